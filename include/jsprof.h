@@ -1,0 +1,387 @@
+/* jsprof.h - profile an interpreter or JIT host from inside. The whole API.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * The smallest host:
+ *
+ *     jsprof *prof; jsprof_thread *me;
+ *     if (jsprof_open(&prof, NULL) < 0) ...;
+ *     if (jsprof_thread_attach(prof, "main", &me) < 0) ...;
+ *     if (jsprof_start(prof) < 0) ...;
+ *         jsprof_push(me, fn->name, fn->file, line);
+ *         ... interpret fn ...
+ *         jsprof_pop(me);
+ *     jsprof_close(prof);
+ *
+ * Errors.   int functions return 0 (or a count) or a negative errno, never set
+ *           errno, never print, never abort. A failed call has changed nothing.
+ *           jsprof_strerror() gives one line for each.
+ * Memory.   "Borrowed" pointers stay the caller's and must live as long as the
+ *           comment says. Everything else is copied before the call returns.
+ * Units.    _ns is nanoseconds, hz is per second, _bytes is bytes.
+ * Threads.  Every declaration ends in one of three words:
+ *             JSPROF_COLD     any thread; may lock, allocate, do I/O;
+ *                             never from a signal handler
+ *             JSPROF_OWNER    only the thread that attached; never locks,
+ *                             allocates or makes a system call
+ *             JSPROF_SIGSAFE  any thread, and also from a signal handler
+ * Fork.     The child of fork() holds an inert copy: every call on it but
+ *           jsprof_close and jsprof_thread_detach answers -ECHILD, nothing is
+ *           written to the parent's file, and the child may open its own.
+ */
+#ifndef JSPROF_H
+#define JSPROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSPROF_VERSION 100 /* major * 10000 + minor * 100 + patch */
+#define JSPROF_VERSION_STRING "0.1.0"
+
+#define JSPROF_API __attribute__((visibility("default")))
+#define JSPROF_COLD
+#define JSPROF_OWNER
+#define JSPROF_SIGSAFE
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- 1. A session --------------------------------------------------------- */
+
+/* One recording: a set of threads, a timer rate, a capture file. */
+typedef struct jsprof jsprof;
+
+enum jsprof_clock {
+    JSPROF_CLOCK_CPU = 0,  /* CPU time of each thread; idle threads stay asleep */
+    JSPROF_CLOCK_WALL = 1, /* elapsed time; also shows where threads wait */
+};
+
+enum {
+    /* Options.flags: someone else's handler owns the signal. Without this,
+     * start answers -EBUSY; with it, signals that are not ours go on to it. */
+    JSPROF_CHAIN = 1u << 0,
+    /* Options.flags: write to `fd` (duplicated) instead of opening `path`. */
+    JSPROF_USE_FD = 1u << 1,
+    /* Options.flags: refuse (-ELOOP) a `path` whose last part is a symbolic link. */
+    JSPROF_NOFOLLOW = 1u << 2,
+};
+
+/* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough.
+ * New fields only ever go at the end; `size` says which ones you know. */
+typedef struct jsprof_options {
+    size_t      size;        /* sizeof(jsprof_options) */
+    const char *path;        /* capture file, %p is the pid; default jsprof-%p.syscap */
+    uint32_t    hz;          /* expirations a second and thread, 1..10000; default 1000 */
+    int         clock;       /* enum jsprof_clock; default CPU */
+    uint32_t    max_depth;   /* frames kept per sample, 1..1000; default 512 */
+    uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 1 MiB */
+    uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, touched as used */
+    int         signo;       /* default SIGPROF */
+    uint32_t    flags;       /* JSPROF_CHAIN, ... */
+    int         fd;          /* with JSPROF_USE_FD */
+} jsprof_options;
+
+/* Create the capture file and a session that is not yet running.
+ * -EINVAL: an option out of range; -ENOMEM; or open's own errno for the path. */
+JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_COLD;
+
+/* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler
+ * owns the signal; -EAGAIN: no timers or threads left; -EPERM: refused. */
+JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
+
+/* Disarm, drain and flush. May be followed by start. Idempotent. The errno of
+ * a failed write (-ENOSPC, -EPIPE, ...) comes back here and stays in the stats. */
+JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;
+
+/* Stop, complete the file, give everything back. Threads that are still
+ * attached become inert and may detach at any later time. NULL is fine. */
+JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
+
+/* Write what was sampled so far; the drain does so by itself every second. */
+JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
+
+/* Open and start as the environment asks: JSPROF=FILE (%p is the pid),
+ * JSPROF_HZ, JSPROF_CLOCK=cpu|wall. 1: started, *out is the session; 0: JSPROF is
+ * unset, or the program is setuid, *out is NULL; -EINVAL: a value is malformed. */
+JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
+
+/* What was kept and what was not, in timer expirations. Always:
+ * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack */
+typedef struct jsprof_stats {
+    size_t   size;          /* set by the caller: sizeof(jsprof_stats) */
+    uint64_t expirations;   /* timer expirations that reached a thread: signals + overruns */
+    uint64_t samples;       /* sample frames written */
+    uint64_t kept;          /* expirations that those stand for (their weights) */
+    uint64_t lost_ring;     /* the drain was late, the ring was full */
+    uint64_t lost_paused;   /* between jsprof_thread_pause and _resume */
+    uint64_t lost_late;     /* arrived after stop or detach */
+    uint64_t lost_write;    /* the file could not take them */
+    uint64_t lost_stack;    /* too little signal stack to sample on */
+    uint64_t frames_cut;    /* frames beyond max_depth or beyond the host's capacity */
+    uint64_t labels_lost;   /* frames named "[label lost]": the arena was full */
+    uint64_t labels_cut;    /* names longer than 1023 bytes, cut there */
+    uint64_t frames_bad;    /* host entries without a name, or half of a stack */
+    uint64_t underflows;    /* pops of an empty stack */
+    uint64_t handler_ns;    /* time spent in the handler, all threads; 0: not measured */
+    int      write_error;   /* 0, or the last negative errno of writing the capture */
+} jsprof_stats;
+
+/* -EINVAL: size is 0 or unknown. */
+JSPROF_API int jsprof_stats_get(jsprof *p, jsprof_stats *out) JSPROF_COLD;
+
+/* -- 2. Frames and functions ---------------------------------------------- */
+
+/* What a frame is; views group and colour by it. */
+enum jsprof_kind {
+    JSPROF_KIND_VM = 0,     /* interpreted function */
+    JSPROF_KIND_JIT = 1,    /* compiled by a JIT */
+    JSPROF_KIND_LABEL = 2,  /* something the host does: a section, a native method */
+    JSPROF_KIND_GC = 3,     /* garbage collection */
+    JSPROF_KIND_NATIVE = 4, /* C function */
+    JSPROF_KIND_SYNTH = 5,  /* made by jsprof itself, "[...]" */
+};
+
+/* A function of the host, named once. Lives until jsprof_function_free and
+ * belongs to no session, so it may serve many. */
+typedef struct jsprof_function jsprof_function;
+
+/* Shown as "name (file:line)"; file may be NULL, line 0. Everything is copied.
+ * -ENOMEM, -EINVAL (no name). */
+JSPROF_API int jsprof_function_new(jsprof_function **out, const char *name, const char *file,
+                                   uint32_t line, enum jsprof_kind kind) JSPROF_COLD;
+
+/* The function must be on no thread's stack. NULL is fine. */
+JSPROF_API void jsprof_function_free(jsprof_function *f) JSPROF_COLD;
+
+/* One frame of a host's stack. Every pointer is borrowed while the frame is
+ * there; names are copied inside the sample. Zero what you do not know. */
+typedef struct jsprof_frame {
+    const jsprof_function *function; /* or NULL, and then: */
+    const char *label;               /* the name; may be "" or NULL if detail is not */
+    const char *detail;              /* second part: file, dynamic string; may be NULL */
+    uintptr_t   sp;                  /* an address inside this activation's C frame */
+    uint64_t    pc;                  /* the host's own program counter */
+    uint32_t    line;                /* current line, from 1 */
+    uint32_t    kind;                /* enum jsprof_kind */
+} jsprof_frame;
+
+/* -- 3. Threads ----------------------------------------------------------- */
+
+/* An entry that lives in the host's own C frame. */
+typedef struct jsprof_link {
+    struct jsprof_link    *up;
+    const jsprof_function *function;
+    uint32_t               line;
+} jsprof_link;
+
+/* The head is public so that push and pop can be inlined; the rest is not. */
+typedef struct jsprof_thread {
+    jsprof_link *volatile top;   /* linked entries, innermost first */
+    jsprof_frame     *frames;    /* array entries, outermost first */
+    uint32_t          capacity;
+    volatile uint32_t depth;     /* may exceed capacity; the excess is not kept */
+    volatile uint32_t underflows;
+    uint32_t          reserved;
+} jsprof_thread;
+
+/* The calling thread joins. `name` is copied. When the session runs, sampling
+ * begins at once. A thread that exits is detached by itself.
+ * -EAGAIN: no timers left (RLIMIT_SIGPENDING); -EPERM; -ENOMEM. */
+JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out) JSPROF_COLD;
+
+/* Same thread as attach; frames still pushed are forgotten. NULL is fine.
+ * -EPERM: called by another thread. */
+JSPROF_API int jsprof_thread_detach(jsprof_thread *t) JSPROF_COLD;
+
+/* Between the two, expirations are counted in lost_paused and nothing of the
+ * host is read. They nest. NULL does nothing. */
+JSPROF_API void jsprof_thread_pause(jsprof_thread *t) JSPROF_OWNER;
+JSPROF_API void jsprof_thread_resume(jsprof_thread *t) JSPROF_OWNER;
+
+/* -- 4. The stack, form (a): ours ----------------------------------------- */
+
+/* For all of these t == NULL does nothing, so a host needs no `if (profiling)`.
+ * They may be mixed on one thread; frames are ordered by stack address. */
+
+/* Array entries, for hosts whose interpreter does not recurse on the C stack.
+ * `label` and `file` are borrowed until the pop. */
+static inline void jsprof_push(jsprof_thread *t, const char *label, const char *file,
+                               uint32_t line) JSPROF_OWNER;
+static inline void jsprof_pop(jsprof_thread *t) JSPROF_OWNER;
+static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *f) JSPROF_OWNER;
+static inline void jsprof_leave(jsprof_thread *t) JSPROF_OWNER;
+
+/* The current line of the innermost array entry. */
+static inline void jsprof_line(jsprof_thread *t, uint32_t line) JSPROF_OWNER;
+
+/* After longjmp or an exception: back to an earlier value of t->depth. */
+static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth) JSPROF_OWNER;
+
+/* Linked entries, for hosts that recurse on the C stack: a third of the price.
+ * `link` is a local variable of the caller. After longjmp, leave the link of the
+ * outermost frame that is gone. */
+static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
+                                     const jsprof_function *f) JSPROF_OWNER;
+static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
+
+/* -- 5. The stack, form (b): the host's own array ------------------------- */
+
+/* Fill *out from one entry. Return 1: a frame; 0: no frame, but out->sp, when
+ * set, is the stack address of the frames above it; -1: unreadable, counted. */
+typedef int (*jsprof_decode_sigsafe_fn)(void *host, const void *entry, jsprof_frame *out);
+
+enum { JSPROF_NO_FIELD = -1 };
+
+/* Where the entries are. Entry 0 is the outermost frame. The counter and the
+ * array pointer are read anew in every sample: a host that moves its array
+ * stores the new pointer before it frees the old array. */
+typedef struct jsprof_stack {
+    size_t      size;           /* sizeof(jsprof_stack) */
+    const void *depth;          /* borrowed: address of the depth counter */
+    const void *entries;        /* borrowed: address of the pointer to entry 0 */
+    const void *capacity;       /* borrowed: address of a uint32_t; NULL: see limit */
+    uint32_t    limit;          /* entries in the array, where capacity is NULL; 0: unknown */
+    uint32_t    depth_bytes;    /* 4 or 8 */
+    uint32_t    stride;         /* bytes from one entry to the next */
+    uint32_t    kind;           /* enum jsprof_kind of frames read by offsets */
+    /* Either offsets in an entry (JSPROF_NO_FIELD where there is none) ... */
+    int32_t     label_offset;   /* const char * */
+    int32_t     detail_offset;  /* const char * */
+    int32_t     sp_offset;      /* void * */
+    int32_t     line_offset;    /* uint32_t */
+    int32_t     pc_offset;      /* uint64_t */
+    int32_t     reserved;
+    /* ... or a callback, which must be signal-safe: no locks, no allocation. */
+    jsprof_decode_sigsafe_fn decode_sigsafe;
+    void       *host;           /* given to it */
+} jsprof_stack;
+
+/* The calling thread's VM stack from now on; NULL: none. The descriptor is
+ * copied. -EINVAL: no counter, no entries, or neither label nor callback. */
+JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack) JSPROF_COLD;
+
+/* -- 6. The stack, form (c): a walker ------------------------------------- */
+
+/* Called in the handler with the interrupted registers (a ucontext_t); writes
+ * up to `max` frames, innermost first, each with its sp, and returns how many
+ * there were (more than `max`: the excess is counted). Signal-safe. */
+typedef uint32_t (*jsprof_walk_sigsafe_fn)(void *host, const void *ucontext,
+                                           jsprof_frame *out, uint32_t max);
+
+/* Beside (a) or (b); NULL: none. */
+JSPROF_API int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk,
+                                        void *host) JSPROF_COLD;
+
+/* -- 7. The library ------------------------------------------------------- */
+
+JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
+JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text */
+
+/* -- Inline bodies -------------------------------------------------------- */
+
+static inline jsprof_frame *jsprof_frame_next(jsprof_thread *t)
+{
+    return t->depth < t->capacity ? &t->frames[t->depth] : NULL;
+}
+
+static inline void jsprof_push(jsprof_thread *t, const char *label, const char *file,
+                               uint32_t line)
+{
+    if (!t)
+        return;
+    jsprof_frame *f = jsprof_frame_next(t);
+    if (f) {
+        f->function = NULL;
+        f->label = label;
+        f->detail = file;
+        f->sp = (uintptr_t)__builtin_frame_address(0);
+        f->pc = 0;
+        f->line = line;
+        f->kind = JSPROF_KIND_VM;
+    }
+    /* ORDER: signal fence only. The one reader is this thread's own handler, so
+     * the compiler must keep the frame before the depth; the CPU already does. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    t->depth = t->depth + 1;
+}
+
+static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *function)
+{
+    if (!t)
+        return;
+    jsprof_frame *f = jsprof_frame_next(t);
+    if (f) {
+        f->function = function;
+        f->sp = (uintptr_t)__builtin_frame_address(0);
+        f->line = 0;
+    }
+    /* ORDER: signal fence only; as in jsprof_push. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    t->depth = t->depth + 1;
+}
+
+static inline void jsprof_pop(jsprof_thread *t)
+{
+    if (!t)
+        return;
+    /* ORDER: signal fence only. Stores to the dying frame stay before this. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    uint32_t depth = t->depth;
+    if (depth)
+        t->depth = depth - 1;
+    else
+        t->underflows = t->underflows + 1;
+}
+
+static inline void jsprof_leave(jsprof_thread *t)
+{
+    jsprof_pop(t);
+}
+
+static inline void jsprof_line(jsprof_thread *t, uint32_t line)
+{
+    if (t && t->depth - 1 < t->capacity)
+        t->frames[t->depth - 1].line = line;
+}
+
+static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth)
+{
+    if (!t)
+        return;
+    /* ORDER: signal fence only; as in jsprof_pop. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    if (depth <= t->depth)
+        t->depth = depth;
+    else
+        t->underflows = t->underflows + 1;
+}
+
+static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
+                                     const jsprof_function *function)
+{
+    if (!t)
+        return;
+    link->up = t->top;
+    link->function = function;
+    link->line = 0;
+    /* ORDER: signal fence only; as in jsprof_push. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    t->top = link;
+}
+
+static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)
+{
+    if (!t)
+        return;
+    /* ORDER: signal fence only; as in jsprof_pop. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    t->top = link->up;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

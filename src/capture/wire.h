@@ -1,0 +1,117 @@
+/* capture/wire.h - the .syscap bytes, as fixed-width structs. docs/capture.md is
+ * the prose. No functions, no state: writer and reader share it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CAPTURE_WIRE_H
+#define JSP_CAPTURE_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSP_WIRE_MAGIC 0xFDCA975Eu        /* the bytes 5E 97 CA FD, read little-endian */
+#define JSP_WIRE_MAGIC_SWAPPED 0x5E97CAFDu
+#define JSP_WIRE_JIT_TAG 0xE000000000000000u
+#define JSP_WIRE_JIT_MASK 0xFFFFFFFF00000000u /* of a tagged address, equals the tag */
+
+#define JSP_WIRE_FILE_SAMPLES "jsprof/samples"
+#define JSP_WIRE_FILE_FRAMES "jsprof/frames"
+#define JSP_WIRE_FILE_LOSSES "jsprof/losses"
+
+enum {
+    JSP_WIRE_VERSION = 1,
+    JSP_WIRE_ALIGN = 8,
+    JSP_WIRE_MAX_FRAME = 65528,
+    JSP_WIRE_MAX_ADDRS = 8187,
+    JSP_WIRE_MAX_CHUNK = JSP_WIRE_MAX_FRAME - 284 - 4,
+    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples */
+};
+
+enum jsp_wire_type {
+    JSP_WIRE_TIMESTAMP = 1,
+    JSP_WIRE_SAMPLE,
+    JSP_WIRE_MAP,
+    JSP_WIRE_PROCESS,
+    JSP_WIRE_FORK,
+    JSP_WIRE_EXIT,
+    JSP_WIRE_JITMAP,
+    JSP_WIRE_CTRDEF,
+    JSP_WIRE_CTRSET,
+    JSP_WIRE_MARK,
+    JSP_WIRE_METADATA,
+    JSP_WIRE_LOG,
+    JSP_WIRE_FILE_CHUNK,
+    JSP_WIRE_ALLOCATION,
+    JSP_WIRE_OVERLAY,
+};
+
+struct jsp_wire_header {
+    uint32_t magic;
+    uint8_t version;
+    uint8_t little_endian; /* bit 0 */
+    uint8_t pad[2];
+    char capture_time[64];
+    int64_t time;
+    int64_t end_time;
+    uint64_t index;
+    char zero[160];
+};
+_Static_assert(sizeof(struct jsp_wire_header) == 256, "file header");
+_Static_assert(offsetof(struct jsp_wire_header, time) == 72, "file header");
+_Static_assert(offsetof(struct jsp_wire_header, end_time) == 80, "file header");
+
+struct jsp_wire_frame {
+    uint16_t len;
+    int16_t cpu;
+    int32_t pid;
+    int64_t time;
+    uint8_t type;
+    uint8_t pad[7];
+};
+_Static_assert(sizeof(struct jsp_wire_frame) == 24, "frame header");
+
+struct jsp_wire_sample {
+    struct jsp_wire_frame frame;
+    uint16_t n_addrs;
+    uint16_t pad;
+    int32_t tid;
+    /* uint64_t addrs[n_addrs], leaf first */
+};
+_Static_assert(sizeof(struct jsp_wire_sample) == 32, "sample");
+
+struct jsp_wire_map {
+    struct jsp_wire_frame frame;
+    uint64_t start;
+    uint64_t end;
+    uint64_t offset;
+    uint64_t inode;
+    /* char path[] */
+};
+_Static_assert(sizeof(struct jsp_wire_map) == 56, "map");
+
+struct jsp_wire_mark {
+    struct jsp_wire_frame frame;
+    int64_t duration;
+    char group[24];
+    char name[40];
+    /* char message[] */
+};
+_Static_assert(sizeof(struct jsp_wire_mark) == 96, "mark");
+
+struct jsp_wire_metadata {
+    struct jsp_wire_frame frame;
+    char id[40];
+    /* char value[] */
+};
+_Static_assert(sizeof(struct jsp_wire_metadata) == 64, "metadata");
+
+struct jsp_wire_chunk {
+    struct jsp_wire_frame frame;
+    uint16_t is_last; /* bit 0 */
+    uint16_t len;
+    char path[256];
+    uint8_t data[]; /* len of them */
+};
+_Static_assert(offsetof(struct jsp_wire_chunk, data) == 284, "file chunk");
+
+#endif
