@@ -1,0 +1,258 @@
+# Makefile - builds, tests and installs jsprof. `make help` lists what it can do.
+#
+# SPDX-License-Identifier: MIT
+#
+# Sources are found by folder, so a new file needs no edit here. Set B to build
+# elsewhere, CC to build with another compiler; CFLAGS and LDFLAGS are appended.
+
+B ?= build
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+FUZZ_SECONDS ?= 20
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+ifeq ($(V),)
+Q = @
+endif
+
+VERSION := $(shell sed -n 's/^.define JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
+SONAME := libjsprof.so.$(firstword $(subst ., ,$(VERSION)))
+
+# -- Flags ---------------------------------------------------------------------
+
+WARN = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes \
+  -Wvla -Werror
+BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -pthread -fvisibility=hidden \
+  -ftls-model=initial-exec $(WARN) -Iinclude
+INTERNAL = -Isrc
+ALL_CFLAGS = $(BASE_CFLAGS) $(INTERNAL) $(ROOM) $(SAN) $(CFLAGS)
+ALL_LDFLAGS = -pthread $(SAN) $(LDFLAGS)
+SO_LDFLAGS = -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \
+  -Wl,--version-script=src/jsprof.map
+
+# What the rooms check relies on: no frame too large for a signal stack, and
+# every pointer call visible as one in the disassembly. A sanitizer's padding
+# breaks the frame limit, so its builds go without.
+ROOM_FRAME = $(if $(SAN),,-Wframe-larger-than=2048)
+$(B)/obj/src/sigsafe/%.o: ROOM = -DJSP_IN_ROOM -fno-jump-tables \
+  -fno-optimize-sibling-calls -fno-lto $(ROOM_FRAME)
+# An example sees what a user sees: the public header.
+$(B)/obj/examples/%.o: INTERNAL =
+$(B)/obj/tests/%.o: INTERNAL = -Isrc -Itests -Itests/unit
+
+prog_name = $(shell $(CC) -print-prog-name=$(1))
+LD_TOOL := $(call prog_name,ld)
+OBJCOPY_TOOL := $(call prog_name,objcopy)
+
+# -- What there is -------------------------------------------------------------
+
+objects = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
+
+READER_SRC := $(wildcard src/capture/read*.c)
+LIB_SRC := $(filter-out $(READER_SRC),$(wildcard src/sigsafe/*.c src/image/*.c \
+  src/session/*.c src/capture/*.c src/jsprof.c))
+TOOL_SRC := $(wildcard src/cli/*.c src/export/*.c src/analyze/*.c src/capture/*.c)
+TESTED_SRC := $(sort $(filter-out src/cli/%,$(LIB_SRC) $(TOOL_SRC)))
+
+C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_test.c))
+FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
+BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+SH_TESTS := $(filter-out tests/bench/% %/common.sh,$(filter-out $(wildcard tests/*/lib*.sh),\
+  $(wildcard tests/*/*.sh)))
+MAN := $(wildcard docs/man/*.[1-9])
+
+LIBS := $(if $(LIB_SRC),$(B)/lib/libjsprof.a $(B)/lib/libjsprof.so)
+TOOL := $(if $(wildcard src/cli/*.c),$(B)/bin/jsprof)
+EXAMPLES := $(patsubst examples/%.c,$(B)/bin/%,$(wildcard examples/*.c))
+
+# gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
+CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
+MOZJS_PKGS = mozjs-102 gjs-1.0
+ifeq ($(SAN)$(MOZJS),)
+MOZJS := $(if $(CXX_SRC),$(shell command -v $(CXX) >/dev/null 2>&1 \
+  && pkg-config --exists $(MOZJS_PKGS) 2>/dev/null && echo yes))
+endif
+GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
+
+# -- Targets -------------------------------------------------------------------
+
+.PHONY: all lib tool examples demo check asan tsan bench fuzz deps install uninstall \
+  clean help test-programs fuzz-programs FORCE
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+all: lib tool examples $(GJS) ## the library, the tool, the examples; gjs-console if it can be built
+
+lib: $(LIBS)
+
+tool: $(TOOL)
+
+examples: $(EXAMPLES)
+
+demo: ## profile the example host and print the report
+ifeq ($(wildcard examples/demo.c),)
+	@echo 'demo: examples/demo.c is not there yet' >&2; exit 1
+else
+demo: $(TOOL) $(B)/bin/demo
+	rm -f $(B)/demo.cap
+	JSPROF=$(B)/demo.cap $(B)/bin/demo
+	$(B)/bin/jsprof report $(B)/demo.cap
+endif
+
+test-programs: $(C_TESTS)
+
+fuzz-programs: $(FUZZERS)
+
+# The closing line is the last one on stdout; STRICT=1 makes a skip a failure.
+check: all test-programs fuzz-programs ## build everything and run every test
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
+	  $(C_TESTS) $(FUZZERS) $(SH_TESTS)
+
+SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0 \
+  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=second_deadlock_stack=1
+asan tsan:
+	+$(Q)$(MAKE) B=$(B)-$@ SAN='$(SAN_$@) -fno-omit-frame-pointer' MOZJS=no run-san
+
+asan: ## unit and signal tests under the address and undefined-behaviour sanitizers
+tsan: ## the same under the thread sanitizer
+SAN_asan = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SAN_tsan = -fsanitize=thread
+
+.PHONY: run-san
+run-san: test-programs fuzz-programs
+	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
+	  $(C_TESTS) $(FUZZERS)
+
+bench: all $(BENCHES) ## measure, each figure beside its peer's
+	@if [ -x tests/bench/run ]; then B='$(B)' CC='$(CC)' tests/bench/run; \
+	else echo 'bench: tests/bench/run is not there yet' >&2; exit 1; fi
+
+# Fuzzing starts from the corpus in the tree and writes only below $(B)-fuzz.
+fuzz: ## fuzz the readers of foreign bytes for FUZZ_SECONDS each (needs clang)
+	+$(Q)$(MAKE) B=$(B)-fuzz CC=clang MOZJS=no FUZZ_LINK=-fsanitize=fuzzer \
+	  SAN='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' \
+	  run-fuzz
+
+.PHONY: run-fuzz
+run-fuzz: fuzz-programs
+	@for f in $(FUZZERS); do n=$${f##*/}; n=$${n%_fuzz}; \
+	  mkdir -p $(B)/corpus/$$n tests/fuzz/corpus/$$n; \
+	  $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+	    $(B)/corpus/$$n tests/fuzz/corpus/$$n || exit 1; done
+
+DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
+  libmozjs-102-dev libgjs-dev gjs libsysprof-4-dev sysprof \
+  musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
+  lua5.4 liblua5.4-dev libgoogle-perftools-dev libunwind-dev valgrind xvfb
+deps: ## install every package that a test can use, with apt-get
+	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -ex; \
+	$$sudo apt-get update; \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+	  --no-install-recommends $(DEPS)
+
+clean: ## remove what was built
+	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
+
+# -- Rules ---------------------------------------------------------------------
+
+# Objects depend on the command line too: another CC or CFLAGS rebuilds them.
+FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(CXX) $(CXXFLAGS) $(ALL_LDFLAGS) $(FUZZ_LINK)
+$(B)/obj/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
+
+$(B)/obj/%.o: %.c $(B)/obj/flags
+	@mkdir -p $(@D)
+	@echo '  CC    $<'
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+CXX_CFLAGS = -std=c++17 -O2 -g -fPIC -pthread -fvisibility=hidden -fno-rtti \
+  -Wall -Wextra -Wshadow -Werror -Iinclude \
+  $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(MOZJS_PKGS))) $(CXXFLAGS)
+$(B)/obj/%.o: %.cpp $(B)/obj/flags
+	@mkdir -p $(@D)
+	@echo '  CXX   $<'
+	$(Q)$(CXX) $(CXX_CFLAGS) -MMD -MP -c -o $@ $<
+
+# One object, so that the names between our files are no names to the host.
+$(B)/lib/libjsprof.a: $(call objects,$(LIB_SRC))
+	@mkdir -p $(@D)
+	@echo '  AR    $@'
+	$(Q)$(LD_TOOL) -r -o $(B)/obj/libjsprof.o $^
+	$(Q)$(OBJCOPY_TOOL) --localize-hidden $(B)/obj/libjsprof.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(B)/obj/libjsprof.o
+
+$(B)/lib/libjsprof.so.$(VERSION): $(call objects,$(LIB_SRC)) src/jsprof.map
+	@mkdir -p $(@D)
+	@echo '  LD    $@'
+	$(Q)$(CC) $(SO_LDFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(B)/lib/libjsprof.so: $(B)/lib/libjsprof.so.$(VERSION)
+	$(Q)ln -sf $(<F) $(@D)/$(SONAME) && ln -sf $(SONAME) $@
+
+# For the tests: every object but the command's own.
+$(B)/obj/tested.a: $(call objects,$(TESTED_SRC))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+define link
+@mkdir -p $(@D)
+@echo '  LD    $@'
+$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(1)
+endef
+
+$(B)/bin/jsprof: $(call objects,$(TOOL_SRC))
+	$(call link)
+
+$(EXAMPLES): $(B)/bin/%: $(B)/obj/examples/%.o $(B)/lib/libjsprof.a
+	$(call link)
+
+$(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
+	@mkdir -p $(@D)
+	@echo '  LD    $@'
+	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))
+
+$(C_TESTS) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/tested.a
+	$(call link)
+
+# A fuzz target replays its corpus in check, and takes libFuzzer's main in fuzz.
+$(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o) \
+  $(B)/obj/tested.a
+	$(call link,$(FUZZ_LINK))
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+
+# -- Installing ----------------------------------------------------------------
+
+ROOT = $(DESTDIR)$(PREFIX)
+DOCDIR = $(ROOT)/share/doc/jsprof
+INSTALLED_DOCS = $(wildcard LICENSE README* CHANGELOG*)
+
+$(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
+	@mkdir -p $(@D)
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
+
+install: all $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
+	install -d $(ROOT)/bin $(ROOT)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DOCDIR)
+	install -m 755 $(TOOL) $(GJS) $(ROOT)/bin
+	install -m 644 include/jsprof.h $(ROOT)/include
+	install -m 644 $(B)/lib/libjsprof.a $(DESTDIR)$(LIBDIR)
+	install -m 755 $(B)/lib/libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libjsprof.so
+	install -m 644 $(B)/jsprof.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(INSTALLED_DOCS) $(DOCDIR)
+	$(foreach m,$(MAN),install -D -m 644 $(m) \
+	  $(ROOT)/share/man/man$(patsubst .%,%,$(suffix $(m)))/$(notdir $(m));)
+
+uninstall: ## remove what install put there
+	rm -f $(ROOT)/bin/jsprof $(ROOT)/bin/gjs-console $(ROOT)/include/jsprof.h
+	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.a $(DESTDIR)$(LIBDIR)/libjsprof.so*
+	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/jsprof.pc
+	rm -rf $(DOCDIR)
+	$(foreach m,$(MAN),rm -f \
+	  $(ROOT)/share/man/man$(patsubst .%,%,$(suffix $(m)))/$(notdir $(m));)
