@@ -12,6 +12,9 @@ FUZZ_SECONDS ?= 20
 ifeq ($(origin CC),default)
 CC = gcc
 endif
+ifeq ($(origin AR),default)
+AR := $(shell $(CC) -print-prog-name=ar)
+endif
 ifeq ($(V),)
 Q = @
 endif
@@ -22,7 +25,7 @@ SONAME := libjsprof.so.$(firstword $(subst ., ,$(VERSION)))
 # -- Flags ---------------------------------------------------------------------
 
 WARN = -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes \
-  -Wvla -Werror
+  -Wvla -Werror $(if $(findstring clang,$(CC)),-Watomic-implicit-seq-cst)
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -pthread -fvisibility=hidden \
   -ftls-model=initial-exec $(WARN) -Iinclude
 INTERNAL = -Isrc
@@ -32,11 +35,14 @@ SO_LDFLAGS = -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,nodelete -Wl,-z,def
   -Wl,--version-script=src/jsprof.map
 
 # What the rooms check relies on: no frame too large for a signal stack, and
-# every pointer call visible as one in the disassembly. A sanitizer's padding
-# breaks the frame limit, so its builds go without.
+# every pointer call visible as one in the disassembly, no memcmp turned into bcmp.
+# A sanitizer's padding breaks the frame limit, so its builds go without.
 ROOM_FRAME = $(if $(SAN),,-Wframe-larger-than=2048)
-$(B)/obj/src/sigsafe/%.o: ROOM = -DJSP_IN_ROOM -fno-jump-tables \
-  -fno-optimize-sibling-calls -fno-lto $(ROOM_FRAME)
+# aarch64 compilers call helpers in libgcc for atomics, unless told to write them out.
+ROOM_ATOMICS := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),-mno-outline-atomics)
+ROOM_FLAGS = -DJSP_IN_ROOM -fno-jump-tables \
+  -fno-optimize-sibling-calls -fno-lto -fno-builtin-bcmp $(ROOM_FRAME) $(ROOM_ATOMICS)
+$(B)/obj/src/sigsafe/%.o: ROOM = $(ROOM_FLAGS)
 # An example sees what a user sees: the public header.
 $(B)/obj/examples/%.o: INTERNAL =
 $(B)/obj/tests/%.o: INTERNAL = -Isrc -Itests -Itests/unit
@@ -77,7 +83,7 @@ GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all lib tool examples demo check asan tsan bench fuzz deps install uninstall \
+.PHONY: all lib room tool examples demo check asan tsan bench fuzz deps install uninstall \
   clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -85,6 +91,8 @@ GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
 all: lib tool examples $(GJS) ## the library, the tool, the examples; gjs-console if it can be built
 
 lib: $(LIBS)
+
+room: $(call objects,$(wildcard src/sigsafe/*.c))
 
 tool: $(TOOL)
 
@@ -160,7 +168,7 @@ help: ## this list
 # -- Rules ---------------------------------------------------------------------
 
 # Objects depend on the command line too: another CC or CFLAGS rebuilds them.
-FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(CXX) $(CXXFLAGS) $(ALL_LDFLAGS) $(FUZZ_LINK)
+FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(ROOM_FLAGS) $(CXX) $(CXXFLAGS) $(ALL_LDFLAGS) $(FUZZ_LINK)
 $(B)/obj/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@

@@ -1,0 +1,25 @@
+#!/bin/sh
+# check/headers.sh - every header stands alone and may come in twice; the public one
+# is also strict ISO C11.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$SRCDIR"
+bad=0
+warn='-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror'
+case $($CC -dumpmachine) in # a header for one machine means nothing on another
+x86_64*) foreign='*_aarch64.h' ;;
+*) foreign='*_x86_64.h' ;;
+esac
+for h in $(find include src tests -name '*.h' ! -name "$foreign" | sort); do
+    $CC -std=c11 -D_GNU_SOURCE $warn -Iinclude -Isrc -Itests -Itests/unit -fsyntax-only \
+        -Wno-unused -x c -include "$h" -include "$h" /dev/null || {
+        echo "headers: $h does not stand alone"
+        bad=1
+    }
+done
+$CC -std=c11 $warn -pedantic-errors -fsyntax-only -x c -include include/jsprof.h /dev/null || {
+    echo 'headers: include/jsprof.h is not strict C11'
+    bad=1
+}
+exit $bad

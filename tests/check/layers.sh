@@ -1,0 +1,60 @@
+#!/bin/sh
+# check/layers.sh - arrows point only downward: a symbol or a header of one layer
+# may be used on that layer or above it, never below.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$SRCDIR"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+nm=$($CC -print-prog-name=nm)
+
+layer() # FILE below src/
+{
+    case $1 in
+    src/sigsafe/*) echo 0 ;;
+    src/image/* | src/capture/*) echo 1 ;;
+    src/session/* | src/analyze/*) echo 2 ;;
+    src/export/* | src/jsprof.c) echo 3 ;;
+    src/cli/*) echo 4 ;;
+    *) echo "layers: $1 stands on no layer" >&2; return 1 ;;
+    esac
+}
+
+find src -name '*.c' | sort >"$tmp/sources"
+while IFS= read -r c; do
+    l=$(layer "$c")
+    $nm -g "$B/obj/${c%.c}.o" | awk -v l="$l" -v c="$c" '
+        NF == 3 { print "D", $3, l, c }
+        NF == 2 { print "U", $2, l, c }'
+done <"$tmp/sources" >"$tmp/arrows"
+
+find src -name '*.[ch]' | sort >"$tmp/files"
+while IFS= read -r f; do
+    l=$(layer "$f")
+    sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\(.*\)".*/\1/p' "$f" |
+        while IFS= read -r inc; do
+            for dir in "$(dirname "$f")" src include; do
+                [ -f "$dir/$inc" ] || continue
+                target=$(realpath --relative-to=. "$dir/$inc")
+                case $target in
+                src/*) echo "I $target $l $f $(layer "$target")" ;;
+                esac
+                break
+            done
+        done
+done <"$tmp/files" >>"$tmp/arrows"
+
+awk '
+    $1 == "D" { def[$2] = $3; where[$2] = $4; n++ }
+    $1 == "U" { use[++u] = $2; on[u] = $3; by[u] = $4 }
+    $1 == "I" { n++; if ($5 > $3) { print "layers: " $4 " includes upward: " $2; bad = 1 } }
+    END {
+        for (i = 1; i <= u; i++)
+            if (use[i] in def && def[use[i]] > on[i]) {
+                print "layers: " by[i] " calls up to " use[i] " in " where[use[i]]
+                bad = 1
+            }
+        if (!n) { print "layers: nothing found to check"; bad = 1 }
+        exit bad
+    }' "$tmp/arrows"
