@@ -1,0 +1,246 @@
+/* jsprof-mozjs.cpp - a SpiderMonkey context's JavaScript stack, for jsprof.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * SpiderMonkey tells its stack in two places. Its C++ interpreter and its native
+ * sections push entries on a ProfilingStack, which the core reads as a host's own
+ * array. Compiled code and the baseline interpreter push nothing there and are
+ * walked from the interrupted registers. The core puts both in order by stack
+ * address. All layouts come from the installed headers.
+ */
+#include "jsprof-mozjs.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <new>
+
+#include <ucontext.h>
+
+#include <js/ProfilingCategory.h>
+#include <js/ProfilingFrameIterator.h>
+#include <js/ProfilingStack.h>
+#include <js/RootingAPI.h>
+
+struct jsprof_mozjs {
+    JSContext *cx;         /* borrowed */
+    jsprof_thread *thread; /* borrowed */
+    ProfilingStack stack;  /* SpiderMonkey writes, the handler reads */
+
+    /* Called through here and not by name, see mozjs_bind_symbols. */
+    uint32_t (JS::ProfilingFrameIterator::*extract)(JS::ProfilingFrameIterator::Frame *,
+                                                    uint32_t, uint32_t) const;
+    void (JS::ProfilingFrameIterator::*next)();
+
+    /* Always: cx has our stack, or (after a detach that answered -EBUSY) profiling
+     *         of cx is off and frames that are still running may pop from it */
+};
+
+/* The core reads both as plain memory. */
+static_assert(sizeof(ProfilingStack::stackPointer) == sizeof(uint32_t), "depth");
+static_assert(sizeof(ProfilingStack::frames) == sizeof(void *), "entries");
+
+namespace {
+
+using Frame = js::ProfilingStackFrame;
+using Walk = JS::ProfilingFrameIterator;
+
+/* SpiderMonkey's inlining is at most this deep (js/ProfilingFrameIterator.h). */
+constexpr uint32_t MOZJS_INLINED = 64;
+
+uintptr_t mozjs_address(const void *p)
+{
+    return reinterpret_cast<uintptr_t>(p);
+}
+
+uint32_t mozjs_join(const Frame &frame)
+{
+    auto has = [&frame](Frame::Flags flag) {
+        return (frame.flags() & static_cast<uint32_t>(flag)) != 0;
+    };
+
+    if (has(Frame::Flags::STRING_TEMPLATE_METHOD))
+        return JSPROF_JOIN_DOT;
+    if (has(Frame::Flags::STRING_TEMPLATE_GETTER))
+        return JSPROF_JOIN_GET;
+    if (has(Frame::Flags::STRING_TEMPLATE_SETTER))
+        return JSPROF_JOIN_SET;
+    return JSPROF_JOIN_SPACE;
+}
+
+/* One entry of the ProfilingStack. Scripts have no stack address of their own: the
+ * core gives them the one of the marker or label below. A script that went on in
+ * compiled code (OSR) is found there by mozjs_walk_sigsafe. */
+int mozjs_decode_sigsafe(void *, const void *entry, jsprof_frame *out)
+{
+    const Frame &frame = *static_cast<const Frame *>(entry);
+
+    if (frame.isSpMarkerFrame()) {
+        out->sp = mozjs_address(frame.stackAddress());
+        return 0;
+    }
+    if (frame.isJsFrame()) {
+        if (frame.isOSRFrame())
+            return 0;
+        out->label = frame.dynamicString();
+        out->kind = JSPROF_KIND_VM;
+        return out->label ? 1 : -1;
+    }
+    if (!frame.isLabelFrame())
+        return -1;
+    out->label = frame.label();
+    out->detail = frame.dynamicString();
+    out->sp = mozjs_address(frame.stackAddress());
+    out->kind = JSPROF_KIND_LABEL | mozjs_join(frame);
+    return out->label || out->detail ? 1 : -1;
+}
+
+#if defined(__x86_64__)
+Walk::RegisterState mozjs_registers(const ucontext_t *context)
+{
+    auto reg = [context](int which) {
+        return reinterpret_cast<void *>(context->uc_mcontext.gregs[which]);
+    };
+    Walk::RegisterState regs;
+
+    regs.pc = reg(REG_RIP);
+    regs.sp = reg(REG_RSP);
+    regs.fp = reg(REG_RBP);
+    return regs;
+}
+#elif defined(__aarch64__)
+Walk::RegisterState mozjs_registers(const ucontext_t *context)
+{
+    auto reg = [](unsigned long long value) { return reinterpret_cast<void *>(value); };
+    Walk::RegisterState regs;
+
+    regs.pc = reg(context->uc_mcontext.pc);
+    regs.sp = reg(context->uc_mcontext.sp);
+    regs.fp = reg(context->uc_mcontext.regs[29]);
+    regs.lr = reg(context->uc_mcontext.regs[30]);
+    return regs;
+}
+#else
+#error "jsprof-mozjs knows the registers of x86-64 and aarch64"
+#endif
+
+/* The frames of compiled code and of the baseline interpreter, innermost first.
+ * SpiderMonkey made this iterator for a thread that is stopped anywhere; where it
+ * is changing what the iterator reads, it finds nothing. */
+uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
+{
+    const auto *m = static_cast<const jsprof_mozjs *>(host);
+    Walk::Frame frames[MOZJS_INLINED];
+    uint32_t n = 0;
+
+    for (Walk walk(m->cx, mozjs_registers(static_cast<const ucontext_t *>(ucontext)));
+         !walk.done(); (walk.*m->next)()) {
+        uint32_t n_inlined = (walk.*m->extract)(frames, 0, MOZJS_INLINED);
+
+        for (uint32_t i = 0; i < n_inlined; i++, n++) {
+            if (n >= max)
+                continue;
+            out[n] = jsprof_frame{};
+            out[n].label = frames[i].label;
+            out[n].sp = mozjs_address(frames[i].stackAddress);
+            out[n].kind = frames[i].kind == Walk::Frame_BaselineInterpreter ? JSPROF_KIND_VM
+                                                                            : JSPROF_KIND_JIT;
+        }
+    }
+    return n;
+}
+
+/* The handler must not be the first to call into SpiderMonkey: in a host linked for
+ * lazy binding the dynamic linker would look symbols up there, and that takes locks.
+ * A walk that finds nothing binds the names it calls; those that it does not reach
+ * are taken as addresses, which the linker fills in when it loads us. */
+void mozjs_bind_symbols(jsprof_mozjs *m)
+{
+    ucontext_t nowhere = {};
+    jsprof_frame frame;
+
+    m->extract = &Walk::extractStack;
+    m->next = &Walk::operator++;
+    (void)mozjs_walk_sigsafe(m, &nowhere, &frame, 1);
+    (void)JS::GetProfilingCategoryPairInfo(JS::ProfilingCategoryPair::OTHER);
+}
+
+jsprof_stack mozjs_descriptor(jsprof_mozjs *m)
+{
+    jsprof_stack d = {};
+
+    d.size = sizeof d;
+    d.depth = &m->stack.stackPointer;
+    d.depth_bytes = sizeof(uint32_t);
+    d.entries = &m->stack.frames;
+    d.stride = sizeof(Frame);
+    d.decode_sigsafe = mozjs_decode_sigsafe;
+    d.host = m;
+    return d;
+}
+
+void mozjs_enable(jsprof_mozjs *m)
+{
+    js::SetContextProfilingStack(m->cx, &m->stack);
+    js::EnableContextProfilingStack(m->cx, true);
+}
+
+/* The array first: once it is there, a walk finds an interpreter's run of frames. */
+int mozjs_join_thread(jsprof_mozjs *m)
+{
+    const jsprof_stack d = mozjs_descriptor(m);
+    int err = jsprof_thread_set_stack(m->thread, &d);
+
+    if (err < 0)
+        return err;
+    err = jsprof_thread_set_walker(m->thread, mozjs_walk_sigsafe, m);
+    if (err < 0)
+        (void)jsprof_thread_set_stack(m->thread, nullptr);
+    return err;
+}
+
+} // namespace
+
+/* Paused: a sample must not meet a context that is half switched over. */
+int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out)
+{
+    if (!thread || !cx || !out)
+        return -EINVAL;
+    if (JS::IsProfilingEnabledForContext(cx))
+        return -EBUSY;
+
+    auto *m = new (std::nothrow) jsprof_mozjs{ cx, thread, {}, nullptr, nullptr };
+    if (!m)
+        return -ENOMEM;
+
+    mozjs_bind_symbols(m);
+    jsprof_thread_pause(thread);
+    int err = mozjs_join_thread(m);
+    if (err < 0)
+        delete m;
+    else
+        mozjs_enable(m);
+    jsprof_thread_resume(thread);
+    if (err == 0)
+        *out = m;
+    return err;
+}
+
+int jsprof_mozjs_detach(jsprof_mozjs *m)
+{
+    if (!m)
+        return 0;
+    if (m->thread) {
+        jsprof_thread_pause(m->thread);
+        js::EnableContextProfilingStack(m->cx, false);
+        (void)jsprof_thread_set_walker(m->thread, nullptr, nullptr);
+        (void)jsprof_thread_set_stack(m->thread, nullptr);
+        jsprof_thread_resume(m->thread);
+        m->thread = nullptr;
+    }
+    /* Running scripts pop their entries when they return. */
+    if (m->stack.stackSize() > 0)
+        return -EBUSY;
+    js::SetContextProfilingStack(m->cx, nullptr);
+    delete m;
+    return 0;
+}

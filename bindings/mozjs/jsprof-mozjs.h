@@ -1,0 +1,48 @@
+/* jsprof-mozjs.h - a SpiderMonkey context's JavaScript stack, for jsprof.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * For any program that embeds SpiderMonkey, in C or C++. Attach the thread to a
+ * session, then its context to the thread:
+ *
+ *     jsprof_thread *me; jsprof_mozjs *js;
+ *     jsprof_thread_attach(prof, "main", &me);
+ *     jsprof_mozjs_attach(me, cx, &js);
+ *         ... run scripts ...
+ *     jsprof_mozjs_detach(js);
+ *     jsprof_thread_detach(me);
+ *
+ * Both functions belong to the thread that runs the context. A program that ends
+ * by exit() from inside a script just closes its session: detaching is for a
+ * context that goes on, or is destroyed in order.
+ */
+#ifndef JSPROF_MOZJS_H
+#define JSPROF_MOZJS_H
+
+#include "jsprof.h"
+
+#ifdef __cplusplus
+struct JSContext;
+extern "C" {
+#else
+typedef struct JSContext JSContext;
+#endif
+
+/* The tie between one thread of a session and one JSContext. */
+typedef struct jsprof_mozjs jsprof_mozjs;
+
+/* Scripts of `cx` that start from now on are seen. SpiderMonkey compiles them anew,
+ * with what a profiler needs. -EINVAL: an argument is NULL; -EBUSY: another profiler
+ * has this context, or the session this thread's stack; -ENOMEM; -ECHILD. */
+int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out);
+
+/* Give the context back as it was. -EBUSY: a script is still running; sampling of
+ * JavaScript has ended all the same, and a later call may free the rest. NULL is
+ * fine. */
+int jsprof_mozjs_detach(jsprof_mozjs *m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
