@@ -7,7 +7,8 @@
 # ("SKIP: needs PACKAGE"). A *_fuzz is one test, given its corpus. Any other program
 # speaks TAP and counts by case; dying, or breaking its plan, is one more failure.
 #
-# Environment: B (build folder), CC, STRICT, JOBS (2), TEST_TIMEOUT (120 seconds).
+# Environment: B (build folder), CC, STRICT, JOBS (2), TEST_TIMEOUT (120 seconds),
+# RUN_UNDER (an emulator for the programs).
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -19,7 +20,7 @@ run_program() # FILE: run it in the way its kind asks for
     *_fuzz)
         name=${1##*/}
         timeout -k 5 "$limit" "$1" "$SRCDIR/tests/fuzz/corpus/${name%_fuzz}"/* ;;
-    *) timeout -k 5 "$limit" "$1" ;;
+    *) timeout -k 5 "$limit" ${RUN_UNDER:-} "$1" ;;
     esac
 }
 

@@ -1,0 +1,14 @@
+#!/bin/sh
+# check/clang.sh - everything once more with clang: no warning, the unit tests pass,
+# and what clang makes of the signal-safe room is closed as well.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$SRCDIR"
+command -v clang >/dev/null || { echo 'SKIP: needs clang'; exit 77; }
+B=$B/clang CC=clang
+export B CC
+make -s -j2 B="$B" CC=clang MOZJS=no all test-programs fuzz-programs >"$B.log" 2>&1 ||
+    { cat "$B.log"; exit 1; }
+STRICT='' sh tests/run.sh "$B"/tests/unit/*_test
+sh tests/check/rooms.sh

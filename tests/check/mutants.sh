@@ -1,0 +1,182 @@
+#!/bin/sh
+# check/mutants.sh - the other checks can fail: each is shown a copy of the tree with
+# one thing wrong, and has to say which.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$SRCDIR"
+cp -a Makefile include src tests examples bindings jsprof.pc.in "$scratch"
+mkdir -p "$scratch/build/obj"
+cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
+cp -a "$scratch/include" "$scratch/include.kept"
+cd "$scratch"
+SRCDIR=$scratch B=$scratch/build
+export SRCDIR B
+n=0 bad=0
+
+build() { make -s CC="$CC" MOZJS=no "$@" >build.log 2>&1; }
+
+# mutant CHECK WORDS - run the check on what was just spoilt; it must refuse, and
+# its words must name the mutation. Then undo it.
+mutant()
+{
+    n=$((n + 1))
+    if ! build lib LDFLAGS="${extra:-}"; then
+        echo "mutants: $1: does not build: $(tail -n 3 build.log)"
+        bad=1
+    elif sh "tests/check/$1.sh" >out 2>&1; then
+        echo "mutants: $1 let this pass: $2"
+        bad=1
+    elif ! grep -qF -- "$2" out; then
+        echo "mutants: $1 refused, but not for \"$2\": $(cat out)"
+        bad=1
+    fi
+    restore
+}
+
+# refused FILE WORDS - the compiler itself has to refuse.
+refused()
+{
+    n=$((n + 1))
+    build "$B/obj/${1%.c}.o" && { echo "mutants: it compiled: $2"; bad=1; }
+    grep -qF -- "$2" build.log ||
+        { echo "mutants: refused, but not for \"$2\": $(cat build.log)"; bad=1; }
+    restore
+}
+
+restore()
+{
+    find . -name '*mutant*' ! -name mutants.sh -exec rm -f {} +
+    rm -rf include && cp -a include.kept include
+    for f in src/sigsafe/ALLOWED src/jsprof.map; do
+        [ ! -f "$f.kept" ] || mv "$f.kept" "$f"
+    done
+    extra=
+}
+
+spoil() { cp -a "$1" "$1.kept"; cat >>"$1"; } # FILE: append stdin until restored
+edit() { cp -a "$1" "$1.kept"; sed -i "$2" "$1"; }
+restore
+
+# The room.
+room=src/sigsafe/mutant.c
+echo '#include "room.h"
+void *jsp_mutant(void); void *jsp_mutant(void) { return malloc(8); }' >$room
+refused $room 'poisoned'
+echo '#include "room.h"
+int jsp_mutant(int); int jsp_mutant(int i) { char b[4096]; memset(b, i, sizeof b);
+__asm__ volatile("" : : "r"(b) : "memory"); return b[i & 9]; }' >$room
+refused $room 'frame size'
+echo 'int getpid(void); int jsp_mutant(void); int jsp_mutant(void) { return getpid(); }' >$room
+mutant rooms 'mutant.c reaches outside the room: getpid'
+echo 'int jsp_mutant(int (*f)(void)); int jsp_mutant(int (*f)(void)) { return f() + 1; }' >$room
+mutant rooms 'mutant.c:1: call through a pointer'
+echo 'int jsp_mutant(int (*f)(void)); int jsp_mutant(int (*f)(void)) { return f(); }' >$room
+mutant rooms 'mutant.c:1: call through a pointer' # in tail position
+echo '#include <stdlib.h>
+int jsp_mutant(void); int jsp_mutant(void) { return EXIT_FAILURE; }' >$room
+mutant rooms 'mutant.c:1:#include <stdlib.h>'
+echo '_Thread_local int jsp_mutant_v
+__attribute__((tls_model("global-dynamic"), visibility("default")));
+int jsp_mutant(void); int jsp_mutant(void) { return jsp_mutant_v; }' >$room
+mutant rooms 'not initial-exec'
+echo 'int jsp_mutant(int);
+int jsp_mutant(int i) { return i ? jsp_mutant(i - 1) * i + 2 : i; }
+int jsp_mutant_too(int); int jsp_mutant_three(int);
+__attribute__((noinline)) int jsp_mutant_too(int i) { return i ? jsp_mutant_three(i) + 1 : i; }
+__attribute__((noinline)) int jsp_mutant_three(int i) { return i & 1 ? jsp_mutant_too(i - 1) * 3 : i; }' >$room
+mutant rooms 'in a circle'
+echo 'int jsp_mutant(int); __attribute__((noinline)) int jsp_mutant(int i)
+{ return i > 1 ? jsp_mutant(i - 1) * jsp_mutant(i - 2) : i; }' >$room
+mutant rooms 'calls itself: jsp_mutant'
+case $($CC -dumpmachine) in x86_64*) enter=syscall ;; *) enter='svc #0' ;; esac
+echo "void jsp_mutant(void); void jsp_mutant(void) { __asm__ volatile(\"$enter\"); }" >$room
+mutant rooms 'system call of its own'
+echo 'memfrob' | spoil src/sigsafe/ALLOWED
+mutant rooms 'allowed without a reason'
+
+# The layers.
+echo 'int jsp_up(void); int jsp_mutant(void); int jsp_mutant(void) { return jsp_up(); }' >$room
+echo 'int jsp_up(void); int jsp_up(void) { return 1; }' >src/session/mutant.c
+mutant layers 'src/sigsafe/mutant.c calls up to jsp_up in src/session/mutant.c'
+echo 'int jsp_up(void); int jsp_up(void) { return 1; }' >src/session/mutant.c
+echo 'int jsp_up(void); int jsp_mutant(void); int jsp_mutant(void) { return jsp_up(); }' \
+    >src/capture/mutant.c
+mutant layers 'src/capture/mutant.c calls up to jsp_up'
+echo '#include "session/mutant.h"
+extern int jsp_mutant;' >src/capture/mutant.c
+echo 'enum { JSP_MUTANT };' >src/session/mutant.h
+mutant layers 'src/capture/mutant.c includes upward: src/session/mutant.h'
+mkdir -p src/loft && echo 'extern int jsp_mutant;' >src/loft/mutant.c
+mutant layers 'stands on no layer'
+rmdir src/loft
+
+# The orders.
+echo '#include <stdatomic.h>
+int jsp_mutant(_Atomic int *); int jsp_mutant(_Atomic int *a) {
+return atomic_load_explicit(a, memory_order_acquire); }' >src/session/mutant.c
+mutant orders 'mutant.c:3: atomic without an ORDER: reason'
+echo '#include <stdatomic.h>
+int jsp_mutant(_Atomic int *); int jsp_mutant(_Atomic int *a) {
+/* ORDER: relaxed. A statistic. */
+return atomic_load_explicit(a, memory_order_acquire); }' >src/session/mutant.c
+mutant orders 'mutant.c:4: the reason does not speak of acquire'
+echo '#include <stdatomic.h>
+int jsp_mutant(_Atomic int *); int jsp_mutant(_Atomic int *a) {
+/* ORDER: relaxed. A statistic. */
+int b = atomic_load_explicit(a, memory_order_relaxed);
+return b + atomic_load_explicit(a, memory_order_relaxed); }' >src/session/mutant.c
+mutant orders 'mutant.c:5: atomic without an ORDER: reason'
+echo '#include <stdatomic.h>
+int jsp_mutant(_Atomic int *); int jsp_mutant(_Atomic int *a) {
+return atomic_load(a); }' >src/session/mutant.c
+mutant orders 'mutant.c:3: atomic operation without an order'
+
+# The public header.
+echo 'JSPROF_API int jsprof_mutant(int a);' >>include/jsprof.h
+mutant contract 'jsprof_mutant'
+echo 'static inline int jsprof_mutant(int a);
+static inline int jsprof_mutant(int a) { return a; }' >>include/jsprof.h
+mutant contract 'jsprof_mutant'
+echo 'JSPROF_API int jsprof_mutant(void) JSPROF_COLD;' >>include/jsprof.h
+mutant exports 'lacks what the header promises: jsprof_mutant'
+echo 'struct jsp_mutant { uint32_t n; };' >src/session/mutant.h
+mutant headers 'src/session/mutant.h does not stand alone'
+echo 'struct jsprof_mutant { int zero[0]; };' >>include/jsprof.h
+mutant headers 'is not strict C11'
+if command -v g++ >/dev/null; then
+    echo 'static inline int *jsprof_mutant(void *new) { return new; }' >>include/jsprof.h
+    mutant headers_cxx 'refused by g++'
+fi
+
+# The libraries.
+echo '__attribute__((visibility("default"))) int jsprof_mutant(void);
+int jsprof_mutant(void) { return 1; }' >src/session/mutant.c
+mutant exports 'shows what the header does not: jsprof_mutant'
+echo '__attribute__((visibility("default"))) int jsp_mutant(void);
+int jsp_mutant(void) { return 1; }' >src/session/mutant.c
+edit src/jsprof.map 's/jsprof_\*/jsp*/'
+mutant exports 'shared library shows what the header does not: jsp_mutant'
+extra='-Wl,--no-as-needed -lm'
+mutant exports 'needs more than libc: libm'
+extra='-Wl,-soname,libmutant.so'
+mutant exports 'wrong soname'
+extra='-Wl,-z,lazy'
+mutant exports 'binds lazily'
+extra='-Wl,-z,execstack'
+mutant exports 'executable stack'
+
+# The style.
+echo 'extern int jsp_mutant;' >src/session/mutant.c
+mutant style 'mutant.c: no SPDX line'
+echo '/* other.c - SPDX-License-Identifier: MIT */' >src/session/mutant.c
+mutant style 'mutant.c:1: does not name the file'
+printf '/* mutant.c - SPDX-License-Identifier: MIT */\nextern\tint jsp_mutant; \n' >src/session/mutant.c
+mutant style 'mutant.c:2: a tab'
+printf '/* mutant.c - SPDX-License-Identifier: MIT %0100d */\n' 0 >src/session/mutant.c
+mutant style 'columns'
+
+echo "mutants: $n shown"
+exit $bad

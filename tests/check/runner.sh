@@ -1,0 +1,86 @@
+#!/bin/sh
+# check/runner.sh - the runner and the harness count honestly: a test that fails,
+# dies, hangs, breaks its plan or skips is seen as that.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+unset STRICT
+bad=0
+
+expect() # STATUS CLOSING-LINE NAME, the test itself on stdin
+{
+    want_rc=$1 want=$2 f=$tmp/$3
+    cat >"$f"
+    chmod +x "$f"
+    rc=0
+    B=$tmp/b TEST_TIMEOUT=1 sh "$SRCDIR/tests/run.sh" "$f" >"$tmp/out" || rc=$?
+    [ "$rc" = "$want_rc" ] && [ "$(tail -n 1 "$tmp/out")" = "$want" ] && return
+    echo "runner: $3: status $rc, not $want_rc; or not '$want':"
+    cat "$tmp/out"
+    bad=1
+}
+
+expect 0 '1 passed, 0 failed, 0 skipped' passes.sh <<'END'
+true
+END
+expect 1 '0 passed, 1 failed, 0 skipped' fails.sh <<'END'
+exit 1
+END
+expect 1 '0 passed, 1 failed, 0 skipped' hangs.sh <<'END'
+sleep 30
+END
+expect 1 '0 passed, 0 failed, 1 skipped' skips.sh <<'END'
+echo SKIP: needs nothing; exit 77
+END
+grep -q 'skips.sh: needs nothing' "$tmp/out" || { echo 'runner: a skip without its reason'; bad=1; }
+expect 0 '1 passed, 0 failed, 1 skipped' tap_skips <<'END'
+#!/bin/sh
+echo ok 1 - a; echo 'ok 2 - b # SKIP no room'; echo 1..2
+END
+grep -q 'tap_skips: b: no room' "$tmp/out" || { echo 'runner: a skipped case without its reason'; bad=1; }
+STRICT=1
+export STRICT
+expect 1 '1 passed, 0 failed, 1 skipped' tap_strict <<'END'
+#!/bin/sh
+echo ok 1 - a; echo 'ok 2 - b # SKIP no room'; echo 1..2
+END
+unset STRICT
+expect 1 '1 passed, 1 failed, 0 skipped' tap_fails <<'END'
+#!/bin/sh
+echo ok 1 - a; echo not ok 2 - b; echo 1..2; exit 1
+END
+expect 1 '1 passed, 1 failed, 0 skipped' tap_dies <<'END'
+#!/bin/sh
+echo ok 1 - a; kill -SEGV $$
+END
+expect 1 '1 passed, 1 failed, 0 skipped' tap_ends_early <<'END'
+#!/bin/sh
+echo 1..2; echo ok 1 - a
+END
+expect 1 '1 passed, 1 failed, 0 skipped' tap_bad_exit <<'END'
+#!/bin/sh
+echo ok 1 - a; echo 1..1; exit 3
+END
+expect 1 '0 passed, 1 failed, 0 skipped' silent <<'END'
+#!/bin/sh
+END
+
+cat >"$tmp/harness.c" <<'END'
+#include "test.h"
+TEST(good) { CHECK(1); CHECK_EQ(2, 2); CHECK_STR("a", "a"); }
+TEST(bad_number) { CHECK_EQ(2, 3); }
+TEST(bad_string) { CHECK_STR("a", NULL); }
+TEST(bad_truth) { CHECK(0); }
+TEST(skipped) { SKIP("no reason"); }
+int main(void)
+{
+    RUN(good); RUN(bad_number); RUN(bad_string); RUN(bad_truth); RUN(skipped);
+    return DONE();
+}
+END
+$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SRCDIR/tests/unit" -o "$tmp/harness" "$tmp/harness.c"
+B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/harness" >"$tmp/out" && bad=1
+[ "$(tail -n 1 "$tmp/out")" = '1 passed, 3 failed, 1 skipped' ] || { cat "$tmp/out"; bad=1; }
+exit $bad

@@ -1,0 +1,29 @@
+#!/bin/sh
+# check/style.sh - what of our style a script can see: a licence line in every file,
+# a first line that names the file and its job, spaces, and no line past 100 columns (90 is
+# the aim).
+#
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$SRCDIR"
+files=$(find Makefile .ci jsprof.pc.in include src bindings examples tests -type f \
+    ! -path 'tests/*/corpus/*' ! -path 'tests/*/data/*' | sort)
+bad=0
+for f in $files; do
+    case $f in
+    *.c | *.h | *.cpp | *.sh | *.py | *.lua | *.js | *.pc.in | *.map | Makefile | .ci/run | tests/bench/run) ;;
+    *) continue ;;
+    esac
+    grep -q 'SPDX-License-Identifier: MIT' "$f" || { echo "style: $f: no SPDX line"; bad=1; }
+    case $f in
+    *.c | *.h | *.cpp)
+        head -n 1 "$f" | grep -qF -- "$(basename "$f") - " ||
+            { echo "style: $f:1: does not name the file and its job"; bad=1; } ;;
+    esac
+    LC_ALL=C.UTF-8 awk -v f="$f" '
+        length > 100 { print "style: " f ":" FNR ": " length " columns"; bad = 1 }
+        /\t/ && f !~ /Makefile$/ { print "style: " f ":" FNR ": a tab"; bad = 1 }
+        /[ \t]$/ { print "style: " f ":" FNR ": space at the end"; bad = 1 }
+        END { exit bad }' "$f" || bad=1
+done
+exit $bad

@@ -1,0 +1,14 @@
+#!/bin/sh
+# pkg/musl.sh - another libc: library, tool and tests build against musl, and the unit
+# tests pass.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$SRCDIR"
+command -v musl-gcc >/dev/null || { echo 'SKIP: needs musl-tools'; exit 77; }
+B=$B/musl CC=musl-gcc
+export B CC
+make -s -j2 B="$B" CC=$CC MOZJS=no all test-programs >"$B.log" 2>&1 || { cat "$B.log"; exit 1; }
+sh tests/check/rooms.sh
+sh tests/check/exports.sh
+STRICT='' sh tests/run.sh "$B"/tests/unit/*_test
