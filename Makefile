@@ -146,7 +146,7 @@ fuzz: ## fuzz the readers of foreign bytes for FUZZ_SECONDS each (needs clang)
 run-fuzz: fuzz-programs
 	@for f in $(FUZZERS); do n=$${f##*/}; n=$${n%_fuzz}; \
 	  mkdir -p $(B)/corpus/$$n tests/fuzz/corpus/$$n; \
-	  $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+	  $$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ \
 	    $(B)/corpus/$$n tests/fuzz/corpus/$$n || exit 1; done
 
 DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
