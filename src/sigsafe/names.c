@@ -1,0 +1,127 @@
+/* sigsafe/names.c - see names.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "names.h"
+
+static const char names_unnamed[] = "[no name]";
+
+/* What stands before, between and after the two parts. Index: enum jsprof_join >> 8. */
+static const struct names_join {
+    char before[5], between[3], after[2];
+} names_joins[] = {
+    { "", " ", "" }, { "", " (", ")" }, { "", ".", "" }, { "get ", ".", "" }, { "set ", ".", "" },
+};
+enum { NAMES_JOINS = sizeof names_joins / sizeof names_joins[0], NAMES_KIND_MASK = 0xFF };
+
+void jsp_names_init(struct jsp_names *names, struct jsp_arena *arena)
+{
+    names->arena = arena;
+    atomic_init(&names->n_cut, 0);
+    atomic_init(&names->n_bad, 0);
+    names->unnamed = jsp_arena_intern(arena, names_unnamed, sizeof names_unnamed - 1,
+                                      JSPROF_KIND_SYNTH);
+}
+
+static uint64_t names_slot(const struct jsp_name_key *key)
+{
+    uint64_t h = (uint64_t)(uintptr_t)key->label ^ (uint64_t)(uintptr_t)key->detail << 1;
+    return ((h ^ key->tag) * 0x9E3779B97F4A7C15u) >> 54;
+}
+_Static_assert(JSP_NAMES_CACHE == 1 << 10, "names_slot keeps the upper 10 bits");
+
+static bool names_key_equal(const struct jsp_name_key *a, const struct jsp_name_key *b)
+{
+    return a->label == b->label && a->detail == b->detail && a->tag == b->tag;
+}
+
+/* Does the host's string still say what the arena holds at [at, at + len)? */
+static bool names_part_same(const char *text, uint32_t at, uint32_t len, const char *part)
+{
+    if (!part)
+        return true;
+    return strncmp(text + at, part, len) == 0 && part[len] == 0;
+}
+
+/* Append up to the end of the scratch; false: it did not all fit. */
+static bool names_append(struct jsp_names *names, uint32_t *len, const char *part)
+{
+    size_t room = JSP_LABEL_MAX - *len;
+    size_t n = strnlen(part, room + 1);
+    bool fits = n <= room;
+    if (!fits)
+        n = room;
+    memcpy(names->text + *len, part, n);
+    *len += (uint32_t)n;
+    return fits;
+}
+
+/* Write the joined name into the scratch and note where its parts are. A name that
+ * was cut gets an entry that no key equals, for it can not be verified. */
+static uint32_t names_compose(struct jsp_names *names, const jsprof_frame *frame,
+                              struct jsp_name_entry *entry)
+{
+    bool two = frame->label && *frame->label && frame->detail && *frame->detail;
+    uint32_t join_index = frame->kind >> 8 & 0xFF;
+    const struct names_join *join = &names_joins[join_index < NAMES_JOINS ? join_index : 0];
+    uint32_t len = 0;
+    bool whole = true;
+
+    if (two)
+        whole = names_append(names, &len, join->before);
+    entry->label_at = (uint16_t)len;
+    if (frame->label)
+        whole = names_append(names, &len, frame->label) && whole;
+    entry->label_len = (uint16_t)(len - entry->label_at);
+    if (two)
+        whole = names_append(names, &len, join->between) && whole;
+    entry->detail_at = (uint16_t)len;
+    if (frame->detail)
+        whole = names_append(names, &len, frame->detail) && whole;
+    entry->detail_len = (uint16_t)(len - entry->detail_at);
+    if (two)
+        whole = names_append(names, &len, join->after) && whole;
+    if (!whole) {
+        jsp_count(&names->n_cut, 1);
+        entry->key = (struct jsp_name_key){ 0 };
+    }
+    return len;
+}
+
+static uint32_t names_of_function(struct jsp_names *names, const jsprof_function *f)
+{
+    struct jsp_name_key key = { f, NULL, f->serial };
+    struct jsp_name_entry *entry = &names->cache[names_slot(&key)];
+
+    if (!names_key_equal(&entry->key, &key) || entry->id == JSP_LABEL_LOST) {
+        entry->id = jsp_arena_intern(names->arena, f->text, f->len, f->kind);
+        entry->key = key;
+        if (f->cut)
+            jsp_count(&names->n_cut, 1);
+    }
+    return entry->id;
+}
+
+uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
+{
+    if (frame->function)
+        return names_of_function(names, frame->function);
+    if ((!frame->label || !*frame->label) && (!frame->detail || !*frame->detail)) {
+        jsp_count(&names->n_bad, 1);
+        return names->unnamed;
+    }
+    /* Bit 63 keeps these keys apart from the serials of functions. */
+    struct jsp_name_key key = { frame->label, frame->detail, frame->kind | 1ull << 63 };
+    struct jsp_name_entry *entry = &names->cache[names_slot(&key)];
+    const char *text = jsp_arena_label(names->arena, entry->id)->text;
+
+    if (names_key_equal(&entry->key, &key) && entry->id != JSP_LABEL_LOST &&
+        names_part_same(text, entry->label_at, entry->label_len, frame->label) &&
+        names_part_same(text, entry->detail_at, entry->detail_len, frame->detail))
+        return entry->id;
+    entry->key = key;
+    uint32_t len = names_compose(names, frame, entry);
+    entry->id = jsp_arena_intern(names->arena, names->text, len,
+                                 (uint8_t)(frame->kind & NAMES_KIND_MASK));
+    return entry->id;
+}

@@ -1,0 +1,59 @@
+/* sigsafe/names.h - from a host's frame to a label id, fast.
+ *
+ * One thread's cache in front of the shared arena. The key is where the name
+ * stands (its pointers); a hit is a comparison of the bytes there with the bytes
+ * in the arena, because hosts free and reuse names. Only a registered function
+ * is believed without looking: its serial number is never used twice.
+ *
+ *                      SIGPROF handler   drain thread   before/after both
+ *   jsp_names_init            -               -                yes
+ *   jsp_names_of             yes              -                 -
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_NAMES_H
+#define JSP_SIGSAFE_NAMES_H
+
+#include "arena.h"
+
+/* What jsprof_function points to. `text` is the whole shown name. */
+struct jsprof_function {
+    uint64_t serial; /* from 1, never used twice in a process */
+    char *text;      /* owned */
+    uint32_t len;    /* <= JSP_LABEL_MAX */
+    uint32_t line;
+    uint8_t kind;
+    bool cut;        /* the name was longer */
+};
+
+enum { JSP_NAMES_CACHE = 1024 }; /* entries, power of two */
+
+struct jsp_name_key {
+    const void *label; /* or the function */
+    const void *detail;
+    uint64_t tag;      /* the function's serial, or kind and join */
+};
+
+struct jsp_name_entry {
+    struct jsp_name_key key;
+    uint32_t id;
+    uint16_t label_at, label_len; /* where the parts stand in the arena's text */
+    uint16_t detail_at, detail_len;
+};
+
+struct jsp_names {
+    struct jsp_arena *arena; /* borrowed */
+    _Atomic uint64_t n_cut;  /* names that were longer than JSP_LABEL_MAX */
+    _Atomic uint64_t n_bad;  /* frames without any name */
+    uint32_t unnamed;        /* id of "[no name]" */
+    struct jsp_name_entry cache[JSP_NAMES_CACHE];
+    char text[JSP_LABEL_MAX + 1]; /* scratch of a miss */
+};
+
+/* Lay out over zeroed memory. */
+void jsp_names_init(struct jsp_names *names, struct jsp_arena *arena);
+
+/* The id of this frame's name. Reads at most JSP_LABEL_MAX + 1 bytes of each part. */
+uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame);
+
+#endif

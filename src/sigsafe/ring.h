@@ -1,0 +1,49 @@
+/* sigsafe/ring.h - one thread's finished samples, on their way to the drain.
+ *
+ * A ring of 64-bit words that carries whole records, one producer to one
+ * consumer. It never blocks, never grows and never overwrites: a record that
+ * does not fit is refused, because a profiler that waits changes the program it
+ * measures. Who pushes counts what was refused.
+ *
+ *                     SIGPROF handler   drain thread   before/after both
+ *   jsp_ring_init            -               -                yes
+ *   jsp_ring_push           yes              -                 -
+ *   jsp_ring_pop             -              yes                -
+ *   jsp_ring_used           yes             yes               yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_RING_H
+#define JSP_SIGSAFE_RING_H
+
+#include "room.h"
+
+struct jsp_ring {
+    /* Written by the producer only. */
+    alignas(JSP_CACHELINE) _Atomic uint64_t tail; /* next word to write */
+
+    /* Written by the consumer only. */
+    alignas(JSP_CACHELINE) _Atomic uint64_t head; /* next word to read */
+
+    /* Constant after init. */
+    alignas(JSP_CACHELINE) uint64_t *words;       /* borrowed from the caller */
+    uint64_t capacity;                            /* power of two, >= 8 */
+
+    /* Always:  head <= tail <= head + capacity   (counters never wrap back)
+     *          words [head, tail) hold whole records: length, then payload */
+};
+
+/* Lay a ring over `words`, which the caller owns and keeps alive. */
+void jsp_ring_init(struct jsp_ring *ring, uint64_t *words, uint64_t capacity);
+
+/* Copy one record in. False: no room, nothing was written. */
+bool jsp_ring_push(struct jsp_ring *ring, const uint64_t *record, uint32_t n_words);
+
+/* Copy the oldest record out and return its length in words; 0: empty.
+ * A record longer than `max` stays, and -EMSGSIZE comes back. */
+int jsp_ring_pop(struct jsp_ring *ring, uint64_t *record, uint32_t max);
+
+/* Words that wait to be read. */
+uint64_t jsp_ring_used(const struct jsp_ring *ring);
+
+#endif

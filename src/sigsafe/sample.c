@@ -1,0 +1,225 @@
+/* sigsafe/sample.c - the SIGPROF handler and the sample it takes. See sample.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "sample.h"
+
+enum {
+    SAMPLE_STACK_NEED = 3072, /* bytes of an alternate stack that a sample may use */
+    SAMPLE_TRIES = 64,
+};
+
+static _Thread_local struct jsp_sampled *volatile sampled_list;
+struct jsp_sample_chain jsp_sample_chain[_NSIG];
+
+void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
+{
+    sum->expirations += c->expirations;
+    sum->lost_ring += c->lost_ring;
+    sum->lost_paused += c->lost_paused;
+    sum->lost_late += c->lost_late;
+    sum->lost_stack += c->lost_stack;
+    sum->frames_cut += c->frames_cut;
+    sum->frames_bad += c->frames_bad;
+    sum->labels_cut += c->labels_cut;
+    sum->underflows += c->underflows;
+    sum->handler_ns += c->handler_ns;
+}
+
+void jsp_sampled_link(struct jsp_sampled *self)
+{
+    self->next = sampled_list;
+    /* ORDER: signal fence only. The reader is this thread's own handler. */
+    atomic_signal_fence(memory_order_release); /* ORDER: as above */
+    sampled_list = self;
+}
+
+void jsp_sampled_unlink(struct jsp_sampled *self)
+{
+    if (sampled_list == self) {
+        sampled_list = self->next;
+        return;
+    }
+    for (struct jsp_sampled *s = sampled_list; s; s = s->next)
+        if (s->next == self)
+            s->next = self->next;
+}
+
+struct jsp_sampled *jsp_sampled_find(const void *session)
+{
+    struct jsp_sampled *s = sampled_list;
+    while (s && s->session != session)
+        s = s->next;
+    return s;
+}
+
+bool jsp_sampled_is_linked(const struct jsp_sampled *self)
+{
+    const struct jsp_sampled *s = sampled_list;
+    while (s && s != self)
+        s = s->next;
+    return s;
+}
+
+struct jsp_sampled *jsp_sampled_first(void)
+{
+    return sampled_list;
+}
+
+void jsp_sampled_pause(struct jsp_sampled *self, int by)
+{
+    /* ORDER: signal fences only. What the host changes in between is seen by this
+     * thread's own handler, which must see the pause around it. */
+    atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
+    if (by > 0 || self->paused)
+        self->paused = self->paused + (uint32_t)by;
+    atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
+}
+
+int jsp_sampled_rearm(struct jsp_sampled *self)
+{
+    uint64_t at = jsp_tick_next(&self->tick);
+    uint64_t period = self->tick.period_ns;
+    /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
+     * a moment) must not be the last. */
+    struct itimerspec when = {
+        .it_value = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) },
+        .it_interval = { (time_t)(period / 1000000000u), (long)(period % 1000000000u) },
+    };
+    return timer_settime(self->timer, TIMER_ABSTIME, &when, NULL);
+}
+
+bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
+{
+    for (int i = 0; i < SAMPLE_TRIES; i++) {
+        /* ORDER: acquire, pairs with S2. The counters are those of a finished sample. */
+        uint32_t before = atomic_load_explicit(&self->seq, memory_order_acquire);
+        if (before & 1)
+            continue;
+        struct jsp_counts c = {
+            .expirations = jsp_counted(&self->expirations),
+            .lost_ring = jsp_counted(&self->lost_ring),
+            .lost_paused = jsp_counted(&self->lost_paused),
+            .lost_late = jsp_counted(&self->lost_late),
+            .lost_stack = jsp_counted(&self->lost_stack),
+            .frames_cut = jsp_counted(&self->vm.n_cut),
+            .frames_bad = jsp_counted(&self->vm.n_bad) + jsp_counted(&self->names.n_bad),
+            .labels_cut = jsp_counted(&self->names.n_cut),
+            .underflows = self->own.underflows,
+            .handler_ns = jsp_counted(&self->handler_ns),
+            /* ORDER: acquire, pairs with the ring's R2, for who pops up to here. */
+            .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
+        };
+        /* ORDER: acquire fence: the loads above stay above the second look at seq. */
+        atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
+        /* ORDER: relaxed, after the fence. Unchanged: no sample began in between. */
+        if (atomic_load_explicit(&self->seq, memory_order_relaxed) == before) {
+            *out = c;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is there room to sample on, if the host made us run on its alternate stack? */
+static bool sample_has_stack(const void *ucontext)
+{
+    const stack_t *alt = &((const ucontext_t *)ucontext)->uc_stack;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)alt->ss_sp;
+    bool on_it = !(alt->ss_flags & SS_DISABLE) && here >= low && here < low + alt->ss_size;
+    return !on_it || here - low >= SAMPLE_STACK_NEED;
+}
+
+/* A leaf that is not the real one must not be credited with its time. */
+static void sample_close(struct jsp_sampled *self)
+{
+    struct jsp_record *r = self->record;
+    uint32_t n = jsp_record_frames(r);
+    if (n && !r->cut)
+        return;
+    if (!n)
+        r->frames[n] = (struct jsp_rec_frame){ .id = self->empty_id };
+    else
+        r->frames[n] = (struct jsp_rec_frame){ .id = self->cut_id, .sp = 1 }; /* innermost */
+    r->n[JSP_RUN_WALKER]++;
+}
+
+/* Why there will be no sample of this expiration; NULL: there will be one. */
+static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucontext)
+{
+    if (self->paused)
+        return &self->lost_paused;
+    return sample_has_stack(ucontext) ? NULL : &self->lost_stack;
+}
+
+static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t time_ns)
+{
+    /* S1. ORDER: seq_cst, with `seq` set before it in jsp_sample_handle: whoever
+     * clears `armed` and then sees seq even knows that no sample is to come. */
+    if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
+        jsp_count(&self->expirations, 1);
+        jsp_count(&self->lost_late, 1);
+        return;
+    }
+    uint64_t cpu_ns = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint32_t weight = jsp_tick_weigh(&self->tick,
+                                     self->clock == CLOCK_MONOTONIC ? time_ns : cpu_ns);
+    uint64_t since = cpu_ns - self->last_cpu_ns;
+    self->last_cpu_ns = cpu_ns;
+    jsp_count(&self->expirations, weight);
+    jsp_sampled_rearm(self);
+    _Atomic uint64_t *loss = sample_loss(self, ucontext);
+    if (loss) {
+        jsp_count(loss, weight);
+        return;
+    }
+    self->record->time_ns = time_ns;
+    self->record->cpu_ns = since;
+    self->record->weight = weight;
+    jsp_vmstack_read(&self->vm, &self->names, ucontext, self->record);
+    sample_close(self);
+    if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
+                       jsp_record_words(jsp_record_frames(self->record))))
+        jsp_count(&self->lost_ring, weight);
+}
+
+static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
+{
+    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+    *ours = info->si_code == SI_TIMER && value >> 48 == 0x6A73;
+    struct jsp_sampled *s = *ours ? sampled_list : NULL;
+    while (s && jsp_sample_value(s->number) != info->si_value.sival_ptr)
+        s = s->next;
+    return s;
+}
+
+static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
+{
+    struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
+    if (chain->action_sigsafe)
+        chain->action_sigsafe(sig, info, ucontext);
+    else if (chain->plain_sigsafe)
+        chain->plain_sigsafe(sig);
+}
+
+void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
+{
+    int saved_errno = errno; /* the interrupted code must not see ours */
+    bool ours;
+    struct jsp_sampled *self = sample_whose(info, &ours);
+
+    if (self) {
+        /* ORDER: relaxed load, only this handler stores it; */
+        uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
+        /* ORDER: seq_cst, before the look at `armed`; see S1. */
+        atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
+        uint64_t begin = jsp_now_ns(CLOCK_MONOTONIC);
+        sample_take(self, ucontext, begin);
+        jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - begin);
+        /* S2. ORDER: release: what was written is seen before seq is even. */
+        atomic_store_explicit(&self->seq, seq + 2, memory_order_release);
+    } else if (!ours) {
+        sample_pass_on(sig, info, ucontext);
+    }
+    errno = saved_errno;
+}

@@ -1,0 +1,105 @@
+/* sigsafe/sample.h - one thread of one session, and the handler that samples it.
+ *
+ * The handler finds its thread through a thread-local list and the number that
+ * the timer carries, never through a pointer in the signal: a signal may arrive
+ * after its thread's memory is gone. `seq` is odd while the handler is inside, so
+ * that another thread can wait for it, or read the counters all of one moment.
+ *
+ *                      handler   owner thread   session, drain
+ *   jsp_sample_handle    yes          -               -
+ *   jsp_sampled_link      -          yes              -
+ *   jsp_sampled_unlink    -          yes              -
+ *   jsp_sampled_find      -          yes              -
+ *   jsp_sampled_first     -          yes              -
+ *   jsp_sampled_counts    -          yes             yes
+ *   jsp_sampled_rearm    yes          -              yes, before arming
+ *   jsp_sampled_pause     -          yes              -
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_SAMPLE_H
+#define JSP_SIGSAFE_SAMPLE_H
+
+#include "ring.h"
+#include "tick.h"
+#include "vmstack.h"
+
+/* Counters of timer expirations; see jsprof_stats. */
+struct jsp_counts {
+    uint64_t expirations;
+    uint64_t lost_ring, lost_paused, lost_late, lost_stack;
+    uint64_t frames_cut, frames_bad, labels_cut, underflows;
+    uint64_t handler_ns;
+    uint64_t ring_tail; /* records below it are in these counts */
+};
+
+/* Add up; ring_tail has no sum. */
+void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
+
+struct jsp_sampled {
+    jsprof_thread own; /* first: what the host sees */
+
+    /* Written by the owner thread. */
+    struct jsp_sampled *next;  /* other sessions on the same thread */
+    volatile uint32_t paused;  /* nesting */
+
+    /* Written by whoever arms and disarms, under the session's lock. */
+    _Atomic bool armed;
+    timer_t timer;
+    clockid_t clock;           /* as the handler reads it: MONOTONIC or THREAD_CPUTIME_ID */
+    uint64_t number;           /* in the signal's value; see jsp_sample_value */
+    const void *session;       /* only compared */
+
+    /* Written by the handler. */
+    alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
+    _Atomic uint64_t expirations, lost_ring, lost_paused, lost_late, lost_stack, handler_ns;
+    uint64_t last_cpu_ns;
+    struct jsp_tick tick;
+    struct jsp_vmstack vm;
+    struct jsp_names names;
+    struct jsp_record *record; /* borrowed, room for max_depth frames */
+    uint32_t empty_id;         /* "[no VM frame]" */
+    uint32_t cut_id;           /* "[deeper frames cut]" */
+
+    struct jsp_ring ring;
+};
+
+/* The value a thread's timer carries, so that the handler knows its own. */
+static inline void *jsp_sample_value(uint64_t number)
+{
+    return (void *)(uintptr_t)(0x6A73ull << 48 | number);
+}
+
+/* Who had the signal before us and gets what is not ours; both NULL: nobody. */
+struct jsp_sample_chain {
+    void (*action_sigsafe)(int sig, siginfo_t *info, void *ucontext);
+    void (*plain_sigsafe)(int sig);
+};
+extern struct jsp_sample_chain jsp_sample_chain[]; /* by signal number, _NSIG of them */
+
+/* For sigaction, with SA_SIGINFO. */
+void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext);
+
+/* Join and leave the calling thread's list. */
+void jsp_sampled_link(struct jsp_sampled *self);
+void jsp_sampled_unlink(struct jsp_sampled *self);
+
+/* The calling thread's member of this session, or NULL. */
+struct jsp_sampled *jsp_sampled_find(const void *session);
+
+/* The calling thread's members of all sessions begin here; then follow `next`. */
+struct jsp_sampled *jsp_sampled_first(void);
+
+/* Is it in the calling thread's list? */
+bool jsp_sampled_is_linked(const struct jsp_sampled *self);
+
+/* Set the timer to its next random point. 0 or -1 with errno. */
+int jsp_sampled_rearm(struct jsp_sampled *self);
+
+/* All counters at one moment between two signals. False: the thread was inside
+ * the handler at every try; *out is not written. */
+bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out);
+
+void jsp_sampled_pause(struct jsp_sampled *self, int by);
+
+#endif

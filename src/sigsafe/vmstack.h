@@ -1,0 +1,45 @@
+/* sigsafe/vmstack.h - the VM frames of an interrupted thread, from all the forms
+ * in which a host can give them, into one record.
+ *
+ * Whatever the host's memory says is bounded before it is used: depths that are
+ * negative or beyond the array, links that are below the stack pointer (their C
+ * frame is gone, by longjmp) or that do not go up. Roots are kept, leaves are
+ * cut, and what was cut is counted.
+ *
+ *                        SIGPROF handler   before/after
+ *   jsp_vmstack_init            -              yes
+ *   jsp_vmstack_read           yes              -
+ *   jsp_vmstack_check           -              yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_VMSTACK_H
+#define JSP_SIGSAFE_VMSTACK_H
+
+#include "names.h"
+#include "record.h"
+
+struct jsp_vmstack {
+    jsprof_thread *own;  /* borrowed: form (a) */
+    jsprof_stack host;   /* form (b); depth NULL: none */
+    jsprof_walk_sigsafe_fn walk_sigsafe; /* form (c); NULL: none */
+    void *walk_host;
+    uintptr_t stack_low, stack_high;     /* the thread's C stack */
+    uint32_t max_depth;
+    jsprof_frame *walked; /* borrowed, max_depth of them */
+    _Atomic uint64_t n_cut;
+    _Atomic uint64_t n_bad;
+};
+
+/* Lay out over zeroed memory. */
+void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_depth,
+                      jsprof_frame *walked);
+
+/* -EINVAL: this description can not be read from. */
+int jsp_vmstack_check(const jsprof_stack *stack);
+
+/* Fill n, cut and frames of the record (room for max_depth of them). */
+void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names, const void *ucontext,
+                      struct jsp_record *record);
+
+#endif
