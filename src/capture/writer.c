@@ -1,0 +1,224 @@
+/* capture/writer.c - see writer.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wire.h"
+
+static int64_t writer_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+/* `body` bytes after a frame header of `head` bytes; the frame, zeroed but for its
+ * header, or NULL when it would leave less than `spare`. */
+static void *writer_frame(struct jsp_writer *w, enum jsp_wire_type type, size_t bytes,
+                          size_t spare)
+{
+    size_t len = (bytes + JSP_WIRE_ALIGN - 1) & ~(size_t)(JSP_WIRE_ALIGN - 1);
+    if (len > JSP_WIRE_MAX_FRAME || w->used + len + spare > w->capacity)
+        return NULL;
+    struct jsp_wire_frame *frame = (void *)(w->bytes + w->used);
+    memset(frame, 0, len);
+    frame->len = (uint16_t)len;
+    frame->cpu = -1;
+    frame->pid = w->pid;
+    frame->time = writer_now();
+    frame->type = (uint8_t)type;
+    w->used += len;
+    w->appended += len;
+    return frame;
+}
+
+static void writer_begin(struct jsp_writer *w)
+{
+    struct jsp_wire_header head = {
+        .magic = JSP_WIRE_MAGIC, /* the reader learns the byte order from these two */
+        .version = JSP_WIRE_VERSION,
+        .little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+        .time = writer_now(),
+    };
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        strftime(head.capture_time, sizeof head.capture_time, "%FT%TZ", &tm);
+    memcpy(w->bytes, &head, sizeof head);
+    w->used = sizeof head;
+    w->appended = sizeof head;
+}
+
+/* A pipe has no places, and in append mode pwrite would not write to ours. */
+static int64_t writer_base(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 || flags & O_APPEND ? -1 : lseek(fd, 0, SEEK_CUR);
+}
+
+int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    uint8_t *bytes = malloc(JSP_WRITER_BYTES);
+    if (!bytes)
+        return -ENOMEM;
+    *w = (struct jsp_writer){ .fd = fd, .dev = st.st_dev, .ino = st.st_ino, .pid = pid,
+                              .base = writer_base(fd), .bytes = bytes,
+                              .capacity = JSP_WRITER_BYTES };
+    writer_begin(w);
+    return 0;
+}
+
+static bool writer_is_ours(const struct jsp_writer *w)
+{
+    struct stat st;
+    return fstat(w->fd, &st) == 0 && st.st_dev == w->dev && st.st_ino == w->ino;
+}
+
+int jsp_writer_flush(struct jsp_writer *w)
+{
+    size_t done = 0;
+    int err = 0;
+
+    if (w->used && !writer_is_ours(w))
+        err = -EBADF;
+    while (!err && done < w->used) {
+        ssize_t n = write(w->fd, w->bytes + done, w->used - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            err = -errno;
+    }
+    memmove(w->bytes, w->bytes + done, w->used - done);
+    w->used -= done;
+    if (err)
+        w->error = err;
+    return err;
+}
+
+static void writer_forget(struct jsp_writer *w)
+{
+    w->fd = -1;
+    free(w->bytes);
+    w->bytes = NULL;
+}
+
+int jsp_writer_close(struct jsp_writer *w)
+{
+    int err = jsp_writer_flush(w);
+    int64_t end = writer_now();
+    off_t at = w->base + (off_t)offsetof(struct jsp_wire_header, end_time);
+    if (!err && w->base >= 0 && pwrite(w->fd, &end, sizeof end, at) < 0)
+        err = -errno;
+    if (writer_is_ours(w) && close(w->fd) < 0 && !err)
+        err = -errno; /* NFS and quotas report here */
+    writer_forget(w);
+    return err ? err : w->error;
+}
+
+void jsp_writer_abandon(struct jsp_writer *w)
+{
+    if (writer_is_ours(w))
+        close(w->fd);
+    writer_forget(w);
+}
+
+/* A frame that ends in a string, after `head` bytes. */
+static void *writer_text(struct jsp_writer *w, enum jsp_wire_type type, size_t head,
+                         const char *text)
+{
+    size_t n = strnlen(text, 4096 - 1);
+    char *frame = writer_frame(w, type, head + n + 1, 0);
+    if (frame)
+        memcpy(frame + head, text, n);
+    return frame;
+}
+
+int jsp_writer_process(struct jsp_writer *w, const char *command_line)
+{
+    size_t head = sizeof(struct jsp_wire_frame);
+    return writer_text(w, JSP_WIRE_PROCESS, head, command_line) ? 0 : -ENOBUFS;
+}
+
+int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value)
+{
+    struct jsp_wire_metadata *m =
+        writer_text(w, JSP_WIRE_METADATA, sizeof(struct jsp_wire_metadata), value);
+    if (!m)
+        return -ENOBUFS;
+    memcpy(m->id, id, strnlen(id, sizeof m->id - 1));
+    return 0;
+}
+
+int jsp_writer_timestamp(struct jsp_writer *w)
+{
+    return writer_frame(w, JSP_WIRE_TIMESTAMP, sizeof(struct jsp_wire_frame), 0) ? 0 : -ENOBUFS;
+}
+
+int jsp_writer_jitmap(struct jsp_writer *w, uint64_t addr, const char *name)
+{
+    uint32_t one = 1;
+    enum { N = sizeof(struct jsp_wire_frame), ADDR = N + sizeof one, TEXT = ADDR + sizeof addr };
+    uint8_t *frame = writer_text(w, JSP_WIRE_JITMAP, TEXT, name);
+    if (!frame)
+        return -ENOBUFS;
+    memcpy(frame + N, &one, sizeof one);
+    memcpy(frame + ADDR, &addr, sizeof addr);
+    return 0;
+}
+
+int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *sample)
+{
+    size_t n = sample->n_addrs * sizeof *sample->addrs;
+    struct jsp_wire_sample *s = writer_frame(w, JSP_WIRE_SAMPLE, sizeof *s + n,
+                                             JSP_WRITER_SPARE);
+    if (!s)
+        return -ENOBUFS;
+    s->frame.time = (int64_t)sample->time_ns;
+    s->n_addrs = (uint16_t)sample->n_addrs;
+    s->tid = sample->tid;
+    memcpy(s + 1, sample->addrs, n);
+    return 0;
+}
+
+static int writer_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
+{
+    struct jsp_wire_chunk *c = writer_frame(w, JSP_WIRE_FILE_CHUNK,
+                                            offsetof(struct jsp_wire_chunk, data) + n, 0);
+    if (!c)
+        return -ENOBUFS;
+    c->is_last = !data;
+    c->len = (uint16_t)n;
+    memcpy(c->path, path, strnlen(path, sizeof c->path - 1));
+    if (n)
+        memcpy(c->data, data, n);
+    return 0;
+}
+
+int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
+{
+    size_t frames = n / JSP_WIRE_MAX_CHUNK + 1;
+    if (w->used + n + frames * (sizeof(struct jsp_wire_chunk) + JSP_WIRE_ALIGN) > w->capacity)
+        return -ENOBUFS;
+    for (size_t at = 0, piece; at < n; at += piece) {
+        piece = n - at < JSP_WIRE_MAX_CHUNK ? n - at : JSP_WIRE_MAX_CHUNK;
+        writer_one_chunk(w, path, (const uint8_t *)data + at, piece);
+    }
+    return 0;
+}
+
+int jsp_writer_chunk_end(struct jsp_writer *w, const char *path)
+{
+    return writer_one_chunk(w, path, NULL, 0);
+}

@@ -1,0 +1,76 @@
+/* capture/writer.h - frames of a .syscap, on their way to a file descriptor.
+ *
+ * A bounded buffer of bytes in front of write(): frames are appended whole or
+ * refused with -ENOBUFS, flush writes what it can and keeps the rest. So a full
+ * disk or a slow pipe loses new samples (which the caller counts), never the
+ * shape of the file, and never grows the host.
+ *
+ * One thread at a time; nothing here locks. Every function that appends answers 0
+ * or -ENOBUFS, and has then appended nothing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CAPTURE_WRITER_H
+#define JSP_CAPTURE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct jsp_writer {
+    int fd;            /* owned; -1: closed */
+    dev_t dev;         /* the file that fd was at open: a host that closes it and */
+    ino_t ino;         /* opens another must not find our bytes there */
+    int64_t base;      /* where in it our first byte stands; -1: it has no places */
+    int32_t pid;
+    uint8_t *bytes;    /* owned */
+    size_t capacity;
+    size_t used;       /* bytes that wait */
+    uint64_t appended; /* bytes ever appended; appended - used are written */
+    int error;         /* last negative errno of writing; 0: none */
+
+    /* Always:  used <= capacity; bytes [0, used) continue the file at
+     *          appended - used */
+};
+
+enum {
+    JSP_WRITER_BYTES = 1 << 20, /* the buffer */
+    JSP_WRITER_SPARE = 1 << 17, /* of it kept free of samples, for what tells of losses */
+};
+
+/* Take over `fd`, begin the file. -ENOMEM, or fstat's errno: fd stays the caller's. */
+int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid);
+
+/* Flush, set the end time, close. The last error of writing comes back. */
+int jsp_writer_close(struct jsp_writer *w);
+
+/* Close without writing a byte: the file is another process's. */
+void jsp_writer_abandon(struct jsp_writer *w);
+
+/* Write what waits. 0, or the negative errno that left something waiting. */
+int jsp_writer_flush(struct jsp_writer *w);
+
+int jsp_writer_process(struct jsp_writer *w, const char *command_line);
+int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value);
+int jsp_writer_timestamp(struct jsp_writer *w);
+
+/* One name for one address. */
+int jsp_writer_jitmap(struct jsp_writer *w, uint64_t addr, const char *name);
+
+struct jsp_writer_sample {
+    uint64_t time_ns;
+    int32_t tid;
+    const uint64_t *addrs; /* leaf first */
+    uint32_t n_addrs;      /* 1..JSP_WIRE_MAX_ADDRS */
+};
+
+/* Refused already when only the spare room is left. */
+int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *sample);
+
+/* The next bytes of an embedded file; more than fit one frame become several. */
+int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n);
+
+/* The empty chunk that ends an embedded file. */
+int jsp_writer_chunk_end(struct jsp_writer *w, const char *path);
+
+#endif
