@@ -143,6 +143,15 @@ enum jsprof_kind {
     JSPROF_KIND_SYNTH = 5,  /* made by jsprof itself, "[...]" */
 };
 
+/* How label and detail become one name; or one of these into a frame's kind. */
+enum jsprof_join {
+    JSPROF_JOIN_SPACE = 0,      /* "label detail" */
+    JSPROF_JOIN_PAREN = 1 << 8, /* "label (detail)" */
+    JSPROF_JOIN_DOT = 2 << 8,   /* "label.detail" */
+    JSPROF_JOIN_GET = 3 << 8,   /* "get label.detail" */
+    JSPROF_JOIN_SET = 4 << 8,   /* "set label.detail" */
+};
+
 /* A function of the host, named once. Lives until jsprof_function_free and
  * belongs to no session, so it may serve many. */
 typedef struct jsprof_function jsprof_function;
@@ -160,11 +169,11 @@ JSPROF_API void jsprof_function_free(jsprof_function *f) JSPROF_COLD;
 typedef struct jsprof_frame {
     const jsprof_function *function; /* or NULL, and then: */
     const char *label;               /* the name; may be "" or NULL if detail is not */
-    const char *detail;              /* second part: file, dynamic string; may be NULL */
+    const char *detail;              /* second part: file, dynamic string; may be "", NULL */
     uintptr_t   sp;                  /* an address inside this activation's C frame */
     uint64_t    pc;                  /* the host's own program counter */
     uint32_t    line;                /* current line, from 1 */
-    uint32_t    kind;                /* enum jsprof_kind */
+    uint32_t    kind;                /* enum jsprof_kind | enum jsprof_join */
 } jsprof_frame;
 
 /* -- 3. Threads ----------------------------------------------------------- */
@@ -245,7 +254,7 @@ typedef struct jsprof_stack {
     uint32_t    limit;          /* entries in the array, where capacity is NULL; 0: unknown */
     uint32_t    depth_bytes;    /* 4 or 8 */
     uint32_t    stride;         /* bytes from one entry to the next */
-    uint32_t    kind;           /* enum jsprof_kind of frames read by offsets */
+    uint32_t    kind;           /* kind and join of frames that are read by offsets */
     /* Either offsets in an entry (JSPROF_NO_FIELD where there is none) ... */
     int32_t     label_offset;   /* const char * */
     int32_t     detail_offset;  /* const char * */
@@ -299,7 +308,7 @@ static inline void jsprof_push(jsprof_thread *t, const char *label, const char *
         f->sp = (uintptr_t)__builtin_frame_address(0);
         f->pc = 0;
         f->line = line;
-        f->kind = JSPROF_KIND_VM;
+        f->kind = JSPROF_KIND_VM | JSPROF_JOIN_PAREN;
     }
     /* ORDER: signal fence only. The one reader is this thread's own handler, so
      * the compiler must keep the frame before the depth; the CPU already does. */
@@ -326,9 +335,9 @@ static inline void jsprof_pop(jsprof_thread *t)
 {
     if (!t)
         return;
+    uint32_t depth = t->depth;
     /* ORDER: signal fence only. Stores to the dying frame stay before this. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
-    uint32_t depth = t->depth;
     if (depth)
         t->depth = depth - 1;
     else

@@ -1,0 +1,284 @@
+/* jsprof.c - the public functions: check the arguments, call down.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/env.h"
+#include "session/function.h"
+#include "session/session.h"
+
+enum {
+    PUBLIC_HZ = 1000, PUBLIC_HZ_MAX = 10000,
+    PUBLIC_DEPTH = 512, PUBLIC_DEPTH_MAX = 1000,
+    PUBLIC_RING = 1 << 20, PUBLIC_RING_MIN = 1 << 14, PUBLIC_RING_MAX = 1 << 30,
+    PUBLIC_LABELS = 8 << 20, PUBLIC_LABELS_MIN = 4096,
+    PUBLIC_OLDEST_OPTIONS = offsetof(jsprof_options, fd) + sizeof(int),
+    PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
+    PUBLIC_MODE = 0666, /* umask decides */
+};
+
+static const char public_default_path[] = "jsprof-%p.syscap";
+
+/* -- Options ---------------------------------------------------------------- */
+
+static uint32_t public_default(uint32_t value, uint32_t fallback)
+{
+    return value ? value : fallback;
+}
+
+static bool public_within(uint32_t value, uint32_t low, uint32_t high)
+{
+    return value >= low && value <= high;
+}
+
+static int public_check(const jsprof_options *o, struct jsp_session_setup *setup)
+{
+    setup->hz = public_default(o->hz, PUBLIC_HZ);
+    setup->max_depth = public_default(o->max_depth, PUBLIC_DEPTH);
+    setup->ring_bytes = public_default(o->ring_bytes, PUBLIC_RING);
+    setup->label_bytes = public_default(o->label_bytes, PUBLIC_LABELS) & ~7u;
+    setup->signo = o->signo ? o->signo : SIGPROF;
+    setup->wall = o->clock == JSPROF_CLOCK_WALL;
+    setup->chain = o->flags & JSPROF_CHAIN;
+    bool good = public_within(setup->hz, 1, PUBLIC_HZ_MAX) &&
+                public_within(setup->max_depth, 1, PUBLIC_DEPTH_MAX) &&
+                public_within(setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX) &&
+                public_within(setup->label_bytes, PUBLIC_LABELS_MIN, PUBLIC_LABELS) &&
+                (o->clock == JSPROF_CLOCK_CPU || o->clock == JSPROF_CLOCK_WALL) &&
+                setup->signo > 0 && setup->signo < _NSIG;
+    return good ? 0 : -EINVAL;
+}
+
+/* Copy `path` with %p replaced by the pid and %% by a percent sign. */
+static int public_expand(char *to, size_t size, const char *path)
+{
+    size_t n = 0;
+    for (; *path; path++) {
+        if (size - n < 24)
+            return -ENAMETOOLONG;
+        if (path[0] == '%' && path[1] == 'p') {
+            n += (size_t)snprintf(to + n, size - n, "%d", (int)getpid());
+            path++;
+        } else {
+            to[n++] = *path;
+            path += path[0] == '%' && path[1] == '%';
+        }
+    }
+    to[n] = 0;
+    return n ? 0 : -ENOENT;
+}
+
+static int public_open_file(const jsprof_options *o)
+{
+    char path[PATH_MAX];
+    int saved_errno = errno, fd;
+
+    if (o->flags & JSPROF_USE_FD) {
+        fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+    } else {
+        int err = public_expand(path, sizeof path, o->path ? o->path : public_default_path);
+        if (err)
+            return err;
+        int follow = o->flags & JSPROF_NOFOLLOW ? O_NOFOLLOW : 0;
+        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | follow, PUBLIC_MODE);
+    }
+    int err = -errno;
+    errno = saved_errno;
+    return fd < 0 ? err : fd;
+}
+
+/* -- Sessions --------------------------------------------------------------- */
+
+int jsprof_open(jsprof **out, const jsprof_options *options)
+{
+    static const jsprof_options none = { .size = sizeof none };
+    struct jsp_session_setup setup;
+    jsprof_options o = { 0 };
+
+    if (!options)
+        options = &none;
+    if (!out || options->size < PUBLIC_OLDEST_OPTIONS || options->size > sizeof o)
+        return -EINVAL;
+    memcpy(&o, options, options->size);
+    int err = public_check(&o, &setup);
+    if (err)
+        return err;
+    setup.fd = public_open_file(&o);
+    if (setup.fd < 0)
+        return setup.fd;
+    err = jsp_session_open(out, &setup);
+    if (err)
+        close(setup.fd);
+    return err;
+}
+
+int jsprof_start(jsprof *p)
+{
+    return p ? jsp_session_start(p) : -EINVAL;
+}
+
+int jsprof_stop(jsprof *p)
+{
+    return p ? jsp_session_stop(p) : -EINVAL;
+}
+
+int jsprof_close(jsprof *p)
+{
+    return p ? jsp_session_close(p) : 0;
+}
+
+int jsprof_flush(jsprof *p)
+{
+    return p ? jsp_session_flush(p) : -EINVAL;
+}
+
+int jsprof_start_from_env(jsprof **out)
+{
+    jsprof_options options = { .size = sizeof options };
+    if (!out)
+        return -EINVAL;
+    *out = NULL;
+    int asked = jsp_env_options(&options);
+    if (asked <= 0)
+        return asked;
+    int err = jsprof_open(out, &options);
+    if (err)
+        return err;
+    err = jsprof_start(*out);
+    if (!err)
+        return 1;
+    jsprof_close(*out);
+    *out = NULL;
+    return err;
+}
+
+int jsprof_stats_get(jsprof *p, jsprof_stats *out)
+{
+    jsprof_stats stats = { 0 };
+    if (!p || !out || out->size < PUBLIC_OLDEST_STATS || out->size > sizeof stats)
+        return -EINVAL;
+    stats.size = out->size;
+    jsp_session_stats(p, &stats);
+    memcpy(out, &stats, out->size);
+    return 0;
+}
+
+/* -- Functions -------------------------------------------------------------- */
+
+int jsprof_function_new(jsprof_function **out, const char *name, const char *file,
+                        uint32_t line, enum jsprof_kind kind)
+{
+    struct jsp_function_def def = { name, file, line, kind };
+    if (!out || !name || (unsigned)kind > JSPROF_KIND_SYNTH)
+        return -EINVAL;
+    return jsp_function_new(out, &def);
+}
+
+void jsprof_function_free(jsprof_function *f)
+{
+    jsp_function_free(f);
+}
+
+/* -- Threads ---------------------------------------------------------------- */
+
+static struct jsp_thread *public_thread(jsprof_thread *t)
+{
+    return (struct jsp_thread *)(void *)t;
+}
+
+int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
+{
+    struct jsp_thread *t;
+    if (!p || !out)
+        return -EINVAL;
+    int err = jsp_session_attach(p, name ? name : "thread", &t);
+    if (!err)
+        *out = &t->sampled.own;
+    return err;
+}
+
+int jsprof_thread_detach(jsprof_thread *t)
+{
+    return t ? jsp_session_detach(public_thread(t)) : 0;
+}
+
+void jsprof_thread_pause(jsprof_thread *t)
+{
+    if (t)
+        jsp_sampled_pause(&public_thread(t)->sampled, 1);
+}
+
+void jsprof_thread_resume(jsprof_thread *t)
+{
+    if (t)
+        jsp_sampled_pause(&public_thread(t)->sampled, -1);
+}
+
+int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack)
+{
+    static const jsprof_stack none;
+    if (!t || (stack && stack->size != sizeof *stack))
+        return -EINVAL;
+    int err = stack ? jsp_vmstack_check(stack) : 0;
+    if (err)
+        return err;
+    jsprof_thread_pause(t);
+    public_thread(t)->sampled.vm.host = stack ? *stack : none;
+    jsprof_thread_resume(t);
+    return 0;
+}
+
+int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk, void *host)
+{
+    if (!t)
+        return -EINVAL;
+    jsprof_thread_pause(t);
+    public_thread(t)->sampled.vm.walk_sigsafe = walk;
+    public_thread(t)->sampled.vm.walk_host = host;
+    jsprof_thread_resume(t);
+    return 0;
+}
+
+/* -- The library ------------------------------------------------------------ */
+
+int jsprof_version(void)
+{
+    return JSPROF_VERSION;
+}
+
+const char *jsprof_strerror(int err)
+{
+    switch (err < 0 ? -err : err) {
+    case 0: return "no error";
+    case EAGAIN: return "no timers or threads left (RLIMIT_SIGPENDING, RLIMIT_NPROC), or "
+                        "the output is a pipe that takes nothing now";
+    case EALREADY: return "the thread is already attached to this session";
+    case EBADF: return "the capture's file descriptor was closed by the program";
+    case EBUSY: return "the signal already has another handler (another profiler?)";
+    case ECHILD: return "the session belongs to the process that forked";
+    case EACCES: return "permission denied";
+    case EDQUOT: return "disk quota exceeded";
+    case EFBIG: return "the file is larger than this process may write";
+    case EINVAL: return "an argument is out of range";
+    case EIO: return "input/output error";
+    case EISDIR: return "is a directory";
+    case ELOOP: return "is a symbolic link";
+    case EMFILE: return "too many open files";
+    case ENAMETOOLONG: return "the path is too long";
+    case ENOBUFS: return "no room in the output buffer";
+    case ENOENT: return "no such file or directory";
+    case ENOMEM: return "out of memory";
+    case ENOSPC: return "no space left on device";
+    case ENOTDIR: return "a part of the path is not a directory";
+    case EPERM: return "not permitted, or not the thread that attached";
+    case EPIPE: return "the reader of the pipe went away";
+    case EROFS: return "read-only file system";
+    default: return "unexpected error";
+    }
+}

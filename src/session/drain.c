@@ -1,0 +1,163 @@
+/* session/drain.c - see drain.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "drain.h"
+
+#include "capture/wire.h"
+#include "losses.h"
+
+enum {
+    DRAIN_SLOWEST_NS = 100000000, /* between two passes */
+    DRAIN_FASTEST_NS = 2000000,
+    DRAIN_FLUSH_NS = 800000000,   /* with a pass, well inside the promised second */
+};
+
+static uint64_t drain_head(const struct jsp_thread *t)
+{
+    /* ORDER: relaxed. Only the drain stores it. */
+    return atomic_load_explicit(&t->sampled.ring.head, memory_order_relaxed);
+}
+
+/* Everything up to one moment between two signals, so that the counts of that
+ * moment and the samples in the capture add up. False: the output is full. */
+static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
+{
+    struct jsp_counts now;
+    struct jsp_output_from from = { t->id, t->tid };
+
+    if (!jsp_sampled_counts(&t->sampled, &now))
+        return true; /* always inside the handler: next time */
+    while (drain_head(t) < now.ring_tail) {
+        if (!dropping && jsp_output_is_full(&p->output))
+            return false;
+        int n = jsp_ring_pop(&t->sampled.ring, p->popped, sizeof p->popped / 8);
+        if (n <= 0)
+            break;
+        jsp_output_record(&p->output, (const void *)p->popped, from);
+    }
+    t->counts = now;
+    return true;
+}
+
+static void drain_tell_thread(struct jsprof *p, struct jsp_thread *t)
+{
+    char line[JSP_LOSSES_LINE];
+    size_t n = jsp_losses_thread(line, t, &p->output.tallies[t->id]);
+    if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0)
+        t->told = t->counts;
+}
+
+/* The last words of a thread that is gone, and its memory back. */
+static void drain_forget(struct jsprof *p, struct jsp_thread *t)
+{
+    drain_tell_thread(p, t);
+    jsp_counts_add(&p->gone, &t->counts);
+    t->listed = false;
+    jsp_thread_release(t);
+}
+
+bool jsp_drain_pass(struct jsprof *p, bool dropping)
+{
+    for (struct jsp_thread **at = &p->threads, *t; (t = *at) != NULL;) {
+        if (!drain_thread(p, t, dropping))
+            return false;
+        if (t->owned) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        drain_forget(p, t);
+    }
+    return true;
+}
+
+void jsp_drain_tell(struct jsprof *p, const char *state)
+{
+    char line[JSP_LOSSES_LINE];
+    struct jsp_losses_session session = {
+        .state = state, .hz = p->hz, .wall = p->setup.wall,
+        .n_samples = p->output.n_samples, .labels_cut = p->gone.labels_cut,
+        .write_error = p->output.writer.error, .arena = &p->arena,
+    };
+    jsp_output_side(&p->output);
+    for (struct jsp_thread *t = p->threads; t; t = t->next) {
+        session.labels_cut += t->counts.labels_cut;
+        if (memcmp(&t->counts, &t->told, sizeof t->told) != 0)
+            drain_tell_thread(p, t);
+    }
+    size_t n = jsp_losses_session(line, &session);
+    jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n);
+}
+
+void jsp_drain_sync(struct jsprof *p)
+{
+    p->write_error = p->output.writer.error;
+    p->unwritten = 0;
+    for (uint32_t i = 0; i < p->output.n_pending; i++)
+        p->unwritten += p->output.pending[i].weight;
+    p->unwritten_samples = p->output.n_pending;
+}
+
+/* How long until the next pass: sooner when a ring is filling up. */
+static uint64_t drain_pace(const struct jsprof *p, uint64_t interval)
+{
+    bool filling = false, idle = true;
+    for (const struct jsp_thread *t = p->threads; t; t = t->next) {
+        uint64_t used = jsp_ring_used(&t->sampled.ring);
+        filling = filling || used > t->sampled.ring.capacity / 4;
+        idle = idle && used < t->sampled.ring.capacity / 16;
+    }
+    if (filling && interval > DRAIN_FASTEST_NS)
+        return interval / 2;
+    return idle && interval < DRAIN_SLOWEST_NS ? interval * 2 : interval;
+}
+
+static void drain_wait(struct jsprof *p, uint64_t ns)
+{
+    uint64_t until = jsp_now_ns(CLOCK_MONOTONIC) + ns;
+    struct timespec when = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
+    int err = 0;
+    while (!p->quit && p->asked == p->served && err == 0)
+        err = pthread_cond_timedwait(&p->wake, &p->lock, &when);
+}
+
+/* Write with the lock open; the output is ours alone. */
+static bool drain_flush(struct jsprof *p)
+{
+    pthread_mutex_unlock(&p->lock);
+    bool failed = jsp_output_flush(&p->output) != 0;
+    pthread_mutex_lock(&p->lock);
+    jsp_drain_sync(p);
+    return failed;
+}
+
+void *jsp_drain_main(void *session)
+{
+    struct jsprof *p = session;
+    uint64_t interval = DRAIN_SLOWEST_NS, flushed = jsp_now_ns(CLOCK_MONOTONIC);
+    bool failed = false, all = true;
+
+    pthread_mutex_lock(&p->lock);
+    for (bool quit = false; !quit;) {
+        if (all)
+            drain_wait(p, interval);
+        interval = drain_pace(p, interval);
+        all = jsp_drain_pass(p, failed);
+        uint64_t asked = p->asked, now = jsp_now_ns(CLOCK_MONOTONIC);
+        bool due = asked != p->served || now - flushed >= DRAIN_FLUSH_NS;
+        quit = p->quit && all;
+        if (all && !due && !quit)
+            continue;
+        jsp_drain_tell(p, quit ? "stopped" : "running");
+        failed = drain_flush(p);
+        flushed = now;
+        if (all)
+            p->served = asked;
+        pthread_cond_broadcast(&p->served_cond);
+    }
+    p->served = p->asked;
+    pthread_cond_broadcast(&p->served_cond);
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}

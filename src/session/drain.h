@@ -1,0 +1,29 @@
+/* session/drain.h - from the threads' rings to the capture, while the session runs.
+ *
+ *                     drain thread    with p->lock, no drain thread
+ *   jsp_drain_pass        yes                 yes
+ *   jsp_drain_tell        yes                 yes
+ *   jsp_drain_main        yes                  -
+ *   jsp_drain_sync        yes                 yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_DRAIN_H
+#define JSP_SESSION_DRAIN_H
+
+#include "session.h"
+
+/* Pop what is there, forget threads that are gone. False: the output is full and
+ * more waits. `dropping`: the file takes nothing, so do not wait for it. */
+bool jsp_drain_pass(struct jsprof *p, bool dropping);
+
+/* Append what the losses are now. */
+void jsp_drain_tell(struct jsprof *p, const char *state);
+
+/* Copy what flush left behind to where everybody may read it. */
+void jsp_drain_sync(struct jsprof *p);
+
+/* The thread: pass and flush until p->quit. */
+void *jsp_drain_main(void *session);
+
+#endif

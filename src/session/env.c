@@ -1,0 +1,56 @@
+/* session/env.c - see env.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* musl and glibc both have it: NULL in a program that was given privileges. */
+static const char *env_get(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static int env_hz(uint32_t *hz)
+{
+    const char *text = env_get("JSPROF_HZ");
+    char *end;
+    if (!text)
+        return 0;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (errno || *end || *text == '-' || value < 1 || value > 10000)
+        return -EINVAL;
+    *hz = (uint32_t)value;
+    return 0;
+}
+
+static int env_clock(int *clock)
+{
+    const char *text = env_get("JSPROF_CLOCK");
+    if (!text || !strcmp(text, "cpu"))
+        *clock = JSPROF_CLOCK_CPU;
+    else if (!strcmp(text, "wall"))
+        *clock = JSPROF_CLOCK_WALL;
+    else
+        return -EINVAL;
+    return 0;
+}
+
+int jsp_env_options(jsprof_options *options)
+{
+    int saved_errno = errno; /* strtoul's is not the host's business */
+    options->path = env_get("JSPROF");
+    if (!options->path)
+        return 0;
+    options->flags |= JSPROF_NOFOLLOW;
+    int err = env_hz(&options->hz);
+    if (!err)
+        err = env_clock(&options->clock);
+    errno = saved_errno;
+    return err ? err : 1;
+}

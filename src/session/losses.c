@@ -1,0 +1,59 @@
+/* session/losses.c - see losses.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "losses.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Percent-encode what would end a value. `to` has room for 3 bytes a character. */
+static void losses_encode(char *to, const char *text)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c > ' ' && c != '%' && c != 0x7F) {
+            *to++ = (char)c;
+            continue;
+        }
+        *to++ = '%';
+        *to++ = hex[c >> 4];
+        *to++ = hex[c & 15];
+    }
+    *to = 0;
+}
+
+size_t jsp_losses_session(char *to, const struct jsp_losses_session *s)
+{
+    int n = snprintf(to, JSP_LOSSES_LINE,
+                     "session state=%s time=%" PRIu64 " hz=%u clock=%s samples=%" PRIu64
+                     " labels=%" PRIu64 " label_bytes=%" PRIu64 " labels_lost=%" PRIu64
+                     " labels_cut=%" PRIu64 " write_error=%d\n",
+                     s->state, jsp_now_ns(CLOCK_MONOTONIC), (unsigned)s->hz,
+                     s->wall ? "wall" : "cpu", s->n_samples, jsp_counted(&s->arena->n_labels),
+                     jsp_counted(&s->arena->used), jsp_counted(&s->arena->n_lost),
+                     s->labels_cut, -s->write_error);
+    return n > 0 ? (size_t)n : 0;
+}
+
+size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally)
+{
+    const struct jsp_counts *c = &t->counts;
+    char name[3 * JSP_THREAD_NAME + 1];
+    uint64_t wall_ns, cpu_ns;
+
+    losses_encode(name, t->name);
+    jsp_thread_armed_ns(t, &wall_ns, &cpu_ns);
+    int n = snprintf(to, JSP_LOSSES_LINE,
+                     "thread id=%u tid=%d name=%s expirations=%" PRIu64 " kept=%" PRIu64
+                     " samples=%" PRIu64 " lost_ring=%" PRIu64 " lost_paused=%" PRIu64
+                     " lost_late=%" PRIu64 " lost_write=%" PRIu64 " lost_stack=%" PRIu64
+                     " frames_cut=%" PRIu64 " frames_bad=%" PRIu64 " underflows=%" PRIu64
+                     " cpu_ns=%" PRIu64 " wall_ns=%" PRIu64 " handler_ns=%" PRIu64 "\n",
+                     (unsigned)t->id, (int)t->tid, name, c->expirations, tally->kept,
+                     tally->samples, c->lost_ring, c->lost_paused, c->lost_late, tally->lost,
+                     c->lost_stack, c->frames_cut, c->frames_bad, c->underflows, cpu_ns,
+                     wall_ns, c->handler_ns);
+    return n > 0 ? (size_t)n : 0;
+}

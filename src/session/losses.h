@@ -1,0 +1,28 @@
+/* session/losses.h - the lines of jsprof/losses, see docs/capture.md.
+ * Pure formatting; any thread.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_LOSSES_H
+#define JSP_SESSION_LOSSES_H
+
+#include "output.h"
+#include "thread.h"
+
+enum { JSP_LOSSES_LINE = 1024 }; /* bytes, enough for any line */
+
+struct jsp_losses_session {
+    const char *state;
+    uint32_t hz;
+    bool wall;
+    uint64_t n_samples;
+    uint64_t labels_cut;
+    int write_error;
+    const struct jsp_arena *arena;
+};
+
+/* Both return the bytes written to `to` (room for JSP_LOSSES_LINE), newline included. */
+size_t jsp_losses_session(char *to, const struct jsp_losses_session *session);
+size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally);
+
+#endif

@@ -1,0 +1,229 @@
+/* session/output.c - see output.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/wire.h"
+#include "merge.h"
+
+enum {
+    OUTPUT_KNOWN_BYTES = (1 << JSP_ARENA_ID_BITS) / 8,
+    OUTPUT_MIN_SAMPLE = 40, /* bytes of the smallest SAMPLE frame */
+    OUTPUT_MAX_PENDING = JSP_WRITER_BYTES / OUTPUT_MIN_SAMPLE + 1,
+};
+
+int jsp_output_open(struct jsp_output *out, int fd, const struct jsp_arena *arena)
+{
+    out->arena = arena;
+    out->known = calloc(1, OUTPUT_KNOWN_BYTES);
+    out->pending = malloc(OUTPUT_MAX_PENDING * sizeof *out->pending);
+    int err = out->known && out->pending ? jsp_writer_open(&out->writer, fd, getpid()) : -ENOMEM;
+    if (err) {
+        free(out->known);
+        free(out->pending);
+    }
+    return err;
+}
+
+int jsp_output_thread(struct jsp_output *out, uint32_t id)
+{
+    if (id < out->n_tallies)
+        return 0;
+    uint32_t n = id < 8 ? 16 : id * 2;
+    struct jsp_tally *more = realloc(out->tallies, n * sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    memset(more + out->n_tallies, 0, (n - out->n_tallies) * sizeof *more);
+    out->tallies = more;
+    out->n_tallies = n;
+    return 0;
+}
+
+static uint64_t output_address(const struct jsp_output *out, uint32_t id)
+{
+    uint32_t pid_bits = (uint32_t)out->writer.pid & 0xFFF;
+    return JSP_WIRE_JIT_TAG | (uint64_t)pid_bits << JSP_ARENA_ID_BITS | id;
+}
+
+static void output_kinds(struct jsp_output *out)
+{
+    if (out->kinds_used && jsp_writer_chunk(&out->writer, JSP_WIRE_FILE_FRAMES, out->kinds,
+                                            out->kinds_used) == 0)
+        out->kinds_used = 0;
+}
+
+/* A name must stand in the file before the first sample that shows it. */
+static int output_name(struct jsp_output *out, uint32_t id)
+{
+    uint8_t *byte = &out->known[id / 8], bit = (uint8_t)(1u << id % 8);
+    if (*byte & bit)
+        return 0;
+    if (out->kinds_used + 2 * JSP_VARINT_MAX > sizeof out->kinds)
+        output_kinds(out);
+    if (out->kinds_used + 2 * JSP_VARINT_MAX > sizeof out->kinds)
+        return -ENOBUFS;
+    const struct jsp_label *label = jsp_arena_label(out->arena, id);
+    uint64_t addr = output_address(out, id);
+    int err = jsp_writer_jitmap(&out->writer, addr, label->text);
+    if (err)
+        return err;
+    out->kinds_used += (uint32_t)jsp_varint_put(out->kinds + out->kinds_used, (uint32_t)addr);
+    out->kinds_used += (uint32_t)jsp_varint_put(out->kinds + out->kinds_used, label->kind);
+    *byte |= bit;
+    return 0;
+}
+
+/* What a SAMPLE frame can not say, into the block; see docs/capture.md. */
+static void output_beside(struct jsp_output *out, const struct jsp_record *record, uint32_t n)
+{
+    uint8_t *to = out->block + out->block_used, *begin = to;
+    uint32_t n_lines = n;
+
+    while (n_lines && !out->merged[n_lines - 1].line)
+        n_lines--;
+    to += jsp_varint_put(to, record->weight);
+    to += jsp_varint_put(to, record->cpu_ns);
+    to += jsp_varint_put(to, record->cut);
+    to += jsp_varint_put(to, n_lines);
+    for (uint32_t i = 0; i < n_lines; i++)
+        to += jsp_varint_put(to, out->merged[i].line);
+    if (!out->block_count++)
+        out->block_first = out->n_samples;
+    out->block_used += (uint32_t)(to - begin);
+}
+
+/* The block with its head, as one chunk. */
+static void output_block(struct jsp_output *out)
+{
+    uint8_t chunk[JSP_OUTPUT_BLOCK + 1 + 2 * JSP_VARINT_MAX];
+    size_t head = 0;
+
+    if (!out->block_count)
+        return;
+    chunk[head++] = JSP_WIRE_BLOCK;
+    head += jsp_varint_put(chunk + head, out->block_first);
+    head += jsp_varint_put(chunk + head, out->block_count);
+    memcpy(chunk + head, out->block, out->block_used);
+    if (jsp_writer_chunk(&out->writer, JSP_WIRE_FILE_SAMPLES, chunk, head + out->block_used))
+        return; /* no room: it stays, and samples wait for it */
+    out->block_count = 0;
+    out->block_used = 0;
+}
+
+/* Room for what goes beside one sample of n frames. */
+static bool output_block_has_room(struct jsp_output *out, uint32_t n)
+{
+    uint32_t need = (4 + n) * JSP_VARINT_MAX;
+    if (out->block_used + need > sizeof out->block)
+        output_block(out);
+    return out->block_used + need <= sizeof out->block;
+}
+
+static int output_sample(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+{
+    uint32_t n = jsp_record_frames(record);
+    if (n > JSP_OUTPUT_MAX_FRAMES)
+        return -EMSGSIZE;
+    if (!output_block_has_room(out, n))
+        return -ENOBUFS;
+    jsp_merge(record, out->merged);
+    for (uint32_t i = 0; i < n; i++) {
+        int err = output_name(out, out->merged[i].id);
+        if (err)
+            return err;
+        out->addrs[i] = output_address(out, out->merged[i].id);
+    }
+    struct jsp_writer_sample sample = { record->time_ns, tid, out->addrs, n };
+    int err = jsp_writer_sample(&out->writer, &sample);
+    if (!err)
+        output_beside(out, record, n);
+    return err;
+}
+
+void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
+                       struct jsp_output_from from)
+{
+    struct jsp_tally *tally = &out->tallies[from.thread];
+    if (output_sample(out, record, from.tid) != 0) {
+        tally->lost += record->weight;
+        return;
+    }
+    out->n_samples++;
+    tally->samples++;
+    tally->kept += record->weight;
+    out->pending[out->n_pending++] =
+        (struct jsp_pending){ out->writer.appended, from.thread, record->weight };
+}
+
+bool jsp_output_is_full(const struct jsp_output *out)
+{
+    return out->writer.used > out->writer.capacity / 2;
+}
+
+void jsp_output_side(struct jsp_output *out)
+{
+    output_kinds(out);
+    output_block(out);
+}
+
+/* Forget the pending samples whose bytes are in the file. */
+static void output_settle(struct jsp_output *out)
+{
+    uint64_t written = out->writer.appended - out->writer.used;
+    uint32_t gone = 0;
+    while (gone < out->n_pending && out->pending[gone].end <= written)
+        gone++;
+    out->n_pending -= gone;
+    memmove(out->pending, out->pending + gone, out->n_pending * sizeof *out->pending);
+}
+
+int jsp_output_flush(struct jsp_output *out)
+{
+    int err = jsp_writer_flush(&out->writer);
+    output_settle(out);
+    return err;
+}
+
+void jsp_output_give_up(struct jsp_output *out)
+{
+    for (uint32_t i = 0; i < out->n_pending; i++) {
+        struct jsp_tally *tally = &out->tallies[out->pending[i].thread];
+        tally->samples--;
+        tally->kept -= out->pending[i].weight;
+        tally->lost += out->pending[i].weight;
+    }
+    out->n_pending = 0;
+}
+
+static void output_free(struct jsp_output *out)
+{
+    free(out->known);
+    free(out->pending);
+    free(out->tallies);
+    out->known = NULL;
+    out->pending = NULL;
+    out->tallies = NULL;
+}
+
+int jsp_output_close(struct jsp_output *out)
+{
+    static const char *const files[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
+                                         JSP_WIRE_FILE_LOSSES };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        jsp_writer_chunk_end(&out->writer, files[i]);
+    int err = jsp_writer_close(&out->writer);
+    output_free(out);
+    return err;
+}
+
+void jsp_output_abandon(struct jsp_output *out)
+{
+    jsp_writer_abandon(&out->writer);
+    output_free(out);
+}

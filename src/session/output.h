@@ -1,0 +1,88 @@
+/* session/output.h - from records to the frames and embedded files of a capture.
+ *
+ * One thread at a time: the drain's, or who holds the session when there is none.
+ * What could not be appended is counted in the thread's tally and gone; what was
+ * appended but never reached the file is moved there at close.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_OUTPUT_H
+#define JSP_SESSION_OUTPUT_H
+
+#include "capture/varint.h"
+#include "capture/writer.h"
+#include "sigsafe/arena.h"
+#include "sigsafe/record.h"
+
+enum {
+    JSP_OUTPUT_MAX_FRAMES = 1002, /* of one sample: jsprof_options.max_depth and a bit */
+    JSP_OUTPUT_BLOCK = 1 << 15,   /* bytes of jsprof/samples before they become a chunk */
+};
+
+/* What became of one thread's samples. Index: jsp_thread.id. */
+struct jsp_tally {
+    uint64_t kept;    /* weights of the samples in the file */
+    uint64_t samples;
+    uint64_t lost;    /* weights that the file could not take */
+};
+
+/* A sample that waits in the writer's buffer. */
+struct jsp_pending {
+    uint64_t end; /* in bytes of the capture */
+    uint32_t thread;
+    uint32_t weight;
+};
+
+struct jsp_output {
+    struct jsp_writer writer;
+    const struct jsp_arena *arena; /* borrowed */
+    uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
+    struct jsp_tally *tallies;     /* owned */
+    uint32_t n_tallies;
+    struct jsp_pending *pending;   /* owned */
+    uint32_t n_pending;
+    uint64_t n_samples;            /* SAMPLE frames appended */
+    uint64_t block_first;          /* ordinal of the first in `block` */
+    uint32_t block_count;
+    uint32_t block_used;           /* bytes */
+    uint32_t kinds_used;
+    uint8_t block[JSP_OUTPUT_BLOCK];
+    uint8_t kinds[4096];
+    struct jsp_rec_frame merged[JSP_OUTPUT_MAX_FRAMES];
+    uint64_t addrs[JSP_OUTPUT_MAX_FRAMES];
+};
+
+/* Over zeroed memory: begin the file on `fd`, which is then owned. -ENOMEM, ... */
+int jsp_output_open(struct jsp_output *out, int fd, const struct jsp_arena *arena);
+
+/* A tally for this thread. -ENOMEM. */
+int jsp_output_thread(struct jsp_output *out, uint32_t id);
+
+struct jsp_output_from {
+    uint32_t thread; /* index of the tally */
+    int32_t tid;
+};
+
+/* Append a sample. */
+void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
+                       struct jsp_output_from from);
+
+/* True: the buffer should be flushed before more samples come. */
+bool jsp_output_is_full(const struct jsp_output *out);
+
+/* Append what is gathered for the embedded files. */
+void jsp_output_side(struct jsp_output *out);
+
+/* Write what waits. 0 or a negative errno. */
+int jsp_output_flush(struct jsp_output *out);
+
+/* What waits now will not be written: give it back to `lost`. */
+void jsp_output_give_up(struct jsp_output *out);
+
+/* Complete the embedded files and close the descriptor. */
+int jsp_output_close(struct jsp_output *out);
+
+/* Free without writing a byte, in the child of a fork. */
+void jsp_output_abandon(struct jsp_output *out);
+
+#endif

@@ -1,0 +1,423 @@
+/* session/session.c - see session.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "drain.h"
+#include "process.h"
+#include "signals.h"
+
+enum { SESSION_SLOT_PER_BYTES = 64 }; /* one slot of the label table for so many bytes */
+
+static void session_thread_exit(void)
+{
+    for (struct jsp_sampled *s; (s = jsp_sampled_first()) != NULL;)
+        jsp_session_detach((struct jsp_thread *)(void *)s);
+}
+
+static const struct jsp_process_hooks session_hooks = {
+    jsp_signals_before_fork, jsp_signals_after_fork, jsp_signals_in_child, session_thread_exit,
+};
+
+/* -- Opening ---------------------------------------------------------------- */
+
+static uint32_t session_pow2(uint32_t at_least)
+{
+    uint32_t n = 1;
+    while (n < at_least)
+        n *= 2;
+    return n;
+}
+
+static void *session_map(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static int session_arena(struct jsprof *p, uint32_t label_bytes)
+{
+    uint32_t n_slots = session_pow2(label_bytes / SESSION_SLOT_PER_BYTES + JSP_ARENA_PROBES);
+    p->label_bytes = label_bytes;
+    p->slots_bytes = n_slots * sizeof(uint64_t);
+    void *bytes = session_map(p->label_bytes), *slots = session_map(p->slots_bytes);
+    if (!bytes || !slots) {
+        if (bytes)
+            munmap(bytes, p->label_bytes);
+        return -ENOMEM;
+    }
+    struct jsp_arena_memory memory = { bytes, label_bytes, slots, n_slots };
+    jsp_arena_init(&p->arena, &memory);
+    return 0;
+}
+
+static void session_free(struct jsprof *p)
+{
+    munmap(p->arena.bytes, p->label_bytes);
+    munmap(p->arena.slots, p->slots_bytes);
+    free(p);
+}
+
+static void session_locks(struct jsprof *p)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, &monotonic);
+    pthread_cond_init(&p->served_cond, NULL);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static void session_read_text(const char *path, char *to, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, to, size - 1);
+    if (fd >= 0)
+        close(fd);
+    n = n < 0 ? 0 : n;
+    to[n] = 0;
+    for (ssize_t i = 0; i + 1 < n; i++) /* arguments are separated by NUL */
+        if (!to[i] || to[i] == '\n')
+            to[i] = ' ';
+    if (n && to[n - 1] == '\n')
+        to[n - 1] = 0;
+}
+
+/* The frames that say what this capture is. PROCESS comes first. */
+static void session_describe(struct jsprof *p)
+{
+    struct jsp_writer *w = &p->output.writer;
+    char text[4096], number[16];
+
+    session_read_text("/proc/self/cmdline", text, sizeof text);
+    jsp_writer_process(w, *text ? text : "?");
+    jsp_writer_metadata(w, "jsprof.version", JSPROF_VERSION_STRING);
+    jsp_writer_metadata(w, "jsprof.clock", p->setup.wall ? "wall" : "cpu");
+    snprintf(number, sizeof number, "%u", (unsigned)p->hz);
+    jsp_writer_metadata(w, "jsprof.hz", number);
+    snprintf(number, sizeof number, "%u", (unsigned)p->setup.max_depth);
+    jsp_writer_metadata(w, "jsprof.max_depth", number);
+    session_read_text("/proc/self/comm", text, sizeof text);
+    jsp_writer_metadata(w, "jsprof.host", text);
+}
+
+static void session_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
+{
+    uint32_t record = jsp_record_words(setup->max_depth + 1);
+    uint32_t words = setup->ring_bytes / (uint32_t)sizeof(uint64_t);
+    p->pid = getpid();
+    p->hz = setup->hz;
+    p->chain = setup->chain;
+    p->setup = (struct jsp_thread_setup){
+        .session = p, .arena = &p->arena, .max_depth = setup->max_depth,
+        .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
+        .period_ns = 1000000000u / setup->hz, .wall = setup->wall, .signo = setup->signo,
+    };
+}
+
+int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
+{
+    int err = jsp_process_init(&session_hooks);
+    if (err)
+        return err;
+    struct jsprof *p = calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    err = session_arena(p, setup->label_bytes);
+    if (err) {
+        free(p);
+        return err;
+    }
+    session_set_up(p, setup);
+    err = jsp_output_open(&p->output, setup->fd, &p->arena);
+    if (err) {
+        session_free(p);
+        return err;
+    }
+    session_locks(p);
+    session_describe(p);
+    *out = p;
+    return 0;
+}
+
+/* -- Running ---------------------------------------------------------------- */
+
+/* The drain hears no signal of the host's; faults stay deadly. */
+static int session_spawn(struct jsprof *p)
+{
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    sigset_t all, old;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);
+    p->quit = false;
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int err = -pthread_create(&p->drain, NULL, jsp_drain_main, p);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!err)
+        pthread_setname_np(p->drain, "jsprof-drain");
+    return err;
+}
+
+static int session_arm_all(struct jsprof *p)
+{
+    for (struct jsp_thread *t = p->threads; t; t = t->next) {
+        int err = t->owned ? jsp_thread_arm(t, &p->setup) : 0;
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static void session_disarm_all(struct jsprof *p)
+{
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        jsp_thread_disarm(t);
+}
+
+static void session_give_signal(struct jsprof *p)
+{
+    jsp_process_lock();
+    jsp_signals_give(p->setup.signo);
+    jsp_process_unlock();
+}
+
+static int session_take_signal(struct jsprof *p)
+{
+    jsp_process_lock();
+    int err = jsp_signals_take(p->setup.signo, p->chain);
+    jsp_process_unlock();
+    return err;
+}
+
+static int session_start_locked(struct jsprof *p)
+{
+    int err = session_arm_all(p);
+    if (!err)
+        err = session_spawn(p);
+    if (err)
+        session_disarm_all(p);
+    p->running = !err;
+    return err;
+}
+
+int jsp_session_start(struct jsprof *p)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    int err = session_take_signal(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    bool was = p->running;
+    err = was ? 0 : session_start_locked(p);
+    pthread_mutex_unlock(&p->lock);
+    if (was || err)
+        session_give_signal(p);
+    return err;
+}
+
+int jsp_session_stop(struct jsprof *p)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    pthread_mutex_lock(&p->lock);
+    bool was = p->running;
+    p->running = false;
+    if (was) {
+        session_disarm_all(p);
+        p->quit = true;
+        pthread_cond_signal(&p->wake);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (was) {
+        pthread_join(p->drain, NULL);
+        session_give_signal(p);
+    }
+    return p->write_error;
+}
+
+int jsp_session_flush(struct jsprof *p)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    pthread_mutex_lock(&p->lock);
+    uint64_t mine = ++p->asked;
+    pthread_cond_signal(&p->wake);
+    while (p->running && p->served < mine)
+        pthread_cond_wait(&p->served_cond, &p->lock);
+    int err = p->write_error;
+    pthread_mutex_unlock(&p->lock);
+    return err;
+}
+
+/* -- Threads ---------------------------------------------------------------- */
+
+static int session_attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
+{
+    struct jsp_thread *t;
+    int err = jsp_output_thread(&p->output, p->n_ids);
+    if (!err)
+        err = jsp_thread_create(&t, &p->setup, p->n_ids, name);
+    if (err)
+        return err;
+    jsp_sampled_link(&t->sampled);
+    if (p->running)
+        err = jsp_thread_arm(t, &p->setup);
+    if (err) {
+        jsp_sampled_unlink(&t->sampled);
+        t->owned = false;
+        t->listed = false;
+        jsp_thread_release(t);
+        return err;
+    }
+    p->n_ids++;
+    t->next = p->threads;
+    p->threads = t;
+    *out = t;
+    return 0;
+}
+
+int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    if (jsp_sampled_find(p))
+        return -EALREADY;
+    int err = jsp_process_watch_thread();
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    err = session_attach_locked(p, name, out);
+    pthread_mutex_unlock(&p->lock);
+    return err;
+}
+
+/* The owner lets go; the drain, if there is one, has yet to read its last samples. */
+static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
+{
+    jsp_thread_disarm(t);
+    jsp_sampled_unlink(&t->sampled);
+    t->owned = false;
+    if (!p->running)
+        jsp_drain_pass(p, true);
+}
+
+int jsp_session_detach(struct jsp_thread *t)
+{
+    if (t->pid != getpid()) { /* a copy in a forked child: forget it, free nothing */
+        jsp_sampled_unlink(&t->sampled);
+        return -ECHILD;
+    }
+    if (!jsp_sampled_is_linked(&t->sampled))
+        return -EPERM;
+    jsp_process_lock(); /* keeps close away while we look */
+    struct jsprof *p = t->session;
+    if (p) {
+        pthread_mutex_lock(&p->lock);
+        session_detach_locked(p, t);
+        pthread_mutex_unlock(&p->lock);
+    } else {
+        jsp_sampled_unlink(&t->sampled);
+        t->owned = false;
+        jsp_thread_release(t);
+    }
+    jsp_process_unlock();
+    return 0;
+}
+
+/* -- Ending ----------------------------------------------------------------- */
+
+/* Threads that never detached become inert: nothing of the session is in them. */
+static void session_orphan_all(struct jsprof *p)
+{
+    jsp_process_lock();
+    pthread_mutex_lock(&p->lock);
+    for (struct jsp_thread *t = p->threads, *next; t; t = next) {
+        next = t->next;
+        t->session = NULL;
+        t->sampled.session = NULL;
+        t->listed = false;
+        jsp_thread_release(t);
+    }
+    p->threads = NULL;
+    pthread_mutex_unlock(&p->lock);
+    jsp_process_unlock();
+}
+
+int jsp_session_close(struct jsprof *p)
+{
+    if (p->pid != getpid()) { /* a forked child: the file is the parent's */
+        jsp_output_abandon(&p->output);
+        session_free(p);
+        return 0;
+    }
+    jsp_session_stop(p);
+    pthread_mutex_lock(&p->lock);
+    jsp_drain_pass(p, true);
+    if (jsp_output_flush(&p->output) != 0)
+        jsp_output_give_up(&p->output);
+    jsp_drain_tell(p, "final");
+    pthread_mutex_unlock(&p->lock);
+    session_orphan_all(p);
+    int err = jsp_output_close(&p->output);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->wake);
+    pthread_cond_destroy(&p->served_cond);
+    session_free(p);
+    return err;
+}
+
+/* -- Counting --------------------------------------------------------------- */
+
+static void session_total(const struct jsprof *p, struct jsp_counts *sum)
+{
+    *sum = p->gone;
+    for (const struct jsp_thread *t = p->threads; t; t = t->next)
+        jsp_counts_add(sum, &t->counts);
+}
+
+static void session_copy(jsprof_stats *out, const struct jsp_counts *c)
+{
+    out->expirations = c->expirations;
+    out->lost_ring = c->lost_ring;
+    out->lost_paused = c->lost_paused;
+    out->lost_late = c->lost_late;
+    out->lost_stack = c->lost_stack;
+    out->frames_cut = c->frames_cut;
+    out->frames_bad = c->frames_bad;
+    out->labels_cut = c->labels_cut;
+    out->underflows = c->underflows;
+    out->handler_ns = c->handler_ns;
+}
+
+void jsp_session_stats(struct jsprof *p, jsprof_stats *out)
+{
+    struct jsp_counts sum;
+    pthread_mutex_lock(&p->lock);
+    session_total(p, &sum);
+    session_copy(out, &sum);
+    for (uint32_t i = 0; i < p->n_ids; i++) {
+        out->samples += p->output.tallies[i].samples;
+        out->kept += p->output.tallies[i].kept;
+        out->lost_write += p->output.tallies[i].lost;
+    }
+    if (p->write_error) {
+        out->samples -= p->unwritten_samples;
+        out->kept -= p->unwritten;
+        out->lost_write += p->unwritten;
+    }
+    out->labels_lost = jsp_counted(&p->arena.n_lost);
+    out->write_error = p->write_error;
+    pthread_mutex_unlock(&p->lock);
+}

@@ -1,0 +1,65 @@
+/* session/session.h - the life of a session. Any thread; see jsprof.h for what each
+ * call promises to a host.
+ *
+ * `lock` guards the list of threads and what is popped from their rings. The
+ * output belongs to the drain thread while that lives, else to who holds `lock`;
+ * the drain appends under `lock` and writes to the file outside of it, so a slow
+ * file never stops a host's attach or detach.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_SESSION_H
+#define JSP_SESSION_SESSION_H
+
+#include <pthread.h>
+
+#include "output.h"
+#include "thread.h"
+
+struct jsprof {
+    /* Constant after open. */
+    pid_t pid;
+    uint32_t hz;
+    bool chain;
+    struct jsp_thread_setup setup;
+    size_t slots_bytes, label_bytes; /* of the arena's two mappings */
+    struct jsp_arena arena;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake, served_cond; /* of the drain; of who waits for a flush */
+
+    /* Under `lock`. */
+    bool running;
+    bool quit;              /* the drain shall finish */
+    pthread_t drain;        /* while running */
+    uint64_t asked, served; /* flushes */
+    struct jsp_thread *threads;
+    uint32_t n_ids;
+    struct jsp_counts gone; /* sums over the threads that were forgotten */
+    int write_error;        /* last of the writer; copied here to be read */
+    uint64_t unwritten, unwritten_samples; /* weights appended but not in the file */
+
+    /* The drain's. */
+    struct jsp_output output;
+    uint64_t popped[4 + 3 * JSP_OUTPUT_MAX_FRAMES];
+};
+
+/* All but the path or descriptor of jsprof_options, checked and with defaults. */
+struct jsp_session_setup {
+    int fd; /* given away on success */
+    uint32_t hz, max_depth, ring_bytes, label_bytes;
+    bool wall, chain;
+    int signo;
+};
+
+int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
+int jsp_session_start(struct jsprof *p);
+int jsp_session_stop(struct jsprof *p);
+int jsp_session_close(struct jsprof *p);
+int jsp_session_flush(struct jsprof *p);
+void jsp_session_stats(struct jsprof *p, jsprof_stats *out);
+
+int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
+int jsp_session_detach(struct jsp_thread *t);
+
+#endif

@@ -1,0 +1,27 @@
+/* session/signals.h - who owns a signal number, and what fork does to that.
+ *
+ * The handler goes in with the first session that samples on a signal and out with
+ * the last one. Out means: our pending signals are thrown away first, so that
+ * none of them can meet the default action, which kills.
+ *
+ * Any thread, under the process lock.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_SIGNALS_H
+#define JSP_SESSION_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* -EBUSY: another handler is there and `chain` is false; -EINVAL: no such signal. */
+int jsp_signals_take(int signo, bool chain);
+void jsp_signals_give(int signo);
+
+/* Around fork: the forking thread does not hear our timers, which may be faster than
+ * the copying of page tables and restart it for ever; the child has none. */
+void jsp_signals_before_fork(void);
+void jsp_signals_after_fork(void);
+void jsp_signals_in_child(void);
+
+#endif

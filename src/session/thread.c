@@ -1,0 +1,182 @@
+/* session/thread.c - see thread.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "thread.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+enum { THREAD_WAIT_NS = 50000, THREAD_WAITS = 20000 }; /* a second for the handler */
+
+static _Atomic uint64_t thread_numbers;
+
+/* What follows struct jsp_thread in its mapping, in bytes from the start. */
+struct thread_layout {
+    size_t frames, walked, record, ring, end;
+};
+
+static size_t thread_part(size_t *at, size_t bytes)
+{
+    size_t begin = (*at + JSP_CACHELINE - 1) & ~(size_t)(JSP_CACHELINE - 1);
+    *at = begin + bytes;
+    return begin;
+}
+
+static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
+{
+    struct thread_layout l;
+    size_t at = sizeof(struct jsp_thread);
+    l.frames = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
+    l.walked = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
+    l.record = thread_part(&at, jsp_record_words(setup->max_depth + 1) * sizeof(uint64_t));
+    l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
+    l.end = at;
+    return l;
+}
+
+/* The C stack, so that a link can be told from garbage; unknown: everything. */
+static void thread_find_stack(struct jsp_vmstack *vm)
+{
+    pthread_attr_t attr;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+        return;
+    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
+        vm->stack_low = (uintptr_t)low;
+        vm->stack_high = (uintptr_t)low + size;
+    }
+    pthread_attr_destroy(&attr);
+}
+
+static uint32_t thread_synth(struct jsp_arena *arena, const char *text)
+{
+    return jsp_arena_intern(arena, text, (uint32_t)strlen(text), JSPROF_KIND_SYNTH);
+}
+
+static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *setup,
+                        const struct thread_layout *l)
+{
+    struct jsp_sampled *s = &t->sampled;
+    char *base = (char *)t;
+    s->own.frames = (void *)(base + l->frames);
+    s->own.capacity = setup->max_depth;
+    s->record = (void *)(base + l->record);
+    s->session = setup->session;
+    s->clock = setup->wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    /* ORDER: relaxed. Only uniqueness counts. */
+    s->number = atomic_fetch_add_explicit(&thread_numbers, 1, memory_order_relaxed) + 1;
+    jsp_ring_init(&s->ring, (void *)(base + l->ring), setup->ring_words);
+    jsp_names_init(&s->names, setup->arena);
+    jsp_vmstack_init(&s->vm, &s->own, setup->max_depth, (void *)(base + l->walked));
+    thread_find_stack(&s->vm);
+    s->empty_id = thread_synth(setup->arena, "[no VM frame]");
+    s->cut_id = thread_synth(setup->arena, "[deeper frames cut]");
+}
+
+int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
+                      uint32_t id, const char *name)
+{
+    struct thread_layout l = thread_lay_out(setup);
+    struct jsp_thread *t = mmap(NULL, l.end, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (t == MAP_FAILED)
+        return -errno;
+    int err = -pthread_getcpuclockid(pthread_self(), &t->cpu_clock);
+    if (err) {
+        munmap(t, l.end);
+        return err;
+    }
+    t->session = setup->session;
+    t->bytes = l.end;
+    t->tid = (pid_t)syscall(SYS_gettid);
+    t->pid = getpid();
+    t->id = id;
+    t->owned = true;
+    t->listed = true;
+    memcpy(t->name, name, strnlen(name, sizeof t->name - 1));
+    thread_fill(t, setup, &l);
+    *out = t;
+    return 0;
+}
+
+static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    t->armed_wall_at = jsp_now_ns(CLOCK_MONOTONIC);
+    t->armed_cpu_at = jsp_now_ns(t->cpu_clock);
+    t->sampled.last_cpu_ns = t->armed_cpu_at;
+    jsp_tick_init(&t->sampled.tick, setup->period_ns,
+                  setup->wall ? t->armed_wall_at : t->armed_cpu_at,
+                  t->sampled.number ^ (uint64_t)(uintptr_t)t);
+}
+
+int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = setup->signo };
+    int err;
+
+    event.sigev_notify_thread_id = t->tid;
+    event.sigev_value.sival_ptr = jsp_sample_value(t->sampled.number);
+    if (timer_create(setup->wall ? CLOCK_MONOTONIC : t->cpu_clock, &event,
+                     &t->sampled.timer) < 0)
+        return -errno;
+    thread_begin(t, setup);
+    /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer. */
+    atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
+    if (jsp_sampled_rearm(&t->sampled) == 0)
+        return 0;
+    err = -errno;
+    jsp_thread_disarm(t);
+    return err;
+}
+
+/* Until the handler is outside; a thread that is stopped in it is given up. */
+static bool thread_wait_outside(const struct jsp_thread *t)
+{
+    static const struct timespec moment = { 0, THREAD_WAIT_NS };
+    for (int i = 0; i < THREAD_WAITS; i++) {
+        /* ORDER: seq_cst, after `armed` was cleared: see S1 in sample.c. */
+        if (!(atomic_load_explicit(&t->sampled.seq, memory_order_seq_cst) & 1))
+            return true;
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+    }
+    return false;
+}
+
+void jsp_thread_disarm(struct jsp_thread *t)
+{
+    /* ORDER: seq_cst, see S1 in sample.c. */
+    if (!atomic_exchange_explicit(&t->sampled.armed, false, memory_order_seq_cst))
+        return;
+    if (!thread_wait_outside(t))
+        t->stuck = true;
+    timer_delete(t->sampled.timer);
+    uint64_t cpu = jsp_now_ns(t->cpu_clock);
+    t->armed_wall_ns += jsp_now_ns(CLOCK_MONOTONIC) - t->armed_wall_at;
+    t->armed_cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;
+}
+
+void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns)
+{
+    *wall_ns = t->armed_wall_ns;
+    *cpu_ns = t->armed_cpu_ns;
+    /* ORDER: relaxed. The session's lock is held; only the handler reads it beside. */
+    if (!atomic_load_explicit(&t->sampled.armed, memory_order_relaxed))
+        return;
+    uint64_t cpu = jsp_now_ns(t->cpu_clock);
+    *wall_ns += jsp_now_ns(CLOCK_MONOTONIC) - t->armed_wall_at;
+    *cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;
+}
+
+void jsp_thread_release(struct jsp_thread *t)
+{
+    if (!t->owned && !t->listed && !t->stuck)
+        munmap(t, t->bytes);
+}

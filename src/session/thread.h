@@ -1,0 +1,68 @@
+/* session/thread.h - one thread of a session: its memory and its timer.
+ *
+ * All calls under the session's lock. A record has two holders, the thread that
+ * attached and the session; its memory goes when neither holds it, so a thread
+ * may detach long after the session was closed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_THREAD_H
+#define JSP_SESSION_THREAD_H
+
+#include <sys/types.h>
+
+#include "sigsafe/sample.h"
+
+enum { JSP_THREAD_NAME = 64 };
+
+/* How a session wants its threads. */
+struct jsp_thread_setup {
+    struct jsprof *session;  /* only compared, and called back through by its owner */
+    struct jsp_arena *arena; /* borrowed */
+    uint32_t max_depth;
+    uint32_t ring_words;     /* power of two */
+    uint64_t period_ns;
+    bool wall;
+    int signo;
+};
+
+struct jsp_thread {
+    struct jsp_sampled sampled; /* first: what the handler and the host see */
+
+    /* Constant after create. */
+    struct jsprof *session;
+    size_t bytes;        /* of this mapping */
+    pid_t tid;
+    pid_t pid;
+    uint32_t id;         /* of the session, from 0 */
+    clockid_t cpu_clock; /* this thread's, readable by all */
+    char name[JSP_THREAD_NAME];
+
+    /* Under the session's lock. */
+    struct jsp_thread *next; /* of the session */
+    bool owned;              /* the thread has not detached */
+    bool listed;             /* the session has not let go */
+    bool stuck;              /* stopped inside the handler: never freed */
+    uint64_t armed_wall_at, armed_cpu_at;
+    uint64_t armed_wall_ns, armed_cpu_ns; /* while it was armed, closed intervals */
+    struct jsp_counts counts; /* as of the drain's last pass */
+    struct jsp_counts told;   /* as last written into the capture */
+};
+
+/* Memory for the calling thread, not armed. -ENOMEM, -EAGAIN. */
+int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
+                      uint32_t id, const char *name);
+
+/* Give it a timer. -EAGAIN: none left, -EPERM, -EINVAL; nothing is armed then. */
+int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup);
+
+/* No sample begins after this; one that is under way is waited for. */
+void jsp_thread_disarm(struct jsp_thread *t);
+
+/* Time armed until now, on both clocks. */
+void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns);
+
+/* Frees it if nobody holds it any more. */
+void jsp_thread_release(struct jsp_thread *t);
+
+#endif
