@@ -19,7 +19,7 @@ ifeq ($(V),)
 Q = @
 endif
 
-VERSION := $(shell sed -n 's/^.define JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
+VERSION := $(shell sed -n 's/.*JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
 SONAME := libjsprof.so.$(firstword $(subst ., ,$(VERSION)))
 
 # -- Flags ---------------------------------------------------------------------
@@ -39,7 +39,8 @@ SO_LDFLAGS = -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,nodelete -Wl,-z,def
 # A sanitizer's padding breaks the frame limit, so its builds go without.
 ROOM_FRAME = $(if $(SAN),,-Wframe-larger-than=2048)
 # aarch64 compilers call helpers in libgcc for atomics, unless told to write them out.
-ROOM_ATOMICS := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),-mno-outline-atomics)
+MACHINE := $(shell $(CC) -dumpmachine)
+ROOM_ATOMICS = $(if $(findstring aarch64,$(MACHINE)),-mno-outline-atomics)
 ROOM_FLAGS = -DJSP_IN_ROOM -fno-jump-tables \
   -fno-optimize-sibling-calls -fno-lto -fno-builtin-bcmp $(ROOM_FRAME) $(ROOM_ATOMICS)
 $(B)/obj/src/sigsafe/%.o: ROOM = $(ROOM_FLAGS)
@@ -64,8 +65,8 @@ TESTED_SRC := $(sort $(filter-out src/cli/%,$(LIB_SRC) $(TOOL_SRC)))
 C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_test.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
-SH_TESTS := $(filter-out tests/bench/% %/common.sh,$(filter-out $(wildcard tests/*/lib*.sh),\
-  $(wildcard tests/*/*.sh)))
+NO_TEST := tests/bench/% $(wildcard tests/*/lib*.sh tests/*/common.sh)
+SH_TESTS := $(filter-out $(NO_TEST),$(wildcard tests/*/*.sh))
 MAN := $(wildcard docs/man/*.[1-9])
 
 LIBS := $(if $(LIB_SRC),$(B)/lib/libjsprof.a $(B)/lib/libjsprof.so)
@@ -83,12 +84,12 @@ GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all lib room tool examples demo check asan tsan bench fuzz deps install uninstall \
-  clean help test-programs fuzz-programs FORCE
+.PHONY: all lib room tool examples demo check asan tsan bench fuzz deps install \
+  uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: lib tool examples $(GJS) ## the library, the tool, the examples; gjs-console if it can be built
+all: lib tool examples $(GJS) ## library, tool, examples; gjs-console if it can be built
 
 lib: $(LIBS)
 
@@ -168,7 +169,8 @@ help: ## this list
 # -- Rules ---------------------------------------------------------------------
 
 # Objects depend on the command line too: another CC or CFLAGS rebuilds them.
-FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(ROOM_FLAGS) $(CXX) $(CXXFLAGS) $(ALL_LDFLAGS) $(FUZZ_LINK)
+FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(ROOM_FLAGS) $(CXX) $(CXXFLAGS) $(ALL_LDFLAGS) \
+  $(FUZZ_LINK)
 $(B)/obj/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@

@@ -24,6 +24,7 @@ layer() # FILE below src/
 find src -name '*.c' | sort >"$tmp/sources"
 while IFS= read -r c; do
     l=$(layer "$c")
+    [ -f "$B/obj/${c%.c}.o" ] || { echo "layers: $c was not built" >&2; exit 1; }
     $nm -g "$B/obj/${c%.c}.o" | awk -v l="$l" -v c="$c" '
         NF == 3 { print "D", $3, l, c }
         NF == 2 { print "U", $2, l, c }'
@@ -48,7 +49,8 @@ done <"$tmp/files" >>"$tmp/arrows"
 awk '
     $1 == "D" { def[$2] = $3; where[$2] = $4; n++ }
     $1 == "U" { use[++u] = $2; on[u] = $3; by[u] = $4 }
-    $1 == "I" { n++; if ($5 > $3) { print "layers: " $4 " includes upward: " $2; bad = 1 } }
+    $1 == "I" { n++ }
+    $1 == "I" && $5 > $3 { print "layers: " $4 " includes upward: " $2; bad = 1 }
     END {
         for (i = 1; i <= u; i++)
             if (use[i] in def && def[use[i]] > on[i]) {

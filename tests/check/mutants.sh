@@ -58,6 +58,7 @@ restore()
 
 spoil() { cp -a "$1" "$1.kept"; cat >>"$1"; } # FILE: append stdin until restored
 edit() { cp -a "$1" "$1.kept"; sed -i "$2" "$1"; }
+fn() { echo "int jsp_mutant($1); int jsp_mutant($1) { $2 }"; } # ARGUMENTS BODY
 restore
 
 # The room.
@@ -69,14 +70,13 @@ echo '#include "room.h"
 int jsp_mutant(int); int jsp_mutant(int i) { char b[4096]; memset(b, i, sizeof b);
 __asm__ volatile("" : : "r"(b) : "memory"); return b[i & 9]; }' >$room
 refused $room 'frame size'
-echo 'int getpid(void); int jsp_mutant(void); int jsp_mutant(void) { return getpid(); }' >$room
+{ echo 'int getpid(void);'; fn void 'return getpid();'; } >$room
 mutant rooms 'mutant.c reaches outside the room: getpid'
-echo 'int jsp_mutant(int (*f)(void)); int jsp_mutant(int (*f)(void)) { return f() + 1; }' >$room
+fn 'int (*f)(void)' 'return f() + 1;' >$room
 mutant rooms 'mutant.c:1: call through a pointer'
-echo 'int jsp_mutant(int (*f)(void)); int jsp_mutant(int (*f)(void)) { return f(); }' >$room
+fn 'int (*f)(void)' 'return f();' >$room
 mutant rooms 'mutant.c:1: call through a pointer' # in tail position
-echo '#include <stdlib.h>
-int jsp_mutant(void); int jsp_mutant(void) { return EXIT_FAILURE; }' >$room
+{ echo '#include <stdlib.h>'; fn void 'return EXIT_FAILURE;'; } >$room
 mutant rooms 'mutant.c:1:#include <stdlib.h>'
 echo '_Thread_local int jsp_mutant_v
 __attribute__((tls_model("global-dynamic"), visibility("default")));
@@ -85,25 +85,26 @@ mutant rooms 'not initial-exec'
 echo 'int jsp_mutant(int);
 int jsp_mutant(int i) { return i ? jsp_mutant(i - 1) * i + 2 : i; }
 int jsp_mutant_too(int); int jsp_mutant_three(int);
-__attribute__((noinline)) int jsp_mutant_too(int i) { return i ? jsp_mutant_three(i) + 1 : i; }
-__attribute__((noinline)) int jsp_mutant_three(int i) { return i & 1 ? jsp_mutant_too(i - 1) * 3 : i; }' >$room
+__attribute__((noinline)) int jsp_mutant_too(int i)
+{ return i ? jsp_mutant_three(i) + 1 : i; }
+__attribute__((noinline)) int jsp_mutant_three(int i)
+{ return i & 1 ? jsp_mutant_too(i - 1) * 3 : i; }' >$room
 mutant rooms 'in a circle'
 echo 'int jsp_mutant(int); __attribute__((noinline)) int jsp_mutant(int i)
 { return i > 1 ? jsp_mutant(i - 1) * jsp_mutant(i - 2) : i; }' >$room
 mutant rooms 'calls itself: jsp_mutant'
 case $($CC -dumpmachine) in x86_64*) enter=syscall ;; *) enter='svc #0' ;; esac
-echo "void jsp_mutant(void); void jsp_mutant(void) { __asm__ volatile(\"$enter\"); }" >$room
+fn void "__asm__ volatile(\"$enter\"); return 0;" >$room
 mutant rooms 'system call of its own'
 echo 'memfrob' | spoil src/sigsafe/ALLOWED
 mutant rooms 'allowed without a reason'
 
 # The layers.
-echo 'int jsp_up(void); int jsp_mutant(void); int jsp_mutant(void) { return jsp_up(); }' >$room
+{ echo 'int jsp_up(void);'; fn void 'return jsp_up();'; } >$room
 echo 'int jsp_up(void); int jsp_up(void) { return 1; }' >src/session/mutant.c
 mutant layers 'src/sigsafe/mutant.c calls up to jsp_up in src/session/mutant.c'
 echo 'int jsp_up(void); int jsp_up(void) { return 1; }' >src/session/mutant.c
-echo 'int jsp_up(void); int jsp_mutant(void); int jsp_mutant(void) { return jsp_up(); }' \
-    >src/capture/mutant.c
+{ echo 'int jsp_up(void);'; fn void 'return jsp_up();'; } >src/capture/mutant.c
 mutant layers 'src/capture/mutant.c calls up to jsp_up'
 echo '#include "session/mutant.h"
 extern int jsp_mutant;' >src/capture/mutant.c
@@ -173,7 +174,8 @@ echo 'extern int jsp_mutant;' >src/session/mutant.c
 mutant style 'mutant.c: no SPDX line'
 echo '/* other.c - SPDX-License-Identifier: MIT */' >src/session/mutant.c
 mutant style 'mutant.c:1: does not name the file'
-printf '/* mutant.c - SPDX-License-Identifier: MIT */\nextern\tint jsp_mutant; \n' >src/session/mutant.c
+printf '/* mutant.c - SPDX-License-Identifier: MIT */\nextern\tint jsp_mutant;\n' \
+    >src/session/mutant.c
 mutant style 'mutant.c:2: a tab'
 printf '/* mutant.c - SPDX-License-Identifier: MIT %0100d */\n' 0 >src/session/mutant.c
 mutant style 'columns'

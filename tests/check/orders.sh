@@ -28,7 +28,7 @@ awk '
         else if (!index(reason, order) && !index(reason, "signal fence"))
             complain("the reason does not speak of " order)
     }
-    /atomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_(weak|strong)|flag_[a-z_]+)[[:space:]]*\(/ &&
+    /atomic_(load|store|exchange|(fetch|flag|compare_exchange)_[a-z_]+)[[:space:]]*\(/ &&
         !/_explicit|__atomic_/ { complain("atomic operation without an order") }
     /[;{}][[:space:]]*(\/\*.*\*\/)?[[:space:]]*\\?$/ { reason = "" }
     END { if (!n) { print "orders: no atomic found at all"; bad = 1 } exit bad }

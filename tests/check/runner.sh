@@ -22,6 +22,11 @@ expect() # STATUS CLOSING-LINE NAME, the test itself on stdin
     bad=1
 }
 
+reason() # TEXT: in the output of the last one
+{
+    grep -qF "$1" "$tmp/out" || { echo "runner: a skip without '$1'"; bad=1; }
+}
+
 expect 0 '1 passed, 0 failed, 0 skipped' passes.sh <<'END'
 true
 END
@@ -34,12 +39,12 @@ END
 expect 1 '0 passed, 0 failed, 1 skipped' skips.sh <<'END'
 echo SKIP: needs nothing; exit 77
 END
-grep -q 'skips.sh: needs nothing' "$tmp/out" || { echo 'runner: a skip without its reason'; bad=1; }
+reason 'skips.sh: needs nothing'
 expect 0 '1 passed, 0 failed, 1 skipped' tap_skips <<'END'
 #!/bin/sh
 echo ok 1 - a; echo 'ok 2 - b # SKIP no room'; echo 1..2
 END
-grep -q 'tap_skips: b: no room' "$tmp/out" || { echo 'runner: a skipped case without its reason'; bad=1; }
+reason 'tap_skips: b: no room'
 STRICT=1
 export STRICT
 expect 1 '1 passed, 0 failed, 1 skipped' tap_strict <<'END'
@@ -80,7 +85,9 @@ int main(void)
     return DONE();
 }
 END
-$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SRCDIR/tests/unit" -o "$tmp/harness" "$tmp/harness.c"
+$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SRCDIR/tests/unit" \
+    -o "$tmp/harness" "$tmp/harness.c"
 B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/harness" >"$tmp/out" && bad=1
-[ "$(tail -n 1 "$tmp/out")" = '1 passed, 3 failed, 1 skipped' ] || { cat "$tmp/out"; bad=1; }
+[ "$(tail -n 1 "$tmp/out")" = '1 passed, 3 failed, 1 skipped' ] ||
+    { cat "$tmp/out"; bad=1; }
 exit $bad

@@ -1,7 +1,7 @@
 #!/bin/sh
 # check/style.sh - what of our style a script can see: a licence line in every file,
-# a first line that names the file and its job, spaces, and no line past 100 columns (90 is
-# the aim).
+# a first line that names the file and its job, spaces, and no line past 100 columns
+# (90 is the aim).
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -11,10 +11,11 @@ files=$(find Makefile .ci jsprof.pc.in include src bindings examples tests -type
 bad=0
 for f in $files; do
     case $f in
-    *.c | *.h | *.cpp | *.sh | *.py | *.lua | *.js | *.pc.in | *.map | Makefile | .ci/run | tests/bench/run) ;;
+    *.c | *.h | *.cpp | *.sh | *.py | *.lua | *.js | *.in | *.map | Makefile | */run) ;;
     *) continue ;;
     esac
-    grep -q 'SPDX-License-Identifier: MIT' "$f" || { echo "style: $f: no SPDX line"; bad=1; }
+    grep -q 'SPDX-License-Identifier: MIT' "$f" ||
+        { echo "style: $f: no SPDX line"; bad=1; }
     case $f in
     *.c | *.h | *.cpp)
         head -n 1 "$f" | grep -qF -- "$(basename "$f") - " ||

@@ -8,7 +8,8 @@
 
 int main(int argc, char **argv)
 {
-    jsprof_options options = { .size = sizeof options, .path = argc > 1 ? argv[1] : NULL };
+    const char *path = argc > 1 ? argv[1] : NULL;
+    jsprof_options options = { .size = sizeof options, .path = path };
     jsprof *prof;
     jsprof_thread *me;
     int err = jsprof_open(&prof, &options);

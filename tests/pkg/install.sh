@@ -18,7 +18,8 @@ for f in bin/jsprof include/jsprof.h lib/libjsprof.a lib/libjsprof.so \
     [ -f "$root/$f" ] || fail "$f is not there"
 done
 version=$(sed -n 's/^.define JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
-"$root/bin/jsprof" --version | grep -qF "$version" || fail 'the tool tells another version'
+"$root/bin/jsprof" --version | grep -qF "$version" ||
+    fail 'the tool tells another version'
 ! grep -rIl -e "$SRCDIR" -e "$stage" "$root" | grep . || fail 'paths of the build machine'
 
 # pkg-config where it is; its own words, read by hand, where it is not.
@@ -30,7 +31,7 @@ flags() # static|shared
         PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config $extra --cflags --libs jsprof \
             --define-variable=prefix="$root" --define-variable=libdir="$root/lib"
     else
-        sed -n "s|^prefix=.*||; s|^Cflags: ||p; s|^Libs.*: ||p" "$root/lib/pkgconfig/jsprof.pc" |
+        sed -n 's|^Cflags: ||p; s|^Libs.*: ||p' "$root/lib/pkgconfig/jsprof.pc" |
             sed "s|\${includedir}|$root/include|; s|\${libdir}|$root/lib|" | tr '\n' ' '
     fi
 }
@@ -42,15 +43,17 @@ fi
 for kind in shared static; do
     f=$(flags $kind)
     [ $kind = shared ] || f=$(echo "$f" | sed 's/-ljsprof/-l:libjsprof.a/')
-    $CC -std=c11 -Wall -Wextra -Werror -D_GNU_SOURCE -o "$tmp/$kind" tests/pkg/host.c $f ||
+    $CC -std=c11 -Wall -Wextra -Werror -o "$tmp/$kind" tests/pkg/host.c $f ||
         fail "$kind host does not build"
-    LD_LIBRARY_PATH=$root/lib "$tmp/$kind" "$tmp/$kind.cap" || fail "$kind host does not run"
+    LD_LIBRARY_PATH=$root/lib "$tmp/$kind" "$tmp/$kind.cap" ||
+        fail "$kind host does not run"
     "$root/bin/jsprof" report "$tmp/$kind.cap" >"$tmp/report" || fail "no report on $kind"
     grep -q 'installed_work (host.c' "$tmp/report" ||
         { cat "$tmp/report"; fail "the $kind host's function is not in the report"; }
 done
 readelf=$($CC -print-prog-name=readelf)
-$readelf -d "$tmp/shared" | grep -q 'NEEDED.*libjsprof\.so\.' || fail 'shared host is not shared'
+$readelf -d "$tmp/shared" | grep -q 'NEEDED.*libjsprof\.so\.' ||
+    fail 'shared host is not shared'
 ! $readelf -d "$tmp/static" | grep -q 'NEEDED.*libjsprof' || fail 'static host is shared'
 
 run_make uninstall >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'make uninstall'; }

@@ -54,8 +54,8 @@ static inline bool test_that(int truth, const char *file, int line, const char *
     return truth;
 }
 
-static inline bool test_equal(long long got, long long want, const char *file, int line,
-                              const char *text)
+static inline bool test_equal(long long got, long long want, const char *file,
+                              int line, const char *text)
 {
     if (got != want) {
         test_bad++;
@@ -64,8 +64,8 @@ static inline bool test_equal(long long got, long long want, const char *file, i
     return got == want;
 }
 
-static inline bool test_same(const char *got, const char *want, const char *file, int line,
-                             const char *text)
+static inline bool test_same(const char *got, const char *want, const char *file,
+                             int line, const char *text)
 {
     bool same = got && want ? strcmp(got, want) == 0 : got == want;
     if (!same) {
