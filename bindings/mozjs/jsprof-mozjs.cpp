@@ -68,8 +68,10 @@ uint32_t mozjs_join(const Frame &frame)
 }
 
 /* One entry of the ProfilingStack. Scripts have no stack address of their own: the
- * core gives them the one of the marker or label below. A script that went on in
- * compiled code (OSR) is found there by mozjs_walk_sigsafe. */
+ * core gives them the one of the marker or label below. Two kinds of script entries
+ * are no frames: one that went on in compiled code (OSR), for mozjs_walk_sigsafe
+ * finds it there, and the "js::RunScript" without a dynamic string that stands below
+ * every run of scripts. */
 int mozjs_decode_sigsafe(void *, const void *entry, jsprof_frame *out)
 {
     const Frame &frame = *static_cast<const Frame *>(entry);
@@ -79,11 +81,9 @@ int mozjs_decode_sigsafe(void *, const void *entry, jsprof_frame *out)
         return 0;
     }
     if (frame.isJsFrame()) {
-        if (frame.isOSRFrame())
-            return 0;
         out->label = frame.dynamicString();
         out->kind = JSPROF_KIND_VM;
-        return out->label ? 1 : -1;
+        return out->label && !frame.isOSRFrame() ? 1 : 0;
     }
     if (!frame.isLabelFrame())
         return -1;
@@ -149,7 +149,8 @@ uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
     return n;
 }
 
-/* The handler must not be the first to call into SpiderMonkey: in a host linked for
+/* Profiling of the context is on: a walk of any other ends the process.
+ * The handler must not be the first to call into SpiderMonkey: in a host linked for
  * lazy binding the dynamic linker would look symbols up there, and that takes locks.
  * A walk that finds nothing binds the names it calls; those that it does not reach
  * are taken as addresses, which the linker fills in when it loads us. */
@@ -182,6 +183,16 @@ void mozjs_enable(jsprof_mozjs *m)
 {
     js::SetContextProfilingStack(m->cx, &m->stack);
     js::EnableContextProfilingStack(m->cx, true);
+    mozjs_bind_symbols(m);
+}
+
+/* The context keeps no pointer to a stack that goes away. Running scripts still pop
+ * what they pushed, so before that the stack must be empty. */
+void mozjs_disable(jsprof_mozjs *m)
+{
+    js::EnableContextProfilingStack(m->cx, false);
+    if (m->stack.stackSize() == 0)
+        js::SetContextProfilingStack(m->cx, nullptr);
 }
 
 /* The array first: once it is there, a walk finds an interpreter's run of frames. */
@@ -212,17 +223,17 @@ int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out
     if (!m)
         return -ENOMEM;
 
-    mozjs_bind_symbols(m);
     jsprof_thread_pause(thread);
+    mozjs_enable(m);
     int err = mozjs_join_thread(m);
-    if (err < 0)
-        delete m;
-    else
-        mozjs_enable(m);
     jsprof_thread_resume(thread);
-    if (err == 0)
-        *out = m;
-    return err;
+    if (err < 0) {
+        mozjs_disable(m);
+        delete m;
+        return err;
+    }
+    *out = m;
+    return 0;
 }
 
 int jsprof_mozjs_detach(jsprof_mozjs *m)
@@ -231,13 +242,12 @@ int jsprof_mozjs_detach(jsprof_mozjs *m)
         return 0;
     if (m->thread) {
         jsprof_thread_pause(m->thread);
-        js::EnableContextProfilingStack(m->cx, false);
         (void)jsprof_thread_set_walker(m->thread, nullptr, nullptr);
         (void)jsprof_thread_set_stack(m->thread, nullptr);
+        mozjs_disable(m);
         jsprof_thread_resume(m->thread);
         m->thread = nullptr;
     }
-    /* Running scripts pop their entries when they return. */
     if (m->stack.stackSize() > 0)
         return -EBUSY;
     js::SetContextProfilingStack(m->cx, nullptr);

@@ -22,8 +22,6 @@ gboolean options_on_profile(const char *, const char *value, void *data, GError 
     return TRUE;
 }
 
-enum whose { STOCK, WITH_OURS };
-
 void options_add_stock(GOptionGroup *group, console_options *o)
 {
     GOptionArgFunc on_profile = options_on_profile;
@@ -73,14 +71,12 @@ void options_add_ours(GOptionGroup *group, profile_options *p)
     g_option_group_add_entries(group, entries);
 }
 
-GOptionContext *options_context(console_options *into, whose which)
+GOptionContext *options_context(console_options *into)
 {
     GOptionContext *context = g_option_context_new(nullptr);
     GOptionGroup *group = g_option_group_new(nullptr, nullptr, nullptr, into, nullptr);
 
     options_add_stock(group, into);
-    if (which == WITH_OURS)
-        options_add_ours(group, &into->profile);
     g_option_context_set_main_group(context, group);
     return context;
 }
@@ -182,12 +178,12 @@ bool options_is_command(const char *arg)
 /* How many of the words are for us. A first, lenient reading finds what no option
  * claims: the script. Words are compared by their text, as the stock program does,
  * so the first one that reads like the script ends our part. */
-int options_split(console_options *scratch, int argc, char **argv)
+int options_split(GOptionContext *context, const console_options *found, int argc,
+                  char **argv)
 {
     char **left = g_strdupv(argv);
     char **owned = left;
     GError *error = nullptr;
-    GOptionContext *context = options_context(scratch, STOCK);
     int n = argc;
 
     g_option_context_set_ignore_unknown_options(context, TRUE);
@@ -201,14 +197,24 @@ int options_split(console_options *scratch, int argc, char **argv)
             n = i + 1;
             break;
         }
-        if (scratch->command && options_is_command(argv[i])) {
+        if (found->command && options_is_command(argv[i])) {
             n = MIN(i + 2, argc);
             break;
         }
     }
-    g_option_context_free(context);
     g_strfreev(owned);
     return n;
+}
+
+/* Forget the lenient reading, but for what the stock program keeps of it. */
+void options_forget(console_options *o)
+{
+    console_options kept = {};
+
+    kept.gjs_profiler = o->gjs_profiler;
+    kept.gjs_profile_file = o->gjs_profile_file;
+    kept.profile = o->profile;
+    *o = kept;
 }
 
 [[noreturn]] void options_refuse(GOptionContext *context, const char *message)
@@ -220,17 +226,17 @@ int options_split(console_options *scratch, int argc, char **argv)
 }
 
 /* The strict reading of our words; returns those that are left, program included. */
-char **options_read(console_options *out, int n, char **argv)
+char **options_read(GOptionContext *context, int n, char **argv)
 {
     char **words = g_new0(char *, n + 1);
     GError *error = nullptr;
-    GOptionContext *context = options_context(out, WITH_OURS);
 
     for (int i = 0; i < n; i++)
         words[i] = g_strdup(argv[i]);
+    g_option_context_set_ignore_unknown_options(context, FALSE);
+    g_option_context_set_help_enabled(context, TRUE);
     if (!g_option_context_parse_strv(context, &words, &error))
         options_refuse(context, error->message);
-    g_option_context_free(context);
     return words;
 }
 
@@ -287,20 +293,20 @@ bool options_scan_stray(const console_options *options, console_options *found)
 
 } // namespace
 
+/* One context for both readings: GOption remembers a list of values across them, and
+ * scripts see the search path that comes of it. */
 void options_parse(console_options *out, int argc, char **argv)
 {
-    console_options scratch = {};
-
     *out = {};
     char **words = options_without_ours(&out->profile, &argc, argv);
-    int n = options_split(&scratch, argc, words);
-    char **ours = options_read(out, n, words);
+    GOptionContext *context = options_context(out);
+    int n = options_split(context, out, argc, words);
 
-    /* The stock program keeps these two from the lenient reading. */
-    if (scratch.gjs_profiler && !out->gjs_profiler) {
-        out->gjs_profiler = true;
-        out->gjs_profile_file = scratch.gjs_profile_file;
-    }
+    options_forget(out);
+    options_add_ours(g_option_context_get_main_group(context), &out->profile);
+    char **ours = options_read(context, n, words);
+    g_option_context_free(context);
+
     out->script_argc = argc - n;
     out->script_argv = words + n;
     out->program = ours[0];

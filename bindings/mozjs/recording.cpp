@@ -75,7 +75,9 @@ bool recording_open_from_env(void)
 {
     const char *path = getenv("JSPROF");
 
-    snprintf(recording_name, sizeof recording_name, "JSPROF: %s", path ? path : "");
+    if (!path || !path[0])
+        return true;
+    snprintf(recording_name, sizeof recording_name, "JSPROF: %s", path);
     int err = jsprof_start_from_env(&recording_session);
     if (err < 0)
         recording_say("%s", err == -EINVAL ? "JSPROF_HZ or JSPROF_CLOCK is not one"

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+import System from 'system';
+await Promise.resolve();
+System.exit(47);

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+import {nothing} from './nowhere.mjs';
+nothing();

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+import 'gi://GLib';
+await Promise.resolve();
+throw new Error('from a module');
