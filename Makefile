@@ -215,8 +215,9 @@ define link
 $(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(1)
 endef
 
+# The statistics of a report want libm; the library never does.
 $(B)/bin/jsprof: $(call objects,$(TOOL_SRC))
-	$(call link)
+	$(call link,-lm)
 
 $(EXAMPLES): $(B)/bin/%: $(B)/obj/examples/%.o $(B)/lib/libjsprof.a
 	$(call link)
@@ -227,12 +228,12 @@ $(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))
 
 $(C_TESTS) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/tested.a
-	$(call link)
+	$(call link,-lm)
 
 # A fuzz target replays its corpus in check, and takes libFuzzer's main in fuzz.
 $(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o) \
   $(B)/obj/tested.a
-	$(call link,$(FUZZ_LINK))
+	$(call link,$(FUZZ_LINK) -lm)
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
