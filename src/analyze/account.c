@@ -1,0 +1,191 @@
+/* account.c - what a recording kept and lost: the file jsprof/losses.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/account.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/table.h"
+
+struct account_field {
+    const char *key;
+    size_t offset;
+    size_t width; /* 0: a uint64_t; else the bytes of a char array */
+};
+
+#define SESSION(field) { #field, offsetof(struct jsp_account_session, field), 0 }
+#define THREAD(field) { #field, offsetof(struct jsp_account_thread, field), 0 }
+
+static const struct account_field account_session[] = {
+    { "state", offsetof(struct jsp_account_session, state), 16 },
+    { "clock", offsetof(struct jsp_account_session, clock), 16 },
+    SESSION(time),        SESSION(hz),          SESSION(samples),    SESSION(labels),
+    SESSION(label_bytes), SESSION(labels_lost), SESSION(labels_cut), SESSION(write_error),
+    { NULL, 0, 0 },
+};
+
+static const struct account_field account_thread[] = {
+    { "name", offsetof(struct jsp_account_thread, name), 64 },
+    THREAD(id),         THREAD(expirations), THREAD(kept),       THREAD(samples),
+    THREAD(lost_ring),  THREAD(lost_paused), THREAD(lost_late),  THREAD(lost_write),
+    THREAD(lost_stack), THREAD(frames_cut),  THREAD(frames_bad), THREAD(underflows),
+    THREAD(cpu_ns),     THREAD(wall_ns),     THREAD(handler_ns), { NULL, 0, 0 },
+};
+
+static int account_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if ((c | 32) >= 'a' && (c | 32) <= 'f')
+        return (c | 32) - 'a' + 10;
+    return -1;
+}
+
+/* Percent-decoded, cut to the field, always ended. */
+static void account_text(char *out, size_t width, const char *at, const char *end)
+{
+    size_t n = 0;
+    while (at < end && n + 1 < width) {
+        int high = *at == '%' && end - at > 2 ? account_hex(at[1]) : -1;
+        int low = high >= 0 ? account_hex(at[2]) : -1;
+        out[n++] = low >= 0 ? (char)(high << 4 | low) : *at;
+        at += low >= 0 ? 3 : 1;
+    }
+    out[n] = 0;
+}
+
+static bool account_number(const char *at, const char *end, uint64_t *out)
+{
+    bool minus = at < end && *at == '-';
+    uint64_t n = 0;
+    at += minus;
+    if (at == end || end - at > 19)
+        return false;
+    for (; at < end; at++) {
+        if (*at < '0' || *at > '9')
+            return false;
+        n = n * 10 + (uint64_t)(*at - '0');
+    }
+    *out = minus ? 0 - n : n;
+    return true;
+}
+
+static bool account_set(void *into, const struct account_field *f, const char *value,
+                       const char *end)
+{
+    char *at = (char *)into + f->offset;
+    uint64_t number;
+    if (f->width) {
+        account_text(at, f->width, value, end);
+        return true;
+    }
+    if (!account_number(value, end, &number))
+        return false;
+    memcpy(at, &number, sizeof number);
+    return true;
+}
+
+/* One word "key=value"; an unknown key is a newer writer's and fine. */
+static bool account_word(void *into, const struct account_field *f, const char *at,
+                        const char *end)
+{
+    const char *equal = memchr(at, '=', (size_t)(end - at));
+    if (!equal)
+        return false;
+    for (; f->key; f++)
+        if (strlen(f->key) == (size_t)(equal - at) &&
+            memcmp(f->key, at, (size_t)(equal - at)) == 0)
+            return account_set(into, f, equal + 1, end);
+    return true;
+}
+
+static bool account_words(void *into, const struct account_field *fields, const char *at,
+                         const char *end)
+{
+    while (at < end) {
+        const char *space = memchr(at, ' ', (size_t)(end - at));
+        const char *stop = space ? space : end;
+        if (stop > at && !account_word(into, fields, at, stop))
+            return false;
+        at = stop + 1;
+    }
+    return true;
+}
+
+static struct jsp_account_thread *account_slot(struct jsp_account *a, uint64_t id)
+{
+    /* Rewritten in the same order each time: look from the end, near is likely. */
+    for (uint32_t i = a->n_threads; i-- > 0;)
+        if (a->threads[i].id == id)
+            return &a->threads[i];
+    struct jsp_account_thread *more =
+        jsp_grow(a->threads, &a->capacity, a->n_threads, sizeof *more);
+    if (!more)
+        return NULL;
+    a->threads = more;
+    return &a->threads[a->n_threads++];
+}
+
+/* `tid` is signed and narrow, so it is fetched by itself. */
+static int32_t account_tid(const char *at, const char *end)
+{
+    uint64_t tid = 0;
+    for (; at + 5 < end; at++)
+        if (memcmp(at, " tid=", 5) == 0) {
+            const char *stop = memchr(at + 1, ' ', (size_t)(end - at - 1));
+            account_number(at + 5, stop ? stop : end, &tid);
+            break;
+        }
+    return (int32_t)(uint32_t)tid;
+}
+
+/* 0: taken; 1: not readable; -ENOMEM. */
+static int account_line(struct jsp_account *a, const char *at, const char *end)
+{
+    struct jsp_account_session session = { .present = true };
+    struct jsp_account_thread thread = { 0 };
+    if (end - at > 8 && memcmp(at, "session ", 8) == 0) {
+        if (!account_words(&session, account_session, at + 8, end))
+            return 1;
+        a->session = session;
+        return 0;
+    }
+    if (end - at <= 7 || memcmp(at, "thread ", 7) != 0 ||
+        !account_words(&thread, account_thread, at + 7, end))
+        return 1;
+    thread.tid = account_tid(at, end);
+    struct jsp_account_thread *slot = account_slot(a, thread.id);
+    if (!slot)
+        return -ENOMEM;
+    *slot = thread;
+    return 0;
+}
+
+int jsp_account_read(struct jsp_account *a, const char *text, size_t len)
+{
+    const char *end = text + len;
+    int bad = 0;
+    while (text < end) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        int err = stop && stop > text ? account_line(a, text, stop) : !stop;
+        if (err < 0)
+            return err;
+        bad += err;
+        text = stop ? stop + 1 : end;
+    }
+    return bad;
+}
+
+void jsp_account_free(struct jsp_account *a)
+{
+    free(a->threads);
+    memset(a, 0, sizeof *a);
+}
+
+uint64_t jsp_account_lost(const struct jsp_account_thread *t)
+{
+    return t->lost_ring + t->lost_paused + t->lost_late + t->lost_write + t->lost_stack;
+}

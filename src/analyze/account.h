@@ -1,0 +1,48 @@
+/* analyze/account.h - what a recording kept and lost: the file jsprof/losses.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Text lines, rewritten as things change; for each key the last whole line counts,
+ * so a capture that was killed says how far it came. Unknown words are skipped.
+ * One thread.
+ */
+#ifndef JSP_ANALYZE_ACCOUNT_H
+#define JSP_ANALYZE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jsp_account_session {
+    bool present;
+    char state[16]; /* "running", "stopped", "final" */
+    char clock[16]; /* "cpu", "wall" */
+    uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut;
+    int64_t write_error;
+};
+
+struct jsp_account_thread {
+    uint64_t id;
+    int32_t tid;
+    char name[64];
+    uint64_t expirations, kept, samples;
+    uint64_t lost_ring, lost_paused, lost_late, lost_write, lost_stack;
+    uint64_t frames_cut, frames_bad, underflows;
+    uint64_t cpu_ns, wall_ns, handler_ns;
+};
+
+struct jsp_account {
+    struct jsp_account_session session;
+    struct jsp_account_thread *threads; /* in order of first mention */
+    uint32_t n_threads, capacity;
+};
+
+/* Take the whole lines of one chunk. Returns the count of lines that could not be
+ * read, or -ENOMEM. */
+int jsp_account_read(struct jsp_account *a, const char *text, size_t len);
+void jsp_account_free(struct jsp_account *a);
+
+/* Everything that was lost, by all causes. */
+uint64_t jsp_account_lost(const struct jsp_account_thread *t);
+
+#endif

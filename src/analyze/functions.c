@@ -1,0 +1,180 @@
+/* functions.c - a profile by function: self, total, hottest line.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/functions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct functions_line {
+    uint32_t function, line;
+    uint64_t value;
+};
+
+struct functions_build {
+    struct jsp_profile *p;
+    struct jsp_functions *out;
+    uint32_t *seen; /* by function: the last stack it was met on, + 1 */
+    uint32_t rows_room, seen_room;
+    struct functions_line *lines;
+    uint32_t n_lines, lines_room;
+    struct jsp_table by_line;
+    struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+};
+
+/* Functions come into being while stacks are resolved: rows follow. */
+static int functions_reach(struct functions_build *b)
+{
+    struct jsp_functions *f = b->out;
+    for (; f->n < b->p->n_functions; f->n++) {
+        struct jsp_function_row *rows = jsp_grow(f->rows, &b->rows_room, f->n, sizeof *rows);
+        if (!rows)
+            return -ENOMEM;
+        f->rows = rows;
+        uint32_t *seen = jsp_grow(b->seen, &b->seen_room, f->n, sizeof *seen);
+        if (!seen)
+            return -ENOMEM;
+        b->seen = seen;
+        rows[f->n] = (struct jsp_function_row){ .function = f->n };
+        seen[f->n] = 0;
+    }
+    return 0;
+}
+
+static int functions_line(struct functions_build *b, struct jsp_profile_frame leaf,
+                          uint64_t value)
+{
+    uint64_t both = (uint64_t)leaf.function << 32 | leaf.line;
+    uint32_t hash = (uint32_t)(jsp_hash_mix(b->by_line.seed, both) >> 16), probe = hash, at;
+    while ((at = jsp_table_next(&b->by_line, hash, &probe)) != 0) {
+        struct functions_line *l = &b->lines[at - 1];
+        if (l->function == leaf.function && l->line == leaf.line) {
+            l->value += value;
+            return 0;
+        }
+    }
+    struct functions_line *more = jsp_grow(b->lines, &b->lines_room, b->n_lines, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    b->lines = more;
+    more[b->n_lines] = (struct functions_line){ leaf.function, leaf.line, value };
+    return jsp_table_add(&b->by_line, hash, b->n_lines++);
+}
+
+static int functions_stack(struct functions_build *b, uint32_t stack)
+{
+    const struct jsp_stack *k = &b->p->stacks[stack];
+    struct jsp_functions *out = b->out;
+    int n = jsp_profile_frames(b->p, stack, b->frames);
+    int err = n < 0 ? n : functions_reach(b);
+    if (err < 0)
+        return err;
+    struct jsp_function_row *leaf = &out->rows[b->frames[0].function];
+    leaf->self += k->value;
+    leaf->self_samples += k->samples;
+    for (int i = 0; i < n; i++) {
+        uint32_t function = b->frames[i].function;
+        if (b->seen[function] == stack + 1)
+            continue;
+        b->seen[function] = stack + 1;
+        out->rows[function].total += k->value;
+        out->rows[function].total_samples += k->samples;
+    }
+    out->value += k->value;
+    out->samples += k->samples;
+    out->weight += k->weight;
+    return b->frames[0].line ? functions_line(b, b->frames[0], k->value) : 0;
+}
+
+static void functions_hottest(struct functions_build *b)
+{
+    for (uint32_t i = 0; i < b->n_lines; i++) {
+        const struct functions_line *l = &b->lines[i];
+        struct jsp_function_row *row = &b->out->rows[l->function];
+        b->out->has_lines = true;
+        if (l->value > row->line_value || row->line == 0) {
+            row->line = l->line;
+            row->line_value = l->value;
+        }
+    }
+}
+
+/* Functions that only other threads ran have no row. */
+static void functions_drop_unseen(struct jsp_functions *f)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->rows[i].total_samples)
+            f->rows[kept++] = f->rows[i];
+    f->n = kept;
+}
+
+int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
+                        const struct jsp_select *select)
+{
+    memset(out, 0, sizeof *out);
+    struct functions_build *b = calloc(1, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    b->p = p;
+    b->out = out;
+    int err = jsp_table_init(&b->by_line, 0);
+    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
+        if (jsp_select_has(select, &p->stacks[i]))
+            err = functions_stack(b, i);
+    if (err == 0) {
+        functions_hottest(b);
+        functions_drop_unseen(out);
+    } else {
+        jsp_functions_free(out);
+    }
+    jsp_table_free(&b->by_line);
+    free(b->lines);
+    free(b->seen);
+    free(b);
+    return err;
+}
+
+struct functions_key {
+    struct jsp_function_row row;
+    const char *name;
+    uint64_t first, second;
+};
+
+static int functions_compare(const void *a, const void *b)
+{
+    const struct functions_key *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first > y->first ? -1 : 1;
+    if (x->second != y->second)
+        return x->second > y->second ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p, enum jsp_sort by)
+{
+    struct functions_key *keys = malloc((f->n + 1) * sizeof *keys);
+    if (!keys)
+        return; /* unsorted, but whole */
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct jsp_function_row *r = &f->rows[i];
+        keys[i] = (struct functions_key){ *r, p->functions[r->function].name, 0, 0 };
+        if (by != JSP_SORT_NAME) {
+            keys[i].first = by == JSP_SORT_SELF    ? r->self
+                            : by == JSP_SORT_TOTAL ? r->total
+                                                   : r->self_samples;
+            keys[i].second = by == JSP_SORT_TOTAL ? r->self : r->total;
+        }
+    }
+    qsort(keys, f->n, sizeof *keys, functions_compare);
+    for (uint32_t i = 0; i < f->n; i++)
+        f->rows[i] = keys[i].row;
+    free(keys);
+}
+
+void jsp_functions_free(struct jsp_functions *f)
+{
+    free(f->rows);
+    memset(f, 0, sizeof *f);
+}

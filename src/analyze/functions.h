@@ -1,0 +1,46 @@
+/* analyze/functions.h - a profile by function: self, total, hottest line.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Total counts a stack once for each function on it, however often it recurs, so no
+ * share exceeds the whole. One thread.
+ */
+#ifndef JSP_ANALYZE_FUNCTIONS_H
+#define JSP_ANALYZE_FUNCTIONS_H
+
+#include "analyze/profile.h"
+
+/* Which stacks count: NULL or one flag for each thread of the profile. */
+struct jsp_select {
+    const bool *threads;
+};
+
+enum jsp_sort { JSP_SORT_SELF, JSP_SORT_TOTAL, JSP_SORT_SAMPLES, JSP_SORT_NAME };
+
+struct jsp_function_row {
+    uint32_t function;
+    uint32_t line; /* where most of self was; 0: not known */
+    uint64_t line_value;
+    uint64_t self, total; /* in the profile's unit */
+    uint64_t self_samples, total_samples;
+};
+
+struct jsp_functions {
+    struct jsp_function_row *rows;
+    uint32_t n;
+    uint64_t value, samples, weight; /* of the selected stacks */
+    bool has_lines;
+};
+
+int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
+                        const struct jsp_select *select); /* -ENOMEM */
+void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p,
+                        enum jsp_sort by);
+void jsp_functions_free(struct jsp_functions *f);
+
+static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_stack *k)
+{
+    return !s || !s->threads || s->threads[k->thread];
+}
+
+#endif

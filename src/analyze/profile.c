@@ -1,0 +1,130 @@
+/* profile.c - one capture, understood: its life, its units, its processes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/work.h"
+
+enum { PROFILE_PROGRESS_STEP = 8 << 20 };
+
+void jsp_work_progress(struct jsp_profile *p, uint64_t done)
+{
+    struct jsp_profile_work *w = p->work;
+    if (done - w->reported < PROFILE_PROGRESS_STEP || !w->options->progress)
+        return;
+    w->reported = done;
+    w->options->progress(w->options->context, done, p->capture->size);
+}
+
+int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out)
+{
+    struct jsp_table *t = &p->work->processes;
+    uint32_t hash = (uint32_t)jsp_hash_mix(t->seed, (uint32_t)pid), probe = hash, at;
+    while ((at = jsp_table_next(t, hash, &probe)) != 0)
+        if (p->processes[at - 1].pid == pid) {
+            *out = &p->processes[at - 1];
+            return 0;
+        }
+    struct jsp_process *more = jsp_grow(p->processes, &p->work->processes_room,
+                                        p->n_processes, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    p->processes = more;
+    *out = &more[p->n_processes];
+    **out = (struct jsp_process){ .pid = pid };
+    return jsp_table_add(t, hash, p->n_processes++);
+}
+
+static int profile_work(struct jsp_profile *p, const struct jsp_profile_options *options)
+{
+    static const struct jsp_profile_options none = { 0 };
+    struct jsp_profile_work *w = p->work = calloc(1, sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    w->options = options ? options : &none;
+    int err = jsp_names_init(&p->names);
+    struct jsp_table *const tables[] = { &w->processes, &w->threads, &w->stacks,
+                                         &w->functions, &w->places };
+    for (size_t i = 0; err == 0 && i < sizeof tables / sizeof *tables; i++)
+        err = jsp_table_init(tables[i], 0);
+    return err;
+}
+
+/* What shares are made of: what the recording's own clock measured. */
+static void profile_unit(struct jsp_profile *p)
+{
+    if (p->hz == 0 && p->losses.session.hz <= UINT32_MAX)
+        p->hz = (uint32_t)p->losses.session.hz;
+    if (!p->clock[0])
+        memcpy(p->clock, p->losses.session.clock, sizeof p->clock - 1);
+    p->period_ns = p->hz ? 1000000000u / p->hz : 0;
+    p->unit = JSP_VALUE_COUNT;
+    if (p->period_ns && strcmp(p->clock, "wall") == 0)
+        p->unit = JSP_VALUE_WALL;
+    if (p->period_ns && strcmp(p->clock, "cpu") == 0)
+        p->unit = JSP_VALUE_CPU;
+}
+
+/* A tid may have been used by several threads in turn: take the latest. */
+static void profile_match_losses(struct jsp_profile *p)
+{
+    for (uint32_t t = 0; t < p->n_threads; t++)
+        for (uint32_t i = 0; i < p->losses.n_threads; i++)
+            if (p->losses.threads[i].tid == p->threads[t].tid)
+                p->threads[t].losses = &p->losses.threads[i];
+}
+
+int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
+                     const struct jsp_profile_options *options)
+{
+    memset(p, 0, sizeof *p);
+    p->capture = capture;
+    int err = profile_work(p, options);
+    if (err == 0)
+        err = jsp_scan_frames(p);
+    if (err == 0) {
+        profile_unit(p);
+        err = jsp_scan_samples(p);
+    }
+    if (err < 0) {
+        jsp_profile_free(p);
+        return err;
+    }
+    profile_match_losses(p);
+    return 0;
+}
+
+void jsp_profile_free(struct jsp_profile *p)
+{
+    struct jsp_profile_work *w = p->work;
+    if (w) {
+        jsp_weights_free(&w->weights);
+        jsp_store_free(&w->store);
+        jsp_table_free(&w->processes);
+        jsp_table_free(&w->threads);
+        jsp_table_free(&w->stacks);
+        jsp_table_free(&w->functions);
+        jsp_table_free(&w->places);
+        free(w->place);
+        free(w->epochs);
+        free(w);
+    }
+    jsp_names_free(&p->names);
+    jsp_account_free(&p->losses);
+    free(p->processes);
+    free(p->threads);
+    free(p->stacks);
+    free(p->functions);
+    memset(p, 0, sizeof *p);
+}
+
+const char *jsp_kind_name(uint32_t kind)
+{
+    static const char *const names[JSP_N_KINDS] = { "vm",     "jit",   "label",  "gc",
+                                                    "native", "synth", "kernel", "other" };
+    return names[kind < JSP_N_KINDS ? kind : JSP_KIND_OTHER];
+}

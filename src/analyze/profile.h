@@ -1,0 +1,118 @@
+/* analyze/profile.h - one capture, understood: who ran what, for how long.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Equal stacks of a thread are counted together, and only distinct ones are turned
+ * into functions, when asked for: a million samples cost one pass over the file. The
+ * profile borrows the open capture and its bytes. One thread.
+ *
+ * `value` is what shares are made of, in one unit for the whole profile:
+ *   JSP_VALUE_CPU     ns of CPU time, as each sample measured it
+ *   JSP_VALUE_WALL    ns of elapsed time, timer expirations x period
+ *   JSP_VALUE_COUNT   samples, where the capture says neither
+ */
+#ifndef JSP_ANALYZE_PROFILE_H
+#define JSP_ANALYZE_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/account.h"
+#include "analyze/names.h"
+#include "analyze/table.h"
+#include "capture/read.h"
+
+enum jsp_value { JSP_VALUE_CPU, JSP_VALUE_WALL, JSP_VALUE_COUNT };
+
+/* Kinds beyond enum jsprof_kind of the public header. */
+enum { JSP_KIND_KERNEL = 6, JSP_KIND_OTHER = 7, JSP_N_KINDS };
+
+struct jsp_process {
+    int32_t pid, parent; /* parent 0: not known */
+    struct jsp_read_text command;
+};
+
+struct jsp_thread_info {
+    int32_t pid, tid;
+    const struct jsp_account_thread *losses; /* NULL: not a jsprof recording */
+    uint64_t samples, weight, value, cpu_ns;
+    int64_t first_time, last_time; /* of its samples */
+};
+
+struct jsp_stack {
+    const uint8_t *addrs; /* as in the first sample that had it, leaf first */
+    const uint8_t *lines; /* varints for the first n_lines addresses */
+    uint64_t weight, value;
+    uint32_t lines_bytes, epoch, thread, samples;
+    uint16_t n_addrs, n_lines;
+    bool is_cut;          /* frames are missing at the leaf */
+};
+
+struct jsp_function {
+    const char *name; /* owned by the profile */
+    uint32_t kind;    /* enum jsprof_kind, JSP_KIND_... */
+};
+
+struct jsp_profile_frame {
+    uint32_t function, line; /* line 0: not known */
+};
+
+struct jsp_profile {
+    const struct jsp_read *capture;
+    struct jsp_read_defects defects;
+
+    enum jsp_value unit;
+    uint64_t samples, weight, value; /* all stacks together */
+    double squares;                  /* sum of each sample's value squared */
+    int64_t first_time, last_time;   /* of any frame with a time */
+    int64_t first_sample, last_sample;
+
+    struct jsp_process *processes;
+    struct jsp_thread_info *threads;
+    struct jsp_stack *stacks;
+    struct jsp_function *functions;
+    uint32_t n_processes, n_threads, n_stacks, n_functions;
+
+    struct jsp_account losses;
+    uint64_t period_ns; /* of the timer that was asked for; 0: not known */
+    uint32_t hz;
+    char clock[8], host[64], version[32]; /* "" where the capture does not say */
+
+    struct jsp_names names;
+    struct jsp_profile_work *work; /* tables that build the above */
+};
+
+/* Called now and then with bytes done of all; for a progress line. */
+typedef void (*jsp_profile_progress)(void *context, uint64_t done, uint64_t all);
+
+struct jsp_profile_options {
+    jsp_profile_progress progress; /* may be NULL */
+    void *context;
+};
+
+int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
+                     const struct jsp_profile_options *options); /* -ENOMEM */
+void jsp_profile_free(struct jsp_profile *p);
+
+enum { JSP_PROFILE_DEPTH = 8190 };
+
+/* The frames of a stack, leaf first; returns how many, or -ENOMEM. */
+int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
+                       struct jsp_profile_frame out[JSP_PROFILE_DEPTH]);
+
+/* The function at an address, for those who walk frames themselves. */
+struct jsp_profile_address {
+    struct jsp_names_key key;
+    bool is_kernel;
+};
+int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *at,
+                         uint32_t *function); /* -ENOMEM */
+
+/* perf's markers inside a stack: not a frame, but where the next ones stand. */
+bool jsp_profile_is_marker(uint64_t addr);
+bool jsp_profile_is_kernel_marker(uint64_t addr);
+
+/* "vm", "jit", "label", "gc", "native", "synth", "kernel", "other" */
+const char *jsp_kind_name(uint32_t kind);
+
+#endif

@@ -1,0 +1,28 @@
+/* samples.c - one sample after the other, with all the capture says of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/samples.h"
+
+#include "analyze/work.h"
+
+void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
+                       struct jsp_read_defects *defects)
+{
+    memset(s, 0, sizeof *s);
+    s->profile = p;
+    jsp_read_start(&s->body, p->capture, defects);
+    jsp_weights_start(&p->work->weights, &s->weights);
+}
+
+bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
+                      struct jsp_sample *out)
+{
+    const struct jsp_profile_work *w = s->profile->work;
+    while (s->epoch < w->n_epochs && w->epochs[s->epoch] <= s->ordinal)
+        s->epoch++;
+    out->epoch = s->epoch;
+    out->ordinal = s->ordinal++;
+    jsp_weights_get(&w->weights, &s->weights, out->ordinal, &out->weight);
+    return jsp_read_sample(&s->body, f, &out->body);
+}

@@ -1,0 +1,178 @@
+/* scan_frames.c - the first pass: everything a capture says, but its samples.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/work.h"
+#include "capture/wire.h"
+
+static bool scan_is(struct jsp_read_text t, const char *word)
+{
+    return t.len == strlen(word) && memcmp(t.at, word, t.len) == 0;
+}
+
+static void scan_copy(char *out, size_t width, struct jsp_read_text t)
+{
+    snprintf(out, width, "%.*s", (int)t.len, t.at);
+}
+
+/* From here on definitions differ: samples before keep what they had. */
+static int scan_epoch(struct jsp_profile *p)
+{
+    struct jsp_profile_work *w = p->work;
+    if (w->n_samples == w->epoch_samples)
+        return 0;
+    uint64_t *more = jsp_grow(w->epochs, &w->epochs_room, w->n_epochs, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    w->epochs = more;
+    more[w->n_epochs++] = w->epoch_samples = w->n_samples;
+    return 0;
+}
+
+static int scan_jitmap(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                       const struct jsp_read_frame *f)
+{
+    struct jsp_read_names names;
+    struct jsp_read_text name;
+    uint64_t addr;
+    int err = 0;
+    if (!jsp_read_names(c, f, &names))
+        return 0;
+    while (err == 0 && jsp_read_name(c, f, &names, &addr, &name)) {
+        if (jsp_names_renames(&p->names, addr, f->pid, name))
+            err = scan_epoch(p);
+        struct jsp_names_key key = { addr, f->pid, p->work->n_epochs };
+        if (err == 0)
+            err = jsp_names_define(&p->names, key, name);
+    }
+    return err;
+}
+
+static int scan_map(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                    const struct jsp_read_frame *f)
+{
+    struct jsp_read_map map;
+    if (!jsp_read_map(c, f, &map))
+        return 0;
+    int err = scan_epoch(p);
+    return err < 0 ? err : jsp_names_map_add(&p->names, &map, f->pid, p->work->n_epochs);
+}
+
+static int scan_process(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                        const struct jsp_read_frame *f)
+{
+    struct jsp_process *process;
+    struct jsp_read_text command;
+    if (!jsp_read_process(c, f, &command))
+        return 0;
+    int err = jsp_work_process(p, f->pid, &process);
+    if (err == 0 && (command.len || !process->command.at))
+        process->command = command;
+    return err;
+}
+
+static int scan_fork(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                     const struct jsp_read_frame *f)
+{
+    struct jsp_process *process;
+    int32_t child;
+    if (!jsp_read_fork(c, f, &child))
+        return 0;
+    int err = jsp_work_process(p, child, &process);
+    if (err == 0 && child != f->pid)
+        process->parent = f->pid;
+    return err;
+}
+
+static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                          const struct jsp_read_frame *f)
+{
+    struct jsp_read_pair pair;
+    char number[16];
+    if (!jsp_read_pair(c, f, &pair))
+        return;
+    if (scan_is(pair.key, "jsprof.clock"))
+        scan_copy(p->clock, sizeof p->clock, pair.value);
+    if (scan_is(pair.key, "jsprof.host"))
+        scan_copy(p->host, sizeof p->host, pair.value);
+    if (scan_is(pair.key, "jsprof.version"))
+        scan_copy(p->version, sizeof p->version, pair.value);
+    if (scan_is(pair.key, "jsprof.hz")) {
+        scan_copy(number, sizeof number, pair.value);
+        p->hz = (uint32_t)strtoul(number, NULL, 10);
+    }
+}
+
+static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                      const struct jsp_read_frame *f)
+{
+    struct jsp_read_chunk chunk;
+    if (!jsp_read_chunk(c, f, &chunk))
+        return 0;
+    const uint8_t *end = chunk.data + chunk.len;
+    int err = 0;
+    if (scan_is(chunk.path, JSP_WIRE_FILE_SAMPLES))
+        err = jsp_weights_add(&p->work->weights, chunk.data, end, f->offset);
+    else if (scan_is(chunk.path, JSP_WIRE_FILE_FRAMES))
+        err = jsp_names_kinds_add(&p->names, chunk.data, end);
+    else if (scan_is(chunk.path, JSP_WIRE_FILE_LOSSES))
+        err = jsp_account_read(&p->losses, (const char *)chunk.data, chunk.len);
+    else if (scan_is(chunk.path, "__symbols__"))
+        err = jsp_names_symbols_add(&p->names, chunk.data, chunk.len);
+    if (err == -ENOMEM)
+        return err;
+    if (err)
+        jsp_read_count(c->defects, JSP_READ_RECORD, f->offset);
+    return 0;
+}
+
+static int scan_frame(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                      const struct jsp_read_frame *f)
+{
+    if (f->time > p->last_time)
+        p->last_time = f->time;
+    if (f->time > 0 && (p->first_time == 0 || f->time < p->first_time))
+        p->first_time = f->time;
+    switch (f->type) {
+    case JSP_WIRE_SAMPLE:
+        p->work->n_samples++;
+        return 0;
+    case JSP_WIRE_JITMAP:
+        return scan_jitmap(p, c, f);
+    case JSP_WIRE_MAP:
+        return scan_map(p, c, f);
+    case JSP_WIRE_PROCESS:
+        return scan_process(p, c, f);
+    case JSP_WIRE_FORK:
+        return scan_fork(p, c, f);
+    case JSP_WIRE_METADATA:
+        scan_metadata(p, c, f);
+        return 0;
+    case JSP_WIRE_FILE_CHUNK:
+        return scan_chunk(p, c, f);
+    default:
+        return 0;
+    }
+}
+
+int jsp_scan_frames(struct jsp_profile *p)
+{
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    jsp_read_start(&c, p->capture, &p->defects);
+    while (jsp_read_next(&c, &f)) {
+        int err = scan_frame(p, &c, &f);
+        if (err < 0)
+            return err;
+        jsp_work_progress(p, c.offset / 2);
+    }
+    int bad = jsp_names_seal(&p->names, p->capture);
+    if (bad < 0)
+        return bad;
+    p->defects.count[JSP_READ_SYMBOLS] += (uint64_t)bad;
+    return 0;
+}

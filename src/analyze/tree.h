@@ -1,0 +1,33 @@
+/* analyze/tree.h - a profile as a call tree, from the roots or from the leaves.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Top-down, a node is a function called by the node above it. Bottom-up, a first-level
+ * node is a function's self, and below it stand its callers. Node 0 is the whole and
+ * has no function. Children are in order of their totals. One thread.
+ */
+#ifndef JSP_ANALYZE_TREE_H
+#define JSP_ANALYZE_TREE_H
+
+#include "analyze/functions.h"
+
+struct jsp_tree_node {
+    uint32_t function, parent;
+    uint32_t first_child, n_children; /* positions in order[] */
+    uint32_t n_samples;
+    uint64_t total, self;
+};
+
+struct jsp_tree {
+    struct jsp_tree_node *nodes;
+    uint32_t *order; /* nodes, the children of each one together */
+    uint32_t n;
+};
+
+enum jsp_tree_from { JSP_TREE_ROOTS, JSP_TREE_LEAVES };
+
+int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
+                   const struct jsp_select *select, enum jsp_tree_from from); /* -ENOMEM */
+void jsp_tree_free(struct jsp_tree *t);
+
+#endif

@@ -1,0 +1,99 @@
+/* weights.c - what each sample stands for: the file jsprof/samples.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/weights.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/table.h"
+#include "capture/wire.h"
+
+static bool weights_record(const uint8_t **at, const uint8_t *end, struct jsp_weight *out)
+{
+    uint64_t n_lines, line;
+    if (!jsp_read_varint(at, end, &out->weight) ||
+        !jsp_read_varint(at, end, &out->cpu_ns) || !jsp_read_varint(at, end, &out->cut) ||
+        !jsp_read_varint(at, end, &n_lines) || n_lines > JSP_WIRE_MAX_ADDRS)
+        return false;
+    out->lines = *at;
+    for (uint64_t i = 0; i < n_lines; i++)
+        if (!jsp_read_varint(at, end, &line))
+            return false;
+    out->lines_bytes = (uint32_t)(*at - out->lines);
+    out->n_lines = (uint32_t)n_lines;
+    out->known = true;
+    return true;
+}
+
+static int weights_block(struct jsp_weights *w, const struct jsp_weights_block *b)
+{
+    const struct jsp_weights_block *last = w->n ? &w->blocks[w->n - 1] : NULL;
+    if (last && b->first < last->first + last->count)
+        return -EBADMSG;
+    struct jsp_weights_block *more =
+        jsp_grow(w->blocks, &w->capacity, w->n, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    w->blocks = more;
+    w->blocks[w->n++] = *b;
+    return 0;
+}
+
+int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end,
+                    uint64_t offset)
+{
+    while (at < end) {
+        struct jsp_weights_block b = { .end = end, .offset = offset };
+        struct jsp_weight skipped;
+        if (*at++ != JSP_WIRE_BLOCK || !jsp_read_varint(&at, end, &b.first) ||
+            !jsp_read_varint(&at, end, &b.count))
+            return -EBADMSG;
+        b.at = at;
+        /* A record has 4 bytes at least: more of them than that is a lie. */
+        if (b.count > (uint64_t)(end - at) / 4 || b.first > UINT64_MAX / 2)
+            return -EBADMSG;
+        for (uint64_t i = 0; i < b.count; i++)
+            if (!weights_record(&at, end, &skipped))
+                return -EBADMSG;
+        b.end = at;
+        int err = b.count ? weights_block(w, &b) : 0;
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
+static void weights_enter(const struct jsp_weights *w, struct jsp_weights_cursor *c,
+                          uint32_t block)
+{
+    c->block = block;
+    c->next = block < w->n ? w->blocks[block].first : UINT64_MAX;
+    c->at = block < w->n ? w->blocks[block].at : NULL;
+}
+
+void jsp_weights_start(const struct jsp_weights *w, struct jsp_weights_cursor *c)
+{
+    weights_enter(w, c, 0);
+}
+
+void jsp_weights_get(const struct jsp_weights *w, struct jsp_weights_cursor *c,
+                     uint64_t ordinal, struct jsp_weight *out)
+{
+    memset(out, 0, sizeof *out);
+    out->weight = 1;
+    if (c->next != ordinal)
+        return;
+    const struct jsp_weights_block *b = &w->blocks[c->block];
+    weights_record(&c->at, b->end, out); /* was checked when it was added */
+    if (++c->next == b->first + b->count)
+        weights_enter(w, c, c->block + 1);
+}
+
+void jsp_weights_free(struct jsp_weights *w)
+{
+    free(w->blocks);
+    memset(w, 0, sizeof *w);
+}

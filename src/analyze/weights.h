@@ -1,0 +1,56 @@
+/* analyze/weights.h - what each sample stands for: the file jsprof/samples.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * First every chunk is added, and each of its records is checked; then any number of
+ * cursors walk the samples in file order and ask for each one's record. Records are decoded in place, when asked for; a sample that no
+ * block covers has weight 1 and unknown CPU time. One thread.
+ */
+#ifndef JSP_ANALYZE_WEIGHTS_H
+#define JSP_ANALYZE_WEIGHTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/read.h"
+
+struct jsp_weights_block {
+    uint64_t first, count; /* ordinals [first, first + count), ascending over blocks */
+    const uint8_t *at, *end;
+    uint64_t offset; /* of the chunk's frame, for the count of defects */
+};
+
+struct jsp_weights {
+    struct jsp_weights_block *blocks;
+    uint32_t n, capacity;
+};
+
+struct jsp_weights_cursor {
+    uint32_t block;    /* that the next sample may be in */
+    uint64_t next;     /* ordinal of its next record */
+    const uint8_t *at;
+};
+
+struct jsp_weight {
+    uint64_t weight;      /* timer expirations */
+    uint64_t cpu_ns;
+    bool known;           /* weight and cpu_ns come from the file */
+    uint64_t cut;         /* frames missing at the leaf */
+    const uint8_t *lines; /* n_lines varints, leaf first */
+    uint32_t lines_bytes;
+    uint32_t n_lines;
+};
+
+/* One chunk of jsprof/samples, borrowed. -ENOMEM, -EBADMSG: it holds a bad record
+ * (the blocks before it are taken). */
+int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end,
+                    uint64_t offset);
+
+void jsp_weights_start(const struct jsp_weights *w, struct jsp_weights_cursor *c);
+
+/* The record of sample `ordinal`, which goes up by one from call to call. */
+void jsp_weights_get(const struct jsp_weights *w, struct jsp_weights_cursor *c,
+                     uint64_t ordinal, struct jsp_weight *out);
+void jsp_weights_free(struct jsp_weights *w);
+
+#endif

@@ -1,0 +1,45 @@
+/* analyze/work.h - the tables behind a profile; for the .c files of analyze only.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_ANALYZE_WORK_H
+#define JSP_ANALYZE_WORK_H
+
+#include "analyze/profile.h"
+#include "analyze/weights.h"
+
+struct jsp_profile_place { /* an address that was looked up, and what it is */
+    uint64_t addr;
+    int32_t pid;
+    uint32_t epoch, function;
+    bool is_kernel;
+};
+
+struct jsp_profile_work {
+    struct jsp_weights weights;
+    struct jsp_store store;
+    struct jsp_table processes, threads, stacks, functions, places;
+    struct jsp_profile_place *place;
+    uint32_t n_places, places_room, processes_room, threads_room;
+    uint32_t stacks_room, functions_room;
+
+    /* Ordinals of samples before which an epoch begins: epoch i + 1 at epochs[i]. */
+    uint64_t *epochs;
+    uint32_t n_epochs, epochs_room;
+    uint64_t n_samples; /* SAMPLE frames of any quality, seen while scanning */
+    uint64_t epoch_samples; /* of them, before the current epoch */
+
+    const struct jsp_profile_options *options;
+    uint64_t reported;
+};
+
+int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out);
+int jsp_work_function(struct jsp_profile *p, struct jsp_read_text name, uint32_t kind,
+                      uint32_t *function);
+void jsp_work_progress(struct jsp_profile *p, uint64_t done);
+
+/* First pass: everything but samples. Second pass: samples. -ENOMEM. */
+int jsp_scan_frames(struct jsp_profile *p);
+int jsp_scan_samples(struct jsp_profile *p);
+
+#endif

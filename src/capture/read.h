@@ -1,0 +1,170 @@
+/* capture/read.h - the bytes of a .syscap, checked and split into frames.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Everything in a capture is a claim by somebody else. A cursor hands out frames
+ * that lie whole inside the file; a body function hands out fields that lie whole
+ * inside their frame. What can not be read is skipped and counted by cause, never
+ * guessed. Nothing is copied: pointers in frames and bodies are borrowed from the
+ * open capture. Any thread; a capture may be read by several cursors at once.
+ */
+#ifndef JSP_CAPTURE_READ_H
+#define JSP_CAPTURE_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Why something was skipped or repaired. */
+enum jsp_read_cause {
+    JSP_READ_CUT,       /* the file ends inside a frame */
+    JSP_READ_LENGTH,    /* an impossible frame length: nothing after it is readable */
+    JSP_READ_TYPE,      /* a frame type outside the format */
+    JSP_READ_SHORT,     /* a frame too short for its type */
+    JSP_READ_ADDRS,     /* a sample with more addresses than room */
+    JSP_READ_EMPTY,     /* a sample without addresses */
+    JSP_READ_STRING,    /* text without its end: taken up to the frame's end */
+    JSP_READ_NAMES,     /* a JITMAP with fewer names than it says */
+    JSP_READ_CHUNK,     /* a file chunk longer than its frame */
+    JSP_READ_RECORD,    /* a malformed record in an embedded jsprof/ file */
+    JSP_READ_SYMBOLS,   /* a malformed __symbols__ file */
+    JSP_READ_N_CAUSES,
+};
+
+struct jsp_read_defects {
+    uint64_t count[JSP_READ_N_CAUSES];
+    uint64_t first[JSP_READ_N_CAUSES]; /* file offset, where count is not 0 */
+};
+
+struct jsp_read {
+    const uint8_t *bytes; /* the whole file; starts 8-byte aligned */
+    uint64_t size;
+    bool swap;            /* the other byte order than this machine's */
+    bool mapped;          /* bytes is a mapping, else malloc'ed, else borrowed: */
+    bool borrowed;
+    char capture_time[65];
+    int64_t time, end_time; /* ns; end_time 0: the writer did not finish */
+};
+
+struct jsp_read_frame {
+    const uint8_t *at;    /* its header; len bytes are readable */
+    uint64_t offset;
+    uint32_t len;
+    int32_t pid;
+    int64_t time;
+    int16_t cpu;
+    uint8_t type;         /* enum jsp_wire_type; others are skipped before */
+};
+
+struct jsp_read_cursor {
+    const struct jsp_read *capture;
+    struct jsp_read_defects *defects; /* borrowed; NULL: nobody counts */
+    uint64_t offset;
+};
+
+/* Text that may lack its end; never read beyond len. */
+struct jsp_read_text {
+    const char *at;
+    uint32_t len;
+};
+
+struct jsp_read_sample {
+    const uint8_t *addrs; /* n_addrs of 8 bytes, leaf first, in the file's order */
+    uint32_t n_addrs;
+    int32_t tid;
+};
+
+struct jsp_read_map {
+    uint64_t start, end, offset;
+    struct jsp_read_text path;
+};
+
+struct jsp_read_mark {
+    int64_t duration;
+    struct jsp_read_text group, name, message;
+};
+
+struct jsp_read_pair { /* METADATA: id and value; LOG: domain and message */
+    struct jsp_read_text key, value;
+};
+
+struct jsp_read_chunk {
+    struct jsp_read_text path;
+    const uint8_t *data;
+    uint32_t len;
+    bool is_last;
+};
+
+/* Iterates the names of one JITMAP. */
+struct jsp_read_names {
+    const uint8_t *at, *end;
+    uint32_t left; /* how many it says are still to come */
+};
+
+enum { JSP_READ_WHY = 160 };
+
+/* Open a file, or standard input for "-". 0, or a negative errno (-EBADMSG: not a
+ * capture) and one line of text, without path, in `why`; *r is then untouched. */
+int jsp_read_open(struct jsp_read *r, const char *path, char why[JSP_READ_WHY]);
+
+/* The same for bytes in memory, borrowed until close, 8-byte aligned. */
+int jsp_read_memory(struct jsp_read *r, const void *bytes, uint64_t size,
+                    char why[JSP_READ_WHY]);
+void jsp_read_close(struct jsp_read *r);
+
+void jsp_read_start(struct jsp_read_cursor *c, const struct jsp_read *r,
+                    struct jsp_read_defects *defects);
+bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out);
+
+/* Bodies. False: the frame is not readable as this and was counted. */
+bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                     struct jsp_read_sample *out);
+bool jsp_read_map(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                  struct jsp_read_map *out);
+bool jsp_read_process(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                      struct jsp_read_text *out);
+bool jsp_read_fork(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   int32_t *child);
+bool jsp_read_mark(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   struct jsp_read_mark *out);
+bool jsp_read_pair(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   struct jsp_read_pair *out);
+bool jsp_read_chunk(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                    struct jsp_read_chunk *out);
+bool jsp_read_names(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                    struct jsp_read_names *out);
+
+/* The next {address, name} of a JITMAP; false at its end. */
+bool jsp_read_name(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   struct jsp_read_names *names, uint64_t *addr,
+                   struct jsp_read_text *name);
+
+void jsp_read_count(struct jsp_read_defects *d, enum jsp_read_cause why, uint64_t offset);
+const char *jsp_read_cause_text(enum jsp_read_cause why); /* "samples without ..." */
+
+/* Little base-128 numbers of jsprof/ files. False: cut short or over 64 bits. */
+bool jsp_read_varint(const uint8_t **at, const uint8_t *end, uint64_t *out);
+
+static inline uint64_t jsp_read_u64(const struct jsp_read *r, const uint8_t *at)
+{
+    uint64_t v;
+    memcpy(&v, at, sizeof v);
+    return r->swap ? __builtin_bswap64(v) : v;
+}
+
+static inline uint32_t jsp_read_u32(const struct jsp_read *r, const uint8_t *at)
+{
+    uint32_t v;
+    memcpy(&v, at, sizeof v);
+    return r->swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint16_t jsp_read_u16(const struct jsp_read *r, const uint8_t *at)
+{
+    uint16_t v;
+    memcpy(&v, at, sizeof v);
+    return r->swap ? __builtin_bswap16(v) : v;
+}
+
+#endif

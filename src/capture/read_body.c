@@ -1,0 +1,156 @@
+/* read_body.c - the body of each frame type, whole inside its frame.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/read.h"
+
+#include "capture/wire.h"
+
+static bool read_refuse(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                        enum jsp_read_cause why)
+{
+    jsp_read_count(c->defects, why, f->offset);
+    return false;
+}
+
+static bool read_room(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                      size_t bytes)
+{
+    return f->len >= bytes || read_refuse(c, f, JSP_READ_SHORT);
+}
+
+/* Text in a field of fixed width, which may fill it to the last byte. */
+static struct jsp_read_text read_field(const struct jsp_read_frame *f, size_t at, size_t width)
+{
+    const char *s = (const char *)f->at + at;
+    return (struct jsp_read_text){ s, (uint32_t)strnlen(s, width) };
+}
+
+/* Text from `at` to the frame's end, where a 0 is owed. */
+static struct jsp_read_text read_tail(const struct jsp_read_cursor *c,
+                                      const struct jsp_read_frame *f, size_t at)
+{
+    struct jsp_read_text t = read_field(f, at, f->len - at);
+    if (t.len == f->len - at && f->len > at)
+        jsp_read_count(c->defects, JSP_READ_STRING, f->offset);
+    return t;
+}
+
+bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                     struct jsp_read_sample *out)
+{
+    if (!read_room(c, f, sizeof(struct jsp_wire_sample)))
+        return false;
+    out->n_addrs =
+        jsp_read_u16(c->capture, f->at + offsetof(struct jsp_wire_sample, n_addrs));
+    out->tid = (int32_t)jsp_read_u32(c->capture,
+                                     f->at + offsetof(struct jsp_wire_sample, tid));
+    out->addrs = f->at + sizeof(struct jsp_wire_sample);
+    if (out->n_addrs > (f->len - sizeof(struct jsp_wire_sample)) / sizeof(uint64_t))
+        return read_refuse(c, f, JSP_READ_ADDRS);
+    return out->n_addrs > 0 || read_refuse(c, f, JSP_READ_EMPTY);
+}
+
+bool jsp_read_map(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                  struct jsp_read_map *out)
+{
+    const struct jsp_read *r = c->capture;
+    if (!read_room(c, f, sizeof(struct jsp_wire_map)))
+        return false;
+    out->start = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_map, start));
+    out->end = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_map, end));
+    out->offset = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_map, offset));
+    out->path = read_tail(c, f, sizeof(struct jsp_wire_map));
+    return true;
+}
+
+bool jsp_read_process(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                      struct jsp_read_text *out)
+{
+    *out = read_tail(c, f, sizeof(struct jsp_wire_frame));
+    return true;
+}
+
+bool jsp_read_fork(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   int32_t *child)
+{
+    size_t at = sizeof(struct jsp_wire_frame);
+    if (!read_room(c, f, at + sizeof *child))
+        return false;
+    *child = (int32_t)jsp_read_u32(c->capture, f->at + at);
+    return true;
+}
+
+bool jsp_read_mark(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   struct jsp_read_mark *out)
+{
+    if (!read_room(c, f, sizeof(struct jsp_wire_mark)))
+        return false;
+    out->duration = (int64_t)jsp_read_u64(
+        c->capture, f->at + offsetof(struct jsp_wire_mark, duration));
+    out->group = read_field(f, offsetof(struct jsp_wire_mark, group), 24);
+    out->name = read_field(f, offsetof(struct jsp_wire_mark, name), 40);
+    out->message = read_tail(c, f, sizeof(struct jsp_wire_mark));
+    return true;
+}
+
+bool jsp_read_pair(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   struct jsp_read_pair *out)
+{
+    bool is_log = f->type == JSP_WIRE_LOG;
+    size_t width = is_log ? 32 : 40, value = sizeof(struct jsp_wire_metadata);
+    if (!read_room(c, f, value))
+        return false;
+    out->key = read_field(f, value - width, width);
+    out->value = read_tail(c, f, value);
+    return true;
+}
+
+bool jsp_read_chunk(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                    struct jsp_read_chunk *out)
+{
+    const struct jsp_read *r = c->capture;
+    size_t data = offsetof(struct jsp_wire_chunk, data);
+    if (!read_room(c, f, data))
+        return false;
+    uint16_t bits = jsp_read_u16(r, f->at + offsetof(struct jsp_wire_chunk, is_last));
+    /* A 1-bit field is the lowest bit or the highest, as the machine's byte order. */
+    out->is_last = bits & (r->bytes[5] & 1 ? 0x0001 : 0x8001);
+    out->len = jsp_read_u16(r, f->at + offsetof(struct jsp_wire_chunk, len));
+    out->path = read_field(f, offsetof(struct jsp_wire_chunk, path), 256);
+    out->data = f->at + data;
+    return out->len <= f->len - data || read_refuse(c, f, JSP_READ_CHUNK);
+}
+
+bool jsp_read_names(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                    struct jsp_read_names *out)
+{
+    size_t body = sizeof(struct jsp_wire_frame) + sizeof(uint32_t);
+    if (!read_room(c, f, body))
+        return false;
+    out->left = jsp_read_u32(c->capture, f->at + sizeof(struct jsp_wire_frame));
+    out->at = f->at + body;
+    out->end = f->at + f->len;
+    return true;
+}
+
+bool jsp_read_name(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                   struct jsp_read_names *names, uint64_t *addr,
+                   struct jsp_read_text *name)
+{
+    if (names->left == 0)
+        return false;
+    size_t room = (size_t)(names->end - names->at);
+    if (room <= sizeof *addr) {
+        names->left = 0;
+        return read_refuse(c, f, JSP_READ_NAMES);
+    }
+    *addr = jsp_read_u64(c->capture, names->at);
+    *name = read_field(f, (size_t)(names->at - f->at) + sizeof *addr, room - sizeof *addr);
+    if (name->len == room - sizeof *addr)
+        jsp_read_count(c->defects, JSP_READ_STRING, f->offset);
+    size_t used = sizeof *addr + name->len + 1;
+    names->at = used < room ? names->at + used : names->end;
+    names->left--;
+    return true;
+}

@@ -1,0 +1,174 @@
+/* info.c - `jsprof info`: what was recorded, at which rate, and what was lost.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/info.h"
+#include "jsprof.h"
+
+static const char info_help[] =
+    "usage: jsprof info FILE...\n"
+    "\n"
+    "What was recorded: program, time, clock and rate, threads, and what was lost.\n"
+    "\n"
+    "Every timer expiration is either kept in a sample or counted under the cause of\n"
+    "its loss. This is checked against the file, and a difference is said (exit\n"
+    "status 1):  expirations = kept + ring + paused + late + unwritten + stack\n";
+
+static void info_label(const struct cli_style *s, const char *label)
+{
+    cli_colour(s, CLI_DIM);
+    printf("  %-10s ", label);
+    cli_colour(s, CLI_PLAIN);
+}
+
+static int info_room(const struct cli_style *s)
+{
+    return s->columns ? s->columns - 13 : 0;
+}
+
+static double info_seconds(const struct jsp_profile *p)
+{
+    int64_t start = p->capture->time ? p->capture->time : p->first_time;
+    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
+    return end > start ? ((double)end - (double)start) / 1e9 : 0;
+}
+
+static void info_processes(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    enum { MOST = 8 };
+    for (uint32_t i = 0; i < p->n_processes && i < MOST; i++) {
+        char pid[CLI_NUMBER];
+        snprintf(pid, sizeof pid, "%" PRId32 "  ", p->processes[i].pid);
+        struct jsp_read_text command = p->processes[i].command;
+        info_label(s, i ? "" : "process");
+        fputs(pid, stdout);
+        if (command.len)
+            cli_name(s, (struct cli_span){ command.at, command.len },
+                     s->columns ? info_room(s) - (int)strlen(pid) : 0);
+        putchar('\n');
+    }
+    if (p->n_processes > MOST) {
+        info_label(s, "");
+        printf("and %u more\n", p->n_processes - MOST);
+    }
+}
+
+static void info_writer(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    info_label(s, "recorder");
+    if (p->version[0]) {
+        fputs("jsprof ", stdout);
+        cli_name(s, cli_span(p->version), 24);
+        fputs(p->host[0] ? " in " : "", stdout);
+        cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
+    } else {
+        fputs("not jsprof: no word about clock, rate or losses", stdout);
+    }
+    putchar('\n');
+}
+
+/* A recording that was killed has no final word, but is good as far as it goes. */
+static void info_life(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    const char *state = p->losses.session.state;
+    bool is_final = p->losses.session.present ? strcmp(state, "final") == 0
+                                              : p->capture->end_time != 0;
+    info_label(s, "recorded");
+    if (p->capture->capture_time[0]) {
+        cli_name(s, cli_span(p->capture->capture_time), 24);
+        fputs(", ", stdout);
+    }
+    printf("%.2f s", info_seconds(p));
+    if (!is_final) {
+        cli_colour(s, CLI_WARM);
+        printf("; killed or still running; complete up to %.2f s", info_seconds(p));
+        cli_colour(s, CLI_PLAIN);
+    }
+    putchar('\n');
+}
+
+static void info_clock(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    if (!p->hz)
+        return;
+    info_label(&c->style, "clock");
+    printf("%s, %u Hz asked for\n",
+           p->unit == JSP_VALUE_WALL ? "wall: elapsed time" : "cpu: CPU time of each thread",
+           p->hz);
+}
+
+static void info_samples(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    char samples[CLI_NUMBER], weight[CLI_NUMBER], stacks[CLI_NUMBER];
+    info_label(&c->style, "samples");
+    printf("%s", cli_count(samples, p->samples));
+    if (p->weight != p->samples)
+        printf(" for %s timer expirations", cli_count(weight, p->weight));
+    printf(", %s different stacks\n", cli_count(stacks, p->n_stacks));
+}
+
+static void info_print(const struct cli_capture *c)
+{
+    char size[CLI_NUMBER];
+    cli_colour(&c->style, CLI_BOLD);
+    cli_name(&c->style, cli_span(c->label), c->style.columns);
+    cli_colour(&c->style, CLI_PLAIN);
+    putchar('\n');
+    info_processes(c);
+    info_writer(c);
+    info_life(c);
+    info_clock(c);
+    info_samples(c);
+    info_label(&c->style, "file");
+    printf("%s bytes, %s-endian\n", cli_count(size, c->read.size),
+           (c->read.bytes[5] & 1) ? "little" : "big");
+}
+
+static int info_file(const char *path)
+{
+    struct cli_capture c;
+    if (cli_load(&c, path))
+        return CLI_FAILED;
+    info_print(&c);
+    cli_info_threads(&c);
+    int status = cli_info_balance(&c);
+    cli_close(&c);
+    return status;
+}
+
+static int info_run(struct cli_arguments *a)
+{
+    const struct cli_option options[] = { { 0 } };
+    int status = CLI_OK;
+    if (cli_options(a, options))
+        return CLI_USAGE;
+    if (a->n_files == 0)
+        return cli_usage(a->command, "no capture named");
+    for (int i = 0; i < a->n_files; i++) {
+        if (i)
+            putchar('\n');
+        if (info_file(a->files[i]))
+            status = CLI_FAILED;
+    }
+    return status;
+}
+
+const struct cli_command cli_info = {
+    .name = "info",
+    .summary = "what was recorded, at which rate, and what was lost",
+    .help = info_help,
+    .run = info_run,
+};

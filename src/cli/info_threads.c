@@ -1,0 +1,179 @@
+/* info_threads.c - threads of a recording: rates, losses, and whether they add up.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/info.h"
+#include "cli/options.h"
+
+enum { INFO_NAME = 16, INFO_MOST = 64 };
+
+struct info_cause {
+    const char *name;
+    size_t offset;
+};
+
+static const struct info_cause info_causes[] = {
+    { "ring", offsetof(struct jsp_account_thread, lost_ring) },
+    { "paused", offsetof(struct jsp_account_thread, lost_paused) },
+    { "late", offsetof(struct jsp_account_thread, lost_late) },
+    { "unwritten", offsetof(struct jsp_account_thread, lost_write) },
+    { "stack", offsetof(struct jsp_account_thread, lost_stack) },
+    { "frames cut", offsetof(struct jsp_account_thread, frames_cut) },
+    { "frames bad", offsetof(struct jsp_account_thread, frames_bad) },
+    { "underflows", offsetof(struct jsp_account_thread, underflows) },
+};
+
+static uint64_t info_cause_of(const struct jsp_account_thread *t, const struct info_cause *c)
+{
+    uint64_t n;
+    memcpy(&n, (const char *)t + c->offset, sizeof n);
+    return n;
+}
+
+/* The rate reached on the recording's own clock; 0: not known. */
+static double info_rate(const struct jsp_profile *p, const struct jsp_account_thread *t)
+{
+    uint64_t ns = p->unit == JSP_VALUE_WALL ? t->wall_ns : t->cpu_ns;
+    return ns ? (double)t->kept / ((double)ns / 1e9) : 0;
+}
+
+static void info_name(const struct cli_style *s, const char *name)
+{
+    int used = cli_name(s, cli_span(name), INFO_NAME);
+    cli_repeat(" ", INFO_NAME - used);
+}
+
+static void info_head(const struct cli_style *s, bool is_ours)
+{
+    putchar('\n');
+    cli_colour(s, CLI_DIM);
+    printf("%9s  %-16s %9s", "THREAD", "NAME", "SAMPLES");
+    if (is_ours)
+        printf("%13s%9s%9s%10s", "EXPIRATIONS", "LOST", "RATE", "CPU TIME");
+    cli_colour(s, CLI_PLAIN);
+    putchar('\n');
+}
+
+static void info_extras(const struct jsp_account_thread *t)
+{
+    int shown = 0;
+    for (size_t i = 0; i < sizeof info_causes / sizeof *info_causes; i++) {
+        uint64_t n = info_cause_of(t, &info_causes[i]);
+        char text[CLI_NUMBER];
+        if (n)
+            printf("%s%s %s", shown++ ? ", " : "           lost: ", info_causes[i].name,
+                   cli_count(text, n));
+    }
+    if (shown)
+        putchar('\n');
+}
+
+static void info_ours(const struct cli_capture *c, const struct jsp_account_thread *t)
+{
+    char n[CLI_NUMBER];
+    printf("%9" PRId32 "  ", t->tid);
+    info_name(&c->style, t->name);
+    printf(" %9s", cli_count(n, t->samples));
+    printf("%13s", cli_count(n, t->expirations));
+    printf("%9s", cli_count(n, jsp_account_lost(t)));
+    double rate = info_rate(&c->profile, t);
+    if (rate > 0)
+        printf("%6.0f Hz", rate);
+    else
+        printf("%9s", "-");
+    printf("%10s\n", cli_duration(n, t->cpu_ns));
+    info_extras(t);
+}
+
+static void info_foreign(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    char n[CLI_NUMBER];
+    info_head(&c->style, false);
+    for (uint32_t i = 0; i < p->n_threads && i < INFO_MOST; i++) {
+        printf("%9" PRId32 "  ", p->threads[i].tid);
+        info_name(&c->style, "");
+        printf(" %9s\n", cli_count(n, p->threads[i].samples));
+    }
+    if (p->n_threads > INFO_MOST)
+        printf("%9s  and %u more\n", "", p->n_threads - INFO_MOST);
+}
+
+void cli_info_threads(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    if (p->losses.n_threads == 0) {
+        info_foreign(c);
+        return;
+    }
+    info_head(&c->style, true);
+    for (uint32_t i = 0; i < p->losses.n_threads; i++)
+        info_ours(c, &p->losses.threads[i]);
+}
+
+/* Expirations of a tid that the file's own samples stand for. */
+static uint64_t info_in_file(const struct jsp_profile *p, int32_t tid)
+{
+    uint64_t weight = 0;
+    for (uint32_t i = 0; i < p->n_threads; i++)
+        if (p->threads[i].tid == tid)
+            weight += p->threads[i].weight;
+    return weight;
+}
+
+/* A tid may have served several threads, one after the other. */
+static uint64_t info_kept(const struct jsp_profile *p, int32_t tid)
+{
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < p->losses.n_threads; i++)
+        if (p->losses.threads[i].tid == tid)
+            kept += p->losses.threads[i].kept;
+    return kept;
+}
+
+static int info_differ(const struct cli_capture *c, const struct jsp_account_thread *t)
+{
+    uint64_t kept = info_kept(&c->profile, t->tid), file = info_in_file(&c->profile, t->tid);
+    bool is_final = strcmp(c->profile.losses.session.state, "final") == 0;
+    int status = CLI_OK;
+    if (t->expirations != t->kept + jsp_account_lost(t))
+        status = cli_fail(c->label,
+                          "MISMATCH: thread %" PRId32 " had %" PRIu64
+                          " expirations, but kept %" PRIu64 " and lost %" PRIu64,
+                          t->tid, t->expirations, t->kept, jsp_account_lost(t));
+    /* While recording, samples are written before the counts that tell of them. */
+    if (is_final ? kept != file : kept > file)
+        status = cli_fail(c->label,
+                          "MISMATCH: thread %" PRId32 " kept %" PRIu64
+                          " expirations, but the file has samples for %" PRIu64,
+                          t->tid, kept, file);
+    return status;
+}
+
+int cli_info_balance(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    uint64_t expirations = 0, kept = 0, lost = 0;
+    int status = CLI_OK;
+    char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
+    if (p->losses.n_threads == 0)
+        return CLI_OK;
+    for (uint32_t i = 0; i < p->losses.n_threads; i++) {
+        const struct jsp_account_thread *t = &p->losses.threads[i];
+        expirations += t->expirations;
+        kept += t->kept;
+        lost += jsp_account_lost(t);
+        if (info_differ(c, t))
+            status = CLI_FAILED;
+    }
+    printf("\n%s expirations = %s kept + %s lost: ", cli_count(a, expirations),
+           cli_count(b, kept), cli_count(d, lost));
+    cli_colour(&c->style, status ? CLI_HOT : CLI_GOOD);
+    fputs(status ? "DOES NOT ADD UP" : "adds up, and the file holds them all", stdout);
+    cli_colour(&c->style, CLI_PLAIN);
+    putchar('\n');
+    return status;
+}

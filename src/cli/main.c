@@ -1,0 +1,109 @@
+/* main.c - the `jsprof` command: which command, which help, which exit status.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "jsprof.h"
+
+static const struct cli_command *const main_commands[] = { &cli_info, &cli_report,
+                                                           &cli_tree, &cli_dump };
+enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
+
+static const char main_head[] =
+    "usage: jsprof COMMAND [OPTION]... FILE\n"
+    "\n"
+    "Answers from the captures of embedded profilers (.syscap, as jsprof, Sysprof and\n"
+    "GJS write them). FILE may be - for standard input.\n"
+    "\n";
+
+static const char main_tail[] =
+    "\n"
+    "  jsprof help COMMAND    the options of one command\n"
+    "  jsprof --version       the version of this tool\n"
+    "\n"
+    "Environment: NO_COLOR turns colours off, COLUMNS sets the width.\n"
+    "Exit status: 0 fine, 1 a file could not be read, 2 wrong usage.\n";
+
+static int main_help(void)
+{
+    fputs(main_head, stdout);
+    for (int i = 0; i < MAIN_N_COMMANDS; i++)
+        printf("  %-8s %s\n", main_commands[i]->name, main_commands[i]->summary);
+    fputs(main_tail, stdout);
+    return CLI_OK;
+}
+
+static const struct cli_command *main_find(const char *name)
+{
+    for (int i = 0; i < MAIN_N_COMMANDS; i++)
+        if (strcmp(main_commands[i]->name, name) == 0)
+            return main_commands[i];
+    return NULL;
+}
+
+static int main_help_of(const char *name)
+{
+    const struct cli_command *c = main_find(name);
+    if (!c)
+        return cli_usage(NULL, "no command \"%s\"", name);
+    fputs(c->help, stdout);
+    return CLI_OK;
+}
+
+static int main_run(const struct cli_command *c, int n_words, char **words)
+{
+    for (int i = 0; i < n_words && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
+            return main_help_of(c->name);
+    struct cli_arguments a = { .command = c->name, .words = words, .n_words = n_words };
+    a.files = calloc((size_t)n_words + 1, sizeof *a.files);
+    if (!a.files)
+        return cli_usage(c->name, "%s", strerror(ENOMEM));
+    int status = c->run(&a);
+    free(a.files);
+    return status;
+}
+
+static int main_command(int n_words, char **words)
+{
+    if (n_words == 0)
+        return cli_usage(NULL, "no command given");
+    if (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0)
+        return main_help();
+    if (strcmp(words[0], "--version") == 0)
+        return puts("jsprof " JSPROF_VERSION_STRING) < 0 ? CLI_FAILED : CLI_OK;
+    if (strcmp(words[0], "help") == 0)
+        return n_words > 1 ? main_help_of(words[1]) : main_help();
+    const struct cli_command *c = main_find(words[0]);
+    if (!c)
+        return cli_usage(NULL, words[0][0] == '-' ? "unknown option %s" : "no command \"%s\"",
+                         words[0]);
+    return main_run(c, n_words - 1, words + 1);
+}
+
+const char *cli_one_file(const struct cli_arguments *a)
+{
+    if (a->n_files == 1)
+        return a->files[0];
+    cli_usage(a->command, a->n_files ? "one capture at a time" : "no capture named");
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that went away has seen enough: no signal, no complaint. */
+    signal(SIGPIPE, SIG_IGN);
+    int status = main_command(argc - 1, argv + 1);
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE && errno != 0) {
+        fprintf(stderr, "jsprof: standard output: %s\n", strerror(errno));
+        return CLI_FAILED;
+    }
+    return status;
+}

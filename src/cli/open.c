@@ -1,0 +1,95 @@
+/* open.c - opening captures for a command, and saying what was wrong with them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/open.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+
+enum { OPEN_PATIENCE_NS = 1000000000 };
+
+struct open_progress {
+    struct timespec start;
+    bool is_shown;
+};
+
+int cli_fail(const char *label, const char *format, ...)
+{
+    struct cli_style plain = { 0 };
+    char *clean = cli_clean(&plain, cli_span(label));
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fprintf(stderr, "jsprof: %s: ", clean ? clean : "?");
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    free(clean);
+    return CLI_FAILED;
+}
+
+static void open_progress(void *context, uint64_t done, uint64_t all)
+{
+    struct open_progress *p = context;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t spent = (now.tv_sec - p->start.tv_sec) * 1000000000LL + now.tv_nsec -
+                    p->start.tv_nsec;
+    if (spent < OPEN_PATIENCE_NS || !isatty(STDERR_FILENO))
+        return;
+    p->is_shown = true;
+    fprintf(stderr, "\rjsprof: reading, %d%%", (int)(100 * done / (all ? all : 1)));
+    fflush(stderr);
+}
+
+int cli_open(struct cli_capture *c, const char *path)
+{
+    char why[JSP_READ_WHY];
+    memset(c, 0, sizeof *c);
+    c->path = path;
+    c->label = strcmp(path, "-") == 0 ? "standard input" : path;
+    c->style = cli_style_get();
+    return jsp_read_open(&c->read, path, why) < 0 ? cli_fail(c->label, "%s", why) : CLI_OK;
+}
+
+int cli_load(struct cli_capture *c, const char *path)
+{
+    struct open_progress progress = { 0 };
+    struct jsp_profile_options options = { open_progress, &progress };
+    if (cli_open(c, path) != CLI_OK)
+        return CLI_FAILED;
+    clock_gettime(CLOCK_MONOTONIC, &progress.start);
+    int err = jsp_profile_load(&c->profile, &c->read, &options);
+    if (progress.is_shown)
+        fputs("\r\033[K", stderr);
+    if (err < 0) {
+        jsp_read_close(&c->read);
+        return cli_fail(c->label, "%s", strerror(-err));
+    }
+    cli_complain(c, &c->profile.defects);
+    return CLI_OK;
+}
+
+void cli_close(struct cli_capture *c)
+{
+    jsp_profile_free(&c->profile);
+    jsp_read_close(&c->read);
+}
+
+void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d)
+{
+    for (int i = 0; i < JSP_READ_N_CAUSES; i++) {
+        const char *what = jsp_read_cause_text((enum jsp_read_cause)i);
+        if (d->count[i] == 1)
+            cli_fail(c->label, "%s (at byte %llu)", what, (unsigned long long)d->first[i]);
+        else if (d->count[i])
+            cli_fail(c->label, "%s, %llu times (first at byte %llu)", what,
+                     (unsigned long long)d->count[i], (unsigned long long)d->first[i]);
+    }
+}

@@ -1,0 +1,34 @@
+/* cli/open.h - opening captures for a command, and saying what was wrong with them.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Every failure is one line on standard error: "jsprof: FILE: reason". One thread.
+ */
+#ifndef JSP_CLI_OPEN_H
+#define JSP_CLI_OPEN_H
+
+#include "analyze/profile.h"
+#include "capture/read.h"
+#include "cli/text.h"
+
+struct cli_capture {
+    const char *path;  /* as given */
+    const char *label; /* for people: the path, or "standard input" */
+    struct jsp_read read;
+    struct jsp_profile profile;
+    struct cli_style style;
+};
+
+/* CLI_OK or CLI_FAILED; the latter has been said and leaves nothing open. */
+int cli_open(struct cli_capture *c, const char *path);
+int cli_load(struct cli_capture *c, const char *path);
+void cli_close(struct cli_capture *c);
+
+/* What could not be read of the capture, a line for each cause. */
+void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);
+
+/* "jsprof: FILE: ..." on standard error; returns CLI_FAILED. */
+int cli_fail(const char *label, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

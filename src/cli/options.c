@@ -1,0 +1,88 @@
+/* options.c - the words after `jsprof COMMAND`.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_usage(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "jsprof%s%s: ", command ? " " : "", command ? command : "");
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, " (try: jsprof %s%s--help)\n", command ? command : "",
+            command ? " " : "");
+    va_end(arguments);
+    return CLI_USAGE;
+}
+
+static const struct cli_option *options_find(const struct cli_option *o, const char *name,
+                                             size_t len)
+{
+    for (; o->name; o++)
+        if (strlen(o->name) == len && memcmp(o->name, name, len) == 0)
+            return o;
+    return NULL;
+}
+
+static int options_number(const struct cli_arguments *a, const struct cli_option *o,
+                          const char *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(value, &end, 10);
+    if (errno || *end || end == value || value[0] == '-' || n > UINT32_MAX)
+        return cli_usage(a->command, "--%s wants a number, not \"%s\"", o->name, value);
+    *o->number = (uint32_t)n;
+    return CLI_OK;
+}
+
+/* Takes the word at *i and, for a value, the one behind it. */
+static int options_word(struct cli_arguments *a, const struct cli_option *options, int *i)
+{
+    const char *word = a->words[*i], *name = word + 2;
+    const char *equal = strchr(name, '=');
+    size_t len = equal ? (size_t)(equal - name) : strlen(name);
+    const struct cli_option *o =
+        word[1] == '-' ? options_find(options, name, len) : NULL;
+    if (!o)
+        return cli_usage(a->command, "unknown option %.*s",
+                         (int)(word[1] == '-' ? len + 2 : strlen(word)), word);
+    if (o->flag && equal)
+        return cli_usage(a->command, "--%s takes no value", o->name);
+    if (o->flag) {
+        *o->flag = true;
+        return CLI_OK;
+    }
+    const char *value = equal ? equal + 1 : ++*i < a->n_words ? a->words[*i] : NULL;
+    if (!value)
+        return cli_usage(a->command, "--%s wants a value", o->name);
+    if (o->number)
+        return options_number(a, o, value);
+    *o->text = value;
+    return CLI_OK;
+}
+
+int cli_options(struct cli_arguments *a, const struct cli_option *options)
+{
+    bool is_over = false;
+    for (int i = 0; i < a->n_words; i++) {
+        const char *word = a->words[i];
+        if (is_over || word[0] != '-' || !word[1]) {
+            a->files[a->n_files++] = word;
+        } else if (strcmp(word, "--") == 0) {
+            is_over = true;
+        } else {
+            int err = options_word(a, options, &i);
+            if (err)
+                return err;
+        }
+    }
+    return CLI_OK;
+}

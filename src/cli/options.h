@@ -1,0 +1,38 @@
+/* cli/options.h - the words after `jsprof COMMAND`.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Long options, with "=value" or the next word as value; "--" ends them. A wrong one
+ * is said in one line on standard error. One thread.
+ */
+#ifndef JSP_CLI_OPTIONS_H
+#define JSP_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+struct cli_option {
+    const char *name;   /* without the dashes */
+    bool *flag;         /* one of these three is set */
+    const char **text;
+    uint32_t *number;
+};
+
+struct cli_arguments {
+    const char *command;
+    char **words;
+    int n_words;
+    const char **files; /* room for n_words; files given are put here */
+    int n_files;
+};
+
+/* CLI_OK or CLI_USAGE. The options end with a NULL name. */
+int cli_options(struct cli_arguments *a, const struct cli_option *options);
+
+/* One line "jsprof COMMAND: ... (try: jsprof COMMAND --help)"; returns CLI_USAGE. */
+int cli_usage(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,262 @@
+/* report.c - `jsprof report`: functions by self and total share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/functions.h"
+#include "cli/command.h"
+#include "cli/threads.h"
+#include "jsprof.h"
+
+enum { REPORT_LIMIT = 30, REPORT_NAME_LEAST = 20, REPORT_UNBOUND_BAR = 16 };
+
+static const char report_help[] =
+    "usage: jsprof report [OPTION]... FILE\n"
+    "\n"
+    "Functions by the time spent in them (self) and in them or below (total).\n"
+    "\n"
+    "  --sort KEY       self (default), total, samples or name\n"
+    "  --limit N        so many functions at most; 0 is all (default 30)\n"
+    "  --thread WHICH   only the thread of this name or number\n"
+    "  --csv            comma-separated: function, kind, self and total (ns, or samples\n"
+    "                   where the capture names no clock), self and total samples\n"
+    "\n"
+    "The bar is solid for self and light up to total. A share is followed by what\n"
+    "chance alone does to it: one standard error, from the number of samples.\n";
+
+struct report {
+    struct cli_capture capture;
+    struct jsp_functions functions;
+    bool *threads;
+    /* Which columns there is room for. */
+    bool has_error, has_total_time, has_samples;
+    int bar, name;
+};
+
+/* Columns by importance; whatever the terminal leaves belongs to the name. */
+static void report_layout(struct report *r)
+{
+    int left = r->capture.style.columns;
+    bool is_open = left == 0;
+    left -= 7 + 10 + 8 + 8; /* self share, self time, total share, kind */
+    r->bar = is_open ? REPORT_UNBOUND_BAR : left > 84 ? 20 : left > 45 ? 10 : 0;
+    left -= r->bar + 2;
+    r->has_error = is_open || left > REPORT_NAME_LEAST + 10 + 5;
+    left -= r->has_error ? 5 : 0;
+    r->has_samples = is_open || left > REPORT_NAME_LEAST + 14 + 9;
+    left -= r->has_samples ? 9 : 0;
+    r->has_total_time = is_open || left > REPORT_NAME_LEAST + 14 + 10;
+    left -= r->has_total_time ? 10 : 0;
+    r->name = is_open ? 0 : left > REPORT_NAME_LEAST ? left : REPORT_NAME_LEAST;
+}
+
+static double report_share(const struct report *r, uint64_t value)
+{
+    return r->functions.value ? (double)value / (double)r->functions.value : 0;
+}
+
+/* The square root by Newton's steps; the tool links no math library. */
+static double report_root(double x)
+{
+    double root = x > 1 ? x : 1;
+    for (int i = 0; i < 40; i++)
+        root = (root + x / root) / 2;
+    return root;
+}
+
+/* One standard error of a share: binomial, over as many independent samples as
+ * the uneven ones are worth. */
+static double report_error(const struct report *r, double share)
+{
+    const struct jsp_profile *p = &r->capture.profile;
+    double all = (double)p->value;
+    double worth = p->squares > 0 ? all * all / p->squares : 0;
+    double n = p->samples ? worth * (double)r->functions.samples / (double)p->samples : 0;
+    return n > 0 && share > 0 ? report_root(share * (1 - share) / n) : 0;
+}
+
+static void report_head(const struct report *r)
+{
+    const struct cli_style *s = &r->capture.style;
+    cli_colour(s, CLI_DIM);
+    printf("%7s", "SELF");
+    if (r->has_error)
+        printf("%5s", s->is_utf8 ? "    ±" : "+-");
+    printf("%10s", "TIME");
+    if (r->has_samples)
+        printf("%9s", "SAMPLES");
+    printf("%8s", "TOTAL");
+    if (r->has_total_time)
+        printf("%10s", "TIME");
+    printf("  %*s%s%-8s%s", r->bar, "", r->bar ? "  " : "", "KIND", "FUNCTION");
+    cli_colour(s, CLI_PLAIN);
+    putchar('\n');
+}
+
+static enum cli_colour report_heat(double share)
+{
+    return share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN;
+}
+
+static void report_numbers(const struct report *r, const struct jsp_function_row *f)
+{
+    const struct cli_style *s = &r->capture.style;
+    const struct jsp_profile *p = &r->capture.profile;
+    double self = report_share(r, f->self), total = report_share(r, f->total);
+    char text[CLI_NUMBER];
+    cli_colour(s, report_heat(self));
+    printf("%7s", cli_percent(text, self));
+    cli_colour(s, CLI_PLAIN);
+    if (r->has_error) {
+        cli_colour(s, CLI_DIM);
+        printf("%5.1f", 100 * report_error(r, self));
+        cli_colour(s, CLI_PLAIN);
+    }
+    printf("%10s", cli_value(text, p, f->self));
+    if (r->has_samples)
+        printf("%9s", cli_count(text, f->self_samples));
+    printf("%8s", cli_percent(text, total));
+    if (r->has_total_time)
+        printf("%10s", cli_value(text, p, f->total));
+    fputs("  ", stdout);
+    if (r->bar) {
+        cli_bar(s, self, total, r->bar);
+        fputs("  ", stdout);
+    }
+}
+
+static void report_row(const struct report *r, const struct jsp_function_row *f)
+{
+    const struct cli_style *s = &r->capture.style;
+    const struct jsp_function *function = &r->capture.profile.functions[f->function];
+    char line[CLI_NUMBER] = "";
+    if (f->line && f->self)
+        snprintf(line, sizeof line, "  :%" PRIu32 " %.0f%%", f->line,
+                 100 * (double)f->line_value / (double)f->self);
+    int room = r->name ? r->name - (int)strlen(line) : 0;
+    report_numbers(r, f);
+    cli_colour(s, CLI_KIND);
+    printf("%-8s", jsp_kind_name(function->kind));
+    cli_colour(s, CLI_PLAIN);
+    cli_name(s, cli_span(function->name), room);
+    cli_colour(s, CLI_DIM);
+    fputs(line, stdout);
+    cli_colour(s, CLI_PLAIN);
+    putchar('\n');
+}
+
+static void report_rest(const struct report *r, uint32_t limit)
+{
+    uint64_t self = 0;
+    char share[CLI_NUMBER], n[CLI_NUMBER];
+    for (uint32_t i = limit; i < r->functions.n; i++)
+        self += r->functions.rows[i].self;
+    printf("        %s more functions have %s of self (--limit 0 shows them)\n",
+           cli_count(n, r->functions.n - limit), cli_percent(share, report_share(r, self)));
+}
+
+static void report_table(struct report *r, uint32_t limit)
+{
+    uint32_t n = limit && limit < r->functions.n ? limit : r->functions.n;
+    report_layout(r);
+    cli_heading(&r->capture, r->threads);
+    report_head(r);
+    for (uint32_t i = 0; i < n; i++)
+        report_row(r, &r->functions.rows[i]);
+    if (n < r->functions.n)
+        report_rest(r, n);
+    cli_closing(&r->capture, r->functions.samples, r->functions.value);
+    if (r->functions.has_lines)
+        puts("A function's hottest line stands behind it, with its share of self.");
+}
+
+static void report_csv_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+/* The names are exact here: a program reads them. */
+static void report_csv(const struct report *r, uint32_t limit)
+{
+    puts("function,kind,self,total,self_samples,total_samples");
+    for (uint32_t i = 0; i < r->functions.n && (limit == 0 || i < limit); i++) {
+        const struct jsp_function_row *f = &r->functions.rows[i];
+        const struct jsp_function *function = &r->capture.profile.functions[f->function];
+        report_csv_text(function->name);
+        printf(",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+               jsp_kind_name(function->kind), f->self, f->total, f->self_samples,
+               f->total_samples);
+    }
+}
+
+static int report_sort(const char *word, enum jsp_sort *sort)
+{
+    static const char *const names[] = { "self", "total", "samples", "name" };
+    for (int i = 0; i < 4; i++)
+        if (strcmp(word, names[i]) == 0) {
+            *sort = (enum jsp_sort)i;
+            return CLI_OK;
+        }
+    return cli_usage("report", "--sort knows self, total, samples and name, not \"%s\"", word);
+}
+
+static int report_build(struct report *r, const char *thread, enum jsp_sort sort)
+{
+    struct jsp_profile *p = &r->capture.profile;
+    if (!cli_threads_choose(&r->capture, thread, &r->threads))
+        return CLI_FAILED;
+    struct jsp_select select = { r->threads };
+    int err = jsp_functions_build(&r->functions, p, &select);
+    if (err < 0)
+        return cli_fail(r->capture.label, "%s", strerror(-err));
+    jsp_functions_sort(&r->functions, p, sort);
+    if (r->functions.n == 0)
+        return cli_fail(r->capture.label, "no samples in this capture");
+    return CLI_OK;
+}
+
+static int report_run(struct cli_arguments *a)
+{
+    const char *sort_word = "self", *thread = NULL;
+    uint32_t limit = UINT32_MAX; /* not given */
+    bool is_csv = false;
+    enum jsp_sort sort = JSP_SORT_SELF;
+    const struct cli_option options[] = { { "sort", NULL, &sort_word, NULL },
+                                          { "limit", NULL, NULL, &limit },
+                                          { "thread", NULL, &thread, NULL },
+                                          { "csv", &is_csv, NULL, NULL },
+                                          { 0 } };
+    if (cli_options(a, options) || report_sort(sort_word, &sort))
+        return CLI_USAGE;
+    const char *path = cli_one_file(a);
+    if (!path)
+        return CLI_USAGE;
+    struct report r = { 0 };
+    if (cli_load(&r.capture, path))
+        return CLI_FAILED;
+    int status = report_build(&r, thread, sort);
+    if (status == CLI_OK && is_csv)
+        report_csv(&r, limit == UINT32_MAX ? 0 : limit);
+    else if (status == CLI_OK)
+        report_table(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
+    jsp_functions_free(&r.functions);
+    free(r.threads);
+    cli_close(&r.capture);
+    return status;
+}
+
+const struct cli_command cli_report = {
+    .name = "report",
+    .summary = "functions by self and total share",
+    .help = report_help,
+    .run = report_run,
+};

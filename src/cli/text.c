@@ -1,0 +1,123 @@
+/* text.c - what the terminal is; numbers, bars, colours.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { TEXT_LEAST_COLUMNS = 40 };
+
+static int text_columns(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    int n = columns ? atoi(columns) : 0;
+    if (n <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        n = size.ws_col;
+    if (n <= 0)
+        return isatty(STDOUT_FILENO) ? 80 : 0;
+    return n < TEXT_LEAST_COLUMNS ? TEXT_LEAST_COLUMNS : n;
+}
+
+struct cli_style cli_style_get(void)
+{
+    struct cli_style s = { 0 };
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    setlocale(LC_CTYPE, "");
+    s.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    /* Names are UTF-8 in any case: their widths are asked of such a locale. */
+    if (!s.is_utf8)
+        setlocale(LC_CTYPE, "C.UTF-8");
+    s.is_colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
+                  !(term && strcmp(term, "dumb") == 0);
+    s.columns = text_columns();
+    return s;
+}
+
+void cli_colour(const struct cli_style *s, enum cli_colour c)
+{
+    static const char *const codes[] = {
+        [CLI_PLAIN] = "0", [CLI_BOLD] = "1",  [CLI_DIM] = "2",   [CLI_HOT] = "1;31",
+        [CLI_WARM] = "33", [CLI_GOOD] = "32", [CLI_KIND] = "36",
+    };
+    if (s->is_colour)
+        printf("\033[%sm", codes[c]);
+}
+
+const char *cli_count(char out[CLI_NUMBER], uint64_t n)
+{
+    char digits[CLI_NUMBER];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), to = 0;
+    for (int i = 0; i < len; i++) {
+        out[to++] = digits[i];
+        if ((len - i - 1) % 3 == 0 && i + 1 < len)
+            out[to++] = ',';
+    }
+    out[to] = 0;
+    return out;
+}
+
+const char *cli_duration(char out[CLI_NUMBER], uint64_t ns)
+{
+    double v = (double)ns;
+    if (ns < 1000000)
+        snprintf(out, CLI_NUMBER, "%.0f us", v / 1e3);
+    else if (ns < 10000000)
+        snprintf(out, CLI_NUMBER, "%.2f ms", v / 1e6);
+    else if (ns < 999500000)
+        snprintf(out, CLI_NUMBER, "%.0f ms", v / 1e6);
+    else if (v < 99.995e9)
+        snprintf(out, CLI_NUMBER, "%.2f s", v / 1e9);
+    else
+        snprintf(out, CLI_NUMBER, "%.0f s", v / 1e9);
+    return out;
+}
+
+const char *cli_percent(char out[CLI_NUMBER], double share)
+{
+    snprintf(out, CLI_NUMBER, "%.1f%%", 100 * share);
+    return out;
+}
+
+void cli_repeat(const char *what, int times)
+{
+    for (int i = 0; i < times; i++)
+        fputs(what, stdout);
+}
+
+/* Eighths of a cell: the solid part ends where it really ends. */
+static void text_bar_blocks(const struct cli_style *s, double self, double total, int width)
+{
+    static const char *const part[8] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+    int eighths = (int)(self * width * 8 + 0.5), cells = eighths / 8;
+    int light = (int)(total * width + 0.5);
+    cli_colour(s, CLI_WARM);
+    cli_repeat("█", cells);
+    if (eighths % 8 && cells < width)
+        fputs(part[eighths % 8], stdout), cells++;
+    cli_colour(s, CLI_PLAIN);
+    cli_colour(s, CLI_DIM);
+    for (; cells < light; cells++)
+        fputs("░", stdout);
+    cli_colour(s, CLI_PLAIN);
+    cli_repeat(" ", width - cells);
+}
+
+void cli_bar(const struct cli_style *s, double self, double total, int width)
+{
+    if (s->is_utf8) {
+        text_bar_blocks(s, self, total, width);
+        return;
+    }
+    int solid = (int)(self * width + 0.5), light = (int)(total * width + 0.5);
+    cli_repeat("#", solid);
+    cli_repeat("-", light - solid);
+    cli_repeat(" ", width - (light > solid ? light : solid));
+}

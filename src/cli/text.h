@@ -1,0 +1,56 @@
+/* cli/text.h - text for a person: names made harmless, fitted, numbers, colours.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A capture may hold any bytes as a name. Nothing from it reaches the terminal but
+ * through cli_name: control characters, direction overrides and invalid UTF-8 come out
+ * as visible escapes. One thread.
+ */
+#ifndef JSP_CLI_TEXT_H
+#define JSP_CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cli_style {
+    bool is_colour; /* escapes are wanted */
+    bool is_utf8;   /* boxes and blocks may be drawn */
+    int columns;    /* of the terminal; 0: as wide as it gets */
+};
+
+/* What standard output is: a terminal or not, NO_COLOR, COLUMNS, the locale. */
+struct cli_style cli_style_get(void);
+
+enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_HOT, CLI_WARM, CLI_GOOD, CLI_KIND };
+void cli_colour(const struct cli_style *s, enum cli_colour c);
+
+struct cli_span {
+    const char *at;
+    size_t len;
+};
+
+static inline struct cli_span cli_span(const char *text)
+{
+    return (struct cli_span){ text, __builtin_strlen(text) };
+}
+
+/* Print a name in at most `room` columns (0: no limit); "name (dir/file:line)" loses
+ * directories first, others their middle. Returns the columns used. */
+int cli_name(const struct cli_style *s, struct cli_span name, int room);
+
+/* The same into memory, without a limit; free() it. NULL: no memory. */
+char *cli_clean(const struct cli_style *s, struct cli_span name);
+
+enum { CLI_NUMBER = 32 };
+const char *cli_count(char out[CLI_NUMBER], uint64_t n);    /* 12,345 */
+const char *cli_duration(char out[CLI_NUMBER], uint64_t ns); /* 4.56 s, 123 ms, 12 us */
+const char *cli_percent(char out[CLI_NUMBER], double share); /* 12.3%; share of 1 */
+
+/* A bar of `width` cells: `self` of it solid, up to `total` light; shares of 1. */
+void cli_bar(const struct cli_style *s, double self, double total, int width);
+
+void cli_repeat(const char *what, int times);
+
+#endif

@@ -1,0 +1,147 @@
+/* threads.c - choosing and describing the threads of a profile.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/threads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *cli_thread_name(const struct jsp_thread_info *t)
+{
+    return t->losses ? t->losses->name : "";
+}
+
+static bool threads_is(const struct jsp_thread_info *t, const char *which)
+{
+    char tid[CLI_NUMBER];
+    snprintf(tid, sizeof tid, "%" PRId32, t->tid);
+    return strcmp(tid, which) == 0 || strcmp(cli_thread_name(t), which) == 0;
+}
+
+static void threads_complain(const struct cli_capture *c, const char *which)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < c->profile.n_threads && used < sizeof list; i++) {
+        const struct jsp_thread_info *t = &c->profile.threads[i];
+        char *name = cli_clean(&c->style, cli_span(cli_thread_name(t)));
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId32 "%s%s",
+                                 i ? ", " : "", t->tid, name && *name ? " " : "",
+                                 name ? name : "");
+        free(name);
+    }
+    cli_fail(c->label, "no thread \"%s\" (there are: %s%s)", which, list,
+             used >= sizeof list ? " ..." : "");
+}
+
+bool cli_threads_choose(const struct cli_capture *c, const char *which, bool **flags)
+{
+    bool any = false;
+    *flags = NULL;
+    if (!which)
+        return true;
+    bool *chosen = calloc((size_t)c->profile.n_threads + 1, sizeof *chosen);
+    for (uint32_t i = 0; chosen && i < c->profile.n_threads; i++)
+        any |= chosen[i] = threads_is(&c->profile.threads[i], which);
+    if (!any) {
+        free(chosen);
+        threads_complain(c, which);
+        return false;
+    }
+    *flags = chosen;
+    return true;
+}
+
+const char *cli_unit(const struct jsp_profile *p)
+{
+    return p->unit == JSP_VALUE_CPU    ? "CPU time"
+           : p->unit == JSP_VALUE_WALL ? "elapsed time"
+                                       : "samples";
+}
+
+const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value)
+{
+    return p->unit == JSP_VALUE_COUNT ? cli_count(out, value) : cli_duration(out, value);
+}
+
+static struct cli_span threads_command(const struct jsp_profile *p)
+{
+    int32_t pid = p->n_threads ? p->threads[0].pid : 0;
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        if (p->processes[i].pid == pid && p->processes[i].command.len)
+            return (struct cli_span){ p->processes[i].command.at,
+                                      p->processes[i].command.len };
+    return cli_span(p->host);
+}
+
+static uint64_t threads_span(const struct jsp_profile *p)
+{
+    return p->last_time > p->first_time ? (uint64_t)p->last_time - (uint64_t)p->first_time
+                                        : 0;
+}
+
+void cli_heading(const struct cli_capture *c, const bool *threads)
+{
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    const char *dot = s->is_utf8 ? " · " : ", ";
+    char n[CLI_NUMBER], m[CLI_NUMBER];
+    int room = s->columns;
+    cli_colour(s, CLI_BOLD);
+    cli_name(s, threads_command(p), room);
+    cli_colour(s, CLI_PLAIN);
+    printf("\n%s samples of %s%s%s", cli_count(n, p->samples), cli_unit(p), dot,
+           cli_duration(m, threads_span(p)));
+    if (p->hz)
+        printf("%s%s clock at %u Hz", dot, p->clock, p->hz);
+    for (uint32_t i = 0, shown = 0; threads && i < p->n_threads; i++)
+        if (threads[i] && !shown++) {
+            printf("%sthread %" PRId32 " ", dot, p->threads[i].tid);
+            cli_name(s, cli_span(cli_thread_name(&p->threads[i])), 24);
+        }
+    if (!threads && p->n_threads > 1)
+        printf("%s%u threads", dot, p->n_threads);
+    fputs("\n\n", stdout);
+}
+
+static void threads_lost(const struct jsp_profile *p)
+{
+    static const char *const names[] = { "ring full", "paused", "late", "not written",
+                                         "no signal stack" };
+    uint64_t causes[5] = { 0 }, lost = 0, expirations = 0;
+    char n[CLI_NUMBER], share[CLI_NUMBER];
+    for (uint32_t i = 0; i < p->losses.n_threads; i++) {
+        const struct jsp_account_thread *t = &p->losses.threads[i];
+        const uint64_t each[5] = { t->lost_ring, t->lost_paused, t->lost_late,
+                                   t->lost_write, t->lost_stack };
+        for (int j = 0; j < 5; j++)
+            causes[j] += each[j];
+        lost += jsp_account_lost(t);
+        expirations += t->expirations;
+    }
+    if (p->losses.n_threads == 0)
+        return;
+    printf("Lost: %s of %" PRIu64 " timer expirations", cli_count(n, lost), expirations);
+    if (lost)
+        printf(" (%s)", cli_percent(share, (double)lost / (double)expirations));
+    for (int j = 0, shown = 0; j < 5; j++)
+        if (causes[j])
+            printf("%s %s %s", shown++ ? "," : ":", names[j], cli_count(n, causes[j]));
+    putchar('\n');
+}
+
+void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value)
+{
+    const struct jsp_profile *p = &c->profile;
+    char n[CLI_NUMBER], v[CLI_NUMBER];
+    putchar('\n');
+    if (p->unit == JSP_VALUE_COUNT)
+        printf("Shares are of %s samples; the capture names no clock.\n",
+               cli_count(n, samples));
+    else
+        printf("Shares are of %s of %s, in %s samples.\n", cli_value(v, p, value),
+               cli_unit(p), cli_count(n, samples));
+    threads_lost(p);
+}

@@ -1,0 +1,30 @@
+/* cli/threads.h - choosing and describing the threads of a profile.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CLI_THREADS_H
+#define JSP_CLI_THREADS_H
+
+#include "analyze/functions.h"
+#include "cli/open.h"
+
+/* The threads whose name or tid is `which` (NULL: all) as flags to free(). False:
+ * there is none, which has been said with the list of those there are. */
+bool cli_threads_choose(const struct cli_capture *c, const char *which, bool **flags);
+
+/* Its name from the recording, or "" */
+const char *cli_thread_name(const struct jsp_thread_info *t);
+
+/* "CPU time", "elapsed time", "samples": what shares are made of. */
+const char *cli_unit(const struct jsp_profile *p);
+
+/* A value in the profile's unit: a duration, or a count of samples. */
+const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value);
+
+/* The first lines of a report: which file, what ran, for how long. */
+void cli_heading(const struct cli_capture *c, const bool *threads);
+
+/* The last: what shares rest on, what was lost. */
+void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value);
+
+#endif

@@ -1,0 +1,226 @@
+/* tree.c - `jsprof tree`: who called whom, from the roots or from the leaves.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/threads.h"
+#include "jsprof.h"
+
+enum { TREE_NUMBERS = 26, TREE_NAME_LEAST = 20 };
+
+static const char tree_help[] =
+    "usage: jsprof tree [OPTION]... FILE\n"
+    "\n"
+    "The call tree: each function below the one that called it. A function that is its\n"
+    "caller's only one here stands straight below it.\n"
+    "\n"
+    "  --bottom-up      from where the time was spent up to the callers\n"
+    "  --inverted       the same\n"
+    "  --min PERCENT    leave out branches below this share (default 1)\n"
+    "  --depth N        so many levels at most; 0 is all (default)\n"
+    "  --thread WHICH   only the thread of this name or number\n"
+    "\n"
+    "TOTAL is the share of the branch, SELF what the function itself had there.\n";
+
+/* A branch that is open above the current line: more siblings will follow or not. */
+struct tree_view {
+    struct cli_capture capture;
+    struct jsp_tree tree;
+    bool *threads;
+    bool *more;    /* by level of indentation */
+    uint32_t n_more, more_room;
+    double min;    /* share of 1 */
+    uint32_t depth;
+};
+
+static double tree_share(const struct tree_view *v, uint64_t value)
+{
+    uint64_t all = v->tree.nodes[0].total;
+    return all ? (double)value / (double)all : 0;
+}
+
+/* Deep branches keep their innermost levels, so that a name always has room. */
+static int tree_indent(const struct tree_view *v, const char *joint)
+{
+    const struct cli_style *s = &v->capture.style;
+    uint32_t most = s->columns ? (uint32_t)(s->columns - TREE_NUMBERS - TREE_NAME_LEAST) / 3
+                               : UINT32_MAX;
+    uint32_t outer = joint && v->n_more ? v->n_more - 1 : v->n_more;
+    uint32_t from = v->n_more > most ? v->n_more - most : 0;
+    for (uint32_t i = from; i < outer; i++)
+        fputs(!v->more[i] ? "   " : s->is_utf8 ? "│  " : "|  ", stdout);
+    if (outer < v->n_more)
+        fputs(joint, stdout);
+    return 3 * (int)(v->n_more - from);
+}
+
+static const char *tree_joint(const struct tree_view *v)
+{
+    bool more = v->n_more && v->more[v->n_more - 1];
+    if (v->capture.style.is_utf8)
+        return more ? "├─ " : "└─ ";
+    return more ? "|- " : "`- ";
+}
+
+static void tree_line(const struct tree_view *v, const struct jsp_tree_node *n, bool is_joint)
+{
+    const struct cli_style *s = &v->capture.style;
+    const struct jsp_profile *p = &v->capture.profile;
+    double total = tree_share(v, n->total), self = tree_share(v, n->self);
+    char text[CLI_NUMBER];
+    cli_colour(s, total >= 0.10 ? CLI_HOT : total >= 0.02 ? CLI_WARM : CLI_PLAIN);
+    printf("%7s", cli_percent(text, total));
+    cli_colour(s, CLI_PLAIN);
+    printf("%10s", cli_value(text, p, n->total));
+    printf("%7s  ", n->self ? cli_percent(text, self) : "");
+    cli_colour(s, CLI_DIM);
+    int used = TREE_NUMBERS + tree_indent(v, is_joint ? tree_joint(v) : NULL);
+    cli_colour(s, CLI_PLAIN);
+    int room = s->columns ? s->columns - used : 0;
+    cli_name(s, cli_span(p->functions[n->function].name), room);
+    putchar('\n');
+}
+
+static bool tree_push(struct tree_view *v)
+{
+    bool *more = jsp_grow(v->more, &v->more_room, v->n_more, sizeof *more);
+    if (!more)
+        return false;
+    v->more = more;
+    more[v->n_more++] = false;
+    return true;
+}
+
+/* How many children of a node are large enough to be shown; they come first. */
+static uint32_t tree_visible(const struct tree_view *v, const struct jsp_tree_node *n)
+{
+    uint32_t shown = 0;
+    while (shown < n->n_children) {
+        const struct jsp_tree_node *c =
+            &v->tree.nodes[v->tree.order[n->first_child + shown]];
+        if (tree_share(v, c->total) < v->min)
+            break;
+        shown++;
+    }
+    return shown;
+}
+
+static uint64_t tree_hidden(const struct tree_view *v, const struct jsp_tree_node *n,
+                            uint32_t shown)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = shown; i < n->n_children; i++)
+        sum += v->tree.nodes[v->tree.order[n->first_child + i]].total;
+    return sum;
+}
+
+static void tree_rest(const struct tree_view *v, const struct jsp_tree_node *n, uint32_t shown,
+                      uint64_t hidden)
+{
+    const struct cli_style *s = &v->capture.style;
+    char text[CLI_NUMBER];
+    cli_colour(s, CLI_DIM);
+    printf("%7s", cli_percent(text, tree_share(v, hidden)));
+    printf("%10s%9s", cli_value(text, &v->capture.profile, hidden), "");
+    tree_indent(v, tree_joint(v));
+    printf("(%u smaller)", n->n_children - shown);
+    cli_colour(s, CLI_PLAIN);
+    putchar('\n');
+}
+
+/* The depth of the recursion is that of the deepest sampled stack. */
+static void tree_below(struct tree_view *v, const struct jsp_tree_node *n, uint32_t level)
+{
+    uint32_t shown = v->depth && level >= v->depth ? 0 : tree_visible(v, n);
+    uint64_t hidden = shown ? tree_hidden(v, n, shown) : 0;
+    bool has_rest = hidden && tree_share(v, hidden) >= v->min;
+    bool is_straight = shown == 1 && !has_rest && level > 0;
+    if (shown == 0 || (!is_straight && !tree_push(v)))
+        return;
+    for (uint32_t i = 0; i < shown && !ferror(stdout); i++) {
+        const struct jsp_tree_node *c = &v->tree.nodes[v->tree.order[n->first_child + i]];
+        if (!is_straight)
+            v->more[v->n_more - 1] = has_rest || i + 1 < shown;
+        tree_line(v, c, !is_straight);
+        tree_below(v, c, level + 1);
+    }
+    if (!is_straight && has_rest) {
+        v->more[v->n_more - 1] = false;
+        tree_rest(v, n, shown, hidden);
+    }
+    v->n_more -= !is_straight;
+}
+
+static void tree_print(struct tree_view *v)
+{
+    const struct cli_style *s = &v->capture.style;
+    cli_heading(&v->capture, v->threads);
+    cli_colour(s, CLI_DIM);
+    printf("%7s%10s%7s  FUNCTION\n", "TOTAL", "TIME", "SELF");
+    cli_colour(s, CLI_PLAIN);
+    tree_below(v, &v->tree.nodes[0], 0);
+    cli_closing(&v->capture, v->tree.nodes[0].n_samples, v->tree.nodes[0].total);
+}
+
+static int tree_build(struct tree_view *v, const char *thread, enum jsp_tree_from from)
+{
+    if (!cli_threads_choose(&v->capture, thread, &v->threads))
+        return CLI_FAILED;
+    struct jsp_select select = { v->threads };
+    int err = jsp_tree_build(&v->tree, &v->capture.profile, &select, from);
+    if (err < 0)
+        return cli_fail(v->capture.label, "%s", strerror(-err));
+    if (v->tree.n == 1)
+        return cli_fail(v->capture.label, "no samples in this capture");
+    return CLI_OK;
+}
+
+static int tree_min(const char *word, double *min)
+{
+    char *end;
+    double percent = strtod(word, &end);
+    if (end == word || *end || !(percent >= 0 && percent <= 100))
+        return cli_usage("tree", "--min wants a percentage from 0 to 100, not \"%s\"", word);
+    *min = percent / 100;
+    return CLI_OK;
+}
+
+static int tree_run(struct cli_arguments *a)
+{
+    const char *min = "1", *thread = NULL;
+    bool is_bottom_up = false;
+    struct tree_view v = { 0 };
+    const struct cli_option options[] = { { "bottom-up", &is_bottom_up, NULL, NULL },
+                                          { "inverted", &is_bottom_up, NULL, NULL },
+                                          { "min", NULL, &min, NULL },
+                                          { "depth", NULL, NULL, &v.depth },
+                                          { "thread", NULL, &thread, NULL },
+                                          { 0 } };
+    if (cli_options(a, options) || tree_min(min, &v.min))
+        return CLI_USAGE;
+    const char *path = cli_one_file(a);
+    if (!path)
+        return CLI_USAGE;
+    if (cli_load(&v.capture, path))
+        return CLI_FAILED;
+    int status = tree_build(&v, thread, is_bottom_up ? JSP_TREE_LEAVES : JSP_TREE_ROOTS);
+    if (status == CLI_OK)
+        tree_print(&v);
+    jsp_tree_free(&v.tree);
+    free(v.threads);
+    free(v.more);
+    cli_close(&v.capture);
+    return status;
+}
+
+const struct cli_command cli_tree = {
+    .name = "tree",
+    .summary = "who called whom, from the roots or from the leaves",
+    .help = tree_help,
+    .run = tree_run,
+};
