@@ -10,6 +10,7 @@
  */
 #include "jsprof-mozjs.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <new>
@@ -123,9 +124,29 @@ Walk::RegisterState mozjs_registers(const ucontext_t *context)
 #error "jsprof-mozjs knows the registers of x86-64 and aarch64"
 #endif
 
+jsprof_frame mozjs_compiled_frame(const Walk::Frame &frame)
+{
+    jsprof_frame out = {};
+
+    out.label = frame.label;
+    out.sp = mozjs_address(frame.stackAddress);
+    out.kind = frame.kind == Walk::Frame_BaselineInterpreter ? JSPROF_KIND_VM
+                                                             : JSPROF_KIND_JIT;
+    return out;
+}
+
+/* Make out[first] the first of n. By reversing, which calls no library function. */
+void mozjs_rotate(jsprof_frame *out, uint32_t first, uint32_t n)
+{
+    std::reverse(out, out + first);
+    std::reverse(out + first, out + n);
+    std::reverse(out, out + n);
+}
+
 /* The frames of compiled code and of the baseline interpreter, innermost first.
  * SpiderMonkey made this iterator for a thread that is stopped anywhere; where it
- * is changing what the iterator reads, it finds nothing. */
+ * is changing what the iterator reads, it finds nothing. `out` is used as a ring, so
+ * that of too many frames the outermost are kept: a tree needs its roots. */
 uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
 {
     const auto *m = static_cast<const jsprof_mozjs *>(host);
@@ -137,15 +158,12 @@ uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
         uint32_t n_inlined = (walk.*m->extract)(frames, 0, MOZJS_INLINED);
 
         for (uint32_t i = 0; i < n_inlined; i++, n++) {
-            if (n >= max)
-                continue;
-            out[n] = jsprof_frame{};
-            out[n].label = frames[i].label;
-            out[n].sp = mozjs_address(frames[i].stackAddress);
-            out[n].kind = frames[i].kind == Walk::Frame_BaselineInterpreter ? JSPROF_KIND_VM
-                                                                            : JSPROF_KIND_JIT;
+            if (max > 0)
+                out[n % max] = mozjs_compiled_frame(frames[i]);
         }
     }
+    if (n > max && max > 0)
+        mozjs_rotate(out, n % max, max);
     return n;
 }
 
