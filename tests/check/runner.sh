@@ -78,16 +78,18 @@ TEST(good) { CHECK(1); CHECK_EQ(2, 2); CHECK_STR("a", "a"); }
 TEST(bad_number) { CHECK_EQ(2, 3); }
 TEST(bad_string) { CHECK_STR("a", NULL); }
 TEST(bad_truth) { CHECK(0); }
+TEST(bad_idle) {}
 TEST(skipped) { SKIP("no reason"); }
 int main(void)
 {
-    RUN(good); RUN(bad_number); RUN(bad_string); RUN(bad_truth); RUN(skipped);
+    RUN(good); RUN(bad_number); RUN(bad_string); RUN(bad_truth); RUN(bad_idle);
+    RUN(skipped);
     return DONE();
 }
 END
 $CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SRCDIR/tests/unit" \
     -o "$tmp/harness" "$tmp/harness.c"
 B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/harness" >"$tmp/out" && bad=1
-[ "$(tail -n 1 "$tmp/out")" = '1 passed, 3 failed, 1 skipped' ] ||
+[ "$(tail -n 1 "$tmp/out")" = '1 passed, 4 failed, 1 skipped' ] ||
     { cat "$tmp/out"; bad=1; }
 exit $bad

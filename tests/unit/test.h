@@ -3,7 +3,7 @@
  *
  * A check that fails is reported, the case goes on, and the check says false to
  * whoever wants to return. A case that says SKIP(why) and returns is not counted
- * as passed.
+ * as passed; one that checked nothing has failed. Checks belong to the main thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int test_n, test_bad;
+static int test_n, test_bad, test_checks;
 static const char *test_skipped;
 
 #define TEST(name) static void name(void)
@@ -37,7 +37,12 @@ static inline void test_run(void (*body)(void), const char *name)
 {
     int before = test_bad;
     test_skipped = NULL;
+    test_checks = 0;
     body();
+    if (!test_checks && !test_skipped) {
+        test_bad++;
+        printf("# %s: checked nothing\n", name);
+    }
     bool failed = test_bad > before;
     bool skipped = test_skipped && !failed;
     printf("%sok %d - %s%s%s\n", failed ? "not " : "", ++test_n, name,
@@ -47,6 +52,7 @@ static inline void test_run(void (*body)(void), const char *name)
 
 static inline bool test_that(int truth, const char *file, int line, const char *text)
 {
+    test_checks++;
     if (!truth) {
         test_bad++;
         printf("# %s:%d: not so: %s\n", file, line, text);
@@ -57,6 +63,7 @@ static inline bool test_that(int truth, const char *file, int line, const char *
 static inline bool test_equal(long long got, long long want, const char *file,
                               int line, const char *text)
 {
+    test_checks++;
     if (got != want) {
         test_bad++;
         printf("# %s:%d: %s is %lld, not %lld\n", file, line, text, got, want);
@@ -67,6 +74,7 @@ static inline bool test_equal(long long got, long long want, const char *file,
 static inline bool test_same(const char *got, const char *want, const char *file,
                              int line, const char *text)
 {
+    test_checks++;
     bool same = got && want ? strcmp(got, want) == 0 : got == want;
     if (!same) {
         test_bad++;
