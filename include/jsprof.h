@@ -308,7 +308,7 @@ static inline void jsprof_push(jsprof_thread *t, const char *label, const char *
         f->sp = (uintptr_t)__builtin_frame_address(0);
         f->pc = 0;
         f->line = line;
-        f->kind = JSPROF_KIND_VM | JSPROF_JOIN_PAREN;
+        f->kind = (uint32_t)JSPROF_KIND_VM | (uint32_t)JSPROF_JOIN_PAREN;
     }
     /* ORDER: signal fence only. The one reader is this thread's own handler, so
      * the compiler must keep the frame before the depth; the CPU already does. */
