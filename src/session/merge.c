@@ -4,14 +4,38 @@
  */
 #include "merge.h"
 
-#include <stddef.h>
-
-/* What is left of one run. */
+/* What is left of one run of VM frames. */
 struct merge_run {
     const struct jsp_rec_frame *next;
     uint32_t left;
     uint64_t sp; /* of the frame at `next`, carried where it has none */
 };
+
+struct merge_all {
+    struct merge_run runs[JSP_N_RUNS];
+    const struct jsp_rec_native *natives; /* innermost first */
+    uint32_t natives_left;
+    struct jsp_merged *out;
+    uint32_t to; /* frames still to be written, from the outermost down */
+};
+
+bool jsp_loops_have(const struct jsp_loops *loops, uint64_t ip)
+{
+    for (uint32_t i = 0; i < loops->n; i++)
+        if (ip >= loops->at[i][0] && ip < loops->at[i][1])
+            return true;
+    return false;
+}
+
+/* Frames that stand before the first address of their run are outside of it; a run
+ * without any address stands inside of everything. */
+static uint64_t merge_begin(const struct jsp_rec_frame *run, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (run[i].sp)
+            return UINT64_MAX;
+    return 0;
+}
 
 static void merge_carry(struct merge_run *run)
 {
@@ -29,20 +53,106 @@ static struct merge_run *merge_outermost(struct merge_run *runs)
     return best;
 }
 
-void jsp_merge(const struct jsp_record *record, struct jsp_rec_frame *out)
+static void merge_put_vm(struct merge_all *all, struct merge_run *run)
 {
-    struct merge_run runs[JSP_N_RUNS];
+    all->out[--all->to] = (struct jsp_merged){ .id = run->next->id, .line = run->next->line };
+    run->next++;
+    run->left--;
+    merge_carry(run);
+}
+
+static void merge_put_native(struct merge_all *all)
+{
+    const struct jsp_rec_native *frame = &all->natives[--all->natives_left];
+    all->out[--all->to] = (struct jsp_merged){ .ip = frame->ip, .native = true,
+                                               .leaf = all->natives_left == 0 };
+}
+
+/* VM frames above this address are outside of the native frame that ends there. */
+static void merge_vm_above(struct merge_all *all, uint64_t cfa)
+{
+    for (struct merge_run *run; (run = merge_outermost(all->runs)) && run->sp >= cfa;)
+        merge_put_vm(all, run);
+}
+
+static void merge_by_address(struct merge_all *all)
+{
+    while (all->natives_left) {
+        merge_vm_above(all, all->natives[all->natives_left - 1].cfa);
+        merge_put_native(all);
+    }
+    merge_vm_above(all, 0);
+}
+
+static bool merge_has_address(const struct jsp_record *record)
+{
+    uint32_t n = jsp_record_frames(record);
+    for (uint32_t i = 0; i < n; i++)
+        if (record->frames[i].sp > 1) /* 1 is ours: "innermost" */
+            return true;
+    return false;
+}
+
+/* Was this native frame inside one of the loops when it called on? */
+static bool merge_in_loop(const struct merge_all *all, const struct jsp_loops *loops,
+                          uint32_t native)
+{
+    return jsp_loops_have(loops, all->natives[native].ip - (native != 0));
+}
+
+/* Frames up to the next entry. */
+static void merge_one_activation(struct merge_all *all, struct merge_run *run)
+{
+    do
+        merge_put_vm(all, run);
+    while (run->left && !run->next->entry);
+}
+
+static uint32_t merge_activations(const struct merge_run *run)
+{
+    uint32_t n = run->left > 0;
+    for (uint32_t i = 1; i < run->left; i++)
+        n += run->next[i].entry != 0;
+    return n;
+}
+
+/* Walks both from the outside. Where the unwinder saw fewer activations than the VM
+ * has, it was the outer ones that it missed; where it saw more, the innermost has
+ * just been entered, or is about to be left. */
+static void merge_by_loop(struct merge_all *all, const struct jsp_loops *loops,
+                          struct merge_run *run)
+{
+    uint32_t loops_left = 0, runs_left = merge_activations(run);
+    for (uint32_t i = 0; i < all->natives_left; i++)
+        loops_left += merge_in_loop(all, loops, i);
+    for (; runs_left > loops_left && run->left; runs_left--)
+        merge_one_activation(all, run);
+    while (all->natives_left) {
+        bool takes = merge_in_loop(all, loops, all->natives_left - 1);
+        merge_put_native(all);
+        if (takes && run->left)
+            merge_one_activation(all, run);
+    }
+    merge_vm_above(all, 0);
+}
+
+uint32_t jsp_merge(const struct jsp_record *record, const struct jsp_loops *loops,
+                   struct jsp_merged *out)
+{
     const struct jsp_rec_frame *at = record->frames;
+    uint32_t n = jsp_record_frames(record) + record->n_native;
+    struct merge_all all = { .natives = jsp_record_natives(record),
+                             .natives_left = record->n_native, .out = out, .to = n };
 
     for (int i = 0; i < JSP_N_RUNS; i++) {
-        runs[i] = (struct merge_run){ at, record->n[i], UINT64_MAX };
-        merge_carry(&runs[i]);
+        all.runs[i] = (struct merge_run){ at, record->n[i], merge_begin(at, record->n[i]) };
+        merge_carry(&all.runs[i]);
         at += record->n[i];
     }
-    for (uint32_t to = jsp_record_frames(record); to-- > 0;) {
-        struct merge_run *run = merge_outermost(runs);
-        out[to] = *run->next++;
-        run->left--;
-        merge_carry(run);
-    }
+    struct merge_run *run = merge_outermost(all.runs);
+    if (run && loops->n && record->n_native && !merge_has_address(record))
+        merge_by_loop(&all, loops, run);
+    else
+        merge_by_address(&all);
+    return n;
 }

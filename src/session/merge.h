@@ -1,8 +1,13 @@
-/* session/merge.h - the runs of a record, in one order.
+/* session/merge.h - VM and native frames of a record, in one order.
  *
- * The stack grows down, so the frame with the highest stack address is the
- * outermost. A frame that has none stays with the one before it in its run.
- * A pure function; any thread.
+ * The stack grows down, so what has the higher address is further out. A native
+ * frame owns the bytes from its callee's CFA up to its own; a VM frame stands
+ * inside the native frame that runs it, and comes after it. A VM frame without an
+ * address stays with the one before it in its run. Where a host has no addresses
+ * at all, each native activation of its interpreter's loop takes one run of VM
+ * frames, from one that is marked as an entry to the next.
+ *
+ * Pure functions; any thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +16,25 @@
 
 #include "sigsafe/record.h"
 
-/* All frames, innermost first; `out` has room for jsp_record_frames(). */
-void jsp_merge(const struct jsp_record *record, struct jsp_rec_frame *out);
+struct jsp_merged {
+    uint64_t ip;   /* native: looked up one byte earlier unless `leaf`; VM: 0 */
+    uint32_t id;   /* VM: the label */
+    uint32_t line;
+    bool native;
+    bool leaf;
+};
+
+/* Code ranges of interpreter loops, sorted by nothing. */
+struct jsp_loops {
+    uint64_t (*at)[2]; /* start, end */
+    uint32_t n;
+};
+
+/* All frames, innermost first; `out` has room for VM and native frames together.
+ * Returns how many there are. */
+uint32_t jsp_merge(const struct jsp_record *record, const struct jsp_loops *loops,
+                   struct jsp_merged *out);
+
+bool jsp_loops_have(const struct jsp_loops *loops, uint64_t ip);
 
 #endif

@@ -1,0 +1,72 @@
+/* session/code.h - code that comes and goes: which function was at this address then?
+ *
+ * Every registered range lives from its add to its remove, both in CLOCK_MONOTONIC
+ * as the samples are, and is kept until the drain has read every sample of its
+ * time. So a sample that is resolved late still finds the code of its own moment,
+ * and reuse of an address can not mislead.
+ *
+ * Any thread; one lock of its own, which the handler never needs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_CODE_H
+#define JSP_SESSION_CODE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jsp_code_line {
+    uint32_t offset; /* from the range's start; ascending */
+    uint32_t line;
+};
+
+/* One range in its time. Immutable but for `death`. */
+struct jsp_code {
+    uint64_t start, end;
+    uint64_t birth, death; /* death UINT64_MAX: still there */
+    uint32_t label;        /* id in the session's arena */
+    uint32_t n_lines;
+    struct jsp_code_line lines[];
+};
+
+struct jsp_codes {
+    pthread_mutex_t lock;
+    struct jsp_code **at; /* owned, sorted by start, then birth */
+    uint32_t n, capacity;
+    uint32_t n_dead;
+
+    /* Always: at one moment the living ranges do not overlap */
+};
+
+struct jsp_code_def {
+    uint64_t start, length; /* length > 0 */
+    uint32_t label;
+    const struct jsp_code_line *lines; /* copied; may be NULL */
+    uint32_t n_lines;
+};
+
+struct jsp_code_hit {
+    uint32_t label;
+    uint32_t line; /* 0: unknown */
+};
+
+void jsp_codes_init(struct jsp_codes *codes);
+void jsp_codes_free(struct jsp_codes *codes);
+
+/* What lives in the same bytes dies. -EINVAL, -ENOMEM. */
+int jsp_codes_add(struct jsp_codes *codes, const struct jsp_code_def *def, uint64_t now_ns);
+
+/* -ENOENT: nothing lives that starts there. */
+int jsp_codes_remove(struct jsp_codes *codes, uint64_t start, uint64_t now_ns);
+int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t now_ns);
+
+/* What was at `ip` at that time? */
+bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
+                    struct jsp_code_hit *hit);
+
+/* No sample from before this moment will be asked for any more. */
+void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns);
+
+#endif
