@@ -10,6 +10,10 @@ cd "$SRCDIR"
 cp -a Makefile include src tests examples bindings jsprof.pc.in "$scratch"
 mkdir -p "$scratch/build/obj"
 cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
+if [ -x "$B/bin/gjs-console" ]; then
+    mkdir -p "$scratch/build/bin" "$scratch/build/obj/bindings/mozjs"
+    cp -a "$B/bin/gjs-console" "$scratch/build/bin"
+fi
 cp -a "$scratch/include" "$scratch/include.kept"
 cd "$scratch"
 SRCDIR=$scratch B=$scratch/build
@@ -150,6 +154,15 @@ mutant headers 'is not strict C11'
 if command -v g++ >/dev/null; then
     echo 'static inline int *jsprof_mutant(void *new) { return new; }' >>include/jsprof.h
     mutant headers_cxx 'refused by g++'
+fi
+
+# The binding's callbacks: the mutant is the whole binding.
+if [ -x "$B/bin/gjs-console" ]; then
+    echo 'extern "C" void *malloc(unsigned long); void *mutant_sigsafe();
+    static __attribute__((noinline)) void *mutant_deep() { return malloc(1); }
+    void *mutant_sigsafe() { return mutant_deep(); }' |
+        g++ -O2 -c -x c++ -o "$B/obj/bindings/mozjs/mutant.o" -
+    mutant callbacks 'callbacks: reach malloc'
 fi
 
 # The libraries.
