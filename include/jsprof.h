@@ -66,6 +66,12 @@ enum {
     JSPROF_USE_FD = 1u << 1,
     /* Options.flags: refuse (-ELOOP) a `path` whose last part is a symbolic link. */
     JSPROF_NOFOLLOW = 1u << 2,
+    /* Options.flags: VM frames only, the C stack is not unwound. */
+    JSPROF_NO_NATIVE = 1u << 3,
+    /* Options.flags: also tell registered code to /tmp/perf-PID.map, for perf. */
+    JSPROF_PERF_MAP = 1u << 4,
+    /* Options.flags: also write jit-PID.dump beside the capture, for perf inject. */
+    JSPROF_JITDUMP = 1u << 5,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough.
@@ -152,6 +158,9 @@ enum jsprof_join {
     JSPROF_JOIN_SET = 4 << 8,   /* "set label.detail" */
 };
 
+/* Or this too: the frame begins a new activation of the interpreter's loop. */
+enum { JSPROF_FRAME_ENTRY = 1 << 16 };
+
 /* A function of the host, named once. Lives until jsprof_function_free and
  * belongs to no session, so it may serve many. */
 typedef struct jsprof_function jsprof_function;
@@ -173,7 +182,7 @@ typedef struct jsprof_frame {
     uintptr_t   sp;                  /* an address inside this activation's C frame */
     uint64_t    pc;                  /* the host's own program counter */
     uint32_t    line;                /* current line, from 1 */
-    uint32_t    kind;                /* enum jsprof_kind | enum jsprof_join */
+    uint32_t    kind;                /* enum jsprof_kind | jsprof_join | JSPROF_FRAME_ENTRY */
 } jsprof_frame;
 
 /* -- 3. Threads ----------------------------------------------------------- */
@@ -283,7 +292,50 @@ typedef uint32_t (*jsprof_walk_sigsafe_fn)(void *host, const void *ucontext,
 JSPROF_API int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk,
                                         void *host) JSPROF_COLD;
 
-/* -- 7. The library ------------------------------------------------------- */
+/* -- 7. Native frames, compiled code, interpreters ------------------------- */
+
+/* From this offset of a range on, until the next row's. Offsets are from the
+ * range's start, rows ascend. */
+typedef struct jsprof_code_row {
+    uint32_t offset;
+    int32_t  cfa;   /* CFA = stack pointer + this, or frame pointer + this */
+    int16_t  ra_at; /* return address is at CFA + this; 0: in the link register */
+    int16_t  fp_at; /* the caller's frame pointer is at CFA + this; 0: unchanged */
+    uint32_t from_fp; /* not 0: CFA counts from the frame pointer */
+} jsprof_code_row;
+
+typedef struct jsprof_code_line {
+    uint32_t offset; /* from here on, until the next one's; ascending */
+    uint32_t line;
+} jsprof_code_line;
+
+/* Compiled code. Everything is copied but `function`, which lives on. */
+typedef struct jsprof_code {
+    size_t                  size;     /* sizeof(jsprof_code) */
+    const void             *start;
+    size_t                  length;
+    const jsprof_function  *function; /* or NULL, and then: */
+    const char             *name;
+    const jsprof_code_line *lines;    /* or NULL */
+    const jsprof_code_row  *rows;     /* how to unwind it; NULL: by frame pointer */
+    uint32_t                n_lines;
+    uint32_t                n_rows;
+} jsprof_code;
+
+/* The range holds this function from now on; what was registered in the same bytes
+ * is gone. Samples are told apart by time, so addresses may be reused at once.
+ * Call before the code can run, and remove after it can not. -EINVAL, -ENOMEM;
+ * remove and move: -ENOENT, nothing registered starts there. */
+JSPROF_API int jsprof_code_add(jsprof *p, const jsprof_code *code) JSPROF_COLD;
+JSPROF_API int jsprof_code_remove(jsprof *p, const void *start) JSPROF_COLD;
+JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSPROF_COLD;
+
+/* The C code of an interpreter's loop. Its native frames are marked, views hide
+ * them; and where VM frames have no stack address, each native activation of the
+ * loop takes one run of them, from a frame with JSPROF_FRAME_ENTRY to the next. */
+JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;
+
+/* -- 8. The library ------------------------------------------------------- */
 
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
 JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text */

@@ -11,11 +11,13 @@
 
 #include "capture/varint.h"
 #include "capture/writer.h"
+#include "code.h"
+#include "merge.h"
 #include "sigsafe/arena.h"
-#include "sigsafe/record.h"
 
 enum {
-    JSP_OUTPUT_MAX_FRAMES = 1002, /* of one sample: jsprof_options.max_depth and a bit */
+    JSP_OUTPUT_MAX_FRAMES = 1002, /* of each kind: jsprof_options.max_depth and a bit */
+    JSP_OUTPUT_MAX_ADDRS = 1000,  /* of one sample in the file; Sysprof 48 drops deeper */
     JSP_OUTPUT_BLOCK = 1 << 15,   /* bytes of jsprof/samples before they become a chunk */
 };
 
@@ -36,6 +38,9 @@ struct jsp_pending {
 struct jsp_output {
     struct jsp_writer writer;
     const struct jsp_arena *arena; /* borrowed */
+    struct jsp_codes *codes;       /* borrowed */
+    struct jsp_loops loops;        /* owned array */
+    uint32_t cut_id;               /* "[deeper frames cut]" */
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
     struct jsp_tally *tallies;     /* owned */
     uint32_t n_tallies;
@@ -48,8 +53,8 @@ struct jsp_output {
     uint32_t kinds_used;
     uint8_t block[JSP_OUTPUT_BLOCK];
     uint8_t kinds[4096];
-    struct jsp_rec_frame merged[JSP_OUTPUT_MAX_FRAMES];
-    uint64_t addrs[JSP_OUTPUT_MAX_FRAMES];
+    struct jsp_merged merged[2 * JSP_OUTPUT_MAX_FRAMES];
+    uint64_t addrs[2 * JSP_OUTPUT_MAX_FRAMES];
 };
 
 /* Over zeroed memory: begin the file on `fd`, which is then owned. -ENOMEM, ... */

@@ -12,7 +12,7 @@ static const struct names_join {
 } names_joins[] = {
     { "", " ", "" }, { "", " (", ")" }, { "", ".", "" }, { "get ", ".", "" }, { "set ", ".", "" },
 };
-enum { NAMES_JOINS = sizeof names_joins / sizeof names_joins[0], NAMES_KIND_MASK = 0xFF };
+enum { NAMES_JOINS = sizeof names_joins / sizeof names_joins[0], NAMES_KIND_MASK = 0xFF, NAMES_KIND_JOIN = 0xFFFF };
 
 void jsp_names_init(struct jsp_names *names, struct jsp_arena *arena)
 {
@@ -111,7 +111,8 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
         return names->unnamed;
     }
     /* Bit 63 keeps these keys apart from the serials of functions. */
-    struct jsp_name_key key = { frame->label, frame->detail, frame->kind | 1ull << 63 };
+    struct jsp_name_key key = { frame->label, frame->detail,
+                                (frame->kind & NAMES_KIND_JOIN) | 1ull << 63 };
     struct jsp_name_entry *entry = &names->cache[names_slot(&key)];
     const char *text = jsp_arena_label(names->arena, entry->id)->text;
 

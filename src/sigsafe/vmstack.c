@@ -42,6 +42,7 @@ static void vmstack_put(struct vmstack_out *out, const jsprof_frame *frame)
     to->line = frame->line;
     to->sp = frame->sp;
     to->pc = frame->pc;
+    to->entry = frame->kind & JSPROF_FRAME_ENTRY;
 }
 
 static void vmstack_array(struct vmstack_out *out)
@@ -92,7 +93,7 @@ static void vmstack_links(struct vmstack_out *out, const void *ucontext)
         jsprof_frame frame = { .function = l->function };
         struct jsp_rec_frame *to = &out->frames[at];
         *to = (struct jsp_rec_frame){ jsp_names_of(out->names, &frame), l->line,
-                                      (uintptr_t)l, 0 };
+                                      (uintptr_t)l, 0, 0, 0 };
     }
     out->n = n;
     out->cut += depth - n;

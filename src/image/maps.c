@@ -1,0 +1,167 @@
+/* image/maps.c - see maps.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum {
+    MAPS_FIRST_ROOM = 1 << 16,  /* bytes of text */
+    MAPS_MOST_ROOM = 1 << 26,
+};
+
+/* A number up to `stop`, which is passed over. False: that is not what stands here. */
+static bool maps_number(char **at, int base, char stop, uint64_t *out)
+{
+    char *end;
+    if (**at == ' ' || **at == '-' || **at == '+')
+        return false;
+    errno = 0;
+    *out = strtoull(*at, &end, base);
+    if (end == *at || *end != stop || errno)
+        return false;
+    *at = end + 1;
+    return true;
+}
+
+/* The kernel writes a newline in a path as \012, and nothing else so. */
+static void maps_unescape(char *path)
+{
+    char *to = path;
+    for (const char *from = path; *from; from++) {
+        bool is_newline = strncmp(from, "\\012", 4) == 0;
+        *to++ = is_newline ? '\n' : *from;
+        from += is_newline ? 3 : 0;
+    }
+    *to = '\0';
+}
+
+static bool maps_line(char *line, struct jsp_map *m)
+{
+    uint64_t major, minor, inode;
+    if (!maps_number(&line, 16, '-', &m->start) || !maps_number(&line, 16, ' ', &m->end) ||
+        strlen(line) < 5 || line[4] != ' ')
+        return false;
+    m->is_readable = line[0] == 'r';
+    m->is_writable = line[1] == 'w';
+    m->is_executable = line[2] == 'x';
+    line += 5;
+    if (!maps_number(&line, 16, ' ', &m->offset) || !maps_number(&line, 16, ':', &major) ||
+        !maps_number(&line, 16, ' ', &minor))
+        return false;
+    inode = strtoull(line, &line, 10);
+    line += strspn(line, " ");
+    maps_unescape(line);
+    m->dev = makedev((unsigned)major, (unsigned)minor);
+    m->inode = inode;
+    m->path = line;
+    return m->start < m->end;
+}
+
+static bool maps_wanted(const struct jsp_map *m)
+{
+    return m->inode != 0 || m->is_executable || strcmp(m->path, "[vdso]") == 0;
+}
+
+/* Of text that is ours and ends in NUL: -ENOMEM, or the list. */
+static int maps_split(struct jsp_maps *maps, char *text)
+{
+    size_t lines = 0, n = 0;
+    uint64_t last = 0;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    struct jsp_map *list = calloc(lines + 1, sizeof *list);
+    if (!list)
+        return -ENOMEM;
+    for (char *line = text, *next; *line; line = next) {
+        size_t len = strcspn(line, "\n");
+        next = line + len + (line[len] != '\0');
+        line[len] = '\0';
+        if (maps_line(line, &list[n]) && list[n].start >= last && maps_wanted(&list[n]))
+            last = list[n++].end;
+    }
+    jsp_maps_free(maps);
+    *maps = (struct jsp_maps){ list, n, text };
+    return 0;
+}
+
+int jsp_maps_parse(struct jsp_maps *maps, const char *text, size_t n)
+{
+    char *own = strndup(text, n);
+    int err = own ? maps_split(maps, own) : -ENOMEM;
+    if (err)
+        free(own);
+    return err;
+}
+
+/* Read until the file ends; the kernel gives a page at a time. */
+static int maps_slurp(int fd, char **text)
+{
+    size_t room = MAPS_FIRST_ROOM, used = 0;
+    char *own = malloc(room);
+    ssize_t got = 1;
+    while (own && got != 0) {
+        if (used + 1 == room) {
+            char *more = room < MAPS_MOST_ROOM ? realloc(own, room * 2) : NULL;
+            if (!more)
+                break;
+            own = more;
+            room *= 2;
+        }
+        got = read(fd, own + used, room - used - 1);
+        if (got < 0 && errno != EINTR) {
+            int err = -errno;
+            free(own);
+            return err;
+        }
+        used += got > 0 ? (size_t)got : 0;
+    }
+    if (!own || got != 0) {
+        free(own);
+        return -ENOMEM;
+    }
+    own[used] = '\0';
+    *text = own;
+    return 0;
+}
+
+int jsp_maps_read(struct jsp_maps *maps)
+{
+    char *text = NULL;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int err = maps_slurp(fd, &text);
+    close(fd);
+    if (!err)
+        err = maps_split(maps, text);
+    if (err)
+        free(text);
+    return err;
+}
+
+const struct jsp_map *jsp_maps_find(const struct jsp_maps *maps, uint64_t addr)
+{
+    size_t low = 0, high = maps->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (maps->list[mid].end <= addr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < maps->n && maps->list[low].start <= addr ? &maps->list[low] : NULL;
+}
+
+void jsp_maps_free(struct jsp_maps *maps)
+{
+    free(maps->list);
+    free(maps->text);
+    *maps = (struct jsp_maps){ NULL, 0, NULL };
+}

@@ -1,0 +1,104 @@
+/* sigsafe/jitrows.c - see jitrows.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "jitrows.h"
+
+/* The number of ranges that start at or before pc. */
+static uint32_t jitrows_until(const struct jsp_jitrows_range *at, uint32_t n, uint64_t pc)
+{
+    uint32_t low = 0;
+    while (low < n) {
+        uint32_t mid = low + (n - low) / 2;
+        if (at[mid].start <= pc)
+            low = mid + 1;
+        else
+            n = mid;
+    }
+    return low;
+}
+
+/* The last row at or before the offset; before the first one, nothing is known. */
+static bool jitrows_row(const struct jsp_jitrows_range *range, uint64_t offset,
+                        jsprof_code_row *row)
+{
+    uint64_t low = 0, high = range->n_rows;
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+        if (range->rows[mid].offset <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (!low)
+        return false;
+    *row = range->rows[low - 1];
+    return true;
+}
+
+enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
+                                         jsprof_code_row *row)
+{
+    /* ORDER: acquire, pairs with J2: the array is that of this number. */
+    uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_acquire);
+    /* ORDER: acquire, pairs with J1: the array's contents before its address. */
+    const struct jsp_jitrows_range *at = atomic_load_explicit(&rows->at, memory_order_acquire);
+    /* ORDER: relaxed. Checked through seq below. */
+    uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed);
+    if (seq & 1 || !at)
+        return JSP_JITROWS_NONE;
+    uint32_t until = jitrows_until(at, n, pc);
+    struct jsp_jitrows_range range = until ? at[until - 1] : (struct jsp_jitrows_range){ 0 };
+    /* ORDER: acquire fence: what was read above was read before the second look. */
+    atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
+    /* ORDER: relaxed, after the fence. */
+    if (atomic_load_explicit(&rows->seq, memory_order_relaxed) != seq || pc >= range.end)
+        return JSP_JITROWS_NONE;
+    if (!range.rows)
+        return JSP_JITROWS_POINTER;
+    return jitrows_row(&range, pc - range.start, row) ? JSP_JITROWS_ROW : JSP_JITROWS_NONE;
+}
+
+static void jitrows_begin(struct jsp_jitrows *rows)
+{
+    /* ORDER: relaxed. Writers hold a lock. */
+    uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_relaxed);
+    /* ORDER: relaxed, with the fence after it: odd is seen before any change. */
+    atomic_store_explicit(&rows->seq, seq + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release); /* ORDER: as above */
+}
+
+static void jitrows_end(struct jsp_jitrows *rows)
+{
+    /* ORDER: relaxed. Writers hold a lock. */
+    uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_relaxed);
+    /* J2. ORDER: release: the changes are seen before the number is even again. */
+    atomic_store_explicit(&rows->seq, seq + 1, memory_order_release);
+}
+
+void jsp_jitrows_add(struct jsp_jitrows *rows, const struct jsp_jitrows_range *range)
+{
+    /* ORDER: relaxed, both. Writers hold a lock. */
+    struct jsp_jitrows_range *at = atomic_load_explicit(&rows->at, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed); /* ORDER: as above */
+    uint32_t to = jitrows_until(at, n, range->start);
+    jitrows_begin(rows);
+    memmove(at + to + 1, at + to, (n - to) * sizeof *at);
+    at[to] = *range;
+    atomic_store_explicit(&rows->n, n + 1, memory_order_relaxed); /* ORDER: J2 publishes */
+    jitrows_end(rows);
+}
+
+void jsp_jitrows_remove(struct jsp_jitrows *rows, uint64_t start)
+{
+    /* ORDER: relaxed, both. Writers hold a lock. */
+    struct jsp_jitrows_range *at = atomic_load_explicit(&rows->at, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed); /* ORDER: as above */
+    uint32_t until = jitrows_until(at, n, start);
+    if (!until || at[until - 1].start != start)
+        return;
+    jitrows_begin(rows);
+    memmove(at + until - 1, at + until, (n - until) * sizeof *at);
+    atomic_store_explicit(&rows->n, n - 1, memory_order_relaxed); /* ORDER: J2 publishes */
+    jitrows_end(rows);
+}

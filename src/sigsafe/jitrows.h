@@ -1,0 +1,49 @@
+/* sigsafe/jitrows.h - how to unwind registered code, for the handler.
+ *
+ * A sorted array of ranges that host threads change under a lock of theirs while
+ * handlers read: a sequence number is odd meanwhile, and a handler that meets it
+ * odd, or changed, answers "unknown" (it may well have interrupted the writer, so
+ * it can not wait). Arrays that were outgrown are kept until the session ends.
+ *
+ *                      SIGPROF handler   any thread, under the codes' lock
+ *   jsp_jitrows_find         yes                    -
+ *   jsp_jitrows_add           -                    yes
+ *   jsp_jitrows_remove        -                    yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_JITROWS_H
+#define JSP_SIGSAFE_JITROWS_H
+
+#include "room.h"
+
+struct jsp_jitrows_range {
+    uint64_t start, end;
+    const jsprof_code_row *rows; /* immutable; NULL: by frame pointer */
+    uint64_t n_rows;
+};
+
+struct jsp_jitrows {
+    _Atomic uint32_t seq; /* odd: being changed */
+    _Atomic uint32_t n;
+    struct jsp_jitrows_range *_Atomic at; /* sorted, disjoint; owned by who adds */
+    uint32_t capacity;
+};
+
+enum jsp_jitrows_answer {
+    JSP_JITROWS_NONE,    /* no registered code there, or it can not be told now */
+    JSP_JITROWS_POINTER, /* registered, to be walked by frame pointer */
+    JSP_JITROWS_ROW,     /* *row says how */
+};
+
+enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
+                                         jsprof_code_row *row);
+
+/* There is room for one more: n < capacity. The range overlaps none that is there. */
+void jsp_jitrows_add(struct jsp_jitrows *rows, const struct jsp_jitrows_range *range);
+
+/* Forget the range that starts here; its rows, which the caller owns, must outlive
+ * every handler that may still read them. */
+void jsp_jitrows_remove(struct jsp_jitrows *rows, uint64_t start);
+
+#endif
