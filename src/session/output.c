@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "capture/wire.h"
-#include "merge.h"
 
 enum {
     OUTPUT_KNOWN_BYTES = (1 << JSP_ARENA_ID_BITS) / 8,
@@ -80,19 +79,20 @@ static int output_name(struct jsp_output *out, uint32_t id)
 }
 
 /* What a SAMPLE frame can not say, into the block; see docs/capture.md. */
-static void output_beside(struct jsp_output *out, const struct jsp_record *record, uint32_t n)
+static void output_beside(struct jsp_output *out, const struct jsp_record *record)
 {
     uint8_t *to = out->block + out->block_used, *begin = to;
-    uint32_t n_lines = n;
+    const struct jsp_merged *frames = out->frames.at;
+    uint32_t n_lines = out->frames.n;
 
-    while (n_lines && !out->merged[n_lines - 1].line)
+    while (n_lines && !frames[n_lines - 1].line)
         n_lines--;
     to += jsp_varint_put(to, record->weight);
     to += jsp_varint_put(to, record->cpu_ns);
-    to += jsp_varint_put(to, record->cut);
+    to += jsp_varint_put(to, record->cut + out->frames.cut);
     to += jsp_varint_put(to, n_lines);
     for (uint32_t i = 0; i < n_lines; i++)
-        to += jsp_varint_put(to, out->merged[i].line);
+        to += jsp_varint_put(to, frames[i].line);
     if (!out->block_count++)
         out->block_first = out->n_samples;
     out->block_used += (uint32_t)(to - begin);
@@ -125,24 +125,31 @@ static bool output_block_has_room(struct jsp_output *out, uint32_t n)
     return out->block_used + need <= sizeof out->block;
 }
 
-static int output_sample(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+/* Frames as addresses; a new name is told to the file first. */
+static int output_addresses(struct jsp_output *out)
 {
-    uint32_t n = jsp_record_frames(record);
-    if (n > JSP_OUTPUT_MAX_FRAMES)
-        return -EMSGSIZE;
-    if (!output_block_has_room(out, n))
-        return -ENOBUFS;
-    jsp_merge(record, out->merged);
-    for (uint32_t i = 0; i < n; i++) {
-        int err = output_name(out, out->merged[i].id);
+    for (uint32_t i = 0; i < out->frames.n; i++) {
+        const struct jsp_merged *frame = &out->frames.at[i];
+        int err = frame->native ? 0 : output_name(out, frame->id);
         if (err)
             return err;
-        out->addrs[i] = output_address(out, out->merged[i].id);
+        out->addrs[i] = frame->native ? frame->ip : output_address(out, frame->id);
     }
-    struct jsp_writer_sample sample = { record->time_ns, tid, out->addrs, n };
-    int err = jsp_writer_sample(&out->writer, &sample);
+    return 0;
+}
+
+static int output_sample(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+{
+    jsp_frames_of(&out->frames, record);
+    if (!output_block_has_room(out, out->frames.n))
+        return -ENOBUFS;
+    int err = output_addresses(out);
+    if (err)
+        return err;
+    struct jsp_writer_sample sample = { record->time_ns, tid, out->addrs, out->frames.n };
+    err = jsp_writer_sample(&out->writer, &sample);
     if (!err)
-        output_beside(out, record, n);
+        output_beside(out, record);
     return err;
 }
 
@@ -206,6 +213,7 @@ static void output_free(struct jsp_output *out)
     free(out->known);
     free(out->pending);
     free(out->tallies);
+    free(out->frames.loops.at);
     out->known = NULL;
     out->pending = NULL;
     out->tallies = NULL;

@@ -11,13 +11,10 @@
 
 #include "capture/varint.h"
 #include "capture/writer.h"
-#include "code.h"
-#include "merge.h"
+#include "frames.h"
 #include "sigsafe/arena.h"
 
 enum {
-    JSP_OUTPUT_MAX_FRAMES = 1002, /* of each kind: jsprof_options.max_depth and a bit */
-    JSP_OUTPUT_MAX_ADDRS = 1000,  /* of one sample in the file; Sysprof 48 drops deeper */
     JSP_OUTPUT_BLOCK = 1 << 15,   /* bytes of jsprof/samples before they become a chunk */
 };
 
@@ -38,9 +35,7 @@ struct jsp_pending {
 struct jsp_output {
     struct jsp_writer writer;
     const struct jsp_arena *arena; /* borrowed */
-    struct jsp_codes *codes;       /* borrowed */
-    struct jsp_loops loops;        /* owned array */
-    uint32_t cut_id;               /* "[deeper frames cut]" */
+    struct jsp_frames frames;
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
     struct jsp_tally *tallies;     /* owned */
     uint32_t n_tallies;
@@ -53,8 +48,7 @@ struct jsp_output {
     uint32_t kinds_used;
     uint8_t block[JSP_OUTPUT_BLOCK];
     uint8_t kinds[4096];
-    struct jsp_merged merged[2 * JSP_OUTPUT_MAX_FRAMES];
-    uint64_t addrs[2 * JSP_OUTPUT_MAX_FRAMES];
+    uint64_t addrs[JSP_FRAMES_KEPT];
 };
 
 /* Over zeroed memory: begin the file on `fd`, which is then owned. -ENOMEM, ... */

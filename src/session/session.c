@@ -62,6 +62,7 @@ static int session_arena(struct jsprof *p, uint32_t label_bytes)
 
 static void session_free(struct jsprof *p)
 {
+    jsp_codes_free(&p->codes);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
     free(p);
@@ -113,11 +114,12 @@ static void session_describe(struct jsprof *p)
 
 static void session_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
 {
-    uint32_t record = jsp_record_words(setup->max_depth + 1);
+    uint32_t record = jsp_record_words(setup->max_depth + 1, setup->max_depth);
     uint32_t words = setup->ring_bytes / (uint32_t)sizeof(uint64_t);
     p->pid = getpid();
     p->hz = setup->hz;
     p->chain = setup->chain;
+    jsp_codes_init(&p->codes);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .max_depth = setup->max_depth,
         .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
@@ -145,6 +147,8 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
         return err;
     }
     session_locks(p);
+    p->output.frames.codes = &p->codes;
+    p->output.frames.cut_id = jsp_arena_synth(&p->arena, "[deeper frames cut]");
     session_describe(p);
     *out = p;
     return 0;

@@ -24,6 +24,7 @@ struct jsprof {
     struct jsp_thread_setup setup;
     size_t slots_bytes, label_bytes; /* of the arena's two mappings */
     struct jsp_arena arena;
+    struct jsp_codes codes; /* has a lock of its own */
 
     pthread_mutex_t lock;
     pthread_cond_t wake, served_cond; /* of the drain; of who waits for a flush */
@@ -41,7 +42,7 @@ struct jsprof {
 
     /* The drain's. */
     struct jsp_output output;
-    uint64_t popped[4 + 3 * JSP_OUTPUT_MAX_FRAMES];
+    uint64_t popped[8 + 6 * JSP_FRAMES_RUN];
 };
 
 /* All but the path or descriptor of jsprof_options, checked and with defaults. */

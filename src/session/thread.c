@@ -35,7 +35,7 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     size_t at = sizeof(struct jsp_thread);
     l.frames = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
     l.walked = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
-    l.record = thread_part(&at, jsp_record_words(setup->max_depth + 1) * sizeof(uint64_t));
+    l.record = thread_part(&at, jsp_record_words(setup->max_depth + 1, setup->max_depth) * sizeof(uint64_t));
     l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
     l.end = at;
     return l;
@@ -56,11 +56,6 @@ static void thread_find_stack(struct jsp_vmstack *vm)
     pthread_attr_destroy(&attr);
 }
 
-static uint32_t thread_synth(struct jsp_arena *arena, const char *text)
-{
-    return jsp_arena_intern(arena, text, (uint32_t)strlen(text), JSPROF_KIND_SYNTH);
-}
-
 static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *setup,
                         const struct thread_layout *l)
 {
@@ -77,8 +72,8 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     jsp_names_init(&s->names, setup->arena);
     jsp_vmstack_init(&s->vm, &s->own, setup->max_depth, (void *)(base + l->walked));
     thread_find_stack(&s->vm);
-    s->empty_id = thread_synth(setup->arena, "[no VM frame]");
-    s->cut_id = thread_synth(setup->arena, "[deeper frames cut]");
+    s->empty_id = jsp_arena_synth(setup->arena, "[no VM frame]");
+    s->cut_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");
 }
 
 int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,

@@ -66,6 +66,13 @@ void jsp_arena_init(struct jsp_arena *arena, const struct jsp_arena_memory *memo
 uint32_t jsp_arena_intern(struct jsp_arena *arena, const char *text, uint32_t len,
                           uint8_t kind);
 
+/* A name of our own making, "[...]". */
+static inline uint32_t jsp_arena_synth(struct jsp_arena *arena, const char *text)
+{
+    return jsp_arena_intern(arena, text, (uint32_t)strnlen(text, JSP_LABEL_MAX),
+                            JSPROF_KIND_SYNTH);
+}
+
 static inline const struct jsp_label *jsp_arena_label(const struct jsp_arena *arena, uint32_t id)
 {
     return (const struct jsp_label *)(const void *)(arena->bytes + (uint64_t)id * 8);

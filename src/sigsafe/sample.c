@@ -179,7 +179,8 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t
     jsp_vmstack_read(&self->vm, &self->names, ucontext, self->record);
     sample_close(self);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
-                       jsp_record_words(jsp_record_frames(self->record))))
+                       jsp_record_words(jsp_record_frames(self->record),
+                                        self->record->n_native)))
         jsp_count(&self->lost_ring, weight);
 }
 

@@ -1,0 +1,39 @@
+/* session/frames.h - from a record to what stands in a SAMPLE frame: addresses,
+ * innermost first, and a line for each.
+ *
+ * A native address is looked up in the code that was registered at the sample's
+ * time; what is found there is a VM frame like the others. The rest stays native,
+ * one byte before the return address, so that it lies in the call.
+ *
+ * The drain's, like the output.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_FRAMES_H
+#define JSP_SESSION_FRAMES_H
+
+#include "code.h"
+#include "merge.h"
+
+enum {
+    JSP_FRAMES_RUN = 1002,  /* of each kind: jsprof_options.max_depth and a bit */
+    JSP_FRAMES_KEPT = 1000, /* of one sample in the file; Sysprof 48 drops deeper ones */
+};
+
+struct jsp_frames {
+    struct jsp_codes *codes; /* borrowed */
+    struct jsp_loops loops;  /* owned array */
+    uint32_t cut_id;         /* of "[deeper frames cut]" */
+    /* The result; index: innermost first. */
+    uint32_t n;
+    uint32_t cut;            /* frames beyond JSP_FRAMES_KEPT */
+    struct jsp_merged at[2 * JSP_FRAMES_RUN];
+};
+
+/* Fill `n`, `cut` and `at`; registered code has become VM frames with a label. */
+void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record);
+
+/* A code range of an interpreter's loop. -ENOMEM. */
+int jsp_frames_add_loop(struct jsp_frames *frames, uint64_t start, uint64_t end);
+
+#endif
