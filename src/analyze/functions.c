@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "jsprof.h"
+
 struct functions_line {
     uint32_t function, line;
     uint64_t value;
@@ -80,6 +82,8 @@ static int functions_stack(struct functions_build *b, uint32_t stack)
         b->seen[function] = stack + 1;
         out->rows[function].total += k->value;
         out->rows[function].total_samples += k->samples;
+        if (b->frames[i].kind == JSPROF_KIND_JIT)
+            out->rows[function].jit_total += k->value;
     }
     out->value += k->value;
     out->samples += k->samples;
@@ -101,12 +105,16 @@ static void functions_hottest(struct functions_build *b)
 }
 
 /* Functions that only other threads ran have no row. */
-static void functions_drop_unseen(struct jsp_functions *f)
+static void functions_finish(struct jsp_functions *f, const struct jsp_profile *p)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < f->n; i++)
-        if (f->rows[i].total_samples)
-            f->rows[kept++] = f->rows[i];
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct jsp_function_row *row = &f->rows[i];
+        bool is_jit = row->jit_total > row->total / 2;
+        row->kind = is_jit ? JSPROF_KIND_JIT : p->functions[row->function].kind;
+        if (row->total_samples)
+            f->rows[kept++] = *row;
+    }
     f->n = kept;
 }
 
@@ -125,7 +133,7 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
             err = functions_stack(b, i);
     if (err == 0) {
         functions_hottest(b);
-        functions_drop_unseen(out);
+        functions_finish(out, p);
     } else {
         jsp_functions_free(out);
     }

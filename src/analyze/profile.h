@@ -48,13 +48,17 @@ struct jsp_stack {
     bool is_cut;          /* frames are missing at the leaf */
 };
 
+/* Interpreted and compiled code of one name is one function (of kind VM here): which
+ * of them ran is told by each frame. */
 struct jsp_function {
     const char *name; /* owned by the profile */
     uint32_t kind;    /* enum jsprof_kind, JSP_KIND_... */
 };
 
 struct jsp_profile_frame {
-    uint32_t function, line; /* line 0: not known */
+    uint32_t function;
+    uint32_t line; /* 0: not known */
+    uint32_t kind; /* enum jsprof_kind, JSP_KIND_... */
 };
 
 struct jsp_profile {
@@ -106,7 +110,7 @@ struct jsp_profile_address {
     bool is_kernel;
 };
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *at,
-                         uint32_t *function); /* -ENOMEM */
+                         struct jsp_profile_frame *out); /* -ENOMEM; line is 0 */
 
 /* perf's markers inside a stack: not a frame, but where the next ones stand. */
 bool jsp_profile_is_marker(uint64_t addr);

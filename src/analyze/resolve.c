@@ -28,20 +28,30 @@ bool jsp_profile_is_marker(uint64_t a)
            a == resolve_guest_user;
 }
 
-int jsp_work_function(struct jsp_profile *p, struct jsp_read_text name, uint32_t kind,
-                      uint32_t *function)
+static uint32_t resolve_known(const struct jsp_profile *p, uint32_t hash,
+                              struct jsp_read_text name, uint32_t kind)
 {
-    struct jsp_profile_work *w = p->work;
-    uint64_t h = jsp_hash_bytes(w->functions.seed + kind, name.at, name.len);
-    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
-    while ((at = jsp_table_next(&w->functions, hash, &probe)) != 0) {
+    uint32_t probe = hash, at;
+    while ((at = jsp_table_next(&p->work->functions, hash, &probe)) != 0) {
         const struct jsp_function *f = &p->functions[at - 1];
         if (f->kind == kind && strlen(f->name) == name.len &&
-            memcmp(f->name, name.at, name.len) == 0) {
-            *function = at - 1;
-            return 0;
-        }
+            memcmp(f->name, name.at, name.len) == 0)
+            break;
     }
+    return at;
+}
+
+/* The function of a name, which may be new, and the frame's own kind. */
+static int resolve_named(struct jsp_profile *p, struct jsp_read_text name, uint32_t kind,
+                         struct jsp_profile_frame *out)
+{
+    struct jsp_profile_work *w = p->work;
+    uint32_t class = kind == JSPROF_KIND_JIT ? JSPROF_KIND_VM : kind;
+    uint64_t h = jsp_hash_bytes(w->functions.seed + class, name.at, name.len);
+    uint32_t hash = (uint32_t)(h >> 16), at = resolve_known(p, hash, name, class);
+    *out = (struct jsp_profile_frame){ at - 1, 0, kind };
+    if (at)
+        return 0;
     struct jsp_function *more =
         jsp_grow(p->functions, &w->functions_room, p->n_functions, sizeof *more);
     if (!more)
@@ -50,16 +60,16 @@ int jsp_work_function(struct jsp_profile *p, struct jsp_read_text name, uint32_t
     char *text = jsp_store_text(&w->store, name.at, name.len);
     if (!text)
         return -ENOMEM;
-    more[p->n_functions] = (struct jsp_function){ text, kind };
-    *function = p->n_functions;
+    more[p->n_functions] = (struct jsp_function){ text, class };
+    out->function = p->n_functions;
     return jsp_table_add(&w->functions, hash, p->n_functions++);
 }
 
 static int resolve_fixed(struct jsp_profile *p, const char *name, uint32_t kind,
-                         uint32_t *function)
+                         struct jsp_profile_frame *out)
 {
     struct jsp_read_text t = { name, (uint32_t)strlen(name) };
-    return jsp_work_function(p, t, kind, function);
+    return resolve_named(p, t, kind, out);
 }
 
 /* A forked child that never mapped anything itself runs its parent's code. */
@@ -78,7 +88,7 @@ static const struct jsp_names_map *resolve_map(struct jsp_profile *p, struct jsp
 }
 
 static int resolve_module(struct jsp_profile *p, const struct jsp_names_map *m,
-                          uint32_t *function)
+                          struct jsp_profile_frame *out)
 {
     char name[256];
     uint32_t at = m->path.len;
@@ -87,38 +97,38 @@ static int resolve_module(struct jsp_profile *p, const struct jsp_names_map *m,
     int len = (int)(m->path.len - at);
     snprintf(name, sizeof name, m->path.at[at] == '[' ? "%.*s" : "[%.*s]",
              len > 250 ? 250 : len, m->path.at + at);
-    return resolve_fixed(p, name, JSPROF_KIND_NATIVE, function);
+    return resolve_fixed(p, name, JSPROF_KIND_NATIVE, out);
 }
 
-static int resolve_tagged(struct jsp_profile *p, struct jsp_names_key k, uint32_t *function)
+static int resolve_tagged(struct jsp_profile *p, struct jsp_names_key k, struct jsp_profile_frame *out)
 {
     const struct jsp_names_jit *jit = jsp_names_jit(&p->names, k);
     uint32_t kind = JSPROF_KIND_VM;
     jsp_names_kind(&p->names, (uint32_t)k.addr, &kind);
     if (jit)
-        return jsp_work_function(p, jit->name, kind, function);
+        return resolve_named(p, jit->name, kind, out);
     const struct jsp_names_symbol *s = jsp_names_symbol(&p->names, k);
     if (s)
-        return jsp_work_function(p, s->name, kind, function);
-    return resolve_fixed(p, "[unnamed VM function]", JSPROF_KIND_SYNTH, function);
+        return resolve_named(p, s->name, kind, out);
+    return resolve_fixed(p, "[unnamed VM function]", JSPROF_KIND_SYNTH, out);
 }
 
 static int resolve_native(struct jsp_profile *p, const struct jsp_profile_address *a,
-                          uint32_t *function)
+                          struct jsp_profile_frame *out)
 {
     uint32_t kind = a->is_kernel ? JSP_KIND_KERNEL : JSPROF_KIND_NATIVE;
     const struct jsp_names_symbol *s = jsp_names_symbol(&p->names, a->key);
     if (s)
-        return jsp_work_function(p, s->name, kind, function);
+        return resolve_named(p, s->name, kind, out);
     const struct jsp_names_jit *jit = jsp_names_jit(&p->names, a->key);
     if (jit)
-        return jsp_work_function(p, jit->name, JSPROF_KIND_JIT, function);
+        return resolve_named(p, jit->name, JSPROF_KIND_JIT, out);
     if (a->is_kernel)
-        return resolve_fixed(p, "[kernel]", kind, function);
+        return resolve_fixed(p, "[kernel]", kind, out);
     const struct jsp_names_map *m = resolve_map(p, a->key);
     if (m && m->path.len)
-        return resolve_module(p, m, function);
-    return resolve_fixed(p, "[unknown]", JSPROF_KIND_SYNTH, function);
+        return resolve_module(p, m, out);
+    return resolve_fixed(p, "[unknown]", JSPROF_KIND_SYNTH, out);
 }
 
 static uint32_t resolve_cached(struct jsp_profile_work *w, uint32_t hash,
@@ -135,7 +145,7 @@ static uint32_t resolve_cached(struct jsp_profile_work *w, uint32_t hash,
 }
 
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *a,
-                         uint32_t *function)
+                         struct jsp_profile_frame *out)
 {
     struct jsp_profile_work *w = p->work;
     uint64_t h = jsp_hash_mix(w->places.seed, a->key.addr);
@@ -143,11 +153,12 @@ int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address
     uint32_t hash = (uint32_t)(jsp_hash_mix(h, rest) >> 16);
     uint32_t at = resolve_cached(w, hash, a);
     if (at) {
-        *function = w->place[at - 1].function;
+        *out = (struct jsp_profile_frame){ w->place[at - 1].function, 0,
+                                           w->place[at - 1].kind };
         return 0;
     }
     bool is_tagged = (a->key.addr & JSP_WIRE_JIT_MASK) == JSP_WIRE_JIT_TAG;
-    int err = is_tagged ? resolve_tagged(p, a->key, function) : resolve_native(p, a, function);
+    int err = is_tagged ? resolve_tagged(p, a->key, out) : resolve_native(p, a, out);
     if (err < 0)
         return err;
     struct jsp_profile_place *more =
@@ -156,7 +167,8 @@ int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address
         return -ENOMEM;
     w->place = more;
     more[w->n_places] = (struct jsp_profile_place){ a->key.addr, a->key.pid, a->key.epoch,
-                                                    *function, a->is_kernel };
+                                                    out->function, out->kind,
+                                                    a->is_kernel };
     return jsp_table_add(&w->places, hash, w->n_places++);
 }
 
@@ -164,10 +176,9 @@ int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address
 static int resolve_cut(struct jsp_profile *p, const struct jsp_stack *k,
                        struct jsp_profile_frame *out)
 {
-    out->line = 0;
     if (!k->is_cut)
         return 0;
-    int err = resolve_fixed(p, "[frames cut]", JSPROF_KIND_SYNTH, &out->function);
+    int err = resolve_fixed(p, "[frames cut]", JSPROF_KIND_SYNTH, out);
     return err < 0 ? err : 1;
 }
 
@@ -189,13 +200,13 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
         }
         if (n == JSP_PROFILE_DEPTH)
             break;
+        int err = jsp_profile_function(p, &a, &out[n]);
         out[n].line = number > UINT32_MAX ? 0 : (uint32_t)number;
-        int err = jsp_profile_function(p, &a, &out[n].function);
         n = err < 0 ? err : n + 1;
     }
-    if (n == 0)
-        n = resolve_fixed(p, "[no frame]", JSPROF_KIND_SYNTH, &out[0].function) < 0
-                ? -ENOMEM
-                : 1;
+    if (n == 0) {
+        int err = resolve_fixed(p, "[no frame]", JSPROF_KIND_SYNTH, out);
+        n = err < 0 ? err : 1;
+    }
     return n;
 }

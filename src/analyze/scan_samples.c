@@ -8,19 +8,30 @@
 #include "analyze/work.h"
 #include "capture/wire.h"
 
+/* Samples are looked up in batches: what each will touch lies all over the file, so
+ * every step fetches ahead for the whole batch before the next step reads it. */
+enum { SCAN_BATCH = 32, SCAN_LINE = 64, SCAN_LINES = 6 };
+
+struct scan_one {
+    struct jsp_sample sample;
+    int64_t time;
+    uint32_t thread, hash;
+};
+
 struct scan_state {
     struct jsp_profile *p;
     struct jsp_read_frame frame;
-    struct jsp_sample sample;
-    uint32_t thread;
+    uint32_t thread; /* of the sample before */
+    uint32_t n;
+    struct scan_one batch[SCAN_BATCH];
 };
 
 /* Equal neighbours are the rule: most samples stay on the thread of the one before. */
-static int scan_thread(struct scan_state *s)
+static int scan_thread(struct scan_state *s, int32_t tid)
 {
     struct jsp_profile *p = s->p;
     struct jsp_profile_work *w = p->work;
-    int32_t pid = s->frame.pid, tid = s->sample.body.tid;
+    int32_t pid = s->frame.pid;
     if (s->thread < p->n_threads && p->threads[s->thread].pid == pid &&
         p->threads[s->thread].tid == tid)
         return 0;
@@ -42,32 +53,33 @@ static int scan_thread(struct scan_state *s)
     return jsp_table_add(&w->threads, hash, s->thread);
 }
 
-static bool scan_equal(const struct scan_state *s, const struct jsp_stack *k)
+static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
 {
-    return k->thread == s->thread && k->n_addrs == s->sample.body.n_addrs &&
-           k->epoch == s->sample.epoch && k->n_lines == s->sample.weight.n_lines &&
-           k->lines_bytes == s->sample.weight.lines_bytes && k->is_cut == (s->sample.weight.cut != 0) &&
-           memcmp(k->addrs, s->sample.body.addrs, 8 * (size_t)k->n_addrs) == 0 &&
-           (k->n_lines == 0 || memcmp(k->lines, s->sample.weight.lines, k->lines_bytes) == 0);
+    const struct jsp_weight *w = &o->sample.weight;
+    return k->thread == o->thread && k->n_addrs == o->sample.body.n_addrs &&
+           k->epoch == o->sample.epoch && k->n_lines == w->n_lines &&
+           k->lines_bytes == w->lines_bytes && k->is_cut == (w->cut != 0) &&
+           memcmp(k->addrs, o->sample.body.addrs, 8 * (size_t)k->n_addrs) == 0 &&
+           (k->n_lines == 0 || memcmp(k->lines, w->lines, k->lines_bytes) == 0);
 }
 
-static uint32_t scan_hash(const struct scan_state *s)
+static uint32_t scan_hash(const struct jsp_profile *p, const struct scan_one *o)
 {
-    uint64_t h = s->p->work->stacks.seed;
-    h = jsp_hash_mix(h, (uint64_t)s->thread << 32 | s->sample.epoch);
-    h = jsp_hash_words(h, s->sample.body.addrs, s->sample.body.n_addrs);
-    if (s->sample.weight.lines_bytes)
-        h = jsp_hash_bytes(h, s->sample.weight.lines, s->sample.weight.lines_bytes);
+    const struct jsp_weight *w = &o->sample.weight;
+    uint64_t h = jsp_hash_mix(p->work->stacks.seed,
+                              (uint64_t)o->thread << 32 | o->sample.epoch);
+    h = jsp_hash_words(h, o->sample.body.addrs, o->sample.body.n_addrs);
+    if (w->lines_bytes)
+        h = jsp_hash_bytes(h, w->lines, w->lines_bytes);
     return (uint32_t)(h >> 16);
 }
 
-static int scan_stack(struct scan_state *s, struct jsp_stack **out)
+static int scan_stack(struct jsp_profile *p, const struct scan_one *o, struct jsp_stack **out)
 {
-    struct jsp_profile *p = s->p;
     struct jsp_profile_work *w = p->work;
-    uint32_t hash = scan_hash(s), probe = hash, at;
-    while ((at = jsp_table_next(&w->stacks, hash, &probe)) != 0)
-        if (scan_equal(s, &p->stacks[at - 1])) {
+    uint32_t probe = o->hash, at;
+    while ((at = jsp_table_next(&w->stacks, o->hash, &probe)) != 0)
+        if (scan_equal(o, &p->stacks[at - 1])) {
             *out = &p->stacks[at - 1];
             return 0;
         }
@@ -77,58 +89,95 @@ static int scan_stack(struct scan_state *s, struct jsp_stack **out)
         return -ENOMEM;
     p->stacks = more;
     *out = &more[p->n_stacks];
-    **out = (struct jsp_stack){ .addrs = s->sample.body.addrs,
-                                .lines = s->sample.weight.lines,
-                                .lines_bytes = s->sample.weight.lines_bytes,
-                                .epoch = s->sample.epoch,
-                                .thread = s->thread,
-                                .n_addrs = (uint16_t)s->sample.body.n_addrs,
-                                .n_lines = (uint16_t)s->sample.weight.n_lines,
-                                .is_cut = s->sample.weight.cut != 0 };
-    return jsp_table_add(&w->stacks, hash, p->n_stacks++);
+    **out = (struct jsp_stack){ .addrs = o->sample.body.addrs,
+                                .lines = o->sample.weight.lines,
+                                .lines_bytes = o->sample.weight.lines_bytes,
+                                .epoch = o->sample.epoch,
+                                .thread = o->thread,
+                                .n_addrs = (uint16_t)o->sample.body.n_addrs,
+                                .n_lines = (uint16_t)o->sample.weight.n_lines,
+                                .is_cut = o->sample.weight.cut != 0 };
+    return jsp_table_add(&w->stacks, o->hash, p->n_stacks++);
 }
 
-static uint64_t scan_value(const struct scan_state *s)
+static uint64_t scan_value(const struct jsp_profile *p, const struct jsp_weight *w)
 {
-    const struct jsp_profile *p = s->p;
     if (p->unit == JSP_VALUE_COUNT)
-        return s->sample.weight.weight;
-    if (p->unit == JSP_VALUE_CPU && s->sample.weight.known)
-        return s->sample.weight.cpu_ns;
-    return s->sample.weight.weight * p->period_ns;
+        return w->weight;
+    if (p->unit == JSP_VALUE_CPU && w->known)
+        return w->cpu_ns;
+    return w->weight * p->period_ns;
 }
 
-static void scan_account(struct scan_state *s, struct jsp_stack *k)
+static void scan_account(struct jsp_profile *p, const struct scan_one *o, struct jsp_stack *k)
 {
-    struct jsp_profile *p = s->p;
-    struct jsp_thread_info *t = &p->threads[s->thread];
-    uint64_t value = scan_value(s);
+    const struct jsp_weight *w = &o->sample.weight;
+    struct jsp_thread_info *t = &p->threads[o->thread];
+    uint64_t value = scan_value(p, w);
     k->samples++;
-    k->weight += s->sample.weight.weight;
+    k->weight += w->weight;
     k->value += value;
     t->samples++;
-    t->weight += s->sample.weight.weight;
+    t->weight += w->weight;
     t->value += value;
-    t->cpu_ns += s->sample.weight.cpu_ns;
-    t->last_time = s->frame.time;
+    t->cpu_ns += w->cpu_ns;
+    t->last_time = o->time;
     p->samples++;
-    p->weight += s->sample.weight.weight;
+    p->weight += w->weight;
     p->value += value;
     p->squares += (double)value * (double)value;
     if (p->samples == 1)
-        p->first_sample = s->frame.time;
-    p->last_sample = s->frame.time;
+        p->first_sample = o->time;
+    p->last_sample = o->time;
 }
 
-static int scan_sample(struct scan_state *s)
+static void scan_fetch(const struct scan_state *s)
+{
+    const struct jsp_profile *p = s->p;
+    const struct jsp_table *t = &p->work->stacks;
+    uint32_t at[SCAN_BATCH];
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t probe = s->batch[i].hash;
+        at[i] = jsp_table_next(t, s->batch[i].hash, &probe);
+        if (at[i])
+            __builtin_prefetch(&p->stacks[at[i] - 1], 1);
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct jsp_stack *k = at[i] ? &p->stacks[at[i] - 1] : NULL;
+        if (k && k->lines)
+            __builtin_prefetch(k->lines);
+        for (int line = 0; k && line < SCAN_LINES; line++)
+            __builtin_prefetch(k->addrs + SCAN_LINE * line);
+    }
+}
+
+static int scan_flush(struct scan_state *s)
 {
     struct jsp_stack *k;
-    int err = scan_thread(s);
-    if (err == 0)
-        err = scan_stack(s, &k);
-    if (err == 0)
-        scan_account(s, k);
-    return err;
+    scan_fetch(s);
+    for (uint32_t i = 0; i < s->n; i++) {
+        int err = scan_stack(s->p, &s->batch[i], &k);
+        if (err < 0)
+            return err;
+        scan_account(s->p, &s->batch[i], k);
+    }
+    s->n = 0;
+    return 0;
+}
+
+/* A sample enters the batch; a full batch is looked up. */
+static int scan_sample(struct scan_state *s)
+{
+    struct scan_one *o = &s->batch[s->n];
+    const struct jsp_table *t = &s->p->work->stacks;
+    int err = scan_thread(s, o->sample.body.tid);
+    if (err < 0)
+        return err;
+    o->thread = s->thread;
+    o->time = s->frame.time;
+    o->hash = scan_hash(s->p, o);
+    __builtin_prefetch(&t->slots[o->hash & t->mask]);
+    return ++s->n == SCAN_BATCH ? scan_flush(s) : 0;
 }
 
 int jsp_scan_samples(struct jsp_profile *p)
@@ -136,16 +185,16 @@ int jsp_scan_samples(struct jsp_profile *p)
     struct scan_state s = { .p = p };
     struct jsp_read_cursor walk;
     struct jsp_samples samples;
+    int err = 0;
     /* Frames were counted by the first pass, bodies of samples are by this one. */
     jsp_read_start(&walk, p->capture, NULL);
     jsp_samples_start(&samples, p, &p->defects);
-    while (jsp_read_next(&walk, &s.frame)) {
-        if (s.frame.type != JSP_WIRE_SAMPLE || !jsp_samples_take(&samples, &s.frame, &s.sample))
+    while (err == 0 && jsp_read_next(&walk, &s.frame)) {
+        if (s.frame.type != JSP_WIRE_SAMPLE ||
+            !jsp_samples_take(&samples, &s.frame, &s.batch[s.n].sample))
             continue;
-        int err = scan_sample(&s);
-        if (err < 0)
-            return err;
+        err = scan_sample(&s);
         jsp_work_progress(p, p->capture->size / 2 + walk.offset / 2);
     }
-    return 0;
+    return err < 0 ? err : scan_flush(&s);
 }

@@ -9,6 +9,7 @@
 
 struct tree_build {
     struct jsp_profile *p;
+    const struct jsp_tree_options *options;
     struct jsp_tree *out;
     uint32_t room;
     struct jsp_table children; /* (parent, function) -> node */
@@ -49,21 +50,33 @@ static void tree_count(struct jsp_tree_node *n, const struct jsp_stack *k)
     n->n_samples += k->samples;
 }
 
-static int tree_stack(struct tree_build *b, uint32_t stack, enum jsp_tree_from from)
+/* Direct recursion becomes one frame. Returns how many are left. */
+static int tree_fold(struct jsp_profile_frame *frames, int n)
+{
+    int kept = 1;
+    for (int i = 1; i < n; i++)
+        if (frames[i].function != frames[kept - 1].function)
+            frames[kept++] = frames[i];
+    return kept;
+}
+
+static int tree_stack(struct tree_build *b, uint32_t stack)
 {
     const struct jsp_stack *k = &b->p->stacks[stack];
+    bool is_up = b->options->is_bottom_up;
     int n = jsp_profile_frames(b->p, stack, b->frames);
     if (n < 0)
         return n;
+    if (!b->options->is_recursive)
+        n = tree_fold(b->frames, n);
     uint32_t at = 0;
     tree_count(&b->out->nodes[0], k);
     for (int i = 0; i < n; i++) {
-        uint32_t function = b->frames[from == JSP_TREE_ROOTS ? n - 1 - i : i].function;
-        int err = tree_child(b, at, function, &at);
+        int err = tree_child(b, at, b->frames[is_up ? i : n - 1 - i].function, &at);
         if (err < 0)
             return err;
         tree_count(&b->out->nodes[at], k);
-        if (i == (from == JSP_TREE_ROOTS ? n - 1 : 0))
+        if (i == (is_up ? 0 : n - 1))
             b->out->nodes[at].self += k->value;
     }
     return 0;
@@ -107,20 +120,21 @@ static int tree_order(struct jsp_tree *t)
 }
 
 int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
-                   const struct jsp_select *select, enum jsp_tree_from from)
+                   const struct jsp_tree_options *options)
 {
     memset(out, 0, sizeof *out);
     struct tree_build *b = calloc(1, sizeof *b);
     if (!b)
         return -ENOMEM;
     b->p = p;
+    b->options = options;
     b->out = out;
     int err = jsp_table_init(&b->children, 0);
     if (err == 0)
         err = tree_append(b, 0, UINT32_MAX);
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
-        if (jsp_select_has(select, &p->stacks[i]))
-            err = tree_stack(b, i, from);
+        if (jsp_select_has(&options->select, &p->stacks[i]))
+            err = tree_stack(b, i);
     if (err == 0)
         err = tree_order(out);
     jsp_table_free(&b->children);

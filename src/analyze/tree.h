@@ -24,10 +24,14 @@ struct jsp_tree {
     uint32_t n;
 };
 
-enum jsp_tree_from { JSP_TREE_ROOTS, JSP_TREE_LEAVES };
+struct jsp_tree_options {
+    struct jsp_select select;
+    bool is_bottom_up;
+    bool is_recursive; /* a function that calls itself stands once for each level */
+};
 
 int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
-                   const struct jsp_select *select, enum jsp_tree_from from); /* -ENOMEM */
+                   const struct jsp_tree_options *options); /* -ENOMEM */
 void jsp_tree_free(struct jsp_tree *t);
 
 #endif

@@ -11,17 +11,30 @@
 #include "analyze/table.h"
 #include "capture/wire.h"
 
+/* Step over n varints, eight bytes at a time: each has one byte below 0x80, its last. */
+static bool weights_skip(const uint8_t **at, const uint8_t *end, uint64_t n)
+{
+    while (n >= 8 && end - *at >= 8) {
+        uint64_t word;
+        memcpy(&word, *at, sizeof word);
+        n -= (uint64_t)__builtin_popcountll(~word & 0x8080808080808080u);
+        *at += 8;
+    }
+    while (n > 0 && *at < end)
+        n -= *(*at)++ < 0x80;
+    return n == 0;
+}
+
 static bool weights_record(const uint8_t **at, const uint8_t *end, struct jsp_weight *out)
 {
-    uint64_t n_lines, line;
+    uint64_t n_lines;
     if (!jsp_read_varint(at, end, &out->weight) ||
         !jsp_read_varint(at, end, &out->cpu_ns) || !jsp_read_varint(at, end, &out->cut) ||
         !jsp_read_varint(at, end, &n_lines) || n_lines > JSP_WIRE_MAX_ADDRS)
         return false;
     out->lines = *at;
-    for (uint64_t i = 0; i < n_lines; i++)
-        if (!jsp_read_varint(at, end, &line))
-            return false;
+    if (!weights_skip(at, end, n_lines))
+        return false;
     out->lines_bytes = (uint32_t)(*at - out->lines);
     out->n_lines = (uint32_t)n_lines;
     out->known = true;

@@ -11,7 +11,7 @@
 struct jsp_profile_place { /* an address that was looked up, and what it is */
     uint64_t addr;
     int32_t pid;
-    uint32_t epoch, function;
+    uint32_t epoch, function, kind;
     bool is_kernel;
 };
 
@@ -34,8 +34,6 @@ struct jsp_profile_work {
 };
 
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out);
-int jsp_work_function(struct jsp_profile *p, struct jsp_read_text name, uint32_t kind,
-                      uint32_t *function);
 void jsp_work_progress(struct jsp_profile *p, uint64_t done);
 
 /* First pass: everything but samples. Second pass: samples. -ENOMEM. */

@@ -41,16 +41,16 @@ static void dump_address(struct dump *d, const struct jsp_profile_address *a, ui
 {
     struct jsp_profile *p = &d->capture->profile;
     const struct jsp_names_map *m = jsp_names_map(&p->names, a->key);
-    uint32_t function;
+    struct jsp_profile_frame frame;
     printf("\n    %016" PRIx64 "  ", a->key.addr);
     if (jsp_profile_is_marker(a->key.addr)) {
         fputs(jsp_profile_is_kernel_marker(a->key.addr) ? "(kernel below)" : "(user below)",
               stdout);
         return;
     }
-    if (jsp_profile_function(p, a, &function) < 0)
+    if (jsp_profile_function(p, a, &frame) < 0)
         return;
-    cli_name(&d->capture->style, cli_span(p->functions[function].name), 0);
+    cli_name(&d->capture->style, cli_span(p->functions[frame.function].name), 0);
     if (line)
         printf(" :%" PRIu64, line);
     if (m && m->path.len) {

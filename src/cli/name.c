@@ -9,7 +9,7 @@
 
 #include "cli/text.h"
 
-enum { NAME_PIECE = 16, NAME_LONGEST = 16384 };
+enum { NAME_PIECE = 16, NAME_LONGEST = 16384, NAME_PATH_LEAST = 6 };
 
 /* One character as it will be shown: its bytes and its columns. */
 struct name_piece {
@@ -137,7 +137,12 @@ static int name_print_path(const struct cli_style *s, struct cli_span name, int 
         fputs(dots, stdout);
         return fixed + name_print(s, tail, room);
     }
-    return name_print_cut(s, name, room);
+    if (fixed + NAME_PATH_LEAST > room)
+        return name_print_cut(s, name, room);
+    name_print(s, head, room);
+    fputs(dots, stdout);
+    struct cli_span path_all = { name.at + path, name.len - path };
+    return fixed + name_print(s, name_tail(s, path_all, room - fixed), room - fixed);
 }
 
 int cli_name(const struct cli_style *s, struct cli_span name, int room)

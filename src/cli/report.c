@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,12 @@ static void report_layout(struct report *r)
     int left = r->capture.style.columns;
     bool is_open = left == 0;
     left -= 7 + 10 + 8 + 8; /* self share, self time, total share, kind */
-    r->bar = is_open ? REPORT_UNBOUND_BAR : left > 84 ? 20 : left > 45 ? 10 : 0;
+    r->bar = is_open ? REPORT_UNBOUND_BAR : left > 110 ? 20 : left > 45 ? 10 : 0;
     left -= r->bar + 2;
     r->has_error = is_open || left > REPORT_NAME_LEAST + 10 + 5;
     left -= r->has_error ? 5 : 0;
-    r->has_samples = is_open || left > REPORT_NAME_LEAST + 14 + 9;
+    r->has_samples = r->capture.profile.unit != JSP_VALUE_COUNT;
+    r->has_samples &= is_open || left > REPORT_NAME_LEAST + 14 + 9;
     left -= r->has_samples ? 9 : 0;
     r->has_total_time = is_open || left > REPORT_NAME_LEAST + 14 + 10;
     left -= r->has_total_time ? 10 : 0;
@@ -58,15 +60,6 @@ static double report_share(const struct report *r, uint64_t value)
     return r->functions.value ? (double)value / (double)r->functions.value : 0;
 }
 
-/* The square root by Newton's steps; the tool links no math library. */
-static double report_root(double x)
-{
-    double root = x > 1 ? x : 1;
-    for (int i = 0; i < 40; i++)
-        root = (root + x / root) / 2;
-    return root;
-}
-
 /* One standard error of a share: binomial, over as many independent samples as
  * the uneven ones are worth. */
 static double report_error(const struct report *r, double share)
@@ -75,22 +68,23 @@ static double report_error(const struct report *r, double share)
     double all = (double)p->value;
     double worth = p->squares > 0 ? all * all / p->squares : 0;
     double n = p->samples ? worth * (double)r->functions.samples / (double)p->samples : 0;
-    return n > 0 && share > 0 ? report_root(share * (1 - share) / n) : 0;
+    return n > 0 && share > 0 ? sqrt(share * (1 - share) / n) : 0;
 }
 
 static void report_head(const struct report *r)
 {
     const struct cli_style *s = &r->capture.style;
+    const char *unit = cli_unit_head(&r->capture.profile);
     cli_colour(s, CLI_DIM);
     printf("%7s", "SELF");
     if (r->has_error)
         printf("%5s", s->is_utf8 ? "    ±" : "+-");
-    printf("%10s", "TIME");
+    printf("%10s", unit);
     if (r->has_samples)
         printf("%9s", "SAMPLES");
     printf("%8s", "TOTAL");
     if (r->has_total_time)
-        printf("%10s", "TIME");
+        printf("%10s", unit);
     printf("  %*s%s%-8s%s", r->bar, "", r->bar ? "  " : "", "KIND", "FUNCTION");
     cli_colour(s, CLI_PLAIN);
     putchar('\n');
@@ -101,12 +95,17 @@ static enum cli_colour report_heat(double share)
     return share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN;
 }
 
-static void report_numbers(const struct report *r, const struct jsp_function_row *f)
+/* What a function that never ran itself has as self stays blank. */
+static void report_self(const struct report *r, const struct jsp_function_row *f)
 {
     const struct cli_style *s = &r->capture.style;
-    const struct jsp_profile *p = &r->capture.profile;
-    double self = report_share(r, f->self), total = report_share(r, f->total);
+    double self = report_share(r, f->self);
     char text[CLI_NUMBER];
+    int blank = 17 + (r->has_error ? 5 : 0) + (r->has_samples ? 9 : 0);
+    if (f->self_samples == 0) {
+        printf("%*s", blank, "");
+        return;
+    }
     cli_colour(s, report_heat(self));
     printf("%7s", cli_percent(text, self));
     cli_colour(s, CLI_PLAIN);
@@ -115,15 +114,22 @@ static void report_numbers(const struct report *r, const struct jsp_function_row
         printf("%5.1f", 100 * report_error(r, self));
         cli_colour(s, CLI_PLAIN);
     }
-    printf("%10s", cli_value(text, p, f->self));
+    printf("%10s", cli_value(text, &r->capture.profile, f->self));
     if (r->has_samples)
         printf("%9s", cli_count(text, f->self_samples));
+}
+
+static void report_numbers(const struct report *r, const struct jsp_function_row *f)
+{
+    double self = report_share(r, f->self), total = report_share(r, f->total);
+    char text[CLI_NUMBER];
+    report_self(r, f);
     printf("%8s", cli_percent(text, total));
     if (r->has_total_time)
-        printf("%10s", cli_value(text, p, f->total));
+        printf("%10s", cli_value(text, &r->capture.profile, f->total));
     fputs("  ", stdout);
     if (r->bar) {
-        cli_bar(s, self, total, r->bar);
+        cli_bar(&r->capture.style, self, total, r->bar);
         fputs("  ", stdout);
     }
 }
@@ -139,7 +145,7 @@ static void report_row(const struct report *r, const struct jsp_function_row *f)
     int room = r->name ? r->name - (int)strlen(line) : 0;
     report_numbers(r, f);
     cli_colour(s, CLI_KIND);
-    printf("%-8s", jsp_kind_name(function->kind));
+    printf("%-8s", jsp_kind_name(f->kind));
     cli_colour(s, CLI_PLAIN);
     cli_name(s, cli_span(function->name), room);
     cli_colour(s, CLI_DIM);
@@ -193,7 +199,7 @@ static void report_csv(const struct report *r, uint32_t limit)
         const struct jsp_function *function = &r->capture.profile.functions[f->function];
         report_csv_text(function->name);
         printf(",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-               jsp_kind_name(function->kind), f->self, f->total, f->self_samples,
+               jsp_kind_name(f->kind), f->self, f->total, f->self_samples,
                f->total_samples);
     }
 }

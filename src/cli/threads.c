@@ -61,6 +61,11 @@ const char *cli_unit(const struct jsp_profile *p)
                                        : "samples";
 }
 
+const char *cli_unit_head(const struct jsp_profile *p)
+{
+    return p->unit == JSP_VALUE_COUNT ? "SAMPLES" : "TIME";
+}
+
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value)
 {
     return p->unit == JSP_VALUE_COUNT ? cli_count(out, value) : cli_duration(out, value);
@@ -92,10 +97,12 @@ void cli_heading(const struct cli_capture *c, const bool *threads)
     cli_colour(s, CLI_BOLD);
     cli_name(s, threads_command(p), room);
     cli_colour(s, CLI_PLAIN);
-    printf("\n%s samples of %s%s%s", cli_count(n, p->samples), cli_unit(p), dot,
-           cli_duration(m, threads_span(p)));
+    printf("\n%s samples", cli_count(n, p->samples));
+    if (p->unit != JSP_VALUE_COUNT)
+        printf("%s%s of %s", dot, cli_duration(n, p->value), cli_unit(p));
+    printf(" in %s", cli_duration(m, threads_span(p)));
     if (p->hz)
-        printf("%s%s clock at %u Hz", dot, p->clock, p->hz);
+        printf("%s%u Hz asked for", dot, p->hz);
     for (uint32_t i = 0, shown = 0; threads && i < p->n_threads; i++)
         if (threads[i] && !shown++) {
             printf("%sthread %" PRId32 " ", dot, p->threads[i].tid);
@@ -138,10 +145,9 @@ void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value)
     char n[CLI_NUMBER], v[CLI_NUMBER];
     putchar('\n');
     if (p->unit == JSP_VALUE_COUNT)
-        printf("Shares are of %s samples; the capture names no clock.\n",
-               cli_count(n, samples));
+        printf("100%% is %s samples; the capture names no clock.\n", cli_count(n, samples));
     else
-        printf("Shares are of %s of %s, in %s samples.\n", cli_value(v, p, value),
-               cli_unit(p), cli_count(n, samples));
+        printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, value), cli_unit(p),
+               cli_count(n, samples));
     threads_lost(p);
 }

@@ -18,6 +18,9 @@ const char *cli_thread_name(const struct jsp_thread_info *t);
 /* "CPU time", "elapsed time", "samples": what shares are made of. */
 const char *cli_unit(const struct jsp_profile *p);
 
+/* The head of a column of such values: "TIME" or "SAMPLES". */
+const char *cli_unit_head(const struct jsp_profile *p);
+
 /* A value in the profile's unit: a duration, or a count of samples. */
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value);
 

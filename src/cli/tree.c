@@ -21,6 +21,7 @@ static const char tree_help[] =
     "\n"
     "  --bottom-up      from where the time was spent up to the callers\n"
     "  --inverted       the same\n"
+    "  --recursion      show every level of a function that calls itself\n"
     "  --min PERCENT    leave out branches below this share (default 1)\n"
     "  --depth N        so many levels at most; 0 is all (default)\n"
     "  --thread WHICH   only the thread of this name or number\n"
@@ -127,7 +128,7 @@ static void tree_rest(const struct tree_view *v, const struct jsp_tree_node *n, 
     cli_colour(s, CLI_DIM);
     printf("%7s", cli_percent(text, tree_share(v, hidden)));
     printf("%10s%9s", cli_value(text, &v->capture.profile, hidden), "");
-    tree_indent(v, tree_joint(v));
+    tree_indent(v, v->n_more ? tree_joint(v) : NULL);
     printf("(%u smaller)", n->n_children - shown);
     cli_colour(s, CLI_PLAIN);
     putchar('\n');
@@ -139,7 +140,8 @@ static void tree_below(struct tree_view *v, const struct jsp_tree_node *n, uint3
     uint32_t shown = v->depth && level >= v->depth ? 0 : tree_visible(v, n);
     uint64_t hidden = shown ? tree_hidden(v, n, shown) : 0;
     bool has_rest = hidden && tree_share(v, hidden) >= v->min;
-    bool is_straight = shown == 1 && !has_rest && level > 0;
+    /* Roots and only children need no branch: they stand where their parent stands. */
+    bool is_straight = level == 0 || (shown == 1 && !has_rest);
     if (shown == 0 || (!is_straight && !tree_push(v)))
         return;
     for (uint32_t i = 0; i < shown && !ferror(stdout); i++) {
@@ -149,10 +151,10 @@ static void tree_below(struct tree_view *v, const struct jsp_tree_node *n, uint3
         tree_line(v, c, !is_straight);
         tree_below(v, c, level + 1);
     }
-    if (!is_straight && has_rest) {
+    if (!is_straight)
         v->more[v->n_more - 1] = false;
+    if (has_rest)
         tree_rest(v, n, shown, hidden);
-    }
     v->n_more -= !is_straight;
 }
 
@@ -161,18 +163,19 @@ static void tree_print(struct tree_view *v)
     const struct cli_style *s = &v->capture.style;
     cli_heading(&v->capture, v->threads);
     cli_colour(s, CLI_DIM);
-    printf("%7s%10s%7s  FUNCTION\n", "TOTAL", "TIME", "SELF");
+    printf("%7s%10s%7s  FUNCTION\n", "TOTAL", cli_unit_head(&v->capture.profile), "SELF");
     cli_colour(s, CLI_PLAIN);
     tree_below(v, &v->tree.nodes[0], 0);
     cli_closing(&v->capture, v->tree.nodes[0].n_samples, v->tree.nodes[0].total);
 }
 
-static int tree_build(struct tree_view *v, const char *thread, enum jsp_tree_from from)
+static int tree_build(struct tree_view *v, const char *thread,
+                      struct jsp_tree_options *options)
 {
     if (!cli_threads_choose(&v->capture, thread, &v->threads))
         return CLI_FAILED;
-    struct jsp_select select = { v->threads };
-    int err = jsp_tree_build(&v->tree, &v->capture.profile, &select, from);
+    options->select.threads = v->threads;
+    int err = jsp_tree_build(&v->tree, &v->capture.profile, options);
     if (err < 0)
         return cli_fail(v->capture.label, "%s", strerror(-err));
     if (v->tree.n == 1)
@@ -193,10 +196,11 @@ static int tree_min(const char *word, double *min)
 static int tree_run(struct cli_arguments *a)
 {
     const char *min = "1", *thread = NULL;
-    bool is_bottom_up = false;
+    struct jsp_tree_options shape = { 0 };
     struct tree_view v = { 0 };
-    const struct cli_option options[] = { { "bottom-up", &is_bottom_up, NULL, NULL },
-                                          { "inverted", &is_bottom_up, NULL, NULL },
+    const struct cli_option options[] = { { "bottom-up", &shape.is_bottom_up, NULL, NULL },
+                                          { "inverted", &shape.is_bottom_up, NULL, NULL },
+                                          { "recursion", &shape.is_recursive, NULL, NULL },
                                           { "min", NULL, &min, NULL },
                                           { "depth", NULL, NULL, &v.depth },
                                           { "thread", NULL, &thread, NULL },
@@ -208,7 +212,7 @@ static int tree_run(struct cli_arguments *a)
         return CLI_USAGE;
     if (cli_load(&v.capture, path))
         return CLI_FAILED;
-    int status = tree_build(&v, thread, is_bottom_up ? JSP_TREE_LEAVES : JSP_TREE_ROOTS);
+    int status = tree_build(&v, thread, &shape);
     if (status == CLI_OK)
         tree_print(&v);
     jsp_tree_free(&v.tree);
