@@ -11,6 +11,7 @@
 
 #include "session/env.h"
 #include "session/function.h"
+#include "session/register.h"
 #include "session/session.h"
 
 enum {
@@ -46,6 +47,8 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
     setup->signo = o->signo ? o->signo : SIGPROF;
     setup->wall = o->clock == JSPROF_CLOCK_WALL;
     setup->chain = o->flags & JSPROF_CHAIN;
+    setup->native = !(o->flags & JSPROF_NO_NATIVE);
+    setup->perf_map = o->flags & JSPROF_PERF_MAP;
     bool good = public_within(setup->hz, 1, PUBLIC_HZ_MAX) &&
                 public_within(setup->max_depth, 1, PUBLIC_DEPTH_MAX) &&
                 public_within(setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX) &&
@@ -93,6 +96,18 @@ static int public_open_file(const jsprof_options *o)
     return fd < 0 ? err : fd;
 }
 
+/* Where the capture is going to be; `to` has room for PATH_MAX. */
+static const char *public_directory(const jsprof_options *o, char *to)
+{
+    const char *slash = o->flags & JSPROF_USE_FD || !o->path ? NULL : strrchr(o->path, '/');
+    size_t n = slash ? (size_t)(slash - o->path) : 0;
+    if (!slash || n >= PATH_MAX)
+        return ".";
+    memcpy(to, o->path, n);
+    to[n] = 0;
+    return n ? to : "/";
+}
+
 /* -- Sessions --------------------------------------------------------------- */
 
 int jsprof_open(jsprof **out, const jsprof_options *options)
@@ -112,6 +127,8 @@ int jsprof_open(jsprof **out, const jsprof_options *options)
     setup.fd = public_open_file(&o);
     if (setup.fd < 0)
         return setup.fd;
+    char directory[PATH_MAX];
+    setup.dump_directory = o.flags & JSPROF_JITDUMP ? public_directory(&o, directory) : NULL;
     err = jsp_session_open(out, &setup);
     if (err)
         close(setup.fd);
@@ -243,6 +260,37 @@ int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk, void
     public_thread(t)->sampled.vm.walk_host = host;
     jsprof_thread_resume(t);
     return 0;
+}
+
+/* -- Code ------------------------------------------------------------------- */
+
+int jsprof_code_add(jsprof *p, const jsprof_code *code)
+{
+    if (!p || !code || code->size != sizeof *code || !code->start || !code->length)
+        return -EINVAL;
+    if ((!code->function && !code->name) || (code->n_lines && !code->lines) ||
+        (code->n_rows && !code->rows))
+        return -EINVAL;
+    return jsp_register_code(p, code);
+}
+
+int jsprof_code_remove(jsprof *p, const void *start)
+{
+    return p ? jsp_register_remove(p, (uint64_t)(uintptr_t)start) : -EINVAL;
+}
+
+int jsprof_code_move(jsprof *p, const void *from, const void *to)
+{
+    if (!p || !to)
+        return -EINVAL;
+    return jsp_register_move(p, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)to);
+}
+
+int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
+{
+    if (!p || !start || !length)
+        return -EINVAL;
+    return jsp_register_loop(p, (uint64_t)(uintptr_t)start, length);
 }
 
 /* -- The library ------------------------------------------------------------ */

@@ -20,6 +20,8 @@ void jsp_codes_free(struct jsp_codes *codes)
 {
     for (uint32_t i = 0; i < codes->n; i++)
         free(codes->at[i]);
+    for (uint32_t i = 0; i < codes->n_outgrown; i++)
+        free(codes->outgrown[i]);
     free(codes->at);
     pthread_mutex_destroy(&codes->lock);
 }
@@ -38,6 +40,13 @@ static uint32_t codes_until(const struct jsp_codes *codes, uint64_t ip)
     return low;
 }
 
+static void codes_die(struct jsp_codes *codes, struct jsp_code *code, uint64_t now_ns)
+{
+    jsp_jitrows_remove(&codes->handler, code->start);
+    code->death = now_ns;
+    codes->n_dead++;
+}
+
 /* Living ranges are disjoint, so the nearest one that starts before the end is the
  * last that can overlap [start, end). */
 static void codes_kill_overlap(struct jsp_codes *codes, uint64_t start, uint64_t end,
@@ -49,8 +58,7 @@ static void codes_kill_overlap(struct jsp_codes *codes, uint64_t start, uint64_t
             continue;
         if (code->end <= start)
             return;
-        code->death = now_ns;
-        codes->n_dead++;
+        codes_die(codes, code, now_ns);
     }
 }
 
@@ -67,16 +75,50 @@ static int codes_grow(struct jsp_codes *codes)
     return 0;
 }
 
+/* A larger array for the handler; the one before stays, somebody may be reading it. */
+static int codes_grow_handler(struct jsp_codes *codes)
+{
+    struct jsp_jitrows *rows = &codes->handler;
+    /* ORDER: relaxed, both. Only who holds the lock changes them. */
+    uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed);
+    /* ORDER: as above. */
+    struct jsp_jitrows_range *old = atomic_load_explicit(&rows->at, memory_order_relaxed);
+    if (n < rows->capacity)
+        return 0;
+    uint32_t capacity = rows->capacity ? rows->capacity * 2 : 64;
+    struct jsp_jitrows_range *more = malloc(capacity * sizeof *more);
+    if (!more || codes->n_outgrown == sizeof codes->outgrown / sizeof *codes->outgrown) {
+        free(more);
+        return -ENOMEM;
+    }
+    if (n)
+        memcpy(more, old, n * sizeof *more);
+    codes->outgrown[codes->n_outgrown++] = more; /* all of them are freed at the end */
+    /* J1. ORDER: release: the contents before the address. The number of ranges is
+     * the same in both arrays, so `seq` need not change. */
+    atomic_store_explicit(&rows->at, more, memory_order_release);
+    rows->capacity = capacity;
+    return 0;
+}
+
 static struct jsp_code *codes_new(const struct jsp_code_def *def, uint64_t now_ns)
 {
-    size_t lines = def->lines ? def->n_lines : 0;
-    struct jsp_code *code = malloc(sizeof *code + lines * sizeof *code->lines);
+    size_t lines = (def->lines ? def->n_lines : 0) * sizeof *def->lines;
+    size_t rows = (def->rows ? def->n_rows : 0) * sizeof *def->rows;
+    struct jsp_code *code = malloc(sizeof *code + lines + rows);
     if (!code)
         return NULL;
-    *code = (struct jsp_code){ def->start, def->start + def->length, now_ns, UINT64_MAX,
-                               def->label, (uint32_t)lines };
-    if (lines)
-        memcpy(code->lines, def->lines, lines * sizeof *code->lines);
+    *code = (struct jsp_code){ .start = def->start, .end = def->start + def->length,
+                               .birth = now_ns, .death = UINT64_MAX, .label = def->label };
+    if (lines) {
+        code->n_lines = def->n_lines;
+        memcpy(code->lines, def->lines, lines);
+    }
+    if (rows) {
+        code->n_rows = def->n_rows;
+        code->rows = (jsprof_code_row *)(void *)((char *)code->lines + lines);
+        memcpy(code->rows, def->rows, rows);
+    }
     return code;
 }
 
@@ -84,6 +126,8 @@ static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *
                             uint64_t now_ns)
 {
     int err = codes_grow(codes);
+    if (!err)
+        err = codes_grow_handler(codes);
     struct jsp_code *code = err ? NULL : codes_new(def, now_ns);
     if (!code)
         return -ENOMEM;
@@ -92,6 +136,8 @@ static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *
     memmove(codes->at + at + 1, codes->at + at, (codes->n - at) * sizeof *codes->at);
     codes->at[at] = code;
     codes->n++;
+    struct jsp_jitrows_range range = { code->start, code->end, code->rows, code->n_rows };
+    jsp_jitrows_add(&codes->handler, &range);
     return 0;
 }
 
@@ -120,29 +166,37 @@ int jsp_codes_remove(struct jsp_codes *codes, uint64_t start, uint64_t now_ns)
 {
     pthread_mutex_lock(&codes->lock);
     struct jsp_code *code = codes_alive_at(codes, start);
-    if (code) {
-        code->death = now_ns;
-        codes->n_dead++;
-    }
+    if (code)
+        codes_die(codes, code, now_ns);
     pthread_mutex_unlock(&codes->lock);
     return code ? 0 : -ENOENT;
 }
 
-int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t now_ns)
+/* The new range is added first, which kills the old one where they overlap. */
+static int codes_move_locked(struct jsp_codes *codes, struct jsp_code *code,
+                             const struct jsp_code_def *to, uint64_t now_ns)
+{
+    struct jsp_code_def def = *to;
+    def.lines = code->lines;
+    def.n_lines = code->n_lines;
+    def.rows = code->rows;
+    def.n_rows = code->n_rows;
+    int err = codes_add_locked(codes, &def, now_ns);
+    if (!err && code->death == UINT64_MAX)
+        codes_die(codes, code, now_ns);
+    return err;
+}
+
+int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t now_ns,
+                   struct jsp_code_def *moved)
 {
     int err = -ENOENT;
     pthread_mutex_lock(&codes->lock);
     struct jsp_code *code = codes_alive_at(codes, from);
     if (code) {
-        struct jsp_code_def def = { to, code->end - code->start, code->label, code->lines,
-                                    code->n_lines };
-        code->death = now_ns;
-        codes->n_dead++;
-        err = codes_add_locked(codes, &def, now_ns);
-        if (err) { /* as if it had not been asked */
-            code->death = UINT64_MAX;
-            codes->n_dead--;
-        }
+        *moved = (struct jsp_code_def){ .start = to, .length = code->end - code->start,
+                                        .label = code->label };
+        err = codes_move_locked(codes, code, moved, now_ns);
     }
     pthread_mutex_unlock(&codes->lock);
     return err;

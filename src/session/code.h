@@ -13,9 +13,8 @@
 #define JSP_SESSION_CODE_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "sigsafe/jitrows.h"
 
 struct jsp_code_line {
     uint32_t offset; /* from the range's start; ascending */
@@ -27,12 +26,16 @@ struct jsp_code {
     uint64_t start, end;
     uint64_t birth, death; /* death UINT64_MAX: still there */
     uint32_t label;        /* id in the session's arena */
-    uint32_t n_lines;
+    uint32_t n_lines, n_rows;
+    jsprof_code_row *rows; /* behind the lines; NULL: by frame pointer */
     struct jsp_code_line lines[];
 };
 
 struct jsp_codes {
     pthread_mutex_t lock;
+    struct jsp_jitrows handler; /* the living ranges, as the handler sees them */
+    struct jsp_jitrows_range *outgrown[32]; /* owned: arrays that handlers may still read */
+    uint32_t n_outgrown;
     struct jsp_code **at; /* owned, sorted by start, then birth */
     uint32_t n, capacity;
     uint32_t n_dead;
@@ -45,6 +48,8 @@ struct jsp_code_def {
     uint32_t label;
     const struct jsp_code_line *lines; /* copied; may be NULL */
     uint32_t n_lines;
+    const jsprof_code_row *rows; /* copied; NULL: by frame pointer */
+    uint32_t n_rows;
 };
 
 struct jsp_code_hit {
@@ -60,13 +65,17 @@ int jsp_codes_add(struct jsp_codes *codes, const struct jsp_code_def *def, uint6
 
 /* -ENOENT: nothing lives that starts there. */
 int jsp_codes_remove(struct jsp_codes *codes, uint64_t start, uint64_t now_ns);
-int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t now_ns);
+
+/* The same; `moved` tells start, length and label of where it is now. */
+int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t now_ns,
+                   struct jsp_code_def *moved);
 
 /* What was at `ip` at that time? */
 bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
                     struct jsp_code_hit *hit);
 
-/* No sample from before this moment will be asked for any more. */
+/* No sample from before this moment will be asked for any more, and no handler that
+ * began before it still runs. */
 void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns);
 
 #endif

@@ -62,6 +62,7 @@ static int session_arena(struct jsprof *p, uint32_t label_bytes)
 
 static void session_free(struct jsprof *p)
 {
+    jsp_perfmap_close(&p->perf);
     jsp_codes_free(&p->codes);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
@@ -120,11 +121,20 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
     p->hz = setup->hz;
     p->chain = setup->chain;
     jsp_codes_init(&p->codes);
+    jsp_perfmap_init(&p->perf);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .max_depth = setup->max_depth,
         .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .wall = setup->wall, .signo = setup->signo,
     };
+}
+
+static int session_perf(struct jsprof *p, const struct jsp_session_setup *setup)
+{
+    int err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
+    if (!err && setup->dump_directory)
+        err = jsp_perfmap_open_dump(&p->perf, setup->dump_directory);
+    return err;
 }
 
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
@@ -141,7 +151,9 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
         return err;
     }
     session_set_up(p, setup);
-    err = jsp_output_open(&p->output, setup->fd, &p->arena);
+    err = session_perf(p, setup);
+    if (!err)
+        err = jsp_output_open(&p->output, setup->fd, &p->arena);
     if (err) {
         session_free(p);
         return err;

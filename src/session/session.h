@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "output.h"
+#include "perfmap.h"
 #include "thread.h"
 
 struct jsprof {
@@ -24,7 +25,8 @@ struct jsprof {
     struct jsp_thread_setup setup;
     size_t slots_bytes, label_bytes; /* of the arena's two mappings */
     struct jsp_arena arena;
-    struct jsp_codes codes; /* has a lock of its own */
+    struct jsp_codes codes;   /* has a lock of its own */
+    struct jsp_perfmap perf; /* under that lock */
 
     pthread_mutex_t lock;
     pthread_cond_t wake, served_cond; /* of the drain; of who waits for a flush */
@@ -49,7 +51,8 @@ struct jsprof {
 struct jsp_session_setup {
     int fd; /* given away on success */
     uint32_t hz, max_depth, ring_bytes, label_bytes;
-    bool wall, chain;
+    bool wall, chain, native, perf_map;
+    const char *dump_directory; /* NULL: no jitdump */
     int signo;
 };
 

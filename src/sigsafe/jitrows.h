@@ -26,7 +26,7 @@ struct jsp_jitrows_range {
 struct jsp_jitrows {
     _Atomic uint32_t seq; /* odd: being changed */
     _Atomic uint32_t n;
-    struct jsp_jitrows_range *_Atomic at; /* sorted, disjoint; owned by who adds */
+    struct jsp_jitrows_range *_Atomic at; /* sorted, disjoint; owned by the codes */
     uint32_t capacity;
 };
 

@@ -1,0 +1,37 @@
+/* session/perfmap.h - registered code, told to perf: /tmp/perf-PID.map and jitdump.
+ *
+ * Both are written at once, by the thread that registers, under the codes' lock.
+ * A file that can not be written is given up with its errno kept; the capture is
+ * not concerned.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_PERFMAP_H
+#define JSP_SESSION_PERFMAP_H
+
+#include "code.h"
+
+struct jsp_perfmap {
+    int map_fd, dump_fd; /* owned; -1: not wanted, or given up */
+    void *marker;        /* the executable mapping by which perf finds the dump */
+    uint64_t index;      /* of the next function in the dump */
+};
+
+/* A range and its name, as perf shall know it. */
+struct jsp_perfmap_code {
+    uint64_t start, length;
+    const char *name;
+    uint64_t time_ns;
+};
+
+void jsp_perfmap_init(struct jsp_perfmap *perf);
+
+/* Create the file. 0 or a negative errno. A symbolic link is refused (-ELOOP). */
+int jsp_perfmap_open_map(struct jsp_perfmap *perf);
+int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *directory);
+
+void jsp_perfmap_add(struct jsp_perfmap *perf, const struct jsp_perfmap_code *code);
+
+void jsp_perfmap_close(struct jsp_perfmap *perf);
+
+#endif

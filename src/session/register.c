@@ -1,0 +1,74 @@
+/* session/register.c - see register.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "register.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(jsprof_code_line) == sizeof(struct jsp_code_line), "same lines");
+
+/* The name as a label of kind JIT; one that is too long is cut. */
+static uint32_t register_label(struct jsprof *p, const jsprof_code *code)
+{
+    const char *text = code->function ? code->function->text : code->name;
+    uint32_t len = (uint32_t)strnlen(text, JSP_LABEL_MAX);
+    return jsp_arena_intern(&p->arena, text, len, JSPROF_KIND_JIT);
+}
+
+static void register_perf(struct jsprof *p, const struct jsp_code_def *def, uint64_t now_ns)
+{
+    struct jsp_perfmap_code code = { def->start, def->length,
+                                     jsp_arena_label(&p->arena, def->label)->text, now_ns };
+    pthread_mutex_lock(&p->codes.lock);
+    jsp_perfmap_add(&p->perf, &code);
+    pthread_mutex_unlock(&p->codes.lock);
+}
+
+int jsp_register_code(struct jsprof *p, const jsprof_code *code)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    struct jsp_code_def def = {
+        .start = (uint64_t)(uintptr_t)code->start, .length = code->length,
+        .label = register_label(p, code), .n_lines = code->n_lines,
+        .lines = (const struct jsp_code_line *)(const void *)code->lines,
+        .rows = code->rows, .n_rows = code->n_rows,
+    };
+    uint64_t now_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    int err = jsp_codes_add(&p->codes, &def, now_ns);
+    if (!err)
+        register_perf(p, &def, now_ns);
+    return err;
+}
+
+int jsp_register_remove(struct jsprof *p, uint64_t start)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    return jsp_codes_remove(&p->codes, start, jsp_now_ns(CLOCK_MONOTONIC));
+}
+
+int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    struct jsp_code_def moved;
+    uint64_t now_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    int err = jsp_codes_move(&p->codes, from, to, now_ns, &moved);
+    if (!err)
+        register_perf(p, &moved, now_ns);
+    return err;
+}
+
+int jsp_register_loop(struct jsprof *p, uint64_t start, uint64_t length)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    pthread_mutex_lock(&p->lock);
+    int err = jsp_frames_add_loop(&p->output.frames, start, start + length);
+    pthread_mutex_unlock(&p->lock);
+    return err;
+}
