@@ -81,7 +81,7 @@ static int codes_grow_handler(struct jsp_codes *codes)
     struct jsp_jitrows *rows = &codes->handler;
     /* ORDER: relaxed, both. Only who holds the lock changes them. */
     uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed);
-    /* ORDER: as above. */
+    /* ORDER: relaxed, as above. */
     struct jsp_jitrows_range *old = atomic_load_explicit(&rows->at, memory_order_relaxed);
     if (n < rows->capacity)
         return 0;

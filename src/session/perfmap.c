@@ -142,12 +142,8 @@ void jsp_perfmap_add(struct jsp_perfmap *perf, const struct jsp_perfmap_code *co
         dump_load(perf, code);
 }
 
-void jsp_perfmap_close(struct jsp_perfmap *perf)
+void jsp_perfmap_abandon(struct jsp_perfmap *perf)
 {
-    struct dump_record end = { DUMP_CLOSE, sizeof end, jsp_now_ns(CLOCK_MONOTONIC) };
-    struct iovec part = { &end, sizeof end };
-    if (perf->dump_fd >= 0)
-        perfmap_write(&perf->dump_fd, &part, 1);
     if (perf->dump_fd >= 0)
         close(perf->dump_fd);
     if (perf->map_fd >= 0)
@@ -155,4 +151,13 @@ void jsp_perfmap_close(struct jsp_perfmap *perf)
     if (perf->marker)
         munmap(perf->marker, (size_t)sysconf(_SC_PAGESIZE));
     jsp_perfmap_init(perf);
+}
+
+void jsp_perfmap_close(struct jsp_perfmap *perf)
+{
+    struct dump_record end = { DUMP_CLOSE, sizeof end, jsp_now_ns(CLOCK_MONOTONIC) };
+    struct iovec part = { &end, sizeof end };
+    if (perf->dump_fd >= 0)
+        perfmap_write(&perf->dump_fd, &part, 1);
+    jsp_perfmap_abandon(perf);
 }

@@ -32,6 +32,10 @@ int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *directory);
 
 void jsp_perfmap_add(struct jsp_perfmap *perf, const struct jsp_perfmap_code *code);
 
+/* Complete the files. */
 void jsp_perfmap_close(struct jsp_perfmap *perf);
+
+/* Let go without writing: in the child of a fork they are the parent's. */
+void jsp_perfmap_abandon(struct jsp_perfmap *perf);
 
 #endif

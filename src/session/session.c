@@ -375,6 +375,7 @@ int jsp_session_close(struct jsprof *p)
 {
     if (p->pid != getpid()) { /* a forked child: the file is the parent's */
         jsp_output_abandon(&p->output);
+        jsp_perfmap_abandon(&p->perf);
         session_free(p);
         return 0;
     }

@@ -1,0 +1,162 @@
+/* image/symtab.c - see symtab.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "symtab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symtab_work.h"
+
+void jsp_symtab_add(struct jsp_symtab_work *w, uint64_t vaddr, uint64_t size,
+                    struct jsp_symtab_entry like)
+{
+    if (vaddr < w->base || vaddr - w->base >= w->limit)
+        return;
+    if (w->n == w->room) {
+        size_t room = w->room ? w->room * 2 : 1024;
+        struct jsp_symtab_entry *more = realloc(w->entries, room * sizeof *more);
+        if (!more) {
+            w->failed = true;
+            return;
+        }
+        w->entries = more;
+        w->room = room;
+    }
+    uint64_t left = w->limit - (vaddr - w->base);
+    like.begin = (uint32_t)(vaddr - w->base);
+    like.size = (uint32_t)(size < left ? size : left);
+    w->entries[w->n++] = like;
+}
+
+uint64_t jsp_symtab_edge(const struct jsp_elf *elf, uint64_t vaddr)
+{
+    for (size_t i = 0; i < elf->n_sections; i++) {
+        const Elf64_Shdr *s = &elf->sections[i];
+        if (s->sh_flags & SHF_EXECINSTR && s->sh_flags & SHF_ALLOC && vaddr >= s->sh_addr &&
+            vaddr - s->sh_addr < s->sh_size)
+            return s->sh_addr + s->sh_size;
+    }
+    return vaddr + jsp_elf_span_at(elf, vaddr).size;
+}
+
+const char *jsp_symtab_text(const struct jsp_symtab_source *source, uint32_t at)
+{
+    return source->text && at < source->text_size ? source->text + at : "";
+}
+
+static bool symtab_is_code(const Elf64_Phdr *p)
+{
+    return p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz > 0 &&
+           p->p_vaddr <= UINT64_MAX - p->p_filesz;
+}
+
+/* Remember the code segments; base and limit span them all. -ENOMEM. */
+static int symtab_parts(struct jsp_symtab *t, struct jsp_symtab_work *w)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    t->parts = calloc(w->elf->n_segments + 1, sizeof *t->parts);
+    if (!t->parts)
+        return -ENOMEM;
+    for (size_t i = 0; i < w->elf->n_segments; i++) {
+        const Elf64_Phdr *p = &w->elf->segments[i];
+        if (!symtab_is_code(p))
+            continue;
+        t->parts[t->n_parts++] =
+            (struct jsp_symtab_part){ p->p_offset, p->p_vaddr, p->p_filesz };
+        low = p->p_vaddr < low ? p->p_vaddr : low;
+        high = p->p_vaddr + p->p_filesz > high ? p->p_vaddr + p->p_filesz : high;
+    }
+    t->base = w->base = high ? low : 0;
+    w->limit = high > low ? high - low : 0;
+    w->limit = w->limit > UINT32_MAX ? UINT32_MAX : w->limit;
+    return 0;
+}
+
+static void symtab_forget(struct jsp_symtab_work *w)
+{
+    free(w->entries);
+    free(w->full.symbols);
+    free(w->full.text);
+    free(w->dynamic.symbols);
+    free(w->dynamic.text);
+}
+
+int jsp_symtab_load(struct jsp_symtab *t, const struct jsp_elf *elf,
+                    const struct jsp_elf *debug)
+{
+    struct jsp_symtab_work w = { .elf = elf };
+    *t = (struct jsp_symtab){ .base = 0 };
+    int err = symtab_parts(t, &w);
+    if (!err && w.limit) {
+        jsp_symtab_read(&w, debug);
+        jsp_symtab_plt(&w);
+        jsp_symtab_starts(&w);
+        err = w.failed ? -ENOMEM : jsp_symtab_flatten(&w, t);
+    }
+    symtab_forget(&w);
+    if (err)
+        jsp_symtab_free(t);
+    return err;
+}
+
+void jsp_symtab_free(struct jsp_symtab *t)
+{
+    free(t->ranges);
+    free(t->names);
+    free(t->parts);
+    *t = (struct jsp_symtab){ .base = 0 };
+}
+
+bool jsp_symtab_vaddr(const struct jsp_symtab *t, uint64_t offset, uint64_t *vaddr)
+{
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const struct jsp_symtab_part *p = &t->parts[i];
+        if (offset < p->offset || offset - p->offset >= p->size)
+            continue;
+        *vaddr = p->vaddr + (offset - p->offset);
+        return true;
+    }
+    return false;
+}
+
+/* What no range covers: up to its neighbours, inside its segment. */
+static struct jsp_symtab_found symtab_gap(const struct jsp_symtab *t, uint64_t vaddr,
+                                          size_t next)
+{
+    struct jsp_symtab_found gap = { vaddr, vaddr + 1, NULL };
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const struct jsp_symtab_part *p = &t->parts[i];
+        if (vaddr < p->vaddr || vaddr - p->vaddr >= p->size)
+            continue;
+        gap.begin = p->vaddr;
+        gap.end = p->vaddr + p->size;
+    }
+    if (next > 0 && t->base + t->ranges[next - 1].end > gap.begin)
+        gap.begin = t->base + t->ranges[next - 1].end;
+    if (next < t->n_ranges && t->base + t->ranges[next].begin < gap.end)
+        gap.end = t->base + t->ranges[next].begin;
+    return gap;
+}
+
+struct jsp_symtab_found jsp_symtab_find(const struct jsp_symtab *t, uint64_t vaddr)
+{
+    size_t low = 0, high = t->n_ranges;
+    uint64_t at = vaddr - t->base;
+    if (vaddr < t->base)
+        return (struct jsp_symtab_found){ vaddr, vaddr + 1, NULL };
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (t->ranges[mid].end <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == t->n_ranges || t->ranges[low].begin > at)
+        return symtab_gap(t, vaddr, low);
+    const struct jsp_symtab_range *r = &t->ranges[low];
+    return (struct jsp_symtab_found){ t->base + r->begin, t->base + r->end,
+                                      t->names + r->name };
+}

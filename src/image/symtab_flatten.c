@@ -1,0 +1,210 @@
+/* image/symtab_flatten.c - overlapping symbols become disjoint ranges; see
+ * symtab_work.h.
+ *
+ * One sweep over the entries in order of address, with a stack of those that are
+ * still open. The innermost open one has the address; when it ends, the one around
+ * it goes on.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symtab_work.h"
+
+enum {
+    FLATTEN_BITS = 11,
+    FLATTEN_BUCKETS = 1 << FLATTEN_BITS,
+    FLATTEN_DEPTH = 32,      /* of nesting; what is deeper is left out */
+    FLATTEN_LONGEST = 4096,  /* bytes of a name */
+};
+
+struct flatten_open {
+    uint32_t end;
+    uint32_t name;
+    uint8_t class;
+};
+
+struct flatten {
+    const struct jsp_symtab_work *work;
+    struct jsp_symtab *table;
+    size_t ranges_room;
+    size_t names_room;
+    uint32_t cursor; /* all before it is told */
+    uint32_t depth;
+    struct flatten_open open[FLATTEN_DEPTH];
+    bool failed;
+};
+
+/* Stable, by one digit of `begin`. */
+static void flatten_pass(const struct jsp_symtab_entry *from, struct jsp_symtab_entry *to,
+                         size_t n, unsigned shift)
+{
+    size_t at[FLATTEN_BUCKETS] = { 0 };
+    for (size_t i = 0; i < n; i++)
+        at[from[i].begin >> shift & (FLATTEN_BUCKETS - 1)]++;
+    for (size_t i = 0, sum = 0; i < FLATTEN_BUCKETS; i++) {
+        size_t count = at[i];
+        at[i] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[at[from[i].begin >> shift & (FLATTEN_BUCKETS - 1)]++] = from[i];
+}
+
+/* A radix sort: symbol tables are large, and the key is one word. */
+static int flatten_sort(struct jsp_symtab_work *w)
+{
+    struct jsp_symtab_entry *other = malloc((w->n + 1) * sizeof *other);
+    if (!other)
+        return -ENOMEM;
+    for (unsigned shift = 0; shift < 32; shift += FLATTEN_BITS) {
+        struct jsp_symtab_entry *from = w->entries;
+        flatten_pass(from, other, w->n, shift);
+        w->entries = other;
+        other = from;
+    }
+    free(other);
+    w->room = w->n + 1;
+    return 0;
+}
+
+/* A mangled name's own underscore says nothing about how private it is. */
+static size_t flatten_underscores(const char *name)
+{
+    return strncmp(name, "_Z", 2) == 0 ? 0 : strspn(name, "_");
+}
+
+/* Which of two names at one address a reader would rather see: negative for a. */
+static long flatten_compare(const struct jsp_symtab_entry *a, const struct jsp_symtab_entry *b)
+{
+    if (a->class != b->class || !a->name || !b->name)
+        return b->class - a->class;
+    if ((a->flags ^ b->flags) & JSP_SYMTAB_LOCAL)
+        return a->flags & JSP_SYMTAB_LOCAL ? 1 : -1;
+    if ((a->flags ^ b->flags) & JSP_SYMTAB_UNTYPED)
+        return a->flags & JSP_SYMTAB_UNTYPED ? 1 : -1;
+    long by_underscores =
+        (long)flatten_underscores(a->name) - (long)flatten_underscores(b->name);
+    if (by_underscores)
+        return by_underscores;
+    if ((a->flags ^ b->flags) & JSP_SYMTAB_WEAK)
+        return a->flags & JSP_SYMTAB_WEAK ? 1 : -1;
+    long by_length = (long)strlen(a->name) - (long)strlen(b->name);
+    return by_length ? by_length : strcmp(a->name, b->name);
+}
+
+/* Keep a name; linkers append "@VERSION" to those of versioned symbols. */
+static uint32_t flatten_name(struct flatten *f, const struct jsp_symtab_entry *e)
+{
+    struct jsp_symtab *t = f->table;
+    size_t len = e->name ? strnlen(e->name, FLATTEN_LONGEST) : 0;
+    const char *version = len ? memchr(e->name + 1, '@', len - 1) : NULL;
+    const char *suffix = e->flags & JSP_SYMTAB_PLT ? "@plt" : "";
+    if (!len)
+        return 0;
+    len = version ? (size_t)(version - e->name) : len;
+    if (t->names_size + len + 5 > f->names_room) {
+        size_t room = f->names_room * 2 + len + 5;
+        char *more = room < UINT32_MAX ? realloc(t->names, room) : NULL;
+        if (!more) {
+            f->failed = true;
+            return 0;
+        }
+        t->names = more;
+        f->names_room = room;
+    }
+    uint32_t at = (uint32_t)t->names_size;
+    memcpy(t->names + at, e->name, len);
+    strcpy(t->names + at + len, suffix);
+    t->names_size += len + strlen(suffix) + 1;
+    return at;
+}
+
+/* The innermost open one has all from the cursor to here. */
+static void flatten_tell(struct flatten *f, uint32_t until)
+{
+    struct jsp_symtab *t = f->table;
+    if (f->cursor >= until)
+        return;
+    if (t->n_ranges == f->ranges_room) {
+        size_t room = f->ranges_room * 2 + 256;
+        struct jsp_symtab_range *more = realloc(t->ranges, room * sizeof *more);
+        if (!more) {
+            f->failed = true;
+            return;
+        }
+        t->ranges = more;
+        f->ranges_room = room;
+    }
+    t->ranges[t->n_ranges++] =
+        (struct jsp_symtab_range){ f->cursor, until, f->open[f->depth - 1].name };
+    f->cursor = until;
+}
+
+/* End what ends before or at `until`. */
+static void flatten_close(struct flatten *f, uint32_t until)
+{
+    while (f->depth && f->open[f->depth - 1].end <= until) {
+        flatten_tell(f, f->open[f->depth - 1].end);
+        f->depth--;
+    }
+}
+
+/* Of entries at one address: the best, and the end that one of them knows. */
+static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group, size_t n)
+{
+    struct jsp_symtab_entry best = group[0];
+    uint32_t size = best.size;
+    for (size_t i = 1; i < n; i++) {
+        if (flatten_compare(&group[i], &best) < 0)
+            best = group[i];
+        size = group[i].size > size ? group[i].size : size;
+    }
+    best.size = best.size ? best.size : size;
+    return best;
+}
+
+/* An address with a new owner. `next`: where the following entry stands. */
+static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e, uint32_t next)
+{
+    uint64_t base = f->work->base;
+    const struct flatten_open *around = f->depth ? &f->open[f->depth - 1] : NULL;
+    uint64_t end = (uint64_t)e->begin + e->size;
+
+    if (around && e->class < JSP_SYMTAB_SIZED && around->class >= e->class)
+        if (around->class == JSP_SYMTAB_SIZED || e->class == JSP_SYMTAB_START)
+            return; /* a label or a part inside of a function */
+    if (!e->size) {
+        uint64_t edge = jsp_symtab_edge(f->work->elf, base + e->begin) - base;
+        end = next < edge ? next : edge;
+    }
+    end = end < f->work->limit ? end : f->work->limit;
+    if (around)
+        flatten_tell(f, e->begin);
+    f->cursor = e->begin;
+    while (f->depth && f->open[f->depth - 1].end <= end)
+        f->depth--;
+    if (f->depth == FLATTEN_DEPTH)
+        return;
+    f->open[f->depth++] = (struct flatten_open){ (uint32_t)end, flatten_name(f, e), e->class };
+}
+
+int jsp_symtab_flatten(struct jsp_symtab_work *w, struct jsp_symtab *t)
+{
+    struct flatten f = { .work = w, .table = t, .names_room = 64 };
+    t->names = calloc(1, f.names_room);
+    t->names_size = 1;
+    if (!t->names || flatten_sort(w) < 0)
+        return -ENOMEM;
+    for (size_t i = 0, n; i < w->n && !f.failed; i += n) {
+        for (n = 1; i + n < w->n && w->entries[i + n].begin == w->entries[i].begin;)
+            n++;
+        struct jsp_symtab_entry best = flatten_best(&w->entries[i], n);
+        flatten_close(&f, best.begin);
+        flatten_enter(&f, &best, i + n < w->n ? w->entries[i + n].begin : UINT32_MAX);
+    }
+    flatten_close(&f, UINT32_MAX);
+    return f.failed ? -ENOMEM : 0;
+}
