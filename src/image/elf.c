@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum {
-    ELF_MOST_SECTIONS = 1 << 16,
+    ELF_MOST_SEGMENTS = 256, /* walked for each symbol */
+    ELF_MOST_SECTIONS = 4096,
     ELF_MOST_NOTES = 1 << 16, /* bytes of one note segment */
 };
 
@@ -80,7 +81,8 @@ static void elf_segments(struct jsp_elf *elf)
 {
     struct jsp_elf_span span = { elf->head.e_phoff,
                                  (uint64_t)elf->head.e_phnum * sizeof *elf->segments };
-    if (elf->head.e_phentsize != sizeof *elf->segments)
+    if (elf->head.e_phentsize != sizeof *elf->segments ||
+        elf->head.e_phnum > ELF_MOST_SEGMENTS)
         return;
     elf->segments = jsp_elf_read(elf, span);
     elf->n_segments = elf->segments ? elf->head.e_phnum : 0;

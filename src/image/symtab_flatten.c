@@ -76,8 +76,7 @@ static size_t flatten_underscores(const char *name)
     return strncmp(name, "_Z", 2) == 0 ? 0 : strspn(name, "_");
 }
 
-/* Which of two names at one address a reader would rather see: negative for a. */
-static long flatten_compare(const struct jsp_symtab_entry *a, const struct jsp_symtab_entry *b)
+long jsp_symtab_compare(const struct jsp_symtab_entry *a, const struct jsp_symtab_entry *b)
 {
     if (a->class != b->class || !a->name || !b->name)
         return b->class - a->class;
@@ -158,7 +157,7 @@ static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group
     struct jsp_symtab_entry best = group[0];
     uint32_t size = best.size;
     for (size_t i = 1; i < n; i++) {
-        if (flatten_compare(&group[i], &best) < 0)
+        if (jsp_symtab_compare(&group[i], &best) < 0)
             best = group[i];
         size = group[i].size > size ? group[i].size : size;
     }

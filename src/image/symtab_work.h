@@ -61,6 +61,9 @@ uint64_t jsp_symtab_edge(const struct jsp_elf *elf, uint64_t vaddr);
 /* The string at this place of the source, or "". */
 const char *jsp_symtab_text(const struct jsp_symtab_source *source, uint32_t at);
 
+/* Which of two names at one address a reader would rather see: negative for a. */
+long jsp_symtab_compare(const struct jsp_symtab_entry *a, const struct jsp_symtab_entry *b);
+
 /* Read both sources and add their functions. */
 void jsp_symtab_read(struct jsp_symtab_work *w, const struct jsp_elf *debug);
 

@@ -1,0 +1,51 @@
+/* image/demangle.c - see demangle.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "demangle.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A demangler's memory and stack grow with the name; a longer one stays as it is. */
+enum { DEMANGLE_LONGEST = 1024 };
+
+extern jsp_demangle_fn __cxa_demangle __attribute__((weak));
+
+jsp_demangle_fn *jsp_demangle_find(void)
+{
+    if (__cxa_demangle)
+        return __cxa_demangle;
+    void *found = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    jsp_demangle_fn *call;
+    memcpy(&call, &found, sizeof call);
+    return call;
+}
+
+static void demangle_copy(const char *name, char *out, size_t size)
+{
+    size_t len = strlen(name), room = size - 1;
+    memcpy(out, name, len < room ? len : room);
+    out[len < room ? len : room] = '\0';
+    if (len > room && room >= 3)
+        memcpy(out + room - 3, "...", 3);
+}
+
+bool jsp_demangle(jsp_demangle_fn *demangle, const char *name, char *out, size_t size)
+{
+    bool mangled = strncmp(name, "_Z", 2) == 0 && strlen(name) <= DEMANGLE_LONGEST;
+    const char *suffix = strstr(name, "@plt");
+    int status = -1;
+    char *copy = mangled && demangle ? strdup(name) : NULL;
+    if (copy && suffix)
+        copy[suffix - name] = '\0';
+    char *nice = copy ? demangle(copy, NULL, NULL, &status) : NULL;
+    demangle_copy(nice && status == 0 ? nice : name, out, size);
+    size_t len = strlen(out);
+    if (nice && suffix && size - len > strlen(suffix))
+        strcpy(out + len, suffix);
+    free(copy);
+    free(nice);
+    return nice != NULL;
+}

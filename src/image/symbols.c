@@ -1,0 +1,221 @@
+/* image/symbols.c - see symbols.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "symbols.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle.h"
+#include "elf_debug.h"
+#include "symbols_file.h"
+#include "symtab.h"
+
+enum {
+    SYMBOLS_BUDGET = 1 << 26, /* bytes of tables */
+    SYMBOLS_OBJECTS = 1024,   /* a program that makes files for ever gets no further */
+};
+
+struct symbols_object {
+    uint64_t dev;
+    uint64_t inode;
+    char *path;      /* owned, without " (deleted)" */
+    struct jsp_symtab table;
+    size_t bytes;    /* of the table; 0: not held */
+    uint64_t used;   /* the clock of its last use */
+    int reason;      /* why there is no table: negative errno */
+};
+
+struct jsp_symbols {
+    jsp_demangle_fn *demangle;
+    struct symbols_object *objects; /* owned; SYMBOLS_OBJECTS of them */
+    size_t n;
+    size_t bytes;
+    uint64_t clock;
+
+    /* Always:  n <= SYMBOLS_OBJECTS; bytes is the sum over the objects */
+};
+
+int jsp_symbols_open(struct jsp_symbols **out)
+{
+    struct jsp_symbols *s = calloc(1, sizeof *s);
+    if (s)
+        s->objects = calloc(SYMBOLS_OBJECTS, sizeof *s->objects);
+    if (!s || !s->objects) {
+        free(s);
+        return -ENOMEM;
+    }
+    s->demangle = jsp_demangle_find();
+    *out = s;
+    return 0;
+}
+
+static void symbols_give_up(struct jsp_symbols *s, struct symbols_object *o)
+{
+    jsp_symtab_free(&o->table);
+    s->bytes -= o->bytes;
+    o->bytes = 0;
+}
+
+void jsp_symbols_close(struct jsp_symbols *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n; i++) {
+        symbols_give_up(s, &s->objects[i]);
+        free(s->objects[i].path);
+    }
+    free(s->objects);
+    free(s);
+}
+
+size_t jsp_symbols_bytes(const struct jsp_symbols *s)
+{
+    return s->bytes;
+}
+
+/* A path as it was before the file was removed. */
+static size_t symbols_path_length(const char *path)
+{
+    static const char deleted[] = " (deleted)";
+    size_t n = strlen(path), tail = sizeof deleted - 1;
+    return n > tail && strcmp(path + n - tail, deleted) == 0 ? n - tail : n;
+}
+
+static struct symbols_object *symbols_known(const struct jsp_symbols *s,
+                                            const struct jsp_map *map)
+{
+    size_t n = symbols_path_length(map->path);
+    for (size_t i = 0; i < s->n; i++) {
+        struct symbols_object *o = &s->objects[i];
+        if (o->inode == map->inode && o->dev == map->dev && strlen(o->path) == n &&
+            memcmp(o->path, map->path, n) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+int jsp_symbols_reason(const struct jsp_symbols *s, const struct jsp_map *map)
+{
+    const struct symbols_object *o = symbols_known(s, map);
+    return o ? o->reason : 0;
+}
+
+/* Make room for the newest: the one that was not used for longest goes first. */
+static void symbols_shrink(struct jsp_symbols *s, const struct symbols_object *keep)
+{
+    while (s->bytes > SYMBOLS_BUDGET) {
+        struct symbols_object *oldest = NULL;
+        for (size_t i = 0; i < s->n; i++) {
+            struct symbols_object *o = &s->objects[i];
+            if (o != keep && o->bytes && (!oldest || o->used < oldest->used))
+                oldest = o;
+        }
+        if (!oldest)
+            return;
+        symbols_give_up(s, oldest);
+    }
+}
+
+static void symbols_load(struct jsp_symbols *s, struct symbols_object *o,
+                         const struct jsp_maps *maps, const struct jsp_map *map)
+{
+    struct jsp_symbols_file file;
+    struct jsp_elf debug = { .fd = -1 };
+    o->reason = jsp_symbols_file_open(&file, maps, map, o->path);
+    if (o->reason)
+        return;
+    bool has_debug = jsp_elf_debug_open(&debug, &file.elf, o->path) == 0;
+    o->reason = jsp_symtab_load(&o->table, &file.elf, has_debug ? &debug : NULL);
+    jsp_elf_close(&debug);
+    jsp_symbols_file_close(&file);
+    if (o->reason)
+        return;
+    o->bytes = sizeof *o + o->table.n_ranges * sizeof *o->table.ranges + o->table.names_size;
+    s->bytes += o->bytes;
+    symbols_shrink(s, o);
+}
+
+/* The object that is mapped there, with its table; NULL: there is none. */
+static struct symbols_object *symbols_object(struct jsp_symbols *s,
+                                             const struct jsp_maps *maps,
+                                             const struct jsp_map *map)
+{
+    struct symbols_object *o = symbols_known(s, map);
+    if (!o && s->n < SYMBOLS_OBJECTS) {
+        char *path = strndup(map->path, symbols_path_length(map->path));
+        if (!path)
+            return NULL;
+        o = &s->objects[s->n++];
+        *o = (struct symbols_object){ map->dev, map->inode, path, .reason = 0 };
+    }
+    if (!o)
+        return NULL;
+    o->used = ++s->clock;
+    if (!o->bytes && !o->reason)
+        symbols_load(s, o, maps, map);
+    return o->bytes ? o : NULL;
+}
+
+static void symbols_module(const struct jsp_map *map, struct jsp_symbol *out)
+{
+    const char *slash = strrchr(map->path, '/');
+    const char *name = slash ? slash + 1 : map->path;
+    size_t n = symbols_path_length(name);
+    snprintf(out->module, sizeof out->module, "%.*s", (int)(n < INT32_MAX ? n : 0), name);
+    snprintf(out->name, sizeof out->name, *out->module == '[' ? "%s" : "[%s]", out->module);
+    out->kind = JSP_SYMBOL_MODULE_ONLY;
+}
+
+/* A part of the file's answer that lies in the mapping, as addresses of the process. */
+static void symbols_place(struct jsp_symbol *out, const struct jsp_map *map, uint64_t addr,
+                          const struct jsp_symtab_found *found, uint64_t vaddr)
+{
+    uint64_t before = vaddr - found->begin, after = found->end - vaddr;
+    out->begin = before < addr - map->start ? addr - before : map->start;
+    out->end = after < map->end - addr ? addr + after : map->end;
+}
+
+static void symbols_function(struct jsp_symbols *s, const struct symbols_object *o,
+                             const struct jsp_map *map, uint64_t addr, struct jsp_symbol *out)
+{
+    uint64_t vaddr;
+    if (!jsp_symtab_vaddr(&o->table, addr - map->start + map->offset, &vaddr))
+        return;
+    struct jsp_symtab_found found = jsp_symtab_find(&o->table, vaddr);
+    symbols_place(out, map, addr, &found, vaddr);
+    if (!found.name)
+        return;
+    if (*found.name) {
+        jsp_demangle(s->demangle, found.name, out->name, sizeof out->name);
+        out->kind = JSP_SYMBOL_NAMED;
+        return;
+    }
+    snprintf(out->name, sizeof out->name, "%s+0x%" PRIx64, out->module, found.begin);
+    out->kind = JSP_SYMBOL_START;
+}
+
+void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps, uint64_t addr,
+                         struct jsp_symbol *out)
+{
+    const struct jsp_map *map = jsp_maps_find(maps, addr);
+    *out = (struct jsp_symbol){ addr, addr + 1, JSP_SYMBOL_UNKNOWN, "[unknown]", "" };
+    if (!map)
+        return;
+    if (!map->inode && map->path[0] != '[') {
+        *out = (struct jsp_symbol){ addr, addr + 1, JSP_SYMBOL_MEMORY, "[anonymous memory]", "" };
+        return;
+    }
+    out->begin = map->start;
+    out->end = map->end;
+    symbols_module(map, out);
+    if (map->inode == 0 && strcmp(map->path, "[vdso]") != 0)
+        return;
+    const struct symbols_object *o = symbols_object(s, maps, map);
+    if (o)
+        symbols_function(s, o, map, addr, out);
+}

@@ -1,0 +1,185 @@
+/* image/symtab_plt.c - names for the stubs of the procedure linkage table; see
+ * symtab_work.h.
+ *
+ * A stub has no symbol. It jumps through a slot of the global offset table, and the
+ * relocation of that slot knows the name: so the stub's own instructions are read,
+ * whatever layout the linker chose for the table around them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symtab_work.h"
+
+/* A slot's or a resolver's address, and whose it is. */
+struct plt_name {
+    uint64_t key;
+    struct jsp_symtab_entry of;
+};
+
+struct plt_names {
+    struct plt_name *list;
+    size_t n;
+    size_t room;
+};
+
+static void plt_put(struct jsp_symtab_work *w, struct plt_names *names, struct plt_name name)
+{
+    if (names->n == names->room) {
+        size_t room = names->room * 2 + 64;
+        struct plt_name *more = realloc(names->list, room * sizeof *more);
+        if (!more) {
+            w->failed = true;
+            return;
+        }
+        names->list = more;
+        names->room = room;
+    }
+    names->list[names->n++] = name;
+}
+
+static int plt_order(const void *left, const void *right)
+{
+    const struct plt_name *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    long which = jsp_symtab_compare(&a->of, &b->of);
+    return which < 0 ? -1 : which > 0;
+}
+
+static void plt_sort(struct plt_names *names)
+{
+    if (names->n)
+        qsort(names->list, names->n, sizeof *names->list, plt_order);
+}
+
+static const char *plt_find(const struct plt_names *names, uint64_t key)
+{
+    size_t low = 0, high = names->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (names->list[mid].key < key)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < names->n && names->list[low].key == key ? names->list[low].of.name : NULL;
+}
+
+/* Functions that a resolver chooses at start: their slots name only the resolver. */
+static void plt_resolvers(struct jsp_symtab_work *w, const struct jsp_symtab_source *source,
+                          struct plt_names *to)
+{
+    for (size_t i = 0; source->symbols && i < source->n; i++) {
+        const Elf64_Sym *s = &source->symbols[i];
+        struct plt_name name = { s->st_value, { .name = jsp_symtab_text(source, s->st_name) } };
+        if (ELF64_ST_BIND(s->st_info) == STB_LOCAL)
+            name.of.flags = JSP_SYMTAB_LOCAL;
+        if (ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC && *name.of.name)
+            plt_put(w, to, name);
+    }
+}
+
+static bool plt_is_irelative(uint16_t machine, uint32_t type)
+{
+    return machine == EM_X86_64 ? type == R_X86_64_IRELATIVE : type == R_AARCH64_IRELATIVE;
+}
+
+static void plt_relocations(struct jsp_symtab_work *w, const Elf64_Shdr *section,
+                            const struct plt_names *resolvers, struct plt_names *slots)
+{
+    Elf64_Rela *list = section ? jsp_elf_read_section(w->elf, section) : NULL;
+    size_t n = list ? section->sh_size / sizeof *list : 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t symbol = ELF64_R_SYM(list[i].r_info);
+        const char *name = NULL;
+        if (plt_is_irelative(w->elf->head.e_machine, (uint32_t)ELF64_R_TYPE(list[i].r_info)))
+            name = plt_find(resolvers, (uint64_t)list[i].r_addend);
+        else if (symbol && w->dynamic.symbols && symbol < w->dynamic.n)
+            name = jsp_symtab_text(&w->dynamic, w->dynamic.symbols[symbol].st_name);
+        if (name && *name)
+            plt_put(w, slots, (struct plt_name){ list[i].r_offset, { .name = name } });
+    }
+    free(list);
+}
+
+/* One stub: where it begins and ends in the section, and the slot it jumps through. */
+struct plt_stub {
+    uint64_t begin;
+    uint64_t size;
+    uint64_t slot;
+};
+
+/* [endbr64] [bnd] jmp *disp(%rip) */
+static bool plt_decode_x86(const uint8_t *at, uint64_t left, uint64_t vaddr,
+                           struct plt_stub *stub)
+{
+    static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+    uint64_t i = left >= 16 && memcmp(at, endbr, sizeof endbr) == 0 ? sizeof endbr : 0;
+    int32_t displacement;
+    i += i < left && at[i] == 0xf2;
+    if (left < i + 6 || at[i] != 0xff || at[i + 1] != 0x25)
+        return false;
+    memcpy(&displacement, at + i + 2, sizeof displacement);
+    stub->slot = vaddr + i + 6 + (uint64_t)(int64_t)displacement;
+    return true;
+}
+
+/* adrp x16, page; ldr x17, [x16, offset] */
+static bool plt_decode_aarch64(const uint8_t *at, uint64_t left, uint64_t vaddr,
+                               struct plt_stub *stub)
+{
+    uint32_t code[2];
+    if (left < sizeof code)
+        return false;
+    memcpy(code, at, sizeof code);
+    if ((code[0] & 0x9f00001f) != 0x90000010 || (code[1] & 0xffc003ff) != 0xf9400211)
+        return false;
+    uint64_t pages = (uint64_t)(code[0] >> 5 & 0x7ffff) << 2 | (code[0] >> 29 & 3);
+    if (pages & 1ull << 20)
+        pages |= ~0ull << 21;
+    stub->slot = (vaddr & ~0xfffull) + (pages << 12) + (code[1] >> 10 & 0xfff) * 8;
+    return true;
+}
+
+static void plt_section(struct jsp_symtab_work *w, const char *name,
+                        const struct plt_names *slots)
+{
+    const Elf64_Shdr *s = jsp_elf_section(w->elf, name, SHT_PROGBITS);
+    uint8_t *code = s ? jsp_elf_read_section(w->elf, s) : NULL;
+    bool is_arm = w->elf->head.e_machine == EM_AARCH64;
+    uint64_t step = is_arm ? 4 : s && s->sh_entsize == 8 ? 8 : 16;
+    for (uint64_t at = 0; code && at < s->sh_size; at += step) {
+        struct plt_stub stub = { at, is_arm ? 16 : step, 0 };
+        bool known = is_arm
+            ? plt_decode_aarch64(code + at, s->sh_size - at, s->sh_addr + at, &stub)
+            : plt_decode_x86(code + at, s->sh_size - at, s->sh_addr + at, &stub);
+        const char *target = known ? plt_find(slots, stub.slot) : NULL;
+        struct jsp_symtab_entry like = { .name = target, .class = JSP_SYMTAB_SIZED,
+                                         .flags = JSP_SYMTAB_PLT };
+        if (target)
+            jsp_symtab_add(w, s->sh_addr + stub.begin, stub.size, like);
+    }
+    free(code);
+}
+
+void jsp_symtab_plt(struct jsp_symtab_work *w)
+{
+    struct plt_names resolvers = { NULL, 0, 0 }, slots = { NULL, 0, 0 };
+    uint16_t machine = w->elf->head.e_machine;
+    if (machine != EM_X86_64 && machine != EM_AARCH64)
+        return;
+    plt_resolvers(w, &w->full, &resolvers);
+    plt_resolvers(w, &w->dynamic, &resolvers);
+    plt_sort(&resolvers);
+    plt_relocations(w, jsp_elf_section(w->elf, ".rela.plt", SHT_RELA), &resolvers, &slots);
+    if (jsp_elf_section(w->elf, ".plt.got", SHT_PROGBITS))
+        plt_relocations(w, jsp_elf_section(w->elf, ".rela.dyn", SHT_RELA), &resolvers, &slots);
+    plt_sort(&slots);
+    plt_section(w, ".plt", &slots);
+    plt_section(w, ".plt.sec", &slots);
+    plt_section(w, ".plt.got", &slots);
+    free(resolvers.list);
+    free(slots.list);
+}
