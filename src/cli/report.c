@@ -161,7 +161,8 @@ static void report_rest(const struct report *r, uint32_t limit)
     for (uint32_t i = limit; i < r->functions.n; i++)
         self += r->functions.rows[i].self;
     printf("        %s more functions have %s of self (--limit 0 shows them)\n",
-           cli_count(n, r->functions.n - limit), cli_percent(share, report_share(r, self)));
+           cli_count(n, r->functions.n - limit),
+           cli_percent(share, report_share(r, self)));
 }
 
 static void report_table(struct report *r, uint32_t limit)
@@ -212,7 +213,8 @@ static int report_sort(const char *word, enum jsp_sort *sort)
             *sort = (enum jsp_sort)i;
             return CLI_OK;
         }
-    return cli_usage("report", "--sort knows self, total, samples and name, not \"%s\"", word);
+    return cli_usage("report", "--sort knows self, total, samples and name, not \"%s\"",
+                     word);
 }
 
 static int report_build(struct report *r, const char *thread, enum jsp_sort sort)
