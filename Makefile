@@ -31,7 +31,7 @@ BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -pthread -fvisibility=hidden \
 INTERNAL = -Isrc
 # A sanitizer's own code makes compilers warn of what is not there: the plain builds warn.
 ALL_CFLAGS = $(BASE_CFLAGS) $(INTERNAL) $(ROOM) $(if $(SAN),$(SAN) -w) $(CFLAGS)
-ALL_LDFLAGS = -pthread $(SAN) $(LDFLAGS)
+ALL_LDFLAGS = -pthread -Wl,--as-needed $(SAN) $(LDFLAGS)
 SO_LDFLAGS = -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \
   -Wl,--version-script=src/jsprof.map
 
@@ -73,6 +73,7 @@ MAN := $(wildcard docs/man/*.[1-9])
 LIBS := $(if $(LIB_SRC),$(B)/lib/libjsprof.a $(B)/lib/libjsprof.so)
 TOOL := $(if $(wildcard src/cli/*.c),$(B)/bin/jsprof)
 EXAMPLES := $(patsubst examples/%.c,$(B)/bin/%,$(wildcard examples/*.c))
+HOSTS := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
 
 # gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
@@ -98,7 +99,7 @@ room: $(call objects,$(wildcard src/sigsafe/*.c))
 
 tool: $(TOOL)
 
-examples: $(EXAMPLES)
+examples: $(EXAMPLES) $(HOSTS:%=$(B)/bin/%)
 
 demo: ## profile the example host and print the report
 ifeq ($(wildcard examples/demo.c),)
@@ -222,6 +223,13 @@ $(B)/bin/jsprof: $(call objects,$(TOOL_SRC))
 
 $(EXAMPLES): $(B)/bin/%: $(B)/obj/examples/%.o $(B)/lib/libjsprof.a
 	$(call link)
+
+# A folder of examples/ is one program.
+define host
+$(B)/bin/$(1): $(call objects,$(wildcard examples/$(1)/*.c)) $(B)/lib/libjsprof.a
+	$$(call link,-lm)
+endef
+$(foreach h,$(HOSTS),$(eval $(call host,$(h))))
 
 $(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
 	@mkdir -p $(@D)
