@@ -92,6 +92,7 @@ check 'and the capture is whole' whole end.cap
 
 # -- Children do not write into the parent's file --
 ends_alike -c 'const {GLib} = imports.gi;
-    for (let i = 0; i < 20; i++) GLib.spawn_sync(null, ["true"], null, GLib.SpawnFlags.SEARCH_PATH, () => {});'
+    for (let i = 0; i < 20; i++)
+        GLib.spawn_sync(null, ["true"], null, GLib.SpawnFlags.SEARCH_PATH, () => {});'
 
 finish

@@ -49,6 +49,45 @@ at_least() # self|total REGEX PERCENT
     check "$1 share of $2 is $at_least_is %, not $3 or more" test "$at_least_is" -ge "$3"
 }
 
+# Names of each sample's frames, leaf first, one sample to a line, tabs between.
+stacks() # CAPTURE
+{
+    "$JSPROF_TOOL" dump "$1" | awk '
+        / SAMPLE / { if (line != "") print line; line = ""; on = 1; next }
+        on && /^    e[0-9a-f]+  / { sub(/^ +[0-9a-f]+  /, ""); line = line "\t" $0; next }
+        { on = 0 }
+        END { if (line != "") print line }'
+}
+
+# In samples that have frames of all these names: each innermost of one above every
+# one of the next, and there are some.
+ordered() # CAPTURE REGEX-INNERMOST...
+{
+    ordered_cap=$1
+    shift
+    stacks "$ordered_cap" | RES=$(printf '%s\n' "$@") awk -F '\t' '
+        BEGIN { n = split(ENVIRON["RES"], re, "\n") }
+        {
+            for (i = 1; i <= n; i++) first[i] = last[i] = 0
+            for (f = 2; f <= NF; f++)
+                for (i = 1; i <= n; i++)
+                    if ($f ~ re[i]) { last[i] = f; if (!first[i]) first[i] = f }
+            for (i = 1; i <= n; i++) if (!first[i]) next
+            seen++
+            for (i = 1; i < n; i++)
+                if (last[i] >= first[i + 1]) { print "out of order: " $0; bad = 1 }
+        }
+        END { print seen + 0, "samples"; exit bad || seen < 3 }'
+}
+
+# Does no sample name a function twice?
+single() # CAPTURE
+{
+    stacks "$1" | awk -F '\t' '
+        { split("", had); for (f = 2; f <= NF; f++) if (had[$f]++) { print; bad = 1 } }
+        END { exit bad || NR < 3 }'
+}
+
 # -- Where the time went, compiled and interpreted --
 for no_jit in '' 1; do
     if [ -n "$no_jit" ]; then export GJS_DISABLE_JIT=1; fi
@@ -59,6 +98,9 @@ for no_jit in '' 1; do
     near total '^leastwork \(.*/shares[.]js:15:18\)$' 14 8
     near total '^tinywork \(.*/shares[.]js:11:17\)$' 2 4
     at_least total '/shares[.]js$' 98
+    check 'a loop that went on in compiled code is one frame' single shares.cap
+    check 'callees stand above callers' \
+        ordered shares.cap '^spin ' '^(tiny|least|middle|most)work ' '/shares[.]js$'
 
     # -- Every way from C++ into JavaScript keeps the callers --
     record callers.cap 1500 "$SCRIPTS/callers.js"
@@ -69,6 +111,10 @@ for no_jit in '' 1; do
         viaGetter 'get value' viaGenerator ready; do
         at_least total "(^|/)$via \\(" 4
     done
+    check 'natives stand between their caller and their callee' ordered callers.cap \
+        '^burn ' '^onRung ' 'emit' '^viaSignal ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
+    check 'and so do self-hosted functions' ordered callers.cap '^burn ' '^compare ' \
+        '^sort ' '^viaSort ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
     # The engine's C++ interpreter tells nobody when it resumes one of these.
     if [ -z "$no_jit" ]; then
         at_least total '^viaGenerator/generator \(|^generator \(' 4
@@ -84,13 +130,17 @@ for no_jit in '' 1; do
     at_least total '/deep[.]js$' 98
     at_least total '^down \(' 80
     check 'a stack too deep is counted' cut deep.cap
+    check 'and keeps its roots' ordered deep.cap '^down ' '/deep[.]js$'
 
     record torture.cap 1000 "$SCRIPTS/torture.js"
     at_least total '/torture[.]js$' 60
 done
 unset GJS_DISABLE_JIT
 
-record command.cap 0 -c 'let t = Date.now(); while (Date.now() - t < 300) { let s = 0; for (let i = 0; i < 1e5; i++) s += i; }'
+record command.cap 0 -c 'const t = Date.now();
+    while (Date.now() - t < 300)
+        for (let i = 0, s = 0; i < 1e5; i++)
+            s += i;'
 at_least total '^<command line>$' 90
 
 # -- Rates and clocks --

@@ -43,7 +43,10 @@ function bailouts() {
 }
 
 function fresh(n) {
-    const f = new Function('x', `let s = 0; for (let i = 0; i < 300; i++) s += x; return s + ${n};`);
+    const f = new Function('x', `let s = 0;
+        for (let i = 0; i < 300; i++)
+            s += x;
+        return s + ${n};`);
     let total = 0;
     for (let i = 0; i < 40; i++)
         total += f(1);
