@@ -103,15 +103,13 @@ tool: $(TOOL)
 
 examples: $(EXAMPLES) $(HOSTS:%=$(B)/bin/%)
 
-demo: ## profile the example host and print the report
-ifeq ($(wildcard examples/demo.c),)
-	@echo 'demo: examples/demo.c is not there yet' >&2; exit 1
-else
-demo: $(TOOL) $(B)/bin/demo
+# A Lark program that turns docs/capture.md into a web page, over and over.
+demo: $(TOOL) $(B)/bin/lark ## profile the example host and print the report
 	rm -f $(B)/demo.cap
-	JSPROF=$(B)/demo.cap $(B)/bin/demo
-	$(B)/bin/jsprof report $(B)/demo.cap
-endif
+	$(B)/bin/lark --profile-output=$(B)/demo.cap \
+	  examples/lark/programs/markdown.lark docs/capture.md 1000
+	$(B)/bin/jsprof report --limit 12 $(B)/demo.cap
+	$(B)/bin/jsprof tree --min 3 $(B)/demo.cap
 
 # tests/fault/*.c are the hosts that tests/fault/*.sh ill-treat.
 test-programs: $(C_TESTS) $(FAULTY)
