@@ -188,7 +188,7 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
     const struct jsp_stack *k = &p->stacks[stack];
-    const uint8_t *line = k->lines, *end = line + k->lines_bytes;
+    const uint8_t *line = k->lines, *end = line ? line + k->lines_bytes : NULL;
     struct jsp_profile_address a = { .key = { 0, p->threads[k->thread].pid, k->epoch } };
     int n = resolve_cut(p, k, out);
     for (uint32_t i = 0; n >= 0 && i < k->n_addrs; i++) {

@@ -72,7 +72,7 @@ static void info_writer(const struct cli_capture *c)
         fputs(p->host[0] ? " in " : "", stdout);
         cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
     } else {
-        fputs("not jsprof: no word about clock, rate or losses", stdout);
+        fputs("another program (says no clock, rate or losses)", stdout);
     }
     putchar('\n');
 }
@@ -90,13 +90,12 @@ static void info_life(const struct cli_capture *c)
         cli_name(s, cli_span(p->capture->capture_time), 24);
         fputs(", ", stdout);
     }
-    printf("%.2f s", info_seconds(p));
-    if (!is_final) {
+    if (!is_final)
         cli_colour(s, CLI_WARM);
-        printf("; killed or still running; complete up to %.2f s", info_seconds(p));
+    printf("%s%.2f s\n", is_final ? "" : "killed or still running; complete up to ",
+           info_seconds(p));
+    if (!is_final)
         cli_colour(s, CLI_PLAIN);
-    }
-    putchar('\n');
 }
 
 static void info_clock(const struct cli_capture *c)

@@ -156,6 +156,40 @@ TEST(weights_and_cpu_time_belong_to_their_own_sample)
     unloaded();
 }
 
+TEST(records_behind_long_lists_of_lines_are_found)
+{
+    enum { DEEP = 21 };
+    uint64_t addrs[DEEP];
+    uint8_t data[256];
+    size_t at = 0;
+    data[at++] = 1;
+    at += build_varint(data + at, 0);
+    at += build_varint(data + at, 2);
+    for (uint64_t i = 0; i < 2; i++) {
+        at += build_varint(data + at, 3 + i);
+        at += build_varint(data + at, 1000000);
+        at += build_varint(data + at, 0);
+        at += build_varint(data + at, DEEP);
+        for (uint64_t j = 0; j < DEEP; j++)
+            at += build_varint(data + at, j * j * j * j);
+    }
+    for (int i = 0; i < DEEP; i++)
+        addrs[i] = f2;
+    begin(false);
+    build_sample(&b, addrs, DEEP);
+    build_sample(&b, addrs, DEEP);
+    build_chunk(&b, "jsprof/samples", data, at);
+    if (!loaded())
+        return;
+    struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+    CHECK_EQ(p.weight, 7);
+    CHECK_EQ(p.n_stacks, 1);
+    CHECK_EQ(jsp_profile_frames(&p, 0, frames), DEEP);
+    CHECK_EQ(frames[20].line, 160000);
+    CHECK_EQ(p.defects.count[JSP_READ_RECORD], 0);
+    unloaded();
+}
+
 TEST(wall_clock_shares_are_weight_times_period)
 {
     static const uint64_t records[][4] = { { 3, 5, 0, 0 }, { 1, 7, 0, 0 } };
@@ -424,6 +458,7 @@ int main(void)
     RUN(address_reuse_does_not_rename_earlier_samples);
     RUN(name_that_comes_after_its_sample_still_names_it);
     RUN(weights_and_cpu_time_belong_to_their_own_sample);
+    RUN(records_behind_long_lists_of_lines_are_found);
     RUN(wall_clock_shares_are_weight_times_period);
     RUN(cut_frames_do_not_blame_the_deepest_kept_one);
     RUN(lying_record_counts_are_refused_and_said);
