@@ -88,8 +88,8 @@ GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all lib room tool examples demo check check-long asan tsan bench fuzz deps install \
-  uninstall clean help test-programs fuzz-programs FORCE
+.PHONY: all lib room tool examples demo check check-long asan tsan bench fuzz \
+  deps install uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -276,7 +276,8 @@ install: lib tool $(GJS) $(B)/jsprof.pc ## install below PREFIX, staged in DESTD
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libjsprof.so
 	install -m 644 $(B)/jsprof.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(INSTALLED_DOCS) $(DOCDIR)
-	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),install -D -m 644 $(f) $(ROOT)/$(call place,$(f));)
+	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),\
+	  install -D -m 644 $(f) $(ROOT)/$(call place,$(f));)
 
 uninstall: ## remove what install put there
 	rm -f $(ROOT)/bin/jsprof $(ROOT)/bin/gjs-console $(ROOT)/include/jsprof.h
