@@ -7,6 +7,7 @@
 
 widest() { wc -L <out; } # in columns, wide characters count twice
 
+uncut='^ +[0-9]+  |expirations|THREAD|^A function|^Lost|samples|clock|more functions'
 for columns in 40 60 80 100 132; do
     for view in 'report' 'tree' 'tree --bottom-up' 'info'; do
         for name in good evil foreign; do
@@ -14,8 +15,7 @@ for columns in 40 60 80 100 132; do
             # shellcheck disable=SC2086
             COLUMNS=$columns run $view $name.cap
             # The table of threads and closing sentences are not cut.
-            grep -Ev '^ +[0-9]+  |expirations|THREAD|^A function|^Lost|samples|clock|more functions' \
-                out >kept || :
+            grep -Ev "$uncut" out >kept || :
             mv kept out
             [ "$(widest)" -le "$columns" ] || wrong "$(widest) columns of $columns"
         done

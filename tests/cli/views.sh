@@ -4,6 +4,9 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
 
+main='main (/srv/app/start.js:1:1)'
+work='work (/srv/app/lib/deep/inside/work.js:20:3)'
+
 run info good.cap
 is_rc 0
 is_err ''
@@ -24,10 +27,12 @@ has 'killed or still running; complete up to 0.02 s'
 run info unbalanced.cap
 is_rc 1
 has 'DOES NOT ADD UP'
-is_err 'jsprof: unbalanced.cap: MISMATCH: thread 100 had 99 expirations, but kept 12 and lost 3'
+is_err "jsprof: unbalanced.cap: MISMATCH: thread 100 had 99 expirations, but kept 12 and \
+lost 3"
 run info missing.cap
 is_rc 1
-is_err 'jsprof: missing.cap: MISMATCH: thread 100 kept 50 expirations, but the file has samples for 12'
+is_err "jsprof: missing.cap: MISMATCH: thread 100 kept 50 expirations, but the file has \
+samples for 12"
 run info foreign.cap good.cap
 is_rc 0
 has 'another program'
@@ -37,8 +42,9 @@ hasnt 'does not add up'
 
 run report good.cap
 is_rc 0
-row '62.5% 17.1 50 ms 5 62.5% 50 ms ██████████ vm work (/srv/app/lib/deep/inside/work.js:20:3) :22 100%'
-row '25.0% 15.3 20 ms 2 100.0% 80 ms ████░░░░░░░░░░░░ vm main (/srv/app/start.js:1:1) :21 100%'
+row "62.5% 17.1 50 ms 5 62.5% 50 ms ██████████ vm $work :22 100%"
+row "25.0% 15.3 20 ms 2 100.0% 80 ms ████░░░"
+row "░░░ vm $main :21 100%"
 has '100% is 80 ms of CPU time, in 8 samples.'
 has 'Lost: 3 of 19 timer expirations (15.8%): ring full 2, paused 1'
 run report --limit 1 good.cap
@@ -70,16 +76,16 @@ row '1 100.0% 2 ████████░░░░░░░░ native [libfoo.
 row '100.0% 2 ░░░░░░░░░░░░░░░░ native [other]'
 
 run tree good.cap
-row '100.0% 80 ms 25.0% main (/srv/app/start.js:1:1)'
-row '62.5% 50 ms 62.5% ├─ work (/srv/app/lib/deep/inside/work.js:20:3)'
+row "100.0% 80 ms 25.0% $main"
+row "62.5% 50 ms 62.5% ├─ $work"
 row '12.5% 10 ms 12.5% └─ leaf, "quoted"'
 run tree --min 50 good.cap
 hasnt 'leaf'
 run tree --depth 1 good.cap
 hasnt 'work'
 run tree --bottom-up good.cap
-row '62.5% 50 ms 62.5% work (/srv/app/lib/deep/inside/work.js:20:3)'
-row '62.5% 50 ms main (/srv/app/start.js:1:1)'
+row "62.5% 50 ms 62.5% $work"
+row "62.5% 50 ms $main"
 cp out up
 run tree --inverted good.cap
 cmp -s out up || wrong 'is not what --bottom-up prints'
@@ -90,7 +96,7 @@ row '12.5% 10 ms 12.5% `- leaf'
 run dump good.cap
 is_rc 0
 row 'SAMPLE #3 tid 100 cpu 0, 1 addresses, weight 2, cpu_ns 10000000'
-row 'e000000000000002 work (/srv/app/lib/deep/inside/work.js:20:3) :22'
+row "e000000000000002 $work :22"
 row 'PROCESS host script.x'
 row 'thread id=2 tid=200 name=helper%20two'
 run dump foreign.cap
