@@ -31,7 +31,7 @@ BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -pthread -fvisibility=hidden \
 INTERNAL = -Isrc
 # A sanitizer's own code makes compilers warn of what is not there: the plain builds warn.
 ALL_CFLAGS = $(BASE_CFLAGS) $(INTERNAL) $(ROOM) $(if $(SAN),$(SAN) -w) $(CFLAGS)
-ALL_LDFLAGS = -pthread $(SAN) $(LDFLAGS)
+ALL_LDFLAGS = -pthread -Wl,--as-needed $(SAN) $(LDFLAGS)
 SO_LDFLAGS = -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \
   -Wl,--version-script=src/jsprof.map
 
@@ -60,19 +60,22 @@ objects = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
 READER_SRC := $(wildcard src/capture/read*.c)
 LIB_SRC := $(filter-out $(READER_SRC),$(wildcard src/sigsafe/*.c src/image/*.c \
   src/session/*.c src/capture/*.c src/jsprof.c))
-TOOL_SRC := $(wildcard src/cli/*.c src/export/*.c src/analyze/*.c src/capture/*.c)
-TESTED_SRC := $(sort $(filter-out src/cli/%,$(LIB_SRC) $(TOOL_SRC)))
+CLI_SRC := $(wildcard src/cli/*.c)
+INNER_SRC := $(LIB_SRC) $(READER_SRC) $(wildcard src/analyze/*.c src/export/*.c)
 
 C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_test.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+FAULTY := $(patsubst %.c,$(B)/%,$(wildcard tests/fault/*.c))
 NO_TEST := tests/bench/% $(wildcard tests/*/lib*.sh tests/*/common.sh)
 SH_TESTS := $(filter-out $(NO_TEST),$(wildcard tests/*/*.sh))
 MAN := $(wildcard docs/man/*.[1-9])
+COMPLETIONS := $(wildcard completion/*.bash completion/_*)
 
 LIBS := $(if $(LIB_SRC),$(B)/lib/libjsprof.a $(B)/lib/libjsprof.so)
-TOOL := $(if $(wildcard src/cli/*.c),$(B)/bin/jsprof)
+TOOL := $(if $(CLI_SRC),$(B)/bin/jsprof)
 EXAMPLES := $(patsubst examples/%.c,$(B)/bin/%,$(wildcard examples/*.c))
+HOSTS := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
 
 # gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
@@ -85,8 +88,8 @@ GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all lib room tool examples demo check asan tsan bench fuzz deps install \
-  uninstall clean help test-programs fuzz-programs FORCE
+.PHONY: all lib room tool examples demo check check-long asan tsan bench fuzz \
+  deps install uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -98,19 +101,18 @@ room: $(call objects,$(wildcard src/sigsafe/*.c))
 
 tool: $(TOOL)
 
-examples: $(EXAMPLES)
+examples: $(EXAMPLES) $(HOSTS:%=$(B)/bin/%)
 
-demo: ## profile the example host and print the report
-ifeq ($(wildcard examples/demo.c),)
-	@echo 'demo: examples/demo.c is not there yet' >&2; exit 1
-else
-demo: $(TOOL) $(B)/bin/demo
+# A Lark program that turns docs/capture.md into a web page, over and over.
+demo: $(TOOL) $(B)/bin/lark ## profile the example host and print the report
 	rm -f $(B)/demo.cap
-	JSPROF=$(B)/demo.cap $(B)/bin/demo
-	$(B)/bin/jsprof report $(B)/demo.cap
-endif
+	$(B)/bin/lark --profile-output=$(B)/demo.cap \
+	  examples/lark/programs/markdown.lark docs/capture.md 1000
+	$(B)/bin/jsprof report --limit 12 $(B)/demo.cap
+	$(B)/bin/jsprof tree --min 3 $(B)/demo.cap
 
-test-programs: $(C_TESTS)
+# tests/fault/*.c are the hosts that tests/fault/*.sh ill-treat.
+test-programs: $(C_TESTS) $(FAULTY)
 
 fuzz-programs: $(FUZZERS)
 
@@ -118,6 +120,10 @@ fuzz-programs: $(FUZZERS)
 check: all test-programs fuzz-programs ## build everything and run every test
 	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
 	  $(C_TESTS) $(FUZZERS) $(SH_TESTS)
+
+check-long: export LONG = 1
+check-long: export TEST_TIMEOUT = 1800
+check-long: check ## the same, where a test has a long form (LONG=1) in that
 
 SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0 \
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=second_deadlock_stack=1
@@ -165,7 +171,7 @@ clean: ## remove what was built
 	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
 
 # -- Rules ---------------------------------------------------------------------
 
@@ -205,8 +211,8 @@ $(B)/lib/libjsprof.so.$(VERSION): $(call objects,$(LIB_SRC)) src/jsprof.map
 $(B)/lib/libjsprof.so: $(B)/lib/libjsprof.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(@D)/$(SONAME) && ln -sf $(SONAME) $@
 
-# For the tests: every object but the command's own.
-$(B)/obj/tested.a: $(call objects,$(TESTED_SRC))
+# For the tool and the tests: every object but the command's own, to choose from.
+$(B)/obj/inner.a: $(call objects,$(INNER_SRC))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -217,23 +223,30 @@ $(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(1)
 endef
 
 # The statistics of a report want libm; the library never does.
-$(B)/bin/jsprof: $(call objects,$(TOOL_SRC))
+$(B)/bin/jsprof: $(call objects,$(CLI_SRC)) $(B)/obj/inner.a
 	$(call link,-lm)
 
 $(EXAMPLES): $(B)/bin/%: $(B)/obj/examples/%.o $(B)/lib/libjsprof.a
 	$(call link)
+
+# A folder of examples/ is one program.
+define host
+$(B)/bin/$(1): $(call objects,$(wildcard examples/$(1)/*.c)) $(B)/lib/libjsprof.a
+	$$(call link,-lm)
+endef
+$(foreach h,$(HOSTS),$(eval $(call host,$(h))))
 
 $(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))
 
-$(C_TESTS) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/tested.a
+$(C_TESTS) $(FAULTY) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/inner.a
 	$(call link,-lm)
 
 # A fuzz target replays its corpus in check, and takes libFuzzer's main in fuzz.
 $(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o) \
-  $(B)/obj/tested.a
+  $(B)/obj/inner.a
 	$(call link,$(FUZZ_LINK) -lm)
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
@@ -243,12 +256,17 @@ $(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o
 ROOT = $(DESTDIR)$(PREFIX)
 DOCDIR = $(ROOT)/share/doc/jsprof
 INSTALLED_DOCS = $(wildcard LICENSE README* CHANGELOG*)
+# Where a manual page or a completion goes, below ROOT.
+place = $(strip $(if $(filter %.bash,$(1)),\
+  share/bash-completion/completions/$(basename $(notdir $(1))),\
+  $(if $(filter completion/%,$(1)),share/zsh/site-functions/$(notdir $(1)),\
+  share/man/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1)))))
 
 $(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
-install: all $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
+install: lib tool $(GJS) $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
 	install -d $(ROOT)/bin $(ROOT)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DOCDIR)
 	install -m 755 $(TOOL) $(GJS) $(ROOT)/bin
 	install -m 644 include/jsprof.h $(ROOT)/include
@@ -258,13 +276,12 @@ install: all $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libjsprof.so
 	install -m 644 $(B)/jsprof.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(INSTALLED_DOCS) $(DOCDIR)
-	$(foreach m,$(MAN),install -D -m 644 $(m) \
-	  $(ROOT)/share/man/man$(patsubst .%,%,$(suffix $(m)))/$(notdir $(m));)
+	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),\
+	  install -D -m 644 $(f) $(ROOT)/$(call place,$(f));)
 
 uninstall: ## remove what install put there
 	rm -f $(ROOT)/bin/jsprof $(ROOT)/bin/gjs-console $(ROOT)/include/jsprof.h
 	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.a $(DESTDIR)$(LIBDIR)/libjsprof.so*
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/jsprof.pc
 	rm -rf $(DOCDIR)
-	$(foreach m,$(MAN),rm -f \
-	  $(ROOT)/share/man/man$(patsubst .%,%,$(suffix $(m)))/$(notdir $(m));)
+	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),rm -f $(ROOT)/$(call place,$(f));)

@@ -47,6 +47,8 @@ using Walk = JS::ProfilingFrameIterator;
 
 /* SpiderMonkey's inlining is at most this deep (js/ProfilingFrameIterator.h). */
 constexpr uint32_t MOZJS_INLINED = 64;
+/* More physical frames than a stack of the usual size has room for. */
+constexpr uint32_t MOZJS_FRAMES = 1u << 18;
 
 uintptr_t mozjs_address(const void *p)
 {
@@ -143,28 +145,39 @@ void mozjs_rotate(jsprof_frame *out, uint32_t first, uint32_t n)
     std::reverse(out, out + n);
 }
 
+/* How many physical frames there are; going up one costs little, naming it much. */
+uint32_t mozjs_count(const jsprof_mozjs *m, const Walk::RegisterState &regs)
+{
+    uint32_t n = 0;
+
+    for (Walk walk(m->cx, regs); !walk.done() && n < MOZJS_FRAMES; (walk.*m->next)())
+        n++;
+    return n;
+}
+
 /* The frames of compiled code and of the baseline interpreter, innermost first.
- * SpiderMonkey made this iterator for a thread that is stopped anywhere; where it
- * is changing what the iterator reads, it finds nothing. `out` is used as a ring, so
- * that of too many frames the outermost are kept: a tree needs its roots. */
+ * SpiderMonkey made this iterator for a thread that is stopped anywhere; where it is
+ * changing what the iterator reads, it finds nothing. Of too many frames the outermost
+ * are kept, for a tree needs its roots: as many as are too many are not named, and if
+ * inlined ones make them too many again, `out` has been used as a ring. */
 uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
 {
     const auto *m = static_cast<const jsprof_mozjs *>(host);
+    const auto regs = mozjs_registers(static_cast<const ucontext_t *>(ucontext));
+    const uint32_t physical = mozjs_count(m, regs);
+    const uint32_t skipped = physical > max ? physical - max : 0;
     Walk::Frame frames[MOZJS_INLINED];
-    uint32_t n = 0;
+    uint32_t at = 0, n = 0;
 
-    for (Walk walk(m->cx, mozjs_registers(static_cast<const ucontext_t *>(ucontext)));
-         !walk.done(); (walk.*m->next)()) {
-        uint32_t n_inlined = (walk.*m->extract)(frames, 0, MOZJS_INLINED);
+    for (Walk walk(m->cx, regs); !walk.done() && at < physical; (walk.*m->next)(), at++) {
+        uint32_t inlined = at < skipped ? 0 : (walk.*m->extract)(frames, 0, MOZJS_INLINED);
 
-        for (uint32_t i = 0; i < n_inlined; i++, n++) {
-            if (max > 0)
-                out[n % max] = mozjs_compiled_frame(frames[i]);
-        }
+        for (uint32_t i = 0; i < inlined && max > 0; i++, n++)
+            out[n % max] = mozjs_compiled_frame(frames[i]);
     }
     if (n > max && max > 0)
         mozjs_rotate(out, n % max, max);
-    return n;
+    return n + skipped;
 }
 
 /* Profiling of the context is on: a walk of any other ends the process.

@@ -49,7 +49,7 @@ bool recording_read_hz(const char *text, uint32_t *out)
     errno = 0;
     unsigned long hz = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || hz < 1 || hz > RECORDING_HZ_MAX) {
-        fprintf(stderr, "gjs-console: --profile-hz: %s: not a whole number from 1 to %u\n",
+        fprintf(stderr, "gjs-console: --profile-hz=%s: not a whole number from 1 to %u\n",
                 text, RECORDING_HZ_MAX);
         return false;
     }
@@ -67,7 +67,7 @@ bool recording_read_clock(const char *text, int *out)
         *out = JSPROF_CLOCK_WALL;
         return true;
     }
-    fprintf(stderr, "gjs-console: --profile-clock: %s: neither cpu nor wall\n", text);
+    fprintf(stderr, "gjs-console: --profile-clock=%s: neither cpu nor wall\n", text);
     return false;
 }
 
@@ -111,7 +111,8 @@ void recording_tell_losses(const jsprof_stats *s)
     uint64_t lost = s->lost_ring + s->lost_write + s->lost_stack;
 
     if (s->write_error)
-        recording_say("%s: %" PRIu64 " of %" PRIu64 " samples are missing",
+        recording_say("%s; the capture is not whole: %" PRIu64 " of %" PRIu64
+                      " samples are missing",
                       strerror(-s->write_error), lost, s->expirations);
     else if (lost)
         recording_say("%" PRIu64 " of %" PRIu64 " samples are missing: buffer full %" PRIu64

@@ -22,17 +22,35 @@ struct account_field {
 static const struct account_field account_session[] = {
     { "state", offsetof(struct jsp_account_session, state), 16 },
     { "clock", offsetof(struct jsp_account_session, clock), 16 },
-    SESSION(time),        SESSION(hz),          SESSION(samples),    SESSION(labels),
-    SESSION(label_bytes), SESSION(labels_lost), SESSION(labels_cut), SESSION(write_error),
+    SESSION(time),
+    SESSION(hz),
+    SESSION(samples),
+    SESSION(labels),
+    SESSION(label_bytes),
+    SESSION(labels_lost),
+    SESSION(labels_cut),
+    SESSION(write_error),
     { NULL, 0, 0 },
 };
 
 static const struct account_field account_thread[] = {
     { "name", offsetof(struct jsp_account_thread, name), 64 },
-    THREAD(id),         THREAD(expirations), THREAD(kept),       THREAD(samples),
-    THREAD(lost_ring),  THREAD(lost_paused), THREAD(lost_late),  THREAD(lost_write),
-    THREAD(lost_stack), THREAD(frames_cut),  THREAD(frames_bad), THREAD(underflows),
-    THREAD(cpu_ns),     THREAD(wall_ns),     THREAD(handler_ns), { NULL, 0, 0 },
+    THREAD(id),
+    THREAD(expirations),
+    THREAD(kept),
+    THREAD(samples),
+    THREAD(lost_ring),
+    THREAD(lost_paused),
+    THREAD(lost_late),
+    THREAD(lost_write),
+    THREAD(lost_stack),
+    THREAD(frames_cut),
+    THREAD(frames_bad),
+    THREAD(underflows),
+    THREAD(cpu_ns),
+    THREAD(wall_ns),
+    THREAD(handler_ns),
+    { NULL, 0, 0 },
 };
 
 static int account_hex(char c)
@@ -74,7 +92,7 @@ static bool account_number(const char *at, const char *end, uint64_t *out)
 }
 
 static bool account_set(void *into, const struct account_field *f, const char *value,
-                       const char *end)
+                        const char *end)
 {
     char *at = (char *)into + f->offset;
     uint64_t number;
@@ -90,7 +108,7 @@ static bool account_set(void *into, const struct account_field *f, const char *v
 
 /* One word "key=value"; an unknown key is a newer writer's and fine. */
 static bool account_word(void *into, const struct account_field *f, const char *at,
-                        const char *end)
+                         const char *end)
 {
     const char *equal = memchr(at, '=', (size_t)(end - at));
     if (!equal)
@@ -103,7 +121,7 @@ static bool account_word(void *into, const struct account_field *f, const char *
 }
 
 static bool account_words(void *into, const struct account_field *fields, const char *at,
-                         const char *end)
+                          const char *end)
 {
     while (at < end) {
         const char *space = memchr(at, ' ', (size_t)(end - at));

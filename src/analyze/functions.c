@@ -30,7 +30,8 @@ static int functions_reach(struct functions_build *b)
 {
     struct jsp_functions *f = b->out;
     for (; f->n < b->p->n_functions; f->n++) {
-        struct jsp_function_row *rows = jsp_grow(f->rows, &b->rows_room, f->n, sizeof *rows);
+        struct jsp_function_row *rows =
+            jsp_grow(f->rows, &b->rows_room, f->n, sizeof *rows);
         if (!rows)
             return -ENOMEM;
         f->rows = rows;
@@ -48,7 +49,8 @@ static int functions_line(struct functions_build *b, struct jsp_profile_frame le
                           uint64_t value)
 {
     uint64_t both = (uint64_t)leaf.function << 32 | leaf.line;
-    uint32_t hash = (uint32_t)(jsp_hash_mix(b->by_line.seed, both) >> 16), probe = hash, at;
+    uint32_t hash = (uint32_t)(jsp_hash_mix(b->by_line.seed, both) >> 16), probe = hash,
+             at;
     while ((at = jsp_table_next(&b->by_line, hash, &probe)) != 0) {
         struct functions_line *l = &b->lines[at - 1];
         if (l->function == leaf.function && l->line == leaf.line) {
@@ -56,7 +58,8 @@ static int functions_line(struct functions_build *b, struct jsp_profile_frame le
             return 0;
         }
     }
-    struct functions_line *more = jsp_grow(b->lines, &b->lines_room, b->n_lines, sizeof *more);
+    struct functions_line *more =
+        jsp_grow(b->lines, &b->lines_room, b->n_lines, sizeof *more);
     if (!more)
         return -ENOMEM;
     b->lines = more;
@@ -160,7 +163,8 @@ static int functions_compare(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p, enum jsp_sort by)
+void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p,
+                        enum jsp_sort by)
 {
     struct functions_key *keys = malloc((f->n + 1) * sizeof *keys);
     if (!keys)

@@ -22,7 +22,7 @@ struct jsp_function_row {
     uint32_t kind; /* of most of its frames: the total's larger part */
     uint32_t line; /* where most of self was; 0: not known */
     uint64_t line_value;
-    uint64_t jit_total; /* of total: its innermost frame there was compiled code */
+    uint64_t jit_total;   /* of total: its innermost frame there was compiled code */
     uint64_t self, total; /* in the profile's unit */
     uint64_t self_samples, total_samples;
 };

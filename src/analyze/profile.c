@@ -29,8 +29,8 @@ int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **ou
             *out = &p->processes[at - 1];
             return 0;
         }
-    struct jsp_process *more = jsp_grow(p->processes, &p->work->processes_room,
-                                        p->n_processes, sizeof *more);
+    struct jsp_process *more =
+        jsp_grow(p->processes, &p->work->processes_room, p->n_processes, sizeof *more);
     if (!more)
         return -ENOMEM;
     p->processes = more;
@@ -46,7 +46,7 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     if (!w)
         return -ENOMEM;
     w->options = options ? options : &none;
-    int err = jsp_names_init(&p->names);
+    int err = jsp_lookup_init(&p->lookup);
     struct jsp_table *const tables[] = { &w->processes, &w->threads, &w->stacks,
                                          &w->functions, &w->places };
     for (size_t i = 0; err == 0 && i < sizeof tables / sizeof *tables; i++)
@@ -57,10 +57,10 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
 /* What shares are made of: what the recording's own clock measured. */
 static void profile_unit(struct jsp_profile *p)
 {
-    if (p->hz == 0 && p->losses.session.hz <= UINT32_MAX)
-        p->hz = (uint32_t)p->losses.session.hz;
+    if (p->hz == 0 && p->account.session.hz <= UINT32_MAX)
+        p->hz = (uint32_t)p->account.session.hz;
     if (!p->clock[0])
-        memcpy(p->clock, p->losses.session.clock, sizeof p->clock - 1);
+        memcpy(p->clock, p->account.session.clock, sizeof p->clock - 1);
     p->period_ns = p->hz ? 1000000000u / p->hz : 0;
     p->unit = JSP_VALUE_COUNT;
     if (p->period_ns && strcmp(p->clock, "wall") == 0)
@@ -73,9 +73,9 @@ static void profile_unit(struct jsp_profile *p)
 static void profile_match_losses(struct jsp_profile *p)
 {
     for (uint32_t t = 0; t < p->n_threads; t++)
-        for (uint32_t i = 0; i < p->losses.n_threads; i++)
-            if (p->losses.threads[i].tid == p->threads[t].tid)
-                p->threads[t].losses = &p->losses.threads[i];
+        for (uint32_t i = 0; i < p->account.n_threads; i++)
+            if (p->account.threads[i].tid == p->threads[t].tid)
+                p->threads[t].losses = &p->account.threads[i];
 }
 
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
@@ -113,8 +113,8 @@ void jsp_profile_free(struct jsp_profile *p)
         free(w->epochs);
         free(w);
     }
-    jsp_names_free(&p->names);
-    jsp_account_free(&p->losses);
+    jsp_lookup_free(&p->lookup);
+    jsp_account_free(&p->account);
     free(p->processes);
     free(p->threads);
     free(p->stacks);
@@ -124,7 +124,8 @@ void jsp_profile_free(struct jsp_profile *p)
 
 const char *jsp_kind_name(uint32_t kind)
 {
-    static const char *const names[JSP_N_KINDS] = { "vm",     "jit",   "label",  "gc",
-                                                    "native", "synth", "kernel", "other" };
+    static const char *const names[JSP_N_KINDS] = {
+        "vm", "jit", "label", "gc", "native", "synth", "kernel", "other"
+    };
     return names[kind < JSP_N_KINDS ? kind : JSP_KIND_OTHER];
 }

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "analyze/account.h"
-#include "analyze/names.h"
+#include "analyze/lookup.h"
 #include "analyze/table.h"
 #include "capture/read.h"
 
@@ -45,7 +45,7 @@ struct jsp_stack {
     uint64_t weight, value;
     uint32_t lines_bytes, epoch, thread, samples;
     uint16_t n_addrs, n_lines;
-    bool is_cut;          /* frames are missing at the leaf */
+    bool is_cut; /* frames are missing at the leaf */
 };
 
 /* Interpreted and compiled code of one name is one function (of kind VM here): which
@@ -77,12 +77,12 @@ struct jsp_profile {
     struct jsp_function *functions;
     uint32_t n_processes, n_threads, n_stacks, n_functions;
 
-    struct jsp_account losses;
+    struct jsp_account account;
     uint64_t period_ns; /* of the timer that was asked for; 0: not known */
     uint32_t hz;
     char clock[8], host[64], version[32]; /* "" where the capture does not say */
 
-    struct jsp_names names;
+    struct jsp_lookup lookup;
     struct jsp_profile_work *work; /* tables that build the above */
 };
 
@@ -106,7 +106,7 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
 
 /* The function at an address, for those who walk frames themselves. */
 struct jsp_profile_address {
-    struct jsp_names_key key;
+    struct jsp_lookup_key key;
     bool is_kernel;
 };
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *at,

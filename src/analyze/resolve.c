@@ -73,10 +73,11 @@ static int resolve_fixed(struct jsp_profile *p, const char *name, uint32_t kind,
 }
 
 /* A forked child that never mapped anything itself runs its parent's code. */
-static const struct jsp_names_map *resolve_map(struct jsp_profile *p, struct jsp_names_key k)
+static const struct jsp_lookup_map *resolve_map(struct jsp_profile *p,
+                                                struct jsp_lookup_key k)
 {
     for (int i = 0; i < RESOLVE_FORKS; i++) {
-        const struct jsp_names_map *m = jsp_names_map(&p->names, k);
+        const struct jsp_lookup_map *m = jsp_lookup_map(&p->lookup, k);
         struct jsp_process *process;
         if (m)
             return m;
@@ -87,7 +88,7 @@ static const struct jsp_names_map *resolve_map(struct jsp_profile *p, struct jsp
     return NULL;
 }
 
-static int resolve_module(struct jsp_profile *p, const struct jsp_names_map *m,
+static int resolve_module(struct jsp_profile *p, const struct jsp_lookup_map *m,
                           struct jsp_profile_frame *out)
 {
     char name[256];
@@ -100,14 +101,15 @@ static int resolve_module(struct jsp_profile *p, const struct jsp_names_map *m,
     return resolve_fixed(p, name, JSPROF_KIND_NATIVE, out);
 }
 
-static int resolve_tagged(struct jsp_profile *p, struct jsp_names_key k, struct jsp_profile_frame *out)
+static int resolve_tagged(struct jsp_profile *p, struct jsp_lookup_key k,
+                          struct jsp_profile_frame *out)
 {
-    const struct jsp_names_jit *jit = jsp_names_jit(&p->names, k);
+    const struct jsp_lookup_jit *jit = jsp_lookup_jit(&p->lookup, k);
     uint32_t kind = JSPROF_KIND_VM;
-    jsp_names_kind(&p->names, (uint32_t)k.addr, &kind);
+    jsp_lookup_kind(&p->lookup, (uint32_t)k.addr, &kind);
     if (jit)
         return resolve_named(p, jit->name, kind, out);
-    const struct jsp_names_symbol *s = jsp_names_symbol(&p->names, k);
+    const struct jsp_lookup_symbol *s = jsp_lookup_symbol(&p->lookup, k);
     if (s)
         return resolve_named(p, s->name, kind, out);
     return resolve_fixed(p, "[unnamed VM function]", JSPROF_KIND_SYNTH, out);
@@ -117,15 +119,15 @@ static int resolve_native(struct jsp_profile *p, const struct jsp_profile_addres
                           struct jsp_profile_frame *out)
 {
     uint32_t kind = a->is_kernel ? JSP_KIND_KERNEL : JSPROF_KIND_NATIVE;
-    const struct jsp_names_symbol *s = jsp_names_symbol(&p->names, a->key);
+    const struct jsp_lookup_symbol *s = jsp_lookup_symbol(&p->lookup, a->key);
     if (s)
         return resolve_named(p, s->name, kind, out);
-    const struct jsp_names_jit *jit = jsp_names_jit(&p->names, a->key);
+    const struct jsp_lookup_jit *jit = jsp_lookup_jit(&p->lookup, a->key);
     if (jit)
         return resolve_named(p, jit->name, JSPROF_KIND_JIT, out);
     if (a->is_kernel)
         return resolve_fixed(p, "[kernel]", kind, out);
-    const struct jsp_names_map *m = resolve_map(p, a->key);
+    const struct jsp_lookup_map *m = resolve_map(p, a->key);
     if (m && m->path.len)
         return resolve_module(p, m, out);
     return resolve_fixed(p, "[unknown]", JSPROF_KIND_SYNTH, out);
@@ -166,9 +168,9 @@ int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address
     if (!more)
         return -ENOMEM;
     w->place = more;
-    more[w->n_places] = (struct jsp_profile_place){ a->key.addr, a->key.pid, a->key.epoch,
-                                                    out->function, out->kind,
-                                                    a->is_kernel };
+    more[w->n_places] = (struct jsp_profile_place){ a->key.addr,  a->key.pid,
+                                                    a->key.epoch, out->function,
+                                                    out->kind,    a->is_kernel };
     return jsp_table_add(&w->places, hash, w->n_places++);
 }
 
@@ -186,7 +188,7 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
     const struct jsp_stack *k = &p->stacks[stack];
-    const uint8_t *line = k->lines, *end = line + k->lines_bytes;
+    const uint8_t *line = k->lines, *end = line ? line + k->lines_bytes : NULL;
     struct jsp_profile_address a = { .key = { 0, p->threads[k->thread].pid, k->epoch } };
     int n = resolve_cut(p, k, out);
     for (uint32_t i = 0; n >= 0 && i < k->n_addrs; i++) {

@@ -43,11 +43,11 @@ static int scan_jitmap(struct jsp_profile *p, const struct jsp_read_cursor *c,
     if (!jsp_read_names(c, f, &names))
         return 0;
     while (err == 0 && jsp_read_name(c, f, &names, &addr, &name)) {
-        if (jsp_names_renames(&p->names, addr, f->pid, name))
+        if (jsp_lookup_renames(&p->lookup, addr, f->pid, name))
             err = scan_epoch(p);
-        struct jsp_names_key key = { addr, f->pid, p->work->n_epochs };
+        struct jsp_lookup_key key = { addr, f->pid, p->work->n_epochs };
         if (err == 0)
-            err = jsp_names_define(&p->names, key, name);
+            err = jsp_lookup_define(&p->lookup, key, name);
     }
     return err;
 }
@@ -59,7 +59,8 @@ static int scan_map(struct jsp_profile *p, const struct jsp_read_cursor *c,
     if (!jsp_read_map(c, f, &map))
         return 0;
     int err = scan_epoch(p);
-    return err < 0 ? err : jsp_names_map_add(&p->names, &map, f->pid, p->work->n_epochs);
+    return err < 0 ? err
+                   : jsp_lookup_map_add(&p->lookup, &map, f->pid, p->work->n_epochs);
 }
 
 static int scan_process(struct jsp_profile *p, const struct jsp_read_cursor *c,
@@ -118,11 +119,11 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
     if (scan_is(chunk.path, JSP_WIRE_FILE_SAMPLES))
         err = jsp_weights_add(&p->work->weights, chunk.data, end, f->offset);
     else if (scan_is(chunk.path, JSP_WIRE_FILE_FRAMES))
-        err = jsp_names_kinds_add(&p->names, chunk.data, end);
+        err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
     else if (scan_is(chunk.path, JSP_WIRE_FILE_LOSSES))
-        err = jsp_account_read(&p->losses, (const char *)chunk.data, chunk.len);
+        err = jsp_account_read(&p->account, (const char *)chunk.data, chunk.len);
     else if (scan_is(chunk.path, "__symbols__"))
-        err = jsp_names_symbols_add(&p->names, chunk.data, chunk.len);
+        err = jsp_lookup_symbols_add(&p->lookup, chunk.data, chunk.len);
     if (err == -ENOMEM)
         return err;
     if (err)
@@ -170,7 +171,7 @@ int jsp_scan_frames(struct jsp_profile *p)
             return err;
         jsp_work_progress(p, c.offset / 2);
     }
-    int bad = jsp_names_seal(&p->names, p->capture);
+    int bad = jsp_lookup_seal(&p->lookup, p->capture);
     if (bad < 0)
         return bad;
     p->defects.count[JSP_READ_SYMBOLS] += (uint64_t)bad;

@@ -47,8 +47,8 @@ static int scan_thread(struct scan_state *s, int32_t tid)
     if (!more)
         return -ENOMEM;
     p->threads = more;
-    more[p->n_threads] = (struct jsp_thread_info){ .pid = pid, .tid = tid,
-                                                   .first_time = s->frame.time };
+    more[p->n_threads] =
+        (struct jsp_thread_info){ .pid = pid, .tid = tid, .first_time = s->frame.time };
     s->thread = p->n_threads++;
     return jsp_table_add(&w->threads, hash, s->thread);
 }
@@ -66,15 +66,16 @@ static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
 static uint32_t scan_hash(const struct jsp_profile *p, const struct scan_one *o)
 {
     const struct jsp_weight *w = &o->sample.weight;
-    uint64_t h = jsp_hash_mix(p->work->stacks.seed,
-                              (uint64_t)o->thread << 32 | o->sample.epoch);
+    uint64_t h =
+        jsp_hash_mix(p->work->stacks.seed, (uint64_t)o->thread << 32 | o->sample.epoch);
     h = jsp_hash_words(h, o->sample.body.addrs, o->sample.body.n_addrs);
     if (w->lines_bytes)
         h = jsp_hash_bytes(h, w->lines, w->lines_bytes);
     return (uint32_t)(h >> 16);
 }
 
-static int scan_stack(struct jsp_profile *p, const struct scan_one *o, struct jsp_stack **out)
+static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
+                      struct jsp_stack **out)
 {
     struct jsp_profile_work *w = p->work;
     uint32_t probe = o->hash, at;
@@ -109,7 +110,8 @@ static uint64_t scan_value(const struct jsp_profile *p, const struct jsp_weight 
     return w->weight * p->period_ns;
 }
 
-static void scan_account(struct jsp_profile *p, const struct scan_one *o, struct jsp_stack *k)
+static void scan_account(struct jsp_profile *p, const struct scan_one *o,
+                         struct jsp_stack *k)
 {
     const struct jsp_weight *w = &o->sample.weight;
     struct jsp_thread_info *t = &p->threads[o->thread];

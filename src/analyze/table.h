@@ -62,7 +62,8 @@ struct jsp_store {
     char *next;
 };
 
-char *jsp_store_text(struct jsp_store *s, const char *text, size_t len); /* NULL: no memory */
+char *jsp_store_text(struct jsp_store *s, const char *text,
+                     size_t len); /* NULL: no memory */
 void jsp_store_free(struct jsp_store *s);
 
 #endif

@@ -27,7 +27,8 @@ static int tree_append(struct tree_build *b, uint32_t parent, uint32_t function)
     return 0;
 }
 
-static int tree_child(struct tree_build *b, uint32_t parent, uint32_t function, uint32_t *out)
+static int tree_child(struct tree_build *b, uint32_t parent, uint32_t function,
+                      uint32_t *out)
 {
     uint64_t both = (uint64_t)parent << 32 | function;
     uint32_t hash = (uint32_t)(jsp_hash_mix(b->children.seed, both) >> 16);

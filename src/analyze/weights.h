@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * First every chunk is added, and each of its records is checked; then any number of
- * cursors walk the samples in file order and ask for each one's record. Records are decoded in place, when asked for; a sample that no
- * block covers has weight 1 and unknown CPU time. One thread.
+ * First every chunk is added, and each of its records is checked; then any number
+ * of cursors walk the samples in file order and ask for each one's record. Records
+ * are decoded in place, when asked for; a sample that no block covers has weight 1
+ * and unknown CPU time. One thread.
  */
 #ifndef JSP_ANALYZE_WEIGHTS_H
 #define JSP_ANALYZE_WEIGHTS_H
@@ -26,13 +27,13 @@ struct jsp_weights {
 };
 
 struct jsp_weights_cursor {
-    uint32_t block;    /* that the next sample may be in */
-    uint64_t next;     /* ordinal of its next record */
+    uint32_t block; /* that the next sample may be in */
+    uint64_t next;  /* ordinal of its next record */
     const uint8_t *at;
 };
 
 struct jsp_weight {
-    uint64_t weight;      /* timer expirations */
+    uint64_t weight; /* timer expirations */
     uint64_t cpu_ns;
     bool known;           /* weight and cpu_ns come from the file */
     uint64_t cut;         /* frames missing at the leaf */

@@ -26,7 +26,7 @@ struct jsp_profile_work {
     /* Ordinals of samples before which an epoch begins: epoch i + 1 at epochs[i]. */
     uint64_t *epochs;
     uint32_t n_epochs, epochs_room;
-    uint64_t n_samples; /* SAMPLE frames of any quality, seen while scanning */
+    uint64_t n_samples;     /* SAMPLE frames of any quality, seen while scanning */
     uint64_t epoch_samples; /* of them, before the current epoch */
 
     const struct jsp_profile_options *options;

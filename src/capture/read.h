@@ -18,17 +18,17 @@
 
 /* Why something was skipped or repaired. */
 enum jsp_read_cause {
-    JSP_READ_CUT,       /* the file ends inside a frame */
-    JSP_READ_LENGTH,    /* an impossible frame length: nothing after it is readable */
-    JSP_READ_TYPE,      /* a frame type outside the format */
-    JSP_READ_SHORT,     /* a frame too short for its type */
-    JSP_READ_ADDRS,     /* a sample with more addresses than room */
-    JSP_READ_EMPTY,     /* a sample without addresses */
-    JSP_READ_STRING,    /* text without its end: taken up to the frame's end */
-    JSP_READ_NAMES,     /* a JITMAP with fewer names than it says */
-    JSP_READ_CHUNK,     /* a file chunk longer than its frame */
-    JSP_READ_RECORD,    /* a malformed record in an embedded jsprof/ file */
-    JSP_READ_SYMBOLS,   /* a malformed __symbols__ file */
+    JSP_READ_CUT,     /* the file ends inside a frame */
+    JSP_READ_LENGTH,  /* an impossible frame length: nothing after it is readable */
+    JSP_READ_TYPE,    /* a frame type outside the format */
+    JSP_READ_SHORT,   /* a frame too short for its type */
+    JSP_READ_ADDRS,   /* a sample with more addresses than room */
+    JSP_READ_EMPTY,   /* a sample without addresses */
+    JSP_READ_STRING,  /* text without its end: taken up to the frame's end */
+    JSP_READ_NAMES,   /* a JITMAP with fewer names than it says */
+    JSP_READ_CHUNK,   /* a file chunk longer than its frame */
+    JSP_READ_RECORD,  /* a malformed record in an embedded jsprof/ file */
+    JSP_READ_SYMBOLS, /* a malformed __symbols__ file */
     JSP_READ_N_CAUSES,
 };
 
@@ -40,21 +40,21 @@ struct jsp_read_defects {
 struct jsp_read {
     const uint8_t *bytes; /* the whole file; starts 8-byte aligned */
     uint64_t size;
-    bool swap;            /* the other byte order than this machine's */
-    bool mapped;          /* bytes is a mapping, else malloc'ed, else borrowed: */
+    bool swap;   /* the other byte order than this machine's */
+    bool mapped; /* bytes is a mapping, else malloc'ed, else borrowed: */
     bool borrowed;
     char capture_time[65];
     int64_t time, end_time; /* ns; end_time 0: the writer did not finish */
 };
 
 struct jsp_read_frame {
-    const uint8_t *at;    /* its header; len bytes are readable */
+    const uint8_t *at; /* its header; len bytes are readable */
     uint64_t offset;
     uint32_t len;
     int32_t pid;
     int64_t time;
     int16_t cpu;
-    uint8_t type;         /* enum jsp_wire_type; others are skipped before */
+    uint8_t type; /* enum jsp_wire_type; others are skipped before */
 };
 
 struct jsp_read_cursor {

@@ -20,7 +20,8 @@ static bool read_room(const struct jsp_read_cursor *c, const struct jsp_read_fra
 }
 
 /* Text in a field of fixed width, which may fill it to the last byte. */
-static struct jsp_read_text read_field(const struct jsp_read_frame *f, size_t at, size_t width)
+static struct jsp_read_text read_field(const struct jsp_read_frame *f, size_t at,
+                                       size_t width)
 {
     const char *s = (const char *)f->at + at;
     return (struct jsp_read_text){ s, (uint32_t)strnlen(s, width) };
@@ -43,8 +44,8 @@ bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_fram
         return false;
     out->n_addrs =
         jsp_read_u16(c->capture, f->at + offsetof(struct jsp_wire_sample, n_addrs));
-    out->tid = (int32_t)jsp_read_u32(c->capture,
-                                     f->at + offsetof(struct jsp_wire_sample, tid));
+    out->tid =
+        (int32_t)jsp_read_u32(c->capture, f->at + offsetof(struct jsp_wire_sample, tid));
     out->addrs = f->at + sizeof(struct jsp_wire_sample);
     if (out->n_addrs > (f->len - sizeof(struct jsp_wire_sample)) / sizeof(uint64_t))
         return read_refuse(c, f, JSP_READ_ADDRS);
@@ -146,7 +147,8 @@ bool jsp_read_name(const struct jsp_read_cursor *c, const struct jsp_read_frame 
         return read_refuse(c, f, JSP_READ_NAMES);
     }
     *addr = jsp_read_u64(c->capture, names->at);
-    *name = read_field(f, (size_t)(names->at - f->at) + sizeof *addr, room - sizeof *addr);
+    *name =
+        read_field(f, (size_t)(names->at - f->at) + sizeof *addr, room - sizeof *addr);
     if (name->len == room - sizeof *addr)
         jsp_read_count(c->defects, JSP_READ_STRING, f->offset);
     size_t used = sizeof *addr + name->len + 1;

@@ -97,8 +97,9 @@ static int read_header(struct jsp_read *r, char why[JSP_READ_WHY])
         return -EBADMSG;
     }
     if (h->version != JSP_WIRE_VERSION) {
-        snprintf(why, JSP_READ_WHY, "capture format version %d, this jsprof reads version %d",
-                 h->version, JSP_WIRE_VERSION);
+        snprintf(why, JSP_READ_WHY,
+                 "capture format version %d, this jsprof reads version %d", h->version,
+                 JSP_WIRE_VERSION);
         return -EBADMSG;
     }
     r->swap = (h->little_endian & 1) != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);

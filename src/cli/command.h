@@ -9,8 +9,8 @@
 
 struct cli_command {
     const char *name;
-    const char *summary; /* one line in `jsprof --help` */
-    const char *help;    /* fits a screen */
+    const char *summary;                 /* one line in `jsprof --help` */
+    const char *help;                    /* fits a screen */
     int (*run)(struct cli_arguments *a); /* returns the exit status */
 };
 

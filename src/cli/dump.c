@@ -37,14 +37,16 @@ static void dump_unreadable(void)
 }
 
 /* Context markers stand for no function; natives are shown with their module offset. */
-static void dump_address(struct dump *d, const struct jsp_profile_address *a, uint64_t line)
+static void dump_address(struct dump *d, const struct jsp_profile_address *a,
+                         uint64_t line)
 {
     struct jsp_profile *p = &d->capture->profile;
-    const struct jsp_names_map *m = jsp_names_map(&p->names, a->key);
+    const struct jsp_lookup_map *m = jsp_lookup_map(&p->lookup, a->key);
     struct jsp_profile_frame frame;
     printf("\n    %016" PRIx64 "  ", a->key.addr);
     if (jsp_profile_is_marker(a->key.addr)) {
-        fputs(jsp_profile_is_kernel_marker(a->key.addr) ? "(kernel below)" : "(user below)",
+        fputs(jsp_profile_is_kernel_marker(a->key.addr) ? "(kernel below)"
+                                                        : "(user below)",
               stdout);
         return;
     }
@@ -160,7 +162,8 @@ static void dump_losses(struct dump *d)
 {
     struct jsp_read_chunk c;
     struct jsp_read_text line;
-    if (!jsp_read_chunk(&d->cursor, &d->frame, &c) || c.path.len != strlen(JSP_WIRE_FILE_LOSSES) ||
+    if (!jsp_read_chunk(&d->cursor, &d->frame, &c) ||
+        c.path.len != strlen(JSP_WIRE_FILE_LOSSES) ||
         memcmp(c.path.at, JSP_WIRE_FILE_LOSSES, c.path.len) != 0)
         return;
     const char *at = (const char *)c.data, *end = at + c.len;
@@ -191,10 +194,10 @@ static void dump_fork(struct dump *d)
 static void dump_body(struct dump *d)
 {
     static void (*const bodies[])(struct dump *) = {
-        [JSP_WIRE_SAMPLE] = dump_sample,   [JSP_WIRE_MAP] = dump_map,
-        [JSP_WIRE_PROCESS] = dump_process, [JSP_WIRE_FORK] = dump_fork,
-        [JSP_WIRE_JITMAP] = dump_names,    [JSP_WIRE_MARK] = dump_mark,
-        [JSP_WIRE_METADATA] = dump_pair,   [JSP_WIRE_LOG] = dump_pair,
+        [JSP_WIRE_SAMPLE] = dump_sample,    [JSP_WIRE_MAP] = dump_map,
+        [JSP_WIRE_PROCESS] = dump_process,  [JSP_WIRE_FORK] = dump_fork,
+        [JSP_WIRE_JITMAP] = dump_names,     [JSP_WIRE_MARK] = dump_mark,
+        [JSP_WIRE_METADATA] = dump_pair,    [JSP_WIRE_LOG] = dump_pair,
         [JSP_WIRE_FILE_CHUNK] = dump_chunk,
     };
     uint8_t type = d->frame.type;
@@ -209,8 +212,9 @@ static void dump_body(struct dump *d)
 static void dump_frame(struct dump *d)
 {
     static const char *const names[] = {
-        "",       "TIMESTAMP", "SAMPLE", "MAP",  "PROCESS",  "FORK", "EXIT",       "JITMAP",
-        "CTRDEF", "CTRSET",    "MARK",   "META", "LOG",      "FILE", "ALLOCATION", "OVERLAY",
+        "",     "TIMESTAMP", "SAMPLE",     "MAP",     "PROCESS", "FORK",
+        "EXIT", "JITMAP",    "CTRDEF",     "CTRSET",  "MARK",    "META",
+        "LOG",  "FILE",      "ALLOCATION", "OVERLAY",
     };
     double time = (double)d->frame.time - (double)d->capture->read.time;
     printf("%10" PRIu64 " %12.6f %7" PRId32 "  %-10s", d->frame.offset, time / 1e9,

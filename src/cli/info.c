@@ -34,7 +34,8 @@ static int info_room(const struct cli_style *s)
 static double info_seconds(const struct jsp_profile *p)
 {
     int64_t start = p->capture->time ? p->capture->time : p->first_time;
-    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
+    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time
+                                                      : p->last_time;
     return end > start ? ((double)end - (double)start) / 1e9 : 0;
 }
 
@@ -71,7 +72,7 @@ static void info_writer(const struct cli_capture *c)
         fputs(p->host[0] ? " in " : "", stdout);
         cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
     } else {
-        fputs("not jsprof: no word about clock, rate or losses", stdout);
+        fputs("another program (says no clock, rate or losses)", stdout);
     }
     putchar('\n');
 }
@@ -81,21 +82,20 @@ static void info_life(const struct cli_capture *c)
 {
     const struct jsp_profile *p = &c->profile;
     const struct cli_style *s = &c->style;
-    const char *state = p->losses.session.state;
-    bool is_final = p->losses.session.present ? strcmp(state, "final") == 0
-                                              : p->capture->end_time != 0;
+    const char *state = p->account.session.state;
+    bool is_final = p->account.session.present ? strcmp(state, "final") == 0
+                                               : p->capture->end_time != 0;
     info_label(s, "recorded");
     if (p->capture->capture_time[0]) {
         cli_name(s, cli_span(p->capture->capture_time), 24);
         fputs(", ", stdout);
     }
-    printf("%.2f s", info_seconds(p));
-    if (!is_final) {
+    if (!is_final)
         cli_colour(s, CLI_WARM);
-        printf("; killed or still running; complete up to %.2f s", info_seconds(p));
+    printf("%s%.2f s\n", is_final ? "" : "killed or still running; complete up to ",
+           info_seconds(p));
+    if (!is_final)
         cli_colour(s, CLI_PLAIN);
-    }
-    putchar('\n');
 }
 
 static void info_clock(const struct cli_capture *c)
@@ -105,7 +105,8 @@ static void info_clock(const struct cli_capture *c)
         return;
     info_label(&c->style, "clock");
     printf("%s, %u Hz asked for\n",
-           p->unit == JSP_VALUE_WALL ? "wall: elapsed time" : "cpu: CPU time of each thread",
+           p->unit == JSP_VALUE_WALL ? "wall: elapsed time"
+                                     : "cpu: CPU time of each thread",
            p->hz);
 }
 

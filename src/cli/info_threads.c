@@ -26,7 +26,8 @@ static const struct info_cause info_causes[] = {
     { "underflows", offsetof(struct jsp_account_thread, underflows) },
 };
 
-static uint64_t info_cause_of(const struct jsp_account_thread *t, const struct info_cause *c)
+static uint64_t info_cause_of(const struct jsp_account_thread *t,
+                              const struct info_cause *c)
 {
     uint64_t n;
     memcpy(&n, (const char *)t + c->offset, sizeof n);
@@ -105,13 +106,13 @@ static void info_foreign(const struct cli_capture *c)
 void cli_info_threads(const struct cli_capture *c)
 {
     const struct jsp_profile *p = &c->profile;
-    if (p->losses.n_threads == 0) {
+    if (p->account.n_threads == 0) {
         info_foreign(c);
         return;
     }
     info_head(&c->style, true);
-    for (uint32_t i = 0; i < p->losses.n_threads; i++)
-        info_ours(c, &p->losses.threads[i]);
+    for (uint32_t i = 0; i < p->account.n_threads; i++)
+        info_ours(c, &p->account.threads[i]);
 }
 
 /* Expirations of a tid that the file's own samples stand for. */
@@ -128,16 +129,17 @@ static uint64_t info_in_file(const struct jsp_profile *p, int32_t tid)
 static uint64_t info_kept(const struct jsp_profile *p, int32_t tid)
 {
     uint64_t kept = 0;
-    for (uint32_t i = 0; i < p->losses.n_threads; i++)
-        if (p->losses.threads[i].tid == tid)
-            kept += p->losses.threads[i].kept;
+    for (uint32_t i = 0; i < p->account.n_threads; i++)
+        if (p->account.threads[i].tid == tid)
+            kept += p->account.threads[i].kept;
     return kept;
 }
 
 static int info_differ(const struct cli_capture *c, const struct jsp_account_thread *t)
 {
-    uint64_t kept = info_kept(&c->profile, t->tid), file = info_in_file(&c->profile, t->tid);
-    bool is_final = strcmp(c->profile.losses.session.state, "final") == 0;
+    uint64_t kept = info_kept(&c->profile, t->tid),
+             file = info_in_file(&c->profile, t->tid);
+    bool is_final = strcmp(c->profile.account.session.state, "final") == 0;
     int status = CLI_OK;
     if (t->expirations != t->kept + jsp_account_lost(t))
         status = cli_fail(c->label,
@@ -159,10 +161,10 @@ int cli_info_balance(const struct cli_capture *c)
     uint64_t expirations = 0, kept = 0, lost = 0;
     int status = CLI_OK;
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
-    if (p->losses.n_threads == 0)
+    if (p->account.n_threads == 0)
         return CLI_OK;
-    for (uint32_t i = 0; i < p->losses.n_threads; i++) {
-        const struct jsp_account_thread *t = &p->losses.threads[i];
+    for (uint32_t i = 0; i < p->account.n_threads; i++) {
+        const struct jsp_account_thread *t = &p->account.threads[i];
         expirations += t->expirations;
         kept += t->kept;
         lost += jsp_account_lost(t);

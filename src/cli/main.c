@@ -82,7 +82,8 @@ static int main_command(int n_words, char **words)
         return n_words > 1 ? main_help_of(words[1]) : main_help();
     const struct cli_command *c = main_find(words[0]);
     if (!c)
-        return cli_usage(NULL, words[0][0] == '-' ? "unknown option %s" : "no command \"%s\"",
+        return cli_usage(NULL,
+                         words[0][0] == '-' ? "unknown option %s" : "no command \"%s\"",
                          words[0]);
     return main_run(c, n_words - 1, words + 1);
 }

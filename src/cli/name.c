@@ -33,7 +33,8 @@ static void name_escape(struct name_piece *p, const char *format, unsigned value
     p->columns = (int)strlen(p->text);
 }
 
-static void name_next(const struct cli_style *s, struct cli_span rest, struct name_piece *p)
+static void name_next(const struct cli_style *s, struct cli_span rest,
+                      struct name_piece *p)
 {
     mbstate_t state = { 0 };
     wchar_t c = 0;
@@ -85,7 +86,8 @@ static int name_print(const struct cli_style *s, struct cli_span name, int room)
 }
 
 /* The longest end of the name that fits into `room`. */
-static struct cli_span name_tail(const struct cli_style *s, struct cli_span name, int room)
+static struct cli_span name_tail(const struct cli_style *s, struct cli_span name,
+                                 int room)
 {
     struct name_piece p;
     int columns = name_columns(s, name);

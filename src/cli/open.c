@@ -55,7 +55,8 @@ int cli_open(struct cli_capture *c, const char *path)
     c->path = path;
     c->label = strcmp(path, "-") == 0 ? "standard input" : path;
     c->style = cli_style_get();
-    return jsp_read_open(&c->read, path, why) < 0 ? cli_fail(c->label, "%s", why) : CLI_OK;
+    return jsp_read_open(&c->read, path, why) < 0 ? cli_fail(c->label, "%s", why)
+                                                  : CLI_OK;
 }
 
 int cli_load(struct cli_capture *c, const char *path)
@@ -87,7 +88,8 @@ void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d)
     for (int i = 0; i < JSP_READ_N_CAUSES; i++) {
         const char *what = jsp_read_cause_text((enum jsp_read_cause)i);
         if (d->count[i] == 1)
-            cli_fail(c->label, "%s (at byte %llu)", what, (unsigned long long)d->first[i]);
+            cli_fail(c->label, "%s (at byte %llu)", what,
+                     (unsigned long long)d->first[i]);
         else if (d->count[i])
             cli_fail(c->label, "%s, %llu times (first at byte %llu)", what,
                      (unsigned long long)d->count[i], (unsigned long long)d->first[i]);

@@ -49,8 +49,7 @@ static int options_word(struct cli_arguments *a, const struct cli_option *option
     const char *word = a->words[*i], *name = word + 2;
     const char *equal = strchr(name, '=');
     size_t len = equal ? (size_t)(equal - name) : strlen(name);
-    const struct cli_option *o =
-        word[1] == '-' ? options_find(options, name, len) : NULL;
+    const struct cli_option *o = word[1] == '-' ? options_find(options, name, len) : NULL;
     if (!o)
         return cli_usage(a->command, "unknown option %.*s",
                          (int)(word[1] == '-' ? len + 2 : strlen(word)), word);

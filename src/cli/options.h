@@ -14,8 +14,8 @@
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 struct cli_option {
-    const char *name;   /* without the dashes */
-    bool *flag;         /* one of these three is set */
+    const char *name; /* without the dashes */
+    bool *flag;       /* one of these three is set */
     const char **text;
     uint32_t *number;
 };

@@ -12,7 +12,7 @@
 #include "cli/threads.h"
 #include "jsprof.h"
 
-enum { REPORT_LIMIT = 30, REPORT_NAME_LEAST = 20, REPORT_UNBOUND_BAR = 16 };
+enum { REPORT_LIMIT = 30, REPORT_UNBOUND_BAR = 16 };
 
 static const char report_help[] =
     "usage: jsprof report [OPTION]... FILE\n"
@@ -33,26 +33,29 @@ struct report {
     struct jsp_functions functions;
     bool *threads;
     /* Which columns there is room for. */
-    bool has_error, has_total_time, has_samples;
+    bool has_time, has_kind, has_error, has_total_time, has_samples;
     int bar, name;
 };
 
 /* Columns by importance; whatever the terminal leaves belongs to the name. */
 static void report_layout(struct report *r)
 {
-    int left = r->capture.style.columns;
-    bool is_open = left == 0;
-    left -= 7 + 10 + 8 + 8; /* self share, self time, total share, kind */
-    r->bar = is_open ? REPORT_UNBOUND_BAR : left > 110 ? 20 : left > 45 ? 10 : 0;
-    left -= r->bar + 2;
-    r->has_error = is_open || left > REPORT_NAME_LEAST + 10 + 5;
+    int columns = r->capture.style.columns, left = columns - 7 - 8 - 2;
+    bool is_open = columns == 0; /* self share, total share, a gap; then the name */
+    bool is_count = r->capture.profile.unit == JSP_VALUE_COUNT;
+    r->has_time = is_open || columns >= 50;
+    left -= r->has_time ? 10 : 0;
+    r->has_kind = is_open || columns >= 60;
+    left -= r->has_kind ? 8 : 0;
+    r->bar = is_open ? REPORT_UNBOUND_BAR : columns >= 140 ? 20 : columns >= 72 ? 8 : 0;
+    left -= r->bar ? r->bar + 2 : 0;
+    r->has_error = is_open || columns >= 90;
     left -= r->has_error ? 5 : 0;
-    r->has_samples = r->capture.profile.unit != JSP_VALUE_COUNT;
-    r->has_samples &= is_open || left > REPORT_NAME_LEAST + 14 + 9;
+    r->has_samples = !is_count && (is_open || columns >= 100);
     left -= r->has_samples ? 9 : 0;
-    r->has_total_time = is_open || left > REPORT_NAME_LEAST + 14 + 10;
+    r->has_total_time = is_open || columns >= 120;
     left -= r->has_total_time ? 10 : 0;
-    r->name = is_open ? 0 : left > REPORT_NAME_LEAST ? left : REPORT_NAME_LEAST;
+    r->name = is_open ? 0 : left;
 }
 
 static double report_share(const struct report *r, uint64_t value)
@@ -79,13 +82,15 @@ static void report_head(const struct report *r)
     printf("%7s", "SELF");
     if (r->has_error)
         printf("%5s", s->is_utf8 ? "    ±" : "+-");
-    printf("%10s", unit);
+    if (r->has_time)
+        printf("%10s", unit);
     if (r->has_samples)
         printf("%9s", "SAMPLES");
     printf("%8s", "TOTAL");
     if (r->has_total_time)
         printf("%10s", unit);
-    printf("  %*s%s%-8s%s", r->bar, "", r->bar ? "  " : "", "KIND", "FUNCTION");
+    printf("  %*s%s%s", r->bar, "", r->bar ? "  " : "", r->has_kind ? "KIND    " : "");
+    fputs("FUNCTION", stdout);
     cli_colour(s, CLI_PLAIN);
     putchar('\n');
 }
@@ -101,7 +106,8 @@ static void report_self(const struct report *r, const struct jsp_function_row *f
     const struct cli_style *s = &r->capture.style;
     double self = report_share(r, f->self);
     char text[CLI_NUMBER];
-    int blank = 17 + (r->has_error ? 5 : 0) + (r->has_samples ? 9 : 0);
+    int blank = 7 + (r->has_error ? 5 : 0) + (r->has_samples ? 9 : 0) +
+                (r->has_time ? 10 : 0);
     if (f->self_samples == 0) {
         printf("%*s", blank, "");
         return;
@@ -114,7 +120,8 @@ static void report_self(const struct report *r, const struct jsp_function_row *f
         printf("%5.1f", 100 * report_error(r, self));
         cli_colour(s, CLI_PLAIN);
     }
-    printf("%10s", cli_value(text, &r->capture.profile, f->self));
+    if (r->has_time)
+        printf("%10s", cli_value(text, &r->capture.profile, f->self));
     if (r->has_samples)
         printf("%9s", cli_count(text, f->self_samples));
 }
@@ -139,13 +146,14 @@ static void report_row(const struct report *r, const struct jsp_function_row *f)
     const struct cli_style *s = &r->capture.style;
     const struct jsp_function *function = &r->capture.profile.functions[f->function];
     char line[CLI_NUMBER] = "";
-    if (f->line && f->self)
+    if (f->line && f->self && r->has_kind)
         snprintf(line, sizeof line, "  :%" PRIu32 " %.0f%%", f->line,
                  100 * (double)f->line_value / (double)f->self);
     int room = r->name ? r->name - (int)strlen(line) : 0;
     report_numbers(r, f);
     cli_colour(s, CLI_KIND);
-    printf("%-8s", jsp_kind_name(f->kind));
+    if (r->has_kind)
+        printf("%-8s", jsp_kind_name(f->kind));
     cli_colour(s, CLI_PLAIN);
     cli_name(s, cli_span(function->name), room);
     cli_colour(s, CLI_DIM);
@@ -161,7 +169,8 @@ static void report_rest(const struct report *r, uint32_t limit)
     for (uint32_t i = limit; i < r->functions.n; i++)
         self += r->functions.rows[i].self;
     printf("        %s more functions have %s of self (--limit 0 shows them)\n",
-           cli_count(n, r->functions.n - limit), cli_percent(share, report_share(r, self)));
+           cli_count(n, r->functions.n - limit),
+           cli_percent(share, report_share(r, self)));
 }
 
 static void report_table(struct report *r, uint32_t limit)
@@ -212,7 +221,8 @@ static int report_sort(const char *word, enum jsp_sort *sort)
             *sort = (enum jsp_sort)i;
             return CLI_OK;
         }
-    return cli_usage("report", "--sort knows self, total, samples and name, not \"%s\"", word);
+    return cli_usage("report", "--sort knows self, total, samples and name, not \"%s\"",
+                     word);
 }
 
 static int report_build(struct report *r, const char *thread, enum jsp_sort sort)

@@ -93,9 +93,11 @@ void cli_repeat(const char *what, int times)
 }
 
 /* Eighths of a cell: the solid part ends where it really ends. */
-static void text_bar_blocks(const struct cli_style *s, double self, double total, int width)
+static void text_bar_blocks(const struct cli_style *s, double self, double total,
+                            int width)
 {
-    static const char *const part[8] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+    static const char *const part[8] =
+        { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
     int eighths = (int)(self * width * 8 + 0.5), cells = eighths / 8;
     int light = (int)(total * width + 0.5);
     cli_colour(s, CLI_WARM);

@@ -44,7 +44,7 @@ int cli_name(const struct cli_style *s, struct cli_span name, int room);
 char *cli_clean(const struct cli_style *s, struct cli_span name);
 
 enum { CLI_NUMBER = 32 };
-const char *cli_count(char out[CLI_NUMBER], uint64_t n);    /* 12,345 */
+const char *cli_count(char out[CLI_NUMBER], uint64_t n);     /* 12,345 */
 const char *cli_duration(char out[CLI_NUMBER], uint64_t ns); /* 4.56 s, 123 ms, 12 us */
 const char *cli_percent(char out[CLI_NUMBER], double share); /* 12.3%; share of 1 */
 

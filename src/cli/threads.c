@@ -119,8 +119,8 @@ static void threads_lost(const struct jsp_profile *p)
                                          "no signal stack" };
     uint64_t causes[5] = { 0 }, lost = 0, expirations = 0;
     char n[CLI_NUMBER], share[CLI_NUMBER];
-    for (uint32_t i = 0; i < p->losses.n_threads; i++) {
-        const struct jsp_account_thread *t = &p->losses.threads[i];
+    for (uint32_t i = 0; i < p->account.n_threads; i++) {
+        const struct jsp_account_thread *t = &p->account.threads[i];
         const uint64_t each[5] = { t->lost_ring, t->lost_paused, t->lost_late,
                                    t->lost_write, t->lost_stack };
         for (int j = 0; j < 5; j++)
@@ -128,7 +128,7 @@ static void threads_lost(const struct jsp_profile *p)
         lost += jsp_account_lost(t);
         expirations += t->expirations;
     }
-    if (p->losses.n_threads == 0)
+    if (p->account.n_threads == 0)
         return;
     printf("Lost: %s of %" PRIu64 " timer expirations", cli_count(n, lost), expirations);
     if (lost)
@@ -145,7 +145,8 @@ void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value)
     char n[CLI_NUMBER], v[CLI_NUMBER];
     putchar('\n');
     if (p->unit == JSP_VALUE_COUNT)
-        printf("100%% is %s samples; the capture names no clock.\n", cli_count(n, samples));
+        printf("100%% is %s samples; the capture names no clock.\n",
+               cli_count(n, samples));
     else
         printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, value), cli_unit(p),
                cli_count(n, samples));

@@ -33,9 +33,9 @@ struct tree_view {
     struct cli_capture capture;
     struct jsp_tree tree;
     bool *threads;
-    bool *more;    /* by level of indentation */
+    bool *more; /* by level of indentation */
     uint32_t n_more, more_room;
-    double min;    /* share of 1 */
+    double min; /* share of 1 */
     uint32_t depth;
 };
 
@@ -49,8 +49,9 @@ static double tree_share(const struct tree_view *v, uint64_t value)
 static int tree_indent(const struct tree_view *v, const char *joint)
 {
     const struct cli_style *s = &v->capture.style;
-    uint32_t most = s->columns ? (uint32_t)(s->columns - TREE_NUMBERS - TREE_NAME_LEAST) / 3
-                               : UINT32_MAX;
+    uint32_t most = s->columns
+                        ? (uint32_t)(s->columns - TREE_NUMBERS - TREE_NAME_LEAST) / 3
+                        : UINT32_MAX;
     uint32_t outer = joint && v->n_more ? v->n_more - 1 : v->n_more;
     uint32_t from = v->n_more > most ? v->n_more - most : 0;
     for (uint32_t i = from; i < outer; i++)
@@ -68,7 +69,8 @@ static const char *tree_joint(const struct tree_view *v)
     return more ? "|- " : "`- ";
 }
 
-static void tree_line(const struct tree_view *v, const struct jsp_tree_node *n, bool is_joint)
+static void tree_line(const struct tree_view *v, const struct jsp_tree_node *n,
+                      bool is_joint)
 {
     const struct cli_style *s = &v->capture.style;
     const struct jsp_profile *p = &v->capture.profile;
@@ -120,8 +122,8 @@ static uint64_t tree_hidden(const struct tree_view *v, const struct jsp_tree_nod
     return sum;
 }
 
-static void tree_rest(const struct tree_view *v, const struct jsp_tree_node *n, uint32_t shown,
-                      uint64_t hidden)
+static void tree_rest(const struct tree_view *v, const struct jsp_tree_node *n,
+                      uint32_t shown, uint64_t hidden)
 {
     const struct cli_style *s = &v->capture.style;
     char text[CLI_NUMBER];
@@ -188,7 +190,8 @@ static int tree_min(const char *word, double *min)
     char *end;
     double percent = strtod(word, &end);
     if (end == word || *end || !(percent >= 0 && percent <= 100))
-        return cli_usage("tree", "--min wants a percentage from 0 to 100, not \"%s\"", word);
+        return cli_usage("tree", "--min wants a percentage from 0 to 100, not \"%s\"",
+                         word);
     *min = percent / 100;
     return CLI_OK;
 }
@@ -198,13 +201,15 @@ static int tree_run(struct cli_arguments *a)
     const char *min = "1", *thread = NULL;
     struct jsp_tree_options shape = { 0 };
     struct tree_view v = { 0 };
-    const struct cli_option options[] = { { "bottom-up", &shape.is_bottom_up, NULL, NULL },
-                                          { "inverted", &shape.is_bottom_up, NULL, NULL },
-                                          { "recursion", &shape.is_recursive, NULL, NULL },
-                                          { "min", NULL, &min, NULL },
-                                          { "depth", NULL, NULL, &v.depth },
-                                          { "thread", NULL, &thread, NULL },
-                                          { 0 } };
+    const struct cli_option options[] = {
+        { "bottom-up", &shape.is_bottom_up, NULL, NULL },
+        { "inverted", &shape.is_bottom_up, NULL, NULL },
+        { "recursion", &shape.is_recursive, NULL, NULL },
+        { "min", NULL, &min, NULL },
+        { "depth", NULL, NULL, &v.depth },
+        { "thread", NULL, &thread, NULL },
+        { 0 }
+    };
     if (cli_options(a, options) || tree_min(min, &v.min))
         return CLI_USAGE;
     const char *path = cli_one_file(a);

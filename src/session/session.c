@@ -74,6 +74,7 @@ static void session_locks(struct jsprof *p)
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&p->change, NULL);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, &monotonic);
     pthread_cond_init(&p->served_cond, NULL);
@@ -227,26 +228,34 @@ static int session_start_locked(struct jsprof *p)
     return err;
 }
 
-int jsp_session_start(struct jsprof *p)
+/* With `change` held, as session_halt. */
+static int session_begin(struct jsprof *p)
 {
-    if (p->pid != getpid())
-        return -ECHILD;
+    if (p->running)
+        return 0;
     int err = session_take_signal(p);
     if (err)
         return err;
     pthread_mutex_lock(&p->lock);
-    bool was = p->running;
-    err = was ? 0 : session_start_locked(p);
+    err = session_start_locked(p);
     pthread_mutex_unlock(&p->lock);
-    if (was || err)
+    if (err)
         session_give_signal(p);
     return err;
 }
 
-int jsp_session_stop(struct jsprof *p)
+int jsp_session_start(struct jsprof *p)
 {
     if (p->pid != getpid())
         return -ECHILD;
+    pthread_mutex_lock(&p->change);
+    int err = session_begin(p);
+    pthread_mutex_unlock(&p->change);
+    return err;
+}
+
+static int session_halt(struct jsprof *p)
+{
     pthread_mutex_lock(&p->lock);
     bool was = p->running;
     p->running = false;
@@ -261,6 +270,16 @@ int jsp_session_stop(struct jsprof *p)
         session_give_signal(p);
     }
     return p->write_error;
+}
+
+int jsp_session_stop(struct jsprof *p)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    pthread_mutex_lock(&p->change);
+    int err = session_halt(p);
+    pthread_mutex_unlock(&p->change);
+    return err;
 }
 
 int jsp_session_flush(struct jsprof *p)
@@ -388,6 +407,7 @@ int jsp_session_close(struct jsprof *p)
     pthread_mutex_unlock(&p->lock);
     session_orphan_all(p);
     int err = jsp_output_close(&p->output);
+    pthread_mutex_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->wake);
     pthread_cond_destroy(&p->served_cond);

@@ -4,7 +4,8 @@
  * `lock` guards the list of threads and what is popped from their rings. The
  * output belongs to the drain thread while that lives, else to who holds `lock`;
  * the drain appends under `lock` and writes to the file outside of it, so a slow
- * file never stops a host's attach or detach.
+ * file never stops a host's attach or detach. `change` is taken before `lock`, over
+ * the whole of a start, stop or close, so that two of them never overlap.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +29,7 @@ struct jsprof {
     struct jsp_codes codes;   /* has a lock of its own */
     struct jsp_perfmap perf; /* under that lock */
 
-    pthread_mutex_t lock;
+    pthread_mutex_t change, lock;
     pthread_cond_t wake, served_cond; /* of the drain; of who waits for a flush */
 
     /* Under `lock`. */

@@ -7,6 +7,7 @@
 enum {
     SAMPLE_STACK_NEED = 3072, /* bytes of an alternate stack that a sample may use */
     SAMPLE_TRIES = 64,
+    SAMPLE_NET_NS = 250000000,
 };
 
 static _Thread_local struct jsp_sampled *volatile sampled_list;
@@ -79,12 +80,13 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
 int jsp_sampled_rearm(struct jsp_sampled *self)
 {
     uint64_t at = jsp_tick_next(&self->tick);
-    uint64_t period = self->tick.period_ns;
     /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
-     * a moment) must not be the last. */
+     * a moment) must not be the last. It is long, because the kernel starts it before
+     * our handler runs: one as short as the period would be the processor's next timer
+     * and be programmed into the hardware twice per sample. */
     struct itimerspec when = {
         .it_value = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) },
-        .it_interval = { (time_t)(period / 1000000000u), (long)(period % 1000000000u) },
+        .it_interval = { 0, SAMPLE_NET_NS },
     };
     return timer_settime(self->timer, TIMER_ABSTIME, &when, NULL);
 }

@@ -54,8 +54,9 @@ static void gen_names(struct gen *g)
 {
     for (uint32_t f = 1; f <= GEN_FUNCTIONS; f++) {
         char name[64];
-        snprintf(name, sizeof name, "function%" PRIu32 " (/srv/app/lib/module%" PRIu32
-                 ".js:%" PRIu32 ":1)", f, f % 40, f % 500);
+        snprintf(name, sizeof name,
+                 "function%" PRIu32 " (/srv/app/lib/module%" PRIu32 ".js:%" PRIu32 ":1)",
+                 f, f % 40, f % 500);
         build_jit(&g->b, build_tag(f), name);
     }
 }

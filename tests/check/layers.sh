@@ -30,21 +30,21 @@ while IFS= read -r c; do
         NF == 2 { print "U", $2, l, c }'
 done <"$tmp/sources" >"$tmp/arrows"
 
+# An include is looked for beside the file and below src/; what is neither is libc's.
 find src -name '*.[ch]' | sort >"$tmp/files"
 while IFS= read -r f; do
-    l=$(layer "$f")
-    sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\(.*\)".*/\1/p' "$f" |
-        while IFS= read -r inc; do
-            for dir in "$(dirname "$f")" src include; do
-                [ -f "$dir/$inc" ] || continue
-                target=$(realpath --relative-to=. "$dir/$inc")
-                case $target in
-                src/*) echo "I $target $l $f $(layer "$target")" ;;
-                esac
-                break
-            done
-        done
-done <"$tmp/files" >>"$tmp/arrows"
+    echo "L $f $(layer "$f")"
+done <"$tmp/files" >"$tmp/layers"
+awk '
+    FILENAME == ARGV[1] { on[$2] = $3; next }
+    /^[[:space:]]*#[[:space:]]*include[[:space:]]*"/ {
+        split($0, part, "\"")
+        dir = FILENAME; sub(/[^\/]*$/, "", dir)
+        path = dir part[2]
+        while (sub(/[^\/.]+\/\.\.\//, "", path)) continue
+        if (!(path in on)) path = "src/" part[2]
+        if (path in on) print "I", path, on[FILENAME], FILENAME, on[path]
+    }' "$tmp/layers" $(cat "$tmp/files") >>"$tmp/arrows"
 
 awk '
     $1 == "D" { def[$2] = $3; where[$2] = $4; n++ }

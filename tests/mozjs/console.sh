@@ -6,15 +6,6 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-# Process ids, times and addresses differ, and so does the help: it names three
-# options more.
-normal() # FILE
-{
-    sed -E -e 's/\((gjs-console|process):[0-9]+\)/(\1:PID)/' \
-        -e 's/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+/TIME/' -e 's/after [0-9.]+ ms/after TIME/' \
-        -e '/^  --profile-(output|hz|clock)=/d' "$1"
-}
-
 # One run in a fresh folder, always of the same name; leaves NAME.{out,err,rc,files}.
 run() # NAME FOLDER-OF-GJS-CONSOLE ARGS...
 {

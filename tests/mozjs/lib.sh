@@ -47,8 +47,47 @@ finish()
     exit $?
 }
 
-info_value() # CAPTURE KEY: a number of the capture's last session line
+# Process ids and times differ from run to run, addresses from place to place.
+normal() # FILE
 {
-    "$JSPROF_TOOL" dump "$1" 2>/dev/null | sed -n "s/.*session .*[ ]$2=\([^ ]*\).*/\1/p" |
-        tail -n 1
+    sed -E -e 's/\((gjs-console|process):[0-9]+\)/(\1:PID)/' \
+        -e 's/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+/TIME/' -e 's/after [0-9.]+ ms/after TIME/' \
+        -e '/^  --profile-(output|hz|clock)=/d' "$1"
+}
+
+same_text() # FILE FILE
+{
+    normal "$1" >"$SCRATCH/same.1"
+    normal "$2" >"$SCRATCH/same.2"
+    diff "$SCRATCH/same.1" "$SCRATCH/same.2"
+}
+
+info_has() # CAPTURE REGEX
+{
+    "$JSPROF_TOOL" info "$1" >"$SCRATCH/info.out" 2>&1 || { cat "$SCRATCH/info.out"; return 1; }
+    grep -Eq "$2" "$SCRATCH/info.out" || { cat "$SCRATCH/info.out"; return 1; }
+}
+
+# Is every expiration accounted for (if there were any), and did the session reach
+# its end?
+whole() # CAPTURE
+{
+    info_has "$1" '(: adds up, and the file holds them all|^  samples +0,)' &&
+        "$JSPROF_TOOL" dump "$1" | grep -q 'session state=final'
+}
+
+cut() # CAPTURE: were frames counted that are not in it?
+{
+    info_has "$1" 'frames cut [1-9]'
+}
+
+sleeper() # CAPTURE: at least 30 of the 50 ticks of half a second
+{
+    info_has "$1" '^(3[0-9]|4[0-9]|5[0-9]) expirations'
+}
+
+one_line() # FILE REGEX: just one line, which matches
+{
+    cat "$1"
+    [ "$(wc -l <"$1")" = 1 ] && grep -Eq "$2" "$1"
 }

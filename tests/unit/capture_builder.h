@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct builder {
-    uint8_t *bytes; /* owned */
+    uint8_t *bytes;           /* owned */
     size_t size, room, frame; /* frame: where the last one began */
     bool is_big;
     int32_t pid, tid;
@@ -45,7 +45,8 @@ static inline void build_zero(struct builder *b, size_t n)
 static inline void build_put(struct builder *b, size_t at, uint64_t value, int width)
 {
     for (int i = 0; i < width; i++)
-        b->bytes[at + (size_t)i] = (uint8_t)(value >> 8 * (b->is_big ? width - 1 - i : i));
+        b->bytes[at + (size_t)i] =
+            (uint8_t)(value >> 8 * (b->is_big ? width - 1 - i : i));
 }
 
 static inline void build_int(struct builder *b, uint64_t value, int width)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Everything that moves or frees what a sample reads: collections, code that is
 // compiled, thrown away and compiled again, deep stacks, exceptions through them.
-// ARGV[0] is for how many milliseconds. Prints a sum that does not depend on time.
+// BURN_MS is for how many milliseconds. Prints a sum that does not depend on time.
 const System = imports.system;
-const until = Date.now() + Number(ARGV[0] || 1000);
+const until = Date.now() + Number(imports.gi.GLib.getenv('BURN_MS'));
 
 function deep(n) {
     return n === 0 ? 0 : 1 + deep(n - 1);
@@ -43,7 +43,10 @@ function bailouts() {
 }
 
 function fresh(n) {
-    const f = new Function('x', `let s = 0; for (let i = 0; i < 300; i++) s += x; return s + ${n};`);
+    const f = new Function('x', `let s = 0;
+        for (let i = 0; i < 300; i++)
+            s += x;
+        return s + ${n};`);
     let total = 0;
     for (let i = 0; i < 40; i++)
         total += f(1);

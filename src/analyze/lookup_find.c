@@ -1,13 +1,13 @@
-/* names_find.c - looking up an address in what the capture defined.
+/* lookup_find.c - looking up an address in what the capture defined.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/names.h"
+#include "analyze/lookup.h"
 
 /* A file of overlapping maps can not make one lookup walk all of them. */
-enum { NAMES_MAPS_BACK = 64 };
+enum { LOOKUP_MAPS_BACK = 64 };
 
-static bool names_jit_before(const struct jsp_names_jit *a, struct jsp_names_key k)
+static bool lookup_jit_before(const struct jsp_lookup_jit *a, struct jsp_lookup_key k)
 {
     if (a->addr != k.addr)
         return a->addr < k.addr;
@@ -17,12 +17,12 @@ static bool names_jit_before(const struct jsp_names_jit *a, struct jsp_names_key
 }
 
 /* How many entries are not after the key. */
-static uint32_t names_jit_upper(const struct jsp_names *n, struct jsp_names_key k)
+static uint32_t lookup_jit_upper(const struct jsp_lookup *n, struct jsp_lookup_key k)
 {
     uint32_t low = 0, high = n->n_jits;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (names_jit_before(&n->jits[mid], k))
+        if (lookup_jit_before(&n->jits[mid], k))
             low = mid + 1;
         else
             high = mid;
@@ -30,11 +30,12 @@ static uint32_t names_jit_upper(const struct jsp_names *n, struct jsp_names_key 
     return low;
 }
 
-const struct jsp_names_jit *jsp_names_jit(const struct jsp_names *n, struct jsp_names_key k)
+const struct jsp_lookup_jit *jsp_lookup_jit(const struct jsp_lookup *n,
+                                            struct jsp_lookup_key k)
 {
-    uint32_t at = names_jit_upper(n, k);
-    const struct jsp_names_jit *before = at > 0 ? &n->jits[at - 1] : NULL;
-    const struct jsp_names_jit *after = at < n->n_jits ? &n->jits[at] : NULL;
+    uint32_t at = lookup_jit_upper(n, k);
+    const struct jsp_lookup_jit *before = at > 0 ? &n->jits[at - 1] : NULL;
+    const struct jsp_lookup_jit *after = at < n->n_jits ? &n->jits[at] : NULL;
     if (before && before->addr == k.addr && before->pid == k.pid)
         return before;
     if (after && after->addr == k.addr)
@@ -43,24 +44,25 @@ const struct jsp_names_jit *jsp_names_jit(const struct jsp_names *n, struct jsp_
     return before && before->addr == k.addr ? before : NULL;
 }
 
-static bool names_map_before(const struct jsp_names_map *a, struct jsp_names_key k)
+static bool lookup_map_before(const struct jsp_lookup_map *a, struct jsp_lookup_key k)
 {
     return a->pid != k.pid ? a->pid < k.pid : a->start <= k.addr;
 }
 
-const struct jsp_names_map *jsp_names_map(const struct jsp_names *n, struct jsp_names_key k)
+const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,
+                                            struct jsp_lookup_key k)
 {
-    const struct jsp_names_map *best = NULL;
+    const struct jsp_lookup_map *best = NULL;
     uint32_t low = 0, high = n->n_maps;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (names_map_before(&n->maps[mid], k))
+        if (lookup_map_before(&n->maps[mid], k))
             low = mid + 1;
         else
             high = mid;
     }
-    for (uint32_t i = 0; i < NAMES_MAPS_BACK && i < low; i++) {
-        const struct jsp_names_map *m = &n->maps[low - 1 - i];
+    for (uint32_t i = 0; i < LOOKUP_MAPS_BACK && i < low; i++) {
+        const struct jsp_lookup_map *m = &n->maps[low - 1 - i];
         if (m->pid != k.pid)
             break;
         if (k.addr >= m->end)
@@ -75,13 +77,13 @@ const struct jsp_names_map *jsp_names_map(const struct jsp_names *n, struct jsp_
 
 /* `end` is exclusive for some writers and inclusive for others: an address at the
  * end belongs here unless the next symbol begins there, which is found first. */
-const struct jsp_names_symbol *jsp_names_symbol(const struct jsp_names *n,
-                                                struct jsp_names_key k)
+const struct jsp_lookup_symbol *jsp_lookup_symbol(const struct jsp_lookup *n,
+                                                  struct jsp_lookup_key k)
 {
     uint32_t low = 0, high = n->n_symbols, pid = (uint32_t)k.pid;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        const struct jsp_names_symbol *s = &n->symbols[mid];
+        const struct jsp_lookup_symbol *s = &n->symbols[mid];
         if (s->pid != pid ? s->pid < pid : s->begin <= k.addr)
             low = mid + 1;
         else
@@ -89,11 +91,11 @@ const struct jsp_names_symbol *jsp_names_symbol(const struct jsp_names *n,
     }
     if (low == 0)
         return NULL;
-    const struct jsp_names_symbol *s = &n->symbols[low - 1];
+    const struct jsp_lookup_symbol *s = &n->symbols[low - 1];
     return s->pid == pid && k.addr <= s->end ? s : NULL;
 }
 
-bool jsp_names_kind(const struct jsp_names *n, uint32_t id, uint32_t *kind)
+bool jsp_lookup_kind(const struct jsp_lookup *n, uint32_t id, uint32_t *kind)
 {
     uint32_t low = 0, high = n->n_kinds;
     while (low < high) {

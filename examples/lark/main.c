@@ -1,0 +1,155 @@
+/* main.c - the command `lark`: options, the script, the profile around it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "lark.h"
+#include "profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char main_help[] =
+    "usage: lark [OPTION]... SCRIPT [ARGUMENT]...\n"
+    "\n"
+    "Run a Lark program.\n"
+    "\n"
+    "  --profile-output=FILE  record where the program spends its time (%p is the pid)\n"
+    "  --profile-hz=N         samples a second, 1 to 10000 (default 1000)\n"
+    "  --profile-clock=CLOCK  cpu (default) or wall\n"
+    "  --help, --version\n"
+    "\n"
+    "JSPROF=FILE in the environment records too, with JSPROF_HZ and JSPROF_CLOCK.\n"
+    "Read the recording with: jsprof report FILE\n";
+
+static int main_usage(const char *what, const char *which)
+{
+    fprintf(stderr, "lark: %s%s (see lark --help)\n", what, which);
+    return 2;
+}
+
+/* What follows "NAME=" in an argument, or NULL. */
+static const char *main_value(const char *arg, const char *name)
+{
+    size_t n = strlen(name);
+    return !strncmp(arg, name, n) && arg[n] == '=' ? arg + n + 1 : NULL;
+}
+
+static bool main_number(const char *text, uint32_t most, uint32_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(text, &end, 10);
+    if (errno || *end || text[0] < '0' || text[0] > '9' || n < 1 || n > most)
+        return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+static bool main_clock(const char *text, int *out)
+{
+    *out = strcmp(text, "wall") ? JSPROF_CLOCK_CPU : JSPROF_CLOCK_WALL;
+    return *out == JSPROF_CLOCK_WALL || !strcmp(text, "cpu");
+}
+
+/* One option. 0: taken; else the exit status. */
+static int main_option(const char *arg, struct lark_profile_options *options)
+{
+    const char *value;
+    if ((value = main_value(arg, "--profile-output")))
+        options->path = value;
+    else if ((value = main_value(arg, "--profile-hz"))) {
+        if (!main_number(value, 10000, &options->hz))
+            return main_usage("--profile-hz wants 1 to 10000, not ", value);
+    } else if ((value = main_value(arg, "--profile-clock"))) {
+        if (!main_clock(value, &options->clock))
+            return main_usage("--profile-clock wants cpu or wall, not ", value);
+    } else
+        return main_usage("unknown option ", arg);
+    return options->path && !*options->path ? main_usage("no file for a profile", "") : 0;
+}
+
+/* The whole file with a zero byte behind it, or NULL and errno. */
+static char *main_read(const char *path, size_t *n_bytes)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return NULL;
+    char *text = NULL;
+    size_t n = 0, got = 0;
+    do {
+        n += got;
+        char *more = realloc(text, n + 65536 + 1);
+        if (!more)
+            break;
+        text = more;
+        got = fread(text + n, 1, 65536, file);
+    } while (got);
+    int err = ferror(file) ? errno : text ? 0 : ENOMEM;
+    fclose(file);
+    if (err) {
+        free(text);
+        errno = err;
+        return NULL;
+    }
+    text[n] = 0;
+    *n_bytes = n;
+    return text;
+}
+
+static int main_fail(const char *path)
+{
+    fprintf(stderr, "lark: %s: %s\n", path, strerror(errno));
+    return 1;
+}
+
+static bool main_compile_and_run(struct lark *l, const char *source, size_t n_bytes)
+{
+    const struct lark_function *script = lark_compile(l, source, n_bytes);
+    return script && lark_run(l, script);
+}
+
+/* argv begins with the script's path. */
+static int main_script(const struct lark_profile_options *options, int argc, char **argv)
+{
+    struct lark l;
+    size_t n_bytes;
+    char *source = main_read(argv[0], &n_bytes);
+    if (!source)
+        return main_fail(argv[0]);
+    if (!lark_open(&l, argv[0])) {
+        free(source);
+        return main_fail(argv[0]);
+    }
+    l.n_args = argc - 1;
+    l.args = argv + 1;
+    bool ok = lark_profile_start(options);
+    if (ok) {
+        ok = main_compile_and_run(&l, source, n_bytes);
+        ok = lark_profile_stop() && ok;
+    }
+    lark_close(&l);
+    free(source);
+    if (fflush(stdout) < 0 || ferror(stdout))
+        return main_fail("standard output");
+    return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct lark_profile_options options = { 0 };
+    int i = 1;
+    for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
+        if (!strcmp(argv[i], "--help"))
+            return fputs(main_help, stdout) < 0;
+        if (!strcmp(argv[i], "--version"))
+            return puts("lark " JSPROF_VERSION_STRING) < 0;
+        int status = main_option(argv[i], &options);
+        if (status)
+            return status;
+    }
+    if (i == argc)
+        return main_usage("no script", "");
+    return main_script(&options, argc - i, argv + i);
+}

@@ -1,0 +1,62 @@
+/* profile.h - everything that Lark and the profiler have to do with each other.
+ *
+ * A host of its own may take this file and profile.c for a model: a name per function,
+ * made once; an entry in the C frame around each call; the current line, one store an
+ * operation; start and stop. All of it is harmless while nobody profiles.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LARK_PROFILE_H
+#define LARK_PROFILE_H
+
+#include <jsprof.h>
+
+struct lark_builtin;
+
+/* A C function that calls enter declares one of these, and calls leave at its end. */
+struct lark_profile_frame {
+    jsprof_link link;
+};
+
+extern jsprof_thread *lark_profile_thread; /* NULL while nobody profiles */
+
+static inline void lark_profile_enter(struct lark_profile_frame *frame,
+                                      const jsprof_function *function)
+{
+    jsprof_link_enter(lark_profile_thread, &frame->link, function);
+}
+
+static inline void lark_profile_leave(const struct lark_profile_frame *frame)
+{
+    jsprof_link_leave(lark_profile_thread, &frame->link);
+}
+
+/* Volatile: the reader is a signal handler, so the store must happen here and now. */
+static inline void lark_profile_line(struct lark_profile_frame *frame, uint32_t line)
+{
+    *(volatile uint32_t *)&frame->link.line = line;
+}
+
+/* While the collector runs. */
+void lark_profile_enter_gc(struct lark_profile_frame *frame);
+
+/* "name (path:line)"; NULL when there is no memory, and the frame has no name. */
+jsprof_function *lark_profile_name(const char *name, const char *path, uint32_t line);
+void lark_profile_forget(jsprof_function *function);
+
+/* The name of a builtin, made at its first call. */
+const jsprof_function *lark_profile_builtin(const struct lark_builtin *builtin);
+
+struct lark_profile_options {
+    const char *path; /* NULL: only what the environment asks for */
+    uint32_t hz;      /* 0: the profiler's default */
+    int clock;        /* enum jsprof_clock */
+};
+
+/* False: one line on stderr says why there is no profile. */
+bool lark_profile_start(const struct lark_profile_options *options);
+
+/* Complete the capture. False: one line on stderr says what became of it. */
+bool lark_profile_stop(void);
+
+#endif

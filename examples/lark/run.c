@@ -1,0 +1,150 @@
+/* run.c - the interpreter's loop: one activation of it per call of a Lark function.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "run.h"
+
+#include "operate.h"
+#include "profile.h"
+
+/* The common cases of the binary operations; false: not one of them. */
+static inline bool run_binary(uint8_t code, struct lark_value *top)
+{
+    struct lark_value *a = top - 2;
+    const struct lark_value *b = top - 1;
+    if (a->type == LARK_INT && b->type == LARK_INT) {
+        uint64_t x = (uint64_t)a->as.i, y = (uint64_t)b->as.i;
+        switch (code) {
+        case LARK_ADD: a->as.i = (int64_t)(x + y); return true;
+        case LARK_SUB: a->as.i = (int64_t)(x - y); return true;
+        case LARK_MUL: a->as.i = (int64_t)(x * y); return true;
+        default: return false;
+        }
+    }
+    if (a->type != LARK_DOUBLE || b->type != LARK_DOUBLE)
+        return false;
+    switch (code) {
+    case LARK_ADD: a->as.d += b->as.d; return true;
+    case LARK_SUB: a->as.d -= b->as.d; return true;
+    case LARK_MUL: a->as.d *= b->as.d; return true;
+    default: return false;
+    }
+}
+
+static inline bool run_compare(uint8_t code, struct lark_value *top)
+{
+    struct lark_value *a = top - 2;
+    const struct lark_value *b = top - 1;
+    if (a->type != LARK_INT || b->type != LARK_INT)
+        return false;
+    int64_t x = a->as.i, y = b->as.i;
+    switch (code) {
+    case LARK_EQ: *a = lark_bool(x == y); return true;
+    case LARK_NE: *a = lark_bool(x != y); return true;
+    case LARK_LT: *a = lark_bool(x < y); return true;
+    case LARK_LE: *a = lark_bool(x <= y); return true;
+    case LARK_GT: *a = lark_bool(x > y); return true;
+    default: *a = lark_bool(x >= y); return true;
+    }
+}
+
+static inline bool run_index(struct lark_value *top)
+{
+    struct lark_value *a = top - 2;
+    if (a->type != LARK_ARRAY || a[1].type != LARK_INT ||
+        (uint64_t)a[1].as.i >= a->as.array->n)
+        return false;
+    *a = a->as.array->items[a[1].as.i];
+    return true;
+}
+
+/* Longer than a function should be: one case an opcode, and a call for each would cost
+ * what the loop is there to save. `return false` leaves the error to the callers. */
+static bool run_loop(struct lark *l, const struct lark_function *f, struct lark_value *slots,
+                     struct lark_profile_frame *frame)
+{
+    struct lark_value *top = slots + f->n_locals;
+    for (const struct lark_op *op = f->ops;; op++) {
+        lark_profile_line(frame, op->line);
+        switch (op->code) {
+        case LARK_CONST: *top++ = f->consts[op->arg]; break;
+        case LARK_LOCAL: *top++ = slots[op->arg]; break;
+        case LARK_STORE: slots[op->arg] = *--top; break;
+        case LARK_GLOBAL: *top++ = l->globals[op->arg]; break;
+        case LARK_ASSIGN: l->globals[op->arg] = *--top; break;
+        case LARK_POP: top--; break;
+        case LARK_ADD:
+        case LARK_SUB:
+        case LARK_MUL:
+        case LARK_DIV:
+        case LARK_MOD:
+        case LARK_BITAND:
+        case LARK_BITOR:
+        case LARK_BITXOR:
+        case LARK_SHL:
+        case LARK_SHR:
+            if (!run_binary(op->code, top) && !lark_operate_binary(l, op, top))
+                return false;
+            top--;
+            break;
+        case LARK_EQ:
+        case LARK_NE:
+        case LARK_LT:
+        case LARK_LE:
+        case LARK_GT:
+        case LARK_GE:
+            if (!run_compare(op->code, top) && !lark_operate_compare(l, op, top))
+                return false;
+            top--;
+            break;
+        case LARK_NEG:
+            if (!lark_operate_negate(l, op, top))
+                return false;
+            break;
+        case LARK_NOT: top[-1] = lark_bool(!lark_is_true(&top[-1])); break;
+        case LARK_JUMP: op = f->ops + op->arg - 1; break;
+        case LARK_UNLESS:
+            if (!lark_is_true(--top))
+                op = f->ops + op->arg - 1;
+            break;
+        case LARK_AND:
+        case LARK_OR:
+            if (lark_is_true(&top[-1]) == (op->code == LARK_OR))
+                op = f->ops + op->arg - 1;
+            else
+                top--;
+            break;
+        case LARK_LIST:
+            lark_operate_list(l, op, top);
+            top -= op->arg - 1;
+            break;
+        case LARK_INDEX:
+            if (!run_index(top) && !lark_operate_index(l, op, top))
+                return false;
+            top--;
+            break;
+        case LARK_PUT:
+            if (!lark_operate_put(l, op, top))
+                return false;
+            top -= 3;
+            break;
+        case LARK_CALL:
+            if (!lark_operate_call(l, op, top))
+                return false;
+            top -= op->arg;
+            break;
+        default: slots[-1] = top[-1]; return true;
+        }
+    }
+}
+
+bool lark_run_function(struct lark *l, const struct lark_function *f, struct lark_value *slots)
+{
+    struct lark_profile_frame frame;
+    for (uint32_t i = f->n_params; i < f->n_locals; i++)
+        slots[i] = lark_nil();
+    lark_profile_enter(&frame, f->profile);
+    bool ok = run_loop(l, f, slots, &frame);
+    lark_profile_leave(&frame);
+    return ok;
+}

@@ -1,0 +1,205 @@
+/* lookup.c - collecting what a capture says about addresses.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/lookup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LOOKUP_SYMBOL_BYTES = 32 };
+
+int jsp_lookup_init(struct jsp_lookup *n)
+{
+    memset(n, 0, sizeof *n);
+    return jsp_table_init(&n->latest, 0);
+}
+
+void jsp_lookup_free(struct jsp_lookup *n)
+{
+    free(n->jits);
+    free(n->maps);
+    free(n->symbols);
+    free(n->kinds);
+    free(n->symbol_bytes);
+    jsp_table_free(&n->latest);
+    memset(n, 0, sizeof *n);
+}
+
+static uint32_t lookup_hash(const struct jsp_lookup *n, uint64_t addr, int32_t pid)
+{
+    return (uint32_t)jsp_hash_mix(jsp_hash_mix(n->latest.seed, addr), (uint32_t)pid);
+}
+
+/* Position + 1 of the newest definition, 0: none. */
+static uint32_t lookup_latest(const struct jsp_lookup *n, uint64_t addr, int32_t pid)
+{
+    uint32_t hash = lookup_hash(n, addr, pid), probe = hash, at;
+    while ((at = jsp_table_next(&n->latest, hash, &probe)) != 0)
+        if (n->jits[at - 1].addr == addr && n->jits[at - 1].pid == pid)
+            return at;
+    return 0;
+}
+
+static bool lookup_same(struct jsp_read_text a, struct jsp_read_text b)
+{
+    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
+}
+
+bool jsp_lookup_renames(const struct jsp_lookup *n, uint64_t addr, int32_t pid,
+                        struct jsp_read_text name)
+{
+    uint32_t at = lookup_latest(n, addr, pid);
+    return at && !lookup_same(n->jits[at - 1].name, name);
+}
+
+int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
+                      struct jsp_read_text name)
+{
+    uint32_t at = lookup_latest(n, key.addr, key.pid);
+    if (at &&
+        (lookup_same(n->jits[at - 1].name, name) || n->jits[at - 1].epoch == key.epoch)) {
+        n->jits[at - 1].name = name;
+        return 0;
+    }
+    struct jsp_lookup_jit *more =
+        jsp_grow(n->jits, &n->jits_room, n->n_jits, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    n->jits = more;
+    more[n->n_jits] = (struct jsp_lookup_jit){ key.addr, name, key.pid, key.epoch };
+    uint32_t hash = lookup_hash(n, key.addr, key.pid);
+    if (!at)
+        return jsp_table_add(&n->latest, hash, n->n_jits++);
+    jsp_table_move(&n->latest, hash, at - 1, n->n_jits++);
+    return 0;
+}
+
+int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int32_t pid,
+                       uint32_t epoch)
+{
+    struct jsp_lookup_map *more =
+        jsp_grow(n->maps, &n->maps_room, n->n_maps, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    n->maps = more;
+    more[n->n_maps++] = (struct jsp_lookup_map){ map->start, map->end, map->offset,
+                                                 map->path,  pid,      epoch };
+    return 0;
+}
+
+int jsp_lookup_symbols_add(struct jsp_lookup *n, const uint8_t *data, uint32_t len)
+{
+    while (n->symbol_room - n->symbol_len < len) {
+        uint8_t *more = jsp_grow(n->symbol_bytes, &n->symbol_room, n->symbol_room, 1);
+        if (!more)
+            return -ENOMEM;
+        n->symbol_bytes = more;
+    }
+    if (len)
+        memcpy(n->symbol_bytes + n->symbol_len, data, len);
+    n->symbol_len += len;
+    return 0;
+}
+
+int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end)
+{
+    uint64_t id, kind;
+    while (at < end) {
+        if (!jsp_read_varint(&at, end, &id) || !jsp_read_varint(&at, end, &kind) ||
+            id > UINT32_MAX || kind > UINT8_MAX)
+            return -EBADMSG;
+        struct jsp_lookup_kind *more =
+            jsp_grow(n->kinds, &n->kinds_room, n->n_kinds, sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        n->kinds = more;
+        more[n->n_kinds++] = (struct jsp_lookup_kind){ (uint32_t)id, (uint32_t)kind };
+    }
+    return 0;
+}
+
+static int lookup_symbol(struct jsp_lookup *n, const struct jsp_read *r,
+                         const uint8_t *at)
+{
+    uint32_t name = jsp_read_u32(r, at + 20);
+    struct jsp_lookup_symbol s = { .begin = jsp_read_u64(r, at),
+                                   .end = jsp_read_u64(r, at + 8),
+                                   .pid = jsp_read_u32(r, at + 16) };
+    if (name >= n->symbol_len || s.end < s.begin)
+        return 1;
+    s.name.at = (const char *)n->symbol_bytes + name;
+    s.name.len = (uint32_t)strnlen(s.name.at, n->symbol_len - name);
+    struct jsp_lookup_symbol *more =
+        jsp_grow(n->symbols, &n->symbols_room, n->n_symbols, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    n->symbols = more;
+    more[n->n_symbols++] = s;
+    return 0;
+}
+
+static int lookup_symbols(struct jsp_lookup *n, const struct jsp_read *r)
+{
+    static const uint8_t end[LOOKUP_SYMBOL_BYTES];
+    int bad = 0;
+    for (uint32_t at = 0; n->symbol_len - at >= LOOKUP_SYMBOL_BYTES;
+         at += LOOKUP_SYMBOL_BYTES) {
+        if (memcmp(n->symbol_bytes + at, end, sizeof end) == 0)
+            return bad;
+        int err = lookup_symbol(n, r, n->symbol_bytes + at);
+        if (err < 0)
+            return err;
+        bad += err;
+    }
+    return bad;
+}
+
+static int lookup_by_jit(const void *a, const void *b)
+{
+    const struct jsp_lookup_jit *x = a, *y = b;
+    if (x->addr != y->addr)
+        return x->addr < y->addr ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
+}
+
+static int lookup_by_map(const void *a, const void *b)
+{
+    const struct jsp_lookup_map *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
+}
+
+static int lookup_by_symbol(const void *a, const void *b)
+{
+    const struct jsp_lookup_symbol *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static int lookup_by_kind(const void *a, const void *b)
+{
+    const struct jsp_lookup_kind *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+int jsp_lookup_seal(struct jsp_lookup *n, const struct jsp_read *capture)
+{
+    int bad = lookup_symbols(n, capture);
+    jsp_table_free(&n->latest);
+    if (n->n_jits)
+        qsort(n->jits, n->n_jits, sizeof *n->jits, lookup_by_jit);
+    if (n->n_maps)
+        qsort(n->maps, n->n_maps, sizeof *n->maps, lookup_by_map);
+    if (n->n_symbols)
+        qsort(n->symbols, n->n_symbols, sizeof *n->symbols, lookup_by_symbol);
+    if (n->n_kinds)
+        qsort(n->kinds, n->n_kinds, sizeof *n->kinds, lookup_by_kind);
+    return bad;
+}

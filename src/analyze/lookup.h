@@ -1,0 +1,89 @@
+/* analyze/lookup.h - addresses -> names, as the capture itself defines them.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * JITMAP frames, MAP frames, the embedded files __symbols__ and jsprof/frames. An
+ * address may be defined again: "epoch" counts the moments at which what came before
+ * ceased to be the whole truth, every definition and every stack carries the epoch it
+ * was seen in, and a stack takes the newest definition that is not younger than it
+ * (or, where there is none, the first that is). So a redefinition renames nothing
+ * that was sampled before it. Fill, then seal, then look up. One thread.
+ */
+#ifndef JSP_ANALYZE_LOOKUP_H
+#define JSP_ANALYZE_LOOKUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/table.h"
+#include "capture/read.h"
+
+struct jsp_lookup_jit { /* a JITMAP entry, sorted by (addr, pid, epoch) */
+    uint64_t addr;
+    struct jsp_read_text name;
+    int32_t pid;
+    uint32_t epoch;
+};
+
+struct jsp_lookup_map { /* a MAP, sorted by (pid, start, epoch) */
+    uint64_t start, end, offset;
+    struct jsp_read_text path;
+    int32_t pid;
+    uint32_t epoch;
+};
+
+struct jsp_lookup_symbol { /* an entry of __symbols__, sorted by (pid, begin) */
+    uint64_t begin, end;
+    struct jsp_read_text name;
+    uint32_t pid;
+};
+
+struct jsp_lookup_kind { /* a record of jsprof/frames, sorted by id */
+    uint32_t id, kind;
+};
+
+struct jsp_lookup {
+    struct jsp_lookup_jit *jits;
+    struct jsp_lookup_map *maps;
+    struct jsp_lookup_symbol *symbols;
+    struct jsp_lookup_kind *kinds;
+    uint32_t n_jits, jits_room, n_maps, maps_room;
+    uint32_t n_symbols, symbols_room, n_kinds, kinds_room;
+    struct jsp_table latest; /* (addr, pid) -> its newest entry in jits, while filling */
+    uint8_t *symbol_bytes;   /* __symbols__, put together; symbols borrow from it */
+    uint32_t symbol_len, symbol_room;
+};
+
+/* Where an address stands, for a lookup. */
+struct jsp_lookup_key {
+    uint64_t addr;
+    int32_t pid;
+    uint32_t epoch;
+};
+
+int jsp_lookup_init(struct jsp_lookup *n);
+void jsp_lookup_free(struct jsp_lookup *n);
+
+/* All: -ENOMEM. Would defining this rename what is already there? */
+bool jsp_lookup_renames(const struct jsp_lookup *n, uint64_t addr, int32_t pid,
+                        struct jsp_read_text name);
+int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
+                      struct jsp_read_text name);
+int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int32_t pid,
+                       uint32_t epoch);
+int jsp_lookup_symbols_add(struct jsp_lookup *n, const uint8_t *data, uint32_t len);
+int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end);
+
+/* After the last of them. Returns the number of unreadable symbols, or -ENOMEM. */
+int jsp_lookup_seal(struct jsp_lookup *n, const struct jsp_read *capture);
+
+/* NULL: not known. */
+const struct jsp_lookup_jit *jsp_lookup_jit(const struct jsp_lookup *n,
+                                            struct jsp_lookup_key k);
+const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,
+                                            struct jsp_lookup_key k);
+const struct jsp_lookup_symbol *jsp_lookup_symbol(const struct jsp_lookup *n,
+                                                  struct jsp_lookup_key k);
+bool jsp_lookup_kind(const struct jsp_lookup *n, uint32_t id, uint32_t *kind);
+
+#endif

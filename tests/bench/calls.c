@@ -1,0 +1,179 @@
+/* calls.c - what a call of the host costs with our enter and leave around it.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * The same recursive function is called about 400,000 times a round, in one variant
+ * after the other: bare, ours without a profiler (t == NULL), with an entry linked
+ * by hand, and with each of our forms. A pair is two variants of one round. The
+ * barrier at the end keeps compilers from making loops of the recursion.
+ */
+#include <jsprof.h>
+
+#include "bench.h"
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+/* That an entry of this frame is taken off again under a condition of its own is
+ * more than gcc can follow. */
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
+
+enum { CALLS_N = 26, CALLS_DEPTH = 64 };
+
+/* An entry as one writes it who needs no more than that. */
+struct calls_hand {
+    struct calls_hand *up;
+    const void *function;
+};
+
+struct calls_host {
+    jsprof_thread *t;
+    struct calls_hand *volatile top;
+    const void *function;
+};
+
+typedef unsigned long calls_fn(struct calls_host *h, unsigned long n);
+
+#define CALLS_VARIANT static __attribute__((noinline, aligned(64)))
+#define CALLS_BARRIER(x) __asm__ volatile("" : "+r"(x) : : "memory")
+#define CALLS_UNKNOWN(x) __asm__ volatile("" : "+m"(x)) /* no constant any more */
+
+CALLS_VARIANT unsigned long calls_bare(struct calls_host *h, unsigned long n)
+{
+    unsigned long r = n < 2 ? 1 : calls_bare(h, n - 1) + calls_bare(h, n - 2);
+    CALLS_BARRIER(r);
+    return r;
+}
+
+CALLS_VARIANT unsigned long calls_hand(struct calls_host *h, unsigned long n)
+{
+    struct calls_hand link = { h->top, h->function };
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    h->top = &link;
+    unsigned long r = n < 2 ? 1 : calls_hand(h, n - 1) + calls_hand(h, n - 2);
+    CALLS_BARRIER(r);
+    h->top = link.up;
+    return r;
+}
+
+/* From here on the host's first argument is the thread, as interpreters carry it. */
+typedef unsigned long calls_thread_fn(jsprof_thread *t, unsigned long n);
+
+static const jsprof_function *calls_function; /* never looked into here */
+
+CALLS_VARIANT unsigned long calls_link(jsprof_thread *t, unsigned long n)
+{
+    jsprof_link link;
+    jsprof_link_enter(t, &link, calls_function);
+    unsigned long r = n < 2 ? 1 : calls_link(t, n - 1) + calls_link(t, n - 2);
+    CALLS_BARRIER(r);
+    jsprof_link_leave(t, &link);
+    return r;
+}
+
+CALLS_VARIANT unsigned long calls_enter(jsprof_thread *t, unsigned long n)
+{
+    jsprof_enter(t, calls_function);
+    unsigned long r = n < 2 ? 1 : calls_enter(t, n - 1) + calls_enter(t, n - 2);
+    CALLS_BARRIER(r);
+    jsprof_leave(t);
+    return r;
+}
+
+CALLS_VARIANT unsigned long calls_push(jsprof_thread *t, unsigned long n)
+{
+    jsprof_push(t, "fib", "calls.c", 7);
+    unsigned long r = n < 2 ? 1 : calls_push(t, n - 1) + calls_push(t, n - 2);
+    CALLS_BARRIER(r);
+    jsprof_pop(t);
+    return r;
+}
+
+enum calls_what {
+    CALLS_BARE, CALLS_HAND, CALLS_LINK_OFF, CALLS_ENTER_OFF, CALLS_PUSH_OFF,
+    CALLS_LINK, CALLS_ENTER, CALLS_PUSH, CALLS_KINDS
+};
+
+static double calls_count; /* calls in one run of a variant */
+
+/* ns per call of one variant. */
+static double calls_time(enum calls_what what, struct calls_host *h)
+{
+    static calls_thread_fn *const ours[] = {
+        [CALLS_LINK_OFF] = calls_link, [CALLS_ENTER_OFF] = calls_enter,
+        [CALLS_PUSH_OFF] = calls_push, [CALLS_LINK] = calls_link,
+        [CALLS_ENTER] = calls_enter,   [CALLS_PUSH] = calls_push,
+    };
+    jsprof_thread *volatile t = what >= CALLS_LINK ? h->t : NULL;
+    volatile unsigned long r;
+    double begin = bench_ns(CLOCK_MONOTONIC);
+    if (what == CALLS_BARE || what == CALLS_HAND)
+        r = (what == CALLS_BARE ? calls_bare : calls_hand)(h, CALLS_N);
+    else
+        r = ours[what](t, CALLS_N);
+    double ns = bench_ns(CLOCK_MONOTONIC) - begin;
+    calls_count = (double)(2 * r - 1); /* fib(n) leaves, and one less above them */
+    return ns / calls_count;
+}
+
+static struct bench_series calls_series[CALLS_KINDS], calls_pairs[CALLS_KINDS];
+static struct bench_series calls_link_added;
+
+static void calls_measure(struct calls_host *h)
+{
+    int rounds = bench_rounds(301);
+    for (int i = 0; i < rounds; i++) {
+        double ns[CALLS_KINDS];
+        for (int k = 0; k < CALLS_KINDS; k++)
+            ns[k] = calls_time((enum calls_what)k, h);
+        for (int k = 0; k < CALLS_KINDS; k++) {
+            bench_add(&calls_series[k], ns[k]);
+            bench_add(&calls_pairs[k], ns[k] / ns[k < CALLS_LINK ? CALLS_BARE : CALLS_HAND]);
+        }
+        if (ns[CALLS_HAND] > ns[CALLS_BARE])
+            bench_add(&calls_link_added,
+                      (ns[CALLS_LINK] - ns[CALLS_BARE]) / (ns[CALLS_HAND] - ns[CALLS_BARE]));
+    }
+}
+
+static double calls_ns(enum calls_what what)
+{
+    return bench_median(&calls_series[what]);
+}
+
+static void calls_row(const char *budget, const char *limit, enum calls_what what)
+{
+    char peer[120];
+    bool off = what < CALLS_LINK;
+    snprintf(peer, sizeof peer, "%s %.2f ns a call, this %.2f ns",
+             off ? "bare" : "linked by hand", calls_ns(off ? CALLS_BARE : CALLS_HAND),
+             calls_ns(what));
+    bench_print(&(struct bench_row){ budget, limit, off ? 1.1 : 1.3, "x", peer },
+                &calls_pairs[what]);
+}
+
+int main(void)
+{
+    static jsprof_frame frames[CALLS_DEPTH];
+    static jsprof_thread thread = { .frames = frames, .capacity = CALLS_DEPTH };
+    struct calls_host host = { .t = &thread };
+
+    bench_pin();
+    CALLS_UNKNOWN(calls_function);
+    for (int k = 0; k < CALLS_KINDS; k++)
+        calls_time((enum calls_what)k, &host); /* warm up */
+    calls_measure(&host);
+    calls_row("compiled in, off: linked", "<= 1.1x bare call", CALLS_LINK_OFF);
+    calls_row("compiled in, off: enter/leave", "<= 1.1x bare call", CALLS_ENTER_OFF);
+    calls_row("compiled in, off: push/pop", "<= 1.1x bare call", CALLS_PUSH_OFF);
+    calls_row("call with link_enter/leave", "<= 1.3x by hand", CALLS_LINK);
+
+    char added[120];
+    snprintf(added, sizeof added, "added to a bare call: by hand %.2f ns, linked %.2f ns",
+             calls_ns(CALLS_HAND) - calls_ns(CALLS_BARE),
+             calls_ns(CALLS_LINK) - calls_ns(CALLS_BARE));
+    bench_print(&(struct bench_row){ "what link_enter/leave adds", "<= 1.3x by hand", 1.3, "x",
+                                     added }, &calls_link_added);
+    calls_row("call with enter/leave (array)", NULL, CALLS_ENTER);
+    calls_row("call with push/pop (array)", NULL, CALLS_PUSH);
+    return 0;
+}

@@ -1,0 +1,178 @@
+/* captures.c - writes one named capture to standard output, for the tests of the tool.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ *     captures NAME >FILE        without a NAME: the names there are
+ */
+#include "unit/capture_builder.h"
+
+static struct builder b;
+
+static void captures_names(void)
+{
+    build_jit(&b, build_tag(1), "main (/srv/app/start.js:1:1)");
+    build_jit(&b, build_tag(2), "work (/srv/app/lib/deep/inside/work.js:20:3)");
+    build_jit(&b, build_tag(3), "leaf, \"quoted\" (/srv/app/leaf.js:7:1)");
+}
+
+static void captures_start(bool is_big)
+{
+    build_start(&b, is_big);
+    build_process(&b, "host script.x");
+    build_metadata(&b, "jsprof.version", "0.1.0");
+    build_metadata(&b, "jsprof.clock", "cpu");
+    build_metadata(&b, "jsprof.hz", "1000");
+    build_metadata(&b, "jsprof.host", "host");
+    captures_names();
+}
+
+/* Six samples of 10 ms in thread 100, two in thread 200; each stands for two. */
+static void captures_samples(void)
+{
+    static const int which[8] = { 2, 2, 2, 1, 1, 3, 2, 2 };
+    uint8_t data[256];
+    size_t at = 3;
+    memcpy(data, "\1\0\10", 3);
+    for (int i = 0; i < 8; i++) {
+        uint64_t addrs[3] = { build_tag((uint32_t)which[i]), build_tag(1), 0 };
+        b.tid = i < 6 ? 100 : 200;
+        build_sample(&b, which[i] == 1 ? addrs + 1 : addrs, which[i] == 1 ? 1 : 2);
+        at += build_varint(data + at, 2);
+        at += build_varint(data + at, 10000000);
+        at += build_varint(data + at, 0);
+        at += build_varint(data + at, 1);
+        at += build_varint(data + at, (uint64_t)(20 + which[i]));
+    }
+    build_chunk(&b, "jsprof/samples", data, at);
+}
+
+static void captures_losses(const char *text)
+{
+    build_chunk(&b, "jsprof/losses", text, strlen(text));
+}
+
+static const char captures_thread_one[] =
+    "thread id=1 tid=100 name=main expirations=15 kept=12 samples=6 lost_ring=2 "
+    "lost_paused=1 lost_late=0 lost_write=0 lost_stack=0 cpu_ns=12000000 "
+    "wall_ns=24000000\n";
+static const char captures_thread_two[] =
+    "thread id=2 tid=200 name=helper%20two expirations=4 kept=4 samples=2 "
+    "cpu_ns=4000000 wall_ns=24000000\n";
+
+static void captures_whole(const char *state)
+{
+    char text[1024];
+    captures_samples();
+    snprintf(text, sizeof text, "session state=%s time=9000000 hz=1000 clock=cpu\n%s%s",
+             state, captures_thread_one, captures_thread_two);
+    captures_losses(text);
+}
+
+static void captures_good(void)
+{
+    captures_start(false);
+    captures_whole("final");
+}
+
+static void captures_big(void)
+{
+    captures_start(true);
+    captures_whole("final");
+}
+
+static void captures_killed(void)
+{
+    captures_start(false);
+    captures_whole("running");
+    build_put(&b, 80, 0, 8);
+}
+
+static void captures_unbalanced(void)
+{
+    captures_good();
+    captures_losses("thread id=1 tid=100 name=main expirations=99 kept=12 lost_ring=3\n");
+}
+
+static void captures_missing(void)
+{
+    captures_good();
+    captures_losses("thread id=1 tid=100 name=main expirations=50 kept=50\n");
+}
+
+static void captures_foreign(void)
+{
+    static const uint64_t addrs[5] = { (uint64_t)-128, 0xffffffff81001000u,
+                                       (uint64_t)-512, 0x7f0000001500u, 0x400100u };
+    build_start(&b, false);
+    build_process(&b, "/usr/bin/other");
+    build_map(&b, 0x400000, 0x500000, "/usr/bin/other");
+    build_map(&b, 0x7f0000000000u, 0x7f0000010000u, "/usr/lib/libfoo.so.1");
+    build_sample(&b, addrs, 5);
+    build_sample(&b, addrs + 3, 2);
+}
+
+static void captures_evil(void)
+{
+    const uint64_t evil[4] = { build_tag(9), build_tag(10), build_tag(11),
+                               build_tag(12) };
+    captures_start(false);
+    build_process(&b, "\033]0;title\007 host");
+    build_jit(&b, evil[0], "\033[31mred\033[0m\rover\b\t(a\nb)");
+    build_jit(&b, evil[1], "bad \xff\xc3( utf8 \xc0\xaf");
+    build_jit(&b, evil[2],
+              "rtl \xe2\x80\xae"
+              "evil \xc2\x9b"
+              "31m");
+    build_jit(&b, evil[3], "caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac");
+    for (int i = 0; i < 4; i++)
+        build_sample(&b, evil + i, 1);
+}
+
+static void captures_defects(void)
+{
+    captures_start(false);
+    captures_samples();
+    build_sample(&b, NULL, 0);
+    build_begin(&b, 99);
+    build_end(&b);
+    build_begin(&b, 2);
+    build_int(&b, 500, 2);
+    build_end(&b);
+    build_begin(&b, 7);
+    build_int(&b, 7, 4);
+    build_raw(&b, "12345678abcdefghijkl", 20);
+    build_end(&b);
+    build_chunk(&b, "jsprof/samples", "\1\0\377", 3);
+    build_chunk(&b, "jsprof/losses", "nonsense\n", 9);
+    build_begin(&b, 4);
+    b.size -= 3;
+}
+
+static void captures_empty(void)
+{
+    captures_start(false);
+}
+
+static const struct {
+    const char *name;
+    void (*write)(void);
+} captures[] = {
+    { "good", captures_good },       { "big", captures_big },
+    { "killed", captures_killed },   { "unbalanced", captures_unbalanced },
+    { "missing", captures_missing }, { "foreign", captures_foreign },
+    { "evil", captures_evil },       { "defects", captures_defects },
+    { "empty", captures_empty },
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof captures / sizeof *captures; i++) {
+        if (argc < 2)
+            puts(captures[i].name);
+        else if (strcmp(captures[i].name, argv[1]) == 0)
+            captures[i].write();
+    }
+    size_t written = b.bytes ? fwrite(b.bytes, 1, b.size, stdout) : 0;
+    free(b.bytes);
+    return argc > 1 && (!b.size || written != b.size);
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# cli/terminal.sh - nothing wraps, nothing of a capture controls the terminal, and
+# colours appear on a terminal only.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+widest() { wc -L <out; } # in columns, wide characters count twice
+
+uncut='^ +[0-9]+  |expirations|THREAD|^A function|^Lost|samples|clock|more functions'
+for columns in 40 60 80 100 132; do
+    for view in 'report' 'tree' 'tree --bottom-up' 'info'; do
+        for name in good evil foreign; do
+            [ "$view $columns" != 'info 40' ] || continue
+            # shellcheck disable=SC2086
+            COLUMNS=$columns run $view $name.cap
+            # The table of threads and closing sentences are not cut.
+            grep -Ev "$uncut" out >kept || :
+            mv kept out
+            [ "$(widest)" -le "$columns" ] || wrong "$(widest) columns of $columns"
+        done
+    done
+done
+COLUMNS=80 run report good.cap
+has 'work (…/work.js:20:3)'
+COLUMNS=50 run report good.cap
+has 'work (…'
+LC_ALL=C COLUMNS=80 run report good.cap
+has 'work (.../'
+
+for view in info report tree dump; do
+    run $view evil.cap
+    if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" out; then
+        wrong 'lets control characters through'
+    fi
+    iconv -f UTF-8 -t UTF-8 out >/dev/null 2>&1 || wrong 'is not valid UTF-8'
+done
+run report evil.cap
+has '\x1b[31mred\x1b[0m\x0dover\x08\x09(a\x0ab)'
+has 'bad \xff\xc3( utf8 \xc0\xaf'
+has 'rtl \u{202e}evil \x9b31m'
+has 'café 日本'
+
+command -v script >/dev/null || { echo 'SKIP: needs bsdutils'; exit 77; }
+# On a terminal of its own: colours, unless they are declined.
+on_terminal() # WORDS: leaves the output in `out`
+{
+    ran="$*, on a terminal"
+    : >err
+    script -qec "$*" /dev/null </dev/null >out
+}
+escape=$(printf '\033[')
+on_terminal env TERM=xterm "$jsprof" report good.cap
+has "$escape"
+on_terminal env TERM=xterm NO_COLOR=1 "$jsprof" report good.cap
+hasnt "$escape"
+on_terminal env TERM=dumb "$jsprof" report good.cap
+hasnt "$escape"
+run report good.cap
+hasnt "$escape"
+exit $bad

@@ -1,0 +1,120 @@
+#!/bin/sh
+# cli/views.sh - what info, report, tree and dump print of a known capture.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+main='main (/srv/app/start.js:1:1)'
+work='work (/srv/app/lib/deep/inside/work.js:20:3)'
+
+run info good.cap
+is_rc 0
+is_err ''
+row 'process 100 host script.x'
+row 'recorder jsprof 0.1.0 in host'
+row 'clock cpu: CPU time of each thread, 1000 Hz asked for'
+row 'samples 8 for 16 timer expirations, 4 different stacks'
+row '100 main 6 15 3 1000 Hz 12 ms'
+has 'lost: ring 2, paused 1'
+row '200 helper two 2 4 0 1000 Hz 4.00 ms'
+has '19 expirations = 16 kept + 3 lost: adds up'
+cp out little
+run info big.cap
+sed 's/little/big/; s/good/big/' little | cmp -s - out || wrong 'differs by byte order'
+run info killed.cap
+is_rc 0
+has 'killed or still running; complete up to 0.02 s'
+run info unbalanced.cap
+is_rc 1
+has 'DOES NOT ADD UP'
+is_err "jsprof: unbalanced.cap: MISMATCH: thread 100 had 99 expirations, but kept 12 and \
+lost 3"
+run info missing.cap
+is_rc 1
+is_err "jsprof: missing.cap: MISMATCH: thread 100 kept 50 expirations, but the file has \
+samples for 12"
+run info foreign.cap good.cap
+is_rc 0
+has 'another program'
+has 'foreign.cap'
+has 'good.cap'
+hasnt 'does not add up'
+
+run report good.cap
+is_rc 0
+row "62.5% 17.1 50 ms 5 62.5% 50 ms ██████████ vm $work :22 100%"
+row "25.0% 15.3 20 ms 2 100.0% 80 ms ████░░░"
+row "░░░ vm $main :21 100%"
+has '100% is 80 ms of CPU time, in 8 samples.'
+has 'Lost: 3 of 19 timer expirations (15.8%): ring full 2, paused 1'
+run report --limit 1 good.cap
+has '2 more functions have 37.5% of self (--limit 0 shows them)'
+run report --sort name good.cap
+[ "$(grep -n 'leaf, ' out | cut -d: -f1)" -lt "$(grep -n 'main (' out | cut -d: -f1)" ] ||
+    wrong 'is not sorted by name'
+run report --sort=total good.cap
+[ "$(grep -n 'main (' out | cut -d: -f1)" -lt "$(grep -n 'work (' out | cut -d: -f1)" ] ||
+    wrong 'is not sorted by total'
+for thread in 200 'helper two'; do
+    run report --thread "$thread" good.cap
+    row '100.0% 0.0 20 ms 2 100.0% 20 ms'
+    hasnt 'leaf'
+    has 'thread 200 helper two'
+done
+run report --csv good.cap
+lines 4
+has '"leaf, ""quoted"" (/srv/app/leaf.js:7:1)",vm,10000000,10000000,1,1'
+has '"main (/srv/app/start.js:1:1)",vm,20000000,80000000,2,8'
+cp out csv
+run report --csv - <good.cap
+cmp -s out csv || wrong 'differs by a redirected standard input'
+cat good.cap | "$jsprof" report --csv - | cmp -s - csv || wrong 'differs by a pipe'
+
+run report foreign.cap
+row '50.0% 35.4 1 50.0% 1 ████████ kernel [kernel]'
+row '1 100.0% 2 ████████░░░░░░░░ native [libfoo.so.1]'
+row '100.0% 2 ░░░░░░░░░░░░░░░░ native [other]'
+
+run tree good.cap
+row "100.0% 80 ms 25.0% $main"
+row "62.5% 50 ms 62.5% ├─ $work"
+row '12.5% 10 ms 12.5% └─ leaf, "quoted"'
+run tree --min 50 good.cap
+hasnt 'leaf'
+run tree --depth 1 good.cap
+hasnt 'work'
+run tree --bottom-up good.cap
+row "62.5% 50 ms 62.5% $work"
+row "62.5% 50 ms $main"
+cp out up
+run tree --inverted good.cap
+cmp -s out up || wrong 'is not what --bottom-up prints'
+LC_ALL=C run tree good.cap
+row '62.5% 50 ms 62.5% |- work'
+row '12.5% 10 ms 12.5% `- leaf'
+
+run dump good.cap
+is_rc 0
+row 'SAMPLE #3 tid 100 cpu 0, 1 addresses, weight 2, cpu_ns 10000000'
+row "e000000000000002 $work :22"
+row 'PROCESS host script.x'
+row 'thread id=2 tid=200 name=helper%20two'
+run dump foreign.cap
+has '00007f0000001500  [libfoo.so.1]  /usr/lib/libfoo.so.1+0x1500'
+has 'ffffffffffffff80  (kernel below)'
+
+run --version
+has "jsprof $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$SRCDIR/include/jsprof.h")"
+run --help
+cp out help
+for command in info report tree dump; do
+    grep -q "^  $command " help || wrong "does not name $command"
+    run $command --help
+    is_rc 0
+    has "usage: jsprof $command"
+    [ "$(wc -l <out)" -le 24 ] || wrong 'is longer than a screen'
+    cp out by_option
+    run help $command
+    cmp -s out by_option || wrong 'differs from --help'
+done
+exit $bad

@@ -1,0 +1,96 @@
+/* reader_fuzz.c - any bytes as a capture, through reader, profile, functions and tree.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+
+#include "analyze/functions.h"
+#include "analyze/samples.h"
+#include "analyze/tree.h"
+#include "capture/wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_bodies(const struct jsp_read_cursor *c, const struct jsp_read_frame *f)
+{
+    struct jsp_read_map map;
+    struct jsp_read_mark mark;
+    struct jsp_read_pair pair;
+    struct jsp_read_chunk chunk;
+    struct jsp_read_text text;
+    int32_t child;
+    /* Whatever its type says, as every type. */
+    jsp_read_map(c, f, &map);
+    jsp_read_mark(c, f, &mark);
+    jsp_read_pair(c, f, &pair);
+    jsp_read_chunk(c, f, &chunk);
+    jsp_read_process(c, f, &text);
+    jsp_read_fork(c, f, &child);
+}
+
+static void fuzz_walk(const struct jsp_profile *p)
+{
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    struct jsp_samples samples;
+    struct jsp_sample sample;
+    jsp_read_start(&c, p->capture, NULL);
+    jsp_samples_start(&samples, p, NULL);
+    while (jsp_read_next(&c, &f)) {
+        fuzz_bodies(&c, &f);
+        if (f.type == JSP_WIRE_SAMPLE)
+            jsp_samples_take(&samples, &f, &sample);
+    }
+}
+
+/* What must hold for any capture, however wrong. */
+static void fuzz_check(struct jsp_profile *p)
+{
+    struct jsp_functions f;
+    struct jsp_tree t;
+    struct jsp_tree_options options = { 0 };
+    uint64_t self = 0;
+    if (jsp_functions_build(&f, p, NULL) < 0)
+        return;
+    jsp_functions_sort(&f, p, JSP_SORT_SELF);
+    for (uint32_t i = 0; i < f.n; i++) {
+        self += f.rows[i].self_samples;
+        if (f.rows[i].total_samples > f.samples ||
+            f.rows[i].self_samples > f.rows[i].total_samples)
+            abort();
+    }
+    if (self != p->samples)
+        abort();
+    jsp_functions_free(&f);
+    for (int up = 0; up < 2; up++) {
+        options.is_bottom_up = up;
+        if (jsp_tree_build(&t, p, &options) < 0)
+            return;
+        if (t.nodes[0].n_samples != p->samples)
+            abort();
+        jsp_tree_free(&t);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct jsp_read r;
+    struct jsp_profile p;
+    char why[JSP_READ_WHY];
+    /* A copy of exactly this size: one byte too far is seen. */
+    uint8_t *copy = malloc(size ? size : 1);
+    if (!copy)
+        return 0;
+    if (size)
+        memcpy(copy, data, size);
+    if (jsp_read_memory(&r, copy, size, why) == 0) {
+        if (jsp_profile_load(&p, &r, NULL) == 0) {
+            fuzz_walk(&p);
+            fuzz_check(&p);
+            jsp_profile_free(&p);
+        }
+        jsp_read_close(&r);
+    }
+    free(copy);
+    return 0;
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# errors.sh - what can not be recorded is refused in one line before the script runs;
+# what is lost later is told in one line, and the script does not notice.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+refused() # REGEX OPTIONS...: status 1, one line, the script has not run
+{
+    refused_line=$1
+    shift
+    "$GJS" "$@" -c 'print("ran")' >out 2>err
+    check "$*: status $?" test $? = 1
+    check "$*: the script has not run" test ! -s out
+    check "$*: one clear line" one_line err "^gjs-console: $refused_line\$"
+}
+
+refused '--profile-output: /nonexistent/x.cap: No such file or directory' \
+    --profile-output=/nonexistent/x.cap
+refused '--profile-output: /: Is a directory' --profile-output=/
+: >script
+refused '--profile-output: script/x.cap: Not a directory' --profile-output script/x.cap
+refused '--profile-output: : a file name is needed' --profile-output=
+for hz in 0 10001 -1 5x x '' 1e3 99999999999999999999 ' 7'; do
+    refused "--profile-hz=$hz: not a whole number from 1 to 10000" \
+        --profile-output=x.cap "--profile-hz=$hz"
+done
+for clock in '' CPU sundial; do
+    refused "--profile-clock=$clock: neither cpu nor wall" \
+        --profile-output=x.cap "--profile-clock=$clock"
+done
+refused '--profile-hz: needs --profile-output=FILE' --profile-hz=100
+refused '--profile-clock: needs --profile-output=FILE' --profile-clock=wall
+check 'a refused rate or clock leaves no file' test ! -e x.cap
+
+"$GJS" --profile-output >out 2>err
+check 'an option without its value: status 1' test $? = 1
+check 'and says which' grep -q '^Missing argument for --profile-output$' err
+
+# -- Somebody else has the signal --
+cat >taken.c <<'END'
+#include <signal.h>
+static void on_prof(int signo) { (void)signo; }
+__attribute__((constructor)) static void take(void) { signal(SIGPROF, on_prof); }
+END
+check 'the preloaded library compiles' "${CC:-gcc}" -shared -fPIC -o taken.so taken.c
+LD_PRELOAD=$SCRATCH/taken.so refused '--profile-output: x.cap: .*(signal|SIGPROF).*' \
+    --profile-output=x.cap
+
+# -- The disk is full: from the beginning, and in the middle --
+some='[1-9][0-9]*'
+loses() # FILE: run with the capture in FILE, which can not take it
+{
+    BURN_MS=2500 "$GJS" --profile-output="$1" "$SCRIPTS/callers.js" >out 2>err
+    check "$1: the script's status is its own" test $? = 0
+    check "$1: and so is its output" grep -qx quit out
+    check "$1: the loss is told in one line" one_line err \
+        "^gjs-console: --profile-output: $1: No space left on device; .* $some of $some samples"
+}
+
+loses /dev/full
+mkdir small
+if mount -t tmpfs -o size=16k none small 2>mount.err; then
+    trap 'umount "$SCRATCH/small"; rm -rf "$SCRATCH"' EXIT
+    loses small/x.cap
+    check 'what fitted can be read' info_has small/x.cap 'samples'
+else
+    echo '# the full disk in the middle needs the right to mount'
+fi
+
+finish

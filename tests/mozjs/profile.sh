@@ -1,0 +1,156 @@
+#!/bin/sh
+# profile.sh - a recorded GJS program runs as it would without, and its report names
+# the functions that took the time, in every tier of the engine.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+# Run a script with and without recording: same output and status, nothing lost. What
+# a script prints does not depend on how long it burns.
+record() # CAPTURE MILLISECONDS ARGS...
+{
+    record_cap=$1
+    record_ms=$2
+    shift 2
+    BURN_MS=1 gjs-console "$@" >want.out 2>want.err
+    echo $? >want.rc
+    BURN_MS=$record_ms "$GJS" --profile-output="$record_cap" "$@" >got.out 2>got.err
+    echo $? >got.rc
+    for record_part in out err rc; do
+        check "$*: $record_part is as without recording" \
+            same_text want.$record_part got.$record_part
+    done
+    check "$*: the capture is whole" whole "$record_cap"
+    "$JSPROF_TOOL" report --csv --limit=1000 "$record_cap" >report.csv || fail "no report"
+}
+
+# A function's share of all time, in whole percent; its tiers are one function.
+share() # self|total REGEX
+{
+    sed -E 's/^"([^"]*)",/\1\t/; t; s/^([^,]*),/\1\t/' report.csv | RE=$2 awk -F '\t' \
+        -v column="$([ "$1" = self ] && echo 2 || echo 3)" '
+        BEGIN { re = ENVIRON["RE"] }
+        NR > 1 { split($2, v, ","); all += v[2]; if ($1 ~ re) mine += v[column] }
+        END { printf "%.0f\n", all ? 100 * mine / all : 0 }'
+}
+
+near() # self|total REGEX PERCENT TOLERANCE
+{
+    near_is=$(share "$1" "$2")
+    check "$1 share of $2 is $near_is %, not $3 +- $4" \
+        test "$near_is" -ge $(($3 - $4)) -a "$near_is" -le $(($3 + $4))
+}
+
+at_least() # self|total REGEX PERCENT
+{
+    at_least_is=$(share "$1" "$2")
+    check "$1 share of $2 is $at_least_is %, not $3 or more" test "$at_least_is" -ge "$3"
+}
+
+# Names of each sample's frames, leaf first, one sample to a line, tabs between.
+stacks() # CAPTURE
+{
+    "$JSPROF_TOOL" dump "$1" | awk '
+        / SAMPLE / { if (line != "") print line; line = ""; on = 1; next }
+        on && /^    e[0-9a-f]+  / { sub(/^ +[0-9a-f]+  /, ""); line = line "\t" $0; next }
+        { on = 0 }
+        END { if (line != "") print line }'
+}
+
+# In samples that have frames of all these names: each innermost of one above every
+# one of the next, and there are some.
+ordered() # CAPTURE REGEX-INNERMOST...
+{
+    ordered_cap=$1
+    shift
+    stacks "$ordered_cap" | RES=$(printf '%s\n' "$@") awk -F '\t' '
+        BEGIN { n = split(ENVIRON["RES"], re, "\n") }
+        {
+            for (i = 1; i <= n; i++) first[i] = last[i] = 0
+            for (f = 2; f <= NF; f++)
+                for (i = 1; i <= n; i++)
+                    if ($f ~ re[i]) { last[i] = f; if (!first[i]) first[i] = f }
+            for (i = 1; i <= n; i++) if (!first[i]) next
+            seen++
+            for (i = 1; i < n; i++)
+                if (last[i] >= first[i + 1]) { print "out of order: " $0; bad = 1 }
+        }
+        END { print seen + 0, "samples"; exit bad || seen < 3 }'
+}
+
+# Does no sample name a function twice?
+single() # CAPTURE
+{
+    stacks "$1" | awk -F '\t' '
+        { split("", had); for (f = 2; f <= NF; f++) if (had[$f]++) { print; bad = 1 } }
+        END { exit bad || NR < 3 }'
+}
+
+# -- Where the time went, compiled and interpreted --
+for no_jit in '' 1; do
+    if [ -n "$no_jit" ]; then export GJS_DISABLE_JIT=1; fi
+    record shares.cap 1500 "$SCRIPTS/shares.js"
+    at_least self '^spin \(.*/shares[.]js:4:13\)$' 90
+    near total '^mostwork \(.*/shares[.]js:23:17\)$' 56 10
+    near total '^middlework \(.*/shares[.]js:19:19\)$' 28 10
+    near total '^leastwork \(.*/shares[.]js:15:18\)$' 14 8
+    near total '^tinywork \(.*/shares[.]js:11:17\)$' 2 4
+    at_least total '/shares[.]js$' 98
+    check 'a loop that went on in compiled code is one frame' single shares.cap
+    check 'callees stand above callers' \
+        ordered shares.cap '^spin ' '^(tiny|least|middle|most)work ' '/shares[.]js$'
+
+    # -- Every way from C++ into JavaScript keeps the callers --
+    record callers.cap 1500 "$SCRIPTS/callers.js"
+    at_least self '^burn \(' 80
+    at_least total '^tick \(' 60
+    at_least total 'GLib[.]MainLoop[.]run$' 95
+    for via in viaSort compare viaReplace replacer viaJson reviver viaSignal onRung \
+        viaGetter 'get value' viaGenerator ready; do
+        at_least total "(^|/)$via \\(" 4
+    done
+    check 'natives stand between their caller and their callee' ordered callers.cap \
+        '^burn ' '^onRung ' 'emit' '^viaSignal ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
+    check 'and so do self-hosted functions' ordered callers.cap '^burn ' '^compare ' \
+        '^sort ' '^viaSort ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
+    # The engine's C++ interpreter tells nobody when it resumes one of these.
+    if [ -z "$no_jit" ]; then
+        at_least total '^viaGenerator/generator \(|^generator \(' 4
+        at_least total '^viaPromise \(' 4
+    fi
+
+    record module.cap 700 -m "$SCRIPTS/module.mjs"
+    at_least self '^burnt \(.*/burnt[.]mjs:2:21\)$' 80
+    [ -n "$no_jit" ] || at_least total '^waiter \(.*/module[.]mjs:5:21\)$' 90
+
+    # Compiled frames are larger: gjs's stack ends before 10,000 of them.
+    record deep.cap 700 "$SCRIPTS/deep.js" "${no_jit:+10000}"
+    at_least total '/deep[.]js$' 98
+    at_least total '^down \(' 80
+    check 'a stack too deep is counted' cut deep.cap
+    check 'and keeps its roots' ordered deep.cap '^down ' '/deep[.]js$'
+
+    record torture.cap 1000 "$SCRIPTS/torture.js"
+    at_least total '/torture[.]js$' 60
+done
+unset GJS_DISABLE_JIT
+
+record command.cap 0 -c 'const t = Date.now();
+    while (Date.now() - t < 300)
+        for (let i = 0, s = 0; i < 1e5; i++)
+            s += i;'
+at_least total '^<command line>$' 90
+
+# -- Rates and clocks --
+"$GJS" --profile-clock=wall --profile-hz 100 --profile-output wall.cap \
+    -c 'imports.gi.GLib.usleep(500000)' || fail 'wall clock'
+check 'a sleeping program has wall samples' sleeper wall.cap
+JSPROF="$SCRATCH/env-%p.cap" BURN_MS=300 "$GJS" "$SCRIPTS/shares.js" >/dev/null || fail 'JSPROF'
+check 'JSPROF=FILE records' whole env-*.cap
+JSPROF="$SCRATCH/env.cap" JSPROF_HZ=many "$GJS" -c 'print("ran")' >out 2>err
+check 'a malformed JSPROF_HZ ends it before the script' test $? = 1 -a ! -s out
+check 'and says so in one line' one_line err 'JSPROF_HZ'
+
+finish

@@ -1,0 +1,66 @@
+#!/bin/sh
+# real/sysprof.sh - our captures in the real libsysprof: as many samples as we read,
+# the same functions with the same shares, every address named, PROCESS first.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+pkg-config --exists sysprof-4 sysprof-capture-4 2>/dev/null ||
+    { echo 'SKIP: needs libsysprof-4-dev'; exit 77; }
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+tab=$(printf '\t')
+export GSETTINGS_BACKEND=memory HOME="$tmp"
+
+# shellcheck disable=SC2046
+$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o "$tmp/reader" \
+    "$SRCDIR/tests/real/sysprof_reader.c" \
+    $(pkg-config --cflags --libs sysprof-4 sysprof-capture-4 | sed 's/-I/-isystem /g')
+
+# Ours as "self<TAB>total<TAB>name": the CSV's name is quoted and comes first.
+ours()
+{
+    "$B/bin/jsprof" report --csv "$1" | sed -n '2,${
+        s/^"\(.*\)",[a-z]*,[0-9]*,[0-9]*,\([0-9]*\),\([0-9]*\)$/\2\t\3\t\1/; s/""/"/g; p; }'
+}
+
+compare() # CAPTURE
+{
+    "$tmp/reader" "$1" >"$tmp/theirs"
+    if [ "$(sed -n 1p "$tmp/theirs")" != 'first PROCESS' ]; then
+        echo "sysprof: $1: a sample before the PROCESS frame"
+        exit 1
+    fi
+    # Their graph has the process as the root of all, in brackets; ours does not.
+    sed -n '3,$p' "$tmp/theirs" | grep -v "$tab\[.*\(minimal\|demo\|gjs-console\)" |
+        sort >"$tmp/a"
+    ours "$1" | sort >"$tmp/b"
+    samples=$(awk -F '\t' '{ n += $1 } END { print n + 0 }' "$tmp/b")
+    if [ "$(sed -n 2p "$tmp/theirs")" != "samples $samples" ] || [ "$samples" = 0 ]; then
+        echo "sysprof: $1: $(sed -n 2p "$tmp/theirs") there, $samples here"
+        exit 1
+    fi
+    diff "$tmp/a" "$tmp/b" || { echo "sysprof: $1: the shares differ"; exit 1; }
+    # What has no name is shown there as an address or "In File ...".
+    if grep -Ei "$tab(0x[0-9a-f]+|in file .*|unwindable|\? .*)\$" "$tmp/a"; then
+        echo "sysprof: $1: the above has no name"
+        exit 1
+    fi
+    echo "sysprof: $(basename "$1"): $samples samples, $(wc -l <"$tmp/a") functions, the same"
+}
+
+JSPROF="$tmp/cpu.cap" "$B/bin/minimal" >/dev/null
+compare "$tmp/cpu.cap"
+JSPROF="$tmp/wall.cap" JSPROF_CLOCK=wall JSPROF_HZ=2000 "$B/bin/minimal" >/dev/null
+compare "$tmp/wall.cap"
+if [ -x "$B/bin/demo" ]; then
+    JSPROF="$tmp/demo.cap" "$B/bin/demo" >/dev/null
+    compare "$tmp/demo.cap"
+fi
+if [ -x "$B/bin/gjs-console" ]; then
+    "$B/bin/gjs-console" --profile-output="$tmp/gjs.cap" -c '
+        function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+        function sorts() { let a = []; for (let i = 0; i < 99999; i++) a.push(i * 7 % 13);
+                           return a.sort(); }
+        fib(27); sorts();'
+    compare "$tmp/gjs.cap"
+fi

@@ -1,0 +1,182 @@
+/* conservation_test.c - every timer expiration is kept or has a cause, and samples
+ * stand for the time that went by.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static void conserve(int clock, uint32_t hz)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, hz, clock))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    uint64_t began = host_ns(clock ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < 10; i++) {
+        jsprof_push(me, "work", NULL, 1);
+        host_burn_ms(20);
+        jsprof_pop(me);
+    }
+    uint64_t took = host_ns(clock ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID) - began;
+    if (host_close(&h)) {
+        host_check(&h);
+        uint64_t want = took * hz / 1000000000u;
+        CHECK(distance(h.stats.expirations, want) <= 2 + want / 10);
+        CHECK(host_weight(&h, "work") * 10 >= h.stats.kept * 9);
+    }
+    host_free(&h);
+}
+
+TEST(cpu_clock_expirations_are_kept_or_have_a_cause)
+{
+    conserve(JSPROF_CLOCK_CPU, 1000);
+}
+
+TEST(wall_clock_expirations_are_kept_or_have_a_cause)
+{
+    conserve(JSPROF_CLOCK_WALL, 1000);
+}
+
+TEST(expirations_of_a_blocked_signal_come_back_as_weight)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    host_mask(SIG_BLOCK, SIGPROF);
+    host_stats(&h);
+    uint64_t before = h.stats.expirations;
+    host_burn_ms(50);
+    host_mask(SIG_UNBLOCK, SIGPROF);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    host_stats(&h);
+    CHECK(h.stats.expirations - before >= 49);
+    CHECK(h.stats.samples < 49);
+    host_finish(&h);
+}
+
+TEST(cpu_time_of_the_samples_adds_up_to_the_threads)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    uint64_t began = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    host_burn_ms(100);
+    uint64_t took = host_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    if (host_close(&h) && CHECK_EQ(h.profile.n_threads, 1)) {
+        uint64_t cpu = h.profile.threads[0].cpu_ns;
+        CHECK(distance(cpu, took) < took / 10 + (HOST_SANITIZED ? 20000000 : 0));
+        CHECK(cpu <= h.profile.account.threads[0].cpu_ns);
+    }
+    host_free(&h);
+}
+
+/* A ring for very few samples and a signal that comes faster than the drain. */
+TEST(full_ring_is_counted_and_the_rest_is_whole)
+{
+    struct host h;
+    jsprof_thread *me;
+    jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
+    options.ring_bytes = 1 << 14;
+    options.max_depth = 60;
+    if (!CHECK_EQ(host_open_with(&h, options), 0))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    for (int i = 0; i < 60; i++)
+        jsprof_push(me, "deep", NULL, 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < 20 && !h.stats.lost_ring; i++) {
+        host_burn_ms(50);
+        host_stats(&h);
+    }
+    CHECK(h.stats.lost_ring > 0);
+    host_finish(&h);
+}
+
+static _Atomic uint32_t at_work;
+
+static void *worker(void *arg)
+{
+    struct host *h = arg;
+    jsprof_thread *me;
+    if (jsprof_thread_attach(h->prof, "worker", &me) == 0)
+        atomic_fetch_add_explicit(&at_work, 1, memory_order_relaxed);
+    jsprof_push(me, "worker", NULL, 0);
+    host_burn_ms(100);
+    jsprof_pop(me);
+    jsprof_thread_detach(me);
+    return NULL;
+}
+
+/* A busy machine's tick may miss a thread's last slices, never invent some. */
+TEST(each_thread_has_its_own_account)
+{
+    enum { N = 6 };
+    struct host h;
+    pthread_t threads[N];
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < N; i++)
+        threads[i] = host_thread(worker, &h);
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(at_work, N);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_EQ(h.profile.account.n_threads, N);
+        for (uint32_t i = 0; i < h.profile.account.n_threads; i++)
+            CHECK(distance(h.profile.account.threads[i].expirations, 77) <= 27);
+    }
+    host_free(&h);
+}
+
+/* When a thread's first sample comes, in 8 parts of the period. */
+TEST(first_expiry_is_random_within_the_period)
+{
+    enum { RUNS = 64, PARTS = 8, PERIOD = 10000000 };
+    uint32_t seen[PARTS] = { 0 }, used = 0;
+    for (int i = 0; i < RUNS; i++) {
+        struct host h;
+        jsprof_thread *me;
+        if (!host_open(&h, 100, JSPROF_CLOCK_WALL))
+            return;
+        CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+        CHECK_EQ(jsprof_start(h.prof), 0);
+        uint64_t began = host_ns(CLOCK_MONOTONIC);
+        while (host_ns(CLOCK_MONOTONIC) < began + PERIOD)
+            ;
+        if (host_close(&h) && h.profile.samples) {
+            uint64_t at = (uint64_t)h.profile.first_sample - began;
+            seen[at < PERIOD ? at * PARTS / PERIOD : PARTS - 1]++;
+        }
+        host_free(&h);
+    }
+    for (int i = 0; i < PARTS; i++)
+        used += seen[i] > 0;
+    CHECK(used >= PARTS - 2); /* one fixed phase would use one part */
+}
+
+int main(void)
+{
+    RUN(cpu_clock_expirations_are_kept_or_have_a_cause);
+    RUN(wall_clock_expirations_are_kept_or_have_a_cause);
+    RUN(expirations_of_a_blocked_signal_come_back_as_weight);
+    RUN(cpu_time_of_the_samples_adds_up_to_the_threads);
+    RUN(full_ring_is_counted_and_the_rest_is_whole);
+    RUN(each_thread_has_its_own_account);
+    RUN(first_expiry_is_random_within_the_period);
+    return DONE();
+}

@@ -1,0 +1,192 @@
+/* host.h - what the signal tests share: a session on a memory file, work that takes
+ * a known CPU time, and the capture read back and checked.
+ *
+ * Checks speak from the main thread only; other threads count in atomics.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_TEST_HOST_H
+#define JSP_TEST_HOST_H
+
+#include <errno.h>
+#include <jsprof.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/profile.h"
+#include "test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { HOST_SANITIZED = 1 };
+#else
+enum { HOST_SANITIZED = 0 };
+#endif
+
+struct host {
+    int fd;
+    jsprof *prof;
+    jsprof_stats stats; /* as of just before close */
+    struct jsp_read read;
+    struct jsp_profile profile; /* after host_close */
+};
+
+static inline uint64_t host_ns(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Use this much CPU time of the calling thread. */
+static inline void host_burn_ms(uint64_t ms)
+{
+    static _Thread_local volatile uint64_t sink;
+    uint64_t until = host_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
+    while (host_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+        for (int i = 0; i < 2000; i++)
+            sink = sink + (uint64_t)i;
+}
+
+static inline jsprof_options host_options(uint32_t hz, int clock)
+{
+    return (jsprof_options){ .size = sizeof(jsprof_options), .hz = hz, .clock = clock };
+}
+
+static inline int host_open_with(struct host *h, jsprof_options options)
+{
+    *h = (struct host){ .fd = memfd_create("capture", MFD_CLOEXEC) };
+    options.flags |= JSPROF_USE_FD;
+    options.fd = h->fd;
+    return jsprof_open(&h->prof, &options);
+}
+
+static inline bool host_open(struct host *h, uint32_t hz, int clock)
+{
+    return CHECK_EQ(host_open_with(h, host_options(hz, clock)), 0);
+}
+
+static inline uint64_t host_lost(const jsprof_stats *s)
+{
+    return s->lost_ring + s->lost_paused + s->lost_late + s->lost_write + s->lost_stack;
+}
+
+static inline void host_stats(struct host *h)
+{
+    h->stats = (jsprof_stats){ .size = sizeof h->stats };
+    CHECK_EQ(jsprof_stats_get(h->prof, &h->stats), 0);
+    CHECK_EQ(h->stats.expirations, h->stats.kept + host_lost(&h->stats));
+}
+
+static inline bool host_load(struct host *h)
+{
+    char path[64], why[JSP_READ_WHY] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%d", h->fd);
+    if (!CHECK_EQ(jsp_read_open(&h->read, path, why), 0)) {
+        printf("# %s\n", why);
+        return false;
+    }
+    return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0);
+}
+
+/* Stop, look at the counters, close, read the file back. */
+static inline bool host_close(struct host *h)
+{
+    CHECK_EQ(jsprof_stop(h->prof), 0);
+    host_stats(h);
+    CHECK_EQ(jsprof_close(h->prof), 0);
+    return host_load(h);
+}
+
+static inline void host_free(struct host *h)
+{
+    jsp_profile_free(&h->profile);
+    jsp_read_close(&h->read);
+    close(h->fd);
+}
+
+/* Sample weights in the file, against what its losses say was kept, per thread. */
+static inline void host_check_thread(const struct host *h, int32_t tid)
+{
+    const struct jsp_profile *p = &h->profile;
+    uint64_t kept = 0, samples = 0, weight = 0, found = 0;
+    for (uint32_t i = 0; i < p->account.n_threads; i++) {
+        const struct jsp_account_thread *t = &p->account.threads[i];
+        kept += t->tid == tid ? t->kept : 0;
+        samples += t->tid == tid ? t->samples : 0;
+    }
+    for (uint32_t i = 0; i < p->n_threads; i++) {
+        weight += p->threads[i].tid == tid ? p->threads[i].weight : 0;
+        found += p->threads[i].tid == tid ? p->threads[i].samples : 0;
+    }
+    CHECK_EQ(weight, kept);
+    CHECK_EQ(found, samples);
+}
+
+/* Conservation, and a file without a defect. */
+static inline void host_check(const struct host *h)
+{
+    const struct jsp_profile *p = &h->profile;
+    uint64_t expirations = 0;
+    for (uint32_t i = 0; i < p->account.n_threads; i++) {
+        const struct jsp_account_thread *t = &p->account.threads[i];
+        CHECK_EQ(t->expirations, t->kept + jsp_account_lost(t));
+        expirations += t->expirations;
+        host_check_thread(h, t->tid);
+    }
+    for (int i = 0; i < JSP_READ_N_CAUSES; i++)
+        CHECK_EQ(p->defects.count[i], 0);
+    CHECK_STR(p->account.session.state, "final");
+    CHECK_EQ(p->samples, p->account.session.samples);
+    CHECK_EQ(expirations, h->stats.expirations);
+    CHECK_EQ(p->weight, h->stats.kept);
+}
+
+/* What a whole run should have come to, checked and given back. */
+static inline void host_finish(struct host *h)
+{
+    if (host_close(h))
+        host_check(h);
+    host_free(h);
+}
+
+/* The weight of the stacks in which a frame of this name stands, anywhere. */
+static inline uint64_t host_weight(struct host *h, const char *name)
+{
+    static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+    uint64_t weight = 0;
+    for (uint32_t s = 0; s < h->profile.n_stacks; s++) {
+        int n = jsp_profile_frames(&h->profile, s, frames), at = 0;
+        while (at < n && strcmp(h->profile.functions[frames[at].function].name, name) != 0)
+            at++;
+        weight += at < n ? h->profile.stacks[s].weight : 0;
+    }
+    return weight;
+}
+
+/* Block or unblock one signal for the calling thread. */
+static inline void host_mask(int how, int signo)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signo);
+    pthread_sigmask(how, &set, NULL);
+}
+
+/* The next blocking call of ours that must not fail. */
+static inline pthread_t host_thread(void *(*body)(void *), void *arg)
+{
+    pthread_t t;
+    if (pthread_create(&t, NULL, body, arg) != 0) {
+        puts("Bail out! no thread");
+        exit(1);
+    }
+    return t;
+}
+
+#endif

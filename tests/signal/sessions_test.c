@@ -1,0 +1,196 @@
+/* sessions_test.c - sessions one after another, at once, and turned on and off.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+TEST(sessions_one_after_another_each_have_their_own_samples)
+{
+    static const char *const names[] = { "first", "second", "third" };
+    for (int i = 0; i < 3; i++) {
+        struct host h;
+        jsprof_thread *me;
+        if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+            return;
+        CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+        CHECK_EQ(jsprof_start(h.prof), 0);
+        jsprof_push(me, names[i], NULL, 0);
+        host_burn_ms(40);
+        jsprof_pop(me);
+        if (host_close(&h)) {
+            host_check(&h);
+            CHECK(host_weight(&h, names[i]) > 20);
+            CHECK_EQ(host_weight(&h, names[(i + 1) % 3]), 0);
+        }
+        host_free(&h);
+    }
+}
+
+static void two_at_once(int other_signo)
+{
+    struct host a, b;
+    jsprof_thread *in_a, *in_b;
+    jsprof_options options = host_options(500, JSPROF_CLOCK_CPU);
+    options.signo = other_signo;
+    if (!host_open(&a, 1000, JSPROF_CLOCK_CPU) || !CHECK_EQ(host_open_with(&b, options), 0))
+        return;
+    CHECK_EQ(jsprof_thread_attach(a.prof, "in a", &in_a), 0);
+    CHECK_EQ(jsprof_thread_attach(b.prof, "in b", &in_b), 0);
+    CHECK_EQ(jsprof_start(a.prof), 0);
+    CHECK_EQ(jsprof_start(b.prof), 0);
+    jsprof_push(in_a, "for a", NULL, 0);
+    jsprof_push(in_b, "for b", NULL, 0);
+    host_burn_ms(100);
+    if (host_close(&a)) {
+        host_check(&a);
+        CHECK(host_weight(&a, "for a") > 70);
+        CHECK_EQ(host_weight(&a, "for b"), 0);
+    }
+    host_burn_ms(100); /* b goes on alone */
+    if (host_close(&b)) {
+        host_check(&b);
+        CHECK(host_weight(&b, "for b") > 70);
+        CHECK_EQ(host_weight(&b, "for a"), 0);
+    }
+    CHECK_EQ(jsprof_thread_detach(in_b), 0);
+    CHECK_EQ(jsprof_thread_detach(in_a), 0);
+    host_free(&a);
+    host_free(&b);
+}
+
+TEST(two_sessions_share_a_thread_and_a_signal)
+{
+    two_at_once(SIGPROF);
+}
+
+TEST(two_sessions_share_a_thread_on_two_signals)
+{
+    two_at_once(SIGRTMIN + 2);
+}
+
+static _Atomic bool over;
+static _Atomic uint32_t attached, refused;
+
+static bool is_over(void)
+{
+    return atomic_load_explicit(&over, memory_order_relaxed);
+}
+
+static void *work(void *arg)
+{
+    struct host *h = arg;
+    jsprof_thread *me = NULL;
+    int err = jsprof_thread_attach(h->prof, "worker", &me);
+    atomic_fetch_add_explicit(err ? &refused : &attached, 1, memory_order_relaxed);
+    while (!is_over()) {
+        jsprof_push(me, "work", NULL, 0);
+        host_burn_ms(1);
+        jsprof_pop(me);
+    }
+    jsprof_thread_detach(me);
+    return NULL;
+}
+
+static void begin(struct host *h, pthread_t *threads, int n)
+{
+    atomic_store_explicit(&over, false, memory_order_relaxed);
+    attached = refused = 0;
+    for (int i = 0; i < n; i++)
+        threads[i] = host_thread(work, h);
+    while (attached + refused < (uint32_t)n)
+        sched_yield();
+    CHECK_EQ(refused, 0);
+}
+
+static void end(pthread_t *threads, int n)
+{
+    atomic_store_explicit(&over, true, memory_order_relaxed);
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+}
+
+TEST(a_thousand_starts_and_stops_while_threads_work)
+{
+    enum { N = 3, ROUNDS = 1000 };
+    struct host h;
+    pthread_t threads[N];
+    int failed = 0;
+    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        return;
+    begin(&h, threads, N);
+    for (int i = 0; i < ROUNDS; i++) {
+        failed += jsprof_start(h.prof) != 0;
+        if (i % 100 == 0)
+            host_burn_ms(2);
+        failed += jsprof_stop(h.prof) != 0;
+    }
+    CHECK_EQ(failed, 0);
+    end(threads, N);
+    host_stats(&h);
+    CHECK(h.stats.kept > 0);
+    host_finish(&h);
+}
+
+static void *toggle(void *arg)
+{
+    struct host *h = arg;
+    for (int i = 0; i < 300; i++) {
+        int err = i & 1 ? jsprof_stop(h->prof) : jsprof_start(h->prof);
+        if (err)
+            atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+TEST(two_threads_that_start_and_stop_one_session_do_not_hang_it)
+{
+    struct host h;
+    pthread_t threads[1], togglers[3];
+    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        return;
+    begin(&h, threads, 1);
+    for (int i = 0; i < 3; i++)
+        togglers[i] = host_thread(toggle, &h);
+    for (int i = 0; i < 3; i++)
+        pthread_join(togglers[i], NULL);
+    CHECK_EQ(refused, 0);
+    end(threads, 1);
+    host_finish(&h);
+}
+
+TEST(start_and_stop_are_idempotent_and_flush_works_in_between)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    host_burn_ms(30);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    off_t size = lseek(h.fd, 0, SEEK_END);
+    CHECK(host_load(&h) && h.profile.samples > 0); /* readable while it grows */
+    CHECK_STR(h.profile.account.session.state, "running");
+    jsp_profile_free(&h.profile);
+    jsp_read_close(&h.read);
+    host_burn_ms(30);
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    CHECK(lseek(h.fd, 0, SEEK_END) > size);
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    host_finish(&h);
+}
+
+int main(void)
+{
+    RUN(sessions_one_after_another_each_have_their_own_samples);
+    RUN(two_sessions_share_a_thread_and_a_signal);
+    RUN(two_sessions_share_a_thread_on_two_signals);
+    RUN(a_thousand_starts_and_stops_while_threads_work);
+    RUN(two_threads_that_start_and_stop_one_session_do_not_hang_it);
+    RUN(start_and_stop_are_idempotent_and_flush_works_in_between);
+    return DONE();
+}
