@@ -1,0 +1,111 @@
+/* image/kallsyms.c - see kallsyms.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "kallsyms.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first of the list whose address is `addr` or above. */
+static size_t kallsyms_at(const struct jsp_kallsyms_name *list, size_t n, uint64_t addr)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t mid = low + (n - low) / 2;
+        if (list[mid].addr < addr)
+            low = mid + 1;
+        else
+            n = mid;
+    }
+    return low;
+}
+
+/* A function begins at `addr`: it may be the nearest one before an address that was
+ * asked for, and the end of whatever has the address before that. */
+static int kallsyms_function(struct jsp_kallsyms_name *list, size_t n, uint64_t addr,
+                             const char *name, const char *module)
+{
+    size_t at = kallsyms_at(list, n, addr);
+    if (at > 0 && addr < list[at - 1].end)
+        list[at - 1].end = addr;
+    if (at == n || addr <= list[at].begin)
+        return 0;
+    char *own = strdup(name), *from = *module ? strdup(module) : NULL;
+    if (!own || (*module && !from)) {
+        free(own);
+        free(from);
+        return -ENOMEM;
+    }
+    free(list[at].name);
+    free(list[at].module);
+    list[at].begin = addr;
+    list[at].name = own;
+    list[at].module = from;
+    return 0;
+}
+
+/* "ffffffff81000000 T _text [module]" */
+static int kallsyms_line(char *line, struct jsp_kallsyms_name *list, size_t n)
+{
+    char *at, *save = NULL;
+    uint64_t addr = strtoull(line, &at, 16);
+    if (!addr || at[0] != ' ' || !at[1] || !strchr("TtWw", at[1]) || at[2] != ' ')
+        return 0;
+    const char *name = strtok_r(at + 3, " \t\n", &save);
+    const char *module = strtok_r(NULL, " \t\n[]", &save);
+    return name ? kallsyms_function(list, n, addr, name, module ? module : "") : 0;
+}
+
+/* Addresses with no function right before them share the one of those below. */
+static int kallsyms_share(struct jsp_kallsyms_name *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (list[i].begin || !list[i - 1].begin)
+            continue;
+        list[i].begin = list[i - 1].begin;
+        list[i].name = strdup(list[i - 1].name);
+        list[i].module = list[i - 1].module ? strdup(list[i - 1].module) : NULL;
+        if (!list[i].name || (list[i - 1].module && !list[i].module))
+            return -ENOMEM;
+    }
+    for (size_t i = n; i-- > 1;)
+        if (list[i - 1].begin == list[i].begin)
+            list[i - 1].end = list[i].end;
+    return 0;
+}
+
+int jsp_kallsyms_scan(FILE *in, struct jsp_kallsyms_name *list, size_t n)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int err = 0;
+    for (size_t i = 0; i < n; i++)
+        list[i].end = UINT64_MAX;
+    while (!err && getline(&line, &room, in) > 0)
+        err = kallsyms_line(line, list, n);
+    free(line);
+    return err ? err : kallsyms_share(list, n);
+}
+
+int jsp_kallsyms_read(struct jsp_kallsyms_name *list, size_t n)
+{
+    FILE *in = fopen("/proc/kallsyms", "re");
+    if (!in)
+        return -errno;
+    int err = jsp_kallsyms_scan(in, list, n);
+    fclose(in);
+    for (size_t i = 0; !err && i < n; i++)
+        if (list[i].begin)
+            return 0;
+    return err ? err : -EACCES;
+}
+
+void jsp_kallsyms_free(struct jsp_kallsyms_name *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(list[i].name);
+        free(list[i].module);
+    }
+}

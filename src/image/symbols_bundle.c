@@ -1,0 +1,327 @@
+/* image/symbols_bundle.c - see symbols_bundle.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "symbols_bundle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kallsyms.h"
+
+enum { BUNDLE_FIRST_ROOM = 1024, BUNDLE_MARKERS = 4096 };
+
+static const uint64_t bundle_kernel = 1ull << 63, bundle_tag = 0xE000000000000000u,
+                      bundle_tag_mask = 0xFFFFFFFF00000000u;
+
+struct bundle_range {
+    uint64_t begin;
+    uint64_t end;
+    uint64_t last; /* the highest address that was seen */
+    uint32_t name; /* in the text */
+    uint32_t tag;
+};
+
+struct jsp_bundle {
+    struct jsp_symbols *symbols;
+    struct jsp_maps maps;
+    uint64_t *seen;              /* owned: a hash set; 0 is an empty slot */
+    size_t seen_room;            /* a power of two */
+    size_t n_seen;
+    uint64_t *pending;           /* owned: seen and not named yet */
+    size_t n_pending;
+    size_t pending_room;
+    struct bundle_range *ranges; /* owned */
+    size_t n_ranges;
+    size_t ranges_room;
+    char *text;                  /* owned; text[0] is the empty string */
+    size_t text_used;
+    size_t text_room;
+    uint32_t tag;                /* the last one that was stored */
+    uint64_t missed;
+
+    /* Always, but inside settle:  ranges[i].begin <= last < end <= ranges[i + 1].begin
+     *          every address of `seen` is pending or in a range */
+};
+
+/* An array with room for one more: itself or its successor, NULL without memory. */
+static void *bundle_grow(void *list, size_t n, size_t *room, size_t each)
+{
+    if (n < *room)
+        return list;
+    size_t more = *room ? *room * 2 : BUNDLE_FIRST_ROOM;
+    void *grown = realloc(list, more * each);
+    if (grown)
+        *room = more;
+    return grown;
+}
+
+int jsp_bundle_open(struct jsp_bundle **out)
+{
+    struct jsp_bundle *b = calloc(1, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    b->text = calloc(1, BUNDLE_FIRST_ROOM);
+    b->seen = calloc(BUNDLE_FIRST_ROOM, sizeof *b->seen);
+    b->text_room = b->seen_room = BUNDLE_FIRST_ROOM;
+    b->text_used = 1;
+    if (!b->text || !b->seen || jsp_symbols_open(&b->symbols) < 0) {
+        jsp_bundle_close(b);
+        return -ENOMEM;
+    }
+    *out = b;
+    return 0;
+}
+
+void jsp_bundle_close(struct jsp_bundle *b)
+{
+    if (!b)
+        return;
+    jsp_symbols_close(b->symbols);
+    jsp_maps_free(&b->maps);
+    free(b->seen);
+    free(b->pending);
+    free(b->ranges);
+    free(b->text);
+    free(b);
+}
+
+uint64_t jsp_bundle_missed(const struct jsp_bundle *b)
+{
+    return b->missed;
+}
+
+/* The slot of an address, or the empty one where it would stand. Never full. */
+static size_t bundle_slot(const uint64_t *seen, size_t room, uint64_t addr)
+{
+    size_t at = (size_t)((addr * 0x9E3779B97F4A7C15u) >> 20) & (room - 1);
+    while (seen[at] && seen[at] != addr)
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+static bool bundle_rehash(struct jsp_bundle *b)
+{
+    size_t room = b->seen_room * 2;
+    uint64_t *more = calloc(room, sizeof *more);
+    if (!more)
+        return false;
+    for (size_t i = 0; i < b->seen_room; i++)
+        if (b->seen[i])
+            more[bundle_slot(more, room, b->seen[i])] = b->seen[i];
+    free(b->seen);
+    b->seen = more;
+    b->seen_room = room;
+    return true;
+}
+
+bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr)
+{
+    bool is_marker = addr == 0 || addr >= (uint64_t)-BUNDLE_MARKERS;
+    if (is_marker || (addr & bundle_tag_mask) == bundle_tag)
+        return true;
+    if (b->seen[bundle_slot(b->seen, b->seen_room, addr)] == addr)
+        return true;
+    uint64_t *more =
+        bundle_grow(b->pending, b->n_pending, &b->pending_room, sizeof *b->pending);
+    b->pending = more ? more : b->pending;
+    if (!more || b->n_seen == JSP_BUNDLE_ADDRESSES ||
+        (b->n_seen >= b->seen_room / 2 && !bundle_rehash(b))) {
+        b->missed++;
+        return false;
+    }
+    b->seen[bundle_slot(b->seen, b->seen_room, addr)] = addr;
+    b->n_seen++;
+    b->pending[b->n_pending++] = addr;
+    return true;
+}
+
+/* Keep a string; 0 when there is no room for it. */
+static uint32_t bundle_text(struct jsp_bundle *b, const char *s)
+{
+    size_t n = strlen(s) + 1;
+    while (b->text_room - b->text_used < n) {
+        char *more = b->text_room < JSP_BUNDLE_TEXT ? realloc(b->text, b->text_room * 2) : NULL;
+        if (!more)
+            return 0;
+        b->text = more;
+        b->text_room *= 2;
+    }
+    memcpy(b->text + b->text_used, s, n);
+    b->text_used += n;
+    return (uint32_t)(b->text_used - n);
+}
+
+static uint32_t bundle_tag_text(struct jsp_bundle *b, const char *module)
+{
+    if (!*module)
+        return 0;
+    if (strcmp(b->text + b->tag, module) != 0)
+        b->tag = bundle_text(b, module);
+    return b->tag;
+}
+
+/* The range that ends behind `addr` first, among the n that are sorted. */
+static size_t bundle_find(const struct jsp_bundle *b, size_t n, uint64_t addr)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t mid = low + (n - low) / 2;
+        if (b->ranges[mid].end <= addr)
+            low = mid + 1;
+        else
+            n = mid;
+    }
+    return low;
+}
+
+/* Add a range of the part of the answer that nobody has. The first `n` are sorted; those
+ * behind were added for lower addresses than this. */
+static int bundle_add(struct jsp_bundle *b, size_t n, uint64_t addr,
+                      const struct jsp_symbol *symbol)
+{
+    struct bundle_range *more =
+        bundle_grow(b->ranges, b->n_ranges, &b->ranges_room, sizeof *b->ranges);
+    if (!more)
+        return -ENOMEM;
+    b->ranges = more;
+    size_t next = bundle_find(b, n, addr);
+    uint64_t floor = next ? b->ranges[next - 1].end : 0;
+    if (b->n_ranges > n && b->ranges[b->n_ranges - 1].end > floor)
+        floor = b->ranges[b->n_ranges - 1].end;
+    uint64_t ceiling = next < n ? b->ranges[next].begin : UINT64_MAX;
+    struct bundle_range r = { symbol->begin > floor ? symbol->begin : floor,
+                              symbol->end < ceiling ? symbol->end : ceiling, addr, 0, 0 };
+    r.tag = bundle_tag_text(b, symbol->module);
+    r.name = bundle_text(b, symbol->name);
+    if (!r.name)
+        r.name = r.tag;
+    b->ranges[b->n_ranges++] = r;
+    return 0;
+}
+
+/* Is it in a range that is known? Then that one is to show it. */
+static bool bundle_known(struct jsp_bundle *b, size_t n, uint64_t addr)
+{
+    size_t at = bundle_find(b, n, addr);
+    struct bundle_range *r = at < n && b->ranges[at].begin <= addr ? &b->ranges[at] : NULL;
+    if (!r && b->n_ranges > n && addr < b->ranges[b->n_ranges - 1].end &&
+        addr >= b->ranges[b->n_ranges - 1].begin)
+        r = &b->ranges[b->n_ranges - 1];
+    if (r && r->last < addr)
+        r->last = addr;
+    return r != NULL;
+}
+
+static int bundle_order(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right; /* both begin with the number to sort by */
+    return *a < *b ? -1 : *a > *b;
+}
+
+static int bundle_users(struct jsp_bundle *b, size_t n, size_t count)
+{
+    struct jsp_symbol symbol;
+    int err = count ? jsp_maps_read(&b->maps) : 0;
+    for (size_t i = 0; !err && i < count; i++) {
+        if (bundle_known(b, n, b->pending[i]))
+            continue;
+        jsp_symbols_resolve(b->symbols, &b->maps, b->pending[i], &symbol);
+        err = bundle_add(b, n, b->pending[i], &symbol);
+    }
+    return err;
+}
+
+static void bundle_kernel_symbol(const struct jsp_kallsyms_name *from, struct jsp_symbol *to)
+{
+    *to = (struct jsp_symbol){ from->addr, from->addr + 1, JSP_SYMBOL_MODULE_ONLY, "[kernel]",
+                               "kernel" };
+    if (!from->begin)
+        return;
+    to->begin = from->begin;
+    to->end = from->end;
+    strncpy(to->name, from->name, sizeof to->name - 1);
+    if (from->module)
+        strncpy(to->module, from->module, sizeof to->module - 1);
+}
+
+/* `from` pending addresses are done; the rest are the kernel's. */
+static int bundle_kernels(struct jsp_bundle *b, size_t n, size_t from)
+{
+    size_t count = b->n_pending - from;
+    struct jsp_symbol symbol;
+    struct jsp_kallsyms_name *list = count ? calloc(count, sizeof *list) : NULL;
+    if (!count)
+        return 0;
+    if (!list)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        list[i].addr = b->pending[from + i];
+    jsp_kallsyms_read(list, count); /* where it shows nothing, the answer is [kernel] */
+    int err = 0;
+    for (size_t i = 0; !err && i < count; i++) {
+        if (bundle_known(b, n, list[i].addr))
+            continue;
+        bundle_kernel_symbol(&list[i], &symbol);
+        err = bundle_add(b, n, list[i].addr, &symbol);
+    }
+    jsp_kallsyms_free(list, count);
+    free(list);
+    return err;
+}
+
+int jsp_bundle_settle(struct jsp_bundle *b)
+{
+    size_t n = b->n_ranges, users = 0;
+    if (!b->n_pending)
+        return 0;
+    qsort(b->pending, b->n_pending, sizeof *b->pending, bundle_order);
+    while (users < b->n_pending && b->pending[users] < bundle_kernel)
+        users++;
+    int err = bundle_users(b, n, users);
+    if (!err)
+        err = bundle_kernels(b, n, users);
+    qsort(b->ranges, b->n_ranges, sizeof *b->ranges, bundle_order);
+    if (!err)
+        b->n_pending = 0;
+    return err;
+}
+
+struct bundle_entry {
+    uint64_t begin;
+    uint64_t end;
+    int32_t pid;
+    uint32_t name;
+    uint32_t tag;
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct bundle_entry) == 32, "an entry of __symbols__");
+
+/* Readers do not agree whether an entry has its end. Where nothing follows at once it
+ * can not matter; elsewhere the entry ends right behind the last address it is for. */
+static uint64_t bundle_end(const struct jsp_bundle *b, size_t i)
+{
+    const struct bundle_range *r = &b->ranges[i];
+    bool touches = i + 1 < b->n_ranges && r[1].begin == r->end;
+    return touches ? r->last + 1 : r->end;
+}
+
+int jsp_bundle_file(const struct jsp_bundle *b, int32_t pid, void **bytes, size_t *size)
+{
+    size_t table = (b->n_ranges + 1) * sizeof(struct bundle_entry);
+    uint8_t *file = calloc(1, table + b->text_used);
+    if (!file)
+        return -ENOMEM;
+    struct bundle_entry *e = (void *)file;
+    for (size_t i = 0; i < b->n_ranges; i++) {
+        const struct bundle_range *r = &b->ranges[i];
+        e[i] = (struct bundle_entry){ r->begin, bundle_end(b, i), pid,
+                                      (uint32_t)table + r->name,
+                                      r->tag ? (uint32_t)table + r->tag : 0, 0 };
+    }
+    memcpy(file + table, b->text, b->text_used);
+    *bytes = file;
+    *size = table + b->text_used;
+    return 0;
+}
