@@ -16,6 +16,7 @@
 
 #define JSP_WIRE_FILE_SAMPLES "jsprof/samples"
 #define JSP_WIRE_FILE_FRAMES "jsprof/frames"
+#define JSP_WIRE_FILE_LOOPS "jsprof/loops"
 #define JSP_WIRE_FILE_LOSSES "jsprof/losses"
 
 enum {

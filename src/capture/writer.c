@@ -161,6 +161,18 @@ int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value)
     return 0;
 }
 
+int jsp_writer_map(struct jsp_writer *w, const struct jsp_writer_map *map)
+{
+    struct jsp_wire_map *m = writer_text(w, JSP_WIRE_MAP, sizeof *m, map->path);
+    if (!m)
+        return -ENOBUFS;
+    m->start = map->start;
+    m->end = map->end;
+    m->offset = map->offset;
+    m->inode = map->inode;
+    return 0;
+}
+
 int jsp_writer_timestamp(struct jsp_writer *w)
 {
     return writer_frame(w, JSP_WIRE_TIMESTAMP, sizeof(struct jsp_wire_frame), 0) ? 0 : -ENOBUFS;
@@ -192,6 +204,7 @@ int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *samp
     return 0;
 }
 
+/* The chunk without data is the last one. */
 static int writer_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
 {
     struct jsp_wire_chunk *c = writer_frame(w, JSP_WIRE_FILE_CHUNK,
@@ -221,4 +234,17 @@ int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, s
 int jsp_writer_chunk_end(struct jsp_writer *w, const char *path)
 {
     return writer_one_chunk(w, path, NULL, 0);
+}
+
+int jsp_writer_file(struct jsp_writer *w, const char *path, const void *data, size_t n)
+{
+    for (size_t at = 0, piece; at < n; at += piece) {
+        piece = n - at < JSP_WIRE_MAX_CHUNK ? n - at : JSP_WIRE_MAX_CHUNK;
+        int err = w->capacity - w->used < JSP_WIRE_MAX_FRAME ? jsp_writer_flush(w) : 0;
+        if (!err)
+            err = writer_one_chunk(w, path, (const uint8_t *)data + at, piece);
+        if (err)
+            return err;
+    }
+    return jsp_writer_chunk_end(w, path);
 }

@@ -54,6 +54,14 @@ int jsp_writer_process(struct jsp_writer *w, const char *command_line);
 int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value);
 int jsp_writer_timestamp(struct jsp_writer *w);
 
+struct jsp_writer_map {
+    uint64_t start, end, offset, inode;
+    const char *path;
+};
+
+/* What is mapped where. */
+int jsp_writer_map(struct jsp_writer *w, const struct jsp_writer_map *map);
+
 /* One name for one address. */
 int jsp_writer_jitmap(struct jsp_writer *w, uint64_t addr, const char *name);
 
@@ -69,6 +77,9 @@ int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *samp
 
 /* The next bytes of an embedded file; more than fit one frame become several. */
 int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n);
+
+/* A whole embedded file of any size; flushes as it goes. Or the errno of that. */
+int jsp_writer_file(struct jsp_writer *w, const char *path, const void *data, size_t n);
 
 /* The empty chunk that ends an embedded file. */
 int jsp_writer_chunk_end(struct jsp_writer *w, const char *path);

@@ -126,6 +126,7 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
 static bool drain_flush(struct jsprof *p)
 {
     pthread_mutex_unlock(&p->lock);
+    jsp_natives_refresh(&p->output.natives, &p->output.writer);
     bool failed = jsp_output_flush(&p->output) != 0;
     pthread_mutex_lock(&p->lock);
     jsp_drain_sync(p);

@@ -20,19 +20,31 @@ static void frames_limit(struct jsp_frames *frames)
     frames->at[0] = (struct jsp_merged){ .id = frames->cut_id };
 }
 
+/* What a native frame is. False: a compiled frame that the walker tells better. */
+static bool frames_native(struct jsp_frames *frames, const struct jsp_record *record,
+                          struct jsp_merged *frame)
+{
+    struct jsp_code_hit hit;
+    frame->ip -= !frame->leaf;
+    if (jsp_codes_find(frames->codes, frame->ip, record->time_ns, &hit)) {
+        *frame = (struct jsp_merged){ .id = hit.label, .line = hit.line };
+        return true;
+    }
+    return jsp_natives_see(frames->natives, frame->ip) || !record->n[JSP_RUN_WALKER];
+}
+
 void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
 {
-    frames->n = jsp_merge(record, &frames->loops, frames->at);
-    frames_limit(frames);
-    for (uint32_t i = 0; i < frames->n; i++) {
-        struct jsp_merged *frame = &frames->at[i];
-        struct jsp_code_hit hit;
-        if (!frame->native)
-            continue;
-        frame->ip -= !frame->leaf;
-        if (jsp_codes_find(frames->codes, frame->ip, record->time_ns, &hit))
-            *frame = (struct jsp_merged){ .id = hit.label, .line = hit.line };
+    uint32_t n = jsp_merge(record, &frames->loops, frames->at);
+    frames->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct jsp_merged frame = frames->at[i];
+        if (!frame.native || frames_native(frames, record, &frame))
+            frames->at[frames->n++] = frame;
     }
+    if (!frames->n)
+        frames->at[frames->n++] = (struct jsp_merged){ .id = frames->empty_id };
+    frames_limit(frames);
 }
 
 int jsp_frames_add_loop(struct jsp_frames *frames, uint64_t start, uint64_t end)

@@ -14,6 +14,7 @@
 
 #include "code.h"
 #include "merge.h"
+#include "natives.h"
 
 enum {
     JSP_FRAMES_RUN = 1002,  /* of each kind: jsprof_options.max_depth and a bit */
@@ -22,8 +23,9 @@ enum {
 
 struct jsp_frames {
     struct jsp_codes *codes; /* borrowed */
+    struct jsp_natives *natives; /* borrowed */
     struct jsp_loops loops;  /* owned array */
-    uint32_t cut_id;         /* of "[deeper frames cut]" */
+    uint32_t cut_id, empty_id; /* of "[deeper frames cut]", "[no VM frame]" */
     /* The result; index: innermost first. */
     uint32_t n;
     uint32_t cut;            /* frames beyond JSP_FRAMES_KEPT */

@@ -17,16 +17,32 @@ enum {
     OUTPUT_MAX_PENDING = JSP_WRITER_BYTES / OUTPUT_MIN_SAMPLE + 1,
 };
 
-int jsp_output_open(struct jsp_output *out, int fd, const struct jsp_arena *arena)
+static void output_free(struct jsp_output *out)
+{
+    jsp_natives_close(&out->natives);
+    free(out->known);
+    free(out->pending);
+    free(out->tallies);
+    free(out->frames.loops.at);
+    out->known = NULL;
+    out->pending = NULL;
+    out->tallies = NULL;
+    out->frames.loops.at = NULL;
+}
+
+int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
 {
     out->arena = arena;
+    out->frames.natives = &out->natives;
+    out->frames.cut_id = jsp_arena_synth(arena, "[deeper frames cut]");
+    out->frames.empty_id = jsp_arena_synth(arena, "[no VM frame]");
     out->known = calloc(1, OUTPUT_KNOWN_BYTES);
     out->pending = malloc(OUTPUT_MAX_PENDING * sizeof *out->pending);
-    int err = out->known && out->pending ? jsp_writer_open(&out->writer, fd, getpid()) : -ENOMEM;
-    if (err) {
-        free(out->known);
-        free(out->pending);
-    }
+    int err = out->known && out->pending ? jsp_natives_open(&out->natives) : -ENOMEM;
+    if (!err)
+        err = jsp_writer_open(&out->writer, fd, getpid());
+    if (err)
+        output_free(out);
     return err;
 }
 
@@ -173,8 +189,22 @@ bool jsp_output_is_full(const struct jsp_output *out)
     return out->writer.used > out->writer.capacity / 2;
 }
 
+/* Which native frames are an interpreter's own. */
+static void output_loops(struct jsp_output *out)
+{
+    for (; out->loops_told < out->frames.loops.n; out->loops_told++) {
+        const uint64_t *loop = out->frames.loops.at[out->loops_told];
+        uint8_t record[2 * JSP_VARINT_MAX];
+        size_t n = jsp_varint_put(record, loop[0]);
+        n += jsp_varint_put(record + n, loop[1]);
+        if (jsp_writer_chunk(&out->writer, JSP_WIRE_FILE_LOOPS, record, n) != 0)
+            return;
+    }
+}
+
 void jsp_output_side(struct jsp_output *out)
 {
+    output_loops(out);
     output_kinds(out);
     output_block(out);
 }
@@ -208,21 +238,12 @@ void jsp_output_give_up(struct jsp_output *out)
     out->n_pending = 0;
 }
 
-static void output_free(struct jsp_output *out)
-{
-    free(out->known);
-    free(out->pending);
-    free(out->tallies);
-    free(out->frames.loops.at);
-    out->known = NULL;
-    out->pending = NULL;
-    out->tallies = NULL;
-}
-
 int jsp_output_close(struct jsp_output *out)
 {
     static const char *const files[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
-                                         JSP_WIRE_FILE_LOSSES };
+                                         JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LOSSES };
+    jsp_natives_refresh(&out->natives, &out->writer);
+    jsp_natives_bundle(&out->natives, &out->writer); /* what fails here, the flush tells */
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         jsp_writer_chunk_end(&out->writer, files[i]);
     int err = jsp_writer_close(&out->writer);

@@ -12,6 +12,7 @@
 #include "capture/varint.h"
 #include "capture/writer.h"
 #include "frames.h"
+#include "natives.h"
 #include "sigsafe/arena.h"
 
 enum {
@@ -36,6 +37,7 @@ struct jsp_output {
     struct jsp_writer writer;
     const struct jsp_arena *arena; /* borrowed */
     struct jsp_frames frames;
+    struct jsp_natives natives;
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
     struct jsp_tally *tallies;     /* owned */
     uint32_t n_tallies;
@@ -46,13 +48,14 @@ struct jsp_output {
     uint32_t block_count;
     uint32_t block_used;           /* bytes */
     uint32_t kinds_used;
+    uint32_t loops_told;
     uint8_t block[JSP_OUTPUT_BLOCK];
     uint8_t kinds[4096];
     uint64_t addrs[JSP_FRAMES_KEPT];
 };
 
 /* Over zeroed memory: begin the file on `fd`, which is then owned. -ENOMEM, ... */
-int jsp_output_open(struct jsp_output *out, int fd, const struct jsp_arena *arena);
+int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena);
 
 /* A tally for this thread. -ENOMEM. */
 int jsp_output_thread(struct jsp_output *out, uint32_t id);

@@ -161,7 +161,6 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     }
     session_locks(p);
     p->output.frames.codes = &p->codes;
-    p->output.frames.cut_id = jsp_arena_synth(&p->arena, "[deeper frames cut]");
     session_describe(p);
     *out = p;
     return 0;

@@ -56,6 +56,15 @@ static void thread_find_stack(struct jsp_vmstack *vm)
     pthread_attr_destroy(&attr);
 }
 
+static void thread_unwinder(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    const struct jsp_vmstack *vm = &t->sampled.vm;
+    bool known = vm->stack_high != UINTPTR_MAX;
+    jsp_unwinder_init(&t->sampled.unwinder, known ? vm->stack_low : 0,
+                      known ? vm->stack_high : 0, t->pid);
+    t->sampled.unwinder.jit = setup->jit;
+}
+
 static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *setup,
                         const struct thread_layout *l)
 {
@@ -72,6 +81,8 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     jsp_names_init(&s->names, setup->arena);
     jsp_vmstack_init(&s->vm, &s->own, setup->max_depth, (void *)(base + l->walked));
     thread_find_stack(&s->vm);
+    s->map = setup->map;
+    thread_unwinder(t, setup);
     s->empty_id = jsp_arena_synth(setup->arena, "[no VM frame]");
     s->cut_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");
 }

@@ -132,18 +132,34 @@ static bool sample_has_stack(const void *ucontext)
     return !on_it || here - low >= SAMPLE_STACK_NEED;
 }
 
-/* A leaf that is not the real one must not be credited with its time. */
-static void sample_close(struct jsp_sampled *self)
+/* A frame of ours behind the others; sp 1 makes it the innermost. */
+static void sample_append(struct jsp_record *r, uint32_t id)
+{
+    r->frames[jsp_record_frames(r)] = (struct jsp_rec_frame){ .id = id, .sp = 1 };
+    r->n[JSP_RUN_WALKER]++;
+}
+
+/* The C stack, behind the VM frames. */
+static void sample_natives(struct jsp_sampled *self, const void *ucontext)
+{
+    struct jsp_unwound out = { jsp_record_natives(self->record), self->vm.max_depth, 0 };
+    /* M1. ORDER: acquire, pairs with the publishing of a map: its tables are whole. */
+    const struct jsp_unwind_map *map =
+        self->map ? atomic_load_explicit(self->map, memory_order_acquire) : NULL; /* ORDER: M1 */
+    if (map)
+        self->record->stop = (uint16_t)jsp_unwind(&self->unwinder, map, ucontext, &out);
+    self->record->n_native = (uint16_t)out.n;
+}
+
+static void sample_frames(struct jsp_sampled *self, const void *ucontext)
 {
     struct jsp_record *r = self->record;
-    uint32_t n = jsp_record_frames(r);
-    if (n && !r->cut)
-        return;
-    if (!n)
-        r->frames[n] = (struct jsp_rec_frame){ .id = self->empty_id };
-    else
-        r->frames[n] = (struct jsp_rec_frame){ .id = self->cut_id, .sp = 1 }; /* innermost */
-    r->n[JSP_RUN_WALKER]++;
+    jsp_vmstack_read(&self->vm, &self->names, ucontext, r);
+    if (r->cut) /* a leaf that is not the real one must not be credited with its time */
+        sample_append(r, self->cut_id);
+    sample_natives(self, ucontext);
+    if (!r->n_native && !jsp_record_frames(r))
+        sample_append(r, self->empty_id);
 }
 
 /* Why there will be no sample of this expiration; NULL: there will be one. */
@@ -178,8 +194,7 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t
     self->record->time_ns = time_ns;
     self->record->cpu_ns = since;
     self->record->weight = weight;
-    jsp_vmstack_read(&self->vm, &self->names, ucontext, self->record);
-    sample_close(self);
+    sample_frames(self, ucontext);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
                        jsp_record_words(jsp_record_frames(self->record),
                                         self->record->n_native)))

@@ -22,6 +22,7 @@
 
 #include "ring.h"
 #include "tick.h"
+#include "unwind.h"
 #include "vmstack.h"
 
 /* Counters of timer expirations; see jsprof_stats. */
@@ -57,7 +58,10 @@ struct jsp_sampled {
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;
-    struct jsp_record *record; /* borrowed, room for max_depth frames */
+    struct jsp_unwinder unwinder;
+    /* Borrowed: where the session publishes its map; NULL: VM frames only. */
+    const struct jsp_unwind_map *_Atomic *map;
+    struct jsp_record *record; /* borrowed, room for max_depth frames of each kind */
     uint32_t empty_id;         /* "[no VM frame]" */
     uint32_t cut_id;           /* "[deeper frames cut]" */
 

@@ -1,0 +1,105 @@
+/* session/natives.c - see natives.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "natives.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int jsp_natives_open(struct jsp_natives *natives)
+{
+    return jsp_bundle_open(&natives->bundle);
+}
+
+void jsp_natives_close(struct jsp_natives *natives)
+{
+    if (natives->bundle)
+        jsp_bundle_close(natives->bundle);
+    jsp_maps_free(&natives->maps);
+    free(natives->told);
+    natives->bundle = NULL;
+    natives->told = NULL;
+    natives->n_told = 0;
+}
+
+bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr)
+{
+    uint64_t slot = addr * 0x9E3779B97F4A7C15u >> 52;
+    struct jsp_natives_seen *seen = &natives->seen[slot];
+    if (seen->addr == addr)
+        return seen->in_file;
+    const struct jsp_map *map = jsp_maps_find(&natives->maps, addr);
+    jsp_bundle_see(natives->bundle, addr);
+    /* What is not mapped as of the last refresh came with an object since then. */
+    *seen = (struct jsp_natives_seen){ addr, !map || *map->path };
+    return seen->in_file;
+}
+_Static_assert(JSP_NATIVES_CACHE == 1 << 12, "jsp_natives_see keeps the upper 12 bits");
+
+static int natives_compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Start, offset and inode in one number: another file at the same place is new. */
+static uint64_t natives_key(const struct jsp_map *map)
+{
+    return map->start ^ map->offset << 20 ^ map->inode * 0x9E3779B97F4A7C15u;
+}
+
+static bool natives_told(const struct jsp_natives *natives, uint64_t key)
+{
+    return natives->n_told && bsearch(&key, natives->told, natives->n_told, sizeof key,
+                                      natives_compare);
+}
+
+/* True: it stands in the file now. */
+static bool natives_tell(struct jsp_writer *w, const struct jsp_map *map)
+{
+    struct jsp_writer_map to = { map->start, map->end, map->offset, map->inode, map->path };
+    return jsp_writer_map(w, &to) == 0;
+}
+
+static void natives_tell_new(struct jsp_natives *natives, struct jsp_writer *w)
+{
+    uint64_t *more = realloc(natives->told, (natives->n_told + natives->maps.n) * sizeof *more);
+    size_t n = natives->n_told;
+    if (!more)
+        return;
+    natives->told = more;
+    for (size_t i = 0; i < natives->maps.n; i++) {
+        const struct jsp_map *map = &natives->maps.list[i];
+        uint64_t key = natives_key(map);
+        if (map->is_executable && *map->path && !natives_told(natives, key) &&
+            natives_tell(w, map))
+            more[n++] = key;
+    }
+    natives->n_told = n;
+    qsort(more, n, sizeof *more, natives_compare);
+}
+
+void jsp_natives_refresh(struct jsp_natives *natives, struct jsp_writer *w)
+{
+    if (jsp_maps_read(&natives->maps) != 0)
+        return;
+    memset(natives->seen, 0, sizeof natives->seen); /* what was where may have changed */
+    natives_tell_new(natives, w);
+    jsp_bundle_settle(natives->bundle);
+}
+
+int jsp_natives_bundle(struct jsp_natives *natives, struct jsp_writer *w)
+{
+    void *bytes;
+    size_t size;
+    int err = jsp_bundle_file(natives->bundle, w->pid, &bytes, &size);
+    if (err)
+        return err;
+    err = jsp_writer_timestamp(w); /* Sysprof 3.46 loses it right behind another file */
+    if (!err)
+        err = jsp_writer_file(w, "__symbols__", bytes, size);
+    free(bytes);
+    return err;
+}
