@@ -332,14 +332,22 @@ static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
         jsp_drain_pass(p, true);
 }
 
+int jsp_session_owns(const struct jsp_thread *t)
+{
+    if (!jsp_sampled_is_linked(&t->sampled)) /* first: else it may be gone already */
+        return -EPERM;
+    return t->pid == getpid() ? 0 : -ECHILD;
+}
+
 int jsp_session_detach(struct jsp_thread *t)
 {
-    if (t->pid != getpid()) { /* a copy in a forked child: forget it, free nothing */
+    int err = jsp_session_owns(t);
+    if (err == -ECHILD) { /* a copy in a forked child: forget it, free nothing */
         jsp_sampled_unlink(&t->sampled);
-        return -ECHILD;
+        return 0;
     }
-    if (!jsp_sampled_is_linked(&t->sampled))
-        return -EPERM;
+    if (err)
+        return err;
     jsp_process_lock(); /* keeps close away while we look */
     struct jsprof *p = t->session;
     if (p) {
@@ -421,9 +429,11 @@ static void session_copy(jsprof_stats *out, const struct jsp_counts *c)
     out->handler_ns = c->handler_ns;
 }
 
-void jsp_session_stats(struct jsprof *p, jsprof_stats *out)
+int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
 {
     struct jsp_counts sum;
+    if (p->pid != getpid())
+        return -ECHILD;
     pthread_mutex_lock(&p->lock);
     session_total(p, &sum);
     session_copy(out, &sum);
@@ -440,4 +450,5 @@ void jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     out->labels_lost = jsp_counted(&p->arena.n_lost);
     out->write_error = p->write_error;
     pthread_mutex_unlock(&p->lock);
+    return 0;
 }
