@@ -209,6 +209,7 @@ static int session_start_locked(struct jsprof *p)
     if (err)
         session_disarm_all(p);
     p->running = !err;
+    p->draining = !err;
     return err;
 }
 
@@ -251,6 +252,9 @@ static int session_halt(struct jsprof *p)
     pthread_mutex_unlock(&p->lock);
     if (was) {
         pthread_join(p->drain, NULL);
+        pthread_mutex_lock(&p->lock);
+        p->draining = false;
+        pthread_mutex_unlock(&p->lock);
         session_give_signal(p);
     }
     return p->write_error;
@@ -322,14 +326,27 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
     return err;
 }
 
+/* Write from the calling thread; there is no drain. */
+static int session_write(struct jsprof *p)
+{
+    struct jsp_signals_hushed hushed;
+    jsp_signals_hush(&hushed);
+    int err = jsp_output_flush(&p->output);
+    jsp_signals_unhush(&hushed);
+    jsp_drain_sync(p);
+    return err;
+}
+
 /* The owner lets go; the drain, if there is one, has yet to read its last samples. */
 static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_thread_disarm(t);
     jsp_sampled_unlink(&t->sampled);
     t->owned = false;
-    if (!p->running)
-        jsp_drain_pass(p, true);
+    if (p->draining || jsp_drain_pass(p, false))
+        return;
+    session_write(p);
+    jsp_drain_pass(p, true);
 }
 
 int jsp_session_owns(const struct jsp_thread *t)
@@ -389,15 +406,19 @@ int jsp_session_close(struct jsprof *p)
         session_free(p);
         return 0;
     }
+    struct jsp_signals_hushed hushed;
     jsp_session_stop(p);
     pthread_mutex_lock(&p->lock);
-    jsp_drain_pass(p, true);
-    if (jsp_output_flush(&p->output) != 0)
+    while (!jsp_drain_pass(p, p->write_error))
+        session_write(p);
+    if (session_write(p) != 0)
         jsp_output_give_up(&p->output);
     jsp_drain_tell(p, "final");
     pthread_mutex_unlock(&p->lock);
     session_orphan_all(p);
+    jsp_signals_hush(&hushed);
     int err = jsp_output_close(&p->output);
+    jsp_signals_unhush(&hushed);
     pthread_mutex_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->wake);

@@ -31,6 +31,7 @@ struct jsprof {
 
     /* Under `lock`. */
     bool running;
+    bool draining;          /* there is a drain: until it was joined */
     bool quit;              /* the drain shall finish */
     pthread_t drain;        /* while running */
     uint64_t asked, served; /* flushes */
