@@ -277,7 +277,8 @@ typedef struct jsprof_stack {
 } jsprof_stack;
 
 /* The calling thread's VM stack from now on; NULL: none. The descriptor is
- * copied. -EINVAL: no counter, no entries, or neither label nor callback. */
+ * copied. -EINVAL: no counter, no entries, or neither label nor callback; -EPERM:
+ * called by another thread. */
 JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack) JSPROF_COLD;
 
 /* -- 6. The stack, form (c): a walker ------------------------------------- */
@@ -288,7 +289,7 @@ JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *sta
 typedef uint32_t (*jsprof_walk_sigsafe_fn)(void *host, const void *ucontext,
                                            jsprof_frame *out, uint32_t max);
 
-/* Beside (a) or (b); NULL: none. */
+/* Beside (a) or (b); NULL: none. -EPERM: called by another thread. */
 JSPROF_API int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk,
                                         void *host) JSPROF_COLD;
 

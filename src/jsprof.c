@@ -181,9 +181,10 @@ int jsprof_stats_get(jsprof *p, jsprof_stats *out)
     if (!p || !out || out->size < PUBLIC_OLDEST_STATS || out->size > sizeof stats)
         return -EINVAL;
     stats.size = out->size;
-    jsp_session_stats(p, &stats);
-    memcpy(out, &stats, out->size);
-    return 0;
+    int err = jsp_session_stats(p, &stats);
+    if (!err)
+        memcpy(out, &stats, out->size);
+    return err;
 }
 
 /* -- Functions -------------------------------------------------------------- */
@@ -242,7 +243,9 @@ int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack)
     static const jsprof_stack none;
     if (!t || (stack && stack->size != sizeof *stack))
         return -EINVAL;
-    int err = stack ? jsp_vmstack_check(stack) : 0;
+    int err = jsp_session_owns(public_thread(t));
+    if (!err && stack)
+        err = jsp_vmstack_check(stack);
     if (err)
         return err;
     jsprof_thread_pause(t);
@@ -255,6 +258,9 @@ int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk, void
 {
     if (!t)
         return -EINVAL;
+    int err = jsp_session_owns(public_thread(t));
+    if (err)
+        return err;
     jsprof_thread_pause(t);
     public_thread(t)->sampled.vm.walk_sigsafe = walk;
     public_thread(t)->sampled.vm.walk_host = host;

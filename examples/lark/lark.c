@@ -15,16 +15,24 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-enum { LARK_TRACE_LINES = 8, LARK_C_RESERVE = 512 << 10 };
+enum { LARK_TRACE_LINES = 8, LARK_C_STACK = 8 << 20 };
 
-/* As deep as the C stack allows, since every call of Lark is one of C. */
-static uint32_t lark_depth_limit(void)
+/* Every call of Lark is one of C: three quarters of the C stack are for them. */
+static uintptr_t lark_c_limit(void)
 {
     struct rlimit stack;
-    if (getrlimit(RLIMIT_STACK, &stack) < 0 || stack.rlim_cur < LARK_C_RESERVE)
-        return 100;
-    rlim_t calls = (stack.rlim_cur - LARK_C_RESERVE) / LARK_CALL_BYTES;
-    return calls < LARK_MAX_DEPTH ? (uint32_t)calls : LARK_MAX_DEPTH;
+    rlim_t bytes = LARK_C_STACK;
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < bytes)
+        bytes = stack.rlim_cur;
+    return (uintptr_t)__builtin_frame_address(0) - bytes / 4 * 3;
+}
+
+static bool lark_has_room(const struct lark *l, const struct lark_function *f,
+                          const struct lark_value *slots)
+{
+    return l->depth < LARK_MAX_DEPTH &&
+           (uintptr_t)__builtin_frame_address(0) > l->c_limit &&
+           (size_t)(l->end - slots) >= (size_t)f->n_locals + f->n_operands;
 }
 
 bool lark_open(struct lark *l, const char *path)
@@ -37,7 +45,7 @@ bool lark_open(struct lark *l, const char *path)
         return false;
     l->top = l->stack;
     l->end = l->stack + LARK_STACK_VALUES;
-    l->max_depth = lark_depth_limit();
+    l->c_limit = lark_c_limit();
     lark_builtins_add(l);
     return true;
 }
@@ -80,8 +88,7 @@ static void lark_trace(struct lark *l, const struct lark_function *f)
 static bool lark_call_function(struct lark *l, const struct lark_function *f,
                                struct lark_value *slots)
 {
-    if (l->depth >= l->max_depth ||
-        (size_t)(l->end - slots) < (size_t)f->n_locals + f->n_operands)
+    if (!lark_has_room(l, f, slots))
         return lark_raise(l, "too many calls within calls");
     l->depth++;
     bool ok = lark_run_function(l, f, slots);

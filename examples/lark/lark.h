@@ -14,7 +14,6 @@
 enum {
     LARK_STACK_VALUES = 1 << 20, /* address space; memory only as it is touched */
     LARK_MAX_DEPTH = 10000,      /* calls within calls, when the C stack is large enough */
-    LARK_CALL_BYTES = 768,       /* more than a call takes of the C stack */
 };
 
 struct lark_global {
@@ -27,7 +26,7 @@ struct lark {
     const char *path; /* of the script, borrowed */
     uint32_t line;    /* of the operation under way, for errors */
     uint32_t depth;   /* of calls */
-    uint32_t max_depth;
+    uintptr_t c_limit; /* no call where the C stack reaches below it */
     uint32_t n_traced; /* lines of the error's trace that were printed */
     int n_args;        /* of the script, borrowed */
     char **args;

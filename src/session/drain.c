@@ -20,7 +20,8 @@ static uint64_t drain_head(const struct jsp_thread *t)
 }
 
 /* Everything up to one moment between two signals, so that the counts of that
- * moment and the samples in the capture add up. False: the output is full. */
+ * moment and the samples in the capture add up. False: the output is full; they add
+ * up then as well, to less. */
 static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
     struct jsp_counts now;
@@ -35,6 +36,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
         if (n <= 0)
             break;
         jsp_output_record(&p->output, (const void *)p->popped, from);
+        t->counts.expirations += ((const struct jsp_record *)p->popped)->weight;
     }
     t->counts = now;
     return true;
@@ -66,6 +68,8 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
             at = &t->next;
             continue;
         }
+        if (!dropping && jsp_output_is_full(&p->output))
+            return false;
         *at = t->next;
         drain_forget(p, t);
     }

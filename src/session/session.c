@@ -224,6 +224,7 @@ static int session_start_locked(struct jsprof *p)
     if (err)
         session_disarm_all(p);
     p->running = !err;
+    p->draining = !err;
     return err;
 }
 
@@ -266,6 +267,9 @@ static int session_halt(struct jsprof *p)
     pthread_mutex_unlock(&p->lock);
     if (was) {
         pthread_join(p->drain, NULL);
+        pthread_mutex_lock(&p->lock);
+        p->draining = false;
+        pthread_mutex_unlock(&p->lock);
         session_give_signal(p);
     }
     return p->write_error;
@@ -337,24 +341,45 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
     return err;
 }
 
+/* Write from the calling thread; there is no drain. */
+static int session_write(struct jsprof *p)
+{
+    struct jsp_signals_hushed hushed;
+    jsp_signals_hush(&hushed);
+    int err = jsp_output_flush(&p->output);
+    jsp_signals_unhush(&hushed);
+    jsp_drain_sync(p);
+    return err;
+}
+
 /* The owner lets go; the drain, if there is one, has yet to read its last samples. */
 static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_thread_disarm(t);
     jsp_sampled_unlink(&t->sampled);
     t->owned = false;
-    if (!p->running)
-        jsp_drain_pass(p, true);
+    if (p->draining || jsp_drain_pass(p, false))
+        return;
+    session_write(p);
+    jsp_drain_pass(p, true);
+}
+
+int jsp_session_owns(const struct jsp_thread *t)
+{
+    if (!jsp_sampled_is_linked(&t->sampled)) /* first: else it may be gone already */
+        return -EPERM;
+    return t->pid == getpid() ? 0 : -ECHILD;
 }
 
 int jsp_session_detach(struct jsp_thread *t)
 {
-    if (t->pid != getpid()) { /* a copy in a forked child: forget it, free nothing */
+    int err = jsp_session_owns(t);
+    if (err == -ECHILD) { /* a copy in a forked child: forget it, free nothing */
         jsp_sampled_unlink(&t->sampled);
-        return -ECHILD;
+        return 0;
     }
-    if (!jsp_sampled_is_linked(&t->sampled))
-        return -EPERM;
+    if (err)
+        return err;
     jsp_process_lock(); /* keeps close away while we look */
     struct jsprof *p = t->session;
     if (p) {
@@ -397,15 +422,19 @@ int jsp_session_close(struct jsprof *p)
         session_free(p);
         return 0;
     }
+    struct jsp_signals_hushed hushed;
     jsp_session_stop(p);
     pthread_mutex_lock(&p->lock);
-    jsp_drain_pass(p, true);
-    if (jsp_output_flush(&p->output) != 0)
+    while (!jsp_drain_pass(p, p->write_error))
+        session_write(p);
+    if (session_write(p) != 0)
         jsp_output_give_up(&p->output);
     jsp_drain_tell(p, "final");
     pthread_mutex_unlock(&p->lock);
     session_orphan_all(p);
+    jsp_signals_hush(&hushed);
     int err = jsp_output_close(&p->output);
+    jsp_signals_unhush(&hushed);
     pthread_mutex_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->wake);
@@ -437,9 +466,11 @@ static void session_copy(jsprof_stats *out, const struct jsp_counts *c)
     out->handler_ns = c->handler_ns;
 }
 
-void jsp_session_stats(struct jsprof *p, jsprof_stats *out)
+int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
 {
     struct jsp_counts sum;
+    if (p->pid != getpid())
+        return -ECHILD;
     pthread_mutex_lock(&p->lock);
     session_total(p, &sum);
     session_copy(out, &sum);
@@ -456,4 +487,5 @@ void jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     out->labels_lost = jsp_counted(&p->arena.n_lost);
     out->write_error = p->write_error;
     pthread_mutex_unlock(&p->lock);
+    return 0;
 }

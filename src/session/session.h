@@ -34,6 +34,7 @@ struct jsprof {
 
     /* Under `lock`. */
     bool running;
+    bool draining;          /* there is a drain: until it was joined */
     bool quit;              /* the drain shall finish */
     pthread_t drain;        /* while running */
     uint64_t asked, served; /* flushes */
@@ -62,9 +63,12 @@ int jsp_session_start(struct jsprof *p);
 int jsp_session_stop(struct jsprof *p);
 int jsp_session_close(struct jsprof *p);
 int jsp_session_flush(struct jsprof *p);
-void jsp_session_stats(struct jsprof *p, jsprof_stats *out);
+int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
 
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
 int jsp_session_detach(struct jsp_thread *t);
+
+/* 0: the calling thread attached as `t`; else -EPERM, or -ECHILD after a fork. */
+int jsp_session_owns(const struct jsp_thread *t);
 
 #endif

@@ -14,6 +14,35 @@ static unsigned signals_users[_NSIG];
 static struct sigaction signals_before[_NSIG];
 static _Thread_local sigset_t signals_fork_mask;
 
+void jsp_signals_hush(struct jsp_signals_hushed *h)
+{
+    sigset_t writers;
+    sigemptyset(&writers);
+    sigaddset(&writers, SIGPIPE);
+    sigaddset(&writers, SIGXFSZ);
+    sigpending(&h->pending);
+    pthread_sigmask(SIG_BLOCK, &writers, &h->mask);
+}
+
+/* Take back the one signal, if it came from our write. */
+static void signals_swallow(int signo, const struct jsp_signals_hushed *h)
+{
+    static const struct timespec now = { 0, 0 };
+    sigset_t one;
+    if (sigismember(&h->pending, signo) == 1)
+        return;
+    sigemptyset(&one);
+    sigaddset(&one, signo);
+    sigtimedwait(&one, NULL, &now);
+}
+
+void jsp_signals_unhush(const struct jsp_signals_hushed *h)
+{
+    signals_swallow(SIGPIPE, h);
+    signals_swallow(SIGXFSZ, h);
+    pthread_sigmask(SIG_SETMASK, &h->mask, NULL);
+}
+
 void jsp_signals_before_fork(void)
 {
     sigset_t ours;

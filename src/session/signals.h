@@ -14,6 +14,17 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* What the calling thread's mask was. */
+struct jsp_signals_hushed {
+    sigset_t mask;
+    sigset_t pending;
+};
+
+/* Around a write on a host's thread, of which only the errno should be heard: no
+ * SIGPIPE for a reader that left, no SIGXFSZ at the file size limit. No lock needed. */
+void jsp_signals_hush(struct jsp_signals_hushed *h);
+void jsp_signals_unhush(const struct jsp_signals_hushed *h);
+
 /* -EBUSY: another handler is there and `chain` is false; -EINVAL: no such signal. */
 int jsp_signals_take(int signo, bool chain);
 void jsp_signals_give(int signo);

@@ -115,7 +115,7 @@ static void slowdown_measure(const struct bench_row *row, enum slowdown_mode mod
     double with;
 
     ratio.n = 0;
-    for (int i = bench_rounds(160); i > 0; i--) {
+    for (int i = bench_rounds(240); i > 0; i--) {
         if (handler)
             jsprof_stats_get(slowdown_session, &before);
         bench_add(&ratio, slowdown_pair(mode, floor, i & 1, &with));

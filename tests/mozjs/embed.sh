@@ -1,0 +1,41 @@
+#!/bin/sh
+# embed.sh - the binding in a program that is not gjs, attached and detached in every
+# order; and the header in C.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+compile()
+{
+    # shellcheck disable=SC2046
+    "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra -Werror -I"$SRCDIR/include" \
+        -I"$SRCDIR/bindings/mozjs" $(pkg-config --cflags mozjs-102) \
+        "$SRCDIR/tests/mozjs/embed_host.cpp" "$SRCDIR/bindings/mozjs/jsprof-mozjs.cpp" \
+        "$B/lib/libjsprof.a" $(pkg-config --libs mozjs-102) -pthread -o host
+}
+
+header_in_c()
+{
+    printf '#include "jsprof-mozjs.h"\nint main(void) { return jsprof_mozjs_detach(0); }\n' |
+        "${CC:-gcc}" -std=c11 -Wall -Wextra -Wstrict-prototypes -Werror -fsyntax-only -x c \
+            -I"$SRCDIR/include" -I"$SRCDIR/bindings/mozjs" -
+}
+
+all_ok() # FILE: TAP without a failure, as many lines as planned
+{
+    cat "$1"
+    ! grep -q '^not ok' "$1" && [ "$(grep -c '^ok ' "$1")" = "$(sed -n 's/^1\.\.//p' "$1")" ]
+}
+
+check 'it compiles' compile
+check 'the header is C as well' header_in_c
+./host host.cap >host.out 2>host.err
+check "it ends well, not with $?" test $? = 0
+check 'each step' all_ok host.out
+check 'its capture' whole host.cap
+check 'names its functions' sh -c \
+    "'$JSPROF_TOOL' report --csv host.cap | grep -q '^\"\\{0,1\\}burn (embedded.js:1:13)'"
+
+finish

@@ -1,0 +1,141 @@
+/* embed_host.cpp - a program that embeds SpiderMonkey itself and records it with
+ * jsprof-mozjs: attach and detach in every order. Speaks TAP; argv[1] is the capture.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <jsapi.h>
+#include <js/CompilationAndEvaluation.h>
+#include <js/Initialization.h>
+#include <js/SourceText.h>
+
+#include "jsprof-mozjs.h"
+
+namespace {
+
+int n_checks, n_failed;
+jsprof_mozjs *attached;
+int detached_inside;
+
+void check(bool good, const char *what)
+{
+    n_failed += !good;
+    printf("%sok %d - %s\n", good ? "" : "not ", ++n_checks, what);
+}
+
+/* Called by a script: its frames are on the stack. */
+bool detach_inside(JSContext *, unsigned argc, JS::Value *vp)
+{
+    detached_inside = jsprof_mozjs_detach(attached);
+    JS::CallArgsFromVp(argc, vp).rval().setUndefined();
+    return true;
+}
+
+double run(JSContext *cx, const char *text)
+{
+    JS::SourceText<mozilla::Utf8Unit> source;
+    JS::CompileOptions options(cx);
+    JS::RootedValue value(cx);
+
+    options.setFileAndLine("embedded.js", 1);
+    if (!source.init(cx, text, strlen(text), JS::SourceOwnership::Borrowed) ||
+        !JS::Evaluate(cx, options, source, &value) || !value.isNumber())
+        return -1;
+    return value.toNumber();
+}
+
+const char burn[] = "function burn(n) { let x = 0;\n"
+                    "    for (let i = 0; i < n; i++) x = x * 31 + i & 255;\n"
+                    "    return x; }\n"
+                    "for (let i = 0; i < 100; i++) burn(300000);\n"
+                    "7";
+
+/* The order of the README. */
+void check_plain(jsprof_thread *me, JSContext *cx)
+{
+    jsprof_mozjs *js = nullptr, *second = nullptr;
+
+    check(jsprof_mozjs_attach(me, cx, &js) == 0, "attach");
+    check(jsprof_mozjs_attach(me, cx, &second) == -EBUSY && !second, "a context has one profiler");
+    check(run(cx, burn) == 7, "a recorded script has its result");
+    check(jsprof_mozjs_detach(js) == 0, "detach");
+    check(run(cx, burn) == 7, "and without again");
+}
+
+void check_arguments(jsprof_thread *me, JSContext *cx)
+{
+    jsprof_mozjs *js = nullptr;
+
+    check(jsprof_mozjs_attach(nullptr, cx, &js) == -EINVAL, "no thread");
+    check(jsprof_mozjs_attach(me, nullptr, &js) == -EINVAL, "no context");
+    check(jsprof_mozjs_attach(me, cx, nullptr) == -EINVAL, "nowhere to put it");
+    check(!js, "a failed call has changed nothing");
+    check(jsprof_mozjs_detach(nullptr) == 0, "NULL is fine");
+}
+
+void check_inside(jsprof_thread *me, JSContext *cx)
+{
+    check(jsprof_mozjs_attach(me, cx, &attached) == 0, "attach before");
+    check(run(cx, "(function outer() { for (let i = 0; i < 50; i++) ; detachInside();"
+                  " return 8; })()") == 8, "a script outlives a detach from inside");
+    check(detached_inside == -EBUSY, "which says that a script runs");
+    check(jsprof_mozjs_detach(attached) == 0, "and is repeated afterwards");
+}
+
+void check_often(jsprof_thread *me, JSContext *cx)
+{
+    bool good = true;
+
+    for (int i = 0; i < 50 && good; i++) {
+        jsprof_mozjs *js;
+        good = jsprof_mozjs_attach(me, cx, &js) == 0 &&
+               run(cx, "(function f(n) { return n ? f(n - 1) : 9; })(200)") == 9 &&
+               jsprof_mozjs_detach(js) == 0;
+    }
+    check(good, "attach and detach fifty times");
+}
+
+void check_all(jsprof_thread *me, JSContext *cx)
+{
+    JS::RealmOptions options;
+    static const JSClass global_class = {
+        "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr
+    };
+    JS::RootedObject global(cx, JS_NewGlobalObject(cx, &global_class, nullptr,
+                                                   JS::FireOnNewGlobalHook, options));
+    JSAutoRealm realm(cx, global);
+
+    check(JS_DefineFunction(cx, global, "detachInside", detach_inside, 0, 0), "a global");
+    check_arguments(me, cx);
+    check_plain(me, cx);
+    check_inside(me, cx);
+    check_often(me, cx);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    jsprof_options options = {};
+    jsprof *prof = nullptr;
+    jsprof_thread *me = nullptr;
+
+    options.size = sizeof options;
+    options.path = argc > 1 ? argv[1] : nullptr;
+    JS_Init();
+    JSContext *cx = JS_NewContext(32 * 1024 * 1024);
+    JS::InitSelfHostedCode(cx);
+    check(jsprof_open(&prof, &options) == 0, "open");
+    check(jsprof_thread_attach(prof, "main", &me) == 0, "a thread");
+    check(jsprof_start(prof) == 0, "start");
+    check_all(me, cx);
+    check(jsprof_thread_detach(me) == 0, "detach the thread");
+    check(jsprof_close(prof) == 0, "close");
+    JS_DestroyContext(cx);
+    JS_ShutDown();
+    printf("1..%d\n", n_checks);
+    return n_failed != 0;
+}

@@ -1,0 +1,194 @@
+/* fork_test.c - a program that forks while it is sampled: the child is inert and may
+ * begin its own session, the parent's file is the parent's.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+static int child_status(pid_t child)
+{
+    int status = -1;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Every call on the parent's session; the number of the first wrong answer. */
+static int try_everything(struct host *h, jsprof_thread *me)
+{
+    jsprof_stats stats = { .size = sizeof stats };
+    jsprof_stack none = { .size = sizeof none };
+    jsprof_thread *again;
+    alarm(5); /* a lock that another thread held at the fork must not be waited for */
+    if (jsprof_start(h->prof) != -ECHILD)
+        return 1;
+    if (jsprof_stop(h->prof) != -ECHILD)
+        return 2;
+    if (jsprof_flush(h->prof) != -ECHILD)
+        return 3;
+    if (jsprof_stats_get(h->prof, &stats) != -ECHILD)
+        return 4;
+    if (jsprof_thread_attach(h->prof, "child", &again) != -ECHILD)
+        return 5;
+    if (jsprof_thread_set_stack(me, &none) != -ECHILD)
+        return 6;
+    if (jsprof_thread_set_walker(me, NULL, NULL) != -ECHILD)
+        return 7;
+    if (jsprof_thread_detach(me) != 0)
+        return 8;
+    return jsprof_close(h->prof) ? 9 : 0;
+}
+
+TEST(child_is_inert_and_hangs_on_no_lock)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < 50; i++) { /* some of them while the drain holds the lock */
+        host_burn_ms(1);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(try_everything(&h, me));
+        if (!CHECK_EQ(child_status(child), 0))
+            break;
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_finish(&h);
+}
+
+/* 0, or what went wrong in a session of the child's own. */
+static int own_session(void)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0)
+        return 1;
+    if (jsprof_thread_attach(h.prof, "child", &me) != 0 || jsprof_start(h.prof) != 0)
+        return 2;
+    jsprof_push(me, "in the child", NULL, 0);
+    host_burn_ms(60);
+    jsprof_pop(me);
+    if (!host_close(&h))
+        return 3;
+    if (host_weight(&h, "in the child") < 30)
+        return 4;
+    host_free(&h);
+    struct sigaction now;
+    sigaction(SIGPROF, NULL, &now);
+    return now.sa_handler == SIG_DFL ? 0 : 5;
+}
+
+static off_t bytes_of(int fd)
+{
+    return lseek(fd, 0, SEEK_END);
+}
+
+TEST(child_records_its_own_session_beside_the_parents)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    jsprof_push(me, "in the parent", NULL, 0);
+    host_burn_ms(20);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(own_session());
+    CHECK_EQ(child_status(child), 0);
+    host_burn_ms(40);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_EQ(host_weight(&h, "in the child"), 0);
+        CHECK(host_weight(&h, "in the parent") > 30);
+    }
+    host_free(&h);
+}
+
+TEST(child_that_closes_and_exits_leaves_the_parents_file_alone)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    host_burn_ms(30);
+    CHECK_EQ(jsprof_stop(h.prof), 0); /* quiet: from here on nobody may write */
+    off_t before = bytes_of(h.fd);
+    pid_t child = fork();
+    if (child == 0) {
+        jsprof_push(me, "in the child", NULL, 0);
+        jsprof_close(h.prof);
+        exit(0); /* with the handlers of atexit and all */
+    }
+    CHECK_EQ(child_status(child), 0);
+    CHECK_EQ(bytes_of(h.fd), before);
+    host_finish(&h);
+}
+
+/* Copying page tables takes longer than the period: unless the signal waits, each
+ * fork is restarted for ever. */
+TEST(fork_of_a_large_program_at_10_khz_comes_to_an_end)
+{
+    enum { BYTES = 200 << 20 };
+    struct host h;
+    jsprof_thread *me;
+    char *ballast = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (!CHECK(ballast != MAP_FAILED) || !host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        return;
+    madvise(ballast, BYTES, MADV_NOHUGEPAGE);
+    memset(ballast, 1, BYTES);
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < 5; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        CHECK_EQ(child_status(child), 0);
+    }
+    host_finish(&h);
+    munmap(ballast, BYTES);
+}
+
+/* exec with the session running: a signal on its way must not kill the new program,
+ * and the capture's descriptor does not leak into it. */
+TEST(exec_while_sampled_runs_the_new_program)
+{
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            struct host h;
+            jsprof_thread *me;
+            if (host_open_with(&h, host_options(10000, JSPROF_CLOCK_WALL)) != 0 ||
+                jsprof_thread_attach(h.prof, "main", &me) != 0 || jsprof_start(h.prof) != 0)
+                _exit(1);
+            host_burn_ms(1);
+            execl("/bin/sh", "sh", "-c",
+                  "for f in /proc/$$/fd/*; do case $(readlink $f) in *capture*) exit 3;; "
+                  "esac; done; exit 0",
+                  (char *)NULL);
+            _exit(2);
+        }
+        if (!CHECK_EQ(child_status(child), 0))
+            return;
+    }
+}
+
+int main(void)
+{
+    RUN(child_is_inert_and_hangs_on_no_lock);
+    RUN(child_records_its_own_session_beside_the_parents);
+    RUN(child_that_closes_and_exits_leaves_the_parents_file_alone);
+    RUN(fork_of_a_large_program_at_10_khz_comes_to_an_end);
+    RUN(exec_while_sampled_runs_the_new_program);
+    return DONE();
+}

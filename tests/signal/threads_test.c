@@ -1,0 +1,258 @@
+/* threads_test.c - threads that come, go, die and are left behind while sampled.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <dlfcn.h>
+
+static struct host h;
+static pthread_barrier_t barrier;
+static _Atomic int wrong;
+
+static void expect(int got, int want)
+{
+    if (got != want) {
+        fprintf(stderr, "# a thread got %d, not %d\n", got, want);
+        atomic_fetch_add_explicit(&wrong, 1, memory_order_relaxed);
+    }
+}
+
+static void *exit_attached(void *arg)
+{
+    jsprof_thread *me = NULL;
+    expect(jsprof_thread_attach(h.prof, "leaver", &me), 0);
+    jsprof_push(me, "leaver", NULL, 0);
+    host_burn_ms(2);
+    return arg;
+}
+
+TEST(thread_that_exits_without_detach_is_detached)
+{
+    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < 50; i++)
+        pthread_join(host_thread(exit_attached, NULL), NULL);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_EQ(h.profile.account.n_threads, 50);
+        CHECK(host_weight(&h, "leaver") > 500);
+    }
+    host_free(&h);
+    CHECK_EQ(wrong, 0);
+}
+
+static void *detach_after_close(void *arg)
+{
+    jsprof_thread *me = NULL, *other = NULL;
+    jsprof *mine = arg;
+    expect(jsprof_thread_attach(h.prof, "late", &me), 0);
+    pthread_barrier_wait(&barrier); /* attached */
+    pthread_barrier_wait(&barrier); /* closed */
+    jsprof_push(me, "after the end", NULL, 0);
+    jsprof_thread_pause(me);
+    jsprof_thread_resume(me);
+    jsprof_pop(me);
+    expect(jsprof_thread_attach(mine, "again", &other), 0);
+    expect(jsprof_thread_detach(me), 0);
+    expect(jsprof_thread_detach(other), 0);
+    return NULL;
+}
+
+TEST(session_may_close_before_its_threads_detach)
+{
+    enum { N = 4 };
+    pthread_t threads[N];
+    struct host second;
+    pthread_barrier_init(&barrier, NULL, N + 1);
+    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL) ||
+        !host_open(&second, 10000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    CHECK_EQ(jsprof_start(second.prof), 0);
+    for (int i = 0; i < N; i++)
+        threads[i] = host_thread(detach_after_close, second.prof);
+    pthread_barrier_wait(&barrier);
+    host_finish(&h);
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], NULL);
+    host_finish(&second);
+    CHECK_EQ(wrong, 0);
+}
+
+static void *meddle(void *thread)
+{
+    jsprof_stack none = { .size = sizeof none };
+    expect(jsprof_thread_detach(thread), -EPERM);
+    expect(jsprof_thread_set_walker(thread, NULL, NULL), -EPERM);
+    expect(jsprof_thread_set_stack(thread, &none), -EPERM);
+    return NULL;
+}
+
+TEST(only_the_owner_may_detach_and_only_once)
+{
+    jsprof_thread *me, *again = NULL;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &again), -EALREADY);
+    CHECK(!again);
+    pthread_join(host_thread(meddle, me), NULL);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    CHECK_EQ(jsprof_thread_detach(me), -EPERM);
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    CHECK_EQ(jsprof_thread_detach(NULL), 0);
+    host_finish(&h);
+    CHECK_EQ(wrong, 0);
+}
+
+/* Faster than the drain comes by: the accounts of the gone ones fill the buffer. */
+TEST(no_account_is_missing_after_ten_thousand_attaches)
+{
+    enum { ROUNDS = HOST_SANITIZED ? 3000 : 10000 };
+    jsprof_thread *me;
+    int failed = 0;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < ROUNDS; i++)
+        failed += jsprof_thread_attach(h.prof, "brief", &me) != 0 ||
+                  jsprof_thread_detach(me) != 0;
+    CHECK_EQ(failed, 0);
+    if (host_close(&h)) {
+        CHECK_EQ(h.profile.account.n_threads, ROUNDS);
+        CHECK_EQ(h.profile.weight, h.stats.kept);
+    }
+    host_free(&h);
+}
+
+static _Atomic bool over;
+
+static bool is_over(void)
+{
+    return atomic_load_explicit(&over, memory_order_relaxed);
+}
+
+static void *churn(void *arg)
+{
+    while (!is_over()) {
+        jsprof_thread *me = NULL;
+        expect(jsprof_thread_attach(h.prof, "churn", &me), 0);
+        for (int i = 0; i < 200; i++) {
+            char *label = malloc(32 + (size_t)i);
+            if (!label)
+                continue;
+            snprintf(label, 32, "label %d", i % 7);
+            jsprof_push(me, label, NULL, 0);
+            free(malloc(1000 + (size_t)i * 100));
+            jsprof_pop(me);
+            free(label); /* right after the pop */
+        }
+        expect(jsprof_thread_detach(me), 0);
+    }
+    return arg;
+}
+
+static void *churn_by_dying(void *arg)
+{
+    while (!is_over())
+        pthread_join(host_thread(exit_attached, NULL), NULL);
+    return arg;
+}
+
+static void *load_and_unload(void *arg)
+{
+    while (!is_over()) {
+        jsprof_thread *me = NULL;
+        expect(jsprof_thread_attach(h.prof, "loader", &me), 0);
+        for (int i = 0; i < 20; i++) {
+            void *library = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
+            expect(library != NULL, true);
+            expect(dlclose(library), 0);
+        }
+        expect(jsprof_thread_detach(me), 0);
+    }
+    return arg;
+}
+
+TEST(storm_at_10_khz_over_threads_that_allocate_load_and_die)
+{
+    static void *(*const bodies[])(void *) = {
+        churn, churn, churn_by_dying, load_and_unload,
+    };
+    enum { N = sizeof bodies / sizeof *bodies };
+    pthread_t threads[N];
+    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    atomic_store_explicit(&over, false, memory_order_relaxed);
+    for (int i = 0; i < N; i++)
+        threads[i] = host_thread(bodies[i], NULL);
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + 1500000000u;
+    while (host_ns(CLOCK_MONOTONIC) < until) {
+        CHECK_EQ(jsprof_flush(h.prof), 0);
+        host_stats(&h); /* conserved at every moment */
+        sched_yield();
+    }
+    atomic_store_explicit(&over, true, memory_order_relaxed);
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(wrong, 0);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(h.stats.samples > 1000);
+    }
+    host_free(&h);
+}
+
+static void *one_of_many(void *arg)
+{
+    jsprof_thread *me = NULL;
+    expect(jsprof_thread_attach(h.prof, "one of many", &me), 0);
+    pthread_barrier_wait(&barrier);
+    jsprof_push(me, "one of many", NULL, 0);
+    host_burn_ms(1);
+    jsprof_pop(me);
+    expect(jsprof_thread_detach(me), 0);
+    return arg;
+}
+
+TEST(a_thousand_threads_at_once)
+{
+    enum { N = HOST_SANITIZED ? 200 : 1000 };
+    static pthread_t threads[N];
+    pthread_attr_t small;
+    jsprof_options options = host_options(100, JSPROF_CLOCK_CPU);
+    options.ring_bytes = 1 << 14;
+    if (!CHECK_EQ(host_open_with(&h, options), 0))
+        return;
+    pthread_barrier_init(&barrier, NULL, N);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 17);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < N; i++)
+        if (!CHECK_EQ(pthread_create(&threads[i], &small, one_of_many, NULL), 0))
+            exit(1); /* the others would wait for ever */
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(wrong, 0);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_EQ(h.profile.account.n_threads, N);
+    }
+    host_free(&h);
+}
+
+int main(void)
+{
+    RUN(thread_that_exits_without_detach_is_detached);
+    RUN(session_may_close_before_its_threads_detach);
+    RUN(only_the_owner_may_detach_and_only_once);
+    RUN(no_account_is_missing_after_ten_thousand_attaches);
+    RUN(storm_at_10_khz_over_threads_that_allocate_load_and_die);
+    RUN(a_thousand_threads_at_once);
+    return DONE();
+}

@@ -1,0 +1,249 @@
+/* writing_test.c - captures onto files that are full, slow, closed or gone: the host
+ * goes on, the loss is counted, its signals and descriptors stay its own.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* A session on `fd` with one deep stack, so that its bytes come fast. */
+static bool open_deep(struct host *h, int fd, jsprof_thread **me)
+{
+    jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
+    *h = (struct host){ .fd = fd };
+    options.flags = JSPROF_USE_FD;
+    options.fd = fd;
+    options.ring_bytes = 8 << 20;
+    if (!CHECK_EQ(jsprof_open(&h->prof, &options), 0))
+        return false;
+    CHECK_EQ(jsprof_thread_attach(h->prof, "main", me), 0);
+    for (int i = 0; i < 500; i++)
+        jsprof_push(*me, "deep", NULL, 0);
+    return CHECK_EQ(jsprof_start(h->prof), 0);
+}
+
+TEST(full_disk_is_counted_and_reported_and_the_host_goes_on)
+{
+    struct host h;
+    jsprof_thread *me;
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (full < 0) {
+        SKIP("needs /dev/full");
+        return;
+    }
+    if (!open_deep(&h, full, &me))
+        return;
+    host_burn_ms(300);
+    CHECK_EQ(jsprof_flush(h.prof), -ENOSPC);
+    host_stats(&h);
+    CHECK_EQ(jsprof_stop(h.prof), -ENOSPC);
+    host_stats(&h);
+    CHECK(h.stats.lost_write > 0);
+    CHECK_EQ(h.stats.kept, 0);
+    CHECK_EQ(h.stats.samples, 0);
+    CHECK_EQ(h.stats.write_error, -ENOSPC);
+    CHECK_EQ(jsprof_close(h.prof), -ENOSPC);
+    close(full);
+}
+
+static int close_onto_a_pipe_without_reader(void)
+{
+    struct host h;
+    jsprof_thread *me;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0 || !open_deep(&h, ends[1], &me))
+        return 1;
+    host_burn_ms(5);
+    close(ends[0]);
+    if (jsprof_flush(h.prof) != -EPIPE || jsprof_stop(h.prof) != -EPIPE)
+        return 2;
+    if (jsprof_thread_detach(me) != 0 || jsprof_close(h.prof) != -EPIPE)
+        return 3;
+    return 0;
+}
+
+static int write_past_the_size_limit(void)
+{
+    struct rlimit small = { 20000, 20000 };
+    struct host h;
+    jsprof_thread *me;
+    int fd = memfd_create("small", MFD_CLOEXEC);
+    setrlimit(RLIMIT_FSIZE, &small);
+    if (!open_deep(&h, fd, &me))
+        return 1;
+    host_burn_ms(50);
+    if (jsprof_flush(h.prof) != -EFBIG || jsprof_stop(h.prof) != -EFBIG)
+        return 2;
+    if (jsprof_close(h.prof) != -EFBIG)
+        return 3;
+    return lseek(fd, 0, SEEK_END) <= 20000 ? 0 : 4;
+}
+
+/* In a child: the wrong end of this is death by a signal. */
+static int in_child(int (*body)(void))
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(body());
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(close_onto_a_pipe_whose_reader_left_does_not_kill_the_host)
+{
+    CHECK_EQ(in_child(close_onto_a_pipe_without_reader), 0);
+}
+
+TEST(close_at_the_file_size_limit_does_not_kill_the_host)
+{
+    CHECK_EQ(in_child(write_past_the_size_limit), 0);
+}
+
+/* At most `max` bytes from the pipe into the memory file. */
+static ssize_t copy_some(int from, int to, size_t max)
+{
+    static char bytes[1 << 16];
+    ssize_t n = read(from, bytes, max < sizeof bytes ? max : sizeof bytes);
+    for (ssize_t done = 0; n > 0 && done < n;) {
+        ssize_t now = write(to, bytes + done, (size_t)(n - done));
+        done += now > 0 ? now : 0;
+    }
+    return n;
+}
+
+static void *stop_and_close(void *arg)
+{
+    struct host *h = arg;
+    int err = jsprof_close(h->prof);
+    close(h->fd);
+    return (void *)(intptr_t)err;
+}
+
+TEST(counters_add_up_while_a_slow_pipe_takes_the_samples)
+{
+    struct host h;
+    jsprof_thread *me;
+    void *err;
+    int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
+    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0))
+        return;
+    fcntl(ends[1], F_SETFL, 0); /* only our end must not wait */
+    if (!open_deep(&h, ends[1], &me))
+        return;
+    for (int i = 0; i < 200; i++) {
+        host_burn_ms(2);
+        copy_some(ends[0], file, 30000);
+        host_stats(&h);
+    }
+    CHECK(h.stats.kept > 0);
+    fcntl(ends[0], F_SETFL, 0);
+    pthread_t closer = host_thread(stop_and_close, &h);
+    while (copy_some(ends[0], file, 1 << 16) > 0)
+        ;
+    pthread_join(closer, &err);
+    CHECK_EQ((intptr_t)err, 0);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    h.fd = file;
+    if (host_load(&h)) {
+        CHECK_EQ(h.profile.account.n_threads, 1);
+        host_check_thread(&h, h.profile.account.threads[0].tid);
+        CHECK_STR(h.profile.account.session.state, "final");
+    }
+    host_free(&h);
+    close(ends[0]);
+}
+
+static void *attach_and_detach(void *arg)
+{
+    struct host *h = arg;
+    for (int i = 0; i < 100; i++) {
+        jsprof_thread *me = NULL;
+        if (jsprof_thread_attach(h->prof, "brief", &me) != 0 ||
+            jsprof_thread_detach(me) != 0)
+            return arg;
+    }
+    return NULL;
+}
+
+/* The drain is inside its last write and the session already counts as stopped. */
+TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
+{
+    struct host h;
+    jsprof_thread *me;
+    void *failed, *err;
+    int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
+    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC), 0) || !open_deep(&h, ends[1], &me))
+        return;
+    host_burn_ms(100);
+    pthread_t closer = host_thread(stop_and_close, &h);
+    jsprof_stats stats = { .size = sizeof stats };
+    for (uint64_t before = 1; before != stats.expirations;) { /* until it is disarmed */
+        before = stats.expirations;
+        host_burn_ms(20);
+        jsprof_stats_get(h.prof, &stats);
+    }
+    pthread_join(host_thread(attach_and_detach, &h), &failed);
+    CHECK(!failed);
+    while (copy_some(ends[0], file, 1 << 16) > 0)
+        ;
+    pthread_join(closer, &err);
+    CHECK_EQ((intptr_t)err, 0);
+    h.fd = file;
+    if (host_load(&h)) {
+        CHECK_EQ(h.profile.account.n_threads, 101);
+        host_check_thread(&h, h.profile.account.threads[0].tid);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+    close(ends[0]);
+}
+
+/* A host that closes all descriptors, as daemons do, and opens its own. */
+TEST(file_that_took_over_our_descriptor_gets_none_of_our_bytes)
+{
+    struct host h;
+    jsprof_thread *me;
+    int before = dup(0), other = memfd_create("the host's", MFD_CLOEXEC);
+    close(before); /* the session's duplicate comes there */
+    if (!open_deep(&h, memfd_create("capture", MFD_CLOEXEC), &me))
+        return;
+    host_burn_ms(5);
+    for (int fd = 3; fd < 64; fd++)
+        if (fd != other && fd != h.fd)
+            dup3(other, fd, O_CLOEXEC);
+    CHECK_EQ(jsprof_flush(h.prof), -EBADF);
+    CHECK_EQ(jsprof_close(h.prof), -EBADF);
+    CHECK_EQ(lseek(other, 0, SEEK_END), 0);
+    CHECK(fcntl(before, F_GETFD) >= 0); /* nor was it closed */
+    for (int fd = 3; fd < 64; fd++)
+        close(fd);
+}
+
+TEST(descriptor_in_append_mode_gets_a_whole_capture)
+{
+    struct host h;
+    jsprof_thread *me;
+    int file = memfd_create("capture", MFD_CLOEXEC);
+    fcntl(file, F_SETFL, O_APPEND);
+    if (!open_deep(&h, file, &me))
+        return;
+    host_burn_ms(20);
+    host_finish(&h);
+}
+
+int main(void)
+{
+    RUN(full_disk_is_counted_and_reported_and_the_host_goes_on);
+    RUN(close_onto_a_pipe_whose_reader_left_does_not_kill_the_host);
+    RUN(close_at_the_file_size_limit_does_not_kill_the_host);
+    RUN(counters_add_up_while_a_slow_pipe_takes_the_samples);
+    RUN(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole);
+    RUN(file_that_took_over_our_descriptor_gets_none_of_our_bytes);
+    RUN(descriptor_in_append_mode_gets_a_whole_capture);
+    return DONE();
+}
