@@ -14,4 +14,65 @@ static inline uintptr_t jsp_regs_sp(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.sp;
 }
 
+/* DWARF's numbers of the registers that a walk follows. `extra` is the link register. */
+enum { JSP_REG_EXTRA = 30, JSP_REG_FP = 29, JSP_REG_SP = 31, JSP_REG_RA = 30, JSP_N_REGS = 32 };
+
+/* The caller's pc is what the link register was on entry. */
+enum { JSP_RA_IN_EXTRA = 1, JSP_TRAMPOLINE_BYTES = 8 };
+
+/* Where a signal trampoline finds the interrupted registers, from its sp: the kernel
+ * puts a siginfo_t first. */
+enum { JSP_TRAMPOLINE_REGS = sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext.regs) };
+
+struct jsp_regs { /* as the kernel leaves them: x0 to x30, sp, pc */
+    uint64_t in_order[33];
+};
+
+struct jsp_regs_core {
+    uintptr_t pc, sp, fp, extra;
+};
+
+static inline const struct jsp_regs *jsp_regs_of(const void *ucontext)
+{
+    return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.regs;
+}
+
+static inline uint64_t jsp_regs_get(const struct jsp_regs *regs, uint32_t reg)
+{
+    uint64_t value;
+    memcpy(&value, &regs->in_order[reg], sizeof value);
+    return value;
+}
+
+static inline struct jsp_regs_core jsp_regs_core(const struct jsp_regs *regs)
+{
+    return (struct jsp_regs_core){
+        jsp_regs_get(regs, 32), jsp_regs_get(regs, JSP_REG_SP),
+        jsp_regs_get(regs, JSP_REG_FP), jsp_regs_get(regs, JSP_REG_EXTRA),
+    };
+}
+
+/* The registers at this very place of the function that calls this. */
+static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(void)
+{
+    struct jsp_regs_core c;
+    __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30"
+                     : "=&r"(c.pc), "=&r"(c.sp), "=&r"(c.fp), "=&r"(c.extra));
+    return c;
+}
+
+/* mov x8, #139; svc #0: what a signal handler returns to. */
+static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTES])
+{
+    static const uint8_t is[] = { 0x68, 0x11, 0x80, 0xD2, 0x01, 0x00, 0x00, 0xD4 };
+    return memcmp(code, is, sizeof is) == 0;
+}
+
+/* Signed return addresses (PAC) carry their signature above the 48 address bits; code
+ * is never mapped above them. */
+static inline uintptr_t jsp_regs_strip(uintptr_t ra)
+{
+    return ra & (((uintptr_t)1 << 48) - 1);
+}
+
 #endif

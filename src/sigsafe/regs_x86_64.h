@@ -14,4 +14,74 @@ static inline uintptr_t jsp_regs_sp(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
 }
 
+/* DWARF's numbers of the registers that a walk follows. `extra` is the one more that
+ * frames below others are addressed by: rbx, in the dynamic linker's lazy binding. */
+enum {
+    JSP_REG_EXTRA = 3,
+    JSP_REG_FP = 6,
+    JSP_REG_SP = 7,
+    JSP_REG_RA = 16,
+    JSP_N_REGS = 17,
+};
+
+/* How much the return address is at CFA - 8, whoever is called. */
+enum { JSP_RA_IN_EXTRA = 0, JSP_TRAMPOLINE_BYTES = 9 };
+
+/* Where a signal trampoline finds the interrupted registers, from its sp. */
+enum { JSP_TRAMPOLINE_REGS = offsetof(ucontext_t, uc_mcontext.gregs) };
+
+struct jsp_regs { /* as the kernel leaves them, in its order */
+    uint64_t in_order[REG_RIP + 1];
+};
+
+struct jsp_regs_core {
+    uintptr_t pc, sp, fp, extra;
+};
+
+static inline const struct jsp_regs *jsp_regs_of(const void *ucontext)
+{
+    return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+}
+
+static inline uint64_t jsp_regs_get(const struct jsp_regs *regs, uint32_t reg)
+{
+    static const uint8_t place[JSP_N_REGS] = {
+        REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+        REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+    };
+    uint64_t value;
+    memcpy(&value, &regs->in_order[place[reg]], sizeof value);
+    return value;
+}
+
+static inline struct jsp_regs_core jsp_regs_core(const struct jsp_regs *regs)
+{
+    return (struct jsp_regs_core){
+        jsp_regs_get(regs, JSP_REG_RA), jsp_regs_get(regs, JSP_REG_SP),
+        jsp_regs_get(regs, JSP_REG_FP), jsp_regs_get(regs, JSP_REG_EXTRA),
+    };
+}
+
+/* The registers at this very place of the function that calls this. */
+static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(void)
+{
+    struct jsp_regs_core c;
+    __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2\n\tmovq %%rbx, %3"
+                     : "=&r"(c.pc), "=m"(c.sp), "=m"(c.fp), "=m"(c.extra));
+    return c;
+}
+
+/* mov $15, %rax; syscall: what a signal handler returns to. */
+static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTES])
+{
+    static const uint8_t is[] = { 0x48, 0xC7, 0xC0, 15, 0, 0, 0, 0x0F, 0x05 };
+    return memcmp(code, is, sizeof is) == 0;
+}
+
+/* Return addresses are as they are. */
+static inline uintptr_t jsp_regs_strip(uintptr_t ra)
+{
+    return ra;
+}
+
 #endif

@@ -1,0 +1,259 @@
+/* image/cfa.c - see cfa.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cfa.h"
+#include "../sigsafe/regs.h"
+
+enum { /* DW_CFA_ */
+    CFA_ADVANCE = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xC0,
+    CFA_NOP = 0x00, CFA_SET_LOC, CFA_ADVANCE1, CFA_ADVANCE2, CFA_ADVANCE4,
+    CFA_OFFSET_EXTENDED, CFA_RESTORE_EXTENDED, CFA_UNDEFINED, CFA_SAME_VALUE, CFA_REGISTER,
+    CFA_REMEMBER, CFA_RECALL, CFA_DEF_CFA, CFA_DEF_CFA_REGISTER, CFA_DEF_CFA_OFFSET,
+    CFA_DEF_CFA_EXPRESSION, CFA_EXPRESSION, CFA_OFFSET_EXTENDED_SF, CFA_DEF_CFA_SF,
+    CFA_DEF_CFA_OFFSET_SF, CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF, CFA_VAL_EXPRESSION,
+    CFA_NEGATE_RA_STATE = 0x2D, CFA_ARGS_SIZE = 0x2E, CFA_NEGATIVE_OFFSET = 0x2F,
+};
+
+/* One program under way. */
+struct cfa_run {
+    struct jsp_cfa *cfa;
+    const struct jsp_ehframe_fde *fde;
+    struct jsp_cursor c;
+    uint64_t at;
+    jsp_cfa_row_fn row; /* NULL: the CIE's program, which has no rows */
+    void *arg;
+    bool bad;
+};
+
+/* The cell of a register, or NULL for one that nobody follows. */
+static struct jsp_unwind_cell *cfa_cell(struct cfa_run *r, struct jsp_cfa_state *s, uint64_t reg)
+{
+    if (reg == JSP_REG_FP)
+        return &s->fp;
+    if (reg == JSP_REG_EXTRA)
+        return &s->extra;
+    return reg == r->fde->cie->ra_reg ? &s->ra : NULL;
+}
+
+static void cfa_put(struct cfa_run *r, uint64_t reg, struct jsp_unwind_cell cell)
+{
+    struct jsp_unwind_cell *at = cfa_cell(r, &r->cfa->now, reg);
+    if (!at)
+        return;
+    *at = cell;
+    r->cfa->is_changed = true;
+}
+
+static void cfa_put_value(struct cfa_run *r, uint64_t reg, enum jsp_cell is, int64_t value)
+{
+    if (cfa_cell(r, &r->cfa->now, reg) && (int32_t)value != value)
+        r->bad = true;
+    else
+        cfa_put(r, reg, (struct jsp_unwind_cell){ (uint8_t)is, 0, 0, (int32_t)value });
+}
+
+/* value, a factored offset: times the CIE's alignment, without overflow. */
+static int64_t cfa_factored(struct cfa_run *r, int64_t value)
+{
+    int64_t product = 0;
+    if (__builtin_mul_overflow(value, r->fde->cie->data_align, &product))
+        r->bad = true;
+    return product;
+}
+
+/* An expression: a length, then its bytes, which stay where they are. */
+static struct jsp_unwind_cell cfa_expr(struct cfa_run *r, enum jsp_cell is)
+{
+    uint64_t n = jsp_cursor_uleb(&r->c);
+    ptrdiff_t offset = r->c.at - r->cfa->section->bytes;
+    jsp_cursor_skip(&r->c, n);
+    if (n > UINT16_MAX || offset > INT32_MAX)
+        r->bad = true;
+    return (struct jsp_unwind_cell){ (uint8_t)is, 0, (uint16_t)n, (int32_t)offset };
+}
+
+static void cfa_restore(struct cfa_run *r, uint64_t reg)
+{
+    struct jsp_unwind_cell *initial = cfa_cell(r, &r->cfa->initial, reg);
+    if (initial)
+        cfa_put(r, reg, *initial);
+}
+
+static void cfa_define(struct cfa_run *r, uint64_t reg, int64_t offset)
+{
+    if (reg >= JSP_N_REGS || (int32_t)offset != offset)
+        r->bad = true;
+    r->cfa->now.cfa = (struct jsp_unwind_cell){ JSP_CELL_REG, (uint8_t)reg, 0,
+                                                (int32_t)offset };
+    r->cfa->is_changed = true;
+}
+
+static void cfa_redefine(struct cfa_run *r, int64_t offset)
+{
+    if (r->cfa->now.cfa.is != JSP_CELL_REG)
+        r->bad = true;
+    cfa_define(r, r->cfa->now.cfa.reg, offset);
+}
+
+static void cfa_tell(struct cfa_run *r)
+{
+    if (!r->cfa->is_changed)
+        return;
+    r->cfa->is_changed = false;
+    if (r->row && !r->row(r->arg, r->fde, r->at, &r->cfa->now))
+        r->bad = true;
+}
+
+static void cfa_advance(struct cfa_run *r, uint64_t delta)
+{
+    if (!r->row || __builtin_mul_overflow(delta, r->fde->cie->code_align, &delta) ||
+        delta > r->fde->length) {
+        r->bad = true;
+        return;
+    }
+    if (delta)
+        cfa_tell(r);
+    r->at += delta;
+}
+
+static void cfa_remember(struct cfa_run *r)
+{
+    struct jsp_cfa *cfa = r->cfa;
+    if (cfa->depth < JSP_CFA_NESTED)
+        cfa->remembered[cfa->depth++] = cfa->now;
+    else
+        r->bad = true;
+}
+
+static void cfa_recall(struct cfa_run *r)
+{
+    struct jsp_cfa *cfa = r->cfa;
+    if (cfa->depth)
+        cfa->now = cfa->remembered[--cfa->depth];
+    else
+        r->bad = true;
+    cfa->is_changed = true;
+}
+
+/* DW_CFA_set_loc: an address in the FDE's encoding. No toolchain of ours writes it. */
+static void cfa_set_loc(struct cfa_run *r)
+{
+    r->bad = true;
+}
+
+/* Instructions about one register. False: op is none of them. */
+static bool cfa_register(struct cfa_run *r, uint8_t op)
+{
+    struct jsp_cursor *c = &r->c;
+    bool is_one = (op >= CFA_OFFSET_EXTENDED && op <= CFA_REGISTER) || op == CFA_EXPRESSION ||
+                  op == CFA_OFFSET_EXTENDED_SF || (op >= CFA_VAL_OFFSET &&
+                  op <= CFA_VAL_EXPRESSION) || op == CFA_NEGATIVE_OFFSET;
+    if (!is_one)
+        return false;
+    uint64_t reg = jsp_cursor_uleb(c), other;
+    int64_t n = 0;
+    switch (op) {
+    case CFA_OFFSET_EXTENDED:
+    case CFA_VAL_OFFSET: n = cfa_factored(r, (int64_t)jsp_cursor_uleb(c)); break;
+    case CFA_OFFSET_EXTENDED_SF:
+    case CFA_VAL_OFFSET_SF: n = cfa_factored(r, jsp_cursor_sleb(c)); break;
+    case CFA_NEGATIVE_OFFSET: n = cfa_factored(r, (int64_t)(0 - jsp_cursor_uleb(c))); break;
+    }
+    switch (op) {
+    case CFA_RESTORE_EXTENDED: cfa_restore(r, reg); break;
+    case CFA_UNDEFINED: cfa_put_value(r, reg, JSP_CELL_UNDEFINED, 0); break;
+    case CFA_SAME_VALUE: cfa_put_value(r, reg, JSP_CELL_SAME, 0); break;
+    case CFA_REGISTER:
+        other = jsp_cursor_uleb(c);
+        if (other >= JSP_N_REGS)
+            r->bad = r->bad || cfa_cell(r, &r->cfa->now, reg);
+        else
+            cfa_put(r, reg, (struct jsp_unwind_cell){ JSP_CELL_REG, (uint8_t)other, 0, 0 });
+        break;
+    case CFA_EXPRESSION: cfa_put(r, reg, cfa_expr(r, JSP_CELL_AT_EXPR)); break;
+    case CFA_VAL_EXPRESSION: cfa_put(r, reg, cfa_expr(r, JSP_CELL_IS_EXPR)); break;
+    case CFA_VAL_OFFSET:
+    case CFA_VAL_OFFSET_SF: cfa_put_value(r, reg, JSP_CELL_IS, n); break;
+    default: cfa_put_value(r, reg, JSP_CELL_AT, n);
+    }
+    return true;
+}
+
+static void cfa_extended(struct cfa_run *r, uint8_t op)
+{
+    struct jsp_cursor *c = &r->c;
+    uint64_t reg;
+    if (cfa_register(r, op))
+        return;
+    switch (op) {
+    case CFA_NOP:
+    case CFA_NEGATE_RA_STATE: break; /* signatures are stripped in any state */
+    case CFA_SET_LOC: cfa_set_loc(r); break;
+    case CFA_ADVANCE1: cfa_advance(r, jsp_cursor_u8(c)); break;
+    case CFA_ADVANCE2: cfa_advance(r, jsp_cursor_bytes(c, 2)); break;
+    case CFA_ADVANCE4: cfa_advance(r, jsp_cursor_bytes(c, 4)); break;
+    case CFA_REMEMBER: cfa_remember(r); break;
+    case CFA_RECALL: cfa_recall(r); break;
+    case CFA_DEF_CFA:
+        reg = jsp_cursor_uleb(c);
+        cfa_define(r, reg, (int64_t)jsp_cursor_uleb(c));
+        break;
+    case CFA_DEF_CFA_SF:
+        reg = jsp_cursor_uleb(c);
+        cfa_define(r, reg, cfa_factored(r, jsp_cursor_sleb(c)));
+        break;
+    case CFA_DEF_CFA_REGISTER:
+        reg = jsp_cursor_uleb(c);
+        cfa_define(r, reg, r->cfa->now.cfa.is == JSP_CELL_REG ? r->cfa->now.cfa.value : 0);
+        break;
+    case CFA_DEF_CFA_OFFSET: cfa_redefine(r, (int64_t)jsp_cursor_uleb(c)); break;
+    case CFA_DEF_CFA_OFFSET_SF: cfa_redefine(r, cfa_factored(r, jsp_cursor_sleb(c))); break;
+    case CFA_DEF_CFA_EXPRESSION:
+        r->cfa->now.cfa = cfa_expr(r, JSP_CELL_IS_EXPR);
+        r->cfa->is_changed = true;
+        break;
+    case CFA_ARGS_SIZE: jsp_cursor_uleb(c); break;
+    default: r->bad = true;
+    }
+}
+
+static bool cfa_program(struct cfa_run *r)
+{
+    while (r->c.at < r->c.end && !r->bad) {
+        uint8_t op = *r->c.at++, low = op & 0x3F;
+        switch (op & 0xC0) {
+        case CFA_ADVANCE: cfa_advance(r, low); break;
+        case CFA_OFFSET:
+            cfa_put_value(r, low, JSP_CELL_AT, cfa_factored(r, (int64_t)jsp_cursor_uleb(&r->c)));
+            break;
+        case CFA_RESTORE: cfa_restore(r, low); break;
+        default: cfa_extended(r, op);
+        }
+    }
+    return !r->bad && !r->c.bad;
+}
+
+bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde, jsp_cfa_row_fn row,
+                 void *arg)
+{
+    struct cfa_run r = { cfa, fde, fde->cie->program, fde->start, NULL, arg, false };
+    cfa->depth = 0;
+    if (cfa->initial_of != fde->cie->offset + 1) {
+        cfa->initial_of = 0;
+        cfa->now = (struct jsp_cfa_state){ 0 }; /* nothing defined, all unchanged */
+        if (!cfa_program(&r))
+            return false;
+        cfa->initial = cfa->now;
+        cfa->initial_of = fde->cie->offset + 1;
+        cfa->depth = 0;
+    }
+    cfa->now = cfa->initial;
+    cfa->is_changed = true;
+    r.c = fde->program;
+    r.row = row;
+    if (!cfa_program(&r))
+        return false;
+    cfa_tell(&r);
+    return !r.bad;
+}

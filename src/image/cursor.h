@@ -1,0 +1,83 @@
+/* image/cursor.h - reading foreign bytes in order, never past their end.
+ *
+ * A read past the end says 0 and sets `bad`, so that a parser may look once, later.
+ * Outside the handler only.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_IMAGE_CURSOR_H
+#define JSP_IMAGE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct jsp_cursor {
+    const uint8_t *at, *end; /* borrowed; at <= end */
+    bool bad;
+};
+
+static inline size_t jsp_cursor_left(const struct jsp_cursor *c)
+{
+    return (size_t)(c->end - c->at);
+}
+
+static inline void jsp_cursor_skip(struct jsp_cursor *c, uint64_t n)
+{
+    if (n > jsp_cursor_left(c)) {
+        c->bad = true;
+        n = jsp_cursor_left(c);
+    }
+    c->at += n;
+}
+
+/* n bytes, little end first: all machines here are. */
+static inline uint64_t jsp_cursor_bytes(struct jsp_cursor *c, size_t n)
+{
+    uint64_t value = 0;
+    if (n > jsp_cursor_left(c)) {
+        jsp_cursor_skip(c, n);
+        return 0;
+    }
+    memcpy(&value, c->at, n);
+    c->at += n;
+    return value;
+}
+
+static inline uint8_t jsp_cursor_u8(struct jsp_cursor *c)
+{
+    if (c->at < c->end)
+        return *c->at++;
+    c->bad = true;
+    return 0;
+}
+
+static inline uint64_t jsp_cursor_leb(struct jsp_cursor *c, bool is_signed)
+{
+    uint64_t value = 0;
+    for (uint32_t shift = 0; shift < 64;) {
+        uint8_t byte = jsp_cursor_u8(c);
+        value |= (uint64_t)(byte & 0x7F) << shift;
+        shift += 7;
+        if (byte & 0x80)
+            continue;
+        if (is_signed && byte & 0x40 && shift < 64)
+            value |= ~(uint64_t)0 << shift;
+        return value;
+    }
+    c->bad = true;
+    return 0;
+}
+
+static inline uint64_t jsp_cursor_uleb(struct jsp_cursor *c)
+{
+    return jsp_cursor_leb(c, false);
+}
+
+static inline int64_t jsp_cursor_sleb(struct jsp_cursor *c)
+{
+    return (int64_t)jsp_cursor_leb(c, true);
+}
+
+#endif

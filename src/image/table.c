@@ -1,0 +1,274 @@
+/* image/table.c - see table.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "../sigsafe/regs.h"
+#include "cfa.h"
+#include "pool.h"
+#include "table_sort.h"
+
+enum { TABLE_PADDING = 16, TABLE_ROWS_A_PAGE = 16, TABLE_PAGE_SHIFT = 4 };
+
+/* A table in the making: rows in the order of the section. */
+struct table_work {
+    const struct jsp_ehframe_section *section;
+    uint64_t start, end;
+    struct jsp_unwind_row *rows;  /* owned */
+    struct jsp_table_piece *pieces; /* owned; one for each FDE that was read */
+    uint32_t n_rows, room_rows, n_pieces, room_pieces;
+    struct jsp_pool rules, exprs;
+    uint64_t n_states;
+    int err;                      /* not the FDE's fault: give up */
+};
+
+/* Room for one more in an array of things of `size` bytes. */
+static int table_grow(void **array, uint32_t n, uint32_t *room, size_t size)
+{
+    if (n < *room)
+        return 0;
+    uint32_t more = *room ? *room * 2 : 4096;
+    void *bigger = more > *room ? realloc(*array, more * size) : NULL;
+    if (!bigger)
+        return -ENOMEM;
+    *array = bigger;
+    *room = more;
+    return 0;
+}
+
+/* -- What a state says, in 32 bits ---------------------------------------------- */
+
+/* The slot below the CFA in which a register was saved, 0: it was not. False: neither. */
+static inline bool table_slot(const struct jsp_unwind_cell *cell, uint32_t *slot)
+{
+    *slot = (uint32_t)-cell->value / 8;
+    if (cell->is == JSP_CELL_SAME)
+        return true;
+    return cell->is == JSP_CELL_AT && cell->value < 0 && !(cell->value & 7) &&
+           *slot < 1u << JSP_HOW_SLOT_BITS;
+}
+
+/* False: it does not fit. */
+static inline bool table_plain(const struct jsp_cfa_state *s, uint32_t *how)
+{
+    uint32_t fp, extra;
+    bool is_sp = s->cfa.reg == JSP_REG_SP, is_fp = s->cfa.reg == JSP_REG_FP;
+    uint32_t words = (uint32_t)s->cfa.value / 8;
+    if (s->cfa.is != JSP_CELL_REG || !(is_sp || is_fp) || s->cfa.value & 7 ||
+        s->cfa.value < 0 || words >= 1u << JSP_HOW_CFA_BITS)
+        return false;
+    if (!JSP_RA_IN_EXTRA && (s->ra.is != JSP_CELL_AT || s->ra.value != -8))
+        return false;
+    if (!table_slot(&s->fp, &fp) || !table_slot(&s->extra, &extra))
+        return false;
+    *how = (is_sp ? (uint32_t)JSP_HOW_SP : (uint32_t)JSP_HOW_FP) | words << JSP_HOW_KIND_BITS |
+           fp << JSP_HOW_FP_SHIFT | extra << JSP_HOW_EXTRA_SHIFT;
+    return true;
+}
+
+/* Copy the cell's expression into the table. False: no memory. */
+static bool table_keep_expr(struct table_work *w, struct jsp_unwind_cell *cell)
+{
+    if (cell->is != JSP_CELL_AT_EXPR && cell->is != JSP_CELL_IS_EXPR)
+        return true;
+    int64_t at = 0;
+    if (cell->n)
+        at = jsp_pool_add(&w->exprs, w->section->bytes + cell->value, cell->n);
+    if (at < 0)
+        w->err = (int)at;
+    cell->value = (int32_t)at;
+    return at >= 0;
+}
+
+static uint32_t table_rule(struct table_work *w, const struct jsp_ehframe_cie *cie,
+                           const struct jsp_cfa_state *s)
+{
+    struct jsp_unwind_rule rule = { s->cfa, s->ra, s->fp, s->extra, cie->is_signal };
+    if (JSP_RA_IN_EXTRA && cie->ra_reg == JSP_REG_RA)
+        rule.ra = rule.extra;
+    if (rule.ra.is == JSP_CELL_UNDEFINED && !cie->is_signal)
+        return JSP_HOW_END;
+    if (!table_keep_expr(w, &rule.cfa) || !table_keep_expr(w, &rule.ra) ||
+        !table_keep_expr(w, &rule.fp) || !table_keep_expr(w, &rule.extra))
+        return JSP_HOW_NONE;
+    int64_t at = jsp_pool_add(&w->rules, &rule, sizeof rule);
+    if (at < 0) {
+        w->err = (int)at;
+        return JSP_HOW_NONE;
+    }
+    return JSP_HOW_RULE | (uint32_t)((size_t)at / sizeof rule) << JSP_HOW_KIND_BITS;
+}
+
+static bool table_row(void *arg, const struct jsp_ehframe_fde *fde, uint64_t at,
+                      const struct jsp_cfa_state *s)
+{
+    struct table_work *w = arg;
+    struct jsp_table_piece *piece = &w->pieces[w->n_pieces];
+    uint32_t how;
+    w->n_states++;
+    if (at - fde->start >= fde->length)
+        return true; /* said of what comes behind the function: of nothing */
+    if (fde->cie->is_signal || !table_plain(s, &how))
+        how = table_rule(w, fde->cie, s);
+    if (piece->n && w->rows[w->n_rows - 1].how == how)
+        return true;
+    if (!w->err)
+        w->err = table_grow((void **)&w->rows, w->n_rows, &w->room_rows, sizeof *w->rows);
+    if (w->err)
+        return false;
+    w->rows[w->n_rows++] = (struct jsp_unwind_row){ (uint32_t)(at - w->start), how };
+    piece->n++;
+    return true;
+}
+
+/* -- All functions ---------------------------------------------------------------- */
+
+static bool table_add(struct table_work *w, struct jsp_cfa *cfa,
+                      const struct jsp_ehframe_fde *fde)
+{
+    uint32_t n_rows = w->n_rows;
+    if (fde->start < w->start || fde->start + fde->length > w->end)
+        return false;
+    w->err = table_grow((void **)&w->pieces, w->n_pieces, &w->room_pieces, sizeof *w->pieces);
+    if (w->err)
+        return false;
+    struct jsp_table_piece *piece = &w->pieces[w->n_pieces];
+    piece->start = (uint32_t)(fde->start - w->start);
+    piece->end = (uint32_t)(fde->start + fde->length - w->start);
+    piece->first = n_rows;
+    piece->n = 0;
+    if (!jsp_cfa_run(cfa, fde, table_row, w)) {
+        w->n_rows = n_rows;
+        return false;
+    }
+    w->n_pieces++;
+    return true;
+}
+
+static int table_read(struct table_work *w, struct jsp_table *table)
+{
+    struct jsp_ehframe *e = malloc(sizeof *e);
+    struct jsp_cfa *cfa = calloc(1, sizeof *cfa);
+    struct jsp_ehframe_fde fde;
+    w->err = e && cfa ? 0 : -ENOMEM;
+    if (!w->err) {
+        cfa->section = w->section;
+        jsp_ehframe_begin(e, w->section);
+        while (!w->err && jsp_ehframe_next(e, &fde)) {
+            table->n_fdes++;
+            table->n_refused += !table_add(w, cfa, &fde);
+        }
+        table->n_refused += e->n_refused;
+        table->n_states = w->n_states;
+    }
+    free(cfa);
+    free(e);
+    return w->err;
+}
+
+/* The pieces' rows in order of address, into `rows`, which has room for them and for
+ * one more a piece. How many there are. */
+static uint32_t table_join(const struct table_work *w, struct jsp_unwind_row *rows)
+{
+    uint32_t n = 0, how = JSP_HOW_NONE;
+    for (uint32_t i = 0; i < w->n_pieces; i++) {
+        const struct jsp_table_piece *p = &w->pieces[i];
+        uint32_t next = i + 1 < w->n_pieces ? p[1].start : UINT32_MAX;
+        for (uint32_t k = p->first; k < p->first + p->n && w->rows[k].start < next; k++) {
+            if (w->rows[k].how != how)
+                rows[n++] = w->rows[k];
+            how = w->rows[k].how;
+        }
+        if (p->end < next && next - p->end >= TABLE_PADDING && how != JSP_HOW_NONE) {
+            rows[n++] = (struct jsp_unwind_row){ p->end, JSP_HOW_NONE };
+            how = JSP_HOW_NONE;
+        }
+    }
+    return n;
+}
+
+static void table_count_pages(const struct jsp_unwind_object *o, uint32_t *pages,
+                              uint32_t n_pages)
+{
+    uint32_t row = 0;
+    for (uint32_t page = 0; page <= n_pages; page++) {
+        uint64_t start = (uint64_t)page << o->page_shift;
+        while (row < o->n_rows && o->rows[row].start < start)
+            row++;
+        pages[page] = row;
+    }
+}
+
+static int table_finish(struct table_work *w, struct jsp_unwind_object *o)
+{
+    uint32_t span = (uint32_t)(w->end - w->start), shift = TABLE_PAGE_SHIFT;
+    size_t most = (size_t)w->n_rows + w->n_pieces + 1;
+    int err = jsp_table_sort(w->pieces, w->n_pieces);
+    struct jsp_unwind_row *rows = err ? NULL : malloc(most * sizeof *rows);
+    if (!rows)
+        return err ? err : -ENOMEM;
+    o->n_rows = table_join(w, rows);
+    struct jsp_unwind_row *fit = realloc(rows, (o->n_rows + 1) * sizeof *rows);
+    o->rows = fit ? fit : rows;
+    while (span >> shift > o->n_rows / TABLE_ROWS_A_PAGE)
+        shift++;
+    o->page_shift = shift;
+    uint32_t n_pages = (span >> shift) + 1;
+    uint32_t *pages = malloc((n_pages + 1) * sizeof *pages);
+    if (!pages) {
+        free((void *)(uintptr_t)o->rows);
+        return -ENOMEM;
+    }
+    table_count_pages(o, pages, n_pages);
+    o->pages = pages;
+    return 0;
+}
+
+int jsp_table_build(struct jsp_table *table, const struct jsp_ehframe_section *section,
+                    uint64_t start, uint64_t end)
+{
+    struct table_work w = { .section = section, .start = start, .end = end };
+    struct jsp_table made = { .object = { .start = start, .end = end } };
+    if (end < start || end - start >= UINT32_MAX)
+        return -EFBIG;
+    int err = table_read(&w, &made);
+    if (!err)
+        err = table_finish(&w, &made.object);
+    free(w.rows);
+    free(w.pieces);
+    free(w.rules.slots);
+    free(w.exprs.slots);
+    if (err) {
+        free(w.rules.bytes);
+        free(w.exprs.bytes);
+        return err;
+    }
+    made.object.rules = (const void *)w.rules.bytes;
+    made.object.n_rules = w.rules.n_bytes / (uint32_t)sizeof *made.object.rules;
+    made.object.exprs = w.exprs.bytes;
+    made.object.n_exprs = w.exprs.n_bytes;
+    *table = made;
+    return 0;
+}
+
+size_t jsp_table_bytes(const struct jsp_table *table)
+{
+    const struct jsp_unwind_object *o = &table->object;
+    size_t n_pages = (size_t)((o->end - o->start) >> o->page_shift) + 2;
+    return o->n_rows * sizeof *o->rows + n_pages * sizeof *o->pages +
+           o->n_rules * sizeof *o->rules + o->n_exprs;
+}
+
+void jsp_table_free(struct jsp_table *table)
+{
+    struct jsp_unwind_object *o = &table->object;
+    free((void *)(uintptr_t)o->rows);
+    free((void *)(uintptr_t)o->pages);
+    free((void *)(uintptr_t)o->rules);
+    free((void *)(uintptr_t)o->exprs);
+    *table = (struct jsp_table){ 0 };
+}

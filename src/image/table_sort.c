@@ -1,0 +1,53 @@
+/* image/table_sort.c - see table_sort.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "table_sort.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SORT_BITS = 11, SORT_PASSES = 3, SORT_BUCKETS = 1 << SORT_BITS };
+
+static bool sort_is_done(const struct jsp_table_piece *pieces, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (pieces[i - 1].start > pieces[i].start)
+            return false;
+    return true;
+}
+
+static void sort_pass(const struct jsp_table_piece *from, struct jsp_table_piece *to,
+                      uint32_t n, uint32_t shift)
+{
+    uint32_t at[SORT_BUCKETS] = { 0 }, sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        at[from[i].start >> shift & (SORT_BUCKETS - 1)]++;
+    for (uint32_t b = 0; b < SORT_BUCKETS; b++) {
+        uint32_t here = at[b];
+        at[b] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        to[at[from[i].start >> shift & (SORT_BUCKETS - 1)]++] = from[i];
+}
+
+int jsp_table_sort(struct jsp_table_piece *pieces, uint32_t n)
+{
+    if (sort_is_done(pieces, n))
+        return 0;
+    struct jsp_table_piece *other = malloc(n * sizeof *other), *from = pieces, *to = other;
+    if (!other)
+        return -ENOMEM;
+    for (uint32_t pass = 0; pass < SORT_PASSES; pass++) {
+        sort_pass(from, to, n, pass * SORT_BITS);
+        struct jsp_table_piece *swap = from;
+        from = to;
+        to = swap;
+    }
+    memcpy(pieces, other, n * sizeof *pieces); /* an odd number of passes ends there */
+    free(other);
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* sigsafe/unwind.h - one thread's native stack, from its registers.
+ *
+ * Every step is bounded, and must move the stack address up, inside the thread's
+ * stack or, on another one, where the protected load can read. So a bad table, a
+ * smashed stack or an object that was closed a moment ago leads to a short or a wrong
+ * stack, never to a crash. Return addresses are looked up one byte back, where the
+ * call is; interrupted instructions where they are. A signal's trampoline is a frame
+ * of its own, behind it follows what was interrupted, maybe on another stack.
+ *
+ *                       SIGPROF handler   any thread, for itself
+ *   jsp_unwinder_init          -                  yes
+ *   jsp_unwind                yes                 yes
+ *   jsp_unwind_from           yes                 yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_UNWIND_H
+#define JSP_SIGSAFE_UNWIND_H
+
+#include "jitrows.h"
+#include "memread.h"
+#include "record.h"
+#include "regs.h"
+#include "unwind_map.h"
+
+/* Why a walk ended. */
+enum jsp_unwind_stop {
+    JSP_STOP_END,        /* the outermost frame */
+    JSP_STOP_FULL,       /* no room for more frames */
+    JSP_STOP_NO_TABLE,   /* code that nobody described, and no frame pointer to trust */
+    JSP_STOP_STACK,      /* the next frame would not be further up */
+    JSP_STOP_UNREADABLE, /* what a rule points to can not be read */
+    JSP_STOP_RULE,       /* a rule that needs a register or an operation we do not have */
+    JSP_N_STOPS,
+};
+
+enum { JSP_UNWIND_CACHED = 1024 }; /* power of two */
+
+/* One thread's. About 17 KiB. */
+struct jsp_unwinder {
+    struct jsp_memread mem;
+    struct jsp_jitrows *jit;  /* borrowed; NULL: none */
+    uint64_t generation;      /* the map that the cache is of */
+    _Atomic uint64_t stops[JSP_N_STOPS]; /* walks by how they ended */
+    struct jsp_regs crossed;  /* what the last trampoline brought back */
+    struct jsp_unwind_cached {
+        uintptr_t pc;
+        uint32_t how;
+    } cache[JSP_UNWIND_CACHED];
+};
+
+/* Where the frames go. */
+struct jsp_unwound {
+    struct jsp_rec_native *frames; /* innermost first */
+    uint32_t max;
+    uint32_t n;                    /* written */
+};
+
+/* The thread's stack is [low, high), both 0 where nobody knows: see memread.h. */
+void jsp_unwinder_init(struct jsp_unwinder *u, uintptr_t low, uintptr_t high, pid_t pid);
+
+/* Walk from where a signal interrupted. The frame that a walk ends at is in the list;
+ * where its end is not known, its CFA is UINTPTR_MAX. */
+enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
+                                const void *ucontext, struct jsp_unwound *out);
+
+/* Walk from registers that the caller took itself: see jsp_regs_here. */
+enum jsp_unwind_stop jsp_unwind_from(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
+                                     const struct jsp_regs_core *here,
+                                     struct jsp_unwound *out);
+
+#endif
