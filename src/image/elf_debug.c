@@ -18,8 +18,6 @@ enum {
     DEBUG_MOST_SUMMED = 1 << 26, /* of a file; a larger one needs a build id */
 };
 
-static const char debug_root[] = "/usr/lib/debug";
-
 /* What the file that is looked for has to agree with. */
 struct debug_wanted {
     uint8_t id[JSP_ELF_BUILD_ID];
@@ -101,39 +99,40 @@ static bool debug_try(struct jsp_elf *debug, const struct debug_wanted *wanted,
     return fits;
 }
 
-static bool debug_by_id(struct jsp_elf *debug, const struct debug_wanted *wanted)
+static bool debug_by_id(struct jsp_elf *debug, const struct debug_wanted *wanted,
+                        const char *root)
 {
-    char path[sizeof debug_root + sizeof "/.build-id//.debug" + 2 * JSP_ELF_BUILD_ID];
+    char hex[2 * JSP_ELF_BUILD_ID + 1] = "", path[PATH_MAX];
     if (wanted->id_size < 2)
         return false;
-    int n = snprintf(path, sizeof path, "%s/.build-id/%02x/", debug_root, wanted->id[0]);
     for (size_t i = 1; i < wanted->id_size; i++)
-        n += snprintf(path + n, sizeof path - (size_t)n, "%02x", wanted->id[i]);
-    snprintf(path + n, sizeof path - (size_t)n, ".debug");
-    return debug_try(debug, wanted, path);
+        snprintf(hex + 2 * (i - 1), 3, "%02x", wanted->id[i]);
+    int n = snprintf(path, sizeof path, "%s/.build-id/%02x/%s.debug", root, wanted->id[0], hex);
+    return n > 0 && (size_t)n < sizeof path && debug_try(debug, wanted, path);
 }
 
 static bool debug_by_link(struct jsp_elf *debug, const struct debug_wanted *wanted,
-                          const char *path)
+                          struct jsp_elf_debug_place place)
 {
-    const char *slash = strrchr(path, '/');
-    int dir = slash ? (int)(slash - path) : 0;
+    const char *slash = strrchr(place.path, '/');
+    int dir = slash ? (int)(slash - place.path) : 0;
     char at[PATH_MAX];
     const struct {
         const char *before, *after;
-    } places[] = { { "", "/" }, { "", "/.debug/" }, { debug_root, "/" } };
+    } places[] = { { "", "/" }, { "", "/.debug/" }, { place.root, "/" } };
     if (!wanted->link || !slash)
         return false;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int n = snprintf(at, sizeof at, "%s%.*s%s%s", places[i].before, dir, path,
-                         places[i].after, wanted->link);
+        int n = snprintf(at, sizeof at, "%s%.*s%s%s", places[i].before, dir,
+                         place.path, places[i].after, wanted->link);
         if (n > 0 && (size_t)n < sizeof at && debug_try(debug, wanted, at))
             return true;
     }
     return false;
 }
 
-int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf, const char *path)
+int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf,
+                       struct jsp_elf_debug_place place)
 {
     struct debug_wanted wanted = { .id_size = 0 };
     for (size_t i = 0; i < elf->n_sections; i++)
@@ -141,7 +140,7 @@ int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf, const c
             return -ENOENT;
     wanted.id_size = jsp_elf_build_id(elf, wanted.id);
     debug_link(&wanted, elf);
-    bool found = debug_by_id(debug, &wanted) || debug_by_link(debug, &wanted, path);
+    bool found = debug_by_id(debug, &wanted, place.root) || debug_by_link(debug, &wanted, place);
     free(wanted.link);
     return found ? 0 : -ENOENT;
 }

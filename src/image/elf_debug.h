@@ -1,8 +1,7 @@
 /* image/elf_debug.h - the separate file that has the symbols of a stripped one.
  *
- * Found as debuggers find it: by build id below /usr/lib/debug/.build-id, else by the
- * name in .gnu_debuglink next to the file, in .debug/ beside it, and below
- * /usr/lib/debug. Believed when the build ids agree or, where one has none, the
+ * Found as debuggers find it: by build id below the root's .build-id, else by the
+ * name in .gnu_debuglink next to the file, in .debug/ beside it, and below the root. Believed when the build ids agree or, where one has none, the
  * checksum of the link does.
  *
  * Outside the handler only.
@@ -14,9 +13,18 @@
 
 #include "elf.h"
 
-/* Open the debug file of `elf`, whose own path is `path`. -ENOENT: none that fits, or
- * none is needed because the file has its symbols itself. */
-int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf, const char *path);
+/* Where distributions put debug files. */
+#define JSP_ELF_DEBUG_ROOT "/usr/lib/debug"
+
+struct jsp_elf_debug_place {
+    const char *path; /* of the file itself */
+    const char *root; /* JSP_ELF_DEBUG_ROOT */
+};
+
+/* Open the debug file of `elf`. -ENOENT: none that fits, or none is needed because the
+ * file has its symbols itself. */
+int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf,
+                       struct jsp_elf_debug_place place);
 
 /* Open a regular file that may be anything. -errno; the answer is a descriptor. */
 int jsp_elf_file(const char *path);
