@@ -336,7 +336,30 @@ JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSP
  * loop takes one run of them, from a frame with JSPROF_FRAME_ENTRY to the next. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
-/* -- 8. The library ------------------------------------------------------- */
+/* -- 8. A stack on demand --------------------------------------------------- */
+
+/* One frame of a backtrace. `name` is NULL for a native frame without a name, and
+ * stays valid until the session is closed. */
+typedef struct jsprof_backtrace_frame {
+    const char *name;
+    uint64_t    pc;   /* native address or JIT code; 0: a VM frame */
+    uint32_t    line; /* 0: unknown */
+    uint32_t    kind; /* enum jsprof_kind */
+} jsprof_backtrace_frame;
+
+/* The calling thread's stack now, C, VM and JIT frames in their true order, innermost
+ * first: for error reports. `t` is the calling thread's; `ucontext` is what a signal
+ * handler was given, or NULL for "here". Returns the number of frames written, at
+ * most `max`. -EINVAL; -EPERM: not this thread's; -EBUSY: a sample of this very
+ * thread was interrupted. */
+JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
+                                jsprof_backtrace_frame *out, uint32_t max) JSPROF_SIGSAFE;
+
+/* The same as text, a line a frame, with write(2). 0, or as above, or write's errno. */
+JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
+                                      int fd) JSPROF_SIGSAFE;
+
+/* -- 9. The library ------------------------------------------------------- */
 
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
 JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text */

@@ -13,6 +13,7 @@
 #include "session/function.h"
 #include "session/register.h"
 #include "session/session.h"
+#include "sigsafe/backtrace.h"
 
 enum {
     PUBLIC_HZ = 1000, PUBLIC_HZ_MAX = 10000,
@@ -297,6 +298,34 @@ int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
     if (!p || !start || !length)
         return -EINVAL;
     return jsp_register_loop(p, (uint64_t)(uintptr_t)start, length);
+}
+
+/* -- A stack on demand ------------------------------------------------------ */
+
+static int public_backtrace_check(jsprof_thread *t)
+{
+    if (!t)
+        return -EINVAL;
+    if (!jsp_sampled_is_linked(&public_thread(t)->sampled))
+        return -EPERM;
+    return public_thread(t)->session ? 0 : -EINVAL; /* the session was closed */
+}
+
+int jsprof_backtrace(jsprof_thread *t, const void *ucontext, jsprof_backtrace_frame *out,
+                     uint32_t max)
+{
+    struct jsp_backtrace_from from = { ucontext, jsp_regs_here() };
+    int err = public_backtrace_check(t);
+    if (err || !out)
+        return err ? err : -EINVAL;
+    return jsp_backtrace(&public_thread(t)->sampled, &from, out, max);
+}
+
+int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext, int fd)
+{
+    struct jsp_backtrace_from from = { ucontext, jsp_regs_here() };
+    int err = public_backtrace_check(t);
+    return err ? err : jsp_backtrace_print(&public_thread(t)->sampled, &from, fd);
 }
 
 /* -- The library ------------------------------------------------------------ */

@@ -6,26 +6,39 @@
  * sections push entries on a ProfilingStack, which the core reads as a host's own
  * array. Compiled code and the baseline interpreter push nothing there and are
  * walked from the interrupted registers. The core puts both in order by stack
- * address. All layouts come from the installed headers.
+ * address. While the collector runs, SpiderMonkey lets nobody walk: compiled frames
+ * are taken once before, and samples inside reuse them. All layouts come from the
+ * installed headers.
  */
 #include "jsprof-mozjs.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <new>
 
 #include <ucontext.h>
 
+#include <js/GCAPI.h>
 #include <js/ProfilingCategory.h>
 #include <js/ProfilingFrameIterator.h>
 #include <js/ProfilingStack.h>
 #include <js/RootingAPI.h>
 
+/* As many frames as the core keeps without being asked for more. */
+constexpr uint32_t MOZJS_KEPT = 512;
+
 struct jsprof_mozjs {
     JSContext *cx;         /* borrowed */
     jsprof_thread *thread; /* borrowed */
     ProfilingStack stack;  /* SpiderMonkey writes, the handler reads */
+
+    /* The compiled frames that a collection began below, innermost first. */
+    jsprof_frame kept[MOZJS_KEPT];
+    uint32_t n_kept;
+    uint32_t kept_there;           /* with those that did not fit */
+    volatile uint32_t collections; /* that are running; they nest */
 
     /* Called through here and not by name, see mozjs_bind_symbols. */
     uint32_t (JS::ProfilingFrameIterator::*extract)(JS::ProfilingFrameIterator::Frame *,
@@ -145,6 +158,17 @@ void mozjs_rotate(jsprof_frame *out, uint32_t first, uint32_t n)
     std::reverse(out, out + n);
 }
 
+/* What mozjs_walk would have found before the collection. */
+uint32_t mozjs_walk_kept(const jsprof_mozjs *m, jsprof_frame *out, uint32_t max)
+{
+    const uint32_t n = m->n_kept < max ? m->n_kept : max;
+    const jsprof_frame *outermost = m->kept + (m->n_kept - n);
+
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = outermost[i];
+    return m->kept_there;
+}
+
 /* How many physical frames there are; going up one costs little, naming it much. */
 uint32_t mozjs_count(const jsprof_mozjs *m, const Walk::RegisterState &regs)
 {
@@ -160,10 +184,10 @@ uint32_t mozjs_count(const jsprof_mozjs *m, const Walk::RegisterState &regs)
  * changing what the iterator reads, it finds nothing. Of too many frames the outermost
  * are kept, for a tree needs its roots: as many as are too many are not named, and if
  * inlined ones make them too many again, `out` has been used as a ring. */
-uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
+uint32_t mozjs_walk(const jsprof_mozjs *m, const ucontext_t *context, jsprof_frame *out,
+                    uint32_t max)
 {
-    const auto *m = static_cast<const jsprof_mozjs *>(host);
-    const auto regs = mozjs_registers(static_cast<const ucontext_t *>(ucontext));
+    const auto regs = mozjs_registers(context);
     const uint32_t physical = mozjs_count(m, regs);
     const uint32_t skipped = physical > max ? physical - max : 0;
     Walk::Frame frames[MOZJS_INLINED];
@@ -180,6 +204,88 @@ uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
     return n + skipped;
 }
 
+uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
+{
+    const auto *m = static_cast<const jsprof_mozjs *>(host);
+
+    if (m->collections > 0)
+        return mozjs_walk_kept(m, out, max);
+    return mozjs_walk(m, static_cast<const ucontext_t *>(ucontext), out, max);
+}
+
+/* -- Collections: SpiderMonkey calls back without a pointer of ours ----------- */
+
+/* A context never leaves its thread. The handler does not look here. */
+thread_local jsprof_mozjs *mozjs_current;
+thread_local JS::GCSliceCallback mozjs_slice_before;
+thread_local JS::GCNurseryCollectionCallback mozjs_nursery_before;
+
+void mozjs_collection_begins(jsprof_mozjs *m)
+{
+    const ucontext_t in_cpp = {}; /* no address in compiled code */
+
+    if (m->collections == 0) {
+        m->kept_there = mozjs_walk(m, &in_cpp, m->kept, MOZJS_KEPT);
+        m->n_kept = m->kept_there < MOZJS_KEPT ? m->kept_there : MOZJS_KEPT;
+    }
+    /* ORDER: signal fence only. This thread's own handler reads the frames after it. */
+    std::atomic_signal_fence(std::memory_order_release);
+    m->collections = m->collections + 1;
+}
+
+void mozjs_collection_ends(jsprof_mozjs *m)
+{
+    if (m->collections > 0)
+        m->collections = m->collections - 1;
+}
+
+void mozjs_on_slice(JSContext *cx, JS::GCProgress progress, const JS::GCDescription &gc)
+{
+    if (mozjs_current && progress == JS::GC_SLICE_BEGIN)
+        mozjs_collection_begins(mozjs_current);
+    if (mozjs_slice_before)
+        mozjs_slice_before(cx, progress, gc);
+    if (mozjs_current && progress == JS::GC_SLICE_END)
+        mozjs_collection_ends(mozjs_current);
+}
+
+void mozjs_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCReason reason)
+{
+    if (mozjs_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_START)
+        mozjs_collection_begins(mozjs_current);
+    if (mozjs_nursery_before)
+        mozjs_nursery_before(cx, progress, reason);
+    if (mozjs_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_END)
+        mozjs_collection_ends(mozjs_current);
+}
+
+void mozjs_watch_collections(jsprof_mozjs *m)
+{
+    auto slice = JS::SetGCSliceCallback(m->cx, mozjs_on_slice);
+    auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, mozjs_on_nursery);
+
+    if (slice != mozjs_on_slice)
+        mozjs_slice_before = slice;
+    if (nursery != mozjs_on_nursery)
+        mozjs_nursery_before = nursery;
+    mozjs_current = m;
+}
+
+/* Callbacks that somebody has put in front of ours still call ours: they stay. */
+void mozjs_unwatch_collections(jsprof_mozjs *m)
+{
+    auto slice = JS::SetGCSliceCallback(m->cx, mozjs_slice_before);
+    auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, mozjs_nursery_before);
+
+    if (slice != mozjs_on_slice)
+        JS::SetGCSliceCallback(m->cx, slice);
+    if (nursery != mozjs_on_nursery)
+        JS::SetGCNurseryCollectionCallback(m->cx, nursery);
+    mozjs_current = nullptr;
+}
+
+/* -- Attaching ------------------------------------------------------------------ */
+
 /* Profiling of the context is on: a walk of any other ends the process.
  * The handler must not be the first to call into SpiderMonkey: in a host linked for
  * lazy binding the dynamic linker would look symbols up there, and that takes locks.
@@ -192,7 +298,7 @@ void mozjs_bind_symbols(jsprof_mozjs *m)
 
     m->extract = &Walk::extractStack;
     m->next = &Walk::operator++;
-    (void)mozjs_walk_sigsafe(m, &nowhere, &frame, 1);
+    (void)mozjs_walk(m, &nowhere, &frame, 1);
     (void)JS::GetProfilingCategoryPairInfo(JS::ProfilingCategoryPair::OTHER);
 }
 
@@ -215,12 +321,14 @@ void mozjs_enable(jsprof_mozjs *m)
     js::SetContextProfilingStack(m->cx, &m->stack);
     js::EnableContextProfilingStack(m->cx, true);
     mozjs_bind_symbols(m);
+    mozjs_watch_collections(m);
 }
 
 /* The context keeps no pointer to a stack that goes away. Running scripts still pop
  * what they pushed, so before that the stack must be empty. */
 void mozjs_disable(jsprof_mozjs *m)
 {
+    mozjs_unwatch_collections(m);
     js::EnableContextProfilingStack(m->cx, false);
     if (m->stack.stackSize() == 0)
         js::SetContextProfilingStack(m->cx, nullptr);
@@ -250,9 +358,11 @@ int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out
     if (JS::IsProfilingEnabledForContext(cx))
         return -EBUSY;
 
-    auto *m = new (std::nothrow) jsprof_mozjs{ cx, thread, {}, nullptr, nullptr };
+    auto *m = new (std::nothrow) jsprof_mozjs{};
     if (!m)
         return -ENOMEM;
+    m->cx = cx;
+    m->thread = thread;
 
     jsprof_thread_pause(thread);
     mozjs_enable(m);

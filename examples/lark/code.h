@@ -12,6 +12,7 @@
 
 struct lark;
 struct jsprof_function;
+struct lark_native;
 
 enum lark_opcode {
     LARK_CONST,  /* push constant arg */
@@ -69,6 +70,8 @@ struct lark_function {
     uint32_t n_consts, consts_capacity;
     struct lark_value *consts;
     struct jsprof_function *profile; /* NULL: there is no memory for a name */
+    uint32_t heat;                   /* calls and rounds of loops, until it is compiled */
+    struct lark_native *native;      /* its native code, or NULL (jit.h) */
 };
 
 /* One call of a builtin: args[-1] is a root for the collector, and free for use. */

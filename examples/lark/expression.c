@@ -71,7 +71,7 @@ static void expression_array(struct lark_compiler *c)
 /* A function without a name sees its own locals and the globals, no others. */
 static void expression_fn(struct lark_compiler *c, uint32_t line)
 {
-    const struct lark_function *f = lark_compile_function(c, "fn", line);
+    struct lark_function *f = lark_compile_function(c, "fn", line);
     expression_push(c, (struct lark_value){ .type = LARK_FUNCTION, .as.function = f });
 }
 

@@ -106,7 +106,7 @@ static void heap_sweep(struct lark *l)
 static void heap_collect(struct lark *l)
 {
     struct lark_profile_frame frame;
-    lark_profile_enter_gc(&frame);
+    lark_profile_enter_work(&frame, LARK_PROFILE_GC);
     heap_mark_all(l);
     heap_sweep(l);
     l->heap_limit = l->heap_bytes * 2;

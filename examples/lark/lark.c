@@ -85,7 +85,7 @@ static void lark_trace(struct lark *l, const struct lark_function *f)
     l->n_traced++;
 }
 
-static bool lark_call_function(struct lark *l, const struct lark_function *f,
+static bool lark_call_function(struct lark *l, struct lark_function *f,
                                struct lark_value *slots)
 {
     if (!lark_has_room(l, f, slots))
@@ -120,14 +120,14 @@ bool lark_call(struct lark *l, struct lark_value *callee, uint32_t n)
     }
     if (callee->type != LARK_FUNCTION)
         return lark_raise(l, "no call of %s", lark_type_name(callee));
-    const struct lark_function *f = callee->as.function;
+    struct lark_function *f = callee->as.function;
     if (n != f->n_params)
         return lark_raise(l, "%s takes %u argument%s, not %u", f->name, f->n_params,
                           f->n_params == 1 ? "" : "s", n);
     return lark_call_function(l, f, callee + 1);
 }
 
-bool lark_run(struct lark *l, const struct lark_function *script)
+bool lark_run(struct lark *l, struct lark_function *script)
 {
     *l->top++ = (struct lark_value){ .type = LARK_FUNCTION, .as.function = script };
     l->n_traced = 0;

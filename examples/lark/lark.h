@@ -45,6 +45,8 @@ struct lark {
     struct lark_object *objects;      /* everything that the collector may free */
     size_t heap_bytes, heap_limit;    /* in use; where the next collection begins */
     struct lark_string *letters[256]; /* the strings of one byte, made once asked for */
+
+    struct lark_jit *jit; /* NULL: everything is interpreted (jit.h) */
 };
 
 /* False, and errno, when there is no memory. */
@@ -60,7 +62,7 @@ struct lark_function *lark_compile(struct lark *l, const char *source, size_t n_
 bool lark_call(struct lark *l, struct lark_value *callee, uint32_t n);
 
 /* Call the function of a whole script. */
-bool lark_run(struct lark *l, const struct lark_function *script);
+bool lark_run(struct lark *l, struct lark_function *script);
 
 /* Print "path:line: message" for l->line. Always false, for `return lark_raise(...)`. */
 __attribute__((format(printf, 2, 3))) bool lark_raise(struct lark *l, const char *format, ...);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "jit.h"
 #include "lark.h"
 #include "profile.h"
 
@@ -18,10 +19,20 @@ static const char main_help[] =
     "  --profile-output=FILE  record where the program spends its time (%p is the pid)\n"
     "  --profile-hz=N         samples a second, 1 to 10000 (default 1000)\n"
     "  --profile-clock=CLOCK  cpu (default) or wall\n"
+    "  --jit=on|off           make native code of hot functions (default on)\n"
+    "  --jit-threshold=N      calls and rounds of loops that make one hot (default 500)\n"
+    "  --jit-cache-bytes=N    memory for native code, reused (default 1048576)\n"
+    "  --jit-stats            say at the end how much was compiled\n"
     "  --help, --version\n"
     "\n"
     "JSPROF=FILE in the environment records too, with JSPROF_HZ and JSPROF_CLOCK.\n"
     "Read the recording with: jsprof report FILE\n";
+
+struct main_options {
+    struct lark_profile_options profile;
+    struct lark_jit_options jit;
+    bool jit_stats;
+};
 
 static int main_usage(const char *what, const char *which)
 {
@@ -54,20 +65,45 @@ static bool main_clock(const char *text, int *out)
 }
 
 /* One option. 0: taken; else the exit status. */
-static int main_option(const char *arg, struct lark_profile_options *options)
+static int main_jit_option(const char *arg, struct main_options *options)
 {
+    struct lark_jit_options *jit = &options->jit;
     const char *value;
-    if ((value = main_value(arg, "--profile-output")))
-        options->path = value;
-    else if ((value = main_value(arg, "--profile-hz"))) {
-        if (!main_number(value, 10000, &options->hz))
-            return main_usage("--profile-hz wants 1 to 10000, not ", value);
-    } else if ((value = main_value(arg, "--profile-clock"))) {
-        if (!main_clock(value, &options->clock))
-            return main_usage("--profile-clock wants cpu or wall, not ", value);
-    } else
+    if ((value = main_value(arg, "--jit"))) {
+        jit->off = !strcmp(value, "off");
+        if (!jit->off && strcmp(value, "on"))
+            return main_usage("--jit wants on or off, not ", value);
+    } else if ((value = main_value(arg, "--jit-threshold"))) {
+        if (!main_number(value, UINT32_MAX, &jit->threshold))
+            return main_usage("--jit-threshold wants a number from 1 on, not ", value);
+    } else if ((value = main_value(arg, "--jit-cache-bytes"))) {
+        if (!main_number(value, LARK_JIT_CACHE_MOST, &jit->cache_bytes))
+            return main_usage("--jit-cache-bytes wants 1 to 1073741824, not ", value);
+    } else if (!strcmp(arg, "--jit-stats")) {
+        options->jit_stats = true;
+    } else {
         return main_usage("unknown option ", arg);
-    return options->path && !*options->path ? main_usage("no file for a profile", "") : 0;
+    }
+    return 0;
+}
+
+static int main_option(const char *arg, struct main_options *options)
+{
+    struct lark_profile_options *profile = &options->profile;
+    const char *value;
+    if ((value = main_value(arg, "--profile-output"))) {
+        profile->path = value;
+        return *value ? 0 : main_usage("no file for a profile", "");
+    }
+    if ((value = main_value(arg, "--profile-hz")))
+        return main_number(value, 10000, &profile->hz)
+                   ? 0
+                   : main_usage("--profile-hz wants 1 to 10000, not ", value);
+    if ((value = main_value(arg, "--profile-clock")))
+        return main_clock(value, &profile->clock)
+                   ? 0
+                   : main_usage("--profile-clock wants cpu or wall, not ", value);
+    return main_jit_option(arg, options);
 }
 
 /* The whole file with a zero byte behind it, or NULL and errno. */
@@ -106,12 +142,26 @@ static int main_fail(const char *path)
 
 static bool main_compile_and_run(struct lark *l, const char *source, size_t n_bytes)
 {
-    const struct lark_function *script = lark_compile(l, source, n_bytes);
+    struct lark_function *script = lark_compile(l, source, n_bytes);
     return script && lark_run(l, script);
 }
 
+/* Without memory for native code the program runs all the same. */
+static void main_open_jit(struct lark *l, const struct main_options *options)
+{
+    if (!options->jit.off && !lark_jit_open(l, &options->jit))
+        fprintf(stderr, "lark: no memory for native code: %s\n", strerror(errno));
+}
+
+static void main_close_jit(struct lark *l, const struct main_options *options)
+{
+    if (options->jit_stats)
+        lark_jit_print_stats(l);
+    lark_jit_close(l);
+}
+
 /* argv begins with the script's path. */
-static int main_script(const struct lark_profile_options *options, int argc, char **argv)
+static int main_script(const struct main_options *options, int argc, char **argv)
 {
     struct lark l;
     size_t n_bytes;
@@ -124,9 +174,11 @@ static int main_script(const struct lark_profile_options *options, int argc, cha
     }
     l.n_args = argc - 1;
     l.args = argv + 1;
-    bool ok = lark_profile_start(options);
+    bool ok = lark_profile_start(&options->profile);
     if (ok) {
+        main_open_jit(&l, options);
         ok = main_compile_and_run(&l, source, n_bytes);
+        main_close_jit(&l, options);
         ok = lark_profile_stop() && ok;
     }
     lark_close(&l);
@@ -138,7 +190,9 @@ static int main_script(const struct lark_profile_options *options, int argc, cha
 
 int main(int argc, char **argv)
 {
-    struct lark_profile_options options = { 0 };
+    struct main_options options = {
+        .jit = { .threshold = LARK_JIT_THRESHOLD, .cache_bytes = LARK_JIT_CACHE_BYTES },
+    };
     int i = 1;
     for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
         if (!strcmp(argv[i], "--help"))

@@ -13,7 +13,7 @@
 jsprof_thread *lark_profile_thread;
 static jsprof *profile_session;
 static const char *profile_path; /* for messages */
-static jsprof_function *profile_gc;
+static jsprof_function *profile_works[LARK_PROFILE_WORKS];
 static jsprof_function *profile_builtins[LARK_BUILTINS_MOST];
 
 jsprof_function *lark_profile_name(const char *name, const char *path, uint32_t line)
@@ -36,12 +36,45 @@ const jsprof_function *lark_profile_builtin(const struct lark_builtin *builtin)
     return *f;
 }
 
-void lark_profile_enter_gc(struct lark_profile_frame *frame)
+void lark_profile_enter_work(struct lark_profile_frame *frame, enum lark_profile_work work)
 {
-    if (!profile_gc && lark_profile_thread &&
-        jsprof_function_new(&profile_gc, "garbage collection", NULL, 0, JSPROF_KIND_GC) < 0)
-        profile_gc = NULL;
-    lark_profile_enter(frame, profile_gc);
+    static const struct {
+        const char *name;
+        enum jsprof_kind kind;
+    } names[LARK_PROFILE_WORKS] = {
+        [LARK_PROFILE_GC] = { "garbage collection", JSPROF_KIND_GC },
+        [LARK_PROFILE_COMPILE] = { "compilation", JSPROF_KIND_LABEL },
+    };
+    jsprof_function **f = &profile_works[work];
+    if (!*f && lark_profile_thread &&
+        jsprof_function_new(f, names[work].name, NULL, 0, names[work].kind) < 0)
+        *f = NULL;
+    lark_profile_enter(frame, *f);
+}
+
+/* Without memory for it the code stays nameless, an address in the capture. */
+void lark_profile_code_added(const struct lark_profile_code *code)
+{
+    if (!profile_session)
+        return;
+    jsprof_code c = {
+        .size = sizeof(c),
+        .start = code->start,
+        .length = code->length,
+        .function = code->function,
+        .name = "[no name]",
+        .lines = code->lines,
+        .n_lines = code->n_lines,
+        .rows = code->rows,
+        .n_rows = code->n_rows,
+    };
+    jsprof_code_add(profile_session, &c);
+}
+
+void lark_profile_code_removed(const void *start)
+{
+    if (profile_session)
+        jsprof_code_remove(profile_session, start);
 }
 
 static bool profile_failed(int err)
@@ -81,7 +114,8 @@ bool lark_profile_stop(void)
     lark_profile_thread = NULL;
     int closed = jsprof_close(profile_session);
     profile_session = NULL;
-    jsprof_function_free(profile_gc);
+    for (int i = 0; i < LARK_PROFILE_WORKS; i++)
+        jsprof_function_free(profile_works[i]);
     for (int i = 0; i < LARK_BUILTINS_MOST; i++)
         jsprof_function_free(profile_builtins[i]);
     err = err < 0 ? err : closed;

@@ -37,8 +37,9 @@ static inline void lark_profile_line(struct lark_profile_frame *frame, uint32_t 
     *(volatile uint32_t *)&frame->link.line = line;
 }
 
-/* While the collector runs. */
-void lark_profile_enter_gc(struct lark_profile_frame *frame);
+/* While Lark works for itself. */
+enum lark_profile_work { LARK_PROFILE_GC, LARK_PROFILE_COMPILE, LARK_PROFILE_WORKS };
+void lark_profile_enter_work(struct lark_profile_frame *frame, enum lark_profile_work work);
 
 /* "name (path:line)"; NULL when there is no memory, and the frame has no name. */
 jsprof_function *lark_profile_name(const char *name, const char *path, uint32_t line);
@@ -46,6 +47,21 @@ void lark_profile_forget(jsprof_function *function);
 
 /* The name of a builtin, made at its first call. */
 const jsprof_function *lark_profile_builtin(const struct lark_builtin *builtin);
+
+/* Native code, known to the profiler by its addresses. */
+struct lark_profile_code {
+    const void *start;
+    size_t length;
+    const jsprof_function *function;
+    const jsprof_code_line *lines;
+    uint32_t n_lines;
+    const jsprof_code_row *rows;
+    uint32_t n_rows;
+};
+
+/* Before it runs, and when it never will again. */
+void lark_profile_code_added(const struct lark_profile_code *code);
+void lark_profile_code_removed(const void *start);
 
 struct lark_profile_options {
     const char *path; /* NULL: only what the environment asks for */

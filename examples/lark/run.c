@@ -4,6 +4,7 @@
  */
 #include "run.h"
 
+#include "jit.h"
 #include "operate.h"
 #include "profile.h"
 
@@ -58,10 +59,12 @@ static inline bool run_index(struct lark_value *top)
     return true;
 }
 
+enum { RUN_FAILED = -2, RUN_RETURNED = -1 }; /* else: go on natively, at this operation */
+
 /* Longer than a function should be: one case an opcode, and a call for each would cost
- * what the loop is there to save. `return false` leaves the error to the callers. */
-static bool run_loop(struct lark *l, const struct lark_function *f, struct lark_value *slots,
-                     struct lark_profile_frame *frame)
+ * what the loop is there to save. */
+static int32_t run_loop(struct lark *l, struct lark_function *f, struct lark_value *slots,
+                        struct lark_profile_frame *frame)
 {
     struct lark_value *top = slots + f->n_locals;
     for (const struct lark_op *op = f->ops;; op++) {
@@ -84,7 +87,7 @@ static bool run_loop(struct lark *l, const struct lark_function *f, struct lark_
         case LARK_SHL:
         case LARK_SHR:
             if (!run_binary(op->code, top) && !lark_operate_binary(l, op, top))
-                return false;
+                return RUN_FAILED;
             top--;
             break;
         case LARK_EQ:
@@ -94,15 +97,19 @@ static bool run_loop(struct lark *l, const struct lark_function *f, struct lark_
         case LARK_GT:
         case LARK_GE:
             if (!run_compare(op->code, top) && !lark_operate_compare(l, op, top))
-                return false;
+                return RUN_FAILED;
             top--;
             break;
         case LARK_NEG:
             if (!lark_operate_negate(l, op, top))
-                return false;
+                return RUN_FAILED;
             break;
         case LARK_NOT: top[-1] = lark_bool(!lark_is_true(&top[-1])); break;
-        case LARK_JUMP: op = f->ops + op->arg - 1; break;
+        case LARK_JUMP:
+            if (f->ops + op->arg <= op && lark_jit_ready(l, f))
+                return op->arg;
+            op = f->ops + op->arg - 1;
+            break;
         case LARK_UNLESS:
             if (!lark_is_true(--top))
                 op = f->ops + op->arg - 1;
@@ -120,31 +127,39 @@ static bool run_loop(struct lark *l, const struct lark_function *f, struct lark_
             break;
         case LARK_INDEX:
             if (!run_index(top) && !lark_operate_index(l, op, top))
-                return false;
+                return RUN_FAILED;
             top--;
             break;
         case LARK_PUT:
             if (!lark_operate_put(l, op, top))
-                return false;
+                return RUN_FAILED;
             top -= 3;
             break;
         case LARK_CALL:
             if (!lark_operate_call(l, op, top))
-                return false;
+                return RUN_FAILED;
             top -= op->arg;
             break;
-        default: slots[-1] = top[-1]; return true;
+        default: slots[-1] = top[-1]; return RUN_RETURNED;
         }
     }
 }
 
-bool lark_run_function(struct lark *l, const struct lark_function *f, struct lark_value *slots)
+/* Until it returns, fails, or gets so hot that native code takes over. */
+static int32_t run_interpreted(struct lark *l, struct lark_function *f,
+                               struct lark_value *slots)
 {
     struct lark_profile_frame frame;
+    lark_profile_enter(&frame, f->profile);
+    int32_t end = run_loop(l, f, slots, &frame);
+    lark_profile_leave(&frame);
+    return end;
+}
+
+bool lark_run_function(struct lark *l, struct lark_function *f, struct lark_value *slots)
+{
     for (uint32_t i = f->n_params; i < f->n_locals; i++)
         slots[i] = lark_nil();
-    lark_profile_enter(&frame, f->profile);
-    bool ok = run_loop(l, f, slots, &frame);
-    lark_profile_leave(&frame);
-    return ok;
+    int32_t at = lark_jit_ready(l, f) ? 0 : run_interpreted(l, f, slots);
+    return at >= 0 ? lark_jit_run(l, f, slots, (uint32_t)at) : at == RUN_RETURNED;
 }

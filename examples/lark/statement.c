@@ -79,7 +79,7 @@ static void statement_fn(struct lark_compiler *c, uint32_t line)
     char text[128];
     snprintf(text, sizeof(text), "%.*s", name.n_bytes < 127 ? (int)name.n_bytes : 127,
              name.text);
-    const struct lark_function *f = lark_compile_function(c, text, line);
+    struct lark_function *f = lark_compile_function(c, text, line);
     c->l->globals[slot] = (struct lark_value){ .type = LARK_FUNCTION, .as.function = f };
 }
 

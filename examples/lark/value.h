@@ -38,7 +38,7 @@ struct lark_value {
         struct lark_object *object;
         struct lark_string *string;
         struct lark_array *array;
-        const struct lark_function *function;
+        struct lark_function *function;
         const struct lark_builtin *builtin;
     } as;
 };

@@ -136,7 +136,8 @@ static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *
     memmove(codes->at + at + 1, codes->at + at, (codes->n - at) * sizeof *codes->at);
     codes->at[at] = code;
     codes->n++;
-    struct jsp_jitrows_range range = { code->start, code->end, code->rows, code->n_rows };
+    struct jsp_jitrows_range range = { code->start, code->end, code->rows, code->n_rows,
+                                       code->label };
     jsp_jitrows_add(&codes->handler, &range);
     return 0;
 }

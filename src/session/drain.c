@@ -27,8 +27,10 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     struct jsp_counts now;
     struct jsp_output_from from = { t->id, t->tid };
 
-    if (!jsp_sampled_counts(&t->sampled, &now))
+    if (!jsp_sampled_counts(&t->sampled, &now)) {
+        p->quiet = false;
         return true; /* always inside the handler: next time */
+    }
     while (drain_head(t) < now.ring_tail) {
         if (!dropping && jsp_output_is_full(&p->output))
             return false;
@@ -59,7 +61,7 @@ static void drain_forget(struct jsprof *p, struct jsp_thread *t)
     jsp_thread_release(t);
 }
 
-bool jsp_drain_pass(struct jsprof *p, bool dropping)
+static bool drain_threads(struct jsprof *p, bool dropping)
 {
     for (struct jsp_thread **at = &p->threads, *t; (t = *at) != NULL;) {
         if (!drain_thread(p, t, dropping))
@@ -73,6 +75,17 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
         *at = t->next;
         drain_forget(p, t);
     }
+    return true;
+}
+
+bool jsp_drain_pass(struct jsprof *p, bool dropping)
+{
+    uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
+    p->quiet = true;
+    if (!drain_threads(p, dropping))
+        return false;
+    if (p->quiet)
+        p->quiet_ns = began;
     return true;
 }
 
@@ -126,11 +139,22 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
         err = pthread_cond_timedwait(&p->wake, &p->lock, &when);
 }
 
+void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns)
+{
+    if (p->native) {
+        jsp_objects_refresh(&p->objects, jsp_now_ns(CLOCK_MONOTONIC));
+        jsp_objects_reclaim(&p->objects, quiet_ns);
+        jsp_natives_refresh(&p->output.natives, &p->output.writer);
+    }
+    jsp_codes_prune(&p->codes, quiet_ns);
+}
+
 /* Write with the lock open; the output is ours alone. */
 static bool drain_flush(struct jsprof *p)
 {
+    uint64_t quiet_ns = p->quiet_ns;
     pthread_mutex_unlock(&p->lock);
-    jsp_natives_refresh(&p->output.natives, &p->output.writer);
+    jsp_drain_look(p, quiet_ns);
     bool failed = jsp_output_flush(&p->output) != 0;
     pthread_mutex_lock(&p->lock);
     jsp_drain_sync(p);

@@ -13,7 +13,7 @@
 #define JSP_SESSION_FRAMES_H
 
 #include "code.h"
-#include "merge.h"
+#include "sigsafe/merge.h"
 #include "natives.h"
 
 enum {

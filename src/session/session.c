@@ -62,6 +62,8 @@ static int session_arena(struct jsprof *p, uint32_t label_bytes)
 
 static void session_free(struct jsprof *p)
 {
+    if (p->native)
+        jsp_objects_free(&p->objects);
     jsp_perfmap_close(&p->perf);
     jsp_codes_free(&p->codes);
     munmap(p->arena.bytes, p->label_bytes);
@@ -124,7 +126,8 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
     jsp_codes_init(&p->codes);
     jsp_perfmap_init(&p->perf);
     p->setup = (struct jsp_thread_setup){
-        .session = p, .arena = &p->arena, .max_depth = setup->max_depth,
+        .session = p, .arena = &p->arena, .jit = &p->codes.handler,
+        .map = setup->native ? &p->objects.map : NULL, .max_depth = setup->max_depth,
         .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .wall = setup->wall, .signo = setup->signo,
     };
@@ -153,6 +156,9 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     }
     session_set_up(p, setup);
     err = session_perf(p, setup);
+    if (!err && setup->native)
+        err = jsp_objects_init(&p->objects);
+    p->native = setup->native && !err;
     if (!err)
         err = jsp_output_open(&p->output, setup->fd, &p->arena);
     if (err) {

@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 
+#include "image/objects.h"
 #include "output.h"
 #include "perfmap.h"
 #include "thread.h"
@@ -26,7 +27,9 @@ struct jsprof {
     struct jsp_thread_setup setup;
     size_t slots_bytes, label_bytes; /* of the arena's two mappings */
     struct jsp_arena arena;
-    struct jsp_codes codes;   /* has a lock of its own */
+    bool native;
+    struct jsp_objects objects; /* the drain's; its map is the handlers' */
+    struct jsp_codes codes;     /* has a lock of its own */
     struct jsp_perfmap perf; /* under that lock */
 
     pthread_mutex_t change, lock;
@@ -41,6 +44,8 @@ struct jsprof {
     struct jsp_thread *threads;
     uint32_t n_ids;
     struct jsp_counts gone; /* sums over the threads that were forgotten */
+    bool quiet;             /* in this pass no thread was inside its handler */
+    uint64_t quiet_ns;      /* samples that began before it are read, handlers are over */
     int write_error;        /* last of the writer; copied here to be read */
     uint64_t unwritten, unwritten_samples; /* weights appended but not in the file */
 

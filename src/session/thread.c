@@ -19,7 +19,7 @@ static _Atomic uint64_t thread_numbers;
 
 /* What follows struct jsp_thread in its mapping, in bytes from the start. */
 struct thread_layout {
-    size_t frames, walked, record, ring, end;
+    size_t frames, walked, record, merged, ring, end;
 };
 
 static size_t thread_part(size_t *at, size_t bytes)
@@ -36,6 +36,7 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     l.frames = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
     l.walked = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
     l.record = thread_part(&at, jsp_record_words(setup->max_depth + 1, setup->max_depth) * sizeof(uint64_t));
+    l.merged = thread_part(&at, 2 * (setup->max_depth + 1) * sizeof(struct jsp_merged));
     l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
     l.end = at;
     return l;
@@ -73,6 +74,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->own.frames = (void *)(base + l->frames);
     s->own.capacity = setup->max_depth;
     s->record = (void *)(base + l->record);
+    s->merged = (void *)(base + l->merged);
     s->session = setup->session;
     s->clock = setup->wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     /* ORDER: relaxed. Only uniqueness counts. */

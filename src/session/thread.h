@@ -20,7 +20,7 @@ struct jsp_thread_setup {
     struct jsprof *session;  /* only compared, and called back through by its owner */
     struct jsp_arena *arena; /* borrowed */
     struct jsp_jitrows *jit; /* borrowed */
-    const struct jsp_unwind_map *_Atomic *map; /* borrowed; NULL: VM frames only */
+    struct jsp_unwind_map *_Atomic *map; /* borrowed; NULL: VM frames only */
     uint32_t max_depth;
     uint32_t ring_words;     /* power of two */
     uint64_t period_ns;

@@ -22,9 +22,9 @@ static uint32_t jitrows_until(const struct jsp_jitrows_range *at, uint32_t n, ui
 static bool jitrows_row(const struct jsp_jitrows_range *range, uint64_t offset,
                         jsprof_code_row *row)
 {
-    uint64_t low = 0, high = range->n_rows;
+    uint32_t low = 0, high = range->n_rows;
     while (low < high) {
-        uint64_t mid = low + (high - low) / 2;
+        uint32_t mid = low + (high - low) / 2;
         if (range->rows[mid].offset <= offset)
             low = mid + 1;
         else
@@ -36,8 +36,9 @@ static bool jitrows_row(const struct jsp_jitrows_range *range, uint64_t offset,
     return true;
 }
 
-enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
-                                         jsprof_code_row *row)
+/* A copy of the range that holds pc. False: there is none, or it can not be told. */
+static bool jitrows_range(struct jsp_jitrows *rows, uint64_t pc,
+                          struct jsp_jitrows_range *range)
 {
     /* ORDER: acquire, pairs with J2: the array is that of this number. */
     uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_acquire);
@@ -46,17 +47,35 @@ enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
     /* ORDER: relaxed. Checked through seq below. */
     uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed);
     if (seq & 1 || !at)
-        return JSP_JITROWS_NONE;
+        return false;
     uint32_t until = jitrows_until(at, n, pc);
-    struct jsp_jitrows_range range = until ? at[until - 1] : (struct jsp_jitrows_range){ 0 };
+    if (!until)
+        return false;
+    *range = at[until - 1];
     /* ORDER: acquire fence: what was read above was read before the second look. */
     atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
     /* ORDER: relaxed, after the fence. */
-    if (atomic_load_explicit(&rows->seq, memory_order_relaxed) != seq || pc >= range.end)
+    return atomic_load_explicit(&rows->seq, memory_order_relaxed) == seq && pc < range->end;
+}
+
+enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
+                                         jsprof_code_row *row)
+{
+    struct jsp_jitrows_range range;
+    if (!jitrows_range(rows, pc, &range))
         return JSP_JITROWS_NONE;
     if (!range.rows)
         return JSP_JITROWS_POINTER;
     return jitrows_row(&range, pc - range.start, row) ? JSP_JITROWS_ROW : JSP_JITROWS_NONE;
+}
+
+bool jsp_jitrows_label(struct jsp_jitrows *rows, uint64_t pc, uint32_t *label)
+{
+    struct jsp_jitrows_range range;
+    if (!jitrows_range(rows, pc, &range))
+        return false;
+    *label = range.label;
+    return true;
 }
 
 static void jitrows_begin(struct jsp_jitrows *rows)

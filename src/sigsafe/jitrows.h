@@ -7,6 +7,7 @@
  *
  *                      SIGPROF handler   any thread, under the codes' lock
  *   jsp_jitrows_find         yes                    -
+ *   jsp_jitrows_label        yes                    -
  *   jsp_jitrows_add           -                    yes
  *   jsp_jitrows_remove        -                    yes
  *
@@ -20,7 +21,8 @@
 struct jsp_jitrows_range {
     uint64_t start, end;
     const jsprof_code_row *rows; /* immutable; NULL: by frame pointer */
-    uint64_t n_rows;
+    uint32_t n_rows;
+    uint32_t label; /* id in the session's arena */
 };
 
 struct jsp_jitrows {
@@ -38,6 +40,9 @@ enum jsp_jitrows_answer {
 
 enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
                                          jsprof_code_row *row);
+
+/* The label of the code at pc. False: none is registered, or it can not be told now. */
+bool jsp_jitrows_label(struct jsp_jitrows *rows, uint64_t pc, uint32_t *label);
 
 /* There is room for one more: n < capacity. The range overlaps none that is there. */
 void jsp_jitrows_add(struct jsp_jitrows *rows, const struct jsp_jitrows_range *range);

@@ -110,9 +110,12 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
         jsp_count(&names->n_bad, 1);
         return names->unnamed;
     }
+    const char *label = frame->label, *detail = frame->detail;
+    /* One wide load of both, as compilers make of it, would wait for the two narrow
+     * stores of the caller, and cost more than the whole look-up. */
+    __asm__("" : "+r"(label), "+r"(detail));
     /* Bit 63 keeps these keys apart from the serials of functions. */
-    struct jsp_name_key key = { frame->label, frame->detail,
-                                (frame->kind & NAMES_KIND_JOIN) | 1ull << 63 };
+    struct jsp_name_key key = { label, detail, (frame->kind & NAMES_KIND_JOIN) | 1ull << 63 };
     struct jsp_name_entry *entry = &names->cache[names_slot(&key)];
     const char *text = jsp_arena_label(names->arena, entry->id)->text;
 

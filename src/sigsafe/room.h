@@ -23,6 +23,7 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "../../include/jsprof.h"
 

@@ -132,36 +132,6 @@ static bool sample_has_stack(const void *ucontext)
     return !on_it || here - low >= SAMPLE_STACK_NEED;
 }
 
-/* A frame of ours behind the others; sp 1 makes it the innermost. */
-static void sample_append(struct jsp_record *r, uint32_t id)
-{
-    r->frames[jsp_record_frames(r)] = (struct jsp_rec_frame){ .id = id, .sp = 1 };
-    r->n[JSP_RUN_WALKER]++;
-}
-
-/* The C stack, behind the VM frames. */
-static void sample_natives(struct jsp_sampled *self, const void *ucontext)
-{
-    struct jsp_unwound out = { jsp_record_natives(self->record), self->vm.max_depth, 0 };
-    /* M1. ORDER: acquire, pairs with the publishing of a map: its tables are whole. */
-    const struct jsp_unwind_map *map =
-        self->map ? atomic_load_explicit(self->map, memory_order_acquire) : NULL; /* ORDER: M1 */
-    if (map)
-        self->record->stop = (uint16_t)jsp_unwind(&self->unwinder, map, ucontext, &out);
-    self->record->n_native = (uint16_t)out.n;
-}
-
-static void sample_frames(struct jsp_sampled *self, const void *ucontext)
-{
-    struct jsp_record *r = self->record;
-    jsp_vmstack_read(&self->vm, &self->names, ucontext, r);
-    if (r->cut) /* a leaf that is not the real one must not be credited with its time */
-        sample_append(r, self->cut_id);
-    sample_natives(self, ucontext);
-    if (!r->n_native && !jsp_record_frames(r))
-        sample_append(r, self->empty_id);
-}
-
 /* Why there will be no sample of this expiration; NULL: there will be one. */
 static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucontext)
 {
@@ -194,7 +164,8 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t
     self->record->time_ns = time_ns;
     self->record->cpu_ns = since;
     self->record->weight = weight;
-    sample_frames(self, ucontext);
+    struct jsp_where where = { ucontext, jsp_regs_sp(ucontext) };
+    jsp_sampled_frames(self, &where, NULL);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
                        jsp_record_words(jsp_record_frames(self->record),
                                         self->record->n_native)))
@@ -220,6 +191,25 @@ static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
         chain->plain_sigsafe(sig);
 }
 
+bool jsp_sampled_enter(struct jsp_sampled *self)
+{
+    /* ORDER: relaxed. Only this thread stores it. */
+    uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
+    if (seq & 1)
+        return false;
+    /* ORDER: seq_cst, before the look at `armed`; see S1. */
+    atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
+    return true;
+}
+
+void jsp_sampled_exit(struct jsp_sampled *self)
+{
+    /* ORDER: relaxed. Only this thread stores it. */
+    uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
+    /* S2. ORDER: release: what was written is seen before seq is even. */
+    atomic_store_explicit(&self->seq, seq + 1, memory_order_release);
+}
+
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
 {
     int saved_errno = errno; /* the interrupted code must not see ours */
@@ -227,15 +217,12 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     struct jsp_sampled *self = sample_whose(info, &ours);
 
     if (self) {
-        /* ORDER: relaxed load, only this handler stores it; */
-        uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
-        /* ORDER: seq_cst, before the look at `armed`; see S1. */
-        atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
+        bool nested = !jsp_sampled_enter(self);
         uint64_t begin = jsp_now_ns(CLOCK_MONOTONIC);
         sample_take(self, ucontext, begin);
         jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - begin);
-        /* S2. ORDER: release: what was written is seen before seq is even. */
-        atomic_store_explicit(&self->seq, seq + 2, memory_order_release);
+        if (!nested)
+            jsp_sampled_exit(self);
     } else if (!ours) {
         sample_pass_on(sig, info, ucontext);
     }

@@ -14,12 +14,16 @@
  *   jsp_sampled_counts    -          yes             yes
  *   jsp_sampled_rearm    yes          -              yes, before arming
  *   jsp_sampled_pause     -          yes              -
+ *   jsp_sampled_enter    yes         yes              -
+ *   jsp_sampled_exit     yes         yes              -
+ *   jsp_sampled_frames   yes         yes              -
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_SIGSAFE_SAMPLE_H
 #define JSP_SIGSAFE_SAMPLE_H
 
+#include "merge.h"
 #include "ring.h"
 #include "tick.h"
 #include "unwind.h"
@@ -36,6 +40,8 @@ struct jsp_counts {
 
 /* Add up; ring_tail has no sum. */
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
+
+enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
 
 struct jsp_sampled {
     jsprof_thread own; /* first: what the host sees */
@@ -60,10 +66,14 @@ struct jsp_sampled {
     struct jsp_names names;
     struct jsp_unwinder unwinder;
     /* Borrowed: where the session publishes its map; NULL: VM frames only. */
-    const struct jsp_unwind_map *_Atomic *map;
+    struct jsp_unwind_map *_Atomic *map;
     struct jsp_record *record; /* borrowed, room for max_depth frames of each kind */
     uint32_t empty_id;         /* "[no VM frame]" */
     uint32_t cut_id;           /* "[deeper frames cut]" */
+
+    /* Of jsprof_backtrace. */
+    struct jsp_merged *merged; /* borrowed, room for max_depth frames of each kind */
+    jsprof_backtrace_frame printed[JSP_PRINTED];
 
     struct jsp_ring ring;
 };
@@ -96,6 +106,16 @@ struct jsp_sampled *jsp_sampled_first(void);
 
 /* Is it in the calling thread's list? */
 bool jsp_sampled_is_linked(const struct jsp_sampled *self);
+
+/* The handler, or whoever uses the record in its place on this thread, is inside:
+ * false, somebody is already. */
+bool jsp_sampled_enter(struct jsp_sampled *self);
+void jsp_sampled_exit(struct jsp_sampled *self);
+
+/* All frames, VM and native, into self->record. `here`: the caller's own registers,
+ * NULL where there is a ucontext. */
+void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
+                        const struct jsp_regs_core *here);
 
 /* Set the timer to its next random point. 0 or -1 with errno. */
 int jsp_sampled_rearm(struct jsp_sampled *self);

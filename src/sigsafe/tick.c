@@ -22,6 +22,9 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
     tick->cell = 0;
     tick->random = (seed ^ now_ns) * 0x9E3779B97F4A7C15u | 1;
     tick_random(tick);
+    for (uint32_t i = 0; i < JSP_TICK_STRATA; i++)
+        tick->strata[i] = (uint8_t)i;
+    tick->n_strata = JSP_TICK_STRATA;
 }
 
 uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns)
@@ -36,8 +39,24 @@ uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns)
     return weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
 }
 
+/* Draw one of the strata that are left; when all were drawn, they begin anew. */
+static uint32_t tick_stratum(struct jsp_tick *tick)
+{
+    uint32_t at = (uint32_t)((tick_random(tick) >> 32) * tick->n_strata >> 32);
+    uint32_t last = --tick->n_strata;
+    uint8_t drawn = tick->strata[at];
+    tick->strata[at] = tick->strata[last];
+    tick->strata[last] = drawn;
+    if (!last)
+        tick->n_strata = JSP_TICK_STRATA;
+    return drawn;
+}
+
 uint64_t jsp_tick_next(struct jsp_tick *tick)
 {
-    uint64_t within = (uint64_t)((unsigned __int128)tick_random(tick) * tick->period_ns >> 64);
-    return tick->base_ns + tick->cell * tick->period_ns + within;
+    uint32_t stratum = tick_stratum(tick);
+    uint64_t begin = stratum * tick->period_ns / JSP_TICK_STRATA;
+    uint64_t width = (stratum + 1) * tick->period_ns / JSP_TICK_STRATA - begin;
+    uint64_t within = (uint64_t)((unsigned __int128)tick_random(tick) * width >> 64);
+    return tick->base_ns + tick->cell * tick->period_ns + begin + within;
 }

@@ -2,8 +2,10 @@
  *
  * A thread's clock is cut into cells of one period, and every cell has one sampling
  * point at a random place in it: whatever period the program has, it can not stay
- * in step with us, and the rate is still exactly the one asked for. A signal that
- * comes late stands for all the cells that went by: that is its weight.
+ * in step with us, and the rate is still exactly the one asked for. Of 16 samples
+ * each falls into another sixteenth of its cell, in random order: still no step that
+ * a program could keep, but one that does the same in every cell is seen evenly. A
+ * signal that comes late stands for all the cells that went by: that is its weight.
  *
  *                    SIGPROF handler   before arming
  *   jsp_tick_init           -               yes
@@ -17,11 +19,15 @@
 
 #include "room.h"
 
+enum { JSP_TICK_STRATA = 16 };
+
 struct jsp_tick {
     uint64_t period_ns;
     uint64_t base_ns; /* start of cell 0 on the thread's clock */
     uint64_t cell;    /* the one of the last sample, counted from 1; 0: none yet */
     uint64_t random;  /* never 0 */
+    uint8_t strata[JSP_TICK_STRATA]; /* a permutation; [0, n_strata) are not used yet */
+    uint32_t n_strata;
 };
 
 /* The cells begin now; `seed` is mixed, any value will do. */

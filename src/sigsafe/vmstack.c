@@ -71,10 +71,10 @@ static bool vmstack_link_alive(const struct jsp_vmstack *vm, const jsprof_link *
 }
 
 /* Linked entries come innermost first: count, skip what does not fit, fill backwards. */
-static void vmstack_links(struct vmstack_out *out, const void *ucontext)
+static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
 {
     const jsprof_link *top = out->vm->own->top;
-    uintptr_t floor = jsp_regs_sp(ucontext) - JSP_RED_ZONE;
+    uintptr_t floor = sp - JSP_RED_ZONE;
     uint32_t depth = 0;
 
     for (const jsprof_link *l = top; l && depth < VMSTACK_MAX_LINKS; l = l->up) {
@@ -184,20 +184,20 @@ static void vmstack_walker(struct vmstack_out *out, const void *ucontext)
     out->cut += there - n;
 }
 
-void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names, const void *ucontext,
-                      struct jsp_record *record)
+void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
+                      const struct jsp_where *where, struct jsp_record *record)
 {
     struct vmstack_out out = { vm, names, record->frames, vm->max_depth, 0, 0 };
 
     for (int run = 0; run < JSP_N_RUNS; run++) {
         if (run == JSP_RUN_LINKS && vm->own->top)
-            vmstack_links(&out, ucontext);
+            vmstack_links(&out, where->sp);
         else if (run == JSP_RUN_ARRAY)
             vmstack_array(&out);
         else if (run == JSP_RUN_HOST && vm->host.depth)
             vmstack_host(&out);
-        else if (run == JSP_RUN_WALKER && vm->walk_sigsafe)
-            vmstack_walker(&out, ucontext);
+        else if (run == JSP_RUN_WALKER && vm->walk_sigsafe && where->ucontext)
+            vmstack_walker(&out, where->ucontext);
         record->n[run] = (uint16_t)out.n;
         out.frames += out.n;
         out.room -= out.n;

@@ -38,8 +38,14 @@ void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_d
 /* -EINVAL: this description can not be read from. */
 int jsp_vmstack_check(const jsprof_stack *stack);
 
+/* Where a stack is read from. */
+struct jsp_where {
+    const void *ucontext; /* what was interrupted; NULL: the caller itself, without walker */
+    uintptr_t sp;
+};
+
 /* Fill n, cut and frames of the record (room for max_depth of them). */
-void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names, const void *ucontext,
-                      struct jsp_record *record);
+void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
+                      const struct jsp_where *where, struct jsp_record *record);
 
 #endif

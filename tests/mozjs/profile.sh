@@ -133,7 +133,14 @@ for no_jit in '' 1; do
     check 'and keeps its roots' ordered deep.cap '^down ' '/deep[.]js$'
 
     record torture.cap 1000 "$SCRIPTS/torture.js"
-    at_least total '/torture[.]js$' 60
+    at_least total '/torture[.]js$' 97
+
+    record collect.cap 0 -c 'for (let i = 0; i < 40; i++)
+        JSON.stringify(Array.from({length: 1e5}, function make(_, j) { return "n" + j; })); 0'
+    at_least total '^js::Nursery::collect$' 10
+    check 'a collection stands above what it interrupted' \
+        ordered collect.cap '^js::Nursery::collect$' '^make ' '^from ' '^<command line>$'
+    at_least total '^<command line>$' 98
 done
 unset GJS_DISABLE_JIT
 

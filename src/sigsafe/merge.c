@@ -1,4 +1,4 @@
-/* session/merge.c - see merge.h for the contract.
+/* sigsafe/merge.c - see merge.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */

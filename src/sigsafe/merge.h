@@ -1,4 +1,4 @@
-/* session/merge.h - VM and native frames of a record, in one order.
+/* sigsafe/merge.h - VM and native frames of a record, in one order.
  *
  * The stack grows down, so what has the higher address is further out. A native
  * frame owns the bytes from its callee's CFA up to its own; a VM frame stands
@@ -14,7 +14,7 @@
 #ifndef JSP_SESSION_MERGE_H
 #define JSP_SESSION_MERGE_H
 
-#include "sigsafe/record.h"
+#include "record.h"
 
 struct jsp_merged {
     uint64_t ip;   /* native: looked up one byte earlier unless `leaf`; VM: 0 */

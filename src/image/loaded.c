@@ -1,0 +1,191 @@
+/* image/loaded.c - see loaded.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loaded.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/uio.h>
+
+#include "elf.h"
+
+enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, PE_PCREL_SDATA4 = 0x1B };
+
+struct loaded_walk {
+    struct jsp_loaded_seen *seen;
+    pid_t pid;
+    jsp_loaded_fn each;
+    void *arg;
+    bool is_first;
+    bool has_vdso;
+    uint64_t vdso;
+};
+
+/* How many of the n bytes at `at` could be copied. */
+static size_t loaded_read(pid_t pid, uint64_t at, void *to, size_t n)
+{
+    struct iovec here = { to, n }, there = { (void *)(uintptr_t)at, n };
+    ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+    if (got < 0 && errno != EFAULT) { /* a sandbox forbids it: then we must trust */
+        memcpy(to, there.iov_base, n);
+        got = (ssize_t)n;
+    }
+    return got < 0 ? 0 : (size_t)got;
+}
+
+static uint64_t loaded_mix(uint64_t hash, const void *bytes, size_t n)
+{
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ at[i]) * 1099511628211u; /* FNV-1a */
+    return hash;
+}
+
+/* Where .eh_frame_hdr says that .eh_frame is; 0: nowhere. */
+static uint64_t loaded_frame_of_header(pid_t pid, uint64_t header)
+{
+    struct { uint8_t version, frame, count, table; int32_t at; } h;
+    if (loaded_read(pid, header, &h, sizeof h) != sizeof h || h.version != 1 ||
+        h.frame != PE_PCREL_SDATA4) /* the one that linkers write */
+        return 0;
+    return header + 4 + (uint64_t)(int64_t)h.at;
+}
+
+/* Programs linked statically may have no PT_GNU_EH_FRAME: ask their file. */
+static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
+{
+    struct jsp_elf elf;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || jsp_elf_open(&elf, fd) < 0)
+        return;
+    const Elf64_Shdr *s = jsp_elf_section(&elf, ".eh_frame", 0);
+    if (s && s->sh_flags & SHF_ALLOC) {
+        l->eh_frame = base + s->sh_addr;
+        l->eh_end = l->eh_frame + s->sh_size;
+    }
+    jsp_elf_close(&elf);
+}
+
+static void loaded_code(struct jsp_loaded *l, const struct dl_phdr_info *info)
+{
+    l->start = UINT64_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uint64_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+            continue;
+        l->start = at < l->start ? at : l->start;
+        l->end = at + p->p_memsz > l->end ? at + p->p_memsz : l->end;
+    }
+}
+
+static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info, pid_t pid)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+            l->eh_frame = loaded_frame_of_header(pid, info->dlpi_addr +
+                                                      info->dlpi_phdr[i].p_vaddr);
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uint64_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD && l->eh_frame >= at && l->eh_frame < at + p->p_memsz)
+            l->eh_end = at + p->p_memsz;
+    }
+    if (l->eh_end <= l->eh_frame)
+        l->eh_frame = 0;
+}
+
+static int loaded_tell(struct loaded_walk *w, const struct dl_phdr_info *info)
+{
+    struct jsp_loaded l = { .identity = 14695981039346656037u };
+    uint8_t look[LOADED_LOOK];
+    loaded_code(&l, info);
+    if (l.start >= l.end)
+        return 0;
+    loaded_frame(&l, info, w->pid);
+    if (!l.eh_frame && w->is_first)
+        loaded_ask_file(&l, info->dlpi_addr);
+    const char *name = info->dlpi_name ? info->dlpi_name : "";
+    l.identity = loaded_mix(l.identity, name, strlen(name));
+    l.identity = loaded_mix(l.identity, info->dlpi_phdr,
+                            info->dlpi_phnum * sizeof *info->dlpi_phdr);
+    if (l.eh_frame) {
+        uint64_t n = l.eh_end - l.eh_frame;
+        n = loaded_read(w->pid, l.eh_frame, look, n < sizeof look ? n : sizeof look);
+        l.identity = loaded_mix(l.identity, look, n);
+    }
+    w->has_vdso = w->has_vdso || (w->vdso >= info->dlpi_addr && w->vdso < l.end);
+    return w->each(w->arg, &l);
+}
+
+static int loaded_visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct loaded_walk *w = arg;
+    if (w->is_first && size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
+        if (info->dlpi_adds == w->seen->adds && info->dlpi_subs == w->seen->subs)
+            return 1;
+        w->seen->adds = info->dlpi_adds;
+        w->seen->subs = info->dlpi_subs;
+    }
+    int end = loaded_tell(w, info);
+    w->is_first = false;
+    return end;
+}
+
+/* Not every C library lists it. */
+static int loaded_visit_vdso(struct loaded_walk *w)
+{
+    const ElfW(Ehdr) *head = (const void *)(uintptr_t)w->vdso;
+    struct dl_phdr_info info = { .dlpi_name = "vdso" };
+    info.dlpi_phdr = (const void *)(uintptr_t)(w->vdso + head->e_phoff);
+    info.dlpi_phnum = head->e_phnum;
+    info.dlpi_addr = w->vdso;
+    for (int i = 0; i < info.dlpi_phnum; i++)
+        if (info.dlpi_phdr[i].p_type == PT_LOAD)
+            info.dlpi_addr = w->vdso - info.dlpi_phdr[i].p_vaddr + info.dlpi_phdr[i].p_offset;
+    return loaded_tell(w, &info);
+}
+
+int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each, void *arg)
+{
+    struct loaded_walk w = { .seen = seen, .pid = pid, .each = each, .arg = arg,
+                             .is_first = true, .vdso = getauxval(AT_SYSINFO_EHDR) };
+    int end = dl_iterate_phdr(loaded_visit, &w);
+    if (!end && w.vdso && !w.has_vdso)
+        end = loaded_visit_vdso(&w);
+    return end;
+}
+
+int jsp_loaded_copy(const struct jsp_loaded *loaded, pid_t pid,
+                    struct jsp_ehframe_section *section)
+{
+    size_t n = 0, most = (size_t)(loaded->eh_end - loaded->eh_frame);
+    uint8_t *bytes = NULL;
+    bool whole = false;
+    *section = (struct jsp_ehframe_section){ .addr = loaded->eh_frame };
+    if (!loaded->eh_frame)
+        return 0;
+    while (!whole && n < most) {
+        size_t more = n ? n : LOADED_CHUNK; /* doubles */
+        more = more < most - n ? more : most - n;
+        uint8_t *bigger = realloc(bytes, n + more);
+        if (!bigger) {
+            free(bytes);
+            return -ENOMEM;
+        }
+        bytes = bigger;
+        size_t got = loaded_read(pid, loaded->eh_frame + n, bytes + n, more);
+        n += got;
+        jsp_ehframe_extent(bytes, n, &whole);
+        if (got < more)
+            break;
+    }
+    section->bytes = bytes;
+    section->n = n ? jsp_ehframe_extent(bytes, n, &whole) : 0;
+    return 0;
+}

@@ -1,0 +1,104 @@
+/* sigsafe/backtrace.c - see backtrace.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "backtrace.h"
+#include "merge.h"
+
+enum { BACKTRACE_LINE = 64, BACKTRACE_HEX = 16 };
+
+/* What a merged frame is, for somebody who has no capture to look into. */
+static jsprof_backtrace_frame backtrace_frame(const struct jsp_sampled *self,
+                                              const struct jsp_merged *frame)
+{
+    jsprof_backtrace_frame to = { NULL, frame->ip, frame->line, JSPROF_KIND_NATIVE };
+    uint32_t id = frame->id;
+    struct jsp_jitrows *jit = self->unwinder.jit;
+    if (frame->native && !(jit && jsp_jitrows_label(jit, frame->ip - !frame->leaf, &id)))
+        return to;
+    const struct jsp_label *label = jsp_arena_label(self->names.arena, id);
+    to.name = label->text;
+    to.kind = label->kind;
+    return to;
+}
+
+static void backtrace_take(struct jsp_sampled *self, const struct jsp_backtrace_from *from)
+{
+    struct jsp_where where = { from->ucontext,
+                               from->ucontext ? jsp_regs_sp(from->ucontext) : from->here.sp };
+    jsp_sampled_frames(self, &where, from->ucontext ? NULL : &from->here);
+}
+
+int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
+                  jsprof_backtrace_frame *out, uint32_t max)
+{
+    static const struct jsp_loops none; /* the drain knows them, not the handler */
+    if (!jsp_sampled_enter(self))
+        return -EBUSY;
+    jsp_sampled_pause(self, 1); /* our own timer may fire meanwhile: it is counted */
+    backtrace_take(self, from);
+    uint32_t n = jsp_merge(self->record, &none, self->merged);
+    for (uint32_t i = 0; i < n && i < max; i++)
+        out[i] = backtrace_frame(self, &self->merged[i]);
+    jsp_sampled_pause(self, -1);
+    jsp_sampled_exit(self);
+    return (int)(n < max ? n : max);
+}
+
+/* One write a piece: a signal-safe program has no buffer to spare. */
+static int backtrace_write(int fd, const char *text, size_t n)
+{
+    while (n) {
+        ssize_t done = write(fd, text, n);
+        if (done < 0 && errno != EINTR)
+            return -errno;
+        if (done > 0) {
+            text += done;
+            n -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+/* The digits end at `end`; returns where they begin. */
+static char *backtrace_digits(char *end, uint64_t value, uint32_t base)
+{
+    do
+        *--end = "0123456789abcdef"[value % base];
+    while ((value /= base) != 0);
+    return end;
+}
+
+/* "#12 name" or "#12 0x7f...", then ":line" where it is known. */
+static int backtrace_line(int fd, uint32_t at, const jsprof_backtrace_frame *frame)
+{
+    char text[BACKTRACE_LINE], *end = text + sizeof text, *begin;
+
+    *--end = ' ';
+    begin = backtrace_digits(end, at, 10);
+    *--begin = '#';
+    int err = backtrace_write(fd, begin, (size_t)(end + 1 - begin));
+    if (!err && frame->name) {
+        err = backtrace_write(fd, frame->name, strnlen(frame->name, JSP_LABEL_MAX));
+    } else if (!err) {
+        begin = backtrace_digits(end, frame->pc, 16);
+        *--begin = 'x';
+        *--begin = '0';
+        err = backtrace_write(fd, begin, (size_t)(end - begin));
+    }
+    if (!err && frame->line) {
+        begin = backtrace_digits(end, frame->line, 10);
+        *--begin = ':';
+        err = backtrace_write(fd, begin, (size_t)(end - begin));
+    }
+    return err ? err : backtrace_write(fd, "\n", 1);
+}
+
+int jsp_backtrace_print(struct jsp_sampled *self, const struct jsp_backtrace_from *from, int fd)
+{
+    int n = jsp_backtrace(self, from, self->printed, JSP_PRINTED);
+    int err = n < 0 ? n : 0;
+    for (int i = 0; i < n && !err; i++)
+        err = backtrace_line(fd, (uint32_t)i, &self->printed[i]);
+    return err;
+}

@@ -1,0 +1,88 @@
+/* unit/tick_test.c - src/sigsafe/tick.c: when samples are due and what they weigh.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "sigsafe/tick.h"
+
+#include "test.h"
+
+enum { PERIOD = 1000000, BASE = 777, ROUNDS = 500 };
+
+TEST(each_cell_has_one_point_and_it_is_inside)
+{
+    struct jsp_tick tick;
+    jsp_tick_init(&tick, PERIOD, BASE, 1);
+    for (uint64_t cell = 0; cell < 16 * ROUNDS; cell++) {
+        uint64_t at = jsp_tick_next(&tick);
+        if (!CHECK_EQ((at - BASE) / PERIOD, cell) || !CHECK_EQ(jsp_tick_weigh(&tick, at), 1))
+            return;
+    }
+}
+
+TEST(a_period_that_16_does_not_divide_keeps_its_points_inside)
+{
+    struct jsp_tick tick;
+    jsp_tick_init(&tick, 7, 0, 2);
+    for (uint64_t cell = 0; cell < 16 * ROUNDS; cell++) {
+        uint64_t at = jsp_tick_next(&tick);
+        if (!CHECK_EQ(at / 7, cell))
+            return;
+        jsp_tick_weigh(&tick, at);
+    }
+}
+
+TEST(sixteen_samples_fall_into_the_sixteen_parts_of_their_cells)
+{
+    struct jsp_tick tick;
+    jsp_tick_init(&tick, PERIOD, BASE, 3);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t parts = 0;
+        for (int i = 0; i < JSP_TICK_STRATA; i++) {
+            uint64_t at = jsp_tick_next(&tick);
+            parts |= 1u << (at - BASE) % PERIOD * JSP_TICK_STRATA / PERIOD;
+            jsp_tick_weigh(&tick, at);
+        }
+        if (!CHECK_EQ(parts, 0xFFFF))
+            return;
+    }
+}
+
+/* Where a part comes next to itself, the step between two samples is one period: a
+ * program in step with it must not find that more often than chance has it. */
+TEST(order_of_the_parts_is_random)
+{
+    struct jsp_tick tick;
+    int follows[JSP_TICK_STRATA] = { 0 };
+    uint64_t last = 0;
+    jsp_tick_init(&tick, PERIOD, 0, 4);
+    for (int i = 0; i < 16 * 16 * ROUNDS; i++) {
+        uint64_t at = jsp_tick_next(&tick), part = at % PERIOD * JSP_TICK_STRATA / PERIOD;
+        follows[(part - last) % JSP_TICK_STRATA]++;
+        last = part;
+        jsp_tick_weigh(&tick, at);
+    }
+    for (int step = 1; step < JSP_TICK_STRATA; step++) {
+        CHECK(follows[step] > 16 * ROUNDS * 9 / 10);
+        CHECK(follows[step] < 16 * ROUNDS * 12 / 10);
+    }
+}
+
+TEST(late_sample_stands_for_the_cells_that_went_by)
+{
+    struct jsp_tick tick;
+    jsp_tick_init(&tick, PERIOD, BASE, 5);
+    CHECK_EQ(jsp_tick_weigh(&tick, BASE + PERIOD / 2), 1);
+    CHECK_EQ(jsp_tick_weigh(&tick, BASE + 5 * PERIOD + 1), 5);
+    CHECK_EQ(jsp_tick_weigh(&tick, BASE), 1); /* before the one before: still one */
+    CHECK_EQ((jsp_tick_next(&tick) - BASE) / PERIOD, 7);
+}
+
+int main(void)
+{
+    RUN(each_cell_has_one_point_and_it_is_inside);
+    RUN(a_period_that_16_does_not_divide_keeps_its_points_inside);
+    RUN(sixteen_samples_fall_into_the_sixteen_parts_of_their_cells);
+    RUN(order_of_the_parts_is_random);
+    RUN(late_sample_stands_for_the_cells_that_went_by);
+    return DONE();
+}
