@@ -15,10 +15,7 @@
 #include "symbols_file.h"
 #include "symtab.h"
 
-enum {
-    SYMBOLS_BUDGET = 1 << 26, /* bytes of tables */
-    SYMBOLS_OBJECTS = 1024,   /* a program that makes files for ever gets no further */
-};
+enum { SYMBOLS_OBJECTS = 1024 }; /* a program that makes files for ever gets no further */
 
 struct symbols_object {
     uint64_t dev;
@@ -35,12 +32,13 @@ struct jsp_symbols {
     struct symbols_object *objects; /* owned; SYMBOLS_OBJECTS of them */
     size_t n;
     size_t bytes;
+    size_t budget;   /* constant */
     uint64_t clock;
 
     /* Always:  n <= SYMBOLS_OBJECTS; bytes is the sum over the objects */
 };
 
-int jsp_symbols_open(struct jsp_symbols **out)
+int jsp_symbols_open(struct jsp_symbols **out, size_t budget)
 {
     struct jsp_symbols *s = calloc(1, sizeof *s);
     if (s)
@@ -49,6 +47,7 @@ int jsp_symbols_open(struct jsp_symbols **out)
         free(s);
         return -ENOMEM;
     }
+    s->budget = budget;
     s->demangle = jsp_demangle_find();
     *out = s;
     return 0;
@@ -108,7 +107,7 @@ int jsp_symbols_reason(const struct jsp_symbols *s, const struct jsp_map *map)
 /* Make room for the newest: the one that was not used for longest goes first. */
 static void symbols_shrink(struct jsp_symbols *s, const struct symbols_object *keep)
 {
-    while (s->bytes > SYMBOLS_BUDGET) {
+    while (s->bytes > s->budget) {
         struct symbols_object *oldest = NULL;
         for (size_t i = 0; i < s->n; i++) {
             struct symbols_object *o = &s->objects[i];

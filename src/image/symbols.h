@@ -35,8 +35,11 @@ struct jsp_symbol {
 
 struct jsp_symbols;
 
-/* -ENOMEM. The caller's thread may take the loader's lock. */
-int jsp_symbols_open(struct jsp_symbols **out);
+enum { JSP_SYMBOLS_BUDGET = 1 << 26 }; /* bytes of tables */
+
+/* Begin, with that many bytes for all tables but the one in use. -ENOMEM. The caller's
+ * thread may take the loader's lock. */
+int jsp_symbols_open(struct jsp_symbols **out, size_t budget);
 
 void jsp_symbols_close(struct jsp_symbols *s);
 

@@ -66,7 +66,7 @@ int jsp_bundle_open(struct jsp_bundle **out)
     b->seen = calloc(BUNDLE_FIRST_ROOM, sizeof *b->seen);
     b->text_room = b->seen_room = BUNDLE_FIRST_ROOM;
     b->text_used = 1;
-    if (!b->text || !b->seen || jsp_symbols_open(&b->symbols) < 0) {
+    if (!b->text || !b->seen || jsp_symbols_open(&b->symbols, JSP_SYMBOLS_BUDGET) < 0) {
         jsp_bundle_close(b);
         return -ENOMEM;
     }

@@ -12,6 +12,8 @@
 
 #include "symtab_work.h"
 
+enum { PLT_AARCH64_IRELATIVE = 1032 }; /* some libcs lack the name */
+
 /* A slot's or a resolver's address, and whose it is. */
 struct plt_name {
     uint64_t key;
@@ -73,9 +75,7 @@ static void plt_resolvers(struct jsp_symtab_work *w, const struct jsp_symtab_sou
 {
     for (size_t i = 0; source->symbols && i < source->n; i++) {
         const Elf64_Sym *s = &source->symbols[i];
-        struct plt_name name = { s->st_value, { .name = jsp_symtab_text(source, s->st_name) } };
-        if (ELF64_ST_BIND(s->st_info) == STB_LOCAL)
-            name.of.flags = JSP_SYMTAB_LOCAL;
+        struct plt_name name = { s->st_value, jsp_symtab_like(source, s) };
         if (ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC && *name.of.name)
             plt_put(w, to, name);
     }
@@ -83,7 +83,7 @@ static void plt_resolvers(struct jsp_symtab_work *w, const struct jsp_symtab_sou
 
 static bool plt_is_irelative(uint16_t machine, uint32_t type)
 {
-    return machine == EM_X86_64 ? type == R_X86_64_IRELATIVE : type == R_AARCH64_IRELATIVE;
+    return machine == EM_X86_64 ? type == R_X86_64_IRELATIVE : type == PLT_AARCH64_IRELATIVE;
 }
 
 static void plt_relocations(struct jsp_symtab_work *w, const Elf64_Shdr *section,

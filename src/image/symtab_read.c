@@ -48,19 +48,25 @@ static bool symtab_is_function(const struct jsp_elf *elf, const Elf64_Sym *s, co
     return jsp_elf_is_code(elf, s->st_value);
 }
 
+struct jsp_symtab_entry jsp_symtab_like(const struct jsp_symtab_source *source,
+                                        const Elf64_Sym *s)
+{
+    unsigned bind = ELF64_ST_BIND(s->st_info);
+    struct jsp_symtab_entry like = { .name = jsp_symtab_text(source, s->st_name) };
+    like.class = s->st_size ? JSP_SYMTAB_SIZED : JSP_SYMTAB_LABEL;
+    like.flags = bind == STB_LOCAL ? JSP_SYMTAB_LOCAL : bind == STB_WEAK ? JSP_SYMTAB_WEAK : 0;
+    if (ELF64_ST_TYPE(s->st_info) == STT_NOTYPE)
+        like.flags |= JSP_SYMTAB_UNTYPED;
+    return like;
+}
+
 static void symtab_functions(struct jsp_symtab_work *w, const struct jsp_symtab_source *source)
 {
     for (size_t i = 0; source->symbols && i < source->n; i++) {
         const Elf64_Sym *s = &source->symbols[i];
-        struct jsp_symtab_entry like = { .name = jsp_symtab_text(source, s->st_name) };
-        if (!symtab_is_function(w->elf, s, like.name))
-            continue;
-        unsigned bind = ELF64_ST_BIND(s->st_info);
-        like.class = s->st_size ? JSP_SYMTAB_SIZED : JSP_SYMTAB_LABEL;
-        like.flags = bind == STB_LOCAL ? JSP_SYMTAB_LOCAL : bind == STB_WEAK ? JSP_SYMTAB_WEAK : 0;
-        if (ELF64_ST_TYPE(s->st_info) == STT_NOTYPE)
-            like.flags |= JSP_SYMTAB_UNTYPED;
-        jsp_symtab_add(w, s->st_value, s->st_size, like);
+        struct jsp_symtab_entry like = jsp_symtab_like(source, s);
+        if (symtab_is_function(w->elf, s, like.name))
+            jsp_symtab_add(w, s->st_value, s->st_size, like);
     }
 }
 

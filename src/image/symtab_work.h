@@ -61,6 +61,10 @@ uint64_t jsp_symtab_edge(const struct jsp_elf *elf, uint64_t vaddr);
 /* The string at this place of the source, or "". */
 const char *jsp_symtab_text(const struct jsp_symtab_source *source, uint32_t at);
 
+/* A symbol of the source as an entry, but for its address and size. */
+struct jsp_symtab_entry jsp_symtab_like(const struct jsp_symtab_source *source,
+                                        const Elf64_Sym *symbol);
+
 /* Which of two names at one address a reader would rather see: negative for a. */
 long jsp_symtab_compare(const struct jsp_symtab_entry *a, const struct jsp_symtab_entry *b);
 
