@@ -33,6 +33,8 @@ static struct jsp_unwind_cell *cfa_cell(struct cfa_run *r, struct jsp_cfa_state 
         return &s->fp;
     if (reg == JSP_REG_EXTRA)
         return &s->extra;
+    if (reg == JSP_REG_SP)
+        return &s->sp;
     return reg == r->fde->cie->ra_reg ? &s->ra : NULL;
 }
 
@@ -84,6 +86,7 @@ static void cfa_define(struct cfa_run *r, uint64_t reg, int64_t offset)
 {
     if (reg >= JSP_N_REGS || (int32_t)offset != offset)
         r->bad = true;
+    r->cfa->now.cfa_offset = (int32_t)offset;
     r->cfa->now.cfa = (struct jsp_unwind_cell){ JSP_CELL_REG, (uint8_t)reg, 0,
                                                 (int32_t)offset };
     r->cfa->is_changed = true;
@@ -136,12 +139,6 @@ static void cfa_recall(struct cfa_run *r)
     cfa->is_changed = true;
 }
 
-/* DW_CFA_set_loc: an address in the FDE's encoding. No toolchain of ours writes it. */
-static void cfa_set_loc(struct cfa_run *r)
-{
-    r->bad = true;
-}
-
 /* Instructions about one register. False: op is none of them. */
 static bool cfa_register(struct cfa_run *r, uint8_t op)
 {
@@ -189,7 +186,6 @@ static void cfa_extended(struct cfa_run *r, uint8_t op)
     switch (op) {
     case CFA_NOP:
     case CFA_NEGATE_RA_STATE: break; /* signatures are stripped in any state */
-    case CFA_SET_LOC: cfa_set_loc(r); break;
     case CFA_ADVANCE1: cfa_advance(r, jsp_cursor_u8(c)); break;
     case CFA_ADVANCE2: cfa_advance(r, jsp_cursor_bytes(c, 2)); break;
     case CFA_ADVANCE4: cfa_advance(r, jsp_cursor_bytes(c, 4)); break;
@@ -205,7 +201,7 @@ static void cfa_extended(struct cfa_run *r, uint8_t op)
         break;
     case CFA_DEF_CFA_REGISTER:
         reg = jsp_cursor_uleb(c);
-        cfa_define(r, reg, r->cfa->now.cfa.is == JSP_CELL_REG ? r->cfa->now.cfa.value : 0);
+        cfa_define(r, reg, r->cfa->now.cfa_offset);
         break;
     case CFA_DEF_CFA_OFFSET: cfa_redefine(r, (int64_t)jsp_cursor_uleb(c)); break;
     case CFA_DEF_CFA_OFFSET_SF: cfa_redefine(r, cfa_factored(r, jsp_cursor_sleb(c))); break;
@@ -214,7 +210,7 @@ static void cfa_extended(struct cfa_run *r, uint8_t op)
         r->cfa->is_changed = true;
         break;
     case CFA_ARGS_SIZE: jsp_cursor_uleb(c); break;
-    default: r->bad = true;
+    default: r->bad = true; /* DW_CFA_set_loc, too, which no toolchain of ours writes */
     }
 }
 

@@ -16,7 +16,8 @@
 
 /* At one place of the program; expressions are offsets into the section. */
 struct jsp_cfa_state {
-    struct jsp_unwind_cell cfa, ra, fp, extra;
+    struct jsp_unwind_cell cfa, ra, sp, fp, extra;
+    int32_t cfa_offset; /* the last one given; outlives an expression */
 };
 
 enum { JSP_CFA_NESTED = 32 }; /* remember_state within remember_state */

@@ -59,7 +59,7 @@ static inline bool table_plain(const struct jsp_cfa_state *s, uint32_t *how)
     bool is_sp = s->cfa.reg == JSP_REG_SP, is_fp = s->cfa.reg == JSP_REG_FP;
     uint32_t words = (uint32_t)s->cfa.value / 8;
     if (s->cfa.is != JSP_CELL_REG || !(is_sp || is_fp) || s->cfa.value & 7 ||
-        s->cfa.value < 0 || words >= 1u << JSP_HOW_CFA_BITS)
+        s->cfa.value < 0 || s->sp.is != JSP_CELL_SAME || words >= 1u << JSP_HOW_CFA_BITS)
         return false;
     if (!JSP_RA_IN_EXTRA && (s->ra.is != JSP_CELL_AT || s->ra.value != -8))
         return false;
@@ -87,13 +87,13 @@ static bool table_keep_expr(struct table_work *w, struct jsp_unwind_cell *cell)
 static uint32_t table_rule(struct table_work *w, const struct jsp_ehframe_cie *cie,
                            const struct jsp_cfa_state *s)
 {
-    struct jsp_unwind_rule rule = { s->cfa, s->ra, s->fp, s->extra, cie->is_signal };
+    struct jsp_unwind_rule rule = { s->cfa, s->ra, s->sp, s->fp, s->extra, cie->is_signal };
     if (JSP_RA_IN_EXTRA && cie->ra_reg == JSP_REG_RA)
         rule.ra = rule.extra;
     if (rule.ra.is == JSP_CELL_UNDEFINED && !cie->is_signal)
         return JSP_HOW_END;
     if (!table_keep_expr(w, &rule.cfa) || !table_keep_expr(w, &rule.ra) ||
-        !table_keep_expr(w, &rule.fp) || !table_keep_expr(w, &rule.extra))
+        !table_keep_expr(w, &rule.sp) || !table_keep_expr(w, &rule.fp) || !table_keep_expr(w, &rule.extra))
         return JSP_HOW_NONE;
     int64_t at = jsp_pool_add(&w->rules, &rule, sizeof rule);
     if (at < 0) {

@@ -81,7 +81,7 @@ struct jsp_unwind_cell {
 
 struct jsp_unwind_rule {
     struct jsp_unwind_cell cfa; /* REG or IS_EXPR */
-    struct jsp_unwind_cell ra, fp, extra;
+    struct jsp_unwind_cell ra, sp, fp, extra; /* sp SAME: the CFA */
     uint64_t is_signal;         /* the caller was interrupted, it did not call */
 };
 

@@ -10,12 +10,13 @@ enum {
 };
 
 /* The caller's registers are known: is it further up? Then we are there. */
-static int step_to(struct jsp_unwind_walk *w, uintptr_t cfa, const struct jsp_regs_core *to)
+static int step_to(struct jsp_unwind_walk *w, const struct jsp_regs_core *to)
 {
-    w->cfa = cfa;
-    if (cfa < w->at.sp + !w->is_exact)
+    w->cfa = to->sp;
+    if (to->sp < w->at.sp + !w->is_exact)
         return JSP_STOP_STACK;
-    w->at = (struct jsp_regs_core){ jsp_regs_strip(to->pc), cfa, to->fp, to->extra };
+    w->at = *to;
+    w->at.pc = jsp_regs_strip(to->pc);
     w->regs = NULL;
     w->is_exact = false;
     return w->at.pc ? JSP_STEP_ON : JSP_STOP_END;
@@ -112,11 +113,13 @@ static int step_by_rule(struct jsp_unwind_walk *w, uint32_t index)
     if (rule->ra.is == JSP_CELL_SAME && !(JSP_RA_IN_EXTRA && w->is_exact))
         return JSP_STOP_RULE; /* the link register was overwritten by a call */
     to.pc = JSP_RA_IN_EXTRA ? w->at.extra : 0;
+    to.sp = cfa;
     if ((stop = step_cell(&r, &rule->ra, &to.pc)) != JSP_STEP_ON ||
+        (stop = step_cell(&r, &rule->sp, &to.sp)) != JSP_STEP_ON ||
         (stop = step_cell(&r, &rule->fp, &to.fp)) != JSP_STEP_ON ||
         (stop = step_cell(&r, &rule->extra, &to.extra)) != JSP_STEP_ON)
         return stop;
-    stop = step_to(w, cfa, &to);
+    stop = step_to(w, &to);
     w->is_exact = rule->is_signal != 0;
     return stop;
 }
@@ -150,7 +153,8 @@ static int step_by_pointer(struct jsp_unwind_walk *w)
     to.fp = up;
     if (to.pc && !step_is_code(w, to.pc))
         return JSP_STOP_NO_TABLE;
-    return step_to(w, fp + 16, &to);
+    to.sp = fp + 16;
+    return step_to(w, &to);
 }
 
 static int step_by_host_row(struct jsp_unwind_walk *w, const jsprof_code_row *row)
@@ -174,7 +178,8 @@ static int step_by_host_row(struct jsp_unwind_walk *w, const jsprof_code_row *ro
             return JSP_STOP_UNREADABLE;
         to.fp = word;
     }
-    return step_to(w, cfa, &to);
+    to.sp = cfa;
+    return step_to(w, &to);
 }
 
 static int step_without_rows(struct jsp_unwind_walk *w)
