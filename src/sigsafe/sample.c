@@ -77,9 +77,9 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
-int jsp_sampled_rearm(struct jsp_sampled *self)
+int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t cost_ns)
 {
-    uint64_t at = jsp_tick_next(&self->tick);
+    uint64_t at = jsp_tick_next(&self->tick, cost_ns);
     /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
      * a moment) must not be the last. It is long, because the kernel starts it before
      * our handler runs: one as short as the period would be the processor's next timer
@@ -140,36 +140,44 @@ static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucont
     return sample_has_stack(ucontext) ? NULL : &self->lost_stack;
 }
 
-static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t time_ns)
+/* The stack of this moment, into the ring; or counted as lost. */
+static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t weight)
 {
-    /* S1. ORDER: seq_cst, with `seq` set before it in jsp_sample_handle: whoever
+    struct jsp_where where = { ucontext, jsp_regs_sp(ucontext) };
+    _Atomic uint64_t *loss = sample_loss(self, ucontext);
+    if (loss) {
+        jsp_count(loss, weight);
+        return;
+    }
+    self->record->weight = weight;
+    jsp_sampled_frames(self, &where, NULL);
+    uint32_t n_words = jsp_record_words(jsp_record_frames(self->record), self->record->n_native);
+    if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record, n_words))
+        jsp_count(&self->lost_ring, weight);
+}
+
+static void sample_take(struct jsp_sampled *self, const void *ucontext)
+{
+    /* S1. ORDER: seq_cst, with `seq` set before it in jsp_sampled_enter: whoever
      * clears `armed` and then sees seq even knows that no sample is to come. */
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
         jsp_count(&self->expirations, 1);
         jsp_count(&self->lost_late, 1);
         return;
     }
+    uint64_t time_ns = jsp_now_ns(CLOCK_MONOTONIC);
     uint64_t cpu_ns = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
     uint32_t weight = jsp_tick_weigh(&self->tick,
                                      self->clock == CLOCK_MONOTONIC ? time_ns : cpu_ns);
-    uint64_t since = cpu_ns - self->last_cpu_ns;
-    self->last_cpu_ns = cpu_ns;
     jsp_count(&self->expirations, weight);
-    jsp_sampled_rearm(self);
-    _Atomic uint64_t *loss = sample_loss(self, ucontext);
-    if (loss) {
-        jsp_count(loss, weight);
-        return;
+    if (!self->paused) { /* else the record may be in use */
+        self->record->time_ns = time_ns;
+        self->record->cpu_ns = cpu_ns - self->last_cpu_ns;
     }
-    self->record->time_ns = time_ns;
-    self->record->cpu_ns = since;
-    self->record->weight = weight;
-    struct jsp_where where = { ucontext, jsp_regs_sp(ucontext) };
-    jsp_sampled_frames(self, &where, NULL);
-    if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
-                       jsp_record_words(jsp_record_frames(self->record),
-                                        self->record->n_native)))
-        jsp_count(&self->lost_ring, weight);
+    self->last_cpu_ns = cpu_ns;
+    sample_keep(self, ucontext, weight);
+    jsp_sampled_rearm(self, jsp_now_ns(CLOCK_MONOTONIC) - time_ns);
+    jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - time_ns);
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
@@ -218,9 +226,7 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
 
     if (self) {
         bool nested = !jsp_sampled_enter(self);
-        uint64_t begin = jsp_now_ns(CLOCK_MONOTONIC);
-        sample_take(self, ucontext, begin);
-        jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - begin);
+        sample_take(self, ucontext);
         if (!nested)
             jsp_sampled_exit(self);
     } else if (!ours) {

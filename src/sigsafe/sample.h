@@ -117,8 +117,9 @@ void jsp_sampled_exit(struct jsp_sampled *self);
 void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
                         const struct jsp_regs_core *here);
 
-/* Set the timer to its next random point. 0 or -1 with errno. */
-int jsp_sampled_rearm(struct jsp_sampled *self);
+/* Set the timer to its next random point, after a sample that cost so much. 0 or -1
+ * with errno. */
+int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t cost_ns);
 
 /* All counters at one moment between two signals. False: the thread was inside
  * the handler at every try; *out is not written. */

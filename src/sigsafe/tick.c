@@ -52,11 +52,13 @@ static uint32_t tick_stratum(struct jsp_tick *tick)
     return drawn;
 }
 
-uint64_t jsp_tick_next(struct jsp_tick *tick)
+uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t cost_ns)
 {
+    uint64_t over = JSP_TICK_SHARE * cost_ns / tick->period_ns;
+    uint64_t cell = tick->cell + (over < JSP_TICK_MOST ? over : JSP_TICK_MOST);
     uint32_t stratum = tick_stratum(tick);
     uint64_t begin = stratum * tick->period_ns / JSP_TICK_STRATA;
     uint64_t width = (stratum + 1) * tick->period_ns / JSP_TICK_STRATA - begin;
     uint64_t within = (uint64_t)((unsigned __int128)tick_random(tick) * width >> 64);
-    return tick->base_ns + tick->cell * tick->period_ns + begin + within;
+    return tick->base_ns + cell * tick->period_ns + begin + within;
 }

@@ -13,7 +13,7 @@ TEST(each_cell_has_one_point_and_it_is_inside)
     struct jsp_tick tick;
     jsp_tick_init(&tick, PERIOD, BASE, 1);
     for (uint64_t cell = 0; cell < 16 * ROUNDS; cell++) {
-        uint64_t at = jsp_tick_next(&tick);
+        uint64_t at = jsp_tick_next(&tick, 0);
         if (!CHECK_EQ((at - BASE) / PERIOD, cell) || !CHECK_EQ(jsp_tick_weigh(&tick, at), 1))
             return;
     }
@@ -24,7 +24,7 @@ TEST(a_period_that_16_does_not_divide_keeps_its_points_inside)
     struct jsp_tick tick;
     jsp_tick_init(&tick, 7, 0, 2);
     for (uint64_t cell = 0; cell < 16 * ROUNDS; cell++) {
-        uint64_t at = jsp_tick_next(&tick);
+        uint64_t at = jsp_tick_next(&tick, 0);
         if (!CHECK_EQ(at / 7, cell))
             return;
         jsp_tick_weigh(&tick, at);
@@ -38,7 +38,7 @@ TEST(sixteen_samples_fall_into_the_sixteen_parts_of_their_cells)
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t parts = 0;
         for (int i = 0; i < JSP_TICK_STRATA; i++) {
-            uint64_t at = jsp_tick_next(&tick);
+            uint64_t at = jsp_tick_next(&tick, 0);
             parts |= 1u << (at - BASE) % PERIOD * JSP_TICK_STRATA / PERIOD;
             jsp_tick_weigh(&tick, at);
         }
@@ -56,7 +56,7 @@ TEST(order_of_the_parts_is_random)
     uint64_t last = 0;
     jsp_tick_init(&tick, PERIOD, 0, 4);
     for (int i = 0; i < 16 * 16 * ROUNDS; i++) {
-        uint64_t at = jsp_tick_next(&tick), part = at % PERIOD * JSP_TICK_STRATA / PERIOD;
+        uint64_t at = jsp_tick_next(&tick, 0), part = at % PERIOD * JSP_TICK_STRATA / PERIOD;
         follows[(part - last) % JSP_TICK_STRATA]++;
         last = part;
         jsp_tick_weigh(&tick, at);
@@ -74,11 +74,24 @@ TEST(late_sample_stands_for_the_cells_that_went_by)
     CHECK_EQ(jsp_tick_weigh(&tick, BASE + PERIOD / 2), 1);
     CHECK_EQ(jsp_tick_weigh(&tick, BASE + 5 * PERIOD + 1), 5);
     CHECK_EQ(jsp_tick_weigh(&tick, BASE), 1); /* before the one before: still one */
-    CHECK_EQ((jsp_tick_next(&tick) - BASE) / PERIOD, 7);
+    CHECK_EQ((jsp_tick_next(&tick, 0) - BASE) / PERIOD, 7);
+}
+
+TEST(dear_samples_pass_cells_over_and_the_weight_tells)
+{
+    struct jsp_tick tick;
+    jsp_tick_init(&tick, PERIOD, BASE, 3);
+    CHECK_EQ(jsp_tick_weigh(&tick, BASE), 1);
+    CHECK_EQ((jsp_tick_next(&tick, PERIOD / 4 - 1) - BASE) / PERIOD, 1);
+    uint64_t at = jsp_tick_next(&tick, PERIOD);
+    CHECK_EQ((at - BASE) / PERIOD, 1 + JSP_TICK_SHARE);
+    CHECK_EQ(jsp_tick_weigh(&tick, at), 1 + JSP_TICK_SHARE);
+    CHECK_EQ((jsp_tick_next(&tick, UINT64_MAX / 8) - at) / PERIOD <= JSP_TICK_MOST + 1, true);
 }
 
 int main(void)
 {
+    RUN(dear_samples_pass_cells_over_and_the_weight_tells);
     RUN(each_cell_has_one_point_and_it_is_inside);
     RUN(a_period_that_16_does_not_divide_keeps_its_points_inside);
     RUN(sixteen_samples_fall_into_the_sixteen_parts_of_their_cells);
