@@ -130,7 +130,7 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     thread_begin(t, setup);
     /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
-    if (jsp_sampled_rearm(&t->sampled) == 0)
+    if (jsp_sampled_rearm(&t->sampled, 0) == 0)
         return 0;
     err = -errno;
     jsp_thread_disarm(t);

@@ -77,9 +77,11 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
-int jsp_sampled_rearm(struct jsp_sampled *self)
+int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t earliest)
 {
-    uint64_t at = jsp_tick_next(&self->tick);
+    uint64_t at = jsp_tick_next(&self->tick), period = self->tick.period_ns;
+    if (at < earliest)
+        at += ((earliest - at) / period + 1) * period;
     /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
      * a moment) must not be the last. It is long, because the kernel starts it before
      * our handler runs: one as short as the period would be the processor's next timer
@@ -154,6 +156,29 @@ static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucont
     return sample_has_stack(ucontext) ? NULL : &self->lost_stack;
 }
 
+static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t weight)
+{
+    _Atomic uint64_t *loss = sample_loss(self, ucontext);
+    if (loss) {
+        jsp_count(loss, weight);
+        return;
+    }
+    self->record->weight = weight;
+    jsp_vmstack_read(&self->vm, &self->names, ucontext, self->record);
+    sample_close(self);
+    if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
+                       jsp_record_words(jsp_record_frames(self->record))))
+        jsp_count(&self->lost_ring, weight);
+}
+
+/* A sample may take longer than the period (a very deep stack): the host then gets
+ * as much time as we took, or it would never get on. */
+static uint64_t sample_earliest(const struct jsp_sampled *self, uint64_t now, uint64_t begin)
+{
+    uint64_t spent = jsp_now_ns(CLOCK_MONOTONIC) - begin;
+    return spent > self->tick.period_ns / 4 ? now + 2 * spent : 0;
+}
+
 static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t time_ns)
 {
     /* S1. ORDER: seq_cst, with `seq` set before it in jsp_sample_handle: whoever
@@ -164,25 +189,14 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t
         return;
     }
     uint64_t cpu_ns = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint32_t weight = jsp_tick_weigh(&self->tick,
-                                     self->clock == CLOCK_MONOTONIC ? time_ns : cpu_ns);
-    uint64_t since = cpu_ns - self->last_cpu_ns;
+    uint64_t now = self->clock == CLOCK_MONOTONIC ? time_ns : cpu_ns;
+    uint32_t weight = jsp_tick_weigh(&self->tick, now);
+    self->record->time_ns = time_ns;
+    self->record->cpu_ns = cpu_ns - self->last_cpu_ns;
     self->last_cpu_ns = cpu_ns;
     jsp_count(&self->expirations, weight);
-    jsp_sampled_rearm(self);
-    _Atomic uint64_t *loss = sample_loss(self, ucontext);
-    if (loss) {
-        jsp_count(loss, weight);
-        return;
-    }
-    self->record->time_ns = time_ns;
-    self->record->cpu_ns = since;
-    self->record->weight = weight;
-    jsp_vmstack_read(&self->vm, &self->names, ucontext, self->record);
-    sample_close(self);
-    if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
-                       jsp_record_words(jsp_record_frames(self->record))))
-        jsp_count(&self->lost_ring, weight);
+    sample_keep(self, ucontext, weight);
+    jsp_sampled_rearm(self, sample_earliest(self, now, time_ns));
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)

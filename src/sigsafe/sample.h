@@ -93,8 +93,9 @@ struct jsp_sampled *jsp_sampled_first(void);
 /* Is it in the calling thread's list? */
 bool jsp_sampled_is_linked(const struct jsp_sampled *self);
 
-/* Set the timer to its next random point. 0 or -1 with errno. */
-int jsp_sampled_rearm(struct jsp_sampled *self);
+/* Set the timer to its next random point that is not before `earliest` on the
+ * thread's clock. 0 or -1 with errno. */
+int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t earliest);
 
 /* All counters at one moment between two signals. False: the thread was inside
  * the handler at every try; *out is not written. */
