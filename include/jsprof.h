@@ -399,6 +399,8 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
     jsprof_frame *f = jsprof_frame_next(t);
     if (f) {
         f->function = function;
+        f->label = NULL; /* an earlier push's, which may be gone: if function is NULL */
+        f->detail = NULL;
         f->sp = (uintptr_t)__builtin_frame_address(0);
         f->line = 0;
     }

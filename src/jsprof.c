@@ -128,32 +128,43 @@ int jsprof_open(jsprof **out, const jsprof_options *options)
     setup.fd = public_open_file(&o);
     if (setup.fd < 0)
         return setup.fd;
+    int saved_errno = errno;
     char directory[PATH_MAX];
     setup.dump_directory = o.flags & JSPROF_JITDUMP ? public_directory(&o, directory) : NULL;
     err = jsp_session_open(out, &setup);
     if (err)
         close(setup.fd);
+    errno = saved_errno;
+    return err;
+}
+
+/* Call down; errno stays the host's. */
+static int public_call(int (*call)(jsprof *p), jsprof *p)
+{
+    int saved_errno = errno;
+    int err = call(p);
+    errno = saved_errno;
     return err;
 }
 
 int jsprof_start(jsprof *p)
 {
-    return p ? jsp_session_start(p) : -EINVAL;
+    return p ? public_call(jsp_session_start, p) : -EINVAL;
 }
 
 int jsprof_stop(jsprof *p)
 {
-    return p ? jsp_session_stop(p) : -EINVAL;
+    return p ? public_call(jsp_session_stop, p) : -EINVAL;
 }
 
 int jsprof_close(jsprof *p)
 {
-    return p ? jsp_session_close(p) : 0;
+    return p ? public_call(jsp_session_close, p) : 0;
 }
 
 int jsprof_flush(jsprof *p)
 {
-    return p ? jsp_session_flush(p) : -EINVAL;
+    return p ? public_call(jsp_session_flush, p) : -EINVAL;
 }
 
 int jsprof_start_from_env(jsprof **out)
@@ -216,7 +227,9 @@ int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
     struct jsp_thread *t;
     if (!p || !out)
         return -EINVAL;
+    int saved_errno = errno;
     int err = jsp_session_attach(p, name ? name : "thread", &t);
+    errno = saved_errno;
     if (!err)
         *out = &t->sampled.own;
     return err;
@@ -224,7 +237,10 @@ int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
 
 int jsprof_thread_detach(jsprof_thread *t)
 {
-    return t ? jsp_session_detach(public_thread(t)) : 0;
+    int saved_errno = errno;
+    int err = t ? jsp_session_detach(public_thread(t)) : 0;
+    errno = saved_errno;
+    return err;
 }
 
 void jsprof_thread_pause(jsprof_thread *t)

@@ -133,17 +133,24 @@ static bool account_words(void *into, const struct account_field *fields, const 
     return true;
 }
 
+static uint32_t account_hash(const struct jsp_table *t, uint64_t key)
+{
+    return (uint32_t)(jsp_hash_mix(t->seed, key) >> 16);
+}
+
 static struct jsp_account_thread *account_slot(struct jsp_account *a, uint64_t id)
 {
-    /* Rewritten in the same order each time: look from the end, near is likely. */
-    for (uint32_t i = a->n_threads; i-- > 0;)
-        if (a->threads[i].id == id)
-            return &a->threads[i];
+    uint32_t hash = account_hash(&a->by_id, id), probe = hash, at;
+    while ((at = jsp_table_next(&a->by_id, hash, &probe)) != 0)
+        if (a->threads[at - 1].id == id)
+            return &a->threads[at - 1];
     struct jsp_account_thread *more =
         jsp_grow(a->threads, &a->capacity, a->n_threads, sizeof *more);
     if (!more)
         return NULL;
     a->threads = more;
+    if (jsp_table_add(&a->by_id, hash, a->n_threads) < 0)
+        return NULL;
     return &a->threads[a->n_threads++];
 }
 
@@ -197,8 +204,44 @@ int jsp_account_read(struct jsp_account *a, const char *text, size_t len)
     return bad;
 }
 
+int jsp_account_init(struct jsp_account *a)
+{
+    memset(a, 0, sizeof *a);
+    int err = jsp_table_init(&a->by_id, 0);
+    return err < 0 ? err : jsp_table_init(&a->by_tid, 0);
+}
+
+struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t tid)
+{
+    uint32_t hash = account_hash(&a->by_tid, (uint32_t)tid), probe = hash, at;
+    while ((at = jsp_table_next(&a->by_tid, hash, &probe)) != 0)
+        if (a->threads[at - 1].tid == tid)
+            return &a->threads[at - 1];
+    return NULL;
+}
+
+int jsp_account_seal(struct jsp_account *a)
+{
+    for (uint32_t i = 0; i < a->n_threads; i++) {
+        struct jsp_account_thread *t = &a->threads[i];
+        struct jsp_account_thread *older = jsp_account_of_tid(a, t->tid);
+        uint32_t hash = account_hash(&a->by_tid, (uint32_t)t->tid);
+        t->is_newest = true;
+        t->kept_of_tid = t->kept + (older ? older->kept_of_tid : 0);
+        if (older) {
+            older->is_newest = false;
+            jsp_table_move(&a->by_tid, hash, (uint32_t)(older - a->threads), i);
+        } else if (jsp_table_add(&a->by_tid, hash, i) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
 void jsp_account_free(struct jsp_account *a)
 {
+    jsp_table_free(&a->by_id);
+    jsp_table_free(&a->by_tid);
     free(a->threads);
     memset(a, 0, sizeof *a);
 }

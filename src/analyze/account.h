@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/table.h"
+
 struct jsp_account_session {
     bool present;
     char state[16]; /* "running", "stopped", "final" */
@@ -29,18 +31,31 @@ struct jsp_account_thread {
     uint64_t lost_ring, lost_paused, lost_late, lost_write, lost_stack;
     uint64_t frames_cut, frames_bad, underflows;
     uint64_t cpu_ns, wall_ns, handler_ns;
+
+    /* A tid may serve several threads in turn, and the samples of a file tell them
+     * not apart. After sealing, the newest of each tid has the sums of them all: */
+    bool is_newest;
+    uint64_t kept_of_tid; /* as the lines say */
+    uint64_t in_file;     /* as the file's samples say; whoever counts those adds */
 };
 
 struct jsp_account {
     struct jsp_account_session session;
     struct jsp_account_thread *threads; /* in order of first mention */
     uint32_t n_threads, capacity;
+    struct jsp_table by_id, by_tid;
 };
+
+int jsp_account_init(struct jsp_account *a); /* -ENOMEM */
 
 /* Take the whole lines of one chunk. Returns the count of lines that could not be
  * read, or -ENOMEM. */
 int jsp_account_read(struct jsp_account *a, const char *text, size_t len);
+int jsp_account_seal(struct jsp_account *a); /* after the last chunk; -ENOMEM */
 void jsp_account_free(struct jsp_account *a);
+
+/* The newest thread of this tid, NULL: none. After sealing. */
+struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t tid);
 
 /* Everything that was lost, by all causes. */
 uint64_t jsp_account_lost(const struct jsp_account_thread *t);

@@ -47,6 +47,8 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
         return -ENOMEM;
     w->options = options ? options : &none;
     int err = jsp_lookup_init(&p->lookup);
+    if (err == 0)
+        err = jsp_account_init(&p->account);
     struct jsp_table *const tables[] = { &w->processes, &w->threads, &w->stacks,
                                          &w->functions, &w->places };
     for (size_t i = 0; err == 0 && i < sizeof tables / sizeof *tables; i++)
@@ -69,13 +71,14 @@ static void profile_unit(struct jsp_profile *p)
         p->unit = JSP_VALUE_CPU;
 }
 
-/* A tid may have been used by several threads in turn: take the latest. */
 static void profile_match_losses(struct jsp_profile *p)
 {
-    for (uint32_t t = 0; t < p->n_threads; t++)
-        for (uint32_t i = 0; i < p->account.n_threads; i++)
-            if (p->account.threads[i].tid == p->threads[t].tid)
-                p->threads[t].losses = &p->account.threads[i];
+    for (uint32_t i = 0; i < p->n_threads; i++) {
+        struct jsp_account_thread *t = jsp_account_of_tid(&p->account, p->threads[i].tid);
+        p->threads[i].losses = t;
+        if (t)
+            t->in_file += p->threads[i].weight;
+    }
 }
 
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
@@ -86,6 +89,8 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
     int err = profile_work(p, options);
     if (err == 0)
         err = jsp_scan_frames(p);
+    if (err == 0)
+        err = jsp_account_seal(&p->account);
     if (err == 0) {
         profile_unit(p);
         err = jsp_scan_samples(p);

@@ -93,6 +93,8 @@ static void info_foreign(const struct cli_capture *c)
 {
     const struct jsp_profile *p = &c->profile;
     char n[CLI_NUMBER];
+    if (p->n_threads == 0)
+        return;
     info_head(&c->style, false);
     for (uint32_t i = 0; i < p->n_threads && i < INFO_MOST; i++) {
         printf("%9" PRId32 "  ", p->threads[i].tid);
@@ -115,30 +117,8 @@ void cli_info_threads(const struct cli_capture *c)
         info_ours(c, &p->account.threads[i]);
 }
 
-/* Expirations of a tid that the file's own samples stand for. */
-static uint64_t info_in_file(const struct jsp_profile *p, int32_t tid)
-{
-    uint64_t weight = 0;
-    for (uint32_t i = 0; i < p->n_threads; i++)
-        if (p->threads[i].tid == tid)
-            weight += p->threads[i].weight;
-    return weight;
-}
-
-/* A tid may have served several threads, one after the other. */
-static uint64_t info_kept(const struct jsp_profile *p, int32_t tid)
-{
-    uint64_t kept = 0;
-    for (uint32_t i = 0; i < p->account.n_threads; i++)
-        if (p->account.threads[i].tid == tid)
-            kept += p->account.threads[i].kept;
-    return kept;
-}
-
 static int info_differ(const struct cli_capture *c, const struct jsp_account_thread *t)
 {
-    uint64_t kept = info_kept(&c->profile, t->tid),
-             file = info_in_file(&c->profile, t->tid);
     bool is_final = strcmp(c->profile.account.session.state, "final") == 0;
     int status = CLI_OK;
     if (t->expirations != t->kept + jsp_account_lost(t))
@@ -147,11 +127,12 @@ static int info_differ(const struct cli_capture *c, const struct jsp_account_thr
                           " expirations, but kept %" PRIu64 " and lost %" PRIu64,
                           t->tid, t->expirations, t->kept, jsp_account_lost(t));
     /* While recording, samples are written before the counts that tell of them. */
-    if (is_final ? kept != file : kept > file)
+    if (t->is_newest &&
+        (is_final ? t->kept_of_tid != t->in_file : t->kept_of_tid > t->in_file))
         status = cli_fail(c->label,
                           "MISMATCH: thread %" PRId32 " kept %" PRIu64
                           " expirations, but the file has samples for %" PRIu64,
-                          t->tid, kept, file);
+                          t->tid, t->kept_of_tid, t->in_file);
     return status;
 }
 

@@ -478,6 +478,8 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     if (p->pid != getpid())
         return -ECHILD;
     pthread_mutex_lock(&p->lock);
+    if (!p->draining)
+        jsp_drain_pass(p, false); /* what came late */
     session_total(p, &sum);
     session_copy(out, &sum);
     for (uint32_t i = 0; i < p->n_ids; i++) {

@@ -165,8 +165,8 @@ static void acc_judge(struct acc_errors *e, const struct acc_shares *seen,
 static void acc_run(const struct acc_mode *m, const char *path, struct acc_shares *truth)
 {
     jsprof_options o = { .size = sizeof o, .path = path, .hz = ACC_HZ, .clock = m->clock };
-    jsprof *p;
-    jsprof_thread *t;
+    jsprof *p = NULL;
+    jsprof_thread *t = NULL;
     bench_need(jsprof_open(&p, &o) == 0 && jsprof_thread_attach(p, "work", &t) == 0 &&
                jsprof_start(p) == 0, "starting a session");
     timer_t timer = acc_peer_start(m);

@@ -23,7 +23,8 @@
 #pragma GCC diagnostic ignored "-Wdangling-pointer" /* see calls.c */
 #endif
 
-enum { HANDLER_BATCH = 400, HANDLER_DEPTH = 30, HANDLER_PARTS = 2000 };
+enum { HANDLER_BATCH = 400, HANDLER_DEPTH = 30, HANDLER_PARTS = 2000,
+       HANDLER_FAR = 1000000000 /* seconds */ };
 
 /* An interpreter's frame as interpreters have them. */
 struct handler_entry {
@@ -69,6 +70,8 @@ static void *handler_value(jsprof_thread *t)
 
 struct handler_case {
     const char *name, *limit;
+    int clock;
+    bool labels; /* pushed labels, else registered functions */
 };
 
 static void handler_measure(jsprof *p, jsprof_thread *t, const struct handler_case *c)
@@ -103,32 +106,25 @@ static void handler_open(jsprof **p, jsprof_thread **t, int clock)
     close(o.fd);
 }
 
-static void handler_array(int clock, const struct handler_case *c)
+static void handler_array(const struct handler_case *c)
 {
     jsprof *p;
     jsprof_thread *t;
-    handler_open(&p, &t, clock);
+    handler_open(&p, &t, c->clock);
     for (int i = 0; i < HANDLER_DEPTH; i++)
-        jsprof_enter(t, handler_functions[i]);
+        if (c->labels)
+            jsprof_push(t, handler_text[i], NULL, 7);
+        else
+            jsprof_enter(t, handler_functions[i]);
     handler_measure(p, t, c);
     jsprof_close(p);
     jsprof_thread_detach(t);
 }
 
-static void handler_labels(const struct handler_case *c)
+static void handler_host(void)
 {
-    jsprof *p;
-    jsprof_thread *t;
-    handler_open(&p, &t, JSPROF_CLOCK_CPU);
-    for (int i = 0; i < HANDLER_DEPTH; i++)
-        jsprof_push(t, handler_text[i], NULL, 7);
-    handler_measure(p, t, c);
-    jsprof_close(p);
-    jsprof_thread_detach(t);
-}
-
-static void handler_host(const struct handler_case *c)
-{
+    static const struct handler_case c = { .name = "handler, 30 labels (host's array)",
+                                           .limit = "<= 2x empty" };
     jsprof *p;
     jsprof_thread *t;
     jsprof_stack stack = {
@@ -142,7 +138,7 @@ static void handler_host(const struct handler_case *c)
     handler_open(&p, &t, JSPROF_CLOCK_CPU);
     bench_need(jsprof_thread_set_stack(t, &stack) == 0, "jsprof_thread_set_stack");
     handler_depth = HANDLER_DEPTH;
-    handler_measure(p, t, c);
+    handler_measure(p, t, &c);
     jsprof_close(p);
     jsprof_thread_detach(t);
 }
@@ -150,7 +146,8 @@ static void handler_host(const struct handler_case *c)
 /* Linked entries, on a C stack that is as deep as the VM's. */
 static __attribute__((noinline)) void handler_links(jsprof *p, jsprof_thread *t, int depth)
 {
-    static const struct handler_case c = { "handler, 30 linked functions", "<= 2x empty" };
+    static const struct handler_case c = { .name = "handler, 30 linked functions",
+                                           .limit = "<= 2x empty" };
     jsprof_link link;
     jsprof_link_enter(t, &link, handler_functions[depth]);
     if (depth + 1 < HANDLER_DEPTH)
@@ -162,7 +159,7 @@ static __attribute__((noinline)) void handler_links(jsprof *p, jsprof_thread *t,
 
 static void handler_empty_stack(void)
 {
-    static const struct handler_case c = { "handler, no frame at all", NULL };
+    static const struct handler_case c = { .name = "handler, no frame at all" };
     jsprof *p;
     jsprof_thread *t;
     handler_open(&p, &t, JSPROF_CLOCK_CPU);
@@ -179,17 +176,18 @@ enum handler_part {
 };
 
 static const char *const handler_part_names[] = {
-    "part: clock_gettime MONOTONIC (2 a sample)", "part: clock_gettime THREAD_CPUTIME",
-    "part: arming the timer again", "part: reading 30 frames", "part: copy into the ring",
+    "  clock_gettime MONOTONIC, twice a sample", "  clock_gettime THREAD_CPUTIME",
+    "  timer_settime", "  reading 30 frames", "  copy into the ring",
 };
 
 static void handler_part_run(enum handler_part part, struct jsp_sampled *s, ucontext_t *uc)
 {
+    struct itimerspec when = { { 0, 0 }, { HANDLER_FAR, 0 } };
     struct timespec ts;
     switch (part) {
     case PART_MONOTONIC: clock_gettime(CLOCK_MONOTONIC, &ts); break;
     case PART_CPU: clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts); break;
-    case PART_REARM: s->tick.cell++; jsp_sampled_rearm(s); break;
+    case PART_REARM: timer_settime(s->timer, TIMER_ABSTIME, &when, NULL); break;
     case PART_STACK: jsp_vmstack_read(&s->vm, &s->names, uc, s->record); break;
     case PART_PUSH:
         jsp_ring_push(&s->ring, (const uint64_t *)(const void *)s->record,
@@ -245,17 +243,20 @@ static void handler_set_up(void)
     }
 }
 
+static const struct handler_case handler_cases[] = {
+    { "handler, 30 functions (array)", "<= 2x empty", JSPROF_CLOCK_CPU, false },
+    { "handler, the same, wall clock", "<= 2x empty", JSPROF_CLOCK_WALL, false },
+    { "handler, 30 labels (array)", "<= 2x empty", JSPROF_CLOCK_CPU, true },
+};
+
 int main(void)
 {
     bench_pin();
     handler_set_up();
     handler_empty_stack();
-    handler_array(JSPROF_CLOCK_CPU,
-                  &(struct handler_case){ "handler, 30 functions (array)", "<= 2x empty" });
-    handler_array(JSPROF_CLOCK_WALL,
-                  &(struct handler_case){ "handler, the same, wall clock", "<= 2x empty" });
-    handler_labels(&(struct handler_case){ "handler, 30 labels (array)", "<= 2x empty" });
-    handler_host(&(struct handler_case){ "handler, 30 labels (host's array)", "<= 2x empty" });
+    for (size_t i = 0; i < sizeof handler_cases / sizeof *handler_cases; i++)
+        handler_array(&handler_cases[i]);
+    handler_host();
     if (bench_verbose()) {
         handler_parts(JSPROF_CLOCK_CPU);
         handler_parts(JSPROF_CLOCK_WALL);

@@ -106,7 +106,7 @@ static struct memory_growth memory_weigh(void)
 
 static struct memory_growth memory_in_child(void)
 {
-    struct memory_growth g;
+    struct memory_growth g = { 0, 0 };
     int ends[2], status;
     bench_need(pipe(ends) == 0, "pipe");
     pid_t pid = fork();

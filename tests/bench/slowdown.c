@@ -132,7 +132,7 @@ static jsprof_thread *slowdown_open(int clock)
     jsprof_options o = { .size = sizeof o, .hz = SLOWDOWN_HZ, .clock = clock,
                          .flags = JSPROF_USE_FD };
     jsprof_stack stack = interp_describe(&slowdown_vm);
-    jsprof_thread *t;
+    jsprof_thread *t = NULL;
 
     o.fd = open("/dev/null", O_WRONLY);
     bench_need(jsprof_open(&slowdown_session, &o) == 0 &&

@@ -358,6 +358,29 @@ TEST(losses_take_the_last_whole_line_of_each_key)
     unloaded();
 }
 
+TEST(reused_tid_is_balanced_over_all_its_threads)
+{
+    static const char lines[] =
+        "thread id=1 tid=100 kept=1 expirations=1\n"
+        "thread id=2 tid=100 kept=2 expirations=2\n"
+        "thread id=3 tid=101 kept=5 expirations=5\n";
+    begin(false);
+    build_chunk(&b, "jsprof/losses", lines, sizeof lines - 1);
+    for (int i = 0; i < 3; i++)
+        sample(1, f1, 0, 0);
+    if (!loaded())
+        return;
+    const struct jsp_account_thread *t = p.account.threads;
+    CHECK_EQ(p.account.n_threads, 3);
+    CHECK_EQ(t[0].is_newest, false);
+    CHECK_EQ(t[1].is_newest, true);
+    CHECK_EQ(t[1].kept_of_tid, 3);
+    CHECK_EQ(t[1].in_file, 3);
+    CHECK_EQ(t[2].kept_of_tid, 5);
+    CHECK_EQ(t[2].in_file, 0);
+    unloaded();
+}
+
 TEST(threads_are_apart_and_can_be_chosen)
 {
     begin(false);
@@ -468,6 +491,7 @@ int main(void)
     RUN(bundled_symbols_serve_both_conventions_of_an_end);
     RUN(symbol_whose_name_lies_outside_is_skipped_and_said);
     RUN(losses_take_the_last_whole_line_of_each_key);
+    RUN(reused_tid_is_balanced_over_all_its_threads);
     RUN(threads_are_apart_and_can_be_chosen);
     RUN(tree_stands_on_its_roots_or_on_its_leaves);
     RUN(direct_recursion_is_one_node_unless_asked_for);

@@ -1,0 +1,250 @@
+/* owner_test.c - whose signal it is: other owners, chaining, late arrivals, and what
+ * the interrupted program may not notice.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "sigsafe/sample.h"
+
+static _Atomic int others, others_ours;
+
+static void other_handler(int sig, siginfo_t *info, void *ucontext)
+{
+    (void)sig, (void)ucontext;
+    atomic_fetch_add_explicit(info->si_code == SI_TIMER ? &others_ours : &others, 1,
+                              memory_order_relaxed);
+}
+
+static void other_plain(int sig)
+{
+    (void)sig;
+    atomic_fetch_add_explicit(&others, 1, memory_order_relaxed);
+}
+
+static struct sigaction now_installed(void)
+{
+    struct sigaction now;
+    sigaction(SIGPROF, NULL, &now);
+    return now;
+}
+
+static void other_profiler(suseconds_t us)
+{
+    struct itimerval every = { { 0, us }, { 0, us } };
+    setitimer(ITIMER_PROF, &every, NULL);
+}
+
+TEST(signal_that_somebody_owns_is_refused)
+{
+    struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
+    struct host h;
+    sigaction(SIGPROF, &other, NULL);
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_start(h.prof), -EBUSY);
+    CHECK(now_installed().sa_sigaction == other_handler);
+    signal(SIGPROF, SIG_DFL);
+    CHECK_EQ(jsprof_start(h.prof), 0); /* nothing was left behind */
+    host_finish(&h);
+    CHECK(now_installed().sa_handler == SIG_DFL);
+}
+
+static void chain(const struct sigaction *other)
+{
+    struct host h;
+    jsprof_thread *me;
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
+    options.flags = JSPROF_CHAIN;
+    others = others_ours = 0;
+    sigaction(SIGPROF, other, NULL);
+    if (!CHECK_EQ(host_open_with(&h, options), 0))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    other_profiler(10000);
+    host_burn_ms(150);
+    other_profiler(0);
+    host_stats(&h);
+    CHECK(others >= 5);          /* theirs went on to them */
+    CHECK(others <= 20);         /* and ours did not: 1 in 10 at most */
+    CHECK_EQ(others_ours, 0);
+    CHECK(jsprof_flush(h.prof) == 0);
+    host_finish(&h);
+    CHECK(now_installed().sa_sigaction == other->sa_sigaction);
+    others = 0;
+    raise(SIGPROF);
+    CHECK_EQ(others, 1);
+    signal(SIGPROF, SIG_DFL);
+}
+
+TEST(chained_owner_gets_its_signals_and_none_of_ours)
+{
+    chain(&(struct sigaction){ .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO });
+}
+
+TEST(chained_owner_with_an_old_style_handler_gets_its_signals)
+{
+    chain(&(struct sigaction){ .sa_handler = other_plain });
+}
+
+/* It is pending when the session ends; the default action would kill us. */
+TEST(signal_that_arrives_after_stop_kills_nobody)
+{
+    for (int i = 0; i < 20; i++) {
+        struct host h;
+        jsprof_thread *me;
+        if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+            return;
+        CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+        CHECK_EQ(jsprof_start(h.prof), 0);
+        host_mask(SIG_BLOCK, SIGPROF);
+        sigset_t pending;
+        do
+            sigpending(&pending);
+        while (!sigismember(&pending, SIGPROF));
+        CHECK_EQ(jsprof_stop(h.prof), 0);
+        CHECK(now_installed().sa_handler == SIG_DFL);
+        host_mask(SIG_UNBLOCK, SIGPROF);
+        host_finish(&h);
+    }
+}
+
+/* What the kernel would deliver, made by hand: some kernels throw it away. */
+static void deliver(const jsprof_thread *t)
+{
+    const struct jsp_sampled *sampled = (const void *)t;
+    siginfo_t info = { .si_signo = SIGPROF, .si_code = SI_TIMER };
+    ucontext_t context;
+    info.si_value.sival_ptr = jsp_sample_value(sampled->number);
+    getcontext(&context);
+    jsp_sample_handle(SIGPROF, &info, &context);
+}
+
+TEST(signal_that_arrives_after_stop_is_counted_as_late)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    deliver(me);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    deliver(me);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_EQ(h.stats.lost_late, 2);
+        CHECK_EQ(h.stats.expirations, h.stats.kept + 2);
+    }
+    deliver(me); /* its session is gone, its memory is not */
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+TEST(interrupted_code_keeps_its_errno)
+{
+    struct host h;
+    jsprof_thread *me;
+    int changed = 0;
+    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + 50000000;
+    do {
+        errno = 12345;
+        for (volatile int i = 0; i < 10000; i = i + 1)
+            ;
+        changed += errno != 12345;
+    } while (host_ns(CLOCK_MONOTONIC) < until);
+    CHECK_EQ(changed, 0);
+    host_stats(&h);
+    host_finish(&h);
+}
+
+static void *write_late(void *arg)
+{
+    int *pipe_end = arg;
+    host_burn_ms(60); /* many signals for who waits */
+    return write(*pipe_end, "x", 1) == 1 ? arg : NULL;
+}
+
+TEST(read_that_was_interrupted_goes_on)
+{
+    struct host h;
+    jsprof_thread *me;
+    int ends[2];
+    char byte = 0;
+    void *wrote;
+    if (!CHECK_EQ(pipe(ends), 0) || !host_open(&h, 1000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    pthread_t writer = host_thread(write_late, &ends[1]);
+    CHECK_EQ(read(ends[0], &byte, 1), 1);
+    CHECK_EQ(byte, 'x');
+    pthread_join(writer, &wrote);
+    CHECK(wrote);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(h.stats.samples > 10);
+    }
+    host_free(&h);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static int run_without_timers(void)
+{
+    struct rlimit none = { 0, 0 };
+    struct host h;
+    jsprof_thread *me = NULL;
+    if (setrlimit(RLIMIT_SIGPENDING, &none) != 0)
+        return 1;
+    if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0)
+        return 2;
+    if (jsprof_start(h.prof) != 0) /* no thread, no timer */
+        return 3;
+    errno = 12345;
+    if (jsprof_thread_attach(h.prof, "main", &me) != -EAGAIN || me)
+        return 4;
+    if (errno != 12345)
+        return 5;
+    if (jsprof_stop(h.prof) != 0 || jsprof_thread_attach(h.prof, "main", &me) != 0)
+        return 6;
+    if (jsprof_start(h.prof) != -EAGAIN || errno != 12345)
+        return 7;
+    if (now_installed().sa_handler != SIG_DFL)
+        return 8;
+    host_burn_ms(5);
+    return jsprof_thread_detach(me) == 0 && jsprof_close(h.prof) == 0 ? 0 : 9;
+}
+
+TEST(host_goes_on_where_no_timer_can_be_had)
+{
+    int status = -1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(run_without_timers());
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+}
+
+int main(void)
+{
+    RUN(signal_that_somebody_owns_is_refused);
+    RUN(chained_owner_gets_its_signals_and_none_of_ours);
+    RUN(chained_owner_with_an_old_style_handler_gets_its_signals);
+    RUN(signal_that_arrives_after_stop_kills_nobody);
+    RUN(signal_that_arrives_after_stop_is_counted_as_late);
+    RUN(interrupted_code_keeps_its_errno);
+    RUN(read_that_was_interrupted_goes_on);
+    RUN(host_goes_on_where_no_timer_can_be_had);
+    return DONE();
+}

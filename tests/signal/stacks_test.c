@@ -1,0 +1,328 @@
+/* stacks_test.c - VM stacks that are deep, broken, in transition, or on little memory,
+ * sampled for real and read back by name.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <setjmp.h>
+
+static struct host h;
+static jsprof_thread *me;
+
+static bool begin_with(jsprof_options options)
+{
+    return CHECK_EQ(host_open_with(&h, options), 0) &&
+           CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0) &&
+           CHECK_EQ(jsprof_start(h.prof), 0);
+}
+
+static bool begin(void)
+{
+    return begin_with(host_options(10000, JSPROF_CLOCK_WALL));
+}
+
+static bool finish(void)
+{
+    if (!host_close(&h))
+        return false;
+    host_check(&h);
+    return CHECK(h.stats.samples > 0);
+}
+
+static jsprof_function *function(const char *name)
+{
+    jsprof_function *f = NULL;
+    CHECK_EQ(jsprof_function_new(&f, name, NULL, 0, JSPROF_KIND_VM), 0);
+    return f;
+}
+
+static __attribute__((noinline)) int recurse(int depth, const jsprof_function *f)
+{
+    jsprof_link link;
+    int sum = depth;
+    jsprof_link_enter(me, &link, f);
+    if (depth > 0)
+        sum += recurse(depth - 1, f);
+    else
+        host_burn_ms(100);
+    jsprof_link_leave(me, &link);
+    return sum;
+}
+
+static void *recurse_deep(void *arg)
+{
+    jsprof_function *root = function("root"), *f = function("inner");
+    jsprof_link link;
+    if (begin()) {
+        jsprof_link_enter(me, &link, root);
+        recurse(100000, f);
+        jsprof_link_leave(me, &link);
+        CHECK_EQ(jsprof_thread_detach(me), 0);
+        if (finish()) {
+            CHECK(host_weight(&h, "root") * 10 > h.stats.kept * 8);
+            CHECK(host_weight(&h, "[deeper frames cut]") * 10 > h.stats.kept * 8);
+            CHECK(h.stats.frames_cut > 99000);
+            CHECK_EQ(h.stats.frames_bad, 0);
+        }
+        host_free(&h);
+    }
+    jsprof_function_free(root);
+    jsprof_function_free(f);
+    return arg;
+}
+
+TEST(recursion_of_100000_linked_frames_keeps_its_roots)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 512 << 20);
+    if (CHECK_EQ(pthread_create(&thread, &attr, recurse_deep, NULL), 0))
+        pthread_join(thread, NULL); /* its checks are the only ones meanwhile */
+}
+
+TEST(depth_beyond_capacity_keeps_the_roots_and_comes_back)
+{
+    jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
+    options.max_depth = 4;
+    if (!begin_with(options))
+        return;
+    jsprof_push(me, "root", NULL, 0);
+    for (int i = 0; i < 9; i++)
+        jsprof_push(me, "inner", NULL, 0);
+    host_burn_ms(30);
+    for (int i = 0; i < 9; i++)
+        jsprof_pop(me);
+    host_burn_ms(30);
+    jsprof_pop(me);
+    CHECK_EQ(me->depth, 0);
+    if (finish()) {
+        uint64_t cut = host_weight(&h, "[deeper frames cut]");
+        CHECK(cut * 10 > h.stats.kept * 2 && cut * 10 < h.stats.kept * 8);
+        CHECK(host_weight(&h, "root") * 10 > h.stats.kept * 8);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+TEST(leave_below_zero_is_counted_and_does_no_harm)
+{
+    if (!begin())
+        return;
+    jsprof_push(me, "work", NULL, 0);
+    for (int i = 0; i < 4; i++)
+        jsprof_pop(me);
+    jsprof_leave_to(me, 7);
+    CHECK_EQ(me->depth, 0);
+    jsprof_push(me, "work", NULL, 0);
+    host_burn_ms(20);
+    jsprof_pop(me);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    host_stats(&h);
+    CHECK_EQ(h.stats.underflows, 4);
+    if (finish())
+        CHECK(host_weight(&h, "work") > 100);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+/* Both labels stand at one address, one after the other. */
+TEST(label_that_was_overwritten_shows_each_text_in_its_time)
+{
+    char label[16];
+    if (!begin())
+        return;
+    for (int i = 0; i < 10; i++) {
+        strcpy(label, i & 1 ? "odd" : "even");
+        jsprof_push(me, label, NULL, 0);
+        host_burn_ms(5);
+        jsprof_pop(me);
+        memset(label, '#', sizeof label); /* no end: never to be read */
+    }
+    if (finish()) {
+        uint64_t odd = host_weight(&h, "odd"), even = host_weight(&h, "even");
+        CHECK((odd + even) * 10 > h.stats.kept * 8);
+        CHECK(odd * 10 > h.stats.kept * 2 && even * 10 > h.stats.kept * 2);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+/* What the slot's last user called itself is gone: asan sees who reads it. */
+TEST(enter_without_a_function_does_not_show_the_frame_before)
+{
+    char *label = strdup("freed");
+    if (!label || !begin())
+        return;
+    jsprof_push(me, label, label, 0);
+    jsprof_pop(me);
+    memset(label, 'x', 5);
+    free(label);
+    jsprof_enter(me, NULL);
+    host_burn_ms(20);
+    jsprof_leave(me);
+    if (finish()) {
+        CHECK(host_weight(&h, "[no name]") * 10 > h.stats.kept * 8);
+        CHECK(h.stats.frames_bad > 0);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+static jmp_buf out;
+
+static volatile bool jump;
+
+static __attribute__((noinline)) void jump_out(const jsprof_function *f, int depth)
+{
+    jsprof_link link;
+    jsprof_link_enter(me, &link, f);
+    if (depth)
+        jump_out(f, depth - 1);
+    else if (jump)
+        longjmp(out, 1);
+    jsprof_link_leave(me, &link);
+}
+
+/* Writes over where the dead links stood. */
+static __attribute__((noinline)) void burn_over(uint64_t ms)
+{
+    volatile unsigned char junk[4096];
+    for (size_t i = 0; i < sizeof junk; i++)
+        junk[i] = 0x41;
+    host_burn_ms(ms);
+}
+
+TEST(links_that_longjmp_left_behind_are_not_followed)
+{
+    jsprof_function *f = function("jumped over"), *g = function("still there");
+    jsprof_link link;
+    if (!begin())
+        return;
+    jsprof_link_enter(me, &link, g);
+    jump = true;
+    if (!setjmp(out))
+        jump_out(f, 20);
+    burn_over(20); /* the host has not noticed yet: counted, not followed */
+    me->top = &link;
+    host_burn_ms(20);
+    jsprof_link_leave(me, &link);
+    if (finish()) {
+        uint64_t there = host_weight(&h, "still there");
+        CHECK(there * 10 > h.stats.kept * 2 && there * 10 < h.stats.kept * 8);
+        CHECK(host_weight(&h, "jumped over") * 10 < h.stats.kept);
+        CHECK(h.stats.frames_bad > 0);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+    jsprof_function_free(f);
+    jsprof_function_free(g);
+}
+
+TEST(pauses_nest_and_are_counted)
+{
+    if (!begin())
+        return;
+    jsprof_thread_pause(me);
+    jsprof_thread_pause(me);
+    jsprof_push(me, "hidden", NULL, 0);
+    host_burn_ms(20);
+    jsprof_thread_resume(me);
+    host_burn_ms(20);
+    jsprof_pop(me);
+    jsprof_thread_resume(me);
+    jsprof_thread_resume(me); /* one too many does nothing */
+    jsprof_push(me, "shown", NULL, 0);
+    host_burn_ms(20);
+    jsprof_pop(me);
+    if (finish()) {
+        CHECK_EQ(host_weight(&h, "hidden"), 0);
+        CHECK(host_weight(&h, "shown") > 100);
+        CHECK(h.stats.lost_paused > 200);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+static stack_t alt;
+static size_t room_left; /* bytes that a signal finds there, beside its own frame */
+static uintptr_t in_signal;
+
+static void look_where_we_are(int sig)
+{
+    (void)sig;
+    in_signal = (uintptr_t)__builtin_frame_address(0);
+}
+
+/* The host's own handler runs on its alternate stack and uses most of it up; we come
+ * on top of it. */
+static void burn_in_handler(int sig)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)alt.ss_sp;
+    raise(SIGUSR2); /* costs the stack what ours will cost */
+    volatile char *used = __builtin_alloca(in_signal - low - room_left);
+    CHECK(here > in_signal && low + room_left < in_signal);
+    used[0] = (char)sig;
+    host_burn_ms(20);
+}
+
+static void on_alternate_stack(size_t room)
+{
+    struct sigaction on_it = { .sa_handler = burn_in_handler, .sa_flags = SA_ONSTACK };
+    stack_t before;
+    alt = (stack_t){ .ss_sp = malloc(1 << 20), .ss_size = 1 << 20 };
+    room_left = room;
+    sigaltstack(&alt, &before);
+    sigaction(SIGUSR1, &on_it, NULL);
+    on_it.sa_handler = look_where_we_are;
+    sigaction(SIGUSR2, &on_it, NULL);
+    raise(SIGUSR1);
+    signal(SIGUSR1, SIG_DFL);
+    sigaltstack(&before, NULL);
+    free(alt.ss_sp);
+}
+
+TEST(sample_on_a_small_alternate_stack_is_lost_and_counted)
+{
+    if (HOST_SANITIZED) {
+        SKIP("a sanitizer's frames do not fit a small stack");
+        return;
+    }
+    if (!begin())
+        return;
+    on_alternate_stack(1500);
+    if (finish())
+        CHECK(h.stats.lost_stack > 100);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+TEST(sample_on_a_large_alternate_stack_is_kept)
+{
+    if (!begin())
+        return;
+    jsprof_push(me, "in a handler", NULL, 0);
+    on_alternate_stack(1 << 16);
+    jsprof_pop(me);
+    if (finish()) {
+        CHECK_EQ(h.stats.lost_stack, 0);
+        CHECK(host_weight(&h, "in a handler") > 100);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+int main(void)
+{
+    RUN(recursion_of_100000_linked_frames_keeps_its_roots);
+    RUN(depth_beyond_capacity_keeps_the_roots_and_comes_back);
+    RUN(leave_below_zero_is_counted_and_does_no_harm);
+    RUN(label_that_was_overwritten_shows_each_text_in_its_time);
+    RUN(enter_without_a_function_does_not_show_the_frame_before);
+    RUN(links_that_longjmp_left_behind_are_not_followed);
+    RUN(pauses_nest_and_are_counted);
+    RUN(sample_on_a_small_alternate_stack_is_lost_and_counted);
+    RUN(sample_on_a_large_alternate_stack_is_kept);
+    return DONE();
+}
