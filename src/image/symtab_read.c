@@ -17,6 +17,8 @@ static void symtab_source(struct jsp_symtab_source *source, const struct jsp_elf
             s->sh_entsize != sizeof *source->symbols)
             continue;
         source->symbols = jsp_elf_read_section(elf, s);
+        if (!source->symbols)
+            continue;
         source->n = s->sh_size / sizeof *source->symbols;
         source->text = jsp_elf_read_section(elf, &elf->sections[s->sh_link]);
         source->text_size = elf->sections[s->sh_link].sh_size;
@@ -30,6 +32,8 @@ static void symtab_dynamic(struct jsp_symtab_source *source, const struct jsp_el
     if (source->symbols || !jsp_elf_dynamic(elf, &found))
         return;
     source->symbols = jsp_elf_read(elf, found.symbols);
+    if (!source->symbols)
+        return;
     source->n = found.symbols.size / sizeof *source->symbols;
     source->text = jsp_elf_read(elf, found.text);
     source->text_size = found.text.size;
