@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/table.h"
+#include "analyze/hash.h"
 
 struct account_field {
     const char *key;
@@ -133,7 +133,7 @@ static bool account_words(void *into, const struct account_field *fields, const 
     return true;
 }
 
-static uint32_t account_hash(const struct jsp_table *t, uint64_t key)
+static uint32_t account_hash(const struct jsp_hash *t, uint64_t key)
 {
     return (uint32_t)(jsp_hash_mix(t->seed, key) >> 16);
 }
@@ -141,7 +141,7 @@ static uint32_t account_hash(const struct jsp_table *t, uint64_t key)
 static struct jsp_account_thread *account_slot(struct jsp_account *a, uint64_t id)
 {
     uint32_t hash = account_hash(&a->by_id, id), probe = hash, at;
-    while ((at = jsp_table_next(&a->by_id, hash, &probe)) != 0)
+    while ((at = jsp_hash_next(&a->by_id, hash, &probe)) != 0)
         if (a->threads[at - 1].id == id)
             return &a->threads[at - 1];
     struct jsp_account_thread *more =
@@ -149,7 +149,7 @@ static struct jsp_account_thread *account_slot(struct jsp_account *a, uint64_t i
     if (!more)
         return NULL;
     a->threads = more;
-    if (jsp_table_add(&a->by_id, hash, a->n_threads) < 0)
+    if (jsp_hash_add(&a->by_id, hash, a->n_threads) < 0)
         return NULL;
     return &a->threads[a->n_threads++];
 }
@@ -207,14 +207,14 @@ int jsp_account_read(struct jsp_account *a, const char *text, size_t len)
 int jsp_account_init(struct jsp_account *a)
 {
     memset(a, 0, sizeof *a);
-    int err = jsp_table_init(&a->by_id, 0);
-    return err < 0 ? err : jsp_table_init(&a->by_tid, 0);
+    int err = jsp_hash_init(&a->by_id, 0);
+    return err < 0 ? err : jsp_hash_init(&a->by_tid, 0);
 }
 
 struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t tid)
 {
     uint32_t hash = account_hash(&a->by_tid, (uint32_t)tid), probe = hash, at;
-    while ((at = jsp_table_next(&a->by_tid, hash, &probe)) != 0)
+    while ((at = jsp_hash_next(&a->by_tid, hash, &probe)) != 0)
         if (a->threads[at - 1].tid == tid)
             return &a->threads[at - 1];
     return NULL;
@@ -230,8 +230,8 @@ int jsp_account_seal(struct jsp_account *a)
         t->kept_of_tid = t->kept + (older ? older->kept_of_tid : 0);
         if (older) {
             older->is_newest = false;
-            jsp_table_move(&a->by_tid, hash, (uint32_t)(older - a->threads), i);
-        } else if (jsp_table_add(&a->by_tid, hash, i) < 0) {
+            jsp_hash_move(&a->by_tid, hash, (uint32_t)(older - a->threads), i);
+        } else if (jsp_hash_add(&a->by_tid, hash, i) < 0) {
             return -ENOMEM;
         }
     }
@@ -240,8 +240,8 @@ int jsp_account_seal(struct jsp_account *a)
 
 void jsp_account_free(struct jsp_account *a)
 {
-    jsp_table_free(&a->by_id);
-    jsp_table_free(&a->by_tid);
+    jsp_hash_free(&a->by_id);
+    jsp_hash_free(&a->by_tid);
     free(a->threads);
     memset(a, 0, sizeof *a);
 }

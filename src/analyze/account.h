@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/table.h"
+#include "analyze/hash.h"
 
 struct jsp_account_session {
     bool present;
@@ -43,7 +43,7 @@ struct jsp_account {
     struct jsp_account_session session;
     struct jsp_account_thread *threads; /* in order of first mention */
     uint32_t n_threads, capacity;
-    struct jsp_table by_id, by_tid;
+    struct jsp_hash by_id, by_tid;
 };
 
 int jsp_account_init(struct jsp_account *a); /* -ENOMEM */

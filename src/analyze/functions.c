@@ -21,7 +21,7 @@ struct functions_build {
     uint32_t rows_room, seen_room;
     struct functions_line *lines;
     uint32_t n_lines, lines_room;
-    struct jsp_table by_line;
+    struct jsp_hash by_line;
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 };
 
@@ -51,7 +51,7 @@ static int functions_line(struct functions_build *b, struct jsp_profile_frame le
     uint64_t both = (uint64_t)leaf.function << 32 | leaf.line;
     uint32_t hash = (uint32_t)(jsp_hash_mix(b->by_line.seed, both) >> 16), probe = hash,
              at;
-    while ((at = jsp_table_next(&b->by_line, hash, &probe)) != 0) {
+    while ((at = jsp_hash_next(&b->by_line, hash, &probe)) != 0) {
         struct functions_line *l = &b->lines[at - 1];
         if (l->function == leaf.function && l->line == leaf.line) {
             l->value += value;
@@ -64,7 +64,7 @@ static int functions_line(struct functions_build *b, struct jsp_profile_frame le
         return -ENOMEM;
     b->lines = more;
     more[b->n_lines] = (struct functions_line){ leaf.function, leaf.line, value };
-    return jsp_table_add(&b->by_line, hash, b->n_lines++);
+    return jsp_hash_add(&b->by_line, hash, b->n_lines++);
 }
 
 static int functions_stack(struct functions_build *b, uint32_t stack)
@@ -130,7 +130,7 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
         return -ENOMEM;
     b->p = p;
     b->out = out;
-    int err = jsp_table_init(&b->by_line, 0);
+    int err = jsp_hash_init(&b->by_line, 0);
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
         if (jsp_select_has(select, &p->stacks[i]))
             err = functions_stack(b, i);
@@ -140,7 +140,7 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
     } else {
         jsp_functions_free(out);
     }
-    jsp_table_free(&b->by_line);
+    jsp_hash_free(&b->by_line);
     free(b->lines);
     free(b->seen);
     free(b);

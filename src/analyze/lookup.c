@@ -12,7 +12,7 @@ enum { LOOKUP_SYMBOL_BYTES = 32 };
 int jsp_lookup_init(struct jsp_lookup *n)
 {
     memset(n, 0, sizeof *n);
-    return jsp_table_init(&n->latest, 0);
+    return jsp_hash_init(&n->latest, 0);
 }
 
 void jsp_lookup_free(struct jsp_lookup *n)
@@ -22,7 +22,7 @@ void jsp_lookup_free(struct jsp_lookup *n)
     free(n->symbols);
     free(n->kinds);
     free(n->symbol_bytes);
-    jsp_table_free(&n->latest);
+    jsp_hash_free(&n->latest);
     memset(n, 0, sizeof *n);
 }
 
@@ -35,7 +35,7 @@ static uint32_t lookup_hash(const struct jsp_lookup *n, uint64_t addr, int32_t p
 static uint32_t lookup_latest(const struct jsp_lookup *n, uint64_t addr, int32_t pid)
 {
     uint32_t hash = lookup_hash(n, addr, pid), probe = hash, at;
-    while ((at = jsp_table_next(&n->latest, hash, &probe)) != 0)
+    while ((at = jsp_hash_next(&n->latest, hash, &probe)) != 0)
         if (n->jits[at - 1].addr == addr && n->jits[at - 1].pid == pid)
             return at;
     return 0;
@@ -70,8 +70,8 @@ int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
     more[n->n_jits] = (struct jsp_lookup_jit){ key.addr, name, key.pid, key.epoch };
     uint32_t hash = lookup_hash(n, key.addr, key.pid);
     if (!at)
-        return jsp_table_add(&n->latest, hash, n->n_jits++);
-    jsp_table_move(&n->latest, hash, at - 1, n->n_jits++);
+        return jsp_hash_add(&n->latest, hash, n->n_jits++);
+    jsp_hash_move(&n->latest, hash, at - 1, n->n_jits++);
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int lookup_by_kind(const void *a, const void *b)
 int jsp_lookup_seal(struct jsp_lookup *n, const struct jsp_read *capture)
 {
     int bad = lookup_symbols(n, capture);
-    jsp_table_free(&n->latest);
+    jsp_hash_free(&n->latest);
     if (n->n_jits)
         qsort(n->jits, n->n_jits, sizeof *n->jits, lookup_by_jit);
     if (n->n_maps)

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/table.h"
+#include "analyze/hash.h"
 #include "capture/read.h"
 
 struct jsp_lookup_jit { /* a JITMAP entry, sorted by (addr, pid, epoch) */
@@ -49,7 +49,7 @@ struct jsp_lookup {
     struct jsp_lookup_kind *kinds;
     uint32_t n_jits, jits_room, n_maps, maps_room;
     uint32_t n_symbols, symbols_room, n_kinds, kinds_room;
-    struct jsp_table latest; /* (addr, pid) -> its newest entry in jits, while filling */
+    struct jsp_hash latest; /* (addr, pid) -> its newest entry in jits, while filling */
     uint8_t *symbol_bytes;   /* __symbols__, put together; symbols borrow from it */
     uint32_t symbol_len, symbol_room;
 };

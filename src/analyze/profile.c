@@ -22,9 +22,9 @@ void jsp_work_progress(struct jsp_profile *p, uint64_t done)
 
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out)
 {
-    struct jsp_table *t = &p->work->processes;
+    struct jsp_hash *t = &p->work->processes;
     uint32_t hash = (uint32_t)jsp_hash_mix(t->seed, (uint32_t)pid), probe = hash, at;
-    while ((at = jsp_table_next(t, hash, &probe)) != 0)
+    while ((at = jsp_hash_next(t, hash, &probe)) != 0)
         if (p->processes[at - 1].pid == pid) {
             *out = &p->processes[at - 1];
             return 0;
@@ -36,7 +36,7 @@ int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **ou
     p->processes = more;
     *out = &more[p->n_processes];
     **out = (struct jsp_process){ .pid = pid };
-    return jsp_table_add(t, hash, p->n_processes++);
+    return jsp_hash_add(t, hash, p->n_processes++);
 }
 
 static int profile_work(struct jsp_profile *p, const struct jsp_profile_options *options)
@@ -49,10 +49,10 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     int err = jsp_lookup_init(&p->lookup);
     if (err == 0)
         err = jsp_account_init(&p->account);
-    struct jsp_table *const tables[] = { &w->processes, &w->threads, &w->stacks,
+    struct jsp_hash *const tables[] = { &w->processes, &w->threads, &w->stacks,
                                          &w->functions, &w->places };
     for (size_t i = 0; err == 0 && i < sizeof tables / sizeof *tables; i++)
-        err = jsp_table_init(tables[i], 0);
+        err = jsp_hash_init(tables[i], 0);
     return err;
 }
 
@@ -109,11 +109,11 @@ void jsp_profile_free(struct jsp_profile *p)
     if (w) {
         jsp_weights_free(&w->weights);
         jsp_store_free(&w->store);
-        jsp_table_free(&w->processes);
-        jsp_table_free(&w->threads);
-        jsp_table_free(&w->stacks);
-        jsp_table_free(&w->functions);
-        jsp_table_free(&w->places);
+        jsp_hash_free(&w->processes);
+        jsp_hash_free(&w->threads);
+        jsp_hash_free(&w->stacks);
+        jsp_hash_free(&w->functions);
+        jsp_hash_free(&w->places);
         free(w->place);
         free(w->epochs);
         free(w);

@@ -19,7 +19,7 @@
 
 #include "analyze/account.h"
 #include "analyze/lookup.h"
-#include "analyze/table.h"
+#include "analyze/hash.h"
 #include "capture/read.h"
 
 enum jsp_value { JSP_VALUE_CPU, JSP_VALUE_WALL, JSP_VALUE_COUNT };

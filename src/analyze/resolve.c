@@ -32,7 +32,7 @@ static uint32_t resolve_known(const struct jsp_profile *p, uint32_t hash,
                               struct jsp_read_text name, uint32_t kind)
 {
     uint32_t probe = hash, at;
-    while ((at = jsp_table_next(&p->work->functions, hash, &probe)) != 0) {
+    while ((at = jsp_hash_next(&p->work->functions, hash, &probe)) != 0) {
         const struct jsp_function *f = &p->functions[at - 1];
         if (f->kind == kind && strlen(f->name) == name.len &&
             memcmp(f->name, name.at, name.len) == 0)
@@ -62,7 +62,7 @@ static int resolve_named(struct jsp_profile *p, struct jsp_read_text name, uint3
         return -ENOMEM;
     more[p->n_functions] = (struct jsp_function){ text, class };
     out->function = p->n_functions;
-    return jsp_table_add(&w->functions, hash, p->n_functions++);
+    return jsp_hash_add(&w->functions, hash, p->n_functions++);
 }
 
 static int resolve_fixed(struct jsp_profile *p, const char *name, uint32_t kind,
@@ -137,7 +137,7 @@ static uint32_t resolve_cached(struct jsp_profile_work *w, uint32_t hash,
                                const struct jsp_profile_address *a)
 {
     uint32_t probe = hash, at;
-    while ((at = jsp_table_next(&w->places, hash, &probe)) != 0) {
+    while ((at = jsp_hash_next(&w->places, hash, &probe)) != 0) {
         const struct jsp_profile_place *q = &w->place[at - 1];
         if (q->addr == a->key.addr && q->pid == a->key.pid && q->epoch == a->key.epoch &&
             q->is_kernel == a->is_kernel)
@@ -171,7 +171,7 @@ int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address
     more[w->n_places] = (struct jsp_profile_place){ a->key.addr,  a->key.pid,
                                                     a->key.epoch, out->function,
                                                     out->kind,    a->is_kernel };
-    return jsp_table_add(&w->places, hash, w->n_places++);
+    return jsp_hash_add(&w->places, hash, w->n_places++);
 }
 
 /* Frames that were there but are not in the sample stood at the leaf. */

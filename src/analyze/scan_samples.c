@@ -37,7 +37,7 @@ static int scan_thread(struct scan_state *s, int32_t tid)
         return 0;
     uint64_t both = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
     uint32_t hash = (uint32_t)jsp_hash_mix(w->threads.seed, both), probe = hash, at;
-    while ((at = jsp_table_next(&w->threads, hash, &probe)) != 0)
+    while ((at = jsp_hash_next(&w->threads, hash, &probe)) != 0)
         if (p->threads[at - 1].pid == pid && p->threads[at - 1].tid == tid) {
             s->thread = at - 1;
             return 0;
@@ -50,7 +50,7 @@ static int scan_thread(struct scan_state *s, int32_t tid)
     more[p->n_threads] =
         (struct jsp_thread_info){ .pid = pid, .tid = tid, .first_time = s->frame.time };
     s->thread = p->n_threads++;
-    return jsp_table_add(&w->threads, hash, s->thread);
+    return jsp_hash_add(&w->threads, hash, s->thread);
 }
 
 static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
@@ -79,7 +79,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
 {
     struct jsp_profile_work *w = p->work;
     uint32_t probe = o->hash, at;
-    while ((at = jsp_table_next(&w->stacks, o->hash, &probe)) != 0)
+    while ((at = jsp_hash_next(&w->stacks, o->hash, &probe)) != 0)
         if (scan_equal(o, &p->stacks[at - 1])) {
             *out = &p->stacks[at - 1];
             return 0;
@@ -98,7 +98,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
                                 .n_addrs = (uint16_t)o->sample.body.n_addrs,
                                 .n_lines = (uint16_t)o->sample.weight.n_lines,
                                 .is_cut = o->sample.weight.cut != 0 };
-    return jsp_table_add(&w->stacks, o->hash, p->n_stacks++);
+    return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
 }
 
 static uint64_t scan_value(const struct jsp_profile *p, const struct jsp_weight *w)
@@ -136,11 +136,11 @@ static void scan_account(struct jsp_profile *p, const struct scan_one *o,
 static void scan_fetch(const struct scan_state *s)
 {
     const struct jsp_profile *p = s->p;
-    const struct jsp_table *t = &p->work->stacks;
+    const struct jsp_hash *t = &p->work->stacks;
     uint32_t at[SCAN_BATCH];
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t probe = s->batch[i].hash;
-        at[i] = jsp_table_next(t, s->batch[i].hash, &probe);
+        at[i] = jsp_hash_next(t, s->batch[i].hash, &probe);
         if (at[i])
             __builtin_prefetch(&p->stacks[at[i] - 1], 1);
     }
@@ -171,7 +171,7 @@ static int scan_flush(struct scan_state *s)
 static int scan_sample(struct scan_state *s)
 {
     struct scan_one *o = &s->batch[s->n];
-    const struct jsp_table *t = &s->p->work->stacks;
+    const struct jsp_hash *t = &s->p->work->stacks;
     int err = scan_thread(s, o->sample.body.tid);
     if (err < 0)
         return err;

@@ -12,7 +12,7 @@ struct tree_build {
     const struct jsp_tree_options *options;
     struct jsp_tree *out;
     uint32_t room;
-    struct jsp_table children; /* (parent, function) -> node */
+    struct jsp_hash children; /* (parent, function) -> node */
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 };
 
@@ -33,7 +33,7 @@ static int tree_child(struct tree_build *b, uint32_t parent, uint32_t function,
     uint64_t both = (uint64_t)parent << 32 | function;
     uint32_t hash = (uint32_t)(jsp_hash_mix(b->children.seed, both) >> 16);
     uint32_t probe = hash, at;
-    while ((at = jsp_table_next(&b->children, hash, &probe)) != 0) {
+    while ((at = jsp_hash_next(&b->children, hash, &probe)) != 0) {
         const struct jsp_tree_node *n = &b->out->nodes[at - 1];
         if (n->parent == parent && n->function == function) {
             *out = at - 1;
@@ -42,7 +42,7 @@ static int tree_child(struct tree_build *b, uint32_t parent, uint32_t function,
     }
     *out = b->out->n;
     int err = tree_append(b, parent, function);
-    return err < 0 ? err : jsp_table_add(&b->children, hash, *out);
+    return err < 0 ? err : jsp_hash_add(&b->children, hash, *out);
 }
 
 static void tree_count(struct jsp_tree_node *n, const struct jsp_stack *k)
@@ -130,7 +130,7 @@ int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
     b->p = p;
     b->options = options;
     b->out = out;
-    int err = jsp_table_init(&b->children, 0);
+    int err = jsp_hash_init(&b->children, 0);
     if (err == 0)
         err = tree_append(b, 0, UINT32_MAX);
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
@@ -138,7 +138,7 @@ int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
             err = tree_stack(b, i);
     if (err == 0)
         err = tree_order(out);
-    jsp_table_free(&b->children);
+    jsp_hash_free(&b->children);
     free(b);
     if (err < 0)
         jsp_tree_free(out);

@@ -18,7 +18,7 @@ struct jsp_profile_place { /* an address that was looked up, and what it is */
 struct jsp_profile_work {
     struct jsp_weights weights;
     struct jsp_store store;
-    struct jsp_table processes, threads, stacks, functions, places;
+    struct jsp_hash processes, threads, stacks, functions, places;
     struct jsp_profile_place *place;
     uint32_t n_places, places_room, processes_room, threads_room;
     uint32_t stacks_room, functions_room;

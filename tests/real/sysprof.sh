@@ -31,7 +31,7 @@ compare() # CAPTURE
         exit 1
     fi
     # Their graph has the process as the root of all, in brackets; ours does not.
-    sed -n '3,$p' "$tmp/theirs" | grep -v "$tab\[.*\(minimal\|demo\|gjs-console\)" |
+    sed -n '3,$p' "$tmp/theirs" | grep -v "$tab\[.*\(minimal\|lark\|gjs-console\)" |
         sort >"$tmp/a"
     ours "$1" | sort >"$tmp/b"
     samples=$(awk -F '\t' '{ n += $1 } END { print n + 0 }' "$tmp/b")
@@ -52,10 +52,8 @@ JSPROF="$tmp/cpu.cap" "$B/bin/minimal" >/dev/null
 compare "$tmp/cpu.cap"
 JSPROF="$tmp/wall.cap" JSPROF_CLOCK=wall JSPROF_HZ=2000 "$B/bin/minimal" >/dev/null
 compare "$tmp/wall.cap"
-if [ -x "$B/bin/demo" ]; then
-    JSPROF="$tmp/demo.cap" "$B/bin/demo" >/dev/null
-    compare "$tmp/demo.cap"
-fi
+JSPROF="$tmp/lark.cap" "$B/bin/lark" "$SRCDIR/examples/lark/programs/words.lark" >/dev/null
+compare "$tmp/lark.cap"
 if [ -x "$B/bin/gjs-console" ]; then
     "$B/bin/gjs-console" --profile-output="$tmp/gjs.cap" -c '
         function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }

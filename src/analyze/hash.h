@@ -1,36 +1,36 @@
-/* analyze/table.h - arrays that grow, text that stays, and an index by hash.
+/* analyze/hash.h - arrays that grow, text that stays, and an index by hash.
  *
  * SPDX-License-Identifier: MIT
  *
- * A jsp_table finds positions in somebody's array: it keeps 32 bits of hash beside
+ * A jsp_hash finds positions in somebody's array: it keeps 32 bits of hash beside
  * each position, so most probes end without touching the items; the caller compares
  * the few that remain. Open addressing, never more than half full. The seed is
  * random for each table, so no file can be written to make every key collide. One thread.
  */
-#ifndef JSP_ANALYZE_TABLE_H
-#define JSP_ANALYZE_TABLE_H
+#ifndef JSP_ANALYZE_HASH_H
+#define JSP_ANALYZE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-struct jsp_table {
+struct jsp_hash {
     uint64_t *slots; /* hash << 32 | position + 1; 0 is free */
     uint32_t mask;   /* slots - 1, a power of two - 1; 0 with slots NULL: empty */
     uint32_t used;
     uint64_t seed;
 };
 
-int jsp_table_init(struct jsp_table *t, uint32_t expected); /* -ENOMEM */
-void jsp_table_free(struct jsp_table *t);
-int jsp_table_add(struct jsp_table *t, uint32_t hash, uint32_t position); /* -ENOMEM */
+int jsp_hash_init(struct jsp_hash *t, uint32_t expected); /* -ENOMEM */
+void jsp_hash_free(struct jsp_hash *t);
+int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position); /* -ENOMEM */
 
 /* The item at `position` with this hash now stands at `to`. */
-void jsp_table_move(struct jsp_table *t, uint32_t hash, uint32_t position, uint32_t to);
+void jsp_hash_move(struct jsp_hash *t, uint32_t hash, uint32_t position, uint32_t to);
 
 /* Walk the candidates of a hash: *probe starts as the hash; returns position + 1 of
  * the next one whose hash is equal, 0 at the end. */
-static inline uint32_t jsp_table_next(const struct jsp_table *t, uint32_t hash,
+static inline uint32_t jsp_hash_next(const struct jsp_hash *t, uint32_t hash,
                                       uint32_t *probe)
 {
     for (;;) {

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/table.h"
+#include "analyze/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct jsp_store_block {
     char text[];
 };
 
-int jsp_table_init(struct jsp_table *t, uint32_t expected)
+int jsp_hash_init(struct jsp_hash *t, uint32_t expected)
 {
     uint64_t size = TABLE_LEAST;
     while (size < 2 * (uint64_t)expected && size < (1u << 31))
@@ -32,13 +32,13 @@ int jsp_table_init(struct jsp_table *t, uint32_t expected)
     return 0;
 }
 
-void jsp_table_free(struct jsp_table *t)
+void jsp_hash_free(struct jsp_hash *t)
 {
     free(t->slots);
     memset(t, 0, sizeof *t);
 }
 
-static void table_put(struct jsp_table *t, uint64_t slot)
+static void hash_put(struct jsp_hash *t, uint64_t slot)
 {
     uint32_t at = (uint32_t)(slot >> 32);
     while (t->slots[at & t->mask])
@@ -46,9 +46,9 @@ static void table_put(struct jsp_table *t, uint64_t slot)
     t->slots[at & t->mask] = slot;
 }
 
-static int table_double(struct jsp_table *t)
+static int hash_double(struct jsp_hash *t)
 {
-    struct jsp_table old = *t;
+    struct jsp_hash old = *t;
     if (t->mask >= (1u << 31) - 1)
         return -ENOMEM;
     uint64_t *slots = calloc(2 * ((size_t)old.mask + 1), sizeof *slots);
@@ -58,24 +58,24 @@ static int table_double(struct jsp_table *t)
     t->mask = 2 * old.mask + 1;
     for (uint64_t i = 0; i <= old.mask; i++)
         if (old.slots[i])
-            table_put(t, old.slots[i]);
+            hash_put(t, old.slots[i]);
     free(old.slots);
     return 0;
 }
 
-int jsp_table_add(struct jsp_table *t, uint32_t hash, uint32_t position)
+int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position)
 {
     if (2 * (uint64_t)t->used > t->mask) {
-        int err = table_double(t);
+        int err = hash_double(t);
         if (err < 0)
             return err;
     }
-    table_put(t, (uint64_t)hash << 32 | (position + 1));
+    hash_put(t, (uint64_t)hash << 32 | (position + 1));
     t->used++;
     return 0;
 }
 
-void jsp_table_move(struct jsp_table *t, uint32_t hash, uint32_t position, uint32_t to)
+void jsp_hash_move(struct jsp_hash *t, uint32_t hash, uint32_t position, uint32_t to)
 {
     uint64_t slot = (uint64_t)hash << 32 | (position + 1);
     for (uint32_t at = hash; t->slots[at & t->mask]; at++)
