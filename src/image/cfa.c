@@ -27,7 +27,7 @@ struct cfa_run {
 };
 
 /* The cell of a register, or NULL for one that nobody follows. */
-static struct jsp_unwind_cell *cfa_cell(struct cfa_run *r, struct jsp_cfa_state *s, uint64_t reg)
+static inline struct jsp_unwind_cell *cfa_cell(struct cfa_run *r, struct jsp_cfa_state *s, uint64_t reg)
 {
     if (reg == JSP_REG_FP)
         return &s->fp;
@@ -38,7 +38,7 @@ static struct jsp_unwind_cell *cfa_cell(struct cfa_run *r, struct jsp_cfa_state 
     return reg == r->fde->cie->ra_reg ? &s->ra : NULL;
 }
 
-static void cfa_put(struct cfa_run *r, uint64_t reg, struct jsp_unwind_cell cell)
+static inline void cfa_put(struct cfa_run *r, uint64_t reg, struct jsp_unwind_cell cell)
 {
     struct jsp_unwind_cell *at = cfa_cell(r, &r->cfa->now, reg);
     if (!at)
@@ -82,7 +82,7 @@ static void cfa_restore(struct cfa_run *r, uint64_t reg)
         cfa_put(r, reg, *initial);
 }
 
-static void cfa_define(struct cfa_run *r, uint64_t reg, int64_t offset)
+static inline void cfa_define(struct cfa_run *r, uint64_t reg, int64_t offset)
 {
     if (reg >= JSP_N_REGS || (int32_t)offset != offset)
         r->bad = true;
@@ -92,14 +92,14 @@ static void cfa_define(struct cfa_run *r, uint64_t reg, int64_t offset)
     r->cfa->is_changed = true;
 }
 
-static void cfa_redefine(struct cfa_run *r, int64_t offset)
+static inline void cfa_redefine(struct cfa_run *r, int64_t offset)
 {
     if (r->cfa->now.cfa.is != JSP_CELL_REG)
         r->bad = true;
     cfa_define(r, r->cfa->now.cfa.reg, offset);
 }
 
-static void cfa_tell(struct cfa_run *r)
+static inline void cfa_tell(struct cfa_run *r)
 {
     if (!r->cfa->is_changed)
         return;
@@ -108,7 +108,7 @@ static void cfa_tell(struct cfa_run *r)
         r->bad = true;
 }
 
-static void cfa_advance(struct cfa_run *r, uint64_t delta)
+static inline void cfa_advance(struct cfa_run *r, uint64_t delta)
 {
     if (!r->row || __builtin_mul_overflow(delta, r->fde->cie->code_align, &delta) ||
         delta > r->fde->length) {
@@ -184,7 +184,6 @@ static void cfa_extended(struct cfa_run *r, uint8_t op)
     if (cfa_register(r, op))
         return;
     switch (op) {
-    case CFA_NOP:
     case CFA_NEGATE_RA_STATE: break; /* signatures are stripped in any state */
     case CFA_ADVANCE1: cfa_advance(r, jsp_cursor_u8(c)); break;
     case CFA_ADVANCE2: cfa_advance(r, jsp_cursor_bytes(c, 2)); break;
@@ -203,7 +202,6 @@ static void cfa_extended(struct cfa_run *r, uint8_t op)
         reg = jsp_cursor_uleb(c);
         cfa_define(r, reg, r->cfa->now.cfa_offset);
         break;
-    case CFA_DEF_CFA_OFFSET: cfa_redefine(r, (int64_t)jsp_cursor_uleb(c)); break;
     case CFA_DEF_CFA_OFFSET_SF: cfa_redefine(r, cfa_factored(r, jsp_cursor_sleb(c))); break;
     case CFA_DEF_CFA_EXPRESSION:
         r->cfa->now.cfa = cfa_expr(r, JSP_CELL_IS_EXPR);
@@ -218,13 +216,20 @@ static bool cfa_program(struct cfa_run *r)
 {
     while (r->c.at < r->c.end && !r->bad) {
         uint8_t op = *r->c.at++, low = op & 0x3F;
+        uint64_t n;
         switch (op & 0xC0) {
         case CFA_ADVANCE: cfa_advance(r, low); break;
         case CFA_OFFSET:
-            cfa_put_value(r, low, JSP_CELL_AT, cfa_factored(r, (int64_t)jsp_cursor_uleb(&r->c)));
+            n = jsp_cursor_uleb(&r->c);
+            if (cfa_cell(r, &r->cfa->now, low)) /* most are not followed */
+                cfa_put_value(r, low, JSP_CELL_AT, cfa_factored(r, (int64_t)n));
             break;
         case CFA_RESTORE: cfa_restore(r, low); break;
-        default: cfa_extended(r, op);
+        default:
+            if (op == CFA_DEF_CFA_OFFSET) /* every other instruction is this one */
+                cfa_redefine(r, (int64_t)jsp_cursor_uleb(&r->c));
+            else if (op != CFA_NOP)
+                cfa_extended(r, op);
         }
     }
     return !r->bad && !r->c.bad;

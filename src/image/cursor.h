@@ -72,6 +72,8 @@ static inline uint64_t jsp_cursor_leb(struct jsp_cursor *c, bool is_signed)
 
 static inline uint64_t jsp_cursor_uleb(struct jsp_cursor *c)
 {
+    if (c->at < c->end && *c->at < 0x80) /* nearly all of them */
+        return *c->at++;
     return jsp_cursor_leb(c, false);
 }
 

@@ -1,0 +1,55 @@
+#!/bin/sh
+# unwind/walk.sh - stacks of programs that were interrupted at random are those that
+# libunwind's unw_step finds, whole stacks, addresses and stack addresses.
+#
+# LONG=1: at least 100,000 samples and more programs, else some 10,000.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$SRCDIR"
+. tests/unwind/common.sh
+need_x86
+[ -f /usr/include/libunwind.h ] && [ -e "$(readlink -f \
+    /usr/lib/x86_64-linux-gnu/libunwind.so.8)" ] || { echo 'SKIP: needs libunwind-dev'; exit 77; }
+build shim.so -shared -Wl,-z,now -Wl,-z,nodelete
+throw=
+if command -v "${CXX:-g++}" >/dev/null; then
+    ${CXX:-g++} -O2 -c -o "$out/host_throw.o" tests/unwind/host_throw.cpp
+    throw="-DWITH_THROW $out/host_throw.o -lstdc++"
+fi
+avx=
+! grep -q ' avx ' /proc/cpuinfo || avx=-mavx
+# shellcheck disable=SC2086 # words
+build host -fomit-frame-pointer $avx $throw -Wl,-z,lazy
+
+rm -f "$out/walk.out"
+WALK_OUT=$out/walk.out
+WALK_MOST=700
+[ -z "${LONG:-}" ] || WALK_MOST=7000
+export WALK_OUT WALK_MOST
+under() { LD_BIND_NOT=1 LD_PRELOAD="$out/shim.so" "$@" >/dev/null 2>&1 </dev/null; }
+for kind in $("$out/host" list); do
+    under "$out/host" "$kind" 0
+done
+under sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+under awk 'BEGIN { for (i = 0; i < 300000; i++) s = s + length(sprintf("%d %s", i, i / 7)) }'
+! command -v perl >/dev/null || under perl -e 'for (1 .. 2e5) { $h{$_ % 999} .= join ",", sort 3, 1 }'
+if command -v gjs >/dev/null; then # JIT code has no tables: libunwind guesses, so do we
+    unjitted='let s = 0; for (let i = 0; i < 150000; i++) s += [i, 2, 1].sort().join().length;'
+    under env JS_GC_ZEAL= gjs -c "$unjitted" || true
+fi
+
+awk -v most="$WALK_MOST" '
+    $1 == "walk" {
+        name = $2
+        sub(/.*\//, "", name)
+        printf "%-14s %7d samples, %7d equal, %4d differ (%d: ours is longer)\n",
+               name, $4, $6, $8, $10
+        if (name == "gjs-console" || name == "env") next # told, not judged
+        samples += $4; equal += $6
+    }
+    END {
+        share = samples ? equal / samples : 0
+        printf "%d samples, %d equal: %.3f %%\n", samples, equal, share * 100
+        exit !(samples >= 8 * most && share >= 0.999)
+    }' "$out/walk.out" || { grep -A 12 '^difference' "$out/walk.out" | head -80; exit 1; }
