@@ -336,6 +336,18 @@ JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSP
  * loop takes one run of them, from a frame with JSPROF_FRAME_ENTRY to the next. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
+/* A C stack of a coroutine. Borrowed while a thread stands on it or on one that was
+ * resumed from it. */
+typedef struct jsprof_cstack {
+    const struct jsprof_cstack *resumer; /* NULL: the thread's own stack */
+    const void *low, *high;              /* its memory, high exclusive */
+} jsprof_cstack;
+
+/* The thread stands on this stack from now on; NULL: on its own again. Call right
+ * before the switch. Frames on the stacks of its resumers are further out, wherever
+ * these lie in memory; the native walk ends where the coroutine began. */
+JSPROF_API void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
+
 /* -- 8. A stack on demand --------------------------------------------------- */
 
 /* One frame of a backtrace. `name` is NULL for a native frame without a name, and

@@ -316,6 +316,12 @@ int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
     return jsp_register_loop(p, (uint64_t)(uintptr_t)start, length);
 }
 
+void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)
+{
+    if (t)
+        jsp_sampled_switch(&public_thread(t)->sampled, stack);
+}
+
 /* -- A stack on demand ------------------------------------------------------ */
 
 static int public_backtrace_check(jsprof_thread *t)

@@ -14,6 +14,7 @@
  *   jsp_sampled_counts    -          yes             yes
  *   jsp_sampled_rearm    yes          -              yes, before arming
  *   jsp_sampled_pause     -          yes              -
+ *   jsp_sampled_switch    -          yes              -
  *   jsp_sampled_enter    yes         yes              -
  *   jsp_sampled_exit     yes         yes              -
  *   jsp_sampled_frames   yes         yes              -
@@ -49,6 +50,7 @@ struct jsp_sampled {
     /* Written by the owner thread. */
     struct jsp_sampled *next;  /* other sessions on the same thread */
     volatile uint32_t paused;  /* nesting */
+    const jsprof_cstack *volatile cstack; /* borrowed; NULL: on its own stack */
 
     /* Written by whoever arms and disarms, under the session's lock. */
     _Atomic bool armed;
@@ -126,5 +128,8 @@ int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t cost_ns);
 bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out);
 
 void jsp_sampled_pause(struct jsp_sampled *self, int by);
+
+/* See jsprof_stack_switch. */
+void jsp_sampled_switch(struct jsp_sampled *self, const jsprof_cstack *stack);
 
 #endif

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "levels.h"
 #include "sample.h"
 
 /* A frame of ours in a run of its own. */
@@ -43,6 +44,9 @@ void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
     if (r->cut)
         stack_mark_cut(r, self->cut_id);
     stack_natives(self, where, here);
+    struct jsp_levels levels;
+    jsp_levels_find(&levels, self->cstack, where->ucontext);
+    jsp_levels_apply(&levels, r);
     if (!r->n_native && !jsp_record_frames(r))
         stack_append(r, self->empty_id, 0);
 }
