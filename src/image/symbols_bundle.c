@@ -92,6 +92,11 @@ uint64_t jsp_bundle_missed(const struct jsp_bundle *b)
     return b->missed;
 }
 
+const struct jsp_maps *jsp_bundle_maps(const struct jsp_bundle *b)
+{
+    return &b->maps;
+}
+
 /* The slot of an address, or the empty one where it would stand. Never full. */
 static size_t bundle_slot(const uint64_t *seen, size_t room, uint64_t addr)
 {

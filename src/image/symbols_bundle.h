@@ -34,6 +34,10 @@ bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr);
 /* Name what was noted since. -ENOMEM or an errno of reading the map: they stay noted. */
 int jsp_bundle_settle(struct jsp_bundle *b);
 
+/* The map by which the last addresses were named, until the next settle: what the
+ * capture can tell in MAP frames. */
+const struct jsp_maps *jsp_bundle_maps(const struct jsp_bundle *b);
+
 /* How many addresses found no room. */
 uint64_t jsp_bundle_missed(const struct jsp_bundle *b);
 

@@ -5,8 +5,14 @@
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 table=$tmp/table
-$CC -std=c11 -D_GNU_SOURCE -O1 -I"$SRCDIR/src" -o "$table" "$SRCDIR/tests/symbols/table.c" \
-    "$B/obj/inner.a" -pthread
+
+# compile PROGRAM SOURCE - with all of the library's inside.
+compile()
+{
+    $CC -std=c11 -D_GNU_SOURCE -O1 -I"$SRCDIR/src" -o "$1" "$2" "$B/obj/inner.a" -pthread
+}
+
+compile "$table" "$SRCDIR/tests/symbols/table.c"
 
 # agree WHAT READELF-OUTPUT FILE MODE - ours says the same of FILE.
 agree()
