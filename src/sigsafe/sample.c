@@ -77,11 +77,8 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
-int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t earliest)
+int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
 {
-    uint64_t at = jsp_tick_next(&self->tick), period = self->tick.period_ns;
-    if (at < earliest)
-        at += ((earliest - at) / period + 1) * period;
     /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
      * a moment) must not be the last. It is long, because the kernel starts it before
      * our handler runs: one as short as the period would be the processor's next timer
@@ -142,7 +139,7 @@ static void sample_close(struct jsp_sampled *self)
     if (n && !r->cut)
         return;
     if (!n)
-        r->frames[n] = (struct jsp_rec_frame){ .id = self->empty_id };
+        r->frames[n] = (struct jsp_rec_frame){ .id = r->cut ? self->cut_id : self->empty_id };
     else
         r->frames[n] = (struct jsp_rec_frame){ .id = self->cut_id, .sp = 1 }; /* innermost */
     r->n[JSP_RUN_WALKER]++;
@@ -173,10 +170,13 @@ static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t
 
 /* A sample may take longer than the period (a very deep stack): the host then gets
  * as much time as we took, or it would never get on. */
-static uint64_t sample_earliest(const struct jsp_sampled *self, uint64_t now, uint64_t begin)
+static void sample_rearm(struct jsp_sampled *self, uint64_t now, uint64_t begin)
 {
-    uint64_t spent = jsp_now_ns(CLOCK_MONOTONIC) - begin;
-    return spent > self->tick.period_ns / 4 ? now + 2 * spent : 0;
+    uint64_t period = self->tick.period_ns, at = jsp_tick_next(&self->tick);
+    uint64_t spent = jsp_now_ns(CLOCK_MONOTONIC) - begin, earliest = now + 2 * spent;
+    if (spent > period / 4 && at < earliest)
+        at += ((earliest - at) / period + 1) * period;
+    jsp_sampled_set_timer(self, at);
 }
 
 static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t time_ns)
@@ -196,7 +196,7 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext, uint64_t
     self->last_cpu_ns = cpu_ns;
     jsp_count(&self->expirations, weight);
     sample_keep(self, ucontext, weight);
-    jsp_sampled_rearm(self, sample_earliest(self, now, time_ns));
+    sample_rearm(self, now, time_ns);
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)

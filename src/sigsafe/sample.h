@@ -12,7 +12,7 @@
  *   jsp_sampled_find      -          yes              -
  *   jsp_sampled_first     -          yes              -
  *   jsp_sampled_counts    -          yes             yes
- *   jsp_sampled_rearm    yes          -              yes, before arming
+ *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_pause     -          yes              -
  *
  * SPDX-License-Identifier: MIT
@@ -93,9 +93,8 @@ struct jsp_sampled *jsp_sampled_first(void);
 /* Is it in the calling thread's list? */
 bool jsp_sampled_is_linked(const struct jsp_sampled *self);
 
-/* Set the timer to its next random point that is not before `earliest` on the
- * thread's clock. 0 or -1 with errno. */
-int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t earliest);
+/* Set the timer to this moment of the thread's clock. 0 or -1 with errno. */
+int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
 
 /* All counters at one moment between two signals. False: the thread was inside
  * the handler at every try; *out is not written. */
