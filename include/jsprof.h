@@ -132,6 +132,13 @@ typedef struct jsprof_stats {
     uint64_t underflows;    /* pops of an empty stack */
     uint64_t handler_ns;    /* time spent in the handler, all threads; 0: not measured */
     int      write_error;   /* 0, or the last negative errno of writing the capture */
+    /* How the walks over the C stack ended: */
+    uint64_t stop_end;        /* at the outermost frame */
+    uint64_t stop_full;       /* max_depth frames and more to come */
+    uint64_t stop_no_table;   /* in code without unwind information */
+    uint64_t stop_stack;      /* the next frame would not have been further out */
+    uint64_t stop_unreadable; /* at memory that can not be read */
+    uint64_t stop_rule;       /* at unwind information that is not understood */
 } jsprof_stats;
 
 /* -EINVAL: size is 0 or unknown. */

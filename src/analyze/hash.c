@@ -1,4 +1,4 @@
-/* table.c - arrays that grow, text that stays, and an index by hash.
+/* hash.c - arrays that grow, text that stays, and an index by hash.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -95,8 +95,10 @@ int jsp_writer_flush(struct jsp_writer *w)
         err = -EBADF;
     while (!err && done < w->used) {
         ssize_t n = write(w->fd, w->bytes + done, w->used - done);
-        if (n >= 0)
+        if (n > 0)
             done += (size_t)n;
+        else if (n == 0)
+            err = -EIO; /* it takes nothing and does not say why */
         else if (errno != EINTR)
             err = -errno;
     }

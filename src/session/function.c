@@ -26,7 +26,7 @@ static int function_format(char *to, size_t size, const struct jsp_function_def 
 int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def *def)
 {
     char text[JSP_LABEL_MAX + 1];
-    int len = function_format(text, sizeof text, def);
+    int len = *def->name ? function_format(text, sizeof text, def) : 0;
     if (len <= 0)
         return -EINVAL;
     uint32_t kept = len < JSP_LABEL_MAX ? (uint32_t)len : JSP_LABEL_MAX;

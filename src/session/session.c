@@ -470,6 +470,12 @@ static void session_copy(jsprof_stats *out, const struct jsp_counts *c)
     out->labels_cut = c->labels_cut;
     out->underflows = c->underflows;
     out->handler_ns = c->handler_ns;
+    out->stop_end = c->stops[JSP_STOP_END];
+    out->stop_full = c->stops[JSP_STOP_FULL];
+    out->stop_no_table = c->stops[JSP_STOP_NO_TABLE];
+    out->stop_stack = c->stops[JSP_STOP_STACK];
+    out->stop_unreadable = c->stops[JSP_STOP_UNREADABLE];
+    out->stop_rule = c->stops[JSP_STOP_RULE];
 }
 
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out)

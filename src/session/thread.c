@@ -136,9 +136,11 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
                      &t->sampled.timer) < 0)
         return -errno;
     thread_begin(t, setup);
-    /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer. */
+    uint64_t first = jsp_tick_next(&t->sampled.tick, 0);
+    /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer, which
+     * are the handler's from here on: a late signal may bring it before ours does. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
-    if (jsp_sampled_rearm(&t->sampled, 0) == 0)
+    if (jsp_sampled_set_timer(&t->sampled, first) == 0)
         return 0;
     err = -errno;
     jsp_thread_disarm(t);

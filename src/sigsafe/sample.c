@@ -25,6 +25,8 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
     sum->labels_cut += c->labels_cut;
     sum->underflows += c->underflows;
     sum->handler_ns += c->handler_ns;
+    for (int stop = 0; stop < JSP_N_STOPS; stop++)
+        sum->stops[stop] += c->stops[stop];
 }
 
 void jsp_sampled_link(struct jsp_sampled *self)
@@ -90,9 +92,8 @@ void jsp_sampled_switch(struct jsp_sampled *self, const jsprof_cstack *stack)
     jsp_sampled_pause(self, -1);
 }
 
-int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t cost_ns)
+int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
 {
-    uint64_t at = jsp_tick_next(&self->tick, cost_ns);
     /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
      * a moment) must not be the last. It is long, because the kernel starts it before
      * our handler runs: one as short as the period would be the processor's next timer
@@ -125,6 +126,8 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
             /* ORDER: acquire, pairs with the ring's R2, for who pops up to here. */
             .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
         };
+        for (int stop = 0; stop < JSP_N_STOPS; stop++)
+            c.stops[stop] = jsp_counted(&self->unwinder.stops[stop]);
         /* ORDER: acquire fence: the loads above stay above the second look at seq. */
         atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
         /* ORDER: relaxed, after the fence. Unchanged: no sample began in between. */
@@ -189,7 +192,8 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext)
     }
     self->last_cpu_ns = cpu_ns;
     sample_keep(self, ucontext, weight);
-    jsp_sampled_rearm(self, jsp_now_ns(CLOCK_MONOTONIC) - time_ns);
+    uint64_t cost_ns = jsp_now_ns(CLOCK_MONOTONIC) - time_ns;
+    jsp_sampled_set_timer(self, jsp_tick_next(&self->tick, cost_ns));
     jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - time_ns);
 }
 

@@ -12,7 +12,7 @@
  *   jsp_sampled_find      -          yes              -
  *   jsp_sampled_first     -          yes              -
  *   jsp_sampled_counts    -          yes             yes
- *   jsp_sampled_rearm    yes          -              yes, before arming
+ *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_pause     -          yes              -
  *   jsp_sampled_switch    -          yes              -
  *   jsp_sampled_enter    yes         yes              -
@@ -36,6 +36,7 @@ struct jsp_counts {
     uint64_t lost_ring, lost_paused, lost_late, lost_stack;
     uint64_t frames_cut, frames_bad, labels_cut, underflows;
     uint64_t handler_ns;
+    uint64_t stops[JSP_N_STOPS]; /* native walks by how they ended: enum jsp_unwind_stop */
     uint64_t ring_tail; /* records below it are in these counts */
 };
 
@@ -119,9 +120,8 @@ void jsp_sampled_exit(struct jsp_sampled *self);
 void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
                         const struct jsp_regs_core *here);
 
-/* Set the timer to its next random point, after a sample that cost so much. 0 or -1
- * with errno. */
-int jsp_sampled_rearm(struct jsp_sampled *self, uint64_t cost_ns);
+/* Set the timer to this moment of the thread's clock. 0 or -1 with errno. */
+int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
 
 /* All counters at one moment between two signals. False: the thread was inside
  * the handler at every try; *out is not written. */

@@ -47,6 +47,6 @@ void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
     struct jsp_levels levels;
     jsp_levels_find(&levels, self->cstack, where->ucontext);
     jsp_levels_apply(&levels, r);
-    if (!r->n_native && !jsp_record_frames(r))
+    if (!r->n_native && !jsp_record_frames(r)) /* not cut: that has left its mark */
         stack_append(r, self->empty_id, 0);
 }

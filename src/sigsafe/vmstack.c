@@ -35,6 +35,12 @@ int jsp_vmstack_check(const jsprof_stack *s)
     return s->depth && s->entries && s->stride && width && names ? 0 : -EINVAL;
 }
 
+/* A depth of 64 bits may be garbage: the count stops, it does not wrap. */
+static void vmstack_cut(struct vmstack_out *out, uint64_t n)
+{
+    out->cut = n < UINT32_MAX - out->cut ? out->cut + (uint32_t)n : UINT32_MAX;
+}
+
 static void vmstack_put(struct vmstack_out *out, const jsprof_frame *frame)
 {
     struct jsp_rec_frame *to = &out->frames[out->n++];
@@ -56,7 +62,7 @@ static void vmstack_array(struct vmstack_out *out)
     atomic_signal_fence(memory_order_acquire); /* ORDER: as above */
     for (uint32_t i = 0; i < n; i++)
         vmstack_put(out, &own->frames[i]);
-    out->cut += depth - n;
+    vmstack_cut(out, depth - n);
 }
 
 /* May this link be read? Inside the thread's own stack it must be above the
@@ -77,8 +83,8 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
     uintptr_t floor = sp - JSP_RED_ZONE;
     uint32_t depth = 0;
 
-    for (const jsprof_link *l = top; l && depth < VMSTACK_MAX_LINKS; l = l->up) {
-        if (!vmstack_link_alive(out->vm, l, floor)) {
+    for (const jsprof_link *l = top; l; l = l->up) {
+        if (depth == VMSTACK_MAX_LINKS || !vmstack_link_alive(out->vm, l, floor)) {
             jsp_count(&out->vm->n_bad, 1);
             return;
         }
@@ -96,7 +102,7 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
                                       (uintptr_t)l, 0, 0, 0 };
     }
     out->n = n;
-    out->cut += depth - n;
+    vmstack_cut(out, depth - n);
 }
 
 static uint64_t vmstack_host_depth(const jsprof_stack *s)
@@ -140,7 +146,7 @@ static uint64_t vmstack_host_entries(struct vmstack_out *out, const jsprof_stack
     uint64_t limit = s->capacity ? *(const volatile uint32_t *)s->capacity : s->limit;
     if ((!limit && !s->capacity) || depth <= limit)
         return depth;
-    out->cut += (uint32_t)(depth - limit);
+    vmstack_cut(out, depth - limit);
     return limit;
 }
 
@@ -157,7 +163,7 @@ static void vmstack_host(struct vmstack_out *out)
     }
     for (uint64_t i = 0; i < n; i++, entry += s->stride) {
         if (out->n == out->room) {
-            out->cut += (uint32_t)(n - i);
+            vmstack_cut(out, n - i);
             return;
         }
         jsprof_frame frame = { 0 };
@@ -181,7 +187,7 @@ static void vmstack_walker(struct vmstack_out *out, const void *ucontext)
     uint32_t n = there < out->room ? there : out->room;
     for (uint32_t i = n; i-- > 0;)
         vmstack_put(out, &vm->walked[i]);
-    out->cut += there - n;
+    vmstack_cut(out, there - n);
 }
 
 void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,

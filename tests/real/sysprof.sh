@@ -52,7 +52,7 @@ JSPROF="$tmp/cpu.cap" "$B/bin/minimal" >/dev/null
 compare "$tmp/cpu.cap"
 JSPROF="$tmp/wall.cap" JSPROF_CLOCK=wall JSPROF_HZ=2000 "$B/bin/minimal" >/dev/null
 compare "$tmp/wall.cap"
-JSPROF="$tmp/lark.cap" "$B/bin/lark" "$SRCDIR/examples/lark/programs/words.lark" >/dev/null
+JSPROF="$tmp/lark.cap" "$B/bin/lark" "$SRCDIR/examples/lark/programs/fib.lark" 33 >/dev/null
 compare "$tmp/lark.cap"
 if [ -x "$B/bin/gjs-console" ]; then
     "$B/bin/gjs-console" --profile-output="$tmp/gjs.cap" -c '

@@ -8,6 +8,14 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#ifdef __SANITIZE_THREAD__
+const char *__tsan_default_options(void); /* else the child may have no drain */
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+#endif
+
 static int child_status(pid_t child)
 {
     int status = -1;

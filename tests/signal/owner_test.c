@@ -60,6 +60,7 @@ static void chain(const struct sigaction *other)
     jsprof_thread *me;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags = JSPROF_CHAIN;
+    options.hz = HOST_LATE ? 20 : 1000;
     others = others_ours = 0;
     sigaction(SIGPROF, other, NULL);
     if (!CHECK_EQ(host_open_with(&h, options), 0))
@@ -70,8 +71,8 @@ static void chain(const struct sigaction *other)
     host_burn_ms(150);
     other_profiler(0);
     host_stats(&h);
-    CHECK(others >= 5);          /* theirs went on to them */
-    CHECK(others <= 20);         /* and ours did not: 1 in 10 at most */
+    CHECK(others >= (HOST_LATE ? 1 : 5)); /* theirs went on to them */
+    CHECK(others <= 20);                  /* and ours did not: 1 in 10 at most */
     CHECK_EQ(others_ours, 0);
     CHECK(jsprof_flush(h.prof) == 0);
     host_finish(&h);
@@ -192,7 +193,7 @@ TEST(read_that_was_interrupted_goes_on)
     CHECK(wrote);
     if (host_close(&h)) {
         host_check(&h);
-        CHECK(h.stats.samples > 10);
+        CHECK(h.stats.samples > (HOST_LATE ? 0 : 10));
     }
     host_free(&h);
     close(ends[0]);

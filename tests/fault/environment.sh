@@ -1,0 +1,59 @@
+#!/bin/sh
+# fault/environment.sh - what JSPROF, JSPROF_HZ and JSPROF_CLOCK do, and where they
+# must do nothing.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+host - 1
+said 'environment: no error'
+[ "$(find . -name '*.cap' -o -name '*.syscap' | wc -l)" = 0 ] || fail 'a file without JSPROF'
+
+JSPROF= host - 1
+said 'environment: no error'
+
+JSPROF=run-%p-%%.cap host - 50
+said 'environment: started'
+set -- run-*-%.cap
+[ -s "$1" ] || fail "no file run-PID-%.cap: $*"
+readable "$1"
+
+for hz in 0 -1 10001 99999999999999999999 12x x 1.5; do
+    JSPROF=bad.cap JSPROF_HZ=$hz host - 1
+    said 'environment: an argument is out of range'
+    [ ! -e bad.cap ] || fail "JSPROF_HZ=$hz left a file"
+done
+JSPROF=bad.cap JSPROF_CLOCK=sundial host - 1
+said 'environment: an argument is out of range'
+[ ! -e bad.cap ] || fail 'JSPROF_CLOCK=sundial left a file'
+
+for hz in 1 250 10000; do
+    JSPROF=hz.cap JSPROF_HZ=$hz JSPROF_CLOCK=wall host - 20
+    said 'environment: started'
+    "$TOOL" dump hz.cap >"$OUT"
+    grep -q "jsprof.hz.*[^0-9]$hz\$" "$OUT" || fail "the capture does not say $hz Hz"
+    grep -q 'jsprof.clock.*wall' "$OUT" || fail 'the capture does not say wall'
+done
+
+# A planted link is not followed, and its target keeps its contents.
+echo precious >target
+ln -s target link.cap
+JSPROF=link.cap host - 1
+said 'environment: is a symbolic link'
+[ "$(cat target)" = precious ] || fail 'the target of a planted link was written to'
+
+# A program with more rights than its caller ignores the environment.
+if [ "$(id -u)" = 0 ]; then
+    chmod 777 . && cp "$HOST" setuid && chmod 4755 setuid
+    JSPROF=$SCRATCH/setuid.cap setpriv --reuid=65534 --regid=65534 --clear-groups \
+        ./setuid - 1 >"$OUT" 2>&1 || fail "the setuid host ended with $?"
+    [ ! -e setuid.cap ] || fail 'a setuid program obeyed JSPROF'
+    said 'environment: no error'
+else
+    echo 'SKIP: needs root to make a setuid program'
+    [ $FAILED = 0 ] && exit 77
+fi
+
+[ $FAILED = 0 ]

@@ -1,0 +1,29 @@
+#!/bin/sh
+# fault/killed.sh - SIGKILL in the middle: the capture reads up to its last flush.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+"$HOST" "$SCRATCH/x.cap" 60000 >"$OUT" 2>&1 &
+pid=$!
+# Until two flushes are in the file.
+size=0 grown=0
+while [ $grown -lt 3 ] && kill -0 $pid; do
+    now=$(stat -c %s "$SCRATCH/x.cap" 2>/dev/null || echo 0)
+    [ "$now" = "$size" ] || grown=$((grown + 1))
+    size=$now
+done
+kill -KILL $pid
+wait $pid 2>/dev/null
+readable "$SCRATCH/x.cap"
+grep -qi 'killed' "$OUT.info" || { cp "$OUT.info" "$OUT"; fail 'info does not say killed'; }
+n=$(samples "$SCRATCH/x.cap")
+[ "$n" -gt 50 ] || fail "only $n samples are left of two flushes"
+
+# What the host itself recorded and closed does not say so.
+host "$SCRATCH/y.cap" 50
+readable "$SCRATCH/y.cap"
+! grep -qi 'killed' "$OUT.info" || fail 'info says killed of a complete capture'
+
+[ $FAILED = 0 ]
