@@ -150,7 +150,8 @@ void jsp_elf_close(struct jsp_elf *elf)
     *elf = (struct jsp_elf){ .fd = -1 };
 }
 
-const Elf64_Shdr *jsp_elf_section(const struct jsp_elf *elf, const char *name, uint32_t type)
+const Elf64_Shdr *jsp_elf_section(const struct jsp_elf *elf, const char *name,
+                                  uint32_t type)
 {
     for (size_t i = 0; elf->section_names && i < elf->n_sections; i++) {
         const Elf64_Shdr *s = &elf->sections[i];
@@ -184,7 +185,8 @@ struct jsp_elf_span jsp_elf_span_at(const struct jsp_elf *elf, uint64_t vaddr)
             p->p_offset > elf->size || in >= elf->size - p->p_offset)
             continue;
         uint64_t offset = p->p_offset + in, rest = elf->size - offset;
-        return (struct jsp_elf_span){ offset, rest < p->p_filesz - in ? rest : p->p_filesz - in };
+        return (struct jsp_elf_span){ offset,
+                                      rest < p->p_filesz - in ? rest : p->p_filesz - in };
     }
     return (struct jsp_elf_span){ 0, 0 };
 }
@@ -212,8 +214,9 @@ static size_t elf_note_id(const uint8_t *at, uint64_t left, uint8_t id[JSP_ELF_B
         left -= sizeof note;
         if (name > left || note.n_descsz > left - name)
             return 0;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at, "GNU", 4) == 0 &&
-            note.n_descsz > 0 && note.n_descsz <= JSP_ELF_BUILD_ID) {
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+            memcmp(at, "GNU", 4) == 0 && note.n_descsz > 0 &&
+            note.n_descsz <= JSP_ELF_BUILD_ID) {
             memcpy(id, at + name, note.n_descsz);
             return note.n_descsz;
         }

@@ -56,12 +56,13 @@ void *jsp_elf_read(const struct jsp_elf *elf, struct jsp_elf_span span);
 void *jsp_elf_read_section(const struct jsp_elf *elf, const Elf64_Shdr *section);
 
 /* The first section of this name (and type, if not 0), or NULL. */
-const Elf64_Shdr *jsp_elf_section(const struct jsp_elf *elf, const char *name, uint32_t type);
+const Elf64_Shdr *jsp_elf_section(const struct jsp_elf *elf, const char *name,
+                                  uint32_t type);
 
 /* The loaded segment that has this byte of the file, code before data; or NULL. */
 const Elf64_Phdr *jsp_elf_segment_of(const struct jsp_elf *elf, uint64_t offset);
 
-/* What of the file stands from this virtual address to its segment's end; size 0: none. */
+/* What of the file stands from this address to its segment's end; size 0: none. */
 struct jsp_elf_span jsp_elf_span_at(const struct jsp_elf *elf, uint64_t vaddr);
 
 /* Is this virtual address in a segment of code? */

@@ -107,7 +107,8 @@ static bool debug_by_id(struct jsp_elf *debug, const struct debug_wanted *wanted
         return false;
     for (size_t i = 1; i < wanted->id_size; i++)
         snprintf(hex + 2 * (i - 1), 3, "%02x", wanted->id[i]);
-    int n = snprintf(path, sizeof path, "%s/.build-id/%02x/%s.debug", root, wanted->id[0], hex);
+    int n = snprintf(path, sizeof path, "%s/.build-id/%02x/%s.debug", root, wanted->id[0],
+                     hex);
     return n > 0 && (size_t)n < sizeof path && debug_try(debug, wanted, path);
 }
 
@@ -140,7 +141,8 @@ int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf,
             return -ENOENT;
     wanted.id_size = jsp_elf_build_id(elf, wanted.id);
     debug_link(&wanted, elf);
-    bool found = debug_by_id(debug, &wanted, place.root) || debug_by_link(debug, &wanted, place);
+    bool found =
+        debug_by_id(debug, &wanted, place.root) || debug_by_link(debug, &wanted, place);
     free(wanted.link);
     return found ? 0 : -ENOENT;
 }

@@ -1,8 +1,9 @@
 /* image/elf_debug.h - the separate file that has the symbols of a stripped one.
  *
  * Found as debuggers find it: by build id below the root's .build-id, else by the
- * name in .gnu_debuglink next to the file, in .debug/ beside it, and below the root. Believed when the build ids agree or, where one has none, the
- * checksum of the link does.
+ * name in .gnu_debuglink next to the file, in .debug/ beside it, and below the root.
+ * Believed when the build ids agree or, where one has none, the checksum of the link
+ * does.
  *
  * Outside the handler only.
  *

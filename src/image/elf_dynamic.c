@@ -31,7 +31,8 @@ static bool dynamic_tags(const struct jsp_elf *elf, const Elf64_Phdr *p,
                          struct dynamic_tags *tags)
 {
     *tags = (struct dynamic_tags){ 0, 0, 0, 0, 0 };
-    Elf64_Dyn *list = jsp_elf_read(elf, (struct jsp_elf_span){ p->p_offset, p->p_filesz });
+    Elf64_Dyn *list =
+        jsp_elf_read(elf, (struct jsp_elf_span){ p->p_offset, p->p_filesz });
     size_t n = list ? p->p_filesz / sizeof *list : 0;
     for (size_t i = 0; i < n && list[i].d_tag != DT_NULL; i++) {
         uint64_t value = list[i].d_un.d_val;
@@ -105,7 +106,8 @@ bool jsp_elf_dynamic(const struct jsp_elf *elf, struct jsp_elf_dynamic *found)
     found->text = dynamic_span(elf, tags.text);
     uint64_t count = dynamic_count(elf, &tags);
     if (!count || count > DYNAMIC_MOST_SYMBOLS ||
-        count * sizeof(Elf64_Sym) > found->symbols.size || tags.text_size > found->text.size)
+        count * sizeof(Elf64_Sym) > found->symbols.size ||
+        tags.text_size > found->text.size)
         return false;
     found->symbols.size = count * sizeof(Elf64_Sym);
     found->text.size = tags.text_size;

@@ -45,15 +45,15 @@ static void maps_unescape(char *path)
 static bool maps_line(char *line, struct jsp_map *m)
 {
     uint64_t major, minor, inode;
-    if (!maps_number(&line, 16, '-', &m->start) || !maps_number(&line, 16, ' ', &m->end) ||
-        strlen(line) < 5 || line[4] != ' ')
+    if (!maps_number(&line, 16, '-', &m->start) ||
+        !maps_number(&line, 16, ' ', &m->end) || strlen(line) < 5 || line[4] != ' ')
         return false;
     m->is_readable = line[0] == 'r';
     m->is_writable = line[1] == 'w';
     m->is_executable = line[2] == 'x';
     line += 5;
-    if (!maps_number(&line, 16, ' ', &m->offset) || !maps_number(&line, 16, ':', &major) ||
-        !maps_number(&line, 16, ' ', &minor))
+    if (!maps_number(&line, 16, ' ', &m->offset) ||
+        !maps_number(&line, 16, ':', &major) || !maps_number(&line, 16, ' ', &minor))
         return false;
     inode = strtoull(line, &line, 10);
     line += strspn(line, " ");

@@ -135,7 +135,8 @@ static void symbols_load(struct jsp_symbols *s, struct symbols_object *o,
     jsp_symbols_file_close(&file);
     if (o->reason)
         return;
-    o->bytes = sizeof *o + o->table.n_ranges * sizeof *o->table.ranges + o->table.names_size;
+    o->bytes =
+        sizeof *o + o->table.n_ranges * sizeof *o->table.ranges + o->table.names_size;
     s->bytes += o->bytes;
     symbols_shrink(s, o);
 }
@@ -167,13 +168,15 @@ static void symbols_module(const struct jsp_map *map, struct jsp_symbol *out)
     const char *name = slash ? slash + 1 : map->path;
     size_t n = symbols_path_length(name);
     snprintf(out->module, sizeof out->module, "%.*s", (int)(n < INT32_MAX ? n : 0), name);
-    snprintf(out->name, sizeof out->name, *out->module == '[' ? "%s" : "[%s]", out->module);
+    snprintf(out->name, sizeof out->name, *out->module == '[' ? "%s" : "[%s]",
+             out->module);
     out->kind = JSP_SYMBOL_MODULE_ONLY;
 }
 
 /* A part of the file's answer that lies in the mapping, as addresses of the process. */
-static void symbols_place(struct jsp_symbol *out, const struct jsp_map *map, uint64_t addr,
-                          const struct jsp_symtab_found *found, uint64_t vaddr)
+static void symbols_place(struct jsp_symbol *out, const struct jsp_map *map,
+                          uint64_t addr, const struct jsp_symtab_found *found,
+                          uint64_t vaddr)
 {
     uint64_t before = vaddr - found->begin, after = found->end - vaddr;
     out->begin = before < addr - map->start ? addr - before : map->start;
@@ -181,7 +184,8 @@ static void symbols_place(struct jsp_symbol *out, const struct jsp_map *map, uin
 }
 
 static void symbols_function(struct jsp_symbols *s, const struct symbols_object *o,
-                             const struct jsp_map *map, uint64_t addr, struct jsp_symbol *out)
+                             const struct jsp_map *map, uint64_t addr,
+                             struct jsp_symbol *out)
 {
     uint64_t vaddr;
     if (!jsp_symtab_vaddr(&o->table, addr - map->start + map->offset, &vaddr))
@@ -199,15 +203,16 @@ static void symbols_function(struct jsp_symbols *s, const struct symbols_object 
     out->kind = JSP_SYMBOL_START;
 }
 
-void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps, uint64_t addr,
-                         struct jsp_symbol *out)
+void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps,
+                         uint64_t addr, struct jsp_symbol *out)
 {
     const struct jsp_map *map = jsp_maps_find(maps, addr);
     *out = (struct jsp_symbol){ addr, addr + 1, JSP_SYMBOL_UNKNOWN, "[unknown]", "" };
     if (!map)
         return;
     if (!map->inode && map->path[0] != '[') {
-        *out = (struct jsp_symbol){ addr, addr + 1, JSP_SYMBOL_MEMORY, "[anonymous memory]", "" };
+        *out = (struct jsp_symbol){ addr, addr + 1, JSP_SYMBOL_MEMORY,
+                                    "[anonymous memory]", "" };
         return;
     }
     out->begin = map->start;

@@ -45,8 +45,8 @@ void jsp_symbols_close(struct jsp_symbols *s);
 
 /* What stands at `addr`, by a map of now; always an answer. A frame that is no leaf
  * wants its return address less one. */
-void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps, uint64_t addr,
-                         struct jsp_symbol *out);
+void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps,
+                         uint64_t addr, struct jsp_symbol *out);
 
 /* How many bytes of tables are held now. */
 size_t jsp_symbols_bytes(const struct jsp_symbols *s);

@@ -147,7 +147,8 @@ static uint32_t bundle_text(struct jsp_bundle *b, const char *s)
 {
     size_t n = strlen(s) + 1;
     while (b->text_room - b->text_used < n) {
-        char *more = b->text_room < JSP_BUNDLE_TEXT ? realloc(b->text, b->text_room * 2) : NULL;
+        char *more =
+            b->text_room < JSP_BUNDLE_TEXT ? realloc(b->text, b->text_room * 2) : NULL;
         if (!more)
             return 0;
         b->text = more;
@@ -210,7 +211,8 @@ static int bundle_add(struct jsp_bundle *b, size_t n, uint64_t addr,
 static bool bundle_known(struct jsp_bundle *b, size_t n, uint64_t addr)
 {
     size_t at = bundle_find(b, n, addr);
-    struct bundle_range *r = at < n && b->ranges[at].begin <= addr ? &b->ranges[at] : NULL;
+    struct bundle_range *r =
+        at < n && b->ranges[at].begin <= addr ? &b->ranges[at] : NULL;
     if (!r && b->n_ranges > n && addr < b->ranges[b->n_ranges - 1].end &&
         addr >= b->ranges[b->n_ranges - 1].begin)
         r = &b->ranges[b->n_ranges - 1];
@@ -238,10 +240,11 @@ static int bundle_users(struct jsp_bundle *b, size_t n, size_t count)
     return err;
 }
 
-static void bundle_kernel_symbol(const struct jsp_kallsyms_name *from, struct jsp_symbol *to)
+static void bundle_kernel_symbol(const struct jsp_kallsyms_name *from,
+                                 struct jsp_symbol *to)
 {
-    *to = (struct jsp_symbol){ from->addr, from->addr + 1, JSP_SYMBOL_MODULE_ONLY, "[kernel]",
-                               "kernel" };
+    *to = (struct jsp_symbol){ from->addr, from->addr + 1, JSP_SYMBOL_MODULE_ONLY,
+                               "[kernel]", "kernel" };
     if (!from->begin)
         return;
     to->begin = from->begin;

@@ -46,8 +46,8 @@ static bool file_is_kin(const struct jsp_map *a, const struct jsp_map *b)
 }
 
 /* The mappings of one loading of an object: list [first, last). */
-static void file_group(const struct jsp_maps *maps, const struct jsp_map *map, size_t *first,
-                       size_t *last)
+static void file_group(const struct jsp_maps *maps, const struct jsp_map *map,
+                       size_t *first, size_t *last)
 {
     size_t at = (size_t)(map - maps->list);
     for (*first = at; *first > 0 && maps->list[*first].offset != 0; (*first)--)
@@ -72,7 +72,8 @@ static bool file_memory(int mem, const struct jsp_map *m, uint8_t *to)
 }
 
 /* The file put together again from what is mapped of it, code and constants. */
-static void *file_image(const struct jsp_maps *maps, const struct jsp_map *map, size_t *size)
+static void *file_image(const struct jsp_maps *maps, const struct jsp_map *map,
+                        size_t *size)
 {
     size_t first, last;
     uint64_t end = 0;
@@ -81,7 +82,8 @@ static void *file_image(const struct jsp_maps *maps, const struct jsp_map *map, 
         const struct jsp_map *m = &maps->list[i];
         if (m->offset > FILE_MOST_IMAGE || m->end - m->start > FILE_MOST_IMAGE)
             return NULL;
-        end = m->offset + (m->end - m->start) > end ? m->offset + (m->end - m->start) : end;
+        end =
+            m->offset + (m->end - m->start) > end ? m->offset + (m->end - m->start) : end;
     }
     int mem = end <= FILE_MOST_IMAGE ? open("/proc/self/mem", O_RDONLY | O_CLOEXEC) : -1;
     uint8_t *image = mem >= 0 ? calloc(1, end) : NULL;

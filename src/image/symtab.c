@@ -35,8 +35,8 @@ uint64_t jsp_symtab_edge(const struct jsp_elf *elf, uint64_t vaddr)
 {
     for (size_t i = 0; i < elf->n_sections; i++) {
         const Elf64_Shdr *s = &elf->sections[i];
-        if (s->sh_flags & SHF_EXECINSTR && s->sh_flags & SHF_ALLOC && vaddr >= s->sh_addr &&
-            vaddr - s->sh_addr < s->sh_size)
+        if (s->sh_flags & SHF_EXECINSTR && s->sh_flags & SHF_ALLOC &&
+            vaddr >= s->sh_addr && vaddr - s->sh_addr < s->sh_size)
             return s->sh_addr + s->sh_size;
     }
     return vaddr + jsp_elf_span_at(elf, vaddr).size;

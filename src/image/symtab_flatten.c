@@ -76,7 +76,8 @@ static size_t flatten_underscores(const char *name)
     return strncmp(name, "_Z", 2) == 0 ? 0 : strspn(name, "_");
 }
 
-long jsp_symtab_compare(const struct jsp_symtab_entry *a, const struct jsp_symtab_entry *b)
+long jsp_symtab_compare(const struct jsp_symtab_entry *a,
+                        const struct jsp_symtab_entry *b)
 {
     if (a->class != b->class || !a->name || !b->name)
         return b->class - a->class;
@@ -152,7 +153,8 @@ static void flatten_close(struct flatten *f, uint32_t until)
 }
 
 /* Of entries at one address: the best, and the end that one of them knows. */
-static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group, size_t n)
+static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group,
+                                            size_t n)
 {
     struct jsp_symtab_entry best = group[0];
     uint32_t size = best.size;
@@ -166,7 +168,8 @@ static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group
 }
 
 /* An address with a new owner. `next`: where the following entry stands. */
-static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e, uint32_t next)
+static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e,
+                          uint32_t next)
 {
     uint64_t base = f->work->base;
     const struct flatten_open *around = f->depth ? &f->open[f->depth - 1] : NULL;
@@ -187,7 +190,8 @@ static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e, u
         f->depth--;
     if (f->depth == FLATTEN_DEPTH)
         return;
-    f->open[f->depth++] = (struct flatten_open){ (uint32_t)end, flatten_name(f, e), e->class };
+    f->open[f->depth++] =
+        (struct flatten_open){ (uint32_t)end, flatten_name(f, e), e->class };
 }
 
 int jsp_symtab_flatten(struct jsp_symtab_work *w, struct jsp_symtab *t)

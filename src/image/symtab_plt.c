@@ -26,7 +26,8 @@ struct plt_names {
     size_t room;
 };
 
-static void plt_put(struct jsp_symtab_work *w, struct plt_names *names, struct plt_name name)
+static void plt_put(struct jsp_symtab_work *w, struct plt_names *names,
+                    struct plt_name name)
 {
     if (names->n == names->room) {
         size_t room = names->room * 2 + 64;
@@ -66,12 +67,13 @@ static const char *plt_find(const struct plt_names *names, uint64_t key)
         else
             high = mid;
     }
-    return low < names->n && names->list[low].key == key ? names->list[low].of.name : NULL;
+    return low < names->n && names->list[low].key == key ? names->list[low].of.name
+                                                         : NULL;
 }
 
 /* Functions that a resolver chooses at start: their slots name only the resolver. */
-static void plt_resolvers(struct jsp_symtab_work *w, const struct jsp_symtab_source *source,
-                          struct plt_names *to)
+static void plt_resolvers(struct jsp_symtab_work *w,
+                          const struct jsp_symtab_source *source, struct plt_names *to)
 {
     for (size_t i = 0; source->symbols && i < source->n; i++) {
         const Elf64_Sym *s = &source->symbols[i];
@@ -83,7 +85,8 @@ static void plt_resolvers(struct jsp_symtab_work *w, const struct jsp_symtab_sou
 
 static bool plt_is_irelative(uint16_t machine, uint32_t type)
 {
-    return machine == EM_X86_64 ? type == R_X86_64_IRELATIVE : type == PLT_AARCH64_IRELATIVE;
+    return machine == EM_X86_64 ? type == R_X86_64_IRELATIVE
+                                : type == PLT_AARCH64_IRELATIVE;
 }
 
 static void plt_relocations(struct jsp_symtab_work *w, const Elf64_Shdr *section,
@@ -94,7 +97,8 @@ static void plt_relocations(struct jsp_symtab_work *w, const Elf64_Shdr *section
     for (size_t i = 0; i < n; i++) {
         uint64_t symbol = ELF64_R_SYM(list[i].r_info);
         const char *name = NULL;
-        if (plt_is_irelative(w->elf->head.e_machine, (uint32_t)ELF64_R_TYPE(list[i].r_info)))
+        if (plt_is_irelative(w->elf->head.e_machine,
+                             (uint32_t)ELF64_R_TYPE(list[i].r_info)))
             name = plt_find(resolvers, (uint64_t)list[i].r_addend);
         else if (symbol && w->dynamic.symbols && symbol < w->dynamic.n)
             name = jsp_symtab_text(&w->dynamic, w->dynamic.symbols[symbol].st_name);
@@ -183,9 +187,11 @@ void jsp_symtab_plt(struct jsp_symtab_work *w)
     plt_resolvers(w, &w->full, &resolvers);
     plt_resolvers(w, &w->dynamic, &resolvers);
     plt_sort(&resolvers);
-    plt_relocations(w, jsp_elf_section(w->elf, ".rela.plt", SHT_RELA), &resolvers, &slots);
+    plt_relocations(w, jsp_elf_section(w->elf, ".rela.plt", SHT_RELA), &resolvers,
+                    &slots);
     if (jsp_elf_section(w->elf, ".plt.got", SHT_PROGBITS))
-        plt_relocations(w, jsp_elf_section(w->elf, ".rela.dyn", SHT_RELA), &resolvers, &slots);
+        plt_relocations(w, jsp_elf_section(w->elf, ".rela.dyn", SHT_RELA), &resolvers,
+                        &slots);
     plt_sort(&slots);
     plt_section(w, ".plt", &slots);
     plt_section(w, ".plt.sec", &slots);

@@ -40,7 +40,8 @@ static void symtab_dynamic(struct jsp_symtab_source *source, const struct jsp_el
 }
 
 /* Data, undefined names, and the marks that tell an assembler's code from its data. */
-static bool symtab_is_function(const struct jsp_elf *elf, const Elf64_Sym *s, const char *name)
+static bool symtab_is_function(const struct jsp_elf *elf, const Elf64_Sym *s,
+                               const char *name)
 {
     unsigned type = ELF64_ST_TYPE(s->st_info);
     if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
@@ -58,13 +59,16 @@ struct jsp_symtab_entry jsp_symtab_like(const struct jsp_symtab_source *source,
     unsigned bind = ELF64_ST_BIND(s->st_info);
     struct jsp_symtab_entry like = { .name = jsp_symtab_text(source, s->st_name) };
     like.class = s->st_size ? JSP_SYMTAB_SIZED : JSP_SYMTAB_LABEL;
-    like.flags = bind == STB_LOCAL ? JSP_SYMTAB_LOCAL : bind == STB_WEAK ? JSP_SYMTAB_WEAK : 0;
+    like.flags = bind == STB_LOCAL  ? JSP_SYMTAB_LOCAL
+                 : bind == STB_WEAK ? JSP_SYMTAB_WEAK
+                                    : 0;
     if (ELF64_ST_TYPE(s->st_info) == STT_NOTYPE)
         like.flags |= JSP_SYMTAB_UNTYPED;
     return like;
 }
 
-static void symtab_functions(struct jsp_symtab_work *w, const struct jsp_symtab_source *source)
+static void symtab_functions(struct jsp_symtab_work *w,
+                             const struct jsp_symtab_source *source)
 {
     for (size_t i = 0; source->symbols && i < source->n; i++) {
         const Elf64_Sym *s = &source->symbols[i];

@@ -66,7 +66,8 @@ struct jsp_symtab_entry jsp_symtab_like(const struct jsp_symtab_source *source,
                                         const Elf64_Sym *symbol);
 
 /* Which of two names at one address a reader would rather see: negative for a. */
-long jsp_symtab_compare(const struct jsp_symtab_entry *a, const struct jsp_symtab_entry *b);
+long jsp_symtab_compare(const struct jsp_symtab_entry *a,
+                        const struct jsp_symtab_entry *b);
 
 /* Read both sources and add their functions. */
 void jsp_symtab_read(struct jsp_symtab_work *w, const struct jsp_elf *debug);

@@ -16,7 +16,8 @@ int shown(int i) { return hidden(i) + (malloc(8) != 0); }
 END
 for protection in none standard; do
     $cross-gcc -O1 -shared -fPIC -mbranch-protection=$protection -Wl,-z,lazy \
-        $([ $protection = none ] || echo -Wl,-z,force-bti) -o "$tmp/lib.so" "$tmp/lib.c" 2>/dev/null
+        $([ $protection = none ] || echo -Wl,-z,force-bti) \
+        -o "$tmp/lib.so" "$tmp/lib.c" 2>/dev/null
     $cross-readelf -sW "$tmp/lib.so" >"$tmp/symbols"
     agree "aarch64, protection $protection" "$tmp/symbols" "$tmp/lib.so" symbols
     $cross-objdump -d "$tmp/lib.so" |

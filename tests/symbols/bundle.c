@@ -12,9 +12,10 @@
 #include "capture/writer.h"
 #include "image/symbols_bundle.h"
 
-__asm__(".pushsection .text\n.globl touch_a\n.globl touch_b\n"
-        ".type touch_a, %function\ntouch_a: nop\nnop\nnop\n.size touch_a, . - touch_a\n"
-        ".type touch_b, %function\ntouch_b: nop\n.size touch_b, . - touch_b\n.popsection");
+__asm__(
+    ".pushsection .text\n.globl touch_a\n.globl touch_b\n"
+    ".type touch_a, %function\ntouch_a: nop\nnop\nnop\n.size touch_a, . - touch_a\n"
+    ".type touch_b, %function\ntouch_b: nop\n.size touch_b, . - touch_b\n.popsection");
 extern char touch_a[], touch_b[];
 
 static int bundle_sample(struct jsp_writer *w, struct jsp_bundle *b, const char *name,
@@ -51,7 +52,8 @@ int main(int argc, char **argv)
     int err = jsp_writer_process(&w, argv[0]);
     const char *names[] = { "getpid", "malloc", "qsort" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        err |= bundle_sample(&w, b, names[i], (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, names[i]));
+        err |= bundle_sample(&w, b, names[i],
+                             (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, names[i]));
     err |= bundle_sample(&w, b, "touch_a", (uint64_t)(uintptr_t)touch_a + 1);
     err |= bundle_sample(&w, b, "touch_b", (uint64_t)(uintptr_t)touch_b);
     err |= bundle_sample(&w, b, "[unknown]", 16);

@@ -27,7 +27,11 @@ make_lib()
     has "$tmp/dir/lib.so" hidden not # there is no debug file yet
 }
 
-found() { agree "$1" "$tmp/symbols" "$tmp/dir/lib.so" symbols; has "$tmp/dir/lib.so" hidden; }
+found()
+{
+    agree "$1" "$tmp/symbols" "$tmp/dir/lib.so" symbols
+    has "$tmp/dir/lib.so" hidden
+}
 
 make_lib -Wl,--build-id=none
 cp "$tmp/lib.debug" "$tmp/dir/" && found 'link, beside it'

@@ -9,7 +9,7 @@ set -eu
 readelf=$($CC -print-prog-name=readelf) objdump=$($CC -print-prog-name=objdump)
 
 for name in libc.so.6 libm.so.6 libstdc++.so.6 libgcc_s.so.1 libmozjs-102.so.0; do
-    file=$(ldconfig -p 2>/dev/null | sed -n "s/^[[:space:]]*$name (.*x86-64.*) => //p" | head -n 1)
+    file=$(/sbin/ldconfig -p | sed -n "s/^[[:space:]]*$name (.*64.*) => //p" | head -n 1)
     [ -n "$file" ] || continue
     "$readelf" -sW "$file" >"$tmp/symbols"
     agree "$name" "$tmp/symbols" "$file" symbols
@@ -29,7 +29,9 @@ static __attribute__((noinline)) int hidden(int i) { return puts(i ? "x" : "") +
 __attribute__((noinline)) int exported(int i) { return hidden(i) + hidden(i + 1); }
 int main(int argc, char **argv) { return exported(argc) + (strchr(argv[0], 0) != 0); }
 __asm__(".pushsection .text\n.globl unsized\nunsized: nop\nnop\n.popsection");
-__asm__(".pushsection .text.z,\"ax\"\n.globl last_unsized\nlast_unsized: nop\n.popsection");
+__asm__(".pushsection .text\n.type outer, %function\nouter: nop\nnop\n"
+        ".type inner, %function\ninner: nop\n.size inner, . - inner\n"
+        "nop\nnop\n.size outer, . - outer\n.popsection");
 END
 build() { $CC -O1 -o "$tmp/$1" "$tmp/host.c" $2; }
 build pie '-pie -fPIE'
@@ -40,7 +42,7 @@ build now '-pie -fPIE -fcf-protection=full -Wl,-z,ibtplt,-z,lazy'
 for kind in pie fixed static static-pie now; do
     "$readelf" -sW "$tmp/$kind" >"$tmp/symbols"
     agree "$kind" "$tmp/symbols" "$tmp/$kind" symbols
-    for f in main hidden exported unsized last_unsized; do has "$tmp/$kind" $f; done
+    for f in main hidden exported unsized outer inner; do has "$tmp/$kind" $f; done
 done
 
 # objdump labels the stubs itself; those of a static program it calls *ABS*.
@@ -54,16 +56,24 @@ for file in "$tmp/pie" "$tmp/fixed" "$tmp/now" "$B/bin/jsprof" "$B/lib/libjsprof
 done
 has "$tmp/static" 'strchr@plt'
 
-# A size of zero ends at the next thing or at the section's end.
-"$table" "$tmp/pie" | awk '$3 == "last_unsized" || $3 == "unsized" {
-    if ($1 >= $2) bad = 1; n++ } END { exit bad || n != 2 }'
+# What has no size ends at the next thing, or with its section.
+ends() # NAME: where ours lets it end
+{
+    "$table" "$tmp/pie" | sed -n "s/^[0-9a-f]* \([0-9a-f]*\) $1\$/\1/p"
+}
+section_end=$("$readelf" -SW "$tmp/pie" | sed 's/^ *\[ */[/' |
+    awk '$2 == ".init" { print "0x" $4 " + 0x" $6 }')
+[ "$(ends _init)" = "$(printf '%016x' $(($section_end)))" ] ||
+    { echo "symbols: _init ends at $(ends _init), not at $section_end"; exit 1; }
+[ "$(ends outer | wc -l)" = 2 ] || { echo 'symbols: outer is not around inner'; exit 1; }
 
 # Without section headers the loader's own tables still name what is exported.
 lib=$tmp/lib.so
 $CC -O1 -shared -fPIC -o "$lib" "$tmp/host.c"
 "$readelf" --dyn-syms -W "$lib" >"$tmp/symbols"
 for field in 40:8 60:2 62:2; do
-    dd if=/dev/zero of="$lib" bs=1 seek=${field%:*} count=${field#*:} conv=notrunc 2>/dev/null
+    dd if=/dev/zero of="$lib" bs=1 seek=${field%:*} count=${field#*:} conv=notrunc \
+        2>/dev/null
 done
 "$readelf" -h "$lib" | grep -q 'Number of section headers: *0'
 agree 'no section headers' "$tmp/symbols" "$lib" symbols

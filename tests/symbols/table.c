@@ -59,8 +59,8 @@ static void symbols_read(void)
     char line[2 * NAME], size[32], type[32], where[32], name[NAME];
     uint64_t value;
     while (fgets(line, sizeof line, stdin)) {
-        if (sscanf(line, " %*[0-9]: %" SCNx64 " %31s %31s %*s %*s %31s %4095s", &value, size,
-                   type, where, name) != 5)
+        if (sscanf(line, " %*[0-9]: %" SCNx64 " %31s %31s %*s %*s %31s %4095s", &value,
+                   size, type, where, name) != 5)
             continue;
         if ((strcmp(type, "FUNC") && strcmp(type, "IFUNC")) || !strcmp(where, "UND"))
             continue;
@@ -104,7 +104,8 @@ static void table_symbols(const struct jsp_symtab *t)
             bool good = symbols_agree(i, at[k], name);
             *(good ? &n_good : &n_bad) += 1;
             if (!good && n_bad < 10)
-                printf("%" PRIx64 " of %s: %s\n", at[k], s->name, name ? name : "no name");
+                printf("%" PRIx64 " of %s: %s\n", at[k], s->name,
+                       name ? name : "no name");
         }
     }
 }
@@ -115,14 +116,17 @@ static void table_starts(const struct jsp_symtab *t)
     uint64_t begin, end;
     while (fgets(line, sizeof line, stdin)) {
         const char *at = strstr(line, " FDE ") ? strstr(line, "pc=") : NULL;
-        if (!at || sscanf(at, "pc=%" SCNx64 "..%" SCNx64, &begin, &end) != 2 || begin == end)
+        if (!at || sscanf(at, "pc=%" SCNx64 "..%" SCNx64, &begin, &end) != 2 ||
+            begin == end)
             continue;
-        struct jsp_symtab_found f = jsp_symtab_find(t, begin), last = jsp_symtab_find(t, end - 1);
-        bool good = f.name && (*f.name || (f.begin == begin && f.end <= end)) && last.name;
+        struct jsp_symtab_found f = jsp_symtab_find(t, begin),
+                                last = jsp_symtab_find(t, end - 1);
+        bool good =
+            f.name && (*f.name || (f.begin == begin && f.end <= end)) && last.name;
         *(good ? &n_good : &n_bad) += 1;
         if (!good && n_bad < 10)
-            printf("%" PRIx64 "..%" PRIx64 ": %" PRIx64 "..%" PRIx64 " %s\n", begin, end, f.begin,
-                   f.end, f.name ? f.name : "nothing");
+            printf("%" PRIx64 "..%" PRIx64 ": %" PRIx64 "..%" PRIx64 " %s\n", begin, end,
+                   f.begin, f.end, f.name ? f.name : "nothing");
     }
 }
 
@@ -148,7 +152,8 @@ int main(int argc, char **argv)
     const char *how = argc > 2 ? argv[2] : "print";
     double began = table_ms();
     if (argc < 2 || table_load(&t, argv[1]) < 0) {
-        fprintf(stderr, "table: %s: not readable as ELF\n", argc > 1 ? argv[1] : "no file");
+        fprintf(stderr, "table: %s: not readable as ELF\n",
+                argc > 1 ? argv[1] : "no file");
         return 2;
     }
     if (strcmp(how, "time") == 0)

@@ -13,10 +13,11 @@
 #include "test.h"
 
 /* Three that touch; only the outer ones are seen at their edges. */
-__asm__(".pushsection .text\n.globl touch_a\n.globl touch_b\n.globl touch_c\n"
-        ".type touch_a, %function\ntouch_a: nop\nnop\nnop\n.size touch_a, . - touch_a\n"
-        ".type touch_b, %function\ntouch_b: nop\nnop\n.size touch_b, . - touch_b\n"
-        ".type touch_c, %function\ntouch_c: nop\n.size touch_c, . - touch_c\n.popsection");
+__asm__(
+    ".pushsection .text\n.globl touch_a\n.globl touch_b\n.globl touch_c\n"
+    ".type touch_a, %function\ntouch_a: nop\nnop\nnop\n.size touch_a, . - touch_a\n"
+    ".type touch_b, %function\ntouch_b: nop\nnop\n.size touch_b, . - touch_b\n"
+    ".type touch_c, %function\ntouch_c: nop\n.size touch_c, . - touch_c\n.popsection");
 extern char touch_a[], touch_b[], touch_c[];
 
 struct entry {
@@ -63,7 +64,8 @@ static void finish(void)
         CHECK(e->begin < e->end);
         CHECK(i == 0 || entry(i - 1)->end <= e->begin);
         CHECK(e->name >= (n_entries + 1) * sizeof *e && e->name < file_size);
-        CHECK(e->tag == 0 || (e->tag >= (n_entries + 1) * sizeof *e && e->tag < file_size));
+        CHECK(e->tag == 0 ||
+              (e->tag >= (n_entries + 1) * sizeof *e && e->tag < file_size));
     }
     CHECK_EQ(file[file_size - 1], 0);
 }
@@ -85,9 +87,14 @@ static const char *name_of(uint64_t addr, bool inclusive)
 
 TEST(every_address_has_its_name_for_both_kinds_of_readers)
 {
-    uint64_t seen[] = { number(touch_a), number(touch_a) + 1, number(touch_b), number(touch_c),
-                        number(dlsym(RTLD_DEFAULT, "getpid")), 16 };
-    const char *names[] = { "touch_a", "touch_a", "touch_b", "touch_c", "getpid", "[unknown]" };
+    uint64_t seen[] = { number(touch_a),
+                        number(touch_a) + 1,
+                        number(touch_b),
+                        number(touch_c),
+                        number(dlsym(RTLD_DEFAULT, "getpid")),
+                        16 };
+    const char *names[] = { "touch_a", "touch_a", "touch_b",
+                            "touch_c", "getpid",  "[unknown]" };
     begin();
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
         CHECK_EQ(jsp_bundle_see(bundle, seen[i]), true);

@@ -62,7 +62,8 @@ static bool copy_file(const char *from, const char *to)
     char bytes[4096], temporary[PATH_MAX + 4];
     ssize_t n = -1;
     snprintf(temporary, sizeof temporary, "%s.new", to);
-    int in = open(from, O_RDONLY), out = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+    int in = open(from, O_RDONLY),
+        out = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0755);
     while (in >= 0 && out >= 0 && (n = read(in, bytes, sizeof bytes)) > 0)
         if (write(out, bytes, (size_t)n) != n)
             break;
@@ -130,7 +131,8 @@ TEST(the_vdso_tells_the_time)
 
 TEST(code_without_a_file_and_nothing_at_all_are_told_apart)
 {
-    void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *code =
+        mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK_STR(name_at(number(code)), "[anonymous memory]");
     munmap(code, 4096);
     CHECK_STR(name_at(8), "[unknown]");
