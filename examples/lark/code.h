@@ -71,6 +71,7 @@ struct lark_function {
     struct lark_value *consts;
     struct jsprof_function *profile; /* NULL: there is no memory for a name */
     uint32_t heat;                   /* calls and rounds of loops, until it is compiled */
+    uint32_t refused;                /* how often it could not be */
     struct lark_native *native;      /* its native code, or NULL (jit.h) */
 };
 

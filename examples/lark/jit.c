@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { JIT_ALIGN = 16, JIT_CODE_MOST = 1 << 19 }; /* so that every jump reaches */
+enum {
+    JIT_ALIGN = 16,
+    JIT_CODE_MOST = 1 << 19, /* so that every jump reaches */
+    JIT_MOST_DOUBLED = 20,
+};
 
 /* The native code of one function. */
 struct lark_native {
@@ -144,7 +148,7 @@ static bool jit_install(struct lark_jit *jit, struct lark_function *f, struct la
     return true;
 }
 
-/* What can not be compiled now is tried again as much later as it took to get hot. */
+/* What can not be compiled now is tried again, later each time. */
 static bool jit_compile(struct lark_jit *jit, struct lark_function *f)
 {
     struct lark_profile_frame frame;
@@ -154,19 +158,29 @@ static bool jit_compile(struct lark_jit *jit, struct lark_function *f)
     lark_template_free(&t);
     lark_profile_leave(&frame);
     jit->n_refused += !ok;
+    f->refused = ok ? 0 : f->refused + 1;
     f->heat = 0;
     return ok;
+}
+
+static bool jit_is_hot(const struct lark_jit *jit, const struct lark_function *f)
+{
+    uint32_t doubled = f->refused < JIT_MOST_DOUBLED ? f->refused : JIT_MOST_DOUBLED;
+    return f->heat >= (uint64_t)jit->threshold << doubled;
 }
 
 bool lark_jit_ready(struct lark *l, struct lark_function *f)
 {
     if (!l->jit)
         return false;
-    return f->native || (++f->heat >= l->jit->threshold && jit_compile(l->jit, f));
+    if (f->native)
+        return true;
+    f->heat += f->heat < UINT32_MAX;
+    return jit_is_hot(l->jit, f) && jit_compile(l->jit, f);
 }
 
-bool lark_jit_run(struct lark *l, struct lark_function *f, struct lark_value *slots,
-                  uint32_t op)
+LARK_LOOP bool lark_jit_run(struct lark *l, struct lark_function *f,
+                            struct lark_value *slots, uint32_t op)
 {
     struct lark_native *native = f->native;
     const uint8_t *code = l->jit->pool.run + native->at;

@@ -85,8 +85,8 @@ static void lark_trace(struct lark *l, const struct lark_function *f)
     l->n_traced++;
 }
 
-static bool lark_call_function(struct lark *l, struct lark_function *f,
-                               struct lark_value *slots)
+LARK_LOOP static bool lark_call_function(struct lark *l, struct lark_function *f,
+                                         struct lark_value *slots)
 {
     if (!lark_has_room(l, f, slots))
         return lark_raise(l, "too many calls within calls");
@@ -98,8 +98,8 @@ static bool lark_call_function(struct lark *l, struct lark_function *f,
     return ok;
 }
 
-static bool lark_call_builtin(struct lark *l, const struct lark_builtin *b,
-                              struct lark_call *call)
+LARK_LOOP static bool lark_call_builtin(struct lark *l, const struct lark_builtin *b,
+                                        struct lark_call *call)
 {
     if (call->n < b->n_least || call->n > b->n_most)
         return lark_raise(l, "%s takes %u to %u arguments, not %u", b->name, b->n_least,
@@ -112,7 +112,7 @@ static bool lark_call_builtin(struct lark *l, const struct lark_builtin *b,
     return ok;
 }
 
-bool lark_call(struct lark *l, struct lark_value *callee, uint32_t n)
+LARK_LOOP bool lark_call(struct lark *l, struct lark_value *callee, uint32_t n)
 {
     if (callee->type == LARK_BUILTIN) {
         struct lark_call call = { .args = callee + 1, .n = n };

@@ -16,6 +16,10 @@ enum {
     LARK_MAX_DEPTH = 10000,      /* calls within calls, when the C stack is large enough */
 };
 
+/* The C functions that stand between one Lark function and the next. They lie together,
+ * so that the profiler can tell them from the rest and views may hide them. */
+#define LARK_LOOP __attribute__((section("lark_loop")))
+
 struct lark_global {
     char *name;
     uint32_t line; /* of the first use */

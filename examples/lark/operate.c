@@ -193,7 +193,8 @@ bool lark_operate_put(struct lark *l, const struct lark_op *op, struct lark_valu
 }
 
 /* When the call fails, l->line becomes its line, for the trace. */
-bool lark_operate_call(struct lark *l, const struct lark_op *op, struct lark_value *top)
+LARK_LOOP bool lark_operate_call(struct lark *l, const struct lark_op *op,
+                                 struct lark_value *top)
 {
     l->line = op->line;
     l->top = top;

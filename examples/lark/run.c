@@ -63,8 +63,9 @@ enum { RUN_FAILED = -2, RUN_RETURNED = -1 }; /* else: go on natively, at this op
 
 /* Longer than a function should be: one case an opcode, and a call for each would cost
  * what the loop is there to save. */
-static int32_t run_loop(struct lark *l, struct lark_function *f, struct lark_value *slots,
-                        struct lark_profile_frame *frame)
+LARK_LOOP static int32_t run_loop(struct lark *l, struct lark_function *f,
+                                  struct lark_value *slots,
+                                  struct lark_profile_frame *frame)
 {
     struct lark_value *top = slots + f->n_locals;
     for (const struct lark_op *op = f->ops;; op++) {
@@ -146,8 +147,8 @@ static int32_t run_loop(struct lark *l, struct lark_function *f, struct lark_val
 }
 
 /* Until it returns, fails, or gets so hot that native code takes over. */
-static int32_t run_interpreted(struct lark *l, struct lark_function *f,
-                               struct lark_value *slots)
+LARK_LOOP static int32_t run_interpreted(struct lark *l, struct lark_function *f,
+                                         struct lark_value *slots)
 {
     struct lark_profile_frame frame;
     lark_profile_enter(&frame, f->profile);
@@ -156,7 +157,7 @@ static int32_t run_interpreted(struct lark *l, struct lark_function *f,
     return end;
 }
 
-bool lark_run_function(struct lark *l, struct lark_function *f, struct lark_value *slots)
+LARK_LOOP bool lark_run_function(struct lark *l, struct lark_function *f, struct lark_value *slots)
 {
     for (uint32_t i = f->n_params; i < f->n_locals; i++)
         slots[i] = lark_nil();

@@ -10,7 +10,8 @@ cd "$SCRATCH" || exit 1
 wrong() # LINE MESSAGE, the program on stdin
 {
     cat >wrong.lark
-    check "line $1: $2" says 1 "wrong.lark:$1: $2" "$LARK" wrong.lark
+    check "line $1: $2" says 1 "wrong.lark:$1: $2" "$LARK" --jit=off wrong.lark
+    check "line $1: $2, natively" says 1 "wrong.lark:$1: $2" "$LARK" --jit-threshold=1 wrong.lark
 }
 
 wrong 1 "expected ';' before 'let'" <<'END'
@@ -71,6 +72,20 @@ wrong 3 'index 3 is outside of 0..2' <<'END'
 let a = [1, 2, 3];
 let i = 3;
 a[i] = a[0];
+END
+wrong 2 'index 3 is outside of 0..2' <<'END'
+let a = [1, 2, 3];
+print(a[3]);
+END
+wrong 2 'index -1 is outside of 0..2' <<'END'
+let a = [1, 2, 3];
+print(a[-1]);
+END
+wrong 1 'an index is an int, not double' <<'END'
+print([1][0.0]);
+END
+wrong 1 'no index into int' <<'END'
+print(1[0]);
 END
 wrong 1 'index -1 is outside of 0..2' <<'END'
 print("abc"[-1]);

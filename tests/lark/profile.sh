@@ -33,47 +33,92 @@ shares_agree() # CAPTURE OUTPUT
         }' "$2" "$SCRATCH/report.csv"
 }
 
-profile_shares() # CLOCK
+profile_shares() # NAME SCRIPT OPTION...
 {
-    "$LARK" --profile-output="$SCRATCH/$1.cap" --profile-clock="$1" \
-        "$PROGRAMS/shares.lark" 1.5 >"$SCRATCH/$1.txt" &&
-        shares_agree "$SCRATCH/$1.cap" "$SCRATCH/$1.txt"
+    shares_name=$1
+    shares_script=$2
+    shift 2
+    "$LARK" --profile-output="$SCRATCH/$shares_name.cap" --jit-stats "$@" "$shares_script" 1.5 \
+        >"$SCRATCH/$shares_name.txt" 2>"$SCRATCH/$shares_name.err" &&
+        shares_agree "$SCRATCH/$shares_name.cap" "$SCRATCH/$shares_name.txt"
 }
 
-check 'shares are what the program counts (cpu clock)' profile_shares cpu
+check 'shares are what the program counts, interpreted' \
+    profile_shares plain "$PROGRAMS/shares.lark" --jit=off
+cat "$SCRATCH/check.out"
+check 'shares are what the program counts, compiled' profile_shares native "$PROGRAMS/shares.lark"
+cat "$SCRATCH/check.out"
+# Room for the script and one function: each that is called takes the place of another.
+check 'shares are what the program counts, while code memory is reused' \
+    profile_shares reused "$DATA/reuse.lark" --jit-threshold=1 --jit-cache-bytes=8000
+cat "$SCRATCH/check.out"
+check 'and it was reused' grep -E ' [0-9]{3,} discarded' "$SCRATCH/reused.err"
 cat "$SCRATCH/check.out"
 check 'every expiration is accounted for' sh -c \
-    "'$JSPROF_TOOL' info '$SCRATCH/cpu.cap' | grep -q ': adds up, and the file holds them all'"
+    "'$JSPROF_TOOL' info '$SCRATCH/native.cap' | grep -q ': adds up, and the file holds them all'"
 
-"$LARK" --profile-output="$SCRATCH/sort.cap" "$PROGRAMS/quicksort.lark" 100000 >/dev/null
-"$JSPROF_TOOL" tree --min 1 "$SCRATCH/sort.cap" | sed 's/.*%  *//; s/^[^a-z(]*//' \
-    >"$SCRATCH/tree.txt"
-
-# The lines of the tree below its `sort` (the builtin), one below the other.
-in_order()
+# Every stack, root to leaf, without the host's own C functions: one a line. What is
+# tagged in the dump is Lark's: functions, native code, builtins, collections.
+stacks() # CAPTURE
 {
-    awk '/^sort$/ { sort = NR } /^by_digits / && sort == NR - 1 { by = NR }
-         /^digit_sum / && by == NR - 1 { found = 1 }
-         END { exit !found }' "$SCRATCH/tree.txt" || { cat "$SCRATCH/tree.txt"; return 1; }
+    "$JSPROF_TOOL" dump "$1" | awk '
+        / SAMPLE / { if (inside) print stack; stack = ""; inside = 1; next }
+        length($1) != 16 { if (inside) print stack; inside = 0 }
+        inside && $1 ~ /^e0000000/ { stack = $2 (stack == "" ? "" : " " stack) }
+        END { if (inside) print stack }'
 }
-check 'Lark, C, Lark: main, sort, by_digits, digit_sum' in_order
 
-# Whole stacks: never a callback of sort without sort, nor sort without main.
-stacks_whole()
-{
-    "$JSPROF_TOOL" tree --inverted --min 0 "$SCRATCH/sort.cap" >"$SCRATCH/inverted.txt" 2>&1
-    grep -q 'by_digits' "$SCRATCH/inverted.txt" && ! grep -q 'no VM frame' "$SCRATCH/tree.txt"
-}
-check 'no stack without its VM frames' stacks_whole
+# What quicksort.lark can have on its stack. A stack in another order, or with a hole
+# in it, is none of these.
+possible='compilation|main( (quicksort( quicksort)*( partition( ascending| swap)?)?'
+possible="$possible|is_sorted( len| ascending| by_digits( digit_sum)?)?"
+possible="$possible|sort( by_digits( digit_sum)?)?|map( fn)?|random|push|print|args|len|int))?"
+possible="^($possible( garbage| compilation)?)?\$"
 
-lines_known()
+all_possible() # NAME OPTION...
 {
-    "$JSPROF_TOOL" report --limit 0 "$SCRATCH/sort.cap" | grep 'digit_sum' | grep -Eq ':4[234] '
+    possible_name=$1
+    shift
+    "$LARK" --profile-output="$SCRATCH/sort.cap" --profile-clock=wall --profile-hz=4000 "$@" \
+        "$PROGRAMS/quicksort.lark" 60000 >/dev/null || return 1
+    stacks "$SCRATCH/sort.cap" | sed 's/\[no$//' >"$SCRATCH/stacks.txt"
+    grep -Ev "$possible" "$SCRATCH/stacks.txt" && return 1
+    # Lark, C, Lark: the callback that the builtin sort called.
+    called_back=$(grep -c '^main sort by_digits digit_sum' "$SCRATCH/stacks.txt")
+    echo "$(wc -l <"$SCRATCH/stacks.txt") stacks, $called_back in a callback of sort"
+    [ "$called_back" -ge 30 ]
 }
-check "the hottest line of digit_sum is one of its loop's" lines_known
+check 'every stack is possible, interpreted' all_possible plain --jit=off
+cat "$SCRATCH/check.out"
+check 'every stack is possible, compiled' all_possible native
+cat "$SCRATCH/check.out"
+check 'every stack is possible, compiled at once' all_possible eager --jit-threshold=1
+cat "$SCRATCH/check.out"
+check 'every stack is possible, while code memory is reused' \
+    all_possible reused --jit-threshold=1 --jit-cache-bytes=9000
+cat "$SCRATCH/check.out"
+
+lines_known() # OPTION
+{
+    "$LARK" --profile-output="$SCRATCH/lines.cap" "$1" "$PROGRAMS/quicksort.lark" 100000 \
+        >/dev/null || return 1
+    "$JSPROF_TOOL" report --limit 0 "$SCRATCH/lines.cap" | grep 'digit_sum' |
+        grep -Eq ':4[234] '
+}
+check "the hottest line of digit_sum is one of its loop's, interpreted" lines_known --jit=off
+check "the hottest line of digit_sum is one of its loop's, compiled" lines_known --jit=on
+
+kind_is() # KIND OPTION
+{
+    "$LARK" --profile-output="$SCRATCH/kind.cap" "$2" "$PROGRAMS/fib.lark" 32 >/dev/null &&
+        "$JSPROF_TOOL" report --csv --limit 0 "$SCRATCH/kind.cap" >"$SCRATCH/kind.csv" &&
+        grep -q "^\"*fib (.*,$1," "$SCRATCH/kind.csv"
+}
+check 'native code is shown as such' kind_is jit --jit=on
+check 'interpreted code is shown as such' kind_is vm --jit=off
 
 check 'JSPROF in the environment records' sh -c \
-    "JSPROF='$SCRATCH/env.cap' '$LARK' '$PROGRAMS/fib.lark' 27 >/dev/null &&
+    "JSPROF='$SCRATCH/env.cap' '$LARK' '$PROGRAMS/fib.lark' 30 >/dev/null &&
      '$JSPROF_TOOL' report '$SCRATCH/env.cap' | grep -q 'fib (.*fib.lark:5)'"
 
 # An error ends the program, not the capture.
