@@ -28,7 +28,7 @@ static void conserve(int clock, uint32_t hz)
     if (host_close(&h)) {
         host_check(&h);
         uint64_t want = took * hz / 1000000000u;
-        CHECK(distance(h.stats.expirations, want) <= 2 + want / 10);
+        CHECK(distance(h.stats.expirations, want) <= 2 + want / 5);
         CHECK(host_weight(&h, "work") * 10 >= h.stats.kept * 9);
     }
     host_free(&h);

@@ -68,11 +68,12 @@ static void chain(const struct sigaction *other)
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
     CHECK_EQ(jsprof_start(h.prof), 0);
     other_profiler(10000);
-    host_burn_ms(150);
+    for (int i = 0; i < (HOST_LATE ? 100 : 1) && others < 5; i++)
+        host_burn_ms(150);
     other_profiler(0);
     host_stats(&h);
-    CHECK(others >= (HOST_LATE ? 1 : 5)); /* theirs went on to them */
-    CHECK(others <= 20);                  /* and ours did not: 1 in 10 at most */
+    CHECK(others >= 5);          /* theirs went on to them */
+    CHECK(others <= 20);         /* and ours did not: 1 in 10 at most */
     CHECK_EQ(others_ours, 0);
     CHECK(jsprof_flush(h.prof) == 0);
     host_finish(&h);

@@ -7,6 +7,8 @@
 
 #include <setjmp.h>
 
+enum { DEEP = HOST_LATE ? 20000 : 100000 }; /* the thread sanitizer has a limit */
+
 static struct host h;
 static jsprof_thread *me;
 
@@ -37,10 +39,10 @@ static jsprof_function *function(const char *name)
     return f;
 }
 
-static __attribute__((noinline)) int recurse(int depth, const jsprof_function *f)
+static __attribute__((noinline)) long recurse(int depth, const jsprof_function *f)
 {
     jsprof_link link;
-    int sum = depth;
+    long sum = depth;
     jsprof_link_enter(me, &link, f);
     if (depth > 0)
         sum += recurse(depth - 1, f);
@@ -56,14 +58,14 @@ static void *recurse_deep(void *arg)
     jsprof_link link;
     if (begin()) {
         jsprof_link_enter(me, &link, root);
-        recurse(100000, f);
+        recurse(DEEP, f);
         jsprof_link_leave(me, &link);
         CHECK_EQ(jsprof_thread_detach(me), 0);
         if (finish()) {
             CHECK(host_weight(&h, "root") * 10 > h.stats.kept * 8);
             CHECK(host_weight(&h, "[deeper frames cut]") * 10 > h.stats.kept * 8);
-            CHECK(h.stats.frames_cut > 99000);
-            CHECK_EQ(h.stats.frames_bad, 0);
+            CHECK(h.stats.frames_cut > DEEP - 1000);
+            CHECK(h.stats.frames_bad <= (HOST_LATE ? h.stats.samples / 10 : 0));
         }
         host_free(&h);
     }
@@ -72,7 +74,7 @@ static void *recurse_deep(void *arg)
     return arg;
 }
 
-TEST(recursion_of_100000_linked_frames_keeps_its_roots)
+TEST(deep_recursion_with_linked_frames_keeps_its_roots)
 {
     pthread_t thread;
     pthread_attr_t attr;
@@ -302,6 +304,10 @@ TEST(sample_on_a_small_alternate_stack_is_lost_and_counted)
 
 TEST(sample_on_a_large_alternate_stack_is_kept)
 {
+    if (HOST_LATE) {
+        SKIP("the thread sanitizer runs handlers elsewhere");
+        return;
+    }
     if (!begin())
         return;
     jsprof_push(me, "in a handler", NULL, 0);
@@ -317,7 +323,7 @@ TEST(sample_on_a_large_alternate_stack_is_kept)
 
 int main(void)
 {
-    RUN(recursion_of_100000_linked_frames_keeps_its_roots);
+    RUN(deep_recursion_with_linked_frames_keeps_its_roots);
     RUN(depth_beyond_capacity_keeps_the_roots_and_comes_back);
     RUN(leave_below_zero_is_counted_and_does_no_harm);
     RUN(label_that_was_overwritten_shows_each_text_in_its_time);
