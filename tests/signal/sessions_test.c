@@ -10,10 +10,8 @@ TEST(sessions_one_after_another_each_have_their_own_samples)
     for (int i = 0; i < 3; i++) {
         struct host h;
         jsprof_thread *me;
-        if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
             return;
-        CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
-        CHECK_EQ(jsprof_start(h.prof), 0);
         jsprof_push(me, names[i], NULL, 0);
         host_burn_ms(40);
         jsprof_pop(me);

@@ -14,9 +14,7 @@ static jsprof_thread *me;
 
 static bool begin_with(jsprof_options options)
 {
-    return CHECK_EQ(host_open_with(&h, options), 0) &&
-           CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0) &&
-           CHECK_EQ(jsprof_start(h.prof), 0);
+    return host_begin_with(&h, options, &me);
 }
 
 static bool begin(void)
@@ -122,11 +120,10 @@ TEST(leave_below_zero_is_counted_and_does_no_harm)
     jsprof_push(me, "work", NULL, 0);
     host_burn_ms(20);
     jsprof_pop(me);
-    CHECK_EQ(jsprof_flush(h.prof), 0);
-    host_stats(&h);
-    CHECK_EQ(h.stats.underflows, 4);
-    if (finish())
+    if (finish()) {
+        CHECK_EQ(h.stats.underflows, 4);
         CHECK(host_weight(&h, "work") > 100);
+    }
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_free(&h);
 }
@@ -296,6 +293,7 @@ TEST(sample_on_a_small_alternate_stack_is_lost_and_counted)
     if (!begin())
         return;
     on_alternate_stack(1500);
+    host_burn_ms(5); /* on the usual one all is well */
     if (finish())
         CHECK(h.stats.lost_stack > 100);
     CHECK_EQ(jsprof_thread_detach(me), 0);
