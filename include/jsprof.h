@@ -474,7 +474,14 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
     link->line = 0;
     /* ORDER: signal fence only; as in jsprof_push. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic push /* the host takes it off again before the link is gone */
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
     t->top = link;
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic pop
+#endif
 }
 
 static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)

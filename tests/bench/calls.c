@@ -11,12 +11,6 @@
 
 #include "bench.h"
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-/* That an entry of this frame is taken off again under a condition of its own is
- * more than gcc can follow. */
-#pragma GCC diagnostic ignored "-Wdangling-pointer"
-#endif
-
 enum { CALLS_N = 26, CALLS_DEPTH = 64 };
 
 /* An entry as one writes it who needs no more than that. */

@@ -109,7 +109,7 @@ for no_jit in '' 1; do
     at_least total 'GLib[.]MainLoop[.]run$' 95
     for via in viaSort compare viaReplace replacer viaJson reviver viaSignal onRung \
         viaGetter 'get value' viaGenerator ready; do
-        at_least total "(^|/)$via \\(" 4
+        at_least total "(^|/)$via \\(" 2
     done
     check 'natives stand between their caller and their callee' ordered callers.cap \
         '^burn ' '^onRung ' 'emit' '^viaSignal ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'

@@ -74,6 +74,15 @@ static inline bool host_open(struct host *h, uint32_t hz, int clock)
     return CHECK_EQ(host_open_with(h, host_options(hz, clock)), 0);
 }
 
+/* Open, with the calling thread attached and sampled. */
+static inline bool host_begin_with(struct host *h, jsprof_options options,
+                                   jsprof_thread **me)
+{
+    return CHECK_EQ(host_open_with(h, options), 0) &&
+           CHECK_EQ(jsprof_thread_attach(h->prof, "main", me), 0) &&
+           CHECK_EQ(jsprof_start(h->prof), 0);
+}
+
 static inline uint64_t host_lost(const jsprof_stats *s)
 {
     return s->lost_ring + s->lost_paused + s->lost_late + s->lost_write + s->lost_stack;

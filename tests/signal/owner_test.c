@@ -63,16 +63,15 @@ static void chain(const struct sigaction *other)
     options.hz = HOST_LATE ? 20 : 1000;
     others = others_ours = 0;
     sigaction(SIGPROF, other, NULL);
-    if (!CHECK_EQ(host_open_with(&h, options), 0))
+    if (!host_begin_with(&h, options, &me))
         return;
-    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
-    CHECK_EQ(jsprof_start(h.prof), 0);
     other_profiler(10000);
-    host_burn_ms(150);
+    for (int i = 0; i < (HOST_LATE ? 100 : 1) && others < 5; i++)
+        host_burn_ms(150);
     other_profiler(0);
     host_stats(&h);
-    CHECK(others >= (HOST_LATE ? 1 : 5)); /* theirs went on to them */
-    CHECK(others <= 20);                  /* and ours did not: 1 in 10 at most */
+    CHECK(others >= 5);          /* theirs went on to them */
+    CHECK(others <= 20);         /* and ours did not: 1 in 10 at most */
     CHECK_EQ(others_ours, 0);
     CHECK(jsprof_flush(h.prof) == 0);
     host_finish(&h);
@@ -99,10 +98,8 @@ TEST(signal_that_arrives_after_stop_kills_nobody)
     for (int i = 0; i < 20; i++) {
         struct host h;
         jsprof_thread *me;
-        if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+        if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
             return;
-        CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
-        CHECK_EQ(jsprof_start(h.prof), 0);
         host_mask(SIG_BLOCK, SIGPROF);
         sigset_t pending;
         do
@@ -152,10 +149,8 @@ TEST(interrupted_code_keeps_its_errno)
     struct host h;
     jsprof_thread *me;
     int changed = 0;
-    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
+    if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
         return;
-    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
-    CHECK_EQ(jsprof_start(h.prof), 0);
     uint64_t until = host_ns(CLOCK_MONOTONIC) + 50000000;
     do {
         errno = 12345;

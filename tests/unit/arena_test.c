@@ -98,7 +98,7 @@ TEST(entry_that_ends_with_the_arena_fits_and_one_past_does_not)
     memset(text, 'x', sizeof text - 1);
     begin(4096, 64);
     uint64_t room = 4096 - jsp_counted(&arena.used); /* 8 + len + 1 a name */
-    for (; room > 2048; room = 4096 - jsp_counted(&arena.used)) {
+    for (; room > 1024; room = 4096 - jsp_counted(&arena.used)) {
         text[0]++;
         CHECK(jsp_arena_intern(&arena, text, 503, 0) != JSP_LABEL_LOST); /* 512 */
     }
@@ -139,6 +139,9 @@ TEST(equal_hashes_are_told_apart_by_their_bytes)
     CHECK(again != id);
     CHECK_STR(jsp_arena_label(&arena, again)->text, "one");
     CHECK_STR(jsp_arena_label(&arena, id)->text, "two");
+    memcpy(forged->text, "one", 3);
+    forged->kind = JSPROF_KIND_GC;
+    CHECK_EQ(intern("one", 0), again); /* not of the other kind */
 }
 
 enum { THREADS = 4, NAMES = 2000, ROUNDS = 20 };

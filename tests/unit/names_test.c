@@ -133,6 +133,8 @@ TEST(joined_name_is_cut_wherever_the_limit_falls)
         const char *text = shown(label, "d", JSPROF_JOIN_PAREN);
         CHECK_EQ(strlen(text), n + 4 < 1023 ? n + 4 : 1023);
         CHECK_EQ(jsp_counted(&names.n_cut), n + 4 > 1023);
+        shown(label, "d", JSPROF_JOIN_PAREN); /* and again, every time it is shown */
+        CHECK_EQ(jsp_counted(&names.n_cut), n + 4 > 1023 ? 2 : 0);
         label[n] = 'x';
     }
 }

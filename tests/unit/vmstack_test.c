@@ -36,7 +36,12 @@ static void begin(void)
     jsp_names_init(&names, &arena);
     own = (jsprof_thread){ .frames = array, .capacity = MAX };
     jsp_vmstack_init(&vm, &own, MAX, walked);
-    getcontext(&context);
+    /* Not getcontext: musl has none. */
+#if defined(__x86_64__)
+    context.uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)__builtin_frame_address(0);
+#else
+    context.uc_mcontext.sp = (uintptr_t)__builtin_frame_address(0);
+#endif
 }
 
 /* Take the sample and show it as "outer>inner", runs in their order. */

@@ -1,0 +1,233 @@
+/* unit/writer_test.c - src/capture/writer.c: a bounded buffer in front of a descriptor
+ * that takes little, nothing, or is another's.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/read.h"
+#include "capture/wire.h"
+#include "test.h"
+
+static struct jsp_writer w;
+
+static bool begin(int fd)
+{
+    return CHECK_EQ(jsp_writer_open(&w, fd, 4321), 0);
+}
+
+/* Samples in the file, or -1 when it is not a capture; its last defect is in *cut. */
+static int samples_in(int fd, uint64_t *cut)
+{
+    struct jsp_read r;
+    struct jsp_read_defects defects = { 0 };
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    char path[64], why[JSP_READ_WHY];
+    int n = 0;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (jsp_read_open(&r, path, why) != 0)
+        return -1;
+    jsp_read_start(&c, &r, &defects);
+    while (jsp_read_next(&c, &f))
+        n += f.type == JSP_WIRE_SAMPLE && f.pid == 4321;
+    *cut = defects.count[JSP_READ_CUT];
+    for (int i = 0; i < JSP_READ_N_CAUSES; i++)
+        if (i != JSP_READ_CUT)
+            CHECK_EQ(defects.count[i], 0);
+    jsp_read_close(&r);
+    return n;
+}
+
+static int one_sample(uint32_t n_addrs)
+{
+    static uint64_t addrs[JSP_WIRE_MAX_ADDRS + 1];
+    struct jsp_writer_sample sample = { 5, 6, addrs, n_addrs };
+    return jsp_writer_sample(&w, &sample);
+}
+
+TEST(samples_are_refused_while_there_is_room_for_what_tells_of_losses)
+{
+    int fd = memfd_create("capture", 0), n = 0;
+    uint64_t cut;
+    if (!begin(dup(fd)))
+        return;
+    while (one_sample(100) == 0)
+        n++;
+    size_t used = w.used;
+    CHECK(n > 0);
+    CHECK(w.capacity - used >= JSP_WRITER_SPARE);
+    CHECK(w.capacity - used < JSP_WRITER_SPARE + 32 + 100 * 8);
+    CHECK_EQ(one_sample(100), -ENOBUFS);
+    CHECK_EQ(w.used, used);
+    while (jsp_writer_timestamp(&w) == 0)
+        ;
+    CHECK_EQ(w.capacity - w.used < 24, true);
+    CHECK_EQ(jsp_writer_chunk(&w, "x", "y", 1), -ENOBUFS);
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    CHECK_EQ(samples_in(fd, &cut), n);
+    CHECK_EQ(cut, 0);
+    close(fd);
+}
+
+TEST(longest_frame_fits_and_one_address_more_does_not)
+{
+    int fd = memfd_create("capture", 0);
+    uint64_t cut;
+    if (!begin(dup(fd)))
+        return;
+    size_t used = w.used;
+    CHECK_EQ(one_sample(JSP_WIRE_MAX_ADDRS + 1), -ENOBUFS);
+    CHECK_EQ(w.used, used);
+    CHECK_EQ(one_sample(JSP_WIRE_MAX_ADDRS), 0);
+    CHECK_EQ(w.used, used + JSP_WIRE_MAX_FRAME);
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    CHECK_EQ(samples_in(fd, &cut), 1);
+    close(fd);
+}
+
+TEST(embedded_file_larger_than_a_frame_becomes_several)
+{
+    enum { N = 3 * JSP_WIRE_MAX_CHUNK / 2 };
+    int fd = memfd_create("capture", 0);
+    uint8_t *data = calloc(1, N);
+    if (!data || !begin(dup(fd)))
+        return;
+    uint64_t before = w.appended;
+    CHECK_EQ(jsp_writer_chunk(&w, "jsprof/x", data, N), 0);
+    CHECK_EQ(w.appended - before, N + 2 * 284 + 8 - (N + 2 * 284) % 8);
+    CHECK_EQ(jsp_writer_chunk(&w, "jsprof/x", data, 0), 0); /* nothing is nothing */
+    CHECK_EQ(w.appended - before, N + 2 * 284 + 8 - (N + 2 * 284) % 8);
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    free(data);
+    close(fd);
+}
+
+/* The pipe takes what it has room for: short writes in the middle of frames. */
+TEST(pipe_that_takes_little_at_a_time_gets_every_byte_in_order)
+{
+    static char bytes[1 << 16];
+    int ends[2], file = memfd_create("copy", 0), n = 0, refused = 0;
+    uint64_t cut;
+    if (!CHECK_EQ(pipe2(ends, O_NONBLOCK), 0) || !begin(ends[1]))
+        return;
+    fcntl(ends[1], F_SETPIPE_SZ, 4096);
+    for (int i = 0; i < 4000; i++) {
+        n += one_sample(200) == 0;
+        refused += jsp_writer_flush(&w) == -EAGAIN;
+        ssize_t got = read(ends[0], bytes, (size_t)(1 + i * 37 % 500));
+        CHECK(got <= 0 || write(file, bytes, (size_t)got) == got);
+    }
+    CHECK(refused > 0);
+    CHECK(w.used > 0);
+    CHECK_EQ(w.error, -EAGAIN);
+    while (w.used) {
+        ssize_t got = read(ends[0], bytes, sizeof bytes);
+        if (!CHECK(got > 0) || !CHECK(write(file, bytes, (size_t)got) == got))
+            return;
+        jsp_writer_flush(&w);
+    }
+    CHECK_EQ(jsp_writer_close(&w), -EAGAIN); /* it was refused once, and says so */
+    for (ssize_t got; (got = read(ends[0], bytes, sizeof bytes)) > 0;)
+        CHECK(write(file, bytes, (size_t)got) == got);
+    CHECK_EQ(samples_in(file, &cut), n);
+    CHECK_EQ(cut, 0);
+    close(ends[0]);
+    close(file);
+}
+
+TEST(full_disk_keeps_what_waits_and_the_shape_of_the_file)
+{
+    int fd = open("/dev/full", O_WRONLY);
+    if (fd < 0) {
+        SKIP("needs /dev/full");
+        return;
+    }
+    if (!begin(fd))
+        return;
+    CHECK_EQ(one_sample(3), 0);
+    size_t used = w.used;
+    CHECK_EQ(jsp_writer_flush(&w), -ENOSPC);
+    CHECK_EQ(w.used, used);
+    CHECK_EQ(w.error, -ENOSPC);
+    CHECK_EQ(jsp_writer_close(&w), -ENOSPC);
+}
+
+TEST(pipe_whose_reader_left_is_an_errno)
+{
+    int ends[2];
+    signal(SIGPIPE, SIG_IGN); /* who writes from a host's thread sees to that */
+    if (!CHECK_EQ(pipe(ends), 0) || !begin(ends[1]))
+        return;
+    close(ends[0]);
+    CHECK_EQ(jsp_writer_flush(&w), -EPIPE);
+    CHECK_EQ(jsp_writer_close(&w), -EPIPE);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+TEST(descriptor_that_is_another_file_now_gets_nothing)
+{
+    int fd = memfd_create("capture", 0), other = memfd_create("other", 0);
+    if (!begin(fd))
+        return;
+    CHECK_EQ(one_sample(3), 0);
+    dup2(other, fd);
+    CHECK_EQ(jsp_writer_flush(&w), -EBADF);
+    CHECK_EQ(jsp_writer_close(&w), -EBADF);
+    CHECK_EQ(lseek(other, 0, SEEK_END), 0);
+    CHECK(fcntl(fd, F_GETFD) >= 0); /* it is not ours to close */
+    close(fd);
+    close(other);
+}
+
+TEST(closed_descriptor_is_refused_at_open_and_at_flush)
+{
+    int fd = memfd_create("capture", 0);
+    if (!begin(fd))
+        return;
+    close(fd);
+    CHECK_EQ(jsp_writer_flush(&w), -EBADF);
+    CHECK_EQ(jsp_writer_close(&w), -EBADF);
+    CHECK_EQ(jsp_writer_open(&w, fd, 1), -EBADF);
+}
+
+/* The end time goes where the header is: not to the file's start, not to its end. */
+TEST(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file)
+{
+    static const char before[8] = "before..";
+    struct jsp_wire_header head;
+    char kept[8];
+    int fd = memfd_create("capture", 0);
+    CHECK_EQ(write(fd, before, 8), 8);
+    if (!begin(dup(fd)))
+        return;
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    CHECK_EQ(pread(fd, kept, 8, 0), 8);
+    CHECK_EQ(memcmp(kept, before, 8), 0);
+    CHECK_EQ(pread(fd, &head, sizeof head, 8), sizeof head);
+    CHECK_EQ(head.magic, JSP_WIRE_MAGIC);
+    CHECK(head.end_time >= head.time && head.time > 0);
+    CHECK_EQ(lseek(fd, 0, SEEK_END), 8 + 256);
+    close(fd);
+}
+
+int main(void)
+{
+    RUN(samples_are_refused_while_there_is_room_for_what_tells_of_losses);
+    RUN(longest_frame_fits_and_one_address_more_does_not);
+    RUN(embedded_file_larger_than_a_frame_becomes_several);
+    RUN(pipe_that_takes_little_at_a_time_gets_every_byte_in_order);
+    RUN(full_disk_keeps_what_waits_and_the_shape_of_the_file);
+    RUN(pipe_whose_reader_left_is_an_errno);
+    RUN(descriptor_that_is_another_file_now_gets_nothing);
+    RUN(closed_descriptor_is_refused_at_open_and_at_flush);
+    RUN(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file);
+    return DONE();
+}
