@@ -1,9 +1,9 @@
-/* unit/merge_test.c - src/session/merge.c: runs of frames become one stack, ordered by
+/* unit/merge_test.c - src/sigsafe/merge.c: runs of frames become one stack, ordered by
  * stack address, each run in its own order.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "session/merge.h"
+#include "sigsafe/merge.h"
 
 #include "test.h"
 
@@ -12,7 +12,8 @@ enum { MAX = 64, ROUNDS = 20000 };
 static alignas(8) unsigned char memory[sizeof(struct jsp_record) +
                                        MAX * sizeof(struct jsp_rec_frame)];
 static struct jsp_record *const record = (void *)memory;
-static struct jsp_rec_frame merged[MAX];
+static struct jsp_merged merged[MAX];
+static const struct jsp_loops none;
 static uint64_t state = 1;
 
 static uint32_t chance(uint32_t n)
@@ -42,7 +43,10 @@ static void sort_plainly(uint32_t *order, uint32_t n)
     uint64_t sp[MAX];
     uint32_t at = 0;
     for (int run = 0; run < JSP_N_RUNS; run++) {
-        uint64_t carried = UINT64_MAX;
+        uint64_t carried = 0; /* a run without any address is inside of everything */
+        for (uint32_t i = 0; i < record->n[run]; i++)
+            if (record->frames[at + i].sp)
+                carried = UINT64_MAX;
         for (uint32_t i = 0; i < record->n[run]; i++, at++) {
             carried = record->frames[at].sp ? record->frames[at].sp : carried;
             sp[at] = carried;
@@ -63,7 +67,7 @@ TEST(random_runs_come_out_as_a_stable_sort_has_them)
         fill();
         uint32_t n = jsp_record_frames(record);
         sort_plainly(order, n);
-        jsp_merge(record, merged);
+        jsp_merge(record, &none, merged);
         for (uint32_t i = 0; i < n; i++)
             if (!CHECK_EQ(merged[n - 1 - i].id, order[i]))
                 return;
@@ -77,7 +81,7 @@ TEST(run_that_goes_up_keeps_its_own_order)
     record->frames[1] = (struct jsp_rec_frame){ .id = 1, .sp = 900 }; /* a coroutine's */
     record->frames[2] = (struct jsp_rec_frame){ .id = 2, .sp = 50 };
     record->frames[3] = (struct jsp_rec_frame){ .id = 3, .sp = 80 };
-    jsp_merge(record, merged);
+    jsp_merge(record, &none, merged);
     CHECK_EQ(merged[3].id, 0);
     CHECK_EQ(merged[2].id, 1);
     CHECK_EQ(merged[1].id, 3);
@@ -88,7 +92,7 @@ TEST(no_frames_are_no_frames)
 {
     *record = (struct jsp_record){ .weight = 1 };
     merged[0].id = 77;
-    jsp_merge(record, merged);
+    jsp_merge(record, &none, merged);
     CHECK_EQ(merged[0].id, 77);
 }
 

@@ -50,7 +50,8 @@ static const char *taken(void)
     static char text[1024];
     size_t at = 0;
     text[0] = 0;
-    jsp_vmstack_read(&vm, &names, &context, record);
+    struct jsp_where where = { &context, jsp_regs_sp(&context) };
+    jsp_vmstack_read(&vm, &names, &where, record);
     for (uint32_t i = 0; i < jsp_record_frames(record); i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ">" : "",
                                jsp_arena_label(&arena, record->frames[i].id)->text);
