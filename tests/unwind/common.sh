@@ -24,5 +24,5 @@ build() # NAME ARGUMENTS: tests/unwind/NAME.c
     shift
     $CC -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -ftls-model=initial-exec -pthread -Wall -Wextra \
         -Werror -Isrc -Iinclude -Itests/unit -o "$out/$name" "tests/unwind/${name%.so}.c" \
-        "$@" "$B/obj/tested.a" -lm
+        "$@" "$B/obj/inner.a" -lm
 }

@@ -1,0 +1,278 @@
+/* unwind_test.c - src/sigsafe/unwind*.c and src/image: walks over good and bad stacks.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "test.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "image/objects.h"
+#include "sigsafe/unwind.h"
+
+enum { MOST = 128 };
+
+static struct jsp_objects objects;
+static struct jsp_unwinder unwinder;
+static struct jsp_rec_native frames[MOST];
+static struct jsp_unwound out;
+
+static void stack_of_self(uintptr_t *low, uintptr_t *high)
+{
+    pthread_attr_t attr;
+    void *at = NULL;
+    size_t size = 0;
+    pthread_getattr_np(pthread_self(), &attr);
+    pthread_attr_getstack(&attr, &at, &size);
+    pthread_attr_destroy(&attr);
+    *low = (uintptr_t)at;
+    *high = *low + size;
+}
+
+static enum jsp_unwind_stop walk_from(const struct jsp_regs_core *at)
+{
+    out = (struct jsp_unwound){ frames, MOST, 0 };
+    return jsp_unwind_from(&unwinder, jsp_objects_map(&objects), at, &out);
+}
+
+/* -- Good stacks ------------------------------------------------------------------- */
+
+static uintptr_t called_from[8];
+static enum jsp_unwind_stop deep_stop;
+static int (*volatile deep_again)(int); /* the compiler must not make a loop of it */
+
+static __attribute__((noinline)) int deep(int depth)
+{
+    called_from[depth] = (uintptr_t)__builtin_return_address(0);
+    if (depth) {
+        int below = deep_again(depth - 1);
+        return below + depth; /* no tail call */
+    }
+    struct jsp_regs_core here = jsp_regs_here();
+    deep_stop = walk_from(&here);
+    return (int)here.sp;
+}
+
+TEST(every_caller_is_in_the_list_and_further_up)
+{
+    deep_again = deep;
+    deep(7);
+    CHECK_EQ(deep_stop, JSP_STOP_END);
+    for (uint32_t i = 0; i < 8 && i + 1 < out.n; i++)
+        CHECK_EQ(frames[i + 1].ip, called_from[i]);
+    if (!CHECK(out.n > 9))
+        return;
+    for (uint32_t i = 1; i < out.n; i++)
+        CHECK(frames[i].cfa > frames[i - 1].cfa);
+    CHECK_EQ(frames[out.n - 1].cfa, UINTPTR_MAX);
+}
+
+TEST(a_full_list_keeps_the_innermost)
+{
+    struct jsp_regs_core here = jsp_regs_here();
+    walk_from(&here);
+    uint32_t n = out.n;
+    out = (struct jsp_unwound){ frames, 2, 0 };
+    CHECK_EQ(jsp_unwind_from(&unwinder, jsp_objects_map(&objects), &here, &out), JSP_STOP_FULL);
+    CHECK_EQ(out.n, 2);
+    CHECK(n > 2);
+    CHECK_EQ(frames[0].ip, here.pc);
+}
+
+TEST(a_stack_of_unknown_bounds_is_read_through_the_kernel)
+{
+    struct jsp_unwinder *other = malloc(sizeof *other);
+    struct jsp_rec_native again[MOST];
+    struct jsp_unwound to = { again, MOST, 0 };
+    struct jsp_regs_core here = jsp_regs_here();
+    CHECK_EQ(walk_from(&here), JSP_STOP_END);
+    jsp_unwinder_init(other, 0, 0, getpid());
+    CHECK_EQ(jsp_unwind_from(other, jsp_objects_map(&objects), &here, &to), JSP_STOP_END);
+    CHECK_EQ(to.n, out.n);
+    CHECK(memcmp(again, frames, out.n * sizeof *frames) == 0);
+    CHECK(other->mem.calls < JSP_MEMREAD_CALLS);
+    free(other);
+}
+
+static ucontext_t interrupted;
+static uintptr_t raised_from;
+
+static void on_signal(int sig, siginfo_t *info, void *ucontext)
+{
+    (void)sig;
+    (void)info;
+    memcpy(&interrupted, ucontext, sizeof interrupted);
+    out = (struct jsp_unwound){ frames, MOST, 0 };
+    struct jsp_regs_core here = jsp_regs_here();
+    deep_stop = walk_from(&here);
+}
+
+TEST(a_signal_handler_is_left_through_its_trampoline)
+{
+    static uint8_t other[1 << 16];
+    stack_t stack = { .ss_sp = other, .ss_size = sizeof other };
+    struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &act, NULL);
+    raise(SIGUSR1);
+    raised_from = (uintptr_t)jsp_regs_core(jsp_regs_of(&interrupted)).pc;
+    bool found = false;
+    for (uint32_t i = 0; i < out.n; i++)
+        found = found || frames[i].ip == raised_from;
+    CHECK(found);
+    CHECK_EQ(deep_stop, JSP_STOP_END);
+}
+
+/* -- Bad ones ------------------------------------------------------------------------ */
+
+TEST(garbage_for_registers_stops_with_a_reason)
+{
+    uintptr_t page = (uintptr_t)mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct jsp_regs_core here = jsp_regs_here(), bad = here;
+    bad.sp = page;
+    CHECK_EQ(walk_from(&bad), JSP_STOP_UNREADABLE);
+    bad = here;
+    bad.sp = UINTPTR_MAX - 7;
+    enum jsp_unwind_stop stop = walk_from(&bad);
+    CHECK(stop == JSP_STOP_UNREADABLE || stop == JSP_STOP_STACK);
+    bad = (struct jsp_regs_core){ .pc = page, .sp = here.sp, .fp = page };
+    CHECK(walk_from(&bad) != JSP_STOP_END);
+    bad.fp = here.sp + 1;
+    CHECK_EQ(walk_from(&bad), JSP_STOP_NO_TABLE);
+    bad.fp = 0;
+    CHECK_EQ(walk_from(&bad), JSP_STOP_END);
+    munmap((void *)page, 8192);
+}
+
+TEST(a_circle_of_frame_pointers_ends)
+{
+    uint64_t circle[4];
+    struct jsp_regs_core bad = { .pc = 4096, .sp = (uintptr_t)circle, .fp = (uintptr_t)circle };
+    circle[0] = (uintptr_t)circle;
+    circle[1] = 4097;
+    enum jsp_unwind_stop stop = walk_from(&bad);
+    CHECK(stop == JSP_STOP_STACK || stop == JSP_STOP_NO_TABLE);
+    CHECK(out.n <= 2);
+}
+
+/* A walk over this thread's stack, each word of it as it would look overwritten. */
+TEST(a_smashed_stack_never_faults)
+{
+    uint64_t stack[512];
+    unsigned seed = 7;
+    struct jsp_regs_core here = jsp_regs_here();
+    uint64_t walks = 0, longest = 0;
+    for (int round = 0; round < 20000; round++) {
+        for (int i = 0; i < 512; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            uint64_t kind = seed >> 28;
+            stack[i] = kind < 6 ? (uint64_t)(uintptr_t)&stack[(seed >> 8) % 512]
+                     : kind < 12 ? here.pc + (seed >> 8) % 65536 - 32768
+                     : kind < 14 ? (uint64_t)seed * seed : ~(uint64_t)0 << (seed >> 8) % 64;
+        }
+        struct jsp_regs_core bad = { here.pc + (seed >> 9) % 4096, (uintptr_t)stack,
+                                     stack[3], stack[5] };
+        walk_from(&bad);
+        walks++;
+        longest = out.n > longest ? out.n : longest;
+    }
+    CHECK_EQ(walks, 20000);
+    CHECK(longest > 2);
+}
+
+/* -- A small thread stack, a guard page right below ----------------------------------- */
+
+static void *run_small(void *arg)
+{
+    uintptr_t low, high;
+    struct jsp_unwinder *u = arg;
+    stack_of_self(&low, &high);
+    jsp_unwinder_init(u, low, high, getpid());
+    struct jsp_regs_core here = jsp_regs_here();
+    out = (struct jsp_unwound){ frames, MOST, 0 };
+    deep_stop = jsp_unwind_from(u, jsp_objects_map(&objects), &here, &out);
+    here.sp = low; /* the frame below would be in the guard page */
+    here.fp = low - 64;
+    struct jsp_unwound to = { frames + 64, MOST - 64, 0 };
+    jsp_unwind_from(u, jsp_objects_map(&objects), &here, &to);
+    return arg;
+}
+
+TEST(a_thread_with_64_kib_is_walked_to_its_end)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    struct jsp_unwinder *u = malloc(sizeof *u);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 65536);
+    CHECK_EQ(pthread_create(&thread, &attr, run_small, u), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    CHECK_EQ(deep_stop, JSP_STOP_END);
+    CHECK(out.n >= 3);
+    free(u);
+}
+
+/* -- Objects come and go ------------------------------------------------------------- */
+
+TEST(an_opened_object_is_found_and_a_closed_one_is_not)
+{
+    uint64_t before = jsp_objects_map(&objects)->generation;
+    CHECK_EQ(jsp_objects_refresh(&objects, 1), 0);
+    void *lib = dlopen("libm.so.6", RTLD_NOW);
+    lib = lib && dlsym(lib, "cos") ? lib : NULL;
+    void *other = dlopen("libanl.so.1", RTLD_NOW);
+    if (!lib || !other) {
+        SKIP("needs a shared glibc");
+        return;
+    }
+    CHECK_EQ(jsp_objects_refresh(&objects, 2), 1);
+    const struct jsp_unwind_map *map = jsp_objects_map(&objects);
+    CHECK(map->generation > before);
+    uintptr_t cos_at = (uintptr_t)dlsym(lib, "cos");
+    const struct jsp_unwind_object *o = jsp_unwind_map_find(map, cos_at);
+    if (CHECK(o != NULL))
+        CHECK(o->n_rows > 100);
+    uint32_t n = map->n;
+    dlclose(other);
+    CHECK_EQ(jsp_objects_refresh(&objects, 3), 1);
+    CHECK_EQ(map->n, n); /* the old map is whole until it is reclaimed */
+    CHECK(jsp_objects_map(&objects)->n <= n);
+    jsp_objects_reclaim(&objects, 3);
+    CHECK(objects.old != NULL);
+    jsp_objects_reclaim(&objects, 4);
+    CHECK(objects.old == NULL);
+}
+
+TEST(the_kernels_page_of_code_is_known)
+{
+    struct jsp_objects_sums sums = jsp_objects_sum(&objects);
+    CHECK(sums.n_objects >= 1);
+    CHECK(sums.n_rows > 100);
+    CHECK_EQ(sums.n_refused, 0);
+}
+
+int main(void)
+{
+    uintptr_t low, high;
+    if (jsp_objects_init(&objects) < 0)
+        return 1;
+    stack_of_self(&low, &high);
+    jsp_unwinder_init(&unwinder, low, high, getpid());
+    RUN(every_caller_is_in_the_list_and_further_up);
+    RUN(a_full_list_keeps_the_innermost);
+    RUN(a_stack_of_unknown_bounds_is_read_through_the_kernel);
+    RUN(a_signal_handler_is_left_through_its_trampoline);
+    RUN(garbage_for_registers_stops_with_a_reason);
+    RUN(a_circle_of_frame_pointers_ends);
+    RUN(a_smashed_stack_never_faults);
+    RUN(a_thread_with_64_kib_is_walked_to_its_end);
+    RUN(an_opened_object_is_found_and_a_closed_one_is_not);
+    RUN(the_kernels_page_of_code_is_known);
+    jsp_objects_free(&objects);
+    return DONE();
+}
