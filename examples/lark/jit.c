@@ -135,7 +135,8 @@ static bool jit_install(struct lark_jit *jit, struct lark_function *f, struct la
     if (bytes > JIT_CODE_MOST || !jit_find_room(jit, bytes, &at))
         return false;
     jit_make_room(jit, at, bytes);
-    lark_pool_write(&jit->pool, at, t->code.bytes, t->code.n);
+    if (!lark_pool_write(&jit->pool, at, t->code.bytes, t->code.n))
+        return false;
     jit->pool.next = at + bytes;
     struct lark_native *native = lark_heap_resize(NULL, sizeof(*native));
     *native = (struct lark_native){

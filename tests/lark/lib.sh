@@ -5,7 +5,7 @@
 SRCDIR=${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$SRCDIR/build}
 case $B in /*) ;; *) B=$PWD/$B ;; esac
-LARK=$B/bin/lark
+LARK=${LARK:-$B/bin/lark}
 JSPROF_TOOL=$B/bin/jsprof
 PROGRAMS=$SRCDIR/examples/lark/programs
 DATA=$SRCDIR/tests/lark/data
