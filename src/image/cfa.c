@@ -27,7 +27,8 @@ struct cfa_run {
 };
 
 /* The cell of a register, or NULL for one that nobody follows. */
-static inline struct jsp_unwind_cell *cfa_cell(struct cfa_run *r, struct jsp_cfa_state *s, uint64_t reg)
+static inline struct jsp_unwind_cell *cfa_cell(const struct cfa_run *r,
+                                               struct jsp_cfa_state *s, uint64_t reg)
 {
     if (reg == JSP_REG_FP)
         return &s->fp;

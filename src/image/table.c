@@ -113,7 +113,8 @@ static uint32_t table_rule(struct table_work *w, const struct jsp_ehframe_cie *c
     if (rule.ra.is == JSP_CELL_UNDEFINED && !cie->is_signal)
         return JSP_HOW_END;
     if (!table_keep_expr(w, &rule.cfa) || !table_keep_expr(w, &rule.ra) ||
-        !table_keep_expr(w, &rule.sp) || !table_keep_expr(w, &rule.fp) || !table_keep_expr(w, &rule.extra))
+        !table_keep_expr(w, &rule.sp) || !table_keep_expr(w, &rule.fp) ||
+        !table_keep_expr(w, &rule.extra))
         return JSP_HOW_NONE;
     int64_t at = jsp_pool_add(&w->rules, &rule, sizeof rule);
     if (at < 0) {

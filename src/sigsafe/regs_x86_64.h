@@ -24,7 +24,7 @@ enum {
     JSP_N_REGS = 17,
 };
 
-/* How much the return address is at CFA - 8, whoever is called. */
+/* The return address is at CFA - 8, whoever is called. */
 enum { JSP_RA_IN_EXTRA = 0, JSP_TRAMPOLINE_BYTES = 9 };
 
 /* Where a signal trampoline finds the interrupted registers, from its sp. */
@@ -66,7 +66,8 @@ static inline struct jsp_regs_core jsp_regs_core(const struct jsp_regs *regs)
 static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(void)
 {
     struct jsp_regs_core c;
-    __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2\n\tmovq %%rbx, %3"
+    __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\t"
+                     "movq %%rbp, %2\n\tmovq %%rbx, %3"
                      : "=&r"(c.pc), "=m"(c.sp), "=m"(c.fp), "=m"(c.extra));
     return c;
 }

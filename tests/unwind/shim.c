@@ -48,7 +48,7 @@ static struct {
     _Atomic int busy;
     timer_t timer;
     pid_t pid;
-    uint64_t n, n_equal, n_frames, n_differ, n_deeper, most;
+    uint64_t n, n_equal, n_frames, n_differ, n_failed, most;
     uint64_t ours_ns, theirs_ns;
     uint32_t random;
     uintptr_t low, high;
@@ -86,8 +86,8 @@ static void shim_theirs(void *ucontext, struct stack *s)
     } while (s->n < DEPTH && (s->end = shim.step(&cursor)) > 0);
 }
 
-/* Where libunwind, too, went to the end. A stack it gave up on is compared as far as
- * it goes, and counted apart. */
+/* What libunwind gave up with an error, while we came to the outermost frame of the
+ * program, is a difference that is counted apart, too. */
 static void shim_compare(void)
 {
     struct stack *a = &shim.ours, *b = &shim.theirs;
@@ -101,8 +101,8 @@ static void shim_compare(void)
         shim.n_equal++;
         return;
     }
-    if (n == b->n)
-        shim.n_deeper++;
+    if (b->end < 0 && a->end == JSP_STOP_END)
+        shim.n_failed++;
     if (shim.n_differ < KEPT)
         shim.kept[shim.n_differ] = (struct difference){ *a, *b };
     shim.n_differ++;
@@ -187,9 +187,9 @@ static __attribute__((destructor)) void shim_end(void)
     if (readlink("/proc/self/exe", host, sizeof host - 1) < 0)
         host[0] = 0;
     fprintf(to, "walk %s samples %" PRIu64 " equal %" PRIu64 " differ %" PRIu64
-            " of_these_ours_deeper %" PRIu64 " frames %" PRIu64 " ours_ns %" PRIu64
+            " of_these_theirs_failed %" PRIu64 " frames %" PRIu64 " ours_ns %" PRIu64
             " theirs_ns %" PRIu64 " stops", host, shim.n, shim.n_equal, shim.n_differ,
-            shim.n_deeper, shim.n_frames, shim.ours_ns / shim.n, shim.theirs_ns / shim.n);
+            shim.n_failed, shim.n_frames, shim.ours_ns / shim.n, shim.theirs_ns / shim.n);
     for (int i = 0; i < JSP_N_STOPS; i++)
         fprintf(to, " %" PRIu64, jsp_counted(&shim.unwinder.stops[i]));
     fprintf(to, "\n");
