@@ -18,7 +18,8 @@ static const uint8_t arm_conds[LARK_CONDS] = {
     [LARK_IF_GT] = 12, [LARK_IF_GE] = 10, [LARK_IF_ABOVE] = 8, [LARK_IF_ABOVE_EQ] = 2,
 };
 
-static void arm_three(struct lark_asm *a, uint32_t word, uint32_t d, uint32_t n, uint32_t m)
+static void arm_three(struct lark_asm *a, uint32_t word, uint32_t d, uint32_t n,
+                      uint32_t m)
 {
     lark_asm_u32(a, word | m << 16 | n << 5 | d);
 }
@@ -34,7 +35,8 @@ static void arm_imm(struct lark_asm *a, uint32_t reg, uint64_t value)
 }
 
 /* Load or store with an offset in units of `scale`; through x16 where it is too far. */
-static void arm_mem(struct lark_asm *a, uint32_t word_scale, uint32_t reg, struct lark_mem m)
+static void arm_mem(struct lark_asm *a, uint32_t word_scale, uint32_t reg,
+                    struct lark_mem m)
 {
     uint32_t scale = word_scale & 31, word = word_scale & ~31u;
     uint32_t base = arm_regs[m.base];
@@ -53,7 +55,8 @@ void lark_asm_enter(struct lark_asm *a)
     lark_asm_u32(a, 0xA9BE7BFDu); /* stp x29, x30, [sp, -32]! */
     lark_asm_row(a, (jsprof_code_row){ .cfa = 32, .ra_at = -24, .fp_at = -32 });
     lark_asm_u32(a, 0x910003FDu); /* mov x29, sp */
-    lark_asm_row(a, (jsprof_code_row){ .cfa = 32, .ra_at = -24, .fp_at = -32, .from_fp = 1 });
+    lark_asm_row(
+        a, (jsprof_code_row){ .cfa = 32, .ra_at = -24, .fp_at = -32, .from_fp = 1 });
     lark_asm_u32(a, 0xA90153F3u); /* stp x19, x20, [sp, 16] */
     arm_three(a, 0xAA000000u, 20, ARM_ZERO, 0); /* mov x20, x0 */
     arm_three(a, 0xAA000000u, 19, ARM_ZERO, 1);

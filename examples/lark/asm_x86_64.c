@@ -20,11 +20,13 @@ enum {
 };
 
 /* None of them is one whose encoding as a base is special (rsp, rbp, r12, r13). */
-static const uint8_t x86_regs[LARK_REGS] = { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_R14 };
+static const uint8_t x86_regs[LARK_REGS] = { X86_RAX, X86_RCX, X86_RDX, X86_RBX,
+                                             X86_R14 };
 
 static const uint8_t x86_conds[LARK_CONDS] = {
-    [LARK_IF_EQ] = 0x4, [LARK_IF_NE] = 0x5, [LARK_IF_LT] = 0xC,    [LARK_IF_LE] = 0xE,
-    [LARK_IF_GT] = 0xF, [LARK_IF_GE] = 0xD, [LARK_IF_ABOVE] = 0x7, [LARK_IF_ABOVE_EQ] = 0x3,
+    [LARK_IF_EQ] = 0x4,    [LARK_IF_NE] = 0x5,       [LARK_IF_LT] = 0xC,
+    [LARK_IF_LE] = 0xE,    [LARK_IF_GT] = 0xF,       [LARK_IF_GE] = 0xD,
+    [LARK_IF_ABOVE] = 0x7, [LARK_IF_ABOVE_EQ] = 0x3,
 };
 
 static void x86_byte(struct lark_asm *a, unsigned byte)
@@ -42,7 +44,8 @@ static void x86_rex(struct lark_asm *a, unsigned wide, unsigned reg, unsigned rm
 }
 
 /* An instruction of one opcode byte with a register and memory. */
-static void x86_mem(struct lark_asm *a, unsigned opcode_wide, unsigned reg, struct lark_mem m)
+static void x86_mem(struct lark_asm *a, unsigned opcode_wide, unsigned reg,
+                    struct lark_mem m)
 {
     unsigned base = x86_regs[m.base];
     x86_rex(a, opcode_wide >> 8, reg, base);
@@ -81,7 +84,8 @@ void lark_asm_enter(struct lark_asm *a)
     x86_byte(a, 0x55); /* push rbp */
     lark_asm_row(a, (jsprof_code_row){ .cfa = 16, .ra_at = -8, .fp_at = -16 });
     x86_pair(a, 0x89, 5, 4); /* mov rbp, rsp */
-    lark_asm_row(a, (jsprof_code_row){ .cfa = 16, .ra_at = -8, .fp_at = -16, .from_fp = 1 });
+    lark_asm_row(
+        a, (jsprof_code_row){ .cfa = 16, .ra_at = -8, .fp_at = -16, .from_fp = 1 });
     x86_byte(a, 0x53); /* push rbx */
     x86_byte(a, 0x41); /* push r14 */
     x86_byte(a, 0x56);

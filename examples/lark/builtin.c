@@ -208,7 +208,8 @@ void lark_builtins_add(struct lark *l)
         for (uint32_t j = 0; j < builtin_lists[i]->n; j++) {
             const struct lark_builtin *b = &builtin_lists[i]->builtins[j];
             uint32_t slot = lark_global_slot(l, b->name, strlen(b->name));
-            l->globals[slot] = (struct lark_value){ .type = LARK_BUILTIN, .as.builtin = b };
+            l->globals[slot] =
+                (struct lark_value){ .type = LARK_BUILTIN, .as.builtin = b };
             l->names[slot].declared = true;
         }
     }

@@ -45,8 +45,8 @@ static bool sort_default(struct lark *l, const struct lark_value *a,
 {
     bool numbers = lark_is_number(a) && lark_is_number(b);
     if (!numbers && (a->type != LARK_STRING || b->type != LARK_STRING))
-        return lark_raise(l, "sort needs a callback to compare %s and %s", lark_type_name(a),
-                          lark_type_name(b));
+        return lark_raise(l, "sort needs a callback to compare %s and %s",
+                          lark_type_name(a), lark_type_name(b));
     *before = lark_compare(a, b) == -1;
     return true;
 }

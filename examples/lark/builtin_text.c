@@ -74,7 +74,8 @@ static bool text_format(struct lark *l, struct lark_call *call)
     int64_t digits = call->args[1].as.i;
     if (digits < 0 || digits > 40)
         return lark_raise(l, "format wants 0 to 40 digits, not %lld", (long long)digits);
-    int n = snprintf(text, sizeof(text), "%.*f", (int)digits, lark_to_double(&call->args[0]));
+    int n =
+        snprintf(text, sizeof(text), "%.*f", (int)digits, lark_to_double(&call->args[0]));
     call->result = lark_string_value(lark_heap_text(l, text, (size_t)n));
     return true;
 }
@@ -83,7 +84,8 @@ static bool text_format(struct lark *l, struct lark_call *call)
 static bool text_substr(struct lark *l, struct lark_call *call)
 {
     if (!lark_builtin_want(l, call, 0, LARK_STRING) ||
-        !lark_builtin_want(l, call, 1, LARK_INT) || !lark_builtin_want(l, call, 2, LARK_INT))
+        !lark_builtin_want(l, call, 1, LARK_INT) ||
+        !lark_builtin_want(l, call, 2, LARK_INT))
         return false;
     const struct lark_string *s = call->args[0].as.string;
     int64_t from = call->args[1].as.i, n = call->args[2].as.i;
@@ -103,7 +105,8 @@ static bool text_find(struct lark *l, struct lark_call *call)
         return false;
     if (call->n > 2 && !lark_builtin_want(l, call, 2, LARK_INT))
         return false;
-    const struct lark_string *s = call->args[0].as.string, *part = call->args[1].as.string;
+    const struct lark_string *s = call->args[0].as.string,
+                             *part = call->args[1].as.string;
     int64_t from = call->n > 2 ? call->args[2].as.i : 0;
     call->result = lark_int(-1);
     if (from < 0 || from > s->n_bytes)

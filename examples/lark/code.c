@@ -18,8 +18,8 @@ struct lark_function *lark_function_new(struct lark *l, const char *name, uint32
     f->name = lark_heap_resize(NULL, strlen(name) + 1);
     strcpy(f->name, name);
     f->profile = lark_profile_name(name, l->path, line);
-    l->functions = lark_heap_grow(l->functions, &l->functions_capacity, l->n_functions + 1,
-                                  sizeof(struct lark_function *));
+    l->functions = lark_heap_grow(l->functions, &l->functions_capacity,
+                                  l->n_functions + 1, sizeof(struct lark_function *));
     l->functions[l->n_functions++] = f;
     return f;
 }
@@ -35,7 +35,8 @@ void lark_function_free(struct lark_function *f)
 
 uint32_t lark_function_emit(struct lark_function *f, struct lark_op op, int effect)
 {
-    f->ops = lark_heap_grow(f->ops, &f->ops_capacity, f->n_ops + 1, sizeof(struct lark_op));
+    f->ops =
+        lark_heap_grow(f->ops, &f->ops_capacity, f->n_ops + 1, sizeof(struct lark_op));
     f->ops[f->n_ops] = op;
     uint32_t after = (uint32_t)((int)op.depth + effect);
     if (after > f->n_operands)

@@ -86,7 +86,8 @@ struct lark_builtin {
     const char *name;
     uint32_t n_least;
     uint32_t n_most;
-    bool (*run)(struct lark *l, struct lark_call *call); /* false: lark_raise was called */
+    /* False: lark_raise was called. */
+    bool (*run)(struct lark *l, struct lark_call *call);
 };
 
 /* An empty function; the interpreter owns it. Name is copied. */

@@ -45,7 +45,8 @@ void lark_compile_expect(struct lark_compiler *c, int type, const char *what)
     }
     char message[160];
     if (c->token.type == LARK_TOKEN_END)
-        snprintf(message, sizeof(message), "expected %s before the end of the file", what);
+        snprintf(message, sizeof(message), "expected %s before the end of the file",
+                 what);
     else
         snprintf(message, sizeof(message), "expected %s before '%.*s'", what,
                  c->token.n_bytes < 40 ? (int)c->token.n_bytes : 40, c->token.text);
@@ -173,7 +174,9 @@ static void compile_check_names(struct lark_compiler *c)
 struct lark_function *lark_compile(struct lark *l, const char *source, size_t n_bytes)
 {
     struct lark_compiler c = {
-        .l = l, .lexer = { .next = source, .end = source + n_bytes, .line = 1 }, .line = 1,
+        .l = l,
+        .lexer = { .next = source, .end = source + n_bytes, .line = 1 },
+        .line = 1,
     };
     struct lark_unit unit = { .f = lark_function_new(l, "main", 1) };
     c.unit = &unit;

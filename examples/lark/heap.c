@@ -75,7 +75,8 @@ static void heap_mark_all(struct lark *l)
 static size_t heap_object_bytes(const struct lark_object *object)
 {
     if (object->type == LARK_STRING)
-        return sizeof(struct lark_string) + ((const struct lark_string *)object)->n_bytes + 1;
+        return sizeof(struct lark_string) +
+               ((const struct lark_string *)object)->n_bytes + 1;
     return sizeof(struct lark_array) +
            ((const struct lark_array *)object)->capacity * sizeof(struct lark_value);
 }

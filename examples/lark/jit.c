@@ -35,7 +35,8 @@ struct lark_jit {
     uint64_t n_compiled, n_discarded, n_refused;
 };
 
-typedef bool (*jit_native_fn)(struct lark *l, struct lark_value *slots, const void *entry);
+typedef bool (*jit_native_fn)(struct lark *l, struct lark_value *slots,
+                              const void *entry);
 
 bool lark_jit_open(struct lark *l, const struct lark_jit_options *options)
 {
@@ -129,7 +130,8 @@ static void jit_register(struct lark_jit *jit, const struct lark_native *native,
     lark_profile_code_added(&code);
 }
 
-static bool jit_install(struct lark_jit *jit, struct lark_function *f, struct lark_template *t)
+static bool jit_install(struct lark_jit *jit, struct lark_function *f,
+                        struct lark_template *t)
 {
     uint32_t at, bytes = (t->code.n + JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
     if (bytes > JIT_CODE_MOST || !jit_find_room(jit, bytes, &at))
@@ -202,8 +204,10 @@ void lark_jit_print_stats(const struct lark *l)
     for (const struct lark_native *n = l->jit->natives; n; n = n->next)
         bytes += n->bytes;
     fprintf(stderr,
-            "lark: jit: %llu compiled, %llu discarded, %llu refused, %llu of %u bytes in use\n",
-            (unsigned long long)l->jit->n_compiled, (unsigned long long)l->jit->n_discarded,
+            "lark: jit: %llu compiled, %llu discarded, %llu refused, "
+            "%llu of %u bytes in use\n",
+            (unsigned long long)l->jit->n_compiled,
+            (unsigned long long)l->jit->n_discarded,
             (unsigned long long)l->jit->n_refused, (unsigned long long)bytes,
             l->jit->pool.bytes);
 }

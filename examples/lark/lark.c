@@ -137,13 +137,15 @@ bool lark_run(struct lark *l, struct lark_function *script)
 uint32_t lark_global_slot(struct lark *l, const char *name, size_t n_bytes)
 {
     for (uint32_t i = 0; i < l->n_globals; i++)
-        if (strlen(l->names[i].name) == n_bytes && !memcmp(l->names[i].name, name, n_bytes))
+        if (strlen(l->names[i].name) == n_bytes &&
+            !memcmp(l->names[i].name, name, n_bytes))
             return i;
     uint32_t n = l->n_globals + 1;
     l->globals = lark_heap_grow(l->globals, &l->globals_capacity, n, sizeof(*l->globals));
     l->names = lark_heap_grow(l->names, &l->names_capacity, n, sizeof(*l->names));
     l->globals[l->n_globals] = lark_nil();
-    l->names[l->n_globals] = (struct lark_global){ .name = lark_heap_resize(NULL, n_bytes + 1) };
+    l->names[l->n_globals] =
+        (struct lark_global){ .name = lark_heap_resize(NULL, n_bytes + 1) };
     memcpy(l->names[l->n_globals].name, name, n_bytes);
     l->names[l->n_globals].name[n_bytes] = 0;
     return l->n_globals++;

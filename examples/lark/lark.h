@@ -13,7 +13,7 @@
 
 enum {
     LARK_STACK_VALUES = 1 << 20, /* address space; memory only as it is touched */
-    LARK_MAX_DEPTH = 10000,      /* calls within calls, when the C stack is large enough */
+    LARK_MAX_DEPTH = 10000,      /* calls within calls, if the C stack is large enough */
 };
 
 /* The C functions that stand between one Lark function and the next. They lie together,
@@ -69,7 +69,8 @@ bool lark_call(struct lark *l, struct lark_value *callee, uint32_t n);
 bool lark_run(struct lark *l, struct lark_function *script);
 
 /* Print "path:line: message" for l->line. Always false, for `return lark_raise(...)`. */
-__attribute__((format(printf, 2, 3))) bool lark_raise(struct lark *l, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool lark_raise(struct lark *l, const char *format,
+                                                      ...);
 
 /* The slot of a global, made when it is not there yet. */
 uint32_t lark_global_slot(struct lark *l, const char *name, size_t n_bytes);

@@ -158,6 +158,7 @@ size_t lark_lexer_unescape(const struct lark_token *string, char *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < string->n_bytes; i++)
-        out[n++] = string->text[i] == '\\' ? lexer_escape(string->text[++i]) : string->text[i];
+        out[n++] =
+            string->text[i] == '\\' ? lexer_escape(string->text[++i]) : string->text[i];
     return n;
 }

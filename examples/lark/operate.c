@@ -110,7 +110,8 @@ static bool operate_in_order(uint8_t code, int order)
     }
 }
 
-bool lark_operate_compare(struct lark *l, const struct lark_op *op, struct lark_value *top)
+bool lark_operate_compare(struct lark *l, const struct lark_op *op,
+                          struct lark_value *top)
 {
     struct lark_value *a = top - 2;
     l->line = op->line;

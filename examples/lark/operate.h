@@ -15,12 +15,15 @@ typedef bool (*lark_operate_fn)(struct lark *l, const struct lark_op *op,
                                 struct lark_value *top);
 
 /* LARK_ADD .. LARK_SHR */
-bool lark_operate_binary(struct lark *l, const struct lark_op *op, struct lark_value *top);
+bool lark_operate_binary(struct lark *l, const struct lark_op *op,
+                         struct lark_value *top);
 
 /* LARK_EQ .. LARK_GE */
-bool lark_operate_compare(struct lark *l, const struct lark_op *op, struct lark_value *top);
+bool lark_operate_compare(struct lark *l, const struct lark_op *op,
+                          struct lark_value *top);
 
-bool lark_operate_negate(struct lark *l, const struct lark_op *op, struct lark_value *top);
+bool lark_operate_negate(struct lark *l, const struct lark_op *op,
+                         struct lark_value *top);
 bool lark_operate_list(struct lark *l, const struct lark_op *op, struct lark_value *top);
 bool lark_operate_index(struct lark *l, const struct lark_op *op, struct lark_value *top);
 bool lark_operate_put(struct lark *l, const struct lark_op *op, struct lark_value *top);

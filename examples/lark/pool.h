@@ -23,6 +23,7 @@ bool lark_pool_open(struct lark_pool *pool, uint32_t bytes);
 void lark_pool_close(struct lark_pool *pool);
 
 /* Put code at an offset, ready to run. False: the system does not permit it. */
-bool lark_pool_write(struct lark_pool *pool, uint32_t at, const uint8_t *code, uint32_t n);
+bool lark_pool_write(struct lark_pool *pool, uint32_t at, const uint8_t *code,
+                     uint32_t n);
 
 #endif

@@ -36,7 +36,8 @@ const jsprof_function *lark_profile_builtin(const struct lark_builtin *builtin)
     return *f;
 }
 
-void lark_profile_enter_work(struct lark_profile_frame *frame, enum lark_profile_work work)
+void lark_profile_enter_work(struct lark_profile_frame *frame,
+                             enum lark_profile_work work)
 {
     static const struct {
         const char *name;
@@ -98,7 +99,10 @@ static void profile_mark_loop(void)
 static int profile_open(const struct lark_profile_options *options)
 {
     jsprof_options o = {
-        .size = sizeof(o), .path = options->path, .hz = options->hz, .clock = options->clock,
+        .size = sizeof(o),
+        .path = options->path,
+        .hz = options->hz,
+        .clock = options->clock,
     };
     return jsprof_open(&profile_session, &o);
 }
@@ -107,7 +111,8 @@ bool lark_profile_start(const struct lark_profile_options *options)
 {
     const char *asked = getenv("JSPROF");
     profile_path = options->path ? options->path : asked ? asked : "JSPROF";
-    int err = options->path ? profile_open(options) : jsprof_start_from_env(&profile_session);
+    int err =
+        options->path ? profile_open(options) : jsprof_start_from_env(&profile_session);
     if (err < 0)
         return profile_failed(err);
     if (!profile_session)

@@ -39,7 +39,8 @@ static inline void lark_profile_line(struct lark_profile_frame *frame, uint32_t 
 
 /* While Lark works for itself. */
 enum lark_profile_work { LARK_PROFILE_GC, LARK_PROFILE_COMPILE, LARK_PROFILE_WORKS };
-void lark_profile_enter_work(struct lark_profile_frame *frame, enum lark_profile_work work);
+void lark_profile_enter_work(struct lark_profile_frame *frame,
+                             enum lark_profile_work work);
 
 /* "name (path:line)"; NULL when there is no memory, and the frame has no name. */
 jsprof_function *lark_profile_name(const char *name, const char *path, uint32_t line);

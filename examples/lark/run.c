@@ -157,7 +157,8 @@ LARK_LOOP static int32_t run_interpreted(struct lark *l, struct lark_function *f
     return end;
 }
 
-LARK_LOOP bool lark_run_function(struct lark *l, struct lark_function *f, struct lark_value *slots)
+LARK_LOOP bool lark_run_function(struct lark *l, struct lark_function *f,
+                                 struct lark_value *slots)
 {
     for (uint32_t i = f->n_params; i < f->n_locals; i++)
         slots[i] = lark_nil();

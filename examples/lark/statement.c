@@ -61,7 +61,8 @@ static void statement_let(struct lark_compiler *c)
     if (c->failed)
         return;
     if (statement_at_top(c))
-        lark_compile_emit(c, LARK_ASSIGN, (int32_t)statement_declare_global(c, &name), -1);
+        lark_compile_emit(c, LARK_ASSIGN, (int32_t)statement_declare_global(c, &name),
+                          -1);
     else
         lark_compile_emit(c, LARK_STORE, lark_compile_declare(c, &name), -1);
     statement_end(c);
@@ -114,7 +115,8 @@ static void statement_land_chain(struct lark_compiler *c, int32_t at)
 
 static void statement_open_loop(struct lark_compiler *c, struct lark_loop *loop)
 {
-    *loop = (struct lark_loop){ c->unit->loop, LARK_COMPILE_NO_JUMP, LARK_COMPILE_NO_JUMP };
+    *loop =
+        (struct lark_loop){ c->unit->loop, LARK_COMPILE_NO_JUMP, LARK_COMPILE_NO_JUMP };
     c->unit->loop = loop;
 }
 
@@ -221,7 +223,8 @@ static void statement_store(struct lark_compiler *c, struct lark_op load)
         lark_compile_emit(c, LARK_PUT, 0, -3);
 }
 
-static void statement_add(struct lark_compiler *c, struct lark_op load, enum lark_opcode code)
+static void statement_add(struct lark_compiler *c, struct lark_op load,
+                          enum lark_opcode code)
 {
     if (load.code == LARK_INDEX) {
         lark_compile_error(c, c->line, "'+=' and '-=' need a variable");
@@ -230,7 +233,8 @@ static void statement_add(struct lark_compiler *c, struct lark_op load, enum lar
     lark_compile_emit(c, load.code, load.arg, 1);
     lark_expression(c);
     lark_compile_emit(c, code, 0, -1);
-    lark_compile_emit(c, load.code == LARK_LOCAL ? LARK_STORE : LARK_ASSIGN, load.arg, -1);
+    lark_compile_emit(c, load.code == LARK_LOCAL ? LARK_STORE : LARK_ASSIGN, load.arg,
+                      -1);
 }
 
 /* Undo the load that was emitted last. */

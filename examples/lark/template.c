@@ -39,7 +39,8 @@ static struct lark_mem template_slot(uint32_t slot, size_t offset)
 }
 
 /* The operand that is `above` places above the lowest that the operation takes. */
-static struct lark_mem template_operand(const struct template *t, int above, size_t offset)
+static struct lark_mem template_operand(const struct template *t, int above,
+                                        size_t offset)
 {
     uint32_t depth = (uint32_t)(t->op->depth + above);
     return template_slot(t->f->n_locals + depth, offset);
@@ -144,7 +145,8 @@ static int template_farith(uint8_t code)
 static void template_binary(struct template *t)
 {
     struct lark_asm *a = t->a;
-    uint32_t not_ints = lark_asm_label(a), slow = lark_asm_label(a), done = lark_asm_label(a);
+    uint32_t not_ints = lark_asm_label(a), slow = lark_asm_label(a),
+             done = lark_asm_label(a);
     int arith = template_arith(t->op->code), farith = template_farith(t->op->code);
     if (arith >= 0) {
         template_unless_type(t, -2, LARK_INT, not_ints);
@@ -257,8 +259,9 @@ static void template_item(struct template *t, int above, uint32_t slow)
     lark_asm_load(a, LARK_A, template_as(t, above + 1));
     lark_asm_compare(a, LARK_A, LARK_B);
     lark_asm_jump_if(a, LARK_IF_ABOVE_EQ, slow); /* a negative index is above, too */
-    lark_asm_load(a, LARK_B,
-                  (struct lark_mem){ LARK_C, (int32_t)offsetof(struct lark_array, items) });
+    lark_asm_load(
+        a, LARK_B,
+        (struct lark_mem){ LARK_C, (int32_t)offsetof(struct lark_array, items) });
     lark_asm_add16(a, LARK_B, LARK_A);
 }
 

@@ -19,7 +19,8 @@ const char *lark_type_name(const struct lark_value *v)
 
 static bool value_same_string(const struct lark_string *a, const struct lark_string *b)
 {
-    return a == b || (a->n_bytes == b->n_bytes && !memcmp(a->bytes, b->bytes, a->n_bytes));
+    return a == b ||
+           (a->n_bytes == b->n_bytes && !memcmp(a->bytes, b->bytes, a->n_bytes));
 }
 
 bool lark_equal(const struct lark_value *a, const struct lark_value *b)

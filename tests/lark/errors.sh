@@ -11,7 +11,8 @@ wrong() # LINE MESSAGE, the program on stdin
 {
     cat >wrong.lark
     check "line $1: $2" says 1 "wrong.lark:$1: $2" "$LARK" --jit=off wrong.lark
-    check "line $1: $2, natively" says 1 "wrong.lark:$1: $2" "$LARK" --jit-threshold=1 wrong.lark
+    check "line $1: $2, natively" \
+        says 1 "wrong.lark:$1: $2" "$LARK" --jit-threshold=1 wrong.lark
 }
 
 wrong 1 "expected ';' before 'let'" <<'END'
@@ -126,7 +127,8 @@ check 'a small C stack is an error, no crash' sh -c \
 
 # A chain of brackets, and one of arrays, deeper than any stack.
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "("; print "1" }' >deep.lark
-check 'an expression nested too deeply' says 1 'deep.lark:1: nested too deeply' "$LARK" deep.lark
+check 'an expression nested too deeply' \
+    says 1 'deep.lark:1: nested too deeply' "$LARK" deep.lark
 cat >chain.lark <<'END'
 let a = [];
 for i = 0, 1000000 { a = [a]; }
@@ -138,11 +140,13 @@ check 'a zero byte' says 1 'zero.lark:1: unexpected character' "$LARK" zero.lark
 
 check 'no script' says 2 'lark: no script (see lark --help)' "$LARK"
 check 'unknown option' says 2 'lark: unknown option --nope*' "$LARK" --nope
-check 'bad rate' says 2 'lark: --profile-hz wants 1 to 10000, not 0*' "$LARK" --profile-hz=0 x
+check 'bad rate' \
+    says 2 'lark: --profile-hz wants 1 to 10000, not 0*' "$LARK" --profile-hz=0 x
 check 'bad clock' says 2 'lark: --profile-clock wants cpu or wall, not sun*' \
     "$LARK" --profile-clock=sun x
 check 'empty file name' says 2 'lark: no file*' "$LARK" --profile-output= x
-check 'missing script' says 1 'lark: absent.lark: No such file or directory' "$LARK" absent.lark
+check 'missing script' \
+    says 1 'lark: absent.lark: No such file or directory' "$LARK" absent.lark
 check 'a directory' says 1 'lark: .: Is a directory' "$LARK" .
 check 'help' sh -c "'$LARK' --help | grep -q '^usage: lark '"
 check 'version' sh -c "'$LARK' --version | grep -q '^lark [0-9]'"

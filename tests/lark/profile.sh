@@ -38,7 +38,8 @@ profile_shares() # NAME SCRIPT OPTION...
     shares_name=$1
     shares_script=$2
     shift 2
-    "$LARK" --profile-output="$SCRATCH/$shares_name.cap" --jit-stats "$@" "$shares_script" 1.5 \
+    "$LARK" --profile-output="$SCRATCH/$shares_name.cap" --jit-stats \
+        "$@" "$shares_script" 1.5 \
         >"$SCRATCH/$shares_name.txt" 2>"$SCRATCH/$shares_name.err" &&
         shares_agree "$SCRATCH/$shares_name.cap" "$SCRATCH/$shares_name.txt"
 }
@@ -46,7 +47,8 @@ profile_shares() # NAME SCRIPT OPTION...
 check 'shares are what the program counts, interpreted' \
     profile_shares plain "$PROGRAMS/shares.lark" --jit=off
 cat "$SCRATCH/check.out"
-check 'shares are what the program counts, compiled' profile_shares native "$PROGRAMS/shares.lark"
+check 'shares are what the program counts, compiled' \
+    profile_shares native "$PROGRAMS/shares.lark"
 cat "$SCRATCH/check.out"
 # Room for the script and one function: each that is called takes the place of another.
 check 'shares are what the program counts, while code memory is reused' \
@@ -55,7 +57,8 @@ cat "$SCRATCH/check.out"
 check 'and it was reused' grep -E ' [0-9]{3,} discarded' "$SCRATCH/reused.err"
 cat "$SCRATCH/check.out"
 check 'every expiration is accounted for' sh -c \
-    "'$JSPROF_TOOL' info '$SCRATCH/native.cap' | grep -q ': adds up, and the file holds them all'"
+    "'$JSPROF_TOOL' info '$SCRATCH/native.cap' |
+     grep -q ': adds up, and the file holds them all'"
 
 # Every stack, root to leaf, without the host's own C functions: one a line. What is
 # tagged in the dump is Lark's: functions, native code, builtins, collections.
@@ -72,14 +75,16 @@ stacks() # CAPTURE
 # in it, is none of these.
 possible='compilation|main( (quicksort( quicksort)*( partition( ascending| swap)?)?'
 possible="$possible|is_sorted( len| ascending| by_digits( digit_sum)?)?"
-possible="$possible|sort( by_digits( digit_sum)?)?|map( fn)?|random|push|print|args|len|int))?"
+possible="$possible|sort( by_digits( digit_sum)?)?|map( fn)?"
+possible="$possible|random|push|print|args|len|int))?"
 possible="^($possible( garbage| compilation)?)?\$"
 
 all_possible() # NAME OPTION...
 {
     possible_name=$1
     shift
-    "$LARK" --profile-output="$SCRATCH/sort.cap" --profile-clock=wall --profile-hz=4000 "$@" \
+    "$LARK" --profile-output="$SCRATCH/sort.cap" --profile-clock=wall --profile-hz=4000 \
+        "$@" \
         "$PROGRAMS/quicksort.lark" 60000 >/dev/null || return 1
     stacks "$SCRATCH/sort.cap" | sed 's/\[no$//' >"$SCRATCH/stacks.txt"
     grep -Ev "$possible" "$SCRATCH/stacks.txt" && return 1
@@ -105,12 +110,14 @@ lines_known() # OPTION
     "$JSPROF_TOOL" report --limit 0 "$SCRATCH/lines.cap" | grep 'digit_sum' |
         grep -Eq ':4[234] '
 }
-check "the hottest line of digit_sum is one of its loop's, interpreted" lines_known --jit=off
+check "the hottest line of digit_sum is one of its loop's, interpreted" \
+    lines_known --jit=off
 check "the hottest line of digit_sum is one of its loop's, compiled" lines_known --jit=on
 
 kind_is() # KIND OPTION
 {
-    "$LARK" --profile-output="$SCRATCH/kind.cap" "$2" "$PROGRAMS/fib.lark" 32 >/dev/null &&
+    "$LARK" --profile-output="$SCRATCH/kind.cap" "$2" \
+        "$PROGRAMS/fib.lark" 32 >/dev/null &&
         "$JSPROF_TOOL" report --csv --limit 0 "$SCRATCH/kind.cap" >"$SCRATCH/kind.csv" &&
         grep -q "^\"*fib (.*,$1," "$SCRATCH/kind.csv"
 }

@@ -6,11 +6,13 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-check 'the language does what it says' same_output "$DATA/language.out" "$DATA/language.lark"
+check 'the language does what it says' \
+    same_output "$DATA/language.out" "$DATA/language.lark"
 runs >"$SCRATCH/runs"
 while read -r name args; do
     # shellcheck disable=SC2086
-    check "$name prints the same" same_output "$DATA/$name.out" "$PROGRAMS/$name.lark" $args
+    check "$name prints the same" \
+        same_output "$DATA/$name.out" "$PROGRAMS/$name.lark" $args
     # shellcheck disable=SC2086
     check "$name prints the same while it is profiled" same_output "$DATA/$name.out" \
         --profile-output="$SCRATCH/$name.cap" --profile-hz=5000 --profile-clock=wall \
@@ -28,6 +30,7 @@ END
 if nm "$LARK" 2>/dev/null | grep -q __asan_init; then
     echo 'not limited: built with a sanitizer'
 else
-    check 'garbage is collected' sh -c "ulimit -v 65536; exec '$LARK' '$SCRATCH/garbage.lark'"
+    check 'garbage is collected' \
+        sh -c "ulimit -v 65536; exec '$LARK' '$SCRATCH/garbage.lark'"
 fi
 finish

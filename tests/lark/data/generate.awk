@@ -30,7 +30,7 @@ function expression(depth, k)
     if (k < 3)
         return "(" expression(depth - 1) pick(" / | % ") pick("3|7.5|-1|2|0.5") ")"
     if (k < 6)
-        return "(" expression(depth - 1) " " pick("+|-|*|+|-|*") " " expression(depth - 1) ")"
+        return "(" expression(depth - 1) pick(" + | - | * ") expression(depth - 1) ")"
     if (k < 7)
         return "(int(" leaf() " % 1e6) " pick("&|^|<<|>>") " " chance(70) ")"
     if (k < 8) return "-" leaf()
@@ -90,7 +90,8 @@ BEGIN {
     names = "a|b|c"
     count = 2 + chance(4)
     for (i = 0; i < count; i++) {
-        print "fn f" i "(a, b) {\n    let c = " number() ";\n    let list = [a, b, 3, 0.25];"
+        print "fn f" i "(a, b) {\n    let c = " number() ";"
+        print "    let list = [a, b, 3, 0.25];"
         block(3, "    ")
         print "    return " expression(1) ";\n}"
         n_functions++
