@@ -369,8 +369,9 @@ typedef struct jsprof_backtrace_frame {
 /* The calling thread's stack now, C, VM and JIT frames in their true order, innermost
  * first: for error reports. `t` is the calling thread's; `ucontext` is what a signal
  * handler was given, or NULL for "here". Returns the number of frames written, at
- * most `max`. -EINVAL; -EPERM: not this thread's; -EBUSY: a sample of this very
- * thread was interrupted. */
+ * most `max`. While the thread is paused there are native frames only. -EINVAL, also
+ * after close; -EPERM: not this thread's; -EBUSY: a sample of this very thread was
+ * interrupted. */
 JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
                                 jsprof_backtrace_frame *out, uint32_t max) JSPROF_SIGSAFE;
 

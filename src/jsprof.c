@@ -324,30 +324,37 @@ void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)
 
 /* -- A stack on demand ------------------------------------------------------ */
 
-static int public_backtrace_check(jsprof_thread *t)
+/* `here` is of the public function, so it is taken there. */
+static int public_backtrace_begin(jsprof_thread *t, struct jsp_backtrace_from *from)
 {
-    if (!t)
-        return -EINVAL;
-    if (!jsp_sampled_is_linked(&public_thread(t)->sampled))
-        return -EPERM;
-    return public_thread(t)->session ? 0 : -EINVAL; /* the session was closed */
+    int err = t ? jsp_session_owns(public_thread(t)) : -EINVAL;
+    if (err || from->ucontext)
+        return err;
+    sigaltstack(NULL, &from->alt);
+    if (!(from->alt.ss_flags & SS_ONSTACK))
+        from->alt.ss_size = 0;
+    return 0;
 }
 
 int jsprof_backtrace(jsprof_thread *t, const void *ucontext, jsprof_backtrace_frame *out,
                      uint32_t max)
 {
-    struct jsp_backtrace_from from = { ucontext, jsp_regs_here() };
-    int err = public_backtrace_check(t);
-    if (err || !out)
-        return err ? err : -EINVAL;
-    return jsp_backtrace(&public_thread(t)->sampled, &from, out, max);
+    struct jsp_backtrace_from from = { .ucontext = ucontext, .here = jsp_regs_here() };
+    int saved_errno = errno, n = public_backtrace_begin(t, &from);
+    if (!n)
+        n = out ? jsp_backtrace(&public_thread(t)->sampled, &from, out, max) : -EINVAL;
+    errno = saved_errno;
+    return n;
 }
 
 int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext, int fd)
 {
-    struct jsp_backtrace_from from = { ucontext, jsp_regs_here() };
-    int err = public_backtrace_check(t);
-    return err ? err : jsp_backtrace_print(&public_thread(t)->sampled, &from, fd);
+    struct jsp_backtrace_from from = { .ucontext = ucontext, .here = jsp_regs_here() };
+    int saved_errno = errno, err = public_backtrace_begin(t, &from);
+    if (!err)
+        err = jsp_backtrace_print(&public_thread(t)->sampled, &from, fd);
+    errno = saved_errno;
+    return err;
 }
 
 /* -- The library ------------------------------------------------------------ */

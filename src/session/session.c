@@ -413,6 +413,7 @@ static void session_orphan_all(struct jsprof *p)
         t->session = NULL;
         t->sampled.session = NULL;
         t->listed = false;
+        jsp_thread_seal(t);
         jsp_thread_release(t);
     }
     p->threads = NULL;

@@ -173,6 +173,14 @@ void jsp_thread_disarm(struct jsp_thread *t)
     t->armed_cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;
 }
 
+void jsp_thread_seal(struct jsp_thread *t)
+{
+    /* ORDER: seq_cst, see B1 in backtrace.c. */
+    atomic_store_explicit(&t->sampled.closed, true, memory_order_seq_cst);
+    if (!thread_wait_outside(t))
+        t->stuck = true;
+}
+
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns)
 {
     *wall_ns = t->armed_wall_ns;

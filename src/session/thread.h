@@ -61,6 +61,10 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup);
 /* No sample begins after this; one that is under way is waited for. */
 void jsp_thread_disarm(struct jsp_thread *t);
 
+/* The session goes away: nothing of it will be read from the thread any more, not for
+ * jsprof_backtrace either, which is waited for. */
+void jsp_thread_seal(struct jsp_thread *t);
+
 /* Time armed until now, on both clocks. */
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns);
 

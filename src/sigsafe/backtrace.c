@@ -5,7 +5,7 @@
 #include "backtrace.h"
 #include "merge.h"
 
-enum { BACKTRACE_LINE = 64, BACKTRACE_HEX = 16 };
+enum { BACKTRACE_LINE = 64 };
 
 /* What a merged frame is, for somebody who has no capture to look into. */
 static jsprof_backtrace_frame backtrace_frame(const struct jsp_sampled *self,
@@ -22,27 +22,44 @@ static jsprof_backtrace_frame backtrace_frame(const struct jsp_sampled *self,
     return to;
 }
 
-static void backtrace_take(struct jsp_sampled *self, const struct jsp_backtrace_from *from)
+static void backtrace_take(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
+                           bool is_paused)
 {
-    struct jsp_where where = { from->ucontext,
-                               from->ucontext ? jsp_regs_sp(from->ucontext) : from->here.sp };
-    jsp_sampled_frames(self, &where, from->ucontext ? NULL : &from->here);
+    const ucontext_t *uc = from->ucontext;
+    struct jsp_where where = { uc, uc ? jsp_regs_sp(uc) : from->here.sp,
+                               uc ? &uc->uc_stack : &from->alt, is_paused };
+    jsp_sampled_frames(self, &where, uc ? NULL : &from->here);
+}
+
+/* Without a ucontext the innermost native frame is that of jsprof_backtrace itself. */
+static int backtrace_copy(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
+                          jsprof_backtrace_frame *out, uint32_t max)
+{
+    static const struct jsp_loops none; /* the drain knows them, not the handler */
+    uint32_t n = jsp_merge(self->record, &none, self->merged), to = 0;
+    for (uint32_t i = 0; i < n && to < max; i++)
+        if (from->ucontext || !self->merged[i].leaf)
+            out[to++] = backtrace_frame(self, &self->merged[i]);
+    return (int)to;
 }
 
 int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
                   jsprof_backtrace_frame *out, uint32_t max)
 {
-    static const struct jsp_loops none; /* the drain knows them, not the handler */
+    int n = -EINVAL;
     if (!jsp_sampled_enter(self))
         return -EBUSY;
+    bool is_paused = self->paused;
     jsp_sampled_pause(self, 1); /* our own timer may fire meanwhile: it is counted */
-    backtrace_take(self, from);
-    uint32_t n = jsp_merge(self->record, &none, self->merged);
-    for (uint32_t i = 0; i < n && i < max; i++)
-        out[i] = backtrace_frame(self, &self->merged[i]);
+    /* B1. ORDER: seq_cst, with `seq` set before it in jsp_sampled_enter: whoever sets
+     * `closed` and then sees seq even knows that nobody reads the session any more. */
+    if (!atomic_load_explicit(&self->closed, memory_order_seq_cst)) {
+        backtrace_take(self, from, is_paused);
+        n = backtrace_copy(self, from, out, max);
+    }
     jsp_sampled_pause(self, -1);
     jsp_sampled_exit(self);
-    return (int)(n < max ? n : max);
+    return n;
 }
 
 /* One write a piece: a signal-safe program has no buffer to spare. */

@@ -8,13 +8,15 @@
 
 #include "sample.h"
 
-/* Where the call came from: one of the two. */
+/* Where the call came from. */
 struct jsp_backtrace_from {
     const void *ucontext;
-    struct jsp_regs_core here; /* used when ucontext is NULL */
+    struct jsp_regs_core here; /* when ucontext is NULL; and so is */
+    stack_t alt;               /* the alternate signal stack, if the caller is on it */
 };
 
-/* Frames written, or -EBUSY: this thread's handler was interrupted in a sample. */
+/* Frames written, or -EBUSY: this thread's handler was interrupted in a sample; or
+ * -EINVAL: the session was closed. VM frames are left out while the thread is paused. */
 int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
                   jsprof_backtrace_frame *out, uint32_t max);
 

@@ -23,11 +23,15 @@ struct jsp_levels {
     uint32_t n;
 };
 
-/* The stacks below the thread's own: `ucontext` may be NULL. */
+/* The stacks that were resumed from the thread's own: `stack` and its resumers, and the
+ * alternate one if `sp` is on it. */
 void jsp_levels_find(struct jsp_levels *levels, const jsprof_cstack *stack,
-                     const void *ucontext);
+                     const stack_t *alt, uintptr_t sp);
 
-/* Mark all addresses of the record. */
-void jsp_levels_apply(const struct jsp_levels *levels, struct jsp_record *record);
+/* Mark all addresses of the record, whose innermost frame begins at `sp`. Where the
+ * native walk ended, it tells for the last frame what is outside of it: other stacks;
+ * and, where the walk had to give up, all that is further out on the same one. */
+void jsp_levels_apply(const struct jsp_levels *levels, struct jsp_record *record,
+                      uintptr_t sp);
 
 #endif

@@ -88,7 +88,7 @@ static bool merge_has_address(const struct jsp_record *record)
 {
     uint32_t n = jsp_record_frames(record);
     for (uint32_t i = 0; i < n; i++)
-        if (record->frames[i].sp > 1) /* 1 is ours: "innermost" */
+        if (record->frames[i].sp)
             return true;
     return false;
 }

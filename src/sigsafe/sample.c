@@ -159,7 +159,8 @@ static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucont
 /* The stack of this moment, into the ring; or counted as lost. */
 static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t weight)
 {
-    struct jsp_where where = { ucontext, jsp_regs_sp(ucontext) };
+    struct jsp_where where = { ucontext, jsp_regs_sp(ucontext),
+                               &((const ucontext_t *)ucontext)->uc_stack, false };
     _Atomic uint64_t *loss = sample_loss(self, ucontext);
     if (loss) {
         jsp_count(loss, weight);

@@ -59,6 +59,7 @@ struct jsp_sampled {
     clockid_t clock;           /* as the handler reads it: MONOTONIC or THREAD_CPUTIME_ID */
     uint64_t number;           /* in the signal's value; see jsp_sample_value */
     const void *session;       /* only compared */
+    _Atomic bool closed;       /* nothing of the session may be read; see B1 in backtrace.c */
 
     /* Written by the handler. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */

@@ -6,20 +6,17 @@
 #include "levels.h"
 #include "sample.h"
 
-/* A frame of ours in a run of its own. */
-static void stack_append(struct jsp_record *r, uint32_t id, uint64_t sp)
-{
-    r->frames[jsp_record_frames(r)] = (struct jsp_rec_frame){ .id = id, .sp = sp };
-    r->n[JSP_RUN_WALKER]++;
-}
-
-/* Leaves were cut: what is credited with their time is no function that we know. The
- * mark stands where they would, right inside the innermost frame that was kept. */
-static void stack_mark_cut(struct jsp_record *r, uint32_t id)
+/* A frame of ours, right inside the innermost of the last run that has any. Where
+ * leaves were cut that is where they would be: what is credited with their time is no
+ * function that we know. */
+static void stack_append(struct jsp_record *r, uint32_t id)
 {
     uint32_t n = jsp_record_frames(r);
-    uint64_t sp = n ? r->frames[n - 1].sp : 0;
-    stack_append(r, id, sp ? sp : 1);
+    int run = JSP_RUN_WALKER;
+    while (run > 0 && !r->n[run])
+        run--;
+    r->frames[n] = (struct jsp_rec_frame){ .id = id }; /* its address: the one before */
+    r->n[run]++;
 }
 
 static void stack_natives(struct jsp_sampled *self, const struct jsp_where *where,
@@ -40,13 +37,16 @@ void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
                         const struct jsp_regs_core *here)
 {
     struct jsp_record *r = self->record;
-    jsp_vmstack_read(&self->vm, &self->names, where, r);
+    if (where->is_paused)
+        *r = (struct jsp_record){ .weight = r->weight };
+    else
+        jsp_vmstack_read(&self->vm, &self->names, where, r);
     if (r->cut)
-        stack_mark_cut(r, self->cut_id);
+        stack_append(r, self->cut_id);
     stack_natives(self, where, here);
     struct jsp_levels levels;
-    jsp_levels_find(&levels, self->cstack, where->ucontext);
-    jsp_levels_apply(&levels, r);
+    jsp_levels_find(&levels, self->cstack, where->alt, where->sp);
+    jsp_levels_apply(&levels, r, where->sp);
     if (!r->n_native && !jsp_record_frames(r)) /* not cut: that has left its mark */
-        stack_append(r, self->empty_id, 0);
+        stack_append(r, self->empty_id);
 }

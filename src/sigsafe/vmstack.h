@@ -42,6 +42,8 @@ int jsp_vmstack_check(const jsprof_stack *stack);
 struct jsp_where {
     const void *ucontext; /* what was interrupted; NULL: the caller itself, without walker */
     uintptr_t sp;
+    const stack_t *alt;   /* the thread's alternate signal stack */
+    bool is_paused;       /* nothing of the host may be read */
 };
 
 /* Fill n, cut and frames of the record (room for max_depth of them). */
