@@ -68,6 +68,15 @@ static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTE
     return memcmp(code, is, sizeof is) == 0;
 }
 
+/* The compilers' rules are right up to the last instruction here. */
+enum { JSP_LEAVING_BYTES = 4 };
+
+static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
+{
+    (void)code;
+    return false;
+}
+
 /* Signed return addresses (PAC) carry their signature above the 48 address bits; code
  * is never mapped above them. */
 static inline uintptr_t jsp_regs_strip(uintptr_t ra)

@@ -79,6 +79,17 @@ static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTE
     return memcmp(code, is, sizeof is) == 0;
 }
 
+/* ret, or lea n(%r10), %rsp; ret: all that calls preserve is the caller's again. gcc's
+ * rules for frames that it realigned still say that it is saved, below a frame pointer
+ * that is the caller's already. */
+enum { JSP_LEAVING_BYTES = 5 };
+
+static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
+{
+    return code[0] == 0xC3 || (code[0] == 0x49 && code[1] == 0x8D && code[2] == 0x62 &&
+                               code[4] == 0xC3);
+}
+
 /* Return addresses are as they are. */
 static inline uintptr_t jsp_regs_strip(uintptr_t ra)
 {

@@ -94,6 +94,25 @@ static int step_cell(const struct step_rule *r, const struct jsp_unwind_cell *ce
     return JSP_STEP_ON;
 }
 
+/* Interrupted when nothing was left to restore? */
+static bool step_is_leaving(struct jsp_unwind_walk *w, const struct jsp_unwind_rule *rule)
+{
+    uint8_t code[JSP_LEAVING_BYTES];
+    return w->is_exact && rule->fp.is == JSP_CELL_AT_EXPR &&
+           jsp_memread_bytes(&w->u->mem, w->at.pc, code, sizeof code) &&
+           jsp_regs_is_leaving(code);
+}
+
+/* The registers that calls preserve. */
+static int step_preserved(struct jsp_unwind_walk *w, const struct step_rule *r,
+                          const struct jsp_unwind_rule *rule, struct jsp_regs_core *to)
+{
+    if (step_is_leaving(w, rule))
+        return JSP_STEP_ON;
+    int stop = step_cell(r, &rule->fp, &to->fp);
+    return stop == JSP_STEP_ON ? step_cell(r, &rule->extra, &to->extra) : stop;
+}
+
 static int step_by_rule(struct jsp_unwind_walk *w, uint32_t index)
 {
     struct step_rule r = { { w->at, w->regs, &w->u->mem }, NULL, 0 };
@@ -116,8 +135,7 @@ static int step_by_rule(struct jsp_unwind_walk *w, uint32_t index)
     to.sp = cfa;
     if ((stop = step_cell(&r, &rule->ra, &to.pc)) != JSP_STEP_ON ||
         (stop = step_cell(&r, &rule->sp, &to.sp)) != JSP_STEP_ON ||
-        (stop = step_cell(&r, &rule->fp, &to.fp)) != JSP_STEP_ON ||
-        (stop = step_cell(&r, &rule->extra, &to.extra)) != JSP_STEP_ON)
+        (stop = step_preserved(w, &r, rule, &to)) != JSP_STEP_ON)
         return stop;
     stop = step_to(w, &to);
     w->is_exact = rule->is_signal != 0;

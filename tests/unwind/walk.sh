@@ -25,7 +25,7 @@ build host -fomit-frame-pointer $avx $throw -Wl,-z,lazy
 rm -f "$out/walk.out"
 WALK_OUT=$out/walk.out
 WALK_MOST=700
-[ -z "${LONG:-}" ] || WALK_MOST=7000
+[ -z "${LONG:-}" ] || WALK_MOST=9000
 export WALK_OUT WALK_MOST
 under() # PROGRAM ARGUMENTS, with the shim: timeout itself goes without
 {
