@@ -82,17 +82,17 @@ static int codes_grow_handler(struct jsp_codes *codes)
     /* ORDER: relaxed, both. Only who holds the lock changes them. */
     uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed);
     /* ORDER: relaxed, as above. */
-    struct jsp_jitrows_range *old = atomic_load_explicit(&rows->at, memory_order_relaxed);
+    const struct jsp_jitrows_slot *old = atomic_load_explicit(&rows->at, memory_order_relaxed);
     if (n < rows->capacity)
         return 0;
     uint32_t capacity = rows->capacity ? rows->capacity * 2 : 64;
-    struct jsp_jitrows_range *more = malloc(capacity * sizeof *more);
+    struct jsp_jitrows_slot *more = malloc(capacity * sizeof *more);
     if (!more || codes->n_outgrown == sizeof codes->outgrown / sizeof *codes->outgrown) {
         free(more);
         return -ENOMEM;
     }
     if (n)
-        memcpy(more, old, n * sizeof *more);
+        memcpy((void *)more, (const void *)old, n * sizeof *more);
     codes->outgrown[codes->n_outgrown++] = more; /* all of them are freed at the end */
     /* J1. ORDER: release: the contents before the address. The number of ranges is
      * the same in both arrays, so `seq` need not change. */
@@ -197,7 +197,8 @@ int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t
     if (code) {
         *moved = (struct jsp_code_def){ .start = to, .length = code->end - code->start,
                                         .label = code->label };
-        err = codes_move_locked(codes, code, moved, now_ns);
+        bool wraps = to + moved->length < to;
+        err = wraps ? -EINVAL : codes_move_locked(codes, code, moved, now_ns);
     }
     pthread_mutex_unlock(&codes->lock);
     return err;
@@ -235,16 +236,27 @@ bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
     return found;
 }
 
+/* A handler may have found the range between its death and its removal, so it takes
+ * two looks: one after the removal, and a moment later than that one's. */
+static bool codes_is_over(struct jsp_code *code, uint64_t before_ns)
+{
+    if (code->death >= before_ns)
+        return false;
+    if (!code->doomed)
+        code->doomed = before_ns;
+    return code->doomed < before_ns;
+}
+
 void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns)
 {
     uint32_t kept = 0;
     pthread_mutex_lock(&codes->lock);
     if (codes->n_dead > CODE_DEAD_KEPT) {
         for (uint32_t i = 0; i < codes->n; i++) {
-            if (codes->at[i]->death >= before_ns)
-                codes->at[kept++] = codes->at[i];
-            else
+            if (codes_is_over(codes->at[i], before_ns))
                 free(codes->at[i]);
+            else
+                codes->at[kept++] = codes->at[i];
         }
         codes->n_dead -= codes->n - kept;
         codes->n = kept;

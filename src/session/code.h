@@ -21,10 +21,11 @@ struct jsp_code_line {
     uint32_t line;
 };
 
-/* One range in its time. Immutable but for `death`. */
+/* One range in its time. Immutable but for `death` and `doomed`. */
 struct jsp_code {
     uint64_t start, end;
     uint64_t birth, death; /* death UINT64_MAX: still there */
+    uint64_t doomed;       /* the moment at which a prune first met it dead; 0: none has */
     uint32_t label;        /* id in the session's arena */
     uint32_t n_lines, n_rows;
     jsprof_code_row *rows; /* behind the lines; NULL: by frame pointer */
@@ -34,7 +35,7 @@ struct jsp_code {
 struct jsp_codes {
     pthread_mutex_t lock;
     struct jsp_jitrows handler; /* the living ranges, as the handler sees them */
-    struct jsp_jitrows_range *outgrown[32]; /* owned: arrays that handlers may still read */
+    struct jsp_jitrows_slot *outgrown[32]; /* owned: arrays that handlers may still read */
     uint32_t n_outgrown;
     struct jsp_code **at; /* owned, sorted by start, then birth */
     uint32_t n, capacity;
@@ -75,7 +76,7 @@ bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
                     struct jsp_code_hit *hit);
 
 /* No sample from before this moment will be asked for any more, and no handler that
- * began before it still runs. */
+ * began before it still runs. What it finds dead is freed at a later moment's prune. */
 void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns);
 
 #endif

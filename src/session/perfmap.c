@@ -113,6 +113,9 @@ static void perfmap_line(struct jsp_perfmap *perf, const struct jsp_perfmap_code
     char line[PERFMAP_LINE];
     int n = snprintf(line, sizeof line, "%" PRIx64 " %" PRIx64 " %s\n", code->start,
                      code->length, code->name);
+    for (int i = 0; i < n - 1; i++)
+        if (line[i] == '\n') /* in a name: it would end the entry */
+            line[i] = ' ';
     struct iovec part = { line, (size_t)n };
     perfmap_write(&perf->map_fd, &part, 1);
 }

@@ -4,13 +4,25 @@
  */
 #include "jitrows.h"
 
+static uint64_t jitrows_get(const _Atomic uint64_t *word)
+{
+    /* ORDER: relaxed. Between two looks at seq, or under the writers' lock. */
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void jitrows_set(_Atomic uint64_t *word, uint64_t value)
+{
+    /* ORDER: relaxed. J2 publishes. */
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
 /* The number of ranges that start at or before pc. */
-static uint32_t jitrows_until(const struct jsp_jitrows_range *at, uint32_t n, uint64_t pc)
+static uint32_t jitrows_until(const struct jsp_jitrows_slot *at, uint32_t n, uint64_t pc)
 {
     uint32_t low = 0;
     while (low < n) {
         uint32_t mid = low + (n - low) / 2;
-        if (at[mid].start <= pc)
+        if (jitrows_get(&at[mid].start) <= pc)
             low = mid + 1;
         else
             n = mid;
@@ -40,18 +52,25 @@ static bool jitrows_row(const struct jsp_jitrows_range *range, uint64_t offset,
 static bool jitrows_range(struct jsp_jitrows *rows, uint64_t pc,
                           struct jsp_jitrows_range *range)
 {
-    /* ORDER: acquire, pairs with J2: the array is that of this number. */
+    /* ORDER: acquire, pairs with J2: the slots are those of this number. */
     uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_acquire);
+    /* ORDER: acquire, pairs with the fence in jitrows_begin: `at`, loaded after it, is
+     * of this number or a later one, so it has room for as many. */
+    uint32_t n = atomic_load_explicit(&rows->n, memory_order_acquire);
     /* ORDER: acquire, pairs with J1: the array's contents before its address. */
-    const struct jsp_jitrows_range *at = atomic_load_explicit(&rows->at, memory_order_acquire);
-    /* ORDER: relaxed. Checked through seq below. */
-    uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed);
+    const struct jsp_jitrows_slot *at = atomic_load_explicit(&rows->at, memory_order_acquire);
     if (seq & 1 || !at)
         return false;
     uint32_t until = jitrows_until(at, n, pc);
     if (!until)
         return false;
-    *range = at[until - 1];
+    const struct jsp_jitrows_slot *slot = &at[until - 1];
+    uint64_t counts = jitrows_get(&slot->counts);
+    *range = (struct jsp_jitrows_range){
+        jitrows_get(&slot->start), jitrows_get(&slot->end),
+        (const jsprof_code_row *)(uintptr_t)jitrows_get(&slot->rows),
+        (uint32_t)(counts >> 32), (uint32_t)counts,
+    };
     /* ORDER: acquire fence: what was read above was read before the second look. */
     atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
     /* ORDER: relaxed, after the fence. */
@@ -95,15 +114,27 @@ static void jitrows_end(struct jsp_jitrows *rows)
     atomic_store_explicit(&rows->seq, seq + 1, memory_order_release);
 }
 
+static void jitrows_copy(struct jsp_jitrows_slot *to, const struct jsp_jitrows_slot *from)
+{
+    jitrows_set(&to->start, jitrows_get(&from->start));
+    jitrows_set(&to->end, jitrows_get(&from->end));
+    jitrows_set(&to->rows, jitrows_get(&from->rows));
+    jitrows_set(&to->counts, jitrows_get(&from->counts));
+}
+
 void jsp_jitrows_add(struct jsp_jitrows *rows, const struct jsp_jitrows_range *range)
 {
     /* ORDER: relaxed, both. Writers hold a lock. */
-    struct jsp_jitrows_range *at = atomic_load_explicit(&rows->at, memory_order_relaxed);
+    struct jsp_jitrows_slot *at = atomic_load_explicit(&rows->at, memory_order_relaxed);
     uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed); /* ORDER: as above */
     uint32_t to = jitrows_until(at, n, range->start);
     jitrows_begin(rows);
-    memmove(at + to + 1, at + to, (n - to) * sizeof *at);
-    at[to] = *range;
+    for (uint32_t i = n; i > to; i--)
+        jitrows_copy(&at[i], &at[i - 1]);
+    jitrows_set(&at[to].start, range->start);
+    jitrows_set(&at[to].end, range->end);
+    jitrows_set(&at[to].rows, (uint64_t)(uintptr_t)range->rows);
+    jitrows_set(&at[to].counts, (uint64_t)range->n_rows << 32 | range->label);
     atomic_store_explicit(&rows->n, n + 1, memory_order_relaxed); /* ORDER: J2 publishes */
     jitrows_end(rows);
 }
@@ -111,13 +142,14 @@ void jsp_jitrows_add(struct jsp_jitrows *rows, const struct jsp_jitrows_range *r
 void jsp_jitrows_remove(struct jsp_jitrows *rows, uint64_t start)
 {
     /* ORDER: relaxed, both. Writers hold a lock. */
-    struct jsp_jitrows_range *at = atomic_load_explicit(&rows->at, memory_order_relaxed);
+    struct jsp_jitrows_slot *at = atomic_load_explicit(&rows->at, memory_order_relaxed);
     uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed); /* ORDER: as above */
     uint32_t until = jitrows_until(at, n, start);
-    if (!until || at[until - 1].start != start)
+    if (!until || jitrows_get(&at[until - 1].start) != start)
         return;
     jitrows_begin(rows);
-    memmove(at + until - 1, at + until, (n - until) * sizeof *at);
+    for (uint32_t i = until; i < n; i++)
+        jitrows_copy(&at[i - 1], &at[i]);
     atomic_store_explicit(&rows->n, n - 1, memory_order_relaxed); /* ORDER: J2 publishes */
     jitrows_end(rows);
 }

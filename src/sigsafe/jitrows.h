@@ -25,11 +25,18 @@ struct jsp_jitrows_range {
     uint32_t label; /* id in the session's arena */
 };
 
+/* A range as it stands in the array, where a reader may meet it half changed. */
+struct jsp_jitrows_slot {
+    _Atomic uint64_t start, end, rows, counts; /* counts: n_rows above 32 bits of label */
+};
+
 struct jsp_jitrows {
     _Atomic uint32_t seq; /* odd: being changed */
     _Atomic uint32_t n;
-    struct jsp_jitrows_range *_Atomic at; /* sorted, disjoint; owned by the codes */
+    struct jsp_jitrows_slot *_Atomic at; /* sorted, disjoint; owned by the codes */
     uint32_t capacity;
+
+    /* Always: what was ever at `at` holds as many slots as `n` was until then */
 };
 
 enum jsp_jitrows_answer {

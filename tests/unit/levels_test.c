@@ -31,7 +31,8 @@ static void fill(const uint64_t *sps, const struct jsp_rec_native *natives,
     for (; sps[record->n[0]]; record->n[0]++)
         record->frames[record->n[0]] =
             (struct jsp_rec_frame){ .id = VM + record->n[0], .sp = sps[record->n[0]] };
-    memcpy(jsp_record_natives(record), natives, n_native * sizeof *natives);
+    for (uint16_t i = 0; i < n_native; i++)
+        jsp_record_natives(record)[i] = natives[i];
 }
 
 /* "1 101 100": VM frames by label, natives by ip, outermost first. */
