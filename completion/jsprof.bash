@@ -18,8 +18,10 @@ _jsprof()
         esac
         if [ -z "$words" ] && [ "${word#-}" != "$word" ]; then
             case $command in
-            report) words='--sort --limit --thread --csv --help' ;;
-            tree) words='--bottom-up --inverted --recursion --min --depth --thread --help' ;;
+            report) words='--sort --limit --thread --native --vm --lines --csv --help' ;;
+            tree)
+                words='--bottom-up --inverted --recursion --native --vm --lines --min
+                    --depth --thread --help' ;;
             *) words='--help' ;;
             esac
         fi

@@ -30,6 +30,8 @@ struct jsp_account_thread {
     uint64_t expirations, kept, samples;
     uint64_t lost_ring, lost_paused, lost_late, lost_write, lost_stack;
     uint64_t frames_cut, frames_bad, underflows;
+    /* Walks of the native stack, by how they ended; all 0: not told. */
+    uint64_t stop_end, stop_full, stop_no_table, stop_stack, stop_unreadable, stop_rule;
     uint64_t cpu_ns, wall_ns, handler_ns;
 
     /* A tid may serve several threads in turn, and the samples of a file tell them

@@ -10,12 +10,13 @@
 #include "jsprof.h"
 
 struct functions_line {
-    uint32_t function, line;
+    uint32_t function, line, file;
     uint64_t value;
 };
 
 struct functions_build {
     struct jsp_profile *p;
+    const struct jsp_select *select;
     struct jsp_functions *out;
     uint32_t *seen; /* by function: the last stack it was met on, + 1 */
     uint32_t rows_room, seen_room;
@@ -53,7 +54,8 @@ static int functions_line(struct functions_build *b, struct jsp_profile_frame le
              at;
     while ((at = jsp_hash_next(&b->by_line, hash, &probe)) != 0) {
         struct functions_line *l = &b->lines[at - 1];
-        if (l->function == leaf.function && l->line == leaf.line) {
+        if (l->function == leaf.function && l->line == leaf.line &&
+            l->file == leaf.file) {
             l->value += value;
             return 0;
         }
@@ -63,7 +65,8 @@ static int functions_line(struct functions_build *b, struct jsp_profile_frame le
     if (!more)
         return -ENOMEM;
     b->lines = more;
-    more[b->n_lines] = (struct functions_line){ leaf.function, leaf.line, value };
+    more[b->n_lines] =
+        (struct functions_line){ leaf.function, leaf.line, leaf.file, value };
     return jsp_hash_add(&b->by_line, hash, b->n_lines++);
 }
 
@@ -71,7 +74,7 @@ static int functions_stack(struct functions_build *b, uint32_t stack)
 {
     const struct jsp_stack *k = &b->p->stacks[stack];
     struct jsp_functions *out = b->out;
-    int n = jsp_profile_frames(b->p, stack, b->frames);
+    int n = jsp_select_frames(b->select, b->p, stack, b->frames);
     int err = n < 0 ? n : functions_reach(b);
     if (err < 0)
         return err;
@@ -102,6 +105,7 @@ static void functions_hottest(struct functions_build *b)
         b->out->has_lines = true;
         if (l->value > row->line_value || row->line == 0) {
             row->line = l->line;
+            row->file = l->file;
             row->line_value = l->value;
         }
     }
@@ -130,6 +134,7 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
         return -ENOMEM;
     b->p = p;
     b->out = out;
+    b->select = select;
     int err = jsp_hash_init(&b->by_line, 0);
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
         if (jsp_select_has(select, &p->stacks[i]))

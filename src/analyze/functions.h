@@ -8,12 +8,7 @@
 #ifndef JSP_ANALYZE_FUNCTIONS_H
 #define JSP_ANALYZE_FUNCTIONS_H
 
-#include "analyze/profile.h"
-
-/* Which stacks count: NULL or one flag for each thread of the profile. */
-struct jsp_select {
-    const bool *threads;
-};
+#include "analyze/select.h"
 
 enum jsp_sort { JSP_SORT_SELF, JSP_SORT_TOTAL, JSP_SORT_SAMPLES, JSP_SORT_NAME };
 
@@ -21,6 +16,7 @@ struct jsp_function_row {
     uint32_t function;
     uint32_t kind; /* of most of its frames: the total's larger part */
     uint32_t line; /* where most of self was; 0: not known */
+    uint32_t file; /* of that line, in the profile's files[]; 0: the name says it */
     uint64_t line_value;
     uint64_t jit_total;   /* of total: its innermost frame there was compiled code */
     uint64_t self, total; /* in the profile's unit */
@@ -39,10 +35,5 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
 void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p,
                         enum jsp_sort by);
 void jsp_functions_free(struct jsp_functions *f);
-
-static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_stack *k)
-{
-    return !s || !s->threads || s->threads[k->thread];
-}
 
 #endif

@@ -21,6 +21,7 @@ void jsp_lookup_free(struct jsp_lookup *n)
     free(n->maps);
     free(n->symbols);
     free(n->kinds);
+    free(n->loops);
     free(n->symbol_bytes);
     jsp_hash_free(&n->latest);
     memset(n, 0, sizeof *n);
@@ -83,8 +84,9 @@ int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int
     if (!more)
         return -ENOMEM;
     n->maps = more;
-    more[n->n_maps++] = (struct jsp_lookup_map){ map->start, map->end, map->offset,
-                                                 map->path,  pid,      epoch };
+    more[n->n_maps++] = (struct jsp_lookup_map){ map->start, map->end,      map->offset,
+                                                 map->inode, map->path,     map->build_id,
+                                                 pid,        epoch };
     return 0;
 }
 
@@ -119,17 +121,42 @@ int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t 
     return 0;
 }
 
+int jsp_lookup_loops_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end,
+                         int32_t pid)
+{
+    struct jsp_lookup_loop l = { .pid = pid };
+    while (at < end) {
+        if (!jsp_read_varint(&at, end, &l.start) || !jsp_read_varint(&at, end, &l.end) ||
+            l.end <= l.start)
+            return -EBADMSG;
+        struct jsp_lookup_loop *more =
+            jsp_grow(n->loops, &n->loops_room, n->n_loops, sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        n->loops = more;
+        more[n->n_loops++] = l;
+    }
+    return 0;
+}
+
+static struct jsp_read_text lookup_symbol_text(const struct jsp_lookup *n, uint32_t at)
+{
+    const char *text = (const char *)n->symbol_bytes + at;
+    return (struct jsp_read_text){ text, (uint32_t)strnlen(text, n->symbol_len - at) };
+}
+
 static int lookup_symbol(struct jsp_lookup *n, const struct jsp_read *r,
                          const uint8_t *at)
 {
-    uint32_t name = jsp_read_u32(r, at + 20);
+    uint32_t name = jsp_read_u32(r, at + 20), tag = jsp_read_u32(r, at + 24);
     struct jsp_lookup_symbol s = { .begin = jsp_read_u64(r, at),
                                    .end = jsp_read_u64(r, at + 8),
                                    .pid = jsp_read_u32(r, at + 16) };
     if (name >= n->symbol_len || s.end < s.begin)
         return 1;
-    s.name.at = (const char *)n->symbol_bytes + name;
-    s.name.len = (uint32_t)strnlen(s.name.at, n->symbol_len - name);
+    s.name = lookup_symbol_text(n, name);
+    if (tag > 0 && tag < n->symbol_len)
+        s.module = lookup_symbol_text(n, tag);
     struct jsp_lookup_symbol *more =
         jsp_grow(n->symbols, &n->symbols_room, n->n_symbols, sizeof *more);
     if (!more)
@@ -183,6 +210,29 @@ static int lookup_by_symbol(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
+static int lookup_by_loop(const void *a, const void *b)
+{
+    const struct jsp_lookup_loop *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* What overlaps becomes one, so that a look at one of them is enough. */
+static void lookup_join_loops(struct jsp_lookup *n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n->n_loops; i++) {
+        struct jsp_lookup_loop l = n->loops[i];
+        struct jsp_lookup_loop *last = kept ? &n->loops[kept - 1] : NULL;
+        if (!last || last->pid != l.pid || last->end < l.start)
+            n->loops[kept++] = l;
+        else if (l.end > last->end)
+            last->end = l.end;
+    }
+    n->n_loops = kept;
+}
+
 static int lookup_by_kind(const void *a, const void *b)
 {
     const struct jsp_lookup_kind *x = a, *y = b;
@@ -201,5 +251,8 @@ int jsp_lookup_seal(struct jsp_lookup *n, const struct jsp_read *capture)
         qsort(n->symbols, n->n_symbols, sizeof *n->symbols, lookup_by_symbol);
     if (n->n_kinds)
         qsort(n->kinds, n->n_kinds, sizeof *n->kinds, lookup_by_kind);
+    if (n->n_loops)
+        qsort(n->loops, n->n_loops, sizeof *n->loops, lookup_by_loop);
+    lookup_join_loops(n);
     return bad;
 }

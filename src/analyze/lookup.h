@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * JITMAP frames, MAP frames, the embedded files __symbols__ and jsprof/frames. An
+ * JITMAP frames, MAP frames, the embedded files __symbols__, jsprof/frames and
+ * jsprof/loops. An
  * address may be defined again: "epoch" counts the moments at which what came before
  * ceased to be the whole truth, every definition and every stack carries the epoch it
  * was seen in, and a stack takes the newest definition that is not younger than it
@@ -26,16 +27,21 @@ struct jsp_lookup_jit { /* a JITMAP entry, sorted by (addr, pid, epoch) */
 };
 
 struct jsp_lookup_map { /* a MAP, sorted by (pid, start, epoch) */
-    uint64_t start, end, offset;
-    struct jsp_read_text path;
+    uint64_t start, end, offset, inode;
+    struct jsp_read_text path, build_id;
     int32_t pid;
     uint32_t epoch;
 };
 
 struct jsp_lookup_symbol { /* an entry of __symbols__, sorted by (pid, begin) */
     uint64_t begin, end;
-    struct jsp_read_text name;
+    struct jsp_read_text name, module; /* module: what the writer tagged it with */
     uint32_t pid;
+};
+
+struct jsp_lookup_loop { /* code of an interpreter's loop, sorted by (pid, start) */
+    uint64_t start, end;
+    int32_t pid;
 };
 
 struct jsp_lookup_kind { /* a record of jsprof/frames, sorted by id */
@@ -47,8 +53,10 @@ struct jsp_lookup {
     struct jsp_lookup_map *maps;
     struct jsp_lookup_symbol *symbols;
     struct jsp_lookup_kind *kinds;
+    struct jsp_lookup_loop *loops;
     uint32_t n_jits, jits_room, n_maps, maps_room;
     uint32_t n_symbols, symbols_room, n_kinds, kinds_room;
+    uint32_t n_loops, loops_room;
     struct jsp_hash latest; /* (addr, pid) -> its newest entry in jits, while filling */
     uint8_t *symbol_bytes;   /* __symbols__, put together; symbols borrow from it */
     uint32_t symbol_len, symbol_room;
@@ -73,6 +81,8 @@ int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int
                        uint32_t epoch);
 int jsp_lookup_symbols_add(struct jsp_lookup *n, const uint8_t *data, uint32_t len);
 int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end);
+int jsp_lookup_loops_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end,
+                         int32_t pid); /* -EBADMSG too, like the above */
 
 /* After the last of them. Returns the number of unreadable symbols, or -ENOMEM. */
 int jsp_lookup_seal(struct jsp_lookup *n, const struct jsp_read *capture);
@@ -85,5 +95,6 @@ const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,
 const struct jsp_lookup_symbol *jsp_lookup_symbol(const struct jsp_lookup *n,
                                                   struct jsp_lookup_key k);
 bool jsp_lookup_kind(const struct jsp_lookup *n, uint32_t id, uint32_t *kind);
+bool jsp_lookup_is_loop(const struct jsp_lookup *n, struct jsp_lookup_key k);
 
 #endif

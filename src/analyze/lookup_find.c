@@ -110,3 +110,17 @@ bool jsp_lookup_kind(const struct jsp_lookup *n, uint32_t id, uint32_t *kind)
     *kind = n->kinds[low - 1].kind;
     return true;
 }
+
+bool jsp_lookup_is_loop(const struct jsp_lookup *n, struct jsp_lookup_key k)
+{
+    uint32_t low = 0, high = n->n_loops;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        const struct jsp_lookup_loop *l = &n->loops[mid];
+        if (l->pid != k.pid ? l->pid < k.pid : l->start <= k.addr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 && n->loops[low - 1].pid == k.pid && k.addr < n->loops[low - 1].end;
+}

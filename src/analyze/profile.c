@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "analyze/work.h"
 
@@ -46,11 +47,15 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     if (!w)
         return -ENOMEM;
     w->options = options ? options : &none;
-    int err = jsp_lookup_init(&p->lookup);
+    int err = jsp_natives_init(&p->natives);
+    p->natives.demangle = w->options->demangle;
+    if (err == 0)
+        err = jsp_lookup_init(&p->lookup);
     if (err == 0)
         err = jsp_account_init(&p->account);
     struct jsp_hash *const tables[] = { &w->processes, &w->threads, &w->stacks,
-                                         &w->functions, &w->places };
+                                         &w->functions, &w->places,
+                                         &w->files };
     for (size_t i = 0; err == 0 && i < sizeof tables / sizeof *tables; i++)
         err = jsp_hash_init(tables[i], 0);
     return err;
@@ -81,6 +86,16 @@ static void profile_match_losses(struct jsp_profile *p)
     }
 }
 
+/* The time of day at the recording's end, in s; 0: not known. */
+static int64_t profile_end(const struct jsp_profile *p)
+{
+    struct tm tm = { 0 };
+    const char *end = strptime(p->capture->capture_time, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (!end || *end || p->last_time < p->capture->time)
+        return 0;
+    return timegm(&tm) + (p->last_time - p->capture->time) / 1000000000;
+}
+
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
                      const struct jsp_profile_options *options)
 {
@@ -100,6 +115,7 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         return err;
     }
     profile_match_losses(p);
+    p->natives.recorded = profile_end(p);
     return 0;
 }
 
@@ -114,16 +130,19 @@ void jsp_profile_free(struct jsp_profile *p)
         jsp_hash_free(&w->stacks);
         jsp_hash_free(&w->functions);
         jsp_hash_free(&w->places);
+        jsp_hash_free(&w->files);
         free(w->place);
         free(w->epochs);
         free(w);
     }
     jsp_lookup_free(&p->lookup);
+    jsp_natives_free(&p->natives);
     jsp_account_free(&p->account);
     free(p->processes);
     free(p->threads);
     free(p->stacks);
     free(p->functions);
+    free(p->files);
     memset(p, 0, sizeof *p);
 }
 

@@ -20,6 +20,7 @@
 #include "analyze/account.h"
 #include "analyze/lookup.h"
 #include "analyze/hash.h"
+#include "analyze/natives.h"
 #include "capture/read.h"
 
 enum jsp_value { JSP_VALUE_CPU, JSP_VALUE_WALL, JSP_VALUE_COUNT };
@@ -49,16 +50,26 @@ struct jsp_stack {
 };
 
 /* Interpreted and compiled code of one name is one function (of kind VM here): which
- * of them ran is told by each frame. */
+ * of them ran is told by each frame. Native functions of one name in two files are two. */
 struct jsp_function {
-    const char *name; /* owned by the profile */
-    uint32_t kind;    /* enum jsprof_kind, JSP_KIND_... */
+    const char *name;   /* owned by the profile */
+    const char *module; /* the same; of native code its file's name, else "" */
+    uint32_t kind;      /* enum jsprof_kind, JSP_KIND_... */
+};
+
+/* Whose code a frame is, whatever its name says. */
+enum jsp_origin {
+    JSP_ORIGIN_VM,     /* told by the host, or made up in its place */
+    JSP_ORIGIN_NATIVE, /* found on the native stack */
+    JSP_ORIGIN_LOOP,   /* the same, in an interpreter's own code: jsprof/loops */
 };
 
 struct jsp_profile_frame {
     uint32_t function;
-    uint32_t line; /* 0: not known */
-    uint32_t kind; /* enum jsprof_kind, JSP_KIND_... */
+    uint32_t line;          /* 0: not known */
+    uint32_t file;          /* of the line, in files[]; 0: as the function's name says */
+    uint32_t kind;          /* enum jsprof_kind, JSP_KIND_... */
+    enum jsp_origin origin;
 };
 
 struct jsp_profile {
@@ -75,7 +86,8 @@ struct jsp_profile {
     struct jsp_thread_info *threads;
     struct jsp_stack *stacks;
     struct jsp_function *functions;
-    uint32_t n_processes, n_threads, n_stacks, n_functions;
+    const char **files; /* source files of native lines; files[0] is none */
+    uint32_t n_processes, n_threads, n_stacks, n_functions, n_files;
 
     struct jsp_account account;
     uint64_t period_ns; /* of the timer that was asked for; 0: not known */
@@ -83,6 +95,7 @@ struct jsp_profile {
     char clock[8], host[64], version[32]; /* "" where the capture does not say */
 
     struct jsp_lookup lookup;
+    struct jsp_natives natives;
     struct jsp_profile_work *work; /* tables that build the above */
 };
 
@@ -92,6 +105,7 @@ typedef void (*jsp_profile_progress)(void *context, uint64_t done, uint64_t all)
 struct jsp_profile_options {
     jsp_profile_progress progress; /* may be NULL */
     void *context;
+    jsp_natives_demangle *demangle; /* of native names read from files; may be NULL */
 };
 
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
@@ -108,9 +122,16 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
 struct jsp_profile_address {
     struct jsp_lookup_key key;
     bool is_kernel;
+    bool is_return; /* one byte behind the call that it stands for */
 };
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *at,
-                         struct jsp_profile_frame *out); /* -ENOMEM; line is 0 */
+                         struct jsp_profile_frame *out); /* -ENOMEM */
+
+/* What is known of the next address of a stack behind this one: behind a context
+ * marker, and behind a frame. Callers stand in our recordings with the call itself, in
+ * others' with where it returns to. */
+void jsp_profile_marker(struct jsp_profile_address *a);
+void jsp_profile_next(const struct jsp_profile *p, struct jsp_profile_address *a);
 
 /* perf's markers inside a stack: not a frame, but where the next ones stand. */
 bool jsp_profile_is_marker(uint64_t addr);

@@ -120,6 +120,8 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         err = jsp_weights_add(&p->work->weights, chunk.data, end, f->offset);
     else if (scan_is(chunk.path, JSP_WIRE_FILE_FRAMES))
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
+    else if (scan_is(chunk.path, JSP_WIRE_FILE_LOOPS))
+        err = jsp_lookup_loops_add(&p->lookup, chunk.data, end, f->pid);
     else if (scan_is(chunk.path, JSP_WIRE_FILE_LOSSES))
         err = jsp_account_read(&p->account, (const char *)chunk.data, chunk.len);
     else if (scan_is(chunk.path, "__symbols__"))

@@ -12,36 +12,45 @@ struct tree_build {
     const struct jsp_tree_options *options;
     struct jsp_tree *out;
     uint32_t room;
-    struct jsp_hash children; /* (parent, function) -> node */
+    struct jsp_hash children; /* (parent, function, line) -> node */
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 };
 
-static int tree_append(struct tree_build *b, uint32_t parent, uint32_t function)
+static int tree_append(struct tree_build *b, struct jsp_tree_node node)
 {
     struct jsp_tree *t = b->out;
     struct jsp_tree_node *more = jsp_grow(t->nodes, &b->room, t->n, sizeof *more);
     if (!more)
         return -ENOMEM;
     t->nodes = more;
-    more[t->n++] = (struct jsp_tree_node){ .function = function, .parent = parent };
+    more[t->n++] = node;
     return 0;
 }
 
-static int tree_child(struct tree_build *b, uint32_t parent, uint32_t function,
+static int tree_child(struct tree_build *b, uint32_t parent, struct jsp_profile_frame f,
                       uint32_t *out)
 {
-    uint64_t both = (uint64_t)parent << 32 | function;
-    uint32_t hash = (uint32_t)(jsp_hash_mix(b->children.seed, both) >> 16);
+    if (!b->options->has_lines)
+        f.line = f.file = 0;
+    uint64_t both = (uint64_t)parent << 32 | f.function;
+    uint64_t h = jsp_hash_mix(b->children.seed, both);
+    uint32_t hash =
+        (uint32_t)(jsp_hash_mix(h, (uint64_t)f.file << 32 | f.line) >> 16);
     uint32_t probe = hash, at;
     while ((at = jsp_hash_next(&b->children, hash, &probe)) != 0) {
         const struct jsp_tree_node *n = &b->out->nodes[at - 1];
-        if (n->parent == parent && n->function == function) {
+        if (n->parent == parent && n->function == f.function && n->line == f.line &&
+            n->file == f.file) {
             *out = at - 1;
             return 0;
         }
     }
     *out = b->out->n;
-    int err = tree_append(b, parent, function);
+    struct jsp_tree_node node = { .function = f.function,
+                                  .parent = parent,
+                                  .line = f.line,
+                                  .file = f.file };
+    int err = tree_append(b, node);
     return err < 0 ? err : jsp_hash_add(&b->children, hash, *out);
 }
 
@@ -65,7 +74,7 @@ static int tree_stack(struct tree_build *b, uint32_t stack)
 {
     const struct jsp_stack *k = &b->p->stacks[stack];
     bool is_up = b->options->is_bottom_up;
-    int n = jsp_profile_frames(b->p, stack, b->frames);
+    int n = jsp_select_frames(&b->options->select, b->p, stack, b->frames);
     if (n < 0)
         return n;
     if (!b->options->is_recursive)
@@ -73,7 +82,7 @@ static int tree_stack(struct tree_build *b, uint32_t stack)
     uint32_t at = 0;
     tree_count(&b->out->nodes[0], k);
     for (int i = 0; i < n; i++) {
-        int err = tree_child(b, at, b->frames[is_up ? i : n - 1 - i].function, &at);
+        int err = tree_child(b, at, b->frames[is_up ? i : n - 1 - i], &at);
         if (err < 0)
             return err;
         tree_count(&b->out->nodes[at], k);
@@ -132,7 +141,7 @@ int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
     b->out = out;
     int err = jsp_hash_init(&b->children, 0);
     if (err == 0)
-        err = tree_append(b, 0, UINT32_MAX);
+        err = tree_append(b, (struct jsp_tree_node){ .function = UINT32_MAX });
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
         if (jsp_select_has(&options->select, &p->stacks[i]))
             err = tree_stack(b, i);

@@ -4,7 +4,8 @@
  *
  * Top-down, a node is a function called by the node above it. Bottom-up, a first-level
  * node is a function's self, and below it stand its callers. Node 0 is the whole and
- * has no function. Children are in order of their totals. One thread.
+ * has no function. Children are in order of their totals. With lines, each line of a
+ * function is a node of its own. One thread.
  */
 #ifndef JSP_ANALYZE_TREE_H
 #define JSP_ANALYZE_TREE_H
@@ -13,6 +14,7 @@
 
 struct jsp_tree_node {
     uint32_t function, parent;
+    uint32_t line, file; /* as in struct jsp_profile_frame; 0 without lines */
     uint32_t first_child, n_children; /* positions in order[] */
     uint32_t n_samples;
     uint64_t total, self;
@@ -27,6 +29,7 @@ struct jsp_tree {
 struct jsp_tree_options {
     struct jsp_select select;
     bool is_bottom_up;
+    bool has_lines;
     bool is_recursive; /* a function that calls itself stands once for each level */
 };
 

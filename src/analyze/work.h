@@ -9,19 +9,23 @@
 #include "analyze/weights.h"
 
 struct jsp_profile_place { /* an address that was looked up, and what it is */
-    uint64_t addr;
-    int32_t pid;
-    uint32_t epoch, function, kind;
-    bool is_kernel;
+    struct jsp_profile_address at;
+    struct jsp_profile_frame frame;
+};
+
+struct jsp_resolve_name {
+    struct jsp_read_text text;
+    const char *module; /* "" for none */
+    uint32_t kind;
 };
 
 struct jsp_profile_work {
     struct jsp_weights weights;
     struct jsp_store store;
-    struct jsp_hash processes, threads, stacks, functions, places;
+    struct jsp_hash processes, threads, stacks, functions, places, files;
     struct jsp_profile_place *place;
     uint32_t n_places, places_room, processes_room, threads_room;
-    uint32_t stacks_room, functions_room;
+    uint32_t stacks_room, functions_room, files_room;
 
     /* Ordinals of samples before which an epoch begins: epoch i + 1 at epochs[i]. */
     uint64_t *epochs;
@@ -35,6 +39,22 @@ struct jsp_profile_work {
 
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out);
 void jsp_work_progress(struct jsp_profile *p, uint64_t done);
+
+/* The frame of a name; its function may be new. -ENOMEM. */
+int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name name,
+                      struct jsp_profile_frame *out);
+
+/* The same for a name of ours, kind SYNTH. */
+int jsp_resolve_fixed(struct jsp_profile *p, const char *name,
+                      struct jsp_profile_frame *out);
+
+/* The frame of an address that has no tag: resolve_native.c. -ENOMEM. */
+int jsp_resolve_native(struct jsp_profile *p, const struct jsp_profile_address *a,
+                       struct jsp_profile_frame *out);
+
+/* The mapping of an address, of the process or of one that it was forked from. */
+const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
+                                             struct jsp_lookup_key k);
 
 /* First pass: everything but samples. Second pass: samples. -ENOMEM. */
 int jsp_scan_frames(struct jsp_profile *p);

@@ -77,7 +77,9 @@ struct jsp_read_sample {
 
 struct jsp_read_map {
     uint64_t start, end, offset;
+    uint64_t inode;                /* 0: not known */
     struct jsp_read_text path;
+    struct jsp_read_text build_id; /* in hexadecimal; empty: not known */
 };
 
 struct jsp_read_mark {

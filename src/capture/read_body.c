@@ -52,6 +52,17 @@ bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_fram
     return out->n_addrs > 0 || read_refuse(c, f, JSP_READ_EMPTY);
 }
 
+/* Behind the path's end may stand "@" and the file's build id. */
+static struct jsp_read_text read_build_id(const struct jsp_read_frame *f,
+                                          struct jsp_read_text path)
+{
+    const char *at = path.at + path.len, *end = (const char *)f->at + f->len;
+    if (end - at < 3 || at[1] != '@')
+        return (struct jsp_read_text){ at, 0 };
+    at += 2;
+    return (struct jsp_read_text){ at, (uint32_t)strnlen(at, (size_t)(end - at)) };
+}
+
 bool jsp_read_map(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                   struct jsp_read_map *out)
 {
@@ -61,7 +72,9 @@ bool jsp_read_map(const struct jsp_read_cursor *c, const struct jsp_read_frame *
     out->start = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_map, start));
     out->end = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_map, end));
     out->offset = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_map, offset));
+    out->inode = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_map, inode));
     out->path = read_tail(c, f, sizeof(struct jsp_wire_map));
+    out->build_id = read_build_id(f, out->path);
     return true;
 }
 

@@ -60,6 +60,8 @@ static void dump_address(struct dump *d, const struct jsp_profile_address *a,
         dump_text(d, m->path);
         printf("+0x%" PRIx64, a->key.addr - m->start + m->offset);
     }
+    if (frame.origin == JSP_ORIGIN_LOOP)
+        fputs("  (interpreter)", stdout);
 }
 
 static void dump_addresses(struct dump *d, const struct jsp_sample *s)
@@ -73,7 +75,9 @@ static void dump_addresses(struct dump *d, const struct jsp_sample *s)
             jsp_read_varint(&line, s->weight.lines + s->weight.lines_bytes, &number);
         dump_address(d, &a, number);
         if (jsp_profile_is_marker(a.key.addr))
-            a.is_kernel = jsp_profile_is_kernel_marker(a.key.addr);
+            jsp_profile_marker(&a);
+        else
+            jsp_profile_next(&d->capture->profile, &a);
     }
 }
 

@@ -121,6 +121,51 @@ static void info_samples(const struct cli_capture *c)
     printf(", %s different stacks\n", cli_count(stacks, p->n_stacks));
 }
 
+/* A share that is not quite nothing or all does not read as if it were. */
+static const char *info_share(char out[CLI_NUMBER], double share)
+{
+    if (share > 0 && share < 0.0005)
+        return "<0.1%";
+    return share < 1 && share > 0.9995 ? ">99.9%" : cli_percent(out, share);
+}
+
+static void info_stops(const struct cli_capture *c)
+{
+    static const struct {
+        const char *what;
+        size_t offset;
+    } causes[] = {
+        { "whole", offsetof(struct jsp_account_thread, stop_end) },
+        { "were too deep", offsetof(struct jsp_account_thread, stop_full) },
+        { "ended in code without tables",
+          offsetof(struct jsp_account_thread, stop_no_table) },
+        { "ended where the stack made no sense",
+          offsetof(struct jsp_account_thread, stop_stack) },
+        { "ended at unreadable memory",
+          offsetof(struct jsp_account_thread, stop_unreadable) },
+        { "ended at a rule that was not understood",
+          offsetof(struct jsp_account_thread, stop_rule) },
+    };
+    enum { CAUSES = sizeof causes / sizeof *causes };
+    const struct jsp_account *a = &c->profile.account;
+    uint64_t sums[CAUSES] = { 0 }, all = 0, one;
+    char share[CLI_NUMBER];
+    for (uint32_t i = 0; i < a->n_threads; i++)
+        for (int j = 0; j < CAUSES; j++) {
+            memcpy(&one, (const char *)&a->threads[i] + causes[j].offset, sizeof one);
+            sums[j] += one;
+            all += one;
+        }
+    if (all == 0)
+        return;
+    info_label(&c->style, "C stacks");
+    for (int j = 0; j < CAUSES; j++)
+        if (sums[j] || j == 0)
+            printf("%s%s %s", j ? ", " : "",
+                   info_share(share, (double)sums[j] / (double)all), causes[j].what);
+    putchar('\n');
+}
+
 static void info_print(const struct cli_capture *c)
 {
     char size[CLI_NUMBER];
@@ -133,6 +178,7 @@ static void info_print(const struct cli_capture *c)
     info_life(c);
     info_clock(c);
     info_samples(c);
+    info_stops(c);
     info_label(&c->style, "file");
     printf("%s bytes, %s-endian\n", cli_count(size, c->read.size),
            (c->read.bytes[5] & 1) ? "little" : "big");

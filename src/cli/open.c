@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/demangle.h"
 #include "cli/options.h"
 
 enum { OPEN_PATIENCE_NS = 1000000000 };
@@ -62,7 +63,7 @@ int cli_open(struct cli_capture *c, const char *path)
 int cli_load(struct cli_capture *c, const char *path)
 {
     struct open_progress progress = { 0 };
-    struct jsp_profile_options options = { open_progress, &progress };
+    struct jsp_profile_options options = { open_progress, &progress, cli_demangle };
     if (cli_open(c, path) != CLI_OK)
         return CLI_FAILED;
     clock_gettime(CLOCK_MONOTONIC, &progress.start);

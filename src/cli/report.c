@@ -9,6 +9,7 @@
 
 #include "analyze/functions.h"
 #include "cli/command.h"
+#include "cli/native.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -22,6 +23,8 @@ static const char report_help[] =
     "  --sort KEY       self (default), total, samples or name\n"
     "  --limit N        so many functions at most; 0 is all (default 30)\n"
     "  --thread WHICH   only the thread of this name or number\n"
+    CLI_NATIVE_HELP
+    "  --lines          also files and lines of native code (asks addr2line or its like)\n"
     "  --csv            comma-separated: function, kind, self and total (ns, or samples\n"
     "                   where the capture names no clock), self and total samples\n"
     "\n"
@@ -31,6 +34,8 @@ static const char report_help[] =
 struct report {
     struct cli_capture capture;
     struct jsp_functions functions;
+    struct cli_native native;
+    enum jsp_show show;
     bool *threads;
     /* Which columns there is room for. */
     bool has_time, has_kind, has_error, has_total_time, has_samples;
@@ -141,15 +146,26 @@ static void report_numbers(const struct report *r, const struct jsp_function_row
     }
 }
 
+/* Its hottest line, where it is known and there is room. */
+static void report_line(const struct report *r, const struct jsp_function_row *f,
+                        char out[CLI_PLACE + CLI_NUMBER])
+{
+    char place[CLI_PLACE];
+    cli_native_place(place, &r->capture, (struct cli_line){ f->file, f->line });
+    if (f->line && f->self && r->has_kind)
+        snprintf(out, CLI_PLACE + CLI_NUMBER, " %s %.0f%%", place,
+                 100 * (double)f->line_value / (double)f->self);
+}
+
 static void report_row(const struct report *r, const struct jsp_function_row *f)
 {
     const struct cli_style *s = &r->capture.style;
     const struct jsp_function *function = &r->capture.profile.functions[f->function];
-    char line[CLI_NUMBER] = "";
-    if (f->line && f->self && r->has_kind)
-        snprintf(line, sizeof line, "  :%" PRIu32 " %.0f%%", f->line,
-                 100 * (double)f->line_value / (double)f->self);
-    int room = r->name ? r->name - (int)strlen(line) : 0;
+    char line[CLI_PLACE + CLI_NUMBER] = "", module[CLI_PLACE] = "";
+    report_line(r, f, line);
+    if (r->has_kind)
+        cli_native_module(module, &r->capture, function);
+    int room = r->name ? r->name - (int)strlen(line) - (int)strlen(module) : 0;
     report_numbers(r, f);
     cli_colour(s, CLI_KIND);
     if (r->has_kind)
@@ -157,6 +173,7 @@ static void report_row(const struct report *r, const struct jsp_function_row *f)
     cli_colour(s, CLI_PLAIN);
     cli_name(s, cli_span(function->name), room);
     cli_colour(s, CLI_DIM);
+    fputs(module, stdout);
     fputs(line, stdout);
     cli_colour(s, CLI_PLAIN);
     putchar('\n');
@@ -199,17 +216,30 @@ static void report_csv_text(const char *text)
     putchar('"');
 }
 
+static void report_csv_line(const struct report *r, const struct jsp_function_row *f)
+{
+    putchar(',');
+    report_csv_text(r->capture.profile.functions[f->function].module);
+    putchar(',');
+    report_csv_text(f->file ? r->capture.profile.files[f->file] : "");
+    printf(",%" PRIu32, f->line);
+}
+
 /* The names are exact here: a program reads them. */
 static void report_csv(const struct report *r, uint32_t limit)
 {
-    puts("function,kind,self,total,self_samples,total_samples");
+    fputs("function,kind,self,total,self_samples,total_samples", stdout);
+    puts(r->native.has_lines ? ",module,file,line" : "");
     for (uint32_t i = 0; i < r->functions.n && (limit == 0 || i < limit); i++) {
         const struct jsp_function_row *f = &r->functions.rows[i];
         const struct jsp_function *function = &r->capture.profile.functions[f->function];
         report_csv_text(function->name);
-        printf(",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+        printf(",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                jsp_kind_name(f->kind), f->self, f->total, f->self_samples,
                f->total_samples);
+        if (r->native.has_lines)
+            report_csv_line(r, f);
+        putchar('\n');
     }
 }
 
@@ -230,11 +260,13 @@ static int report_build(struct report *r, const char *thread, enum jsp_sort sort
     struct jsp_profile *p = &r->capture.profile;
     if (!cli_threads_choose(&r->capture, thread, &r->threads))
         return CLI_FAILED;
-    struct jsp_select select = { r->threads };
+    struct jsp_select select = { r->threads, r->show };
+    cli_native_lines(&r->capture, &r->native, &select);
     int err = jsp_functions_build(&r->functions, p, &select);
     if (err < 0)
         return cli_fail(r->capture.label, "%s", strerror(-err));
     jsp_functions_sort(&r->functions, p, sort);
+    cli_native_complain(&r->capture);
     if (r->functions.n == 0)
         return cli_fail(r->capture.label, "no samples in this capture");
     return CLI_OK;
@@ -246,17 +278,21 @@ static int report_run(struct cli_arguments *a)
     uint32_t limit = UINT32_MAX; /* not given */
     bool is_csv = false;
     enum jsp_sort sort = JSP_SORT_SELF;
+    struct report r = { 0 };
     const struct cli_option options[] = { { "sort", NULL, &sort_word, NULL },
                                           { "limit", NULL, NULL, &limit },
                                           { "thread", NULL, &thread, NULL },
                                           { "csv", &is_csv, NULL, NULL },
+                                          { "native", &r.native.has_native, NULL, NULL },
+                                          { "vm", &r.native.is_vm_only, NULL, NULL },
+                                          { "lines", &r.native.has_lines, NULL, NULL },
                                           { 0 } };
-    if (cli_options(a, options) || report_sort(sort_word, &sort))
+    if (cli_options(a, options) || report_sort(sort_word, &sort) ||
+        cli_native_show(a->command, &r.native, &r.show))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     if (!path)
         return CLI_USAGE;
-    struct report r = { 0 };
     if (cli_load(&r.capture, path))
         return CLI_FAILED;
     int status = report_build(&r, thread, sort);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/native.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -22,6 +23,9 @@ static const char tree_help[] =
     "  --bottom-up      from where the time was spent up to the callers\n"
     "  --inverted       the same\n"
     "  --recursion      show every level of a function that calls itself\n"
+    CLI_NATIVE_HELP
+    "  --lines          a line each for the lines of a function (of native code: as\n"
+    "                   addr2line or its like knows them)\n"
     "  --min PERCENT    leave out branches below this share (default 1)\n"
     "  --depth N        so many levels at most; 0 is all (default)\n"
     "  --thread WHICH   only the thread of this name or number\n"
@@ -32,6 +36,7 @@ static const char tree_help[] =
 struct tree_view {
     struct cli_capture capture;
     struct jsp_tree tree;
+    struct cli_native native;
     bool *threads;
     bool *more; /* by level of indentation */
     uint32_t n_more, more_room;
@@ -84,8 +89,13 @@ static void tree_line(const struct tree_view *v, const struct jsp_tree_node *n,
     cli_colour(s, CLI_DIM);
     int used = TREE_NUMBERS + tree_indent(v, is_joint ? tree_joint(v) : NULL);
     cli_colour(s, CLI_PLAIN);
-    int room = s->columns ? s->columns - used : 0;
+    char place[CLI_PLACE];
+    cli_native_place(place, &v->capture, (struct cli_line){ n->file, n->line });
+    int room = s->columns ? s->columns - used - (int)strlen(place) : 0;
     cli_name(s, cli_span(p->functions[n->function].name), room);
+    cli_colour(s, CLI_DIM);
+    fputs(place, stdout);
+    cli_colour(s, CLI_PLAIN);
     putchar('\n');
 }
 
@@ -177,9 +187,11 @@ static int tree_build(struct tree_view *v, const char *thread,
     if (!cli_threads_choose(&v->capture, thread, &v->threads))
         return CLI_FAILED;
     options->select.threads = v->threads;
+    cli_native_lines(&v->capture, &v->native, &options->select);
     int err = jsp_tree_build(&v->tree, &v->capture.profile, options);
     if (err < 0)
         return cli_fail(v->capture.label, "%s", strerror(-err));
+    cli_native_complain(&v->capture);
     if (v->tree.n == 1)
         return cli_fail(v->capture.label, "no samples in this capture");
     return CLI_OK;
@@ -208,10 +220,15 @@ static int tree_run(struct cli_arguments *a)
         { "min", NULL, &min, NULL },
         { "depth", NULL, NULL, &v.depth },
         { "thread", NULL, &thread, NULL },
+        { "native", &v.native.has_native, NULL, NULL },
+        { "vm", &v.native.is_vm_only, NULL, NULL },
+        { "lines", &v.native.has_lines, NULL, NULL },
         { 0 }
     };
-    if (cli_options(a, options) || tree_min(min, &v.min))
+    if (cli_options(a, options) || tree_min(min, &v.min) ||
+        cli_native_show(a->command, &v.native, &shape.select.show))
         return CLI_USAGE;
+    shape.has_lines = v.native.has_lines;
     const char *path = cli_one_file(a);
     if (!path)
         return CLI_USAGE;

@@ -19,7 +19,7 @@ $CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o "$tmp/reader" \
 # Ours as "self<TAB>total<TAB>name": the CSV's name is quoted and comes first.
 ours()
 {
-    "$B/bin/jsprof" report --csv "$1" | sed -n '2,${
+    "$B/bin/jsprof" report --native --csv "$1" | sed -n '2,${
         s/^"\(.*\)",[a-z]*,[0-9]*,[0-9]*,\([0-9]*\),\([0-9]*\)$/\2\t\3\t\1/; s/""/"/g; p; }'
 }
 

@@ -391,7 +391,7 @@ TEST(threads_are_apart_and_can_be_chosen)
     if (!loaded())
         return;
     const bool only[2] = { false, true };
-    struct jsp_select select = { only };
+    struct jsp_select select = { .threads = only };
     struct jsp_functions chosen;
     CHECK_EQ(p.n_threads, 2);
     CHECK_EQ(jsp_functions_build(&chosen, &p, &select), 0);

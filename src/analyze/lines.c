@@ -1,0 +1,108 @@
+/* lines.c - the lines of native code: what there is to ask, where answers go.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/work.h"
+
+/* Addresses are looked up while stacks are made into frames; do it for all. */
+static int lines_visit(struct jsp_profile *p, const struct jsp_select *select)
+{
+    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
+    int n = frames ? 0 : -ENOMEM;
+    for (uint32_t i = 0; n >= 0 && i < p->n_stacks; i++)
+        if (jsp_select_has(select, &p->stacks[i]))
+            n = jsp_profile_frames(p, i, frames);
+    free(frames);
+    return n < 0 ? n : 0;
+}
+
+static int lines_ask(struct jsp_profile *p, struct jsp_line_asks *asks, uint32_t place)
+{
+    const struct jsp_profile_place *q = &p->work->place[place];
+    const struct jsp_lookup_map *m = NULL;
+    struct jsp_line_ask ask = { .place = place };
+    if (q->frame.origin != JSP_ORIGIN_VM && !q->at.is_kernel)
+        m = jsp_resolve_map(p, q->at.key);
+    if (!m || !jsp_natives_place(&p->natives, m, q->at.key.addr - q->at.is_return,
+                                 &ask.at))
+        return 0;
+    struct jsp_line_ask *more = jsp_grow(asks->list, &asks->room, asks->n, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    asks->list = more;
+    more[asks->n++] = ask;
+    return 0;
+}
+
+static int lines_compare(const void *a, const void *b)
+{
+    const struct jsp_line_ask *x = a, *y = b;
+    if (x->at.file != y->at.file)
+        return x->at.file < y->at.file ? -1 : 1;
+    return (x->at.vaddr > y->at.vaddr) - (x->at.vaddr < y->at.vaddr);
+}
+
+int jsp_lines_collect(struct jsp_profile *p, const struct jsp_select *select,
+                      struct jsp_line_asks *out)
+{
+    memset(out, 0, sizeof *out);
+    int err = lines_visit(p, select);
+    for (uint32_t i = 0; err == 0 && i < p->work->n_places; i++)
+        err = lines_ask(p, out, i);
+    if (err < 0)
+        jsp_lines_free(out);
+    else if (out->n)
+        qsort(out->list, out->n, sizeof *out->list, lines_compare);
+    return err;
+}
+
+/* Position of the name in the profile's files, which may be new. */
+static int lines_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t *out)
+{
+    struct jsp_profile_work *w = p->work;
+    uint64_t h = jsp_hash_bytes(w->files.seed, name.at, name.len);
+    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
+    while ((at = jsp_hash_next(&w->files, hash, &probe)) != 0)
+        if (strlen(p->files[at - 1]) == name.len &&
+            memcmp(p->files[at - 1], name.at, name.len) == 0)
+            break;
+    *out = at - 1;
+    if (at)
+        return 0;
+    const char **more = jsp_grow(p->files, &w->files_room, p->n_files, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    p->files = more;
+    more[p->n_files] = jsp_store_text(&w->store, name.at, name.len);
+    *out = p->n_files;
+    return more[p->n_files] ? jsp_hash_add(&w->files, hash, p->n_files++) : -ENOMEM;
+}
+
+int jsp_lines_answer(struct jsp_profile *p, const struct jsp_line_ask *ask,
+                     struct jsp_line answer)
+{
+    struct jsp_profile_frame *f = &p->work->place[ask->place].frame;
+    const struct jsp_read_text none = { "", 0 };
+    uint32_t file;
+    /* The first place is kept for "none". */
+    int err = p->n_files ? 0 : lines_file(p, none, &file);
+    if (answer.line == 0 || err < 0)
+        return err;
+    err = lines_file(p, answer.file, &file);
+    if (err < 0)
+        return err;
+    f->line = answer.line;
+    f->file = file;
+    return 0;
+}
+
+void jsp_lines_free(struct jsp_line_asks *asks)
+{
+    free(asks->list);
+    memset(asks, 0, sizeof *asks);
+}

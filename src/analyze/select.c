@@ -1,0 +1,28 @@
+/* select.c - which stacks of a profile count, and which of their frames.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/select.h"
+
+#include "analyze/work.h"
+
+static bool select_shows(enum jsp_show show, enum jsp_origin origin)
+{
+    return show == JSP_SHOW_ALL || origin == JSP_ORIGIN_VM ||
+           (show == JSP_SHOW_USUAL && origin == JSP_ORIGIN_NATIVE);
+}
+
+int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
+                      struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
+{
+    enum jsp_show show = s ? s->show : JSP_SHOW_USUAL;
+    int n = jsp_profile_frames(p, stack, out), kept = 0;
+    for (int i = 0; i < n; i++)
+        if (select_shows(show, out[i].origin))
+            out[kept++] = out[i];
+    if (n < 0 || kept > 0)
+        return n < 0 ? n : kept;
+    const char *instead = show == JSP_SHOW_VM ? "[no VM frame]" : "[interpreter]";
+    int err = jsp_resolve_fixed(p, instead, out);
+    return err < 0 ? err : 1;
+}

@@ -1,0 +1,34 @@
+/* analyze/select.h - which stacks of a profile count, and which of their frames.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A frame that is not shown is left out of its stack: what it had itself goes to the
+ * nearest shown frame that called it. One thread.
+ */
+#ifndef JSP_ANALYZE_SELECT_H
+#define JSP_ANALYZE_SELECT_H
+
+#include "analyze/profile.h"
+
+enum jsp_show {
+    JSP_SHOW_USUAL, /* all but the interpreters' own code */
+    JSP_SHOW_ALL,
+    JSP_SHOW_VM,    /* nothing native */
+};
+
+struct jsp_select {
+    const bool *threads; /* NULL: all; or a flag for each thread of the profile */
+    enum jsp_show show;
+};
+
+static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_stack *k)
+{
+    return !s || !s->threads || s->threads[k->thread];
+}
+
+/* The frames of a stack that are shown, leaf first, at least one; NULL selects as zero
+ * does. Returns how many, or -ENOMEM. */
+int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
+                      struct jsp_profile_frame out[JSP_PROFILE_DEPTH]);
+
+#endif

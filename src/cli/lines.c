@@ -1,0 +1,207 @@
+/* lines.c - file and line of native code, asked of a tool of the machine.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+    LINES_PATIENCE_MS = 60000, /* without a byte; a tool may fetch what it needs */
+    LINES_MOST = 1 << 28,      /* bytes of answers */
+    LINES_CHUNK = 1 << 16,
+};
+
+struct lines_answer {
+    char *text; /* owned */
+    size_t n, room;
+};
+
+/* Only whole paths: what lies in the current directory is not the machine's. */
+int cli_lines_find(struct cli_lines_tool *tool)
+{
+    static const char *const names[] = { "eu-addr2line", "llvm-symbolizer", "addr2line" };
+    const char *path = getenv("PATH");
+    for (int i = 0; path && i < 3; i++)
+        for (const char *at = path; *at; at += strspn(at, ":")) {
+            int len = (int)strcspn(at, ":");
+            int n = snprintf(tool->path, sizeof tool->path, "%.*s/%s", len, at, names[i]);
+            tool->name = names[i];
+            if (*at == '/' && n < (int)sizeof tool->path && access(tool->path, X_OK) == 0)
+                return 0;
+            at += len;
+        }
+    return -ENOENT;
+}
+
+/* All questions stand in a file before the first is asked, so nobody waits for us. */
+static int lines_questions(const struct cli_lines_batch *b)
+{
+    FILE *file = tmpfile();
+    for (uint32_t i = 0; file && i < b->n; i++)
+        fprintf(file, "0x%" PRIx64 "\n", b->addresses[i]);
+    int fd = -1, err = ENOMEM;
+    if (file && fflush(file) == 0 && !ferror(file))
+        fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        err = errno;
+    if (file)
+        fclose(file);
+    if (fd < 0)
+        return -err;
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+static void lines_words(const struct cli_lines_tool *tool, const char *file,
+                        const char *words[6])
+{
+    bool is_llvm = strcmp(tool->name, "llvm-symbolizer") == 0;
+    const char *llvm[6] = { tool->name, "--output-style=GNU", "--functions=none",
+                            "--no-inlines", "-e", file };
+    const char *gnu[6] = { tool->name, "-e", file };
+    memcpy(words, is_llvm ? llvm : gnu, sizeof llvm);
+}
+
+/* The child reads `in`, writes to `out` and complains to nobody. */
+static int lines_spawn(const struct cli_lines_tool *tool, const char *file,
+                       const int ends[2], pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    const char *words[7] = { NULL };
+    char *copies[7];
+    lines_words(tool, file, words);
+    memcpy(copies, words, sizeof copies);
+    int err = posix_spawn_file_actions_init(&actions);
+    if (err)
+        return -err;
+    err = posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    if (!err)
+        err = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    if (!err)
+        err = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+    if (!err)
+        err = posix_spawn(pid, tool->path, &actions, NULL, copies, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return -err;
+}
+
+static int lines_room(struct lines_answer *a)
+{
+    if (a->room - a->n > LINES_CHUNK)
+        return 0;
+    size_t room = 2 * a->room + 2 * LINES_CHUNK;
+    char *more = room <= LINES_MOST ? realloc(a->text, room) : NULL;
+    if (!more)
+        return -ENOMEM;
+    a->text = more;
+    a->room = room;
+    return 0;
+}
+
+static int lines_read(int fd, struct lines_answer *a)
+{
+    struct pollfd wait = { fd, POLLIN, 0 };
+    ssize_t got = 1;
+    while (got != 0) {
+        int err = lines_room(a);
+        if (err)
+            return err;
+        int ready = poll(&wait, 1, LINES_PATIENCE_MS);
+        if (ready == 0)
+            return -ETIMEDOUT;
+        got = ready < 0 ? -1 : read(fd, a->text + a->n, LINES_CHUNK);
+        if (got < 0 && errno != EINTR)
+            return -errno;
+        a->n += got > 0 ? (size_t)got : 0;
+    }
+    a->text[a->n] = 0;
+    return 0;
+}
+
+/* It answered each question and was content. */
+static int lines_check(const struct cli_lines_batch *b, const struct lines_answer *a,
+                       int status)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < a->n; i++)
+        n += a->text[i] == '\n';
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && n == b->n ? 0 : -EBADMSG;
+}
+
+static int lines_run(const struct cli_lines_tool *tool, const struct cli_lines_batch *b,
+                     int in, struct lines_answer *a)
+{
+    int ends[2], status = 0;
+    pid_t pid;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    int err = lines_spawn(tool, b->file, (int[2]){ in, ends[1] }, &pid);
+    close(ends[1]);
+    if (!err) {
+        err = lines_read(ends[0], a);
+        if (err)
+            kill(pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        if (!err)
+            err = lines_check(b, a, status);
+    }
+    close(ends[0]);
+    return err;
+}
+
+int cli_lines_ask(const struct cli_lines_tool *tool, const struct cli_lines_batch *batch,
+                  char **text)
+{
+    struct lines_answer a = { 0 };
+    int in = lines_questions(batch);
+    if (in < 0)
+        return in;
+    int err = lines_run(tool, batch, in, &a);
+    close(in);
+    if (err)
+        free(a.text);
+    else
+        *text = a.text;
+    return err;
+}
+
+/* The number behind the last colon, which is cut off; -1: there is none. */
+static int64_t lines_number(char *answer)
+{
+    char *colon = strrchr(answer, ':'), *end;
+    if (!colon || colon[1] < '0' || colon[1] > '9')
+        return -1;
+    errno = 0;
+    unsigned long n = strtoul(colon + 1, &end, 10);
+    if (*end || errno || n > UINT32_MAX)
+        return -1;
+    *colon = 0;
+    return (int64_t)n;
+}
+
+uint32_t cli_lines_split(char *answer)
+{
+    char *remark = strstr(answer, " (discriminator ");
+    if (remark)
+        *remark = 0;
+    int64_t last = lines_number(answer);
+    int64_t line = last < 0 ? -1 : lines_number(answer);
+    if (line < 0)
+        line = last; /* no column */
+    return line <= 0 || !*answer || strncmp(answer, "??", 2) == 0 ? 0 : (uint32_t)line;
+}

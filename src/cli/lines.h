@@ -1,0 +1,36 @@
+/* cli/lines.h - file and line of native code, asked of a tool of the machine.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * One child process for each file, with its addresses on standard input; no shell. The
+ * tool is looked for in PATH. One thread.
+ */
+#ifndef JSP_CLI_LINES_H
+#define JSP_CLI_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli_lines_tool {
+    const char *name;
+    char path[4096];
+};
+
+/* The first of eu-addr2line, llvm-symbolizer and addr2line; -ENOENT: none. */
+int cli_lines_find(struct cli_lines_tool *tool);
+
+/* What the tool says of `n` addresses of a file, as text to free(); it has a line for
+ * each. -EBADMSG: it has not, or the tool failed; -ETIMEDOUT; errno. */
+struct cli_lines_batch {
+    const char *file;
+    const uint64_t *addresses;
+    uint32_t n;
+};
+int cli_lines_ask(const struct cli_lines_tool *tool, const struct cli_lines_batch *batch,
+                  char **text);
+
+/* Split the answer "file:line", "file:line:column", "??:0" in place; returns the line,
+ * 0: not known. */
+uint32_t cli_lines_split(char *answer);
+
+#endif

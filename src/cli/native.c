@@ -1,0 +1,167 @@
+/* native.c - native code for a person: its files' state, its lines, its options.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/native.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/lines.h"
+#include "cli/lines.h"
+#include "cli/options.h"
+
+int cli_native_show(const char *command, const struct cli_native *n, enum jsp_show *out)
+{
+    if (n->has_native && n->is_vm_only)
+        return cli_usage(command, "--native and --vm exclude each other");
+    *out = n->has_native   ? JSP_SHOW_ALL
+           : n->is_vm_only ? JSP_SHOW_VM
+                           : JSP_SHOW_USUAL;
+    return CLI_OK;
+}
+
+static const char *native_reason(int reason)
+{
+    return reason == -ESTALE    ? "is not the file that was recorded"
+           : reason == -EBADMSG ? "is not an ELF file"
+                                : strerror(-reason);
+}
+
+void cli_native_complain(const struct cli_capture *c)
+{
+    const struct jsp_natives *n = &c->profile.natives;
+    for (uint32_t i = 0; i < n->n; i++) {
+        int reason = n->files[i].reason;
+        uint32_t before = 0, after = 0;
+        char more[CLI_NUMBER] = "";
+        for (uint32_t j = 0; j < n->n; j++)
+            if (j != i && n->files[j].reason == reason)
+                *(j < i ? &before : &after) += 1;
+        if (reason == 0 || before)
+            continue;
+        if (after)
+            snprintf(more, sizeof more, " (and %u more)", after);
+        char *name = cli_clean(&c->style, cli_span(n->files[i].name));
+        cli_fail(c->label, "no names or lines from %s%s: %s", name ? name : "?", more,
+                 native_reason(reason));
+        free(name);
+    }
+}
+
+static int native_answers(struct cli_capture *c, const struct jsp_line_ask *asks,
+                          uint32_t n, char *text)
+{
+    int err = 0;
+    for (uint32_t i = 0; err == 0 && i < n; i++) {
+        char *end = strchr(text, '\n');
+        *end = 0;
+        struct jsp_line answer = { .line = cli_lines_split(text) };
+        answer.file = (struct jsp_read_text){ text, (uint32_t)strlen(text) };
+        err = jsp_lines_answer(&c->profile, &asks[i], answer);
+        text = end + 1;
+    }
+    return err;
+}
+
+/* The addresses of one file, the first `n` of the asks. */
+static int native_file_lines(struct cli_capture *c, const struct cli_lines_tool *tool,
+                             const struct jsp_line_ask *asks, uint32_t n)
+{
+    char *text = NULL;
+    uint64_t *addresses = calloc(n, sizeof *addresses);
+    const struct jsp_native_file *file = &c->profile.natives.files[asks->at.file];
+    struct cli_lines_batch batch = { file->name, addresses, n };
+    if (!addresses)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        addresses[i] = asks[i].at.vaddr;
+    int err = cli_lines_ask(tool, &batch, &text);
+    if (!err)
+        err = native_answers(c, asks, n, text);
+    free(addresses);
+    free(text);
+    return err;
+}
+
+static void native_ask(struct cli_capture *c, const struct cli_lines_tool *tool,
+                       const struct jsp_line_asks *asks)
+{
+    for (uint32_t at = 0, n; at < asks->n; at += n) {
+        uint32_t file = asks->list[at].at.file;
+        for (n = 1; at + n < asks->n && asks->list[at + n].at.file == file; n++)
+            continue;
+        int err = native_file_lines(c, tool, asks->list + at, n);
+        if (err == 0)
+            continue;
+        /* One that fails once will fail for the other files too. */
+        cli_fail(c->label, "%s gave no lines for %s: %s", tool->path,
+                 c->profile.natives.files[file].name,
+                 err == -EBADMSG ? "it failed, or answered something else"
+                                 : strerror(-err));
+        return;
+    }
+}
+
+void cli_native_lines(struct cli_capture *c, const struct cli_native *n,
+                      const struct jsp_select *select)
+{
+    struct cli_lines_tool tool;
+    struct jsp_line_asks asks;
+    if (!n->has_lines || n->is_vm_only)
+        return;
+    int err = jsp_lines_collect(&c->profile, select, &asks);
+    if (err < 0) {
+        cli_fail(c->label, "no lines of native code: %s", strerror(-err));
+        return;
+    }
+    if (asks.n && cli_lines_find(&tool) < 0)
+        cli_fail(c->label, "no lines of native code: eu-addr2line, llvm-symbolizer and "
+                           "addr2line are not in PATH");
+    else if (asks.n)
+        native_ask(c, &tool, &asks);
+    jsp_lines_free(&asks);
+}
+
+static const char *native_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The formats cut what is too long. */
+static void native_put(char out[CLI_PLACE], const struct cli_capture *c,
+                       const char *format, const char *text)
+{
+    char *clean = cli_clean(&c->style, cli_span(text));
+    snprintf(out, CLI_PLACE, format, clean ? clean : "");
+    free(clean);
+}
+
+void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
+                      struct cli_line line)
+{
+    out[0] = 0;
+    if (line.line == 0)
+        return;
+    native_put(out, c, " %.40s", native_base(line.file ? c->profile.files[line.file] : ""));
+    snprintf(out + strlen(out), CLI_PLACE - strlen(out), ":%" PRIu32, line.line);
+}
+
+/* Without a function's name, its name is "[libc.so.6]" or "libc.so.6+0x1230". */
+static bool native_says_module(const struct jsp_function *f)
+{
+    size_t len = strlen(f->module);
+    return *f->name == '[' || (strncmp(f->name, f->module, len) == 0 &&
+                               strncmp(f->name + len, "+0x", 3) == 0);
+}
+
+void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c,
+                       const struct jsp_function *f)
+{
+    out[0] = 0;
+    if (*f->module && !native_says_module(f))
+        native_put(out, c, "  [%.56s]", f->module);
+}
