@@ -103,6 +103,19 @@ check 'every stack is possible, while code memory is reused' \
     all_possible reused --jit-threshold=1 --jit-cache-bytes=9000
 cat "$SCRATCH/check.out"
 
+# Most of this program's time is calls; a stack that lost one of them shows.
+turns_kept() # OPTION...
+{
+    "$LARK" --profile-output="$SCRATCH/turns.cap" --profile-clock=wall --profile-hz=10000 \
+        "$@" "$DATA/turns.lark" 1 >/dev/null || return 1
+    stacks "$SCRATCH/turns.cap" | sed 's/\[no$//' >"$SCRATCH/stacks.txt"
+    turns='main( (clock|float|args|ping( pong ping)*( pong)?))?( compilation)?'
+    grep -Ev "^($turns|compilation)?\$" "$SCRATCH/stacks.txt" && return 1
+    [ "$(grep -c 'ping pong ping' "$SCRATCH/stacks.txt")" -ge 300 ]
+}
+check 'functions that take turns do so in every stack, interpreted' turns_kept --jit=off
+check 'functions that take turns do so in every stack, compiled' turns_kept --jit-threshold=1
+
 lines_known() # OPTION
 {
     "$LARK" --profile-output="$SCRATCH/lines.cap" "$1" "$PROGRAMS/quicksort.lark" 100000 \
