@@ -255,7 +255,7 @@ void jsp_objects_free(struct jsp_objects *o)
     objects_free_list(o->list);
     /* ORDER: relaxed. No handler reads any more. */
     free(atomic_load_explicit(&o->map, memory_order_relaxed));
-    *o = (struct jsp_objects){ 0 };
+    *o = (struct jsp_objects){ .list = NULL };
 }
 
 struct jsp_objects_sums jsp_objects_sum(const struct jsp_objects *o)

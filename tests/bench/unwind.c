@@ -79,7 +79,7 @@ typedef void unwind_link(int depth);
 static unwind_link *const unwind_links[16];
 
 #define UNWIND_LINK(name, words)                                              \
-    static __attribute__((noinline, noclone)) void name(int depth)            \
+    static __attribute__((noinline)) void name(int depth)            \
     {                                                                         \
         volatile long room[words];                                            \
         room[0] = depth;                                                      \

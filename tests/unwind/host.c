@@ -18,7 +18,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NEVER_INLINE __attribute__((noinline, noclone))
+#define NEVER_INLINE __attribute__((noinline))
 
 static volatile uint64_t sink;
 
