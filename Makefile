@@ -85,6 +85,7 @@ MOZJS := $(if $(CXX_SRC),$(shell command -v $(CXX) >/dev/null 2>&1 \
   && pkg-config --exists $(MOZJS_PKGS) 2>/dev/null && echo yes))
 endif
 GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
+MOZJS_LIB := $(if $(GJS),$(B)/lib/libjsprof-mozjs.a)
 
 # -- Targets -------------------------------------------------------------------
 
@@ -93,7 +94,7 @@ GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: lib tool examples $(GJS) ## library, tool, examples; gjs-console if it can be built
+all: lib tool examples $(GJS) $(MOZJS_LIB) ## library, tool, examples; gjs-console if it can be built
 
 lib: $(LIBS)
 
@@ -188,7 +189,7 @@ $(B)/obj/%.o: %.c $(B)/obj/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 CXX_CFLAGS = -std=c++17 -O2 -g -fPIC -pthread -fvisibility=hidden -fno-rtti \
-  -Wall -Wextra -Wshadow -Werror -Iinclude \
+  -Wall -Wextra -Wshadow -Wconversion -Werror -Iinclude \
   $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(MOZJS_PKGS))) $(CXXFLAGS)
 $(B)/obj/%.o: %.cpp $(B)/obj/flags
 	@mkdir -p $(@D)
@@ -241,6 +242,12 @@ $(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
 	@echo '  LD    $@'
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))
 
+# For programs that embed SpiderMonkey without GJS.
+$(B)/lib/libjsprof-mozjs.a: $(B)/obj/bindings/mozjs/jsprof-mozjs.o
+	@mkdir -p $(@D)
+	@echo '  AR    $@'
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 $(C_TESTS) $(FAULTY) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/inner.a
 	$(call link,-lm)
 
@@ -266,11 +273,11 @@ $(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
-install: lib tool $(GJS) $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
+install: lib tool $(GJS) $(MOZJS_LIB) $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
 	install -d $(ROOT)/bin $(ROOT)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DOCDIR)
 	install -m 755 $(TOOL) $(GJS) $(ROOT)/bin
-	install -m 644 include/jsprof.h $(ROOT)/include
-	install -m 644 $(B)/lib/libjsprof.a $(DESTDIR)$(LIBDIR)
+	install -m 644 include/jsprof.h $(if $(GJS),bindings/mozjs/jsprof-mozjs.h) $(ROOT)/include
+	install -m 644 $(B)/lib/libjsprof.a $(MOZJS_LIB) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(B)/lib/libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libjsprof.so
@@ -280,8 +287,10 @@ install: lib tool $(GJS) $(B)/jsprof.pc ## install below PREFIX, staged in DESTD
 	  install -D -m 644 $(f) $(ROOT)/$(call place,$(f));)
 
 uninstall: ## remove what install put there
-	rm -f $(ROOT)/bin/jsprof $(ROOT)/bin/gjs-console $(ROOT)/include/jsprof.h
-	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.a $(DESTDIR)$(LIBDIR)/libjsprof.so*
+	rm -f $(ROOT)/bin/jsprof $(ROOT)/bin/gjs-console
+	rm -f $(ROOT)/include/jsprof.h $(ROOT)/include/jsprof-mozjs.h
+	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.a $(DESTDIR)$(LIBDIR)/libjsprof-mozjs.a
+	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.so*
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/jsprof.pc
 	rm -rf $(DOCDIR)
 	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),rm -f $(ROOT)/$(call place,$(f));)

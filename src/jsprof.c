@@ -89,8 +89,9 @@ static int public_open_file(const jsprof_options *o)
         int err = public_expand(path, sizeof path, o->path ? o->path : public_default_path);
         if (err)
             return err;
-        int follow = o->flags & JSPROF_NOFOLLOW ? O_NOFOLLOW : 0;
-        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | follow, PUBLIC_MODE);
+        /* A pipe must not stop the host: not here, where nobody reads it, nor later. */
+        int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
+        fd = open(path, flags | (o->flags & JSPROF_NOFOLLOW ? O_NOFOLLOW : 0), PUBLIC_MODE);
     }
     int err = -errno;
     errno = saved_errno;
@@ -387,6 +388,7 @@ const char *jsprof_strerror(int err)
     case ENOENT: return "no such file or directory";
     case ENOMEM: return "out of memory";
     case ENOSPC: return "no space left on device";
+    case ENXIO: return "nobody reads the pipe";
     case ENOTDIR: return "a part of the path is not a directory";
     case EPERM: return "not permitted, or not the thread that attached";
     case EPIPE: return "the reader of the pipe went away";

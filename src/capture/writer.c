@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,6 +56,7 @@ static void writer_begin(struct jsp_writer *w)
         strftime(head.capture_time, sizeof head.capture_time, "%FT%TZ", &tm);
     memcpy(w->bytes, &head, sizeof head);
     w->used = sizeof head;
+    w->begun = sizeof head;
     w->appended = sizeof head;
 }
 
@@ -86,6 +88,18 @@ static bool writer_is_ours(const struct jsp_writer *w)
     return fstat(w->fd, &st) == 0 && st.st_dev == w->dev && st.st_ino == w->ino;
 }
 
+/* `done` bytes went to the file: how many of the rest end the frame that was cut? */
+static size_t writer_begun(const struct jsp_writer *w, size_t done)
+{
+    size_t at = w->begun;
+    while (at < done) {
+        struct jsp_wire_frame frame;
+        memcpy(&frame, w->bytes + at, sizeof frame);
+        at += frame.len;
+    }
+    return at - done;
+}
+
 int jsp_writer_flush(struct jsp_writer *w)
 {
     size_t done = 0;
@@ -102,11 +116,29 @@ int jsp_writer_flush(struct jsp_writer *w)
         else if (errno != EINTR)
             err = -errno;
     }
+    w->begun = writer_begun(w, done);
     memmove(w->bytes, w->bytes + done, w->used - done);
     w->used -= done;
+    if (err && err != -EAGAIN)
+        w->error = err;
+    return err;
+}
+
+int jsp_writer_flush_patiently(struct jsp_writer *w)
+{
+    struct pollfd pipe = { w->fd, POLLOUT, 0 };
+    int err = jsp_writer_flush(w);
+    while (err == -EAGAIN && poll(&pipe, 1, JSP_WRITER_PATIENCE_MS) > 0)
+        err = jsp_writer_flush(w);
     if (err)
         w->error = err;
     return err;
+}
+
+void jsp_writer_drop(struct jsp_writer *w)
+{
+    w->appended -= w->used - w->begun;
+    w->used = w->begun;
 }
 
 static void writer_forget(struct jsp_writer *w)
@@ -118,7 +150,7 @@ static void writer_forget(struct jsp_writer *w)
 
 int jsp_writer_close(struct jsp_writer *w)
 {
-    int err = jsp_writer_flush(w);
+    int err = jsp_writer_flush_patiently(w);
     int64_t end = writer_now();
     off_t at = w->base + (off_t)offsetof(struct jsp_wire_header, end_time);
     if (!err && w->base >= 0 && pwrite(w->fd, &end, sizeof end, at) < 0)

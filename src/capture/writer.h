@@ -27,6 +27,7 @@ struct jsp_writer {
     size_t capacity;
     size_t used;       /* bytes that wait */
     uint64_t appended; /* bytes ever appended; appended - used are written */
+    size_t begun;      /* bytes at the buffer's start that end a frame begun in the file */
     int error;         /* last negative errno of writing; 0: none */
 
     /* Always:  used <= capacity; bytes [0, used) continue the file at
@@ -35,6 +36,7 @@ struct jsp_writer {
 
 enum {
     JSP_WRITER_BYTES = 1 << 20, /* the buffer */
+    JSP_WRITER_PATIENCE_MS = 2000,
     JSP_WRITER_SPARE = 1 << 17, /* of it kept free of samples, for what tells of losses */
 };
 
@@ -47,8 +49,16 @@ int jsp_writer_close(struct jsp_writer *w);
 /* Close without writing a byte: the file is another process's. */
 void jsp_writer_abandon(struct jsp_writer *w);
 
-/* Write what waits. 0, or the negative errno that left something waiting. */
+/* Write what waits. 0, or the negative errno that left something waiting; -EAGAIN (a
+ * slow pipe) is not kept in `error`, for nothing is lost by it yet. */
 int jsp_writer_flush(struct jsp_writer *w);
+
+/* The same; a pipe that takes nothing is waited for, JSP_WRITER_PATIENCE_MS at most, and
+ * then that is the error. */
+int jsp_writer_flush_patiently(struct jsp_writer *w);
+
+/* Forget what waits, but for the rest of a frame that the file has the beginning of. */
+void jsp_writer_drop(struct jsp_writer *w);
 
 int jsp_writer_process(struct jsp_writer *w, const char *command_line);
 int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value);

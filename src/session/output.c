@@ -175,6 +175,8 @@ void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
     struct jsp_tally *tally = &out->tallies[from.thread];
     if (output_sample(out, record, from.tid) != 0) {
         tally->lost += record->weight;
+        if (!out->writer.error) /* a pipe that is too slow is an error now */
+            out->writer.error = -EAGAIN;
         return;
     }
     out->n_samples++;
@@ -227,6 +229,13 @@ int jsp_output_flush(struct jsp_output *out)
     return err;
 }
 
+int jsp_output_flush_patiently(struct jsp_output *out)
+{
+    int err = jsp_writer_flush_patiently(&out->writer);
+    output_settle(out);
+    return err;
+}
+
 void jsp_output_give_up(struct jsp_output *out)
 {
     for (uint32_t i = 0; i < out->n_pending; i++) {
@@ -236,6 +245,7 @@ void jsp_output_give_up(struct jsp_output *out)
         tally->lost += out->pending[i].weight;
     }
     out->n_pending = 0;
+    jsp_writer_drop(&out->writer); /* or they might reach the file all the same */
 }
 
 int jsp_output_close(struct jsp_output *out)

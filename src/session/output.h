@@ -78,6 +78,9 @@ void jsp_output_side(struct jsp_output *out);
 /* Write what waits. 0 or a negative errno. */
 int jsp_output_flush(struct jsp_output *out);
 
+/* The same, but a slow pipe is given some time. */
+int jsp_output_flush_patiently(struct jsp_output *out);
+
 /* What waits now will not be written: give it back to `lost`. */
 void jsp_output_give_up(struct jsp_output *out);
 

@@ -348,11 +348,11 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
 }
 
 /* Write from the calling thread; there is no drain. */
-static int session_write(struct jsprof *p)
+static int session_write(struct jsprof *p, int (*flush)(struct jsp_output *))
 {
     struct jsp_signals_hushed hushed;
     jsp_signals_hush(&hushed);
-    int err = jsp_output_flush(&p->output);
+    int err = flush(&p->output);
     jsp_signals_unhush(&hushed);
     jsp_drain_sync(p);
     return err;
@@ -366,7 +366,7 @@ static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
     t->owned = false;
     if (p->draining || jsp_drain_pass(p, false))
         return;
-    session_write(p);
+    session_write(p, jsp_output_flush);
     jsp_drain_pass(p, true);
 }
 
@@ -433,8 +433,8 @@ int jsp_session_close(struct jsprof *p)
     jsp_session_stop(p);
     pthread_mutex_lock(&p->lock);
     while (!jsp_drain_pass(p, p->write_error))
-        session_write(p);
-    if (session_write(p) != 0)
+        session_write(p, jsp_output_flush_patiently);
+    if (session_write(p, jsp_output_flush_patiently) != 0)
         jsp_output_give_up(&p->output);
     jsp_drain_tell(p, "final");
     pthread_mutex_unlock(&p->lock);

@@ -106,7 +106,7 @@ static void *worker(void *arg)
     struct host *h = arg;
     jsprof_thread *me;
     if (jsprof_thread_attach(h->prof, "worker", &me) == 0)
-        atomic_fetch_add_explicit(&at_work, 1, memory_order_relaxed);
+        host_count(&at_work);
     jsprof_push(me, "worker", NULL, 0);
     host_burn_ms(100);
     jsprof_pop(me);
@@ -127,7 +127,7 @@ TEST(each_thread_has_its_own_account)
         threads[i] = host_thread(worker, &h);
     for (int i = 0; i < N; i++)
         pthread_join(threads[i], NULL);
-    CHECK_EQ(at_work, N);
+    CHECK_EQ(host_counted(&at_work), N);
     if (host_close(&h)) {
         host_check(&h);
         CHECK_EQ(h.profile.account.n_threads, N);

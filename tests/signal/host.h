@@ -181,6 +181,22 @@ static inline uint64_t host_weight(struct host *h, const char *name)
     return weight;
 }
 
+/* A number that any thread counts up and the checks read. */
+static inline void host_count(_Atomic uint32_t *n)
+{
+    atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+
+static inline uint32_t host_counted(const _Atomic uint32_t *n)
+{
+    return atomic_load_explicit(n, memory_order_relaxed);
+}
+
+static inline void host_recount(_Atomic uint32_t *n)
+{
+    atomic_store_explicit(n, 0, memory_order_relaxed);
+}
+
 /* Block or unblock one signal for the calling thread. */
 static inline void host_mask(int how, int signo)
 {

@@ -11,19 +11,18 @@
 
 #include "sigsafe/sample.h"
 
-static _Atomic int others, others_ours;
+static _Atomic uint32_t others, others_ours;
 
 static void other_handler(int sig, siginfo_t *info, void *ucontext)
 {
     (void)sig, (void)ucontext;
-    atomic_fetch_add_explicit(info->si_code == SI_TIMER ? &others_ours : &others, 1,
-                              memory_order_relaxed);
+    host_count(info->si_code == SI_TIMER ? &others_ours : &others);
 }
 
 static void other_plain(int sig)
 {
     (void)sig;
-    atomic_fetch_add_explicit(&others, 1, memory_order_relaxed);
+    host_count(&others);
 }
 
 static struct sigaction now_installed(void)
@@ -61,24 +60,25 @@ static void chain(const struct sigaction *other)
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags = JSPROF_CHAIN;
     options.hz = HOST_LATE ? 20 : 1000;
-    others = others_ours = 0;
+    host_recount(&others);
+    host_recount(&others_ours);
     sigaction(SIGPROF, other, NULL);
     if (!host_begin_with(&h, options, &me))
         return;
     other_profiler(10000);
-    for (int i = 0; i < (HOST_LATE ? 100 : 1) && others < 5; i++)
+    for (int i = 0; i < (HOST_LATE ? 100 : 1) && host_counted(&others) < 5; i++)
         host_burn_ms(150);
     other_profiler(0);
     host_stats(&h);
-    CHECK(others >= 5);          /* theirs went on to them */
-    CHECK(others <= 20);         /* and ours did not: 1 in 10 at most */
-    CHECK_EQ(others_ours, 0);
+    CHECK(host_counted(&others) >= 5);          /* theirs went on to them */
+    CHECK(host_counted(&others) <= 20);         /* and ours did not: 1 in 10 at most */
+    CHECK_EQ(host_counted(&others_ours), 0);
     CHECK(jsprof_flush(h.prof) == 0);
     host_finish(&h);
     CHECK(now_installed().sa_sigaction == other->sa_sigaction);
-    others = 0;
+    host_recount(&others);
     raise(SIGPROF);
-    CHECK_EQ(others, 1);
+    CHECK_EQ(host_counted(&others), 1);
     signal(SIGPROF, SIG_DFL);
 }
 

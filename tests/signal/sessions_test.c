@@ -83,7 +83,7 @@ static void *work(void *arg)
     struct host *h = arg;
     jsprof_thread *me = NULL;
     int err = jsprof_thread_attach(h->prof, "worker", &me);
-    atomic_fetch_add_explicit(err ? &refused : &attached, 1, memory_order_relaxed);
+    host_count(err ? &refused : &attached);
     while (!is_over()) {
         jsprof_push(me, "work", NULL, 0);
         host_burn_ms(1);
@@ -96,12 +96,13 @@ static void *work(void *arg)
 static void begin(struct host *h, pthread_t *threads, int n)
 {
     atomic_store_explicit(&over, false, memory_order_relaxed);
-    attached = refused = 0;
+    host_recount(&attached);
+    host_recount(&refused);
     for (int i = 0; i < n; i++)
         threads[i] = host_thread(work, h);
-    while (attached + refused < (uint32_t)n)
+    while (host_counted(&attached) + host_counted(&refused) < (uint32_t)n)
         sched_yield();
-    CHECK_EQ(refused, 0);
+    CHECK_EQ(host_counted(&refused), 0);
 }
 
 static void end(pthread_t *threads, int n)
@@ -139,7 +140,7 @@ static void *toggle(void *arg)
     for (int i = 0; i < 300; i++) {
         int err = i & 1 ? jsprof_stop(h->prof) : jsprof_start(h->prof);
         if (err)
-            atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
+            host_count(&refused);
     }
     return NULL;
 }
@@ -155,7 +156,7 @@ TEST(two_threads_that_start_and_stop_one_session_do_not_hang_it)
         togglers[i] = host_thread(toggle, &h);
     for (int i = 0; i < 3; i++)
         pthread_join(togglers[i], NULL);
-    CHECK_EQ(refused, 0);
+    CHECK_EQ(host_counted(&refused), 0);
     end(threads, 1);
     host_finish(&h);
 }
