@@ -50,7 +50,7 @@ static const char *taken(void)
     static char text[1024];
     size_t at = 0;
     text[0] = 0;
-    struct jsp_where where = { &context, jsp_regs_sp(&context) };
+    struct jsp_where where = { .ucontext = &context, .sp = jsp_regs_sp(&context) };
     jsp_vmstack_read(&vm, &names, &where, record);
     for (uint32_t i = 0; i < jsp_record_frames(record); i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ">" : "",
@@ -183,19 +183,32 @@ TEST(link_below_the_stack_pointer_is_dead)
     CHECK_EQ(bad(), 2);
 }
 
-TEST(link_that_points_down_or_at_itself_is_not_followed)
+TEST(link_that_points_far_down_or_at_itself_is_not_followed)
 {
-    jsprof_link links[2];
+    jsprof_link links[1000];
     begin();
     know_the_stack();
     links[0] = (jsprof_link){ &links[0], &functions[0], 0 };
     own.top = &links[0];
     CHECK_STR(taken(), "");
-    links[1] = (jsprof_link){ &links[0], &functions[0], 0 };
+    links[999] = (jsprof_link){ &links[0], &functions[0], 0 };
     links[0].up = NULL;
-    own.top = &links[1];
+    own.top = &links[999];
     CHECK_STR(taken(), "");
     CHECK_EQ(bad(), 2);
+}
+
+/* Compilers put the locals of a C function in any order, those of what was inlined, too. */
+TEST(links_of_one_c_function_are_shown_in_either_order)
+{
+    jsprof_link links[3];
+    begin();
+    know_the_stack();
+    jsprof_link_enter(&own, &links[1], &functions[0]);
+    jsprof_link_enter(&own, &links[2], &functions[1]);
+    jsprof_link_enter(&own, &links[0], &functions[2]);
+    CHECK_STR(taken(), "f0>f1>f2");
+    CHECK_EQ(bad(), 0);
 }
 
 /* -- (b), by offsets ---------------------------------------------------------- */
@@ -459,7 +472,8 @@ int main(void)
     RUN(links_beyond_the_room_lose_their_leaves);
     RUN(links_in_a_circle_come_to_an_end_and_are_not_shown);
     RUN(link_below_the_stack_pointer_is_dead);
-    RUN(link_that_points_down_or_at_itself_is_not_followed);
+    RUN(link_that_points_far_down_or_at_itself_is_not_followed);
+    RUN(links_of_one_c_function_are_shown_in_either_order);
     RUN(old_style_array_is_read_by_its_offsets);
     RUN(host_depth_beyond_its_array_is_cut_and_below_zero_is_bad);
     RUN(capacity_is_read_anew_in_every_sample);
