@@ -10,7 +10,7 @@
 #ifndef JSP_IMAGE_EHFRAME_H
 #define JSP_IMAGE_EHFRAME_H
 
-#include "cursor.h"
+#include "../sigsafe/cursor.h"
 
 struct jsp_ehframe_section {
     const uint8_t *bytes; /* borrowed */

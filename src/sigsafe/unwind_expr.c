@@ -4,6 +4,8 @@
  */
 #include "unwind_expr.h"
 
+#include "cursor.h"
+
 enum { EXPR_DEPTH = 16, EXPR_STEPS = 64 };
 
 enum { /* DW_OP_ */
@@ -17,7 +19,7 @@ enum { /* DW_OP_ */
 
 struct expr {
     const struct jsp_unwind_env *env;
-    const uint8_t *at, *end;
+    struct jsp_cursor c;
     uint64_t stack[EXPR_DEPTH];
     uint32_t depth;
     bool bad;
@@ -65,35 +67,6 @@ static uint64_t expr_peek(struct expr *e, uint32_t deep)
     return 0;
 }
 
-static uint64_t expr_bytes(struct expr *e, uint32_t n)
-{
-    uint64_t value = 0;
-    if ((size_t)(e->end - e->at) < n) {
-        e->bad = true;
-        return 0;
-    }
-    memcpy(&value, e->at, n);
-    e->at += n;
-    return value;
-}
-
-static uint64_t expr_leb(struct expr *e, bool is_signed)
-{
-    uint64_t value = 0;
-    for (uint32_t shift = 0; shift < 64 && e->at < e->end; ) { /* at most 10 turns */
-        uint8_t byte = *e->at++;
-        value |= (uint64_t)(byte & 0x7F) << shift;
-        shift += 7;
-        if (byte & 0x80)
-            continue;
-        if (is_signed && byte & 0x40 && shift < 64)
-            value |= ~(uint64_t)0 << shift;
-        return value;
-    }
-    e->bad = true;
-    return 0;
-}
-
 static void expr_deref(struct expr *e, uint32_t bytes)
 {
     uint64_t value = 0;
@@ -107,18 +80,18 @@ static void expr_breg(struct expr *e, uint32_t reg)
     uint64_t value = 0;
     if (!jsp_unwind_reg(e->env, reg, &value))
         e->bad = true;
-    expr_push(e, value + expr_leb(e, true));
+    expr_push(e, value + (uint64_t)jsp_cursor_sleb(&e->c));
 }
 
 static void expr_jump(struct expr *e, bool taken)
 {
-    int16_t by = (int16_t)expr_bytes(e, 2);
+    int16_t by = (int16_t)jsp_cursor_bytes(&e->c, 2);
     if (!taken)
         return;
-    if (by < 0 || by > e->end - e->at)
+    if (by < 0)
         e->bad = true; /* backwards: a loop, which no unwind rule needs */
     else
-        e->at += by;
+        jsp_cursor_skip(&e->c, (uint64_t)by);
 }
 
 /* Constants of 1, 2, 4 and 8 bytes, without and with a sign, in turn. */
@@ -126,7 +99,7 @@ static void expr_const(struct expr *e, uint8_t op)
 {
     uint32_t bytes = 1u << ((op - OP_CONST1U) / 2);
     uint32_t unused = 64 - bytes * 8;
-    uint64_t value = expr_bytes(e, bytes) << unused;
+    uint64_t value = jsp_cursor_bytes(&e->c, bytes) << unused;
     bool is_signed = (op - OP_CONST1U) & 1;
     expr_push(e, is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused);
 }
@@ -163,7 +136,7 @@ static bool expr_binary(struct expr *e, uint8_t op)
 
 static void expr_step(struct expr *e)
 {
-    uint8_t op = *e->at++;
+    uint8_t op = jsp_cursor_u8(&e->c);
     if (expr_binary(e, op))
         return;
     if (op >= OP_LIT0 && op <= OP_LIT31) {
@@ -174,18 +147,18 @@ static void expr_step(struct expr *e)
         expr_const(e, op);
     } else {
         switch (op) {
-        case OP_BREGX: expr_breg(e, (uint32_t)expr_leb(e, false)); break;
-        case OP_CONSTU: expr_push(e, expr_leb(e, false)); break;
-        case OP_CONSTS: expr_push(e, expr_leb(e, true)); break;
+        case OP_BREGX: expr_breg(e, (uint32_t)jsp_cursor_uleb(&e->c)); break;
+        case OP_CONSTU: expr_push(e, jsp_cursor_uleb(&e->c)); break;
+        case OP_CONSTS: expr_push(e, (uint64_t)jsp_cursor_sleb(&e->c)); break;
         case OP_DEREF: expr_deref(e, 8); break;
-        case OP_DEREF_SIZE: expr_deref(e, (uint32_t)expr_bytes(e, 1)); break;
+        case OP_DEREF_SIZE: expr_deref(e, (uint32_t)jsp_cursor_bytes(&e->c, 1)); break;
         case OP_DUP: expr_push(e, expr_peek(e, 0)); break;
         case OP_DROP: expr_pop(e); break;
         case OP_OVER: expr_push(e, expr_peek(e, 1)); break;
-        case OP_PICK: expr_push(e, expr_peek(e, (uint32_t)expr_bytes(e, 1))); break;
+        case OP_PICK: expr_push(e, expr_peek(e, (uint32_t)jsp_cursor_bytes(&e->c, 1))); break;
         case OP_NEG: expr_push(e, 0 - expr_pop(e)); break;
         case OP_NOT: expr_push(e, ~expr_pop(e)); break;
-        case OP_PLUS_UCONST: expr_push(e, expr_pop(e) + expr_leb(e, false)); break;
+        case OP_PLUS_UCONST: expr_push(e, expr_pop(e) + jsp_cursor_uleb(&e->c)); break;
         case OP_BRA: expr_jump(e, expr_pop(e) != 0); break;
         case OP_SKIP: expr_jump(e, true); break;
         case OP_NOP: break;
@@ -197,14 +170,14 @@ static void expr_step(struct expr *e)
 bool jsp_unwind_expr(const struct jsp_unwind_env *env, const uint8_t *code, uint32_t n,
                      uint64_t first, uint64_t *result)
 {
-    struct expr e = { .env = env, .at = code, .end = code + n, .stack = { first }, .depth = 1 };
-    for (int step = 0; e.at < e.end; step++) {
+    struct expr e = { .env = env, .c = { code, code + n, false }, .stack = { first }, .depth = 1 };
+    for (int step = 0; e.c.at < e.c.end; step++) {
         if (step == EXPR_STEPS || e.bad)
             return false;
         expr_step(&e);
     }
     uint64_t value = expr_pop(&e);
-    if (e.bad)
+    if (e.bad || e.c.bad)
         return false;
     *result = value;
     return true;

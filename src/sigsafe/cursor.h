@@ -1,17 +1,15 @@
-/* image/cursor.h - reading foreign bytes in order, never past their end.
+/* sigsafe/cursor.h - reading foreign bytes in order, never past their end.
  *
  * A read past the end says 0 and sets `bad`, so that a parser may look once, later.
- * Outside the handler only.
+ *                    SIGPROF handler   any thread
+ *   jsp_cursor_...        yes            yes
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef JSP_IMAGE_CURSOR_H
-#define JSP_IMAGE_CURSOR_H
+#ifndef JSP_SIGSAFE_CURSOR_H
+#define JSP_SIGSAFE_CURSOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "room.h"
 
 struct jsp_cursor {
     const uint8_t *at, *end; /* borrowed; at <= end */
@@ -56,7 +54,7 @@ static inline uint8_t jsp_cursor_u8(struct jsp_cursor *c)
 static inline uint64_t jsp_cursor_leb(struct jsp_cursor *c, bool is_signed)
 {
     uint64_t value = 0;
-    for (uint32_t shift = 0; shift < 64;) {
+    for (uint32_t shift = 0; shift < 64;) { /* at most 10 turns */
         uint8_t byte = jsp_cursor_u8(c);
         value |= (uint64_t)(byte & 0x7F) << shift;
         shift += 7;
