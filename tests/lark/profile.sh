@@ -137,6 +137,14 @@ kind_is() # KIND OPTION
 check 'native code is shown as such' kind_is jit --jit=on
 check 'interpreted code is shown as such' kind_is vm --jit=off
 
+loop_hidden()
+{
+    "$JSPROF_TOOL" tree --min 0 "$SCRATCH/turns.cap" | grep -E ' lark_(operate_call|jit_run)' &&
+        return 1
+    "$JSPROF_TOOL" tree --min 0 --native "$SCRATCH/turns.cap" | grep -q ' lark_jit_run'
+}
+check "what is between two Lark functions is shown only when asked for" loop_hidden
+
 check 'JSPROF in the environment records' sh -c \
     "JSPROF='$SCRATCH/env.cap' '$LARK' '$PROGRAMS/fib.lark' 30 >/dev/null &&
      '$JSPROF_TOOL' report '$SCRATCH/env.cap' | grep -q 'fib (.*fib.lark:5)'"
