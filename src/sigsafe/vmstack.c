@@ -5,7 +5,8 @@
 #include "vmstack.h"
 #include "regs.h"
 
-enum { VMSTACK_MAX_LINKS = 1 << 20 };
+/* Two links of one C frame stand in it as the compiler likes. */
+enum { VMSTACK_MAX_LINKS = 1 << 20, VMSTACK_ONE_FRAME = 4096 };
 
 /* One run in the making. */
 struct vmstack_out {
@@ -81,15 +82,20 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
 {
     const jsprof_link *top = out->vm->own->top;
     uintptr_t floor = sp - JSP_RED_ZONE;
-    uint32_t depth = 0;
+    uint32_t depth = 0, turn = 1;
+    const jsprof_link *seen = NULL; /* of those before, for a chain that is a circle */
 
     for (const jsprof_link *l = top; l; l = l->up) {
-        if (depth == VMSTACK_MAX_LINKS || !vmstack_link_alive(out->vm, l, floor)) {
+        if (depth == VMSTACK_MAX_LINKS || l == seen || !vmstack_link_alive(out->vm, l, floor)) {
             jsp_count(&out->vm->n_bad, 1);
             return;
         }
-        floor = (uintptr_t)l + sizeof *l; /* the next one must be further up */
-        depth++;
+        if ((uintptr_t)l - VMSTACK_ONE_FRAME > floor)
+            floor = (uintptr_t)l - VMSTACK_ONE_FRAME; /* the next ones are no deeper */
+        if (++depth == turn) {
+            seen = l;
+            turn *= 2;
+        }
     }
     uint32_t n = depth < out->room ? depth : out->room;
     uint32_t at = depth;
