@@ -50,7 +50,11 @@ static inline bool jsp_memread_is_plain(const struct jsp_memread *m, uintptr_t a
     return at - m->plain <= m->plain_room;
 }
 
-static inline bool jsp_memread_word(struct jsp_memread *m, uintptr_t at, uint64_t *value)
+/* What lies between the variables of a stack is no error of ours to read. */
+#define JSP_MEMREAD_ANY __attribute__((no_sanitize_address))
+
+static inline JSP_MEMREAD_ANY bool jsp_memread_word(struct jsp_memread *m, uintptr_t at,
+                                                    uint64_t *value)
 {
     if (__builtin_expect(!jsp_memread_is_plain(m, at), 0))
         return jsp_memread_far(m, at, value);

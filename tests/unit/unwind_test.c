@@ -160,10 +160,10 @@ TEST(garbage_for_registers_stops_with_a_reason)
 {
     uintptr_t page = (uintptr_t)mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct jsp_regs_core here = jsp_regs_here(), bad = here;
-    bad.sp = page;
+    bad.sp = bad.fp = page;
     CHECK_EQ(walk_from(&bad), JSP_STOP_UNREADABLE);
     bad = here;
-    bad.sp = UINTPTR_MAX - 7;
+    bad.sp = bad.fp = UINTPTR_MAX - 7;
     enum jsp_unwind_stop stop = walk_from(&bad);
     CHECK(stop == JSP_STOP_UNREADABLE || stop == JSP_STOP_STACK);
     bad = (struct jsp_regs_core){ .pc = page, .sp = here.sp, .fp = page };
