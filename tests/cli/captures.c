@@ -148,6 +148,36 @@ static void captures_defects(void)
     b.size -= 3;
 }
 
+/* main -> outer -> inner -> helper, both interpreted by run_loop; then without the
+ * helper; then only the loop. Walks that ended in several ways. */
+static void captures_merged(void)
+{
+    static const char *const names[] = { "main", "run_loop", "helper" };
+    const uint64_t addrs[6] = { 0x403010, 0x401010,     build_tag(2),
+                                0x401020, build_tag(1), 0x400510 };
+    uint8_t symbols[4 * 32 + 64] = { 0 }, loop[16];
+    size_t text = 4 * 32 + 1, n = build_varint(loop, 0x401000);
+    n += build_varint(loop + n, 0x402000);
+    captures_start(false);
+    build_map(&b, 0x400000, 0x500000, "/srv/bin/host");
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t starts[3] = { 0x400500, 0x401000, 0x403000 };
+        uint64_t range[2] = { starts[i], starts[i] + 0x100 };
+        uint32_t rest[2] = { 100, (uint32_t)text };
+        memcpy(symbols + 32 * i, range, sizeof range);
+        memcpy(symbols + 32 * i + 16, rest, sizeof rest);
+        text += strlen(strcpy((char *)symbols + text, names[i])) + 1;
+    }
+    build_sample(&b, addrs, 6);
+    build_sample(&b, addrs + 1, 5);
+    build_sample(&b, addrs + 1, 5);
+    build_sample(&b, addrs + 3, 1);
+    build_chunk(&b, "jsprof/loops", loop, n);
+    build_chunk(&b, "__symbols__", symbols, text);
+    captures_losses("thread id=1 tid=100 name=main expirations=4 kept=4 samples=4 "
+                    "stop_end=9997 stop_full=0 stop_no_table=2 stop_stack=1\n");
+}
+
 static void captures_empty(void)
 {
     captures_start(false);
@@ -161,7 +191,7 @@ static const struct {
     { "killed", captures_killed },   { "unbalanced", captures_unbalanced },
     { "missing", captures_missing }, { "foreign", captures_foreign },
     { "evil", captures_evil },       { "defects", captures_defects },
-    { "empty", captures_empty },
+    { "empty", captures_empty },     { "merged", captures_merged },
 };
 
 int main(int argc, char **argv)

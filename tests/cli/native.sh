@@ -1,0 +1,147 @@
+#!/bin/sh
+# cli/native.sh - C functions in the views: which are shown, what names and lines they
+# have, and what is said when files or tools are not what they should be.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+run info merged.cap
+row 'C stacks >99.9% whole, <0.1% ended in code without tables, <0.1% ended where'
+run info good.cap
+hasnt 'C stacks'
+
+run report merged.cap
+row '50.0% 25.0 2.00 ms 2 75.0% 3.00 ms ████████░░░░ vm work'
+row '25.0% 21.7 1.00 ms 1 25.0% 1.00 ms ████ native helper [host]'
+row '25.0% 21.7 1.00 ms 1 25.0% 1.00 ms ████ synth [interpreter]'
+hasnt run_loop
+is_err ''
+run report --native merged.cap
+row '75.0% 21.7 3.00 ms 3 100.0% 4.00 ms ████████████░░░░ native run_loop [host]'
+hasnt '[interpreter]'
+run report --vm merged.cap
+row '75.0% 21.7 3.00 ms 3 75.0% 3.00 ms ████████████ vm work'
+row '25.0% 21.7 1.00 ms 1 25.0% 1.00 ms ████ synth [no VM frame]'
+hasnt native
+run tree merged.cap
+tail -n +4 out | head -n 5 | awk '{ print $1, $NF }' >shape
+printf '%s\n' 'TOTAL FUNCTION' '75.0% main' '75.0% (/srv/app/start.js:1:1)' \
+    '75.0% (/srv/app/lib/deep/inside/work.js:20:3)' '25.0% helper' | cmp -s - shape ||
+    wrong 'has another shape'
+run tree --native merged.cap
+row '75.0% 3.00 ms 50.0% run_loop'
+run dump merged.cap
+row '0000000000401020 run_loop /srv/bin/host+0x1020 (interpreter)'
+[ "$(grep -c '(interpreter)' out)" = 7 ] || wrong 'does not mark 7 frames'
+run report --native --vm merged.cap
+is_rc 2
+is_err 'jsprof report: --native and --vm exclude each other (try: jsprof report --help)'
+run tree --native --vm merged.cap
+is_rc 2
+run report --lines merged.cap
+is_rc 0
+is_err 'jsprof: merged.cap: no names or lines from /srv/bin/host: No such file or directory'
+
+# A host whose lines are known. Completed, its capture has its names in itself; killed,
+# its file has to tell them.
+mkdir none
+cat >host.c <<'C'
+#include <jsprof.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static void burn(void)
+{
+    for (int i = 0; i < 1000000; i++)
+        sink = sink * 3 + 1; /* HOT */
+}
+int main(int argc, char **argv)
+{
+    jsprof *prof;
+    jsprof_thread *me;
+    (void)argv;
+    if (jsprof_start_from_env(&prof) <= 0 || jsprof_thread_attach(prof, "main", &me) < 0)
+        return 1;
+    for (int i = 0; argc > 1 || i < 100; i++)
+        burn();
+    jsprof_close(prof);
+    return 0;
+}
+C
+host() # NAME
+{
+    "$CC" -g -O1 -pthread -I"$SRCDIR/include" -o "$1" host.c "$B/lib/libjsprof.a"
+}
+hot=$(grep -n HOT host.c | cut -d: -f1)
+host host
+JSPROF=whole.cap ./host
+JSPROF=killed.cap ./host on &
+pid=$!
+until [ -f killed.cap ] && "$jsprof" dump killed.cap 2>err | grep -q ' SAMPLE ' &&
+    "$jsprof" dump killed.cap 2>err | grep -q ' MAP '; do
+    kill -0 $pid
+done
+kill -KILL $pid
+wait $pid || :
+"$jsprof" dump killed.cap >out
+hasnt __symbols__
+
+for cap in whole killed; do
+    run report $cap.cap
+    is_err ''
+    grep -q '^ *[1-9].* native  burn  \[host\]$' out || wrong 'does not name burn'
+    # Each tool alone; the others are not in PATH.
+    for tool in eu-addr2line llvm-symbolizer addr2line; do
+        path=$(command -v $tool) || continue
+        mkdir -p with-$tool
+        ln -sf "$path" with-$tool
+        PATH=$PWD/with-$tool run report --csv --lines $cap.cap
+        is_err ''
+        grep -q "^\"burn\",native,.*,\"host\",\"[^\"]*/host.c\",\($((hot - 1))\|$hot\)\$" out ||
+            wrong "gives no line of the loop of burn by $tool"
+        PATH=$PWD/with-$tool run tree --lines $cap.cap
+        grep -q " burn host.c:[0-9]*\$" out || wrong "gives no line by $tool"
+    done
+done
+
+# No tool, tools that fail, that answer too little or too much: a line, and the report.
+none='eu-addr2line, llvm-symbolizer and addr2line are not in PATH'
+PATH=$PWD/none run report --lines whole.cap
+is_rc 0
+is_err "jsprof: whole.cap: no lines of native code: $none"
+has ' burn  [host]'
+for body in 'exit 1' 'echo ??:0; exit 0' 'while read a; do echo a.c:1; echo a.c:1; done' \
+    'while read a; do echo a.c:1; done; exit 1' \
+    'while read a; do echo a.c:1; done; kill -KILL $$'; do
+    mkdir -p bad
+    printf '#!/bin/sh\n%s\n' "$body" >bad/addr2line
+    chmod +x bad/addr2line
+    PATH=$PWD/bad run report --lines whole.cap
+    is_rc 0
+    has ' burn  [host]'
+    hasnt 'a.c'
+    err=$(sed 's/for .*: it/for FILE: it/' err)
+    [ "$err" = "jsprof: whole.cap: $PWD/bad/addr2line gave no lines for FILE: it failed, \
+or answered something else" ] || wrong "says something else of: $body"
+done
+# Relative places in PATH are nobody's.
+(cd bad && PATH=.:bad: "$jsprof" report --lines ../whole.cap 2>&1) | grep -qF "$none" ||
+    wrong 'takes a tool from the current directory'
+# What a tool says reaches the terminal harmless.
+printf '#!/bin/sh\nwhile read a; do printf "/x/\\033[31mred.c:7\\n"; done\n' >bad/addr2line
+PATH=$PWD/bad run report --lines whole.cap
+has '\x1b[31mred.c:7 '
+
+# The host was built again: what is there now says nothing of what was recorded.
+mv host old
+host host
+run report killed.cap
+is_err "jsprof: killed.cap: no names or lines from $PWD/host: is not the file that was \
+recorded"
+has ' native  [host]'
+hasnt burn
+run report whole.cap
+is_err ''
+has ' burn  [host]'
+rm host
+run report killed.cap
+is_err "jsprof: killed.cap: no names or lines from $PWD/host: No such file or directory"
+exit $bad
