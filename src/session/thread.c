@@ -35,7 +35,8 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     size_t at = sizeof(struct jsp_thread);
     l.frames = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
     l.walked = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
-    l.record = thread_part(&at, jsp_record_words(setup->max_depth + 1, setup->max_depth) * sizeof(uint64_t));
+    uint32_t record = jsp_record_words(setup->max_depth + 1, setup->max_depth);
+    l.record = thread_part(&at, record * sizeof(uint64_t));
     l.merged = thread_part(&at, 2 * (setup->max_depth + 1) * sizeof(struct jsp_merged));
     l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
     l.end = at;

@@ -12,7 +12,11 @@ static const struct names_join {
 } names_joins[] = {
     { "", " ", "" }, { "", " (", ")" }, { "", ".", "" }, { "get ", ".", "" }, { "set ", ".", "" },
 };
-enum { NAMES_JOINS = sizeof names_joins / sizeof names_joins[0], NAMES_KIND_MASK = 0xFF, NAMES_KIND_JOIN = 0xFFFF };
+enum {
+    NAMES_JOINS = sizeof names_joins / sizeof names_joins[0],
+    NAMES_KIND_MASK = 0xFF,
+    NAMES_KIND_JOIN = 0xFFFF, /* and the join, without marks of one frame */
+};
 
 void jsp_names_init(struct jsp_names *names, struct jsp_arena *arena)
 {
