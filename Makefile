@@ -94,7 +94,7 @@ MOZJS_LIB := $(if $(GJS),$(B)/lib/libjsprof-mozjs.a)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: lib tool examples $(GJS) $(MOZJS_LIB) ## library, tool, examples; gjs-console if it can be built
+all: lib tool examples $(GJS) $(MOZJS_LIB) ## everything that can be built here
 
 lib: $(LIBS)
 
