@@ -3,9 +3,9 @@
  * registers, and compares the two, frame by frame, address and stack address.
  *
  * WALK_OUT names a file that gets a line a process, and each of the first differences
- * in full. WALK_MOST ends the sampling after so many samples (0: never). WALK_STILL:
- * look at the loaded objects once; for programs that open some all the time, in which
- * libunwind, which takes the loader's lock in the handler, would wait for us for ever.
+ * in full. WALK_MOST ends the sampling after so many samples (0: never). libunwind
+ * takes the loader's lock in the handler, so a program that opens objects all the time
+ * would stand still sooner or later: unwind_storm_test.c does that, without libunwind.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -239,8 +239,7 @@ static __attribute__((constructor)) void shim_begin(void)
     jsp_unwinder_init(&shim.unwinder, shim.low, shim.high, shim.pid);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (!getenv("WALK_STILL"))
-        pthread_create(&thread, NULL, shim_refresh, NULL);
+    pthread_create(&thread, NULL, shim_refresh, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     sigaction(SIGPROF, &act, NULL);
     if (timer_create(CLOCK_MONOTONIC, &event, &shim.timer) == 0)
