@@ -25,6 +25,12 @@ static alignas(8) unsigned char memory[sizeof(struct jsp_record) +
 static struct jsp_record *const record = (void *)memory;
 static ucontext_t context;
 
+/* A stack pointer below all that the caller has on the stack. */
+static __attribute__((noinline)) uintptr_t below(void)
+{
+    return (uintptr_t)__builtin_frame_address(0);
+}
+
 static void begin(void)
 {
     struct jsp_arena_memory there = { bytes, BYTES, slots, SLOTS };
@@ -38,9 +44,9 @@ static void begin(void)
     jsp_vmstack_init(&vm, &own, MAX, walked);
     /* Not getcontext: musl has none. */
 #if defined(__x86_64__)
-    context.uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)__builtin_frame_address(0);
+    context.uc_mcontext.gregs[REG_RSP] = (greg_t)below();
 #else
-    context.uc_mcontext.sp = (uintptr_t)__builtin_frame_address(0);
+    context.uc_mcontext.sp = below();
 #endif
 }
 
