@@ -1,6 +1,7 @@
 #!/bin/sh
 # real/sysprof.sh - our captures in the real libsysprof: as many samples as we read,
-# the same functions with the same shares, every address named, PROCESS first.
+# the same functions with the same shares, every address named, PROCESS first; also
+# when the program that was recorded is gone.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -20,7 +21,23 @@ $CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o "$tmp/reader" \
 ours()
 {
     "$B/bin/jsprof" report --native --csv "$1" | sed -n '2,${
-        s/^"\(.*\)",[a-z]*,[0-9]*,[0-9]*,\([0-9]*\),\([0-9]*\)$/\2\t\3\t\1/; s/""/"/g; p; }'
+        s/^"\(.*\)",[a-z]*,[0-9]*,[0-9]*,\([0-9]*\),\([0-9]*\)$/\2\t\3\t\1/; s/""/"/g; p; }' |
+        sort >"$tmp/b"
+    # Functions of one name in several files are one there: their totals overlap.
+    cut -f 3 "$tmp/b" | sort | uniq -d >"$tmp/several"
+    for side in a b; do
+        awk -F '\t' -v OFS='\t' 'FILENAME == ARGV[1] { several[$0]; next }
+            $3 in several { self[$3] += $1; next } { print }
+            END { for (name in self) print self[name], "several files", name }' \
+            "$tmp/several" "$tmp/$side" | sort >"$tmp/$side.sorted"
+    done
+}
+
+# C functions must stand among them, so that names of both kinds are compared.
+has_native() # CAPTURE
+{
+    "$B/bin/jsprof" report --native --csv "$1" | grep -q '^"lark_[a-z_]*",native,' ||
+        { echo "sysprof: $1: no C function of the host has a name"; exit 1; }
 }
 
 compare() # CAPTURE
@@ -31,15 +48,15 @@ compare() # CAPTURE
         exit 1
     fi
     # Their graph has the process as the root of all, in brackets; ours does not.
-    sed -n '3,$p' "$tmp/theirs" | grep -v "$tab\[.*\(minimal\|lark\|gjs-console\)" |
-        sort >"$tmp/a"
-    ours "$1" | sort >"$tmp/b"
+    sed -n '3,$p' "$tmp/theirs" | grep -v "$tab\[.*\(minimal\|lark\|gjs-console\)" \
+        >"$tmp/a"
+    ours "$1"
     samples=$(awk -F '\t' '{ n += $1 } END { print n + 0 }' "$tmp/b")
     if [ "$(sed -n 2p "$tmp/theirs")" != "samples $samples" ] || [ "$samples" = 0 ]; then
         echo "sysprof: $1: $(sed -n 2p "$tmp/theirs") there, $samples here"
         exit 1
     fi
-    diff "$tmp/a" "$tmp/b" || { echo "sysprof: $1: the shares differ"; exit 1; }
+    diff "$tmp/a.sorted" "$tmp/b.sorted" || { echo "sysprof: $1: the shares differ"; exit 1; }
     # What has no name is shown there as an address or "In File ...".
     if grep -Ei "$tab(0x[0-9a-f]+|in file .*|unwindable|\? .*)\$" "$tmp/a"; then
         echo "sysprof: $1: the above has no name"
@@ -54,6 +71,13 @@ JSPROF="$tmp/wall.cap" JSPROF_CLOCK=wall JSPROF_HZ=2000 "$B/bin/minimal" >/dev/n
 compare "$tmp/wall.cap"
 JSPROF="$tmp/lark.cap" "$B/bin/lark" "$SRCDIR/examples/lark/programs/fib.lark" 33 >/dev/null
 compare "$tmp/lark.cap"
+# The recorded program is gone: only what the capture brings along can name it.
+cp "$B/bin/lark" "$tmp/lark"
+JSPROF="$tmp/gone.cap" "$tmp/lark" --jit=off "$SRCDIR/examples/lark/programs/markdown.lark" \
+    "$SRCDIR/docs/capture.md" 40 >/dev/null
+rm "$tmp/lark"
+compare "$tmp/gone.cap"
+has_native "$tmp/gone.cap"
 if [ -x "$B/bin/gjs-console" ]; then
     "$B/bin/gjs-console" --profile-output="$tmp/gjs.cap" -c '
         function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
