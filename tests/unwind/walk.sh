@@ -42,7 +42,7 @@ under awk 'BEGIN { for (i = 0; i < 300000; i++) s = s + length(sprintf("%d %s", 
 ! command -v perl >/dev/null ||
     under perl -e 'for (1 .. 2e5) { $h{$_ % 999} .= join ",", sort 3, 1 }'
 if command -v gjs >/dev/null; then # JIT code has no tables: libunwind guesses, so do we
-    unjitted='let s = 0; for (let i = 0; i < 150000; i++) s += [i, 2, 1].sort().join().length;'
+    unjitted='let s = 0; for (let i = 0; i < 150000; i++) s += [i, 2, 1].sort().join().length; 0;'
     under gjs -c "$unjitted"
 fi
 
