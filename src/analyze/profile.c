@@ -93,7 +93,8 @@ static int64_t profile_end(const struct jsp_profile *p)
     const char *end = strptime(p->capture->capture_time, "%Y-%m-%dT%H:%M:%SZ", &tm);
     if (!end || *end || p->last_time < p->capture->time)
         return 0;
-    return timegm(&tm) + (p->last_time - p->capture->time) / 1000000000;
+    uint64_t ns = (uint64_t)p->last_time - (uint64_t)p->capture->time;
+    return timegm(&tm) + (int64_t)(ns / 1000000000);
 }
 
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,

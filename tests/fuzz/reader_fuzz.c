@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/functions.h"
+#include "analyze/lines.h"
 #include "analyze/samples.h"
 #include "analyze/tree.h"
 #include "capture/wire.h"
@@ -43,14 +44,24 @@ static void fuzz_walk(const struct jsp_profile *p)
     }
 }
 
-/* What must hold for any capture, however wrong. */
-static void fuzz_check(struct jsp_profile *p)
+static void fuzz_lines(struct jsp_profile *p)
+{
+    struct jsp_line_asks asks;
+    if (jsp_lines_collect(p, NULL, &asks) < 0)
+        return;
+    for (uint32_t i = 0; i < asks.n; i++)
+        jsp_lines_answer(p, &asks.list[i], (struct jsp_line){ { "f.c", i & 3 }, i });
+    jsp_lines_free(&asks);
+}
+
+/* What must hold for any capture, however wrong, and whatever of it is shown. */
+static void fuzz_check(struct jsp_profile *p, enum jsp_show show)
 {
     struct jsp_functions f;
     struct jsp_tree t;
-    struct jsp_tree_options options = { 0 };
+    struct jsp_tree_options options = { .select.show = show, .has_lines = show != 0 };
     uint64_t self = 0;
-    if (jsp_functions_build(&f, p, NULL) < 0)
+    if (jsp_functions_build(&f, p, &options.select) < 0)
         return;
     jsp_functions_sort(&f, p, JSP_SORT_SELF);
     for (uint32_t i = 0; i < f.n; i++) {
@@ -86,7 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (jsp_read_memory(&r, copy, size, why) == 0) {
         if (jsp_profile_load(&p, &r, NULL) == 0) {
             fuzz_walk(&p);
-            fuzz_check(&p);
+            fuzz_check(&p, JSP_SHOW_USUAL);
+            fuzz_lines(&p);
+            fuzz_check(&p, JSP_SHOW_ALL);
+            fuzz_check(&p, JSP_SHOW_VM);
             jsp_profile_free(&p);
         }
         jsp_read_close(&r);
