@@ -24,7 +24,8 @@ static struct jsp_arena drain_arena;
 static struct jsp_ring drain_ring;
 static struct jsp_output drain_output;
 static uint64_t drain_words[DRAIN_RING];
-static uint64_t drain_space[4 + 3 * JSP_OUTPUT_MAX_FRAMES];
+static struct jsp_codes drain_codes;
+static uint64_t drain_space[1 << 12];
 static uint32_t drain_random = 1;
 
 static void drain_set_up(void)
@@ -39,21 +40,26 @@ static void drain_set_up(void)
         bench_need(drain_ids[i] != JSP_LABEL_LOST, "naming functions");
     }
     jsp_ring_init(&drain_ring, drain_words, DRAIN_RING);
+    jsp_codes_init(&drain_codes);
 }
 
-/* Two runs of 30 whose stack addresses interleave, outermost (highest) first. */
+/* 15 VM frames in each of two runs and 30 native ones, whose stack addresses interleave. */
 static void drain_fill(struct jsp_record *r, uint64_t time)
 {
-    *r = (struct jsp_record){ .time_ns = time, .cpu_ns = 1000000, .weight = 1 };
-    r->n[JSP_RUN_ARRAY] = DRAIN_FRAMES / 2;
-    r->n[JSP_RUN_HOST] = DRAIN_FRAMES / 2;
-    for (int i = 0; i < DRAIN_FRAMES; i++) {
+    enum { VM = DRAIN_FRAMES / 2, RUN = VM / 2 };
+    *r = (struct jsp_record){ .time_ns = time, .cpu_ns = 1000000, .weight = 1, .n_native = VM };
+    r->n[JSP_RUN_ARRAY] = RUN;
+    r->n[JSP_RUN_HOST] = VM - RUN;
+    for (uint32_t i = 0; i < VM; i++) {
         drain_random = drain_random * 1664525u + 1013904223u;
-        uint32_t half = (uint32_t)i % (DRAIN_FRAMES / 2), run = i >= DRAIN_FRAMES / 2;
         r->frames[i] = (struct jsp_rec_frame){
             .id = drain_ids[(drain_random >> 8) % DRAIN_FUNCTIONS],
-            .line = time & 1 ? half + 1 : 0,
-            .sp = 0x7fff00000000u - (2 * half + run) * 128,
+            .line = time & 1 ? i + 1 : 0,
+            .sp = 0x7fff00000000u - (i % RUN * 4 + i / RUN * 2) * 64,
+        };
+        jsp_record_natives(r)[VM - 1 - i] = (struct jsp_rec_native){
+            (uint64_t)(uintptr_t)drain_fill + (drain_random >> 20) % 4096,
+            0x7fff00000000u - i * 128 + 64,
         };
     }
 }
@@ -64,7 +70,7 @@ static void drain_push_batch(void)
     static uint64_t time;
     for (int i = 0; i < DRAIN_BATCH; i++) {
         drain_fill(r, ++time);
-        bench_need(jsp_ring_push(&drain_ring, drain_space, jsp_record_words(DRAIN_FRAMES)),
+        bench_need(jsp_ring_push(&drain_ring, drain_space, jsp_record_words(DRAIN_FRAMES / 2, DRAIN_FRAMES / 2)),
                    "filling the ring");
     }
 }
@@ -96,6 +102,8 @@ static double drain_round(const char *path, uint64_t *bytes)
     memset(&drain_output, 0, sizeof drain_output);
     bench_need(jsp_output_open(&drain_output, drain_file(path), &drain_arena) == 0 &&
                jsp_output_thread(&drain_output, 0) == 0, "opening a capture");
+    drain_output.frames.codes = &drain_codes;
+    jsp_natives_refresh(&drain_output.natives, &drain_output.writer);
     for (int i = 0; i < DRAIN_BATCHES; i++) {
         drain_push_batch();
         double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -19,10 +19,6 @@
 #include "bench.h"
 #include "sigsafe/sample.h"
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#pragma GCC diagnostic ignored "-Wdangling-pointer" /* see calls.c */
-#endif
-
 enum { HANDLER_BATCH = 400, HANDLER_DEPTH = 30, HANDLER_PARTS = 2000,
        HANDLER_FAR = 1000000000 /* seconds */ };
 
@@ -72,6 +68,7 @@ struct handler_case {
     const char *name, *limit;
     int clock;
     bool labels; /* pushed labels, else registered functions */
+    bool native; /* also the C stack */
 };
 
 static void handler_measure(jsprof *p, jsprof_thread *t, const struct handler_case *c)
@@ -97,9 +94,10 @@ static void handler_measure(jsprof *p, jsprof_thread *t, const struct handler_ca
     bench_print(&(struct bench_row){ c->name, c->limit, 2, "x", peer }, &ratio);
 }
 
-static void handler_open(jsprof **p, jsprof_thread **t, int clock)
+static void handler_open(jsprof **p, jsprof_thread **t, const struct handler_case *c)
 {
-    jsprof_options o = { .size = sizeof o, .hz = 1, .clock = clock, .flags = JSPROF_USE_FD };
+    jsprof_options o = { .size = sizeof o, .hz = 1, .clock = c->clock,
+                         .flags = JSPROF_USE_FD | (c->native ? 0 : JSPROF_NO_NATIVE) };
     o.fd = open("/dev/null", O_WRONLY);
     bench_need(jsprof_open(p, &o) == 0 && jsprof_thread_attach(*p, "bench", t) == 0 &&
                jsprof_start(*p) == 0, "starting a session");
@@ -110,7 +108,7 @@ static void handler_array(const struct handler_case *c)
 {
     jsprof *p;
     jsprof_thread *t;
-    handler_open(&p, &t, c->clock);
+    handler_open(&p, &t, c);
     for (int i = 0; i < HANDLER_DEPTH; i++)
         if (c->labels)
             jsprof_push(t, handler_text[i], NULL, 7);
@@ -135,7 +133,7 @@ static void handler_host(void)
         .sp_offset = offsetof(struct handler_entry, sp),
         .line_offset = offsetof(struct handler_entry, line), .pc_offset = JSPROF_NO_FIELD,
     };
-    handler_open(&p, &t, JSPROF_CLOCK_CPU);
+    handler_open(&p, &t, &c);
     bench_need(jsprof_thread_set_stack(t, &stack) == 0, "jsprof_thread_set_stack");
     handler_depth = HANDLER_DEPTH;
     handler_measure(p, t, &c);
@@ -144,17 +142,26 @@ static void handler_host(void)
 }
 
 /* Linked entries, on a C stack that is as deep as the VM's. */
-static __attribute__((noinline)) void handler_links(jsprof *p, jsprof_thread *t, int depth)
+static __attribute__((noinline)) void handler_links(jsprof *p, jsprof_thread *t,
+                                                    const struct handler_case *c, int depth)
 {
-    static const struct handler_case c = { .name = "handler, 30 linked functions",
-                                           .limit = "<= 2x empty" };
     jsprof_link link;
     jsprof_link_enter(t, &link, handler_functions[depth]);
     if (depth + 1 < HANDLER_DEPTH)
-        handler_links(p, t, depth + 1);
+        handler_links(p, t, c, depth + 1);
     else
-        handler_measure(p, t, &c);
+        handler_measure(p, t, c);
     jsprof_link_leave(t, &link);
+}
+
+static void handler_linked(const struct handler_case *c)
+{
+    jsprof *p;
+    jsprof_thread *t;
+    handler_open(&p, &t, c);
+    handler_links(p, t, c, 0);
+    jsprof_close(p);
+    jsprof_thread_detach(t);
 }
 
 static void handler_empty_stack(void)
@@ -162,9 +169,8 @@ static void handler_empty_stack(void)
     static const struct handler_case c = { .name = "handler, no frame at all" };
     jsprof *p;
     jsprof_thread *t;
-    handler_open(&p, &t, JSPROF_CLOCK_CPU);
+    handler_open(&p, &t, &c);
     handler_measure(p, t, &c);
-    handler_links(p, t, 0);
     jsprof_close(p);
     jsprof_thread_detach(t);
 }
@@ -182,16 +188,17 @@ static const char *const handler_part_names[] = {
 
 static void handler_part_run(enum handler_part part, struct jsp_sampled *s, ucontext_t *uc)
 {
+    struct jsp_where where = { .ucontext = uc, .sp = jsp_regs_sp(uc) };
     struct itimerspec when = { { 0, 0 }, { HANDLER_FAR, 0 } };
     struct timespec ts;
     switch (part) {
     case PART_MONOTONIC: clock_gettime(CLOCK_MONOTONIC, &ts); break;
     case PART_CPU: clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts); break;
     case PART_REARM: timer_settime(s->timer, TIMER_ABSTIME, &when, NULL); break;
-    case PART_STACK: jsp_vmstack_read(&s->vm, &s->names, uc, s->record); break;
+    case PART_STACK: jsp_vmstack_read(&s->vm, &s->names, &where, s->record); break;
     case PART_PUSH:
         jsp_ring_push(&s->ring, (const uint64_t *)(const void *)s->record,
-                      jsp_record_words(jsp_record_frames(s->record)));
+                      jsp_record_words(jsp_record_frames(s->record), 0));
         break;
     case PARTS: break;
     }
@@ -216,9 +223,10 @@ static void handler_part(enum handler_part part, struct jsp_sampled *s, jsprof *
 
 static void handler_parts(int clock)
 {
+    struct handler_case c = { .clock = clock };
     jsprof *p;
     jsprof_thread *t;
-    handler_open(&p, &t, clock);
+    handler_open(&p, &t, &c);
     for (int i = 0; i < HANDLER_DEPTH; i++)
         jsprof_enter(t, handler_functions[i]);
     handler_send(SIGPROF, handler_value(t));
@@ -244,9 +252,14 @@ static void handler_set_up(void)
 }
 
 static const struct handler_case handler_cases[] = {
-    { "handler, 30 functions (array)", "<= 2x empty", JSPROF_CLOCK_CPU, false },
-    { "handler, the same, wall clock", "<= 2x empty", JSPROF_CLOCK_WALL, false },
-    { "handler, 30 labels (array)", "<= 2x empty", JSPROF_CLOCK_CPU, true },
+    { "handler, 30 functions (array)", "<= 2x empty", JSPROF_CLOCK_CPU, false, false },
+    { "handler, the same, wall clock", "<= 2x empty", JSPROF_CLOCK_WALL, false, false },
+    { "handler, 30 labels (array)", "<= 2x empty", JSPROF_CLOCK_CPU, true, false },
+};
+
+static const struct handler_case handler_linked_cases[] = {
+    { "handler, 30 linked functions", "<= 2x empty", JSPROF_CLOCK_CPU, false, false },
+    { "handler, 30 native and 30 linked", "<= 2x empty", JSPROF_CLOCK_CPU, false, true },
 };
 
 int main(void)
@@ -254,6 +267,8 @@ int main(void)
     bench_pin();
     handler_set_up();
     handler_empty_stack();
+    for (size_t i = 0; i < sizeof handler_linked_cases / sizeof *handler_linked_cases; i++)
+        handler_linked(&handler_linked_cases[i]);
     for (size_t i = 0; i < sizeof handler_cases / sizeof *handler_cases; i++)
         handler_array(&handler_cases[i]);
     handler_host();
