@@ -18,9 +18,12 @@
 #include <cstdint>
 #include <new>
 
+#include <link.h>
 #include <ucontext.h>
 
+#include <js/Class.h>
 #include <js/GCAPI.h>
+#include <js/GlobalObject.h>
 #include <js/ProfilingCategory.h>
 #include <js/ProfilingFrameIterator.h>
 #include <js/ProfilingStack.h>
@@ -348,7 +351,70 @@ int mozjs_join_thread(jsprof_mozjs *m)
     return err;
 }
 
+/* -- The engine's own code ------------------------------------------------------- */
+
+struct mozjs_search {
+    jsprof *session;
+    uintptr_t inside;
+    int err;
+};
+
+uintptr_t mozjs_start(const dl_phdr_info *object, const ElfW(Phdr) &segment)
+{
+    return object->dlpi_addr + segment.p_vaddr;
+}
+
+bool mozjs_has(const dl_phdr_info *object, uintptr_t address)
+{
+    const auto *end = object->dlpi_phdr + object->dlpi_phnum;
+
+    return std::any_of(object->dlpi_phdr, end, [=](const ElfW(Phdr) &segment) {
+        return segment.p_type == PT_LOAD &&
+               address - mozjs_start(object, segment) < segment.p_memsz;
+    });
+}
+
+int mozjs_hide_segment(jsprof *session, const dl_phdr_info *object, const ElfW(Phdr) &segment)
+{
+    const auto *start = reinterpret_cast<const void *>(mozjs_start(object, segment));
+
+    if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
+        return 0;
+    return jsprof_interpreter_add(session, start, segment.p_memsz);
+}
+
+/* 1: it was this one; as dl_iterate_phdr has it. */
+int mozjs_hide_object(dl_phdr_info *object, size_t, void *data)
+{
+    auto *search = static_cast<mozjs_search *>(data);
+
+    if (!mozjs_has(object, search->inside))
+        return 0;
+    search->err = 0;
+    for (int i = 0; i < object->dlpi_phnum && search->err == 0; i++)
+        search->err = mozjs_hide_segment(search->session, object, object->dlpi_phdr[i]);
+    return 1;
+}
+
+/* A function's address may be that of a stub in the program; what SpiderMonkey itself
+ * keeps in a table of its own may not. */
+const void *mozjs_inside(void)
+{
+    return reinterpret_cast<const void *>(JS::DefaultGlobalClassOps.trace);
+}
+
 } // namespace
+
+int jsprof_mozjs_hide(jsprof *session, const void *inside)
+{
+    mozjs_search search = { session, mozjs_address(inside ? inside : mozjs_inside()),
+                            -ENOENT };
+
+    if (!session)
+        return -EINVAL;
+    (void)dl_iterate_phdr(mozjs_hide_object, &search);
+    return search.err;
+}
 
 /* Paused: a sample must not meet a context that is half switched over. */
 int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out)

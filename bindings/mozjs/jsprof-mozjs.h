@@ -6,13 +6,14 @@
  * session, then its context to the thread:
  *
  *     jsprof_thread *me; jsprof_mozjs *js;
+ *     jsprof_mozjs_hide(prof, NULL);
  *     jsprof_thread_attach(prof, "main", &me);
  *     jsprof_mozjs_attach(me, cx, &js);
  *         ... run scripts ...
  *     jsprof_mozjs_detach(js);
  *     jsprof_thread_detach(me);
  *
- * Both functions belong to the thread that runs the context. A program that ends
+ * Attach and detach belong to the thread that runs the context. A program that ends
  * by exit() from inside a script just closes its session: detaching is for a
  * context that goes on, or is destroyed in order.
  */
@@ -27,6 +28,13 @@ extern "C" {
 #else
 typedef struct JSContext JSContext;
 #endif
+
+/* The C++ code of the program or library that `inside` points into is the engine's:
+ * views hide its frames unless they are asked, and their time counts for the script.
+ * NULL: SpiderMonkey itself. Another address: glue of the host's own. Once a session,
+ * on any thread. -EINVAL: no session; -ENOENT: nothing is loaded there; -ENOMEM;
+ * -ECHILD. */
+int jsprof_mozjs_hide(jsprof *session, const void *inside);
 
 /* The tie between one thread of a session and one JSContext. */
 typedef struct jsprof_mozjs jsprof_mozjs;

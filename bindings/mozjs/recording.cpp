@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include "farewell.h"
@@ -142,10 +143,27 @@ void recording_close(void)
     pthread_mutex_unlock(&recording_lock);
 }
 
+/* What stands between a script and the C function that it calls, or that calls it: the
+ * engine, gjs and the library by which gjs calls. Where that one can not be found, its
+ * frames are seen. */
+int recording_hide_glue(void)
+{
+    const void *ffi = dlsym(RTLD_DEFAULT, "ffi_call");
+    int err = jsprof_mozjs_hide(recording_session, nullptr);
+
+    if (err == 0)
+        err = jsprof_mozjs_hide(recording_session, dlsym(RTLD_DEFAULT, "gjs_context_new"));
+    if (err == 0 && ffi)
+        err = jsprof_mozjs_hide(recording_session, ffi);
+    return err;
+}
+
 int recording_join(JSContext *cx)
 {
-    int err = jsprof_thread_attach(recording_session, "main", &recording_thread);
+    int err = recording_hide_glue();
 
+    if (err == 0)
+        err = jsprof_thread_attach(recording_session, "main", &recording_thread);
     if (err == 0)
         err = jsprof_mozjs_attach(recording_thread, cx, &recording_js);
     if (err == 0)
