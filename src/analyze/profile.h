@@ -50,7 +50,7 @@ struct jsp_stack {
 };
 
 /* Interpreted and compiled code of one name is one function (of kind VM here): which
- * of them ran is told by each frame. Native functions of one name in two files are two. */
+ * of them ran is told by each frame. Native ones of one name in two files are two. */
 struct jsp_function {
     const char *name;   /* owned by the profile */
     const char *module; /* the same; of native code its file's name, else "" */

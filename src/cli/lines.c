@@ -92,7 +92,8 @@ static int lines_spawn(const struct cli_lines_tool *tool, const char *file,
     if (!err)
         err = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     if (!err)
-        err = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+        err = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+                                               O_WRONLY, 0);
     if (!err)
         err = posix_spawn(pid, tool->path, &actions, NULL, copies, environ);
     posix_spawn_file_actions_destroy(&actions);

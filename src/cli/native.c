@@ -131,12 +131,16 @@ static const char *native_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The formats cut what is too long. */
-static void native_put(char out[CLI_PLACE], const struct cli_capture *c,
-                       const char *format, const char *text)
+/* At most so many bytes of a text, made harmless and never cut inside a character. */
+static void native_put(char *out, const struct cli_capture *c, const char *text, int most)
 {
     char *clean = cli_clean(&c->style, cli_span(text));
-    snprintf(out, CLI_PLACE, format, clean ? clean : "");
+    size_t len = clean ? strlen(clean) : 0, n = len < (size_t)most ? len : (size_t)most;
+    while (n < len && n > 0 && ((unsigned char)clean[n] & 0xC0) == 0x80)
+        n--;
+    if (n)
+        memcpy(out, clean, n);
+    out[n] = 0;
     free(clean);
 }
 
@@ -146,7 +150,9 @@ void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
     out[0] = 0;
     if (line.line == 0)
         return;
-    native_put(out, c, " %.40s", native_base(line.file ? c->profile.files[line.file] : ""));
+    const char *path = line.file ? c->profile.files[line.file] : "";
+    *out = ' ';
+    native_put(out + 1, c, native_base(path), CLI_PLACE - CLI_NUMBER);
     snprintf(out + strlen(out), CLI_PLACE - strlen(out), ":%" PRIu32, line.line);
 }
 
@@ -162,6 +168,9 @@ void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c,
                        const struct jsp_function *f)
 {
     out[0] = 0;
-    if (*f->module && !native_says_module(f))
-        native_put(out, c, "  [%.56s]", f->module);
+    if (!*f->module || native_says_module(f))
+        return;
+    strcpy(out, "  [");
+    native_put(out + 3, c, f->module, CLI_PLACE - 5);
+    strcat(out, "]");
 }

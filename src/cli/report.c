@@ -24,7 +24,7 @@ static const char report_help[] =
     "  --limit N        so many functions at most; 0 is all (default 30)\n"
     "  --thread WHICH   only the thread of this name or number\n"
     CLI_NATIVE_HELP
-    "  --lines          also files and lines of native code (asks addr2line or its like)\n"
+    "  --lines          also files and lines of native code, asked of addr2line\n"
     "  --csv            comma-separated: function, kind, self and total (ns, or samples\n"
     "                   where the capture names no clock), self and total samples\n"
     "\n"

@@ -17,7 +17,8 @@ row '25.0% 21.7 1.00 ms 1 25.0% 1.00 ms ████ synth [interpreter]'
 hasnt run_loop
 is_err ''
 run report --native merged.cap
-row '75.0% 21.7 3.00 ms 3 100.0% 4.00 ms ████████████░░░░ native run_loop [host]'
+row '75.0% 21.7 3.00 ms 3 100.0% 4.00 ms █'
+row 'native run_loop [host]'
 hasnt '[interpreter]'
 run report --vm merged.cap
 row '75.0% 21.7 3.00 ms 3 75.0% 3.00 ms ████████████ vm work'
@@ -129,6 +130,11 @@ done
 printf '#!/bin/sh\nwhile read a; do printf "/x/\\033[31mred.c:7\\n"; done\n' >bad/addr2line
 PATH=$PWD/bad run report --lines whole.cap
 has '\x1b[31mred.c:7 '
+long=$(printf '%0.sö' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)
+printf '#!/bin/sh\nwhile read a; do echo /x/l%s.c:7; done\n' "$long" >bad/addr2line
+PATH=$PWD/bad run report --lines whole.cap
+has ' lööööööööööööööö:7 '
+iconv -f UTF-8 -t UTF-8 out >/dev/null || wrong 'cuts a character in two'
 
 # The host was built again: what is there now says nothing of what was recorded.
 mv host old
