@@ -94,6 +94,23 @@ static inline uint64_t stack_each(const struct host *h, const struct stack_reade
     return n;
 }
 
+/* Run this on a thread whose stack lies right below the alternate signal stack that it is
+ * given, or right above it; its checks are the only ones meanwhile. */
+static inline void stack_run_beside(void *(*body)(void *alternate), bool is_above)
+{
+    const size_t own = 1 << 20, other = 1 << 16, all = own + other;
+    char *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t attr;
+    pthread_t thread;
+    pthread_attr_init(&attr);
+    pthread_attr_setstack(&attr, is_above ? at + other : at, own);
+    if (CHECK(at != MAP_FAILED) &&
+        CHECK_EQ(pthread_create(&thread, &attr, body, is_above ? at : at + own), 0))
+        pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    munmap(at, all);
+}
+
 /* How a program's stacks compare with the one way in which it calls. */
 struct stack_chain {
     const char *const *calls; /* outermost first; ends with NULL */
