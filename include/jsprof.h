@@ -168,6 +168,11 @@ enum jsprof_join {
 /* Or this too: the frame begins a new activation of the interpreter's loop. */
 enum { JSPROF_FRAME_ENTRY = 1 << 16 };
 
+/* Or, from a walker, no frame but registers: a C function called into compiled code
+ * that is not registered, and the C stack goes on there: `pc` is the return address
+ * in it, `sp` and `detail` its stack and frame pointer behind the call. */
+enum { JSPROF_FRAME_CALLER = 1 << 17 };
+
 /* A function of the host, named once. Lives until jsprof_function_free and
  * belongs to no session, so it may serve many. */
 typedef struct jsprof_function jsprof_function;

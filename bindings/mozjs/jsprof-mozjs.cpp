@@ -46,6 +46,8 @@ struct jsprof_mozjs {
     /* Called through here and not by name, see mozjs_bind_symbols. */
     uint32_t (JS::ProfilingFrameIterator::*extract)(JS::ProfilingFrameIterator::Frame *,
                                                     uint32_t, uint32_t) const;
+    mozilla::Maybe<JS::ProfilingFrameIterator::RegisterState> (
+        JS::ProfilingFrameIterator::*entry)() const;
     void (JS::ProfilingFrameIterator::*next)();
 
     /* Always: cx has our stack, or (after a detach that answered -EBUSY) profiling
@@ -153,6 +155,19 @@ jsprof_frame mozjs_compiled_frame(const Walk::Frame &frame)
     return out;
 }
 
+/* Where the C stack goes on if this frame was called by C++ code. */
+bool mozjs_caller(const mozilla::Maybe<Walk::RegisterState> &regs, jsprof_frame *out)
+{
+    if (regs.isNothing() || !regs->pc)
+        return false;
+    *out = {};
+    out->pc = mozjs_address(regs->pc);
+    out->sp = mozjs_address(regs->sp);
+    out->detail = static_cast<const char *>(regs->fp);
+    out->kind = JSPROF_FRAME_CALLER;
+    return true;
+}
+
 /* Make out[first] the first of n. By reversing, which calls no library function. */
 void mozjs_rotate(jsprof_frame *out, uint32_t first, uint32_t n)
 {
@@ -186,7 +201,8 @@ uint32_t mozjs_count(const jsprof_mozjs *m, const Walk::RegisterState &regs)
  * SpiderMonkey made this iterator for a thread that is stopped anywhere; where it is
  * changing what the iterator reads, it finds nothing. Of too many frames the outermost
  * are kept, for a tree needs its roots: as many as are too many are not named, and if
- * inlined ones make them too many again, `out` has been used as a ring. */
+ * inlined ones and callers in C++ make them too many again, `out` has been used as a
+ * ring. */
 uint32_t mozjs_walk(const jsprof_mozjs *m, const ucontext_t *context, jsprof_frame *out,
                     uint32_t max)
 {
@@ -201,6 +217,8 @@ uint32_t mozjs_walk(const jsprof_mozjs *m, const ucontext_t *context, jsprof_fra
 
         for (uint32_t i = 0; i < inlined && max > 0; i++, n++)
             out[n % max] = mozjs_compiled_frame(frames[i]);
+        if (max > 0 && mozjs_caller((walk.*m->entry)(), &out[n % max]))
+            n++;
     }
     if (n > max && max > 0)
         mozjs_rotate(out, n % max, max);
@@ -300,6 +318,7 @@ void mozjs_bind_symbols(jsprof_mozjs *m)
     jsprof_frame frame;
 
     m->extract = &Walk::extractStack;
+    m->entry = &Walk::getCppEntryRegisters;
     m->next = &Walk::operator++;
     (void)mozjs_walk(m, &nowhere, &frame, 1);
     (void)JS::GetProfilingCategoryPairInfo(JS::ProfilingCategoryPair::OTHER);

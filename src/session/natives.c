@@ -24,15 +24,25 @@ void jsp_natives_close(struct jsp_natives *natives)
     natives->n_told = 0;
 }
 
+/* Before the first refresh nothing is known, and hosts map memory for code at any time. */
+static const struct jsp_map *natives_map(struct jsp_natives *natives, uint64_t addr)
+{
+    const struct jsp_map *map = jsp_maps_find(&natives->maps, addr);
+    if (map || natives->has_looked)
+        return map;
+    natives->has_looked = true;
+    return jsp_maps_read(&natives->maps) ? NULL : jsp_maps_find(&natives->maps, addr);
+}
+
 bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr)
 {
     uint64_t slot = addr * 0x9E3779B97F4A7C15u >> 52;
     struct jsp_natives_seen *seen = &natives->seen[slot];
     if (seen->addr == addr)
         return seen->in_file;
-    const struct jsp_map *map = jsp_maps_find(&natives->maps, addr);
+    const struct jsp_map *map = natives_map(natives, addr);
     jsp_bundle_see(natives->bundle, addr);
-    /* What is not mapped as of the last refresh came with an object since then. */
+    /* What is not mapped as of the last look came with an object since then. */
     *seen = (struct jsp_natives_seen){ addr, !map || *map->path };
     return seen->in_file;
 }
@@ -85,6 +95,7 @@ void jsp_natives_refresh(struct jsp_natives *natives, struct jsp_writer *w)
 {
     if (jsp_maps_read(&natives->maps) != 0)
         return;
+    natives->has_looked = false;
     memset(natives->seen, 0, sizeof natives->seen); /* what was where may have changed */
     natives_tell_new(natives, w);
     jsp_bundle_settle(natives->bundle);

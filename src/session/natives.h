@@ -17,7 +17,8 @@ enum { JSP_NATIVES_CACHE = 4096 }; /* power of two */
 
 struct jsp_natives {
     struct jsp_bundle *bundle; /* owned */
-    struct jsp_maps maps;      /* as of the last refresh */
+    struct jsp_maps maps;      /* as of the last refresh, or a look in between */
+    bool has_looked;           /* once between two refreshes */
     uint64_t *told;            /* owned: sorted starts of the maps that have a MAP frame */
     size_t n_told;
     struct jsp_natives_seen {

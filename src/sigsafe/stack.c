@@ -26,6 +26,8 @@ static void stack_natives(struct jsp_sampled *self, const struct jsp_where *wher
     /* M1. ORDER: acquire, pairs with the publishing of a map: its tables are whole. */
     const struct jsp_unwind_map *map =
         self->map ? atomic_load_explicit(self->map, memory_order_acquire) : NULL; /* ORDER: M1 */
+    self->unwinder.callers = self->vm.walked;
+    self->unwinder.n_callers = where->is_paused ? 0 : self->vm.n_callers;
     if (map && here)
         self->record->stop = (uint16_t)jsp_unwind_from(&self->unwinder, map, here, &out);
     else if (map)

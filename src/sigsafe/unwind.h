@@ -40,6 +40,8 @@ enum { JSP_UNWIND_CACHED = 1024 }; /* power of two */
 struct jsp_unwinder {
     struct jsp_memread mem;
     struct jsp_jitrows *jit;  /* borrowed; NULL: none */
+    const jsprof_frame *callers; /* of the host's compiled code, innermost first */
+    uint32_t n_callers;
     uint64_t generation;      /* the map that the cache is of */
     _Atomic uint64_t stops[JSP_N_STOPS]; /* walks by how they ended */
     struct jsp_regs crossed;  /* what the last trampoline brought back */

@@ -200,6 +200,25 @@ static int step_by_host_row(struct jsp_unwind_walk *w, const jsprof_code_row *ro
     return step_to(w, &to);
 }
 
+/* Did the host's walker tell who called into this code? Then on from there. */
+static const jsprof_frame *step_caller(const struct jsp_unwind_walk *w)
+{
+    const struct jsp_unwinder *u = w->u;
+    for (uint32_t i = 0; i < u->n_callers; i++)
+        if (u->callers[i].sp > w->at.sp)
+            return &u->callers[i];
+    return NULL;
+}
+
+static int step_by_caller(struct jsp_unwind_walk *w, const jsprof_frame *caller)
+{
+    struct jsp_regs_core to = { 0 }; /* what it had in other registers nobody knows */
+    to.pc = caller->pc;
+    to.sp = caller->sp;
+    to.fp = (uintptr_t)caller->detail;
+    return step_to(w, &to);
+}
+
 static int step_without_rows(struct jsp_unwind_walk *w)
 {
     jsprof_code_row row;
@@ -210,7 +229,8 @@ static int step_without_rows(struct jsp_unwind_walk *w)
         return step_by_host_row(w, &row);
     if (is == JSP_JITROWS_NONE && step_at_trampoline(w))
         return step_cross(w);
-    return step_by_pointer(w);
+    const jsprof_frame *caller = is == JSP_JITROWS_NONE ? step_caller(w) : NULL;
+    return caller ? step_by_caller(w, caller) : step_by_pointer(w);
 }
 
 int jsp_unwind_step(struct jsp_unwind_walk *w, uint32_t how)

@@ -185,6 +185,15 @@ static void vmstack_host(struct vmstack_out *out)
     }
 }
 
+/* Registers of C functions that called into compiled code: to the head of the list,
+ * where the unwinder finds them. The frames that stood there have been put. */
+static void vmstack_callers(struct jsp_vmstack *vm, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (vm->walked[i].kind & JSPROF_FRAME_CALLER)
+            vm->walked[vm->n_callers++] = vm->walked[i];
+}
+
 /* The walker tells innermost first; the run is outermost first. */
 static void vmstack_walker(struct vmstack_out *out, const void *ucontext)
 {
@@ -192,7 +201,9 @@ static void vmstack_walker(struct vmstack_out *out, const void *ucontext)
     uint32_t there = vm->walk_sigsafe(vm->walk_host, ucontext, vm->walked, out->room);
     uint32_t n = there < out->room ? there : out->room;
     for (uint32_t i = n; i-- > 0;)
-        vmstack_put(out, &vm->walked[i]);
+        if (!(vm->walked[i].kind & JSPROF_FRAME_CALLER))
+            vmstack_put(out, &vm->walked[i]);
+    vmstack_callers(vm, n);
     vmstack_cut(out, there - n);
 }
 
@@ -201,6 +212,7 @@ void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
 {
     struct vmstack_out out = { vm, names, record->frames, vm->max_depth, 0, 0 };
 
+    vm->n_callers = 0;
     for (int run = 0; run < JSP_N_RUNS; run++) {
         if (run == JSP_RUN_LINKS && vm->own->top)
             vmstack_links(&out, where->sp);

@@ -27,6 +27,7 @@ struct jsp_vmstack {
     uintptr_t stack_low, stack_high;     /* the thread's C stack */
     uint32_t max_depth;
     jsprof_frame *walked; /* borrowed, max_depth of them */
+    uint32_t n_callers;   /* the last sample's, innermost first, at the head of `walked` */
     _Atomic uint64_t n_cut;
     _Atomic uint64_t n_bad;
 };
