@@ -38,7 +38,8 @@ static int backtrace_copy(struct jsp_sampled *self, const struct jsp_backtrace_f
     static const struct jsp_loops none; /* the drain knows them, not the handler */
     uint32_t n = jsp_merge(self->record, &none, self->merged), to = 0;
     for (uint32_t i = 0; i < n && to < max; i++)
-        if (from->ucontext || !self->merged[i].leaf)
+        if ((from->ucontext || !self->merged[i].leaf) &&
+            self->merged[i].ip != JSP_NATIVE_TOLD)
             out[to++] = backtrace_frame(self, &self->merged[i]);
     return (int)to;
 }

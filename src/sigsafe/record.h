@@ -22,6 +22,9 @@ struct jsp_rec_frame {
     uint32_t zero;
 };
 
+/* In place of an address: compiled code, whose frames the host's walker tells. */
+#define JSP_NATIVE_TOLD UINT64_MAX
+
 struct jsp_rec_native {
     uint64_t ip;  /* return address, but for the innermost frame */
     uint64_t cfa; /* the caller's stack pointer: what is below belongs to this frame */

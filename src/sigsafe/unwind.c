@@ -97,6 +97,8 @@ static enum jsp_unwind_stop unwind_walk(struct jsp_unwind_walk *w, struct jsp_un
             w->is_exact = is_exact;
             stop = jsp_unwind_step(w, how);
             to = w->at;
+            if (w->is_told)
+                out->frames[n].ip = JSP_NATIVE_TOLD;
         }
         if (stop == JSP_STEP_ON)
             out->frames[n].cfa = w->cfa;

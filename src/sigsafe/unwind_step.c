@@ -216,6 +216,7 @@ static int step_by_caller(struct jsp_unwind_walk *w, const jsprof_frame *caller)
     to.pc = caller->pc;
     to.sp = caller->sp;
     to.fp = (uintptr_t)caller->detail;
+    w->is_told = true;
     return step_to(w, &to);
 }
 
@@ -235,6 +236,7 @@ static int step_without_rows(struct jsp_unwind_walk *w)
 
 int jsp_unwind_step(struct jsp_unwind_walk *w, uint32_t how)
 {
+    w->is_told = false;
     switch (jsp_how_kind(how)) {
     case JSP_HOW_END: return JSP_STOP_END;
     case JSP_HOW_RULE: return step_by_rule(w, jsp_how_rule(how));

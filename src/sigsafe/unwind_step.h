@@ -18,6 +18,7 @@ struct jsp_unwind_walk {
     const struct jsp_regs *regs; /* of an interrupted frame; or NULL */
     bool is_exact;               /* at.pc is the instruction to be run next */
     uint32_t crossings;          /* trampolines that may still be crossed */
+    bool is_told;                /* out: by the host's walker */
     uintptr_t cfa;               /* out: of the frame that was left */
 };
 

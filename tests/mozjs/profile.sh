@@ -49,12 +49,20 @@ at_least() # self|total REGEX PERCENT
     check "$1 share of $2 is $at_least_is %, not $3 or more" test "$at_least_is" -ge "$3"
 }
 
-# Names of each sample's frames, leaf first, one sample to a line, tabs between.
+# Names of each sample's frames, leaf first, one sample to a line, tabs between. Before
+# a native one stands C: or, where it is the engine's or its glue, I:.
 stacks() # CAPTURE
 {
     "$JSPROF_TOOL" dump "$1" | awk '
         / SAMPLE / { if (line != "") print line; line = ""; on = 1; next }
         on && /^    e[0-9a-f]+  / { sub(/^ +[0-9a-f]+  /, ""); line = line "\t" $0; next }
+        on && /^    0[0-9a-f]+  / {
+            what = /  [(]interpreter[)]$/ ? "I:" : "C:"
+            sub(/^ +[0-9a-f]+  /, "")
+            sub(/  \/.*$/, "")
+            line = line "\t" what $0
+            next
+        }
         { on = 0 }
         END { if (line != "") print line }'
 }
@@ -84,8 +92,34 @@ ordered() # CAPTURE REGEX-INNERMOST...
 single() # CAPTURE
 {
     stacks "$1" | awk -F '\t' '
-        { split("", had); for (f = 2; f <= NF; f++) if (had[$f]++) { print; bad = 1 } }
+        {
+            split("", had)
+            for (f = 2; f <= NF; f++)
+                if ($f !~ /^[CI]:/ && had[$f]++) { print; bad = 1 }
+        }
         END { exit bad || NR < 3 }'
+}
+
+# Is what runs a script or a label always the engine or its glue, and does every stack
+# end where the process began? No more than one sample in a hundred may be cut short.
+rooted() # CAPTURE
+{
+    stacks "$1" | awk -F '\t' '
+        {
+            for (f = 2; f < NF; f++)
+                if ($f !~ /^[CI]:/ && $(f + 1) ~ /^C:/) { print "in C: " $0; bad = 1 }
+            if ($NF != "C:_start") { print "cut short: " $0; short++ }
+        }
+        END { print NR, "samples"; exit bad || NR < 3 || short > NR / 100 }'
+}
+
+# Is there no time of the engine's own in a report, but in one that asks for it?
+hidden() # CAPTURE
+{
+    "$JSPROF_TOOL" report --csv --limit=0 "$1" >hidden.csv &&
+        "$JSPROF_TOOL" report --csv --limit=0 --native "$1" >native.csv || return 1
+    grep -E '^"?(libmozjs|libgjs|libffi)|\[lib(mozjs|gjs|ffi)' hidden.csv && return 1
+    grep -Eq '^"?libmozjs' native.csv
 }
 
 # -- Where the time went, compiled and interpreted --
@@ -99,6 +133,7 @@ for no_jit in '' 1; do
     near total '^tinywork \(.*/shares[.]js:11:17\)$' 2 4
     at_least total '/shares[.]js$' 98
     check 'a loop that went on in compiled code is one frame' single shares.cap
+    check 'every stack begins where the process did' rooted shares.cap
     check 'callees stand above callers' \
         ordered shares.cap '^spin ' '^(tiny|least|middle|most)work ' '/shares[.]js$'
 
@@ -112,14 +147,28 @@ for no_jit in '' 1; do
         at_least total "(^|/)$via \\(" 2
     done
     check 'natives stand between their caller and their callee' ordered callers.cap \
-        '^burn ' '^onRung ' 'emit' '^viaSignal ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
+        '^burn ' '^onRung ' '^C:g_closure_invoke$' 'emit' '^viaSignal ' '^tick ' \
+        '^C:g_main_context_dispatch$' '^C:g_main_loop_run$' 'MainLoop[.]run' \
+        'callers[.]js$' '^I:gjs_context_eval$' '^C:main$'
     check 'and so do self-hosted functions' ordered callers.cap '^burn ' '^compare ' \
         '^sort ' '^viaSort ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
+    check 'every stack begins where the process did' rooted callers.cap
+    check "the engine's own frames are hidden" hidden callers.cap
     # The engine's C++ interpreter tells nobody when it resumes one of these.
     if [ -z "$no_jit" ]; then
         at_least total '^viaGenerator/generator \(|^generator \(' 4
         at_least total '^viaPromise \(' 4
     fi
+
+    # -- C functions, and scripts that they call back --
+    record natives.cap 700 "$SCRIPTS/natives.js"
+    at_least total '^g_compute_checksum_for_data' 15
+    at_least total '^g_list_store_sort' 10
+    check 'a C function stands above the script that calls it' ordered natives.cap \
+        '^C:g_compute_checksum_for_data$' '^checksum ' '/natives[.]js$' '^C:main$'
+    check 'and between two scripts' ordered natives.cap '^burn ' '^later ' \
+        '^C:g_list_store_sort$' '^sorted ' '/natives[.]js$' '^C:main$'
+    check 'every stack begins where the process did' rooted natives.cap
 
     record module.cap 700 -m "$SCRIPTS/module.mjs"
     at_least self '^burnt \(.*/burnt[.]mjs:2:21\)$' 80
@@ -134,6 +183,7 @@ for no_jit in '' 1; do
 
     record torture.cap 1000 "$SCRIPTS/torture.js"
     at_least total '/torture[.]js$' 97
+    check 'every stack begins where the process did' rooted torture.cap
 
     record collect.cap 0 -c 'for (let i = 0; i < 40; i++)
         JSON.stringify(Array.from({length: 1e5}, function make(_, j) { return "n" + j; })); 0'
