@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-enum { MOST = 128, STORM_MS = 400, CLOSINGS = 40 };
+enum { MOST = 128, STORM_MS = 400, HELD_MS = 300 };
 
 STACK_DECLARE(program);
 STACK_DECLARE(run_vm);
@@ -181,7 +181,11 @@ static STACK_PLACED(crash) void crash(void)
 static STACK_PLACED(on_fault) void on_fault(int sig, siginfo_t *info, void *ucontext)
 {
     (void)sig, (void)info;
+    if (!is_told)
+        jsprof_push(me, "report", NULL, 0); /* its own, on its own stack */
     n_taken = jsprof_backtrace(me, is_told ? ucontext : NULL, frames, MOST);
+    if (!is_told)
+        jsprof_pop(me);
     mprotect((void *)(uintptr_t)page, 4096, PROT_READ | PROT_WRITE);
 }
 
@@ -222,7 +226,7 @@ TEST(crash_handler_sees_what_crashed)
 TEST(crash_handler_that_passes_nothing_on_sees_itself_inside_of_what_crashed)
 {
     char want[256];
-    snprintf(want, sizeof want, "on_fault < crash < %s", chain);
+    snprintf(want, sizeof want, "report < on_fault < crash < %s", chain);
     is_told = false;
     crash_on(alternate);
     CHECK_STR(crashed, want);
@@ -336,39 +340,56 @@ TEST(backtrace_in_the_child_of_a_fork_is_refused)
     finish();
 }
 
-/* Close waits for it; asan sees it if not. */
-static _Atomic int progress;
+/* A backtrace that stays in the host's callback until close had time enough to end. */
+static _Atomic bool is_inside, is_closed, was_closed;
 
-static void *take_until_closed(void *arg)
+static int decode_slowly_sigsafe(void *host, const void *entry, jsprof_frame *out)
 {
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + HELD_MS * 1000000u;
+    (void)host, (void)entry;
+    atomic_store(&is_inside, true);
+    while (host_ns(CLOCK_MONOTONIC) < until && !atomic_load(&is_closed))
+        sched_yield();
+    atomic_store(&was_closed, atomic_load(&is_closed));
+    out->label = "slow";
+    return 1;
+}
+
+static void *take_slowly(void *arg)
+{
+    static const uint32_t depth = 1;
+    static const char entry[8], *entries = entry;
+    jsprof_stack stack = { .size = sizeof stack, .depth = &depth, .depth_bytes = 4,
+                           .entries = &entries, .stride = sizeof entry, .limit = 1,
+                           .decode_sigsafe = decode_slowly_sigsafe };
     jsprof_thread *own = NULL;
     jsprof_backtrace_frame some[MOST];
-    jsprof_link link;
-    int n = jsprof_thread_attach(h.prof, "other", &own);
-    jsprof_link_enter(own, &link, function);
-    for (; n >= 0; atomic_fetch_add(&progress, 1))
-        n = jsprof_backtrace(own, NULL, some, MOST);
-    jsprof_link_leave(own, &link);
+    int *results = arg;
+    results[0] = jsprof_thread_attach(h.prof, "other", &own);
+    results[1] = jsprof_thread_set_stack(own, &stack);
+    results[2] = jsprof_backtrace(own, NULL, some, MOST);
+    results[3] = jsprof_backtrace(own, NULL, some, MOST);
     jsprof_thread_detach(own);
-    *(int *)arg = n;
     return NULL;
 }
 
 TEST(close_while_another_thread_takes_a_backtrace_waits_for_it)
 {
-    for (int i = 0; i < CLOSINGS; i++) {
-        int end = 0;
-        if (!host_open(&h, 1, JSPROF_CLOCK_CPU))
-            return;
-        atomic_store(&progress, 0);
-        pthread_t thread = host_thread(take_until_closed, &end);
-        while (atomic_load(&progress) < 20)
-            sched_yield();
-        CHECK_EQ(jsprof_close(h.prof), 0);
-        pthread_join(thread, NULL);
-        CHECK_EQ(end, -EINVAL);
-        close(h.fd);
-    }
+    int results[4] = { -1, -1, -1, 0 };
+    if (!host_open(&h, 1, JSPROF_CLOCK_CPU))
+        return;
+    pthread_t thread = host_thread(take_slowly, results);
+    while (!atomic_load(&is_inside))
+        sched_yield();
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    atomic_store(&is_closed, true);
+    pthread_join(thread, NULL);
+    CHECK(!atomic_load(&was_closed));
+    CHECK_EQ(results[0], 0);
+    CHECK_EQ(results[1], 0);
+    CHECK(results[2] > 1);
+    CHECK_EQ(results[3], -EINVAL);
+    close(h.fd);
 }
 
 /* -- As text -------------------------------------------------------------------------- */

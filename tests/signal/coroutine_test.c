@@ -87,8 +87,8 @@ static STACK_PLACED(program) void program(void)
     jsprof_link_leave(me, &link);
 }
 
-/* Every sample must have its native frames all the way on the coroutine that runs, and
- * be a part of this, in order: the walk ends where a coroutine began. */
+/* Every sample is a part of this, in order: the walk ends where the coroutine that runs
+ * began, and all that is native there is inside of its resumers' VM frames. */
 static const char *const calls[] = { "program", "vm main", "resume", "body", "vm outer",
                                      "resume", "body", "vm inner", "leaf", NULL };
 static struct seen {
@@ -125,7 +125,7 @@ static void check_coroutines(const struct stack *stack, void *arg)
         n_vm += is_vm(stack->names[i]);
         on_inner = on_inner || strcmp(stack->names[i], "leaf") == 0;
     }
-    wrong = wrong || (on_inner && n_vm != 3);
+    wrong = wrong || (on_inner && (n_vm != 3 || strcmp(stack->names[0], "vm main") != 0));
     if (wrong && seen.n_wrong++ < 3)
         stack_show("wrong", stack);
     seen.n_inner += on_inner && !wrong;
