@@ -6,7 +6,7 @@
  *
  * tinywork, leastwork, middlework and mostwork burn time 1:8:16:32 in turns, and a
  * clock at every change keeps the true shares. Each run is about 1000 expirations;
- * the capture is read back through `TOOL report --csv`. For each share the
+ * the capture is read back through `TOOL report --vm --csv`. For each share the
  * root-mean-square error over the runs is divided by that of as many independent
  * draws, sqrt(p (1 - p) / n). Over 20 runs even a perfect sampler shows 1 +- 0.16.
  *
@@ -126,7 +126,7 @@ static void acc_workload(const struct acc_mode *m, jsprof_thread *t, struct acc_
 static void acc_read_report(const char *tool, const char *capture, struct acc_shares *seen)
 {
     char command[8192], line[1024];
-    snprintf(command, sizeof command, "'%s' report --csv '%s'", tool, capture);
+    snprintf(command, sizeof command, "'%s' report --vm --csv '%s'", tool, capture);
     FILE *f = popen(command, "r");
     bench_need(f && fgets(line, sizeof line, f) && strncmp(line, "function,kind,self,", 19) == 0,
                command);

@@ -70,8 +70,8 @@ static void drain_push_batch(void)
     static uint64_t time;
     for (int i = 0; i < DRAIN_BATCH; i++) {
         drain_fill(r, ++time);
-        bench_need(jsp_ring_push(&drain_ring, drain_space, jsp_record_words(DRAIN_FRAMES / 2, DRAIN_FRAMES / 2)),
-                   "filling the ring");
+        uint32_t n_words = jsp_record_words(DRAIN_FRAMES / 2, DRAIN_FRAMES / 2);
+        bench_need(jsp_ring_push(&drain_ring, drain_space, n_words), "filling the ring");
     }
 }
 

@@ -40,7 +40,8 @@ static void look(uint64_t at, _Atomic uint64_t *found)
             atomic_fetch_add(&n_wrong, 1);
     }
     enum jsp_jitrows_answer is = jsp_jitrows_find(&codes.handler, at, &row);
-    if (is == JSP_JITROWS_POINTER || (is == JSP_JITROWS_ROW && (row.cfa != (int32_t)place || in_gap)))
+    bool wrong_row = is == JSP_JITROWS_ROW && (row.cfa != (int32_t)place || in_gap);
+    if (is == JSP_JITROWS_POINTER || wrong_row)
         atomic_fetch_add(&n_wrong, 1);
 }
 
