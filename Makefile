@@ -15,6 +15,9 @@ endif
 ifeq ($(origin AR),default)
 AR := $(shell $(CC) -print-prog-name=ar)
 endif
+ifeq ($(strip $(B)),)
+$(error B is empty: it names the folder to build in)
+endif
 ifeq ($(V),)
 Q = @
 endif
