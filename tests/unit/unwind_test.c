@@ -339,6 +339,35 @@ TEST(the_kernels_page_of_code_is_known)
     CHECK_EQ(sums.n_refused, 0);
 }
 
+/* Called with registers as if code at address 1, which nobody knows, had called it. */
+static __attribute__((noinline)) enum jsp_unwind_stop from_unknown_code(uintptr_t *pc)
+{
+    struct jsp_regs_core here = jsp_regs_here();
+    const jsprof_frame callers[2] = {
+        { .pc = 2, .sp = here.sp - 8, .kind = JSPROF_FRAME_CALLER }, /* further in */
+        { .pc = here.pc, .sp = here.sp, .detail = (const char *)here.fp,
+          .kind = JSPROF_FRAME_CALLER },
+    };
+    struct jsp_regs_core unknown = { .pc = 1, .sp = here.sp - 8 };
+    unwinder.callers = callers;
+    unwinder.n_callers = 2;
+    enum jsp_unwind_stop stop = walk_from(&unknown);
+    unwinder.n_callers = 0;
+    *pc = here.pc;
+    return stop;
+}
+
+TEST(behind_unknown_code_the_walk_goes_on_where_the_host_says)
+{
+    uintptr_t pc = 0;
+    CHECK(is_end(from_unknown_code(&pc)));
+    if (!CHECK(out.n > 3))
+        return;
+    CHECK_EQ(frames[0].ip, JSP_NATIVE_TOLD);
+    CHECK_EQ(frames[1].ip, pc);
+    CHECK(frames[2].cfa > frames[1].cfa);
+}
+
 int main(void)
 {
     uintptr_t low, high;
@@ -358,6 +387,7 @@ int main(void)
     RUN(a_thread_with_64_kib_is_walked_to_its_end);
     RUN(an_opened_object_is_found_and_a_closed_one_is_not);
     RUN(the_kernels_page_of_code_is_known);
+    RUN(behind_unknown_code_the_walk_goes_on_where_the_host_says);
     jsp_objects_free(&objects);
     return DONE();
 }

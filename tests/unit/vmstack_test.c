@@ -448,6 +448,31 @@ TEST(walker_with_more_frames_than_room_is_cut)
     CHECK_EQ(record->cut, UINT32_MAX - MAX);
 }
 
+static uint32_t walk_with_callers_sigsafe(void *host, const void *ucontext,
+                                          jsprof_frame *out, uint32_t max)
+{
+    (void)host;
+    (void)ucontext;
+    CHECK(max >= 4);
+    out[0] = (jsprof_frame){ .label = "inner", .sp = 100 };
+    out[1] = (jsprof_frame){ .pc = 7, .sp = 200, .kind = JSPROF_FRAME_CALLER };
+    out[2] = (jsprof_frame){ .label = "outer", .sp = 300 };
+    out[3] = (jsprof_frame){ .pc = 8, .sp = 400, .kind = JSPROF_FRAME_CALLER };
+    return 4;
+}
+
+TEST(callers_in_c_are_no_frames_but_kept_for_the_unwinder)
+{
+    with_walker(0);
+    vm.walk_sigsafe = walk_with_callers_sigsafe;
+    CHECK_STR(taken(), "outer>inner");
+    CHECK_EQ(vm.n_callers, 2);
+    CHECK(walked[0].pc == 7 && walked[1].pc == 8);
+    vm.walk_sigsafe = NULL;
+    taken();
+    CHECK_EQ(vm.n_callers, 0);
+}
+
 TEST(all_forms_share_the_room)
 {
     jsprof_link link;
@@ -490,6 +515,7 @@ int main(void)
     RUN(callback_may_skip_an_entry_and_keep_its_stack_address);
     RUN(walker_tells_innermost_first);
     RUN(walker_with_more_frames_than_room_is_cut);
+    RUN(callers_in_c_are_no_frames_but_kept_for_the_unwinder);
     RUN(all_forms_share_the_room);
     return DONE();
 }
