@@ -25,7 +25,7 @@ chmod +x "$SCRATCH/lark"
 
 whole() # TEST: run it with the emulated lark
 {
-    LARK=$SCRATCH/lark FUZZ_PROGRAMS=${FUZZ_PROGRAMS:-20} sh "$SRCDIR/tests/lark/$1.sh"
+    LARK=$SCRATCH/lark FUZZ_PROGRAMS=${FUZZ_PROGRAMS:-6} sh "$SRCDIR/tests/lark/$1.sh"
 }
 for test in jit fuzz; do
     check "$test, on aarch64" whole "$test"

@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
-programs=${FUZZ_PROGRAMS:-150}
+programs=${FUZZ_PROGRAMS:-60}
 first=${FUZZ_SEED:-1}
 
 run_as() # NAME OPTION...
