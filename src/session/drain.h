@@ -3,7 +3,7 @@
  *                     drain thread    with p->lock, no drain thread
  *   jsp_drain_pass        yes                 yes
  *   jsp_drain_tell        yes                 yes
- *   jsp_drain_look        yes          start, before arming
+ *   jsp_drain_look        yes                 yes
  *   jsp_drain_main        yes                  -
  *   jsp_drain_sync        yes                 yes
  *
@@ -19,7 +19,8 @@
 bool jsp_drain_pass(struct jsprof *p, bool dropping);
 
 /* Look again at what the process has loaded, and forget what no sample and no
- * handler from before this moment can ask for. Without the session's lock. */
+ * handler from before this moment can ask for. It reads files: the drain does so
+ * without the session's lock. */
 void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns);
 
 /* Append what the losses are now. */

@@ -224,6 +224,7 @@ static int session_take_signal(struct jsprof *p)
 
 static int session_start_locked(struct jsprof *p)
 {
+    jsp_drain_look(p, p->quiet_ns); /* what was loaded since open, or since the last run */
     int err = session_arm_all(p);
     if (!err)
         err = session_spawn(p);

@@ -31,7 +31,6 @@ static struct coroutine {
     ucontext_t context, resumer;
     char *memory;
 } coroutines[COROUTINES];
-static volatile bool over;
 
 static STACK_PLACED(leaf) void leaf(void)
 {

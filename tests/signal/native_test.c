@@ -127,6 +127,28 @@ TEST(object_that_was_just_opened_is_walked_through_within_a_second)
     dlclose(object);
 }
 
+/* No wait for the drain's first look: it is taken at start. */
+TEST(object_opened_before_start_is_walked_through_at_once)
+{
+    if (!CHECK_EQ(host_open_with(&h, host_options(10000, JSPROF_CLOCK_WALL)), 0))
+        return;
+    void *object = load();
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    work_until = host_ns(CLOCK_MONOTONIC) + AFTER_MS * (uint64_t)1000000;
+    if (object)
+        program(work_in_object);
+    else
+        host_burn_ms(BURN_MS);
+    finish_since(0);
+    if (!object) {
+        SKIP("needs libcrypt1");
+        return;
+    }
+    CHECK(seen.n_program * 100 >= seen.n * 98 || HOST_LATE);
+    dlclose(object);
+}
+
 static _Atomic bool over;
 
 static void *flush_often(void *arg)
@@ -363,6 +385,7 @@ int main(void)
 {
     jsprof_function_new(&function, "vm", NULL, 0, JSPROF_KIND_VM);
     RUN(object_that_was_just_opened_is_walked_through_within_a_second);
+    RUN(object_opened_before_start_is_walked_through_at_once);
     RUN(objects_closed_under_10_khz_of_samples_do_no_harm);
     RUN(stack_of_64_kib_with_a_guard_page_right_below_is_walked);
     RUN(recursion_of_100000_c_frames_keeps_its_leaves_and_says_so);

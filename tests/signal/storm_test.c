@@ -10,7 +10,8 @@
 
 #include "jit.h"
 
-enum { SESSION_MS = 1200, SHORT_SESSIONS = 3, LONG_SAMPLES = 1000000, SOME = 24, TURNS = 2000 };
+enum { SESSION_MS = 1200, SHORT_SESSIONS = 3, LONG_SAMPLES = 1000000 };
+enum { SOME = 24, TURNS = 2000 };
 
 static struct host h;
 static _Atomic bool over;
@@ -146,13 +147,18 @@ static __attribute__((noinline)) void smash(uintptr_t pointer, uintptr_t address
     at[1] = saved[1];
 }
 
+static uintptr_t any_number(void)
+{
+    return (uintptr_t)chance(UINT32_MAX) << chance(40);
+}
+
 static void storm_smashing(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (!JIT_WORKS) /* frames as on x86-64 */
-        return;
-    smash(chance(2) ? here + 8 * chance(1000) - 4000 : (uintptr_t)chance(UINT32_MAX) << chance(40),
-          chance(2) ? (uintptr_t)&recurse + chance(500) : (uintptr_t)chance(UINT32_MAX) << chance(40));
+    uintptr_t pointer = chance(2) ? here + 8 * chance(1000) - 4000 : any_number();
+    uintptr_t address = chance(2) ? (uintptr_t)&recurse + chance(500) : any_number();
+    if (JIT_WORKS) /* frames as on x86-64 */
+        smash(pointer, address);
 }
 
 /* -- Threads ----------------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@
 enum { SPACE = 400, OPERATIONS = 4000, QUESTIONS = 40, ROUNDS = 10, MOST_LINES = 4 };
 
 static struct jsp_codes codes;
-static uint64_t now = 1000, floor_ns; /* nobody asks for what was before the floor */
+static uint64_t now = 1000;
+static uint64_t floor_ns; /* nobody asks for what was before */
 static uint64_t state = 7;
 
 /* The plain list. */
@@ -121,6 +122,12 @@ static void move(uint64_t from, uint64_t to)
     CHECK(moved.start == to && moved.length == there.end - to && moved.label == there.label);
 }
 
+/* A time that may be asked for, and may be up to so much later than now. */
+static uint64_t since_floor(uint32_t later)
+{
+    return floor_ns + chance((uint32_t)(now - floor_ns) + later);
+}
+
 static void operate(void)
 {
     uint32_t what = chance(20);
@@ -134,7 +141,7 @@ static void operate(void)
     else if (what < 19)
         move(start, chance(SPACE));
     else
-        jsp_codes_prune(&codes, floor_ns = floor_ns + chance((uint32_t)(now + 1 - floor_ns)));
+        jsp_codes_prune(&codes, floor_ns = since_floor(1));
 }
 
 static void finish(void)
@@ -152,8 +159,7 @@ TEST(random_code_is_found_at_every_time_that_may_be_asked_for)
         for (int i = 0; i < OPERATIONS / ROUNDS && good; i++) {
             operate();
             for (int q = 0; q < QUESTIONS && good; q++)
-                good = ask(chance(2 * SPACE), floor_ns + chance((uint32_t)(now + 2 - floor_ns))) &&
-                       ask_handler(chance(2 * SPACE));
+                good = ask(chance(2 * SPACE), since_floor(2)) && ask_handler(chance(2 * SPACE));
         }
         finish();
     }
