@@ -216,7 +216,7 @@ static int step_by_caller(struct jsp_unwind_walk *w, const jsprof_frame *caller)
     to.pc = caller->pc;
     to.sp = caller->sp;
     to.fp = (uintptr_t)caller->detail;
-    w->is_told = true;
+    w->is_told = !jsp_unwind_map_find(w->map, w->at.pc - !w->is_exact);
     return step_to(w, &to);
 }
 

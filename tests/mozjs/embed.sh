@@ -29,12 +29,28 @@ all_ok() # FILE: TAP without a failure, as many lines as planned
     ! grep -q '^not ok' "$1" && [ "$(grep -c '^ok ' "$1")" = "$(sed -n 's/^1\.\.//p' "$1")" ]
 }
 
+# From the script to the process's beginning. Of code that runs while nobody is attached
+# nothing is known.
+whole_stacks()
+{
+    stacks host.cap | grep '	burn (embedded' >burns
+    grep -q 'I:JS::Evaluate.*	C:main	.*	C:_start$' burns && ! grep -v '	C:_start$' burns
+}
+
+hidden()
+{
+    "$JSPROF_TOOL" report --csv --limit=0 host.cap >report.csv && ! grep 'JS::Evaluate' report.csv &&
+        grep '^"main",native' report.csv
+}
+
 check 'it compiles' compile
 check 'the header is C as well' header_in_c
 ./host host.cap >host.out 2>host.err
 check "it ends well, not with $?" test $? = 0
 check 'each step' all_ok host.out
 check 'its capture' whole host.cap
+check 'the engine, called by main, runs the script' whole_stacks
+check 'and its own functions are hidden' hidden
 check 'names its functions' sh -c \
     "'$JSPROF_TOOL' report --csv host.cap | grep -q '^\"\\{0,1\\}burn (embedded.js:1:13)'"
 

@@ -98,6 +98,15 @@ void check_often(jsprof_thread *me, JSContext *cx)
     check(good, "attach and detach fifty times");
 }
 
+void check_hide(jsprof *prof)
+{
+    char here;
+
+    check(jsprof_mozjs_hide(nullptr, nullptr) == -EINVAL, "no session");
+    check(jsprof_mozjs_hide(prof, &here) == -ENOENT, "nothing is loaded on the stack");
+    check(jsprof_mozjs_hide(prof, nullptr) == 0, "the engine's own frames");
+}
+
 void check_all(jsprof_thread *me, JSContext *cx)
 {
     JS::RealmOptions options;
@@ -129,6 +138,7 @@ int main(int argc, char **argv)
     JSContext *cx = JS_NewContext(32 * 1024 * 1024);
     JS::InitSelfHostedCode(cx);
     check(jsprof_open(&prof, &options) == 0, "open");
+    check_hide(prof);
     check(jsprof_thread_attach(prof, "main", &me) == 0, "a thread");
     check(jsprof_start(prof) == 0, "start");
     check_all(me, cx);

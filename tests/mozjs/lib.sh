@@ -91,3 +91,21 @@ one_line() # FILE REGEX: just one line, which matches
     cat "$1"
     [ "$(wc -l <"$1")" = 1 ] && grep -Eq "$2" "$1"
 }
+
+# Names of each sample's frames, leaf first, one sample to a line, tabs between. Before
+# a native one stands C: or, where it is the engine's or its glue, I:.
+stacks() # CAPTURE
+{
+    "$JSPROF_TOOL" dump "$1" | awk '
+        / SAMPLE / { if (line != "") print line; line = ""; on = 1; next }
+        on && /^    e[0-9a-f]+  / { sub(/^ +[0-9a-f]+  /, ""); line = line "\t" $0; next }
+        on && /^    0[0-9a-f]+  / {
+            what = /  [(]interpreter[)]$/ ? "I:" : "C:"
+            sub(/^ +[0-9a-f]+  /, "")
+            sub(/  \/.*$/, "")
+            line = line "\t" what $0
+            next
+        }
+        { on = 0 }
+        END { if (line != "") print line }'
+}

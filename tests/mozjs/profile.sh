@@ -49,24 +49,6 @@ at_least() # self|total REGEX PERCENT
     check "$1 share of $2 is $at_least_is %, not $3 or more" test "$at_least_is" -ge "$3"
 }
 
-# Names of each sample's frames, leaf first, one sample to a line, tabs between. Before
-# a native one stands C: or, where it is the engine's or its glue, I:.
-stacks() # CAPTURE
-{
-    "$JSPROF_TOOL" dump "$1" | awk '
-        / SAMPLE / { if (line != "") print line; line = ""; on = 1; next }
-        on && /^    e[0-9a-f]+  / { sub(/^ +[0-9a-f]+  /, ""); line = line "\t" $0; next }
-        on && /^    0[0-9a-f]+  / {
-            what = /  [(]interpreter[)]$/ ? "I:" : "C:"
-            sub(/^ +[0-9a-f]+  /, "")
-            sub(/  \/.*$/, "")
-            line = line "\t" what $0
-            next
-        }
-        { on = 0 }
-        END { if (line != "") print line }'
-}
-
 # In samples that have frames of all these names: each innermost of one above every
 # one of the next, and there are some.
 ordered() # CAPTURE REGEX-INNERMOST...
@@ -101,7 +83,8 @@ single() # CAPTURE
 }
 
 # Is what runs a script or a label always the engine or its glue, and does every stack
-# end where the process began? No more than one sample in a hundred may be cut short.
+# end where the process began? A few may be cut short: the engine has functions (in Rust)
+# without unwind information.
 rooted() # CAPTURE
 {
     stacks "$1" | awk -F '\t' '
@@ -110,7 +93,7 @@ rooted() # CAPTURE
                 if ($f !~ /^[CI]:/ && $(f + 1) ~ /^C:/) { print "in C: " $0; bad = 1 }
             if ($NF != "C:_start") { print "cut short: " $0; short++ }
         }
-        END { print NR, "samples"; exit bad || NR < 3 || short > NR / 100 }'
+        END { print NR, "samples"; exit bad || NR < 3 || short > NR / 20 }'
 }
 
 # Is there no time of the engine's own in a report, but in one that asks for it?
@@ -190,6 +173,7 @@ for no_jit in '' 1; do
     at_least total '^js::Nursery::collect$' 10
     check 'a collection stands above what it interrupted' \
         ordered collect.cap '^js::Nursery::collect$' '^make ' '^from ' '^<command line>$'
+    check 'every stack begins where the process did' rooted collect.cap
     at_least total '^<command line>$' 98
 done
 unset GJS_DISABLE_JIT
