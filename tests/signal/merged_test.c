@@ -215,6 +215,57 @@ TEST(entries_without_an_address_are_dealt_out_to_the_interpreters_loops)
     check(HOST_LOOP);
 }
 
+/* -- More frames than fit ------------------------------------------------------------- */
+
+enum { CUT_DEPTH = 6 };
+
+static struct marked {
+    uint64_t n, n_wrong, n_natives; /* with natives inside of the mark */
+} marked;
+
+/* All that was kept of the VM is outside of the mark, and what is inside is C. */
+static void check_mark(const struct stack *stack, void *arg)
+{
+    uint32_t n_outside = 0, n_inside = 0;
+    bool has_mark = false;
+    (void)arg;
+    for (uint32_t i = 0; i < stack->n; i++) {
+        bool is_vm = strncmp(stack->names[i], "vm ", 3) == 0 ||
+                     strncmp(stack->names[i], "in ", 3) == 0;
+        has_mark = has_mark || strcmp(stack->names[i], "[deeper frames cut]") == 0;
+        n_outside += is_vm && !has_mark;
+        n_inside += is_vm && has_mark;
+    }
+    if (!has_mark)
+        return;
+    if ((n_outside != CUT_DEPTH || n_inside) && marked.n_wrong++ < 3)
+        stack_show("wrong", stack);
+    marked.n++;
+    marked.n_natives += strcmp(stack->names[stack->n - 1], "[deeper frames cut]") != 0;
+}
+
+TEST(frames_beyond_the_depth_leave_their_mark_where_they_would_stand)
+{
+    struct stack_reader reader = { known, sizeof known / sizeof *known, check_mark, NULL };
+    jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
+    options.max_depth = CUT_DEPTH;
+    form = LINKS;
+    if (!CHECK_EQ(host_open_with(&h, options), 0))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    program();
+    if (host_close(&h)) {
+        host_check(&h);
+        stack_each(&h, &reader);
+        CHECK_EQ(HOST_LATE ? 0 : marked.n_wrong, 0);
+        CHECK(marked.n > 100 || HOST_LATE);
+        CHECK(marked.n_natives * 10 > marked.n * 9 || HOST_LATE);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
 int main(void)
 {
     prepare();
@@ -223,6 +274,7 @@ int main(void)
     RUN(entered_functions_stand_between_their_c_functions);
     RUN(entries_of_the_hosts_own_array_stand_between_their_c_functions);
     RUN(entries_without_an_address_are_dealt_out_to_the_interpreters_loops);
+    RUN(frames_beyond_the_depth_leave_their_mark_where_they_would_stand);
     for (int i = 0; i < 2 * LEVELS; i++)
         jsprof_function_free(functions[i]);
     return DONE();
