@@ -6,6 +6,7 @@
 
 #include "capture/wire.h"
 #include "losses.h"
+#include "signals.h"
 
 enum {
     DRAIN_SLOWEST_NS = 100000000, /* between two passes */
@@ -114,6 +115,16 @@ void jsp_drain_sync(struct jsprof *p)
     for (uint32_t i = 0; i < p->output.n_pending; i++)
         p->unwritten += p->output.pending[i].weight;
     p->unwritten_samples = p->output.n_pending;
+}
+
+int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
+{
+    struct jsp_signals_hushed hushed;
+    jsp_signals_hush(&hushed);
+    int err = flush(&p->output);
+    jsp_signals_unhush(&hushed);
+    jsp_drain_sync(p);
+    return err;
 }
 
 /* How long until the next pass: sooner when a ring is filling up. */

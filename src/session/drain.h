@@ -6,6 +6,7 @@
  *   jsp_drain_look        yes                 yes
  *   jsp_drain_main        yes                  -
  *   jsp_drain_sync        yes                 yes
+ *   jsp_drain_write        -                  yes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,6 +29,9 @@ void jsp_drain_tell(struct jsprof *p, const char *state);
 
 /* Copy what flush left behind to where everybody may read it. */
 void jsp_drain_sync(struct jsprof *p);
+
+/* Write what waits, from a host's thread. */
+int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *));
 
 /* The thread: pass and flush until p->quit. */
 void *jsp_drain_main(void *session);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "drain.h"
+#include "ending.h"
 #include "process.h"
 #include "signals.h"
 
@@ -58,17 +59,6 @@ static int session_arena(struct jsprof *p, uint32_t label_bytes)
     struct jsp_arena_memory memory = { bytes, label_bytes, slots, n_slots };
     jsp_arena_init(&p->arena, &memory);
     return 0;
-}
-
-static void session_free(struct jsprof *p)
-{
-    if (p->native)
-        jsp_objects_free(&p->objects);
-    jsp_perfmap_close(&p->perf);
-    jsp_codes_free(&p->codes);
-    munmap(p->arena.bytes, p->label_bytes);
-    munmap(p->arena.slots, p->slots_bytes);
-    free(p);
 }
 
 static void session_locks(struct jsprof *p)
@@ -162,7 +152,7 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     if (!err)
         err = jsp_output_open(&p->output, setup->fd, &p->arena);
     if (err) {
-        session_free(p);
+        jsp_session_free(p);
         return err;
     }
     session_locks(p);
@@ -348,17 +338,6 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
     return err;
 }
 
-/* Write from the calling thread; there is no drain. */
-static int session_write(struct jsprof *p, int (*flush)(struct jsp_output *))
-{
-    struct jsp_signals_hushed hushed;
-    jsp_signals_hush(&hushed);
-    int err = flush(&p->output);
-    jsp_signals_unhush(&hushed);
-    jsp_drain_sync(p);
-    return err;
-}
-
 /* The owner lets go; the drain, if there is one, has yet to read its last samples. */
 static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
 {
@@ -367,7 +346,7 @@ static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
     t->owned = false;
     if (p->draining || jsp_drain_pass(p, false))
         return;
-    session_write(p, jsp_output_flush);
+    jsp_drain_write(p, jsp_output_flush);
     jsp_drain_pass(p, true);
 }
 
@@ -399,109 +378,5 @@ int jsp_session_detach(struct jsp_thread *t)
         jsp_thread_release(t);
     }
     jsp_process_unlock();
-    return 0;
-}
-
-/* -- Ending ----------------------------------------------------------------- */
-
-/* Threads that never detached become inert: nothing of the session is in them. */
-static void session_orphan_all(struct jsprof *p)
-{
-    jsp_process_lock();
-    pthread_mutex_lock(&p->lock);
-    for (struct jsp_thread *t = p->threads, *next; t; t = next) {
-        next = t->next;
-        t->session = NULL;
-        t->sampled.session = NULL;
-        t->listed = false;
-        jsp_thread_seal(t);
-        jsp_thread_release(t);
-    }
-    p->threads = NULL;
-    pthread_mutex_unlock(&p->lock);
-    jsp_process_unlock();
-}
-
-int jsp_session_close(struct jsprof *p)
-{
-    if (p->pid != getpid()) { /* a forked child: the file is the parent's */
-        jsp_output_abandon(&p->output);
-        jsp_perfmap_abandon(&p->perf);
-        session_free(p);
-        return 0;
-    }
-    struct jsp_signals_hushed hushed;
-    jsp_session_stop(p);
-    pthread_mutex_lock(&p->lock);
-    while (!jsp_drain_pass(p, p->write_error))
-        session_write(p, jsp_output_flush_patiently);
-    if (session_write(p, jsp_output_flush_patiently) != 0)
-        jsp_output_give_up(&p->output);
-    jsp_drain_tell(p, "final");
-    pthread_mutex_unlock(&p->lock);
-    session_orphan_all(p);
-    jsp_signals_hush(&hushed);
-    int err = jsp_output_close(&p->output);
-    jsp_signals_unhush(&hushed);
-    pthread_mutex_destroy(&p->change);
-    pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->wake);
-    pthread_cond_destroy(&p->served_cond);
-    session_free(p);
-    return err;
-}
-
-/* -- Counting --------------------------------------------------------------- */
-
-static void session_total(const struct jsprof *p, struct jsp_counts *sum)
-{
-    *sum = p->gone;
-    for (const struct jsp_thread *t = p->threads; t; t = t->next)
-        jsp_counts_add(sum, &t->counts);
-}
-
-static void session_copy(jsprof_stats *out, const struct jsp_counts *c)
-{
-    out->expirations = c->expirations;
-    out->lost_ring = c->lost_ring;
-    out->lost_paused = c->lost_paused;
-    out->lost_late = c->lost_late;
-    out->lost_stack = c->lost_stack;
-    out->frames_cut = c->frames_cut;
-    out->frames_bad = c->frames_bad;
-    out->labels_cut = c->labels_cut;
-    out->underflows = c->underflows;
-    out->handler_ns = c->handler_ns;
-    out->stop_end = c->stops[JSP_STOP_END];
-    out->stop_full = c->stops[JSP_STOP_FULL];
-    out->stop_no_table = c->stops[JSP_STOP_NO_TABLE];
-    out->stop_stack = c->stops[JSP_STOP_STACK];
-    out->stop_unreadable = c->stops[JSP_STOP_UNREADABLE];
-    out->stop_rule = c->stops[JSP_STOP_RULE];
-}
-
-int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
-{
-    struct jsp_counts sum;
-    if (p->pid != getpid())
-        return -ECHILD;
-    pthread_mutex_lock(&p->lock);
-    if (!p->draining)
-        jsp_drain_pass(p, false); /* what came late */
-    session_total(p, &sum);
-    session_copy(out, &sum);
-    for (uint32_t i = 0; i < p->n_ids; i++) {
-        out->samples += p->output.tallies[i].samples;
-        out->kept += p->output.tallies[i].kept;
-        out->lost_write += p->output.tallies[i].lost;
-    }
-    if (p->write_error) {
-        out->samples -= p->unwritten_samples;
-        out->kept -= p->unwritten;
-        out->lost_write += p->unwritten;
-    }
-    out->labels_lost = jsp_counted(&p->arena.n_lost);
-    out->write_error = p->write_error;
-    pthread_mutex_unlock(&p->lock);
     return 0;
 }

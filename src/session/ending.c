@@ -1,0 +1,71 @@
+/* session/ending.c - see ending.h and session.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "ending.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "drain.h"
+#include "process.h"
+#include "signals.h"
+
+void jsp_session_free(struct jsprof *p)
+{
+    if (p->native)
+        jsp_objects_free(&p->objects);
+    jsp_perfmap_close(&p->perf);
+    jsp_codes_free(&p->codes);
+    munmap(p->arena.bytes, p->label_bytes);
+    munmap(p->arena.slots, p->slots_bytes);
+    free(p);
+}
+
+/* Threads that never detached become inert: nothing of the session is in them. */
+static void ending_orphan_all(struct jsprof *p)
+{
+    jsp_process_lock();
+    pthread_mutex_lock(&p->lock);
+    for (struct jsp_thread *t = p->threads, *next; t; t = next) {
+        next = t->next;
+        t->session = NULL;
+        t->sampled.session = NULL;
+        t->listed = false;
+        jsp_thread_seal(t);
+        jsp_thread_release(t);
+    }
+    p->threads = NULL;
+    pthread_mutex_unlock(&p->lock);
+    jsp_process_unlock();
+}
+
+int jsp_session_close(struct jsprof *p)
+{
+    if (p->pid != getpid()) { /* a forked child: the file is the parent's */
+        jsp_output_abandon(&p->output);
+        jsp_perfmap_abandon(&p->perf);
+        jsp_session_free(p);
+        return 0;
+    }
+    struct jsp_signals_hushed hushed;
+    jsp_session_stop(p);
+    pthread_mutex_lock(&p->lock);
+    while (!jsp_drain_pass(p, p->write_error))
+        jsp_drain_write(p, jsp_output_flush_patiently);
+    if (jsp_drain_write(p, jsp_output_flush_patiently) != 0)
+        jsp_output_give_up(&p->output);
+    jsp_drain_tell(p, "final");
+    pthread_mutex_unlock(&p->lock);
+    ending_orphan_all(p);
+    jsp_signals_hush(&hushed);
+    int err = jsp_output_close(&p->output);
+    jsp_signals_unhush(&hushed);
+    pthread_mutex_destroy(&p->change);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->wake);
+    pthread_cond_destroy(&p->served_cond);
+    jsp_session_free(p);
+    return err;
+}

@@ -1,0 +1,14 @@
+/* session/ending.h - what jsp_session_close does, and giving memory back. For session.c,
+ * when no other thread uses the session any more.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_ENDING_H
+#define JSP_SESSION_ENDING_H
+
+#include "session.h"
+
+/* All but the output, which is closed. */
+void jsp_session_free(struct jsprof *p);
+
+#endif
