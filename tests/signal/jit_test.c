@@ -105,7 +105,7 @@ static bool run(enum jit_frame frame, const struct stack_reader *reader, uint64_
     if (good) {
         host_check(&h);
         *n = stack_each(&h, reader);
-        CHECK(*n > 100);
+        CHECK(*n > 20);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
     for (int level = 1; level < LEVELS; level++)

@@ -123,7 +123,7 @@ static void check_notes(void)
     }
     CHECK_EQ(seen.n_wrong, 0);
     CHECK(seen.n_missing * 20 < seen.n_right + 20);
-    CHECK(seen.n_right > 100 && n_seen > FUNCTIONS / 10);
+    CHECK(seen.n_right > 50 && n_seen > FUNCTIONS / 10);
 }
 
 static bool begin(void)
