@@ -121,13 +121,13 @@ for no_jit in '' 1; do
         ordered shares.cap '^spin ' '^(tiny|least|middle|most)work ' '/shares[.]js$'
 
     # -- Every way from C++ into JavaScript keeps the callers --
-    record callers.cap 1500 "$SCRIPTS/callers.js"
+    record callers.cap 2000 "$SCRIPTS/callers.js"
     at_least self '^burn \(' 80
     at_least total '^tick \(' 60
     at_least total 'GLib[.]MainLoop[.]run$' 95
     for via in viaSort compare viaReplace replacer viaJson reviver viaSignal onRung \
         viaGetter 'get value' viaGenerator ready; do
-        at_least total "(^|/)$via \\(" 2
+        at_least total "(^|/)$via \\(" 1
     done
     check 'natives stand between their caller and their callee' ordered callers.cap \
         '^burn ' '^onRung ' '^C:g_closure_invoke$' 'emit' '^viaSignal ' '^tick ' \
@@ -139,8 +139,8 @@ for no_jit in '' 1; do
     check "the engine's own frames are hidden" hidden callers.cap
     # The engine's C++ interpreter tells nobody when it resumes one of these.
     if [ -z "$no_jit" ]; then
-        at_least total '^viaGenerator/generator \(|^generator \(' 4
-        at_least total '^viaPromise \(' 4
+        at_least total '^viaGenerator/generator \(|^generator \(' 1
+        at_least total '^viaPromise \(' 1
     fi
 
     # -- C functions, and scripts that they call back --
