@@ -17,7 +17,7 @@ void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp)
     uintptr_t page = sp & ~(uintptr_t)(MEMREAD_PAGE - 1);
     m->calls = JSP_MEMREAD_CALLS;
     m->window_n = 0;
-    m->plain = UINTPTR_MAX;
+    m->plain = (uintptr_t)m->window; /* no stack: only what is surely there */
     m->plain_room = 0;
     if (sp < m->low || sp >= m->high || m->high - m->low < 8)
         return;
