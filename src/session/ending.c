@@ -23,6 +23,30 @@ void jsp_session_free(struct jsprof *p)
     free(p);
 }
 
+static struct jsprof *ending_kept; /* under the process lock */
+
+/* Never freed, because what is in it can not be trusted or is still in use. */
+static void ending_keep(struct jsprof *p)
+{
+    jsp_process_lock();
+    p->kept = ending_kept;
+    ending_kept = p;
+    jsp_process_unlock();
+}
+
+/* In a forked child: the file is the parent's, and another thread of it may have been
+ * in the middle of changing anything but what is constant since open. */
+static void ending_abandon(struct jsprof *p)
+{
+    for (struct jsp_sampled *s; (s = jsp_sampled_find(p)) != NULL;)
+        s->session = NULL;
+    jsp_output_abandon(&p->output);
+    jsp_perfmap_abandon(&p->perf);
+    munmap(p->arena.bytes, p->label_bytes);
+    munmap(p->arena.slots, p->slots_bytes);
+    ending_keep(p);
+}
+
 /* Threads that never detached become inert: nothing of the session is in them. */
 static void ending_orphan_all(struct jsprof *p)
 {
@@ -43,10 +67,8 @@ static void ending_orphan_all(struct jsprof *p)
 
 int jsp_session_close(struct jsprof *p)
 {
-    if (p->pid != getpid()) { /* a forked child: the file is the parent's */
-        jsp_output_abandon(&p->output);
-        jsp_perfmap_abandon(&p->perf);
-        jsp_session_free(p);
+    if (p->pid != getpid()) {
+        ending_abandon(p);
         return 0;
     }
     struct jsp_signals_hushed hushed;

@@ -264,5 +264,8 @@ int jsp_output_close(struct jsp_output *out)
 void jsp_output_abandon(struct jsp_output *out)
 {
     jsp_writer_abandon(&out->writer);
-    output_free(out);
+    free(out->known);
+    free(out->pending);
+    out->known = NULL;
+    out->pending = NULL;
 }

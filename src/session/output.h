@@ -87,7 +87,8 @@ void jsp_output_give_up(struct jsp_output *out);
 /* Complete the embedded files and close the descriptor. */
 int jsp_output_close(struct jsp_output *out);
 
-/* Free without writing a byte, in the child of a fork. */
+/* In the child of a fork: close without writing a byte, and free what is constant since
+ * open; the rest may be half of a change. */
 void jsp_output_abandon(struct jsp_output *out);
 
 #endif

@@ -49,6 +49,8 @@ struct jsprof {
     int write_error;        /* last of the writer; copied here to be read */
     uint64_t unwritten, unwritten_samples; /* weights appended but not in the file */
 
+    struct jsprof *kept; /* see ending.c */
+
     /* The drain's. */
     struct jsp_output output;
     uint64_t popped[8 + 6 * JSP_FRAMES_RUN];
