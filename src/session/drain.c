@@ -28,7 +28,9 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     struct jsp_counts now;
     struct jsp_output_from from = { t->id, t->tid };
 
-    if (!jsp_sampled_counts(&t->sampled, &now)) {
+    if (jsp_sampled_busy(&t->sampled))
+        p->quiet = false;
+    if (!jsp_thread_counts(t, !p->running, &now)) {
         p->quiet = false;
         return true; /* always inside the handler: next time */
     }

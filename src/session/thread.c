@@ -148,13 +148,12 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     return err;
 }
 
-/* Until the handler is outside; a thread that is stopped in it is given up. */
-static bool thread_wait_outside(const struct jsp_thread *t)
+/* Until this is no more; a thread that is stopped in it is given up. */
+static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_sampled *))
 {
     static const struct timespec moment = { 0, THREAD_WAIT_NS };
     for (int i = 0; i < THREAD_WAITS; i++) {
-        /* ORDER: seq_cst, after `armed` was cleared: see S1 in sample.c. */
-        if (!(atomic_load_explicit(&t->sampled.seq, memory_order_seq_cst) & 1))
+        if (!is(&t->sampled))
             return true;
         clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
     }
@@ -166,7 +165,7 @@ void jsp_thread_disarm(struct jsp_thread *t)
     /* ORDER: seq_cst, see S1 in sample.c. */
     if (!atomic_exchange_explicit(&t->sampled.armed, false, memory_order_seq_cst))
         return;
-    if (!thread_wait_outside(t))
+    if (!thread_wait(t, jsp_sampled_inside))
         t->stuck = true;
     timer_delete(t->sampled.timer);
     uint64_t cpu = jsp_now_ns(t->cpu_clock);
@@ -178,8 +177,15 @@ void jsp_thread_seal(struct jsp_thread *t)
 {
     /* ORDER: seq_cst, see B1 in backtrace.c. */
     atomic_store_explicit(&t->sampled.closed, true, memory_order_seq_cst);
-    if (!thread_wait_outside(t))
+    if (!thread_wait(t, jsp_sampled_inside) || !thread_wait(t, jsp_sampled_busy))
         t->stuck = true;
+}
+
+bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *out)
+{
+    if (patient && !t->stuck)
+        thread_wait(t, jsp_sampled_inside);
+    return jsp_sampled_counts(&t->sampled, out);
 }
 
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns)

@@ -65,6 +65,10 @@ void jsp_thread_disarm(struct jsp_thread *t);
  * jsprof_backtrace either, which is waited for. */
 void jsp_thread_seal(struct jsp_thread *t);
 
+/* Its counters at one moment between two signals. `patient`: wait for it, for no later
+ * look will come. False: the thread is in the handler. */
+bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *out);
+
 /* Time armed until now, on both clocks. */
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns);
 

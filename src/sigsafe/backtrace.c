@@ -48,17 +48,15 @@ int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *fro
                   jsprof_backtrace_frame *out, uint32_t max)
 {
     int n = -EINVAL;
+    bool is_paused = self->paused;
     if (!jsp_sampled_enter(self))
         return -EBUSY;
-    bool is_paused = self->paused;
-    jsp_sampled_pause(self, 1); /* our own timer may fire meanwhile: it is counted */
-    /* B1. ORDER: seq_cst, with `seq` set before it in jsp_sampled_enter: whoever sets
-     * `closed` and then sees seq even knows that nobody reads the session any more. */
+    /* B1. ORDER: seq_cst, with `busy` set before it in jsp_sampled_enter: whoever sets
+     * `closed` and then sees it clear knows that nobody reads the session any more. */
     if (!atomic_load_explicit(&self->closed, memory_order_seq_cst)) {
         backtrace_take(self, from, is_paused);
         n = backtrace_copy(self, from, out, max);
     }
-    jsp_sampled_pause(self, -1);
     jsp_sampled_exit(self);
     return n;
 }

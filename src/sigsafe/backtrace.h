@@ -15,7 +15,7 @@ struct jsp_backtrace_from {
     stack_t alt;               /* the alternate signal stack, if the caller is on it */
 };
 
-/* Frames written, or -EBUSY: this thread's handler was interrupted in a sample; or
+/* Frames written, or -EBUSY: this thread was interrupted in a sample or in another; or
  * -EINVAL: the session was closed. VM frames are left out while the thread is paused. */
 int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
                   jsprof_backtrace_frame *out, uint32_t max);

@@ -175,7 +175,7 @@ static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t
 
 static void sample_take(struct jsp_sampled *self, const void *ucontext)
 {
-    /* S1. ORDER: seq_cst, with `seq` set before it in jsp_sampled_enter: whoever
+    /* S1. ORDER: seq_cst, with `seq` set before it in sample_begin: whoever
      * clears `armed` and then sees seq even knows that no sample is to come. */
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
         jsp_count(&self->expirations, 1);
@@ -217,9 +217,10 @@ static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
         chain->plain_sigsafe(sig);
 }
 
-bool jsp_sampled_enter(struct jsp_sampled *self)
+/* False: it is a fault's handler, say, that was interrupted by a sample in a sample. */
+static bool sample_begin(struct jsp_sampled *self)
 {
-    /* ORDER: relaxed. Only this thread stores it. */
+    /* ORDER: relaxed. Only this thread's handler stores it. */
     uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
     if (seq & 1)
         return false;
@@ -228,12 +229,43 @@ bool jsp_sampled_enter(struct jsp_sampled *self)
     return true;
 }
 
-void jsp_sampled_exit(struct jsp_sampled *self)
+static void sample_end(struct jsp_sampled *self)
 {
-    /* ORDER: relaxed. Only this thread stores it. */
+    /* ORDER: relaxed. Only this thread's handler stores it. */
     uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
     /* S2. ORDER: release: what was written is seen before seq is even. */
     atomic_store_explicit(&self->seq, seq + 1, memory_order_release);
+}
+
+bool jsp_sampled_enter(struct jsp_sampled *self)
+{
+    /* ORDER: relaxed, both. Only this thread stores them. */
+    if (atomic_load_explicit(&self->seq, memory_order_relaxed) & 1 ||
+        atomic_load_explicit(&self->busy, memory_order_relaxed)) /* ORDER: as above */
+        return false;
+    /* ORDER: seq_cst, before the look at `closed`; see B1 in backtrace.c. */
+    atomic_store_explicit(&self->busy, true, memory_order_seq_cst);
+    jsp_sampled_pause(self, 1); /* our own timer may fire meanwhile: it is counted */
+    return true;
+}
+
+void jsp_sampled_exit(struct jsp_sampled *self)
+{
+    jsp_sampled_pause(self, -1);
+    /* ORDER: release: what was read of the session was read before. */
+    atomic_store_explicit(&self->busy, false, memory_order_release);
+}
+
+bool jsp_sampled_inside(const struct jsp_sampled *self)
+{
+    /* ORDER: seq_cst, after `armed` was cleared: see S1. */
+    return atomic_load_explicit(&self->seq, memory_order_seq_cst) & 1;
+}
+
+bool jsp_sampled_busy(const struct jsp_sampled *self)
+{
+    /* ORDER: seq_cst, after `closed` was set: see B1 in backtrace.c. */
+    return atomic_load_explicit(&self->busy, memory_order_seq_cst);
 }
 
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
@@ -243,10 +275,10 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     struct jsp_sampled *self = sample_whose(info, &ours);
 
     if (self) {
-        bool nested = !jsp_sampled_enter(self);
+        bool nested = !sample_begin(self);
         sample_take(self, ucontext);
         if (!nested)
-            jsp_sampled_exit(self);
+            sample_end(self);
     } else if (!ours) {
         sample_pass_on(sig, info, ucontext);
     }

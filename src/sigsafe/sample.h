@@ -3,7 +3,8 @@
  * The handler finds its thread through a thread-local list and the number that
  * the timer carries, never through a pointer in the signal: a signal may arrive
  * after its thread's memory is gone. `seq` is odd while the handler is inside, so
- * that another thread can wait for it, or read the counters all of one moment.
+ * that another thread can wait for it, or read the counters all of one moment. A
+ * backtrace on demand has a flag of its own, for it may take as long as it likes.
  *
  *                      handler   owner thread   session, drain
  *   jsp_sample_handle    yes          -               -
@@ -15,8 +16,10 @@
  *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_pause     -          yes              -
  *   jsp_sampled_switch    -          yes              -
- *   jsp_sampled_enter    yes         yes              -
- *   jsp_sampled_exit     yes         yes              -
+ *   jsp_sampled_enter     -          yes              -
+ *   jsp_sampled_exit      -          yes              -
+ *   jsp_sampled_inside    -           -              yes
+ *   jsp_sampled_busy      -           -              yes
  *   jsp_sampled_frames   yes         yes              -
  *
  * SPDX-License-Identifier: MIT
@@ -76,6 +79,7 @@ struct jsp_sampled {
     uint32_t cut_id;           /* "[deeper frames cut]" */
 
     /* Of jsprof_backtrace. */
+    _Atomic bool busy;         /* the owner thread is in it */
     struct jsp_merged *merged; /* borrowed, room for max_depth frames of each kind */
     jsprof_backtrace_frame printed[JSP_PRINTED];
 
@@ -111,10 +115,14 @@ struct jsp_sampled *jsp_sampled_first(void);
 /* Is it in the calling thread's list? */
 bool jsp_sampled_is_linked(const struct jsp_sampled *self);
 
-/* The handler, or whoever uses the record in its place on this thread, is inside:
- * false, somebody is already. */
+/* For who uses the record in the handler's place, on this thread, which is paused
+ * meanwhile. False: the handler or somebody else has it. */
 bool jsp_sampled_enter(struct jsp_sampled *self);
 void jsp_sampled_exit(struct jsp_sampled *self);
+
+/* Is the handler inside? Is somebody between enter and exit? */
+bool jsp_sampled_inside(const struct jsp_sampled *self);
+bool jsp_sampled_busy(const struct jsp_sampled *self);
 
 /* All frames, VM and native, into self->record. `here`: the caller's own registers,
  * NULL where there is a ucontext. */

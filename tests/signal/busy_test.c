@@ -1,0 +1,68 @@
+/* busy_test.c - a thread that is in jsprof_backtrace all the time: stop, close and the
+ * counters do not wait for it, and forget none of its samples.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+enum { DEPTH = 300, MOST = 600, ROUNDS = 8, RUN_MS = 80, HZ = 500 };
+
+static struct host h;
+static _Atomic uint32_t taken, over;
+
+static __attribute__((noinline)) int deep(jsprof_thread *me, int level)
+{
+    static jsprof_backtrace_frame frames[MOST];
+    if (level)
+        return deep(me, level - 1) + 1;
+    while (!host_counted(&over))
+        if (jsprof_backtrace(me, NULL, frames, MOST) > 0)
+            host_count(&taken);
+    return 0;
+}
+
+static void *work(void *arg)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(h.prof, "busy", &me) == 0)
+        deep(me, DEPTH);
+    jsprof_thread_detach(me);
+    return arg;
+}
+
+static void wait_ms(uint64_t ms)
+{
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + ms * 1000000;
+    while (host_ns(CLOCK_MONOTONIC) < until)
+        sched_yield();
+}
+
+/* How many expirations are known right after stop, of so many that there were. */
+TEST(samples_are_counted_at_stop_while_their_thread_prints_its_stack)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        host_recount(&taken);
+        host_recount(&over);
+        if (!host_open(&h, HZ, JSPROF_CLOCK_WALL) || !CHECK_EQ(jsprof_start(h.prof), 0))
+            return;
+        pthread_t thread = host_thread(work, NULL);
+        while (!host_counted(&taken))
+            sched_yield();
+        wait_ms(RUN_MS);
+        CHECK_EQ(jsprof_stop(h.prof), 0);
+        host_stats(&h);
+        CHECK(h.stats.expirations >= (HOST_SANITIZED ? 1 : RUN_MS * HZ / 1000 / 10));
+        CHECK_EQ(jsprof_close(h.prof), 0);
+        host_count(&over);
+        pthread_join(thread, NULL);
+        if (host_load(&h))
+            host_check(&h);
+        host_free(&h);
+    }
+}
+
+int main(void)
+{
+    RUN(samples_are_counted_at_stop_while_their_thread_prints_its_stack);
+    return DONE();
+}
