@@ -98,14 +98,16 @@ JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_C
 JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
 
 /* Disarm, drain and flush. May be followed by start. Idempotent. The errno of
- * a failed write (-ENOSPC, -EPIPE, ...) comes back here and stays in the stats. */
+ * a failed write (-ENOSPC, -EPIPE, ...) comes back here and stays in the stats.
+ * -EAGAIN: a pipe took nothing for two seconds, samples wait for flush or close. */
 JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;
 
 /* Stop, complete the file, give everything back. Threads that are still
  * attached become inert and may detach at any later time. NULL is fine. */
 JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
 
-/* Write what was sampled so far; the drain does so by itself every second. */
+/* Write what was sampled so far; the drain does so by itself every second. Errors as
+ * stop, but nothing is waited for. */
 JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 
 /* Open and start as the environment asks: JSPROF=FILE (%p is the pid),

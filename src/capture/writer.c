@@ -130,8 +130,6 @@ int jsp_writer_flush_patiently(struct jsp_writer *w)
     int err = jsp_writer_flush(w);
     while (err == -EAGAIN && poll(&pipe, 1, JSP_WRITER_PATIENCE_MS) > 0)
         err = jsp_writer_flush(w);
-    if (err)
-        w->error = err;
     return err;
 }
 

@@ -53,8 +53,7 @@ void jsp_writer_abandon(struct jsp_writer *w);
  * slow pipe) is not kept in `error`, for nothing is lost by it yet. */
 int jsp_writer_flush(struct jsp_writer *w);
 
-/* The same; a pipe that takes nothing is waited for, JSP_WRITER_PATIENCE_MS at most, and
- * then that is the error. */
+/* The same; a pipe that takes nothing is waited for, JSP_WRITER_PATIENCE_MS at most. */
 int jsp_writer_flush_patiently(struct jsp_writer *w);
 
 /* Forget what waits, but for the rest of a frame that the file has the beginning of. */

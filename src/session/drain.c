@@ -110,8 +110,9 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
     jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n);
 }
 
-void jsp_drain_sync(struct jsprof *p)
+void jsp_drain_sync(struct jsprof *p, int flushed)
 {
+    p->flush_error = flushed;
     p->write_error = p->output.writer.error;
     p->unwritten = 0;
     for (uint32_t i = 0; i < p->output.n_pending; i++)
@@ -125,7 +126,7 @@ int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
     jsp_signals_hush(&hushed);
     int err = flush(&p->output);
     jsp_signals_unhush(&hushed);
-    jsp_drain_sync(p);
+    jsp_drain_sync(p, err);
     return err;
 }
 
@@ -162,16 +163,17 @@ void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns)
     jsp_codes_prune(&p->codes, quiet_ns);
 }
 
-/* Write with the lock open; the output is ours alone. */
-static bool drain_flush(struct jsprof *p)
+/* Write with the lock open; the output is ours alone. The last time a slow pipe is
+ * waited for. */
+static bool drain_flush(struct jsprof *p, bool quit)
 {
     uint64_t quiet_ns = p->quiet_ns;
     pthread_mutex_unlock(&p->lock);
     jsp_drain_look(p, quiet_ns);
-    bool failed = jsp_output_flush(&p->output) != 0;
+    int err = quit ? jsp_output_flush_patiently(&p->output) : jsp_output_flush(&p->output);
     pthread_mutex_lock(&p->lock);
-    jsp_drain_sync(p);
-    return failed;
+    jsp_drain_sync(p, err);
+    return err != 0;
 }
 
 void *jsp_drain_main(void *session)
@@ -192,7 +194,7 @@ void *jsp_drain_main(void *session)
         if (all && !due && !quit)
             continue;
         jsp_drain_tell(p, quit ? "stopped" : "running");
-        failed = drain_flush(p);
+        failed = drain_flush(p, quit);
         flushed = now;
         if (all)
             p->served = asked;

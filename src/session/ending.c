@@ -74,15 +74,17 @@ int jsp_session_close(struct jsprof *p)
     struct jsp_signals_hushed hushed;
     jsp_session_stop(p);
     pthread_mutex_lock(&p->lock);
-    while (!jsp_drain_pass(p, p->write_error))
-        jsp_drain_write(p, jsp_output_flush_patiently);
-    if (jsp_drain_write(p, jsp_output_flush_patiently) != 0)
-        jsp_output_give_up(&p->output);
+    int err = p->write_error;
+    while (!jsp_drain_pass(p, err))
+        err = jsp_drain_write(p, jsp_output_flush_patiently);
+    err = jsp_drain_write(p, jsp_output_flush_patiently);
+    if (err)
+        jsp_output_give_up(&p->output, err);
     jsp_drain_tell(p, "final");
     pthread_mutex_unlock(&p->lock);
     ending_orphan_all(p);
     jsp_signals_hush(&hushed);
-    int err = jsp_output_close(&p->output);
+    err = jsp_output_close(&p->output);
     jsp_signals_unhush(&hushed);
     pthread_mutex_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);

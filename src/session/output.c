@@ -236,8 +236,9 @@ int jsp_output_flush_patiently(struct jsp_output *out)
     return err;
 }
 
-void jsp_output_give_up(struct jsp_output *out)
+void jsp_output_give_up(struct jsp_output *out, int err)
 {
+    out->writer.error = err;
     for (uint32_t i = 0; i < out->n_pending; i++) {
         struct jsp_tally *tally = &out->tallies[out->pending[i].thread];
         tally->samples--;

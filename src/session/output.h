@@ -81,8 +81,8 @@ int jsp_output_flush(struct jsp_output *out);
 /* The same, but a slow pipe is given some time. */
 int jsp_output_flush_patiently(struct jsp_output *out);
 
-/* What waits now will not be written: give it back to `lost`. */
-void jsp_output_give_up(struct jsp_output *out);
+/* What waits now will not be written, for this reason: give it back to `lost`. */
+void jsp_output_give_up(struct jsp_output *out, int err);
 
 /* Complete the embedded files and close the descriptor. */
 int jsp_output_close(struct jsp_output *out);

@@ -251,6 +251,12 @@ int jsp_session_start(struct jsprof *p)
     return err;
 }
 
+/* What was lost to the file for good, else what the flush said. With `lock` held. */
+static int session_error(const struct jsprof *p, int flushed)
+{
+    return p->write_error ? p->write_error : flushed;
+}
+
 static int session_halt(struct jsprof *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -266,10 +272,14 @@ static int session_halt(struct jsprof *p)
         pthread_join(p->drain, NULL);
         pthread_mutex_lock(&p->lock);
         p->draining = false;
+        pthread_cond_broadcast(&p->served_cond);
         pthread_mutex_unlock(&p->lock);
         session_give_signal(p);
     }
-    return p->write_error;
+    pthread_mutex_lock(&p->lock);
+    int err = session_error(p, p->flush_error);
+    pthread_mutex_unlock(&p->lock);
+    return err;
 }
 
 int jsp_session_stop(struct jsprof *p)
@@ -282,6 +292,18 @@ int jsp_session_stop(struct jsprof *p)
     return err;
 }
 
+/* With `lock` held and no drain. */
+static int session_flush_here(struct jsprof *p)
+{
+    int err = 0;
+    while (!err && !jsp_drain_pass(p, p->write_error))
+        err = jsp_drain_write(p, jsp_output_flush);
+    if (err)
+        return err;
+    jsp_drain_tell(p, "stopped");
+    return jsp_drain_write(p, jsp_output_flush);
+}
+
 int jsp_session_flush(struct jsprof *p)
 {
     if (p->pid != getpid())
@@ -289,9 +311,10 @@ int jsp_session_flush(struct jsprof *p)
     pthread_mutex_lock(&p->lock);
     uint64_t mine = ++p->asked;
     pthread_cond_signal(&p->wake);
-    while (p->running && p->served < mine)
+    while (p->draining && p->served < mine)
         pthread_cond_wait(&p->served_cond, &p->lock);
-    int err = p->write_error;
+    int err = p->served < mine ? session_flush_here(p) : p->flush_error;
+    err = session_error(p, err);
     pthread_mutex_unlock(&p->lock);
     return err;
 }

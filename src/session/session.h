@@ -47,6 +47,7 @@ struct jsprof {
     bool quiet;             /* in this pass no thread was inside its handler */
     uint64_t quiet_ns;      /* samples that began before it are read, handlers are over */
     int write_error;        /* last of the writer; copied here to be read */
+    int flush_error;        /* of the last flush: not 0, and something waits */
     uint64_t unwritten, unwritten_samples; /* weights appended but not in the file */
 
     struct jsprof *kept; /* see ending.c */

@@ -159,6 +159,46 @@ TEST(counters_add_up_while_a_slow_pipe_takes_the_samples)
     close(ends[0]);
 }
 
+static uint64_t samples_in(int file)
+{
+    struct host h = { .fd = file };
+    uint64_t samples = host_load(&h) ? h.profile.samples : 0;
+    jsp_profile_free(&h.profile);
+    jsp_read_close(&h.read);
+    return samples;
+}
+
+static void copy_all(int from, int to)
+{
+    while (copy_some(from, to, 1 << 16) > 0)
+        ;
+}
+
+/* All that was sampled is in the file when stop or flush says so. */
+TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
+{
+    struct host h;
+    jsprof_thread *me;
+    int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
+    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
+        return;
+    host_burn_ms(10); /* more than the pipe takes, less than the session's buffer */
+    CHECK_EQ(jsprof_stop(h.prof), -EAGAIN);
+    CHECK_EQ(jsprof_flush(h.prof), -EAGAIN);
+    for (int i = 0; i < 100 && jsprof_flush(h.prof) == -EAGAIN; i++)
+        copy_all(ends[0], file);
+    CHECK_EQ(jsprof_flush(h.prof), 0); /* with no drain */
+    copy_all(ends[0], file);
+    host_stats(&h);
+    CHECK(h.stats.samples > 0);
+    CHECK_EQ(samples_in(file), h.stats.samples);
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    close(h.fd);
+    close(ends[0]);
+    close(file);
+}
+
 static void *attach_and_detach(void *arg)
 {
     struct host *h = arg;
@@ -243,6 +283,7 @@ int main(void)
     RUN(close_onto_a_pipe_whose_reader_left_does_not_kill_the_host);
     RUN(close_at_the_file_size_limit_does_not_kill_the_host);
     RUN(counters_add_up_while_a_slow_pipe_takes_the_samples);
+    RUN(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait);
     RUN(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole);
     RUN(file_that_took_over_our_descriptor_gets_none_of_our_bytes);
     RUN(descriptor_in_append_mode_gets_a_whole_capture);
