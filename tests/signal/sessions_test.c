@@ -172,7 +172,7 @@ TEST(start_and_stop_are_idempotent_and_flush_works_in_between)
     CHECK_EQ(jsprof_start(h.prof), 0);
     CHECK_EQ(jsprof_start(h.prof), 0);
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
-    host_burn_ms(30);
+    host_burn_ms(60);
     CHECK_EQ(jsprof_flush(h.prof), 0);
     off_t size = lseek(h.fd, 0, SEEK_END);
     CHECK(host_load(&h) && h.profile.samples > 0); /* readable while it grows */

@@ -97,7 +97,8 @@ TEST(objects_may_come_and_go_while_their_stacks_are_walked)
     CHECK(atomic_load(&walks) > 100);
     CHECK(atomic_load(&frames_seen) > 2 * atomic_load(&walks));
     CHECK(atomic_load(&maps) > 10);
-    printf("# %lu walks, %lu frames, %lu maps\n", walks, frames_seen, maps);
+    printf("# %lu walks, %lu frames, %lu maps\n", atomic_load(&walks), atomic_load(&frames_seen),
+           atomic_load(&maps));
     jsp_objects_free(&objects);
 }
 
