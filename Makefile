@@ -46,8 +46,14 @@ ROOM_FRAME = $(if $(SAN),,-Wframe-larger-than=2048)
 MACHINE := $(shell $(CC) -dumpmachine)
 ROOM_ATOMICS = $(if $(findstring aarch64,$(MACHINE)),-mno-outline-atomics)
 ROOM_FLAGS = -DJSP_IN_ROOM -fno-jump-tables \
-  -fno-optimize-sibling-calls -fno-lto -fno-builtin-bcmp $(ROOM_FRAME) $(ROOM_ATOMICS)
+  -fno-optimize-sibling-calls -fno-lto -fno-builtin-bcmp $(ROOM_FRAME) $(ROOM_ATOMICS) $(EAGER)
 $(B)/obj/src/sigsafe/%.o: ROOM = $(ROOM_FLAGS)
+# What a handler calls in libc is bound when the program starts: a host that links the
+# static library without -z now would else look it up by the first call, in the handler.
+# Not with clang nor on aarch64: there the rooms check could not tell such a call from
+# one through a pointer.
+EAGER := $(if $(findstring clang,$(CC)),,$(if $(findstring x86_64,$(MACHINE)),-fno-plt))
+$(B)/obj/src/jsprof.o $(B)/obj/src/session/session.o: ROOM = $(EAGER)
 # An example sees what a user sees: the public header.
 $(B)/obj/examples/%.o: INTERNAL =
 $(B)/obj/tests/%.o: INTERNAL = -Isrc -Itests -Itests/unit
