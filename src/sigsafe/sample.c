@@ -11,6 +11,7 @@ enum {
 };
 
 static _Thread_local struct jsp_sampled *volatile sampled_list;
+static _Thread_local const void *volatile sample_passing; /* the delivery's ucontext */
 struct jsp_sample_chain jsp_sample_chain[_NSIG];
 
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
@@ -208,13 +209,20 @@ static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
     return s;
 }
 
+/* Who had the signal before us may itself have us as the one before it, when it was
+ * put on top of us in an earlier run: one delivery goes round once. */
 static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
 {
     struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
+    const void *outer = sample_passing;
+    if (ucontext == outer)
+        return;
+    sample_passing = ucontext;
     if (chain->action_sigsafe)
         chain->action_sigsafe(sig, info, ucontext);
     else if (chain->plain_sigsafe)
         chain->plain_sigsafe(sig);
+    sample_passing = outer;
 }
 
 /* False: it is a fault's handler, say, that was interrupted by a sample in a sample. */

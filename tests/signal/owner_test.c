@@ -92,6 +92,37 @@ TEST(chained_owner_with_an_old_style_handler_gets_its_signals)
     chain(&(struct sigaction){ .sa_handler = other_plain });
 }
 
+static struct sigaction below;
+
+static void on_top(int sig, siginfo_t *info, void *ucontext)
+{
+    host_count(&others);
+    if (host_counted(&others) < 100 && below.sa_flags & SA_SIGINFO)
+        below.sa_sigaction(sig, info, ucontext);
+}
+
+TEST(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start)
+{
+    struct sigaction top = { .sa_sigaction = on_top, .sa_flags = SA_SIGINFO };
+    struct host h;
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
+    options.flags = JSPROF_CHAIN;
+    host_recount(&others);
+    if (!CHECK_EQ(host_open_with(&h, options), 0) || !CHECK_EQ(jsprof_start(h.prof), 0))
+        return;
+    sigaction(SIGPROF, &top, &below);
+    raise(SIGPROF);
+    CHECK_EQ(host_counted(&others), 1);
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0); /* now each has the other below it */
+    raise(SIGPROF);
+    CHECK_EQ(host_counted(&others), 2);
+    raise(SIGPROF);
+    CHECK_EQ(host_counted(&others), 3);
+    host_finish(&h);
+    signal(SIGPROF, SIG_DFL);
+}
+
 /* It is pending when the session ends; the default action would kill us. */
 TEST(signal_that_arrives_after_stop_kills_nobody)
 {
@@ -236,6 +267,7 @@ int main(void)
     RUN(signal_that_somebody_owns_is_refused);
     RUN(chained_owner_gets_its_signals_and_none_of_ours);
     RUN(chained_owner_with_an_old_style_handler_gets_its_signals);
+    RUN(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start);
     RUN(signal_that_arrives_after_stop_kills_nobody);
     RUN(signal_that_arrives_after_stop_is_counted_as_late);
     RUN(interrupted_code_keeps_its_errno);
