@@ -124,12 +124,28 @@ int jsp_writer_flush(struct jsp_writer *w)
     return err;
 }
 
-int jsp_writer_flush_patiently(struct jsp_writer *w)
+/* Until the pipe takes something; signals of the host do not shorten it. */
+static bool writer_wait(const struct jsp_writer *w, int64_t until)
 {
     struct pollfd pipe = { w->fd, POLLOUT, 0 };
+    for (int64_t left; (left = until - writer_now()) > 0;) {
+        int n = poll(&pipe, 1, (int)(left / 1000000) + 1);
+        if (n > 0 || (n < 0 && errno != EINTR))
+            return n > 0;
+    }
+    return false;
+}
+
+int jsp_writer_flush_patiently(struct jsp_writer *w)
+{
+    int64_t patience = JSP_WRITER_PATIENCE_MS * 1000000ll, until = writer_now() + patience;
     int err = jsp_writer_flush(w);
-    while (err == -EAGAIN && poll(&pipe, 1, JSP_WRITER_PATIENCE_MS) > 0)
+    for (size_t before = w->used; err == -EAGAIN && writer_wait(w, until);) {
         err = jsp_writer_flush(w);
+        if (w->used < before) /* it moves: patience begins anew */
+            until = writer_now() + patience;
+        before = w->used;
+    }
     return err;
 }
 
@@ -272,11 +288,14 @@ int jsp_writer_file(struct jsp_writer *w, const char *path, const void *data, si
 {
     for (size_t at = 0, piece; at < n; at += piece) {
         piece = n - at < JSP_WIRE_MAX_CHUNK ? n - at : JSP_WIRE_MAX_CHUNK;
-        int err = w->capacity - w->used < JSP_WIRE_MAX_FRAME ? jsp_writer_flush(w) : 0;
+        bool full = w->capacity - w->used < JSP_WIRE_MAX_FRAME;
+        int err = full ? jsp_writer_flush_patiently(w) : 0;
         if (!err)
             err = writer_one_chunk(w, path, (const uint8_t *)data + at, piece);
-        if (err)
+        if (err) {
+            w->error = err; /* the file lacks its end */
             return err;
+        }
     }
     return jsp_writer_chunk_end(w, path);
 }

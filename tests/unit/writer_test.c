@@ -7,9 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "capture/read.h"
@@ -184,6 +188,67 @@ TEST(pipe_nobody_reads_is_given_up_after_some_patience)
     close(ends[0]);
 }
 
+static _Atomic int rings;
+
+static void ring(int signo)
+{
+    (void)signo;
+    atomic_fetch_add_explicit(&rings, 1, memory_order_relaxed);
+}
+
+/* Signals every 20 ms, and the reader comes after ten of them. */
+static void *read_late(void *arg)
+{
+    static uint8_t bytes[1 << 16];
+    const int *fd = arg;
+    while (atomic_load_explicit(&rings, memory_order_relaxed) < 10)
+        sched_yield();
+    while (read(*fd, bytes, sizeof bytes) > 0)
+        ;
+    return NULL;
+}
+
+TEST(alarms_of_the_host_do_not_end_the_patience_with_a_pipe)
+{
+    struct itimerval every = { { 0, 20000 }, { 0, 20000 } }, never = { 0 };
+    sigset_t alarms;
+    pthread_t reader;
+    int ends[2];
+    if (!CHECK_EQ(pipe(ends), 0) || !begin(ends[1]))
+        return;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    for (int i = 0; i < 100; i++)
+        one_sample(200);
+    signal(SIGALRM, ring);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL); /* the reader's */
+    CHECK_EQ(pthread_create(&reader, NULL, read_late, &ends[0]), 0);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    setitimer(ITIMER_REAL, &never, NULL);
+    signal(SIGALRM, SIG_DFL);
+    atomic_store_explicit(&rings, 10, memory_order_relaxed); /* or it would wait for ever */
+    pthread_join(reader, NULL);
+    close(ends[0]);
+}
+
+TEST(embedded_file_onto_a_pipe_that_is_full_is_waited_for)
+{
+    static uint8_t bytes[2 * JSP_WRITER_BYTES];
+    pthread_t reader;
+    int ends[2];
+    if (!CHECK_EQ(pipe(ends), 0) || !begin(ends[1]))
+        return;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    CHECK_EQ(pthread_create(&reader, NULL, read_late, &ends[0]), 0);
+    CHECK_EQ(jsp_writer_file(&w, "file", bytes, sizeof bytes), 0);
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+}
+
 TEST(full_disk_keeps_what_waits_and_the_shape_of_the_file)
 {
     int fd = open("/dev/full", O_WRONLY);
@@ -267,6 +332,8 @@ int main(void)
     RUN(pipe_that_takes_little_at_a_time_gets_every_byte_in_order);
     RUN(what_is_dropped_leaves_whole_frames_only);
     RUN(pipe_nobody_reads_is_given_up_after_some_patience);
+    RUN(alarms_of_the_host_do_not_end_the_patience_with_a_pipe);
+    RUN(embedded_file_onto_a_pipe_that_is_full_is_waited_for);
     RUN(full_disk_keeps_what_waits_and_the_shape_of_the_file);
     RUN(pipe_whose_reader_left_is_an_errno);
     RUN(descriptor_that_is_another_file_now_gets_nothing);
