@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_DEAD_KEPT = 64 }; /* too few to be worth a compaction */
+enum { CODE_CROWD = 1024 }; /* so many more dead ones, and a prune is due */
 
 void jsp_codes_init(struct jsp_codes *codes)
 {
     memset(codes, 0, sizeof *codes);
+    codes->crowded_at = CODE_CROWD;
     pthread_mutex_init(&codes->lock, NULL);
 }
 
@@ -20,13 +21,16 @@ void jsp_codes_free(struct jsp_codes *codes)
 {
     for (uint32_t i = 0; i < codes->n; i++)
         free(codes->at[i]);
+    for (uint32_t i = 0; i < codes->n_dead; i++)
+        free(codes->dead[i]);
     for (uint32_t i = 0; i < codes->n_outgrown; i++)
         free(codes->outgrown[i]);
     free(codes->at);
+    free(codes->dead);
     pthread_mutex_destroy(&codes->lock);
 }
 
-/* How many ranges start at or before `ip`. */
+/* How many living ranges start at or before `ip`. */
 static uint32_t codes_until(const struct jsp_codes *codes, uint64_t ip)
 {
     uint32_t low = 0, high = codes->n;
@@ -40,39 +44,63 @@ static uint32_t codes_until(const struct jsp_codes *codes, uint64_t ip)
     return low;
 }
 
-static void codes_die(struct jsp_codes *codes, struct jsp_code *code, uint64_t now_ns)
+/* How many of the dead died at or before this time. */
+static uint32_t codes_dead_until(const struct jsp_codes *codes, uint64_t time_ns)
 {
+    uint32_t low = 0, high = codes->n_dead;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (codes->dead[mid]->death <= time_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* The living range at index `at` goes over to the dead, where codes_grow made room.
+ * Threads that race may come a little out of order, so it is nearly the last. */
+static void codes_die(struct jsp_codes *codes, uint32_t at, uint64_t now_ns)
+{
+    struct jsp_code *code = codes->at[at];
     jsp_jitrows_remove(&codes->handler, code->start);
+    codes->n--;
+    memmove(codes->at + at, codes->at + at + 1, (codes->n - at) * sizeof *codes->at);
     code->death = now_ns;
+    uint32_t to = codes_dead_until(codes, now_ns);
+    memmove(codes->dead + to + 1, codes->dead + to,
+            (codes->n_dead - to) * sizeof *codes->dead);
+    codes->dead[to] = code;
     codes->n_dead++;
 }
 
-/* Living ranges are disjoint, so the nearest one that starts before the end is the
- * last that can overlap [start, end). */
+/* Living ranges are disjoint, so those that overlap [start, end) are neighbours. */
 static void codes_kill_overlap(struct jsp_codes *codes, uint64_t start, uint64_t end,
                                uint64_t now_ns)
 {
-    for (uint32_t i = codes_until(codes, end - 1); i-- > 0;) {
-        struct jsp_code *code = codes->at[i];
-        if (code->death != UINT64_MAX)
-            continue;
-        if (code->end <= start)
-            return;
-        codes_die(codes, code, now_ns);
-    }
+    for (uint32_t i = codes_until(codes, end - 1); i-- > 0 && codes->at[i]->end > start;)
+        codes_die(codes, i, now_ns);
 }
 
+static int codes_grow_array(struct jsp_code ***array, uint32_t *capacity, uint32_t n)
+{
+    if (n < *capacity)
+        return 0;
+    uint32_t more = *capacity ? *capacity * 2 : 64;
+    struct jsp_code **grown = realloc(*array, more * sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    *array = grown;
+    *capacity = more;
+    return 0;
+}
+
+/* Room for one more, and for all of them among the dead: to die must not fail. */
 static int codes_grow(struct jsp_codes *codes)
 {
-    if (codes->n < codes->capacity)
-        return 0;
-    uint32_t capacity = codes->capacity ? codes->capacity * 2 : 64;
-    struct jsp_code **more = realloc(codes->at, capacity * sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    codes->at = more;
-    codes->capacity = capacity;
-    return 0;
+    int err = codes_grow_array(&codes->at, &codes->capacity, codes->n);
+    return err ? err : codes_grow_array(&codes->dead, &codes->dead_capacity,
+                                        codes->n + codes->n_dead);
 }
 
 /* A larger array for the handler; the one before stays, somebody may be reading it. */
@@ -152,25 +180,22 @@ int jsp_codes_add(struct jsp_codes *codes, const struct jsp_code_def *def, uint6
     return err;
 }
 
-static struct jsp_code *codes_alive_at(const struct jsp_codes *codes, uint64_t start)
+/* Index of the living range that starts there; codes->n: none does. */
+static uint32_t codes_alive_at(const struct jsp_codes *codes, uint64_t start)
 {
-    for (uint32_t i = codes_until(codes, start); i-- > 0;) {
-        if (codes->at[i]->start != start)
-            return NULL;
-        if (codes->at[i]->death == UINT64_MAX)
-            return codes->at[i];
-    }
-    return NULL;
+    uint32_t until = codes_until(codes, start);
+    return until && codes->at[until - 1]->start == start ? until - 1 : codes->n;
 }
 
 int jsp_codes_remove(struct jsp_codes *codes, uint64_t start, uint64_t now_ns)
 {
     pthread_mutex_lock(&codes->lock);
-    struct jsp_code *code = codes_alive_at(codes, start);
-    if (code)
-        codes_die(codes, code, now_ns);
+    uint32_t at = codes_alive_at(codes, start);
+    bool is_there = at < codes->n;
+    if (is_there)
+        codes_die(codes, at, now_ns);
     pthread_mutex_unlock(&codes->lock);
-    return code ? 0 : -ENOENT;
+    return is_there ? 0 : -ENOENT;
 }
 
 /* The new range is added first, which kills the old one where they overlap. */
@@ -184,7 +209,7 @@ static int codes_move_locked(struct jsp_codes *codes, struct jsp_code *code,
     def.n_rows = code->n_rows;
     int err = codes_add_locked(codes, &def, now_ns);
     if (!err && code->death == UINT64_MAX)
-        codes_die(codes, code, now_ns);
+        codes_die(codes, codes_alive_at(codes, code->start), now_ns);
     return err;
 }
 
@@ -193,8 +218,9 @@ int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t
 {
     int err = -ENOENT;
     pthread_mutex_lock(&codes->lock);
-    struct jsp_code *code = codes_alive_at(codes, from);
-    if (code) {
+    uint32_t at = codes_alive_at(codes, from);
+    if (at < codes->n) {
+        struct jsp_code *code = codes->at[at];
         *moved = (struct jsp_code_def){ .start = to, .length = code->end - code->start,
                                         .label = code->label };
         bool wraps = to + moved->length < to;
@@ -218,30 +244,40 @@ static uint32_t codes_line(const struct jsp_code *code, uint64_t offset)
     return low ? code->lines[low - 1].line : 0;
 }
 
+static bool codes_held(const struct jsp_code *code, uint64_t ip, uint64_t time_ns)
+{
+    return ip >= code->start && ip < code->end && time_ns >= code->birth &&
+           time_ns < code->death;
+}
+
+/* What lives now, or what has died since then: of the rest nothing is looked at. */
+static const struct jsp_code *codes_at_time(const struct jsp_codes *codes, uint64_t ip,
+                                            uint64_t time_ns)
+{
+    uint32_t until = codes_until(codes, ip);
+    if (until && codes_held(codes->at[until - 1], ip, time_ns))
+        return codes->at[until - 1];
+    for (uint32_t i = codes_dead_until(codes, time_ns); i < codes->n_dead; i++)
+        if (codes_held(codes->dead[i], ip, time_ns))
+            return codes->dead[i];
+    return NULL;
+}
+
 bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
                     struct jsp_code_hit *hit)
 {
-    bool found = false;
     pthread_mutex_lock(&codes->lock);
-    for (uint32_t i = codes_until(codes, ip); i-- > 0;) {
-        const struct jsp_code *code = codes->at[i];
-        if (time_ns < code->birth || time_ns >= code->death)
-            continue; /* of another time */
-        found = ip < code->end;
-        if (found)
-            *hit = (struct jsp_code_hit){ code->label, codes_line(code, ip - code->start) };
-        break;
-    }
+    const struct jsp_code *code = codes_at_time(codes, ip, time_ns);
+    if (code)
+        *hit = (struct jsp_code_hit){ code->label, codes_line(code, ip - code->start) };
     pthread_mutex_unlock(&codes->lock);
-    return found;
+    return code != NULL;
 }
 
 /* A handler may have found the range between its death and its removal, so it takes
  * two looks: one after the removal, and a moment later than that one's. */
 static bool codes_is_over(struct jsp_code *code, uint64_t before_ns)
 {
-    if (code->death >= before_ns)
-        return false;
     if (!code->doomed)
         code->doomed = before_ns;
     return code->doomed < before_ns;
@@ -249,17 +285,28 @@ static bool codes_is_over(struct jsp_code *code, uint64_t before_ns)
 
 void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns)
 {
-    uint32_t kept = 0;
+    uint32_t kept = 0, i = 0;
     pthread_mutex_lock(&codes->lock);
-    if (codes->n_dead > CODE_DEAD_KEPT) {
-        for (uint32_t i = 0; i < codes->n; i++) {
-            if (codes_is_over(codes->at[i], before_ns))
-                free(codes->at[i]);
-            else
-                codes->at[kept++] = codes->at[i];
-        }
-        codes->n_dead -= codes->n - kept;
-        codes->n = kept;
+    for (; i < codes->n_dead && codes->dead[i]->death < before_ns; i++) {
+        if (codes_is_over(codes->dead[i], before_ns))
+            free(codes->dead[i]);
+        else
+            codes->dead[kept++] = codes->dead[i];
     }
+    if (kept < i)
+        memmove(codes->dead + kept, codes->dead + i,
+                (codes->n_dead - i) * sizeof *codes->dead);
+    codes->n_dead -= i - kept;
+    codes->crowded_at = codes->n_dead + CODE_CROWD;
     pthread_mutex_unlock(&codes->lock);
+}
+
+bool jsp_codes_are_crowded(struct jsp_codes *codes)
+{
+    pthread_mutex_lock(&codes->lock);
+    bool are = codes->n_dead >= codes->crowded_at;
+    if (are) /* told once until the next prune, or until as many more have died */
+        codes->crowded_at = codes->n_dead + CODE_CROWD;
+    pthread_mutex_unlock(&codes->lock);
+    return are;
 }

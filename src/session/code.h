@@ -37,11 +37,13 @@ struct jsp_codes {
     struct jsp_jitrows handler; /* the living ranges, as the handler sees them */
     struct jsp_jitrows_slot *outgrown[32]; /* owned: arrays that handlers may still read */
     uint32_t n_outgrown;
-    struct jsp_code **at; /* owned, sorted by start, then birth */
+    struct jsp_code **at;   /* owned: the living, sorted by start */
     uint32_t n, capacity;
-    uint32_t n_dead;
+    struct jsp_code **dead; /* owned: sorted by death */
+    uint32_t n_dead, dead_capacity;
+    uint32_t crowded_at;    /* so many dead ones call for a prune */
 
-    /* Always: at one moment the living ranges do not overlap */
+    /* Always: the living ranges do not overlap; n + n_dead <= dead_capacity */
 };
 
 struct jsp_code_def {
@@ -78,5 +80,8 @@ bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
 /* No sample from before this moment will be asked for any more, and no handler that
  * began before it still runs. What it finds dead is freed at a later moment's prune. */
 void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns);
+
+/* Have so many died since the last prune, or since this said so, that one is due? */
+bool jsp_codes_are_crowded(struct jsp_codes *codes);
 
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "drain.h"
+
 _Static_assert(sizeof(jsprof_code_line) == sizeof(struct jsp_code_line), "same lines");
 
 /* The name as a label of kind JIT; one that is too long is cut. */
@@ -27,6 +29,18 @@ static void register_perf(struct jsprof *p, const struct jsp_code_def *def, uint
     pthread_mutex_unlock(&p->codes.lock);
 }
 
+/* A program that compiles for hours before it is profiled: while no drain runs, nobody
+ * else throws away what died. */
+static void register_tidy(struct jsprof *p)
+{
+    if (!jsp_codes_are_crowded(&p->codes))
+        return;
+    pthread_mutex_lock(&p->lock);
+    if (!p->draining && jsp_drain_pass(p, false))
+        jsp_codes_prune(&p->codes, p->quiet_ns);
+    pthread_mutex_unlock(&p->lock);
+}
+
 int jsp_register_code(struct jsprof *p, const jsprof_code *code)
 {
     if (p->pid != getpid())
@@ -41,6 +55,7 @@ int jsp_register_code(struct jsprof *p, const jsprof_code *code)
     int err = jsp_codes_add(&p->codes, &def, now_ns);
     if (!err)
         register_perf(p, &def, now_ns);
+    register_tidy(p);
     return err;
 }
 
@@ -60,6 +75,7 @@ int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to)
     int err = jsp_codes_move(&p->codes, from, to, now_ns, &moved);
     if (!err)
         register_perf(p, &moved, now_ns);
+    register_tidy(p);
     return err;
 }
 
