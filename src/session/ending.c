@@ -65,6 +65,14 @@ static void ending_orphan_all(struct jsprof *p)
     jsp_process_unlock();
 }
 
+/* With `lock` held: the file takes nothing; should it after all, it learns of the loss. */
+static void ending_give_up(struct jsprof *p, int err)
+{
+    jsp_output_give_up(&p->output, err);
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        t->told.expirations = UINT64_MAX; /* its line is out of date */
+}
+
 int jsp_session_close(struct jsprof *p)
 {
     if (p->pid != getpid()) {
@@ -79,7 +87,7 @@ int jsp_session_close(struct jsprof *p)
         err = jsp_drain_write(p, jsp_output_flush_patiently);
     err = jsp_drain_write(p, jsp_output_flush_patiently);
     if (err)
-        jsp_output_give_up(&p->output, err);
+        ending_give_up(p, err);
     jsp_drain_tell(p, "final");
     pthread_mutex_unlock(&p->lock);
     ending_orphan_all(p);

@@ -238,15 +238,21 @@ int jsp_output_flush_patiently(struct jsp_output *out)
 
 void jsp_output_give_up(struct jsp_output *out, int err)
 {
+    uint32_t begun = 0; /* the frame that the file has the beginning of will be whole */
     out->writer.error = err;
-    for (uint32_t i = 0; i < out->n_pending; i++) {
+    jsp_writer_drop(&out->writer); /* or they might reach the file all the same */
+    while (begun < out->n_pending && out->pending[begun].end <= out->writer.appended)
+        begun++;
+    for (uint32_t i = begun; i < out->n_pending; i++) {
         struct jsp_tally *tally = &out->tallies[out->pending[i].thread];
         tally->samples--;
         tally->kept -= out->pending[i].weight;
         tally->lost += out->pending[i].weight;
     }
-    out->n_pending = 0;
-    jsp_writer_drop(&out->writer); /* or they might reach the file all the same */
+    out->n_samples -= out->n_pending - begun;
+    out->n_pending = begun;
+    out->block_count = 0; /* it is of those samples */
+    out->block_used = 0;
 }
 
 int jsp_output_close(struct jsp_output *out)

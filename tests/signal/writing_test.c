@@ -199,6 +199,40 @@ TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
     close(file);
 }
 
+/* The reader comes back after close has given the samples up and before it gives up the
+ * file: the file must tell the loss. */
+TEST(samples_given_up_at_close_are_lost_in_the_file_too)
+{
+    struct host h;
+    jsprof_thread *me;
+    void *err;
+    int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
+    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
+        return;
+    fcntl(ends[0], F_SETFL, 0);
+    host_burn_ms(10);
+    pthread_t closer = host_thread(stop_and_close, &h);
+    jsprof_stats stats = { .size = sizeof stats };
+    while (stats.lost_write == 0) {
+        host_burn_ms(20);
+        jsprof_stats_get(h.prof, &stats);
+    }
+    copy_all(ends[0], file);
+    pthread_join(closer, &err);
+    CHECK_EQ((intptr_t)err, -EAGAIN);
+    h.fd = file;
+    if (host_load(&h) && CHECK_EQ(h.profile.account.n_threads, 1)) {
+        const struct jsp_profile *p = &h.profile;
+        CHECK_EQ(p->account.threads[0].lost_write, stats.lost_write);
+        CHECK_EQ(p->samples, p->account.session.samples);
+        CHECK_EQ(p->defects.count[JSP_READ_CUT], 0);
+        CHECK_EQ(p->samples, p->account.threads[0].samples);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+    close(ends[0]);
+}
+
 static void *attach_and_detach(void *arg)
 {
     struct host *h = arg;
@@ -284,6 +318,7 @@ int main(void)
     RUN(close_at_the_file_size_limit_does_not_kill_the_host);
     RUN(counters_add_up_while_a_slow_pipe_takes_the_samples);
     RUN(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait);
+    RUN(samples_given_up_at_close_are_lost_in_the_file_too);
     RUN(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole);
     RUN(file_that_took_over_our_descriptor_gets_none_of_our_bytes);
     RUN(descriptor_in_append_mode_gets_a_whole_capture);
