@@ -202,7 +202,8 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext)
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
-    *ours = info->si_code == SI_TIMER && value >> 48 == 0x6A73;
+    *ours = info->si_code == SI_TIMER &&
+            (value ^ jsp_sample_mark()) >> JSP_SAMPLE_NUMBER_BITS == 0;
     struct jsp_sampled *s = *ours ? sampled_list : NULL;
     while (s && jsp_sample_value(s->number) != info->si_value.sival_ptr)
         s = s->next;

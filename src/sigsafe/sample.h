@@ -86,18 +86,29 @@ struct jsp_sampled {
     struct jsp_ring ring;
 };
 
-/* The value a thread's timer carries, so that the handler knows its own. */
-static inline void *jsp_sample_value(uint64_t number)
-{
-    return (void *)(uintptr_t)(0x6A73ull << 48 | number);
-}
-
 /* Who had the signal before us and gets what is not ours; both NULL: nobody. */
 struct jsp_sample_chain {
     void (*action_sigsafe)(int sig, siginfo_t *info, void *ucontext);
     void (*plain_sigsafe)(int sig);
 };
 extern struct jsp_sample_chain jsp_sample_chain[]; /* by signal number, _NSIG of them */
+
+enum { JSP_SAMPLE_NUMBER_BITS = 28 };
+
+/* What the values of this copy of the library have in common: another copy in the
+ * process (one linked in, one in a plugin) has its variables elsewhere. */
+static inline uint64_t jsp_sample_mark(void)
+{
+    uint64_t copy = (uint64_t)(uintptr_t)jsp_sample_chain * 0x9E3779B97F4A7C15u >> 44;
+    return 0x6A73ull << 48 | copy << JSP_SAMPLE_NUMBER_BITS;
+}
+
+/* The value a thread's timer carries, so that the handler knows its own. */
+static inline void *jsp_sample_value(uint64_t number)
+{
+    return (void *)(uintptr_t)(jsp_sample_mark() |
+                               (number & ((1u << JSP_SAMPLE_NUMBER_BITS) - 1)));
+}
 
 /* For sigaction, with SA_SIGINFO. */
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext);

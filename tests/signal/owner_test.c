@@ -123,6 +123,31 @@ TEST(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start)
     signal(SIGPROF, SIG_DFL);
 }
 
+/* Another copy of the library marks its timers nearly as we do, and counts from 1 too. */
+TEST(timer_of_another_copy_of_the_library_is_passed_on)
+{
+    struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF };
+    struct itimerspec soon = { .it_value = { 0, 1000000 } };
+    struct host h;
+    timer_t timer;
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
+    options.flags = JSPROF_CHAIN;
+    host_recount(&others_ours);
+    sigaction(SIGPROF, &other, NULL);
+    if (!CHECK_EQ(host_open_with(&h, options), 0) || !CHECK_EQ(jsprof_start(h.prof), 0))
+        return;
+    event.sigev_value.sival_ptr =
+        (void *)((uintptr_t)jsp_sample_value(1) ^ (uintptr_t)1 << 40);
+    CHECK_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    timer_settime(timer, 0, &soon, NULL);
+    host_burn_ms(20);
+    CHECK_EQ(host_counted(&others_ours), 1);
+    timer_delete(timer);
+    host_finish(&h);
+    signal(SIGPROF, SIG_DFL);
+}
+
 /* It is pending when the session ends; the default action would kill us. */
 TEST(signal_that_arrives_after_stop_kills_nobody)
 {
@@ -268,6 +293,7 @@ int main(void)
     RUN(chained_owner_gets_its_signals_and_none_of_ours);
     RUN(chained_owner_with_an_old_style_handler_gets_its_signals);
     RUN(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start);
+    RUN(timer_of_another_copy_of_the_library_is_passed_on);
     RUN(signal_that_arrives_after_stop_kills_nobody);
     RUN(signal_that_arrives_after_stop_is_counted_as_late);
     RUN(interrupted_code_keeps_its_errno);
