@@ -83,7 +83,8 @@ tsort "$tmp/calls" >/dev/null 2>"$tmp/loop" ||
 case $($CC --version) in *clang*) eager=no ;; *) eager=yes ;; esac
 awk '/R_X86_64_PLT32/ { sub(/[-+]0x[0-9a-f]+$/, ""); print $NF }' "$tmp/code" | sort -u |
     comm -12 - "$tmp/needed" >"$tmp/lazy"
-[ $eager = no ] || [ ! -s "$tmp/lazy" ] || say "bound lazily, in the handler: $(tr '\n' ' ' <"$tmp/lazy")"
+[ $eager = no ] || [ ! -s "$tmp/lazy" ] ||
+    say "bound lazily, in the handler: $(tr '\n' ' ' <"$tmp/lazy")"
 
 # 6. One door for system headers.
 grep -n '#[[:space:]]*include[[:space:]]*<' src/sigsafe/*.[ch] |
