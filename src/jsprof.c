@@ -23,6 +23,8 @@ enum {
     PUBLIC_OLDEST_OPTIONS = offsetof(jsprof_options, fd) + sizeof(int),
     PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
     PUBLIC_MODE = 0666, /* umask decides */
+    PUBLIC_FLAGS = JSPROF_CHAIN | JSPROF_USE_FD | JSPROF_NOFOLLOW | JSPROF_NO_NATIVE |
+                   JSPROF_PERF_MAP | JSPROF_JITDUMP,
 };
 
 static const char public_default_path[] = "jsprof-%p.syscap";
@@ -55,7 +57,7 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
                 public_within(setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX) &&
                 public_within(setup->label_bytes, PUBLIC_LABELS_MIN, PUBLIC_LABELS) &&
                 (o->clock == JSPROF_CLOCK_CPU || o->clock == JSPROF_CLOCK_WALL) &&
-                setup->signo > 0 && setup->signo < _NSIG;
+                !(o->flags & ~(uint32_t)PUBLIC_FLAGS) && setup->signo > 0 && setup->signo < _NSIG;
     return good ? 0 : -EINVAL;
 }
 
@@ -78,19 +80,17 @@ static int public_expand(char *to, size_t size, const char *path)
     return n ? 0 : -ENOENT;
 }
 
-static int public_open_file(const jsprof_options *o)
+/* `path` is expanded. */
+static int public_open_file(const jsprof_options *o, const char *path)
 {
-    char path[PATH_MAX];
     int saved_errno = errno, fd;
 
     if (o->flags & JSPROF_USE_FD) {
         fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
     } else {
-        int err = public_expand(path, sizeof path, o->path ? o->path : public_default_path);
-        if (err)
-            return err;
-        /* A pipe must not stop the host: not here, where nobody reads it, nor later. */
-        int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
+        /* A pipe must not stop the host: not here, where nobody reads it, nor later.
+         * What is there goes only once nothing else can fail. */
+        int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
         fd = open(path, flags | (o->flags & JSPROF_NOFOLLOW ? O_NOFOLLOW : 0), PUBLIC_MODE);
     }
     int err = -errno;
@@ -98,16 +98,28 @@ static int public_open_file(const jsprof_options *o)
     return fd < 0 ? err : fd;
 }
 
-/* Where the capture is going to be; `to` has room for PATH_MAX. */
-static const char *public_directory(const jsprof_options *o, char *to)
+/* Cut the last part off. */
+static const char *public_directory(char *path)
 {
-    const char *slash = o->flags & JSPROF_USE_FD || !o->path ? NULL : strrchr(o->path, '/');
-    size_t n = slash ? (size_t)(slash - o->path) : 0;
-    if (!slash || n >= PATH_MAX)
+    char *slash = strrchr(path, '/');
+    if (!slash)
         return ".";
-    memcpy(to, o->path, n);
-    to[n] = 0;
-    return n ? to : "/";
+    slash[slash == path] = 0;
+    return path;
+}
+
+/* The rest of `setup`: the file, and where it lies; `path` has room for PATH_MAX. */
+static int public_place(const jsprof_options *o, struct jsp_session_setup *setup, char *path)
+{
+    bool named = !(o->flags & JSPROF_USE_FD);
+    const char *pattern = o->path ? o->path : public_default_path;
+    int err = public_expand(path, PATH_MAX, named ? pattern : ".");
+    if (err)
+        return err;
+    setup->empties = named;
+    setup->fd = public_open_file(o, path);
+    setup->dump_directory = o->flags & JSPROF_JITDUMP ? public_directory(path) : NULL;
+    return setup->fd < 0 ? setup->fd : 0;
 }
 
 /* -- Sessions --------------------------------------------------------------- */
@@ -126,12 +138,11 @@ int jsprof_open(jsprof **out, const jsprof_options *options)
     int err = public_check(&o, &setup);
     if (err)
         return err;
-    setup.fd = public_open_file(&o);
-    if (setup.fd < 0)
-        return setup.fd;
+    char path[PATH_MAX];
+    err = public_place(&o, &setup, path);
+    if (err)
+        return err;
     int saved_errno = errno;
-    char directory[PATH_MAX];
-    setup.dump_directory = o.flags & JSPROF_JITDUMP ? public_directory(&o, directory) : NULL;
     err = jsp_session_open(out, &setup);
     if (err)
         close(setup.fd);

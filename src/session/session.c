@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "drain.h"
@@ -131,6 +132,14 @@ static int session_perf(struct jsprof *p, const struct jsp_session_setup *setup)
     return err;
 }
 
+static int session_empty(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || ftruncate(fd, 0) == 0))
+        return 0;
+    return -errno;
+}
+
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
 {
     int err = jsp_process_init(&session_hooks);
@@ -149,6 +158,8 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     if (!err && setup->native)
         err = jsp_objects_init(&p->objects);
     p->native = setup->native && !err;
+    if (!err && setup->empties)
+        err = session_empty(setup->fd);
     if (!err)
         err = jsp_output_open(&p->output, setup->fd, &p->arena);
     if (err) {

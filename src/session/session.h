@@ -59,7 +59,8 @@ struct jsprof {
 
 /* All but the path or descriptor of jsprof_options, checked and with defaults. */
 struct jsp_session_setup {
-    int fd; /* given away on success */
+    int fd;       /* given away on success */
+    bool empties; /* what a regular file holds goes, when nothing but memory can fail */
     uint32_t hz, max_depth, ring_bytes, label_bytes;
     bool wall, chain, native, perf_map;
     const char *dump_directory; /* NULL: no jitdump */
