@@ -96,14 +96,27 @@ int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *directory)
     return 0;
 }
 
-/* A file that takes only a part is of no use any more. */
-static void perfmap_write(int *fd, const struct iovec *parts, int n)
+/* The whole entry or nothing of it. -EIO: a part, and the system does not say why. */
+static int perfmap_write(int fd, const struct iovec *parts, int n)
 {
+    off_t before = lseek(fd, 0, SEEK_CUR);
     ssize_t want = 0;
     for (int i = 0; i < n; i++)
         want += (ssize_t)parts[i].iov_len;
-    if (writev(*fd, parts, n) == want)
+    ssize_t done = writev(fd, parts, n);
+    if (done == want)
+        return 0;
+    int err = done < 0 ? -errno : -EIO;
+    return done > 0 && ftruncate(fd, before) < 0 ? -errno : err;
+}
+
+/* A file that did not take an entry gets no more. */
+static void perfmap_check(struct jsp_perfmap *perf, int *fd, int err)
+{
+    if (!err)
         return;
+    if (!perf->error)
+        perf->error = err;
     close(*fd);
     *fd = -1;
 }
@@ -117,7 +130,7 @@ static void perfmap_line(struct jsp_perfmap *perf, const struct jsp_perfmap_code
         if (line[i] == '\n') /* in a name: it would end the entry */
             line[i] = ' ';
     struct iovec part = { line, (size_t)n };
-    perfmap_write(&perf->map_fd, &part, 1);
+    perfmap_check(perf, &perf->map_fd, perfmap_write(perf->map_fd, &part, 1));
 }
 
 static void dump_load(struct jsp_perfmap *perf, const struct jsp_perfmap_code *code)
@@ -134,7 +147,7 @@ static void dump_load(struct jsp_perfmap *perf, const struct jsp_perfmap_code *c
         { (void *)(uintptr_t)code->name, name },
         { (void *)(uintptr_t)code->start, code->length },
     };
-    perfmap_write(&perf->dump_fd, parts, 3);
+    perfmap_check(perf, &perf->dump_fd, perfmap_write(perf->dump_fd, parts, 3));
 }
 
 void jsp_perfmap_add(struct jsp_perfmap *perf, const struct jsp_perfmap_code *code)
@@ -153,7 +166,9 @@ void jsp_perfmap_abandon(struct jsp_perfmap *perf)
         close(perf->map_fd);
     if (perf->marker)
         munmap(perf->marker, (size_t)sysconf(_SC_PAGESIZE));
+    int err = perf->error;
     jsp_perfmap_init(perf);
+    perf->error = err;
 }
 
 void jsp_perfmap_close(struct jsp_perfmap *perf)
@@ -161,6 +176,6 @@ void jsp_perfmap_close(struct jsp_perfmap *perf)
     struct dump_record end = { DUMP_CLOSE, sizeof end, jsp_now_ns(CLOCK_MONOTONIC) };
     struct iovec part = { &end, sizeof end };
     if (perf->dump_fd >= 0)
-        perfmap_write(&perf->dump_fd, &part, 1);
+        perfmap_check(perf, &perf->dump_fd, perfmap_write(perf->dump_fd, &part, 1));
     jsp_perfmap_abandon(perf);
 }

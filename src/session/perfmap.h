@@ -1,8 +1,8 @@
 /* session/perfmap.h - registered code, told to perf: /tmp/perf-PID.map and jitdump.
  *
  * Both are written at once, by the thread that registers, under the codes' lock.
- * A file that can not be written is given up with its errno kept; the capture is
- * not concerned.
+ * A file that takes no more is given up after its last whole entry, and the first
+ * error is kept; the capture is not concerned.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,6 +15,7 @@ struct jsp_perfmap {
     int map_fd, dump_fd; /* owned; -1: not wanted, or given up */
     void *marker;        /* the executable mapping by which perf finds the dump */
     uint64_t index;      /* of the next function in the dump */
+    int error;           /* the first of a write, negative; 0: none */
 };
 
 /* A range and its name, as perf shall know it. */

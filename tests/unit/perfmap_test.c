@@ -178,6 +178,33 @@ TEST(code_that_can_not_be_read_gives_up_the_dump_only)
     munmap(closed, 4096);
 }
 
+TEST(dump_ends_with_its_last_whole_function_when_one_is_unreadable)
+{
+    begin();
+    void *closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK_EQ(jsp_perfmap_open_dump(&perf, directory), 0);
+    add(code, sizeof code, "whole", 1111);
+    size_t whole = contents(dump_path);
+    CHECK_EQ(perf.error, 0);
+    add(closed, 4096, "unreadable", 2222);
+    CHECK(perf.dump_fd < 0 && perf.error < 0);
+    CHECK_EQ(contents(dump_path), whole);
+    CHECK_EQ(check_load(40, "whole", 0, 1111), whole);
+    jsp_perfmap_close(&perf);
+    CHECK(perf.error < 0);
+    munmap(closed, 4096);
+}
+
+TEST(first_error_of_a_full_map_is_kept)
+{
+    begin();
+    perf.map_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    add(code, sizeof code, "f", 1);
+    CHECK(perf.map_fd < 0);
+    CHECK_EQ(perf.error, -ENOSPC);
+    jsp_perfmap_close(&perf);
+}
+
 TEST(child_of_a_fork_lets_go_without_a_byte)
 {
     begin();
@@ -199,6 +226,8 @@ int main(void)
     RUN(planted_link_is_refused_and_its_target_untouched);
     RUN(dump_holds_the_code_itself);
     RUN(code_that_can_not_be_read_gives_up_the_dump_only);
+    RUN(dump_ends_with_its_last_whole_function_when_one_is_unreadable);
+    RUN(first_error_of_a_full_map_is_kept);
     RUN(child_of_a_fork_lets_go_without_a_byte);
     unlink(map_path);
     unlink(dump_path);
