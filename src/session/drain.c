@@ -61,6 +61,7 @@ static void drain_forget(struct jsprof *p, struct jsp_thread *t)
     drain_tell_thread(p, t);
     jsp_counts_add(&p->gone, &t->counts);
     t->listed = false;
+    p->stuck = p->stuck || t->stuck;
     jsp_thread_release(t);
 }
 

@@ -58,6 +58,7 @@ static void ending_orphan_all(struct jsprof *p)
         t->sampled.session = NULL;
         t->listed = false;
         jsp_thread_seal(t);
+        p->stuck = p->stuck || t->stuck;
         jsp_thread_release(t);
     }
     p->threads = NULL;
@@ -94,6 +95,10 @@ int jsp_session_close(struct jsprof *p)
     jsp_signals_hush(&hushed);
     err = jsp_output_close(&p->output);
     jsp_signals_unhush(&hushed);
+    if (p->stuck) {
+        ending_keep(p);
+        return err;
+    }
     pthread_mutex_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->wake);

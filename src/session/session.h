@@ -50,6 +50,7 @@ struct jsprof {
     int flush_error;        /* of the last flush: not 0, and something waits */
     uint64_t unwritten, unwritten_samples; /* weights appended but not in the file */
 
+    bool stuck; /* a thread is stopped inside the handler and may read all of it */
     struct jsprof *kept; /* see ending.c */
 
     /* The drain's. */

@@ -246,6 +246,46 @@ TEST(a_thousand_threads_at_once)
     host_free(&h);
 }
 
+static _Atomic uint32_t walking, walk_on;
+
+static uint32_t walk_slowly(void *arg, const void *ucontext, jsprof_frame *out, uint32_t max)
+{
+    (void)arg, (void)ucontext;
+    host_count(&walking);
+    while (!host_counted(&walk_on))
+        ;
+    if (max)
+        *out = (jsprof_frame){ .label = "late", .sp = (uintptr_t)&h };
+    return max ? 1 : 0;
+}
+
+static void *be_walked(void *arg)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(h.prof, "walked", &me) != 0 ||
+        jsprof_thread_set_walker(me, walk_slowly, NULL) != 0)
+        return arg;
+    while (!host_counted(&walk_on))
+        host_burn_ms(1);
+    return jsprof_thread_detach(me) ? arg : NULL;
+}
+
+TEST(thread_stopped_in_the_handler_at_close_comes_back_to_memory_that_is_there)
+{
+    void *failed;
+    if (!host_open(&h, 1000, JSPROF_CLOCK_WALL))
+        return;
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    pthread_t walked = host_thread(be_walked, &h);
+    while (!host_counted(&walking))
+        sched_yield();
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    host_count(&walk_on);
+    pthread_join(walked, &failed);
+    CHECK(!failed);
+    close(h.fd);
+}
+
 int main(void)
 {
     RUN(thread_that_exits_without_detach_is_detached);
@@ -254,5 +294,6 @@ int main(void)
     RUN(no_account_is_missing_after_ten_thousand_attaches);
     RUN(storm_at_10_khz_over_threads_that_allocate_load_and_die);
     RUN(a_thousand_threads_at_once);
+    RUN(thread_stopped_in_the_handler_at_close_comes_back_to_memory_that_is_there);
     return DONE();
 }
