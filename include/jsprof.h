@@ -90,7 +90,8 @@ typedef struct jsprof_options {
 } jsprof_options;
 
 /* Create the capture file and a session that is not yet running.
- * -EINVAL: an option out of range; -ENOMEM; or open's own errno for the path. */
+ * -EINVAL: an option out of range or an unknown flag; -ENOMEM; or open's own errno
+ * for the path. */
 JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_COLD;
 
 /* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler
@@ -119,17 +120,18 @@ JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
  * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack */
 typedef struct jsprof_stats {
     size_t   size;          /* set by the caller: sizeof(jsprof_stats) */
-    uint64_t expirations;   /* timer expirations that reached a thread: signals + overruns */
+    uint64_t expirations;   /* periods of the timer that went by, told to a thread by
+                             * signals: each counts one and what it came late by */
     uint64_t samples;       /* sample frames written */
     uint64_t kept;          /* expirations that those stand for (their weights) */
     uint64_t lost_ring;     /* the drain was late, the ring was full */
     uint64_t lost_paused;   /* between jsprof_thread_pause and _resume */
-    uint64_t lost_late;     /* arrived after stop or detach */
+    uint64_t lost_late;     /* arrived after stop; after detach nothing is counted */
     uint64_t lost_write;    /* the file could not take them */
     uint64_t lost_stack;    /* too little signal stack to sample on */
     uint64_t frames_cut;    /* frames beyond max_depth or beyond the host's capacity */
     uint64_t labels_lost;   /* frames named "[label lost]": the arena was full */
-    uint64_t labels_cut;    /* names longer than 1023 bytes, cut there */
+    uint64_t labels_cut;    /* frames whose name was longer than 1023 bytes, cut there */
     uint64_t frames_bad;    /* host entries without a name, or half of a stack */
     uint64_t underflows;    /* pops of an empty stack */
     uint64_t handler_ns;    /* time spent in the handler, all threads; 0: not measured */
@@ -220,7 +222,8 @@ typedef struct jsprof_thread {
 
 /* The calling thread joins. `name` is copied. When the session runs, sampling
  * begins at once. A thread that exits is detached by itself.
- * -EAGAIN: no timers left (RLIMIT_SIGPENDING); -EPERM; -ENOMEM. */
+ * -EALREADY: it did so before; -EAGAIN: no timers left (RLIMIT_SIGPENDING); -EPERM;
+ * -ENOMEM. */
 JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out) JSPROF_COLD;
 
 /* Same thread as attach; frames still pushed are forgotten. NULL is fine.
