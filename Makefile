@@ -170,7 +170,8 @@ run-fuzz: fuzz-programs
 DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
   libmozjs-102-dev libgjs-dev gjs libsysprof-4-dev sysprof \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-  lua5.4 liblua5.4-dev libgoogle-perftools-dev libunwind-dev valgrind xvfb
+  lua5.4 liblua5.4-dev libgoogle-perftools-dev libunwind-dev valgrind xvfb \
+  linux-perf elfutils
 deps: ## install every package that a test can use, with apt-get
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -ex; \
 	$$sudo apt-get update; \
