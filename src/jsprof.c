@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,6 +123,26 @@ static int public_place(const jsprof_options *o, struct jsp_session_setup *setup
     return setup->fd < 0 ? setup->fd : 0;
 }
 
+/* -- A call ----------------------------------------------------------------- */
+
+/* What a call leaves as it was. A thread that was cancelled inside would keep a lock. */
+struct public_host {
+    int saved_errno, cancel;
+};
+
+static struct public_host public_enter(void)
+{
+    struct public_host host = { .saved_errno = errno };
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &host.cancel);
+    return host;
+}
+
+static void public_leave(const struct public_host *host)
+{
+    pthread_setcancelstate(host->cancel, NULL);
+    errno = host->saved_errno;
+}
+
 /* -- Sessions --------------------------------------------------------------- */
 
 int jsprof_open(jsprof **out, const jsprof_options *options)
@@ -138,24 +159,23 @@ int jsprof_open(jsprof **out, const jsprof_options *options)
     int err = public_check(&o, &setup);
     if (err)
         return err;
+    struct public_host host = public_enter();
     char path[PATH_MAX];
     err = public_place(&o, &setup, path);
-    if (err)
-        return err;
-    int saved_errno = errno;
-    err = jsp_session_open(out, &setup);
-    if (err)
-        close(setup.fd);
-    errno = saved_errno;
+    if (!err) {
+        err = jsp_session_open(out, &setup);
+        if (err)
+            close(setup.fd);
+    }
+    public_leave(&host);
     return err;
 }
 
-/* Call down; errno stays the host's. */
 static int public_call(int (*call)(jsprof *p), jsprof *p)
 {
-    int saved_errno = errno;
+    struct public_host host = public_enter();
     int err = call(p);
-    errno = saved_errno;
+    public_leave(&host);
     return err;
 }
 
@@ -205,7 +225,9 @@ int jsprof_stats_get(jsprof *p, jsprof_stats *out)
     if (!p || !out || out->size < PUBLIC_OLDEST_STATS || out->size > sizeof stats)
         return -EINVAL;
     stats.size = out->size;
+    struct public_host host = public_enter();
     int err = jsp_session_stats(p, &stats);
+    public_leave(&host);
     if (!err)
         memcpy(out, &stats, out->size);
     return err;
@@ -239,9 +261,9 @@ int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
     struct jsp_thread *t;
     if (!p || !out)
         return -EINVAL;
-    int saved_errno = errno;
+    struct public_host host = public_enter();
     int err = jsp_session_attach(p, name ? name : "thread", &t);
-    errno = saved_errno;
+    public_leave(&host);
     if (!err)
         *out = &t->sampled.own;
     return err;
@@ -249,9 +271,9 @@ int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
 
 int jsprof_thread_detach(jsprof_thread *t)
 {
-    int saved_errno = errno;
+    struct public_host host = public_enter();
     int err = t ? jsp_session_detach(public_thread(t)) : 0;
-    errno = saved_errno;
+    public_leave(&host);
     return err;
 }
 
@@ -306,26 +328,40 @@ int jsprof_code_add(jsprof *p, const jsprof_code *code)
     if ((!code->function && !code->name) || (code->n_lines && !code->lines) ||
         (code->n_rows && !code->rows))
         return -EINVAL;
-    return jsp_register_code(p, code);
+    struct public_host host = public_enter();
+    int err = jsp_register_code(p, code);
+    public_leave(&host);
+    return err;
 }
 
 int jsprof_code_remove(jsprof *p, const void *start)
 {
-    return p ? jsp_register_remove(p, (uint64_t)(uintptr_t)start) : -EINVAL;
+    if (!p)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_register_remove(p, (uint64_t)(uintptr_t)start);
+    public_leave(&host);
+    return err;
 }
 
 int jsprof_code_move(jsprof *p, const void *from, const void *to)
 {
     if (!p || !to)
         return -EINVAL;
-    return jsp_register_move(p, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)to);
+    struct public_host host = public_enter();
+    int err = jsp_register_move(p, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)to);
+    public_leave(&host);
+    return err;
 }
 
 int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
 {
     if (!p || !start || !length)
         return -EINVAL;
-    return jsp_register_loop(p, (uint64_t)(uintptr_t)start, length);
+    struct public_host host = public_enter();
+    int err = jsp_register_loop(p, (uint64_t)(uintptr_t)start, length);
+    public_leave(&host);
+    return err;
 }
 
 void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)

@@ -4,6 +4,8 @@
  */
 #include "host.h"
 
+#include <sys/wait.h>
+
 TEST(sessions_one_after_another_each_have_their_own_samples)
 {
     static const char *const names[] = { "first", "second", "third" };
@@ -187,6 +189,49 @@ TEST(start_and_stop_are_idempotent_and_flush_works_in_between)
     host_finish(&h);
 }
 
+static void *flush_for_ever(void *arg)
+{
+    struct host *h = arg;
+    for (host_count(&attached); host_counted(&attached); host_count(&attached)) {
+        jsprof_flush(h->prof);
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+/* In a child: a lock that is left behind hangs it. */
+static int cancel_one_that_flushes(void)
+{
+    struct host h;
+    alarm(10);
+    if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) || jsprof_start(h.prof))
+        return 1;
+    for (int i = 0; i < 20; i++) {
+        host_recount(&attached);
+        pthread_t thread = host_thread(flush_for_ever, &h);
+        while (host_counted(&attached) < 2)
+            sched_yield();
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    return jsprof_stop(h.prof) || jsprof_close(h.prof) ? 2 : 0;
+}
+
+TEST(thread_cancelled_in_a_call_leaves_no_lock_behind)
+{
+    int status = -1;
+    if (HOST_LATE) {
+        SKIP("the thread sanitizer has no threads after a fork");
+        return;
+    }
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cancel_one_that_flushes());
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
 int main(void)
 {
     RUN(sessions_one_after_another_each_have_their_own_samples);
@@ -195,5 +240,6 @@ int main(void)
     RUN(a_thousand_starts_and_stops_while_threads_work);
     RUN(two_threads_that_start_and_stop_one_session_do_not_hang_it);
     RUN(start_and_stop_are_idempotent_and_flush_works_in_between);
+    RUN(thread_cancelled_in_a_call_leaves_no_lock_behind);
     return DONE();
 }
