@@ -82,7 +82,7 @@ typedef struct jsprof_options {
     uint32_t    hz;          /* expirations a second and thread, 1..10000; default 1000 */
     int         clock;       /* enum jsprof_clock; default CPU */
     uint32_t    max_depth;   /* frames kept per sample, 1..1000; default 512 */
-    uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 1 MiB */
+    uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB */
     uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, touched as used */
     int         signo;       /* default SIGPROF */
     uint32_t    flags;       /* JSPROF_CHAIN, ... */

@@ -19,7 +19,7 @@
 enum {
     PUBLIC_HZ = 1000, PUBLIC_HZ_MAX = 10000,
     PUBLIC_DEPTH = 512, PUBLIC_DEPTH_MAX = 1000,
-    PUBLIC_RING = 1 << 20, PUBLIC_RING_MIN = 1 << 14, PUBLIC_RING_MAX = 1 << 30,
+    PUBLIC_RING = 1 << 19, PUBLIC_RING_MIN = 1 << 14, PUBLIC_RING_MAX = 1 << 30,
     PUBLIC_LABELS = 8 << 20, PUBLIC_LABELS_MIN = 4096,
     PUBLIC_OLDEST_OPTIONS = offsetof(jsprof_options, fd) + sizeof(int),
     PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
