@@ -5,6 +5,11 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
 
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
+    echo 'SKIP: needs pseudo-terminals (/dev/pts) and script'
+    exit 77
+}
+
 widest() { wc -L <out; } # in columns, wide characters count twice
 
 uncut='^ +[0-9]+  |expirations|THREAD|^A function|^Lost|samples|clock|more functions'
