@@ -168,10 +168,15 @@ run-fuzz: fuzz-programs
 	    $(B)/corpus/$$n tests/fuzz/corpus/$$n || exit 1; done
 
 DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
-  libmozjs-102-dev libgjs-dev gjs libsysprof-4-dev sysprof \
+  libsysprof-4-dev sysprof xvfb valgrind linux-perf elfutils \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-  lua5.4 liblua5.4-dev libgoogle-perftools-dev libunwind-dev valgrind xvfb \
-  linux-perf elfutils
+  libgoogle-perftools-dev libunwind-dev \
+  $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER)
+DEPS_GJS = libmozjs-102-dev libgjs-dev gjs
+DEPS_LUA = lua5.4 liblua5.4-dev
+DEPS_CALLS =
+DEPS_EXPORT =
+DEPS_BROWSER =
 deps: ## install every package that a test can use, with apt-get
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -ex; \
 	$$sudo apt-get update; \
@@ -265,6 +270,9 @@ $(C_TESTS) $(FAULTY) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/inner.a
 $(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o) \
   $(B)/obj/inner.a
 	$(call link,$(FUZZ_LINK) -lm)
+
+# What a binding builds besides.
+-include bindings/*/build.mk
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
