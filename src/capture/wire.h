@@ -18,6 +18,7 @@
 #define JSP_WIRE_FILE_FRAMES "jsprof/frames"
 #define JSP_WIRE_FILE_LOOPS "jsprof/loops"
 #define JSP_WIRE_FILE_LOSSES "jsprof/losses"
+#define JSP_WIRE_FILE_CALLS "jsprof/calls"
 
 enum {
     JSP_WIRE_VERSION = 1,
@@ -26,6 +27,47 @@ enum {
     JSP_WIRE_MAX_ADDRS = 8187,
     JSP_WIRE_MAX_CHUNK = JSP_WIRE_MAX_FRAME - 284 - 4,
     JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples */
+};
+
+/* Tags of the records in jsprof/calls. */
+enum jsp_wire_calls {
+    JSP_WIRE_CALLS_FUNCTION = 1,
+    JSP_WIRE_CALLS_ROW,
+    JSP_WIRE_CALLS_EDGE,
+    JSP_WIRE_CALLS_MODE,
+    JSP_WIRE_CALLS_COMMIT,
+};
+
+/* Fields of a commit record, in order. */
+enum jsp_wire_commit {
+    JSP_WIRE_COMMIT_TIME,
+    JSP_WIRE_COMMIT_TICKS_PER_SECOND,
+    JSP_WIRE_COMMIT_CLOCK,
+    JSP_WIRE_COMMIT_INSIDE,
+    JSP_WIRE_COMMIT_OWN,
+    JSP_WIRE_COMMIT_GC,
+    JSP_WIRE_COMMIT_THREADS,
+    JSP_WIRE_COMMIT_WAITING,
+    JSP_WIRE_COMMIT_FUNCTIONS_LOST,
+    JSP_WIRE_COMMIT_EDGES_LOST,
+    JSP_WIRE_COMMIT_DEPTH_LOST,
+    JSP_WIRE_COMMIT_UNDERFLOWS,
+    JSP_WIRE_COMMIT_CLOCK_BACK,
+    JSP_WIRE_COMMIT_CLOCK_OFF,
+    JSP_WIRE_COMMIT_FOREIGN,
+    JSP_WIRE_COMMIT_NEGATIVE,
+    JSP_WIRE_COMMIT_CALLS,
+    JSP_WIRE_COMMIT_ALLOC,
+    JSP_WIRE_COMMIT_ENTER_COST,
+    JSP_WIRE_COMMIT_LEAVE_COST,
+    JSP_WIRE_COMMIT_FIELDS
+};
+
+enum {
+    JSP_WIRE_CALLS_IDS = 1 << 20,  /* ids are below */
+    JSP_WIRE_CALLS_OTHER = 0,      /* ids that are always there */
+    JSP_WIRE_CALLS_OUTSIDE = 1,
+    JSP_WIRE_CALLS_NO_FUNCTION = 2,
 };
 
 enum jsp_wire_type {
