@@ -102,9 +102,19 @@ struct jsp_profile {
 /* Called now and then with bytes done of all; for a progress line. */
 typedef void (*jsp_profile_progress)(void *context, uint64_t done, uint64_t all);
 
+/* One sample as it was counted, in file order; for those who need its time. */
+struct jsp_profile_sample {
+    uint32_t stack; /* in stacks[], which move while they are counted */
+    int64_t time;
+    uint64_t value;
+};
+typedef int (*jsp_profile_sampled)(void *context, const struct jsp_profile_sample *s);
+
 struct jsp_profile_options {
     jsp_profile_progress progress; /* may be NULL */
     void *context;
+    jsp_profile_sampled sampled; /* may be NULL; negative: loading ends with that */
+    void *sampled_context;
     jsp_natives_demangle *demangle; /* of native names read from files; may be NULL */
 };
 

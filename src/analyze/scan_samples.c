@@ -110,9 +110,10 @@ static uint64_t scan_value(const struct jsp_profile *p, const struct jsp_weight 
     return w->weight * p->period_ns;
 }
 
-static void scan_account(struct jsp_profile *p, const struct scan_one *o,
-                         struct jsp_stack *k)
+static int scan_account(struct jsp_profile *p, const struct scan_one *o,
+                        struct jsp_stack *k)
 {
+    const struct jsp_profile_options *options = p->work->options;
     const struct jsp_weight *w = &o->sample.weight;
     struct jsp_thread_info *t = &p->threads[o->thread];
     uint64_t value = scan_value(p, w);
@@ -131,6 +132,8 @@ static void scan_account(struct jsp_profile *p, const struct scan_one *o,
     if (p->samples == 1)
         p->first_sample = o->time;
     p->last_sample = o->time;
+    struct jsp_profile_sample told = { (uint32_t)(k - p->stacks), o->time, value };
+    return options->sampled ? options->sampled(options->sampled_context, &told) : 0;
 }
 
 static void scan_fetch(const struct scan_state *s)
@@ -159,9 +162,10 @@ static int scan_flush(struct scan_state *s)
     scan_fetch(s);
     for (uint32_t i = 0; i < s->n; i++) {
         int err = scan_stack(s->p, &s->batch[i], &k);
+        if (err == 0)
+            err = scan_account(s->p, &s->batch[i], k);
         if (err < 0)
             return err;
-        scan_account(s->p, &s->batch[i], k);
     }
     s->n = 0;
     return 0;

@@ -63,7 +63,9 @@ int cli_open(struct cli_capture *c, const char *path)
 int cli_load(struct cli_capture *c, const char *path)
 {
     struct open_progress progress = { 0 };
-    struct jsp_profile_options options = { open_progress, &progress, cli_demangle };
+    struct jsp_profile_options options = { .progress = open_progress,
+                                           .context = &progress,
+                                           .demangle = cli_demangle };
     if (cli_open(c, path) != CLI_OK)
         return CLI_FAILED;
     clock_gettime(CLOCK_MONOTONIC, &progress.start);

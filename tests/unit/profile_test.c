@@ -4,6 +4,8 @@
  */
 #include "analyze/profile.h"
 
+#include <errno.h>
+
 #include "analyze/functions.h"
 #include "analyze/tree.h"
 #include "capture_builder.h"
@@ -474,6 +476,48 @@ TEST(many_stacks_and_names_outgrow_every_first_table)
     unloaded();
 }
 
+struct told {
+    int n;
+    struct jsp_profile_sample samples[8];
+};
+
+static int tell(void *context, const struct jsp_profile_sample *s)
+{
+    struct told *t = context;
+    t->samples[t->n++] = *s;
+    return t->n == 4 ? -ECANCELED : 0;
+}
+
+TEST(samples_are_told_in_file_order_with_their_stack_and_time)
+{
+    struct told t = { 0 };
+    const struct jsp_profile_options options = { .sampled = tell, .sampled_context = &t };
+    char why[JSP_READ_WHY];
+    begin(false);
+    sample(2, f2, f1, 0);
+    int64_t first = b.time;
+    sample(1, f1, 0, 0);
+    sample(2, f2, f1, 0);
+    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+    CHECK_EQ(jsp_profile_load(&p, &r, &options), 0);
+    CHECK_EQ(t.n, 3);
+    CHECK_EQ(t.samples[0].time, first);
+    CHECK_EQ(t.samples[2].time, b.time);
+    CHECK_EQ(t.samples[1].value, 1);
+    CHECK_EQ(t.samples[0].stack, t.samples[2].stack);
+    CHECK(t.samples[0].stack != t.samples[1].stack);
+    unloaded();
+
+    t.n = 0;
+    begin(false);
+    for (int i = 0; i < 5; i++)
+        sample(1, f1, 0, 0);
+    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+    CHECK_EQ(jsp_profile_load(&p, &r, &options), -ECANCELED); /* as the fourth answers */
+    CHECK_EQ(t.n, 4);
+    unloaded();
+}
+
 int main(void)
 {
     RUN(self_and_total_are_counted_in_both_byte_orders);
@@ -493,6 +537,7 @@ int main(void)
     RUN(losses_take_the_last_whole_line_of_each_key);
     RUN(reused_tid_is_balanced_over_all_its_threads);
     RUN(threads_are_apart_and_can_be_chosen);
+    RUN(samples_are_told_in_file_order_with_their_stack_and_time);
     RUN(tree_stands_on_its_roots_or_on_its_leaves);
     RUN(direct_recursion_is_one_node_unless_asked_for);
     RUN(many_stacks_and_names_outgrow_every_first_table);
