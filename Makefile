@@ -175,7 +175,7 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
 DEPS_GJS = libmozjs-102-dev libgjs-dev gjs
 DEPS_LUA = lua5.4 liblua5.4-dev
 DEPS_CALLS =
-DEPS_EXPORT =
+DEPS_EXPORT = zsh mandoc
 DEPS_BROWSER =
 deps: ## install every package that a test can use, with apt-get
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -ex; \

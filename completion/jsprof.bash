@@ -1,30 +1,40 @@
 # jsprof.bash - completion of the jsprof command for bash.
 #
 # SPDX-License-Identifier: MIT
+#
+# Commands and options are those that the tool's own help tells, so none is forgotten.
+
+_jsprof_commands() { command "$1" --help 2>/dev/null | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p'; }
+
+# Options, but those on a line of several that take a value: they are found as well.
+_jsprof_options()
+{
+    command "$1" help "$2" 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u
+    echo --help
+}
+
+# The words that the help gives behind an option, as in "--clock cpu|wall".
+_jsprof_values()
+{
+    case $3 in
+    --sort) echo self total samples name ;;
+    *) command "$1" help "$2" 2>/dev/null |
+        sed -n "s/.*$3 \([a-z]\{1,\}|[a-z|]*\).*/\1/p" | tr '|' '\n' ;;
+    esac
+}
 
 _jsprof()
 {
+    local tool=${COMP_WORDS[0]} command=${COMP_WORDS[1]} words=''
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='info report tree dump help'
-    local words=''
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words="$commands --help --version"
+        words="$(_jsprof_commands "$tool") help --help --version"
     elif [ "$command" = help ]; then
-        words='info report tree dump'
-    else
-        case $before in
-        --sort) words='self total samples name' ;;
-        --limit | --thread | --min | --depth) return ;;
-        esac
-        if [ -z "$words" ] && [ "${word#-}" != "$word" ]; then
-            case $command in
-            report) words='--sort --limit --thread --native --vm --lines --csv --help' ;;
-            tree)
-                words='--bottom-up --inverted --recursion --native --vm --lines --min
-                    --depth --thread --help' ;;
-            *) words='--help' ;;
-            esac
-        fi
+        words=$(_jsprof_commands "$tool")
+    elif [ "${word#-}" != "$word" ]; then
+        words=$(_jsprof_options "$tool" "$command")
+    elif [ "${before#--}" != "$before" ]; then
+        words=$(_jsprof_values "$tool" "$command" "$before")
     fi
     if [ -n "$words" ]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

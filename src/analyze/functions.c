@@ -76,7 +76,7 @@ static int functions_stack(struct functions_build *b, uint32_t stack)
     struct jsp_functions *out = b->out;
     int n = jsp_select_frames(b->select, b->p, stack, b->frames);
     int err = n < 0 ? n : functions_reach(b);
-    if (err < 0)
+    if (err < 0 || n == 0)
         return err;
     struct jsp_function_row *leaf = &out->rows[b->frames[0].function];
     leaf->self += k->value;

@@ -15,10 +15,10 @@ enum { PROFILE_PROGRESS_STEP = 8 << 20 };
 void jsp_work_progress(struct jsp_profile *p, uint64_t done)
 {
     struct jsp_profile_work *w = p->work;
-    if (done - w->reported < PROFILE_PROGRESS_STEP || !w->options->progress)
+    if (done - w->reported < PROFILE_PROGRESS_STEP || !w->options.progress)
         return;
     w->reported = done;
-    w->options->progress(w->options->context, done, p->capture->size);
+    w->options.progress(w->options.context, done, p->capture->size);
 }
 
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out)
@@ -42,13 +42,13 @@ int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **ou
 
 static int profile_work(struct jsp_profile *p, const struct jsp_profile_options *options)
 {
-    static const struct jsp_profile_options none = { 0 };
     struct jsp_profile_work *w = p->work = calloc(1, sizeof *w);
     if (!w)
         return -ENOMEM;
-    w->options = options ? options : &none;
+    if (options)
+        w->options = *options;
     int err = jsp_natives_init(&p->natives);
-    p->natives.demangle = w->options->demangle;
+    p->natives.demangle = w->options.demangle;
     if (err == 0)
         err = jsp_lookup_init(&p->lookup);
     if (err == 0)
@@ -72,7 +72,9 @@ static void profile_unit(struct jsp_profile *p)
     p->unit = JSP_VALUE_COUNT;
     if (p->period_ns && strcmp(p->clock, "wall") == 0)
         p->unit = JSP_VALUE_WALL;
-    if (p->period_ns && strcmp(p->clock, "cpu") == 0)
+    bool wants_cpu = p->work->options.clock == JSP_CLOCK_CPU;
+    if (p->period_ns && (strcmp(p->clock, "cpu") == 0 ||
+                         (wants_cpu && p->unit == JSP_VALUE_WALL)))
         p->unit = JSP_VALUE_CPU;
 }
 
@@ -84,6 +86,15 @@ static void profile_match_losses(struct jsp_profile *p)
         if (t)
             t->in_file += p->threads[i].weight;
     }
+}
+
+/* A header's start is believed when the frames do not contradict it. */
+static void profile_start(struct jsp_profile *p)
+{
+    int64_t start = p->capture->time;
+    p->start_time = start > 0 && (p->first_time == 0 || start <= p->first_time)
+                        ? start
+                        : p->first_time;
 }
 
 /* The time of day at the recording's end, in s; 0: not known. */
@@ -109,6 +120,7 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         err = jsp_account_seal(&p->account);
     if (err == 0) {
         profile_unit(p);
+        profile_start(p);
         err = jsp_scan_samples(p);
     }
     if (err < 0) {

@@ -55,6 +55,7 @@ struct jsp_function {
     const char *name;   /* owned by the profile */
     const char *module; /* the same; of native code its file's name, else "" */
     uint32_t kind;      /* enum jsprof_kind, JSP_KIND_... */
+    struct jsp_read_text path; /* of native code its file, as recorded; borrowed */
 };
 
 /* Whose code a frame is, whatever its name says. */
@@ -80,6 +81,7 @@ struct jsp_profile {
     uint64_t samples, weight, value; /* all stacks together */
     double squares;                  /* sum of each sample's value squared */
     int64_t first_time, last_time;   /* of any frame with a time */
+    int64_t start_time;              /* moments for people count from here */
     int64_t first_sample, last_sample;
 
     struct jsp_process *processes;
@@ -110,12 +112,23 @@ struct jsp_profile_sample {
 };
 typedef int (*jsp_profile_sampled)(void *context, const struct jsp_profile_sample *s);
 
+/* What shares are made of, where the recording has a choice. */
+enum jsp_profile_clock {
+    JSP_CLOCK_RECORDED, /* the clock that drove the recording */
+    JSP_CLOCK_CPU,      /* also of one that was driven by elapsed time */
+    JSP_CLOCK_WALL,     /* not of one that was driven by CPU time: its unit stays CPU */
+};
+
 struct jsp_profile_options {
     jsp_profile_progress progress; /* may be NULL */
     void *context;
     jsp_profile_sampled sampled; /* may be NULL; negative: loading ends with that */
     void *sampled_context;
     jsp_natives_demangle *demangle; /* of native names read from files; may be NULL */
+    const char *symbols; /* a folder with files for native names; may be NULL; borrowed */
+    enum jsp_profile_clock clock;
+    /* Only samples of the half-open span of time, in ns from start_time; 0: to the end. */
+    uint64_t from_ns, to_ns;
 };
 
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,

@@ -53,7 +53,7 @@ static int resolve_new(struct jsp_profile *p, const struct jsp_resolve_name *n)
         module = jsp_store_text(&w->store, n->module, strlen(n->module));
     if (!name || !module)
         return -ENOMEM;
-    more[p->n_functions++] = (struct jsp_function){ name, module, n->kind };
+    more[p->n_functions++] = (struct jsp_function){ name, module, n->kind, n->path };
     return 0;
 }
 
@@ -76,8 +76,8 @@ int jsp_resolve_fixed(struct jsp_profile *p, const char *name,
                       struct jsp_profile_frame *out)
 {
     struct jsp_read_text t = { name, (uint32_t)strlen(name) };
-    return jsp_resolve_named(p, (struct jsp_resolve_name){ t, "", JSPROF_KIND_SYNTH },
-                             out);
+    struct jsp_resolve_name n = { .text = t, .module = "", .kind = JSPROF_KIND_SYNTH };
+    return jsp_resolve_named(p, n, out);
 }
 
 static int resolve_tagged(struct jsp_profile *p, struct jsp_lookup_key k,

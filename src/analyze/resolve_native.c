@@ -84,8 +84,10 @@ int jsp_resolve_native(struct jsp_profile *p, const struct jsp_profile_address *
     int err;
     n.kind = a->is_kernel ? JSP_KIND_KERNEL : JSPROF_KIND_NATIVE;
     resolve_module(module, m, s);
+    if (m)
+        n.path = m->path;
     if (jit) {
-        n = (struct jsp_resolve_name){ jit->name, "", JSPROF_KIND_JIT };
+        n = (struct jsp_resolve_name){ jit->name, "", JSPROF_KIND_JIT, { "", 0 } };
         return jsp_resolve_named(p, n, out);
     }
     if (s) {

@@ -101,7 +101,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
     return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
 }
 
-static uint64_t scan_value(const struct jsp_profile *p, const struct jsp_weight *w)
+uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_weight *w)
 {
     if (p->unit == JSP_VALUE_COUNT)
         return w->weight;
@@ -110,13 +110,20 @@ static uint64_t scan_value(const struct jsp_profile *p, const struct jsp_weight 
     return w->weight * p->period_ns;
 }
 
+static bool scan_in_time(const struct jsp_profile *p, int64_t time)
+{
+    const struct jsp_profile_options *o = &p->work->options;
+    uint64_t at = time > p->start_time ? (uint64_t)time - (uint64_t)p->start_time : 0;
+    return at >= o->from_ns && (o->to_ns == 0 || at < o->to_ns);
+}
+
 static int scan_account(struct jsp_profile *p, const struct scan_one *o,
                         struct jsp_stack *k)
 {
-    const struct jsp_profile_options *options = p->work->options;
+    const struct jsp_profile_options *options = &p->work->options;
     const struct jsp_weight *w = &o->sample.weight;
     struct jsp_thread_info *t = &p->threads[o->thread];
-    uint64_t value = scan_value(p, w);
+    uint64_t value = jsp_scan_value(p, w);
     k->samples++;
     k->weight += w->weight;
     k->value += value;
@@ -186,6 +193,38 @@ static int scan_sample(struct scan_state *s)
     return ++s->n == SCAN_BATCH ? scan_flush(s) : 0;
 }
 
+/* As scan_thread and scan_stack, of what is there already. */
+static uint32_t scan_known(const struct jsp_profile *p, const struct scan_one *o)
+{
+    const struct jsp_hash *t = &p->work->stacks;
+    uint32_t probe = o->hash, at;
+    while ((at = jsp_hash_next(t, o->hash, &probe)) != 0)
+        if (scan_equal(o, &p->stacks[at - 1]))
+            break;
+    return at;
+}
+
+bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
+                   const struct jsp_sample *sample, uint32_t *stack)
+{
+    struct scan_one o = { .sample = *sample, .time = f->time };
+    struct jsp_hash *t = &p->work->threads;
+    uint64_t both = (uint64_t)(uint32_t)f->pid << 32 | (uint32_t)sample->body.tid;
+    uint32_t hash = (uint32_t)jsp_hash_mix(t->seed, both), probe = hash, at;
+    if (!scan_in_time(p, f->time))
+        return false;
+    while ((at = jsp_hash_next(t, hash, &probe)) != 0)
+        if (p->threads[at - 1].pid == f->pid && p->threads[at - 1].tid == sample->body.tid)
+            break;
+    if (!at)
+        return false;
+    o.thread = at - 1;
+    o.hash = scan_hash(p, &o);
+    at = scan_known(p, &o);
+    *stack = at - 1;
+    return at != 0;
+}
+
 int jsp_scan_samples(struct jsp_profile *p)
 {
     struct scan_state s = { .p = p };
@@ -197,7 +236,8 @@ int jsp_scan_samples(struct jsp_profile *p)
     jsp_samples_start(&samples, p, &p->defects);
     while (err == 0 && jsp_read_next(&walk, &s.frame)) {
         if (s.frame.type != JSP_WIRE_SAMPLE ||
-            !jsp_samples_take(&samples, &s.frame, &s.batch[s.n].sample))
+            !jsp_samples_take(&samples, &s.frame, &s.batch[s.n].sample) ||
+            !scan_in_time(p, s.frame.time))
             continue;
         err = scan_sample(&s);
         jsp_work_progress(p, p->capture->size / 2 + walk.offset / 2);

@@ -12,17 +12,26 @@ static bool select_shows(enum jsp_show show, enum jsp_origin origin)
            (show == JSP_SHOW_USUAL && origin == JSP_ORIGIN_NATIVE);
 }
 
-int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
-                      struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
+/* Where nothing of a stack is shown, one frame stands for it. */
+static int select_shown(enum jsp_show show, struct jsp_profile *p, int n,
+                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
-    enum jsp_show show = s ? s->show : JSP_SHOW_USUAL;
-    int n = jsp_profile_frames(p, stack, out), kept = 0;
+    int kept = 0;
     for (int i = 0; i < n; i++)
         if (select_shows(show, out[i].origin))
             out[kept++] = out[i];
-    if (n < 0 || kept > 0)
-        return n < 0 ? n : kept;
+    if (kept > 0)
+        return kept;
     const char *instead = show == JSP_SHOW_VM ? "[no VM frame]" : "[interpreter]";
     int err = jsp_resolve_fixed(p, instead, out);
     return err < 0 ? err : 1;
+}
+
+int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
+                      struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
+{
+    int n = jsp_profile_frames(p, stack, out);
+    if (n > 0)
+        n = select_shown(s ? s->show : JSP_SHOW_USUAL, p, n, out);
+    return n > 0 && s && s->filter ? jsp_filter_frames(s->filter, p, out, n) : n;
 }

@@ -8,7 +8,7 @@
 #ifndef JSP_ANALYZE_SELECT_H
 #define JSP_ANALYZE_SELECT_H
 
-#include "analyze/profile.h"
+#include "analyze/filter.h"
 
 enum jsp_show {
     JSP_SHOW_USUAL, /* all but the interpreters' own code */
@@ -19,6 +19,7 @@ enum jsp_show {
 struct jsp_select {
     const bool *threads; /* NULL: all; or a flag for each thread of the profile */
     enum jsp_show show;
+    struct jsp_filter *filter; /* NULL: every stack counts */
 };
 
 static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_stack *k)
@@ -26,8 +27,8 @@ static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_s
     return !s || !s->threads || s->threads[k->thread];
 }
 
-/* The frames of a stack that are shown, leaf first, at least one; NULL selects as zero
- * does. Returns how many, or -ENOMEM. */
+/* The frames of a stack that are shown, leaf first; NULL selects as zero does. Returns
+ * how many: 0, the stack does not count; or -ENOMEM. */
 int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
                       struct jsp_profile_frame out[JSP_PROFILE_DEPTH]);
 

@@ -75,7 +75,7 @@ static int tree_stack(struct tree_build *b, uint32_t stack)
     const struct jsp_stack *k = &b->p->stacks[stack];
     bool is_up = b->options->is_bottom_up;
     int n = jsp_select_frames(&b->options->select, b->p, stack, b->frames);
-    if (n < 0)
+    if (n <= 0)
         return n;
     if (!b->options->is_recursive)
         n = tree_fold(b->frames, n);

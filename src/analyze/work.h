@@ -6,7 +6,7 @@
 #define JSP_ANALYZE_WORK_H
 
 #include "analyze/profile.h"
-#include "analyze/weights.h"
+#include "analyze/samples.h"
 
 struct jsp_profile_place { /* an address that was looked up, and what it is */
     struct jsp_profile_address at;
@@ -17,6 +17,7 @@ struct jsp_resolve_name {
     struct jsp_read_text text;
     const char *module; /* "" for none */
     uint32_t kind;
+    struct jsp_read_text path;
 };
 
 struct jsp_profile_work {
@@ -33,7 +34,7 @@ struct jsp_profile_work {
     uint64_t n_samples;     /* SAMPLE frames of any quality, seen while scanning */
     uint64_t epoch_samples; /* of them, before the current epoch */
 
-    const struct jsp_profile_options *options;
+    struct jsp_profile_options options;
     uint64_t reported;
 };
 
@@ -59,5 +60,10 @@ const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
 /* First pass: everything but samples. Second pass: samples. -ENOMEM. */
 int jsp_scan_frames(struct jsp_profile *p);
 int jsp_scan_samples(struct jsp_profile *p);
+
+/* Which of the profile's stacks a sample was counted on; false: on none. */
+bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
+                   const struct jsp_sample *sample, uint32_t *stack);
+uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_weight *w);
 
 #endif

@@ -14,10 +14,10 @@
 static const char dump_help[] =
     "usage: jsprof dump FILE\n"
     "\n"
-    "Every frame as text, one line each: offset in the file, time in seconds since the\n"
-    "capture's start, process, type, then the type's own fields. Below a SAMPLE stand\n"
-    "its addresses, leaf first, with their functions and current lines; below a JITMAP\n"
-    "its names.\n";
+    "Every frame as text, one line each: offset in the file, time in seconds since\n"
+    "the capture's start, process, type, then the type's own fields. Below a SAMPLE\n"
+    "stand its addresses, leaf first, with their functions and current lines; below\n"
+    "a JITMAP its names.\n";
 
 struct dump {
     struct cli_capture *capture;

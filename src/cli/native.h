@@ -12,10 +12,6 @@ struct cli_native {
     bool has_native, is_vm_only, has_lines; /* --native, --vm, --lines */
 };
 
-#define CLI_NATIVE_HELP \
-    "  --native         also the native frames of interpreters' own loops\n" \
-    "  --vm             no native frames at all\n"
-
 /* Which frames these options show. CLI_OK or CLI_USAGE. */
 int cli_native_show(const char *command, const struct cli_native *n, enum jsp_show *out);
 

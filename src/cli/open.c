@@ -49,6 +49,13 @@ static void open_progress(void *context, uint64_t done, uint64_t all)
     fflush(stderr);
 }
 
+int cli_no_samples(const struct cli_capture *c)
+{
+    bool is_chosen = c->select.threads || c->select.filter || c->is_part;
+    return cli_fail(c->label, is_chosen ? "no samples in what was chosen of this capture"
+                                        : "no samples in this capture");
+}
+
 int cli_open(struct cli_capture *c, const char *path)
 {
     char why[JSP_READ_WHY];
@@ -62,12 +69,20 @@ int cli_open(struct cli_capture *c, const char *path)
 
 int cli_load(struct cli_capture *c, const char *path)
 {
+    return cli_load_with(c, path, &(struct jsp_profile_options){ 0 });
+}
+
+int cli_load_with(struct cli_capture *c, const char *path,
+                  const struct jsp_profile_options *given)
+{
     struct open_progress progress = { 0 };
-    struct jsp_profile_options options = { .progress = open_progress,
-                                           .context = &progress,
-                                           .demangle = cli_demangle };
+    struct jsp_profile_options options = *given;
+    options.progress = open_progress;
+    options.context = &progress;
+    options.demangle = cli_demangle;
     if (cli_open(c, path) != CLI_OK)
         return CLI_FAILED;
+    c->is_part = options.from_ns || options.to_ns;
     clock_gettime(CLOCK_MONOTONIC, &progress.start);
     int err = jsp_profile_load(&c->profile, &c->read, &options);
     if (progress.is_shown)
@@ -82,6 +97,9 @@ int cli_load(struct cli_capture *c, const char *path)
 
 void cli_close(struct cli_capture *c)
 {
+    jsp_filter_close(c->select.filter);
+    jsp_categories_close(c->categories);
+    free(c->threads);
     jsp_profile_free(&c->profile);
     jsp_read_close(&c->read);
 }

@@ -7,7 +7,7 @@
 #ifndef JSP_CLI_OPEN_H
 #define JSP_CLI_OPEN_H
 
-#include "analyze/profile.h"
+#include "analyze/select.h"
 #include "capture/read.h"
 #include "cli/text.h"
 
@@ -17,15 +17,25 @@ struct cli_capture {
     struct jsp_read read;
     struct jsp_profile profile;
     struct cli_style style;
+    /* As cli_filter_open chose; all of it after cli_load. */
+    struct jsp_select select;
+    struct jsp_categories *categories; /* owned; NULL after cli_load */
+    bool *threads;                     /* owned; NULL: all */
+    bool is_part;                      /* of the time of the recording */
 };
 
 /* CLI_OK or CLI_FAILED; the latter has been said and leaves nothing open. */
 int cli_open(struct cli_capture *c, const char *path);
 int cli_load(struct cli_capture *c, const char *path);
+int cli_load_with(struct cli_capture *c, const char *path,
+                  const struct jsp_profile_options *options);
 void cli_close(struct cli_capture *c);
 
 /* What could not be read of the capture, a line for each cause. */
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);
+
+/* "no samples in this capture", or none that were chosen; returns CLI_FAILED. */
+int cli_no_samples(const struct cli_capture *c);
 
 /* "jsprof: FILE: ..." on standard error; returns CLI_FAILED. */
 int cli_fail(const char *label, const char *format, ...)

@@ -9,7 +9,7 @@
 
 #include "analyze/functions.h"
 #include "cli/command.h"
-#include "cli/native.h"
+#include "cli/filter.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -22,11 +22,11 @@ static const char report_help[] =
     "\n"
     "  --sort KEY       self (default), total, samples or name\n"
     "  --limit N        so many functions at most; 0 is all (default 30)\n"
-    "  --thread WHICH   only the thread of this name or number\n"
-    CLI_NATIVE_HELP
     "  --lines          also files and lines of native code, asked of addr2line\n"
-    "  --csv            comma-separated: function, kind, self and total (ns, or samples\n"
+    "  --csv            comma-separated: function, kind, self and total (ns; samples\n"
     "                   where the capture names no clock), self and total samples\n"
+    "\n"
+    CLI_FILTER_HELP
     "\n"
     "The bar is solid for self and light up to total. A share is followed by what\n"
     "chance alone does to it: one standard error, from the number of samples.\n";
@@ -34,9 +34,7 @@ static const char report_help[] =
 struct report {
     struct cli_capture capture;
     struct jsp_functions functions;
-    struct cli_native native;
-    enum jsp_show show;
-    bool *threads;
+    struct cli_filter filter;
     /* Which columns there is room for. */
     bool has_time, has_kind, has_error, has_total_time, has_samples;
     int bar, name;
@@ -194,7 +192,7 @@ static void report_table(struct report *r, uint32_t limit)
 {
     uint32_t n = limit && limit < r->functions.n ? limit : r->functions.n;
     report_layout(r);
-    cli_heading(&r->capture, r->threads);
+    cli_heading(&r->capture);
     report_head(r);
     for (uint32_t i = 0; i < n; i++)
         report_row(r, &r->functions.rows[i]);
@@ -229,7 +227,7 @@ static void report_csv_line(const struct report *r, const struct jsp_function_ro
 static void report_csv(const struct report *r, uint32_t limit)
 {
     fputs("function,kind,self,total,self_samples,total_samples", stdout);
-    puts(r->native.has_lines ? ",module,file,line" : "");
+    puts(r->filter.native.has_lines ? ",module,file,line" : "");
     for (uint32_t i = 0; i < r->functions.n && (limit == 0 || i < limit); i++) {
         const struct jsp_function_row *f = &r->functions.rows[i];
         const struct jsp_function *function = &r->capture.profile.functions[f->function];
@@ -237,7 +235,7 @@ static void report_csv(const struct report *r, uint32_t limit)
         printf(",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                jsp_kind_name(f->kind), f->self, f->total, f->self_samples,
                f->total_samples);
-        if (r->native.has_lines)
+        if (r->filter.native.has_lines)
             report_csv_line(r, f);
         putchar('\n');
     }
@@ -255,53 +253,46 @@ static int report_sort(const char *word, enum jsp_sort *sort)
                      word);
 }
 
-static int report_build(struct report *r, const char *thread, enum jsp_sort sort)
+static int report_build(struct report *r, enum jsp_sort sort)
 {
     struct jsp_profile *p = &r->capture.profile;
-    if (!cli_threads_choose(&r->capture, thread, &r->threads))
-        return CLI_FAILED;
-    struct jsp_select select = { r->threads, r->show };
-    cli_native_lines(&r->capture, &r->native, &select);
-    int err = jsp_functions_build(&r->functions, p, &select);
+    int err = jsp_functions_build(&r->functions, p, &r->capture.select);
     if (err < 0)
         return cli_fail(r->capture.label, "%s", strerror(-err));
     jsp_functions_sort(&r->functions, p, sort);
     cli_native_complain(&r->capture);
     if (r->functions.n == 0)
-        return cli_fail(r->capture.label, "no samples in this capture");
+        return cli_no_samples(&r->capture);
     return CLI_OK;
 }
 
 static int report_run(struct cli_arguments *a)
 {
-    const char *sort_word = "self", *thread = NULL;
+    const char *sort_word = "self";
     uint32_t limit = UINT32_MAX; /* not given */
     bool is_csv = false;
     enum jsp_sort sort = JSP_SORT_SELF;
     struct report r = { 0 };
     const struct cli_option options[] = { { "sort", NULL, &sort_word, NULL },
                                           { "limit", NULL, NULL, &limit },
-                                          { "thread", NULL, &thread, NULL },
                                           { "csv", &is_csv, NULL, NULL },
-                                          { "native", &r.native.has_native, NULL, NULL },
-                                          { "vm", &r.native.is_vm_only, NULL, NULL },
-                                          { "lines", &r.native.has_lines, NULL, NULL },
+                                          { "lines", &r.filter.native.has_lines, NULL, NULL },
+                                          CLI_FILTER_OPTIONS(&r.filter),
                                           { 0 } };
-    if (cli_options(a, options) || report_sort(sort_word, &sort) ||
-        cli_native_show(a->command, &r.native, &r.show))
+    if (cli_options(a, options) || report_sort(sort_word, &sort))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     if (!path)
         return CLI_USAGE;
-    if (cli_load(&r.capture, path))
-        return CLI_FAILED;
-    int status = report_build(&r, thread, sort);
+    int status = cli_filter_open(&r.capture, path, &r.filter, a->command);
+    if (status)
+        return status;
+    status = report_build(&r, sort);
     if (status == CLI_OK && is_csv)
         report_csv(&r, limit == UINT32_MAX ? 0 : limit);
     else if (status == CLI_OK)
         report_table(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
     jsp_functions_free(&r.functions);
-    free(r.threads);
     cli_close(&r.capture);
     return status;
 }

@@ -36,18 +36,63 @@ static void threads_complain(const struct cli_capture *c, const char *which)
              used >= sizeof list ? " ..." : "");
 }
 
-bool cli_threads_choose(const struct cli_capture *c, const char *which, bool **flags)
+static struct jsp_read_text threads_process(const struct jsp_profile *p, int32_t pid)
 {
-    bool any = false;
-    *flags = NULL;
-    if (!which)
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        if (p->processes[i].pid == pid)
+            return p->processes[i].command;
+    return (struct jsp_read_text){ "", 0 };
+}
+
+/* By number, by the whole command line, or by the last part of its first word. */
+static bool threads_of(const struct jsp_profile *p, int32_t pid, const char *which)
+{
+    char number[CLI_NUMBER];
+    struct jsp_read_text command = threads_process(p, pid);
+    size_t n = strlen(which), end = 0, base = 0;
+    snprintf(number, sizeof number, "%" PRId32, pid);
+    if (strcmp(number, which) == 0)
         return true;
-    bool *chosen = calloc((size_t)c->profile.n_threads + 1, sizeof *chosen);
-    for (uint32_t i = 0; chosen && i < c->profile.n_threads; i++)
-        any |= chosen[i] = threads_is(&c->profile.threads[i], which);
+    if (n && command.len == n && memcmp(command.at, which, n) == 0)
+        return true;
+    for (; end < command.len && command.at[end] != ' '; end++)
+        base = command.at[end] == '/' ? end + 1 : base;
+    return n && end - base == n && memcmp(command.at + base, which, n) == 0;
+}
+
+static void threads_complain_process(const struct cli_capture *c, const char *which)
+{
+    const struct jsp_profile *p = &c->profile;
+    char list[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < p->n_processes && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId32,
+                                 i ? ", " : "", p->processes[i].pid);
+    cli_fail(c->label, "no samples of a process \"%s\" (there are: %s%s)", which, list,
+             used >= sizeof list ? " ..." : "");
+}
+
+bool cli_threads_choose(const struct cli_capture *c, const char *process,
+                        const char *thread, bool **flags)
+{
+    const struct jsp_profile *p = &c->profile;
+    bool any = false, any_process = !process;
+    *flags = NULL;
+    if (!thread && !process)
+        return true;
+    bool *chosen = calloc((size_t)p->n_threads + 1, sizeof *chosen);
+    for (uint32_t i = 0; chosen && i < p->n_threads; i++) {
+        bool is_of = !process || threads_of(p, p->threads[i].pid, process);
+        chosen[i] = is_of && (!thread || threads_is(&p->threads[i], thread));
+        any_process |= is_of;
+        any |= chosen[i];
+    }
     if (!any) {
         free(chosen);
-        threads_complain(c, which);
+        if (any_process && thread)
+            threads_complain(c, thread);
+        else
+            threads_complain_process(c, process ? process : "");
         return false;
     }
     *flags = chosen;
@@ -87,8 +132,9 @@ static uint64_t threads_span(const struct jsp_profile *p)
                                         : 0;
 }
 
-void cli_heading(const struct cli_capture *c, const bool *threads)
+void cli_heading(const struct cli_capture *c)
 {
+    const bool *threads = c->threads;
     const struct jsp_profile *p = &c->profile;
     const struct cli_style *s = &c->style;
     const char *dot = s->is_utf8 ? " · " : ", ";

@@ -8,9 +8,11 @@
 #include "analyze/functions.h"
 #include "cli/open.h"
 
-/* The threads whose name or tid is `which` (NULL: all) as flags to free(). False:
- * there is none, which has been said with the list of those there are. */
-bool cli_threads_choose(const struct cli_capture *c, const char *which, bool **flags);
+/* The threads whose name or tid is `thread`, of the processes whose number, name or
+ * command line is `process` (NULL: all) as flags to free(). False: there is none, which
+ * has been said with the list of those there are. */
+bool cli_threads_choose(const struct cli_capture *c, const char *process,
+                        const char *thread, bool **flags);
 
 /* Its name from the recording, or "" */
 const char *cli_thread_name(const struct jsp_thread_info *t);
@@ -25,7 +27,7 @@ const char *cli_unit_head(const struct jsp_profile *p);
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value);
 
 /* The first lines of a report: which file, what ran, for how long. */
-void cli_heading(const struct cli_capture *c, const bool *threads);
+void cli_heading(const struct cli_capture *c);
 
 /* The last: what shares rest on, what was lost. */
 void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value);

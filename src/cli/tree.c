@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/native.h"
+#include "cli/filter.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -17,18 +17,18 @@ enum { TREE_NUMBERS = 26, TREE_NAME_LEAST = 20 };
 static const char tree_help[] =
     "usage: jsprof tree [OPTION]... FILE\n"
     "\n"
-    "The call tree: each function below the one that called it. A function that is its\n"
-    "caller's only one here stands straight below it.\n"
+    "The call tree: each function below the one that called it. A function that is\n"
+    "its caller's only one here stands straight below it.\n"
     "\n"
     "  --bottom-up      from where the time was spent up to the callers\n"
     "  --inverted       the same\n"
     "  --recursion      show every level of a function that calls itself\n"
-    CLI_NATIVE_HELP
     "  --lines          a line each for the lines of a function (of native code: as\n"
     "                   addr2line or its like knows them)\n"
     "  --min PERCENT    leave out branches below this share (default 1)\n"
     "  --depth N        so many levels at most; 0 is all (default)\n"
-    "  --thread WHICH   only the thread of this name or number\n"
+    "\n"
+    CLI_FILTER_HELP
     "\n"
     "TOTAL is the share of the branch, SELF what the function itself had there.\n";
 
@@ -36,8 +36,6 @@ static const char tree_help[] =
 struct tree_view {
     struct cli_capture capture;
     struct jsp_tree tree;
-    struct cli_native native;
-    bool *threads;
     bool *more; /* by level of indentation */
     uint32_t n_more, more_room;
     double min; /* share of 1 */
@@ -173,7 +171,7 @@ static void tree_below(struct tree_view *v, const struct jsp_tree_node *n, uint3
 static void tree_print(struct tree_view *v)
 {
     const struct cli_style *s = &v->capture.style;
-    cli_heading(&v->capture, v->threads);
+    cli_heading(&v->capture);
     cli_colour(s, CLI_DIM);
     printf("%7s%10s%7s  FUNCTION\n", "TOTAL", cli_unit_head(&v->capture.profile), "SELF");
     cli_colour(s, CLI_PLAIN);
@@ -181,19 +179,15 @@ static void tree_print(struct tree_view *v)
     cli_closing(&v->capture, v->tree.nodes[0].n_samples, v->tree.nodes[0].total);
 }
 
-static int tree_build(struct tree_view *v, const char *thread,
-                      struct jsp_tree_options *options)
+static int tree_build(struct tree_view *v, struct jsp_tree_options *options)
 {
-    if (!cli_threads_choose(&v->capture, thread, &v->threads))
-        return CLI_FAILED;
-    options->select.threads = v->threads;
-    cli_native_lines(&v->capture, &v->native, &options->select);
+    options->select = v->capture.select;
     int err = jsp_tree_build(&v->tree, &v->capture.profile, options);
     if (err < 0)
         return cli_fail(v->capture.label, "%s", strerror(-err));
     cli_native_complain(&v->capture);
     if (v->tree.n == 1)
-        return cli_fail(v->capture.label, "no samples in this capture");
+        return cli_no_samples(&v->capture);
     return CLI_OK;
 }
 
@@ -210,7 +204,8 @@ static int tree_min(const char *word, double *min)
 
 static int tree_run(struct cli_arguments *a)
 {
-    const char *min = "1", *thread = NULL;
+    const char *min = "1";
+    struct cli_filter filter = { 0 };
     struct jsp_tree_options shape = { 0 };
     struct tree_view v = { 0 };
     const struct cli_option options[] = {
@@ -219,26 +214,23 @@ static int tree_run(struct cli_arguments *a)
         { "recursion", &shape.is_recursive, NULL, NULL },
         { "min", NULL, &min, NULL },
         { "depth", NULL, NULL, &v.depth },
-        { "thread", NULL, &thread, NULL },
-        { "native", &v.native.has_native, NULL, NULL },
-        { "vm", &v.native.is_vm_only, NULL, NULL },
-        { "lines", &v.native.has_lines, NULL, NULL },
+        { "lines", &filter.native.has_lines, NULL, NULL },
+        CLI_FILTER_OPTIONS(&filter),
         { 0 }
     };
-    if (cli_options(a, options) || tree_min(min, &v.min) ||
-        cli_native_show(a->command, &v.native, &shape.select.show))
+    if (cli_options(a, options) || tree_min(min, &v.min))
         return CLI_USAGE;
-    shape.has_lines = v.native.has_lines;
+    shape.has_lines = filter.native.has_lines;
     const char *path = cli_one_file(a);
     if (!path)
         return CLI_USAGE;
-    if (cli_load(&v.capture, path))
-        return CLI_FAILED;
-    int status = tree_build(&v, thread, &shape);
+    int status = cli_filter_open(&v.capture, path, &filter, a->command);
+    if (status)
+        return status;
+    status = tree_build(&v, &shape);
     if (status == CLI_OK)
         tree_print(&v);
     jsp_tree_free(&v.tree);
-    free(v.threads);
     free(v.more);
     cli_close(&v.capture);
     return status;

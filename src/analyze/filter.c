@@ -1,0 +1,152 @@
+/* filter.c - which stacks count, by what stands on them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/filter.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/work.h"
+
+/* What is known of a function. */
+enum {
+    FILTER_ASKED = 1,
+    FILTER_ONLY = 2,
+    FILTER_UNDER = 4,
+    FILTER_CATEGORY = 8,
+    FILTER_SYSTEM = 16,
+};
+
+struct jsp_filter {
+    struct jsp_filter_options options;
+    regex_t only;
+    uint32_t category;
+    uint8_t *known; /* by function */
+    uint32_t n_known, room;
+};
+
+int jsp_filter_open(struct jsp_filter **out, const struct jsp_filter_options *options,
+                    char why[JSP_FILTER_WHY])
+{
+    struct jsp_filter *f = calloc(1, sizeof *f);
+    if (!f)
+        return -ENOMEM;
+    f->options = *options;
+    if (options->category &&
+        !jsp_categories_find(options->categories, options->category, &f->category)) {
+        snprintf(why, JSP_FILTER_WHY, "no category \"%s\"", options->category);
+        free(f);
+        return -EINVAL;
+    }
+    int err = options->only
+                  ? regcomp(&f->only, options->only, REG_EXTENDED | REG_NOSUB)
+                  : 0;
+    if (err) {
+        regerror(err, &f->only, why, JSP_FILTER_WHY);
+        free(f);
+        return err == REG_ESPACE ? -ENOMEM : -EINVAL;
+    }
+    *out = f;
+    return 0;
+}
+
+void jsp_filter_close(struct jsp_filter *f)
+{
+    if (!f)
+        return;
+    if (f->options.only)
+        regfree(&f->only);
+    free(f->known);
+    free(f);
+}
+
+bool jsp_filter_names(const struct jsp_function *f, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(f->name, name, n) != 0)
+        return false;
+    const char *rest = f->name + n;
+    return n > 0 && (!*rest || *rest == '(' || (*rest == ' ' && rest[1] == '('));
+}
+
+static uint8_t filter_ask(const struct jsp_filter *f, const struct jsp_function *of)
+{
+    const struct jsp_filter_options *o = &f->options;
+    uint8_t known = FILTER_ASKED;
+    if (o->only && regexec(&f->only, of->name, 0, NULL, 0) == 0)
+        known |= FILTER_ONLY;
+    if (o->under && jsp_filter_names(of, o->under))
+        known |= FILTER_UNDER;
+    if (o->category && jsp_categories_of(o->categories, of) == f->category)
+        known |= FILTER_CATEGORY;
+    if (o->hide_system && jsp_categories_is_system(of))
+        known |= FILTER_SYSTEM;
+    return known;
+}
+
+static int filter_reach(struct jsp_filter *f, const struct jsp_profile *p)
+{
+    for (; f->n_known < p->n_functions; f->n_known++) {
+        uint8_t *more = jsp_grow(f->known, &f->room, f->n_known, 1);
+        if (!more)
+            return -ENOMEM;
+        f->known = more;
+        more[f->n_known] = 0;
+    }
+    return 0;
+}
+
+static bool filter_is(struct jsp_filter *f, const struct jsp_profile *p,
+                      uint32_t function, uint8_t what)
+{
+    uint8_t *known = &f->known[function];
+    if (!*known)
+        *known = filter_ask(f, &p->functions[function]);
+    return *known & what;
+}
+
+/* Frames that are not of the system; where that is none, one stands for them. */
+static int filter_hide(struct jsp_filter *f, struct jsp_profile *p,
+                       struct jsp_profile_frame *frames, int n)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (!filter_is(f, p, frames[i].function, FILTER_SYSTEM))
+            frames[kept++] = frames[i];
+    if (kept)
+        return kept;
+    int err = jsp_resolve_fixed(p, "[system]", frames);
+    return err < 0 ? err : 1;
+}
+
+static bool filter_has(struct jsp_filter *f, const struct jsp_profile *p,
+                       const struct jsp_profile_frame *frames, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (filter_is(f, p, frames[i].function, FILTER_ONLY))
+            return true;
+    return false;
+}
+
+int jsp_filter_frames(struct jsp_filter *f, struct jsp_profile *p,
+                      struct jsp_profile_frame *frames, int n)
+{
+    const struct jsp_filter_options *o = &f->options;
+    int err = filter_reach(f, p);
+    if (err == 0 && o->hide_system)
+        n = filter_hide(f, p, frames, n);
+    if (err == 0 && n > 0)
+        err = filter_reach(f, p); /* [system] may be new */
+    if (err < 0 || n < 0)
+        return err < 0 ? err : n;
+    while (o->under && n > 0 && !filter_is(f, p, frames[n - 1].function, FILTER_UNDER))
+        n--;
+    if (n > 0 && o->only && !filter_has(f, p, frames, n))
+        return 0;
+    if (n > 0 && o->category && !filter_is(f, p, frames[0].function, FILTER_CATEGORY))
+        return 0;
+    return n;
+}

@@ -1,0 +1,160 @@
+/* filter.c - the options by which every command chooses what of a capture counts.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/filter.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/threads.h"
+
+enum { FILTER_RULES_MOST = 1 << 20 };
+
+/* One end of a span of time, up to `end`; nothing there: 0. */
+static bool filter_moment(const char *at, const char *end, uint64_t *out)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
+                  { "us", 1e3 }, { "ns", 1.0 }, { "m", 60e9 } };
+    char *unit;
+    *out = 0;
+    if (at == end)
+        return true;
+    if (*at < '0' || *at > '9')
+        return false;
+    /* "2..5" is no number, "2." neither: digits, at most one point, digits. */
+    uint64_t whole = strtoull(at, &unit, 10);
+    double value = (double)whole;
+    if (unit < end && *unit == '.' && unit[1] >= '0' && unit[1] <= '9')
+        value = strtod(at, &unit);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i].name) == (size_t)(end - unit) &&
+            memcmp(units[i].name, unit, (size_t)(end - unit)) == 0 &&
+            value * units[i].ns < 9e18) {
+            *out = (uint64_t)(value * units[i].ns + 0.5);
+            return true;
+        }
+    return false;
+}
+
+bool cli_filter_time(const char *word, uint64_t *from, uint64_t *to)
+{
+    const char *dots = strstr(word, "..");
+    if (!dots || strlen(word) == 2)
+        return false;
+    const char *second = dots + 2, *end = second + strlen(second);
+    return filter_moment(word, dots, from) && filter_moment(second, end, to) &&
+           (second == end || *to > *from);
+}
+
+static int filter_check(const struct cli_filter *f, const char *command,
+                        struct jsp_profile_options *o, enum jsp_show *show)
+{
+    if (f->time && !cli_filter_time(f->time, &o->from_ns, &o->to_ns))
+        return cli_usage(command, "--time wants FROM..TO as in 2s..5s, not \"%s\"",
+                         f->time);
+    if (f->clock && strcmp(f->clock, "cpu") != 0 && strcmp(f->clock, "wall") != 0)
+        return cli_usage(command, "--clock knows cpu and wall, not \"%s\"", f->clock);
+    o->clock = !f->clock                       ? JSP_CLOCK_RECORDED
+               : strcmp(f->clock, "cpu") == 0 ? JSP_CLOCK_CPU
+                                               : JSP_CLOCK_WALL;
+    o->symbols = f->symbols;
+    return cli_native_show(command, &f->native, show);
+}
+
+/* A recording driven by CPU time knows nothing of the time that threads waited. */
+static int filter_clock(const struct cli_capture *c, const struct cli_filter *f)
+{
+    enum jsp_value unit = c->profile.unit;
+    if (!f->clock)
+        return CLI_OK;
+    if (unit == JSP_VALUE_COUNT)
+        return cli_fail(c->label, "--clock %s: the capture names no clock", f->clock);
+    if ((unit == JSP_VALUE_WALL) != (strcmp(f->clock, "wall") == 0))
+        return cli_fail(c->label, "--clock %s: this was recorded by CPU time, which "
+                                  "does not see threads wait",
+                        f->clock);
+    return CLI_OK;
+}
+
+static int filter_rules(struct cli_capture *c, const char *path)
+{
+    struct jsp_categories_defect defect = { 0, NULL };
+    FILE *file = path ? fopen(path, "re") : NULL;
+    char *text = file ? malloc(FILTER_RULES_MOST) : NULL;
+    if (path && !text) {
+        int err = errno;
+        if (file)
+            fclose(file);
+        return cli_fail(path, "%s", strerror(err));
+    }
+    size_t n = file ? fread(text, 1, FILTER_RULES_MOST, file) : 0;
+    bool is_bad = file && ferror(file), is_long = n == FILTER_RULES_MOST;
+    int err = is_bad ? -errno : is_long ? -EFBIG : 0;
+    if (file)
+        fclose(file);
+    if (!err)
+        err = jsp_categories_open(&c->categories,
+                                  (struct jsp_read_text){ text, (uint32_t)n }, &defect);
+    free(text);
+    if (!err)
+        return CLI_OK;
+    if (err == -EBADMSG)
+        return cli_fail(path, "line %" PRIu32 ": %s", defect.line, defect.why);
+    return cli_fail(path ? path : c->label, "%s", strerror(-err));
+}
+
+static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
+                         const char *command)
+{
+    char why[JSP_FILTER_WHY];
+    struct jsp_filter_options o = { f->only, f->under, f->category, c->categories,
+                                    f->hide_system };
+    if (!o.only && !o.under && !o.category && !o.hide_system)
+        return CLI_OK;
+    int err = jsp_filter_open(&c->select.filter, &o, why);
+    if (err == -EINVAL)
+        return cli_usage(command, "%s: %s", o.category ? "--category" : "--only", why);
+    return err ? cli_fail(c->label, "%s", strerror(-err)) : CLI_OK;
+}
+
+static int filter_choose(struct cli_capture *c, const struct cli_filter *f,
+                         const char *command)
+{
+    int status = filter_clock(c, f);
+    if (!status && !cli_threads_choose(c, f->process, f->thread, &c->threads))
+        status = CLI_FAILED;
+    c->select.threads = c->threads;
+    if (!status)
+        status = filter_frames(c, f, command);
+    if (!status)
+        cli_native_lines(c, &f->native, &c->select);
+    return status;
+}
+
+int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
+                    const char *command)
+{
+    struct jsp_profile_options o = { 0 };
+    enum jsp_show show;
+    if (f->load)
+        o = *f->load;
+    int status = filter_check(f, command, &o, &show);
+    if (status)
+        return status;
+    status = cli_load_with(c, path, &o);
+    if (status)
+        return status;
+    c->select.show = show;
+    status = filter_rules(c, f->categories);
+    if (!status)
+        status = filter_choose(c, f, command);
+    if (status)
+        cli_close(c);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* cli/filter.h - the options by which every command chooses what of a capture counts.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A command puts CLI_FILTER_OPTIONS into its list of options and CLI_FILTER_HELP into
+ * its help, opens with cli_filter_open instead of cli_load, and gives
+ * capture.select to whatever looks at stacks. One thread.
+ */
+#ifndef JSP_CLI_FILTER_H
+#define JSP_CLI_FILTER_H
+
+#include "cli/native.h"
+#include "cli/open.h"
+#include "cli/options.h"
+
+struct cli_filter { /* the words that were given; NULL: was not */
+    const char *thread, *process, *time, *only, *under, *category, *categories;
+    const char *clock, *symbols;
+    bool hide_system;
+    struct cli_native native;
+    const struct jsp_profile_options *load; /* how besides to load; NULL: nothing */
+};
+
+#define CLI_FILTER_OPTIONS(f) \
+    { "thread", NULL, &(f)->thread, NULL }, \
+    { "process", NULL, &(f)->process, NULL }, \
+    { "time", NULL, &(f)->time, NULL }, \
+    { "only", NULL, &(f)->only, NULL }, \
+    { "under", NULL, &(f)->under, NULL }, \
+    { "category", NULL, &(f)->category, NULL }, \
+    { "categories", NULL, &(f)->categories, NULL }, \
+    { "clock", NULL, &(f)->clock, NULL }, \
+    { "symbols", NULL, &(f)->symbols, NULL }, \
+    { "hide-system", &(f)->hide_system, NULL, NULL }, \
+    { "native", &(f)->native.has_native, NULL, NULL }, \
+    { "vm", &(f)->native.is_vm_only, NULL, NULL }
+
+#define CLI_FILTER_HELP \
+    "What counts:\n" \
+    "  --thread WHICH    by name or number; --process WHICH  likewise\n" \
+    "  --time FROM..TO   since the start, as in 2s..5s, ..500ms, 1m..\n" \
+    "  --only REGEX      stacks with such a function\n" \
+    "  --under FUNCTION  stacks with this one, from it on down\n" \
+    "  --category WORD   by the innermost function; --categories FILE  rules for it\n" \
+    "  --hide-system     not the system's frames; --vm  no native frames at all;\n" \
+    "                    --native  also those of interpreters' own loops\n" \
+    "  --clock cpu|wall  what time is; --symbols DIR  look there for files, too\n"
+
+/* Check the words, load the capture, choose. CLI_OK; or CLI_USAGE, CLI_FAILED: it has
+ * been said and nothing is open. cli_close gives everything back. */
+int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
+                    const char *command);
+
+/* "2s..5s", "..500ms", "1m..": ns from the start; *to 0: until the end. False: it is not. */
+bool cli_filter_time(const char *word, uint64_t *from, uint64_t *to);
+
+#endif

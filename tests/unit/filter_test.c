@@ -1,0 +1,215 @@
+/* filter_test.c - src/analyze/filter.c, categories.c, walk.c: which stacks and samples
+ * count.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/filter.h"
+
+#include <errno.h>
+
+#include "analyze/functions.h"
+#include "analyze/walk.h"
+#include "capture_builder.h"
+#include "test.h"
+
+static struct builder b;
+static struct jsp_read r;
+static struct jsp_profile p;
+static struct jsp_functions fs;
+static struct jsp_categories *categories;
+
+enum { MAIN = 1, WORK, LEAF };
+
+static void sample(int n, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+    const uint64_t addrs[3] = { a0, a1, a2 };
+    build_sample(&b, addrs, n);
+}
+
+/* Four samples, a millisecond apart: leaf<work<main, work<main, a library's<main, main. */
+static void build(void)
+{
+    build_start(&b, false);
+    build_process(&b, "host script");
+    build_jit(&b, build_tag(MAIN), "main (a.js:1)");
+    build_jit(&b, build_tag(WORK), "work(int)");
+    build_jit(&b, build_tag(LEAF), "leaf");
+    build_map(&b, 0x10000, 0x20000, "/usr/lib/nowhere/libx.so.1");
+    sample(3, build_tag(LEAF), build_tag(WORK), build_tag(MAIN));
+    sample(2, build_tag(WORK), build_tag(MAIN), 0);
+    sample(2, 0x10010, build_tag(MAIN), 0);
+    sample(1, build_tag(MAIN), 0, 0);
+}
+
+static bool load(const struct jsp_profile_options *options)
+{
+    char why[JSP_READ_WHY];
+    build();
+    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
+           CHECK_EQ(jsp_profile_load(&p, &r, options), 0);
+}
+
+static void unload(void)
+{
+    jsp_functions_free(&fs);
+    jsp_profile_free(&p);
+    jsp_read_close(&r);
+    free(b.bytes);
+}
+
+static void filtered(const struct jsp_filter_options *o)
+{
+    char why[JSP_FILTER_WHY] = "";
+    struct jsp_select select = { 0 };
+    if (CHECK_EQ(jsp_filter_open(&select.filter, o, why), 0))
+        CHECK_EQ(jsp_functions_build(&fs, &p, &select), 0);
+    jsp_filter_close(select.filter);
+}
+
+static struct jsp_function_row row(const char *name)
+{
+    for (uint32_t i = 0; i < fs.n; i++)
+        if (strcmp(p.functions[fs.rows[i].function].name, name) == 0)
+            return fs.rows[i];
+    return (struct jsp_function_row){ .self = 999, .total = 999 };
+}
+
+TEST(only_keeps_whole_stacks_with_a_match)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .only = "^wo.k" });
+    CHECK_EQ(fs.samples, 2);
+    CHECK_EQ(row("main (a.js:1)").total, 2);
+    CHECK_EQ(row("leaf").self, 1);
+    unload();
+}
+
+TEST(under_cuts_the_callers_off)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .under = "work" });
+    CHECK_EQ(fs.samples, 2);
+    CHECK_EQ(fs.n, 2);
+    CHECK_EQ(row("work(int)").total, 2);
+    unload();
+}
+
+TEST(a_function_answers_to_its_name_without_file_or_arguments)
+{
+    const struct jsp_function f = { .name = "main (a.js:1)", .module = "" };
+    const struct jsp_function g = { .name = "work(int)", .module = "" };
+    CHECK(jsp_filter_names(&f, "main"));
+    CHECK(jsp_filter_names(&f, "main (a.js:1)"));
+    CHECK(!jsp_filter_names(&f, "mai"));
+    CHECK(!jsp_filter_names(&f, ""));
+    CHECK(jsp_filter_names(&g, "work"));
+    CHECK(!jsp_filter_names(&g, "work(int) const"));
+}
+
+TEST(hidden_system_code_counts_for_its_caller)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .hide_system = true });
+    CHECK_EQ(fs.samples, 4);
+    CHECK_EQ(row("main (a.js:1)").self, 2);
+    unload();
+}
+
+TEST(a_category_is_of_the_innermost_function)
+{
+    struct jsp_categories_defect defect;
+    const char *rules = "mine name=work*  # ours\n\n# nothing\nmine name=no file=no\n";
+    struct jsp_read_text text = { rules, (uint32_t)strlen(rules) };
+    if (!load(NULL) || !CHECK_EQ(jsp_categories_open(&categories, text, &defect), 0))
+        return;
+    filtered(&(struct jsp_filter_options){ .category = "mine", .categories = categories });
+    CHECK_EQ(fs.samples, 1);
+    CHECK_EQ(row("work(int)").self, 1);
+    jsp_functions_free(&fs);
+    filtered(&(struct jsp_filter_options){ .category = "library",
+                                           .categories = categories });
+    CHECK_EQ(fs.samples, 1);
+    CHECK_EQ(row("main (a.js:1)").self, 0);
+    jsp_functions_free(&fs);
+    filtered(
+        &(struct jsp_filter_options){ .category = "script", .categories = categories });
+    CHECK_EQ(fs.samples, 2); /* leaf and main: work is ours */
+    jsp_categories_close(categories);
+    unload();
+}
+
+TEST(wrong_rules_and_expressions_are_refused_with_a_reason)
+{
+    static const struct {
+        const char *text;
+        uint32_t line;
+    } bad[] = { { "a kind=vm\nb kind=wrong\n", 2 },
+                { "a colour=red\n", 1 },
+                { "name=foo\n", 1 },
+                { "\n\na name\n", 3 } };
+    struct jsp_categories_defect defect;
+    struct jsp_filter *filter;
+    char why[JSP_FILTER_WHY] = "";
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct jsp_read_text text = { bad[i].text, (uint32_t)strlen(bad[i].text) };
+        CHECK_EQ(jsp_categories_open(&categories, text, &defect), -EBADMSG);
+        CHECK_EQ(defect.line, bad[i].line);
+        CHECK(defect.why != NULL);
+    }
+    struct jsp_read_text nul = { "a\0b\n", 4 };
+    CHECK_EQ(jsp_categories_open(&categories, nul, &defect), -EBADMSG);
+    CHECK_EQ(jsp_filter_open(&filter, &(struct jsp_filter_options){ .only = "(" }, why),
+             -EINVAL);
+    CHECK(*why != 0);
+}
+
+TEST(a_span_of_time_counts_from_the_start_and_is_half_open)
+{
+    struct jsp_profile_options o = { .from_ns = 7000000, .to_ns = 8000000 };
+    if (!load(&o)) /* frames stand at 1 ms, 2 ms, ...: the samples at 6, 7, 8 and 9 */
+        return;
+    CHECK_EQ(p.samples, 1);
+    CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
+    CHECK_EQ(row("work(int)").self, 1);
+    unload();
+}
+
+TEST(a_walk_gives_every_counted_sample_and_no_other)
+{
+    struct jsp_profile_options o = { .from_ns = 7000000 };
+    for (int is_part = 0; is_part < 2; is_part++) {
+        struct jsp_walk walk;
+        struct jsp_walk_item item;
+        uint64_t n = 0, value = 0;
+        int64_t before = 0;
+        if (!load(is_part ? &o : NULL))
+            return;
+        jsp_walk_start(&walk, &p, NULL);
+        for (; jsp_walk_next(&walk, &item); n++) {
+            CHECK(item.time > before);
+            before = item.time;
+            CHECK(item.stack < p.n_stacks);
+            value += item.value;
+        }
+        CHECK_EQ(n, is_part ? 3 : 4);
+        CHECK_EQ(n, p.samples);
+        CHECK_EQ(value, p.value);
+        unload();
+    }
+}
+
+int main(void)
+{
+    RUN(only_keeps_whole_stacks_with_a_match);
+    RUN(under_cuts_the_callers_off);
+    RUN(a_function_answers_to_its_name_without_file_or_arguments);
+    RUN(hidden_system_code_counts_for_its_caller);
+    RUN(a_category_is_of_the_innermost_function);
+    RUN(wrong_rules_and_expressions_are_refused_with_a_reason);
+    RUN(a_span_of_time_counts_from_the_start_and_is_half_open);
+    RUN(a_walk_gives_every_counted_sample_and_no_other);
+    return DONE();
+}
