@@ -261,6 +261,28 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
                                      const jsprof_function *f) JSPROF_OWNER;
 static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
+/* Each form tests t on the way in and on the way out. Where a call is so short that two
+ * tests are felt while nobody profiles, a host tests once: the body is written once and
+ * compiled twice, plainly and between the hooks, and this chooses.
+ *
+ *     static JSPROF_BODY value run_body(vm *vm, code *c)  { ...calls run()... }
+ *     static JSPROF_ASIDE value run_hooked(vm *vm, code *c)
+ *     {
+ *         jsprof_link link;
+ *         jsprof_link_enter(vm->t, &link, c->function);
+ *         value v = run_body(vm, c);
+ *         jsprof_link_leave(vm->t, &link);
+ *         return v;
+ *     }
+ *     value run(vm *vm, code *c)
+ *     {
+ *         return JSPROF_OFF(vm->t) ? run_body(vm, c) : run_hooked(vm, c);
+ *     }
+ */
+#define JSPROF_BODY  inline __attribute__((always_inline))
+#define JSPROF_ASIDE __attribute__((noinline))
+#define JSPROF_OFF(t) __builtin_expect(!(t), 1) /* clang forgets it in a function */
+
 /* -- 5. The stack, form (b): the host's own array ------------------------- */
 
 /* Fill *out from one entry. Return 1: a frame; 0: no frame, but out->sp, when

@@ -64,6 +64,30 @@ CALLS_VARIANT unsigned long calls_link(jsprof_thread *t, unsigned long n)
     return r;
 }
 
+/* The same with one test: see JSPROF_BODY in the header. */
+CALLS_VARIANT unsigned long calls_once(jsprof_thread *t, unsigned long n);
+
+static JSPROF_BODY unsigned long calls_once_body(jsprof_thread *t, unsigned long n)
+{
+    unsigned long r = n < 2 ? 1 : calls_once(t, n - 1) + calls_once(t, n - 2);
+    CALLS_BARRIER(r);
+    return r;
+}
+
+CALLS_VARIANT JSPROF_ASIDE __attribute__((nonnull(1))) unsigned long calls_once_hooked(jsprof_thread *t, unsigned long n)
+{
+    jsprof_link link;
+    jsprof_link_enter(t, &link, calls_function);
+    unsigned long r = calls_once_body(t, n);
+    jsprof_link_leave(t, &link);
+    return r;
+}
+
+CALLS_VARIANT unsigned long calls_once(jsprof_thread *t, unsigned long n)
+{
+    return JSPROF_OFF(t) ? calls_once_body(t, n) : calls_once_hooked(t, n);
+}
+
 CALLS_VARIANT unsigned long calls_enter(jsprof_thread *t, unsigned long n)
 {
     jsprof_enter(t, calls_function);
@@ -83,8 +107,8 @@ CALLS_VARIANT unsigned long calls_push(jsprof_thread *t, unsigned long n)
 }
 
 enum calls_what {
-    CALLS_BARE, CALLS_HAND, CALLS_LINK_OFF, CALLS_ENTER_OFF, CALLS_PUSH_OFF,
-    CALLS_LINK, CALLS_ENTER, CALLS_PUSH, CALLS_KINDS
+    CALLS_BARE, CALLS_HAND, CALLS_ONCE_OFF, CALLS_LINK_OFF, CALLS_ENTER_OFF, CALLS_PUSH_OFF,
+    CALLS_ONCE, CALLS_LINK, CALLS_ENTER, CALLS_PUSH, CALLS_KINDS
 };
 
 static double calls_count; /* calls in one run of a variant */
@@ -93,11 +117,12 @@ static double calls_count; /* calls in one run of a variant */
 static double calls_time(enum calls_what what, struct calls_host *h)
 {
     static calls_thread_fn *const ours[] = {
+        [CALLS_ONCE_OFF] = calls_once, [CALLS_ONCE] = calls_once,
         [CALLS_LINK_OFF] = calls_link, [CALLS_ENTER_OFF] = calls_enter,
         [CALLS_PUSH_OFF] = calls_push, [CALLS_LINK] = calls_link,
         [CALLS_ENTER] = calls_enter,   [CALLS_PUSH] = calls_push,
     };
-    jsprof_thread *volatile t = what >= CALLS_LINK ? h->t : NULL;
+    jsprof_thread *volatile t = what >= CALLS_ONCE ? h->t : NULL;
     volatile unsigned long r;
     double begin = bench_ns(CLOCK_MONOTONIC);
     if (what == CALLS_BARE || what == CALLS_HAND)
@@ -121,7 +146,7 @@ static void calls_measure(struct calls_host *h)
             ns[k] = calls_time((enum calls_what)k, h);
         for (int k = 0; k < CALLS_KINDS; k++) {
             bench_add(&calls_series[k], ns[k]);
-            bench_add(&calls_pairs[k], ns[k] / ns[k < CALLS_LINK ? CALLS_BARE : CALLS_HAND]);
+            bench_add(&calls_pairs[k], ns[k] / ns[k < CALLS_ONCE ? CALLS_BARE : CALLS_HAND]);
         }
         if (ns[CALLS_HAND] > ns[CALLS_BARE])
             bench_add(&calls_link_added,
@@ -137,7 +162,7 @@ static double calls_ns(enum calls_what what)
 static void calls_row(const char *budget, const char *limit, enum calls_what what)
 {
     char peer[120];
-    bool off = what < CALLS_LINK;
+    bool off = what < CALLS_ONCE;
     snprintf(peer, sizeof peer, "%s %.2f ns a call, this %.2f ns",
              off ? "bare" : "linked by hand", calls_ns(off ? CALLS_BARE : CALLS_HAND),
              calls_ns(what));
@@ -156,10 +181,12 @@ int main(void)
     for (int k = 0; k < CALLS_KINDS; k++)
         calls_time((enum calls_what)k, &host); /* warm up */
     calls_measure(&host);
-    calls_row("compiled in, off: linked", "<= 1.1x bare call", CALLS_LINK_OFF);
-    calls_row("compiled in, off: enter/leave", "<= 1.1x bare call", CALLS_ENTER_OFF);
-    calls_row("compiled in, off: push/pop", "<= 1.1x bare call", CALLS_PUSH_OFF);
+    calls_row("compiled in, off: one test", "<= 1.1x bare call", CALLS_ONCE_OFF);
+    calls_row("  off, two tests: linked", NULL, CALLS_LINK_OFF);
+    calls_row("  off, two tests: enter/leave", NULL, CALLS_ENTER_OFF);
+    calls_row("  off, two tests: push/pop", NULL, CALLS_PUSH_OFF);
     calls_row("call with link_enter/leave", "<= 1.3x by hand", CALLS_LINK);
+    calls_row("  the same, with one test more", "<= 1.3x by hand", CALLS_ONCE);
 
     char added[120];
     snprintf(added, sizeof added, "added to a bare call: by hand %.2f ns, linked %.2f ns",
