@@ -5,10 +5,11 @@
 #include "elf.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "block.h"
 
 enum {
     ELF_MOST_SEGMENTS = 256, /* walked for each symbol */
@@ -47,9 +48,9 @@ static int elf_get(const struct jsp_elf *elf, struct jsp_elf_span span, void *to
 
 void *jsp_elf_read(const struct jsp_elf *elf, struct jsp_elf_span span)
 {
-    char *bytes = elf_has(elf, span) ? malloc(span.size + 1) : NULL;
+    char *bytes = elf_has(elf, span) ? jsp_block_grow(NULL, span.size + 1) : NULL;
     if (bytes && elf_get(elf, span, bytes) < 0) {
-        free(bytes);
+        jsp_block_free(bytes);
         return NULL;
     }
     if (bytes)
@@ -144,9 +145,9 @@ void jsp_elf_close(struct jsp_elf *elf)
 {
     if (elf->fd >= 0)
         close(elf->fd);
-    free(elf->segments);
-    free(elf->sections);
-    free(elf->section_names);
+    jsp_block_free(elf->segments);
+    jsp_block_free(elf->sections);
+    jsp_block_free(elf->section_names);
     *elf = (struct jsp_elf){ .fd = -1 };
 }
 
@@ -233,7 +234,7 @@ static size_t elf_span_id(const struct jsp_elf *elf, struct jsp_elf_span span,
 {
     uint8_t *notes = span.size <= ELF_MOST_NOTES ? jsp_elf_read(elf, span) : NULL;
     size_t n = notes ? elf_note_id(notes, span.size, id) : 0;
-    free(notes);
+    jsp_block_free(notes);
     return n;
 }
 

@@ -8,10 +8,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "block.h"
 
 enum {
     DEBUG_CHUNK = 1 << 20,      /* bytes summed at once */
@@ -44,7 +45,7 @@ static void debug_link(struct debug_wanted *wanted, const struct jsp_elf *elf)
     char *link = s && s->sh_size <= PATH_MAX ? jsp_elf_read_section(elf, s) : NULL;
     size_t sum = link ? (strlen(link) + 4) & ~(size_t)3 : 0;
     if (!link || !*link || strchr(link, '/') || sum + 4 > s->sh_size) {
-        free(link);
+        jsp_block_free(link);
         return;
     }
     memcpy(&wanted->sum, link + sum, sizeof wanted->sum);
@@ -77,7 +78,7 @@ static bool debug_sum_fits(const struct jsp_elf *file, uint32_t want)
         if (!bytes)
             return false;
         crc = debug_crc(crc, bytes, n);
-        free(bytes);
+        jsp_block_free(bytes);
     }
     return crc == want;
 }
@@ -143,6 +144,6 @@ int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf,
     debug_link(&wanted, elf);
     bool found =
         debug_by_id(debug, &wanted, place.root) || debug_by_link(debug, &wanted, place);
-    free(wanted.link);
+    jsp_block_free(wanted.link);
     return found ? 0 : -ENOENT;
 }

@@ -4,8 +4,9 @@
  */
 #include "elf_dynamic.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "block.h"
 
 enum { DYNAMIC_MOST_SYMBOLS = JSP_ELF_MOST / sizeof(Elf64_Sym) };
 
@@ -45,7 +46,7 @@ static bool dynamic_tags(const struct jsp_elf *elf, const Elf64_Phdr *p,
         default: break;
         }
     }
-    free(list);
+    jsp_block_free(list);
     return tags->symbols && tags->text;
 }
 
@@ -60,7 +61,7 @@ static uint64_t dynamic_count_old(const struct jsp_elf *elf, uint64_t addr)
     uint32_t *words = jsp_elf_read(elf, span);
     if (words)
         memcpy(head, words, sizeof head);
-    free(words);
+    jsp_block_free(words);
     return head[1];
 }
 
@@ -89,7 +90,7 @@ static uint64_t dynamic_count(const struct jsp_elf *elf, const struct dynamic_ta
     uint64_t n = span.size / sizeof(uint32_t);
     uint32_t *words = n >= 4 ? jsp_elf_read(elf, span) : NULL;
     uint64_t count = words ? dynamic_count_chains(words, n) : 0;
-    free(words);
+    jsp_block_free(words);
     return count;
 }
 

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/uio.h>
 
+#include "block.h"
 #include "elf.h"
 
 enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, PE_PCREL_SDATA4 = 0x1B };
@@ -173,9 +173,9 @@ int jsp_loaded_copy(const struct jsp_loaded *loaded, pid_t pid,
     while (!whole && n < most) {
         size_t more = n ? n : LOADED_CHUNK; /* doubles */
         more = more < most - n ? more : most - n;
-        uint8_t *bigger = realloc(bytes, n + more);
+        uint8_t *bigger = jsp_block_grow(bytes, n + more);
         if (!bigger) {
-            free(bytes);
+            jsp_block_free(bytes);
             return -ENOMEM;
         }
         bytes = bigger;

@@ -11,6 +11,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "block.h"
+
 enum {
     MAPS_FIRST_ROOM = 1 << 16,  /* bytes of text */
     MAPS_MOST_ROOM = 1 << 26,
@@ -76,7 +78,7 @@ static int maps_split(struct jsp_maps *maps, char *text)
     uint64_t last = 0;
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
         lines++;
-    struct jsp_map *list = calloc(lines + 1, sizeof *list);
+    struct jsp_map *list = jsp_block_zeros(lines + 1, sizeof *list);
     if (!list)
         return -ENOMEM;
     for (char *line = text, *next; *line; line = next) {
@@ -96,7 +98,7 @@ int jsp_maps_parse(struct jsp_maps *maps, const char *text, size_t n)
     char *own = strndup(text, n);
     int err = own ? maps_split(maps, own) : -ENOMEM;
     if (err)
-        free(own);
+        jsp_block_free(own);
     return err;
 }
 
@@ -104,11 +106,11 @@ int jsp_maps_parse(struct jsp_maps *maps, const char *text, size_t n)
 static int maps_slurp(int fd, char **text)
 {
     size_t room = MAPS_FIRST_ROOM, used = 0;
-    char *own = malloc(room);
+    char *own = jsp_block_grow(NULL, room);
     ssize_t got = 1;
     while (own && got != 0) {
         if (used + 1 == room) {
-            char *more = room < MAPS_MOST_ROOM ? realloc(own, room * 2) : NULL;
+            char *more = room < MAPS_MOST_ROOM ? jsp_block_grow(own, room * 2) : NULL;
             if (!more)
                 break;
             own = more;
@@ -117,13 +119,13 @@ static int maps_slurp(int fd, char **text)
         got = read(fd, own + used, room - used - 1);
         if (got < 0 && errno != EINTR) {
             int err = -errno;
-            free(own);
+            jsp_block_free(own);
             return err;
         }
         used += got > 0 ? (size_t)got : 0;
     }
     if (!own || got != 0) {
-        free(own);
+        jsp_block_free(own);
         return -ENOMEM;
     }
     own[used] = '\0';
@@ -142,7 +144,7 @@ int jsp_maps_read(struct jsp_maps *maps)
     if (!err)
         err = maps_split(maps, text);
     if (err)
-        free(text);
+        jsp_block_free(text);
     return err;
 }
 
@@ -161,7 +163,7 @@ const struct jsp_map *jsp_maps_find(const struct jsp_maps *maps, uint64_t addr)
 
 void jsp_maps_free(struct jsp_maps *maps)
 {
-    free(maps->list);
-    free(maps->text);
+    jsp_block_free(maps->list);
+    jsp_block_free(maps->text);
     *maps = (struct jsp_maps){ NULL, 0, NULL };
 }

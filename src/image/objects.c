@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "block.h"
 #include "loaded.h"
 
 struct jsp_object {
@@ -29,7 +30,7 @@ static void objects_free_one(struct jsp_object *object)
 {
     if (!object)
         return;
-    free((void *)(uintptr_t)object->section.bytes);
+    jsp_block_free((void *)(uintptr_t)object->section.bytes);
     jsp_table_free(&object->table);
     free(object);
 }
@@ -90,7 +91,7 @@ static void objects_build(struct objects_look *look)
             object->table.object = empty;
             look->o->n_failed++;
         }
-        free((void *)(uintptr_t)object->section.bytes);
+        jsp_block_free((void *)(uintptr_t)object->section.bytes);
         object->section.bytes = NULL;
     }
 }

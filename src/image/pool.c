@@ -5,8 +5,9 @@
 #include "pool.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "block.h"
 
 enum { POOL_SLOTS = 64, POOL_MOST = 1 << 28 };
 
@@ -34,7 +35,7 @@ static int pool_grow_slots(struct jsp_pool *pool)
 {
     struct jsp_pool bigger = *pool;
     bigger.n_slots = pool->n_slots ? pool->n_slots * 2 : POOL_SLOTS;
-    bigger.slots = calloc(bigger.n_slots, sizeof *bigger.slots);
+    bigger.slots = jsp_block_zeros(bigger.n_slots, sizeof *bigger.slots);
     if (!bigger.slots)
         return -ENOMEM;
     for (uint32_t i = 0; i < pool->n_slots; i++) {
@@ -42,7 +43,7 @@ static int pool_grow_slots(struct jsp_pool *pool)
         if (old->n)
             *pool_slot(&bigger, old->hash, pool->bytes + old->at, old->n) = *old;
     }
-    free(pool->slots);
+    jsp_block_free(pool->slots);
     *pool = bigger;
     return 0;
 }
@@ -54,7 +55,7 @@ static int pool_grow_bytes(struct jsp_pool *pool, uint32_t n)
     uint32_t room = pool->room ? pool->room : 1024;
     while (room - pool->n_bytes < n)
         room *= 2;
-    uint8_t *bytes = realloc(pool->bytes, room);
+    uint8_t *bytes = jsp_block_grow(pool->bytes, room);
     if (!bytes)
         return -ENOMEM;
     pool->bytes = bytes;
@@ -82,7 +83,7 @@ int64_t jsp_pool_add(struct jsp_pool *pool, const void *bytes, uint32_t n)
 
 void jsp_pool_free(struct jsp_pool *pool)
 {
-    free(pool->bytes);
-    free(pool->slots);
+    jsp_block_free(pool->bytes);
+    jsp_block_free(pool->slots);
     *pool = (struct jsp_pool){ 0 };
 }

@@ -60,14 +60,19 @@ static void symbols_give_up(struct jsp_symbols *s, struct symbols_object *o)
     o->bytes = 0;
 }
 
+void jsp_symbols_rest(struct jsp_symbols *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        symbols_give_up(s, &s->objects[i]);
+}
+
 void jsp_symbols_close(struct jsp_symbols *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->n; i++) {
-        symbols_give_up(s, &s->objects[i]);
+    jsp_symbols_rest(s);
+    for (size_t i = 0; i < s->n; i++)
         free(s->objects[i].path);
-    }
     free(s->objects);
     free(s);
 }

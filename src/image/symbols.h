@@ -43,6 +43,9 @@ int jsp_symbols_open(struct jsp_symbols **out, size_t budget);
 
 void jsp_symbols_close(struct jsp_symbols *s);
 
+/* Give up all tables: nobody will ask for a while. */
+void jsp_symbols_rest(struct jsp_symbols *s);
+
 /* What stands at `addr`, by a map of now; always an answer. A frame that is no leaf
  * wants its return address less one. */
 void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps,

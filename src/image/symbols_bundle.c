@@ -25,7 +25,6 @@ struct bundle_range {
 
 struct jsp_bundle {
     struct jsp_symbols *symbols;
-    struct jsp_maps maps;
     uint64_t *seen;              /* owned: a hash set; 0 is an empty slot */
     size_t seen_room;            /* a power of two */
     size_t n_seen;
@@ -43,6 +42,12 @@ struct jsp_bundle {
 
     /* Always, but inside settle:  ranges[i].begin <= last < end <= ranges[i + 1].begin
      *          every address of `seen` is pending or in a range */
+};
+
+/* How a settle names. */
+struct bundle_by {
+    const struct jsp_maps *maps;
+    bool last;
 };
 
 /* An array with room for one more: itself or its successor, NULL without memory. */
@@ -79,7 +84,6 @@ void jsp_bundle_close(struct jsp_bundle *b)
     if (!b)
         return;
     jsp_symbols_close(b->symbols);
-    jsp_maps_free(&b->maps);
     free(b->seen);
     free(b->pending);
     free(b->ranges);
@@ -92,9 +96,9 @@ uint64_t jsp_bundle_missed(const struct jsp_bundle *b)
     return b->missed;
 }
 
-const struct jsp_maps *jsp_bundle_maps(const struct jsp_bundle *b)
+bool jsp_bundle_is_settled(const struct jsp_bundle *b)
 {
-    return &b->maps;
+    return b->n_pending == 0;
 }
 
 /* The slot of an address, or the empty one where it would stand. Never full. */
@@ -227,14 +231,20 @@ static int bundle_order(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-static int bundle_users(struct jsp_bundle *b, size_t n, size_t count)
+/* The first `count` are the program's. Those that stay move to the front, `*kept`. */
+static int bundle_users(struct jsp_bundle *b, size_t n, size_t count,
+                        struct bundle_by by, size_t *kept)
 {
     struct jsp_symbol symbol;
-    int err = count ? jsp_maps_read(&b->maps) : 0;
+    int err = 0;
     for (size_t i = 0; !err && i < count; i++) {
         if (bundle_known(b, n, b->pending[i]))
             continue;
-        jsp_symbols_resolve(b->symbols, &b->maps, b->pending[i], &symbol);
+        if (!by.last && !jsp_maps_find(by.maps, b->pending[i])) {
+            b->pending[(*kept)++] = b->pending[i];
+            continue;
+        }
+        jsp_symbols_resolve(b->symbols, by.maps, b->pending[i], &symbol);
         err = bundle_add(b, n, b->pending[i], &symbol);
     }
     return err;
@@ -279,20 +289,21 @@ static int bundle_kernels(struct jsp_bundle *b, size_t n, size_t from)
     return err;
 }
 
-int jsp_bundle_settle(struct jsp_bundle *b)
+int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool last)
 {
-    size_t n = b->n_ranges, users = 0;
+    size_t n = b->n_ranges, users = 0, kept = 0;
     if (!b->n_pending)
         return 0;
     qsort(b->pending, b->n_pending, sizeof *b->pending, bundle_order);
     while (users < b->n_pending && b->pending[users] < bundle_kernel)
         users++;
-    int err = bundle_users(b, n, users);
+    int err = bundle_users(b, n, users, (struct bundle_by){ maps, last }, &kept);
     if (!err)
         err = bundle_kernels(b, n, users);
     qsort(b->ranges, b->n_ranges, sizeof *b->ranges, bundle_order);
+    jsp_symbols_rest(b->symbols);
     if (!err)
-        b->n_pending = 0;
+        b->n_pending = kept;
     return err;
 }
 

@@ -1,8 +1,9 @@
 /* image/symbols_bundle.h - the names of all native addresses that a capture holds, as
  * the embedded file `__symbols__`, so that the capture can leave the machine.
  *
- * Addresses are noted as samples are written (`see`, some nanoseconds) and named at
- * the next flush (`settle`, which reads files), while their objects are still mapped.
+ * Addresses are noted as samples are written (`see`, some nanoseconds) and named now and
+ * then (`settle`, which reads files), while their objects are still mapped or have just
+ * gone. Between two settles no symbol table is held.
  * What was named stays named when its object goes. An address has one name for the
  * life of the capture: the format has no room for two.
  *
@@ -31,12 +32,12 @@ void jsp_bundle_close(struct jsp_bundle *b);
  * passed over. False: there are too many, it will have no name. */
 bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr);
 
-/* Name what was noted since. -ENOMEM or an errno of reading the map: they stay noted. */
-int jsp_bundle_settle(struct jsp_bundle *b);
+/* Name what was noted, by this map of the process. What it does not show stays noted,
+ * unless it is the `last` time. -ENOMEM: they stay noted. */
+int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool last);
 
-/* The map by which the last addresses were named, until the next settle: what the
- * capture can tell in MAP frames. */
-const struct jsp_maps *jsp_bundle_maps(const struct jsp_bundle *b);
+/* Is there anything to name? */
+bool jsp_bundle_is_settled(const struct jsp_bundle *b);
 
 /* How many addresses found no room. */
 uint64_t jsp_bundle_missed(const struct jsp_bundle *b);

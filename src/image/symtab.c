@@ -5,9 +5,9 @@
 #include "symtab.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "symtab_work.h"
 
 void jsp_symtab_add(struct jsp_symtab_work *w, uint64_t vaddr, uint64_t size,
@@ -17,7 +17,7 @@ void jsp_symtab_add(struct jsp_symtab_work *w, uint64_t vaddr, uint64_t size,
         return;
     if (w->n == w->room) {
         size_t room = w->room ? w->room * 2 : 1024;
-        struct jsp_symtab_entry *more = realloc(w->entries, room * sizeof *more);
+        struct jsp_symtab_entry *more = jsp_block_grow(w->entries, room * sizeof *more);
         if (!more) {
             w->failed = true;
             return;
@@ -57,7 +57,7 @@ static bool symtab_is_code(const Elf64_Phdr *p)
 static int symtab_parts(struct jsp_symtab *t, struct jsp_symtab_work *w)
 {
     uint64_t low = UINT64_MAX, high = 0;
-    t->parts = calloc(w->elf->n_segments + 1, sizeof *t->parts);
+    t->parts = jsp_block_zeros(w->elf->n_segments + 1, sizeof *t->parts);
     if (!t->parts)
         return -ENOMEM;
     for (size_t i = 0; i < w->elf->n_segments; i++) {
@@ -77,11 +77,11 @@ static int symtab_parts(struct jsp_symtab *t, struct jsp_symtab_work *w)
 
 static void symtab_forget(struct jsp_symtab_work *w)
 {
-    free(w->entries);
-    free(w->full.symbols);
-    free(w->full.text);
-    free(w->dynamic.symbols);
-    free(w->dynamic.text);
+    jsp_block_free(w->entries);
+    jsp_block_free(w->full.symbols);
+    jsp_block_free(w->full.text);
+    jsp_block_free(w->dynamic.symbols);
+    jsp_block_free(w->dynamic.text);
 }
 
 int jsp_symtab_load(struct jsp_symtab *t, const struct jsp_elf *elf,
@@ -104,9 +104,9 @@ int jsp_symtab_load(struct jsp_symtab *t, const struct jsp_elf *elf,
 
 void jsp_symtab_free(struct jsp_symtab *t)
 {
-    free(t->ranges);
-    free(t->names);
-    free(t->parts);
+    jsp_block_free(t->ranges);
+    jsp_block_free(t->names);
+    jsp_block_free(t->parts);
     *t = (struct jsp_symtab){ .base = 0 };
 }
 

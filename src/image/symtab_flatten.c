@@ -8,9 +8,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "symtab_work.h"
 
 enum {
@@ -56,7 +56,7 @@ static void flatten_pass(const struct jsp_symtab_entry *from, struct jsp_symtab_
 /* A radix sort: symbol tables are large, and the key is one word. */
 static int flatten_sort(struct jsp_symtab_work *w)
 {
-    struct jsp_symtab_entry *other = malloc((w->n + 1) * sizeof *other);
+    struct jsp_symtab_entry *other = jsp_block_grow(NULL, (w->n + 1) * sizeof *other);
     if (!other)
         return -ENOMEM;
     for (unsigned shift = 0; shift < 32; shift += FLATTEN_BITS) {
@@ -65,7 +65,7 @@ static int flatten_sort(struct jsp_symtab_work *w)
         w->entries = other;
         other = from;
     }
-    free(other);
+    jsp_block_free(other);
     w->room = w->n + 1;
     return 0;
 }
@@ -107,7 +107,7 @@ static uint32_t flatten_name(struct flatten *f, const struct jsp_symtab_entry *e
     len = version ? (size_t)(version - e->name) : len;
     if (t->names_size + len + 5 > f->names_room) {
         size_t room = f->names_room * 2 + len + 5;
-        char *more = room < UINT32_MAX ? realloc(t->names, room) : NULL;
+        char *more = room < UINT32_MAX ? jsp_block_grow(t->names, room) : NULL;
         if (!more) {
             f->failed = true;
             return 0;
@@ -130,7 +130,7 @@ static void flatten_tell(struct flatten *f, uint32_t until)
         return;
     if (t->n_ranges == f->ranges_room) {
         size_t room = f->ranges_room * 2 + 256;
-        struct jsp_symtab_range *more = realloc(t->ranges, room * sizeof *more);
+        struct jsp_symtab_range *more = jsp_block_grow(t->ranges, room * sizeof *more);
         if (!more) {
             f->failed = true;
             return;
@@ -197,7 +197,7 @@ static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e,
 int jsp_symtab_flatten(struct jsp_symtab_work *w, struct jsp_symtab *t)
 {
     struct flatten f = { .work = w, .table = t, .names_room = 64 };
-    t->names = calloc(1, f.names_room);
+    t->names = jsp_block_zeros(1, f.names_room);
     t->names_size = 1;
     if (!t->names || flatten_sort(w) < 0)
         return -ENOMEM;

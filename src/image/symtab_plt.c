@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "symtab_work.h"
 
 enum { PLT_AARCH64_IRELATIVE = 1032 }; /* some libcs lack the name */
@@ -31,7 +32,7 @@ static void plt_put(struct jsp_symtab_work *w, struct plt_names *names,
 {
     if (names->n == names->room) {
         size_t room = names->room * 2 + 64;
-        struct plt_name *more = realloc(names->list, room * sizeof *more);
+        struct plt_name *more = jsp_block_grow(names->list, room * sizeof *more);
         if (!more) {
             w->failed = true;
             return;
@@ -105,7 +106,7 @@ static void plt_relocations(struct jsp_symtab_work *w, const Elf64_Shdr *section
         if (name && *name)
             plt_put(w, slots, (struct plt_name){ list[i].r_offset, { .name = name } });
     }
-    free(list);
+    jsp_block_free(list);
 }
 
 /* One stub: where it begins and ends in the section, and the slot it jumps through. */
@@ -175,7 +176,7 @@ static void plt_section(struct jsp_symtab_work *w, const char *name,
         if (target)
             jsp_symtab_add(w, s->sh_addr + stub.begin, stub.size, like);
     }
-    free(code);
+    jsp_block_free(code);
 }
 
 void jsp_symtab_plt(struct jsp_symtab_work *w)
@@ -196,6 +197,6 @@ void jsp_symtab_plt(struct jsp_symtab_work *w)
     plt_section(w, ".plt", &slots);
     plt_section(w, ".plt.sec", &slots);
     plt_section(w, ".plt.got", &slots);
-    free(resolvers.list);
-    free(slots.list);
+    jsp_block_free(resolvers.list);
+    jsp_block_free(slots.list);
 }

@@ -7,9 +7,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "symtab_work.h"
 
 enum {
@@ -133,7 +133,7 @@ static void starts_list(struct jsp_symtab_work *w, const uint8_t *list,
         if (length)
             jsp_symtab_add(w, begin, length, like);
     }
-    free(f.bytes);
+    jsp_block_free(f.bytes);
 }
 
 void jsp_symtab_starts(struct jsp_symtab_work *w)
@@ -147,7 +147,7 @@ void jsp_symtab_starts(struct jsp_symtab_work *w)
         if (list && list[0] == 1 && list[1] == STARTS_PCREL_SDATA4 &&
             list[2] == STARTS_UDATA4 && list[3] == STARTS_DATAREL_SDATA4)
             starts_list(w, list, p->p_filesz, p->p_vaddr);
-        free(list);
+        jsp_block_free(list);
         return; /* the first is the one that counts */
     }
 }

@@ -5,10 +5,10 @@
 #include "table.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "../sigsafe/regs.h"
+#include "block.h"
 #include "cfa.h"
 #include "pool.h"
 #include "table_sort.h"
@@ -51,7 +51,7 @@ static int table_grow(void **array, uint32_t n, uint32_t *room, size_t size, siz
     if (n < *room)
         return 0;
     size_t more = *room ? (size_t)*room * 2 : guess + 64;
-    void *bigger = more <= UINT32_MAX ? realloc(*array, more * size) : NULL;
+    void *bigger = more <= UINT32_MAX ? jsp_block_grow(*array, more * size) : NULL;
     if (!bigger)
         return -ENOMEM;
     table_fault_less(bigger, more * size);
@@ -174,8 +174,8 @@ static bool table_add(struct table_work *w, struct jsp_cfa *cfa,
 
 static int table_read(struct table_work *w, struct jsp_table *table)
 {
-    struct jsp_ehframe *e = malloc(sizeof *e);
-    struct jsp_cfa *cfa = calloc(1, sizeof *cfa);
+    struct jsp_ehframe *e = jsp_block_grow(NULL, sizeof *e);
+    struct jsp_cfa *cfa = jsp_block_zeros(1, sizeof *cfa);
     struct jsp_ehframe_fde fde;
     w->err = e && cfa ? 0 : -ENOMEM;
     if (!w->err) {
@@ -188,8 +188,8 @@ static int table_read(struct table_work *w, struct jsp_table *table)
         table->n_refused += e->n_refused;
         table->n_states = w->n_states;
     }
-    free(cfa);
-    free(e);
+    jsp_block_free(cfa);
+    jsp_block_free(e);
     return w->err;
 }
 
@@ -231,20 +231,20 @@ static int table_finish(struct table_work *w, struct jsp_unwind_object *o)
     uint32_t span = (uint32_t)(w->end - w->start), shift = TABLE_PAGE_SHIFT;
     size_t most = (size_t)w->n_rows + w->n_pieces + 1;
     int err = jsp_table_sort(w->pieces, w->n_pieces);
-    struct jsp_unwind_row *rows = err ? NULL : malloc(most * sizeof *rows);
+    struct jsp_unwind_row *rows = err ? NULL : jsp_block_grow(NULL, most * sizeof *rows);
     if (!rows)
         return err ? err : -ENOMEM;
     table_fault_less(rows, most * sizeof *rows);
     o->n_rows = table_join(w, rows);
-    struct jsp_unwind_row *fit = realloc(rows, (o->n_rows + 1) * sizeof *rows);
+    struct jsp_unwind_row *fit = jsp_block_grow(rows, (o->n_rows + 1) * sizeof *rows);
     o->rows = fit ? fit : rows;
     while (span >> shift > o->n_rows / TABLE_ROWS_A_PAGE)
         shift++;
     o->page_shift = shift;
     uint32_t n_pages = (span >> shift) + 1;
-    uint32_t *pages = malloc((n_pages + 1) * sizeof *pages);
+    uint32_t *pages = jsp_block_grow(NULL, (n_pages + 1) * sizeof *pages);
     if (!pages) {
-        free((void *)(uintptr_t)o->rows);
+        jsp_block_free((void *)(uintptr_t)o->rows);
         return -ENOMEM;
     }
     table_count_pages(o, pages, n_pages);
@@ -262,13 +262,13 @@ int jsp_table_build(struct jsp_table *table, const struct jsp_ehframe_section *s
     int err = table_read(&w, &made);
     if (!err)
         err = table_finish(&w, &made.object);
-    free(w.rows);
-    free(w.pieces);
-    free(w.rules.slots);
-    free(w.exprs.slots);
+    jsp_block_free(w.rows);
+    jsp_block_free(w.pieces);
+    jsp_block_free(w.rules.slots);
+    jsp_block_free(w.exprs.slots);
     if (err) {
-        free(w.rules.bytes);
-        free(w.exprs.bytes);
+        jsp_block_free(w.rules.bytes);
+        jsp_block_free(w.exprs.bytes);
         return err;
     }
     made.object.rules = (const void *)w.rules.bytes;
@@ -290,9 +290,9 @@ size_t jsp_table_bytes(const struct jsp_table *table)
 void jsp_table_free(struct jsp_table *table)
 {
     struct jsp_unwind_object *o = &table->object;
-    free((void *)(uintptr_t)o->rows);
-    free((void *)(uintptr_t)o->pages);
-    free((void *)(uintptr_t)o->rules);
-    free((void *)(uintptr_t)o->exprs);
+    jsp_block_free((void *)(uintptr_t)o->rows);
+    jsp_block_free((void *)(uintptr_t)o->pages);
+    jsp_block_free((void *)(uintptr_t)o->rules);
+    jsp_block_free((void *)(uintptr_t)o->exprs);
     *table = (struct jsp_table){ 0 };
 }

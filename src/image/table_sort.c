@@ -6,8 +6,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "block.h"
 
 enum { SORT_BITS = 11, SORT_PASSES = 3, SORT_BUCKETS = 1 << SORT_BITS };
 
@@ -38,7 +39,8 @@ int jsp_table_sort(struct jsp_table_piece *pieces, uint32_t n)
 {
     if (sort_is_done(pieces, n))
         return 0;
-    struct jsp_table_piece *other = malloc(n * sizeof *other), *from = pieces, *to = other;
+    struct jsp_table_piece *other = jsp_block_grow(NULL, n * sizeof *other);
+    struct jsp_table_piece *from = pieces, *to = other;
     if (!other)
         return -ENOMEM;
     for (uint32_t pass = 0; pass < SORT_PASSES; pass++) {
@@ -48,6 +50,6 @@ int jsp_table_sort(struct jsp_table_piece *pieces, uint32_t n)
         to = swap;
     }
     memcpy(pieces, other, n * sizeof *pieces); /* an odd number of passes ends there */
-    free(other);
+    jsp_block_free(other);
     return 0;
 }

@@ -9,7 +9,7 @@
 #include "signals.h"
 
 enum {
-    DRAIN_SLOWEST_NS = 100000000, /* between two passes */
+    DRAIN_SLOWEST_NS = 200000000, /* between two passes */
     DRAIN_FASTEST_NS = 2000000,
     DRAIN_FLUSH_NS = 800000000,   /* with a pass, well inside the promised second */
 };
@@ -154,12 +154,20 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
         err = pthread_cond_timedwait(&p->wake, &p->lock, &when);
 }
 
+static enum jsp_natives_news drain_objects(struct jsprof *p)
+{
+    uint64_t closed = p->objects.subs;
+    if (jsp_objects_refresh(&p->objects, jsp_now_ns(CLOCK_MONOTONIC)) != 1)
+        return JSP_NATIVES_SAME;
+    return p->objects.subs == closed ? JSP_NATIVES_OPENED : JSP_NATIVES_CLOSED;
+}
+
 void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns)
 {
     if (p->native) {
-        jsp_objects_refresh(&p->objects, jsp_now_ns(CLOCK_MONOTONIC));
+        enum jsp_natives_news news = drain_objects(p);
         jsp_objects_reclaim(&p->objects, quiet_ns);
-        jsp_natives_refresh(&p->output.natives, &p->output.writer);
+        jsp_natives_refresh(&p->output.natives, &p->output.writer, news);
     }
     jsp_codes_prune(&p->codes, quiet_ns);
 }

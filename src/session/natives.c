@@ -8,8 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "thread.h"
+
+/* Symbol tables are read for some addresses at once: soon for the first, as new code is met
+ * less and less often later on. */
+static const uint64_t natives_first_pause = 1000000000u, natives_longest = 60000000000u;
+
 int jsp_natives_open(struct jsp_natives *natives)
 {
+    natives->is_stale = true;
     return jsp_bundle_open(&natives->bundle);
 }
 
@@ -18,20 +25,25 @@ void jsp_natives_close(struct jsp_natives *natives)
     if (natives->bundle)
         jsp_bundle_close(natives->bundle);
     jsp_maps_free(&natives->maps);
+    jsp_maps_free(&natives->since);
     free(natives->told);
     natives->bundle = NULL;
     natives->told = NULL;
     natives->n_told = 0;
 }
 
-/* Before the first refresh nothing is known, and hosts map memory for code at any time. */
+/* Hosts map memory for code at any time. What was closed meanwhile stays in `maps`, until
+ * a refresh has named its addresses by it. */
 static const struct jsp_map *natives_map(struct jsp_natives *natives, uint64_t addr)
 {
     const struct jsp_map *map = jsp_maps_find(&natives->maps, addr);
-    if (map || natives->has_looked)
+    if (map)
         return map;
-    natives->has_looked = true;
-    return jsp_maps_read(&natives->maps) ? NULL : jsp_maps_find(&natives->maps, addr);
+    if (!natives->has_looked) {
+        natives->has_looked = natives->is_stale = true;
+        jsp_maps_read(&natives->since);
+    }
+    return jsp_maps_find(&natives->since, addr);
 }
 
 bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr)
@@ -91,14 +103,41 @@ static void natives_tell_new(struct jsp_natives *natives, struct jsp_writer *w)
     qsort(more, n, sizeof *more, natives_compare);
 }
 
-void jsp_natives_refresh(struct jsp_natives *natives, struct jsp_writer *w)
+static void natives_look(struct jsp_natives *natives, struct jsp_writer *w)
 {
     if (jsp_maps_read(&natives->maps) != 0)
         return;
-    natives->has_looked = false;
+    jsp_maps_free(&natives->since);
+    natives->has_looked = natives->is_stale = false;
     memset(natives->seen, 0, sizeof natives->seen); /* what was where may have changed */
     natives_tell_new(natives, w);
-    jsp_bundle_settle(natives->bundle);
+}
+
+static void natives_settle(struct jsp_natives *natives)
+{
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    if (now < natives->settle_ns || jsp_bundle_is_settled(natives->bundle))
+        return;
+    jsp_bundle_settle(natives->bundle, &natives->maps, false);
+    natives->pause_ns = natives->pause_ns ? natives->pause_ns * 2 : natives_first_pause;
+    if (natives->pause_ns > natives_longest)
+        natives->pause_ns = natives_longest;
+    natives->settle_ns = now + natives->pause_ns;
+}
+
+void jsp_natives_refresh(struct jsp_natives *natives, struct jsp_writer *w,
+                         enum jsp_natives_news news)
+{
+    if (news == JSP_NATIVES_CLOSED) /* by the old map, which still shows what went */
+        jsp_bundle_settle(natives->bundle, &natives->maps, false);
+    if (news != JSP_NATIVES_SAME || natives->is_stale)
+        natives_look(natives, w);
+    if (news == JSP_NATIVES_OPENED)
+        natives->pause_ns = natives->settle_ns = 0;
+    if (news == JSP_NATIVES_LAST)
+        jsp_bundle_settle(natives->bundle, &natives->maps, true);
+    else
+        natives_settle(natives);
 }
 
 int jsp_natives_bundle(struct jsp_natives *natives, struct jsp_writer *w)

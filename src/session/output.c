@@ -259,7 +259,7 @@ int jsp_output_close(struct jsp_output *out)
 {
     static const char *const files[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
                                          JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LOSSES };
-    jsp_natives_refresh(&out->natives, &out->writer);
+    jsp_natives_refresh(&out->natives, &out->writer, JSP_NATIVES_LAST);
     jsp_natives_bundle(&out->natives, &out->writer); /* what fails here, the flush tells */
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         jsp_writer_chunk_end(&out->writer, files[i]);

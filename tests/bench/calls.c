@@ -74,7 +74,8 @@ static JSPROF_BODY unsigned long calls_once_body(jsprof_thread *t, unsigned long
     return r;
 }
 
-CALLS_VARIANT JSPROF_ASIDE __attribute__((nonnull(1))) unsigned long calls_once_hooked(jsprof_thread *t, unsigned long n)
+CALLS_VARIANT JSPROF_ASIDE __attribute__((nonnull(1))) unsigned long
+calls_once_hooked(jsprof_thread *t, unsigned long n)
 {
     jsprof_link link;
     jsprof_link_enter(t, &link, calls_function);

@@ -103,7 +103,7 @@ static double drain_round(const char *path, uint64_t *bytes)
     bench_need(jsp_output_open(&drain_output, drain_file(path), &drain_arena) == 0 &&
                jsp_output_thread(&drain_output, 0) == 0, "opening a capture");
     drain_output.frames.codes = &drain_codes;
-    jsp_natives_refresh(&drain_output.natives, &drain_output.writer);
+    jsp_natives_refresh(&drain_output.natives, &drain_output.writer, JSP_NATIVES_OPENED);
     for (int i = 0; i < DRAIN_BATCHES; i++) {
         drain_push_batch();
         double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -33,7 +33,11 @@ static int bundle_end(struct jsp_writer *w, struct jsp_bundle *b)
 {
     void *bytes;
     size_t size;
-    if (jsp_bundle_settle(b) < 0 || jsp_bundle_file(b, getpid(), &bytes, &size) < 0)
+    struct jsp_maps maps = { .list = NULL };
+    if (jsp_maps_read(&maps) < 0 || jsp_bundle_settle(b, &maps, true) < 0)
+        return -1;
+    jsp_maps_free(&maps);
+    if (jsp_bundle_file(b, getpid(), &bytes, &size) < 0)
         return -1;
     int err = jsp_writer_timestamp(w);
     err = err ? err : jsp_writer_chunk(w, "__symbols__", bytes, size);

@@ -47,13 +47,22 @@ static void begin(void)
     CHECK_EQ(jsp_bundle_open(&bundle), 0);
 }
 
+/* Name what was noted, by the process's map of now. */
+static void settle(bool last)
+{
+    struct jsp_maps maps = { .list = NULL };
+    CHECK_EQ(jsp_maps_read(&maps), 0);
+    CHECK_EQ(jsp_bundle_settle(bundle, &maps, last), 0);
+    jsp_maps_free(&maps);
+}
+
 /* Read the file as a reader would, and count its entries. */
 static void finish(void)
 {
     void *bytes = NULL;
     free(file);
     n_entries = 0;
-    CHECK_EQ(jsp_bundle_settle(bundle), 0);
+    settle(true);
     CHECK_EQ(jsp_bundle_file(bundle, 77, &bytes, &file_size), 0);
     file = bytes;
     while (entry(n_entries)->begin || entry(n_entries)->end)
@@ -130,13 +139,35 @@ TEST(a_closed_library_keeps_the_names_it_was_seen_with)
     }
     uint64_t at = number(dlsym(library, "_Unwind_Backtrace"));
     jsp_bundle_see(bundle, at);
-    CHECK_EQ(jsp_bundle_settle(bundle), 0);
+    settle(false);
     dlclose(library);
     jsp_bundle_see(bundle, at + 1);
     jsp_bundle_see(bundle, number(touch_a));
     finish();
     CHECK_STR(name_of(at, false), "_Unwind_Backtrace");
     CHECK_STR(name_of(at + 1, false), "_Unwind_Backtrace");
+}
+
+TEST(a_library_closed_before_its_names_were_read_has_them_by_the_map_it_was_in)
+{
+    struct jsp_maps before = { .list = NULL };
+    begin();
+    void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        SKIP("needs a libgcc_s.so.1 that this libc loads");
+        return;
+    }
+    uint64_t at = number(dlsym(library, "_Unwind_Backtrace"));
+    CHECK_EQ(jsp_maps_read(&before), 0);
+    jsp_bundle_see(bundle, at);
+    dlclose(library);
+    settle(false); /* shows nothing there, so it waits */
+    CHECK_EQ(jsp_bundle_is_settled(bundle), false);
+    CHECK_EQ(jsp_bundle_settle(bundle, &before, false), 0);
+    CHECK_EQ(jsp_bundle_is_settled(bundle), true);
+    jsp_maps_free(&before);
+    finish();
+    CHECK_STR(name_of(at, false), "_Unwind_Backtrace");
 }
 
 TEST(markers_and_tagged_addresses_are_not_ours)
@@ -209,6 +240,7 @@ int main(void)
     RUN(every_address_has_its_name_for_both_kinds_of_readers);
     RUN(an_address_seen_later_widens_its_entry);
     RUN(a_closed_library_keeps_the_names_it_was_seen_with);
+    RUN(a_library_closed_before_its_names_were_read_has_them_by_the_map_it_was_in);
     RUN(markers_and_tagged_addresses_are_not_ours);
     RUN(too_many_addresses_are_counted);
     RUN(the_kernels_functions_are_found_in_any_order);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/block.h"
 #include "image/elf.h"
 #include "image/table.h"
 #include "sigsafe/regs.h"
@@ -249,7 +250,7 @@ static bool build(struct reading *r)
         struct jsp_ehframe_section s = { bytes, section->sh_size, section->sh_addr };
         err = jsp_table_build(&r->table, &s, low, high);
     }
-    free(bytes);
+    jsp_block_free(bytes);
     jsp_elf_close(&elf);
     return err == 0;
 }
