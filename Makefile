@@ -175,13 +175,16 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
 DEPS_GJS = libmozjs-102-dev libgjs-dev gjs
 DEPS_LUA = lua5.4 liblua5.4-dev
 DEPS_CALLS =
-DEPS_EXPORT = zsh mandoc
-DEPS_BROWSER =
-deps: ## install every package that a test can use, with apt-get
+DEPS_EXPORT = zsh mandoc golang-go
+DEPS_BROWSER = chromium
+deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -ex; \
 	$$sudo apt-get update; \
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-	  --no-install-recommends $(DEPS)
+	  --no-install-recommends $(DEPS); \
+	command -v npm >/dev/null || $$sudo env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y --no-install-recommends nodejs npm; \
+	cd tests/node && npm ci --ignore-scripts --no-audit --no-fund
 
 clean: ## remove what was built
 	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz

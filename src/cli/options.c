@@ -46,13 +46,15 @@ static int options_number(const struct cli_arguments *a, const struct cli_option
 /* Takes the word at *i and, for a value, the one behind it. */
 static int options_word(struct cli_arguments *a, const struct cli_option *options, int *i)
 {
-    const char *word = a->words[*i], *name = word + 2;
-    const char *equal = strchr(name, '=');
+    const char *word = a->words[*i], *name = word + (word[1] == '-' ? 2 : 1);
+    const char *equal = word[1] == '-' ? strchr(name, '=') : NULL;
     size_t len = equal ? (size_t)(equal - name) : strlen(name);
-    const struct cli_option *o = word[1] == '-' ? options_find(options, name, len) : NULL;
+    /* A name of one letter has one dash, every other has two. */
+    bool is_spelt = (len == 1) == (word[1] != '-');
+    const struct cli_option *o = is_spelt ? options_find(options, name, len) : NULL;
     if (!o)
         return cli_usage(a->command, "unknown option %.*s",
-                         (int)(word[1] == '-' ? len + 2 : strlen(word)), word);
+                         (int)((size_t)(name - word) + len), word);
     if (o->flag && equal)
         return cli_usage(a->command, "--%s takes no value", o->name);
     if (o->flag) {
@@ -61,7 +63,7 @@ static int options_word(struct cli_arguments *a, const struct cli_option *option
     }
     const char *value = equal ? equal + 1 : ++*i < a->n_words ? a->words[*i] : NULL;
     if (!value)
-        return cli_usage(a->command, "--%s wants a value", o->name);
+        return cli_usage(a->command, "%s%s wants a value", len > 1 ? "--" : "-", o->name);
     if (o->number)
         return options_number(a, o, value);
     *o->text = value;

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Long options, with "=value" or the next word as value; "--" ends them. A wrong one
- * is said in one line on standard error. One thread.
+ * Long options, with "=value" or the next word as value, and short ones ("-o FILE");
+ * "--" ends them. A wrong one is said in one line on standard error. One thread.
  */
 #ifndef JSP_CLI_OPTIONS_H
 #define JSP_CLI_OPTIONS_H

@@ -1,0 +1,138 @@
+/* convert.c - `jsprof convert`: a capture in the format of another tool.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/filter.h"
+#include "cli/outfile.h"
+#include "export/export.h"
+
+static const char convert_help[] =
+    "usage: jsprof convert [--to FORMAT] [OPTION]... FILE\n"
+    "\n"
+    "The capture in the format of another tool. Without --to, the ending of the\n"
+    "output's name says which.\n"
+    "\n"
+    "  folded      .folded    a line each stack: flamegraph.pl, inferno\n"
+    "\n"
+    "  --to folded\n"
+    "  -o, --output FILE   written whole or not at all (default -: standard output)\n"
+    "  --lines             also files and lines of native code, from addr2line\n"
+    "\n" CLI_FILTER_HELP;
+
+/* A format that the tool writes. */
+struct convert_format {
+    const char *name, *extension;
+    jsp_export_write *write;
+    bool is_binary; /* not for a terminal */
+};
+
+static const struct convert_format convert_formats[] = {
+    { "folded", ".folded", jsp_export_folded, false },
+};
+enum { CONVERT_N_FORMATS = sizeof convert_formats / sizeof *convert_formats };
+
+struct convert {
+    const struct convert_format *format;
+    const char *to, *output;
+    struct cli_filter filter;
+    struct cli_capture capture;
+    struct cli_outfile out;
+    struct jsp_export export;
+};
+
+static bool convert_ends(const char *text, const char *ending)
+{
+    size_t len = strlen(text), n = strlen(ending);
+    return len > n && strcmp(text + len - n, ending) == 0;
+}
+
+/* The format of this name; without a name, the one that the output's ending means. */
+static const struct convert_format *convert_find(const struct convert *c)
+{
+    for (int i = 0; i < CONVERT_N_FORMATS; i++)
+        if (c->to ? strcmp(convert_formats[i].name, c->to) == 0
+                  : convert_ends(c->output, convert_formats[i].extension))
+            return &convert_formats[i];
+    return NULL;
+}
+
+static int convert_choose(struct convert *c)
+{
+    char known[256] = "";
+    c->format = convert_find(c);
+    if (c->format)
+        return CLI_OK;
+    for (int i = 0; i < CONVERT_N_FORMATS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                 i == 0                       ? ""
+                 : i == CONVERT_N_FORMATS - 1 ? " and "
+                                              : ", ",
+                 convert_formats[i].name);
+    if (c->to)
+        return cli_usage("convert", "--to knows %s, not \"%s\"", known, c->to);
+    return cli_usage("convert", "no format: name one of %s with --to", known);
+}
+
+static int convert_write(struct convert *c)
+{
+    struct jsp_export *e = &c->export;
+    e->profile = &c->capture.profile;
+    e->select = &c->capture.select;
+    e->title = c->capture.label;
+    cli_native_lines(&c->capture, &c->filter.native, e->select);
+    if (e->profile->samples == 0)
+        return cli_no_samples(&c->capture);
+    if (cli_outfile_open(&c->out, c->output))
+        return CLI_FAILED;
+    e->out = &c->out.sink;
+    int err = c->format->write(e);
+    cli_native_complain(&c->capture);
+    int status = err == -ENODATA ? cli_no_samples(&c->capture)
+                 : err < 0       ? cli_fail(c->capture.label, "%s", strerror(-err))
+                                 : CLI_OK;
+    return cli_outfile_close(&c->out, status);
+}
+
+static int convert_file(struct convert *c, const char *path)
+{
+    if (c->format->is_binary && strcmp(c->output, "-") == 0 && isatty(STDOUT_FILENO))
+        return cli_usage("convert", "%s is not for a terminal: name a file with -o",
+                         c->format->name);
+    int status = cli_filter_open(&c->capture, path, &c->filter, "convert");
+    if (status)
+        return status;
+    status = convert_write(c);
+    cli_close(&c->capture);
+    return status;
+}
+
+static int convert_run(struct cli_arguments *a)
+{
+    static struct convert c; /* its block of output is large */
+    c.output = "-";
+    const struct cli_option options[] = {
+        { "to", NULL, &c.to, NULL },
+        { "o", NULL, &c.output, NULL },
+        { "output", NULL, &c.output, NULL },
+        { "lines", &c.filter.native.has_lines, NULL, NULL },
+        CLI_FILTER_OPTIONS(&c.filter),
+        { 0 },
+    };
+    if (cli_options(a, options) || convert_choose(&c))
+        return CLI_USAGE;
+    const char *path = cli_one_file(a);
+    return path ? convert_file(&c, path) : CLI_USAGE;
+}
+
+const struct cli_command cli_convert = {
+    .name = "convert",
+    .summary = "the capture in the format of another tool",
+    .help = convert_help,
+    .run = convert_run,
+};

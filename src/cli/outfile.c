@@ -1,0 +1,159 @@
+/* outfile.c - the file that a command writes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/open.h"
+#include "cli/options.h"
+
+static const int outfile_signals[] = { SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ };
+enum { OUTFILE_N_SIGNALS = sizeof outfile_signals / sizeof *outfile_signals };
+
+/* What a signal removes. ORDER: volatile is enough, the one reader is a handler of this
+ * thread: the path is whole before it is published, and stays until it is taken back. */
+static const char *volatile outfile_aside;
+
+/* Handlers are set to go off once, so raising the signal again ends the process. */
+static void outfile_interrupted(int signo)
+{
+    const char *aside = outfile_aside;
+    if (aside)
+        unlink(aside);
+    raise(signo);
+}
+
+static void outfile_guard(const char *aside)
+{
+    outfile_aside = aside;
+    for (int i = 0; i < OUTFILE_N_SIGNALS; i++) {
+        struct sigaction old, mine = { .sa_handler = outfile_interrupted,
+                                       .sa_flags = (int)SA_RESETHAND };
+        sigaction(outfile_signals[i], NULL, &old);
+        if (old.sa_handler != SIG_IGN)
+            sigaction(outfile_signals[i], &mine, NULL);
+    }
+}
+
+static int outfile_write(void *context, const void *bytes, size_t n)
+{
+    const struct cli_outfile *o = context;
+    const char *at = bytes;
+    while (n > 0) {
+        ssize_t done = write(o->fd, at, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return -errno;
+        at += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+/* The new file is as open to others as the one that it replaces. */
+static int outfile_mode(int fd, const struct stat *old, bool is_new)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd, is_new ? 0666 & ~mask : old->st_mode & 07777) < 0)
+        return -errno;
+    if (!is_new && (old->st_uid != geteuid() || old->st_gid != getegid()) &&
+        fchown(fd, old->st_uid, old->st_gid) < 0 && errno != EPERM)
+        return -errno;
+    return 0;
+}
+
+/* "dir/.name.XXXXXX" beside "dir/name". */
+static char *outfile_name_aside(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash + 1 - target) : 0;
+    char *aside;
+    return asprintf(&aside, "%.*s.%s.XXXXXX", folder, target, target + folder) < 0 ? NULL
+                                                                                   : aside;
+}
+
+static int outfile_start_aside(struct cli_outfile *o, const char *path,
+                               const struct stat *old, bool is_new)
+{
+    /* Behind a symbolic link stands what is to be replaced. */
+    o->target = is_new ? strdup(path) : realpath(path, NULL);
+    o->aside = o->target ? outfile_name_aside(o->target) : NULL;
+    if (!o->aside)
+        return o->target ? -ENOMEM : -errno;
+    o->fd = mkostemp(o->aside, O_CLOEXEC);
+    if (o->fd < 0)
+        return -errno;
+    outfile_guard(o->aside);
+    return outfile_mode(o->fd, old, is_new);
+}
+
+static int outfile_start(struct cli_outfile *o, const char *path)
+{
+    struct stat old;
+    if (strcmp(path, "-") == 0) {
+        o->fd = STDOUT_FILENO;
+        return 0;
+    }
+    bool is_new = stat(path, &old) < 0;
+    if (is_new && errno != ENOENT)
+        return -errno;
+    if (!is_new && S_ISREG(old.st_mode) && access(path, W_OK) < 0)
+        return -errno;
+    if (is_new || S_ISREG(old.st_mode))
+        return outfile_start_aside(o, path, &old, is_new);
+    o->fd = open(path, O_WRONLY | O_CLOEXEC);
+    return o->fd < 0 ? -errno : 0;
+}
+
+static void outfile_free(struct cli_outfile *o)
+{
+    outfile_aside = NULL;
+    free(o->target);
+    free(o->aside);
+    o->target = o->aside = NULL;
+}
+
+int cli_outfile_open(struct cli_outfile *o, const char *path)
+{
+    o->label = strcmp(path, "-") == 0 ? "standard output" : path;
+    o->target = o->aside = NULL;
+    o->fd = -1;
+    jsp_sink_init(&o->sink, outfile_write, o);
+    fflush(stdout);
+    int err = outfile_start(o, path);
+    if (err == 0)
+        return CLI_OK;
+    if (o->fd >= 0 && o->aside)
+        unlink(o->aside);
+    if (o->fd >= 0)
+        close(o->fd);
+    outfile_free(o);
+    return cli_fail(o->label, "%s", strerror(-err));
+}
+
+int cli_outfile_close(struct cli_outfile *o, int status)
+{
+    int err = status == CLI_OK ? jsp_sink_flush(&o->sink) : 0;
+    if (o->fd != STDOUT_FILENO && close(o->fd) < 0 && err == 0)
+        err = -errno;
+    bool is_whole = status == CLI_OK && err == 0;
+    if (is_whole && o->aside && rename(o->aside, o->target) < 0)
+        err = -errno;
+    if (o->aside && (!is_whole || err < 0))
+        unlink(o->aside);
+    outfile_free(o);
+    if (err < 0 && err != -EPIPE)
+        return cli_fail(o->label, "%s", strerror(-err));
+    return status;
+}

@@ -1,0 +1,26 @@
+/* export/export.h - a profile on its way into another format.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Each format is one function that writes a whole file. Failures of the output are kept
+ * by the sink, so a function tells only of its own. One thread.
+ */
+#ifndef JSP_EXPORT_EXPORT_H
+#define JSP_EXPORT_EXPORT_H
+
+#include "analyze/select.h"
+#include "export/sink.h"
+
+struct jsp_export {
+    struct jsp_profile *profile;
+    const struct jsp_select *select; /* which stacks count, which of their frames */
+    struct jsp_sink *out;
+    const char *title; /* of the capture: as a rule its file's name */
+};
+
+/* 0; -ENODATA: nothing was selected; -ENOMEM. */
+typedef int jsp_export_write(struct jsp_export *e);
+
+jsp_export_write jsp_export_folded;
+
+#endif

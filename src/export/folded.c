@@ -1,0 +1,62 @@
+/* folded.c - one line a stack, root first, and what it counts for.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * "main;outer_[j];inner 1234": what flame graph scripts read. The suffixes tell the
+ * kinds that they colour: _[j] compiled code, _[i] what an interpreter runs, _[k] the
+ * kernel. With several threads, the first frame is the thread. Counts are in the
+ * profile's unit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/names.h"
+#include "export/stacks.h"
+#include "jsprof.h"
+
+static const char *folded_suffix(uint32_t kind)
+{
+    return kind == JSPROF_KIND_JIT   ? "_[j]"
+           : kind == JSPROF_KIND_VM  ? "_[i]"
+           : kind == JSP_KIND_KERNEL ? "_[k]"
+                                     : "";
+}
+
+static void folded_line(struct jsp_export *e, const struct jsp_stacks *s,
+                        const struct jsp_stacks_count *c, uint32_t *frames)
+{
+    const struct jsp_profile *p = e->profile;
+    if (p->n_threads > 1) {
+        jsp_names_thread(e->out, p, c->thread, ';');
+        jsp_sink_byte(e->out, ';');
+    }
+    for (uint32_t i = jsp_stacks_frames(s, c->node, frames); i-- > 0;) {
+        const struct jsp_profile_frame *f = &s->frames[frames[i]];
+        jsp_names_plain(e->out, p->functions[f->function].name, ';');
+        jsp_sink_text(e->out, folded_suffix(f->kind));
+        if (i > 0)
+            jsp_sink_byte(e->out, ';');
+    }
+    jsp_sink_byte(e->out, ' ');
+    jsp_sink_u64(e->out, c->value);
+    jsp_sink_byte(e->out, '\n');
+}
+
+int jsp_export_folded(struct jsp_export *e)
+{
+    struct jsp_stacks s;
+    uint32_t n;
+    int err = jsp_stacks_build(&s, e->profile, e->select, JSP_STACKS_FUNCTIONS);
+    if (err < 0)
+        return err;
+    struct jsp_stacks_count *counts = jsp_stacks_counts(&s, e->profile, &n);
+    uint32_t *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
+    for (uint32_t i = 0; frames && i < n; i++)
+        folded_line(e, &s, &counts[i], frames);
+    err = counts && frames ? 0 : -ENOMEM;
+    free(frames);
+    free(counts);
+    jsp_stacks_free(&s);
+    return err;
+}

@@ -1,0 +1,80 @@
+/* export/json.h - JSON, written as it comes.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * The caller nests; commas come by themselves. Any bytes may be a string: what is not
+ * UTF-8 becomes U+FFFD, and what could act on a terminal, or end a script element of
+ * HTML, is escaped, so that the text is harmless wherever it is shown. Numbers do not
+ * depend on the locale. One thread.
+ */
+#ifndef JSP_EXPORT_JSON_H
+#define JSP_EXPORT_JSON_H
+
+#include <stdbool.h>
+
+#include "export/sink.h"
+
+struct jsp_json {
+    struct jsp_sink *out;
+    bool has_before; /* a value stands here already: the next one wants a comma */
+};
+
+static inline void jsp_json_init(struct jsp_json *j, struct jsp_sink *out)
+{
+    *j = (struct jsp_json){ .out = out };
+}
+
+/* Whoever writes a value of his own to the sink calls this before it. */
+static inline void jsp_json_value(struct jsp_json *j)
+{
+    if (j->has_before)
+        jsp_sink_byte(j->out, ',');
+    j->has_before = true;
+}
+
+static inline void jsp_json_open(struct jsp_json *j, char bracket) /* { or [ */
+{
+    jsp_json_value(j);
+    jsp_sink_byte(j->out, bracket);
+    j->has_before = false;
+}
+
+static inline void jsp_json_close(struct jsp_json *j, char bracket) /* } or ] */
+{
+    jsp_sink_byte(j->out, bracket);
+    j->has_before = true;
+}
+
+/* The name of the next value: a word of ours, which needs no escape. */
+void jsp_json_key(struct jsp_json *j, const char *key);
+
+/* The same and what it opens. */
+void jsp_json_key_open(struct jsp_json *j, const char *key, char bracket);
+
+void jsp_json_bytes(struct jsp_json *j, const void *bytes, size_t n);
+void jsp_json_text(struct jsp_json *j, const char *text);
+void jsp_json_double(struct jsp_json *j, double number); /* not finite: null */
+void jsp_json_bool(struct jsp_json *j, bool yes);
+void jsp_json_null(struct jsp_json *j);
+
+static inline void jsp_json_u64(struct jsp_json *j, uint64_t n)
+{
+    jsp_json_value(j);
+    jsp_sink_u64(j->out, n);
+}
+
+static inline void jsp_json_i64(struct jsp_json *j, int64_t n)
+{
+    jsp_json_value(j);
+    jsp_sink_i64(j->out, n);
+}
+
+/* Key and value at once. */
+void jsp_json_key_text(struct jsp_json *j, const char *key, const char *text);
+void jsp_json_key_u64(struct jsp_json *j, const char *key, uint64_t n);
+void jsp_json_key_i64(struct jsp_json *j, const char *key, int64_t n);
+void jsp_json_key_double(struct jsp_json *j, const char *key, double number);
+void jsp_json_key_bool(struct jsp_json *j, const char *key, bool yes);
+void jsp_json_key_null(struct jsp_json *j, const char *key);
+
+#endif

@@ -1,0 +1,125 @@
+/* names.c - names from a capture, as other formats want them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/names.h"
+
+#include <stdio.h>
+
+#include "export/utf8.h"
+
+enum { NAMES_MOST_LINE = 1000000000 };
+
+/* The number behind the last colon of text[0, *len), which is then shorter by both;
+ * 0: there is none. */
+static uint32_t names_number(const char *text, size_t *len)
+{
+    uint64_t number = 0, scale = 1;
+    size_t at = *len;
+    while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9' &&
+           scale < NAMES_MOST_LINE) {
+        number += (uint64_t)(text[--at] - '0') * scale;
+        scale *= 10;
+    }
+    if (at == *len || at == 0 || text[at - 1] != ':')
+        return 0;
+    *len = at - 1;
+    return (uint32_t)number;
+}
+
+/* Where the place begins: behind the last " (" of a name that ends in ")". */
+static size_t names_place(const char *name, size_t len)
+{
+    if (len < 4 || name[len - 1] != ')')
+        return 0;
+    for (size_t i = len - 1; i > 2; i--)
+        if (name[i - 1] == '(' && name[i - 2] == ' ')
+            return i;
+    return 0;
+}
+
+struct jsp_names_parts jsp_names_split(const char *name)
+{
+    size_t len = strlen(name), at = names_place(name, len);
+    struct jsp_names_parts parts = { .name = { name, (uint32_t)len } };
+    if (at == 0)
+        return parts;
+    size_t file = len - 1 - at;
+    uint32_t last = names_number(name + at, &file);
+    uint32_t before = last ? names_number(name + at, &file) : 0;
+    if (last == 0 || file == 0)
+        return parts; /* brackets, but no place */
+    parts.line = before ? before : last;
+    parts.column = before ? last : 0;
+    parts.name.len = (uint32_t)(at - 2);
+    parts.file = (struct jsp_read_text){ name + at, (uint32_t)file };
+    return parts;
+}
+
+static void names_escape(struct jsp_sink *out, const unsigned char *bytes, size_t n)
+{
+    char text[8];
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "\\x%02x", bytes[i]);
+        jsp_sink_text(out, text);
+    }
+}
+
+void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
+                           char separator)
+{
+    const unsigned char *at = (const unsigned char *)name.at, *end = at + name.len;
+    for (size_t used; at < end; at += used) {
+        uint32_t c = jsp_utf8_next(at, (size_t)(end - at), &used);
+        /* A replacement character of the name's own takes three bytes. */
+        bool is_broken = c == JSP_UTF8_REPLACEMENT && (used < 3 || at[0] != 0xEF);
+        if (is_broken || jsp_utf8_is_harmful(c))
+            names_escape(out, at, used);
+        else if (separator && c == (unsigned char)separator)
+            jsp_sink_byte(out, ':');
+        else
+            jsp_sink_put(out, at, used);
+    }
+}
+
+void jsp_names_plain(struct jsp_sink *out, const char *name, char separator)
+{
+    jsp_names_plain_bytes(out, (struct jsp_read_text){ name, (uint32_t)strlen(name) },
+                          separator);
+}
+
+const char *jsp_names_of_thread(const struct jsp_profile *p, uint32_t thread)
+{
+    const struct jsp_account_thread *t = p->threads[thread].losses;
+    return t ? t->name : "";
+}
+
+struct jsp_read_text jsp_names_of_process(const struct jsp_profile *p, int32_t pid)
+{
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        if (p->processes[i].pid == pid)
+            return p->processes[i].command;
+    return (struct jsp_read_text){ "", 0 };
+}
+
+static bool names_are_processes(const struct jsp_profile *p)
+{
+    for (uint32_t i = 1; i < p->n_threads; i++)
+        if (p->threads[i].pid != p->threads[0].pid)
+            return true;
+    return false;
+}
+
+void jsp_names_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
+                      char separator)
+{
+    const struct jsp_thread_info *t = &p->threads[thread];
+    const char *name = jsp_names_of_thread(p, thread);
+    jsp_names_plain(out, *name ? name : "thread", separator);
+    jsp_sink_byte(out, ' ');
+    if (names_are_processes(p)) {
+        jsp_sink_i64(out, t->pid);
+        jsp_sink_byte(out, '/');
+    }
+    jsp_sink_i64(out, t->tid);
+}

@@ -1,0 +1,26 @@
+/* export/utf8.h - names from a capture as UTF-8, whatever their bytes are.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_EXPORT_UTF8_H
+#define JSP_EXPORT_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JSP_UTF8_REPLACEMENT = 0xFFFD };
+
+/* The character at `at`, of `n` > 0 bytes, and how many of them it takes. What is not
+ * UTF-8 (overlong forms, surrogates and numbers beyond Unicode too) is one replacement
+ * character for each run that could have been the start of one. */
+uint32_t jsp_utf8_next(const unsigned char *at, size_t n, size_t *used);
+
+/* The bytes of a character. Returns how many. */
+size_t jsp_utf8_put(char out[4], uint32_t character);
+
+/* It moves the cursor, changes colours, reorders or hides the text around it: control
+ * characters, direction overrides, what has no width. */
+bool jsp_utf8_is_harmful(uint32_t character);
+
+#endif
