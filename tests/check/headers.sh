@@ -11,7 +11,8 @@ case $($CC -dumpmachine) in # a header for one machine means nothing on another
 x86_64*) foreign='*_aarch64.h' ;;
 *) foreign='*_x86_64.h' ;;
 esac
-for h in $(find include src examples tests -name '*.h' ! -name "$foreign" | sort); do
+for h in $(find include src examples tests -name node_modules -prune -o \
+    -name '*.h' ! -name "$foreign" -print | sort); do
     $CC -std=c11 -D_GNU_SOURCE $warn -Iinclude -Isrc -Itests -Itests/unit -fsyntax-only \
         -Wno-unused -x c -include "$h" -include "$h" /dev/null || {
         echo "headers: $h does not stand alone"
