@@ -143,6 +143,7 @@ typedef struct jsprof_stats {
     uint64_t stop_stack;      /* the next frame would not have been further out */
     uint64_t stop_unreadable; /* at memory that can not be read */
     uint64_t stop_rule;       /* at unwind information that is not understood */
+    uint64_t marks_lost;      /* marks and values of counters that are not in the file */
 } jsprof_stats;
 
 /* -EINVAL: size is 0 or unknown. */
@@ -387,7 +388,34 @@ typedef struct jsprof_cstack {
  * these lie in memory; the native walk ends where the coroutine began. */
 JSPROF_API void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
-/* -- 8. A stack on demand --------------------------------------------------- */
+/* -- 8. Marks and counters -------------------------------------------------- */
+
+/* Nanoseconds of the clock that marks stand on. */
+JSPROF_API uint64_t jsprof_now(void) JSPROF_SIGSAFE;
+
+/* Something happened from `begin_ns` (a jsprof_now() of then; 0: a moment) until now,
+ * whether the session runs or not: shown in timelines and by `jsprof list`. Group (23
+ * bytes are kept), name (39) and message (4095) are copied, message may be NULL. Takes
+ * a lock for the time of a copy, never waits for the file. -ENOBUFS: more wait than are
+ * kept (1 MiB), it is counted in stats.marks_lost; -ENOMEM. */
+JSPROF_API int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *name,
+                           const char *message) JSPROF_COLD;
+
+enum jsprof_counter_type { JSPROF_COUNTER_WHOLE = 0, JSPROF_COUNTER_REAL = 1 };
+
+/* A figure that changes over time. Returns its number, from 1, which belongs to the
+ * session; the same group and name (31 bytes each are kept) have the same. `what` (51)
+ * says more, or is NULL. -EEXIST: it has the other type; -ENOSPC: 4095 are there;
+ * -ENOBUFS, -ENOMEM as above. */
+JSPROF_API int jsprof_counter(jsprof *p, const char *group, const char *name, const char *what,
+                              enum jsprof_counter_type type) JSPROF_COLD;
+
+/* Its value from now on, made to its type; written when it changes. -ENOENT: no such
+ * counter; -ENOBUFS, -ENOMEM as above. */
+JSPROF_API int jsprof_counter_set(jsprof *p, int counter, int64_t value) JSPROF_COLD;
+JSPROF_API int jsprof_counter_set_real(jsprof *p, int counter, double value) JSPROF_COLD;
+
+/* -- 9. A stack on demand --------------------------------------------------- */
 
 /* One frame of a backtrace. `name` is NULL for a native frame without a name, and
  * stays valid until the session is closed. */
@@ -411,7 +439,7 @@ JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
 JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
                                       int fd) JSPROF_SIGSAFE;
 
-/* -- 9. The library ------------------------------------------------------- */
+/* -- 10. The library ------------------------------------------------------- */
 
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
 JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text */

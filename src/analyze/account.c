@@ -29,6 +29,7 @@ static const struct account_field account_session[] = {
     SESSION(label_bytes),
     SESSION(labels_lost),
     SESSION(labels_cut),
+    SESSION(marks_lost),
     SESSION(write_error),
     { NULL, 0, 0 },
 };

@@ -19,7 +19,7 @@ struct jsp_account_session {
     bool present;
     char state[16]; /* "running", "stopped", "final" */
     char clock[16]; /* "cpu", "wall" */
-    uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut;
+    uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut, marks_lost;
     int64_t write_error;
 };
 

@@ -21,6 +21,14 @@ void jsp_work_progress(struct jsp_profile *p, uint64_t done)
     w->options.progress(w->options.context, done, p->capture->size);
 }
 
+bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to)
+{
+    const struct jsp_profile_options *o = &p->work->options;
+    uint64_t start = from > p->start_time ? (uint64_t)from - (uint64_t)p->start_time : 0;
+    uint64_t end = to > p->start_time ? (uint64_t)to - (uint64_t)p->start_time : 0;
+    return end >= o->from_ns && (o->to_ns == 0 || start < o->to_ns);
+}
+
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out)
 {
     struct jsp_hash *t = &p->work->processes;

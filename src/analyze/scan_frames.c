@@ -152,6 +152,13 @@ static int scan_frame(struct jsp_profile *p, const struct jsp_read_cursor *c,
         return scan_process(p, c, f);
     case JSP_WIRE_FORK:
         return scan_fork(p, c, f);
+    case JSP_WIRE_MARK:
+        jsp_read_mark(c, f, &(struct jsp_read_mark){ 0 }); /* only its defects, here */
+        return 0;
+    case JSP_WIRE_CTRDEF:
+    case JSP_WIRE_CTRSET:
+        jsp_read_counters(c, f, &(struct jsp_read_counters){ 0 });
+        return 0;
     case JSP_WIRE_METADATA:
         scan_metadata(p, c, f);
         return 0;

@@ -110,13 +110,6 @@ uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_weight *w)
     return w->weight * p->period_ns;
 }
 
-static bool scan_in_time(const struct jsp_profile *p, int64_t time)
-{
-    const struct jsp_profile_options *o = &p->work->options;
-    uint64_t at = time > p->start_time ? (uint64_t)time - (uint64_t)p->start_time : 0;
-    return at >= o->from_ns && (o->to_ns == 0 || at < o->to_ns);
-}
-
 static int scan_account(struct jsp_profile *p, const struct scan_one *o,
                         struct jsp_stack *k)
 {
@@ -211,7 +204,7 @@ bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
     struct jsp_hash *t = &p->work->threads;
     uint64_t both = (uint64_t)(uint32_t)f->pid << 32 | (uint32_t)sample->body.tid;
     uint32_t hash = (uint32_t)jsp_hash_mix(t->seed, both), probe = hash, at;
-    if (!scan_in_time(p, f->time))
+    if (!jsp_work_overlaps(p, f->time, f->time))
         return false;
     while ((at = jsp_hash_next(t, hash, &probe)) != 0)
         if (p->threads[at - 1].pid == f->pid && p->threads[at - 1].tid == sample->body.tid)
@@ -237,7 +230,7 @@ int jsp_scan_samples(struct jsp_profile *p)
     while (err == 0 && jsp_read_next(&walk, &s.frame)) {
         if (s.frame.type != JSP_WIRE_SAMPLE ||
             !jsp_samples_take(&samples, &s.frame, &s.batch[s.n].sample) ||
-            !scan_in_time(p, s.frame.time))
+            !jsp_work_overlaps(p, s.frame.time, s.frame.time))
             continue;
         err = scan_sample(&s);
         jsp_work_progress(p, p->capture->size / 2 + walk.offset / 2);

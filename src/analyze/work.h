@@ -57,6 +57,9 @@ int jsp_resolve_native(struct jsp_profile *p, const struct jsp_profile_address *
 const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
                                              struct jsp_lookup_key k);
 
+/* Does a span of time touch the one that the profile was loaded with? */
+bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to);
+
 /* First pass: everything but samples. Second pass: samples. -ENOMEM. */
 int jsp_scan_frames(struct jsp_profile *p);
 int jsp_scan_samples(struct jsp_profile *p);

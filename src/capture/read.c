@@ -24,6 +24,7 @@ const char *jsp_read_cause_text(enum jsp_read_cause why)
         [JSP_READ_TYPE] = "frame of unknown type, skipped",
         [JSP_READ_SHORT] = "frame too short for its type, skipped",
         [JSP_READ_ADDRS] = "sample with more addresses than it has room for, skipped",
+        [JSP_READ_VALUES] = "more counters than there is room for, those cut",
         [JSP_READ_EMPTY] = "sample without an address, skipped",
         [JSP_READ_STRING] = "text without an end, taken up to its frame's end",
         [JSP_READ_NAMES] = "list of names shorter than it says",

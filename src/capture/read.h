@@ -23,6 +23,7 @@ enum jsp_read_cause {
     JSP_READ_TYPE,    /* a frame type outside the format */
     JSP_READ_SHORT,   /* a frame too short for its type */
     JSP_READ_ADDRS,   /* a sample with more addresses than room */
+    JSP_READ_VALUES,  /* a frame with more counters than room: those it has are read */
     JSP_READ_EMPTY,   /* a sample without addresses */
     JSP_READ_STRING,  /* text without its end: taken up to the frame's end */
     JSP_READ_NAMES,   /* a JITMAP with fewer names than it says */
@@ -98,6 +99,19 @@ struct jsp_read_chunk {
     bool is_last;
 };
 
+/* One counter of a CTRDEF, or one value of a CTRSET: those have neither text nor type. */
+struct jsp_read_counter {
+    struct jsp_read_text group, name, what;
+    uint32_t id;
+    bool is_real;
+    uint64_t bits; /* of an int64_t or, is_real, a double */
+};
+
+/* Iterates the counters or the values of one frame. */
+struct jsp_read_counters {
+    uint32_t at, n;
+};
+
 /* Iterates the names of one JITMAP. */
 struct jsp_read_names {
     const uint8_t *at, *end;
@@ -134,6 +148,8 @@ bool jsp_read_pair(const struct jsp_read_cursor *c, const struct jsp_read_frame 
                    struct jsp_read_pair *out);
 bool jsp_read_chunk(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                     struct jsp_read_chunk *out);
+bool jsp_read_counters(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                       struct jsp_read_counters *out);
 bool jsp_read_names(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                     struct jsp_read_names *out);
 
@@ -141,6 +157,10 @@ bool jsp_read_names(const struct jsp_read_cursor *c, const struct jsp_read_frame
 bool jsp_read_name(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                    struct jsp_read_names *names, uint64_t *addr,
                    struct jsp_read_text *name);
+
+/* The next counter of a CTRDEF or value of a CTRSET; false at the end. */
+bool jsp_read_counter(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                      struct jsp_read_counters *all, struct jsp_read_counter *out);
 
 void jsp_read_count(struct jsp_read_defects *d, enum jsp_read_cause why, uint64_t offset);
 const char *jsp_read_cause_text(enum jsp_read_cause why); /* "samples without ..." */

@@ -108,6 +108,64 @@ bool jsp_read_mark(const struct jsp_read_cursor *c, const struct jsp_read_frame 
     return true;
 }
 
+enum { READ_VALUES = 8 }; /* in one group of a CTRSET */
+
+bool jsp_read_counters(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                       struct jsp_read_counters *out)
+{
+    size_t head = offsetof(struct jsp_wire_ctrdef, counter);
+    bool is_set = f->type == JSP_WIRE_CTRSET;
+    size_t each = is_set ? sizeof(struct jsp_wire_values) : sizeof(struct jsp_wire_counter);
+    if (!read_room(c, f, head))
+        return false;
+    uint32_t n = jsp_read_u16(c->capture, f->at + offsetof(struct jsp_wire_ctrdef, n));
+    uint32_t room = (uint32_t)((f->len - head) / each);
+    if (n > room)
+        jsp_read_count(c->defects, JSP_READ_VALUES, f->offset);
+    out->at = 0;
+    out->n = (n < room ? n : room) * (is_set ? READ_VALUES : 1);
+    return true;
+}
+
+/* Unused places have id 0. */
+static bool read_value(const struct jsp_read *r, const uint8_t *groups,
+                       struct jsp_read_counters *all, struct jsp_read_counter *out)
+{
+    while (all->at < all->n) {
+        uint32_t group = all->at / READ_VALUES, i = all->at % READ_VALUES;
+        const uint8_t *at = groups + group * sizeof(struct jsp_wire_values);
+        all->at++;
+        out->id = jsp_read_u32(r, at + 4 * i);
+        out->bits = jsp_read_u64(r, at + offsetof(struct jsp_wire_values, values) + 8 * i);
+        if (out->id)
+            return true;
+    }
+    return false;
+}
+
+bool jsp_read_counter(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                      struct jsp_read_counters *all, struct jsp_read_counter *out)
+{
+    const struct jsp_read *r = c->capture;
+    size_t head = offsetof(struct jsp_wire_ctrdef, counter);
+    if (f->type == JSP_WIRE_CTRSET)
+        return read_value(r, f->at + head, all, out);
+    if (all->at == all->n)
+        return false;
+    size_t at = head + all->at++ * sizeof(struct jsp_wire_counter);
+    out->group = read_field(f, at, 32);
+    out->name = read_field(f, at + offsetof(struct jsp_wire_counter, name), 32);
+    out->what = read_field(f, at + offsetof(struct jsp_wire_counter, what), 52);
+    uint32_t both =
+        jsp_read_u32(r, f->at + at + offsetof(struct jsp_wire_counter, id_and_type));
+    /* Fields of bits: the first is the lowest, or in a big-endian file the highest. */
+    bool is_little = r->bytes[5] & 1;
+    out->id = is_little ? both & 0xFFFFFF : both >> 8;
+    out->is_real = (is_little ? both >> 24 : both & 0xFF) == 1;
+    out->bits = jsp_read_u64(r, f->at + at + offsetof(struct jsp_wire_counter, value));
+    return true;
+}
+
 bool jsp_read_pair(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                    struct jsp_read_pair *out)
 {

@@ -6,6 +6,7 @@
 #ifndef JSP_CAPTURE_WIRE_H
 #define JSP_CAPTURE_WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -140,6 +141,45 @@ struct jsp_wire_mark {
     /* char message[] */
 };
 _Static_assert(sizeof(struct jsp_wire_mark) == 96, "mark");
+
+/* One counter's definition; the id has 24 bits, the byte behind it in the file's order
+ * is the type: 0 int64_t, 1 double. */
+struct jsp_wire_counter {
+    char group[32];
+    char name[32];
+    char what[52];
+    uint32_t id_and_type;
+    uint64_t value;
+};
+_Static_assert(sizeof(struct jsp_wire_counter) == 128, "counter");
+
+static inline uint32_t jsp_wire_ctr_id(uint32_t id, bool is_real)
+{
+    bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    return is_little ? id | (uint32_t)is_real << 24 : id << 8 | is_real;
+}
+
+struct jsp_wire_ctrdef {
+    struct jsp_wire_frame frame;
+    uint16_t n;
+    uint16_t pad[3];
+    struct jsp_wire_counter counter; /* n of them */
+};
+_Static_assert(sizeof(struct jsp_wire_ctrdef) == 160, "counter definitions");
+
+struct jsp_wire_values {
+    uint32_t ids[8]; /* 0: not used */
+    uint64_t values[8];
+};
+_Static_assert(sizeof(struct jsp_wire_values) == 96, "counter values");
+
+struct jsp_wire_ctrset {
+    struct jsp_wire_frame frame;
+    uint16_t n;
+    uint16_t pad[3];
+    struct jsp_wire_values group; /* n of them */
+};
+_Static_assert(sizeof(struct jsp_wire_ctrset) == 128, "counter values");
 
 struct jsp_wire_metadata {
     struct jsp_wire_frame frame;

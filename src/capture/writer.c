@@ -221,6 +221,15 @@ int jsp_writer_map(struct jsp_writer *w, const struct jsp_writer_map *map)
     return 0;
 }
 
+int jsp_writer_copy(struct jsp_writer *w, const struct jsp_wire_frame *from)
+{
+    void *to = writer_frame(w, from->type, from->len, JSP_WRITER_SPARE);
+    if (!to)
+        return -ENOBUFS;
+    memcpy(to, from, from->len);
+    return 0;
+}
+
 int jsp_writer_timestamp(struct jsp_writer *w)
 {
     return writer_frame(w, JSP_WIRE_TIMESTAMP, sizeof(struct jsp_wire_frame), 0) ? 0 : -ENOBUFS;

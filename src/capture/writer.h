@@ -68,6 +68,10 @@ struct jsp_writer_map {
     const char *path;
 };
 
+/* A whole frame that somebody made, by its own length; leaves the spare room. */
+struct jsp_wire_frame;
+int jsp_writer_copy(struct jsp_writer *w, const struct jsp_wire_frame *frame);
+
 /* What is mapped where. */
 int jsp_writer_map(struct jsp_writer *w, const struct jsp_writer_map *map);
 

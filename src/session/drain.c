@@ -86,6 +86,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
 {
     uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
     p->quiet = true;
+    jsp_marks_drain(&p->marks, &p->output.writer);
     if (!drain_threads(p, dropping))
         return false;
     if (p->quiet)
@@ -100,6 +101,7 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
         .state = state, .hz = p->hz, .wall = p->setup.wall,
         .n_samples = p->output.n_samples, .labels_cut = p->gone.labels_cut,
         .write_error = p->output.writer.error, .arena = &p->arena,
+        .marks_lost = jsp_marks_lost(&p->marks),
     };
     jsp_output_side(&p->output);
     for (struct jsp_thread *t = p->threads; t; t = t->next) {

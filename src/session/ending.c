@@ -17,6 +17,7 @@ void jsp_session_free(struct jsprof *p)
     if (p->native)
         jsp_objects_free(&p->objects);
     jsp_perfmap_close(&p->perf);
+    jsp_marks_free(&p->marks);
     jsp_codes_free(&p->codes);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
@@ -70,6 +71,7 @@ static void ending_orphan_all(struct jsprof *p)
 static void ending_give_up(struct jsprof *p, int err)
 {
     jsp_output_give_up(&p->output, err);
+    jsp_marks_give_up(&p->marks);
     for (struct jsp_thread *t = p->threads; t; t = t->next)
         t->told.expirations = UINT64_MAX; /* its line is out of date */
 }
@@ -87,6 +89,10 @@ int jsp_session_close(struct jsprof *p)
     while (!jsp_drain_pass(p, err))
         err = jsp_drain_write(p, jsp_output_flush_patiently);
     err = jsp_drain_write(p, jsp_output_flush_patiently);
+    if (!err) { /* what marks did not fit beside the last samples */
+        jsp_marks_drain(&p->marks, &p->output.writer);
+        err = jsp_drain_write(p, jsp_output_flush_patiently);
+    }
     if (err)
         ending_give_up(p, err);
     jsp_drain_tell(p, "final");

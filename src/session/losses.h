@@ -17,6 +17,7 @@ struct jsp_losses_session {
     bool wall;
     uint64_t n_samples;
     uint64_t labels_cut;
+    uint64_t marks_lost;
     int write_error;
     const struct jsp_arena *arena;
 };

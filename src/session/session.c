@@ -116,6 +116,7 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
     p->chain = setup->chain;
     jsp_codes_init(&p->codes);
     jsp_perfmap_init(&p->perf);
+    jsp_marks_init(&p->marks, p->pid);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,
         .map = setup->native ? &p->objects.map : NULL, .max_depth = setup->max_depth,

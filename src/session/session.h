@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "image/objects.h"
+#include "marks.h"
 #include "output.h"
 #include "perfmap.h"
 #include "thread.h"
@@ -31,6 +32,7 @@ struct jsprof {
     struct jsp_objects objects; /* the drain's; its map is the handlers' */
     struct jsp_codes codes;     /* has a lock of its own */
     struct jsp_perfmap perf; /* under that lock */
+    struct jsp_marks marks;  /* has a lock of its own */
 
     pthread_mutex_t change, lock;
     pthread_cond_t wake, served_cond; /* of the drain; of who waits for a flush */

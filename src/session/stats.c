@@ -56,6 +56,7 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     }
     out->labels_lost = jsp_counted(&p->arena.n_lost);
     out->write_error = p->write_error;
+    out->marks_lost = jsp_marks_lost(&p->marks);
     pthread_mutex_unlock(&p->lock);
     return 0;
 }

@@ -1,0 +1,59 @@
+/* analyze/events.h - marks and counters of a capture.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Those inside the span of time that the profile was loaded with: a mark is, when a part
+ * of it is. Texts are borrowed from the capture. Sums over many of them are by group and
+ * name, whatever their process. One thread.
+ */
+#ifndef JSP_ANALYZE_EVENTS_H
+#define JSP_ANALYZE_EVENTS_H
+
+#include "analyze/profile.h"
+
+struct jsp_event_mark {
+    int64_t time, duration; /* ns; 0: a moment */
+    struct jsp_read_text group, name, message;
+    int32_t pid;
+};
+
+struct jsp_event_counter {
+    struct jsp_read_text group, name, what;
+    uint32_t id;
+    int32_t pid;
+    bool is_real;
+    uint32_t n_values;
+};
+
+struct jsp_event_value {
+    int64_t time;
+    double value;
+    uint32_t counter; /* position in counters[] */
+};
+
+struct jsp_events {
+    struct jsp_event_mark *marks;       /* in file order */
+    struct jsp_event_counter *counters; /* in order of definition */
+    struct jsp_event_value *values;     /* in file order, of all counters */
+    uint32_t n_marks, n_counters, n_values;
+    uint64_t undefined; /* values of counters that nothing defines; left out */
+};
+
+/* `pids` NULL: of all processes; else of those n. -ENOMEM. */
+struct jsp_events_of {
+    const int32_t *pids;
+    uint32_t n;
+};
+int jsp_events_read(struct jsp_events *e, struct jsp_profile *p, struct jsp_events_of of);
+void jsp_events_free(struct jsp_events *e);
+
+/* What many figures come to; the median and the 95th percentile are values that occur. */
+struct jsp_events_sum {
+    uint64_t n;
+    double total, min, mean, median, p95, max, last;
+};
+
+/* Sorts `values`. n is 1 at least. */
+struct jsp_events_sum jsp_events_sum(double *values, uint32_t n);
+
+#endif
