@@ -88,7 +88,6 @@ HOSTS := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
 
 # gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
-MOZJS_SRC := $(patsubst %,bindings/mozjs/%.cpp,jsprof-mozjs walk collect hide)
 MOZJS_PKGS = mozjs-102 gjs-1.0
 ifeq ($(SAN)$(MOZJS),)
 MOZJS := $(if $(CXX_SRC),$(shell command -v $(CXX) >/dev/null 2>&1 \
@@ -175,7 +174,7 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER)
 DEPS_GJS = libmozjs-102-dev libgjs-dev gjs
 DEPS_LUA = lua5.4 liblua5.4-dev
-DEPS_CALLS =
+DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick
 DEPS_EXPORT = zsh mandoc golang-go
 DEPS_BROWSER = chromium
 deps: ## install every package that a test can use, with apt-get and npm
@@ -262,7 +261,7 @@ $(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))
 
 # For programs that embed SpiderMonkey without GJS.
-$(B)/lib/libjsprof-mozjs.a: $(call objects,$(MOZJS_SRC))
+$(B)/lib/libjsprof-mozjs.a: $(B)/obj/bindings/mozjs/jsprof-mozjs.o
 	@mkdir -p $(@D)
 	@echo '  AR    $@'
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -197,7 +197,7 @@ typedef struct jsprof_frame {
     const char *label;               /* the name; may be "" or NULL if detail is not */
     const char *detail;              /* second part: file, dynamic string; may be "", NULL */
     uintptr_t   sp;                  /* an address inside this activation's C frame */
-    uint64_t    pc;                  /* the host's own program counter */
+    uint64_t    pc;                  /* the host's own program counter, 0: none */
     uint32_t    line;                /* current line, from 1 */
     uint32_t    kind;                /* enum jsprof_kind | jsprof_join | JSPROF_FRAME_ENTRY */
 } jsprof_frame;
@@ -208,7 +208,9 @@ typedef struct jsprof_frame {
 typedef struct jsprof_link {
     struct jsprof_link    *up;
     const jsprof_function *function;
-    uint32_t               line;
+    /* Current line and program counter (0: none), which the host stores: both in one
+     * store of 8 bytes, where a sample must never meet one without the other. */
+    uint32_t               line, pc;
 } jsprof_link;
 
 /* The head is public so that push and pop can be inlined; the rest is not. */
@@ -249,8 +251,9 @@ static inline void jsprof_pop(jsprof_thread *t) JSPROF_OWNER;
 static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *f) JSPROF_OWNER;
 static inline void jsprof_leave(jsprof_thread *t) JSPROF_OWNER;
 
-/* The current line of the innermost array entry. */
+/* The current line of the innermost array entry, and its program counter. */
 static inline void jsprof_line(jsprof_thread *t, uint32_t line) JSPROF_OWNER;
+static inline void jsprof_pc(jsprof_thread *t, uint64_t pc) JSPROF_OWNER;
 
 /* After longjmp or an exception: back to an earlier value of t->depth. */
 static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth) JSPROF_OWNER;
@@ -350,6 +353,12 @@ typedef struct jsprof_code_line {
     uint32_t line;
 } jsprof_code_line;
 
+typedef struct jsprof_code_pc {
+    uint64_t pc;     /* the host's, as in its function's listing */
+    uint32_t offset; /* as above */
+    uint32_t reserved;
+} jsprof_code_pc;
+
 /* Compiled code. Everything is copied but `function`, which lives on. */
 typedef struct jsprof_code {
     size_t                  size;     /* sizeof(jsprof_code) */
@@ -361,6 +370,9 @@ typedef struct jsprof_code {
     const jsprof_code_row  *rows;     /* how to unwind it; NULL: by frame pointer */
     uint32_t                n_lines;
     uint32_t                n_rows;
+    const jsprof_code_pc   *pcs;      /* or NULL */
+    uint32_t                n_pcs;
+    uint32_t                reserved;
 } jsprof_code;
 
 /* The range holds this function from now on; what was registered in the same bytes
@@ -375,6 +387,34 @@ JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSP
  * them; and where VM frames have no stack address, each native activation of the
  * loop takes one run of them, from a frame with JSPROF_FRAME_ENTRY to the next. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;
+
+/* One operation of a function's bytecode. */
+typedef struct jsprof_listing_row {
+    uint64_t        pc;        /* ascending, never 0 */
+    const char     *text;      /* the operation's name first, then its operands */
+    const uint64_t *targets;   /* pcs that it may jump to; NULL where n_targets is 0 */
+    uint32_t        n_targets; /* JSPROF_LISTING_TARGETS at most */
+    uint32_t        line;      /* 0: unknown */
+    bool            ends;      /* it never goes on to the row behind it */
+} jsprof_listing_row;
+
+enum { JSPROF_LISTING_TARGETS = 4096 };
+
+/* The bytecode of a function. Everything is copied. */
+typedef struct jsprof_listing {
+    size_t                    size; /* sizeof(jsprof_listing) */
+    const jsprof_function    *function;
+    const jsprof_listing_row *rows;
+    uint32_t                  n_rows;
+    uint32_t                  reserved;
+} jsprof_listing;
+
+/* From now on the pc of this function's frames is sampled: the capture holds its listing
+ * and which rows were met, for `jsprof annotate`. Functions are told apart by their
+ * shown names. -EEXIST: one of the same name has another listing, which stays, and the
+ * capture says so; -E2BIG: listings would take more than 32 MiB; -EINVAL: pcs that do not
+ * ascend, a text or targets missing; -ENOMEM. */
+JSPROF_API int jsprof_listing_add(jsprof *p, const jsprof_listing *listing) JSPROF_COLD;
 
 /* A C stack of a coroutine. Borrowed while a thread stands on it or on one that was
  * resumed from it. */
@@ -482,6 +522,7 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
         f->label = NULL; /* an earlier push's, which may be gone: if function is NULL */
         f->detail = NULL;
         f->sp = (uintptr_t)__builtin_frame_address(0);
+        f->pc = 0;
         f->line = 0;
     }
     /* ORDER: signal fence only; as in jsprof_push. */
@@ -513,6 +554,12 @@ static inline void jsprof_line(jsprof_thread *t, uint32_t line)
         t->frames[t->depth - 1].line = line;
 }
 
+static inline void jsprof_pc(jsprof_thread *t, uint64_t pc)
+{
+    if (t && t->depth - 1 < t->capacity)
+        t->frames[t->depth - 1].pc = pc;
+}
+
 static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth)
 {
     if (!t)
@@ -533,6 +580,7 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
     link->up = t->top;
     link->function = function;
     link->line = 0;
+    link->pc = 0;
     /* ORDER: signal fence only; as in jsprof_push. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12

@@ -326,7 +326,7 @@ int jsprof_code_add(jsprof *p, const jsprof_code *code)
     if (!p || !code || code->size != sizeof *code || !code->start || !code->length)
         return -EINVAL;
     if ((!code->function && !code->name) || (code->n_lines && !code->lines) ||
-        (code->n_rows && !code->rows))
+        (code->n_rows && !code->rows) || (code->n_pcs && !code->pcs))
         return -EINVAL;
     struct public_host host = public_enter();
     int err = jsp_register_code(p, code);
@@ -360,6 +360,17 @@ int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
         return -EINVAL;
     struct public_host host = public_enter();
     int err = jsp_register_loop(p, (uint64_t)(uintptr_t)start, length);
+    public_leave(&host);
+    return err;
+}
+
+int jsprof_listing_add(jsprof *p, const jsprof_listing *listing)
+{
+    if (!p || !listing || listing->size != sizeof *listing || !listing->function ||
+        (listing->n_rows && !listing->rows))
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_register_listing(p, listing);
     public_leave(&host);
     return err;
 }
@@ -480,8 +491,10 @@ const char *jsprof_strerror(int err)
     case EBUSY: return "the signal already has another handler (another profiler?)";
     case ECHILD: return "the session belongs to the process that forked";
     case EACCES: return "permission denied";
+    case E2BIG: return "listings would take more than 32 MiB";
     case EDQUOT: return "disk quota exceeded";
-    case EEXIST: return "the counter is there with another type";
+    case EEXIST: return "there is a counter of that name with another type, or a "
+                        "function of that name with another listing";
     case EFBIG: return "the file is larger than this process may write";
     case EINVAL: return "an argument is out of range";
     case EIO: return "input/output error";

@@ -38,6 +38,7 @@ uint32_t lark_function_emit(struct lark_function *f, struct lark_op op, int effe
     f->ops =
         lark_heap_grow(f->ops, &f->ops_capacity, f->n_ops + 1, sizeof(struct lark_op));
     f->ops[f->n_ops] = op;
+    f->ops[f->n_ops].pc = f->n_ops + 1;
     uint32_t after = (uint32_t)((int)op.depth + effect);
     if (after > f->n_operands)
         f->n_operands = after;

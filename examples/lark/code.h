@@ -54,7 +54,13 @@ struct lark_op {
     uint8_t code;   /* enum lark_opcode */
     uint16_t depth; /* operands on the stack before it */
     int32_t arg;
-    uint32_t line;
+    union {
+        struct {
+            uint32_t line;
+            uint32_t pc; /* from 1 */
+        };
+        uint64_t place; /* both, for one store */
+    };
 };
 
 enum { LARK_MAX_SLOTS = 60000 }; /* locals and operands, each, of a function */

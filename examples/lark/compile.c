@@ -5,6 +5,7 @@
 #include "compile.h"
 
 #include "heap.h"
+#include "profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,8 @@ static void compile_end(struct lark_compiler *c)
     lark_compile_emit(c, LARK_CONST, (int32_t)nil, 1);
     lark_compile_emit(c, LARK_RETURN, 0, -1);
     free(c->unit->locals);
+    if (!c->failed)
+        lark_profile_listing(c->l, c->unit->f);
 }
 
 struct lark_function *lark_compile_function(struct lark_compiler *c, const char *name,

@@ -126,6 +126,8 @@ static void jit_register(struct lark_jit *jit, const struct lark_native *native,
         .n_lines = t->n_lines,
         .rows = t->code.rows,
         .n_rows = t->code.n_rows,
+        .pcs = t->pcs,
+        .n_pcs = native->f->n_ops,
     };
     lark_profile_code_added(&code);
 }

@@ -6,6 +6,7 @@
 
 #include "builtin.h"
 #include "code.h"
+#include "listing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,8 @@ void lark_profile_code_added(const struct lark_profile_code *code)
         .n_lines = code->n_lines,
         .rows = code->rows,
         .n_rows = code->n_rows,
+        .pcs = code->pcs,
+        .n_pcs = code->n_pcs,
     };
     jsprof_code_add(profile_session, &c);
 }
@@ -76,6 +79,20 @@ void lark_profile_code_removed(const void *start)
 {
     if (profile_session)
         jsprof_code_remove(profile_session, start);
+}
+
+/* Without it there are lines, but no operations. */
+void lark_profile_listing(const struct lark *l, const struct lark_function *f)
+{
+    struct lark_listing listing;
+    if (!profile_session || !f->profile)
+        return;
+    lark_listing_make(&listing, l, f);
+    jsprof_listing_add(profile_session, &(jsprof_listing){ .size = sizeof(jsprof_listing),
+                                                           .function = f->profile,
+                                                           .rows = listing.rows,
+                                                           .n_rows = f->n_ops });
+    lark_listing_free(&listing);
 }
 
 static bool profile_failed(int err)

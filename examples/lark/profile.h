@@ -11,6 +11,7 @@
 
 #include <jsprof.h>
 
+struct lark;
 struct lark_builtin;
 
 /* A C function that calls enter declares one of these, and calls leave at its end. */
@@ -31,10 +32,14 @@ static inline void lark_profile_leave(const struct lark_profile_frame *frame)
     jsprof_link_leave(lark_profile_thread, &frame->link);
 }
 
-/* Volatile: the reader is a signal handler, so the store must happen here and now. */
-static inline void lark_profile_line(struct lark_profile_frame *frame, uint32_t line)
+/* Line and pc stand side by side in an operation and in a link. One store, and volatile:
+ * the reader is a signal handler, so it must happen whole, here and now. */
+typedef uint64_t __attribute__((may_alias)) lark_profile_place;
+_Static_assert(offsetof(jsprof_link, pc) == offsetof(jsprof_link, line) + 4, "one store");
+
+static inline void lark_profile_at(struct lark_profile_frame *frame, uint64_t place)
 {
-    *(volatile uint32_t *)&frame->link.line = line;
+    *(volatile lark_profile_place *)(void *)&frame->link.line = place;
 }
 
 /* While Lark works for itself. */
@@ -58,11 +63,17 @@ struct lark_profile_code {
     uint32_t n_lines;
     const jsprof_code_row *rows;
     uint32_t n_rows;
+    const jsprof_code_pc *pcs;
+    uint32_t n_pcs;
 };
 
 /* Before it runs, and when it never will again. */
 void lark_profile_code_added(const struct lark_profile_code *code);
 void lark_profile_code_removed(const void *start);
+
+/* Its bytecode, once that is complete. */
+struct lark_function;
+void lark_profile_listing(const struct lark *l, const struct lark_function *f);
 
 struct lark_profile_options {
     const char *path; /* NULL: only what the environment asks for */

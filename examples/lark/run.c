@@ -69,7 +69,7 @@ LARK_LOOP static int32_t run_loop(struct lark *l, struct lark_function *f,
 {
     struct lark_value *top = slots + f->n_locals;
     for (const struct lark_op *op = f->ops;; op++) {
-        lark_profile_line(frame, op->line);
+        lark_profile_at(frame, op->place);
         switch (op->code) {
         case LARK_CONST: *top++ = f->consts[op->arg]; break;
         case LARK_LOCAL: *top++ = slots[op->arg]; break;

@@ -18,6 +18,7 @@ void lark_template_free(struct lark_template *t)
     lark_asm_free(&t->code);
     free(t->lines);
     free(t->entries);
+    free(t->pcs);
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -348,6 +349,7 @@ bool lark_template_make(struct lark_template *out, struct lark_function *f)
 {
     *out = (struct lark_template){ 0 };
     out->entries = lark_heap_resize(NULL, f->n_ops * sizeof(uint32_t));
+    out->pcs = lark_heap_resize(NULL, f->n_ops * sizeof(jsprof_code_pc));
     struct template t = { .out = out, .a = &out->code, .f = f };
     for (uint32_t i = 0; i < f->n_ops; i++)
         lark_asm_label(t.a);
@@ -358,6 +360,7 @@ bool lark_template_make(struct lark_template *out, struct lark_function *f)
     for (uint32_t i = 0; i < f->n_ops; i++) {
         t.op = &f->ops[i];
         out->entries[i] = t.a->n;
+        out->pcs[i] = (jsprof_code_pc){ .pc = t.op->pc, .offset = t.a->n };
         lark_asm_bind(t.a, i);
         template_line(&t, t.op->line);
         template_operation(&t);

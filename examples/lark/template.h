@@ -12,7 +12,8 @@ struct lark_template {
     struct lark_asm code;
     jsprof_code_line *lines; /* owned */
     uint32_t n_lines, lines_capacity;
-    uint32_t *entries; /* owned: where each operation begins */
+    uint32_t *entries;   /* owned: where each operation begins */
+    jsprof_code_pc *pcs; /* owned: the same, for the profiler */
 };
 
 /* False: there are no templates for this machine. Free it in either case. */

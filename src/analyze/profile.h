@@ -107,6 +107,7 @@ typedef void (*jsp_profile_progress)(void *context, uint64_t done, uint64_t all)
 /* One sample as it was counted, in file order; for those who need its time. */
 struct jsp_profile_sample {
     uint32_t stack; /* in stacks[], which move while they are counted */
+    uint64_t ordinal; /* of all SAMPLE frames */
     int64_t time;
     uint64_t value;
 };

@@ -132,7 +132,8 @@ static int scan_account(struct jsp_profile *p, const struct scan_one *o,
     if (p->samples == 1)
         p->first_sample = o->time;
     p->last_sample = o->time;
-    struct jsp_profile_sample told = { (uint32_t)(k - p->stacks), o->time, value };
+    struct jsp_profile_sample told = { (uint32_t)(k - p->stacks), o->sample.ordinal, o->time,
+                                       value };
     return options->sampled ? options->sampled(options->sampled_context, &told) : 0;
 }
 

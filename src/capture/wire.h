@@ -20,6 +20,8 @@
 #define JSP_WIRE_FILE_LOOPS "jsprof/loops"
 #define JSP_WIRE_FILE_LOSSES "jsprof/losses"
 #define JSP_WIRE_FILE_CALLS "jsprof/calls"
+#define JSP_WIRE_FILE_LISTINGS "jsprof/listings"
+#define JSP_WIRE_FILE_PCS "jsprof/pcs"
 
 enum {
     JSP_WIRE_VERSION = 1,
@@ -27,7 +29,14 @@ enum {
     JSP_WIRE_MAX_FRAME = 65528,
     JSP_WIRE_MAX_ADDRS = 8187,
     JSP_WIRE_MAX_CHUNK = JSP_WIRE_MAX_FRAME - 284 - 4,
-    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples */
+    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples and jsprof/pcs */
+};
+
+/* Records of jsprof/listings. */
+enum {
+    JSP_WIRE_LISTING = 1,       /* a listing begins: its name, how many rows */
+    JSP_WIRE_LISTING_ROWS = 2,  /* some of its rows */
+    JSP_WIRE_LISTING_OTHER = 3, /* another function of that name had another one */
 };
 
 /* Tags of the records in jsprof/calls. */

@@ -15,6 +15,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_info, cli_report, cli_tree, cli_convert, cli_dump;
+extern const struct cli_command cli_annotate;
 
 /* Exactly one file was named: returns it, or NULL when the error has been said. */
 const char *cli_one_file(const struct cli_arguments *a);

@@ -13,6 +13,7 @@
 
 static const struct cli_command *const main_commands[] = { &cli_info, &cli_report,
                                                            &cli_tree, &cli_convert,
+                                                           &cli_annotate,
                                                            &cli_dump };
 enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
 
@@ -35,7 +36,7 @@ static int main_help(void)
 {
     fputs(main_head, stdout);
     for (int i = 0; i < MAIN_N_COMMANDS; i++)
-        printf("  %-8s %s\n", main_commands[i]->name, main_commands[i]->summary);
+        printf("  %-8s  %s\n", main_commands[i]->name, main_commands[i]->summary);
     fputs(main_tail, stdout);
     return CLI_OK;
 }

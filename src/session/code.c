@@ -133,7 +133,8 @@ static struct jsp_code *codes_new(const struct jsp_code_def *def, uint64_t now_n
 {
     size_t lines = (def->lines ? def->n_lines : 0) * sizeof *def->lines;
     size_t rows = (def->rows ? def->n_rows : 0) * sizeof *def->rows;
-    struct jsp_code *code = malloc(sizeof *code + lines + rows);
+    size_t pcs = (def->pcs ? def->n_pcs : 0) * sizeof *def->pcs;
+    struct jsp_code *code = malloc(sizeof *code + lines + rows + pcs);
     if (!code)
         return NULL;
     *code = (struct jsp_code){ .start = def->start, .end = def->start + def->length,
@@ -146,6 +147,11 @@ static struct jsp_code *codes_new(const struct jsp_code_def *def, uint64_t now_n
         code->n_rows = def->n_rows;
         code->rows = (jsprof_code_row *)(void *)((char *)code->lines + lines);
         memcpy(code->rows, def->rows, rows);
+    }
+    if (pcs) {
+        code->n_pcs = def->n_pcs;
+        code->pcs = (jsprof_code_pc *)(void *)((char *)code->lines + lines + rows);
+        memcpy(code->pcs, def->pcs, pcs);
     }
     return code;
 }
@@ -207,6 +213,8 @@ static int codes_move_locked(struct jsp_codes *codes, struct jsp_code *code,
     def.n_lines = code->n_lines;
     def.rows = code->rows;
     def.n_rows = code->n_rows;
+    def.pcs = code->pcs;
+    def.n_pcs = code->n_pcs;
     int err = codes_add_locked(codes, &def, now_ns);
     if (!err && code->death == UINT64_MAX)
         codes_die(codes, codes_alive_at(codes, code->start), now_ns);
@@ -244,6 +252,20 @@ static uint32_t codes_line(const struct jsp_code *code, uint64_t offset)
     return low ? code->lines[low - 1].line : 0;
 }
 
+/* The same for the pc. */
+static uint64_t codes_pc(const struct jsp_code *code, uint64_t offset)
+{
+    uint32_t low = 0, high = code->n_pcs;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (code->pcs[mid].offset <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low ? code->pcs[low - 1].pc : 0;
+}
+
 static bool codes_held(const struct jsp_code *code, uint64_t ip, uint64_t time_ns)
 {
     return ip >= code->start && ip < code->end && time_ns >= code->birth &&
@@ -269,7 +291,8 @@ bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
     pthread_mutex_lock(&codes->lock);
     const struct jsp_code *code = codes_at_time(codes, ip, time_ns);
     if (code)
-        *hit = (struct jsp_code_hit){ code->label, codes_line(code, ip - code->start) };
+        *hit = (struct jsp_code_hit){ code->label, codes_line(code, ip - code->start),
+                                      codes_pc(code, ip - code->start) };
     pthread_mutex_unlock(&codes->lock);
     return code != NULL;
 }

@@ -27,10 +27,12 @@ struct jsp_code {
     uint64_t birth, death; /* death UINT64_MAX: still there */
     uint64_t doomed;       /* the moment at which a prune first met it dead; 0: none has */
     uint32_t label;        /* id in the session's arena */
-    uint32_t n_lines, n_rows;
+    uint32_t n_lines, n_rows, n_pcs;
     jsprof_code_row *rows; /* behind the lines; NULL: by frame pointer */
+    jsprof_code_pc *pcs;   /* behind the rows; NULL: none */
     struct jsp_code_line lines[];
 };
+_Static_assert(offsetof(struct jsp_code, lines) % 8 == 0, "pcs are aligned behind lines");
 
 struct jsp_codes {
     pthread_mutex_t lock;
@@ -53,11 +55,14 @@ struct jsp_code_def {
     uint32_t n_lines;
     const jsprof_code_row *rows; /* copied; NULL: by frame pointer */
     uint32_t n_rows;
+    const jsprof_code_pc *pcs; /* copied; may be NULL */
+    uint32_t n_pcs;
 };
 
 struct jsp_code_hit {
     uint32_t label;
     uint32_t line; /* 0: unknown */
+    uint64_t pc;   /* 0: none */
 };
 
 void jsp_codes_init(struct jsp_codes *codes);

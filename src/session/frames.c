@@ -29,7 +29,7 @@ static bool frames_native(struct jsp_frames *frames, const struct jsp_record *re
         return false;
     frame->ip -= !frame->leaf;
     if (jsp_codes_find(frames->codes, frame->ip, record->time_ns, &hit)) {
-        *frame = (struct jsp_merged){ .id = hit.label, .line = hit.line };
+        *frame = (struct jsp_merged){ .id = hit.label, .line = hit.line, .pc = hit.pc };
         return true;
     }
     return jsp_natives_see(frames->natives, frame->ip) || !record->n[JSP_RUN_WALKER];

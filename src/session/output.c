@@ -24,6 +24,7 @@ static void output_free(struct jsp_output *out)
     free(out->pending);
     free(out->tallies);
     free(out->frames.loops.at);
+    jsp_listings_free(&out->listings);
     out->known = NULL;
     out->pending = NULL;
     out->tallies = NULL;
@@ -34,6 +35,7 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
 {
     out->arena = arena;
     out->frames.natives = &out->natives;
+    out->listings.arena = arena;
     out->frames.cut_id = jsp_arena_synth(arena, "[deeper frames cut]");
     out->frames.empty_id = jsp_arena_synth(arena, "[no VM frame]");
     out->known = calloc(1, OUTPUT_KNOWN_BYTES);
@@ -112,6 +114,7 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
     if (!out->block_count++)
         out->block_first = out->n_samples;
     out->block_used += (uint32_t)(to - begin);
+    jsp_pcs_put(&out->pcs, &out->listings, &out->frames, out->n_samples);
 }
 
 /* The block with its head, as one chunk. */
@@ -157,7 +160,8 @@ static int output_addresses(struct jsp_output *out)
 static int output_sample(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
 {
     jsp_frames_of(&out->frames, record);
-    if (!output_block_has_room(out, out->frames.n))
+    if (!output_block_has_room(out, out->frames.n) ||
+        !jsp_pcs_has_room(&out->pcs, &out->writer, out->frames.n))
         return -ENOBUFS;
     int err = output_addresses(out);
     if (err)
@@ -209,6 +213,8 @@ void jsp_output_side(struct jsp_output *out)
     output_loops(out);
     output_kinds(out);
     output_block(out);
+    jsp_listings_write(&out->listings, &out->writer);
+    jsp_pcs_write(&out->pcs, &out->writer);
 }
 
 /* Forget the pending samples whose bytes are in the file. */
@@ -253,14 +259,19 @@ void jsp_output_give_up(struct jsp_output *out, int err)
     out->n_pending = begun;
     out->block_count = 0; /* it is of those samples */
     out->block_used = 0;
+    jsp_pcs_drop(&out->pcs);
 }
 
 int jsp_output_close(struct jsp_output *out)
 {
     static const char *const files[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
-                                         JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LOSSES };
+                                         JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
+                                         JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_LOSSES };
     jsp_natives_refresh(&out->natives, &out->writer, JSP_NATIVES_LAST);
     jsp_natives_bundle(&out->natives, &out->writer); /* what fails here, the flush tells */
+    while (jsp_listings_write(&out->listings, &out->writer) == -ENOBUFS &&
+           jsp_writer_flush_patiently(&out->writer) == 0)
+        continue;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         jsp_writer_chunk_end(&out->writer, files[i]);
     int err = jsp_writer_close(&out->writer);

@@ -12,6 +12,7 @@
 #include "capture/varint.h"
 #include "capture/writer.h"
 #include "frames.h"
+#include "listing.h"
 #include "natives.h"
 #include "sigsafe/arena.h"
 
@@ -38,6 +39,8 @@ struct jsp_output {
     const struct jsp_arena *arena; /* borrowed */
     struct jsp_frames frames;
     struct jsp_natives natives;
+    struct jsp_listings listings;
+    struct jsp_pcs pcs;
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
     struct jsp_tally *tallies;     /* owned */
     uint32_t n_tallies;

@@ -49,7 +49,7 @@ int jsp_register_code(struct jsprof *p, const jsprof_code *code)
         .start = (uint64_t)(uintptr_t)code->start, .length = code->length,
         .label = register_label(p, code), .n_lines = code->n_lines,
         .lines = (const struct jsp_code_line *)(const void *)code->lines,
-        .rows = code->rows, .n_rows = code->n_rows,
+        .rows = code->rows, .n_rows = code->n_rows, .pcs = code->pcs, .n_pcs = code->n_pcs,
     };
     uint64_t now_ns = jsp_now_ns(CLOCK_MONOTONIC);
     int err = jsp_codes_add(&p->codes, &def, now_ns);
@@ -76,6 +76,16 @@ int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to)
     if (!err)
         register_perf(p, &moved, now_ns);
     register_tidy(p);
+    return err;
+}
+
+int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    pthread_mutex_lock(&p->lock);
+    int err = jsp_listings_add(&p->output.listings, listing);
+    pthread_mutex_unlock(&p->lock);
     return err;
 }
 

@@ -55,7 +55,8 @@ static struct merge_run *merge_outermost(struct merge_run *runs)
 
 static void merge_put_vm(struct merge_all *all, struct merge_run *run)
 {
-    all->out[--all->to] = (struct jsp_merged){ .id = run->next->id, .line = run->next->line };
+    all->out[--all->to] = (struct jsp_merged){ .id = run->next->id, .line = run->next->line,
+                                               .pc = run->next->pc };
     run->next++;
     run->left--;
     merge_carry(run);

@@ -18,6 +18,7 @@
 
 struct jsp_merged {
     uint64_t ip;   /* native: looked up one byte earlier unless `leaf`; VM: 0 */
+    uint64_t pc;   /* VM: the host's own, 0: none */
     uint32_t id;   /* VM: the label */
     uint32_t line;
     bool native;

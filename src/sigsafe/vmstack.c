@@ -105,7 +105,7 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
         jsprof_frame frame = { .function = l->function };
         struct jsp_rec_frame *to = &out->frames[at];
         *to = (struct jsp_rec_frame){ jsp_names_of(out->names, &frame), l->line,
-                                      (uintptr_t)l, 0, 0, 0 };
+                                      (uintptr_t)l, l->pc, 0, 0 };
     }
     out->n = n;
     vmstack_cut(out, depth - n);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "analyze/annotate.h"
 #include "analyze/functions.h"
 #include "analyze/lines.h"
 #include "analyze/samples.h"
@@ -83,8 +84,37 @@ static void fuzz_check(struct jsp_profile *p, enum jsp_show show)
     }
 }
 
+/* A function from inside is never more than the function. */
+static void fuzz_annotate(struct jsp_profile *p, const struct jsp_annotate_samples *samples,
+                          uint32_t function)
+{
+    struct jsp_read_defects defects = { 0 };
+    struct jsp_annotate_ask ask = { function, NULL, samples, &defects };
+    struct jsp_annotate a;
+    struct jsp_annotate_block *blocks = NULL;
+    struct jsp_annotate_opcode *opcodes = NULL;
+    uint32_t n = 0, rows = 0;
+    if (jsp_annotate_build(&a, p, &ask) < 0)
+        return;
+    if (a.in_lines > a.self || a.in_rows > a.self || a.self > a.total || a.total > a.value)
+        abort();
+    if (a.code.n && jsp_annotate_blocks(&a, &blocks, &n) == 0)
+        for (uint32_t i = 0; i < n; i++)
+            rows += blocks[i].n;
+    if (rows != a.code.n)
+        abort();
+    if (a.code.n && jsp_annotate_opcodes(&a, &opcodes, &n) == 0 && n > a.code.n)
+        abort();
+    free(blocks);
+    free(opcodes);
+    jsp_annotate_free(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct jsp_annotate_samples samples = { 0 };
+    const struct jsp_profile_options options = { .sampled = jsp_annotate_sampled,
+                                                 .sampled_context = &samples };
     struct jsp_read r;
     struct jsp_profile p;
     char why[JSP_READ_WHY];
@@ -95,14 +125,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(copy, data, size);
     if (jsp_read_memory(&r, copy, size, why) == 0) {
-        if (jsp_profile_load(&p, &r, NULL) == 0) {
+        if (jsp_profile_load(&p, &r, &options) == 0) {
             fuzz_walk(&p);
             fuzz_check(&p, JSP_SHOW_USUAL);
             fuzz_lines(&p);
             fuzz_check(&p, JSP_SHOW_ALL);
             fuzz_check(&p, JSP_SHOW_VM);
+            for (uint32_t i = 0; i < p.n_functions && i < 4; i++)
+                fuzz_annotate(&p, &samples, i);
             jsp_profile_free(&p);
         }
+        free(samples.list);
         jsp_read_close(&r);
     }
     free(copy);

@@ -66,11 +66,12 @@ static uint32_t plain_line(const struct plain *p, uint64_t ip)
 
 static bool ask(uint64_t ip, uint64_t time)
 {
-    struct jsp_code_hit hit = { 0, 0 };
+    struct jsp_code_hit hit = { 0, 0, 0 };
     const struct plain *p = plain_find(ip, time);
     if (!CHECK_EQ(jsp_codes_find(&codes, ip, time, &hit), p != NULL))
         return false;
-    return !p || (CHECK_EQ(hit.label, p->label) && CHECK_EQ(hit.line, plain_line(p, ip)));
+    return !p || (CHECK_EQ(hit.label, p->label) && CHECK_EQ(hit.line, plain_line(p, ip)) &&
+                  CHECK_EQ(hit.pc, 7 * (uint64_t)plain_line(p, ip)));
 }
 
 /* What the handler sees is what lives now. */
@@ -89,11 +90,15 @@ static void add(void)
 {
     struct plain p = { .start = chance(SPACE), .birth = now, .death = UINT64_MAX,
                        .label = n_plain + 1, .n_lines = chance(MOST_LINES + 1) };
+    jsprof_code_pc pcs[MOST_LINES];
     p.end = p.start + 1 + chance(chance(8) ? 12 : SPACE);
     for (uint32_t i = 0, offset = chance(3); i < p.n_lines; i++, offset += 1 + chance(4))
         p.lines[i] = (struct jsp_code_line){ offset, 100 + chance(100) };
     struct jsp_code_def def = { .start = p.start, .length = p.end - p.start,
-                                .label = p.label, .lines = p.lines, .n_lines = p.n_lines };
+                                .label = p.label, .lines = p.lines, .n_lines = p.n_lines,
+                                .pcs = pcs, .n_pcs = p.n_lines };
+    for (uint32_t i = 0; i < p.n_lines; i++)
+        pcs[i] = (jsprof_code_pc){ .pc = 7 * p.lines[i].line, .offset = p.lines[i].offset };
     CHECK_EQ(jsp_codes_add(&codes, &def, now), 0);
     plain_add(&p);
 }
@@ -246,7 +251,7 @@ TEST(line_table_says_the_last_line_at_or_before_an_address)
     CHECK_EQ(jsp_codes_add(&codes, &def, 100), 0);
     CHECK_EQ(jsp_codes_move(&codes, 4096, 4100, 200, &moved), 0); /* onto itself, too */
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        struct jsp_code_hit hit = { 0, 77 };
+        struct jsp_code_hit hit = { 0, 77, 0 };
         CHECK(jsp_codes_find(&codes, 4096 + want[i][0], 150, &hit));
         CHECK_EQ(hit.line, want[i][1]);
         CHECK(jsp_codes_find(&codes, 4100 + want[i][0], 250, &hit));

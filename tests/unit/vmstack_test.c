@@ -166,8 +166,8 @@ TEST(links_in_a_circle_come_to_an_end_and_are_not_shown)
     static jsprof_link a, b;
     begin();
     know_the_stack();
-    a = (jsprof_link){ &b, &functions[0], 0 };
-    b = (jsprof_link){ &a, &functions[1], 0 };
+    a = (jsprof_link){ &b, &functions[0], 0, 0 };
+    b = (jsprof_link){ &a, &functions[1], 0, 0 };
     own.top = &a;
     CHECK_STR(taken(), "");
     CHECK_EQ(bad(), 1);
@@ -194,10 +194,10 @@ TEST(link_that_points_far_down_or_at_itself_is_not_followed)
     jsprof_link links[1000];
     begin();
     know_the_stack();
-    links[0] = (jsprof_link){ &links[0], &functions[0], 0 };
+    links[0] = (jsprof_link){ &links[0], &functions[0], 0, 0 };
     own.top = &links[0];
     CHECK_STR(taken(), "");
-    links[999] = (jsprof_link){ &links[0], &functions[0], 0 };
+    links[999] = (jsprof_link){ &links[0], &functions[0], 0, 0 };
     links[0].up = NULL;
     own.top = &links[999];
     CHECK_STR(taken(), "");

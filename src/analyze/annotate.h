@@ -1,0 +1,75 @@
+/* analyze/annotate.h - one function from inside: its lines, and the rows of its bytecode.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Self of a line or row is what was spent while the function itself ran there; total
+ * counts a sample once for each line or row that it stands on, however often the
+ * function recurs. One thread.
+ */
+#ifndef JSP_ANALYZE_ANNOTATE_H
+#define JSP_ANALYZE_ANNOTATE_H
+
+#include "analyze/bytecode.h"
+#include "analyze/select.h"
+
+struct jsp_annotate_cost {
+    uint64_t self, total; /* in the profile's unit */
+    uint64_t seen;        /* the last sample or stack it was met on, + 1 */
+};
+
+struct jsp_annotate_line {
+    uint32_t file, line; /* file: in the profile's files[]; 0: as the name says */
+    struct jsp_annotate_cost cost;
+};
+
+/* The samples of a profile as they were counted; see jsp_profile_options. */
+struct jsp_annotate_samples {
+    struct jsp_profile_sample *list;
+    uint32_t n, room;
+};
+
+struct jsp_annotate {
+    uint32_t function;
+    uint64_t value, samples;        /* of the selected stacks */
+    uint64_t self, total;           /* of the function */
+    uint64_t self_samples, total_samples;
+    uint64_t in_lines;              /* of self: in a known line */
+    uint64_t in_rows;               /* of self: in a known row */
+    struct jsp_annotate_line *lines; /* sorted by file and line */
+    uint32_t n_lines, lines_room;
+    struct jsp_bytecode code;       /* is_there: it has a listing */
+    struct jsp_annotate_cost *rows; /* for each row of it */
+};
+
+/* For jsp_profile_options.sampled. */
+int jsp_annotate_sampled(void *samples, const struct jsp_profile_sample *s);
+
+struct jsp_annotate_ask {
+    uint32_t function;
+    const struct jsp_select *select;
+    const struct jsp_annotate_samples *samples;
+    struct jsp_read_defects *defects; /* of the listing's files; NULL: nobody counts */
+};
+int jsp_annotate_build(struct jsp_annotate *out, struct jsp_profile *p,
+                       const struct jsp_annotate_ask *ask); /* -ENOMEM */
+void jsp_annotate_free(struct jsp_annotate *a);
+
+/* Basic blocks of the listing: entered at their first row only, left after their last. */
+struct jsp_annotate_block {
+    uint32_t first, n; /* rows */
+    uint64_t self, total; /* total: of its hottest row */
+};
+/* -ENOMEM; *n is 0 where there is no listing. free() it. */
+int jsp_annotate_blocks(const struct jsp_annotate *a, struct jsp_annotate_block **out,
+                        uint32_t *n);
+
+/* Operations by name: the first word of a row's text. */
+struct jsp_annotate_opcode {
+    struct jsp_read_text name;
+    uint32_t n_rows;
+    uint64_t self;
+};
+int jsp_annotate_opcodes(const struct jsp_annotate *a, struct jsp_annotate_opcode **out,
+                         uint32_t *n); /* as above; the most of self first */
+
+#endif

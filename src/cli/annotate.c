@@ -1,0 +1,248 @@
+/* annotate.c - `jsprof annotate`: one function by line and by operation.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/annotate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/functions.h"
+#include "cli/command.h"
+#include "cli/filter.h"
+#include "jsprof.h"
+
+enum { ANNOTATE_LISTED = 8 };
+
+static const char annotate_help[] =
+    "usage: jsprof annotate [OPTION]... FILE FUNCTION\n"
+    "\n"
+    "One function from inside: the time of each of its lines, next to the source\n"
+    "where that is found, and of each operation of its bytecode where the host\n"
+    "registered a listing. FUNCTION is a name as the report shows it, its part before\n"
+    "\" (\", or any part that only one name has; of two of one name, the program's\n"
+    "before C's.\n"
+    "\n"
+    "  --source DIR     look for the source below this directory too\n"
+    "  --csv            comma-separated: what (line, row), file, line, pc, self and\n"
+    "                   total (ns, or samples where the capture names no clock), text\n"
+    "  --dot            the listing's control flow, for Graphviz; hot blocks are red\n"
+    "\n" CLI_FILTER_HELP "\n"
+    "Shares are of the function's total. Self of a line is what was spent on it in\n"
+    "the function itself; total adds what it called. Lines of native code are asked\n"
+    "of addr2line.\n";
+
+/* -- Which function --------------------------------------------------------- */
+
+/* Of several functions, the only one of these that there is. */
+enum { ANNOTATE_EXACT, ANNOTATE_NAME_VM, ANNOTATE_NAME, ANNOTATE_PART, ANNOTATE_N_WAYS };
+
+static bool annotate_is_exact(const struct jsp_function *f, const char *wanted)
+{
+    size_t len = strlen(f->name), module = strlen(f->module);
+    const char *rest = wanted + len;
+    if (strncmp(f->name, wanted, len) != 0)
+        return false;
+    if (!*rest)
+        return !module; /* with its module, a native one is meant */
+    return strncmp(rest, " [", 2) == 0 && strncmp(rest + 2, f->module, module) == 0 &&
+           strcmp(rest + 2 + module, "]") == 0;
+}
+
+static bool annotate_matches(const struct jsp_function *f, const char *wanted, int way)
+{
+    size_t len = strlen(wanted);
+    bool is_name = strncmp(f->name, wanted, len) == 0 &&
+                   (!f->name[len] || strncmp(f->name + len, " (", 2) == 0);
+    switch (way) {
+    case ANNOTATE_EXACT: return annotate_is_exact(f, wanted);
+    case ANNOTATE_NAME_VM: return is_name && f->kind == JSPROF_KIND_VM;
+    case ANNOTATE_NAME: return is_name;
+    default: return strstr(f->name, wanted) != NULL;
+    }
+}
+
+static uint32_t annotate_find(const struct jsp_functions *f, const struct jsp_profile *p,
+                              const char *wanted, int way, uint32_t *found)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (annotate_matches(&p->functions[f->rows[i].function], wanted, way))
+            if (!n++)
+                *found = f->rows[i].function;
+    return n;
+}
+
+static int annotate_several(const struct cli_annotate *a, const struct jsp_functions *f,
+                            const char *wanted, int way)
+{
+    const struct jsp_profile *p = &a->capture.profile;
+    uint32_t shown = 0, n = annotate_find(f, p, wanted, way, &shown);
+    cli_fail(a->capture.label, "%" PRIu32 " functions match \"%s\":", n, wanted);
+    shown = 0;
+    for (uint32_t i = 0; i < f->n && shown < ANNOTATE_LISTED; i++) {
+        const struct jsp_function *one = &p->functions[f->rows[i].function];
+        if (!annotate_matches(one, wanted, way))
+            continue;
+        char *name = cli_clean(&a->capture.style, cli_span(one->name));
+        fprintf(stderr, "  %s%s%s%s\n", name ? name : "?", *one->module ? " [" : "",
+                one->module, *one->module ? "]" : "");
+        free(name);
+        shown++;
+    }
+    if (n > shown)
+        fprintf(stderr, "  and %" PRIu32 " more\n", n - shown);
+    return CLI_FAILED;
+}
+
+static int annotate_choose(const struct cli_annotate *a, const struct jsp_functions *f,
+                           const char *wanted, uint32_t *out)
+{
+    for (int way = 0; way < ANNOTATE_N_WAYS; way++) {
+        uint32_t n = annotate_find(f, &a->capture.profile, wanted, way, out);
+        if (n > 1)
+            return annotate_several(a, f, wanted, way);
+        if (n == 1)
+            return CLI_OK;
+    }
+    return cli_fail(a->capture.label, "no function \"%s\" was sampled", wanted);
+}
+
+/* -- What is known of it ---------------------------------------------------- */
+
+/* ":digits" at the end is cut off; 0: there is none. */
+static uint32_t annotate_number(char *path)
+{
+    char *colon = strrchr(path, ':'), *end;
+    if (!colon || colon[1] < '0' || colon[1] > '9')
+        return 0;
+    unsigned long n = strtoul(colon + 1, &end, 10);
+    if (*end || n > UINT32_MAX)
+        return 0;
+    *colon = 0;
+    return (uint32_t)n;
+}
+
+char *cli_annotate_place(const char *name, uint32_t *line)
+{
+    size_t len = strlen(name);
+    const char *at = NULL;
+    *line = 0;
+    for (const char *p = name; len && name[len - 1] == ')' && (p = strstr(p, " (")); p++)
+        at = p + 2;
+    char *path = at ? strndup(at, (size_t)(name + len - 1 - at)) : NULL;
+    if (!path)
+        return NULL;
+    uint32_t last = annotate_number(path), before = last ? annotate_number(path) : 0;
+    *line = before ? before : last;
+    if (*path && *line)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Native lines say their file themselves. */
+static void annotate_source(struct cli_annotate *a)
+{
+    const struct jsp_annotate *r = &a->result;
+    a->file = cli_annotate_place(a->function->name, &a->line);
+    for (uint32_t i = 0; !a->file && i < r->n_lines; i++)
+        if (r->lines[i].file)
+            a->file = strdup(a->capture.profile.files[r->lines[i].file]);
+    if (a->file)
+        cli_source_read(&a->source, a->file, a->directory);
+}
+
+static int annotate_build(struct cli_annotate *a, const char *wanted,
+                          const struct jsp_annotate_samples *samples)
+{
+    struct jsp_profile *p = &a->capture.profile;
+    struct jsp_select select = a->capture.select;
+    struct cli_native native = { .has_lines = true };
+    struct jsp_read_defects defects = { 0 };
+    struct jsp_functions functions;
+    struct jsp_annotate_ask ask = { .select = &select, .samples = samples, .defects = &defects };
+    select.show = JSP_SHOW_ALL;
+    int err = jsp_functions_build(&functions, p, &select);
+    if (err < 0)
+        return cli_fail(a->capture.label, "%s", strerror(-err));
+    jsp_functions_sort(&functions, p, JSP_SORT_TOTAL);
+    int status = annotate_choose(a, &functions, wanted, &ask.function);
+    jsp_functions_free(&functions);
+    if (status)
+        return status;
+    if (p->functions[ask.function].kind == JSPROF_KIND_NATIVE)
+        cli_native_lines(&a->capture, &native, &select);
+    else
+        select.show = a->capture.select.show;
+    err = jsp_annotate_build(&a->result, p, &ask);
+    if (err < 0)
+        return cli_fail(a->capture.label, "%s", strerror(-err));
+    cli_complain(&a->capture, &defects);
+    a->function = &p->functions[ask.function];
+    annotate_source(a);
+    return CLI_OK;
+}
+
+static int annotate_show(struct cli_annotate *a, bool is_csv, bool is_dot)
+{
+    if (is_dot && !a->result.code.n)
+        return cli_fail(a->capture.label, "no listing of this function was registered");
+    if (is_dot)
+        cli_annotate_dot(a);
+    else if (is_csv)
+        cli_annotate_csv(a);
+    else
+        cli_annotate_text(a);
+    return CLI_OK;
+}
+
+static void annotate_close(struct cli_annotate *a)
+{
+    jsp_annotate_free(&a->result);
+    cli_source_free(&a->source);
+    free(a->file);
+    cli_close(&a->capture);
+}
+
+static int annotate_run(struct cli_arguments *a)
+{
+    bool is_csv = false, is_dot = false;
+    struct cli_annotate annotate = { 0 };
+    const char *directory = NULL;
+    struct jsp_annotate_samples samples = { 0 };
+    const struct jsp_profile_options load = { .sampled = jsp_annotate_sampled,
+                                              .sampled_context = &samples };
+    struct cli_filter filter = { .load = &load };
+    const struct cli_option options[] = { { "source", NULL, &directory, NULL },
+                                          CLI_FILTER_OPTIONS(&filter),
+                                          { "csv", &is_csv, NULL, NULL },
+                                          { "dot", &is_dot, NULL, NULL },
+                                          { 0 } };
+    if (cli_options(a, options))
+        return CLI_USAGE;
+    if (is_csv && is_dot)
+        return cli_usage(a->command, "--csv and --dot exclude each other");
+    if (a->n_files != 2)
+        return cli_usage(a->command, a->n_files > 2 ? "one function of one capture at a time"
+                                     : a->n_files   ? "no function named"
+                                                    : "no capture named");
+    annotate.directory = directory;
+    int status = cli_filter_open(&annotate.capture, a->files[0], &filter, a->command);
+    if (status == CLI_OK) {
+        status = annotate_build(&annotate, a->files[1], &samples);
+        if (status == CLI_OK)
+            status = annotate_show(&annotate, is_csv, is_dot);
+        annotate_close(&annotate);
+    }
+    free(samples.list);
+    return status;
+}
+
+const struct cli_command cli_annotate = {
+    .name = "annotate",
+    .summary = "one function by line and by operation",
+    .help = annotate_help,
+    .run = annotate_run,
+};

@@ -1,0 +1,30 @@
+/* cli/annotate.h - the parts of `jsprof annotate`.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CLI_ANNOTATE_H
+#define JSP_CLI_ANNOTATE_H
+
+#include "analyze/annotate.h"
+#include "cli/open.h"
+#include "cli/source.h"
+
+struct cli_annotate {
+    struct cli_capture capture;
+    struct jsp_annotate result;
+    const struct jsp_function *function;
+    char *file;              /* that its lines are of; NULL: not known */
+    uint32_t line;           /* of its definition; 0: not known */
+    const char *directory;   /* to look for sources in, or NULL */
+    struct cli_source source;
+};
+
+/* The last "(path:line)" or "(path:line:column)" of a name: the path, to free(), and
+ * the line. NULL: it has none. */
+char *cli_annotate_place(const char *name, uint32_t *line);
+
+void cli_annotate_text(struct cli_annotate *a);
+void cli_annotate_csv(const struct cli_annotate *a);
+void cli_annotate_dot(const struct cli_annotate *a);
+
+#endif

@@ -1,0 +1,131 @@
+/* annotate_dot.c - a function's listing for programs: a control-flow graph, or values.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/annotate.h"
+
+static double dot_share(const struct cli_annotate *a, uint64_t value)
+{
+    return a->result.self ? (double)value / (double)a->result.self : 0;
+}
+
+/* Inside of double quotes; what the tool's own terminal would not print stays out. */
+static void dot_text(const struct cli_annotate *a, struct cli_span text)
+{
+    char *clean = cli_clean(&a->capture.style, text);
+    for (const char *c = clean; c && *c; c++) {
+        if (*c == '"' || *c == '\\')
+            putchar('\\');
+        putchar(*c);
+    }
+    free(clean);
+}
+
+/* From white to red; the text stays readable on both. */
+static void dot_block(const struct cli_annotate *a, const struct jsp_annotate_block *block,
+                      uint32_t number)
+{
+    double share = dot_share(a, block->self);
+    char percent[CLI_NUMBER];
+    printf("  b%" PRIu32 " [fillcolor=\"0.000 %.3f 1.000\", label=\"%s\\l", number,
+           0.75 * share, cli_percent(percent, share));
+    for (uint32_t i = block->first; i < block->first + block->n; i++) {
+        const struct jsp_bytecode_row *row = &a->result.code.rows[i];
+        printf("%" PRIu64 "  ", row->pc);
+        dot_text(a, (struct cli_span){ row->text.at, row->text.len });
+        if (a->result.rows[i].self)
+            printf("  %s", cli_percent(percent, dot_share(a, a->result.rows[i].self)));
+        fputs("\\l", stdout);
+    }
+    puts("\"];");
+}
+
+/* The block whose first row this is; n: none. */
+static uint32_t dot_of_row(const struct jsp_annotate_block *blocks, uint32_t n, uint32_t row)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (blocks[mid].first < row)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && blocks[low].first == row ? low : n;
+}
+
+static void dot_edges(const struct cli_annotate *a, const struct jsp_annotate_block *blocks,
+                      uint32_t n, uint32_t from)
+{
+    const struct jsp_bytecode *code = &a->result.code;
+    const struct jsp_bytecode_row *last = &code->rows[blocks[from].first + blocks[from].n - 1];
+    if (!last->ends && from + 1 < n)
+        printf("  b%" PRIu32 " -> b%" PRIu32 ";\n", from, from + 1);
+    for (uint32_t t = 0; t < last->n_targets; t++) {
+        uint32_t row = jsp_bytecode_at(code, code->targets[last->first_target + t]);
+        uint32_t to = row < code->n ? dot_of_row(blocks, n, row) : n;
+        if (to < n)
+            printf("  b%" PRIu32 " -> b%" PRIu32 " [style=dashed];\n", from, to);
+    }
+}
+
+void cli_annotate_dot(const struct cli_annotate *a)
+{
+    struct jsp_annotate_block *blocks = NULL;
+    uint32_t n = 0;
+    char percent[CLI_NUMBER];
+    double all = a->result.value ? (double)a->result.value : 1;
+    if (jsp_annotate_blocks(&a->result, &blocks, &n) < 0)
+        return;
+    fputs("digraph listing {\n  labelloc=t;\n  label=\"", stdout);
+    dot_text(a, cli_span(a->function->name));
+    printf("\\nself %s of all\";\n", cli_percent(percent, (double)a->result.self / all));
+    puts("  node [shape=box, style=filled, fontname=\"monospace\"];");
+    for (uint32_t i = 0; i < n; i++)
+        dot_block(a, &blocks[i], i);
+    for (uint32_t i = 0; i < n; i++)
+        dot_edges(a, blocks, n, i);
+    puts("}");
+    free(blocks);
+}
+
+static void dot_csv_text(struct cli_span text)
+{
+    putchar('"');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] == '"')
+            putchar('"');
+        putchar(text.at[i]);
+    }
+    putchar('"');
+}
+
+/* The texts are exact here: a program reads them. */
+void cli_annotate_csv(const struct cli_annotate *a)
+{
+    const struct jsp_annotate *r = &a->result;
+    struct cli_span file = cli_span(a->file ? a->file : "");
+    puts("what,file,line,pc,self,total,text");
+    for (uint32_t i = 0; i < r->n_lines; i++) {
+        const struct jsp_annotate_line *line = &r->lines[i];
+        fputs("line,", stdout);
+        dot_csv_text(line->file ? cli_span(a->capture.profile.files[line->file]) : file);
+        printf(",%" PRIu32 ",,%" PRIu64 ",%" PRIu64 ",", line->line, line->cost.self,
+               line->cost.total);
+        dot_csv_text(line->file ? cli_span("") : cli_source_line(&a->source, line->line));
+        putchar('\n');
+    }
+    for (uint32_t i = 0; i < r->code.n; i++) {
+        const struct jsp_bytecode_row *row = &r->code.rows[i];
+        fputs("row,", stdout);
+        dot_csv_text(file);
+        printf(",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->line, row->pc,
+               r->rows[i].self, r->rows[i].total);
+        dot_csv_text((struct cli_span){ row->text.at, row->text.len });
+        putchar('\n');
+    }
+}

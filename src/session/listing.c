@@ -1,0 +1,354 @@
+/* session/listing.c - see listing.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "listing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/varint.h"
+#include "capture/wire.h"
+#include "sigsafe/names.h"
+
+enum {
+    LISTING_TEXT = 1023,        /* bytes of a row's text, the rest is cut */
+    LISTING_ROW = LISTING_TEXT + (5 + JSPROF_LISTING_TARGETS) * JSP_VARINT_MAX,
+    LISTING_RECORD = 60000,     /* bytes of a record with rows, so that it fits a chunk */
+    LISTING_HEAD = 4 * JSP_VARINT_MAX,
+    LISTING_SLOTS = 1024,
+    LISTING_IDS = 1 << JSP_ARENA_ID_BITS,
+};
+static const uint32_t listing_none = 1u << 31; /* in of_id: none among the first so many */
+_Static_assert(LISTING_RECORD + LISTING_ROW < 2 * JSP_WIRE_MAX_CHUNK, "scratch");
+_Static_assert(LISTING_ROW + LISTING_HEAD < LISTING_RECORD, "one row fits a record");
+
+/* A listing in the making. */
+struct listing_build {
+    const jsprof_listing *from;
+    struct jsp_listing *to;
+    size_t room;      /* of to->bytes */
+    uint32_t first;   /* row of the record in `rows` */
+    size_t used;
+    uint8_t rows[LISTING_RECORD];
+    uint8_t row[LISTING_ROW];
+};
+
+static uint32_t listing_hash(const char *text, size_t len)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (uint8_t)text[i]) * 16777619u;
+    return hash;
+}
+
+static struct jsp_listing *listing_find(const struct jsp_listings *all, const char *name,
+                                        size_t len)
+{
+    uint32_t hash = listing_hash(name, len);
+    struct jsp_listing *l = all->slots ? all->slots[hash & (all->n_slots - 1)] : NULL;
+    while (l && (l->hash != hash || strlen(l->name) != len || memcmp(l->name, name, len) != 0))
+        l = l->next;
+    return l;
+}
+
+/* -- Encoding --------------------------------------------------------------- */
+
+static int listing_append(struct listing_build *b, const void *bytes, size_t n)
+{
+    struct jsp_listing *to = b->to;
+    if (to->n_bytes + n > JSP_LISTINGS_BYTES)
+        return -E2BIG;
+    if (to->n_bytes + n > b->room) {
+        size_t room = 2 * (to->n_bytes + n);
+        uint8_t *more = realloc(to->bytes, room);
+        if (!more)
+            return -ENOMEM;
+        to->bytes = more;
+        b->room = room;
+    }
+    memcpy(to->bytes + to->n_bytes, bytes, n);
+    to->n_bytes += n;
+    return 0;
+}
+
+static int listing_record(struct listing_build *b, const uint8_t *head, size_t n_head)
+{
+    uint32_t len = (uint32_t)(n_head + b->used);
+    int err = listing_append(b, &len, sizeof len);
+    if (!err)
+        err = listing_append(b, head, n_head);
+    if (!err)
+        err = listing_append(b, b->rows, b->used);
+    b->used = 0;
+    return err;
+}
+
+/* The rows gathered so far, `until` being the next one. */
+static int listing_rows(struct listing_build *b, uint32_t until)
+{
+    uint8_t head[LISTING_HEAD];
+    size_t n = 0;
+    if (!b->used)
+        return 0;
+    head[n++] = JSP_WIRE_LISTING_ROWS;
+    n += jsp_varint_put(head + n, b->to->number);
+    n += jsp_varint_put(head + n, b->first);
+    n += jsp_varint_put(head + n, until - b->first);
+    b->first = until;
+    return listing_record(b, head, n);
+}
+
+static bool listing_row_is_good(const struct listing_build *b, uint32_t i)
+{
+    const jsprof_listing_row *row = &b->from->rows[i];
+    return row->text && row->pc > (i ? b->from->rows[i - 1].pc : 0) &&
+           (!row->n_targets || row->targets) && row->n_targets <= JSPROF_LISTING_TARGETS;
+}
+
+static int listing_row(struct listing_build *b, uint32_t i)
+{
+    const jsprof_listing_row *row = &b->from->rows[i];
+    uint8_t *to = b->row;
+    int err = 0;
+    if (!listing_row_is_good(b, i))
+        return -EINVAL;
+    size_t len = strnlen(row->text, LISTING_TEXT);
+    to += jsp_varint_put(to, row->pc);
+    to += jsp_varint_put(to, row->line);
+    to += jsp_varint_put(to, row->ends);
+    to += jsp_varint_put(to, row->n_targets);
+    for (uint32_t t = 0; t < row->n_targets; t++)
+        to += jsp_varint_put(to, row->targets[t]);
+    to += jsp_varint_put(to, len);
+    memcpy(to, row->text, len);
+    size_t n = (size_t)(to - b->row) + len;
+    if (b->used + n > sizeof b->rows)
+        err = listing_rows(b, i);
+    memcpy(b->rows + b->used, b->row, n);
+    b->used += n;
+    b->to->pcs[i] = row->pc;
+    return err;
+}
+
+static int listing_encode(struct listing_build *b)
+{
+    uint8_t head[LISTING_HEAD + JSP_LABEL_MAX];
+    size_t n = 0, len = b->from->function->len;
+    head[n++] = JSP_WIRE_LISTING;
+    n += jsp_varint_put(head + n, b->to->number);
+    n += jsp_varint_put(head + n, b->from->n_rows);
+    n += jsp_varint_put(head + n, len);
+    memcpy(head + n, b->from->function->text, len);
+    int err = listing_record(b, head, n + len);
+    for (uint32_t i = 0; !err && i < b->from->n_rows; i++)
+        err = listing_row(b, i);
+    return err ? err : listing_rows(b, b->from->n_rows);
+}
+
+/* -- Registering ------------------------------------------------------------ */
+
+static void listing_free(struct jsp_listing *l)
+{
+    if (!l)
+        return;
+    free(l->name);
+    free(l->pcs);
+    free(l->bytes);
+    free(l);
+}
+
+static int listing_make(struct jsp_listing **out, const jsprof_listing *from, uint32_t number)
+{
+    struct listing_build *b = malloc(sizeof *b);
+    struct jsp_listing *l = calloc(1, sizeof *l);
+    int err = b && l ? 0 : -ENOMEM;
+    if (!err) {
+        b->from = from;
+        b->to = l;
+        b->room = b->used = 0;
+        b->first = 0;
+        l->number = number;
+        l->n_rows = from->n_rows;
+        l->name = strdup(from->function->text);
+        l->pcs = calloc((size_t)from->n_rows + 1, sizeof *l->pcs);
+        err = l->name && l->pcs ? listing_encode(b) : -ENOMEM;
+    }
+    free(b);
+    if (err)
+        listing_free(l);
+    else
+        *out = l;
+    return err;
+}
+
+/* Tables for the first listing, and a place for one more. */
+static int listing_reserve(struct jsp_listings *all)
+{
+    if (!all->slots) {
+        all->slots = calloc(LISTING_SLOTS, sizeof *all->slots);
+        all->of_id = calloc(LISTING_IDS, sizeof *all->of_id); /* touched as it is used */
+        all->n_slots = LISTING_SLOTS;
+    }
+    if (all->n == all->room) {
+        uint32_t room = all->room ? 2 * all->room : 64;
+        struct jsp_listing **more = realloc(all->at, room * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        all->at = more;
+        all->room = room;
+    }
+    return all->slots && all->of_id ? 0 : -ENOMEM;
+}
+
+static void listing_link(struct jsp_listings *all, struct jsp_listing *l)
+{
+    struct jsp_listing **slot = &all->slots[l->hash & (all->n_slots - 1)];
+    l->next = *slot;
+    *slot = l;
+}
+
+/* Twice the slots, so that chains stay short; without memory for it they grow. */
+static void listing_spread(struct jsp_listings *all)
+{
+    struct jsp_listing **more = calloc(2 * (size_t)all->n_slots, sizeof *more);
+    if (!more)
+        return;
+    free(all->slots);
+    all->slots = more;
+    all->n_slots *= 2;
+    for (uint32_t i = 0; i < all->n; i++)
+        listing_link(all, all->at[i]);
+}
+
+static size_t listing_size(const struct jsp_listing *l)
+{
+    return sizeof *l + strlen(l->name) + l->n_bytes + l->n_rows * sizeof *l->pcs;
+}
+
+static int listing_keep(struct jsp_listings *all, struct jsp_listing *l)
+{
+    if (all->bytes + listing_size(l) > JSP_LISTINGS_BYTES)
+        return -E2BIG;
+    int err = listing_reserve(all);
+    if (err)
+        return err;
+    l->hash = listing_hash(l->name, strlen(l->name));
+    all->bytes += listing_size(l);
+    all->at[all->n++] = l;
+    listing_link(all, l);
+    if (all->n > all->n_slots)
+        listing_spread(all);
+    return 0;
+}
+
+int jsp_listings_add(struct jsp_listings *all, const jsprof_listing *from)
+{
+    struct jsp_listing *same = listing_find(all, from->function->text, from->function->len);
+    struct jsp_listing *l;
+    int err = listing_make(&l, from, same ? same->number : all->n);
+    if (err)
+        return err;
+    if (!same) {
+        err = listing_keep(all, l);
+    } else if (same->n_bytes != l->n_bytes || memcmp(same->bytes, l->bytes, l->n_bytes) != 0) {
+        err = -EEXIST;
+        same->is_shared = true;
+        all->unsettled = same->number < all->unsettled ? same->number : all->unsettled;
+    }
+    if (same || err)
+        listing_free(l);
+    return err;
+}
+
+void jsp_listings_free(struct jsp_listings *all)
+{
+    for (uint32_t i = 0; i < all->n; i++)
+        listing_free(all->at[i]);
+    free(all->slots);
+    free(all->at);
+    free(all->of_id);
+    *all = (struct jsp_listings){ .arena = all->arena };
+}
+
+/* -- Samples ---------------------------------------------------------------- */
+
+/* A label that had no listing is looked up again when there are more of them. */
+static struct jsp_listing *listing_of(struct jsp_listings *all, uint32_t label)
+{
+    uint32_t *known = &all->of_id[label % LISTING_IDS];
+    if (*known && *known < listing_none)
+        return all->at[*known - 1];
+    if (*known == (listing_none | all->n))
+        return NULL;
+    const struct jsp_label *name = jsp_arena_label(all->arena, label);
+    struct jsp_listing *l = listing_find(all, name->text, name->len);
+    *known = l ? l->number + 1 : listing_none | all->n;
+    return l;
+}
+
+/* The last row that begins at or before the pc. */
+static uint32_t listing_row_of(const struct jsp_listing *l, uint64_t pc)
+{
+    uint32_t low = 0, high = l->n_rows;
+    if (pc - l->pcs[0] < l->n_rows && l->pcs[pc - l->pcs[0]] == pc)
+        return (uint32_t)(pc - l->pcs[0]) + 1; /* pcs that go up by one */
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (l->pcs[mid] <= pc)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+uint32_t jsp_listings_row(struct jsp_listings *all, uint32_t label, uint64_t pc)
+{
+    struct jsp_listing *l = all->n && pc ? listing_of(all, label) : NULL;
+    uint32_t row = l ? listing_row_of(l, pc) : 0;
+    if (row && !l->is_wanted) {
+        l->is_wanted = true;
+        all->unsettled = l->number < all->unsettled ? l->number : all->unsettled;
+    }
+    return row;
+}
+
+/* -- Writing ---------------------------------------------------------------- */
+
+/* What tells of losses must find room behind it. */
+static int listing_chunk(struct jsp_writer *w, const uint8_t *bytes, size_t n)
+{
+    if (w->used + n + sizeof(struct jsp_wire_chunk) + JSP_WRITER_SPARE > w->capacity)
+        return -ENOBUFS;
+    return jsp_writer_chunk(w, JSP_WIRE_FILE_LISTINGS, bytes, n);
+}
+
+static int listing_tell(struct jsp_listing *l, struct jsp_writer *w)
+{
+    uint8_t shared[1 + JSP_VARINT_MAX] = { JSP_WIRE_LISTING_OTHER };
+    uint32_t len;
+    int err = 0;
+    for (; !err && l->told < l->n_bytes; l->told += err ? 0 : sizeof len + len) {
+        memcpy(&len, l->bytes + l->told, sizeof len);
+        err = listing_chunk(w, l->bytes + l->told + sizeof len, len);
+    }
+    if (!err && l->is_shared && !l->is_shared_told) {
+        size_t n = 1 + jsp_varint_put(shared + 1, l->number);
+        err = listing_chunk(w, shared, n);
+        l->is_shared_told = !err;
+    }
+    return err;
+}
+
+int jsp_listings_write(struct jsp_listings *all, struct jsp_writer *w)
+{
+    for (; all->unsettled < all->n; all->unsettled++) {
+        struct jsp_listing *l = all->at[all->unsettled];
+        int err = l->is_wanted ? listing_tell(l, w) : 0;
+        if (err)
+            return err;
+    }
+    return 0;
+}

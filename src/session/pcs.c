@@ -1,0 +1,67 @@
+/* session/pcs.c - which rows of its listings each sample stands on. See listing.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "capture/varint.h"
+#include "capture/wire.h"
+#include "listing.h"
+
+void jsp_pcs_drop(struct jsp_pcs *pcs)
+{
+    pcs->count = 0;
+    pcs->used = 0;
+}
+
+/* The block with its head, as one chunk. */
+void jsp_pcs_write(struct jsp_pcs *pcs, struct jsp_writer *w)
+{
+    uint8_t chunk[JSP_PCS_BLOCK + 1 + 2 * JSP_VARINT_MAX];
+    size_t head = 0;
+
+    if (!pcs->count)
+        return;
+    chunk[head++] = JSP_WIRE_BLOCK;
+    head += jsp_varint_put(chunk + head, pcs->first);
+    head += jsp_varint_put(chunk + head, pcs->count);
+    memcpy(chunk + head, pcs->block, pcs->used);
+    if (jsp_writer_chunk(w, JSP_WIRE_FILE_PCS, chunk, head + pcs->used) == 0)
+        jsp_pcs_drop(pcs);
+}
+
+static bool pcs_fits(const struct jsp_pcs *pcs, uint32_t n)
+{
+    return pcs->used + (2 + n) * JSP_VARINT_MAX <= sizeof pcs->block;
+}
+
+bool jsp_pcs_has_room(struct jsp_pcs *pcs, struct jsp_writer *w, uint32_t n)
+{
+    if (!pcs_fits(pcs, n))
+        jsp_pcs_write(pcs, w);
+    return pcs_fits(pcs, n);
+}
+
+void jsp_pcs_put(struct jsp_pcs *pcs, struct jsp_listings *all,
+                 const struct jsp_frames *frames, uint64_t ordinal)
+{
+    uint32_t rows[JSP_FRAMES_KEPT], n = 0;
+    if (!all->n)
+        return;
+    for (uint32_t i = 0; i < frames->n; i++) {
+        const struct jsp_merged *frame = &frames->at[i];
+        rows[i] = frame->native ? 0 : jsp_listings_row(all, frame->id, frame->pc);
+        n = rows[i] ? i + 1 : n;
+    }
+    if (!n)
+        return;
+    if (!pcs->count++)
+        pcs->first = pcs->next = ordinal;
+    uint8_t *to = pcs->block + pcs->used;
+    to += jsp_varint_put(to, ordinal - pcs->next);
+    to += jsp_varint_put(to, n);
+    for (uint32_t i = 0; i < n; i++)
+        to += jsp_varint_put(to, rows[i]);
+    pcs->used = (uint32_t)(to - pcs->block);
+    pcs->next = ordinal + 1;
+}
