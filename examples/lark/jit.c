@@ -31,6 +31,7 @@ struct lark_native {
 struct lark_jit {
     struct lark_pool pool;
     uint32_t threshold;
+    bool no_rows;
     struct lark_native *natives;
     uint64_t n_compiled, n_discarded, n_refused;
 };
@@ -41,7 +42,7 @@ typedef bool (*jit_native_fn)(struct lark *l, struct lark_value *slots,
 bool lark_jit_open(struct lark *l, const struct lark_jit_options *options)
 {
     struct lark_jit *jit = lark_heap_resize(NULL, sizeof(*jit));
-    *jit = (struct lark_jit){ .threshold = options->threshold };
+    *jit = (struct lark_jit){ .threshold = options->threshold, .no_rows = options->no_rows };
     if (!lark_pool_open(&jit->pool, options->cache_bytes)) {
         free(jit);
         return false;
@@ -125,7 +126,7 @@ static void jit_register(struct lark_jit *jit, const struct lark_native *native,
         .lines = t->lines,
         .n_lines = t->n_lines,
         .rows = t->code.rows,
-        .n_rows = t->code.n_rows,
+        .n_rows = jit->no_rows ? 0 : t->code.n_rows,
         .pcs = t->pcs,
         .n_pcs = native->f->n_ops,
     };

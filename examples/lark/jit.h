@@ -13,6 +13,7 @@
 
 struct lark_jit_options {
     bool off;
+    bool no_rows;         /* leave the profiler to the frame pointers */
     uint32_t threshold;   /* calls and rounds before a function is compiled */
     uint32_t cache_bytes; /* for all native code */
 };

@@ -22,6 +22,7 @@ static const char main_help[] =
     "  --jit=on|off           make native code of hot functions (default on)\n"
     "  --jit-threshold=N      calls and rounds of loops that make one hot (default 500)\n"
     "  --jit-cache-bytes=N    memory for native code, reused (default 1048576)\n"
+    "  --jit-rows=on|off      tell the profiler how to unwind it (default on)\n"
     "  --jit-stats            say at the end how much was compiled\n"
     "  --help, --version\n"
     "\n"
@@ -79,6 +80,10 @@ static int main_jit_option(const char *arg, struct main_options *options)
     } else if ((value = main_value(arg, "--jit-cache-bytes"))) {
         if (!main_number(value, LARK_JIT_CACHE_MOST, &jit->cache_bytes))
             return main_usage("--jit-cache-bytes wants 1 to 1073741824, not ", value);
+    } else if ((value = main_value(arg, "--jit-rows"))) {
+        jit->no_rows = !strcmp(value, "off");
+        if (!jit->no_rows && strcmp(value, "on"))
+            return main_usage("--jit-rows wants on or off, not ", value);
     } else if (!strcmp(arg, "--jit-stats")) {
         options->jit_stats = true;
     } else {

@@ -97,6 +97,15 @@ bool jsp_jitrows_label(struct jsp_jitrows *rows, uint64_t pc, uint32_t *label)
     return true;
 }
 
+bool jsp_jitrows_bounds(struct jsp_jitrows *rows, uint64_t pc, struct jsp_frame_code *code)
+{
+    struct jsp_jitrows_range range;
+    if (!jitrows_range(rows, pc, &range))
+        return false;
+    *code = (struct jsp_frame_code){ range.start, range.end };
+    return true;
+}
+
 static void jitrows_begin(struct jsp_jitrows *rows)
 {
     /* ORDER: relaxed. Writers hold a lock. */

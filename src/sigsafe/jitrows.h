@@ -8,6 +8,7 @@
  *                      SIGPROF handler   any thread, under the codes' lock
  *   jsp_jitrows_find         yes                    -
  *   jsp_jitrows_label        yes                    -
+ *   jsp_jitrows_bounds       yes                    -
  *   jsp_jitrows_add           -                    yes
  *   jsp_jitrows_remove        -                    yes
  *
@@ -16,7 +17,7 @@
 #ifndef JSP_SIGSAFE_JITROWS_H
 #define JSP_SIGSAFE_JITROWS_H
 
-#include "room.h"
+#include "frame.h"
 
 struct jsp_jitrows_range {
     uint64_t start, end;
@@ -50,6 +51,9 @@ enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
 
 /* The label of the code at pc. False: none is registered, or it can not be told now. */
 bool jsp_jitrows_label(struct jsp_jitrows *rows, uint64_t pc, uint32_t *label);
+
+/* Where the code at pc begins and ends. False: as above; *code is untouched. */
+bool jsp_jitrows_bounds(struct jsp_jitrows *rows, uint64_t pc, struct jsp_frame_code *code);
 
 /* There is room for one more: n < capacity. The range overlaps none that is there. */
 void jsp_jitrows_add(struct jsp_jitrows *rows, const struct jsp_jitrows_range *range);

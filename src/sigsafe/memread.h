@@ -7,6 +7,10 @@
  * a window at a time, so that a walk over a foreign stack is not a call a word, and
  * a walk may ask it JSP_MEMREAD_CALLS times.
  *
+ * Where a sandbox or an emulator has no such call, the kernel is asked whether the
+ * memory can be read, and a plain load follows. Between the two another thread could
+ * unmap it; what a stack or code that runs right now lies in, nobody unmaps.
+ *
  *                       SIGPROF handler   any thread, for itself
  *   jsp_memread_init           -                   yes
  *   jsp_memread_begin         yes                  yes
@@ -26,6 +30,8 @@ struct jsp_memread {
     /* Constant after init. */
     uintptr_t low, high; /* the thread's stack; equal: not known */
     pid_t pid;
+
+    bool probes;         /* the kernel would not copy: it said so once */
 
     /* Of one walk. */
     uintptr_t plain;     /* first address for a plain load */

@@ -4,6 +4,8 @@
  */
 #include "unwind_step.h"
 
+#include "frame.h"
+
 enum {
     STEP_FAR_FRAME = 1 << 24,       /* a frame pointer further up than this is none */
     STEP_NEAR_CODE = 128 << 20,     /* unknown code this near is taken for the same */
@@ -175,6 +177,22 @@ static int step_by_pointer(struct jsp_unwind_walk *w)
     return step_to(w, &to);
 }
 
+/* Before its frame stands, or after it was taken down. False: by its pointer. */
+static bool step_by_instructions(struct jsp_unwind_walk *w, int *stop)
+{
+    struct jsp_frame_code code = { 0, 0 };
+    struct jsp_regs_core to;
+    if (!w->is_exact)
+        return false;
+    if (w->u->jit)
+        jsp_jitrows_bounds(w->u->jit, w->at.pc, &code);
+    if (!jsp_frame_leave(&w->u->mem, &code, &w->at, &to) ||
+        !step_is_code(w, jsp_regs_strip(to.pc)))
+        return false;
+    *stop = step_to(w, &to);
+    return true;
+}
+
 static int step_by_host_row(struct jsp_unwind_walk *w, const jsprof_code_row *row)
 {
     struct jsp_regs_core to = w->at;
@@ -231,7 +249,10 @@ static int step_without_rows(struct jsp_unwind_walk *w)
     if (is == JSP_JITROWS_NONE && step_at_trampoline(w))
         return step_cross(w);
     const jsprof_frame *caller = is == JSP_JITROWS_NONE ? step_caller(w) : NULL;
-    return caller ? step_by_caller(w, caller) : step_by_pointer(w);
+    if (caller)
+        return step_by_caller(w, caller);
+    int stop;
+    return step_by_instructions(w, &stop) ? stop : step_by_pointer(w);
 }
 
 int jsp_unwind_step(struct jsp_unwind_walk *w, uint32_t how)

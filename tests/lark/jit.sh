@@ -80,6 +80,7 @@ check 'too deep is an error in native code' \
 check 'its trace is native as well' \
     [ "$(grep -c '  in f (.*deep.lark:2)' "$SCRATCH/says.err")" = 8 ]
 check 'bad --jit' says 2 'lark: --jit wants on or off, not maybe*' "$LARK" --jit=maybe x
+check 'bad --jit-rows' says 2 'lark: --jit-rows wants on or off, not 1*' "$LARK" --jit-rows=1 x
 check 'bad threshold' \
     says 2 'lark: --jit-threshold wants*not 0*' "$LARK" --jit-threshold=0 x
 check 'bad cache' \

@@ -99,6 +99,9 @@ check 'every stack is possible, compiled' all_possible native
 cat "$SCRATCH/check.out"
 check 'every stack is possible, compiled at once' all_possible eager --jit-threshold=1
 cat "$SCRATCH/check.out"
+check 'every stack is possible, compiled and walked without rows' \
+    all_possible pointer --jit-threshold=1 --jit-rows=off
+cat "$SCRATCH/check.out"
 check 'every stack is possible, while code memory is reused' \
     all_possible reused --jit-threshold=1 --jit-cache-bytes=9000
 cat "$SCRATCH/check.out"
@@ -111,10 +114,28 @@ turns_kept() # OPTION...
     stacks "$SCRATCH/turns.cap" | sed 's/\[no$//' >"$SCRATCH/stacks.txt"
     turns='main( (clock|float|args|ping( pong ping)*( pong)?))?( compilation)?'
     grep -Ev "^($turns|compilation)?\$" "$SCRATCH/stacks.txt" && return 1
-    [ "$(grep -c 'ping pong ping' "$SCRATCH/stacks.txt")" -ge 300 ]
+    [ "$(grep -c 'ping pong ping' "$SCRATCH/stacks.txt")" -ge 300 ] && runners_kept
+}
+
+# The C function that runs a Lark function is right outside of it, wherever in its
+# prologue or epilogue it was.
+runners_kept()
+{
+    "$JSPROF_TOOL" dump "$SCRATCH/turns.cap" | awk '
+        length($1) != 16 { bad += inside && sample; sample = / SAMPLE /; inside = 0 }
+        inside && $2 != "lark_jit_run" && $2 != "lark_run_function" { print; bad++ }
+        inside { good++ }
+        { inside = $1 ~ /^e0000000/ && ($2 == "ping" || $2 == "pong") }
+        END {
+            printf "%d run by what runs them, %d not\n", good - bad, bad
+            exit bad || good < 1000
+        }'
 }
 check 'functions that take turns do so in every stack, interpreted' turns_kept --jit=off
 check 'functions that take turns do so in every stack, compiled' turns_kept --jit-threshold=1
+check 'functions that take turns do so in every stack, compiled and walked without rows' \
+    turns_kept --jit-threshold=1 --jit-rows=off
+cat "$SCRATCH/check.out"
 
 lines_known() # OPTION
 {

@@ -64,7 +64,7 @@ static const char *text_of(const jsprof_backtrace_frame *of, int n)
     for (int i = 0; i < n; i++) {
         const char *name = of[i].name;
         for (size_t k = 0; !name && k < sizeof known / sizeof *known; k++)
-            if (of[i].pc - 1 - (uintptr_t)known[k].start <
+            if (of[i].pc - (i != 0) - (uintptr_t)known[k].start <
                 (uintptr_t)known[k].end - (uintptr_t)known[k].start)
                 name = known[k].name;
         if (name)

@@ -1,21 +1,39 @@
-/* unit/memread_test.c - src/sigsafe/memread.c: garbage addresses are refused, not read.
+/* unit/memread_test.c - src/sigsafe/memread.c: garbage addresses are refused, not read,
+ * by the kernel's copy and by the probe that takes its place.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <sys/mman.h>
+
 #include "sigsafe/memread.h"
 
 #include "test.h"
 
+enum { PAGE = 4096 };
+
 static struct jsp_memread mem;
 
-TEST(last_address_there_is_does_not_crash_a_thread_whose_stack_is_not_known)
+static void begin(bool probes)
+{
+    jsp_memread_init(&mem, 0, 0, getpid());
+    mem.probes = probes;
+}
+
+static void check_last_addresses(bool probes)
 {
     uint64_t value = 7;
     uint8_t bytes[8];
-    jsp_memread_init(&mem, 0, 0, getpid());
-    for (uintptr_t at = UINTPTR_MAX - 8; at; at++)
+    for (uintptr_t at = UINTPTR_MAX - 8; at; at++) {
+        begin(probes);
         CHECK(!jsp_memread_word(&mem, at, &value) && !jsp_memread_bytes(&mem, at, bytes, 1));
+    }
     CHECK_EQ(value, 7);
+}
+
+TEST(last_address_there_is_does_not_crash_a_thread_whose_stack_is_not_known)
+{
+    check_last_addresses(false);
+    check_last_addresses(true);
 }
 
 TEST(own_stack_is_read_and_what_lies_past_its_end_is_not_read_plainly)
@@ -31,9 +49,58 @@ TEST(own_stack_is_read_and_what_lies_past_its_end_is_not_read_plainly)
     CHECK_EQ(mem.calls, JSP_MEMREAD_CALLS);
 }
 
+/* A page that can be read, one that can not, one that was unmapped. */
+static void check_pages(bool probes)
+{
+    uint8_t bytes[16];
+    uint64_t value = 0;
+    uint8_t *page = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                         -1, 0);
+    if (!CHECK(page != MAP_FAILED))
+        return;
+    memset(page, 9, 3 * PAGE);
+    mprotect(page + PAGE, PAGE, PROT_NONE);
+    munmap(page + 2 * PAGE, PAGE);
+    uintptr_t at = (uintptr_t)page;
+    begin(probes);
+    CHECK(jsp_memread_word(&mem, at, &value) && value == 0x0909090909090909);
+    CHECK(jsp_memread_word(&mem, at + PAGE - 8, &value));
+    CHECK(jsp_memread_bytes(&mem, at + PAGE - sizeof bytes, bytes, sizeof bytes));
+    CHECK_EQ(bytes[15], 9);
+    CHECK(!jsp_memread_bytes(&mem, at + PAGE - 15, bytes, sizeof bytes));
+    CHECK(!jsp_memread_word(&mem, at + PAGE - 4, &value));
+    CHECK(!jsp_memread_word(&mem, at + PAGE, &value));
+    CHECK(!jsp_memread_word(&mem, at + 2 * PAGE, &value));
+    munmap(page, 2 * PAGE);
+    begin(probes);
+    CHECK(!jsp_memread_word(&mem, at, &value));
+}
+
+TEST(memory_that_can_not_be_read_is_refused_by_the_kernels_copy)
+{
+    check_pages(false);
+}
+
+TEST(memory_that_can_not_be_read_is_refused_by_the_probe)
+{
+    check_pages(true);
+}
+
+TEST(what_the_probe_compares_with_is_read_without_waiting_for_it)
+{
+    alignas(8) static uint32_t unlikely[2] = { 0x5EED1E55, 0x5EED1E55 };
+    uint64_t value = 0;
+    begin(true);
+    CHECK(jsp_memread_word(&mem, (uintptr_t)unlikely, &value));
+    CHECK_EQ(value, 0x5EED1E555EED1E55);
+}
+
 int main(void)
 {
     RUN(last_address_there_is_does_not_crash_a_thread_whose_stack_is_not_known);
     RUN(own_stack_is_read_and_what_lies_past_its_end_is_not_read_plainly);
+    RUN(memory_that_can_not_be_read_is_refused_by_the_kernels_copy);
+    RUN(memory_that_can_not_be_read_is_refused_by_the_probe);
+    RUN(what_the_probe_compares_with_is_read_without_waiting_for_it);
     return DONE();
 }

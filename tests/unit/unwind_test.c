@@ -49,15 +49,6 @@ static bool is_end(enum jsp_unwind_stop stop)
 #endif
 }
 
-/* An emulator, or a sandbox, may not have the call that foreign stacks need. */
-static bool has_kernel_reads(void)
-{
-    uint64_t value = 7, got = 0;
-    struct jsp_memread mem;
-    jsp_memread_init(&mem, 0, 0, getpid());
-    return jsp_memread_word(&mem, (uintptr_t)&value, &got) && got == value;
-}
-
 /* -- Good stacks ------------------------------------------------------------------- */
 
 static uintptr_t called_from[8];
@@ -104,10 +95,6 @@ TEST(a_full_list_keeps_the_innermost)
 
 TEST(a_stack_of_unknown_bounds_is_read_through_the_kernel)
 {
-    if (!has_kernel_reads()) {
-        SKIP("needs process_vm_readv");
-        return;
-    }
     struct jsp_unwinder *other = malloc(sizeof *other);
     struct jsp_rec_native again[MOST];
     struct jsp_unwound to = { again, MOST, 0 };
@@ -136,10 +123,6 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
 
 TEST(a_signal_handler_is_left_through_its_trampoline)
 {
-    if (!has_kernel_reads()) {
-        SKIP("needs process_vm_readv");
-        return;
-    }
     static uint8_t other[1 << 16];
     stack_t stack = { .ss_sp = other, .ss_size = sizeof other };
     struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
