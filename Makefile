@@ -230,8 +230,17 @@ $(B)/lib/libjsprof.so.$(VERSION): $(call objects,$(LIB_SRC)) src/jsprof.map
 $(B)/lib/libjsprof.so: $(B)/lib/libjsprof.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(@D)/$(SONAME) && ln -sf $(SONAME) $@
 
+# The page of `jsprof html`, as bytes.
+PAGE_DIR = src/export/html
+$(B)/html_page.c: $(PAGE_DIR)/embed.sh $(wildcard $(PAGE_DIR)/*)
+	@mkdir -p $(@D)
+	@echo '  PAGE  $@'
+	$(Q)sh $< $(PAGE_DIR)/page.html >$@
+$(B)/obj/html_page.o: $(B)/html_page.c $(B)/obj/flags
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
 # For the tool and the tests: every object but the command's own, to choose from.
-$(B)/obj/inner.a: $(call objects,$(INNER_SRC))
+$(B)/obj/inner.a: $(call objects,$(INNER_SRC)) $(B)/obj/html_page.o
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 

@@ -14,7 +14,8 @@ struct cli_command {
     int (*run)(struct cli_arguments *a); /* returns the exit status */
 };
 
-extern const struct cli_command cli_info, cli_report, cli_tree, cli_convert, cli_dump;
+extern const struct cli_command cli_info, cli_report, cli_tree, cli_convert, cli_html,
+    cli_dump;
 extern const struct cli_command cli_annotate;
 
 /* Exactly one file was named: returns it, or NULL when the error has been said. */

@@ -14,7 +14,7 @@
 static const struct cli_command *const main_commands[] = { &cli_info, &cli_report,
                                                            &cli_tree, &cli_convert,
                                                            &cli_annotate,
-                                                           &cli_dump };
+                                                           &cli_html, &cli_dump };
 enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
 
 static const char main_head[] =

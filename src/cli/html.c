@@ -1,0 +1,129 @@
+/* html.c - `jsprof html`: a capture, or two to compare, as a page for a browser.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/html.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/filter.h"
+#include "cli/outfile.h"
+#include "jsprof.h"
+
+static const char html_help[] =
+    "usage: jsprof html [OPTION]... FILE [FILE] -o PAGE.html\n"
+    "\n"
+    "One page that any browser opens, without a network: flame graph, time order,\n"
+    "callers and callees, tables, timeline. Two files: what the second has more of.\n"
+    "\n"
+    "  -o PAGE, --output PAGE   write there (- is standard output)\n"
+    "  --lines                  lines of native code too\n"
+    "\n" CLI_FILTER_HELP
+    "Native frames can be switched on and off in the page: --native and --vm say\n"
+    "what it starts with.\n";
+
+struct html_run {
+    struct cli_filter filter;
+    const char *output;
+    struct cli_capture captures[JSP_HTML_MOST];
+    struct jsp_html_times times[JSP_HTML_MOST];
+    struct jsp_html_capture parts[JSP_HTML_MOST];
+    uint32_t n; /* of them, that are open */
+};
+
+static int html_open(struct html_run *r, const struct cli_arguments *a)
+{
+    for (; r->n < (uint32_t)a->n_files; r->n++) {
+        struct cli_capture *c = &r->captures[r->n];
+        struct jsp_profile_options load = { .sampled = jsp_html_times_add,
+                                            .sampled_context = &r->times[r->n] };
+        r->filter.load = &load;
+        int status = cli_filter_open(c, a->files[r->n], &r->filter, a->command);
+        if (status)
+            return status;
+        if (c->profile.samples == 0) {
+            r->n++;
+            return cli_no_samples(c);
+        }
+        r->parts[r->n] = (struct jsp_html_capture){ &c->profile, c->select,
+                                                    &r->times[r->n], c->label };
+    }
+    return CLI_OK;
+}
+
+/* The page has all frames, and begins with those that other commands show. */
+static uint32_t html_hidden(const struct html_run *r)
+{
+    const uint32_t loops = 1u << JSP_HTML_LOOP;
+    switch (r->parts[0].select.show) {
+    case JSP_SHOW_ALL:
+        return 0;
+    case JSP_SHOW_VM:
+        return loops | 1u << JSPROF_KIND_NATIVE | 1u << JSP_KIND_KERNEL;
+    default:
+        return loops;
+    }
+}
+
+static int html_write(struct html_run *r)
+{
+    struct cli_outfile file;
+    int status = cli_outfile_open(&file, r->output);
+    if (status)
+        return status;
+    struct jsp_html page = { r->parts, r->n, html_hidden(r), &file.sink };
+    int err = jsp_html_write(&page);
+    if (err < 0)
+        status = cli_fail(file.label, "%s", strerror(-err));
+    for (uint32_t i = 0; i < r->n; i++)
+        cli_native_complain(&r->captures[i]);
+    return cli_outfile_close(&file, status);
+}
+
+static int html_check(struct html_run *r, const struct cli_arguments *a)
+{
+    if (a->n_files == 0)
+        return cli_usage(a->command, "no capture named");
+    if (a->n_files > JSP_HTML_MOST)
+        return cli_usage(a->command, "one capture, or two to compare, not %d", a->n_files);
+    if (!r->output)
+        return cli_usage(a->command, "where to? -o PAGE.html (or -o - for standard output)");
+    for (int i = 0; i < a->n_files; i++)
+        if (i > 0 && strcmp(a->files[i], "-") == 0 && strcmp(a->files[0], "-") == 0)
+            return cli_usage(a->command, "standard input is only there once");
+    return CLI_OK;
+}
+
+static int html_run(struct cli_arguments *a)
+{
+    struct html_run *r = calloc(1, sizeof *r);
+    if (!r)
+        return cli_fail(a->command, "%s", strerror(ENOMEM));
+    const struct cli_option options[] = { { "o", NULL, &r->output, NULL },
+                                          { "output", NULL, &r->output, NULL },
+                                          { "lines", &r->filter.native.has_lines, NULL,
+                                            NULL },
+                                          CLI_FILTER_OPTIONS(&r->filter),
+                                          { 0 } };
+    int status = cli_options(a, options) ? CLI_USAGE : html_check(r, a);
+    if (status == CLI_OK)
+        status = html_open(r, a);
+    if (status == CLI_OK)
+        status = html_write(r);
+    for (uint32_t i = 0; i < r->n; i++)
+        cli_close(&r->captures[i]);
+    for (uint32_t i = 0; i < JSP_HTML_MOST; i++)
+        jsp_html_times_free(&r->times[i]);
+    free(r);
+    return status;
+}
+
+const struct cli_command cli_html = {
+    .name = "html",
+    .summary = "a page for a browser: flame graph, timeline, tables; two: their difference",
+    .help = html_help,
+    .run = html_run,
+};

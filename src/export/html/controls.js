@@ -1,0 +1,146 @@
+/* controls.js - the switches: threads, frames, measure, which capture.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Each changes the one state and asks for an update; see app.js.
+ */
+
+/* A small window of check boxes below a button; Escape or a click elsewhere closes it. */
+class Popup {
+    constructor() {
+        this.popup = byId('popup');
+        document.addEventListener('pointerdown', e => {
+            if (!this.popup.contains(e.target) && e.target !== this.button)
+                this.close();
+        });
+        this.popup.addEventListener('keydown', e => {
+            if (e.key !== 'Escape')
+                return;
+            e.stopPropagation();
+            this.button.focus();
+            this.close();
+        });
+    }
+
+    toggle(button, ...content) {
+        if (this.button === button && !this.popup.hidden) {
+            this.close();
+            return;
+        }
+        this.button = button;
+        button.setAttribute('aria-expanded', 'true');
+        this.popup.setAttribute('aria-label', button.parentElement.firstChild.textContent);
+        this.popup.replaceChildren(...content);
+        this.popup.hidden = false;
+        const area = button.getBoundingClientRect();
+        this.popup.style.top = area.bottom + scrollY + 4 + 'px';
+        this.popup.style.left = Math.max(4, Math.min(area.left,
+            innerWidth - this.popup.offsetWidth - 8)) + 'px';
+        this.popup.querySelector('input, button')?.focus();
+    }
+
+    close() {
+        this.button?.setAttribute('aria-expanded', 'false');
+        this.popup.hidden = true;
+    }
+}
+
+function checkLine(text, isOn, change, swatch) {
+    const box = element('input', { type: 'checkbox', onchange: () => change(box.checked) });
+    box.checked = isOn;
+    return element('label', { class: 'check' }, box, ...swatch ? [swatch] : [], text);
+}
+
+function threadMenu(popup, app) {
+    const { meta } = app.profile, { threads } = app.state, button = byId('threads');
+    const set = change => {
+        change();
+        app.update();
+    };
+    const lines = meta.threads.map((t, i) => checkLine(
+        `${threadLabel(meta, t)} (${t.pid === t.tid ? '' : t.pid + '/'}${t.tid})`,
+        threads[i], isOn => set(() => { threads[i] = isOn; })));
+    const all = element('button', { type: 'button', onclick: () => {
+        set(() => threads.fill(true));
+        popup.close();
+    } }, 'all threads');
+    popup.toggle(button, all, ...lines);
+}
+
+/* The kinds that there are in the profile, each with a bit of hiddenKinds. */
+function kindMenu(popup, app) {
+    const present = new Set();
+    for (let f = 0; f < app.profile.frame.function.length; f++)
+        present.add(kindOfFrame(app.profile.frame, f));
+    const lines = [...present].sort((a, b) => a - b).map(k => {
+        const swatch = element('span', { class: 'swatch' });
+        swatch.style.background = kindColor(k, 0.5);
+        return checkLine(KINDS[k].name, !(app.state.hiddenKinds >> k & 1), isOn => {
+            app.state.hiddenKinds = isOn ? app.state.hiddenKinds & ~(1 << k)
+                                         : app.state.hiddenKinds | 1 << k;
+            app.update();
+        }, swatch);
+    });
+    popup.toggle(byId('kinds'), ...lines);
+}
+
+function fillMetrics(app) {
+    const { captures } = app.profile.meta, units = captures.map(c => c.unit);
+    const select = byId('metric'), options = [];
+    if (!units.includes('count'))
+        options.push(['value', units.includes('wall') ? 'elapsed time' : 'CPU time']);
+    options.push(['samples', 'samples']);
+    select.replaceChildren(...options.map(([value, text]) =>
+        element('option', { value }, text)));
+    app.state.metric = options[0][0];
+    select.addEventListener('change', () => {
+        app.state.metric = select.value;
+        app.update();
+    });
+}
+
+function fillCaptures(app) {
+    const { captures } = app.profile.meta, select = byId('capture');
+    if (captures.length < 2)
+        return;
+    byId('capture-label').hidden = false;
+    select.replaceChildren(element('option', { value: '0,1' }, 'difference'),
+        element('option', { value: '0' }, 'before: ' + harmless(captures[0].label)),
+        element('option', { value: '1' }, 'after: ' + harmless(captures[1].label)));
+    select.addEventListener('change', () => {
+        app.state.captures = select.value.split(',').map(Number);
+        app.timeline.setLanes(app.state.captures);
+        app.update();
+    });
+}
+
+/* What the buttons say of what they hide. */
+function describeSwitches(app) {
+    const { threads, hiddenKinds } = app.state, { meta } = app.profile;
+    const on = threads.filter(Boolean).length;
+    byId('threads').textContent = on === threads.length ? 'all'
+        : on === 1 ? threadLabel(meta, meta.threads[threads.indexOf(true)])
+        : `${on} of ${threads.length}`;
+    byId('kinds').textContent = hiddenKinds === 0 ? 'all'
+        : hiddenKinds === 1 << KIND_LOOP ? 'usual' : 'some';
+}
+
+function showLegend(app) {
+    const { view, colors } = app;
+    const part = (color, text) => {
+        const swatch = element('span', { class: 'swatch' });
+        swatch.style.background = color;
+        return element('span', {}, swatch, text);
+    };
+    if (view.isDiff && app.state.view !== 'time') {
+        byId('legend').replaceChildren(part(changeColor(1, true), 'more than before'),
+            part(changeColor(-1, true), 'less'), part(changeColor(0, false), 'chance'));
+        return;
+    }
+    const kinds = new Set();
+    for (let fn = 0; fn < view.profile.names.length; fn++)
+        kinds.add(colors.kindOf(fn));
+    byId('legend').replaceChildren(...[...kinds].sort((a, b) => a - b)
+        .filter(k => !(app.state.hiddenKinds >> k & 1))
+        .map(k => part(kindColor(k, 0.5), KINDS[k].name)));
+}

@@ -1,0 +1,128 @@
+/* decode.js - the data of the page -> a profile in flat arrays.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Nodes of the call tree are numbered so that a caller stands before what it called; 0 is
+ * the root. A stack says where samples end: node, thread, line. What a stack had in a
+ * span of time stands in at*[], of span s from spanStart[s] up to spanStart[s + 1].
+ */
+
+function fromBase64(text) {
+    const raw = atob(text), bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++)
+        bytes[i] = raw.charCodeAt(i);
+    return bytes;
+}
+
+function varintReader(bytes) {
+    let at = 0;
+    return () => {
+        let byte = bytes[at++], value = byte & 127;
+        for (let scale = 128; byte > 127; scale *= 128) {
+            byte = bytes[at++];
+            value += (byte & 127) * scale;
+        }
+        return value;
+    };
+}
+
+function decodeTree(next, nodes, frames) {
+    const calls = Array.from({ length: frames + 1 }, () => []);
+    for (let n = next(); n > 0; n--)
+        calls[next()].push(next());
+    const tree = {
+        parent: new Int32Array(nodes), frame: new Int32Array(nodes).fill(-1),
+        firstChild: new Int32Array(nodes), nextSibling: new Int32Array(nodes),
+    };
+    const last = new Int32Array(nodes); /* child of each node so far */
+    for (let node = 1, parent = 0; node < nodes; node++) {
+        const code = next(), isLeaf = code & 1;
+        tree.parent[node] = parent;
+        tree.frame[node] = calls[tree.frame[parent] + 1][(code - isLeaf) / 2];
+        if (last[parent])
+            tree.nextSibling[last[parent]] = node;
+        else
+            tree.firstChild[parent] = node;
+        last[parent] = node;
+        if (isLeaf)
+            for (let up = next(); up > 0; up--)
+                parent = tree.parent[parent];
+        else
+            parent = node;
+    }
+    return tree;
+}
+
+function decodeStacks(next, n) {
+    const stacks = { node: new Int32Array(n), thread: new Int32Array(n),
+                     place: new Int32Array(n) };
+    for (let i = 0, node = 0, thread = 0; i < n; i++) {
+        const code = next();
+        node += Math.floor(code / 2);
+        if (code % 2 === 0)
+            thread = next();
+        stacks.node[i] = node;
+        stacks.thread[i] = thread;
+        stacks.place[i] = next();
+    }
+    return stacks;
+}
+
+function decodeTime(next, meta) {
+    const time = {
+        spanStart: new Uint32Array(meta.spans + 1), stack: new Int32Array(meta.times),
+        samples: new Float64Array(meta.times), value: new Float64Array(meta.times),
+    };
+    let at = 0;
+    for (let span = 0; span < meta.spans; span++) {
+        time.spanStart[span] = at;
+        for (let n = next(), stack = 0; n > 0; n--, at++) {
+            const code = next();
+            stack += Math.floor(code / 2);
+            time.stack[at] = stack;
+            time.samples[at] = code % 2 ? next() : 1;
+            time.value[at] = next() * meta.unit;
+        }
+    }
+    time.spanStart[meta.spans] = at;
+    return time;
+}
+
+/* ["", 0, 12, "a.c", 3, 4]: a text is the file of the numbers behind it. */
+function decodePlaces(list) {
+    const places = [];
+    let file = '';
+    for (const item of list) {
+        if (typeof item === 'string')
+            file = harmless(item);
+        else
+            places.push({ file, line: item });
+    }
+    return places;
+}
+
+function decodeProfile(meta, data) {
+    const lines = data.slice(1).split('\n'), readers = [];
+    for (let i = 0; i < 3; i++) {
+        const bytes = fromBase64(lines[i]);
+        if (bytes.length !== meta.bytes[i])
+            throw new Error(`part ${i} of the data has ${bytes.length} bytes, not ` +
+                meta.bytes[i]);
+        readers.push(varintReader(bytes));
+    }
+    const n = meta.frames.length / 3, frame = { function: new Int32Array(n),
+        kind: new Uint8Array(n), origin: new Uint8Array(n) };
+    for (let i = 0; i < n; i++) {
+        frame.function[i] = meta.frames[3 * i];
+        frame.kind[i] = meta.frames[3 * i + 1];
+        frame.origin[i] = meta.frames[3 * i + 2];
+    }
+    return {
+        meta, frame, nodes: meta.nodes,
+        names: meta.names.map(harmless), modules: meta.modules.map(harmless),
+        places: decodePlaces(meta.places),
+        tree: decodeTree(readers[0], meta.nodes, n),
+        stack: decodeStacks(readers[1], meta.stacks),
+        time: decodeTime(readers[2], meta),
+    };
+}

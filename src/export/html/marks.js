@@ -1,0 +1,59 @@
+/* marks.js - marks and counters as a table: how many, how long, how large.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Of the chosen range of time: a mark is in it when a part of it is, a value when its
+ * moment is. The median and the 95th percentile are figures that occur.
+ */
+
+class Marks {
+    constructor(app) {
+        this.app = app;
+        byId('tab-marks').hidden = false;
+        this.table = new SortTable(byId('marks'), { label: 'Marks and counters' });
+    }
+
+    /* {key -> {group, name, isTime, values}} */
+    collect() {
+        const { meta } = this.app.profile, { from, to, captures } = this.app.state;
+        const begin = from * meta.span / 1e3, end = to * meta.span / 1e3, rows = new Map();
+        const add = (what, capture, group, name, value) => {
+            const key = [what, capture, group, name].join('\0');
+            if (!rows.has(key))
+                rows.set(key, { what, capture, group, name, values: [] });
+            rows.get(key).values.push(value);
+        };
+        for (const [capture, at, length, group, name] of meta.marks.list)
+            if (captures.includes(capture) && at < end && at + length >= begin)
+                add('mark', capture, group, name, length * 1e3);
+        for (const c of meta.counters)
+            for (let i = 0; captures.includes(c.capture) && i < c.points.length; i += 2)
+                if (c.points[i] >= begin && c.points[i] < end)
+                    add('counter', c.capture, c.group, c.name, c.points[i + 1]);
+        return [...rows.values()];
+    }
+
+    render() {
+        const rows = this.collect();
+        for (const row of rows) {
+            const v = row.values.sort((a, b) => a - b), n = v.length;
+            const rank = share => v[Math.max(0, Math.ceil(share * n) - 1)];
+            Object.assign(row, { n, min: v[0], max: v[n - 1], median: rank(0.5),
+                p95: rank(0.95), total: v.reduce((a, b) => a + b, 0) });
+            row.mean = row.total / n;
+        }
+        const figure = (key, title) => ({ key, title, value: r => r[key],
+            text: r => r.what === 'mark' ? formatDuration(r[key])
+                : key === 'total' ? '' : +r[key].toPrecision(6) + '' });
+        const isTwo = this.app.profile.meta.captures.length > 1;
+        const text = (key, title, of) => ({ key, title, isText: true, value: of, text: of });
+        this.table.set([text('what', 'What', r => r.what),
+            ...isTwo ? [text('capture', 'Of', r => r.capture ? 'after' : 'before')] : [],
+            text('group', 'Group', r => harmless(r.group)),
+            { key: 'n', title: 'Count', value: r => r.n, text: r => formatCount(r.n) },
+            figure('total', 'Sum'), figure('min', 'Least'), figure('mean', 'Mean'),
+            figure('median', 'Median'), figure('p95', '95%'), figure('max', 'Most'),
+            text('name', 'Name', r => harmless(r.name))], rows,
+        { key: 'total', isDown: true });
+    }
+}

@@ -1,0 +1,180 @@
+/* model.js - a profile under a filter: what each node, function and line has.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A filter says which threads, which span of time, which frames and which measure count.
+ * A hidden frame gives what it had to the nearest shown one that called it. With two
+ * captures each keeps figures of its own; `layout` is what widths are made of.
+ */
+
+const ORIGIN_LOOP = 2; /* an interpreter's own native code */
+
+/* Kinds as the switch offers them: a bit for each of the capture's, one for loops. */
+const KIND_LOOP = 8;
+const kindOfFrame = (frame, f) =>
+    frame.origin[f] === ORIGIN_LOOP ? KIND_LOOP : frame.kind[f];
+
+function visibleNodes(profile, hiddenKinds) {
+    const { tree, frame, nodes } = profile;
+    const shown = new Int32Array(nodes), up = new Int32Array(nodes),
+          depth = new Int32Array(nodes);
+    for (let n = 1; n < nodes; n++) {
+        const above = shown[tree.parent[n]];
+        const isHidden = hiddenKinds >> kindOfFrame(frame, tree.frame[n]) & 1;
+        shown[n] = isHidden ? above : n;
+        up[n] = above;
+        depth[n] = isHidden ? depth[above] : depth[above] + 1;
+    }
+    return { shown, up, depth };
+}
+
+/* Shown nodes whose function is on none of their callers; others do not count again. */
+function outermostNodes(profile, shown) {
+    const { tree, frame, nodes, names } = profile;
+    const isOuter = new Uint8Array(nodes), on = new Int32Array(names.length);
+    const path = []; /* of the walk, nodes of growing number */
+    for (let n = 1; n < nodes; n++) {
+        const above = shown[tree.parent[n]];
+        if (shown[n] !== n)
+            continue;
+        while (path.length && path[path.length - 1] !== above)
+            on[frame.function[tree.frame[path.pop()]]]--;
+        isOuter[n] = on[frame.function[tree.frame[n]]]++ === 0 ? 1 : 0;
+        path.push(n);
+    }
+    return isOuter;
+}
+
+/* self and total of each node, of one capture. */
+function nodeFigures(profile, filter, capture) {
+    const { tree, stack, time, nodes, meta } = profile;
+    const value = new Float64Array(nodes), samples = new Float64Array(nodes);
+    const measured = filter.metric === 'samples' ? time.samples : time.value;
+    const counts = meta.threads.map((t, i) => filter.threads[i] && t.capture === capture);
+    const to = time.spanStart[filter.to];
+    for (let i = time.spanStart[filter.from]; i < to; i++) {
+        const s = time.stack[i];
+        if (!counts[stack.thread[s]])
+            continue;
+        const n = filter.shown[stack.node[s]];
+        value[n] += measured[i];
+        samples[n] += time.samples[i];
+    }
+    const total = value.slice(), totalSamples = samples.slice();
+    for (let n = nodes - 1; n > 0; n--) {
+        total[tree.parent[n]] += total[n];
+        totalSamples[tree.parent[n]] += totalSamples[n];
+    }
+    return { self: value, selfSamples: samples, total, totalSamples };
+}
+
+/* Widths: of one capture its own figures; of two the mean of both shares, so that what
+ * one of them lacks is still there. */
+function layoutOf(figures, key, wholes) {
+    if (figures.length === 1)
+        return figures[0][key];
+    const out = new Float64Array(figures[0][key].length);
+    figures.forEach((f, c) => {
+        for (let n = 0; wholes[c] && n < out.length; n++)
+            out[n] += f[key][n] / wholes[c] / figures.length;
+    });
+    return out;
+}
+
+function applyFilter(profile, filter) {
+    Object.assign(filter, visibleNodes(profile, filter.hiddenKinds));
+    const which = filter.captures;
+    const figures = which.map(c => nodeFigures(profile, filter, c));
+    const wholes = figures.map(f => f.total[0]);
+    return {
+        profile, filter, figures, wholes,
+        isDiff: which.length === 2,
+        total: layoutOf(figures, 'total', wholes),
+        self: layoutOf(figures, 'self', wholes),
+        isCount: filter.metric === 'samples' ||
+            profile.meta.captures.some(c => c.unit === 'count'),
+    };
+}
+
+/* The share of samples with a match somewhere on their stack. */
+function matchedShare(view, matches) {
+    const { tree, frame, nodes } = view.profile, { shown } = view.filter;
+    const hit = new Uint8Array(nodes);
+    let sum = 0;
+    for (let n = 1; n < nodes; n++) {
+        const isHit = shown[n] === n && matches[frame.function[tree.frame[n]]];
+        hit[n] = hit[tree.parent[n]] || isHit ? 1 : 0;
+        if (hit[n])
+            sum += view.self[n];
+    }
+    return view.total[0] ? sum / view.total[0] : 0;
+}
+
+/* Each function's figures, by capture. */
+function functionFigures(view) {
+    const { profile, filter } = view, { tree, frame, nodes, names } = profile;
+    const isOuter = view.isOuter ??= outermostNodes(profile, filter.shown);
+    return view.figures.map(f => {
+        const out = { self: new Float64Array(names.length),
+                      total: new Float64Array(names.length),
+                      selfSamples: new Float64Array(names.length) };
+        for (let n = 1; n < nodes; n++) {
+            if (filter.shown[n] !== n || !f.total[n])
+                continue;
+            const fn = frame.function[tree.frame[n]];
+            out.self[fn] += f.self[n];
+            out.selfSamples[fn] += f.selfSamples[n];
+            if (isOuter[n])
+                out.total[fn] += f.total[n];
+        }
+        return out;
+    });
+}
+
+/* Which kind most of a function's time was, and how much of it was compiled. */
+function functionKinds(view) {
+    const { profile, filter } = view, { tree, frame, nodes, names } = profile;
+    const sums = new Map(), kinds = new Uint8Array(names.length);
+    for (let i = 0; i < frame.function.length; i++)
+        kinds[frame.function[i]] = kindOfFrame(frame, i);
+    for (let n = 1; n < nodes; n++)
+        if (filter.shown[n] === n && view.total[n])
+            sums.set(tree.frame[n], (sums.get(tree.frame[n]) ?? 0) + view.total[n]);
+    const best = new Float64Array(names.length);
+    for (const [f, sum] of sums)
+        if (sum > best[frame.function[f]]) {
+            best[frame.function[f]] = sum;
+            kinds[frame.function[f]] = kindOfFrame(frame, f);
+        }
+    return kinds;
+}
+
+/* [{place, value}], hottest first: where a function itself spent its time. */
+function linesOf(view, fn) {
+    const { profile, filter } = view, { tree, frame, stack, time, places, meta } = profile;
+    const sums = new Map(), to = time.spanStart[filter.to];
+    const measured = filter.metric === 'samples' ? time.samples : time.value;
+    for (let i = time.spanStart[filter.from]; i < to; i++) {
+        const s = time.stack[i], n = stack.node[s], thread = stack.thread[s];
+        if (!stack.place[s] || !filter.threads[thread] || filter.shown[n] !== n ||
+            frame.function[tree.frame[n]] !== fn ||
+            !filter.captures.includes(meta.threads[thread].capture))
+            continue;
+        sums.set(stack.place[s], (sums.get(stack.place[s]) ?? 0) + measured[i]);
+    }
+    return [...sums].map(([place, value]) => ({ place: places[place], value }))
+        .filter(l => l.place.line).sort((a, b) => b.value - a.value);
+}
+
+/* Would chance explain the difference of two shares? Binomial, pooled, two sides, 99%. */
+function isSignificant(shares, counts) {
+    const n = counts[0] + counts[1];
+    if (!counts[0] || !counts[1])
+        return false;
+    const p = (shares[0] * counts[0] + shares[1] * counts[1]) / n;
+    const error = Math.sqrt(p * (1 - p) * (1 / counts[0] + 1 / counts[1]));
+    return Math.abs(shares[1] - shares[0]) > 2.576 * error;
+}
+
+const formatValue = (view, value) =>
+    view.isCount ? formatCount(value) : formatDuration(value);

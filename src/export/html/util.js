@@ -1,0 +1,86 @@
+/* util.js - what every part uses: elements, figures, names made harmless.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+'use strict';
+
+const byId = id => document.getElementById(id);
+
+/* Text only ever goes in as text: no name of a capture is read as HTML. */
+function element(tag, attributes = {}, ...children) {
+    const e = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+        if (name.startsWith('on'))
+            e.addEventListener(name.slice(2), value);
+        else if (value === true)
+            e.setAttribute(name, '');
+        else if (value !== false && value != null)
+            e.setAttribute(name, value);
+    }
+    e.append(...children);
+    return e;
+}
+
+/* Control characters, and what reorders or hides text around it, as visible escapes. */
+const HARMFUL =
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const harmless = text => text.replace(HARMFUL, c =>
+    c < '\u0100' ? '\\x' + c.charCodeAt(0).toString(16).padStart(2, '0')
+                 : '\\u{' + c.charCodeAt(0).toString(16) + '}');
+
+/* "name (dir/dir/file.js:3:1)" in its parts; place is "" where there is none. */
+function splitName(name) {
+    const at = name.endsWith(')') ? name.lastIndexOf(' (') : -1;
+    return at > 0 ? { name: name.slice(0, at), place: name.slice(at + 2, -1) }
+                  : { name, place: '' };
+}
+const baseName = path => path.slice(path.lastIndexOf('/') + 1);
+
+function formatDuration(ns) {
+    const digits = (v, unit) => v.toFixed(v < 9.995 ? 2 : v < 99.95 ? 1 : 0) + ' ' + unit;
+    if (ns < 999.5)
+        return Math.round(ns) + ' ns';
+    return ns < 999.5e3 ? digits(ns / 1e3, 'µs')
+        : ns < 999.5e6 ? digits(ns / 1e6, 'ms') : digits(ns / 1e9, 's');
+}
+const formatCount = n => Math.round(n).toLocaleString('en');
+const formatPercent = share => (100 * share).toFixed(1) + '%';
+const formatDelta = share =>
+    (share < 0 ? '−' : '+') + Math.abs(100 * share).toFixed(1) + '%';
+const formatSeconds = ns => (ns / 1e9).toFixed(ns < 10e9 ? 3 : 2);
+
+/* Once a frame at most, however often it is asked for. */
+function oncePerFrame(action) {
+    let waits = false;
+    return () => {
+        if (waits)
+            return;
+        waits = true;
+        requestAnimationFrame(() => {
+            waits = false;
+            action();
+        });
+    };
+}
+
+/* A canvas of its box's size in device pixels; draws again when the box changes. */
+function fitCanvas(canvas, box, draw) {
+    const context = canvas.getContext('2d');
+    const fit = () => {
+        const scale = devicePixelRatio || 1;
+        const { width, height } = box();
+        if (canvas.width !== Math.round(width * scale) ||
+            canvas.height !== Math.round(height * scale)) {
+            canvas.width = Math.round(width * scale);
+            canvas.height = Math.round(height * scale);
+            canvas.style.width = width + 'px';
+            canvas.style.height = height + 'px';
+        }
+        context.setTransform(scale, 0, 0, scale, 0, 0);
+        return { context, width, height };
+    };
+    new ResizeObserver(oncePerFrame(draw)).observe(canvas.parentElement);
+    return fit;
+}
+
+const announce = text => { byId('live').textContent = text; };

@@ -1,0 +1,185 @@
+/* captures.c - writes a capture whose figures are known, for the tests of the page.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ *     captures before|after|evil|deep >FILE
+ *
+ * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
+ * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
+ * collect in the middle. 10 ms a sample, parse sampled in lines 11 and 12. Marks and a
+ * counter. "after": parse has 200 ms. "evil": names that would harm. "deep": 3000 levels.
+ */
+#include "unit/capture_builder.h"
+
+static struct builder b;
+static uint8_t records[8192];
+static size_t n_records;
+static int n_samples;
+
+enum { MAIN = 1, PARSE, SCAN, PRINT, COLLECT, NATIVE_MAIN, EVIL };
+
+static void captures_record(uint64_t line)
+{
+    n_records += build_varint(records + n_records, 1);
+    n_records += build_varint(records + n_records, 10000000);
+    n_records += build_varint(records + n_records, 0);
+    n_records += build_varint(records + n_records, line ? 1 : 0);
+    if (line)
+        n_records += build_varint(records + n_records, line);
+    n_samples++;
+}
+
+static void captures_at(int ms, int tid, const uint32_t *ids, int n, uint64_t line)
+{
+    uint64_t addrs[8];
+    for (int i = 0; i < n; i++)
+        addrs[i] = build_tag(ids[i]);
+    b.time = 1000000000 + (ms - 1) * 1000000ll;
+    b.tid = tid;
+    build_sample(&b, addrs, n);
+    captures_record(line);
+}
+
+static void captures_start(void)
+{
+    build_start(&b, false);
+    build_process(&b, "host script.x");
+    build_metadata(&b, "jsprof.clock", "cpu");
+    build_metadata(&b, "jsprof.hz", "100");
+    build_jit(&b, build_tag(MAIN), "main (/srv/app/start.js:1:1)");
+    build_jit(&b, build_tag(PARSE), "parse (/srv/app/lib/parse.js:10:1)");
+    build_jit(&b, build_tag(SCAN), "scan (/srv/app/lib/parse.js:40:1)");
+    build_jit(&b, build_tag(PRINT), "print (/srv/app/print.js:7:1)");
+    build_jit(&b, build_tag(COLLECT), "collect");
+}
+
+static void captures_end(void)
+{
+    static uint8_t block[sizeof records + 16];
+    const char losses[] = "thread id=1 tid=100 name=main expirations=100 kept=100\n"
+                          "thread id=2 tid=200 name=helper expirations=20 kept=20\n";
+    size_t n = 1;
+    block[0] = 1;
+    block[n++] = 0;
+    n += build_varint(block + n, (uint64_t)n_samples);
+    memcpy(block + n, records, n_records);
+    build_chunk(&b, "jsprof/samples", block, n + n_records);
+    build_chunk(&b, "jsprof/losses", losses, sizeof losses - 1);
+}
+
+static void captures_mark(int ms, int length_ms, const char *name)
+{
+    b.time = 1000000000 + (ms - 1) * 1000000ll;
+    build_begin(&b, 10);
+    build_int(&b, (uint64_t)length_ms * 1000000, 8);
+    build_text(&b, "phases", 24);
+    build_text(&b, name, 40);
+    build_text(&b, "a <b>message</b>", 0);
+    build_end(&b);
+}
+
+static void captures_counter(void)
+{
+    build_begin(&b, 8);
+    build_int(&b, 1, 2);
+    build_zero(&b, 6);
+    build_text(&b, "memory", 32);
+    build_text(&b, "heap", 32);
+    build_text(&b, "bytes in use", 52);
+    build_int(&b, 1, 4); /* id 1, type 0: 64-bit integer */
+    build_int(&b, 0, 8);
+    build_end(&b);
+    for (int i = 0; i < 50; i++) {
+        b.time = 1000000000 + 20000000ll * i;
+        build_begin(&b, 9);
+        build_int(&b, 1, 2);
+        build_zero(&b, 6);
+        build_int(&b, 1, 4);
+        build_zero(&b, 28);
+        build_int(&b, (uint64_t)(1000 + 40 * (i % 10)), 8);
+        build_zero(&b, 56);
+        build_end(&b);
+    }
+}
+
+static void captures_known(int parse_samples)
+{
+    static const uint32_t stack[] = { SCAN, SCAN, PARSE, MAIN }, print[] = { PRINT, MAIN },
+                          collect[] = { COLLECT };
+    int ms = 10;
+    captures_start();
+    for (int i = 0; i < parse_samples; i++, ms += 10) {
+        if (i % 3 == 2)
+            captures_at(ms, 100, stack, 4, 41);
+        else
+            captures_at(ms, 100, stack + 2, 2, i % 3 ? 12 : 11);
+        if (i >= 20 && i < 40)
+            captures_at(ms, 200, collect, 1, 0);
+    }
+    for (int i = 0; i < 40; i++, ms += 10)
+        captures_at(ms, 100, print, 2, 8);
+    captures_mark(10, 600, "parsing");
+    captures_mark(610, 400, "printing");
+    captures_counter();
+    captures_end();
+}
+
+static void captures_evil(void)
+{
+    static const char *const names[] = {
+        "</script><script>document.title='owned'</script>",
+        "<img src=x onerror=\"document.title='owned'\">",
+        "'\"`${document.title='owned'}\\",
+        "\033[31mred\033[0m\r\n\ttabs",
+        "bad \xff\xc3( utf8 \xc0\xaf",
+        "rtl \xe2\x80\xae" "evil \xe2\x80\xa8 line",
+        "<!--<script>", "]]>&lt;&amp;", "caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac",
+        "__proto__", "constructor",
+    };
+    captures_start();
+    build_process(&b, "<script>document.title='owned'</script>");
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t stack[] = { EVIL + i, MAIN };
+        build_jit(&b, build_tag(EVIL + i), names[i]);
+        captures_at(10 + 10 * (int)i, 100, stack, 2, 0);
+        captures_mark(10 + 10 * (int)i, 5, names[i]);
+    }
+    captures_end();
+}
+
+/* Every level another function, so that none folds into its caller. */
+static void captures_deep(void)
+{
+    enum { LEVELS = 3000 };
+    static uint64_t addrs[LEVELS];
+    char name[32];
+    captures_start();
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        addrs[i] = build_tag(100 + i);
+        snprintf(name, sizeof name, "level%u", (unsigned)(LEVELS - i));
+        build_jit(&b, addrs[i], name);
+    }
+    for (int i = 0; i < 3; i++) {
+        build_sample(&b, addrs, LEVELS);
+        captures_record(0);
+    }
+    captures_end();
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "before") == 0)
+        captures_known(60);
+    else if (strcmp(name, "after") == 0)
+        captures_known(20);
+    else if (strcmp(name, "evil") == 0)
+        captures_evil();
+    else if (strcmp(name, "deep") == 0)
+        captures_deep();
+    else
+        return 2;
+    size_t written = fwrite(b.bytes, 1, b.size, stdout);
+    free(b.bytes);
+    return written != b.size;
+}

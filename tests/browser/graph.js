@@ -1,0 +1,151 @@
+/* graph.js - the graph of a known capture: what it draws, clicks, keys, search, switches.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+'use strict';
+const { check, same, withBrowser, boxOf, text } = require('./lib.js');
+
+const drawn = page => page.evaluate(() => {
+    app.graph.drawNow();
+    return app.graph.drawn.map(d => `${d.box.depth} ${splitName(d.box.name).name} ` +
+        (100 * d.w / app.graph.width).toFixed(0));
+});
+const zoomed = page => page.evaluate(() => splitName(app.graph.zoomed.name).name);
+const selected = page => page.evaluate(() => splitName(app.graph.selected.name).name);
+
+async function showsFigures(page) {
+    same('the whole', await drawn(page), ['0 all 100', '1 main 83', '2 parse 50', '3 scan 17',
+        '4 scan 17', '2 print 33', '1 collect 17']);
+    same('100%', await text(page, '#status'), '100% is 1.20 s');
+    check('title names the file', (await page.title()).startsWith('before.cap'));
+    check('command is told', (await text(page, '#summary')).includes('host script.x'));
+}
+
+async function zoomsByClick(page) {
+    const parse = await boxOf(page, 'parse');
+    await page.mouse.click(parse.x, parse.y);
+    same('zoomed', await zoomed(page), 'parse');
+    check('parse fills the width', (await drawn(page)).includes('2 parse 100'));
+    check('its caller stays', (await drawn(page)).includes('1 main 100'));
+    await page.keyboard.press('Escape');
+    same('zoomed out', await zoomed(page), 'all');
+    await page.mouse.click(parse.x, parse.y);
+    await page.click('#crumbs button:first-child');
+    same('by the way back', await zoomed(page), 'all');
+}
+
+async function movesByKeys(page) {
+    await page.evaluate(() => { app.graph.selected = null; });
+    await page.focus('#graph');
+    const way = [];
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowLeft',
+                       'ArrowDown', 'ArrowUp', 'Home']) {
+        await page.keyboard.press(key);
+        way.push(await selected(page));
+    }
+    same('the way of the arrows', way,
+        ['all', 'main', 'parse', 'print', 'parse', 'scan', 'parse', 'all']);
+    for (const key of ['ArrowDown', 'ArrowDown', 'Enter'])
+        await page.keyboard.press(key);
+    same('Enter zooms', await zoomed(page), 'parse');
+    const said = await page.locator('#live').textContent();
+    check('said for screen readers', said.includes('parse') && said.includes('50.0%'), said);
+    await page.keyboard.press('Backspace');
+    same('Backspace zooms to the caller', await zoomed(page), 'main');
+    await page.keyboard.press('Escape');
+}
+
+async function searches(page) {
+    await page.keyboard.press('/');
+    await page.keyboard.type('sc.n|^print');
+    await page.waitForTimeout(60);
+    same('share of stacks with a match', await text(page, '#matched'), '50.0% matched');
+    same('drawn as matches', await page.evaluate(() => app.graph.drawn.filter(
+        d => app.graph.matches[d.box.fn]).length), 3);
+    await page.keyboard.press('Enter');
+    same('first match', await selected(page), 'scan');
+    await page.fill('#search', '(');
+    await page.waitForTimeout(60);
+    same('a bad pattern', await text(page, '#matched'), 'not a pattern');
+    await page.fill('#search', 'SCAN');
+    await page.waitForTimeout(60);
+    same('capitals mean themselves', await text(page, '#matched'), '0.0% matched');
+    await page.fill('#search', '');
+    await page.waitForTimeout(60);
+    same('no search', await text(page, '#matched'), '');
+    await page.evaluate(() => document.activeElement.blur());
+}
+
+async function turnsAround(page) {
+    await page.keyboard.press('b');
+    same('bottom-up', (await drawn(page)).filter(d => d.startsWith('1 ')),
+        ['1 parse 33', '1 print 33', '1 scan 17', '1 collect 17']);
+    check('callers below', (await drawn(page)).includes('3 parse 17'));
+    await page.click('#direction');
+    await page.keyboard.press('i');
+    same('roots at the bottom', await page.evaluate(() => {
+        app.graph.drawNow();
+        const y = n => app.graph.drawn.find(d => d.box.name.startsWith(n)).y;
+        return y('all') > y('main') && y('main') > y('parse');
+    }), true);
+    await page.keyboard.press('i');
+}
+
+async function switches(page) {
+    await page.click('#threads');
+    await page.getByLabel('main (', { exact: false }).uncheck();
+    same('one thread', await drawn(page), ['0 all 100', '1 collect 100']);
+    same('told', await text(page, '#threads'), 'helper');
+    await page.getByText('all threads').click();
+    same('both', (await drawn(page)).length, 7);
+    await page.selectOption('#metric', 'samples');
+    same('samples', await text(page, '#status'), '100% is 120 samples');
+    await page.selectOption('#metric', 'value');
+    await page.click('#kinds');
+    await page.getByLabel('interpreted').uncheck();
+    same('nothing but the whole', await drawn(page), ['0 all 100']);
+    await page.getByLabel('interpreted').check();
+    await page.keyboard.press('Escape');
+    check('menu is closed', await page.locator('#popup').isHidden());
+}
+
+async function showsTimeOrder(page) {
+    await page.keyboard.press('2');
+    const at = await page.evaluate(() => {
+        app.graph.drawNow();
+        return app.graph.drawn.filter(d => d.box.depth === 2).map(d =>
+            [splitName(d.box.name).name, Math.round(d.box.x / 1e7), Math.round(d.box.value / 1e7)]);
+    });
+    same('parse, then print, in hundredths', at, [['parse', 1, 60], ['print', 61, 39]]);
+    check('thread is told', (await text(page, '#status')).startsWith('Thread main'));
+    await page.keyboard.press('1');
+}
+
+async function isDarkAndLight(open, file) {
+    const background = page => page.evaluate(() =>
+        getComputedStyle(document.body).backgroundColor);
+    const dark = await open(file, { colorScheme: 'dark' });
+    const light = await open(file, { colorScheme: 'light' });
+    const seen = [await background(dark), await background(light)];
+    check('dark is not light', seen[0] !== seen[1], seen);
+    await dark.click('#theme');
+    await light.keyboard.press('d');
+    same('switched', [await background(dark), await background(light)], seen.reverse());
+}
+
+async function survivesDepth(open, file) {
+    const page = await open(file);
+    await page.evaluate(() => { app.graph.scroll.scrollTop = 2900 * 19; });
+    await page.waitForTimeout(100);
+    check('deep levels are drawn', (await drawn(page)).some(d => d.startsWith('2900 ')));
+}
+
+withBrowser(async open => {
+    const [,, known, deep] = process.argv, page = await open(known);
+    for (const part of [showsFigures, zoomsByClick, movesByKeys, searches, turnsAround,
+                        switches, showsTimeOrder])
+        await part(page);
+    same('requests', page.asked(), []);
+    await isDarkAndLight(open, known);
+    await survivesDepth(open, deep);
+});

@@ -1,0 +1,18 @@
+#!/bin/sh
+# browser/page.sh - the page of a known capture in a real browser: figures, clicks, keys,
+# search, the range of time, the switches, sandwich, tables, dark mode; and no request.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/browser/lib.sh"
+$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o known "$SRCDIR/tests/browser/captures.c"
+for name in before after evil deep; do
+    ./known $name >$name.cap
+    "$jsprof" html $name.cap -o $name.html || bad=1
+done
+"$jsprof" html before.cap after.cap -o change.html || bad=1
+drive graph.js "$tmp/before.html" "$tmp/deep.html"
+drive tables.js "$tmp/before.html"
+drive timeline.js "$tmp/before.html"
+drive compare.js "$tmp/change.html"
+drive hostile.js "$tmp/evil.html"
+exit $bad

@@ -1,0 +1,94 @@
+/* tables.js - the same figures as tables: functions, call tree, sandwich, marks; by keys.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+'use strict';
+const { check, same, withBrowser, boxOf, text } = require('./lib.js');
+
+const cells = (page, id) => page.evaluate(i => [...document.querySelectorAll(
+    `#${i} tbody tr`)].map(r => [...r.cells].map(c => c.innerText.trim())), id);
+
+async function listsFunctions(page) {
+    await page.click('#tab-functions');
+    const rows = await cells(page, 'functions');
+    same('functions', rows.map(r => r[7].split(' ')[0]).sort(),
+        ['collect', 'main', 'parse', 'print', 'scan']);
+    const parse = rows.find(r => r[7].startsWith('parse'));
+    same('parse', parse.slice(0, 6), ['33.3%', '4.3', '400 ms', '50.0%', '600 ms', '40']);
+    await page.locator('#functions th button', { hasText: 'Function' }).click();
+    same('sorted by name', (await cells(page, 'functions')).map(r => r[7].split(' ')[0]),
+        ['collect', 'main', 'parse', 'print', 'scan']);
+    same('told', await page.locator('#functions th[aria-sort=ascending]').innerText(),
+        'Function ▴');
+    await page.locator('#functions tbody tr').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    check('Enter shows callers and callees', await page.locator('#view-sandwich').isVisible());
+}
+
+async function showsSandwich(page) {
+    const head = await text(page, '#sandwich-head'), side = await text(page, '#sandwich-side');
+    check('parse with its figures', /parse.*\n.*33\.3%.*50\.0%/s.test(head), head);
+    check('callers and callees', /Called by\s+main\s+100\.0%\s+Calls\s+scan\s+33\.3%/.test(side),
+        side);
+    check('lines', /:11\s+50\.0%\s+:12\s+50\.0%/.test(side), side);
+    await boxOf(page, 'main', 'callers');
+    const scan = await boxOf(page, 'scan', 'callees');
+    await page.mouse.dblclick(scan.x, scan.y);
+    check('double click goes on to scan',
+        (await text(page, '#sandwich-head')).startsWith('scan'));
+    await page.locator('#sandwich-side button', { hasText: 'parse' }).click();
+    check('the list goes back', (await text(page, '#sandwich-head')).startsWith('parse'));
+    await page.click('#tab-graph');
+    await page.mouse.move(...Object.values(await boxOf(page, 'print')).slice(0, 2));
+    await page.keyboard.press('s');
+    check('S shows the one under the mouse',
+        (await text(page, '#sandwich-head')).startsWith('print'));
+}
+
+async function hasTreeGrid(page) {
+    await page.click('#tab-tree');
+    const names = async () => (await cells(page, 'tree')).map(r => r[0].replace(/^[▸▾]\s*/, '')
+        .split(' ')[0]);
+    same('role', await page.locator('#tree table').getAttribute('role'), 'treegrid');
+    same('the way of most time is open', await names(),
+        ['main', 'parse', 'scan', 'print', 'collect']);
+    const first = page.locator('#tree tbody tr').first();
+    same('level, set', await first.evaluate(r => ['aria-level', 'aria-setsize',
+        'aria-posinset', 'aria-expanded'].map(a => r.getAttribute(a))),
+        ['1', '2', '1', 'true']);
+    await first.focus();
+    await page.keyboard.press('ArrowLeft');
+    same('closed', await names(), ['main', 'collect']);
+    for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight'])
+        await page.keyboard.press(key);
+    same('opened again, level by level', await names(),
+        ['main', 'parse', 'scan', 'print', 'collect'].toSpliced(3, 0,
+            ...(await names()).length === 6 ? ['scan'] : []));
+    const row = (await cells(page, 'tree'))[1];
+    same('figures', row.slice(1), ['600 ms', '50.0%', '400 ms', '33.3%', '60']);
+    await page.keyboard.press('End');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    same('Enter goes to the graph', await page.evaluate(() =>
+        splitName(app.graph.zoomed.name).name), 'parse');
+    await page.keyboard.press('Escape');
+}
+
+async function listsMarks(page) {
+    await page.click('#tab-marks');
+    const rows = await cells(page, 'marks');
+    same('a mark', rows.find(r => r[9] === 'parsing').slice(0, 4),
+        ['mark', 'phases', '1', '600 ms']);
+    same('a counter', rows.find(r => r[9] === 'heap').slice(0, 9),
+        ['counter', 'memory', '50', '', '1000', '1180', '1160', '1360', '1360']);
+}
+
+withBrowser(async open => {
+    const page = await open(process.argv[2]);
+    for (const part of [listsFunctions, showsSandwich, hasTreeGrid, listsMarks])
+        await part(page);
+    same('requests', page.asked(), []);
+});
