@@ -175,7 +175,8 @@ static int32_t account_tid(const char *at, const char *end)
 }
 
 /* 0: taken; 1: not readable; -ENOMEM. */
-static int account_line(struct jsp_account *a, const char *at, const char *end)
+static int account_line(struct jsp_account *a, int32_t pid, const char *at,
+                        const char *end)
 {
     struct jsp_account_session session = { .present = true };
     struct jsp_account_thread thread = { 0 };
@@ -189,6 +190,7 @@ static int account_line(struct jsp_account *a, const char *at, const char *end)
         !account_words(&thread, account_thread, at + 7, end))
         return 1;
     thread.tid = account_tid(at, end);
+    thread.pid = pid;
     struct jsp_account_thread *slot = account_slot(a, thread.id);
     if (!slot)
         return -ENOMEM;
@@ -196,17 +198,17 @@ static int account_line(struct jsp_account *a, const char *at, const char *end)
     return 0;
 }
 
-int jsp_account_read(struct jsp_account *a, const char *text, size_t len)
+int jsp_account_read(struct jsp_account *a, struct jsp_account_text text)
 {
-    const char *end = text + len;
+    const char *at = text.at, *end = at + text.len;
     int bad = 0;
-    while (text < end) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        int err = stop && stop > text ? account_line(a, text, stop) : !stop;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        int err = stop && stop > at ? account_line(a, text.pid, at, stop) : !stop;
         if (err < 0)
             return err;
         bad += err;
-        text = stop ? stop + 1 : end;
+        at = stop ? stop + 1 : end;
     }
     return bad;
 }
@@ -218,11 +220,17 @@ int jsp_account_init(struct jsp_account *a)
     return err < 0 ? err : jsp_hash_init(&a->by_tid, 0);
 }
 
-struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t tid)
+static uint32_t account_tid_hash(const struct jsp_account *a, int32_t pid, int32_t tid)
 {
-    uint32_t hash = account_hash(&a->by_tid, (uint32_t)tid), probe = hash, at;
+    return account_hash(&a->by_tid, (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
+}
+
+struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t pid,
+                                              int32_t tid)
+{
+    uint32_t hash = account_tid_hash(a, pid, tid), probe = hash, at;
     while ((at = jsp_hash_next(&a->by_tid, hash, &probe)) != 0)
-        if (a->threads[at - 1].tid == tid)
+        if (a->threads[at - 1].tid == tid && a->threads[at - 1].pid == pid)
             return &a->threads[at - 1];
     return NULL;
 }
@@ -231,8 +239,8 @@ int jsp_account_seal(struct jsp_account *a)
 {
     for (uint32_t i = 0; i < a->n_threads; i++) {
         struct jsp_account_thread *t = &a->threads[i];
-        struct jsp_account_thread *older = jsp_account_of_tid(a, t->tid);
-        uint32_t hash = account_hash(&a->by_tid, (uint32_t)t->tid);
+        struct jsp_account_thread *older = jsp_account_of_tid(a, t->pid, t->tid);
+        uint32_t hash = account_tid_hash(a, t->pid, t->tid);
         t->is_newest = true;
         t->kept_of_tid = t->kept + (older ? older->kept_of_tid : 0);
         if (older) {

@@ -25,7 +25,7 @@ struct jsp_account_session {
 
 struct jsp_account_thread {
     uint64_t id;
-    int32_t tid;
+    int32_t pid, tid;
     char name[64];
     uint64_t expirations, kept, samples;
     uint64_t lost_ring, lost_paused, lost_late, lost_write, lost_stack;
@@ -50,14 +50,20 @@ struct jsp_account {
 
 int jsp_account_init(struct jsp_account *a); /* -ENOMEM */
 
-/* Take the whole lines of one chunk. Returns the count of lines that could not be
+/* Take the whole lines of one chunk, of this process. Returns the count of lines that could not be
  * read, or -ENOMEM. */
-int jsp_account_read(struct jsp_account *a, const char *text, size_t len);
+struct jsp_account_text {
+    const char *at;
+    size_t len;
+    int32_t pid;
+};
+int jsp_account_read(struct jsp_account *a, struct jsp_account_text text);
 int jsp_account_seal(struct jsp_account *a); /* after the last chunk; -ENOMEM */
 void jsp_account_free(struct jsp_account *a);
 
-/* The newest thread of this tid, NULL: none. After sealing. */
-struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t tid);
+/* The newest thread of this tid in the process, NULL: none. After sealing. */
+struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t pid,
+                                              int32_t tid);
 
 /* Everything that was lost, by all causes. */
 uint64_t jsp_account_lost(const struct jsp_account_thread *t);

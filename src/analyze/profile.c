@@ -89,7 +89,8 @@ static void profile_unit(struct jsp_profile *p)
 static void profile_match_losses(struct jsp_profile *p)
 {
     for (uint32_t i = 0; i < p->n_threads; i++) {
-        struct jsp_account_thread *t = jsp_account_of_tid(&p->account, p->threads[i].tid);
+        struct jsp_account_thread *t = jsp_account_of_tid(
+            &p->account, p->threads[i].pid, p->threads[i].tid);
         p->threads[i].losses = t;
         if (t)
             t->in_file += p->threads[i].weight;

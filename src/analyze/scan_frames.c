@@ -123,7 +123,9 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
     else if (scan_is(chunk.path, JSP_WIRE_FILE_LOOPS))
         err = jsp_lookup_loops_add(&p->lookup, chunk.data, end, f->pid);
     else if (scan_is(chunk.path, JSP_WIRE_FILE_LOSSES))
-        err = jsp_account_read(&p->account, (const char *)chunk.data, chunk.len);
+        err = jsp_account_read(&p->account,
+                               (struct jsp_account_text){ (const char *)chunk.data,
+                                                          chunk.len, f->pid });
     else if (scan_is(chunk.path, "__symbols__"))
         err = jsp_lookup_symbols_add(&p->lookup, chunk.data, chunk.len);
     if (err == -ENOMEM)

@@ -14,9 +14,18 @@ struct cli_command {
     int (*run)(struct cli_arguments *a); /* returns the exit status */
 };
 
-extern const struct cli_command cli_info, cli_report, cli_tree, cli_convert, cli_html,
-    cli_dump;
+extern const struct cli_command cli_info;
+extern const struct cli_command cli_report;
+extern const struct cli_command cli_tree;
+extern const struct cli_command cli_convert;
+extern const struct cli_command cli_html;
 extern const struct cli_command cli_annotate;
+extern const struct cli_command cli_dump;
+extern const struct cli_command cli_threads;
+extern const struct cli_command cli_list;
+extern const struct cli_command cli_callers;
+extern const struct cli_command cli_callees;
+extern const struct cli_command cli_diff;
 
 /* Exactly one file was named: returns it, or NULL when the error has been said. */
 const char *cli_one_file(const struct cli_arguments *a);

@@ -9,7 +9,7 @@
 #include "analyze/samples.h"
 #include "capture/wire.h"
 #include "cli/command.h"
-#include "cli/open.h"
+#include "cli/dump_rows.h"
 
 static const char dump_help[] =
     "usage: jsprof dump FILE\n"
@@ -17,7 +17,14 @@ static const char dump_help[] =
     "Every frame as text, one line each: offset in the file, time in seconds since\n"
     "the capture's start, process, type, then the type's own fields. Below a SAMPLE\n"
     "stand its addresses, leaf first, with their functions and current lines; below\n"
-    "a JITMAP its names.\n";
+    "a JITMAP its names.\n"
+    "\n"
+    "  --symbols DIR    look there for files with names, too\n"
+    CLI_ROWS_HELP
+    "\n"
+    "For programs a row stands for each address of a SAMPLE (a is the weight, b the\n"
+    "address), name of a JITMAP (a), counter (a is its number, b the bits of its\n"
+    "value), MAP (a to b), MARK (a is its length), FILE (a is the chunk's length).\n";
 
 struct dump {
     struct cli_capture *capture;
@@ -139,6 +146,30 @@ static void dump_mark(struct dump *d)
     dump_text(d, m.message);
 }
 
+static void dump_counters(struct dump *d)
+{
+    struct jsp_read_counters all;
+    struct jsp_read_counter c = { 0 };
+    bool is_set = d->frame.type == JSP_WIRE_CTRSET;
+    if (!jsp_read_counters(&d->cursor, &d->frame, &all)) {
+        dump_unreadable();
+        return;
+    }
+    while (jsp_read_counter(&d->cursor, &d->frame, &all, &c)) {
+        printf("\n    %" PRIu32, c.id);
+        if (is_set) {
+            printf(" = %016" PRIx64, c.bits);
+            continue;
+        }
+        fputs("  ", stdout);
+        dump_text(d, c.group);
+        fputs(" / ", stdout);
+        dump_text(d, c.name);
+        fputs(c.is_real ? "  real  " : "  whole  ", stdout);
+        dump_text(d, c.what);
+    }
+}
+
 static void dump_pair(struct dump *d)
 {
     struct jsp_read_pair pair;
@@ -202,7 +233,8 @@ static void dump_body(struct dump *d)
         [JSP_WIRE_PROCESS] = dump_process,  [JSP_WIRE_FORK] = dump_fork,
         [JSP_WIRE_JITMAP] = dump_names,     [JSP_WIRE_MARK] = dump_mark,
         [JSP_WIRE_METADATA] = dump_pair,    [JSP_WIRE_LOG] = dump_pair,
-        [JSP_WIRE_FILE_CHUNK] = dump_chunk,
+        [JSP_WIRE_FILE_CHUNK] = dump_chunk, [JSP_WIRE_CTRDEF] = dump_counters,
+        [JSP_WIRE_CTRSET] = dump_counters,
     };
     uint8_t type = d->frame.type;
     if (type < sizeof bodies / sizeof *bodies && bodies[type])
@@ -213,16 +245,17 @@ static void dump_body(struct dump *d)
         dump_losses(d);
 }
 
+const char *const cli_dump_types[16] = {
+    "",     "TIMESTAMP", "SAMPLE",     "MAP",     "PROCESS", "FORK",
+    "EXIT", "JITMAP",    "CTRDEF",     "CTRSET",  "MARK",    "META",
+    "LOG",  "FILE",      "ALLOCATION", "OVERLAY",
+};
+
 static void dump_frame(struct dump *d)
 {
-    static const char *const names[] = {
-        "",     "TIMESTAMP", "SAMPLE",     "MAP",     "PROCESS", "FORK",
-        "EXIT", "JITMAP",    "CTRDEF",     "CTRSET",  "MARK",    "META",
-        "LOG",  "FILE",      "ALLOCATION", "OVERLAY",
-    };
     double time = (double)d->frame.time - (double)d->capture->read.time;
     printf("%10" PRIu64 " %12.6f %7" PRId32 "  %-10s", d->frame.offset, time / 1e9,
-           d->frame.pid, names[d->frame.type]);
+           d->frame.pid, cli_dump_types[d->frame.type]);
     if (d->frame.len > sizeof(struct jsp_wire_frame))
         putchar(' ');
     dump_body(d);
@@ -231,16 +264,26 @@ static void dump_frame(struct dump *d)
 
 static int dump_run(struct cli_arguments *a)
 {
-    const struct cli_option options[] = { { 0 } };
+    struct cli_rows_wish wish = { 0 };
+    const char *symbols = NULL;
+    const struct cli_option options[] = { { "symbols", NULL, &symbols, NULL },
+                                          CLI_ROWS_OPTIONS(&wish),
+                                          { 0 } };
     struct cli_capture capture;
     struct dump d = { .capture = &capture };
-    if (cli_options(a, options))
+    if (cli_options(a, options) || cli_rows_check(a->command, &wish))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     if (!path)
         return CLI_USAGE;
-    if (cli_load(&capture, path))
+    struct jsp_profile_options how = { .symbols = symbols };
+    if (cli_load_with(&capture, path, &how))
         return CLI_FAILED;
+    if (cli_rows_wanted(&wish)) {
+        int status = cli_dump_rows(&capture, &wish);
+        cli_close(&capture);
+        return status;
+    }
     jsp_read_start(&d.cursor, &capture.read, NULL);
     jsp_samples_start(&d.samples, &capture.profile, NULL);
     while (!ferror(stdout) && jsp_read_next(&d.cursor, &d.frame))

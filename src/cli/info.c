@@ -8,12 +8,15 @@
 
 #include "cli/command.h"
 #include "cli/info.h"
+#include "cli/rows.h"
 #include "jsprof.h"
 
 static const char info_help[] =
     "usage: jsprof info FILE...\n"
     "\n"
     "What was recorded: program, time, clock and rate, threads, and what was lost.\n"
+    "\n"
+    CLI_ROWS_HELP
     "\n"
     "Every timer expiration is either kept in a sample or counted under the cause of\n"
     "its loss. This is checked against the file, and a difference is said (exit\n"
@@ -184,11 +187,16 @@ static void info_print(const struct cli_capture *c)
            (c->read.bytes[5] & 1) ? "little" : "big");
 }
 
-static int info_file(const char *path)
+static int info_file(const char *path, struct cli_rows *rows)
 {
     struct cli_capture c;
     if (cli_load(&c, path))
         return CLI_FAILED;
+    if (rows) {
+        int status_rows = cli_info_rows(&c, rows);
+        cli_close(&c);
+        return status_rows;
+    }
     info_print(&c);
     cli_info_threads(&c);
     int status = cli_info_balance(&c);
@@ -198,19 +206,23 @@ static int info_file(const char *path)
 
 static int info_run(struct cli_arguments *a)
 {
-    const struct cli_option options[] = { { 0 } };
+    struct cli_rows_wish wish = { 0 };
+    const struct cli_option options[] = { CLI_ROWS_OPTIONS(&wish), { 0 } };
+    struct cli_rows *rows = NULL;
     int status = CLI_OK;
-    if (cli_options(a, options))
+    if (cli_options(a, options) || cli_rows_check(a->command, &wish))
         return CLI_USAGE;
     if (a->n_files == 0)
         return cli_usage(a->command, "no capture named");
+    if (cli_rows_wanted(&wish))
+        rows = cli_rows_open(&wish, NULL, a->command, cli_info_columns);
     for (int i = 0; i < a->n_files; i++) {
-        if (i)
+        if (i && !rows)
             putchar('\n');
-        if (info_file(a->files[i]))
+        if (info_file(a->files[i], rows))
             status = CLI_FAILED;
     }
-    return status;
+    return rows && cli_rows_close(rows) ? CLI_FAILED : status;
 }
 
 const struct cli_command cli_info = {

@@ -10,6 +10,15 @@
 /* A line for each thread: samples, rate reached, time, losses by cause. */
 void cli_info_threads(const struct cli_capture *c);
 
+/* The same for programs: a row for each thread, with what was recorded. CLI_OK, or
+ * CLI_FAILED: they do not add up, which has been said. */
+struct cli_rows;
+extern const char *const cli_info_columns[];
+int cli_info_rows(const struct cli_capture *c, struct cli_rows *rows);
+
+/* Of one thread; what does not add up is said. CLI_OK or CLI_FAILED. */
+int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t);
+
 /* Check that nothing went missing unsaid, and say so; CLI_OK or CLI_FAILED. */
 int cli_info_balance(const struct cli_capture *c);
 

@@ -117,7 +117,7 @@ void cli_info_threads(const struct cli_capture *c)
         info_ours(c, &p->account.threads[i]);
 }
 
-static int info_differ(const struct cli_capture *c, const struct jsp_account_thread *t)
+int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t)
 {
     bool is_final = strcmp(c->profile.account.session.state, "final") == 0;
     int status = CLI_OK;
@@ -149,7 +149,7 @@ int cli_info_balance(const struct cli_capture *c)
         expirations += t->expirations;
         kept += t->kept;
         lost += jsp_account_lost(t);
-        if (info_differ(c, t))
+        if (cli_info_adds_up(c, t))
             status = CLI_FAILED;
     }
     printf("\n%s expirations = %s kept + %s lost: ", cli_count(a, expirations),

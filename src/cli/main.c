@@ -11,10 +11,20 @@
 #include "cli/command.h"
 #include "jsprof.h"
 
-static const struct cli_command *const main_commands[] = { &cli_info, &cli_report,
-                                                           &cli_tree, &cli_convert,
-                                                           &cli_annotate,
-                                                           &cli_html, &cli_dump };
+static const struct cli_command *const main_commands[] = {
+    &cli_info,    /* what there is */
+    &cli_threads,
+    &cli_list,
+    &cli_report,  /* where the time goes */
+    &cli_tree,
+    &cli_callers,
+    &cli_callees,
+    &cli_annotate,
+    &cli_diff,
+    &cli_html,    /* elsewhere */
+    &cli_convert,
+    &cli_dump,
+};
 enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
 
 static const char main_head[] =

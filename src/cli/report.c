@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "analyze/functions.h"
 #include "cli/command.h"
 #include "cli/filter.h"
+#include "cli/rows.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -23,8 +23,7 @@ static const char report_help[] =
     "  --sort KEY       self (default), total, samples or name\n"
     "  --limit N        so many functions at most; 0 is all (default 30)\n"
     "  --lines          also files and lines of native code, asked of addr2line\n"
-    "  --csv            comma-separated: function, kind, self and total (ns; samples\n"
-    "                   where the capture names no clock), self and total samples\n"
+    CLI_ROWS_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -35,6 +34,7 @@ struct report {
     struct cli_capture capture;
     struct jsp_functions functions;
     struct cli_filter filter;
+    struct cli_rows_wish wish;
     /* Which columns there is room for. */
     bool has_time, has_kind, has_error, has_total_time, has_samples;
     int bar, name;
@@ -203,42 +203,41 @@ static void report_table(struct report *r, uint32_t limit)
         puts("A function's hottest line stands behind it, with its share of self.");
 }
 
-static void report_csv_text(const char *text)
+static const char *const report_columns[] = {
+    "function", "kind", "self", "total", "self_samples", "total_samples", NULL,
+};
+static const char *const report_line_columns[] = {
+    "function", "kind", "self", "total", "self_samples", "total_samples",
+    "module",   "file", "line", NULL,
+};
+
+static void report_rows_line(const struct report *r, struct cli_rows *rows,
+                             const struct jsp_function_row *f)
 {
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
+    const struct jsp_profile *p = &r->capture.profile;
+    cli_rows_text(rows, cli_span(p->functions[f->function].module));
+    cli_rows_text(rows, cli_span(f->file ? p->files[f->file] : ""));
+    cli_rows_u64(rows, f->line);
 }
 
-static void report_csv_line(const struct report *r, const struct jsp_function_row *f)
+static int report_rows(const struct report *r, uint32_t limit)
 {
-    putchar(',');
-    report_csv_text(r->capture.profile.functions[f->function].module);
-    putchar(',');
-    report_csv_text(f->file ? r->capture.profile.files[f->file] : "");
-    printf(",%" PRIu32, f->line);
-}
-
-/* The names are exact here: a program reads them. */
-static void report_csv(const struct report *r, uint32_t limit)
-{
-    fputs("function,kind,self,total,self_samples,total_samples", stdout);
-    puts(r->filter.native.has_lines ? ",module,file,line" : "");
-    for (uint32_t i = 0; i < r->functions.n && (limit == 0 || i < limit); i++) {
+    bool has_lines = r->filter.native.has_lines;
+    struct cli_rows *rows = cli_rows_open(&r->wish, &r->capture, "report",
+                                          has_lines ? report_line_columns
+                                                    : report_columns);
+    for (uint32_t i = 0; rows && i < r->functions.n && (limit == 0 || i < limit); i++) {
         const struct jsp_function_row *f = &r->functions.rows[i];
-        const struct jsp_function *function = &r->capture.profile.functions[f->function];
-        report_csv_text(function->name);
-        printf(",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-               jsp_kind_name(f->kind), f->self, f->total, f->self_samples,
-               f->total_samples);
-        if (r->filter.native.has_lines)
-            report_csv_line(r, f);
-        putchar('\n');
+        cli_rows_text(rows, cli_span(r->capture.profile.functions[f->function].name));
+        cli_rows_word(rows, jsp_kind_name(f->kind));
+        cli_rows_u64(rows, f->self);
+        cli_rows_u64(rows, f->total);
+        cli_rows_u64(rows, f->self_samples);
+        cli_rows_u64(rows, f->total_samples);
+        if (has_lines)
+            report_rows_line(r, rows, f);
     }
+    return cli_rows_close(rows);
 }
 
 static int report_sort(const char *word, enum jsp_sort *sort)
@@ -270,16 +269,16 @@ static int report_run(struct cli_arguments *a)
 {
     const char *sort_word = "self";
     uint32_t limit = UINT32_MAX; /* not given */
-    bool is_csv = false;
     enum jsp_sort sort = JSP_SORT_SELF;
     struct report r = { 0 };
     const struct cli_option options[] = { { "sort", NULL, &sort_word, NULL },
                                           { "limit", NULL, NULL, &limit },
-                                          { "csv", &is_csv, NULL, NULL },
+                                          CLI_ROWS_OPTIONS(&r.wish),
                                           { "lines", &r.filter.native.has_lines, NULL, NULL },
                                           CLI_FILTER_OPTIONS(&r.filter),
                                           { 0 } };
-    if (cli_options(a, options) || report_sort(sort_word, &sort))
+    if (cli_options(a, options) || report_sort(sort_word, &sort) ||
+        cli_rows_check(a->command, &r.wish))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     if (!path)
@@ -288,8 +287,8 @@ static int report_run(struct cli_arguments *a)
     if (status)
         return status;
     status = report_build(&r, sort);
-    if (status == CLI_OK && is_csv)
-        report_csv(&r, limit == UINT32_MAX ? 0 : limit);
+    if (status == CLI_OK && cli_rows_wanted(&r.wish))
+        status = report_rows(&r, limit == UINT32_MAX ? 0 : limit);
     else if (status == CLI_OK)
         report_table(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
     jsp_functions_free(&r.functions);

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/filter.h"
+#include "cli/rows.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -20,13 +21,13 @@ static const char tree_help[] =
     "The call tree: each function below the one that called it. A function that is\n"
     "its caller's only one here stands straight below it.\n"
     "\n"
-    "  --bottom-up      from where the time was spent up to the callers\n"
-    "  --inverted       the same\n"
+    "  --bottom-up      from where the time was spent up to the callers; --inverted\n"
     "  --recursion      show every level of a function that calls itself\n"
     "  --lines          a line each for the lines of a function (of native code: as\n"
     "                   addr2line or its like knows them)\n"
     "  --min PERCENT    leave out branches below this share (default 1)\n"
     "  --depth N        so many levels at most; 0 is all (default)\n"
+    CLI_ROWS_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -179,6 +180,45 @@ static void tree_print(struct tree_view *v)
     cli_closing(&v->capture, v->tree.nodes[0].n_samples, v->tree.nodes[0].total);
 }
 
+static const char *const tree_columns[] = {
+    "id", "parent", "depth", "function", "kind", "module", "file", "line",
+    "self", "total", "samples", NULL,
+};
+
+/* Parents come before their children; those that are hidden hide what is below. */
+static void tree_rows_below(const struct tree_view *v, struct cli_rows *rows,
+                            uint32_t node, uint32_t depth)
+{
+    const struct jsp_profile *p = &v->capture.profile;
+    const struct jsp_tree_node *n = &v->tree.nodes[node];
+    uint32_t shown = v->depth && depth >= v->depth ? 0 : tree_visible(v, n);
+    for (uint32_t i = 0; i < shown; i++) {
+        uint32_t child = v->tree.order[n->first_child + i];
+        const struct jsp_tree_node *c = &v->tree.nodes[child];
+        const struct jsp_function *f = &p->functions[c->function];
+        cli_rows_u64(rows, child);
+        cli_rows_u64(rows, node);
+        cli_rows_u64(rows, depth + 1);
+        cli_rows_text(rows, cli_span(f->name));
+        cli_rows_word(rows, jsp_kind_name(f->kind));
+        cli_rows_text(rows, cli_span(f->module));
+        cli_rows_text(rows, cli_span(c->file ? p->files[c->file] : ""));
+        cli_rows_u64(rows, c->line);
+        cli_rows_u64(rows, c->self);
+        cli_rows_u64(rows, c->total);
+        cli_rows_u64(rows, c->n_samples);
+        tree_rows_below(v, rows, child, depth + 1);
+    }
+}
+
+static int tree_rows(const struct tree_view *v, const struct cli_rows_wish *wish)
+{
+    struct cli_rows *rows = cli_rows_open(wish, &v->capture, "tree", tree_columns);
+    if (rows)
+        tree_rows_below(v, rows, 0, 0);
+    return cli_rows_close(rows);
+}
+
 static int tree_build(struct tree_view *v, struct jsp_tree_options *options)
 {
     options->select = v->capture.select;
@@ -206,6 +246,7 @@ static int tree_run(struct cli_arguments *a)
 {
     const char *min = "1";
     struct cli_filter filter = { 0 };
+    struct cli_rows_wish wish = { 0 };
     struct jsp_tree_options shape = { 0 };
     struct tree_view v = { 0 };
     const struct cli_option options[] = {
@@ -215,10 +256,12 @@ static int tree_run(struct cli_arguments *a)
         { "min", NULL, &min, NULL },
         { "depth", NULL, NULL, &v.depth },
         { "lines", &filter.native.has_lines, NULL, NULL },
+        CLI_ROWS_OPTIONS(&wish),
         CLI_FILTER_OPTIONS(&filter),
         { 0 }
     };
-    if (cli_options(a, options) || tree_min(min, &v.min))
+    if (cli_options(a, options) || tree_min(min, &v.min) ||
+        cli_rows_check(a->command, &wish))
         return CLI_USAGE;
     shape.has_lines = filter.native.has_lines;
     const char *path = cli_one_file(a);
@@ -228,7 +271,9 @@ static int tree_run(struct cli_arguments *a)
     if (status)
         return status;
     status = tree_build(&v, &shape);
-    if (status == CLI_OK)
+    if (status == CLI_OK && cli_rows_wanted(&wish))
+        status = tree_rows(&v, &wish);
+    else if (status == CLI_OK)
         tree_print(&v);
     jsp_tree_free(&v.tree);
     free(v.more);

@@ -224,6 +224,76 @@ static void captures_lies(void)
     build_chunk(&b, "jsprof/pcs", "\1\10\377", 3);
 }
 
+static void captures_mark(int64_t duration, const char *message)
+{
+    build_begin(&b, 10);
+    build_int(&b, (uint64_t)duration, 8);
+    build_text(&b, "gc", 24);
+    build_text(&b, "sweep", 40);
+    build_text(&b, message, 0);
+    build_end(&b);
+}
+
+static void captures_define(uint32_t id, const char *const texts[3], bool is_real)
+{
+    build_begin(&b, 8);
+    build_int(&b, 1, 2);
+    build_zero(&b, 6);
+    build_text(&b, texts[0], 32);
+    build_text(&b, texts[1], 32);
+    build_text(&b, texts[2], 52);
+    build_int(&b, b.is_big ? id << 8 | is_real : id | (uint32_t)is_real << 24, 4);
+    build_zero(&b, 8);
+    build_end(&b);
+}
+
+static void captures_value(uint32_t id, uint64_t bits)
+{
+    build_begin(&b, 9);
+    build_int(&b, 1, 2);
+    build_zero(&b, 6);
+    build_int(&b, id, 4);
+    build_zero(&b, 28);
+    build_int(&b, bits, 8);
+    build_zero(&b, 56);
+    build_end(&b);
+}
+
+/* Marks of 1 to 20 ms, the first at 4 ms, one each millisecond; counters. */
+static void captures_events(void)
+{
+    static const int64_t heap[5] = { 1000, -3, 4000, -7, 2000 };
+    double load[2] = { 0.25, 0.75 };
+    uint64_t bits[2];
+    build_start(&b, false);
+    b.time = 1003000000;
+    for (int i = 0; i < 20; i++) {
+        char message[16];
+        snprintf(message, sizeof message, "why %d", i);
+        captures_mark((i + 1) * 1000000, message);
+    }
+    captures_define(7, (const char *const[3]){ "gc", "heap", "bytes" }, false);
+    captures_define(8, (const char *const[3]){ "app", "load", "" }, true);
+    for (int i = 0; i < 5; i++)
+        captures_value(7, (uint64_t)(i == 3 ? -3 : heap[i]));
+    memcpy(bits, load, sizeof bits);
+    captures_value(8, bits[0]);
+    captures_value(8, bits[1]);
+    build_process(&b, "host script.x");
+    captures_names();
+    captures_samples();
+}
+
+/* As good, but 200 samples, in which work has all but vanished. */
+static void captures_changed(void)
+{
+    captures_start(false);
+    for (int i = 0; i < 200; i++) {
+        uint64_t addrs[2] = { build_tag(i < 4 ? 2 : i < 29 ? 3 : 1), build_tag(1) };
+        build_sample(&b, i < 29 ? addrs : addrs + 1, i < 29 ? 2 : 1);
+    }
+}
+
 static void captures_empty(void)
 {
     captures_start(false);
@@ -239,6 +309,7 @@ static const struct {
     { "evil", captures_evil },       { "defects", captures_defects },
     { "empty", captures_empty },     { "merged", captures_merged },
     { "listing", captures_listing }, { "lies", captures_lies },
+    { "events", captures_events },   { "changed", captures_changed },
 };
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
 
 refuses() # FILE REASON
 {
-    for command in info report tree dump; do
+    for command in info threads list report tree 'callers main' 'callees main' dump; do
         run $command "$1"
         is_rc 1
         is_err "jsprof: $1: $2"
@@ -32,7 +32,7 @@ is_err 'jsprof: e\x1b[1m: not a Sysprof capture (starts with 78)'
 run report - <nothing
 is_err 'jsprof: standard input: empty file'
 
-for command in report tree; do
+for command in threads report tree 'callers x'; do
     run $command empty.cap
     is_rc 1
     is_err 'jsprof: empty.cap: no samples in this capture'

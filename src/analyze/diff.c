@@ -1,0 +1,176 @@
+/* diff.c - two profiles, function by function, by share.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/diff.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct diff_build {
+    struct jsp_diff *out;
+    uint32_t room;
+    struct jsp_hash by_name;
+};
+
+/* "name (file:12:3)" is "name (file" to us. */
+static size_t diff_length(const char *name)
+{
+    size_t n = strlen(name), at = n;
+    if (n == 0 || name[n - 1] != ')')
+        return n;
+    while (at > 0 && (name[at - 1] == ')' || name[at - 1] == ':' ||
+                      (name[at - 1] >= '0' && name[at - 1] <= '9')))
+        at--;
+    /* Digits that no colon stands before are a part of the name. */
+    const char *colon = memchr(name + at, ':', n - at);
+    return colon ? (size_t)(colon - name) : n;
+}
+
+static bool diff_same(const struct jsp_diff_row *r, const struct jsp_function *f, size_t n)
+{
+    return diff_length(r->name) == n && memcmp(r->name, f->name, n) == 0 &&
+           strcmp(r->module, f->module) == 0;
+}
+
+static int diff_row(struct diff_build *b, const struct jsp_function *f,
+                    struct jsp_diff_row **out)
+{
+    struct jsp_diff *d = b->out;
+    size_t n = diff_length(f->name);
+    uint32_t hash = (uint32_t)(jsp_hash_bytes(b->by_name.seed, f->name, n) >> 16);
+    uint32_t probe = hash, at;
+    while ((at = jsp_hash_next(&b->by_name, hash, &probe)) != 0)
+        if (diff_same(&d->rows[at - 1], f, n)) {
+            *out = &d->rows[at - 1];
+            return 0;
+        }
+    struct jsp_diff_row *more = jsp_grow(d->rows, &b->room, d->n, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    d->rows = more;
+    *out = &more[d->n];
+    **out = (struct jsp_diff_row){ .name = f->name, .module = f->module, .kind = f->kind };
+    return jsp_hash_add(&b->by_name, hash, d->n++);
+}
+
+static int diff_side(struct diff_build *b, const struct jsp_diff_side *side, int which)
+{
+    struct jsp_diff_row *row;
+    for (uint32_t i = 0; i < side->functions->n; i++) {
+        const struct jsp_function_row *from = &side->functions->rows[i];
+        int err = diff_row(b, &side->profile->functions[from->function], &row);
+        if (err < 0)
+            return err;
+        row->self[which] += from->self;
+        row->total[which] += from->total;
+        row->samples[which] += from->self_samples;
+        row->kind = from->kind;
+    }
+    return 0;
+}
+
+/* How many even samples the selected ones are worth. */
+static double diff_worth(const struct jsp_diff_side *side)
+{
+    const struct jsp_profile *p = side->profile;
+    double all = (double)p->value;
+    double worth = p->squares > 0 ? all * all / p->squares : 0;
+    return p->samples ? worth * (double)side->functions->samples / (double)p->samples : 0;
+}
+
+/* Two shares of so many samples each: how often does chance put them as far apart? */
+static double diff_chance(const double share[2], const double worth[2])
+{
+    double n = worth[0] + worth[1];
+    if (worth[0] <= 0 || worth[1] <= 0)
+        return 1;
+    double both = (share[0] * worth[0] + share[1] * worth[1]) / n;
+    double variance = both * (1 - both) * (1 / worth[0] + 1 / worth[1]);
+    if (variance <= 0)
+        return 1;
+    return erfc(fabs(share[1] - share[0]) / sqrt(2 * variance));
+}
+
+static double diff_share(uint64_t value, const struct jsp_diff_side *side)
+{
+    double share =
+        side->functions->value ? (double)value / (double)side->functions->value : 0;
+    return share < 1 ? share : 1; /* functions that became one may have a stack twice */
+}
+
+static void diff_judge(struct jsp_diff *d, const struct jsp_diff_side sides[2])
+{
+    const double worth[2] = { diff_worth(&sides[0]), diff_worth(&sides[1]) };
+    for (uint32_t i = 0; i < d->n; i++) {
+        struct jsp_diff_row *r = &d->rows[i];
+        for (int j = 0; j < 2; j++) {
+            r->share[j] = diff_share(r->self[j], &sides[j]);
+            r->total_share[j] = diff_share(r->total[j], &sides[j]);
+        }
+        r->chance = diff_chance(r->share, worth);
+        r->total_chance = diff_chance(r->total_share, worth);
+        d->n_judged += fmax(r->share[0], r->share[1]) >= JSP_DIFF_LEAST;
+        d->n_total_judged +=
+            fmax(r->total_share[0], r->total_share[1]) >= JSP_DIFF_LEAST;
+    }
+}
+
+bool jsp_diff_is_real(double chance, uint32_t n_judged)
+{
+    return chance * (n_judged ? n_judged : 1) < 0.05;
+}
+
+static int diff_order(double x, double y, const struct jsp_diff_row *a,
+                      const struct jsp_diff_row *b)
+{
+    if (x != y)
+        return x > y ? -1 : 1;
+    int order = strcmp(a->name, b->name);
+    return order ? order : strcmp(a->module, b->module);
+}
+
+static int diff_by_self(const void *a, const void *b)
+{
+    const struct jsp_diff_row *x = a, *y = b;
+    return diff_order(fabs(x->share[1] - x->share[0]), fabs(y->share[1] - y->share[0]), x,
+                      y);
+}
+
+static int diff_by_total(const void *a, const void *b)
+{
+    const struct jsp_diff_row *x = a, *y = b;
+    return diff_order(fabs(x->total_share[1] - x->total_share[0]),
+                      fabs(y->total_share[1] - y->total_share[0]), x, y);
+}
+
+void jsp_diff_sort_total(struct jsp_diff *d)
+{
+    if (d->n)
+        qsort(d->rows, d->n, sizeof *d->rows, diff_by_total);
+}
+
+int jsp_diff_build(struct jsp_diff *d, const struct jsp_diff_side sides[2])
+{
+    struct diff_build b = { .out = d };
+    memset(d, 0, sizeof *d);
+    int err = jsp_hash_init(&b.by_name, 0);
+    for (int i = 0; err == 0 && i < 2; i++)
+        err = diff_side(&b, &sides[i], i);
+    jsp_hash_free(&b.by_name);
+    if (err < 0) {
+        jsp_diff_free(d);
+        return err;
+    }
+    diff_judge(d, sides);
+    if (d->n)
+        qsort(d->rows, d->n, sizeof *d->rows, diff_by_self);
+    return 0;
+}
+
+void jsp_diff_free(struct jsp_diff *d)
+{
+    free(d->rows);
+    memset(d, 0, sizeof *d);
+}

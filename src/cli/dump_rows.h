@@ -1,0 +1,16 @@
+/* cli/dump_rows.h - the frames of a capture, for programs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CLI_DUMP_ROWS_H
+#define JSP_CLI_DUMP_ROWS_H
+
+#include "cli/rows.h"
+
+/* The words of `jsprof dump` for the types of frames, by enum jsp_wire_type. */
+extern const char *const cli_dump_types[16];
+
+/* A row for each frame of the open capture. CLI_OK or CLI_FAILED. */
+int cli_dump_rows(struct cli_capture *c, const struct cli_rows_wish *wish);
+
+#endif

@@ -1,0 +1,70 @@
+/* info_rows.c - `jsprof info` for programs: a row for each thread of a recording.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/info.h"
+#include "cli/options.h"
+#include "cli/rows.h"
+
+const char *const cli_info_columns[] = {
+    "file",        "recorder",    "clock",       "hz",         "state",     "samples",
+    "stacks",      "process",     "thread",      "name",       "thread_samples",
+    "expirations", "kept",        "lost_ring",   "lost_paused", "lost_late", "lost_write",
+    "lost_stack",  "frames_cut",  "frames_bad",  "underflows", "cpu_ns",    "wall_ns",
+    "marks_lost",  "adds_up",     NULL
+};
+
+static void info_rows_capture(const struct cli_capture *c, struct cli_rows *rows)
+{
+    const struct jsp_profile *p = &c->profile;
+    cli_rows_text(rows, cli_span(c->label));
+    cli_rows_text(rows, cli_span(p->version[0] ? p->version : ""));
+    cli_rows_text(rows, cli_span(p->clock));
+    cli_rows_u64(rows, p->hz);
+    cli_rows_text(rows, cli_span(p->account.session.state));
+    cli_rows_u64(rows, p->samples);
+    cli_rows_u64(rows, p->n_stacks);
+}
+
+static int info_rows_ours(const struct cli_capture *c, struct cli_rows *rows,
+                          const struct jsp_account_thread *t)
+{
+    int status = cli_info_adds_up(c, t);
+    const uint64_t figures[] = { t->samples,     t->expirations, t->kept,
+                                 t->lost_ring,   t->lost_paused, t->lost_late,
+                                 t->lost_write,  t->lost_stack,  t->frames_cut,
+                                 t->frames_bad,  t->underflows,  t->cpu_ns,
+                                 t->wall_ns,     c->profile.account.session.marks_lost };
+    info_rows_capture(c, rows);
+    cli_rows_i64(rows, t->pid);
+    cli_rows_i64(rows, t->tid);
+    cli_rows_text(rows, cli_span(t->name));
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        cli_rows_u64(rows, figures[i]);
+    cli_rows_u64(rows, status == CLI_OK);
+    return status;
+}
+
+static void info_rows_foreign(const struct cli_capture *c, struct cli_rows *rows,
+                              const struct jsp_thread_info *t)
+{
+    info_rows_capture(c, rows);
+    cli_rows_i64(rows, t->pid);
+    cli_rows_i64(rows, t->tid);
+    cli_rows_text(rows, cli_span(""));
+    cli_rows_u64(rows, t->samples);
+    for (int i = 0; i < 14; i++)
+        cli_rows_none(rows);
+}
+
+int cli_info_rows(const struct cli_capture *c, struct cli_rows *rows)
+{
+    const struct jsp_profile *p = &c->profile;
+    int status = CLI_OK;
+    for (uint32_t i = 0; i < p->account.n_threads; i++)
+        if (info_rows_ours(c, rows, &p->account.threads[i]))
+            status = CLI_FAILED;
+    for (uint32_t i = 0; p->account.n_threads == 0 && i < p->n_threads; i++)
+        info_rows_foreign(c, rows, &p->threads[i]);
+    return status;
+}

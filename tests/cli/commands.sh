@@ -1,0 +1,163 @@
+#!/bin/sh
+# cli/commands.sh - what threads, list, callers, callees and diff print of a known
+# capture, what the filters leave of it, and that CSV and JSON say the same.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+main='main (/srv/app/start.js:1:1)'
+work='work (/srv/app/lib/deep/inside/work.js:20:3)'
+
+run threads good.cap
+is_rc 0
+is_err ''
+row '100 100 main 75.0% 60 ms'
+row "100 200 helper two 25.0% 20 ms"
+has 'work (/srv/app'
+
+run callers work good.cap
+is_rc 0
+row "100.0% 50 ms $main"
+row "62.5% 50 ms 50 ms $work"
+run callees good.cap main
+row '100.0% 80 ms (nobody: outermost)'
+row "100.0% 80 ms 20 ms $main"
+row "62.5% 50 ms $work"
+row '12.5% 10 ms leaf'
+run callees --limit 1 main good.cap
+row '12.5% 10 ms (1 more)'
+run callers wor good.cap
+is_rc 1
+is_err "jsprof: good.cap: no function \"wor\" (there are: $work)"
+run callers good.cap
+is_rc 2
+run callers work good.cap more
+is_rc 2
+
+run list events.cap
+is_rc 0
+row 'gc / sweep 20 210 ms 1.00 ms 10 ms 10 ms 19 ms 20 ms'
+row 'gc / heap 5 -3 1399 1,000 4,000 4,000 2,000'
+row 'app / load 2 0.25 0.5 0.25 0.75 0.75 0.75'
+run list --each events.cap
+lines 21
+row '0.004000 1.00 ms 100 gc / sweep why 0'
+run list --time 22ms.. --each events.cap
+lines 12 # also those that began before and lasted until then
+run list --csv events.cap
+has 'mark,"gc","sweep",20,210000000,1000000,10500000,10000000,19000000,20000000'
+run list good.cap
+has 'No marks and no counters.'
+run dump events.cap
+row '7 gc / heap whole bytes'
+row '8 = 3fd0000000000000'
+
+run diff good.cap good.cap
+is_rc 0
+row "62.5% 62.5% +0.0 $work"
+has '0 of 3 functions changed by more than chance explains (*).'
+run diff good.cap changed.cap
+row "62.5% 2.0% -60.5 * $work"
+row '12.5% 12.5% +0.0 leaf'
+row "25.0% 85.5% +60.5 * $main"
+has '2 of 3 functions changed'
+run diff --sort total good.cap changed.cap
+row "62.5% 2.0% -60.5 * $work"
+row "100.0% 100.0% +0.0 $main"
+run diff good.cap
+is_rc 2
+
+# What counts: 8 samples of 10 ms at 7 to 14 ms; the last two in thread 200.
+share() # ARGUMENTS...: the samples that are left
+{
+    run report "$@"
+    sed -n 's/^100% is .*, in \([0-9]*\) samples.*/\1/p' out
+}
+left() { [ "$(share "$2" good.cap)" = "$1" ] || wrong "has $(share "$2" good.cap), not $1"; }
+left 8 --only=main
+left 5 --only=^wor
+left 5 --under=work
+left 2 --thread=200
+left 8 --process=100
+left 8 --process=host
+left 8 --category=script
+left 8 --hide-system
+left 2 --time=14ms..16ms
+left 5 --time=..14ms
+left 2 --time=15ms..
+left 8 --clock=cpu
+run report --under work good.cap
+hasnt main
+run tree --only leaf --json good.cap
+has '"function":"leaf, \"quoted\" (/srv/app/leaf.js:7:1)"'
+printf 'mine name=work*\n# none\n' >rules
+left5="$(share --categories rules --category mine good.cap)"
+[ "$left5" = 5 ] || wrong "has $left5, not 5"
+misuse() # WORD ARGUMENTS...
+{
+    said=$1
+    shift
+    run report "$@" good.cap
+    is_rc 2
+    grep -qF -- "$said" err || wrong "does not say: $said"
+}
+misuse '--time wants FROM..TO' --time 5
+misuse '--time wants FROM..TO' --time 5s..4s
+misuse '--time wants FROM..TO' --time 1..2..3
+misuse '--time wants FROM..TO' --time 1h..
+misuse '--clock knows cpu and wall' --clock sun
+misuse 'no category "nope"' --category nope
+misuse '--only: ' --only 'a('
+misuse '--csv and --json exclude each other' --csv --json
+run report --category mine good.cap
+is_rc 2
+printf 'mine colour=red\n' >rules
+run report --categories rules good.cap
+is_rc 1
+is_err 'jsprof: rules: line 1: a condition is name=, file=, module= or kind='
+run report --categories absent good.cap
+is_rc 1
+is_err 'jsprof: absent: No such file or directory'
+run report --only nobody good.cap
+is_rc 1
+is_err 'jsprof: good.cap: no samples in what was chosen of this capture'
+run report --clock wall good.cap
+is_rc 1
+run report --clock cpu foreign.cap
+is_rc 1
+is_err 'jsprof: foreign.cap: --clock cpu: the capture names no clock'
+
+# CSV and JSON have the same rows, and programs can read both.
+command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
+cat >same.py <<'END'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1], errors='replace', newline='')))
+data = json.load(open(sys.argv[2]))['rows']
+text = [{k: '' if v is None else str(v) for k, v in r.items()} for r in data]
+assert rows, 'no rows'
+for a, b in zip(rows, text):
+    for k in a:
+        try:
+            same = a[k] == b[k] or float(a[k]) == float(b[k])
+        except ValueError:
+            same = False
+        assert same, (k, a[k], b[k])
+assert len(rows) == len(text), (len(rows), len(text))
+END
+for what in 'info' 'threads' 'list' 'list --each' 'report' 'tree --min 0' 'callers work' \
+    'callees main' 'dump'; do
+    file=events.cap
+    run $what --csv $file
+    is_rc 0
+    cp out csv
+    run $what --json $file
+    is_rc 0
+    cp out json
+    python3 same.py csv json || wrong 'JSON differs from CSV'
+done
+run diff --csv good.cap changed.cap
+cp out csv
+run diff --json good.cap changed.cap
+cp out json
+python3 same.py csv json || wrong 'JSON differs from CSV'
+exit $bad
