@@ -88,6 +88,7 @@ HOSTS := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
 
 # gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
+MOZJS_SRC := $(patsubst %,bindings/mozjs/%.cpp,jsprof-mozjs walk collect hide)
 MOZJS_PKGS = mozjs-102 gjs-1.0
 ifeq ($(SAN)$(MOZJS),)
 MOZJS := $(if $(CXX_SRC),$(shell command -v $(CXX) >/dev/null 2>&1 \
@@ -270,7 +271,7 @@ $(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))
 
 # For programs that embed SpiderMonkey without GJS.
-$(B)/lib/libjsprof-mozjs.a: $(B)/obj/bindings/mozjs/jsprof-mozjs.o
+$(B)/lib/libjsprof-mozjs.a: $(call objects,$(MOZJS_SRC))
 	@mkdir -p $(@D)
 	@echo '  AR    $@'
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

@@ -20,6 +20,8 @@
 namespace {
 
 constexpr uint32_t RECORDING_HZ_MAX = 10000; /* jsprof.h's own limit */
+/* There is one thread, whose stacks can be deep: some 400 of 512 frames fit. */
+constexpr uint32_t RECORDING_RING_BYTES = 4u << 20;
 
 /* Guards `session` against the ends of the process: see recording.h. */
 pthread_mutex_t recording_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -92,6 +94,7 @@ bool recording_open_as_asked(const profile_options *asked)
 
     o.size = sizeof o;
     o.path = asked->output;
+    o.ring_bytes = RECORDING_RING_BYTES;
     if (asked->hz && !recording_read_hz(asked->hz, &o.hz))
         return false;
     if (asked->clock && !recording_read_clock(asked->clock, &o.clock))

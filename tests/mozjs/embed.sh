@@ -12,7 +12,7 @@ compile()
     # shellcheck disable=SC2046
     "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra -Werror -I"$SRCDIR/include" \
         -I"$SRCDIR/bindings/mozjs" $(pkg-config --cflags mozjs-102) \
-        "$SRCDIR/tests/mozjs/embed_host.cpp" "$SRCDIR/bindings/mozjs/jsprof-mozjs.cpp" \
+        "$SRCDIR/tests/mozjs/embed_host.cpp" "$B/lib/libjsprof-mozjs.a" \
         "$B/lib/libjsprof.a" $(pkg-config --libs mozjs-102) -pthread -o host
 }
 
@@ -54,6 +54,8 @@ check 'each step' all_ok host.out
 check 'its capture' whole host.cap
 check 'the engine, called by main, runs the script' whole_stacks
 check 'and its own functions are hidden' hidden
+check 'a runtime of a thread of its own is recorded as such' \
+    info_has host.cap '^ +[0-9]+  other +[1-9]'
 check 'names its functions' sh -c \
     "'$JSPROF_TOOL' report --csv host.cap | grep -q '^\"\\{0,1\\}burn (embedded.js:1:13)'"
 

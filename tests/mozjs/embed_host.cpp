@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include <pthread.h>
+
 #include <jsapi.h>
 #include <js/CompilationAndEvaluation.h>
 #include <js/Initialization.h>
@@ -34,13 +36,13 @@ bool detach_inside(JSContext *, unsigned argc, JS::Value *vp)
     return true;
 }
 
-double run(JSContext *cx, const char *text)
+double run(JSContext *cx, const char *text, const char *file)
 {
     JS::SourceText<mozilla::Utf8Unit> source;
     JS::CompileOptions options(cx);
     JS::RootedValue value(cx);
 
-    options.setFileAndLine("embedded.js", 1);
+    options.setFileAndLine(file, 1);
     if (!source.init(cx, text, strlen(text), JS::SourceOwnership::Borrowed) ||
         !JS::Evaluate(cx, options, source, &value) || !value.isNumber())
         return -1;
@@ -60,9 +62,9 @@ void check_plain(jsprof_thread *me, JSContext *cx)
 
     check(jsprof_mozjs_attach(me, cx, &js) == 0, "attach");
     check(jsprof_mozjs_attach(me, cx, &second) == -EBUSY && !second, "a context has one profiler");
-    check(run(cx, burn) == 7, "a recorded script has its result");
+    check(run(cx, burn, "embedded.js") == 7, "a recorded script has its result");
     check(jsprof_mozjs_detach(js) == 0, "detach");
-    check(run(cx, burn) == 7, "and without again");
+    check(run(cx, burn, "embedded.js") == 7, "and without again");
 }
 
 void check_arguments(jsprof_thread *me, JSContext *cx)
@@ -80,7 +82,7 @@ void check_inside(jsprof_thread *me, JSContext *cx)
 {
     check(jsprof_mozjs_attach(me, cx, &attached) == 0, "attach before");
     check(run(cx, "(function outer() { for (let i = 0; i < 50; i++) ; detachInside();"
-                  " return 8; })()") == 8, "a script outlives a detach from inside");
+                  " return 8; })()", "embedded.js") == 8, "a script outlives a detach from inside");
     check(detached_inside == -EBUSY, "which says that a script runs");
     check(jsprof_mozjs_detach(attached) == 0, "and is repeated afterwards");
 }
@@ -92,7 +94,8 @@ void check_often(jsprof_thread *me, JSContext *cx)
     for (int i = 0; i < 50 && good; i++) {
         jsprof_mozjs *js;
         good = jsprof_mozjs_attach(me, cx, &js) == 0 &&
-               run(cx, "(function f(n) { return n ? f(n - 1) : 9; })(200)") == 9 &&
+               run(cx, "(function f(n) { return n ? f(n - 1) : 9; })(200)",
+                   "embedded.js") == 9 &&
                jsprof_mozjs_detach(js) == 0;
     }
     check(good, "attach and detach fifty times");
@@ -107,14 +110,58 @@ void check_hide(jsprof *prof)
     check(jsprof_mozjs_hide(prof, nullptr) == 0, "the engine's own frames");
 }
 
-void check_all(jsprof_thread *me, JSContext *cx)
+JSObject *new_global(JSContext *cx)
 {
     JS::RealmOptions options;
     static const JSClass global_class = {
         "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr
     };
-    JS::RootedObject global(cx, JS_NewGlobalObject(cx, &global_class, nullptr,
-                                                   JS::FireOnNewGlobalHook, options));
+
+    return JS_NewGlobalObject(cx, &global_class, nullptr, JS::FireOnNewGlobalHook, options);
+}
+
+/* A thread with a runtime of its own, which it destroys while it is recorded. */
+void *run_other(void *data)
+{
+    static bool good;
+    auto *prof = static_cast<jsprof *>(data);
+    jsprof_thread *me = nullptr;
+    jsprof_mozjs *js = nullptr;
+    JSContext *cx = JS_NewContext(8 * 1024 * 1024);
+
+    JS::InitSelfHostedCode(cx);
+    good = jsprof_thread_attach(prof, "other", &me) == 0 &&
+           jsprof_mozjs_attach(me, cx, &js) == 0;
+    {
+        JS::RootedObject global(cx, new_global(cx));
+        JSAutoRealm realm(cx, global);
+
+        good = good && run(cx, burn, "other.js") == 7;
+    }
+    JS_DestroyContext(cx);
+    good = good && jsprof_mozjs_detach(js) == 0 && jsprof_thread_detach(me) == 0;
+    return &good;
+}
+
+/* While the main context runs, too. */
+void check_two(jsprof *prof, jsprof_thread *me, JSContext *cx)
+{
+    pthread_t thread;
+    jsprof_mozjs *js = nullptr;
+    void *good = nullptr;
+
+    check(jsprof_mozjs_attach(me, cx, &js) == 0, "attach, with another thread to come");
+    check(pthread_create(&thread, nullptr, run_other, prof) == 0, "another thread");
+    check(run(cx, burn, "embedded.js") == 7, "a script runs beside the other thread's");
+    check(pthread_join(thread, &good) == 0 && *static_cast<bool *>(good),
+          "the other context is recorded and destroyed under the recording");
+    check(run(cx, burn, "embedded.js") == 7, "and this one goes on");
+    check(jsprof_mozjs_detach(js) == 0, "detach the one that is left");
+}
+
+void check_all(jsprof *prof, jsprof_thread *me, JSContext *cx)
+{
+    JS::RootedObject global(cx, new_global(cx));
     JSAutoRealm realm(cx, global);
 
     check(JS_DefineFunction(cx, global, "detachInside", detach_inside, 0, 0), "a global");
@@ -122,6 +169,19 @@ void check_all(jsprof_thread *me, JSContext *cx)
     check_plain(me, cx);
     check_inside(me, cx);
     check_often(me, cx);
+    check_two(prof, me, cx);
+}
+
+/* Destroying the context under a recording is no error; its scripts are just over. */
+void check_destroyed(jsprof_thread *me, JSContext *cx)
+{
+    jsprof_mozjs *js = nullptr;
+
+    check(jsprof_mozjs_attach(me, cx, &js) == 0, "attach once more");
+    JS_DestroyContext(cx);
+    for (volatile int i = 0; i < 30000000; i = i + 1) /* samples of a thread without one */
+        ;
+    check(jsprof_mozjs_detach(js) == 0, "detach after the context is gone");
 }
 
 } // namespace
@@ -141,10 +201,10 @@ int main(int argc, char **argv)
     check_hide(prof);
     check(jsprof_thread_attach(prof, "main", &me) == 0, "a thread");
     check(jsprof_start(prof) == 0, "start");
-    check_all(me, cx);
+    check_all(prof, me, cx);
+    check_destroyed(me, cx);
     check(jsprof_thread_detach(me) == 0, "detach the thread");
     check(jsprof_close(prof) == 0, "close");
-    JS_DestroyContext(cx);
     JS_ShutDown();
     printf("1..%d\n", n_checks);
     return n_failed != 0;

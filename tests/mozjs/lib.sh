@@ -93,12 +93,18 @@ one_line() # FILE REGEX: just one line, which matches
 }
 
 # Names of each sample's frames, leaf first, one sample to a line, tabs between. Before
-# a native one stands C: or, where it is the engine's or its glue, I:.
-stacks() # CAPTURE
+# a native one stands C: or, where it is the engine's or its glue, I:. Behind it, with
+# any second argument, its current line.
+stacks() # CAPTURE [LINES]
 {
-    "$JSPROF_TOOL" dump "$1" | awk '
+    "$JSPROF_TOOL" dump "$1" | awk -v lines="${2:-}" '
         / SAMPLE / { if (line != "") print line; line = ""; on = 1; next }
-        on && /^    e[0-9a-f]+  / { sub(/^ +[0-9a-f]+  /, ""); line = line "\t" $0; next }
+        on && /^    e[0-9a-f]+  / {
+            sub(/^ +[0-9a-f]+  /, "")
+            if (!lines) sub(/ :[0-9]+$/, "")
+            line = line "\t" $0
+            next
+        }
         on && /^    0[0-9a-f]+  / {
             what = /  [(]interpreter[)]$/ ? "I:" : "C:"
             sub(/^ +[0-9a-f]+  /, "")

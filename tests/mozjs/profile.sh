@@ -70,6 +70,20 @@ ordered() # CAPTURE REGEX-INNERMOST...
         END { print seen + 0, "samples"; exit bad || seen < 3 }'
 }
 
+# Share of samples, in whole percent, whose frame of this name is at this line; of all
+# samples in which it has a line. Innermost frames have none.
+line_share() # CAPTURE REGEX LINE
+{
+    stacks "$1" lines | RE=$2 awk -F '\t' -v want="$3" '
+        BEGIN { re = ENVIRON["RE"] }
+        $2 ~ / :[0-9]+$/ { print "innermost: " $0; bad = 1 }
+        { for (f = 2; f <= NF; f++) if ($f ~ re && $f ~ / :[0-9]+$/) {
+            all++
+            if ($f ~ " :" want "$") there++
+        } }
+        END { printf "%.0f\n", all && !bad ? 100 * there / all : -1 }'
+}
+
 # Does no sample name a function twice?
 single() # CAPTURE
 {
@@ -164,6 +178,12 @@ for no_jit in '' 1; do
     check 'a stack too deep is counted' cut deep.cap
     check 'and keeps its roots' ordered deep.cap '^down ' '/deep[.]js$'
 
+    record wasm.cap 500 "$SCRIPTS/wasm.js"
+    at_least self '^fib \(' 90
+    check 'WebAssembly stands above the script that calls it' \
+        ordered wasm.cap '^fib ' '^viaWasm ' '/wasm[.]js$'
+    [ -n "$no_jit" ] || check 'and that above main' ordered wasm.cap '^viaWasm ' '^C:main$'
+
     record torture.cap 1000 "$SCRIPTS/torture.js"
     at_least total '/torture[.]js$' 97
     check 'every stack begins where the process did' rooted torture.cap
@@ -171,10 +191,20 @@ for no_jit in '' 1; do
     record collect.cap 0 -c 'for (let i = 0; i < 40; i++)
         JSON.stringify(Array.from({length: 1e5}, function make(_, j) { return "n" + j; })); 0'
     at_least total '^js::Nursery::collect$' 10
+    check 'which is of the kind gc' grep -q '^"\{0,1\}js::Nursery::collect"\{0,1\},gc,' report.csv
     check 'a collection stands above what it interrupted' \
         ordered collect.cap '^js::Nursery::collect$' '^make ' '^from ' '^<command line>$'
     check 'every stack begins where the process did' rooted collect.cap
     at_least total '^<command line>$' 98
+
+    # SpiderMonkey tells lines of its interpreters only.
+    if [ -n "$no_jit" ]; then
+        record lines.cap 500 "$SCRIPTS/lines.js"
+        at_11=$(line_share lines.cap '^work \(' 11)
+        at_12=$(line_share lines.cap '^work \(' 12)
+        check "callers have lines: $at_11 % at 11, $at_12 % at 12" \
+            test "$at_11" -ge 12 -a "$at_11" -le 38 -a $((at_11 + at_12)) -ge 99
+    fi
 done
 unset GJS_DISABLE_JIT
 

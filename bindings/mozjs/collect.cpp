@@ -1,0 +1,105 @@
+/* collect.cpp - what the collector tells: when nobody may walk.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * While the collector runs, SpiderMonkey lets nobody walk: compiled frames are taken
+ * once before, and samples inside reuse them. Whoever had the callbacks before us still
+ * gets them.
+ */
+#include "context.h"
+
+#include <atomic>
+
+namespace {
+
+/* SpiderMonkey calls back without a pointer of ours, but a context never leaves its
+ * thread. The handler does not look here. */
+thread_local jsprof_mozjs *collect_current;
+thread_local JS::GCSliceCallback collect_slice_before;
+thread_local JS::GCNurseryCollectionCallback collect_nursery_before;
+
+/* Scripts may have moved. Epoch 0 is that of unused entries. */
+void collect_forget_lines(jsprof_mozjs *m)
+{
+    m->lines_epoch = m->lines_epoch == UINT32_MAX ? 1 : m->lines_epoch + 1;
+}
+
+void collect_begins(jsprof_mozjs *m)
+{
+    if (m->collections == 0)
+        mozjs_keep_frames(m);
+    /* ORDER: signal fence only. This thread's own handler reads the frames after it. */
+    std::atomic_signal_fence(std::memory_order_release);
+    m->collections = m->collections + 1;
+}
+
+void collect_ends(jsprof_mozjs *m)
+{
+    if (m->collections > 0)
+        m->collections = m->collections - 1;
+    collect_forget_lines(m);
+}
+
+/* Our callbacks stay where they are: SpiderMonkey is just calling one of them. */
+void collect_lose_context(void)
+{
+    mozjs_lose_context(collect_current);
+    collect_current = nullptr;
+}
+
+/* The first that is heard of a context's end. */
+bool collect_is_last(JS::GCReason reason)
+{
+    return reason == JS::GCReason::DESTROY_RUNTIME;
+}
+
+void collect_on_slice(JSContext *cx, JS::GCProgress progress, const JS::GCDescription &gc)
+{
+    if (collect_current && collect_is_last(gc.reason_))
+        collect_lose_context();
+    if (collect_current && progress == JS::GC_SLICE_BEGIN)
+        collect_begins(collect_current);
+    if (collect_slice_before)
+        collect_slice_before(cx, progress, gc);
+    if (collect_current && progress == JS::GC_SLICE_END)
+        collect_ends(collect_current);
+}
+
+void collect_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCReason reason)
+{
+    if (collect_current && collect_is_last(reason))
+        collect_lose_context();
+    if (collect_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_START)
+        collect_begins(collect_current);
+    if (collect_nursery_before)
+        collect_nursery_before(cx, progress, reason);
+    if (collect_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_END)
+        collect_ends(collect_current);
+}
+
+} // namespace
+
+void mozjs_watch_collections(jsprof_mozjs *m)
+{
+    auto slice = JS::SetGCSliceCallback(m->cx, collect_on_slice);
+    auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, collect_on_nursery);
+
+    if (slice != collect_on_slice)
+        collect_slice_before = slice;
+    if (nursery != collect_on_nursery)
+        collect_nursery_before = nursery;
+    collect_current = m;
+}
+
+/* Callbacks that somebody has put in front of ours still call ours: they stay. */
+void mozjs_unwatch_collections(jsprof_mozjs *m)
+{
+    auto slice = JS::SetGCSliceCallback(m->cx, collect_slice_before);
+    auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, collect_nursery_before);
+
+    if (slice != collect_on_slice)
+        JS::SetGCSliceCallback(m->cx, slice);
+    if (nursery != collect_on_nursery)
+        JS::SetGCNurseryCollectionCallback(m->cx, nursery);
+    collect_current = nullptr;
+}

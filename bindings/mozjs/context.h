@@ -1,0 +1,81 @@
+/* context.h - what the files of the binding share of one attached context.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Functions whose name ends in _sigsafe run in the SIGPROF handler of the context's own
+ * thread; all others belong to that thread outside of it.
+ */
+#ifndef JSPROF_MOZJS_CONTEXT_H
+#define JSPROF_MOZJS_CONTEXT_H
+
+#include <cstdint>
+
+#include <js/GCAPI.h>
+#include <js/ProfilingFrameIterator.h>
+#include <js/ProfilingStack.h>
+
+#include "jsprof-mozjs.h"
+
+/* As many frames as the core keeps without being asked for more. */
+constexpr uint32_t MOZJS_KEPT = 512;
+/* Lines that are remembered; a power of two. */
+constexpr uint32_t MOZJS_LINES = 256;
+
+/* The line of one place in a script, while no collection can have moved the script. */
+struct mozjs_line {
+    const void *script;
+    const void *pc;
+    uint32_t line;
+    uint32_t epoch; /* of the table, 0: unused */
+};
+
+struct jsprof_mozjs {
+    JSContext *cx;         /* borrowed; nullptr: it was destroyed under us */
+    jsprof_thread *thread; /* borrowed; nullptr: detached */
+    ProfilingStack stack;  /* SpiderMonkey writes, the handler reads */
+
+    /* The compiled frames that a collection began below, innermost first. */
+    jsprof_frame kept[MOZJS_KEPT];
+    uint32_t n_kept;
+    uint32_t kept_there;           /* with those that did not fit */
+    volatile uint32_t collections; /* that are running; they nest */
+
+    /* Written by the handler; a new epoch, by the collector's callbacks, forgets all. */
+    mozjs_line lines[MOZJS_LINES];
+    volatile uint32_t lines_epoch;
+
+    /* Called through here and not by name, see mozjs_bind_symbols. */
+    uint32_t (JS::ProfilingFrameIterator::*extract)(JS::ProfilingFrameIterator::Frame *,
+                                                    uint32_t, uint32_t) const;
+    mozilla::Maybe<JS::ProfilingFrameIterator::RegisterState> (
+        JS::ProfilingFrameIterator::*entry)() const;
+    void (JS::ProfilingFrameIterator::*next)();
+    JSScript *(js::ProfilingStackFrame::*script)() const;
+    jsbytecode *(js::ProfilingStackFrame::*pc)() const;
+    unsigned (*line_of)(JSScript *, jsbytecode *, unsigned *);
+
+    /* Always: cx has our stack, or (after a detach that answered -EBUSY) profiling
+     *         of cx is off and frames that are still running may pop from it */
+};
+
+/* -- walk.cpp: the two places in which SpiderMonkey tells its stack -- */
+
+int mozjs_decode_sigsafe(void *host, const void *entry, jsprof_frame *out);
+uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
+                            uint32_t max);
+/* Take the compiled frames below C++ code that begins to collect. */
+void mozjs_keep_frames(jsprof_mozjs *m);
+/* Profiling of the context is on: a walk of any other ends the process. */
+void mozjs_bind_symbols(jsprof_mozjs *m);
+
+/* -- collect.cpp: what the collector tells -- */
+
+void mozjs_watch_collections(jsprof_mozjs *m);
+void mozjs_unwatch_collections(jsprof_mozjs *m);
+
+/* -- jsprof-mozjs.cpp -- */
+
+/* The context is being destroyed: read nothing of it any more. */
+void mozjs_lose_context(jsprof_mozjs *m);
+
+#endif
