@@ -187,8 +187,16 @@ typedef struct jsprof_function jsprof_function;
 JSPROF_API int jsprof_function_new(jsprof_function **out, const char *name, const char *file,
                                    uint32_t line, enum jsprof_kind kind) JSPROF_COLD;
 
-/* The function must be on no thread's stack. NULL is fine. */
+/* The function must be on no thread's stack: the one thing a host must not do. With
+ * JSPROF_DEBUG defined before this header is included, that is looked for on the calling
+ * thread's stacks and those of its sessions' other threads, and ends the process with a
+ * line that names function and thread. NULL is fine. What was counted of the function
+ * stays in the tables, under its name. */
 JSPROF_API void jsprof_function_free(jsprof_function *f) JSPROF_COLD;
+JSPROF_API void jsprof_function_free_checked(jsprof_function *f) JSPROF_COLD;
+#ifdef JSPROF_DEBUG
+#define jsprof_function_free(f) jsprof_function_free_checked(f)
+#endif
 
 /* One frame of a host's stack. Every pointer is borrowed while the frame is
  * there; names are copied inside the sample. Zero what you do not know. */
@@ -213,6 +221,12 @@ typedef struct jsprof_link {
     uint32_t               line, pc;
 } jsprof_link;
 
+/* Where calls of one thread are counted, by function. */
+struct jsprof_tally {
+    uint64_t      *counts;
+    const uint8_t *touched; /* 0: nothing of these 512 functions was counted yet */
+};
+
 /* The head is public so that push and pop can be inlined; the rest is not. */
 typedef struct jsprof_thread {
     jsprof_link *volatile top;   /* linked entries, innermost first */
@@ -220,7 +234,8 @@ typedef struct jsprof_thread {
     uint32_t          capacity;
     volatile uint32_t depth;     /* may exceed capacity; the excess is not kept */
     volatile uint32_t underflows;
-    uint32_t          reserved;
+    volatile uint32_t counting;  /* JSPROF_CALLS_... that are on */
+    const struct jsprof_tally *volatile tally; /* not NULL while any is */
 } jsprof_thread;
 
 /* The calling thread joins. `name` is copied. When the session runs, sampling
@@ -479,12 +494,129 @@ JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
 JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
                                       int fd) JSPROF_SIGSAFE;
 
-/* -- 10. The library ------------------------------------------------------- */
+/* -- 10. Exact calls -------------------------------------------------------- */
+
+/* What is told of every enter and leave (linked or array), beside the samples. Each
+ * can be on without the others. */
+enum {
+    JSPROF_CALLS_COUNT = 1, /* how often each function was entered */
+    JSPROF_CALLS_TIME = 2,  /* its self and total time */
+    JSPROF_CALLS_ALLOC = 4, /* what jsprof_alloc said: self and total bytes */
+    JSPROF_CALLS_EDGES = 8, /* who called whom, how often; with time, how long */
+    JSPROF_CALLS_ALL = 15,
+};
+
+/* From now on, for all threads of the session, those that attach later too; 0: none. The
+ * session need not be started. Functions that are already on a thread's stack get time
+ * and bytes from here on. -EINVAL: an unknown bit; -ENOMEM: nothing has changed. */
+JSPROF_API int jsprof_calls_set(jsprof *p, uint32_t modes) JSPROF_COLD;
+
+/* `bytes` were allocated: credited to the innermost function, and once to each that is
+ * open. */
+static inline void jsprof_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
+
+/* The innermost entry's function ends here and `f` takes its place: its caller is the
+ * caller of the one that ended, and one leave ends it. */
+static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f) JSPROF_OWNER;
+static inline void jsprof_link_tail_call(jsprof_thread *t, jsprof_link *link,
+                                         const jsprof_function *f) JSPROF_OWNER;
+
+/* A section is something that the host does (collect, parse, compile, convert a string)
+ * and behaves like a function. Time in sections of JSPROF_KIND_GC is also summed up. */
+static inline void jsprof_section_begin(jsprof_thread *t,
+                                        const jsprof_function *section) JSPROF_OWNER;
+static inline void jsprof_section_end(jsprof_thread *t) JSPROF_OWNER;
+
+/* While time is counted, jsprof_stack_switch stops the time of what is open on stacks
+ * that the new one was not resumed from, and goes on with what was open on the new one.
+ * Array entries: switch first, then bring `depth` and `frames` to the new stack's by
+ * hand; an entry keeps its distance from the depth at which its stack was switched to. A
+ * coroutine that is thrown away while suspended is forgotten by this: */
+JSPROF_API void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
+
+/* Text is borrowed until the session is closed. */
+typedef struct jsprof_calls_row {
+    const char *name, *file; /* not terminated */
+    uint32_t    name_len, file_len;
+    uint32_t    id;          /* 0: [other functions], 1: [outside], 2: [no function] */
+    uint32_t    line;
+    uint32_t    kind;        /* enum jsprof_kind */
+    uint32_t    reserved;
+    uint64_t    calls;
+    uint64_t    self_ns, total_ns;       /* own cost of counting taken out */
+    uint64_t    self_bytes, total_bytes;
+} jsprof_calls_row;
+
+typedef struct jsprof_calls_edge {
+    uint32_t caller, callee; /* ids; 0 and 0: the rest, for which there was no room */
+    uint64_t calls, total_ns;
+} jsprof_calls_edge;
+
+/* Summed over all threads that are or were attached, from the first jsprof_calls_set. */
+typedef struct jsprof_calls {
+    size_t             size;    /* set by the caller: sizeof(jsprof_calls) */
+    jsprof_calls_row  *rows;    /* by id */
+    jsprof_calls_edge *edges;
+    size_t             n_rows, n_edges;
+    uint32_t           modes;   /* that are on now */
+    uint32_t           threads; /* that have a table */
+    uint32_t           waiting; /* of them not seen since the last change of modes: what
+                                 * is on their stacks is not in the rows yet */
+    uint32_t           clock_off; /* parts per million by which the processor's counter
+                                   * strays; above 1000 do not trust any time */
+    uint64_t           calls;     /* sum over the rows */
+    uint64_t           inside_ns; /* the sum of all self_ns, but for `negative_ns` */
+    uint64_t           own_ns;    /* what counting took, by calibration; in no row */
+    uint64_t           gc_ns;     /* in sections of JSPROF_KIND_GC, outermost ones */
+    uint64_t           negative_ns; /* where that was more than was measured: shown as 0 */
+    uint64_t           functions_lost; /* calls in row 0 */
+    uint64_t           edges_lost;     /* calls in edge 0 -> 0 */
+    uint64_t           depth_lost;     /* calls too deep to be timed for themselves */
+    uint64_t           underflows;     /* leaves without an enter */
+    uint64_t           clock_back;     /* the clock went backwards: 0 was taken */
+    uint64_t           foreign; /* events on another thread's stack, or while one of the
+                                 * same thread was interrupted: not counted */
+} jsprof_calls;
+
+/* The tables now; also while threads run, of which each row is then of its own moment.
+ * jsprof_calls_free gives the arrays back. -EINVAL, -ENOMEM, -ENOENT: nothing was ever
+ * counted. */
+JSPROF_API int jsprof_calls_snapshot(jsprof *p, jsprof_calls *out) JSPROF_COLD;
+JSPROF_API void jsprof_calls_free(jsprof_calls *calls) JSPROF_COLD;
+
+/* What the inline hooks call, for who has no compiler to inline them. They count, and
+ * leave the stack as it is; `link` is NULL for array entries. Right before an entry is
+ * pushed; before the entries above `depth` (array) or `link` and all inside of it go;
+ * before an entry's function is replaced. */
+JSPROF_API void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f,
+                                   jsprof_link *link) JSPROF_OWNER;
+JSPROF_API void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link,
+                                   uint32_t depth) JSPROF_OWNER;
+JSPROF_API void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f,
+                                  const jsprof_link *link) JSPROF_OWNER;
+JSPROF_API void jsprof_count_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
+
+/* -- 11. The library ------------------------------------------------------- */
 
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
 JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text */
 
 /* -- Inline bodies -------------------------------------------------------- */
+
+/* Something is counted. Nothing but calls, of a function near others that were: here. */
+static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
+                                  jsprof_link *link)
+{
+    const struct jsprof_tally *tally = t->tally;
+    uint32_t index = f ? *(const uint32_t *)(const void *)f : 0;
+    if (t->counting == JSPROF_CALLS_COUNT && index && tally->touched[index / 512]) {
+        uint64_t *count = &tally->counts[index];
+        /* ORDER: relaxed. This thread alone writes it; who reads it wants a statistic. */
+        __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+    } else {
+        jsprof_count_enter(t, f, link);
+    }
+}
 
 static inline jsprof_frame *jsprof_frame_next(jsprof_thread *t)
 {
@@ -516,6 +648,8 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
 {
     if (!t)
         return;
+    if (t->counting)
+        jsprof_counted(t, function, NULL);
     jsprof_frame *f = jsprof_frame_next(t);
     if (f) {
         f->function = function;
@@ -535,6 +669,8 @@ static inline void jsprof_pop(jsprof_thread *t)
     if (!t)
         return;
     uint32_t depth = t->depth;
+    if (t->counting > JSPROF_CALLS_COUNT)
+        jsprof_count_leave(t, NULL, depth - 1);
     /* ORDER: signal fence only. Stores to the dying frame stay before this. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     if (depth)
@@ -564,6 +700,8 @@ static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth)
 {
     if (!t)
         return;
+    if (t->counting > JSPROF_CALLS_COUNT && depth < t->depth)
+        jsprof_count_leave(t, NULL, depth);
     /* ORDER: signal fence only; as in jsprof_pop. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     if (depth <= t->depth)
@@ -577,6 +715,8 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
 {
     if (!t)
         return;
+    if (t->counting)
+        jsprof_counted(t, function, link);
     link->up = t->top;
     link->function = function;
     link->line = 0;
@@ -597,9 +737,49 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)
 {
     if (!t)
         return;
+    if (t->counting > JSPROF_CALLS_COUNT)
+        jsprof_count_leave(t, link, 0);
     /* ORDER: signal fence only; as in jsprof_pop. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     t->top = link->up;
+}
+
+static inline void jsprof_alloc(jsprof_thread *t, size_t bytes)
+{
+    if (t && t->counting & JSPROF_CALLS_ALLOC)
+        jsprof_count_alloc(t, bytes);
+}
+
+static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f)
+{
+    if (!t)
+        return;
+    if (t->counting)
+        jsprof_count_tail(t, f, NULL);
+    if (t->depth && t->depth <= t->capacity)
+        t->frames[t->depth - 1].function = f;
+}
+
+static inline void jsprof_link_tail_call(jsprof_thread *t, jsprof_link *link,
+                                         const jsprof_function *f)
+{
+    if (!t)
+        return;
+    if (t->counting)
+        jsprof_count_tail(t, f, link);
+    link->function = f;
+    link->line = 0;
+    link->pc = 0;
+}
+
+static inline void jsprof_section_begin(jsprof_thread *t, const jsprof_function *section)
+{
+    jsprof_enter(t, section);
+}
+
+static inline void jsprof_section_end(jsprof_thread *t)
+{
+    jsprof_leave(t);
 }
 
 #ifdef __cplusplus

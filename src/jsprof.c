@@ -7,11 +7,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "session/calls_event.h"
 #include "session/env.h"
 #include "session/function.h"
+#include "session/function_check.h"
 #include "session/register.h"
 #include "session/session.h"
 #include "sigsafe/backtrace.h"
@@ -249,6 +252,14 @@ void jsprof_function_free(jsprof_function *f)
     jsp_function_free(f);
 }
 
+/* Its one other name is a macro for this, in debug builds of hosts. */
+void jsprof_function_free_checked(jsprof_function *f)
+{
+    if (f)
+        jsp_function_check(f);
+    jsp_function_free(f);
+}
+
 /* -- Threads ---------------------------------------------------------------- */
 
 static struct jsp_thread *public_thread(jsprof_thread *t)
@@ -377,8 +388,48 @@ int jsprof_listing_add(jsprof *p, const jsprof_listing *listing)
 
 void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)
 {
-    if (t)
-        jsp_sampled_switch(&public_thread(t)->sampled, stack);
+    if (!t)
+        return;
+    if (t->counting > JSPROF_CALLS_COUNT)
+        jsp_calls_switch(public_thread(t)->calls, t, stack);
+    jsp_sampled_switch(&public_thread(t)->sampled, stack);
+}
+
+/* -- Calls ------------------------------------------------------------------ */
+
+int jsprof_calls_set(jsprof *p, uint32_t modes)
+{
+    if (!p || modes & ~(uint32_t)JSPROF_CALLS_ALL)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_session_calls(p, modes);
+    public_leave(&host);
+    return err;
+}
+
+int jsprof_calls_snapshot(jsprof *p, jsprof_calls *out)
+{
+    if (!p || !out || out->size != sizeof *out)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_session_calls_snapshot(p, out);
+    public_leave(&host);
+    return err;
+}
+
+void jsprof_calls_free(jsprof_calls *calls)
+{
+    if (!calls)
+        return;
+    free(calls->rows);
+    free(calls->edges);
+    *calls = (jsprof_calls){ .size = calls->size };
+}
+
+void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack)
+{
+    if (t && t->tally)
+        jsp_calls_forget(public_thread(t)->calls, t, stack);
 }
 
 /* -- Marks and counters ------------------------------------------------------ */

@@ -123,11 +123,19 @@ void jsp_drain_sync(struct jsprof *p, int flushed)
     p->unwritten_samples = p->output.n_pending;
 }
 
+/* What waits, and the calls of this moment behind it. */
+static int drain_out(struct jsprof *p, int (*flush)(struct jsp_output *))
+{
+    int err = jsp_calls_write(&p->calls, &p->output, flush);
+    int flushed = flush(&p->output);
+    return flushed ? flushed : err;
+}
+
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
 {
     struct jsp_signals_hushed hushed;
     jsp_signals_hush(&hushed);
-    int err = flush(&p->output);
+    int err = drain_out(p, flush);
     jsp_signals_unhush(&hushed);
     jsp_drain_sync(p, err);
     return err;
@@ -181,7 +189,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
     uint64_t quiet_ns = p->quiet_ns;
     pthread_mutex_unlock(&p->lock);
     jsp_drain_look(p, quiet_ns);
-    int err = quit ? jsp_output_flush_patiently(&p->output) : jsp_output_flush(&p->output);
+    int err = drain_out(p, quit ? jsp_output_flush_patiently : jsp_output_flush);
     pthread_mutex_lock(&p->lock);
     jsp_drain_sync(p, err);
     return err != 0;

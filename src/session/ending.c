@@ -19,6 +19,7 @@ void jsp_session_free(struct jsprof *p)
     jsp_perfmap_close(&p->perf);
     jsp_marks_free(&p->marks);
     jsp_codes_free(&p->codes);
+    jsp_calls_close(&p->calls);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
     free(p);
@@ -85,6 +86,7 @@ int jsp_session_close(struct jsprof *p)
     struct jsp_signals_hushed hushed;
     jsp_session_stop(p);
     pthread_mutex_lock(&p->lock);
+    jsp_calls_stop(&p->calls, p->threads);
     int err = p->write_error;
     while (!jsp_drain_pass(p, err))
         err = jsp_drain_write(p, jsp_output_flush_patiently);

@@ -1,4 +1,4 @@
-/* session/function.c - jsprof_function: a function of the host, named once.
+/* session/function.c - see function.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,9 +9,100 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "process.h"
 #include "sigsafe/names.h"
 
 static _Atomic uint64_t function_serials;
+
+/* Under the process lock, but for the reading of function_table. */
+static struct jsprof_function *_Atomic function_table[JSP_FUNCTION_IDS];
+static uint32_t function_used = JSP_FUNCTION_FIRST; /* indices below it were given out */
+static uint32_t *function_spare; /* owned: given back; grows, and is never freed */
+static uint32_t function_n_spare, function_spare_capacity;
+static uint32_t function_holds;
+static struct jsprof_function *function_freed; /* kept for the tables, linked by `next` */
+
+static struct jsprof_function function_known[JSP_FUNCTION_FIRST] = {
+    { .index = JSP_FUNCTION_OTHER, .text = (char[]){ "[other functions]" }, .len = 17,
+      .name_len = 17, .kind = JSPROF_KIND_SYNTH },
+    { .index = JSP_FUNCTION_OUTSIDE, .text = (char[]){ "[outside]" }, .len = 9,
+      .name_len = 9, .kind = JSPROF_KIND_SYNTH },
+    { .index = JSP_FUNCTION_NONE, .text = (char[]){ "[no function]" }, .len = 13,
+      .name_len = 13, .kind = JSPROF_KIND_SYNTH },
+};
+
+/* -- Indices ---------------------------------------------------------------- */
+
+/* Room to give back every index that was given out, so that a free can not fail. */
+static bool function_has_room(void)
+{
+    if (function_used < function_spare_capacity)
+        return true;
+    uint32_t n = function_spare_capacity ? function_spare_capacity * 2 : 1024;
+    uint32_t *more = realloc(function_spare, n * sizeof *more);
+    if (!more)
+        return false;
+    function_spare = more;
+    function_spare_capacity = n;
+    return true;
+}
+
+static void function_put(struct jsprof_function *f)
+{
+    jsp_process_lock();
+    if (function_n_spare && !function_holds)
+        f->index = function_spare[--function_n_spare];
+    else if (function_used < JSP_FUNCTION_IDS && function_has_room())
+        f->index = function_used++;
+    /* F1. ORDER: release, pairs with jsp_function_at: the function is whole. */
+    if (f->index)
+        atomic_store_explicit(&function_table[f->index], f, memory_order_release);
+    jsp_process_unlock();
+}
+
+/* With the process lock held. */
+static void function_take(struct jsprof_function *f)
+{
+    if (!f->index)
+        return;
+    /* ORDER: relaxed. Nobody counts, so nobody looks. */
+    atomic_store_explicit(&function_table[f->index], NULL, memory_order_relaxed);
+    function_spare[function_n_spare++] = f->index;
+}
+
+const struct jsprof_function *jsp_function_at(uint32_t index)
+{
+    if (index < JSP_FUNCTION_FIRST)
+        return &function_known[index];
+    /* ORDER: acquire, pairs with F1. */
+    return atomic_load_explicit(&function_table[index], memory_order_acquire);
+}
+
+void jsp_function_hold(void)
+{
+    jsp_process_lock();
+    function_holds++;
+    jsp_process_unlock();
+}
+
+void jsp_function_drop(void)
+{
+    struct jsprof_function *freed = NULL;
+    jsp_process_lock();
+    if (--function_holds == 0) {
+        freed = function_freed;
+        function_freed = NULL;
+        for (struct jsprof_function *f = freed; f; f = f->next)
+            function_take(f);
+    }
+    jsp_process_unlock();
+    for (struct jsprof_function *next; freed; freed = next) {
+        next = freed->next;
+        free(freed);
+    }
+}
+
+/* -- Functions -------------------------------------------------------------- */
 
 /* "name", "name (file)" or "name (file:line)", cut to what a label holds. */
 static int function_format(char *to, size_t size, const struct jsp_function_def *def)
@@ -23,6 +114,15 @@ static int function_format(char *to, size_t size, const struct jsp_function_def 
     return snprintf(to, size, "%s (%s:%u)", def->name, def->file, (unsigned)def->line);
 }
 
+/* Where the parts stand in what was kept of the text. */
+static void function_parts(struct jsprof_function *f, const struct jsp_function_def *def)
+{
+    size_t name = strnlen(def->name, f->len), from = name + 2;
+    size_t file = def->file && from < f->len ? strnlen(def->file, f->len - from) : 0;
+    f->name_len = (uint16_t)name;
+    f->file_len = (uint16_t)file;
+}
+
 int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def *def)
 {
     char text[JSP_LABEL_MAX + 1];
@@ -31,7 +131,7 @@ int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def
         return -EINVAL;
     uint32_t kept = len < JSP_LABEL_MAX ? (uint32_t)len : JSP_LABEL_MAX;
 
-    struct jsprof_function *f = malloc(sizeof *f + kept + 1);
+    struct jsprof_function *f = calloc(1, sizeof *f + kept + 1);
     if (!f)
         return -ENOMEM;
     f->text = (char *)(f + 1);
@@ -41,13 +141,27 @@ int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def
     f->line = def->line;
     f->kind = (uint8_t)def->kind;
     f->cut = len > JSP_LABEL_MAX;
+    function_parts(f, def);
     /* ORDER: relaxed. Only uniqueness counts. */
     f->serial = atomic_fetch_add_explicit(&function_serials, 1, memory_order_relaxed) + 1;
+    function_put(f);
     *out = f;
     return 0;
 }
 
 void jsp_function_free(struct jsprof_function *f)
 {
-    free(f);
+    if (!f)
+        return;
+    jsp_process_lock();
+    bool kept = function_holds && f->index;
+    if (kept) {
+        f->next = function_freed;
+        function_freed = f;
+    } else {
+        function_take(f);
+    }
+    jsp_process_unlock();
+    if (!kept)
+        free(f);
 }

@@ -274,6 +274,8 @@ int jsp_output_close(struct jsp_output *out)
         continue;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         jsp_writer_chunk_end(&out->writer, files[i]);
+    if (out->has_calls)
+        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_CALLS);
     int err = jsp_writer_close(&out->writer);
     output_free(out);
     return err;

@@ -52,6 +52,7 @@ struct jsp_output {
     uint32_t block_used;           /* bytes */
     uint32_t kinds_used;
     uint32_t loops_told;
+    bool has_calls;                /* something of jsprof/calls was appended */
     uint8_t block[JSP_OUTPUT_BLOCK];
     uint8_t kinds[4096];
     uint64_t addrs[JSP_FRAMES_KEPT];

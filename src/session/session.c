@@ -115,6 +115,7 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
     p->hz = setup->hz;
     p->chain = setup->chain;
     jsp_codes_init(&p->codes);
+    jsp_calls_open(&p->calls);
     jsp_perfmap_init(&p->perf);
     jsp_marks_init(&p->marks, p->pid);
     p->setup = (struct jsp_thread_setup){
@@ -331,6 +332,23 @@ int jsp_session_flush(struct jsprof *p)
     return err;
 }
 
+/* -- Calls ------------------------------------------------------------------ */
+
+int jsp_session_calls(struct jsprof *p, uint32_t modes)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    pthread_mutex_lock(&p->lock);
+    int err = jsp_calls_set(&p->calls, p->threads, modes);
+    pthread_mutex_unlock(&p->lock);
+    return err;
+}
+
+int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out)
+{
+    return p->pid != getpid() ? -ECHILD : jsp_calls_snapshot(&p->calls, out);
+}
+
 /* -- Threads ---------------------------------------------------------------- */
 
 static int session_attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
@@ -342,9 +360,11 @@ static int session_attach_locked(struct jsprof *p, const char *name, struct jsp_
     if (err)
         return err;
     jsp_sampled_link(&t->sampled);
-    if (p->running)
+    err = jsp_calls_attach(&p->calls, t);
+    if (!err && p->running)
         err = jsp_thread_arm(t, &p->setup);
     if (err) {
+        jsp_calls_detach(&p->calls, t);
         jsp_sampled_unlink(&t->sampled);
         t->owned = false;
         t->listed = false;
@@ -377,6 +397,7 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
 static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_thread_disarm(t);
+    jsp_calls_detach(&p->calls, t);
     jsp_sampled_unlink(&t->sampled);
     t->owned = false;
     if (p->draining || jsp_drain_pass(p, false))

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "image/objects.h"
+#include "calls.h"
 #include "marks.h"
 #include "output.h"
 #include "perfmap.h"
@@ -33,6 +34,7 @@ struct jsprof {
     struct jsp_codes codes;     /* has a lock of its own */
     struct jsp_perfmap perf; /* under that lock */
     struct jsp_marks marks;  /* has a lock of its own */
+    struct jsp_calls_session calls; /* has a lock of its own */
 
     pthread_mutex_t change, lock;
     pthread_cond_t wake, served_cond; /* of the drain; of who waits for a flush */
@@ -76,6 +78,9 @@ int jsp_session_stop(struct jsprof *p);
 int jsp_session_close(struct jsprof *p);
 int jsp_session_flush(struct jsprof *p);
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
+
+int jsp_session_calls(struct jsprof *p, uint32_t modes);
+int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
 
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
 int jsp_session_detach(struct jsp_thread *t);

@@ -107,6 +107,7 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
     t->bytes = l.end;
     t->tid = (pid_t)syscall(SYS_gettid);
     t->pid = getpid();
+    t->me = jsp_calls_me();
     t->id = id;
     t->owned = true;
     t->listed = true;
@@ -202,6 +203,8 @@ void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t
 
 void jsp_thread_release(struct jsp_thread *t)
 {
-    if (!t->owned && !t->listed && !t->stuck)
-        munmap(t, t->bytes);
+    if (t->owned || t->listed || t->stuck)
+        return;
+    jsp_calls_destroy(t->calls);
+    munmap(t, t->bytes);
 }

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include "calls_table.h"
 #include "sigsafe/sample.h"
 
 enum { JSP_THREAD_NAME = 64 };
@@ -38,6 +39,7 @@ struct jsp_thread {
     pid_t pid;
     uint32_t id;         /* of the session, from 0 */
     clockid_t cpu_clock; /* this thread's, readable by all */
+    const void *me;      /* jsp_calls_me() there */
     char name[JSP_THREAD_NAME];
 
     /* Under the session's lock. */
@@ -49,6 +51,7 @@ struct jsp_thread {
     uint64_t armed_wall_ns, armed_cpu_ns; /* while it was armed, closed intervals */
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_counts told;   /* as last written into the capture */
+    struct jsp_calls *calls;  /* owned; NULL: they were never counted */
 };
 
 /* Memory for the calling thread, not armed. -ENOMEM, -EAGAIN. */

@@ -18,12 +18,15 @@
 
 /* What jsprof_function points to. `text` is the whole shown name. */
 struct jsprof_function {
+    uint32_t index;  /* first, jsprof.h reads it: in tables of calls; see session/function.h */
+    uint32_t line;
     uint64_t serial; /* from 1, never used twice in a process */
     char *text;      /* owned */
     uint32_t len;    /* <= JSP_LABEL_MAX */
-    uint32_t line;
+    uint16_t name_len, file_len; /* the parts of `text`; the file begins 2 behind the name */
     uint8_t kind;
     bool cut;        /* the name was longer */
+    struct jsprof_function *next; /* of those that were freed, but are kept */
 };
 
 enum { JSP_NAMES_CACHE = 1024 }; /* entries, power of two */

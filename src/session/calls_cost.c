@@ -1,0 +1,121 @@
+/* session/calls_cost.c - see calls_cost.h for the contract.
+ *
+ * A loop of calls to a function of known work runs bare and between hooks, in turns.
+ * What its row shows more than the bare body took is what lies between the time stamps
+ * of an enter and its leave; what the whole loop took more, without that, lies between
+ * a leave and the next enter. An enter followed by an enter, and the two leaves that
+ * belong to them, cost as much as one of each.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "calls_cost.h"
+
+#include <stdlib.h>
+
+#include "sigsafe/sample.h"
+
+enum { COST_CALLS = 200, COST_ROUNDS = 41, COST_WORK = 24, COST_KNOWN = 3 };
+
+/* Of one call, in ticks: inside and outside of the called function's time. */
+struct cost_pair {
+    double inside, outside;
+};
+
+/* Depends on itself from step to step, as most work does. */
+static __attribute__((noinline)) uint64_t cost_bare(uint64_t x)
+{
+    for (int i = 0; i < COST_WORK; i++)
+        x = x * 0x9E3779B97F4A7C15u + 1;
+    return x;
+}
+
+static __attribute__((noinline)) uint64_t cost_hooked(jsprof_thread *t,
+                                                      const jsprof_function *f, uint64_t x)
+{
+    jsprof_link link;
+    jsprof_link_enter(t, &link, f);
+    for (int i = 0; i < COST_WORK; i++)
+        x = x * 0x9E3779B97F4A7C15u + 1;
+    jsprof_link_leave(t, &link);
+    return x;
+}
+
+static struct cost_pair cost_round(struct jsp_sampled *s, const jsprof_function *f)
+{
+    struct jsp_calls *c = (struct jsp_calls *)(uintptr_t)s->own.tally;
+    volatile uint64_t sink = 1;
+    uint64_t before = jsp_counted(&c->rows[f->index].self);
+    uint64_t at = jsp_calls_now(&c->shared->clock);
+    for (int i = 0; i < COST_CALLS; i++)
+        sink = cost_bare(sink);
+    uint64_t bare = jsp_calls_now(&c->shared->clock);
+    for (int i = 0; i < COST_CALLS; i++)
+        sink = cost_hooked(&s->own, f, sink);
+    uint64_t end = jsp_calls_now(&c->shared->clock);
+    double one = (double)(bare - at) / COST_CALLS;
+    double self = (double)(jsp_counted(&c->rows[f->index].self) - before) / COST_CALLS;
+    double both = (double)(end - bare) / COST_CALLS;
+    return (struct cost_pair){ self - one, both - self };
+}
+
+static int cost_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double cost_median(double *values)
+{
+    qsort(values, COST_ROUNDS, sizeof *values, cost_compare);
+    return values[COST_ROUNDS / 2];
+}
+
+static int32_t cost_ticks(double ticks)
+{
+    return ticks > 0 && ticks < 1e6 ? (int32_t)(ticks + 0.5) : 0;
+}
+
+static void cost_set(struct jsp_calls_epoch *epoch, struct cost_pair cost)
+{
+    int32_t inside = cost_ticks(cost.inside), outside = cost_ticks(cost.outside);
+    epoch->cost[JSP_CALLS_ENTER][JSP_CALLS_LEAVE] = inside;
+    epoch->cost[JSP_CALLS_LEAVE][JSP_CALLS_ENTER] = outside;
+    epoch->cost[JSP_CALLS_ENTER][JSP_CALLS_ENTER] = (inside + outside) / 2;
+    epoch->cost[JSP_CALLS_LEAVE][JSP_CALLS_LEAVE] = inside + outside - (inside + outside) / 2;
+}
+
+static void cost_rounds(struct jsp_sampled *s, struct jsp_calls_epoch *epoch)
+{
+    static const struct jsprof_function function = { .index = COST_KNOWN };
+    double inside[COST_ROUNDS], outside[COST_ROUNDS];
+    for (int i = -2; i < COST_ROUNDS; i++) { /* two to warm up */
+        struct cost_pair one = cost_round(s, &function);
+        inside[i < 0 ? 0 : i] = one.inside;
+        outside[i < 0 ? 0 : i] = one.outside;
+    }
+    cost_set(epoch, (struct cost_pair){ cost_median(inside), cost_median(outside) });
+}
+
+int jsp_calls_cost_measure(const struct jsp_calls_clock *clock, struct jsp_calls_epoch *epoch)
+{
+    memset(epoch->cost, 0, sizeof epoch->cost);
+    if (!(epoch->modes & JSPROF_CALLS_TIME) || clock->source == JSP_CALLS_GIVEN)
+        return 0;
+    struct jsp_calls_shared *shared = jsp_calls_shared_new(clock);
+    struct jsp_sampled *s = calloc(1, sizeof *s); /* a thread that is nobody's */
+    struct jsp_calls *c = NULL;
+    int err = shared && s ? jsp_calls_create(&c, shared, jsp_calls_me()) : -ENOMEM;
+    if (!err) {
+        shared->epochs[1].modes = epoch->modes;
+        shared->epochs[1].start = jsp_calls_now(clock);
+        /* ORDER: relaxed. This thread alone uses it. */
+        atomic_store_explicit(&shared->epoch, 1, memory_order_relaxed);
+        s->own.tally = &c->tally;
+        s->own.counting = epoch->modes;
+        cost_rounds(s, epoch);
+    }
+    jsp_calls_destroy(c);
+    free(s);
+    jsp_calls_shared_drop(shared);
+    return err;
+}

@@ -1,0 +1,161 @@
+/* session/calls_read.c - see calls_read.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "calls_read.h"
+
+#include <sched.h>
+
+enum { READ_TRIES = 4000, READ_SPINS = 200 };
+
+void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell *more)
+{
+    sum->calls += more->calls;
+    sum->self += more->self;
+    sum->total += more->total;
+    sum->self_bytes += more->self_bytes;
+    sum->total_bytes += more->total_bytes;
+}
+
+static uint32_t read_seq(const struct jsp_calls *c)
+{
+    /* Q4. ORDER: acquire, pairs with Q2: what the last event stored is there. */
+    return atomic_load_explicit(&c->seq, memory_order_acquire);
+}
+
+static bool read_is_same(const struct jsp_calls *c, uint32_t seq)
+{
+    /* Q3. ORDER: acquire, pairs with Q1: a word of a later event was not among those read. */
+    atomic_thread_fence(memory_order_acquire); /* ORDER: acquire, Q3 */
+    /* ORDER: relaxed, made later by the fence. */
+    return atomic_load_explicit(&c->seq, memory_order_relaxed) == seq;
+}
+
+/* -- One moment ---------------------------------------------------------------- */
+
+struct read_moment {
+    const struct jsp_calls *c;
+    const struct jsp_calls_horizon *h;
+    uint64_t pending; /* ticks since the last event, that no row has yet */
+};
+
+static const struct jsp_calls_epoch *read_epoch(const struct jsp_calls *c)
+{
+    /* ORDER: relaxed. Looked at again by `seq`. */
+    uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    return &c->shared->epochs[epoch % JSP_CALLS_EPOCHS];
+}
+
+/* Time goes on until now, or until the modes that the thread knows were no more. */
+static uint64_t read_pending(const struct jsp_calls *c, const struct jsp_calls_horizon *h)
+{
+    const struct jsp_calls_epoch *epoch = read_epoch(c);
+    /* ORDER: relaxed. Looked at again by `seq`. */
+    uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    if (!seen || h->epoch - seen >= JSP_CALLS_EPOCHS || !(epoch->modes & JSPROF_CALLS_TIME))
+        return 0;
+    /* ORDER: relaxed. A moment that the reader of the clock can not tell from its own. */
+    uint64_t stop = atomic_load_explicit(&epoch->stop, memory_order_relaxed);
+    uint64_t passed = (stop ? stop : h->now) - jsp_counted(&c->last);
+    return (int64_t)passed > 0 ? passed : 0;
+}
+
+static void read_row(const struct read_moment *m, const struct jsp_calls_row *row,
+                     struct jsp_calls_cell *out)
+{
+    out->self = (int64_t)jsp_counted(&row->self);
+    out->total = (int64_t)jsp_counted(&row->total);
+    out->self_bytes = jsp_counted(&row->self_bytes);
+    out->total_bytes = jsp_counted(&row->total_bytes);
+    if (!jsp_counted(&row->open))
+        return;
+    uint64_t time = jsp_counted(&m->c->time) + m->pending;
+    out->total += (int64_t)(time - jsp_counted(&row->start));
+    out->total_bytes += jsp_counted(&m->c->bytes_now) - jsp_counted(&row->start_bytes);
+}
+
+static void read_whole(const struct read_moment *m, const struct jsp_calls_row *row,
+                       uint32_t index, struct jsp_calls_cell *out)
+{
+    read_row(m, row, out);
+    /* ORDER: relaxed. Looked at again by `seq`. */
+    if (index == atomic_load_explicit(&m->c->top_index, memory_order_relaxed))
+        out->self += (int64_t)m->pending; /* ORDER: relaxed, above */
+    if (index == JSP_FUNCTION_OUTSIDE) /* its time is nobody's */
+        out->self = out->total = 0;
+}
+
+enum { READ_NO_INDEX = UINT32_MAX };
+
+/* Between two events; a thread that is always in one is waited for. */
+static void read_consistent(const struct jsp_calls *c, const struct jsp_calls_row *row,
+                            uint32_t index, const struct jsp_calls_horizon *h,
+                            struct jsp_calls_cell *out)
+{
+    for (int i = 0;; i++) {
+        uint32_t seq = read_seq(c);
+        struct read_moment m = { c, h, read_pending(c, h) };
+        read_whole(&m, row, index, out);
+        if ((!(seq & 1) && read_is_same(c, seq)) || h->hurried || i == READ_TRIES)
+            return;
+        if (i > READ_SPINS)
+            sched_yield();
+    }
+}
+
+/* -- For all -------------------------------------------------------------------- */
+
+struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c)
+{
+    struct jsp_calls_horizon h = { .hurried = true };
+    for (int i = 0; i < READ_TRIES && h.hurried; i++) {
+        h.hurried = read_seq(c) & 1;
+        if (h.hurried && i > READ_SPINS)
+            sched_yield();
+    }
+    h.now = jsp_calls_now(&c->shared->clock);
+    /* ORDER: relaxed. Under the lock of who changes it. */
+    h.epoch = atomic_load_explicit(&c->shared->epoch, memory_order_relaxed);
+    return h;
+}
+
+void jsp_calls_read_function(const struct jsp_calls *c, uint32_t index,
+                             const struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
+{
+    *out = (struct jsp_calls_cell){ 0 };
+    /* ORDER: relaxed. Who reads false finds the rows the next time. */
+    if (atomic_load_explicit(&c->timed, memory_order_relaxed))
+        read_consistent(c, &c->rows[index], index, h, out); /* ORDER: relaxed, above */
+    out->calls = jsp_counted(jsp_calls_count(c, index));
+}
+
+void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
+                         const struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
+{
+    const struct jsp_calls_row *row = &c->edges[edge].row;
+    read_consistent(c, row, READ_NO_INDEX, h, out);
+    out->calls = jsp_counted(&row->calls);
+}
+
+void jsp_calls_read_gc(const struct jsp_calls *c, const struct jsp_calls_horizon *h,
+                       struct jsp_calls_cell *out)
+{
+    read_consistent(c, &c->gc, READ_NO_INDEX, h, out);
+    out->calls = 0;
+}
+
+uint32_t jsp_calls_n_edges(const struct jsp_calls *c)
+{
+    /* ORDER: acquire, pairs with E1 in calls_table.c. */
+    return atomic_load_explicit(&c->n_edges, memory_order_acquire);
+}
+
+bool jsp_calls_waits(const struct jsp_calls *c)
+{
+    /* ORDER: relaxed. Under the lock of who changes the modes; the other is a statistic. */
+    uint32_t now = atomic_load_explicit(&c->shared->epoch, memory_order_relaxed);
+    const struct jsp_calls_epoch *epoch = &c->shared->epochs[now % JSP_CALLS_EPOCHS];
+    /* ORDER: relaxed. As above. */
+    bool seen = atomic_load_explicit(&c->epoch, memory_order_relaxed) == now;
+    return !seen && epoch->modes & ~(uint32_t)JSPROF_CALLS_COUNT;
+}
