@@ -77,7 +77,17 @@ static void levels_suspend(struct jsp_calls *c)
     levels_run(c, c->level - 1, level->floor);
 }
 
-static void levels_resume(struct jsp_calls *c, const void *stack, uint32_t depth)
+/* How deep the array is with all that is open on it from `depth` on. */
+static uint32_t levels_depth(const struct jsp_calls_entry *e, uint32_t depth,
+                             const struct jsp_calls_entry *floor)
+{
+    while (e != floor && !(e->key & 1))
+        e = e->up;
+    return e == floor ? depth : depth + (uint32_t)(e->key >> 1) + 1;
+}
+
+/* Its array entries begin at `depth`; at which those of the next one would. */
+static uint32_t levels_resume(struct jsp_calls *c, const void *stack, uint32_t depth)
 {
     struct jsp_calls_entry *floor = c->top, *top = floor;
     struct jsp_calls_aside aside;
@@ -90,6 +100,7 @@ static void levels_resume(struct jsp_calls *c, const void *stack, uint32_t depth
             jsp_calls_entry_open(c, e);
     }
     levels_run(c, c->level + 1, top);
+    return levels_depth(top, depth, floor);
 }
 
 void jsp_calls_levels_switch(struct jsp_calls *c, const jsprof_cstack *stack, uint32_t depth)
@@ -100,8 +111,8 @@ void jsp_calls_levels_switch(struct jsp_calls *c, const jsprof_cstack *stack, ui
         chain[n++] = stack;
     while (same < n && same < c->level && c->levels[same + 1].stack == chain[n - 1 - same])
         same++;
-    while (c->level > same)
-        levels_suspend(c);
+    for (; c->level > same; levels_suspend(c))
+        depth = c->base;
     while (c->level < n)
-        levels_resume(c, chain[n - 1 - c->level], depth);
+        depth = levels_resume(c, chain[n - 1 - c->level], depth);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    MODEL_IDS = 16,     /* functions, with the three that are always there */
+    MODEL_IDS = 12,     /* functions, with the three that are always there */
     MODEL_STACKS = 4,   /* the thread's own, and coroutines */
     MODEL_DEPTH = 64,   /* entries of one stack */
     MODEL_OUTSIDE = 1,
@@ -76,7 +76,6 @@ static inline void model_look(const struct model *m, struct model_open *open)
     }
 }
 
-/* [0][x] is not an edge that is known. */
 static inline void model_pass(struct model *m, int64_t ticks, uint64_t bytes)
 {
     struct model_open open;
@@ -86,8 +85,8 @@ static inline void model_pass(struct model *m, int64_t ticks, uint64_t bytes)
             m->rows[i].total += ticks;
             m->rows[i].total_bytes += bytes;
         }
-        for (int k = 0; k < MODEL_IDS; k++)
-            m->edges[i][k].total += i && open.edges[i][k] ? ticks : 0;
+        for (int k = 0; i && k < MODEL_IDS; k++) /* an edge 0 -> k is not known */
+            m->edges[i][k].total += open.edges[i][k] ? ticks : 0;
     }
     m->rows[open.top].self += open.top != MODEL_OUTSIDE ? ticks : 0;
     m->rows[open.top].self_bytes += bytes;
@@ -114,8 +113,8 @@ static inline void model_push(struct model *m, uint32_t id)
 {
     struct model_open open;
     struct model_stack *stack = &m->stacks[m->running];
+    model_look(m, &open); /* of before */
     struct model_entry *e = &stack->at[stack->n++];
-    model_look(m, &open);
     *e = (struct model_entry){ .id = id, .known = model_needs_stack(m) };
     m->rows[id].calls += m->modes & MODEL_COUNT;
     if (m->modes & MODEL_EDGES) {
