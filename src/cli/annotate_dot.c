@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/annotate.h"
+#include "cli/csv.h"
 
 static double dot_share(const struct cli_annotate *a, uint64_t value)
 {
@@ -93,17 +94,6 @@ void cli_annotate_dot(const struct cli_annotate *a)
     free(blocks);
 }
 
-static void dot_csv_text(struct cli_span text)
-{
-    putchar('"');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] == '"')
-            putchar('"');
-        putchar(text.at[i]);
-    }
-    putchar('"');
-}
-
 /* The texts are exact here: a program reads them. */
 void cli_annotate_csv(const struct cli_annotate *a)
 {
@@ -113,19 +103,19 @@ void cli_annotate_csv(const struct cli_annotate *a)
     for (uint32_t i = 0; i < r->n_lines; i++) {
         const struct jsp_annotate_line *line = &r->lines[i];
         fputs("line,", stdout);
-        dot_csv_text(line->file ? cli_span(a->capture.profile.files[line->file]) : file);
+        cli_csv(line->file ? cli_span(a->capture.profile.files[line->file]) : file);
         printf(",%" PRIu32 ",,%" PRIu64 ",%" PRIu64 ",", line->line, line->cost.self,
                line->cost.total);
-        dot_csv_text(line->file ? cli_span("") : cli_source_line(&a->source, line->line));
+        cli_csv(line->file ? cli_span("") : cli_source_line(&a->source, line->line));
         putchar('\n');
     }
     for (uint32_t i = 0; i < r->code.n; i++) {
         const struct jsp_bytecode_row *row = &r->code.rows[i];
         fputs("row,", stdout);
-        dot_csv_text(file);
+        cli_csv(file);
         printf(",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->line, row->pc,
                r->rows[i].self, r->rows[i].total);
-        dot_csv_text((struct cli_span){ row->text.at, row->text.len });
+        cli_csv((struct cli_span){ row->text.at, row->text.len });
         putchar('\n');
     }
 }

@@ -20,6 +20,7 @@ static const struct cli_command *const main_commands[] = {
     &cli_callers,
     &cli_callees,
     &cli_annotate,
+    &cli_calls,
     &cli_diff,
     &cli_html,    /* elsewhere */
     &cli_convert,

@@ -294,6 +294,86 @@ static void captures_changed(void)
     }
 }
 
+/* A record of jsprof/calls: its tag and numbers, then texts where there are any. */
+static void captures_call(int tag, int n, const uint64_t *numbers, const char *name,
+                          const char *file)
+{
+    uint8_t data[512] = { (uint8_t)tag };
+    size_t at = 1;
+    for (int i = 0; i < n; i++)
+        at += build_varint(data + at, numbers[i]);
+    for (int i = 0; i < 2 && name; i++) {
+        const char *text = i ? file : name;
+        at += build_varint(data + at, strlen(text));
+        memcpy(data + at, text, strlen(text));
+        at += strlen(text);
+    }
+    build_chunk(&b, "jsprof/calls", data, at);
+}
+
+#define CALL(tag, ...) \
+    captures_call(tag, (int)(sizeof((uint64_t[]){ __VA_ARGS__ }) / 8), \
+                  (uint64_t[]){ __VA_ARGS__ }, NULL, NULL)
+enum { CALL_FUNCTION = 1, CALL_ROW, CALL_EDGE, CALL_MODE, CALL_COMMIT };
+
+static void captures_call_names(uint64_t line, const char *third, uint64_t kind)
+{
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 3, 0, 1 }, "main", "/srv/a.js");
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 4, 0, line }, "fib\033[31m, \"x\"",
+                  "/srv/a.js");
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 5, kind, 0 }, third, "");
+}
+
+/* Ticks are half a nanosecond. What came before is replaced, what has no commit behind
+ * it does not count. */
+static void captures_calls(void)
+{
+    captures_start(false);
+    CALL(CALL_MODE, 1000000000, 15);
+    captures_call_names(5, "collector", 3);
+    CALL(CALL_ROW, 4, 1, 2, 3, 4, 5);
+    CALL(CALL_COMMIT, 3, 1100000000, 1000000000, 0);
+    CALL(CALL_ROW, 3, 1, 20000000, 400000000, 100, 5000);
+    CALL(CALL_ROW, 4, 1000, 360000000, 380000000, 4900, 4900);
+    CALL(CALL_ROW, 5, 2, 20000000, 20000000, 0, 0);
+    CALL(CALL_EDGE, 1, 3, 1, 400000000);
+    CALL(CALL_EDGE, 3, 4, 1, 380000000);
+    CALL(CALL_EDGE, 4, 4, 999, 370000000);
+    CALL(CALL_EDGE, 4, 5, 2, 20000000);
+    CALL(CALL_EDGE, 0, 0, 7, 2000);
+    CALL(CALL_COMMIT, 20, 1500000000, 2000000000, 1, 400000000, 30000000, 20000000, 2, 1, 0,
+         7, 3, 2, 0, 5, 0, 0, 1003, 5000, 10, 12);
+    CALL(CALL_ROW, 4, 99999, 1, 1, 0, 0);
+}
+
+static void captures_calls2(void)
+{
+    captures_start(true);
+    CALL(CALL_MODE, 1000000000, 3);
+    captures_call_names(9, "sort", 2);
+    CALL(CALL_ROW, 3, 1, 10000000, 400000000, 0, 0);
+    CALL(CALL_ROW, 4, 2000, 300000000, 380000000, 0, 0);
+    CALL(CALL_ROW, 5, 5, 90000000, 90000000, 0, 0);
+    CALL(CALL_MODE, 1250000000, 0);
+    /* A field more than there are, and a commit that is short. */
+    CALL(CALL_COMMIT, 21, 1400000000, 1000000000, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+         1, 1, 1, 77);
+    CALL(CALL_COMMIT, 4, 1500000000, 1000000000, 0, 400000000);
+}
+
+/* A row of no function, a function told twice, an id too large, a text that is cut. */
+static void captures_badcalls(void)
+{
+    captures_calls();
+    CALL(CALL_ROW, 9, 1, 1, 1, 1, 1);
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 4, 0, 1 }, "again", "");
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 1 << 20, 0, 1 }, "large", "");
+    CALL(CALL_FUNCTION, 6, 0, 1, 200);
+    CALL(CALL_EDGE, 3, 77, 1, 1);
+    CALL(6, 1);
+    CALL(CALL_COMMIT, 200, 1);
+}
+
 static void captures_empty(void)
 {
     captures_start(false);
@@ -310,6 +390,8 @@ static const struct {
     { "empty", captures_empty },     { "merged", captures_merged },
     { "listing", captures_listing }, { "lies", captures_lies },
     { "events", captures_events },   { "changed", captures_changed },
+    { "calls", captures_calls },     { "calls2", captures_calls2 },
+    { "badcalls", captures_badcalls },
 };
 
 int main(int argc, char **argv)

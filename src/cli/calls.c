@@ -1,0 +1,150 @@
+/* calls.c - `jsprof calls`: exact calls, of one capture or of two.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+enum { CALLS_LIMIT = 30 };
+
+static const char calls_help[] =
+    "usage: jsprof calls [OPTION]... FILE [FILE2]\n"
+    "\n"
+    "How often each function was called, how long it took and what it allocated, as\n"
+    "the host counted: exact, not sampled. Of two captures, what changed from the\n"
+    "first to the second.\n"
+    "\n"
+    "  --sort self|total|calls|each|bytes|name\n"
+    "                   (default self); of two captures, by how much it changed\n"
+    "  --limit N        so many rows at most; 0 is all (default 30)\n"
+    "  --edges          who called whom: calls, and their time with what they called\n"
+    "  --csv            comma-separated; times in ns, all rows\n"
+    "  --json           the same and all that is known besides\n"
+    "\n"
+    "Self is the time in the function itself, total with what it called; under\n"
+    "recursion total counts once. Per call is total by calls. Bytes are those that\n"
+    "were allocated in the function itself. The cost of counting was measured, and\n"
+    "is taken out of all times.\n";
+
+static void calls_command(struct cli_calls *c)
+{
+    struct jsp_read_cursor walk;
+    struct jsp_read_frame f;
+    jsp_read_start(&walk, &c->capture.read, NULL);
+    while (!c->command.len && jsp_read_next(&walk, &f))
+        if (f.type == JSP_WIRE_PROCESS && f.pid == c->calls.pid)
+            jsp_read_process(&walk, &f, &c->command);
+}
+
+/* CLI_OK, or CLI_FAILED: it has been said and nothing is open. */
+static int calls_open(struct cli_calls *c, const char *path)
+{
+    struct jsp_read_defects defects = { 0 };
+    memset(c, 0, sizeof *c);
+    if (cli_open(&c->capture, path))
+        return CLI_FAILED;
+    int err = jsp_calls_read(&c->calls, &c->capture.read, &defects);
+    cli_complain(&c->capture, &defects);
+    if (err || !c->calls.is_there) {
+        cli_fail(c->capture.label, "%s",
+                 err ? strerror(-err) : "no exact calls in this capture: the host counted none");
+        jsp_calls_free(&c->calls);
+        cli_close(&c->capture);
+        return CLI_FAILED;
+    }
+    c->is_over = c->capture.read.end_time != 0;
+    calls_command(c);
+    return CLI_OK;
+}
+
+static void calls_close(struct cli_calls *c)
+{
+    jsp_calls_free(&c->calls);
+    cli_close(&c->capture);
+}
+
+static int calls_sort(const char *word, enum jsp_calls_sort *out)
+{
+    static const char *const names[] = { "self", "total", "calls", "each", "bytes", "name" };
+    for (int i = 0; i < 6; i++)
+        if (strcmp(word, names[i]) == 0) {
+            *out = (enum jsp_calls_sort)i;
+            return CLI_OK;
+        }
+    return cli_usage("calls", "--sort knows self, total, calls, each, bytes and name, not \"%s\"",
+                     word);
+}
+
+static int calls_two(const char *const *files, const struct cli_calls_ask *ask, bool is_csv,
+                     bool is_json)
+{
+    struct cli_calls first, second;
+    if (calls_open(&first, files[0]))
+        return CLI_FAILED;
+    if (calls_open(&second, files[1])) {
+        calls_close(&first);
+        return CLI_FAILED;
+    }
+    if (is_csv)
+        cli_calls_compare_csv(&first, &second, ask);
+    else if (is_json)
+        cli_calls_compare_json(&first, &second, ask);
+    else
+        cli_calls_compare(&first, &second, ask);
+    calls_close(&first);
+    calls_close(&second);
+    return CLI_OK;
+}
+
+static int calls_one(const char *path, const struct cli_calls_ask *ask, bool is_csv,
+                     bool is_json)
+{
+    struct cli_calls c;
+    if (calls_open(&c, path))
+        return CLI_FAILED;
+    if (is_csv)
+        cli_calls_csv(&c, ask);
+    else if (is_json)
+        cli_calls_json(&c, ask);
+    else
+        cli_calls_table(&c, ask);
+    calls_close(&c);
+    return CLI_OK;
+}
+
+static int calls_run(struct cli_arguments *a)
+{
+    const char *sort = "self";
+    bool is_csv = false, is_json = false;
+    struct cli_calls_ask ask = { .limit = UINT32_MAX };
+    const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
+                                          { "limit", NULL, NULL, &ask.limit },
+                                          { "edges", &ask.has_edges, NULL, NULL },
+                                          { "csv", &is_csv, NULL, NULL },
+                                          { "json", &is_json, NULL, NULL },
+                                          { 0 } };
+    if (cli_options(a, options) || calls_sort(sort, &ask.sort))
+        return CLI_USAGE;
+    if (is_csv && is_json)
+        return cli_usage(a->command, "--csv and --json exclude each other");
+    if (a->n_files < 1 || a->n_files > 2)
+        return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");
+    if (a->n_files == 2 && ask.has_edges)
+        return cli_usage(a->command, "--edges is for one capture");
+    if (ask.limit == UINT32_MAX) /* not given */
+        ask.limit = is_csv || is_json ? 0 : CALLS_LIMIT;
+    return a->n_files == 2 ? calls_two(a->files, &ask, is_csv, is_json)
+                           : calls_one(a->files[0], &ask, is_csv, is_json);
+}
+
+const struct cli_command cli_calls = {
+    .name = "calls",
+    .summary = "exact calls, times and bytes, or how two captures differ",
+    .help = calls_help,
+    .run = calls_run,
+};

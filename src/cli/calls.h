@@ -1,0 +1,48 @@
+/* cli/calls.h - the parts of `jsprof calls`.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CLI_CALLS_H
+#define JSP_CLI_CALLS_H
+
+#include "analyze/calls.h"
+#include "analyze/calls_compare.h"
+#include "cli/open.h"
+
+struct cli_calls {
+    struct cli_capture capture;
+    struct jsp_calls calls;
+    struct jsp_read_text command; /* of the process; empty: not known */
+    bool is_over;                 /* the recording was completed */
+};
+
+struct cli_calls_ask {
+    enum jsp_calls_sort sort;
+    uint32_t limit; /* rows; 0: all */
+    bool has_edges;
+};
+
+/* Tables for people. */
+void cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);
+void cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
+                       const struct cli_calls_ask *ask);
+
+/* Values for programs. */
+void cli_calls_csv(const struct cli_calls *c, const struct cli_calls_ask *ask);
+void cli_calls_json(const struct cli_calls *c, const struct cli_calls_ask *ask);
+void cli_calls_compare_csv(const struct cli_calls *first, const struct cli_calls *second,
+                           const struct cli_calls_ask *ask);
+void cli_calls_compare_json(const struct cli_calls *first, const struct cli_calls *second,
+                            const struct cli_calls_ask *ask);
+
+/* What limits these figures, a line each on standard output. */
+void cli_calls_notes(const struct cli_calls *c);
+
+/* 17 ns, 1.23 us, 45.6 ms, 7.89 s; 512 B, 1.50 KiB */
+const char *cli_calls_time(char out[CLI_NUMBER], uint64_t ns);
+const char *cli_calls_bytes(char out[CLI_NUMBER], uint64_t bytes);
+
+/* "counts, time, allocation, edges", as far as they were on at any time. */
+void cli_calls_modes(char out[64], uint64_t modes);
+
+#endif

@@ -1,0 +1,110 @@
+/* calls_notes.c - what limits exact figures, and how these are written.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/calls.h"
+
+enum { NOTES_CLOCK_OFF = 1000 }; /* parts per million: from here on times mislead */
+
+const char *cli_calls_time(char out[CLI_NUMBER], uint64_t ns)
+{
+    double v = (double)ns;
+    if (ns < 1000)
+        snprintf(out, CLI_NUMBER, "%" PRIu64 " ns", ns);
+    else if (v < 999500)
+        snprintf(out, CLI_NUMBER, "%.*f us", v < 9995 ? 2 : v < 99950 ? 1 : 0, v / 1e3);
+    else if (v < 999.5e6)
+        snprintf(out, CLI_NUMBER, "%.*f ms", v < 9.995e6 ? 2 : v < 99.95e6 ? 1 : 0, v / 1e6);
+    else
+        snprintf(out, CLI_NUMBER, "%.*f s", v < 9.995e9 ? 2 : v < 99.95e9 ? 1 : 0, v / 1e9);
+    return out;
+}
+
+const char *cli_calls_bytes(char out[CLI_NUMBER], uint64_t bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double v = (double)bytes;
+    int unit = 0;
+    for (; v >= 1023.5 && unit < 6; unit++)
+        v /= 1024;
+    snprintf(out, CLI_NUMBER, "%.*f %s", !unit || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v,
+             units[unit]);
+    return out;
+}
+
+void cli_calls_modes(char out[64], uint64_t modes)
+{
+    static const char *const names[] = { "counts", "time", "allocation", "edges" };
+    size_t used = 0;
+    strcpy(out, "not told");
+    for (int i = 0; i < 4; i++)
+        if (modes >> i & 1)
+            used += (size_t)snprintf(out + used, 64 - used, "%s%s", used ? ", " : "", names[i]);
+}
+
+static void notes_count(const struct cli_calls *c, enum jsp_wire_commit field,
+                        const char *what, const char *consequence)
+{
+    char n[CLI_NUMBER];
+    if (c->calls.commit[field])
+        printf("%s: %s%s\n", what, cli_count(n, c->calls.commit[field]), consequence);
+}
+
+static void notes_clock(const struct cli_calls *c)
+{
+    const uint64_t *commit = c->calls.commit;
+    if (commit[JSP_WIRE_COMMIT_CLOCK_OFF] >= NOTES_CLOCK_OFF)
+        printf("The processor's counter was off by %" PRIu64 " ppm: do not trust times\n",
+               commit[JSP_WIRE_COMMIT_CLOCK_OFF]);
+    if (commit[JSP_WIRE_COMMIT_NEGATIVE]) {
+        char time[CLI_NUMBER];
+        printf("Own cost beyond what was measured: %s, in rows shown as 0\n",
+               cli_calls_time(time, jsp_calls_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
+    }
+}
+
+/* The modes in which it was counted changed: what the figures are of. */
+static void notes_changes(const struct cli_calls *c)
+{
+    const struct jsp_calls *calls = &c->calls;
+    if (calls->n_changes < 2)
+        return;
+    fputs("Counted:", stdout);
+    for (uint32_t i = 0; i < calls->n_changes && i < 4; i++) {
+        char modes[64], time[CLI_NUMBER];
+        uint64_t begin = (uint64_t)c->capture.read.time, at = calls->changes[i].time;
+        cli_calls_modes(modes, calls->changes[i].modes);
+        printf("%s from %s %s", i ? "," : "", cli_calls_time(time, at > begin ? at - begin : 0),
+               calls->changes[i].modes ? modes : "nothing");
+    }
+    puts(calls->n_changes > 4 ? ", ..." : "");
+}
+
+void cli_calls_notes(const struct cli_calls *c)
+{
+    const uint64_t *commit = c->calls.commit;
+    char time[CLI_NUMBER];
+    putchar('\n');
+    uint64_t begin = (uint64_t)c->capture.read.time, at = commit[JSP_WIRE_COMMIT_TIME];
+    if (!c->is_over)
+        printf("Killed or still running: as of %s after the start\n",
+               cli_calls_time(time, at > begin ? at - begin : 0));
+    if (c->calls.has_others)
+        printf("Of process %" PRId32 " only: others counted, too\n", c->calls.pid);
+    notes_changes(c);
+    notes_count(c, JSP_WIRE_COMMIT_WAITING, "Threads that did not run since the last change",
+                "; what they were in is not counted yet");
+    notes_count(c, JSP_WIRE_COMMIT_FUNCTIONS_LOST, "Calls of functions beyond the table",
+                ", in [other functions]");
+    notes_count(c, JSP_WIRE_COMMIT_EDGES_LOST, "Calls over edges beyond the table", "");
+    notes_count(c, JSP_WIRE_COMMIT_DEPTH_LOST, "Calls too deep to be timed",
+                "; their time is the innermost kept function's");
+    notes_count(c, JSP_WIRE_COMMIT_UNDERFLOWS, "Leaves without an enter", "");
+    notes_count(c, JSP_WIRE_COMMIT_FOREIGN, "Events of another thread, not counted", "");
+    notes_count(c, JSP_WIRE_COMMIT_CLOCK_BACK, "Times that the clock went back",
+                "; 0 was taken");
+    notes_clock(c);
+}
