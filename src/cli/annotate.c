@@ -18,20 +18,14 @@ enum { ANNOTATE_LISTED = 8 };
 static const char annotate_help[] =
     "usage: jsprof annotate [OPTION]... FILE FUNCTION\n"
     "\n"
-    "One function from inside: the time of each of its lines, next to the source\n"
-    "where that is found, and of each operation of its bytecode where the host\n"
-    "registered a listing. FUNCTION is a name as the report shows it, its part before\n"
-    "\" (\", or any part that only one name has; of two of one name, the program's\n"
-    "before C's.\n"
+    "One function by line, next to its source, and by operation, where the host tells\n"
+    "its bytecode. FUNCTION is a name, or that without \" (file:line)\", or a part.\n"
+    "Shares are of its total; self is without what it called from there.\n"
     "\n"
-    "  --source DIR     look for the source below this directory too\n"
-    "  --csv            comma-separated: what (line, row), file, line, pc, self and\n"
-    "                   total (ns, or samples where the capture names no clock), text\n"
-    "  --dot            the listing's control flow, for Graphviz; hot blocks are red\n"
-    "\n" CLI_FILTER_HELP "\n"
-    "Shares are of the function's total. Self of a line is what was spent on it in\n"
-    "the function itself; total adds what it called. Lines of native code are asked\n"
-    "of addr2line.\n";
+    "  --source DIR      look for the source below this directory too\n"
+    "  --csv             what (line, row), file, line, pc, self, total (ns), text\n"
+    "  --dot             the bytecode as a graph for Graphviz; hot blocks are red\n"
+    "\n" CLI_FILTER_HELP;
 
 /* -- Which function --------------------------------------------------------- */
 
