@@ -48,12 +48,12 @@ static int calls_open(struct cli_calls *c, const char *path)
     memset(c, 0, sizeof *c);
     if (cli_open(&c->capture, path))
         return CLI_FAILED;
-    int err = jsp_calls_read(&c->calls, &c->capture.read, &defects);
+    int err = jsp_exact_read(&c->calls, &c->capture.read, &defects);
     cli_complain(&c->capture, &defects);
     if (err || !c->calls.is_there) {
         cli_fail(c->capture.label, "%s",
                  err ? strerror(-err) : "no exact calls in this capture: the host counted none");
-        jsp_calls_free(&c->calls);
+        jsp_exact_free(&c->calls);
         cli_close(&c->capture);
         return CLI_FAILED;
     }
@@ -64,16 +64,16 @@ static int calls_open(struct cli_calls *c, const char *path)
 
 static void calls_close(struct cli_calls *c)
 {
-    jsp_calls_free(&c->calls);
+    jsp_exact_free(&c->calls);
     cli_close(&c->capture);
 }
 
-static int calls_sort(const char *word, enum jsp_calls_sort *out)
+static int calls_sort(const char *word, enum jsp_exact_sort *out)
 {
     static const char *const names[] = { "self", "total", "calls", "each", "bytes", "name" };
     for (int i = 0; i < 6; i++)
         if (strcmp(word, names[i]) == 0) {
-            *out = (enum jsp_calls_sort)i;
+            *out = (enum jsp_exact_sort)i;
             return CLI_OK;
         }
     return cli_usage("calls", "--sort knows self, total, calls, each, bytes and name, not \"%s\"",

@@ -5,19 +5,19 @@
 #ifndef JSP_CLI_CALLS_H
 #define JSP_CLI_CALLS_H
 
-#include "analyze/calls.h"
-#include "analyze/calls_compare.h"
+#include "analyze/exact.h"
+#include "analyze/exact_compare.h"
 #include "cli/open.h"
 
 struct cli_calls {
     struct cli_capture capture;
-    struct jsp_calls calls;
+    struct jsp_exact calls;
     struct jsp_read_text command; /* of the process; empty: not known */
     bool is_over;                 /* the recording was completed */
 };
 
 struct cli_calls_ask {
-    enum jsp_calls_sort sort;
+    enum jsp_exact_sort sort;
     uint32_t limit; /* rows; 0: all */
     bool has_edges;
 };

@@ -16,7 +16,7 @@ static void json_text(struct jsp_json *j, const char *key, struct jsp_read_text 
     jsp_json_bytes(j, text.len ? text.at : "", text.len);
 }
 
-static void json_function(struct jsp_json *j, const struct jsp_calls_function *f)
+static void json_function(struct jsp_json *j, const struct jsp_exact_function *f)
 {
     json_text(j, "name", f->name);
     json_text(j, "file", f->file);
@@ -25,12 +25,12 @@ static void json_function(struct jsp_json *j, const struct jsp_calls_function *f
 }
 
 /* `calls` NULL: the times are ns already. */
-static void json_cost(struct jsp_json *j, const struct jsp_calls *calls,
-                      const struct jsp_calls_cost *cost)
+static void json_cost(struct jsp_json *j, const struct jsp_exact *calls,
+                      const struct jsp_exact_cost *cost)
 {
     jsp_json_key_u64(j, "calls", cost->calls);
-    jsp_json_key_u64(j, "self_ns", calls ? jsp_calls_ns(calls, cost->self) : cost->self);
-    jsp_json_key_u64(j, "total_ns", calls ? jsp_calls_ns(calls, cost->total) : cost->total);
+    jsp_json_key_u64(j, "self_ns", calls ? jsp_exact_ns(calls, cost->self) : cost->self);
+    jsp_json_key_u64(j, "total_ns", calls ? jsp_exact_ns(calls, cost->total) : cost->total);
     jsp_json_key_u64(j, "self_bytes", cost->self_bytes);
     jsp_json_key_u64(j, "total_bytes", cost->total_bytes);
 }
@@ -76,17 +76,17 @@ static void json_summary(struct jsp_json *j, const struct cli_calls *c)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         uint64_t value = c->calls.commit[fields[i].field];
         jsp_json_key_u64(j, fields[i].key,
-                         fields[i].is_time ? jsp_calls_ns(&c->calls, value) : value);
+                         fields[i].is_time ? jsp_exact_ns(&c->calls, value) : value);
     }
 }
 
 static void json_functions(struct jsp_json *j, const struct cli_calls *c,
                            const struct cli_calls_ask *ask)
 {
-    uint32_t n = 0, *order = jsp_calls_order(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, &n);
     jsp_json_key_open(j, "functions", '[');
     for (uint32_t i = 0; order && i < n && (!ask->limit || i < ask->limit); i++) {
-        const struct jsp_calls_function *f = &c->calls.functions[order[i]];
+        const struct jsp_exact_function *f = &c->calls.functions[order[i]];
         jsp_json_open(j, '{');
         jsp_json_key_u64(j, "id", f->id);
         json_function(j, f);
@@ -101,17 +101,17 @@ static void json_functions(struct jsp_json *j, const struct cli_calls *c,
 static void json_edges(struct jsp_json *j, const struct cli_calls *c,
                        const struct cli_calls_ask *ask)
 {
-    uint32_t n = 0, *order = jsp_calls_order_edges(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, &n);
     jsp_json_key_open(j, "edges", '[');
     for (uint32_t i = 0; order && i < n && (!ask->limit || i < ask->limit); i++) {
-        const struct jsp_calls_edge *e = &c->calls.edges[order[i]];
+        const struct jsp_exact_edge *e = &c->calls.edges[order[i]];
         jsp_json_open(j, '{');
         jsp_json_key_u64(j, "caller", c->calls.functions[e->caller].id);
         jsp_json_key_text(j, "caller_name", c->calls.functions[e->caller].shown);
         jsp_json_key_u64(j, "callee", c->calls.functions[e->callee].id);
         jsp_json_key_text(j, "callee_name", c->calls.functions[e->callee].shown);
         jsp_json_key_u64(j, "calls", e->cost.calls);
-        jsp_json_key_u64(j, "total_ns", jsp_calls_ns(&c->calls, e->cost.total));
+        jsp_json_key_u64(j, "total_ns", jsp_exact_ns(&c->calls, e->cost.total));
         jsp_json_close(j, '}');
     }
     jsp_json_close(j, ']');
@@ -160,7 +160,7 @@ static void json_side(struct jsp_json *j, const char *key, const struct cli_call
     jsp_json_close(j, '}');
 }
 
-static void json_pair(struct jsp_json *j, const struct jsp_calls_pair *p)
+static void json_pair(struct jsp_json *j, const struct jsp_exact_pair *p)
 {
     jsp_json_open(j, '{');
     json_function(j, p->function);
@@ -177,7 +177,7 @@ void cli_calls_compare_json(const struct cli_calls *first, const struct cli_call
                             const struct cli_calls_ask *ask)
 {
     struct json_to to;
-    struct jsp_calls_pair *pairs = NULL;
+    struct jsp_exact_pair *pairs = NULL;
     uint32_t n = 0;
     struct jsp_json *j = json_begin(&to);
     if (!j)
@@ -185,7 +185,7 @@ void cli_calls_compare_json(const struct cli_calls *first, const struct cli_call
     json_side(j, "a", first);
     json_side(j, "b", second);
     jsp_json_key_open(j, "functions", '[');
-    if (jsp_calls_compare(&pairs, &n, &first->calls, &second->calls, ask->sort) == 0)
+    if (jsp_exact_compare(&pairs, &n, &first->calls, &second->calls, ask->sort) == 0)
         for (uint32_t i = 0; i < n && (!ask->limit || i < ask->limit); i++)
             json_pair(j, &pairs[i]);
     jsp_json_close(j, ']');

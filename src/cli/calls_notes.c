@@ -62,14 +62,14 @@ static void notes_clock(const struct cli_calls *c)
     if (commit[JSP_WIRE_COMMIT_NEGATIVE]) {
         char time[CLI_NUMBER];
         printf("Own cost beyond what was measured: %s, in rows shown as 0\n",
-               cli_calls_time(time, jsp_calls_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
+               cli_calls_time(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
     }
 }
 
 /* The modes in which it was counted changed: what the figures are of. */
 static void notes_changes(const struct cli_calls *c)
 {
-    const struct jsp_calls *calls = &c->calls;
+    const struct jsp_exact *calls = &c->calls;
     if (calls->n_changes < 2)
         return;
     fputs("Counted:", stdout);

@@ -20,8 +20,8 @@ static struct calls_layout calls_layout(const struct cli_calls *c)
 {
     int columns = c->capture.style.columns, left = columns - 14;
     uint64_t modes = c->calls.modes;
-    struct calls_layout l = { .has_time = !modes || modes & JSP_CALLS_TIME };
-    bool is_open = columns == 0, has_alloc = modes & JSP_CALLS_ALLOC;
+    struct calls_layout l = { .has_time = !modes || modes & JSP_EXACT_TIME };
+    bool is_open = columns == 0, has_alloc = modes & JSP_EXACT_ALLOC;
     left -= l.has_time ? 20 : 0;
     l.has_each = l.has_time && (is_open || columns >= 60);
     left -= l.has_each ? 10 : 0;
@@ -48,11 +48,11 @@ static double calls_share(const struct cli_calls *c, uint64_t ticks)
 static void calls_ticks(const struct cli_calls *c, uint64_t ticks, bool is_there)
 {
     char text[CLI_NUMBER];
-    printf("%10s", is_there ? cli_calls_time(text, jsp_calls_ns(&c->calls, ticks)) : "");
+    printf("%10s", is_there ? cli_calls_time(text, jsp_exact_ns(&c->calls, ticks)) : "");
 }
 
 static void calls_figures(const struct cli_calls *c, const struct calls_layout *l,
-                          const struct jsp_calls_cost *cost)
+                          const struct jsp_exact_cost *cost)
 {
     const struct cli_style *s = &c->capture.style;
     char text[CLI_NUMBER];
@@ -67,7 +67,7 @@ static void calls_figures(const struct cli_calls *c, const struct calls_layout *
         calls_ticks(c, cost->total, true);
     }
     if (l->has_each)
-        calls_ticks(c, jsp_calls_each(cost), cost->calls);
+        calls_ticks(c, jsp_exact_each(cost), cost->calls);
     if (l->has_bytes)
         printf("%12s", cost->self_bytes ? cli_calls_bytes(text, cost->self_bytes) : "");
     if (l->has_total_bytes)
@@ -92,7 +92,7 @@ static void calls_head(const struct cli_calls *c, const struct calls_layout *l)
 }
 
 static void calls_row(const struct cli_calls *c, const struct calls_layout *l,
-                      const struct jsp_calls_function *f)
+                      const struct jsp_exact_function *f)
 {
     calls_figures(c, l, &f->cost);
     cli_colour(&c->capture.style, CLI_KIND);
@@ -135,7 +135,7 @@ static uint32_t calls_most(uint32_t n, uint32_t limit)
 static void calls_functions(const struct cli_calls *c, const struct cli_calls_ask *ask)
 {
     struct calls_layout l = calls_layout(c);
-    uint32_t n = 0, *order = jsp_calls_order(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, &n);
     uint32_t shown = order ? calls_most(n, ask->limit) : 0;
     calls_head(c, &l);
     for (uint32_t i = 0; i < shown; i++)
@@ -148,7 +148,7 @@ static void calls_functions(const struct cli_calls *c, const struct cli_calls_as
     free(order);
 }
 
-static const char *calls_caller(const struct cli_calls *c, const struct jsp_calls_edge *e)
+static const char *calls_caller(const struct cli_calls *c, const struct jsp_exact_edge *e)
 {
     bool is_rest = c->calls.functions[e->caller].id == JSP_WIRE_CALLS_OTHER &&
                    c->calls.functions[e->callee].id == JSP_WIRE_CALLS_OTHER;
@@ -159,7 +159,7 @@ static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *a
 {
     const struct cli_style *s = &c->capture.style;
     struct calls_layout l = calls_layout(c);
-    uint32_t n = 0, *order = jsp_calls_order_edges(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, &n);
     uint32_t shown = order ? calls_most(n, ask->limit) : 0;
     int room = l.name ? (s->columns - 14 - (l.has_time ? 20 : 0) - 4) / 2 : 0;
     cli_colour(s, CLI_DIM);
@@ -167,12 +167,12 @@ static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *a
            s->is_utf8 ? "→" : "->");
     cli_colour(s, CLI_PLAIN);
     for (uint32_t i = 0; i < shown; i++) {
-        const struct jsp_calls_edge *e = &c->calls.edges[order[i]];
+        const struct jsp_exact_edge *e = &c->calls.edges[order[i]];
         char text[CLI_NUMBER];
         printf("%12s", cli_count(text, e->cost.calls));
         if (l.has_time) {
             calls_ticks(c, e->cost.total, true);
-            calls_ticks(c, jsp_calls_each(&e->cost), e->cost.calls);
+            calls_ticks(c, jsp_exact_each(&e->cost), e->cost.calls);
         }
         fputs("  ", stdout);
         cli_name(s, cli_span(calls_caller(c, e)), room);
@@ -194,11 +194,11 @@ static void calls_heading(const struct cli_calls *c)
                                    c->command.len ? c->command.len : 1 }, s->columns);
     cli_colour(s, CLI_PLAIN);
     printf("\n%s calls", cli_count(n, c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
-    if (c->calls.modes & JSP_CALLS_TIME)
+    if (c->calls.modes & JSP_EXACT_TIME)
         printf(" in %s",
-               cli_calls_time(time, jsp_calls_ns(&c->calls,
+               cli_calls_time(time, jsp_exact_ns(&c->calls,
                                                  c->calls.commit[JSP_WIRE_COMMIT_INSIDE])));
-    if (c->calls.modes & JSP_CALLS_ALLOC)
+    if (c->calls.modes & JSP_EXACT_ALLOC)
         printf("%s%s allocated", dot,
                cli_calls_bytes(n, c->calls.commit[JSP_WIRE_COMMIT_ALLOC]));
     uint64_t threads = c->calls.commit[JSP_WIRE_COMMIT_THREADS];

@@ -4,22 +4,22 @@
  */
 #include <stdlib.h>
 
-#include "analyze/calls_compare.h"
+#include "analyze/exact_compare.h"
 #include "capture_builder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { FUZZ_CHUNK = 60000 };
 
-static void fuzz_order(const struct jsp_calls *c)
+static void fuzz_order(const struct jsp_exact *c)
 {
-    for (int by = JSP_CALLS_BY_SELF; by <= JSP_CALLS_BY_NAME; by++) {
+    for (int by = JSP_EXACT_BY_SELF; by <= JSP_EXACT_BY_NAME; by++) {
         uint32_t n = 0, edges = 0;
-        uint32_t *order = jsp_calls_order(c, (enum jsp_calls_sort)by, &n);
-        uint32_t *edge = jsp_calls_order_edges(c, (enum jsp_calls_sort)by, &edges);
+        uint32_t *order = jsp_exact_order(c, (enum jsp_exact_sort)by, &n);
+        uint32_t *edge = jsp_exact_order_edges(c, (enum jsp_exact_sort)by, &edges);
         if (n > c->n_functions || edges > c->n_edges)
             abort();
-        for (uint32_t i = 1; order && by == JSP_CALLS_BY_SELF && i < n; i++)
+        for (uint32_t i = 1; order && by == JSP_EXACT_BY_SELF && i < n; i++)
             if (c->functions[order[i]].cost.self > c->functions[order[i - 1]].cost.self)
                 abort();
         free(order);
@@ -33,14 +33,14 @@ static void fuzz_order(const struct jsp_calls *c)
 }
 
 /* Against itself nothing changed, and nothing is missing. */
-static void fuzz_compare(const struct jsp_calls *c)
+static void fuzz_compare(const struct jsp_exact *c)
 {
-    struct jsp_calls_pair *pairs = NULL;
+    struct jsp_exact_pair *pairs = NULL;
     uint32_t n = 0, there = 0;
-    if (jsp_calls_compare(&pairs, &n, c, c, JSP_CALLS_BY_TOTAL) < 0)
+    if (jsp_exact_compare(&pairs, &n, c, c, JSP_EXACT_BY_TOTAL) < 0)
         return;
     for (uint32_t i = 0; i < c->n_functions; i++)
-        there += !jsp_calls_is_empty(&c->functions[i].cost);
+        there += !jsp_exact_is_empty(&c->functions[i].cost);
     if (n < there || n > 2 * there)
         abort();
     free(pairs);
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct builder b;
     struct jsp_read r;
-    struct jsp_calls c;
+    struct jsp_exact c;
     struct jsp_read_defects defects = { 0 };
     char why[JSP_READ_WHY];
     build_start(&b, false);
@@ -58,10 +58,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         build_chunk(&b, JSP_WIRE_FILE_CALLS, data + at,
                     size - at < FUZZ_CHUNK ? size - at : FUZZ_CHUNK);
     if (jsp_read_memory(&r, b.bytes, b.size, why) == 0) {
-        if (jsp_calls_read(&c, &r, &defects) == 0) {
+        if (jsp_exact_read(&c, &r, &defects) == 0) {
             fuzz_order(&c);
             fuzz_compare(&c);
-            jsp_calls_free(&c);
+            jsp_exact_free(&c);
         }
         jsp_read_close(&r);
     }

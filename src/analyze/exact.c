@@ -1,8 +1,8 @@
-/* calls.c - exact calls, as counted: the file jsprof/calls.
+/* exact.c - exact calls, as counted: the file jsprof/calls.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/calls.h"
+#include "analyze/exact.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,26 +12,26 @@
 #include "jsprof.h"
 
 /* A row or an edge that no commit stands behind yet. */
-struct calls_pending {
+struct exact_pending {
     uint32_t at; /* in functions[] or edges[] */
     bool is_edge;
-    struct jsp_calls_cost cost;
+    struct jsp_exact_cost cost;
 };
 
-struct jsp_calls_work {
+struct jsp_exact_work {
     struct jsp_store store;
     uint32_t *of_id; /* position in functions[] + 1 */
     struct jsp_hash edges;
-    struct calls_pending *pending;
+    struct exact_pending *pending;
     uint32_t n_pending, pending_room;
     uint32_t functions_room, edges_room, changes_room;
 };
 
-struct calls_from {
+struct exact_from {
     const uint8_t *at, *end;
 };
 
-static bool calls_numbers(struct calls_from *from, uint64_t *out, int n)
+static bool exact_numbers(struct exact_from *from, uint64_t *out, int n)
 {
     for (int i = 0; i < n; i++)
         if (!jsp_read_varint(&from->at, from->end, &out[i]))
@@ -39,10 +39,10 @@ static bool calls_numbers(struct calls_from *from, uint64_t *out, int n)
     return true;
 }
 
-static bool calls_text(struct calls_from *from, struct jsp_read_text *out)
+static bool exact_text(struct exact_from *from, struct jsp_read_text *out)
 {
     uint64_t len;
-    if (!calls_numbers(from, &len, 1) || len > (uint64_t)(from->end - from->at))
+    if (!exact_numbers(from, &len, 1) || len > (uint64_t)(from->end - from->at))
         return false;
     *out = (struct jsp_read_text){ (const char *)from->at, (uint32_t)len };
     from->at += len;
@@ -52,7 +52,7 @@ static bool calls_text(struct calls_from *from, struct jsp_read_text *out)
 /* -- Functions -------------------------------------------------------------- */
 
 /* As a frame's label has it. */
-static const char *calls_shown(struct jsp_calls_work *w, const struct jsp_calls_function *f)
+static const char *exact_shown(struct jsp_exact_work *w, const struct jsp_exact_function *f)
 {
     char line[16] = "";
     size_t room = (size_t)f->name.len + f->file.len + 32;
@@ -70,17 +70,17 @@ static const char *calls_shown(struct jsp_calls_work *w, const struct jsp_calls_
     return shown;
 }
 
-static int calls_add(struct jsp_calls *c, struct jsp_calls_function f)
+static int exact_add(struct jsp_exact *c, struct jsp_exact_function f)
 {
-    struct jsp_calls_work *w = c->work;
+    struct jsp_exact_work *w = c->work;
     if (f.id >= JSP_WIRE_CALLS_IDS || w->of_id[f.id])
         return -EBADMSG;
-    struct jsp_calls_function *more =
+    struct jsp_exact_function *more =
         jsp_grow(c->functions, &w->functions_room, c->n_functions, sizeof *more);
     if (!more)
         return -ENOMEM;
     c->functions = more;
-    f.shown = calls_shown(w, &f);
+    f.shown = exact_shown(w, &f);
     if (!f.shown)
         return -ENOMEM;
     more[c->n_functions++] = f;
@@ -88,35 +88,35 @@ static int calls_add(struct jsp_calls *c, struct jsp_calls_function f)
     return 0;
 }
 
-static int calls_function(struct jsp_calls *c, struct calls_from *from)
+static int exact_function(struct jsp_exact *c, struct exact_from *from)
 {
     uint64_t n[3];
-    struct jsp_calls_function f = { 0 };
-    if (!calls_numbers(from, n, 3) || n[0] >= JSP_WIRE_CALLS_IDS || n[1] > UINT32_MAX ||
-        n[2] > UINT32_MAX || !calls_text(from, &f.name) || !calls_text(from, &f.file))
+    struct jsp_exact_function f = { 0 };
+    if (!exact_numbers(from, n, 3) || n[0] >= JSP_WIRE_CALLS_IDS || n[1] > UINT32_MAX ||
+        n[2] > UINT32_MAX || !exact_text(from, &f.name) || !exact_text(from, &f.file))
         return -EBADMSG;
     f.id = (uint32_t)n[0];
     f.kind = (uint32_t)n[1];
     f.line = (uint32_t)n[2];
-    return calls_add(c, f);
+    return exact_add(c, f);
 }
 
 /* Those that are always there, unless the file tells them itself. */
-static int calls_fixed(struct jsp_calls *c, uint64_t id)
+static int exact_fixed(struct jsp_exact *c, uint64_t id)
 {
     static const char *const names[] = { "[other functions]", "[outside]", "[no function]" };
-    struct jsp_calls_function f = { .id = (uint32_t)id, .kind = JSPROF_KIND_SYNTH };
+    struct jsp_exact_function f = { .id = (uint32_t)id, .kind = JSPROF_KIND_SYNTH };
     if (id >= sizeof names / sizeof *names)
         return -EBADMSG;
     f.name = (struct jsp_read_text){ names[id], (uint32_t)strlen(names[id]) };
-    return calls_add(c, f);
+    return exact_add(c, f);
 }
 
-static int calls_find(struct jsp_calls *c, uint64_t id, uint32_t *out)
+static int exact_find(struct jsp_exact *c, uint64_t id, uint32_t *out)
 {
     int err = id >= JSP_WIRE_CALLS_IDS ? -EBADMSG
               : c->work->of_id[id]     ? 0
-                                       : calls_fixed(c, id);
+                                       : exact_fixed(c, id);
     if (!err)
         *out = c->work->of_id[id] - 1;
     return err;
@@ -124,10 +124,10 @@ static int calls_find(struct jsp_calls *c, uint64_t id, uint32_t *out)
 
 /* -- Rows and edges --------------------------------------------------------- */
 
-static int calls_pend(struct jsp_calls *c, const struct calls_pending *p)
+static int exact_pend(struct jsp_exact *c, const struct exact_pending *p)
 {
-    struct jsp_calls_work *w = c->work;
-    struct calls_pending *more =
+    struct jsp_exact_work *w = c->work;
+    struct exact_pending *more =
         jsp_grow(w->pending, &w->pending_room, w->n_pending, sizeof *more);
     if (!more)
         return -ENOMEM;
@@ -136,20 +136,20 @@ static int calls_pend(struct jsp_calls *c, const struct calls_pending *p)
     return 0;
 }
 
-static int calls_row(struct jsp_calls *c, struct calls_from *from)
+static int exact_row(struct jsp_exact *c, struct exact_from *from)
 {
     uint64_t n[6];
-    struct calls_pending p = { 0 };
-    if (!calls_numbers(from, n, 6))
+    struct exact_pending p = { 0 };
+    if (!exact_numbers(from, n, 6))
         return -EBADMSG;
-    int err = calls_find(c, n[0], &p.at);
-    p.cost = (struct jsp_calls_cost){ n[1], n[2], n[3], n[4], n[5] };
-    return err ? err : calls_pend(c, &p);
+    int err = exact_find(c, n[0], &p.at);
+    p.cost = (struct jsp_exact_cost){ n[1], n[2], n[3], n[4], n[5] };
+    return err ? err : exact_pend(c, &p);
 }
 
-static int calls_edge_at(struct jsp_calls *c, uint32_t caller, uint32_t callee, uint32_t *out)
+static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, uint32_t *out)
 {
-    struct jsp_calls_work *w = c->work;
+    struct jsp_exact_work *w = c->work;
     uint64_t both = (uint64_t)caller << 32 | callee;
     uint32_t hash = (uint32_t)(jsp_hash_mix(w->edges.seed, both) >> 16), probe = hash, at;
     while ((at = jsp_hash_next(&w->edges, hash, &probe)) != 0)
@@ -157,90 +157,90 @@ static int calls_edge_at(struct jsp_calls *c, uint32_t caller, uint32_t callee, 
             *out = at - 1;
             return 0;
         }
-    struct jsp_calls_edge *more = jsp_grow(c->edges, &w->edges_room, c->n_edges, sizeof *more);
+    struct jsp_exact_edge *more = jsp_grow(c->edges, &w->edges_room, c->n_edges, sizeof *more);
     if (!more)
         return -ENOMEM;
     c->edges = more;
-    more[c->n_edges] = (struct jsp_calls_edge){ .caller = caller, .callee = callee };
+    more[c->n_edges] = (struct jsp_exact_edge){ .caller = caller, .callee = callee };
     *out = c->n_edges++;
     return jsp_hash_add(&w->edges, hash, *out);
 }
 
-static int calls_edge(struct jsp_calls *c, struct calls_from *from)
+static int exact_edge(struct jsp_exact *c, struct exact_from *from)
 {
     uint64_t n[4];
     uint32_t caller = 0, callee = 0;
-    struct calls_pending p = { .is_edge = true };
-    if (!calls_numbers(from, n, 4))
+    struct exact_pending p = { .is_edge = true };
+    if (!exact_numbers(from, n, 4))
         return -EBADMSG;
-    int err = calls_find(c, n[0], &caller);
+    int err = exact_find(c, n[0], &caller);
     if (!err)
-        err = calls_find(c, n[1], &callee);
+        err = exact_find(c, n[1], &callee);
     if (!err)
-        err = calls_edge_at(c, caller, callee, &p.at);
-    p.cost = (struct jsp_calls_cost){ .calls = n[2], .total = n[3] };
-    return err ? err : calls_pend(c, &p);
+        err = exact_edge_at(c, caller, callee, &p.at);
+    p.cost = (struct jsp_exact_cost){ .calls = n[2], .total = n[3] };
+    return err ? err : exact_pend(c, &p);
 }
 
 /* -- Modes and commits ------------------------------------------------------ */
 
-static int calls_mode(struct jsp_calls *c, struct calls_from *from)
+static int exact_mode(struct jsp_exact *c, struct exact_from *from)
 {
-    struct jsp_calls_work *w = c->work;
+    struct jsp_exact_work *w = c->work;
     uint64_t n[2];
-    if (!calls_numbers(from, n, 2))
+    if (!exact_numbers(from, n, 2))
         return -EBADMSG;
-    struct jsp_calls_mode *more =
+    struct jsp_exact_mode *more =
         jsp_grow(c->changes, &w->changes_room, c->n_changes, sizeof *more);
     if (!more)
         return -ENOMEM;
     c->changes = more;
-    more[c->n_changes++] = (struct jsp_calls_mode){ n[0], n[1] };
+    more[c->n_changes++] = (struct jsp_exact_mode){ n[0], n[1] };
     c->modes |= n[1];
     return 0;
 }
 
-static void calls_settle(struct jsp_calls *c)
+static void exact_settle(struct jsp_exact *c)
 {
-    struct jsp_calls_work *w = c->work;
+    struct jsp_exact_work *w = c->work;
     for (uint32_t i = 0; i < w->n_pending; i++) {
-        const struct calls_pending *p = &w->pending[i];
+        const struct exact_pending *p = &w->pending[i];
         *(p->is_edge ? &c->edges[p->at].cost : &c->functions[p->at].cost) = p->cost;
     }
     w->n_pending = 0;
 }
 
-static int calls_commit(struct jsp_calls *c, struct calls_from *from)
+static int exact_commit(struct jsp_exact *c, struct exact_from *from)
 {
     uint64_t fields[JSP_WIRE_COMMIT_FIELDS] = { 0 }, n, skipped;
-    if (!calls_numbers(from, &n, 1) || n > (uint64_t)(from->end - from->at))
+    if (!exact_numbers(from, &n, 1) || n > (uint64_t)(from->end - from->at))
         return -EBADMSG;
     for (uint64_t i = 0; i < n; i++)
-        if (!calls_numbers(from, i < JSP_WIRE_COMMIT_FIELDS ? &fields[i] : &skipped, 1))
+        if (!exact_numbers(from, i < JSP_WIRE_COMMIT_FIELDS ? &fields[i] : &skipped, 1))
             return -EBADMSG;
-    calls_settle(c);
+    exact_settle(c);
     memcpy(c->commit, fields, sizeof fields);
     c->is_there = true;
     return 0;
 }
 
-static int calls_record(struct jsp_calls *c, struct calls_from *from)
+static int exact_record(struct jsp_exact *c, struct exact_from *from)
 {
     switch (*from->at++) {
-    case JSP_WIRE_CALLS_FUNCTION: return calls_function(c, from);
-    case JSP_WIRE_CALLS_ROW: return calls_row(c, from);
-    case JSP_WIRE_CALLS_EDGE: return calls_edge(c, from);
-    case JSP_WIRE_CALLS_MODE: return calls_mode(c, from);
-    case JSP_WIRE_CALLS_COMMIT: return calls_commit(c, from);
+    case JSP_WIRE_CALLS_FUNCTION: return exact_function(c, from);
+    case JSP_WIRE_CALLS_ROW: return exact_row(c, from);
+    case JSP_WIRE_CALLS_EDGE: return exact_edge(c, from);
+    case JSP_WIRE_CALLS_MODE: return exact_mode(c, from);
+    case JSP_WIRE_CALLS_COMMIT: return exact_commit(c, from);
     default: return -EBADMSG;
     }
 }
 
 /* -- Reading ---------------------------------------------------------------- */
 
-static int calls_chunk(struct jsp_calls *c, const struct jsp_read_chunk *chunk, int32_t pid)
+static int exact_chunk(struct jsp_exact *c, const struct jsp_read_chunk *chunk, int32_t pid)
 {
-    struct calls_from from = { chunk->data, chunk->data + chunk->len };
+    struct exact_from from = { chunk->data, chunk->data + chunk->len };
     int err = 0;
     if (!c->pid)
         c->pid = pid;
@@ -249,17 +249,17 @@ static int calls_chunk(struct jsp_calls *c, const struct jsp_read_chunk *chunk, 
         return 0;
     }
     while (!err && from.at < from.end)
-        err = calls_record(c, &from);
+        err = exact_record(c, &from);
     return err;
 }
 
-static bool calls_is_file(const struct jsp_read_chunk *chunk)
+static bool exact_is_file(const struct jsp_read_chunk *chunk)
 {
     return chunk->path.len == strlen(JSP_WIRE_FILE_CALLS) &&
            memcmp(chunk->path.at, JSP_WIRE_FILE_CALLS, chunk->path.len) == 0;
 }
 
-static int calls_walk(struct jsp_calls *c, const struct jsp_read *capture,
+static int exact_walk(struct jsp_exact *c, const struct jsp_read *capture,
                       struct jsp_read_defects *defects)
 {
     struct jsp_read_cursor walk;
@@ -268,9 +268,9 @@ static int calls_walk(struct jsp_calls *c, const struct jsp_read *capture,
     jsp_read_start(&walk, capture, NULL);
     while (jsp_read_next(&walk, &f)) {
         if (f.type != JSP_WIRE_FILE_CHUNK || !jsp_read_chunk(&walk, &f, &chunk) ||
-            !calls_is_file(&chunk))
+            !exact_is_file(&chunk))
             continue;
-        int err = calls_chunk(c, &chunk, f.pid);
+        int err = exact_chunk(c, &chunk, f.pid);
         if (err == -ENOMEM)
             return err;
         if (err && defects)
@@ -279,24 +279,24 @@ static int calls_walk(struct jsp_calls *c, const struct jsp_read *capture,
     return 0;
 }
 
-int jsp_calls_read(struct jsp_calls *out, const struct jsp_read *capture,
+int jsp_exact_read(struct jsp_exact *out, const struct jsp_read *capture,
                    struct jsp_read_defects *defects)
 {
     memset(out, 0, sizeof *out);
-    struct jsp_calls_work *w = out->work = calloc(1, sizeof *w);
+    struct jsp_exact_work *w = out->work = calloc(1, sizeof *w);
     int err = w ? jsp_hash_init(&w->edges, 0) : -ENOMEM;
     if (!err) {
         w->of_id = calloc(JSP_WIRE_CALLS_IDS, sizeof *w->of_id); /* touched as it is used */
-        err = w->of_id ? calls_walk(out, capture, defects) : -ENOMEM;
+        err = w->of_id ? exact_walk(out, capture, defects) : -ENOMEM;
     }
     if (err)
-        jsp_calls_free(out);
+        jsp_exact_free(out);
     return err;
 }
 
-void jsp_calls_free(struct jsp_calls *c)
+void jsp_exact_free(struct jsp_exact *c)
 {
-    struct jsp_calls_work *w = c->work;
+    struct jsp_exact_work *w = c->work;
     if (w) {
         jsp_store_free(&w->store);
         jsp_hash_free(&w->edges);

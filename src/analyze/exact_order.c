@@ -1,12 +1,12 @@
-/* calls_order.c - exact calls as figures: nanoseconds, and in order.
+/* exact_order.c - exact calls as figures: nanoseconds, and in order.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 
-#include "analyze/calls.h"
+#include "analyze/exact.h"
 
-uint64_t jsp_calls_ns(const struct jsp_calls *c, uint64_t ticks)
+uint64_t jsp_exact_ns(const struct jsp_exact *c, uint64_t ticks)
 {
     uint64_t per_second = c->commit[JSP_WIRE_COMMIT_TICKS_PER_SECOND];
     if (per_second == 0 || per_second == 1000000000u)
@@ -15,12 +15,12 @@ uint64_t jsp_calls_ns(const struct jsp_calls *c, uint64_t ticks)
     return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
-bool jsp_calls_is_empty(const struct jsp_calls_cost *cost)
+bool jsp_exact_is_empty(const struct jsp_exact_cost *cost)
 {
     return !(cost->calls | cost->self | cost->total | cost->self_bytes | cost->total_bytes);
 }
 
-uint64_t jsp_calls_each(const struct jsp_calls_cost *cost)
+uint64_t jsp_exact_each(const struct jsp_exact_cost *cost)
 {
     return cost->calls ? cost->total / cost->calls : 0;
 }
@@ -45,18 +45,18 @@ static int order_compare(const void *x, const void *y)
     return order ? order : a->at < b->at ? -1 : a->at > b->at;
 }
 
-static void order_figures(struct order_key *key, const struct jsp_calls_cost *cost,
-                          enum jsp_calls_sort by)
+static void order_figures(struct order_key *key, const struct jsp_exact_cost *cost,
+                          enum jsp_exact_sort by)
 {
     switch (by) {
-    case JSP_CALLS_BY_SELF: key->first = cost->self; break;
-    case JSP_CALLS_BY_TOTAL: key->first = cost->total; break;
-    case JSP_CALLS_BY_CALLS: key->first = cost->calls; break;
-    case JSP_CALLS_BY_EACH: key->first = jsp_calls_each(cost); break;
-    case JSP_CALLS_BY_BYTES: key->first = cost->self_bytes; break;
+    case JSP_EXACT_BY_SELF: key->first = cost->self; break;
+    case JSP_EXACT_BY_TOTAL: key->first = cost->total; break;
+    case JSP_EXACT_BY_CALLS: key->first = cost->calls; break;
+    case JSP_EXACT_BY_EACH: key->first = jsp_exact_each(cost); break;
+    case JSP_EXACT_BY_BYTES: key->first = cost->self_bytes; break;
     default: return;
     }
-    key->second = by == JSP_CALLS_BY_TOTAL ? cost->self : cost->total;
+    key->second = by == JSP_EXACT_BY_TOTAL ? cost->self : cost->total;
     if (!key->second)
         key->second = cost->calls;
 }
@@ -72,12 +72,12 @@ static uint32_t *order_finish(struct order_key *keys, uint32_t n)
     return out;
 }
 
-uint32_t *jsp_calls_order(const struct jsp_calls *c, enum jsp_calls_sort by, uint32_t *n)
+uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t *n)
 {
     struct order_key *keys = calloc((size_t)c->n_functions + 1, sizeof *keys);
     *n = 0;
     for (uint32_t i = 0; keys && i < c->n_functions; i++) {
-        if (jsp_calls_is_empty(&c->functions[i].cost))
+        if (jsp_exact_is_empty(&c->functions[i].cost))
             continue;
         keys[*n] = (struct order_key){ .name = c->functions[i].shown, .other = "", .at = i };
         order_figures(&keys[(*n)++], &c->functions[i].cost, by);
@@ -85,14 +85,14 @@ uint32_t *jsp_calls_order(const struct jsp_calls *c, enum jsp_calls_sort by, uin
     return order_finish(keys, *n);
 }
 
-uint32_t *jsp_calls_order_edges(const struct jsp_calls *c, enum jsp_calls_sort by,
+uint32_t *jsp_exact_order_edges(const struct jsp_exact *c, enum jsp_exact_sort by,
                                 uint32_t *n)
 {
     struct order_key *keys = calloc((size_t)c->n_edges + 1, sizeof *keys);
     *n = 0;
     for (uint32_t i = 0; keys && i < c->n_edges; i++) {
-        const struct jsp_calls_edge *e = &c->edges[i];
-        if (jsp_calls_is_empty(&e->cost))
+        const struct jsp_exact_edge *e = &c->edges[i];
+        if (jsp_exact_is_empty(&e->cost))
             continue;
         keys[*n] = (struct order_key){ .name = c->functions[e->caller].shown,
                                        .other = c->functions[e->callee].shown, .at = i };

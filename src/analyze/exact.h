@@ -1,0 +1,88 @@
+/* analyze/exact.h - exact calls, as counted: the file jsprof/calls.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * What stands behind the last commit was cut and does not count. Times are in ticks of
+ * the capture's clock until jsp_exact_ns makes them nanoseconds. Texts are borrowed from
+ * the open capture. One thread.
+ */
+#ifndef JSP_ANALYZE_EXACT_H
+#define JSP_ANALYZE_EXACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/hash.h"
+#include "capture/read.h"
+#include "capture/wire.h"
+
+enum { /* of jsp_exact.modes */
+    JSP_EXACT_COUNTS = 1,
+    JSP_EXACT_TIME = 2,
+    JSP_EXACT_ALLOC = 4,
+    JSP_EXACT_EDGES = 8,
+};
+
+struct jsp_exact_cost {
+    uint64_t calls, self, total; /* an edge has no self */
+    uint64_t self_bytes, total_bytes;
+};
+
+struct jsp_exact_function {
+    const char *shown;           /* "name (file:line)"; owned by the calls */
+    struct jsp_read_text name, file;
+    uint32_t id, kind, line;
+    struct jsp_exact_cost cost;
+};
+
+struct jsp_exact_edge {
+    uint32_t caller, callee;     /* in functions[] */
+    struct jsp_exact_cost cost;
+};
+
+struct jsp_exact_mode {
+    uint64_t time, modes;
+};
+
+struct jsp_exact {
+    bool is_there;               /* there is a commit */
+    int32_t pid;
+    bool has_others;             /* other processes of this capture counted, too */
+    struct jsp_exact_function *functions; /* also those without calls */
+    struct jsp_exact_edge *edges;
+    struct jsp_exact_mode *changes;
+    uint32_t n_functions, n_edges, n_changes;
+    uint64_t modes;              /* that were on at any time */
+    uint64_t commit[JSP_WIRE_COMMIT_FIELDS];
+    struct jsp_exact_work *work;
+};
+
+/* What is malformed is counted in `defects` (NULL: nobody counts). -ENOMEM. */
+int jsp_exact_read(struct jsp_exact *out, const struct jsp_read *capture,
+                   struct jsp_read_defects *defects);
+void jsp_exact_free(struct jsp_exact *c);
+
+uint64_t jsp_exact_ns(const struct jsp_exact *c, uint64_t ticks);
+
+/* Nothing was called, spent or allocated there. */
+bool jsp_exact_is_empty(const struct jsp_exact_cost *cost);
+
+enum jsp_exact_sort {
+    JSP_EXACT_BY_SELF,
+    JSP_EXACT_BY_TOTAL,
+    JSP_EXACT_BY_CALLS,
+    JSP_EXACT_BY_EACH,  /* total of one call */
+    JSP_EXACT_BY_BYTES, /* self_bytes */
+    JSP_EXACT_BY_NAME,
+};
+
+/* Positions in functions[] or edges[] of those that are not empty, the most first. The
+ * memory is to free(); NULL: there is none. */
+uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t *n);
+uint32_t *jsp_exact_order_edges(const struct jsp_exact *c, enum jsp_exact_sort by,
+                                uint32_t *n);
+
+/* Total of one call, 0 where there was none. */
+uint64_t jsp_exact_each(const struct jsp_exact_cost *cost);
+
+#endif
