@@ -33,6 +33,7 @@ struct convert_format {
 };
 
 static const struct convert_format convert_formats[] = {
+    { "pprof", ".pb.gz", jsp_export_pprof, true },
     { "folded", ".folded", jsp_export_folded, false },
 };
 enum { CONVERT_N_FORMATS = sizeof convert_formats / sizeof *convert_formats };

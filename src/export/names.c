@@ -4,6 +4,7 @@
  */
 #include "export/names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "export/utf8.h"
@@ -110,16 +111,21 @@ static bool names_are_processes(const struct jsp_profile *p)
     return false;
 }
 
-void jsp_names_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
-                      char separator)
+struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
+                                           const struct jsp_profile *p, uint32_t thread)
 {
     const struct jsp_thread_info *t = &p->threads[thread];
     const char *name = jsp_names_of_thread(p, thread);
-    jsp_names_plain(out, *name ? name : "thread", separator);
-    jsp_sink_byte(out, ' ');
-    if (names_are_processes(p)) {
-        jsp_sink_i64(out, t->pid);
-        jsp_sink_byte(out, '/');
-    }
-    jsp_sink_i64(out, t->tid);
+    int len = snprintf(out, JSP_NAMES_THREAD, "%s ", *name ? name : "thread");
+    if (names_are_processes(p))
+        len += snprintf(out + len, JSP_NAMES_THREAD - (size_t)len, "%" PRId32 "/", t->pid);
+    len += snprintf(out + len, JSP_NAMES_THREAD - (size_t)len, "%" PRId32, t->tid);
+    return (struct jsp_read_text){ out, (uint32_t)len };
+}
+
+void jsp_names_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
+                      char separator)
+{
+    char text[JSP_NAMES_THREAD];
+    jsp_names_plain_bytes(out, jsp_names_thread_text(text, p, thread), separator);
 }

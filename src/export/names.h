@@ -28,6 +28,11 @@ void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
 void jsp_names_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
                       char separator);
 
+/* The same as it is in the capture, into `out`. */
+enum { JSP_NAMES_THREAD = 160 };
+struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
+                                           const struct jsp_profile *p, uint32_t thread);
+
 /* Its name from the recording, or "". */
 const char *jsp_names_of_thread(const struct jsp_profile *p, uint32_t thread);
 

@@ -1,0 +1,15 @@
+/* export.c - what several formats tell of a recording.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/export.h"
+
+#include <time.h>
+
+int64_t jsp_export_time_of_day(const struct jsp_profile *p)
+{
+    struct tm tm = { 0 };
+    const char *end = strptime(p->capture->capture_time, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    int64_t seconds = end && !*end ? timegm(&tm) : 0;
+    return seconds > 0 && seconds < INT64_MAX / 1000000000 ? seconds * 1000000000 : 0;
+}

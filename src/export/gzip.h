@@ -1,0 +1,22 @@
+/* export/gzip.h - a gzip file around bytes, without compressing them.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Readers of pprof expect gzip, and the tool has no library but libc: deflate's stored
+ * blocks are all it takes. One thread.
+ */
+#ifndef JSP_EXPORT_GZIP_H
+#define JSP_EXPORT_GZIP_H
+
+#include "export/sink.h"
+
+struct jsp_gzip {
+    struct jsp_sink *out;
+    uint32_t crc, size;
+};
+
+void jsp_gzip_start(struct jsp_gzip *g, struct jsp_sink *out);
+int jsp_gzip_write(void *context, const void *bytes, size_t n); /* a jsp_gzip */
+void jsp_gzip_end(struct jsp_gzip *g);
+
+#endif

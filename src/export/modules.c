@@ -1,0 +1,89 @@
+/* modules.c - where functions come from: files, and what stands in their place.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/modules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "jsprof.h"
+
+static const char *modules_instead(uint32_t kind)
+{
+    return kind == JSPROF_KIND_VM || kind == JSPROF_KIND_JIT     ? "[vm]"
+           : kind == JSPROF_KIND_LABEL || kind == JSPROF_KIND_GC ? "[host]"
+           : kind == JSP_KIND_KERNEL                             ? "[kernel]"
+           : kind == JSPROF_KIND_SYNTH                           ? "[jsprof]"
+                                                                 : "[unknown]";
+}
+
+static struct jsp_module modules_describe(const struct jsp_function *f)
+{
+    struct jsp_module m = { .path = f->path, .is_file = true };
+    if (m.path.len == 0)
+        m.path = (struct jsp_read_text){ f->module, (uint32_t)strlen(f->module) };
+    if (m.path.len == 0) {
+        const char *instead = modules_instead(f->kind);
+        m.path = (struct jsp_read_text){ instead, (uint32_t)strlen(instead) };
+    }
+    if (m.path.at[0] == '[')
+        m.is_file = false;
+    return m;
+}
+
+static int modules_function(struct jsp_modules *m, const struct jsp_function *f,
+                            uint32_t *out)
+{
+    struct jsp_module one = modules_describe(f);
+    /* String 0 is the empty one, so the first path is module 0. */
+    *out = jsp_strings_add(&m->paths, one.path) - 1;
+    if (m->paths.error || *out < m->n)
+        return m->paths.error;
+    struct jsp_module *more = jsp_grow(m->list, &m->room, m->n, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    m->list = more;
+    more[m->n++] = one;
+    return 0;
+}
+
+/* The first mapping of each file says where it was. */
+static void modules_places(struct jsp_modules *m, const struct jsp_profile *p)
+{
+    for (uint32_t i = 0; i < p->lookup.n_maps; i++) {
+        const struct jsp_lookup_map *map = &p->lookup.maps[i];
+        uint32_t at = jsp_strings_find(&m->paths, map->path);
+        if (at == 0 || m->list[at - 1].end)
+            continue;
+        struct jsp_module *one = &m->list[at - 1];
+        one->start = map->start;
+        one->end = map->end;
+        one->offset = map->offset;
+        one->build_id = map->build_id;
+    }
+}
+
+int jsp_modules_build(struct jsp_modules *m, const struct jsp_profile *p)
+{
+    memset(m, 0, sizeof *m);
+    int err = jsp_strings_init(&m->paths);
+    m->of_function = calloc((size_t)p->n_functions + 1, sizeof *m->of_function);
+    if (err == 0 && !m->of_function)
+        err = -ENOMEM;
+    for (uint32_t i = 0; err == 0 && i < p->n_functions; i++)
+        err = modules_function(m, &p->functions[i], &m->of_function[i]);
+    if (err == 0)
+        modules_places(m, p);
+    else
+        jsp_modules_free(m);
+    return err;
+}
+
+void jsp_modules_free(struct jsp_modules *m)
+{
+    jsp_strings_free(&m->paths);
+    free(m->list);
+    free(m->of_function);
+    memset(m, 0, sizeof *m);
+}

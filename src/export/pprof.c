@@ -1,0 +1,278 @@
+/* pprof.c - profile.proto in gzip: for go tool pprof and all that read its files.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A sample for each stack of a thread, with the count of samples and, where the
+ * recording names a clock, nanoseconds. Ids count from 1 without gaps. Functions keep
+ * their whole names, so that two of one name in two places stay two wherever only names
+ * are shown; where a name tells file and line, these are told apart from it too.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/gzip.h"
+#include "export/modules.h"
+#include "export/names.h"
+#include "export/proto.h"
+#include "export/stacks.h"
+#include "export/strings.h"
+
+enum pprof_profile { /* fields of the outermost message */
+    PPROF_SAMPLE_TYPE = 1,
+    PPROF_SAMPLE,
+    PPROF_MAPPING,
+    PPROF_LOCATION,
+    PPROF_FUNCTION,
+    PPROF_STRING,
+    PPROF_TIME = 9,
+    PPROF_DURATION,
+    PPROF_PERIOD_TYPE,
+    PPROF_PERIOD,
+    PPROF_COMMENT,
+    PPROF_DEFAULT_TYPE,
+};
+
+struct pprof_function {
+    uint32_t function, file;
+};
+
+struct pprof {
+    struct jsp_export *e;
+    struct jsp_profile *p;
+    struct jsp_stacks stacks;
+    struct jsp_strings strings;
+    struct jsp_modules modules;
+    struct jsp_proto message, inner;
+    struct jsp_gzip gzip;
+    struct jsp_sink sink, names; /* into gzip; into message */
+    struct pprof_function *functions;
+    uint32_t n_functions, functions_room;
+    struct jsp_hash by_function;
+    uint32_t *frames; /* of one stack */
+    int error;
+};
+
+static void pprof_put(struct pprof *x, enum pprof_profile field)
+{
+    int err = jsp_proto_put(&x->sink, field, &x->message);
+    if (x->error == 0)
+        x->error = err;
+}
+
+static void pprof_number(struct pprof *x, enum pprof_profile field, uint64_t n)
+{
+    jsp_proto_u64(&x->message, field, n);
+    jsp_sink_put(&x->sink, x->message.bytes.at, x->message.bytes.n);
+    x->message.bytes.n = 0;
+}
+
+static void pprof_type(struct pprof *x, enum pprof_profile field, const char *type,
+                       const char *unit)
+{
+    jsp_proto_u64(&x->message, 1, jsp_strings_text(&x->strings, type));
+    jsp_proto_u64(&x->message, 2, jsp_strings_text(&x->strings, unit));
+    pprof_put(x, field);
+}
+
+static bool pprof_has_time(const struct pprof *x)
+{
+    return x->p->unit != JSP_VALUE_COUNT;
+}
+
+static const char *pprof_clock(const struct pprof *x)
+{
+    return x->p->unit == JSP_VALUE_CPU ? "cpu" : "wall";
+}
+
+/* What stands for the whole: types, period, times. */
+static void pprof_head(struct pprof *x)
+{
+    const struct jsp_profile *p = x->p;
+    pprof_type(x, PPROF_SAMPLE_TYPE, "samples", "count");
+    if (pprof_has_time(x)) {
+        pprof_type(x, PPROF_SAMPLE_TYPE, pprof_clock(x), "nanoseconds");
+        pprof_type(x, PPROF_PERIOD_TYPE, pprof_clock(x), "nanoseconds");
+        pprof_number(x, PPROF_PERIOD, p->period_ns);
+        pprof_number(x, PPROF_DEFAULT_TYPE, jsp_strings_text(&x->strings, pprof_clock(x)));
+    }
+    pprof_number(x, PPROF_TIME, (uint64_t)jsp_export_time_of_day(p));
+    if (p->last_sample > p->first_sample)
+        pprof_number(x, PPROF_DURATION,
+                     (uint64_t)p->last_sample - (uint64_t)p->first_sample);
+}
+
+static void pprof_mappings(struct pprof *x)
+{
+    for (uint32_t i = 0; i < x->modules.n; i++) {
+        const struct jsp_module *m = &x->modules.list[i];
+        jsp_proto_u64(&x->message, 1, i + 1);
+        jsp_proto_u64(&x->message, 2, m->start);
+        jsp_proto_u64(&x->message, 3, m->end);
+        jsp_proto_u64(&x->message, 4, m->offset);
+        jsp_proto_u64(&x->message, 5, jsp_strings_add(&x->strings, m->path));
+        jsp_proto_u64(&x->message, 6, jsp_strings_add(&x->strings, m->build_id));
+        for (uint32_t has = 7; has <= 9; has++) /* functions, files, lines */
+            jsp_proto_u64(&x->message, has, 1);
+        pprof_put(x, PPROF_MAPPING);
+    }
+}
+
+/* The position of a function in one source file; it may be new. */
+static uint32_t pprof_function(struct pprof *x, const struct jsp_profile_frame *f)
+{
+    uint64_t h = jsp_hash_mix(x->by_function.seed, (uint64_t)f->function << 32 | f->file);
+    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
+    while ((at = jsp_hash_next(&x->by_function, hash, &probe)) != 0)
+        if (x->functions[at - 1].function == f->function &&
+            x->functions[at - 1].file == f->file)
+            return at - 1;
+    struct pprof_function *more =
+        jsp_grow(x->functions, &x->functions_room, x->n_functions, sizeof *more);
+    if (!more || jsp_hash_add(&x->by_function, hash, x->n_functions) < 0) {
+        x->functions = more ? more : x->functions;
+        x->error = -ENOMEM;
+        return 0;
+    }
+    x->functions = more;
+    more[x->n_functions] = (struct pprof_function){ f->function, f->file };
+    return x->n_functions++;
+}
+
+static void pprof_locations(struct pprof *x)
+{
+    for (uint32_t i = 0; i < x->stacks.n_frames; i++) {
+        const struct jsp_profile_frame *f = &x->stacks.frames[i];
+        jsp_proto_u64(&x->inner, 1, pprof_function(x, f) + 1);
+        jsp_proto_u64(&x->inner, 2, f->line);
+        jsp_proto_u64(&x->message, 1, i + 1);
+        jsp_proto_u64(&x->message, 2, x->modules.of_function[f->function] + 1);
+        jsp_proto_nest(&x->message, 4, &x->inner);
+        pprof_put(x, PPROF_LOCATION);
+    }
+}
+
+static void pprof_functions(struct pprof *x)
+{
+    for (uint32_t i = 0; i < x->n_functions; i++) {
+        const struct pprof_function *f = &x->functions[i];
+        const char *name = x->p->functions[f->function].name;
+        struct jsp_names_parts parts = jsp_names_split(name);
+        jsp_proto_u64(&x->message, 1, i + 1);
+        jsp_proto_u64(&x->message, 2, jsp_strings_text(&x->strings, name));
+        jsp_proto_u64(&x->message, 4,
+                      f->file ? jsp_strings_text(&x->strings, x->p->files[f->file])
+                              : jsp_strings_add(&x->strings, parts.file));
+        jsp_proto_u64(&x->message, 5, f->file ? 0 : parts.line);
+        pprof_put(x, PPROF_FUNCTION);
+    }
+}
+
+static void pprof_label(struct pprof *x, const char *key, struct jsp_read_text text)
+{
+    jsp_proto_u64(&x->inner, 1, jsp_strings_text(&x->strings, key));
+    jsp_proto_u64(&x->inner, 2, jsp_strings_add(&x->strings, text));
+    jsp_proto_nest(&x->message, 3, &x->inner);
+}
+
+static void pprof_sample(struct pprof *x, const struct jsp_stacks_count *c)
+{
+    uint32_t n = jsp_stacks_frames(&x->stacks, c->node, x->frames);
+    char thread[JSP_NAMES_THREAD];
+    for (uint32_t i = 0; i < n; i++)
+        jsp_proto_item(&x->inner, x->frames[i] + 1);
+    jsp_proto_nest(&x->message, 1, &x->inner);
+    jsp_proto_item(&x->inner, pprof_has_time(x) ? c->samples : c->value);
+    if (pprof_has_time(x))
+        jsp_proto_item(&x->inner, c->value);
+    jsp_proto_nest(&x->message, 2, &x->inner);
+    const char *kind = jsp_kind_name(x->stacks.frames[x->frames[0]].kind);
+    pprof_label(x, "thread", jsp_names_thread_text(thread, x->p, c->thread));
+    pprof_label(x, "kind", (struct jsp_read_text){ kind, (uint32_t)strlen(kind) });
+    pprof_put(x, PPROF_SAMPLE);
+}
+
+static int pprof_samples(struct pprof *x)
+{
+    uint32_t n;
+    struct jsp_stacks_count *counts = jsp_stacks_counts(&x->stacks, x->p, &n);
+    for (uint32_t i = 0; i < n; i++)
+        pprof_sample(x, &counts[i]);
+    free(counts);
+    return counts ? 0 : -ENOMEM;
+}
+
+/* Escapes are visible here: pprof prints names as they are. */
+static void pprof_strings(struct pprof *x)
+{
+    for (uint32_t i = 0; i < x->strings.n && x->error == 0; i++) {
+        x->message.bytes.n = 0;
+        jsp_sink_init(&x->names, jsp_bytes_write, &x->message.bytes);
+        jsp_names_plain_bytes(&x->names, x->strings.list[i], 0);
+        x->error = jsp_sink_flush(&x->names);
+        pprof_put(x, PPROF_STRING);
+    }
+}
+
+static void pprof_write(struct pprof *x)
+{
+    char text[64 + sizeof x->p->version];
+    pprof_head(x);
+    snprintf(text, sizeof text, "recorded by %s %s", *x->p->version ? "jsprof" : "another program",
+             x->p->version);
+    pprof_number(x, PPROF_COMMENT, jsp_strings_text(&x->strings, text));
+    pprof_mappings(x);
+    pprof_locations(x);
+    pprof_functions(x);
+    int err = pprof_samples(x);
+    pprof_strings(x); /* the last: all of them are known by now */
+    if (x->error == 0)
+        x->error = err ? err : x->strings.error;
+}
+
+static int pprof_start(struct pprof *x, struct jsp_export *e)
+{
+    x->e = e;
+    x->p = e->profile;
+    int err = jsp_stacks_build(&x->stacks, e->profile, e->select, JSP_STACKS_LINES);
+    if (err == 0)
+        err = jsp_modules_build(&x->modules, e->profile);
+    if (err == 0)
+        err = jsp_strings_init(&x->strings);
+    if (err == 0)
+        err = jsp_hash_init(&x->by_function, 0);
+    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
+    return err == 0 && !x->frames ? -ENOMEM : err;
+}
+
+static void pprof_free(struct pprof *x)
+{
+    jsp_stacks_free(&x->stacks);
+    jsp_modules_free(&x->modules);
+    jsp_strings_free(&x->strings);
+    jsp_hash_free(&x->by_function);
+    jsp_proto_free(&x->message);
+    jsp_proto_free(&x->inner);
+    free(x->functions);
+    free(x->frames);
+    free(x);
+}
+
+int jsp_export_pprof(struct jsp_export *e)
+{
+    struct pprof *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
+    int err = pprof_start(x, e);
+    if (err == 0) {
+        jsp_gzip_start(&x->gzip, e->out);
+        jsp_sink_init(&x->sink, jsp_gzip_write, &x->gzip);
+        pprof_write(x);
+        jsp_sink_flush(&x->sink);
+        jsp_gzip_end(&x->gzip);
+        err = x->error;
+    }
+    pprof_free(x);
+    return err;
+}
