@@ -34,6 +34,7 @@ struct convert_format {
 
 static const struct convert_format convert_formats[] = {
     { "pprof", ".pb.gz", jsp_export_pprof, true },
+    { "firefox", ".profile.json", jsp_export_firefox, false },
     { "folded", ".folded", jsp_export_folded, false },
 };
 enum { CONVERT_N_FORMATS = sizeof convert_formats / sizeof *convert_formats };
@@ -86,7 +87,7 @@ static int convert_write(struct convert *c)
     e->profile = &c->capture.profile;
     e->select = &c->capture.select;
     e->title = c->capture.label;
-    cli_native_lines(&c->capture, &c->filter.native, e->select);
+    e->categories = c->capture.categories;
     if (e->profile->samples == 0)
         return cli_no_samples(&c->capture);
     if (cli_outfile_open(&c->out, c->output))

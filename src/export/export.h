@@ -8,6 +8,7 @@
 #ifndef JSP_EXPORT_EXPORT_H
 #define JSP_EXPORT_EXPORT_H
 
+#include "analyze/categories.h"
 #include "analyze/select.h"
 #include "export/sink.h"
 
@@ -15,13 +16,14 @@ struct jsp_export {
     struct jsp_profile *profile;
     const struct jsp_select *select; /* which stacks count, which of their frames */
     struct jsp_sink *out;
+    const struct jsp_categories *categories;
     const char *title; /* of the capture: as a rule its file's name */
 };
 
 /* 0; -ENODATA: nothing was selected; -ENOMEM. */
 typedef int jsp_export_write(struct jsp_export *e);
 
-jsp_export_write jsp_export_folded, jsp_export_pprof;
+jsp_export_write jsp_export_folded, jsp_export_pprof, jsp_export_firefox;
 
 /* When the recording started, in ns of the time of day; 0: not known. */
 int64_t jsp_export_time_of_day(const struct jsp_profile *p);

@@ -92,6 +92,19 @@ void jsp_json_double(struct jsp_json *j, double number)
     jsp_sink_text(j->out, at ? at + strlen(point) : text);
 }
 
+void jsp_json_ms(struct jsp_json *j, uint64_t ns)
+{
+    char digits[7] = { '.' };
+    uint32_t rest = (uint32_t)(ns % 1000000);
+    size_t n = rest ? 7 : 0;
+    jsp_json_u64(j, ns / 1000000);
+    for (size_t i = 6; i > 0; i--, rest /= 10)
+        digits[i] = (char)('0' + rest % 10);
+    while (n > 0 && digits[n - 1] == '0')
+        n--;
+    jsp_sink_put(j->out, digits, n);
+}
+
 void jsp_json_bool(struct jsp_json *j, bool yes)
 {
     jsp_json_value(j);

@@ -1,0 +1,293 @@
+/* firefox.c - a processed profile for the Firefox Profiler (profiler.firefox.com).
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Version 56 of its format, which newer viewers upgrade: a section for each thread with
+ * tables of its own, strings in one table. A sample weighs its time in ms where the
+ * recording names a clock, and carries the CPU time since the one before.
+ */
+#include "export/firefox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "jsprof.h"
+
+enum { FIREFOX_VERSION = 56, FIREFOX_GECKO_VERSION = 31, FIREFOX_MS = 1000000 };
+
+/* Categories, by what a frame is. One must be grey: it stands for all the rest. */
+static const struct {
+    const char *name, *color;
+} firefox_categories[] = {
+    { "Other", "grey" },      { "Interpreter", "yellow" }, { "JIT", "lightblue" },
+    { "Native", "blue" },     { "Kernel", "orange" },      { "Label", "green" },
+    { "GC / CC", "brown" },
+};
+enum { FIREFOX_N_CATEGORIES = sizeof firefox_categories / sizeof *firefox_categories };
+
+uint32_t firefox_category(uint32_t kind)
+{
+    switch (kind) {
+    case JSPROF_KIND_VM: return 1;
+    case JSPROF_KIND_JIT: return 2;
+    case JSPROF_KIND_NATIVE: return 3;
+    case JSP_KIND_KERNEL: return 4;
+    case JSPROF_KIND_LABEL: return 5;
+    case JSPROF_KIND_GC: return 6;
+    default: return 0;
+    }
+}
+
+void firefox_time(struct firefox *x, int64_t time)
+{
+    jsp_json_ms(&x->json, time < x->p->start_time
+                              ? 0
+                              : (uint64_t)time - (uint64_t)x->p->start_time);
+}
+
+static void firefox_category_list(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "categories", '[');
+    for (uint32_t i = 0; i < FIREFOX_N_CATEGORIES; i++) {
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "name", firefox_categories[i].name);
+        jsp_json_key_text(j, "color", firefox_categories[i].color);
+        jsp_json_key_open(j, "subcategories", '[');
+        jsp_json_text(j, "Other");
+        for (uint32_t k = 0; k < jsp_categories_n(x->e->categories); k++)
+            jsp_json_text(j, jsp_categories_name(x->e->categories, k));
+        jsp_json_close(j, ']');
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}
+
+static bool firefox_has_native(const struct firefox *x)
+{
+    for (uint32_t i = 0; i < x->stacks.n_frames; i++)
+        if (x->stacks.frames[i].origin != JSP_ORIGIN_VM)
+            return true;
+    return false;
+}
+
+/* What the viewer shows of the recording; losses too, as a profile has them. */
+static void firefox_extra(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    const struct jsp_profile *p = x->p;
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < p->account.n_threads; i++)
+        lost += jsp_account_lost(&p->account.threads[i]);
+    const struct {
+        const char *label;
+        uint64_t value;
+    } rows[] = { { "Samples", x->stacks.samples },
+                 { "Timer expirations they stand for", x->stacks.weight },
+                 { "Timer expirations lost", lost } };
+    jsp_json_key_open(j, "extra", '[');
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "label", "Recording");
+    jsp_json_key_open(j, "entries", '[');
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "label", rows[i].label);
+        jsp_json_key_text(j, "format", "integer");
+        jsp_json_key_u64(j, "value", rows[i].value);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+    jsp_json_close(j, ']');
+}
+
+static void firefox_units(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "sampleUnits", '{');
+    jsp_json_key_text(j, "time", "ms");
+    jsp_json_key_text(j, "eventDelay", "ms");
+    jsp_json_key_text(j, "threadCPUDelta", "ns");
+    jsp_json_close(j, '}');
+}
+
+static void firefox_product(struct firefox *x)
+{
+    const struct jsp_profile *p = x->p;
+    struct jsp_read_text command =
+        jsp_names_of_process(p, p->n_threads ? p->threads[0].pid : 0);
+    jsp_json_key(&x->json, "product");
+    if (*p->host)
+        jsp_json_text(&x->json, p->host);
+    else
+        jsp_json_bytes(&x->json, command.at, command.len);
+    jsp_json_key(&x->json, "arguments");
+    jsp_json_bytes(&x->json, command.at, command.len);
+}
+
+static void firefox_meta(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    const struct jsp_profile *p = x->p;
+    jsp_json_key_open(j, "meta", '{');
+    jsp_json_key(j, "interval");
+    jsp_json_ms(j, p->period_ns ? p->period_ns : FIREFOX_MS);
+    jsp_json_key(j, "startTime");
+    jsp_json_ms(j, (uint64_t)jsp_export_time_of_day(p));
+    jsp_json_key_i64(j, "startTimeAsClockMonotonicNanosecondsSinceBoot", p->start_time);
+    jsp_json_key_u64(j, "processType", 0);
+    firefox_product(x);
+    jsp_json_key_text(j, "importedFrom", "jsprof");
+    jsp_json_key_u64(j, "stackwalk", 1);
+    jsp_json_key_u64(j, "version", FIREFOX_GECKO_VERSION);
+    jsp_json_key_u64(j, "preprocessedProfileVersion", FIREFOX_VERSION);
+    jsp_json_key_bool(j, "symbolicated", true);
+    jsp_json_key_bool(j, "usesOnlyOneStackType", !firefox_has_native(x));
+    jsp_json_key_bool(j, "sourceCodeIsNotOnSearchfox", true);
+    firefox_units(x);
+    firefox_category_list(x);
+    firefox_mark_schema(x);
+    firefox_extra(x);
+    jsp_json_close(j, '}');
+}
+
+static struct jsp_read_text firefox_base(struct jsp_read_text path)
+{
+    uint32_t at = path.len;
+    while (at > 0 && path.at[at - 1] != '/')
+        at--;
+    return (struct jsp_read_text){ path.at + at, path.len - at };
+}
+
+static void firefox_text(struct jsp_json *j, const char *key, struct jsp_read_text text)
+{
+    jsp_json_key(j, key);
+    jsp_json_bytes(j, text.at, text.len);
+}
+
+static void firefox_libs(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    uint32_t n = 0;
+    jsp_json_key_open(j, "libs", '[');
+    for (uint32_t i = 0; i < x->modules.n; i++) {
+        const struct jsp_module *m = &x->modules.list[i];
+        if (!m->is_file)
+            continue;
+        x->lib[i] = ++n;
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "arch", "");
+        firefox_text(j, "name", firefox_base(m->path));
+        firefox_text(j, "path", m->path);
+        firefox_text(j, "debugName", firefox_base(m->path));
+        firefox_text(j, "debugPath", m->path);
+        jsp_json_key_text(j, "breakpadId", "");
+        if (m->build_id.len)
+            firefox_text(j, "codeId", m->build_id);
+        else
+            jsp_json_key_null(j, "codeId");
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}
+
+static bool firefox_has(const struct firefox *x, uint32_t thread)
+{
+    return x->moments.first[thread] < x->moments.first[thread + 1];
+}
+
+static void firefox_write(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_open(j, '{');
+    firefox_meta(x);
+    firefox_libs(x);
+    jsp_json_key_open(j, "pages", '[');
+    jsp_json_close(j, ']');
+    firefox_counters(x);
+    jsp_json_key_open(j, "threads", '[');
+    for (uint32_t t = 0; t < x->p->n_threads; t++)
+        if (firefox_has(x, t))
+            firefox_thread(x, t);
+    jsp_json_close(j, ']');
+    /* The last: all strings are known by now. */
+    jsp_json_key_open(j, "shared", '{');
+    jsp_json_key_open(j, "stringArray", '[');
+    for (uint32_t i = 0; i < x->strings.n; i++)
+        jsp_json_bytes(j, x->strings.list[i].at, x->strings.list[i].len);
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+    jsp_json_close(j, '}');
+    jsp_sink_byte(j->out, '\n');
+}
+
+static int firefox_tables(struct firefox *x)
+{
+    struct {
+        uint32_t **table;
+        uint32_t n;
+    } tables[] = {
+        { &x->of_function, x->p->n_functions }, { &x->lib, x->modules.n },
+        { &x->node_id, x->stacks.n_nodes },     { &x->nodes, x->stacks.n_nodes },
+        { &x->frame_id, x->stacks.n_frames },   { &x->frames, x->stacks.n_frames },
+        { &x->func_id, x->p->n_functions },     { &x->funcs, x->p->n_functions },
+        { &x->module_id, x->modules.n },        { &x->used_modules, x->modules.n },
+        { &x->position, x->p->n_threads },
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (!(*tables[i].table = calloc((size_t)tables[i].n + 1, sizeof(uint32_t))))
+            return -ENOMEM;
+    for (uint32_t i = 0; i < x->p->n_functions; i++)
+        x->of_function[i] = jsp_categories_of(x->e->categories, &x->p->functions[i]);
+    for (uint32_t t = 0, n = 0; t < x->p->n_threads; t++) {
+        x->position[t] = n;
+        n += firefox_has(x, t);
+    }
+    return 0;
+}
+
+static int firefox_start(struct firefox *x, struct jsp_export *e)
+{
+    x->e = e;
+    x->p = e->profile;
+    jsp_json_init(&x->json, e->out);
+    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_LINES);
+    if (err == 0)
+        err = jsp_modules_build(&x->modules, x->p);
+    if (err == 0)
+        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
+    if (err == 0)
+        err = jsp_timeline_build(&x->timeline, x->p, &x->moments);
+    if (err == 0)
+        err = jsp_strings_init(&x->strings);
+    return err < 0 ? err : firefox_tables(x);
+}
+
+static void firefox_free(struct firefox *x)
+{
+    jsp_stacks_free(&x->stacks);
+    jsp_modules_free(&x->modules);
+    jsp_moments_free(&x->moments);
+    jsp_timeline_free(&x->timeline);
+    jsp_strings_free(&x->strings);
+    uint32_t *const tables[] = { x->of_function, x->lib,      x->node_id, x->nodes,
+                                 x->frame_id,    x->frames,   x->func_id, x->funcs,
+                                 x->module_id,   x->used_modules, x->position };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        free(tables[i]);
+    free(x);
+}
+
+int jsp_export_firefox(struct jsp_export *e)
+{
+    struct firefox *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
+    int err = firefox_start(x, e);
+    if (err == 0) {
+        firefox_write(x);
+        err = x->strings.error;
+    }
+    firefox_free(x);
+    return err;
+}

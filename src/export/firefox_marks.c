@@ -1,0 +1,161 @@
+/* firefox_marks.c - marks and counters in the Firefox Profiler's format.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Counters tell how much they changed, not what they are.
+ */
+#include "export/firefox.h"
+
+#include <stdio.h>
+
+static const char marks_type[] = "jsprof";
+
+void firefox_mark_schema(struct firefox *x)
+{
+    static const char *const where[] = { "marker-chart", "marker-table",
+                                         "timeline-overview" };
+    static const char *const fields[][2] = { { "group", "Group" },
+                                             { "message", "Message" } };
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "markerSchema", '[');
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "name", marks_type);
+    jsp_json_key_text(j, "tableLabel", "{marker.data.group} {marker.data.message}");
+    jsp_json_key_text(j, "chartLabel", "{marker.data.message}");
+    jsp_json_key_text(j, "description", "A mark that the program made.");
+    jsp_json_key_open(j, "display", '[');
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
+        jsp_json_text(j, where[i]);
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "fields", '[');
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "key", fields[i][0]);
+        jsp_json_key_text(j, "label", fields[i][1]);
+        jsp_json_key_text(j, "format", "string");
+        jsp_json_key_bool(j, "searchable", true);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+    jsp_json_close(j, ']');
+}
+
+enum marks_column {
+    MARKS_DATA,
+    MARKS_NAME,
+    MARKS_START,
+    MARKS_END,
+    MARKS_PHASE,
+    MARKS_CATEGORY,
+};
+
+static void marks_data(struct jsp_json *j, const struct jsp_event_mark *m)
+{
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "type", marks_type);
+    jsp_json_key(j, "group");
+    jsp_json_bytes(j, m->group.at, m->group.len);
+    jsp_json_key(j, "message");
+    jsp_json_bytes(j, m->message.at, m->message.len);
+    jsp_json_close(j, '}');
+}
+
+static void marks_cell(struct firefox *x, const struct jsp_event_mark *m,
+                       enum marks_column column)
+{
+    struct jsp_json *j = &x->json;
+    switch (column) {
+    case MARKS_DATA: marks_data(j, m); break;
+    case MARKS_NAME: jsp_json_u64(j, jsp_strings_add(&x->strings, m->name)); break;
+    case MARKS_START: firefox_time(x, m->time); break;
+    case MARKS_END:
+        if (m->duration > 0)
+            firefox_time(x, m->time + m->duration);
+        else
+            jsp_json_null(j);
+        break;
+    case MARKS_PHASE: jsp_json_u64(j, m->duration > 0); break; /* interval or instant */
+    case MARKS_CATEGORY: jsp_json_u64(j, 0); break;
+    }
+}
+
+void firefox_marks(struct firefox *x, uint32_t thread)
+{
+    static const char *const names[] = { "data",    "name",  "startTime",
+                                         "endTime", "phase", "category" };
+    struct jsp_json *j = &x->json;
+    const struct jsp_timeline *t = &x->timeline;
+    uint32_t first = t->marks_first[thread], n = t->marks_first[thread + 1] - first;
+    jsp_json_key_open(j, "markers", '{');
+    for (int column = MARKS_DATA; column <= MARKS_CATEGORY; column++) {
+        jsp_json_key_open(j, names[column], '[');
+        for (uint32_t i = 0; i < n; i++)
+            marks_cell(x, &t->events.marks[t->marks[first + i]],
+                       (enum marks_column)column);
+        jsp_json_close(j, ']');
+    }
+    jsp_json_key_u64(j, "length", n);
+    jsp_json_close(j, '}');
+}
+
+static void marks_counter_samples(struct firefox *x, uint32_t counter)
+{
+    struct jsp_json *j = &x->json;
+    const struct jsp_timeline *t = &x->timeline;
+    uint32_t first = t->values_first[counter], end = t->values_first[counter + 1];
+    double before = 0;
+    jsp_json_key_open(j, "samples", '{');
+    jsp_json_key_open(j, "time", '[');
+    for (uint32_t i = first; i < end; i++)
+        firefox_time(x, t->events.values[t->values[i]].time);
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "count", '[');
+    for (uint32_t i = first; i < end; i++) {
+        double value = t->events.values[t->values[i]].value;
+        jsp_json_double(j, value - before);
+        before = value;
+    }
+    jsp_json_close(j, ']');
+    jsp_json_key_u64(j, "length", end - first);
+    jsp_json_close(j, '}');
+}
+
+/* How the viewer draws it: the sum of the changes, which is the value. */
+static void marks_display(struct jsp_json *j, struct jsp_read_text name)
+{
+    jsp_json_key_open(j, "display", '{');
+    jsp_json_key_text(j, "graphType", "line-accumulated");
+    jsp_json_key_text(j, "unit", "");
+    jsp_json_key_text(j, "color", "blue");
+    jsp_json_key_null(j, "markerSchemaLocation");
+    jsp_json_key_u64(j, "sortWeight", 30);
+    jsp_json_key(j, "label");
+    jsp_json_bytes(j, name.at, name.len);
+    jsp_json_close(j, '}');
+}
+
+void firefox_counters(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "counters", '[');
+    for (uint32_t i = 0; i < x->timeline.events.n_counters; i++) {
+        const struct jsp_event_counter *c = &x->timeline.events.counters[i];
+        char pid[16];
+        snprintf(pid, sizeof pid, "%d", (int)c->pid);
+        jsp_json_open(j, '{');
+        jsp_json_key(j, "name");
+        jsp_json_bytes(j, c->name.at, c->name.len);
+        jsp_json_key(j, "category");
+        jsp_json_bytes(j, c->group.at, c->group.len);
+        jsp_json_key(j, "description");
+        jsp_json_bytes(j, c->what.at, c->what.len);
+        jsp_json_key_text(j, "pid", pid);
+        jsp_json_key_u64(j, "mainThreadIndex",
+                         x->position[x->timeline.counter_thread[i]]);
+        marks_display(j, c->name);
+        marks_counter_samples(x, i);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}

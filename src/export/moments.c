@@ -1,0 +1,94 @@
+/* moments.c - the samples that count, thread by thread and in order of time.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/moments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/walk.h"
+
+static int moments_order(const void *left, const void *right)
+{
+    const struct jsp_moment *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
+}
+
+/* How many each thread has becomes where each one's begin. */
+static void moments_places(struct jsp_moments *m, const struct jsp_profile *p,
+                           const struct jsp_stacks *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_stacks; i++)
+        if (s->leaf[i])
+            m->first[p->stacks[i].thread] += p->stacks[i].samples;
+    for (uint32_t t = 0; t <= p->n_threads; t++) {
+        uint32_t of_thread = m->first[t];
+        m->first[t] = n;
+        n += of_thread;
+    }
+}
+
+static void moments_fill(struct jsp_moments *m, struct jsp_profile *p,
+                         const struct jsp_stacks *s, const struct jsp_select *select)
+{
+    struct jsp_walk walk;
+    struct jsp_walk_item item;
+    uint32_t ordinal = 0;
+    jsp_walk_start(&walk, p, select);
+    while (ordinal < m->n && jsp_walk_next(&walk, &item)) {
+        if (!s->leaf[item.stack])
+            continue;
+        m->list[m->first[item.thread]++] = (struct jsp_moment){ .time = item.time,
+                                                                .value = item.value,
+                                                                .weight = item.weight,
+                                                                .cpu_ns = item.cpu_ns,
+                                                                .node = s->leaf[item.stack],
+                                                                .ordinal = ordinal++,
+                                                                .cpu = item.cpu };
+    }
+}
+
+/* Filling has moved each thread's begin to its end, which is the next one's begin. */
+static void moments_settle(struct jsp_moments *m, uint32_t n_threads)
+{
+    memmove(m->first + 1, m->first, n_threads * sizeof *m->first);
+    m->first[0] = 0;
+    for (uint32_t t = 0; t < n_threads; t++) {
+        struct jsp_moment *of = m->list + m->first[t];
+        uint32_t n = m->first[t + 1] - m->first[t], in_order = 1;
+        while (in_order < n && of[in_order - 1].time <= of[in_order].time)
+            in_order++;
+        if (in_order < n)
+            qsort(of, n, sizeof *of, moments_order);
+    }
+}
+
+int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
+                      const struct jsp_stacks *s, const struct jsp_select *select)
+{
+    *m = (struct jsp_moments){ 0 };
+    if (s->samples >= UINT32_MAX)
+        return -EOVERFLOW;
+    m->n = (uint32_t)s->samples;
+    m->list = malloc(((size_t)m->n + 1) * sizeof *m->list);
+    m->first = calloc((size_t)p->n_threads + 1, sizeof *m->first);
+    if (!m->list || !m->first) {
+        jsp_moments_free(m);
+        return -ENOMEM;
+    }
+    moments_places(m, p, s);
+    moments_fill(m, p, s, select);
+    moments_settle(m, p->n_threads);
+    return 0;
+}
+
+void jsp_moments_free(struct jsp_moments *m)
+{
+    free(m->list);
+    free(m->first);
+    *m = (struct jsp_moments){ 0 };
+}

@@ -1,0 +1,32 @@
+/* export/moments.h - the samples that count, thread by thread and in order of time.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * For formats with a time axis. One thread.
+ */
+#ifndef JSP_EXPORT_MOMENTS_H
+#define JSP_EXPORT_MOMENTS_H
+
+#include "export/stacks.h"
+
+struct jsp_moment {
+    int64_t time;
+    uint64_t value; /* in the profile's unit */
+    uint64_t weight, cpu_ns;
+    uint32_t node;    /* in the stacks */
+    uint32_t ordinal; /* among all that count, in file order */
+    int16_t cpu;
+};
+
+struct jsp_moments {
+    struct jsp_moment *list; /* of thread t: [first[t], first[t + 1]) */
+    uint32_t *first;
+    uint32_t n;
+};
+
+/* -EOVERFLOW: more samples than can be counted here; -ENOMEM. */
+int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
+                      const struct jsp_stacks *s, const struct jsp_select *select);
+void jsp_moments_free(struct jsp_moments *m);
+
+#endif

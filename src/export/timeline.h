@@ -1,0 +1,27 @@
+/* export/timeline.h - marks by thread and values by counter, for formats with such lists.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A mark belongs to a process; it stands with the first of its threads that has samples
+ * that count, or with the first of all where its process has none. One thread.
+ */
+#ifndef JSP_EXPORT_TIMELINE_H
+#define JSP_EXPORT_TIMELINE_H
+
+#include "analyze/events.h"
+#include "export/moments.h"
+
+struct jsp_timeline {
+    struct jsp_events events;
+    /* Positions in events.marks, those of thread t at [first[t], first[t + 1]). */
+    uint32_t *marks, *marks_first;
+    /* Positions in events.values, the same by counter. */
+    uint32_t *values, *values_first;
+    uint32_t *counter_thread; /* for each counter, as for marks */
+};
+
+int jsp_timeline_build(struct jsp_timeline *t, struct jsp_profile *p,
+                       const struct jsp_moments *m); /* -ENOMEM */
+void jsp_timeline_free(struct jsp_timeline *t);
+
+#endif
