@@ -18,9 +18,16 @@ static const char convert_help[] =
     "The capture in the format of another tool. Without --to, the ending of the\n"
     "output's name says which.\n"
     "\n"
-    "  folded      .folded    a line each stack: flamegraph.pl, inferno\n"
+    "  pprof       .pb.gz            go tool pprof, Pyroscope, Parca\n"
+    "  firefox     .profile.json     profiler.firefox.com (see also jsprof view)\n"
+    "  speedscope  .speedscope.json  speedscope.app\n"
+    "  chrome      .trace.json       Chromium's DevTools, trace viewers\n"
+    "  folded      .folded           flamegraph.pl, inferno: a line each stack\n"
+    "  perf        .perf             what reads the text of perf script\n"
+    "  csv         .csv              a row each stack\n"
+    "  json        .json             all there is, for scripts\n"
     "\n"
-    "  --to folded\n"
+    "  --to pprof|firefox|speedscope|chrome|folded|perf|csv|json\n"
     "  -o, --output FILE   written whole or not at all (default -: standard output)\n"
     "  --lines             also files and lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP;
@@ -35,7 +42,12 @@ struct convert_format {
 static const struct convert_format convert_formats[] = {
     { "pprof", ".pb.gz", jsp_export_pprof, true },
     { "firefox", ".profile.json", jsp_export_firefox, false },
+    { "speedscope", ".speedscope.json", jsp_export_speedscope, false },
+    { "chrome", ".trace.json", jsp_export_chrome, false },
+    { "perf", ".perf", jsp_export_perf, false },
     { "folded", ".folded", jsp_export_folded, false },
+    { "csv", ".csv", jsp_export_csv, false },
+    { "json", ".json", jsp_export_json, false },
 };
 enum { CONVERT_N_FORMATS = sizeof convert_formats / sizeof *convert_formats };
 

@@ -23,7 +23,8 @@ struct jsp_export {
 /* 0; -ENODATA: nothing was selected; -ENOMEM. */
 typedef int jsp_export_write(struct jsp_export *e);
 
-jsp_export_write jsp_export_folded, jsp_export_pprof, jsp_export_firefox;
+jsp_export_write jsp_export_pprof, jsp_export_firefox, jsp_export_speedscope,
+    jsp_export_chrome, jsp_export_folded, jsp_export_perf, jsp_export_csv, jsp_export_json;
 
 /* When the recording started, in ns of the time of day; 0: not known. */
 int64_t jsp_export_time_of_day(const struct jsp_profile *p);

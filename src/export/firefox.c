@@ -237,6 +237,9 @@ static int firefox_tables(struct firefox *x)
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (!(*tables[i].table = calloc((size_t)tables[i].n + 1, sizeof(uint32_t))))
             return -ENOMEM;
+    x->mark = calloc(x->stacks.n_nodes, sizeof *x->mark);
+    if (!x->mark)
+        return -ENOMEM;
     for (uint32_t i = 0; i < x->p->n_functions; i++)
         x->of_function[i] = jsp_categories_of(x->e->categories, &x->p->functions[i]);
     for (uint32_t t = 0, n = 0; t < x->p->n_threads; t++) {
@@ -275,6 +278,7 @@ static void firefox_free(struct firefox *x)
                                  x->module_id,   x->used_modules, x->position };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         free(tables[i]);
+    free(x->mark);
     free(x);
 }
 

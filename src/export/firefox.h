@@ -32,6 +32,7 @@ struct firefox {
     uint32_t *node_id, *frame_id, *func_id, *module_id;
     uint32_t *nodes, *frames, *funcs, *used_modules; /* by that number */
     uint32_t n_nodes, n_frames, n_funcs, n_modules;
+    uint8_t *mark; /* for jsp_moments_nodes */
 };
 
 /* A time as the viewer wants it: ms since the start of the recording. */

@@ -71,7 +71,7 @@ static void marks_cell(struct firefox *x, const struct jsp_event_mark *m,
     case MARKS_START: firefox_time(x, m->time); break;
     case MARKS_END:
         if (m->duration > 0)
-            firefox_time(x, m->time + m->duration);
+            firefox_time(x, (int64_t)((uint64_t)m->time + (uint64_t)m->duration));
         else
             jsp_json_null(j);
         break;

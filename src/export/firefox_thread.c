@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "export/firefox.h"
 #include "export/names.h"
@@ -30,21 +29,10 @@ static void thread_use(uint32_t *id, uint32_t *used, uint32_t *n, uint32_t what)
     id[what] = ++*n;
 }
 
-static int thread_ascending(const void *left, const void *right)
+static void thread_collect(struct firefox *x, uint32_t thread)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* Which nodes of the tree the thread's samples are at or below; a parent has the
- * smaller number, so in ascending order parents come first. */
-static void thread_collect(struct firefox *x, const struct jsp_moment *at, uint32_t n)
-{
-    x->n_nodes = x->n_frames = x->n_funcs = x->n_modules = 0;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = at[i].node; k && !x->node_id[k]; k = x->stacks.nodes[k].parent)
-            thread_use(x->node_id, x->nodes, &x->n_nodes, k);
-    qsort(x->nodes, x->n_nodes, sizeof *x->nodes, thread_ascending);
+    x->n_frames = x->n_funcs = x->n_modules = 0;
+    x->n_nodes = jsp_moments_nodes(&x->moments, &x->stacks, thread, x->mark, x->nodes);
     for (uint32_t i = 0; i < x->n_nodes; i++) {
         uint32_t frame = x->stacks.nodes[x->nodes[i]].frame;
         uint32_t function = x->stacks.frames[frame].function;
@@ -286,7 +274,7 @@ void firefox_thread(struct firefox *x, uint32_t thread)
 {
     const struct jsp_moment *at = x->moments.list + x->moments.first[thread];
     uint32_t n = x->moments.first[thread + 1] - x->moments.first[thread];
-    thread_collect(x, at, n);
+    thread_collect(x, thread);
     jsp_json_open(&x->json, '{');
     thread_head(x, thread);
     thread_samples(x, at, n);

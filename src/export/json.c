@@ -92,17 +92,27 @@ void jsp_json_double(struct jsp_json *j, double number)
     jsp_sink_text(j->out, at ? at + strlen(point) : text);
 }
 
+static void json_scaled(struct jsp_json *j, uint64_t n, int digits, uint64_t scale)
+{
+    char text[JSON_NUMBER] = { '.' };
+    uint64_t rest = n % scale;
+    int len = rest ? digits + 1 : 0;
+    jsp_json_u64(j, n / scale);
+    for (int i = digits; i > 0; i--, rest /= 10)
+        text[i] = (char)('0' + rest % 10);
+    while (len > 0 && text[len - 1] == '0')
+        len--;
+    jsp_sink_put(j->out, text, (size_t)len);
+}
+
 void jsp_json_ms(struct jsp_json *j, uint64_t ns)
 {
-    char digits[7] = { '.' };
-    uint32_t rest = (uint32_t)(ns % 1000000);
-    size_t n = rest ? 7 : 0;
-    jsp_json_u64(j, ns / 1000000);
-    for (size_t i = 6; i > 0; i--, rest /= 10)
-        digits[i] = (char)('0' + rest % 10);
-    while (n > 0 && digits[n - 1] == '0')
-        n--;
-    jsp_sink_put(j->out, digits, n);
+    json_scaled(j, ns, 6, 1000000);
+}
+
+void jsp_json_us(struct jsp_json *j, uint64_t ns)
+{
+    json_scaled(j, ns, 3, 1000);
 }
 
 void jsp_json_bool(struct jsp_json *j, bool yes)

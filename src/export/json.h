@@ -69,8 +69,9 @@ static inline void jsp_json_i64(struct jsp_json *j, int64_t n)
     jsp_sink_i64(j->out, n);
 }
 
-/* ns as ms, all digits of it. */
+/* ns as ms or us, all digits of it. */
 void jsp_json_ms(struct jsp_json *j, uint64_t ns);
+void jsp_json_us(struct jsp_json *j, uint64_t ns);
 
 /* Key and value at once. */
 void jsp_json_key_text(struct jsp_json *j, const char *key, const char *text);

@@ -86,6 +86,28 @@ int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
     return 0;
 }
 
+static int moments_ascending(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_stacks *s,
+                           uint32_t thread, uint8_t *mark, uint32_t *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = m->first[thread]; i < m->first[thread + 1]; i++)
+        for (uint32_t k = m->list[i].node; k && !mark[k]; k = s->nodes[k].parent) {
+            mark[k] = 1;
+            list[n++] = k;
+        }
+    /* A parent was made before its children, so it has the smaller number. */
+    qsort(list, n, sizeof *list, moments_ascending);
+    for (uint32_t i = 0; i < n; i++)
+        mark[list[i]] = 0;
+    return n;
+}
+
 void jsp_moments_free(struct jsp_moments *m)
 {
     free(m->list);

@@ -27,6 +27,11 @@ struct jsp_moments {
 /* -EOVERFLOW: more samples than can be counted here; -ENOMEM. */
 int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
                       const struct jsp_stacks *s, const struct jsp_select *select);
+
+/* The nodes that a thread's samples are at or below, parents first, in list[]; returns
+ * how many. `mark` has a byte for each node, all 0 before and after. */
+uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_stacks *s,
+                           uint32_t thread, uint8_t *mark, uint32_t *list);
 void jsp_moments_free(struct jsp_moments *m);
 
 #endif

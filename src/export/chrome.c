@@ -1,0 +1,324 @@
+/* chrome.c - trace events, as Chromium's DevTools and tracing tools read them.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Each thread is a sampled CPU profile in V8's form. There a sample lasts until the next
+ * one, so a sample of ours is put down for as long as it stands for, up to its moment,
+ * and what lies between two is "(idle)": durations add up to the profile's values, and
+ * where samples overlap the later one is put off. Without a clock a sample lasts 1 us.
+ * Marks are asynchronous events, since they need not nest. Times are in us.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/json.h"
+#include "export/moments.h"
+#include "export/names.h"
+#include "export/timeline.h"
+#include "jsprof.h"
+
+enum { CHROME_ROOT = 1, CHROME_IDLE = 2, CHROME_NODES = 2, CHROME_US = 1000 };
+
+struct chrome_sample {
+    uint64_t start; /* ns */
+    uint32_t id;
+};
+
+struct chrome {
+    struct jsp_export *e;
+    struct jsp_profile *p;
+    struct jsp_json json;
+    struct jsp_stacks stacks;
+    struct jsp_moments moments;
+    struct jsp_timeline timeline;
+    struct chrome_sample *samples; /* of one thread, idle ones too */
+    uint32_t n_samples;
+    uint32_t *nodes; /* for jsp_moments_nodes */
+    uint8_t *mark;
+};
+
+static void chrome_us(struct chrome *x, const char *key, uint64_t ns)
+{
+    jsp_json_key(&x->json, key);
+    jsp_json_us(&x->json, ns);
+}
+
+static uint64_t chrome_positive(int64_t time)
+{
+    return time > 0 ? (uint64_t)time : 0;
+}
+
+static void chrome_event(struct chrome *x, const char *phase, uint32_t thread)
+{
+    const struct jsp_thread_info *t = &x->p->threads[thread];
+    jsp_json_open(&x->json, '{');
+    jsp_json_key_text(&x->json, "ph", phase);
+    jsp_json_key_i64(&x->json, "pid", t->pid);
+    jsp_json_key_i64(&x->json, "tid", t->tid);
+}
+
+static void chrome_named(struct chrome *x, uint32_t thread, const char *what,
+                         struct jsp_read_text name)
+{
+    struct jsp_json *j = &x->json;
+    chrome_event(x, "M", thread);
+    jsp_json_key_text(j, "cat", "__metadata");
+    jsp_json_key_text(j, "name", what);
+    jsp_json_key_u64(j, "ts", 0);
+    jsp_json_key_open(j, "args", '{');
+    jsp_json_key(j, "name");
+    jsp_json_bytes(j, name.at, name.len);
+    jsp_json_close(j, '}');
+    jsp_json_close(j, '}');
+}
+
+static void chrome_call_frame(struct chrome *x, const struct jsp_profile_frame *f)
+{
+    struct jsp_json *j = &x->json;
+    const struct jsp_function *function = &x->p->functions[f->function];
+    struct jsp_names_parts parts = jsp_names_split(function->name);
+    bool is_script = f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT;
+    struct jsp_read_text module = function->path;
+    jsp_json_key_open(j, "callFrame", '{');
+    jsp_json_key(j, "functionName");
+    jsp_json_bytes(j, parts.name.at, parts.name.len);
+    jsp_json_key_text(j, "scriptId", "0");
+    jsp_json_key(j, "url");
+    jsp_json_bytes(j, parts.file.len ? parts.file.at : module.at,
+                   parts.file.len ? parts.file.len : module.len);
+    /* These count from 0. */
+    jsp_json_key_i64(j, "lineNumber", (int64_t)parts.line - 1);
+    jsp_json_key_i64(j, "columnNumber", (int64_t)parts.column - 1);
+    jsp_json_key_text(j, "codeType", is_script ? "JS" : "other");
+    jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));
+    jsp_json_close(j, '}');
+}
+
+static void chrome_own_node(struct chrome *x, uint32_t id, const char *name)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_open(j, '{');
+    jsp_json_key_u64(j, "id", id);
+    if (id != CHROME_ROOT)
+        jsp_json_key_u64(j, "parent", CHROME_ROOT);
+    jsp_json_key_open(j, "callFrame", '{');
+    jsp_json_key_text(j, "functionName", name);
+    jsp_json_key_text(j, "scriptId", "0");
+    jsp_json_key_text(j, "url", "");
+    jsp_json_key_i64(j, "lineNumber", -1);
+    jsp_json_key_i64(j, "columnNumber", -1);
+    jsp_json_key_text(j, "codeType", "other");
+    jsp_json_close(j, '}');
+    jsp_json_close(j, '}');
+}
+
+static void chrome_nodes(struct chrome *x, uint32_t thread)
+{
+    struct jsp_json *j = &x->json;
+    uint32_t n =
+        jsp_moments_nodes(&x->moments, &x->stacks, thread, x->mark, x->nodes);
+    jsp_json_key_open(j, "nodes", '[');
+    chrome_own_node(x, CHROME_ROOT, "(root)");
+    chrome_own_node(x, CHROME_IDLE, "(idle)");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct jsp_stacks_node *node = &x->stacks.nodes[x->nodes[i]];
+        jsp_json_open(j, '{');
+        jsp_json_key_u64(j, "id", CHROME_NODES + x->nodes[i]);
+        jsp_json_key_u64(j, "parent",
+                         node->parent ? CHROME_NODES + node->parent : CHROME_ROOT);
+        chrome_call_frame(x, &x->stacks.frames[node->frame]);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}
+
+static void chrome_lay(struct chrome *x, uint64_t start, uint32_t id)
+{
+    x->samples[x->n_samples++] = (struct chrome_sample){ start, id };
+}
+
+/* Each sample before its moment, none over another. */
+static void chrome_lay_out(struct chrome *x, uint32_t thread)
+{
+    uint64_t end = 0;
+    x->n_samples = 0;
+    for (uint32_t i = x->moments.first[thread]; i < x->moments.first[thread + 1]; i++) {
+        const struct jsp_moment *m = &x->moments.list[i];
+        uint64_t time = chrome_positive(m->time);
+        uint64_t lasts = m->value * (x->p->unit == JSP_VALUE_COUNT ? CHROME_US : 1);
+        uint64_t start = time > lasts ? time - lasts : 0;
+        if (i > x->moments.first[thread] && start > end)
+            chrome_lay(x, end, CHROME_IDLE);
+        if (start < end)
+            start = end;
+        chrome_lay(x, start, CHROME_NODES + m->node);
+        end = start + lasts;
+    }
+    chrome_lay(x, end, CHROME_IDLE);
+}
+
+static void chrome_profile(struct chrome *x, const char *name, uint32_t thread)
+{
+    char id[16];
+    snprintf(id, sizeof id, "0x%x", thread + 1);
+    chrome_event(x, "P", thread);
+    jsp_json_key_text(&x->json, "cat", "disabled-by-default-v8.cpu_profiler");
+    jsp_json_key_text(&x->json, "name", name);
+    jsp_json_key_text(&x->json, "id", id);
+    chrome_us(x, "ts", x->samples[0].start);
+    jsp_json_key_open(&x->json, "args", '{');
+    jsp_json_key_open(&x->json, "data", '{');
+}
+
+static void chrome_close(struct chrome *x, int levels)
+{
+    while (levels-- > 0)
+        jsp_json_close(&x->json, '}');
+}
+
+static void chrome_chunk(struct chrome *x, uint32_t thread)
+{
+    struct jsp_json *j = &x->json;
+    uint64_t before = x->samples[0].start;
+    chrome_profile(x, "ProfileChunk", thread);
+    jsp_json_key_open(j, "cpuProfile", '{');
+    chrome_nodes(x, thread);
+    jsp_json_key_open(j, "samples", '[');
+    for (uint32_t i = 0; i < x->n_samples; i++)
+        jsp_json_u64(j, x->samples[i].id);
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+    jsp_json_key_open(j, "timeDeltas", '[');
+    for (uint32_t i = 0; i < x->n_samples; i++) {
+        jsp_json_us(j, x->samples[i].start - before);
+        before = x->samples[i].start;
+    }
+    jsp_json_close(j, ']');
+    chrome_close(x, 3);
+}
+
+static void chrome_thread(struct chrome *x, uint32_t thread)
+{
+    const struct jsp_thread_info *t = &x->p->threads[thread];
+    struct jsp_read_text command = jsp_names_of_process(x->p, t->pid);
+    const char *name = jsp_names_of_thread(x->p, thread);
+    chrome_named(x, thread, "process_name", command);
+    chrome_named(x, thread, "thread_name",
+                 (struct jsp_read_text){ name, (uint32_t)strlen(name) });
+    chrome_lay_out(x, thread);
+    chrome_profile(x, "Profile", thread);
+    chrome_us(x, "startTime", x->samples[0].start);
+    chrome_close(x, 3);
+    chrome_chunk(x, thread);
+}
+
+static void chrome_text(struct chrome *x, const char *key, struct jsp_read_text text)
+{
+    jsp_json_key(&x->json, key);
+    jsp_json_bytes(&x->json, text.at, text.len);
+}
+
+static void chrome_mark_event(struct chrome *x, const char *phase, uint32_t mark,
+                              uint32_t thread)
+{
+    const struct jsp_event_mark *m = &x->timeline.events.marks[mark];
+    uint64_t start = chrome_positive(m->time);
+    chrome_event(x, phase, thread);
+    chrome_text(x, "cat", m->group);
+    chrome_text(x, "name", m->name);
+    chrome_us(x, "ts", *phase == 'e' ? start + (uint64_t)m->duration : start);
+    if (*phase == 'i') {
+        jsp_json_key_text(&x->json, "s", "p"); /* of the process */
+    } else {
+        char id[16];
+        snprintf(id, sizeof id, "0x%x", mark + 1);
+        jsp_json_key_text(&x->json, "id", id);
+    }
+    jsp_json_key_open(&x->json, "args", '{');
+    chrome_text(x, "message", m->message);
+    chrome_close(x, 2);
+}
+
+static void chrome_marks(struct chrome *x, uint32_t thread)
+{
+    const struct jsp_timeline *t = &x->timeline;
+    for (uint32_t i = t->marks_first[thread]; i < t->marks_first[thread + 1]; i++) {
+        bool lasts = t->events.marks[t->marks[i]].duration > 0;
+        chrome_mark_event(x, lasts ? "b" : "i", t->marks[i], thread);
+        if (lasts)
+            chrome_mark_event(x, "e", t->marks[i], thread);
+    }
+}
+
+static void chrome_counters(struct chrome *x)
+{
+    const struct jsp_timeline *t = &x->timeline;
+    for (uint32_t i = 0; i < t->events.n_values; i++) {
+        const struct jsp_event_value *v = &t->events.values[i];
+        const struct jsp_event_counter *c = &t->events.counters[v->counter];
+        chrome_event(x, "C", t->counter_thread[v->counter]);
+        chrome_text(x, "cat", c->group);
+        chrome_text(x, "name", c->name);
+        chrome_us(x, "ts", chrome_positive(v->time));
+        jsp_json_key_open(&x->json, "args", '{');
+        jsp_json_key_double(&x->json, "value", v->value);
+        chrome_close(x, 2);
+    }
+}
+
+static void chrome_write(struct chrome *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_open(j, '{');
+    jsp_json_key_open(j, "traceEvents", '[');
+    for (uint32_t t = 0; t < x->p->n_threads; t++)
+        if (x->moments.first[t] < x->moments.first[t + 1]) {
+            chrome_thread(x, t);
+            chrome_marks(x, t);
+        }
+    chrome_counters(x);
+    jsp_json_close(j, ']');
+    jsp_json_key_text(j, "displayTimeUnit", "ns");
+    jsp_json_key_open(j, "metadata", '{');
+    jsp_json_key_text(j, "source", "jsprof");
+    chrome_close(x, 2);
+    jsp_sink_byte(j->out, '\n');
+}
+
+static int chrome_start(struct chrome *x, struct jsp_export *e)
+{
+    x->e = e;
+    x->p = e->profile;
+    jsp_json_init(&x->json, e->out);
+    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_FUNCTIONS);
+    if (err == 0)
+        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
+    if (err == 0)
+        err = jsp_timeline_build(&x->timeline, x->p, &x->moments);
+    if (err < 0)
+        return err;
+    x->samples = malloc((2 * (size_t)x->moments.n + 1) * sizeof *x->samples);
+    x->nodes = malloc(x->stacks.n_nodes * sizeof *x->nodes);
+    x->mark = calloc(x->stacks.n_nodes, sizeof *x->mark);
+    return x->samples && x->nodes && x->mark ? 0 : -ENOMEM;
+}
+
+int jsp_export_chrome(struct jsp_export *e)
+{
+    struct chrome *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
+    int err = chrome_start(x, e);
+    if (err == 0)
+        chrome_write(x);
+    jsp_stacks_free(&x->stacks);
+    jsp_moments_free(&x->moments);
+    jsp_timeline_free(&x->timeline);
+    free(x->samples);
+    free(x->nodes);
+    free(x->mark);
+    free(x);
+    return err;
+}

@@ -1,0 +1,128 @@
+/* csv.c - a table of stacks: one row for each stack of a thread.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Quoted as RFC 4180 has it. `value` is in `unit`; `function` and `kind` are those of the
+ * innermost frame, `stack` has all of them, root first, with semicolons between.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/names.h"
+#include "export/stacks.h"
+
+static const char csv_head[] =
+    "pid,tid,thread,samples,expirations,value,unit,depth,kind,function,line,stack\n";
+
+struct csv {
+    struct jsp_export *e;
+    struct jsp_stacks stacks;
+    uint32_t *frames;
+    struct jsp_bytes cell;
+    struct jsp_sink into; /* cell */
+};
+
+/* What has gone into the cell, in quotes. */
+static void csv_quoted(struct csv *x)
+{
+    struct jsp_sink *out = x->e->out;
+    jsp_sink_flush(&x->into);
+    jsp_sink_byte(out, '"');
+    for (size_t i = 0; i < x->cell.n; i++) {
+        if (x->cell.at[i] == '"')
+            jsp_sink_byte(out, '"');
+        jsp_sink_byte(out, x->cell.at[i]);
+    }
+    jsp_sink_byte(out, '"');
+    x->cell.n = 0;
+}
+
+static const char *csv_unit(const struct jsp_profile *p)
+{
+    return p->unit == JSP_VALUE_CPU    ? "cpu_ns"
+           : p->unit == JSP_VALUE_WALL ? "wall_ns"
+                                       : "samples";
+}
+
+static void csv_numbers(struct csv *x, const struct jsp_stacks_count *c)
+{
+    struct jsp_sink *out = x->e->out;
+    const uint64_t numbers[] = { c->samples, c->weight, c->value };
+    for (int i = 0; i < 3; i++) {
+        jsp_sink_byte(out, ',');
+        jsp_sink_u64(out, numbers[i]);
+    }
+    jsp_sink_byte(out, ',');
+    jsp_sink_text(out, csv_unit(x->e->profile));
+    jsp_sink_byte(out, ',');
+}
+
+static void csv_stack(struct csv *x, uint32_t n)
+{
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t function = x->stacks.frames[x->frames[i]].function;
+        jsp_names_plain(&x->into, x->e->profile->functions[function].name, ';');
+        if (i > 0)
+            jsp_sink_byte(&x->into, ';');
+    }
+    csv_quoted(x);
+}
+
+static void csv_row(struct csv *x, const struct jsp_stacks_count *c)
+{
+    const struct jsp_profile *p = x->e->profile;
+    struct jsp_sink *out = x->e->out;
+    uint32_t n = jsp_stacks_frames(&x->stacks, c->node, x->frames);
+    const struct jsp_profile_frame *leaf = &x->stacks.frames[x->frames[0]];
+    jsp_sink_i64(out, p->threads[c->thread].pid);
+    jsp_sink_byte(out, ',');
+    jsp_sink_i64(out, p->threads[c->thread].tid);
+    jsp_sink_byte(out, ',');
+    jsp_names_plain(&x->into, jsp_names_of_thread(p, c->thread), 0);
+    csv_quoted(x);
+    csv_numbers(x, c);
+    jsp_sink_u64(out, n);
+    jsp_sink_byte(out, ',');
+    jsp_sink_text(out, jsp_kind_name(leaf->kind));
+    jsp_sink_byte(out, ',');
+    jsp_names_plain(&x->into, p->functions[leaf->function].name, 0);
+    csv_quoted(x);
+    jsp_sink_byte(out, ',');
+    if (leaf->line)
+        jsp_sink_u64(out, leaf->line);
+    jsp_sink_byte(out, ',');
+    csv_stack(x, n);
+    jsp_sink_byte(out, '\n');
+}
+
+static int csv_rows(struct csv *x)
+{
+    uint32_t n;
+    struct jsp_stacks_count *counts = jsp_stacks_counts(&x->stacks, x->e->profile, &n);
+    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
+    jsp_sink_init(&x->into, jsp_bytes_write, &x->cell);
+    jsp_sink_text(x->e->out, csv_head);
+    for (uint32_t i = 0; x->frames && i < n; i++)
+        csv_row(x, &counts[i]);
+    int err = counts && x->frames ? x->into.error : -ENOMEM;
+    free(x->frames);
+    free(counts);
+    jsp_bytes_free(&x->cell);
+    return err;
+}
+
+int jsp_export_csv(struct jsp_export *e)
+{
+    struct csv *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
+    x->e = e;
+    int err = jsp_stacks_build(&x->stacks, e->profile, e->select, JSP_STACKS_LINES);
+    if (err == 0) {
+        err = csv_rows(x);
+        jsp_stacks_free(&x->stacks);
+    }
+    free(x);
+    return err;
+}

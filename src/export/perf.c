@@ -1,0 +1,145 @@
+/* perf.c - text as `perf script` prints it, which many tools read.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A paragraph for each sample, in the order of its thread's time; the period is what the
+ * sample stands for, in the profile's unit. In the place of an address, which merged
+ * frames no longer have, stands a number for the function. Most readers count paragraphs
+ * and do not look at periods.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/modules.h"
+#include "export/moments.h"
+#include "export/names.h"
+#include "export/pieces.h"
+
+struct perf {
+    struct jsp_export *e;
+    struct jsp_profile *p;
+    struct jsp_stacks stacks;
+    struct jsp_moments moments;
+    struct jsp_modules modules;
+    struct jsp_pieces pieces; /* the lines of each node's stack */
+    struct jsp_sink head;     /* the start of a sample's first line */
+    uint32_t *frames;
+};
+
+/* Readers split at blanks here. */
+static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
+{
+    struct jsp_bytes word = { 0 };
+    struct jsp_sink into;
+    jsp_sink_init(&into, jsp_bytes_write, &word);
+    jsp_names_plain_bytes(&into, text, 0);
+    if (jsp_sink_flush(&into) == 0)
+        for (size_t i = 0; i < word.n; i++)
+            jsp_sink_byte(out, strchr(" ()", word.at[i]) ? '_' : word.at[i]);
+    jsp_bytes_free(&word);
+}
+
+static void perf_frame(struct perf *x, uint32_t function)
+{
+    char address[32];
+    const struct jsp_module *m = &x->modules.list[x->modules.of_function[function]];
+    snprintf(address, sizeof address, "\t%16" PRIx32 " ", function + 1);
+    jsp_sink_text(&x->pieces.into, address);
+    jsp_names_plain(&x->pieces.into, x->p->functions[function].name, 0);
+    jsp_sink_text(&x->pieces.into, " (");
+    perf_word(&x->pieces.into, m->path);
+    jsp_sink_text(&x->pieces.into, ")\n");
+}
+
+static void perf_stack(struct perf *x, uint32_t node)
+{
+    if (jsp_pieces_wants(&x->pieces, node)) {
+        uint32_t n = jsp_stacks_frames(&x->stacks, node, x->frames);
+        for (uint32_t i = 0; i < n; i++)
+            perf_frame(x, x->stacks.frames[x->frames[i]].function);
+        jsp_sink_byte(&x->pieces.into, '\n');
+    }
+    jsp_pieces_put(&x->pieces, node, x->e->out);
+}
+
+static void perf_sample(struct perf *x, const char *comm, const struct jsp_moment *m)
+{
+    static const char *const events[] = { "cpu-clock", "wall-clock", "samples" };
+    char text[96];
+    uint64_t time = m->time > 0 ? (uint64_t)m->time : 0;
+    jsp_sink_text(x->e->out, comm);
+    snprintf(text, sizeof text, "[%03d] %" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " %s: \n",
+             m->cpu < 0 ? 0 : m->cpu, time / 1000000000, time % 1000000000, m->value,
+             events[x->p->unit]);
+    jsp_sink_text(x->e->out, text);
+    perf_stack(x, m->node);
+}
+
+/* "comm pid/tid ", the same for each sample of the thread; to free(). */
+static char *perf_head(struct perf *x, uint32_t thread)
+{
+    const struct jsp_thread_info *t = &x->p->threads[thread];
+    const char *name = jsp_names_of_thread(x->p, thread);
+    struct jsp_bytes head = { 0 };
+    jsp_sink_init(&x->head, jsp_bytes_write, &head);
+    if (!*name)
+        name = *x->p->host ? x->p->host : "thread";
+    perf_word(&x->head, (struct jsp_read_text){ name, (uint32_t)strlen(name) });
+    jsp_sink_byte(&x->head, ' ');
+    jsp_sink_i64(&x->head, t->pid);
+    jsp_sink_byte(&x->head, '/');
+    jsp_sink_i64(&x->head, t->tid);
+    jsp_sink_put(&x->head, " ", 2); /* with its end */
+    if (jsp_sink_flush(&x->head) == 0)
+        return head.at;
+    jsp_bytes_free(&head);
+    return NULL;
+}
+
+static int perf_threads(struct perf *x)
+{
+    for (uint32_t t = 0; t < x->p->n_threads; t++) {
+        char *head = perf_head(x, t);
+        if (!head)
+            return -ENOMEM;
+        for (uint32_t i = x->moments.first[t]; i < x->moments.first[t + 1]; i++)
+            perf_sample(x, head, &x->moments.list[i]);
+        free(head);
+    }
+    return x->pieces.into.error;
+}
+
+static int perf_start(struct perf *x, struct jsp_export *e)
+{
+    x->e = e;
+    x->p = e->profile;
+    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_FUNCTIONS);
+    if (err == 0)
+        err = jsp_modules_build(&x->modules, x->p);
+    if (err == 0)
+        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
+    if (err == 0)
+        err = jsp_pieces_init(&x->pieces, x->stacks.n_nodes);
+    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
+    return err == 0 && !x->frames ? -ENOMEM : err;
+}
+
+int jsp_export_perf(struct jsp_export *e)
+{
+    struct perf *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
+    int err = perf_start(x, e);
+    if (err == 0)
+        err = perf_threads(x);
+    jsp_stacks_free(&x->stacks);
+    jsp_modules_free(&x->modules);
+    jsp_moments_free(&x->moments);
+    jsp_pieces_free(&x->pieces);
+    free(x->frames);
+    free(x);
+    return err;
+}

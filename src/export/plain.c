@@ -1,0 +1,288 @@
+/* plain.c - everything that is known of a capture as JSON, for scripts.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * docs/export.md tells the fields. Tables refer to each other by position; what there is
+ * once for each sample is a column of its own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/json.h"
+#include "export/modules.h"
+#include "export/moments.h"
+#include "export/names.h"
+#include "export/timeline.h"
+
+enum { PLAIN_VERSION = 1 };
+
+struct plain {
+    struct jsp_export *e;
+    struct jsp_profile *p;
+    struct jsp_json json;
+    struct jsp_stacks stacks;
+    struct jsp_modules modules;
+    struct jsp_moments moments;
+    struct jsp_timeline timeline;
+};
+
+static void plain_text(struct jsp_json *j, const char *key, struct jsp_read_text text)
+{
+    jsp_json_key(j, key);
+    jsp_json_bytes(j, text.at, text.len);
+}
+
+/* ns since the start of the recording, whatever a capture claims. */
+static int64_t plain_since(const struct plain *x, int64_t time)
+{
+    return (int64_t)((uint64_t)time - (uint64_t)x->p->start_time);
+}
+
+static void plain_recording(struct plain *x)
+{
+    static const char *const units[] = { "cpu_ns", "wall_ns", "samples" };
+    struct jsp_json *j = &x->json;
+    const struct jsp_profile *p = x->p;
+    jsp_json_key_open(j, "recording", '{');
+    jsp_json_key_text(j, "title", x->e->title);
+    jsp_json_key_text(j, "host", p->host);
+    jsp_json_key_text(j, "recorder", *p->version ? "jsprof" : "");
+    jsp_json_key_text(j, "version", p->version);
+    jsp_json_key_text(j, "clock", p->clock);
+    jsp_json_key_u64(j, "hz", p->hz);
+    jsp_json_key_text(j, "captured", p->capture->capture_time);
+    jsp_json_key_i64(j, "start_ns", p->start_time);
+    jsp_json_close(j, '}');
+    jsp_json_key_text(j, "unit", units[p->unit]);
+    jsp_json_key_u64(j, "total_value", x->stacks.value);
+    jsp_json_key_u64(j, "total_samples", x->stacks.samples);
+    jsp_json_key_u64(j, "total_expirations", x->stacks.weight);
+}
+
+static void plain_processes(struct plain *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "processes", '[');
+    for (uint32_t i = 0; i < x->p->n_processes; i++) {
+        jsp_json_open(j, '{');
+        jsp_json_key_i64(j, "pid", x->p->processes[i].pid);
+        jsp_json_key_i64(j, "parent", x->p->processes[i].parent);
+        plain_text(j, "command", x->p->processes[i].command);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}
+
+static void plain_losses(struct jsp_json *j, const struct jsp_account_thread *t)
+{
+    jsp_json_key_open(j, "losses", '{');
+    jsp_json_key_u64(j, "expirations", t->expirations);
+    jsp_json_key_u64(j, "kept", t->kept);
+    jsp_json_key_u64(j, "ring", t->lost_ring);
+    jsp_json_key_u64(j, "paused", t->lost_paused);
+    jsp_json_key_u64(j, "late", t->lost_late);
+    jsp_json_key_u64(j, "write", t->lost_write);
+    jsp_json_key_u64(j, "stack", t->lost_stack);
+    jsp_json_close(j, '}');
+}
+
+static void plain_threads(struct plain *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "threads", '[');
+    for (uint32_t i = 0; i < x->p->n_threads; i++) {
+        const struct jsp_thread_info *t = &x->p->threads[i];
+        jsp_json_open(j, '{');
+        jsp_json_key_i64(j, "pid", t->pid);
+        jsp_json_key_i64(j, "tid", t->tid);
+        jsp_json_key_text(j, "name", jsp_names_of_thread(x->p, i));
+        if (t->losses)
+            plain_losses(j, t->losses);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}
+
+static void plain_functions(struct plain *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "functions", '[');
+    for (uint32_t i = 0; i < x->p->n_functions; i++) {
+        const struct jsp_function *f = &x->p->functions[i];
+        struct jsp_names_parts parts = jsp_names_split(f->name);
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "name", f->name);
+        jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));
+        plain_text(j, "module", x->modules.list[x->modules.of_function[i]].path);
+        jsp_json_key_text(j, "category",
+                          jsp_categories_name(x->e->categories,
+                                              jsp_categories_of(x->e->categories, f)));
+        if (parts.line) {
+            plain_text(j, "file", parts.file);
+            jsp_json_key_u64(j, "line", parts.line);
+            jsp_json_key_u64(j, "column", parts.column);
+        }
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}
+
+static void plain_frames(struct plain *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "frames", '[');
+    for (uint32_t i = 0; i < x->stacks.n_frames; i++) {
+        const struct jsp_profile_frame *f = &x->stacks.frames[i];
+        jsp_json_open(j, '{');
+        jsp_json_key_u64(j, "function", f->function);
+        jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));
+        if (f->line)
+            jsp_json_key_u64(j, "line", f->line);
+        if (f->file)
+            jsp_json_key_text(j, "file", x->p->files[f->file]);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "stacks", '[');
+    for (uint32_t i = 1; i < x->stacks.n_nodes; i++) {
+        jsp_json_open(j, '[');
+        jsp_json_i64(j, (int64_t)x->stacks.nodes[i].parent - 1); /* -1: a root */
+        jsp_json_u64(j, x->stacks.nodes[i].frame);
+        jsp_json_close(j, ']');
+    }
+    jsp_json_close(j, ']');
+}
+
+enum plain_column {
+    PLAIN_TIME,
+    PLAIN_THREAD,
+    PLAIN_STACK,
+    PLAIN_VALUE,
+    PLAIN_EXPIRATIONS,
+    PLAIN_CPU,
+};
+
+static void plain_cell(struct plain *x, const struct jsp_moment *m,
+                       enum plain_column column)
+{
+    struct jsp_json *j = &x->json;
+    switch (column) {
+    case PLAIN_TIME: jsp_json_i64(j, plain_since(x, m->time)); break;
+    case PLAIN_STACK: jsp_json_u64(j, m->node - 1); break;
+    case PLAIN_VALUE: jsp_json_u64(j, m->value); break;
+    case PLAIN_EXPIRATIONS: jsp_json_u64(j, m->weight); break;
+    case PLAIN_CPU: jsp_json_u64(j, m->cpu_ns); break;
+    case PLAIN_THREAD: break; /* not known here */
+    }
+}
+
+static void plain_samples(struct plain *x)
+{
+    static const char *const names[] = { "time_ns", "thread",      "stack",
+                                         "value",   "expirations", "cpu_ns" };
+    struct jsp_json *j = &x->json;
+    const struct jsp_moments *m = &x->moments;
+    jsp_json_key_open(j, "samples", '{');
+    for (int column = PLAIN_TIME; column <= PLAIN_CPU; column++) {
+        jsp_json_key_open(j, names[column], '[');
+        for (uint32_t t = 0; t < x->p->n_threads; t++)
+            for (uint32_t i = m->first[t]; i < m->first[t + 1]; i++)
+                if (column == PLAIN_THREAD)
+                    jsp_json_u64(j, t);
+                else
+                    plain_cell(x, &m->list[i], (enum plain_column)column);
+        jsp_json_close(j, ']');
+    }
+    jsp_json_close(j, '}');
+}
+
+static void plain_marks(struct plain *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "marks", '[');
+    for (uint32_t i = 0; i < x->timeline.events.n_marks; i++) {
+        const struct jsp_event_mark *m = &x->timeline.events.marks[i];
+        jsp_json_open(j, '{');
+        jsp_json_key_i64(j, "time_ns", plain_since(x, m->time));
+        jsp_json_key_i64(j, "duration_ns", m->duration);
+        jsp_json_key_i64(j, "pid", m->pid);
+        plain_text(j, "group", m->group);
+        plain_text(j, "name", m->name);
+        plain_text(j, "message", m->message);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+}
+
+static void plain_counter(struct plain *x, uint32_t counter)
+{
+    struct jsp_json *j = &x->json;
+    const struct jsp_timeline *t = &x->timeline;
+    const struct jsp_event_counter *c = &t->events.counters[counter];
+    jsp_json_open(j, '{');
+    jsp_json_key_i64(j, "pid", c->pid);
+    plain_text(j, "group", c->group);
+    plain_text(j, "name", c->name);
+    plain_text(j, "description", c->what);
+    jsp_json_key_open(j, "values", '[');
+    for (uint32_t i = t->values_first[counter]; i < t->values_first[counter + 1]; i++) {
+        const struct jsp_event_value *v = &t->events.values[t->values[i]];
+        jsp_json_open(j, '[');
+        jsp_json_i64(j, plain_since(x, v->time));
+        jsp_json_double(j, v->value);
+        jsp_json_close(j, ']');
+    }
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+}
+
+static void plain_write(struct plain *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "format", "jsprof");
+    jsp_json_key_u64(j, "format_version", PLAIN_VERSION);
+    plain_recording(x);
+    plain_processes(x);
+    plain_threads(x);
+    plain_functions(x);
+    plain_frames(x);
+    plain_samples(x);
+    plain_marks(x);
+    jsp_json_key_open(j, "counters", '[');
+    for (uint32_t i = 0; i < x->timeline.events.n_counters; i++)
+        plain_counter(x, i);
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+    jsp_sink_byte(j->out, '\n');
+}
+
+static int plain_start(struct plain *x, struct jsp_export *e)
+{
+    x->e = e;
+    x->p = e->profile;
+    jsp_json_init(&x->json, e->out);
+    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_LINES);
+    if (err == 0)
+        err = jsp_modules_build(&x->modules, x->p);
+    if (err == 0)
+        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
+    if (err == 0)
+        err = jsp_timeline_build(&x->timeline, x->p, &x->moments);
+    return err;
+}
+
+int jsp_export_json(struct jsp_export *e)
+{
+    struct plain x;
+    memset(&x, 0, sizeof x);
+    int err = plain_start(&x, e);
+    if (err == 0)
+        plain_write(&x);
+    jsp_stacks_free(&x.stacks);
+    jsp_modules_free(&x.modules);
+    jsp_moments_free(&x.moments);
+    jsp_timeline_free(&x.timeline);
+    return err;
+}

@@ -1,0 +1,158 @@
+/* speedscope.c - speedscope's own format: a sampled profile for each thread, with weights.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Samples are in the order of time, so that all three of its views work; neighbours with
+ * the same stack are one. A frame is a function.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/json.h"
+#include "export/modules.h"
+#include "export/moments.h"
+#include "export/names.h"
+#include "export/pieces.h"
+
+struct speedscope {
+    struct jsp_export *e;
+    struct jsp_profile *p;
+    struct jsp_json json;
+    struct jsp_stacks stacks;
+    struct jsp_moments moments;
+    struct jsp_modules modules;
+    struct jsp_pieces pieces; /* "[1,2,3]" for each node's stack */
+    uint32_t *frames;
+};
+
+static void speedscope_frames(struct speedscope *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "shared", '{');
+    jsp_json_key_open(j, "frames", '[');
+    for (uint32_t i = 0; i < x->p->n_functions; i++) {
+        struct jsp_names_parts parts = jsp_names_split(x->p->functions[i].name);
+        const struct jsp_module *m = &x->modules.list[x->modules.of_function[i]];
+        jsp_json_open(j, '{');
+        jsp_json_key(j, "name");
+        jsp_json_bytes(j, parts.name.at, parts.name.len);
+        jsp_json_key(j, "file");
+        jsp_json_bytes(j, parts.file.len ? parts.file.at : m->path.at,
+                       parts.file.len ? parts.file.len : m->path.len);
+        if (parts.line)
+            jsp_json_key_u64(j, "line", parts.line);
+        if (parts.column)
+            jsp_json_key_u64(j, "col", parts.column);
+        jsp_json_close(j, '}');
+    }
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+}
+
+static void speedscope_stack(struct speedscope *x, uint32_t node)
+{
+    if (jsp_pieces_wants(&x->pieces, node)) {
+        struct jsp_json j;
+        jsp_json_init(&j, &x->pieces.into);
+        jsp_json_open(&j, '[');
+        for (uint32_t i = jsp_stacks_frames(&x->stacks, node, x->frames); i-- > 0;)
+            jsp_json_u64(&j, x->stacks.frames[x->frames[i]].function);
+        jsp_json_close(&j, ']');
+    }
+    jsp_json_value(&x->json);
+    jsp_pieces_put(&x->pieces, node, x->json.out);
+}
+
+static void speedscope_samples(struct speedscope *x, const struct jsp_moment *at,
+                               uint32_t n)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "samples", '[');
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || at[i].node != at[i - 1].node)
+            speedscope_stack(x, at[i].node);
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "weights", '[');
+    for (uint32_t i = 0, next; i < n; i = next) {
+        uint64_t value = 0;
+        for (next = i; next < n && at[next].node == at[i].node; next++)
+            value += at[next].value;
+        jsp_json_u64(j, value);
+    }
+    jsp_json_close(j, ']');
+}
+
+static void speedscope_thread(struct speedscope *x, uint32_t thread)
+{
+    struct jsp_json *j = &x->json;
+    const struct jsp_moment *at = x->moments.list + x->moments.first[thread];
+    uint32_t n = x->moments.first[thread + 1] - x->moments.first[thread];
+    char name[JSP_NAMES_THREAD];
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < n; i++)
+        value += at[i].value;
+    struct jsp_read_text text = jsp_names_thread_text(name, x->p, thread);
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "type", "sampled");
+    jsp_json_key(j, "name");
+    jsp_json_bytes(j, text.at, text.len);
+    jsp_json_key_text(j, "unit", x->p->unit == JSP_VALUE_COUNT ? "none" : "nanoseconds");
+    jsp_json_key_u64(j, "startValue", 0);
+    jsp_json_key_u64(j, "endValue", value);
+    speedscope_samples(x, at, n);
+    jsp_json_close(j, '}');
+}
+
+static void speedscope_write(struct speedscope *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    jsp_json_key_text(j, "name", x->e->title);
+    jsp_json_key_text(j, "exporter", "jsprof");
+    jsp_json_key_u64(j, "activeProfileIndex", 0);
+    speedscope_frames(x);
+    jsp_json_key_open(j, "profiles", '[');
+    for (uint32_t t = 0; t < x->p->n_threads; t++)
+        if (x->moments.first[t] < x->moments.first[t + 1])
+            speedscope_thread(x, t);
+    jsp_json_close(j, ']');
+    jsp_json_close(j, '}');
+    jsp_sink_byte(j->out, '\n');
+}
+
+static int speedscope_start(struct speedscope *x, struct jsp_export *e)
+{
+    x->e = e;
+    x->p = e->profile;
+    jsp_json_init(&x->json, e->out);
+    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_FUNCTIONS);
+    if (err == 0)
+        err = jsp_modules_build(&x->modules, x->p);
+    if (err == 0)
+        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
+    if (err == 0)
+        err = jsp_pieces_init(&x->pieces, x->stacks.n_nodes);
+    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
+    return err == 0 && !x->frames ? -ENOMEM : err;
+}
+
+int jsp_export_speedscope(struct jsp_export *e)
+{
+    struct speedscope *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
+    int err = speedscope_start(x, e);
+    if (err == 0) {
+        speedscope_write(x);
+        err = x->pieces.into.error;
+    }
+    jsp_stacks_free(&x->stacks);
+    jsp_modules_free(&x->modules);
+    jsp_moments_free(&x->moments);
+    jsp_pieces_free(&x->pieces);
+    free(x->frames);
+    free(x);
+    return err;
+}
