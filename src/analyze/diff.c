@@ -15,7 +15,7 @@ struct diff_build {
 };
 
 /* "name (file:12:3)" is "name (file" to us. */
-static size_t diff_length(const char *name)
+size_t jsp_diff_name(const char *name)
 {
     size_t n = strlen(name), at = n;
     if (n == 0 || name[n - 1] != ')')
@@ -30,7 +30,7 @@ static size_t diff_length(const char *name)
 
 static bool diff_same(const struct jsp_diff_row *r, const struct jsp_function *f, size_t n)
 {
-    return diff_length(r->name) == n && memcmp(r->name, f->name, n) == 0 &&
+    return jsp_diff_name(r->name) == n && memcmp(r->name, f->name, n) == 0 &&
            strcmp(r->module, f->module) == 0;
 }
 
@@ -38,7 +38,7 @@ static int diff_row(struct diff_build *b, const struct jsp_function *f,
                     struct jsp_diff_row **out)
 {
     struct jsp_diff *d = b->out;
-    size_t n = diff_length(f->name);
+    size_t n = jsp_diff_name(f->name);
     uint32_t hash = (uint32_t)(jsp_hash_bytes(b->by_name.seed, f->name, n) >> 16);
     uint32_t probe = hash, at;
     while ((at = jsp_hash_next(&b->by_name, hash, &probe)) != 0)

@@ -35,6 +35,9 @@ struct jsp_diff {
 /* Shares below a thousandth are not worth judging. */
 #define JSP_DIFF_LEAST 0.001
 
+/* How much of a function's name says that it is the same one in the other profile. */
+size_t jsp_diff_name(const char *name);
+
 int jsp_diff_build(struct jsp_diff *d, const struct jsp_diff_side sides[2]); /* -ENOMEM */
 void jsp_diff_free(struct jsp_diff *d);
 

@@ -76,8 +76,12 @@ static int html_write(struct html_run *r)
         return status;
     struct jsp_html page = { r->parts, r->n, html_hidden(r), &file.sink };
     int err = jsp_html_write(&page);
-    if (err < 0)
-        status = cli_fail(file.label, "%s", strerror(-err));
+    if (err == -ENODATA && r->n == 1)
+        status = cli_no_samples(&r->captures[0]);
+    else if (err < 0)
+        status = cli_fail(file.label, "%s",
+                          err == -ENODATA ? "one of the captures has no chosen samples"
+                                          : strerror(-err));
     for (uint32_t i = 0; i < r->n; i++)
         cli_native_complain(&r->captures[i]);
     return cli_outfile_close(&file, status);

@@ -40,6 +40,7 @@ struct jsp_html {
     struct jsp_sink *out;
 };
 
-int jsp_html_write(const struct jsp_html *h); /* -ENOMEM; the sink keeps its own errors */
+/* -ENOMEM; -ENODATA: nothing of a capture counts. The sink keeps its own errors. */
+int jsp_html_write(const struct jsp_html *h);
 
 #endif

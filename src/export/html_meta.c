@@ -53,6 +53,9 @@ static void meta_capture(struct jsp_json *j, const struct jsp_html_capture *c)
     jsp_json_key_u64(j, "hz", p->hz);
     jsp_json_key_u64(j, "samples", p->samples);
     jsp_json_key_u64(j, "value", p->value);
+    /* How many even samples all of them are worth. */
+    double value = (double)p->value;
+    jsp_json_key_double(j, "worth", p->squares > 0 ? value * value / p->squares : 0);
     jsp_json_key_text(j, "recorded", p->capture->capture_time);
     jsp_json_key_u64(j, "duration",
                      p->last_time > start ? (uint64_t)p->last_time - (uint64_t)start : 0);

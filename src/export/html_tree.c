@@ -7,22 +7,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/diff.h"
 #include "export/stacks.h"
 #include "jsprof.h"
 
 /* Nodes of a page at most, and the sizes of branches that are told apart on the way. */
 enum { TREE_MOST = 400000, TREE_SIZES = 65536 };
 
+static size_t tree_name(const struct jsp_html_tree *t, const char *name)
+{
+    return t->is_diff ? jsp_diff_name(name) : strlen(name);
+}
+
 static int tree_function(struct jsp_html_tree *t, const struct jsp_function *f,
                          uint32_t *out)
 {
-    uint64_t h = jsp_hash_bytes(t->by_function.seed, f->name, strlen(f->name));
+    size_t n = tree_name(t, f->name);
+    uint64_t h = jsp_hash_bytes(t->by_function.seed, f->name, n);
     h = jsp_hash_mix(jsp_hash_bytes(h, f->module, strlen(f->module)), f->kind);
     uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
     while ((at = jsp_hash_next(&t->by_function, hash, &probe)) != 0) {
         const struct jsp_html_function *is = &t->functions[at - 1];
-        if (is->kind == f->kind && strcmp(is->name, f->name) == 0 &&
-            strcmp(is->module, f->module) == 0) {
+        if (is->kind == f->kind && tree_name(t, is->name) == n &&
+            memcmp(is->name, f->name, n) == 0 && strcmp(is->module, f->module) == 0) {
             *out = at - 1;
             return 0;
         }
@@ -223,6 +230,7 @@ int jsp_html_tree_build(struct jsp_html_tree *t, const struct jsp_html *h)
 {
     uint32_t root;
     memset(t, 0, sizeof *t);
+    t->is_diff = h->n > 1;
     int err = jsp_hash_init(&t->by_function, 0);
     if (err == 0)
         err = jsp_hash_init(&t->by_frame, 0);

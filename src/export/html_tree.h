@@ -42,6 +42,7 @@ struct jsp_html_tree {
 
     uint32_t functions_room, frames_room, nodes_room;
     struct jsp_hash by_function, by_frame, by_child;
+    bool is_diff; /* functions are the same as jsprof diff takes them for the same */
 };
 
 /* -ENOMEM; jsp_html_tree_free in any case. */

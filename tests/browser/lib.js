@@ -62,4 +62,4 @@ async function boxOf(page, name, graph = 'graph') {
 
 const text = (page, selector) => page.locator(selector).innerText();
 
-module.exports = { check, same, withBrowser, boxOf, text };
+module.exports = { FLAGS, check, same, withBrowser, boxOf, text };

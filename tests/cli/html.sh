@@ -73,6 +73,12 @@ is_err 'jsprof: nothing.cap: No such file or directory'
 run html empty.cap -o page.html
 is_rc 1
 is_err 'jsprof: empty.cap: no samples in this capture'
+run html --only nothing good.cap -o page.html
+is_rc 1
+is_err 'jsprof: good.cap: no samples in what was chosen of this capture'
+run html --only nothing good.cap big.cap -o page.html
+is_rc 1
+is_err 'jsprof: page.html: one of the captures has no chosen samples'
 run html good.cap -o nowhere/page.html
 is_rc 1
 [ "$(wc -l <err)" -eq 1 ] || wrong 'does not say one line'

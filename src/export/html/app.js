@@ -321,10 +321,8 @@ class App {
     }
 
     setDark(dark) {
-        isDark = dark;
-        document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-        if (this.view)
-            this.update();
+        setTheme(dark);
+        this.update();
     }
 
     tabKey(e) {
@@ -390,9 +388,11 @@ class App {
 
 function start() {
     const meta = JSON.parse(byId('meta').textContent);
+    setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
     const app = new App(decodeProfile(meta, byId('data').textContent));
-    app.setDark(matchMedia('(prefers-color-scheme: dark)').matches);
-    requestAnimationFrame(() => performance.mark('interactive'));
+    app.graph.drawNow();
+    app.timeline.drawNow();
+    setTimeout(() => performance.mark('interactive'));
     return app;
 }
 

@@ -7,8 +7,8 @@
  */
 
 const KINDS = [
-    { name: 'interpreted', hue: 36, chroma: 0.135 },
-    { name: 'compiled', hue: 145, chroma: 0.125 },
+    { name: 'interpreted', hue: 68, chroma: 0.125 },
+    { name: 'compiled', hue: 150, chroma: 0.125 },
     { name: 'label', hue: 300, chroma: 0.10 },
     { name: 'garbage collection', hue: 15, chroma: 0.15 },
     { name: 'native', hue: 245, chroma: 0.085 },
@@ -20,6 +20,11 @@ const KINDS = [
 
 let isDark = false;
 
+function setTheme(dark) {
+    isDark = dark;
+    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+}
+
 function nameHash(text) {
     let h = 2166136261;
     for (let i = 0; i < text.length; i++)
@@ -29,7 +34,7 @@ function nameHash(text) {
 
 function kindColor(kind, spread) {
     const { hue, chroma } = KINDS[kind];
-    const light = isDark ? 0.40 + 0.10 * spread : 0.80 + 0.09 * spread;
+    const light = isDark ? 0.43 + 0.11 * spread : 0.80 + 0.09 * spread;
     return `oklch(${light.toFixed(3)} ${(chroma * (isDark ? 0.75 : 0.8)).toFixed(3)} ` +
         `${(hue - 8 + 16 * spread).toFixed(0)})`;
 }
@@ -58,11 +63,10 @@ class Colors {
 
     /* Shares of both captures, and whether they differ by more than chance. */
     change(box) {
-        const { wholes, figures } = this.view;
+        const { wholes } = this.view;
         const shares = box.parts().map((v, c) => wholes[c] ? v / wholes[c] : 0);
-        const counts = figures.map(f => f.totalSamples[0]);
-        return { shares, delta: shares[1] - shares[0],
-                 isSure: isSignificant(shares, counts) };
+        const isSure = isSignificant(this.view, shares, box.weigh ?? 'total');
+        return { shares, delta: shares[1] - shares[0], isSure };
     }
 
     of(box) {

@@ -50,7 +50,8 @@ class SortTable {
 
     row(row) {
         const cells = this.columns.map(c => {
-            const cell = element('td', { class: c.isText ? 'name' : 'number' });
+            const cell = element('td', { class: !c.isText ? 'number'
+                : c.key === 'name' ? 'name' : 'word' });
             cell.append(...[c.show ? c.show(row) : c.text(row)].flat());
             return cell;
         });
@@ -120,7 +121,7 @@ function shareCell(share, text) {
 
 function functionRows(view, matches) {
     const figures = functionFigures(view), { wholes } = view, rows = [];
-    const counts = view.figures.map(f => f.totalSamples[0]);
+    const [worth] = worths(view);
     const share = (key, fn, c) => wholes[c] ? figures[c][key][fn] / wholes[c] : 0;
     for (let fn = 0; fn < view.profile.names.length; fn++) {
         if (!figures.some(f => f.total[fn]) || (matches && !matches[fn]))
@@ -131,11 +132,11 @@ function functionRows(view, matches) {
                       selfShare: figures.map((f, c) => share('self', fn, c)),
                       totalShare: figures.map((f, c) => share('total', fn, c)) };
         if (view.isDiff)
-            row.isDim = !isSignificant(row.selfShare, counts) &&
-                !isSignificant(row.totalShare, counts);
+            row.isDim = !isSignificant(view, row.selfShare, 'self') &&
+                !isSignificant(view, row.totalShare, 'total');
         else
-            row.error = counts[0] ? Math.sqrt(row.selfShare[0] * (1 - row.selfShare[0]) /
-                counts[0]) : 0;
+            row.error = worth ? Math.sqrt(row.selfShare[0] * (1 - row.selfShare[0]) / worth)
+                              : 0;
         rows.push(row);
     }
     return rows;
@@ -158,7 +159,7 @@ function functionColumns(view, colors) {
         return [change('selfShare', 'Self change'), share('selfShare', 'before', 0),
                 share('selfShare', 'after', 1), change('totalShare', 'Total change'),
                 share('totalShare', 'before ', 0), share('totalShare', 'after ', 1),
-                kind, name].map(c => c);
+                kind, name];
     return [share('selfShare', 'Self'),
             { key: 'error', title: '±', hint: 'one standard error of the share of self',
               value: r => r.error, text: r => (100 * r.error).toFixed(1) },

@@ -170,7 +170,7 @@ class Graph {
         c.fillStyle = isMatch ? this.style.getPropertyValue('--match')
                               : this.colors.of(box);
         c.fillRect(x, y, w - gap, ROW - 1);
-        if (w > 3 * CHAR) {
+        if (w > 3 * CHAR && !(box === this.root && box.isTime)) {
             c.fillStyle = this.style.getPropertyValue(isMatch ? '--match-text' : '--box-text');
             this.label(box, x + 4, y + ROW / 2, w - 8, isCut);
         }

@@ -112,6 +112,10 @@ function matchedShare(view, matches) {
 
 /* Each function's figures, by capture. */
 function functionFigures(view) {
+    return view.byFunction ??= sumFunctions(view);
+}
+
+function sumFunctions(view) {
     const { profile, filter } = view, { tree, frame, nodes, names } = profile;
     const isOuter = view.isOuter ??= outermostNodes(profile, filter.shown);
     return view.figures.map(f => {
@@ -166,14 +170,42 @@ function linesOf(view, fn) {
         .filter(l => l.place.line).sort((a, b) => b.value - a.value);
 }
 
-/* Would chance explain the difference of two shares? Binomial, pooled, two sides, 99%. */
-function isSignificant(shares, counts) {
-    const n = counts[0] + counts[1];
-    if (!counts[0] || !counts[1])
-        return false;
-    const p = (shares[0] * counts[0] + shares[1] * counts[1]) / n;
-    const error = Math.sqrt(p * (1 - p) * (1 / counts[0] + 1 / counts[1]));
-    return Math.abs(shares[1] - shares[0]) > 2.576 * error;
+/* The complementary error function, to seven digits (Abramowitz and Stegun 7.1.26). */
+function erfc(x) {
+    const t = 1 / (1 + 0.3275911 * x);
+    const terms = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592];
+    return terms.reduce((sum, c) => sum * t + c, 0) * t * Math.exp(-x * x);
+}
+
+/* How many even samples those are worth that the filter leaves, of each capture. */
+const worths = view => view.figures.map((f, i) => {
+    const c = view.profile.meta.captures[view.filter.captures[i]];
+    return c.samples ? c.worth * f.totalSamples[0] / c.samples : 0;
+});
+
+/* How often does chance alone put two shares as far apart? */
+function chanceOf(shares, worth) {
+    const n = worth[0] + worth[1];
+    if (!worth[0] || !worth[1])
+        return 1;
+    const p = Math.min(1, (shares[0] * worth[0] + shares[1] * worth[1]) / n);
+    const variance = p * (1 - p) * (1 / worth[0] + 1 / worth[1]);
+    return variance > 0 ? erfc(Math.abs(shares[1] - shares[0]) / Math.sqrt(2 * variance)) : 1;
+}
+
+/* As jsprof diff judges: still unlikely when all functions with a thousandth are looked
+ * at. `key` is self or total. */
+const JUDGED_LEAST = 0.001;
+function isSignificant(view, shares, key) {
+    view.judged ??= { self: judgedOf(view, 'self'), total: judgedOf(view, 'total') };
+    return chanceOf(shares, view.worths ??= worths(view)) *
+        Math.max(1, view.judged[key]) < 0.05;
+}
+
+function judgedOf(view, key) {
+    const figures = functionFigures(view), { wholes } = view;
+    return view.profile.names.filter((_, fn) => figures.some((f, c) =>
+        wholes[c] && f[key][fn] / wholes[c] >= JUDGED_LEAST)).length;
 }
 
 const formatValue = (view, value) =>

@@ -36,9 +36,16 @@ class Timeline {
     activity() {
         const { meta, time, stack } = this.profile;
         const sums = meta.threads.map(() => new Float64Array(this.spans));
+        const isCount = meta.threads.map(t => meta.captures[t.capture].unit === 'count');
         for (let s = 0; s < this.spans; s++)
-            for (let i = time.spanStart[s]; i < time.spanStart[s + 1]; i++)
-                sums[stack.thread[time.stack[i]]][s] += time.value[i];
+            for (let i = time.spanStart[s]; i < time.spanStart[s + 1]; i++) {
+                const t = stack.thread[time.stack[i]], value = time.value[i];
+                /* A sample stands for the time before it, which may be several spans. */
+                const n = isCount[t] ? 1
+                    : Math.min(s + 1, Math.max(1, Math.ceil(value / meta.span)));
+                for (let j = 0; j < n; j++)
+                    sums[t][s - j] += value / n;
+            }
         return sums;
     }
 

@@ -16,7 +16,7 @@ function timeEntries(view, thread) {
             return;
         const begin = before.span * meta.span;
         const isCount = meta.captures[meta.threads[thread].capture].unit === 'count';
-        const most = Math.max(meta.span, isCount ? meta.span : 1.5 * before.sum);
+        const most = Math.max(meta.span, isCount ? meta.span : 2.5 * before.sum);
         let at = begin;
         const length = Math.min(end - begin, most);
         for (const [node, value] of before.list) {

@@ -43,7 +43,7 @@ function formatDuration(ns) {
     return ns < 999.5e3 ? digits(ns / 1e3, 'µs')
         : ns < 999.5e6 ? digits(ns / 1e6, 'ms') : digits(ns / 1e9, 's');
 }
-const formatCount = n => Math.round(n).toLocaleString('en');
+const formatCount = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
 const formatPercent = share => (100 * share).toFixed(1) + '%';
 const formatDelta = share =>
     (share < 0 ? '−' : '+') + Math.abs(100 * share).toFixed(1) + '%';
