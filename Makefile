@@ -88,6 +88,7 @@ HOSTS := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
 
 # gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
+RELAY_SRC := $(wildcard bindings/mozjs/*.c)
 MOZJS_SRC := $(patsubst %,bindings/mozjs/%.cpp,jsprof-mozjs walk collect hide)
 MOZJS_PKGS = mozjs-102 gjs-1.0
 ifeq ($(SAN)$(MOZJS),)
@@ -173,7 +174,7 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
   libgoogle-perftools-dev libunwind-dev \
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER)
-DEPS_GJS = libmozjs-102-dev libgjs-dev gjs
+DEPS_GJS = libmozjs-102-dev libgjs-dev gjs dbus
 DEPS_LUA = lua5.4 liblua5.4-dev
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick
 DEPS_EXPORT = zsh mandoc golang-go
@@ -265,7 +266,7 @@ $(B)/bin/$(1): $(call objects,$(wildcard examples/$(1)/*.c)) $(B)/lib/libjsprof.
 endef
 $(foreach h,$(HOSTS),$(eval $(call host,$(h))))
 
-$(B)/bin/gjs-console: $(call objects,$(CXX_SRC)) $(B)/lib/libjsprof.a
+$(B)/bin/gjs-console: $(call objects,$(CXX_SRC) $(RELAY_SRC)) $(B)/lib/libjsprof.a
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))

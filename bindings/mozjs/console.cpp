@@ -118,14 +118,23 @@ void console_direct_profiler(const console_options *options, GjsContext *context
         close(fd);
 }
 
+/* While we record, libgjs must not take the script's stack for its own profiler, where
+ * it has one. The script itself sees its environment as it was. */
 GjsContext *console_new_context(const console_options *options, const program *program)
 {
+    char *wanted = g_strdup(recording_is_open() ? g_getenv("GJS_ENABLE_PROFILER") : nullptr);
+
+    if (wanted)
+        g_unsetenv("GJS_ENABLE_PROFILER");
     void *context = g_object_new(
         GJS_TYPE_CONTEXT, "search-path", options->include_path, "program-name",
         program->name, "program-path", program->path, "profiler-enabled",
         static_cast<gboolean>(options->gjs_profiler), "exec-as-module", options->as_module,
         nullptr);
 
+    if (wanted)
+        g_setenv("GJS_ENABLE_PROFILER", wanted, TRUE);
+    g_free(wanted);
     return GJS_CONTEXT(context);
 }
 
@@ -217,7 +226,9 @@ int main(int argc, char **argv)
         return 0;
     }
     console_load(&options, &program);
-    if (!recording_open(&options.profile))
+    const request_program asked_by = { "gjs-console", program.interactive,
+                                       options.gjs_profiler };
+    if (!recording_open(&options.profile, &asked_by))
         return 1;
     options_take_stray(&options);
 
@@ -231,8 +242,11 @@ int main(int argc, char **argv)
     if (options.debugging)
         gjs_context_setup_debugger_console(context);
 
-    if (!recording_start(static_cast<JSContext *>(gjs_context_get_native_context(context))))
+    auto *cx = static_cast<JSContext *>(gjs_context_get_native_context(context));
+    if (!recording_start(cx, "main")) {
+        recording_finish();
         return 1;
+    }
     int code = console_run(&options, context, &program);
     recording_finish();
 

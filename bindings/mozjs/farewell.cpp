@@ -1,4 +1,4 @@
-/* farewell.cpp - one last call before a signal ends the process.
+/* farewell.cpp - what a thread of ours does when a signal comes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,20 +19,24 @@ constexpr int farewell_signals[] = { SIGTERM, SIGINT, SIGHUP };
 int farewell_pipe[2];
 pid_t farewell_pid;
 void (*farewell_last)(void);
+void (*farewell_toggle)(void);
 
-/* SA_RESETHAND has restored the default already. A child between fork and exec has
+/* SA_RESETHAND has restored the default of the last ones already. A child between fork and exec has
  * nothing to say farewell to. */
 void farewell_on_signal(int signo)
 {
     int saved_errno = errno;
     unsigned char byte = static_cast<unsigned char>(signo);
 
-    if (getpid() != farewell_pid || write(farewell_pipe[1], &byte, 1) != 1)
-        raise(signo);
+    if (getpid() != farewell_pid || write(farewell_pipe[1], &byte, 1) != 1) {
+        if (signo != SIGUSR2)
+            raise(signo);
+    }
     errno = saved_errno;
 }
 
-void *farewell_wait(void *)
+/* The next signal; 0: there will be none. */
+int farewell_next(void)
 {
     unsigned char byte;
     ssize_t n;
@@ -40,10 +44,19 @@ void *farewell_wait(void *)
     do
         n = read(farewell_pipe[0], &byte, 1);
     while (n < 0 && errno == EINTR);
-    if (n != 1)
-        return nullptr;
-    farewell_last();
-    kill(getpid(), byte);
+    return n == 1 ? byte : 0;
+}
+
+void *farewell_wait(void *)
+{
+    int signo;
+
+    while ((signo = farewell_next()) == SIGUSR2)
+        farewell_toggle();
+    if (signo) {
+        farewell_last();
+        kill(getpid(), signo);
+    }
     return nullptr;
 }
 
@@ -62,25 +75,27 @@ int farewell_start_thread(void)
     return -err;
 }
 
-void farewell_take(int signo)
+/* False: it is somebody else's. */
+bool farewell_take(int signo, unsigned once)
 {
     struct sigaction now = {}, ours = {};
 
     ours.sa_handler = farewell_on_signal;
-    ours.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART | SA_ONSTACK);
+    ours.sa_flags = static_cast<int>(once | SA_RESTART | SA_ONSTACK);
     sigfillset(&ours.sa_mask);
-    if (sigaction(signo, nullptr, &now) == 0 && now.sa_handler == SIG_DFL)
-        sigaction(signo, &ours, nullptr);
+    return sigaction(signo, nullptr, &now) == 0 && now.sa_handler == SIG_DFL &&
+           sigaction(signo, &ours, nullptr) == 0;
 }
 
 } // namespace
 
-int farewell_install(void (*last)(void))
+int farewell_install(void (*last)(void), void (*toggle)(void))
 {
     if (pipe2(farewell_pipe, O_CLOEXEC) < 0)
         return -errno;
     farewell_pid = getpid();
     farewell_last = last;
+    farewell_toggle = toggle;
 
     int err = farewell_start_thread();
     if (err < 0) {
@@ -89,6 +104,6 @@ int farewell_install(void (*last)(void))
         return err;
     }
     for (int signo : farewell_signals)
-        farewell_take(signo);
-    return 0;
+        (void)farewell_take(signo, SA_RESETHAND);
+    return toggle && !farewell_take(SIGUSR2, 0) ? -EBUSY : 0;
 }

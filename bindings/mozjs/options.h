@@ -3,21 +3,15 @@
  * SPDX-License-Identifier: MIT
  *
  * One reader for two audiences: what stands before the script is ours, what stands
- * behind it is the script's. Our own --profile-output, --profile-hz and
- * --profile-clock are taken out first, so that a line without them meets exactly the
- * parser that the stock program has.
+ * behind it is the script's. Our own --profile-... options are taken out first, so that
+ * a line without them meets exactly the parser that the stock program has.
  */
 #ifndef JSPROF_MOZJS_OPTIONS_H
 #define JSPROF_MOZJS_OPTIONS_H
 
 #include <glib.h>
 
-/* As typed; nullptr: not given. Owned, lives as long as the process. */
-struct profile_options {
-    char *output;
-    char *hz;
-    char *clock;
-};
+#include "request.h"
 
 /* The gboolean and char members are written by GOption. All of it lives as long as
  * the process. */

@@ -1,4 +1,4 @@
-/* recording.cpp - the one recording that gjs-console can make of its program.
+/* recording.cpp - the one recording that a process can make of its scripts.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,17 +19,17 @@
 
 namespace {
 
-constexpr uint32_t RECORDING_HZ_MAX = 10000; /* jsprof.h's own limit */
-/* There is one thread, whose stacks can be deep: some 400 of 512 frames fit. */
-constexpr uint32_t RECORDING_RING_BYTES = 4u << 20;
-
-/* Guards `session` against the ends of the process: see recording.h. */
+/* Guards the rest against the ends of the process: see recording.h. */
 pthread_mutex_t recording_lock = PTHREAD_MUTEX_INITIALIZER;
 
-jsprof *recording_session;      /* nullptr: none, or it is closed already */
-jsprof_thread *recording_thread; /* the script's; used by that thread only */
-jsprof_mozjs *recording_js;      /* likewise */
-char recording_name[4200];       /* how messages call it: option and path */
+request recording_request; /* session is nullptr: none, or it is closed already */
+const char *recording_program;
+bool recording_begun;   /* the first thread has joined */
+bool recording_stopped; /* by SIGUSR2 */
+
+/* Each thread's own. */
+thread_local jsprof_thread *recording_thread;
+thread_local jsprof_mozjs *recording_js;
 
 void recording_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -42,72 +42,7 @@ void recording_say(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    fprintf(stderr, "gjs-console: %s: %s\n", recording_name, line);
-}
-
-bool recording_read_hz(const char *text, uint32_t *out)
-{
-    char *end;
-
-    errno = 0;
-    unsigned long hz = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || hz < 1 || hz > RECORDING_HZ_MAX) {
-        fprintf(stderr, "gjs-console: --profile-hz=%s: not a whole number from 1 to %u\n",
-                text, RECORDING_HZ_MAX);
-        return false;
-    }
-    *out = static_cast<uint32_t>(hz);
-    return true;
-}
-
-bool recording_read_clock(const char *text, int *out)
-{
-    if (strcmp(text, "cpu") == 0) {
-        *out = JSPROF_CLOCK_CPU;
-        return true;
-    }
-    if (strcmp(text, "wall") == 0) {
-        *out = JSPROF_CLOCK_WALL;
-        return true;
-    }
-    fprintf(stderr, "gjs-console: --profile-clock=%s: neither cpu nor wall\n", text);
-    return false;
-}
-
-bool recording_open_from_env(void)
-{
-    const char *path = getenv("JSPROF");
-
-    if (!path || !path[0])
-        return true;
-    snprintf(recording_name, sizeof recording_name, "JSPROF: %s", path);
-    int err = jsprof_start_from_env(&recording_session);
-    if (err < 0)
-        recording_say("%s", err == -EINVAL ? "JSPROF_HZ or JSPROF_CLOCK is not one"
-                                           : jsprof_strerror(err));
-    return err >= 0;
-}
-
-bool recording_open_as_asked(const profile_options *asked)
-{
-    jsprof_options o = {};
-
-    o.size = sizeof o;
-    o.path = asked->output;
-    o.ring_bytes = RECORDING_RING_BYTES;
-    if (asked->hz && !recording_read_hz(asked->hz, &o.hz))
-        return false;
-    if (asked->clock && !recording_read_clock(asked->clock, &o.clock))
-        return false;
-    snprintf(recording_name, sizeof recording_name, "--profile-output: %s", asked->output);
-    if (!asked->output[0]) {
-        recording_say("a file name is needed");
-        return false;
-    }
-    int err = jsprof_open(&recording_session, &o);
-    if (err < 0)
-        recording_say("%s", strerror(-err));
-    return err >= 0;
+    fprintf(stderr, "%s: %s: %s\n", recording_program, recording_request.name, line);
 }
 
 void recording_tell_losses(const jsprof_stats *s)
@@ -126,22 +61,52 @@ void recording_tell_losses(const jsprof_stats *s)
         recording_say("%" PRIu64 " frames have no name: too many names", s->labels_lost);
 }
 
+/* What could not be passed on is missing from Sysprof's recording, not from ours. */
+void recording_pass_on_rest(void)
+{
+    relay_result result;
+
+    if (!recording_request.passes_on)
+        return;
+    relay_close(recording_request.passes_on, &result);
+    recording_request.passes_on = nullptr;
+    if (result.lost)
+        recording_say("%" PRIu64 " of %" PRIu64 " entries are missing: nobody took them",
+                      result.lost, result.frames);
+}
+
 /* Complete the file. Called by whichever end of the process comes first. */
 void recording_close(void)
 {
     jsprof_stats stats = {};
 
     pthread_mutex_lock(&recording_lock);
-    if (recording_session) {
+    if (recording_request.session) {
         stats.size = sizeof stats;
-        (void)jsprof_stop(recording_session); /* its error is in the stats */
-        bool known = jsprof_stats_get(recording_session, &stats) == 0;
-        int err = jsprof_close(recording_session);
+        (void)jsprof_stop(recording_request.session); /* its error is in the stats */
+        bool known = jsprof_stats_get(recording_request.session, &stats) == 0;
+        int err = jsprof_close(recording_request.session);
 
-        recording_session = nullptr;
+        recording_request.session = nullptr;
         if (known && !stats.write_error)
             stats.write_error = err;
         recording_tell_losses(&stats);
+        recording_pass_on_rest();
+    }
+    pthread_mutex_unlock(&recording_lock);
+}
+
+/* SIGUSR2 has come: stop, or go on. */
+void recording_toggle(void)
+{
+    pthread_mutex_lock(&recording_lock);
+    if (recording_request.session) {
+        int err = recording_stopped ? jsprof_start(recording_request.session)
+                                    : jsprof_stop(recording_request.session);
+        if (err < 0)
+            recording_say("SIGUSR2: %s", jsprof_strerror(err));
+        else
+            recording_stopped = !recording_stopped;
     }
     pthread_mutex_unlock(&recording_lock);
 }
@@ -152,69 +117,84 @@ void recording_close(void)
 int recording_hide_glue(void)
 {
     const void *ffi = dlsym(RTLD_DEFAULT, "ffi_call");
-    int err = jsprof_mozjs_hide(recording_session, nullptr);
+    int err = jsprof_mozjs_hide(recording_request.session, nullptr);
 
     if (err == 0)
-        err = jsprof_mozjs_hide(recording_session, dlsym(RTLD_DEFAULT, "gjs_context_new"));
+        err = jsprof_mozjs_hide(recording_request.session, dlsym(RTLD_DEFAULT, "gjs_context_new"));
     if (err == 0 && ffi)
-        err = jsprof_mozjs_hide(recording_session, ffi);
+        err = jsprof_mozjs_hide(recording_request.session, ffi);
     return err;
 }
 
-int recording_join(JSContext *cx)
+/* The first thread starts the session. */
+int recording_begin(void)
 {
+    const request *r = &recording_request;
     int err = recording_hide_glue();
 
+    if (err == 0 && atexit(recording_close) != 0)
+        err = -ENOMEM;
     if (err == 0)
-        err = jsprof_thread_attach(recording_session, "main", &recording_thread);
-    if (err == 0)
-        err = jsprof_mozjs_attach(recording_thread, cx, &recording_js);
-    if (err == 0)
-        err = jsprof_start(recording_session);
+        err = farewell_install(recording_close, r->toggles ? recording_toggle : nullptr);
+    recording_stopped = r->begins_stopped;
+    if (err == 0 && !recording_stopped)
+        err = jsprof_start(r->session);
+    recording_begun = err == 0;
+    return err;
+}
+
+int recording_join(JSContext *cx, const char *name)
+{
+    int err = jsprof_thread_attach(recording_request.session, name, &recording_thread);
+
+    if (err < 0)
+        return err;
+    err = jsprof_mozjs_attach(recording_thread, cx, &recording_js);
+    if (err == 0 && !recording_begun)
+        err = recording_begin();
     return err;
 }
 
 } // namespace
 
-bool recording_open(const profile_options *options)
+bool recording_open(const profile_options *options, const request_program *program)
 {
-    if (options->output)
-        return recording_open_as_asked(options);
-    if (!options->hz && !options->clock)
-        return recording_open_from_env();
-    fprintf(stderr, "gjs-console: %s: needs --profile-output=FILE\n",
-            options->hz ? "--profile-hz" : "--profile-clock");
-    return false;
+    recording_program = program->name;
+    return request_open(options, program, &recording_request);
 }
 
-bool recording_start(JSContext *cx)
+bool recording_is_open(void)
 {
-    if (!recording_session)
+    return recording_request.session != nullptr;
+}
+
+bool recording_start(JSContext *cx, const char *thread)
+{
+    if (!recording_request.session)
         return true;
 
-    int err = recording_join(cx);
-    if (err == 0 && atexit(recording_close) != 0)
-        err = -ENOMEM;
-    if (err == 0)
-        err = farewell_install(recording_close);
-    if (err < 0) {
+    pthread_mutex_lock(&recording_lock);
+    int err = recording_request.session ? recording_join(cx, thread) : 0;
+    if (err < 0)
         recording_say("%s", jsprof_strerror(err));
-        recording_finish();
-    }
+    pthread_mutex_unlock(&recording_lock);
+    if (err < 0)
+        recording_leave();
     return err == 0;
 }
 
 /* The context may still hold entries of ours if a script is running further up; then
  * what they point to stays. */
-void recording_finish(void)
+void recording_leave(void)
 {
-    if (!recording_thread) {
-        recording_close();
-        return;
-    }
     (void)jsprof_mozjs_detach(recording_js);
     (void)jsprof_thread_detach(recording_thread);
     recording_js = nullptr;
     recording_thread = nullptr;
+}
+
+void recording_finish(void)
+{
+    recording_leave();
     recording_close();
 }

@@ -1,4 +1,4 @@
-/* recording.h - the one recording that gjs-console can make of its program.
+/* recording.h - the one recording that a process can make of its scripts.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -9,18 +9,25 @@
 #ifndef JSPROF_MOZJS_RECORDING_H
 #define JSPROF_MOZJS_RECORDING_H
 
-#include "options.h"
+#include "request.h"
 
 struct JSContext;
 
-/* Open the capture that the options, or JSPROF in the environment, ask for; nothing
- * is sampled yet. True as well when nobody asks. */
-bool recording_open(const struct profile_options *options);
+/* Open the capture that somebody asks for; nothing is sampled yet. True as well when
+ * nobody asks. Once a process. */
+bool recording_open(const profile_options *options, const request_program *program);
 
-/* Sample this thread and the scripts of cx from now on. */
-bool recording_start(JSContext *cx);
+/* Is there one, from recording_open to its end? */
+bool recording_is_open(void);
 
-/* The script is over: complete the capture, and tell of samples that are missing
+/* Sample this thread, named so, and the scripts of its cx from now on. The first thread
+ * begins the recording. */
+bool recording_start(JSContext *cx, const char *thread);
+
+/* This thread's scripts are over. */
+void recording_leave(void);
+
+/* All scripts are over: complete the capture, and tell of samples that are missing
  * from it. */
 void recording_finish(void);
 

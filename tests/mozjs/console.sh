@@ -69,7 +69,7 @@ same -c 'print(imports.system.programPath)'
 same -c 'print(1)' -c 'print(2)'
 same argv.js -c 'print(2)'
 same argv.js -m -d --profile=x
-same argv.js --profile-output=x --profile-hz=0 --profile-clock=sundial
+same argv.js --profile-output=x --profile-hz=0 --profile-clock=sundial --profile-toggle=x
 same argv.js --profile-output
 same -c 'print(ARGV)' --profile-output=x
 same -m argv.mjs

@@ -19,7 +19,8 @@ FAILED=0
 CASES=0
 
 # The environment of whoever runs the tests must not steer the programs in them.
-unset JSPROF JSPROF_HZ JSPROF_CLOCK GJS_ENABLE_PROFILER GJS_TRACE_FD GJS_PATH G_DEBUG \
+unset JSPROF JSPROF_HZ JSPROF_CLOCK GJS_ENABLE_PROFILER GJS_TRACE_FD SYSPROF_TRACE_FD \
+    SYSPROF_CONTROL_FD GJS_PATH G_DEBUG \
     G_MESSAGES_DEBUG GJS_COVERAGE_PREFIXES GJS_COVERAGE_OUTPUT GJS_DISABLE_JIT
 export LC_ALL=C.UTF-8
 ulimit -c 0
@@ -52,7 +53,7 @@ normal() # FILE
 {
     sed -E -e 's/\((gjs-console|process):[0-9]+\)/(\1:PID)/' \
         -e 's/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+/TIME/' -e 's/after [0-9.]+ ms/after TIME/' \
-        -e '/^  --profile-(output|hz|clock)=/d' "$1"
+        -e '/^  --profile-(output|hz|clock|toggle)=/d' "$1"
 }
 
 same_text() # FILE FILE

@@ -1,0 +1,261 @@
+/* relay.c - a session's capture, on its way into Sysprof's own recording.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "relay_ring.h"
+
+enum {
+    RELAY_HEADER_BYTES = 256, /* of a capture file */
+    RELAY_FRAME_BYTES = 24,   /* the least that a frame has */
+    RELAY_FRAME_MAX = 65528,
+    RELAY_PIPE_BYTES = 1 << 20,
+    /* Frame types, as in docs/capture.md. */
+    RELAY_CTRDEF = 8,
+    RELAY_CTRSET = 9,
+    RELAY_FILE_CHUNK = 13,
+};
+
+struct relay {
+    pthread_t thread;
+    int output;             /* the pipe's */
+    int file;               /* a duplicate, or -1: to the ring */
+    struct relay_ring ring; /* in use where file is -1 */
+    uint32_t counter_base;
+    struct relay_result result;
+
+    unsigned char buffer[2 * RELAY_FRAME_MAX];
+    size_t n; /* bytes in buffer that are not passed on yet */
+};
+
+/* -- Numbers of counters ---------------------------------------------------------- */
+
+static void relay_move_u24(unsigned char *at, uint32_t base)
+{
+    uint32_t id = 0;
+
+    memcpy(&id, at, 3);
+    id = base | (id & 0xfff);
+    memcpy(at, &id, 3);
+}
+
+static void relay_move_u32(unsigned char *at, uint32_t base)
+{
+    uint32_t id;
+
+    memcpy(&id, at, sizeof id);
+    id = id ? base | (id & 0xfff) : 0; /* 0: no counter */
+    memcpy(at, &id, sizeof id);
+}
+
+static void relay_move_counters(unsigned char *frame, size_t len, uint32_t base)
+{
+    const size_t record = frame[16] == RELAY_CTRDEF ? 128 : 96;
+
+    for (size_t at = 32; at + record <= len; at += record) {
+        if (frame[16] == RELAY_CTRDEF)
+            relay_move_u24(frame + at + 116, base);
+        for (size_t i = 0; frame[16] == RELAY_CTRSET && i < 8; i++)
+            relay_move_u32(frame + at + 4 * i, base);
+    }
+}
+
+/* -- Passing on -------------------------------------------------------------------- */
+
+static int relay_write(int fd, const unsigned char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t wrote = write(fd, bytes, n);
+
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return -1;
+        bytes += wrote;
+        n -= (size_t)wrote;
+    }
+    return 0;
+}
+
+static void relay_frame(struct relay *r, unsigned char *frame, size_t len)
+{
+    const unsigned char type = frame[16];
+
+    if (type == RELAY_FILE_CHUNK)
+        return;
+    if (type == RELAY_CTRDEF || type == RELAY_CTRSET)
+        relay_move_counters(frame, len, r->counter_base);
+    r->result.frames++;
+    if ((r->file >= 0 ? relay_write(r->file, frame, len)
+                      : relay_ring_put(&r->ring, frame, len)) < 0)
+        r->result.lost++;
+}
+
+/* Pass on what is whole in the buffer, keep the rest. -1: these are no frames. */
+static int relay_frames(struct relay *r)
+{
+    size_t at = 0;
+
+    while (r->n - at >= RELAY_FRAME_BYTES) {
+        uint16_t len;
+
+        memcpy(&len, r->buffer + at, sizeof len);
+        if (len < RELAY_FRAME_BYTES || len % 8 != 0)
+            return -1;
+        if (r->n - at < len)
+            break;
+        relay_frame(r, r->buffer + at, len);
+        at += len;
+    }
+    memmove(r->buffer, r->buffer + at, r->n - at);
+    r->n -= at;
+    return 0;
+}
+
+/* Fill the buffer to `want` bytes; false: the input has ended before. */
+static bool relay_fill(struct relay *r, size_t want)
+{
+    while (r->n < want) {
+        ssize_t got = read(r->output, r->buffer + r->n, sizeof r->buffer - r->n);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        r->n += (size_t)got;
+    }
+    return true;
+}
+
+/* A file begins with the capture's header, a ring has none. */
+static bool relay_header(struct relay *r)
+{
+    if (!relay_fill(r, RELAY_HEADER_BYTES))
+        return false;
+    if (r->file >= 0 && relay_write(r->file, r->buffer, RELAY_HEADER_BYTES) < 0)
+        return false;
+    r->n -= RELAY_HEADER_BYTES;
+    memmove(r->buffer, r->buffer + RELAY_HEADER_BYTES, r->n);
+    return true;
+}
+
+/* Input that is no capture, or that cannot be written, is read all the same: whoever
+ * writes it must not wait for ever. */
+static void *relay_run(void *data)
+{
+    struct relay *r = data;
+    bool good = relay_header(r);
+
+    while (good && relay_frames(r) == 0)
+        if (!relay_fill(r, r->n + 1))
+            return NULL;
+    do
+        r->n = 0;
+    while (relay_fill(r, 1));
+    return NULL;
+}
+
+/* -- Life --------------------------------------------------------------------------- */
+
+static int relay_start(struct relay *r)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(&r->thread, NULL, relay_run, r);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -err;
+}
+
+static int relay_open(struct relay *r, int *input)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    (void)fcntl(ends[0], F_SETPIPE_SZ, RELAY_PIPE_BYTES); /* a smaller one will do */
+    r->output = ends[0];
+    r->counter_base = 0x800000 | ((uint32_t)getpid() & 0x7ff) << 12;
+
+    int err = relay_start(r);
+    if (err < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return err;
+    }
+    *input = ends[1];
+    return 0;
+}
+
+int relay_to_ring(struct relay **out, int control_fd, int *input)
+{
+    struct relay *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return -ENOMEM;
+    r->file = -1;
+    int err = relay_ring_ask(&r->ring, control_fd);
+    if (err < 0)
+        goto free;
+    err = relay_open(r, input);
+    if (err < 0)
+        goto unmap;
+    *out = r;
+    return 0;
+
+unmap:
+    relay_ring_close(&r->ring);
+free:
+    free(r);
+    return err;
+}
+
+int relay_to_file(struct relay **out, int fd, int *input)
+{
+    struct relay *r = calloc(1, sizeof *r);
+    int err;
+
+    if (!r)
+        return -ENOMEM;
+    r->file = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (r->file < 0) {
+        err = -errno;
+        goto free;
+    }
+    err = relay_open(r, input);
+    if (err < 0)
+        goto close;
+    *out = r;
+    return 0;
+
+close:
+    close(r->file);
+free:
+    free(r);
+    return err;
+}
+
+void relay_close(struct relay *r, struct relay_result *result)
+{
+    pthread_join(r->thread, NULL);
+    if (r->file < 0 && relay_ring_finish(&r->ring) < 0)
+        r->result.lost++;
+    *result = r->result;
+    if (r->file >= 0)
+        close(r->file);
+    else
+        relay_ring_close(&r->ring);
+    close(r->output);
+    free(r);
+}

@@ -1,0 +1,235 @@
+/* request.cpp - who asks for a recording, and where it goes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "request.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+constexpr uint32_t REQUEST_HZ_MAX = 10000; /* jsprof.h's own limit */
+/* There is one thread, whose stacks can be deep: some 400 of 512 frames fit. */
+constexpr uint32_t REQUEST_RING_BYTES = 4u << 20;
+
+bool request_read_hz(const char *program, const char *text, uint32_t *out)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long hz = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || hz < 1 || hz > REQUEST_HZ_MAX) {
+        fprintf(stderr, "%s: --profile-hz=%s: not a whole number from 1 to %u\n", program,
+                text, REQUEST_HZ_MAX);
+        return false;
+    }
+    *out = static_cast<uint32_t>(hz);
+    return true;
+}
+
+bool request_read_clock(const char *program, const char *text, int *out)
+{
+    if (strcmp(text, "cpu") == 0) {
+        *out = JSPROF_CLOCK_CPU;
+        return true;
+    }
+    if (strcmp(text, "wall") == 0) {
+        *out = JSPROF_CLOCK_WALL;
+        return true;
+    }
+    fprintf(stderr, "%s: --profile-clock=%s: neither cpu nor wall\n", program, text);
+    return false;
+}
+
+bool request_read_toggle(const char *program, const char *text, bool *begins_stopped)
+{
+    if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0) {
+        *begins_stopped = strcmp(text, "off") == 0;
+        return true;
+    }
+    fprintf(stderr, "%s: --profile-toggle=%s: neither on nor off\n", program, text);
+    return false;
+}
+
+/* What options say of the session, but for the place it goes to. */
+bool request_read(const profile_options *asked, const char *program, jsprof_options *o,
+                  bool *begins_stopped)
+{
+    *o = {};
+    o->size = sizeof *o;
+    o->ring_bytes = REQUEST_RING_BYTES;
+    return (!asked->hz || request_read_hz(program, asked->hz, &o->hz)) &&
+           (!asked->clock || request_read_clock(program, asked->clock, &o->clock)) &&
+           (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
+}
+
+bool request_refuse(const char *program, const request *r, const char *why)
+{
+    fprintf(stderr, "%s: %s: %s\n", program, r->name, why);
+    return false;
+}
+
+/* libgjs's profiler would take the script's stack from us. */
+bool request_is_alone(const request_program *program, const request *r)
+{
+    return !program->gjs_profiler ||
+           request_refuse(program->name, r, "can not be combined with --profile");
+}
+
+/* -- Our own options, and JSPROF ------------------------------------------------------ */
+
+bool request_open_file(const profile_options *asked, const request_program *program,
+                       request *r)
+{
+    jsprof_options o;
+
+    if (!request_read(asked, program->name, &o, &r->begins_stopped))
+        return false;
+    r->toggles = asked->toggle != nullptr;
+    o.path = asked->output;
+    snprintf(r->name, sizeof r->name, "--profile-output: %s", asked->output);
+    if (!asked->output[0])
+        return request_refuse(program->name, r, "a file name is needed");
+    if (!request_is_alone(program, r))
+        return false;
+    int err = jsprof_open(&r->session, &o);
+    return err >= 0 || request_refuse(program->name, r, strerror(-err));
+}
+
+bool request_open_env(const char *path, const request_program *program, request *r)
+{
+    snprintf(r->name, sizeof r->name, "JSPROF: %s", path);
+    if (!request_is_alone(program, r))
+        return false;
+    int err = jsprof_start_from_env(&r->session);
+    return err >= 0 || request_refuse(program->name, r,
+                                      err == -EINVAL ? "JSPROF_HZ or JSPROF_CLOCK is not one"
+                                                     : jsprof_strerror(err));
+}
+
+/* -- Sysprof --------------------------------------------------------------------------- */
+
+/* The open descriptor that this variable names; -1: there is none. A variable that has
+ * outlived its descriptor is no reason to stop. */
+int request_descriptor(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end;
+
+    if (!text || !text[0])
+        return -1;
+    long fd = strtol(text, &end, 10);
+    if (*end || fd < 1 || fd > INT16_MAX || fcntl(static_cast<int>(fd), F_GETFD) < 0)
+        return -1;
+    return static_cast<int>(fd);
+}
+
+/* A file that is ours alone: programs that we start do not write there. */
+int request_to_file(const char *variable, int fd, relay **out, int *input)
+{
+    int err = relay_to_file(out, fd, input);
+
+    if (err < 0)
+        return err;
+    close(fd);
+    unsetenv(variable);
+    return 0;
+}
+
+/* The first of its ways that is open; *input stays -1 where there is none. */
+int request_join_sysprof(const request_program *program, request *r, int *input)
+{
+    static const char *const files[] = { "GJS_TRACE_FD", "SYSPROF_TRACE_FD" };
+    int fd;
+
+    for (int i = program->interactive ? 1 : 0; i < 2; i++) {
+        fd = request_descriptor(files[i]);
+        snprintf(r->name, sizeof r->name, "%s", files[i]);
+        if (fd >= 0)
+            return request_to_file(files[i], fd, &r->passes_on, input);
+    }
+    snprintf(r->name, sizeof r->name, "SYSPROF_CONTROL_FD");
+    fd = request_descriptor("SYSPROF_CONTROL_FD");
+    return fd >= 0 ? relay_to_ring(&r->passes_on, fd, input) : 0;
+}
+
+/* Whoever does not answer as Sysprof does is told of, but the program runs. */
+bool request_open_sysprof(const profile_options *asked, const request_program *program,
+                          request *r)
+{
+    jsprof_options o;
+    relay_result result;
+    int input = -1;
+
+    if (!request_read(asked, program->name, &o, &r->begins_stopped))
+        return false;
+    int err = request_join_sysprof(program, r, &input);
+    if (err < 0)
+        request_refuse(program->name, r, strerror(-err));
+    if (input < 0)
+        return true;
+    o.flags = JSPROF_USE_FD;
+    o.fd = input;
+    err = jsprof_open(&r->session, &o);
+    close(input);
+    if (err >= 0)
+        return true;
+    relay_close(r->passes_on, &result);
+    r->passes_on = nullptr;
+    return request_refuse(program->name, r, jsprof_strerror(err));
+}
+
+bool request_without_output(const profile_options *o, const char *program)
+{
+    const char *option = o->hz       ? "--profile-hz"
+                         : o->clock  ? "--profile-clock"
+                         : o->toggle ? "--profile-toggle"
+                                     : nullptr;
+
+    if (!option)
+        return false;
+    fprintf(stderr, "%s: %s: needs --profile-output=FILE\n", program, option);
+    return true;
+}
+
+/* JSPROF_HZ and JSPROF_CLOCK are for Sysprof's recordings as well. */
+profile_options request_sysprof_options(void)
+{
+    profile_options o = {};
+
+    o.hz = getenv("JSPROF_HZ");
+    o.clock = getenv("JSPROF_CLOCK");
+    return o;
+}
+
+} // namespace
+
+bool request_open(const profile_options *options, const request_program *program,
+                  request *out)
+{
+    const char *path = getenv("JSPROF");
+
+    *out = {};
+    if (options->output)
+        return request_open_file(options, program, out);
+    if (request_without_output(options, program->name))
+        return false;
+    if (path && path[0])
+        return request_open_env(path, program, out);
+    const profile_options sysprof = request_sysprof_options();
+    return program->gjs_profiler || request_open_sysprof(&sysprof, program, out);
+}
+
+bool request_check(const profile_options *options, const char *program)
+{
+    jsprof_options o;
+    bool begins_stopped;
+
+    return request_read(options, program, &o, &begins_stopped);
+}

@@ -1,0 +1,101 @@
+#!/bin/sh
+# sysprof.sh - Sysprof's own recorder gets a script's stacks from gjs-console, each way it
+# has of asking; and SIGUSR2 stops and continues a recording of our own.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+for tool in sysprof-cli dbus-run-session /usr/libexec/sysprofd; do
+    command -v $tool >/dev/null || { echo 'SKIP: needs sysprof dbus'; exit 77; }
+done
+cd "$SCRATCH" || exit 1
+
+# The recorder wants a system bus with a policy daemon and its own helper.
+cat >session <<'END'
+DBUS_SYSTEM_BUS_ADDRESS=$DBUS_SESSION_BUS_ADDRESS
+export DBUS_SYSTEM_BUS_ADDRESS
+/usr/bin/gjs-console "$SCRIPTS/polkit.js" >ready &
+policy=$!
+n=0
+while [ ! -s ready ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
+/usr/libexec/sysprofd >/dev/null 2>&1 &
+helper=$!
+n=0
+while [ $n -lt 100 ] && ! dbus-send --session --print-reply --dest=org.freedesktop.DBus / \
+    org.freedesktop.DBus.NameHasOwner string:org.gnome.Sysprof3 | grep -q true; do
+    sleep 0.1
+    n=$((n + 1))
+done
+timeout -k 1 20 sysprof-cli -f --no-perf "$@" >out 2>err
+echo $? >rc
+kill $policy $helper
+END
+export SCRIPTS
+
+sysprof() # OPTION-OR-NOTHING CONSOLE ARGS...: leaves recording.cap
+{
+    rm -f recording.cap
+    sysprof_option=$1
+    shift
+    # shellcheck disable=SC2086
+    timeout -k 1 30 dbus-run-session -- sh ./session $sysprof_option recording.cap -- "$@" \
+        >session.log 2>&1
+}
+
+has_stacks() # of spin below mostwork below the script
+{
+    "$JSPROF_TOOL" report --csv --limit=0 recording.cap >report.csv || return 1
+    cat report.csv
+    grep -q '^"\{0,1\}spin (.*/shares[.]js:4:13)' report.csv &&
+        grep -q '/shares[.]js' report.csv && grep -q '^"\{0,1\}mostwork ' report.csv
+}
+
+# Our embedded files would say of their samples what is true of ours only.
+no_files_of_ours()
+{
+    "$JSPROF_TOOL" dump recording.cap >dump || return 1
+    ! grep 'FILE_CHUNK.*jsprof/' dump
+}
+
+for option in '' --gjs --use-trace-fd; do
+    BURN_MS=700 sysprof "$option" "$GJS" "$SCRIPTS/shares.js"
+    check "sysprof-cli $option ends well" grep -qx 0 rc
+    check "sysprof-cli $option: the script's output" sh -c 'cat err; grep -qx 84296 out'
+    check "sysprof-cli $option: nothing to complain of" sh -c '! grep gjs-console err'
+    check "sysprof-cli $option: its recording has our stacks" has_stacks
+    check "sysprof-cli $option: and no file of ours" no_files_of_ours
+done
+BURN_MS=100 sysprof '' /usr/bin/gjs-console "$SCRIPTS/shares.js"
+check 'a stock console tells Sysprof nothing' sh -c \
+    "'$JSPROF_TOOL' report recording.cap 2>&1 | grep -q 'no samples'"
+
+# -- Not Sysprof after all --
+SYSPROF_CONTROL_FD=77 SYSPROF_TRACE_FD=x "$GJS" -c 'print(1)' >out 2>err
+check 'a descriptor that is not open is not asked' test $? = 0 -a ! -s err
+SYSPROF_CONTROL_FD=9 "$GJS" -c 'print(1)' >out 2>err 9</dev/null
+check 'a descriptor that is no socket: the script runs' grep -qx 1 out
+check 'and one line says so' one_line err '^gjs-console: SYSPROF_CONTROL_FD: .*socket'
+GJS_ENABLE_PROFILER=1 GJS_TRACE_FD=9 "$GJS" -c 'print(1)' >out 2>err 9>traced
+check 'GJS_TRACE_FD gets a capture' sh -c "'$JSPROF_TOOL' info traced | grep -q 'recorder *jsprof'"
+
+# -- SIGUSR2 --
+seen() # FUNCTION
+{
+    "$JSPROF_TOOL" report --csv --limit=0 toggled.cap | grep -q "^\"\{0,1\}$1 ("
+}
+
+toggled() # on|off FUNCTIONS-SEEN NOT-SEEN
+{
+    BURN_MS=300 "$GJS" --profile-output=toggled.cap --profile-toggle="$1" \
+        "$SCRIPTS/toggled.js" >out 2>err
+    check "toggled from $1: its status, output" test $? = 0 -a "$(cat out)" = done -a ! -s err
+    check "toggled from $1: whole" whole toggled.cap
+    for name in $2; do check "toggled from $1: $name is seen" seen "$name"; done
+    for name in $3; do check "toggled from $1: $name is not" sh -c "! '$JSPROF_TOOL' report \
+        --csv --limit=0 toggled.cap | grep '^\"\{0,1\}$name ('"; done
+}
+
+toggled on 'first third' second
+toggled off second 'first third'
+
+finish
