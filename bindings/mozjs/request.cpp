@@ -148,7 +148,10 @@ int request_join_sysprof(const request_program *program, request *r, int *input)
     static const char *const files[] = { "GJS_TRACE_FD", "SYSPROF_TRACE_FD" };
     int fd;
 
-    for (int i = program->interactive ? 1 : 0; i < 2; i++) {
+    /* It sets both, and gjs looks at neither at a prompt. */
+    bool for_gjs = getenv("GJS_ENABLE_PROFILER") && !program->interactive;
+
+    for (int i = for_gjs ? 0 : 1; i < 2; i++) {
         fd = request_descriptor(files[i]);
         snprintf(r->name, sizeof r->name, "%s", files[i]);
         if (fd >= 0)

@@ -14,6 +14,7 @@ cd "$SCRATCH" || exit 1
 cat >session <<'END'
 DBUS_SYSTEM_BUS_ADDRESS=$DBUS_SESSION_BUS_ADDRESS
 export DBUS_SYSTEM_BUS_ADDRESS
+rm -f ready
 /usr/bin/gjs-console "$SCRIPTS/polkit.js" >ready &
 policy=$!
 n=0
