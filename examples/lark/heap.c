@@ -125,6 +125,7 @@ static void *heap_new(struct lark *l, size_t bytes, size_t more, enum lark_type 
     *object = (struct lark_object){ .next = l->objects, .type = type };
     l->objects = object;
     l->heap_bytes += bytes + more;
+    lark_profile_alloc(bytes + more);
     return object;
 }
 
@@ -178,6 +179,7 @@ void lark_heap_append(struct lark *l, struct lark_array *array, struct lark_valu
     array->items = lark_heap_grow(array->items, &array->capacity, array->n + 1,
                                   sizeof(struct lark_value));
     l->heap_bytes += (array->capacity - before) * sizeof(struct lark_value);
+    lark_profile_alloc((array->capacity - before) * sizeof(struct lark_value));
     array->items[array->n++] = item;
 }
 

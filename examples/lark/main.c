@@ -19,6 +19,7 @@ static const char main_help[] =
     "  --profile-output=FILE  record where the program spends its time (%p is the pid)\n"
     "  --profile-hz=N         samples a second, 1 to 10000 (default 1000)\n"
     "  --profile-clock=CLOCK  cpu (default) or wall\n"
+    "  --profile-calls[=LIST] also count every call exactly: counts, time, alloc, edges\n"
     "  --jit=on|off           make native code of hot functions (default on)\n"
     "  --jit-threshold=N      calls and rounds of loops that make one hot (default 500)\n"
     "  --jit-cache-bytes=N    memory for native code, reused (default 1048576)\n"
@@ -27,7 +28,7 @@ static const char main_help[] =
     "  --help, --version\n"
     "\n"
     "JSPROF=FILE in the environment records too, with JSPROF_HZ and JSPROF_CLOCK.\n"
-    "Read the recording with: jsprof report FILE\n";
+    "Read the recording with: jsprof report FILE, jsprof calls FILE\n";
 
 struct main_options {
     struct lark_profile_options profile;
@@ -92,6 +93,22 @@ static int main_jit_option(const char *arg, struct main_options *options)
     return 0;
 }
 
+/* Words with commas between them. */
+static bool main_calls(const char *list, uint32_t *out)
+{
+    static const char *const words[] = { "counts", "time", "alloc", "edges" };
+    for (*out = 0;; list++) {
+        size_t n = strcspn(list, ",");
+        uint32_t before = *out;
+        for (uint32_t i = 0; i < 4; i++)
+            if (strlen(words[i]) == n && !memcmp(words[i], list, n))
+                *out |= 1u << i;
+        list += n;
+        if (*out == before || !*list)
+            return *out != before;
+    }
+}
+
 static int main_option(const char *arg, struct main_options *options)
 {
     struct lark_profile_options *profile = &options->profile;
@@ -108,7 +125,16 @@ static int main_option(const char *arg, struct main_options *options)
         return main_clock(value, &profile->clock)
                    ? 0
                    : main_usage("--profile-clock wants cpu or wall, not ", value);
-    return main_jit_option(arg, options);
+    if (!strcmp(arg, "--profile-calls"))
+        profile->calls = JSPROF_CALLS_ALL;
+    else if ((value = main_value(arg, "--profile-calls")))
+        return main_calls(value, &profile->calls)
+                   ? 0
+                   : main_usage("--profile-calls wants counts, time, alloc, edges, not ",
+                                value);
+    else
+        return main_jit_option(arg, options);
+    return 0;
 }
 
 /* The whole file with a zero byte behind it, or NULL and errno. */
@@ -210,5 +236,7 @@ int main(int argc, char **argv)
     }
     if (i == argc)
         return main_usage("no script", "");
+    if (options.profile.calls && !options.profile.path && !getenv("JSPROF"))
+        return main_usage("--profile-calls needs --profile-output", "");
     return main_script(&options, argc - i, argv + i);
 }

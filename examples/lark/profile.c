@@ -136,6 +136,8 @@ bool lark_profile_start(const struct lark_profile_options *options)
         return true;
     profile_mark_loop();
     err = jsprof_thread_attach(profile_session, "main", &lark_profile_thread);
+    if (err >= 0 && options->calls)
+        err = jsprof_calls_set(profile_session, options->calls);
     if (err >= 0)
         err = jsprof_start(profile_session);
     return err < 0 ? profile_failed(err) : true;

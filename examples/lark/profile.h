@@ -32,6 +32,32 @@ static inline void lark_profile_leave(const struct lark_profile_frame *frame)
     jsprof_link_leave(lark_profile_thread, &frame->link);
 }
 
+/* Native code makes no entry, for it is told by its address; it is counted all the same. */
+static inline void lark_profile_enter_native(struct lark_profile_frame *frame,
+                                             const jsprof_function *function)
+{
+    if (lark_profile_thread && lark_profile_thread->counting)
+        jsprof_count_enter(lark_profile_thread, function, &frame->link);
+}
+
+static inline void lark_profile_leave_native(const struct lark_profile_frame *frame)
+{
+    if (lark_profile_thread && lark_profile_thread->counting)
+        jsprof_count_leave(lark_profile_thread, &frame->link, 0);
+}
+
+/* The entry goes, and the call that was counted with it goes on. */
+static inline void lark_profile_go_native(const struct lark_profile_frame *frame)
+{
+    if (lark_profile_thread)
+        lark_profile_thread->top = frame->link.up;
+}
+
+static inline void lark_profile_alloc(size_t bytes)
+{
+    jsprof_alloc(lark_profile_thread, bytes);
+}
+
 /* Line and pc stand side by side in an operation and in a link. One store, and volatile:
  * the reader is a signal handler, so it must happen whole, here and now. */
 typedef uint64_t __attribute__((may_alias)) lark_profile_place;
@@ -79,6 +105,7 @@ struct lark_profile_options {
     const char *path; /* NULL: only what the environment asks for */
     uint32_t hz;      /* 0: the profiler's default */
     int clock;        /* enum jsprof_clock */
+    uint32_t calls;   /* what of each call is counted: JSPROF_CALLS_... */
 };
 
 /* False: one line on stderr says why there is no profile. */

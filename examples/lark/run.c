@@ -148,13 +148,25 @@ LARK_LOOP static int32_t run_loop(struct lark *l, struct lark_function *f,
 
 /* Until it returns, fails, or gets so hot that native code takes over. */
 LARK_LOOP static int32_t run_interpreted(struct lark *l, struct lark_function *f,
-                                         struct lark_value *slots)
+                                         struct lark_value *slots,
+                                         struct lark_profile_frame *frame)
 {
-    struct lark_profile_frame frame;
-    lark_profile_enter(&frame, f->profile);
-    int32_t end = run_loop(l, f, slots, &frame);
-    lark_profile_leave(&frame);
+    lark_profile_enter(frame, f->profile);
+    int32_t end = run_loop(l, f, slots, frame);
+    if (end >= 0)
+        lark_profile_go_native(frame);
+    else
+        lark_profile_leave(frame);
     return end;
+}
+
+LARK_LOOP static bool run_native(struct lark *l, struct lark_function *f,
+                                 struct lark_value *slots, uint32_t at,
+                                 const struct lark_profile_frame *frame)
+{
+    bool ok = lark_jit_run(l, f, slots, at);
+    lark_profile_leave_native(frame);
+    return ok;
 }
 
 LARK_LOOP bool lark_run_function(struct lark *l, struct lark_function *f,
@@ -162,6 +174,11 @@ LARK_LOOP bool lark_run_function(struct lark *l, struct lark_function *f,
 {
     for (uint32_t i = f->n_params; i < f->n_locals; i++)
         slots[i] = lark_nil();
-    int32_t at = lark_jit_ready(l, f) ? 0 : run_interpreted(l, f, slots);
-    return at >= 0 ? lark_jit_run(l, f, slots, (uint32_t)at) : at == RUN_RETURNED;
+    struct lark_profile_frame frame;
+    int32_t at = 0;
+    if (lark_jit_ready(l, f))
+        lark_profile_enter_native(&frame, f->profile);
+    else
+        at = run_interpreted(l, f, slots, &frame);
+    return at >= 0 ? run_native(l, f, slots, (uint32_t)at, &frame) : at == RUN_RETURNED;
 }

@@ -7,7 +7,10 @@
 
 #include "cli/calls.h"
 
-enum { NOTES_CLOCK_OFF = 1000 }; /* parts per million: from here on times mislead */
+enum {
+    NOTES_CLOCK_OFF = 1000,  /* parts per million: from here on times mislead */
+    NOTES_END_NS = 20000000, /* between a host's last words and its last snapshot */
+};
 
 const char *cli_calls_time(char out[CLI_NUMBER], uint64_t ns)
 {
@@ -66,21 +69,32 @@ static void notes_clock(const struct cli_calls *c)
     }
 }
 
+/* Changes, but the one that only says that the host ended. */
+static uint32_t notes_n_changes(const struct jsp_exact *calls)
+{
+    uint32_t n = calls->n_changes;
+    const struct jsp_exact_mode *last = n ? &calls->changes[n - 1] : NULL;
+    bool is_end = last && !last->modes &&
+                  last->time + NOTES_END_NS > calls->commit[JSP_WIRE_COMMIT_TIME];
+    return is_end ? n - 1 : n;
+}
+
 /* The modes in which it was counted changed: what the figures are of. */
 static void notes_changes(const struct cli_calls *c)
 {
     const struct jsp_exact *calls = &c->calls;
-    if (calls->n_changes < 2)
+    uint32_t n = notes_n_changes(calls);
+    if (n < 2)
         return;
     fputs("Counted:", stdout);
-    for (uint32_t i = 0; i < calls->n_changes && i < 4; i++) {
+    for (uint32_t i = 0; i < n && i < 4; i++) {
         char modes[64], time[CLI_NUMBER];
         uint64_t begin = (uint64_t)c->capture.read.time, at = calls->changes[i].time;
         cli_calls_modes(modes, calls->changes[i].modes);
         printf("%s from %s %s", i ? "," : "", cli_calls_time(time, at > begin ? at - begin : 0),
                calls->changes[i].modes ? modes : "nothing");
     }
-    puts(calls->n_changes > 4 ? ", ..." : "");
+    puts(n > 4 ? ", ..." : "");
 }
 
 void cli_calls_notes(const struct cli_calls *c)

@@ -202,7 +202,8 @@ static void calls_heading(const struct cli_calls *c)
         printf("%s%s allocated", dot,
                cli_calls_bytes(n, c->calls.commit[JSP_WIRE_COMMIT_ALLOC]));
     uint64_t threads = c->calls.commit[JSP_WIRE_COMMIT_THREADS];
-    printf("%s%s thread%s", dot, cli_count(n, threads), threads == 1 ? "" : "s");
+    if (threads > 1)
+        printf("%s%s threads", dot, cli_count(n, threads));
     cli_calls_modes(modes, c->calls.modes);
     printf("%scounted: %s\n\n", dot, modes);
 }
