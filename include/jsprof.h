@@ -561,7 +561,8 @@ typedef struct jsprof_calls {
     uint32_t           modes;   /* that are on now */
     uint32_t           threads; /* that have a table */
     uint32_t           waiting; /* of them not seen since the last change of modes: what
-                                 * is on their stacks is not in the rows yet */
+                                 * is on their stacks is not in the rows yet; or stopped
+                                 * in the middle of an event: rows are of two moments */
     uint32_t           clock_off; /* parts per million by which the processor's counter
                                    * strays; above 1000 do not trust any time */
     uint64_t           calls;     /* sum over the rows */

@@ -72,7 +72,7 @@ struct jsp_calls_rate jsp_calls_clock_rate(const struct jsp_calls_clock *clock)
     return r;
 }
 
-uint64_t jsp_calls_ns(uint64_t ticks, uint64_t ticks_per_second)
+uint64_t jsp_calls_clock_ns(uint64_t ticks, uint64_t ticks_per_second)
 {
     return (uint64_t)((unsigned __int128)ticks * CLOCK_SECOND / ticks_per_second);
 }

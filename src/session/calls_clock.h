@@ -49,6 +49,6 @@ void jsp_calls_clock_open(struct jsp_calls_clock *clock);
 struct jsp_calls_rate jsp_calls_clock_rate(const struct jsp_calls_clock *clock);
 
 /* Without overflow, for any number of ticks. */
-uint64_t jsp_calls_ns(uint64_t ticks, uint64_t ticks_per_second);
+uint64_t jsp_calls_clock_ns(uint64_t ticks, uint64_t ticks_per_second);
 
 #endif

@@ -7,16 +7,43 @@
 
 /* -- Into an event and out of it ---------------------------------------------- */
 
-/* False: not this thread's, or a signal handler is in the middle of another. */
-static inline bool event_begin(struct jsp_calls *c, struct jsp_calls_place place)
+static inline uint32_t event_seq(const struct jsp_calls *c)
 {
     /* ORDER: relaxed. The owner alone stores it. */
-    uint32_t seq = atomic_load_explicit(&c->seq, memory_order_relaxed);
-    if (__builtin_expect(c->owner != jsp_calls_me() || seq & 1, 0)) {
+    return atomic_load_explicit(&c->seq, memory_order_relaxed);
+}
+
+static inline uint64_t event_now(const struct jsp_calls *c)
+{
+    return c->modes & JSPROF_CALLS_TIME ? jsp_calls_now(&c->shared->clock) : 0;
+}
+
+/* When it happened. Not in the odd part of the event, because the clock takes most of its
+ * time, and a reader may have to wait for the end of that part; so a signal handler may
+ * have told something of a later moment. */
+static inline uint32_t event_moment(const struct jsp_calls *c, uint64_t *now)
+{
+    uint32_t seq, before;
+    do {
+        before = event_seq(c);
+        *now = event_now(c);
+        /* ORDER: signal fence only. The handler runs on this thread. */
+        atomic_signal_fence(memory_order_seq_cst);
+        seq = event_seq(c);
+    } while (__builtin_expect(seq != before, 0));
+    return seq;
+}
+
+/* False: not this thread's, or a signal handler is in the middle of another. */
+static inline bool event_begin(struct jsp_calls *c, struct jsp_calls_place place,
+                               uint64_t *now)
+{
+    if (__builtin_expect(c->owner != jsp_calls_me() || event_seq(c) & 1, 0)) {
         /* ORDER: relaxed. A statistic of several writers. */
         atomic_fetch_add_explicit(&c->foreign, 1, memory_order_relaxed);
         return false;
     }
+    uint32_t seq = event_moment(c, now);
     /* ORDER: relaxed, and made earlier than all that follows by the fence. */
     atomic_store_explicit(&c->seq, seq + 1, memory_order_relaxed);
     /* Q1. ORDER: release, pairs with Q3: who reads a word of this event sees odd `seq`. */
@@ -24,15 +51,16 @@ static inline bool event_begin(struct jsp_calls *c, struct jsp_calls_place place
     /* ORDER: acquire, pairs with P1 in calls.c: the epoch's modes are there. */
     uint32_t epoch = atomic_load_explicit(&c->shared->epoch, memory_order_acquire);
     /* ORDER: relaxed. The owner alone stores it. */
-    if (__builtin_expect(epoch != atomic_load_explicit(&c->epoch, memory_order_relaxed), 0))
-        jsp_calls_adopt(c, place); /* ORDER: relaxed, above */
+    if (__builtin_expect(epoch != atomic_load_explicit(&c->epoch, memory_order_relaxed), 0)) {
+        jsp_calls_adopt(c, place);
+        *now = event_now(c);
+    }
     return true;
 }
 
 static inline void event_end(struct jsp_calls *c)
 {
-    /* ORDER: relaxed. The owner alone stores it. */
-    uint32_t seq = atomic_load_explicit(&c->seq, memory_order_relaxed);
+    uint32_t seq = event_seq(c);
     /* Q2. ORDER: release, pairs with Q4: the event is whole. */
     atomic_store_explicit(&c->seq, seq + 1, memory_order_release);
 }
@@ -88,9 +116,10 @@ void jsp_calls_enter(struct jsp_calls *c, const jsprof_function *f,
                      struct jsp_calls_place place)
 {
     struct jsp_calls_place before = { place.t, NULL };
-    if (!event_begin(c, before))
+    uint64_t now;
+    if (!event_begin(c, before, &now))
         return;
-    jsp_calls_advance(c, JSP_CALLS_ENTER);
+    jsp_calls_advance(c, JSP_CALLS_ENTER, now);
     event_push(c, f, event_key_below(c, place, place.t->depth));
     event_end(c);
 }
@@ -144,9 +173,10 @@ static inline void event_pop(struct jsp_calls *c, uintptr_t key)
 
 void jsp_calls_leave(struct jsp_calls *c, struct jsp_calls_place place, uint32_t depth)
 {
-    if (!event_begin(c, place))
+    uint64_t now;
+    if (!event_begin(c, place, &now))
         return;
-    jsp_calls_advance(c, JSP_CALLS_LEAVE);
+    jsp_calls_advance(c, JSP_CALLS_LEAVE, now);
     if (depth == JSP_CALLS_NO_DEPTH)
         jsp_count(&c->underflows, 1);
     else if (event_needs_stack(c))
@@ -157,10 +187,11 @@ void jsp_calls_leave(struct jsp_calls *c, struct jsp_calls_place place, uint32_t
 void jsp_calls_tail(struct jsp_calls *c, const jsprof_function *f,
                     struct jsp_calls_place place)
 {
-    if (!event_begin(c, place))
+    uint64_t now;
+    if (!event_begin(c, place, &now))
         return;
     uintptr_t key = event_key_below(c, place, place.t->depth - 1);
-    jsp_calls_advance(c, JSP_CALLS_ENTER);
+    jsp_calls_advance(c, JSP_CALLS_ENTER, now);
     if (!place.link && !place.t->depth)
         jsp_count(&c->underflows, 1);
     else {
@@ -175,7 +206,8 @@ void jsp_calls_tail(struct jsp_calls *c, const jsprof_function *f,
 
 void jsp_calls_alloc(struct jsp_calls *c, struct jsp_calls_place place, uint64_t bytes)
 {
-    if (!event_begin(c, place))
+    uint64_t now;
+    if (!event_begin(c, place, &now))
         return;
     if (c->modes & JSPROF_CALLS_ALLOC) {
         jsp_count(&c->bytes_now, bytes);
@@ -187,7 +219,8 @@ void jsp_calls_alloc(struct jsp_calls *c, struct jsp_calls_place place, uint64_t
 void jsp_calls_see(struct jsp_calls *c, const jsprof_thread *t)
 {
     struct jsp_calls_place place = { t, NULL };
-    if (event_begin(c, place))
+    uint64_t now;
+    if (event_begin(c, place, &now))
         event_end(c);
 }
 
@@ -195,9 +228,10 @@ void jsp_calls_switch(struct jsp_calls *c, const jsprof_thread *t,
                       const jsprof_cstack *stack)
 {
     struct jsp_calls_place place = { t, NULL };
-    if (!event_begin(c, place))
+    uint64_t now;
+    if (!event_begin(c, place, &now))
         return;
-    jsp_calls_advance(c, JSP_CALLS_OTHER);
+    jsp_calls_advance(c, JSP_CALLS_OTHER, now);
     if (event_needs_stack(c))
         jsp_calls_levels_switch(c, stack, t->depth);
     event_end(c);
@@ -207,7 +241,8 @@ void jsp_calls_forget(struct jsp_calls *c, const jsprof_thread *t, const jsprof_
 {
     struct jsp_calls_aside aside;
     struct jsp_calls_place place = { t, NULL };
-    if (!event_begin(c, place))
+    uint64_t now;
+    if (!event_begin(c, place, &now))
         return;
     if (jsp_calls_aside_take(c, stack, &aside)) {
         aside.bottom->up = c->spare;
@@ -219,10 +254,11 @@ void jsp_calls_forget(struct jsp_calls *c, const jsprof_thread *t, const jsprof_
 void jsp_calls_end(struct jsp_calls *c)
 {
     struct jsp_calls_place place = { NULL, NULL };
-    if (!event_begin(c, place))
+    uint64_t now;
+    if (!event_begin(c, place, &now))
         return;
     if (jsp_calls_epoch_runs(c))
-        jsp_calls_advance(c, JSP_CALLS_OTHER);
+        jsp_calls_advance(c, JSP_CALLS_OTHER, now);
     jsp_calls_adopt(c, place);
     event_end(c);
 }

@@ -23,9 +23,11 @@ static inline void open_set(_Atomic uint64_t *word, uint64_t value)
 
 /* To `now`: the time since the last event is the innermost function's own, but for what
  * counting took of it. */
-static inline void jsp_calls_advance_to(struct jsp_calls *c, enum jsp_calls_event event,
-                                        uint64_t now)
+static inline void jsp_calls_advance(struct jsp_calls *c, enum jsp_calls_event event,
+                                     uint64_t now)
 {
+    if (!(c->modes & JSPROF_CALLS_TIME))
+        return;
     uint64_t passed = now - open_get(&c->last);
     uint64_t cost = (uint64_t)(int64_t)c->cost[c->before][event];
     open_set(&c->last, now);
@@ -37,12 +39,6 @@ static inline void jsp_calls_advance_to(struct jsp_calls *c, enum jsp_calls_even
     jsp_count(&c->own, cost);
     jsp_count(&c->time, passed - cost);
     jsp_count(&c->self->self, passed - cost);
-}
-
-static inline void jsp_calls_advance(struct jsp_calls *c, enum jsp_calls_event event)
-{
-    if (c->modes & JSPROF_CALLS_TIME)
-        jsp_calls_advance_to(c, event, jsp_calls_now(&c->shared->clock));
 }
 
 /* One more activation is on the running stack, or one less. */

@@ -4,9 +4,7 @@
  */
 #include "calls_read.h"
 
-#include <sched.h>
-
-enum { READ_TRIES = 4000, READ_SPINS = 200 };
+enum { READ_NAPS = 400, READ_SPINS = 200, READ_NAP_NS = 50000 };
 
 void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell *more)
 {
@@ -35,7 +33,6 @@ static bool read_is_same(const struct jsp_calls *c, uint32_t seq)
 
 struct read_moment {
     const struct jsp_calls *c;
-    const struct jsp_calls_horizon *h;
     uint64_t pending; /* ticks since the last event, that no row has yet */
 };
 
@@ -87,19 +84,28 @@ static void read_whole(const struct read_moment *m, const struct jsp_calls_row *
 
 enum { READ_NO_INDEX = UINT32_MAX };
 
-/* Between two events; a thread that is always in one is waited for. */
+/* A thread that lost its processor in the middle of an event goes on when we sleep. */
+static void read_nap(struct jsp_calls_horizon *h)
+{
+    static const struct timespec nap = { 0, READ_NAP_NS };
+    h->naps--;
+    h->torn = !h->naps;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+}
+
+/* Between two events. */
 static void read_consistent(const struct jsp_calls *c, const struct jsp_calls_row *row,
-                            uint32_t index, const struct jsp_calls_horizon *h,
+                            uint32_t index, struct jsp_calls_horizon *h,
                             struct jsp_calls_cell *out)
 {
-    for (int i = 0;; i++) {
+    for (int i = 1;; i++) {
         uint32_t seq = read_seq(c);
-        struct read_moment m = { c, h, read_pending(c, h) };
+        struct read_moment m = { c, read_pending(c, h) };
         read_whole(&m, row, index, out);
-        if ((!(seq & 1) && read_is_same(c, seq)) || h->hurried || i == READ_TRIES)
+        if ((!(seq & 1) && read_is_same(c, seq)) || h->torn)
             return;
-        if (i > READ_SPINS)
-            sched_yield();
+        if (i % READ_SPINS == 0)
+            read_nap(h);
     }
 }
 
@@ -107,20 +113,14 @@ static void read_consistent(const struct jsp_calls *c, const struct jsp_calls_ro
 
 struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c)
 {
-    struct jsp_calls_horizon h = { .hurried = true };
-    for (int i = 0; i < READ_TRIES && h.hurried; i++) {
-        h.hurried = read_seq(c) & 1;
-        if (h.hurried && i > READ_SPINS)
-            sched_yield();
-    }
-    h.now = jsp_calls_now(&c->shared->clock);
     /* ORDER: relaxed. Under the lock of who changes it. */
-    h.epoch = atomic_load_explicit(&c->shared->epoch, memory_order_relaxed);
-    return h;
+    uint32_t epoch = atomic_load_explicit(&c->shared->epoch, memory_order_relaxed);
+    return (struct jsp_calls_horizon){ .now = jsp_calls_now(&c->shared->clock),
+                                       .epoch = epoch, .naps = READ_NAPS };
 }
 
 void jsp_calls_read_function(const struct jsp_calls *c, uint32_t index,
-                             const struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
+                             struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
     *out = (struct jsp_calls_cell){ 0 };
     /* ORDER: relaxed. Who reads false finds the rows the next time. */
@@ -130,14 +130,14 @@ void jsp_calls_read_function(const struct jsp_calls *c, uint32_t index,
 }
 
 void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
-                         const struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
+                         struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
     const struct jsp_calls_row *row = &c->edges[edge].row;
     read_consistent(c, row, READ_NO_INDEX, h, out);
     out->calls = jsp_counted(&row->calls);
 }
 
-void jsp_calls_read_gc(const struct jsp_calls *c, const struct jsp_calls_horizon *h,
+void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
                        struct jsp_calls_cell *out)
 {
     read_consistent(c, &c->gc, READ_NO_INDEX, h, out);

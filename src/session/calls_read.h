@@ -23,16 +23,17 @@ void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell 
 struct jsp_calls_horizon {
     uint64_t now;    /* of the clock */
     uint32_t epoch;  /* that runs */
-    bool hurried;    /* the thread is stopped in the middle of an event: do not wait */
+    uint32_t naps;   /* for which a thread in the middle of an event is waited for; then */
+    bool torn;       /* rows may be of two moments */
 };
 
 struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c);
 
 void jsp_calls_read_function(const struct jsp_calls *c, uint32_t index,
-                             const struct jsp_calls_horizon *h, struct jsp_calls_cell *out);
+                             struct jsp_calls_horizon *h, struct jsp_calls_cell *out);
 void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
-                         const struct jsp_calls_horizon *h, struct jsp_calls_cell *out);
-void jsp_calls_read_gc(const struct jsp_calls *c, const struct jsp_calls_horizon *h,
+                         struct jsp_calls_horizon *h, struct jsp_calls_cell *out);
+void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
                        struct jsp_calls_cell *out);
 
 /* Edges that are there; 0 is the one for the rest. */

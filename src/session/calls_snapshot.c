@@ -19,7 +19,7 @@ struct snapshot {
 
 static uint64_t snapshot_ns(const struct snapshot *snap, uint64_t ticks)
 {
-    return jsp_calls_ns(ticks, snap->rate);
+    return jsp_calls_clock_ns(ticks, snap->rate);
 }
 
 static int snapshot_make_room(struct snapshot *snap)

@@ -6,13 +6,18 @@
 
 #include "calls.h"
 
+enum { SUM_PATIENT = 8 };
+
 void jsp_calls_look(struct jsp_calls_session *s)
 {
-    for (uint32_t i = 0; i < s->n_members; i++)
+    for (uint32_t i = 0; i < s->n_members; i++) {
         s->members[i].h = jsp_calls_horizon(s->members[i].c);
+        s->members[i].h.naps /= 1 + i / SUM_PATIENT; /* all of them must come to an end */
+        s->members[i].h.naps += !s->members[i].h.naps;
+    }
 }
 
-static bool sum_block_of(const struct jsp_calls_member *m, uint32_t block,
+static bool sum_block_of(struct jsp_calls_member *m, uint32_t block,
                          struct jsp_calls_cell *cells)
 {
     struct jsp_calls_cell one;
@@ -28,7 +33,7 @@ static bool sum_block_of(const struct jsp_calls_member *m, uint32_t block,
 bool jsp_calls_sum_block(const struct jsp_calls_session *s, uint32_t block,
                          struct jsp_calls_cell *cells)
 {
-    struct jsp_calls_member gone = { .c = s->gone };
+    struct jsp_calls_member gone = { .c = s->gone, .h = { .naps = 1 } };
     memset(cells, 0, JSP_CALLS_BLOCK * sizeof *cells);
     bool any = sum_block_of(&gone, block, cells);
     for (uint32_t i = 0; i < s->n_members; i++)
@@ -36,7 +41,7 @@ bool jsp_calls_sum_block(const struct jsp_calls_session *s, uint32_t block,
     return any;
 }
 
-static void sum_edges_of(struct jsp_calls_session *s, const struct jsp_calls_member *m)
+static void sum_edges_of(struct jsp_calls_session *s, struct jsp_calls_member *m)
 {
     uint32_t n = jsp_calls_n_edges(m->c);
     for (uint32_t i = 0; i < n; i++) {
@@ -50,7 +55,7 @@ static void sum_edges_of(struct jsp_calls_session *s, const struct jsp_calls_mem
 
 uint32_t jsp_calls_sum_edges(struct jsp_calls_session *s)
 {
-    struct jsp_calls_member gone = { .c = s->gone };
+    struct jsp_calls_member gone = { .c = s->gone, .h = { .naps = 1 } };
     memset(s->edges, 0, jsp_calls_n_edges(s->merged) * sizeof *s->edges);
     sum_edges_of(s, &gone);
     for (uint32_t i = 0; i < s->n_members; i++)
@@ -67,7 +72,7 @@ uint64_t jsp_calls_cell_show(struct jsp_calls_cell *cell)
     return missing;
 }
 
-static void sum_account_of(struct jsp_calls_account *a, const struct jsp_calls_member *m)
+static void sum_account_of(struct jsp_calls_account *a, struct jsp_calls_member *m)
 {
     struct jsp_calls_cell gc = { 0 };
     jsp_calls_read_gc(m->c, &m->h, &gc);
@@ -85,11 +90,11 @@ struct jsp_calls_account jsp_calls_account(const struct jsp_calls_session *s)
     uint32_t epoch = atomic_load_explicit(&s->shared->epoch, memory_order_relaxed);
     struct jsp_calls_account a = { .threads = s->n_members,
                                    .modes = s->shared->epochs[epoch % JSP_CALLS_EPOCHS].modes };
-    struct jsp_calls_member gone = { .c = s->gone };
+    struct jsp_calls_member gone = { .c = s->gone, .h = { .naps = 1 } };
     sum_account_of(&a, &gone);
     for (uint32_t i = 0; i < s->n_members; i++) {
         sum_account_of(&a, &s->members[i]);
-        a.waiting += jsp_calls_waits(s->members[i].c);
+        a.waiting += s->members[i].h.torn || jsp_calls_waits(s->members[i].c);
     }
     return a;
 }

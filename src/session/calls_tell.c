@@ -142,7 +142,7 @@ static uint64_t tell_time(const struct jsp_calls_clock *clock, uint64_t tick)
 {
     if (clock->source != JSP_CALLS_COUNTER)
         return tick;
-    return clock->ns0 + jsp_calls_ns(tick - clock->tick0, clock->ticks_per_second);
+    return clock->ns0 + jsp_calls_clock_ns(tick - clock->tick0, clock->ticks_per_second);
 }
 
 static int tell_modes(struct tell *t)

@@ -1,0 +1,67 @@
+/* calls.h - what the tests of exact calls share: snapshots, rows by name, work of a known
+ * length.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_TEST_CALLS_H
+#define JSP_TEST_CALLS_H
+
+#include "host.h"
+
+/* What is counted now. */
+static inline jsprof_calls calls_now(jsprof *prof)
+{
+    jsprof_calls calls = { .size = sizeof calls };
+    CHECK_EQ(jsprof_calls_snapshot(prof, &calls), 0);
+    return calls;
+}
+
+/* Of the function with this name, all 0 where it has no row. */
+static inline jsprof_calls_row calls_row(const jsprof_calls *calls, const char *name)
+{
+    for (size_t i = 0; i < calls->n_rows; i++)
+        if (calls->rows[i].name_len == strlen(name) &&
+            memcmp(calls->rows[i].name, name, strlen(name)) == 0)
+            return calls->rows[i];
+    return (jsprof_calls_row){ .name = "" };
+}
+
+static inline jsprof_calls_row calls_of(jsprof *prof, const char *name)
+{
+    jsprof_calls calls = calls_now(prof);
+    jsprof_calls_row row = calls_row(&calls, name);
+    jsprof_calls_free(&calls);
+    return row;
+}
+
+static inline jsprof_function *calls_function(const char *name, enum jsprof_kind kind)
+{
+    jsprof_function *f = NULL;
+    CHECK_EQ(jsprof_function_new(&f, name, "calls.c", 1, kind), 0);
+    return f;
+}
+
+/* Open, attach, count. */
+static inline bool calls_begin(struct host *h, jsprof_thread **me, uint32_t modes)
+{
+    return host_open(h, 1000, JSPROF_CLOCK_CPU) &&
+           CHECK_EQ(jsprof_thread_attach(h->prof, "main", me), 0) &&
+           CHECK_EQ(jsprof_calls_set(h->prof, modes), 0);
+}
+
+static inline void calls_end(struct host *h, jsprof_thread *me)
+{
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    CHECK_EQ(jsprof_close(h->prof), 0);
+    close(h->fd);
+}
+
+/* Let this much time pass. */
+static inline void calls_wait_ms(uint64_t ms)
+{
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + ms * 1000000;
+    while (host_ns(CLOCK_MONOTONIC) < until)
+        continue;
+}
+
+#endif
