@@ -18,6 +18,7 @@
 #include "session/register.h"
 #include "session/session.h"
 #include "sigsafe/backtrace.h"
+#include "sigsafe/resume.h"
 
 enum {
     PUBLIC_HZ = 1000, PUBLIC_HZ_MAX = 10000,
@@ -388,11 +389,12 @@ int jsprof_listing_add(jsprof *p, const jsprof_listing *listing)
 
 void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)
 {
+    struct jsp_regs_core here = jsp_regs_here();
     if (!t)
         return;
     if (t->counting > JSPROF_CALLS_COUNT)
         jsp_calls_switch(public_thread(t)->calls, t, stack);
-    jsp_sampled_switch(&public_thread(t)->sampled, stack);
+    jsp_resume_switch(&public_thread(t)->sampled, stack, &here);
 }
 
 /* -- Calls ------------------------------------------------------------------ */

@@ -88,6 +88,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     thread_unwinder(t, setup);
     s->empty_id = jsp_arena_synth(setup->arena, "[no VM frame]");
     s->cut_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");
+    s->cut_native_id = jsp_arena_synth(setup->arena, "[C frames cut]");
 }
 
 int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,

@@ -15,6 +15,7 @@ struct merge_all {
     struct merge_run runs[JSP_N_RUNS];
     const struct jsp_rec_native *natives; /* innermost first */
     uint32_t natives_left;
+    uint32_t cut_native; /* the label of a gap in them */
     struct jsp_merged *out;
     uint32_t to; /* frames still to be written, from the outermost down */
 };
@@ -65,6 +66,10 @@ static void merge_put_vm(struct merge_all *all, struct merge_run *run)
 static void merge_put_native(struct merge_all *all)
 {
     const struct jsp_rec_native *frame = &all->natives[--all->natives_left];
+    if (frame->ip == JSP_NATIVE_CUT) {
+        all->out[--all->to] = (struct jsp_merged){ .id = all->cut_native };
+        return;
+    }
     all->out[--all->to] = (struct jsp_merged){ .ip = frame->ip, .native = true,
                                                .leaf = all->natives_left == 0 };
 }
@@ -117,20 +122,31 @@ static uint32_t merge_activations(const struct merge_run *run)
     return n;
 }
 
+static bool merge_is_cut(const struct merge_all *all, uint32_t native)
+{
+    return all->natives[native].ip == JSP_NATIVE_CUT;
+}
+
 /* Walks both from the outside. Where the unwinder saw fewer activations than the VM
- * has, it was the outer ones that it missed; where it saw more, the innermost has
- * just been entered, or is about to be left. */
+ * has, it was those that it left out, or the outer ones, that it missed; where it saw more,
+ * the innermost has just been entered, or is about to be left. */
 static void merge_by_loop(struct merge_all *all, const struct jsp_loops *loops,
                           struct merge_run *run)
 {
     uint32_t loops_left = 0, runs_left = merge_activations(run);
-    for (uint32_t i = 0; i < all->natives_left; i++)
+    bool is_cut = false;
+    for (uint32_t i = 0; i < all->natives_left; i++) {
         loops_left += merge_in_loop(all, loops, i);
-    for (; runs_left > loops_left && run->left; runs_left--)
+        is_cut = is_cut || merge_is_cut(all, i);
+    }
+    for (; !is_cut && runs_left > loops_left && run->left; runs_left--)
         merge_one_activation(all, run);
     while (all->natives_left) {
         bool takes = merge_in_loop(all, loops, all->natives_left - 1);
+        bool took_others = merge_is_cut(all, all->natives_left - 1);
         merge_put_native(all);
+        for (; took_others && runs_left > loops_left && run->left; runs_left--)
+            merge_one_activation(all, run);
         if (takes && run->left)
             merge_one_activation(all, run);
     }
@@ -143,7 +159,8 @@ uint32_t jsp_merge(const struct jsp_record *record, const struct jsp_loops *loop
     const struct jsp_rec_frame *at = record->frames;
     uint32_t n = jsp_record_frames(record) + record->n_native;
     struct merge_all all = { .natives = jsp_record_natives(record),
-                             .natives_left = record->n_native, .out = out, .to = n };
+                             .natives_left = record->n_native,
+                             .cut_native = record->cut_native, .out = out, .to = n };
 
     for (int i = 0; i < JSP_N_RUNS; i++) {
         all.runs[i] = (struct merge_run){ at, record->n[i], merge_begin(at, record->n[i]) };

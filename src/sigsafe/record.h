@@ -24,6 +24,8 @@ struct jsp_rec_frame {
 
 /* In place of an address: compiled code, whose frames the host's walker tells. */
 #define JSP_NATIVE_TOLD UINT64_MAX
+/* The same: frames that there was no room for; the record's cut_native names them. */
+#define JSP_NATIVE_CUT (UINT64_MAX - 1)
 
 struct jsp_rec_native {
     uint64_t ip;  /* return address, but for the innermost frame */
@@ -38,7 +40,7 @@ struct jsp_record {
     uint16_t n[JSP_N_RUNS];
     uint16_t n_native;
     uint16_t stop;    /* why the unwinder ended */
-    uint32_t zero;
+    uint32_t cut_native; /* id of the label for C frames that are not here */
     struct jsp_rec_frame frames[]; /* the runs, one after another; then the natives */
 };
 _Static_assert(sizeof(struct jsp_record) % 8 == 0, "whole words in the ring");

@@ -80,19 +80,6 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
-void jsp_sampled_switch(struct jsp_sampled *self, const jsprof_cstack *stack)
-{
-    struct jsp_memread *mem = &self->unwinder.mem;
-    const struct jsp_vmstack *vm = &self->vm;
-    jsp_sampled_pause(self, 1); /* a sample must not see half of it */
-    self->cstack = stack;
-    mem->low = stack ? (uintptr_t)stack->low : vm->stack_low;
-    mem->high = stack ? (uintptr_t)stack->high : vm->stack_high;
-    if (mem->high == UINTPTR_MAX) /* nobody knows the thread's own */
-        mem->high = mem->low;
-    jsp_sampled_pause(self, -1);
-}
-
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
 {
     /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for

@@ -15,7 +15,6 @@
  *   jsp_sampled_counts    -          yes             yes
  *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_pause     -          yes              -
- *   jsp_sampled_switch    -          yes              -
  *   jsp_sampled_enter     -          yes              -
  *   jsp_sampled_exit      -          yes              -
  *   jsp_sampled_inside    -           -              yes
@@ -27,6 +26,7 @@
 #ifndef JSP_SIGSAFE_SAMPLE_H
 #define JSP_SIGSAFE_SAMPLE_H
 
+#include "levels.h"
 #include "merge.h"
 #include "ring.h"
 #include "tick.h"
@@ -48,6 +48,13 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
 
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
 
+/* Where a C stack was left for another one that it resumed; see resume.h. */
+struct jsp_resumer {
+    const jsprof_cstack *stack; /* NULL: the thread's own */
+    bool known;
+    struct jsp_regs_core at;    /* of the function that called jsprof_stack_switch */
+};
+
 struct jsp_sampled {
     jsprof_thread own; /* first: what the host sees */
 
@@ -55,6 +62,7 @@ struct jsp_sampled {
     struct jsp_sampled *next;  /* other sessions on the same thread */
     volatile uint32_t paused;  /* nesting */
     const jsprof_cstack *volatile cstack; /* borrowed; NULL: on its own stack */
+    struct jsp_resumer resumers[JSP_LEVELS_MAX]; /* by their depth: the thread's own first */
 
     /* Written by whoever arms and disarms, under the session's lock. */
     _Atomic bool armed;
@@ -77,6 +85,7 @@ struct jsp_sampled {
     struct jsp_record *record; /* borrowed, room for max_depth frames of each kind */
     uint32_t empty_id;         /* "[no VM frame]" */
     uint32_t cut_id;           /* "[deeper frames cut]" */
+    uint32_t cut_native_id;    /* "[C frames cut]" */
 
     /* Of jsprof_backtrace. */
     _Atomic bool busy;         /* the owner thread is in it */
@@ -148,8 +157,5 @@ int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
 bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out);
 
 void jsp_sampled_pause(struct jsp_sampled *self, int by);
-
-/* See jsprof_stack_switch. */
-void jsp_sampled_switch(struct jsp_sampled *self, const jsprof_cstack *stack);
 
 #endif

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "levels.h"
-#include "sample.h"
+#include "resume.h"
 
 /* A frame of ours, right inside the innermost of the last run that has any. Where
  * leaves were cut that is where they would be: what is credited with their time is no
@@ -19,20 +19,33 @@ static void stack_append(struct jsp_record *r, uint32_t id)
     r->n[run]++;
 }
 
+enum { STACK_ROOTS = 4 }; /* of a stack with more C frames than there is room for, so much
+                           * of the room goes to the outermost: one in so many */
+
 static void stack_natives(struct jsp_sampled *self, const struct jsp_where *where,
                           const struct jsp_regs_core *here)
 {
-    struct jsp_unwound out = { jsp_record_natives(self->record), self->vm.max_depth, 0 };
+    uint32_t max = self->vm.max_depth;
+    struct jsp_unwound out = { .frames = jsp_record_natives(self->record), .max = max,
+                               .roots = max / STACK_ROOTS };
     /* M1. ORDER: acquire, pairs with the publishing of a map: its tables are whole. */
     const struct jsp_unwind_map *map =
         self->map ? atomic_load_explicit(self->map, memory_order_acquire) : NULL; /* ORDER: M1 */
+    self->record->n_native = 0;
+    if (!map)
+        return;
     self->unwinder.callers = self->vm.walked;
     self->unwinder.n_callers = where->is_paused ? 0 : self->vm.n_callers;
-    if (map && here)
-        self->record->stop = (uint16_t)jsp_unwind_from(&self->unwinder, map, here, &out);
-    else if (map)
-        self->record->stop = (uint16_t)jsp_unwind(&self->unwinder, map, where->ucontext, &out);
+    enum jsp_unwind_stop stop = here ? jsp_unwind_from(&self->unwinder, map, here, &out)
+                                     : jsp_unwind(&self->unwinder, map, where->ucontext, &out);
+    if (self->cstack)
+        stop = jsp_resume_walk(self, map, &out, stop);
+    jsp_unwind_count(&self->unwinder, stop);
+    self->record->stop = (uint16_t)stop;
     self->record->n_native = (uint16_t)out.n;
+    self->record->cut_native = self->cut_native_id;
+    self->record->cut += out.cut;
+    jsp_count(&self->vm.n_cut, out.cut);
 }
 
 void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,

@@ -72,56 +72,110 @@ static inline int unwind_judge(const struct jsp_regs_core *at, const struct jsp_
     return to->pc ? JSP_STEP_ON : JSP_STOP_END;
 }
 
-/* The registers live in a local copy, not behind the pointer that the rare steps get:
- * a store and a load less on the way from one frame to the next. */
-static enum jsp_unwind_stop unwind_walk(struct jsp_unwind_walk *w, struct jsp_unwound *out)
+/* One frame into *frame, and on to its caller. The registers live in the walk's loop, not
+ * behind the pointer that the rare steps get: a store and a load less on the way from one
+ * frame to the next. */
+static inline __attribute__((always_inline)) int unwind_one(struct jsp_unwind_walk *w,
+                                                            struct jsp_regs_core *at,
+                                                            bool *is_exact,
+                                                            struct jsp_rec_native *frame)
 {
     struct jsp_unwinder *u = w->u;
-    struct jsp_regs_core at = w->at, to;
-    bool is_exact = w->is_exact;
-    int stop = JSP_STEP_ON;
-    uint32_t n = 0;
-
-    for (; stop == JSP_STEP_ON && n < out->max; n++) {
-        uint32_t how = unwind_how(u, w->map, at.pc - !is_exact);
-        out->frames[n] = (struct jsp_rec_native){ at.pc, UINTPTR_MAX };
-        if (jsp_how_kind(how) == JSP_HOW_SP || jsp_how_kind(how) == JSP_HOW_FP) {
-            stop = unwind_plain(&u->mem, how, &at, &to);
-            if (stop == JSP_STEP_ON)
-                stop = unwind_judge(&at, &to, how, is_exact);
-            w->regs = NULL;
-            w->is_exact = false;
-            w->cfa = to.sp;
-        } else {
-            w->at = at;
-            w->is_exact = is_exact;
-            stop = jsp_unwind_step(w, how);
-            to = w->at;
-            if (w->is_told)
-                out->frames[n].ip = JSP_NATIVE_TOLD;
-        }
+    struct jsp_regs_core to;
+    uint32_t how = unwind_how(u, w->map, at->pc - !*is_exact);
+    int stop;
+    *frame = (struct jsp_rec_native){ at->pc, UINTPTR_MAX };
+    if (jsp_how_kind(how) == JSP_HOW_SP || jsp_how_kind(how) == JSP_HOW_FP) {
+        stop = unwind_plain(&u->mem, how, at, &to);
         if (stop == JSP_STEP_ON)
-            out->frames[n].cfa = w->cfa;
-        at = to;
-        is_exact = w->is_exact;
+            stop = unwind_judge(at, &to, how, *is_exact);
+        w->regs = NULL;
+        w->is_exact = false;
+        w->cfa = to.sp;
+    } else {
+        w->at = *at;
+        w->is_exact = *is_exact;
+        stop = jsp_unwind_step(w, how);
+        to = w->at;
+        if (w->is_told)
+            frame->ip = JSP_NATIVE_TOLD;
     }
-    out->n = n;
-    return stop == JSP_STEP_ON ? JSP_STOP_FULL : (enum jsp_unwind_stop)stop;
+    if (stop != JSP_STEP_ON)
+        return stop;
+    frame->cfa = w->cfa;
+    *at = to;
+    *is_exact = w->is_exact;
+    return JSP_STEP_ON;
 }
 
-static enum jsp_unwind_stop unwind_begin(struct jsp_unwind_walk *w, struct jsp_unwound *out)
+/* -- More frames than there is room for ------------------------------------------------ */
+
+static void unwind_reverse(struct jsp_rec_native *frames, uint32_t n)
+{
+    for (uint32_t i = 0; i < n / 2; i++) {
+        struct jsp_rec_native other = frames[i];
+        frames[i] = frames[n - 1 - i];
+        frames[n - 1 - i] = other;
+    }
+}
+
+/* The list is full and the stack goes on: its end becomes a ring of the outermost frames.
+ * Too far away, the innermost stay alone. */
+static enum jsp_unwind_stop unwind_beyond(struct jsp_unwind_walk *w, struct jsp_unwound *out)
+{
+    uint32_t room = out->roots - 1, n = 0;
+    struct jsp_rec_native *gap = out->frames + out->max - out->roots, *ring = gap + 1;
+    struct jsp_regs_core at = w->at;
+    bool is_exact = w->is_exact;
+    uint64_t cfa = 0;
+    int stop = JSP_STEP_ON;
+
+    for (; stop == JSP_STEP_ON && n < JSP_UNWIND_BEYOND; n++) {
+        cfa = ring[n % room].cfa;
+        stop = unwind_one(w, &at, &is_exact, &ring[n % room]);
+    }
+    out->cut = n + 1;
+    gap->ip = JSP_NATIVE_CUT;
+    if (stop == JSP_STEP_ON) {
+        out->cut += room;
+        gap->cfa = UINTPTR_MAX;
+        out->n = out->max - room;
+        return JSP_STOP_FULL;
+    }
+    gap->cfa = cfa;
+    unwind_reverse(ring, n % room);
+    unwind_reverse(ring + n % room, room - n % room);
+    unwind_reverse(ring, room);
+    return (enum jsp_unwind_stop)stop;
+}
+
+static enum jsp_unwind_stop unwind_walk(struct jsp_unwind_walk *w, struct jsp_unwound *out)
+{
+    struct jsp_regs_core at = w->at;
+    bool is_exact = w->is_exact;
+    int stop = JSP_STEP_ON;
+    uint32_t n = out->n;
+
+    for (; stop == JSP_STEP_ON && n < out->max; n++)
+        stop = unwind_one(w, &at, &is_exact, &out->frames[n]);
+    w->at = at;
+    out->n = n;
+    if (stop != JSP_STEP_ON)
+        return (enum jsp_unwind_stop)stop;
+    return out->roots > 1 && !out->cut ? unwind_beyond(w, out) : JSP_STOP_FULL;
+}
+
+/* -- Where walks begin ------------------------------------------------------------------- */
+
+static void unwind_begin(struct jsp_unwind_walk *w)
 {
     struct jsp_unwinder *u = w->u;
     if (u->generation != w->map->generation) {
         memset(u->cache, 0, sizeof u->cache);
         u->generation = w->map->generation;
     }
-    w->is_exact = true;
     w->crossings = UNWIND_CROSSINGS;
     jsp_memread_begin(&u->mem, w->at.sp);
-    enum jsp_unwind_stop stop = unwind_walk(w, out);
-    jsp_count(&u->stops[stop], 1);
-    return stop;
 }
 
 enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
@@ -129,14 +183,42 @@ enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_
 {
     const struct jsp_regs *regs = jsp_regs_of(ucontext);
     struct jsp_unwind_walk walk = { .u = u, .map = map, .at = jsp_regs_core(regs),
-                                    .regs = regs };
-    return unwind_begin(&walk, out);
+                                    .regs = regs, .is_exact = true };
+    unwind_begin(&walk);
+    return unwind_walk(&walk, out);
 }
 
 enum jsp_unwind_stop jsp_unwind_from(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
                                      const struct jsp_regs_core *here,
                                      struct jsp_unwound *out)
 {
-    struct jsp_unwind_walk walk = { .u = u, .map = map, .at = *here };
-    return unwind_begin(&walk, out);
+    struct jsp_unwind_walk walk = { .u = u, .map = map, .at = *here, .is_exact = true };
+    unwind_begin(&walk);
+    return unwind_walk(&walk, out);
+}
+
+enum jsp_unwind_stop jsp_unwind_on(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
+                                   const struct jsp_regs_core *caller,
+                                   struct jsp_unwound *out)
+{
+    struct jsp_unwind_walk walk = { .u = u, .map = map, .at = *caller };
+    unwind_begin(&walk);
+    return unwind_walk(&walk, out);
+}
+
+bool jsp_unwind_caller(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
+                       const struct jsp_regs_core *here, struct jsp_regs_core *caller)
+{
+    struct jsp_rec_native one;
+    struct jsp_unwound out = { .frames = &one, .max = 1 };
+    struct jsp_unwind_walk walk = { .u = u, .map = map, .at = *here, .is_exact = true };
+    unwind_begin(&walk);
+    bool found = unwind_walk(&walk, &out) == JSP_STOP_FULL;
+    *caller = walk.at;
+    return found;
+}
+
+void jsp_unwind_count(struct jsp_unwinder *u, enum jsp_unwind_stop stop)
+{
+    jsp_count(&u->stops[stop], 1);
 }

@@ -11,6 +11,9 @@
  *   jsp_unwinder_init          -                  yes
  *   jsp_unwind                yes                 yes
  *   jsp_unwind_from           yes                 yes
+ *   jsp_unwind_on             yes                 yes
+ *   jsp_unwind_caller         yes                 yes
+ *   jsp_unwind_count          yes                 yes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,11 +54,17 @@ struct jsp_unwinder {
     } cache[JSP_UNWIND_CACHED];
 };
 
-/* Where the frames go. */
+enum { JSP_UNWIND_BEYOND = 4096 }; /* frames past a full list that are looked at */
+
+/* Where the frames go. Of a stack that has more of them, the innermost are kept, and
+ * the outermost if they are asked for and not too far away: a frame JSP_NATIVE_CUT stands
+ * for what was between. Where they are too far, or not asked for, the walk ends FULL. */
 struct jsp_unwound {
     struct jsp_rec_native *frames; /* innermost first */
     uint32_t max;
-    uint32_t n;                    /* written */
+    uint32_t n;                    /* written; from here on they are written */
+    uint32_t roots;                /* so many are for the outermost ones; < max */
+    uint32_t cut;                  /* out: left out in the middle */
 };
 
 /* The thread's stack is [low, high), both 0 where nobody knows: see memread.h. */
@@ -65,6 +74,18 @@ void jsp_unwinder_init(struct jsp_unwinder *u, uintptr_t low, uintptr_t high, pi
  * where its end is not known, its CFA is UINTPTR_MAX. */
 enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
                                 const void *ucontext, struct jsp_unwound *out);
+
+/* Count how a walk ended: who calls it knows when it has. */
+void jsp_unwind_count(struct jsp_unwinder *u, enum jsp_unwind_stop stop);
+
+/* The registers of who called the function that took `here`. False: can not be told. */
+bool jsp_unwind_caller(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
+                       const struct jsp_regs_core *here, struct jsp_regs_core *caller);
+
+/* Walk on, from a frame that called: its registers as it will find them again. */
+enum jsp_unwind_stop jsp_unwind_on(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
+                                   const struct jsp_regs_core *caller,
+                                   struct jsp_unwound *out);
 
 /* Walk from registers that the caller took itself: see jsp_regs_here. */
 enum jsp_unwind_stop jsp_unwind_from(struct jsp_unwinder *u, const struct jsp_unwind_map *map,

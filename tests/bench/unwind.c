@@ -36,7 +36,7 @@ static __attribute__((noinline)) int unwind_walk(enum unwind_who who)
         return unwind_theirs(addresses, UNWIND_DEPTH);
     if (who == UNWIND_GLIBC)
         return backtrace(addresses, UNWIND_DEPTH);
-    struct jsp_unwound out = { frames, UNWIND_DEPTH, 0 };
+    struct jsp_unwound out = { .frames = frames, .max = UNWIND_DEPTH };
     struct jsp_regs_core here = jsp_regs_here();
     jsp_unwind_from(&unwind_ours, jsp_objects_map(&unwind_objects), &here, &out);
     return (int)out.n;
@@ -127,7 +127,7 @@ static void unwind_give_up(void)
     bench_need(munmap((void *)(uintptr_t)unwind_memory, UNWIND_COLD_BYTES) == 0, "munmap");
     bad.sp = bad.fp;
     for (int round = 0; round < bench_rounds(301); round++) {
-        struct jsp_unwound out = { frames, UNWIND_DEPTH, 0 };
+        struct jsp_unwound out = { .frames = frames, .max = UNWIND_DEPTH };
         double begin = bench_ns(CLOCK_MONOTONIC);
         enum jsp_unwind_stop stop = jsp_unwind_from(
             &unwind_ours, jsp_objects_map(&unwind_objects), &bad, &out);

@@ -28,7 +28,7 @@ static void walk(const struct jsp_unwind_object *object)
     for (uint32_t i = 0; i < object->n_rows && i < 16; i++) {
         struct jsp_regs_core at = { object->start + object->rows[i].start, (uintptr_t)stack,
                                     (uintptr_t)&stack[6], (uintptr_t)&stack[9] };
-        struct jsp_unwound out = { frames, MOST, 0 };
+        struct jsp_unwound out = { .frames = frames, .max = MOST };
         if (jsp_unwind_from(&unwinder, &map, &at, &out) >= JSP_N_STOPS || out.n > MOST)
             abort();
     }

@@ -9,7 +9,7 @@
 
 enum { BURN_MS = 80, LOAD_MS = 1200, AFTER_MS = 300, CYCLE_MS = 900 };
 /* A sanitizer's own stack of calls is not that deep. */
-enum { DEPTH = HOST_SANITIZED ? 20000 : 100000 };
+enum { DEPTH = HOST_SANITIZED ? 20000 : 100000, MIDDLE = 3000, KEPT = 512, ROOTS = 128 };
 enum { SMALL_STACK = 1 << 16, SMALL_LEFT = HOST_SANITIZED ? 40000 : 16000 };
 
 STACK_DECLARE(program);
@@ -47,24 +47,28 @@ static STACK_PLACED(program) void program(void (*work)(void))
 static struct seen {
     uint64_t since;
     uint64_t n, n_program, n_vm, n_vm_first, n_native, n_deepest;
+    uint64_t n_both; /* the outermost C frame, then the gap, in samples that have one */
 } seen;
 
 static void look(const struct stack *stack, void *arg)
 {
     uint32_t n_recurse = 0;
-    bool has_program = false, has_vm = false;
+    bool is_both = false, has_program = false, has_vm = false;
     (void)arg;
     if (stack->time_ns < seen.since)
         return;
     for (uint32_t i = 0; i < stack->n; i++) {
         has_program = has_program || strcmp(stack->names[i], "program") == 0;
         n_recurse += strcmp(stack->names[i], "recurse") == 0;
+        is_both = is_both || (has_program && n_recurse > 100 &&
+                              strcmp(stack->names[i], "[C frames cut]") == 0);
         has_vm = has_vm || strcmp(stack->names[i], "vm") == 0;
         seen.n_native += strcmp(stack->names[i], "vm") != 0;
     }
     seen.n++;
     seen.n_program += has_program;
     seen.n_vm += has_vm;
+    seen.n_both += is_both;
     seen.n_vm_first += strcmp(stack->names[0], "vm") == 0;
     seen.n_deepest = n_recurse > seen.n_deepest ? n_recurse : seen.n_deepest;
 }
@@ -208,9 +212,11 @@ static STACK_PLACED(recurse) uint32_t recurse(uint32_t left)
     return sum;
 }
 
+static uint32_t depth = DEPTH;
+
 static void recurse_down(void)
 {
-    recurse(DEPTH);
+    recurse(depth);
 }
 
 static void *on_small_stack(void *arg)
@@ -267,9 +273,24 @@ TEST(recursion_of_100000_c_frames_keeps_its_leaves_and_says_so)
            (unsigned long long)h.stats.stop_full, (unsigned long long)seen.n);
     if (HOST_LATE)
         return;
-    CHECK(seen.n_deepest > 500 && seen.n_deepest <= 512);
+    CHECK(seen.n_deepest >= KEPT - ROOTS - 2 && seen.n_deepest <= KEPT);
     CHECK(h.stats.stop_full * 10 > seen.n * 8);
     CHECK(seen.n_vm_first * 10 > seen.n * 8);
+}
+
+/* program and some of recurse, then what is left out, then the innermost of recurse. */
+TEST(recursion_of_3000_c_frames_keeps_its_roots_and_its_leaves)
+{
+    depth = MIDDLE;
+    CHECK_EQ(run_on_stack(recurse_deep, 512 << 20), 0);
+    depth = DEPTH;
+    printf("# %llu of %llu with both ends\n", (unsigned long long)seen.n_both,
+           (unsigned long long)seen.n);
+    if (HOST_LATE)
+        return;
+    CHECK(seen.n_both * 10 > seen.n * 8);
+    CHECK(h.stats.stop_full * 10 < seen.n);
+    CHECK(h.stats.frames_cut > seen.n_both * (MIDDLE - KEPT));
 }
 
 TEST(session_without_native_frames_has_vm_frames_only)
@@ -390,6 +411,7 @@ int main(void)
     RUN(objects_closed_under_10_khz_of_samples_do_no_harm);
     RUN(stack_of_64_kib_with_a_guard_page_right_below_is_walked);
     RUN(recursion_of_100000_c_frames_keeps_its_leaves_and_says_so);
+    RUN(recursion_of_3000_c_frames_keeps_its_roots_and_its_leaves);
     RUN(session_without_native_frames_has_vm_frames_only);
     RUN(smashed_stack_gives_short_samples_and_no_crash);
     RUN(frame_pointer_with_something_else_in_it_misleads_nobody);

@@ -28,7 +28,7 @@ static _Atomic unsigned long walks, frames_seen, maps;
 static void on_signal(int sig)
 {
     struct jsp_rec_native frames[MOST];
-    struct jsp_unwound out = { frames, MOST, 0 };
+    struct jsp_unwound out = { .frames = frames, .max = MOST };
     struct jsp_regs_core here = jsp_regs_here();
     (void)sig;
     atomic_fetch_add(&inside, 1);

@@ -198,6 +198,51 @@ TEST(cut_leaves_leave_their_mark_innermost)
     check_order(&no_loops);
 }
 
+/* What was between the innermost and the outermost C frames. */
+TEST(c_frames_that_were_left_out_are_one_with_a_name)
+{
+    begin();
+    native(NATIVE + 1, UINTPTR_MAX);
+    vm(JSP_RUN_LINKS, 900, 0);
+    native(NATIVE + 2, 850);
+    truth[n_truth] = n_truth + 1; /* stands for those from 800 down to 600 */
+    stack.natives[stack.n_natives++] = (struct jsp_rec_native){ JSP_NATIVE_CUT, 800 };
+    n_truth++;
+    vm(JSP_RUN_LINKS, 750, 0);
+    vm(JSP_RUN_LINKS, 650, 0);
+    native(NATIVE + 3, 600);
+    pack();
+    record->cut_native = 3 + 1;
+    CHECK_EQ(jsp_merge(record, &no_loops, merged), n_truth);
+    CHECK(!merged[3].native);
+    CHECK_EQ(merged[3].id, 4);
+    CHECK_EQ(merged[2].id, 5);
+    CHECK_EQ(merged[4].ip, NATIVE + 2);
+    CHECK_EQ(merged[0].ip, NATIVE + 3);
+}
+
+/* Two activations were seen outside of what was left out, one inside, two in it. */
+TEST(activations_that_were_left_out_stand_where_they_were)
+{
+    begin();
+    activation(2);
+    activation(1);
+    uint32_t gap = n_truth;
+    stack.natives[stack.n_natives++] = (struct jsp_rec_native){ JSP_NATIVE_CUT, 8 };
+    n_truth++;
+    for (uint32_t i = 0; i < 4; i++)
+        vm(JSP_RUN_HOST, 0, i % 2 == 0);
+    activation(3);
+    pack();
+    record->cut_native = 99;
+    CHECK_EQ(jsp_merge(record, &loops, merged), n_truth);
+    CHECK_EQ(merged[n_truth - 1 - gap].id, 99);
+    for (uint32_t i = 0; i < n_truth; i++)
+        if (i != gap)
+            CHECK_EQ(merged[n_truth - 1 - i].native ? merged[n_truth - 1 - i].ip
+                                                    : merged[n_truth - 1 - i].id, truth[i]);
+}
+
 TEST(only_native_frames_stay_as_they_are)
 {
     begin();
@@ -267,6 +312,8 @@ int main(void)
     RUN(each_native_activation_of_a_loop_takes_one_run_of_frames);
     RUN(call_at_the_very_end_of_a_loop_is_inside_of_it);
     RUN(cut_leaves_leave_their_mark_innermost);
+    RUN(c_frames_that_were_left_out_are_one_with_a_name);
+    RUN(activations_that_were_left_out_stand_where_they_were);
     RUN(only_native_frames_stay_as_they_are);
     RUN(only_vm_frames_are_ordered_by_address);
     RUN(frames_without_any_address_stand_inside_of_what_has_one);

@@ -35,7 +35,7 @@ static void stack_of_self(uintptr_t *low, uintptr_t *high)
 
 static enum jsp_unwind_stop walk_from(const struct jsp_regs_core *at)
 {
-    out = (struct jsp_unwound){ frames, MOST, 0 };
+    out = (struct jsp_unwound){ .frames = frames, .max = MOST };
     return jsp_unwind_from(&unwinder, jsp_objects_map(&objects), at, &out);
 }
 
@@ -86,18 +86,94 @@ TEST(a_full_list_keeps_the_innermost)
     struct jsp_regs_core here = jsp_regs_here();
     walk_from(&here);
     uint32_t n = out.n;
-    out = (struct jsp_unwound){ frames, 2, 0 };
+    out = (struct jsp_unwound){ .frames = frames, .max = 2 };
     CHECK_EQ(jsp_unwind_from(&unwinder, jsp_objects_map(&objects), &here, &out), JSP_STOP_FULL);
     CHECK_EQ(out.n, 2);
     CHECK(n > 2);
     CHECK_EQ(frames[0].ip, here.pc);
 }
 
+/* For every size of list and of its end: the innermost, the outermost and one between, in
+ * whose place the rest was. */
+static uint64_t roots_there; /* frames of this walk */
+
+static int check_roots(int depth)
+{
+    static struct jsp_rec_native part[MOST];
+    if (depth) {
+        int below = deep_again(depth - 1);
+        return below + depth;
+    }
+    struct jsp_regs_core here = jsp_regs_here();
+    walk_from(&here);
+    uint32_t n = out.n, bad = 0;
+    for (uint32_t max = 4; max <= n + 1; max++) {
+        for (uint32_t roots = 2; roots < max; roots++) {
+            struct jsp_unwound to = { .frames = part, .max = max, .roots = roots };
+            enum jsp_unwind_stop stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects),
+                                                        &here, &to);
+            uint32_t gap = n > max ? max - roots : max, after = n - (max - gap - 1);
+            bad += stop != JSP_STOP_END || to.n != (n > max ? max : n);
+            bad += to.cut != (n > max ? n - max + 1 : 0);
+            for (uint32_t i = 0; i < to.n && i < gap; i++)
+                bad += part[i].ip != frames[i].ip || part[i].cfa != frames[i].cfa;
+            for (uint32_t i = gap + 1; i < to.n; i++)
+                bad += part[i].ip != frames[after + i - gap - 1].ip ||
+                       part[i].cfa != frames[after + i - gap - 1].cfa;
+            if (n > max)
+                bad += part[gap].ip != JSP_NATIVE_CUT || part[gap].cfa != frames[after - 1].cfa;
+        }
+    }
+    roots_there = n;
+    return (int)bad;
+}
+
+TEST(a_full_list_keeps_the_outermost_too_where_it_is_asked_to)
+{
+    deep_again = check_roots;
+    CHECK_EQ(check_roots(12), 12 * 13 / 2);
+    CHECK(roots_there > 14 || !is_end(JSP_STOP_NO_TABLE));
+    deep_again = deep;
+}
+
+static struct {
+    struct jsp_unwound out;
+    enum jsp_unwind_stop stop;
+} far;
+
+static int go_far(int depth)
+{
+    static struct jsp_rec_native part[MOST];
+    if (depth) {
+        int below = deep_again(depth - 1);
+        return below + depth;
+    }
+    struct jsp_regs_core here = jsp_regs_here();
+    far.out = (struct jsp_unwound){ .frames = part, .max = 20, .roots = 5 };
+    far.stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects), &here, &far.out);
+    return 0;
+}
+
+TEST(outermost_frames_that_are_too_far_away_are_not_looked_for)
+{
+    deep_again = go_far;
+    go_far(3000);
+    CHECK_EQ(far.stop, JSP_STOP_END);
+    CHECK_EQ(far.out.n, 20);
+    CHECK(far.out.cut > 2900);
+    go_far(3 * JSP_UNWIND_BEYOND);
+    CHECK_EQ(far.stop, JSP_STOP_FULL);
+    CHECK_EQ(far.out.n, 16);
+    CHECK_EQ(far.out.frames[15].ip, JSP_NATIVE_CUT);
+    CHECK_EQ(far.out.cut, JSP_UNWIND_BEYOND + 5);
+    deep_again = deep;
+}
+
 TEST(a_stack_of_unknown_bounds_is_read_through_the_kernel)
 {
     struct jsp_unwinder *other = malloc(sizeof *other);
     struct jsp_rec_native again[MOST];
-    struct jsp_unwound to = { again, MOST, 0 };
+    struct jsp_unwound to = { .frames = again, .max = MOST };
     struct jsp_regs_core here = jsp_regs_here();
     CHECK(is_end(walk_from(&here)));
     jsp_unwinder_init(other, 0, 0, getpid());
@@ -116,7 +192,7 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
     (void)sig;
     (void)info;
     memcpy(&interrupted, ucontext, sizeof interrupted);
-    out = (struct jsp_unwound){ frames, MOST, 0 };
+    out = (struct jsp_unwound){ .frames = frames, .max = MOST };
     struct jsp_regs_core here = jsp_regs_here();
     deep_stop = walk_from(&here);
 }
@@ -220,7 +296,7 @@ static enum jsp_unwind_stop walk_by(uint32_t first, uint32_t second,
     map = (struct jsp_unwind_map){ map.generation + 1000, 1, starts, &object };
     const struct jsp_regs_core at = { .pc = CODE + SECOND, .sp = (uintptr_t)stack,
                                       .fp = (uintptr_t)stack };
-    out = (struct jsp_unwound){ frames, MOST, 0 };
+    out = (struct jsp_unwound){ .frames = frames, .max = MOST };
     return jsp_unwind_from(&unwinder, &map, &at, &out);
 }
 
@@ -259,11 +335,11 @@ static void *run_small(void *arg)
     stack_of_self(&low, &high);
     jsp_unwinder_init(u, low, high, getpid());
     struct jsp_regs_core here = jsp_regs_here();
-    out = (struct jsp_unwound){ frames, MOST, 0 };
+    out = (struct jsp_unwound){ .frames = frames, .max = MOST };
     deep_stop = jsp_unwind_from(u, jsp_objects_map(&objects), &here, &out);
     here.sp = low; /* the frame below would be in the guard page */
     here.fp = low - 64;
-    struct jsp_unwound to = { frames + 64, MOST - 64, 0 };
+    struct jsp_unwound to = { .frames = frames + 64, .max = MOST - 64 };
     jsp_unwind_from(u, jsp_objects_map(&objects), &here, &to);
     return arg;
 }
@@ -360,6 +436,8 @@ int main(void)
     jsp_unwinder_init(&unwinder, low, high, getpid());
     RUN(every_caller_is_in_the_list_and_further_up);
     RUN(a_full_list_keeps_the_innermost);
+    RUN(a_full_list_keeps_the_outermost_too_where_it_is_asked_to);
+    RUN(outermost_frames_that_are_too_far_away_are_not_looked_for);
     RUN(a_stack_of_unknown_bounds_is_read_through_the_kernel);
     RUN(a_signal_handler_is_left_through_its_trampoline);
     RUN(garbage_for_registers_stops_with_a_reason);

@@ -117,10 +117,11 @@ static void shim_sample(int sig, siginfo_t *info, void *ucontext)
         bool is_main = syscall(SYS_gettid) == shim.pid;
         shim.unwinder.mem.low = is_main ? shim.low : 0;
         shim.unwinder.mem.high = is_main ? shim.high : 0;
-        struct jsp_unwound out = { shim.ours.frames, DEPTH, 0 };
+        struct jsp_unwound out = { .frames = shim.ours.frames, .max = DEPTH };
         uint64_t t0 = shim_now();
         shim.ours.end = (int)jsp_unwind(&shim.unwinder, jsp_objects_map(&shim.objects),
                                         ucontext, &out);
+        jsp_unwind_count(&shim.unwinder, (enum jsp_unwind_stop)shim.ours.end);
         shim.ours.n = out.n;
         uint64_t t1 = shim_now();
         shim_theirs(ucontext, &shim.theirs);

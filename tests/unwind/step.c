@@ -145,7 +145,7 @@ static int step_all(pid_t child, struct jsp_objects *objects)
         truth_follow(&truth, child, &before, &now);
         before = now;
         context_of(&uc, &now);
-        struct jsp_unwound out = { frames, MOST, 0 };
+        struct jsp_unwound out = { .frames = frames, .max = MOST };
         jsp_unwind(&unwinder, jsp_objects_map(objects), &uc, &out);
         steps++;
         depth += truth.n;
