@@ -30,6 +30,7 @@ static const struct account_field account_session[] = {
     SESSION(labels_lost),
     SESSION(labels_cut),
     SESSION(marks_lost),
+    SESSION(addresses_missed),
     SESSION(write_error),
     { NULL, 0, 0 },
 };

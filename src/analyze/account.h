@@ -20,6 +20,7 @@ struct jsp_account_session {
     char state[16]; /* "running", "stopped", "final" */
     char clock[16]; /* "cpu", "wall" */
     uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut, marks_lost;
+    uint64_t addresses_missed;
     int64_t write_error;
 };
 

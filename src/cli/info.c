@@ -169,6 +169,31 @@ static void info_stops(const struct cli_capture *c)
     putchar('\n');
 }
 
+/* Names that are not in the file. */
+static void info_names(const struct cli_capture *c)
+{
+    const struct jsp_account_session *s = &c->profile.account.session;
+    const struct {
+        uint64_t n;
+        const char *what;
+    } causes[] = {
+        { s->labels_lost, "frames without a name, the table was full" },
+        { s->labels_cut, "names cut" },
+        { s->addresses_missed, "C addresses without a name, too many different ones" },
+    };
+    char n[CLI_NUMBER];
+    int shown = 0;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        if (!causes[i].n)
+            continue;
+        if (!shown)
+            info_label(&c->style, "names");
+        printf("%s%s %s", shown++ ? ", " : "", cli_count(n, causes[i].n), causes[i].what);
+    }
+    if (shown)
+        putchar('\n');
+}
+
 static void info_print(const struct cli_capture *c)
 {
     char size[CLI_NUMBER];
@@ -182,6 +207,7 @@ static void info_print(const struct cli_capture *c)
     info_clock(c);
     info_samples(c);
     info_stops(c);
+    info_names(c);
     info_label(&c->style, "file");
     printf("%s bytes, %s-endian\n", cli_count(size, c->read.size),
            (c->read.bytes[5] & 1) ? "little" : "big");

@@ -26,7 +26,7 @@ static uint64_t drain_head(const struct jsp_thread *t)
 static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
     struct jsp_counts now;
-    struct jsp_output_from from = { t->id, t->tid };
+    struct jsp_output_from from = { t->tally, t->tid };
 
     if (jsp_sampled_busy(&t->sampled))
         p->quiet = false;
@@ -50,7 +50,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
 static void drain_tell_thread(struct jsprof *p, struct jsp_thread *t)
 {
     char line[JSP_LOSSES_LINE];
-    size_t n = jsp_losses_thread(line, t, &p->output.tallies[t->id]);
+    size_t n = jsp_losses_thread(line, t, jsp_tallies_of(&p->output.tallies, t->tally));
     if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0)
         t->told = t->counts;
 }
@@ -60,6 +60,7 @@ static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 {
     drain_tell_thread(p, t);
     jsp_counts_add(&p->gone, &t->counts);
+    jsp_tallies_leave(&p->output.tallies, t->tally);
     t->listed = false;
     p->stuck = p->stuck || t->stuck;
     jsp_thread_release(t);
@@ -102,6 +103,7 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
         .n_samples = p->output.n_samples, .labels_cut = p->gone.labels_cut,
         .write_error = p->output.writer.error, .arena = &p->arena,
         .marks_lost = jsp_marks_lost(&p->marks),
+        .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),
     };
     jsp_output_side(&p->output);
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
@@ -115,6 +117,7 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
 
 void jsp_drain_sync(struct jsprof *p, int flushed)
 {
+    jsp_output_settle(&p->output);
     p->flush_error = flushed;
     p->write_error = p->output.writer.error;
     p->unwritten = 0;

@@ -29,11 +29,12 @@ size_t jsp_losses_session(char *to, const struct jsp_losses_session *s)
     int n = snprintf(to, JSP_LOSSES_LINE,
                      "session state=%s time=%" PRIu64 " hz=%u clock=%s samples=%" PRIu64
                      " labels=%" PRIu64 " label_bytes=%" PRIu64 " labels_lost=%" PRIu64
-                     " labels_cut=%" PRIu64 " marks_lost=%" PRIu64 " write_error=%d\n",
+                     " labels_cut=%" PRIu64 " marks_lost=%" PRIu64 " addresses_missed=%" PRIu64
+                     " write_error=%d\n",
                      s->state, jsp_now_ns(CLOCK_MONOTONIC), (unsigned)s->hz,
                      s->wall ? "wall" : "cpu", s->n_samples, jsp_counted(&s->arena->n_labels),
                      jsp_counted(&s->arena->used), jsp_counted(&s->arena->n_lost),
-                     s->labels_cut, s->marks_lost, -s->write_error);
+                     s->labels_cut, s->marks_lost, s->addresses_missed, -s->write_error);
     return n > 0 ? (size_t)n : 0;
 }
 

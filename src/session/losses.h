@@ -18,6 +18,7 @@ struct jsp_losses_session {
     uint64_t n_samples;
     uint64_t labels_cut;
     uint64_t marks_lost;
+    uint64_t addresses_missed;
     int write_error;
     const struct jsp_arena *arena;
 };

@@ -22,12 +22,11 @@ static void output_free(struct jsp_output *out)
     jsp_natives_close(&out->natives);
     free(out->known);
     free(out->pending);
-    free(out->tallies);
+    jsp_tallies_free(&out->tallies);
     free(out->frames.loops.at);
     jsp_listings_free(&out->listings);
     out->known = NULL;
     out->pending = NULL;
-    out->tallies = NULL;
     out->frames.loops.at = NULL;
 }
 
@@ -46,20 +45,6 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     if (err)
         output_free(out);
     return err;
-}
-
-int jsp_output_thread(struct jsp_output *out, uint32_t id)
-{
-    if (id < out->n_tallies)
-        return 0;
-    uint32_t n = id < 8 ? 16 : id * 2;
-    struct jsp_tally *more = realloc(out->tallies, n * sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    memset(more + out->n_tallies, 0, (n - out->n_tallies) * sizeof *more);
-    out->tallies = more;
-    out->n_tallies = n;
-    return 0;
 }
 
 static uint64_t output_address(const struct jsp_output *out, uint32_t id)
@@ -176,18 +161,16 @@ static int output_sample(struct jsp_output *out, const struct jsp_record *record
 void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
                        struct jsp_output_from from)
 {
-    struct jsp_tally *tally = &out->tallies[from.thread];
     if (output_sample(out, record, from.tid) != 0) {
-        tally->lost += record->weight;
+        jsp_tallies_lose(&out->tallies, from.tally, record->weight);
         if (!out->writer.error) /* a pipe that is too slow is an error now */
             out->writer.error = -EAGAIN;
         return;
     }
     out->n_samples++;
-    tally->samples++;
-    tally->kept += record->weight;
+    jsp_tallies_append(&out->tallies, from.tally, record->weight);
     out->pending[out->n_pending++] =
-        (struct jsp_pending){ out->writer.appended, from.thread, record->weight };
+        (struct jsp_pending){ out->writer.appended, from.tally, record->weight };
 }
 
 bool jsp_output_is_full(const struct jsp_output *out)
@@ -217,29 +200,24 @@ void jsp_output_side(struct jsp_output *out)
     jsp_pcs_write(&out->pcs, &out->writer);
 }
 
-/* Forget the pending samples whose bytes are in the file. */
-static void output_settle(struct jsp_output *out)
+void jsp_output_settle(struct jsp_output *out)
 {
     uint64_t written = out->writer.appended - out->writer.used;
     uint32_t gone = 0;
     while (gone < out->n_pending && out->pending[gone].end <= written)
-        gone++;
+        jsp_tallies_settle(&out->tallies, out->pending[gone++].tally);
     out->n_pending -= gone;
     memmove(out->pending, out->pending + gone, out->n_pending * sizeof *out->pending);
 }
 
 int jsp_output_flush(struct jsp_output *out)
 {
-    int err = jsp_writer_flush(&out->writer);
-    output_settle(out);
-    return err;
+    return jsp_writer_flush(&out->writer);
 }
 
 int jsp_output_flush_patiently(struct jsp_output *out)
 {
-    int err = jsp_writer_flush_patiently(&out->writer);
-    output_settle(out);
-    return err;
+    return jsp_writer_flush_patiently(&out->writer);
 }
 
 void jsp_output_give_up(struct jsp_output *out, int err)
@@ -249,12 +227,8 @@ void jsp_output_give_up(struct jsp_output *out, int err)
     jsp_writer_drop(&out->writer); /* or they might reach the file all the same */
     while (begun < out->n_pending && out->pending[begun].end <= out->writer.appended)
         begun++;
-    for (uint32_t i = begun; i < out->n_pending; i++) {
-        struct jsp_tally *tally = &out->tallies[out->pending[i].thread];
-        tally->samples--;
-        tally->kept -= out->pending[i].weight;
-        tally->lost += out->pending[i].weight;
-    }
+    for (uint32_t i = begun; i < out->n_pending; i++)
+        jsp_tallies_give_up(&out->tallies, out->pending[i].tally, out->pending[i].weight);
     out->n_samples -= out->n_pending - begun;
     out->n_pending = begun;
     out->block_count = 0; /* it is of those samples */

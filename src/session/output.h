@@ -15,22 +15,16 @@
 #include "listing.h"
 #include "natives.h"
 #include "sigsafe/arena.h"
+#include "tally.h"
 
 enum {
     JSP_OUTPUT_BLOCK = 1 << 15,   /* bytes of jsprof/samples before they become a chunk */
 };
 
-/* What became of one thread's samples. Index: jsp_thread.id. */
-struct jsp_tally {
-    uint64_t kept;    /* weights of the samples in the file */
-    uint64_t samples;
-    uint64_t lost;    /* weights that the file could not take */
-};
-
 /* A sample that waits in the writer's buffer. */
 struct jsp_pending {
     uint64_t end; /* in bytes of the capture */
-    uint32_t thread;
+    uint32_t tally;
     uint32_t weight;
 };
 
@@ -42,8 +36,7 @@ struct jsp_output {
     struct jsp_listings listings;
     struct jsp_pcs pcs;
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
-    struct jsp_tally *tallies;     /* owned */
-    uint32_t n_tallies;
+    struct jsp_tallies tallies;
     struct jsp_pending *pending;   /* owned */
     uint32_t n_pending;
     uint64_t n_samples;            /* SAMPLE frames appended */
@@ -61,11 +54,8 @@ struct jsp_output {
 /* Over zeroed memory: begin the file on `fd`, which is then owned. -ENOMEM, ... */
 int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena);
 
-/* A tally for this thread. -ENOMEM. */
-int jsp_output_thread(struct jsp_output *out, uint32_t id);
-
 struct jsp_output_from {
-    uint32_t thread; /* index of the tally */
+    uint32_t tally;
     int32_t tid;
 };
 
@@ -84,6 +74,10 @@ int jsp_output_flush(struct jsp_output *out);
 
 /* The same, but a slow pipe is given some time. */
 int jsp_output_flush_patiently(struct jsp_output *out);
+
+/* After a flush, with the session's lock again: the samples that are in the file wait no
+ * more. */
+void jsp_output_settle(struct jsp_output *out);
 
 /* What waits now will not be written, for this reason: give it back to `lost`. */
 void jsp_output_give_up(struct jsp_output *out, int err);

@@ -354,11 +354,16 @@ int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out)
 static int session_attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
 {
     struct jsp_thread *t;
-    int err = jsp_output_thread(&p->output, p->n_ids);
-    if (!err)
-        err = jsp_thread_create(&t, &p->setup, p->n_ids, name);
+    uint32_t tally;
+    int err = jsp_tallies_take(&p->output.tallies, &tally);
     if (err)
         return err;
+    err = jsp_thread_create(&t, &p->setup, p->n_ids, name);
+    if (err) {
+        jsp_tallies_leave(&p->output.tallies, tally);
+        return err;
+    }
+    t->tally = tally;
     jsp_sampled_link(&t->sampled);
     err = jsp_calls_attach(&p->calls, t);
     if (!err && p->running)
@@ -369,6 +374,7 @@ static int session_attach_locked(struct jsprof *p, const char *name, struct jsp_
         t->owned = false;
         t->listed = false;
         jsp_thread_release(t);
+        jsp_tallies_leave(&p->output.tallies, tally);
         return err;
     }
     p->n_ids++;

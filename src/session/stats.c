@@ -44,11 +44,10 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
         jsp_drain_pass(p, false); /* what came late */
     stats_total(p, &sum);
     stats_copy(out, &sum);
-    for (uint32_t i = 0; i < p->n_ids; i++) {
-        out->samples += p->output.tallies[i].samples;
-        out->kept += p->output.tallies[i].kept;
-        out->lost_write += p->output.tallies[i].lost;
-    }
+    struct jsp_tally tally = jsp_tallies_sum(&p->output.tallies);
+    out->samples = tally.samples;
+    out->kept = tally.kept;
+    out->lost_write = tally.lost;
     if (p->write_error) {
         out->samples -= p->unwritten_samples;
         out->kept -= p->unwritten;

@@ -38,6 +38,7 @@ struct jsp_thread {
     pid_t tid;
     pid_t pid;
     uint32_t id;         /* of the session, from 0 */
+    uint32_t tally;      /* its slot in the output's tallies */
     clockid_t cpu_clock; /* this thread's, readable by all */
     const void *me;      /* jsp_calls_me() there */
     char name[JSP_THREAD_NAME];

@@ -99,6 +99,13 @@ static void captures_missing(void)
     captures_losses("thread id=1 tid=100 name=main expirations=50 kept=50\n");
 }
 
+static void captures_nameless(void)
+{
+    captures_good();
+    captures_losses("session state=final time=9000000 hz=1000 clock=cpu labels_lost=3 "
+                    "labels_cut=1 addresses_missed=1234\n");
+}
+
 static void captures_foreign(void)
 {
     static const uint64_t addrs[5] = { (uint64_t)-128, 0xffffffff81001000u,
@@ -392,6 +399,7 @@ static const struct {
     { "events", captures_events },   { "changed", captures_changed },
     { "calls", captures_calls },     { "calls2", captures_calls2 },
     { "badcalls", captures_badcalls },
+    { "nameless", captures_nameless },
 };
 
 int main(int argc, char **argv)
