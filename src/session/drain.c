@@ -115,7 +115,9 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
     jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n);
 }
 
-void jsp_drain_sync(struct jsprof *p, int flushed)
+/* Copy what a flush, which answered `flushed`, left behind to where everybody may
+ * read it. */
+static void drain_sync(struct jsprof *p, int flushed)
 {
     jsp_output_settle(&p->output);
     p->flush_error = flushed;
@@ -140,7 +142,7 @@ int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
     jsp_signals_hush(&hushed);
     int err = drain_out(p, flush);
     jsp_signals_unhush(&hushed);
-    jsp_drain_sync(p, err);
+    drain_sync(p, err);
     return err;
 }
 
@@ -194,7 +196,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
     jsp_drain_look(p, quiet_ns);
     int err = drain_out(p, quit ? jsp_output_flush_patiently : jsp_output_flush);
     pthread_mutex_lock(&p->lock);
-    jsp_drain_sync(p, err);
+    drain_sync(p, err);
     return err != 0;
 }
 

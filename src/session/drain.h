@@ -5,7 +5,6 @@
  *   jsp_drain_tell        yes                 yes
  *   jsp_drain_look        yes                 yes
  *   jsp_drain_main        yes                  -
- *   jsp_drain_sync        yes                 yes
  *   jsp_drain_write        -                  yes
  *
  * SPDX-License-Identifier: MIT
@@ -26,10 +25,6 @@ void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns);
 
 /* Append what the losses are now. */
 void jsp_drain_tell(struct jsprof *p, const char *state);
-
-/* Copy what a flush, which answered `flushed`, left behind to where everybody may
- * read it. */
-void jsp_drain_sync(struct jsprof *p, int flushed);
 
 /* Write what waits, from a host's thread. */
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *));

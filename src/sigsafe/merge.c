@@ -20,7 +20,7 @@ struct merge_all {
     uint32_t to; /* frames still to be written, from the outermost down */
 };
 
-bool jsp_loops_have(const struct jsp_loops *loops, uint64_t ip)
+static bool merge_has_loop(const struct jsp_loops *loops, uint64_t ip)
 {
     for (uint32_t i = 0; i < loops->n; i++)
         if (ip >= loops->at[i][0] && ip < loops->at[i][1])
@@ -103,7 +103,7 @@ static bool merge_has_address(const struct jsp_record *record)
 static bool merge_in_loop(const struct merge_all *all, const struct jsp_loops *loops,
                           uint32_t native)
 {
-    return jsp_loops_have(loops, all->natives[native].ip - (native != 0));
+    return merge_has_loop(loops, all->natives[native].ip - (native != 0));
 }
 
 /* Frames up to the next entry. */

@@ -11,8 +11,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef JSP_SESSION_MERGE_H
-#define JSP_SESSION_MERGE_H
+#ifndef JSP_SIGSAFE_MERGE_H
+#define JSP_SIGSAFE_MERGE_H
 
 #include "record.h"
 
@@ -35,7 +35,5 @@ struct jsp_loops {
  * Returns how many there are. */
 uint32_t jsp_merge(const struct jsp_record *record, const struct jsp_loops *loops,
                    struct jsp_merged *out);
-
-bool jsp_loops_have(const struct jsp_loops *loops, uint64_t ip);
 
 #endif
