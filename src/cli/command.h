@@ -27,6 +27,7 @@ extern const struct cli_command cli_callers;
 extern const struct cli_command cli_callees;
 extern const struct cli_command cli_diff;
 extern const struct cli_command cli_calls;
+extern const struct cli_command cli_merge;
 
 /* Exactly one file was named: returns it, or NULL when the error has been said. */
 const char *cli_one_file(const struct cli_arguments *a);

@@ -24,6 +24,7 @@ static const struct cli_command *const main_commands[] = {
     &cli_diff,
     &cli_html,    /* elsewhere */
     &cli_convert,
+    &cli_merge,
     &cli_dump,
 };
 enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };

@@ -116,9 +116,13 @@ const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_
     return p->unit == JSP_VALUE_COUNT ? cli_count(out, value) : cli_duration(out, value);
 }
 
-static struct cli_span threads_command(const struct jsp_profile *p)
+/* Of the first thread that counts. */
+static struct cli_span threads_command(const struct jsp_profile *p, const bool *threads)
 {
-    int32_t pid = p->n_threads ? p->threads[0].pid : 0;
+    uint32_t first = 0;
+    while (threads && first + 1 < p->n_threads && !threads[first])
+        first++;
+    int32_t pid = p->n_threads ? p->threads[first].pid : 0;
     for (uint32_t i = 0; i < p->n_processes; i++)
         if (p->processes[i].pid == pid && p->processes[i].command.len)
             return (struct cli_span){ p->processes[i].command.at,
@@ -141,7 +145,7 @@ void cli_heading(const struct cli_capture *c)
     char n[CLI_NUMBER], m[CLI_NUMBER];
     int room = s->columns;
     cli_colour(s, CLI_BOLD);
-    cli_name(s, threads_command(p), room);
+    cli_name(s, threads_command(p, threads), room);
     cli_colour(s, CLI_PLAIN);
     printf("\n%s samples", cli_count(n, p->samples));
     if (p->unit != JSP_VALUE_COUNT)

@@ -118,6 +118,38 @@ static void captures_foreign(void)
     build_sample(&b, addrs + 3, 2);
 }
 
+/* Another program under the same process number. */
+static void captures_foreign2(void)
+{
+    static const uint64_t addrs[2] = { 0x400200, 0x400100 };
+    build_start(&b, false);
+    build_process(&b, "/usr/bin/third");
+    build_map(&b, 0x400000, 0x500000, "/usr/bin/third");
+    build_sample(&b, addrs, 2);
+    build_sample(&b, addrs, 2);
+}
+
+/* An hour after good by the time of day, on a clock that began much later. */
+static void captures_otherboot(void)
+{
+    const uint64_t addr = build_tag(1);
+    uint8_t data[64];
+    size_t n = 3;
+    captures_start(false);
+    memcpy(b.bytes + 8, "2026-01-02T04:04:05Z", 20);
+    build_put(&b, 72, 5000000, 8);
+    build_put(&b, 80, 90000000, 8);
+    b.time = 11000000;
+    b.tid = 300;
+    memcpy(data, "\1\0\1", 3);
+    for (int i = 0; i < 4; i++)
+        n += build_varint(data + n, (const uint64_t[4]){ 1, 10000000, 0, 0 }[i]);
+    build_sample(&b, &addr, 1);
+    build_chunk(&b, "jsprof/samples", data, n);
+    const char *text = "thread id=1 tid=300 name=later expirations=1 kept=1 samples=1\n";
+    build_chunk(&b, "jsprof/losses", text, strlen(text));
+}
+
 static void captures_evil(void)
 {
     const uint64_t evil[4] = { build_tag(9), build_tag(10), build_tag(11),
@@ -396,6 +428,7 @@ static const struct {
     { "evil", captures_evil },       { "defects", captures_defects },
     { "empty", captures_empty },     { "merged", captures_merged },
     { "listing", captures_listing }, { "lies", captures_lies },
+    { "foreign2", captures_foreign2 }, { "otherboot", captures_otherboot },
     { "events", captures_events },   { "changed", captures_changed },
     { "calls", captures_calls },     { "calls2", captures_calls2 },
     { "badcalls", captures_badcalls },

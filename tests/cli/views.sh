@@ -110,7 +110,7 @@ run --version
 has "jsprof $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$SRCDIR/include/jsprof.h")"
 run --help
 cp out help
-for command in info threads list report tree callers callees diff dump; do
+for command in info threads list report tree callers callees diff merge dump; do
     grep -q "^  $command " help || wrong "does not name $command"
     run $command --help
     is_rc 0

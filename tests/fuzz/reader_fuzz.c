@@ -5,11 +5,15 @@
 #include <stdlib.h>
 
 #include "analyze/annotate.h"
+#include "analyze/events.h"
 #include "analyze/functions.h"
 #include "analyze/lines.h"
+#include "analyze/neighbours.h"
 #include "analyze/samples.h"
 #include "analyze/tree.h"
+#include "analyze/walk.h"
 #include "capture/wire.h"
+#include "export/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,6 +24,8 @@ static void fuzz_bodies(const struct jsp_read_cursor *c, const struct jsp_read_f
     struct jsp_read_pair pair;
     struct jsp_read_chunk chunk;
     struct jsp_read_text text;
+    struct jsp_read_counters counters;
+    struct jsp_read_counter counter;
     int32_t child;
     /* Whatever its type says, as every type. */
     jsp_read_map(c, f, &map);
@@ -28,6 +34,9 @@ static void fuzz_bodies(const struct jsp_read_cursor *c, const struct jsp_read_f
     jsp_read_chunk(c, f, &chunk);
     jsp_read_process(c, f, &text);
     jsp_read_fork(c, f, &child);
+    if (jsp_read_counters(c, f, &counters))
+        while (jsp_read_counter(c, f, &counters, &counter))
+            continue;
 }
 
 static void fuzz_walk(const struct jsp_profile *p)
@@ -110,6 +119,84 @@ static void fuzz_annotate(struct jsp_profile *p, const struct jsp_annotate_sampl
     jsp_annotate_free(&a);
 }
 
+/* Marks and counters, the neighbours of a function, each sample with its stack. */
+static void fuzz_events(struct jsp_profile *p)
+{
+    struct jsp_events e;
+    struct jsp_neighbours n;
+    struct jsp_walk walk;
+    struct jsp_walk_item item;
+    uint64_t samples = 0, value = 0;
+    if (jsp_events_read(&e, p, (struct jsp_events_of){ 0 }) == 0)
+        jsp_events_free(&e);
+    const char *name = p->n_functions ? p->functions[0].name : "main";
+    if (jsp_neighbours_build(&n, p, NULL, name) == 0) {
+        for (uint32_t i = 0; i < n.n_callers; i++)
+            value += n.callers[i].samples;
+        if (value != n.total_samples || n.samples != p->samples)
+            abort();
+        jsp_neighbours_free(&n);
+    }
+    jsp_walk_start(&walk, p, NULL);
+    while (jsp_walk_next(&walk, &item))
+        samples++;
+    if (samples != p->samples)
+        abort();
+}
+
+/* Whatever is asked for, it is never more than all. */
+static void fuzz_filter(struct jsp_profile *p)
+{
+    static struct jsp_categories *categories;
+    struct jsp_categories_defect defect;
+    struct jsp_filter_options o = { "a|b", NULL, NULL, NULL, true };
+    struct jsp_select select = { 0 };
+    struct jsp_functions f;
+    char why[JSP_FILTER_WHY];
+    if (!categories &&
+        jsp_categories_open(&categories, (struct jsp_read_text){ "", 0 }, &defect) < 0)
+        return;
+    o.categories = categories;
+    for (int i = 0; i < 3; i++) {
+        o.under = i == 1 && p->n_functions ? p->functions[0].name : NULL;
+        o.category = i == 2 ? "library" : NULL;
+        if (jsp_filter_open(&select.filter, &o, why) < 0)
+            return;
+        if (jsp_functions_build(&f, p, &select) == 0) {
+            if (f.samples > p->samples)
+                abort();
+            jsp_functions_free(&f);
+        }
+        jsp_filter_close(select.filter);
+        o.only = NULL;
+    }
+}
+
+/* Twice the same capture has twice the samples, and nothing that can not be read. */
+static void fuzz_merge(struct jsp_profile *p)
+{
+    static struct jsp_sink sink;
+    struct jsp_bytes bytes = { 0 };
+    struct jsp_profile *inputs[2] = { p, p }, merged;
+    struct jsp_merge m = { .inputs = inputs, .n = 2, .out = &sink };
+    struct jsp_read r;
+    char why[JSP_READ_WHY];
+    jsp_sink_init(&sink, jsp_bytes_write, &bytes);
+    if (jsp_merge_write(&m) == 0 && jsp_sink_flush(&sink) == 0) {
+        if (jsp_read_memory(&r, bytes.at, bytes.n, why) < 0 ||
+            m.samples != 2 * p->samples)
+            abort();
+        if (jsp_profile_load(&merged, &r, NULL) == 0) {
+            if (merged.samples != 2 * p->samples ||
+                merged.defects.count[JSP_READ_LENGTH] || merged.defects.count[JSP_READ_CUT])
+                abort();
+            jsp_profile_free(&merged);
+        }
+        jsp_read_close(&r);
+    }
+    jsp_bytes_free(&bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jsp_annotate_samples samples = { 0 };
@@ -131,6 +218,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_lines(&p);
             fuzz_check(&p, JSP_SHOW_ALL);
             fuzz_check(&p, JSP_SHOW_VM);
+            fuzz_filter(&p);
+            fuzz_events(&p);
+            fuzz_merge(&p);
             for (uint32_t i = 0; i < p.n_functions && i < 4; i++)
                 fuzz_annotate(&p, &samples, i);
             jsp_profile_free(&p);

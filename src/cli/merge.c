@@ -1,0 +1,116 @@
+/* merge.c - `jsprof merge`: several captures become one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/open.h"
+#include "cli/outfile.h"
+
+static const char merge_help[] =
+    "usage: jsprof merge FILE... -o OUTPUT\n"
+    "\n"
+    "One capture with all that is readable in several: of the threads of one program,\n"
+    "of parent and children, of one after the other.\n"
+    "\n"
+    "  -o, --output FILE   the new capture, written whole or not at all; - is\n"
+    "                      standard output\n"
+    "\n"
+    "A process number that two captures use for different command lines gets a new\n"
+    "one, above 4194303, in the later. Times of captures of different boots or\n"
+    "machines are moved so that their time of day agrees. Captures whose samples can\n"
+    "not be added up (CPU time with elapsed time, ours with another program's) are\n"
+    "refused. Call tables and listings are the first capture's that has them.\n";
+
+struct merge {
+    struct cli_capture *captures; /* owned */
+    struct jsp_profile **inputs;  /* the same as profiles; owned */
+    int n;
+    struct cli_outfile out;
+};
+
+static int merge_open(struct merge *m, const struct cli_arguments *a)
+{
+    for (; m->n < a->n_files; m->n++) {
+        struct cli_capture *c = &m->captures[m->n];
+        if (cli_load(c, a->files[m->n]))
+            return CLI_FAILED;
+        m->inputs[m->n] = &c->profile;
+        const char *why = jsp_merge_refuses(m->inputs[0], m->inputs[m->n]);
+        if (why) {
+            m->n++;
+            return cli_fail(c->label, "can not be merged with %s: %s",
+                            m->captures[0].label, why);
+        }
+    }
+    return CLI_OK;
+}
+
+static void merge_tell(const struct merge *m, const struct jsp_merge *done)
+{
+    const char *label = m->out.label;
+    if (done->renumbered)
+        cli_fail(label, "%u process%s another number", done->renumbered,
+                 done->renumbered == 1 ? " has" : "es have");
+    if (done->moved)
+        cli_fail(label, "times of %u capture%s were moved to the first one's clock",
+                 done->moved, done->moved == 1 ? "" : "s");
+    if (done->left_out)
+        cli_fail(label, "%u embedded file%s left out: an earlier capture has the same",
+                 done->left_out, done->left_out == 1 ? "" : "s");
+}
+
+static int merge_write(struct merge *m, const char *output)
+{
+    struct jsp_merge merge = { .inputs = m->inputs,
+                               .n = (uint32_t)m->n,
+                               .out = &m->out.sink };
+    if (cli_outfile_open(&m->out, output))
+        return CLI_FAILED;
+    int err = jsp_merge_write(&merge);
+    if (err == 0)
+        merge_tell(m, &merge);
+    return cli_outfile_close(&m->out,
+                             err < 0 ? cli_fail(output, "%s", strerror(-err)) : CLI_OK);
+}
+
+static int merge_run(struct cli_arguments *a)
+{
+    static struct merge m; /* its block of output is large */
+    const char *output = NULL;
+    const struct cli_option options[] = { { "o", NULL, &output, NULL },
+                                          { "output", NULL, &output, NULL },
+                                          { 0 } };
+    if (cli_options(a, options))
+        return CLI_USAGE;
+    if (a->n_files == 0)
+        return cli_usage(a->command, "no capture named");
+    if (!output)
+        return cli_usage(a->command, "no output: name a file with -o");
+    if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
+        return cli_usage(a->command, "a capture is not for a terminal: name a file");
+    m.captures = calloc((size_t)a->n_files, sizeof *m.captures);
+    m.inputs = calloc((size_t)a->n_files, sizeof *m.inputs);
+    int status = m.captures && m.inputs ? merge_open(&m, a)
+                                        : cli_fail(output, "%s", strerror(ENOMEM));
+    if (status == CLI_OK)
+        status = merge_write(&m, output);
+    while (m.n > 0)
+        cli_close(&m.captures[--m.n]);
+    free(m.captures);
+    free(m.inputs);
+    return status;
+}
+
+const struct cli_command cli_merge = {
+    .name = "merge",
+    .summary = "several captures as one",
+    .help = merge_help,
+    .run = merge_run,
+};

@@ -1,0 +1,275 @@
+/* merge.c - several captures as one: numbers, times, and the order of it all.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "export/merge_work.h"
+
+enum {
+    MERGE_FIRST_PID = 1 << 22,  /* no kernel gives such a one */
+    MERGE_SAME_BOOT_NS = 2000000000,
+};
+
+const char *jsp_merge_refuses(const struct jsp_profile *a, const struct jsp_profile *b)
+{
+    if (a->unit != b->unit)
+        return "one counts CPU time, elapsed time or samples, the other does not";
+    if (a->unit == JSP_VALUE_WALL && a->period_ns != b->period_ns)
+        return "they were recorded at different rates of elapsed time";
+    if (!a->version[0] != !b->version[0])
+        return "one stands callers with the call, the other where it returns to";
+    return NULL;
+}
+
+/* -- Numbers ---------------------------------------------------------------- */
+
+static uint32_t merge_hash(const struct merge_work *w, enum merge_space space,
+                           uint64_t from)
+{
+    uint64_t h = jsp_hash_mix(w->by_from.seed, from);
+    return (uint32_t)(jsp_hash_mix(h, (uint64_t)w->input << 8 | space) >> 16);
+}
+
+static uint64_t merge_known(const struct merge_work *w, enum merge_space space,
+                            uint64_t from)
+{
+    uint32_t hash = merge_hash(w, space, from), probe = hash, at;
+    while ((at = jsp_hash_next(&w->by_from, hash, &probe)) != 0) {
+        const struct merge_number *n = &w->numbers[at - 1];
+        if (n->from == from && n->input == w->input && n->space == space)
+            return n->to;
+    }
+    return 0;
+}
+
+static uint64_t merge_remember(struct merge_work *w, enum merge_space space,
+                               uint64_t from, uint64_t to)
+{
+    struct merge_number *more =
+        jsp_grow(w->numbers, &w->numbers_room, w->n_numbers, sizeof *more);
+    if (!more) {
+        w->has_failed = true;
+        return to;
+    }
+    w->numbers = more;
+    more[w->n_numbers] = (struct merge_number){ from, to, w->input, space };
+    if (jsp_hash_add(&w->by_from, merge_hash(w, space, from), w->n_numbers++) < 0)
+        w->has_failed = true;
+    return to;
+}
+
+uint64_t merge_number(struct merge_work *w, enum merge_space space, uint64_t from)
+{
+    uint64_t to = merge_known(w, space, from);
+    return to ? to : merge_remember(w, space, from, ++w->last[space]);
+}
+
+uint64_t merge_address(struct merge_work *w, uint64_t addr)
+{
+    if ((addr & JSP_WIRE_JIT_MASK) != JSP_WIRE_JIT_TAG)
+        return addr;
+    return JSP_WIRE_JIT_TAG | (uint32_t)merge_number(w, MERGE_TAG, addr);
+}
+
+static struct jsp_read_text merge_command(const struct merge_work *w, int32_t pid)
+{
+    const struct jsp_profile *p = w->m->inputs[w->input];
+    for (uint32_t i = 0; i < p->n_processes; i++)
+        if (p->processes[i].pid == pid)
+            return p->processes[i].command;
+    return (struct jsp_read_text){ "", 0 };
+}
+
+/* An earlier input's process of this pid that has another command line. */
+static bool merge_is_taken(const struct merge_work *w, int32_t pid,
+                           struct jsp_read_text command)
+{
+    for (uint32_t i = 0; i < w->n_pids; i++) {
+        const struct merge_pid *p = &w->pids[i];
+        if (p->pid == pid && (p->command.len != command.len ||
+                              (command.len &&
+                               memcmp(p->command.at, command.at, command.len) != 0)))
+            return true;
+    }
+    return false;
+}
+
+/* Processes that are not of user space have no number of their own. */
+int32_t merge_pid(struct merge_work *w, int32_t pid)
+{
+    if (pid <= 0)
+        return pid;
+    uint64_t known = merge_known(w, MERGE_PID, (uint32_t)pid);
+    if (known)
+        return (int32_t)known;
+    struct jsp_read_text command = merge_command(w, pid);
+    int32_t to = pid;
+    if (merge_is_taken(w, pid, command))
+        to = MERGE_FIRST_PID + (int32_t)w->m->renumbered++;
+    struct merge_pid *more = jsp_grow(w->pids, &w->pids_room, w->n_pids, sizeof *more);
+    if (more) {
+        w->pids = more;
+        more[w->n_pids++] = (struct merge_pid){ to, command };
+    }
+    merge_remember(w, MERGE_PID, (uint32_t)pid, (uint32_t)to);
+    return to;
+}
+
+/* -- Frames ----------------------------------------------------------------- */
+
+void merge_begin(struct merge_work *w, uint8_t type)
+{
+    struct jsp_wire_frame head = { .cpu = w->in.cpu,
+                                   .pid = merge_pid(w, w->in.pid),
+                                   .type = type };
+    __builtin_add_overflow(w->in.time, w->shift, &head.time);
+    w->used = 0;
+    merge_put(w, &head, sizeof head);
+}
+
+void merge_put(struct merge_work *w, const void *bytes, size_t n)
+{
+    size_t left = JSP_WIRE_MAX_FRAME - w->used;
+    n = n < left ? n : left;
+    if (n)
+        memcpy(w->frame + w->used, bytes, n);
+    w->used += (uint32_t)n;
+}
+
+void merge_u16(struct merge_work *w, uint16_t v)
+{
+    merge_put(w, &v, sizeof v);
+}
+
+void merge_u32(struct merge_work *w, uint32_t v)
+{
+    merge_put(w, &v, sizeof v);
+}
+
+void merge_u64(struct merge_work *w, uint64_t v)
+{
+    merge_put(w, &v, sizeof v);
+}
+
+void merge_text(struct merge_work *w, struct jsp_read_text t)
+{
+    size_t left = JSP_WIRE_MAX_FRAME - w->used;
+    merge_put(w, t.at, t.len < left ? t.len : left ? left - 1 : 0);
+    merge_put(w, "", 1);
+}
+
+void merge_field(struct merge_work *w, struct jsp_read_text t, size_t width)
+{
+    char field[256] = "";
+    memcpy(field, t.at, t.len < width ? t.len : width);
+    merge_put(w, field, width);
+}
+
+void merge_end(struct merge_work *w)
+{
+    while (w->used % JSP_WIRE_ALIGN)
+        w->frame[w->used++] = 0;
+    uint16_t len = (uint16_t)w->used;
+    memcpy(w->frame, &len, sizeof len);
+    jsp_sink_put(w->m->out, w->frame, w->used);
+}
+
+/* -- Times ------------------------------------------------------------------ */
+
+/* The time of day at the zero of a capture's clock, in ns; 0: not known. */
+static int64_t merge_epoch(const struct jsp_profile *p)
+{
+    struct tm tm = { 0 };
+    const char *end = strptime(p->capture->capture_time, "%Y-%m-%dT%H:%M:%S", &tm);
+    int64_t second = end ? (int64_t)timegm(&tm) : 0;
+    if (second <= 0 || second > INT64_MAX / 2000000000 || p->capture->time <= 0)
+        return 0;
+    return second * 1000000000 - p->capture->time;
+}
+
+static int64_t merge_shift(struct merge_work *w)
+{
+    int64_t first = merge_epoch(w->m->inputs[0]);
+    int64_t mine = merge_epoch(w->m->inputs[w->input]);
+    int64_t apart = first && mine ? mine - first : 0;
+    if (apart < MERGE_SAME_BOOT_NS && apart > -MERGE_SAME_BOOT_NS)
+        return 0;
+    w->m->moved++;
+    return apart;
+}
+
+static int64_t merge_moved(struct merge_work *w, int64_t time)
+{
+    __builtin_add_overflow(time, w->shift, &time);
+    return time;
+}
+
+static void merge_head(struct merge_work *w)
+{
+    const struct jsp_profile *first = w->m->inputs[0];
+    struct jsp_wire_header head = {
+        .magic = JSP_WIRE_MAGIC,
+        .version = JSP_WIRE_VERSION,
+        .little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+        .time = first->capture->time,
+        .end_time = first->capture->end_time,
+    };
+    memcpy(head.capture_time, first->capture->capture_time, sizeof head.capture_time);
+    for (w->input = 1; w->input < w->m->n; w->input++) {
+        const struct jsp_read *c = w->m->inputs[w->input]->capture;
+        w->shift = merge_shift(w);
+        int64_t time = merge_moved(w, c->time), end = merge_moved(w, c->end_time);
+        head.time = time < head.time ? time : head.time;
+        head.end_time = !c->end_time || !head.end_time ? 0
+                        : end > head.end_time          ? end
+                                                       : head.end_time;
+    }
+    w->m->moved = 0; /* each is asked again when its turn comes */
+    jsp_sink_put(w->m->out, &head, sizeof head);
+}
+
+/* -- All of it -------------------------------------------------------------- */
+
+static int merge_input(struct merge_work *w)
+{
+    struct jsp_profile *p = w->m->inputs[w->input];
+    int err = 0;
+    w->shift = merge_shift(w);
+    jsp_read_start(&w->cursor, p->capture, NULL);
+    jsp_samples_start(&w->samples, p, NULL);
+    while (err == 0 && w->m->out->error == 0 && jsp_read_next(&w->cursor, &w->in))
+        err = merge_frame(w);
+    return w->has_failed ? -ENOMEM : err;
+}
+
+int jsp_merge_write(struct jsp_merge *m)
+{
+    struct merge_work *w = calloc(1, sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    w->m = m;
+    m->samples = 0;
+    m->renumbered = m->left_out = m->moved = 0;
+    int err = jsp_hash_init(&w->by_from, 0);
+    if (err == 0)
+        merge_head(w);
+    for (w->input = 0; err == 0 && w->input < m->n; w->input++)
+        err = merge_input(w);
+    if (err == 0)
+        err = merge_finish(w);
+    if (err == 0 && w->has_failed)
+        err = -ENOMEM;
+    jsp_hash_free(&w->by_from);
+    jsp_bytes_free(&w->block);
+    jsp_bytes_free(&w->text);
+    free(w->numbers);
+    free(w->pids);
+    free(w->files);
+    free(w);
+    return err;
+}

@@ -1,0 +1,359 @@
+/* merge_files.c - the embedded files of several captures, joined.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "capture/varint.h"
+#include "export/merge_work.h"
+
+enum { MERGE_BLOCK = 48 << 10, MERGE_SYMBOL = 32, MERGE_FILES = 4096 };
+
+static bool merge_is(struct jsp_read_text t, const char *word)
+{
+    return t.len == strlen(word) && memcmp(t.at, word, t.len) == 0;
+}
+
+void merge_chunk(struct merge_work *w, const char *path, const void *data, size_t n,
+                 bool is_last)
+{
+    if (n > JSP_WIRE_MAX_CHUNK) {
+        w->has_failed = true; /* never: chunks come from frames or are made smaller */
+        return;
+    }
+    struct jsp_read_text name = { path, (uint32_t)strlen(path) };
+    merge_begin(w, JSP_WIRE_FILE_CHUNK);
+    bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    merge_u16(w, (uint16_t)(is_last << (is_little ? 0 : 15)));
+    merge_u16(w, (uint16_t)n);
+    merge_field(w, name, 256);
+    merge_put(w, data, n);
+    merge_end(w);
+}
+
+static void merge_gather(struct merge_work *w, struct jsp_bytes *to, const void *bytes,
+                         size_t n)
+{
+    if (n && jsp_bytes_write(to, bytes, n) < 0)
+        w->has_failed = true;
+}
+
+static void merge_varint(struct merge_work *w, struct jsp_bytes *to, uint64_t value)
+{
+    uint8_t bytes[JSP_VARINT_MAX];
+    merge_gather(w, to, bytes, jsp_varint_put(bytes, value));
+}
+
+/* -- jsprof/samples: made anew, for ordinals are the output's ----------------- */
+
+static void merge_block(struct merge_work *w)
+{
+    struct jsp_bytes chunk = { 0 };
+    if (w->block_count == 0)
+        return;
+    merge_gather(w, &chunk, &(uint8_t){ JSP_WIRE_BLOCK }, 1);
+    merge_varint(w, &chunk, w->block_first);
+    merge_varint(w, &chunk, w->block_count);
+    merge_gather(w, &chunk, w->block.at, w->block.n);
+    merge_chunk(w, JSP_WIRE_FILE_SAMPLES, chunk.at, chunk.n, false);
+    jsp_bytes_free(&chunk);
+    w->block.n = 0;
+    w->block_count = 0;
+    w->has_samples = true;
+}
+
+void merge_weight(struct merge_work *w, const struct jsp_weight *weight)
+{
+    bool is_full = w->block.n + weight->lines_bytes + 4 * JSP_VARINT_MAX > MERGE_BLOCK;
+    bool is_gap = w->block_count && w->block_first + w->block_count != w->m->samples;
+    if (is_full || is_gap || !weight->known)
+        merge_block(w);
+    if (!weight->known || weight->lines_bytes > MERGE_BLOCK)
+        return;
+    if (w->block_count++ == 0)
+        w->block_first = w->m->samples;
+    merge_varint(w, &w->block, weight->weight);
+    merge_varint(w, &w->block, weight->cpu_ns);
+    merge_varint(w, &w->block, weight->cut);
+    merge_varint(w, &w->block, weight->n_lines);
+    merge_gather(w, &w->block, weight->lines, weight->lines_bytes);
+}
+
+/* -- Other files of ours ------------------------------------------------------ */
+
+/* What is gathered in w->text becomes a chunk. */
+static void merge_flush(struct merge_work *w, const char *path, bool *is_begun)
+{
+    if (w->text.n)
+        merge_chunk(w, path, w->text.at, w->text.n, false);
+    *is_begun |= w->text.n > 0;
+    w->text.n = 0;
+}
+
+/* Ids are numbers of tagged addresses. */
+static void merge_kinds(struct merge_work *w, const struct jsp_read_chunk *c)
+{
+    const uint8_t *at = c->data, *end = at + c->len;
+    uint64_t id, kind;
+    while (at < end && jsp_read_varint(&at, end, &id) &&
+           jsp_read_varint(&at, end, &kind) && id <= UINT32_MAX) {
+        merge_varint(w, &w->text, (uint32_t)merge_address(w, JSP_WIRE_JIT_TAG | id));
+        merge_varint(w, &w->text, kind);
+        if (w->text.n > MERGE_BLOCK)
+            merge_flush(w, JSP_WIRE_FILE_FRAMES, &w->has_frames);
+    }
+    merge_flush(w, JSP_WIRE_FILE_FRAMES, &w->has_frames);
+}
+
+/* "thread id=3 ..." with another id; what a session says of itself is said at the end.
+ * The line ends in a newline, so its number does. */
+static void merge_line(struct merge_work *w, const char *at, const char *end)
+{
+    static const char head[] = "thread id=";
+    char id[48], *rest;
+    size_t skip = sizeof head - 1;
+    if ((size_t)(end - at) <= skip || memcmp(at, head, skip) != 0 || at[skip] < '0' ||
+        at[skip] > '9' || end - at > MERGE_BLOCK)
+        return;
+    uint64_t from = strtoull(at + skip, &rest, 10);
+    int n = snprintf(id, sizeof id, "%s%" PRIu64, head,
+                     merge_number(w, MERGE_ACCOUNT, from));
+    if (w->text.n + (size_t)n + (size_t)(end - rest) > MERGE_BLOCK)
+        merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
+    merge_gather(w, &w->text, id, (size_t)n);
+    merge_gather(w, &w->text, rest, (size_t)(end - rest));
+}
+
+static void merge_losses(struct merge_work *w, const struct jsp_read_chunk *c)
+{
+    const char *at = (const char *)c->data, *end = at + c->len, *stop;
+    while (at < end && (stop = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        merge_line(w, at, stop + 1);
+        at = stop + 1;
+    }
+    merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
+}
+
+/* Rows belong to ordinals and names of one capture: the first one's, where none of its
+ * samples was left out. */
+static void merge_listing(struct merge_work *w, const struct jsp_read_chunk *c,
+                          const char *path)
+{
+    const uint64_t *defects = w->m->inputs[0]->defects.count;
+    if (w->input == 0 && !defects[JSP_READ_ADDRS] && !defects[JSP_READ_EMPTY] &&
+        !defects[JSP_READ_SHORT])
+        merge_chunk(w, path, c->data, c->len, c->is_last);
+    else
+        w->m->left_out += c->is_last;
+}
+
+/* -- Files of anybody's ------------------------------------------------------- */
+
+/* Whose the file of this path is; it becomes this input's, if it was nobody's. */
+static int merge_owner(struct merge_work *w, struct jsp_read_text path, uint32_t *owner)
+{
+    for (uint32_t i = 0; i < w->n_files; i++)
+        if (w->files[i].path.len == path.len &&
+            memcmp(w->files[i].path.at, path.at, path.len) == 0) {
+            *owner = w->files[i].input;
+            return 0;
+        }
+    *owner = w->input;
+    if (w->n_files == MERGE_FILES)
+        return 0;
+    struct merge_file *more = jsp_grow(w->files, &w->files_room, w->n_files, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    w->files = more;
+    more[w->n_files++] = (struct merge_file){ path, w->input };
+    return 0;
+}
+
+static int merge_other(struct merge_work *w, const struct jsp_read_chunk *c)
+{
+    char path[257];
+    uint32_t owner;
+    int err = merge_owner(w, c->path, &owner);
+    if (err < 0)
+        return err;
+    if (owner != w->input) {
+        w->m->left_out += c->is_last;
+        return 0;
+    }
+    snprintf(path, sizeof path, "%.*s", (int)c->path.len, c->path.at);
+    merge_chunk(w, path, c->data, c->len, c->is_last);
+    return 0;
+}
+
+int merge_file(struct merge_work *w)
+{
+    struct jsp_read_chunk c;
+    if (!jsp_read_chunk(&w->cursor, &w->in, &c))
+        return 0;
+    if (merge_is(c.path, "__symbols__") || merge_is(c.path, JSP_WIRE_FILE_SAMPLES))
+        return 0; /* made anew */
+    if (merge_is(c.path, JSP_WIRE_FILE_FRAMES))
+        merge_kinds(w, &c);
+    else if (merge_is(c.path, JSP_WIRE_FILE_LOSSES))
+        merge_losses(w, &c);
+    else if (merge_is(c.path, JSP_WIRE_FILE_PCS))
+        merge_listing(w, &c, JSP_WIRE_FILE_PCS);
+    else if (merge_is(c.path, JSP_WIRE_FILE_LISTINGS))
+        merge_listing(w, &c, JSP_WIRE_FILE_LISTINGS);
+    else if (!merge_is(c.path, JSP_WIRE_FILE_LOOPS))
+        return merge_other(w, &c);
+    else if (c.len)
+        merge_gather(w, &w->text, c.data, c.len);
+    merge_flush(w, JSP_WIRE_FILE_LOOPS, &w->has_loops); /* the others left it empty */
+    return 0;
+}
+
+/* -- The end ------------------------------------------------------------------ */
+
+struct merge_symbol {
+    uint64_t begin, end;
+    uint32_t pid;
+    struct jsp_read_text name, module;
+};
+
+static int merge_symbol_compare(const void *a, const void *b)
+{
+    const struct merge_symbol *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static uint32_t merge_symbols_gather(struct merge_work *w, struct merge_symbol *list)
+{
+    uint32_t n = 0;
+    for (w->input = 0; w->input < w->m->n; w->input++) {
+        const struct jsp_lookup *l = &w->m->inputs[w->input]->lookup;
+        for (uint32_t i = 0; i < l->n_symbols; i++) {
+            const struct jsp_lookup_symbol *s = &l->symbols[i];
+            uint64_t begin = merge_address(w, s->begin);
+            list[n++] = (struct merge_symbol){ begin, begin + (s->end - s->begin),
+                                               (uint32_t)merge_pid(w, (int32_t)s->pid),
+                                               s->name, s->module };
+        }
+    }
+    w->input = 0;
+    return n;
+}
+
+static void merge_symbols_text(struct merge_work *w, struct jsp_bytes *b,
+                               struct jsp_read_text t)
+{
+    merge_gather(w, b, t.at, t.len);
+    merge_gather(w, b, "", 1);
+}
+
+/* The table, an entry of zeros, the texts; offsets count from the file's start. */
+static void merge_symbols_bytes(struct merge_work *w, const struct merge_symbol *list,
+                                uint32_t n, struct jsp_bytes *out)
+{
+    static const uint8_t end[MERGE_SYMBOL];
+    struct jsp_bytes texts = { 0 };
+    uint64_t base = ((uint64_t)n + 1) * MERGE_SYMBOL;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t rest[4] = { list[i].pid, (uint32_t)(base + texts.n), 0, 0 };
+        merge_symbols_text(w, &texts, list[i].name);
+        if (list[i].module.len) {
+            rest[2] = (uint32_t)(base + texts.n);
+            merge_symbols_text(w, &texts, list[i].module);
+        }
+        merge_gather(w, out, &list[i].begin, 8);
+        merge_gather(w, out, &list[i].end, 8);
+        merge_gather(w, out, rest, sizeof rest);
+    }
+    merge_gather(w, out, end, sizeof end);
+    merge_gather(w, out, texts.at, texts.n);
+    jsp_bytes_free(&texts);
+}
+
+static int merge_symbols(struct merge_work *w)
+{
+    struct jsp_bytes file = { 0 };
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < w->m->n; i++)
+        n += w->m->inputs[i]->lookup.n_symbols;
+    if (n == 0)
+        return 0;
+    struct merge_symbol *list = n < UINT32_MAX ? malloc(n * sizeof *list) : NULL;
+    if (!list)
+        return -ENOMEM;
+    uint32_t got = merge_symbols_gather(w, list);
+    qsort(list, got, sizeof *list, merge_symbol_compare);
+    merge_symbols_bytes(w, list, got, &file);
+    merge_begin(w, JSP_WIRE_TIMESTAMP); /* Sysprof 3.46 loses it right behind a file */
+    merge_end(w);
+    for (size_t at = 0; at < file.n; at += JSP_WIRE_MAX_CHUNK) {
+        size_t left = file.n - at;
+        bool is_last = left <= JSP_WIRE_MAX_CHUNK;
+        merge_chunk(w, "__symbols__", file.at + at, is_last ? left : JSP_WIRE_MAX_CHUNK,
+                    is_last);
+    }
+    free(list);
+    jsp_bytes_free(&file);
+    return 0;
+}
+
+/* One session stands for all: final when each is. */
+static void merge_session(struct merge_work *w)
+{
+    struct jsp_account_session all = { .state = "final" };
+    char line[512];
+    for (uint32_t i = 0; i < w->m->n; i++) {
+        const struct jsp_account_session *s = &w->m->inputs[i]->account.session;
+        if (s->present && strcmp(s->state, "final") != 0)
+            strcpy(all.state, "running");
+        all.present |= s->present;
+        all.labels += s->labels;
+        all.label_bytes += s->label_bytes;
+        all.labels_lost += s->labels_lost;
+        all.labels_cut += s->labels_cut;
+        all.marks_lost += s->marks_lost;
+        all.time = s->time > all.time ? s->time : all.time;
+        all.write_error = all.write_error ? all.write_error : s->write_error;
+    }
+    if (!all.present)
+        return;
+    const struct jsp_profile *first = w->m->inputs[0];
+    int n = snprintf(line, sizeof line,
+                     "session state=%s time=%" PRIu64 " hz=%u clock=%s samples=%" PRIu64
+                     " labels=%" PRIu64 " label_bytes=%" PRIu64 " labels_lost=%" PRIu64
+                     " labels_cut=%" PRIu64 " marks_lost=%" PRIu64 " write_error=%" PRId64
+                     "\n",
+                     all.state, all.time, first->hz,
+                     strcmp(first->clock, "wall") == 0 ? "wall" : "cpu", w->m->samples,
+                     all.labels, all.label_bytes, all.labels_lost, all.labels_cut,
+                     all.marks_lost, all.write_error);
+    merge_chunk(w, JSP_WIRE_FILE_LOSSES, line, (size_t)n, false);
+    w->has_losses = true;
+}
+
+int merge_finish(struct merge_work *w)
+{
+    const struct {
+        const char *path;
+        const bool *is;
+    } ends[] = { { JSP_WIRE_FILE_SAMPLES, &w->has_samples },
+                 { JSP_WIRE_FILE_FRAMES, &w->has_frames },
+                 { JSP_WIRE_FILE_LOOPS, &w->has_loops },
+                 { JSP_WIRE_FILE_LOSSES, &w->has_losses } };
+    /* These frames are nobody's: they bear the first process and the last time. */
+    w->input = 0;
+    w->in = (struct jsp_read_frame){ .cpu = -1, .time = w->in.time };
+    if (w->m->inputs[0]->n_processes)
+        w->in.pid = w->m->inputs[0]->processes[0].pid;
+    merge_block(w);
+    merge_session(w);
+    int err = merge_symbols(w);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (*ends[i].is)
+            merge_chunk(w, ends[i].path, NULL, 0, true);
+    return err;
+}
