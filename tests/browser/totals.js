@@ -1,0 +1,79 @@
+/* totals.js - what the page adds up, beside what `jsprof report --csv` says.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+'use strict';
+const fs = require('node:fs');
+const { check, withBrowser } = require('./lib.js');
+
+/* function,kind,self,total,...: {name -> [self, total]}; names may hold quotes. */
+function readReport(file) {
+    const rows = new Map();
+    for (const line of fs.readFileSync(file, 'utf8').trim().split('\n').slice(1)) {
+        const m = /^(?:"((?:[^"]|"")*)"|([^,]*)),([^,]*),(\d+),(\d+)/.exec(line);
+        const name = (m[1] ?? m[2]).replace(/""/g, '"'), was = rows.get(name) ?? [0, 0];
+        rows.set(name, [was[0] + +m[4], was[1] + +m[5]]);
+    }
+    return rows;
+}
+
+const readPage = (page, change) => page.evaluate(source => {
+    Object.assign(app.state, { hiddenKinds: 1 << 8, from: 0, to: app.profile.meta.spans });
+    (0, eval)('(' + source + ')')(app);
+    app.update();
+    const [f] = functionFigures(app.view), rows = {};
+    app.profile.names.forEach((name, fn) => {
+        const was = rows[name] ?? [0, 0];
+        if (f.total[fn])
+            rows[name] = [was[0] + f.self[fn], was[1] + f.total[fn]];
+    });
+    return { rows, all: app.view.wholes[0], stacks: app.profile.meta.stacks };
+}, String(change));
+
+/* Values are told in microseconds: each stack may be off by half of one. */
+function compare(what, page, report) {
+    const most = 1000 * page.stacks, off = [];
+    for (const [name, [self, total]] of report) {
+        const seen = page.rows[name] ?? [0, 0];
+        if (Math.abs(seen[0] - self) > most || Math.abs(seen[1] - total) > most)
+            off.push([name, seen, [self, total]]);
+    }
+    for (const name of Object.keys(page.rows))
+        if (!report.has(name) && !name.startsWith('['))
+            off.push([name, page.rows[name], 'not in the report']);
+    check(`${what}: the page says what the report says`, !off.length, off.slice(0, 3));
+    check(`${what}: there is something to compare`, report.size > 3, report.size);
+    const sum = [...report.values()].reduce((s, r) => s + r[0], 0);
+    check(`${what}: selfs add up to all`, Math.abs(sum - page.all) < most, [sum, page.all]);
+}
+
+withBrowser(async open => {
+    const dir = process.argv[2] + '/';
+    const page = await open(dir + 'lark.html', { bypassCSP: true });
+    const cases = {
+        '': () => {},
+        '--vm': app => { app.state.hiddenKinds = 336; },
+        '--native': app => { app.state.hiddenKinds = 0; },
+        '--time 0s..0.1s': app => { app.state.to = 0.1e9 / app.profile.meta.span; },
+    };
+    for (const [options, change] of Object.entries(cases))
+        compare(options || 'as it is', await readPage(page, change),
+            readReport(`${dir}report${options}.csv`));
+    for (const [file, options] of [['only', '--only escape'], ['under', '--under inline']]) {
+        const part = await open(`${dir}${file}.html`, { bypassCSP: true });
+        compare(options, await readPage(part, () => {}),
+            readReport(`${dir}report${options}.csv`));
+    }
+
+    const many = await open(dir + 'many.html', { bypassCSP: true });
+    const seen = await readPage(many, () => {}), report = readReport(dir + 'many.csv');
+    const notice = await many.locator('#notice').innerText();
+    check('small branches are put together, which is told',
+        /^Branches of fewer than \d+ samples/.test(notice), notice);
+    check('nothing is lost', seen.all === 30000, seen.all);
+    const main = 'function1 (/srv/app/lib/module1.js:1:1)';
+    check('its root has all', seen.rows[main]?.[1] === report.get(main)[1],
+        [seen.rows[main], report.get(main)]);
+    const selfs = Object.values(seen.rows).reduce((s, r) => s + r[0], 0);
+    check('selfs add up', selfs === 30000, selfs);
+});

@@ -1,0 +1,22 @@
+#!/bin/sh
+# browser/totals.sh - the page has the same figures as the report: of a real program with
+# interpreted, compiled and native frames, under its switches and in a part of the time;
+# and of a capture with more branches than a page keeps, nothing is lost.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/browser/lib.sh"
+[ -x "$B/bin/lark" ] || { echo 'SKIP: needs lark'; exit 77; }
+"$B/bin/lark" --profile-output=lark.cap "$SRCDIR/examples/lark/programs/markdown.lark" \
+    "$SRCDIR/docs/capture.md" 200 >/dev/null
+for options in '' --vm --native '--time 0s..0.1s' '--only escape' '--under inline'; do
+    "$jsprof" report $options --csv --limit 0 lark.cap >"report$options.csv"
+done
+"$jsprof" html lark.cap -o lark.html
+"$jsprof" html --only escape lark.cap -o only.html
+"$jsprof" html --under inline lark.cap -o under.html
+$CC -std=c11 -O2 -D_GNU_SOURCE -I"$SRCDIR/tests" -o gen "$SRCDIR/tests/bench/gen_capture.c"
+./gen 30000 40 30000 >many.cap
+"$jsprof" report --csv --limit 0 many.cap >many.csv
+"$jsprof" html many.cap -o many.html
+drive totals.js "$tmp"
+exit $bad
