@@ -44,10 +44,6 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
         int status = cli_filter_open(c, a->files[r->n], &r->filter, a->command);
         if (status)
             return status;
-        if (c->profile.samples == 0) {
-            r->n++;
-            return cli_no_samples(c);
-        }
         r->parts[r->n] = (struct jsp_html_capture){ &c->profile, c->select,
                                                     &r->times[r->n], c->label };
     }

@@ -21,7 +21,12 @@ static bool html_is_time(const struct jsp_html *h)
 static int html_build(struct jsp_html_data *d)
 {
     const struct jsp_html *h = d->page;
-    int err = jsp_html_tree_build(&d->tree, h);
+    int err = jsp_html_calls_build(&d->calls, h);
+    if (err == 0)
+        err = jsp_html_tree_build(&d->tree, h);
+    for (uint32_t c = 0; err == 0 && c < h->n; c++)
+        if (d->tree.empty >> c & 1 && !d->calls.of[c].is_there)
+            err = -ENODATA;
     if (err == 0)
         err = jsp_html_stacks_build(&d->stacks, h, &d->tree);
     if (err == 0)
@@ -37,11 +42,11 @@ static int html_build(struct jsp_html_data *d)
     return err < 0 ? err : d->stacks_bytes.error;
 }
 
-static void html_put(const struct jsp_html_data *d)
+static int html_put(const struct jsp_html_data *d)
 {
     struct jsp_sink *out = d->page->out;
     jsp_sink_put(out, jsp_html_page_head, jsp_html_page_head_size);
-    jsp_html_meta(d, out);
+    int err = jsp_html_meta(d, out);
     jsp_sink_put(out, jsp_html_page_middle, jsp_html_page_middle_size);
     jsp_html_base64(out, &d->tree_bytes);
     jsp_sink_byte(out, '\n');
@@ -49,6 +54,7 @@ static void html_put(const struct jsp_html_data *d)
     jsp_sink_byte(out, '\n');
     jsp_html_base64(out, &d->time_bytes);
     jsp_sink_put(out, jsp_html_page_tail, jsp_html_page_tail_size);
+    return err;
 }
 
 int jsp_html_write(const struct jsp_html *h)
@@ -59,11 +65,12 @@ int jsp_html_write(const struct jsp_html *h)
     d->page = h;
     int err = html_build(d);
     if (err == 0)
-        html_put(d);
+        err = html_put(d);
     jsp_html_tree_free(&d->tree);
     jsp_html_stacks_free(&d->stacks);
     jsp_html_time_free(&d->time);
     jsp_html_events_free(&d->events);
+    jsp_html_calls_free(&d->calls);
     jsp_html_bytes_free(&d->tree_bytes);
     jsp_html_bytes_free(&d->stacks_bytes);
     jsp_html_bytes_free(&d->time_bytes);

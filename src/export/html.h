@@ -40,7 +40,8 @@ struct jsp_html {
     struct jsp_sink *out;
 };
 
-/* -ENOMEM; -ENODATA: nothing of a capture counts. The sink keeps its own errors. */
+/* -ENOMEM; -ENODATA: nothing of a capture counts, nor was a call counted. The sink keeps
+ * its own errors. */
 int jsp_html_write(const struct jsp_html *h);
 
 #endif

@@ -133,7 +133,7 @@ static void meta_sizes(struct jsp_json *j, const struct jsp_html_data *d)
     jsp_json_close(j, ']');
 }
 
-void jsp_html_meta(const struct jsp_html_data *d, struct jsp_sink *out)
+int jsp_html_meta(const struct jsp_html_data *d, struct jsp_sink *out)
 {
     struct jsp_json j;
     jsp_json_init(&j, out);
@@ -148,6 +148,8 @@ void jsp_html_meta(const struct jsp_html_data *d, struct jsp_sink *out)
     meta_places(&j, &d->stacks);
     meta_sizes(&j, d);
     jsp_html_events_put(&d->events, d->page, &j);
+    int err = jsp_html_calls_put(&d->calls, d->page, &j);
     jsp_json_key_u64(&j, "hidden", d->page->hidden);
     jsp_json_close(&j, '}');
+    return err;
 }

@@ -7,6 +7,7 @@
 #ifndef JSP_EXPORT_HTML_META_H
 #define JSP_EXPORT_HTML_META_H
 
+#include "export/html_calls.h"
 #include "export/html_events.h"
 #include "export/html_time.h"
 
@@ -16,9 +17,10 @@ struct jsp_html_data {
     struct jsp_html_stacks stacks;
     struct jsp_html_time time;
     struct jsp_html_events events;
+    struct jsp_html_calls calls;
     struct jsp_html_bytes tree_bytes, stacks_bytes, time_bytes;
 };
 
-void jsp_html_meta(const struct jsp_html_data *d, struct jsp_sink *out);
+int jsp_html_meta(const struct jsp_html_data *d, struct jsp_sink *out); /* -ENOMEM */
 
 #endif

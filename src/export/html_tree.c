@@ -126,9 +126,10 @@ static void tree_leaves(struct jsp_html_tree *t, const struct jsp_profile *p,
     }
 }
 
-static int tree_capture(struct jsp_html_tree *t, const struct jsp_html_capture *c,
-                        uint32_t **leaf)
+static int tree_capture(struct jsp_html_tree *t, const struct jsp_html *h, uint32_t which)
 {
+    const struct jsp_html_capture *c = &h->captures[which];
+    uint32_t **leaf = &t->leaf[which];
     struct jsp_stacks s = { 0 };
     struct jsp_select select = c->select;
     select.show = JSP_SHOW_ALL;
@@ -136,11 +137,15 @@ static int tree_capture(struct jsp_html_tree *t, const struct jsp_html_capture *
     struct tree_map m = { calloc((size_t)s.n_frames + 1, sizeof *m.frame),
                           calloc((size_t)s.n_nodes + 1, sizeof *m.node) };
     *leaf = calloc((size_t)c->profile->n_stacks + 1, sizeof **leaf);
-    if (err == 0 && (!m.frame || !m.node || !*leaf))
+    bool is_empty = err == -ENODATA;
+    t->empty |= (uint32_t)is_empty << which;
+    if ((err == 0 || is_empty) && (!m.frame || !m.node || !*leaf))
         err = -ENOMEM;
-    if (err == 0)
+    else if (is_empty)
+        err = 0;
+    else if (err == 0)
         err = tree_merge(t, c->profile, &s, m);
-    if (err == 0)
+    if (err == 0 && !is_empty)
         tree_leaves(t, c->profile, &s, m.node, *leaf);
     free(m.frame);
     free(m.node);
@@ -239,7 +244,7 @@ int jsp_html_tree_build(struct jsp_html_tree *t, const struct jsp_html *h)
     if (err == 0)
         err = tree_node(t, (struct jsp_html_node){ .frame = UINT32_MAX }, &root);
     for (uint32_t c = 0; err == 0 && c < h->n; c++)
-        err = tree_capture(t, &h->captures[c], &t->leaf[c]);
+        err = tree_capture(t, h, c);
     if (err == 0)
         err = tree_keep(t, h);
     if (err == 0)

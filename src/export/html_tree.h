@@ -37,6 +37,7 @@ struct jsp_html_tree {
     struct jsp_html_node *nodes; /* node 0 is the root; a parent stands before its child */
     uint32_t n_functions, n_frames, n_nodes;
     uint32_t n_numbered; /* nodes that the page gets, with the root */
+    uint32_t empty;      /* captures of which nothing counts, by bit */
     uint32_t least;      /* samples of the smallest branch that is kept; 0: all are */
     uint32_t *leaf[JSP_HTML_MOST]; /* by capture and stack: its node; 0: it does not count */
 

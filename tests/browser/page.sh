@@ -10,8 +10,10 @@ for name in before after evil deep; do
     "$jsprof" html $name.cap -o $name.html || bad=1
 done
 "$jsprof" html before.cap after.cap -o change.html || bad=1
+"$jsprof" html calls.cap -o calls.html && "$jsprof" html calls.cap calls2.cap -o calls2.html ||
+    bad=1
 drive graph.js "$tmp/before.html" "$tmp/deep.html"
-drive tables.js "$tmp/before.html"
+drive tables.js "$tmp/before.html" "$tmp/calls.html" "$tmp/calls2.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
 drive hostile.js "$tmp/evil.html"

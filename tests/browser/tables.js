@@ -86,8 +86,35 @@ async function listsMarks(page) {
         ['counter', 'memory', '50', '', '1000', '1180', '1160', '1360', '1360']);
 }
 
+async function listsCalls(open, file) {
+    const page = await open(file);
+    check('a capture with calls alone begins there', await page.locator('#calls').isVisible());
+    same('functions', await cells(page, 'calls'), [
+        ['1,000', '180 ms', '190 ms', '190 µs', '4.79 KiB', '4.79 KiB', 'interpreted',
+         'fib\\x1b[31m, "x" /srv/a.js:5'],
+        ['1', '10.0 ms', '200 ms', '200 ms', '100 B', '4.88 KiB', 'interpreted',
+         'main /srv/a.js:1'],
+        ['2', '10.0 ms', '10.0 ms', '5.00 ms', '', '', 'garbage collection', 'collector']]);
+    const edges = await cells(page, 'calls-edges');
+    same('an edge', edges.find(r => r[0] === '999').slice(0, 3), ['999', '185 ms', '185 µs']);
+    check('those beyond the table', edges.some(r => r[3] === '[edges beyond the table]'), edges);
+    const notes = await text(page, '#calls-notes');
+    check('limits are told', notes.includes('leaves without an enter: 2'), notes);
+    await page.fill('#search', 'main');
+    await page.waitForTimeout(60);
+    same('search', (await cells(page, 'calls')).length, 1);
+}
+
+async function comparesCalls(open, file) {
+    const page = await open(file), rows = await cells(page, 'calls');
+    same('fib in both, whatever its line', rows.find(r => r.at(-1).startsWith('fib')).slice(0, 6),
+        ['1,000', '2,000', '180 ms', '300 ms', '190 ms', '380 ms']);
+}
+
 withBrowser(async open => {
-    const page = await open(process.argv[2]);
+    const [,, known, calls, both] = process.argv, page = await open(known);
+    await listsCalls(open, calls);
+    await comparesCalls(open, both);
     for (const part of [listsFunctions, showsSandwich, hasTreeGrid, listsMarks])
         await part(page);
     same('requests', page.asked(), []);

@@ -31,12 +31,14 @@ class App {
         this.extras();
         this.head();
         this.listen();
-        this.show('graph');
+        this.show(meta.captures.some(c => c.samples) ? 'graph' : 'calls');
     }
 
     /* Views that a capture has or has not. */
     extras() {
         const { meta } = this.profile;
+        if (meta.calls.some(Boolean))
+            this.calls = new Calls(this);
         if (meta.marks.list.length || meta.counters.length)
             this.marks = new Marks(this);
     }
@@ -131,6 +133,8 @@ class App {
                 { key, isDown: true });
         } else if (state.view === 'sandwich') {
             this.renderSandwich();
+        } else if (state.view === 'calls') {
+            this.calls.render();
         } else if (state.view === 'marks') {
             this.marks.render();
         }
@@ -247,10 +251,11 @@ class App {
         if (!search)
             return null;
         try {
-            const pattern = new RegExp(search, /[A-Z]/.test(search) ? '' : 'i');
-            return Uint8Array.from(names, n => pattern.test(n) ? 1 : 0);
+            this.pattern = new RegExp(search, /[A-Z]/.test(search) ? '' : 'i');
+            return Uint8Array.from(names, n => this.pattern.test(n) ? 1 : 0);
         } catch {
             this.isBadSearch = true;
+            this.pattern = null;
             return new Uint8Array(names.length);
         }
     }
