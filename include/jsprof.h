@@ -431,6 +431,10 @@ typedef struct jsprof_listing {
  * ascend, a text or targets missing; -ENOMEM. */
 JSPROF_API int jsprof_listing_add(jsprof *p, const jsprof_listing *listing) JSPROF_COLD;
 
+/* The rest of an interpreter's C code: views hide its native frames too, but it takes
+ * no VM frames. */
+JSPROF_API int jsprof_interpreter_hide(jsprof *p, const void *start, size_t length) JSPROF_COLD;
+
 /* A C stack of a coroutine. Borrowed while a thread stands on it or on one that was
  * resumed from it. */
 typedef struct jsprof_cstack {

@@ -366,12 +366,13 @@ int jsprof_code_move(jsprof *p, const void *from, const void *to)
     return err;
 }
 
-int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
+static int public_range(int (*call)(jsprof *, uint64_t, uint64_t), jsprof *p,
+                        const void *start, size_t length)
 {
     if (!p || !start || !length)
         return -EINVAL;
     struct public_host host = public_enter();
-    int err = jsp_register_loop(p, (uint64_t)(uintptr_t)start, length);
+    int err = call(p, (uint64_t)(uintptr_t)start, length);
     public_leave(&host);
     return err;
 }
@@ -385,6 +386,16 @@ int jsprof_listing_add(jsprof *p, const jsprof_listing *listing)
     int err = jsp_register_listing(p, listing);
     public_leave(&host);
     return err;
+}
+
+int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
+{
+    return public_range(jsp_register_loop, p, start, length);
+}
+
+int jsprof_interpreter_hide(jsprof *p, const void *start, size_t length)
+{
+    return public_range(jsp_register_hidden, p, start, length);
 }
 
 void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)

@@ -49,14 +49,14 @@ void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
     frames_limit(frames);
 }
 
-int jsp_frames_add_loop(struct jsp_frames *frames, uint64_t start, uint64_t end)
+int jsp_frames_add_range(struct jsp_loops *to, uint64_t start, uint64_t end)
 {
-    uint64_t(*more)[2] = realloc(frames->loops.at, (frames->loops.n + 1) * sizeof *more);
+    uint64_t(*more)[2] = realloc(to->at, (to->n + 1) * sizeof *more);
     if (!more)
         return -ENOMEM;
-    frames->loops.at = more;
-    more[frames->loops.n][0] = start;
-    more[frames->loops.n][1] = end;
-    frames->loops.n++;
+    to->at = more;
+    more[to->n][0] = start;
+    more[to->n][1] = end;
+    to->n++;
     return 0;
 }

@@ -25,6 +25,7 @@ struct jsp_frames {
     struct jsp_codes *codes; /* borrowed */
     struct jsp_natives *natives; /* borrowed */
     struct jsp_loops loops;  /* owned array */
+    struct jsp_loops hidden; /* owned array: takes no VM frames, views hide it */
     uint32_t cut_id, empty_id; /* of "[deeper frames cut]", "[no VM frame]" */
     /* The result; index: innermost first. */
     uint32_t n;
@@ -35,7 +36,7 @@ struct jsp_frames {
 /* Fill `n`, `cut` and `at`; registered code has become VM frames with a label. */
 void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record);
 
-/* A code range of an interpreter's loop. -ENOMEM. */
-int jsp_frames_add_loop(struct jsp_frames *frames, uint64_t start, uint64_t end);
+/* A code range, to one of the two lists. -ENOMEM. */
+int jsp_frames_add_range(struct jsp_loops *to, uint64_t start, uint64_t end);
 
 #endif

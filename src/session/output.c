@@ -25,9 +25,11 @@ static void output_free(struct jsp_output *out)
     jsp_tallies_free(&out->tallies);
     free(out->frames.loops.at);
     jsp_listings_free(&out->listings);
+    free(out->frames.hidden.at);
     out->known = NULL;
     out->pending = NULL;
     out->frames.loops.at = NULL;
+    out->frames.hidden.at = NULL;
 }
 
 int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
@@ -178,14 +180,15 @@ bool jsp_output_is_full(const struct jsp_output *out)
     return out->writer.used > out->writer.capacity / 2;
 }
 
-/* Which native frames are an interpreter's own. */
-static void output_loops(struct jsp_output *out)
+/* Which native frames are an interpreter's own, from those told before on. */
+static void output_ranges(struct jsp_output *out, const struct jsp_loops *ranges,
+                          uint32_t *told)
 {
-    for (; out->loops_told < out->frames.loops.n; out->loops_told++) {
-        const uint64_t *loop = out->frames.loops.at[out->loops_told];
+    for (; *told < ranges->n; ++*told) {
+        const uint64_t *range = ranges->at[*told];
         uint8_t record[2 * JSP_VARINT_MAX];
-        size_t n = jsp_varint_put(record, loop[0]);
-        n += jsp_varint_put(record + n, loop[1]);
+        size_t n = jsp_varint_put(record, range[0]);
+        n += jsp_varint_put(record + n, range[1]);
         if (jsp_writer_chunk(&out->writer, JSP_WIRE_FILE_LOOPS, record, n) != 0)
             return;
     }
@@ -193,7 +196,8 @@ static void output_loops(struct jsp_output *out)
 
 void jsp_output_side(struct jsp_output *out)
 {
-    output_loops(out);
+    output_ranges(out, &out->frames.loops, &out->loops_told);
+    output_ranges(out, &out->frames.hidden, &out->hidden_told);
     output_kinds(out);
     output_block(out);
     jsp_listings_write(&out->listings, &out->writer);

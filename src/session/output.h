@@ -44,7 +44,7 @@ struct jsp_output {
     uint32_t block_count;
     uint32_t block_used;           /* bytes */
     uint32_t kinds_used;
-    uint32_t loops_told;
+    uint32_t loops_told, hidden_told;
     bool has_calls;                /* something of jsprof/calls was appended */
     uint8_t block[JSP_OUTPUT_BLOCK];
     uint8_t kinds[4096];

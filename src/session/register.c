@@ -89,12 +89,23 @@ int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing)
     return err;
 }
 
-int jsp_register_loop(struct jsprof *p, uint64_t start, uint64_t length)
+static int register_range(struct jsprof *p, struct jsp_loops *to, uint64_t start,
+                          uint64_t length)
 {
     if (p->pid != getpid())
         return -ECHILD;
     pthread_mutex_lock(&p->lock);
-    int err = jsp_frames_add_loop(&p->output.frames, start, start + length);
+    int err = jsp_frames_add_range(to, start, start + length);
     pthread_mutex_unlock(&p->lock);
     return err;
+}
+
+int jsp_register_loop(struct jsprof *p, uint64_t start, uint64_t length)
+{
+    return register_range(p, &p->output.frames.loops, start, length);
+}
+
+int jsp_register_hidden(struct jsprof *p, uint64_t start, uint64_t length)
+{
+    return register_range(p, &p->output.frames.hidden, start, length);
 }

@@ -12,5 +12,6 @@ int jsp_register_remove(struct jsprof *p, uint64_t start);
 int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to);
 int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing);
 int jsp_register_loop(struct jsprof *p, uint64_t start, uint64_t length);
+int jsp_register_hidden(struct jsprof *p, uint64_t start, uint64_t length);
 
 #endif

@@ -1,0 +1,144 @@
+/* attach.c - a state's life with a session; see jsprof-lua.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "attach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "probe.h"
+
+/* The tie of this state to this thread, or NULL. In the registry stands, at the thread's
+ * address, the userdata whose finalizer sees the state close. */
+static struct jsprof_lua *attach_of(lua_State *L, jsprof_thread *thread)
+{
+    lua_pushlightuserdata(L, thread);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    struct jsprof_lua **box = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return box ? *box : NULL;
+}
+
+static void attach_forget(struct jsprof_lua *lua)
+{
+    if (lua->box)
+        *lua->box = NULL;
+    lua->box = NULL;
+}
+
+static int attach_on_close(lua_State *L)
+{
+    struct jsprof_lua **box = lua_touserdata(L, 1);
+    struct jsprof_lua *lua = box ? *box : NULL;
+    if (!lua)
+        return 0;
+    attach_forget(lua);
+    jsprof_thread_set_walker(lua->thread, NULL, NULL);
+    if (lua->on_close)
+        lua->on_close(lua->on_close_data);
+    return 0;
+}
+
+/* Runs protected: makes the userdata. */
+static int attach_make_box(lua_State *L)
+{
+    struct jsprof_lua *lua = lua_touserdata(L, 1);
+    lua_pushlightuserdata(L, lua->thread);
+    struct jsprof_lua **box = lua_newuserdata(L, sizeof *box);
+    *box = NULL;
+    lua_newtable(L);
+    lua_pushcfunction(L, attach_on_close);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    *box = lua;
+    lua->box = box;
+    return 0;
+}
+
+int jsp_lua_protected(lua_State *L, lua_CFunction f, void *data)
+{
+    if (!lua_checkstack(L, 4))
+        return -ENOMEM;
+    lua_pushcfunction(L, f);
+    lua_pushlightuserdata(L, data);
+    int status = lua_pcall(L, 1, 0, 0);
+    if (status == LUA_OK)
+        return 0;
+    lua_pop(L, 1);
+    return status == LUA_ERRMEM ? -ENOMEM : -ENOTSUP;
+}
+
+static void *attach_map(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static int attach_walker(struct jsprof_lua *lua, lua_State *L)
+{
+    lua->walker = attach_map(sizeof *lua->walker);
+    if (!lua->walker)
+        return -ENOMEM;
+    jsp_lua_walk_init(lua->walker);
+    lua->main = jsp_lua_walk_main(lua->walker, (uintptr_t)L);
+    lua->walker->root = lua->main;
+    return lua->main ? 0 : -ENOTSUP;
+}
+
+static void attach_free(struct jsprof_lua *lua)
+{
+    if (lua->walker)
+        munmap(lua->walker, sizeof *lua->walker);
+    free(lua);
+}
+
+int jsprof_lua_attach(jsprof *session, jsprof_thread *thread, lua_State *L, jsprof_lua **out)
+{
+    if (!session || !thread || !L || !out)
+        return -EINVAL;
+    if (!jsp_lua_probe_version())
+        return -ENOTSUP;
+    if (attach_of(L, thread))
+        return -EALREADY;
+    struct jsprof_lua *lua = calloc(1, sizeof *lua);
+    if (!lua)
+        return -ENOMEM;
+    lua->session = session;
+    lua->thread = thread;
+    int err = attach_walker(lua, L);
+    if (!err)
+        err = jsp_lua_probe(lua, L);
+    if (!err)
+        err = jsp_lua_protected(L, attach_make_box, lua);
+    if (!err)
+        err = jsprof_thread_set_walker(thread, jsp_lua_walk_sigsafe, lua->walker);
+    if (err) {
+        attach_forget(lua);
+        attach_free(lua);
+        return err;
+    }
+    *out = lua;
+    return 0;
+}
+
+int jsprof_lua_detach(jsprof_lua *lua)
+{
+    if (!lua)
+        return 0;
+    int err = lua->box ? jsprof_thread_set_walker(lua->thread, NULL, NULL) : 0;
+    if (err)
+        return err;
+    attach_forget(lua);
+    attach_free(lua);
+    return 0;
+}
+
+lua_State *jsprof_lua_running(jsprof_lua *lua, lua_State *co)
+{
+    lua_State *before = (lua_State *)lua->walker->root;
+    lua->walker->root = co ? (uintptr_t)co : lua->main;
+    return before;
+}

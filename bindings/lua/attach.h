@@ -1,0 +1,28 @@
+/* attach.h - what the files of the binding know of a state's tie to a thread.
+ *
+ * Owner thread only, outside of signals.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_ATTACH_H
+#define JSPROF_LUA_ATTACH_H
+
+#include "compat.h"
+#include "jsprof-lua.h"
+#include "walk.h"
+
+struct jsprof_lua {
+    jsprof *session;                /* borrowed */
+    jsprof_thread *thread;          /* borrowed */
+    struct jsp_lua_walker *walker;  /* owned */
+    uintptr_t main;                 /* the main coroutine */
+    struct jsprof_lua **box;        /* the state's userdata; NULL: it is closed */
+    /* The state is being closed: it is detached already, all else still there. */
+    void (*on_close)(void *data);
+    void *on_close_data;
+};
+
+/* Call a C function with one light userdata, protected. -ENOMEM, or -ENOTSUP: an error. */
+int jsp_lua_protected(lua_State *L, lua_CFunction f, void *data);
+
+#endif

@@ -1,0 +1,59 @@
+# build.mk - the Lua binding, once for each Lua that is installed: the module
+# lib/lua/VERSION/jsprof.so, the library lib/libjsprof-luaVERSION.a for hosts, and the
+# program bin/jsprof-lua.
+#
+# SPDX-License-Identifier: MIT
+
+LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4
+ifeq ($(LUA),)
+LUA_VERSIONS := $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
+  $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p)))))
+endif
+LUA_COMMON = attach bounds labels names probe read
+LUA_PUC = proto site walk
+lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
+lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) $(LUA_PUC) $(2))
+lua_layout = '"layout_$(subst .,,$(1)).h"'
+
+LUA_MODULES = $(LUA_VERSIONS:%=$(B)/lib/lua/%/jsprof.so)
+LUA_LIBS = $(LUA_VERSIONS:%=$(B)/lib/libjsprof-lua%.a)
+
+LUA_PROGRAMS = $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) \
+  $(if $(LUA_VERSIONS),$(B)/bin/jsprof-lua)
+
+.PHONY: lua
+lua: $(LUA_MODULES) $(LUA_LIBS) $(LUA_PROGRAMS) ## the Lua modules and jsprof-lua
+all: lua
+
+# A module that is loaded by the wrong Lua must come as far as saying so: it binds late.
+define lua_rules
+$(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
+	@mkdir -p $$(@D)
+	@echo '  CC    $$< ($(1))'
+	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CFLAGS) \
+	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
+	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
+
+$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module) $(B)/lib/libjsprof.a
+	@mkdir -p $$(@D)
+	@echo '  LD    $$@'
+	$$(Q)$$(CC) -shared -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-z,lazy -Wl,-z,nodelete
+
+$(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
+	@mkdir -p $$(@D)
+	@echo '  AR    $$@'
+	$$(Q)$$(LD_TOOL) -r -o $(B)/obj/libjsprof-lua$(1).o $$^
+	$$(Q)$$(OBJCOPY_TOOL) --localize-hidden $(B)/obj/libjsprof-lua$(1).o
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
+
+# It shows Lua's functions to the modules that a script loads.
+$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module main farewell) $(B)/lib/libjsprof.a
+	@mkdir -p $$(@D)
+	@echo '  LD    $$@'
+	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(shell pkg-config --libs \
+	  $(call lua_pkg,$(1)))
+endef
+$(foreach v,$(LUA_VERSIONS),$(eval $(call lua_rules,$(v))))
+
+$(B)/bin/jsprof-lua: $(B)/obj/bindings/lua/launch.o
+	$(call link)

@@ -1,0 +1,59 @@
+/* compat.h - what the five Lua APIs spell differently.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_COMPAT_H
+#define JSPROF_LUA_COMPAT_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#if LUA_VERSION_NUM == 501
+#define LUA_OK 0
+static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions)
+{
+    for (; functions->name; functions++) {
+        lua_pushcfunction(L, functions->func);
+        lua_setfield(L, -2, functions->name);
+    }
+}
+static inline int compat_resume(lua_State *co, lua_State *from, int n)
+{
+    (void)from;
+    return lua_resume(co, n);
+}
+static inline size_t compat_length(lua_State *L, int at)
+{
+    return lua_objlen(L, at);
+}
+#else
+static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions)
+{
+    luaL_setfuncs(L, functions, 0);
+}
+static inline size_t compat_length(lua_State *L, int at)
+{
+    return lua_rawlen(L, at);
+}
+#if LUA_VERSION_NUM < 504
+static inline int compat_resume(lua_State *co, lua_State *from, int n)
+{
+    return lua_resume(co, from, n);
+}
+#else
+static inline int compat_resume(lua_State *co, lua_State *from, int n)
+{
+    int results;
+    return lua_resume(co, from, n, &results);
+}
+#endif
+#endif
+
+/* Negative indices that stay right while the stack grows. */
+static inline int compat_absolute(lua_State *L, int at)
+{
+    return at > 0 || at <= LUA_REGISTRYINDEX ? at : lua_gettop(L) + at + 1;
+}
+
+#endif

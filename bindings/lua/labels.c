@@ -1,0 +1,148 @@
+/* labels.c - see labels.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "labels.h"
+
+#include <string.h>
+
+enum { LABELS_PROBES = 32, LABELS_LINE_DIGITS = 12, LABELS_CHUNK = 40 };
+
+static bool label_same(const struct jsp_lua_key *a, const struct jsp_lua_key *b)
+{
+    return a->at == b->at && a->code == b->code && a->source == b->source &&
+           a->line == b->line;
+}
+
+static uint32_t label_slot(const struct jsp_lua_key *key, uint32_t probe)
+{
+    uint64_t hash = (uint64_t)(key->at ^ key->code << 20) * 0x9E3779B97F4A7C15u;
+    return ((uint32_t)(hash >> 40) + probe) & (JSP_LUA_LABELS - 1);
+}
+
+const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labels,
+                                               const struct jsp_lua_key *key)
+{
+    for (uint32_t probe = 0; probe < LABELS_PROBES; probe++) {
+        const struct jsp_lua_label *label = &labels->entries[label_slot(key, probe)];
+        if (!label->key.at)
+            return NULL;
+        if (label_same(&label->key, key))
+            return label;
+    }
+    return NULL;
+}
+
+/* Length of the well-formed character at `s`; 0: none is. */
+static size_t label_utf8(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return s[0] >= 0x20 && s[0] != 0x7F;
+    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (s[0] < 0xC2 || s[0] > 0xF4)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    bool is_long = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool is_beyond = (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F);
+    return is_long || is_beyond ? 0 : n;
+}
+
+static char *label_copy(char *to, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (*s) {
+        size_t n = label_utf8(s);
+        if (n)
+            memcpy(to, s, n);
+        else
+            *to = '?';
+        to += n ? n : 1;
+        s += n ? n : 1;
+    }
+    *to++ = 0;
+    return to;
+}
+
+static void label_fill(struct jsp_lua_label *label, char *text, const char *name,
+                       const char *where)
+{
+    label->name = name ? text : NULL;
+    if (name)
+        text = label_copy(text, name);
+    label->where = where ? text : NULL;
+    if (where)
+        label_copy(text, where);
+}
+
+const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
+                                              const struct jsp_lua_key *key, const char *name,
+                                              const char *where)
+{
+    uint32_t n = (uint32_t)((name ? strlen(name) + 1 : 0) + (where ? strlen(where) + 1 : 0));
+    struct jsp_lua_label *free_one = NULL;
+
+    for (uint32_t probe = 0; probe < LABELS_PROBES && !free_one; probe++) {
+        struct jsp_lua_label *label = &labels->entries[label_slot(key, probe)];
+        free_one = label->key.at ? NULL : label;
+    }
+    if (!free_one || labels->n > JSP_LUA_LABELS / 4 * 3 || n > sizeof labels->text - labels->used) {
+        label_fill(&labels->scratch, labels->scratch_text, name, where);
+        return &labels->scratch;
+    }
+    label_fill(free_one, labels->text + labels->used, name, where);
+    free_one->key = *key;
+    labels->used += n;
+    labels->n++;
+    return free_one;
+}
+
+static char *label_append(char *to, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *to++ = text[i] ? text[i] : '?';
+    return to;
+}
+
+static char *label_number(char *to, uint64_t value)
+{
+    char digits[24];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (n)
+        *to++ = digits[--n];
+    return to;
+}
+
+/* The end of a path says more than its beginning; the first line of a text suffices. */
+void jsp_lua_where(const struct jsp_lua_chunk *chunk, char *to)
+{
+    enum { ROOM = JSP_LUA_WHERE - LABELS_LINE_DIGITS - 8 };
+    const char *text = chunk->text;
+    size_t n = chunk->n;
+
+    if (n && (text[0] == '@' || text[0] == '=')) {
+        size_t kept = n - 1 < ROOM ? n - 1 : ROOM;
+        bool has_end = chunk->whole == n;
+        if (has_end && kept < n - 1)
+            to = label_append(to, "...", 3);
+        to = label_append(to, has_end ? text + n - kept : text + 1, kept);
+        if (!has_end)
+            to = label_append(to, "...", 3);
+    } else {
+        size_t line = 0;
+        while (line < n && line < LABELS_CHUNK && text[line] != '\n')
+            line++;
+        to = label_append(to, "[string \"", 9);
+        to = label_append(to, text, line);
+        to = label_append(to, line < chunk->whole ? "...\"]" : "\"]", line < chunk->whole ? 5 : 2);
+    }
+    if (chunk->line) {
+        *to++ = ':';
+        to = label_number(to, chunk->line);
+    }
+    *to = 0;
+}

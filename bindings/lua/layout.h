@@ -1,0 +1,59 @@
+/* layout.h - where the fields of one Lua version's objects are, on 64-bit machines.
+ *
+ * The headers that say so are Lua's own and not installed; the numbers are those of
+ * Debian 12's packages, the same for every build with the usual luaconf.h. None is
+ * believed: attaching runs a probe (probe.c) that compares a walk by these numbers
+ * with what lua_getinfo says, and refuses a Lua that is built differently.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_LAYOUT_H
+#define JSPROF_LUA_LAYOUT_H
+
+#include <stdint.h>
+
+enum { LAYOUT_NONE = 0xFFFF };
+
+struct lua_layout {
+    const char *version;
+
+    /* lua_State */
+    uint16_t status, top, global, ci, base_ci, state_bytes;
+    uint16_t savedpc;       /* 5.1: of the running function */
+    uint16_t base_ci_inside; /* 1: base_ci is no pointer but the first CallInfo itself */
+    uint16_t main_thread;   /* in global_State */
+
+    /* CallInfo */
+    uint16_t ci_func, ci_previous, ci_savedpc, ci_status, ci_bytes;
+    uint16_t ci_is_array;   /* 1: the previous one is the one before in memory */
+    uint16_t status_mask;   /* bits of ci_status that there are */
+    uint16_t fresh_bit, fresh_value; /* the function runs in a loop activation of its own */
+    uint16_t tail_bit;
+    uint16_t ci_tail_calls; /* 5.1: how many, an int */
+
+    /* TValue: 16 bytes, tag at 8 */
+    uint8_t tag_lua, tag_c, tag_light, tag_thread, tag_string;
+    uint8_t is_c;           /* 5.1: byte of a closure that tells; else 0 */
+
+    /* Closures */
+    uint16_t closure_n, closure_proto, closure_upvalues;
+
+    /* Proto */
+    uint16_t proto_bytes, k, code, lineinfo, abslineinfo, locvars, source, upvalues;
+    uint16_t n_upvalues, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, linedefined;
+    uint8_t proto_tag;
+    uint8_t line_bytes;     /* 4: one int for each instruction; 1: differences */
+    uint8_t upvalue_bytes;  /* of one upvalue's description */
+
+    /* TString: tag at 8, text at 24 */
+    uint8_t short_length;   /* where a short string keeps its length; 0: as a long one */
+    uint8_t long_length;
+
+    /* Instructions */
+    uint8_t op_bits, b_shift, c_shift, bc_bits, bx_shift;
+    uint8_t constant_bit;   /* of B and C; 0: by opcode */
+    uint8_t op_move, op_getupval, op_getglobal, op_gettabup, op_getfield, op_self, op_call,
+        op_tailcall, op_tforcall;
+};
+
+#endif

@@ -1,0 +1,282 @@
+/* main.c - jsprof-lua5.4 and its like: run a Lua program, recorded.
+ *
+ * A small stand-in for the `lua` program: script, arguments, LUA_INIT, messages and exit
+ * status are as there. What the options of ours ask for is done by the module, which the
+ * script can require as well.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "farewell.h"
+#include "module.h"
+
+enum { MAIN_USAGE = 2 };
+
+static const char main_help[] =
+    "Usage: jsprof-lua [--version 5.1|5.2|5.3|5.4|jit] [OPTION...] SCRIPT [ARG...]\n"
+    "Run a Lua program and record what it does.\n\n"
+    "  --profile-output=FILE      record into FILE; %p in it is the process id\n"
+    "  --profile-hz=N             samples a second, 1 to 10000; 1000 without it\n"
+    "  --profile-clock=cpu|wall   by CPU time (default) or by elapsed time\n"
+    "  --profile-mode=sample|calls|both\n"
+    "                             samples (default), exact calls, or both\n"
+    "  -l MODULE                  require MODULE first\n"
+    "  -e CODE                    run CODE; the script may be left out then\n"
+    "  --help                     this text\n\n"
+    "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
+    "(with JSPROF_HZ and JSPROF_CLOCK) says where to record; without either nothing is.\n";
+
+struct main_options {
+    const char *output, *hz, *clock, *mode;
+    int script;   /* index in argv; argc: none */
+    int n_steps;  /* -e and -l options, in argv before it */
+};
+
+static int main_fail(const char *what, const char *why)
+{
+    fprintf(stderr, "jsprof-lua: %s%s%s\n", what, why ? ": " : "", why ? why : "");
+    return MAIN_USAGE;
+}
+
+/* -- Options -------------------------------------------------------------------- */
+
+static bool main_value(const char *arg, const char *name, const char **value)
+{
+    size_t n = strlen(name);
+    if (strncmp(arg, name, n) != 0 || arg[n] != '=')
+        return false;
+    *value = arg + n + 1;
+    return true;
+}
+
+static bool main_option(const char *arg, struct main_options *o)
+{
+    return main_value(arg, "--profile-output", &o->output) ||
+           main_value(arg, "--profile-hz", &o->hz) ||
+           main_value(arg, "--profile-clock", &o->clock) ||
+           main_value(arg, "--profile-mode", &o->mode);
+}
+
+static int main_parse(int argc, char **argv, struct main_options *o)
+{
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        if (strcmp(argv[i], "-e") == 0 || strcmp(argv[i], "-l") == 0) {
+            if (++i == argc)
+                return main_fail(argv[i - 1], "wants an argument");
+            o->n_steps++;
+        } else if (!main_option(argv[i], o)) {
+            return main_fail(argv[i], "no such option (--help lists them)");
+        }
+    }
+    o->script = i;
+    if (i == argc && !o->n_steps)
+        return main_fail("no script (--help says how)", NULL);
+    if (!o->output && (o->hz || o->clock || o->mode) && !getenv("JSPROF"))
+        return main_fail("--profile-output=FILE is missing", NULL);
+    return 0;
+}
+
+static void main_environment(struct main_options *o)
+{
+    const char *output = getenv("JSPROF");
+    if (o->output || !output || !*output)
+        return;
+    o->output = output;
+    o->hz = o->hz ? o->hz : getenv("JSPROF_HZ");
+    o->clock = o->clock ? o->clock : getenv("JSPROF_CLOCK");
+}
+
+/* -- Running -------------------------------------------------------------------- */
+
+static int main_traceback(lua_State *L)
+{
+    const char *message = lua_tostring(L, 1);
+    if (!message) {
+        if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING)
+            return 1;
+        message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+    }
+    lua_getglobal(L, "debug");
+    if (!lua_istable(L, -1))
+        return 1;
+    lua_getfield(L, -1, "traceback");
+    if (!lua_isfunction(L, -1))
+        return 1;
+    lua_pushstring(L, message);
+    lua_pushinteger(L, 2);
+    lua_call(L, 2, 1);
+    return 1;
+}
+
+/* The function below its `n` arguments; tells what went wrong. */
+static int main_call(lua_State *L, int n)
+{
+    int base = lua_gettop(L) - n;
+    lua_pushcfunction(L, main_traceback);
+    lua_insert(L, base);
+    int status = lua_pcall(L, n, 0, base);
+    lua_remove(L, base);
+    if (status == LUA_OK)
+        return 0;
+    const char *message = lua_tostring(L, -1);
+    fprintf(stderr, "jsprof-lua: %s\n", message ? message : "(error without a message)");
+    lua_pop(L, 1);
+    return 1;
+}
+
+/* What luaL_load... gave: a chunk to run or a message. */
+static int main_loaded(lua_State *L, int status)
+{
+    if (status == LUA_OK)
+        return main_call(L, 0);
+    fprintf(stderr, "jsprof-lua: %s\n", lua_tostring(L, -1));
+    lua_pop(L, 1);
+    return 1;
+}
+
+static int main_step(lua_State *L, const char *kind, const char *text)
+{
+    if (strcmp(kind, "-e") == 0)
+        return main_loaded(L, luaL_loadbuffer(L, text, strlen(text), "=(command line)"));
+    lua_getglobal(L, "require");
+    lua_pushstring(L, text);
+    int err = lua_pcall(L, 1, 1, 0);
+    if (err)
+        fprintf(stderr, "jsprof-lua: %s\n", lua_tostring(L, -1));
+    else
+        lua_setglobal(L, text);
+    return err ? 1 : 0;
+}
+
+/* LUA_INIT, or the one of this version. */
+static int main_init(lua_State *L)
+{
+    char name[32];
+    snprintf(name, sizeof name, "LUA_INIT_%d_%d", LUA_VERSION_NUM / 100, LUA_VERSION_NUM % 100);
+    const char *init = LUA_VERSION_NUM > 501 ? getenv(name) : NULL;
+    if (!init)
+        init = getenv("LUA_INIT");
+    if (!init)
+        return 0;
+    if (init[0] == '@')
+        return main_loaded(L, luaL_loadfile(L, init + 1));
+    return main_loaded(L, luaL_loadbuffer(L, init, strlen(init), "=LUA_INIT"));
+}
+
+static void main_arguments(lua_State *L, int argc, char **argv, int script)
+{
+    lua_newtable(L);
+    for (int i = 0; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i - script);
+    }
+    lua_setglobal(L, "arg");
+}
+
+static int main_script(lua_State *L, int argc, char **argv, int script)
+{
+    const char *name = strcmp(argv[script], "-") == 0 ? NULL : argv[script];
+    int status = luaL_loadfile(L, name);
+    if (status != LUA_OK)
+        return main_loaded(L, status);
+    luaL_checkstack(L, argc - script + 3, "too many arguments");
+    for (int i = script + 1; i < argc; i++)
+        lua_pushstring(L, argv[i]);
+    return main_call(L, argc - script - 1);
+}
+
+static void main_start_field(lua_State *L, const char *name, const char *value)
+{
+    char *end;
+    double number = value ? strtod(value, &end) : 0;
+    if (!value)
+        return;
+    if (strcmp(name, "hz") == 0 && *value && !*end)
+        lua_pushnumber(L, number);
+    else
+        lua_pushstring(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static int main_preload(lua_State *L)
+{
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "preload");
+    lua_pushcfunction(L, luaopen_jsprof);
+    lua_setfield(L, -2, "jsprof");
+    lua_pop(L, 2);
+    return 0;
+}
+
+static int main_start(lua_State *L, const struct main_options *o)
+{
+    lua_getglobal(L, "require");
+    lua_pushstring(L, "jsprof");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "start");
+    lua_newtable(L);
+    main_start_field(L, "output", o->output);
+    main_start_field(L, "hz", o->hz);
+    main_start_field(L, "clock", o->clock);
+    main_start_field(L, "mode", o->mode);
+    if (lua_pcall(L, 1, 0, 0) == LUA_OK) {
+        lua_pop(L, 1);
+        return 0;
+    }
+    fprintf(stderr, "jsprof-lua: %s\n", lua_tostring(L, -1));
+    return 1;
+}
+
+static int main_run(lua_State *L, int argc, char **argv, const struct main_options *o)
+{
+    int failed = 0;
+    main_arguments(L, argc, argv, o->script < argc ? o->script : 0);
+    failed = main_init(L);
+    for (int i = 1; i < o->script && !failed; i++) {
+        bool is_step = strcmp(argv[i], "-e") == 0 || strcmp(argv[i], "-l") == 0;
+        if (is_step && ++i < o->script)
+            failed = main_step(L, argv[i - 1], argv[i]);
+    }
+    if (!failed && o->script < argc)
+        failed = main_script(L, argc, argv, o->script);
+    return failed;
+}
+
+static void main_told_losses(void)
+{
+    int err = jsp_lua_module_result();
+    if (err)
+        fprintf(stderr, "jsprof-lua: the capture is not complete: %s\n", jsprof_strerror(err));
+}
+
+int main(int argc, char **argv)
+{
+    struct main_options o = { 0 };
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(main_help, stdout) < 0 || fflush(stdout) != 0;
+    int err = main_parse(argc, argv, &o);
+    if (err)
+        return err;
+    main_environment(&o);
+    lua_State *L = luaL_newstate();
+    if (!L)
+        return main_fail("out of memory", NULL), 1;
+    luaL_openlibs(L);
+    main_preload(L);
+    if (o.output && (main_start(L, &o) != 0 || jsp_lua_farewell(jsp_lua_module_finish) < 0))
+        return 1;
+    atexit(main_told_losses);
+    err = main_run(L, argc, argv, &o);
+    lua_close(L);
+    return err;
+}

@@ -1,0 +1,309 @@
+/* module.c - `local jsprof = require "jsprof"`: what a Lua program can ask for.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach.h"
+#include "labels.h"
+#include "module.h"
+#include "probe.h"
+
+/* A recording that this module started; lives until the process ends or it is stopped. */
+struct module_run {
+    struct module_run *next;
+    jsprof *prof;
+    jsprof_thread *thread;
+    jsprof_lua *lua;
+};
+
+/* In the registry, at this address: the run of this state, as a light userdata. */
+static const char module_key = 0;
+
+/* Runs of all states, for exit() in the middle of one. */
+static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct module_run *module_runs;
+static int module_result;
+
+/* -- Runs --------------------------------------------------------------------- */
+
+void jsp_lua_module_finish(void)
+{
+    pthread_mutex_lock(&module_lock);
+    for (struct module_run *run = module_runs; run; run = run->next) {
+        int err = jsprof_close(run->prof);
+        module_result = err ? err : module_result;
+        run->prof = NULL;
+    }
+    module_runs = NULL;
+    pthread_mutex_unlock(&module_lock);
+}
+
+int jsp_lua_module_result(void)
+{
+    return module_result;
+}
+
+static void module_list(struct module_run *run)
+{
+    static bool is_registered;
+    pthread_mutex_lock(&module_lock);
+    if (!is_registered)
+        is_registered = atexit(jsp_lua_module_finish) == 0;
+    run->next = module_runs;
+    module_runs = run;
+    pthread_mutex_unlock(&module_lock);
+}
+
+/* Afterwards the session is this caller's to close, or somebody has closed it. */
+static void module_unlist(struct module_run *run)
+{
+    pthread_mutex_lock(&module_lock);
+    struct module_run **at = &module_runs;
+    while (*at && *at != run)
+        at = &(*at)->next;
+    if (*at)
+        *at = run->next;
+    pthread_mutex_unlock(&module_lock);
+}
+
+static struct module_run *module_run_of(lua_State *L)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    struct module_run *run = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return run;
+}
+
+static void module_keep(lua_State *L, struct module_run *run)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key);
+    if (run)
+        lua_pushlightuserdata(L, run);
+    else
+        lua_pushnil(L);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+/* Complete the capture. The errno of a failed write. */
+static int module_end(struct module_run *run)
+{
+    module_unlist(run);
+    int err = run->prof ? jsprof_stop(run->prof) : 0;
+    jsprof_lua_detach(run->lua);
+    jsprof_thread_detach(run->thread);
+    int closed = jsprof_close(run->prof);
+    free(run);
+    return err ? err : closed;
+}
+
+/* The state goes: Lua calls finalizers first. */
+static void module_on_close(void *data)
+{
+    int err = module_end(data);
+    module_result = err ? err : module_result;
+}
+
+/* -- Options ------------------------------------------------------------------- */
+
+struct module_options {
+    jsprof_options open;
+    const char *mode;
+};
+
+static const char *module_text(lua_State *L, const char *field, const char *fallback)
+{
+    lua_getfield(L, 1, field);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        return fallback;
+    }
+    if (lua_type(L, -1) != LUA_TSTRING)
+        luaL_error(L, "jsprof.start: %s must be a string, not a %s", field,
+                   luaL_typename(L, -1));
+    const char *text = lua_tostring(L, -1);
+    if (strlen(text) != compat_length(L, -1))
+        luaL_error(L, "jsprof.start: %s holds a zero byte", field);
+    lua_pop(L, 1); /* the table keeps it */
+    return text;
+}
+
+static uint32_t module_number(lua_State *L, const char *field, lua_Number low, lua_Number high)
+{
+    lua_getfield(L, 1, field);
+    lua_Number value = lua_tonumber(L, -1);
+    bool is_there = !lua_isnil(L, -1), is_number = lua_type(L, -1) == LUA_TNUMBER;
+    lua_pop(L, 1);
+    if (!is_there)
+        return 0;
+    if (!is_number || !(value >= low && value <= high))
+        luaL_error(L, "jsprof.start: %s must be a number from %d to %d", field, (int)low,
+                   (int)high);
+    return (uint32_t)value;
+}
+
+static bool module_known(const char *name)
+{
+    static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth" };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void module_check_names(lua_State *L)
+{
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            luaL_error(L, "jsprof.start: options have names, this one is a %s",
+                       luaL_typename(L, -2));
+        if (!module_known(lua_tostring(L, -2)))
+            luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
+                          "max_depth", lua_tostring(L, -2));
+    }
+}
+
+static void module_read(lua_State *L, struct module_options *o)
+{
+    o->open = (jsprof_options){ .size = sizeof o->open };
+    o->mode = "sample";
+    if (lua_isnoneornil(L, 1))
+        return;
+    luaL_checktype(L, 1, LUA_TTABLE);
+    module_check_names(L);
+    o->open.path = module_text(L, "output", NULL);
+    o->open.hz = module_number(L, "hz", 1, 10000);
+    o->open.max_depth = module_number(L, "max_depth", 1, 1000);
+    const char *clock = module_text(L, "clock", "cpu");
+    if (strcmp(clock, "cpu") != 0 && strcmp(clock, "wall") != 0)
+        luaL_error(L, "jsprof.start: clock is \"cpu\" or \"wall\", not \"%s\"", clock);
+    o->open.clock = strcmp(clock, "wall") == 0 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU;
+    o->mode = module_text(L, "mode", "sample");
+    if (strcmp(o->mode, "sample") != 0 && strcmp(o->mode, "calls") != 0 &&
+        strcmp(o->mode, "both") != 0)
+        luaL_error(L, "jsprof.start: mode is \"sample\", \"calls\" or \"both\", not \"%s\"",
+                   o->mode);
+}
+
+/* -- Functions ----------------------------------------------------------------- */
+
+static int module_begin(lua_State *L, struct module_run *run, const struct module_options *o)
+{
+    int err = jsprof_open(&run->prof, &o->open);
+    if (!err)
+        err = jsprof_thread_attach(run->prof, "main", &run->thread);
+    if (!err)
+        err = jsprof_lua_attach(run->prof, run->thread, L, &run->lua);
+    if (!err)
+        err = jsprof_start(run->prof);
+    return err;
+}
+
+static int module_start(lua_State *L)
+{
+    struct module_options o;
+    module_read(L, &o);
+    if (module_run_of(L))
+        return luaL_error(L, "jsprof.start: it records already; jsprof.stop() ends that");
+    struct module_run *run = calloc(1, sizeof *run);
+    if (!run)
+        return luaL_error(L, "jsprof.start: out of memory");
+    int err = module_begin(L, run, &o);
+    if (err) {
+        module_end(run);
+        return luaL_error(L, "jsprof.start: %s: %s",
+                          o.open.path ? o.open.path : "jsprof-%p.syscap",
+                          err == -ENOTSUP ? "this Lua is built in a way that jsprof does not know"
+                                          : jsprof_strerror(err));
+    }
+    run->lua->on_close = module_on_close;
+    run->lua->on_close_data = run;
+    module_list(run);
+    module_keep(L, run);
+    return 0;
+}
+
+static void module_field(lua_State *L, const char *name, uint64_t value)
+{
+    lua_pushinteger(L, (lua_Integer)value);
+    lua_setfield(L, -2, name);
+}
+
+/* What was recorded, as a table. */
+static void module_push_stats(lua_State *L, const jsprof_stats *stats)
+{
+    lua_newtable(L);
+    module_field(L, "expirations", stats->expirations);
+    module_field(L, "samples", stats->samples);
+    module_field(L, "kept", stats->kept);
+    module_field(L, "lost", stats->expirations - stats->kept);
+    module_field(L, "frames_cut", stats->frames_cut);
+}
+
+static int module_stop(lua_State *L)
+{
+    struct module_run *run = module_run_of(L);
+    jsprof_stats stats = { .size = sizeof stats };
+    if (!run)
+        return luaL_error(L, "jsprof.stop: nothing is recorded");
+    jsprof_stop(run->prof);
+    jsprof_stats_get(run->prof, &stats);
+    module_keep(L, NULL);
+    int err = module_end(run);
+    if (err)
+        return luaL_error(L, "jsprof.stop: the capture is not complete: %s",
+                          jsprof_strerror(err));
+    module_push_stats(L, &stats);
+    return 1;
+}
+
+/* Calls f and hands its results on, by no tail call: it stays on the stack. */
+static const char module_wrapper[] = "local f = ...\n"
+                                     "local function pass(...) return ... end\n"
+                                     "return function(...) return pass(f(...)) end\n";
+
+/* wrap(f, name): a function that does what f does, under a label. */
+static int module_wrap(lua_State *L)
+{
+    char name[sizeof JSP_LUA_LABEL_CHUNK + JSP_LUA_WHERE];
+    size_t n, at = sizeof JSP_LUA_LABEL_CHUNK - 1;
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    const char *label = luaL_checklstring(L, 2, &n);
+
+    luaL_argcheck(L, n > 0, 2, "a label is not empty");
+    memcpy(name, JSP_LUA_LABEL_CHUNK, at);
+    for (size_t i = 0; i < n && at < sizeof name - 1; i++)
+        name[at++] = (char)(label[i] ? label[i] : '?');
+    name[at] = 0;
+    if (luaL_loadbuffer(L, module_wrapper, sizeof module_wrapper - 1, name) != 0)
+        return lua_error(L);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+/* -- The module ---------------------------------------------------------------- */
+
+static const luaL_Reg module_functions[] = {
+    { "start", module_start },
+    { "stop", module_stop },
+    { "wrap", module_wrap },
+    { NULL, NULL },
+};
+
+/* Only what all versions have may be called before the check. */
+int luaopen_jsprof(lua_State *L)
+{
+    if (!jsp_lua_probe_version())
+        return luaL_error(L, "jsprof: this module was built for Lua %s and runs in Lua %s",
+                          jsp_lua_walk_version(), jsp_lua_probe_found());
+    lua_newtable(L);
+    compat_setfuncs(L, module_functions);
+    lua_pushstring(L, JSPROF_VERSION_STRING);
+    lua_setfield(L, -2, "version");
+    return 1;
+}

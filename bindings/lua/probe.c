@@ -1,0 +1,232 @@
+/* probe.c - see probe.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "probe.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bounds.h"
+#include "names.h"
+
+enum { PROBE_FRAMES = 64, PROBE_NATIVES = 32 };
+
+/* A probe under way; its C functions are given its address. */
+struct probe {
+    struct jsprof_lua *lua;
+    uint32_t n_checked;           /* frames that agreed */
+    bool failed;
+    uint32_t n_direct;            /* natives from here to a C function called from C */
+    uintptr_t direct[PROBE_NATIVES];
+    uintptr_t loop;               /* an address in the interpreter's loop; 0: not found */
+};
+
+static const char probe_chunk[] = "local probe = ...\n"
+                                  "local function inner()\n"
+                                  "  local result = probe()\n"
+                                  "  return result\n"
+                                  "end\n"
+                                  "local result = inner()\n"
+                                  "return result\n";
+
+/* -- Which Lua is it? -------------------------------------------------------- */
+
+const char *jsp_lua_probe_found(void)
+{
+    static const char *const known[][2] = {
+        { "luaJIT_setmode", "jit" }, { "lua_closeslot", "5.4" }, { "lua_isyieldable", "5.3" },
+        { "lua_callk", "5.2" },      { "lua_cpcall", "5.1" },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (dlsym(RTLD_DEFAULT, known[i][0]))
+            return known[i][1];
+    return NULL;
+}
+
+bool jsp_lua_probe_version(void)
+{
+    const char *found = jsp_lua_probe_found();
+    return !found || strcmp(found, jsp_lua_walk_version()) == 0;
+}
+
+/* -- Frames -------------------------------------------------------------------- */
+
+/* Does the walked frame say what Lua says of this level? */
+static bool probe_same(lua_State *L, lua_Debug *ar, const jsprof_frame *frame)
+{
+    char where[LUA_IDSIZE + 32];
+    bool is_c = (frame->kind & 0xFF) == JSPROF_KIND_LABEL;
+
+    lua_getinfo(L, "Sl", ar);
+    if (is_c || strcmp(ar->what, "C") == 0)
+        return is_c && strcmp(ar->what, "C") == 0;
+    if (strncmp(ar->source, "=jsprof ", 8) == 0) {
+        snprintf(where, sizeof where, ar->linedefined > 0 ? "%s:%d" : "%s", ar->source + 1,
+                 ar->linedefined);
+        return frame->detail && strcmp(frame->detail, where) == 0 &&
+               (int)frame->line == ar->currentline;
+    }
+    return (frame->kind & 0xFF) == JSPROF_KIND_VM;
+}
+
+static uint32_t probe_walk(struct probe *p, jsprof_frame *frames)
+{
+    jsprof_thread_pause(p->lua->thread);
+    uint32_t n = jsp_lua_walk_sigsafe(p->lua->walker, NULL, frames, PROBE_FRAMES);
+    jsprof_thread_resume(p->lua->thread);
+    return n < PROBE_FRAMES ? n : PROBE_FRAMES;
+}
+
+static void probe_compare(struct probe *p, lua_State *L)
+{
+    jsprof_frame frames[PROBE_FRAMES];
+    uint32_t n = probe_walk(p, frames), at = 0;
+    lua_Debug ar;
+
+    for (int level = 0; at < n && lua_getstack(L, level, &ar); level++) {
+        if ((frames[at].kind & 0xFF) == JSPROF_KIND_SYNTH)
+            at++;
+        else if (!probe_same(L, &ar, &frames[at++]))
+            p->failed = true;
+        p->n_checked++;
+    }
+    p->failed = p->failed || n < 3;
+}
+
+/* -- The loop ------------------------------------------------------------------ */
+
+static uint32_t probe_natives(struct probe *p, uintptr_t *starts)
+{
+    jsprof_backtrace_frame frames[2 * PROBE_NATIVES];
+    int n = jsprof_backtrace(p->lua->thread, NULL, frames, 2 * PROBE_NATIVES);
+    uint32_t kept = 0;
+    for (int i = 0; i < n && kept < PROBE_NATIVES; i++) {
+        struct jsp_lua_bounds bounds;
+        if (frames[i].kind == JSPROF_KIND_NATIVE && frames[i].pc &&
+            jsp_lua_bounds_function(frames[i].pc, &bounds))
+            starts[kept++] = bounds.start;
+    }
+    return kept;
+}
+
+static bool probe_is_direct(const struct probe *p, uintptr_t start)
+{
+    for (uint32_t i = 0; i < p->n_direct; i++)
+        if (p->direct[i] == start)
+            return true;
+    return false;
+}
+
+/* The C function that is there only when a Lua function is called in between; where a
+ * compiler split more off, the largest. */
+static void probe_find_loop(struct probe *p)
+{
+    uintptr_t starts[PROBE_NATIVES];
+    uint32_t n = probe_natives(p, starts);
+    size_t largest = 0;
+    for (uint32_t i = 0; p->n_direct && i < n; i++) {
+        struct jsp_lua_bounds b;
+        if (probe_is_direct(p, starts[i]))
+            break;
+        if (jsp_lua_bounds_function(starts[i], &b) && b.end - b.start > largest) {
+            largest = b.end - b.start;
+            p->loop = b.start;
+        }
+    }
+}
+
+static int probe_tell_code(struct probe *p)
+{
+    struct jsp_lua_bounds b;
+    int err = 0;
+    if (p->loop && jsp_lua_bounds_function(p->loop, &b))
+        err = jsprof_interpreter_add(p->lua->session, (const void *)b.start, b.end - b.start);
+    if (!err && jsp_lua_bounds_object((uintptr_t)lua_gettop, &b))
+        err = jsprof_interpreter_hide(p->lua->session, (const void *)b.start, b.end - b.start);
+    return err;
+}
+
+/* -- Called by Lua ------------------------------------------------------------- */
+
+static struct probe *probe_upvalue(lua_State *L)
+{
+    return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+/* Called from C. */
+static int probe_direct(lua_State *L)
+{
+    struct probe *p = probe_upvalue(L);
+    p->n_direct = probe_natives(p, p->direct);
+    return 0;
+}
+
+/* Called from a Lua function. */
+static int probe_here(lua_State *L)
+{
+    struct probe *p = probe_upvalue(L);
+    probe_compare(p, L);
+    if (!p->loop)
+        probe_find_loop(p);
+    return 0;
+}
+
+static void probe_push(lua_State *L, struct probe *p, lua_CFunction f)
+{
+    lua_pushlightuserdata(L, p);
+    lua_pushcclosure(L, f, 1);
+}
+
+/* The chunk, in a coroutine of its own. */
+static int probe_resume(lua_State *L)
+{
+    lua_State *co = lua_newthread(L);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_xmove(L, co, 1);
+    probe_push(co, probe_upvalue(L), probe_here);
+    return compat_resume(co, L, 1) == LUA_OK ? 0 : luaL_error(L, "probe");
+}
+
+/* Protected: everything above, in turn. */
+static int probe_all(lua_State *L)
+{
+    struct probe *p = lua_touserdata(L, 1);
+    luaL_checkstack(L, 16, "jsprof");
+    probe_push(L, p, probe_direct);
+    lua_call(L, 0, 0);
+    if (luaL_loadbuffer(L, probe_chunk, sizeof probe_chunk - 1, "=jsprof probe") != 0)
+        return lua_error(L);
+    lua_pushvalue(L, -1);
+    probe_push(L, p, probe_here);
+    lua_call(L, 1, 0);
+    lua_pushlightuserdata(L, p);
+    lua_insert(L, -2);
+    lua_pushcclosure(L, probe_resume, 2);
+    lua_call(L, 0, 0);
+    return 0;
+}
+
+/* A host may run coroutines from C: then ours is not below the main one. */
+static void probe_root(struct jsprof_lua *lua, lua_State *L)
+{
+    jsprof_frame frames[2];
+    lua_Debug ar;
+    uint32_t n = jsp_lua_walk_sigsafe(lua->walker, NULL, frames, 2);
+    if (!n && lua_getstack(L, 0, &ar))
+        lua->walker->root = (uintptr_t)L;
+}
+
+int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
+{
+    struct probe p = { .lua = lua };
+    probe_root(lua, L);
+    int err = jsp_lua_protected(L, probe_all, &p);
+    if (!err && (p.failed || p.n_checked < 8))
+        err = -ENOTSUP;
+    if (!err)
+        err = jsp_lua_protected(L, jsp_lua_names, lua);
+    return err ? err : probe_tell_code(&p);
+}

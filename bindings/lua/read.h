@@ -1,0 +1,70 @@
+/* read.h - reading a Lua state from a signal handler, where any pointer may be stale.
+ *
+ * Every load goes through the kernel (process_vm_readv on ourselves), which says no
+ * where a plain load would fault. It copies a window at a time, so that the objects
+ * of one stack, which lie close together, cost a few calls. Windows live for one
+ * walk: memory changes between two.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_READ_H
+#define JSPROF_LUA_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+enum {
+    JSP_LUA_WINDOW_BITS = 10,
+    JSP_LUA_WINDOW = 1 << JSP_LUA_WINDOW_BITS, /* never crosses a page */
+    JSP_LUA_WINDOWS = 32,                      /* power of two */
+    JSP_LUA_READ_CALLS = 1024,                 /* of one walk */
+};
+
+struct jsp_lua_read {
+    pid_t pid;
+    uint32_t calls; /* left */
+    uint32_t walk;  /* number of this walk; windows of others are stale */
+    struct {
+        uintptr_t at;
+        uint32_t walk;
+        uint8_t bytes[JSP_LUA_WINDOW];
+    } windows[JSP_LUA_WINDOWS];
+};
+
+/* A walk begins. */
+void jsp_lua_read_begin(struct jsp_lua_read *r);
+
+/* False: it can not be read, or the walk has read too much; `to` is undefined. */
+bool jsp_lua_read(struct jsp_lua_read *r, uintptr_t at, void *to, size_t n);
+
+/* Fields of a copied object. */
+static inline uintptr_t jsp_lua_pointer(const void *object, size_t offset)
+{
+    uintptr_t value;
+    memcpy(&value, (const char *)object + offset, sizeof value);
+    return value;
+}
+
+static inline uint32_t jsp_lua_u32(const void *object, size_t offset)
+{
+    uint32_t value;
+    memcpy(&value, (const char *)object + offset, sizeof value);
+    return value;
+}
+
+static inline uint16_t jsp_lua_u16(const void *object, size_t offset)
+{
+    uint16_t value;
+    memcpy(&value, (const char *)object + offset, sizeof value);
+    return value;
+}
+
+static inline uint8_t jsp_lua_u8(const void *object, size_t offset)
+{
+    return ((const uint8_t *)object)[offset];
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* registers.h - the interrupted registers in which a compiler keeps what lives long.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_REGISTERS_H
+#define JSPROF_LUA_REGISTERS_H
+
+#include <stdint.h>
+#include <ucontext.h>
+
+enum { JSP_LUA_REGISTERS = 12 };
+
+#if defined(__x86_64__)
+static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
+{
+    static const int kept[] = { REG_RBX, REG_RBP, REG_R12, REG_R13, REG_R14, REG_R15,
+                                REG_R8, REG_R9, REG_R10, REG_R11, REG_RSI, REG_RDI };
+    const ucontext_t *context = ucontext;
+    for (int i = 0; i < JSP_LUA_REGISTERS; i++)
+        out[i] = (uintptr_t)context->uc_mcontext.gregs[kept[i]];
+    return JSP_LUA_REGISTERS;
+}
+#elif defined(__aarch64__)
+static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
+{
+    const ucontext_t *context = ucontext;
+    for (int i = 0; i < 10; i++)
+        out[i] = (uintptr_t)context->uc_mcontext.regs[19 + i];
+    return 10;
+}
+#else
+static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
+{
+    (void)ucontext, (void)out;
+    return 0;
+}
+#endif
+
+#endif

@@ -1,0 +1,137 @@
+/* site.c - the name that a call instruction has for what it calls: the variable or
+ * field that the called register was loaded from. See proto.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "proto.h"
+
+#include JSPROF_LUA_LAYOUT
+
+enum { SITE_MAX_BACK = 400, SITE_MAX_LOCALS = 256, SITE_LOCVAR_BYTES = 16 };
+
+static uint32_t site_bits(uint32_t instruction, uint32_t shift, uint32_t n)
+{
+    return instruction >> shift & ((1u << n) - 1);
+}
+
+static uint32_t site_op(uint32_t i)
+{
+    return site_bits(i, 0, layout.op_bits);
+}
+
+static uint32_t site_a(uint32_t i)
+{
+    return site_bits(i, layout.op_bits, 8);
+}
+
+static bool site_fetch(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t index,
+                       uint32_t *instruction)
+{
+    return index < p->n_code &&
+           jsp_lua_read(r, p->code + 4ull * index, instruction, sizeof *instruction);
+}
+
+static bool site_string(struct jsp_lua_read *r, uintptr_t string, char *to, size_t room)
+{
+    int64_t n = jsp_lua_string(r, string, to, room - 1);
+    if (n <= 0)
+        return false;
+    to[(size_t)n < room - 1 ? (size_t)n : room - 1] = 0;
+    return true;
+}
+
+static bool site_constant(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t k,
+                          char *to, size_t room)
+{
+    uint8_t value[16];
+    return k < p->n_k && jsp_lua_read(r, p->k + 16ull * k, value, sizeof value) &&
+           (value[8] & 0xF) == layout.tag_string &&
+           site_string(r, jsp_lua_pointer(value, 0), to, room);
+}
+
+static bool site_upvalue(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n,
+                         char *to, size_t room)
+{
+    uintptr_t name;
+    return n < p->n_upvalues &&
+           jsp_lua_read(r, p->upvalues + (uintptr_t)n * layout.upvalue_bytes, &name,
+                        sizeof name) &&
+           site_string(r, name, to, room);
+}
+
+/* The local variable in a register when `index` runs. */
+static bool site_local(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t reg,
+                       uint32_t index, char *to, size_t room)
+{
+    uint32_t n = p->n_locvars < SITE_MAX_LOCALS ? p->n_locvars : SITE_MAX_LOCALS;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t var[SITE_LOCVAR_BYTES];
+        if (!jsp_lua_read(r, p->locvars + (uintptr_t)i * sizeof var, var, sizeof var) ||
+            jsp_lua_u32(var, 8) > index)
+            return false;
+        if (index < jsp_lua_u32(var, 12) && reg-- == 0)
+            return site_string(r, jsp_lua_pointer(var, 0), to, room);
+    }
+    return false;
+}
+
+/* The field name in C: always a constant in some instructions, marked as one in others. */
+static bool site_field(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t i,
+                       char *to, size_t room)
+{
+    uint32_t c = site_bits(i, layout.c_shift, layout.bc_bits);
+    if (layout.constant_bit) {
+        if (!(c >> layout.constant_bit & 1))
+            return false;
+        c &= (1u << layout.constant_bit) - 1;
+    } else if (site_op(i) == layout.op_self && !site_bits(i, layout.bx_shift, 1)) {
+        return false;
+    }
+    return site_constant(r, p, c, to, room);
+}
+
+/* What the register that instruction `i` loads was loaded from. */
+static bool site_loaded(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t index,
+                        uint32_t i, char *to, size_t room)
+{
+    uint32_t op = site_op(i), b = site_bits(i, layout.b_shift, layout.bc_bits);
+    if (op == layout.op_move)
+        return site_local(r, p, b, index, to, room);
+    if (op == layout.op_getupval)
+        return site_upvalue(r, p, b, to, room);
+    if (op == layout.op_getglobal)
+        return site_constant(r, p, i >> layout.bx_shift, to, room);
+    return site_field(r, p, i, to, room);
+}
+
+static bool site_is_load(uint32_t op)
+{
+    return op == layout.op_move || op == layout.op_getupval || op == layout.op_getglobal ||
+           op == layout.op_gettabup || op == layout.op_getfield || op == layout.op_self;
+}
+
+bool jsp_lua_site_is_call(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,
+                          uint32_t index)
+{
+    uint32_t i;
+    return site_fetch(r, caller, index, &i) &&
+           (site_op(i) == layout.op_call || site_op(i) == layout.op_tailcall);
+}
+
+bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,
+                       uint32_t index, char *to, size_t room)
+{
+    uint32_t call, i;
+    if (!jsp_lua_site_is_call(r, caller, index) || !site_fetch(r, caller, index, &call))
+        return false;
+    for (uint32_t back = 1; back <= index && back <= SITE_MAX_BACK; back++) {
+        if (!site_fetch(r, caller, index - back, &i))
+            return false;
+        uint32_t op = site_op(i);
+        if (op == layout.op_call && site_a(i) <= site_a(call))
+            return false; /* the value is a result of this call */
+        if (site_a(i) == site_a(call) && site_is_load(op))
+            return site_loaded(r, caller, index - back, i, to, room);
+    }
+    return false;
+}

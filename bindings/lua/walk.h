@@ -1,0 +1,54 @@
+/* walk.h - the Lua stack of an interrupted thread, without Lua's help.
+ *
+ * A jsprof walker (form c of jsprof.h): runs in the signal handler, reads the state's
+ * objects by protected loads and calls nothing of Lua. No hook is set, so the program
+ * runs as it does without us. docs/lua.md says which states of the VM a signal meets
+ * and what is seen in each.
+ *
+ *                        handler   owner thread
+ *   jsp_lua_walk_sigsafe   yes         yes, while paused
+ *   all others              -          yes, while paused
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_WALK_H
+#define JSPROF_LUA_WALK_H
+
+#include "jsprof.h"
+#include "labels.h"
+#include "read.h"
+
+enum { JSP_LUA_STATES = 64 }; /* coroutines that resume each other */
+
+/* One coroutine of a walk. */
+struct jsp_lua_state {
+    uintptr_t at, ci, base_ci, top, global, savedpc;
+    uint8_t status;
+};
+
+struct jsp_lua_walker {
+    volatile uintptr_t root; /* lua_State whose frames are outermost; 0: none */
+    struct jsp_lua_state states[JSP_LUA_STATES];
+    uint64_t n_skipped;      /* frames that were not readable */
+    struct jsp_lua_read read;
+    struct jsp_lua_labels labels;
+};
+
+/* Over zeroed memory. */
+void jsp_lua_walk_init(struct jsp_lua_walker *w);
+
+/* A jsprof_walk_sigsafe_fn; `host` is the walker, `ucontext` may be NULL. */
+uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max);
+
+/* The main coroutine of this one's Lua; 0: this is no lua_State as we know them. */
+uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state);
+
+/* Names a function before it is seen: a Lua function by what lua_topointer says of it, a
+ * C function by its own address. */
+void jsp_lua_walk_name_lua(struct jsp_lua_walker *w, uintptr_t closure, const char *name);
+void jsp_lua_walk_name_c(struct jsp_lua_walker *w, uintptr_t function, const char *name);
+
+/* The version that this was built for: "5.4". */
+const char *jsp_lua_walk_version(void);
+
+#endif
