@@ -68,6 +68,7 @@ static char *label_copy(char *to, const char *text)
 static void label_fill(struct jsp_lua_label *label, char *text, const char *name,
                        const char *where)
 {
+    label->is_searched = false;
     label->name = name ? text : NULL;
     if (name)
         text = label_copy(text, name);
@@ -96,6 +97,11 @@ const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
     labels->used += n;
     labels->n++;
     return free_one;
+}
+
+void jsp_lua_label_set_searched(const struct jsp_lua_label *label)
+{
+    ((struct jsp_lua_label *)(uintptr_t)label)->is_searched = true;
 }
 
 static char *label_append(char *to, const char *text, size_t n)

@@ -33,6 +33,7 @@ struct jsp_lua_label {
     struct jsp_lua_key key;
     const char *name;  /* or NULL */
     const char *where; /* "file:line", or NULL */
+    bool is_searched;  /* what it makes has been named */
 };
 
 /* A chunk of this name and another behind it is a label of the program's. */
@@ -55,6 +56,9 @@ const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labe
 const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
                                               const struct jsp_lua_key *key, const char *name,
                                               const char *where);
+
+/* Of a label that was found or added. */
+void jsp_lua_label_set_searched(const struct jsp_lua_label *label);
 
 /* "file:line" of a chunk's name as Lua keeps it ("@file", "=name" or the text itself), of
  * which `n` of `whole` bytes are given; `to` has room for JSP_LUA_WHERE. */

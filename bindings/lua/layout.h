@@ -40,6 +40,8 @@ struct lua_layout {
 
     /* Proto */
     uint16_t proto_bytes, k, code, lineinfo, abslineinfo, locvars, source, upvalues;
+    uint16_t p, n_p;        /* the prototypes inside it */
+    uint16_t nups;          /* 5.1: upvalues of a closure, an instruction each; else 0 */
     uint16_t n_upvalues, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, linedefined;
     uint8_t proto_tag;
     uint8_t line_bytes;     /* 4: one int for each instruction; 1: differences */
@@ -54,6 +56,7 @@ struct lua_layout {
     uint8_t constant_bit;   /* of B and C; 0: by opcode */
     uint8_t op_move, op_getupval, op_getglobal, op_gettabup, op_getfield, op_self, op_call,
         op_tailcall, op_tforcall;
+    uint8_t op_closure, op_setglobal, op_settabup, op_setfield, op_setupval;
 };
 
 #endif

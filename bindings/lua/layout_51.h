@@ -13,6 +13,7 @@ static const struct lua_layout layout = {
     .closure_n = 11, .closure_proto = 32, .closure_upvalues = 40,
     .proto_bytes = 120, .k = 16, .code = 24, .lineinfo = 40, .abslineinfo = LAYOUT_NONE,
     .locvars = 48, .source = 64, .upvalues = 56,
+    .p = 32, .n_p = 88, .nups = 112,
     .n_upvalues = 72, .n_k = 76, .n_code = 80, .n_lineinfo = 84, .n_locvars = 92,
     .linedefined = 96, .proto_tag = 9, .line_bytes = 4, .upvalue_bytes = 8,
     .long_length = 16,
@@ -20,4 +21,6 @@ static const struct lua_layout layout = {
     .constant_bit = 8,
     .op_move = 0, .op_getupval = 4, .op_getglobal = 5, .op_gettabup = 0xFF, .op_getfield = 6,
     .op_self = 11, .op_call = 28, .op_tailcall = 29, .op_tforcall = 33,
+    .op_closure = 36, .op_setglobal = 7, .op_settabup = 0xFF, .op_setfield = 9,
+    .op_setupval = 8,
 };

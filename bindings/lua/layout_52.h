@@ -15,6 +15,7 @@ static const struct lua_layout layout = {
     .closure_n = 10, .closure_proto = 24, .closure_upvalues = 32,
     .proto_bytes = 128, .k = 16, .code = 24, .lineinfo = 40, .abslineinfo = LAYOUT_NONE,
     .locvars = 48, .source = 72, .upvalues = 56,
+    .p = 32, .n_p = 96,
     .n_upvalues = 80, .n_k = 84, .n_code = 88, .n_lineinfo = 92, .n_locvars = 100,
     .linedefined = 104, .proto_tag = 9, .line_bytes = 4, .upvalue_bytes = 16,
     .long_length = 16,
@@ -22,4 +23,6 @@ static const struct lua_layout layout = {
     .constant_bit = 8,
     .op_move = 0, .op_getupval = 5, .op_getglobal = 0xFF, .op_gettabup = 6, .op_getfield = 7,
     .op_self = 12, .op_call = 29, .op_tailcall = 30, .op_tforcall = 34,
+    .op_closure = 37, .op_setglobal = 0xFF, .op_settabup = 8, .op_setfield = 10,
+    .op_setupval = 9,
 };

@@ -15,6 +15,7 @@ static const struct lua_layout layout = {
     .closure_n = 10, .closure_proto = 24, .closure_upvalues = 32,
     .proto_bytes = 120, .k = 48, .code = 56, .lineinfo = 72, .abslineinfo = LAYOUT_NONE,
     .locvars = 80, .source = 104, .upvalues = 88,
+    .p = 64, .n_p = 32,
     .n_upvalues = 16, .n_k = 20, .n_code = 24, .n_lineinfo = 28, .n_locvars = 36,
     .linedefined = 40, .proto_tag = 9, .line_bytes = 4, .upvalue_bytes = 16,
     .short_length = 11, .long_length = 16,
@@ -22,4 +23,6 @@ static const struct lua_layout layout = {
     .constant_bit = 8,
     .op_move = 0, .op_getupval = 5, .op_getglobal = 0xFF, .op_gettabup = 6, .op_getfield = 7,
     .op_self = 12, .op_call = 36, .op_tailcall = 37, .op_tforcall = 41,
+    .op_closure = 44, .op_setglobal = 0xFF, .op_settabup = 8, .op_setfield = 10,
+    .op_setupval = 9,
 };

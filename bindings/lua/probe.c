@@ -98,18 +98,26 @@ static void probe_compare(struct probe *p, lua_State *L)
 
 /* -- The loop ------------------------------------------------------------------ */
 
+static int probe_all(lua_State *L);
+
+/* Where the C functions from here out to the one that began begin. */
 static uint32_t probe_natives(struct probe *p, uintptr_t *starts)
 {
     jsprof_backtrace_frame frames[2 * PROBE_NATIVES];
+    struct jsp_lua_bounds b, all = { 0 };
     int n = jsprof_backtrace(p->lua->thread, NULL, frames, 2 * PROBE_NATIVES);
     uint32_t kept = 0;
+
+    jsp_lua_bounds_function((uintptr_t)probe_all, &all);
     for (int i = 0; i < n && kept < PROBE_NATIVES; i++) {
-        struct jsp_lua_bounds bounds;
-        if (frames[i].kind == JSPROF_KIND_NATIVE && frames[i].pc &&
-            jsp_lua_bounds_function(frames[i].pc, &bounds))
-            starts[kept++] = bounds.start;
+        if (frames[i].kind != JSPROF_KIND_NATIVE || !frames[i].pc ||
+            !jsp_lua_bounds_function(frames[i].pc, &b))
+            continue;
+        if (b.start == all.start)
+            return kept;
+        starts[kept++] = b.start;
     }
-    return kept;
+    return 0;
 }
 
 static bool probe_is_direct(const struct probe *p, uintptr_t start)
@@ -120,8 +128,8 @@ static bool probe_is_direct(const struct probe *p, uintptr_t start)
     return false;
 }
 
-/* The C function that is there only when a Lua function is called in between; where a
- * compiler split more off, the largest. */
+/* The C function that is there only when a Lua function is called in between; of those
+ * that the compiler made of it, the largest. */
 static void probe_find_loop(struct probe *p)
 {
     uintptr_t starts[PROBE_NATIVES];
@@ -129,9 +137,8 @@ static void probe_find_loop(struct probe *p)
     size_t largest = 0;
     for (uint32_t i = 0; p->n_direct && i < n; i++) {
         struct jsp_lua_bounds b;
-        if (probe_is_direct(p, starts[i]))
-            break;
-        if (jsp_lua_bounds_function(starts[i], &b) && b.end - b.start > largest) {
+        if (!probe_is_direct(p, starts[i]) && jsp_lua_bounds_function(starts[i], &b) &&
+            b.end - b.start > largest) {
             largest = b.end - b.start;
             p->loop = b.start;
         }

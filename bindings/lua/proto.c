@@ -34,6 +34,8 @@ bool jsp_lua_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_pro
         .locvars = jsp_lua_pointer(object, layout.locvars),
         .source = jsp_lua_pointer(object, layout.source),
         .upvalues = jsp_lua_pointer(object, layout.upvalues),
+        .p = jsp_lua_pointer(object, layout.p), .n_p = jsp_lua_u32(object, layout.n_p),
+        .n_after_closure = layout.nups ? object[layout.nups] : 0,
         .n_k = jsp_lua_u32(object, layout.n_k),
         .n_code = jsp_lua_u32(object, layout.n_code),
         .n_lineinfo = jsp_lua_u32(object, layout.n_lineinfo),

@@ -11,8 +11,8 @@
 #include "read.h"
 
 struct jsp_lua_proto {
-    uintptr_t at, k, code, lineinfo, abslineinfo, locvars, source, upvalues;
-    uint32_t n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues, linedefined;
+    uintptr_t at, k, code, lineinfo, abslineinfo, locvars, source, upvalues, p;
+    uint32_t n_p, n_after_closure, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues, linedefined;
 };
 
 /* False: there is no prototype at `at`. */
@@ -32,6 +32,18 @@ int64_t jsp_lua_string(struct jsp_lua_read *r, uintptr_t at, char *to, size_t ro
  * it; false: nothing. */
 bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,
                        uint32_t index, char *to, size_t room);
+
+/* A function that is made inside another one. */
+struct jsp_lua_defined {
+    uintptr_t proto;
+    bool is_named;
+    char name[80]; /* of the variable or field that it is put into */
+};
+
+/* The first that is made at or after the instruction `from`. Returns where to go on;
+ * UINT32_MAX: there is no other. */
+uint32_t jsp_lua_defined_next(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                              uint32_t from, struct jsp_lua_defined *out);
 
 /* Is it an instruction that runs the called function in the same loop? */
 bool jsp_lua_site_is_call(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,

@@ -1,5 +1,6 @@
-/* site.c - the name that a call instruction has for what it calls: the variable or
- * field that the called register was loaded from. See proto.h.
+/* site.c - names that code has for functions: a call's for what it calls (the variable
+ * or field that the register was loaded from), and those that functions are put into
+ * where they are made. See proto.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -134,4 +135,63 @@ bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *calle
             return site_loaded(r, caller, index - back, i, to, room);
     }
     return false;
+}
+
+/* The key of a store whose value is in this register. */
+static bool site_stored(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t i,
+                        uint32_t reg, struct jsp_lua_defined *out)
+{
+    uint32_t op = site_op(i), b = site_bits(i, layout.b_shift, layout.bc_bits);
+    if (op == layout.op_setglobal && site_a(i) == reg)
+        return site_constant(r, p, i >> layout.bx_shift, out->name, sizeof out->name);
+    if (op == layout.op_setupval && site_a(i) == reg)
+        return site_upvalue(r, p, b, out->name, sizeof out->name);
+    if ((op != layout.op_settabup && op != layout.op_setfield) ||
+        site_bits(i, layout.c_shift, layout.bc_bits) != reg)
+        return false;
+    if (layout.constant_bit && !(b >> layout.constant_bit & 1))
+        return false;
+    if (layout.constant_bit)
+        b &= (1u << layout.constant_bit) - 1;
+    else if (site_bits(i, layout.bx_shift, 1))
+        return false; /* the value is a constant */
+    return site_constant(r, p, b, out->name, sizeof out->name);
+}
+
+/* The local variable that begins to live here in this register. */
+static bool site_born(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t reg,
+                      uint32_t index, struct jsp_lua_defined *out)
+{
+    char before[sizeof out->name];
+    return site_local(r, p, reg, index, out->name, sizeof out->name) &&
+           !(index && site_local(r, p, reg, index - 1, before, sizeof before) &&
+             strcmp(before, out->name) == 0);
+}
+
+static void site_define(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t at,
+                        uint32_t closure, struct jsp_lua_defined *out)
+{
+    struct jsp_lua_proto made;
+    uint32_t next;
+    out->is_named = false;
+    if (!jsp_lua_proto_read(r, out->proto, &made))
+        return;
+    at += 1 + made.n_after_closure;
+    out->is_named = site_born(r, p, site_a(closure), at, out) ||
+                    (site_fetch(r, p, at, &next) && site_stored(r, p, next, site_a(closure), out));
+}
+
+uint32_t jsp_lua_defined_next(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                              uint32_t from, struct jsp_lua_defined *out)
+{
+    uint32_t i;
+    for (uint32_t at = from; p->n_p && site_fetch(r, p, at, &i); at++) {
+        uint32_t n = i >> layout.bx_shift;
+        if (site_op(i) != layout.op_closure || n >= p->n_p ||
+            !jsp_lua_read(r, p->p + 8ull * n, &out->proto, sizeof out->proto))
+            continue;
+        site_define(r, p, at, i, out);
+        return at + 1;
+    }
+    return UINT32_MAX;
 }

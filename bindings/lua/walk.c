@@ -18,6 +18,7 @@ enum {
     WALK_UPVALUES = 4,
     WALK_BEYOND = 8192,  /* frames that are counted when no more fit */
     WALK_SOURCE = 512,   /* bytes of a chunk's name that are read */
+    WALK_SEARCHED = 256, /* prototypes that are looked through at once */
     WALK_LABEL = sizeof JSP_LUA_LABEL_CHUNK - 1,
 };
 
@@ -282,6 +283,53 @@ static const struct jsp_lua_label *walk_add(struct jsp_lua_walker *w,
     return jsp_lua_label_add(&w->labels, &key, name, where);
 }
 
+/* Functions have names where they are made: look through this one's code, and that of
+ * the functions inside it. */
+static void walk_search(struct walk *k, uintptr_t outermost)
+{
+    uintptr_t *waiting = k->w->to_search;
+    uint32_t n = 0, searched = 0;
+    waiting[n++] = outermost;
+    while (n && searched++ < WALK_SEARCHED) {
+        struct jsp_lua_defined made;
+        struct jsp_lua_proto p, inner;
+        uint32_t at = 0;
+        if (!jsp_lua_proto_read(k->read, waiting[--n], &p))
+            continue;
+        while ((at = jsp_lua_defined_next(k->read, &p, at, &made)) != UINT32_MAX) {
+            if (n < JSP_LUA_TO_SEARCH)
+                waiting[n++] = made.proto;
+            if (!made.is_named || !jsp_lua_proto_read(k->read, made.proto, &inner))
+                continue;
+            struct jsp_lua_key key = walk_key(&inner);
+            if (!jsp_lua_label_find(&k->w->labels, &key))
+                walk_add(k->w, &inner, made.name);
+        }
+    }
+}
+
+/* Somebody is seen for the first time: whoever made it may be on the stack. */
+static void walk_search_state(struct walk *k, const struct jsp_lua_state *s)
+{
+    struct walk_ci ci;
+    uintptr_t at = s->ci;
+    for (uint32_t i = 0; i < WALK_SEARCHED && at != s->base_ci; i++, at = ci.previous) {
+        struct walk_function f;
+        if (!walk_read_ci(k->read, at, &ci))
+            return;
+        walk_read_function(k->read, ci.func, &f);
+        if (f.kind != WALK_LUA)
+            continue;
+        struct jsp_lua_key key = walk_key(&f.proto);
+        const struct jsp_lua_label *label = jsp_lua_label_find(&k->w->labels, &key);
+        if (label && label->is_searched)
+            continue;
+        walk_search(k, f.proto.at);
+        if (label || (!f.proto.linedefined && (label = walk_add(k->w, &f.proto, NULL))))
+            jsp_lua_label_set_searched(label);
+    }
+}
+
 static const struct jsp_lua_label *walk_label(struct walk *k, const struct walk_ci *ci,
                                               const struct walk_ci *caller,
                                               const struct jsp_lua_proto *p)
@@ -290,6 +338,10 @@ static const struct jsp_lua_label *walk_label(struct walk *k, const struct walk_
     const struct jsp_lua_label *label = jsp_lua_label_find(&k->w->labels, &key);
     char name[JSP_LUA_NAME];
 
+    for (uint32_t i = 0; i < k->n_states && !label; i++) {
+        walk_search_state(k, &k->states[i]);
+        label = jsp_lua_label_find(&k->w->labels, &key);
+    }
     if (label)
         return label;
     bool named = p->linedefined && walk_site_name(k, ci, caller, name);

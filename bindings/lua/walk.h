@@ -20,6 +20,8 @@
 
 enum { JSP_LUA_STATES = 64 }; /* coroutines that resume each other */
 
+enum { JSP_LUA_TO_SEARCH = 256 }; /* prototypes whose code waits to be looked through */
+
 /* One coroutine of a walk. */
 struct jsp_lua_state {
     uintptr_t at, ci, base_ci, top, global, savedpc;
@@ -30,6 +32,7 @@ struct jsp_lua_walker {
     volatile uintptr_t root; /* lua_State whose frames are outermost; 0: none */
     struct jsp_lua_state states[JSP_LUA_STATES];
     uint64_t n_skipped;      /* frames that were not readable */
+    uintptr_t to_search[JSP_LUA_TO_SEARCH];
     struct jsp_lua_read read;
     struct jsp_lua_labels labels;
 };

@@ -1,0 +1,25 @@
+-- tails.lua - a function that is reached by tail calls, under a label.
+--
+-- SPDX-License-Identifier: MIT
+local jsprof = require "jsprof"
+
+local x = 0
+local function last(n)
+  for i = 1, n do x = x + i % 7 + i % 3 + i % 5 end
+  for i = 1, n / 4 do x = x + i % 7 + i % 3 + i % 5 end
+end
+
+local function between(n) return last(n) end
+
+local function burn(n) return between(n) end
+
+local function first(n)
+  local value = burn(n)
+  return value
+end
+
+local labelled = jsprof.wrap(first, "a label")
+jsprof.start{ output = arg[1], hz = 2000, clock = "wall" }
+local stop = os.clock() + 0.15
+while os.clock() < stop do labelled(7000) end
+jsprof.stop()

@@ -1,0 +1,42 @@
+#!/bin/sh
+# stacks.sh - who called whom, through everything that can call in Lua, each C function
+# between its caller and its callee; and which line runs.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+t='	'
+any="[^$t]*$t"
+
+# Lua's and C's frames of the one chain that the script runs, leaf first.
+chain()
+{
+    where='[^	]*chain.lua'
+    chain_c="(I:$any)+" # of the interpreter
+    printf '%s' "${t}burn .$where:8. :1[0-9]$t" \
+        "matched .$where:14. :15$t${chain_c}string.gsub ..C..$t" \
+        "body .$where:19. :21$t${chain_c}coroutine.wrap resume ..C..$t" \
+        "middle .$where:28. :29$t${chain_c}pcall ..C..$t" \
+        "outer .$where:33. :34${t}function .$where:38. :40$t" \
+        "${chain_c}coroutine.resume ..C..${t}__index .$where:45. :46$t" \
+        "${chain_c}run .$where:51. :52${t}main chunk .$where. :57$t" \
+        "${chain_c}C:main_call${t}C:main$t"
+}
+
+one()
+{
+    check 'the chain runs' record "$SCRIPTS/chain.lua" 0.2
+    check 'the capture is whole' whole
+    check 'the chain is seen, C between Lua' share_is 90 100 "$(chain)"
+    check 'the stock interpreter records it too' env LUA_INIT= "$LUA" "$SCRIPTS/tails.lua" \
+        "$SCRATCH/cap"
+    check 'a tail call leaves its mark' share_is 60 100 \
+        "${t}last .[^$t]*:7. :[89]$t.tail calls.${t}first .[^$t]*:16. :17$t"
+    check 'lines share a function as they share its time' share_is 65 92 "${t}last .*:7. :8$t"
+    check 'a label stands below what it wraps' share_is 90 100 \
+        "first .[^$t]*:16. :17${t}(I:$any)*a label.*main chunk"
+}
+
+each_version one
+finish
