@@ -12,7 +12,8 @@
 
 struct jsp_lua_proto {
     uintptr_t at, k, code, lineinfo, abslineinfo, locvars, source, upvalues, p;
-    uint32_t n_p, n_after_closure, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues, linedefined;
+    uint32_t n_p, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues, linedefined;
+    uint32_t n_after_closure; /* instructions behind the one that makes it */
 };
 
 /* False: there is no prototype at `at`. */

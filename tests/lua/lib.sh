@@ -126,7 +126,7 @@ share_is() # LOW HIGH REGEX
     found=$(share "$3")
     echo "$3: $found, wanted $1 to $2"
     awk -v s="$found" -v low="$1" -v high="$2" 'BEGIN { exit !(s >= low && s <= high) }' ||
-        { stacks | cut -f 1-12 | sort | uniq -c | sort -rn | head -n 12; return 1; }
+        { stacks | cut -f 1-12 | sort | uniq -c | sort -rn | head -n 3; return 1; }
 }
 
 one_line() # FILE REGEX: just one line, which matches

@@ -19,7 +19,10 @@ local function first(n)
 end
 
 local labelled = jsprof.wrap(first, "a label")
-jsprof.start{ output = arg[1], hz = 2000, clock = "wall" }
-local stop = os.clock() + 0.15
-while os.clock() < stop do labelled(7000) end
+jsprof.start{ output = arg[1] }
+local n = 1
+for i = 1, 4000 do
+  n = (n * 1103 + 12345) % 5003 -- no cycle that the clock's tick could be in step with
+  labelled(n + 500)
+end
 jsprof.stop()
