@@ -4,15 +4,18 @@
 #
 # SPDX-License-Identifier: MIT
 
-LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4
+LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4 \
+  $(if $(findstring x86_64,$(MACHINE)),jit:luajit)
 ifeq ($(LUA),)
 LUA_VERSIONS := $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
   $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p)))))
 endif
 LUA_COMMON = attach bounds labels names probe read
-LUA_PUC = proto site walk
+LUA_WALK_PUC = proto site walk
+LUA_WALK_jit = jit_proto jit_trace walk_jit
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
-lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) $(LUA_PUC) $(2))
+lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
+  $(or $(LUA_WALK_$(1)),$(LUA_WALK_PUC)) $(2))
 lua_layout = '"layout_$(subst .,,$(1)).h"'
 
 LUA_MODULES = $(LUA_VERSIONS:%=$(B)/lib/lua/%/jsprof.so)

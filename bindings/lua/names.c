@@ -11,10 +11,8 @@
 static void names_function(lua_State *L, struct jsprof_lua *lua, const char *name)
 {
     jsprof_thread_pause(lua->thread);
-    if (lua_tocfunction(L, -1))
-        jsp_lua_walk_name_c(lua->walker, (uintptr_t)lua_tocfunction(L, -1), name);
-    else
-        jsp_lua_walk_name_lua(lua->walker, (uintptr_t)lua_topointer(L, -1), name);
+    jsp_lua_walk_name(lua->walker, (uintptr_t)lua_topointer(L, -1),
+                      (uintptr_t)lua_tocfunction(L, -1), name);
     jsprof_thread_resume(lua->thread);
 }
 

@@ -149,7 +149,11 @@ static int probe_tell_code(struct probe *p)
 {
     struct jsp_lua_bounds b;
     int err = 0;
-    if (p->loop && jsp_lua_bounds_function(p->loop, &b))
+    if (p->loop && jsp_lua_bounds_function(p->loop, &b)) {
+        p->lua->walker->loop_low = b.start;
+        p->lua->walker->loop_high = b.end;
+    }
+    if (p->lua->walker->loop_low && !jsp_lua_walk_has_addresses())
         err = jsprof_interpreter_add(p->lua->session, (const void *)b.start, b.end - b.start);
     if (!err && jsp_lua_bounds_object((uintptr_t)lua_gettop, &b))
         err = jsprof_interpreter_hide(p->lua->session, (const void *)b.start, b.end - b.start);

@@ -58,6 +58,11 @@ const char *jsp_lua_walk_version(void)
     return layout.version;
 }
 
+bool jsp_lua_walk_has_addresses(void)
+{
+    return false;
+}
+
 /* -- Objects ---------------------------------------------------------------- */
 
 static bool walk_read_state(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_state *s)
@@ -447,19 +452,24 @@ uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state)
     return at;
 }
 
-void jsp_lua_walk_name_lua(struct jsp_lua_walker *w, uintptr_t closure, const char *name)
-{
-    struct walk_function f = { .kind = WALK_UNKNOWN };
-    jsp_lua_read_begin(&w->read);
-    walk_read_closure(&w->read, closure, layout.tag_lua, &f);
-    struct jsp_lua_key key = walk_key(&f.proto);
-    if (f.kind == WALK_LUA && f.proto.linedefined && !jsp_lua_label_find(&w->labels, &key))
-        walk_add(w, &f.proto, name);
-}
-
-void jsp_lua_walk_name_c(struct jsp_lua_walker *w, uintptr_t function, const char *name)
+static void walk_name_c(struct jsp_lua_walker *w, uintptr_t function, const char *name)
 {
     struct jsp_lua_key key = { .at = function };
     if (!jsp_lua_label_find(&w->labels, &key))
         jsp_lua_label_add(&w->labels, &key, name, "[C]");
+}
+
+void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_function,
+                       const char *name)
+{
+    struct walk_function f = { .kind = WALK_UNKNOWN };
+    if (c_function) {
+        walk_name_c(w, c_function, name);
+        return;
+    }
+    jsp_lua_read_begin(&w->read);
+    walk_read_closure(&w->read, object, layout.tag_lua, &f);
+    struct jsp_lua_key key = walk_key(&f.proto);
+    if (f.kind == WALK_LUA && f.proto.linedefined && !jsp_lua_label_find(&w->labels, &key))
+        walk_add(w, &f.proto, name);
 }

@@ -31,6 +31,7 @@ struct jsp_lua_state {
 struct jsp_lua_walker {
     volatile uintptr_t root; /* lua_State whose frames are outermost; 0: none */
     struct jsp_lua_state states[JSP_LUA_STATES];
+    uintptr_t loop_low, loop_high; /* C code of the interpreter's loop; equal: not known */
     uint64_t n_skipped;      /* frames that were not readable */
     uintptr_t to_search[JSP_LUA_TO_SEARCH];
     struct jsp_lua_read read;
@@ -46,10 +47,12 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
 /* The main coroutine of this one's Lua; 0: this is no lua_State as we know them. */
 uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state);
 
-/* Names a function before it is seen: a Lua function by what lua_topointer says of it, a
- * C function by its own address. */
-void jsp_lua_walk_name_lua(struct jsp_lua_walker *w, uintptr_t closure, const char *name);
-void jsp_lua_walk_name_c(struct jsp_lua_walker *w, uintptr_t function, const char *name);
+/* Names a function before it is seen, by what lua_topointer and lua_tocfunction say. */
+void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_function,
+                       const char *name);
+
+/* Do its frames have stack addresses? Else the loop's activations order them. */
+bool jsp_lua_walk_has_addresses(void);
 
 /* The version that this was built for: "5.4". */
 const char *jsp_lua_walk_version(void);

@@ -1,0 +1,36 @@
+/* jit_trace.h - the Lua functions that a compiled trace stands for.
+ *
+ * LuaJIT compiles along one path through several functions. Where machine code might
+ * have to leave the trace, a snapshot says which functions are open there, and at which
+ * instruction; the snapshot before the interrupted address is what is shown.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_JIT_TRACE_H
+#define JSPROF_LUA_JIT_TRACE_H
+
+#include "jit_proto.h"
+
+enum { JSP_JIT_INLINED = 32 };
+
+struct jsp_jit_trace {
+    uintptr_t code, code_bytes, ir, snaps, map;
+    uint32_t n_snaps, n_map;
+    uint32_t n;       /* functions above the one that the trace began in, outermost first */
+    struct {
+        uintptr_t function; /* 0: not known */
+        uintptr_t link;     /* the caller's next instruction; 0: not known */
+    } inlined[JSP_JIT_INLINED];
+    uintptr_t base_function;  /* what the first one was replaced by; 0: nothing */
+    uintptr_t start;          /* the prototype that the trace began in */
+    uintptr_t pc;             /* of the innermost; 0: not known */
+};
+
+/* Trace `number` of this global state, without functions. */
+bool jsp_jit_trace_find(struct jsp_lua_read *r, uintptr_t global, uint32_t number,
+                        struct jsp_jit_trace *out);
+
+/* Which functions are open at this address of its code. */
+void jsp_jit_trace_at(struct jsp_lua_read *r, uintptr_t pc, struct jsp_jit_trace *out);
+
+#endif
