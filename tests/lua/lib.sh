@@ -112,12 +112,14 @@ stacks()
         END { if (line != "") print line }'
 }
 
-# Percent of all weight whose stack, as one line from leaf to root, matches.
+# Percent of all samples whose stack, as one line from leaf to root, matches. Their
+# weights are of a busy machine: a thread that was not let run weighs most where it
+# comes back, in a system call.
 share() # REGEX
 {
     stacks | awk -F '\t' -v re="$1" '
-        { n += $1; rest = substr($0, length($1) + 1) "\t" }
-        rest ~ re { of += $1 }
+        { n++; rest = substr($0, length($1) + 1) "\t" }
+        rest ~ re { of++ }
         END { printf "%.1f\n", n ? 100 * of / n : 0 }'
 }
 

@@ -2,8 +2,8 @@
 --
 -- SPDX-License-Identifier: MIT
 
-local seconds = tonumber(arg[1]) or 0.2
-local clock = os.clock
+local rounds = tonumber(arg[1]) or 800
+
 
 local function burn(text)
   local x = 0
@@ -53,5 +53,4 @@ local function run()
   return value
 end
 
-local stop = clock() + seconds
-while clock() < stop do run() end
+for _ = 1, rounds do run() end
