@@ -177,7 +177,7 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
 DEPS_GJS = libmozjs-102-dev libgjs-dev gjs dbus
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
   lua5.4 liblua5.4-dev luajit libluajit-5.1-dev
-DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick
+DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh mandoc golang-go
 DEPS_BROWSER = chromium
 deps: ## install every package that a test can use, with apt-get and npm

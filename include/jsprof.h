@@ -221,12 +221,6 @@ typedef struct jsprof_link {
     uint32_t               line, pc;
 } jsprof_link;
 
-/* Where calls of one thread are counted, by function. */
-struct jsprof_tally {
-    uint64_t      *counts;
-    const uint8_t *touched; /* 0: nothing of these 512 functions was counted yet */
-};
-
 /* The head is public so that push and pop can be inlined; the rest is not. */
 typedef struct jsprof_thread {
     jsprof_link *volatile top;   /* linked entries, innermost first */
@@ -235,7 +229,10 @@ typedef struct jsprof_thread {
     volatile uint32_t depth;     /* may exceed capacity; the excess is not kept */
     volatile uint32_t underflows;
     volatile uint32_t counting;  /* JSPROF_CALLS_... that are on */
-    const struct jsprof_tally *volatile tally; /* not NULL while any is */
+    /* Where its calls are counted, by function; not NULL while any are. */
+    uint64_t         *counts;
+    const uint8_t    *touched;   /* 0: nothing of these 512 functions was counted yet */
+    void             *calls;     /* the rest */
 } jsprof_thread;
 
 /* The calling thread joins. `name` is copied. When the session runs, sampling
@@ -608,19 +605,27 @@ JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text *
 
 /* -- Inline bodies -------------------------------------------------------- */
 
+/* What is counted now. */
+static inline uint32_t jsprof_counting(const jsprof_thread *t)
+{
+    /* ORDER: acquire, pairs with the release of who switches it on, maybe another thread:
+     * the tables are there. */
+    return __atomic_load_n(&t->counting, __ATOMIC_ACQUIRE);
+}
+
 /* Something is counted. Nothing but calls, of a function near others that were: here. */
 static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
-                                  jsprof_link *link)
+                                  jsprof_link *link, uint32_t counting)
 {
-    const struct jsprof_tally *tally = t->tally;
-    uint32_t index = f ? *(const uint32_t *)(const void *)f : 0;
-    if (t->counting == JSPROF_CALLS_COUNT && index && tally->touched[index / 512]) {
-        uint64_t *count = &tally->counts[index];
-        /* ORDER: relaxed. This thread alone writes it; who reads it wants a statistic. */
-        __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
-    } else {
-        jsprof_count_enter(t, f, link);
+    if (counting == JSPROF_CALLS_COUNT && f) {
+        uint32_t index = *(const uint32_t *)(const void *)f;
+        if (t->touched[index / 512]) {
+            /* ORDER: relaxed. This thread alone writes it; who reads wants a statistic. */
+            __atomic_store_n(&t->counts[index], t->counts[index] + 1, __ATOMIC_RELAXED);
+            return;
+        }
     }
+    jsprof_count_enter(t, f, link);
 }
 
 static inline jsprof_frame *jsprof_frame_next(jsprof_thread *t)
@@ -653,8 +658,9 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
 {
     if (!t)
         return;
-    if (t->counting)
-        jsprof_counted(t, function, NULL);
+    uint32_t counting = jsprof_counting(t);
+    if (counting)
+        jsprof_counted(t, function, NULL, counting);
     jsprof_frame *f = jsprof_frame_next(t);
     if (f) {
         f->function = function;
@@ -720,8 +726,9 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
 {
     if (!t)
         return;
-    if (t->counting)
-        jsprof_counted(t, function, link);
+    uint32_t counting = jsprof_counting(t);
+    if (counting)
+        jsprof_counted(t, function, link, counting);
     link->up = t->top;
     link->function = function;
     link->line = 0;

@@ -441,7 +441,7 @@ void jsprof_calls_free(jsprof_calls *calls)
 
 void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack)
 {
-    if (t && t->tally)
+    if (t && t->calls)
         jsp_calls_forget(public_thread(t)->calls, t, stack);
 }
 

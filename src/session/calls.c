@@ -141,7 +141,7 @@ static int calls_member(struct jsp_calls_session *s, struct jsp_thread *t)
     if (err)
         return err;
     s->members[s->n_members++] = (struct jsp_calls_member){ .c = t->calls };
-    t->sampled.own.tally = &t->calls->tally;
+    jsp_calls_give(&t->sampled.own, t->calls);
     return 0;
 }
 
@@ -151,7 +151,8 @@ static void calls_turn(struct jsp_thread *threads, uint32_t modes)
         bool mine = t->owned && t->me == jsp_calls_me();
         if (!t->calls)
             continue;
-        t->sampled.own.counting = modes;
+        /* ORDER: release, pairs with jsprof_counting in jsprof.h: the table is there. */
+        __atomic_store_n(&t->sampled.own.counting, modes, __ATOMIC_RELEASE);
         if (mine) /* the others are seen at their next call */
             jsp_calls_see(t->calls, &t->sampled.own);
     }
@@ -267,7 +268,7 @@ void jsp_calls_detach(struct jsp_calls_session *s, struct jsp_thread *t)
     s->members[i] = s->members[--s->n_members];
     calls_add_all(s->gone, c);
     pthread_mutex_unlock(&s->lock);
-    t->sampled.own.tally = NULL;
+    jsp_calls_give(&t->sampled.own, NULL);
     t->calls = NULL;
     jsp_calls_destroy(c);
 }

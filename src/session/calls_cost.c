@@ -46,7 +46,7 @@ static __attribute__((noinline)) uint64_t cost_hooked(jsprof_thread *t,
 
 static struct cost_pair cost_round(struct jsp_sampled *s, const jsprof_function *f)
 {
-    struct jsp_calls *c = (struct jsp_calls *)(uintptr_t)s->own.tally;
+    struct jsp_calls *c = s->own.calls;
     volatile uint64_t sink = 1;
     uint64_t before = jsp_counted(&c->rows[f->index].self);
     uint64_t at = jsp_calls_now(&c->shared->clock);
@@ -114,7 +114,7 @@ int jsp_calls_cost_measure(const struct jsp_calls_clock *clock, struct jsp_calls
         shared->epochs[1].start = jsp_calls_now(clock);
         /* ORDER: relaxed. This thread alone uses it. */
         atomic_store_explicit(&shared->epoch, 1, memory_order_relaxed);
-        s->own.tally = &c->tally;
+        jsp_calls_give(&s->own, c);
         s->own.counting = epoch->modes;
         cost_rounds(s, epoch);
     }

@@ -267,33 +267,33 @@ void jsp_calls_end(struct jsp_calls *c)
 
 static inline struct jsp_calls *event_table(jsprof_thread *t)
 {
-    return (struct jsp_calls *)(uintptr_t)t->tally;
+    return t->calls;
 }
 
 void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link *link)
 {
     struct jsp_calls_place place = { t, link };
-    if (t && t->tally)
+    if (t && t->calls)
         jsp_calls_enter(event_table(t), f, place);
 }
 
 void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link, uint32_t depth)
 {
     struct jsp_calls_place place = { t, link };
-    if (t && t->tally)
+    if (t && t->calls)
         jsp_calls_leave(event_table(t), place, depth);
 }
 
 void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f, const jsprof_link *link)
 {
     struct jsp_calls_place place = { t, link };
-    if (t && t->tally)
+    if (t && t->calls)
         jsp_calls_tail(event_table(t), f, place);
 }
 
 void jsprof_count_alloc(jsprof_thread *t, size_t bytes)
 {
     struct jsp_calls_place place = { t, NULL };
-    if (t && t->tally)
+    if (t && t->calls)
         jsp_calls_alloc(event_table(t), place, bytes);
 }

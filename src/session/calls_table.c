@@ -67,8 +67,8 @@ int jsp_calls_create(struct jsp_calls **out, struct jsp_calls_shared *shared,
         return -errno;
     madvise(base, l.end, MADV_NOHUGEPAGE); /* a touch takes a page, not 2 MiB */
     struct jsp_calls *c = (void *)base;
-    c->tally.touched = (void *)(base + l.touched);
-    c->tally.counts = (void *)(base + l.counts);
+    c->touched = (void *)(base + l.touched);
+    c->counts = (void *)(base + l.counts);
     c->bytes = l.end;
     c->shared = shared;
     /* ORDER: relaxed. The caller holds it, so it does not go away. */

@@ -88,9 +88,9 @@ struct jsp_calls_shared {
 };
 
 struct jsp_calls {
-    struct jsprof_tally tally; /* first: what the inline hooks see */
-
     /* Constant after create. */
+    uint64_t *counts;  /* by function; what the inline hooks write */
+    uint8_t *touched;  /* by block */
     size_t bytes;
     struct jsp_calls_shared *shared;       /* held */
     const void *owner;                     /* jsp_calls_me() of its thread */
@@ -150,10 +150,17 @@ static inline const void *jsp_calls_me(void)
 /* The edge from `caller` to `callee`, made if it is new; 0: there is no room. */
 uint32_t jsp_calls_edge(struct jsp_calls *c, uint32_t caller, uint32_t callee);
 
+/* Let the inline hooks of a thread find its table, or (NULL) none. */
+static inline void jsp_calls_give(jsprof_thread *t, struct jsp_calls *c)
+{
+    t->counts = c ? c->counts : NULL;
+    t->touched = c ? c->touched : NULL;
+    t->calls = c;
+}
+
 static inline void jsp_calls_touch(struct jsp_calls *c, uint32_t index)
 {
-    _Atomic uint8_t *touched = (_Atomic uint8_t *)(uintptr_t)&c->tally.touched[index /
-                                                                        JSP_CALLS_BLOCK];
+    _Atomic uint8_t *touched = (_Atomic uint8_t *)&c->touched[index / JSP_CALLS_BLOCK];
     /* ORDER: relaxed. One writer; who reads 0 finds what was counted the next time. */
     if (!atomic_load_explicit(touched, memory_order_relaxed))
         atomic_store_explicit(touched, 1, memory_order_relaxed); /* ORDER: relaxed, same */
@@ -161,14 +168,14 @@ static inline void jsp_calls_touch(struct jsp_calls *c, uint32_t index)
 
 static inline bool jsp_calls_is_touched(const struct jsp_calls *c, uint32_t block)
 {
-    const _Atomic uint8_t *touched = (const _Atomic uint8_t *)&c->tally.touched[block];
+    const _Atomic uint8_t *touched = (const _Atomic uint8_t *)&c->touched[block];
     /* ORDER: relaxed, as in jsp_calls_touch. */
     return atomic_load_explicit(touched, memory_order_relaxed);
 }
 
 static inline _Atomic uint64_t *jsp_calls_count(const struct jsp_calls *c, uint32_t index)
 {
-    return (_Atomic uint64_t *)&c->tally.counts[index];
+    return (_Atomic uint64_t *)&c->counts[index];
 }
 
 #endif
