@@ -71,18 +71,27 @@ static void read_row(const struct read_moment *m, const struct jsp_calls_row *ro
     out->total_bytes += jsp_counted(&m->c->bytes_now) - jsp_counted(&row->start_bytes);
 }
 
-static void read_whole(const struct read_moment *m, const struct jsp_calls_row *row,
-                       uint32_t index, struct jsp_calls_cell *out)
+/* What a row is read from. */
+struct read_from {
+    const struct jsp_calls_row *row;
+    const _Atomic uint64_t *calls;
+    uint32_t index; /* of the function, or READ_NO_INDEX */
+};
+
+enum { READ_NO_INDEX = UINT32_MAX };
+
+static void read_whole(const struct read_moment *m, const struct read_from *from,
+                       struct jsp_calls_cell *out)
 {
-    read_row(m, row, out);
+    uint32_t index = from->index;
+    read_row(m, from->row, out);
+    out->calls = jsp_counted(from->calls);
     /* ORDER: relaxed. Looked at again by `seq`. */
     if (index == atomic_load_explicit(&m->c->top_index, memory_order_relaxed))
         out->self += (int64_t)m->pending; /* ORDER: relaxed, above */
     if (index == JSP_FUNCTION_OUTSIDE) /* its time is nobody's */
         out->self = out->total = 0;
 }
-
-enum { READ_NO_INDEX = UINT32_MAX };
 
 /* A thread that lost its processor in the middle of an event goes on when we sleep. */
 static void read_nap(struct jsp_calls_horizon *h)
@@ -94,14 +103,13 @@ static void read_nap(struct jsp_calls_horizon *h)
 }
 
 /* Between two events. */
-static void read_consistent(const struct jsp_calls *c, const struct jsp_calls_row *row,
-                            uint32_t index, struct jsp_calls_horizon *h,
-                            struct jsp_calls_cell *out)
+static void read_consistent(const struct jsp_calls *c, const struct read_from *from,
+                            struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
     for (int i = 1;; i++) {
         uint32_t seq = read_seq(c);
         struct read_moment m = { c, read_pending(c, h) };
-        read_whole(&m, row, index, out);
+        read_whole(&m, from, out);
         if ((!(seq & 1) && read_is_same(c, seq)) || h->torn)
             return;
         if (i % READ_SPINS == 0)
@@ -122,26 +130,27 @@ struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c)
 void jsp_calls_read_function(const struct jsp_calls *c, uint32_t index,
                              struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
-    *out = (struct jsp_calls_cell){ 0 };
+    struct read_from from = { &c->rows[index], jsp_calls_count(c, index), index };
     /* ORDER: relaxed. Who reads false finds the rows the next time. */
     if (atomic_load_explicit(&c->timed, memory_order_relaxed))
-        read_consistent(c, &c->rows[index], index, h, out); /* ORDER: relaxed, above */
-    out->calls = jsp_counted(jsp_calls_count(c, index));
+        read_consistent(c, &from, h, out);
+    else
+        *out = (struct jsp_calls_cell){ .calls = jsp_counted(from.calls) };
 }
 
 void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
                          struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
     const struct jsp_calls_row *row = &c->edges[edge].row;
-    read_consistent(c, row, READ_NO_INDEX, h, out);
-    out->calls = jsp_counted(&row->calls);
+    struct read_from from = { row, &row->calls, READ_NO_INDEX };
+    read_consistent(c, &from, h, out);
 }
 
 void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
                        struct jsp_calls_cell *out)
 {
-    read_consistent(c, &c->gc, READ_NO_INDEX, h, out);
-    out->calls = 0;
+    struct read_from from = { &c->gc, &c->gc.calls, READ_NO_INDEX };
+    read_consistent(c, &from, h, out);
 }
 
 uint32_t jsp_calls_n_edges(const struct jsp_calls *c)
