@@ -4,7 +4,7 @@
  */
 'use strict';
 const fs = require('node:fs');
-const { check, withBrowser } = require('./lib.js');
+const { check, same, withBrowser } = require('./lib.js');
 
 /* function,kind,self,total,...: {name -> [self, total]}; names may hold quotes. */
 function readReport(file) {
@@ -76,4 +76,10 @@ withBrowser(async open => {
         [seen.rows[main], report.get(main)]);
     const selfs = Object.values(seen.rows).reduce((s, r) => s + r[0], 0);
     check('selfs add up', selfs === 30000, selfs);
+
+    const long = await open(dir + 'long.html', { bypassCSP: true });
+    const { all } = await readPage(long, () => {});
+    same('longer spans lose nothing', all, 700000);
+    const spans = await long.evaluate(() => app.profile.meta.spans);
+    check('spans are longer, and still some', spans > 20 && spans < 4000, spans);
 });

@@ -1,7 +1,7 @@
 #!/bin/sh
 # browser/totals.sh - the page has the same figures as the report: of a real program with
 # interpreted, compiled and native frames, under its switches and in a part of the time;
-# and of a capture with more branches than a page keeps, nothing is lost.
+# and of captures with more branches or more moments than a page keeps, nothing is lost.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/browser/lib.sh"
@@ -18,5 +18,7 @@ $CC -std=c11 -O2 -D_GNU_SOURCE -I"$SRCDIR/tests" -o gen "$SRCDIR/tests/bench/gen
 ./gen 30000 40 30000 >many.cap
 "$jsprof" report --csv --limit 0 many.cap >many.csv
 "$jsprof" html many.cap -o many.html
+./gen 700000 8 300000 >long.cap
+"$jsprof" html long.cap -o long.html
 drive totals.js "$tmp"
 exit $bad

@@ -45,8 +45,9 @@ class App {
 
     head() {
         const { meta } = this.profile, [first] = meta.captures;
-        const labels = meta.captures.map(c => harmless(c.label));
+        const labels = meta.captures.map(c => baseName(harmless(c.label)));
         byId('title').textContent = labels.join(' → ');
+        byId('title').title = meta.captures.map(c => harmless(c.label)).join(' → ');
         document.title = labels.join(' → ') + ' – jsprof';
         const one = c => [harmless(c.command), `${formatCount(c.samples)} samples`,
             c.unit === 'count' ? '' : `${formatDuration(c.value)} of ` +

@@ -166,7 +166,7 @@ class Graph {
     paint(box, x, y, w, isCut) {
         const c = this.context, isMatch = this.matches && this.matches[box.fn];
         const gap = w > 3 ? 1 : 0;
-        c.globalAlpha = this.matches && !isMatch ? 0.35 : 1;
+        c.globalAlpha = this.matches && !isMatch ? 0.45 : 1;
         c.fillStyle = isMatch ? this.style.getPropertyValue('--match')
                               : this.colors.of(box);
         c.fillRect(x, y, w - gap, ROW - 1);
