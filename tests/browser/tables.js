@@ -54,6 +54,11 @@ async function hasTreeGrid(page) {
     same('role', await page.locator('#tree table').getAttribute('role'), 'treegrid');
     same('the way of most time is open', await names(),
         ['main', 'parse', 'scan', 'print', 'collect']);
+    const read = { name: /^main.*1\.00 s 83\.3%/, level: 1, expanded: true };
+    same('read by a screen reader', await page.getByRole('treegrid', { name: 'Call tree' })
+        .getByRole('row', read).count(), 1);
+    same('the tab, too', await page.getByRole('tab', { selected: true }).allInnerTexts(),
+        ['Tree']);
     const first = page.locator('#tree tbody tr').first();
     same('level, set', await first.evaluate(r => ['aria-level', 'aria-setsize',
         'aria-posinset', 'aria-expanded'].map(a => r.getAttribute(a))),
