@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 'use strict';
-const { check, same, withBrowser, boxOf, text } = require('./lib.js');
+const { check, same, withBrowser, boxOf, text, settled } = require('./lib.js');
 
 const drawn = page => page.evaluate(() => {
     app.graph.drawNow();
@@ -58,20 +58,20 @@ async function movesByKeys(page) {
 async function searches(page) {
     await page.keyboard.press('/');
     await page.keyboard.type('sc.n|^print');
-    await page.waitForTimeout(60);
+    await settled(page);
     same('share of stacks with a match', await text(page, '#matched'), '50.0% matched');
     same('drawn as matches', await page.evaluate(() => app.graph.drawn.filter(
         d => app.graph.matches[d.box.fn]).length), 3);
     await page.keyboard.press('Enter');
     same('first match', await selected(page), 'scan');
     await page.fill('#search', '(');
-    await page.waitForTimeout(60);
+    await settled(page);
     same('a bad pattern', await text(page, '#matched'), 'not a pattern');
     await page.fill('#search', 'SCAN');
-    await page.waitForTimeout(60);
+    await settled(page);
     same('capitals mean themselves', await text(page, '#matched'), '0.0% matched');
     await page.fill('#search', '');
-    await page.waitForTimeout(60);
+    await settled(page);
     same('no search', await text(page, '#matched'), '');
     await page.evaluate(() => document.activeElement.blur());
 }
@@ -136,7 +136,7 @@ async function isDarkAndLight(open, file) {
 async function survivesDepth(open, file) {
     const page = await open(file);
     await page.evaluate(() => { app.graph.scroll.scrollTop = 2900 * 19; });
-    await page.waitForTimeout(100);
+    await settled(page);
     check('deep levels are drawn', (await drawn(page)).some(d => d.startsWith('2900 ')));
 }
 

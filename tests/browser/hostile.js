@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 'use strict';
-const { check, same, withBrowser, text } = require('./lib.js');
+const { check, same, withBrowser, text, settled } = require('./lib.js');
 
 withBrowser(async open => {
     const page = await open(process.argv[2]);
@@ -21,7 +21,7 @@ withBrowser(async open => {
         'bad \ufffd\ufffd( utf8 \ufffd', 'café 日本', '__proto__', 'constructor'])
         check(`${name} stands there`, table.includes(name), table);
     await page.fill('#search', '<img');
-    await page.waitForTimeout(60);
+    await settled(page);
     same('found', await text(page, '#matched'), '9.1% matched');
 
     page.removeAllListeners('console'); /* the browser says there what it refuses */

@@ -60,6 +60,10 @@ async function boxOf(page, name, graph = 'graph') {
     return at;
 }
 
+/* What waits for the next picture has happened. */
+const settled = page => page.evaluate(() => new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(done))));
+
 const text = (page, selector) => page.locator(selector).innerText();
 
-module.exports = { FLAGS, check, same, withBrowser, boxOf, text };
+module.exports = { FLAGS, check, same, withBrowser, boxOf, settled, text };

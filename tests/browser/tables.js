@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 'use strict';
-const { check, same, withBrowser, boxOf, text } = require('./lib.js');
+const { check, same, withBrowser, boxOf, text, settled } = require('./lib.js');
 
 const cells = (page, id) => page.evaluate(i => [...document.querySelectorAll(
     `#${i} tbody tr`)].map(r => [...r.cells].map(c => c.innerText.trim())), id);
@@ -106,7 +106,7 @@ async function listsCalls(open, file) {
     const notes = await text(page, '#calls-notes');
     check('limits are told', notes.includes('leaves without an enter: 2'), notes);
     await page.fill('#search', 'main');
-    await page.waitForTimeout(60);
+    await settled(page);
     same('search', (await cells(page, 'calls')).length, 1);
 }
 

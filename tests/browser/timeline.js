@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 'use strict';
-const { check, same, withBrowser, text } = require('./lib.js');
+const { check, same, withBrowser, text, settled } = require('./lib.js');
 
 /* Where a moment (s) of the timeline is on the screen, in the lane of a label. */
 const place = (page, seconds, label) => page.evaluate(([s, l]) => {
@@ -48,7 +48,7 @@ withBrowser(async open => {
 
     await page.fill('#range-from', '0.2');
     await page.fill('#range-to', '0.405');
-    await page.waitForTimeout(60);
+    await settled(page);
     check('typed: collect and parse', (await names(page)).join() === 'all,collect,main,parse,scan',
         await names(page));
     await page.evaluate(() => document.activeElement.blur());
