@@ -64,6 +64,9 @@ async function searches(page) {
         d => app.graph.matches[d.box.fn]).length), 3);
     await page.keyboard.press('Enter');
     same('first match', await selected(page), 'scan');
+    await page.fill('#search', 'parse$|^parse');
+    await settled(page);
+    same('what a match called is matched', await text(page, '#matched'), '50.0% matched');
     await page.fill('#search', '(');
     await settled(page);
     same('a bad pattern', await text(page, '#matched'), 'not a pattern');

@@ -15,6 +15,8 @@ async function listsFunctions(page) {
         ['collect', 'main', 'parse', 'print', 'scan']);
     const parse = rows.find(r => r[7].startsWith('parse'));
     same('parse', parse.slice(0, 6), ['33.3%', '4.3', '400 ms', '50.0%', '600 ms', '40']);
+    const scan = rows.find(r => r[7].startsWith('scan'));
+    same('scan, in itself, counts once', scan.slice(3, 5), ['16.7%', '200 ms']);
     await page.locator('#functions th button', { hasText: 'Function' }).click();
     same('sorted by name', (await cells(page, 'functions')).map(r => r[7].split(' ')[0]),
         ['collect', 'main', 'parse', 'print', 'scan']);
