@@ -63,6 +63,8 @@ void collect_on_slice(JSContext *cx, JS::GCProgress progress, const JS::GCDescri
         collect_slice_before(cx, progress, gc);
     if (collect_current && progress == JS::GC_SLICE_END)
         collect_ends(collect_current);
+    if (collect_current)
+        mozjs_mark_slice(collect_current, progress, gc.reason_);
 }
 
 void collect_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCReason reason)
@@ -75,6 +77,8 @@ void collect_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCRea
         collect_nursery_before(cx, progress, reason);
     if (collect_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_END)
         collect_ends(collect_current);
+    if (collect_current)
+        mozjs_mark_nursery(collect_current, progress, reason);
 }
 
 } // namespace

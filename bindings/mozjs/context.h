@@ -44,6 +44,14 @@ struct jsprof_mozjs {
     mozjs_line lines[MOZJS_LINES];
     volatile uint32_t lines_epoch;
 
+    /* For marks and counters; nullptr: nobody asked. Times are jsprof_now(), 0: none. */
+    jsprof *session;
+    uint64_t cycle_ns, slice_ns, nursery_ns, sweep_ns;
+    const char *reason; /* of the slice that runs; SpiderMonkey's constant */
+    uint64_t malloc_ns; /* when its size was asked for */
+    int gc_bytes;       /* counters */
+    int malloc_bytes;
+
     /* Called through here and not by name, see mozjs_bind_symbols. */
     uint32_t (JS::ProfilingFrameIterator::*extract)(JS::ProfilingFrameIterator::Frame *,
                                                     uint32_t, uint32_t) const;
@@ -72,6 +80,15 @@ void mozjs_bind_symbols(jsprof_mozjs *m);
 
 void mozjs_watch_collections(jsprof_mozjs *m);
 void mozjs_unwatch_collections(jsprof_mozjs *m);
+
+/* -- marks.cpp: what the collector does, as marks and counters. Each does nothing where
+ *    m->session is nullptr -- */
+
+void mozjs_mark_slice(jsprof_mozjs *m, JS::GCProgress progress, JS::GCReason reason);
+void mozjs_mark_nursery(jsprof_mozjs *m, JS::GCNurseryProgress progress,
+                        JS::GCReason reason);
+/* Before the context is given back. */
+void mozjs_mark_no_more(jsprof_mozjs *m);
 
 /* -- jsprof-mozjs.cpp -- */
 

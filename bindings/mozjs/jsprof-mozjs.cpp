@@ -44,6 +44,7 @@ void mozjs_enable(jsprof_mozjs *m)
  * what they pushed, so before that the stack must be empty. */
 void mozjs_disable(jsprof_mozjs *m)
 {
+    mozjs_mark_no_more(m);
     mozjs_unwatch_collections(m);
     js::EnableContextProfilingStack(m->cx, false);
     if (m->stack.stackSize() == 0)
@@ -78,6 +79,7 @@ void mozjs_lose_context(jsprof_mozjs *m)
     jsprof_thread_pause(m->thread);
     mozjs_leave_thread(m);
     jsprof_thread_resume(m->thread);
+    mozjs_mark_no_more(m);
     m->thread = nullptr;
     m->cx = nullptr;
 }

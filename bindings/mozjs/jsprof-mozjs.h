@@ -9,6 +9,7 @@
  *     jsprof_mozjs_hide(prof, NULL);
  *     jsprof_thread_attach(prof, "main", &me);
  *     jsprof_mozjs_attach(me, cx, &js);
+ *     jsprof_mozjs_tell_collections(js, prof);
  *         ... run scripts ...
  *     jsprof_mozjs_detach(js);
  *     jsprof_thread_detach(me);
@@ -43,6 +44,13 @@ typedef struct jsprof_mozjs jsprof_mozjs;
  * with what a profiler needs. -EINVAL: an argument is NULL; -EBUSY: another profiler
  * has this context, or the session this thread's stack; -ENOMEM; -ECHILD. */
 int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out);
+
+/* Collections of this context are marks of `session` from now on, each with its reason:
+ * "Collection" from its first slice to its last, its "Slice"s, its "Sweep", and each
+ * "Nursery" collection, all in the group "GC"; and the sizes of its heap are counters,
+ * "GC bytes" after each of them and "Malloc bytes" ten times a second at most. Once a
+ * context. -EINVAL: an argument is NULL; or what jsprof_counter answers. */
+int jsprof_mozjs_tell_collections(jsprof_mozjs *m, jsprof *session);
 
 /* Give the context back as it was. -EBUSY: a script is still running; sampling of
  * JavaScript has ended all the same, and a later call may free the rest. NULL is

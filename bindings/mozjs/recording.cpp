@@ -150,6 +150,8 @@ int recording_join(JSContext *cx, const char *name)
     if (err < 0)
         return err;
     err = jsprof_mozjs_attach(recording_thread, cx, &recording_js);
+    if (err == 0)
+        err = jsprof_mozjs_tell_collections(recording_js, recording_request.session);
     if (err == 0 && !recording_begun)
         err = recording_begin();
     return err;

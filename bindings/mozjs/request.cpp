@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "environment.h"
+
 namespace {
 
 constexpr uint32_t REQUEST_HZ_MAX = 10000; /* jsprof.h's own limit */
@@ -119,7 +121,7 @@ bool request_open_env(const char *path, const request_program *program, request 
  * outlived its descriptor is no reason to stop. */
 int request_descriptor(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = environment_get(variable);
     char *end;
 
     if (!text || !text[0])
@@ -138,7 +140,7 @@ int request_to_file(const char *variable, int fd, relay **out, int *input)
     if (err < 0)
         return err;
     close(fd);
-    unsetenv(variable);
+    environment_unset(variable);
     return 0;
 }
 
@@ -149,7 +151,7 @@ int request_join_sysprof(const request_program *program, request *r, int *input)
     int fd;
 
     /* It sets both, and gjs looks at neither at a prompt. */
-    bool for_gjs = getenv("GJS_ENABLE_PROFILER") && !program->interactive;
+    bool for_gjs = environment_get("GJS_ENABLE_PROFILER") && !program->interactive;
 
     for (int i = for_gjs ? 0 : 1; i < 2; i++) {
         fd = request_descriptor(files[i]);
@@ -206,8 +208,8 @@ profile_options request_sysprof_options(void)
 {
     profile_options o = {};
 
-    o.hz = getenv("JSPROF_HZ");
-    o.clock = getenv("JSPROF_CLOCK");
+    o.hz = environment_get("JSPROF_HZ");
+    o.clock = environment_get("JSPROF_CLOCK");
     return o;
 }
 
@@ -216,7 +218,7 @@ profile_options request_sysprof_options(void)
 bool request_open(const profile_options *options, const request_program *program,
                   request *out)
 {
-    const char *path = getenv("JSPROF");
+    const char *path = environment_get("JSPROF");
 
     *out = {};
     if (options->output)

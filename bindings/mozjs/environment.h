@@ -1,0 +1,56 @@
+/* environment.h - the environment, past the functions that SpiderMonkey puts before it.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * libmozjs exports a getenv, putenv, setenv and unsetenv of its own, which end the process
+ * where libc stands before libmozjs, as it does beside a preloaded library. As all of
+ * their kind, not while another thread reads.
+ */
+#ifndef JSPROF_MOZJS_ENVIRONMENT_H
+#define JSPROF_MOZJS_ENVIRONMENT_H
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <unistd.h>
+
+/* nullptr: unset, or the program is setuid. */
+inline char *environment_get(const char *variable)
+{
+    return secure_getenv(variable);
+}
+
+/* The entry "variable=..." or the final nullptr. */
+inline char **environment_find(const char *variable)
+{
+    const size_t len = strlen(variable);
+    char **entry = environ;
+
+    while (*entry && (strncmp(*entry, variable, len) != 0 || (*entry)[len] != '='))
+        entry++;
+    return entry;
+}
+
+inline void environment_unset(const char *variable)
+{
+    for (char **entry = environment_find(variable); *entry; entry++)
+        entry[0] = entry[1];
+}
+
+/* What is set already gets another value, which lives as long as the process. */
+inline void environment_change(const char *variable, const char *value)
+{
+    char **entry = environment_find(variable);
+    const size_t bytes = strlen(variable) + strlen(value) + 2;
+    auto *text = static_cast<char *>(malloc(bytes));
+
+    if (!*entry || !text) {
+        free(text);
+        return;
+    }
+    snprintf(text, bytes, "%s=%s", variable, value);
+    *entry = text;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* marks.cpp - what the collector does, as marks and counters of a session.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * All of it is called by the collector on the context's own thread, at the beginning and
+ * the end of its work, but for the size of what is allocated by malloc: SpiderMonkey
+ * tells it to scripts only, so it is asked for between two steps of a running script.
+ */
+#include "context.h"
+
+#include <cerrno>
+
+#include <jsapi.h>
+
+namespace {
+
+constexpr uint64_t MARKS_MALLOC_NS = 100000000; /* between two looks at it */
+
+/* The one that the interrupt of this thread's context looks for. */
+thread_local jsprof_mozjs *marks_current;
+thread_local JSContext *marks_interrupted; /* has our callback, which can not be removed */
+
+/* A begin that nobody saw makes no mark. A full buffer is counted by the session. */
+void marks_end(const jsprof_mozjs *m, uint64_t *begin_ns, const char *name,
+               JS::GCReason reason)
+{
+    if (*begin_ns)
+        (void)jsprof_mark(m->session, *begin_ns, "GC", name, JS::ExplainGCReason(reason));
+    *begin_ns = 0;
+}
+
+/* -- The heap ------------------------------------------------------------------------ */
+
+void marks_set_malloc(JSContext *cx, const jsprof_mozjs *m)
+{
+    JS::RootedObject info(cx, js::gc::NewMemoryInfoObject(cx));
+    JS::RootedValue bytes(cx);
+
+    if (info && JS_GetProperty(cx, info, "mallocBytes", &bytes) && bytes.isNumber())
+        (void)jsprof_counter_set(m->session, m->malloc_bytes,
+                                 static_cast<int64_t>(bytes.toNumber()));
+    else
+        JS_ClearPendingException(cx);
+}
+
+/* True: the script goes on. */
+bool marks_on_interrupt(JSContext *cx)
+{
+    jsprof_mozjs *m = marks_current;
+
+    if (m && m->cx == cx && m->session && m->malloc_ns == 0) {
+        m->malloc_ns = jsprof_now();
+        marks_set_malloc(cx, m);
+    }
+    return true;
+}
+
+void marks_set_heap(jsprof_mozjs *m)
+{
+    (void)jsprof_counter_set(m->session, m->gc_bytes, JS_GetGCParameter(m->cx, JSGC_BYTES));
+    if (m->malloc_ns && jsprof_now() - m->malloc_ns < MARKS_MALLOC_NS)
+        return;
+    m->malloc_ns = 0;
+    JS_RequestInterruptCallbackCanWait(m->cx);
+}
+
+/* -- Sweeping ------------------------------------------------------------------------- */
+
+/* Groups are swept one after the other, maybe over several slices. */
+void marks_on_finalize(JS::GCContext *, JSFinalizeStatus status, void *data)
+{
+    auto *m = static_cast<jsprof_mozjs *>(data);
+
+    if (status == JSFINALIZE_GROUP_PREPARE && !m->sweep_ns)
+        m->sweep_ns = jsprof_now();
+    if (status == JSFINALIZE_COLLECTION_END && m->sweep_ns) {
+        (void)jsprof_mark(m->session, m->sweep_ns, "GC", "Sweep", m->reason);
+        m->sweep_ns = 0;
+    }
+}
+
+} // namespace
+
+void mozjs_mark_slice(jsprof_mozjs *m, JS::GCProgress progress, JS::GCReason reason)
+{
+    if (!m->session)
+        return;
+    switch (progress) {
+    case JS::GC_CYCLE_BEGIN:
+        m->cycle_ns = jsprof_now();
+        break;
+    case JS::GC_SLICE_BEGIN:
+        m->slice_ns = jsprof_now();
+        m->reason = JS::ExplainGCReason(reason);
+        break;
+    case JS::GC_SLICE_END:
+        marks_end(m, &m->slice_ns, "Slice", reason);
+        marks_set_heap(m);
+        break;
+    case JS::GC_CYCLE_END:
+        marks_end(m, &m->cycle_ns, "Collection", reason);
+        break;
+    }
+}
+
+void mozjs_mark_nursery(jsprof_mozjs *m, JS::GCNurseryProgress progress,
+                        JS::GCReason reason)
+{
+    if (!m->session)
+        return;
+    if (progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_START) {
+        m->nursery_ns = jsprof_now();
+        return;
+    }
+    marks_end(m, &m->nursery_ns, "Nursery", reason);
+    marks_set_heap(m);
+}
+
+void mozjs_mark_no_more(jsprof_mozjs *m)
+{
+    if (!m->session)
+        return;
+    JS_RemoveFinalizeCallback(m->cx, marks_on_finalize);
+    marks_current = nullptr;
+    m->session = nullptr;
+}
+
+int jsprof_mozjs_tell_collections(jsprof_mozjs *m, jsprof *session)
+{
+    if (!m || !m->cx || !session)
+        return -EINVAL;
+
+    int gc = jsprof_counter(session, "GC", "GC bytes", "Heap of the collector",
+                            JSPROF_COUNTER_WHOLE);
+    int heap = jsprof_counter(session, "GC", "Malloc bytes",
+                              "Allocated by malloc for what the collector keeps",
+                              JSPROF_COUNTER_WHOLE);
+    if (gc < 0 || heap < 0)
+        return gc < 0 ? gc : heap;
+    if (!JS_AddFinalizeCallback(m->cx, marks_on_finalize, m))
+        return -ENOMEM;
+    if (marks_interrupted != m->cx && !JS_AddInterruptCallback(m->cx, marks_on_interrupt)) {
+        JS_RemoveFinalizeCallback(m->cx, marks_on_finalize);
+        return -ENOMEM;
+    }
+    marks_interrupted = m->cx;
+    marks_current = m;
+    m->gc_bytes = gc;
+    m->malloc_bytes = heap;
+    m->session = session;
+    return 0;
+}

@@ -1,0 +1,173 @@
+/* jsprof_gjs.c - jsprof-gjs: start a GJS program that was built without us, recorded.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Checks what can be checked before, puts it into the environment for preload.cpp, and
+ * becomes the program. Status 2: wrong usage; 1: the file can not be written or our
+ * library is not there; 126, 127: the program can not be started, is not there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launch.h"
+
+static const char launch_usage[] =
+    "usage: jsprof-gjs --profile-output=FILE [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "\n"
+    "Run a program that uses libgjs and record its scripts, without building it anew.\n"
+    "\n"
+    "  --profile-output=FILE    write the capture here; %p in it is the process id\n"
+    "  --profile-hz=N           samples a second, 1 to 10000 (default: 1000)\n"
+    "  --profile-clock=CLOCK    sample by CPU time or by elapsed time: cpu (default) or wall\n"
+    "  --profile-toggle=STATE   let SIGUSR2 stop and continue it, beginning on or off\n"
+    "  --help, --version\n"
+    "\n"
+    "Exit status: the program's own; 2 wrong usage, 1 nothing can be recorded,\n"
+    "127 there is no such program, 126 it can not be started.\n";
+
+struct launch_option {
+    const char *name;
+    const char *variable;
+};
+
+static const struct launch_option launch_options[] = {
+    { "--profile-output", "JSPROF_GJS_OUTPUT" },
+    { "--profile-hz", "JSPROF_GJS_HZ" },
+    { "--profile-clock", "JSPROF_GJS_CLOCK" },
+    { "--profile-toggle", "JSPROF_GJS_TOGGLE" },
+};
+
+static void launch_fail(int status, const char *what, const char *why)
+{
+    fprintf(stderr, "jsprof-gjs: %s%s%s\n", what, why ? ": " : "", why ? why : "");
+    exit(status);
+}
+
+static const struct launch_option *launch_find(const char *word, size_t len)
+{
+    for (size_t i = 0; i < sizeof launch_options / sizeof *launch_options; i++)
+        if (strlen(launch_options[i].name) == len &&
+            strncmp(launch_options[i].name, word, len) == 0)
+            return &launch_options[i];
+    return NULL;
+}
+
+/* One option with its value, as one word or two; returns how many. */
+static int launch_take(char **argv)
+{
+    const char *equals = strchr(argv[0], '=');
+    size_t len = equals ? (size_t)(equals - argv[0]) : strlen(argv[0]);
+    const struct launch_option *option = launch_find(argv[0], len);
+
+    if (!option)
+        launch_fail(2, argv[0], "no such option (--help lists them)");
+    if (!equals && !argv[1])
+        launch_fail(2, argv[0], "needs a value");
+    setenv(option->variable, equals ? equals + 1 : argv[1], 1);
+    return equals ? 1 : 2;
+}
+
+/* Leaves argv at the program. */
+static char **launch_read(char **argv)
+{
+    argv++;
+    while (*argv && **argv == '-' && strcmp(*argv, "--") != 0) {
+        if (strcmp(*argv, "--help") == 0) {
+            fputs(launch_usage, stdout);
+            exit(0);
+        }
+        if (strcmp(*argv, "--version") == 0) {
+            printf("jsprof-gjs %s\n", launch_version());
+            exit(0);
+        }
+        argv += launch_take(argv);
+    }
+    return *argv && strcmp(*argv, "--") == 0 ? argv + 1 : argv;
+}
+
+/* Fail now and not when the program is under way. What is there stays as it is. */
+static void launch_check_output(const char *path)
+{
+    struct stat before;
+    bool is_there = stat(path, &before) == 0;
+
+    if (!path[0])
+        launch_fail(2, "--profile-output", "a file name is needed");
+    if (strchr(path, '%'))
+        return; /* the name is made later */
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    if (fd < 0 && errno != ENXIO)
+        launch_fail(1, path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    if (!is_there)
+        unlink(path);
+}
+
+/* lib/jsprof beside the bin that we stand in. */
+static void launch_find_library(char *out, size_t size)
+{
+    static const char below[] = "/lib/jsprof/libjsprof-gjs.so";
+    ssize_t n = readlink("/proc/self/exe", out, size - sizeof below);
+
+    if (n < 0)
+        launch_fail(1, "/proc/self/exe", strerror(errno));
+    out[n] = 0;
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(out, '/');
+        if (slash)
+            *slash = 0;
+    }
+    strcat(out, below);
+    if (access(out, R_OK) < 0)
+        launch_fail(1, out, strerror(errno));
+    if (strpbrk(out, " :"))
+        launch_fail(1, out, "the dynamic linker takes no such path");
+}
+
+static void launch_set_environment(const char *library)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char text[8192];
+    struct timespec now;
+
+    setenv("JSPROF_GJS_PRELOAD", before ? before : "", 1);
+    snprintf(text, sizeof text, "%s%s%s", library, before && *before ? " " : "",
+             before ? before : "");
+    setenv("LD_PRELOAD", text, 1);
+    snprintf(text, sizeof text, "%ld", (long)getpid());
+    setenv("JSPROF_GJS_PID", text, 1);
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(text, sizeof text, "%lld", 1000000000LL * now.tv_sec + now.tv_nsec);
+    setenv("JSPROF_GJS_SINCE", text, 1);
+}
+
+int main(int argc, char **argv)
+{
+    char library[4096 + 64];
+
+    (void)argc;
+    for (size_t i = 0; i < sizeof launch_options / sizeof *launch_options; i++)
+        unsetenv(launch_options[i].variable);
+    char **program = launch_read(argv);
+    const char *output = getenv("JSPROF_GJS_OUTPUT");
+    if (!*program)
+        launch_fail(2, "a program to run is needed (--help says more)", NULL);
+    if (!output)
+        launch_fail(2, "--profile-output=FILE is needed", NULL);
+    if (!launch_check(getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
+                      getenv("JSPROF_GJS_TOGGLE")))
+        return 2;
+    launch_check_output(output);
+    launch_find_library(library, sizeof library);
+    launch_set_environment(library);
+    execvp(*program, program);
+    launch_fail(errno == ENOENT ? 127 : 126, *program, strerror(errno));
+}

@@ -1,0 +1,153 @@
+/* preload.cpp - records the scripts of a program that was built without us.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * The command jsprof-gjs has the dynamic linker load this library first. It stands in
+ * front of two functions that libgjs, like every embedder, calls of SpiderMonkey: one
+ * when a context is ready, one when it ends. The first context opens the capture; from
+ * then on the programs that this one starts are not recorded. What to do stands in the
+ * environment, as jsprof-gjs has put it there.
+ */
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jsapi.h>
+#include <js/Initialization.h>
+
+#include "../environment.h"
+#include "../recording.h"
+
+#define PRELOAD_EXPORT __attribute__((visibility("default")))
+
+namespace {
+
+const char preload_program[] = "jsprof-gjs";
+
+pthread_mutex_t preload_lock = PTHREAD_MUTEX_INITIALIZER;
+bool preload_asked; /* a context was there */
+
+/* This thread's, while it is recorded. */
+thread_local JSContext *preload_context;
+
+/* The function that ours stands in front of. */
+template <typename Function> Function *preload_next(const char *symbol)
+{
+    void *next = dlsym(RTLD_NEXT, symbol);
+
+    if (!next) {
+        fprintf(stderr, "%s: %s: not in any library that is loaded\n", preload_program, symbol);
+        abort();
+    }
+    return reinterpret_cast<Function *>(next);
+}
+
+/* -- What to do ----------------------------------------------------------------------- */
+
+char *preload_take(const char *variable)
+{
+    const char *value = environment_get(variable);
+    char *copy = value ? strdup(value) : nullptr;
+
+    environment_unset(variable);
+    return copy;
+}
+
+/* Two programs of one run can not write into one file. */
+bool preload_is_taken(const char *path, const char *since)
+{
+    struct stat file;
+
+    if (!since || strstr(path, "%p") || stat(path, &file) < 0 || !S_ISREG(file.st_mode))
+        return false;
+    long long now = 1000000000LL * file.st_mtim.tv_sec + file.st_mtim.tv_nsec;
+    return file.st_size > 0 && now >= strtoll(since, nullptr, 10);
+}
+
+/* Once a process. The linker's variable goes back to what it was before jsprof-gjs. */
+void preload_open(void)
+{
+    profile_options o = {};
+    const request_program program = { preload_program, false, false };
+    char *since = preload_take("JSPROF_GJS_SINCE");
+    char *before = preload_take("JSPROF_GJS_PRELOAD");
+
+    o.output = preload_take("JSPROF_GJS_OUTPUT");
+    o.hz = preload_take("JSPROF_GJS_HZ");
+    o.clock = preload_take("JSPROF_GJS_CLOCK");
+    o.toggle = preload_take("JSPROF_GJS_TOGGLE");
+    if (before && before[0])
+        environment_change("LD_PRELOAD", before);
+    else
+        environment_unset("LD_PRELOAD");
+    if (o.output && preload_is_taken(o.output, since))
+        fprintf(stderr, "%s: %s: another program of this run records into it; %%p in the "
+                "name makes a file for each\n", preload_program, o.output);
+    else if (o.output)
+        (void)recording_open(&o, &program);
+    free(since);
+    free(before);
+}
+
+void preload_join(JSContext *cx)
+{
+    pthread_mutex_lock(&preload_lock);
+    if (!preload_asked)
+        preload_open();
+    preload_asked = true;
+    pthread_mutex_unlock(&preload_lock);
+    if (!recording_is_open() || preload_context)
+        return;
+    if (recording_start(cx, getpid() == gettid() ? "main" : "gjs"))
+        preload_context = cx;
+    else
+        recording_finish();
+}
+
+/* The program that jsprof-gjs became has had no script for us. */
+__attribute__((destructor)) void preload_ends(void)
+{
+    const char *pid = environment_get("JSPROF_GJS_PID");
+    const char *output = environment_get("JSPROF_GJS_OUTPUT");
+
+    if (!preload_asked && pid && output && strtol(pid, nullptr, 10) == getpid())
+        fprintf(stderr, "%s: %s: nothing recorded: no context of this SpiderMonkey (%s) was "
+                "made\n", preload_program, output, JS_GetImplementationVersion());
+}
+
+} // namespace
+
+namespace JS {
+
+PRELOAD_EXPORT bool InitSelfHostedCode(JSContext *cx, SelfHostedCache cache,
+                                       SelfHostedWriter writer)
+{
+    static const auto next = preload_next<decltype(InitSelfHostedCode)>(
+        "_ZN2JS18InitSelfHostedCodeEP9JSContextN7mozilla4SpanIKhLm18446744073709551615EEE"
+        "PFbS1_S5_E");
+    bool good = next(cx, cache, writer);
+
+    if (good)
+        preload_join(cx);
+    return good;
+}
+
+} // namespace JS
+
+PRELOAD_EXPORT void JS_DestroyContext(JSContext *cx)
+{
+    static const auto next =
+        preload_next<decltype(JS_DestroyContext)>("_Z17JS_DestroyContextP9JSContext");
+
+    if (preload_context == cx) {
+        preload_context = nullptr;
+        recording_leave();
+    }
+    next(cx);
+}
