@@ -1,0 +1,74 @@
+#!/bin/sh
+# storm.sh - ten thousand samples a second while SIGUSR2 stops and continues them, code
+# comes and goes, the collector runs, exceptions fly: the results are as ever, no process
+# dies, no sample and no name is lost without being counted. LONG=1: two million samples.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+ms=${LONG:+15000}
+ms=${ms:-1000}
+target=${LONG:+2000000}
+target=${target:-1000}
+samples=0
+rounds=0
+
+field() # NAME: its sum over all threads and the session in storm.cap's last words
+{
+    "$JSPROF_TOOL" dump storm.cap | awk -v name="$1" '
+        match($0, / (session|thread id=[0-9]+) /) || /^ *(session|thread) / {
+            key = $0
+            sub(/ (state|tid)=.*/, "", key)
+            if (match($0, " " name "=[0-9]+"))
+                last[key] = substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2)
+        }
+        END { for (k in last) sum += last[k]; print sum + 0 }'
+}
+
+# Stop and continue until the process is gone; leave it running.
+pester() # PID
+{
+    while kill -USR2 "$1" 2>/dev/null; do sleep 0.05; done
+}
+
+storm() # NAME ARGS...
+{
+    storm_name=$1
+    shift
+    BURN_MS=$ms "$GJS" --profile-output=storm.cap --profile-hz=10000 --profile-clock=wall \
+        --profile-toggle=on "$@" >got.out 2>got.err &
+    storm_pid=$!
+    sleep 0.3
+    pester $storm_pid &
+    wait $storm_pid
+    storm_rc=$?
+    wait
+    check "$storm_name: status $storm_rc" test $storm_rc = 0
+    check "$storm_name: output" same_text want.out got.out
+    check "$storm_name: whole" whole storm.cap
+    check "$storm_name: no name is lost" test "$(field labels_lost)" = 0
+    check "$storm_name: no entry is unreadable" test "$(field frames_bad)" = 0
+    samples=$((samples + $("$JSPROF_TOOL" info storm.cap |
+        sed -n 's/^ *samples *\([0-9,]*\) for.*/\1/p' | tr -d ,)))
+    rounds=$((rounds + 1))
+}
+
+BURN_MS=1 gjs-console "$SCRIPTS/parts.js" fresh exceptions collections calls regexp churn \
+    generators asynchronous wasm sort >want.all
+BURN_MS=1 gjs-console "$SCRIPTS/torture.js" >want.torture
+while [ $samples -lt $target ] && [ $FAILED = 0 ]; do
+    cp want.all want.out
+    storm "parts ($samples samples)" "$SCRIPTS/parts.js" fresh exceptions collections calls \
+        regexp churn generators asynchronous wasm sort
+    cp want.torture want.out
+    storm "torture ($samples samples)" "$SCRIPTS/torture.js"
+    GJS_DISABLE_JIT=1
+    export GJS_DISABLE_JIT
+    storm "torture, interpreted ($samples samples)" "$SCRIPTS/torture.js"
+    unset GJS_DISABLE_JIT
+done
+echo "$samples samples in $rounds programs"
+check "there are $target" test $samples -ge $target
+
+finish
