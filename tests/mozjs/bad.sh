@@ -47,8 +47,8 @@ check 'is cut and counted' sh -c "'$JSPROF_TOOL' dump bad.cap | grep -Eq 'labels
 check 'but there' sh -c "'$JSPROF_TOOL' report --csv --limit=0 bad.cap | grep -q nnnnnnnnnnnn"
 
 name=$(printf 'a\001b\033[31mc\nd\te.js')
-printf 'function burn() { const t = Date.now(); while (Date.now() - t < 200); }\nburn(); print(1);\n' \
-    >"$name"
+echo 'function burn() { const t = Date.now(); while (Date.now() - t < 200); }
+burn(); print(1);' >"$name"
 alike 'a source name with control characters' "$name"
 printable() # COMMAND...: prints no control character but the ends of lines
 {

@@ -194,8 +194,9 @@ upstream() # FOLDER-OF-GJS-CONSOLE
 {
     rm -rf "$SCRATCH/work"
     mkdir "$SCRATCH/work"
+    upstream_tests=$GJS_SOURCE/installed-tests/scripts/testCommandLine.sh
     (cd "$SCRATCH/work" && PATH=$1:$PATH && export PATH &&
-        exec timeout -k 1 120 sh "$GJS_SOURCE/installed-tests/scripts/testCommandLine.sh") 2>/dev/null
+        exec timeout -k 1 120 sh "$upstream_tests") 2>/dev/null
 }
 
 if [ -n "${GJS_SOURCE:-}" ]; then

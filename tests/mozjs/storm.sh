@@ -26,9 +26,13 @@ field() # NAME: its sum over all threads and the session in storm.cap's last wor
         END { for (k in last) sum += last[k]; print sum + 0 }'
 }
 
-# Stop and continue until the process is gone; leave it running.
+# Stop and continue, once the process listens, until it is gone.
 pester() # PID
 {
+    until grep -q '^SigCgt:.*[89a-f]..$' "/proc/$1/status"; do
+        kill -0 "$1" || return
+        sleep 0.02
+    done 2>/dev/null
     while kill -USR2 "$1" 2>/dev/null; do sleep 0.05; done
 }
 
@@ -39,7 +43,6 @@ storm() # NAME ARGS...
     BURN_MS=$ms "$GJS" --profile-output=storm.cap --profile-hz=10000 --profile-clock=wall \
         --profile-toggle=on "$@" >got.out 2>got.err &
     storm_pid=$!
-    sleep 0.3
     pester $storm_pid &
     wait $storm_pid
     storm_rc=$?
