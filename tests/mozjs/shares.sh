@@ -33,6 +33,16 @@ found() # CAPTURE PARTS...: lines "part nanoseconds"
         END { for (i = 2; i <= n; i++) print part[i], sum[part[i]] + 0 }'
 }
 
+# As many samples of equal weight tell as much: on a busy machine one that comes late stands
+# for all the time that others had the processor.
+worth() # CAPTURE
+{
+    "$JSPROF_TOOL" dump "$1" | awk '
+        / SAMPLE / { match($0, /weight [0-9]+/); w = substr($0, RSTART + 7, RLENGTH - 7)
+            sum += w; squares += w * w }
+        END { printf "%.0f\n", squares ? sum * sum / squares : 0 }'
+}
+
 # Errors in points beside what chance makes of so many samples, three standard errors; and
 # what the steps between the parts may cost.
 compare() # NAME WHAT-ELSE-IS-ALLOWED PARTS...
@@ -45,7 +55,7 @@ compare() # NAME WHAT-ELSE-IS-ALLOWED PARTS...
     check "$compare_name: status, messages" test $? = 0 -a ! -s err
     check "$compare_name: the capture is whole" whole parts.cap
     found parts.cap "$@" >found
-    n=$("$JSPROF_TOOL" info parts.cap | sed -n 's/^ *samples *\([0-9,]*\) .*/\1/p' | tr -d ,)
+    n=$(worth parts.cap)
     awk -v n="$n" -v more="$compare_more" -v name="$compare_name" '
         NR == FNR { truth[$1] = $2; next }
         { is[$1] = $2; all += $2 }

@@ -1,0 +1,139 @@
+#!/bin/sh
+# gjs.sh - the rows of the bench that need gjs-console; tests/bench/run gjs calls it.
+#
+# SPDX-License-Identifier: MIT
+#
+# GJS_PEER=COMMAND: a gjs-console 1.74 that was built with gjs's own profiler, to stand
+# beside ours (Debian's is built without). QUICK=1: fewer rounds.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+B=$(cd "${B:-build}" && pwd)
+scripts=$top/tests/mozjs/scripts
+gjs=$B/bin/gjs-console
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+rounds=${QUICK:+3}
+rounds=${rounds:-9}
+peer=${GJS_PEER:-}
+
+row() # BUDGET LIMIT MEASURED BESIDE HOLDS
+{
+    printf 'row\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5"
+}
+
+if [ ! -x "$gjs" ] || [ ! -x /usr/bin/gjs-console ]; then
+    printf 'note\tno gjs rows: needs libmozjs-102-dev libgjs-dev gjs\n'
+    exit 0
+fi
+[ -n "$peer" ] || printf 'note\tno peer: GJS_PEER names no gjs-console with its own profiler\n'
+
+# -- Shares ------------------------------------------------------------------------------
+
+shares() # RUN PARTS-NAME LIMIT
+{
+    awk -v run="$1" '$1 == run { e = $5 < 0 ? -$5 : $5; if (e > most) { most = e; at = $2
+        chance = $6 } n++; bad += $7 != "yes" }
+        END { printf "%.2f %s %.2f %d %d\n", most, at, chance, n, bad }' "$work/shares"
+}
+
+SHARES_MS=${QUICK:+4000}
+SHARES_MS=${SHARES_MS:-30000} SHARES_OUT=$work/shares SRCDIR=$top B=$B \
+    sh "$top/tests/mozjs/shares.sh" >"$work/log" 2>&1 || true
+if [ -s "$work/shares" ]; then
+    # shellcheck disable=SC2046
+    set -- $(shares all)
+    row "gjs: share, largest error of $4 parts" 'chance + 0.7' "$1 points, $2" \
+        "chance (3 errors) $3" "$([ "$5" = 0 ] && echo yes || echo NO)"
+    # shellcheck disable=SC2046
+    set -- $(shares collecting)
+    row 'gjs: share, code that collects' '1 point + chance' "$1 points, $2" \
+        "chance (3 errors) $3" "$([ "$5" = 0 ] && echo yes || echo NO)"
+else
+    printf 'note\tshares could not be measured: %s\n' "$(tail -n 1 "$work/log")"
+fi
+
+# -- Cost --------------------------------------------------------------------------------
+
+cost() # NAME COMMAND...: adds a line to $work/NAME
+{
+    cost_name=$1
+    shift
+    COST=$work/cost "$@" >/dev/null 2>&1
+    echo "$(cat "$work/cost")" >>"$work/$cost_name"
+}
+
+# Ratios of the lines of two files: "median (low-high)" of the quartiles.
+ratios() # FILE BASE
+{
+    paste "$1" "$2" | awk '{ print $1 / $2 }' | sort -n | awk '
+        { v[NR] = $1 }
+        END { printf "%.3f (%.3f-%.3f)\n", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)],
+            v[int((3 * NR + 1) / 4)] }'
+}
+
+for kind in friendly recursion; do
+    rm -f "$work"/plain "$work"/ours "$work"/peer.plain "$work"/peer.on
+    i=0
+    while [ $i -lt "$rounds" ]; do
+        cost plain gjs-console "$scripts/cost.js" $kind
+        cost ours "$gjs" --profile-output="$work/x.cap" "$scripts/cost.js" $kind
+        if [ -n "$peer" ]; then
+            # shellcheck disable=SC2086
+            cost peer.plain $peer "$scripts/cost.js" $kind
+            # shellcheck disable=SC2086
+            cost peer.on $peer --profile="$work/peer.cap" "$scripts/cost.js" $kind
+        fi
+        i=$((i + 1))
+    done
+    ours=$(ratios "$work/ours" "$work/plain")
+    theirs='-'
+    holds=-
+    if [ -n "$peer" ]; then
+        theirs=$(ratios "$work/peer.on" "$work/peer.plain")
+        # Broken only where even our lower quartile is above their upper one.
+        holds=$(echo "$ours $theirs" | sed 's/[()-]/ /g' | awk '{
+            print $1 <= $4 ? "yes" : $2 > $6 ? "NO" : "noise" }')
+    fi
+    row "gjs: CPU at 1000 Hz, $kind" "<= gjs's profiler" "$ours" "gjs's $theirs" "$holds"
+done
+
+# -- Bytes a sample ------------------------------------------------------------------------
+
+# Without the symbols at the end, which do not grow with the samples.
+bytes() # CAPTURE
+{
+    "$B/bin/jsprof" dump "$1" | awk '
+        / (SAMPLE|JITMAP|FILE_CHUNK) / && NF > 3 { at = $1; kind = $0 }
+        { if (last != "" && $1 ~ /^[0-9]+$/ && $1 > last_at) { size[last] += $1 - last_at } }
+        $1 ~ /^[0-9]+$/ && $2 ~ /^-?[0-9.]+$/ {
+            last = kind == $0 ? ($0 ~ / SAMPLE / ? "s" : $0 ~ /jsprof/ ? "s" : "o") : "o"
+            last_at = $1
+            if ($0 ~ / SAMPLE /) n++
+        }
+        END { printf "%.0f\n", n ? size["s"] / n : 0 }'
+}
+
+SRC="$scripts/parts.js"
+BURN_MS=4000 "$gjs" --profile-clock=wall --profile-output="$work/x.cap" "$SRC" >/dev/null
+ours=$(bytes "$work/x.cap")
+theirs='-' holds=-
+if [ -n "$peer" ]; then
+    # shellcheck disable=SC2086
+    BURN_MS=4000 $peer --profile="$work/peer.cap" "$SRC" >/dev/null 2>&1
+    theirs=$(bytes "$work/peer.cap")
+    # A sample is 32 bytes and 8 a frame in both; ours has the C frames, too.
+    holds=$(awk -v a="$ours" -v b="$theirs" 'BEGIN { print a <= b / 2 ? "yes" : "NO" }')
+fi
+row 'gjs: bytes a sample' "<= half of gjs's" "$ours" "gjs's $theirs" "$holds"
+
+# -- The handler's own time ------------------------------------------------------------------
+
+"${CC:-gcc}" -D_GNU_SOURCE -O2 -shared -fPIC -o "$work/watch.so" "$here/peers/watch.c" -ldl
+for kind in friendly recursion; do
+    LD_PRELOAD=$work/watch.so WATCH_OUT=$work/watch COST=$work/cost "$gjs" \
+        --profile-clock=wall --profile-output="$work/x.cap" "$scripts/cost.js" $kind >/dev/null
+    read -r n median p99 <"$work/watch"
+    row "gjs: handler, $kind" 'typ <= 3, p99 <= 30 us' "$median, $p99 us" "$n signals" \
+        "$(awk -v a="$median" -v b="$p99" 'BEGIN { print a <= 3 && b <= 30 ? "yes" : "NO" }')"
+done
