@@ -16,6 +16,7 @@
 #include <gio/gio.h>
 #include <gjs/gjs.h>
 
+#include "counts.h"
 #include "options.h"
 #include "recording.h"
 
@@ -126,6 +127,7 @@ GjsContext *console_new_context(const console_options *options, const program *p
 
     if (wanted)
         g_unsetenv("GJS_ENABLE_PROFILER");
+    counts_before_context();
     void *context = g_object_new(
         GJS_TYPE_CONTEXT, "search-path", options->include_path, "program-name",
         program->name, "program-path", program->path, "profiler-enabled",
@@ -228,7 +230,7 @@ int main(int argc, char **argv)
     console_load(&options, &program);
     const request_program asked_by = { "gjs-console", program.interactive,
                                        options.gjs_profiler };
-    if (!recording_open(&options.profile, &asked_by))
+    if (!counts_open(options.profile.calls) || !recording_open(&options.profile, &asked_by))
         return 1;
     options_take_stray(&options);
 
@@ -243,12 +245,14 @@ int main(int argc, char **argv)
         gjs_context_setup_debugger_console(context);
 
     auto *cx = static_cast<JSContext *>(gjs_context_get_native_context(context));
+    counts_after_context(cx);
     if (!recording_start(cx, "main")) {
         recording_finish();
         return 1;
     }
     int code = console_run(&options, context, &program);
     recording_finish();
+    counts_write();
 
     if (coverage && code == 0)
         gjs_coverage_write_statistics(coverage);

@@ -17,6 +17,7 @@ struct profile_options {
     char *hz;
     char *clock;
     char *toggle;
+    char *calls; /* of gjs-console only: see counts.h */
 };
 
 /* Who is asking us. */
