@@ -9,9 +9,10 @@
  *
  * The same work is done again and again, in pairs in alternating order: one turn
  * without and one with. What counts is the CPU time of the whole process, user and
- * system, with the drain's thread and jsprof_stop in it. The second row of "cpu" and
- * "wall" is what the handler's own clock says, over the same CPU time: it leaves out
- * the delivery of the signal, but no noise of the machine either.
+ * system, with the drain's thread in it, and jsprof_start and jsprof_stop once a turn: the
+ * turns are so long that these are a small part, which is told in a row of its own. The
+ * second row of "cpu" and "wall" is what the handler's own clock says, over the same CPU
+ * time: it leaves out the delivery of the signal, but no noise of the machine either.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #include "bench.h"
 #include "interp.h"
 
-enum { SLOWDOWN_TURN_NS = 60000000, SLOWDOWN_HZ = 1000 };
+enum { SLOWDOWN_TURN_NS = 250000000, SLOWDOWN_PAIRS = 80, SLOWDOWN_STARTS = 100, SLOWDOWN_HZ = 1000 };
 
 enum slowdown_mode { SLOWDOWN_NONE, SLOWDOWN_EMPTY, SLOWDOWN_CPU, SLOWDOWN_WALL,
                      SLOWDOWN_PEER };
@@ -115,7 +116,7 @@ static void slowdown_measure(const struct bench_row *row, enum slowdown_mode mod
     double with;
 
     ratio.n = 0;
-    for (int i = bench_rounds(240); i > 0; i--) {
+    for (int i = bench_rounds(SLOWDOWN_PAIRS); i > 0; i--) {
         if (handler)
             jsprof_stats_get(slowdown_session, &before);
         bench_add(&ratio, slowdown_pair(mode, floor, i & 1, &with));
@@ -125,6 +126,23 @@ static void slowdown_measure(const struct bench_row *row, enum slowdown_mode mod
         bench_add(handler, (double)(after.handler_ns - before.handler_ns) / with * 100);
     }
     bench_print(row, &ratio);
+}
+
+/* What each turn with us pays besides sampling, in percent of its CPU time. */
+static void slowdown_starts(void)
+{
+    static struct bench_series each;
+    each.n = 0;
+    for (int i = bench_rounds(SLOWDOWN_STARTS); i > 0; i--) {
+        double begin = slowdown_cpu_ns();
+        for (int k = 0; k < 10; k++) {
+            bench_need(jsprof_start(slowdown_session) == 0, "jsprof_start");
+            jsprof_stop(slowdown_session);
+        }
+        bench_add(&each, (slowdown_cpu_ns() - begin) / 10 / SLOWDOWN_TURN_NS * 100);
+    }
+    bench_print(&(struct bench_row){ "  of it one start and one stop", NULL, 0, "%",
+                                     "in a turn of 250 ms" }, &each);
 }
 
 static jsprof_thread *slowdown_open(int clock)
@@ -160,6 +178,7 @@ static void slowdown_cpu(void)
                      SLOWDOWN_CPU, SLOWDOWN_NONE, &handler);
     bench_print(&(struct bench_row){ "  of it inside our handler", NULL, 0, "%",
                                      "handler_ns / CPU time" }, &handler);
+    slowdown_starts();
     slowdown_close(t);
 }
 
@@ -172,6 +191,7 @@ static void slowdown_wall(void)
                      SLOWDOWN_WALL, SLOWDOWN_EMPTY, &handler);
     bench_print(&(struct bench_row){ "  of it inside our handler", NULL, 0, "%",
                                      "handler_ns / CPU time" }, &handler);
+    slowdown_starts();
     slowdown_close(t);
     slowdown_measure(&(struct bench_row){ "  that timer with an empty handler", NULL, 0, "%",
                                           "over no timer: the floor" },
