@@ -51,7 +51,7 @@ $(B)/obj/src/sigsafe/%.o: ROOM = $(ROOM_FLAGS)
 # What a handler calls in libc is bound when the program starts: a host that links the
 # static library without -z now would else look it up by the first call, in the handler.
 # Not with clang nor on aarch64: there the rooms check could not tell such a call from
-# one through a pointer.
+# one through a pointer, and src/session/warm.c makes the first calls alone.
 EAGER := $(if $(findstring clang,$(CC)),,$(if $(findstring x86_64,$(MACHINE)),-fno-plt))
 $(B)/obj/src/jsprof.o $(B)/obj/src/session/session.o: ROOM = $(EAGER)
 # An example sees what a user sees: the public header.

@@ -16,6 +16,7 @@
 #include "ending.h"
 #include "process.h"
 #include "signals.h"
+#include "warm.h"
 
 enum { SESSION_SLOT_PER_BYTES = 64 }; /* one slot of the label table for so many bytes */
 
@@ -169,6 +170,7 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
         return err;
     }
     session_locks(p);
+    jsp_warm_libc();
     p->output.frames.codes = &p->codes;
     session_describe(p);
     *out = p;

@@ -12,3 +12,4 @@ make -s -j2 B="$B" CC=clang MOZJS=no all test-programs fuzz-programs >"$B.log" 2
     { cat "$B.log"; exit 1; }
 STRICT='' sh tests/run.sh "$B"/tests/unit/*_test
 sh tests/check/rooms.sh
+sh tests/pkg/lazy.sh

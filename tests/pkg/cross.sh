@@ -21,3 +21,4 @@ export QEMU_LD_PREFIX RUN_UNDER TEST_TIMEOUT
 STRICT='' sh tests/run.sh "$B"/tests/unit/*_test \
     "$B"/tests/signal/coroutine_test "$B"/tests/signal/merged_test \
     "$B"/tests/signal/backtrace_test "$B"/tests/signal/owner_test "$B"/tests/signal/paths_test
+sh tests/pkg/lazy.sh
