@@ -1,6 +1,6 @@
 #!/bin/sh
 # fault/environment.sh - what JSPROF, JSPROF_HZ and JSPROF_CLOCK do, and where they
-# must do nothing.
+# must do nothing. Seen failing with getenv for secure_getenv, and without O_NOFOLLOW.
 #
 # SPDX-License-Identifier: MIT
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
 # fault/files.sh - captures onto paths that can not take them: the host goes on, and
-# is told why.
+# is told why. Seen failing without the signals held back (SIGPIPE, SIGXFSZ).
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -43,12 +43,15 @@ if mount -t tmpfs -o size=16k none "$SCRATCH/disk" 2>/dev/null; then
     host "$MOUNTED/y.cap" 50
     said 'stop: no space left on device'
     umount "$MOUNTED" && MOUNTED=
-else # no right to mount: the limit of a file's size does the same
-    (ulimit -f 16 && exec "$HOST" "$SCRATCH/limit.cap" 1500) >"$OUT" 2>&1
-    said 'stop: the file is larger than this process may write'
-    said done
-    readable "$SCRATCH/limit.cap"
+else
+    echo 'no right to mount: only the limit of a file stands for a full disk'
 fi
+
+# The limit of a file's size, which comes with a signal that ends a program.
+(ulimit -f 16 && exec "$HOST" "$SCRATCH/limit.cap" 1500) >"$OUT" 2>&1
+said 'stop: the file is larger than this process may write'
+said done
+readable "$SCRATCH/limit.cap"
 
 # A pipe whose reader leaves at once.
 { timeout 60 "$HOST" /dev/fd/3 100 3>&1 >"$OUT" 2>&1; echo $? >"$SCRATCH/rc"; } |
