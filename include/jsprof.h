@@ -81,7 +81,7 @@ typedef struct jsprof_options {
     const char *path;        /* capture file, %p is the pid; default jsprof-%p.syscap */
     uint32_t    hz;          /* expirations a second and thread, 1..10000; default 1000 */
     int         clock;       /* enum jsprof_clock; default CPU */
-    uint32_t    max_depth;   /* frames kept per sample, 1..1000; default 512 */
+    uint32_t    max_depth;   /* VM, and C, frames kept per sample, 1..1000; default 512 */
     uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB */
     uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, touched as used */
     int         signo;       /* default SIGPROF */
@@ -138,7 +138,7 @@ typedef struct jsprof_stats {
     int      write_error;   /* 0, or the last negative errno of writing the capture */
     /* How the walks over the C stack ended: */
     uint64_t stop_end;        /* at the outermost frame */
-    uint64_t stop_full;       /* max_depth frames and more to come */
+    uint64_t stop_full;       /* max_depth frames, and the outermost too far away */
     uint64_t stop_no_table;   /* in code without unwind information */
     uint64_t stop_stack;      /* the next frame would not have been further out */
     uint64_t stop_unreadable; /* at memory that can not be read */
@@ -440,8 +440,9 @@ typedef struct jsprof_cstack {
 } jsprof_cstack;
 
 /* The thread stands on this stack from now on; NULL: on its own again. Call right
- * before the switch. Frames on the stacks of its resumers are further out, wherever
- * these lie in memory; the native walk ends where the coroutine began. */
+ * before the switch, from a function that is still waiting there when it comes back.
+ * Frames on the stacks of its resumers are further out, wherever these lie in memory: the
+ * walk goes on where each of them called this. */
 JSPROF_API void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
 /* -- 8. Marks and counters -------------------------------------------------- */

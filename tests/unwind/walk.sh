@@ -49,6 +49,7 @@ fi
 
 awk -v most="$WALK_MOST" '
     $1 == "walk" {
+        for (i = 0; i < 6; i++) ends[i] += $(NF - 5 + i)
         name = $2
         sub(/.*\//, "", name)
         printf "%-14s %7d samples, %7d equal, %4d differ (%d: libunwind failed)\n",
@@ -61,6 +62,8 @@ awk -v most="$WALK_MOST" '
         samples += $4 - $10; equal += $6
     }
     END {
+        printf "ends: %d END, %d FULL, %d NO_TABLE, %d STACK, %d UNREADABLE, %d RULE\n",
+               ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
         share = samples ? equal / samples : 0
         printf "%d samples, %d equal: %.3f %%\n", samples, equal, share * 100
         exit !(samples >= 8 * most && share >= 0.999)
