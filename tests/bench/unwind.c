@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "image/block.h"
 #include "image/loaded.h"
 #include "image/objects.h"
 #include "sigsafe/unwind.h"
@@ -151,7 +152,7 @@ static int unwind_largest(void *arg, const struct jsp_loaded *loaded)
     if (jsp_loaded_copy(loaded, getpid(), &section) < 0)
         return -1;
     bool is_larger = section.n > lib->section.n;
-    free((void *)(uintptr_t)(is_larger ? lib->section.bytes : section.bytes));
+    jsp_block_free((void *)(uintptr_t)(is_larger ? lib->section.bytes : section.bytes));
     if (is_larger)
         *lib = (struct unwind_library){ *loaded, section };
     return 0;
@@ -183,7 +184,7 @@ static void unwind_tables(void)
                 &ms);
     bench_print(&(struct bench_row){ "unwind tables: a row", "<= 8 bytes", 8, " bytes", peer },
                 &bytes);
-    free((void *)(uintptr_t)lib.section.bytes);
+    jsp_block_free((void *)(uintptr_t)lib.section.bytes);
 }
 
 static void unwind_find_stack(uintptr_t *low, uintptr_t *high)
