@@ -21,6 +21,8 @@
 #include "image/objects.h"
 #include "sigsafe/unwind.h"
 
+#include "../signal/jit.h"
+
 enum { MOST = 128, SHOWN = 10, LONGEST_INSTRUCTION = 15, ENOUGH = 5000 };
 
 struct truth {
@@ -46,6 +48,33 @@ static __attribute__((noinline)) double realigned(int depth)
     return depth ? realigned(depth - 1) + row[depth % 8] : row[0];
 }
 
+/* Compiled code with frame pointers and without rows, of which we know where it begins, and
+ * of which we know nothing. */
+static struct jit_code registered, unknown;
+static struct jsp_jitrows_slot jit_slots[4];
+static struct jsp_jitrows jit = { .capacity = 4 };
+
+static void from_jit(uintptr_t again)
+{
+    sink += realigned((int)again);
+    if (again)
+        ((void (*)(uintptr_t))(uintptr_t)unknown.start)(again - 1);
+}
+
+static bool jit_make(void)
+{
+    void *one = jit_memory(), *other = jit_memory();
+    if (!one || !other)
+        return false;
+    registered = jit_caller(one, JIT_BY_POINTER, from_jit);
+    unknown = jit_caller(other, JIT_BY_POINTER, from_jit);
+    struct jsp_jitrows_range range = { .start = (uintptr_t)registered.start,
+                                       .end = (uintptr_t)registered.start + registered.length };
+    atomic_init(&jit.at, jit_slots);
+    jsp_jitrows_add(&jit, &range);
+    return true;
+}
+
 static void on_signal(int sig)
 {
     sink += sig + realigned(1);
@@ -62,6 +91,7 @@ static void work(void)
     qsort(numbers, 7, sizeof *numbers, by_int);
     sink += realigned(3) + numbers[0];
     free(malloc(100000));
+    ((void (*)(uintptr_t))(uintptr_t)registered.start)(2);
     raise(SIGUSR1);
 }
 
@@ -137,6 +167,7 @@ static int step_all(pid_t child, struct jsp_objects *objects)
     uint64_t steps = 0, depth = 0, bad = 0;
     int status, pass = 0;
     jsp_unwinder_init(&unwinder, 0, 0, child);
+    unwinder.jit = &jit;
     ptrace(PTRACE_GETREGS, child, NULL, &before);
     while (ptrace(PTRACE_SINGLESTEP, child, NULL, (void *)(intptr_t)pass) == 0 &&
            waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
@@ -160,7 +191,7 @@ static int step_all(pid_t child, struct jsp_objects *objects)
 int main(void)
 {
     static struct jsp_objects objects;
-    if (jsp_objects_init(&objects) < 0)
+    if (jsp_objects_init(&objects) < 0 || !jit_make())
         return 2;
     pid_t child = fork();
     if (child == 0) {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# unwind/step.sh - at every instruction, prologues, epilogues, lazy binding and a signal
-# included, the walk finds the calls that were made and have not returned.
+# unwind/step.sh - at every instruction, prologues, epilogues, lazy binding, a signal and
+# compiled code without rows included, the walk finds the calls that were made and have not
+# returned.
 #
 # SPDX-License-Identifier: MIT
 set -eu
