@@ -181,9 +181,10 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext)
     }
     self->last_cpu_ns = cpu_ns;
     sample_keep(self, ucontext, weight);
-    uint64_t cost_ns = jsp_now_ns(CLOCK_MONOTONIC) - time_ns;
-    jsp_sampled_set_timer(self, jsp_tick_next(&self->tick, cost_ns));
-    jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - time_ns);
+    /* By the cost of the one before: this one's is not known until the timer is set. */
+    jsp_sampled_set_timer(self, jsp_tick_next(&self->tick, self->last_cost_ns));
+    self->last_cost_ns = jsp_now_ns(CLOCK_MONOTONIC) - time_ns;
+    jsp_count(&self->handler_ns, self->last_cost_ns);
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)

@@ -36,8 +36,8 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
 /* A sample is taken now: how many cells does it stand for? At least 1. */
 uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns);
 
-/* When the next one is due, on the thread's clock. This one cost so much: where
- * samples are dear, cells are passed over, so that at most a quarter of the time goes
+/* When the next one is due, on the thread's clock. One costs so much: where samples
+ * are dear, cells are passed over, so that at most a quarter of the time goes
  * to them; the next one's weight tells. */
 uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t cost_ns);
 
