@@ -11,8 +11,13 @@ $CC -std=c11 -D_GNU_SOURCE -O2 -Iinclude -pthread -Wl,-z,lazy -o "$tmp/host" \
     tests/pkg/lazy_host.c "$B/lib/libjsprof.a"
 # shellcheck disable=SC2086 # words
 LD_DEBUG=bindings ${RUN_UNDER:-} "$tmp/host" >"$tmp/out" 2>"$tmp/bound" ||
-    { echo "the host ended with status $?"; grep -v binding "$tmp/bound" | tail -n 5; exit 1; }
-grep -q 'binding file .*/host ' "$tmp/bound" || { echo 'SKIP: needs a loader with LD_DEBUG'; exit 77; }
+    {
+        echo "the host ended with status $?"
+        grep -v binding "$tmp/bound" | tail -n 5
+        exit 1
+    }
+grep -q 'binding file .*/host ' "$tmp/bound" ||
+    { echo 'SKIP: needs a loader with LD_DEBUG'; exit 77; }
 sed 's/#.*//; s/[[:space:]]//g; /^$/d' src/sigsafe/ALLOWED >"$tmp/allowed"
 awk '/the session is open/ { open = 1; next }
      open && /binding file .*\/host / && match($0, /`[^'\'']+/) {

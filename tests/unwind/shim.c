@@ -3,9 +3,10 @@
  * registers, and compares the two, frame by frame, address and stack address.
  *
  * WALK_OUT names a file that gets a line a process, and each of the first differences
- * in full; WALK_AS, how to call the program there. WALK_MOST ends the sampling after so many samples (0: never). libunwind
- * takes the loader's lock in the handler, so a program that opens objects all the time
- * would stand still sooner or later: unwind_storm_test.c does that, without libunwind.
+ * in full; WALK_AS, how to call the program there. WALK_MOST ends the sampling after so
+ * many samples (0: never). libunwind takes the loader's lock in the handler, so a program
+ * that opens objects all the time would stand still sooner or later: unwind_storm_test.c
+ * does that, without libunwind.
  *
  * SPDX-License-Identifier: MIT
  */
