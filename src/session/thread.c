@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +44,16 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     return l;
 }
 
+/* The main thread's stack grows; some C libraries (musl) tell only what is mapped by now. */
+static uintptr_t thread_lowest(uintptr_t low, uintptr_t high)
+{
+    struct rlimit most;
+    if (syscall(SYS_gettid) != getpid() || getrlimit(RLIMIT_STACK, &most) < 0 ||
+        most.rlim_cur == RLIM_INFINITY || most.rlim_cur >= high)
+        return low;
+    return low < high - most.rlim_cur ? low : high - most.rlim_cur;
+}
+
 /* The C stack, so that a link can be told from garbage; unknown: everything. */
 static void thread_find_stack(struct jsp_vmstack *vm)
 {
@@ -52,8 +63,8 @@ static void thread_find_stack(struct jsp_vmstack *vm)
     if (pthread_getattr_np(pthread_self(), &attr) != 0)
         return;
     if (pthread_attr_getstack(&attr, &low, &size) == 0) {
-        vm->stack_low = (uintptr_t)low;
         vm->stack_high = (uintptr_t)low + size;
+        vm->stack_low = thread_lowest((uintptr_t)low, vm->stack_high);
     }
     pthread_attr_destroy(&attr);
 }

@@ -14,7 +14,7 @@
 #include "image/objects.h"
 #include "sigsafe/unwind.h"
 
-enum { MOST = 128 };
+enum { MOST = 128, STACK = 4 << 20 };
 
 static struct jsp_objects objects;
 static struct jsp_unwinder unwinder;
@@ -113,7 +113,7 @@ static int check_roots(int depth)
             enum jsp_unwind_stop stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects),
                                                         &here, &to);
             uint32_t gap = n > max ? max - roots : max, after = n - (max - gap - 1);
-            bad += stop != JSP_STOP_END || to.n != (n > max ? max : n);
+            bad += !is_end(stop) || to.n != (n > max ? max : n);
             bad += to.cut != (n > max ? n - max + 1 : 0);
             for (uint32_t i = 0; i < to.n && i < gap; i++)
                 bad += part[i].ip != frames[i].ip || part[i].cfa != frames[i].cfa;
@@ -132,7 +132,7 @@ TEST(a_full_list_keeps_the_outermost_too_where_it_is_asked_to)
 {
     deep_again = check_roots;
     CHECK_EQ(check_roots(12), 12 * 13 / 2);
-    CHECK(roots_there > 14 || !is_end(JSP_STOP_NO_TABLE));
+    CHECK(roots_there > 14);
     deep_again = deep;
 }
 
@@ -158,7 +158,7 @@ TEST(outermost_frames_that_are_too_far_away_are_not_looked_for)
 {
     deep_again = go_far;
     go_far(3000);
-    CHECK_EQ(far.stop, JSP_STOP_END);
+    CHECK(is_end(far.stop));
     CHECK_EQ(far.out.n, 20);
     CHECK(far.out.cut > 2900);
     go_far(3 * JSP_UNWIND_BEYOND);
@@ -433,6 +433,8 @@ int main(void)
     if (jsp_objects_init(&objects) < 0)
         return 1;
     stack_of_self(&low, &high);
+    if (high - low < STACK) /* musl tells what is mapped by now */
+        low = high - STACK;
     jsp_unwinder_init(&unwinder, low, high, getpid());
     RUN(every_caller_is_in_the_list_and_further_up);
     RUN(a_full_list_keeps_the_innermost);
