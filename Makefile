@@ -140,7 +140,7 @@ check-long: check ## the same, where a test has a long form (LONG=1) in that
 SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0 \
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=second_deadlock_stack=1
 asan tsan:
-	+$(Q)$(MAKE) B=$(B)-$@ SAN='$(SAN_$@) -fno-omit-frame-pointer' MOZJS=no run-san
+	+$(Q)$(MAKE) B=$(B)-$@ SAN='$(SAN_$@) -fno-omit-frame-pointer' MOZJS=no LUA=no run-san
 
 asan: ## unit and signal tests under the address and undefined-behaviour sanitizers
 tsan: ## the same under the thread sanitizer
@@ -158,7 +158,7 @@ bench: all $(BENCHES) ## measure, each figure beside its peer's
 
 # Fuzzing starts from the corpus in the tree and writes only below $(B)-fuzz.
 fuzz: ## fuzz the readers of foreign bytes for FUZZ_SECONDS each (needs clang)
-	+$(Q)$(MAKE) B=$(B)-fuzz CC=clang MOZJS=no FUZZ_LINK=-fsanitize=fuzzer \
+	+$(Q)$(MAKE) B=$(B)-fuzz CC=clang MOZJS=no LUA=no FUZZ_LINK=-fsanitize=fuzzer \
 	  SAN='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' \
 	  run-fuzz
 

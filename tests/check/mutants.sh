@@ -20,7 +20,7 @@ SRCDIR=$scratch B=$scratch/build
 export SRCDIR B
 n=0 bad=0
 
-build() { make -s CC="$CC" MOZJS=no "$@" >build.log 2>&1; }
+build() { make -s CC="$CC" MOZJS=no LUA=no "$@" >build.log 2>&1; }
 
 # What the check looks at: the libraries, the mutant's object, or the sources alone.
 prepare()
