@@ -32,10 +32,8 @@ static struct jsp_module modules_describe(const struct jsp_function *f)
     return m;
 }
 
-static int modules_function(struct jsp_modules *m, const struct jsp_function *f,
-                            uint32_t *out)
+static int modules_add(struct jsp_modules *m, struct jsp_module one, uint32_t *out)
 {
-    struct jsp_module one = modules_describe(f);
     /* String 0 is the empty one, so the first path is module 0. */
     *out = jsp_strings_add(&m->paths, one.path) - 1;
     if (m->paths.error || *out < m->n)
@@ -45,6 +43,24 @@ static int modules_function(struct jsp_modules *m, const struct jsp_function *f,
         return -ENOMEM;
     m->list = more;
     more[m->n++] = one;
+    return 0;
+}
+
+static bool modules_is_host(const struct jsp_lookup_map *map, const char *host)
+{
+    size_t n = strlen(host);
+    return n > 0 && map->path.len > n && map->path.at[map->path.len - n - 1] == '/' &&
+           memcmp(map->path.at + map->path.len - n, host, n) == 0;
+}
+
+/* Readers take the first one for the program. */
+static int modules_host(struct jsp_modules *m, const struct jsp_profile *p)
+{
+    uint32_t first;
+    for (uint32_t i = 0; i < p->lookup.n_maps; i++)
+        if (modules_is_host(&p->lookup.maps[i], p->host))
+            return modules_add(m, (struct jsp_module){ .path = p->lookup.maps[i].path,
+                                                       .is_file = true }, &first);
     return 0;
 }
 
@@ -71,8 +87,10 @@ int jsp_modules_build(struct jsp_modules *m, const struct jsp_profile *p)
     m->of_function = calloc((size_t)p->n_functions + 1, sizeof *m->of_function);
     if (err == 0 && !m->of_function)
         err = -ENOMEM;
+    if (err == 0)
+        err = modules_host(m, p);
     for (uint32_t i = 0; err == 0 && i < p->n_functions; i++)
-        err = modules_function(m, &p->functions[i], &m->of_function[i]);
+        err = modules_add(m, modules_describe(&p->functions[i]), &m->of_function[i]);
     if (err == 0)
         modules_places(m, p);
     else

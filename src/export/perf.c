@@ -8,8 +8,6 @@
  * and do not look at periods.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "export/export.h"
@@ -42,16 +40,23 @@ static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
     jsp_bytes_free(&word);
 }
 
+/* "number name (module)"; a name with its place has that for a module. */
 static void perf_frame(struct perf *x, uint32_t function)
 {
-    char address[32];
+    struct jsp_sink *out = &x->pieces.into;
     const struct jsp_module *m = &x->modules.list[x->modules.of_function[function]];
-    snprintf(address, sizeof address, "\t%16" PRIx32 " ", function + 1);
-    jsp_sink_text(&x->pieces.into, address);
-    jsp_names_plain(&x->pieces.into, x->p->functions[function].name, 0);
-    jsp_sink_text(&x->pieces.into, " (");
-    perf_word(&x->pieces.into, m->path);
-    jsp_sink_text(&x->pieces.into, ")\n");
+    const char *name = x->p->functions[function].name;
+    struct jsp_names_parts parts = jsp_names_split(name);
+    struct jsp_read_text place = m->path;
+    if (parts.line) /* all behind "name (" but the bracket */
+        place = (struct jsp_read_text){ parts.file.at, (uint32_t)strlen(parts.file.at) - 1 };
+    jsp_sink_byte(out, '\t');
+    jsp_sink_u64(out, (uint64_t)function + 1);
+    jsp_sink_byte(out, ' ');
+    jsp_names_plain_bytes(out, parts.name, 0);
+    jsp_sink_text(out, " (");
+    perf_word(out, place);
+    jsp_sink_text(out, ")\n");
 }
 
 static void perf_stack(struct perf *x, uint32_t node)
@@ -65,16 +70,30 @@ static void perf_stack(struct perf *x, uint32_t node)
     jsp_pieces_put(&x->pieces, node, x->e->out);
 }
 
-static void perf_sample(struct perf *x, const char *comm, const struct jsp_moment *m)
+/* At least so many digits. */
+static void perf_number(struct jsp_sink *out, uint64_t n, uint64_t least)
 {
-    static const char *const events[] = { "cpu-clock", "wall-clock", "samples" };
-    char text[96];
+    for (; least > n && least > 1; least /= 10)
+        jsp_sink_byte(out, '0');
+    jsp_sink_u64(out, n);
+}
+
+static void perf_sample(struct perf *x, const char *head, const struct jsp_moment *m)
+{
+    static const char *const events[] = { " cpu-clock: \n", " wall-clock: \n",
+                                          " samples: \n" };
+    struct jsp_sink *out = x->e->out;
     uint64_t time = m->time > 0 ? (uint64_t)m->time : 0;
-    jsp_sink_text(x->e->out, comm);
-    snprintf(text, sizeof text, "[%03d] %" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " %s: \n",
-             m->cpu < 0 ? 0 : m->cpu, time / 1000000000, time % 1000000000, m->value,
-             events[x->p->unit]);
-    jsp_sink_text(x->e->out, text);
+    jsp_sink_text(out, head);
+    jsp_sink_byte(out, '[');
+    perf_number(out, m->cpu < 0 ? 0 : (uint64_t)m->cpu, 100);
+    jsp_sink_put(out, "] ", 2);
+    jsp_sink_u64(out, time / 1000000000);
+    jsp_sink_byte(out, '.');
+    perf_number(out, time % 1000000000, 100000000);
+    jsp_sink_put(out, ": ", 2);
+    jsp_sink_u64(out, m->value);
+    jsp_sink_text(out, events[x->p->unit]);
     perf_stack(x, m->node);
 }
 

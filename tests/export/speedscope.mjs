@@ -1,5 +1,6 @@
-// speedscope.mjs FILE NAME - what speedscope's own page, in Chromium, shows in its table
-// when it opens FILE under this NAME: a line for each thread, then "total self name".
+// speedscope.mjs FILE NAME [PROFILES] - what speedscope's own page, in Chromium, shows in
+// its table when it opens FILE under this NAME: for each thread (or so many of them) a
+// line, then "total self name".
 //
 // SPDX-License-Identifier: MIT
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ const require = createRequire(import.meta.url);
 const { chromium } = require('playwright-core');
 const folder = dirname(require.resolve('speedscope/package.json'));
 const page_url = pathToFileURL(join(folder, 'dist/release/index.html'));
-const [file, name] = process.argv.slice(2);
+const [file, name, most] = process.argv.slice(2);
 const bytes = readFileSync(file);
 
 const browser = await chromium.launch({
@@ -31,7 +32,10 @@ async function show(data) {
   writeFileSync(script, `speedscope.loadFileFromBase64(${JSON.stringify(name)}, ` +
                         `${JSON.stringify(data.toString('base64'))})`);
   await page.goto(`${page_url}#localProfilePath=${script}&view=sandwich`);
-  await page.waitForSelector('table td:nth-child(3)', { timeout: 15000 });
+  // The table of functions has shares; a smaller one of totals, which is hidden, none.
+  await page.waitForFunction(
+    () => [...document.querySelectorAll('table td')].some((td) => /\(.*%\)/.test(td.textContent)),
+    null, { timeout: 15000 });
   const rows = await page.$$eval('table tr', (list) =>
     list.map((tr) => [...tr.querySelectorAll('td')].map((td) => td.textContent.trim())));
   for (const row of rows)
@@ -42,7 +46,7 @@ async function show(data) {
 
 try {
   const isOurs = name.endsWith('.speedscope.json');
-  const profiles = isOurs ? JSON.parse(bytes).profiles.length : 1;
+  const profiles = most ?? (isOurs ? JSON.parse(bytes).profiles.length : 1);
   for (let i = 0; i < profiles; i++) {
     const data = isOurs ? { ...JSON.parse(bytes), activeProfileIndex: i } : null;
     console.log('profile', i);
