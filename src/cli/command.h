@@ -18,6 +18,7 @@ extern const struct cli_command cli_info;
 extern const struct cli_command cli_report;
 extern const struct cli_command cli_tree;
 extern const struct cli_command cli_convert;
+extern const struct cli_command cli_view;
 extern const struct cli_command cli_html;
 extern const struct cli_command cli_annotate;
 extern const struct cli_command cli_dump;

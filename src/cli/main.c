@@ -23,6 +23,7 @@ static const struct cli_command *const main_commands[] = {
     &cli_calls,
     &cli_diff,
     &cli_html,    /* elsewhere */
+    &cli_view,
     &cli_convert,
     &cli_merge,
     &cli_dump,

@@ -1,0 +1,37 @@
+/* cli/serve.h - one file over HTTP, to this machine alone.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Listens on the loopback address only. The file stands at a path that nobody can guess,
+ * requests under another host's name are refused (a page elsewhere could have its name
+ * point here), and the pages of one origin may read it. One request at a time, each with
+ * a limit of time. One thread.
+ */
+#ifndef JSP_CLI_SERVE_H
+#define JSP_CLI_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli_serve {
+    const char *name;   /* last part of the path: letters, digits, dots and dashes */
+    const char *origin; /* whose pages may read it: "https://..." */
+    const void *body;
+    size_t n;
+    bool is_once;       /* end when it was read once */
+
+    int fd;
+    uint16_t port;
+    char path[128];     /* "/token/name" */
+    uint64_t n_read;    /* how often the whole file was sent */
+};
+
+/* Take a port; 0 is any that is free. 0, or a negative errno. */
+int cli_serve_open(struct cli_serve *s, uint16_t port);
+
+/* Answer requests until SIGINT, SIGTERM or SIGHUP, or until is_once is done; the port is
+ * given back. 0, or a negative errno. */
+int cli_serve_run(struct cli_serve *s);
+
+#endif
