@@ -41,6 +41,8 @@ static inline void jsp_sink_put(struct jsp_sink *s, const void *bytes, size_t n)
         jsp_sink_put_long(s, bytes, n);
         return;
     }
+    if (n == 0)
+        return; /* there may be no bytes to point to */
     memcpy(s->block + s->used, bytes, n);
     s->used += n;
     s->total += n;
