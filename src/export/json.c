@@ -46,7 +46,8 @@ static void json_character(struct jsp_sink *out, uint32_t c)
 
 void jsp_json_bytes(struct jsp_json *j, const void *bytes, size_t n)
 {
-    const unsigned char *at = bytes, *end = at + n, *from = at;
+    /* Of no bytes, there may be nothing to point to. */
+    const unsigned char *at = n ? bytes : (const void *)"", *end = at + n, *from = at;
     size_t used;
     jsp_json_value(j);
     jsp_sink_byte(j->out, '"');

@@ -69,6 +69,8 @@ static void names_escape(struct jsp_sink *out, const unsigned char *bytes, size_
 void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator)
 {
+    if (name.len == 0)
+        return; /* there may be nothing to point to */
     const unsigned char *at = (const unsigned char *)name.at, *end = at + name.len;
     for (size_t used; at < end; at += used) {
         uint32_t c = jsp_utf8_next(at, (size_t)(end - at), &used);
