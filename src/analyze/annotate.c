@@ -10,13 +10,15 @@
 #include "analyze/work.h"
 #include "capture/wire.h"
 
-enum { ANNOTATE_ON_STACK = 1, ANNOTATE_IS_LEAF = 2 };
+enum { ANNOTATE_IS_LEAF = 1, ANNOTATE_FRAME = 2 };
 
 struct annotate_build {
     struct jsp_profile *p;
     struct jsp_annotate *out;
     const struct jsp_annotate_ask *ask;
-    uint8_t *stacks; /* ANNOTATE_... of each stack of the profile */
+    /* Of each stack of the profile: ANNOTATE_FRAME for each frame of the function on it,
+     * and ANNOTATE_IS_LEAF. */
+    uint32_t *stacks;
     struct jsp_hash by_line;
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
     uint32_t rows[JSP_PROFILE_DEPTH];
@@ -60,13 +62,6 @@ static struct jsp_annotate_line *annotate_line(struct annotate_build *b,
     return jsp_hash_add(&b->by_line, hash, a->n_lines) < 0 ? NULL : &more[a->n_lines++];
 }
 
-/* Is the function the innermost frame that is shown? */
-static int annotate_is_leaf(struct annotate_build *b, uint32_t stack)
-{
-    int n = jsp_select_frames(b->ask->select, b->p, stack, b->frames);
-    return n < 0 ? n : b->frames[0].function == b->out->function;
-}
-
 static int annotate_frames(struct annotate_build *b, uint32_t stack, int n)
 {
     const struct jsp_stack *k = &b->p->stacks[stack];
@@ -88,25 +83,28 @@ static int annotate_frames(struct annotate_build *b, uint32_t stack, int n)
     return 0;
 }
 
-static bool annotate_met(const struct annotate_build *b, int n)
+static uint32_t annotate_met(const struct annotate_build *b, int n)
 {
+    uint32_t met = 0;
     for (int i = 0; i < n; i++)
-        if (b->frames[i].function == b->out->function)
-            return true;
-    return false;
+        met += b->frames[i].function == b->out->function;
+    return met;
 }
 
 static int annotate_stack(struct annotate_build *b, uint32_t stack)
 {
     const struct jsp_stack *k = &b->p->stacks[stack];
     struct jsp_annotate *a = b->out;
+    int n = jsp_select_frames(b->ask->select, b->p, stack, b->frames);
+    if (n <= 0)
+        return n;
     a->value += k->value;
     a->samples += k->samples;
-    int leaf = annotate_is_leaf(b, stack);
-    int n = leaf < 0 ? leaf : jsp_profile_frames(b->p, stack, b->frames);
-    if (n < 0 || !annotate_met(b, n))
-        return n < 0 ? n : 0;
-    b->stacks[stack] = (uint8_t)(ANNOTATE_ON_STACK | (leaf ? ANNOTATE_IS_LEAF : 0));
+    uint32_t met = annotate_met(b, n);
+    if (!met)
+        return 0;
+    bool leaf = b->frames[0].function == a->function;
+    b->stacks[stack] = met * ANNOTATE_FRAME + (leaf ? ANNOTATE_IS_LEAF : 0);
     a->total += k->value;
     a->total_samples += k->samples;
     a->self += leaf ? k->value : 0;
@@ -124,7 +122,8 @@ static int annotate_compare(const void *x, const void *y)
 
 /* -- Rows: by sample -------------------------------------------------------- */
 
-/* The frame's row belongs to the address, and context markers are no frames. */
+/* The row belongs to the address. Frames of the function that are further out than the
+ * stack was selected do not count. */
 static int annotate_rows(struct annotate_build *b, const struct jsp_profile_sample *s,
                          uint32_t n)
 {
@@ -132,8 +131,9 @@ static int annotate_rows(struct annotate_build *b, const struct jsp_profile_samp
     struct jsp_annotate *a = b->out;
     struct jsp_profile_address at = { .key = { 0, a->code.pid, k->epoch } };
     struct jsp_profile_frame frame;
+    uint32_t left = b->stacks[s->stack] / ANNOTATE_FRAME;
     bool is_self = b->stacks[s->stack] & ANNOTATE_IS_LEAF;
-    for (uint32_t i = 0; i < n && i < k->n_addrs; i++) {
+    for (uint32_t i = 0; i < n && i < k->n_addrs && left; i++) {
         at.key.addr = jsp_read_u64(b->p->capture, k->addrs + 8 * i);
         int err = jsp_profile_function(b->p, &at, &frame);
         if (err < 0)
@@ -147,6 +147,7 @@ static int annotate_rows(struct annotate_build *b, const struct jsp_profile_samp
             a->in_rows += is_self ? s->value : 0;
         }
         is_self = false;
+        left--;
     }
     return 0;
 }
@@ -194,7 +195,7 @@ int jsp_annotate_build(struct jsp_annotate *out, struct jsp_profile *p,
 {
     memset(out, 0, sizeof *out);
     struct annotate_build *b = calloc(1, sizeof *b);
-    uint8_t *stacks = calloc((size_t)p->n_stacks + 1, 1);
+    uint32_t *stacks = calloc((size_t)p->n_stacks + 1, sizeof *stacks);
     int err = b && stacks ? 0 : -ENOMEM;
     if (!err) {
         out->function = ask->function;

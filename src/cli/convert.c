@@ -24,10 +24,11 @@ static const char convert_help[] =
     "  chrome      .trace.json       Chromium's DevTools, trace viewers\n"
     "  folded      .folded           flamegraph.pl, inferno: a line each stack\n"
     "  perf        .perf             what reads the text of perf script\n"
+    "  callgrind   .callgrind        KCachegrind: exact calls, where it has them\n"
     "  csv         .csv              a row each stack\n"
     "  json        .json             all there is, for scripts\n"
     "\n"
-    "  --to pprof|firefox|speedscope|chrome|folded|perf|csv|json\n"
+    "  --to pprof|firefox|speedscope|chrome|folded|perf|callgrind|csv|json\n"
     "  -o, --output FILE   written whole or not at all (default -: standard output)\n"
     "  --lines             also files and lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP;
@@ -46,6 +47,7 @@ static const struct convert_format convert_formats[] = {
     { "chrome", ".trace.json", jsp_export_chrome, false },
     { "perf", ".perf", jsp_export_perf, false },
     { "folded", ".folded", jsp_export_folded, false },
+    { "callgrind", ".callgrind", jsp_export_callgrind, false },
     { "csv", ".csv", jsp_export_csv, false },
     { "json", ".json", jsp_export_json, false },
 };
@@ -100,7 +102,7 @@ static int convert_write(struct convert *c)
     e->select = &c->capture.select;
     e->title = c->capture.label;
     e->categories = c->capture.categories;
-    if (e->profile->samples == 0)
+    if (e->profile->samples == 0 && c->format->write != jsp_export_callgrind)
         return cli_no_samples(&c->capture);
     if (cli_outfile_open(&c->out, c->output))
         return CLI_FAILED;

@@ -23,6 +23,7 @@ struct jsp_export {
 /* 0; -ENODATA: nothing was selected; -ENOMEM. */
 typedef int jsp_export_write(struct jsp_export *e);
 
+jsp_export_write jsp_export_callgrind; /* also of captures with no samples, but calls */
 jsp_export_write jsp_export_pprof, jsp_export_firefox, jsp_export_speedscope,
     jsp_export_chrome, jsp_export_folded, jsp_export_perf, jsp_export_csv, jsp_export_json;
 

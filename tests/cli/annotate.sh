@@ -25,6 +25,11 @@ run annotate --thread 200 listing.cap work
 row 'self 20 ms (100.0% of all), total 20 ms (100.0%), in 2 samples'
 row '50.0% 50.0% 10 ms 16 again'
 
+run annotate --under work --only leaf listing.cap work
+is_rc 1
+run annotate --time 0..11ms listing.cap work
+row 'total 20 ms (100.0%), in 2 samples'
+
 # A caller has totals and no self there; it has lines, and no listing.
 run annotate listing.cap main
 row '25.0% 25.0% 20 ms 21'

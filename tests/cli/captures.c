@@ -400,6 +400,26 @@ static void captures_calls2(void)
     CALL(CALL_COMMIT, 4, 1500000000, 1000000000, 0, 400000000);
 }
 
+/* main -> even -> odd -> even -> odd, 40 ns each but main's 100; odd calls itself, too.
+ * Two functions of one name and file. */
+static void captures_circle(void)
+{
+    captures_start(false);
+    CALL(CALL_MODE, 1000000000, 15);
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 3, 0, 1 }, "main", "c.js");
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 4, 0, 5 }, "fn", "c.js");
+    captures_call(CALL_FUNCTION, 3, (uint64_t[]){ 5, 0, 9 }, "fn", "c.js");
+    CALL(CALL_ROW, 3, 1, 100, 260, 0, 0);
+    CALL(CALL_ROW, 4, 2, 80, 160, 0, 0);
+    CALL(CALL_ROW, 5, 3, 80, 120, 0, 0);
+    CALL(CALL_EDGE, 1, 3, 1, 260);
+    CALL(CALL_EDGE, 3, 4, 1, 160);
+    CALL(CALL_EDGE, 4, 5, 2, 120);
+    CALL(CALL_EDGE, 5, 4, 1, 80);
+    CALL(CALL_EDGE, 5, 5, 1, 20);
+    CALL(CALL_COMMIT, 17, 1500000000, 1000000000, 0, 260, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6);
+}
+
 /* A row of no function, a function told twice, an id too large, a text that is cut. */
 static void captures_badcalls(void)
 {
@@ -433,6 +453,7 @@ static const struct {
     { "calls", captures_calls },     { "calls2", captures_calls2 },
     { "badcalls", captures_badcalls },
     { "nameless", captures_nameless },
+    { "badcalls", captures_badcalls }, { "circle", captures_circle },
 };
 
 int main(int argc, char **argv)
