@@ -167,7 +167,7 @@ static void text_opcodes(const struct cli_annotate *a)
                cli_value(value, &a->capture.profile, all[shown].self));
         cli_name(&a->capture.style, (struct cli_span){ all[shown].name.at, all[shown].name.len },
                  0);
-        printf(" (%" PRIu32 " of it in the listing)\n", all[shown].n_rows);
+        printf("  (%" PRIu32 " row%s)\n", all[shown].n_rows, all[shown].n_rows == 1 ? "" : "s");
     }
     free(all);
 }

@@ -14,7 +14,7 @@ has 'source not found: /srv/app/lib/deep/inside/work.js (--source DIR says where
 row '100.0% 100.0% 50 ms 22'
 row '60.0% 60.0% 30 ms 16 again\x1b[31m 10'
 row '20.0% 20.0% 10 ms 12 unless "18"'
-row '60.0% 30 ms again\x1b[31m (1 of it in the listing)'
+row '60.0% 30 ms again\x1b[31m (1 row)'
 has '80.0% of self is in a known row of the listing.'
 cp out whole
 for name in 'work (/srv/app/lib/deep/inside/work.js:20:3)' inside/; do

@@ -453,7 +453,7 @@ static const struct {
     { "calls", captures_calls },     { "calls2", captures_calls2 },
     { "badcalls", captures_badcalls },
     { "nameless", captures_nameless },
-    { "badcalls", captures_badcalls }, { "circle", captures_circle },
+    { "circle", captures_circle },
 };
 
 int main(int argc, char **argv)
