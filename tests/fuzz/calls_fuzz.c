@@ -1,4 +1,5 @@
-/* calls_fuzz.c - any bytes as the records of jsprof/calls: read, sorted and compared.
+/* calls_fuzz.c - any bytes as the records of jsprof/calls: read, sorted, compared, and
+ * written as Callgrind's.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,6 +7,7 @@
 
 #include "analyze/exact_compare.h"
 #include "capture_builder.h"
+#include "export/export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,6 +48,23 @@ static void fuzz_compare(const struct jsp_exact *c)
     free(pairs);
 }
 
+/* Either there is something to write, or it is said that there is not. */
+static void fuzz_callgrind(const struct jsp_read *r)
+{
+    static struct jsp_sink sink;
+    struct jsp_bytes bytes = { 0 };
+    struct jsp_profile p;
+    if (jsp_profile_load(&p, r, NULL) < 0)
+        return;
+    struct jsp_export e = { .profile = &p, .out = &sink };
+    jsp_sink_init(&sink, jsp_bytes_write, &bytes);
+    int err = jsp_export_callgrind(&e);
+    if (jsp_sink_flush(&sink) == 0 && (err == 0) != (bytes.n > 0))
+        abort();
+    jsp_bytes_free(&bytes);
+    jsp_profile_free(&p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct builder b;
@@ -63,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_compare(&c);
             jsp_exact_free(&c);
         }
+        fuzz_callgrind(&r);
         jsp_read_close(&r);
     }
     free(b.bytes);
