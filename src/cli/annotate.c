@@ -23,7 +23,7 @@ static const char annotate_help[] =
     "Shares are of its total; self is without what it called from there.\n"
     "\n"
     "  --source DIR      look for the source below this directory too\n"
-    "  --csv             what (line, row), file, line, pc, self, total (ns), text\n"
+    "  --csv, --json     for programs: lines and rows with self and total\n"
     "  --dot             the bytecode as a graph for Graphviz; hot blocks are red\n"
     "\n" CLI_FILTER_HELP;
 
@@ -179,8 +179,10 @@ static int annotate_build(struct cli_annotate *a, const char *wanted,
     return CLI_OK;
 }
 
-static int annotate_show(struct cli_annotate *a, bool is_csv, bool is_dot)
+static int annotate_show(struct cli_annotate *a, bool is_csv, bool is_json, bool is_dot)
 {
+    if (is_json)
+        return cli_annotate_json(a);
     if (is_dot && !a->result.code.n)
         return cli_fail(a->capture.label, "no listing of this function was registered");
     if (is_dot)
@@ -202,7 +204,7 @@ static void annotate_close(struct cli_annotate *a)
 
 static int annotate_run(struct cli_arguments *a)
 {
-    bool is_csv = false, is_dot = false;
+    bool is_csv = false, is_json = false, is_dot = false;
     struct cli_annotate annotate = { 0 };
     const char *directory = NULL;
     struct jsp_annotate_samples samples = { 0 };
@@ -212,12 +214,13 @@ static int annotate_run(struct cli_arguments *a)
     const struct cli_option options[] = { { "source", NULL, &directory, NULL },
                                           CLI_FILTER_OPTIONS(&filter),
                                           { "csv", &is_csv, NULL, NULL },
+                                          { "json", &is_json, NULL, NULL },
                                           { "dot", &is_dot, NULL, NULL },
                                           { 0 } };
     if (cli_options(a, options))
         return CLI_USAGE;
-    if (is_csv && is_dot)
-        return cli_usage(a->command, "--csv and --dot exclude each other");
+    if (is_csv + is_json + is_dot > 1)
+        return cli_usage(a->command, "--csv, --json and --dot exclude each other");
     if (a->n_files != 2)
         return cli_usage(a->command, a->n_files > 2 ? "one function of one capture at a time"
                                      : a->n_files   ? "no function named"
@@ -227,7 +230,7 @@ static int annotate_run(struct cli_arguments *a)
     if (status == CLI_OK) {
         status = annotate_build(&annotate, a->files[1], &samples);
         if (status == CLI_OK)
-            status = annotate_show(&annotate, is_csv, is_dot);
+            status = annotate_show(&annotate, is_csv, is_json, is_dot);
         annotate_close(&annotate);
     }
     free(samples.list);

@@ -25,6 +25,7 @@ char *cli_annotate_place(const char *name, uint32_t *line);
 
 void cli_annotate_text(struct cli_annotate *a);
 void cli_annotate_csv(const struct cli_annotate *a);
+int cli_annotate_json(const struct cli_annotate *a); /* the exit status */
 void cli_annotate_dot(const struct cli_annotate *a);
 
 #endif
