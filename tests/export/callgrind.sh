@@ -11,14 +11,15 @@ export HOME="$tmp"
 # "NAME COST" of each function, and "CALLER > CALLEE CALLS" of each call.
 annotated() # FILE [OPTION]
 {
-    callgrind_annotate --tree=both --auto=no --threshold=100 --show-percs=no "${2:---inclusive=yes}" \
-        "$1" >annotated 2>annotate.err
+    callgrind_annotate --tree=both --auto=no --threshold=100 --show-percs=no \
+        "${2:---inclusive=yes}" "$1" >annotated 2>annotate.err
     ran="callgrind_annotate $1"
     [ -s annotate.err ] && { cp annotate.err err; wrong 'complains'; }
     awk '
         { cost = $1; mark = $2; gsub(/,/, "", cost) }
         mark != "*" && mark != "<" && mark != ">" { next }
-        { text = substr($0, index($0, mark) + 1); sub(/^ +/, "", text); sub(/ \[[^]]*\]$/, "", text) }
+        { text = substr($0, index($0, mark) + 1)
+          sub(/^ +/, "", text); sub(/ \[[^]]*\]$/, "", text) }
         mark == "*" { name = text; print text, cost; next }
         { n = text; sub(/.*\(/, "", n); sub(/x\)$/, "", n); gsub(/,/, "", n)
           sub(/ \([0-9,]*x\)$/, "", text) }
@@ -93,8 +94,10 @@ if ! diff expected got >out; then ran='inclusive costs of sort.cap'; wrong 'diff
 [ "$(wc -l <expected)" -ge 10 ] || wrong 'too few functions'
 "$jsprof" calls --edges --csv sort.cap | awk -F, -v q='"' '
     NR > 1 { gsub(q, ""); for (i = 1; i < 3; i++) {
-                 if ($i ~ / \(.*:[0-9]+\)$/) { file = $i; sub(/.* \(/, "", file); sub(/:[0-9]+\)$/, "", file)
-                     sub(/ \(.*/, "", $i) } else file = "???"
+                 file = "???"
+                 if ($i ~ / \(.*:[0-9]+\)$/) {
+                     file = $i; sub(/.* \(/, "", file); sub(/:[0-9]+\)$/, "", file)
+                     sub(/ \(.*/, "", $i) }
                  $i = file ":" $i }
              print $1, ">", $2, $3 }' | sort >expected
 grep ' > ' figures >got
@@ -104,7 +107,8 @@ run convert --vm -o vm.callgrind sort.cap
 annotated vm.callgrind
 "$jsprof" report --vm --csv --limit 0 sort.cap >report.csv
 awk -F, -v q='"' 'NR > 1 { gsub(q, ""); file = "???"
-        if ($1 ~ / \(.*:[0-9]+\)$/) { file = $1; sub(/.* \(/, "", file); sub(/:[0-9]+\)$/, "", file)
+        if ($1 ~ / \(.*:[0-9]+\)$/) {
+            file = $1; sub(/.* \(/, "", file); sub(/:[0-9]+\)$/, "", file)
             sub(/ \(.*/, "", $1) }
         print file ":" $1, $4 }' report.csv | sort >expected
 grep -v -e ' > ' -e '\[thread ' figures >got
@@ -112,7 +116,7 @@ if ! diff expected got >out; then ran='totals of sort.cap, sampled'; wrong 'diff
 [ "$(wc -l <expected)" -ge 8 ] || wrong 'too few functions'
 
 # Nor is a call seen in more samples than what it calls.
-awk -F, -v q='"' 'NR == FNR { if (FNR > 1) { gsub(q, ""); sub(/ \(.*/, "", $1); most[$1] = $6 } next }
+awk -F, -v q='"' 'NR == FNR { gsub(q, ""); sub(/ \(.*/, "", $1); most[$1] = $6; next }
     / > / { to = $0; sub(/.* > /, "", to); n = to; sub(/.* /, "", n); sub(/ [0-9]*$/, "", to)
             sub(/.*:/, "", to); seen++; if (n + 0 > most[to] + 0) print to, n, most[to] }
     END { if (seen < 8) print seen " calls" }' report.csv figures >out
