@@ -247,7 +247,7 @@ static void calls_add_all(struct jsp_calls *to, const struct jsp_calls *from)
         calls_add_row(&to->edges[at].row, &from->edges[i].row);
     }
     calls_add_row(&to->gc, &from->gc);
-    calls_add(&to->own, &from->own);
+    jsp_count(&to->own, jsp_calls_own(from));
     calls_add(&to->depth_lost, &from->depth_lost);
     calls_add(&to->underflows, &from->underflows);
     calls_add(&to->clock_back, &from->clock_back);

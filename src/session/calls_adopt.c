@@ -51,13 +51,13 @@ static void adopt_forget_all(struct jsp_calls *c)
 
 static void adopt_end(struct jsp_calls *c, uint64_t stop)
 {
-    uint64_t last = open_get(&c->last);
+    uint64_t last = open_get(&c->time) + open_get(&c->offset);
     if (c->modes & JSPROF_CALLS_TIME && (int64_t)(stop - last) > 0) {
         jsp_count(&c->time, stop - last);
-        jsp_count(&c->self->self, stop - last);
+        jsp_count(&jsp_calls_self(c)->self, stop - last);
     }
     while (c->top)
-        jsp_calls_pop(c);
+        jsp_calls_pop(c, c->modes);
     adopt_forget_all(c);
 }
 
@@ -109,7 +109,7 @@ static void adopt_add(struct adopt_walk *w, const jsprof_function *f, uintptr_t 
     *e = (struct jsp_calls_entry){ .key = key, .index = f ? f->index : JSP_FUNCTION_NONE,
                                    .edge = UINT32_MAX, .gc = f && f->kind == JSPROF_KIND_GC };
     jsp_calls_touch(w->c, e->index);
-    jsp_calls_entry_open(w->c, e);
+    jsp_calls_entry_open(w->c, e, w->c->modes);
     *w->end = e;
     w->end = &e->up;
     if (!w->c->levels[level].top)
@@ -198,8 +198,10 @@ void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place)
     const struct jsp_calls_epoch *epoch = adopt_epoch(c, now);
     c->modes = place.t ? epoch->modes : 0;
     memcpy(c->cost, epoch->cost, sizeof c->cost);
-    c->before = JSP_CALLS_OTHER;
-    open_set(&c->last, epoch->start);
+    c->plain = c->modes == (JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME) &&
+               c->shared->clock.source != JSP_CALLS_MONOTONIC;
+    c->cost_next = 0;
+    jsp_calls_skip_to(c, epoch->start);
     /* ORDER: relaxed. `seq` is odd until all of it is there. */
     atomic_store_explicit(&c->epoch, now, memory_order_relaxed);
     if (!(c->modes & ~(uint32_t)JSPROF_CALLS_COUNT))

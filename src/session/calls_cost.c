@@ -3,8 +3,8 @@
  * A loop of calls to a function of known work runs bare and between hooks, in turns.
  * What its row shows more than the bare body took is what lies between the time stamps
  * of an enter and its leave; what the whole loop took more, without that, lies between
- * a leave and the next enter. An enter followed by an enter, and the two leaves that
- * belong to them, cost as much as one of each.
+ * a leave and the next enter. Of an enter that an enter follows, and of a leave that a
+ * leave does, the sum is right: in a tree there are as many of the one as of the other.
  *
  * The work is longer than what a processor has under way at once: it reads its counter
  * as soon as it can, before short work that comes earlier in the program has ended. So
@@ -74,18 +74,15 @@ static double cost_median(double *values)
     return values[COST_ROUNDS / 2];
 }
 
-static int32_t cost_ticks(double ticks)
+static uint64_t cost_ticks(double ticks)
 {
-    return ticks > 0 && ticks < 1e6 ? (int32_t)(ticks + 0.5) : 0;
+    return ticks > 0 && ticks < 1e6 ? (uint64_t)(ticks + 0.5) : 0;
 }
 
 static void cost_set(struct jsp_calls_epoch *epoch, struct cost_pair cost)
 {
-    int32_t inside = cost_ticks(cost.inside), outside = cost_ticks(cost.outside);
-    epoch->cost[JSP_CALLS_ENTER][JSP_CALLS_LEAVE] = inside;
-    epoch->cost[JSP_CALLS_LEAVE][JSP_CALLS_ENTER] = outside;
-    epoch->cost[JSP_CALLS_ENTER][JSP_CALLS_ENTER] = (inside + outside) / 2;
-    epoch->cost[JSP_CALLS_LEAVE][JSP_CALLS_LEAVE] = inside + outside - (inside + outside) / 2;
+    epoch->cost[JSP_CALLS_ENTER] = cost_ticks(cost.inside);
+    epoch->cost[JSP_CALLS_LEAVE] = cost_ticks(cost.outside);
 }
 
 static void cost_rounds(struct jsp_sampled *s, struct jsp_calls_epoch *epoch)

@@ -1,5 +1,4 @@
-/* session/calls_event.c - see calls_event.h for the contract. The public hooks stand
- * here as well: one more call a call would be felt.
+/* session/calls_event.c - see calls_event.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -72,25 +71,36 @@ static inline bool event_needs_stack(const struct jsp_calls *c)
     return c->modes & ~(uint32_t)JSPROF_CALLS_COUNT;
 }
 
-static inline uint32_t event_edge(struct jsp_calls *c, uint32_t callee)
+OPEN_INLINE uint32_t event_edge(struct jsp_calls *c, uint32_t callee, uint32_t modes)
 {
-    if (!(c->modes & JSPROF_CALLS_EDGES))
+    if (!(modes & JSPROF_CALLS_EDGES))
         return UINT32_MAX;
     uint32_t edge = jsp_calls_edge(c, c->top ? c->top->index : JSP_FUNCTION_OUTSIDE, callee);
     jsp_count(&c->edges[edge].row.calls, 1);
     return edge;
 }
 
+/* Nothing but calls: what the inline hook does, for the first of a block. */
+static void event_count(struct jsp_calls *c, uint32_t index, uint32_t modes)
+{
+    jsp_calls_touch(c, index);
+    if (modes & JSPROF_CALLS_COUNT)
+        jsp_count(jsp_calls_count(c, index), 1);
+}
+
 /* `key` stands on the stack now, and is `f`'s. */
-static inline void event_push(struct jsp_calls *c, const jsprof_function *f, uintptr_t key)
+OPEN_INLINE void event_push(struct jsp_calls *c, const jsprof_function *f, uintptr_t key,
+                            uint32_t modes)
 {
     uint32_t index = f ? f->index : JSP_FUNCTION_NONE;
-    jsp_calls_touch(c, index);
-    if (c->modes & JSPROF_CALLS_COUNT)
-        jsp_count(jsp_calls_count(c, index), 1);
-    if (!event_needs_stack(c))
+    if (!(modes & ~(uint32_t)JSPROF_CALLS_COUNT)) {
+        event_count(c, index, modes);
         return;
-    uint32_t edge = event_edge(c, index);
+    }
+    jsp_calls_touch(c, index);
+    if (modes & JSPROF_CALLS_COUNT)
+        jsp_count(&c->rows[index].calls, 1);
+    uint32_t edge = event_edge(c, index, modes);
     struct jsp_calls_entry *e = jsp_calls_entry_take(c);
     if (__builtin_expect(!e, 0)) {
         c->beyond++;
@@ -102,7 +112,7 @@ static inline void event_push(struct jsp_calls *c, const jsprof_function *f, uin
     e->index = index;
     e->edge = edge;
     e->gc = f && f->kind == JSPROF_KIND_GC;
-    jsp_calls_entry_open(c, e);
+    jsp_calls_entry_open(c, e, modes);
     jsp_calls_top_is(c, e);
 }
 
@@ -119,8 +129,9 @@ void jsp_calls_enter(struct jsp_calls *c, const jsprof_function *f,
     uint64_t now;
     if (!event_begin(c, before, &now))
         return;
-    jsp_calls_advance(c, JSP_CALLS_ENTER, now);
-    event_push(c, f, event_key_below(c, place, place.t->depth));
+    uintptr_t key = event_key_below(c, place, place.t->depth);
+    jsp_calls_advance(c, JSP_CALLS_ENTER, now, c->modes);
+    event_push(c, f, key, c->modes);
     event_end(c);
 }
 
@@ -142,8 +153,8 @@ static struct jsp_calls_entry *event_find(const struct jsp_calls *c, uintptr_t k
     return last;
 }
 
-/* Entries that no entry of ours stands for end first. */
-static void event_leave_odd(struct jsp_calls *c, uintptr_t key)
+/* The innermost entry is another one. Those inside of it end first. */
+static __attribute__((noinline)) void event_leave_odd(struct jsp_calls *c, uintptr_t key)
 {
     if (c->beyond && !(key & 1)) { /* links beyond the table, innermost first */
         c->beyond--;
@@ -156,15 +167,15 @@ static void event_leave_odd(struct jsp_calls *c, uintptr_t key)
         return;
     }
     while (c->top != last)
-        jsp_calls_pop(c);
-    jsp_calls_pop(c);
+        jsp_calls_pop(c, c->modes);
+    jsp_calls_pop(c, c->modes);
     c->beyond = 0;
 }
 
-static inline void event_pop(struct jsp_calls *c, uintptr_t key)
+OPEN_INLINE void event_pop(struct jsp_calls *c, uintptr_t key, uint32_t modes)
 {
     if (__builtin_expect(c->top != c->floor && c->top->key == key, 1)) {
-        jsp_calls_pop(c);
+        jsp_calls_pop(c, modes);
         c->beyond = 0;
     } else {
         event_leave_odd(c, key);
@@ -176,11 +187,12 @@ void jsp_calls_leave(struct jsp_calls *c, struct jsp_calls_place place, uint32_t
     uint64_t now;
     if (!event_begin(c, place, &now))
         return;
-    jsp_calls_advance(c, JSP_CALLS_LEAVE, now);
+    uintptr_t key = event_key_below(c, place, depth);
+    jsp_calls_advance(c, JSP_CALLS_LEAVE, now, c->modes);
     if (depth == JSP_CALLS_NO_DEPTH)
         jsp_count(&c->underflows, 1);
     else if (event_needs_stack(c))
-        event_pop(c, event_key_below(c, place, depth));
+        event_pop(c, key, c->modes);
     event_end(c);
 }
 
@@ -191,13 +203,13 @@ void jsp_calls_tail(struct jsp_calls *c, const jsprof_function *f,
     if (!event_begin(c, place, &now))
         return;
     uintptr_t key = event_key_below(c, place, place.t->depth - 1);
-    jsp_calls_advance(c, JSP_CALLS_ENTER, now);
-    if (!place.link && !place.t->depth)
+    jsp_calls_advance(c, JSP_CALLS_ENTER, now, c->modes);
+    if (!place.link && !place.t->depth) {
         jsp_count(&c->underflows, 1);
-    else {
+    } else {
         if (event_needs_stack(c))
-            event_pop(c, key);
-        event_push(c, f, key);
+            event_pop(c, key, c->modes);
+        event_push(c, f, key, c->modes);
     }
     event_end(c);
 }
@@ -211,7 +223,7 @@ void jsp_calls_alloc(struct jsp_calls *c, struct jsp_calls_place place, uint64_t
         return;
     if (c->modes & JSPROF_CALLS_ALLOC) {
         jsp_count(&c->bytes_now, bytes);
-        jsp_count(&c->self->self_bytes, bytes);
+        jsp_count(&jsp_calls_self(c)->self_bytes, bytes);
     }
     event_end(c);
 }
@@ -231,7 +243,7 @@ void jsp_calls_switch(struct jsp_calls *c, const jsprof_thread *t,
     uint64_t now;
     if (!event_begin(c, place, &now))
         return;
-    jsp_calls_advance(c, JSP_CALLS_OTHER, now);
+    jsp_calls_advance(c, JSP_CALLS_OTHER, now, c->modes);
     if (event_needs_stack(c))
         jsp_calls_levels_switch(c, stack, t->depth);
     event_end(c);
@@ -258,42 +270,7 @@ void jsp_calls_end(struct jsp_calls *c)
     if (!event_begin(c, place, &now))
         return;
     if (jsp_calls_epoch_runs(c))
-        jsp_calls_advance(c, JSP_CALLS_OTHER, now);
+        jsp_calls_advance(c, JSP_CALLS_OTHER, now, c->modes);
     jsp_calls_adopt(c, place);
     event_end(c);
-}
-
-/* -- The hooks, see jsprof.h --------------------------------------------------- */
-
-static inline struct jsp_calls *event_table(jsprof_thread *t)
-{
-    return t->calls;
-}
-
-void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link *link)
-{
-    struct jsp_calls_place place = { t, link };
-    if (t && t->calls)
-        jsp_calls_enter(event_table(t), f, place);
-}
-
-void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link, uint32_t depth)
-{
-    struct jsp_calls_place place = { t, link };
-    if (t && t->calls)
-        jsp_calls_leave(event_table(t), place, depth);
-}
-
-void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f, const jsprof_link *link)
-{
-    struct jsp_calls_place place = { t, link };
-    if (t && t->calls)
-        jsp_calls_tail(event_table(t), f, place);
-}
-
-void jsprof_count_alloc(jsprof_thread *t, size_t bytes)
-{
-    struct jsp_calls_place place = { t, NULL };
-    if (t && t->calls)
-        jsp_calls_alloc(event_table(t), place, bytes);
 }

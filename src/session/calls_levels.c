@@ -66,7 +66,7 @@ static void levels_suspend(struct jsp_calls *c)
     struct jsp_calls_aside aside = { level->stack, c->top, NULL, 0 };
     uint64_t n = 0;
     for (struct jsp_calls_entry *e = c->top; e != level->floor; e = e->up, n++) {
-        jsp_calls_entry_close(c, e);
+        jsp_calls_entry_close(c, e, c->modes);
         aside.bottom = e;
     }
     if (aside.bottom && !levels_put_aside(c, &aside)) {
@@ -97,7 +97,7 @@ static uint32_t levels_resume(struct jsp_calls *c, const void *stack, uint32_t d
         aside.bottom->up = floor;
         top = aside.top;
         for (struct jsp_calls_entry *e = top; e != floor; e = e->up)
-            jsp_calls_entry_open(c, e);
+            jsp_calls_entry_open(c, e, c->modes);
     }
     levels_run(c, c->level + 1, top);
     return levels_depth(top, depth, floor);

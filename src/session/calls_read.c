@@ -33,6 +33,7 @@ static bool read_is_same(const struct jsp_calls *c, uint32_t seq)
 
 struct read_moment {
     const struct jsp_calls *c;
+    bool times, bytes; /* go on now */
     uint64_t pending; /* ticks since the last event, that no row has yet */
 };
 
@@ -53,7 +54,8 @@ static uint64_t read_pending(const struct jsp_calls *c, const struct jsp_calls_h
         return 0;
     /* ORDER: relaxed. A moment that the reader of the clock can not tell from its own. */
     uint64_t stop = atomic_load_explicit(&epoch->stop, memory_order_relaxed);
-    uint64_t passed = (stop ? stop : h->now) - jsp_counted(&c->last);
+    uint64_t passed = (stop ? stop : h->now) -
+                      jsp_counted(&c->time) - jsp_counted(&c->offset);
     return (int64_t)passed > 0 ? passed : 0;
 }
 
@@ -67,14 +69,16 @@ static void read_row(const struct read_moment *m, const struct jsp_calls_row *ro
     if (!jsp_counted(&row->open))
         return;
     uint64_t time = jsp_counted(&m->c->time) + m->pending;
-    out->total += (int64_t)(time - jsp_counted(&row->start));
-    out->total_bytes += jsp_counted(&m->c->bytes_now) - jsp_counted(&row->start_bytes);
+    if (m->times)
+        out->total += (int64_t)(time - jsp_counted(&row->start));
+    if (m->bytes)
+        out->total_bytes += jsp_counted(&m->c->bytes_now) - jsp_counted(&row->start_bytes);
 }
 
 /* What a row is read from. */
 struct read_from {
     const struct jsp_calls_row *row;
-    const _Atomic uint64_t *calls;
+    const _Atomic uint64_t *calls; /* those beside it; NULL: none */
     uint32_t index; /* of the function, or READ_NO_INDEX */
 };
 
@@ -85,9 +89,9 @@ static void read_whole(const struct read_moment *m, const struct read_from *from
 {
     uint32_t index = from->index;
     read_row(m, from->row, out);
-    out->calls = jsp_counted(from->calls);
+    out->calls = jsp_counted(&from->row->calls) + (from->calls ? jsp_counted(from->calls) : 0);
     /* ORDER: relaxed. Looked at again by `seq`. */
-    if (index == atomic_load_explicit(&m->c->top_index, memory_order_relaxed))
+    if (from->row == atomic_load_explicit(&m->c->self, memory_order_relaxed))
         out->self += (int64_t)m->pending; /* ORDER: relaxed, above */
     if (index == JSP_FUNCTION_OUTSIDE) /* its time is nobody's */
         out->self = out->total = 0;
@@ -108,7 +112,9 @@ static void read_consistent(const struct jsp_calls *c, const struct read_from *f
 {
     for (int i = 1;; i++) {
         uint32_t seq = read_seq(c);
-        struct read_moment m = { c, read_pending(c, h) };
+        uint32_t modes = read_epoch(c)->modes;
+        struct read_moment m = { c, modes & JSPROF_CALLS_TIME, modes & JSPROF_CALLS_ALLOC,
+                                 read_pending(c, h) };
         read_whole(&m, from, out);
         if ((!(seq & 1) && read_is_same(c, seq)) || h->torn)
             return;
@@ -142,15 +148,27 @@ void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
                          struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
     const struct jsp_calls_row *row = &c->edges[edge].row;
-    struct read_from from = { row, &row->calls, READ_NO_INDEX };
+    struct read_from from = { row, NULL, READ_NO_INDEX };
     read_consistent(c, &from, h, out);
 }
 
 void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
                        struct jsp_calls_cell *out)
 {
-    struct read_from from = { &c->gc, &c->gc.calls, READ_NO_INDEX };
+    struct read_from from = { &c->gc, NULL, READ_NO_INDEX };
     read_consistent(c, &from, h, out);
+}
+
+uint64_t jsp_calls_read_own(const struct jsp_calls *c, struct jsp_calls_horizon *h)
+{
+    for (int i = 1;; i++) {
+        uint32_t seq = read_seq(c);
+        uint64_t own = jsp_calls_own(c);
+        if ((!(seq & 1) && read_is_same(c, seq)) || h->torn)
+            return own;
+        if (i % READ_SPINS == 0)
+            read_nap(h);
+    }
 }
 
 uint32_t jsp_calls_n_edges(const struct jsp_calls *c)

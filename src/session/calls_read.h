@@ -36,6 +36,9 @@ void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
 void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
                        struct jsp_calls_cell *out);
 
+/* What counting took. */
+uint64_t jsp_calls_read_own(const struct jsp_calls *c, struct jsp_calls_horizon *h);
+
 /* Edges that are there; 0 is the one for the rest. */
 uint32_t jsp_calls_n_edges(const struct jsp_calls *c);
 

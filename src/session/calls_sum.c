@@ -77,7 +77,7 @@ static void sum_account_of(struct jsp_calls_account *a, struct jsp_calls_member 
     struct jsp_calls_cell gc = { 0 };
     jsp_calls_read_gc(m->c, &m->h, &gc);
     a->gc += gc.total > 0 ? (uint64_t)gc.total : 0;
-    a->own += jsp_counted(&m->c->own);
+    a->own += jsp_calls_read_own(m->c, &m->h);
     a->depth_lost += jsp_counted(&m->c->depth_lost);
     a->underflows += jsp_counted(&m->c->underflows);
     a->clock_back += jsp_counted(&m->c->clock_back);

@@ -81,9 +81,8 @@ int jsp_calls_create(struct jsp_calls **out, struct jsp_calls_shared *shared,
     c->asides = (void *)(base + l.asides);
     c->aside_slots = (void *)(base + l.aside_slots);
     jsp_calls_touch(c, JSP_FUNCTION_OUTSIDE);
-    c->self = &c->rows[JSP_FUNCTION_OUTSIDE];
     /* ORDER: relaxed. The session's lock, under which it is made, publishes them. */
-    atomic_store_explicit(&c->top_index, JSP_FUNCTION_OUTSIDE, memory_order_relaxed);
+    atomic_store_explicit(&c->self, &c->rows[JSP_FUNCTION_OUTSIDE], memory_order_relaxed);
     atomic_store_explicit(&c->n_edges, 1, memory_order_relaxed); /* ORDER: relaxed, same */
     *out = c;
     return 0;

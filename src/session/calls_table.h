@@ -35,7 +35,7 @@ enum {
 struct jsp_calls_row {
     _Atomic uint64_t self, total, start; /* start: when the first that is open began */
     _Atomic uint64_t self_bytes, total_bytes, start_bytes;
-    _Atomic uint64_t calls;              /* of an edge; functions have `counts` */
+    _Atomic uint64_t calls;              /* beside those in `counts`, see jsp_calls */
     _Atomic uint64_t open;               /* activations on the running stack */
 };
 
@@ -68,7 +68,7 @@ struct jsp_calls_aside {
     uint32_t next; /* in the chain or among the spare ones; 0: none */
 };
 
-/* What happened; the one before and this one tell what counting took in between. */
+/* What happened: it tells what counting takes from it to the next event. */
 enum jsp_calls_event { JSP_CALLS_ENTER, JSP_CALLS_LEAVE, JSP_CALLS_OTHER, JSP_CALLS_EVENTS };
 
 /* From one change of modes to the next. */
@@ -76,7 +76,7 @@ struct jsp_calls_epoch {
     uint32_t modes;
     uint64_t start;
     _Atomic uint64_t stop; /* 0: it runs */
-    int32_t cost[JSP_CALLS_EVENTS][JSP_CALLS_EVENTS]; /* [before][now], ticks */
+    uint64_t cost[JSP_CALLS_EVENTS]; /* of counting, from such an event to the next */
 };
 
 /* What threads of a session have in common. Epoch n stands in epochs[n % 64]. */
@@ -89,7 +89,7 @@ struct jsp_calls_shared {
 
 struct jsp_calls {
     /* Constant after create. */
-    uint64_t *counts;  /* by function; what the inline hooks write */
+    uint64_t *counts;  /* by function: calls while nothing else was counted */
     uint8_t *touched;  /* by block */
     size_t bytes;
     struct jsp_calls_shared *shared;       /* held */
@@ -104,24 +104,25 @@ struct jsp_calls {
     /* Written by the owner. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: in the middle of an event */
     _Atomic uint32_t epoch;        /* the one it was last seen in */
-    _Atomic uint32_t top_index;    /* function of `top`, or outside */
     uint32_t modes;                /* of that epoch */
-    _Atomic uint64_t last;         /* tick of the last event */
-    _Atomic uint64_t time;         /* the table's clock */
+    _Atomic uint64_t time;         /* the table's clock, at the last event; */
+    _Atomic uint64_t offset;       /* to that of the processor then */
+    _Atomic uint64_t not_own;      /* what of `offset` is not own cost */
+    uint64_t cost_next;            /* of what happened last, until the next event */
     _Atomic uint64_t bytes_now;    /* that were ever told of */
     struct jsp_calls_entry *top, *floor; /* of the level that runs */
-    struct jsp_calls_row *self;    /* of the function of `top` */
+    struct jsp_calls_row *_Atomic self;  /* of the function of `top`, or outside */
     struct jsp_calls_entry *spare;
     uint32_t n_entries;            /* that were ever used */
-    uint32_t before;               /* enum jsp_calls_event of the last one */
     uint32_t base;                 /* of the level that runs */
+    bool plain;                    /* calls and time by the counter, and nothing else */
     uint32_t beyond;               /* enters for which there was no entry */
     uint32_t level;                /* that runs */
     struct jsp_calls_level levels[JSP_CALLS_LEVELS];
-    int32_t cost[JSP_CALLS_EVENTS][JSP_CALLS_EVENTS];
+    uint64_t cost[JSP_CALLS_EVENTS]; /* from such an event to the next, ticks */
     _Atomic bool timed;            /* rows, not only counts, were ever written */
     struct jsp_calls_row gc;       /* of all functions of kind GC: total */
-    _Atomic uint64_t own;
+    _Atomic uint64_t own;          /* of a sum of tables; else it is in `offset` */
     _Atomic uint64_t depth_lost, underflows, clock_back;
     _Atomic uint32_t n_edges;
     uint32_t n_asides, spare_aside;
@@ -149,6 +150,12 @@ static inline const void *jsp_calls_me(void)
 
 /* The edge from `caller` to `callee`, made if it is new; 0: there is no room. */
 uint32_t jsp_calls_edge(struct jsp_calls *c, uint32_t caller, uint32_t callee);
+
+/* What counting took; of one moment between two events only. */
+static inline uint64_t jsp_calls_own(const struct jsp_calls *c)
+{
+    return jsp_counted(&c->own) + jsp_counted(&c->offset) - jsp_counted(&c->not_own);
+}
 
 /* Let the inline hooks of a thread find its table, or (NULL) none. */
 static inline void jsp_calls_give(jsprof_thread *t, struct jsp_calls *c)

@@ -219,8 +219,8 @@ static void tell_account(struct tell *t)
     f[JSP_WIRE_COMMIT_CLOCK_BACK] = a.clock_back;
     f[JSP_WIRE_COMMIT_CLOCK_OFF] = rate.off_ppm;
     f[JSP_WIRE_COMMIT_FOREIGN] = a.foreign;
-    f[JSP_WIRE_COMMIT_ENTER_COST] = (uint64_t)epoch->cost[JSP_CALLS_ENTER][JSP_CALLS_LEAVE];
-    f[JSP_WIRE_COMMIT_LEAVE_COST] = (uint64_t)epoch->cost[JSP_CALLS_LEAVE][JSP_CALLS_ENTER];
+    f[JSP_WIRE_COMMIT_ENTER_COST] = epoch->cost[JSP_CALLS_ENTER];
+    f[JSP_WIRE_COMMIT_LEAVE_COST] = epoch->cost[JSP_CALLS_LEAVE];
 }
 
 static int tell_commit(struct tell *t)
