@@ -681,7 +681,7 @@ static inline void jsprof_pop(jsprof_thread *t)
     if (!t)
         return;
     uint32_t depth = t->depth;
-    if (t->counting > JSPROF_CALLS_COUNT)
+    if (jsprof_counting(t) > JSPROF_CALLS_COUNT)
         jsprof_count_leave(t, NULL, depth - 1);
     /* ORDER: signal fence only. Stores to the dying frame stay before this. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
@@ -712,7 +712,7 @@ static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth)
 {
     if (!t)
         return;
-    if (t->counting > JSPROF_CALLS_COUNT && depth < t->depth)
+    if (jsprof_counting(t) > JSPROF_CALLS_COUNT && depth < t->depth)
         jsprof_count_leave(t, NULL, depth);
     /* ORDER: signal fence only; as in jsprof_pop. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
@@ -750,7 +750,7 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)
 {
     if (!t)
         return;
-    if (t->counting > JSPROF_CALLS_COUNT)
+    if (jsprof_counting(t) > JSPROF_CALLS_COUNT)
         jsprof_count_leave(t, link, 0);
     /* ORDER: signal fence only; as in jsprof_pop. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
@@ -759,7 +759,7 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)
 
 static inline void jsprof_alloc(jsprof_thread *t, size_t bytes)
 {
-    if (t && t->counting & JSPROF_CALLS_ALLOC)
+    if (t && jsprof_counting(t) & JSPROF_CALLS_ALLOC)
         jsprof_count_alloc(t, bytes);
 }
 
@@ -767,7 +767,7 @@ static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f)
 {
     if (!t)
         return;
-    if (t->counting)
+    if (jsprof_counting(t))
         jsprof_count_tail(t, f, NULL);
     if (t->depth && t->depth <= t->capacity)
         t->frames[t->depth - 1].function = f;
@@ -778,7 +778,7 @@ static inline void jsprof_link_tail_call(jsprof_thread *t, jsprof_link *link,
 {
     if (!t)
         return;
-    if (t->counting)
+    if (jsprof_counting(t))
         jsprof_count_tail(t, f, link);
     link->function = f;
     link->line = 0;

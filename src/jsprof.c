@@ -403,7 +403,7 @@ void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)
     struct jsp_regs_core here = jsp_regs_here();
     if (!t)
         return;
-    if (t->counting > JSPROF_CALLS_COUNT)
+    if (jsprof_counting(t) > JSPROF_CALLS_COUNT)
         jsp_calls_switch(public_thread(t)->calls, t, stack);
     jsp_resume_switch(&public_thread(t)->sampled, stack, &here);
 }
@@ -441,7 +441,7 @@ void jsprof_calls_free(jsprof_calls *calls)
 
 void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack)
 {
-    if (t && t->calls)
+    if (t && jsprof_counting(t))
         jsp_calls_forget(public_thread(t)->calls, t, stack);
 }
 

@@ -5,16 +5,18 @@
 #include "function.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "process.h"
 #include "sigsafe/names.h"
 
 static _Atomic uint64_t function_serials;
 
-/* Under the process lock, but for the reading of function_table. */
+static pthread_mutex_t function_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under it, but for the reading of function_table. */
 static struct jsprof_function *_Atomic function_table[JSP_FUNCTION_IDS];
 static uint32_t function_used = JSP_FUNCTION_FIRST; /* indices below it were given out */
 static uint32_t *function_spare; /* owned: given back; grows, and is never freed */
@@ -30,6 +32,16 @@ static struct jsprof_function function_known[JSP_FUNCTION_FIRST] = {
     { .index = JSP_FUNCTION_NONE, .text = (char[]){ "[no function]" }, .len = 13,
       .name_len = 13, .kind = JSPROF_KIND_SYNTH },
 };
+
+void jsp_function_lock(void)
+{
+    pthread_mutex_lock(&function_mutex);
+}
+
+void jsp_function_unlock(void)
+{
+    pthread_mutex_unlock(&function_mutex);
+}
 
 /* -- Indices ---------------------------------------------------------------- */
 
@@ -49,7 +61,7 @@ static bool function_has_room(void)
 
 static void function_put(struct jsprof_function *f)
 {
-    jsp_process_lock();
+    jsp_function_lock();
     if (function_n_spare && !function_holds)
         f->index = function_spare[--function_n_spare];
     else if (function_used < JSP_FUNCTION_IDS && function_has_room())
@@ -57,10 +69,10 @@ static void function_put(struct jsprof_function *f)
     /* F1. ORDER: release, pairs with jsp_function_at: the function is whole. */
     if (f->index)
         atomic_store_explicit(&function_table[f->index], f, memory_order_release);
-    jsp_process_unlock();
+    jsp_function_unlock();
 }
 
-/* With the process lock held. */
+/* With the lock held. */
 static void function_take(struct jsprof_function *f)
 {
     if (!f->index)
@@ -80,22 +92,22 @@ const struct jsprof_function *jsp_function_at(uint32_t index)
 
 void jsp_function_hold(void)
 {
-    jsp_process_lock();
+    jsp_function_lock();
     function_holds++;
-    jsp_process_unlock();
+    jsp_function_unlock();
 }
 
 void jsp_function_drop(void)
 {
     struct jsprof_function *freed = NULL;
-    jsp_process_lock();
+    jsp_function_lock();
     if (--function_holds == 0) {
         freed = function_freed;
         function_freed = NULL;
         for (struct jsprof_function *f = freed; f; f = f->next)
             function_take(f);
     }
-    jsp_process_unlock();
+    jsp_function_unlock();
     for (struct jsprof_function *next; freed; freed = next) {
         next = freed->next;
         free(freed);
@@ -153,7 +165,7 @@ void jsp_function_free(struct jsprof_function *f)
 {
     if (!f)
         return;
-    jsp_process_lock();
+    jsp_function_lock();
     bool kept = function_holds && f->index;
     if (kept) {
         f->next = function_freed;
@@ -161,7 +173,7 @@ void jsp_function_free(struct jsprof_function *f)
     } else {
         function_take(f);
     }
-    jsp_process_unlock();
+    jsp_function_unlock();
     if (!kept)
         free(f);
 }
