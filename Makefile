@@ -84,7 +84,8 @@ COMPLETIONS := $(wildcard completion/*.bash completion/_*)
 LIBS := $(if $(LIB_SRC),$(B)/lib/libjsprof.a $(B)/lib/libjsprof.so)
 TOOL := $(if $(CLI_SRC),$(B)/bin/jsprof)
 EXAMPLES := $(patsubst examples/%.c,$(B)/bin/%,$(wildcard examples/*.c))
-HOSTS := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
+HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
+  $(wildcard examples/*/*.c)))))
 
 # gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)

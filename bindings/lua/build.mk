@@ -22,7 +22,7 @@ LUA_MODULES = $(LUA_VERSIONS:%=$(B)/lib/lua/%/jsprof.so)
 LUA_LIBS = $(LUA_VERSIONS:%=$(B)/lib/libjsprof-lua%.a)
 
 LUA_PROGRAMS = $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) \
-  $(if $(LUA_VERSIONS),$(B)/bin/jsprof-lua)
+  $(if $(LUA_VERSIONS),$(B)/bin/jsprof-lua) $(LUA_VERSIONS:%=$(B)/bin/lua-host%)
 
 .PHONY: lua
 lua: $(LUA_MODULES) $(LUA_LIBS) $(LUA_PROGRAMS) ## the Lua modules and jsprof-lua
@@ -37,7 +37,7 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
 
-$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module) $(B)/lib/libjsprof.a
+$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told calls memory) $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
 	$$(Q)$$(CC) -shared -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-z,lazy -Wl,-z,nodelete
@@ -50,11 +50,25 @@ $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
 
 # It shows Lua's functions to the modules that a script loads.
-$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module main farewell) $(B)/lib/libjsprof.a
+$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module told calls memory main farewell) $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
 	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(shell pkg-config --libs \
 	  $(call lua_pkg,$(1)))
+
+# The example of a program that embeds this Lua.
+$(B)/obj/examples/lua-host/$(1)/main.o: examples/lua-host/main.c $(B)/obj/flags
+	@mkdir -p $$(@D)
+	@echo '  CC    $$< ($(1))'
+	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CFLAGS) -Ibindings/lua \
+	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
+	  -MMD -MP -c -o $$@ $$<
+
+$(B)/bin/lua-host$(1): $(B)/obj/examples/lua-host/$(1)/main.o $(B)/lib/libjsprof-lua$(1).a \
+  $(B)/lib/libjsprof.a
+	@mkdir -p $$(@D)
+	@echo '  LD    $$@'
+	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) $$(shell pkg-config --libs $(call lua_pkg,$(1)))
 endef
 $(foreach v,$(LUA_VERSIONS),$(eval $(call lua_rules,$(v))))
 

@@ -21,7 +21,7 @@ struct lua_layout {
     uint16_t status, top, global, ci, base_ci, state_bytes;
     uint16_t savedpc;       /* 5.1: of the running function */
     uint16_t base_ci_inside; /* 1: base_ci is no pointer but the first CallInfo itself */
-    uint16_t main_thread;   /* in global_State */
+    uint16_t main_thread, total_bytes, gc_debt; /* in global_State */
 
     /* CallInfo */
     uint16_t ci_func, ci_previous, ci_savedpc, ci_status, ci_bytes;

@@ -8,6 +8,7 @@ static const struct lua_layout layout = {
     .version = "5.2",
     .status = 10, .top = 16, .global = 24, .ci = 32, .base_ci = 128, .state_bytes = 136,
     .savedpc = LAYOUT_NONE, .base_ci_inside = 1, .main_thread = 264,
+    .total_bytes = 16, .gc_debt = 24,
     .ci_func = 0, .ci_previous = 16, .ci_savedpc = 56, .ci_status = 34, .ci_bytes = 80,
     .status_mask = 0xFF, .fresh_bit = 1 << 2, .fresh_value = 0, .tail_bit = 1 << 6,
     .ci_tail_calls = LAYOUT_NONE,

@@ -8,6 +8,7 @@ static const struct lua_layout layout = {
     .version = "5.3",
     .status = 12, .top = 16, .global = 24, .ci = 32, .base_ci = 96, .state_bytes = 104,
     .savedpc = LAYOUT_NONE, .base_ci_inside = 1, .main_thread = 200,
+    .total_bytes = 16, .gc_debt = 24,
     .ci_func = 0, .ci_previous = 16, .ci_savedpc = 40, .ci_status = 66, .ci_bytes = 72,
     .status_mask = 0xFFFF, .fresh_bit = 1 << 3, .fresh_value = 1 << 3, .tail_bit = 1 << 5,
     .ci_tail_calls = LAYOUT_NONE,

@@ -8,6 +8,7 @@ static const struct lua_layout layout = {
     .version = "5.4",
     .status = 10, .top = 16, .global = 24, .ci = 32, .base_ci = 96, .state_bytes = 104,
     .savedpc = LAYOUT_NONE, .base_ci_inside = 1, .main_thread = 264,
+    .total_bytes = 16, .gc_debt = 24,
     .ci_func = 0, .ci_previous = 16, .ci_savedpc = 32, .ci_status = 62, .ci_bytes = 64,
     .status_mask = 0xFFFF, .fresh_bit = 1 << 2, .fresh_value = 1 << 2, .tail_bit = 1 << 5,
     .ci_tail_calls = LAYOUT_NONE,

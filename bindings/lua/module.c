@@ -7,18 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach.h"
-#include "labels.h"
 #include "module.h"
 #include "probe.h"
-
-/* A recording that this module started; lives until the process ends or it is stopped. */
-struct module_run {
-    struct module_run *next;
-    jsprof *prof;
-    jsprof_thread *thread;
-    jsprof_lua *lua;
-};
+#include "run.h"
+#include "told.h"
 
 /* In the registry, at this address: the run of this state, as a light userdata. */
 static const char module_key = 0;
@@ -70,7 +62,7 @@ static void module_unlist(struct module_run *run)
     pthread_mutex_unlock(&module_lock);
 }
 
-static struct module_run *module_run_of(lua_State *L)
+struct module_run *jsp_lua_run_of(lua_State *L)
 {
     lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key);
     lua_rawget(L, LUA_REGISTRYINDEX);
@@ -89,10 +81,12 @@ static void module_keep(lua_State *L, struct module_run *run)
     lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-/* Complete the capture. The errno of a failed write. */
-static int module_end(struct module_run *run)
+/* Complete the capture. The errno of a failed write. `L` NULL: the state is closing. */
+static int module_end(struct module_run *run, lua_State *L)
 {
     module_unlist(run);
+    jsp_lua_memory_end(run->memory);
+    jsp_lua_calls_end(run->calls, L);
     int err = run->prof ? jsprof_stop(run->prof) : 0;
     jsprof_lua_detach(run->lua);
     jsprof_thread_detach(run->thread);
@@ -104,7 +98,7 @@ static int module_end(struct module_run *run)
 /* The state goes: Lua calls finalizers first. */
 static void module_on_close(void *data)
 {
-    int err = module_end(data);
+    int err = module_end(data, NULL);
     module_result = err ? err : module_result;
 }
 
@@ -198,7 +192,11 @@ static int module_begin(lua_State *L, struct module_run *run, const struct modul
         err = jsprof_thread_attach(run->prof, "main", &run->thread);
     if (!err)
         err = jsprof_lua_attach(run->prof, run->thread, L, &run->lua);
+    if (!err && strcmp(o->mode, "sample") != 0)
+        err = jsp_lua_calls_begin(&run->calls, run->lua, L);
     if (!err)
+        err = jsp_lua_memory_begin(&run->memory, run->prof, jsp_lua_walk_global((uintptr_t)L));
+    if (!err && strcmp(o->mode, "calls") != 0)
         err = jsprof_start(run->prof);
     return err;
 }
@@ -207,19 +205,21 @@ static int module_start(lua_State *L)
 {
     struct module_options o;
     module_read(L, &o);
-    if (module_run_of(L))
+    if (jsp_lua_run_of(L))
         return luaL_error(L, "jsprof.start: it records already; jsprof.stop() ends that");
     struct module_run *run = calloc(1, sizeof *run);
     if (!run)
         return luaL_error(L, "jsprof.start: out of memory");
     int err = module_begin(L, run, &o);
     if (err) {
-        module_end(run);
+        module_end(run, L);
         return luaL_error(L, "jsprof.start: %s: %s",
                           o.open.path ? o.open.path : "jsprof-%p.syscap",
                           err == -ENOTSUP ? "this Lua is built in a way that jsprof does not know"
                                           : jsprof_strerror(err));
     }
+    if (run->calls)
+        jsp_lua_told_hooks(L);
     run->lua->on_close = module_on_close;
     run->lua->on_close_data = run;
     module_list(run);
@@ -227,62 +227,31 @@ static int module_start(lua_State *L)
     return 0;
 }
 
-static void module_field(lua_State *L, const char *name, uint64_t value)
-{
-    lua_pushinteger(L, (lua_Integer)value);
-    lua_setfield(L, -2, name);
-}
-
 /* What was recorded, as a table. */
 static void module_push_stats(lua_State *L, const jsprof_stats *stats)
 {
     lua_newtable(L);
-    module_field(L, "expirations", stats->expirations);
-    module_field(L, "samples", stats->samples);
-    module_field(L, "kept", stats->kept);
-    module_field(L, "lost", stats->expirations - stats->kept);
-    module_field(L, "frames_cut", stats->frames_cut);
+    jsp_lua_field(L, "expirations", stats->expirations);
+    jsp_lua_field(L, "samples", stats->samples);
+    jsp_lua_field(L, "kept", stats->kept);
+    jsp_lua_field(L, "lost", stats->expirations - stats->kept);
+    jsp_lua_field(L, "frames_cut", stats->frames_cut);
 }
 
 static int module_stop(lua_State *L)
 {
-    struct module_run *run = module_run_of(L);
+    struct module_run *run = jsp_lua_run_of(L);
     jsprof_stats stats = { .size = sizeof stats };
     if (!run)
         return luaL_error(L, "jsprof.stop: nothing is recorded");
     jsprof_stop(run->prof);
     jsprof_stats_get(run->prof, &stats);
     module_keep(L, NULL);
-    int err = module_end(run);
+    int err = module_end(run, L);
     if (err)
         return luaL_error(L, "jsprof.stop: the capture is not complete: %s",
                           jsprof_strerror(err));
     module_push_stats(L, &stats);
-    return 1;
-}
-
-/* Calls f and hands its results on, by no tail call: it stays on the stack. */
-static const char module_wrapper[] = "local f = ...\n"
-                                     "local function pass(...) return ... end\n"
-                                     "return function(...) return pass(f(...)) end\n";
-
-/* wrap(f, name): a function that does what f does, under a label. */
-static int module_wrap(lua_State *L)
-{
-    char name[sizeof JSP_LUA_LABEL_CHUNK + JSP_LUA_WHERE];
-    size_t n, at = sizeof JSP_LUA_LABEL_CHUNK - 1;
-    luaL_checktype(L, 1, LUA_TFUNCTION);
-    const char *label = luaL_checklstring(L, 2, &n);
-
-    luaL_argcheck(L, n > 0, 2, "a label is not empty");
-    memcpy(name, JSP_LUA_LABEL_CHUNK, at);
-    for (size_t i = 0; i < n && at < sizeof name - 1; i++)
-        name[at++] = (char)(label[i] ? label[i] : '?');
-    name[at] = 0;
-    if (luaL_loadbuffer(L, module_wrapper, sizeof module_wrapper - 1, name) != 0)
-        return lua_error(L);
-    lua_pushvalue(L, 1);
-    lua_call(L, 1, 1);
     return 1;
 }
 
@@ -291,7 +260,11 @@ static int module_wrap(lua_State *L)
 static const luaL_Reg module_functions[] = {
     { "start", module_start },
     { "stop", module_stop },
-    { "wrap", module_wrap },
+    { "calls", jsp_lua_told_calls },
+    { "wrap", jsp_lua_told_wrap },
+    { "mark", jsp_lua_told_mark },
+    { "counter", jsp_lua_told_counter },
+    { "now", jsp_lua_told_now },
     { NULL, NULL },
 };
 

@@ -473,3 +473,30 @@ void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_f
     if (f.kind == WALK_LUA && f.proto.linedefined && !jsp_lua_label_find(&w->labels, &key))
         walk_add(w, &f.proto, name);
 }
+
+void jsp_lua_walk_key(uintptr_t object, uintptr_t c_function, struct jsp_lua_key *key)
+{
+    *key = (struct jsp_lua_key){ .at = c_function };
+    if (c_function)
+        return;
+    uintptr_t p = jsp_lua_pointer((const void *)object, layout.closure_proto);
+    *key = (struct jsp_lua_key){ p, jsp_lua_pointer((const void *)p, layout.code),
+                                 jsp_lua_pointer((const void *)p, layout.source),
+                                 jsp_lua_u32((const void *)p, layout.linedefined) };
+}
+
+uintptr_t jsp_lua_walk_global(uintptr_t state)
+{
+    return jsp_lua_pointer((const void *)state, layout.global);
+}
+
+void jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
+{
+    at[0] = global + layout.total_bytes;
+    at[1] = layout.gc_debt ? global + layout.gc_debt : 0;
+}
+
+void jsp_lua_walk_compile(lua_State *L, bool may)
+{
+    (void)L, (void)may;
+}

@@ -14,6 +14,8 @@
 #ifndef JSPROF_LUA_WALK_H
 #define JSPROF_LUA_WALK_H
 
+#include <lua.h>
+
 #include "jsprof.h"
 #include "labels.h"
 #include "read.h"
@@ -50,6 +52,19 @@ uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state);
 /* Names a function before it is seen, by what lua_topointer and lua_tocfunction say. */
 void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_function,
                        const char *name);
+
+/* What a function is told apart by, by what lua_topointer and lua_tocfunction say; reads
+ * plainly, so only of a function that is alive. */
+void jsp_lua_walk_key(uintptr_t object, uintptr_t c_function, struct jsp_lua_key *key);
+
+/* The global state of a lua_State that is alive. */
+uintptr_t jsp_lua_walk_global(uintptr_t state);
+
+/* The numbers in a global state whose sum is the bytes in use; 0: there is no second. */
+void jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2]);
+
+/* LuaJIT: may it compile from now on? Compiled code calls no hooks. */
+void jsp_lua_walk_compile(lua_State *L, bool may);
 
 /* Do its frames have stack addresses? Else the loop's activations order them. */
 bool jsp_lua_walk_has_addresses(void);

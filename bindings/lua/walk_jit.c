@@ -9,6 +9,7 @@
  */
 #include "walk.h"
 
+#include <luajit.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -507,4 +508,36 @@ void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_f
     struct jsp_lua_key key = walk_key(&f.proto);
     if (f.kind == JSP_JIT_LUA && f.proto.first && !jsp_lua_label_find(&w->labels, &key))
         walk_add(w, &f.proto, name);
+}
+
+void jsp_lua_walk_key(uintptr_t object, uintptr_t c_function, struct jsp_lua_key *key)
+{
+    const char *f = (const char *)object;
+    (void)c_function;
+    uint8_t id = jsp_lua_u8(f, JIT_F_ID);
+    *key = (struct jsp_lua_key){ .at = id == JIT_ID_C ? jsp_lua_pointer(f, JIT_F_C) : id };
+    if (id != JIT_ID_LUA)
+        return;
+    uintptr_t p = jsp_lua_pointer(f, JIT_F_CODE) - JIT_P_BYTES;
+    *key = (struct jsp_lua_key){ p, jsp_lua_u32((const char *)p, JIT_P_N_CODE),
+                                 jsp_lua_pointer((const char *)p, JIT_P_CHUNK),
+                                 jsp_lua_u32((const char *)p, JIT_P_FIRST) };
+}
+
+uintptr_t jsp_lua_walk_global(uintptr_t state)
+{
+    return jsp_lua_pointer((const void *)state, JIT_L_GLOBAL);
+}
+
+void jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
+{
+    at[0] = global + JIT_G_TOTAL;
+    at[1] = 0;
+}
+
+void jsp_lua_walk_compile(lua_State *L, bool may)
+{
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | (may ? LUAJIT_MODE_ON : LUAJIT_MODE_OFF));
+    if (!may)
+        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
 }

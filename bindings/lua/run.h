@@ -1,0 +1,28 @@
+/* run.h - a recording that the module started.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_RUN_H
+#define JSPROF_LUA_RUN_H
+
+#include "attach.h"
+#include "calls.h"
+#include "memory.h"
+
+/* Lives until the process ends or it is stopped. */
+struct module_run {
+    struct module_run *next;
+    jsprof *prof;
+    jsprof_thread *thread;
+    jsprof_lua *lua;
+    struct jsp_lua_calls *calls;   /* NULL: they are not counted */
+    struct jsp_lua_memory *memory; /* NULL: there is no counter of it */
+};
+
+/* That of this state; NULL: nothing is recorded. */
+struct module_run *jsp_lua_run_of(lua_State *L);
+
+/* Set a field of the table on top. */
+void jsp_lua_field(lua_State *L, const char *name, uint64_t value);
+
+#endif

@@ -1,0 +1,168 @@
+/* told.c - see told.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "told.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "labels.h"
+#include "run.h"
+
+void jsp_lua_field(lua_State *L, const char *name, uint64_t value)
+{
+    lua_pushinteger(L, (lua_Integer)value);
+    lua_setfield(L, -2, name);
+}
+
+/* -- Calls --------------------------------------------------------------------- */
+
+static void told_push_row(lua_State *L, const jsprof_calls_row *row)
+{
+    lua_newtable(L);
+    lua_pushlstring(L, row->name, row->name_len);
+    lua_setfield(L, -2, "name");
+    if (row->file) {
+        lua_pushlstring(L, row->file, row->file_len);
+        lua_setfield(L, -2, "file");
+    }
+    if (row->line)
+        jsp_lua_field(L, "line", row->line);
+    jsp_lua_field(L, "calls", row->calls);
+}
+
+/* calls(): a list of the functions that were called, and how often. */
+int jsp_lua_told_calls(lua_State *L)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    jsprof_calls calls = { .size = sizeof calls };
+    if (!run || !run->calls)
+        return luaL_error(L, "jsprof.calls: calls are not counted (mode \"calls\" or \"both\")");
+    int err = jsprof_calls_snapshot(run->prof, &calls);
+    if (err)
+        return luaL_error(L, "jsprof.calls: %s", jsprof_strerror(err));
+    lua_newtable(L);
+    int n = 0;
+    for (size_t i = 0; i < calls.n_rows; i++) {
+        if (!calls.rows[i].calls)
+            continue;
+        told_push_row(L, &calls.rows[i]);
+        lua_rawseti(L, -2, ++n);
+    }
+    jsprof_calls_free(&calls);
+    return 1;
+}
+
+/* debug.sethook and debug.gethook of a program whose calls are counted: the function that
+ * was there (upvalue) sees the program's own hook, not ours. */
+static int told_hook(lua_State *L)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    lua_State *of = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
+    int n = lua_gettop(L);
+    if (run && run->calls)
+        jsp_lua_calls_unhook(run->calls, of);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, n, LUA_MULTRET);
+    if (run && run->calls)
+        jsp_lua_calls_rehook(run->calls, of);
+    return lua_gettop(L);
+}
+
+void jsp_lua_told_hooks(lua_State *L)
+{
+    static const char *const names[] = { "sethook", "gethook" };
+    lua_getglobal(L, "debug");
+    for (int i = 0; i < 2 && lua_istable(L, -1); i++) {
+        lua_getfield(L, -1, names[i]);
+        if (!lua_iscfunction(L, -1) || lua_tocfunction(L, -1) == told_hook) {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pushcclosure(L, told_hook, 1);
+        lua_setfield(L, -2, names[i]);
+    }
+    lua_pop(L, 1);
+}
+
+/* -- Marks and counters ----------------------------------------------------------- */
+
+/* now(): the clock that marks stand on, in seconds. */
+int jsp_lua_told_now(lua_State *L)
+{
+    lua_pushnumber(L, (lua_Number)jsprof_now() / 1e9);
+    return 1;
+}
+
+/* A text for C: zeros would end it. */
+static const char *told_clean(lua_State *L, int at, char *to, size_t room)
+{
+    size_t n;
+    const char *text = luaL_checklstring(L, at, &n);
+    size_t kept = n < room - 1 ? n : room - 1;
+    for (size_t i = 0; i < kept; i++)
+        to[i] = (char)(text[i] ? text[i] : '?');
+    to[kept] = 0;
+    return to;
+}
+
+/* mark(name [, message [, since]]): something happened, or went on since then. */
+int jsp_lua_told_mark(lua_State *L)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    char name[64], message[4096] = "";
+    told_clean(L, 1, name, sizeof name);
+    if (!lua_isnoneornil(L, 2))
+        told_clean(L, 2, message, sizeof message);
+    lua_Number since = luaL_optnumber(L, 3, 0);
+    luaL_argcheck(L, since >= 0 && since < 9e9, 3, "not a time of jsprof.now()");
+    if (run)
+        jsprof_mark(run->prof, (uint64_t)(since * 1e9), "Lua", name, message);
+    return 0;
+}
+
+/* counter(name, value): a figure over time. */
+int jsp_lua_told_counter(lua_State *L)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    char name[64];
+    told_clean(L, 1, name, sizeof name);
+    lua_Number value = luaL_checknumber(L, 2);
+    if (!run)
+        return 0;
+    int counter = jsprof_counter(run->prof, "Lua", name, NULL, JSPROF_COUNTER_REAL);
+    if (counter > 0)
+        jsprof_counter_set_real(run->prof, counter, value);
+    else if (counter == -EEXIST || counter == -ENOSPC)
+        return luaL_error(L, "jsprof.counter: '%s': %s", name,
+                          counter == -EEXIST ? "jsprof has a counter of that name"
+                                             : "too many counters");
+    return 0;
+}
+
+/* Calls f and hands its results on, by no tail call: it stays on the stack. */
+static const char told_wrapper[] = "local f = ...\n"
+                                     "local function pass(...) return ... end\n"
+                                     "return function(...) return pass(f(...)) end\n";
+
+/* wrap(f, name): a function that does what f does, under a label. */
+int jsp_lua_told_wrap(lua_State *L)
+{
+    char name[sizeof JSP_LUA_LABEL_CHUNK + JSP_LUA_WHERE];
+    size_t n, at = sizeof JSP_LUA_LABEL_CHUNK - 1;
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    const char *label = luaL_checklstring(L, 2, &n);
+
+    luaL_argcheck(L, n > 0, 2, "a label is not empty");
+    memcpy(name, JSP_LUA_LABEL_CHUNK, at);
+    for (size_t i = 0; i < n && at < sizeof name - 1; i++)
+        name[at++] = (char)(label[i] ? label[i] : '?');
+    name[at] = 0;
+    if (luaL_loadbuffer(L, told_wrapper, sizeof told_wrapper - 1, name) != 0)
+        return lua_error(L);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
