@@ -28,7 +28,6 @@ LUA_PROGRAMS = $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) \
 lua: $(LUA_MODULES) $(LUA_LIBS) $(LUA_PROGRAMS) ## the Lua modules and jsprof-lua
 all: lua
 
-# A module that is loaded by the wrong Lua must come as far as saying so: it binds late.
 define lua_rules
 $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	@mkdir -p $$(@D)
@@ -37,10 +36,11 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
 
-$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told calls memory) $(B)/lib/libjsprof.a
+$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told calls memory) \
+  $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
-	$$(Q)$$(CC) -shared -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-z,lazy -Wl,-z,nodelete
+	$$(Q)$$(CC) -shared -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-z,nodelete
 
 $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
 	@mkdir -p $$(@D)

@@ -13,6 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "compat.h"
 #include "jit_proto.h"
 #include "jit_trace.h"
 
@@ -279,7 +280,7 @@ static void walk_lua_frame(struct walk *k, const struct jsp_jit_proto *p, uintpt
     uint32_t index = jsp_jit_index(p, pc);
     frame->label = label->name;
     frame->detail = label->where;
-    frame->line = index == UINT32_MAX ? 0 : jsp_jit_line(k->read, p, index);
+    frame->line = index == UINT32_MAX || !label->where ? 0 : jsp_jit_line(k->read, p, index);
     frame->kind = (uint32_t)JSPROF_JOIN_PAREN;
     frame->kind |= (uint32_t)(label->where ? kind : JSPROF_KIND_LABEL);
 }

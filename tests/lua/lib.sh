@@ -67,6 +67,18 @@ finish()
     exit $?
 }
 
+# The distribution's interpreter, with our module on its path; under the address
+# sanitizer it needs that one's library first.
+ASAN_LIBRARY=
+if readelf -d "$B/lib/lua/5.4/jsprof.so" 2>/dev/null | grep -q libasan; then
+    ASAN_LIBRARY=$(gcc -print-file-name=libasan.so)
+    export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
+fi
+stock() # ARGS...
+{
+    LD_PRELOAD=$ASAN_LIBRARY "$LUA" "$@"
+}
+
 # Run a script recorded; the capture is $SCRATCH/cap.
 record() # ARGS OF jsprof-lua...
 {

@@ -32,7 +32,7 @@ one()
     check 'the chain runs' record "$SCRIPTS/chain.lua" $rounds
     check 'the capture is whole' whole
     check 'the chain is seen, C between Lua' share_is 80 100 "$(chain)"
-    check 'the stock interpreter records it too' env LUA_INIT= "$LUA" "$SCRIPTS/tails.lua" \
+    check 'the stock interpreter records it too' stock "$SCRIPTS/tails.lua" \
         "$SCRATCH/cap"
     # LuaJIT keeps nothing of a tail call.
     mark=".tail calls.$t"

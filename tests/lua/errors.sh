@@ -1,0 +1,149 @@
+#!/bin/sh
+# errors.sh - what goes wrong in a Lua program or in what it asks of us: the message is
+# one line, the exit status is Lua's, the capture is complete all the same.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+burn='local function burn(n) local x = 0 for i = 1, n or 3e6 do x = x + i % 7 end return x end '
+
+fails_with() # STATUS REGEX SCRIPT-TEXT
+{
+    printf '%s\n' "$3" >"$SCRATCH/script.lua"
+    record "$SCRATCH/script.lua" >"$SCRATCH/out" 2>"$SCRATCH/err"
+    found=$?
+    echo "status $found"
+    cat "$SCRATCH/err"
+    [ "$found" = "$1" ] && { [ -z "$2" ] || grep -Eq -- "$2" "$SCRATCH/err"; }
+}
+
+# Not under the address sanitizer, which needs more room than that for itself.
+fails_without_memory()
+{
+    [ -n "$ASAN_LIBRARY" ] && return 0
+    (ulimit -v 700000 && fails_with 1 'not enough memory|too (large|long)|overflow' \
+        "$burn burn() local t = 'x' while true do t = t .. t end") && whole
+}
+
+# jsprof.start refuses, in one line that says why.
+refuses() # REGEX OPTIONS
+{
+    stock -e "require('jsprof').start$2" >"$SCRATCH/out" 2>"$SCRATCH/err" && return 1
+    head -n 1 "$SCRATCH/err"
+    head -n 1 "$SCRATCH/err" | grep -Eq -- "$1"
+}
+
+usage() # REGEX ARGS...
+{
+    usage_wanted=$1
+    shift
+    "$B/bin/jsprof-lua" --version "$VERSION" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err"
+    [ $? = 2 ] && one_line "$SCRATCH/err" "$usage_wanted"
+}
+
+interrupted()
+{
+    printf '%s\n' "$burn while true do burn(1e4) end" >"$SCRATCH/script.lua"
+    "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" "$SCRATCH/script.lua" &
+    interrupted_pid=$!
+    tries=0
+    while ! { [ -s "$SCRATCH/cap" ] && [ "$(wc -c <"$SCRATCH/cap")" -gt 20000 ]; } &&
+        [ $tries -lt 100 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    kill -TERM $interrupted_pid
+    wait $interrupted_pid
+    [ $? = 143 ] && whole
+}
+
+wrong_version()
+{
+    for wrong_other in 5.1 5.2 5.3 5.4 jit; do
+        [ "$wrong_other" = "$VERSION" ] && continue
+        [ -f "$B/lib/lua/$wrong_other/jsprof.so" ] || continue
+        LUA_CPATH="$B/lib/lua/$wrong_other/?.so" stock -e 'require "jsprof"' \
+            >"$SCRATCH/out" 2>"$SCRATCH/err" && { echo "$wrong_other loads"; return 1; }
+        grep -q "built for Lua $wrong_other and runs in Lua $VERSION" "$SCRATCH/err" ||
+            { cat "$SCRATCH/err"; return 1; }
+    done
+}
+
+runs() # SCRIPT-TEXT: with the stock interpreter, the capture is whole
+{
+    printf '%s\n' "$1" >"$SCRATCH/script.lua"
+    rm -f "$SCRATCH/cap"
+    CAP=$SCRATCH/cap stock "$SCRATCH/script.lua" >"$SCRATCH/out" 2>"$SCRATCH/err" ||
+        { cat "$SCRATCH/err"; return 1; }
+    whole
+}
+begin='local jsprof = require "jsprof" jsprof.start{ output = os.getenv "CAP", hz = 5000 } '
+
+names_are_clean()
+{
+    n=2e6
+    [ "$VERSION" = jit ] && n=3e7
+    runs "$begin $burn
+        jsprof.wrap(burn, 'zero\\0inside')($n)
+        jsprof.wrap(burn, 'bad\\255utf8')($n)
+        local load = loadstring or load
+        local long = load('$burn burn($n)', '=' .. ('n'):rep(1e6))
+        long()
+        jsprof.mark('m\\0ark', ('x'):rep(1e6))
+        jsprof.counter('c\\255', 1)" || return 1
+    stacks >"$SCRATCH/stacks"
+    cut -c 1-200 "$SCRATCH/stacks" | head -n 5
+    grep -q 'zero?inside' "$SCRATCH/stacks" && grep -q 'bad?utf8' "$SCRATCH/stacks" &&
+        grep -q 'nnnn\.\.\.' "$SCRATCH/stacks"
+}
+
+one()
+{
+    check 'a script that is not there' fails_with_missing
+    check 'a syntax error' fails_with 1 'script.lua:1: .*near' 'local = 1'
+    check 'it is recorded' whole
+    check 'a runtime error has its traceback' fails_with 1 'script.lua:1: at last' \
+        "$burn burn() error 'at last'"
+    grep -q 'stack traceback' "$SCRATCH/err" || fail 'no traceback'
+    check 'it is recorded' whole
+    check 'an error without a message' fails_with 1 'jsprof-lua: .*table' 'error({})'
+    check 'out of memory' fails_without_memory
+    check 'endless recursion' fails_with 1 'stack overflow' \
+        'local function f() return 1 + f() end f()'
+    check 'it is recorded' whole
+    check 'os.exit' fails_with 7 '' "$burn burn() io.stderr:write('gone') os.exit(7)"
+    check 'completes the capture' whole
+    check 'a child of io.popen' fails_with 0 '' \
+        "$burn burn() local p = io.popen('echo child') assert(p:read() == 'child') p:close() burn()"
+    check 'does not write into it' whole
+    check 'a program that is stopped by a signal' interrupted
+    check 'a state that is closed while it records' runs "$begin $burn
+        local kept = setmetatable({}, { __gc = function() burn() end }) burn()"
+    check 'a module of another version says so' wrong_version
+    check 'names of zeros, of no UTF-8 and of a megabyte' names_are_clean
+    check 'an unknown option' refuses "no option 'out'" "{out = 'x'}"
+    check 'a rate of the wrong kind' refuses 'hz must be a number from 1 to 10000' "{hz = 'x'}"
+    check 'a rate out of range' refuses 'hz must be a number from 1' "{hz = 0}"
+    check 'an unknown clock' refuses 'clock is "cpu" or "wall"' "{clock = 'sun'}"
+    check 'an unknown mode' refuses 'mode is' "{mode = 'all'}"
+    check 'a path with a zero' refuses 'zero byte' "{output = 'a\\0b'}"
+    check 'a folder that is not there' refuses '/no/where: no such file' "{output = '/no/where'}"
+    check 'recording twice' refuses 'it records already' \
+        "{output = '$SCRATCH/cap'}; require('jsprof').start{output = '$SCRATCH/cap'}"
+    check 'an option of nobody' usage 'no such option' --profile x.lua
+    check 'no script' usage 'no script'
+}
+
+fails_with_missing()
+{
+    record "$SCRATCH/none.lua" 2>"$SCRATCH/err"
+    [ $? = 1 ] && one_line "$SCRATCH/err" 'cannot open .*none.lua'
+}
+
+each_version one
+VERSION=any
+"$B/bin/jsprof-lua" --version 6.0 x.lua 2>"$SCRATCH/err"
+[ $? = 2 ] || fail 'an unknown version is a usage error'
+check 'an unknown version' one_line "$SCRATCH/err" "not '6.0'"
+finish
