@@ -572,6 +572,7 @@ const char *jsprof_strerror(int err)
     case ENOSPC: return "no space left on device";
     case ENXIO: return "nobody reads the pipe";
     case ENOTDIR: return "a part of the path is not a directory";
+    case ENOTSUP: return "not supported here";
     case EPERM: return "not permitted, or not the thread that attached";
     case EPIPE: return "the reader of the pipe went away";
     case EROFS: return "read-only file system";

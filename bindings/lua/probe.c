@@ -235,7 +235,7 @@ int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
     struct probe p = { .lua = lua };
     probe_root(lua, L);
     int err = jsp_lua_protected(L, probe_all, &p);
-    if (!err && (p.failed || p.n_checked < 8))
+    if (!err && (p.failed || p.n_checked < 7))
         err = -ENOTSUP;
     if (!err)
         err = jsp_lua_protected(L, jsp_lua_names, lua);
