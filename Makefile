@@ -177,7 +177,7 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config clang libclang-rt-14-dev \
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER)
 DEPS_GJS = libmozjs-102-dev libgjs-dev gjs dbus
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
-  lua5.4 liblua5.4-dev luajit libluajit-5.1-dev
+  lua5.4 liblua5.4-dev luajit libluajit-5.1-dev luarocks
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh mandoc golang-go
 DEPS_BROWSER = chromium
@@ -319,6 +319,7 @@ install: lib tool $(GJS) $(MOZJS_LIB) $(B)/jsprof.pc ## install below PREFIX, st
 	install -m 644 $(INSTALLED_DOCS) $(DOCDIR)
 	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),\
 	  install -D -m 644 $(f) $(ROOT)/$(call place,$(f));)
+	+$(if $(LUA_VERSIONS),$(Q)$(MAKE) --no-print-directory install-lua)
 
 uninstall: ## remove what install put there
 	rm -f $(ROOT)/bin/jsprof $(ROOT)/bin/gjs-console
@@ -328,3 +329,4 @@ uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/jsprof.pc
 	rm -rf $(DOCDIR)
 	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),rm -f $(ROOT)/$(call place,$(f));)
+	+$(if $(LUA_VERSIONS),$(Q)$(MAKE) --no-print-directory uninstall-lua)

@@ -6,7 +6,8 @@
 
 LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4 \
   $(if $(findstring x86_64,$(MACHINE)),jit:luajit)
-ifeq ($(LUA),)
+# LUA=no leaves the binding out.
+ifneq ($(LUA),no)
 LUA_VERSIONS := $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
   $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p)))))
 endif
@@ -74,3 +75,33 @@ $(foreach v,$(LUA_VERSIONS),$(eval $(call lua_rules,$(v))))
 
 $(B)/bin/jsprof-lua: $(B)/obj/bindings/lua/launch.o
 	$(call link)
+
+# What LuaRocks builds: the module of its own Lua.
+.PHONY: lua-rock
+lua-rock: lua
+	install -d $(B)/lib/lua/rock
+	install -m 755 $(B)/lib/lua/$$($(ROCK_LUA) -e \
+	  'print(jit and "jit" or _VERSION:match("%d.%d"))')/jsprof.so $(B)/lib/lua/rock
+
+# The binding's tests once more under the address sanitizer.
+.PHONY: lua-asan run-lua-tests
+lua-asan:
+	+$(Q)$(MAKE) B=$(B)-asan SAN='$(SAN_asan) -fno-omit-frame-pointer' MOZJS=no run-lua-tests
+run-lua-tests: lua tool
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' TEST_TIMEOUT=600 sh tests/run.sh \
+	  $(filter-out %/lib.sh,$(wildcard tests/lua/*.sh))
+
+# Lua 5.1 and LuaJIT look for modules in the same folder: LuaJIT's is kept apart.
+LUA_ROOT = $(DESTDIR)$(LIBDIR)/lua
+.PHONY: install-lua uninstall-lua
+install-lua: lua
+	install -m 755 $(B)/bin/jsprof-lua $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) $(ROOT)/bin
+	install -m 644 bindings/lua/jsprof-lua.h $(ROOT)/include
+	install -m 644 $(LUA_LIBS) $(DESTDIR)$(LIBDIR)
+	@set -ex; $(foreach v,$(LUA_VERSIONS),\
+	  install -D -m 755 $(B)/lib/lua/$(v)/jsprof.so $(LUA_ROOT)/$(v)/jsprof.so;)
+
+uninstall-lua:
+	rm -f $(ROOT)/bin/jsprof-lua $(LUA_VERSIONS:%=$(ROOT)/bin/jsprof-lua%)
+	rm -f $(ROOT)/include/jsprof-lua.h $(LUA_VERSIONS:%=$(DESTDIR)$(LIBDIR)/libjsprof-lua%.a)
+	rm -f $(LUA_VERSIONS:%=$(LUA_ROOT)/%/jsprof.so)

@@ -6,7 +6,7 @@
 
 enum { PROTO_MAX_CODE = 1 << 26, PROTO_MAX_VARIABLES = 256 };
 
-bool jsp_jit_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_proto *p)
+static bool proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_proto *p)
 {
     uint8_t object[JIT_P_BYTES];
     if (!at || !jsp_lua_read(r, at, object, sizeof object) || object[JIT_KIND_AT] != JIT_PROTO)
@@ -21,6 +21,24 @@ bool jsp_jit_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_pro
         .first = jsp_lua_u32(object, JIT_P_FIRST), .n_lines = jsp_lua_u32(object, JIT_P_N_LINES),
     };
     return p->n_code < PROTO_MAX_CODE;
+}
+
+_Static_assert(sizeof(struct jsp_jit_proto) <= 8 * JSP_LUA_KEPT_WORDS, "it can be kept");
+
+bool jsp_jit_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_proto *p)
+{
+    bool is_known;
+    void *kept = jsp_lua_kept(r, at, &is_known);
+    if (is_known) {
+        memcpy(p, kept, sizeof *p);
+        return true;
+    }
+    if (!proto_read(r, at, p)) {
+        jsp_lua_kept_not(r, at);
+        return false;
+    }
+    memcpy(kept, p, sizeof *p);
+    return true;
 }
 
 void jsp_jit_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_function *f)

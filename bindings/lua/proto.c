@@ -20,7 +20,7 @@ static uintptr_t proto_pointer(const uint8_t *object, uint16_t offset)
     return offset == LAYOUT_NONE ? 0 : jsp_lua_pointer(object, offset);
 }
 
-bool jsp_lua_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_proto *p)
+static bool proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_proto *p)
 {
     uint8_t object[256];
     if (!at || !jsp_lua_read(r, at, object, layout.proto_bytes) ||
@@ -45,6 +45,24 @@ bool jsp_lua_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_pro
         .linedefined = jsp_lua_u32(object, layout.linedefined),
     };
     return p->n_code < PROTO_MAX_CODE;
+}
+
+_Static_assert(sizeof(struct jsp_lua_proto) <= 8 * JSP_LUA_KEPT_WORDS, "it can be kept");
+
+bool jsp_lua_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_proto *p)
+{
+    bool is_known;
+    void *kept = jsp_lua_kept(r, at, &is_known);
+    if (is_known) {
+        memcpy(p, kept, sizeof *p);
+        return true;
+    }
+    if (!proto_read(r, at, p)) {
+        jsp_lua_kept_not(r, at);
+        return false;
+    }
+    memcpy(kept, p, sizeof *p);
+    return true;
 }
 
 uint32_t jsp_lua_proto_index(const struct jsp_lua_proto *p, uintptr_t savedpc)

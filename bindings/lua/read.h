@@ -17,9 +17,11 @@
 #include <sys/types.h>
 
 enum {
-    JSP_LUA_WINDOW_BITS = 10,
-    JSP_LUA_WINDOW = 1 << JSP_LUA_WINDOW_BITS, /* never crosses a page */
+    JSP_LUA_WINDOW_BITS = 12,
+    JSP_LUA_WINDOW = 1 << JSP_LUA_WINDOW_BITS, /* a page, the smallest there is */
     JSP_LUA_WINDOWS = 32,                      /* power of two */
+    JSP_LUA_KEPT = 16,                         /* power of two */
+    JSP_LUA_KEPT_WORDS = 16,
     JSP_LUA_READ_CALLS = 1024,                 /* of one walk */
 };
 
@@ -32,6 +34,12 @@ struct jsp_lua_read {
         uint32_t walk;
         uint8_t bytes[JSP_LUA_WINDOW];
     } windows[JSP_LUA_WINDOWS];
+    /* What was made of objects that a walk meets again and again; see jsp_lua_kept. */
+    struct {
+        uintptr_t at;
+        uint32_t walk;
+        uint64_t words[JSP_LUA_KEPT_WORDS];
+    } kept[JSP_LUA_KEPT];
 };
 
 /* A walk begins. */
@@ -39,6 +47,23 @@ void jsp_lua_read_begin(struct jsp_lua_read *r);
 
 /* False: it can not be read, or the walk has read too much; `to` is undefined. */
 bool jsp_lua_read(struct jsp_lua_read *r, uintptr_t at, void *to, size_t n);
+
+/* A place for what is known of the object at `at`; *is_known: from earlier in this walk. Who
+ * fills it with what is not so must take it back. */
+static inline void *jsp_lua_kept(struct jsp_lua_read *r, uintptr_t at, bool *is_known)
+{
+    uint32_t slot = (uint32_t)(at >> 4 ^ at >> 10) & (JSP_LUA_KEPT - 1);
+    *is_known = r->kept[slot].at == at && r->kept[slot].walk == r->walk;
+    r->kept[slot].at = at;
+    r->kept[slot].walk = r->walk;
+    return r->kept[slot].words;
+}
+
+static inline void jsp_lua_kept_not(struct jsp_lua_read *r, uintptr_t at)
+{
+    uint32_t slot = (uint32_t)(at >> 4 ^ at >> 10) & (JSP_LUA_KEPT - 1);
+    r->kept[slot].at = 0;
+}
 
 /* Fields of a copied object. */
 static inline uintptr_t jsp_lua_pointer(const void *object, size_t offset)

@@ -368,7 +368,8 @@ static void walk_lua_frame(struct walk *k, const struct walk_ci *ci, const struc
         frame->detail = label->where;
         frame->kind = (uint32_t)JSPROF_JOIN_PAREN;
         frame->kind |= (uint32_t)(label->where ? JSPROF_KIND_VM : JSPROF_KIND_LABEL);
-        frame->line = index == UINT32_MAX || !label->where ? 0 : jsp_lua_proto_line(k->read, &f->proto, index);
+        if (index != UINT32_MAX && label->where)
+            frame->line = jsp_lua_proto_line(k->read, &f->proto, index);
         frame->kind |= ci->tail_calls ? 0 : entry;
     }
     if (ci->tail_calls && (frame = walk_next_frame(k))) {

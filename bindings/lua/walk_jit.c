@@ -24,7 +24,9 @@
 enum {
     WALK_BEYOND = 8192,     /* frames that are counted when no more fit */
     WALK_COROUTINES = 64,
-    WALK_CALLER_WORDS = 8192, /* of the C stack that are looked at for a resumer */
+    WALK_CALLER_WORDS = 2048, /* of the C stack that are looked at for a resumer */
+    WALK_CANDIDATES = 128,    /* of them that may be one */
+    WALK_NO_POINTER = 65536,
     WALK_RETURN_WORDS = 512,  /* ... for the compiled code that called C */
     WALK_SEARCHED = 256,
     WALK_SOURCE = 512,
@@ -175,19 +177,21 @@ static uintptr_t walk_saved_pc(struct walk *k)
 
 /* -- Coroutines ------------------------------------------------------------------- */
 
-/* The first activation of this one stands on the C stack below its resumer's. */
+/* The first activation of this one stands on the C stack below its resumer's, mostly
+ * right below it. The outermost coroutine has none. */
 static bool walk_resumer(struct walk *k, uintptr_t bottom)
 {
-    struct walk_thread t;
-    uintptr_t global;
-    uintptr_t at = (bottom + JIT_C_BYTES) & ~(uintptr_t)7;
-    for (uint32_t i = 0; i < WALK_CALLER_WORDS; i++, at += 8) {
-        uintptr_t l;
-        if (!jsp_lua_read(k->read, at + JIT_C_L, &l, sizeof l))
-            return false;
-        if (l && !(l & 7) && l != k->thread.at && l > 4096 &&
-            walk_read_thread(k->read, l, &t, &global) && global == k->global &&
-            t.cframe == at) {
+    uintptr_t at = (bottom + JIT_C_BYTES) & ~(uintptr_t)7, global;
+    uint32_t candidates = 0;
+    if (k->thread.at == k->w->root)
+        return false;
+    for (uint32_t i = 0; i < WALK_CALLER_WORDS && candidates < WALK_CANDIDATES; i++, at += 8) {
+        struct walk_thread t;
+        uintptr_t l = walk_word(k, at + JIT_C_L);
+        if (l < WALK_NO_POINTER || l > JIT_POINTER || l & 7 || l == k->thread.at)
+            continue;
+        candidates++;
+        if (walk_read_thread(k->read, l, &t, &global) && global == k->global && t.cframe == at) {
             k->thread = t;
             k->pc = walk_saved_pc(k);
             return true;

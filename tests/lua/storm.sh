@@ -39,7 +39,7 @@ until_enough()
 named() # of samples that stand in Lua, nearly all name what runs
 {
     stacks | awk -F '\t' '/storm.lua/ { n++ } /\[no VM frame\]/ { none++ }
-        END { print n, none; exit !(n > 10 && none * 20 < n) }'
+        END { print n, none; exit !(n > 3 && none * 20 < n) }'
 }
 
 one()
