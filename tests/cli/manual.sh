@@ -15,8 +15,9 @@ for command in $commands; do
 done | options >helped
 ran='options in docs/man/jsprof*.1'
 : >err
-# jsprof-gjs is a program of its own.
-find "$SRCDIR/docs/man" -name 'jsprof*.1' ! -name jsprof-gjs.1 -exec cat {} + >pages
+# jsprof-gjs and jsprof-lua are programs of their own.
+find "$SRCDIR/docs/man" -name 'jsprof*.1' ! -name jsprof-gjs.1 \
+    ! -name jsprof-lua.1 -exec cat {} + >pages
 options pages | grep -v -e --help -e --version >found
 grep -v -e --help -e --version helped | diff - found >out ||
     wrong 'differ from those of the help'
