@@ -99,6 +99,30 @@ const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
     return free_one;
 }
 
+void jsp_lua_labels_fix(struct jsp_lua_labels *labels)
+{
+    labels->n_fixed = 0;
+    labels->used_fixed = labels->used;
+    for (uint32_t i = 0; i < JSP_LUA_LABELS && labels->n_fixed < JSP_LUA_LABELS_FIXED; i++)
+        if (labels->entries[i].key.at)
+            labels->fixed[labels->n_fixed++] = labels->entries[i];
+}
+
+void jsp_lua_labels_begin(struct jsp_lua_labels *labels)
+{
+    if (labels->n < JSP_LUA_LABELS / 2 && labels->used < JSP_LUA_LABEL_TEXT / 2)
+        return;
+    memset(labels->entries, 0, sizeof labels->entries);
+    for (uint32_t i = 0; i < labels->n_fixed; i++) {
+        uint32_t probe = 0;
+        while (labels->entries[label_slot(&labels->fixed[i].key, probe)].key.at)
+            probe++;
+        labels->entries[label_slot(&labels->fixed[i].key, probe)] = labels->fixed[i];
+    }
+    labels->n = labels->n_fixed;
+    labels->used = labels->used_fixed;
+}
+
 void jsp_lua_label_set_searched(const struct jsp_lua_label *label)
 {
     ((struct jsp_lua_label *)(uintptr_t)label)->is_searched = true;

@@ -2,7 +2,9 @@
  *
  * A prototype is known by its address and three of its fields, so that memory that
  * was given to another one is not mistaken for it. The first name that is found stays:
- * one function is one line of a report. A full table makes names anew each time.
+ * one function is one line of a report. A table that gets full is emptied before the next
+ * walk, but for what was named when recording began: a program that loads chunks for ever
+ * has new functions for ever.
  *
  * Written by the owner thread: outside of signals while the thread is paused, in the
  * handler otherwise.
@@ -18,6 +20,7 @@
 
 enum {
     JSP_LUA_LABELS = 8192,        /* power of two */
+    JSP_LUA_LABELS_FIXED = 1024,  /* of them may be kept for ever */
     JSP_LUA_LABEL_TEXT = 1 << 20, /* bytes of all names */
     JSP_LUA_NAME = 80,            /* of one, with its zero */
     JSP_LUA_WHERE = 240,          /* of one source and line, with its zero */
@@ -42,11 +45,19 @@ struct jsp_lua_label {
 struct jsp_lua_labels {
     uint32_t n;
     uint32_t used;      /* bytes of `text` */
+    uint32_t n_fixed, used_fixed; /* of them, of the fixed ones, which came first */
+    struct jsp_lua_label fixed[JSP_LUA_LABELS_FIXED];
     struct jsp_lua_label scratch; /* of a full table */
     char scratch_text[JSP_LUA_NAME + JSP_LUA_WHERE];
     struct jsp_lua_label entries[JSP_LUA_LABELS];
     char text[JSP_LUA_LABEL_TEXT];
 };
+
+/* A walk begins: labels that were found or added before may go. */
+void jsp_lua_labels_begin(struct jsp_lua_labels *labels);
+
+/* What has been added so far stays. */
+void jsp_lua_labels_fix(struct jsp_lua_labels *labels);
 
 /* NULL: not seen before. */
 const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labels,

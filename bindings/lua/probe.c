@@ -239,5 +239,7 @@ int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
         err = -ENOTSUP;
     if (!err)
         err = jsp_lua_protected(L, jsp_lua_names, lua);
+    if (!err)
+        jsp_lua_labels_fix(&lua->walker->labels);
     return err ? err : probe_tell_code(&p);
 }

@@ -293,12 +293,13 @@ static const struct jsp_lua_label *walk_add(struct jsp_lua_walker *w,
 static void walk_search(struct walk *k, uintptr_t outermost)
 {
     uintptr_t *waiting = k->w->to_search;
-    uint32_t n = 0, searched = 0;
+    uint32_t n = 0;
     waiting[n++] = outermost;
-    while (n && searched++ < WALK_SEARCHED) {
+    while (n && k->w->searches) {
         struct jsp_lua_defined made;
         struct jsp_lua_proto p, inner;
         uint32_t at = 0;
+        k->w->searches--;
         if (!jsp_lua_proto_read(k->read, waiting[--n], &p))
             continue;
         while ((at = jsp_lua_defined_next(k->read, &p, at, &made)) != UINT32_MAX) {
@@ -318,7 +319,7 @@ static void walk_search_state(struct walk *k, const struct jsp_lua_state *s)
 {
     struct walk_ci ci;
     uintptr_t at = s->ci;
-    for (uint32_t i = 0; i < WALK_SEARCHED && at != s->base_ci; i++, at = ci.previous) {
+    for (; k->w->searches && at != s->base_ci; at = ci.previous, k->w->searches--) {
         struct walk_function f;
         if (!walk_read_ci(k->read, at, &ci))
             return;
@@ -330,6 +331,8 @@ static void walk_search_state(struct walk *k, const struct jsp_lua_state *s)
         if (label && label->is_searched)
             continue;
         walk_search(k, f.proto.at);
+        if (!k->w->searches)
+            return;
         if (label || (!f.proto.linedefined && (label = walk_add(k->w, &f.proto, NULL))))
             jsp_lua_label_set_searched(label);
     }
@@ -343,7 +346,7 @@ static const struct jsp_lua_label *walk_label(struct walk *k, const struct walk_
     const struct jsp_lua_label *label = jsp_lua_label_find(&k->w->labels, &key);
     char name[JSP_LUA_NAME];
 
-    for (uint32_t i = 0; i < k->n_states && !label; i++) {
+    for (uint32_t i = 0; i < k->n_states && !label && k->w->searches; i++) {
         walk_search_state(k, &k->states[i]);
         label = jsp_lua_label_find(&k->w->labels, &key);
     }
@@ -406,7 +409,7 @@ static void walk_frames(struct walk *k, const struct jsp_lua_state *s, bool is_r
 
     if (more && s->savedpc)
         ci.savedpc = s->savedpc;
-    while (more && k->n < k->max + WALK_BEYOND) {
+    for (uint32_t i = 0; more && i < k->max + WALK_BEYOND; i++) {
         struct walk_function f;
         more = ci.previous && ci.previous != ci.at && walk_read_ci(k->read, ci.previous, &caller);
         walk_read_function(k->read, ci.func, &f);
@@ -429,6 +432,8 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
     k.read = &k.w->read;
     k.states = k.w->states;
     jsp_lua_read_begin(k.read);
+    jsp_lua_labels_begin(&k.w->labels);
+    k.w->searches = WALK_SEARCHED;
     if (!walk_read_state(k.read, k.w->root, &k.states[0]))
         return 0;
     k.n_states = 1;

@@ -130,12 +130,13 @@ static const struct jsp_lua_label *walk_add(struct jsp_lua_walker *w,
 static void walk_search(struct walk *k, uintptr_t outermost)
 {
     uintptr_t *waiting = k->w->to_search;
-    uint32_t n = 0, searched = 0;
+    uint32_t n = 0;
     waiting[n++] = outermost;
-    while (n && searched++ < WALK_SEARCHED) {
+    while (n && k->w->searches) {
         struct jsp_jit_defined made;
         struct jsp_jit_proto p, inner;
         uint32_t at = 0;
+        k->w->searches--;
         if (!jsp_jit_proto_read(k->read, waiting[--n], &p))
             continue;
         while ((at = jsp_jit_defined_next(k->read, &p, at, &made)) != UINT32_MAX) {
@@ -216,7 +217,7 @@ static uintptr_t walk_bottom(struct walk *k, uintptr_t cframe)
 static void walk_search_thread(struct walk *k)
 {
     uintptr_t base = k->thread.base;
-    for (uint32_t i = 0; base && i < WALK_SEARCHED; i++) {
+    for (; base && k->w->searches; k->w->searches -= k->w->searches > 0) {
         struct jsp_jit_function f;
         jsp_jit_function_read(k->read, walk_word(k, base - 16) & JIT_POINTER, &f);
         if (f.kind == JSP_JIT_LUA) {
@@ -275,7 +276,7 @@ static void walk_lua_frame(struct walk *k, const struct jsp_jit_proto *p, uintpt
     if (!frame)
         return;
     const struct jsp_lua_label *label = jsp_lua_label_find(&k->w->labels, &key);
-    if (!label) {
+    if (!label && k->w->searches) {
         walk_search_stack(k);
         label = jsp_lua_label_find(&k->w->labels, &key);
     }
@@ -308,7 +309,7 @@ static void walk_frames(struct walk *k, bool skip_first, enum jsprof_kind kind)
 {
     uintptr_t base = k->thread.base;
     bool skip = skip_first;
-    while (base && k->n < k->max + WALK_BEYOND) {
+    for (uint32_t i = 0; base && i < k->max + WALK_BEYOND; i++) {
         uintptr_t link = walk_word(k, base - 8), of = walk_word(k, base - 16) & JIT_POINTER;
         struct jsp_jit_function f = { .kind = JSP_JIT_NONE };
         if (!skip && of != k->thread.at)
@@ -454,6 +455,8 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
 
     k.read = &k.w->read;
     jsp_lua_read_begin(k.read);
+    jsp_lua_labels_begin(&k.w->labels);
+    k.w->searches = WALK_SEARCHED;
     if (!walk_read_thread(k.read, k.w->root, &k.thread, &k.global) ||
         !jsp_lua_read(k.read, k.global + JIT_G_VMSTATE, &k.vm, sizeof k.vm))
         return 0;

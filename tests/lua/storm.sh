@@ -8,7 +8,8 @@ set -u
 . "$(dirname "$0")/lib.sh"
 
 target=300
-[ -n "${LONG:-}" ] && target=1000000
+depth=300
+[ -n "${LONG:-}" ] && target=1000000 depth=20
 
 samples() # of the last capture
 {
@@ -17,7 +18,7 @@ samples() # of the last capture
 
 storm() # ROUNDS CLOCK
 {
-    record --profile-hz=10000 --profile-clock="$2" "$SCRIPTS/storm.lua" "$1" \
+    record --profile-hz=10000 --profile-clock="$2" "$SCRIPTS/storm.lua" "$1" "$depth" \
         >"$SCRATCH/out" 2>"$SCRATCH/err" || { cat "$SCRATCH/err"; return 1; }
     cat "$SCRATCH/out" "$SCRATCH/err"
     [ "$(cat "$SCRATCH/out")" = 'done' ] && [ ! -s "$SCRATCH/err" ] && whole

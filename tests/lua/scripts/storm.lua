@@ -6,6 +6,7 @@
 -- SPDX-License-Identifier: MIT
 
 local rounds = tonumber(arg[1]) or 60
+local depth = tonumber(arg[2]) or 300 -- the deeper, the dearer each sample
 local unpack = table.unpack or unpack
 local load = loadstring or load
 
@@ -101,9 +102,9 @@ local function sorted(n)
 end
 
 for round = 1, rounds do
-  deep(round % 5 == 0 and 5000 or 300) -- stacks grow, and shrink in the next collection
+  deep(round % 5 == 0 and depth * 16 or depth) -- stacks grow, and shrink in the next collection
   wide(unpack({}, 1, 200 + round % 50))
-  tail(300)
+  tail(depth)
   coroutines(30)
   nested(20)
   errors(20)
