@@ -11,24 +11,31 @@
 
 /* What not every version has is looked for by name when a module is loaded; being weak, it
  * may be missing then, so that a module of the wrong version comes as far as saying so. */
-#pragma weak luaJIT_setmode
+#if LUA_VERSION_NUM == 501
 #pragma weak luaL_loadbuffer
-#pragma weak luaL_loadbufferx
-#pragma weak luaL_setfuncs
 #pragma weak lua_call
-#pragma weak lua_callk
-#pragma weak lua_getglobal
-#pragma weak lua_insert
-#pragma weak lua_newuserdata
-#pragma weak lua_newuserdatauv
 #pragma weak lua_objlen
 #pragma weak lua_pcall
+#pragma weak lua_tonumber
+#else
+#pragma weak luaL_loadbufferx
+#pragma weak luaL_setfuncs
+#pragma weak lua_callk
+#pragma weak lua_getglobal
 #pragma weak lua_pcallk
 #pragma weak lua_rawlen
-#pragma weak lua_resume
-#pragma weak lua_rotate
-#pragma weak lua_tonumber
 #pragma weak lua_tonumberx
+#endif
+#if LUA_VERSION_NUM < 503
+#pragma weak lua_insert
+#else
+#pragma weak lua_rotate
+#endif
+#if LUA_VERSION_NUM < 504
+#pragma weak lua_newuserdata
+#else
+#pragma weak lua_newuserdatauv
+#endif
 
 #if LUA_VERSION_NUM == 501
 #define LUA_OK 0

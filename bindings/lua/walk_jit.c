@@ -17,6 +17,8 @@
 #include "jit_proto.h"
 #include "jit_trace.h"
 
+#pragma weak luaJIT_setmode /* as in compat.h */
+
 #if !defined(__x86_64__)
 #error "LuaJIT is understood on x86-64 only"
 #endif
