@@ -5,6 +5,7 @@
 #include "analyze/natives.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,7 +13,7 @@
 
 #include "image/elf_debug.h"
 
-enum { NATIVES_MOST = 1 << 14 }; /* files; a capture may lie about their number */
+enum { NATIVES_PAGE = 4096, NATIVES_MOST = 1 << 14 }; /* files; a capture may lie about their number */
 
 int jsp_natives_init(struct jsp_natives *n)
 {
@@ -52,25 +53,99 @@ static bool natives_is_same(const struct jsp_natives *n, const struct jsp_native
            (n->recorded == 0 || st.st_mtime <= n->recorded);
 }
 
-/* 0, or why there are no names. */
+/* Names from an open file and, where it has none, from its debug file. */
+static int natives_take(const struct jsp_natives *n, struct jsp_native_file *f,
+                        const struct jsp_elf *elf)
+{
+    const char *const roots[] = { n->symbols, JSP_ELF_DEBUG_ROOT };
+    struct jsp_elf debug;
+    bool has_debug = false;
+    for (int i = 0; i < 2 && !has_debug; i++) {
+        struct jsp_elf_debug_place place = { f->name, roots[i] };
+        has_debug = roots[i] && jsp_elf_debug_open(&debug, elf, place) == 0;
+    }
+    int err = jsp_symtab_load(&f->table, elf, has_debug ? &debug : NULL);
+    if (has_debug)
+        jsp_elf_close(&debug);
+    return err;
+}
+
+/* 0, or why there are no names: from the path that was recorded. */
 static int natives_read(const struct jsp_natives *n, struct jsp_native_file *f)
 {
-    struct jsp_elf elf, debug;
-    struct jsp_elf_debug_place place = { f->name, JSP_ELF_DEBUG_ROOT };
+    struct jsp_elf elf;
     int fd = jsp_elf_file(f->name);
     int err = fd < 0 ? fd : jsp_elf_open(&elf, fd);
     if (err < 0)
         return err;
-    if (natives_is_same(n, f, &elf)) {
-        bool has_debug = jsp_elf_debug_open(&debug, &elf, place) == 0;
-        err = jsp_symtab_load(&f->table, &elf, has_debug ? &debug : NULL);
-        if (has_debug)
-            jsp_elf_close(&debug);
-    } else {
-        err = -ESTALE;
-    }
+    err = natives_is_same(n, f, &elf) ? natives_take(n, f, &elf) : -ESTALE;
     jsp_elf_close(&elf);
+    f->from = err ? NULL : f->name;
     return err;
+}
+
+/* A debug file has the segments of its program but not where they stood in its file. Of
+ * one segment of code that is known: the mapping begins with the segment's first page. */
+static void natives_place_code(const struct jsp_native_file *f, struct jsp_elf *elf)
+{
+    Elf64_Phdr *code = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < elf->n_segments; i++)
+        if (elf->segments[i].p_type == PT_LOAD && elf->segments[i].p_flags & PF_X) {
+            code = &elf->segments[i];
+            n++;
+        }
+    if (n != 1 || code->p_filesz)
+        return;
+    code->p_offset = f->offset + code->p_vaddr % NATIVES_PAGE;
+    code->p_filesz = code->p_memsz;
+}
+
+/* A file of the user's folder. The build id decides where the capture tells one. */
+static int natives_try(struct jsp_natives *n, struct jsp_native_file *f, const char *path)
+{
+    struct jsp_elf elf;
+    int fd = jsp_elf_file(path);
+    int err = fd < 0 ? fd : jsp_elf_open(&elf, fd);
+    if (err < 0)
+        return err;
+    if (f->build_id.len && !natives_is_build(f, &elf))
+        err = -ESTALE;
+    if (!err)
+        natives_place_code(f, &elf);
+    if (!err)
+        err = natives_take(n, f, &elf);
+    jsp_elf_close(&elf);
+    if (err)
+        return err;
+    f->from = jsp_store_text(&n->store, path, strlen(path));
+    n->unsure += f->build_id.len == 0;
+    return 0;
+}
+
+/* "DIR/.build-id/xx/yyyy.debug" and without ".debug", "DIR/path", "DIR/name". What the
+ * recorded path said stays the reason where none fits. */
+static int natives_elsewhere(struct jsp_natives *n, struct jsp_native_file *f, int reason)
+{
+    char path[PATH_MAX];
+    const char *id = f->build_id.at, *slash = strrchr(f->name, '/');
+    int rest = f->build_id.len > 2 ? (int)f->build_id.len - 2 : 0, err = reason;
+    for (int way = 0; n->symbols && err && way < 4; way++) {
+        int len;
+        if (way < 2 && !rest)
+            continue;
+        if (way < 2)
+            len = snprintf(path, sizeof path, "%s/.build-id/%.2s/%.*s%s", n->symbols, id,
+                           rest, id + 2, way ? "" : ".debug");
+        else
+            len = snprintf(path, sizeof path, "%s/%s", n->symbols,
+                           way == 2 ? f->name : slash ? slash + 1 : f->name);
+        if (len > 0 && (size_t)len < sizeof path)
+            err = natives_try(n, f, path);
+        if (err == -ESTALE)
+            reason = err;
+    }
+    return err ? reason : 0;
 }
 
 static bool natives_equal(struct jsp_read_text a, struct jsp_read_text b)
@@ -107,11 +182,15 @@ int jsp_natives_file(struct jsp_natives *n, const struct jsp_lookup_map *m)
         return -ENOMEM;
     n->files = more;
     struct jsp_native_file *f = &more[n->n];
-    *f = (struct jsp_native_file){ m->path, m->build_id, .inode = m->inode };
+    *f = (struct jsp_native_file){
+        m->path, m->build_id, .inode = m->inode, .offset = m->offset
+    };
     f->name = jsp_store_text(&n->store, m->path.at, m->path.len);
     if (!f->name || jsp_hash_add(&n->by_path, hash, n->n) < 0)
         return -ENOMEM;
     f->reason = natives_read(n, f);
+    if (f->reason)
+        f->reason = natives_elsewhere(n, f, f->reason);
     return (int)n->n++;
 }
 

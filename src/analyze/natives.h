@@ -6,7 +6,8 @@
  * for other programs' captures, they are read from the files of this machine: each
  * once, when the first address in it is asked for. A file that is not the recorded
  * one is not believed: its build id differs, or where the capture tells none, its
- * inode does, or it was written to after the recording. One thread.
+ * inode does, or it was written to after the recording. Then the folder that the user
+ * named is asked: by build id, by path, by name. One thread.
  */
 #ifndef JSP_ANALYZE_NATIVES_H
 #define JSP_ANALYZE_NATIVES_H
@@ -19,8 +20,9 @@ typedef char *jsp_natives_demangle(const char *name);
 
 struct jsp_native_file {
     struct jsp_read_text path, build_id;
-    uint64_t inode;
+    uint64_t inode, offset; /* offset: in the file, of the mapping that was met first */
     const char *name; /* path with an end, owned by the store */
+    const char *from; /* the file that was read: name, or one elsewhere; NULL: none */
     int reason;       /* 0: table is there; else why not: -ESTALE, -EBADMSG, errno */
     struct jsp_symtab table;
 };
@@ -32,6 +34,8 @@ struct jsp_natives {
     struct jsp_store store;
     int64_t recorded; /* time of day at the recording's end, in s; 0: not known */
     jsp_natives_demangle *demangle; /* may be NULL */
+    const char *symbols; /* a folder to look in, too; may be NULL */
+    uint32_t unsure;     /* files from there that nothing in the capture confirms */
 };
 
 int jsp_natives_init(struct jsp_natives *n); /* -ENOMEM */

@@ -57,6 +57,7 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
         w->options = *options;
     int err = jsp_natives_init(&p->natives);
     p->natives.demangle = w->options.demangle;
+    p->natives.symbols = w->options.symbols;
     if (err == 0)
         err = jsp_lookup_init(&p->lookup);
     if (err == 0)

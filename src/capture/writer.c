@@ -211,9 +211,17 @@ int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value)
 
 int jsp_writer_map(struct jsp_writer *w, const struct jsp_writer_map *map)
 {
-    struct jsp_wire_map *m = writer_text(w, JSP_WIRE_MAP, sizeof *m, map->path);
+    size_t path = strlen(map->path) + 1, id = map->build_id ? strlen(map->build_id) : 0;
+    struct jsp_wire_map *m = writer_frame(
+        w, JSP_WIRE_MAP, sizeof *m + path + (id ? id + 2 : 0), 0);
     if (!m)
         return -ENOBUFS;
+    char *text = (char *)(m + 1);
+    memcpy(text, map->path, path);
+    if (id) { /* behind the path's end; who does not know it reads the path alone */
+        text[path] = '@';
+        memcpy(text + path + 1, map->build_id, id);
+    }
     m->start = map->start;
     m->end = map->end;
     m->offset = map->offset;

@@ -66,6 +66,7 @@ int jsp_writer_timestamp(struct jsp_writer *w);
 struct jsp_writer_map {
     uint64_t start, end, offset, inode;
     const char *path;
+    const char *build_id; /* in hexadecimal; NULL or "": not known */
 };
 
 /* A whole frame that somebody made, by its own length; leaves the spare room. */

@@ -49,6 +49,10 @@ void cli_native_complain(const struct cli_capture *c)
                  native_reason(reason));
         free(name);
     }
+    if (n->unsure)
+        cli_fail(c->label, "names of %u file%s are from --symbols, which nothing in the "
+                           "capture confirms (it tells no build id)",
+                 n->unsure, n->unsure == 1 ? "" : "s");
 }
 
 static int native_answers(struct cli_capture *c, const struct jsp_line_ask *asks,
@@ -73,7 +77,7 @@ static int native_file_lines(struct cli_capture *c, const struct cli_lines_tool 
     char *text = NULL;
     uint64_t *addresses = calloc(n, sizeof *addresses);
     const struct jsp_native_file *file = &c->profile.natives.files[asks->at.file];
-    struct cli_lines_batch batch = { file->name, addresses, n };
+    struct cli_lines_batch batch = { file->from ? file->from : file->name, addresses, n };
     if (!addresses)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)

@@ -5,9 +5,13 @@
 #include "natives.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "image/elf_debug.h"
 #include "thread.h"
 
 /* Symbol tables are read for some addresses at once: soon for the first, as new code is met
@@ -78,10 +82,35 @@ static bool natives_told(const struct jsp_natives *natives, uint64_t key)
                                       natives_compare);
 }
 
+/* Of the very file that is mapped, so that readers elsewhere can tell it from others of
+ * its name; "" where it has none. */
+static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct jsp_map *map)
+{
+    uint8_t id[JSP_ELF_BUILD_ID];
+    struct jsp_elf elf;
+    struct stat st;
+    int fd = jsp_elf_file(map->path);
+    out[0] = 0;
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != map->inode) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    if (jsp_elf_open(&elf, fd) < 0)
+        return;
+    size_t n = jsp_elf_build_id(&elf, id);
+    for (size_t i = 0; i < n; i++)
+        snprintf(out + 2 * i, 3, "%02x", id[i]);
+    jsp_elf_close(&elf);
+}
+
 /* True: it stands in the file now. */
 static bool natives_tell(struct jsp_writer *w, const struct jsp_map *map)
 {
-    struct jsp_writer_map to = { map->start, map->end, map->offset, map->inode, map->path };
+    char build_id[2 * JSP_ELF_BUILD_ID + 1];
+    natives_build_id(build_id, map);
+    struct jsp_writer_map to = { map->start, map->end,  map->offset,
+                                 map->inode, map->path, build_id };
     return jsp_writer_map(w, &to) == 0;
 }
 

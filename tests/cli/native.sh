@@ -67,9 +67,9 @@ int main(int argc, char **argv)
     return 0;
 }
 C
-host() # NAME
+host() # NAME [OPTION]
 {
-    "$CC" -g -O1 -pthread -I"$SRCDIR/include" -o "$1" host.c "$B/lib/libjsprof.a"
+    "$CC" -g -O1 ${2:-} -Wl,--build-id=sha1 -pthread -I"$SRCDIR/include" -o "$1" host.c "$B/lib/libjsprof.a"
 }
 hot=$(grep -n HOT host.c | cut -d: -f1)
 host host
@@ -136,9 +136,14 @@ PATH=$PWD/bad run report --lines whole.cap
 has ' lööööööööööööööö:7 '
 iconv -f UTF-8 -t UTF-8 out >/dev/null || wrong 'cuts a character in two'
 
-# The host was built again: what is there now says nothing of what was recorded.
+# The host was built again, and otherwise: what is there now says nothing of what was
+# recorded. The same once more is the same.
 mv host old
 host host
+run report killed.cap
+is_err ''
+has ' burn  [host]'
+host host -O2
 run report killed.cap
 is_err "jsprof: killed.cap: no names or lines from $PWD/host: is not the file that was \
 recorded"
@@ -150,4 +155,42 @@ has ' burn  [host]'
 rm host
 run report killed.cap
 is_err "jsprof: killed.cap: no names or lines from $PWD/host: No such file or directory"
+
+# The recorded file is elsewhere: by name, by path, or as a debug file by its build id.
+objcopy=$($CC -print-prog-name=objcopy)
+id=$("$jsprof" dump --csv killed.cap | sed -n 's|.*,MAP,.*/host","\([0-9a-f]*\)",0$|\1|p')
+[ ${#id} = 40 ] || wrong "the capture tells no build id: $id"
+mkdir -p by-name "by-path$PWD" by-id/.build-id/${id%${id#??}}
+cp old by-name/host
+cp old "by-path$PWD/host"
+"$objcopy" --only-keep-debug old by-id/.build-id/${id%${id#??}}/${id#??}.debug
+for how in by-name by-path by-id; do
+    run report --symbols $how killed.cap
+    is_err ''
+    grep -q '^ *[1-9].* native  burn  \[host\]$' out || wrong "does not name burn $how"
+done
+mkdir -p wrong
+host wrong/host -O2
+run report --symbols wrong killed.cap
+is_err "jsprof: killed.cap: no names or lines from $PWD/host: is not the file that was \
+recorded"
+hasnt burn
+# A stripped file here, its debug file there.
+"$objcopy" --strip-all old host
+run report killed.cap
+hasnt burn
+run report --symbols by-id killed.cap
+is_err ''
+has ' burn  [host]'
+rm host
+
+# A capture that tells no build id: a file of the user's is taken, and that is said.
+run report --symbols /nowhere foreign.cap
+hasnt 'confirms'
+cp old by-name/other
+run report --symbols by-name foreign.cap
+is_err "jsprof: foreign.cap: no names or lines from /usr/lib/libfoo.so.1: No such file or \
+directory
+jsprof: foreign.cap: names of 1 file are from --symbols, which nothing in the capture \
+confirms (it tells no build id)"
 exit $bad
