@@ -117,8 +117,9 @@ static void callers_print(const struct callers *c)
     const struct cli_style *s = &c->capture.style;
     cli_heading(&c->capture);
     cli_colour(s, CLI_DIM);
-    printf("%8s%10s%10s  FUNCTION AND ITS CALLERS (above), CALLEES (below)\n", "SHARE",
-           cli_unit_head(&c->capture.profile), "SELF");
+    bool is_wide = s->columns == 0 || s->columns >= 80;
+    printf("%8s%10s%10s  FUNCTION%s\n", "SHARE", cli_unit_head(&c->capture.profile), "SELF",
+           is_wide ? " AND ITS CALLERS (above), CALLEES (below)" : "");
     cli_colour(s, CLI_PLAIN);
     callers_part(c, c->n.callers, c->n.n_callers, c->callers_limit);
     callers_itself(c);

@@ -12,7 +12,13 @@
 #include "cli/rows.h"
 #include "cli/threads.h"
 
-enum { CMD_THREADS_NAME = 20 };
+/* Widths: of the column of names; of the table with names, with times, with the top. */
+enum {
+    CMD_THREADS_NAME = 20,
+    CMD_THREADS_NAMED = 56,
+    CMD_THREADS_TIMED = 76,
+    CMD_THREADS_TOPPED = 90,
+};
 
 static const char cmd_threads_help[] =
     "usage: jsprof threads [OPTION]... FILE\n"
@@ -134,6 +140,11 @@ static double cmd_threads_second(const struct jsp_profile *p, int64_t time)
     return ((double)time - (double)p->start_time) / 1e9;
 }
 
+static bool cmd_threads_fits(const struct cli_style *s, int columns)
+{
+    return s->columns == 0 || s->columns >= columns;
+}
+
 static void cmd_threads_line(const struct cmd_threads *t, const struct cmd_threads_sum *s)
 {
     const struct jsp_profile *p = &t->capture.profile;
@@ -142,14 +153,17 @@ static void cmd_threads_line(const struct cmd_threads *t, const struct cmd_threa
     char n[CLI_NUMBER];
     double share = t->value ? (double)s->value / (double)t->value : 0;
     printf("%8" PRId32 "%9" PRId32 "  ", of->pid, of->tid);
-    int used = cli_name(style, cli_span(cli_thread_name(of)), CMD_THREADS_NAME);
-    cli_repeat(" ", CMD_THREADS_NAME - used);
+    if (cmd_threads_fits(style, CMD_THREADS_NAMED)) {
+        int used = cli_name(style, cli_span(cli_thread_name(of)), CMD_THREADS_NAME);
+        cli_repeat(" ", CMD_THREADS_NAME - used);
+    }
     printf("%7s", cli_percent(n, share));
     printf("%10s", cli_value(n, p, s->value));
-    printf("%9.2f%9.2f  ", cmd_threads_second(p, of->first_time),
-           cmd_threads_second(p, of->last_time));
-    int room = style->columns ? style->columns - 76 : 0;
-    if (!style->columns || room >= 12)
+    if (cmd_threads_fits(style, CMD_THREADS_TIMED))
+        printf("%9.2f%9.2f  ", cmd_threads_second(p, of->first_time),
+               cmd_threads_second(p, of->last_time));
+    int room = style->columns ? style->columns - CMD_THREADS_TIMED : 0;
+    if (cmd_threads_fits(style, CMD_THREADS_TOPPED))
         cli_name(style, cli_span(p->functions[s->top].name), room);
     putchar('\n');
 }
@@ -160,9 +174,13 @@ static void cmd_threads_print(const struct cmd_threads *t)
     const struct jsp_profile *p = &t->capture.profile;
     cli_heading(&t->capture);
     cli_colour(s, CLI_DIM);
-    printf("%8s%9s  %-20s%7s%10s%9s%9s  %s\n", "PROCESS", "THREAD", "NAME", "SHARE",
-           cli_unit_head(p), "FROM s", "TO s",
-           !s->columns || s->columns >= 88 ? "MOST OF IT IN" : "");
+    printf("%8s%9s  ", "PROCESS", "THREAD");
+    if (cmd_threads_fits(s, CMD_THREADS_NAMED))
+        printf("%-*s", CMD_THREADS_NAME, "NAME");
+    printf("%7s%10s", "SHARE", cli_unit_head(p));
+    if (cmd_threads_fits(s, CMD_THREADS_TIMED))
+        printf("%9s%9s  ", "FROM s", "TO s");
+    puts(cmd_threads_fits(s, CMD_THREADS_TOPPED) ? "MOST OF IT IN" : "");
     cli_colour(s, CLI_PLAIN);
     for (uint32_t i = 0; i < p->n_threads; i++)
         if (t->sums[i].samples)

@@ -85,8 +85,10 @@ static void diff_print(const struct diff *d, uint32_t limit)
     diff_side_line(d, 1, "after");
     putchar('\n');
     cli_colour(s, CLI_DIM);
-    printf("%8s%8s%9s    FUNCTION (share of %s)\n", "BEFORE", "AFTER", "CHANGE",
-           d->is_total ? "total" : "self");
+    printf("%8s%8s%9s    FUNCTION%s\n", "BEFORE", "AFTER", "CHANGE",
+           s->columns && s->columns < 60 ? ""
+           : d->is_total                 ? " (share of total)"
+                                         : " (share of self)");
     cli_colour(s, CLI_PLAIN);
     for (uint32_t i = 0; i < n; i++)
         diff_line(d, &d->diff.rows[i]);

@@ -14,7 +14,7 @@
 #include "cli/rows.h"
 #include "cli/threads.h"
 
-enum { LIST_NAME = 30 };
+enum { LIST_NAME = 24, LIST_COUNT = 7, LIST_FIGURE = 8, LIST_FIGURES = 6 };
 
 static const char list_help[] =
     "usage: jsprof list [OPTION]... FILE\n"
@@ -183,37 +183,57 @@ static const char *list_figure(char out[CLI_NUMBER], const struct list_group *g,
     return out;
 }
 
+/* The last figures are the first to be shown where there is little room. */
+static int list_first(const struct list *l)
+{
+    int columns = l->capture.style.columns;
+    int fit = (columns - LIST_NAME - LIST_COUNT) / (LIST_FIGURE + 1);
+    return columns == 0 || fit > LIST_FIGURES ? 0 : fit < 1 ? LIST_FIGURES - 1
+                                                           : LIST_FIGURES - fit;
+}
+
 static void list_line(const struct list *l, const struct list_group *g)
 {
     const struct cli_style *s = &l->capture.style;
     const struct jsp_events_sum *sum = &g->sum;
-    const double figures[] = { sum->total, sum->min, sum->mean, sum->median, sum->p95,
-                               sum->max };
+    bool is_mark = *g->kind == 'm';
+    const double figures[LIST_FIGURES] = { is_mark ? sum->total : sum->last,
+                                           sum->min,    sum->mean, sum->median,
+                                           sum->p95,    sum->max };
     char n[CLI_NUMBER];
     int used = cli_name(s, list_span(g->group), LIST_NAME / 2);
     fputs(" / ", stdout);
     used += 3 + cli_name(s, list_span(g->name), LIST_NAME - used - 3);
     cli_repeat(" ", LIST_NAME - used);
-    printf("%8s", cli_count(n, sum->n));
-    for (int i = *g->kind == 'm' ? 0 : 1; i < 6; i++)
-        printf(" %9s", list_figure(n, g, figures[i]));
-    if (*g->kind != 'm')
-        printf(" %9s", list_figure(n, g, sum->last));
+    printf("%*s", LIST_COUNT, cli_count(n, sum->n));
+    for (int i = list_first(l); i < LIST_FIGURES; i++)
+        printf(" %*s", LIST_FIGURE, list_figure(n, g, figures[i]));
     putchar('\n');
 }
 
-static void list_table(const struct list *l, const char *kind, const char *head)
+static void list_head(const struct list *l, const char *kind)
 {
-    const struct cli_style *s = &l->capture.style;
+    bool is_mark = *kind == 'm';
+    const char *const heads[LIST_FIGURES] = { is_mark ? "TOTAL" : "LAST",
+                                              "LEAST",  "MEAN", "MEDIAN",
+                                              "95%",    "MOST" };
+    cli_colour(&l->capture.style, CLI_DIM);
+    printf("%-*s%*s", LIST_NAME, is_mark ? "MARK" : "COUNTER", LIST_COUNT,
+           is_mark ? "TIMES" : "VALUES");
+    for (int i = list_first(l); i < LIST_FIGURES; i++)
+        printf(" %*s", LIST_FIGURE, heads[i]);
+    cli_colour(&l->capture.style, CLI_PLAIN);
+    putchar('\n');
+}
+
+static void list_table(const struct list *l, const char *kind)
+{
     bool is_begun = false;
     for (uint32_t i = 0; i < l->n_groups; i++) {
         if (strcmp(l->groups[i].kind, kind) != 0)
             continue;
-        if (!is_begun) {
-            cli_colour(s, CLI_DIM);
-            puts(head);
-            cli_colour(s, CLI_PLAIN);
-        }
+        if (!is_begun)
+            list_head(l, kind);
         is_begun = true;
         list_line(l, &l->groups[i]);
     }
@@ -306,12 +326,8 @@ static int list_show(struct list *l)
         list_each(l);
         return CLI_OK;
     }
-    list_table(l, "mark",
-               "MARK                             TIMES     TOTAL     LEAST      MEAN"
-               "    MEDIAN       95%      MOST");
-    list_table(l, "counter",
-               "COUNTER                         VALUES     LEAST      MEAN    MEDIAN"
-               "       95%      MOST      LAST");
+    list_table(l, "mark");
+    list_table(l, "counter");
     return CLI_OK;
 }
 

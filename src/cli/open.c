@@ -23,14 +23,18 @@ struct open_progress {
 int cli_fail(const char *label, const char *format, ...)
 {
     struct cli_style plain = { 0 };
-    char *clean = cli_clean(&plain, cli_span(label));
+    char *clean = cli_clean(&plain, cli_span(label)), *what = NULL;
     va_list arguments;
     va_start(arguments, format);
-    fflush(stdout);
-    fprintf(stderr, "jsprof: %s: ", clean ? clean : "?");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    /* Words of the command line may stand in it, and texts of files. */
+    char *text = vasprintf(&what, format, arguments) < 0
+                     ? NULL
+                     : cli_clean(&plain, cli_span(what));
     va_end(arguments);
+    fflush(stdout);
+    fprintf(stderr, "jsprof: %s: %s\n", clean ? clean : "?", text ? text : "no memory");
+    free(text);
+    free(what);
     free(clean);
     return CLI_FAILED;
 }

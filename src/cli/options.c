@@ -10,12 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/text.h"
+
 int cli_usage(const char *command, const char *format, ...)
 {
+    struct cli_style plain = { 0 };
+    char *what = NULL;
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "jsprof%s%s: ", command ? " " : "", command ? command : "");
-    vfprintf(stderr, format, arguments);
+    char *text = vasprintf(&what, format, arguments) < 0
+                     ? NULL
+                     : cli_clean(&plain, cli_span(what));
+    fprintf(stderr, "jsprof%s%s: %s", command ? " " : "", command ? command : "",
+            text ? text : "no memory");
+    free(text);
+    free(what);
     fprintf(stderr, " (try: jsprof %s%s--help)\n", command ? command : "",
             command ? " " : "");
     va_end(arguments);

@@ -298,6 +298,43 @@ static void captures_value(uint32_t id, uint64_t bits)
     build_end(&b);
 }
 
+/* Every text that a capture can hold is one for a terminal to obey. */
+static const char captures_text[] = "\033[31mx\033[0m\r";
+
+static void captures_hostile(void)
+{
+    const uint64_t addrs[3] = { build_tag(1), 0x400100, build_tag(2) };
+    build_start(&b, false);
+    build_process(&b, captures_text);
+    build_metadata(&b, "jsprof.version", captures_text);
+    build_metadata(&b, "jsprof.clock", "cpu");
+    build_metadata(&b, "jsprof.hz", "1000");
+    build_metadata(&b, "jsprof.host", captures_text);
+    build_jit(&b, addrs[0], captures_text);
+    build_jit(&b, addrs[2], "\033]0;title\007 \xff\xc2\x9b 31m \xe2\x80\xae");
+    build_map(&b, 0x400000, 0x500000, "/\033[31mx/\033[31mx");
+    for (int i = 0; i < 4; i++)
+        build_sample(&b, addrs, 3);
+    build_begin(&b, 10);
+    build_int(&b, 1000000, 8);
+    build_text(&b, captures_text, 24);
+    build_text(&b, captures_text, 40);
+    build_text(&b, captures_text, 0);
+    build_end(&b);
+    captures_define(1, (const char *const[3]){ captures_text, captures_text, captures_text },
+                    false);
+    captures_value(1, 7);
+    build_begin(&b, 12);
+    build_int(&b, 1, 8);
+    build_text(&b, captures_text, 32);
+    build_text(&b, captures_text, 0);
+    build_end(&b);
+    build_chunk(&b, captures_text, "data", 4);
+    captures_losses("session state=final time=1 hz=1000 clock=cpu\n"
+                    "thread id=1 tid=100 name=%1B[31mx%1B[0m%0D expirations=4 kept=4 "
+                    "samples=4\n");
+}
+
 /* Marks of 1 to 20 ms, the first at 4 ms, one each millisecond; counters. */
 static void captures_events(void)
 {
@@ -449,7 +486,7 @@ static const struct {
     { "empty", captures_empty },     { "merged", captures_merged },
     { "listing", captures_listing }, { "lies", captures_lies },
     { "foreign2", captures_foreign2 }, { "otherboot", captures_otherboot },
-    { "events", captures_events },   { "changed", captures_changed },
+    { "hostile", captures_hostile },   { "events", captures_events },   { "changed", captures_changed },
     { "calls", captures_calls },     { "calls2", captures_calls2 },
     { "badcalls", captures_badcalls },
     { "nameless", captures_nameless },

@@ -37,8 +37,8 @@ is_rc 2
 run list events.cap
 is_rc 0
 row 'gc / sweep 20 210 ms 1.00 ms 10 ms 10 ms 19 ms 20 ms'
-row 'gc / heap 5 -3 1399 1,000 4,000 4,000 2,000'
-row 'app / load 2 0.25 0.5 0.25 0.75 0.75 0.75'
+row 'gc / heap 5 2,000 -3 1399 1,000 4,000 4,000'
+row 'app / load 2 0.75 0.25 0.5 0.25 0.75 0.75'
 run list --each events.cap
 lines 21
 row '0.004000 1.00 ms 100 gc / sweep why 0'

@@ -12,11 +12,12 @@ script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
 
 widest() { wc -L <out; } # in columns, wide characters count twice
 
-uncut='^ +[0-9]+  |expirations|THREAD|^A function|^Lost|samples|clock|more functions'
+uncut='^ +[0-9]+  |expirations|THREAD|^A function|^Lost|samples|clock|more functions|changed by|and .* more'
 for columns in 40 60 80 100 132; do
-    for view in 'report' 'tree' 'tree --bottom-up' 'info'; do
-        for name in good evil foreign; do
-            [ "$view $columns" != 'info 40' ] || continue
+    for view in report tree 'tree --bottom-up' info threads list 'list --each' \
+        'diff good.cap' 'callers main'; do
+        for name in good evil foreign events hostile; do
+            case "$view $columns" in info?40 | 'list --each 40') continue ;; esac
             # shellcheck disable=SC2086
             COLUMNS=$columns run $view $name.cap
             # The table of threads and closing sentences are not cut.
@@ -33,13 +34,33 @@ has 'work (…'
 LC_ALL=C COLUMNS=80 run report good.cap
 has 'work (.../'
 
-for view in info report tree dump; do
-    run $view evil.cap
+harmless() # the file that was printed
+{
     if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" out; then
         wrong 'lets control characters through'
     fi
     iconv -f UTF-8 -t UTF-8 out >/dev/null 2>&1 || wrong 'is not valid UTF-8'
+}
+evil=$(printf '\033[31mx\033[0m\r')
+for name in evil hostile; do
+    for view in info report tree 'tree --bottom-up --lines' dump threads list 'list --each' \
+        "callers $evil" "callees $evil" "diff $name.cap" 'info --json' 'report --json' \
+        'tree --json' 'threads --json' 'list --json' 'list --each --json' 'dump --json' \
+        "callers --json $evil" "diff --json $name.cap"; do
+        # shellcheck disable=SC2086
+        run $view $name.cap
+        harmless
+        cp err out
+        harmless
+    done
 done
+run threads --thread "$evil" hostile.cap
+is_rc 0
+run threads --thread "$evil$evil" hostile.cap
+cp err out
+harmless
+run list hostile.cap
+has '\x1b[31m'
 run report evil.cap
 has '\x1b[31mred\x1b[0m\x0dover\x08\x09(a\x0ab)'
 has 'bad \xff\xc3( utf8 \xc0\xaf'
@@ -63,4 +84,13 @@ on_terminal env TERM=dumb "$jsprof" report good.cap
 hasnt "$escape"
 run report good.cap
 hasnt "$escape"
+# CSV is exact, but for a terminal.
+for view in report tree threads list 'list --each' dump; do
+    # shellcheck disable=SC2086
+    on_terminal env TERM=dumb "$jsprof" $view --csv hostile.cap
+    tr -d '\r' <out >kept
+    mv kept out
+    harmless
+    has '\x1b[31mx'
+done
 exit $bad
