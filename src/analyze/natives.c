@@ -13,7 +13,10 @@
 
 #include "image/elf_debug.h"
 
-enum { NATIVES_PAGE = 4096, NATIVES_MOST = 1 << 14 }; /* files; a capture may lie about their number */
+enum {
+    NATIVES_PAGE = 4096,
+    NATIVES_MOST = 1 << 14, /* files; a capture may lie about their number */
+};
 
 int jsp_natives_init(struct jsp_natives *n)
 {

@@ -69,7 +69,8 @@ int main(int argc, char **argv)
 C
 host() # NAME [OPTION]
 {
-    "$CC" -g -O1 ${2:-} -Wl,--build-id=sha1 -pthread -I"$SRCDIR/include" -o "$1" host.c "$B/lib/libjsprof.a"
+    "$CC" -g -O1 ${2:-} -Wl,--build-id=sha1 -pthread -I"$SRCDIR/include" \
+        -o "$1" host.c "$B/lib/libjsprof.a"
 }
 hot=$(grep -n HOT host.c | cut -d: -f1)
 host host
