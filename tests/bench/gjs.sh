@@ -93,7 +93,7 @@ for kind in friendly recursion; do
         theirs=$(ratios "$work/peer.on" "$work/peer.plain")
         # Broken only where even our lower quartile is above their upper one.
         holds=$(echo "$ours $theirs" | sed 's/[()-]/ /g' | awk '{
-            print $1 <= $4 ? "yes" : $2 > $6 ? "NO" : "noise" }')
+            print ($1 <= $4 ? "yes" : ($2 > $6 ? "NO" : "noise")) }')
     fi
     row "gjs: CPU at 1000 Hz, $kind" "<= gjs's profiler" "$ours" "gjs's $theirs" "$holds"
 done
@@ -123,7 +123,7 @@ if [ -n "$peer" ]; then
     BURN_MS=4000 $peer --profile="$work/peer.cap" "$SRC" >/dev/null 2>&1
     theirs=$(bytes "$work/peer.cap")
     # A sample is 32 bytes and 8 a frame in both; ours has the C frames, too.
-    holds=$(awk -v a="$ours" -v b="$theirs" 'BEGIN { print a <= b / 2 ? "yes" : "NO" }')
+    holds=$(awk -v a="$ours" -v b="$theirs" 'BEGIN { print (a <= b / 2 ? "yes" : "NO") }')
 fi
 row 'gjs: bytes a sample' "<= half of gjs's" "$ours" "gjs's $theirs" "$holds"
 
@@ -135,5 +135,5 @@ for kind in friendly recursion; do
         --profile-clock=wall --profile-output="$work/x.cap" "$scripts/cost.js" $kind >/dev/null
     read -r n median p99 <"$work/watch"
     row "gjs: handler, $kind" 'typ <= 3, p99 <= 30 us' "$median, $p99 us" "$n signals" \
-        "$(awk -v a="$median" -v b="$p99" 'BEGIN { print a <= 3 && b <= 30 ? "yes" : "NO" }')"
+        "$(awk -v a="$median" -v b="$p99" 'BEGIN { print (a <= 3 && b <= 30 ? "yes" : "NO") }')"
 done
