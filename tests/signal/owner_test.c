@@ -66,7 +66,7 @@ static void chain(const struct sigaction *other)
     if (!host_begin_with(&h, options, &me))
         return;
     other_profiler(10000);
-    for (int i = 0; i < (HOST_LATE ? 100 : 1) && host_counted(&others) < 5; i++)
+    for (int i = 0; i < (HOST_LATE ? 100 : 20) && host_counted(&others) < 5; i++)
         host_burn_ms(150);
     other_profiler(0);
     host_stats(&h);

@@ -19,8 +19,8 @@
 
 enum { LIE_BYTES = 16, LIE_COST = 64 << 10 };
 
-/* A sanitizer has a malloc of its own. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* A sanitizer has a malloc of its own, and only glibc gives its own another name. */
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LIE_COUNTS 0
 #elif defined(__has_feature)
 #define LIE_COUNTS (!__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer))
