@@ -1,11 +1,12 @@
 #!/bin/sh
-# export/totals.sh - one real recording, every format: the same total in each, and for each
-# function the same self, to a microsecond.
+# export/totals.sh - one real recording, every format that convert --help lists: the same
+# total in each, and for each function the same self, to a microsecond.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/node/lib.sh"
 need @firefox-devtools/profiler-cli @paulirish/trace_engine
 command -v go >/dev/null || { echo 'SKIP: needs golang-go'; exit 77; }
+command -v callgrind_annotate >/dev/null || { echo 'SKIP: needs valgrind'; exit 77; }
 . "$SRCDIR/tests/export/lib.sh"
 . "$SRCDIR/tests/export/lib_firefox.sh"
 trap 'profiler stop --all >/dev/null 2>&1; rm -rf "$tmp"' EXIT
@@ -33,14 +34,30 @@ read_speedscope() { "$node" -e '
         p.shared.frames[s.at(-1)].name))' "$1"; }
 read_chrome() { "$node" "$SRCDIR/tests/export/trace.mjs" "$1" | grep '^[0-9]' |
     grep -v '"(idle)"' | tr -d '"' | awk '{ $2 = $3 = $4 = ""; print }'; }
+# A row is "1,234  FILE:NAME [OBJECT]"; a NAME'2 is another function of that name.
+read_callgrind() { callgrind_annotate --auto=no --threshold=100 --show-percs=no \
+    --inclusive=no "$1" | awk '
+    /file:function$/ { part = 1; next }
+    part && $1 ~ /^[0-9,]+$/ { n = $1; gsub(/,/, "", n); sub(/^ *[0-9,]+ +[^:]*:/, "")
+        sub(/ \[[^]]*\]$/, ""); sub(/\047[0-9]+$/, ""); print n, $0 }'; }
 read_firefox()
 {
     profiler_load "$1" >/dev/null
     profiler_functions t-0 1e6
     profiler stop --all >/dev/null
 }
+formats='callgrind chrome csv firefox folded json perf pprof speedscope'
 rounded() { figures | awk '{ n = $1; $1 = ""; printf "%.0f%s\n", n / 1000, $0 }' |
     grep -v '^0 ' | LC_ALL=C sort; }
+
+# The line of --to and the table above it: each names all that have a reader here.
+run convert --help
+is_rc 0
+printf '%s\n' $formats >want
+for listed in 's/^ *--to \([a-z|]*\)$/\1/p' 's/^  \([a-z]*\)  *\.[a-z].*/\1/p'; do
+    "$jsprof" convert --help | sed -n "$listed" | tr '|' '\n' | LC_ALL=C sort >got
+    diff want got >out || wrong 'lists other formats than this test covers'
+done
 
 "$B/bin/lark" --profile-output=lark.cap "$SRCDIR/examples/lark/programs/words.lark" \
     "$SRCDIR/docs/capture.md" 800 >out
@@ -51,7 +68,7 @@ cp lark.self out
 : >err
 [ "$(wc -l <want)" -ge 5 ] || wrong 'has too little to compare'
 total=$(awk '{ sum += $1 } END { printf "%.0f", sum }' lark.self)
-for format in folded perf csv pprof json speedscope chrome firefox; do
+for format in $formats; do
     convert $format lark lark.$format
     read_$format lark.$format >self
     rounded <self >got
