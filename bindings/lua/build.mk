@@ -8,8 +8,8 @@ LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4 \
   $(if $(findstring x86_64,$(MACHINE)),jit:luajit)
 # LUA=no leaves the binding out.
 ifneq ($(LUA),no)
-LUA_VERSIONS := $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
-  $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p)))))
+LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
+  $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p))))))
 endif
 LUA_COMMON = attach bounds labels names probe read
 LUA_WALK_PUC = proto site walk
