@@ -16,6 +16,8 @@
 #include "cli/open.h"
 #include "cli/options.h"
 
+enum { OUTFILE_PIPE = 1 << 20 }; /* bytes, the most that any user may have */
+
 static const int outfile_signals[] = { SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ };
 enum { OUTFILE_N_SIGNALS = sizeof outfile_signals / sizeof *outfile_signals };
 
@@ -103,6 +105,7 @@ static int outfile_start(struct cli_outfile *o, const char *path)
     struct stat old;
     if (strcmp(path, "-") == 0) {
         o->fd = STDOUT_FILENO;
+        fcntl(o->fd, F_SETPIPE_SZ, OUTFILE_PIPE); /* refused where there is no pipe: fine */
         return 0;
     }
     bool is_new = stat(path, &old) < 0;
