@@ -95,8 +95,10 @@ static int maps_split(struct jsp_maps *maps, char *text)
 
 int jsp_maps_parse(struct jsp_maps *maps, const char *text, size_t n)
 {
-    char *own = strndup(text, n);
-    int err = own ? maps_split(maps, own) : -ENOMEM;
+    char *own = jsp_block_zeros(n + 1, 1);
+    int err = -ENOMEM;
+    if (own)
+        err = maps_split(maps, memcpy(own, text, n));
     if (err)
         jsp_block_free(own);
     return err;

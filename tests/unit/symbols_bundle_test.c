@@ -161,6 +161,11 @@ TEST(a_library_closed_before_its_names_were_read_has_them_by_the_map_it_was_in)
     CHECK_EQ(jsp_maps_read(&before), 0);
     jsp_bundle_see(bundle, at);
     dlclose(library);
+    if (dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_NOLOAD)) {
+        jsp_maps_free(&before);
+        SKIP("needs a libgcc_s.so.1 that nobody else loads");
+        return;
+    }
     settle(false); /* shows nothing there, so it waits */
     CHECK_EQ(jsp_bundle_is_settled(bundle), false);
     CHECK_EQ(jsp_bundle_settle(bundle, &before, false), 0);
