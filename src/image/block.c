@@ -10,11 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A sanitizer sees the ends of what malloc gave, not those of a mapping. */
-#if defined(__SANITIZE_ADDRESS__)
+/* A sanitizer sees the ends of what malloc gave, not those of a mapping; and it does not
+ * see that mremap moves one to where others were. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define BLOCK_ALL_SMALL 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define BLOCK_ALL_SMALL 1
 #endif
 #endif
