@@ -80,10 +80,3 @@ int64_t jsp_pool_add(struct jsp_pool *pool, const void *bytes, uint32_t n)
     pool->n_used++;
     return slot->at;
 }
-
-void jsp_pool_free(struct jsp_pool *pool)
-{
-    jsp_block_free(pool->bytes);
-    jsp_block_free(pool->slots);
-    *pool = (struct jsp_pool){ 0 };
-}

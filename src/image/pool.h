@@ -22,6 +22,4 @@ struct jsp_pool { /* zeroed: empty */
 /* Where in `bytes` these n > 0 bytes stand. -ENOMEM, -EFBIG. */
 int64_t jsp_pool_add(struct jsp_pool *pool, const void *bytes, uint32_t n);
 
-void jsp_pool_free(struct jsp_pool *pool);
-
 #endif
