@@ -53,7 +53,7 @@ $(B)/obj/src/sigsafe/%.o: ROOM = $(ROOM_FLAGS)
 # Not with clang nor on aarch64: there the rooms check could not tell such a call from
 # one through a pointer, and src/session/warm.c makes the first calls alone.
 EAGER := $(if $(findstring clang,$(CC)),,$(if $(findstring x86_64,$(MACHINE)),-fno-plt))
-$(B)/obj/src/jsprof.o $(B)/obj/src/session/session.o: ROOM = $(EAGER)
+$(B)/obj/src/public/thread.o $(B)/obj/src/session/session.o: ROOM = $(EAGER)
 # An example sees what a user sees: the public header.
 $(B)/obj/examples/%.o: INTERNAL =
 $(B)/obj/tests/%.o: INTERNAL = -Isrc -Itests -Itests/unit
@@ -68,7 +68,7 @@ objects = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
 
 READER_SRC := $(wildcard src/capture/read*.c)
 LIB_SRC := $(filter-out $(READER_SRC),$(wildcard src/sigsafe/*.c src/image/*.c \
-  src/session/*.c src/capture/*.c src/jsprof.c))
+  src/session/*.c src/capture/*.c src/public/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 INNER_SRC := $(LIB_SRC) $(READER_SRC) $(wildcard src/analyze/*.c src/export/*.c)
 

@@ -15,7 +15,7 @@ layer() # FILE below src/
     src/sigsafe/*) echo 0 ;;
     src/image/* | src/capture/*) echo 1 ;;
     src/session/* | src/analyze/*) echo 2 ;;
-    src/export/* | src/jsprof.c) echo 3 ;;
+    src/export/* | src/public/*) echo 3 ;;
     src/cli/*) echo 4 ;;
     *) echo "layers: $1 stands on no layer" >&2; return 1 ;;
     esac

@@ -1,0 +1,36 @@
+/* public.h - what every public function does on its way in and out; used by src/public alone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_PUBLIC_H
+#define JSP_PUBLIC_H
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "session/session.h"
+
+/* What a call leaves as it was. A thread that was cancelled inside would keep a lock. */
+struct public_host {
+    int saved_errno, cancel;
+};
+
+static inline struct public_host public_enter(void)
+{
+    struct public_host host = { .saved_errno = errno };
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &host.cancel);
+    return host;
+}
+
+static inline void public_leave(const struct public_host *host)
+{
+    pthread_setcancelstate(host->cancel, NULL);
+    errno = host->saved_errno;
+}
+
+static inline struct jsp_thread *public_thread(jsprof_thread *t)
+{
+    return (struct jsp_thread *)(void *)t;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* thread.c - the public functions of functions, threads and their stacks.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "public/public.h"
+#include "session/calls_event.h"
+#include "session/function.h"
+#include "session/function_check.h"
+#include "sigsafe/backtrace.h"
+#include "sigsafe/resume.h"
+
+/* -- Functions -------------------------------------------------------------- */
+
+int jsprof_function_new(jsprof_function **out, const char *name, const char *file,
+                        uint32_t line, enum jsprof_kind kind)
+{
+    struct jsp_function_def def = { name, file, line, kind };
+    if (!out || !name || (unsigned)kind > JSPROF_KIND_SYNTH)
+        return -EINVAL;
+    return jsp_function_new(out, &def);
+}
+
+void jsprof_function_free(jsprof_function *f)
+{
+    jsp_function_free(f);
+}
+
+/* Its one other name is a macro for this, in debug builds of hosts. */
+void jsprof_function_free_checked(jsprof_function *f)
+{
+    if (f)
+        jsp_function_check(f);
+    jsp_function_free(f);
+}
+
+/* -- Threads ---------------------------------------------------------------- */
+
+int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
+{
+    struct jsp_thread *t;
+    if (!p || !out)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_session_attach(p, name ? name : "thread", &t);
+    public_leave(&host);
+    if (!err)
+        *out = &t->sampled.own;
+    return err;
+}
+
+int jsprof_thread_detach(jsprof_thread *t)
+{
+    struct public_host host = public_enter();
+    int err = t ? jsp_session_detach(public_thread(t)) : 0;
+    public_leave(&host);
+    return err;
+}
+
+void jsprof_thread_pause(jsprof_thread *t)
+{
+    if (t)
+        jsp_sampled_pause(&public_thread(t)->sampled, 1);
+}
+
+void jsprof_thread_resume(jsprof_thread *t)
+{
+    if (t)
+        jsp_sampled_pause(&public_thread(t)->sampled, -1);
+}
+
+int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack)
+{
+    static const jsprof_stack none;
+    if (!t || (stack && stack->size != sizeof *stack))
+        return -EINVAL;
+    int err = jsp_session_owns(public_thread(t));
+    if (!err && stack)
+        err = jsp_vmstack_check(stack);
+    if (err)
+        return err;
+    jsprof_thread_pause(t);
+    public_thread(t)->sampled.vm.host = stack ? *stack : none;
+    jsprof_thread_resume(t);
+    return 0;
+}
+
+int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk, void *host)
+{
+    if (!t)
+        return -EINVAL;
+    int err = jsp_session_owns(public_thread(t));
+    if (err)
+        return err;
+    jsprof_thread_pause(t);
+    public_thread(t)->sampled.vm.walk_sigsafe = walk;
+    public_thread(t)->sampled.vm.walk_host = host;
+    jsprof_thread_resume(t);
+    return 0;
+}
+
+/* -- Coroutines -------------------------------------------------------------- */
+
+void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)
+{
+    struct jsp_regs_core here = jsp_regs_here();
+    if (!t)
+        return;
+    if (jsprof_counting(t) > JSPROF_CALLS_COUNT)
+        jsp_calls_switch(public_thread(t)->calls, t, stack);
+    jsp_resume_switch(&public_thread(t)->sampled, stack, &here);
+}
+
+void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack)
+{
+    if (t && jsprof_counting(t))
+        jsp_calls_forget(public_thread(t)->calls, t, stack);
+}
+
+/* -- A stack on demand ------------------------------------------------------ */
+
+/* `here` is of the public function, so it is taken there. */
+static int public_backtrace_begin(jsprof_thread *t, struct jsp_backtrace_from *from)
+{
+    int err = t ? jsp_session_owns(public_thread(t)) : -EINVAL;
+    if (err || from->ucontext)
+        return err;
+    sigaltstack(NULL, &from->alt);
+    if (!(from->alt.ss_flags & SS_ONSTACK))
+        from->alt.ss_size = 0;
+    return 0;
+}
+
+int jsprof_backtrace(jsprof_thread *t, const void *ucontext, jsprof_backtrace_frame *out,
+                     uint32_t max)
+{
+    struct jsp_backtrace_from from = { .ucontext = ucontext, .here = jsp_regs_here() };
+    int saved_errno = errno, n = public_backtrace_begin(t, &from);
+    if (!n)
+        n = out ? jsp_backtrace(&public_thread(t)->sampled, &from, out, max) : -EINVAL;
+    errno = saved_errno;
+    return n;
+}
+
+int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext, int fd)
+{
+    struct jsp_backtrace_from from = { .ucontext = ucontext, .here = jsp_regs_here() };
+    int saved_errno = errno, err = public_backtrace_begin(t, &from);
+    if (!err)
+        err = jsp_backtrace_print(&public_thread(t)->sampled, &from, fd);
+    errno = saved_errno;
+    return err;
+}

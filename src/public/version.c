@@ -1,0 +1,48 @@
+/* version.c - which library this is, and its errors in words.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+
+#include "jsprof.h"
+
+int jsprof_version(void)
+{
+    return JSPROF_VERSION;
+}
+
+const char *jsprof_strerror(int err)
+{
+    switch (err < 0 ? -err : err) {
+    case 0: return "no error";
+    case EAGAIN: return "no timers or threads left (RLIMIT_SIGPENDING, RLIMIT_NPROC), or "
+                        "the output is a pipe that takes nothing now";
+    case EALREADY: return "the thread is already attached to this session";
+    case EBADF: return "the capture's file descriptor was closed by the program";
+    case EBUSY: return "the signal already has another handler (another profiler?)";
+    case ECHILD: return "the session belongs to the process that forked";
+    case EACCES: return "permission denied";
+    case E2BIG: return "listings would take more than 32 MiB";
+    case EDQUOT: return "disk quota exceeded";
+    case EEXIST: return "there is a counter of that name with another type, or a "
+                        "function of that name with another listing";
+    case EFBIG: return "the file is larger than this process may write";
+    case EINVAL: return "an argument is out of range";
+    case EIO: return "input/output error";
+    case EISDIR: return "is a directory";
+    case ELOOP: return "is a symbolic link";
+    case EMFILE: return "too many open files";
+    case ENAMETOOLONG: return "the path is too long";
+    case ENOBUFS: return "no room in the output buffer";
+    case ENOENT: return "no such file or directory";
+    case ENOMEM: return "out of memory";
+    case ENOSPC: return "no space left on device";
+    case ENXIO: return "nobody reads the pipe";
+    case ENOTDIR: return "a part of the path is not a directory";
+    case ENOTSUP: return "not supported here";
+    case EPERM: return "not permitted, or not the thread that attached";
+    case EPIPE: return "the reader of the pipe went away";
+    case EROFS: return "read-only file system";
+    default: return "unexpected error";
+    }
+}
