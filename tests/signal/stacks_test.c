@@ -134,7 +134,7 @@ TEST(label_that_was_overwritten_shows_each_text_in_its_time)
     char label[16];
     if (!begin())
         return;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 40; i++) {
         strcpy(label, i & 1 ? "odd" : "even");
         jsprof_push(me, label, NULL, 0);
         host_burn_ms(5);
