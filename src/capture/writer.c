@@ -149,6 +149,17 @@ int jsp_writer_flush_patiently(struct jsp_writer *w)
     return err;
 }
 
+uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type)
+{
+    struct jsp_wire_frame frame;
+    uint64_t n = 0;
+    for (size_t at = w->begun; at < w->used; at += frame.len) {
+        memcpy(&frame, w->bytes + at, sizeof frame);
+        n += frame.type == type;
+    }
+    return n;
+}
+
 void jsp_writer_drop(struct jsp_writer *w)
 {
     w->appended -= w->used - w->begun;

@@ -56,6 +56,10 @@ int jsp_writer_flush(struct jsp_writer *w);
 /* The same; a pipe that takes nothing is waited for, JSP_WRITER_PATIENCE_MS at most. */
 int jsp_writer_flush_patiently(struct jsp_writer *w);
 
+/* How many whole frames of a type wait: what forgetting them would lose. */
+struct jsp_wire_frame;
+uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type);
+
 /* Forget what waits, but for the rest of a frame that the file has the beginning of. */
 void jsp_writer_drop(struct jsp_writer *w);
 
@@ -70,7 +74,6 @@ struct jsp_writer_map {
 };
 
 /* A whole frame that somebody made, by its own length; leaves the spare room. */
-struct jsp_wire_frame;
 int jsp_writer_copy(struct jsp_writer *w, const struct jsp_wire_frame *frame);
 
 /* What is mapped where. */

@@ -71,8 +71,7 @@ static bool maps_wanted(const struct jsp_map *m)
     return m->inode != 0 || m->is_executable || strcmp(m->path, "[vdso]") == 0;
 }
 
-/* Of text that is ours and ends in NUL: -ENOMEM, or the list. */
-static int maps_split(struct jsp_maps *maps, char *text)
+int jsp_maps_take(struct jsp_maps *maps, char *text)
 {
     size_t lines = 0, n = 0;
     uint64_t last = 0;
@@ -91,17 +90,6 @@ static int maps_split(struct jsp_maps *maps, char *text)
     jsp_maps_free(maps);
     *maps = (struct jsp_maps){ list, n, text };
     return 0;
-}
-
-int jsp_maps_parse(struct jsp_maps *maps, const char *text, size_t n)
-{
-    char *own = jsp_block_zeros(n + 1, 1);
-    int err = -ENOMEM;
-    if (own)
-        err = maps_split(maps, memcpy(own, text, n));
-    if (err)
-        jsp_block_free(own);
-    return err;
 }
 
 /* Read until the file ends; the kernel gives a page at a time. */
@@ -144,7 +132,7 @@ int jsp_maps_read(struct jsp_maps *maps)
     int err = maps_slurp(fd, &text);
     close(fd);
     if (!err)
-        err = maps_split(maps, text);
+        err = jsp_maps_take(maps, text);
     if (err)
         jsp_block_free(text);
     return err;

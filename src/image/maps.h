@@ -40,8 +40,9 @@ struct jsp_maps {
  * failure, -ENOMEM or an errno of reading, it holds what it held before. */
 int jsp_maps_read(struct jsp_maps *maps);
 
-/* The same from given text; lines that make no sense are passed over. -ENOMEM. */
-int jsp_maps_parse(struct jsp_maps *maps, const char *text, size_t n);
+/* The same from this text, a block that ends in NUL and is the map's afterwards; lines
+ * that make no sense are passed over. -ENOMEM: it stays the caller's. */
+int jsp_maps_take(struct jsp_maps *maps, char *text);
 
 /* The mapping that holds `addr`, or NULL. */
 const struct jsp_map *jsp_maps_find(const struct jsp_maps *maps, uint64_t addr);

@@ -87,10 +87,8 @@ static void objects_build(struct objects_look *look)
             continue;
         const struct jsp_loaded *l = &object->loaded;
         struct jsp_unwind_object empty = { .start = l->start, .end = l->end };
-        if (jsp_table_build(&object->table, &object->section, l->start, l->end) < 0) {
-            object->table.object = empty;
-            look->o->n_failed++;
-        }
+        if (jsp_table_build(&object->table, &object->section, l->start, l->end) < 0)
+            object->table.object = empty; /* walks that end there say so: NO_TABLE */
         jsp_block_free((void *)(uintptr_t)object->section.bytes);
         object->section.bytes = NULL;
     }
@@ -257,16 +255,4 @@ void jsp_objects_free(struct jsp_objects *o)
     /* ORDER: relaxed. No handler reads any more. */
     free(atomic_load_explicit(&o->map, memory_order_relaxed));
     *o = (struct jsp_objects){ .list = NULL };
-}
-
-struct jsp_objects_sums jsp_objects_sum(const struct jsp_objects *o)
-{
-    struct jsp_objects_sums sums = { .n_objects = o->n };
-    for (const struct jsp_object *object = o->list; object; object = object->next) {
-        sums.n_rows += object->table.object.n_rows;
-        sums.n_states += object->table.n_states;
-        sums.n_bytes += jsp_table_bytes(&object->table);
-        sums.n_refused += object->table.n_refused;
-    }
-    return sums;
 }

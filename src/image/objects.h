@@ -37,7 +37,6 @@ struct jsp_objects { /* zeroed: before init */
     struct jsp_object_old *old;         /* owned */
     uint64_t generation;                /* maps made */
     uint64_t adds, subs;                /* the loader's counters at the last refresh */
-    uint64_t n_failed;                  /* objects without a table, for want of memory */
     pid_t pid;
     uint32_t n;
 };
@@ -61,11 +60,5 @@ static inline const struct jsp_unwind_map *jsp_objects_map(struct jsp_objects *o
     /* ORDER: acquire, pairs with O1: the map's contents before its address. */
     return atomic_load_explicit(&o->map, memory_order_acquire);
 }
-
-/* Sums over the objects of now, for a report. */
-struct jsp_objects_sums {
-    uint64_t n_objects, n_rows, n_states, n_bytes, n_refused;
-};
-struct jsp_objects_sums jsp_objects_sum(const struct jsp_objects *o);
 
 #endif

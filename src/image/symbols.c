@@ -103,12 +103,6 @@ static struct symbols_object *symbols_known(const struct jsp_symbols *s,
     return NULL;
 }
 
-int jsp_symbols_reason(const struct jsp_symbols *s, const struct jsp_map *map)
-{
-    const struct symbols_object *o = symbols_known(s, map);
-    return o ? o->reason : 0;
-}
-
 /* Make room for the newest: the one that was not used for longest goes first. */
 static void symbols_shrink(struct jsp_symbols *s, const struct symbols_object *keep)
 {

@@ -54,8 +54,4 @@ void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps,
 /* How many bytes of tables are held now. */
 size_t jsp_symbols_bytes(const struct jsp_symbols *s);
 
-/* Why the object at `addr` gave no names: 0 it did or was not asked yet; -ESTALE the
- * file is gone or another; -ENOMEM; -EBADMSG not an ELF file; errno of opening. */
-int jsp_symbols_reason(const struct jsp_symbols *s, const struct jsp_map *map);
-
 #endif

@@ -17,6 +17,7 @@ enum {
     TABLE_PADDING = 16,
     TABLE_ROWS_A_PAGE = 16,
     TABLE_PAGE_SHIFT = 4,
+    TABLE_MOST_SHIFT = 31,     /* of a number of 32 bits */
     TABLE_BYTES_A_ROW = 5,     /* of the section: a guess, never a bound */
     TABLE_BYTES_A_PIECE = 48,
     TABLE_HUGE = 2 << 20,
@@ -65,7 +66,7 @@ static int table_grow(void **array, uint32_t n, uint32_t *room, size_t size, siz
 /* The slot below the CFA in which a register was saved, 0: it was not. False: neither. */
 static inline bool table_slot(const struct jsp_unwind_cell *cell, uint32_t *slot)
 {
-    *slot = (uint32_t)-cell->value / 8;
+    *slot = (0u - (uint32_t)cell->value) / 8;
     if (cell->is == JSP_CELL_SAME)
         return true;
     return cell->is == JSP_CELL_AT && cell->value < 0 && !(cell->value & 7) &&
@@ -238,7 +239,7 @@ static int table_finish(struct table_work *w, struct jsp_unwind_object *o)
     o->n_rows = table_join(w, rows);
     struct jsp_unwind_row *fit = jsp_block_grow(rows, (o->n_rows + 1) * sizeof *rows);
     o->rows = fit ? fit : rows;
-    while (span >> shift > o->n_rows / TABLE_ROWS_A_PAGE)
+    while (shift < TABLE_MOST_SHIFT && span >> shift > o->n_rows / TABLE_ROWS_A_PAGE)
         shift++;
     o->page_shift = shift;
     uint32_t n_pages = (span >> shift) + 1;

@@ -25,6 +25,10 @@ void jsp_session_free(struct jsprof *p)
     free(p);
 }
 
+enum { ENDING_MARKS = 2 };
+_Static_assert(JSP_MARKS_QUEUE <= ENDING_MARKS * (JSP_WRITER_BYTES - JSP_WRITER_SPARE),
+               "all that can wait goes out at the end");
+
 static struct jsprof *ending_kept; /* under the process lock */
 
 /* Never freed, because what is in it can not be trusted or is still in use. */
@@ -71,8 +75,8 @@ static void ending_orphan_all(struct jsprof *p)
 /* With `lock` held: the file takes nothing; should it after all, it learns of the loss. */
 static void ending_give_up(struct jsprof *p, int err)
 {
+    jsp_marks_give_up(&p->marks, &p->output.writer);
     jsp_output_give_up(&p->output, err);
-    jsp_marks_give_up(&p->marks);
     for (struct jsp_thread *t = p->threads; t; t = t->next)
         t->told.expirations = UINT64_MAX; /* its line is out of date */
 }
@@ -91,7 +95,8 @@ int jsp_session_close(struct jsprof *p)
     while (!jsp_drain_pass(p, err))
         err = jsp_drain_write(p, jsp_output_flush_patiently);
     err = jsp_drain_write(p, jsp_output_flush_patiently);
-    if (!err) { /* what marks did not fit beside the last samples */
+    /* What marks did not fit beside the last samples: twice what the buffer takes. */
+    for (int i = 0; i < ENDING_MARKS && !err; i++) {
         jsp_marks_drain(&p->marks, &p->output.writer);
         err = jsp_drain_write(p, jsp_output_flush_patiently);
     }

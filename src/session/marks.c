@@ -179,14 +179,11 @@ void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w)
 {
     uint32_t done = 0;
     pthread_mutex_lock(&m->lock);
-    if (w->used == 0)
-        m->pending = 0;
     while (done < m->used) {
         const struct jsp_wire_frame *frame = (const void *)(m->queue + done);
         if (jsp_writer_copy(w, frame) < 0)
             break;
         done += frame->len;
-        m->pending++;
     }
     m->used -= done;
     if (done)
@@ -194,11 +191,15 @@ void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w)
     pthread_mutex_unlock(&m->lock);
 }
 
-void jsp_marks_give_up(struct jsp_marks *m)
+void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w)
 {
+    static const uint8_t types[] = { JSP_WIRE_MARK, JSP_WIRE_CTRSET, JSP_WIRE_CTRDEF };
     pthread_mutex_lock(&m->lock);
-    m->lost += m->pending;
-    m->pending = 0;
+    for (size_t i = 0; i < sizeof types; i++)
+        m->lost += jsp_writer_waiting(w, types[i]);
+    for (uint32_t at = 0; at < m->used; m->lost++)
+        at += ((const struct jsp_wire_frame *)(const void *)(m->queue + at))->len;
+    m->used = 0;
     pthread_mutex_unlock(&m->lock);
 }
 

@@ -33,8 +33,7 @@ struct jsp_marks {
     int32_t pid;
     struct jsp_marks_counter *counters; /* owned; id - 1 */
     uint32_t n_counters;
-    uint64_t lost;    /* marks and values that the queue had no room for */
-    uint64_t pending; /* frames given to the writer since it last was empty */
+    uint64_t lost;    /* marks and values that found no room, or were given up */
 };
 
 void jsp_marks_init(struct jsp_marks *m, int32_t pid);
@@ -63,8 +62,8 @@ int jsp_marks_set(struct jsp_marks *m, int counter, int64_t whole, double real);
 /* Move what fits; the drain's, and who has the writer. */
 void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w);
 
-/* What the writer gave up is lost. */
-void jsp_marks_give_up(struct jsp_marks *m);
+/* What waits here and in the writer will not be written: before the writer forgets it. */
+void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w);
 
 uint64_t jsp_marks_lost(struct jsp_marks *m);
 

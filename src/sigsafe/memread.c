@@ -23,7 +23,7 @@ void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp)
     m->window_n = 0;
     m->plain = (uintptr_t)m->window; /* no stack: only what is surely there */
     m->plain_room = 0;
-    if (sp < m->low || sp >= m->high || m->high - m->low < 8)
+    if (sp < m->low || m->high < 8 || sp > m->high - 8)
         return;
     /* What is below that page may never have been touched: the main thread's stack
      * is mapped only as far as it grew. */

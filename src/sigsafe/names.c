@@ -100,9 +100,10 @@ static uint32_t names_of_function(struct jsp_names *names, const jsprof_function
     if (!names_key_equal(&entry->key, &key) || entry->id == JSP_LABEL_LOST) {
         entry->id = jsp_arena_intern(names->arena, f->text, f->len, f->kind);
         entry->key = key;
-        if (f->cut)
-            jsp_count(&names->n_cut, 1);
+        entry->label_len = f->cut; /* of no other use here */
     }
+    if (entry->label_len)
+        jsp_count(&names->n_cut, 1);
     return entry->id;
 }
 

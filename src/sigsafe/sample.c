@@ -11,7 +11,8 @@ enum {
 };
 
 static _Thread_local struct jsp_sampled *volatile sampled_list;
-static _Thread_local const void *volatile sample_passing; /* the delivery's ucontext */
+/* The delivery that is being passed on, by its ucontext, and the frame that does so. */
+static _Thread_local const void *volatile sample_passing, *volatile sample_passer;
 struct jsp_sample_chain jsp_sample_chain[_NSIG];
 
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
@@ -199,22 +200,28 @@ static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
 }
 
 /* Who had the signal before us may itself have us as the one before it, when it was
- * put on top of us in an earlier run: one delivery goes round once. */
+ * put on top of us in an earlier run: one delivery goes round once. A handler that left
+ * by a jump never told us: then a later delivery has its context at the same place, but
+ * we are no deeper than we were. */
 static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
 {
     struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
-    const void *outer = sample_passing;
-    if (ucontext == outer)
+    const void *outer = sample_passing, *outer_frame = sample_passer;
+    const void *frame = __builtin_frame_address(0);
+    if (ucontext == outer && (uintptr_t)frame < (uintptr_t)outer_frame)
         return;
     sample_passing = ucontext;
+    sample_passer = frame;
     if (chain->action_sigsafe)
         chain->action_sigsafe(sig, info, ucontext);
     else if (chain->plain_sigsafe)
         chain->plain_sigsafe(sig);
     sample_passing = outer;
+    sample_passer = outer_frame;
 }
 
-/* False: it is a fault's handler, say, that was interrupted by a sample in a sample. */
+/* False: a sample is under way, in which a fault's handler, say, let the signal through.
+ * The record is its own; the clock tells the next sample what went by. */
 static bool sample_begin(struct jsp_sampled *self)
 {
     /* ORDER: relaxed. Only this thread's handler stores it. */
@@ -271,11 +278,9 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     bool ours;
     struct jsp_sampled *self = sample_whose(info, &ours);
 
-    if (self) {
-        bool nested = !sample_begin(self);
+    if (self && sample_begin(self)) {
         sample_take(self, ucontext);
-        if (!nested)
-            sample_end(self);
+        sample_end(self);
     } else if (!ours) {
         sample_pass_on(sig, info, ucontext);
     }

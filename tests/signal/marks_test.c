@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -146,6 +147,63 @@ TEST(without_a_drain_the_queue_fills_and_says_so)
     forget();
 }
 
+/* -- A file that takes nothing for a while ------------------------------------- */
+
+/* On a pipe that nobody reads yet. */
+static bool opened_on(int ends[2])
+{
+    jsprof_options o = { .size = sizeof o, .flags = JSPROF_USE_FD };
+    bool good = CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    o.fd = ends[1];
+    return good && CHECK_EQ(jsprof_open(&prof, &o), 0);
+}
+
+static void *closer(void *end)
+{
+    intptr_t err = jsprof_close(prof);
+    close(*(int *)end);
+    return (void *)err;
+}
+
+/* All that comes out of the pipe goes into the file, which is read. */
+static bool copied(int from)
+{
+    static char bytes[1 << 16];
+    char why[JSP_READ_WHY];
+    int to = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    fcntl(from, F_SETFL, 0);
+    for (ssize_t n; (n = read(from, bytes, sizeof bytes)) > 0;)
+        CHECK_EQ(write(to, bytes, (size_t)n), n);
+    close(to);
+    close(from);
+    return CHECK_EQ(jsp_read_open(&r, path, why), 0) &&
+           CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0) &&
+           CHECK_EQ(jsp_events_read(&e, &p, (struct jsp_events_of){ 0 }), 0);
+}
+
+/* The reader comes when close has given them up, and before it gives up the file. */
+TEST(marks_given_up_at_close_are_lost_in_the_file_and_no_others)
+{
+    enum { QUEUED = 10000 }; /* more than the writer's buffer takes at once */
+    pthread_t thread;
+    void *err;
+    int ends[2];
+    if (!opened_on(ends))
+        return;
+    for (int i = 0; i < QUEUED; i++)
+        CHECK_EQ(jsprof_mark(prof, 0, "g", "n", NULL), 0);
+    pthread_create(&thread, NULL, closer, &ends[1]);
+    while (marks_lost() == 0)
+        usleep(1000);
+    if (!copied(ends[0]))
+        return;
+    pthread_join(thread, &err);
+    CHECK_EQ((intptr_t)err, -EAGAIN);
+    CHECK(e.n_marks > 0);
+    CHECK_EQ(e.n_marks + p.account.session.marks_lost, QUEUED);
+    forget();
+}
+
 TEST(wrong_arguments_and_a_forked_child_are_refused)
 {
     if (!opened())
@@ -175,6 +233,7 @@ int main(void)
     RUN(a_counter_is_written_when_it_changes);
     RUN(what_two_threads_mark_is_there_or_counted);
     RUN(without_a_drain_the_queue_fills_and_says_so);
+    RUN(marks_given_up_at_close_are_lost_in_the_file_and_no_others);
     RUN(wrong_arguments_and_a_forked_child_are_refused);
     unlink(path);
     return DONE();

@@ -5,6 +5,7 @@
  */
 #include "host.h"
 
+#include <setjmp.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -123,6 +124,42 @@ TEST(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start)
     signal(SIGPROF, SIG_DFL);
 }
 
+static sigjmp_buf deadline;
+
+static void leap(int sig)
+{
+    (void)sig;
+    siglongjmp(deadline, 1);
+}
+
+/* A deadline that leaves its handler by a jump; on an alternate stack each delivery has its
+ * context at the same address. */
+TEST(chained_handler_that_jumps_out_is_called_the_next_time_too)
+{
+    static char alternate[1 << 16];
+    stack_t alt = { .ss_sp = alternate, .ss_size = sizeof alternate };
+    struct sigaction other = { .sa_handler = leap, .sa_flags = SA_ONSTACK };
+    struct host h;
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
+    options.flags = JSPROF_CHAIN;
+    sigaltstack(&alt, NULL);
+    sigaction(SIGPROF, &other, NULL);
+    if (!CHECK_EQ(host_open_with(&h, options), 0) || !CHECK_EQ(jsprof_start(h.prof), 0))
+        return;
+    volatile int jumps = 0;
+    for (volatile int i = 0; i < 3; i = i + 1) {
+        if (sigsetjmp(deadline, 1) == 0)
+            raise(SIGPROF);
+        else
+            jumps = jumps + 1;
+    }
+    CHECK_EQ(jumps, 3);
+    host_finish(&h);
+    signal(SIGPROF, SIG_DFL);
+    alt.ss_flags = SS_DISABLE;
+    sigaltstack(&alt, NULL);
+}
+
 /* Another copy of the library marks its timers nearly as we do, and counts from 1 too. */
 TEST(timer_of_another_copy_of_the_library_is_passed_on)
 {
@@ -173,7 +210,8 @@ static void deliver(const jsprof_thread *t)
 {
     const struct jsp_sampled *sampled = (const void *)t;
     siginfo_t info = { .si_signo = SIGPROF, .si_code = SI_TIMER };
-    ucontext_t context = { 0 }; /* nobody will look into it */
+    ucontext_t context;
+    getcontext(&context);
     info.si_value.sival_ptr = jsp_sample_value(sampled->number);
     jsp_sample_handle(SIGPROF, &info, &context);
 }
@@ -196,6 +234,39 @@ TEST(signal_that_arrives_after_stop_is_counted_as_late)
     }
     deliver(me); /* its session is gone, its memory is not */
     CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+static int slow_entry(void *unused, const void *entry, jsprof_frame *out)
+{
+    (void)unused;
+    host_burn_ms(40);
+    out->label = entry;
+    return 1;
+}
+
+/* As where a fault's handler, within a sample, lets our signal through. */
+TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
+{
+    static const char entries[2][8] = { "outer", "inner" };
+    static const char(*const at)[8] = entries;
+    static const uint32_t depth = 2;
+    jsprof_stack stack = { .size = sizeof stack, .depth = &depth, .entries = &at,
+                           .limit = 2, .depth_bytes = 4, .stride = sizeof entries[0],
+                           .decode_sigsafe = slow_entry };
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, host_options(100, JSPROF_CLOCK_CPU), &me))
+        return;
+    CHECK_EQ(jsprof_thread_set_stack(me, &stack), 0);
+    for (int i = 0; i < 3; i++)
+        deliver(me);
+    CHECK_EQ(jsprof_thread_set_stack(me, NULL), 0);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(h.stats.samples >= 3);
+        CHECK(host_weight(&h, "inner") > 0);
+    }
     host_free(&h);
 }
 
@@ -293,9 +364,11 @@ int main(void)
     RUN(chained_owner_gets_its_signals_and_none_of_ours);
     RUN(chained_owner_with_an_old_style_handler_gets_its_signals);
     RUN(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start);
+    RUN(chained_handler_that_jumps_out_is_called_the_next_time_too);
     RUN(timer_of_another_copy_of_the_library_is_passed_on);
     RUN(signal_that_arrives_after_stop_kills_nobody);
     RUN(signal_that_arrives_after_stop_is_counted_as_late);
+    RUN(signal_within_a_sample_goes_to_the_next_ones_weight);
     RUN(interrupted_code_keeps_its_errno);
     RUN(read_that_was_interrupted_goes_on);
     RUN(host_goes_on_where_no_timer_can_be_had);

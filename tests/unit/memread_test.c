@@ -49,6 +49,18 @@ TEST(own_stack_is_read_and_what_lies_past_its_end_is_not_read_plainly)
     CHECK_EQ(mem.calls, JSP_MEMREAD_CALLS);
 }
 
+TEST(stack_that_ends_within_a_word_of_its_pointer_opens_no_other_memory)
+{
+    alignas(PAGE) static uint8_t stack[2 * PAGE];
+    for (uintptr_t over = 0; over < 16; over++) {
+        uintptr_t sp = (uintptr_t)stack + PAGE, high = sp + over;
+        jsp_memread_init(&mem, (uintptr_t)stack, high, getpid());
+        jsp_memread_begin(&mem, sp);
+        CHECK_EQ(jsp_memread_is_plain(&mem, sp), over >= 8);
+        CHECK(!jsp_memread_is_plain(&mem, high - 7) && !jsp_memread_is_plain(&mem, 8));
+    }
+}
+
 /* A page that can be read, one that can not, one that was unmapped. */
 static void check_pages(bool probes)
 {
@@ -99,6 +111,7 @@ int main(void)
 {
     RUN(last_address_there_is_does_not_crash_a_thread_whose_stack_is_not_known);
     RUN(own_stack_is_read_and_what_lies_past_its_end_is_not_read_plainly);
+    RUN(stack_that_ends_within_a_word_of_its_pointer_opens_no_other_memory);
     RUN(memory_that_can_not_be_read_is_refused_by_the_kernels_copy);
     RUN(memory_that_can_not_be_read_is_refused_by_the_probe);
     RUN(what_the_probe_compares_with_is_read_without_waiting_for_it);

@@ -187,6 +187,22 @@ TEST(function_is_believed_without_a_look_at_its_text)
     jsp_function_free(f);
 }
 
+TEST(cut_name_of_a_function_is_counted_in_every_frame)
+{
+    char name[1200];
+    begin(BYTES);
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = 0;
+    jsprof_function *f = function(name, NULL, 0), *whole = function("whole", NULL, 0);
+    for (uint64_t n = 1; n <= 3; n++) {
+        CHECK_EQ(strlen(shown_function(f)), 1023);
+        CHECK_STR(shown_function(whole), "whole");
+        CHECK_EQ(jsp_counted(&names.n_cut), n);
+    }
+    jsp_function_free(f);
+    jsp_function_free(whole);
+}
+
 TEST(name_that_was_lost_is_tried_again)
 {
     char filler[16], label[] = "a name";
@@ -227,6 +243,7 @@ int main(void)
     RUN(label_without_an_end_is_read_no_further_than_needed);
     RUN(function_at_a_freed_functions_address_has_its_own_name);
     RUN(function_is_believed_without_a_look_at_its_text);
+    RUN(cut_name_of_a_function_is_counted_in_every_frame);
     RUN(name_that_was_lost_is_tried_again);
     RUN(more_names_than_the_cache_holds_all_come_back);
     return DONE();

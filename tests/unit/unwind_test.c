@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -392,10 +393,15 @@ TEST(an_opened_object_is_found_and_a_closed_one_is_not)
 
 TEST(the_kernels_page_of_code_is_known)
 {
-    struct jsp_objects_sums sums = jsp_objects_sum(&objects);
-    CHECK(sums.n_objects >= 1);
-    CHECK(sums.n_rows > 100);
-    CHECK_EQ(sums.n_refused, 0);
+    const struct jsp_unwind_map *map = jsp_objects_map(&objects);
+    uintptr_t page = getauxval(AT_SYSINFO_EHDR);
+    uint32_t i = 0;
+    if (!page)
+        return (void)SKIP("this kernel gives no code to programs");
+    while (i < map->n && (map->starts[i] < page || map->starts[i] >= page + (1 << 16)))
+        i++;
+    if (CHECK(i < map->n))
+        CHECK(map->objects[i].n_rows > 1);
 }
 
 /* Called with registers as if code at address 1, which nobody knows, had called it. */

@@ -1,0 +1,142 @@
+/* unit/table_test.c - src/image/table.c: rows out of an .eh_frame that is written here, of
+ * objects and of offsets at the edge of what there can be.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "image/table.h"
+
+#include "sigsafe/regs.h"
+#include "test.h"
+
+enum { START = 0x400000, SIZE = 0x10000, NOP = 0 };
+
+/* Zeros behind the records end the section. */
+static uint8_t bytes[4096];
+static size_t used;
+
+static void put(const void *what, size_t n)
+{
+    memcpy(bytes + used, what, n);
+    used += n;
+}
+
+/* A record: its length, then what is in it, padded with DW_CFA_nop. */
+static size_t record(const void *head, size_t n_head, const void *program, size_t n_program)
+{
+    size_t at = used;
+    uint32_t len = (uint32_t)((n_head + n_program + 7) & ~(size_t)7);
+    put(&len, sizeof len);
+    put(head, n_head);
+    put(program, n_program);
+    used = at + sizeof len + len;
+    return at;
+}
+
+/* Addresses as they are; code by 1, data by -8; the CFA is the stack pointer and 16. */
+static void begin(void)
+{
+    static const uint8_t cie[] = { 0, 0, 0, 0, 1, 0, 1, 0x78, JSP_REG_RA };
+    static const uint8_t program[] = { 0x0C, JSP_REG_SP, 16, 0x80 | JSP_REG_RA, 1 };
+    memset(bytes, NOP, sizeof bytes);
+    used = 0;
+    record(cie, sizeof cie, program, sizeof program);
+}
+
+static void function(uint64_t start, uint64_t length, const void *program, size_t n)
+{
+    uint8_t head[20];
+    uint32_t back = (uint32_t)used + 4;
+    memcpy(head, &back, sizeof back);
+    memcpy(head + 4, &start, sizeof start);
+    memcpy(head + 12, &length, sizeof length);
+    record(head, sizeof head, program, n);
+}
+
+static int build(struct jsp_table *table, uint64_t size)
+{
+    struct jsp_ehframe_section section = { bytes, used + 4, 0 };
+    return jsp_table_build(table, &section, START, START + size);
+}
+
+static enum jsp_how kind_at(const struct jsp_table *table, uint64_t offset)
+{
+    return jsp_how_kind(jsp_unwind_object_how(&table->object, START + offset));
+}
+
+TEST(functions_out_of_order_are_found_and_what_lies_between_is_not_known)
+{
+    struct jsp_table table;
+    begin();
+    function(START + 0x300, 0x80, NULL, 0);
+    function(START + 0x100, 0xF8, NULL, 0);
+    function(START + 0x200, 0x80, NULL, 0);
+    if (!CHECK_EQ(build(&table, SIZE), 0))
+        return;
+    CHECK_EQ(table.n_fdes, 3);
+    CHECK_EQ(kind_at(&table, 0xFF), JSP_HOW_NONE);
+    CHECK_EQ(kind_at(&table, 0x100), JSP_HOW_SP);
+    CHECK_EQ(kind_at(&table, 0x1FF), JSP_HOW_SP); /* padding: nobody runs it */
+    CHECK_EQ(kind_at(&table, 0x27F), JSP_HOW_SP);
+    CHECK_EQ(kind_at(&table, 0x280), JSP_HOW_NONE);
+    CHECK_EQ(kind_at(&table, 0x300), JSP_HOW_SP);
+    CHECK_EQ(kind_at(&table, 0x380), JSP_HOW_NONE);
+    CHECK_EQ(kind_at(&table, SIZE - 1), JSP_HOW_NONE);
+    jsp_table_free(&table);
+}
+
+TEST(function_that_is_not_inside_of_the_object_is_refused)
+{
+    struct jsp_table table;
+    begin();
+    function(START - 1, 16, NULL, 0);
+    function(START + SIZE - 15, 16, NULL, 0);
+    function(START + SIZE - 16, 16, NULL, 0);
+    if (!CHECK_EQ(build(&table, SIZE), 0))
+        return;
+    CHECK_EQ(table.n_refused, 2);
+    CHECK_EQ(kind_at(&table, SIZE - 1), JSP_HOW_SP);
+    jsp_table_free(&table);
+}
+
+/* DW_CFA_offset_extended_sf of the frame pointer; the undefined-behaviour sanitizer sees
+ * what is done with the lowest offset there is. */
+TEST(register_that_is_saved_as_far_away_as_can_be_has_a_full_rule)
+{
+    static const uint8_t far[] = { 0x11, JSP_REG_FP, 0x80, 0x80, 0x80, 0x80, 0x01 };
+    struct jsp_table table;
+    begin();
+    function(START, 16, far, sizeof far);
+    if (!CHECK_EQ(build(&table, SIZE), 0))
+        return;
+    uint32_t how = jsp_unwind_object_how(&table.object, START);
+    if (CHECK_EQ(jsp_how_kind(how), JSP_HOW_RULE))
+        CHECK_EQ(table.object.rules[jsp_how_rule(how)].fp.value, INT32_MIN);
+    jsp_table_free(&table);
+}
+
+TEST(object_of_nearly_4_gib_with_few_rows_is_laid_out)
+{
+    static const uint64_t sizes[] = { 1ull << 31, (1ull << 32) - 2 };
+    for (int i = 0; i < 2; i++) {
+        struct jsp_table table;
+        begin();
+        function(START + sizes[i] - 16, 16, NULL, 0);
+        if (!CHECK_EQ(build(&table, sizes[i]), 0))
+            return;
+        CHECK_EQ(kind_at(&table, 0), JSP_HOW_NONE);
+        CHECK_EQ(kind_at(&table, sizes[i] - 17), JSP_HOW_NONE);
+        CHECK_EQ(kind_at(&table, sizes[i] - 1), JSP_HOW_SP);
+        jsp_table_free(&table);
+    }
+    struct jsp_table table;
+    CHECK_EQ(build(&table, (1ull << 32) - 1), -EFBIG);
+}
+
+int main(void)
+{
+    RUN(functions_out_of_order_are_found_and_what_lies_between_is_not_known);
+    RUN(function_that_is_not_inside_of_the_object_is_refused);
+    RUN(register_that_is_saved_as_far_away_as_can_be_has_a_full_rule);
+    RUN(object_of_nearly_4_gib_with_few_rows_is_laid_out);
+    return DONE();
+}
