@@ -30,32 +30,53 @@ void jsp_codes_free(struct jsp_codes *codes)
     pthread_mutex_destroy(&codes->lock);
 }
 
+/* What the thing at this index of a list is sorted by. */
+typedef uint64_t codes_key_fn(const void *list, uint32_t i);
+
+/* How many of n things have at most this for a key. */
+static uint32_t codes_up_to(const void *list, uint32_t n, codes_key_fn *key, uint64_t most)
+{
+    uint32_t low = 0;
+    while (low < n) {
+        uint32_t mid = low + (n - low) / 2;
+        if (key(list, mid) <= most)
+            low = mid + 1;
+        else
+            n = mid;
+    }
+    return low;
+}
+
+static uint64_t codes_start(const void *list, uint32_t i)
+{
+    return ((const struct jsp_code *const *)list)[i]->start;
+}
+
+static uint64_t codes_death(const void *list, uint32_t i)
+{
+    return ((const struct jsp_code *const *)list)[i]->death;
+}
+
+static uint64_t codes_line_offset(const void *list, uint32_t i)
+{
+    return ((const struct jsp_code_line *)list)[i].offset;
+}
+
+static uint64_t codes_pc_offset(const void *list, uint32_t i)
+{
+    return ((const jsprof_code_pc *)list)[i].offset;
+}
+
 /* How many living ranges start at or before `ip`. */
 static uint32_t codes_until(const struct jsp_codes *codes, uint64_t ip)
 {
-    uint32_t low = 0, high = codes->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (codes->at[mid]->start <= ip)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return codes_up_to(codes->at, codes->n, codes_start, ip);
 }
 
 /* How many of the dead died at or before this time. */
 static uint32_t codes_dead_until(const struct jsp_codes *codes, uint64_t time_ns)
 {
-    uint32_t low = 0, high = codes->n_dead;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (codes->dead[mid]->death <= time_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return codes_up_to(codes->dead, codes->n_dead, codes_death, time_ns);
 }
 
 /* The living range at index `at` goes over to the dead, where codes_grow made room.
@@ -241,29 +262,15 @@ int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t
 /* The last line that begins at or before the offset. */
 static uint32_t codes_line(const struct jsp_code *code, uint64_t offset)
 {
-    uint32_t low = 0, high = code->n_lines;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (code->lines[mid].offset <= offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low ? code->lines[low - 1].line : 0;
+    uint32_t until = codes_up_to(code->lines, code->n_lines, codes_line_offset, offset);
+    return until ? code->lines[until - 1].line : 0;
 }
 
 /* The same for the pc. */
 static uint64_t codes_pc(const struct jsp_code *code, uint64_t offset)
 {
-    uint32_t low = 0, high = code->n_pcs;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (code->pcs[mid].offset <= offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low ? code->pcs[low - 1].pc : 0;
+    uint32_t until = codes_up_to(code->pcs, code->n_pcs, codes_pc_offset, offset);
+    return until ? code->pcs[until - 1].pc : 0;
 }
 
 static bool codes_held(const struct jsp_code *code, uint64_t ip, uint64_t time_ns)
