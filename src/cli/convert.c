@@ -120,7 +120,9 @@ static int convert_file(struct convert *c, const char *path)
     if (c->format->is_binary && strcmp(c->output, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_usage("convert", "%s is not for a terminal: name a file with -o",
                          c->format->name);
-    int status = cli_filter_open(&c->capture, path, &c->filter, "convert");
+    int status = cli_outfile_spares(c->output, &path, 1);
+    if (status == CLI_OK)
+        status = cli_filter_open(&c->capture, path, &c->filter, "convert");
     if (status)
         return status;
     status = convert_write(c);

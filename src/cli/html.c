@@ -94,7 +94,7 @@ static int html_check(struct html_run *r, const struct cli_arguments *a)
     for (int i = 0; i < a->n_files; i++)
         if (i > 0 && strcmp(a->files[i], "-") == 0 && strcmp(a->files[0], "-") == 0)
             return cli_usage(a->command, "standard input is only there once");
-    return CLI_OK;
+    return cli_outfile_spares(r->output, a->files, a->n_files);
 }
 
 static int html_run(struct cli_arguments *a)

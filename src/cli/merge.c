@@ -95,6 +95,8 @@ static int merge_run(struct cli_arguments *a)
         return cli_usage(a->command, "no output: name a file with -o");
     if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_usage(a->command, "a capture is not for a terminal: name a file");
+    if (cli_outfile_spares(output, a->files, a->n_files))
+        return CLI_FAILED;
     m.captures = calloc((size_t)a->n_files, sizeof *m.captures);
     m.inputs = calloc((size_t)a->n_files, sizeof *m.inputs);
     int status = m.captures && m.inputs ? merge_open(&m, a)

@@ -127,6 +127,26 @@ static void outfile_free(struct cli_outfile *o)
     o->target = o->aside = NULL;
 }
 
+/* The regular file that a path means, "-" being a descriptor. */
+static bool outfile_is_regular(const char *path, int standard, struct stat *out)
+{
+    int err = strcmp(path, "-") == 0 ? fstat(standard, out) : stat(path, out);
+    return err == 0 && S_ISREG(out->st_mode);
+}
+
+int cli_outfile_spares(const char *output, const char *const *inputs, int n)
+{
+    struct stat out, in;
+    if (!outfile_is_regular(output, STDOUT_FILENO, &out))
+        return CLI_OK;
+    for (int i = 0; i < n; i++)
+        if (outfile_is_regular(inputs[i], STDIN_FILENO, &in) && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino)
+            return cli_fail(strcmp(inputs[i], "-") == 0 ? "standard input" : inputs[i],
+                            "is also the output: nothing is written");
+    return CLI_OK;
+}
+
 int cli_outfile_open(struct cli_outfile *o, const char *path)
 {
     o->label = strcmp(path, "-") == 0 ? "standard output" : path;

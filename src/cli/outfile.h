@@ -22,6 +22,10 @@ struct cli_outfile {
     int fd;
 };
 
+/* CLI_FAILED, said, where the output would replace (or grow) one of the files that are
+ * read: by whatever path, or through standard input or output. */
+int cli_outfile_spares(const char *output, const char *const *inputs, int n);
+
 /* CLI_OK or CLI_FAILED, which has been said and leaves nothing open. */
 int cli_outfile_open(struct cli_outfile *o, const char *path);
 

@@ -33,6 +33,37 @@ run convert -o link.folded good.cap
 [ -L link.folded ] || wrong 'replaced the link'
 cmp whole d/x.folded || wrong 'did not follow the link'
 
+# What is read is not replaced, whatever it is called.
+cp good.cap own.cap
+cp own.cap own.kept
+ln -s own.cap soft.cap
+ln own.cap hard.cap
+spares() # NAME ARGUMENTS...: NAME is what it would have lost
+{
+    what=$1
+    shift
+    run "$@" <own.cap
+    is_rc 1
+    is_err "jsprof: $what: is also the output: nothing is written"
+    cmp -s own.cap own.kept && [ -L soft.cap ] && [ hard.cap -ef own.cap ] ||
+        wrong 'replaced what it read'
+}
+for name in own.cap soft.cap hard.cap ./own.cap "$PWD/own.cap"; do
+    spares own.cap convert --to json -o $name own.cap
+    spares $name convert --to json -o own.cap $name
+    spares own.cap html -o $name good.cap own.cap
+    spares own.cap merge good.cap own.cap -o $name
+done
+spares 'standard input' convert --to json -o own.cap -
+spares 'standard input' merge good.cap - -o hard.cap
+ran='convert own.cap >>own.cap'
+rc=0
+"$jsprof" convert --to json own.cap >>own.cap 2>err || rc=$?
+is_rc 1
+cmp -s own.cap own.kept || wrong 'wrote to the end of what it read'
+run convert --to json -o absent.json own.cap
+is_rc 0
+
 # What fails leaves the old file.
 echo old >d/x.folded
 run convert -o d/x.folded empty.cap
