@@ -29,15 +29,32 @@ bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to)
     return end >= o->from_ns && (o->to_ns == 0 || start < o->to_ns);
 }
 
+static uint32_t profile_hash(const struct jsp_profile *p, int32_t pid)
+{
+    return (uint32_t)jsp_hash_mix(p->work->processes.seed, (uint32_t)pid);
+}
+
+static struct jsp_process *profile_process(const struct jsp_profile *p, int32_t pid)
+{
+    uint32_t hash = profile_hash(p, pid), probe = hash, at;
+    while ((at = jsp_hash_next(&p->work->processes, hash, &probe)) != 0)
+        if (p->processes[at - 1].pid == pid)
+            return &p->processes[at - 1];
+    return NULL;
+}
+
+struct jsp_read_text jsp_profile_command(const struct jsp_profile *p, int32_t pid)
+{
+    const struct jsp_process *process = profile_process(p, pid);
+    return process && process->command.len ? process->command
+                                           : (struct jsp_read_text){ "", 0 };
+}
+
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out)
 {
-    struct jsp_hash *t = &p->work->processes;
-    uint32_t hash = (uint32_t)jsp_hash_mix(t->seed, (uint32_t)pid), probe = hash, at;
-    while ((at = jsp_hash_next(t, hash, &probe)) != 0)
-        if (p->processes[at - 1].pid == pid) {
-            *out = &p->processes[at - 1];
-            return 0;
-        }
+    *out = profile_process(p, pid);
+    if (*out)
+        return 0;
     struct jsp_process *more =
         jsp_grow(p->processes, &p->work->processes_room, p->n_processes, sizeof *more);
     if (!more)
@@ -45,7 +62,7 @@ int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **ou
     p->processes = more;
     *out = &more[p->n_processes];
     **out = (struct jsp_process){ .pid = pid };
-    return jsp_hash_add(t, hash, p->n_processes++);
+    return jsp_hash_add(&p->work->processes, profile_hash(p, pid), p->n_processes++);
 }
 
 static int profile_work(struct jsp_profile *p, const struct jsp_profile_options *options)

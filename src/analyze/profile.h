@@ -90,6 +90,7 @@ struct jsp_profile {
     struct jsp_function *functions;
     const char **files; /* source files of native lines; files[0] is none */
     uint32_t n_processes, n_threads, n_stacks, n_functions, n_files;
+    bool is_of_many; /* threads[] are of more than one process */
 
     struct jsp_account account;
     uint64_t period_ns; /* of the timer that was asked for; 0: not known */
@@ -135,6 +136,9 @@ struct jsp_profile_options {
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
                      const struct jsp_profile_options *options); /* -ENOMEM */
 void jsp_profile_free(struct jsp_profile *p);
+
+/* A process's command line; "" where none is known. */
+struct jsp_read_text jsp_profile_command(const struct jsp_profile *p, int32_t pid);
 
 enum { JSP_PROFILE_DEPTH = 8190 };
 

@@ -49,6 +49,7 @@ static int scan_thread(struct scan_state *s, int32_t tid)
     p->threads = more;
     more[p->n_threads] =
         (struct jsp_thread_info){ .pid = pid, .tid = tid, .first_time = s->frame.time };
+    p->is_of_many |= pid != more[0].pid;
     s->thread = p->n_threads++;
     return jsp_hash_add(&w->threads, hash, s->thread);
 }

@@ -36,19 +36,11 @@ static void threads_complain(const struct cli_capture *c, const char *which)
              used >= sizeof list ? " ..." : "");
 }
 
-static struct jsp_read_text threads_process(const struct jsp_profile *p, int32_t pid)
-{
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        if (p->processes[i].pid == pid)
-            return p->processes[i].command;
-    return (struct jsp_read_text){ "", 0 };
-}
-
 /* By number, by the whole command line, or by the last part of its first word. */
 static bool threads_of(const struct jsp_profile *p, int32_t pid, const char *which)
 {
     char number[CLI_NUMBER];
-    struct jsp_read_text command = threads_process(p, pid);
+    struct jsp_read_text command = jsp_profile_command(p, pid);
     size_t n = strlen(which), end = 0, base = 0;
     snprintf(number, sizeof number, "%" PRId32, pid);
     if (strcmp(number, which) == 0)
@@ -122,12 +114,9 @@ static struct cli_span threads_command(const struct jsp_profile *p, const bool *
     uint32_t first = 0;
     while (threads && first + 1 < p->n_threads && !threads[first])
         first++;
-    int32_t pid = p->n_threads ? p->threads[first].pid : 0;
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        if (p->processes[i].pid == pid && p->processes[i].command.len)
-            return (struct cli_span){ p->processes[i].command.at,
-                                      p->processes[i].command.len };
-    return cli_span(p->host);
+    struct jsp_read_text command =
+        jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
+    return command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host);
 }
 
 static uint64_t threads_span(const struct jsp_profile *p)

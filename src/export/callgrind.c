@@ -278,7 +278,7 @@ static void callgrind_head(struct jsp_export *e, const struct callgrind *c)
 {
     const struct jsp_profile *p = e->profile;
     int32_t pid = p->n_processes ? p->processes[0].pid : 0;
-    struct jsp_read_text command = jsp_names_of_process(p, pid);
+    struct jsp_read_text command = jsp_profile_command(p, pid);
     jsp_sink_text(e->out, "# callgrind format\nversion: 1\ncreator: jsprof "
                           JSPROF_VERSION_STRING "\npid: ");
     jsp_sink_i64(e->out, pid);

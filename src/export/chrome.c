@@ -202,7 +202,7 @@ static void chrome_chunk(struct chrome *x, uint32_t thread)
 static void chrome_thread(struct chrome *x, uint32_t thread)
 {
     const struct jsp_thread_info *t = &x->p->threads[thread];
-    struct jsp_read_text command = jsp_names_of_process(x->p, t->pid);
+    struct jsp_read_text command = jsp_profile_command(x->p, t->pid);
     const char *name = jsp_names_of_thread(x->p, thread);
     chrome_named(x, thread, "process_name", command);
     chrome_named(x, thread, "thread_name",

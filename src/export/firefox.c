@@ -115,7 +115,7 @@ static void firefox_product(struct firefox *x)
 {
     const struct jsp_profile *p = x->p;
     struct jsp_read_text command =
-        jsp_names_of_process(p, p->n_threads ? p->threads[0].pid : 0);
+        jsp_profile_command(p, p->n_threads ? p->threads[0].pid : 0);
     jsp_json_key(&x->json, "product");
     if (*p->host)
         jsp_json_text(&x->json, p->host);

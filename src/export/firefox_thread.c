@@ -249,7 +249,7 @@ static void thread_head(struct firefox *x, uint32_t thread)
 {
     struct jsp_json *j = &x->json;
     const struct jsp_thread_info *t = &x->p->threads[thread];
-    struct jsp_read_text command = jsp_names_of_process(x->p, t->pid);
+    struct jsp_read_text command = jsp_profile_command(x->p, t->pid);
     char text[JSP_NAMES_THREAD];
     const char *name = jsp_names_of_thread(x->p, thread);
     snprintf(text, sizeof text, "thread %d", (int)t->tid);

@@ -11,20 +11,12 @@ static const char *const meta_units[] = { [JSP_VALUE_CPU] = "cpu",
                                           [JSP_VALUE_WALL] = "wall",
                                           [JSP_VALUE_COUNT] = "count" };
 
-static const struct jsp_process *meta_process(const struct jsp_profile *p, int32_t pid)
-{
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        if (p->processes[i].pid == pid)
-            return &p->processes[i];
-    return NULL;
-}
-
 static void meta_command(struct jsp_json *j, const struct jsp_profile *p, int32_t pid)
 {
-    const struct jsp_process *process = meta_process(p, pid);
+    struct jsp_read_text command = jsp_profile_command(p, pid);
     jsp_json_key(j, "command");
-    if (process && process->command.at)
-        jsp_json_bytes(j, process->command.at, process->command.len);
+    if (command.len)
+        jsp_json_bytes(j, command.at, command.len);
     else
         jsp_json_text(j, p->host);
 }

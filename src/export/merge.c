@@ -76,27 +76,34 @@ uint64_t merge_address(struct merge_work *w, uint64_t addr)
     return JSP_WIRE_JIT_TAG | (uint32_t)merge_number(w, MERGE_TAG, addr);
 }
 
-static struct jsp_read_text merge_command(const struct merge_work *w, int32_t pid)
+static uint32_t merge_pid_hash(const struct merge_work *w, int32_t pid)
 {
-    const struct jsp_profile *p = w->m->inputs[w->input];
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        if (p->processes[i].pid == pid)
-            return p->processes[i].command;
-    return (struct jsp_read_text){ "", 0 };
+    return (uint32_t)(jsp_hash_mix(w->by_pid.seed, (uint32_t)pid) >> 16);
 }
 
 /* An earlier input's process of this pid that has another command line. */
 static bool merge_is_taken(const struct merge_work *w, int32_t pid,
                            struct jsp_read_text command)
 {
-    for (uint32_t i = 0; i < w->n_pids; i++) {
-        const struct merge_pid *p = &w->pids[i];
+    uint32_t hash = merge_pid_hash(w, pid), probe = hash, at;
+    while ((at = jsp_hash_next(&w->by_pid, hash, &probe)) != 0) {
+        const struct merge_pid *p = &w->pids[at - 1];
         if (p->pid == pid && (p->command.len != command.len ||
-                              (command.len &&
-                               memcmp(p->command.at, command.at, command.len) != 0)))
+                              memcmp(p->command.at, command.at, command.len) != 0))
             return true;
     }
     return false;
+}
+
+static void merge_take(struct merge_work *w, int32_t pid, struct jsp_read_text command)
+{
+    struct merge_pid *more = jsp_grow(w->pids, &w->pids_room, w->n_pids, sizeof *more);
+    if (more) {
+        w->pids = more;
+        more[w->n_pids] = (struct merge_pid){ pid, command };
+    }
+    if (!more || jsp_hash_add(&w->by_pid, merge_pid_hash(w, pid), w->n_pids++) < 0)
+        w->has_failed = true;
 }
 
 /* Processes that are not of user space have no number of their own. */
@@ -107,15 +114,11 @@ int32_t merge_pid(struct merge_work *w, int32_t pid)
     uint64_t known = merge_known(w, MERGE_PID, (uint32_t)pid);
     if (known)
         return (int32_t)known;
-    struct jsp_read_text command = merge_command(w, pid);
+    struct jsp_read_text command = jsp_profile_command(w->m->inputs[w->input], pid);
     int32_t to = pid;
     if (merge_is_taken(w, pid, command))
         to = MERGE_FIRST_PID + (int32_t)w->m->renumbered++;
-    struct merge_pid *more = jsp_grow(w->pids, &w->pids_room, w->n_pids, sizeof *more);
-    if (more) {
-        w->pids = more;
-        more[w->n_pids++] = (struct merge_pid){ to, command };
-    }
+    merge_take(w, to, command);
     merge_remember(w, MERGE_PID, (uint32_t)pid, (uint32_t)to);
     return to;
 }
@@ -257,6 +260,8 @@ int jsp_merge_write(struct jsp_merge *m)
     m->renumbered = m->left_out = m->moved = 0;
     int err = jsp_hash_init(&w->by_from, 0);
     if (err == 0)
+        err = jsp_hash_init(&w->by_pid, 0);
+    if (err == 0)
         merge_head(w);
     for (w->input = 0; err == 0 && w->input < m->n; w->input++)
         err = merge_input(w);
@@ -265,6 +270,7 @@ int jsp_merge_write(struct jsp_merge *m)
     if (err == 0 && w->has_failed)
         err = -ENOMEM;
     jsp_hash_free(&w->by_from);
+    jsp_hash_free(&w->by_pid);
     jsp_bytes_free(&w->block);
     jsp_bytes_free(&w->text);
     free(w->numbers);

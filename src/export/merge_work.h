@@ -40,6 +40,7 @@ struct merge_work {
     struct merge_number *numbers;
     uint32_t n_numbers, numbers_room;
     uint64_t last[MERGE_SPACES]; /* the last number given */
+    struct jsp_hash by_pid;
     struct merge_pid *pids;
     uint32_t n_pids, pids_room;
     struct merge_file *files;

@@ -97,29 +97,13 @@ const char *jsp_names_of_thread(const struct jsp_profile *p, uint32_t thread)
     return t ? t->name : "";
 }
 
-struct jsp_read_text jsp_names_of_process(const struct jsp_profile *p, int32_t pid)
-{
-    for (uint32_t i = 0; i < p->n_processes; i++)
-        if (p->processes[i].pid == pid)
-            return p->processes[i].command;
-    return (struct jsp_read_text){ "", 0 };
-}
-
-static bool names_are_processes(const struct jsp_profile *p)
-{
-    for (uint32_t i = 1; i < p->n_threads; i++)
-        if (p->threads[i].pid != p->threads[0].pid)
-            return true;
-    return false;
-}
-
 struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
                                            const struct jsp_profile *p, uint32_t thread)
 {
     const struct jsp_thread_info *t = &p->threads[thread];
     const char *name = jsp_names_of_thread(p, thread);
     int len = snprintf(out, JSP_NAMES_THREAD, "%s ", *name ? name : "thread");
-    if (names_are_processes(p))
+    if (p->is_of_many)
         len += snprintf(out + len, JSP_NAMES_THREAD - (size_t)len, "%" PRId32 "/", t->pid);
     len += snprintf(out + len, JSP_NAMES_THREAD - (size_t)len, "%" PRId32, t->tid);
     return (struct jsp_read_text){ out, (uint32_t)len };

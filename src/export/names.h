@@ -36,7 +36,4 @@ struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
 /* Its name from the recording, or "". */
 const char *jsp_names_of_thread(const struct jsp_profile *p, uint32_t thread);
 
-/* The command line of a process; empty: not known. */
-struct jsp_read_text jsp_names_of_process(const struct jsp_profile *p, int32_t pid);
-
 #endif

@@ -4,9 +4,12 @@
  *
  *     kinds every      all kinds of frames, three threads in two processes, marks, counters
  *     kinds hostile    the same with names that try to break out of each format
+ *     kinds crowd      150,000 processes, a thread and a sample each
+ *     kinds threads    the same threads in one process
  */
 #include "unit/capture_builder.h"
 
+enum { KINDS_CROWD = 150000 };
 enum { KINDS_MAIN = 1, KINDS_WORK, KINDS_WAIT, KINDS_GC, KINDS_N };
 
 struct kinds_names {
@@ -176,14 +179,40 @@ static void kinds_write(const struct kinds_names *n)
     build_chunk(&b, "jsprof/losses", losses, strlen(losses));
 }
 
+static void kinds_crowd(bool is_process_each)
+{
+    build_start(&b, false);
+    for (int i = 0; i < KINDS_CROWD; i++) {
+        char command[32];
+        b.tid = 100 + i;
+        snprintf(command, sizeof command, "prog%d", i);
+        if (is_process_each)
+            b.pid = b.tid;
+        if (is_process_each || i == 0)
+            build_process(&b, command);
+        build_sample(&b, (const uint64_t[]){ build_tag(KINDS_MAIN) }, 1);
+    }
+}
+
+static bool kinds_choose(const char *name)
+{
+    if (strcmp(name, "crowd") == 0)
+        kinds_crowd(true);
+    else if (strcmp(name, "threads") == 0)
+        kinds_crowd(false);
+    else if (strcmp(name, "hostile") == 0)
+        kinds_write(&kinds_hostile);
+    else if (strcmp(name, "every") == 0)
+        kinds_write(&kinds_every);
+    return b.size > 0;
+}
+
 int main(int argc, char **argv)
 {
-    bool is_hostile = argc == 2 && strcmp(argv[1], "hostile") == 0;
-    if (argc != 2 || (!is_hostile && strcmp(argv[1], "every") != 0)) {
-        fputs("usage: kinds every|hostile >FILE\n", stderr);
+    if (argc != 2 || !kinds_choose(argv[1])) {
+        fputs("usage: kinds every|hostile|crowd|threads >FILE\n", stderr);
         return 2;
     }
-    kinds_write(is_hostile ? &kinds_hostile : &kinds_every);
     size_t written = fwrite(b.bytes, 1, b.size, stdout);
     bool is_whole = written == b.size;
     free(b.bytes);
