@@ -16,11 +16,8 @@ _jsprof_options()
 # The words that the help gives behind an option, as in "--clock cpu|wall".
 _jsprof_values()
 {
-    case $3 in
-    --sort) echo self total samples name ;;
-    *) command "$1" help "$2" 2>/dev/null |
-        sed -n "s/.*$3 \([a-z]\{1,\}|[a-z|]*\).*/\1/p" | tr '|' '\n' ;;
-    esac
+    command "$1" help "$2" 2>/dev/null |
+        sed -n "s/.*$3 \([a-z]\{1,\}|[a-z|]*\).*/\1/p" | tr '|' '\n'
 }
 
 _jsprof()

@@ -82,11 +82,6 @@ static const char categories_builtin[] =
     "native   kind=native\n"
     "other\n";
 
-const char *jsp_categories_builtin(void)
-{
-    return categories_builtin;
-}
-
 static int categories_number(struct jsp_categories *c, struct jsp_read_text name,
                              uint32_t *out)
 {

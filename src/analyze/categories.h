@@ -37,9 +37,6 @@ bool jsp_categories_find(const struct jsp_categories *c, const char *name, uint3
 
 uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_function *f);
 
-/* The rules that are built in, for people to read. */
-const char *jsp_categories_builtin(void);
-
 /* Is this the system's code: the kernel's, the vdso's, or of a file below /lib*,
  * /usr/lib* or /usr/libexec? */
 bool jsp_categories_is_system(const struct jsp_function *f);

@@ -226,9 +226,10 @@ static int annotate_run(struct cli_arguments *a)
                                      : a->n_files   ? "no function named"
                                                     : "no capture named");
     annotate.directory = directory;
-    int status = cli_filter_open(&annotate.capture, a->files[0], &filter, a->command);
+    int file = cli_which_file(a->files, 0);
+    int status = cli_filter_open(&annotate.capture, a->files[file], &filter, a->command);
     if (status == CLI_OK) {
-        status = annotate_build(&annotate, a->files[1], &samples);
+        status = annotate_build(&annotate, a->files[!file], &samples);
         if (status == CLI_OK)
             status = annotate_show(&annotate, is_csv, is_json, is_dot);
         annotate_close(&annotate);

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze/neighbours.h"
 #include "cli/command.h"
@@ -203,15 +202,6 @@ static int callers_show(struct callers *c)
     return CLI_OK;
 }
 
-/* In whatever order they were given: a file is there, a function hardly is one. */
-static const char *callers_words(struct callers *c, const char *const words[2])
-{
-    bool is_first = access(words[0], F_OK) == 0 && access(words[1], F_OK) != 0 &&
-                    strcmp(words[1], "-") != 0;
-    c->name = words[is_first];
-    return words[!is_first];
-}
-
 static int callers_run(struct cli_arguments *a)
 {
     struct callers c = { .command = a->command };
@@ -230,8 +220,9 @@ static int callers_run(struct cli_arguments *a)
     uint32_t few = is_given || is_rows ? many : CALLERS_OTHERS;
     c.callers_limit = is_callers ? many : few;
     c.callees_limit = is_callers ? few : many;
-    const char *file = callers_words(&c, a->files);
-    int status = cli_filter_open(&c.capture, file, &c.filter, a->command);
+    int file = cli_which_file(a->files, 1);
+    c.name = a->files[!file];
+    int status = cli_filter_open(&c.capture, a->files[file], &c.filter, a->command);
     if (status)
         return status;
     status = callers_show(&c);

@@ -12,12 +12,14 @@
 #include "cli/rows.h"
 #include "cli/threads.h"
 
-/* Widths: of the column of names; of the table with names, with times, with the top. */
+/* Widths: of the columns of names and of times; of the table that has names, what ran
+ * the most, and when. */
 enum {
     CMD_THREADS_NAME = 20,
+    CMD_THREADS_TIMES = 18,
     CMD_THREADS_NAMED = 56,
-    CMD_THREADS_TIMED = 76,
-    CMD_THREADS_TOPPED = 90,
+    CMD_THREADS_TOPPED = 72,
+    CMD_THREADS_TIMED = 90,
 };
 
 static const char cmd_threads_help[] =
@@ -37,13 +39,18 @@ struct cmd_threads_sum {
     uint64_t top_value;
 };
 
+struct cmd_threads_self { /* of the thread that had it last: none is cleared for the next */
+    uint64_t value;
+    uint32_t thread;
+};
+
 struct cmd_threads {
     struct cli_capture capture;
     struct cli_filter filter;
     struct cli_rows_wish wish;
     struct cmd_threads_sum *sums; /* owned */
     struct jsp_profile_frame *frames;
-    uint64_t *self; /* by function, of one thread; owned */
+    struct cmd_threads_self *self; /* by function; owned */
     uint64_t value, samples;
 };
 
@@ -81,11 +88,13 @@ static void cmd_threads_leaf(struct cmd_threads *t, uint32_t stack)
                 : 0;
     if (n <= 0)
         return;
-    uint64_t *self = &t->self[t->frames[0].function];
-    *self += p->stacks[stack].value;
-    if (*self > sum->top_value || sum->top_value == 0) {
+    struct cmd_threads_self *self = &t->self[t->frames[0].function];
+    if (self->thread != p->stacks[stack].thread)
+        *self = (struct cmd_threads_self){ 0, p->stacks[stack].thread };
+    self->value += p->stacks[stack].value;
+    if (self->value > sum->top_value || sum->top_value == 0) {
         sum->top = t->frames[0].function;
-        sum->top_value = *self;
+        sum->top_value = self->value;
     }
 }
 
@@ -101,11 +110,8 @@ static int cmd_threads_tops(struct cmd_threads *t)
     for (uint32_t i = 0; i < p->n_stacks; i++)
         order[i] = i;
     qsort_r(order, p->n_stacks, sizeof *order, cmd_threads_compare_stack, p->stacks);
-    for (uint32_t i = 0; i < p->n_stacks; i++) {
-        if (i && p->stacks[order[i]].thread != p->stacks[order[i - 1]].thread)
-            memset(t->self, 0, p->n_functions * sizeof *t->self);
+    for (uint32_t i = 0; i < p->n_stacks; i++)
         cmd_threads_leaf(t, order[i]);
-    }
     free(order);
     return 0;
 }
@@ -145,6 +151,13 @@ static bool cmd_threads_fits(const struct cli_style *s, int columns)
     return s->columns == 0 || s->columns >= columns;
 }
 
+/* For what ran the most; 0: no end. */
+static int cmd_threads_room(const struct cli_style *s)
+{
+    int times = cmd_threads_fits(s, CMD_THREADS_TIMED) ? CMD_THREADS_TIMES : 0;
+    return s->columns ? s->columns - CMD_THREADS_NAMED - 2 - times : 0;
+}
+
 static void cmd_threads_line(const struct cmd_threads *t, const struct cmd_threads_sum *s)
 {
     const struct jsp_profile *p = &t->capture.profile;
@@ -160,11 +173,12 @@ static void cmd_threads_line(const struct cmd_threads *t, const struct cmd_threa
     printf("%7s", cli_percent(n, share));
     printf("%10s", cli_value(n, p, s->value));
     if (cmd_threads_fits(style, CMD_THREADS_TIMED))
-        printf("%9.2f%9.2f  ", cmd_threads_second(p, of->first_time),
+        printf("%9.2f%9.2f", cmd_threads_second(p, of->first_time),
                cmd_threads_second(p, of->last_time));
-    int room = style->columns ? style->columns - CMD_THREADS_TIMED : 0;
-    if (cmd_threads_fits(style, CMD_THREADS_TOPPED))
-        cli_name(style, cli_span(p->functions[s->top].name), room);
+    if (cmd_threads_fits(style, CMD_THREADS_TOPPED)) {
+        fputs("  ", stdout);
+        cli_name(style, cli_span(p->functions[s->top].name), cmd_threads_room(style));
+    }
     putchar('\n');
 }
 
@@ -179,8 +193,8 @@ static void cmd_threads_print(const struct cmd_threads *t)
         printf("%-*s", CMD_THREADS_NAME, "NAME");
     printf("%7s%10s", "SHARE", cli_unit_head(p));
     if (cmd_threads_fits(s, CMD_THREADS_TIMED))
-        printf("%9s%9s  ", "FROM s", "TO s");
-    puts(cmd_threads_fits(s, CMD_THREADS_TOPPED) ? "MOST OF IT IN" : "");
+        printf("%9s%9s", "FROM s", "TO s");
+    puts(cmd_threads_fits(s, CMD_THREADS_TOPPED) ? "  MOST OF IT IN" : "");
     cli_colour(s, CLI_PLAIN);
     for (uint32_t i = 0; i < p->n_threads; i++)
         if (t->sums[i].samples)

@@ -15,9 +15,6 @@
 static const char convert_help[] =
     "usage: jsprof convert [--to FORMAT] [OPTION]... FILE\n"
     "\n"
-    "The capture in the format of another tool. Without --to, the ending of the\n"
-    "output's name says which.\n"
-    "\n"
     "  pprof       .pb.gz            go tool pprof, Pyroscope, Parca\n"
     "  firefox     .profile.json     profiler.firefox.com (see also jsprof view)\n"
     "  speedscope  .speedscope.json  speedscope.app\n"
@@ -25,11 +22,10 @@ static const char convert_help[] =
     "  folded      .folded           flamegraph.pl, inferno: a line each stack\n"
     "  perf        .perf             what reads the text of perf script\n"
     "  callgrind   .callgrind        KCachegrind: exact calls, where it has them\n"
-    "  csv         .csv              a row each stack\n"
-    "  json        .json             all there is, for scripts\n"
+    "  csv, json   .csv, .json       a row each stack; all there is, for scripts\n"
     "\n"
     "  --to pprof|firefox|speedscope|chrome|folded|perf|callgrind|csv|json\n"
-    "  -o, --output FILE   written whole or not at all (default -: standard output)\n"
+    "  -o, --output FILE   (default -: standard output) its ending may stand for --to\n"
     "  --lines             also files and lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP;
 

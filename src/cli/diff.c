@@ -4,6 +4,7 @@
  */
 #include "analyze/diff.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +14,15 @@
 #include "cli/threads.h"
 
 enum { DIFF_LIMIT = 30 };
+#define DIFF_LEAST 0.0005 /* a share's change that is printed as 0.1 points */
 
 static const char diff_help[] =
     "usage: jsprof diff [OPTION]... BEFORE AFTER\n"
     "\n"
     "Functions by the change of their share, in points of a percent.\n"
     "\n"
-    "  --sort KEY        self (default) or total\n"
-    "  --limit N         so many functions at most; 0 is all (default 30)\n"
+    "  --sort self|total the change of which (default self)\n"
+    "  --limit N         so many that changed, at most; 0 is all (default 30)\n"
     CLI_ROWS_HELP
     "\n"
     CLI_FILTER_HELP
@@ -77,10 +79,23 @@ static void diff_line(const struct diff *d, const struct jsp_diff_row *r)
     putchar('\n');
 }
 
+/* How many of the first `limit` rows say more than "+0.0"; they are sorted by that. */
+static uint32_t diff_worth_saying(const struct diff *d, uint32_t limit)
+{
+    uint32_t n = 0;
+    for (; n < limit && n < d->diff.n; n++) {
+        const struct jsp_diff_row *r = &d->diff.rows[n];
+        const double *share = d->is_total ? r->total_share : r->share;
+        if (fabs(share[1] - share[0]) < DIFF_LEAST && !diff_is_real(d, r))
+            break;
+    }
+    return n;
+}
+
 static void diff_print(const struct diff *d, uint32_t limit)
 {
     const struct cli_style *s = &d->captures[0].style;
-    uint32_t n = limit && limit < d->diff.n ? limit : d->diff.n, real = 0;
+    uint32_t n = limit ? diff_worth_saying(d, limit) : d->diff.n, real = 0;
     diff_side_line(d, 0, "before");
     diff_side_line(d, 1, "after");
     putchar('\n');

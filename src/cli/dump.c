@@ -10,6 +10,7 @@
 #include "capture/wire.h"
 #include "cli/command.h"
 #include "cli/dump_rows.h"
+#include "cli/filter.h"
 
 static const char dump_help[] =
     "usage: jsprof dump FILE\n"
@@ -277,7 +278,7 @@ static int dump_run(struct cli_arguments *a)
     if (!path)
         return CLI_USAGE;
     struct jsp_profile_options how = { .symbols = symbols };
-    if (cli_load_with(&capture, path, &how))
+    if (cli_symbols_check(symbols) || cli_load_with(&capture, path, &how))
         return CLI_FAILED;
     if (cli_rows_wanted(&wish)) {
         int status = cli_dump_rows(&capture, &wish);

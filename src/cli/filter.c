@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/threads.h"
 
@@ -64,7 +65,18 @@ static int filter_check(const struct cli_filter *f, const char *command,
                : strcmp(f->clock, "cpu") == 0 ? JSP_CLOCK_CPU
                                                : JSP_CLOCK_WALL;
     o->symbols = f->symbols;
-    return cli_native_show(command, &f->native, show);
+    int status = cli_native_show(command, &f->native, show);
+    return status ? status : cli_symbols_check(f->symbols);
+}
+
+int cli_symbols_check(const char *directory)
+{
+    struct stat is;
+    if (directory && stat(directory, &is) < 0)
+        return cli_fail(directory, "%s", strerror(errno));
+    if (directory && !S_ISDIR(is.st_mode))
+        return cli_fail(directory, "%s", strerror(ENOTDIR));
+    return CLI_OK;
 }
 
 /* A recording driven by CPU time knows nothing of the time that threads waited. */
@@ -109,6 +121,18 @@ static int filter_rules(struct cli_capture *c, const char *path)
     return cli_fail(path ? path : c->label, "%s", strerror(-err));
 }
 
+static int filter_no_category(const struct cli_capture *c, const char *word,
+                              const char *command)
+{
+    char known[512] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < jsp_categories_n(c->categories) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 jsp_categories_name(c->categories, i));
+    return cli_usage(command, "--category: no category \"%s\" (there are: %s%s)", word,
+                     known, used >= sizeof known ? " ..." : "");
+}
+
 static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
                          const char *command)
 {
@@ -117,9 +141,12 @@ static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
                                     f->hide_system };
     if (!o.only && !o.under && !o.category && !o.hide_system)
         return CLI_OK;
+    uint32_t category;
+    if (o.category && !jsp_categories_find(o.categories, o.category, &category))
+        return filter_no_category(c, o.category, command);
     int err = jsp_filter_open(&c->select.filter, &o, why);
     if (err == -EINVAL)
-        return cli_usage(command, "%s: %s", o.category ? "--category" : "--only", why);
+        return cli_usage(command, "--only: %s", why);
     return err ? cli_fail(c->label, "%s", strerror(-err)) : CLI_OK;
 }
 

@@ -39,8 +39,7 @@ struct cli_filter { /* the words that were given; NULL: was not */
     "What counts:\n" \
     "  --thread WHICH    by name or number; --process WHICH  likewise\n" \
     "  --time FROM..TO   since the start, as in 2s..5s, ..500ms, 1m..\n" \
-    "  --only REGEX      stacks with such a function\n" \
-    "  --under FUNCTION  stacks with this one, from it on down\n" \
+    "  --only REGEX      stacks with such a function; --under FUNCTION  from it down\n" \
     "  --category WORD   by the innermost function; --categories FILE  rules for it\n" \
     "  --hide-system     not the system's frames; --vm  no native frames at all;\n" \
     "                    --native  also those of interpreters' own loops\n" \
@@ -50,6 +49,9 @@ struct cli_filter { /* the words that were given; NULL: was not */
  * been said and nothing is open. cli_close gives everything back. */
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
                     const char *command);
+
+/* The folder that --symbols names, NULL for none: CLI_FAILED, said, where it is not one. */
+int cli_symbols_check(const char *directory);
 
 /* "2s..5s", "..500ms", "1m..": ns from the start; *to 0: until the end. False: it is not. */
 bool cli_filter_time(const char *word, uint64_t *from, uint64_t *to);

@@ -60,6 +60,17 @@ int cli_no_samples(const struct cli_capture *c)
                                         : "no samples in this capture");
 }
 
+static bool open_is_there(const char *path)
+{
+    return strcmp(path, "-") == 0 || access(path, F_OK) == 0;
+}
+
+int cli_which_file(const char *const words[2], int expected)
+{
+    return open_is_there(words[expected]) || !open_is_there(words[!expected]) ? expected
+                                                                              : !expected;
+}
+
 int cli_open(struct cli_capture *c, const char *path)
 {
     char why[JSP_READ_WHY];

@@ -31,6 +31,10 @@ int cli_load_with(struct cli_capture *c, const char *path,
                   const struct jsp_profile_options *options);
 void cli_close(struct cli_capture *c);
 
+/* Which of two words is the capture, the other being a function's name: the one that
+ * stands where it is `expected`, or else the one that names a file that is there. */
+int cli_which_file(const char *const words[2], int expected);
+
 /* What could not be read of the capture, a line for each cause. */
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);
 

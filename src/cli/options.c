@@ -52,27 +52,40 @@ static int options_number(const struct cli_arguments *a, const struct cli_option
     return CLI_OK;
 }
 
+/* A name of one letter has one dash and may have its value right behind it, every other
+ * has two and may have it behind "=": what the word holds of a value, or NULL. */
+static const struct cli_option *options_of(const char *word,
+                                           const struct cli_option *options,
+                                           const char **value)
+{
+    if (word[1] != '-') {
+        *value = word[2] ? word + 2 : NULL;
+        return options_find(options, word + 1, 1);
+    }
+    const char *name = word + 2, *equal = strchr(name, '=');
+    size_t len = equal ? (size_t)(equal - name) : strlen(name);
+    *value = equal ? equal + 1 : NULL;
+    return len > 1 ? options_find(options, name, len) : NULL;
+}
+
 /* Takes the word at *i and, for a value, the one behind it. */
 static int options_word(struct cli_arguments *a, const struct cli_option *options, int *i)
 {
-    const char *word = a->words[*i], *name = word + (word[1] == '-' ? 2 : 1);
-    const char *equal = word[1] == '-' ? strchr(name, '=') : NULL;
-    size_t len = equal ? (size_t)(equal - name) : strlen(name);
-    /* A name of one letter has one dash, every other has two. */
-    bool is_spelt = (len == 1) == (word[1] != '-');
-    const struct cli_option *o = is_spelt ? options_find(options, name, len) : NULL;
+    const char *word = a->words[*i], *value;
+    const struct cli_option *o = options_of(word, options, &value);
     if (!o)
-        return cli_usage(a->command, "unknown option %.*s",
-                         (int)((size_t)(name - word) + len), word);
-    if (o->flag && equal)
-        return cli_usage(a->command, "--%s takes no value", o->name);
+        return cli_usage(a->command, "unknown option %.*s", (int)strcspn(word, "="), word);
+    const char *dashes = o->name[1] ? "--" : "-";
+    if (o->flag && value)
+        return cli_usage(a->command, "%s%s takes no value", dashes, o->name);
     if (o->flag) {
         *o->flag = true;
         return CLI_OK;
     }
-    const char *value = equal ? equal + 1 : ++*i < a->n_words ? a->words[*i] : NULL;
     if (!value)
-        return cli_usage(a->command, "%s%s wants a value", len > 1 ? "--" : "-", o->name);
+        value = ++*i < a->n_words ? a->words[*i] : NULL;
+    if (!value)
+        return cli_usage(a->command, "%s%s wants a value", dashes, o->name);
     if (o->number)
         return options_number(a, o, value);
     *o->text = value;

@@ -20,7 +20,7 @@ static const char report_help[] =
     "\n"
     "Functions by the time spent in them (self) and in them or below (total).\n"
     "\n"
-    "  --sort KEY       self (default), total, samples or name\n"
+    "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        so many functions at most; 0 is all (default 30)\n"
     "  --lines          also files and lines of native code, asked of addr2line\n"
     CLI_ROWS_HELP

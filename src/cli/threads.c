@@ -157,7 +157,7 @@ static void threads_lost(const struct jsp_profile *p)
     static const char *const names[] = { "ring full", "paused", "late", "not written",
                                          "no signal stack" };
     uint64_t causes[5] = { 0 }, lost = 0, expirations = 0;
-    char n[CLI_NUMBER], share[CLI_NUMBER];
+    char n[CLI_NUMBER], m[CLI_NUMBER], share[CLI_NUMBER];
     for (uint32_t i = 0; i < p->account.n_threads; i++) {
         const struct jsp_account_thread *t = &p->account.threads[i];
         const uint64_t each[5] = { t->lost_ring, t->lost_paused, t->lost_late,
@@ -169,7 +169,8 @@ static void threads_lost(const struct jsp_profile *p)
     }
     if (p->account.n_threads == 0)
         return;
-    printf("Lost: %s of %" PRIu64 " timer expirations", cli_count(n, lost), expirations);
+    printf("Lost: %s of %s timer expirations", cli_count(n, lost),
+           cli_count(m, expirations));
     if (lost)
         printf(" (%s)", cli_percent(share, (double)lost / (double)expirations));
     for (int j = 0, shown = 0; j < 5; j++)

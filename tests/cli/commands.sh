@@ -52,16 +52,16 @@ run dump events.cap
 row '7 gc / heap whole bytes'
 row '8 = 3fd0000000000000'
 
-run diff good.cap good.cap
+run diff --limit 0 good.cap good.cap
 is_rc 0
 row "62.5% 62.5% +0.0 $work"
 has '0 of 3 functions changed by more than chance explains (*).'
-run diff good.cap changed.cap
+run diff --limit 0 good.cap changed.cap
 row "62.5% 2.0% -60.5 * $work"
 row '12.5% 12.5% +0.0 leaf'
 row "25.0% 85.5% +60.5 * $main"
 has '2 of 3 functions changed'
-run diff --sort total good.cap changed.cap
+run diff --limit 0 --sort total good.cap changed.cap
 row "62.5% 2.0% -60.5 * $work"
 row "100.0% 100.0% +0.0 $main"
 run diff good.cap

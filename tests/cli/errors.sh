@@ -68,6 +68,22 @@ misuses "jsprof report: --sort knows $keys, not \"age\" (try: jsprof report --he
 misuses 'jsprof tree: --min wants a percentage from 0 to 100, not "nan" (try: jsprof tree --help)' \
     tree --min nan good.cap
 
+known='gc, compile, memory, wait, io, script, jit, host, kernel, library, native, other'
+known="no category \"cache\" (there are: $known)"
+misuses "jsprof report: --category: $known (try: jsprof report --help)" \
+    report --category cache good.cap
+misuses 'jsprof html: -o wants a value (try: jsprof html --help)' html good.cap -o
+misuses 'jsprof report: unknown option -limit (try: jsprof report --help)' \
+    report -limit=3 good.cap
+for command in report dump; do
+    run $command --symbols absent good.cap
+    is_rc 1
+    is_err 'jsprof: absent: No such file or directory'
+    run $command --symbols elf good.cap
+    is_rc 1
+    is_err 'jsprof: elf: Not a directory'
+done
+
 # Damage is said by cause, and what is whole is still reported.
 run report defects.cap
 is_rc 0

@@ -28,6 +28,12 @@ for columns in 40 60 80 100 132; do
         done
     done
 done
+# A narrow screen has what a thread ran rather than when.
+COLUMNS=80 run threads good.cap
+has 'MOST OF IT IN'
+hasnt 'FROM s'
+COLUMNS=100 run threads good.cap
+row '0.01 0.01 work ('
 COLUMNS=80 run report good.cap
 has 'work (…/work.js:20:3)'
 COLUMNS=50 run report good.cap

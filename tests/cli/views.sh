@@ -96,6 +96,24 @@ LC_ALL=C run tree good.cap
 row '62.5% 50 ms 62.5% |- work'
 row '12.5% 10 ms 12.5% `- leaf'
 
+# What did not change is not told.
+run diff good.cap good.cap
+is_rc 0
+row '3 more functions (--limit 0 shows them)'
+hasnt '+0.0'
+run diff --limit 0 good.cap good.cap
+row "62.5% 62.5% +0.0 $work"
+hasnt 'more functions'
+
+# A function and its capture, in whatever order.
+for command in callers annotate; do
+    run $command work good.cap
+    is_rc 0
+    cp out first
+    run $command good.cap work
+    cmp -s out first || wrong 'depends on the order of its words'
+done
+
 run dump good.cap
 is_rc 0
 row 'SAMPLE #3 tid 100 cpu 0, 1 addresses, weight 2, cpu_ns 10000000'

@@ -6,7 +6,7 @@
 . "$SRCDIR/tests/export/lib.sh"
 controls="$(printf '[\001-\010\013-\037\177]')"
 
-for format in folded csv perf json firefox speedscope chrome; do
+for format in folded csv perf json firefox speedscope chrome callgrind; do
     convert $format hostile hostile.$format
     cp hostile.$format out
     ran=$format

@@ -4,7 +4,7 @@
  *
  *     kinds every      all kinds of frames, three threads in two processes, marks, counters
  *     kinds hostile    the same with names that try to break out of each format
- *     kinds crowd      150,000 processes, a thread and a sample each
+ *     kinds crowd      150,000 processes, a thread, a function and a sample each
  *     kinds threads    the same threads in one process
  */
 #include "unit/capture_builder.h"
@@ -190,7 +190,8 @@ static void kinds_crowd(bool is_process_each)
             b.pid = b.tid;
         if (is_process_each || i == 0)
             build_process(&b, command);
-        build_sample(&b, (const uint64_t[]){ build_tag(KINDS_MAIN) }, 1);
+        build_jit(&b, build_tag((uint32_t)i), command);
+        build_sample(&b, (const uint64_t[]){ build_tag((uint32_t)i) }, 1);
     }
 }
 

@@ -13,6 +13,9 @@ run convert -o d/x.folded good.cap
 is_rc 0
 alone x.folded
 cmp whole d/x.folded || wrong 'differs from standard output'
+run convert -od/x.folded good.cap
+is_rc 0
+cmp whole d/x.folded || wrong 'differs with the name right behind -o'
 run convert --to folded --output=- - <good.cap
 cmp out whole || wrong 'differs through - and -'
 
