@@ -18,10 +18,10 @@ thread_local jsprof_mozjs *collect_current;
 thread_local JS::GCSliceCallback collect_slice_before;
 thread_local JS::GCNurseryCollectionCallback collect_nursery_before;
 
-/* Scripts may have moved. Epoch 0 is that of unused entries. */
-void collect_forget_lines(jsprof_mozjs *m)
+/* Epoch 0 is that of unused entries. */
+void collect_forget(volatile uint32_t *epoch)
 {
-    m->lines_epoch = m->lines_epoch == UINT32_MAX ? 1 : m->lines_epoch + 1;
+    *epoch = *epoch == UINT32_MAX ? 1 : *epoch + 1;
 }
 
 void collect_begins(jsprof_mozjs *m)
@@ -37,7 +37,7 @@ void collect_ends(jsprof_mozjs *m)
 {
     if (m->collections > 0)
         m->collections = m->collections - 1;
-    collect_forget_lines(m);
+    collect_forget(&m->script_epoch);
 }
 
 /* Our callbacks stay where they are: SpiderMonkey is just calling one of them. */
@@ -61,6 +61,8 @@ void collect_on_slice(JSContext *cx, JS::GCProgress progress, const JS::GCDescri
         collect_begins(collect_current);
     if (collect_slice_before)
         collect_slice_before(cx, progress, gc);
+    if (collect_current)
+        collect_forget(&collect_current->code_epoch);
     if (collect_current && progress == JS::GC_SLICE_END)
         collect_ends(collect_current);
     if (collect_current)
@@ -81,10 +83,20 @@ void collect_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCRea
         mozjs_mark_nursery(collect_current, progress, reason);
 }
 
+/* Called when sweeping begins and ends. Nobody can take this place from us, as the others:
+ * what is remembered of code that is gone must not be read. */
+void collect_on_sweep(JS::GCContext *, JSFinalizeStatus, void *)
+{
+    if (collect_current)
+        collect_forget(&collect_current->code_epoch);
+}
+
 } // namespace
 
-void mozjs_watch_collections(jsprof_mozjs *m)
+bool mozjs_watch_collections(jsprof_mozjs *m)
 {
+    if (!JS_AddFinalizeCallback(m->cx, collect_on_sweep, nullptr))
+        return false;
     auto slice = JS::SetGCSliceCallback(m->cx, collect_on_slice);
     auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, collect_on_nursery);
 
@@ -93,11 +105,14 @@ void mozjs_watch_collections(jsprof_mozjs *m)
     if (nursery != collect_on_nursery)
         collect_nursery_before = nursery;
     collect_current = m;
+    return true;
 }
 
 /* Callbacks that somebody has put in front of ours still call ours: they stay. */
 void mozjs_unwatch_collections(jsprof_mozjs *m)
 {
+    JS_RemoveFinalizeCallback(m->cx, collect_on_sweep);
+
     auto slice = JS::SetGCSliceCallback(m->cx, collect_slice_before);
     auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, collect_nursery_before);
 

@@ -21,11 +21,27 @@ constexpr uint32_t MOZJS_KEPT = 512;
 /* Lines that are remembered; a power of two. */
 constexpr uint32_t MOZJS_LINES = 256;
 
+/* Places in compiled code that are remembered, a power of two, with so many functions. */
+constexpr uint32_t MOZJS_PLACES = 512;
+constexpr uint32_t MOZJS_PLACE_LABELS = 6;
+constexpr uint32_t MOZJS_WALK_WORDS = sizeof(JS::ProfilingFrameIterator) / sizeof(uint64_t);
+static_assert(sizeof(JS::ProfilingFrameIterator) % sizeof(uint64_t) == 0 &&
+              alignof(JS::ProfilingFrameIterator) <= alignof(uint64_t), "compared as words");
+
 /* The line of one place in a script, while no collection can have moved the script. */
 struct mozjs_line {
     const void *script;
     const void *pc;
     uint32_t line;
+    uint32_t epoch; /* of the table, 0: unused */
+};
+
+/* The functions where an iterator stood whose bytes were these. */
+struct mozjs_place {
+    uint64_t walk[MOZJS_WALK_WORDS];
+    const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; the code's own */
+    void *stack_address;
+    uint32_t n;
     uint32_t epoch; /* of the table, 0: unused */
 };
 
@@ -40,9 +56,14 @@ struct jsprof_mozjs {
     uint32_t kept_there;           /* with those that did not fit */
     volatile uint32_t collections; /* that are running; they nest */
 
-    /* Written by the handler; a new epoch, by the collector's callbacks, forgets all. */
+    volatile bool keeps;           /* they are being taken: neither table is used */
+
+    /* Written by the handler. A new epoch, by the collector's callbacks, forgets all:
+     * of lines when scripts may have moved, of places when code may be gone. */
     mozjs_line lines[MOZJS_LINES];
-    volatile uint32_t lines_epoch;
+    mozjs_place places[MOZJS_PLACES];
+    volatile uint32_t script_epoch;
+    volatile uint32_t code_epoch;
 
     /* For marks and counters; nullptr: nobody asked. Times are jsprof_now(), 0: none. */
     jsprof *session;
@@ -78,7 +99,8 @@ void mozjs_bind_symbols(jsprof_mozjs *m);
 
 /* -- collect.cpp: what the collector tells -- */
 
-void mozjs_watch_collections(jsprof_mozjs *m);
+/* False: there is no memory. */
+bool mozjs_watch_collections(jsprof_mozjs *m);
 void mozjs_unwatch_collections(jsprof_mozjs *m);
 
 /* -- marks.cpp: what the collector does, as marks and counters. Each does nothing where

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Ties a context to a thread of a session and unties it. What the ties read stands in
- * walk.cpp, what the collector changes about it in collect.cpp.
+ * walk.cpp and compiled.cpp, what the collector changes about it in collect.cpp.
  */
 #include "context.h"
 
@@ -32,20 +32,18 @@ jsprof_stack mozjs_descriptor(jsprof_mozjs *m)
     return d;
 }
 
-void mozjs_enable(jsprof_mozjs *m)
+bool mozjs_enable(jsprof_mozjs *m)
 {
     js::SetContextProfilingStack(m->cx, &m->stack);
     js::EnableContextProfilingStack(m->cx, true);
     mozjs_bind_symbols(m);
-    mozjs_watch_collections(m);
+    return mozjs_watch_collections(m);
 }
 
 /* The context keeps no pointer to a stack that goes away. Running scripts still pop
  * what they pushed, so before that the stack must be empty. */
 void mozjs_disable(jsprof_mozjs *m)
 {
-    mozjs_mark_no_more(m);
-    mozjs_unwatch_collections(m);
     js::EnableContextProfilingStack(m->cx, false);
     if (m->stack.stackSize() == 0)
         js::SetContextProfilingStack(m->cx, nullptr);
@@ -97,13 +95,16 @@ int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out
         return -ENOMEM;
     m->cx = cx;
     m->thread = thread;
-    m->lines_epoch = 1;
+    m->script_epoch = 1;
+    m->code_epoch = 1;
 
     jsprof_thread_pause(thread);
-    mozjs_enable(m);
-    int err = mozjs_join_thread(m);
+    const bool watched = mozjs_enable(m);
+    const int err = watched ? mozjs_join_thread(m) : -ENOMEM;
     jsprof_thread_resume(thread);
     if (err < 0) {
+        if (watched)
+            mozjs_unwatch_collections(m);
         mozjs_disable(m);
         delete m;
         return err;
@@ -119,6 +120,8 @@ int jsprof_mozjs_detach(jsprof_mozjs *m)
     if (m->thread) {
         jsprof_thread_pause(m->thread);
         mozjs_leave_thread(m);
+        mozjs_mark_no_more(m);
+        mozjs_unwatch_collections(m);
         mozjs_disable(m);
         jsprof_thread_resume(m->thread);
         m->thread = nullptr;

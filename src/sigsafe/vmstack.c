@@ -16,6 +16,10 @@ struct vmstack_out {
     uint32_t room;                /* frames that still fit */
     uint32_t n;
     uint32_t cut;
+    const char *label; /* of the last one that had no function; and what it was called */
+    const char *detail;
+    uint32_t kind;
+    uint32_t id;
 };
 
 void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_depth,
@@ -42,10 +46,25 @@ static void vmstack_cut(struct vmstack_out *out, uint64_t n)
     out->cut = n < UINT32_MAX - out->cut ? out->cut + (uint32_t)n : UINT32_MAX;
 }
 
+/* A function that calls itself is named once. */
+static uint32_t vmstack_name(struct vmstack_out *out, const jsprof_frame *frame)
+{
+    if (frame->function)
+        return jsp_names_of(out->names, frame);
+    if (!frame->label || frame->label != out->label || frame->detail != out->detail ||
+        frame->kind != out->kind) {
+        out->label = frame->label;
+        out->detail = frame->detail;
+        out->kind = frame->kind;
+        out->id = jsp_names_of(out->names, frame);
+    }
+    return out->id;
+}
+
 static void vmstack_put(struct vmstack_out *out, const jsprof_frame *frame)
 {
     struct jsp_rec_frame *to = &out->frames[out->n++];
-    to->id = jsp_names_of(out->names, frame);
+    to->id = vmstack_name(out, frame);
     to->line = frame->line;
     to->sp = frame->sp;
     to->pc = frame->pc;
@@ -210,7 +229,8 @@ static void vmstack_walker(struct vmstack_out *out, const void *ucontext)
 void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
                       const struct jsp_where *where, struct jsp_record *record)
 {
-    struct vmstack_out out = { vm, names, record->frames, vm->max_depth, 0, 0 };
+    struct vmstack_out out = { .vm = vm, .names = names, .frames = record->frames,
+                               .room = vm->max_depth };
 
     vm->n_callers = 0;
     for (int run = 0; run < JSP_N_RUNS; run++) {

@@ -129,11 +129,22 @@ row 'gjs: bytes a sample' "<= half of gjs's" "$ours" "gjs's $theirs" "$holds"
 
 # -- The handler's own time ------------------------------------------------------------------
 
+# By the default clock, and by the wall's: there arming the timer anew may be a call into the
+# hypervisor, which a handler that does nothing else pays as well.
 "${CC:-gcc}" -D_GNU_SOURCE -O2 -shared -fPIC -o "$work/watch.so" "$here/peers/watch.c" -ldl
-for kind in friendly recursion; do
-    LD_PRELOAD=$work/watch.so WATCH_OUT=$work/watch COST=$work/cost "$gjs" \
-        --profile-clock=wall --profile-output="$work/x.cap" "$scripts/cost.js" $kind >/dev/null
-    read -r n median p99 <"$work/watch"
-    row "gjs: handler, $kind" 'typ <= 3, p99 <= 30 us' "$median, $p99 us" "$n signals" \
-        "$(awk -v a="$median" -v b="$p99" 'BEGIN { print (a <= 3 && b <= 30 ? "yes" : "NO") }')"
+times=${QUICK:+2}
+for clock in cpu wall; do
+    for kind in friendly recursion; do
+        LD_PRELOAD=$work/watch.so WATCH_OUT=$work/watch COST=$work/cost COST_TIMES=${times:-12} \
+            "$gjs" --profile-clock=$clock --profile-output="$work/x.cap" "$scripts/cost.js" \
+            $kind >/dev/null
+        read -r n median p99 arming reading <"$work/watch"
+        limit='typ <= 3, p99 <= 30 us'
+        off=0
+        [ $clock = cpu ] || { limit="$limit + arming"; off=$arming; }
+        row "gjs: handler, $clock clock, $kind" "$limit" "$median, $p99 us" \
+            "$n signals; arming $arming, without the clock's $reading" \
+            "$(awk -v a="$median" -v b="$p99" -v off="$off" \
+                'BEGIN { print (a <= 3 + off && b <= 30 + off ? "yes" : "NO") }')"
+    done
 done

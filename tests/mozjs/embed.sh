@@ -23,12 +23,6 @@ header_in_c()
             -I"$SRCDIR/include" -I"$SRCDIR/bindings/mozjs" -
 }
 
-all_ok() # FILE: TAP without a failure, as many lines as planned
-{
-    cat "$1"
-    ! grep -q '^not ok' "$1" && [ "$(grep -c '^ok ' "$1")" = "$(sed -n 's/^1\.\.//p' "$1")" ]
-}
-
 # From the script to the process's beginning. Of code that runs while nobody is attached
 # nothing is known.
 whole_stacks()

@@ -93,6 +93,12 @@ one_line() # FILE REGEX: just one line, which matches
     [ "$(wc -l <"$1")" = 1 ] && grep -Eq "$2" "$1"
 }
 
+all_ok() # FILE: TAP without a failure, as many lines as planned
+{
+    cat "$1"
+    ! grep -q '^not ok' "$1" && [ "$(grep -c '^ok ' "$1")" = "$(sed -n 's/^1\.\.//p' "$1")" ]
+}
+
 # Names of each sample's frames, leaf first, one sample to a line, tabs between. Before
 # a native one stands C: or, where it is the engine's or its glue, I:. Behind it, with
 # any second argument, its current line.

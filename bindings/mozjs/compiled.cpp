@@ -1,0 +1,141 @@
+/* compiled.cpp - the frames of compiled code and of the baseline interpreter.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * SpiderMonkey made its iterator for a thread that is stopped anywhere; where it is
+ * changing what the iterator reads, it finds nothing.
+ */
+#include "compiled.h"
+
+#include <algorithm>
+#include <new>
+
+#include <dlfcn.h>
+
+extern "C" int _dl_find_object(void *, struct dl_find_object *) __attribute__((weak));
+
+namespace {
+
+using Walk = JS::ProfilingFrameIterator;
+
+/* More physical frames than a stack of the usual size has room for. */
+constexpr uint32_t COMPILED_FRAMES = 1u << 18;
+
+/* A list in the making. If it becomes too long it is used as a ring. */
+struct compiled_list {
+    jsprof_mozjs *m;
+    jsprof_frame *out;
+    uint32_t max;
+    uint32_t n;       /* that were put, those that are overwritten, too */
+    void *pc;         /* that was interrupted */
+};
+
+uintptr_t compiled_address(const void *p)
+{
+    return reinterpret_cast<uintptr_t>(p);
+}
+
+void compiled_put(compiled_list *list, const jsprof_frame &frame)
+{
+    list->out[list->n++ % list->max] = frame;
+}
+
+/* Is this code of a program or library, and not SpiderMonkey's compiled code? glibc's
+ * own unwinder asks it in signal handlers; where it does not exist the answer is no. */
+bool compiled_in_object(void *pc)
+{
+    dl_find_object found;
+
+    return !pc || (_dl_find_object && _dl_find_object(pc, &found) == 0);
+}
+
+void compiled_put_function(compiled_list *list, const Walk::Frame &frame)
+{
+    jsprof_frame to = {};
+
+    to.label = frame.label;
+    to.sp = compiled_address(frame.stackAddress);
+    to.kind = JSPROF_KIND_JIT;
+    if (frame.kind == Walk::Frame_BaselineInterpreter) {
+        to.kind = JSPROF_KIND_VM;
+        if (list->n > 0 || compiled_in_object(list->pc)) /* it calls */
+            to.line = mozjs_line_at(list->m, frame.interpreterScript, frame.interpreterPC());
+    }
+    compiled_put(list, to);
+}
+
+/* Where the C stack goes on if this frame was called by C++ code. */
+void compiled_put_caller(compiled_list *list, const mozilla::Maybe<Walk::RegisterState> &regs)
+{
+    jsprof_frame to = {};
+
+    if (regs.isNothing() || !regs->pc)
+        return;
+    to.pc = compiled_address(regs->pc);
+    to.sp = compiled_address(regs->sp);
+    to.detail = static_cast<const char *>(regs->fp);
+    to.kind = JSPROF_FRAME_CALLER;
+    compiled_put(list, to);
+}
+
+void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
+{
+    Walk::Frame frames[MOZJS_INLINED];
+    const uint32_t n = mozjs_functions_at(list->m, walk, frames);
+
+    for (uint32_t i = 0; i < n; i++)
+        compiled_put_function(list, frames[i]);
+    compiled_put_caller(list, ((*walk).*list->m->entry)());
+}
+
+/* Lists as many physical frames as may fit, without the `skipped` innermost; returns how
+ * many there are. Going up one costs little, naming it more. */
+uint32_t compiled_fill(compiled_list *list, const Walk::RegisterState &regs, uint32_t skipped)
+{
+    uint32_t at = 0;
+
+    list->n = 0;
+    for (mozjs_walk walk(list->m, regs); !walk->done() && at < COMPILED_FRAMES; at++) {
+        if (at - skipped < list->max) /* wraps for those that are skipped */
+            compiled_put_frame(list, walk);
+        ((*walk).*list->m->next)();
+    }
+    return at;
+}
+
+/* Make out[first] the first of n. By reversing, which calls no library function. */
+void compiled_rotate(jsprof_frame *out, uint32_t first, uint32_t n)
+{
+    std::reverse(out, out + first);
+    std::reverse(out + first, out + n);
+    std::reverse(out, out + n);
+}
+
+/* Copied into every iterator, with what its compiler left unset. */
+const mozilla::Maybe<uint64_t> compiled_no_position;
+
+} // namespace
+
+mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)
+{
+    /* Else the compiler may leave out to clear what an object will be made of. */
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+    walk = new (bytes) Walk(m->cx, regs, compiled_no_position);
+}
+
+/* Of too many frames the outermost are kept, for a tree needs its roots. As many physical
+ * ones as are too many are not named; if inlined ones and callers in C++ make them too many
+ * again, the list is a ring. */
+uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const Walk::RegisterState &regs,
+                             jsprof_frame *out, uint32_t max)
+{
+    compiled_list list = { m, out, max, 0, regs.pc };
+    const uint32_t physical = compiled_fill(&list, regs, 0);
+    const uint32_t skipped = physical > max ? physical - max : 0;
+
+    if (skipped > 0)
+        compiled_fill(&list, regs, skipped);
+    if (list.n > max && max > 0)
+        compiled_rotate(out, list.n % max, max);
+    return list.n + skipped;
+}

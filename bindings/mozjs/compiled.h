@@ -1,0 +1,51 @@
+/* compiled.h - SpiderMonkey's iterator over compiled code, and what it says of a frame.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * All of it for the handler and for mozjs_keep_frames.
+ */
+#ifndef JSPROF_MOZJS_COMPILED_H
+#define JSPROF_MOZJS_COMPILED_H
+
+#include "context.h"
+
+/* SpiderMonkey's inlining is at most this deep (js/ProfilingFrameIterator.h). */
+constexpr uint32_t MOZJS_INLINED = 64;
+
+/* An iterator all of whose bytes are known: those that SpiderMonkey does not set are 0 or
+ * what it left there before. It is then the same as an earlier one if its bytes are. */
+class mozjs_walk {
+public:
+    using Walk = JS::ProfilingFrameIterator;
+
+    mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs);
+    ~mozjs_walk() { walk->~Walk(); }
+    mozjs_walk(const mozjs_walk &) = delete;
+    mozjs_walk &operator=(const mozjs_walk &) = delete;
+
+    Walk *operator->() const { return walk; }
+    Walk &operator*() const { return *walk; }
+    const uint64_t *words() const { return bytes; }
+
+private:
+    uint64_t bytes[MOZJS_WALK_WORDS] = {};
+    Walk *walk;
+};
+
+/* -- remember.cpp: what SpiderMonkey said once, for as long as it holds -- */
+
+/* The line of one place in a script; 0: not known. */
+uint32_t mozjs_line_at(jsprof_mozjs *m, JSScript *script, jsbytecode *pc);
+/* extractStack of this iterator: how many functions are there, innermost first. Of compiled
+ * ones only kind, label and stackAddress are told. */
+uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk,
+                            JS::ProfilingFrameIterator::Frame *frames);
+
+/* -- compiled.cpp: the frames -- */
+
+/* The frames of compiled code and of the baseline interpreter, innermost first; returns how
+ * many there are. */
+uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const JS::ProfilingFrameIterator::RegisterState &regs,
+                             jsprof_frame *out, uint32_t max);
+
+#endif

@@ -1,0 +1,161 @@
+/* remember_host.cpp - what the binding remembers of compiled code, and when it forgets:
+ * looks where a sample would, from a function that the script calls. Speaks TAP.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include <ucontext.h>
+
+#include <jsapi.h>
+#include <js/CompilationAndEvaluation.h>
+#include <js/Initialization.h>
+#include <js/SourceText.h>
+
+#include "context.h"
+
+namespace {
+
+constexpr uint32_t LOOK_MAX = 16;
+
+int n_checks, n_failed;
+jsprof_mozjs *attached;
+std::string steps; /* how the looks differ from the first */
+std::string first;
+
+void check(bool good, const char *what)
+{
+    n_failed += !good;
+    printf("%sok %d - %s\n", good ? "" : "not ", ++n_checks, what);
+}
+
+/* The names of compiled frames, innermost first. */
+std::string look_now()
+{
+    jsprof_frame frames[LOOK_MAX];
+    ucontext_t here;
+    std::string names;
+
+    getcontext(&here);
+    uint32_t n = mozjs_walk_sigsafe(attached, &here, frames, LOOK_MAX);
+    for (uint32_t i = 0; i < n && i < LOOK_MAX; i++)
+        if (frames[i].kind == JSPROF_KIND_JIT)
+            names += std::string(frames[i].label) + ";";
+    return names;
+}
+
+bool look(JSContext *, unsigned argc, JS::Value *vp)
+{
+    first = look_now();
+    JS::CallArgsFromVp(argc, vp).rval().setUndefined();
+    return true;
+}
+
+void spoil()
+{
+    for (mozjs_place &place : attached->places)
+        for (const char *&label : place.labels)
+            label = "spoilt";
+}
+
+/* "=": the names of before, "spoilt": what was remembered of them, "?": neither. */
+void step(const char *when)
+{
+    const std::string now = look_now();
+
+    steps += std::string(when) + (now == first ? "=" : "");
+    steps += now.find("spoilt") != std::string::npos ? "spoilt " : now == first ? " " : "? ";
+}
+
+bool try_all(JSContext *cx, unsigned argc, JS::Value *vp)
+{
+    first = look_now();
+    step("again");
+    spoil();
+    step("remembered");
+    attached->keeps = true;
+    step("keeping");
+    attached->keeps = false;
+    JS_GC(cx);
+    step("collected");
+    spoil();
+    JS::GCSliceCallback ours = JS::SetGCSliceCallback(cx, nullptr);
+    JS_GC(cx);
+    step("unheard");
+    JS::SetGCSliceCallback(cx, ours);
+    JS::CallArgsFromVp(argc, vp).rval().setUndefined();
+    return true;
+}
+
+bool run(JSContext *cx, const char *text)
+{
+    JS::SourceText<mozilla::Utf8Unit> source;
+    JS::CompileOptions options(cx);
+    JS::RootedValue value(cx);
+
+    options.setFileAndLine("remember.js", 1);
+    return source.init(cx, text, strlen(text), JS::SourceOwnership::Borrowed) &&
+           JS::Evaluate(cx, options, source, &value);
+}
+
+/* Both are called often enough to be compiled. */
+const char script[] =
+    "function inner(f) { f(); }\n"
+    "function outer(n) { for (let i = 0; i < n; i++) inner(i == n - 1 ? tryAll : look); }\n"
+    "for (let i = 0; i < 50; i++) outer(200);\n";
+
+void run_attached(JSContext *cx)
+{
+    static const JSClass global_class = {
+        "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr
+    };
+    JS::RealmOptions options;
+    JS::RootedObject global(cx, JS_NewGlobalObject(cx, &global_class, nullptr,
+                                                   JS::FireOnNewGlobalHook, options));
+    JSAutoRealm realm(cx, global);
+
+    check(JS_DefineFunction(cx, global, "look", look, 0, 0) &&
+          JS_DefineFunction(cx, global, "tryAll", try_all, 0, 0), "a global");
+    check(run(cx, script), "the script");
+}
+
+bool seen(const char *what)
+{
+    return steps.find(what) != std::string::npos;
+}
+
+void check_steps()
+{
+    check(first.find("inner (remember.js") != std::string::npos, "compiled code has names");
+    check(seen("again= ") && !seen("again?"), "the same ones when asked again");
+    check(seen("rememberedspoilt "), "which are then remembered");
+    check(!seen("keepingspoilt"), "but not used by who takes frames for a collection");
+    check(!seen("collectedspoilt") && seen("collected= "), "and forgotten by a collection");
+    check(!seen("unheardspoilt") && seen("unheard= "),
+          "by one, too, that is not told because somebody took the callback");
+}
+
+} // namespace
+
+int main()
+{
+    jsprof *prof = nullptr;
+    jsprof_thread *me = nullptr;
+
+    JS_Init();
+    JSContext *cx = JS_NewContext(32 * 1024 * 1024);
+    JS::InitSelfHostedCode(cx);
+    check(jsprof_open(&prof, nullptr) == 0 && jsprof_thread_attach(prof, "main", &me) == 0 &&
+          jsprof_mozjs_attach(me, cx, &attached) == 0, "attach");
+    run_attached(cx);
+    check_steps();
+    check(jsprof_mozjs_detach(attached) == 0, "detach");
+    JS_DestroyContext(cx);
+    jsprof_thread_detach(me);
+    jsprof_close(prof);
+    JS_ShutDown();
+    printf("1..%d\n", n_checks);
+    return n_failed != 0;
+}
