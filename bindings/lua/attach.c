@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "probe.h"
 
@@ -82,7 +83,7 @@ static int attach_walker(struct jsprof_lua *lua, lua_State *L)
     lua->walker = attach_map(sizeof *lua->walker);
     if (!lua->walker)
         return -ENOMEM;
-    jsp_lua_walk_init(lua->walker);
+    lua->walker->read.pid = getpid();
     lua->main = jsp_lua_walk_main(lua->walker, (uintptr_t)L);
     lua->walker->root = lua->main;
     return lua->main ? 0 : -ENOTSUP;

@@ -11,9 +11,9 @@ ifneq ($(LUA),no)
 LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
   $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p))))))
 endif
-LUA_COMMON = attach bounds labels names probe read
-LUA_WALK_PUC = proto site walk
-LUA_WALK_jit = jit_proto jit_trace walk_jit
+LUA_COMMON = attach bounds labels names naming probe proto read
+LUA_WALK_PUC = puc puc_facts puc_proto puc_running puc_site puc_frames
+LUA_WALK_jit = jit_facts jit_frames jit_proto jit_running jit_site jit_thread jit_trace
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(or $(LUA_WALK_$(1)),$(LUA_WALK_PUC)) $(2))

@@ -33,8 +33,8 @@ enum {
     JIT_F_ID = 10, JIT_F_CODE = 32, JIT_F_C = 40, JIT_F_BYTES = 48,
     JIT_ID_LUA = 0, JIT_ID_C = 1, /* others are Lua's own fast functions */
 
-    /* GCstr: length at 20, text at 24 */
-    JIT_S_LENGTH = 20, JIT_S_TEXT = 24, JIT_STRING = 4,
+    /* GCstr: its text at 24 */
+    JIT_S_LENGTH = 20, JIT_STRING = 4,
 
     /* GCtrace */
     JIT_T_N_SNAPS = 10, JIT_T_IR = 32, JIT_T_N_MAP = 44, JIT_T_SNAPS = 48, JIT_T_MAP = 56,

@@ -112,5 +112,5 @@ void jsp_jit_trace_at(struct jsp_lua_read *r, uintptr_t pc, struct jsp_jit_trace
             trace_entry(r, t, entry);
     }
     if (jsp_lua_read(r, t->map + 4ull * (first + n), &at, sizeof at))
-        t->pc = at >> 8;
+        t->next = (at >> 8) + 4;
 }

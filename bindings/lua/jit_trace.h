@@ -9,7 +9,8 @@
 #ifndef JSPROF_LUA_JIT_TRACE_H
 #define JSPROF_LUA_JIT_TRACE_H
 
-#include "jit_proto.h"
+#include "jit.h"
+#include "proto.h"
 
 enum { JSP_JIT_INLINED = 32 };
 
@@ -23,7 +24,7 @@ struct jsp_jit_trace {
     } inlined[JSP_JIT_INLINED];
     uintptr_t base_function;  /* what the first one was replaced by; 0: nothing */
     uintptr_t start;          /* the prototype that the trace began in */
-    uintptr_t pc;             /* of the innermost; 0: not known */
+    uintptr_t next;           /* of the innermost, its next instruction; 0: not known */
 };
 
 /* Trace `number` of this global state, without functions. */

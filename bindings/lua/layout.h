@@ -59,4 +59,18 @@ struct lua_layout {
     uint8_t op_closure, op_setglobal, op_settabup, op_setfield, op_setupval;
 };
 
+/* What 5.2 to 5.4 have in common, and what 5.1 to 5.3. */
+#define LAYOUT_SINCE_52                                                                 \
+    .top = 16, .global = 24, .ci = 32, .savedpc = LAYOUT_NONE, .base_ci_inside = 1,     \
+    .total_bytes = 16, .gc_debt = 24, .ci_func = 0, .ci_previous = 16,                  \
+    .ci_tail_calls = LAYOUT_NONE, .closure_n = 10, .closure_proto = 24,                 \
+    .closure_upvalues = 32, .upvalue_bytes = 16, .long_length = 16,                     \
+    .op_getglobal = 0xFF, .op_setglobal = 0xFF, .tag_lua = 70, .tag_c = 102,            \
+    .tag_light = 22, .tag_thread = 72, .tag_string = 4
+
+#define LAYOUT_UNTIL_53                                                                 \
+    .op_bits = 6, .b_shift = 23, .c_shift = 14, .bc_bits = 9, .bx_shift = 14,           \
+    .constant_bit = 8, .op_move = 0, .line_bytes = 4, .abslineinfo = LAYOUT_NONE,       \
+    .proto_tag = 9
+
 #endif

@@ -1,18 +1,22 @@
-/* proto.h - what a function prototype of PUC Lua says, read safely.
+/* proto.h - what Lua functions say of themselves, read safely, whichever Lua it is.
  *
- * Layout numbers come from the layout header of the Lua version that this is built
- * for (-DJSPROF_LUA_LAYOUT). Counts are as found: users bound them.
+ * proto.c holds what all versions share; puc_proto.c and puc_site.c know PUC Lua by the
+ * numbers of its layout header (-DJSPROF_LUA_LAYOUT), jit_proto.c and jit_site.c LuaJIT.
+ * Counts are as found: users bound them.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef JSPROF_LUA_PROTO_H
 #define JSPROF_LUA_PROTO_H
 
+#include "labels.h"
 #include "read.h"
 
+/* A prototype: the code that all closures of one function share. */
 struct jsp_lua_proto {
-    uintptr_t at, k, code, lineinfo, abslineinfo, locvars, source, upvalues, p;
-    uint32_t n_p, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues, linedefined;
+    struct jsp_lua_key key; /* at: the prototype; code; source: chunk name; line: the first */
+    uintptr_t code, k, lineinfo, abslineinfo, locvars, upvalues, p;
+    uint32_t n_p, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues;
     uint32_t n_after_closure; /* instructions behind the one that makes it */
 };
 
@@ -20,7 +24,7 @@ struct jsp_lua_proto {
 bool jsp_lua_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_proto *p);
 
 /* Index of the instruction before this address; UINT32_MAX: it is not in the code. */
-uint32_t jsp_lua_proto_index(const struct jsp_lua_proto *p, uintptr_t savedpc);
+uint32_t jsp_lua_proto_index(const struct jsp_lua_proto *p, uintptr_t next);
 
 /* The line of an instruction; 0: not known. */
 uint32_t jsp_lua_proto_line(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
@@ -29,22 +33,55 @@ uint32_t jsp_lua_proto_line(struct jsp_lua_read *r, const struct jsp_lua_proto *
 /* Up to `room` bytes of the string object at `at`; its whole length; -1: it is none. */
 int64_t jsp_lua_string(struct jsp_lua_read *r, uintptr_t at, char *to, size_t room);
 
-/* What the instruction at `index` calls the function that it calls, with a zero behind
- * it; false: nothing. */
-bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,
-                       uint32_t index, char *to, size_t room);
+/* The same with a zero behind it, cut to fit; false: it is none, or empty. */
+bool jsp_lua_text(struct jsp_lua_read *r, uintptr_t at, char *to, size_t room);
+
+/* What a function object is. */
+enum jsp_lua_kind { JSP_LUA_UNKNOWN, JSP_LUA_C, JSP_LUA_LUA };
+struct jsp_lua_function {
+    enum jsp_lua_kind kind;
+    uintptr_t closure;    /* 0: none, a light C function */
+    uintptr_t c;          /* the C function, or a number that stands for one of LuaJIT's own */
+    uint32_t n_upvalues;  /* of PUC Lua's closures */
+    struct jsp_lua_proto proto;
+};
+void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_function *f);
 
 /* A function that is made inside another one. */
 struct jsp_lua_defined {
     uintptr_t proto;
     bool is_named;
-    char name[80]; /* of the variable or field that it is put into */
+    char name[JSP_LUA_NAME]; /* of the variable or field that it is put into */
 };
 
 /* The first that is made at or after the instruction `from`. Returns where to go on;
  * UINT32_MAX: there is no other. */
 uint32_t jsp_lua_defined_next(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
                               uint32_t from, struct jsp_lua_defined *out);
+
+/* -- What proto.c asks of each version -------------------------------------------- */
+
+enum { JSP_LUA_PROTO_MOST = 128, JSP_LUA_TEXT_AT = 24 };
+
+/* How many bytes of a prototype are looked at. */
+size_t jsp_lua_proto_bytes(void);
+
+/* Of these bytes, which were read at `at`; false: they are no prototype. */
+bool jsp_lua_proto_parse(const uint8_t *object, uintptr_t at, struct jsp_lua_proto *p);
+
+/* The length that the JSP_LUA_TEXT_AT bytes before a string's text say; -1: they are of none. */
+int64_t jsp_lua_string_length(const uint8_t *head);
+
+/* What tells the prototype apart whose bytes these are; memory given to another one has
+ * other contents. */
+struct jsp_lua_key jsp_lua_proto_key(const void *object, uintptr_t at);
+
+/* -- PUC Lua only ------------------------------------------------------------------- */
+
+/* What the instruction at `index` calls the function that it calls, with a zero behind
+ * it; false: nothing. */
+bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,
+                       uint32_t index, char *to, size_t room);
 
 /* Is it an instruction that runs the called function in the same loop? */
 bool jsp_lua_site_is_call(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,

@@ -41,9 +41,6 @@ struct jsp_lua_walker {
     struct jsp_lua_labels labels;
 };
 
-/* Over zeroed memory. */
-void jsp_lua_walk_init(struct jsp_lua_walker *w);
-
 /* A jsprof_walk_sigsafe_fn; `host` is the walker, `ucontext` may be NULL. */
 uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max);
 

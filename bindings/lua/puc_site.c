@@ -1,4 +1,4 @@
-/* site.c - names that code has for functions: a call's for what it calls (the variable
+/* puc_site.c - names that code has for functions: a call's for what it calls (the variable
  * or field that the register was loaded from), and those that functions are put into
  * where they are made. See proto.h.
  *
@@ -32,22 +32,13 @@ static bool site_fetch(struct jsp_lua_read *r, const struct jsp_lua_proto *p, ui
            jsp_lua_read(r, p->code + 4ull * index, instruction, sizeof *instruction);
 }
 
-static bool site_string(struct jsp_lua_read *r, uintptr_t string, char *to, size_t room)
-{
-    int64_t n = jsp_lua_string(r, string, to, room - 1);
-    if (n <= 0)
-        return false;
-    to[(size_t)n < room - 1 ? (size_t)n : room - 1] = 0;
-    return true;
-}
-
 static bool site_constant(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t k,
                           char *to, size_t room)
 {
     uint8_t value[16];
     return k < p->n_k && jsp_lua_read(r, p->k + 16ull * k, value, sizeof value) &&
            (value[8] & 0xF) == layout.tag_string &&
-           site_string(r, jsp_lua_pointer(value, 0), to, room);
+           jsp_lua_text(r, jsp_lua_pointer(value, 0), to, room);
 }
 
 static bool site_upvalue(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n,
@@ -57,7 +48,7 @@ static bool site_upvalue(struct jsp_lua_read *r, const struct jsp_lua_proto *p, 
     return n < p->n_upvalues &&
            jsp_lua_read(r, p->upvalues + (uintptr_t)n * layout.upvalue_bytes, &name,
                         sizeof name) &&
-           site_string(r, name, to, room);
+           jsp_lua_text(r, name, to, room);
 }
 
 /* The local variable in a register when `index` runs. */
@@ -71,7 +62,7 @@ static bool site_local(struct jsp_lua_read *r, const struct jsp_lua_proto *p, ui
             jsp_lua_u32(var, 8) > index)
             return false;
         if (index < jsp_lua_u32(var, 12) && reg-- == 0)
-            return site_string(r, jsp_lua_pointer(var, 0), to, room);
+            return jsp_lua_text(r, jsp_lua_pointer(var, 0), to, room);
     }
     return false;
 }

@@ -1,0 +1,44 @@
+/* frames.h - the frames that a walk writes, innermost first; what does not fit is counted.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_FRAMES_H
+#define JSPROF_LUA_FRAMES_H
+
+#include <string.h>
+
+#include "jsprof.h"
+#include "labels.h"
+
+enum { JSP_LUA_BEYOND = 8192 }; /* frames that are counted when no more fit */
+
+struct jsp_lua_frames {
+    jsprof_frame *out;
+    uint32_t max, n;
+    uintptr_t sp; /* of the frames to come; 0: not known */
+};
+
+/* NULL: there is no more room. */
+static inline jsprof_frame *jsp_lua_frames_next(struct jsp_lua_frames *frames)
+{
+    frames->n++;
+    if (frames->n > frames->max)
+        return NULL;
+    jsprof_frame *frame = &frames->out[frames->n - 1];
+    memset(frame, 0, sizeof *frame);
+    frame->sp = frames->sp;
+    return frame;
+}
+
+/* A function; labels that the program gave are of no kind and no line. */
+static inline void jsp_lua_frame_function(jsprof_frame *frame, const struct jsp_lua_label *label,
+                                          enum jsprof_kind kind, uint32_t line)
+{
+    frame->label = label->name;
+    frame->detail = label->where;
+    frame->kind = (uint32_t)JSPROF_JOIN_PAREN;
+    frame->kind |= (uint32_t)(label->where ? kind : JSPROF_KIND_LABEL);
+    frame->line = label->where ? line : 0;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* jit_running.c - what LuaJIT does at the moment, and in which function; see jit_walk.h for
+ * the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "jit_trace.h"
+#include "jit_walk.h"
+
+enum { RUNNING_RETURN_WORDS = 512 }; /* looked at for the compiled code that called C */
+
+/* The interpreter's registers: base and program counter, where they are what they are
+ * between two instructions. */
+static void running_interpreter(struct jsp_jit_walk *k)
+{
+    k->pc = jsp_jit_saved_pc(k);
+    if (!k->context || k->rip < k->w->loop_low || k->rip >= k->w->loop_high)
+        return;
+    uintptr_t base = (uintptr_t)k->context->uc_mcontext.gregs[REG_RDX];
+    uintptr_t pc = (uintptr_t)k->context->uc_mcontext.gregs[REG_RBX];
+    struct jsp_lua_function f;
+    if (jsp_jit_in_stack(&k->thread, base)) {
+        jsp_jit_function_at(k, base, &f);
+        if (f.kind != JSP_LUA_UNKNOWN && jsp_jit_below(k, base, jsp_jit_word(k, base - 8)))
+            k->thread.base = base;
+    }
+    jsp_jit_function_at(k, k->thread.base, &f);
+    if (f.kind == JSP_LUA_LUA && jsp_lua_proto_index(&f.proto, pc) != UINT32_MAX)
+        k->pc = pc;
+}
+
+/* Where in the trace the thread is: in it, or in C that it called. */
+static uintptr_t running_trace_pc(struct jsp_jit_walk *k, const struct jsp_jit_trace *t)
+{
+    if (k->rip - t->code < t->code_bytes)
+        return k->rip;
+    uintptr_t end = k->thread.cframe;
+    for (uintptr_t i = 0, at = k->rsp & ~(uintptr_t)7; i < RUNNING_RETURN_WORDS && at < end;
+         i++, at += 8) {
+        uintptr_t word = jsp_jit_word(k, at);
+        if (word - t->code - 1 < t->code_bytes)
+            return word - 1;
+    }
+    return 0;
+}
+
+static void running_traced_function(struct jsp_jit_walk *k, const struct jsp_jit_trace *t,
+                                 uintptr_t function, uintptr_t next)
+{
+    struct jsp_lua_function f;
+    jsp_lua_function_read(k->read, function, &f);
+    if (f.kind == JSP_LUA_UNKNOWN && jsp_lua_proto_read(k->read, t->start, &f.proto) &&
+        jsp_lua_proto_index(&f.proto, next) != UINT32_MAX)
+        f.kind = JSP_LUA_LUA;
+    if (f.kind == JSP_LUA_UNKNOWN)
+        jsp_jit_frame_doing(k, "compiled function", JSPROF_KIND_JIT);
+    else
+        jsp_jit_frame(k, &f, next, JSPROF_KIND_JIT);
+}
+
+/* Who called into the machine code: the C stack goes on above the VM's frame. */
+static void running_caller(struct jsp_jit_walk *k)
+{
+    uintptr_t cframe = k->thread.cframe;
+    jsprof_frame *frame = cframe ? jsp_jit_frame_next(k) : NULL;
+    if (!frame)
+        return;
+    frame->kind = JSPROF_FRAME_CALLER;
+    frame->pc = jsp_jit_word(k, cframe + JIT_C_RETURN);
+    frame->sp = cframe + JIT_C_BYTES;
+    frame->detail = (const char *)jsp_jit_word(k, cframe + JIT_C_FP);
+}
+
+/* Compiled code: the functions inside the trace, then the one that it began in. */
+static void running_trace(struct jsp_jit_walk *k)
+{
+    struct jsp_jit_trace t;
+    uintptr_t base = jsp_jit_word(k, k->global + JIT_G_JIT_BASE);
+    if (jsp_jit_in_stack(&k->thread, base))
+        k->thread.base = base;
+    running_caller(k);
+    if (!jsp_jit_trace_find(k->read, k->global, (uint32_t)k->vm, &t)) {
+        jsp_jit_frames(k, false, JSPROF_KIND_JIT);
+        return;
+    }
+    uintptr_t at = running_trace_pc(k, &t);
+    if (at)
+        jsp_jit_trace_at(k->read, at, &t);
+    uintptr_t next = t.next;
+    for (uint32_t i = t.n; i-- > 0;) {
+        running_traced_function(k, &t, t.inlined[i].function, next);
+        next = t.inlined[i].link;
+    }
+    if (t.base_function) {
+        running_traced_function(k, &t, t.base_function, next);
+        jsp_jit_frames(k, true, JSPROF_KIND_VM);
+        return;
+    }
+    k->pc = next;
+    jsp_jit_frames(k, false, JSPROF_KIND_JIT);
+}
+
+void jsp_jit_running(struct jsp_jit_walk *k)
+{
+    int32_t state = ~k->vm;
+    if (k->vm >= 0) {
+        running_trace(k);
+        return;
+    }
+    if (state == JIT_VM_INTERPRETS)
+        running_interpreter(k);
+    else
+        k->pc = jsp_jit_saved_pc(k);
+    if (state == JIT_VM_COLLECTS)
+        jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);
+    else if (state >= JIT_VM_EXITS && state <= JIT_VM_LAST)
+        jsp_jit_frame_doing(k, "[JIT compiler]", JSPROF_KIND_LABEL);
+    jsp_jit_frames(k, false, JSPROF_KIND_VM);
+}
