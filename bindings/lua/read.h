@@ -1,9 +1,11 @@
 /* read.h - reading a Lua state from a signal handler, where any pointer may be stale.
  *
  * Every load goes through the kernel (process_vm_readv on ourselves), which says no
- * where a plain load would fault. It copies a window at a time, so that the objects
- * of one stack, which lie close together, cost a few calls. Windows live for one
- * walk: memory changes between two.
+ * where a plain load would fault. A call of it costs more than what it copies, so memory
+ * is copied by windows: those that the walk before needed in one call at the beginning,
+ * others one by one, and where two of a page are missed, the page. Windows live for one
+ * walk: memory changes between two. They are small because what a walk pulls through the
+ * cache the program must fetch again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,12 +19,13 @@
 #include <sys/types.h>
 
 enum {
-    JSP_LUA_WINDOW_BITS = 12,
-    JSP_LUA_WINDOW = 1 << JSP_LUA_WINDOW_BITS, /* a page, the smallest there is */
-    JSP_LUA_WINDOWS = 32,                      /* power of two */
-    JSP_LUA_KEPT = 16,                         /* power of two */
+    JSP_LUA_WINDOW = 512,     /* power of two, at most JSP_LUA_PAGE */
+    JSP_LUA_PAGE = 4096,      /* the smallest there is: is readable as a whole, or not */
+    JSP_LUA_WINDOWS = 512,    /* power of two, as many as one page has or more */
+    JSP_LUA_AGAIN = 32,       /* of them that the next walk begins with */
+    JSP_LUA_KEPT = 16,        /* power of two */
     JSP_LUA_KEPT_WORDS = 16,
-    JSP_LUA_READ_CALLS = 1024,                 /* of one walk */
+    JSP_LUA_READ_CALLS = 1024, /* of one walk */
 };
 
 struct jsp_lua_read {
@@ -32,8 +35,12 @@ struct jsp_lua_read {
     struct {
         uintptr_t at;
         uint32_t walk;
-        uint8_t bytes[JSP_LUA_WINDOW];
+        uint32_t used; /* by this walk */
     } windows[JSP_LUA_WINDOWS];
+    uint8_t bytes[JSP_LUA_WINDOWS][JSP_LUA_WINDOW];
+    uintptr_t missed;  /* page of the last window that had to be read */
+    uint32_t n_again;
+    uintptr_t again[JSP_LUA_AGAIN]; /* windows that this walk used */
     /* What was made of objects that a walk meets again and again; see jsp_lua_kept. */
     struct {
         uintptr_t at;

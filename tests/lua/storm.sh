@@ -1,7 +1,7 @@
 #!/bin/sh
 # storm.sh - samples at 10000 Hz while everything that a Lua state is made of changes:
 # the program's output is its own, nothing crashes, every expiration is accounted for.
-# LONG=1: until 1,000,000 samples were taken of each version.
+# LONG=1: until 1,000,000 samples were taken of each version, several minutes for each.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -9,11 +9,14 @@ set -u
 
 target=300
 depth=300
-[ -n "${LONG:-}" ] && target=1000000 depth=20
+rounds=40
+jit_rounds=200
+[ -n "${LONG:-}" ] && target=1000000 depth=20 rounds=30000 jit_rounds=40000
 
-samples() # of the last capture
+# A figure of the last capture: "samples N for M timer expirations", "N kept + M lost".
+figure() # NAME BEFORE OR AFTER IT
 {
-    "$JSPROF_TOOL" dump "$SCRATCH/cap" | grep -c ' SAMPLE '
+    "$JSPROF_TOOL" info "$SCRATCH/cap" | tr -d , | sed -n "s/^$1.*/\\1/p"
 }
 
 storm() # ROUNDS CLOCK
@@ -26,15 +29,19 @@ storm() # ROUNDS CLOCK
 
 until_enough()
 {
-    n=0
-    rounds=40
-    [ "$VERSION" = jit ] && rounds=200
-    [ -n "${LONG:-}" ] && rounds=4000
-    while [ "$n" -lt "$target" ]; do
+    samples=0 expirations=0 lost=0 runs=0
+    [ "$VERSION" = jit ] && rounds=$jit_rounds
+    while [ "$samples" -lt "$target" ]; do
         storm $rounds wall || return 1
-        n=$((n + $(samples)))
+        taken=$(figure '  samples *\([0-9]*\) for')
+        [ "$taken" -gt 0 ] || return 1
+        samples=$((samples + taken))
+        expirations=$((expirations + $(figure '\([0-9]*\) expirations = ')))
+        lost=$((lost + $(figure '.* kept + \([0-9]*\) lost')))
+        runs=$((runs + 1))
     done
-    echo "$VERSION: $n samples" >&2
+    echo "$VERSION: $samples samples in $runs runs; all $expirations expirations are" \
+        "accounted for, $lost as lost" >&3
 }
 
 named() # of samples that stand in Lua, nearly all name what runs
@@ -50,5 +57,6 @@ one()
     check 'the CPU clock as well' storm 20 cpu
 }
 
+exec 3>&2
 each_version one
 finish

@@ -1,7 +1,7 @@
 -- storm.lua - everything that changes a Lua state's stacks, over and over: calls that grow
 -- and shrink them, coroutines made, wrapped, yielding across pcall, left suspended and
--- collected, errors, metamethods, finalizers, hooks, tail calls, chunks that are loaded
--- and thrown away.
+-- collected, errors, metamethods, finalizers, hooks, tail calls, callbacks from C, chunks
+-- that are loaded and thrown away, compiled code that is flushed.
 --
 -- SPDX-License-Identifier: MIT
 
@@ -101,6 +101,15 @@ local function sorted(n)
   return (string.gsub(table.concat(list, " ", 1, 20), "%d+", function(d) return d + 0 end))
 end
 
+-- LuaJIT: what was compiled is thrown away, and compiled again.
+local function traces(n)
+  local sum = 0
+  local function add(i) sum = sum + i % 3 end
+  for i = 1, n do add(i) end
+  jit.flush()
+  return sum
+end
+
 for round = 1, rounds do
   deep(round % 5 == 0 and depth * 16 or depth) -- stacks grow, and shrink in the next collection
   wide(unpack({}, 1, 200 + round % 50))
@@ -113,6 +122,7 @@ for round = 1, rounds do
   chunks(20)
   hooks(300)
   sorted(100)
+  if jit then traces(300) end
   if round % 3 == 0 then collectgarbage() else collectgarbage("step", 50) end
 end
 print("done")
