@@ -1,7 +1,10 @@
-# shares.awk - the worst of the four shares of shares.lua: its error's root mean square over
-# the runs, divided by that of as many independent draws; over 16 runs even a perfect sampler
-# shows 1 +- 0.18. Reads what shares.lua printed, then `jsprof dump` of each capture, with
-# "run N" before it.
+# shares.awk - how near the four shares of shares.lua are to the truth: of each the root mean
+# square of its errors over the runs, divided by that of as many independent draws. Over 20
+# runs even a perfect sampler shows 1 +- 0.16.
+#
+# Reads what shares.lua printed, then `jsprof dump` of each capture, with "run N" before it.
+# Prints the worst over chance, the worst in percentage points and its kind, the runs,
+# and whether it is within 1.2 of chance.
 #
 # SPDX-License-Identifier: MIT
 $1 == "line" { kind[$3] = $2; names[$2] = 1; next }
@@ -40,15 +43,18 @@ END {
         for (k in names) {
             p = truth[r, k] / all[r]
             square[k] += (seen[r, k] / of[r] - p) ^ 2 / (p * (1 - p) / n[r])
-            off[k] += seen[r, k] / of[r] - p
+            off[k] += (seen[r, k] / of[r] - p) ^ 2
         }
     }
     for (k in names) {
         e = rounds ? sqrt(square[k] / rounds) : 1e9
+        points = rounds ? 100 * sqrt(off[k] / rounds) : 100
         if (verbose)
-            printf "    %s: %.2f of chance, %+.4f on average\n", k, e, \
-                off[k] / rounds >"/dev/stderr"
-        if (e > worst) { worst = e; which = k }
+            printf "    %s: %.2fx chance, %.1f points\n", k, e, points >"/dev/stderr"
+        if (e > worst) worst = e
+        if (points > most) { most = points; which = k }
     }
-    printf "%.2f\t%s, %d runs of %d samples\n", worst, which, rounds, samples / (rounds ? rounds : 1)
+    holds = worst <= 1.2 ? "yes" : worst > 1.2 * (1 + 2 / sqrt(2 * rounds)) ? "NO" : "noise"
+    printf "%.2fx\t%.1f points (%s)\t%d runs of %d samples\t%s\n", worst, most, which, rounds, \
+        rounds ? samples / rounds : 0, holds
 }

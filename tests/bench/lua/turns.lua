@@ -1,13 +1,15 @@
 -- turns.lua - one program again and again, in turns without and with a profiler, in one
--- process; prints the CPU time of both, a pair a line.
+-- process and in alternating order; prints the CPU time (all threads, user and system) of
+-- both and of starting and stopping the profiler, a pair of turns a line.
 --
---     lua turns.lua PROFILER ROUNDS PROGRAM [ARG]
+--     lua turns.lua PROFILER ROUNDS SECONDS PROGRAM [ARG]
 --
--- PROFILER is sample, calls (jsprof's modes), hook (a plain count hook), jp (LuaJIT's).
+-- PROFILER is sample, calls (jsprof's modes), hook (a plain count hook), jp (LuaJIT's). A
+-- turn takes about so many SECONDS without it.
 --
 -- SPDX-License-Identifier: MIT
-local profiler, rounds, program = arg[1], tonumber(arg[2]), arg[3]
-local argument = arg[4]
+local profiler, rounds, seconds = arg[1], tonumber(arg[2]), tonumber(arg[3])
+local program, argument = arg[4], arg[5]
 local clock, show = os.clock, print
 
 local jsprof = (profiler == "sample" or profiler == "calls") and require "jsprof"
@@ -32,18 +34,41 @@ local run = assert(loadfile(program))
 arg = { [0] = program, argument }
 print = function() end
 
-local function turn()
-  collectgarbage()
-  local from = clock()
+-- How often in a turn.
+local times = 0
+local from = clock()
+repeat
   run()
-  return clock() - from
+  times = times + 1
+until clock() - from >= seconds
+
+-- A first run is no part of it: the first samples of a recording name functions.
+local function turn()
+  run()
+  collectgarbage()
+  local at = clock()
+  for _ = 1, times do run() end
+  return clock() - at
 end
 
-turn() -- warm
-for _ = 1, rounds do
-  local plain = turn()
+local function profiled()
+  local at = clock()
   begin[profiler]()
-  local profiled = turn()
+  local began = clock()
+  local spent = turn()
+  local done = clock()
   stop[profiler]()
-  show(string.format("%.6f %.6f", plain, profiled))
+  return spent, began - at + clock() - done
+end
+
+for round = 1, rounds do
+  local plain, spent, around
+  if round % 2 == 1 then
+    plain = turn()
+    spent, around = profiled()
+  else
+    spent, around = profiled()
+    plain = turn()
+  end
+  show(string.format("%.6f %.6f %.6f", plain, spent, around))
 end
