@@ -41,8 +41,7 @@ struct cli_filter { /* the words that were given; NULL: was not */
     "  --time FROM..TO   since the start, as in 2s..5s, ..500ms, 1m..\n" \
     "  --only REGEX      stacks with such a function; --under FUNCTION  from it down\n" \
     "  --category WORD   by the innermost function; --categories FILE  rules for it\n" \
-    "  --hide-system     not the system's frames; --vm  no native frames at all;\n" \
-    "                    --native  also those of interpreters' own loops\n" \
+    "  --hide-system     no frames of the system; --vm  no native ones; --native  all\n" \
     "  --clock cpu|wall  what time is; --symbols DIR  look there for files, too\n"
 
 /* Check the words, load the capture, choose. CLI_OK; or CLI_USAGE, CLI_FAILED: it has

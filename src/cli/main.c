@@ -43,7 +43,7 @@ static const char main_tail[] =
     "  jsprof --version       the version of this tool\n"
     "\n"
     "Environment: NO_COLOR turns colours off, COLUMNS sets the width.\n"
-    "Exit status: 0 fine, 1 a file could not be read, 2 wrong usage.\n";
+    "Exit status: 0 fine, 1 a file could not be read or written, 2 wrong usage.\n";
 
 static int main_help(void)
 {

@@ -12,10 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/export.h"
 #include "export/json.h"
-#include "export/moments.h"
 #include "export/names.h"
+#include "export/tables.h"
 #include "export/timeline.h"
 #include "jsprof.h"
 
@@ -30,8 +29,7 @@ struct chrome {
     struct jsp_export *e;
     struct jsp_profile *p;
     struct jsp_json json;
-    struct jsp_stacks stacks;
-    struct jsp_moments moments;
+    struct jsp_tables from;
     struct jsp_timeline timeline;
     struct chrome_sample *samples; /* of one thread, idle ones too */
     uint32_t n_samples;
@@ -118,17 +116,17 @@ static void chrome_nodes(struct chrome *x, uint32_t thread)
 {
     struct jsp_json *j = &x->json;
     uint32_t n =
-        jsp_moments_nodes(&x->moments, &x->stacks, thread, x->mark, x->nodes);
+        jsp_moments_nodes(&x->from.moments, &x->from.stacks, thread, x->mark, x->nodes);
     jsp_json_key_open(j, "nodes", '[');
     chrome_own_node(x, CHROME_ROOT, "(root)");
     chrome_own_node(x, CHROME_IDLE, "(idle)");
     for (uint32_t i = 0; i < n; i++) {
-        const struct jsp_stacks_node *node = &x->stacks.nodes[x->nodes[i]];
+        const struct jsp_stacks_node *node = &x->from.stacks.nodes[x->nodes[i]];
         jsp_json_open(j, '{');
         jsp_json_key_u64(j, "id", CHROME_NODES + x->nodes[i]);
         jsp_json_key_u64(j, "parent",
                          node->parent ? CHROME_NODES + node->parent : CHROME_ROOT);
-        chrome_call_frame(x, &x->stacks.frames[node->frame]);
+        chrome_call_frame(x, &x->from.stacks.frames[node->frame]);
         jsp_json_close(j, '}');
     }
     jsp_json_close(j, ']');
@@ -144,12 +142,13 @@ static void chrome_lay_out(struct chrome *x, uint32_t thread)
 {
     uint64_t end = 0;
     x->n_samples = 0;
-    for (uint32_t i = x->moments.first[thread]; i < x->moments.first[thread + 1]; i++) {
-        const struct jsp_moment *m = &x->moments.list[i];
+    const uint32_t *first = &x->from.moments.first[thread];
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        const struct jsp_moment *m = &x->from.moments.list[i];
         uint64_t time = chrome_positive(m->time);
         uint64_t lasts = m->value * (x->p->unit == JSP_VALUE_COUNT ? CHROME_US : 1);
         uint64_t start = time > lasts ? time - lasts : 0;
-        if (i > x->moments.first[thread] && start > end)
+        if (i > x->from.moments.first[thread] && start > end)
             chrome_lay(x, end, CHROME_IDLE);
         if (start < end)
             start = end;
@@ -274,7 +273,7 @@ static void chrome_write(struct chrome *x)
     jsp_json_open(j, '{');
     jsp_json_key_open(j, "traceEvents", '[');
     for (uint32_t t = 0; t < x->p->n_threads; t++)
-        if (x->moments.first[t] < x->moments.first[t + 1]) {
+        if (x->from.moments.first[t] < x->from.moments.first[t + 1]) {
             chrome_thread(x, t);
             chrome_marks(x, t);
         }
@@ -292,16 +291,14 @@ static int chrome_start(struct chrome *x, struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_FUNCTIONS);
+    int err = jsp_tables_build(&x->from, e, JSP_STACKS_FUNCTIONS);
     if (err == 0)
-        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
-    if (err == 0)
-        err = jsp_timeline_build(&x->timeline, x->p, &x->moments);
+        err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
     if (err < 0)
         return err;
-    x->samples = malloc((2 * (size_t)x->moments.n + 1) * sizeof *x->samples);
-    x->nodes = malloc(x->stacks.n_nodes * sizeof *x->nodes);
-    x->mark = calloc(x->stacks.n_nodes, sizeof *x->mark);
+    x->samples = malloc((2 * (size_t)x->from.moments.n + 1) * sizeof *x->samples);
+    x->nodes = malloc(x->from.stacks.n_nodes * sizeof *x->nodes);
+    x->mark = calloc(x->from.stacks.n_nodes, sizeof *x->mark);
     return x->samples && x->nodes && x->mark ? 0 : -ENOMEM;
 }
 
@@ -313,8 +310,7 @@ int jsp_export_chrome(struct jsp_export *e)
     int err = chrome_start(x, e);
     if (err == 0)
         chrome_write(x);
-    jsp_stacks_free(&x->stacks);
-    jsp_moments_free(&x->moments);
+    jsp_tables_free(&x->from);
     jsp_timeline_free(&x->timeline);
     free(x->samples);
     free(x->nodes);

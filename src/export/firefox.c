@@ -65,8 +65,8 @@ static void firefox_category_list(struct firefox *x)
 
 static bool firefox_has_native(const struct firefox *x)
 {
-    for (uint32_t i = 0; i < x->stacks.n_frames; i++)
-        if (x->stacks.frames[i].origin != JSP_ORIGIN_VM)
+    for (uint32_t i = 0; i < x->from.stacks.n_frames; i++)
+        if (x->from.stacks.frames[i].origin != JSP_ORIGIN_VM)
             return true;
     return false;
 }
@@ -82,8 +82,8 @@ static void firefox_extra(struct firefox *x)
     const struct {
         const char *label;
         uint64_t value;
-    } rows[] = { { "Samples", x->stacks.samples },
-                 { "Timer expirations they stand for", x->stacks.weight },
+    } rows[] = { { "Samples", x->from.stacks.samples },
+                 { "Timer expirations they stand for", x->from.stacks.weight },
                  { "Timer expirations lost", lost } };
     jsp_json_key_open(j, "extra", '[');
     jsp_json_open(j, '{');
@@ -170,8 +170,8 @@ static void firefox_libs(struct firefox *x)
     struct jsp_json *j = &x->json;
     uint32_t n = 0;
     jsp_json_key_open(j, "libs", '[');
-    for (uint32_t i = 0; i < x->modules.n; i++) {
-        const struct jsp_module *m = &x->modules.list[i];
+    for (uint32_t i = 0; i < x->from.modules.n; i++) {
+        const struct jsp_module *m = &x->from.modules.list[i];
         if (!m->is_file)
             continue;
         x->lib[i] = ++n;
@@ -193,7 +193,7 @@ static void firefox_libs(struct firefox *x)
 
 static bool firefox_has(const struct firefox *x, uint32_t thread)
 {
-    return x->moments.first[thread] < x->moments.first[thread + 1];
+    return x->from.moments.first[thread] < x->from.moments.first[thread + 1];
 }
 
 static void firefox_write(struct firefox *x)
@@ -223,24 +223,26 @@ static void firefox_write(struct firefox *x)
 
 static int firefox_tables(struct firefox *x)
 {
+    uint32_t nodes = x->from.stacks.n_nodes, frames = x->from.stacks.n_frames;
+    uint32_t modules = x->from.modules.n, functions = x->p->n_functions;
     struct {
         uint32_t **table;
         uint32_t n;
     } tables[] = {
-        { &x->of_function, x->p->n_functions }, { &x->lib, x->modules.n },
-        { &x->node_id, x->stacks.n_nodes },     { &x->nodes, x->stacks.n_nodes },
-        { &x->frame_id, x->stacks.n_frames },   { &x->frames, x->stacks.n_frames },
-        { &x->func_id, x->p->n_functions },     { &x->funcs, x->p->n_functions },
-        { &x->module_id, x->modules.n },        { &x->used_modules, x->modules.n },
+        { &x->of_function, functions }, { &x->lib, modules },
+        { &x->node_id, nodes },         { &x->nodes, nodes },
+        { &x->frame_id, frames },       { &x->frames, frames },
+        { &x->func_id, functions },     { &x->funcs, functions },
+        { &x->module_id, modules },     { &x->used_modules, modules },
         { &x->position, x->p->n_threads },
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (!(*tables[i].table = calloc((size_t)tables[i].n + 1, sizeof(uint32_t))))
             return -ENOMEM;
-    x->mark = calloc(x->stacks.n_nodes, sizeof *x->mark);
+    x->mark = calloc(nodes, sizeof *x->mark);
     if (!x->mark)
         return -ENOMEM;
-    for (uint32_t i = 0; i < x->p->n_functions; i++)
+    for (uint32_t i = 0; i < functions; i++)
         x->of_function[i] = jsp_categories_of(x->e->categories, &x->p->functions[i]);
     for (uint32_t t = 0, n = 0; t < x->p->n_threads; t++) {
         x->position[t] = n;
@@ -254,13 +256,9 @@ static int firefox_start(struct firefox *x, struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_LINES);
+    int err = jsp_tables_build(&x->from, e, JSP_STACKS_LINES);
     if (err == 0)
-        err = jsp_modules_build(&x->modules, x->p);
-    if (err == 0)
-        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
-    if (err == 0)
-        err = jsp_timeline_build(&x->timeline, x->p, &x->moments);
+        err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
     if (err == 0)
         err = jsp_strings_init(&x->strings);
     return err < 0 ? err : firefox_tables(x);
@@ -268,9 +266,7 @@ static int firefox_start(struct firefox *x, struct jsp_export *e)
 
 static void firefox_free(struct firefox *x)
 {
-    jsp_stacks_free(&x->stacks);
-    jsp_modules_free(&x->modules);
-    jsp_moments_free(&x->moments);
+    jsp_tables_free(&x->from);
     jsp_timeline_free(&x->timeline);
     jsp_strings_free(&x->strings);
     uint32_t *const tables[] = { x->of_function, x->lib,      x->node_id, x->nodes,

@@ -7,21 +7,17 @@
 #ifndef JSP_EXPORT_FIREFOX_H
 #define JSP_EXPORT_FIREFOX_H
 
-#include "export/export.h"
 #include "export/json.h"
-#include "export/modules.h"
-#include "export/moments.h"
 #include "export/names.h"
 #include "export/strings.h"
+#include "export/tables.h"
 #include "export/timeline.h"
 
 struct firefox {
     struct jsp_export *e;
     struct jsp_profile *p;
     struct jsp_json json;
-    struct jsp_stacks stacks;
-    struct jsp_modules modules;
-    struct jsp_moments moments;
+    struct jsp_tables from;
     struct jsp_timeline timeline;
     struct jsp_strings strings;
     uint32_t *of_function;             /* the category of each function: subcategories here */

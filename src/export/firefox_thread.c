@@ -17,7 +17,7 @@ static const struct jsp_function *thread_function(const struct firefox *x, uint3
 
 static const struct jsp_profile_frame *thread_frame(const struct firefox *x, uint32_t i)
 {
-    return &x->stacks.frames[x->frames[i]];
+    return &x->from.stacks.frames[x->frames[i]];
 }
 
 /* The next number in a table of what is used. */
@@ -32,15 +32,16 @@ static void thread_use(uint32_t *id, uint32_t *used, uint32_t *n, uint32_t what)
 static void thread_collect(struct firefox *x, uint32_t thread)
 {
     x->n_frames = x->n_funcs = x->n_modules = 0;
-    x->n_nodes = jsp_moments_nodes(&x->moments, &x->stacks, thread, x->mark, x->nodes);
+    x->n_nodes = jsp_moments_nodes(&x->from.moments, &x->from.stacks, thread, x->mark,
+                                   x->nodes);
     for (uint32_t i = 0; i < x->n_nodes; i++) {
-        uint32_t frame = x->stacks.nodes[x->nodes[i]].frame;
-        uint32_t function = x->stacks.frames[frame].function;
+        uint32_t frame = x->from.stacks.nodes[x->nodes[i]].frame;
+        uint32_t function = x->from.stacks.frames[frame].function;
         x->node_id[x->nodes[i]] = i + 1;
         thread_use(x->frame_id, x->frames, &x->n_frames, frame);
         thread_use(x->func_id, x->funcs, &x->n_funcs, function);
         thread_use(x->module_id, x->used_modules, &x->n_modules,
-                   x->modules.of_function[function]);
+                   x->from.modules.of_function[function]);
     }
 }
 
@@ -93,11 +94,11 @@ static void thread_stacks(struct firefox *x)
     jsp_json_key_open(j, "stackTable", '{');
     jsp_json_key_open(j, "frame", '[');
     for (uint32_t i = 0; i < x->n_nodes; i++)
-        jsp_json_u64(j, x->frame_id[x->stacks.nodes[x->nodes[i]].frame] - 1);
+        jsp_json_u64(j, x->frame_id[x->from.stacks.nodes[x->nodes[i]].frame] - 1);
     jsp_json_close(j, ']');
     jsp_json_key_open(j, "prefix", '[');
     for (uint32_t i = 0; i < x->n_nodes; i++) {
-        uint32_t parent = x->stacks.nodes[x->nodes[i]].parent;
+        uint32_t parent = x->from.stacks.nodes[x->nodes[i]].parent;
         if (parent)
             jsp_json_u64(j, x->node_id[parent] - 1);
         else
@@ -177,7 +178,7 @@ static void thread_func_cell(struct firefox *x, uint32_t func, int column)
     case 1: jsp_json_bool(j, thread_is_script(f)); break;
     case 2: jsp_json_bool(j, f->kind == JSPROF_KIND_LABEL); break;
     case 3:
-        jsp_json_u64(j, x->module_id[x->modules.of_function[x->funcs[func]]] - 1);
+        jsp_json_u64(j, x->module_id[x->from.modules.of_function[x->funcs[func]]] - 1);
         break;
     case 4:
         thread_or_null(j, parts.file.len ? jsp_strings_add(&x->strings, parts.file) : 0);
@@ -222,7 +223,7 @@ static void thread_resources(struct firefox *x)
     jsp_json_key_open(j, "name", '[');
     for (uint32_t i = 0; i < x->n_modules; i++)
         jsp_json_u64(j, jsp_strings_add(&x->strings,
-                                        x->modules.list[x->used_modules[i]].path));
+                                        x->from.modules.list[x->used_modules[i]].path));
     jsp_json_close(j, ']');
     jsp_json_key_open(j, "host", '[');
     for (uint32_t i = 0; i < x->n_modules; i++)
@@ -272,8 +273,8 @@ static void thread_head(struct firefox *x, uint32_t thread)
 
 void firefox_thread(struct firefox *x, uint32_t thread)
 {
-    const struct jsp_moment *at = x->moments.list + x->moments.first[thread];
-    uint32_t n = x->moments.first[thread + 1] - x->moments.first[thread];
+    const struct jsp_moment *at = x->from.moments.list + x->from.moments.first[thread];
+    uint32_t n = x->from.moments.first[thread + 1] - x->from.moments.first[thread];
     thread_collect(x, thread);
     jsp_json_open(&x->json, '{');
     thread_head(x, thread);

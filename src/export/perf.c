@@ -10,18 +10,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/export.h"
-#include "export/modules.h"
-#include "export/moments.h"
 #include "export/names.h"
 #include "export/pieces.h"
+#include "export/tables.h"
 
 struct perf {
     struct jsp_export *e;
     struct jsp_profile *p;
-    struct jsp_stacks stacks;
-    struct jsp_moments moments;
-    struct jsp_modules modules;
+    struct jsp_tables from;
     struct jsp_pieces pieces; /* the lines of each node's stack */
     struct jsp_sink head;     /* the start of a sample's first line */
     uint32_t *frames;
@@ -44,7 +40,7 @@ static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
 static void perf_frame(struct perf *x, uint32_t function)
 {
     struct jsp_sink *out = &x->pieces.into;
-    const struct jsp_module *m = &x->modules.list[x->modules.of_function[function]];
+    const struct jsp_module *m = jsp_tables_module(&x->from, function);
     const char *name = x->p->functions[function].name;
     struct jsp_names_parts parts = jsp_names_split(name);
     struct jsp_read_text place = m->path;
@@ -62,9 +58,9 @@ static void perf_frame(struct perf *x, uint32_t function)
 static void perf_stack(struct perf *x, uint32_t node)
 {
     if (jsp_pieces_wants(&x->pieces, node)) {
-        uint32_t n = jsp_stacks_frames(&x->stacks, node, x->frames);
+        uint32_t n = jsp_stacks_frames(&x->from.stacks, node, x->frames);
         for (uint32_t i = 0; i < n; i++)
-            perf_frame(x, x->stacks.frames[x->frames[i]].function);
+            perf_frame(x, x->from.stacks.frames[x->frames[i]].function);
         jsp_sink_byte(&x->pieces.into, '\n');
     }
     jsp_pieces_put(&x->pieces, node, x->e->out);
@@ -124,8 +120,8 @@ static int perf_threads(struct perf *x)
         char *head = perf_head(x, t);
         if (!head)
             return -ENOMEM;
-        for (uint32_t i = x->moments.first[t]; i < x->moments.first[t + 1]; i++)
-            perf_sample(x, head, &x->moments.list[i]);
+        for (uint32_t i = x->from.moments.first[t]; i < x->from.moments.first[t + 1]; i++)
+            perf_sample(x, head, &x->from.moments.list[i]);
         free(head);
     }
     return x->pieces.into.error;
@@ -135,13 +131,9 @@ static int perf_start(struct perf *x, struct jsp_export *e)
 {
     x->e = e;
     x->p = e->profile;
-    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_FUNCTIONS);
+    int err = jsp_tables_build(&x->from, e, JSP_STACKS_FUNCTIONS);
     if (err == 0)
-        err = jsp_modules_build(&x->modules, x->p);
-    if (err == 0)
-        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
-    if (err == 0)
-        err = jsp_pieces_init(&x->pieces, x->stacks.n_nodes);
+        err = jsp_pieces_init(&x->pieces, x->from.stacks.n_nodes);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
     return err == 0 && !x->frames ? -ENOMEM : err;
 }
@@ -154,9 +146,7 @@ int jsp_export_perf(struct jsp_export *e)
     int err = perf_start(x, e);
     if (err == 0)
         err = perf_threads(x);
-    jsp_stacks_free(&x->stacks);
-    jsp_modules_free(&x->modules);
-    jsp_moments_free(&x->moments);
+    jsp_tables_free(&x->from);
     jsp_pieces_free(&x->pieces);
     free(x->frames);
     free(x);

@@ -8,11 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/export.h"
 #include "export/json.h"
-#include "export/modules.h"
-#include "export/moments.h"
 #include "export/names.h"
+#include "export/tables.h"
 #include "export/timeline.h"
 
 enum { PLAIN_VERSION = 1 };
@@ -21,9 +19,7 @@ struct plain {
     struct jsp_export *e;
     struct jsp_profile *p;
     struct jsp_json json;
-    struct jsp_stacks stacks;
-    struct jsp_modules modules;
-    struct jsp_moments moments;
+    struct jsp_tables from;
     struct jsp_timeline timeline;
 };
 
@@ -55,9 +51,9 @@ static void plain_recording(struct plain *x)
     jsp_json_key_i64(j, "start_ns", p->start_time);
     jsp_json_close(j, '}');
     jsp_json_key_text(j, "unit", units[p->unit]);
-    jsp_json_key_u64(j, "total_value", x->stacks.value);
-    jsp_json_key_u64(j, "total_samples", x->stacks.samples);
-    jsp_json_key_u64(j, "total_expirations", x->stacks.weight);
+    jsp_json_key_u64(j, "total_value", x->from.stacks.value);
+    jsp_json_key_u64(j, "total_samples", x->from.stacks.samples);
+    jsp_json_key_u64(j, "total_expirations", x->from.stacks.weight);
 }
 
 static void plain_processes(struct plain *x)
@@ -114,7 +110,7 @@ static void plain_functions(struct plain *x)
         jsp_json_open(j, '{');
         jsp_json_key_text(j, "name", f->name);
         jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));
-        plain_text(j, "module", x->modules.list[x->modules.of_function[i]].path);
+        plain_text(j, "module", jsp_tables_module(&x->from, i)->path);
         jsp_json_key_text(j, "category",
                           jsp_categories_name(x->e->categories,
                                               jsp_categories_of(x->e->categories, f)));
@@ -132,8 +128,8 @@ static void plain_frames(struct plain *x)
 {
     struct jsp_json *j = &x->json;
     jsp_json_key_open(j, "frames", '[');
-    for (uint32_t i = 0; i < x->stacks.n_frames; i++) {
-        const struct jsp_profile_frame *f = &x->stacks.frames[i];
+    for (uint32_t i = 0; i < x->from.stacks.n_frames; i++) {
+        const struct jsp_profile_frame *f = &x->from.stacks.frames[i];
         jsp_json_open(j, '{');
         jsp_json_key_u64(j, "function", f->function);
         jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));
@@ -145,10 +141,10 @@ static void plain_frames(struct plain *x)
     }
     jsp_json_close(j, ']');
     jsp_json_key_open(j, "stacks", '[');
-    for (uint32_t i = 1; i < x->stacks.n_nodes; i++) {
+    for (uint32_t i = 1; i < x->from.stacks.n_nodes; i++) {
         jsp_json_open(j, '[');
-        jsp_json_i64(j, (int64_t)x->stacks.nodes[i].parent - 1); /* -1: a root */
-        jsp_json_u64(j, x->stacks.nodes[i].frame);
+        jsp_json_i64(j, (int64_t)x->from.stacks.nodes[i].parent - 1); /* -1: a root */
+        jsp_json_u64(j, x->from.stacks.nodes[i].frame);
         jsp_json_close(j, ']');
     }
     jsp_json_close(j, ']');
@@ -182,7 +178,7 @@ static void plain_samples(struct plain *x)
     static const char *const names[] = { "time_ns", "thread",      "stack",
                                          "value",   "expirations", "cpu_ns" };
     struct jsp_json *j = &x->json;
-    const struct jsp_moments *m = &x->moments;
+    const struct jsp_moments *m = &x->from.moments;
     jsp_json_key_open(j, "samples", '{');
     for (int column = PLAIN_TIME; column <= PLAIN_CPU; column++) {
         jsp_json_key_open(j, names[column], '[');
@@ -263,13 +259,9 @@ static int plain_start(struct plain *x, struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_LINES);
+    int err = jsp_tables_build(&x->from, e, JSP_STACKS_LINES);
     if (err == 0)
-        err = jsp_modules_build(&x->modules, x->p);
-    if (err == 0)
-        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
-    if (err == 0)
-        err = jsp_timeline_build(&x->timeline, x->p, &x->moments);
+        err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
     return err;
 }
 
@@ -280,9 +272,7 @@ int jsp_export_json(struct jsp_export *e)
     int err = plain_start(&x, e);
     if (err == 0)
         plain_write(&x);
-    jsp_stacks_free(&x.stacks);
-    jsp_modules_free(&x.modules);
-    jsp_moments_free(&x.moments);
+    jsp_tables_free(&x.from);
     jsp_timeline_free(&x.timeline);
     return err;
 }

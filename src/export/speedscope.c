@@ -8,20 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/export.h"
 #include "export/json.h"
-#include "export/modules.h"
-#include "export/moments.h"
 #include "export/names.h"
 #include "export/pieces.h"
+#include "export/tables.h"
 
 struct speedscope {
     struct jsp_export *e;
     struct jsp_profile *p;
     struct jsp_json json;
-    struct jsp_stacks stacks;
-    struct jsp_moments moments;
-    struct jsp_modules modules;
+    struct jsp_tables from;
     struct jsp_pieces pieces; /* "[1,2,3]" for each node's stack */
     uint32_t *frames;
 };
@@ -33,7 +29,7 @@ static void speedscope_frames(struct speedscope *x)
     jsp_json_key_open(j, "frames", '[');
     for (uint32_t i = 0; i < x->p->n_functions; i++) {
         struct jsp_names_parts parts = jsp_names_split(x->p->functions[i].name);
-        const struct jsp_module *m = &x->modules.list[x->modules.of_function[i]];
+        const struct jsp_module *m = jsp_tables_module(&x->from, i);
         jsp_json_open(j, '{');
         jsp_json_key(j, "name");
         jsp_json_bytes(j, parts.name.at, parts.name.len);
@@ -56,8 +52,8 @@ static void speedscope_stack(struct speedscope *x, uint32_t node)
         struct jsp_json j;
         jsp_json_init(&j, &x->pieces.into);
         jsp_json_open(&j, '[');
-        for (uint32_t i = jsp_stacks_frames(&x->stacks, node, x->frames); i-- > 0;)
-            jsp_json_u64(&j, x->stacks.frames[x->frames[i]].function);
+        for (uint32_t i = jsp_stacks_frames(&x->from.stacks, node, x->frames); i-- > 0;)
+            jsp_json_u64(&j, x->from.stacks.frames[x->frames[i]].function);
         jsp_json_close(&j, ']');
     }
     jsp_json_value(&x->json);
@@ -86,8 +82,8 @@ static void speedscope_samples(struct speedscope *x, const struct jsp_moment *at
 static void speedscope_thread(struct speedscope *x, uint32_t thread)
 {
     struct jsp_json *j = &x->json;
-    const struct jsp_moment *at = x->moments.list + x->moments.first[thread];
-    uint32_t n = x->moments.first[thread + 1] - x->moments.first[thread];
+    const struct jsp_moment *at = x->from.moments.list + x->from.moments.first[thread];
+    uint32_t n = x->from.moments.first[thread + 1] - x->from.moments.first[thread];
     char name[JSP_NAMES_THREAD];
     uint64_t value = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -115,7 +111,7 @@ static void speedscope_write(struct speedscope *x)
     speedscope_frames(x);
     jsp_json_key_open(j, "profiles", '[');
     for (uint32_t t = 0; t < x->p->n_threads; t++)
-        if (x->moments.first[t] < x->moments.first[t + 1])
+        if (x->from.moments.first[t] < x->from.moments.first[t + 1])
             speedscope_thread(x, t);
     jsp_json_close(j, ']');
     jsp_json_close(j, '}');
@@ -127,13 +123,9 @@ static int speedscope_start(struct speedscope *x, struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_stacks_build(&x->stacks, x->p, e->select, JSP_STACKS_FUNCTIONS);
+    int err = jsp_tables_build(&x->from, e, JSP_STACKS_FUNCTIONS);
     if (err == 0)
-        err = jsp_modules_build(&x->modules, x->p);
-    if (err == 0)
-        err = jsp_moments_build(&x->moments, x->p, &x->stacks, e->select);
-    if (err == 0)
-        err = jsp_pieces_init(&x->pieces, x->stacks.n_nodes);
+        err = jsp_pieces_init(&x->pieces, x->from.stacks.n_nodes);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
     return err == 0 && !x->frames ? -ENOMEM : err;
 }
@@ -148,9 +140,7 @@ int jsp_export_speedscope(struct jsp_export *e)
         speedscope_write(x);
         err = x->pieces.into.error;
     }
-    jsp_stacks_free(&x->stacks);
-    jsp_modules_free(&x->modules);
-    jsp_moments_free(&x->moments);
+    jsp_tables_free(&x->from);
     jsp_pieces_free(&x->pieces);
     free(x->frames);
     free(x);

@@ -28,6 +28,12 @@ for command in $commands; do
     [ "$lines_of_help" -le 24 ] || wrong "$lines_of_help lines do not fit a screen of 24"
     ! grep -nE '.{81}' out || wrong 'does not fit 80 columns'
 done
+ran='manual page of convert'
+"$jsprof" convert --help | sed -n 's/^ *--to \([a-z|]*\)$/\1/p' | tr '|' '\n' >formats
+[ "$(wc -l <formats)" -ge 8 ] || wrong 'has too few formats'
+while read -r format; do
+    grep -q "^.BR $format \"" "$SRCDIR/docs/man/jsprof-convert.1" || wrong "no $format"
+done <formats
 ran='manual page'
 version=$("$jsprof" --version)
 for page in "$SRCDIR"/docs/man/*; do
