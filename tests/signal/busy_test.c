@@ -1,5 +1,6 @@
 /* busy_test.c - a thread that is in jsprof_backtrace all the time: stop, close and the
- * counters do not wait for it, and forget none of its samples.
+ * counters do not wait for it, and forget none of its samples. And a handler that does not
+ * get the processor.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -61,8 +62,49 @@ TEST(samples_are_counted_at_stop_while_their_thread_prints_its_stack)
     }
 }
 
+enum { WAITS_MS = 100, WALKS = 20, AFTER = 3, SOON_MS = 40 };
+
+static volatile uint32_t n_walks;
+static volatile uint64_t walked_ns; /* CPU time from the walk that waited to those after it */
+
+/* Does not get the processor for a while, once. */
+static uint32_t slow_walk_sigsafe(void *data, const void *ucontext, jsprof_frame *out,
+                                  uint32_t max)
+{
+    struct timespec wait = { 0, WAITS_MS * 1000000 };
+    (void)data, (void)ucontext, (void)out, (void)max;
+    n_walks = n_walks + 1;
+    if (n_walks == WALKS) {
+        nanosleep(&wait, NULL);
+        walked_ns = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    } else if (n_walks == WALKS + AFTER) {
+        walked_ns = host_ns(CLOCK_THREAD_CPUTIME_ID) - walked_ns;
+    }
+    return 0;
+}
+
+/* Of CPU time a handler may use its share, and so puts off the next sample; to wait is not
+ * to use. */
+TEST(sample_after_one_that_had_to_wait_comes_in_time)
+{
+    jsprof_thread *me;
+    n_walks = 0;
+    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_WALL), &me))
+        return;
+    CHECK_EQ(jsprof_thread_set_walker(me, slow_walk_sigsafe, NULL), 0);
+    for (int i = 0; i < 100 && n_walks < WALKS + AFTER; i++)
+        host_burn_ms(20);
+    CHECK(n_walks >= WALKS + AFTER);
+    CHECK(walked_ns < SOON_MS * 1000000);
+    CHECK_EQ(jsprof_thread_set_walker(me, NULL, NULL), 0);
+    jsprof_thread_detach(me);
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    host_free(&h);
+}
+
 int main(void)
 {
     RUN(samples_are_counted_at_stop_while_their_thread_prints_its_stack);
+    RUN(sample_after_one_that_had_to_wait_comes_in_time);
     return DONE();
 }
