@@ -28,6 +28,8 @@ struct compiled_list {
     uint32_t max;
     uint32_t n;       /* that were put, those that are overwritten, too */
     void *pc;         /* that was interrupted */
+    Walk::Frame last; /* that was put, if it is_wasm */
+    bool is_wasm;
 };
 
 uintptr_t compiled_address(const void *p)
@@ -64,18 +66,28 @@ void compiled_put_function(compiled_list *list, const Walk::Frame &frame)
     compiled_put(list, to);
 }
 
-/* Where the C stack goes on if this frame was called by C++ code. */
-void compiled_put_caller(compiled_list *list, const mozilla::Maybe<Walk::RegisterState> &regs)
+/* Where the C stack goes on below compiled code. */
+void compiled_put_caller(compiled_list *list, const Walk::RegisterState &regs)
 {
     jsprof_frame to = {};
 
-    if (regs.isNothing() || !regs->pc)
-        return;
-    to.pc = compiled_address(regs->pc);
-    to.sp = compiled_address(regs->sp);
-    to.detail = static_cast<const char *>(regs->fp);
+    to.pc = compiled_address(regs.pc);
+    to.sp = compiled_address(regs.sp);
+    to.detail = static_cast<const char *>(regs.fp);
     to.kind = JSPROF_FRAME_CALLER;
     compiled_put(list, to);
+}
+
+/* WebAssembly that is the last of its activation was called by C++ code. Of JavaScript
+ * SpiderMonkey says it itself. */
+void compiled_leave_wasm(compiled_list *list, const void *activation)
+{
+    Walk::RegisterState regs;
+
+    if (list->is_wasm && list->last.activation != activation &&
+        mozjs_wasm_caller(list->m, list->last, &regs))
+        compiled_put_caller(list, regs);
+    list->is_wasm = false;
 }
 
 void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
@@ -83,9 +95,18 @@ void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
     Walk::Frame frames[MOZJS_INLINED];
     const uint32_t n = mozjs_functions_at(list->m, walk, frames);
 
+    if (n > 0)
+        compiled_leave_wasm(list, frames->activation);
     for (uint32_t i = 0; i < n; i++)
         compiled_put_function(list, frames[i]);
-    compiled_put_caller(list, ((*walk).*list->m->entry)());
+    if (n > 0 && frames->kind == Walk::Frame_Wasm) {
+        list->last = *frames;
+        list->is_wasm = true;
+    }
+
+    const auto regs = ((*walk).*list->m->entry)();
+    if (regs.isSome() && regs->pc)
+        compiled_put_caller(list, *regs);
 }
 
 /* Lists as many physical frames as may fit, without the `skipped` innermost; returns how
@@ -95,11 +116,13 @@ uint32_t compiled_fill(compiled_list *list, const Walk::RegisterState &regs, uin
     uint32_t at = 0;
 
     list->n = 0;
+    list->is_wasm = false;
     for (mozjs_walk walk(list->m, regs); !walk->done() && at < COMPILED_FRAMES; at++) {
         if (at - skipped < list->max) /* wraps for those that are skipped */
             compiled_put_frame(list, walk);
         ((*walk).*list->m->next)();
     }
+    compiled_leave_wasm(list, nullptr);
     return at;
 }
 
@@ -129,7 +152,7 @@ mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)
 uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const Walk::RegisterState &regs,
                              jsprof_frame *out, uint32_t max)
 {
-    compiled_list list = { m, out, max, 0, regs.pc };
+    compiled_list list = { m, out, max, 0, regs.pc, {}, false };
     const uint32_t physical = compiled_fill(&list, regs, 0);
     const uint32_t skipped = physical > max ? physical - max : 0;
 

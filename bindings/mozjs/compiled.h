@@ -37,9 +37,15 @@ private:
 /* The line of one place in a script; 0: not known. */
 uint32_t mozjs_line_at(jsprof_mozjs *m, JSScript *script, jsbytecode *pc);
 /* extractStack of this iterator: how many functions are there, innermost first. Of compiled
- * ones only kind, label and stackAddress are told. */
+ * ones only kind, label, stackAddress and activation are told. */
 uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk,
                             JS::ProfilingFrameIterator::Frame *frames);
+
+/* -- entry.cpp: which C++ code called WebAssembly -- */
+
+/* Of its activation's last frame. The frame pointer is not told. */
+bool mozjs_wasm_caller(const jsprof_mozjs *m, const JS::ProfilingFrameIterator::Frame &frame,
+                       JS::ProfilingFrameIterator::RegisterState *regs);
 
 /* -- compiled.cpp: the frames -- */
 

@@ -41,6 +41,7 @@ struct mozjs_place {
     uint64_t walk[MOZJS_WALK_WORDS];
     const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; the code's own */
     void *stack_address;
+    void *activation;
     uint32_t n;
     uint32_t epoch; /* of the table, 0: unused */
 };
@@ -73,6 +74,9 @@ struct jsprof_mozjs {
     int gc_bytes;       /* counters */
     int malloc_bytes;
 
+    uintptr_t code_begin; /* SpiderMonkey's own */
+    uintptr_t code_end;
+
     /* Called through here and not by name, see mozjs_bind_symbols. */
     uint32_t (JS::ProfilingFrameIterator::*extract)(JS::ProfilingFrameIterator::Frame *,
                                                     uint32_t, uint32_t) const;
@@ -96,6 +100,11 @@ uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
 void mozjs_keep_frames(jsprof_mozjs *m);
 /* Profiling of the context is on: a walk of any other ends the process. */
 void mozjs_bind_symbols(jsprof_mozjs *m);
+
+/* -- entry.cpp -- */
+
+/* Where SpiderMonkey's own code is. Before the first sample. */
+void mozjs_find_code(jsprof_mozjs *m);
 
 /* -- collect.cpp: what the collector tells -- */
 

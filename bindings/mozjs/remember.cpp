@@ -52,6 +52,7 @@ uint32_t remember_tell(const mozjs_place *place, Walk::Frame *frames)
     for (uint32_t i = 0; i < place->n; i++) {
         frames[i].kind = Walk::Frame_Ion;
         frames[i].stackAddress = place->stack_address;
+        frames[i].activation = place->activation;
         frames[i].label = place->labels[i];
     }
     return place->n;
@@ -71,6 +72,7 @@ void remember_place(mozjs_place *place, const jsprof_mozjs *m, const uint64_t *w
     for (uint32_t i = 0; i < n; i++)
         place->labels[i] = frames[i].label;
     place->stack_address = frames->stackAddress;
+    place->activation = frames->activation;
     place->n = n;
     place->epoch = m->code_epoch;
 }

@@ -182,7 +182,8 @@ for no_jit in '' 1; do
     at_least self '^fib \(' 90
     check 'WebAssembly stands above the script that calls it' \
         ordered wasm.cap '^fib ' '^viaWasm ' '/wasm[.]js$'
-    [ -n "$no_jit" ] || check 'and that above main' ordered wasm.cap '^viaWasm ' '^C:main$'
+    check 'and that above main' ordered wasm.cap '^fib ' '^viaWasm ' '^C:main$'
+    check 'every stack begins where the process did' rooted wasm.cap
 
     record torture.cap 1000 "$SCRIPTS/torture.js"
     at_least total '/torture[.]js$' 97

@@ -69,6 +69,17 @@ void step(const char *when)
     steps += now.find("spoilt") != std::string::npos ? "spoilt " : now == first ? " " : "? ";
 }
 
+int n_before; /* calls of who had the callback before us */
+
+void slice_before(JSContext *, JS::GCProgress progress, const JS::GCDescription &)
+{
+    n_before += progress == JS::GC_SLICE_END;
+}
+
+void nursery_before(JSContext *, JS::GCNurseryProgress, JS::GCReason)
+{
+}
+
 bool try_all(JSContext *cx, unsigned argc, JS::Value *vp)
 {
     first = look_now();
@@ -147,11 +158,17 @@ int main()
     JS_Init();
     JSContext *cx = JS_NewContext(32 * 1024 * 1024);
     JS::InitSelfHostedCode(cx);
+    JS::SetGCSliceCallback(cx, slice_before);
+    JS::SetGCNurseryCollectionCallback(cx, nursery_before);
     check(jsprof_open(&prof, nullptr) == 0 && jsprof_thread_attach(prof, "main", &me) == 0 &&
           jsprof_mozjs_attach(me, cx, &attached) == 0, "attach");
     run_attached(cx);
     check_steps();
+    check(n_before >= 50, "who had the callback before us is called");
     check(jsprof_mozjs_detach(attached) == 0, "detach");
+    check(JS::SetGCSliceCallback(cx, nullptr) == slice_before &&
+          JS::SetGCNurseryCollectionCallback(cx, nullptr) == nursery_before,
+          "and has it again");
     JS_DestroyContext(cx);
     jsprof_thread_detach(me);
     jsprof_close(prof);
