@@ -221,17 +221,19 @@ typedef struct jsprof_link {
     uint32_t               line, pc;
 } jsprof_link;
 
-/* The head is public so that push and pop can be inlined; the rest is not. */
+/* The head is public so that push and pop can be inlined; the rest is not. What inline
+ * code looks at is as fixed as a function's arguments: these fields and their order, that a
+ * function begins with its number, 32 bits, which is the index into `counts`, and that 0
+ * there means "never". */
 typedef struct jsprof_thread {
     jsprof_link *volatile top;   /* linked entries, innermost first */
     jsprof_frame     *frames;    /* array entries, outermost first */
     uint32_t          capacity;
     volatile uint32_t depth;     /* may exceed capacity; the excess is not kept */
     volatile uint32_t underflows;
-    volatile uint32_t counting;  /* JSPROF_CALLS_... that are on */
+    volatile uint32_t counting;  /* JSPROF_CALLS_... that are on, and bits of the library's */
     /* Where its calls are counted, by function; not NULL while any are. */
     uint64_t         *counts;
-    const uint8_t    *touched;   /* 0: nothing of these 512 functions was counted yet */
     void             *calls;     /* the rest */
 } jsprof_thread;
 
@@ -506,6 +508,7 @@ enum {
     JSPROF_CALLS_ALLOC = 4, /* what jsprof_alloc said: self and total bytes */
     JSPROF_CALLS_EDGES = 8, /* who called whom, how often; with time, how long */
     JSPROF_CALLS_ALL = 15,
+    JSPROF_CALLS_USUAL = 3, /* counts and time, which has the shortest way */
 };
 
 /* From now on, for all threads of the session, those that attach later too; 0: none. The
@@ -589,8 +592,8 @@ JSPROF_API void jsprof_calls_free(jsprof_calls *calls) JSPROF_COLD;
 
 /* What the inline hooks call, for who has no compiler to inline them. They count, and
  * leave the stack as it is; `link` is NULL for array entries. Right before an entry is
- * pushed; before the entries above `depth` (array) or `link` and all inside of it go;
- * before an entry's function is replaced. */
+ * pushed; before the entries above `depth` (array) go, before or after `link` and all
+ * inside of it do; before an entry's function is replaced. */
 JSPROF_API void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link,
@@ -598,6 +601,12 @@ JSPROF_API void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link,
 JSPROF_API void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f,
                                   const jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_count_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
+
+/* Of the linked entry alone, where `counting` is JSPROF_CALLS_USUAL and `link` is filled. This
+ * pushes it, the other finds it popped. No argument may be NULL but `f`. */
+JSPROF_API void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f,
+                                   jsprof_link *link) JSPROF_OWNER;
+JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
 /* -- 11. The library ------------------------------------------------------- */
 
@@ -614,15 +623,24 @@ static inline uint32_t jsprof_counting(const jsprof_thread *t)
     return __atomic_load_n(&t->counting, __ATOMIC_ACQUIRE);
 }
 
-/* Something is counted. Nothing but calls, of a function near others that were: here. */
+/* The same, for who calls the library then, which looks at it again. As an atomic it would
+ * cost two registers; that is what a sanitizer of threads is told not to look at. */
+static inline __attribute__((no_sanitize_thread)) uint32_t
+jsprof_counting_now(const jsprof_thread *t)
+{
+    return t->counting;
+}
+
+/* Something is counted. Nothing but calls, of a function that was counted before: here. */
 static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
                                   jsprof_link *link, uint32_t counting)
 {
     if (counting == JSPROF_CALLS_COUNT && f) {
-        uint32_t index = *(const uint32_t *)(const void *)f;
-        if (t->touched[index / 512]) {
-            /* ORDER: relaxed. This thread alone writes it; who reads wants a statistic. */
-            __atomic_store_n(&t->counts[index], t->counts[index] + 1, __ATOMIC_RELAXED);
+        uint64_t *counter = &t->counts[*(const uint32_t *)(const void *)f];
+        uint64_t before = *counter; /* this thread alone writes it */
+        if (__builtin_expect(before != 0, 1)) {
+            /* ORDER: relaxed. Who reads wants a statistic. */
+            __atomic_store_n(counter, before + 1, __ATOMIC_RELAXED);
             return;
         }
     }
@@ -660,8 +678,6 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
     if (!t)
         return;
     uint32_t counting = jsprof_counting(t);
-    if (counting)
-        jsprof_counted(t, function, NULL, counting);
     jsprof_frame *f = jsprof_frame_next(t);
     if (f) {
         f->function = function;
@@ -671,6 +687,8 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
         f->pc = 0;
         f->line = 0;
     }
+    if (counting)
+        jsprof_counted(t, function, NULL, counting);
     /* ORDER: signal fence only; as in jsprof_push. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     t->depth = t->depth + 1;
@@ -681,7 +699,7 @@ static inline void jsprof_pop(jsprof_thread *t)
     if (!t)
         return;
     uint32_t depth = t->depth;
-    if (jsprof_counting(t) > JSPROF_CALLS_COUNT)
+    if (jsprof_counting_now(t) > JSPROF_CALLS_COUNT)
         jsprof_count_leave(t, NULL, depth - 1);
     /* ORDER: signal fence only. Stores to the dying frame stay before this. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
@@ -712,7 +730,7 @@ static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth)
 {
     if (!t)
         return;
-    if (jsprof_counting(t) > JSPROF_CALLS_COUNT && depth < t->depth)
+    if (jsprof_counting_now(t) > JSPROF_CALLS_COUNT && depth < t->depth)
         jsprof_count_leave(t, NULL, depth);
     /* ORDER: signal fence only; as in jsprof_pop. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
@@ -728,12 +746,20 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
     if (!t)
         return;
     uint32_t counting = jsprof_counting(t);
-    if (counting)
-        jsprof_counted(t, function, link, counting);
     link->up = t->top;
+    /* ORDER: signal fence only. Else compilers gather the words in a vector, which takes
+     * longer. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
     link->function = function;
     link->line = 0;
     link->pc = 0;
+    if (counting) {
+        if (counting == (uint32_t)JSPROF_CALLS_USUAL) {
+            jsprof_timed_enter(t, function, link);
+            return;
+        }
+        jsprof_counted(t, function, link, counting);
+    }
     /* ORDER: signal fence only; as in jsprof_push. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
@@ -750,11 +776,16 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)
 {
     if (!t)
         return;
-    if (jsprof_counting(t) > JSPROF_CALLS_COUNT)
-        jsprof_count_leave(t, link, 0);
     /* ORDER: signal fence only; as in jsprof_pop. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     t->top = link->up;
+    uint32_t counting = jsprof_counting_now(t);
+    if (counting > JSPROF_CALLS_COUNT) {
+        if (counting == (uint32_t)JSPROF_CALLS_USUAL)
+            jsprof_timed_leave(t, link);
+        else
+            jsprof_count_leave(t, link, 0);
+    }
 }
 
 static inline void jsprof_alloc(jsprof_thread *t, size_t bytes)

@@ -67,8 +67,8 @@ static int calls_begin(struct jsp_calls_session *s)
     s->defined = calloc(1, JSP_FUNCTION_IDS / 8);
     s->buffer = malloc(JSP_CALLS_BUFFER);
     bool good = s->shared && s->edges && s->told && s->told_edges && s->defined && s->buffer &&
-                jsp_calls_create(&s->gone, s->shared, NULL) == 0 &&
-                jsp_calls_create(&s->merged, s->shared, NULL) == 0;
+                jsp_calls_create(&s->gone, s->shared, s) == 0 &&
+                jsp_calls_create(&s->merged, s->shared, s) == 0;
     if (!good) {
         calls_free_memory(s);
         return -ENOMEM;
@@ -145,6 +145,12 @@ static int calls_member(struct jsp_calls_session *s, struct jsp_thread *t)
     return 0;
 }
 
+/* For `counting`. An increment needs to know nothing of the modes before. */
+static uint32_t calls_told(uint32_t modes)
+{
+    return modes & ~(uint32_t)JSPROF_CALLS_COUNT ? modes | JSP_CALLS_ASK : modes;
+}
+
 static void calls_turn(struct jsp_thread *threads, uint32_t modes)
 {
     for (struct jsp_thread *t = threads; t; t = t->next) {
@@ -152,7 +158,7 @@ static void calls_turn(struct jsp_thread *threads, uint32_t modes)
         if (!t->calls)
             continue;
         /* ORDER: release, pairs with jsprof_counting in jsprof.h: the table is there. */
-        __atomic_store_n(&t->sampled.own.counting, modes, __ATOMIC_RELEASE);
+        __atomic_store_n(&t->sampled.own.counting, calls_told(modes), __ATOMIC_RELEASE);
         if (mine) /* the others are seen at their next call */
             jsp_calls_see(t->calls, &t->sampled.own);
     }
@@ -196,7 +202,7 @@ int jsp_calls_attach(struct jsp_calls_session *s, struct jsp_thread *t)
     uint32_t modes = s->shared ? calls_epoch_at(s, calls_epoch(s))->modes : 0;
     int err = modes ? calls_member(s, t) : 0;
     if (!err && modes) {
-        t->sampled.own.counting = modes;
+        t->sampled.own.counting = calls_told(modes);
         jsp_calls_see(t->calls, &t->sampled.own);
     }
     pthread_mutex_unlock(&s->lock);

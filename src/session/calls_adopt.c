@@ -41,23 +41,18 @@ static void adopt_forget_all(struct jsp_calls *c)
     c->spare_aside = 0;
     c->spare = NULL;
     c->n_entries = 0;
-    c->beyond = 0;
     c->level = 0;
-    c->floor = NULL;
     c->base = 0;
-    c->levels[0] = (struct jsp_calls_level){ 0 };
-    jsp_calls_top_is(c, NULL);
+    c->levels[0].floor.next = NULL;
+    jsp_calls_top_is(c, &c->levels[0].floor);
 }
 
 static void adopt_end(struct jsp_calls *c, uint64_t stop)
 {
-    uint64_t last = open_get(&c->time) + open_get(&c->offset);
-    if (c->modes & JSPROF_CALLS_TIME && (int64_t)(stop - last) > 0) {
-        jsp_count(&c->time, stop - last);
-        jsp_count(&jsp_calls_self(c)->self, stop - last);
-    }
-    while (c->top)
-        jsp_calls_pop(c, c->modes);
+    if (c->modes & JSPROF_CALLS_TIME && (int64_t)(stop - open_get(&c->last)) > 0)
+        jsp_calls_pass_to(c, stop);
+    while (jsp_calls_top(c) != &c->levels[0].floor)
+        jsp_calls_pop(c);
     adopt_forget_all(c);
 }
 
@@ -71,9 +66,10 @@ struct adopt_walk {
     const jsprof_thread *t;
     const jsprof_link *link; /* next one; NULL: no more */
     uint32_t depth;          /* array entries that are left */
+    uint32_t n_levels;       /* beside the thread's own */
     const jsprof_cstack *chain[JSP_CALLS_LEVELS]; /* by level; [0] NULL: the own one */
-    struct jsp_calls_entry **end;                 /* where the next one hangs */
-    uint32_t level;                               /* of the last one */
+    uint32_t bases[JSP_CALLS_LEVELS];
+    struct jsp_calls_entry *first; /* what was found, by `next`, outermost first */
 };
 
 static void adopt_chain(struct adopt_walk *w, const jsprof_cstack *stack)
@@ -81,39 +77,40 @@ static void adopt_chain(struct adopt_walk *w, const jsprof_cstack *stack)
     uint32_t n = 0;
     for (const jsprof_cstack *s = stack; s && n + 1 < JSP_CALLS_LEVELS; s = s->resumer)
         n++;
-    w->c->level = n;
+    w->n_levels = n;
     for (; n; n--, stack = stack->resumer)
         w->chain[n] = stack;
     w->chain[0] = NULL;
-    for (uint32_t i = 0; i <= w->c->level; i++)
-        w->c->levels[i] = (struct jsp_calls_level){ .stack = w->chain[i], .base = ADOPT_NO_BASE };
+    for (uint32_t i = 0; i <= w->n_levels; i++)
+        w->bases[i] = ADOPT_NO_BASE;
 }
 
 static uint32_t adopt_level(const struct adopt_walk *w, uintptr_t address)
 {
-    for (uint32_t i = w->c->level; i; i--)
+    for (uint32_t i = w->n_levels; i; i--)
         if (address - (uintptr_t)w->chain[i]->low <
             (uintptr_t)w->chain[i]->high - (uintptr_t)w->chain[i]->low)
             return i;
     return 0;
 }
 
+/* Its level is kept where the edge will be. */
 static void adopt_add(struct adopt_walk *w, const jsprof_function *f, uintptr_t key,
                       uint32_t level)
 {
-    struct jsp_calls_entry *e = jsp_calls_entry_take(w->c);
-    if (!e) {
-        jsp_count(&w->c->depth_lost, 1);
+    struct jsp_calls *c = w->c;
+    if (c->n_entries == JSP_CALLS_OPEN) {
+        jsp_count(&c->depth_lost, 1);
         return;
     }
-    *e = (struct jsp_calls_entry){ .key = key, .index = f ? f->index : JSP_FUNCTION_NONE,
-                                   .edge = UINT32_MAX, .gc = f && f->kind == JSPROF_KIND_GC };
-    jsp_calls_touch(w->c, e->index);
-    jsp_calls_entry_open(w->c, e, w->c->modes);
-    *w->end = e;
-    w->end = &e->up;
-    if (!w->c->levels[level].top)
-        w->c->levels[level].top = e;
+    struct jsp_calls_entry *e = &c->entries[c->n_entries++];
+    uint32_t index = f ? f->index : JSP_FUNCTION_NONE;
+    jsp_calls_touch(c, index);
+    jsp_calls_row_is(e, &c->rows[index]);
+    e->key = key | (f && f->kind == JSPROF_KIND_GC ? JSP_CALLS_KEY_GC : 0);
+    e->edge = level;
+    e->next = w->first;
+    w->first = e;
 }
 
 /* Pushed with a name only, it is no function. */
@@ -127,7 +124,7 @@ static void adopt_frame(struct adopt_walk *w)
     const jsprof_frame *frame = &w->t->frames[w->depth - 1];
     uint32_t level = adopt_level(w, frame->sp);
     w->depth--;
-    w->c->levels[level].base = w->depth; /* at last: of its outermost one */
+    w->bases[level] = w->depth; /* at last: of its outermost one */
     if (adopt_is_function(frame))
         adopt_add(w, frame->function, jsp_calls_array_key(w->depth), level);
 }
@@ -148,35 +145,40 @@ static bool adopt_array_first(const struct adopt_walk *w)
     return level > other || (level == other && frame < link);
 }
 
-/* Keys of array entries count from where their level begins. */
-static void adopt_levels(struct jsp_calls *c, uint32_t depth)
+/* A level on which nothing of the array is begins where the next one does. */
+static void adopt_bases(struct adopt_walk *w, uint32_t depth)
 {
-    struct jsp_calls_entry *floor = NULL;
-    for (uint32_t i = c->level + 1; i--;) {
-        if (c->levels[i].base == ADOPT_NO_BASE)
-            c->levels[i].base = i ? depth : 0;
-        depth = c->levels[i].base;
+    for (uint32_t i = w->n_levels + 1; i--;) {
+        if (w->bases[i] == ADOPT_NO_BASE)
+            w->bases[i] = i ? depth : 0;
+        depth = w->bases[i];
     }
-    for (uint32_t i = 0; i <= c->level; i++) {
-        struct jsp_calls_level *level = &c->levels[i];
-        level->floor = floor;
-        level->top = level->top ? level->top : floor;
-        for (struct jsp_calls_entry *e = level->top; e != floor; e = e->up)
-            if (e->key & 1)
-                e->key -= (uintptr_t)level->base << 1;
-        floor = level->top;
+}
+
+/* All that was found is open. Keys of array entries count from where their level begins. */
+static void adopt_open(struct adopt_walk *w)
+{
+    struct jsp_calls *c = w->c;
+    for (struct jsp_calls_entry *e = w->first, *next; e; e = next) {
+        next = e->next;
+        while (c->level < e->edge)
+            jsp_calls_levels_begin(c, w->chain[c->level + 1], w->bases[c->level + 1]);
+        if (e->key & JSP_CALLS_KEY_ARRAY)
+            e->key -= (uintptr_t)c->base << 2;
+        e->edge = UINT32_MAX;
+        e->next = NULL;
+        jsp_calls_insert(jsp_calls_top(c), e, e);
+        jsp_calls_entry_open(c, e);
+        jsp_calls_top_is(c, e);
     }
-    c->floor = c->levels[c->level].floor;
-    c->base = c->levels[c->level].base;
-    jsp_calls_top_is(c, floor);
+    while (c->level < w->n_levels)
+        jsp_calls_levels_begin(c, w->chain[c->level + 1], w->bases[c->level + 1]);
 }
 
 static void adopt_begin(struct jsp_calls *c, struct jsp_calls_place place)
 {
-    struct jsp_calls_entry *top = NULL;
     const jsprof_thread *t = place.t;
-    struct adopt_walk w = { .c = c, .t = t, .end = &top,
-                            .link = place.link ? place.link : t->top,
+    struct adopt_walk w = { .c = c, .t = t, .link = place.link ? place.link : t->top,
                             .depth = t->depth < t->capacity ? t->depth : t->capacity };
     adopt_chain(&w, ((const struct jsp_sampled *)(const void *)t)->cstack);
     while (w.depth || w.link) {
@@ -185,7 +187,24 @@ static void adopt_begin(struct jsp_calls *c, struct jsp_calls_place place)
         else
             adopt_link(&w);
     }
-    adopt_levels(c, t->depth);
+    adopt_bases(&w, t->depth);
+    adopt_open(&w);
+}
+
+/* The owner knows the modes that `now` has: the short ways may be taken again. */
+static void adopt_tell(const struct jsp_calls *c, const jsprof_thread *t, uint32_t now)
+{
+    uint32_t *counting = (uint32_t *)(uintptr_t)&t->counting, asked = c->modes | JSP_CALLS_ASK;
+    if (c->shared->clock.source != JSP_CALLS_COUNTER)
+        return;
+    /* ORDER: acq_rel. Acquire pairs with calls_turn in calls.c: whose modes these are, if they
+     * are newer, that epoch is seen below; release has no other side. */
+    if (!__atomic_compare_exchange_n(counting, &asked, c->modes, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED)) /* ORDER: relaxed, acq_rel: as above */
+        return;
+    /* ORDER: relaxed, made later by the exchange. */
+    if (atomic_load_explicit(&c->shared->epoch, memory_order_relaxed) != now)
+        __atomic_fetch_or(counting, JSP_CALLS_ASK, __ATOMIC_RELAXED); /* ORDER: relaxed, same */
 }
 
 void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place)
@@ -194,19 +213,23 @@ void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place)
     uint32_t now = atomic_load_explicit(&c->shared->epoch, memory_order_acquire);
     /* ORDER: relaxed. The owner alone stores it. */
     uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    uint64_t last = open_get(&c->last);
+    bool late = c->modes & JSPROF_CALLS_TIME && (int64_t)(last - adopt_epoch(c, now)->start) > 0;
     adopt_end(c, adopt_stop(c, seen, now));
     const struct jsp_calls_epoch *epoch = adopt_epoch(c, now);
     c->modes = place.t ? epoch->modes : 0;
     memcpy(c->cost, epoch->cost, sizeof c->cost);
-    c->plain = c->modes == (JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME) &&
-               c->shared->clock.source != JSP_CALLS_MONOTONIC;
-    c->cost_next = 0;
-    jsp_calls_skip_to(c, epoch->start);
-    /* ORDER: relaxed. `seq` is odd until all of it is there. */
+    c->plain = c->modes == (JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME);
+    jsp_calls_beyond_is(c, 0);
+    if (!late) /* what was told meanwhile had its time in the epoch before */
+        jsp_calls_skip_to(c, epoch->start);
+    /* ORDER: relaxed. The version changes when all of it is there. */
     atomic_store_explicit(&c->epoch, now, memory_order_relaxed);
-    if (!(c->modes & ~(uint32_t)JSPROF_CALLS_COUNT))
-        return;
-    /* ORDER: relaxed. `seq` is odd until all of it is there. */
-    atomic_store_explicit(&c->timed, true, memory_order_relaxed);
-    adopt_begin(c, place);
+    if (c->modes & ~(uint32_t)JSPROF_CALLS_COUNT) {
+        /* ORDER: relaxed. As above. */
+        atomic_store_explicit(&c->timed, true, memory_order_relaxed);
+        adopt_begin(c, place);
+    }
+    if (place.t)
+        adopt_tell(c, place.t, now);
 }

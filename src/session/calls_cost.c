@@ -74,9 +74,10 @@ static double cost_median(double *values)
     return values[COST_ROUNDS / 2];
 }
 
+/* Never 0: a reader tells by it that something has happened; see calls_read.c. */
 static uint64_t cost_ticks(double ticks)
 {
-    return ticks > 0 && ticks < 1e6 ? (uint64_t)(ticks + 0.5) : 0;
+    return ticks > 1 && ticks < 1e6 ? (uint64_t)(ticks + 0.5) : 1;
 }
 
 static void cost_set(struct jsp_calls_epoch *epoch, struct cost_pair cost)
@@ -87,7 +88,8 @@ static void cost_set(struct jsp_calls_epoch *epoch, struct cost_pair cost)
 
 static void cost_rounds(struct jsp_sampled *s, struct jsp_calls_epoch *epoch)
 {
-    static const struct jsprof_function function = { .index = COST_KNOWN };
+    static const struct jsprof_function function = {
+        .index = COST_KNOWN, .cell = COST_KNOWN * JSP_FUNCTION_CELL };
     double inside[COST_ROUNDS], outside[COST_ROUNDS];
     for (int i = -2; i < COST_ROUNDS; i++) { /* two to warm up */
         struct cost_pair one = cost_round(s, &function);
@@ -112,7 +114,7 @@ int jsp_calls_cost_measure(const struct jsp_calls_clock *clock, struct jsp_calls
         /* ORDER: relaxed. This thread alone uses it. */
         atomic_store_explicit(&shared->epoch, 1, memory_order_relaxed);
         jsp_calls_give(&s->own, c);
-        s->own.counting = epoch->modes;
+        s->own.counting = epoch->modes | JSP_CALLS_ASK;
         cost_rounds(s, epoch);
     }
     jsp_calls_destroy(c);

@@ -1,7 +1,9 @@
-/* session/calls_counter.h - the processor's counter, one small file an architecture.
+/* session/calls_counter.h - the processor's counter and what else an event of a few ns
+ * needs in single instructions, one small file an architecture.
  *
  * jsp_counter_now reads it; jsp_counter_is_steady says whether it runs at one rate on all
- * processors, whatever they do.
+ * processors, whatever they do. jsp_counter_thread is a pointer that no other thread has;
+ * jsp_counter_add adds to what this thread alone writes and others may read.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,5 +17,11 @@
 #else
 #error "jsprof knows x86-64 and aarch64"
 #endif
+
+/* What only this thread writes, without the order of an atomic, that others need. */
+static inline uint64_t jsp_counter_own(const _Atomic uint64_t *word)
+{
+    return *(const uint64_t *)(const void *)word;
+}
 
 #endif

@@ -17,36 +17,32 @@ static inline uint64_t event_now(const struct jsp_calls *c)
     return c->modes & JSPROF_CALLS_TIME ? jsp_calls_now(&c->shared->clock) : 0;
 }
 
-/* When it happened. Not in the odd part of the event, because the clock takes most of its
- * time, and a reader may have to wait for the end of that part; so a signal handler may
- * have told something of a later moment. */
-static inline uint32_t event_moment(const struct jsp_calls *c, uint64_t *now)
+/* When it happened. Not inside of the event, because the clock takes most of its time, and a
+ * reader may have to wait for its end; so a signal handler may have told something of a
+ * later moment. */
+static inline uint64_t event_moment(const struct jsp_calls *c)
 {
-    uint32_t seq, before;
-    do {
-        before = event_seq(c);
-        *now = event_now(c);
+    for (;;) {
+        uint32_t seq = event_seq(c);
+        uint64_t last = open_get(&c->last), now = event_now(c);
         /* ORDER: signal fence only. The handler runs on this thread. */
         atomic_signal_fence(memory_order_seq_cst);
-        seq = event_seq(c);
-    } while (__builtin_expect(seq != before, 0));
-    return seq;
+        if (__builtin_expect(seq == event_seq(c) && last == open_get(&c->last), 1))
+            return now;
+    }
 }
 
 /* False: not this thread's, or a signal handler is in the middle of another. */
 static inline bool event_begin(struct jsp_calls *c, struct jsp_calls_place place,
                                uint64_t *now)
 {
-    if (__builtin_expect(c->owner != jsp_calls_me() || event_seq(c) & 1, 0)) {
+    if (__builtin_expect(!jsp_calls_is_mine(c), 0)) {
         /* ORDER: relaxed. A statistic of several writers. */
         atomic_fetch_add_explicit(&c->foreign, 1, memory_order_relaxed);
         return false;
     }
-    uint32_t seq = event_moment(c, now);
-    /* ORDER: relaxed, and made earlier than all that follows by the fence. */
-    atomic_store_explicit(&c->seq, seq + 1, memory_order_relaxed);
-    /* Q1. ORDER: release, pairs with Q3: who reads a word of this event sees odd `seq`. */
-    atomic_thread_fence(memory_order_release); /* ORDER: release, Q1 */
+    *now = event_moment(c);
+    jsp_calls_in(c);
     /* ORDER: acquire, pairs with P1 in calls.c: the epoch's modes are there. */
     uint32_t epoch = atomic_load_explicit(&c->shared->epoch, memory_order_acquire);
     /* ORDER: relaxed. The owner alone stores it. */
@@ -59,9 +55,9 @@ static inline bool event_begin(struct jsp_calls *c, struct jsp_calls_place place
 
 static inline void event_end(struct jsp_calls *c)
 {
-    uint32_t seq = event_seq(c);
-    /* Q2. ORDER: release, pairs with Q4: the event is whole. */
-    atomic_store_explicit(&c->seq, seq + 1, memory_order_release);
+    /* ORDER: release, as Q2. */
+    atomic_store_explicit(&c->seq, event_seq(c) + 1, memory_order_release);
+    jsp_calls_out(c);
 }
 
 /* -- Entering ----------------------------------------------------------------- */
@@ -71,55 +67,46 @@ static inline bool event_needs_stack(const struct jsp_calls *c)
     return c->modes & ~(uint32_t)JSPROF_CALLS_COUNT;
 }
 
-OPEN_INLINE uint32_t event_edge(struct jsp_calls *c, uint32_t callee, uint32_t modes)
+static uint32_t event_edge(struct jsp_calls *c, uint32_t callee)
 {
-    if (!(modes & JSPROF_CALLS_EDGES))
+    if (!(c->modes & JSPROF_CALLS_EDGES))
         return UINT32_MAX;
-    uint32_t edge = jsp_calls_edge(c, c->top ? c->top->index : JSP_FUNCTION_OUTSIDE, callee);
+    uint32_t edge = jsp_calls_edge(c, jsp_calls_index(c, jsp_calls_top(c)), callee);
     jsp_count(&c->edges[edge].row.calls, 1);
     return edge;
 }
 
 /* Nothing but calls: what the inline hook does, for the first of a block. */
-static void event_count(struct jsp_calls *c, uint32_t index, uint32_t modes)
+static void event_count(struct jsp_calls *c, uint32_t index)
 {
     jsp_calls_touch(c, index);
-    if (modes & JSPROF_CALLS_COUNT)
+    if (c->modes & JSPROF_CALLS_COUNT)
         jsp_count(jsp_calls_count(c, index), 1);
 }
 
 /* `key` stands on the stack now, and is `f`'s. */
-OPEN_INLINE void event_push(struct jsp_calls *c, const jsprof_function *f, uintptr_t key,
-                            uint32_t modes)
+static void event_push(struct jsp_calls *c, const jsprof_function *f, uintptr_t key)
 {
     uint32_t index = f ? f->index : JSP_FUNCTION_NONE;
-    if (!(modes & ~(uint32_t)JSPROF_CALLS_COUNT)) {
-        event_count(c, index, modes);
+    if (!event_needs_stack(c)) {
+        event_count(c, index);
         return;
     }
     jsp_calls_touch(c, index);
-    if (modes & JSPROF_CALLS_COUNT)
+    if (c->modes & JSPROF_CALLS_COUNT)
         jsp_count(&c->rows[index].calls, 1);
-    uint32_t edge = event_edge(c, index, modes);
+    uint32_t edge = event_edge(c, index);
     struct jsp_calls_entry *e = jsp_calls_entry_take(c);
     if (__builtin_expect(!e, 0)) {
-        c->beyond++;
+        jsp_calls_beyond_is(c, c->beyond + 1);
         jsp_count(&c->depth_lost, 1);
         return;
     }
-    e->up = c->top;
-    e->key = key;
-    e->index = index;
+    jsp_calls_row_is(e, &c->rows[index]);
+    e->key = key | (f && f->kind == JSPROF_KIND_GC ? JSP_CALLS_KEY_GC : 0);
     e->edge = edge;
-    e->gc = f && f->kind == JSPROF_KIND_GC;
-    jsp_calls_entry_open(c, e, modes);
+    jsp_calls_entry_open(c, e);
     jsp_calls_top_is(c, e);
-}
-
-static inline uintptr_t event_key_below(const struct jsp_calls *c,
-                                        struct jsp_calls_place place, uint32_t depth)
-{
-    return place.link ? (uintptr_t)place.link : jsp_calls_array_key(depth - c->base);
 }
 
 void jsp_calls_enter(struct jsp_calls *c, const jsprof_function *f,
@@ -129,23 +116,28 @@ void jsp_calls_enter(struct jsp_calls *c, const jsprof_function *f,
     uint64_t now;
     if (!event_begin(c, before, &now))
         return;
-    uintptr_t key = event_key_below(c, place, place.t->depth);
-    jsp_calls_advance(c, JSP_CALLS_ENTER, now, c->modes);
-    event_push(c, f, key, c->modes);
+    uintptr_t key = jsp_calls_key(c, place, place.t->depth);
+    jsp_calls_advance(c, JSP_CALLS_ENTER, now);
+    event_push(c, f, key);
     event_end(c);
 }
 
 /* -- Leaving ------------------------------------------------------------------ */
 
+static inline uintptr_t event_key(const struct jsp_calls_entry *e)
+{
+    return e->key & ~(uintptr_t)JSP_CALLS_KEY_GC;
+}
+
 /* The outermost entry of the running stack that ends with this key; NULL: none does. */
-static struct jsp_calls_entry *event_find(const struct jsp_calls *c, uintptr_t key)
+static struct jsp_calls_entry *event_find(struct jsp_calls *c, uintptr_t key)
 {
     struct jsp_calls_entry *last = NULL;
-    bool array = key & 1;
-    for (struct jsp_calls_entry *e = c->top; e != c->floor; e = e->up) {
-        if (array && e->key & 1 && e->key < key)
+    bool array = key & JSP_CALLS_KEY_ARRAY;
+    for (struct jsp_calls_entry *e = jsp_calls_top(c); e != jsp_calls_floor(c); e = e->up) {
+        if (array && e->key & JSP_CALLS_KEY_ARRAY && event_key(e) < key)
             break;
-        if (e->key == key || (array && e->key & 1))
+        if (event_key(e) == key || (array && e->key & JSP_CALLS_KEY_ARRAY))
             last = e;
         if (last && !array)
             break;
@@ -156,30 +148,31 @@ static struct jsp_calls_entry *event_find(const struct jsp_calls *c, uintptr_t k
 /* The innermost entry is another one. Those inside of it end first. */
 static __attribute__((noinline)) void event_leave_odd(struct jsp_calls *c, uintptr_t key)
 {
-    if (c->beyond && !(key & 1)) { /* links beyond the table, innermost first */
-        c->beyond--;
+    if (c->beyond && !(key & JSP_CALLS_KEY_ARRAY)) { /* links beyond the table, innermost first */
+        jsp_calls_beyond_is(c, c->beyond - 1);
         return;
     }
     struct jsp_calls_entry *last = event_find(c, key);
     if (!last) {
-        if (!(key & 1))
+        if (!(key & JSP_CALLS_KEY_ARRAY))
             jsp_count(&c->underflows, 1);
         return;
     }
-    while (c->top != last)
-        jsp_calls_pop(c, c->modes);
-    jsp_calls_pop(c, c->modes);
-    c->beyond = 0;
+    while (jsp_calls_top(c) != last)
+        jsp_calls_pop(c);
+    jsp_calls_pop(c);
+    jsp_calls_beyond_is(c, 0);
 }
 
-OPEN_INLINE void event_pop(struct jsp_calls *c, uintptr_t key, uint32_t modes)
+static void event_pop(struct jsp_calls *c, uintptr_t key)
 {
-    if (__builtin_expect(c->top != c->floor && c->top->key == key, 1)) {
-        jsp_calls_pop(c, modes);
-        c->beyond = 0;
-    } else {
+    if (__builtin_expect(event_key(jsp_calls_top(c)) != key, 0)) {
         event_leave_odd(c, key);
+        return;
     }
+    jsp_calls_pop(c);
+    if (__builtin_expect(c->beyond, 0))
+        jsp_calls_beyond_is(c, 0);
 }
 
 void jsp_calls_leave(struct jsp_calls *c, struct jsp_calls_place place, uint32_t depth)
@@ -187,12 +180,12 @@ void jsp_calls_leave(struct jsp_calls *c, struct jsp_calls_place place, uint32_t
     uint64_t now;
     if (!event_begin(c, place, &now))
         return;
-    uintptr_t key = event_key_below(c, place, depth);
-    jsp_calls_advance(c, JSP_CALLS_LEAVE, now, c->modes);
+    uintptr_t key = jsp_calls_key(c, place, depth);
+    jsp_calls_advance(c, JSP_CALLS_LEAVE, now);
     if (depth == JSP_CALLS_NO_DEPTH)
         jsp_count(&c->underflows, 1);
     else if (event_needs_stack(c))
-        event_pop(c, key, c->modes);
+        event_pop(c, key);
     event_end(c);
 }
 
@@ -202,14 +195,14 @@ void jsp_calls_tail(struct jsp_calls *c, const jsprof_function *f,
     uint64_t now;
     if (!event_begin(c, place, &now))
         return;
-    uintptr_t key = event_key_below(c, place, place.t->depth - 1);
-    jsp_calls_advance(c, JSP_CALLS_ENTER, now, c->modes);
+    uintptr_t key = jsp_calls_key(c, place, place.t->depth - 1);
+    jsp_calls_advance(c, JSP_CALLS_ENTER, now);
     if (!place.link && !place.t->depth) {
         jsp_count(&c->underflows, 1);
     } else {
         if (event_needs_stack(c))
-            event_pop(c, key, c->modes);
-        event_push(c, f, key, c->modes);
+            event_pop(c, key);
+        event_push(c, f, key);
     }
     event_end(c);
 }
@@ -223,7 +216,7 @@ void jsp_calls_alloc(struct jsp_calls *c, struct jsp_calls_place place, uint64_t
         return;
     if (c->modes & JSPROF_CALLS_ALLOC) {
         jsp_count(&c->bytes_now, bytes);
-        jsp_count(&jsp_calls_self(c)->self_bytes, bytes);
+        jsp_count(&jsp_calls_row(jsp_calls_top(c))->self_bytes, bytes);
     }
     event_end(c);
 }
@@ -243,7 +236,7 @@ void jsp_calls_switch(struct jsp_calls *c, const jsprof_thread *t,
     uint64_t now;
     if (!event_begin(c, place, &now))
         return;
-    jsp_calls_advance(c, JSP_CALLS_OTHER, now, c->modes);
+    jsp_calls_advance(c, JSP_CALLS_OTHER, now);
     if (event_needs_stack(c))
         jsp_calls_levels_switch(c, stack, t->depth);
     event_end(c);
@@ -256,10 +249,8 @@ void jsp_calls_forget(struct jsp_calls *c, const jsprof_thread *t, const jsprof_
     uint64_t now;
     if (!event_begin(c, place, &now))
         return;
-    if (jsp_calls_aside_take(c, stack, &aside)) {
-        aside.bottom->up = c->spare;
-        c->spare = aside.top;
-    }
+    if (jsp_calls_aside_take(c, stack, &aside))
+        jsp_calls_aside_give(c, &aside);
     event_end(c);
 }
 
@@ -270,7 +261,7 @@ void jsp_calls_end(struct jsp_calls *c)
     if (!event_begin(c, place, &now))
         return;
     if (jsp_calls_epoch_runs(c))
-        jsp_calls_advance(c, JSP_CALLS_OTHER, now, c->modes);
+        jsp_calls_advance(c, JSP_CALLS_OTHER, now);
     jsp_calls_adopt(c, place);
     event_end(c);
 }

@@ -14,7 +14,7 @@ enum { JSP_CALLS_NO_DEPTH = UINT32_MAX }; /* jsprof_pop of an empty stack says s
 
 static inline uintptr_t jsp_calls_array_key(uint32_t depth)
 {
-    return ((uintptr_t)depth << 1) | 1; /* no address of a link is odd */
+    return (uintptr_t)depth << 2 | JSP_CALLS_KEY_ARRAY;
 }
 
 /* Where an entry stands: on the array (link NULL), or the link. */
@@ -22,6 +22,12 @@ struct jsp_calls_place {
     const jsprof_thread *t;
     const jsprof_link *link;
 };
+
+static inline uintptr_t jsp_calls_key(const struct jsp_calls *c, struct jsp_calls_place place,
+                                      uint32_t depth)
+{
+    return place.link ? (uintptr_t)place.link : jsp_calls_array_key(depth - c->base);
+}
 
 void jsp_calls_enter(struct jsp_calls *c, const jsprof_function *f,
                      struct jsp_calls_place place);

@@ -1,117 +1,188 @@
 /* session/calls_hooks.c - the public hooks, see jsprof.h. They stand here because one more
  * call a call would be felt; and for the same reason the usual event, of calls and time
- * by the processor's counter, has code of its own, which saves no register. What is not
- * usual goes to calls_event.c, which does the same for all.
+ * by the processor's counter, has code of its own, in which each instruction counts. What
+ * is not usual goes to calls_event.c, which does the same for all.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "calls_open.h"
 
-enum { HOOKS_MODES = JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME };
+/* -- The usual event ----------------------------------------------------------- */
 
-/* An event of the usual kind, on its way. */
-struct hooks_event {
-    uint64_t now;
-    uint32_t seq; /* before it */
-};
-
-/* False: it is another kind of event, or somebody else's. */
-OPEN_INLINE bool hooks_begin(struct jsp_calls *c, struct hooks_event *event)
+/* Into the event, at `now`; *passed are the ticks since the last one. False: it is another
+ * event than it seemed, for a signal handler has told something of later, or the clock
+ * jumped. */
+OPEN_INLINE bool hooks_in(struct jsp_calls *c, uint64_t now, uint64_t *passed)
 {
-    /* ORDER: relaxed. The owner alone stores both; the epoch is looked at again where it
-     * counts, in calls_event.c. */
-    event->seq = atomic_load_explicit(&c->seq, memory_order_relaxed);
-    uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed); /* ORDER: relaxed */
-    /* ORDER: relaxed. As above. */
-    uint32_t epoch = atomic_load_explicit(&c->shared->epoch, memory_order_relaxed);
-    if (!c->plain || c->owner != jsp_calls_me() || event->seq & 1 || seen != epoch)
-        return false;
-    const struct jsp_calls_clock *clock = &c->shared->clock;
-    event->now = __builtin_expect(!clock->given, 1) ? jsp_counter_now() : *clock->given;
-    /* ORDER: signal fence only. A handler that told something meanwhile runs here. */
+    jsp_calls_in(c);
+    *passed = now - jsp_counter_own(&c->last);
+    if (__builtin_expect((int64_t)*passed >= c->least, 1)) {
+        jsp_counter_add(&c->time, *passed);
+        return true;
+    }
+    jsp_calls_out(c);
+    return false;
+}
+
+/* The next interval begins when the cost of this event is over. */
+OPEN_INLINE void hooks_end(struct jsp_calls *c, uint64_t now, uint64_t cost)
+{
+    /* ORDER: release, as Q2 in calls_open.h. */
+    atomic_store_explicit(&c->last, now + cost, memory_order_release);
+    jsp_calls_out(c);
+}
+
+/* `given` is a constant. What stands before the clock is read costs next to nothing, for the
+ * processor has nothing else to do then. */
+OPEN_INLINE uint64_t hooks_now(const struct jsp_calls *c, bool given)
+{
+    /* ORDER: signal fence only, both. What was looked at before the clock was is of before. */
     atomic_signal_fence(memory_order_seq_cst);
-    /* ORDER: relaxed. The owner alone stores it. */
-    return atomic_load_explicit(&c->seq, memory_order_relaxed) == event->seq;
+    uint64_t now = given ? *c->shared->clock.given : jsp_counter_now();
+    atomic_signal_fence(memory_order_seq_cst); /* ORDER: signal fence only */
+    return now;
 }
 
-OPEN_INLINE void hooks_odd(struct jsp_calls *c, const struct hooks_event *event)
+OPEN_INLINE bool hooks_enter(struct jsp_calls *c, const jsprof_function *f,
+                             struct jsp_calls_place place, bool given)
 {
-    /* ORDER: relaxed, and made earlier than all that follows by the fence. */
-    atomic_store_explicit(&c->seq, event->seq + 1, memory_order_relaxed);
-    /* ORDER: release, as Q1 in calls_event.c. */
-    atomic_thread_fence(memory_order_release);
+    struct jsp_calls_entry *top = jsp_calls_top(c), *e = top->next;
+    struct jsp_calls_row *row = (void *)((char *)c->rows + f->cell), *self = jsp_calls_row(top);
+    uint64_t passed;
+    if (!e)
+        return false;
+    __asm__("" : "+r"(row), "+r"(self)); /* now, not later */
+    uint64_t now = hooks_now(c, given);
+    if (!hooks_in(c, now, &passed))
+        return false;
+    jsp_counter_add(&self->self, passed);
+    jsp_counter_add(&row->calls, 1);
+    if (__builtin_expect(place.link != NULL, 1))
+        e->key = (uintptr_t)place.link;
+    else
+        e->key = jsp_calls_array_key(place.t->depth - c->base);
+    jsp_calls_row_is(e, row);
+    if (!jsp_counter_own(&row->outer)) {
+        jsp_calls_touch(c, f->index);
+        open_set(&row->outer, (uintptr_t)e);
+        open_set(&row->start, jsp_counter_own(&c->time));
+    }
+    jsp_calls_top_is(c, e);
+    hooks_end(c, now, c->cost[JSP_CALLS_ENTER]);
+    return true;
 }
 
-OPEN_INLINE void hooks_even(struct jsp_calls *c, const struct hooks_event *event)
+OPEN_INLINE bool hooks_leave(struct jsp_calls *c, struct jsp_calls_entry *e, bool given)
 {
-    /* ORDER: release, as Q2 in calls_event.c. */
-    atomic_store_explicit(&c->seq, event->seq + 2, memory_order_release);
+    struct jsp_calls_entry *up = e->up;
+    struct jsp_calls_row *row = jsp_calls_row(e);
+    uint64_t now = hooks_now(c, given), passed;
+    if (!hooks_in(c, now, &passed))
+        return false;
+    jsp_counter_add(&row->self, passed);
+    if (jsp_counter_own(&row->outer) == (uintptr_t)e) {
+        open_set(&row->outer, 0);
+        jsp_counter_add(&row->total,
+                        jsp_counter_own(&c->time) - jsp_counter_own(&row->start));
+    }
+    jsp_calls_top_is(c, up);
+    hooks_end(c, now, c->cost[JSP_CALLS_LEAVE]);
+    return true;
 }
 
-OPEN_INLINE uintptr_t hooks_key(const struct jsp_calls *c, const jsprof_link *link,
-                                uint32_t depth)
+/* -- The unusual one ----------------------------------------------------------- */
+
+/* A clock that a test gives takes the same way as the counter does. */
+static bool hooks_are_given(const struct jsp_calls *c)
 {
-    return link ? (uintptr_t)link : jsp_calls_array_key(depth - c->base);
+    /* ORDER: relaxed, both. The owner alone stores it; the other is looked at again where it
+     * counts, in calls_event.c. */
+    uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    /* ORDER: relaxed. As above. */
+    return seen == atomic_load_explicit(&c->shared->epoch, memory_order_relaxed) && c->plain &&
+           c->shared->clock.source == JSP_CALLS_GIVEN && jsp_calls_is_mine(c);
 }
 
 static __attribute__((noinline)) void hooks_enter_any(jsprof_thread *t, const jsprof_function *f,
                                                       const jsprof_link *link)
 {
     struct jsp_calls_place place = { t, link };
-    if (t && t->calls)
-        jsp_calls_enter(t->calls, f, place);
+    struct jsp_calls *c = t ? t->calls : NULL;
+    if (!c)
+        return;
+    if (!f || !f->cell || !hooks_are_given(c) ||
+        !hooks_enter(c, f, place, true))
+        jsp_calls_enter(c, f, place);
 }
 
 static __attribute__((noinline)) void hooks_leave_any(jsprof_thread *t, const jsprof_link *link,
                                                       uint32_t depth)
 {
     struct jsp_calls_place place = { t, link };
-    if (t && t->calls)
-        jsp_calls_leave(t->calls, place, depth);
+    struct jsp_calls *c = t ? t->calls : NULL;
+    if (!c)
+        return;
+    struct jsp_calls_entry *e = jsp_calls_top(c);
+    if (e->key != jsp_calls_key(c, place, depth) || !hooks_are_given(c) ||
+        !hooks_leave(c, e, true))
+        jsp_calls_leave(c, place, depth);
 }
+
+/* -- The hooks ----------------------------------------------------------------- */
 
 void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link *link)
 {
-    struct jsp_calls *c = t ? t->calls : NULL;
-    struct jsp_calls_entry *e = c ? c->spare : NULL;
-    struct hooks_event event;
-    if (!e || !f || f->kind == JSPROF_KIND_GC || !hooks_begin(c, &event)) {
+    struct jsp_calls_place place = { t, link };
+    if (!t || !f || !f->cell || jsprof_counting(t) != JSPROF_CALLS_USUAL ||
+        !jsp_calls_is_mine(t->calls) || !hooks_enter(t->calls, f, place, false))
         hooks_enter_any(t, f, link);
-        return;
-    }
-    struct jsp_calls_row *row = &c->rows[f->index];
-    hooks_odd(c, &event);
-    jsp_calls_advance(c, JSP_CALLS_ENTER, event.now, HOOKS_MODES);
-    jsp_calls_touch(c, f->index);
-    jsp_count(&row->calls, 1);
-    c->spare = e->up;
-    e->up = c->top;
-    e->key = hooks_key(c, link, t->depth);
-    e->index = f->index;
-    e->edge = UINT32_MAX;
-    e->gc = 0;
-    jsp_calls_row_open(c, row, HOOKS_MODES);
-    jsp_calls_top_is(c, e);
-    hooks_even(c, &event);
 }
 
 void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link, uint32_t depth)
 {
-    struct jsp_calls *c = t ? t->calls : NULL;
-    struct jsp_calls_entry *e = c ? c->top : NULL;
-    struct hooks_event event;
-    if (!e || e == c->floor || e->gc || e->key != hooks_key(c, link, depth) ||
-        !hooks_begin(c, &event)) {
-        hooks_leave_any(t, link, depth);
-        return;
+    struct jsp_calls_place place = { t, link };
+    if (t && jsprof_counting(t) == JSPROF_CALLS_USUAL) {
+        struct jsp_calls *c = t->calls;
+        struct jsp_calls_entry *e = jsp_calls_top(c);
+        if (e->key == jsp_calls_key(c, place, depth) && jsp_calls_is_mine(c) &&
+            hooks_leave(c, e, false))
+            return;
     }
-    hooks_odd(c, &event);
-    jsp_calls_advance(c, JSP_CALLS_LEAVE, event.now, HOOKS_MODES);
-    jsp_calls_row_close(c, jsp_calls_self(c), HOOKS_MODES);
-    jsp_calls_top_is(c, e->up);
-    jsp_calls_entry_give(c, e);
-    c->beyond = 0;
-    hooks_even(c, &event);
+    hooks_leave_any(t, link, depth);
+}
+
+static void hooks_push(jsprof_thread *t, jsprof_link *link)
+{
+    /* ORDER: signal fence only; as in jsprof_push. */
+    atomic_signal_fence(memory_order_release);
+    t->top = link;
+}
+
+static __attribute__((noinline)) void hooks_timed_enter_any(jsprof_thread *t,
+                                                            const jsprof_function *f,
+                                                            jsprof_link *link)
+{
+    hooks_enter_any(t, f, link);
+    hooks_push(t, link);
+}
+
+void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link *link)
+{
+    struct jsp_calls_place place = { t, link };
+    if (!link)
+        __builtin_unreachable();
+    if (f && f->cell && jsp_calls_is_mine(t->calls) && hooks_enter(t->calls, f, place, false))
+        hooks_push(t, link);
+    else
+        hooks_timed_enter_any(t, f, link);
+}
+
+void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link)
+{
+    struct jsp_calls_entry *e = jsp_calls_top(t->calls);
+    if (e->key != (uintptr_t)link || !jsp_calls_is_mine(t->calls) ||
+        !hooks_leave(t->calls, e, false))
+        hooks_leave_any(t, link, 0);
 }
 
 void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f, const jsprof_link *link)

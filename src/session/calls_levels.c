@@ -2,8 +2,9 @@
  *
  * The running stack is a chain of levels: the thread's own stack, a coroutine that was
  * resumed from it, one that was resumed from that one. The entries of all levels hang
- * together by `up`. A switch to a stack that is not resumed from all of them suspends
- * the rest: their entries are put aside, without time, until their stack runs again.
+ * together, with a floor between two levels. A switch to a stack that is not resumed from
+ * all of them suspends the rest: their entries are put aside, without time, until their
+ * stack runs again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -49,58 +50,68 @@ static bool levels_put_aside(struct jsp_calls *c, const struct jsp_calls_aside *
     return true;
 }
 
+void jsp_calls_aside_give(struct jsp_calls *c, const struct jsp_calls_aside *aside)
+{
+    aside->top->next = c->spare;
+    c->spare = aside->bottom;
+}
+
 /* -- Levels ------------------------------------------------------------------- */
 
-static void levels_run(struct jsp_calls *c, uint32_t level, struct jsp_calls_entry *top)
+void jsp_calls_levels_begin(struct jsp_calls *c, const void *stack, uint32_t base)
 {
-    c->level = level;
-    c->floor = c->levels[level].floor;
-    c->base = c->levels[level].base;
-    jsp_calls_top_is(c, top);
+    struct jsp_calls_entry *top = jsp_calls_top(c), *floor;
+    c->levels[++c->level] = (struct jsp_calls_level){ stack, base, { .edge = UINT32_MAX } };
+    floor = jsp_calls_floor(c);
+    jsp_calls_row_is(floor, jsp_calls_row(top));
+    jsp_calls_insert(top, floor, floor);
+    c->base = base;
+    jsp_calls_top_is(c, floor);
 }
 
 /* The innermost level stops; what called it is innermost. */
 static void levels_suspend(struct jsp_calls *c)
 {
-    const struct jsp_calls_level *level = &c->levels[c->level];
-    struct jsp_calls_aside aside = { level->stack, c->top, NULL, 0 };
+    struct jsp_calls_entry *floor = jsp_calls_floor(c), *top = jsp_calls_top(c);
+    struct jsp_calls_aside aside = { c->levels[c->level].stack, top, floor->next, 0 };
     uint64_t n = 0;
-    for (struct jsp_calls_entry *e = c->top; e != level->floor; e = e->up, n++) {
-        jsp_calls_entry_close(c, e, c->modes);
-        aside.bottom = e;
-    }
-    if (aside.bottom && !levels_put_aside(c, &aside)) {
-        aside.bottom->up = c->spare;
-        c->spare = aside.top;
+    for (struct jsp_calls_entry *e = top; e != floor; e = e->up, n++)
+        jsp_calls_entry_close(c, e);
+    floor->up->next = top->next;
+    if (top->next)
+        top->next->up = floor->up;
+    top->next = NULL;
+    if (n && !levels_put_aside(c, &aside)) {
+        jsp_calls_aside_give(c, &aside);
         jsp_count(&c->depth_lost, n); /* their leaves will be without an enter */
     }
-    levels_run(c, c->level - 1, level->floor);
+    c->level--;
+    c->base = c->levels[c->level].base;
+    jsp_calls_top_is(c, floor->up);
 }
 
 /* How deep the array is with all that is open on it from `depth` on. */
-static uint32_t levels_depth(const struct jsp_calls_entry *e, uint32_t depth,
-                             const struct jsp_calls_entry *floor)
+static uint32_t levels_depth(const struct jsp_calls *c, uint32_t depth)
 {
-    while (e != floor && !(e->key & 1))
+    const struct jsp_calls_entry *e = jsp_calls_top(c), *floor = &c->levels[c->level].floor;
+    while (e != floor && !(e->key & JSP_CALLS_KEY_ARRAY))
         e = e->up;
-    return e == floor ? depth : depth + (uint32_t)(e->key >> 1) + 1;
+    return e == floor ? depth : depth + (uint32_t)(e->key >> 2) + 1;
 }
 
 /* Its array entries begin at `depth`; at which those of the next one would. */
 static uint32_t levels_resume(struct jsp_calls *c, const void *stack, uint32_t depth)
 {
-    struct jsp_calls_entry *floor = c->top, *top = floor;
     struct jsp_calls_aside aside;
-    c->levels[c->level].top = floor;
-    c->levels[c->level + 1] = (struct jsp_calls_level){ stack, NULL, floor, depth };
+    jsp_calls_levels_begin(c, stack, depth);
     if (jsp_calls_aside_take(c, stack, &aside)) {
-        aside.bottom->up = floor;
-        top = aside.top;
-        for (struct jsp_calls_entry *e = top; e != floor; e = e->up)
-            jsp_calls_entry_open(c, e, c->modes);
+        struct jsp_calls_entry *floor = jsp_calls_top(c);
+        jsp_calls_insert(floor, aside.bottom, aside.top);
+        for (struct jsp_calls_entry *e = floor; e != aside.top; e = e->next)
+            jsp_calls_entry_open(c, e->next);
+        jsp_calls_top_is(c, aside.top);
     }
-    levels_run(c, c->level + 1, top);
-    return levels_depth(top, depth, floor);
+    return levels_depth(c, depth);
 }
 
 void jsp_calls_levels_switch(struct jsp_calls *c, const jsprof_cstack *stack, uint32_t depth)

@@ -15,18 +15,32 @@ void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell 
     sum->total_bytes += more->total_bytes;
 }
 
-static uint32_t read_seq(const struct jsp_calls *c)
+/* What no event leaves as it was: one that does not change `seq` moves `last` by its cost
+ * more than `time`. */
+struct read_version {
+    bool inside; /* an event */
+    uint32_t seq;
+    uint64_t last, time;
+};
+
+static struct read_version read_version(const struct jsp_calls *c)
 {
-    /* Q4. ORDER: acquire, pairs with Q2: what the last event stored is there. */
-    return atomic_load_explicit(&c->seq, memory_order_acquire);
+    struct read_version v;
+    /* Q4. ORDER: acquire, all but the last: pair with Q2, what that event stored is there. */
+    v.inside = !atomic_load_explicit(&c->owner, memory_order_acquire);
+    v.seq = atomic_load_explicit(&c->seq, memory_order_acquire);   /* ORDER: acquire, Q4 */
+    v.last = atomic_load_explicit(&c->last, memory_order_acquire); /* ORDER: acquire, Q4 */
+    v.time = jsp_counted(&c->time);
+    return v;
 }
 
-static bool read_is_same(const struct jsp_calls *c, uint32_t seq)
+static bool read_is_same(const struct jsp_calls *c, const struct read_version *v)
 {
     /* Q3. ORDER: acquire, pairs with Q1: a word of a later event was not among those read. */
     atomic_thread_fence(memory_order_acquire); /* ORDER: acquire, Q3 */
-    /* ORDER: relaxed, made later by the fence. */
-    return atomic_load_explicit(&c->seq, memory_order_relaxed) == seq;
+    struct read_version now = read_version(c);
+    return !v->inside && !now.inside && v->seq == now.seq && v->last == now.last &&
+           v->time == now.time;
 }
 
 /* -- One moment ---------------------------------------------------------------- */
@@ -39,7 +53,7 @@ struct read_moment {
 
 static const struct jsp_calls_epoch *read_epoch(const struct jsp_calls *c)
 {
-    /* ORDER: relaxed. Looked at again by `seq`. */
+    /* ORDER: relaxed. Looked at again by the version. */
     uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     return &c->shared->epochs[epoch % JSP_CALLS_EPOCHS];
 }
@@ -48,14 +62,13 @@ static const struct jsp_calls_epoch *read_epoch(const struct jsp_calls *c)
 static uint64_t read_pending(const struct jsp_calls *c, const struct jsp_calls_horizon *h)
 {
     const struct jsp_calls_epoch *epoch = read_epoch(c);
-    /* ORDER: relaxed. Looked at again by `seq`. */
+    /* ORDER: relaxed. Looked at again by the version. */
     uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     if (!seen || h->epoch - seen >= JSP_CALLS_EPOCHS || !(epoch->modes & JSPROF_CALLS_TIME))
         return 0;
     /* ORDER: relaxed. A moment that the reader of the clock can not tell from its own. */
     uint64_t stop = atomic_load_explicit(&epoch->stop, memory_order_relaxed);
-    uint64_t passed = (stop ? stop : h->now) -
-                      jsp_counted(&c->time) - jsp_counted(&c->offset);
+    uint64_t passed = (stop ? stop : h->now) - jsp_counted(&c->last);
     return (int64_t)passed > 0 ? passed : 0;
 }
 
@@ -66,7 +79,7 @@ static void read_row(const struct read_moment *m, const struct jsp_calls_row *ro
     out->total = (int64_t)jsp_counted(&row->total);
     out->self_bytes = jsp_counted(&row->self_bytes);
     out->total_bytes = jsp_counted(&row->total_bytes);
-    if (!jsp_counted(&row->open))
+    if (!jsp_counted(&row->outer))
         return;
     uint64_t time = jsp_counted(&m->c->time) + m->pending;
     if (m->times)
@@ -90,9 +103,8 @@ static void read_whole(const struct read_moment *m, const struct read_from *from
     uint32_t index = from->index;
     read_row(m, from->row, out);
     out->calls = jsp_counted(&from->row->calls) + (from->calls ? jsp_counted(from->calls) : 0);
-    /* ORDER: relaxed. Looked at again by `seq`. */
-    if (from->row == atomic_load_explicit(&m->c->self, memory_order_relaxed))
-        out->self += (int64_t)m->pending; /* ORDER: relaxed, above */
+    if (from->row == jsp_calls_row(jsp_calls_top(m->c)))
+        out->self += (int64_t)m->pending;
     if (index == JSP_FUNCTION_OUTSIDE) /* its time is nobody's */
         out->self = out->total = 0;
 }
@@ -111,12 +123,12 @@ static void read_consistent(const struct jsp_calls *c, const struct read_from *f
                             struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
     for (int i = 1;; i++) {
-        uint32_t seq = read_seq(c);
+        struct read_version version = read_version(c);
         uint32_t modes = read_epoch(c)->modes;
         struct read_moment m = { c, modes & JSPROF_CALLS_TIME, modes & JSPROF_CALLS_ALLOC,
                                  read_pending(c, h) };
         read_whole(&m, from, out);
-        if ((!(seq & 1) && read_is_same(c, seq)) || h->torn)
+        if (read_is_same(c, &version) || h->torn)
             return;
         if (i % READ_SPINS == 0)
             read_nap(h);
@@ -162,9 +174,9 @@ void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
 uint64_t jsp_calls_read_own(const struct jsp_calls *c, struct jsp_calls_horizon *h)
 {
     for (int i = 1;; i++) {
-        uint32_t seq = read_seq(c);
+        struct read_version version = read_version(c);
         uint64_t own = jsp_calls_own(c);
-        if ((!(seq & 1) && read_is_same(c, seq)) || h->torn)
+        if (read_is_same(c, &version) || h->torn)
             return own;
         if (i % READ_SPINS == 0)
             read_nap(h);

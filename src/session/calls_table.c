@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-_Thread_local char jsp_calls_here;
-
 /* What follows struct jsp_calls in its mapping, in bytes from the start. */
 struct table_layout {
     size_t touched, counts, rows, entries, edges, edge_slots, asides, aside_slots, end;
@@ -73,7 +71,8 @@ int jsp_calls_create(struct jsp_calls **out, struct jsp_calls_shared *shared,
     c->shared = shared;
     /* ORDER: relaxed. The caller holds it, so it does not go away. */
     atomic_fetch_add_explicit(&shared->holders, 1, memory_order_relaxed);
-    c->owner = owner;
+    /* ORDER: relaxed, as below. */
+    atomic_store_explicit(&c->owner, owner, memory_order_relaxed);
     c->rows = (void *)(base + l.rows);
     c->entries = (void *)(base + l.entries);
     c->edges = (void *)(base + l.edges);
@@ -81,8 +80,10 @@ int jsp_calls_create(struct jsp_calls **out, struct jsp_calls_shared *shared,
     c->asides = (void *)(base + l.asides);
     c->aside_slots = (void *)(base + l.aside_slots);
     jsp_calls_touch(c, JSP_FUNCTION_OUTSIDE);
+    struct jsp_calls_entry *floor = &c->levels[0].floor;
     /* ORDER: relaxed. The session's lock, under which it is made, publishes them. */
-    atomic_store_explicit(&c->self, &c->rows[JSP_FUNCTION_OUTSIDE], memory_order_relaxed);
+    atomic_store_explicit(&floor->row, &c->rows[JSP_FUNCTION_OUTSIDE], memory_order_relaxed);
+    atomic_store_explicit(&c->top, floor, memory_order_relaxed); /* ORDER: relaxed, same */
     atomic_store_explicit(&c->n_edges, 1, memory_order_relaxed); /* ORDER: relaxed, same */
     *out = c;
     return 0;

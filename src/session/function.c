@@ -66,6 +66,7 @@ static void function_put(struct jsprof_function *f)
         f->index = function_spare[--function_n_spare];
     else if (function_used < JSP_FUNCTION_IDS && function_has_room())
         f->index = function_used++;
+    f->cell = f->kind == JSPROF_KIND_GC ? 0 : f->index * JSP_FUNCTION_CELL;
     /* F1. ORDER: release, pairs with jsp_function_at: the function is whole. */
     if (f->index)
         atomic_store_explicit(&function_table[f->index], f, memory_order_release);

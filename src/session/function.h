@@ -19,6 +19,7 @@ enum {
     JSP_FUNCTION_OUTSIDE = 1, /* no function is open */
     JSP_FUNCTION_NONE = 2,    /* the host gave NULL */
     JSP_FUNCTION_FIRST = 3,   /* of the host's */
+    JSP_FUNCTION_CELL = 64,   /* bytes of its row in a table of calls */
 };
 
 struct jsp_function_def {

@@ -19,6 +19,7 @@
 /* What jsprof_function points to. `text` is the whole shown name. */
 struct jsprof_function {
     uint32_t index;  /* first, jsprof.h reads it: in tables of calls; see session/function.h */
+    uint32_t cell;   /* of its row in them, in bytes; 0: not for the shortest way */
     uint32_t line;
     uint64_t serial; /* from 1, never used twice in a process */
     char *text;      /* owned */

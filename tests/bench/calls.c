@@ -4,105 +4,51 @@
  *
  * The same recursive function is called about 400,000 times a round, in one variant
  * after the other: bare, ours without a profiler (t == NULL), with an entry linked
- * by hand, and with each of our forms. A pair is two variants of one round. The
- * barrier at the end keeps compilers from making loops of the recursion.
+ * by hand, and with each of our forms. A pair is two variants of one round.
  */
-#include <jsprof.h>
-
-#include "bench.h"
+#include "fib.h"
 
 enum { CALLS_N = 26, CALLS_DEPTH = 64 };
 
-/* An entry as one writes it who needs no more than that. */
-struct calls_hand {
-    struct calls_hand *up;
-    const void *function;
-};
-
-struct calls_host {
-    jsprof_thread *t;
-    struct calls_hand *volatile top;
-    const void *function;
-};
-
-typedef unsigned long calls_fn(struct calls_host *h, unsigned long n);
-
-#define CALLS_VARIANT static __attribute__((noinline, aligned(64)))
-#define CALLS_BARRIER(x) __asm__ volatile("" : "+r"(x) : : "memory")
-#define CALLS_UNKNOWN(x) __asm__ volatile("" : "+m"(x)) /* no constant any more */
-
-CALLS_VARIANT unsigned long calls_bare(struct calls_host *h, unsigned long n)
+FIB_VARIANT unsigned long calls_bare(void *h, unsigned long n)
 {
     unsigned long r = n < 2 ? 1 : calls_bare(h, n - 1) + calls_bare(h, n - 2);
-    CALLS_BARRIER(r);
+    FIB_BARRIER(r);
     return r;
 }
 
-CALLS_VARIANT unsigned long calls_hand(struct calls_host *h, unsigned long n)
-{
-    struct calls_hand link = { h->top, h->function };
-    __atomic_signal_fence(__ATOMIC_RELEASE);
-    h->top = &link;
-    unsigned long r = n < 2 ? 1 : calls_hand(h, n - 1) + calls_hand(h, n - 2);
-    CALLS_BARRIER(r);
-    h->top = link.up;
-    return r;
-}
-
-/* From here on the host's first argument is the thread, as interpreters carry it. */
-typedef unsigned long calls_thread_fn(jsprof_thread *t, unsigned long n);
-
-static const jsprof_function *calls_function; /* never looked into here */
-
-CALLS_VARIANT unsigned long calls_link(jsprof_thread *t, unsigned long n)
-{
-    jsprof_link link;
-    jsprof_link_enter(t, &link, calls_function);
-    unsigned long r = n < 2 ? 1 : calls_link(t, n - 1) + calls_link(t, n - 2);
-    CALLS_BARRIER(r);
-    jsprof_link_leave(t, &link);
-    return r;
-}
-
-/* The same with one test: see JSPROF_BODY in the header. */
-CALLS_VARIANT unsigned long calls_once(jsprof_thread *t, unsigned long n);
+/* Ours with one test: see JSPROF_BODY in the header. */
+FIB_VARIANT unsigned long calls_once(void *arg, unsigned long n);
 
 static JSPROF_BODY unsigned long calls_once_body(jsprof_thread *t, unsigned long n)
 {
     unsigned long r = n < 2 ? 1 : calls_once(t, n - 1) + calls_once(t, n - 2);
-    CALLS_BARRIER(r);
+    FIB_BARRIER(r);
     return r;
 }
 
-CALLS_VARIANT JSPROF_ASIDE __attribute__((nonnull(1))) unsigned long
+FIB_VARIANT JSPROF_ASIDE __attribute__((nonnull(1))) unsigned long
 calls_once_hooked(jsprof_thread *t, unsigned long n)
 {
     jsprof_link link;
-    jsprof_link_enter(t, &link, calls_function);
+    jsprof_link_enter(t, &link, fib_function);
     unsigned long r = calls_once_body(t, n);
     jsprof_link_leave(t, &link);
     return r;
 }
 
-CALLS_VARIANT unsigned long calls_once(jsprof_thread *t, unsigned long n)
+FIB_VARIANT unsigned long calls_once(void *arg, unsigned long n)
 {
+    jsprof_thread *t = arg;
     return JSPROF_OFF(t) ? calls_once_body(t, n) : calls_once_hooked(t, n);
 }
 
-CALLS_VARIANT unsigned long calls_enter(jsprof_thread *t, unsigned long n)
+FIB_VARIANT unsigned long calls_push(void *arg, unsigned long n)
 {
-    jsprof_enter(t, calls_function);
-    unsigned long r = n < 2 ? 1 : calls_enter(t, n - 1) + calls_enter(t, n - 2);
-    CALLS_BARRIER(r);
-    jsprof_leave(t);
-    return r;
-}
-
-CALLS_VARIANT unsigned long calls_push(jsprof_thread *t, unsigned long n)
-{
+    jsprof_thread *t = arg;
     jsprof_push(t, "fib", "calls.c", 7);
     unsigned long r = n < 2 ? 1 : calls_push(t, n - 1) + calls_push(t, n - 2);
-    CALLS_BARRIER(r);
+    FIB_BARRIER(r);
     jsprof_pop(t);
     return r;
 }
@@ -112,39 +58,33 @@ enum calls_what {
     CALLS_ONCE, CALLS_LINK, CALLS_ENTER, CALLS_PUSH, CALLS_KINDS
 };
 
-static double calls_count; /* calls in one run of a variant */
+static fib_fn *const calls_variants[CALLS_KINDS] = {
+    [CALLS_BARE] = calls_bare,     [CALLS_HAND] = fib_by_hand,
+    [CALLS_ONCE_OFF] = calls_once, [CALLS_ONCE] = calls_once,
+    [CALLS_LINK_OFF] = fib_link,   [CALLS_ENTER_OFF] = fib_enter,
+    [CALLS_PUSH_OFF] = calls_push, [CALLS_LINK] = fib_link,
+    [CALLS_ENTER] = fib_enter,     [CALLS_PUSH] = calls_push,
+};
 
 /* ns per call of one variant. */
-static double calls_time(enum calls_what what, struct calls_host *h)
+static double calls_time(enum calls_what what, struct fib_host *h, jsprof_thread *t)
 {
-    static calls_thread_fn *const ours[] = {
-        [CALLS_ONCE_OFF] = calls_once, [CALLS_ONCE] = calls_once,
-        [CALLS_LINK_OFF] = calls_link, [CALLS_ENTER_OFF] = calls_enter,
-        [CALLS_PUSH_OFF] = calls_push, [CALLS_LINK] = calls_link,
-        [CALLS_ENTER] = calls_enter,   [CALLS_PUSH] = calls_push,
-    };
-    jsprof_thread *volatile t = what >= CALLS_ONCE ? h->t : NULL;
-    volatile unsigned long r;
-    double begin = bench_ns(CLOCK_MONOTONIC);
+    void *arg = what >= CALLS_ONCE ? t : NULL;
     if (what == CALLS_BARE || what == CALLS_HAND)
-        r = (what == CALLS_BARE ? calls_bare : calls_hand)(h, CALLS_N);
-    else
-        r = ours[what](t, CALLS_N);
-    double ns = bench_ns(CLOCK_MONOTONIC) - begin;
-    calls_count = (double)(2 * r - 1); /* fib(n) leaves, and one less above them */
-    return ns / calls_count;
+        arg = h;
+    return fib_time(calls_variants[what], arg, CALLS_N, CLOCK_MONOTONIC);
 }
 
 static struct bench_series calls_series[CALLS_KINDS], calls_pairs[CALLS_KINDS];
 static struct bench_series calls_link_added;
 
-static void calls_measure(struct calls_host *h)
+static void calls_measure(struct fib_host *h, jsprof_thread *t)
 {
     int rounds = bench_rounds(301);
     for (int i = 0; i < rounds; i++) {
         double ns[CALLS_KINDS];
         for (int k = 0; k < CALLS_KINDS; k++)
-            ns[k] = calls_time((enum calls_what)k, h);
+            ns[k] = calls_time((enum calls_what)k, h, t);
         for (int k = 0; k < CALLS_KINDS; k++) {
             bench_add(&calls_series[k], ns[k]);
             bench_add(&calls_pairs[k], ns[k] / ns[k < CALLS_ONCE ? CALLS_BARE : CALLS_HAND]);
@@ -175,13 +115,13 @@ int main(void)
 {
     static jsprof_frame frames[CALLS_DEPTH];
     static jsprof_thread thread = { .frames = frames, .capacity = CALLS_DEPTH };
-    struct calls_host host = { .t = &thread };
+    struct fib_host host = { .function = NULL };
 
     bench_pin();
-    CALLS_UNKNOWN(calls_function);
+    fib_begin(NULL); /* never looked into here */
     for (int k = 0; k < CALLS_KINDS; k++)
-        calls_time((enum calls_what)k, &host); /* warm up */
-    calls_measure(&host);
+        calls_time((enum calls_what)k, &host, &thread); /* warm up */
+    calls_measure(&host, &thread);
     calls_row("compiled in, off: one test", "<= 1.1x bare call", CALLS_ONCE_OFF);
     calls_row("  off, two tests: linked", NULL, CALLS_LINK_OFF);
     calls_row("  off, two tests: enter/leave", NULL, CALLS_ENTER_OFF);

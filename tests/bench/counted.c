@@ -3,112 +3,80 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The recursion of calls.c, in turns: with an entry linked by hand, with ours counted,
- * with two bare readings of the counter that ours is timed with, and timed. Eight
- * threads on few processors take turns, so what they use is CPU time; and whether two of
- * them write one cache line is looked up in their tables.
+ * The recursion of fib.h, in turns: with an entry linked by hand, with ours counted, with
+ * two bare readings of the counter that ours is timed with, and timed. Beside them what no
+ * way of counting can be without: the entry by hand and one increment of a counter that is
+ * found through the function, or two readings around it. Eight threads on few processors
+ * take turns, so what they use is CPU time; and whether two of them write one cache line is
+ * looked up in their tables.
  */
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include <jsprof.h>
-
-#include "bench.h"
+#include "fib.h"
 #include "session/session.h"
 
-enum { COUNTED_N = 24, COUNTED_THREADS = 8, COUNTED_LINE = 64 };
-
-#define COUNTED_VARIANT static __attribute__((noinline, aligned(64)))
-#define COUNTED_BARRIER(x) __asm__ volatile("" : "+r"(x) : : "memory")
-
-struct counted_hand {
-    struct counted_hand *up;
-    const void *function;
-};
-
-/* What the host carries with it, as it carries the thread of the other variants. */
-static struct counted_host {
-    void *unused;
-    struct counted_hand *volatile top;
-    const void *function;
-} counted_host;
+enum { COUNTED_N = 20, COUNTED_CROWD_N = 24, COUNTED_THREADS = 8, COUNTED_LINE = 64 };
 
 static jsprof_function *counted_function;
 static volatile uint64_t counted_sink;
 
-static __attribute__((noinline, aligned(64))) unsigned long
-counted_linked(struct counted_host *h, unsigned long n)
+/* The least: its function's number, its counter, one more. */
+static struct counted_floor {
+    struct fib_host host;
+    uint64_t *counts;
+} counted_floor;
+
+FIB_VARIANT unsigned long counted_least(void *arg, unsigned long n)
 {
-    struct counted_hand link = { h->top, h->function };
-    __atomic_signal_fence(__ATOMIC_RELEASE);
-    h->top = &link;
-    unsigned long r = n < 2 ? 1 : counted_linked(h, n - 1) + counted_linked(h, n - 2);
-    COUNTED_BARRIER(r);
-    h->top = link.up;
+    struct counted_floor *h = arg;
+    struct fib_hand link = { h->host.top, h->host.function };
+    h->counts[*(const uint32_t *)h->host.function]++;
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* ORDER: for the own thread's handler */
+    h->host.top = &link;
+    unsigned long r = n < 2 ? 1 : counted_least(h, n - 1) + counted_least(h, n - 2);
+    FIB_BARRIER(r);
+    h->host.top = link.up;
     return r;
 }
 
-static unsigned long counted_by_hand(jsprof_thread *t, unsigned long n)
-{
-    (void)t;
-    return counted_linked(&counted_host, n);
-}
-
-COUNTED_VARIANT unsigned long counted_hooked(jsprof_thread *t, unsigned long n)
-{
-    jsprof_link link;
-    jsprof_link_enter(t, &link, counted_function);
-    unsigned long r = n < 2 ? 1 : counted_hooked(t, n - 1) + counted_hooked(t, n - 2);
-    COUNTED_BARRIER(r);
-    jsprof_link_leave(t, &link);
-    return r;
-}
-
-COUNTED_VARIANT unsigned long counted_array(jsprof_thread *t, unsigned long n)
-{
-    jsprof_enter(t, counted_function);
-    unsigned long r = n < 2 ? 1 : counted_array(t, n - 1) + counted_array(t, n - 2);
-    COUNTED_BARRIER(r);
-    jsprof_leave(t);
-    return r;
-}
-
-COUNTED_VARIANT unsigned long counted_two_reads(jsprof_thread *t, unsigned long n)
+FIB_VARIANT unsigned long counted_two_reads(void *t, unsigned long n)
 {
     counted_sink = jsp_counter_now();
     unsigned long r = n < 2 ? 1 : counted_two_reads(t, n - 1) + counted_two_reads(t, n - 2);
-    COUNTED_BARRIER(r);
+    FIB_BARRIER(r);
     counted_sink = jsp_counter_now();
     return r;
 }
 
-COUNTED_VARIANT unsigned long counted_two_gettimes(jsprof_thread *t, unsigned long n)
+FIB_VARIANT unsigned long counted_two_gettimes(void *t, unsigned long n)
 {
     counted_sink = jsp_now_ns(CLOCK_MONOTONIC);
     unsigned long r = n < 2 ? 1 : counted_two_gettimes(t, n - 1) + counted_two_gettimes(t, n - 2);
-    COUNTED_BARRIER(r);
+    FIB_BARRIER(r);
     counted_sink = jsp_now_ns(CLOCK_MONOTONIC);
     return r;
 }
 
 enum counted_what {
-    COUNTED_HAND, COUNTED_READS, COUNTED_GETTIMES, COUNTED_COUNT, COUNTED_COUNT_ARRAY,
-    COUNTED_TIME, COUNTED_TIME_ARRAY, COUNTED_EDGES, COUNTED_ALL, COUNTED_KINDS
+    COUNTED_HAND, COUNTED_COUNT, COUNTED_LEAST, COUNTED_COUNT_ARRAY, COUNTED_EDGES,
+    COUNTED_READS, COUNTED_TIME, COUNTED_TIME_ARRAY, COUNTED_GETTIMES, COUNTED_ALL, COUNTED_KINDS
 };
 
 static const struct counted_kind {
-    unsigned long (*call)(jsprof_thread *t, unsigned long n);
+    fib_fn *call;
     uint32_t modes;
 } counted_kinds[COUNTED_KINDS] = {
-    [COUNTED_HAND] = { counted_by_hand, 0 },
+    [COUNTED_HAND] = { fib_by_hand, 0 },
+    [COUNTED_LEAST] = { counted_least, 0 },
     [COUNTED_READS] = { counted_two_reads, 0 },
     [COUNTED_GETTIMES] = { counted_two_gettimes, 0 },
-    [COUNTED_COUNT] = { counted_hooked, JSPROF_CALLS_COUNT },
-    [COUNTED_COUNT_ARRAY] = { counted_array, JSPROF_CALLS_COUNT },
-    [COUNTED_TIME] = { counted_hooked, JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME },
-    [COUNTED_TIME_ARRAY] = { counted_array, JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME },
-    [COUNTED_EDGES] = { counted_hooked, JSPROF_CALLS_COUNT | JSPROF_CALLS_EDGES },
-    [COUNTED_ALL] = { counted_hooked, JSPROF_CALLS_ALL },
+    [COUNTED_COUNT] = { fib_link, JSPROF_CALLS_COUNT },
+    [COUNTED_COUNT_ARRAY] = { fib_enter, JSPROF_CALLS_COUNT },
+    [COUNTED_TIME] = { fib_link, JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME },
+    [COUNTED_TIME_ARRAY] = { fib_enter, JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME },
+    [COUNTED_EDGES] = { fib_link, JSPROF_CALLS_COUNT | JSPROF_CALLS_EDGES },
+    [COUNTED_ALL] = { fib_link, JSPROF_CALLS_ALL },
 };
 
 static jsprof *counted_open(uint32_t modes)
@@ -128,14 +96,6 @@ static jsprof_thread *counted_attach(jsprof *p)
     return t;
 }
 
-/* ns per call, of this clock. */
-static double counted_time(const struct counted_kind *kind, jsprof_thread *t, clockid_t clock)
-{
-    double begin = bench_ns(clock);
-    volatile unsigned long r = kind->call(t, COUNTED_N);
-    return (bench_ns(clock) - begin) / (double)(2 * r - 1);
-}
-
 /* -- One thread --------------------------------------------------------------- */
 
 static struct bench_series counted_series[COUNTED_KINDS], counted_pairs[COUNTED_KINDS];
@@ -146,12 +106,12 @@ static enum counted_what counted_peer(enum counted_what what)
            what == COUNTED_GETTIMES ? COUNTED_READS : COUNTED_HAND;
 }
 
-static void counted_measure(jsprof_thread **t)
+static void counted_measure(void **arg)
 {
-    for (int i = bench_rounds(301); i >= 0; i--) {
+    for (int i = bench_rounds(1501); i >= 0; i--) {
         double ns[COUNTED_KINDS];
         for (int k = 0; k < COUNTED_KINDS; k++)
-            ns[k] = counted_time(&counted_kinds[k], t[k], CLOCK_MONOTONIC);
+            ns[k] = fib_time(counted_kinds[k].call, arg[k], COUNTED_N, CLOCK_MONOTONIC);
         for (int k = 0; k < COUNTED_KINDS; k++) {
             bench_add(&counted_series[k], ns[k]);
             bench_add(&counted_pairs[k], ns[k] / ns[counted_peer((enum counted_what)k)]);
@@ -174,14 +134,22 @@ static void counted_row(const char *budget, const char *limit_text, double limit
 static void counted_one_thread(void)
 {
     jsprof *p[COUNTED_KINDS];
+    static struct fib_host host;
+    void *arg[COUNTED_KINDS];
     jsprof_thread *t[COUNTED_KINDS];
     for (int k = 0; k < COUNTED_KINDS; k++) {
         p[k] = counted_open(counted_kinds[k].modes);
         t[k] = counted_attach(p[k]);
-        counted_time(&counted_kinds[k], t[k], CLOCK_MONOTONIC); /* warm up */
+        arg[k] = counted_kinds[k].modes ? (void *)t[k] : &host;
     }
-    counted_measure(t);
+    host.function = counted_function;
+    counted_floor = (struct counted_floor){ host, (uint64_t[4096]){ 0 } };
+    arg[COUNTED_LEAST] = &counted_floor;
+    for (int k = 0; k < COUNTED_KINDS; k++)
+        fib_time(counted_kinds[k].call, arg[k], COUNTED_N, CLOCK_MONOTONIC); /* warm up */
+    counted_measure(arg);
     counted_row("call counted (linked)", "<= 1.5x by hand", 1.5, COUNTED_COUNT);
+    counted_row("  the least: by hand, one increment", NULL, 0, COUNTED_LEAST);
     counted_row("call counted (array)", NULL, 0, COUNTED_COUNT_ARRAY);
     counted_row("call with self and total time (linked)", "<= 1.25x 2 reads", 1.25, COUNTED_TIME);
     counted_row("call with self and total time (array)", NULL, 0, COUNTED_TIME_ARRAY);
@@ -206,9 +174,9 @@ static void *counted_worker(void *arg)
 {
     jsprof_thread *t = counted_attach(counted_crowd.p);
     const struct counted_kind *kind = &counted_kinds[COUNTED_COUNT];
-    counted_time(kind, t, CLOCK_THREAD_CPUTIME_ID);
+    fib_time(kind->call, t, COUNTED_CROWD_N, CLOCK_THREAD_CPUTIME_ID);
     pthread_barrier_wait(&counted_crowd.begin);
-    *(double *)arg = counted_time(kind, t, CLOCK_THREAD_CPUTIME_ID);
+    *(double *)arg = fib_time(kind->call, t, COUNTED_CROWD_N, CLOCK_THREAD_CPUTIME_ID);
     pthread_barrier_wait(&counted_crowd.end);
     pthread_barrier_wait(&counted_crowd.end); /* others may look at the tables */
     return NULL;
@@ -290,6 +258,7 @@ int main(void)
 {
     bench_need(jsprof_function_new(&counted_function, "fib", "counted.c", 1, JSPROF_KIND_VM) == 0,
                "jsprof_function_new");
+    fib_begin(counted_function);
     counted_eight_threads();
     bench_pin();
     counted_one_thread();

@@ -39,8 +39,7 @@ struct model {
     uint32_t modes;
     uint32_t gc_id; /* the function of kind GC */
     uint64_t last;
-    int64_t cost[3][3]; /* [before][now]: enter, leave, other */
-    int before;
+    int64_t cost[3], after; /* of enter, leave, other; of the last of them */
     struct model_cell rows[MODEL_IDS], edges[MODEL_IDS][MODEL_IDS];
     struct model_stack stacks[MODEL_STACKS];
     int running; /* index of the stack that runs */
@@ -93,19 +92,26 @@ static inline void model_pass(struct model *m, int64_t ticks, uint64_t bytes)
     m->gc += open.rows[m->gc_id] ? (uint64_t)ticks : 0;
 }
 
+/* Since the last event and what counting it took. */
+static inline int64_t model_passed(const struct model *m, uint64_t now)
+{
+    return (int64_t)(now - m->last) - m->after;
+}
+
 static inline void model_event(struct model *m, uint64_t now, int event)
 {
     if (!(m->modes & MODEL_TIME))
         return;
-    int64_t passed = (int64_t)(now - m->last), cost = m->cost[m->before][event];
+    int64_t passed = model_passed(m, now), most = 0;
+    for (int i = 0; i < 3; i++)
+        most = m->cost[i] > most ? m->cost[i] : most;
     m->last = now;
-    m->before = event;
-    if (passed < 0) {
+    m->after = m->cost[event];
+    m->own += (uint64_t)m->after;
+    if (passed < -most)
         m->clock_back++;
-        return;
-    }
-    m->own += (uint64_t)cost;
-    model_pass(m, passed - cost, 0);
+    else
+        model_pass(m, passed, 0);
 }
 
 /* An entry that stands on the running stack now. */
@@ -128,11 +134,12 @@ static inline void model_modes(struct model *m, uint32_t modes, uint64_t now)
 {
     if (modes == m->modes)
         return;
-    if (m->modes & MODEL_TIME && (int64_t)(now - m->last) > 0)
-        model_pass(m, (int64_t)(now - m->last), 0);
+    int64_t passed = m->modes & MODEL_TIME ? model_passed(m, now) : 0;
+    if (passed > 0)
+        model_pass(m, passed, 0);
     m->modes = modes;
-    m->last = now;
-    m->before = 2;
+    m->last = now - (uint64_t)(passed < 0 ? passed : 0); /* never before what was told */
+    m->after = 0;
     for (int s = 0; s < MODEL_STACKS; s++)
         for (uint32_t i = 0; i < m->stacks[s].n; i++)
             m->stacks[s].at[i].known = false;

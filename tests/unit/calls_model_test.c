@@ -391,8 +391,9 @@ static void tree(uint64_t n)
         finish_tree();
     now_ticks += below(100);
     before = model;
-    if (model.modes & MODEL_TIME && (int64_t)(now_ticks - model.last) > 0)
-        model_pass(&model, (int64_t)(now_ticks - model.last), 0);
+    int64_t passed = model_passed(&model, now_ticks);
+    if (model.modes & MODEL_TIME && passed > 0)
+        model_pass(&model, passed, 0);
     compare();
     if (n % SNAPSHOT_EACH == 0)
         compare_snapshot();
@@ -412,7 +413,6 @@ static bool begin(void)
                             i ? JSPROF_KIND_VM : JSPROF_KIND_GC);
     memset(&model, 0, sizeof model);
     model.gc_id = functions[0]->index;
-    model.before = 2;
     for (int i = 0; i < MODEL_STACKS; i++) {
         model.stacks[i].resumer = -1;
         host_stacks[i].c.low = &host_stacks[i];
@@ -467,12 +467,13 @@ TEST(every_cell_is_what_a_plain_count_of_the_same_random_trees_comes_to)
 static void give_costs(void)
 {
     struct jsp_calls *c = (struct jsp_calls *)(uintptr_t)table;
+    int64_t most = 0;
     for (int i = 0; i < 3; i++) {
         c->cost[i] = below(OWN_MAX);
-        for (int k = 0; k < 3; k++)
-            model.cost[i][k] = (int64_t)c->cost[i];
+        model.cost[i] = (int64_t)c->cost[i];
+        most = model.cost[i] > most ? model.cost[i] : most;
     }
-    c->cost_next = (uint64_t)model.cost[model.before][0];
+    c->least = -most;
 }
 
 TEST(cost_of_counting_is_taken_out_of_every_cell)
