@@ -72,6 +72,9 @@ enum {
     JSPROF_PERF_MAP = 1u << 4,
     /* Options.flags: also write jit-PID.dump beside the capture, for perf inject. */
     JSPROF_JITDUMP = 1u << 5,
+    /* Options.flags: a capture many times smaller, whose samples stand in a file inside it
+     * that jsprof reads and Sysprof does not; jsprof convert --to syscap turns it back. */
+    JSPROF_COMPACT = 1u << 6,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough.
@@ -112,8 +115,9 @@ JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
 JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 
 /* Open and start as the environment asks: JSPROF=FILE (%p is the pid),
- * JSPROF_HZ, JSPROF_CLOCK=cpu|wall. 1: started, *out is the session; 0: JSPROF is
- * unset, or the program is setuid, *out is NULL; -EINVAL: a value is malformed. */
+ * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1. 1: started, *out is the session;
+ * 0: JSPROF is unset, or the program is setuid, *out is NULL; -EINVAL: a value is
+ * malformed. */
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
 /* What was kept and what was not, in timer expirations. Always:

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/addresses.h"
 #include "analyze/work.h"
 #include "capture/wire.h"
 
@@ -133,8 +134,10 @@ static int annotate_rows(struct annotate_build *b, const struct jsp_profile_samp
     struct jsp_profile_frame frame;
     uint32_t left = b->stacks[s->stack] / ANNOTATE_FRAME;
     bool is_self = b->stacks[s->stack] & ANNOTATE_IS_LEAF;
-    for (uint32_t i = 0; i < n && i < k->n_addrs && left; i++) {
-        at.key.addr = jsp_read_u64(b->p->capture, k->addrs + 8 * i);
+    struct jsp_addresses all;
+    uint64_t line;
+    jsp_addresses_of_stack(&all, b->p, k);
+    for (uint32_t i = 0; i < n && left && jsp_addresses_next(&all, &at.key.addr, &line); i++) {
         int err = jsp_profile_function(b->p, &at, &frame);
         if (err < 0)
             return err;
@@ -166,7 +169,9 @@ static int annotate_samples(struct annotate_build *b)
         bool is_ours = b->p->threads[b->p->stacks[s->stack].thread].pid == b->out->code.pid;
         if (!b->stacks[s->stack] || !is_ours)
             continue;
-        uint32_t n = jsp_bytecode_pcs_get(&pcs, s->ordinal, b->rows, JSP_PROFILE_DEPTH);
+        uint32_t n = s->ref
+                         ? jsp_read_rows(b->p->capture, s->ref, b->rows, JSP_PROFILE_DEPTH)
+                         : jsp_bytecode_pcs_get(&pcs, s->ordinal, b->rows, JSP_PROFILE_DEPTH);
         err = n ? annotate_rows(b, s, n) : 0;
     }
     return err;

@@ -41,7 +41,8 @@ struct jsp_thread_info {
 };
 
 struct jsp_stack {
-    const uint8_t *addrs; /* as in the first sample that had it, leaf first */
+    const uint8_t *addrs; /* as in the first sample that had it, leaf first; NULL: */
+    uint32_t node;        /* it stands in jsprof/stacks; see analyze/addresses.h */
     const uint8_t *lines; /* varints for the first n_lines addresses */
     uint64_t weight, value;
     uint32_t lines_bytes, epoch, thread, samples;
@@ -79,6 +80,7 @@ struct jsp_profile {
 
     enum jsp_value unit;
     uint64_t samples, weight, value; /* all stacks together */
+    uint64_t packed;                 /* samples that stood in jsprof/stacks */
     double squares;                  /* sum of each sample's value squared */
     int64_t first_time, last_time;   /* of any frame with a time */
     int64_t start_time;              /* moments for people count from here */
@@ -108,6 +110,7 @@ typedef void (*jsp_profile_progress)(void *context, uint64_t done, uint64_t all)
 /* One sample as it was counted, in file order; for those who need its time. */
 struct jsp_profile_sample {
     uint32_t stack; /* in stacks[], which move while they are counted */
+    uint32_t ref;   /* for jsp_read_rows; 0: its rows stand in jsprof/pcs */
     uint64_t ordinal; /* of all SAMPLE frames */
     int64_t time;
     uint64_t value;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analyze/addresses.h"
 #include "analyze/work.h"
 #include "capture/wire.h"
 #include "jsprof.h"
@@ -157,14 +158,12 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
     const struct jsp_stack *k = &p->stacks[stack];
-    const uint8_t *line = k->lines, *end = line ? line + k->lines_bytes : NULL;
+    struct jsp_addresses all;
+    uint64_t number;
     struct jsp_profile_address a = { .key = { 0, p->threads[k->thread].pid, k->epoch } };
     int n = resolve_cut(p, k, out);
-    for (uint32_t i = 0; n >= 0 && i < k->n_addrs; i++) {
-        uint64_t number = 0;
-        a.key.addr = jsp_read_u64(p->capture, k->addrs + 8 * i);
-        if (i < k->n_lines)
-            jsp_read_varint(&line, end, &number);
+    jsp_addresses_of_stack(&all, p, k);
+    while (n >= 0 && jsp_addresses_next(&all, &a.key.addr, &number)) {
         if (jsp_profile_is_marker(a.key.addr)) {
             jsp_profile_marker(&a);
             continue;

@@ -24,5 +24,17 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
     out->epoch = s->epoch;
     out->ordinal = s->ordinal++;
     jsp_weights_get(&w->weights, &s->weights, out->ordinal, &out->weight);
+    out->ref = f->packed.node ? f->packed.ref : 0;
+    if (out->ref)
+        out->weight = (struct jsp_weight){ .weight = f->packed.weight,
+                                           .cpu_ns = f->packed.cpu_ns,
+                                           .known = f->packed.known,
+                                           .cut = f->packed.cut };
     return jsp_read_sample(&s->body, f, &out->body);
+}
+
+bool jsp_samples_end_epoch(const struct jsp_samples *s)
+{
+    const struct jsp_profile_work *w = s->profile->work;
+    return s->epoch < w->n_epochs && w->epochs[s->epoch] == s->ordinal;
 }

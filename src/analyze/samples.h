@@ -23,6 +23,7 @@ struct jsp_sample {
     struct jsp_read_sample body;
     struct jsp_weight weight;
     uint64_t ordinal;
+    uint32_t ref; /* for jsp_read_rows; 0: rows stand in jsprof/pcs */
     uint32_t epoch; /* for jsp_profile_function */
 };
 
@@ -33,5 +34,8 @@ void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
 /* Every frame of type SAMPLE goes in, in file order; false: it is not readable. */
 bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                       struct jsp_sample *out);
+
+/* May the next sample's addresses be other functions than those of the one before? */
+bool jsp_samples_end_epoch(const struct jsp_samples *s);
 
 #endif

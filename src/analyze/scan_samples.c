@@ -58,9 +58,11 @@ static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
 {
     const struct jsp_weight *w = &o->sample.weight;
     return k->thread == o->thread && k->n_addrs == o->sample.body.n_addrs &&
-           k->epoch == o->sample.epoch && k->n_lines == w->n_lines &&
-           k->lines_bytes == w->lines_bytes && k->is_cut == (w->cut != 0) &&
-           memcmp(k->addrs, o->sample.body.addrs, 8 * (size_t)k->n_addrs) == 0 &&
+           k->node == o->sample.body.node && k->epoch == o->sample.epoch &&
+           k->n_lines == w->n_lines && k->lines_bytes == w->lines_bytes &&
+           k->is_cut == (w->cut != 0) &&
+           (k->node ||
+            memcmp(k->addrs, o->sample.body.addrs, 8 * (size_t)k->n_addrs) == 0) &&
            (k->n_lines == 0 || memcmp(k->lines, w->lines, k->lines_bytes) == 0);
 }
 
@@ -69,6 +71,8 @@ static uint32_t scan_hash(const struct jsp_profile *p, const struct scan_one *o)
     const struct jsp_weight *w = &o->sample.weight;
     uint64_t h =
         jsp_hash_mix(p->work->stacks.seed, (uint64_t)o->thread << 32 | o->sample.epoch);
+    if (o->sample.body.node)
+        return (uint32_t)(jsp_hash_mix(h, o->sample.body.node) >> 16);
     h = jsp_hash_words(h, o->sample.body.addrs, o->sample.body.n_addrs);
     if (w->lines_bytes)
         h = jsp_hash_bytes(h, w->lines, w->lines_bytes);
@@ -92,6 +96,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
     p->stacks = more;
     *out = &more[p->n_stacks];
     **out = (struct jsp_stack){ .addrs = o->sample.body.addrs,
+                                .node = o->sample.body.node,
                                 .lines = o->sample.weight.lines,
                                 .lines_bytes = o->sample.weight.lines_bytes,
                                 .epoch = o->sample.epoch,
@@ -127,14 +132,15 @@ static int scan_account(struct jsp_profile *p, const struct scan_one *o,
     t->cpu_ns += w->cpu_ns;
     t->last_time = o->time;
     p->samples++;
+    p->packed += o->sample.ref != 0;
     p->weight += w->weight;
     p->value += value;
     p->squares += (double)value * (double)value;
     if (p->samples == 1)
         p->first_sample = o->time;
     p->last_sample = o->time;
-    struct jsp_profile_sample told = { (uint32_t)(k - p->stacks), o->sample.ordinal, o->time,
-                                       value };
+    struct jsp_profile_sample told = { (uint32_t)(k - p->stacks), o->sample.ref,
+                                       o->sample.ordinal, o->time, value };
     return options->sampled ? options->sampled(options->sampled_context, &told) : 0;
 }
 
@@ -153,7 +159,7 @@ static void scan_fetch(const struct scan_state *s)
         const struct jsp_stack *k = at[i] ? &p->stacks[at[i] - 1] : NULL;
         if (k && k->lines)
             __builtin_prefetch(k->lines);
-        for (int line = 0; k && line < SCAN_LINES; line++)
+        for (int line = 0; k && k->addrs && line < SCAN_LINES; line++)
             __builtin_prefetch(k->addrs + SCAN_LINE * line);
     }
 }

@@ -4,6 +4,7 @@
  */
 #include "capture/read.h"
 
+#include "capture/read_stacks.h"
 #include "capture/wire.h"
 
 enum { READ_AHEAD = 2048 }; /* bytes; a prefetch beyond the end does nothing */
@@ -31,6 +32,9 @@ const char *jsp_read_cause_text(enum jsp_read_cause why)
         [JSP_READ_CHUNK] = "file chunk longer than its frame, skipped",
         [JSP_READ_RECORD] = "malformed record in an embedded jsprof/ file, skipped",
         [JSP_READ_SYMBOLS] = "malformed entry in __symbols__, skipped",
+        [JSP_READ_STACKS] = "malformed record in jsprof/stacks, the rest of it skipped",
+        [JSP_READ_LOST] = "sample in jsprof/stacks whose stack is lost, skipped",
+        [JSP_READ_MEMORY] = "no memory for the stacks of a chunk, its samples skipped",
     };
     return text[why];
 }
@@ -41,6 +45,7 @@ void jsp_read_start(struct jsp_read_cursor *c, const struct jsp_read *r,
     c->capture = r;
     c->defects = defects;
     c->offset = sizeof(struct jsp_wire_header);
+    c->block = NULL;
 }
 
 static bool read_stop(struct jsp_read_cursor *c, enum jsp_read_cause why)
@@ -50,7 +55,7 @@ static bool read_stop(struct jsp_read_cursor *c, enum jsp_read_cause why)
     return false;
 }
 
-bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
+bool jsp_read_raw(struct jsp_read_cursor *c, struct jsp_read_frame *out)
 {
     const struct jsp_read *r = c->capture;
     while (c->offset < r->size) {
@@ -77,9 +82,21 @@ bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
         out->cpu = (int16_t)jsp_read_u16(r, at + offsetof(struct jsp_wire_frame, cpu));
         out->pid = (int32_t)jsp_read_u32(r, at + offsetof(struct jsp_wire_frame, pid));
         out->time = (int64_t)jsp_read_u64(r, at + offsetof(struct jsp_wire_frame, time));
+        out->packed.node = 0;
         return true;
     }
     return false;
+}
+
+bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
+{
+    if (c->block && jsp_read_stacks_next(c, out))
+        return true;
+    if (!jsp_read_raw(c, out))
+        return false;
+    if (out->type == JSP_WIRE_FILE_CHUNK)
+        jsp_read_stacks_enter(c, out);
+    return true;
 }
 
 bool jsp_read_varint(const uint8_t **at, const uint8_t *end, uint64_t *out)

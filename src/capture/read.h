@@ -6,7 +6,10 @@
  * that lie whole inside the file; a body function hands out fields that lie whole
  * inside their frame. What can not be read is skipped and counted by cause, never
  * guessed. Nothing is copied: pointers in frames and bodies are borrowed from the
- * open capture. Any thread; a capture may be read by several cursors at once.
+ * open capture. Several cursors may read a capture at once, in one thread.
+ *
+ * Samples may stand in the embedded file jsprof/stacks, in a compact form: behind each
+ * of its chunks a cursor hands them out as frames of type SAMPLE.
  */
 #ifndef JSP_CAPTURE_READ_H
 #define JSP_CAPTURE_READ_H
@@ -30,6 +33,9 @@ enum jsp_read_cause {
     JSP_READ_CHUNK,   /* a file chunk longer than its frame */
     JSP_READ_RECORD,  /* a malformed record in an embedded jsprof/ file */
     JSP_READ_SYMBOLS, /* a malformed __symbols__ file */
+    JSP_READ_STACKS,  /* a malformed record in jsprof/stacks: samples behind it are lost */
+    JSP_READ_LOST,    /* a sample in jsprof/stacks whose stack was told in what is lost */
+    JSP_READ_MEMORY,  /* no memory for the stacks of this chunk of jsprof/stacks */
     JSP_READ_N_CAUSES,
 };
 
@@ -44,24 +50,51 @@ struct jsp_read {
     bool swap;   /* the other byte order than this machine's */
     bool mapped; /* bytes is a mapping, else malloc'ed, else borrowed: */
     bool borrowed;
+    struct jsp_read_stacks *stacks; /* owned; what was read of jsprof/stacks */
     char capture_time[65];
     int64_t time, end_time; /* ns; end_time 0: the writer did not finish */
 };
 
+/* What a sample of jsprof/stacks says. */
+struct jsp_read_packed {
+    uint32_t node; /* its stack, equal for equal ones; 0: it is a frame of the file */
+    uint32_t ref;  /* for jsp_read_rows */
+    int32_t tid;
+    bool known;    /* weight and cpu_ns are */
+    uint64_t weight, cpu_ns, cut;
+};
+
 struct jsp_read_frame {
-    const uint8_t *at; /* its header; len bytes are readable */
+    const uint8_t *at; /* its header; of a packed sample its record: len bytes are readable */
     uint64_t offset;
     uint32_t len;
     int32_t pid;
     int64_t time;
     int16_t cpu;
     uint8_t type; /* enum jsp_wire_type; others are skipped before */
+    struct jsp_read_packed packed;
+};
+
+/* A place among the records of jsprof/stacks. */
+struct jsp_read_records {
+    const uint8_t *at, *end;
+    uint32_t next, node; /* the next node's number in the file; the last one told of */
+    uint32_t id;         /* the last tagged address, and the last other one: */
+    uint64_t addr, time;
+    int16_t cpu;
+    uint32_t thread, n_threads;
+    struct {
+        int32_t pid, tid;
+        uint64_t time; /* of its last sample */
+    } threads[64]; /* JSP_WIRE_STACKS_THREADS */
 };
 
 struct jsp_read_cursor {
     const struct jsp_read *capture;
     struct jsp_read_defects *defects; /* borrowed; NULL: nobody counts */
     uint64_t offset;
+    const struct read_block *block; /* of jsprof/stacks, that it is in; NULL: in none */
+    struct jsp_read_records records;
 };
 
 /* Text that may lack its end; never read beyond len. */
@@ -71,7 +104,8 @@ struct jsp_read_text {
 };
 
 struct jsp_read_sample {
-    const uint8_t *addrs; /* n_addrs of 8 bytes, leaf first, in the file's order */
+    const uint8_t *addrs; /* n_addrs of 8 bytes, leaf first, in the file's order; NULL: */
+    uint32_t node;        /* they are told by jsp_read_node */
     uint32_t n_addrs;
     int32_t tid;
 };
@@ -161,6 +195,13 @@ bool jsp_read_name(const struct jsp_read_cursor *c, const struct jsp_read_frame 
 /* The next counter of a CTRDEF or value of a CTRSET; false at the end. */
 bool jsp_read_counter(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                       struct jsp_read_counters *all, struct jsp_read_counter *out);
+
+/* The leaf of a packed stack; *node becomes its caller, 0 behind the outermost. */
+uint64_t jsp_read_node(const struct jsp_read *r, uint32_t *node, uint64_t *line);
+uint32_t jsp_read_depth(const struct jsp_read *r, uint32_t node);
+
+/* The rows of a packed sample, as in jsprof/pcs, leaf first; returns how many. */
+uint32_t jsp_read_rows(const struct jsp_read *r, uint32_t ref, uint32_t *out, uint32_t most);
 
 void jsp_read_count(struct jsp_read_defects *d, enum jsp_read_cause why, uint64_t offset);
 const char *jsp_read_cause_text(enum jsp_read_cause why); /* "samples without ..." */

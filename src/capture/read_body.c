@@ -40,6 +40,13 @@ static struct jsp_read_text read_tail(const struct jsp_read_cursor *c,
 bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                      struct jsp_read_sample *out)
 {
+    out->node = f->packed.node;
+    if (out->node) {
+        out->addrs = NULL;
+        out->n_addrs = jsp_read_depth(c->capture, out->node);
+        out->tid = f->packed.tid;
+        return true;
+    }
     if (!read_room(c, f, sizeof(struct jsp_wire_sample)))
         return false;
     out->n_addrs =

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/read_stacks.h"
 #include "capture/wire.h"
 
 static int read_why(char why[JSP_READ_WHY], int err)
@@ -111,6 +112,12 @@ static int read_header(struct jsp_read *r, char why[JSP_READ_WHY])
     return 0;
 }
 
+static int read_begin(struct jsp_read *r, char why[JSP_READ_WHY])
+{
+    r->stacks = calloc(1, sizeof *r->stacks);
+    return r->stacks ? 0 : read_why(why, ENOMEM);
+}
+
 int jsp_read_open(struct jsp_read *r, const char *path, char why[JSP_READ_WHY])
 {
     struct jsp_read made = { 0 };
@@ -124,6 +131,8 @@ int jsp_read_open(struct jsp_read *r, const char *path, char why[JSP_READ_WHY])
     if (err < 0)
         return read_why(why, -err);
     err = read_header(&made, why);
+    if (err == 0)
+        err = read_begin(&made, why);
     if (err < 0) {
         jsp_read_close(&made);
         return err;
@@ -138,12 +147,15 @@ int jsp_read_memory(struct jsp_read *r, const void *bytes, uint64_t size,
     struct jsp_read made = { .bytes = bytes, .size = size, .borrowed = true };
     int err = read_header(&made, why);
     if (err == 0)
+        err = read_begin(&made, why);
+    if (err == 0)
         *r = made;
     return err;
 }
 
 void jsp_read_close(struct jsp_read *r)
 {
+    jsp_read_stacks_free(r->stacks);
     if (r->mapped)
         munmap((void *)(uintptr_t)r->bytes, (size_t)r->size);
     else if (!r->borrowed)

@@ -20,4 +20,15 @@ static inline size_t jsp_varint_put(uint8_t *to, uint64_t value)
     return n;
 }
 
+/* Small numbers of either sign as small numbers: 0, -1, 1, -2, ... */
+static inline uint64_t jsp_varint_fold(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+static inline uint64_t jsp_varint_unfold(uint64_t folded)
+{
+    return folded >> 1 ^ (0 - (folded & 1));
+}
+
 #endif

@@ -22,6 +22,7 @@
 #define JSP_WIRE_FILE_CALLS "jsprof/calls"
 #define JSP_WIRE_FILE_LISTINGS "jsprof/listings"
 #define JSP_WIRE_FILE_PCS "jsprof/pcs"
+#define JSP_WIRE_FILE_STACKS "jsprof/stacks"
 
 enum {
     JSP_WIRE_VERSION = 1,
@@ -37,6 +38,22 @@ enum {
     JSP_WIRE_LISTING = 1,       /* a listing begins: its name, how many rows */
     JSP_WIRE_LISTING_ROWS = 2,  /* some of its rows */
     JSP_WIRE_LISTING_OTHER = 3, /* another function of that name had another one */
+};
+
+/* Records of jsprof/stacks: their first byte, and what may follow it. */
+enum {
+    JSP_WIRE_STACKS_NODES = 0x80,  /* nodes, as many as the rest says; else a sample: */
+    JSP_WIRE_STACKS_WEIGHT = 0x0f, /* its weight; 0: told behind */
+    JSP_WIRE_STACKS_THREAD = 0x10, /* not the thread of the sample before */
+    JSP_WIRE_STACKS_CPU = 0x20,    /* CPU time as such, not as the difference */
+    JSP_WIRE_STACKS_MORE = 0x40,   /* a byte of these follows: */
+    JSP_WIRE_STACKS_CUT = 1,
+    JSP_WIRE_STACKS_PROCESSOR = 2,
+    JSP_WIRE_STACKS_UNKNOWN = 4,   /* weight and CPU time are not known */
+    JSP_WIRE_STACKS_TAGGED = 1,    /* first byte of a node */
+    JSP_WIRE_STACKS_LINE = 2,
+    JSP_WIRE_STACKS_ROW = 4,
+    JSP_WIRE_STACKS_THREADS = 64,  /* that one block tells apart at a time */
 };
 
 /* Tags of the records in jsprof/calls. */

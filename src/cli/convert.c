@@ -24,8 +24,11 @@ static const char convert_help[] =
     "  callgrind   .callgrind        KCachegrind: exact calls, where it has them\n"
     "  csv         .csv              a row each stack\n"
     "  json        .json             all there is, for scripts\n"
+    "  syscap      .syscap           all of the capture again, as Sysprof opens it\n"
+    "  compact     .compact          the same with samples of a few bytes, for jsprof\n"
     "\n"
     "  --to pprof|firefox|speedscope|chrome|folded|perf|callgrind|csv|json\n"
+    "  --to syscap|compact\n"
     "  -o, --output FILE   (default -: standard output) its ending may stand for --to\n"
     "  --lines             also files and lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP;
@@ -34,19 +37,22 @@ static const char convert_help[] =
 struct convert_format {
     const char *name, *extension;
     jsp_export_write *write;
-    bool is_binary; /* not for a terminal */
+    bool is_binary;  /* not for a terminal */
+    bool is_capture; /* all of it, as it is */
 };
 
 static const struct convert_format convert_formats[] = {
-    { "pprof", ".pb.gz", jsp_export_pprof, true },
-    { "firefox", ".profile.json", jsp_export_firefox, false },
-    { "speedscope", ".speedscope.json", jsp_export_speedscope, false },
-    { "chrome", ".trace.json", jsp_export_chrome, false },
-    { "perf", ".perf", jsp_export_perf, false },
-    { "folded", ".folded", jsp_export_folded, false },
-    { "callgrind", ".callgrind", jsp_export_callgrind, false },
-    { "csv", ".csv", jsp_export_csv, false },
-    { "json", ".json", jsp_export_json, false },
+    { "pprof", ".pb.gz", jsp_export_pprof, true, false },
+    { "firefox", ".profile.json", jsp_export_firefox, false, false },
+    { "speedscope", ".speedscope.json", jsp_export_speedscope, false, false },
+    { "chrome", ".trace.json", jsp_export_chrome, false, false },
+    { "perf", ".perf", jsp_export_perf, false, false },
+    { "folded", ".folded", jsp_export_folded, false, false },
+    { "callgrind", ".callgrind", jsp_export_callgrind, false, false },
+    { "csv", ".csv", jsp_export_csv, false, false },
+    { "json", ".json", jsp_export_json, false, false },
+    { "syscap", ".syscap", jsp_export_syscap, true, true },
+    { "compact", ".compact", jsp_export_compact, true, true },
 };
 enum { CONVERT_N_FORMATS = sizeof convert_formats / sizeof *convert_formats };
 
@@ -99,7 +105,8 @@ static int convert_write(struct convert *c)
     e->select = &c->capture.select;
     e->title = c->capture.label;
     e->categories = c->capture.categories;
-    if (e->profile->samples == 0 && c->format->write != jsp_export_callgrind)
+    if (e->profile->samples == 0 && c->format->write != jsp_export_callgrind &&
+        !c->format->is_capture)
         return cli_no_samples(&c->capture);
     if (cli_outfile_open(&c->out, c->output))
         return CLI_FAILED;
@@ -116,6 +123,11 @@ static int convert_file(struct convert *c, const char *path)
 {
     if (c->format->is_binary && strcmp(c->output, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_usage("convert", "%s is not for a terminal: name a file with -o",
+                         c->format->name);
+    /* What it tells of its losses holds for all of it. */
+    static const struct cli_filter everything;
+    if (c->format->is_capture && memcmp(&c->filter, &everything, sizeof everything) != 0)
+        return cli_usage("convert", "--to %s keeps all there is: nothing can be chosen",
                          c->format->name);
     int status = cli_outfile_spares(c->output, &path, 1);
     if (status == CLI_OK)

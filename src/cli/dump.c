@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/samples.h"
+#include "analyze/addresses.h"
 #include "capture/wire.h"
 #include "cli/command.h"
 #include "cli/dump_rows.h"
@@ -74,13 +74,11 @@ static void dump_address(struct dump *d, const struct jsp_profile_address *a,
 
 static void dump_addresses(struct dump *d, const struct jsp_sample *s)
 {
-    const uint8_t *line = s->weight.lines;
+    struct jsp_addresses all;
+    uint64_t number;
     struct jsp_profile_address a = { .key = { 0, d->frame.pid, s->epoch } };
-    for (uint32_t i = 0; i < s->body.n_addrs; i++) {
-        uint64_t number = 0;
-        a.key.addr = jsp_read_u64(&d->capture->read, s->body.addrs + 8 * i);
-        if (i < s->weight.n_lines)
-            jsp_read_varint(&line, s->weight.lines + s->weight.lines_bytes, &number);
+    jsp_addresses_of_sample(&all, &d->capture->profile, s);
+    while (jsp_addresses_next(&all, &a.key.addr, &number)) {
         dump_address(d, &a, number);
         if (jsp_profile_is_marker(a.key.addr))
             jsp_profile_marker(&a);

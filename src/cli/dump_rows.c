@@ -7,7 +7,7 @@
  */
 #include "cli/dump_rows.h"
 
-#include "analyze/samples.h"
+#include "analyze/addresses.h"
 #include "capture/wire.h"
 #include "cli/options.h"
 
@@ -68,16 +68,14 @@ static void dump_rows_sample(struct dump_rows *d, struct dump_fields f)
     struct jsp_sample s;
     if (!jsp_samples_take(&d->samples, &d->frame, &s))
         return;
-    const uint8_t *line = s.weight.lines;
+    struct jsp_addresses all;
     struct jsp_profile_address a = { .key = { 0, d->frame.pid, s.epoch } };
     f.thread = s.body.tid;
     f.a = s.weight.weight;
     f.has_thread = f.has_a = f.has_b = true;
-    for (uint32_t i = 0; i < s.body.n_addrs; i++) {
-        f.line = 0;
-        f.b = a.key.addr = jsp_read_u64(&d->capture->read, s.body.addrs + 8 * i);
-        if (i < s.weight.n_lines)
-            jsp_read_varint(&line, s.weight.lines + s.weight.lines_bytes, &f.line);
+    jsp_addresses_of_sample(&all, p, &s);
+    while (jsp_addresses_next(&all, &f.b, &f.line)) {
+        a.key.addr = f.b;
         f.name = (struct jsp_read_text){ "", 0 };
         if (jsp_profile_is_marker(a.key.addr)) {
             jsp_profile_marker(&a);

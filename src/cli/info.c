@@ -194,6 +194,13 @@ static void info_names(const struct cli_capture *c)
         putchar('\n');
 }
 
+const char *cli_info_form(const struct jsp_profile *p)
+{
+    if (!p->packed)
+        return "plain";
+    return p->packed == p->samples ? "compact" : "partly compact";
+}
+
 static void info_print(const struct cli_capture *c)
 {
     char size[CLI_NUMBER];
@@ -209,8 +216,8 @@ static void info_print(const struct cli_capture *c)
     info_stops(c);
     info_names(c);
     info_label(&c->style, "file");
-    printf("%s bytes, %s-endian\n", cli_count(size, c->read.size),
-           (c->read.bytes[5] & 1) ? "little" : "big");
+    printf("%s bytes, %s-endian, %s\n", cli_count(size, c->read.size),
+           (c->read.bytes[5] & 1) ? "little" : "big", cli_info_form(&c->profile));
 }
 
 static int info_file(const char *path, struct cli_rows *rows)

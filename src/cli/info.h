@@ -19,6 +19,9 @@ int cli_info_rows(const struct cli_capture *c, struct cli_rows *rows);
 /* Of one thread; what does not add up is said. CLI_OK or CLI_FAILED. */
 int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t);
 
+/* "plain", "compact" or "partly compact": how the samples stand in the file. */
+const char *cli_info_form(const struct jsp_profile *p);
+
 /* Check that nothing went missing unsaid, and say so; CLI_OK or CLI_FAILED. */
 int cli_info_balance(const struct cli_capture *c);
 

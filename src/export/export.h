@@ -27,6 +27,10 @@ jsp_export_write jsp_export_callgrind; /* also of captures with no samples, but 
 jsp_export_write jsp_export_pprof, jsp_export_firefox, jsp_export_speedscope,
     jsp_export_chrome, jsp_export_folded, jsp_export_perf, jsp_export_csv, jsp_export_json;
 
+/* Captures again; all of it, whatever is selected. -EFBIG: a sample has more lines than
+ * the format has room for. */
+jsp_export_write jsp_export_syscap, jsp_export_compact;
+
 /* When the recording started, in ns of the time of day; 0: not known. */
 int64_t jsp_export_time_of_day(const struct jsp_profile *p);
 

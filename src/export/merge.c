@@ -236,6 +236,15 @@ static void merge_head(struct merge_work *w)
     jsp_sink_put(w->m->out, &head, sizeof head);
 }
 
+static void merge_side(void *work, const char *path, const void *data, size_t n)
+{
+    struct merge_work *w = work;
+    bool is_weights = path == w->sides.weights.path;
+    w->has_samples |= is_weights;
+    w->has_pcs |= !is_weights;
+    merge_chunk(w, path, data, n, false);
+}
+
 /* -- All of it -------------------------------------------------------------- */
 
 static int merge_input(struct merge_work *w)
@@ -245,6 +254,7 @@ static int merge_input(struct merge_work *w)
     w->shift = merge_shift(w);
     jsp_read_start(&w->cursor, p->capture, NULL);
     jsp_samples_start(&w->samples, p, NULL);
+    jsp_bytecode_pcs_start(&w->pcs, p->capture, NULL);
     while (err == 0 && w->m->out->error == 0 && jsp_read_next(&w->cursor, &w->in))
         err = merge_frame(w);
     return w->has_failed ? -ENOMEM : err;
@@ -256,6 +266,7 @@ int jsp_merge_write(struct jsp_merge *m)
     if (!w)
         return -ENOMEM;
     w->m = m;
+    jsp_sides_init(&w->sides, merge_side, w);
     m->samples = 0;
     m->renumbered = m->left_out = m->moved = 0;
     int err = jsp_hash_init(&w->by_from, 0);
@@ -271,7 +282,6 @@ int jsp_merge_write(struct jsp_merge *m)
         err = -ENOMEM;
     jsp_hash_free(&w->by_from);
     jsp_hash_free(&w->by_pid);
-    jsp_bytes_free(&w->block);
     jsp_bytes_free(&w->text);
     free(w->numbers);
     free(w->pids);

@@ -47,41 +47,6 @@ static void merge_varint(struct merge_work *w, struct jsp_bytes *to, uint64_t va
     merge_gather(w, to, bytes, jsp_varint_put(bytes, value));
 }
 
-/* -- jsprof/samples: made anew, for ordinals are the output's ----------------- */
-
-static void merge_block(struct merge_work *w)
-{
-    struct jsp_bytes chunk = { 0 };
-    if (w->block_count == 0)
-        return;
-    merge_gather(w, &chunk, &(uint8_t){ JSP_WIRE_BLOCK }, 1);
-    merge_varint(w, &chunk, w->block_first);
-    merge_varint(w, &chunk, w->block_count);
-    merge_gather(w, &chunk, w->block.at, w->block.n);
-    merge_chunk(w, JSP_WIRE_FILE_SAMPLES, chunk.at, chunk.n, false);
-    jsp_bytes_free(&chunk);
-    w->block.n = 0;
-    w->block_count = 0;
-    w->has_samples = true;
-}
-
-void merge_weight(struct merge_work *w, const struct jsp_weight *weight)
-{
-    bool is_full = w->block.n + weight->lines_bytes + 4 * JSP_VARINT_MAX > MERGE_BLOCK;
-    bool is_gap = w->block_count && w->block_first + w->block_count != w->m->samples;
-    if (is_full || is_gap || !weight->known)
-        merge_block(w);
-    if (!weight->known || weight->lines_bytes > MERGE_BLOCK)
-        return;
-    if (w->block_count++ == 0)
-        w->block_first = w->m->samples;
-    merge_varint(w, &w->block, weight->weight);
-    merge_varint(w, &w->block, weight->cpu_ns);
-    merge_varint(w, &w->block, weight->cut);
-    merge_varint(w, &w->block, weight->n_lines);
-    merge_gather(w, &w->block, weight->lines, weight->lines_bytes);
-}
-
 /* -- Other files of ours ------------------------------------------------------ */
 
 /* What is gathered in w->text becomes a chunk. */
@@ -137,15 +102,11 @@ static void merge_losses(struct merge_work *w, const struct jsp_read_chunk *c)
     merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
 }
 
-/* Rows belong to ordinals and names of one capture: the first one's, where none of its
- * samples was left out. */
-static void merge_listing(struct merge_work *w, const struct jsp_read_chunk *c,
-                          const char *path)
+/* They belong to the names of one capture: the first one's. */
+static void merge_listing(struct merge_work *w, const struct jsp_read_chunk *c)
 {
-    const uint64_t *defects = w->m->inputs[0]->defects.count;
-    if (w->input == 0 && !defects[JSP_READ_ADDRS] && !defects[JSP_READ_EMPTY] &&
-        !defects[JSP_READ_SHORT])
-        merge_chunk(w, path, c->data, c->len, c->is_last);
+    if (w->input == 0)
+        merge_chunk(w, JSP_WIRE_FILE_LISTINGS, c->data, c->len, c->is_last);
     else
         w->m->left_out += c->is_last;
 }
@@ -193,16 +154,15 @@ int merge_file(struct merge_work *w)
     struct jsp_read_chunk c;
     if (!jsp_read_chunk(&w->cursor, &w->in, &c))
         return 0;
-    if (merge_is(c.path, "__symbols__") || merge_is(c.path, JSP_WIRE_FILE_SAMPLES))
+    if (merge_is(c.path, "__symbols__") || merge_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
+        merge_is(c.path, JSP_WIRE_FILE_STACKS) || merge_is(c.path, JSP_WIRE_FILE_PCS))
         return 0; /* made anew */
     if (merge_is(c.path, JSP_WIRE_FILE_FRAMES))
         merge_kinds(w, &c);
     else if (merge_is(c.path, JSP_WIRE_FILE_LOSSES))
         merge_losses(w, &c);
-    else if (merge_is(c.path, JSP_WIRE_FILE_PCS))
-        merge_listing(w, &c, JSP_WIRE_FILE_PCS);
     else if (merge_is(c.path, JSP_WIRE_FILE_LISTINGS))
-        merge_listing(w, &c, JSP_WIRE_FILE_LISTINGS);
+        merge_listing(w, &c);
     else if (!merge_is(c.path, JSP_WIRE_FILE_LOOPS))
         return merge_other(w, &c);
     else if (c.len)
@@ -341,6 +301,7 @@ int merge_finish(struct merge_work *w)
         const char *path;
         const bool *is;
     } ends[] = { { JSP_WIRE_FILE_SAMPLES, &w->has_samples },
+                 { JSP_WIRE_FILE_PCS, &w->has_pcs },
                  { JSP_WIRE_FILE_FRAMES, &w->has_frames },
                  { JSP_WIRE_FILE_LOOPS, &w->has_loops },
                  { JSP_WIRE_FILE_LOSSES, &w->has_losses } };
@@ -349,7 +310,7 @@ int merge_finish(struct merge_work *w)
     w->in = (struct jsp_read_frame){ .cpu = -1, .time = w->in.time };
     if (w->m->inputs[0]->n_processes)
         w->in.pid = w->m->inputs[0]->processes[0].pid;
-    merge_block(w);
+    jsp_sides_flush(&w->sides);
     merge_session(w);
     int err = merge_symbols(w);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 
+#include "analyze/addresses.h"
 #include "export/merge_work.h"
 
 enum { MERGE_NAMES_FULL = JSP_WIRE_MAX_FRAME / 2 };
 
+/* Of an ALLOCATION. */
 static void merge_addresses(struct merge_work *w, const uint8_t *at, uint32_t n)
 {
     const struct jsp_read *r = w->cursor.capture;
@@ -15,17 +17,36 @@ static void merge_addresses(struct merge_work *w, const uint8_t *at, uint32_t n)
         merge_u64(w, merge_address(w, jsp_read_u64(r, at + 8 * i)));
 }
 
+static void merge_stack(struct merge_work *w, const struct jsp_sample *s)
+{
+    struct jsp_addresses all;
+    uint64_t addr, line;
+    jsp_addresses_of_sample(&all, w->m->inputs[w->input], s);
+    while (jsp_addresses_next(&all, &addr, &line))
+        merge_u64(w, merge_address(w, addr));
+}
+
+/* Rows are those of listings, and these are the first input's. */
+static void merge_sides(struct merge_work *w, const struct jsp_sample *s)
+{
+    const struct jsp_profile *p = w->m->inputs[w->input];
+    jsp_sides_weight(&w->sides, p, s, w->m->samples);
+    if (w->input == 0)
+        jsp_sides_rows(&w->sides, w->rows, jsp_sides_rows_of(p, &w->pcs, s, w->rows),
+                       w->m->samples);
+}
+
 static int merge_sample(struct merge_work *w)
 {
     struct jsp_sample s;
     if (!jsp_samples_take(&w->samples, &w->in, &s))
         return 0;
-    merge_weight(w, &s.weight);
+    merge_sides(w, &s);
     merge_begin(w, JSP_WIRE_SAMPLE);
     merge_u16(w, (uint16_t)s.body.n_addrs);
     merge_u16(w, 0);
     merge_u32(w, (uint32_t)s.body.tid);
-    merge_addresses(w, s.body.addrs, s.body.n_addrs);
+    merge_stack(w, &s);
     merge_end(w);
     w->m->samples++;
     return 0;

@@ -8,6 +8,7 @@
 #include "analyze/samples.h"
 #include "capture/wire.h"
 #include "export/merge.h"
+#include "export/sides.h"
 
 enum merge_space { MERGE_TAG, MERGE_COUNTER, MERGE_ACCOUNT, MERGE_PID, MERGE_SPACES };
 
@@ -46,12 +47,14 @@ struct merge_work {
     struct merge_file *files;
     uint32_t n_files, files_room;
 
-    uint64_t block_first, block_count; /* of jsprof/samples */
-    struct jsp_bytes block, text;      /* its records; lines or records in the making */
+    struct jsp_sides sides;
+    struct jsp_bytecode_pcs pcs;       /* of the first input */
+    uint32_t rows[JSP_PROFILE_DEPTH];
+    struct jsp_bytes text;             /* lines or records in the making */
     uint32_t used;                     /* of frame */
     _Alignas(8) uint8_t frame[JSP_WIRE_MAX_FRAME + 8];
     bool has_failed; /* for want of memory */
-    bool has_samples, has_frames, has_loops, has_losses; /* such a file was begun */
+    bool has_samples, has_pcs, has_frames, has_loops, has_losses; /* such a file was begun */
 };
 
 /* The number in the output of a number of the current input; has_failed may be set. */
@@ -76,9 +79,6 @@ void merge_chunk(struct merge_work *w, const char *path, const void *data, size_
 /* The frame w->in, whatever it is: merge_frames.c; an embedded file: merge_files.c. */
 int merge_frame(struct merge_work *w);
 int merge_file(struct merge_work *w);
-
-/* What a SAMPLE can not say; a sample of the output follows. */
-void merge_weight(struct merge_work *w, const struct jsp_weight *weight);
 
 /* After the last input: what is gathered, symbols, the sessions' last words. */
 int merge_finish(struct merge_work *w);

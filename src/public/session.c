@@ -21,7 +21,7 @@ enum {
     PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
     PUBLIC_MODE = 0666, /* umask decides */
     PUBLIC_FLAGS = JSPROF_CHAIN | JSPROF_USE_FD | JSPROF_NOFOLLOW | JSPROF_NO_NATIVE |
-                   JSPROF_PERF_MAP | JSPROF_JITDUMP,
+                   JSPROF_PERF_MAP | JSPROF_JITDUMP | JSPROF_COMPACT,
 };
 
 static const char public_default_path[] = "jsprof-%p.syscap";
@@ -49,6 +49,7 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
     setup->chain = o->flags & JSPROF_CHAIN;
     setup->native = !(o->flags & JSPROF_NO_NATIVE);
     setup->perf_map = o->flags & JSPROF_PERF_MAP;
+    setup->compact = o->flags & JSPROF_COMPACT;
     bool good = public_within(setup->hz, 1, PUBLIC_HZ_MAX) &&
                 public_within(setup->max_depth, 1, PUBLIC_DEPTH_MAX) &&
                 public_within(setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX) &&

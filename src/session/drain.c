@@ -105,7 +105,8 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
         .marks_lost = jsp_marks_lost(&p->marks),
         .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),
     };
-    jsp_output_side(&p->output);
+    if (jsp_output_side(&p->output) < 0)
+        return; /* losses are told behind the samples that they go with */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         session.labels_cut += t->counts.labels_cut;
         if (memcmp(&t->counts, &t->told, sizeof t->told) != 0)

@@ -94,6 +94,7 @@ int jsp_session_close(struct jsprof *p)
     int err = p->write_error;
     while (!jsp_drain_pass(p, err))
         err = jsp_drain_write(p, jsp_output_flush_patiently);
+    jsp_output_side(&p->output);
     err = jsp_drain_write(p, jsp_output_flush_patiently);
     /* What marks did not fit beside the last samples: twice what the buffer takes. */
     for (int i = 0; i < ENDING_MARKS && !err; i++) {

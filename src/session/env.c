@@ -41,6 +41,16 @@ static int env_clock(int *clock)
     return 0;
 }
 
+static int env_compact(uint32_t *flags)
+{
+    const char *text = env_get("JSPROF_COMPACT");
+    if (text && strcmp(text, "0") && strcmp(text, "1"))
+        return -EINVAL;
+    if (text && *text == '1')
+        *flags |= JSPROF_COMPACT;
+    return 0;
+}
+
 int jsp_env_options(jsprof_options *options)
 {
     int saved_errno = errno; /* strtoul's is not the host's business */
@@ -51,6 +61,8 @@ int jsp_env_options(jsprof_options *options)
     int err = env_hz(&options->hz);
     if (!err)
         err = env_clock(&options->clock);
+    if (!err)
+        err = env_compact(&options->flags);
     errno = saved_errno;
     return err ? err : 1;
 }

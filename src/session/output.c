@@ -25,9 +25,11 @@ static void output_free(struct jsp_output *out)
     jsp_tallies_free(&out->tallies);
     free(out->frames.loops.at);
     jsp_listings_free(&out->listings);
+    jsp_compact_close(out->compact);
     free(out->frames.hidden.at);
     out->known = NULL;
     out->pending = NULL;
+    out->compact = NULL;
     out->frames.loops.at = NULL;
     out->frames.hidden.at = NULL;
 }
@@ -47,6 +49,12 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     if (err)
         output_free(out);
     return err;
+}
+
+int jsp_output_pack(struct jsp_output *out)
+{
+    out->compact = jsp_compact_open();
+    return out->compact ? 0 : -ENOMEM;
 }
 
 static uint64_t output_address(const struct jsp_output *out, uint32_t id)
@@ -144,9 +152,30 @@ static int output_addresses(struct jsp_output *out)
     return 0;
 }
 
-static int output_sample(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+/* The block of jsprof/stacks as a chunk; its samples have a place in the file now. */
+static int output_stacks(struct jsp_output *out)
 {
-    jsp_frames_of(&out->frames, record);
+    uint32_t waiting = out->compact->waiting;
+    int err = jsp_compact_write(out->compact, &out->writer);
+    for (uint32_t i = 1; !err && i <= waiting; i++)
+        out->pending[out->n_pending - i].end = out->writer.appended;
+    return err;
+}
+
+static int output_compact(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+{
+    struct jsp_compact_sample sample = { record, &out->frames, out->addrs, tid };
+    int err = output_addresses(out);
+    if (err)
+        return err;
+    do
+        err = jsp_compact_put(out->compact, &out->writer, &out->listings, &sample);
+    while (err == -ENOBUFS && out->compact->pack.used && output_stacks(out) == 0);
+    return err;
+}
+
+static int output_plain(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+{
     if (!output_block_has_room(out, out->frames.n) ||
         !jsp_pcs_has_room(&out->pcs, &out->writer, out->frames.n))
         return -ENOBUFS;
@@ -160,6 +189,14 @@ static int output_sample(struct jsp_output *out, const struct jsp_record *record
     return err;
 }
 
+static int output_sample(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+{
+    jsp_frames_of(&out->frames, record);
+    if (out->n_pending == OUTPUT_MAX_PENDING)
+        return -ENOBUFS;
+    return out->compact ? output_compact(out, record, tid) : output_plain(out, record, tid);
+}
+
 void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
                        struct jsp_output_from from)
 {
@@ -171,13 +208,14 @@ void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
     }
     out->n_samples++;
     jsp_tallies_append(&out->tallies, from.tally, record->weight);
-    out->pending[out->n_pending++] =
-        (struct jsp_pending){ out->writer.appended, from.tally, record->weight };
+    uint64_t end = out->compact ? UINT64_MAX : out->writer.appended;
+    out->pending[out->n_pending++] = (struct jsp_pending){ end, from.tally, record->weight };
 }
 
 bool jsp_output_is_full(const struct jsp_output *out)
 {
-    return out->writer.used > out->writer.capacity / 2;
+    return out->writer.used > out->writer.capacity / 2 ||
+           out->n_pending > OUTPUT_MAX_PENDING / 2;
 }
 
 /* Which native frames are an interpreter's own, from those told before on. */
@@ -194,7 +232,7 @@ static void output_ranges(struct jsp_output *out, const struct jsp_loops *ranges
     }
 }
 
-void jsp_output_side(struct jsp_output *out)
+int jsp_output_side(struct jsp_output *out)
 {
     output_ranges(out, &out->frames.loops, &out->loops_told);
     output_ranges(out, &out->frames.hidden, &out->hidden_told);
@@ -202,6 +240,7 @@ void jsp_output_side(struct jsp_output *out)
     output_block(out);
     jsp_listings_write(&out->listings, &out->writer);
     jsp_pcs_write(&out->pcs, &out->writer);
+    return out->compact ? output_stacks(out) : 0;
 }
 
 void jsp_output_settle(struct jsp_output *out)
@@ -238,20 +277,26 @@ void jsp_output_give_up(struct jsp_output *out, int err)
     out->block_count = 0; /* it is of those samples */
     out->block_used = 0;
     jsp_pcs_drop(&out->pcs);
+    if (out->compact)
+        jsp_compact_drop(out->compact);
 }
 
 int jsp_output_close(struct jsp_output *out)
 {
-    static const char *const files[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
-                                         JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
-                                         JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_LOSSES };
+    static const char *const sides[2][7] = {
+        { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES, JSP_WIRE_FILE_LOOPS,
+          JSP_WIRE_FILE_LISTINGS, JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_LOSSES, NULL },
+        { JSP_WIRE_FILE_STACKS, JSP_WIRE_FILE_FRAMES, JSP_WIRE_FILE_LOOPS,
+          JSP_WIRE_FILE_LISTINGS, JSP_WIRE_FILE_LOSSES, NULL, NULL },
+    };
+    const char *const *files = sides[out->compact != NULL];
     jsp_natives_refresh(&out->natives, &out->writer, JSP_NATIVES_LAST);
     jsp_natives_bundle(&out->natives, &out->writer); /* what fails here, the flush tells */
     while (jsp_listings_write(&out->listings, &out->writer) == -ENOBUFS &&
            jsp_writer_flush_patiently(&out->writer) == 0)
         continue;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        jsp_writer_chunk_end(&out->writer, files[i]);
+    for (; *files; files++)
+        jsp_writer_chunk_end(&out->writer, *files);
     if (out->has_calls)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_CALLS);
     int err = jsp_writer_close(&out->writer);

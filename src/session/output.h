@@ -11,6 +11,7 @@
 
 #include "capture/varint.h"
 #include "capture/writer.h"
+#include "compact.h"
 #include "frames.h"
 #include "listing.h"
 #include "natives.h"
@@ -23,7 +24,7 @@ enum {
 
 /* A sample that waits in the writer's buffer. */
 struct jsp_pending {
-    uint64_t end; /* in bytes of the capture */
+    uint64_t end; /* in bytes of the capture; UINT64_MAX: it is in no frame yet */
     uint32_t tally;
     uint32_t weight;
 };
@@ -35,11 +36,12 @@ struct jsp_output {
     struct jsp_natives natives;
     struct jsp_listings listings;
     struct jsp_pcs pcs;
+    struct jsp_compact *compact;   /* owned; NULL: samples become SAMPLE frames */
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
     struct jsp_tallies tallies;
     struct jsp_pending *pending;   /* owned */
     uint32_t n_pending;
-    uint64_t n_samples;            /* SAMPLE frames appended */
+    uint64_t n_samples;            /* appended, as frames or to the compact block */
     uint64_t block_first;          /* ordinal of the first in `block` */
     uint32_t block_count;
     uint32_t block_used;           /* bytes */
@@ -54,6 +56,9 @@ struct jsp_output {
 /* Over zeroed memory: begin the file on `fd`, which is then owned. -ENOMEM, ... */
 int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena);
 
+/* Before open: samples shall have the compact form. -ENOMEM. */
+int jsp_output_pack(struct jsp_output *out);
+
 struct jsp_output_from {
     uint32_t tally;
     int32_t tid;
@@ -66,8 +71,9 @@ void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
 /* True: the buffer should be flushed before more samples come. */
 bool jsp_output_is_full(const struct jsp_output *out);
 
-/* Append what is gathered for the embedded files. */
-void jsp_output_side(struct jsp_output *out);
+/* Append what is gathered for the embedded files. -ENOBUFS: not all samples are among
+ * what was appended. */
+int jsp_output_side(struct jsp_output *out);
 
 /* Write what waits. 0 or a negative errno. */
 int jsp_output_flush(struct jsp_output *out);

@@ -175,6 +175,8 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     p->native = setup->native && !err;
     if (!err && setup->empties)
         err = session_empty(setup->fd);
+    if (!err && setup->compact)
+        err = jsp_output_pack(&p->output);
     if (!err)
         err = jsp_output_open(&p->output, setup->fd, &p->arena);
     if (err) {

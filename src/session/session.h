@@ -67,7 +67,7 @@ struct jsp_session_setup {
     int fd;       /* given away on success */
     bool empties; /* what a regular file holds goes, when nothing but memory can fail */
     uint32_t hz, max_depth, ring_bytes, label_bytes;
-    bool wall, chain, native, perf_map;
+    bool wall, chain, native, perf_map, compact;
     const char *dump_directory; /* NULL: no jitdump */
     int signo;
 };

@@ -13,6 +13,7 @@
 #include "analyze/tree.h"
 #include "analyze/walk.h"
 #include "capture/wire.h"
+#include "export/export.h"
 #include "export/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -197,6 +198,32 @@ static void fuzz_merge(struct jsp_profile *p)
     jsp_bytes_free(&bytes);
 }
 
+/* In the other form it has the same samples, and nothing that can not be read. */
+static void fuzz_recode(struct jsp_profile *p, jsp_export_write *to)
+{
+    static struct jsp_sink sink;
+    struct jsp_bytes bytes = { 0 };
+    struct jsp_export e = { .profile = p, .out = &sink };
+    struct jsp_profile recoded;
+    struct jsp_read r;
+    char why[JSP_READ_WHY];
+    jsp_sink_init(&sink, jsp_bytes_write, &bytes);
+    if (to(&e) == 0 && jsp_sink_flush(&sink) == 0) {
+        if (jsp_read_memory(&r, bytes.at, bytes.n, why) < 0)
+            abort();
+        if (jsp_profile_load(&recoded, &r, NULL) == 0) {
+            const uint64_t *bad = recoded.defects.count;
+            if (recoded.samples != p->samples || recoded.weight != p->weight ||
+                recoded.n_threads != p->n_threads || bad[JSP_READ_STACKS] ||
+                bad[JSP_READ_LOST] || bad[JSP_READ_LENGTH] || bad[JSP_READ_ADDRS])
+                abort();
+            jsp_profile_free(&recoded);
+        }
+        jsp_read_close(&r);
+    }
+    jsp_bytes_free(&bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jsp_annotate_samples samples = { 0 };
@@ -221,6 +248,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_filter(&p);
             fuzz_events(&p);
             fuzz_merge(&p);
+            fuzz_recode(&p, jsp_export_compact);
+            fuzz_recode(&p, jsp_export_syscap);
             for (uint32_t i = 0; i < p.n_functions && i < 4; i++)
                 fuzz_annotate(&p, &samples, i);
             jsp_profile_free(&p);

@@ -78,6 +78,13 @@ JSPROF="$tmp/gone.cap" "$tmp/lark" --jit=off "$SRCDIR/examples/lark/programs/mar
 rm "$tmp/lark"
 compare "$tmp/gone.cap"
 has_native "$tmp/gone.cap"
+# The compact form is for us alone, until it is turned back.
+JSPROF="$tmp/compact.cap" JSPROF_COMPACT=1 "$B/bin/lark" \
+    "$SRCDIR/examples/lark/programs/fib.lark" 33 >/dev/null
+"$tmp/reader" "$tmp/compact.cap" >"$tmp/theirs" || true
+! grep -q "${tab}fib" "$tmp/theirs" || { echo 'sysprof: reads jsprof/stacks?'; exit 1; }
+"$B/bin/jsprof" convert --to syscap -o "$tmp/expanded.syscap" "$tmp/compact.cap"
+compare "$tmp/expanded.syscap"
 if [ -x "$B/bin/gjs-console" ]; then
     "$B/bin/gjs-console" --profile-output="$tmp/gjs.cap" -c '
         function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }

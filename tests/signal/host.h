@@ -56,9 +56,12 @@ static inline void host_burn_ms(uint64_t ms)
             sink = sink + (uint64_t)i;
 }
 
+/* HOST_COMPACT in the environment: captures in the compact form; tests/signal/compact.sh. */
 static inline jsprof_options host_options(uint32_t hz, int clock)
 {
-    return (jsprof_options){ .size = sizeof(jsprof_options), .hz = hz, .clock = clock };
+    uint32_t flags = getenv("HOST_COMPACT") ? JSPROF_COMPACT : 0;
+    return (jsprof_options){ .size = sizeof(jsprof_options), .hz = hz, .clock = clock,
+                             .flags = flags };
 }
 
 static inline int host_open_with(struct host *h, jsprof_options options)
@@ -103,7 +106,8 @@ static inline bool host_load(struct host *h)
         printf("# %s\n", why);
         return false;
     }
-    return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0);
+    return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0) &&
+           (!getenv("HOST_COMPACT") || CHECK_EQ(h->profile.packed, h->profile.samples));
 }
 
 /* Stop, look at the counters, close, read the file back. */

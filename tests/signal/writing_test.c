@@ -9,12 +9,21 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+/* One that is full soon, also of compact samples. */
+static int small_pipe(int ends[2], int flags)
+{
+    int err = pipe2(ends, O_CLOEXEC | flags);
+    if (!err && getenv("HOST_COMPACT") && fcntl(ends[1], F_SETPIPE_SZ, 4096) != 4096)
+        return -1;
+    return err;
+}
+
 /* A session on `fd` with one deep stack, so that its bytes come fast. */
 static bool open_deep(struct host *h, int fd, jsprof_thread **me)
 {
     jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
     *h = (struct host){ .fd = fd };
-    options.flags = JSPROF_USE_FD;
+    options.flags |= JSPROF_USE_FD;
     options.fd = fd;
     options.ring_bytes = 8 << 20;
     if (!CHECK_EQ(jsprof_open(&h->prof, &options), 0))
@@ -168,6 +177,12 @@ static uint64_t samples_in(int file)
     return samples;
 }
 
+/* Of samples: more than a small pipe takes, less than the session's buffer. */
+static void burn_more_than_a_pipe(void)
+{
+    host_burn_ms(getenv("HOST_COMPACT") ? 300 : 10);
+}
+
 static void copy_all(int from, int to)
 {
     while (copy_some(from, to, 1 << 16) > 0)
@@ -184,9 +199,9 @@ TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
     struct host h;
     jsprof_thread *me;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
-    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
+    if (!CHECK_EQ(small_pipe(ends, O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
         return;
-    host_burn_ms(10); /* more than the pipe takes, less than the session's buffer */
+    burn_more_than_a_pipe();
     CHECK_EQ(jsprof_stop(h.prof), -EAGAIN);
     CHECK_EQ(jsprof_flush(h.prof), -EAGAIN);
     for (int i = 0; i < 100 && jsprof_flush(h.prof) == -EAGAIN; i++)
@@ -215,10 +230,10 @@ TEST(samples_given_up_at_close_are_lost_in_the_file_too)
     jsprof_thread *me;
     void *err;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
-    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
+    if (!CHECK_EQ(small_pipe(ends, O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
         return;
     fcntl(ends[0], F_SETFL, 0);
-    host_burn_ms(10);
+    burn_more_than_a_pipe();
     pthread_t closer = host_thread(stop_and_close, &h);
     jsprof_stats stats = { .size = sizeof stats };
     while (stats.lost_write == 0) {
@@ -260,9 +275,9 @@ TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
     jsprof_thread *me;
     void *failed, *err;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
-    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC), 0) || !open_deep(&h, ends[1], &me))
+    if (!CHECK_EQ(small_pipe(ends, 0), 0) || !open_deep(&h, ends[1], &me))
         return;
-    host_burn_ms(100);
+    host_burn_ms(getenv("HOST_COMPACT") ? 300 : 100);
     pthread_t closer = host_thread(stop_and_close, &h);
     jsprof_stats stats = { .size = sizeof stats };
     for (uint64_t before = 1; before != stats.expirations;) { /* until it is disarmed */

@@ -92,6 +92,9 @@ static void lie_build(bool is_big)
     n = build_varint(data, 1);
     n += build_varint(data + n, 1);
     build_chunk(&b, "jsprof/frames", data, n);
+    build_chunk(&b, "jsprof/stacks", /* as in stacks_test.c */
+                "\1\0\1\2" "\x82\0\3\x0e\3\0\x80\x40" "\x32\1\x08\x09\xc8\1\0\5" "\1\x0a\0\0",
+                24);
     build_chunk(&b, "jsprof/losses", "thread id=1 tid=100 expirations=4 kept=4\n", 41);
     build_chunk(&b, "__symbols__", memset(data, 0, sizeof data), sizeof data);
     build_begin(&b, 10);

@@ -1,0 +1,30 @@
+/* analyze/addresses.h - the addresses of a stack, leaf first, each with its line.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * However the capture holds them: in a SAMPLE frame and jsprof/samples, or in
+ * jsprof/stacks. One thread.
+ */
+#ifndef JSP_ANALYZE_ADDRESSES_H
+#define JSP_ANALYZE_ADDRESSES_H
+
+#include "analyze/profile.h"
+#include "analyze/samples.h"
+
+struct jsp_addresses {
+    const struct jsp_read *capture;
+    uint32_t node;              /* of jsprof/stacks; else 0: */
+    const uint8_t *at, *end;    /* addresses in the file */
+    const uint8_t *line, *lines_end;
+    uint32_t n_lines;           /* still to come */
+};
+
+void jsp_addresses_of_stack(struct jsp_addresses *a, const struct jsp_profile *p,
+                            const struct jsp_stack *k);
+void jsp_addresses_of_sample(struct jsp_addresses *a, const struct jsp_profile *p,
+                             const struct jsp_sample *s);
+
+/* False: there is none left. *line 0: not known. */
+bool jsp_addresses_next(struct jsp_addresses *a, uint64_t *addr, uint64_t *line);
+
+#endif

@@ -1,0 +1,292 @@
+/* read_stacks.c - samples out of jsprof/stacks: what a cursor meets.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture/read_stacks.h"
+
+#include <stdlib.h>
+
+#include "capture/read_records.h"
+#include "capture/wire.h"
+
+void jsp_read_stacks_free(struct jsp_read_stacks *s)
+{
+    if (!s)
+        return;
+    jsp_nodes_free(&s->nodes);
+    free(s->refs);
+    free(s->blocks);
+    free(s->runs);
+    free(s);
+}
+
+/* The ref of a node that the file calls `number`; 0: it is lost. */
+static uint32_t stacks_ref(const struct jsp_read_stacks *s, uint32_t run, uint32_t number)
+{
+    uint32_t low = s->runs[run].epoch_run, high = run;
+    while (low < high) {
+        uint32_t mid = high - (high - low) / 2;
+        if (s->runs[mid].first <= number)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    const struct read_run *r = &s->runs[low];
+    return number >= r->first && number - r->first < r->n ? r->base + (number - r->first)
+                                                          : 0;
+}
+
+/* -- All chunks, once ------------------------------------------------------- */
+
+/* Room for one more; false: there is none. */
+static bool stacks_grow(void *items, uint32_t *room, uint32_t n, size_t each)
+{
+    void **at = items;
+    if (n < *room)
+        return true;
+    uint32_t more = *room ? 2 * *room : 16;
+    void *to = more > *room ? realloc(*at, more * each) : NULL;
+    if (!to)
+        return false;
+    *at = to;
+    *room = more;
+    return true;
+}
+
+/* The run that nodes from `first` on belong to: the last, or a new one. -1: there can be
+ * none, 1: no memory. */
+static int stacks_run(struct jsp_read_stacks *s, const struct read_head *head)
+{
+    const struct read_run *last = s->n_runs ? &s->runs[s->n_runs - 1] : NULL;
+    bool is_same = last && last->epoch == head->epoch;
+    if (is_same && head->first < last->first + last->n)
+        return -1;
+    if (is_same && head->first == last->first + last->n)
+        return 0;
+    struct read_run run = { head->epoch, head->first, 0, s->n_refs,
+                            is_same ? last->epoch_run : s->n_runs };
+    if (!stacks_grow(&s->runs, &s->runs_room, s->n_runs, sizeof *s->runs))
+        return 1;
+    s->runs[s->n_runs++] = run;
+    return 0;
+}
+
+/* One node more, below the ref `parent`. False: no memory. */
+static bool stacks_add(struct jsp_read_stacks *s, const struct jsp_node *told,
+                       uint32_t parent, bool is_lost)
+{
+    struct read_ref ref = { 0, parent, told->row };
+    struct jsp_node node = *told;
+    if (!stacks_grow(&s->refs, &s->refs_room, s->n_refs, sizeof *s->refs) ||
+        jsp_nodes_reserve(&s->nodes, 1) < 0)
+        return false;
+    node.parent = s->refs[parent].node;
+    node.row = 0; /* a row is no part of the frame */
+    if (!is_lost)
+        ref.node = jsp_nodes_add(&s->nodes, &node);
+    s->refs[s->n_refs++] = ref;
+    s->runs[s->n_runs - 1].n++;
+    return true;
+}
+
+/* The nodes of one record. -1: it is malformed, 1: no memory. */
+static int stacks_nodes(struct jsp_read_stacks *s, struct jsp_read_records *r,
+                        const struct read_record *record)
+{
+    uint32_t parent = record->node ? stacks_ref(s, s->n_runs - 1, record->node) : 0;
+    bool is_lost = record->node && (!parent || !s->refs[parent].node);
+    uint64_t depth = is_lost ? 0 : s->nodes.at[s->refs[parent].node].depth;
+    struct jsp_node node;
+    if (depth + record->n_nodes > JSP_WIRE_MAX_ADDRS)
+        return -1;
+    for (uint32_t i = 0; i < record->n_nodes; i++) {
+        if (!jsp_read_records_node(r, &node))
+            return -1;
+        if (!stacks_add(s, &node, parent, is_lost))
+            return 1;
+        parent = s->n_refs - 1;
+    }
+    return 0;
+}
+
+/* Up to its end, or to what is wrong with it. False: no memory. */
+static bool stacks_records(struct jsp_read_stacks *s, struct read_block *b, uint64_t count)
+{
+    struct jsp_read_records r;
+    struct read_record record;
+    uint64_t samples = 0;
+    jsp_read_records_start(&r, b->at, b->end, b->first);
+    while (r.at < b->end) {
+        const uint8_t *at = r.at;
+        bool is_good = jsp_read_records_next(&r, &record);
+        int err = is_good ? 0 : -1;
+        if (is_good && record.n_nodes)
+            err = stacks_nodes(s, &r, &record);
+        if (err) {
+            b->bad = b->end = at;
+            return err < 0;
+        }
+        samples += record.n_nodes == 0;
+    }
+    if (samples != count)
+        b->bad = b->end;
+    return true;
+}
+
+static bool stacks_block(struct jsp_read_stacks *s, const struct jsp_read_chunk *chunk,
+                         uint64_t offset)
+{
+    struct read_block b = { .offset = offset, .at = chunk->data,
+                            .end = chunk->data + chunk->len };
+    struct read_head head;
+    if (chunk->len == 0)
+        return true;
+    bool is_good = jsp_read_records_head(&b.at, b.end, &head);
+    int err = is_good ? stacks_run(s, &head) : -1;
+    if (!stacks_grow(&s->blocks, &s->blocks_room, s->n_blocks, sizeof *s->blocks) || err > 0)
+        return false;
+    b.first = is_good ? head.first : 0;
+    b.run = s->n_runs - 1;
+    bool is_done = true;
+    if (err < 0)
+        b.bad = b.end = b.at = chunk->data;
+    else
+        is_done = stacks_records(s, &b, head.count);
+    s->blocks[s->n_blocks++] = b;
+    return is_done;
+}
+
+static bool stacks_is(struct jsp_read_text path)
+{
+    static const char ours[] = JSP_WIRE_FILE_STACKS;
+    return path.len == sizeof ours - 1 && memcmp(path.at, ours, path.len) == 0;
+}
+
+static bool stacks_begin(struct jsp_read_stacks *s)
+{
+    if (jsp_nodes_init(&s->nodes) < 0 ||
+        !stacks_grow(&s->refs, &s->refs_room, 0, sizeof *s->refs))
+        return false;
+    s->refs[0] = (struct read_ref){ 0, 0, 0 };
+    s->n_refs = 1;
+    return true;
+}
+
+/* From the chunk at `offset` on. */
+static void stacks_load(const struct jsp_read *r, uint64_t offset)
+{
+    struct jsp_read_stacks *s = r->stacks;
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    struct jsp_read_chunk chunk;
+    s->is_loaded = true;
+    s->is_short = !stacks_begin(s);
+    jsp_read_start(&c, r, NULL);
+    f.offset = c.offset = offset;
+    while (!s->is_short && jsp_read_raw(&c, &f))
+        if (f.type == JSP_WIRE_FILE_CHUNK && jsp_read_chunk(&c, &f, &chunk) &&
+            stacks_is(chunk.path))
+            s->is_short = !stacks_block(s, &chunk, f.offset);
+    s->short_at = f.offset;
+}
+
+/* -- Where a cursor stands -------------------------------------------------- */
+
+static const struct read_block *stacks_find(const struct jsp_read_stacks *s, uint64_t offset)
+{
+    uint32_t low = 0, high = s->n_blocks;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (s->blocks[mid].offset < offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < s->n_blocks && s->blocks[low].offset == offset ? &s->blocks[low] : NULL;
+}
+
+void jsp_read_stacks_enter(struct jsp_read_cursor *c, const struct jsp_read_frame *f)
+{
+    struct jsp_read_stacks *s = c->capture->stacks;
+    struct jsp_read_cursor quiet = { .capture = c->capture };
+    struct jsp_read_chunk chunk;
+    if (!jsp_read_chunk(&quiet, f, &chunk) || !stacks_is(chunk.path))
+        return;
+    if (!s->is_loaded)
+        stacks_load(c->capture, f->offset);
+    if (s->is_short && f->offset >= s->short_at)
+        jsp_read_count(c->defects, JSP_READ_MEMORY, f->offset);
+    c->block = stacks_find(s, f->offset);
+    if (c->block)
+        jsp_read_records_start(&c->records, c->block->at, c->block->end, c->block->first);
+}
+
+static void stacks_leave(struct jsp_read_cursor *c)
+{
+    if (c->block->bad)
+        jsp_read_count(c->defects, JSP_READ_STACKS,
+                       (uint64_t)(c->block->bad - c->capture->bytes));
+    c->block = NULL;
+}
+
+static void stacks_skip(struct jsp_read_records *r, uint32_t n)
+{
+    struct jsp_node node;
+    while (n-- && jsp_read_records_node(r, &node))
+        continue;
+}
+
+bool jsp_read_stacks_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
+{
+    const struct jsp_read_stacks *s = c->capture->stacks;
+    struct read_record record;
+    while (c->records.at < c->block->end) {
+        const uint8_t *at = c->records.at;
+        jsp_read_records_next(&c->records, &record); /* was good when it was loaded */
+        if (record.n_nodes) {
+            stacks_skip(&c->records, record.n_nodes);
+            continue;
+        }
+        uint32_t ref = stacks_ref(s, c->block->run, record.node);
+        uint64_t offset = (uint64_t)(at - c->capture->bytes);
+        if (!ref || !s->refs[ref].node) {
+            jsp_read_count(c->defects, JSP_READ_LOST, offset);
+            continue;
+        }
+        *out = (struct jsp_read_frame){ .at = at, .offset = offset,
+                                        .len = (uint32_t)(c->records.at - at),
+                                        .pid = record.pid, .time = record.time,
+                                        .cpu = record.cpu, .type = JSP_WIRE_SAMPLE,
+                                        .packed = record.sample };
+        out->packed.node = s->refs[ref].node;
+        out->packed.ref = ref;
+        return true;
+    }
+    stacks_leave(c);
+    return false;
+}
+
+/* -- What a stack is -------------------------------------------------------- */
+
+uint32_t jsp_read_depth(const struct jsp_read *r, uint32_t node)
+{
+    return r->stacks->nodes.at[node].depth;
+}
+
+uint64_t jsp_read_node(const struct jsp_read *r, uint32_t *node, uint64_t *line)
+{
+    const struct jsp_node *at = &r->stacks->nodes.at[*node];
+    *line = at->line;
+    *node = at->parent;
+    return at->addr;
+}
+
+uint32_t jsp_read_rows(const struct jsp_read *r, uint32_t ref, uint32_t *out, uint32_t most)
+{
+    uint32_t n = 0, i = 0;
+    for (; ref && i < most; ref = r->stacks->refs[ref].parent) {
+        out[i++] = r->stacks->refs[ref].row;
+        n = out[i - 1] ? i : n;
+    }
+    return n;
+}

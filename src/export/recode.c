@@ -1,0 +1,264 @@
+/* recode.c - the same capture with its samples in another form: as SAMPLE frames, which
+ * Sysprof opens, or in jsprof/stacks, which is many times smaller.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Every other frame is copied as it stands, in the byte order of the file. Samples keep
+ * their order, and keep behind them the maps and the names that were told after them:
+ * what an address was depends on it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/addresses.h"
+#include "capture/pack.h"
+#include "export/export.h"
+#include "export/sides.h"
+
+struct recode {
+    struct jsp_profile *profile;
+    struct jsp_sink *out;
+    struct jsp_read_cursor cursor;
+    struct jsp_read_frame in;
+    struct jsp_samples samples;
+    struct jsp_bytecode_pcs pcs;
+    struct jsp_pack *pack;   /* owned; NULL: to SAMPLE frames, and */
+    struct jsp_sides *sides; /* owned; what stands beside them */
+    uint64_t n;              /* samples written */
+    int32_t pid;             /* of the last frame, and its time: */
+    int64_t time;
+    bool is_complete; /* the files that are made anew had their end */
+    uint64_t addrs[JSP_WIRE_MAX_ADDRS];
+    uint32_t lines[JSP_WIRE_MAX_ADDRS], rows[JSP_PROFILE_DEPTH];
+};
+
+/* -- Frames of the output, in the file's byte order --------------------------- */
+
+static void recode_u16(struct recode *r, uint16_t v)
+{
+    v = r->profile->capture->swap ? __builtin_bswap16(v) : v;
+    jsp_sink_put(r->out, &v, sizeof v);
+}
+
+static void recode_u32(struct recode *r, uint32_t v)
+{
+    v = r->profile->capture->swap ? __builtin_bswap32(v) : v;
+    jsp_sink_put(r->out, &v, sizeof v);
+}
+
+static void recode_u64(struct recode *r, uint64_t v)
+{
+    v = r->profile->capture->swap ? __builtin_bswap64(v) : v;
+    jsp_sink_put(r->out, &v, sizeof v);
+}
+
+static void recode_zeros(struct recode *r, size_t n)
+{
+    static const uint8_t zeros[256];
+    jsp_sink_put(r->out, zeros, n);
+}
+
+struct recode_head {
+    size_t bytes; /* of the whole frame */
+    int16_t cpu;
+    int32_t pid;
+    int64_t time;
+    uint8_t type;
+};
+
+static void recode_head(struct recode *r, const struct recode_head *h)
+{
+    recode_u16(r, (uint16_t)((h->bytes + JSP_WIRE_ALIGN - 1) & ~(size_t)(JSP_WIRE_ALIGN - 1)));
+    recode_u16(r, (uint16_t)h->cpu);
+    recode_u32(r, (uint32_t)h->pid);
+    recode_u64(r, (uint64_t)h->time);
+    jsp_sink_byte(r->out, (char)h->type);
+    recode_zeros(r, 7);
+}
+
+/* A chunk of an embedded file; without data its last one. */
+static void recode_chunk(void *recode, const char *path, const void *data, size_t n)
+{
+    struct recode *r = recode;
+    size_t bytes = offsetof(struct jsp_wire_chunk, data) + n;
+    bool is_big = !(r->profile->capture->bytes[5] & 1);
+    recode_head(r, &(struct recode_head){ bytes, -1, r->pid, r->time, JSP_WIRE_FILE_CHUNK });
+    recode_u16(r, (uint16_t)(!data << (is_big ? 15 : 0)));
+    recode_u16(r, (uint16_t)n);
+    jsp_sink_text(r->out, path);
+    recode_zeros(r, 256 - strlen(path));
+    jsp_sink_put(r->out, data, n);
+    recode_zeros(r, (JSP_WIRE_ALIGN - bytes % JSP_WIRE_ALIGN) % JSP_WIRE_ALIGN);
+}
+
+/* -- Samples ------------------------------------------------------------------ */
+
+/* Lines and rows of all its frames; true: addrs and lines are whole. */
+static void recode_unfold(struct recode *r, const struct jsp_sample *s)
+{
+    struct jsp_addresses all;
+    uint64_t line;
+    uint32_t i = 0;
+    jsp_addresses_of_sample(&all, r->profile, s);
+    for (; i < s->body.n_addrs && jsp_addresses_next(&all, &r->addrs[i], &line); i++)
+        r->lines[i] = line <= UINT32_MAX ? (uint32_t)line : 0; /* more is no line */
+    i = jsp_sides_rows_of(r->profile, &r->pcs, s, r->rows);
+    for (; i < s->body.n_addrs; i++)
+        r->rows[i] = 0;
+}
+
+static void recode_block(struct recode *r)
+{
+    const uint8_t *bytes;
+    size_t n = jsp_pack_block(r->pack, &bytes);
+    if (n)
+        recode_chunk(r, JSP_WIRE_FILE_STACKS, bytes, n);
+    jsp_pack_next(r->pack);
+}
+
+static int recode_pack(struct recode *r, const struct jsp_sample *s)
+{
+    const struct jsp_pack_sample sample = {
+        .time = r->in.time, .pid = r->in.pid, .tid = s->body.tid, .cpu = r->in.cpu,
+        .n = s->body.n_addrs, .addrs = r->addrs, .lines = r->lines, .rows = r->rows,
+        .known = s->weight.known, .weight = s->weight.weight,
+        .cpu_ns = s->weight.cpu_ns, .cut = s->weight.cut,
+    };
+    int err;
+    recode_unfold(r, s);
+    while ((err = jsp_pack_put(r->pack, &sample)) == -ENOBUFS)
+        recode_block(r);
+    return err;
+}
+
+static int recode_plain(struct recode *r, const struct jsp_sample *s)
+{
+    size_t bytes = sizeof(struct jsp_wire_sample) + s->body.n_addrs * sizeof(uint64_t);
+    struct recode_head head = { bytes, r->in.cpu, r->in.pid, r->in.time, JSP_WIRE_SAMPLE };
+    recode_unfold(r, s);
+    recode_head(r, &head);
+    recode_u16(r, (uint16_t)s->body.n_addrs);
+    recode_u16(r, 0);
+    recode_u32(r, (uint32_t)s->body.tid);
+    for (uint32_t i = 0; i < s->body.n_addrs; i++)
+        recode_u64(r, r->addrs[i]);
+    uint32_t n = s->body.n_addrs;
+    while (n && !r->rows[n - 1])
+        n--;
+    jsp_sides_rows(r->sides, r->rows, n, r->n);
+    return jsp_sides_weight(r->sides, r->profile, s, r->n) ? 0 : -EFBIG;
+}
+
+static int recode_sample(struct recode *r)
+{
+    struct jsp_sample s;
+    if (!jsp_samples_take(&r->samples, &r->in, &s))
+        return 0; /* was told of when the capture was loaded */
+    int err = r->pack ? recode_pack(r, &s) : recode_plain(r, &s);
+    r->n++;
+    return err;
+}
+
+/* -- All of it ---------------------------------------------------------------- */
+
+static bool recode_is(struct jsp_read_text path, const char *name)
+{
+    return path.len == strlen(name) && memcmp(path.at, name, path.len) == 0;
+}
+
+/* A chunk of a file that is made anew. */
+static bool recode_is_ours(struct recode *r)
+{
+    struct jsp_read_chunk c;
+    if (r->in.type != JSP_WIRE_FILE_CHUNK || !jsp_read_chunk(&r->cursor, &r->in, &c) ||
+        (!recode_is(c.path, JSP_WIRE_FILE_STACKS) && !recode_is(c.path, JSP_WIRE_FILE_PCS) &&
+         !recode_is(c.path, JSP_WIRE_FILE_SAMPLES)))
+        return false;
+    r->is_complete |= c.is_last;
+    return true;
+}
+
+static int recode_frame(struct recode *r)
+{
+    r->pid = r->in.pid;
+    r->time = r->in.time;
+    if (r->in.type == JSP_WIRE_SAMPLE)
+        return recode_sample(r);
+    if (recode_is_ours(r))
+        return 0;
+    bool defines = r->in.type == JSP_WIRE_MAP || r->in.type == JSP_WIRE_JITMAP;
+    if (r->pack && defines && jsp_samples_end_epoch(&r->samples))
+        recode_block(r);
+    jsp_sink_put(r->out, r->in.at, r->in.len);
+    return 0;
+}
+
+static void recode_finish(struct recode *r)
+{
+    if (r->pack) {
+        recode_block(r);
+        if (r->is_complete)
+            recode_chunk(r, JSP_WIRE_FILE_STACKS, NULL, 0);
+        return;
+    }
+    jsp_sides_flush(r->sides);
+    if (r->is_complete) {
+        recode_chunk(r, JSP_WIRE_FILE_SAMPLES, NULL, 0);
+        recode_chunk(r, JSP_WIRE_FILE_PCS, NULL, 0);
+    }
+}
+
+static int recode_all(struct recode *r)
+{
+    const struct jsp_read *in = r->profile->capture;
+    struct jsp_wire_header head;
+    memcpy(&head, in->bytes, sizeof head);
+    head.index = 0; /* some have the place of a frame there, and frames move */
+    jsp_sink_put(r->out, &head, sizeof head);
+    jsp_read_start(&r->cursor, in, NULL);
+    jsp_samples_start(&r->samples, r->profile, NULL);
+    jsp_bytecode_pcs_start(&r->pcs, in, NULL);
+    int err = 0;
+    while (err == 0 && r->out->error == 0 && jsp_read_next(&r->cursor, &r->in))
+        err = recode_frame(r);
+    if (err == 0)
+        recode_finish(r);
+    return err;
+}
+
+static int recode_run(struct jsp_export *e, bool is_compact)
+{
+    struct recode *r = calloc(1, sizeof *r);
+    if (!r)
+        return -ENOMEM;
+    r->profile = e->profile;
+    r->out = e->out;
+    int err = 0;
+    if (is_compact) {
+        r->pack = malloc(sizeof *r->pack);
+        err = r->pack ? jsp_pack_init(r->pack) : -ENOMEM;
+    } else {
+        r->sides = malloc(sizeof *r->sides);
+        err = r->sides ? 0 : -ENOMEM;
+        if (!err)
+            jsp_sides_init(r->sides, recode_chunk, r);
+    }
+    if (!err)
+        err = recode_all(r);
+    if (r->pack)
+        jsp_pack_free(r->pack);
+    free(r->pack);
+    free(r->sides);
+    free(r);
+    return err;
+}
+
+int jsp_export_syscap(struct jsp_export *e)
+{
+    return recode_run(e, false);
+}
+
+int jsp_export_compact(struct jsp_export *e)
+{
+    return recode_run(e, true);
+}

@@ -1,0 +1,120 @@
+/* sides.c - what SAMPLE frames can not say, for a capture that is written.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "export/sides.h"
+
+#include "analyze/addresses.h"
+
+enum { SIDES_LINE_MOST = 5, SIDES_FIELDS = 4 * JSP_VARINT_MAX };
+
+void jsp_sides_init(struct jsp_sides *s, jsp_sides_chunk *chunk, void *context)
+{
+    s->chunk = chunk;
+    s->context = context;
+    s->weights.path = JSP_WIRE_FILE_SAMPLES;
+    s->pcs.path = JSP_WIRE_FILE_PCS;
+    s->weights.count = s->weights.used = s->pcs.count = s->pcs.used = 0;
+}
+
+static void sides_end(struct jsp_sides *s, struct jsp_sides_block *b)
+{
+    uint8_t head[JSP_SIDES_HEAD] = { JSP_WIRE_BLOCK };
+    size_t n = 1;
+    if (!b->count)
+        return;
+    n += jsp_varint_put(head + n, b->first);
+    n += jsp_varint_put(head + n, b->count);
+    uint8_t *at = memcpy(b->bytes + JSP_SIDES_HEAD - n, head, n);
+    s->chunk(s->context, b->path, at, n + b->used);
+    b->count = b->used = 0;
+}
+
+/* Room for `bytes` of sample `ordinal`; false: no block has that. */
+static bool sides_begin(struct jsp_sides *s, struct jsp_sides_block *b, uint64_t ordinal,
+                        size_t bytes)
+{
+    if (b->used + bytes > JSP_SIDES_BLOCK)
+        sides_end(s, b);
+    if (bytes > JSP_SIDES_BLOCK)
+        return false;
+    if (!b->count++)
+        b->first = b->next = ordinal;
+    return true;
+}
+
+static void sides_varint(struct jsp_sides_block *b, uint64_t value)
+{
+    b->used += (uint32_t)jsp_varint_put(b->bytes + JSP_SIDES_HEAD + b->used, value);
+}
+
+/* How many lines to tell: unknown ones at the outer end are left out. */
+static uint32_t sides_lines(const struct jsp_profile *p, const struct jsp_sample *sample)
+{
+    struct jsp_addresses all;
+    uint64_t addr, line;
+    uint32_t n = 0, i = 0;
+    jsp_addresses_of_sample(&all, p, sample);
+    while (jsp_addresses_next(&all, &addr, &line)) {
+        i++;
+        n = line ? i : n;
+    }
+    return n;
+}
+
+static void sides_put_lines(struct jsp_sides_block *b, const struct jsp_profile *p,
+                            const struct jsp_sample *sample, uint32_t n)
+{
+    struct jsp_addresses all;
+    uint64_t addr, line;
+    jsp_addresses_of_sample(&all, p, sample);
+    sides_varint(b, n);
+    while (n-- && jsp_addresses_next(&all, &addr, &line))
+        sides_varint(b, line);
+}
+
+bool jsp_sides_weight(struct jsp_sides *s, const struct jsp_profile *p,
+                      const struct jsp_sample *sample, uint64_t ordinal)
+{
+    struct jsp_sides_block *b = &s->weights;
+    const struct jsp_weight *w = &sample->weight;
+    uint32_t n = sides_lines(p, sample);
+    size_t bytes = sample->body.node ? n * (size_t)SIDES_LINE_MOST : w->lines_bytes;
+    if (b->count && b->next != ordinal)
+        sides_end(s, b);
+    if (!w->known)
+        return true; /* a gap says as much */
+    if (!sides_begin(s, b, ordinal, SIDES_FIELDS + bytes))
+        return false;
+    sides_varint(b, w->weight);
+    sides_varint(b, w->cpu_ns);
+    sides_varint(b, w->cut);
+    sides_put_lines(b, p, sample, n);
+    b->next = ordinal + 1;
+    return true;
+}
+
+void jsp_sides_rows(struct jsp_sides *s, const uint32_t *rows, uint32_t n, uint64_t ordinal)
+{
+    struct jsp_sides_block *b = &s->pcs;
+    if (!n || !sides_begin(s, b, ordinal, 2 * JSP_VARINT_MAX + n * (size_t)SIDES_LINE_MOST))
+        return;
+    sides_varint(b, ordinal - b->next);
+    sides_varint(b, n);
+    for (uint32_t i = 0; i < n; i++)
+        sides_varint(b, rows[i]);
+    b->next = ordinal + 1;
+}
+
+void jsp_sides_flush(struct jsp_sides *s)
+{
+    sides_end(s, &s->weights);
+    sides_end(s, &s->pcs);
+}
+
+uint32_t jsp_sides_rows_of(const struct jsp_profile *p, struct jsp_bytecode_pcs *pcs,
+                           const struct jsp_sample *sample, uint32_t *out)
+{
+    return sample->ref ? jsp_read_rows(p->capture, sample->ref, out, JSP_PROFILE_DEPTH)
+                       : jsp_bytecode_pcs_get(pcs, sample->ordinal, out, JSP_PROFILE_DEPTH);
+}
