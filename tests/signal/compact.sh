@@ -1,15 +1,13 @@
 #!/bin/sh
-# signal/compact.sh - captures in the compact form keep what plain ones do: the same tests
-# of what is counted, lost and written, over again.
+# signal/compact.sh - captures in the compact form onto files that are full, slow, closed or
+# gone keep what plain ones keep.
 #
 # SPDX-License-Identifier: MIT
 set -u
-for test in conservation writing sessions; do
-    HOST_COMPACT=1 timeout 60 "$B/tests/signal/${test}_test" >"$B/compact.out" || {
-        cat "$B/compact.out"
-        echo "compact: ${test}_test fails with samples in jsprof/stacks"
-        exit 1
-    }
-    grep -q '^ok' "$B/compact.out" || { echo "compact: ${test}_test ran nothing"; exit 1; }
-done
-rm -f "$B/compact.out"
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+HOST_COMPACT=1 timeout 100 "$B/tests/signal/writing_test" >"$out" || {
+    cat "$out"
+    exit 1
+}
+[ "$(grep -c '^ok' "$out")" -gt 5 ] || { echo 'compact: nothing was tested'; exit 1; }
