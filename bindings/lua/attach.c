@@ -37,6 +37,7 @@ static int attach_on_close(lua_State *L)
         return 0;
     attach_forget(lua);
     jsprof_thread_set_walker(lua->thread, NULL, NULL);
+    jsp_lua_count_end(lua, NULL);
     if (lua->on_close)
         lua->on_close(lua->on_close_data);
     return 0;
@@ -132,6 +133,7 @@ int jsprof_lua_detach(jsprof_lua *lua)
     int err = lua->box ? jsprof_thread_set_walker(lua->thread, NULL, NULL) : 0;
     if (err)
         return err;
+    jsp_lua_count_end(lua, lua->box ? (lua_State *)lua->main : NULL);
     attach_forget(lua);
     attach_free(lua);
     return 0;

@@ -17,10 +17,15 @@ struct jsprof_lua {
     struct jsp_lua_walker *walker;  /* owned */
     uintptr_t main;                 /* the main coroutine */
     struct jsprof_lua **box;        /* the state's userdata; NULL: it is closed */
+    struct jsp_lua_calls *calls;    /* owned; NULL: they are not counted */
+    struct jsp_lua_alloc *alloc;    /* owned; NULL: nor what is allocated */
     /* The state is being closed: it is detached already, all else still there. */
     void (*on_close)(void *data);
     void *on_close_data;
 };
+
+/* Calls and bytes are counted no more; L NULL: the state is being closed. */
+void jsp_lua_count_end(struct jsprof_lua *lua, lua_State *L);
 
 /* Call a C function with one light userdata, protected. -ENOMEM, or -ENOTSUP: an error. */
 int jsp_lua_protected(lua_State *L, lua_CFunction f, void *data);

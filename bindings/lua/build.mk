@@ -11,9 +11,10 @@ ifneq ($(LUA),no)
 LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
   $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p))))))
 endif
-LUA_COMMON = attach bounds labels names naming probe proto read
-LUA_WALK_PUC = puc puc_facts puc_proto puc_running puc_site puc_frames
-LUA_WALK_jit = jit_facts jit_frames jit_proto jit_running jit_site jit_thread jit_trace
+LUA_COMMON = alloc attach bounds called calls count labels names naming opens peek probe \
+  proto read
+LUA_WALK_PUC = place_puc puc puc_facts puc_proto puc_running puc_site puc_frames
+LUA_WALK_jit = jit_facts jit_frames jit_proto jit_running jit_site jit_thread jit_trace place_jit
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(or $(LUA_WALK_$(1)),$(LUA_WALK_PUC)) $(2))
@@ -37,7 +38,7 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
 
-$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told calls memory) \
+$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told memory) \
   $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
@@ -51,7 +52,7 @@ $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
 
 # It shows Lua's functions to the modules that a script loads.
-$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module told calls memory main farewell) $(B)/lib/libjsprof.a
+$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module told memory main farewell) $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
 	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(shell pkg-config --libs \

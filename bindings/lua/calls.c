@@ -6,105 +6,27 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { CALLS_SLOTS_BEGIN = 1024 };
+#include "called.h"
+#include "opens.h"
 
-struct calls_entry {
-    struct jsp_lua_key key; /* at 0: free */
-    jsprof_function *function;
-};
+enum { CALLS_LEVELS = 48 };
 
 struct jsp_lua_calls {
     struct jsp_lua_calls *next; /* of this thread */
     struct jsprof_lua *lua;
     uintptr_t global;
-    struct calls_entry *slots;  /* owned */
-    uint32_t n, n_slots;        /* a power of two */
+    struct jsp_lua_table *functions; /* owned */
+    struct jsp_lua_opens *opens;     /* owned */
+    jsprof_function *missed;         /* owned: stands for what nobody told us of */
+    uint64_t n_missed;
+    bool steps;                      /* the hook sees the next instruction */
     /* The hook that the program has; the last one that was set for any coroutine. */
     lua_Hook before;
     int before_mask, before_count;
 };
 
 static __thread struct jsp_lua_calls *calls_here;
-
-/* -- Functions ------------------------------------------------------------------ */
-
-static struct calls_entry *calls_slot(struct calls_entry *slots, uint32_t n_slots,
-                                      const struct jsp_lua_key *key)
-{
-    uint64_t hash = (uint64_t)(key->at ^ key->code << 20) * 0x9E3779B97F4A7C15u;
-    for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
-        struct calls_entry *e = &slots[i & (n_slots - 1)];
-        if (!e->key.at || memcmp(&e->key, key, sizeof *key) == 0)
-            return e;
-    }
-}
-
-static bool calls_grow(struct jsp_lua_calls *c)
-{
-    uint32_t n_slots = c->n_slots * 2;
-    struct calls_entry *slots = calloc(n_slots, sizeof *slots);
-    if (!slots)
-        return false;
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        if (c->slots[i].key.at)
-            *calls_slot(slots, n_slots, &c->slots[i].key) = c->slots[i];
-    free(c->slots);
-    c->slots = slots;
-    c->n_slots = n_slots;
-    return true;
-}
-
-/* The name that samples show, taken apart: "name", "file", line. */
-static jsprof_function *calls_function(const jsprof_frame *frame)
-{
-    char file[JSP_LUA_WHERE];
-    uint32_t line = 0;
-    jsprof_function *f = NULL;
-    enum jsprof_kind kind = (enum jsprof_kind)(frame->kind & 0xFF);
-
-    if (frame->detail) {
-        strncpy(file, frame->detail, sizeof file - 1);
-        file[sizeof file - 1] = 0;
-        char *colon = strrchr(file, ':');
-        if (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
-            line = (uint32_t)strtoul(colon + 1, NULL, 10);
-            *colon = 0;
-        }
-    }
-    jsprof_function_new(&f, frame->label, frame->detail ? file : NULL, line, kind);
-    return f;
-}
-
-/* The function that is being called, which is the innermost of the stack. */
-static jsprof_function *calls_new(struct jsp_lua_calls *c, const struct jsp_lua_key *key)
-{
-    jsprof_frame frame = { 0 };
-    jsprof_thread_pause(c->lua->thread);
-    uint32_t n = jsp_lua_walk_sigsafe(c->lua->walker, NULL, &frame, 1);
-    jsprof_thread_resume(c->lua->thread);
-    if (!n || !frame.label || (c->n * 4 > c->n_slots * 3 && !calls_grow(c)))
-        return NULL;
-    struct calls_entry *e = calls_slot(c->slots, c->n_slots, key);
-    e->function = calls_function(&frame);
-    if (!e->function)
-        return NULL;
-    e->key = *key;
-    c->n++;
-    return e->function;
-}
-
-static void calls_count(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
-{
-    struct jsp_lua_key key;
-    lua_getinfo(L, "f", ar);
-    jsp_lua_walk_key((uintptr_t)lua_topointer(L, -1), (uintptr_t)lua_tocfunction(L, -1), &key);
-    lua_pop(L, 1);
-    struct calls_entry *e = calls_slot(c->slots, c->n_slots, &key);
-    jsprof_function *f = e->key.at ? e->function : calls_new(c, &key);
-    jsprof_count_enter(c->lua->thread, f, NULL);
-}
 
 /* -- Hooks ---------------------------------------------------------------------- */
 
@@ -117,6 +39,64 @@ static struct jsp_lua_calls *calls_of(lua_State *L)
     return c;
 }
 
+/* The coroutine that is about to be resumed may be older than the counting. (LuaJIT has one
+ * hook for all.) */
+static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
+{
+    bool found = lua_getlocal(L, ar, 1) != NULL;
+    if (found && !lua_isthread(L, -1)) {
+        lua_pop(L, 1);
+        lua_getinfo(L, "f", ar);
+        found = lua_getupvalue(L, -1, 1) != NULL;
+        lua_remove(L, found ? -2 : -1);
+    }
+    lua_State *co = found ? lua_tothread(L, -1) : NULL;
+    if (found)
+        lua_pop(L, 1);
+    if (co && lua_gethook(co) != lua_gethook(L))
+        jsp_lua_calls_rehook(c, co);
+}
+
+static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
+{
+    uintptr_t at = jsp_lua_place(L, ar);
+    lua_getinfo(L, "f", ar);
+    const struct jsp_lua_called *called = jsp_lua_table_pop(c->functions, L, 0);
+    bool is_c = called && called->is_c;
+    if (!is_c)
+        at = jsp_lua_place_tail(L, ar, at);
+    jsp_lua_opens_enter(c->opens, called ? called->function : NULL, at, is_c);
+    if (called && called->resumes && !jsp_lua_place_needs_step())
+        calls_take_along(c, L, ar);
+}
+
+/* Where nobody tells when a C function returns, the next instruction does. A program that
+ * counts instructions by a hook of its own would be disturbed. */
+static void calls_step(struct jsp_lua_calls *c, lua_State *L)
+{
+    bool steps = jsp_lua_opens_in_c(c->opens);
+    if (steps == c->steps || c->before_mask & LUA_MASKCOUNT)
+        return;
+    c->steps = steps;
+    jsp_lua_calls_rehook(c, L);
+}
+
+static bool calls_is_call(const lua_Debug *ar)
+{
+#ifdef LUA_HOOKTAILCALL
+    return ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
+#else
+    return ar->event == LUA_HOOKCALL;
+#endif
+}
+
+static int calls_bit(const lua_Debug *ar)
+{
+    if (calls_is_call(ar))
+        return LUA_MASKCALL;
+    return ar->event > LUA_HOOKCOUNT ? LUA_MASKRET : 1 << ar->event; /* 5.1: a tail return */
+}
+
 static void calls_hook(lua_State *L, lua_Debug *ar)
 {
     struct jsp_lua_calls *c = calls_of(L);
@@ -124,14 +104,16 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
         lua_sethook(L, NULL, 0, 0);
         return;
     }
-    bool is_call = ar->event == LUA_HOOKCALL;
-#ifdef LUA_HOOKTAILCALL
-    is_call = is_call || ar->event == LUA_HOOKTAILCALL;
-#endif
-    if (is_call)
-        calls_count(c, L, ar);
-    int bit = is_call ? LUA_MASKCALL : 1 << ar->event;
-    if (c->before && c->before_mask & bit)
+    jsp_lua_opens_switch(c->opens, L);
+    if (calls_is_call(ar))
+        calls_enter(c, L, ar);
+    else if (ar->event == LUA_HOOKRET)
+        jsp_lua_opens_leave(c->opens, jsp_lua_place(L, ar));
+    else if (ar->event <= LUA_HOOKCOUNT)
+        jsp_lua_opens_at(c->opens, jsp_lua_place(L, ar));
+    if (jsp_lua_place_needs_step())
+        calls_step(c, L);
+    if (c->before && c->before_mask & calls_bit(ar))
         c->before(L, ar);
 }
 
@@ -141,8 +123,10 @@ void jsp_lua_calls_rehook(struct jsp_lua_calls *c, lua_State *L)
         c->before = lua_gethook(L);
         c->before_mask = c->before ? lua_gethookmask(L) : 0;
         c->before_count = lua_gethookcount(L);
+        c->steps = c->steps && !(c->before_mask & LUA_MASKCOUNT);
     }
-    lua_sethook(L, calls_hook, LUA_MASKCALL | c->before_mask, c->before_count);
+    int mask = LUA_MASKCALL | LUA_MASKRET | c->before_mask | (c->steps ? LUA_MASKCOUNT : 0);
+    lua_sethook(L, calls_hook, mask, c->steps ? 1 : c->before_count);
 }
 
 void jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L)
@@ -151,32 +135,106 @@ void jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L)
         lua_sethook(L, c->before, c->before_mask, c->before_count);
 }
 
+uint64_t jsp_lua_calls_check(struct jsp_lua_calls *c, lua_State *L)
+{
+    lua_State *main = (lua_State *)c->lua->main;
+    bool has_lost = lua_gethook(L) != calls_hook, main_has = lua_gethook(main) != calls_hook;
+    if (has_lost)
+        jsp_lua_calls_rehook(c, L);
+    if (main_has && main != L)
+        jsp_lua_calls_rehook(c, main);
+    if (has_lost || main_has) {
+        jsprof_link link = { 0 };
+        jsprof_count_enter(c->lua->thread, c->missed, &link);
+        jsprof_count_leave(c->lua->thread, &link, 0);
+        c->n_missed++;
+    }
+    return c->n_missed;
+}
+
 /* -- Beginning and end ------------------------------------------------------------ */
 
-int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_State *L)
+static void calls_adopt_level(struct jsp_lua_calls *c, lua_State *L, int level, uint32_t frame)
+{
+    lua_Debug ar;
+    lua_getstack(L, level, &ar);
+    lua_getinfo(L, "f", &ar);
+    const struct jsp_lua_called *called = jsp_lua_table_pop(c->functions, L, frame);
+    if (called)
+        jsp_lua_opens_adopt(c->opens, called->function, jsp_lua_place(L, &ar), called->is_c);
+}
+
+/* What is open already, if the main coroutine asks: outermost first. */
+static void calls_adopt(struct jsp_lua_calls *c, lua_State *L)
+{
+    int levels[CALLS_LEVELS];
+    uint32_t n = 0;
+    lua_Debug ar;
+    if ((uintptr_t)L != c->lua->main || !lua_checkstack(L, 1))
+        return;
+    for (int level = 0; n < CALLS_LEVELS && lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "f", &ar);
+        if (lua_isfunction(L, -1)) /* else a tail call that is gone */
+            levels[n++] = level;
+        lua_pop(L, 1);
+    }
+    while (n--)
+        calls_adopt_level(c, L, levels[n], n);
+}
+
+/* While nothing is sampled yet the thread may seem to stand on these. */
+static int calls_turn_on(struct jsp_lua_calls *c, uint32_t modes)
+{
+    jsprof_link *top = c->lua->thread->top;
+    c->lua->thread->top = jsp_lua_opens_top(c->opens);
+    int err = jsprof_calls_set(c->lua->session, modes);
+    c->lua->thread->top = top;
+    return err;
+}
+
+static void calls_free(struct jsp_lua_calls *c)
+{
+    jsp_lua_table_free(c->functions);
+    jsp_lua_opens_free(c->opens);
+    jsprof_function_free(c->missed);
+    free(c);
+}
+
+static int calls_make(struct jsp_lua_calls *c)
+{
+    c->functions = jsp_lua_table_new(c->lua);
+    if (!c->functions ||
+        jsp_lua_opens_new(&c->opens, c->lua->thread, (lua_State *)c->lua->main) < 0)
+        return -ENOMEM;
+    return jsprof_function_new(&c->missed, "[calls missed: another hook took the place of ours]",
+                               NULL, 0, JSPROF_KIND_SYNTH);
+}
+
+int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_State *L,
+                        uint32_t modes)
 {
     struct jsp_lua_calls *c = calloc(1, sizeof *c);
-    if (c)
-        c->slots = calloc(CALLS_SLOTS_BEGIN, sizeof *c->slots);
-    if (!c || !c->slots) {
-        free(c);
+    if (!c)
         return -ENOMEM;
-    }
-    int err = jsprof_calls_set(lua->session, JSPROF_CALLS_COUNT);
-    if (err) {
-        free(c->slots);
-        free(c);
-        return err;
-    }
-    c->n_slots = CALLS_SLOTS_BEGIN;
     c->lua = lua;
     c->global = jsp_lua_walk_global((uintptr_t)L);
+    int err = calls_make(c);
+    if (!err) {
+        calls_adopt(c, L);
+        err = calls_turn_on(c, modes);
+    }
+    if (err) {
+        calls_free(c);
+        return err;
+    }
     c->next = calls_here;
     calls_here = c;
     jsp_lua_walk_compile(L, false);
     jsp_lua_calls_rehook(c, L);
     if ((uintptr_t)L != lua->main)
         jsp_lua_calls_rehook(c, (lua_State *)lua->main);
+    if (jsp_lua_place_needs_step())
+        calls_step(c, L);
     *out = c;
     return 0;
 }
@@ -195,8 +253,5 @@ void jsp_lua_calls_end(struct jsp_lua_calls *c, lua_State *L)
         jsp_lua_calls_unhook(c, (lua_State *)c->lua->main);
         jsp_lua_walk_compile(L, true);
     }
-    for (uint32_t i = 0; i < c->n_slots; i++)
-        jsprof_function_free(c->slots[i].function);
-    free(c->slots);
-    free(c);
+    calls_free(c);
 }

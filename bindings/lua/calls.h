@@ -1,7 +1,8 @@
-/* calls.h - exact calls of Lua functions, by a call hook, into jsprof's tables.
+/* calls.h - exact calls of Lua functions, by a hook on calls and returns, into jsprof's
+ * tables.
  *
- * A hook belongs to a coroutine and is inherited by those that it makes. One that the
- * program has is called as before. Owner thread only.
+ * A hook belongs to a coroutine and is inherited by those that it makes (LuaJIT: to all).
+ * One that the program has is called as before. Owner thread only.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,8 +13,9 @@
 
 struct jsp_lua_calls;
 
-/* Count from now on. A negative errno. */
-int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_State *L);
+/* Count from now on; `modes` as for jsprof_calls_set. A negative errno. */
+int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_State *L,
+                        uint32_t modes);
 
 /* The hook of `L` goes, others as they are met. `L` NULL: the state is being closed. */
 void jsp_lua_calls_end(struct jsp_lua_calls *c, lua_State *L);
@@ -23,5 +25,9 @@ void jsp_lua_calls_rehook(struct jsp_lua_calls *c, lua_State *L);
 
 /* The program wants to see its own hook. */
 void jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L);
+
+/* Somebody took our hook away behind our back, from L or the main coroutine: calls were
+ * missed, which the tables say, and the hook is there again. How often that was. */
+uint64_t jsp_lua_calls_check(struct jsp_lua_calls *c, lua_State *L);
 
 #endif

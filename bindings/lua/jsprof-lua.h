@@ -37,7 +37,14 @@ typedef struct jsprof_lua jsprof_lua;
 JSPROF_API int jsprof_lua_attach(jsprof *session, jsprof_thread *thread, lua_State *L,
                                  jsprof_lua **out) JSPROF_COLD;
 
-/* Lua functions are seen no more. NULL is fine. */
+/* Exact calls of all Lua and C functions of the state, into the session's tables: `modes` as
+ * for jsprof_calls_set, with JSPROF_CALLS_ALLOC what the state's allocator gives too; 0: no
+ * more. `L` is the coroutine that runs. They come from a hook, in front of the program's own,
+ * and an allocator in front of the state's. -EINVAL: NULL, an unknown bit, another Lua's L;
+ * -EALREADY: they are counted; -ENOMEM. */
+JSPROF_API int jsprof_lua_calls(jsprof_lua *lua, lua_State *L, uint32_t modes) JSPROF_COLD;
+
+/* Lua functions are seen no more, nor counted. NULL is fine. */
 JSPROF_API int jsprof_lua_detach(jsprof_lua *lua) JSPROF_COLD;
 
 /* For programs whose C code resumes coroutines while no Lua function runs (a scheduler in

@@ -9,10 +9,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "peek.h"
 #include "walk.h"
 
 enum { MEMORY_EVERY_MS = 100 };
@@ -29,11 +28,8 @@ struct jsp_lua_memory {
 
 static int64_t memory_read(uintptr_t at)
 {
-    int64_t value = 0;
-    struct iovec here = { &value, sizeof value }, there = { (void *)at, sizeof value };
-    if (at && process_vm_readv(getpid(), &here, 1, &there, 1, 0) != sizeof value)
-        return 0;
-    return value;
+    int64_t value;
+    return at && jsp_lua_peek(at, &value, sizeof value) ? value : 0;
 }
 
 static void memory_tell(const struct jsp_lua_memory *m)

@@ -86,7 +86,8 @@ static int module_end(struct module_run *run, lua_State *L)
 {
     module_unlist(run);
     jsp_lua_memory_end(run->memory);
-    jsp_lua_calls_end(run->calls, L);
+    if (run->lua)
+        jsp_lua_count_end(run->lua, L);
     int err = run->prof ? jsprof_stop(run->prof) : 0;
     jsprof_lua_detach(run->lua);
     jsprof_thread_detach(run->thread);
@@ -107,6 +108,7 @@ static void module_on_close(void *data)
 struct module_options {
     jsprof_options open;
     const char *mode;
+    bool alloc;
 };
 
 static const char *module_text(lua_State *L, const char *field, const char *fallback)
@@ -140,9 +142,21 @@ static uint32_t module_number(lua_State *L, const char *field, lua_Number low, l
     return (uint32_t)value;
 }
 
+static bool module_flag(lua_State *L, const char *field)
+{
+    lua_getfield(L, 1, field);
+    bool value = lua_toboolean(L, -1);
+    if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
+        luaL_error(L, "jsprof.start: %s must be true or false, not a %s", field,
+                   luaL_typename(L, -1));
+    lua_pop(L, 1);
+    return value;
+}
+
 static bool module_known(const char *name)
 {
-    static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth" };
+    static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
+                                         "alloc" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], name) == 0)
             return true;
@@ -157,7 +171,7 @@ static void module_check_names(lua_State *L)
                        luaL_typename(L, -2));
         if (!module_known(lua_tostring(L, -2)))
             luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
-                          "max_depth", lua_tostring(L, -2));
+                          "max_depth, alloc", lua_tostring(L, -2));
     }
 }
 
@@ -181,19 +195,24 @@ static void module_read(lua_State *L, struct module_options *o)
         strcmp(o->mode, "both") != 0)
         luaL_error(L, "jsprof.start: mode is \"sample\", \"calls\" or \"both\", not \"%s\"",
                    o->mode);
+    o->alloc = module_flag(L, "alloc");
+    if (o->alloc && strcmp(o->mode, "sample") == 0)
+        luaL_error(L, "jsprof.start: alloc needs mode \"calls\" or \"both\": bytes belong to "
+                      "the calls that are open");
 }
 
 /* -- Functions ----------------------------------------------------------------- */
 
 static int module_begin(lua_State *L, struct module_run *run, const struct module_options *o)
 {
+    uint32_t modes = JSPROF_CALLS_ALL & ~(o->alloc ? 0u : (uint32_t)JSPROF_CALLS_ALLOC);
     int err = jsprof_open(&run->prof, &o->open);
     if (!err)
         err = jsprof_thread_attach(run->prof, "main", &run->thread);
     if (!err)
         err = jsprof_lua_attach(run->prof, run->thread, L, &run->lua);
     if (!err && strcmp(o->mode, "sample") != 0)
-        err = jsp_lua_calls_begin(&run->calls, run->lua, L);
+        err = jsprof_lua_calls(run->lua, L, modes);
     if (!err)
         err = jsp_lua_memory_begin(&run->memory, run->prof, jsp_lua_walk_global((uintptr_t)L));
     if (!err && strcmp(o->mode, "calls") != 0)
@@ -218,7 +237,7 @@ static int module_start(lua_State *L)
                           err == -ENOTSUP ? "this Lua is built in a way that jsprof does not know"
                                           : jsprof_strerror(err));
     }
-    if (run->calls)
+    if (run->lua->calls)
         jsp_lua_told_hooks(L);
     run->lua->on_close = module_on_close;
     run->lua->on_close_data = run;

@@ -15,7 +15,6 @@ struct module_run {
     jsprof *prof;
     jsprof_thread *thread;
     jsprof_lua *lua;
-    struct jsp_lua_calls *calls;   /* NULL: they are not counted */
     struct jsp_lua_memory *memory; /* NULL: there is no counter of it */
 };
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "calls.h"
 #include "labels.h"
 #include "run.h"
 
@@ -18,7 +19,13 @@ void jsp_lua_field(lua_State *L, const char *name, uint64_t value)
 
 /* -- Calls --------------------------------------------------------------------- */
 
-static void told_push_row(lua_State *L, const jsprof_calls_row *row)
+static void told_seconds(lua_State *L, const char *name, uint64_t ns)
+{
+    lua_pushnumber(L, (lua_Number)ns / 1e9);
+    lua_setfield(L, -2, name);
+}
+
+static void told_push_row(lua_State *L, const jsprof_calls_row *row, uint32_t modes)
 {
     lua_newtable(L);
     lua_pushlstring(L, row->name, row->name_len);
@@ -30,28 +37,75 @@ static void told_push_row(lua_State *L, const jsprof_calls_row *row)
     if (row->line)
         jsp_lua_field(L, "line", row->line);
     jsp_lua_field(L, "calls", row->calls);
+    told_seconds(L, "self", row->self_ns);
+    told_seconds(L, "total", row->total_ns);
+    if (modes & JSPROF_CALLS_ALLOC) {
+        jsp_lua_field(L, "self_bytes", row->self_bytes);
+        jsp_lua_field(L, "total_bytes", row->total_bytes);
+    }
 }
 
-/* calls(): a list of the functions that were called, and how often. */
+/* The list of functions, and on top of it the same by id. */
+static void told_push_rows(lua_State *L, const jsprof_calls *calls)
+{
+    int n = 0;
+    lua_newtable(L);
+    lua_newtable(L);
+    for (size_t i = 0; i < calls->n_rows; i++) {
+        const jsprof_calls_row *row = &calls->rows[i];
+        if (!row->calls && !row->total_ns)
+            continue;
+        told_push_row(L, row, calls->modes);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, -3, (int)row->id);
+        lua_rawseti(L, -3, ++n);
+    }
+}
+
+/* From the list by id on top, which goes, to the list of edges. */
+static void told_push_edges(lua_State *L, const jsprof_calls *calls)
+{
+    int by_id = lua_gettop(L), n = 0;
+    lua_newtable(L);
+    for (size_t i = 0; i < calls->n_edges; i++) {
+        const jsprof_calls_edge *edge = &calls->edges[i];
+        lua_newtable(L);
+        lua_rawgeti(L, by_id, (int)edge->caller);
+        lua_setfield(L, -2, "caller");
+        lua_rawgeti(L, by_id, (int)edge->callee);
+        lua_setfield(L, -2, "callee");
+        jsp_lua_field(L, "calls", edge->calls);
+        told_seconds(L, "total", edge->total_ns);
+        lua_rawseti(L, -2, ++n);
+    }
+    lua_remove(L, by_id);
+}
+
+/* Protected, so that the snapshot is given back whatever happens. */
+static int told_push_calls(lua_State *L)
+{
+    const jsprof_calls *calls = lua_touserdata(L, 1);
+    told_push_rows(L, calls);
+    told_push_edges(L, calls);
+    return 2;
+}
+
+/* calls(): a list of the functions that were called, and one of who called whom. */
 int jsp_lua_told_calls(lua_State *L)
 {
     struct module_run *run = jsp_lua_run_of(L);
     jsprof_calls calls = { .size = sizeof calls };
-    if (!run || !run->calls)
+    if (!run || !run->lua->calls)
         return luaL_error(L, "jsprof.calls: calls are not counted (mode \"calls\" or \"both\")");
+    jsp_lua_calls_check(run->lua->calls, L);
     int err = jsprof_calls_snapshot(run->prof, &calls);
     if (err)
         return luaL_error(L, "jsprof.calls: %s", jsprof_strerror(err));
-    lua_newtable(L);
-    int n = 0;
-    for (size_t i = 0; i < calls.n_rows; i++) {
-        if (!calls.rows[i].calls)
-            continue;
-        told_push_row(L, &calls.rows[i]);
-        lua_rawseti(L, -2, ++n);
-    }
+    lua_pushcfunction(L, told_push_calls);
+    lua_pushlightuserdata(L, &calls);
+    int status = lua_pcall(L, 1, 2, 0);
     jsprof_calls_free(&calls);
-    return 1;
+    return status == LUA_OK ? 2 : lua_error(L);
 }
 
 /* debug.sethook and debug.gethook of a program whose calls are counted: the function that
@@ -61,13 +115,13 @@ static int told_hook(lua_State *L)
     struct module_run *run = jsp_lua_run_of(L);
     lua_State *of = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
     int n = lua_gettop(L);
-    if (run && run->calls)
-        jsp_lua_calls_unhook(run->calls, of);
+    if (run && run->lua->calls)
+        jsp_lua_calls_unhook(run->lua->calls, of);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, n, LUA_MULTRET);
-    if (run && run->calls)
-        jsp_lua_calls_rehook(run->calls, of);
+    if (run && run->lua->calls)
+        jsp_lua_calls_rehook(run->lua->calls, of);
     return lua_gettop(L);
 }
 

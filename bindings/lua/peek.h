@@ -1,0 +1,13 @@
+/* peek.h - one read of memory that may be gone, outside of signals.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_PEEK_H
+#define JSPROF_LUA_PEEK_H
+
+#include "read.h"
+
+/* False: it can not be read. Any thread. */
+bool jsp_lua_peek(uintptr_t at, void *to, size_t n);
+
+#endif
