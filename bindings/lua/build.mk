@@ -38,7 +38,7 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
 
-$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told memory) \
+$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told memory watch) \
   $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
@@ -52,7 +52,7 @@ $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
 
 # It shows Lua's functions to the modules that a script loads.
-$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module told memory main farewell) $(B)/lib/libjsprof.a
+$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module told memory watch main farewell) $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
 	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(shell pkg-config --libs \

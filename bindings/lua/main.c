@@ -256,7 +256,8 @@ static void main_told_losses(void)
 {
     int err = jsp_lua_module_result();
     if (err)
-        fprintf(stderr, "jsprof-lua: the capture is not complete: %s\n", jsprof_strerror(err));
+        fprintf(stderr, "jsprof-lua: the capture is not complete: %s\n",
+                jsp_lua_module_why(err));
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,7 @@ struct jsp_lua_memory {
     pthread_cond_t ends;
     bool is_ending;
     jsprof *session;
+    struct jsp_lua_watch *watch;
     int counter;
     uintptr_t at[2];  /* what is added up; 0: nothing */
 };
@@ -44,6 +45,7 @@ static void *memory_thread(void *data)
     while (!m->is_ending) {
         struct timespec until;
         memory_tell(m);
+        jsp_lua_watch_look(m->watch);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += MEMORY_EVERY_MS * 1000000l;
         until.tv_sec += until.tv_nsec / 1000000000l;
@@ -51,6 +53,7 @@ static void *memory_thread(void *data)
         pthread_cond_timedwait(&m->ends, &m->lock, &until);
     }
     memory_tell(m);
+    jsp_lua_watch_look(m->watch);
     pthread_mutex_unlock(&m->lock);
     return NULL;
 }
@@ -66,12 +69,14 @@ static int memory_start(struct jsp_lua_memory *m)
     return -err;
 }
 
-int jsp_lua_memory_begin(struct jsp_lua_memory **out, jsprof *session, uintptr_t global)
+int jsp_lua_memory_begin(struct jsp_lua_memory **out, jsprof *session, uintptr_t global,
+                         struct jsp_lua_watch *watch)
 {
     struct jsp_lua_memory *m = calloc(1, sizeof *m);
     if (!m)
         return -ENOMEM;
     m->session = session;
+    m->watch = watch;
     jsp_lua_walk_memory(global, m->at);
     m->counter = jsprof_counter(session, "Lua", "memory", "bytes in use, collectgarbage count",
                                 JSPROF_COUNTER_WHOLE);

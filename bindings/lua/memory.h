@@ -1,7 +1,8 @@
-/* memory.h - how much memory a Lua uses, as a counter over time.
+/* memory.h - what is looked at ten times a second: how much memory a Lua uses, as a counter,
+ * and whose the signal is.
  *
- * A thread of its own looks ten times a second, by a read that can not fault, so the
- * program is not asked and not slowed.
+ * By a thread of its own, by a read that can not fault, so the program is not asked and not
+ * slowed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,13 +12,15 @@
 #include <stdint.h>
 
 #include "jsprof.h"
+#include "watch.h"
 
 struct jsp_lua_memory;
 
-/* `global` is the state's global_State. A negative errno. */
-int jsp_lua_memory_begin(struct jsp_lua_memory **out, jsprof *session, uintptr_t global);
+/* `global` is the state's global_State; `watch` is borrowed until the end. A negative errno. */
+int jsp_lua_memory_begin(struct jsp_lua_memory **out, jsprof *session, uintptr_t global,
+                         struct jsp_lua_watch *watch);
 
-/* No look is taken after this. NULL is fine. */
+/* No look is taken after this. Any thread; NULL is fine. */
 void jsp_lua_memory_end(struct jsp_lua_memory *m);
 
 #endif

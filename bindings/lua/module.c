@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "module.h"
 #include "probe.h"
 #include "run.h"
@@ -22,11 +23,21 @@ static int module_result;
 
 /* -- Runs --------------------------------------------------------------------- */
 
+/* Nobody looks at it any more; who took its signal is known. */
+static int module_quiet(struct module_run *run)
+{
+    jsp_lua_memory_end(run->memory);
+    run->memory = NULL;
+    return run->watch.was_taken ? -EBUSY : 0;
+}
+
 void jsp_lua_module_finish(void)
 {
     pthread_mutex_lock(&module_lock);
     for (struct module_run *run = module_runs; run; run = run->next) {
+        int taken = module_quiet(run);
         int err = jsprof_close(run->prof);
+        err = err ? err : taken;
         module_result = err ? err : module_result;
         run->prof = NULL;
     }
@@ -37,6 +48,12 @@ void jsp_lua_module_finish(void)
 int jsp_lua_module_result(void)
 {
     return module_result;
+}
+
+const char *jsp_lua_module_why(int err)
+{
+    return err == -EBUSY ? "another profiler took SIGPROF, samples are missing from then on"
+                         : jsprof_strerror(err);
 }
 
 static void module_list(struct module_run *run)
@@ -71,6 +88,21 @@ struct module_run *jsp_lua_run_of(lua_State *L)
     return run;
 }
 
+jsprof *jsp_lua_run_hold(struct module_run *run)
+{
+    if (!run)
+        return NULL;
+    pthread_mutex_lock(&module_lock);
+    if (!run->prof)
+        pthread_mutex_unlock(&module_lock);
+    return run->prof;
+}
+
+void jsp_lua_run_let_go(void)
+{
+    pthread_mutex_unlock(&module_lock);
+}
+
 static void module_keep(lua_State *L, struct module_run *run)
 {
     lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key);
@@ -81,25 +113,29 @@ static void module_keep(lua_State *L, struct module_run *run)
     lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-/* Complete the capture. The errno of a failed write. `L` NULL: the state is closing. */
-static int module_end(struct module_run *run, lua_State *L)
+/* Complete the capture; `stats` may be NULL. The errno of a failed write, or -EBUSY: its
+ * signal was taken. `L` NULL: the state is closing. */
+static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
 {
     module_unlist(run);
-    jsp_lua_memory_end(run->memory);
+    int taken = module_quiet(run);
     if (run->lua)
         jsp_lua_count_end(run->lua, L);
     int err = run->prof ? jsprof_stop(run->prof) : 0;
+    if (run->prof && stats)
+        jsprof_stats_get(run->prof, stats);
     jsprof_lua_detach(run->lua);
     jsprof_thread_detach(run->thread);
     int closed = jsprof_close(run->prof);
     free(run);
-    return err ? err : closed;
+    err = err ? err : closed;
+    return err ? err : taken;
 }
 
 /* The state goes: Lua calls finalizers first. */
 static void module_on_close(void *data)
 {
-    int err = module_end(data, NULL);
+    int err = module_end(data, NULL, NULL);
     module_result = err ? err : module_result;
 }
 
@@ -213,11 +249,24 @@ static int module_begin(lua_State *L, struct module_run *run, const struct modul
         err = jsprof_lua_attach(run->prof, run->thread, L, &run->lua);
     if (!err && strcmp(o->mode, "sample") != 0)
         err = jsprof_lua_calls(run->lua, L, modes);
-    if (!err)
-        err = jsp_lua_memory_begin(&run->memory, run->prof, jsp_lua_walk_global((uintptr_t)L));
-    if (!err && strcmp(o->mode, "calls") != 0)
+    if (!err && strcmp(o->mode, "calls") != 0) {
         err = jsprof_start(run->prof);
+        if (!err)
+            jsp_lua_watch_begin(&run->watch, run->prof);
+    }
+    if (!err)
+        err = jsp_lua_memory_begin(&run->memory, run->prof, jsp_lua_walk_global((uintptr_t)L),
+                                   &run->watch);
     return err;
+}
+
+static const char *module_why(int err)
+{
+    switch (err) {
+    case -ENOTSUP: return "this Lua is built in a way that jsprof does not know";
+    case -EBUSY: return "another profiler holds SIGPROF (luajit -jp, jit.profile?)";
+    default: return jsprof_strerror(err);
+    }
 }
 
 static int module_start(lua_State *L)
@@ -231,11 +280,9 @@ static int module_start(lua_State *L)
         return luaL_error(L, "jsprof.start: out of memory");
     int err = module_begin(L, run, &o);
     if (err) {
-        module_end(run, L);
+        module_end(run, L, NULL);
         return luaL_error(L, "jsprof.start: %s: %s",
-                          o.open.path ? o.open.path : "jsprof-%p.syscap",
-                          err == -ENOTSUP ? "this Lua is built in a way that jsprof does not know"
-                                          : jsprof_strerror(err));
+                          o.open.path ? o.open.path : "jsprof-%p.syscap", module_why(err));
     }
     if (run->lua->calls)
         jsp_lua_told_hooks(L);
@@ -263,14 +310,15 @@ static int module_stop(lua_State *L)
     jsprof_stats stats = { .size = sizeof stats };
     if (!run)
         return luaL_error(L, "jsprof.stop: nothing is recorded");
-    jsprof_stop(run->prof);
-    jsprof_stats_get(run->prof, &stats);
+    uint64_t missed = run->lua->calls ? jsp_lua_calls_check(run->lua->calls, L) : 0;
     module_keep(L, NULL);
-    int err = module_end(run, L);
+    int err = module_end(run, L, &stats);
     if (err)
         return luaL_error(L, "jsprof.stop: the capture is not complete: %s",
-                          jsprof_strerror(err));
+                          jsp_lua_module_why(err));
     module_push_stats(L, &stats);
+    if (missed)
+        jsp_lua_field(L, "hooks_overwritten", missed);
     return 1;
 }
 

@@ -14,6 +14,9 @@ JSPROF_API int luaopen_jsprof(lua_State *L);
 /* How the last capture ended that was not ended by jsprof.stop(): 0 or a negative errno. */
 int jsp_lua_module_result(void);
 
+/* What such an errno means. */
+const char *jsp_lua_module_why(int err);
+
 /* Complete every capture, from any thread; the program is about to end. */
 void jsp_lua_module_finish(void);
 

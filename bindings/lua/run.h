@@ -6,20 +6,25 @@
 #define JSPROF_LUA_RUN_H
 
 #include "attach.h"
-#include "calls.h"
 #include "memory.h"
 
 /* Lives until the process ends or it is stopped. */
 struct module_run {
     struct module_run *next;
-    jsprof *prof;
+    jsprof *prof;                  /* NULL: closed, because the process ends */
     jsprof_thread *thread;
     jsprof_lua *lua;
     struct jsp_lua_memory *memory; /* NULL: there is no counter of it */
+    struct jsp_lua_watch watch;
 };
 
 /* That of this state; NULL: nothing is recorded. */
 struct module_run *jsp_lua_run_of(lua_State *L);
+
+/* Its session, which nobody closes until it is let go; NULL: there is none, and nothing to
+ * let go. */
+jsprof *jsp_lua_run_hold(struct module_run *run);
+void jsp_lua_run_let_go(void);
 
 /* Set a field of the table on top. */
 void jsp_lua_field(lua_State *L, const char *name, uint64_t value);

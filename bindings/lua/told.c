@@ -98,7 +98,10 @@ int jsp_lua_told_calls(lua_State *L)
     if (!run || !run->lua->calls)
         return luaL_error(L, "jsprof.calls: calls are not counted (mode \"calls\" or \"both\")");
     jsp_lua_calls_check(run->lua->calls, L);
-    int err = jsprof_calls_snapshot(run->prof, &calls);
+    jsprof *prof = jsp_lua_run_hold(run);
+    int err = prof ? jsprof_calls_snapshot(prof, &calls) : -ENOENT;
+    if (prof)
+        jsp_lua_run_let_go();
     if (err)
         return luaL_error(L, "jsprof.calls: %s", jsprof_strerror(err));
     lua_pushcfunction(L, told_push_calls);
@@ -172,8 +175,11 @@ int jsp_lua_told_mark(lua_State *L)
         told_clean(L, 2, message, sizeof message);
     lua_Number since = luaL_optnumber(L, 3, 0);
     luaL_argcheck(L, since >= 0 && since < 9e9, 3, "not a time of jsprof.now()");
-    if (run)
-        jsprof_mark(run->prof, (uint64_t)(since * 1e9), "Lua", name, message);
+    jsprof *prof = jsp_lua_run_hold(run);
+    if (prof) {
+        jsprof_mark(prof, (uint64_t)(since * 1e9), "Lua", name, message);
+        jsp_lua_run_let_go();
+    }
     return 0;
 }
 
@@ -184,12 +190,14 @@ int jsp_lua_told_counter(lua_State *L)
     char name[64];
     told_clean(L, 1, name, sizeof name);
     lua_Number value = luaL_checknumber(L, 2);
-    if (!run)
+    jsprof *prof = jsp_lua_run_hold(run);
+    if (!prof)
         return 0;
-    int counter = jsprof_counter(run->prof, "Lua", name, NULL, JSPROF_COUNTER_REAL);
+    int counter = jsprof_counter(prof, "Lua", name, NULL, JSPROF_COUNTER_REAL);
     if (counter > 0)
-        jsprof_counter_set_real(run->prof, counter, value);
-    else if (counter == -EEXIST || counter == -ENOSPC)
+        jsprof_counter_set_real(prof, counter, value);
+    jsp_lua_run_let_go();
+    if (counter == -EEXIST || counter == -ENOSPC)
         return luaL_error(L, "jsprof.counter: '%s': %s", name,
                           counter == -EEXIST ? "jsprof has a counter of that name"
                                              : "too many counters");
