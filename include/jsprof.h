@@ -377,7 +377,8 @@ typedef struct jsprof_code_pc {
     uint32_t reserved;
 } jsprof_code_pc;
 
-/* Compiled code. Everything is copied but `function`, which lives on. */
+/* Compiled code; or, of a function of kind GC, the runtime's own code that collects.
+ * Everything is copied but `function`, which lives on. */
 typedef struct jsprof_code {
     size_t                  size;     /* sizeof(jsprof_code) */
     const void             *start;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "collector.h"
 #include "probe.h"
 
 /* The tie of this state to this thread, or NULL. In the registry stands, at the thread's
@@ -113,6 +114,8 @@ int jsprof_lua_attach(jsprof *session, jsprof_thread *thread, lua_State *L, jspr
     int err = attach_walker(lua, L);
     if (!err)
         err = jsp_lua_probe(lua, L);
+    if (!err && !jsp_lua_walk_has_addresses())
+        err = jsp_lua_collector_tell(lua);
     if (!err)
         err = jsp_lua_protected(L, attach_make_box, lua);
     if (!err)

@@ -11,8 +11,8 @@ ifneq ($(LUA),no)
 LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
   $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p))))))
 endif
-LUA_COMMON = alloc attach bounds called calls count labels names naming opens peek probe \
-  proto read
+LUA_COMMON = alloc attach bounds called calls collector count labels names naming opens \
+  peek probe proto read
 LUA_WALK_PUC = place_puc puc puc_facts puc_proto puc_running puc_site puc_frames
 LUA_WALK_jit = jit_facts jit_frames jit_proto jit_running jit_site jit_thread jit_trace place_jit
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))

@@ -78,6 +78,13 @@ static inline int compat_resume(lua_State *co, lua_State *from, int n)
 #endif
 #endif
 
+/* The function of the API that makes a userdata. */
+#if LUA_VERSION_NUM < 504
+#define compat_newuserdata lua_newuserdata
+#else
+#define compat_newuserdata lua_newuserdatauv
+#endif
+
 /* Negative indices that stay right while the stack grows. */
 static inline int compat_absolute(lua_State *L, int at)
 {

@@ -12,12 +12,14 @@
 
 _Static_assert(sizeof(jsprof_code_line) == sizeof(struct jsp_code_line), "same lines");
 
-/* The name as a label of kind JIT; one that is too long is cut. */
+/* The name as a label of kind JIT, or GC where it is the collector; one that is too long is
+ * cut. */
 static uint32_t register_label(struct jsprof *p, const jsprof_code *code)
 {
     const char *text = code->function ? code->function->text : code->name;
     uint32_t len = (uint32_t)strnlen(text, JSP_LABEL_MAX);
-    return jsp_arena_intern(&p->arena, text, len, JSPROF_KIND_JIT);
+    bool collects = code->function && code->function->kind == JSPROF_KIND_GC;
+    return jsp_arena_intern(&p->arena, text, len, collects ? JSPROF_KIND_GC : JSPROF_KIND_JIT);
 }
 
 static void register_perf(struct jsprof *p, const struct jsp_code_def *def, uint64_t now_ns)

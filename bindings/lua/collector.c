@@ -1,0 +1,99 @@
+/* collector.c - see collector.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "collector.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "bounds.h"
+
+enum { COLLECTOR_NATIVES = 64, COLLECTOR_TRIES = 100000, COLLECTOR_BYTES = 64 };
+
+/* A look at who frees: inside of which function of the API, and what stands there. */
+struct collector_look {
+    jsprof_thread *thread;
+    uintptr_t api;               /* 0: not now */
+    struct jsp_lua_bounds found; /* start 0: not yet */
+};
+
+static jsprof_function *collector_function; /* of all sessions, for ever */
+
+static void collector_make_function(void)
+{
+    jsprof_function_new(&collector_function, "[garbage collector]", NULL, 0, JSPROF_KIND_GC);
+}
+
+static void collector_look(struct collector_look *look)
+{
+    jsprof_backtrace_frame frames[COLLECTOR_NATIVES];
+    int n = jsprof_backtrace(look->thread, NULL, frames, COLLECTOR_NATIVES);
+    struct jsp_lua_bounds before = { 0, 0 }, b;
+    for (int i = 0; i < n; i++) {
+        if (frames[i].kind != JSPROF_KIND_NATIVE || !frames[i].pc ||
+            !jsp_lua_bounds_function(frames[i].pc - (i != 0), &b))
+            continue;
+        if (b.start == look->api) {
+            look->found = before;
+            return;
+        }
+        before = b;
+    }
+}
+
+static void *collector_alloc(void *data, void *block, size_t before, size_t after)
+{
+    struct collector_look *look = data;
+    (void)before;
+    if (after)
+        return realloc(block, after);
+    if (block && look->api && !look->found.start)
+        collector_look(look);
+    free(block);
+    return NULL;
+}
+
+static int collector_add(const struct jsprof_lua *lua, const struct collector_look *look)
+{
+    jsprof_code code = { .size = sizeof code, .function = collector_function,
+                         .start = (const void *)look->found.start,
+                         .length = look->found.end - look->found.start };
+    return look->found.start && look->found.end > look->found.start
+               ? jsprof_code_add(lua->session, &code) : 0;
+}
+
+static void collector_begin_look(struct collector_look *look, uintptr_t api)
+{
+    struct jsp_lua_bounds b;
+    look->found = (struct jsp_lua_bounds){ 0, 0 };
+    look->api = jsp_lua_bounds_function(api, &b) ? b.start : 0;
+}
+
+static void collector_garbage(lua_State *L)
+{
+    lua_newuserdata(L, COLLECTOR_BYTES);
+    lua_pop(L, 1);
+}
+
+int jsp_lua_collector_tell(const struct jsprof_lua *lua)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct collector_look look = { .thread = lua->thread };
+    pthread_once(&once, collector_make_function);
+    lua_State *L = collector_function ? lua_newstate(collector_alloc, &look) : NULL;
+    if (!L)
+        return -ENOMEM;
+    collector_begin_look(&look, (uintptr_t)compat_newuserdata);
+    for (int i = 0; i < COLLECTOR_TRIES && look.api && !look.found.start; i++)
+        collector_garbage(L);
+    int err = collector_add(lua, &look);
+    collector_garbage(L);
+    collector_begin_look(&look, (uintptr_t)lua_gc);
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    look.api = 0;
+    err = err ? err : collector_add(lua, &look);
+    lua_close(L);
+    return err;
+}
