@@ -102,6 +102,21 @@ static jsprof_frame called_frame(struct jsp_lua_table *t, uint32_t level)
     return none;
 }
 
+static enum jsp_lua_special called_special(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum jsp_lua_special special;
+    } known[] = {
+        { "coroutine.resume", JSP_LUA_RESUMES }, { "coroutine.wrap resume", JSP_LUA_RESUMES },
+        { "jit.on", JSP_LUA_JIT_ON },            { "jit.off", JSP_LUA_JIT_OFF },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return known[i].special;
+    return JSP_LUA_USUAL;
+}
+
 static struct jsp_lua_called *called_add(struct jsp_lua_table *t, const struct jsp_lua_key *key,
                                          uint32_t level)
 {
@@ -114,8 +129,7 @@ static struct jsp_lua_called *called_add(struct jsp_lua_table *t, const struct j
         return NULL;
     e->key = *key;
     e->is_c = (frame.kind & 0xFF) == JSPROF_KIND_LABEL && frame.detail;
-    e->resumes = e->is_c && (strcmp(frame.label, "coroutine.resume") == 0 ||
-                             strcmp(frame.label, "coroutine.wrap resume") == 0);
+    e->special = e->is_c ? called_special(frame.label) : JSP_LUA_USUAL;
     t->n++;
     return e;
 }

@@ -9,11 +9,19 @@
 
 #include "attach.h"
 
+/* Functions that change what is counted. */
+enum jsp_lua_special {
+    JSP_LUA_USUAL,
+    JSP_LUA_RESUMES, /* coroutine.resume, or what coroutine.wrap made */
+    JSP_LUA_JIT_ON,
+    JSP_LUA_JIT_OFF,
+};
+
 struct jsp_lua_called {
     struct jsp_lua_key key; /* at 0: free */
     jsprof_function *function;
     bool is_c;
-    bool resumes;           /* coroutine.resume, or what coroutine.wrap made */
+    enum jsp_lua_special special;
 };
 
 struct jsp_lua_table;

@@ -21,6 +21,8 @@ struct jsp_lua_calls {
     jsprof_function *missed;         /* owned: stands for what nobody told us of */
     uint64_t n_missed;
     bool steps;                      /* the hook sees the next instruction */
+    bool compiles;                   /* LuaJIT would, as the program has it, but for us */
+    bool may_compile;                /* it has been told to, which must be taken back */
     /* The hook that the program has; the last one that was set for any coroutine. */
     lua_Hook before;
     int before_mask, before_count;
@@ -39,22 +41,31 @@ static struct jsp_lua_calls *calls_of(lua_State *L)
     return c;
 }
 
-/* The coroutine that is about to be resumed may be older than the counting. (LuaJIT has one
- * hook for all.) */
+/* The coroutine that is about to be resumed may be older than the counting. LuaJIT has one
+ * hook for all. */
 static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
 {
-    bool found = lua_getlocal(L, ar, 1) != NULL;
-    if (found && !lua_isthread(L, -1)) {
-        lua_pop(L, 1);
-        lua_getinfo(L, "f", ar);
-        found = lua_getupvalue(L, -1, 1) != NULL;
-        lua_remove(L, found ? -2 : -1);
-    }
-    lua_State *co = found ? lua_tothread(L, -1) : NULL;
-    if (found)
-        lua_pop(L, 1);
+    lua_State *co = NULL;
+    int top = lua_gettop(L);
+    if (jsp_lua_place_needs_step())
+        return;
+    if (lua_getlocal(L, ar, 1))
+        co = lua_tothread(L, -1);
+    if (!co && lua_getinfo(L, "f", ar) && lua_getupvalue(L, -1, 1))
+        co = lua_tothread(L, -1);
+    lua_settop(L, top);
     if (co && lua_gethook(co) != lua_gethook(L))
         jsp_lua_calls_rehook(c, co);
+}
+
+/* jit.on() and jit.off(), if they are about all functions. */
+static void calls_note_jit(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, bool on)
+{
+    c->may_compile = c->may_compile || on;
+    if (lua_getlocal(L, ar, 1))
+        lua_pop(L, 1);
+    else
+        c->compiles = on;
 }
 
 static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
@@ -66,8 +77,10 @@ static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
     if (!is_c)
         at = jsp_lua_place_tail(L, ar, at);
     jsp_lua_opens_enter(c->opens, called ? called->function : NULL, at, is_c);
-    if (called && called->resumes && !jsp_lua_place_needs_step())
+    if (called && called->special == JSP_LUA_RESUMES)
         calls_take_along(c, L, ar);
+    else if (called && called->special)
+        calls_note_jit(c, L, ar, called->special == JSP_LUA_JIT_ON);
 }
 
 /* Where nobody tells when a C function returns, the next instruction does. A program that
@@ -113,6 +126,10 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
         jsp_lua_opens_at(c->opens, jsp_lua_place(L, ar));
     if (jsp_lua_place_needs_step())
         calls_step(c, L);
+    if (c->may_compile && !jsp_lua_opens_in_c(c->opens)) {
+        jsp_lua_walk_compile(L, false);
+        c->may_compile = false;
+    }
     if (c->before && c->before_mask & calls_bit(ar))
         c->before(L, ar);
 }
@@ -192,6 +209,19 @@ static int calls_turn_on(struct jsp_lua_calls *c, uint32_t modes)
     return err;
 }
 
+/* jit.status(), as the program would ask; false in PUC Lua. */
+static int calls_ask_jit(lua_State *L)
+{
+    struct jsp_lua_calls *c = lua_touserdata(L, 1);
+    lua_getglobal(L, "jit");
+    if (!lua_istable(L, -1))
+        return 0;
+    lua_getfield(L, -1, "status");
+    lua_call(L, 0, 1);
+    c->compiles = lua_toboolean(L, -1);
+    return 0;
+}
+
 static void calls_free(struct jsp_lua_calls *c)
 {
     jsp_lua_table_free(c->functions);
@@ -229,6 +259,7 @@ int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_
     }
     c->next = calls_here;
     calls_here = c;
+    jsp_lua_protected(L, calls_ask_jit, c);
     jsp_lua_walk_compile(L, false);
     jsp_lua_calls_rehook(c, L);
     if ((uintptr_t)L != lua->main)
@@ -251,7 +282,7 @@ void jsp_lua_calls_end(struct jsp_lua_calls *c, lua_State *L)
     if (L) {
         jsp_lua_calls_unhook(c, L);
         jsp_lua_calls_unhook(c, (lua_State *)c->lua->main);
-        jsp_lua_walk_compile(L, true);
+        jsp_lua_walk_compile(L, c->compiles);
     }
     calls_free(c);
 }

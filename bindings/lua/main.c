@@ -25,6 +25,7 @@ static const char main_help[] =
     "  --profile-clock=cpu|wall   by CPU time (default) or by elapsed time\n"
     "  --profile-mode=sample|calls|both\n"
     "                             samples (default), exact calls, or both\n"
+    "  --profile-alloc            with calls: also the bytes that they allocate\n"
     "  -l MODULE                  require MODULE first\n"
     "  -e CODE                    run CODE; the script may be left out then\n"
     "  --help                     this text\n\n"
@@ -33,6 +34,7 @@ static const char main_help[] =
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
+    bool alloc;
     int script;   /* index in argv; argc: none */
     int n_steps;  /* -e and -l options, in argv before it */
 };
@@ -56,6 +58,8 @@ static bool main_value(const char *arg, const char *name, const char **value)
 
 static bool main_option(const char *arg, struct main_options *o)
 {
+    if (strcmp(arg, "--profile-alloc") == 0)
+        return o->alloc = true;
     return main_value(arg, "--profile-output", &o->output) ||
            main_value(arg, "--profile-hz", &o->hz) ||
            main_value(arg, "--profile-clock", &o->clock) ||
@@ -81,7 +85,7 @@ static int main_parse(int argc, char **argv, struct main_options *o)
     o->script = i;
     if (i == argc && !o->n_steps)
         return main_fail("no script (--help says how)", NULL);
-    if (!o->output && (o->hz || o->clock || o->mode) && !getenv("JSPROF"))
+    if (!o->output && (o->hz || o->clock || o->mode || o->alloc) && !getenv("JSPROF"))
         return main_fail("--profile-output=FILE is missing", NULL);
     return 0;
 }
@@ -229,6 +233,8 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_field(L, "hz", o->hz);
     main_start_field(L, "clock", o->clock);
     main_start_field(L, "mode", o->mode);
+    lua_pushboolean(L, o->alloc);
+    lua_setfield(L, -2, "alloc");
     if (lua_pcall(L, 1, 0, 0) == LUA_OK) {
         lua_pop(L, 1);
         return 0;

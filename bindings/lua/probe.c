@@ -128,8 +128,9 @@ static bool probe_is_direct(const struct probe *p, uintptr_t start)
     return false;
 }
 
-/* The C function that is there only when a Lua function is called in between; of those
- * that the compiler made of it, the largest. */
+/* The C function that is there only when a Lua function is called in between (LuaJIT's
+ * machine code is there for calls of C functions too); of those that the compiler made of it,
+ * the largest. */
 static void probe_find_loop(struct probe *p)
 {
     uintptr_t starts[PROBE_NATIVES];
@@ -137,7 +138,8 @@ static void probe_find_loop(struct probe *p)
     size_t largest = 0;
     for (uint32_t i = 0; p->n_direct && i < n; i++) {
         struct jsp_lua_bounds b;
-        if (!probe_is_direct(p, starts[i]) && jsp_lua_bounds_function(starts[i], &b) &&
+        bool is_other = jsp_lua_walk_has_addresses() || !probe_is_direct(p, starts[i]);
+        if (is_other && jsp_lua_bounds_function(starts[i], &b) &&
             b.end - b.start > largest) {
             largest = b.end - b.start;
             p->loop = b.start;
@@ -234,11 +236,11 @@ int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
 {
     struct probe p = { .lua = lua };
     probe_root(lua, L);
-    int err = jsp_lua_protected(L, probe_all, &p);
+    int err = jsp_lua_protected(L, jsp_lua_names, lua); /* before one is seen without */
+    if (!err)
+        err = jsp_lua_protected(L, probe_all, &p);
     if (!err && (p.failed || p.n_checked < 7))
         err = -ENOTSUP;
-    if (!err)
-        err = jsp_lua_protected(L, jsp_lua_names, lua);
     if (!err)
         jsp_lua_labels_fix(&lua->walker->labels);
     return err ? err : probe_tell_code(&p);

@@ -78,7 +78,8 @@ static void told_push_edges(lua_State *L, const jsprof_calls *calls)
         told_seconds(L, "total", edge->total_ns);
         lua_rawseti(L, -2, ++n);
     }
-    lua_remove(L, by_id);
+    lua_insert(L, by_id);
+    lua_pop(L, 1);
 }
 
 /* Protected, so that the snapshot is given back whatever happens. */
@@ -111,35 +112,68 @@ int jsp_lua_told_calls(lua_State *L)
     return status == LUA_OK ? 2 : lua_error(L);
 }
 
-/* debug.sethook and debug.gethook of a program whose calls are counted: the function that
- * was there (upvalue) sees the program's own hook, not ours. */
-static int told_hook(lua_State *L)
+/* The function that was there, on the arguments that we were given. As a part of this call,
+ * of which hooks see the beginning and the end, not as one more, unless it needs more than
+ * its arguments. */
+static int told_pass(lua_State *L)
 {
-    struct module_run *run = jsp_lua_run_of(L);
-    lua_State *of = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
-    int n = lua_gettop(L);
-    if (run && run->lua->calls)
-        jsp_lua_calls_unhook(run->lua->calls, of);
+    lua_CFunction f = lua_tocfunction(L, lua_upvalueindex(1));
+    if (!lua_getupvalue(L, lua_upvalueindex(1), 1))
+        return f(L);
+    lua_pop(L, 1);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
-    lua_call(L, n, LUA_MULTRET);
-    if (run && run->lua->calls)
-        jsp_lua_calls_rehook(run->lua->calls, of);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
     return lua_gettop(L);
+}
+
+static struct jsp_lua_calls *told_counted(lua_State *L)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    return run ? run->lua->calls : NULL;
+}
+
+static lua_State *told_of(lua_State *L)
+{
+    return lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
+}
+
+/* debug.sethook of a program whose calls are counted: ours goes in front of it. */
+static int told_sethook(lua_State *L)
+{
+    lua_State *of = told_of(L);
+    int n = told_pass(L);
+    struct jsp_lua_calls *calls = told_counted(L);
+    if (calls)
+        jsp_lua_calls_rehook(calls, of);
+    return n;
+}
+
+/* And debug.gethook: it sees its own. */
+static int told_gethook(lua_State *L)
+{
+    lua_State *of = told_of(L);
+    struct jsp_lua_calls *calls = told_counted(L);
+    if (calls)
+        jsp_lua_calls_unhook(calls, of);
+    int n = told_pass(L);
+    if (calls)
+        jsp_lua_calls_rehook(calls, of);
+    return n;
 }
 
 void jsp_lua_told_hooks(lua_State *L)
 {
-    static const char *const names[] = { "sethook", "gethook" };
+    static const luaL_Reg ours[] = { { "sethook", told_sethook }, { "gethook", told_gethook } };
     lua_getglobal(L, "debug");
     for (int i = 0; i < 2 && lua_istable(L, -1); i++) {
-        lua_getfield(L, -1, names[i]);
-        if (!lua_iscfunction(L, -1) || lua_tocfunction(L, -1) == told_hook) {
+        lua_getfield(L, -1, ours[i].name);
+        if (!lua_iscfunction(L, -1) || lua_tocfunction(L, -1) == ours[i].func) {
             lua_pop(L, 1);
             continue;
         }
-        lua_pushcclosure(L, told_hook, 1);
-        lua_setfield(L, -2, names[i]);
+        lua_pushcclosure(L, ours[i].func, 1);
+        lua_setfield(L, -2, ours[i].name);
     }
     lua_pop(L, 1);
 }

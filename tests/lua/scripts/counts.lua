@@ -59,12 +59,18 @@ debug.sethook()
 assert(seen > 10, "the program's own hook does not run")
 fib(6)
 
+if jit then -- which compiles nothing meanwhile, whatever it is told
+  jit.off(fib) jit.on(fib) jit.on()
+end
+for _ = 1, 200 do fib(8) end
+
 local counted = {}
 for _, row in ipairs(jsprof.calls()) do counted[row.name] = row.calls end
 jsprof.stop()
 for name, n in pairs(own) do
   if n ~= (counted[name] or 0) then print(name, n, counted[name] or 0) end
 end
+if jit then assert(jit.status(), "it is not on again") end
 assert(counted["pcall"] == 20, "pcall: " .. tostring(counted["pcall"]))
 assert(counted["string.gsub"] == 1, "gsub: " .. tostring(counted["string.gsub"]))
 print("fib " .. own.fib)

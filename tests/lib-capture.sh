@@ -1,0 +1,104 @@
+# lib-capture.sh - what tests share that record a program and look into the capture; sourced,
+# by the lib.sh of their folder. It makes SCRATCH; a capture that is not named is
+# $SCRATCH/cap.
+#
+# SPDX-License-Identifier: MIT
+
+SRCDIR=${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$SRCDIR/build}
+case $B in
+/*) ;;
+*) B=$SRCDIR/$B ;;
+esac
+JSPROF_TOOL=$B/bin/jsprof
+
+SCRATCH=$(mktemp -d)
+trap 'rm -rf "$SCRATCH"' EXIT
+FAILED=0
+CASES=0
+MISSING= # packages
+UNDER=   # in front of what fails: which of several it was
+
+# The environment of whoever runs the tests must not steer the programs in them.
+unset JSPROF JSPROF_HZ JSPROF_CLOCK
+export LC_ALL=C.UTF-8
+ulimit -c 0
+
+fail() # WHAT...
+{
+    echo "not ok - ${UNDER:+$UNDER: }$*"
+    FAILED=$((FAILED + 1))
+}
+
+check() # WHAT COMMAND...: the command must succeed
+{
+    CASES=$((CASES + 1))
+    check_what=$1
+    shift
+    "$@" >"$SCRATCH/check.out" 2>&1 && return
+    fail "$check_what"
+    sed 's/^/    /' "$SCRATCH/check.out" | head -n 60
+}
+
+finish()
+{
+    echo "$CASES checks, $FAILED failed"
+    [ "$FAILED" = 0 ] || exit 1
+    if [ -n "$MISSING" ]; then
+        echo "SKIP: needs$MISSING"
+        exit 77
+    fi
+    [ "$CASES" -gt 0 ]
+    exit $?
+}
+
+info_has() # CAPTURE REGEX
+{
+    "$JSPROF_TOOL" info "$1" >"$SCRATCH/info.out" 2>&1 || { cat "$SCRATCH/info.out"; return 1; }
+    grep -Eq "$2" "$SCRATCH/info.out" || { cat "$SCRATCH/info.out"; return 1; }
+}
+
+# Is every expiration accounted for (if there were any), and did the session reach
+# its end?
+whole() # [CAPTURE]
+{
+    info_has "${1:-$SCRATCH/cap}" '(: adds up, and the file holds them all|^  samples +0,)' &&
+        "$JSPROF_TOOL" dump "${1:-$SCRATCH/cap}" | grep -q 'session state=final'
+}
+
+one_line() # FILE REGEX: just one line, which matches
+{
+    cat "$1"
+    [ "$(wc -l <"$1")" = 1 ] && grep -Eq -- "$2" "$1"
+}
+
+# Names of each sample's frames, leaf first, one sample to a line, tabs between. Before
+# a native one stands C: or, where it is the engine's or its glue, I:. With a second
+# argument that is not empty each has its current line behind it, with a third the weight
+# comes first.
+stacks() # [CAPTURE [LINES [WEIGHTS]]]
+{
+    "$JSPROF_TOOL" dump "${1:-$SCRATCH/cap}" | awk -v lines="${2:-}" -v weights="${3:-}" '
+        / SAMPLE / {
+            if (line != "") print line
+            match($0, /weight [0-9]+/)
+            line = weights ? substr($0, RSTART + 7, RLENGTH - 7) : ""
+            on = 1
+            next
+        }
+        on && /^    e[0-9a-f]+  / {
+            sub(/^ +[0-9a-f]+  /, "")
+            if (!lines) sub(/ :[0-9]+$/, "")
+            line = line "\t" $0
+            next
+        }
+        on && /^    0[0-9a-f]+  / {
+            what = /  [(]interpreter[)]$/ ? "I:" : "C:"
+            sub(/^ +[0-9a-f]+  /, "")
+            sub(/  \/.*$/, "")
+            line = line "\t" what $0
+            next
+        }
+        { on = 0 }
+        END { if (line != "") print line }'
+}

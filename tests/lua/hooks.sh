@@ -1,0 +1,51 @@
+#!/bin/sh
+# hooks.sh - programs that set hooks themselves, as debuggers and coverage tools do, and
+# finalizers and closers: all run as without us, sampled and counted.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+as_without() # [MODE]
+{
+    rm -f "$SCRATCH/cap"
+    stock "$SCRIPTS/tracers.lua" "$SCRATCH/cap" "$@" >"$SCRATCH/out" 2>&1
+    cat "$SCRATCH/out"
+    [ "$(cat "$SCRATCH/out")" = 'all as without' ] && { [ $# = 0 ] || whole; }
+}
+
+missed_is_told()
+{
+    "$JSPROF_TOOL" calls "$SCRATCH/cap" >"$SCRATCH/calls"
+    cat "$SCRATCH/calls"
+    grep -Eq '^ +2 .*\[calls missed: another hook took the place of ours\]' "$SCRATCH/calls"
+}
+
+finalized() # MODE WANTED
+{
+    rm -f "$SCRATCH/cap"
+    rounds=20000
+    [ "$VERSION" = jit ] && rounds=400000
+    stock "$SCRIPTS/finalizers.lua" "$SCRATCH/cap" "$1" "$rounds" >"$SCRATCH/out" 2>&1
+    cat "$SCRATCH/out"
+    [ "$(tr '\t' ' ' <"$SCRATCH/out")" = "$2" ] && whole
+}
+
+one()
+{
+    check 'the program itself is right' as_without
+    check 'sampled, hooks see what they see without' as_without sample
+    check 'counted, hooks see what they see without' as_without calls
+    check 'a hook that took the place of ours is told' missed_is_told
+    check 'both, hooks see what they see without' as_without both
+    closed='close 0 failed 0' counted='counted 0'
+    [ "$VERSION" = 5.4 ] && closed='close 150 failed 50' counted='counted 150'
+    check 'finalizers run while they are sampled' finalized sample "gc 100 $closed counted 0"
+    check 'and are seen, below what the collector works for' share_is 20 100 \
+        'burn .*finalize .*produce .*main chunk'
+    check 'finalizers run, closers are counted' finalized calls "gc 100 $closed $counted"
+    check 'finalizers and closers in both' finalized both "gc 100 $closed $counted"
+}
+
+each_version one
+finish

@@ -1,0 +1,49 @@
+#!/bin/sh
+# kinds.sh - interpreted code, compiled code, C functions, the collector and LuaJIT's compiler
+# are told apart, each below the function that it worked for.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+t=$(printf '\t')
+
+kind() # KIND HOW-MUCH
+{
+    record "$SCRIPTS/kinds.lua" "$@"
+}
+
+report_has() # REGEX
+{
+    "$JSPROF_TOOL" report "$SCRATCH/cap" >"$SCRATCH/report" || return 1
+    head -n 12 "$SCRATCH/report"
+    grep -Eq -- "$1" "$SCRATCH/report"
+}
+
+one()
+{
+    n=8000000 c=3000 full=150 few=600000 anew=3000
+    [ "$VERSION" = jit ] && n=60000000 c=5000 few=3000000
+    check 'interpreted code runs' kind interpreted "$n"
+    check 'it is of kind vm' report_has ' vm +loop '
+    check 'C functions run' kind c "$c"
+    check 'they are labels, below their caller' report_has ' label +string.gsub '
+    check 'and share the time' share_is 50 100 'string.gsub .*in_c .*main chunk'
+    check 'the collector runs, called' kind collected "$full"
+    check 'it is of kind gc' report_has ' gc +\[garbage collector\]'
+    check 'and below who called it' share_is 50 100 \
+        '\[garbage collector\].*collectgarbage .*collected .*main chunk'
+    check 'the collector runs by itself' kind garbage "$few"
+    check 'it is of kind gc again' report_has ' gc +\[garbage collector\]'
+    check 'and below who allocates' share_is 5 95 "\[garbage collector\]$t.*garbage "
+    [ "$VERSION" = jit ] || return 0
+    check 'compiled code runs' kind compiled "$n"
+    check 'it is of kind jit' report_has ' jit +loop '
+    check 'nearly all of it' share_is 80 100 'loop .*main chunk'
+    check 'the compiler runs' kind compiler "$anew"
+    check 'it is told' report_has '\[JIT compiler\]'
+    check 'and below whom it compiles' share_is 5 95 "\[JIT compiler\]$t.*compiled_anew"
+}
+
+each_version one
+finish
