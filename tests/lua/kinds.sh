@@ -35,14 +35,14 @@ one()
         '\[garbage collector\].*collectgarbage .*collected .*main chunk'
     check 'the collector runs by itself' kind garbage "$few"
     check 'it is of kind gc again' report_has ' gc +\[garbage collector\]'
-    check 'and below who allocates' share_is 5 95 "\[garbage collector\]$t.*garbage "
+    check 'and below who allocates' share_is 2 100 "\[garbage collector\]$t.*garbage "
     [ "$VERSION" = jit ] || return 0
     check 'compiled code runs' kind compiled "$n"
     check 'it is of kind jit' report_has ' jit +loop '
     check 'nearly all of it' share_is 80 100 'loop .*main chunk'
     check 'the compiler runs' kind compiler "$anew"
     check 'it is told' report_has '\[JIT compiler\]'
-    check 'and below whom it compiles' share_is 5 95 "\[JIT compiler\]$t.*compiled_anew"
+    check 'and below whom it compiles' share_is 5 100 "\[JIT compiler\]$t.*compiled_anew"
 }
 
 each_version one
