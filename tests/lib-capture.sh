@@ -52,8 +52,9 @@ finish()
     exit $?
 }
 
-info_has() # CAPTURE REGEX
+info_has() # [CAPTURE] REGEX
 {
+    [ $# = 2 ] || set -- "$SCRATCH/cap" "$1"
     "$JSPROF_TOOL" info "$1" >"$SCRATCH/info.out" 2>&1 || { cat "$SCRATCH/info.out"; return 1; }
     grep -Eq "$2" "$SCRATCH/info.out" || { cat "$SCRATCH/info.out"; return 1; }
 }

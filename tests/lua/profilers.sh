@@ -1,0 +1,63 @@
+#!/bin/sh
+# profilers.sh - beside LuaJIT's own profiler, which wants the same signal: who comes second
+# is told so, in one line, and so is whose samples were taken away.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+LATER='local function burn(n) local x = 0 for i = 1, n do x = x + i % 7 end return x end
+    local recorded = os.getenv "CAP"
+    local jsprof = recorded and require "jsprof"
+    if jsprof then jsprof.start{ output = recorded } end
+    local function turns(n) local s = os.clock() while os.clock() - s < n do burn(1e5) end end
+    turns(0.15)
+    require "jit.p".start("f", os.getenv "OTHER")
+    turns(0.3)
+    require "jit.p".stop()
+    turns(0.3)
+    if jsprof then print(select(2, pcall(jsprof.stop))) end'
+
+other_holds_it()
+{
+    printf 'require "jsprof".start{ output = [[%s]] }\n' "$SCRATCH/cap" >"$SCRATCH/first.lua"
+    LUA_PATH="/usr/share/luajit-2.1/?.lua;/usr/share/luajit-2.1.0-beta3/?.lua;;" \
+        stock -jp=f,"$SCRATCH/other" "$SCRATCH/first.lua" >"$SCRATCH/out" 2>"$SCRATCH/err" && return 1
+    head -n 1 "$SCRATCH/err" >"$SCRATCH/line"
+    one_line "$SCRATCH/line" 'jsprof.start: .*: another profiler holds SIGPROF .luajit -jp'
+}
+
+other_takes_it()
+{
+    printf '%s\n' "$LATER" >"$SCRATCH/later.lua"
+    rm -f "$SCRATCH/cap"
+    CAP=$SCRATCH/cap OTHER=$SCRATCH/other stock "$SCRATCH/later.lua" >"$SCRATCH/out" 2>&1
+    one_line "$SCRATCH/out" 'jsprof.stop: the capture is not complete: another profiler took SIGPROF' &&
+        whole && grep -q '% *burn' "$SCRATCH/other"
+}
+
+it_is_marked() # NAME
+{
+    "$JSPROF_TOOL" list "$SCRATCH/cap" >"$SCRATCH/list" 2>&1
+    cat "$SCRATCH/list"
+    grep -Eq "^Lua / $1 +1 " "$SCRATCH/list"
+}
+
+program_says_so()
+{
+    OTHER=$SCRATCH/other record "$SCRATCH/later.lua" 2>"$SCRATCH/err" &&
+        one_line "$SCRATCH/err" 'jsprof-lua: the capture is not complete: another profiler took'
+}
+
+one()
+{
+    check 'ours comes second: one line says why not' other_holds_it
+    check 'ours was first: the end says what is missing, theirs works' other_takes_it
+    check 'the capture says from when' it_is_marked 'signal taken'
+    check 'and until when' it_is_marked 'signal given back'
+    check 'jsprof-lua says so' program_says_so
+}
+
+LUA_ONLY=jit
+each_version one
+finish
