@@ -22,7 +22,8 @@ other_holds_it()
 {
     printf 'require "jsprof".start{ output = [[%s]] }\n' "$SCRATCH/cap" >"$SCRATCH/first.lua"
     LUA_PATH="/usr/share/luajit-2.1/?.lua;/usr/share/luajit-2.1.0-beta3/?.lua;;" \
-        stock -jp=f,"$SCRATCH/other" "$SCRATCH/first.lua" >"$SCRATCH/out" 2>"$SCRATCH/err" && return 1
+        stock -jp=f,"$SCRATCH/other" "$SCRATCH/first.lua" >"$SCRATCH/out" 2>"$SCRATCH/err" &&
+        return 1
     head -n 1 "$SCRATCH/err" >"$SCRATCH/line"
     one_line "$SCRATCH/line" 'jsprof.start: .*: another profiler holds SIGPROF .luajit -jp'
 }
@@ -32,7 +33,8 @@ other_takes_it()
     printf '%s\n' "$LATER" >"$SCRATCH/later.lua"
     rm -f "$SCRATCH/cap"
     CAP=$SCRATCH/cap OTHER=$SCRATCH/other stock "$SCRATCH/later.lua" >"$SCRATCH/out" 2>&1
-    one_line "$SCRATCH/out" 'jsprof.stop: the capture is not complete: another profiler took SIGPROF' &&
+    one_line "$SCRATCH/out" \
+        'jsprof.stop: the capture is not complete: another profiler took SIGPROF' &&
         whole && grep -q '% *burn' "$SCRATCH/other"
 }
 
