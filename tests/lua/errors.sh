@@ -42,20 +42,31 @@ usage() # REGEX ARGS...
     [ $? = 2 ] && one_line "$SCRATCH/err" "$usage_wanted"
 }
 
-interrupted()
+# The shell lets what it starts in the background ignore SIGINT.
+interrupted() # SIGNAL STATUS MODE
 {
-    printf '%s\n' "$burn while true do burn(1e4) end" >"$SCRATCH/script.lua"
-    "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" "$SCRATCH/script.lua" &
+    printf '%s\n' "$burn burn() io.open('$SCRATCH/ready', 'w'):close() while true do burn(1e4) end" \
+        >"$SCRATCH/script.lua"
+    rm -f "$SCRATCH/ready"
+    env --default-signal=INT "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" \
+        --profile-mode="$3" "$SCRATCH/script.lua" &
     interrupted_pid=$!
     tries=0
-    while ! { [ -s "$SCRATCH/cap" ] && [ "$(wc -c <"$SCRATCH/cap")" -gt 20000 ]; } &&
-        [ $tries -lt 100 ]; do
-        sleep 0.1
+    while [ ! -e "$SCRATCH/ready" ] && [ $tries -lt 300 ]; do
+        sleep 0.05
         tries=$((tries + 1))
     done
-    kill -TERM $interrupted_pid
+    kill -"$1" $interrupted_pid
     wait $interrupted_pid
-    [ $? = 143 ] && whole
+    [ $? = "$2" ] && whole
+}
+
+# os.exit in the middle of calls that are counted.
+exits_counted()
+{
+    printf '%s\n' "$burn for i = 1, 7 do burn(10) end os.exit(7)" >"$SCRATCH/script.lua"
+    record --profile-mode=calls --profile-alloc "$SCRATCH/script.lua"
+    [ $? = 7 ] && whole && "$JSPROF_TOOL" calls "$SCRATCH/cap" | grep -Eq '^ +7 .* burn '
 }
 
 wrong_version()
@@ -78,6 +89,8 @@ runs() # SCRIPT-TEXT: with the stock interpreter, the capture is whole
         { cat "$SCRATCH/err"; return 1; }
     whole
 }
+count='local jsprof = require "jsprof" jsprof.start{ output = os.getenv "CAP", mode = "calls",
+    alloc = true } '
 begin='local jsprof = require "jsprof" jsprof.start{ output = os.getenv "CAP", hz = 5000 } '
 
 names_are_clean()
@@ -117,15 +130,22 @@ one()
     check 'a child of io.popen' fails_with 0 '' \
         "$burn burn() local p = io.popen('echo child') assert(p:read() == 'child') p:close() burn()"
     check 'does not write into it' whole
-    check 'a program that is stopped by a signal' interrupted
+    check 'completes what was counted' exits_counted
+    check 'a program that is stopped by a signal' interrupted TERM 143 sample
+    check 'a program that is interrupted while it is counted' interrupted INT 130 both
     check 'a state that is closed while it records' runs "$begin $burn
         local kept = setmetatable({}, { __gc = function() burn() end }) burn()"
+    check 'a state that is closed while it is counted' runs "$count $burn
+        local kept = setmetatable({}, { __gc = function() burn(1e5) end }) burn(1e5)"
     check 'a module of another version says so' wrong_version
     check 'names of zeros, of no UTF-8 and of a megabyte' names_are_clean
     check 'an unknown option' refuses "no option 'out'" "{out = 'x'}"
     check 'a rate of the wrong kind' refuses 'hz must be a number from 1 to 10000' "{hz = 'x'}"
     check 'a rate out of range' refuses 'hz must be a number from 1' "{hz = 0}"
     check 'an unknown clock' refuses 'clock is "cpu" or "wall"' "{clock = 'sun'}"
+    check 'bytes without calls' refuses 'alloc needs mode "calls" or "both"' "{alloc = true}"
+    check 'a flag of the wrong kind' refuses 'alloc must be true or false' \
+        "{alloc = 1, mode = 'calls'}"
     check 'an unknown mode' refuses 'mode is' "{mode = 'all'}"
     check 'a path with a zero' refuses 'zero byte' "{output = 'a\\0b'}"
     check 'a folder that is not there' refuses '/no/where: no such file' "{output = '/no/where'}"

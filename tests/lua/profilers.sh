@@ -51,6 +51,15 @@ program_says_so()
         one_line "$SCRATCH/err" 'jsprof-lua: the capture is not complete: another profiler took'
 }
 
+# The figures stand in what this prints, for docs/lua.md.
+rates()
+{
+    stock "$SCRIPTS/rates.lua" "$SCRATCH/cap" >"$SCRATCH/out" 2>&1
+    cat "$SCRATCH/out" >&3
+    awk '$1 == "theirs" && $3 == "ours" && $2 > 0 && $4 > $2 { good = 1 } END { exit !good }' \
+        "$SCRATCH/out"
+}
+
 one()
 {
     check 'ours comes second: one line says why not' other_holds_it
@@ -58,6 +67,7 @@ one()
     check 'the capture says from when' it_is_marked 'signal taken'
     check 'and until when' it_is_marked 'signal given back'
     check 'jsprof-lua says so' program_says_so
+    check 'ours takes more samples' rates 3>&1
 }
 
 LUA_ONLY=jit
