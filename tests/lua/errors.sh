@@ -45,8 +45,8 @@ usage() # REGEX ARGS...
 # The shell lets what it starts in the background ignore SIGINT.
 interrupted() # SIGNAL STATUS MODE
 {
-    printf '%s\n' "$burn burn() io.open('$SCRATCH/ready', 'w'):close() while true do burn(1e4) end" \
-        >"$SCRATCH/script.lua"
+    printf '%s\n' "$burn burn() io.open('$SCRATCH/ready', 'w'):close()" \
+        'while true do burn(1e4) end' >"$SCRATCH/script.lua"
     rm -f "$SCRATCH/ready"
     env --default-signal=INT "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" \
         --profile-mode="$3" "$SCRATCH/script.lua" &
