@@ -21,8 +21,7 @@ struct jsp_lua_calls {
     jsprof_function *missed;         /* owned: stands for what nobody told us of */
     uint64_t n_missed;
     bool steps;                      /* the hook sees the next instruction */
-    bool compiles;                   /* LuaJIT would, as the program has it, but for us */
-    bool may_compile;                /* it has been told to, which must be taken back */
+    bool compiles;                   /* LuaJIT does, as the program has it, but for us */
     /* The hook that the program has; the last one that was set for any coroutine. */
     lua_Hook before;
     int before_mask, before_count;
@@ -58,10 +57,10 @@ static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *a
         jsp_lua_calls_rehook(c, co);
 }
 
-/* jit.on() and jit.off(), if they are about all functions. */
+/* jit.on() and jit.off(), if they are about all functions. A hook that is called ends what
+ * is being compiled, so calls are told all the same. */
 static void calls_note_jit(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, bool on)
 {
-    c->may_compile = c->may_compile || on;
     if (lua_getlocal(L, ar, 1))
         lua_pop(L, 1);
     else
@@ -126,10 +125,6 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
         jsp_lua_opens_at(c->opens, jsp_lua_place(L, ar));
     if (jsp_lua_place_needs_step())
         calls_step(c, L);
-    if (c->may_compile && !jsp_lua_opens_in_c(c->opens)) {
-        jsp_lua_walk_compile(L, false);
-        c->may_compile = false;
-    }
     if (c->before && c->before_mask & calls_bit(ar))
         c->before(L, ar);
 }

@@ -59,7 +59,7 @@ debug.sethook()
 assert(seen > 10, "the program's own hook does not run")
 fib(6)
 
-if jit then -- which compiles nothing meanwhile, whatever it is told
+if jit then -- which compiles nothing that calls, whatever it is told
   jit.off(fib) jit.on(fib) jit.on()
 end
 for _ = 1, 200 do fib(8) end
