@@ -308,7 +308,9 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) 
 /* -- 5. The stack, form (b): the host's own array ------------------------- */
 
 /* Fill *out from one entry. Return 1: a frame; 0: no frame, but out->sp, when
- * set, is the stack address of the frames above it; -1: unreadable, counted. */
+ * set, is the stack address of the frames above it; -1: unreadable, counted.
+ * It, or a walker, finds 8 KiB of stack at least: on an alternate signal stack
+ * with less room the sample is lost, and counted in lost_stack. */
 typedef int (*jsprof_decode_sigsafe_fn)(void *host, const void *entry, jsprof_frame *out);
 
 enum { JSPROF_NO_FIELD = -1 };

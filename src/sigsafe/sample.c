@@ -5,7 +5,8 @@
 #include "sample.h"
 
 enum {
-    SAMPLE_STACK_NEED = 3072, /* bytes of an alternate stack that a sample may use */
+    SAMPLE_STACK_NEED = 3072, /* bytes of an alternate stack that a sample may use... */
+    SAMPLE_STACK_HOST = 8192, /* ... and what jsprof.h promises the host's callbacks */
     SAMPLE_TRIES = 64,
     SAMPLE_NET_NS = 250000000,
 };
@@ -129,12 +130,15 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
 }
 
 /* Is there room to sample on, if the host made us run on its alternate stack? */
-static bool sample_has_stack(const void *ucontext)
+static bool sample_has_stack(const struct jsp_sampled *self, const void *ucontext)
 {
+    uintptr_t need = SAMPLE_STACK_NEED;
     const stack_t *alt = &((const ucontext_t *)ucontext)->uc_stack;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)alt->ss_sp;
     bool on_it = !(alt->ss_flags & SS_DISABLE) && here >= low && here < low + alt->ss_size;
-    return !on_it || here - low >= SAMPLE_STACK_NEED;
+    if (self->vm.walk_sigsafe || self->vm.host.decode_sigsafe)
+        need += SAMPLE_STACK_HOST;
+    return !on_it || here - low >= need;
 }
 
 /* Why there will be no sample of this expiration; NULL: there will be one. */
@@ -142,7 +146,7 @@ static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucont
 {
     if (self->paused)
         return &self->lost_paused;
-    return sample_has_stack(ucontext) ? NULL : &self->lost_stack;
+    return sample_has_stack(self, ucontext) ? NULL : &self->lost_stack;
 }
 
 /* The stack of this moment, into the ring; or counted as lost. */

@@ -20,6 +20,7 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
     tick->period_ns = period_ns;
     tick->base_ns = now_ns;
     tick->cell = 0;
+    tick->cost_ns = 0;
     tick->random = (seed ^ now_ns) * 0x9E3779B97F4A7C15u | 1;
     tick_random(tick);
     for (uint32_t i = 0; i < JSP_TICK_STRATA; i++)
@@ -54,7 +55,9 @@ static uint32_t tick_stratum(struct jsp_tick *tick)
 
 uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t cost_ns)
 {
-    uint64_t over = JSP_TICK_SHARE * cost_ns / tick->period_ns;
+    uint64_t least = cost_ns < tick->cost_ns ? cost_ns : tick->cost_ns;
+    uint64_t over = JSP_TICK_SHARE * least / tick->period_ns;
+    tick->cost_ns = cost_ns;
     uint64_t cell = tick->cell + (over < JSP_TICK_MOST ? over : JSP_TICK_MOST);
     uint32_t stratum = tick_stratum(tick);
     uint64_t begin = stratum * tick->period_ns / JSP_TICK_STRATA;

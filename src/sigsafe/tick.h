@@ -26,6 +26,7 @@ struct jsp_tick {
     uint64_t base_ns; /* start of cell 0 on the thread's clock */
     uint64_t cell;    /* the one of the last sample, counted from 1; 0: none yet */
     uint64_t random;  /* never 0 */
+    uint64_t cost_ns; /* of the sample before the last */
     uint8_t strata[JSP_TICK_STRATA]; /* a permutation; [0, n_strata) are not used yet */
     uint32_t n_strata;
 };
@@ -36,9 +37,10 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
 /* A sample is taken now: how many cells does it stand for? At least 1. */
 uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns);
 
-/* When the next one is due, on the thread's clock. One costs so much: where samples
- * are dear, cells are passed over, so that at most a quarter of the time goes
- * to them; the next one's weight tells. */
+/* When the next one is due, on the thread's clock. The last one cost so much: where
+ * samples are dear, cells are passed over, so that at most a quarter of the time goes
+ * to them; the next one's weight tells. It takes two in a row: one alone may have been
+ * interrupted itself, for as long as other threads had the processor. */
 uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t cost_ns);
 
 #endif

@@ -300,6 +300,42 @@ TEST(sample_on_a_small_alternate_stack_is_lost_and_counted)
     host_free(&h);
 }
 
+static uintptr_t walked_at;
+
+/* Not deeper than where anything on the alternate stack ran before. */
+static uint32_t walk(void *unused, const void *ucontext, jsprof_frame *frames, uint32_t max)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    (void)unused, (void)ucontext;
+    if (here - (uintptr_t)alt.ss_sp < alt.ss_size && (!walked_at || here < walked_at))
+        walked_at = here;
+    if (max)
+        frames[0] = (jsprof_frame){ .label = "walked", .sp = here };
+    return max > 0;
+}
+
+TEST(walker_is_not_called_where_it_has_no_8_kib_of_an_alternate_stack)
+{
+    if (HOST_SANITIZED) {
+        SKIP("a sanitizer's frames do not fit a small stack");
+        return;
+    }
+    static const size_t rooms[] = { 8192, 16384 };
+    for (int i = 0; i < 2; i++) {
+        walked_at = 0;
+        if (!begin())
+            return;
+        CHECK_EQ(jsprof_thread_set_walker(me, walk, NULL), 0);
+        on_alternate_stack(rooms[i]);
+        host_burn_ms(5);
+        if (finish())
+            CHECK(i ? h.stats.lost_stack == 0 : h.stats.lost_stack > 100);
+        CHECK(i ? walked_at - (uintptr_t)alt.ss_sp >= 8192 : !walked_at);
+        CHECK_EQ(jsprof_thread_detach(me), 0);
+        host_free(&h);
+    }
+}
+
 TEST(sample_on_a_large_alternate_stack_is_kept)
 {
     if (HOST_LATE) {
@@ -329,6 +365,7 @@ int main(void)
     RUN(links_that_longjmp_left_behind_are_not_followed);
     RUN(pauses_nest_and_are_counted);
     RUN(sample_on_a_small_alternate_stack_is_lost_and_counted);
+    RUN(walker_is_not_called_where_it_has_no_8_kib_of_an_alternate_stack);
     RUN(sample_on_a_large_alternate_stack_is_kept);
     return DONE();
 }

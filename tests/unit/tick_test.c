@@ -83,15 +83,28 @@ TEST(dear_samples_pass_cells_over_and_the_weight_tells)
     jsp_tick_init(&tick, PERIOD, BASE, 3);
     CHECK_EQ(jsp_tick_weigh(&tick, BASE), 1);
     CHECK_EQ((jsp_tick_next(&tick, PERIOD / 4 - 1) - BASE) / PERIOD, 1);
+    jsp_tick_next(&tick, PERIOD);
     uint64_t at = jsp_tick_next(&tick, PERIOD);
     CHECK_EQ((at - BASE) / PERIOD, 1 + JSP_TICK_SHARE);
     CHECK_EQ(jsp_tick_weigh(&tick, at), 1 + JSP_TICK_SHARE);
+    jsp_tick_next(&tick, UINT64_MAX / 8);
     CHECK_EQ((jsp_tick_next(&tick, UINT64_MAX / 8) - at) / PERIOD <= JSP_TICK_MOST + 1, true);
+}
+
+TEST(one_sample_that_was_held_up_passes_no_cell_over)
+{
+    struct jsp_tick tick;
+    jsp_tick_init(&tick, PERIOD, BASE, 3);
+    for (uint64_t cell = 1; cell < 20; cell++) {
+        jsp_tick_weigh(&tick, BASE + (cell - 1) * PERIOD);
+        CHECK_EQ((jsp_tick_next(&tick, cell % 2 ? 20 * PERIOD : 0) - BASE) / PERIOD, cell);
+    }
 }
 
 int main(void)
 {
     RUN(dear_samples_pass_cells_over_and_the_weight_tells);
+    RUN(one_sample_that_was_held_up_passes_no_cell_over);
     RUN(each_cell_has_one_point_and_it_is_inside);
     RUN(a_period_that_16_does_not_divide_keeps_its_points_inside);
     RUN(sixteen_samples_fall_into_the_sixteen_parts_of_their_cells);
