@@ -245,6 +245,29 @@ static int slow_entry(void *unused, const void *entry, jsprof_frame *out)
 }
 
 /* As where a fault's handler, within a sample, lets our signal through. */
+/* Whose signal was ignored for a moment has no timer that would set itself again. */
+TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
+{
+    struct host h;
+    jsprof_thread *me;
+    struct sigaction ours;
+    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_WALL), &me))
+        return;
+    sigaction(SIGPROF, NULL, &ours);
+    signal(SIGPROF, SIG_IGN);
+    host_burn_ms(20);
+    sigaction(SIGPROF, &ours, NULL);
+    jsprof_push(me, "after", NULL, 0);
+    host_burn_ms(600);
+    jsprof_pop(me);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(host_weight(&h, "after") > 200);
+        CHECK(h.stats.samples > (HOST_LATE ? 0 : 20));
+    }
+    host_free(&h);
+}
+
 TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
 {
     static const char entries[2][8] = { "outer", "inner" };
@@ -367,6 +390,7 @@ int main(void)
     RUN(timer_of_another_copy_of_the_library_is_passed_on);
     RUN(signal_that_arrives_after_stop_kills_nobody);
     RUN(signal_that_arrives_after_stop_is_counted_as_late);
+    RUN(signal_that_was_ignored_for_a_moment_is_not_the_last);
     RUN(signal_within_a_sample_goes_to_the_next_ones_weight);
     RUN(interrupted_code_keeps_its_errno);
     RUN(read_that_was_interrupted_goes_on);

@@ -215,6 +215,11 @@ TEST(name_that_was_lost_is_tried_again)
     CHECK_STR(shown(label, NULL, 0), "[label lost]");
     CHECK_STR(shown(label, NULL, 0), "[label lost]");
     CHECK_EQ(jsp_counted(&arena.n_lost), lost + 2); /* each one is counted */
+    jsprof_function *f = function("a name", NULL, 0);
+    CHECK_STR(shown_function(f), "[label lost]");
+    CHECK_STR(shown_function(f), "[label lost]");
+    CHECK_EQ(jsp_counted(&arena.n_lost), lost + 4);
+    jsp_function_free(f);
 }
 
 TEST(more_names_than_the_cache_holds_all_come_back)

@@ -16,7 +16,8 @@ static size_t used;
 
 static void put(const void *what, size_t n)
 {
-    memcpy(bytes + used, what, n);
+    if (n)
+        memcpy(bytes + used, what, n);
     used += n;
 }
 
