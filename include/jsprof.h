@@ -693,6 +693,7 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
         f->sp = (uintptr_t)__builtin_frame_address(0);
         f->pc = 0;
         f->line = 0;
+        f->kind = 0;
     }
     if (counting)
         jsprof_counted(t, function, NULL, counting);
@@ -807,8 +808,14 @@ static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f)
         return;
     if (jsprof_counting(t))
         jsprof_count_tail(t, f, NULL);
-    if (t->depth && t->depth <= t->capacity)
-        t->frames[t->depth - 1].function = f;
+    if (t->depth && t->depth <= t->capacity) {
+        jsprof_frame *frame = &t->frames[t->depth - 1];
+        frame->line = 0;
+        frame->pc = 0;
+        /* ORDER: signal fence only. No sample shows the new one with the old one's line. */
+        __atomic_signal_fence(__ATOMIC_RELEASE);
+        frame->function = f;
+    }
 }
 
 static inline void jsprof_link_tail_call(jsprof_thread *t, jsprof_link *link,
@@ -818,9 +825,11 @@ static inline void jsprof_link_tail_call(jsprof_thread *t, jsprof_link *link,
         return;
     if (jsprof_counting(t))
         jsprof_count_tail(t, f, link);
-    link->function = f;
     link->line = 0;
     link->pc = 0;
+    /* ORDER: signal fence only; as in jsprof_tail_call. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    link->function = f;
 }
 
 static inline void jsprof_section_begin(jsprof_thread *t, const jsprof_function *section)

@@ -26,6 +26,25 @@ TEST(array_is_read_outermost_first)
     CHECK_STR(taken(), "a");
 }
 
+TEST(function_that_takes_a_slot_over_has_nothing_of_the_one_before)
+{
+    begin();
+    jsprof_enter(&own, &functions[0]);
+    jsprof_line(&own, 7);
+    jsprof_pc(&own, 8);
+    jsprof_tail_call(&own, &functions[1]);
+    CHECK_STR(taken(), "f1");
+    CHECK_EQ(record->frames[0].line, 0);
+    CHECK_EQ(record->frames[0].pc, 0);
+    array[0].kind |= JSPROF_FRAME_ENTRY; /* as a host marks an entry of the array */
+    taken();
+    CHECK(record->frames[0].entry != 0);
+    jsprof_leave(&own);
+    jsprof_enter(&own, &functions[2]);
+    CHECK_STR(taken(), "f2");
+    CHECK_EQ(record->frames[0].entry, 0);
+}
+
 TEST(array_at_its_capacity_is_whole_and_one_more_is_cut)
 {
     begin();
@@ -153,6 +172,7 @@ TEST(links_of_one_c_function_are_shown_in_either_order)
 int main(void)
 {
     RUN(array_is_read_outermost_first);
+    RUN(function_that_takes_a_slot_over_has_nothing_of_the_one_before);
     RUN(array_at_its_capacity_is_whole_and_one_more_is_cut);
     RUN(garbage_depth_reads_no_frame_that_is_not_there);
     RUN(links_are_turned_around);
