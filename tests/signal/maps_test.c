@@ -45,6 +45,20 @@ static void *be_walked(void *arg)
     return jsprof_thread_detach(me) ? arg : NULL;
 }
 
+/* Not in the handler, but by the same map. */
+static void *print_stack(void *arg)
+{
+    jsprof_backtrace_frame frames[4];
+    jsprof_thread *me;
+    ucontext_t here;
+    getcontext(&here);
+    if (jsprof_thread_attach(prof, "printing", &me) != 0 ||
+        jsprof_thread_set_walker(me, walk_slowly, NULL) != 0 ||
+        jsprof_backtrace(me, &here, frames, 4) < 0)
+        return arg;
+    return jsprof_thread_detach(me) ? arg : NULL;
+}
+
 static int retired(void)
 {
     int n = 0;
@@ -62,12 +76,14 @@ static void open_and_close(const char *name)
     CHECK_EQ(jsprof_flush(prof), 0);
 }
 
-TEST(maps_stay_while_a_thread_is_in_its_handler_and_go_when_it_has_left)
+static void maps_stay_during(void *(*walk)(void *), uint32_t hz)
 {
-    jsprof_options options = { .size = sizeof options, .path = "/dev/null", .hz = 1000,
+    jsprof_options options = { .size = sizeof options, .path = "/dev/null", .hz = hz,
                                .clock = JSPROF_CLOCK_WALL };
     pthread_t walked;
     void *failed;
+    atomic_store_explicit(&walking, 0, memory_order_relaxed);
+    atomic_store_explicit(&walk_on, 0, memory_order_relaxed);
 #ifdef __SANITIZE_THREAD__
     SKIP("looks at what is the drain's");
     return;
@@ -81,7 +97,7 @@ TEST(maps_stay_while_a_thread_is_in_its_handler_and_go_when_it_has_left)
     if (!CHECK_EQ(jsprof_open(&prof, &options), 0))
         return;
     CHECK_EQ(jsprof_start(prof), 0);
-    CHECK_EQ(pthread_create(&walked, NULL, be_walked, &failed), 0);
+    CHECK_EQ(pthread_create(&walked, NULL, walk, &failed), 0);
     while (!is_set(&walking))
         sched_yield();
     for (int i = 0; i < 3; i++)
@@ -96,8 +112,20 @@ TEST(maps_stay_while_a_thread_is_in_its_handler_and_go_when_it_has_left)
     CHECK_EQ(jsprof_close(prof), 0);
 }
 
+TEST(maps_stay_while_a_thread_is_in_its_handler_and_go_when_it_has_left)
+{
+    maps_stay_during(be_walked, 1000);
+}
+
+/* A signal there finds it paused, and leaves at once. */
+TEST(maps_stay_while_a_thread_takes_a_backtrace)
+{
+    maps_stay_during(print_stack, 1);
+}
+
 int main(void)
 {
+    RUN(maps_stay_while_a_thread_takes_a_backtrace);
     RUN(maps_stay_while_a_thread_is_in_its_handler_and_go_when_it_has_left);
     return DONE();
 }
