@@ -41,6 +41,10 @@ for command in threads report tree 'callers x'; do
     is_err 'jsprof: good.cap: no thread "nobody" (there are: 100 main, 200 helper two)'
 done
 
+run threads --process hos good.cap
+is_rc 1
+is_err 'jsprof: good.cap: no samples of a process "hos" (there are: 100)'
+
 misuses() # MESSAGE ARGUMENTS...
 {
     message=$1

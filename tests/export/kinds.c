@@ -6,6 +6,7 @@
  *     kinds hostile    the same with names that try to break out of each format
  *     kinds crowd      150,000 processes, a thread, a function and a sample each
  *     kinds threads    the same threads in one process
+ *     kinds back       samples of one thread that stand in the file from last to first
  */
 #include "unit/capture_builder.h"
 
@@ -195,9 +196,20 @@ static void kinds_crowd(bool is_process_each)
     }
 }
 
+static void kinds_back(void)
+{
+    build_start(&b, false);
+    for (int i = 3; i > 0; i--) {
+        b.time = 1000000000 * (int64_t)i;
+        build_sample(&b, (const uint64_t[]){ build_tag(KINDS_MAIN) }, 1);
+    }
+}
+
 static bool kinds_choose(const char *name)
 {
-    if (strcmp(name, "crowd") == 0)
+    if (strcmp(name, "back") == 0)
+        kinds_back();
+    else if (strcmp(name, "crowd") == 0)
         kinds_crowd(true);
     else if (strcmp(name, "threads") == 0)
         kinds_crowd(false);
@@ -211,7 +223,7 @@ static bool kinds_choose(const char *name)
 int main(int argc, char **argv)
 {
     if (argc != 2 || !kinds_choose(argv[1])) {
-        fputs("usage: kinds every|hostile|crowd|threads >FILE\n", stderr);
+        fputs("usage: kinds every|hostile|crowd|threads|back >FILE\n", stderr);
         return 2;
     }
     size_t written = fwrite(b.bytes, 1, b.size, stdout);

@@ -57,6 +57,23 @@ run convert --to folded --only nothing every.cap
 is_rc 1
 is_err 'jsprof: every.cap: no samples in what was chosen of this capture'
 
+# Marks of a process of which no thread counts stand with the first that does.
+for format in chrome firefox; do
+    run convert --to $format --process child every.cap
+    is_rc 0
+    has sweep
+done
+
+# In the order of time, whatever the order in the file.
+./kinds back >back.cap
+convert perf back times.perf
+awk '/^[^\t]/ { print $4 }' times.perf >times
+cp times out
+ran=perf
+[ "$(sort -n times | tr '\n' ' ')" = '1.001000000: 2.001000000: 3.001000000: ' ] ||
+    wrong 'has not the three moments'
+sort -nc times 2>err || wrong 'goes back in time'
+
 # Both byte orders, and captures of others, which name no clock.
 convert csv good one
 convert csv big two

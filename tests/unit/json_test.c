@@ -154,6 +154,8 @@ TEST(a_name_is_split_into_function_file_line_and_column)
 {
     splits("f (/a/b.js:12:3)", "f|/a/b.js|12|3");
     splits("f (/a/b.js:12)", "f|/a/b.js|12|0");
+    splits("f (b.js:12345:678)", "f|b.js|12345|678");
+    splits("f (b.js:999999999)", "f|b.js|999999999|0");
     splits("f (g) (file:///x y.js:1:2)", "f (g)|file:///x y.js|1|2");
     splits("operator() (int)", "operator() (int)||0|0");
     splits("(anonymous)", "(anonymous)||0|0");
