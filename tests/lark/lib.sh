@@ -3,38 +3,10 @@
 # SPDX-License-Identifier: MIT
 
 SRCDIR=${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
-B=${B:-$SRCDIR/build}
-case $B in /*) ;; *) B=$PWD/$B ;; esac
+. "$SRCDIR/tests/lib-capture.sh"
 LARK=${LARK:-$B/bin/lark}
-JSPROF_TOOL=$B/bin/jsprof
 PROGRAMS=$SRCDIR/examples/lark/programs
 DATA=$SRCDIR/tests/lark/data
-
-SCRATCH=$(mktemp -d)
-trap 'rm -rf "$SCRATCH"' EXIT
-FAILED=0
-CASES=0
-unset JSPROF JSPROF_HZ JSPROF_CLOCK
-export LC_ALL=C.UTF-8
-ulimit -c 0
-
-check() # WHAT COMMAND...: the command must succeed
-{
-    CASES=$((CASES + 1))
-    check_what=$1
-    shift
-    "$@" >"$SCRATCH/check.out" 2>&1 && return
-    echo "not ok - $check_what"
-    sed 's/^/    /' "$SCRATCH/check.out"
-    FAILED=$((FAILED + 1))
-}
-
-finish()
-{
-    echo "$CASES checks, $FAILED failed"
-    [ "$FAILED" = 0 ] && [ "$CASES" -gt 0 ]
-    exit $?
-}
 
 # The programs and what they are run with, one a line.
 runs()

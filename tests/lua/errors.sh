@@ -111,6 +111,20 @@ names_are_clean()
         grep -q 'nnnn\.\.\.' "$SCRATCH/stacks"
 }
 
+# Of functions that are counted, in the table.
+counted_names_are_clean()
+{
+    runs "$count local function f() end
+        jsprof.wrap(f, 'zero\\0inside')()
+        jsprof.wrap(f, 'bad\\255utf8')()
+        local load = loadstring or load
+        load('return 1', '=' .. ('n'):rep(1e6))()" &&
+        "$JSPROF_TOOL" calls "$SCRATCH/cap" >"$SCRATCH/table" || return 1
+    cut -c 1-200 "$SCRATCH/table"
+    grep -q 'zero?inside' "$SCRATCH/table" && grep -q 'bad?utf8' "$SCRATCH/table" &&
+        grep -q 'nnnn\.\.\.' "$SCRATCH/table"
+}
+
 one()
 {
     check 'a script that is not there' fails_with_missing
@@ -139,6 +153,7 @@ one()
         local kept = setmetatable({}, { __gc = function() burn(1e5) end }) burn(1e5)"
     check 'a module of another version says so' wrong_version
     check 'names of zeros, of no UTF-8 and of a megabyte' names_are_clean
+    check 'the same names where calls are counted' counted_names_are_clean
     check 'an unknown option' refuses "no option 'out'" "{out = 'x'}"
     check 'a rate of the wrong kind' refuses 'hz must be a number from 1 to 10000' "{hz = 'x'}"
     check 'a rate out of range' refuses 'hz must be a number from 1' "{hz = 0}"
