@@ -31,6 +31,22 @@ finalized() # MODE WANTED
     [ "$(tr '\t' ' ' <"$SCRATCH/out")" = "$2" ] && whole
 }
 
+# Everything at once that unwinds, yields, dies and is collected, sampled as fast as can be:
+# the calls of two runs are as many.
+stormed()
+{
+    record --profile-mode=both --profile-alloc --profile-hz=10000 "$SCRIPTS/storm.lua" 10 300 \
+        >"$SCRATCH/out" 2>&1 || { cat "$SCRATCH/out"; return 1; }
+    whole && "$JSPROF_TOOL" calls "$SCRATCH/cap" | sed -n 's/ calls in .*//p' >"$SCRATCH/$1"
+}
+
+storms_agree()
+{
+    stormed storm.1 && stormed storm.2 || return 1
+    cat "$SCRATCH/storm.1" "$SCRATCH/storm.2"
+    [ -s "$SCRATCH/storm.1" ] && cmp "$SCRATCH/storm.1" "$SCRATCH/storm.2"
+}
+
 one()
 {
     check 'the program itself is right' as_without
@@ -45,6 +61,7 @@ one()
         'burn .*finalize .*produce .*main chunk'
     check 'finalizers run, closers are counted' finalized calls "gc 100 $closed $counted"
     check 'finalizers and closers in both' finalized both "gc 100 $closed $counted"
+    check 'a storm is counted as often as the storm before' storms_agree
 }
 
 each_version one
