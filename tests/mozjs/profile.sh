@@ -169,7 +169,7 @@ for no_jit in '' 1; do
 
     record module.cap 700 -m "$SCRIPTS/module.mjs"
     at_least self '^burnt \(.*/burnt[.]mjs:2:21\)$' 80
-    [ -n "$no_jit" ] || at_least total '^waiter \(.*/module[.]mjs:5:21\)$' 90
+    [ -n "$no_jit" ] || at_least total '^waiter \(.*/module[.]mjs:5:21\)$' 75
 
     # Compiled frames are larger: gjs's stack ends before 10,000 of them.
     record deep.cap 700 "$SCRIPTS/deep.js" "${no_jit:+10000}"

@@ -55,6 +55,7 @@ storm() # NAME ARGS...
     samples=$((samples + $("$JSPROF_TOOL" info storm.cap |
         sed -n 's/^ *samples *\([0-9,]*\) for.*/\1/p' | tr -d ,)))
     rounds=$((rounds + 1))
+    [ -z "${LONG:-}" ] || echo "$samples samples after $storm_name"
 }
 
 BURN_MS=1 gjs-console "$SCRIPTS/parts.js" fresh exceptions collections calls regexp churn \
@@ -62,13 +63,13 @@ BURN_MS=1 gjs-console "$SCRIPTS/parts.js" fresh exceptions collections calls reg
 BURN_MS=1 gjs-console "$SCRIPTS/torture.js" >want.torture
 while [ $samples -lt $target ] && [ $FAILED = 0 ]; do
     cp want.all want.out
-    storm "parts ($samples samples)" "$SCRIPTS/parts.js" fresh exceptions collections calls \
+    storm parts "$SCRIPTS/parts.js" fresh exceptions collections calls \
         regexp churn generators asynchronous wasm sort
     cp want.torture want.out
-    storm "torture ($samples samples)" "$SCRIPTS/torture.js"
+    storm torture "$SCRIPTS/torture.js"
     GJS_DISABLE_JIT=1
     export GJS_DISABLE_JIT
-    storm "torture, interpreted ($samples samples)" "$SCRIPTS/torture.js"
+    storm 'torture, interpreted' "$SCRIPTS/torture.js"
     unset GJS_DISABLE_JIT
 done
 echo "$samples samples in $rounds programs"
