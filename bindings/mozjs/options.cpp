@@ -65,6 +65,9 @@ void options_add_ours(GOptionGroup *group, profile_options *p)
           "Samples a second, 1 to 10000 (default: 1000)", "N" },
         { "profile-clock", 0, 0, G_OPTION_ARG_STRING, &p->clock,
           "Sample by CPU time or by elapsed time: cpu (default) or wall", "CLOCK" },
+        { "profile-form", 0, 0, G_OPTION_ARG_STRING, &p->form,
+          "Write a capture that Sysprof reads whole, or a small one: plain (default) or "
+          "compact", "FORM" },
         { "profile-calls", 0, 0, G_OPTION_ARG_FILENAME, &p->calls,
           "Count every call, without compilers, and write a table to FILE", "FILE" },
         { "profile-toggle", 0, 0, G_OPTION_ARG_STRING, &p->toggle,
@@ -97,6 +100,7 @@ char **options_slot(profile_options *p, const char *name, size_t len)
         { "--profile-hz", &p->hz },
         { "--profile-clock", &p->clock },
         { "--profile-toggle", &p->toggle },
+        { "--profile-form", &p->form },
         { "--profile-calls", &p->calls },
     };
 

@@ -59,6 +59,16 @@ bool request_read_toggle(const char *program, const char *text, bool *begins_sto
     return false;
 }
 
+bool request_read_form(const char *program, const char *text, uint32_t *flags)
+{
+    if (strcmp(text, "plain") == 0 || strcmp(text, "compact") == 0) {
+        *flags |= strcmp(text, "compact") == 0 ? JSPROF_COMPACT : 0;
+        return true;
+    }
+    fprintf(stderr, "%s: --profile-form=%s: neither plain nor compact\n", program, text);
+    return false;
+}
+
 /* What options say of the session, but for the place it goes to. */
 bool request_read(const profile_options *asked, const char *program, jsprof_options *o,
                   bool *begins_stopped)
@@ -68,6 +78,7 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
     o->ring_bytes = REQUEST_RING_BYTES;
     return (!asked->hz || request_read_hz(program, asked->hz, &o->hz)) &&
            (!asked->clock || request_read_clock(program, asked->clock, &o->clock)) &&
+           (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
 }
 
@@ -195,6 +206,7 @@ bool request_without_output(const profile_options *o, const char *program)
     const char *option = o->hz       ? "--profile-hz"
                          : o->clock  ? "--profile-clock"
                          : o->toggle ? "--profile-toggle"
+                         : o->form   ? "--profile-form"
                                      : nullptr;
 
     if (!option)

@@ -17,6 +17,7 @@ struct profile_options {
     char *hz;
     char *clock;
     char *toggle;
+    char *form;
     char *calls; /* of gjs-console only: see counts.h */
 };
 
@@ -39,7 +40,7 @@ struct request {
 bool request_open(const profile_options *options, const request_program *program,
                   request *out);
 
-/* Are these values that --profile-hz, --profile-clock and --profile-toggle take? */
+/* Are these values that --profile-hz, -clock, -toggle and -form take? */
 bool request_check(const profile_options *options, const char *program);
 
 #endif

@@ -40,6 +40,14 @@ check 'the nursery, full' test "$(marks gc.cap Nursery OUT_OF_NURSERY)" -ge 3
 check "the heap's size, written when it changes" changes gc.cap 1
 check "and malloc's" changes gc.cap 2
 
+# -- In the compact form --
+BURN_MS=300 "$GJS" --profile-output=small.cap --profile-form=compact "$SCRIPTS/shares.js" \
+    >out 2>err
+check 'the compact form: whole' compact small.cap
+check 'with all names' sh -c "'$JSPROF_TOOL' report --csv small.cap | grep -q '^\"\{0,1\}spin ('"
+BURN_MS=300 "$GJS" --profile-output=plain.cap --profile-form=plain "$SCRIPTS/shares.js" >out 2>err
+check 'the plain one is not' sh -c "! '$JSPROF_TOOL' dump plain.cap | grep jsprof/stacks"
+
 # -- The example --
 EXAMPLE=$B/bin/mozjs-embedded
 check 'it has less than 100 lines' test "$(wc -l <"$SRCDIR/examples/mozjs/embedded.cpp")" -lt 100

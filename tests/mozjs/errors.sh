@@ -35,12 +35,17 @@ for toggle in '' ON 1; do
     refused "--profile-toggle=$toggle: neither on nor off" \
         --profile-output=x.cap "--profile-toggle=$toggle"
 done
+for form in '' small; do
+    refused "--profile-form=$form: neither plain nor compact" \
+        --profile-output=x.cap "--profile-form=$form"
+done
 refused '--profile-output: x.cap: can not be combined with --profile' \
     --profile-output=x.cap --profile
 refused '--profile-output: x.cap: can not be combined with --profile' \
     --profile=y.syscap --profile-output x.cap
 JSPROF=x.cap refused 'JSPROF: x.cap: can not be combined with --profile' --profile
 refused '--profile-toggle: needs --profile-output=FILE' --profile-toggle=on
+refused '--profile-form: needs --profile-output=FILE' --profile-form=compact
 refused '--profile-hz: needs --profile-output=FILE' --profile-hz=100
 refused '--profile-clock: needs --profile-output=FILE' --profile-clock=wall
 check 'a refused rate or clock leaves no file' test ! -e x.cap

@@ -20,7 +20,7 @@ normal() # FILE
 {
     sed -E -e 's/\((gjs-console|process):[0-9]+\)/(\1:PID)/' \
         -e 's/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+/TIME/' -e 's/after [0-9.]+ ms/after TIME/' \
-        -e '/^  --profile-(output|hz|clock|toggle|calls)=/d' "$1"
+        -e '/^  --profile-(output|hz|clock|toggle|form|calls)=/d' "$1"
 }
 
 same_text() # FILE FILE
@@ -28,6 +28,11 @@ same_text() # FILE FILE
     normal "$1" >"$SCRATCH/same.1"
     normal "$2" >"$SCRATCH/same.2"
     diff "$SCRATCH/same.1" "$SCRATCH/same.2"
+}
+
+compact() # CAPTURE: whole, and its samples are packed
+{
+    whole "$1" && "$JSPROF_TOOL" dump "$1" | grep -q ' FILE  *jsprof/stacks'
 }
 
 cut() # CAPTURE: were frames counted that are not in it?

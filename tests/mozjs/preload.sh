@@ -61,6 +61,11 @@ for args in "$SCRIPTS/shares.js" "-m $SCRIPTS/module.mjs" "$SCRIPTS/ends.js idle
     rm -f stock.cap
 done
 
+BURN_MS=300 "$LAUNCH" --profile-form=compact --profile-output=small.cap \
+    gjs-console "$SCRIPTS/shares.js" >out 2>err
+check 'the compact form, when asked for' compact small.cap
+check 'holds it all' has_function small.cap 'spin ('
+
 # -- Through a shell, and its children --
 BURN_MS=300 "$LAUNCH" --profile-output=shell.cap sh -c \
     "gjs-console '$SCRIPTS/shares.js'; BURN_MS=1 gjs-console '$SCRIPTS/shares.js'" >out 2>err
@@ -91,6 +96,7 @@ refused 2 '--profile-output: a file name is needed' --profile-output= echo ran
 refused 2 '--nonsense: no such option' --nonsense echo ran
 refused 2 '--profile-hz=0: not a whole number' --profile-output=x.cap --profile-hz=0 echo ran
 refused 2 '--profile-clock=x: neither' --profile-output=x.cap --profile-clock=x echo ran
+refused 2 '--profile-form=x: neither' --profile-output=x.cap --profile-form=x echo ran
 refused 2 '--profile-toggle=x: neither' --profile-output=x.cap --profile-toggle=x echo ran
 refused 1 '/nonexistent/x.cap: No such file' --profile-output=/nonexistent/x.cap echo ran
 refused 127 'nonexistent-program: No such file' --profile-output=x.cap nonexistent-program

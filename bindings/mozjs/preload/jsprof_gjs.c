@@ -27,6 +27,7 @@ static const char launch_usage[] =
     "  --profile-hz=N           samples a second, 1 to 10000 (default: 1000)\n"
     "  --profile-clock=CLOCK    sample by CPU time or by elapsed time: cpu (default) or wall\n"
     "  --profile-toggle=STATE   let SIGUSR2 stop and continue it, beginning on or off\n"
+    "  --profile-form=FORM      plain (default), which Sysprof reads whole, or compact\n"
     "  --help, --version\n"
     "\n"
     "Exit status: the program's own; 2 wrong usage, 1 nothing can be recorded,\n"
@@ -42,6 +43,7 @@ static const struct launch_option launch_options[] = {
     { "--profile-hz", "JSPROF_GJS_HZ" },
     { "--profile-clock", "JSPROF_GJS_CLOCK" },
     { "--profile-toggle", "JSPROF_GJS_TOGGLE" },
+    { "--profile-form", "JSPROF_GJS_FORM" },
 };
 
 static void launch_fail(int status, const char *what, const char *why)
@@ -162,8 +164,10 @@ int main(int argc, char **argv)
         launch_fail(2, "a program to run is needed (--help says more)", NULL);
     if (!output)
         launch_fail(2, "--profile-output=FILE is needed", NULL);
-    if (!launch_check(getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
-                      getenv("JSPROF_GJS_TOGGLE")))
+    const struct launch_values values = { getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
+                                          getenv("JSPROF_GJS_TOGGLE"),
+                                          getenv("JSPROF_GJS_FORM") };
+    if (!launch_check(&values))
         return 2;
     launch_check_output(output);
     launch_find_library(library, sizeof library);

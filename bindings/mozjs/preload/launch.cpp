@@ -6,13 +6,14 @@
 
 #include "../request.h"
 
-bool launch_check(const char *hz, const char *clock, const char *toggle)
+bool launch_check(const launch_values *values)
 {
     profile_options o = {};
 
-    o.hz = const_cast<char *>(hz);
-    o.clock = const_cast<char *>(clock);
-    o.toggle = const_cast<char *>(toggle);
+    o.hz = const_cast<char *>(values->hz);
+    o.clock = const_cast<char *>(values->clock);
+    o.toggle = const_cast<char *>(values->toggle);
+    o.form = const_cast<char *>(values->form);
     return request_check(&o, "jsprof-gjs");
 }
 

@@ -11,9 +11,13 @@
 extern "C" {
 #endif
 
-/* Are these values that the options take? NULL: not given. Else one line says which is
- * not. */
-bool launch_check(const char *hz, const char *clock, const char *toggle);
+/* As typed; NULL: not given. */
+struct launch_values {
+    const char *hz, *clock, *toggle, *form;
+};
+
+/* Are these values that the options take? Else one line says which is not. */
+bool launch_check(const struct launch_values *values);
 
 const char *launch_version(void);
 

@@ -82,6 +82,7 @@ void preload_open(void)
     o.hz = preload_take("JSPROF_GJS_HZ");
     o.clock = preload_take("JSPROF_GJS_CLOCK");
     o.toggle = preload_take("JSPROF_GJS_TOGGLE");
+    o.form = preload_take("JSPROF_GJS_FORM");
     if (before && before[0])
         environment_change("LD_PRELOAD", before);
     else
