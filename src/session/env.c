@@ -23,7 +23,7 @@ static int env_hz(uint32_t *hz)
         return 0;
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
-    if (errno || *end || *text == '-' || value < 1 || value > 10000)
+    if (errno || *end || *text < '0' || *text > '9' || value < 1 || value > 10000)
         return -EINVAL;
     *hz = (uint32_t)value;
     return 0;

@@ -17,7 +17,7 @@
 enum {
     JSP_MARKS_QUEUE = 1 << 20,  /* bytes, touched as they are used */
     JSP_MARKS_COUNTERS = 4095,  /* at most */
-    JSP_MARKS_MESSAGE = 4096,   /* bytes of a message; the rest is cut */
+    JSP_MARKS_MESSAGE = 4095,   /* bytes of a message; the rest is cut */
 };
 
 struct jsp_marks_counter {

@@ -2,7 +2,8 @@
  * and the notice that a thread is exiting. Any thread.
  *
  * The lock is the outermost one; a session's own lock may be taken inside it,
- * never the other way round. It is held for moments only, never over a write.
+ * never the other way round. It is held for moments only; over a write just where a
+ * thread detaches, no drain is left, and its last samples do not fit the buffer.
  *
  * SPDX-License-Identifier: MIT
  */

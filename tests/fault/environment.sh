@@ -20,8 +20,8 @@ set -- run-*-%.cap
 [ -s "$1" ] || fail "no file run-PID-%.cap: $*"
 readable "$1"
 
-for hz in 0 -1 10001 99999999999999999999 12x x 1.5; do
-    JSPROF=bad.cap JSPROF_HZ=$hz host - 1
+for hz in 0 -1 10001 99999999999999999999 12x x 1.5 +5 ' -18446744073709551000'; do
+    JSPROF=bad.cap JSPROF_HZ="$hz" host - 1
     said 'environment: an argument is out of range'
     [ ! -e bad.cap ] || fail "JSPROF_HZ=$hz left a file"
 done
