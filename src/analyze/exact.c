@@ -11,11 +11,12 @@
 
 #include "jsprof.h"
 
-/* A row or an edge that no commit stands behind yet. */
+/* A row or an edge that no commit stands behind yet: where in the capture its figures are. */
 struct exact_pending {
+    const uint8_t *figures;
     uint32_t at; /* in functions[] or edges[] */
+    uint16_t bytes;
     bool is_edge;
-    struct jsp_exact_cost cost;
 };
 
 struct jsp_exact_work {
@@ -51,22 +52,33 @@ static bool exact_text(struct exact_from *from, struct jsp_read_text *out)
 
 /* -- Functions -------------------------------------------------------------- */
 
+static char *exact_append(char *to, struct jsp_read_text text)
+{
+    const char *nul = text.len ? memchr(text.at, 0, text.len) : NULL;
+    size_t len = nul ? (size_t)(nul - text.at) : text.len; /* what follows is not shown */
+    if (len)
+        memcpy(to, text.at, len);
+    return to + len;
+}
+
 /* As a frame's label has it. */
 static const char *exact_shown(struct jsp_exact_work *w, const struct jsp_exact_function *f)
 {
-    char line[16] = "";
-    size_t room = (size_t)f->name.len + f->file.len + 32;
-    char *text = malloc(room);
-    if (!text)
+    char line[16] = ")", few[512], *text = few, *end = text;
+    size_t room = (size_t)f->name.len + f->file.len + sizeof line + 2;
+    if (room > sizeof few && !(text = malloc(room)))
         return NULL;
+    end = exact_append(text, f->name);
     if (f->line)
-        snprintf(line, sizeof line, ":%" PRIu32, f->line);
-    int len = f->file.len
-                  ? snprintf(text, room, "%.*s (%.*s%s)", (int)f->name.len, f->name.at,
-                             (int)f->file.len, f->file.at, line)
-                  : snprintf(text, room, "%.*s", (int)f->name.len, f->name.at);
-    const char *shown = jsp_store_text(&w->store, text, (size_t)len);
-    free(text);
+        snprintf(line, sizeof line, ":%" PRIu32 ")", f->line);
+    if (f->file.len) {
+        end = exact_append(end, (struct jsp_read_text){ " (", 2 });
+        end = exact_append(end, f->file);
+        end = exact_append(end, (struct jsp_read_text){ line, (uint32_t)strlen(line) });
+    }
+    const char *shown = jsp_store_text(&w->store, text, (size_t)(end - text));
+    if (text != few)
+        free(text);
     return shown;
 }
 
@@ -124,9 +136,16 @@ static int exact_find(struct jsp_exact *c, uint64_t id, uint32_t *out)
 
 /* -- Rows and edges --------------------------------------------------------- */
 
-static int exact_pend(struct jsp_exact *c, const struct exact_pending *p)
+/* So many figures that follow wait for a commit. */
+static int exact_pend(struct jsp_exact *c, struct exact_from *from, int n,
+                      struct exact_pending *p)
 {
     struct jsp_exact_work *w = c->work;
+    uint64_t figures[5];
+    p->figures = from->at;
+    if (!exact_numbers(from, figures, n))
+        return -EBADMSG;
+    p->bytes = (uint16_t)(from->at - p->figures);
     struct exact_pending *more =
         jsp_grow(w->pending, &w->pending_room, w->n_pending, sizeof *more);
     if (!more)
@@ -138,13 +157,12 @@ static int exact_pend(struct jsp_exact *c, const struct exact_pending *p)
 
 static int exact_row(struct jsp_exact *c, struct exact_from *from)
 {
-    uint64_t n[6];
+    uint64_t id;
     struct exact_pending p = { 0 };
-    if (!exact_numbers(from, n, 6))
+    if (!exact_numbers(from, &id, 1))
         return -EBADMSG;
-    int err = exact_find(c, n[0], &p.at);
-    p.cost = (struct jsp_exact_cost){ n[1], n[2], n[3], n[4], n[5] };
-    return err ? err : exact_pend(c, &p);
+    int err = exact_find(c, id, &p.at);
+    return err ? err : exact_pend(c, from, 5, &p);
 }
 
 static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, uint32_t *out)
@@ -168,18 +186,17 @@ static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, 
 
 static int exact_edge(struct jsp_exact *c, struct exact_from *from)
 {
-    uint64_t n[4];
+    uint64_t n[2];
     uint32_t caller = 0, callee = 0;
     struct exact_pending p = { .is_edge = true };
-    if (!exact_numbers(from, n, 4))
+    if (!exact_numbers(from, n, 2))
         return -EBADMSG;
     int err = exact_find(c, n[0], &caller);
     if (!err)
         err = exact_find(c, n[1], &callee);
     if (!err)
         err = exact_edge_at(c, caller, callee, &p.at);
-    p.cost = (struct jsp_exact_cost){ .calls = n[2], .total = n[3] };
-    return err ? err : exact_pend(c, &p);
+    return err ? err : exact_pend(c, from, 2, &p);
 }
 
 /* -- Modes and commits ------------------------------------------------------ */
@@ -205,7 +222,13 @@ static void exact_settle(struct jsp_exact *c)
     struct jsp_exact_work *w = c->work;
     for (uint32_t i = 0; i < w->n_pending; i++) {
         const struct exact_pending *p = &w->pending[i];
-        *(p->is_edge ? &c->edges[p->at].cost : &c->functions[p->at].cost) = p->cost;
+        struct exact_from from = { p->figures, p->figures + p->bytes };
+        uint64_t n[5] = { 0 };
+        exact_numbers(&from, n, p->is_edge ? 2 : 5); /* was looked at */
+        if (p->is_edge)
+            c->edges[p->at].cost = (struct jsp_exact_cost){ .calls = n[0], .total = n[1] };
+        else
+            c->functions[p->at].cost = (struct jsp_exact_cost){ n[0], n[1], n[2], n[3], n[4] };
     }
     w->n_pending = 0;
 }

@@ -76,11 +76,13 @@ enum jsp_exact_sort {
     JSP_EXACT_BY_NAME,
 };
 
-/* Positions in functions[] or edges[] of those that are not empty, the most first. The
- * memory is to free(); NULL: there is none. */
-uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t *n);
+/* Positions in functions[] or edges[] of those that are not empty, the most first: of the
+ * first `most` at least (0: of all), and *n is how many there are in all. The memory is to
+ * free(); NULL: there is none. */
+uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t most,
+                          uint32_t *n);
 uint32_t *jsp_exact_order_edges(const struct jsp_exact *c, enum jsp_exact_sort by,
-                                uint32_t *n);
+                                uint32_t most, uint32_t *n);
 
 /* Total of one call, 0 where there was none. */
 uint64_t jsp_exact_each(const struct jsp_exact_cost *cost);

@@ -61,42 +61,78 @@ static void order_figures(struct order_key *key, const struct jsp_exact_cost *co
         key->second = cost->calls;
 }
 
-static uint32_t *order_finish(struct order_key *keys, uint32_t n)
+/* The first `most` of what is added, in order; 0: all. Where those are few, a key that comes
+ * behind them all is never kept, and so most texts are never compared. */
+struct order {
+    struct order_key *keys; /* owned; NULL: no memory */
+    uint32_t n, most, room, all;
+    bool is_cut;            /* keys[most - 1] is the last that may still be shown */
+};
+
+static struct order order_begin(uint32_t n, uint32_t most)
 {
-    uint32_t *out = keys ? malloc(((size_t)n + 1) * sizeof *out) : NULL;
-    if (keys && n)
-        qsort(keys, n, sizeof *keys, order_compare);
-    for (uint32_t i = 0; out && i < n; i++)
-        out[i] = keys[i].at;
-    free(keys);
+    struct order o = { .most = most && most < n / 2 ? most : n };
+    o.room = o.most < n ? o.most * 2 : n;
+    o.keys = calloc((size_t)o.room + 1, sizeof *o.keys);
+    return o;
+}
+
+static void order_sort(struct order *o)
+{
+    if (o->n)
+        qsort(o->keys, o->n, sizeof *o->keys, order_compare);
+    o->is_cut = o->most && o->n >= o->most;
+    o->n = o->is_cut ? o->most : o->n;
+}
+
+static void order_add(struct order *o, const struct order_key *key)
+{
+    o->all++;
+    if (o->is_cut && order_compare(key, &o->keys[o->most - 1]) > 0)
+        return;
+    o->keys[o->n++] = *key;
+    if (o->n == o->room)
+        order_sort(o);
+}
+
+static uint32_t *order_finish(struct order *o, uint32_t *n)
+{
+    uint32_t *out = o->keys ? malloc(((size_t)o->room + 1) * sizeof *out) : NULL;
+    if (o->keys)
+        order_sort(o);
+    for (uint32_t i = 0; out && i < o->n; i++)
+        out[i] = o->keys[i].at;
+    *n = out ? o->all : 0;
+    free(o->keys);
     return out;
 }
 
-uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t *n)
+uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t most,
+                          uint32_t *n)
 {
-    struct order_key *keys = calloc((size_t)c->n_functions + 1, sizeof *keys);
-    *n = 0;
-    for (uint32_t i = 0; keys && i < c->n_functions; i++) {
+    struct order o = order_begin(c->n_functions, most);
+    for (uint32_t i = 0; o.keys && i < c->n_functions; i++) {
         if (jsp_exact_is_empty(&c->functions[i].cost))
             continue;
-        keys[*n] = (struct order_key){ .name = c->functions[i].shown, .other = "", .at = i };
-        order_figures(&keys[(*n)++], &c->functions[i].cost, by);
+        struct order_key key = { .name = c->functions[i].shown, .other = "", .at = i };
+        order_figures(&key, &c->functions[i].cost, by);
+        order_add(&o, &key);
     }
-    return order_finish(keys, *n);
+    return order_finish(&o, n);
 }
 
 uint32_t *jsp_exact_order_edges(const struct jsp_exact *c, enum jsp_exact_sort by,
-                                uint32_t *n)
+                                uint32_t most, uint32_t *n)
 {
-    struct order_key *keys = calloc((size_t)c->n_edges + 1, sizeof *keys);
-    *n = 0;
-    for (uint32_t i = 0; keys && i < c->n_edges; i++) {
+    struct order o = order_begin(c->n_edges, most);
+    for (uint32_t i = 0; o.keys && i < c->n_edges; i++) {
         const struct jsp_exact_edge *e = &c->edges[i];
         if (jsp_exact_is_empty(&e->cost))
             continue;
-        keys[*n] = (struct order_key){ .name = c->functions[e->caller].shown,
-                                       .other = c->functions[e->callee].shown, .at = i };
-        order_figures(&keys[(*n)++], &e->cost, by);
+        struct order_key key = { .name = c->functions[e->caller].shown,
+                                 .other = c->functions[e->callee].shown, .at = i };
+        order_figures(&key, &e->cost, by);
+        order_add(&o, &key);
     }
-    return order_finish(keys, *n);
+    return order_finish(&o, n);
 }

@@ -21,6 +21,8 @@ static const char calls_help[] =
     "\n"
     "  --sort self|total|calls|each|bytes|name\n"
     "                   (default self); of two captures, by how much it changed\n"
+    "  --only REGEX     functions whose name it matches; --file REGEX  by their file\n"
+    "  --min PERCENT    of all time with what they called; of all calls without times\n"
     "  --limit N        so many rows at most; 0 is all (default 30)\n"
     "  --edges          who called whom: calls, and their time with what they called\n"
     "  --csv            comma-separated; times in ns, all rows\n"
@@ -80,8 +82,7 @@ static int calls_sort(const char *word, enum jsp_exact_sort *out)
                      word);
 }
 
-static int calls_two(const char *const *files, const struct cli_calls_ask *ask, bool is_csv,
-                     bool is_json)
+static int calls_two(const char *const *files, const struct cli_calls_ask *ask)
 {
     struct cli_calls first, second;
     if (calls_open(&first, files[0]))
@@ -90,9 +91,11 @@ static int calls_two(const char *const *files, const struct cli_calls_ask *ask, 
         calls_close(&first);
         return CLI_FAILED;
     }
-    if (is_csv)
+    cli_calls_keep(&ask->keep, &first.calls);
+    cli_calls_keep(&ask->keep, &second.calls);
+    if (ask->is_csv)
         cli_calls_compare_csv(&first, &second, ask);
-    else if (is_json)
+    else if (ask->is_json)
         cli_calls_compare_json(&first, &second, ask);
     else
         cli_calls_compare(&first, &second, ask);
@@ -101,15 +104,15 @@ static int calls_two(const char *const *files, const struct cli_calls_ask *ask, 
     return CLI_OK;
 }
 
-static int calls_one(const char *path, const struct cli_calls_ask *ask, bool is_csv,
-                     bool is_json)
+static int calls_one(const char *path, const struct cli_calls_ask *ask)
 {
     struct cli_calls c;
     if (calls_open(&c, path))
         return CLI_FAILED;
-    if (is_csv)
+    cli_calls_keep(&ask->keep, &c.calls);
+    if (ask->is_csv)
         cli_calls_csv(&c, ask);
-    else if (is_json)
+    else if (ask->is_json)
         cli_calls_json(&c, ask);
     else
         cli_calls_table(&c, ask);
@@ -119,27 +122,32 @@ static int calls_one(const char *path, const struct cli_calls_ask *ask, bool is_
 
 static int calls_run(struct cli_arguments *a)
 {
-    const char *sort = "self";
-    bool is_csv = false, is_json = false;
+    const char *sort = "self", *only = NULL, *file = NULL, *min = NULL;
     struct cli_calls_ask ask = { .limit = UINT32_MAX };
     const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
                                           { "limit", NULL, NULL, &ask.limit },
                                           { "edges", &ask.has_edges, NULL, NULL },
-                                          { "csv", &is_csv, NULL, NULL },
-                                          { "json", &is_json, NULL, NULL },
+                                          { "only", NULL, &only, NULL },
+                                          { "file", NULL, &file, NULL },
+                                          { "min", NULL, &min, NULL },
+                                          { "csv", &ask.is_csv, NULL, NULL },
+                                          { "json", &ask.is_json, NULL, NULL },
                                           { 0 } };
     if (cli_options(a, options) || calls_sort(sort, &ask.sort))
         return CLI_USAGE;
-    if (is_csv && is_json)
+    if (ask.is_csv && ask.is_json)
         return cli_usage(a->command, "--csv and --json exclude each other");
     if (a->n_files < 1 || a->n_files > 2)
         return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");
     if (a->n_files == 2 && ask.has_edges)
         return cli_usage(a->command, "--edges is for one capture");
     if (ask.limit == UINT32_MAX) /* not given */
-        ask.limit = is_csv || is_json ? 0 : CALLS_LIMIT;
-    return a->n_files == 2 ? calls_two(a->files, &ask, is_csv, is_json)
-                           : calls_one(a->files[0], &ask, is_csv, is_json);
+        ask.limit = ask.is_csv || ask.is_json ? 0 : CALLS_LIMIT;
+    if (cli_calls_keep_open(&ask.keep, only, file, min))
+        return CLI_USAGE;
+    int rc = a->n_files == 2 ? calls_two(a->files, &ask) : calls_one(a->files[0], &ask);
+    cli_calls_keep_close(&ask.keep);
+    return rc;
 }
 
 const struct cli_command cli_calls = {

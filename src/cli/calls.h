@@ -5,6 +5,8 @@
 #ifndef JSP_CLI_CALLS_H
 #define JSP_CLI_CALLS_H
 
+#include <regex.h>
+
 #include "analyze/exact.h"
 #include "analyze/exact_compare.h"
 #include "cli/open.h"
@@ -16,11 +18,27 @@ struct cli_calls {
     bool is_over;                 /* the recording was completed */
 };
 
+/* Which functions are shown, and edges that lead to one or away from one. */
+struct cli_calls_keep {
+    regex_t only, file;
+    bool has_only, has_file;
+    double min; /* share of 1 */
+};
+
 struct cli_calls_ask {
     enum jsp_exact_sort sort;
     uint32_t limit; /* rows; 0: all */
-    bool has_edges;
+    bool has_edges, is_csv, is_json;
+    struct cli_calls_keep keep;
 };
+
+/* The words that were given, NULL: was not. CLI_OK, or CLI_USAGE: it has been said. */
+int cli_calls_keep_open(struct cli_calls_keep *k, const char *only, const char *file,
+                        const char *min);
+void cli_calls_keep_close(struct cli_calls_keep *k);
+
+/* Empty what is not to be shown. */
+void cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c);
 
 /* Tables for people. */
 void cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);

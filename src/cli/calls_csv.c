@@ -41,7 +41,7 @@ static void csv_extra(const struct cli_calls *c, const char *name, enum jsp_wire
 
 static void csv_functions(const struct cli_calls *c, const struct cli_calls_ask *ask)
 {
-    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
     puts("function,file,line,kind,calls,self_ns,total_ns,per_call_ns,self_bytes,total_bytes");
     for (uint32_t i = 0; order && i < csv_most(n, ask); i++) {
         const struct jsp_exact_function *f = &c->calls.functions[order[i]];
@@ -56,7 +56,7 @@ static void csv_functions(const struct cli_calls *c, const struct cli_calls_ask 
 
 static void csv_edges(const struct cli_calls *c, const struct cli_calls_ask *ask)
 {
-    uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, ask->limit, &n);
     puts("caller,callee,calls,total_ns,per_call_ns");
     for (uint32_t i = 0; order && i < csv_most(n, ask); i++) {
         const struct jsp_exact_edge *e = &c->calls.edges[order[i]];

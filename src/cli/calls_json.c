@@ -83,7 +83,7 @@ static void json_summary(struct jsp_json *j, const struct cli_calls *c)
 static void json_functions(struct jsp_json *j, const struct cli_calls *c,
                            const struct cli_calls_ask *ask)
 {
-    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
     jsp_json_key_open(j, "functions", '[');
     for (uint32_t i = 0; order && i < n && (!ask->limit || i < ask->limit); i++) {
         const struct jsp_exact_function *f = &c->calls.functions[order[i]];
@@ -101,7 +101,7 @@ static void json_functions(struct jsp_json *j, const struct cli_calls *c,
 static void json_edges(struct jsp_json *j, const struct cli_calls *c,
                        const struct cli_calls_ask *ask)
 {
-    uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, &n);
+    uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, ask->limit, &n);
     jsp_json_key_open(j, "edges", '[');
     for (uint32_t i = 0; order && i < n && (!ask->limit || i < ask->limit); i++) {
         const struct jsp_exact_edge *e = &c->calls.edges[order[i]];

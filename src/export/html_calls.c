@@ -122,9 +122,9 @@ static int calls_one(const struct jsp_exact *e, struct jsp_json *j)
     uint32_t n = 0, n_edges = 0;
     struct calls_told told = { e, calloc((size_t)e->n_functions + 1, sizeof *told.told), 0 };
     uint32_t *order = jsp_exact_order(e, has_time ? JSP_EXACT_BY_SELF : JSP_EXACT_BY_CALLS,
-                                      &n);
+                                      0, &n);
     uint32_t *edges = jsp_exact_order_edges(
-        e, has_time ? JSP_EXACT_BY_TOTAL : JSP_EXACT_BY_CALLS, &n_edges);
+        e, has_time ? JSP_EXACT_BY_TOTAL : JSP_EXACT_BY_CALLS, 0, &n_edges);
     bool is_fine = told.told && order && edges;
     jsp_json_open(j, '{');
     jsp_json_key_u64(j, "modes", e->modes);

@@ -30,6 +30,17 @@ is_rc 1
 run annotate --time 0..11ms listing.cap work
 row 'total 20 ms (100.0%), in 2 samples'
 
+# Under a function only those activations count that stand inside of it: the outer one of two
+# is cut off, and its row with it.
+run annotate nested.cap work
+row '100.0% 12 unless "18"'
+row '100.0% 100.0% 1.00 ms 16 again'
+run annotate --under 'leaf, "quoted"' nested.cap work
+row 'self 1.00 ms (100.0% of all), total 1.00 ms (100.0%), in 1 samples'
+row '100.0% 100.0% 1.00 ms 16 again'
+row '12 unless "18"'
+grep -q '%.*unless' out && wrong 'counts a row of an activation that was cut off'
+
 # A caller has totals and no self there; it has lines, and no listing.
 run annotate listing.cap main
 row '25.0% 25.0% 20 ms 21'

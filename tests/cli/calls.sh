@@ -32,6 +32,9 @@ run calls --limit 1 calls.cap
 row '2 more functions (--limit 0 shows them)'
 hasnt collector
 
+run calls --limit 1 calls.cap
+first fib
+
 run calls --edges calls.cap
 row '1 200 ms 200 ms [outside] → main (/srv/a.js:1)'
 row '999 185 ms 185 us fib\x1b[31m, "x" (/srv/a.js:5) → fib'
@@ -67,6 +70,42 @@ assert sum(f["self_ns"] for f in c["functions"]) == c["inside_ns"]
 assert sum(e["calls"] for e in c["edges"] if e["caller"] != 0) == c["calls"]' out ||
         wrong 'does not add up'
 fi
+
+# What is shown: by name, by file, by share; the sums stay.
+run calls --only '^fib|^coll' calls.cap
+is_rc 0
+row '1,003 calls in 200 ms · 4.88 KiB allocated'
+row '1,000 180 ms 90.0% 190 ms'
+row '2 10.0 ms 5.0% 10.0 ms 5.00 ms gc collector'
+hasnt 'main'
+run calls --file 'srv/a\.js$' --csv calls.cap
+lines 5
+hasnt collector
+run calls --min 50 calls.cap
+row '1 10.0 ms 5.0% 200 ms'
+hasnt collector
+run calls --min 5.1 calls.cap
+hasnt collector
+run calls --min 5 calls.cap
+has collector
+run calls --edges --only main --csv calls.cap
+has '"[outside]","main (/srv/a.js:1)",1,'
+hasnt '"fib.*","fib'
+run calls --edges --min 99 --csv calls.cap
+lines 2
+run calls --only sort calls.cap calls2.cap
+row '5 +5 90.0 ms'
+hasnt fib
+run calls --only 'a(' calls.cap
+is_rc 2
+grep -q '^jsprof calls: --only: ' err || wrong 'does not say what is wrong with the pattern'
+run calls --min 101 calls.cap
+is_rc 2
+is_err 'jsprof calls: --min wants a percentage from 0 to 100, not "101" (try: jsprof calls --help)'
+run calls --min x calls.cap
+is_rc 2
+run calls --thread main calls.cap # tables are of all threads
+is_rc 2
 
 # Modes: what was never counted has no column; a field that is missing is 0.
 run calls calls2.cap

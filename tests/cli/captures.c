@@ -231,14 +231,12 @@ static size_t captures_row(uint8_t *to, const uint64_t numbers[3], uint64_t targ
     return n + strlen(text);
 }
 
-/* The listing of `work`, its rows in two records, and the row of each of its samples:
- * 16, 16, 12; 16; none. */
-static void captures_listing(void)
+/* The listing of `work`, its rows in two records. */
+static void captures_rows(void)
 {
     static const char name[] = "work (/srv/app/lib/deep/inside/work.js:20:3)";
     uint8_t data[256];
     size_t n = 0;
-    captures_good();
     memcpy(data, "\1\7\4\54", 4);
     memcpy(data + 4, name, sizeof name - 1);
     build_chunk(&b, "jsprof/listings", data, 4 + sizeof name - 1);
@@ -250,7 +248,24 @@ static void captures_listing(void)
     memcpy(data, "\2\7\3\1", n = 4);
     n += captures_row(data + n, (const uint64_t[]){ 18, 23, 1 }, 0, "return");
     build_chunk(&b, "jsprof/listings", data, n);
+}
+
+/* And the row of each of its samples: 16, 16, 12; 16; none. */
+static void captures_listing(void)
+{
+    captures_good();
+    captures_rows();
     build_chunk(&b, "jsprof/pcs", "\1\0\4" "\0\1\3" "\0\1\3" "\0\1\2" "\3\1\3", 15);
+}
+
+/* main -> work, at row 12 -> leaf -> work, at row 16. */
+static void captures_nested(void)
+{
+    const uint64_t addrs[4] = { build_tag(2), build_tag(3), build_tag(2), build_tag(1) };
+    captures_start(false);
+    build_sample(&b, addrs, 4);
+    captures_rows();
+    build_chunk(&b, "jsprof/pcs", "\1\0\1" "\0\4\3\0\2\0", 9);
 }
 
 /* Claims that are not so: rows out of order, targets nowhere, a block that is cut. */
@@ -408,7 +423,7 @@ static const struct {
     { "missing", captures_missing }, { "foreign", captures_foreign },
     { "evil", captures_evil },       { "defects", captures_defects },
     { "empty", captures_empty },     { "merged", captures_merged },
-    { "listing", captures_listing }, { "lies", captures_lies },
+    { "listing", captures_listing }, { "nested", captures_nested }, { "lies", captures_lies },
     { "foreign2", captures_foreign2 }, { "otherboot", captures_otherboot },
     { "hostile", captures_hostile }, { "events", captures_events },
     { "changed", captures_changed },   { "calls", captures_calls },

@@ -17,8 +17,8 @@ static void fuzz_order(const struct jsp_exact *c)
 {
     for (int by = JSP_EXACT_BY_SELF; by <= JSP_EXACT_BY_NAME; by++) {
         uint32_t n = 0, edges = 0;
-        uint32_t *order = jsp_exact_order(c, (enum jsp_exact_sort)by, &n);
-        uint32_t *edge = jsp_exact_order_edges(c, (enum jsp_exact_sort)by, &edges);
+        uint32_t *order = jsp_exact_order(c, (enum jsp_exact_sort)by, 0, &n);
+        uint32_t *edge = jsp_exact_order_edges(c, (enum jsp_exact_sort)by, 0, &edges);
         if (n > c->n_functions || edges > c->n_edges)
             abort();
         for (uint32_t i = 1; order && by == JSP_EXACT_BY_SELF && i < n; i++)

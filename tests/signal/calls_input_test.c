@@ -5,6 +5,7 @@
  */
 #include "calls.h"
 
+#include <sched.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -133,12 +134,12 @@ TEST(function_that_another_session_knows_serves_this_one_as_well)
 
 enum { DEEP = 300000, OPEN = 1 << 18 };
 
-TEST(calls_too_deep_for_the_table_are_counted_and_told)
+static void too_deep(uint32_t modes)
 {
     jsprof_link *links = malloc(DEEP * sizeof *links);
     jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
     jsprof_function *leaf = calls_function("leaf", JSPROF_KIND_VM);
-    if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
+    if (!calls_begin(&h, &me, modes))
         return;
     for (int i = DEEP; i--;)
         jsprof_link_enter(me, &links[i], i ? f : leaf);
@@ -159,6 +160,12 @@ TEST(calls_too_deep_for_the_table_are_counted_and_told)
     jsprof_function_free(f);
     jsprof_function_free(leaf);
     free(links);
+}
+
+TEST(calls_too_deep_for_the_table_are_counted_and_told)
+{
+    too_deep(JSPROF_CALLS_ALL);
+    too_deep(JSPROF_CALLS_USUAL); /* has a way of its own */
 }
 
 enum { WIDE = 400, EDGES = (1 << 17) - 1 };
@@ -201,10 +208,10 @@ static void *call_for_another(void *arg)
     return NULL;
 }
 
-TEST(call_on_another_threads_stack_is_not_counted_but_told)
+static void another_thread(uint32_t modes)
 {
     jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
-    if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
+    if (!calls_begin(&h, &me, modes))
         return;
     pthread_join(host_thread(call_for_another, f), NULL);
     jsprof_calls calls = calls_now(h.prof);
@@ -213,6 +220,66 @@ TEST(call_on_another_threads_stack_is_not_counted_but_told)
     jsprof_calls_free(&calls);
     calls_end(&h, me);
     jsprof_function_free(f);
+}
+
+TEST(call_on_another_threads_stack_is_not_counted_but_told)
+{
+    another_thread(JSPROF_CALLS_ALL);
+    another_thread(JSPROF_CALLS_USUAL); /* has a way of its own */
+}
+
+/* The next processor that this thread may run on; their number. */
+static int move_on(int turn)
+{
+    static cpu_set_t may;
+    cpu_set_t one;
+    if (!turn)
+        CHECK_EQ(sched_getaffinity(0, sizeof may, &may), 0);
+    int n = CPU_COUNT(&may), cpu = -1;
+    for (int left = turn % n; left >= 0; left--)
+        do
+            cpu++;
+        while (!CPU_ISSET((size_t)cpu, &may));
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    return n;
+}
+
+TEST(thread_that_moves_between_processors_has_the_time_that_passed)
+{
+    enum { TURNS = 200 };
+    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *g = calls_function("g", JSPROF_KIND_VM);
+    jsprof_link outer, link;
+    cpu_set_t before;
+    sched_getaffinity(0, sizeof before, &before);
+    if (!calls_begin(&h, &me, JSPROF_CALLS_USUAL))
+        return;
+    uint64_t begin = host_ns(CLOCK_MONOTONIC);
+    jsprof_link_enter(me, &outer, f);
+    for (int i = 0; i < TURNS; i++) {
+        jsprof_link_enter(me, &link, g);
+        if (move_on(i) == 1 && !i)
+            printf("# one processor: it moves nowhere\n");
+        jsprof_link_leave(me, &link);
+        move_on(i + 1);
+    }
+    jsprof_link_leave(me, &outer);
+    uint64_t passed = host_ns(CLOCK_MONOTONIC) - begin;
+    sched_setaffinity(0, sizeof before, &before);
+    jsprof_calls calls = calls_now(h.prof);
+    jsprof_calls_row of_f = calls_row(&calls, "f"), of_g = calls_row(&calls, "g");
+    CHECK_EQ(of_g.calls, TURNS);
+    CHECK_EQ(calls.clock_back, 0); /* or the processor's counter would not have been taken */
+    CHECK(of_f.total_ns <= passed + passed / 100);
+    CHECK(of_f.total_ns >= passed - passed / 10 - 200000);
+    CHECK(of_f.self_ns + of_g.self_ns <= of_f.total_ns + 2);
+    CHECK(of_f.self_ns + of_g.self_ns + 2 >= of_f.total_ns);
+    jsprof_calls_free(&calls);
+    calls_end(&h, me);
+    jsprof_function_free(f);
+    jsprof_function_free(g);
 }
 
 static jsprof_function *handler_function;
@@ -227,7 +294,7 @@ static void on_alarm(int sig)
     handled = handled + 1;
 }
 
-TEST(calls_of_a_signal_handler_are_counted_or_told)
+static void in_a_handler(uint32_t modes)
 {
     jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
     struct sigaction act = { .sa_handler = on_alarm }, before;
@@ -235,11 +302,11 @@ TEST(calls_of_a_signal_handler_are_counted_or_told)
     uint64_t n = 0;
     handler_function = calls_function("handler", JSPROF_KIND_VM);
     handled = 0;
-    if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
+    if (!calls_begin(&h, &me, modes))
         return;
     sigaction(SIGALRM, &act, &before);
     setitimer(ITIMER_REAL, &each, NULL);
-    for (uint64_t until = host_ns(CLOCK_MONOTONIC) + 300000000; host_ns(CLOCK_MONOTONIC) < until;)
+    for (uint64_t until = host_ns(CLOCK_MONOTONIC) + 200000000; host_ns(CLOCK_MONOTONIC) < until;)
         for (int i = 0; i < 1000; i++, n++) {
             jsprof_link link;
             jsprof_link_enter(me, &link, f);
@@ -258,6 +325,12 @@ TEST(calls_of_a_signal_handler_are_counted_or_told)
     calls_end(&h, me);
     jsprof_function_free(f);
     jsprof_function_free(handler_function);
+}
+
+TEST(calls_of_a_signal_handler_are_counted_or_told)
+{
+    in_a_handler(JSPROF_CALLS_ALL);
+    in_a_handler(JSPROF_CALLS_USUAL); /* has a way of its own */
 }
 
 TEST(child_of_a_fork_counts_in_a_session_of_its_own_only)
@@ -329,6 +402,7 @@ int main(void)
     RUN(calls_too_deep_for_the_table_are_counted_and_told);
     RUN(edges_beyond_the_table_are_one_row_that_says_so);
     RUN(call_on_another_threads_stack_is_not_counted_but_told);
+    RUN(thread_that_moves_between_processors_has_the_time_that_passed);
     RUN(calls_of_a_signal_handler_are_counted_or_told);
     RUN(child_of_a_fork_counts_in_a_session_of_its_own_only);
     RUN(functions_beyond_the_table_share_a_row_that_says_so);

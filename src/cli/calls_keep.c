@@ -1,0 +1,105 @@
+/* calls_keep.c - which functions `jsprof calls` shows: --only, --file and --min.
+ *
+ * What is not chosen is emptied, as if it had never been called, so that every form leaves
+ * it out in the same way. The sums of the capture stay what they are.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/profile.h"
+#include "cli/calls.h"
+#include "cli/command.h"
+
+enum { KEEP_TEXT = 1024 };
+
+static int keep_regex(regex_t *out, const char *option, const char *pattern)
+{
+    char why[128];
+    int err = regcomp(out, pattern, REG_EXTENDED | REG_NOSUB);
+    if (!err)
+        return CLI_OK;
+    regerror(err, out, why, sizeof why);
+    return cli_usage("calls", "--%s: %s", option, why);
+}
+
+int cli_calls_keep_open(struct cli_calls_keep *k, const char *only, const char *file,
+                        const char *min)
+{
+    memset(k, 0, sizeof *k);
+    char *end = NULL;
+    if (min) {
+        k->min = strtod(min, &end) / 100;
+        if (end == min || *end || !(k->min >= 0 && k->min <= 1))
+            return cli_usage("calls", "--min wants a percentage from 0 to 100, not \"%s\"", min);
+    }
+    if (only && keep_regex(&k->only, "only", only))
+        return CLI_USAGE;
+    k->has_only = only;
+    if (file && keep_regex(&k->file, "file", file)) {
+        cli_calls_keep_close(k);
+        return CLI_USAGE;
+    }
+    k->has_file = file;
+    return CLI_OK;
+}
+
+void cli_calls_keep_close(struct cli_calls_keep *k)
+{
+    if (k->has_only)
+        regfree(&k->only);
+    if (k->has_file)
+        regfree(&k->file);
+    k->has_only = k->has_file = false;
+}
+
+static bool keep_matches(const regex_t *pattern, struct jsp_read_text text)
+{
+    char few[KEEP_TEXT], *copy = text.len < sizeof few ? few : malloc((size_t)text.len + 1);
+    if (!copy)
+        return true; /* rather too much than too little */
+    if (text.len)
+        memcpy(copy, text.at, text.len);
+    copy[text.len] = 0;
+    bool matches = regexec(pattern, copy, 0, NULL, 0) == 0;
+    if (copy != few)
+        free(copy);
+    return matches;
+}
+
+static bool keep_name(const struct cli_calls_keep *k, const struct jsp_exact_function *f)
+{
+    return (!k->has_only || keep_matches(&k->only, f->name)) &&
+           (!k->has_file || keep_matches(&k->file, f->file));
+}
+
+/* Of the time inside, with what it called; of the calls, where no time was counted. */
+static bool keep_share(const struct cli_calls_keep *k, const struct jsp_exact *c,
+                       const struct jsp_exact_cost *cost)
+{
+    uint64_t inside = c->commit[JSP_WIRE_COMMIT_INSIDE];
+    uint64_t all = inside ? inside : c->commit[JSP_WIRE_COMMIT_CALLS];
+    return (double)(inside ? cost->total : cost->calls) >= k->min * (double)all;
+}
+
+void cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c)
+{
+    static const struct jsp_exact_cost nothing;
+    if (!k->has_only && !k->has_file && k->min <= 0)
+        return;
+    bool *named = calloc((size_t)c->n_functions + 1, sizeof *named);
+    for (uint32_t i = 0; named && i < c->n_functions; i++) {
+        struct jsp_exact_function *f = &c->functions[i];
+        named[i] = keep_name(k, f);
+        if (!named[i] || !keep_share(k, c, &f->cost))
+            f->cost = nothing;
+    }
+    for (uint32_t i = 0; named && i < c->n_edges; i++) {
+        struct jsp_exact_edge *e = &c->edges[i];
+        if ((!named[e->caller] && !named[e->callee]) || !keep_share(k, c, &e->cost))
+            e->cost = nothing;
+    }
+    free(named);
+}
