@@ -160,10 +160,21 @@ uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type)
     return n;
 }
 
-void jsp_writer_drop(struct jsp_writer *w)
+void jsp_writer_drop(struct jsp_writer *w, const char *but)
 {
-    w->appended -= w->used - w->begun;
-    w->used = w->begun;
+    struct jsp_wire_chunk chunk = { .len = 0 };
+    size_t kept = w->begun;
+    for (size_t at = w->begun; at < w->used; at += chunk.frame.len) {
+        memcpy(&chunk.frame, w->bytes + at, sizeof chunk.frame);
+        if (chunk.frame.type == JSP_WIRE_FILE_CHUNK)
+            memcpy(&chunk, w->bytes + at, offsetof(struct jsp_wire_chunk, data));
+        if (chunk.frame.type != JSP_WIRE_FILE_CHUNK || strcmp(chunk.path, but) != 0)
+            continue;
+        memmove(w->bytes + kept, w->bytes + at, chunk.frame.len);
+        kept += chunk.frame.len;
+    }
+    w->appended -= w->used - kept;
+    w->used = kept;
 }
 
 static void writer_forget(struct jsp_writer *w)

@@ -266,16 +266,17 @@ int jsp_output_flush_patiently(struct jsp_output *out)
 void jsp_output_give_up(struct jsp_output *out, int err)
 {
     uint32_t begun = 0; /* the frame that the file has the beginning of will be whole */
+    uint64_t whole = out->writer.appended - out->writer.used + out->writer.begun;
     out->writer.error = err;
-    jsp_writer_drop(&out->writer); /* or they might reach the file all the same */
-    while (begun < out->n_pending && out->pending[begun].end <= out->writer.appended)
+    /* Or they might reach the file all the same. What stands beside samples that are in
+     * the file may still come behind them. */
+    jsp_writer_drop(&out->writer, JSP_WIRE_FILE_SAMPLES);
+    while (begun < out->n_pending && out->pending[begun].end <= whole)
         begun++;
     for (uint32_t i = begun; i < out->n_pending; i++)
         jsp_tallies_give_up(&out->tallies, out->pending[i].tally, out->pending[i].weight);
     out->n_samples -= out->n_pending - begun;
     out->n_pending = begun;
-    out->block_count = 0; /* it is of those samples */
-    out->block_used = 0;
     jsp_pcs_drop(&out->pcs);
     if (out->compact)
         jsp_compact_drop(out->compact);

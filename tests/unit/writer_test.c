@@ -158,11 +158,16 @@ TEST(what_is_dropped_leaves_whole_frames_only)
     fcntl(ends[1], F_SETPIPE_SZ, 4096);
     while (n < 100 && one_sample(200) == 0)
         n++;
+    CHECK_EQ(jsp_writer_chunk(&w, "kept", "abc", 3), 0);
+    CHECK_EQ(jsp_writer_chunk(&w, "gone", "abc", 3), 0);
     CHECK_EQ(jsp_writer_flush(&w), -EAGAIN);
     ssize_t got = read(ends[0], bytes, 1001); /* room for a write, whole pages or not */
     CHECK(write(file, bytes, (size_t)got) == got);
-    jsp_writer_drop(&w);
+    CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_SAMPLE) > 0, true);
+    jsp_writer_drop(&w, "kept");
     CHECK(w.used < 2000);
+    CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_SAMPLE), 0);
+    CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_FILE_CHUNK), 1);
     while (w.used && (got = read(ends[0], bytes, sizeof bytes)) > 0) {
         CHECK(write(file, bytes, (size_t)got) == got);
         jsp_writer_flush(&w);
