@@ -1,7 +1,8 @@
 #!/bin/sh
 # storm.sh - samples at 10000 Hz while everything that a Lua state is made of changes:
 # the program's output is its own, nothing crashes, every expiration is accounted for.
-# LONG=1: until 1,000,000 samples were taken of each version, several minutes for each.
+# LONG=1: until 1,000,000 samples were taken of each version, several minutes for each;
+# VERBOSE=1 tells how far it is.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -11,7 +12,7 @@ target=300
 depth=300
 rounds=40
 jit_rounds=200
-[ -n "${LONG:-}" ] && target=1000000 depth=20 rounds=30000 jit_rounds=40000
+[ -n "${LONG:-}" ] && target=1000000 depth=20 rounds=20000 jit_rounds=20000
 
 # A figure of the last capture: "samples N for M timer expirations", "N kept + M lost".
 figure() # NAME BEFORE OR AFTER IT
@@ -46,6 +47,7 @@ until_enough()
         expirations=$((expirations + $(figure '\([0-9]*\) expirations = ')))
         lost=$((lost + $(figure '.* kept + \([0-9]*\) lost')))
         runs=$((runs + 1))
+        [ -z "${VERBOSE:-}" ] || echo "$VERSION: $samples samples so far" >&3
     done
     echo "$VERSION: $samples samples in $runs runs; all $expirations expirations are" \
         "accounted for, $lost as lost" >&3
