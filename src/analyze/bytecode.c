@@ -213,6 +213,7 @@ static bool pcs_chunk(struct jsp_bytecode_pcs *pcs)
             pcs->cursor.offset = quiet.offset;
             return true;
         }
+    pcs->cursor.offset = quiet.offset; /* the end: nobody searches the file again */
     return false;
 }
 

@@ -21,7 +21,8 @@
 #include "wire.h"
 
 enum {
-    JSP_PACK_NODES = 1 << 15, /* before the table begins anew; more than one stack has */
+    JSP_PACK_NODES = 1 << 17, /* in a host, before the table begins anew: 4 MiB */
+    JSP_PACK_MANY = 1 << 20,  /* in a tool */
     JSP_PACK_HEAD = 1 + 3 * JSP_VARINT_MAX,
     JSP_PACK_BLOCK = 1 << 15, /* bytes of records; with its head it fits one chunk */
 };
@@ -33,7 +34,8 @@ struct jsp_pack_thread {
 
 struct jsp_pack {
     struct jsp_nodes nodes;
-    uint32_t limit;     /* of nodes: JSP_PACK_NODES; less in tests */
+    uint32_t limit;     /* of nodes: JSP_PACK_NODES, or what its owner sets; in bytes 32
+                         * times as many */
     uint32_t epoch;     /* tables before this one */
     /* Of the block: */
     uint32_t first;     /* number of its first node */

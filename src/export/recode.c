@@ -237,6 +237,8 @@ static int recode_run(struct jsp_export *e, bool is_compact)
     if (is_compact) {
         r->pack = malloc(sizeof *r->pack);
         err = r->pack ? jsp_pack_init(r->pack) : -ENOMEM;
+        if (!err)
+            r->pack->limit = JSP_PACK_MANY;
     } else {
         r->sides = malloc(sizeof *r->sides);
         err = r->sides ? 0 : -ENOMEM;

@@ -38,6 +38,23 @@ row '1M samples x 30: open to report' '<= 0.3 s' "$median s ($low..$high)" "$pee
     "$(holds "$median" 0.3)"
 row '  memory beyond the file' '<= 100 MB' "$mb MB" - "$(holds "$mb" 100)"
 
+# The same samples in the compact form.
+"$B/bin/jsprof" convert --to compact -o "$work/1m.compact" "$work/1m.cap"
+each() # FILE
+{
+    echo $(($(stat -c %s "$1") / 1000000))
+}
+row '  bytes a sample, compact' '<= 33' "$(each "$work/1m.compact")" \
+    "plain $(each "$work/1m.cap")" "$(holds "$(each "$work/1m.compact")" 33)"
+"$bin/spend" $rounds "$work/1m.compact" "$B/bin/jsprof" report "$work/1m.compact" \
+    >"$work/packed"
+read -r packed_low packed packed_high packed_mb _ <"$work/packed"
+row '  compact: open to report' '<= 0.3 s' "$packed s ($packed_low..$packed_high)" \
+    "plain $median s" "$(holds "$packed" 0.3)"
+row '  compact: memory beyond the file' '<= 100 MB' "$packed_mb MB" "plain $mb MB" \
+    "$(holds "$packed_mb" 100)"
+rm -f "$work/1m.compact"
+
 [ -n "${LONG:-}" ] || exit 0
 rm -f "$work/theirs"
 "$bin/gen_capture" 10000000 30 20000 >"$work/10m.cap"
