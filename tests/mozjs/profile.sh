@@ -185,6 +185,11 @@ for no_jit in '' 1; do
     check 'and that above main' ordered wasm.cap '^fib ' '^viaWasm ' '^C:main$'
     check 'every stack begins where the process did' rooted wasm.cap
 
+    record imports.cap 500 "$SCRIPTS/imports.js"
+    check 'scripts that it calls stand above it' ordered imports.cap '^burn ' '^back ' \
+        '/imports[.]js$' '^C:main$'
+    check 'every stack begins where the process did' rooted imports.cap
+
     record torture.cap 1000 "$SCRIPTS/torture.js"
     at_least total '/torture[.]js$' 97
     check 'every stack begins where the process did' rooted torture.cap
