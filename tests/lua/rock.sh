@@ -18,7 +18,7 @@ found()
 {
     found_lua=$(luarocks config variables.LUA 2>/dev/null || luarocks config lua_interpreter)
     eval "$(luarocks --tree "$SCRATCH/tree" path)"
-    "${found_lua:-lua}" -e 'print(require("jsprof").version)'
+    LD_PRELOAD=$ASAN_LIBRARY "${found_lua:-lua}" -e 'print(require("jsprof").version)'
 }
 
 check 'it is built and installed' made
