@@ -169,9 +169,10 @@ static __attribute__((noinline)) void hooks_timed_enter_any(jsprof_thread *t,
 void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link *link)
 {
     struct jsp_calls_place place = { t, link };
+    struct jsp_calls *c = t->calls;
     if (!link)
         __builtin_unreachable();
-    if (f && f->cell && jsp_calls_is_mine(t->calls) && hooks_enter(t->calls, f, place, false))
+    if (f && f->cell && jsp_calls_is_mine(c) && hooks_enter(c, f, place, false))
         hooks_push(t, link);
     else
         hooks_timed_enter_any(t, f, link);
@@ -179,9 +180,9 @@ void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link 
 
 void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link)
 {
-    struct jsp_calls_entry *e = jsp_calls_top(t->calls);
-    if (e->key != (uintptr_t)link || !jsp_calls_is_mine(t->calls) ||
-        !hooks_leave(t->calls, e, false))
+    struct jsp_calls *c = t->calls;
+    struct jsp_calls_entry *e = jsp_calls_top(c);
+    if (e->key != (uintptr_t)link || !jsp_calls_is_mine(c) || !hooks_leave(c, e, false))
         hooks_leave_any(t, link, 0);
 }
 
