@@ -65,7 +65,7 @@ struct jsp_read_packed {
 };
 
 struct jsp_read_frame {
-    const uint8_t *at; /* its header; of a packed sample its record: len bytes are readable */
+    const uint8_t *at; /* its header, of a packed sample its chunk's; len bytes are readable */
     uint64_t offset;
     uint32_t len;
     int32_t pid;

@@ -253,8 +253,9 @@ bool jsp_read_stacks_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
             jsp_read_count(c->defects, JSP_READ_LOST, offset);
             continue;
         }
-        *out = (struct jsp_read_frame){ .at = at, .offset = offset,
-                                        .len = (uint32_t)(c->records.at - at),
+        const uint8_t *chunk = c->capture->bytes + c->block->offset;
+        *out = (struct jsp_read_frame){ .at = chunk, .offset = offset,
+                                        .len = jsp_read_u16(c->capture, chunk),
                                         .pid = record.pid, .time = record.time,
                                         .cpu = record.cpu, .type = JSP_WIRE_SAMPLE,
                                         .packed = record.sample };
