@@ -9,6 +9,7 @@
 #include "signals.h"
 
 enum {
+    DRAIN_FIRST_NS = 20000000,    /* a capture that can be read, soon */
     DRAIN_SLOWEST_NS = 200000000, /* between two passes */
     DRAIN_FASTEST_NS = 2000000,
     DRAIN_FLUSH_NS = 800000000,   /* with a pass, well inside the promised second */
@@ -204,7 +205,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
 void *jsp_drain_main(void *session)
 {
     struct jsprof *p = session;
-    uint64_t interval = DRAIN_SLOWEST_NS, flushed = jsp_now_ns(CLOCK_MONOTONIC);
+    uint64_t interval = DRAIN_FIRST_NS, flushed = 0;
     bool failed = false, all = true;
 
     pthread_mutex_lock(&p->lock);

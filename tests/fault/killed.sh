@@ -34,6 +34,16 @@ killed 0
 killed 1
 "$TOOL" info "$SCRATCH/x.cap" | grep -q compact || fail 'it is not compact'
 
+# It can be read long before the first second is over. Seen failing with a first flush
+# after 800 ms: the file was empty.
+JSPROF=$SCRATCH/z.cap "$HOST" - 60000 >"$OUT" 2>&1 &
+pid=$!
+until [ -e "$SCRATCH/z.cap" ] || ! kill -0 $pid; do :; done
+sleep 0.4
+kill -KILL $pid
+wait $pid 2>/dev/null
+readable "$SCRATCH/z.cap"
+
 # What the host itself recorded and closed does not say so.
 host "$SCRATCH/y.cap" 50
 readable "$SCRATCH/y.cap"
