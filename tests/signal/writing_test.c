@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 
 /* One that is full soon, also of compact samples. */
-static int small_pipe(int ends[2], int flags)
+static int small_pipe(int ends[2])
 {
-    int err = pipe2(ends, O_CLOEXEC | flags);
+    int err = pipe2(ends, O_CLOEXEC | O_NONBLOCK);
     if (!err && getenv("HOST_COMPACT") && fcntl(ends[1], F_SETPIPE_SZ, 4096) != 4096)
         return -1;
     return err;
@@ -177,10 +177,18 @@ static uint64_t samples_in(int file)
     return samples;
 }
 
-/* Of samples: more than a small pipe takes, less than the session's buffer. */
-static void burn_more_than_a_pipe(void)
+/* Of samples: more than a small pipe takes, less than the session's buffer. In the compact
+ * form each needs a name of its own to be of any size. */
+static void burn_more_than_a_pipe(jsprof_thread *me)
 {
-    host_burn_ms(getenv("HOST_COMPACT") ? 300 : 10);
+    static char names[300][64];
+    for (int i = 0; getenv("HOST_COMPACT") && i < 300; i++) {
+        snprintf(names[i], sizeof names[i], "a function with a long name, number %d", i);
+        jsprof_push(me, names[i], NULL, 0);
+        host_burn_ms(1);
+        jsprof_pop(me);
+    }
+    host_burn_ms(10);
 }
 
 static void copy_all(int from, int to)
@@ -199,9 +207,9 @@ TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
     struct host h;
     jsprof_thread *me;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
-    if (!CHECK_EQ(small_pipe(ends, O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
+    if (!CHECK_EQ(small_pipe(ends), 0) || !open_deep(&h, ends[1], &me))
         return;
-    burn_more_than_a_pipe();
+    burn_more_than_a_pipe(me);
     CHECK_EQ(jsprof_stop(h.prof), -EAGAIN);
     CHECK_EQ(jsprof_flush(h.prof), -EAGAIN);
     for (int i = 0; i < 100 && jsprof_flush(h.prof) == -EAGAIN; i++)
@@ -230,10 +238,10 @@ TEST(samples_given_up_at_close_are_lost_in_the_file_too)
     jsprof_thread *me;
     void *err;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
-    if (!CHECK_EQ(small_pipe(ends, O_NONBLOCK), 0) || !open_deep(&h, ends[1], &me))
+    if (!CHECK_EQ(small_pipe(ends), 0) || !open_deep(&h, ends[1], &me))
         return;
     fcntl(ends[0], F_SETFL, 0);
-    burn_more_than_a_pipe();
+    burn_more_than_a_pipe(me);
     pthread_t closer = host_thread(stop_and_close, &h);
     jsprof_stats stats = { .size = sizeof stats };
     while (stats.lost_write == 0) {
@@ -273,13 +281,17 @@ static void *attach_and_detach(void *arg)
 /* The drain is inside its last write and the session already counts as stopped. */
 TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
 {
+    if (getenv("HOST_COMPACT")) {
+        SKIP("compact samples do not keep a drain busy");
+        return;
+    }
     struct host h;
     jsprof_thread *me;
     void *failed, *err;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
-    if (!CHECK_EQ(small_pipe(ends, 0), 0) || !open_deep(&h, ends[1], &me))
+    if (!CHECK_EQ(pipe2(ends, O_CLOEXEC), 0) || !open_deep(&h, ends[1], &me))
         return;
-    host_burn_ms(getenv("HOST_COMPACT") ? 300 : 100);
+    host_burn_ms(100);
     pthread_t closer = host_thread(stop_and_close, &h);
     jsprof_stats stats = { .size = sizeof stats };
     for (uint64_t before = 1; before != stats.expirations;) { /* until it is disarmed */
