@@ -103,7 +103,7 @@ killed()
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         sleep 0.25
         "$JSPROF_TOOL" calls --csv "$SCRATCH/kill.cap" >"$SCRATCH/kill.csv" 2>/dev/null &&
-            break
+            grep -q '^"fib",.*,5,vm,[0-9]\{7,\},' "$SCRATCH/kill.csv" && break
     done
     kill -9 $pid
     wait $pid 2>/dev/null
