@@ -20,7 +20,7 @@ tab=$(printf '\t')
 if [ -n "${QUICK:-}" ]; then
     rounds=5 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25
 else
-    rounds=25 peer_rounds=5 turn=0.12 runs=20 peer_runs=6 seconds=0.5
+    rounds=25 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5
 fi
 
 # Median and quartiles of the ratios; does the 95 % interval of the median hold the limit?
