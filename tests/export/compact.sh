@@ -57,7 +57,7 @@ for name in good big every foreign events evil lark markdown; do
 done
 
 # Recorded so; bytecode rows of samples, too, come through.
-JSPROF=own.cap JSPROF_COMPACT=1 "$lark" "$programs/nbody.lark" 60000 >/dev/null
+JSPROF=own.cap JSPROF_COMPACT=1 "$lark" "$programs/nbody.lark" 240000 >/dev/null
 run info own.cap
 is_rc 0
 has ' bytes, little-endian, compact'
@@ -73,7 +73,9 @@ run annotate own.syscap advance
 is_rc 0
 sed 's/own.syscap/own.cap/' out | cmp - own.rows >err || wrong 'other rows when it comes back'
 [ "$(grep -c '%' own.rows)" -gt 5 ] || wrong 'has no rows'
-[ $(($(stat -c %s own.syscap) - $(stat -c %s own.cap))) -gt 5000 ] || wrong 'is no smaller'
+samples=$("$jsprof" info own.cap | awk '$1 == "samples" { gsub(",", ""); print $2 }')
+saved=$(($(stat -c %s own.syscap) - $(stat -c %s own.cap)))
+[ "$saved" -gt $((samples * 150)) ] || wrong "saves $saved bytes in $samples samples"
 
 # Cut off anywhere, it reads up to there.
 size=$(stat -c %s own.cap)
