@@ -440,13 +440,15 @@ static void finish(void)
         jsprof_function_free(functions[i]);
 }
 
-/* A tree takes the thread sanitizer so long that the runner would give up. */
+/* A tree takes the thread sanitizer and emulators so long that the runner would give up. */
 static uint64_t trees(uint64_t n)
 {
+    const char *under = getenv("RUN_UNDER"), *is_long = getenv("LONG");
+    if (under && *under)
+        n /= 10;
 #ifdef __SANITIZE_THREAD__
     n /= 10;
 #endif
-    const char *is_long = getenv("LONG");
     return is_long && *is_long ? n * LONG_TIMES : n;
 }
 
