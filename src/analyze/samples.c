@@ -6,13 +6,33 @@
 
 #include "analyze/work.h"
 
+/* What all samples may come to, in ns: any two such sums can be added. */
+static const uint64_t samples_most = UINT64_C(1) << 62;
+
 void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
                        struct jsp_read_defects *defects)
 {
     memset(s, 0, sizeof *s);
     s->profile = p;
+    s->cpu_left = samples_most;
+    s->weight_left = samples_most / (p->period_ns ? p->period_ns : 1);
     jsp_read_start(&s->body, p->capture, defects);
     jsp_weights_start(&p->work->weights, &s->weights);
+}
+
+/* A capture that tells of more time than there is: what it adds to that is not believed. */
+static void samples_limit(struct jsp_samples *s, const struct jsp_read_frame *f,
+                          struct jsp_weight *w)
+{
+    if (w->weight <= s->weight_left && w->cpu_ns <= s->cpu_left) {
+        s->weight_left -= w->weight;
+        s->cpu_left -= w->cpu_ns;
+        return;
+    }
+    jsp_read_count(s->body.defects, JSP_READ_SUM, f->offset);
+    w->weight = 1;
+    w->cpu_ns = 0;
+    w->known = false;
 }
 
 bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
@@ -30,6 +50,7 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                                            .cpu_ns = f->packed.cpu_ns,
                                            .known = f->packed.known,
                                            .cut = f->packed.cut };
+    samples_limit(s, f, &out->weight);
     return jsp_read_sample(&s->body, f, &out->body);
 }
 

@@ -16,6 +16,7 @@ struct jsp_samples {
     struct jsp_read_cursor body;
     struct jsp_weights_cursor weights;
     uint64_t ordinal; /* of the next SAMPLE frame */
+    uint64_t weight_left, cpu_left; /* more than this could not be added up */
     uint32_t epoch;
 };
 

@@ -35,6 +35,7 @@ const char *jsp_read_cause_text(enum jsp_read_cause why)
         [JSP_READ_STACKS] = "malformed record in jsprof/stacks, the rest of it skipped",
         [JSP_READ_LOST] = "sample in jsprof/stacks whose stack is lost, skipped",
         [JSP_READ_MEMORY] = "no memory for the stacks of a chunk, its samples skipped",
+        [JSP_READ_SUM] = "sample of more time than there can be, taken as one of weight 1",
     };
     return text[why];
 }

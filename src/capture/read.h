@@ -36,6 +36,7 @@ enum jsp_read_cause {
     JSP_READ_STACKS,  /* a malformed record in jsprof/stacks: samples behind it are lost */
     JSP_READ_LOST,    /* a sample in jsprof/stacks whose stack was told in what is lost */
     JSP_READ_MEMORY,  /* no memory for the stacks of this chunk of jsprof/stacks */
+    JSP_READ_SUM,     /* a sample whose weight or time has no room in a sum: taken as 1 */
     JSP_READ_N_CAUSES,
 };
 

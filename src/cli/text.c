@@ -92,14 +92,20 @@ void cli_repeat(const char *what, int times)
         fputs(what, stdout);
 }
 
+/* How many of so many; never more, whatever the share is. */
+static int text_cells(double share, int width)
+{
+    return share >= 1 ? width : share > 0 ? (int)(share * width + 0.5) : 0;
+}
+
 /* Eighths of a cell: the solid part ends where it really ends. */
 static void text_bar_blocks(const struct cli_style *s, double self, double total,
                             int width)
 {
     static const char *const part[8] =
         { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-    int eighths = (int)(self * width * 8 + 0.5), cells = eighths / 8;
-    int light = (int)(total * width + 0.5);
+    int eighths = text_cells(self, width * 8), cells = eighths / 8;
+    int light = text_cells(total, width);
     cli_colour(s, CLI_WARM);
     cli_repeat("█", cells);
     if (eighths % 8 && cells < width)
@@ -118,7 +124,7 @@ void cli_bar(const struct cli_style *s, double self, double total, int width)
         text_bar_blocks(s, self, total, width);
         return;
     }
-    int solid = (int)(self * width + 0.5), light = (int)(total * width + 0.5);
+    int solid = text_cells(self, width), light = text_cells(total, width);
     cli_repeat("#", solid);
     cli_repeat("-", light - solid);
     cli_repeat(" ", width - (light > solid ? light : solid));

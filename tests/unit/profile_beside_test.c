@@ -129,6 +129,27 @@ TEST(lying_record_counts_are_refused_and_said)
     }
 }
 
+TEST(more_time_than_there_can_be_does_not_wrap_a_sum_around)
+{
+    static const uint64_t much = UINT64_MAX - 4;
+    static const uint64_t cpu[][4] = { { 1, 50, 0, 1 }, { 1, much, 0, 1 }, { much, 9, 0, 1 } };
+    for (int is_wall = 0; is_wall < 2; is_wall++) {
+        begin(false);
+        build_metadata(&b, "jsprof.clock", is_wall ? "wall" : "cpu");
+        build_metadata(&b, "jsprof.hz", "1000");
+        for (int i = 0; i < 3; i++)
+            sample(1, i ? f2 : f1, 0, 0);
+        block(0, cpu, 3);
+        if (!loaded())
+            return;
+        CHECK_EQ(p.weight, 3);
+        CHECK_EQ(row("main").self, is_wall ? 1000000 : 50);
+        CHECK_EQ(row("work").self, 2000000); /* two of which nothing is known */
+        CHECK_EQ(p.defects.count[JSP_READ_SUM], 2);
+        unloaded();
+    }
+}
+
 TEST(losses_take_the_last_whole_line_of_each_key)
 {
     static const char early[] =
@@ -186,6 +207,7 @@ int main(void)
     RUN(wall_clock_shares_are_weight_times_period);
     RUN(cut_frames_do_not_blame_the_deepest_kept_one);
     RUN(lying_record_counts_are_refused_and_said);
+    RUN(more_time_than_there_can_be_does_not_wrap_a_sum_around);
     RUN(losses_take_the_last_whole_line_of_each_key);
     RUN(reused_tid_is_balanced_over_all_its_threads);
     return DONE();
