@@ -6,24 +6,64 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct compare_build {
-    const struct jsp_exact *first, *second;
-    struct jsp_exact_pair *pairs;
-    uint32_t n;
-    bool *taken; /* functions of the second */
-    struct jsp_hash of_second;
+/* A function of one of the two, in their common order. */
+struct compare_one {
+    const struct jsp_exact_function *f;
+    bool is_done;
 };
 
-static bool compare_text(struct jsp_read_text a, struct jsp_read_text b)
+struct compare_side {
+    const struct jsp_exact *from;
+    struct compare_one *at; /* owned; sorted by name, file and line */
+    uint32_t n;
+};
+
+struct compare_build {
+    struct compare_side first, second;
+    struct jsp_exact_pair *pairs;
+    uint32_t n;
+};
+
+static int compare_text(struct jsp_read_text a, struct jsp_read_text b)
 {
-    return a.len == b.len && (!a.len || memcmp(a.at, b.at, a.len) == 0);
+    uint32_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.at, b.at, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static uint32_t compare_hash(const struct jsp_hash *t, const struct jsp_exact_function *f)
+static int compare_place(const struct jsp_exact_function *a, const struct jsp_exact_function *b)
 {
-    uint64_t h = jsp_hash_bytes(t->seed, f->name.len ? f->name.at : "", f->name.len);
-    return (uint32_t)(jsp_hash_bytes(h, f->file.len ? f->file.at : "", f->file.len) >> 16);
+    int order = compare_text(a->name, b->name);
+    return order ? order : compare_text(a->file, b->file);
+}
+
+static int compare_line(const struct jsp_exact_function *a, const struct jsp_exact_function *b)
+{
+    int order = compare_place(a, b);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static int compare_ones(const void *x, const void *y)
+{
+    const struct compare_one *a = x, *b = y;
+    int order = compare_line(a->f, b->f);
+    return order ? order : (a->f > b->f) - (a->f < b->f);
+}
+
+static int compare_side(struct compare_side *s, const struct jsp_exact *from)
+{
+    s->from = from;
+    s->n = from->n_functions;
+    s->at = calloc((size_t)s->n + 1, sizeof *s->at);
+    if (!s->at)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < s->n; i++)
+        s->at[i].f = &from->functions[i];
+    if (s->n)
+        qsort(s->at, s->n, sizeof *s->at, compare_ones);
+    return 0;
 }
 
 static struct jsp_exact_cost compare_cost(const struct jsp_exact *c,
@@ -35,65 +75,48 @@ static struct jsp_exact_cost compare_cost(const struct jsp_exact *c,
     return out;
 }
 
-/* Among those of the same name and file, the lowest line that is left. */
-static uint32_t compare_find(const struct compare_build *b, const struct jsp_exact_function *f,
-                             bool by_line)
-{
-    uint32_t hash = compare_hash(&b->of_second, f), probe = hash, at, best = 0;
-    while ((at = jsp_hash_next(&b->of_second, hash, &probe)) != 0) {
-        const struct jsp_exact_function *g = &b->second->functions[at - 1];
-        if (b->taken[at - 1] || !compare_text(f->name, g->name) ||
-            !compare_text(f->file, g->file) || (by_line && f->line != g->line))
-            continue;
-        if (!best || g->line < b->second->functions[best - 1].line)
-            best = at;
-    }
-    return best;
-}
-
 static void compare_pair(struct compare_build *b, const struct jsp_exact_function *f,
                          const struct jsp_exact_function *g)
 {
     struct jsp_exact_pair p = { .function = g ? g : f };
     if (f)
-        p.first = compare_cost(b->first, &f->cost);
+        p.first = compare_cost(b->first.from, &f->cost);
     if (g)
-        p.second = compare_cost(b->second, &g->cost);
+        p.second = compare_cost(b->second.from, &g->cost);
     p.in_first = f && !jsp_exact_is_empty(&f->cost);
     p.in_second = g && !jsp_exact_is_empty(&g->cost);
     if (p.in_first || p.in_second)
         b->pairs[b->n++] = p;
 }
 
-static void compare_match(struct compare_build *b, bool *done, bool by_line)
+/* Those that are the same in this order, side by side. */
+static void compare_match(struct compare_build *b,
+                          int (*order)(const struct jsp_exact_function *,
+                                       const struct jsp_exact_function *))
 {
-    for (uint32_t i = 0; i < b->first->n_functions; i++) {
-        const struct jsp_exact_function *f = &b->first->functions[i];
-        uint32_t at = done[i] ? 0 : compare_find(b, f, by_line);
-        if (!at)
-            continue;
-        b->taken[at - 1] = done[i] = true;
-        compare_pair(b, f, &b->second->functions[at - 1]);
+    struct compare_one *f = b->first.at, *g = b->second.at;
+    struct compare_one *f_end = f + b->first.n, *g_end = g + b->second.n;
+    while (f < f_end && g < g_end) {
+        int which = f->is_done ? -1 : g->is_done ? 1 : order(f->f, g->f);
+        if (which == 0) {
+            compare_pair(b, f->f, g->f);
+            f->is_done = g->is_done = true;
+        }
+        f += which <= 0;
+        g += which >= 0;
     }
 }
 
-static int compare_all(struct compare_build *b, bool *done)
+static void compare_all(struct compare_build *b)
 {
-    for (uint32_t i = 0; i < b->second->n_functions; i++) {
-        uint32_t hash = compare_hash(&b->of_second, &b->second->functions[i]);
-        int err = jsp_hash_add(&b->of_second, hash, i);
-        if (err)
-            return err;
-    }
-    compare_match(b, done, true);
-    compare_match(b, done, false);
-    for (uint32_t i = 0; i < b->first->n_functions; i++)
-        if (!done[i])
-            compare_pair(b, &b->first->functions[i], NULL);
-    for (uint32_t i = 0; i < b->second->n_functions; i++)
-        if (!b->taken[i])
-            compare_pair(b, NULL, &b->second->functions[i]);
-    return 0;
+    compare_match(b, compare_line);
+    compare_match(b, compare_place);
+    for (uint32_t i = 0; i < b->first.n; i++)
+        if (!b->first.at[i].is_done)
+            compare_pair(b, b->first.at[i].f, NULL);
+    for (uint32_t i = 0; i < b->second.n; i++)
+        if (!b->second.at[i].is_done)
+            compare_pair(b, NULL, b->second.at[i].f);
 }
 
 /* -- Order ------------------------------------------------------------------ */
@@ -153,20 +176,17 @@ static int compare_sort(struct compare_build *b, enum jsp_exact_sort by)
 int jsp_exact_compare(struct jsp_exact_pair **out, uint32_t *n, const struct jsp_exact *first,
                       const struct jsp_exact *second, enum jsp_exact_sort by)
 {
-    size_t all = (size_t)first->n_functions + second->n_functions + 1;
-    struct compare_build b = { .first = first, .second = second };
-    bool *done = calloc(all, sizeof *done);
-    b.taken = calloc(all, sizeof *b.taken);
-    b.pairs = calloc(all, sizeof *b.pairs);
-    int err = done && b.taken && b.pairs ? jsp_hash_init(&b.of_second, second->n_functions)
-                                         : -ENOMEM;
+    struct compare_build b = { .n = 0 };
+    b.pairs = calloc((size_t)first->n_functions + second->n_functions + 1, sizeof *b.pairs);
+    int err = b.pairs ? compare_side(&b.first, first) : -ENOMEM;
     if (!err)
-        err = compare_all(&b, done);
+        err = compare_side(&b.second, second);
+    if (!err)
+        compare_all(&b);
     if (!err)
         err = compare_sort(&b, by);
-    jsp_hash_free(&b.of_second);
-    free(done);
-    free(b.taken);
+    free(b.first.at);
+    free(b.second.at);
     if (err) {
         free(b.pairs);
         return err;

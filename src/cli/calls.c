@@ -22,7 +22,8 @@ static const char calls_help[] =
     "  --sort self|total|calls|each|bytes|name\n"
     "                   (default self); of two captures, by how much it changed\n"
     "  --only REGEX     functions whose name it matches; --file REGEX  by their file\n"
-    "  --min PERCENT    of all time with what they called; of all calls without times\n"
+    "  --min PERCENT    of all time with what they called; of all calls without times;\n"
+    "                   of two captures, in either\n"
     "  --limit N        so many rows at most; 0 is all (default 30)\n"
     "  --edges          who called whom: calls, and their time with what they called\n"
     "  --csv            comma-separated; times in ns, all rows\n"
@@ -91,8 +92,10 @@ static int calls_two(const char *const *files, const struct cli_calls_ask *ask)
         calls_close(&first);
         return CLI_FAILED;
     }
-    cli_calls_keep(&ask->keep, &first.calls);
-    cli_calls_keep(&ask->keep, &second.calls);
+    struct cli_calls_keep by_name = ask->keep;
+    by_name.min = 0; /* which is asked of both together */
+    cli_calls_keep(&by_name, &first.calls);
+    cli_calls_keep(&by_name, &second.calls);
     if (ask->is_csv)
         cli_calls_compare_csv(&first, &second, ask);
     else if (ask->is_json)

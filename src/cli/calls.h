@@ -40,6 +40,11 @@ void cli_calls_keep_close(struct cli_calls_keep *k);
 /* Empty what is not to be shown. */
 void cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c);
 
+/* Functions of two captures, whose names are chosen, side by side; --min is asked of both,
+ * and one that has its share in either is shown with what it has in each. -ENOMEM. */
+int cli_calls_pairs(struct jsp_exact_pair **out, uint32_t *n, const struct cli_calls *first,
+                    const struct cli_calls *second, const struct cli_calls_ask *ask);
+
 /* Tables for people. */
 void cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);
 void cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,

@@ -83,7 +83,7 @@ void cli_calls_compare_csv(const struct cli_calls *first, const struct cli_calls
 {
     struct jsp_exact_pair *pairs = NULL;
     uint32_t n = 0;
-    if (jsp_exact_compare(&pairs, &n, &first->calls, &second->calls, ask->sort) < 0)
+    if (cli_calls_pairs(&pairs, &n, first, second, ask) < 0)
         return;
     puts("function,file,line,kind,calls_a,calls_b,self_ns_a,self_ns_b,total_ns_a,total_ns_b,"
          "self_bytes_a,self_bytes_b");

@@ -185,7 +185,7 @@ void cli_calls_compare_json(const struct cli_calls *first, const struct cli_call
     json_side(j, "a", first);
     json_side(j, "b", second);
     jsp_json_key_open(j, "functions", '[');
-    if (jsp_exact_compare(&pairs, &n, &first->calls, &second->calls, ask->sort) == 0)
+    if (cli_calls_pairs(&pairs, &n, first, second, ask) == 0)
         for (uint32_t i = 0; i < n && (!ask->limit || i < ask->limit); i++)
             json_pair(j, &pairs[i]);
     jsp_json_close(j, ']');

@@ -76,12 +76,18 @@ static bool keep_name(const struct cli_calls_keep *k, const struct jsp_exact_fun
 }
 
 /* Of the time inside, with what it called; of the calls, where no time was counted. */
-static bool keep_share(const struct cli_calls_keep *k, const struct jsp_exact *c,
+static bool keep_share(const struct cli_calls_keep *k, uint64_t inside, uint64_t calls,
                        const struct jsp_exact_cost *cost)
 {
-    uint64_t inside = c->commit[JSP_WIRE_COMMIT_INSIDE];
-    uint64_t all = inside ? inside : c->commit[JSP_WIRE_COMMIT_CALLS];
+    uint64_t all = inside ? inside : calls;
     return (double)(inside ? cost->total : cost->calls) >= k->min * (double)all;
+}
+
+static bool keep_share_of(const struct cli_calls_keep *k, const struct jsp_exact *c,
+                          const struct jsp_exact_cost *cost)
+{
+    return keep_share(k, c->commit[JSP_WIRE_COMMIT_INSIDE], c->commit[JSP_WIRE_COMMIT_CALLS],
+                      cost);
 }
 
 void cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c)
@@ -93,13 +99,35 @@ void cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c)
     for (uint32_t i = 0; named && i < c->n_functions; i++) {
         struct jsp_exact_function *f = &c->functions[i];
         named[i] = keep_name(k, f);
-        if (!named[i] || !keep_share(k, c, &f->cost))
+        if (!named[i] || !keep_share_of(k, c, &f->cost))
             f->cost = nothing;
     }
     for (uint32_t i = 0; named && i < c->n_edges; i++) {
         struct jsp_exact_edge *e = &c->edges[i];
-        if ((!named[e->caller] && !named[e->callee]) || !keep_share(k, c, &e->cost))
+        if ((!named[e->caller] && !named[e->callee]) || !keep_share_of(k, c, &e->cost))
             e->cost = nothing;
     }
     free(named);
+}
+
+/* Its costs are in ns. */
+static bool keep_pair(const struct cli_calls_keep *k, const struct cli_calls *c,
+                      const struct jsp_exact_cost *cost)
+{
+    const uint64_t *commit = c->calls.commit;
+    return keep_share(k, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_INSIDE]),
+                      commit[JSP_WIRE_COMMIT_CALLS], cost);
+}
+
+int cli_calls_pairs(struct jsp_exact_pair **out, uint32_t *n, const struct cli_calls *first,
+                    const struct cli_calls *second, const struct cli_calls_ask *ask)
+{
+    uint32_t all = 0, kept = 0;
+    int err = jsp_exact_compare(out, &all, &first->calls, &second->calls, ask->sort);
+    for (uint32_t i = 0; !err && i < all; i++)
+        if (keep_pair(&ask->keep, first, &(*out)[i].first) ||
+            keep_pair(&ask->keep, second, &(*out)[i].second))
+            (*out)[kept++] = (*out)[i];
+    *n = kept;
+    return err;
 }

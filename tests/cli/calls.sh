@@ -96,6 +96,13 @@ lines 2
 run calls --only sort calls.cap calls2.cap
 row '5 +5 90.0 ms'
 hasnt fib
+# Of two captures a share in either is enough, and nothing else of the other is forgotten.
+run calls --min 50 calls.cap calls3.cap
+row '500 -500 10.0 ms -170 ms 20.0 us x0.11 fib\x1b[31m, "x" (/srv/a.js:5)'
+hasnt collector
+run calls --min 50 --csv calls3.cap calls.cap
+has ',"/srv/a.js",5,vm,500,1000,10000000,180000000,10000000,190000000,'
+lines 3
 run calls --only 'a(' calls.cap
 is_rc 2
 grep -q '^jsprof calls: --only: ' err || wrong 'does not say what is wrong with the pattern'

@@ -397,6 +397,12 @@ static void captures_calls2(void)
     captures_write_calls2(&b);
 }
 
+static void captures_calls3(void)
+{
+    captures_start(false);
+    captures_write_calls3(&b);
+}
+
 static void captures_circle(void)
 {
     captures_start(false);
@@ -428,8 +434,8 @@ static const struct {
     { "hostile", captures_hostile }, { "events", captures_events },
     { "changed", captures_changed },   { "calls", captures_calls },
     { "calls2", captures_calls2 },     { "badcalls", captures_badcalls },
-    { "circle", captures_circle },
-     { "nameless", captures_nameless },
+    { "calls3", captures_calls3 },     { "circle", captures_circle },
+    { "nameless", captures_nameless },
 };
 
 int main(int argc, char **argv)

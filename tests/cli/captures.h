@@ -10,6 +10,7 @@
 /* The embedded file jsprof/calls of the capture of that name; its start is there. */
 void captures_write_calls(struct builder *b);
 void captures_write_calls2(struct builder *b);
+void captures_write_calls3(struct builder *b);
 void captures_write_circle(struct builder *b);
 void captures_write_badcalls(struct builder *b);
 
