@@ -26,7 +26,7 @@ static __attribute__((noinline)) uint32_t unwind_look_up(const struct jsp_unwind
 static inline uint32_t unwind_how(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
                                   uintptr_t pc)
 {
-    struct jsp_unwind_cached *slot = &u->cache[(pc ^ pc >> 10) % JSP_UNWIND_CACHED];
+    struct jsp_unwind_cached *slot = jsp_unwind_slot(u, pc);
     return __builtin_expect(slot->pc == pc, 1) ? slot->how : unwind_look_up(map, pc, slot);
 }
 

@@ -39,6 +39,10 @@ enum jsp_unwind_stop {
 
 enum { JSP_UNWIND_CACHED = 1024 }; /* power of two */
 
+/* Beside JSP_HOW_NONE, in the cache: the code there was looked at, and is no trampoline. It
+ * becomes none while the map is the same. */
+enum { JSP_UNWIND_LOOKED = 1 << JSP_HOW_KIND_BITS };
+
 /* One thread's. About 17 KiB. */
 struct jsp_unwinder {
     struct jsp_memread mem;
@@ -53,6 +57,12 @@ struct jsp_unwinder {
         uint32_t how;
     } cache[JSP_UNWIND_CACHED];
 };
+
+/* Where the cache keeps what the rows say of pc. */
+static inline struct jsp_unwind_cached *jsp_unwind_slot(struct jsp_unwinder *u, uintptr_t pc)
+{
+    return &u->cache[(pc ^ pc >> 10) % JSP_UNWIND_CACHED];
+}
 
 enum { JSP_UNWIND_BEYOND = 4096 }; /* frames past a full list that are looked at */
 

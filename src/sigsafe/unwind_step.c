@@ -33,6 +33,21 @@ static bool step_at_trampoline(struct jsp_unwind_walk *w)
            jsp_regs_is_trampoline(code);
 }
 
+/* The same of code that has no rows. To look at it is a system call, which costs more than
+ * ten frames: what it was is kept beside what the rows say. */
+static bool step_at_bare_trampoline(struct jsp_unwind_walk *w, uint32_t how)
+{
+    uintptr_t pc = w->at.pc - !w->is_exact;
+    struct jsp_unwind_cached *slot = jsp_unwind_slot(w->u, pc);
+    if (how & JSP_UNWIND_LOOKED)
+        return false;
+    if (step_at_trampoline(w))
+        return true;
+    if (slot->pc == pc)
+        slot->how |= JSP_UNWIND_LOOKED;
+    return false;
+}
+
 /* What was interrupted may be on another stack, further up or down; so the number of
  * crossings bounds the walk here. */
 static int step_cross(struct jsp_unwind_walk *w)
@@ -238,7 +253,7 @@ static int step_by_caller(struct jsp_unwind_walk *w, const jsprof_frame *caller)
     return step_to(w, &to);
 }
 
-static int step_without_rows(struct jsp_unwind_walk *w)
+static int step_without_rows(struct jsp_unwind_walk *w, uint32_t how)
 {
     jsprof_code_row row;
     enum jsp_jitrows_answer is = JSP_JITROWS_NONE;
@@ -246,7 +261,7 @@ static int step_without_rows(struct jsp_unwind_walk *w)
         is = jsp_jitrows_find(w->u->jit, w->at.pc - !w->is_exact, &row);
     if (is == JSP_JITROWS_ROW)
         return step_by_host_row(w, &row);
-    if (is == JSP_JITROWS_NONE && step_at_trampoline(w))
+    if (is == JSP_JITROWS_NONE && step_at_bare_trampoline(w, how))
         return step_cross(w);
     const jsprof_frame *caller = is == JSP_JITROWS_NONE ? step_caller(w) : NULL;
     if (caller)
@@ -261,6 +276,6 @@ int jsp_unwind_step(struct jsp_unwind_walk *w, uint32_t how)
     switch (jsp_how_kind(how)) {
     case JSP_HOW_END: return JSP_STOP_END;
     case JSP_HOW_RULE: return step_by_rule(w, jsp_how_rule(how));
-    default: return step_without_rows(w);
+    default: return step_without_rows(w, how);
     }
 }
