@@ -27,6 +27,7 @@ struct compiled_list {
     jsprof_frame *out;
     uint32_t max;
     uint32_t n;       /* that were put, those that are overwritten, too */
+    uint32_t at;      /* where the next one goes: n % max */
     void *pc;         /* that was interrupted */
     Walk::Frame last; /* that was put, if it is_wasm */
     bool is_wasm;
@@ -37,9 +38,13 @@ uintptr_t compiled_address(const void *p)
     return reinterpret_cast<uintptr_t>(p);
 }
 
-void compiled_put(compiled_list *list, const jsprof_frame &frame)
+jsprof_frame *compiled_next(compiled_list *list)
 {
-    list->out[list->n++ % list->max] = frame;
+    jsprof_frame *to = &list->out[list->at];
+
+    list->n++;
+    list->at = list->at + 1 < list->max ? list->at + 1 : 0;
+    return to;
 }
 
 /* Is this code of a program or library, and not SpiderMonkey's compiled code? glibc's
@@ -51,6 +56,7 @@ bool compiled_in_object(void *pc)
     return !pc || (_dl_find_object && _dl_find_object(pc, &found) == 0);
 }
 
+/* One that is being interpreted, or was not remembered. */
 void compiled_put_function(compiled_list *list, const Walk::Frame &frame)
 {
     jsprof_frame to = {};
@@ -63,7 +69,7 @@ void compiled_put_function(compiled_list *list, const Walk::Frame &frame)
         if (list->n > 0 || compiled_in_object(list->pc)) /* it calls */
             to.line = mozjs_line_at(list->m, frame.interpreterScript, frame.interpreterPC());
     }
-    compiled_put(list, to);
+    *compiled_next(list) = to;
 }
 
 /* Where the C stack goes on below compiled code. */
@@ -75,7 +81,7 @@ void compiled_put_caller(compiled_list *list, const Walk::RegisterState &regs)
     to.sp = compiled_address(regs.sp);
     to.detail = static_cast<const char *>(regs.fp);
     to.kind = JSPROF_FRAME_CALLER;
-    compiled_put(list, to);
+    *compiled_next(list) = to;
 }
 
 /* WebAssembly that is the last of its activation was called by C++ code. Of JavaScript
@@ -84,18 +90,19 @@ void compiled_leave_wasm(compiled_list *list, const void *activation)
 {
     Walk::RegisterState regs;
 
-    if (list->is_wasm && list->last.activation != activation &&
+    if (list->last.activation != activation &&
         mozjs_wasm_caller(list->m, list->last, &regs))
         compiled_put_caller(list, regs);
     list->is_wasm = false;
 }
 
-void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
+/* What SpiderMonkey has to be asked. */
+__attribute__((noinline)) void compiled_put_asked(compiled_list *list, const mozjs_walk &walk)
 {
     Walk::Frame frames[MOZJS_INLINED];
     const uint32_t n = mozjs_functions_at(list->m, walk, frames);
 
-    if (n > 0)
+    if (list->is_wasm && n > 0)
         compiled_leave_wasm(list, frames->activation);
     for (uint32_t i = 0; i < n; i++)
         compiled_put_function(list, frames[i]);
@@ -103,7 +110,27 @@ void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
         list->last = *frames;
         list->is_wasm = true;
     }
+}
 
+void compiled_put_place(compiled_list *list, const mozjs_place &place, const mozjs_walk &walk)
+{
+    const mozjs_words &which = list->m->words;
+
+    if (list->is_wasm)
+        compiled_leave_wasm(list, reinterpret_cast<void *>(walk.words()[which.activation]));
+    for (uint32_t i = 0; i < place.n; i++)
+        *compiled_next(list) = { nullptr, place.labels[i], nullptr,
+                                 walk.words()[which.address], 0, 0, JSPROF_KIND_JIT };
+}
+
+void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
+{
+    const mozjs_place *place = mozjs_place_of(list->m, walk);
+
+    if (place)
+        compiled_put_place(list, *place, walk);
+    else
+        compiled_put_asked(list, walk);
     const auto regs = ((*walk).*list->m->entry)();
     if (regs.isSome() && regs->pc)
         compiled_put_caller(list, *regs);
@@ -116,13 +143,15 @@ uint32_t compiled_fill(compiled_list *list, const Walk::RegisterState &regs, uin
     uint32_t at = 0;
 
     list->n = 0;
+    list->at = 0;
     list->is_wasm = false;
     for (mozjs_walk walk(list->m, regs); !walk->done() && at < COMPILED_FRAMES; at++) {
         if (at - skipped < list->max) /* wraps for those that are skipped */
             compiled_put_frame(list, walk);
         ((*walk).*list->m->next)();
     }
-    compiled_leave_wasm(list, nullptr);
+    if (list->is_wasm)
+        compiled_leave_wasm(list, nullptr);
     return at;
 }
 
@@ -152,7 +181,7 @@ mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)
 uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const Walk::RegisterState &regs,
                              jsprof_frame *out, uint32_t max)
 {
-    compiled_list list = { m, out, max, 0, regs.pc, {}, false };
+    compiled_list list = { m, out, max, 0, 0, regs.pc, {}, false };
     const uint32_t physical = compiled_fill(&list, regs, 0);
     const uint32_t skipped = physical > max ? physical - max : 0;
 

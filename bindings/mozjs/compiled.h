@@ -36,8 +36,11 @@ private:
 
 /* The line of one place in a script; 0: not known. */
 uint32_t mozjs_line_at(jsprof_mozjs *m, JSScript *script, jsbytecode *pc);
-/* extractStack of this iterator: how many functions are there, innermost first. Of compiled
- * ones only kind, label, stackAddress and activation are told. */
+/* The functions of compiled code where this iterator stands; nullptr: not remembered. What
+ * it says of the stack is in the iterator's words, not in the place. */
+const mozjs_place *mozjs_place_of(jsprof_mozjs *m, const mozjs_walk &walk);
+/* extractStack of this iterator: how many functions are there, innermost first. They may be
+ * remembered. */
 uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk,
                             JS::ProfilingFrameIterator::Frame *frames);
 

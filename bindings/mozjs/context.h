@@ -36,12 +36,20 @@ struct mozjs_line {
     uint32_t epoch; /* of the table, 0: unused */
 };
 
-/* The functions where an iterator stood whose bytes were these. */
+/* Which of an iterator's words say where on the stack it stands, and which where in the code:
+ * indices, learned from what it told of a frame. */
+struct mozjs_words {
+    bool known;
+    uint32_t address;
+    uint32_t activation;
+    uint32_t code;
+};
+
+/* The functions where an iterator stood whose words were these, but for those of the stack,
+ * which may be anybody's. */
 struct mozjs_place {
     uint64_t walk[MOZJS_WALK_WORDS];
     const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; the code's own */
-    void *stack_address;
-    void *activation;
     uint32_t n;
     uint32_t epoch; /* of the table, 0: unused */
 };
@@ -63,6 +71,7 @@ struct jsprof_mozjs {
      * of lines when scripts may have moved, of places when code may be gone. */
     mozjs_line lines[MOZJS_LINES];
     mozjs_place places[MOZJS_PLACES];
+    mozjs_words words;
     volatile uint32_t script_epoch;
     volatile uint32_t code_epoch;
 

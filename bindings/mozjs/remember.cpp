@@ -6,12 +6,16 @@
  * script, and ends it.
  *
  * The functions at a place in compiled code: SpiderMonkey searches a list for the code,
- * then reads what was inlined there. All of it is a function of the iterator's own bytes
- * and of that list. Entries get into the list when code is linked, at addresses that had
+ * then reads what was inlined there. That is a function of the iterator's own bytes and of
+ * that list. Entries get into the list when code is linked, at addresses that had
  * none, so "nothing there" is not remembered; they leave it, with the names that they
  * own, only when a collection of more than the nursery sweeps: see collect.cpp. A frame of
  * the baseline interpreter is asked each time, for the iterator reads it from the stack,
  * and one of WebAssembly costs nothing to ask.
+ *
+ * Two of those bytes' words say where on the stack the frame is; the code's functions do not
+ * depend on them. SpiderMonkey tells both values, and the address in the code, of each
+ * frame: that is how we know which words they are. All others must be the same.
  */
 #include "compiled.h"
 
@@ -29,33 +33,50 @@ uint32_t remember_line_slot(const void *script, const void *pc)
 
 mozjs_place *remember_slot(jsprof_mozjs *m, const uint64_t *words)
 {
-    uint64_t mixed = 0;
-
-#pragma GCC unroll 16
-    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
-        mixed = (mixed << 7 | mixed >> 57) ^ words[i];
-    return &m->places[(mixed * 0x9e3779b97f4a7c15u) >> 55 & (MOZJS_PLACES - 1)];
+    return &m->places[words[m->words.code] * 0x9e3779b97f4a7c15u >> 55 & (MOZJS_PLACES - 1)];
 }
 
-bool remember_is_same(const mozjs_place *place, const uint64_t *words)
+/* Both but for the words of the stack, which the place is given. */
+bool remember_is_same(const mozjs_words &which, mozjs_place *place, const uint64_t *words)
 {
     uint64_t differs = 0;
 
+    place->walk[which.address] = words[which.address];
+    place->walk[which.activation] = words[which.activation];
 #pragma GCC unroll 16
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
         differs |= place->walk[i] ^ words[i];
     return !differs;
 }
 
-uint32_t remember_tell(const mozjs_place *place, Walk::Frame *frames)
+/* The one word with this value; MOZJS_WALK_WORDS: there are none or more. */
+uint32_t remember_find(const uint64_t *words, const void *value)
 {
-    for (uint32_t i = 0; i < place->n; i++) {
-        frames[i].kind = Walk::Frame_Ion;
-        frames[i].stackAddress = place->stack_address;
-        frames[i].activation = place->activation;
-        frames[i].label = place->labels[i];
+    uint32_t found = MOZJS_WALK_WORDS, n = 0;
+
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++) {
+        if (words[i] != reinterpret_cast<uintptr_t>(value))
+            continue;
+        found = i;
+        n++;
     }
-    return place->n;
+    return n == 1 ? found : MOZJS_WALK_WORDS;
+}
+
+/* Does the iterator keep these three where we know it to? The first frame that has each of
+ * them once teaches us. */
+bool remember_knows(mozjs_words *which, const uint64_t *words, const Walk::Frame &frame)
+{
+    const uint32_t address = remember_find(words, frame.stackAddress);
+    const uint32_t activation = remember_find(words, frame.activation);
+    const uint32_t code = remember_find(words, frame.returnAddress_);
+
+    if (address == MOZJS_WALK_WORDS || activation == MOZJS_WALK_WORDS ||
+        code == MOZJS_WALK_WORDS)
+        return false;
+    if (!which->known)
+        *which = { true, address, activation, code };
+    return which->address == address && which->activation == activation && which->code == code;
 }
 
 bool remember_is_worth(const Walk::Frame *frames, uint32_t n)
@@ -64,15 +85,14 @@ bool remember_is_worth(const Walk::Frame *frames, uint32_t n)
            (frames->kind == Walk::Frame_Ion || frames->kind == Walk::Frame_Baseline);
 }
 
-void remember_place(mozjs_place *place, const jsprof_mozjs *m, const uint64_t *words,
-                    const Walk::Frame *frames, uint32_t n)
+void remember_place(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame *frames, uint32_t n)
 {
+    mozjs_place *place = remember_slot(m, words);
+
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
         place->walk[i] = words[i];
     for (uint32_t i = 0; i < n; i++)
         place->labels[i] = frames[i].label;
-    place->stack_address = frames->stackAddress;
-    place->activation = frames->activation;
     place->n = n;
     place->epoch = m->code_epoch;
 }
@@ -93,16 +113,22 @@ uint32_t mozjs_line_at(jsprof_mozjs *m, JSScript *script, jsbytecode *pc)
     return known->line;
 }
 
+const mozjs_place *mozjs_place_of(jsprof_mozjs *m, const mozjs_walk &walk)
+{
+    if (m->keeps || !m->words.known)
+        return nullptr;
+    mozjs_place *place = remember_slot(m, walk.words());
+
+    return place->epoch == m->code_epoch && remember_is_same(m->words, place, walk.words())
+               ? place : nullptr;
+}
+
 uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk, Walk::Frame *frames)
 {
-    if (m->keeps)
-        return ((*walk).*m->extract)(frames, 0, MOZJS_INLINED);
-
-    mozjs_place *place = remember_slot(m, walk.words());
-    if (place->epoch == m->code_epoch && remember_is_same(place, walk.words()))
-        return remember_tell(place, frames);
     const uint32_t n = ((*walk).*m->extract)(frames, 0, MOZJS_INLINED);
-    if (remember_is_worth(frames, n))
-        remember_place(place, m, walk.words(), frames, n);
+
+    if (!m->keeps && remember_is_worth(frames, n) &&
+        remember_knows(&m->words, walk.words(), *frames))
+        remember_place(m, walk.words(), frames, n);
     return n;
 }

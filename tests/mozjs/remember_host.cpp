@@ -100,6 +100,23 @@ bool try_all(JSContext *cx, unsigned argc, JS::Value *vp)
     return true;
 }
 
+int n_depths, n_deeper; /* looks, of which from deeper; those that saw what was remembered */
+
+/* Called from one depth and from three deeper in turn: what is remembered of the one is of
+ * use to the other. Rarely the code was compiled anew in between. */
+bool look_deeper(JSContext *, unsigned argc, JS::Value *vp)
+{
+    if (n_depths++ % 2 == 0) {
+        (void)look_now();
+        spoil();
+    } else {
+        n_deeper += look_now().find("spoilt") == 0;
+        attached->code_epoch = attached->code_epoch + 1;
+    }
+    JS::CallArgsFromVp(argc, vp).rval().setUndefined();
+    return true;
+}
+
 bool run(JSContext *cx, const char *text)
 {
     JS::SourceText<mozilla::Utf8Unit> source;
@@ -115,7 +132,9 @@ bool run(JSContext *cx, const char *text)
 const char script[] =
     "function inner(f) { f(); }\n"
     "function outer(n) { for (let i = 0; i < n; i++) inner(i == n - 1 ? tryAll : look); }\n"
-    "for (let i = 0; i < 50; i++) outer(200);\n";
+    "for (let i = 0; i < 50; i++) outer(200);\n"
+    "function deep(n) { if (n) deep(n - 1); else lookDeeper(); return n; }\n"
+    "for (let i = 0; i < 5000; i++) { deep(1); deep(4); }\n";
 
 void run_attached(JSContext *cx)
 {
@@ -128,7 +147,8 @@ void run_attached(JSContext *cx)
     JSAutoRealm realm(cx, global);
 
     check(JS_DefineFunction(cx, global, "look", look, 0, 0) &&
-          JS_DefineFunction(cx, global, "tryAll", try_all, 0, 0), "a global");
+          JS_DefineFunction(cx, global, "tryAll", try_all, 0, 0) &&
+          JS_DefineFunction(cx, global, "lookDeeper", look_deeper, 0, 0), "a global");
     check(run(cx, script), "the script");
 }
 
@@ -142,6 +162,7 @@ void check_steps()
     check(first.find("inner (remember.js") != std::string::npos, "compiled code has names");
     check(seen("again= ") && !seen("again?"), "the same ones when asked again");
     check(seen("rememberedspoilt "), "which are then remembered");
+    check(n_depths == 10000 && n_deeper >= 1000, "for the same code deeper on the stack, too");
     check(!seen("keepingspoilt"), "but not used by who takes frames for a collection");
     check(!seen("collectedspoilt") && seen("collected= "), "and forgotten by a collection");
     check(!seen("unheardspoilt") && seen("unheard= "),
