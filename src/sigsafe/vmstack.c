@@ -46,25 +46,29 @@ static void vmstack_cut(struct vmstack_out *out, uint64_t n)
     out->cut = n < UINT32_MAX - out->cut ? out->cut + (uint32_t)n : UINT32_MAX;
 }
 
-/* A function that calls itself is named once. */
-static uint32_t vmstack_name(struct vmstack_out *out, const jsprof_frame *frame)
+/* Of a function that calls itself the name is looked up once. */
+static __attribute__((noinline)) uint32_t vmstack_name(struct vmstack_out *out,
+                                                       const jsprof_frame *frame)
 {
     if (frame->function)
         return jsp_names_of(out->names, frame);
-    if (!frame->label || frame->label != out->label || frame->detail != out->detail ||
-        frame->kind != out->kind) {
-        out->label = frame->label;
-        out->detail = frame->detail;
-        out->kind = frame->kind;
-        out->id = jsp_names_of(out->names, frame);
-    }
+    out->id = jsp_names_of(out->names, frame);
+    out->label = frame->label;
+    out->detail = frame->detail;
+    out->kind = frame->kind;
     return out->id;
 }
 
-static void vmstack_put(struct vmstack_out *out, const jsprof_frame *frame)
+static inline bool vmstack_is_named(const struct vmstack_out *out, const jsprof_frame *frame)
+{
+    return frame->label && frame->label == out->label && frame->detail == out->detail &&
+           frame->kind == out->kind && !frame->function;
+}
+
+static inline void vmstack_put(struct vmstack_out *out, const jsprof_frame *frame)
 {
     struct jsp_rec_frame *to = &out->frames[out->n++];
-    to->id = vmstack_name(out, frame);
+    to->id = vmstack_is_named(out, frame) ? out->id : vmstack_name(out, frame);
     to->line = frame->line;
     to->sp = frame->sp;
     to->pc = frame->pc;
