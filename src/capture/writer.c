@@ -160,18 +160,28 @@ uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type)
     return n;
 }
 
-void jsp_writer_drop(struct jsp_writer *w, const char *but)
+/* Is the frame at `at` a chunk of one of them? Its header comes along. */
+static bool writer_is_of(const uint8_t *at, const char *const *files, struct jsp_wire_frame *frame)
 {
-    struct jsp_wire_chunk chunk = { .len = 0 };
+    struct jsp_wire_chunk chunk;
+    memcpy(frame, at, sizeof *frame);
+    if (frame->type != JSP_WIRE_FILE_CHUNK)
+        return false;
+    memcpy(&chunk, at, offsetof(struct jsp_wire_chunk, data));
+    while (*files && strcmp(chunk.path, *files) != 0)
+        files++;
+    return *files;
+}
+
+void jsp_writer_drop(struct jsp_writer *w, const char *const *but)
+{
+    struct jsp_wire_frame frame;
     size_t kept = w->begun;
-    for (size_t at = w->begun; at < w->used; at += chunk.frame.len) {
-        memcpy(&chunk.frame, w->bytes + at, sizeof chunk.frame);
-        if (chunk.frame.type == JSP_WIRE_FILE_CHUNK)
-            memcpy(&chunk, w->bytes + at, offsetof(struct jsp_wire_chunk, data));
-        if (chunk.frame.type != JSP_WIRE_FILE_CHUNK || strcmp(chunk.path, but) != 0)
+    for (size_t at = w->begun; at < w->used; at += frame.len) {
+        if (!writer_is_of(w->bytes + at, but, &frame))
             continue;
-        memmove(w->bytes + kept, w->bytes + at, chunk.frame.len);
-        kept += chunk.frame.len;
+        memmove(w->bytes + kept, w->bytes + at, frame.len);
+        kept += frame.len;
     }
     w->appended -= w->used - kept;
     w->used = kept;

@@ -61,8 +61,8 @@ struct jsp_wire_frame;
 uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type);
 
 /* Forget what waits, but for the rest of a frame that the file has the beginning of and
- * for the chunks of one embedded file. */
-void jsp_writer_drop(struct jsp_writer *w, const char *but);
+ * for the chunks of some embedded files, of which the last is NULL. */
+void jsp_writer_drop(struct jsp_writer *w, const char *const *but);
 
 int jsp_writer_process(struct jsp_writer *w, const char *command_line);
 int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value);

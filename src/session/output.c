@@ -102,7 +102,7 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
         n_lines--;
     to += jsp_varint_put(to, record->weight);
     to += jsp_varint_put(to, record->cpu_ns);
-    to += jsp_varint_put(to, record->cut + out->frames.cut);
+    to += jsp_varint_put(to, (uint64_t)record->cut + out->frames.cut);
     to += jsp_varint_put(to, n_lines);
     for (uint32_t i = 0; i < n_lines; i++)
         to += jsp_varint_put(to, frames[i].line);
@@ -265,19 +265,21 @@ int jsp_output_flush_patiently(struct jsp_output *out)
 
 void jsp_output_give_up(struct jsp_output *out, int err)
 {
+    static const char *const beside[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
+                                          JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
+                                          JSP_WIRE_FILE_PCS, NULL };
     uint32_t begun = 0; /* the frame that the file has the beginning of will be whole */
     uint64_t whole = out->writer.appended - out->writer.used + out->writer.begun;
     out->writer.error = err;
     /* Or they might reach the file all the same. What stands beside samples that are in
-     * the file may still come behind them. */
-    jsp_writer_drop(&out->writer, JSP_WIRE_FILE_SAMPLES);
+     * the file may still come behind them; of those that are not it says nothing wrong. */
+    jsp_writer_drop(&out->writer, beside);
     while (begun < out->n_pending && out->pending[begun].end <= whole)
         begun++;
     for (uint32_t i = begun; i < out->n_pending; i++)
         jsp_tallies_give_up(&out->tallies, out->pending[i].tally, out->pending[i].weight);
     out->n_samples -= out->n_pending - begun;
     out->n_pending = begun;
-    jsp_pcs_drop(&out->pcs);
     if (out->compact)
         jsp_compact_drop(out->compact);
 }

@@ -19,6 +19,8 @@ static int small_pipe(int ends[2])
 }
 
 /* A session on `fd` with one deep stack, so that its bytes come fast. */
+static jsprof_function *collector; /* outermost on every stack */
+
 static bool open_deep(struct host *h, int fd, jsprof_thread **me)
 {
     jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
@@ -29,6 +31,7 @@ static bool open_deep(struct host *h, int fd, jsprof_thread **me)
     if (!CHECK_EQ(jsprof_open(&h->prof, &options), 0))
         return false;
     CHECK_EQ(jsprof_thread_attach(h->prof, "main", me), 0);
+    jsprof_enter(*me, collector);
     for (int i = 0; i < 500; i++)
         jsprof_push(*me, "deep", NULL, 0);
     return CHECK_EQ(jsprof_start(h->prof), 0);
@@ -227,6 +230,18 @@ TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
     close(file);
 }
 
+/* Is it told what the function is, also behind the samples of it? */
+static bool is_collector(struct host *h)
+{
+    bool is = false;
+    if (!CHECK(host_weight(h, "collector") > 0))
+        return false;
+    for (uint32_t i = 0; i < h->profile.n_functions; i++)
+        is = is || (strcmp(h->profile.functions[i].name, "collector") == 0 &&
+                    h->profile.functions[i].kind == JSPROF_KIND_GC);
+    return is;
+}
+
 /* The reader comes back after close has given the samples up and before it gives up the
  * file: the file must tell the loss. */
 TEST(samples_given_up_at_close_are_lost_in_the_file_too)
@@ -261,6 +276,7 @@ TEST(samples_given_up_at_close_are_lost_in_the_file_too)
         CHECK_EQ(p->defects.count[JSP_READ_RECORD], 0);
         CHECK_EQ(p->samples, p->account.threads[0].samples);
         CHECK_EQ(p->weight, p->account.threads[0].kept);
+        CHECK(is_collector(&h));
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_free(&h);
@@ -351,6 +367,8 @@ TEST(descriptor_in_append_mode_gets_a_whole_capture)
 
 int main(void)
 {
+    if (jsprof_function_new(&collector, "collector", NULL, 0, JSPROF_KIND_GC) != 0)
+        return 1;
     RUN(full_disk_is_counted_and_reported_and_the_host_goes_on);
     RUN(close_onto_a_pipe_whose_reader_left_does_not_kill_the_host);
     RUN(close_at_the_file_size_limit_does_not_kill_the_host);
@@ -360,5 +378,6 @@ int main(void)
     RUN(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole);
     RUN(file_that_took_over_our_descriptor_gets_none_of_our_bytes);
     RUN(descriptor_in_append_mode_gets_a_whole_capture);
+    jsprof_function_free(collector);
     return DONE();
 }
