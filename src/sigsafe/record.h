@@ -56,6 +56,14 @@ static inline struct jsp_rec_native *jsp_record_natives(const struct jsp_record 
     return (struct jsp_rec_native *)(void *)(record->frames + jsp_record_frames(record));
 }
 
+/* So many more frames are not here. The depth of a host's stack may have been garbage: the
+ * count stops, it does not wrap. */
+static inline void jsp_record_cut(struct jsp_record *record, uint32_t n)
+{
+    uint32_t room = UINT32_MAX - record->cut;
+    record->cut += n < room ? n : room;
+}
+
 static inline uint32_t jsp_record_words(uint32_t n_frames, uint32_t n_natives)
 {
     return (uint32_t)((sizeof(struct jsp_record) + n_frames * sizeof(struct jsp_rec_frame) +

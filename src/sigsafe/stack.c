@@ -44,7 +44,7 @@ static void stack_natives(struct jsp_sampled *self, const struct jsp_where *wher
     self->record->stop = (uint16_t)stop;
     self->record->n_native = (uint16_t)out.n;
     self->record->cut_native = self->cut_native_id;
-    self->record->cut += out.cut;
+    jsp_record_cut(self->record, out.cut);
     jsp_count(&self->vm.n_cut, out.cut);
 }
 

@@ -95,6 +95,8 @@ TEST(depth_of_eight_bytes_is_read_as_such)
     wide_depth = (1ull << 32) + 4; /* its lower half alone would look fine */
     CHECK_STR(taken(), "main>run>call>leaf");
     CHECK_EQ(record->cut, UINT32_MAX);
+    jsp_record_cut(record, 3); /* C frames, that were cut as well */
+    CHECK_EQ(record->cut, UINT32_MAX);
     wide_depth = (uint64_t)-1;
     CHECK_STR(taken(), "");
     CHECK_EQ(bad(), 1);
