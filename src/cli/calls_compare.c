@@ -104,7 +104,9 @@ void cli_calls_compare(const struct cli_calls *first, const struct cli_calls *se
         compare_row(s, &pairs[i], modes);
     if (shown < n) {
         char more[CLI_NUMBER];
-        printf("%12s%s more functions (--limit 0 shows them)\n", "", cli_count(more, n - shown));
+        bool is_one = n - shown == 1;
+        printf("%12s%s more function%s (--limit 0 shows %s)\n", "", cli_count(more, n - shown),
+               is_one ? "" : "s", is_one ? "it" : "them");
     }
     free(pairs);
     if (first->calls.modes != second->calls.modes)

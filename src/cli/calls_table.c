@@ -123,8 +123,10 @@ static void calls_extra(const struct cli_calls *c, const struct calls_layout *l,
 static void calls_more(uint32_t all, uint32_t shown, const char *what)
 {
     char n[CLI_NUMBER];
+    bool is_one = all - shown == 1;
     if (shown < all)
-        printf("%12s%s more %s (--limit 0 shows them)\n", "", cli_count(n, all - shown), what);
+        printf("%12s%s more %s%s (--limit 0 shows %s)\n", "", cli_count(n, all - shown), what,
+               is_one ? "" : "s", is_one ? "it" : "them");
 }
 
 static uint32_t calls_most(uint32_t n, uint32_t limit)
@@ -140,7 +142,7 @@ static void calls_functions(const struct cli_calls *c, const struct cli_calls_as
     calls_head(c, &l);
     for (uint32_t i = 0; i < shown; i++)
         calls_row(c, &l, &c->calls.functions[order[i]]);
-    calls_more(n, shown, "functions");
+    calls_more(n, shown, "function");
     calls_extra(c, &l, c->calls.commit[JSP_WIRE_COMMIT_OWN],
                 "[own cost of counting, taken out above]");
     calls_extra(c, &l, c->calls.commit[JSP_WIRE_COMMIT_GC],
@@ -180,7 +182,7 @@ static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *a
         cli_name(s, cli_span(c->calls.functions[e->callee].shown), room);
         putchar('\n');
     }
-    calls_more(n, shown, "edges");
+    calls_more(n, shown, "edge");
     free(order);
 }
 

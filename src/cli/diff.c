@@ -110,7 +110,8 @@ static void diff_print(const struct diff *d, uint32_t limit)
     for (uint32_t i = 0; i < d->diff.n; i++)
         real += diff_is_real(d, &d->diff.rows[i]);
     if (n < d->diff.n)
-        printf("        %u more functions (--limit 0 shows them)\n", d->diff.n - n);
+        printf("        %u more function%s (--limit 0 shows %s)\n", d->diff.n - n,
+               d->diff.n - n == 1 ? "" : "s", d->diff.n - n == 1 ? "it" : "them");
     printf("\n%u of %u functions changed by more than chance explains (*).\n", real,
            d->diff.n);
 }

@@ -139,6 +139,7 @@ static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
     char why[JSP_FILTER_WHY];
     struct jsp_filter_options o = { f->only, f->under, f->category, c->categories,
                                     f->hide_system };
+    c->under = f->under;
     if (!o.only && !o.under && !o.category && !o.hide_system)
         return CLI_OK;
     uint32_t category;

@@ -53,8 +53,28 @@ static void open_progress(void *context, uint64_t done, uint64_t all)
     fflush(stderr);
 }
 
+/* Has any function that was met the name that --under gave? True: or none was given. */
+static bool open_is_met(const struct cli_capture *c)
+{
+    bool is_met = !c->under;
+    for (uint32_t i = 0; i < c->profile.n_functions && !is_met; i++)
+        is_met = jsp_filter_names(&c->profile.functions[i], c->under);
+    return is_met;
+}
+
+static int open_not_met(const struct cli_capture *c)
+{
+    char *name = cli_clean(&c->style, cli_span(c->under));
+    int status = cli_fail(c->label, "no function \"%s\" was sampled%s", name ? name : "",
+                          c->select.threads || c->is_part ? " in what was chosen" : "");
+    free(name);
+    return status;
+}
+
 int cli_no_samples(const struct cli_capture *c)
 {
+    if (!open_is_met(c))
+        return open_not_met(c);
     bool is_chosen = c->select.threads || c->select.filter || c->is_part;
     return cli_fail(c->label, is_chosen ? "no samples in what was chosen of this capture"
                                         : "no samples in this capture");

@@ -22,6 +22,7 @@ struct cli_capture {
     struct jsp_categories *categories; /* owned; NULL after cli_load */
     bool *threads;                     /* owned; NULL: all */
     bool is_part;                      /* of the time of the recording */
+    const char *under;                 /* borrowed; NULL: any function */
 };
 
 /* CLI_OK or CLI_FAILED; the latter has been said and leaves nothing open. */
@@ -38,7 +39,8 @@ int cli_which_file(const char *const words[2], int expected);
 /* What could not be read of the capture, a line for each cause. */
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);
 
-/* "no samples in this capture", or none that were chosen; returns CLI_FAILED. */
+/* "no samples in this capture", or none that were chosen, or no function of that name;
+ * returns CLI_FAILED. */
 int cli_no_samples(const struct cli_capture *c);
 
 /* "jsprof: FILE: ..." on standard error; returns CLI_FAILED. */

@@ -183,9 +183,10 @@ static void report_rest(const struct report *r, uint32_t limit)
     char share[CLI_NUMBER], n[CLI_NUMBER];
     for (uint32_t i = limit; i < r->functions.n; i++)
         self += r->functions.rows[i].self;
-    printf("        %s more functions have %s of self (--limit 0 shows them)\n",
-           cli_count(n, r->functions.n - limit),
-           cli_percent(share, report_share(r, self)));
+    bool is_one = r->functions.n - limit == 1;
+    printf("        %s more function%s %s of self (--limit 0 shows %s)\n",
+           cli_count(n, r->functions.n - limit), is_one ? " has" : "s have",
+           cli_percent(share, report_share(r, self)), is_one ? "it" : "them");
 }
 
 static void report_table(struct report *r, uint32_t limit)

@@ -30,6 +30,8 @@ for key in self:fib total:main calls:fib each:main bytes:fib name:collector; do
 done
 run calls --limit 1 calls.cap
 row '2 more functions (--limit 0 shows them)'
+run calls --limit 2 calls.cap
+row '1 more function (--limit 0 shows it)'
 hasnt collector
 
 run calls --limit 1 calls.cap

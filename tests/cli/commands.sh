@@ -121,6 +121,15 @@ is_err 'jsprof: absent: No such file or directory'
 run report --only nobody good.cap
 is_rc 1
 is_err 'jsprof: good.cap: no samples in what was chosen of this capture'
+run report --under nobody good.cap
+is_rc 1
+is_err 'jsprof: good.cap: no function "nobody" was sampled'
+run tree --under nobody --thread 100 good.cap
+is_rc 1
+is_err 'jsprof: good.cap: no function "nobody" was sampled in what was chosen'
+run report --under main --only nobody good.cap
+is_rc 1
+is_err 'jsprof: good.cap: no samples in what was chosen of this capture'
 run report --clock wall good.cap
 is_rc 1
 run report --clock cpu foreign.cap

@@ -52,6 +52,8 @@ has '100% is 80 ms of CPU time, in 8 samples.'
 has 'Lost: 3 of 19 timer expirations (15.8%): ring full 2, paused 1'
 run report --limit 1 good.cap
 has '2 more functions have 37.5% of self (--limit 0 shows them)'
+run report --limit 2 good.cap
+has '1 more function has 12.5% of self (--limit 0 shows it)'
 run report --sort name good.cap
 [ "$(grep -n 'leaf, ' out | cut -d: -f1)" -lt "$(grep -n 'main (' out | cut -d: -f1)" ] ||
     wrong 'is not sorted by name'
@@ -103,7 +105,7 @@ row '3 more functions (--limit 0 shows them)'
 hasnt '+0.0'
 run diff --limit 0 good.cap good.cap
 row "62.5% 62.5% +0.0 $work"
-hasnt 'more functions'
+hasnt 'more function'
 
 # A function and its capture, in whatever order.
 for command in callers annotate; do
