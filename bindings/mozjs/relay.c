@@ -36,6 +36,10 @@ struct relay {
 
     unsigned char buffer[2 * RELAY_FRAME_MAX];
     size_t n; /* bytes in buffer that are not passed on yet */
+
+    /* The end of a frame of which the file has the beginning. */
+    unsigned char rest[RELAY_FRAME_MAX];
+    size_t n_rest;
 };
 
 /* -- Numbers of counters ---------------------------------------------------------- */
@@ -72,18 +76,45 @@ static void relay_move_counters(unsigned char *frame, size_t len, uint32_t base)
 
 /* -- Passing on -------------------------------------------------------------------- */
 
-static int relay_write(int fd, const unsigned char *bytes, size_t n)
+/* How many of the bytes the file has taken. */
+static size_t relay_write(int fd, const unsigned char *bytes, size_t n)
 {
-    while (n > 0) {
-        ssize_t wrote = write(fd, bytes, n);
+    size_t at = 0;
+
+    while (at < n) {
+        ssize_t wrote = write(fd, bytes + at, n - at);
 
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0)
-            return -1;
-        bytes += wrote;
-        n -= (size_t)wrote;
+            break;
+        at += (size_t)wrote;
     }
+    return at;
+}
+
+/* -1: the file still has only a part of a frame. */
+static int relay_settle(struct relay *r)
+{
+    size_t wrote = relay_write(r->file, r->rest, r->n_rest);
+
+    r->n_rest -= wrote;
+    memmove(r->rest, r->rest + wrote, r->n_rest);
+    return r->n_rest > 0 ? -1 : 0;
+}
+
+/* A frame that is not at the end of the one before would make garbage of all that follow:
+ * what does not fit of one goes before the next. -1: nothing of it was written. */
+static int relay_file_put(struct relay *r, const unsigned char *bytes, size_t n)
+{
+    if (relay_settle(r) < 0)
+        return -1;
+    size_t wrote = relay_write(r->file, bytes, n);
+
+    if (wrote == 0)
+        return -1;
+    r->n_rest = n - wrote;
+    memcpy(r->rest, bytes + wrote, r->n_rest);
     return 0;
 }
 
@@ -96,7 +127,7 @@ static void relay_frame(struct relay *r, unsigned char *frame, size_t len)
     if (type == RELAY_CTRDEF || type == RELAY_CTRSET)
         relay_move_counters(frame, len, r->counter_base);
     r->result.frames++;
-    if ((r->file >= 0 ? relay_write(r->file, frame, len)
+    if ((r->file >= 0 ? relay_file_put(r, frame, len)
                       : relay_ring_put(&r->ring, frame, len)) < 0)
         r->result.lost++;
 }
@@ -142,7 +173,7 @@ static bool relay_header(struct relay *r)
 {
     if (!relay_fill(r, RELAY_HEADER_BYTES))
         return false;
-    if (r->file >= 0 && relay_write(r->file, r->buffer, RELAY_HEADER_BYTES) < 0)
+    if (r->file >= 0 && relay_file_put(r, r->buffer, RELAY_HEADER_BYTES) < 0)
         return false;
     r->n -= RELAY_HEADER_BYTES;
     memmove(r->buffer, r->buffer + RELAY_HEADER_BYTES, r->n);
@@ -249,7 +280,7 @@ free:
 void relay_close(struct relay *r, struct relay_result *result)
 {
     pthread_join(r->thread, NULL);
-    if (r->file < 0 && relay_ring_finish(&r->ring) < 0)
+    if ((r->file >= 0 ? relay_settle(r) : relay_ring_finish(&r->ring)) < 0)
         r->result.lost++;
     *result = r->result;
     if (r->file >= 0)
