@@ -11,37 +11,69 @@ killed() # COMPACT: 0 or 1
     rm -f "$SCRATCH/x.cap"
     JSPROF=$SCRATCH/x.cap JSPROF_COMPACT=$1 "$HOST" - 60000 >"$OUT" 2>&1 &
     pid=$!
-    # Until two flushes are in the file. Another second is for a busy machine.
-    size=0 grown=0 last=$(date +%s%3N) longest=0
+    # Until three flushes are in the file; of what came before the last but one, most is.
+    size=0 grown=0 last=$(date +%s%3N) longest=0 spent=0 due=0
     while [ $grown -lt 3 ] && kill -0 $pid; do
         now=$(stat -c %s "$SCRATCH/x.cap" 2>/dev/null || echo 0)
         if [ "$now" != "$size" ]; then
             at=$(date +%s%3N)
             [ $grown -lt 1 ] || [ $((at - last)) -lt $longest ] || longest=$((at - last))
-            grown=$((grown + 1)) last=$at
+            grown=$((grown + 1)) last=$at due=$spent spent=$(cpu_ms $pid)
         fi
         size=$now
     done
     kill -KILL $pid
     wait $pid 2>/dev/null
+}
+
+cpu_ms() # PID - CPU time so far, of all its threads
+{
+    awk -v hz="$(getconf CLK_TCK)" '{ printf "%d", ($14 + $15) * 1000 / hz }' "/proc/$1/stat"
+}
+
+# Timer expirations of all samples, which are a millisecond of CPU time each.
+weights() # FILE
+{
+    "$TOOL" dump "$1" | awk '/ SAMPLE / && match($0, /weight [0-9]+/) {
+        n += substr($0, RSTART + 7, RLENGTH - 7) } END { print n + 0 }'
+}
+
+# A machine that others keep busy may be late, but not each time.
+for compact in 0 1; do
+    for try in 1 2 3; do
+        killed $compact
+        [ $longest -lt 1900 ] && break
+    done
+    [ $longest -lt 1900 ] || fail "no flush for $longest ms, nor in time at any try before"
     readable "$SCRATCH/x.cap"
     grep -qi 'killed' "$OUT.info" || { cp "$OUT.info" "$OUT"; fail 'info does not say killed'; }
-    [ $longest -lt 1900 ] || fail "no flush for $longest ms"
-    n=$(samples "$SCRATCH/x.cap")
-    [ "$n" -gt 25 ] || fail "only $n samples are left of two flushes"
-}
-killed 0
-killed 1
+    n=$(weights "$SCRATCH/x.cap")
+    [ "$due" -gt 0 ] || fail 'no CPU time was spent between two flushes'
+    [ "$n" -ge $((due / 2)) ] || fail "only $n ms are left of $due that were flushed"
+done
 "$TOOL" info "$SCRATCH/x.cap" | grep -q compact || fail 'it is not compact'
 
+# How long after it is there a capture has its first bytes, in ms.
+first_bytes()
+{
+    rm -f "$SCRATCH/z.cap"
+    JSPROF=$SCRATCH/z.cap "$HOST" - 60000 >"$OUT" 2>&1 &
+    pid=$!
+    until [ -e "$SCRATCH/z.cap" ] || ! kill -0 $pid; do :; done
+    from=$(date +%s%3N)
+    until [ -s "$SCRATCH/z.cap" ] || ! kill -0 $pid; do :; done
+    took=$(($(date +%s%3N) - from))
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+}
+
 # It can be read long before the first second is over. Seen failing with a first flush
-# after 800 ms: the file was empty.
-JSPROF=$SCRATCH/z.cap "$HOST" - 60000 >"$OUT" 2>&1 &
-pid=$!
-until [ -e "$SCRATCH/z.cap" ] || ! kill -0 $pid; do :; done
-sleep 0.4
-kill -KILL $pid
-wait $pid 2>/dev/null
+# after 800 ms.
+for try in 1 2 3; do
+    first_bytes
+    [ $took -lt 600 ] && break
+done
+[ $took -lt 600 ] || fail "nothing was written for $took ms, nor sooner at any try before"
 readable "$SCRATCH/z.cap"
 
 # What the host itself recorded and closed does not say so.
