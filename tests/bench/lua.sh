@@ -1,7 +1,8 @@
 #!/bin/sh
 # lua.sh - the step `lua` of tests/bench/run: what sampling costs Lua programs, in turns with
-# the plain interpreter in one process, beside a count hook and LuaJIT's own profiler; what
-# exact calls cost; how near the shares are to the truth, beside the same two.
+# the plain interpreter in one process, beside plain against plain, a count hook and LuaJIT's
+# own profiler; what exact calls cost; how near the shares are to the truth, beside the same
+# two.
 #
 # SPDX-License-Identifier: MIT
 #
@@ -16,29 +17,23 @@ esac
 work=$1
 CAP=$work/lua.cap
 export CAP
-tab=$(printf '\t')
 if [ -n "${QUICK:-}" ]; then
-    rounds=5 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25
+    pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25
 else
-    rounds=25 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5
+    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5
 fi
 
-# Median and quartiles of the ratios; does the 95 % interval of the median hold the limit?
-judge() # LIMIT (0: none)
+# Median and quartiles of the ratios: told, not judged.
+ratios()
 {
-    awk '{ print $2 / $1 }' "$work/turns" | sort -n | awk -v limit="$1" '
+    awk '{ print $2 / $1 }' "$work/turns" | sort -n | awk '
         { r[NR] = $1 }
         function at(p, i, low) {
             i = 1 + (NR - 1) * p
             low = int(i)
             return r[low] + (i - low) * (r[low + (i > low)] - r[low])
         }
-        END {
-            m = at(0.5); low = at(0.25); high = at(0.75)
-            off = 1.57 * (high - low) / sqrt(NR)
-            holds = !limit ? "-" : m + off <= limit ? "yes" : m - off > limit ? "NO" : "noise"
-            printf "%.3fx (%.3f..%.3f)\t%s", m, low, high, holds
-        }'
+        END { printf "%.3fx (%.3f..%.3f)", at(0.5), at(0.25), at(0.75) }'
 }
 
 turns() # PROFILER ROUNDS PROGRAM ARG
@@ -50,22 +45,65 @@ turns() # PROFILER ROUNDS PROGRAM ARG
 peer() # PROFILER PROGRAM ARG: its median only
 {
     turns "$1" "$peer_rounds" "$2" "$3"
-    judge 0 | sed 's/ .*//'
+    ratios | sed 's/ .*//'
 }
 
+# The median of a column's ratio, its quartiles, and between which values the median is with
+# 95 % certainty, whatever the distribution: by the order of the values alone.
+middle() # NUMERATOR DENOMINATOR OF $work/pairs
+{
+    awk -v n="$1" -v d="$2" 'NF == 4 { print $n / $d }' "$work/pairs" | sort -n | awk '
+        { r[NR] = $1 }
+        function at(rank, low) {
+            rank = rank < 1 ? 1 : rank > NR ? NR : rank
+            low = int(rank)
+            return r[low] + (rank - low) * (r[low + (rank > low)] - r[low])
+        }
+        END {
+            print at((NR + 1) / 2), at(1 + (NR - 1) / 4), at(1 + (NR - 1) * 3 / 4),
+                at(int(NR / 2 - 0.98 * sqrt(NR))), at(int(NR / 2 + 0.98 * sqrt(NR)) + 2)
+        }'
+}
+
+# Two processes: where memory lies differs. What the other threads took comes on top of
+# what the thread's own time says, and is judged with it.
 program() # NAME ARG
 {
-    turns sample "$rounds" "$1" "$2"
-    measured=$(judge 1.01)
-    around=$(sort -n -k 3 "$work/turns" | awk '{ t[NR] = $3 }
-        END { printf "%.1f", t[int((NR + 1) / 2)] * 1000 }')
+    : >"$work/pairs"
+    for part in 1 2; do
+        "$lua" "$here/lua/pairs.lua" "$pairs" 0.02 "$root/examples/lua/$1.lua" "$2" \
+            >>"$work/pairs"
+    done
     if [ "$version" = jit ]; then
         beside="luajit -jp $(peer jp "$1" "$2")"
     else
         beside="count hook $(peer hook "$1" "$2")"
     fi
-    printf 'row\t%s\t%s\t%s\t%s\t%s\n' "Lua $version, $1: sampled / plain" '<= 1.01x' \
-        "${measured%$tab*}" "$beside; start and stop $around ms" "${measured#*$tab}"
+    other=$(awk '/^other/ { s += $2; n++ } END { print s / n }' "$work/pairs")
+    around=$(awk '/^around/ { s += $2; n++ } END { printf "%.1f", 1000 * s / n }' "$work/pairs")
+    printf '%s %s %s\n' "$(middle 2 1)" "$(middle 4 3)" "$other" | awk \
+        -v name="Lua $version, $1: sampled / plain" -v beside="$beside" -v around="$around" '
+        {
+            all = 1 + $11; limit = 1.01
+            holds = $5 * all <= limit ? "yes" : $4 * all > limit ? "NO" : "noise"
+            printf "row\t%s\t<= 1.01x\t%.3fx (%.3f..%.3f)\t", name, $1 * all, $2 * all,
+                $3 * all
+            printf "median %.4f to %.4f; own thread %.4f, others %.4f; ", $4 * all, $5 * all,
+                $1, $11
+            printf "plain / plain %.4f (%.3f..%.3f); ", $6, $7, $8
+            printf "%s; start and stop %s ms\t%s\n", beside, around, holds
+        }'
+}
+
+# A Lua module for pairs.lua.
+clocks()
+{
+    package=lua$version
+    [ "$version" = jit ] && package=luajit
+    mkdir -p "$work/$version"
+    # shellcheck disable=SC2046
+    "$CC" -D_GNU_SOURCE -O2 -shared -fPIC $(pkg-config --cflags "$package") \
+        -o "$work/$version/clocks.so" "$here/lua/clocks.c"
 }
 
 # What the profiler says of shares.lua: worst error over chance, worst error, which, holds.
@@ -112,20 +150,21 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
         printf 'note\tabsent: Lua %s\n' "$version"
         continue
     fi
-    LUA_CPATH="$B/lib/lua/$version/?.so"
+    LUA_CPATH="$B/lib/lua/$version/?.so;$work/$version/?.so"
     export LUA_CPATH
+    clocks
     faster=1
     [ "$version" = jit ] && faster=10
-    program fib $((faster > 1 ? 30 : 26))
-    program trees $((faster > 1 ? 11 : 10))
-    program nbody $((4000 * faster))
-    program strings $((6 * (faster > 1 ? 3 : 1)))
-    program ring $((200 * faster))
+    program fib $((faster > 1 ? 27 : 22))
+    program trees $((faster > 1 ? 9 : 8))
+    program nbody $((1000 * faster))
+    program strings $((2 * (faster > 1 ? 3 : 1)))
+    program ring $((50 * faster))
     turns calls "$peer_rounds" fib 22
-    measured=$(judge 0)
+    measured=$(ratios)
     beside='compiles nothing meanwhile'
     [ "$version" = jit ] || beside="count hook $(peer hook fib 22)"
     printf 'row\t%s\t-\t%s\t%s\t-\n' "Lua $version, fib: exact calls / plain" \
-        "${measured%$tab*}" "$beside"
+        "$measured" "$beside"
     all_shares
 done

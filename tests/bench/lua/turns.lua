@@ -1,10 +1,11 @@
--- turns.lua - one program again and again, in turns without and with a profiler, in one
--- process and in alternating order; prints the CPU time (all threads, user and system) of
--- both and of starting and stopping the profiler, a pair of turns a line.
+-- turns.lua - one program again and again, in turns without and with a profiler that is
+-- started and stopped around each, in one process and in alternating order; prints the CPU
+-- time (all threads, user and system) of both, a pair of turns a line. What our samples
+-- cost is asked more closely: pairs.lua.
 --
 --     lua turns.lua PROFILER ROUNDS SECONDS PROGRAM [ARG]
 --
--- PROFILER is sample, calls (jsprof's modes), hook (a plain count hook), jp (LuaJIT's). A
+-- PROFILER is calls (jsprof's mode), hook (a plain count hook), jp (LuaJIT's). A
 -- turn takes about so many SECONDS without it.
 --
 -- SPDX-License-Identifier: MIT
@@ -12,12 +13,10 @@ local profiler, rounds, seconds = arg[1], tonumber(arg[2]), tonumber(arg[3])
 local program, argument = arg[4], arg[5]
 local clock, show = os.clock, print
 
-local jsprof = (profiler == "sample" or profiler == "calls") and require "jsprof"
+local jsprof = profiler == "calls" and require "jsprof"
 local begin, stop = {}, {}
-function begin.sample() jsprof.start{ output = os.getenv "CAP" } end
 function begin.calls() jsprof.start{ output = os.getenv "CAP", mode = "calls" } end
-function stop.sample() jsprof.stop() end
-stop.calls = stop.sample
+function stop.calls() jsprof.stop() end
 local seen = {}
 function begin.hook()
   debug.sethook(function()
@@ -54,23 +53,20 @@ local function turn()
 end
 
 local function profiled()
-  local at = clock()
   begin[profiler]()
-  local began = clock()
   local spent = turn()
-  local done = clock()
   stop[profiler]()
-  return spent, began - at + clock() - done
+  return spent
 end
 
 for round = 1, rounds do
-  local plain, spent, around
+  local plain, spent
   if round % 2 == 1 then
     plain = turn()
-    spent, around = profiled()
+    spent = profiled()
   else
-    spent, around = profiled()
+    spent = profiled()
     plain = turn()
   end
-  show(string.format("%.6f %.6f %.6f", plain, spent, around))
+  show(string.format("%.6f %.6f", plain, spent))
 end
