@@ -51,8 +51,8 @@ void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_
     f->c = id == JIT_ID_C ? jsp_lua_pointer(object, JIT_F_C) : id;
 }
 
-uint32_t jsp_lua_proto_line(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
-                            uint32_t index)
+uint32_t jsp_lua_proto_line_read(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                                 uint32_t index)
 {
     uint32_t width = p->n_lineinfo < 256 ? 1 : p->n_lineinfo < 65536 ? 2 : 4, step = 0;
     if (index >= p->n_code || !p->lineinfo)

@@ -14,7 +14,7 @@
 #include "peek.h"
 #include "walk.h"
 
-enum { MEMORY_EVERY_MS = 100 };
+enum { MEMORY_EVERY_MS = 250 };
 
 struct jsp_lua_memory {
     pthread_t thread;

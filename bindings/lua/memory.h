@@ -1,4 +1,4 @@
-/* memory.h - what is looked at ten times a second: how much memory a Lua uses, as a counter,
+/* memory.h - what is looked at four times a second: how much memory a Lua uses, as a counter,
  * and whose the signal is.
  *
  * By a thread of its own, by a read that can not fault, so the program is not asked and not

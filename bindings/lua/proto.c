@@ -39,6 +39,27 @@ uint32_t jsp_lua_proto_index(const struct jsp_lua_proto *p, uintptr_t next)
     return (uint32_t)(bytes / 4 - 1);
 }
 
+struct jsp_lua_fact *jsp_lua_proto_fact(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                                        uint32_t index, enum jsp_lua_fact_kind kind)
+{
+    struct jsp_lua_fact key = { { p->key.at, p->key.code, p->key.source, p->key.line },
+                                index << 1 | (uint32_t)kind, 0 };
+    uint64_t hash = (p->key.code + 4ull * key.index) * 0x9E3779B97F4A7C15u;
+    struct jsp_lua_fact *fact = &r->facts[hash >> 40 & (JSP_LUA_FACTS - 1)];
+    if (fact->index != key.index || memcmp(fact->of, key.of, sizeof key.of) != 0)
+        *fact = key;
+    return fact;
+}
+
+uint32_t jsp_lua_proto_line(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                            uint32_t index)
+{
+    struct jsp_lua_fact *fact = jsp_lua_proto_fact(r, p, index, JSP_LUA_FACT_LINE);
+    if (!fact->value)
+        fact->value = jsp_lua_proto_line_read(r, p, index);
+    return fact->value;
+}
+
 int64_t jsp_lua_string(struct jsp_lua_read *r, uintptr_t at, char *to, size_t room)
 {
     uint8_t head[JSP_LUA_TEXT_AT];

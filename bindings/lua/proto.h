@@ -26,6 +26,12 @@ bool jsp_lua_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_pro
 /* Index of the instruction before this address; UINT32_MAX: it is not in the code. */
 uint32_t jsp_lua_proto_index(const struct jsp_lua_proto *p, uintptr_t next);
 
+/* Where a fact about an instruction of this prototype stands, or is to be put: then its
+ * value is 0. */
+enum jsp_lua_fact_kind { JSP_LUA_FACT_LINE, JSP_LUA_FACT_CALL };
+struct jsp_lua_fact *jsp_lua_proto_fact(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                                        uint32_t index, enum jsp_lua_fact_kind kind);
+
 /* The line of an instruction; 0: not known. */
 uint32_t jsp_lua_proto_line(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
                             uint32_t index);
@@ -42,7 +48,7 @@ struct jsp_lua_function {
     enum jsp_lua_kind kind;
     uintptr_t closure;    /* 0: none, a light C function */
     uintptr_t c;          /* the C function, or a number that stands for one of LuaJIT's own */
-    uint32_t n_upvalues;  /* of PUC Lua's closures */
+    uint32_t n_upvalues;  /* of a C function of PUC Lua */
     struct jsp_lua_proto proto;
 };
 void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_function *f);
@@ -68,6 +74,10 @@ size_t jsp_lua_proto_bytes(void);
 
 /* Of these bytes, which were read at `at`; false: they are no prototype. */
 bool jsp_lua_proto_parse(const uint8_t *object, uintptr_t at, struct jsp_lua_proto *p);
+
+/* The line of an instruction, from memory; 0: not known. */
+uint32_t jsp_lua_proto_line_read(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                                 uint32_t index);
 
 /* The length that the JSP_LUA_TEXT_AT bytes before a string's text say; -1: they are of none. */
 int64_t jsp_lua_string_length(const uint8_t *head);

@@ -23,9 +23,9 @@ struct jsp_puc_ci {
 bool jsp_puc_state(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_state *s);
 bool jsp_puc_ci(struct jsp_lua_read *r, uintptr_t at, struct jsp_puc_ci *ci);
 
-/* What stands in a CallInfo's function slot: anything, when the call is being made or
- * undone. */
-void jsp_puc_slot(struct jsp_lua_read *r, uintptr_t func, struct jsp_lua_function *f);
+/* What stands in a call's function slot: anything, when the call is being made or undone. */
+void jsp_puc_function(struct jsp_lua_read *r, const struct jsp_puc_ci *ci,
+                      struct jsp_lua_function *f);
 
 /* The coroutines that resume each other: the walker's states from its root to the one that
  * runs. How many; 0: there is no state at the root. */

@@ -47,7 +47,7 @@ static bool walk_site(struct walk *k, const struct jsp_puc_ci *caller, struct js
                       uint32_t *index)
 {
     struct jsp_lua_function f;
-    jsp_puc_slot(k->read, caller->func, &f);
+    jsp_puc_function(k->read, caller, &f);
     if (f.kind != JSP_LUA_LUA)
         return false;
     *p = f.proto;
@@ -86,7 +86,7 @@ static void walk_search_state(struct walk *k, const struct jsp_lua_state *s)
         struct jsp_lua_function f;
         if (!jsp_puc_ci(k->read, at, &ci))
             return;
-        jsp_puc_slot(k->read, ci.func, &f);
+        jsp_puc_function(k->read, &ci, &f);
         if (f.kind == JSP_LUA_LUA)
             jsp_lua_naming_search(k->w, &f.proto);
         k->w->searches -= k->w->searches > 0;
@@ -156,7 +156,7 @@ static void walk_state(struct walk *k, const struct jsp_lua_state *s, bool is_ru
     for (uint32_t i = 0; more && i < k->frames.max + JSP_LUA_BEYOND; i++) {
         call.has_caller = call.ci.previous && call.ci.previous != call.ci.at &&
                           jsp_puc_ci(k->read, call.ci.previous, &call.caller);
-        jsp_puc_slot(k->read, call.ci.func, &call.f);
+        jsp_puc_function(k->read, &call.ci, &call.f);
         if (call.f.kind == JSP_LUA_LUA)
             walk_lua_frame(k, &call);
         else if (call.f.kind == JSP_LUA_C)

@@ -120,8 +120,8 @@ static uint32_t proto_line_sum(struct jsp_lua_read *r, const struct jsp_lua_prot
     return line;
 }
 
-uint32_t jsp_lua_proto_line(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
-                            uint32_t index)
+uint32_t jsp_lua_proto_line_read(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
+                                 uint32_t index)
 {
     uint8_t line[4];
     if (index >= p->n_lineinfo || !p->lineinfo)

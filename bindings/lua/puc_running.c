@@ -48,7 +48,7 @@ static bool running_next(struct running *k)
 
     if (k->n == JSP_LUA_STATES || s->ci == s->base_ci || !jsp_puc_ci(k->read, s->ci, &ci))
         return false;
-    jsp_puc_slot(k->read, ci.func, &f);
+    jsp_puc_function(k->read, &ci, &f);
     if (f.kind != JSP_LUA_C)
         return false;
     uint64_t n = s->top > ci.func ? (s->top - ci.func) / JSP_PUC_VALUE : 0;

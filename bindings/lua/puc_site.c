@@ -105,9 +105,14 @@ static bool site_is_load(uint32_t op)
 bool jsp_lua_site_is_call(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,
                           uint32_t index)
 {
+    enum { SITE_OTHER = 1, SITE_CALL };
+    struct jsp_lua_fact *fact = jsp_lua_proto_fact(r, caller, index, JSP_LUA_FACT_CALL);
     uint32_t i;
-    return site_fetch(r, caller, index, &i) &&
-           (site_op(i) == layout.op_call || site_op(i) == layout.op_tailcall);
+    if (!fact->value && site_fetch(r, caller, index, &i))
+        fact->value = site_op(i) == layout.op_call || site_op(i) == layout.op_tailcall
+                          ? SITE_CALL
+                          : SITE_OTHER;
+    return fact->value == SITE_CALL;
 }
 
 bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,

@@ -6,77 +6,106 @@
 
 #include <sys/uio.h>
 
-static uint32_t read_slot(uintptr_t window)
+enum { READ_WINDOWS = JSP_LUA_PAGE / JSP_LUA_WINDOW };
+
+_Static_assert(READ_WINDOWS == 8, "a page's windows are the bits of a byte");
+
+static uint32_t read_slot(uintptr_t page)
 {
-    return (uint32_t)(window / JSP_LUA_WINDOW) & (JSP_LUA_WINDOWS - 1);
+    return (uint32_t)(page / JSP_LUA_PAGE) & (JSP_LUA_PAGES - 1);
 }
 
-static void read_set(struct jsp_lua_read *r, uintptr_t window, uint32_t walk)
+/* Bits of the windows from the first to the last of these: there are some. */
+static uint8_t read_between(uint8_t windows)
 {
-    uint32_t slot = read_slot(window);
-    r->windows[slot].at = window;
-    r->windows[slot].walk = walk;
+    unsigned low = (unsigned)__builtin_ctz(windows);
+    unsigned high = 31u - (unsigned)__builtin_clz(windows);
+    return (uint8_t)((2u << high) - (1u << low));
+}
+
+/* Of this page the windows from the first to the last of these. */
+static void read_range(struct jsp_lua_read *r, uint32_t slot, uint8_t windows,
+                       struct iovec *here, struct iovec *there)
+{
+    size_t skip = (size_t)__builtin_ctz(windows) * JSP_LUA_WINDOW;
+    size_t n = (size_t)__builtin_popcount(read_between(windows)) * JSP_LUA_WINDOW;
+    *here = (struct iovec){ r->bytes[slot] + skip, n };
+    *there = (struct iovec){ (void *)(r->pages[slot].at + skip), n };
+}
+
+static void read_is_here(struct jsp_lua_page *page, uint32_t walk, uint8_t windows)
+{
+    page->here = (uint8_t)(page->walk == walk ? page->here | windows : windows);
+    page->walk = walk;
 }
 
 /* What the walk before used, as far as it is still readable. */
 static void read_again(struct jsp_lua_read *r)
 {
     struct iovec here[JSP_LUA_AGAIN], there[JSP_LUA_AGAIN];
+    uint8_t slots[JSP_LUA_AGAIN];
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->n_again; i++) {
-        uint32_t slot = read_slot(r->again[i]);
-        if (r->windows[slot].walk == r->walk)
-            continue; /* another one is to be there */
-        read_set(r, r->again[i], r->walk);
-        here[n] = (struct iovec){ r->bytes[slot], JSP_LUA_WINDOW };
-        there[n++] = (struct iovec){ (void *)r->again[i], JSP_LUA_WINDOW };
+    for (uint32_t slot = 0; slot < JSP_LUA_PAGES && n < JSP_LUA_AGAIN; slot++) {
+        const struct jsp_lua_page *page = &r->pages[slot];
+        if (!page->used || page->used + 1 != r->walk)
+            continue;
+        read_range(r, slot, page->windows, &here[n], &there[n]);
+        slots[n++] = (uint8_t)slot;
     }
     ssize_t got = n ? process_vm_readv(r->pid, here, n, there, n, 0) : 0;
-    for (uint32_t i = got < 0 ? 0 : (uint32_t)got / JSP_LUA_WINDOW; i < n; i++)
-        read_set(r, (uintptr_t)there[i].iov_base, 0);
+    for (uint32_t i = 0; i < n && got >= (ssize_t)here[i].iov_len; i++) {
+        struct jsp_lua_page *page = &r->pages[slots[i]];
+        read_is_here(page, r->walk, read_between(page->windows));
+        got -= (ssize_t)here[i].iov_len;
+    }
 }
 
 void jsp_lua_read_begin(struct jsp_lua_read *r)
 {
     r->calls = JSP_LUA_READ_CALLS;
     r->missed = 0;
-    if (!++r->walk)
-        r->walk = 1; /* 0 is no walk */
+    if (!++r->walk) { /* 0 is no walk, and none is older than the first */
+        memset(r->pages, 0, sizeof r->pages);
+        r->walk = 1;
+    }
     read_again(r);
-    r->n_again = 0;
 }
 
-/* Reads this window, or its whole page; windows of a page have slots in a row. */
-static bool read_miss(struct jsp_lua_read *r, uintptr_t window)
+/* Reads this window, or, where one of its page was missed before, the page. */
+static bool read_miss(struct jsp_lua_read *r, uint32_t slot, uintptr_t at, uint8_t window)
 {
-    uintptr_t page = window & ~(uintptr_t)(JSP_LUA_PAGE - 1);
-    size_t n = page == r->missed ? JSP_LUA_PAGE : JSP_LUA_WINDOW;
-    uintptr_t from = window & ~(uintptr_t)(n - 1);
-    struct iovec here = { r->bytes[read_slot(from)], n }, there = { (void *)from, n };
-
-    r->missed = page;
+    struct jsp_lua_page *page = &r->pages[slot];
+    struct iovec here, there;
+    if (page->at != at)
+        *page = (struct jsp_lua_page){ .at = at };
+    if (r->missed == at)
+        window = UINT8_MAX;
+    r->missed = at;
     if (!r->calls)
         return false;
     r->calls--;
-    bool is_read = process_vm_readv(r->pid, &here, 1, &there, 1, 0) == (ssize_t)n;
-    for (uintptr_t at = from; at < from + n; at += JSP_LUA_WINDOW)
-        read_set(r, at, is_read ? r->walk : 0);
-    return is_read;
+    read_range(r, slot, window, &here, &there);
+    if (process_vm_readv(r->pid, &here, 1, &there, 1, 0) != (ssize_t)here.iov_len)
+        return false;
+    read_is_here(page, r->walk, window);
+    return true;
 }
 
 /* The window that holds `at`; NULL: not readable. */
 static const uint8_t *read_window(struct jsp_lua_read *r, uintptr_t at)
 {
-    uintptr_t window = at & ~(uintptr_t)(JSP_LUA_WINDOW - 1);
-    uint32_t slot = read_slot(window);
-    bool is_here = r->windows[slot].at == window && r->windows[slot].walk == r->walk;
-    if (!is_here && !read_miss(r, window))
+    uintptr_t in_page = at & (JSP_LUA_PAGE - 1);
+    uint8_t window = (uint8_t)(1u << in_page / JSP_LUA_WINDOW);
+    uint32_t slot = read_slot(at);
+    struct jsp_lua_page *page = &r->pages[slot];
+    if ((page->at != at - in_page || page->walk != r->walk || !(page->here & window)) &&
+        !read_miss(r, slot, at - in_page, window))
         return NULL;
-    if (r->n_again < JSP_LUA_AGAIN && !(is_here && r->windows[slot].used == r->walk)) {
-        r->windows[slot].used = r->walk;
-        r->again[r->n_again++] = window;
-    }
-    return r->bytes[slot];
+    if (page->used != r->walk)
+        page->windows = 0;
+    page->used = r->walk;
+    page->windows |= window;
+    return r->bytes[slot] + (in_page & ~(uintptr_t)(JSP_LUA_WINDOW - 1));
 }
 
 bool jsp_lua_read(struct jsp_lua_read *r, uintptr_t at, void *to, size_t n)

@@ -1,11 +1,12 @@
 /* read.h - reading a Lua state from a signal handler, where any pointer may be stale.
  *
  * Every load goes through the kernel (process_vm_readv on ourselves), which says no
- * where a plain load would fault. A call of it costs more than what it copies, so memory
- * is copied by windows: those that the walk before needed in one call at the beginning,
- * others one by one, and where two of a page are missed, the page. Windows live for one
- * walk: memory changes between two. They are small because what a walk pulls through the
- * cache the program must fetch again.
+ * where a plain load would fault. What a call of it costs is the call and the pages that it
+ * must find, hardly what it copies. So what the walk before needed is copied in one call
+ * at the beginning, of each page the part that was used; the rest by small windows one by
+ * one, and where two of a page are missed, the page. Copies live for one walk: memory changes
+ * between two. They are small because what a walk pulls through the cache the program must
+ * fetch again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,34 +20,52 @@
 #include <sys/types.h>
 
 enum {
-    JSP_LUA_WINDOW = 512,     /* power of two, at most JSP_LUA_PAGE */
+    JSP_LUA_WINDOW = 512,
     JSP_LUA_PAGE = 4096,      /* the smallest there is: is readable as a whole, or not */
-    JSP_LUA_WINDOWS = 512,    /* power of two, as many as one page has or more */
-    JSP_LUA_AGAIN = 32,       /* of them that the next walk begins with */
+    JSP_LUA_PAGES = 64,       /* power of two */
+    JSP_LUA_AGAIN = 32,       /* of them that the next walk begins with, at most */
     JSP_LUA_KEPT = 16,        /* power of two */
     JSP_LUA_KEPT_WORDS = 16,
+    JSP_LUA_FACTS = 128,      /* power of two */
+    JSP_LUA_CLOSURES = 64,    /* power of two */
     JSP_LUA_READ_CALLS = 1024, /* of one walk */
+};
+
+/* Of a page that was read. Windows are bits, the lowest address first. */
+struct jsp_lua_page {
+    uintptr_t at;
+    uint32_t walk;   /* that read it last */
+    uint32_t used;   /* walk that used it last; 0: none */
+    uint8_t here;    /* windows that `walk` read */
+    uint8_t windows; /* that `used` used */
+};
+
+/* Something about an instruction that does not change, of as many words as tell its
+ * prototype apart. */
+struct jsp_lua_fact {
+    uint64_t of[4];
+    uint32_t index; /* of the instruction, and which fact */
+    uint32_t value; /* 0: there is none here */
 };
 
 struct jsp_lua_read {
     pid_t pid;
     uint32_t calls; /* left */
-    uint32_t walk;  /* number of this walk; windows of others are stale */
-    struct {
-        uintptr_t at;
-        uint32_t walk;
-        uint32_t used; /* by this walk */
-    } windows[JSP_LUA_WINDOWS];
-    uint8_t bytes[JSP_LUA_WINDOWS][JSP_LUA_WINDOW];
-    uintptr_t missed;  /* page of the last window that had to be read */
-    uint32_t n_again;
-    uintptr_t again[JSP_LUA_AGAIN]; /* windows that this walk used */
+    uint32_t walk;  /* number of this walk; what others read is stale */
+    uintptr_t missed; /* the last page that had to be read */
+    struct jsp_lua_page pages[JSP_LUA_PAGES];
+    uint8_t bytes[JSP_LUA_PAGES][JSP_LUA_PAGE];
     /* What was made of objects that a walk meets again and again; see jsp_lua_kept. */
     struct {
         uintptr_t at;
         uint32_t walk;
         uint64_t words[JSP_LUA_KEPT_WORDS];
     } kept[JSP_LUA_KEPT];
+    /* What stays from walk to walk: pages that need not be read again. */
+    struct jsp_lua_fact facts[JSP_LUA_FACTS];
+    struct {
+        uintptr_t at, proto; /* which this closure had: not believed, see puc.c */
+    } closures[JSP_LUA_CLOSURES];
 };
 
 /* A walk begins. */

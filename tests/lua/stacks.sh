@@ -25,6 +25,25 @@ chain()
         "${chain_c}C:main_call${t}C:main$t"
 }
 
+# Functions whose memory was another one's: each under its own name and line, and no name
+# of what stood there before.
+reloaded()
+{
+    stacks '' lines weights | grep -o 'piece[0-9]*:[0-9]*) :[0-9]*' | sort | uniq -c | awk '
+        { split($2, name, /[^0-9]+/); split($3, line, ":")
+          n++
+          if (name[2] + 0 != name[3] + 0 || line[2] + 0 != name[3] + 0) { print; wrong++ } }
+        END { print n + 0 " pieces seen"; exit n < 5 || wrong }'
+}
+
+# Two functions that ran as long, in turns.
+both_made()
+{
+    stacks '' lines weights | grep -o 'reload.lua:2[0-9]*) :2[0-9]*' | sort | uniq -c | awk '
+        { print; n += $1; most = $1 > most ? $1 : most }
+        END { exit NR != 2 || most > 0.9 * n }'
+}
+
 one()
 {
     rounds=800
@@ -32,6 +51,10 @@ one()
     check 'the chain runs' record "$SCRIPTS/chain.lua" $rounds
     check 'the capture is whole' whole
     check 'the chain is seen, C between Lua' share_is 80 100 "$(chain)"
+    check 'chunks are loaded and thrown away' record --profile-clock=wall \
+        "$SCRIPTS/reload.lua" 0.005
+    check 'what follows in their memory is itself' reloaded
+    check 'a closure in the place of another one, too' both_made
     check 'the stock interpreter records it too' stock "$SCRIPTS/tails.lua" \
         "$SCRATCH/cap"
     # LuaJIT keeps nothing of a tail call.
