@@ -171,12 +171,12 @@ TEST(child_records_its_own_session_beside_the_parents)
     if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
         return;
     jsprof_push(me, "in the parent", NULL, 0);
-    host_burn_ms(20);
+    host_burn_ms(60);
     pid_t child = fork();
     if (child == 0)
         _exit(own_session());
     CHECK_EQ(child_status(child), 0);
-    host_burn_ms(40);
+    host_burn_ms(60);
     if (host_close(&h)) {
         host_check(&h);
         CHECK_EQ(host_weight(&h, "in the child"), 0);
