@@ -143,7 +143,7 @@ static int own_session(void)
     if (jsprof_thread_attach(h.prof, "child", &me) != 0 || jsprof_start(h.prof) != 0)
         return 2;
     jsprof_push(me, "in the child", NULL, 0);
-    host_burn_ms(60);
+    host_burn_ms(120);
     jsprof_pop(me);
     if (!host_close(&h))
         return 3;
