@@ -110,6 +110,9 @@ void jsp_jit_running(struct jsp_jit_walk *k)
         running_interpreter(k);
     else
         k->pc = jsp_jit_saved_pc(k);
+    /* A step of the collector, say, that compiled code called: no table knows that code. */
+    if (jsp_jit_in_stack(&k->thread, jsp_jit_word(k, k->global + JIT_G_JIT_BASE)))
+        running_caller(k);
     if (state == JIT_VM_COLLECTS)
         jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);
     else if (state >= JIT_VM_EXITS && state <= JIT_VM_LAST)
