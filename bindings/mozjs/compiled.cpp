@@ -96,11 +96,26 @@ void compiled_leave_wasm(compiled_list *list, const void *activation)
     list->is_wasm = false;
 }
 
+/* SpiderMonkey takes a lock to name WebAssembly. Who takes frames for a collection may hold
+ * it when it is interrupted (only then is there a pc): the frame is told without its name. */
+uint32_t compiled_functions(const compiled_list *list, const mozjs_walk &walk,
+                            Walk::Frame *frames)
+{
+    if (!list->m->keeps || !list->pc || !((*walk).*list->m->is_wasm)())
+        return mozjs_functions_at(list->m, walk, frames);
+    const auto frame = ((*walk).*list->m->physical)();
+    if (frame.isNothing())
+        return 0;
+    *frames = *frame;
+    frames->label = "WebAssembly";
+    return 1;
+}
+
 /* What SpiderMonkey has to be asked. */
 __attribute__((noinline)) void compiled_put_asked(compiled_list *list, const mozjs_walk &walk)
 {
     Walk::Frame frames[MOZJS_INLINED];
-    const uint32_t n = mozjs_functions_at(list->m, walk, frames);
+    const uint32_t n = compiled_functions(list, walk, frames);
 
     if (list->is_wasm && n > 0)
         compiled_leave_wasm(list, frames->activation);

@@ -91,6 +91,9 @@ struct jsprof_mozjs {
                                                     uint32_t, uint32_t) const;
     mozilla::Maybe<JS::ProfilingFrameIterator::RegisterState> (
         JS::ProfilingFrameIterator::*entry)() const;
+    mozilla::Maybe<JS::ProfilingFrameIterator::Frame> (
+        JS::ProfilingFrameIterator::*physical)() const;
+    bool (JS::ProfilingFrameIterator::*is_wasm)() const;
     void (JS::ProfilingFrameIterator::*next)();
     JSScript *(js::ProfilingStackFrame::*script)() const;
     jsbytecode *(js::ProfilingStackFrame::*pc)() const;

@@ -185,6 +185,8 @@ void mozjs_bind_symbols(jsprof_mozjs *m)
 
     m->extract = &Walk::extractStack;
     m->entry = &Walk::getCppEntryRegisters;
+    m->physical = &Walk::getPhysicalFrameWithoutLabel;
+    m->is_wasm = &Walk::isWasm;
     m->next = &Walk::operator++;
     m->script = &Frame::script;
     m->pc = &Frame::pc;

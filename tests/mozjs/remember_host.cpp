@@ -117,6 +117,20 @@ bool look_deeper(JSContext *, unsigned argc, JS::Value *vp)
     return true;
 }
 
+std::string wasm_name, wasm_name_kept;
+
+/* Called by WebAssembly. To ask for its name while it is being asked for would be to wait for
+ * oneself. */
+bool look_wasm(JSContext *, unsigned argc, JS::Value *vp)
+{
+    wasm_name = look_now();
+    attached->keeps = true;
+    wasm_name_kept = look_now();
+    attached->keeps = false;
+    JS::CallArgsFromVp(argc, vp).rval().setUndefined();
+    return true;
+}
+
 bool run(JSContext *cx, const char *text)
 {
     JS::SourceText<mozilla::Utf8Unit> source;
@@ -136,6 +150,13 @@ const char script[] =
     "function deep(n) { if (n) deep(n - 1); else lookDeeper(); return n; }\n"
     "for (let i = 0; i < 5000; i++) { deep(1); deep(4); }\n";
 
+/* Imports m.f, exports g, which calls it. */
+const char wasm_script[] =
+    "const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0,\n"
+    "    2, 7, 1, 1, 109, 1, 102, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 103, 0, 1,\n"
+    "    10, 6, 1, 4, 0, 16, 0, 11]);\n"
+    "new WebAssembly.Instance(new WebAssembly.Module(bytes), {m: {f: lookWasm}}).exports.g();\n";
+
 void run_attached(JSContext *cx)
 {
     static const JSClass global_class = {
@@ -148,8 +169,18 @@ void run_attached(JSContext *cx)
 
     check(JS_DefineFunction(cx, global, "look", look, 0, 0) &&
           JS_DefineFunction(cx, global, "tryAll", try_all, 0, 0) &&
-          JS_DefineFunction(cx, global, "lookDeeper", look_deeper, 0, 0), "a global");
+          JS_DefineFunction(cx, global, "lookDeeper", look_deeper, 0, 0) &&
+          JS_DefineFunction(cx, global, "lookWasm", look_wasm, 0, 0), "a global");
     check(run(cx, script), "the script");
+    check(run(cx, wasm_script), "and one in WebAssembly");
+}
+
+void check_wasm()
+{
+    check(wasm_name.find("wasm-function[1]") != std::string::npos, "WebAssembly has a name");
+    check(wasm_name_kept.find("WebAssembly;") != std::string::npos &&
+          wasm_name_kept.find("wasm-function") == std::string::npos,
+          "which is not asked for while it may be being asked for");
 }
 
 bool seen(const char *what)
@@ -185,6 +216,7 @@ int main()
           jsprof_mozjs_attach(me, cx, &attached) == 0, "attach");
     run_attached(cx);
     check_steps();
+    check_wasm();
     check(n_before >= 50, "who had the callback before us is called");
     check(jsprof_mozjs_detach(attached) == 0, "detach");
     check(JS::SetGCSliceCallback(cx, nullptr) == slice_before &&
