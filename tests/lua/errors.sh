@@ -22,7 +22,7 @@ fails_with() # STATUS REGEX SCRIPT-TEXT
 fails_without_memory()
 {
     [ -n "$ASAN_LIBRARY" ] && return 0
-    (ulimit -v 700000 && fails_with 1 'not enough memory|too (large|long)|overflow' \
+    (ulimit -v 350000 && fails_with 1 'not enough memory|too (large|long)|overflow' \
         "$burn burn() local t = 'x' while true do t = t .. t end") && whole
 }
 
