@@ -276,7 +276,7 @@ TEST(samples_given_up_at_close_are_lost_in_the_file_too)
         CHECK_EQ(p->defects.count[JSP_READ_RECORD], 0);
         CHECK_EQ(p->samples, p->account.threads[0].samples);
         CHECK_EQ(p->weight, p->account.threads[0].kept);
-        CHECK(is_collector(&h));
+        CHECK(!p->samples || is_collector(&h)); /* the pipe may be full before one */
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_free(&h);
