@@ -28,8 +28,8 @@ struct compiled_list {
     uint32_t max;
     uint32_t n;       /* that were put, those that are overwritten, too */
     uint32_t at;      /* where the next one goes: n % max */
-    void *pc;         /* that was interrupted */
-    Walk::Frame last; /* that was put, if it is_wasm */
+    const Walk::RegisterState *regs; /* of what was interrupted */
+    Walk::Frame last;                /* that was put, if it is_wasm */
     bool is_wasm;
 };
 
@@ -47,15 +47,6 @@ jsprof_frame *compiled_next(compiled_list *list)
     return to;
 }
 
-/* Is this code of a program or library, and not SpiderMonkey's compiled code? glibc's
- * own unwinder asks it in signal handlers; where it does not exist the answer is no. */
-bool compiled_in_object(void *pc)
-{
-    dl_find_object found;
-
-    return !pc || (_dl_find_object && _dl_find_object(pc, &found) == 0);
-}
-
 /* One that is being interpreted, or was not remembered. */
 void compiled_put_function(compiled_list *list, const Walk::Frame &frame)
 {
@@ -66,7 +57,7 @@ void compiled_put_function(compiled_list *list, const Walk::Frame &frame)
     to.kind = JSPROF_KIND_JIT;
     if (frame.kind == Walk::Frame_BaselineInterpreter) {
         to.kind = JSPROF_KIND_VM;
-        if (list->n > 0 || compiled_in_object(list->pc)) /* it calls */
+        if (list->n > 0 || mozjs_in_object(list->regs->pc, false)) /* it calls */
             to.line = mozjs_line_at(list->m, frame.interpreterScript, frame.interpreterPC());
     }
     *compiled_next(list) = to;
@@ -96,26 +87,13 @@ void compiled_leave_wasm(compiled_list *list, const void *activation)
     list->is_wasm = false;
 }
 
-/* SpiderMonkey takes a lock to name WebAssembly. Who takes frames for a collection may hold
- * it when it is interrupted (only then is there a pc): the frame is told without its name. */
-uint32_t compiled_functions(const compiled_list *list, const mozjs_walk &walk,
-                            Walk::Frame *frames)
-{
-    if (!list->m->keeps || !list->pc || !((*walk).*list->m->is_wasm)())
-        return mozjs_functions_at(list->m, walk, frames);
-    const auto frame = ((*walk).*list->m->physical)();
-    if (frame.isNothing())
-        return 0;
-    *frames = *frame;
-    frames->label = "WebAssembly";
-    return 1;
-}
-
 /* What SpiderMonkey has to be asked. */
 __attribute__((noinline)) void compiled_put_asked(compiled_list *list, const mozjs_walk &walk)
 {
     Walk::Frame frames[MOZJS_INLINED];
-    const uint32_t n = compiled_functions(list, walk, frames);
+    const uint32_t n = ((*walk).*list->m->is_wasm)()
+                           ? mozjs_wasm_at(list->m, walk, *list->regs, frames)
+                           : mozjs_functions_at(list->m, walk, frames);
 
     if (list->is_wasm && n > 0)
         compiled_leave_wasm(list, frames->activation);
@@ -183,6 +161,14 @@ const mozilla::Maybe<uint64_t> compiled_no_position;
 
 } // namespace
 
+/* glibc's own unwinder asks it in signal handlers. */
+bool mozjs_in_object(void *pc, bool unknown)
+{
+    dl_find_object found;
+
+    return !pc || (_dl_find_object ? _dl_find_object(pc, &found) == 0 : unknown);
+}
+
 mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)
 {
     /* Else the compiler may leave out to clear what an object will be made of. */
@@ -196,7 +182,7 @@ mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)
 uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const Walk::RegisterState &regs,
                              jsprof_frame *out, uint32_t max)
 {
-    compiled_list list = { m, out, max, 0, 0, regs.pc, {}, false };
+    compiled_list list = { m, out, max, 0, 0, &regs, {}, false };
     const uint32_t physical = compiled_fill(&list, regs, 0);
     const uint32_t skipped = physical > max ? physical - max : 0;
 

@@ -44,6 +44,14 @@ const mozjs_place *mozjs_place_of(jsprof_mozjs *m, const mozjs_walk &walk);
 uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk,
                             JS::ProfilingFrameIterator::Frame *frames);
 
+/* -- wasm.cpp: names of functions in WebAssembly -- */
+
+/* What extractStack says where this iterator stands in WebAssembly: 1 frame or none. Its
+ * label is "WebAssembly" where SpiderMonkey can not be asked. */
+uint32_t mozjs_wasm_at(jsprof_mozjs *m, const mozjs_walk &walk,
+                       const JS::ProfilingFrameIterator::RegisterState &regs,
+                       JS::ProfilingFrameIterator::Frame *frame);
+
 /* -- entry.cpp: which C++ code called WebAssembly -- */
 
 /* Of its activation's last frame. The frame pointer is not told. */
@@ -51,6 +59,10 @@ bool mozjs_wasm_caller(const jsprof_mozjs *m, const JS::ProfilingFrameIterator::
                        JS::ProfilingFrameIterator::RegisterState *regs);
 
 /* -- compiled.cpp: the frames -- */
+
+/* Is this code of a program or library, and not SpiderMonkey's compiled code? A null pointer
+ * is; where no libc tells, the answer is `unknown`. */
+bool mozjs_in_object(void *pc, bool unknown);
 
 /* The frames of compiled code and of the baseline interpreter, innermost first; returns how
  * many there are. */

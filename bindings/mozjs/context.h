@@ -24,6 +24,8 @@ constexpr uint32_t MOZJS_LINES = 256;
 /* Places in compiled code that are remembered, a power of two, with so many functions. */
 constexpr uint32_t MOZJS_PLACES = 512;
 constexpr uint32_t MOZJS_PLACE_LABELS = 6;
+/* Functions in WebAssembly that are remembered, a power of two. */
+constexpr uint32_t MOZJS_WASM = 64;
 constexpr uint32_t MOZJS_WALK_WORDS = sizeof(JS::ProfilingFrameIterator) / sizeof(uint64_t);
 static_assert(sizeof(JS::ProfilingFrameIterator) % sizeof(uint64_t) == 0 &&
               alignof(JS::ProfilingFrameIterator) <= alignof(uint64_t), "compared as words");
@@ -54,6 +56,14 @@ struct mozjs_place {
     uint32_t epoch; /* of the table, 0: unused */
 };
 
+/* The name where an iterator stood in WebAssembly whose words were these, addresses on the
+ * stack left out. */
+struct mozjs_wasm {
+    uint64_t walk[MOZJS_WALK_WORDS];
+    const char *label; /* the code's own */
+    uint32_t epoch;    /* of the places, 0: unused */
+};
+
 struct jsprof_mozjs {
     JSContext *cx;         /* borrowed; nullptr: it was destroyed under us */
     jsprof_thread *thread; /* borrowed; nullptr: detached */
@@ -65,12 +75,13 @@ struct jsprof_mozjs {
     uint32_t kept_there;           /* with those that did not fit */
     volatile uint32_t collections; /* that are running; they nest */
 
-    volatile bool keeps;           /* they are being taken: neither table is used */
+    volatile bool keeps;           /* they are being taken: the handler uses no table */
 
     /* Written by the handler. A new epoch, by the collector's callbacks, forgets all:
      * of lines when scripts may have moved, of places when code may be gone. */
     mozjs_line lines[MOZJS_LINES];
     mozjs_place places[MOZJS_PLACES];
+    mozjs_wasm wasm[MOZJS_WASM];
     mozjs_words words;
     volatile uint32_t script_epoch;
     volatile uint32_t code_epoch;

@@ -10,8 +10,8 @@
  * that list. Entries get into the list when code is linked, at addresses that had
  * none, so "nothing there" is not remembered; they leave it, with the names that they
  * own, only when a collection of more than the nursery sweeps: see collect.cpp. A frame of
- * the baseline interpreter is asked each time, for the iterator reads it from the stack,
- * and one of WebAssembly costs nothing to ask.
+ * the baseline interpreter is asked each time, for the iterator reads it from the stack;
+ * of WebAssembly see wasm.cpp.
  *
  * Two of those bytes' words say where on the stack the frame is; the code's functions do not
  * depend on them. SpiderMonkey tells both values, and the address in the code, of each

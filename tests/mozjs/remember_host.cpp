@@ -31,14 +31,25 @@ void check(bool good, const char *what)
     printf("%sok %d - %s\n", good ? "" : "not ", ++n_checks, what);
 }
 
-/* The names of compiled frames, innermost first. */
-std::string look_now()
+void forget_pc(ucontext_t *context)
+{
+#ifdef __aarch64__
+    context->uc_mcontext.pc = 0;
+#else
+    context->uc_mcontext.gregs[REG_RIP] = 0;
+#endif
+}
+
+/* The names of compiled frames, innermost first; in C++ code, or as if that were none. */
+std::string look_now(bool in_cpp = true)
 {
     jsprof_frame frames[LOOK_MAX];
     ucontext_t here;
     std::string names;
 
     getcontext(&here);
+    if (!in_cpp)
+        forget_pc(&here);
     uint32_t n = mozjs_walk_sigsafe(attached, &here, frames, LOOK_MAX);
     for (uint32_t i = 0; i < n && i < LOOK_MAX; i++)
         if (frames[i].kind == JSPROF_KIND_JIT)
@@ -117,16 +128,22 @@ bool look_deeper(JSContext *, unsigned argc, JS::Value *vp)
     return true;
 }
 
-std::string wasm_name, wasm_name_kept;
+std::string wasm_unasked, wasm_asked, wasm_remembered, wasm_kept, wasm_forgotten, wasm_again;
 
-/* Called by WebAssembly. To ask for its name while it is being asked for would be to wait for
- * oneself. */
+/* Called by WebAssembly. In C++ code its name may be being told: to ask for it would be to
+ * wait for oneself. */
 bool look_wasm(JSContext *, unsigned argc, JS::Value *vp)
 {
-    wasm_name = look_now();
+    wasm_unasked = look_now();
+    wasm_asked = look_now(false);
+    wasm_remembered = look_now();
     attached->keeps = true;
-    wasm_name_kept = look_now();
+    wasm_kept = look_now();
     attached->keeps = false;
+    attached->code_epoch = attached->code_epoch + 1;
+    wasm_forgotten = look_now();
+    mozjs_keep_frames(attached);
+    wasm_again = look_now();
     JS::CallArgsFromVp(argc, vp).rval().setUndefined();
     return true;
 }
@@ -175,12 +192,26 @@ void run_attached(JSContext *cx)
     check(run(cx, wasm_script), "and one in WebAssembly");
 }
 
+bool is_named(const std::string &names)
+{
+    return names.find("wasm-function[1]") != std::string::npos &&
+           names.find("WebAssembly;") == std::string::npos;
+}
+
+bool is_nameless(const std::string &names)
+{
+    return names.find("WebAssembly;") != std::string::npos &&
+           names.find("wasm-function") == std::string::npos;
+}
+
 void check_wasm()
 {
-    check(wasm_name.find("wasm-function[1]") != std::string::npos, "WebAssembly has a name");
-    check(wasm_name_kept.find("WebAssembly;") != std::string::npos &&
-          wasm_name_kept.find("wasm-function") == std::string::npos,
-          "which is not asked for while it may be being asked for");
+    check(is_nameless(wasm_unasked), "whose name is not asked for where it may be being told");
+    check(is_named(wasm_asked), "elsewhere it is");
+    check(is_named(wasm_remembered), "and remembered");
+    check(is_nameless(wasm_kept), "but not for who interrupts that frames are kept");
+    check(is_nameless(wasm_forgotten), "nor after a collection has freed code");
+    check(is_named(wasm_again), "until frames are kept for the next one");
 }
 
 bool seen(const char *what)

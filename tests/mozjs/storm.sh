@@ -58,6 +58,20 @@ storm() # NAME ARGS...
     [ -z "${LONG:-}" ] || echo "$samples samples after $storm_name"
 }
 
+# A sample that asks for a name while the names are looked at waits for ever.
+again() # PREFIX
+{
+    BURN_MS=1500 timeout 60 env $1 "$GJS" --profile-output=again.cap --profile-hz=10000 \
+        --profile-clock=wall "$SCRIPTS/again.js" >again.out 2>&1
+    check "instantiated again, $1: status $?" test "$(cat again.out)" = done
+    check "instantiated again, $1: whole" whole again.cap
+    "$JSPROF_TOOL" tree --depth 12 again.cap >again.tree
+}
+
+again GJS_DISABLE_JIT=1
+again BURNS=1
+check 'the function that did it is named' grep -q 'wasm-function\[1\]' again.tree
+
 BURN_MS=1 gjs-console "$SCRIPTS/parts.js" fresh exceptions collections calls regexp churn \
     generators asynchronous wasm sort >want.all
 BURN_MS=1 gjs-console "$SCRIPTS/torture.js" >want.torture

@@ -1,0 +1,94 @@
+/* wasm.cpp - names of functions in WebAssembly.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * SpiderMonkey takes a lock to tell such a name, and holds it while it makes the names of a
+ * module that is instantiated, which JavaScript that WebAssembly called may do. A sample in
+ * that moment would wait for what its own thread holds. Compiled code holds no lock; so
+ * only when that was interrupted, or nothing was, as at the start of a collection, SpiderMonkey
+ * is asked, and what it said is remembered for samples in C++ code.
+ *
+ * The iterator holds which function it is, addresses on the stack, and where the caller goes
+ * on. With the stack's left out, all calls of a function from one place are the same.
+ */
+#include "compiled.h"
+
+namespace {
+
+using Walk = JS::ProfilingFrameIterator;
+
+/* The iterator's words; those that are between what was interrupted and the activation, which
+ * is an object of the C++ function that called, are 0. */
+void wasm_take(uint64_t *words, const mozjs_walk &walk, const Walk::RegisterState &regs,
+               const Walk::Frame &frame)
+{
+    const auto low = reinterpret_cast<uintptr_t>(regs.sp ? regs.sp : frame.stackAddress);
+    const auto high = reinterpret_cast<uintptr_t>(frame.activation);
+
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++) {
+        const uint64_t word = walk.words()[i];
+        words[i] = word >= low && word <= high ? 0 : word;
+    }
+}
+
+mozjs_wasm *wasm_slot(jsprof_mozjs *m, const uint64_t *words)
+{
+    uint64_t mixed = 0;
+
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
+        mixed = (mixed ^ words[i]) * 0x9e3779b97f4a7c15u;
+    return &m->wasm[mixed >> 56 & (MOZJS_WASM - 1)];
+}
+
+bool wasm_is_same(const mozjs_wasm *known, const uint64_t *words)
+{
+    uint64_t differs = 0;
+
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
+        differs |= known->walk[i] ^ words[i];
+    return !differs;
+}
+
+const char *wasm_asked(const jsprof_mozjs *m, const mozjs_walk &walk)
+{
+    Walk::Frame frame;
+
+    return ((*walk).*m->extract)(&frame, 0, 1) == 1 ? frame.label : nullptr;
+}
+
+/* While frames are taken for a collection the table is not the handler's. */
+const char *wasm_name(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::RegisterState &regs,
+                      const Walk::Frame &frame)
+{
+    const bool may_ask = !regs.pc || !mozjs_in_object(regs.pc, true);
+    uint64_t words[MOZJS_WALK_WORDS];
+
+    if (m->keeps && regs.pc)
+        return nullptr;
+    wasm_take(words, walk, regs, frame);
+    mozjs_wasm *known = wasm_slot(m, words);
+    if (known->epoch == m->code_epoch && wasm_is_same(known, words))
+        return known->label;
+    if (!may_ask)
+        return nullptr;
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
+        known->walk[i] = words[i];
+    known->label = wasm_asked(m, walk);
+    known->epoch = m->code_epoch;
+    return known->label;
+}
+
+} // namespace
+
+uint32_t mozjs_wasm_at(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::RegisterState &regs,
+                       Walk::Frame *frame)
+{
+    const auto there = ((*walk).*m->physical)();
+
+    if (there.isNothing())
+        return 0;
+    *frame = *there;
+    const char *name = wasm_name(m, walk, regs, *frame);
+    frame->label = name ? name : "WebAssembly";
+    return 1;
+}
