@@ -66,7 +66,7 @@ static int close_and_begin_again(struct host *h)
     jsprof_options options = { .size = sizeof options, .path = "/dev/null" };
     jsprof_thread *me;
     jsprof *prof = h->prof;
-    alarm(5);
+    alarm(30);
     for (int i = 0; i < 3; i++) {
         if (jsprof_close(prof) != 0)
             return 1;
