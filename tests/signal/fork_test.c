@@ -22,7 +22,7 @@ static int try_everything(struct host *h, jsprof_thread *me)
     jsprof_stats stats = { .size = sizeof stats };
     jsprof_stack none = { .size = sizeof none };
     jsprof_thread *again;
-    alarm(5); /* a lock that another thread held at the fork must not be waited for */
+    alarm(30); /* a lock that another thread held at the fork must not be waited for */
     if (jsprof_start(h->prof) != -ECHILD)
         return 1;
     if (jsprof_stop(h->prof) != -ECHILD)

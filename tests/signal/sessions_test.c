@@ -203,7 +203,7 @@ static void *flush_for_ever(void *arg)
 static int cancel_one_that_flushes(void)
 {
     struct host h;
-    alarm(10);
+    alarm(30);
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) || jsprof_start(h.prof))
         return 1;
     for (int i = 0; i < 20; i++) {
