@@ -42,11 +42,10 @@ uint32_t jsp_lua_proto_index(const struct jsp_lua_proto *p, uintptr_t next)
 struct jsp_lua_fact *jsp_lua_proto_fact(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
                                         uint32_t index, enum jsp_lua_fact_kind kind)
 {
-    struct jsp_lua_fact key = { { p->key.at, p->key.code, p->key.source, p->key.line },
-                                index << 1 | (uint32_t)kind, 0 };
-    uint64_t hash = (p->key.code + 4ull * key.index) * 0x9E3779B97F4A7C15u;
+    struct jsp_lua_fact key = { p->key.at, r->walk, index << 1 | (uint32_t)kind, 0 };
+    uint64_t hash = (key.of + 4ull * key.index) * 0x9E3779B97F4A7C15u;
     struct jsp_lua_fact *fact = &r->facts[hash >> 40 & (JSP_LUA_FACTS - 1)];
-    if (fact->index != key.index || memcmp(fact->of, key.of, sizeof key.of) != 0)
+    if (fact->of != key.of || fact->walk != key.walk || fact->index != key.index)
         *fact = key;
     return fact;
 }

@@ -26,8 +26,8 @@ bool jsp_lua_proto_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_pro
 /* Index of the instruction before this address; UINT32_MAX: it is not in the code. */
 uint32_t jsp_lua_proto_index(const struct jsp_lua_proto *p, uintptr_t next);
 
-/* Where a fact about an instruction of this prototype stands, or is to be put: then its
- * value is 0. */
+/* Where a fact about an instruction of this prototype, which was read in this walk, stands,
+ * or is to be put: then its value is 0. */
 enum jsp_lua_fact_kind { JSP_LUA_FACT_LINE, JSP_LUA_FACT_CALL };
 struct jsp_lua_fact *jsp_lua_proto_fact(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
                                         uint32_t index, enum jsp_lua_fact_kind kind);

@@ -42,38 +42,6 @@ bool jsp_puc_ci(struct jsp_lua_read *r, uintptr_t at, struct jsp_puc_ci *ci)
     return true;
 }
 
-/* The prototype that this closure had before is its own now as well if the call is in that
- * one's code, for no two have code in the same place. The closure itself need not be read. */
-static bool puc_is_known(struct jsp_lua_read *r, uintptr_t closure, uintptr_t proto,
-                         const struct jsp_puc_ci *ci, struct jsp_lua_function *f)
-{
-    if (!jsp_lua_proto_read(r, proto, &f->proto) || ci->savedpc < f->proto.code ||
-        ci->savedpc - f->proto.code >= 4ull * f->proto.n_code)
-        return false;
-    f->kind = JSP_LUA_LUA;
-    f->closure = closure;
-    return true;
-}
-
-static void puc_closure(struct jsp_lua_read *r, const uint8_t *value,
-                        const struct jsp_puc_ci *ci, struct jsp_lua_function *f)
-{
-    uintptr_t at = jsp_lua_pointer(value, 0);
-    uint8_t tag = value[JSP_PUC_TAG_AT];
-    uint32_t slot = (uint32_t)(at >> 4 ^ at >> 10) & (JSP_LUA_CLOSURES - 1);
-    bool is_same = tag == layout.tag_lua && r->closures[slot].at == at;
-    if (is_same && puc_is_known(r, at, r->closures[slot].proto, ci, f))
-        return;
-    jsp_lua_function_read(r, at, f);
-    if ((f->kind == JSP_LUA_LUA && tag != layout.tag_lua) ||
-        (f->kind == JSP_LUA_C && tag != layout.tag_c))
-        f->kind = JSP_LUA_UNKNOWN;
-    if (f->kind == JSP_LUA_LUA) {
-        r->closures[slot].at = at;
-        r->closures[slot].proto = f->proto.key.at;
-    }
-}
-
 void jsp_puc_function(struct jsp_lua_read *r, const struct jsp_puc_ci *ci,
                       struct jsp_lua_function *f)
 {
@@ -88,6 +56,9 @@ void jsp_puc_function(struct jsp_lua_read *r, const struct jsp_puc_ci *ci,
         f->c = jsp_lua_pointer(value, 0);
         f->n_upvalues = 0;
     } else if (tag == layout.tag_lua || tag == layout.tag_c) {
-        puc_closure(r, value, ci, f);
+        jsp_lua_function_read(r, jsp_lua_pointer(value, 0), f);
+        if ((f->kind == JSP_LUA_LUA && tag != layout.tag_lua) ||
+            (f->kind == JSP_LUA_C && tag != layout.tag_c))
+            f->kind = JSP_LUA_UNKNOWN;
     }
 }

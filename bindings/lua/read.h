@@ -4,9 +4,10 @@
  * where a plain load would fault. What a call of it costs is the call and the pages that it
  * must find, hardly what it copies. So what the walk before needed is copied in one call
  * at the beginning, of each page the part that was used; the rest by small windows one by
- * one, and where two of a page are missed, the page. Copies live for one walk: memory changes
- * between two. They are small because what a walk pulls through the cache the program must
- * fetch again.
+ * one, and where two of a page are missed, the page. Copies live for one walk, and so
+ * does what is made of them: between two, what is collected makes room for what looks the
+ * same. They are small because what a walk pulls through the cache the program must fetch
+ * again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,7 +28,6 @@ enum {
     JSP_LUA_KEPT = 16,        /* power of two */
     JSP_LUA_KEPT_WORDS = 16,
     JSP_LUA_FACTS = 128,      /* power of two */
-    JSP_LUA_CLOSURES = 64,    /* power of two */
     JSP_LUA_READ_CALLS = 1024, /* of one walk */
 };
 
@@ -40,10 +40,10 @@ struct jsp_lua_page {
     uint8_t windows; /* that `used` used */
 };
 
-/* Something about an instruction that does not change, of as many words as tell its
- * prototype apart. */
+/* Something about an instruction of the prototype at `of`, good for one walk. */
 struct jsp_lua_fact {
-    uint64_t of[4];
+    uintptr_t of;
+    uint32_t walk;
     uint32_t index; /* of the instruction, and which fact */
     uint32_t value; /* 0: there is none here */
 };
@@ -61,11 +61,8 @@ struct jsp_lua_read {
         uint32_t walk;
         uint64_t words[JSP_LUA_KEPT_WORDS];
     } kept[JSP_LUA_KEPT];
-    /* What stays from walk to walk: pages that need not be read again. */
+    /* The same of instructions. */
     struct jsp_lua_fact facts[JSP_LUA_FACTS];
-    struct {
-        uintptr_t at, proto; /* which this closure had: not believed, see puc.c */
-    } closures[JSP_LUA_CLOSURES];
 };
 
 /* A walk begins. */

@@ -44,6 +44,42 @@ both_made()
         END { exit NR != 2 || most > 0.9 * n }'
 }
 
+# What runs below `early` stands in line 6, and below `late` in line 26.
+turns_are_told()
+{
+    stacks '' lines weights | awk -F '\t' '
+        { want = /\tearly / ? 6 : /\tlate / ? 26 : 0 }
+        want { turn[want]++
+               right = "again(:" want ")?\\)( :" want ")?$"
+               for (i = 2; i <= NF && $i !~ /^(early|late) /; i++)
+                   if ($i ~ /\(again/ && $i !~ right)
+                       wrong[want " " $i]++ }
+        END { for (w in wrong) print wrong[w], "wrong below", w
+              print turn[6] + 0, turn[26] + 0, "samples of each"
+              for (w in wrong) exit 1
+              exit !(turn[6] && turn[26]) }'
+}
+
+# Dead prototypes stay as they were, all else is given again. LuaJIT has code right behind
+# the prototype: nobody gets the one without the other.
+again_hosted()
+{
+    case $VERSION in
+    jit) return 0 ;;
+    5.1 | 5.3) proto_bytes=120 ;;
+    *) proto_bytes=128 ;;
+    esac
+    host_flags=
+    [ -n "$ASAN_LIBRARY" ] && host_flags=-fsanitize=address,undefined
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall $host_flags -o "$SCRATCH/host" \
+        -I"$SRCDIR/include" -I"$SRCDIR/bindings/lua" $(pkg-config --cflags "lua$VERSION") \
+        "$SRCDIR/tests/lua/again_host.c" "$B/lib/libjsprof-lua$VERSION.a" \
+        "$B/lib/libjsprof.a" $(pkg-config --libs "lua$VERSION") -lpthread -ldl -lm &&
+        rm -f "$SCRATCH/cap" && "$SCRATCH/host" "$SCRATCH/cap" "$SCRIPTS/again.lua" \
+        "$proto_bytes" && whole
+}
+
 one()
 {
     rounds=800
@@ -55,6 +91,11 @@ one()
         "$SCRIPTS/reload.lua" 0.005
     check 'what follows in their memory is itself' reloaded
     check 'a closure in the place of another one, too' both_made
+    check 'texts of one name and shape take turns' record --profile-clock=wall \
+        "$SCRIPTS/again.lua" 0.01
+    check 'each has its own lines' turns_are_told
+    check 'they do in a host whose memory stays as it was' again_hosted
+    check 'and have their own names and lines' turns_are_told
     check 'the stock interpreter records it too' stock "$SCRIPTS/tails.lua" \
         "$SCRATCH/cap"
     # LuaJIT keeps nothing of a tail call.
