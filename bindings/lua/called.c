@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames.h"
+
 enum { CALLED_SLOTS_BEGIN = 1024, CALLED_LEVELS = 64 };
 
 struct jsp_lua_table {
@@ -86,13 +88,11 @@ static jsprof_function *called_function(const jsprof_frame *frame)
 }
 
 /* The frame on this level, as the walker sees it; label NULL: it does not. */
-static jsprof_frame called_frame(struct jsp_lua_table *t, uint32_t level)
+static jsprof_frame called_walk(struct jsp_lua_table *t, uint32_t level)
 {
     jsprof_frame frames[CALLED_LEVELS], none = { 0 };
-    jsprof_thread_pause(t->lua->thread);
     uint32_t n = jsp_lua_walk_sigsafe(t->lua->walker, NULL, frames,
                                       level ? CALLED_LEVELS : 1);
-    jsprof_thread_resume(t->lua->thread);
     for (uint32_t i = 0; i < n && i < CALLED_LEVELS; i++) {
         if ((frames[i].kind & 0xFF) == JSPROF_KIND_SYNTH)
             continue;
@@ -100,6 +100,35 @@ static jsprof_frame called_frame(struct jsp_lua_table *t, uint32_t level)
             return frames[i];
     }
     return none;
+}
+
+static bool called_is_c(const struct jsp_lua_key *key)
+{
+    return !key->code && !key->source;
+}
+
+/* What a walk that has seen the function calls it; a walk from the main coroutine need not
+ * get to the one that runs (C resumed it and keeps it to itself, or it is too far in), one
+ * from there does. */
+static jsprof_frame called_frame(struct jsp_lua_table *t, const struct jsp_lua_key *key,
+                                 lua_State *L, uint32_t level)
+{
+    struct jsp_lua_walker *w = t->lua->walker;
+    uintptr_t root = w->root;
+    jsprof_thread_pause(t->lua->thread);
+    jsprof_frame frame = called_walk(t, level);
+    const struct jsp_lua_label *label = jsp_lua_label_find(&w->labels, key);
+    if (!label && !level) {
+        w->root = (uintptr_t)L;
+        frame = called_walk(t, 0);
+        w->root = root;
+        label = jsp_lua_label_find(&w->labels, key);
+    }
+    if (label)
+        jsp_lua_frame_function(&frame, label,
+                               called_is_c(key) ? JSPROF_KIND_LABEL : JSPROF_KIND_VM, 0);
+    jsprof_thread_resume(t->lua->thread);
+    return frame;
 }
 
 static enum jsp_lua_special called_special(const char *name)
@@ -118,9 +147,9 @@ static enum jsp_lua_special called_special(const char *name)
 }
 
 static struct jsp_lua_called *called_add(struct jsp_lua_table *t, const struct jsp_lua_key *key,
-                                         uint32_t level)
+                                         lua_State *L, uint32_t level)
 {
-    jsprof_frame frame = called_frame(t, level);
+    jsprof_frame frame = called_frame(t, key, L, level);
     if (!frame.label || (t->n * 4 > t->n_slots * 3 && !called_grow(t)))
         return NULL;
     struct jsp_lua_called *e = called_slot(t->slots, t->n_slots, key);
@@ -128,7 +157,7 @@ static struct jsp_lua_called *called_add(struct jsp_lua_table *t, const struct j
     if (!e->function)
         return NULL;
     e->key = *key;
-    e->is_c = (frame.kind & 0xFF) == JSPROF_KIND_LABEL && frame.detail;
+    e->is_c = called_is_c(key);
     e->special = e->is_c ? called_special(frame.label) : JSP_LUA_USUAL;
     t->n++;
     return e;
@@ -141,5 +170,5 @@ const struct jsp_lua_called *jsp_lua_table_pop(struct jsp_lua_table *t, lua_Stat
     jsp_lua_walk_key((uintptr_t)lua_topointer(L, -1), (uintptr_t)lua_tocfunction(L, -1), &key);
     lua_pop(L, 1);
     struct jsp_lua_called *e = called_slot(t->slots, t->n_slots, &key);
-    return e->key.at ? e : called_add(t, &key, level);
+    return e->key.at ? e : called_add(t, &key, L, level);
 }

@@ -64,6 +64,26 @@ older_ones() # [INSIDE]
     [ "$(stock "$SCRATCH/older.lua" "$SCRATCH/cap" "$@")" = 10 ] && whole
 }
 
+# More coroutines resume each other than a sample looks into.
+NESTED='local jsprof = require "jsprof"
+    local function innermost(n) return n + 1 end
+    local function nest(n)
+        if n > 0 then coroutine.wrap(function() nest(n - 1) end)() return end
+        for i = 1, 7 do innermost(i) end
+    end
+    jsprof.start{ output = arg[1], mode = "calls" }
+    nest(66)
+    for _, row in ipairs(jsprof.calls()) do
+        if row.name == "innermost" then print(row.calls) end
+    end
+    jsprof.stop()'
+
+nested_ones()
+{
+    printf '%s\n' "$NESTED" >"$SCRATCH/nested.lua"
+    [ "$(stock "$SCRATCH/nested.lua" "$SCRATCH/cap")" = 7 ] && whole
+}
+
 # Many that are left waiting, die, fail and are collected, and each is called once.
 FORGOTTEN='local jsprof = require "jsprof"
     jsprof.start{ output = arg[1], mode = "calls" }
@@ -93,6 +113,7 @@ one()
     check 'and how long all took' table_has 5 'recurse .*times.lua:34'
     check 'a coroutine that is older is counted' older_ones
     check 'so it is when all of that runs in another' older_ones inside
+    check 'and one that is far inside of others' nested_ones
     check 'coroutines that nobody resumes again are forgotten' forgotten_ones
     check 'the counts agree while samples are taken' fib_counts both
     check 'and the capture is whole' whole
