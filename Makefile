@@ -90,8 +90,8 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 # gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
 RELAY_SRC := $(wildcard bindings/mozjs/*.c)
-MOZJS_SRC := $(patsubst %,bindings/mozjs/%.cpp,jsprof-mozjs walk compiled remember wasm entry \
-  collect hide marks)
+MOZJS_SRC := $(patsubst %,bindings/mozjs/%.cpp,jsprof-mozjs walk compiled remember \
+  wasm entry forgotten collect hide marks)
 MOZJS_PKGS = mozjs-102 gjs-1.0
 ifeq ($(SAN)$(MOZJS),)
 MOZJS := $(if $(CXX_SRC),$(shell command -v $(CXX) >/dev/null 2>&1 \

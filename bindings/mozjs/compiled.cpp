@@ -73,6 +73,8 @@ void compiled_put_caller(compiled_list *list, const Walk::RegisterState &regs)
     to.detail = static_cast<const char *>(regs.fp);
     to.kind = JSPROF_FRAME_CALLER;
     *compiled_next(list) = to;
+    if (list->regs->pc) /* a sample: nobody else writes it */
+        list->m->last_caller = regs;
 }
 
 /* WebAssembly that is the last of its activation was called by C++ code. Of JavaScript
@@ -183,9 +185,12 @@ uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const Walk::RegisterState &regs,
                              jsprof_frame *out, uint32_t max)
 {
     compiled_list list = { m, out, max, 0, 0, &regs, {}, false };
+    Walk::RegisterState caller;
     const uint32_t physical = compiled_fill(&list, regs, 0);
     const uint32_t skipped = physical > max ? physical - max : 0;
 
+    if (list.n == 0 && max > 0 && mozjs_is_forgotten(m, regs, &caller))
+        compiled_put_caller(&list, caller);
     if (skipped > 0)
         compiled_fill(&list, regs, skipped);
     if (list.n > max && max > 0)

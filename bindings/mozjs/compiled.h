@@ -58,6 +58,14 @@ uint32_t mozjs_wasm_at(jsprof_mozjs *m, const mozjs_walk &walk,
 bool mozjs_wasm_caller(const jsprof_mozjs *m, const JS::ProfilingFrameIterator::Frame &frame,
                        JS::ProfilingFrameIterator::RegisterState *regs);
 
+/* -- forgotten.cpp -- */
+
+/* Where SpiderMonkey tells no frame: may this thread be in compiled code that *caller has
+ * called, who is still on the stack? */
+bool mozjs_is_forgotten(const jsprof_mozjs *m,
+                        const JS::ProfilingFrameIterator::RegisterState &regs,
+                        JS::ProfilingFrameIterator::RegisterState *caller);
+
 /* -- compiled.cpp: the frames -- */
 
 /* Is this code of a program or library, and not SpiderMonkey's compiled code? A null pointer

@@ -94,6 +94,11 @@ struct jsprof_mozjs {
     int gc_bytes;       /* counters */
     int malloc_bytes;
 
+    /* The outermost C++ code that the last sample saw calling compiled code. */
+    JS::ProfilingFrameIterator::RegisterState last_caller;
+    uintptr_t stack_low; /* of the thread's own stack; both 0: not known */
+    uintptr_t stack_high;
+
     uintptr_t code_begin; /* SpiderMonkey's own */
     uintptr_t code_end;
 
@@ -128,6 +133,11 @@ void mozjs_bind_symbols(jsprof_mozjs *m);
 
 /* Where SpiderMonkey's own code is. Before the first sample. */
 void mozjs_find_code(jsprof_mozjs *m);
+
+/* -- forgotten.cpp -- */
+
+/* Where the calling thread's stack is. Before the first sample. */
+void mozjs_find_stack(jsprof_mozjs *m);
 
 /* -- collect.cpp: what the collector tells -- */
 

@@ -37,6 +37,7 @@ bool mozjs_enable(jsprof_mozjs *m)
     js::SetContextProfilingStack(m->cx, &m->stack);
     js::EnableContextProfilingStack(m->cx, true);
     mozjs_find_code(m);
+    mozjs_find_stack(m);
     mozjs_bind_symbols(m);
     return mozjs_watch_collections(m);
 }

@@ -72,6 +72,15 @@ again GJS_DISABLE_JIT=1
 again BURNS=1
 check 'the function that did it is named' grep -q 'wasm-function\[1\]' again.tree
 
+# SpiderMonkey forgets frames there; who called them from C is told nevertheless.
+BURN_MS=1500 "$GJS" --profile-output=forgets.cap --profile-hz=10000 --profile-clock=wall \
+    "$SCRIPTS/forgets.js" >forgets.out 2>&1
+"$JSPROF_TOOL" info forgets.cap | tee forgets.info | grep 'C stacks'
+check 'frames forgotten: whole' whole forgets.cap
+check 'frames forgotten: output' test "$(cat forgets.out)" = done
+check 'frames forgotten: C stacks' \
+    awk '/C stacks/ { seen = $3 + 0 } END { exit !(seen >= 98) }' forgets.info
+
 BURN_MS=1 gjs-console "$SCRIPTS/parts.js" fresh exceptions collections calls regexp churn \
     generators asynchronous wasm sort >want.all
 BURN_MS=1 gjs-console "$SCRIPTS/torture.js" >want.torture
