@@ -5,12 +5,16 @@
 #include "calls.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "called.h"
 #include "opens.h"
 
-enum { CALLS_LEVELS = 48 };
+enum {
+    CALLS_LEVELS = 48,
+    CALLS_ALONE = INT_MAX, /* the count of a hook that counts nothing: see calls_is_alone */
+};
 
 struct jsp_lua_calls {
     struct jsp_lua_calls *next; /* of this thread */
@@ -25,6 +29,7 @@ struct jsp_lua_calls {
     /* The hook that the program has; the last one that was set for any coroutine. */
     lua_Hook before;
     int before_mask, before_count;
+    const lua_State *before_of; /* that coroutine */
 };
 
 static __thread struct jsp_lua_calls *calls_here;
@@ -109,6 +114,13 @@ static int calls_bit(const lua_Debug *ar)
     return ar->event > LUA_HOOKCOUNT ? LUA_MASKRET : 1 << ar->event; /* 5.1: a tail return */
 }
 
+/* Is ours the only hook of this coroutine, though another one has one of the program's? A
+ * coroutine that it makes inherits that. */
+static bool calls_is_alone(lua_State *L)
+{
+    return lua_gethookcount(L) == CALLS_ALONE && !(lua_gethookmask(L) & LUA_MASKCOUNT);
+}
+
 static void calls_hook(lua_State *L, lua_Debug *ar)
 {
     struct jsp_lua_calls *c = calls_of(L);
@@ -125,14 +137,21 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
         jsp_lua_opens_at(c->opens, jsp_lua_place(L, ar));
     if (jsp_lua_place_needs_step())
         calls_step(c, L);
-    if (c->before && c->before_mask & calls_bit(ar))
+    if (c->before && c->before_mask & calls_bit(ar) && !calls_is_alone(L))
         c->before(L, ar);
 }
 
 void jsp_lua_calls_rehook(struct jsp_lua_calls *c, lua_State *L)
 {
-    if (lua_gethook(L) != calls_hook) {
+    bool is_ours = lua_gethook(L) == calls_hook, is_others = c->before && c->before_of != L;
+    if (is_ours ? calls_is_alone(L)
+                : is_others && !lua_gethook(L) && !jsp_lua_place_needs_step()) {
+        lua_sethook(L, calls_hook, LUA_MASKCALL | LUA_MASKRET, CALLS_ALONE);
+        return;
+    }
+    if (!is_ours) {
         c->before = lua_gethook(L);
+        c->before_of = L;
         c->before_mask = c->before ? lua_gethookmask(L) : 0;
         c->before_count = lua_gethookcount(L);
         c->steps = c->steps && !(c->before_mask & LUA_MASKCOUNT);
@@ -143,7 +162,11 @@ void jsp_lua_calls_rehook(struct jsp_lua_calls *c, lua_State *L)
 
 void jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L)
 {
-    if (lua_gethook(L) == calls_hook)
+    if (lua_gethook(L) != calls_hook)
+        return;
+    if (calls_is_alone(L))
+        lua_sethook(L, NULL, 0, 0);
+    else
         lua_sethook(L, c->before, c->before_mask, c->before_count);
 }
 
@@ -256,9 +279,9 @@ int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_
     calls_here = c;
     jsp_lua_protected(L, calls_ask_jit, c);
     jsp_lua_walk_compile(L, false);
-    jsp_lua_calls_rehook(c, L);
     if ((uintptr_t)L != lua->main)
         jsp_lua_calls_rehook(c, (lua_State *)lua->main);
+    jsp_lua_calls_rehook(c, L);
     if (jsp_lua_place_needs_step())
         calls_step(c, L);
     *out = c;

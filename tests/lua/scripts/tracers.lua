@@ -5,6 +5,8 @@
 -- SPDX-License-Identifier: MIT
 local jsprof = require "jsprof"
 local early_sethook = debug.sethook -- as a debugger that was loaded before
+local older = coroutine.create(function() while true do coroutine.yield() end end)
+coroutine.resume(older)
 if arg[2] then jsprof.start{ output = arg[1], mode = arg[2], hz = 5000 } end
 
 local function work(n)
@@ -23,7 +25,7 @@ debug.sethook(function(event, line)
 end, "l")
 work(100)
 debug.sethook()
-assert(lines[13] == 100, "coverage: " .. tostring(lines[13]))
+assert(lines[15] == 100, "coverage: " .. tostring(lines[15]))
 assert(debug.gethook() == nil, "a hook is left")
 
 -- A debugger: calls and returns, with the depth of the stack.
@@ -68,6 +70,16 @@ for _, kind in ipairs{ "c", "l" } do
   end)
   assert(not ok and message:find("thrown"), tostring(message))
 end
+
+-- One of the main coroutine, while an older one without any is resumed.
+local entered = 0
+debug.sethook(function() entered = entered + 1 end, "c")
+coroutine.resume(older)
+assert(jit or debug.gethook(older) == nil, "a hook that nobody set")
+entered = 0
+for _ = 1, 10 do work(1) end
+assert(entered >= 10, "after an older one: " .. entered)
+debug.sethook()
 
 -- One per coroutine (all in LuaJIT), set from outside.
 local seen = 0
