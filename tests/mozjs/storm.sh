@@ -62,7 +62,7 @@ storm() # NAME ARGS...
 again() # PREFIX
 {
     BURN_MS=1500 timeout 60 env $1 "$GJS" --profile-output=again.cap --profile-hz=10000 \
-        --profile-clock=wall "$SCRIPTS/again.js" >again.out 2>&1
+        --profile-clock=wall "$SCRIPTS/back.js" again >again.out 2>&1
     check "instantiated again, $1: status $?" test "$(cat again.out)" = done
     check "instantiated again, $1: whole" whole again.cap
     "$JSPROF_TOOL" tree --depth 12 again.cap >again.tree
@@ -74,7 +74,7 @@ check 'the function that did it is named' grep -q 'wasm-function\[1\]' again.tre
 
 # SpiderMonkey forgets frames there; who called them from C is told nevertheless.
 BURN_MS=1500 "$GJS" --profile-output=forgets.cap --profile-hz=10000 --profile-clock=wall \
-    "$SCRIPTS/forgets.js" >forgets.out 2>&1
+    "$SCRIPTS/back.js" forgets >forgets.out 2>&1
 "$JSPROF_TOOL" info forgets.cap | tee forgets.info | grep 'C stacks'
 check 'frames forgotten: whole' whole forgets.cap
 check 'frames forgotten: output' test "$(cat forgets.out)" = done
