@@ -1,7 +1,9 @@
 /* labels.h - names of Lua functions as frames show them, made once for each.
  *
- * A prototype is known by its address and three of its fields, so that memory that
- * was given to another one is not mistaken for it. The first name that is found stays:
+ * A prototype is known by its address and three of its fields: code, chunk name, first line.
+ * Memory that was given to another one is mistaken for it only where all of them are the
+ * same, a chunk of one name loaded again; then the old name is shown, of the right place in
+ * the source. The first name that is found stays:
  * one function is one line of a report. A table that gets full is emptied before the next
  * walk, but for what was named when recording began: a program that loads chunks for ever
  * has new functions for ever.
