@@ -17,6 +17,8 @@ namespace {
 
 using Walk = JS::ProfilingFrameIterator;
 
+constexpr uint64_t WASM_WAYS = 8;
+
 /* The iterator's words; those that are between what was interrupted and the activation, which
  * is an object of the C++ function that called, are 0. */
 void wasm_take(uint64_t *words, const mozjs_walk &walk, const Walk::RegisterState &regs,
@@ -31,15 +33,6 @@ void wasm_take(uint64_t *words, const mozjs_walk &walk, const Walk::RegisterStat
     }
 }
 
-mozjs_wasm *wasm_slot(jsprof_mozjs *m, const uint64_t *words)
-{
-    uint64_t mixed = 0;
-
-    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
-        mixed = (mixed ^ words[i]) * 0x9e3779b97f4a7c15u;
-    return &m->wasm[mixed >> 56 & (MOZJS_WASM - 1)];
-}
-
 bool wasm_is_same(const mozjs_wasm *known, const uint64_t *words)
 {
     uint64_t differs = 0;
@@ -47,6 +40,26 @@ bool wasm_is_same(const mozjs_wasm *known, const uint64_t *words)
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
         differs |= known->walk[i] ^ words[i];
     return !differs;
+}
+
+/* The place of these words, or one that they may have. Functions that call each other must not
+ * take turns in one, so there are a few for each. */
+mozjs_wasm *wasm_slot(jsprof_mozjs *m, const uint64_t *words, bool *is_known)
+{
+    uint64_t mixed = 0;
+    mozjs_wasm *to = nullptr;
+
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
+        mixed = (mixed ^ words[i]) * 0x9e3779b97f4a7c15u;
+    for (uint64_t i = 0; i < WASM_WAYS; i++) {
+        mozjs_wasm *known = &m->wasm[((mixed >> 56) + i) & (MOZJS_WASM - 1)];
+        *is_known = known->epoch == m->code_epoch && wasm_is_same(known, words);
+        if (*is_known)
+            return known;
+        if (!to && known->epoch != m->code_epoch)
+            to = known;
+    }
+    return to ? to : &m->wasm[mixed >> 56 & (MOZJS_WASM - 1)];
 }
 
 const char *wasm_asked(const jsprof_mozjs *m, const mozjs_walk &walk)
@@ -62,15 +75,14 @@ const char *wasm_name(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Regis
 {
     const bool may_ask = !regs.pc || !mozjs_in_object(regs.pc, true);
     uint64_t words[MOZJS_WALK_WORDS];
+    bool is_known;
 
     if (m->keeps && regs.pc)
         return nullptr;
     wasm_take(words, walk, regs, frame);
-    mozjs_wasm *known = wasm_slot(m, words);
-    if (known->epoch == m->code_epoch && wasm_is_same(known, words))
-        return known->label;
-    if (!may_ask)
-        return nullptr;
+    mozjs_wasm *known = wasm_slot(m, words, &is_known);
+    if (is_known || !may_ask)
+        return is_known ? known->label : nullptr;
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
         known->walk[i] = words[i];
     known->label = wasm_asked(m, walk);
