@@ -279,6 +279,9 @@ int main(int argc, char **argv)
     if (!L)
         return main_fail("out of memory", NULL), 1;
     luaL_openlibs(L);
+#if LUA_VERSION_NUM >= 504
+    lua_gc(L, LUA_GCGEN, 0, 0); /* as the interpreter does, but no library by itself */
+#endif
     main_preload(L);
     if (o.output && (main_start(L, &o) != 0 || jsp_lua_farewell(jsp_lua_module_finish) < 0))
         return 1;
