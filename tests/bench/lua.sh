@@ -18,9 +18,9 @@ work=$1
 CAP=$work/lua.cap
 export CAP
 if [ -n "${QUICK:-}" ]; then
-    pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25
+    pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2
 else
-    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5
+    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=7
 fi
 
 # Median and quartiles of the ratios: told, not judged.
@@ -95,6 +95,36 @@ program() # NAME ARG
         }'
 }
 
+# CPU seconds of a command, user and system.
+cpu_of()
+(
+    "$@" >/dev/null
+    times >"$work/times" # not into a pipe: that would be another shell's
+    awk 'NR == 2 { split($1 "m" $2, t, "[ms]"); print 60 * (t[1] + t[4]) + t[2] + t[5] }' \
+        "$work/times"
+)
+
+# Whole processes, with all that turns leave out: what a thread costs the allocator above all.
+# Beside it the interpreter with a thread that does nothing.
+whole_processes() # PROGRAM ARG
+{
+    : >"$work/turns"
+    : >"$work/threads"
+    i=0
+    while [ $i -lt "$processes" ]; do
+        set -- "$1" "$2" "$(cpu_of "$lua" "$root/examples/lua/$1.lua" "$2")"
+        echo "$3 $(cpu_of "$B/bin/jsprof-lua$version" --profile-output="$work/whole.cap" \
+            "$root/examples/lua/$1.lua" "$2")" >>"$work/turns"
+        echo "$3 $(LD_PRELOAD=$work/thread.so cpu_of "$lua" "$root/examples/lua/$1.lua" "$2")" \
+            >>"$work/threads"
+        i=$((i + 1))
+    done
+    measured=$(ratios)
+    mv "$work/threads" "$work/turns"
+    printf 'row\t%s\t-\t%s\t%s\t-\n' "  whole process, $1: jsprof-lua / lua" "$measured" \
+        "lua with an idle thread $(ratios)"
+}
+
 # A Lua module for pairs.lua.
 clocks()
 {
@@ -144,6 +174,7 @@ all_shares()
         "off by $(field 2 "$ours")"
 }
 
+"$CC" -O2 -shared -fPIC -pthread -o "$work/thread.so" "$here/lua/thread.c"
 for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
     lua=/usr/bin/lua$version
     if [ ! -x "$B/bin/jsprof-lua$version" ] || [ ! -x "$lua" ]; then
@@ -160,6 +191,8 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
     program nbody $((1000 * faster))
     program strings $((2 * (faster > 1 ? 3 : 1)))
     program ring $((50 * faster))
+    whole_processes trees $((faster > 1 ? 18 : 17))
+    whole_processes fib $((faster > 1 ? 41 : 36))
     turns calls "$peer_rounds" fib 22
     measured=$(ratios)
     beside='compiles nothing meanwhile'
