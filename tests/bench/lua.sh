@@ -20,7 +20,7 @@ export CAP
 if [ -n "${QUICK:-}" ]; then
     pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2
 else
-    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=7
+    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=5
 fi
 
 # Median and quartiles of the ratios: told, not judged.
