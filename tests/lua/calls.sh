@@ -78,12 +78,6 @@ NESTED='local jsprof = require "jsprof"
     end
     jsprof.stop()'
 
-nested_ones()
-{
-    printf '%s\n' "$NESTED" >"$SCRATCH/nested.lua"
-    [ "$(stock "$SCRATCH/nested.lua" "$SCRATCH/cap")" = 7 ] && whole
-}
-
 # Many that are left waiting, die, fail and are collected, and each is called once.
 FORGOTTEN='local jsprof = require "jsprof"
     jsprof.start{ output = arg[1], mode = "calls" }
@@ -96,10 +90,10 @@ FORGOTTEN='local jsprof = require "jsprof"
     end
     jsprof.stop()'
 
-forgotten_ones()
+says() # WANT SCRIPT
 {
-    printf '%s\n' "$FORGOTTEN" >"$SCRATCH/forgotten.lua"
-    [ "$(stock "$SCRATCH/forgotten.lua" "$SCRATCH/cap")" = 30000 ] && whole
+    printf '%s\n' "$2" >"$SCRATCH/says.lua"
+    [ "$(stock "$SCRATCH/says.lua" "$SCRATCH/cap")" = "$1" ] && whole
 }
 
 one()
@@ -113,8 +107,8 @@ one()
     check 'and how long all took' table_has 5 'recurse .*times.lua:34'
     check 'a coroutine that is older is counted' older_ones
     check 'so it is when all of that runs in another' older_ones inside
-    check 'and one that is far inside of others' nested_ones
-    check 'coroutines that nobody resumes again are forgotten' forgotten_ones
+    check 'and one that is far inside of others' says 7 "$NESTED"
+    check 'coroutines that nobody resumes again are forgotten' says 30000 "$FORGOTTEN"
     check 'the counts agree while samples are taken' fib_counts both
     check 'and the capture is whole' whole
     check 'without counting there is no table' sh -c "! LD_PRELOAD=$ASAN_LIBRARY $LUA -e '
