@@ -12,6 +12,7 @@
 
 static unsigned signals_users[_NSIG];
 static struct sigaction signals_before[_NSIG];
+static bool signals_covered[_NSIG]; /* since the last take: who did may call ours in turn */
 static _Thread_local sigset_t signals_fork_mask;
 
 void jsp_signals_hush(struct jsp_signals_hushed *h)
@@ -87,16 +88,33 @@ static int signals_install(int signo)
     return sigaction(signo, &action, NULL) < 0 ? -errno : 0;
 }
 
+static struct jsp_sample_owner signals_owner(const struct sigaction *action)
+{
+    if (!signals_somebodys(action))
+        return (struct jsp_sample_owner){ 0 };
+    if (action->sa_flags & SA_SIGINFO)
+        return (struct jsp_sample_owner){ .action_sigsafe = action->sa_sigaction };
+    return (struct jsp_sample_owner){ .plain_sigsafe = action->sa_handler };
+}
+
+static bool signals_same(const struct jsp_sample_owner *a, const struct jsp_sample_owner *b)
+{
+    return a->action_sigsafe == b->action_sigsafe && a->plain_sigsafe == b->plain_sigsafe;
+}
+
+/* Who is below somebody stays so until another one has the signal before us. */
 static void signals_set_chain(int signo, const struct sigaction *before)
 {
     struct jsp_sample_chain *chain = &jsp_sample_chain[signo];
-    *chain = (struct jsp_sample_chain){ 0 };
-    if (!signals_somebodys(before))
+    struct jsp_sample_owner owner = signals_owner(before);
+    bool is_covered = signals_covered[signo];
+    signals_covered[signo] = false;
+    if (signals_same(&chain->before, &owner))
         return;
-    if (before->sa_flags & SA_SIGINFO)
-        chain->action_sigsafe = before->sa_sigaction;
-    else
-        chain->plain_sigsafe = before->sa_handler;
+    struct jsp_sample_owner below = chain->before;
+    *chain = (struct jsp_sample_chain){ .before = owner };
+    if (is_covered)
+        chain->below = below;
 }
 
 int jsp_signals_take(int signo, bool chain)
@@ -124,7 +142,10 @@ void jsp_signals_give(int signo)
     struct sigaction now, ignore = { .sa_handler = SIG_IGN };
     bool last = signals_users[signo] && --signals_users[signo] == 0;
     /* Who put a handler on top of ours meanwhile keeps it. */
-    if (last && sigaction(signo, NULL, &now) == 0 && signals_ours(&now)) {
+    if (last && sigaction(signo, NULL, &now) == 0) {
+        signals_covered[signo] = !signals_ours(&now);
+        if (signals_covered[signo])
+            return;
         sigaction(signo, &ignore, NULL); /* throws away what is pending */
         sigaction(signo, &signals_before[signo], NULL);
     }

@@ -214,23 +214,32 @@ static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
     return s;
 }
 
+static void sample_pass_to(const struct jsp_sample_owner *owner, int sig, siginfo_t *info,
+                           void *ucontext)
+{
+    if (owner->action_sigsafe)
+        owner->action_sigsafe(sig, info, ucontext);
+    else if (owner->plain_sigsafe)
+        owner->plain_sigsafe(sig);
+}
+
 /* Who had the signal before us may itself have us as the one before it, when it was
- * put on top of us in an earlier run: one delivery goes round once. A handler that left
+ * put on top of us in an earlier run: one delivery goes round once, and then on to who was
+ * below in that run. A handler that left
  * by a jump never told us: then a later delivery has its context at the same place, but
  * we are no deeper than we were. */
 static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
 {
-    struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
+    const struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
     const void *outer = sample_passing, *outer_frame = sample_passer;
     const void *frame = __builtin_frame_address(0);
-    if (ucontext == outer && (uintptr_t)frame < (uintptr_t)outer_frame)
+    if (ucontext == outer && (uintptr_t)frame < (uintptr_t)outer_frame) {
+        sample_pass_to(&chain->below, sig, info, ucontext);
         return;
+    }
     sample_passing = ucontext;
     sample_passer = frame;
-    if (chain->action_sigsafe)
-        chain->action_sigsafe(sig, info, ucontext);
-    else if (chain->plain_sigsafe)
-        chain->plain_sigsafe(sig);
+    sample_pass_to(&chain->before, sig, info, ucontext);
     sample_passing = outer;
     sample_passer = outer_frame;
 }

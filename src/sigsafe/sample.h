@@ -95,10 +95,16 @@ struct jsp_sampled {
     struct jsp_ring ring;
 };
 
-/* Who had the signal before us and gets what is not ours; both NULL: nobody. */
-struct jsp_sample_chain {
+/* A handler; both NULL: none. */
+struct jsp_sample_owner {
     void (*action_sigsafe)(int sig, siginfo_t *info, void *ucontext);
     void (*plain_sigsafe)(int sig);
+};
+
+/* Who gets what is not ours: who had the signal before us; and where that one was put on top
+ * of us, and passes it on to us in turn, who had it before that. */
+struct jsp_sample_chain {
+    struct jsp_sample_owner before, below;
 };
 extern struct jsp_sample_chain jsp_sample_chain[]; /* by signal number, _NSIG of them */
 
