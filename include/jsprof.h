@@ -75,6 +75,17 @@ enum {
     /* Options.flags: a capture many times smaller, whose samples stand in a file inside it
      * that jsprof reads and Sysprof does not; jsprof convert --to syscap turns it back. */
     JSPROF_COMPACT = 1u << 6,
+    /* Options.flags: start no thread in a program that has only one. From the second thread
+     * on glibc's malloc and stdio take locks, which an interpreter that allocates feels. What
+     * was sampled is then read and written by the sampled thread itself, in our handler, where
+     * the signal found it in code that could have called any function: not in the C library,
+     * nor the loader, nor in us, unless it waits in a system call. What it samples while it is
+     * elsewhere, or before it fell asleep, waits in the ring until it is sampled again, stops or
+     * flushes; so does what it samples on a stack that is not the thread's own. A thread is
+     * started all the same where the program has others or attaches a second one, has an
+     * alternate signal stack at that time, is static or brings its allocator along, with
+     * JSPROF_NO_NATIVE, and where a write to the file may block: a pipe, unless O_NONBLOCK. */
+    JSPROF_NO_THREAD = 1u << 7,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough.
@@ -90,6 +101,11 @@ typedef struct jsprof_options {
     int         signo;       /* default SIGPROF */
     uint32_t    flags;       /* JSPROF_CHAIN, ... */
     int         fd;          /* with JSPROF_USE_FD */
+    /* Called before what was sampled is read, several times a second while something is: by
+     * our thread, in our handler with JSPROF_NO_THREAD, or by who stops, flushes and closes.
+     * It may call jsprof_mark and jsprof_counter..., nothing else of ours. NULL: nothing. */
+    void      (*on_drain)(void *data);
+    void       *on_drain_data;
 } jsprof_options;
 
 /* Create the capture file and a session that is not yet running.
@@ -113,6 +129,13 @@ JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
 /* Write what was sampled so far; the drain does so by itself every second. Errors as
  * stop, but nothing is waited for. */
 JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
+
+/* In a signal handler: may it call any function, malloc say, or jsprof_close? True where
+ * the interrupted code is not in the C library, the loader or this library, or waits in a
+ * system call; false where it can not be told, as in a static program. What locks of its
+ * own the host holds it must know itself, and whether what was interrupted is itself a
+ * handler, which may have interrupted malloc. */
+JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start as the environment asks: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1. 1: started, *out is the session;

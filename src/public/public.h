@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "session/callable.h"
 #include "session/session.h"
 
-/* What a call leaves as it was. A thread that was cancelled inside would keep a lock. */
+/* What a call leaves as it was. A thread that was cancelled inside would keep a lock; and a
+ * signal that finds it inside leaves our locks alone. */
 struct public_host {
     int saved_errno, cancel;
 };
@@ -19,11 +21,13 @@ static inline struct public_host public_enter(void)
 {
     struct public_host host = { .saved_errno = errno };
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &host.cancel);
+    jsp_callable_not(1);
     return host;
 }
 
 static inline void public_leave(const struct public_host *host)
 {
+    jsp_callable_not(-1);
     pthread_setcancelstate(host->cancel, NULL);
     errno = host->saved_errno;
 }

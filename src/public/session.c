@@ -21,7 +21,7 @@ enum {
     PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
     PUBLIC_MODE = 0666, /* umask decides */
     PUBLIC_FLAGS = JSPROF_CHAIN | JSPROF_USE_FD | JSPROF_NOFOLLOW | JSPROF_NO_NATIVE |
-                   JSPROF_PERF_MAP | JSPROF_JITDUMP | JSPROF_COMPACT,
+                   JSPROF_PERF_MAP | JSPROF_JITDUMP | JSPROF_COMPACT | JSPROF_NO_THREAD,
 };
 
 static const char public_default_path[] = "jsprof-%p.syscap";
@@ -50,6 +50,9 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
     setup->native = !(o->flags & JSPROF_NO_NATIVE);
     setup->perf_map = o->flags & JSPROF_PERF_MAP;
     setup->compact = o->flags & JSPROF_COMPACT;
+    setup->alone = o->flags & JSPROF_NO_THREAD;
+    setup->on_drain = o->on_drain;
+    setup->on_drain_data = o->on_drain_data;
     bool good = public_within(setup->hz, 1, PUBLIC_HZ_MAX) &&
                 public_within(setup->max_depth, 1, PUBLIC_DEPTH_MAX) &&
                 public_within(setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX) &&
@@ -174,6 +177,11 @@ int jsprof_close(jsprof *p)
 int jsprof_flush(jsprof *p)
 {
     return p ? public_call(jsp_session_flush, p) : -EINVAL;
+}
+
+bool jsprof_callable(const void *ucontext)
+{
+    return ucontext && jsp_callable(ucontext);
 }
 
 int jsprof_start_from_env(jsprof **out)

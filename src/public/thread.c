@@ -17,12 +17,17 @@ int jsprof_function_new(jsprof_function **out, const char *name, const char *fil
     struct jsp_function_def def = { name, file, line, kind };
     if (!out || !name || (unsigned)kind > JSPROF_KIND_SYNTH)
         return -EINVAL;
-    return jsp_function_new(out, &def);
+    struct public_host host = public_enter();
+    int err = jsp_function_new(out, &def);
+    public_leave(&host);
+    return err;
 }
 
 void jsprof_function_free(jsprof_function *f)
 {
+    struct public_host host = public_enter();
     jsp_function_free(f);
+    public_leave(&host);
 }
 
 /* Its one other name is a macro for this, in debug builds of hosts. */
@@ -30,7 +35,9 @@ void jsprof_function_free_checked(jsprof_function *f)
 {
     if (f)
         jsp_function_check(f);
+    struct public_host host = public_enter();
     jsp_function_free(f);
+    public_leave(&host);
 }
 
 /* -- Threads ---------------------------------------------------------------- */

@@ -4,6 +4,8 @@
  */
 #include "drain.h"
 
+#include <signal.h>
+
 #include "capture/wire.h"
 #include "losses.h"
 #include "signals.h"
@@ -29,7 +31,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     struct jsp_counts now;
     struct jsp_output_from from = { t->tally, t->tid };
 
-    if (jsp_sampled_busy(&t->sampled))
+    if (t != p->offering && jsp_sampled_busy(&t->sampled))
         p->quiet = false;
     if (!jsp_thread_counts(t, !p->running, &now)) {
         p->quiet = false;
@@ -88,6 +90,8 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
 {
     uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
     p->quiet = true;
+    if (p->on_drain)
+        p->on_drain(p->on_drain_data);
     jsp_marks_drain(&p->marks, &p->output.writer);
     if (!drain_threads(p, dropping))
         return false;
@@ -189,6 +193,17 @@ void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns)
     jsp_codes_prune(&p->codes, quiet_ns);
 }
 
+void jsp_drain_here(struct jsprof *p, uint64_t now)
+{
+    bool all = jsp_drain_pass(p, p->flush_error);
+    if (all && now - p->flushed_ns < DRAIN_FLUSH_NS)
+        return;
+    jsp_drain_tell(p, "running");
+    jsp_drain_look(p, p->quiet_ns);
+    jsp_drain_write(p, jsp_output_flush);
+    p->flushed_ns = now;
+}
+
 /* Write with the lock open; the output is ours alone. The last time a slow pipe is
  * waited for. */
 static bool drain_flush(struct jsprof *p, bool quit)
@@ -202,7 +217,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
     return err != 0;
 }
 
-void *jsp_drain_main(void *session)
+static void *drain_main(void *session)
 {
     struct jsprof *p = session;
     uint64_t interval = DRAIN_FIRST_NS, flushed = 0;
@@ -230,4 +245,21 @@ void *jsp_drain_main(void *session)
     pthread_cond_broadcast(&p->served_cond);
     pthread_mutex_unlock(&p->lock);
     return NULL;
+}
+
+/* The drain hears no signal of the host's; faults stay deadly. */
+int jsp_drain_spawn(struct jsprof *p)
+{
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    sigset_t all, old;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);
+    p->quit = false;
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int err = -pthread_create(&p->drain, NULL, drain_main, p);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!err)
+        pthread_setname_np(p->drain, "jsprof-drain");
+    return err;
 }

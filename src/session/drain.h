@@ -4,7 +4,8 @@
  *   jsp_drain_pass        yes                 yes
  *   jsp_drain_tell        yes                 yes
  *   jsp_drain_look        yes                 yes
- *   jsp_drain_main        yes                  -
+ *   jsp_drain_here         -                  yes, also in the handler: see offer.h
+ *   jsp_drain_spawn        -                  yes
  *   jsp_drain_write        -                  yes
  *
  * SPDX-License-Identifier: MIT
@@ -29,7 +30,10 @@ void jsp_drain_tell(struct jsprof *p, const char *state);
 /* Write what waits, from a host's thread. */
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *));
 
-/* The thread: pass and flush until p->quit. */
-void *jsp_drain_main(void *session);
+/* A pass, and a flush where one is due, while the session runs. */
+void jsp_drain_here(struct jsprof *p, uint64_t now);
+
+/* Start the thread: it passes and flushes until p->quit. -EAGAIN. */
+int jsp_drain_spawn(struct jsprof *p);
 
 #endif

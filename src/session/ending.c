@@ -60,10 +60,10 @@ static void ending_orphan_all(struct jsprof *p)
     pthread_mutex_lock(&p->lock);
     for (struct jsp_thread *t = p->threads, *next; t; t = next) {
         next = t->next;
+        jsp_thread_seal(t); /* first: who is in the session by it looks there */
         t->session = NULL;
         t->sampled.session = NULL;
         t->listed = false;
-        jsp_thread_seal(t);
         p->stuck = p->stuck || t->stuck;
         jsp_thread_release(t);
     }

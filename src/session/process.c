@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "callable.h"
+
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 static const struct jsp_process_hooks *process_hooks;
@@ -15,14 +17,14 @@ static int process_error;
 
 static void process_before_fork(void)
 {
-    pthread_mutex_lock(&process_lock);
+    jsp_process_lock();
     process_hooks->before_fork();
 }
 
 static void process_after_fork(void)
 {
     process_hooks->after_fork();
-    pthread_mutex_unlock(&process_lock);
+    jsp_process_unlock();
 }
 
 static void process_in_child(void)
@@ -47,22 +49,25 @@ static void process_begin(void)
 
 int jsp_process_init(const struct jsp_process_hooks *hooks)
 {
-    pthread_mutex_lock(&process_lock);
+    jsp_process_lock();
     if (!process_hooks)
         process_hooks = hooks;
-    pthread_mutex_unlock(&process_lock);
+    jsp_process_unlock();
     pthread_once(&process_once, process_begin);
     return process_error;
 }
 
+/* A signal finds it so in no function of the host's, but in fork and where threads end. */
 void jsp_process_lock(void)
 {
+    jsp_callable_not(1);
     pthread_mutex_lock(&process_lock);
 }
 
 void jsp_process_unlock(void)
 {
     pthread_mutex_unlock(&process_lock);
+    jsp_callable_not(-1);
 }
 
 int jsp_process_watch_thread(void)

@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "callable.h"
 #include "drain.h"
 #include "ending.h"
+#include "offer.h"
 #include "process.h"
 #include "signals.h"
 #include "warm.h"
@@ -127,6 +129,10 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
     p->pid = getpid();
     p->hz = setup->hz;
     p->chain = setup->chain;
+    p->alone = jsp_callable_init() && setup->alone && setup->native &&
+               jsp_offer_never_waits(setup->fd);
+    p->on_drain = setup->on_drain;
+    p->on_drain_data = setup->on_drain_data;
     jsp_codes_init(&p->codes);
     jsp_calls_open(&p->calls);
     jsp_perfmap_init(&p->perf);
@@ -136,6 +142,7 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
         .map = setup->native ? &p->objects.map : NULL, .max_depth = setup->max_depth,
         .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .wall = setup->wall, .signo = setup->signo,
+        .offer_sigsafe = p->alone ? jsp_offer_sigsafe : NULL,
     };
 }
 
@@ -193,23 +200,6 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
 
 /* -- Running ---------------------------------------------------------------- */
 
-/* The drain hears no signal of the host's; faults stay deadly. */
-static int session_spawn(struct jsprof *p)
-{
-    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
-    sigset_t all, old;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&all, faults[i]);
-    p->quit = false;
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = -pthread_create(&p->drain, NULL, jsp_drain_main, p);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!err)
-        pthread_setname_np(p->drain, "jsprof-drain");
-    return err;
-}
-
 static int session_arm_all(struct jsprof *p)
 {
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
@@ -244,13 +234,14 @@ static int session_take_signal(struct jsprof *p)
 static int session_start_locked(struct jsprof *p)
 {
     jsp_drain_look(p, p->quiet_ns); /* what was loaded since open, or since the last run */
+    bool needs_drain = !jsp_offer_serves(p);
     int err = session_arm_all(p);
-    if (!err)
-        err = session_spawn(p);
+    if (!err && needs_drain)
+        err = jsp_drain_spawn(p);
     if (err)
         session_disarm_all(p);
     p->running = !err;
-    p->draining = !err;
+    p->draining = !err && needs_drain;
     return err;
 }
 
@@ -280,6 +271,25 @@ int jsp_session_start(struct jsprof *p)
     return err;
 }
 
+/* All that waits, without a drain; a slow pipe is given some time. With `lock` held. */
+static void session_finish(struct jsprof *p)
+{
+    jsp_drain_look(p, p->quiet_ns);
+    while (!jsp_drain_pass(p, p->flush_error))
+        jsp_drain_write(p, jsp_output_flush_patiently);
+    jsp_drain_tell(p, "stopped");
+    jsp_drain_write(p, jsp_output_flush_patiently);
+}
+
+static void session_join(struct jsprof *p)
+{
+    pthread_join(p->drain, NULL);
+    pthread_mutex_lock(&p->lock);
+    p->draining = false;
+    pthread_cond_broadcast(&p->served_cond);
+    pthread_mutex_unlock(&p->lock);
+}
+
 /* What was lost to the file for good, else what the flush said. With `lock` held. */
 static int session_error(const struct jsprof *p, int flushed)
 {
@@ -289,22 +299,19 @@ static int session_error(const struct jsprof *p, int flushed)
 static int session_halt(struct jsprof *p)
 {
     pthread_mutex_lock(&p->lock);
-    bool was = p->running;
+    bool was = p->running, drains = p->draining;
     p->running = false;
-    if (was) {
+    if (was)
         session_disarm_all(p);
-        p->quit = true;
-        pthread_cond_signal(&p->wake);
-    }
+    if (was && !drains)
+        session_finish(p);
+    p->quit = true;
+    pthread_cond_signal(&p->wake);
     pthread_mutex_unlock(&p->lock);
-    if (was) {
-        pthread_join(p->drain, NULL);
-        pthread_mutex_lock(&p->lock);
-        p->draining = false;
-        pthread_cond_broadcast(&p->served_cond);
-        pthread_mutex_unlock(&p->lock);
+    if (drains)
+        session_join(p);
+    if (was)
         session_give_signal(p);
-    }
     pthread_mutex_lock(&p->lock);
     int err = session_error(p, p->flush_error);
     pthread_mutex_unlock(&p->lock);
@@ -325,11 +332,12 @@ int jsp_session_stop(struct jsprof *p)
 static int session_flush_here(struct jsprof *p)
 {
     int err = 0;
+    jsp_drain_look(p, p->quiet_ns);
     while (!err && !jsp_drain_pass(p, p->write_error))
         err = jsp_drain_write(p, jsp_output_flush);
     if (err)
         return err;
-    jsp_drain_tell(p, "stopped");
+    jsp_drain_tell(p, p->running ? "running" : "stopped");
     return jsp_drain_write(p, jsp_output_flush);
 }
 
@@ -363,98 +371,4 @@ int jsp_session_calls(struct jsprof *p, uint32_t modes)
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out)
 {
     return p->pid != getpid() ? -ECHILD : jsp_calls_snapshot(&p->calls, out);
-}
-
-/* -- Threads ---------------------------------------------------------------- */
-
-static int session_attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
-{
-    struct jsp_thread *t;
-    uint32_t tally;
-    int err = jsp_tallies_take(&p->output.tallies, &tally);
-    if (err)
-        return err;
-    err = jsp_thread_create(&t, &p->setup, p->n_ids, name);
-    if (err) {
-        jsp_tallies_leave(&p->output.tallies, tally);
-        return err;
-    }
-    t->tally = tally;
-    jsp_sampled_link(&t->sampled);
-    err = jsp_calls_attach(&p->calls, t);
-    if (!err && p->running)
-        err = jsp_thread_arm(t, &p->setup);
-    if (err) {
-        jsp_calls_detach(&p->calls, t);
-        jsp_sampled_unlink(&t->sampled);
-        t->owned = false;
-        t->listed = false;
-        jsp_thread_release(t);
-        jsp_tallies_leave(&p->output.tallies, tally);
-        return err;
-    }
-    p->n_ids++;
-    t->next = p->threads;
-    p->threads = t;
-    *out = t;
-    return 0;
-}
-
-int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out)
-{
-    if (p->pid != getpid())
-        return -ECHILD;
-    if (jsp_sampled_find(p))
-        return -EALREADY;
-    int err = jsp_process_watch_thread();
-    if (err)
-        return err;
-    pthread_mutex_lock(&p->lock);
-    err = session_attach_locked(p, name, out);
-    pthread_mutex_unlock(&p->lock);
-    return err;
-}
-
-/* The owner lets go; the drain, if there is one, has yet to read its last samples. */
-static void session_detach_locked(struct jsprof *p, struct jsp_thread *t)
-{
-    jsp_thread_disarm(t);
-    jsp_calls_detach(&p->calls, t);
-    jsp_sampled_unlink(&t->sampled);
-    t->owned = false;
-    if (p->draining || jsp_drain_pass(p, false))
-        return;
-    jsp_drain_write(p, jsp_output_flush);
-    jsp_drain_pass(p, true);
-}
-
-int jsp_session_owns(const struct jsp_thread *t)
-{
-    if (!jsp_sampled_is_linked(&t->sampled)) /* first: else it may be gone already */
-        return -EPERM;
-    return t->pid == getpid() ? 0 : -ECHILD;
-}
-
-int jsp_session_detach(struct jsp_thread *t)
-{
-    int err = jsp_session_owns(t);
-    if (err == -ECHILD) { /* a copy in a forked child: forget it, free nothing */
-        jsp_sampled_unlink(&t->sampled);
-        return 0;
-    }
-    if (err)
-        return err;
-    jsp_process_lock(); /* keeps close away while we look */
-    struct jsprof *p = t->session;
-    if (p) {
-        pthread_mutex_lock(&p->lock);
-        session_detach_locked(p, t);
-        pthread_mutex_unlock(&p->lock);
-    } else {
-        jsp_sampled_unlink(&t->sampled);
-        t->owned = false;
-        jsp_thread_release(t);
-    }
-    jsp_process_unlock();
-    return 0;
 }

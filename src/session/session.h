@@ -4,8 +4,9 @@
  * `lock` guards the list of threads and what is popped from their rings. The
  * output belongs to the drain thread while that lives, else to who holds `lock`;
  * the drain appends under `lock` and writes to the file outside of it, so a slow
- * file never stops a host's attach or detach. `change` is taken before `lock`, over
- * the whole of a start, stop or close, so that two of them never overlap.
+ * file never stops a host's attach or detach. Without that thread a sampled one does its
+ * work now and then, in the handler and under `lock`: see offer.h. `change` is taken
+ * before `lock`, over the whole of a start, stop or close, so that two of them never overlap.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,6 +31,9 @@ struct jsprof {
     size_t slots_bytes, label_bytes; /* of the arena's two mappings */
     struct jsp_arena arena;
     bool native;
+    bool alone;                 /* no drain thread, as long as that can be */
+    void (*on_drain)(void *data);
+    void *on_drain_data;
     struct jsp_objects objects; /* the drain's; its map is the handlers' */
     struct jsp_codes codes;     /* has a lock of its own */
     struct jsp_perfmap perf; /* under that lock */
@@ -41,7 +45,7 @@ struct jsprof {
 
     /* Under `lock`. */
     bool running;
-    bool draining;          /* there is a drain: until it was joined */
+    bool draining;          /* there is a drain thread: until it was joined */
     bool quit;              /* the drain shall finish */
     pthread_t drain;        /* while running */
     uint64_t asked, served; /* flushes */
@@ -49,6 +53,9 @@ struct jsprof {
     uint32_t n_ids;
     struct jsp_counts gone; /* sums over the threads that were forgotten */
     bool quiet;             /* in this pass no thread was inside its handler */
+    const struct jsp_thread *offering; /* whose handler is in the drain's place */
+    _Atomic uint64_t passed_ns;        /* when it was, last; read by handlers without it */
+    uint64_t flushed_ns;
     uint64_t quiet_ns;      /* samples that began before it are read, handlers are over */
     int write_error;        /* last of the writer; copied here to be read */
     int flush_error;        /* of the last flush: not 0, and something waits */
@@ -67,7 +74,9 @@ struct jsp_session_setup {
     int fd;       /* given away on success */
     bool empties; /* what a regular file holds goes, when nothing but memory can fail */
     uint32_t hz, max_depth, ring_bytes, label_bytes;
-    bool wall, chain, native, perf_map, compact;
+    bool wall, chain, native, perf_map, compact, alone;
+    void (*on_drain)(void *data);
+    void *on_drain_data;
     const char *dump_directory; /* NULL: no jitdump */
     int signo;
 };

@@ -96,6 +96,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     jsp_vmstack_init(&s->vm, &s->own, setup->max_depth, (void *)(base + l->walked));
     thread_find_stack(&s->vm);
     s->map = setup->map;
+    s->offer_sigsafe = setup->offer_sigsafe;
     thread_unwinder(t, setup);
     s->empty_id = jsp_arena_synth(setup->arena, "[no VM frame]");
     s->cut_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");

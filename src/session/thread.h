@@ -27,6 +27,7 @@ struct jsp_thread_setup {
     uint64_t period_ns;
     bool wall;
     int signo;
+    void (*offer_sigsafe)(struct jsp_sampled *, const void *); /* NULL: none */
 };
 
 struct jsp_thread {

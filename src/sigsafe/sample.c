@@ -305,6 +305,8 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     if (self && sample_begin(self)) {
         sample_take(self, ucontext);
         sample_end(self);
+        if (self->offer_sigsafe)
+            self->offer_sigsafe(self, ucontext);
     } else if (!ours) {
         sample_pass_on(sig, info, ucontext);
     }

@@ -71,6 +71,8 @@ struct jsp_sampled {
     uint64_t number;           /* in the signal's value; see jsp_sample_value */
     const void *session;       /* only compared */
     _Atomic bool closed;       /* nothing of the session may be read; see B1 in backtrace.c */
+    /* Called behind each sample: what it may do there it finds out itself. NULL: nobody. */
+    void (*offer_sigsafe)(struct jsp_sampled *self, const void *ucontext);
 
     /* Written by the handler. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */

@@ -182,6 +182,7 @@ enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_
                                 const void *ucontext, struct jsp_unwound *out)
 {
     const struct jsp_regs *regs = jsp_regs_of(ucontext);
+    u->n_crossed = 0;
     struct jsp_unwind_walk walk = { .u = u, .map = map, .at = jsp_regs_core(regs),
                                     .regs = regs, .is_exact = true };
     unwind_begin(&walk);

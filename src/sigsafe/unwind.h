@@ -52,6 +52,7 @@ struct jsp_unwinder {
     uint64_t generation;      /* the map that the cache is of */
     _Atomic uint64_t stops[JSP_N_STOPS]; /* walks by how they ended */
     struct jsp_regs crossed;  /* what the last trampoline brought back */
+    uint32_t n_crossed;       /* trampolines that the last walk from a signal met */
     struct jsp_unwind_cached {
         uintptr_t pc;
         uint32_t how;

@@ -57,6 +57,7 @@ static int step_cross(struct jsp_unwind_walk *w)
     if (!w->crossings)
         return JSP_STOP_STACK;
     w->crossings--;
+    u->n_crossed++;
     if (!jsp_memread_bytes(&u->mem, from, &u->crossed, sizeof u->crossed))
         return JSP_STOP_UNREADABLE;
     w->regs = &u->crossed;

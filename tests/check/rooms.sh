@@ -6,7 +6,9 @@
 # src/sigsafe/ALLOWED, each with its reason. What a symbol table does not show is
 # looked up in the disassembly: calls through pointers, which must be written
 # x->name_sigsafe(...); system calls of our own; thread-locals that allocate on
-# first use; recursion; libc names that would be looked up by their first call.
+# first use; recursion; libc names that would be looked up by their first call. One pointer
+# of that name leads out by design: offer_sigsafe, NULL but with JSPROF_NO_THREAD. What it
+# may do, where, tests/signal/alone_test.c shows.
 #
 # SPDX-License-Identifier: MIT
 set -eu

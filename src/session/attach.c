@@ -1,0 +1,119 @@
+/* session/attach.c - threads come to a session and leave it; see session.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "drain.h"
+#include "offer.h"
+#include "process.h"
+
+static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
+{
+    struct jsp_thread *t;
+    uint32_t tally;
+    int err = jsp_tallies_take(&p->output.tallies, &tally);
+    if (err)
+        return err;
+    err = jsp_thread_create(&t, &p->setup, p->n_ids, name);
+    if (err) {
+        jsp_tallies_leave(&p->output.tallies, tally);
+        return err;
+    }
+    t->tally = tally;
+    jsp_sampled_link(&t->sampled);
+    err = jsp_calls_attach(&p->calls, t);
+    if (!err && p->running)
+        err = jsp_thread_arm(t, &p->setup);
+    if (err) {
+        jsp_calls_detach(&p->calls, t);
+        jsp_sampled_unlink(&t->sampled);
+        t->owned = false;
+        t->listed = false;
+        jsp_thread_release(t);
+        jsp_tallies_leave(&p->output.tallies, tally);
+        return err;
+    }
+    p->n_ids++;
+    t->next = p->threads;
+    p->threads = t;
+    *out = t;
+    return 0;
+}
+
+/* The owner lets go; the drain, if there is one, has yet to read its last samples. */
+static void attach_undo(struct jsprof *p, struct jsp_thread *t)
+{
+    jsp_thread_disarm(t);
+    jsp_calls_detach(&p->calls, t);
+    jsp_sampled_unlink(&t->sampled);
+    t->owned = false;
+    if (p->draining || jsp_drain_pass(p, false))
+        return;
+    jsp_drain_write(p, jsp_output_flush);
+    jsp_drain_pass(p, true);
+}
+
+/* A thread that is attached to a run without a drain may be one too many for that. */
+static int attach_serve(struct jsprof *p, struct jsp_thread *t)
+{
+    if (!p->running || p->draining || jsp_offer_serves(p))
+        return 0;
+    int err = jsp_drain_spawn(p);
+    p->draining = !err;
+    if (err)
+        attach_undo(p, t);
+    return err;
+}
+
+int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    if (jsp_sampled_find(p))
+        return -EALREADY;
+    int err = jsp_process_watch_thread();
+    if (err)
+        return err;
+    struct jsp_thread *t;
+    pthread_mutex_lock(&p->lock);
+    err = attach_locked(p, name, &t);
+    if (!err)
+        err = attach_serve(p, t);
+    pthread_mutex_unlock(&p->lock);
+    if (!err)
+        *out = t;
+    return err;
+}
+
+int jsp_session_owns(const struct jsp_thread *t)
+{
+    if (!jsp_sampled_is_linked(&t->sampled)) /* first: else it may be gone already */
+        return -EPERM;
+    return t->pid == getpid() ? 0 : -ECHILD;
+}
+
+int jsp_session_detach(struct jsp_thread *t)
+{
+    int err = jsp_session_owns(t);
+    if (err == -ECHILD) { /* a copy in a forked child: forget it, free nothing */
+        jsp_sampled_unlink(&t->sampled);
+        return 0;
+    }
+    if (err)
+        return err;
+    jsp_process_lock(); /* keeps close away while we look */
+    struct jsprof *p = t->session;
+    if (p) {
+        pthread_mutex_lock(&p->lock);
+        attach_undo(p, t);
+        pthread_mutex_unlock(&p->lock);
+    } else {
+        jsp_sampled_unlink(&t->sampled);
+        t->owned = false;
+        jsp_thread_release(t);
+    }
+    jsp_process_unlock();
+    return 0;
+}

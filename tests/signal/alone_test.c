@@ -1,0 +1,321 @@
+/* alone_test.c - JSPROF_NO_THREAD: the sampled thread does the drain's work in the handler,
+ * where it may, and nowhere else; a thread is there where that would not do.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "alarms.h"
+
+enum { HZ = 1000, STORM_HZ = 10000, SMALL_RING = 1 << 14, BLOCKS = 64, TASK_LINKS = 2 };
+
+static struct host h;
+static _Atomic uint32_t n_drained;
+
+/* The sanitizer's own alternate stack would be one reason for a thread. */
+JSPROF_API const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "use_sigaltstack=0";
+}
+
+static uint32_t n_threads(void)
+{
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 ? (uint32_t)st.st_nlink - TASK_LINKS : 0;
+}
+
+static off_t n_written(void)
+{
+    struct stat st;
+    return fstat(h.fd, &st) == 0 ? st.st_size : 0;
+}
+
+/* Allocates, with sizes in no order: a list of malloc's that is half changed would show. */
+static void use_malloc(uint32_t seed, uint32_t rounds)
+{
+    static _Thread_local void *volatile kept[BLOCKS];
+    for (uint32_t i = 0; i < rounds; i++) {
+        seed = seed * 1664525 + 1013904223;
+        uint32_t at = seed >> 16 & (BLOCKS - 1);
+        free(kept[at]);
+        kept[at] = malloc(16 + (seed >> 8 & 4095));
+        if (kept[at])
+            memset(kept[at], (int)at, 16);
+    }
+}
+
+/* Any function of the C library may be called here. */
+static void on_drain(void *data)
+{
+    void *own[BLOCKS];
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        own[i] = malloc(16 + i * 40);
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        free(own[i]);
+    jsprof_mark(*(jsprof **)data, 0, "test", "drained", NULL);
+    host_count(&n_drained);
+}
+
+static bool begin(uint32_t hz, int clock, jsprof_thread **me)
+{
+    jsprof_options o = host_options(hz, clock);
+    o.flags |= JSPROF_NO_THREAD;
+    o.ring_bytes = SMALL_RING * (hz / HZ);
+    o.on_drain = on_drain;
+    o.on_drain_data = &h.prof;
+    host_recount(&n_drained);
+    return host_begin_with(&h, o, me);
+}
+
+static void end(jsprof_thread *me)
+{
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_finish(&h);
+}
+
+TEST(capture_grows_though_there_is_no_thread)
+{
+    jsprof_thread *me;
+    if (HOST_LATE) {
+        SKIP("the thread sanitizer has a thread of its own");
+        return;
+    }
+    if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
+        return;
+    host_burn_ms(200);
+    off_t early = n_written();
+    CHECK_EQ(n_threads(), 1);
+    host_burn_ms(1000);
+    CHECK_EQ(n_threads(), 1);
+    CHECK(n_written() > early);
+    CHECK(host_counted(&n_drained) > 3);
+    end(me);
+    CHECK_EQ(h.stats.lost_ring, 0);
+    CHECK(h.stats.kept > 500);
+}
+
+/* The ring holds a fraction of a second. */
+TEST(who_waits_in_a_system_call_loses_nothing)
+{
+    jsprof_thread *me;
+    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
+        return;
+    for (uint64_t until = host_ns(CLOCK_MONOTONIC) + 1500000000u;
+         host_ns(CLOCK_MONOTONIC) < until;)
+        poll(NULL, 0, 100);
+    end(me);
+    CHECK_EQ(h.stats.lost_ring, 0);
+    CHECK(h.stats.kept > 1000);
+}
+
+TEST(flush_stop_and_start_again_need_no_thread)
+{
+    jsprof_thread *me;
+    if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
+        return;
+    off_t empty = n_written();
+    host_burn_ms(50);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    CHECK(n_written() > empty);
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    off_t first = n_written();
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    host_burn_ms(50);
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    CHECK(n_written() > first);
+    end(me);
+}
+
+/* -- Where a thread is needed ------------------------------------------------------ */
+
+static void *burn(void *arg)
+{
+    jsprof_thread *me;
+    bool is_attached = jsprof_thread_attach(h.prof, "second", &me) == 0;
+    *(uint32_t *)arg = n_threads();
+    host_burn_ms(100);
+    if (is_attached)
+        jsprof_thread_detach(me);
+    return NULL;
+}
+
+TEST(second_thread_that_is_sampled_brings_one)
+{
+    jsprof_thread *me;
+    uint32_t meanwhile = 0;
+    if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
+        return;
+    pthread_t t = host_thread(burn, &meanwhile);
+    host_burn_ms(100);
+    pthread_join(t, NULL);
+    CHECK_EQ(meanwhile, HOST_LATE ? 4 : 3);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_EQ(h.profile.n_threads, 2);
+    }
+    host_free(&h);
+}
+
+TEST(program_on_an_alternate_stack_gets_one)
+{
+    static char stack[1 << 16];
+    stack_t ours = { .ss_sp = stack, .ss_size = sizeof stack }, none = { .ss_flags = SS_DISABLE };
+    jsprof_thread *me;
+    CHECK_EQ(sigaltstack(&ours, NULL), 0);
+    if (begin(HZ, JSPROF_CLOCK_CPU, &me)) {
+        CHECK_EQ(n_threads(), HOST_LATE ? 3 : 2);
+        end(me);
+    }
+    CHECK_EQ(sigaltstack(&none, NULL), 0);
+}
+
+/* Nobody reads it, so a write by the program itself would be its last. */
+TEST(pipe_that_makes_who_writes_wait_brings_one)
+{
+    jsprof_thread *me;
+    jsprof_options o = host_options(HZ, JSPROF_CLOCK_CPU);
+    int ends[2];
+    CHECK_EQ(pipe(ends), 0);
+    o.flags |= JSPROF_NO_THREAD | JSPROF_USE_FD;
+    o.fd = ends[1];
+    if (!CHECK_EQ(jsprof_open(&h.prof, &o), 0))
+        return;
+    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    CHECK_EQ(n_threads(), HOST_LATE ? 3 : 2);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* -- Where it may not ---------------------------------------------------------------- */
+
+/* Looks like the program when our signal finds it, and may stand in the middle of malloc. */
+static void nested(int signo, siginfo_t *info, void *ucontext)
+{
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + 200000;
+    static volatile uint32_t sink;
+    (void)signo, (void)info, (void)ucontext;
+    while (host_ns(CLOCK_MONOTONIC) < until)
+        for (int i = 0; i < 10000; i++)
+            sink = sink + 1;
+}
+
+TEST(allocator_is_whole_whenever_the_handler_calls_it)
+{
+    jsprof_thread *me;
+    if (!begin(STORM_HZ, JSPROF_CLOCK_WALL, &me))
+        return;
+    alarms(nested, 1500);
+    for (uint64_t until = host_ns(CLOCK_MONOTONIC) + 3000000000u, n = 0;
+         host_ns(CLOCK_MONOTONIC) < until; n++) {
+        use_malloc((uint32_t)n, 20000);
+        host_burn_ms(1); /* mostly in the clock, and the clock in the kernel's code */
+    }
+    alarms(NULL, 0);
+    CHECK(host_counted(&n_drained) > 10);
+    end(me);
+}
+
+enum { DEEP = 9000 }; /* more frames than a walk looks at */
+
+static volatile uint32_t n_before, n_after;
+
+/* How often somebody drains meanwhile. */
+static __attribute__((noinline)) int descend(int depth)
+{
+    volatile int here = depth;
+    if (!depth) {
+        n_before = host_counted(&n_drained);
+        for (int i = 0; i < 1500; i++)
+            nested(0, NULL, NULL);
+        n_after = host_counted(&n_drained);
+        return 0;
+    }
+    return descend(depth - 1) + here;
+}
+
+static void deep(int signo, siginfo_t *info, void *ucontext)
+{
+    (void)signo, (void)info, (void)ucontext;
+    setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+    descend(DEEP);
+}
+
+TEST(nobody_drains_in_a_handler_that_no_walk_comes_out_of)
+{
+    jsprof_thread *me;
+    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
+        return;
+    n_before = n_after = UINT32_MAX;
+    alarms(deep, 10000);
+    host_burn_ms(200);
+    alarms(NULL, 0);
+    CHECK(n_before < UINT32_MAX);
+    CHECK_EQ(n_after, n_before);
+    end(me);
+}
+
+/* It may lie anywhere, also in a frame: then the thread's stack is around it. */
+TEST(nobody_drains_on_a_small_stack_within_the_threads_own)
+{
+    char small[1 << 14];
+    stack_t ours = { .ss_sp = small, .ss_size = sizeof small }, none = { .ss_flags = SS_DISABLE };
+    jsprof_thread *me;
+    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
+        return;
+    host_burn_ms(200);
+    CHECK_EQ(sigaltstack(&ours, NULL), 0);
+    uint32_t before = host_counted(&n_drained);
+    host_burn_ms(300);
+    CHECK_EQ(host_counted(&n_drained), before);
+    CHECK_EQ(sigaltstack(&none, NULL), 0);
+    end(me);
+}
+
+enum { FINE = 7 };
+
+/* Writing is where a thread ends that was told to. */
+static int cancelled(void)
+{
+    jsprof_thread *me;
+    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
+        return 0;
+    pthread_cancel(pthread_self());
+    host_burn_ms(1200);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    end(me);
+    return FINE;
+}
+
+TEST(thread_that_is_cancelled_does_not_end_in_the_handler)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cancelled());
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == FINE);
+}
+
+int main(void)
+{
+    RUN(capture_grows_though_there_is_no_thread);
+    RUN(who_waits_in_a_system_call_loses_nothing);
+    RUN(flush_stop_and_start_again_need_no_thread);
+    RUN(second_thread_that_is_sampled_brings_one);
+    RUN(program_on_an_alternate_stack_gets_one);
+    RUN(pipe_that_makes_who_writes_wait_brings_one);
+    RUN(allocator_is_whole_whenever_the_handler_calls_it);
+    RUN(nobody_drains_in_a_handler_that_no_walk_comes_out_of);
+    RUN(nobody_drains_on_a_small_stack_within_the_threads_own);
+    RUN(thread_that_is_cancelled_does_not_end_in_the_handler);
+    return DONE();
+}
