@@ -22,6 +22,9 @@ struct jsprof_lua {
     /* The state is being closed: it is detached already, all else still there. */
     void (*on_close)(void *data);
     void *on_close_data;
+    /* Called now and then while calls are counted; NULL: not. */
+    void (*on_calls)(void *data);
+    void *on_calls_data;
 };
 
 /* Calls and bytes are counted no more; L NULL: the state is being closed. */

@@ -13,9 +13,9 @@ LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists
 endif
 LUA_COMMON = alloc attach bounds called calls collector count labels names naming opens \
   peek probe proto read
-LUA_WALK_PUC = place_puc puc puc_facts puc_proto puc_running puc_site puc_frames
-LUA_WALK_jit = jit_facts jit_frames jit_proto jit_running jit_site jit_thread jit_trace \
-  place_jit
+LUA_WALK_PUC = hooks_puc place_puc puc puc_facts puc_proto puc_running puc_site puc_frames
+LUA_WALK_jit = hooks_jit jit_facts jit_frames jit_proto jit_running jit_site jit_thread \
+  jit_trace place_jit
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(or $(LUA_WALK_$(1)),$(LUA_WALK_PUC)) $(2))

@@ -5,16 +5,13 @@
 #include "calls.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #include "called.h"
+#include "hooks.h"
 #include "opens.h"
 
-enum {
-    CALLS_LEVELS = 48,
-    CALLS_ALONE = INT_MAX, /* the count of a hook that counts nothing: see calls_is_alone */
-};
+enum { CALLS_LEVELS = 48, CALLS_BETWEEN = 4096 /* events from one look around to the next */ };
 
 struct jsp_lua_calls {
     struct jsp_lua_calls *next; /* of this thread */
@@ -24,12 +21,9 @@ struct jsp_lua_calls {
     struct jsp_lua_opens *opens;     /* owned */
     jsprof_function *missed;         /* owned: stands for what nobody told us of */
     uint64_t n_missed;
-    bool steps;                      /* the hook sees the next instruction */
+    uint32_t n_events;               /* since the last look around */
     bool compiles;                   /* LuaJIT does, as the program has it, but for us */
-    /* The hook that the program has; the last one that was set for any coroutine. */
-    lua_Hook before;
-    int before_mask, before_count;
-    const lua_State *before_of; /* that coroutine */
+    struct jsp_lua_hooks hooks;
 };
 
 static __thread struct jsp_lua_calls *calls_here;
@@ -59,7 +53,7 @@ static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *a
         co = lua_tothread(L, -1);
     lua_settop(L, top);
     if (co && lua_gethook(co) != lua_gethook(L))
-        jsp_lua_calls_rehook(c, co);
+        jsp_lua_hooks_put(&c->hooks, co);
 }
 
 /* jit.on() and jit.off(), if they are about all functions. A hook that is called ends what
@@ -87,17 +81,6 @@ static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
         calls_note_jit(c, L, ar, called->special == JSP_LUA_JIT_ON);
 }
 
-/* Where nobody tells when a C function returns, the next instruction does. A program that
- * counts instructions by a hook of its own would be disturbed. */
-static void calls_step(struct jsp_lua_calls *c, lua_State *L)
-{
-    bool steps = jsp_lua_opens_in_c(c->opens);
-    if (steps == c->steps || c->before_mask & LUA_MASKCOUNT)
-        return;
-    c->steps = steps;
-    jsp_lua_calls_rehook(c, L);
-}
-
 static bool calls_is_call(const lua_Debug *ar)
 {
 #ifdef LUA_HOOKTAILCALL
@@ -107,27 +90,22 @@ static bool calls_is_call(const lua_Debug *ar)
 #endif
 }
 
-static int calls_bit(const lua_Debug *ar)
+static void calls_look_around(struct jsp_lua_calls *c)
 {
-    if (calls_is_call(ar))
-        return LUA_MASKCALL;
-    return ar->event > LUA_HOOKCOUNT ? LUA_MASKRET : 1 << ar->event; /* 5.1: a tail return */
-}
-
-/* Is ours the only hook of this coroutine, though another one has one of the program's? A
- * coroutine that it makes inherits that. */
-static bool calls_is_alone(lua_State *L)
-{
-    return lua_gethookcount(L) == CALLS_ALONE && !(lua_gethookmask(L) & LUA_MASKCOUNT);
+    c->n_events = 0;
+    if (c->lua->on_calls)
+        c->lua->on_calls(c->lua->on_calls_data);
 }
 
 static void calls_hook(lua_State *L, lua_Debug *ar)
 {
     struct jsp_lua_calls *c = calls_of(L);
-    if (!c) { /* a coroutine that was suspended when counting ended */
-        lua_sethook(L, NULL, 0, 0);
+    if (!c) { /* the state is used on another thread */
+        jsp_lua_hooks_orphan(L, ar);
         return;
     }
+    if (++c->n_events == CALLS_BETWEEN)
+        calls_look_around(c);
     jsp_lua_opens_switch(c->opens, L);
     if (calls_is_call(ar))
         calls_enter(c, L, ar);
@@ -136,48 +114,27 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
     else if (ar->event <= LUA_HOOKCOUNT)
         jsp_lua_opens_at(c->opens, jsp_lua_place(L, ar));
     if (jsp_lua_place_needs_step())
-        calls_step(c, L);
-    if (c->before && c->before_mask & calls_bit(ar) && !calls_is_alone(L))
-        c->before(L, ar);
+        jsp_lua_hooks_step(&c->hooks, L, jsp_lua_opens_in_c(c->opens));
+    if (c->hooks.has_own)
+        jsp_lua_hooks_pass(&c->hooks, L, ar); /* c may be gone */
 }
 
 void jsp_lua_calls_rehook(struct jsp_lua_calls *c, lua_State *L)
 {
-    bool is_ours = lua_gethook(L) == calls_hook, is_others = c->before && c->before_of != L;
-    if (is_ours ? calls_is_alone(L)
-                : is_others && !lua_gethook(L) && !jsp_lua_place_needs_step()) {
-        lua_sethook(L, calls_hook, LUA_MASKCALL | LUA_MASKRET, CALLS_ALONE);
-        return;
-    }
-    if (!is_ours) {
-        c->before = lua_gethook(L);
-        c->before_of = L;
-        c->before_mask = c->before ? lua_gethookmask(L) : 0;
-        c->before_count = lua_gethookcount(L);
-        c->steps = c->steps && !(c->before_mask & LUA_MASKCOUNT);
-    }
-    int mask = LUA_MASKCALL | LUA_MASKRET | c->before_mask | (c->steps ? LUA_MASKCOUNT : 0);
-    lua_sethook(L, calls_hook, mask, c->steps ? 1 : c->before_count);
+    jsp_lua_hooks_put(&c->hooks, L);
 }
 
-void jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L)
+bool jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L)
 {
-    if (lua_gethook(L) != calls_hook)
-        return;
-    if (calls_is_alone(L))
-        lua_sethook(L, NULL, 0, 0);
-    else
-        lua_sethook(L, c->before, c->before_mask, c->before_count);
+    return jsp_lua_hooks_take(&c->hooks, L);
 }
 
 uint64_t jsp_lua_calls_check(struct jsp_lua_calls *c, lua_State *L)
 {
     lua_State *main = (lua_State *)c->lua->main;
     bool has_lost = lua_gethook(L) != calls_hook, main_has = lua_gethook(main) != calls_hook;
-    if (has_lost)
-        jsp_lua_calls_rehook(c, L);
-    if (main_has && main != L)
-        jsp_lua_calls_rehook(c, main);
+    jsp_lua_hooks_put(&c->hooks, L);
+    jsp_lua_hooks_put(&c->hooks, main);
     if (has_lost || main_has) {
         jsprof_link link = { 0 };
         jsprof_count_enter(c->lua->thread, c->missed, &link);
@@ -267,6 +224,8 @@ int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_
     c->lua = lua;
     c->global = jsp_lua_walk_global((uintptr_t)L);
     int err = calls_make(c);
+    if (!err)
+        err = jsp_lua_hooks_init(&c->hooks, L, calls_hook);
     if (!err) {
         calls_adopt(c, L);
         err = calls_turn_on(c, modes);
@@ -279,11 +238,10 @@ int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_
     calls_here = c;
     jsp_lua_protected(L, calls_ask_jit, c);
     jsp_lua_walk_compile(L, false);
-    if ((uintptr_t)L != lua->main)
-        jsp_lua_calls_rehook(c, (lua_State *)lua->main);
-    jsp_lua_calls_rehook(c, L);
+    jsp_lua_hooks_put(&c->hooks, (lua_State *)lua->main);
+    jsp_lua_hooks_put(&c->hooks, L);
     if (jsp_lua_place_needs_step())
-        calls_step(c, L);
+        jsp_lua_hooks_step(&c->hooks, L, jsp_lua_opens_in_c(c->opens));
     *out = c;
     return 0;
 }
@@ -298,8 +256,7 @@ void jsp_lua_calls_end(struct jsp_lua_calls *c, lua_State *L)
     if (*at)
         *at = c->next;
     if (L) {
-        jsp_lua_calls_unhook(c, L);
-        jsp_lua_calls_unhook(c, (lua_State *)c->lua->main);
+        jsp_lua_hooks_take_all(&c->hooks, L);
         jsp_lua_walk_compile(L, c->compiles);
     }
     calls_free(c);

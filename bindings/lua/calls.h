@@ -1,8 +1,7 @@
 /* calls.h - exact calls of Lua functions, by a hook on calls and returns, into jsprof's
  * tables.
  *
- * A hook belongs to a coroutine and is inherited by those that it makes (LuaJIT: to all).
- * One that the program has is called as before. Owner thread only.
+ * The program's own hooks are called as before (hooks.h). Owner thread only.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,14 +16,14 @@ struct jsp_lua_calls;
 int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_State *L,
                         uint32_t modes);
 
-/* The hook of `L` goes, others as they are met. `L` NULL: the state is being closed. */
+/* All coroutines have the program's hooks alone. `L` NULL: the state is being closed. */
 void jsp_lua_calls_end(struct jsp_lua_calls *c, lua_State *L);
 
 /* The program set a hook of its own for L: ours goes on top again. */
 void jsp_lua_calls_rehook(struct jsp_lua_calls *c, lua_State *L);
 
-/* The program wants to see its own hook. */
-void jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L);
+/* The program wants to see its own hook; false: ours is not there. */
+bool jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L);
 
 /* Somebody took our hook away behind our back, from L or the main coroutine: calls were
  * missed, which the tables say, and the hook is there again. How often that was. */

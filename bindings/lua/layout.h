@@ -20,6 +20,7 @@ struct lua_layout {
     /* lua_State */
     uint16_t status, top, global, ci, base_ci, state_bytes;
     uint16_t savedpc;       /* 5.1: of the running function */
+    uint16_t oldpc;         /* 5.2, 5.3: what lua_sethook sets to where a function is */
     uint16_t base_ci_inside; /* 1: base_ci is no pointer but the first CallInfo itself */
     uint16_t main_thread, total_bytes, gc_debt; /* in global_State */
 

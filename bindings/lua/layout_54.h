@@ -7,7 +7,7 @@
 static const struct lua_layout layout = {
     LAYOUT_SINCE_52,
     .version = "5.4",
-    .status = 10, .base_ci = 96, .state_bytes = 104, .main_thread = 264,
+    .oldpc = LAYOUT_NONE, .status = 10, .base_ci = 96, .state_bytes = 104, .main_thread = 264,
     .ci_savedpc = 32, .ci_status = 62, .ci_bytes = 64, .status_mask = 0xFFFF,
     .fresh_bit = 1 << 2, .fresh_value = 1 << 2, .tail_bit = 1 << 5,
     .proto_bytes = 128, .k = 56, .code = 64, .lineinfo = 88, .abslineinfo = 96,

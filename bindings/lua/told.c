@@ -154,10 +154,9 @@ static int told_gethook(lua_State *L)
 {
     lua_State *of = told_of(L);
     struct jsp_lua_calls *calls = told_counted(L);
-    if (calls)
-        jsp_lua_calls_unhook(calls, of);
+    bool was_ours = calls && jsp_lua_calls_unhook(calls, of);
     int n = told_pass(L);
-    if (calls)
+    if (was_ours)
         jsp_lua_calls_rehook(calls, of);
     return n;
 }

@@ -35,15 +35,7 @@ refused() # without calls
 
 hosted()
 {
-    host_flags=
-    [ -n "$ASAN_LIBRARY" ] && host_flags=-fsanitize=address,undefined
-    host_package=lua$VERSION
-    # shellcheck disable=SC2046
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall $host_flags -o "$SCRATCH/host" \
-        -I"$SRCDIR/include" -I"$SRCDIR/bindings/lua" $(pkg-config --cflags "$host_package") \
-        "$SRCDIR/tests/lua/count_host.c" "$B/lib/libjsprof-lua$VERSION.a" \
-        "$B/lib/libjsprof.a" $(pkg-config --libs "$host_package") -lpthread -ldl -lm &&
-        "$SCRATCH/host" "$SCRATCH/cap" && whole
+    build_host count_host.c && "$SCRATCH/host" "$SCRATCH/cap" && whole
 }
 
 # Not under the address sanitizer, which needs more room than that for itself.

@@ -30,7 +30,7 @@ each_version() # COMMAND...
 ASAN_LIBRARY=
 if readelf -d "$B/lib/lua/5.4/jsprof.so" 2>/dev/null | grep -q libasan; then
     ASAN_LIBRARY=$(gcc -print-file-name=libasan.so)
-    export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
+    export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0
 fi
 stock() # ARGS...
 {
@@ -61,4 +61,16 @@ share_is() # LOW HIGH REGEX
     echo "$3: $found, wanted $1 to $2"
     awk -v s="$found" -v low="$1" -v high="$2" 'BEGIN { exit !(s >= low && s <= high) }' ||
         { stacks '' lines weights | cut -f 1-12 | sort | uniq -c | sort -rn | head -n 3; return 1; }
+}
+
+# A program in C that embeds this Lua, as $SCRATCH/host.
+build_host() # SOURCE
+{
+    host_flags=
+    [ -n "$ASAN_LIBRARY" ] && host_flags=-fsanitize=address,undefined
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall $host_flags -o "$SCRATCH/host" \
+        -I"$SRCDIR/include" -I"$SRCDIR/bindings/lua" $(pkg-config --cflags "lua$VERSION") \
+        "$SRCDIR/tests/lua/$1" "$B/lib/libjsprof-lua$VERSION.a" \
+        "$B/lib/libjsprof.a" $(pkg-config --libs "lua$VERSION") -lpthread -ldl -lm
 }
