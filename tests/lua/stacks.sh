@@ -44,13 +44,14 @@ both_made()
         END { exit NR != 2 || most > 0.9 * n }'
 }
 
-# What runs below `early` stands in line 6, and below `late` in line 26.
+# What runs below `early` stands in line 6, and below `late` in line 26; but Lua 5.4 has the
+# instruction that takes a chunk's arguments in line 1, wherever the chunk begins.
 turns_are_told()
 {
     stacks '' lines weights | awk -F '\t' '
         { want = /\tearly / ? 6 : /\tlate / ? 26 : 0 }
         want { turn[want]++
-               right = "again(:" want ")?\\)( :" want ")?$"
+               right = "again(:" want ")?\\)( :" want ")?$|main chunk \\(again\\) :1$"
                for (i = 2; i <= NF && $i !~ /^(early|late) /; i++)
                    if ($i ~ /\(again/ && $i !~ right)
                        wrong[want " " $i]++ }
@@ -69,13 +70,7 @@ again_hosted()
     5.1 | 5.3) proto_bytes=120 ;;
     *) proto_bytes=128 ;;
     esac
-    host_flags=
-    [ -n "$ASAN_LIBRARY" ] && host_flags=-fsanitize=address,undefined
-    # shellcheck disable=SC2046
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall $host_flags -o "$SCRATCH/host" \
-        -I"$SRCDIR/include" -I"$SRCDIR/bindings/lua" $(pkg-config --cflags "lua$VERSION") \
-        "$SRCDIR/tests/lua/again_host.c" "$B/lib/libjsprof-lua$VERSION.a" \
-        "$B/lib/libjsprof.a" $(pkg-config --libs "lua$VERSION") -lpthread -ldl -lm &&
+    build_host again_host.c &&
         rm -f "$SCRATCH/cap" && "$SCRATCH/host" "$SCRATCH/cap" "$SCRIPTS/again.lua" \
         "$proto_bytes" && whole
 }
@@ -114,7 +109,7 @@ one()
     [ "$VERSION" = jit ] && mark=
     check 'a tail call leaves its mark' share_is 60 100 \
         "${t}last .[^$t]*:7. :[89]$t${mark}first .[^$t]*:16. :17$t"
-    check 'lines share a function as they share its time' share_is 45 97 "${t}last .*:7. :8$t"
+    check 'lines share a function as they share its time' share_is 45 99 "${t}last .*:7. :8$t"
     check 'a label stands below what it wraps' share_is 90 100 \
         "first .[^$t]*:16. :17${t}(I:$any)*a label.*main chunk"
 }
