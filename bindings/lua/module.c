@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +21,20 @@ static const char module_key = 0;
 static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct module_run *module_runs;
 static int module_result;
+static atomic_int module_ending; /* so many are under way, and not in the list */
 
 /* -- Runs --------------------------------------------------------------------- */
 
 /* Nobody looks at it any more; who took its signal is known. */
 static int module_quiet(struct module_run *run)
 {
-    jsp_lua_memory_end(run->memory);
-    run->memory = NULL;
+    jsp_lua_memory_end(&run->memory);
     return run->watch.was_taken ? -EBUSY : 0;
 }
 
-void jsp_lua_module_finish(void)
+/* With the lock, which it opens. */
+static void module_finish_locked(void)
 {
-    pthread_mutex_lock(&module_lock);
     for (struct module_run *run = module_runs; run; run = run->next) {
         int taken = module_quiet(run);
         int err = jsprof_close(run->prof);
@@ -43,6 +44,35 @@ void jsp_lua_module_finish(void)
     }
     module_runs = NULL;
     pthread_mutex_unlock(&module_lock);
+}
+
+void jsp_lua_module_finish(void)
+{
+    pthread_mutex_lock(&module_lock);
+    module_finish_locked();
+}
+
+/* With the lock. */
+static bool module_quiet_now(void)
+{
+    bool is_quiet = true;
+    for (struct module_run *run = module_runs; run && is_quiet; run = run->next)
+        is_quiet = jsp_lua_memory_end_now(&run->memory);
+    return is_quiet;
+}
+
+bool jsp_lua_module_finish_now(void)
+{
+    /* ORDER: relaxed. A signal of this thread; others are found by the lock. */
+    if (atomic_load_explicit(&module_ending, memory_order_relaxed) ||
+        pthread_mutex_trylock(&module_lock) != 0)
+        return false;
+    bool is_quiet = module_quiet_now();
+    if (is_quiet)
+        module_finish_locked();
+    else
+        pthread_mutex_unlock(&module_lock);
+    return is_quiet;
 }
 
 int jsp_lua_module_result(void)
@@ -117,6 +147,8 @@ static void module_keep(lua_State *L, struct module_run *run)
  * signal was taken. `L` NULL: the state is closing. */
 static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
 {
+    /* ORDER: relaxed, as its reader. */
+    atomic_fetch_add_explicit(&module_ending, 1, memory_order_relaxed);
     module_unlist(run);
     int taken = module_quiet(run);
     if (run->lua)
@@ -128,6 +160,8 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     jsprof_thread_detach(run->thread);
     int closed = jsprof_close(run->prof);
     free(run);
+    /* ORDER: relaxed, as its reader. */
+    atomic_fetch_sub_explicit(&module_ending, 1, memory_order_relaxed);
     err = err ? err : closed;
     return err ? err : taken;
 }
@@ -211,9 +245,15 @@ static void module_check_names(lua_State *L)
     }
 }
 
+/* LuaJIT allocates with nobody's locks, and a profiler of its own may take the signal. */
+static uint32_t module_flags(void)
+{
+    return jsp_lua_walk_has_addresses() ? 0 : JSPROF_NO_THREAD;
+}
+
 static void module_read(lua_State *L, struct module_options *o)
 {
-    o->open = (jsprof_options){ .size = sizeof o->open };
+    o->open = (jsprof_options){ .size = sizeof o->open, .flags = module_flags() };
     o->mode = "sample";
     if (lua_isnoneornil(L, 1))
         return;
@@ -239,9 +279,12 @@ static void module_read(lua_State *L, struct module_options *o)
 
 /* -- Functions ----------------------------------------------------------------- */
 
-static int module_begin(lua_State *L, struct module_run *run, const struct module_options *o)
+static int module_begin(lua_State *L, struct module_run *run, struct module_options *o)
 {
     uint32_t modes = JSPROF_CALLS_ALL & ~(o->alloc ? 0u : (uint32_t)JSPROF_CALLS_ALLOC);
+    o->open.on_drain = jsp_lua_memory_look;
+    o->open.on_drain_data = &run->memory;
+    jsp_lua_memory_init(&run->memory);
     int err = jsprof_open(&run->prof, &o->open);
     if (!err)
         err = jsprof_thread_attach(run->prof, "main", &run->thread);
@@ -288,6 +331,8 @@ static int module_start(lua_State *L)
         jsp_lua_told_hooks(L);
     run->lua->on_close = module_on_close;
     run->lua->on_close_data = run;
+    run->lua->on_calls = jsp_lua_memory_look;
+    run->lua->on_calls_data = &run->memory;
     module_list(run);
     module_keep(L, run);
     return 0;

@@ -20,4 +20,7 @@ const char *jsp_lua_module_why(int err);
 /* Complete every capture, from any thread; the program is about to end. */
 void jsp_lua_module_finish(void);
 
+/* The same in a signal handler. False: a signal interrupted who does so. */
+bool jsp_lua_module_finish_now(void);
+
 #endif

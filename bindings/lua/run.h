@@ -14,7 +14,7 @@ struct module_run {
     jsprof *prof;                  /* NULL: closed, because the process ends */
     jsprof_thread *thread;
     jsprof_lua *lua;
-    struct jsp_lua_memory *memory; /* NULL: there is no counter of it */
+    struct jsp_lua_memory memory;
     struct jsp_lua_watch watch;
 };
 

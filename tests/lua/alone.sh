@@ -1,0 +1,208 @@
+#!/bin/sh
+# alone.sh - recording adds no thread to a Lua program of one: the capture is written all the
+# same, nothing is lost, and a signal that ends the program finds it everywhere.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+mkfifo "$SCRATCH/fifo"
+exec 9<>"$SCRATCH/fifo" # so that who reads it waits
+
+# LuaJIT has an allocator without locks, and a profiler of its own to look out for.
+is_alone()
+{
+    cat >"$SCRATCH/p.lua" <<'EOF'
+local threads = "?"
+for line in io.lines "/proc/self/status" do
+  threads = line:match "^Threads:%s*(%d+)" or threads
+end
+print(threads)
+EOF
+    record "$SCRATCH/p.lua" >"$SCRATCH/out"
+    cat "$SCRATCH/out"
+    [ "$VERSION" = jit ] || [ "$(cat "$SCRATCH/out")" = 1 ]
+}
+
+burns='local t, kept, x = 0, {}, os.clock()
+    while os.clock() - x < 1.2 do
+      for i = 1, 1e4 do t = t + i % 7 end
+      kept[#kept + 1] = ("x"):rep(100 + #kept):gsub("x", "yy")
+    end'
+
+# One may arrive after the end.
+nothing_lost() # OPTIONS...
+{
+    record "$@" </dev/null && whole && ! info_has '^ +lost: .*ring'
+}
+
+# Thousands of samples in one call, many times what the ring holds.
+waits()
+{
+    nothing_lost --profile-clock=wall --profile-hz=5000 -e 'os.execute "sleep 0.8"' &&
+        info_has 'samples +[2-4],[0-9]{3} for'
+}
+
+# Who kills it may read what there was a second before.
+survives_a_kill()
+{
+    rm -f "$SCRATCH/cap"
+    "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" -e 'while true do end' &
+    alone_pid=$!
+    sleep 1.6
+    kill -KILL $alone_pid
+    wait $alone_pid 2>/dev/null
+    info_has 'samples +[0-9]{3}'
+}
+
+# Not only at its end: what `jsprof list` says of it is values, the least, the last.
+memory_is_told() # MODE
+{
+    record --profile-mode="$1" -e "$burns" &&
+        "$B/bin/jsprof" list "$SCRATCH/cap" >"$SCRATCH/list" 2>&1
+    cat "$SCRATCH/list"
+    awk '/^Lua \/ memory/ { good = $4 >= 4 } END { exit !good }' "$SCRATCH/list"
+}
+
+# The signal's own status, soon, and a capture that says "final".
+ends() # SIGNAL NUMBER OPTIONS AND SCRIPT...
+{
+    ends_signal=$1
+    ends_status=$((128 + $2))
+    shift 2
+    rm -f "$SCRATCH/cap"
+    env --default-signal=INT "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" "$@" \
+        <"$SCRATCH/fifo" &
+    alone_pid=$!
+    sleep 0.3
+    kill -"$ends_signal" $alone_pid
+    began=$(date +%s)
+    wait $alone_pid 2>/dev/null
+    found=$?
+    echo "status $found after $(($(date +%s) - began)) s"
+    [ $found = $ends_status ] && [ $(($(date +%s) - began)) -le 2 ] && whole
+}
+
+# Where the signal finds it: in the interpreter, in the allocator, in the C library for long,
+# in a system call that waits, in an error, and in what counts calls.
+everywhere()
+{
+    ends TERM 15 -e 'while true do end' &&
+        ends INT 2 -e 'local t = {} while true do t[#t % 1000 + 1] = {} end' &&
+        ends TERM 15 -e 'while true do local s = ("x"):rep(1e7):upper() end' &&
+        ends TERM 15 -e 'io.read()' &&
+        ends HUP 1 -e 'os.execute "sleep 3"' &&
+        ends INT 2 --profile-mode=both -e 'while true do pcall(error, "x") end' &&
+        ends TERM 15 --profile-clock=wall -e 'io.read()'
+}
+
+# With this library, which sends SIGTERM.
+ends_preloaded() # NAME OF ITS SOURCE
+{
+    rm -f "$SCRATCH/cap"
+    ${CC:-cc} -O1 -shared -fPIC -o "$SCRATCH/$1.so" "$SCRATCH/$1.c" -ldl || return 1
+    LD_PRELOAD="$ASAN_LIBRARY $SCRATCH/$1.so" timeout -s KILL 20 \
+        "$B/bin/jsprof-lua$VERSION" --profile-mode=both --profile-output="$SCRATCH/cap" \
+        -e 'local function f() end while true do f() end'
+    found=$?
+    echo "status $found"
+    [ $found = 143 ] && whole
+}
+
+# A look at the memory takes so long that SIGTERM finds the thread in it, and in code that
+# could call anything.
+ends_in_a_look()
+{
+    cat >"$SCRATCH/look.c" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <time.h>
+
+enum { LOOK = 6, MS = 1000000 };
+
+int sigaction(int signo, const struct sigaction *to, struct sigaction *was)
+{
+    static volatile unsigned n, sink;
+    static timer_t timer;
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
+    struct itimerspec soon = { .it_value = { 0, 2 * MS } };
+    if (signo == SIGPROF && !to && ++n == LOOK) {
+        timer_create(CLOCK_MONOTONIC, &event, &timer);
+        timer_settime(timer, 0, &soon, NULL);
+        for (unsigned i = 0; i < 50 * MS; i++)
+            sink = sink + i;
+    }
+    return ((int (*)(int, const struct sigaction *, struct sigaction *))
+            dlsym(RTLD_NEXT, "sigaction"))(signo, to, was);
+}
+EOF
+    ends_preloaded look
+}
+
+# Whoever lends a stack to signals, a library say, means the handlers of its own time.
+ends_on_a_small_stack()
+{
+    cat >"$SCRATCH/lend.c" <<'EOF'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { BYTES = 8192, GUARD = 1 << 20 };
+
+static void __attribute__((constructor)) lend(void)
+{
+    char *low = mmap(0, GUARD + BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = { .ss_sp = low + GUARD, .ss_size = BYTES };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
+    struct itimerspec soon = { .it_value = { 0, 500000000 } };
+    timer_t timer;
+    mprotect(stack.ss_sp, BYTES, PROT_READ | PROT_WRITE);
+    sigaltstack(&stack, 0);
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    timer_settime(timer, 0, &soon, 0);
+}
+EOF
+    ends_preloaded lend
+}
+
+# timeout(1) sends it to the program, and to the group that the program is in.
+ends_when_told_twice()
+{
+    cat >"$SCRATCH/twice.c" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+int sigaction(int signo, const struct sigaction *to, struct sigaction *was)
+{
+    static int n;
+    if (signo == SIGPROF && !to && ++n == 6)
+        for (int i = 0; i < 2; i++)
+            kill(getpid(), SIGTERM);
+    return ((int (*)(int, const struct sigaction *, struct sigaction *))
+            dlsym(RTLD_NEXT, "sigaction"))(signo, to, was);
+}
+EOF
+    ends_preloaded twice
+}
+
+one()
+{
+    check 'there is one thread' is_alone
+    check 'ten times the rate, in Lua and in C' nothing_lost --profile-hz=10000 \
+        --profile-clock=wall -e "$burns"
+    check 'one system call that waits for long' waits
+    check 'most of it is in the file before the end' survives_a_kill
+    check 'the memory, while samples are taken' memory_is_told sample
+    check 'the memory, while calls are counted' memory_is_told calls
+    check 'SIGTERM, SIGINT, SIGHUP, wherever it is' everywhere
+    check 'SIGTERM in the middle of a look at the memory' ends_in_a_look
+    check 'SIGTERM twice' ends_when_told_twice
+    check 'SIGTERM where signals have a small stack' ends_on_a_small_stack
+}
+
+each_version one
+finish
