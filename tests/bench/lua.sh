@@ -20,7 +20,7 @@ export CAP
 if [ -n "${QUICK:-}" ]; then
     pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2
 else
-    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=5
+    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=7
 fi
 
 # Median and quartiles of the ratios: told, not judged.
@@ -104,25 +104,31 @@ cpu_of()
         "$work/times"
 )
 
-# Whole processes, with all that turns leave out: what a thread costs the allocator above all.
-# Beside it the interpreter with a thread that does nothing.
+# Whole processes, with all that turns leave out. Beside it the same that records nothing, for
+# some interpreters are not built from their library, and the interpreter with a thread that
+# does nothing, which is what a thread costs the allocator.
 whole_processes() # PROGRAM ARG
 {
     : >"$work/turns"
     : >"$work/threads"
+    : >"$work/idle"
     i=0
     while [ $i -lt "$processes" ]; do
         set -- "$1" "$2" "$(cpu_of "$lua" "$root/examples/lua/$1.lua" "$2")"
         echo "$3 $(cpu_of "$B/bin/jsprof-lua$version" --profile-output="$work/whole.cap" \
             "$root/examples/lua/$1.lua" "$2")" >>"$work/turns"
+        echo "$3 $(cpu_of "$B/bin/jsprof-lua$version" "$root/examples/lua/$1.lua" "$2")" \
+            >>"$work/idle"
         echo "$3 $(LD_PRELOAD=$work/thread.so cpu_of "$lua" "$root/examples/lua/$1.lua" "$2")" \
             >>"$work/threads"
         i=$((i + 1))
     done
     measured=$(ratios)
+    mv "$work/idle" "$work/turns"
+    idle=$(ratios)
     mv "$work/threads" "$work/turns"
     printf 'row\t%s\t-\t%s\t%s\t-\n' "  whole process, $1: jsprof-lua / lua" "$measured" \
-        "lua with an idle thread $(ratios)"
+        "recording nothing $idle; lua with an idle thread $(ratios)"
 }
 
 # A Lua module for pairs.lua.
