@@ -11,6 +11,10 @@
 for options in '' --vm --native '--time 0s..0.1s' '--only escape' '--under inline'; do
     "$jsprof" report $options --csv --limit 0 lark.cap >"report$options.csv"
 done
+for options in '' --vm; do
+    "$jsprof" report $options --csv --limit 0 merged.cap >"bare$options.csv"
+done
+"$jsprof" html merged.cap -o bare.html
 "$jsprof" html lark.cap -o lark.html
 "$jsprof" html --only escape lark.cap -o only.html
 "$jsprof" html --under inline lark.cap -o under.html
