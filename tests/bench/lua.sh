@@ -66,7 +66,8 @@ middle() # NUMERATOR DENOMINATOR OF $work/pairs
 }
 
 # Two processes: where memory lies differs. What the other threads took comes on top of
-# what the thread's own time says, and is judged with it.
+# what the thread's own time says, and is judged with it. Where plain beside plain is off by
+# half of the budget, nothing can be said.
 program() # NAME ARG
 {
     : >"$work/pairs"
@@ -86,6 +87,8 @@ program() # NAME ARG
         {
             all = 1 + $11; limit = 1.01
             holds = $5 * all <= limit ? "yes" : $4 * all > limit ? "NO" : "noise"
+            if ($9 > 1 + (limit - 1) / 2 || $10 < 1 - (limit - 1) / 2)
+                holds = "noise"
             printf "row\t%s\t<= 1.01x\t%.3fx (%.3f..%.3f)\t", name, $1 * all, $2 * all,
                 $3 * all
             printf "median %.4f to %.4f; own thread %.4f, others %.4f; ", $4 * all, $5 * all,

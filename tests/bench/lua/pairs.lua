@@ -2,14 +2,16 @@
 --
 --     lua pairs.lua ROUNDS SECONDS PROGRAM [ARG]
 --
--- A round is a turn without samples, two with, one without: what gets slower or faster
--- evenly falls out of the sums. Without: the thread does not hear the timer's signal, all
--- else stays as it is. A turn is so many runs of PROGRAM as take about so many SECONDS,
--- behind one run of it and a full collection, so that both sides begin alike.
+-- A round is a turn without samples, two with, one without, or the other way round, by lot:
+-- what gets slower or faster evenly falls out of the sums, and what comes and goes with
+-- every other turn or fourth, as a heap that is given back does, out of the median. Without:
+-- the thread does not hear the timer's signal, all else stays as it is. A turn is so many
+-- runs of PROGRAM as take about so many SECONDS, behind one run of it and a full collection,
+-- so that both sides begin alike.
 --
 -- Prints of each round the thread's CPU time without and with samples and of the two
--- turns without; at the end "other", the CPU time of all other threads in a time of
--- sampling over the thread's own, and "around", that of starting and stopping.
+-- turns without, the earlier first; at the end "other", the CPU time of all other threads
+-- in a time of sampling over the thread's own, and "around", that of starting and stopping.
 --
 -- SPDX-License-Identifier: MIT
 local rounds, seconds = tonumber(arg[1]), tonumber(arg[2])
@@ -52,10 +54,14 @@ local function turn(sampled)
 end
 
 for _ = 1, rounds do
-  local first = turn(false)
-  local sampled = turn(true) + turn(true)
-  local last = turn(false)
-  show(string.format("%.9f %.9f %.9f %.9f", first + last, sampled, first, last))
+  local outer = math.random() < 0.5
+  local inner = not outer
+  local first = turn(outer)
+  local second, third = turn(inner), turn(inner)
+  local took = { [outer] = { first, turn(outer) }, [inner] = { second, third } }
+  local plain, sampled = took[false], took[true]
+  show(string.format("%.9f %.9f %.9f %.9f", plain[1] + plain[2], sampled[1] + sampled[2],
+    plain[1], plain[2]))
 end
 
 hear(true)
