@@ -85,7 +85,7 @@ static int attach_walker(struct jsprof_lua *lua, lua_State *L)
     lua->walker = attach_map(sizeof *lua->walker);
     if (!lua->walker)
         return -ENOMEM;
-    lua->walker->read.pid = getpid();
+    jsp_lua_read_init(&lua->walker->read);
     lua->main = jsp_lua_walk_main(lua->walker, (uintptr_t)L);
     lua->walker->root = lua->main;
     return lua->main ? 0 : -ENOTSUP;

@@ -11,7 +11,7 @@ ifneq ($(LUA),no)
 LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
   $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p))))))
 endif
-LUA_COMMON = alloc attach bounds called calls collector count labels names naming opens \
+LUA_COMMON = alloc attach bounds called calls collector count direct labels names naming opens \
   peek probe proto read
 LUA_WALK_PUC = hooks_puc place_puc puc puc_facts puc_proto puc_running puc_site puc_frames
 LUA_WALK_jit = hooks_jit jit_facts jit_frames jit_proto jit_running jit_site jit_thread \

@@ -5,6 +5,7 @@
 #include "read.h"
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 enum { READ_WINDOWS = JSP_LUA_PAGE / JSP_LUA_WINDOW };
 
@@ -60,6 +61,12 @@ static void read_again(struct jsp_lua_read *r)
     }
 }
 
+void jsp_lua_read_init(struct jsp_lua_read *r)
+{
+    r->pid = getpid();
+    jsp_lua_direct_init(&r->direct);
+}
+
 void jsp_lua_read_begin(struct jsp_lua_read *r)
 {
     r->calls = JSP_LUA_READ_CALLS;
@@ -68,7 +75,9 @@ void jsp_lua_read_begin(struct jsp_lua_read *r)
         memset(r->pages, 0, sizeof r->pages);
         r->walk = 1;
     }
-    read_again(r);
+    r->is_direct = jsp_lua_direct_may(&r->direct);
+    if (!r->is_direct)
+        read_again(r);
 }
 
 /* Reads this window, or, where one of its page was missed before, the page. */
@@ -108,8 +117,37 @@ static const uint8_t *read_window(struct jsp_lua_read *r, uintptr_t at)
     return r->bytes[slot] + (in_page & ~(uintptr_t)(JSP_LUA_WINDOW - 1));
 }
 
+/* Asks for a page that this walk has not asked for. */
+static bool read_ask(struct jsp_lua_read *r, uintptr_t at)
+{
+    struct jsp_lua_page *page = &r->pages[read_slot(at)];
+    if (page->at == at && page->walk == r->walk)
+        return true;
+    if (!r->calls)
+        return false;
+    r->calls--;
+    if (!jsp_lua_direct_is_there(at))
+        return false;
+    *page = (struct jsp_lua_page){ .at = at, .walk = r->walk };
+    return true;
+}
+
+static bool read_direct(struct jsp_lua_read *r, uintptr_t at, void *to, size_t n)
+{
+    uintptr_t last = at + n - 1, page = at & ~(uintptr_t)(JSP_LUA_PAGE - 1);
+    if (last < at)
+        return n == 0;
+    for (; page <= last; page += JSP_LUA_PAGE)
+        if (!page || !read_ask(r, page)) /* 0: below the first object, or above the last */
+            return false;
+    jsp_lua_direct_copy(at, to, n);
+    return true;
+}
+
 bool jsp_lua_read(struct jsp_lua_read *r, uintptr_t at, void *to, size_t n)
 {
+    if (r->is_direct)
+        return read_direct(r, at, to, n);
     while (n) {
         const uint8_t *window = read_window(r, at);
         size_t skip = at & (JSP_LUA_WINDOW - 1);

@@ -1,13 +1,15 @@
 /* read.h - reading a Lua state from a signal handler, where any pointer may be stale.
  *
- * Every load goes through the kernel (process_vm_readv on ourselves), which says no
- * where a plain load would fault. What a call of it costs is the call and the pages that it
- * must find, hardly what it copies. So what the walk before needed is copied in one call
- * at the beginning, of each page the part that was used; the rest by small windows one by
- * one, and where two of a page are missed, the page. Copies live for one walk, and so
- * does what is made of them: between two, what is collected makes room for what looks the
- * same. They are small because what a walk pulls through the cache the program must fetch
- * again.
+ * A process of one thread reads things where they lie (direct.h), and asks the kernel once
+ * a walk for each page. In others every load goes through the kernel (process_vm_readv on
+ * ourselves), which says no where a plain load would fault. What a call of it costs is the
+ * call and the pages that it must find, hardly what it copies. So what the walk before
+ * needed is copied in one call at the beginning, of each page the part that was used; the
+ * rest by small windows one by one, and where two of a page are missed, the page. They are
+ * small because what a walk pulls through the cache the program must fetch again.
+ *
+ * Copies live for one walk, and so does what is made of them: between two, what is collected
+ * makes room for what looks the same.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,6 +22,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "direct.h"
+
 enum {
     JSP_LUA_WINDOW = 512,
     JSP_LUA_PAGE = 4096,      /* the smallest there is: is readable as a whole, or not */
@@ -31,7 +35,8 @@ enum {
     JSP_LUA_READ_CALLS = 1024, /* of one walk */
 };
 
-/* Of a page that was read. Windows are bits, the lowest address first. */
+/* Of a page that was read. Windows are bits, the lowest address first; of a page that is
+ * read where it lies there are none. */
 struct jsp_lua_page {
     uintptr_t at;
     uint32_t walk;   /* that read it last */
@@ -50,6 +55,8 @@ struct jsp_lua_fact {
 
 struct jsp_lua_read {
     pid_t pid;
+    struct jsp_lua_direct direct;
+    bool is_direct; /* this walk */
     uint32_t calls; /* left */
     uint32_t walk;  /* number of this walk; what others read is stale */
     uintptr_t missed; /* the last page that had to be read */
@@ -64,6 +71,9 @@ struct jsp_lua_read {
     /* The same of instructions. */
     struct jsp_lua_fact facts[JSP_LUA_FACTS];
 };
+
+/* Before the first walk, of this process; all else is 0. */
+void jsp_lua_read_init(struct jsp_lua_read *r);
 
 /* A walk begins. */
 void jsp_lua_read_begin(struct jsp_lua_read *r);

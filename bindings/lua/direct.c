@@ -1,0 +1,61 @@
+/* direct.c - see direct.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "direct.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    DIRECT_HOW = 0x7FFFFFFF, /* is none of SIG_BLOCK, SIG_UNBLOCK and SIG_SETMASK */
+    DIRECT_SET_BYTES = 8,    /* the kernel's signal set, whatever libc's is */
+    DIRECT_PAGE = 4096,
+};
+
+/* The kernel copies the set before it looks at what to do with it. */
+bool jsp_lua_direct_is_there(uintptr_t at)
+{
+    return syscall(SYS_rt_sigprocmask, DIRECT_HOW, at, NULL, DIRECT_SET_BYTES) < 0 &&
+           errno == EINVAL;
+}
+
+/* Does the kernel answer as it should? */
+static bool direct_is_told(void)
+{
+    uint64_t here = 0;
+    void *none = mmap(NULL, DIRECT_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (none == MAP_FAILED)
+        return false;
+    bool is_told = jsp_lua_direct_is_there((uintptr_t)&here) &&
+                   !jsp_lua_direct_is_there((uintptr_t)none) &&
+                   !jsp_lua_direct_is_there(UINTPTR_MAX - 7);
+    munmap(none, DIRECT_PAGE);
+    return is_told;
+}
+
+void jsp_lua_direct_init(struct jsp_lua_direct *d)
+{
+    int saved_errno = errno;
+    d->alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+    if (d->alone && !direct_is_told())
+        d->alone = NULL;
+    errno = saved_errno;
+}
+
+/* By hand: a sanitizer looks into memcpy. */
+__attribute__((no_sanitize("address", "undefined"))) void
+jsp_lua_direct_copy(uintptr_t at, void *to, size_t n)
+{
+    uint8_t *out = to;
+    for (; n >= 8 && at % 8 == 0; n -= 8, at += 8, out += 8) {
+        uint64_t word = *(const volatile uint64_t *)at;
+        __builtin_memcpy(out, &word, sizeof word);
+    }
+    for (; n; n--)
+        *out++ = *(const volatile uint8_t *)at++;
+}

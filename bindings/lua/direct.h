@@ -1,0 +1,38 @@
+/* direct.h - reading memory where it lies, as long as nobody else can take it away.
+ *
+ * A process of one thread, in a handler that no signal interrupts: what the kernel can read
+ * now stays there until the handler is over. So it is asked once a page, by a call that
+ * copies eight bytes and refuses to do more, for a tenth of what process_vm_readv takes, and
+ * plain loads follow. glibc says whether there is one thread, from 2.32 on; elsewhere, and
+ * where the kernel answers otherwise than it should, as an emulator's may, nothing is.
+ * Threads that are made without glibc are not known to it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_DIRECT_H
+#define JSPROF_LUA_DIRECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jsp_lua_direct {
+    const volatile char *alone; /* NULL: not known; else not 0 while there is one thread */
+};
+
+/* Not in a handler. */
+void jsp_lua_direct_init(struct jsp_lua_direct *d);
+
+/* May memory be read so, now? */
+static inline bool jsp_lua_direct_may(const struct jsp_lua_direct *d)
+{
+    return d->alone && *d->alone;
+}
+
+/* Can the page that holds `at`, a multiple of 8, be read? */
+bool jsp_lua_direct_is_there(uintptr_t at);
+
+/* n bytes that are there; of what a sanitizer would find wrong with them nothing is told. */
+void jsp_lua_direct_copy(uintptr_t at, void *to, size_t n);
+
+#endif
