@@ -9,9 +9,9 @@
 -- runs of PROGRAM as take about so many SECONDS, behind one run of it and a full collection,
 -- so that both sides begin alike.
 --
--- Prints of each round the thread's CPU time without and with samples and of the two
--- turns without, the earlier first; at the end "other", the CPU time of all other threads
--- in a time of sampling over the thread's own, and "around", that of starting and stopping.
+-- Prints of each round the thread's CPU time of the two turns without samples and of the
+-- two with, the earlier first; at the end "other", the CPU time of all other threads in a
+-- time of sampling over the thread's own, and "around", that of starting and stopping.
 --
 -- SPDX-License-Identifier: MIT
 local rounds, seconds = tonumber(arg[1]), tonumber(arg[2])
@@ -60,8 +60,7 @@ for _ = 1, rounds do
   local second, third = turn(inner), turn(inner)
   local took = { [outer] = { first, turn(outer) }, [inner] = { second, third } }
   local plain, sampled = took[false], took[true]
-  show(string.format("%.9f %.9f %.9f %.9f", plain[1] + plain[2], sampled[1] + sampled[2],
-    plain[1], plain[2]))
+  show(string.format("%.9f %.9f %.9f %.9f", plain[1], plain[2], sampled[1], sampled[2]))
 end
 
 hear(true)
