@@ -6,8 +6,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,7 +22,7 @@ enum {
 /* The kernel copies the set before it looks at what to do with it. */
 bool jsp_lua_direct_is_there(uintptr_t at)
 {
-    return syscall(SYS_rt_sigprocmask, DIRECT_HOW, at, NULL, DIRECT_SET_BYTES) < 0 &&
+    return syscall(SYS_rt_sigprocmask, DIRECT_HOW, at, NULL, (size_t)DIRECT_SET_BYTES) < 0 &&
            errno == EINVAL;
 }
 
@@ -38,11 +40,25 @@ static bool direct_is_told(void)
     return is_told;
 }
 
+/* It says so itself: its own library comes first. */
+static bool direct_is_valgrind(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded && strstr(preloaded, "vgpreload_core");
+}
+
+/* Threads of whatever library: a directory has as many links as directories in it, and 2. */
+static bool direct_is_alone(void)
+{
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+}
+
 void jsp_lua_direct_init(struct jsp_lua_direct *d)
 {
     int saved_errno = errno;
     d->alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
-    if (d->alone && !direct_is_told())
+    if (d->alone && (direct_is_valgrind() || !direct_is_alone() || !direct_is_told()))
         d->alone = NULL;
     errno = saved_errno;
 }

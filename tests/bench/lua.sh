@@ -18,9 +18,9 @@ work=$1
 CAP=$work/lua.cap
 export CAP
 if [ -n "${QUICK:-}" ]; then
-    pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2 parts=2
+    pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2 least=2 most=2
 else
-    pairs=75 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=7 parts=8
+    pairs=40 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=7 least=6 most=12
 fi
 
 # Median and quartiles of the ratios: told, not judged.
@@ -48,50 +48,28 @@ peer() # PROFILER PROGRAM ARG: its median only
     ratios | sed 's/ .*//'
 }
 
-# Rounds in which two turns of one kind differ by more than a 20th were disturbed, by who
-# shares the core or its cache with us: they say nothing. What a recording does now and then
-# is a 40th of a turn at most.
-undisturbed()
+rounds()
 {
-    awk 'function near(x, y) { return x < 1.05 * y && y < 1.05 * x }
-        NF == 4 && near($1, $2) && near($3, $4)' "$work/pairs"
-}
-
-# The median of a ratio, its quartiles, between which values the median is with 95 %
-# certainty, whatever the distribution: by the order of the values alone; of how many rounds.
-middle() # sampled|plain
-{
-    undisturbed | awk -v what="$1" '
-        { print what == "sampled" ? ($3 + $4) / ($1 + $2) : $2 / $1 }' | sort -n | awk '
-        { r[NR] = $1 }
-        function at(rank, low) {
-            rank = rank < 1 ? 1 : rank > NR ? NR : rank
-            low = int(rank)
-            return r[low] + (rank - low) * (r[low + (rank > low)] - r[low])
-        }
-        END {
-            print at((NR + 1) / 2), at(1 + (NR - 1) / 4), at(1 + (NR - 1) * 3 / 4),
-                at(int(NR / 2 - 0.98 * sqrt(NR))), at(int(NR / 2 + 0.98 * sqrt(NR)) + 2), NR
-        }'
+    awk -f "$here/lua/rounds.awk" "$work/pairs"
 }
 
 is_known()
 {
-    middle sampled | awk '{ exit !($6 >= 40 && $5 - $4 <= 0.005) }'
+    rounds | awk '{ exit !($3 - $2 <= 0.005) }'
 }
 
-# At least two processes, for where memory lies differs; more of them until the median is
-# known to half of the budget, whatever it is. What the other threads took comes on top of
-# what the thread's own time says, and is judged with it. Where plain beside plain is off by
-# half of the budget, nothing can be said.
+# Six processes or more, for where memory lies differs; so many that it is known to half of
+# the budget, twelve at most. What the other threads took comes on top of what the thread's
+# own time says, and is judged with it. Where plain beside plain is off by half of the
+# budget, or two thirds of the rounds were disturbed, nothing can be said.
 program() # NAME ARG
 {
     : >"$work/pairs"
     part=0
-    while [ $part -lt 2 ] || { [ $part -lt $parts ] && ! is_known; }; do
-        "$lua" "$here/lua/pairs.lua" "$pairs" 0.02 "$root/examples/lua/$1.lua" "$2" \
-            >>"$work/pairs"
+    while [ $part -lt "$least" ] || { [ $part -lt "$most" ] && ! is_known; }; do
         part=$((part + 1))
+        "$lua" "$here/lua/pairs.lua" "$pairs" 0.02 $part "$root/examples/lua/$1.lua" "$2" \
+            >>"$work/pairs"
     done
     if [ "$version" = jit ]; then
         beside="luajit -jp $(peer jp "$1" "$2")"
@@ -100,21 +78,19 @@ program() # NAME ARG
     fi
     other=$(awk '/^other/ { s += $2; n++ } END { print s / n }' "$work/pairs")
     around=$(awk '/^around/ { s += $2; n++ } END { printf "%.1f", 1000 * s / n }' "$work/pairs")
-    printf '%s %s %s\n' "$(middle sampled)" "$(middle plain)" "$other" | awk \
-        -v name="Lua $version, $1: sampled / plain" -v beside="$beside" -v around="$around" \
-        -v rounds=$((part * pairs)) '
+    echo "$(rounds) $other" | awk -v name="Lua $version, $1: sampled / plain" \
+        -v beside="$beside" -v around="$around" '
         {
-            all = 1 + $13; limit = 1.01
-            holds = $5 * all <= limit ? "yes" : $4 * all > limit ? "NO" : "noise"
-            if ($10 > 1 + (limit - 1) / 2 || $11 < 1 - (limit - 1) / 2 || $6 < 20)
+            all = 1 + $11; limit = 1.01
+            holds = $3 * all <= limit ? "yes" : $2 * all > limit ? "NO" : "noise"
+            if ($5 > 1 + (limit - 1) / 2 || $6 < 1 - (limit - 1) / 2 || $9 * 3 < $10)
                 holds = "noise"
-            printf "row\t%s\t<= 1.01x\t%.3fx (%.3f..%.3f)\t", name, $1 * all, $2 * all,
+            printf "row\t%s\t<= 1.01x\t%.4fx (%.4f..%.4f)\t", name, $1 * all, $2 * all,
                 $3 * all
-            printf "median %.4f to %.4f; own thread %.4f, others %.4f; ", $4 * all, $5 * all,
-                $1, $13
-            printf "plain / plain %.4f (%.3f..%.3f); ", $7, $8, $9
-            printf "%s; start and stop %s ms; %d rounds of %d\t%s\n", beside, around, $6,
-                rounds, holds
+            printf "own thread %.4f, others %.4f; all rounds together %.4f; ", $1, $11, $7
+            printf "plain / plain %.4f (%.4f..%.4f); %s; ", $4, $5, $6, beside
+            printf "start and stop %s ms; %d of %d rounds in %d processes\t%s\n", around, $9,
+                $10, $8, holds
         }'
 }
 

@@ -1,13 +1,13 @@
 -- pairs.lua - what sampling costs a program, in short turns of one recording.
 --
---     lua pairs.lua ROUNDS SECONDS PROGRAM [ARG]
+--     lua pairs.lua ROUNDS SECONDS SEED PROGRAM [ARG]
 --
--- A round is a turn without samples, two with, one without, or the other way round, by lot:
--- what gets slower or faster evenly falls out of the sums, and what comes and goes with
--- every other turn or fourth, as a heap that is given back does, out of the median. Without:
--- the thread does not hear the timer's signal, all else stays as it is. A turn is so many
--- runs of PROGRAM as take about so many SECONDS, behind one run of it and a full collection,
--- so that both sides begin alike.
+-- A round is a turn without samples, two with, one without, or the other way round, by a lot
+-- that SEED begins: what gets slower or faster evenly falls out of the sums, and what comes
+-- and goes with every other turn or fourth, as a heap that is given back does, out of the
+-- median. Without: the thread does not hear the timer's signal, all else stays as it is. A
+-- turn is so many runs of PROGRAM as take about so many SECONDS, behind one run of it and a
+-- full collection, so that both sides begin alike.
 --
 -- Prints of each round the thread's CPU time of the two turns without samples and of the
 -- two with, the earlier first; at the end "other", the CPU time of all other threads in a
@@ -15,7 +15,8 @@
 --
 -- SPDX-License-Identifier: MIT
 local rounds, seconds = tonumber(arg[1]), tonumber(arg[2])
-local program, argument = arg[3], arg[4]
+local program, argument = arg[4], arg[5]
+math.randomseed(tonumber(arg[3]))
 local show = print
 
 require "clocks"
