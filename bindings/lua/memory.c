@@ -56,6 +56,14 @@ void jsp_lua_memory_look(void *data)
     pthread_mutex_unlock(&m->lock);
 }
 
+void jsp_lua_memory_look_now(struct jsp_lua_memory *m)
+{
+    pthread_mutex_lock(&m->lock);
+    if (m->session)
+        memory_tell(m);
+    pthread_mutex_unlock(&m->lock);
+}
+
 static void memory_end_locked(struct jsp_lua_memory *m)
 {
     if (m->session)

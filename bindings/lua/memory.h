@@ -34,6 +34,9 @@ int jsp_lua_memory_begin(struct jsp_lua_memory *m, jsprof *session, uintptr_t gl
 /* Look, if it is time to; jsprof_options.on_drain, whose data is `m`. */
 void jsp_lua_memory_look(void *m);
 
+/* Look now. The state's thread, not in a handler. */
+void jsp_lua_memory_look_now(struct jsp_lua_memory *m);
+
 /* Look once more; no look is taken after this. Any thread; again is fine. */
 void jsp_lua_memory_end(struct jsp_lua_memory *m);
 

@@ -245,15 +245,9 @@ static void module_check_names(lua_State *L)
     }
 }
 
-/* LuaJIT allocates with nobody's locks, and a profiler of its own may take the signal. */
-static uint32_t module_flags(void)
-{
-    return jsp_lua_walk_has_addresses() ? 0 : JSPROF_NO_THREAD;
-}
-
 static void module_read(lua_State *L, struct module_options *o)
 {
-    o->open = (jsprof_options){ .size = sizeof o->open, .flags = module_flags() };
+    o->open = (jsprof_options){ .size = sizeof o->open, .flags = JSPROF_NO_THREAD };
     o->mode = "sample";
     if (lua_isnoneornil(L, 1))
         return;
@@ -329,6 +323,8 @@ static int module_start(lua_State *L)
     }
     if (run->lua->calls)
         jsp_lua_told_hooks(L);
+    if (run->watch.session)
+        jsp_lua_told_profilers(L);
     run->lua->on_close = module_on_close;
     run->lua->on_close_data = run;
     run->lua->on_calls = jsp_lua_memory_look;

@@ -161,10 +161,9 @@ static int told_gethook(lua_State *L)
     return n;
 }
 
-void jsp_lua_told_hooks(lua_State *L)
+/* Of the table on top, which goes, these two become ours, around what they were. */
+static void told_replace(lua_State *L, const luaL_Reg ours[2])
 {
-    static const luaL_Reg ours[] = { { "sethook", told_sethook }, { "gethook", told_gethook } };
-    lua_getglobal(L, "debug");
     for (int i = 0; i < 2 && lua_istable(L, -1); i++) {
         lua_getfield(L, -1, ours[i].name);
         if (!lua_iscfunction(L, -1) || lua_tocfunction(L, -1) == ours[i].func) {
@@ -176,6 +175,64 @@ void jsp_lua_told_hooks(lua_State *L)
     }
     lua_pop(L, 1);
 }
+
+void jsp_lua_told_hooks(lua_State *L)
+{
+    static const luaL_Reg ours[] = { { "sethook", told_sethook }, { "gethook", told_gethook } };
+    lua_getglobal(L, "debug");
+    told_replace(L, ours);
+}
+
+/* -- The other profiler ------------------------------------------------------------ */
+
+#ifdef LUA_JITLIBNAME
+
+/* What was sampled is written now: without signals nobody would. */
+static void told_write(lua_State *L)
+{
+    jsprof *prof = jsp_lua_run_hold(jsp_lua_run_of(L));
+    if (!prof)
+        return;
+    jsprof_flush(prof);
+    jsp_lua_run_let_go();
+}
+
+/* jit.profile.start and stop: whose is the signal now? */
+static int told_profile(lua_State *L)
+{
+    int n = told_pass(L);
+    struct module_run *run = jsp_lua_run_of(L);
+    if (run)
+        jsp_lua_memory_look_now(&run->memory);
+    return n;
+}
+
+static int told_profile_start(lua_State *L)
+{
+    told_write(L);
+    return told_profile(L);
+}
+
+void jsp_lua_told_profilers(lua_State *L)
+{
+    static const luaL_Reg ours[] = { { "start", told_profile_start },
+                                     { "stop", told_profile } };
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "jit.profile");
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK)
+        told_replace(L, ours);
+    else
+        lua_pop(L, 1);
+}
+
+#else
+
+void jsp_lua_told_profilers(lua_State *L)
+{
+    (void)L;
+}
+
+#endif
 
 /* -- Marks and counters ----------------------------------------------------------- */
 
