@@ -284,6 +284,8 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
         err = jsprof_thread_attach(run->prof, "main", &run->thread);
     if (!err)
         err = jsprof_lua_attach(run->prof, run->thread, L, &run->lua);
+    if (!err && strcmp(o->mode, "calls") != 0)
+        jsp_lua_told_profilers(L); /* before its calls would be counted */
     if (!err && strcmp(o->mode, "sample") != 0)
         err = jsprof_lua_calls(run->lua, L, modes);
     if (!err && strcmp(o->mode, "calls") != 0) {
@@ -323,8 +325,6 @@ static int module_start(lua_State *L)
     }
     if (run->lua->calls)
         jsp_lua_told_hooks(L);
-    if (run->watch.session)
-        jsp_lua_told_profilers(L);
     run->lua->on_close = module_on_close;
     run->lua->on_close_data = run;
     run->lua->on_calls = jsp_lua_memory_look;

@@ -213,16 +213,21 @@ static int told_profile_start(lua_State *L)
     return told_profile(L);
 }
 
-void jsp_lua_told_profilers(lua_State *L)
+static int told_wrap_profilers(lua_State *L)
 {
     static const luaL_Reg ours[] = { { "start", told_profile_start },
                                      { "stop", told_profile } };
     lua_getglobal(L, "require");
     lua_pushliteral(L, "jit.profile");
-    if (lua_pcall(L, 1, 1, 0) == LUA_OK)
-        told_replace(L, ours);
-    else
-        lua_pop(L, 1);
+    lua_call(L, 1, 1);
+    told_replace(L, ours);
+    return 0;
+}
+
+/* Where there is no such module, nothing is to be wrapped. */
+void jsp_lua_told_profilers(lua_State *L)
+{
+    jsp_lua_protected(L, told_wrap_profilers, NULL);
 }
 
 #else

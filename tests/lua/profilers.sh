@@ -45,6 +45,24 @@ it_is_marked() # NAME
     grep -Eq "^Lua / $1 +1 " "$SCRATCH/list"
 }
 
+# Killed while the signal is the other's: what was sampled before is in the file.
+all_before_is_there()
+{
+    cat >"$SCRATCH/killed.lua" <<'EOF'
+local ffi = require "ffi"
+ffi.cdef "int getpid(void); int kill(int pid, int signo);"
+local s, x = os.clock(), 0
+while os.clock() - s < 0.15 do x = x + 1 end
+require "jit.p".start("f", os.getenv "OTHER")
+ffi.C.kill(ffi.C.getpid(), 9)
+EOF
+    OTHER=$SCRATCH/other record "$SCRATCH/killed.lua"
+    [ $? = 137 ] || return 1
+    "$JSPROF_TOOL" info "$SCRATCH/cap" >"$SCRATCH/info.out" 2>&1
+    cat "$SCRATCH/info.out"
+    awk '$2 == "main" && $4 >= 100 { good = 1 } END { exit !good }' "$SCRATCH/info.out"
+}
+
 program_says_so()
 {
     OTHER=$SCRATCH/other record "$SCRATCH/later.lua" 2>"$SCRATCH/err" &&
@@ -67,6 +85,7 @@ one()
     check 'the capture says from when' it_is_marked 'signal taken'
     check 'and until when' it_is_marked 'signal given back'
     check 'jsprof-lua says so' program_says_so
+    check 'killed meanwhile, it has all from before' all_before_is_there
     check 'ours takes more samples' rates 3>&1
 }
 
