@@ -72,7 +72,8 @@ static void chain(const struct sigaction *other)
     other_profiler(0);
     host_stats(&h);
     CHECK(host_counted(&others) >= 5);          /* theirs went on to them */
-    CHECK(host_counted(&others) <= 20);         /* and ours did not: 1 in 10 at most */
+    /* And ours did not: 1 in 10 at most. Late ones come together. */
+    CHECK(host_counted(&others) <= (HOST_LATE ? 60 : 20));
     CHECK_EQ(host_counted(&others_ours), 0);
     CHECK(jsprof_flush(h.prof) == 0);
     host_finish(&h);
