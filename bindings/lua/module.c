@@ -82,7 +82,7 @@ int jsp_lua_module_result(void)
 
 const char *jsp_lua_module_why(int err)
 {
-    return err == -EBUSY ? "another profiler took SIGPROF, samples are missing from then on"
+    return err == -EBUSY ? "another profiler took SIGPROF, samples are missing while it had it"
                          : jsprof_strerror(err);
 }
 
