@@ -81,15 +81,6 @@ static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
         calls_note_jit(c, L, ar, called->special == JSP_LUA_JIT_ON);
 }
 
-static bool calls_is_call(const lua_Debug *ar)
-{
-#ifdef LUA_HOOKTAILCALL
-    return ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
-#else
-    return ar->event == LUA_HOOKCALL;
-#endif
-}
-
 static void calls_look_around(struct jsp_lua_calls *c)
 {
     c->n_events = 0;
@@ -107,7 +98,7 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
     if (++c->n_events == CALLS_BETWEEN)
         calls_look_around(c);
     jsp_lua_opens_switch(c->opens, L);
-    if (calls_is_call(ar))
+    if (jsp_lua_hooks_bit(ar) == LUA_MASKCALL)
         calls_enter(c, L, ar);
     else if (ar->event == LUA_HOOKRET)
         jsp_lua_opens_leave(c->opens, jsp_lua_place(L, ar));

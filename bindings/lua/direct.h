@@ -2,13 +2,13 @@
  *
  * A process of one thread, in a handler that no signal interrupts: what the kernel can read
  * now stays there until the handler is over. So it is asked once a page, by a call that
- * copies eight bytes and refuses to do more, for a tenth of what process_vm_readv takes, and
- * plain loads follow. glibc says whether there is one thread, from 2.32 on; elsewhere, where
- * the kernel answers otherwise than it should, and under valgrind, which reports what is
- * asked, nothing is read so. Threads that are made without this glibc, by another one in a
- * namespace of dlmopen's say, are not known to it: they count if they are there at the
- * start, later ones until our drain looks for them. And a file that a stale pointer points
- * into must not be cut short in that moment.
+ * copies eight bytes and refuses to do more, which is far less than process_vm_readv does,
+ * and plain loads follow. glibc says whether there is one thread, from 2.32 on; elsewhere,
+ * where the kernel answers otherwise than it should, and under valgrind, which reports what
+ * is asked, nothing is read so. Threads that are made without this glibc, by another one in
+ * a namespace of dlmopen's say, are not known to it: they count if they are there when this
+ * begins, and not if they come later. And a file that a stale pointer points into must not be
+ * cut short in that moment.
  *
  * SPDX-License-Identifier: MIT
  */
