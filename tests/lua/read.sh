@@ -25,6 +25,12 @@ untold=
 told || untold=untold
 check 'as it is built' build ''
 check 'what is there and nothing else, in both ways' "$SCRATCH/host" $untold
+check 'not with a thread that glibc does not know' "$SCRATCH/host" unknown
+valgrind_like() # its library comes first; this one is not there, which the loader says
+{
+    LD_PRELOAD=$SCRATCH/vgpreload_core-none.so "$SCRATCH/host" refused
+}
+check 'not under valgrind' valgrind_like
 check 'with sanitizers' build '-fsanitize=address,undefined -fno-sanitize-recover=all'
 check 'they find nothing in it' "$SCRATCH/host" $untold
 finish

@@ -1,12 +1,19 @@
 /* read_host.c - reads memory that is there and that is not, as a walk does: in a process of
  * one thread, and once it has had another one.
  *
+ *     read_host [untold]     this libc does not say how many threads there are
+ *     read_host refused      what is read in place where it must not: nothing
+ *     read_host unknown      the same, with a thread that was made without pthreads
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "read.h"
 
@@ -77,11 +84,30 @@ static void *other(void *gate)
     return NULL;
 }
 
+static int unknown(void *unused)
+{
+    (void)unused;
+    for (;;)
+        pause();
+}
+
+static int refused(bool has_unknown)
+{
+    static char stack[1 << 14] __attribute__((aligned(16)));
+    int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
+    is("a thread is made", !has_unknown || clone(unknown, stack + sizeof stack, flags, NULL) > 0);
+    jsp_lua_read_init(&reader);
+    check();
+    is("nothing is read in place", !reader.is_direct);
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     pthread_t thread;
-    (void)argv;
+    if (argc > 1 && strcmp(argv[1], "untold") != 0)
+        return refused(strcmp(argv[1], "unknown") == 0);
     jsp_lua_read_init(&reader);
     check();
     is("one thread reads in place", reader.is_direct || argc > 1);
