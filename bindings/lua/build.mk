@@ -19,6 +19,8 @@ LUA_WALK_jit = hooks_jit jit_facts jit_frames jit_proto jit_running jit_site jit
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(or $(LUA_WALK_$(1)),$(LUA_WALK_PUC)) $(2))
+# What a program that requires us needs beside it.
+LUA_MODULE = module told wraps memory watch
 lua_layout = '"layout_$(subst .,,$(1)).h"'
 
 LUA_MODULES = $(LUA_VERSIONS:%=$(B)/lib/lua/%/jsprof.so)
@@ -39,7 +41,7 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
 
-$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),module told memory watch) \
+$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE)) \
   $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
@@ -53,7 +55,7 @@ $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
 
 # It shows Lua's functions to the modules that a script loads.
-$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),module told memory watch main farewell) $(B)/lib/libjsprof.a
+$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),$(LUA_MODULE) main farewell) $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
 	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(shell pkg-config --libs \

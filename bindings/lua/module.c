@@ -13,6 +13,7 @@
 #include "probe.h"
 #include "run.h"
 #include "told.h"
+#include "wraps.h"
 
 /* In the registry, at this address: the run of this state, as a light userdata. */
 static const char module_key = 0;
@@ -285,7 +286,7 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
     if (!err)
         err = jsprof_lua_attach(run->prof, run->thread, L, &run->lua);
     if (!err && strcmp(o->mode, "calls") != 0)
-        jsp_lua_told_profilers(L); /* before its calls would be counted */
+        jsp_lua_wrap_profilers(L); /* before its calls would be counted */
     if (!err && strcmp(o->mode, "sample") != 0)
         err = jsprof_lua_calls(run->lua, L, modes);
     if (!err && strcmp(o->mode, "calls") != 0) {
@@ -324,7 +325,7 @@ static int module_start(lua_State *L)
                           o.open.path ? o.open.path : "jsprof-%p.syscap", module_why(err));
     }
     if (run->lua->calls)
-        jsp_lua_told_hooks(L);
+        jsp_lua_wrap_hooks(L);
     run->lua->on_close = module_on_close;
     run->lua->on_close_data = run;
     run->lua->on_calls = jsp_lua_memory_look;

@@ -15,10 +15,4 @@ int jsp_lua_told_mark(lua_State *L);
 int jsp_lua_told_counter(lua_State *L);
 int jsp_lua_told_now(lua_State *L);
 
-/* While calls are counted, debug.sethook and gethook are about the program's own hook. */
-void jsp_lua_told_hooks(lua_State *L);
-
-/* While samples are taken, LuaJIT's own profiler takes the signal away before our eyes. */
-void jsp_lua_told_profilers(lua_State *L);
-
 #endif

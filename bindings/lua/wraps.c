@@ -1,0 +1,137 @@
+/* wraps.c - see wraps.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "wraps.h"
+
+#include "calls.h"
+#include "run.h"
+
+/* The function that was there, on the arguments that we were given. As a part of this call,
+ * of which hooks see the beginning and the end, not as one more, unless it needs more than
+ * its arguments. */
+static int wraps_pass(lua_State *L)
+{
+    lua_CFunction f = lua_tocfunction(L, lua_upvalueindex(1));
+    if (!lua_getupvalue(L, lua_upvalueindex(1), 1))
+        return f(L);
+    lua_pop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+/* Of the table on top, which goes, these two become ours, around what they were. */
+static void wraps_replace(lua_State *L, const luaL_Reg ours[2])
+{
+    for (int i = 0; i < 2 && lua_istable(L, -1); i++) {
+        lua_getfield(L, -1, ours[i].name);
+        if (!lua_iscfunction(L, -1) || lua_tocfunction(L, -1) == ours[i].func) {
+            lua_pop(L, 1);
+            continue;
+        }
+        lua_pushcclosure(L, ours[i].func, 1);
+        lua_setfield(L, -2, ours[i].name);
+    }
+    lua_pop(L, 1);
+}
+
+/* -- The program's own hooks ---------------------------------------------------- */
+
+static struct jsp_lua_calls *wraps_counted(lua_State *L)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    return run ? run->lua->calls : NULL;
+}
+
+static lua_State *wraps_of(lua_State *L)
+{
+    return lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
+}
+
+/* debug.sethook of a program whose calls are counted: ours goes in front of it. */
+static int wraps_sethook(lua_State *L)
+{
+    lua_State *of = wraps_of(L);
+    int n = wraps_pass(L);
+    struct jsp_lua_calls *calls = wraps_counted(L);
+    if (calls)
+        jsp_lua_calls_rehook(calls, of);
+    return n;
+}
+
+/* And debug.gethook: it sees its own. */
+static int wraps_gethook(lua_State *L)
+{
+    lua_State *of = wraps_of(L);
+    struct jsp_lua_calls *calls = wraps_counted(L);
+    bool was_ours = calls && jsp_lua_calls_unhook(calls, of);
+    int n = wraps_pass(L);
+    if (was_ours)
+        jsp_lua_calls_rehook(calls, of);
+    return n;
+}
+
+void jsp_lua_wrap_hooks(lua_State *L)
+{
+    static const luaL_Reg ours[] = { { "sethook", wraps_sethook }, { "gethook", wraps_gethook } };
+    lua_getglobal(L, "debug");
+    wraps_replace(L, ours);
+}
+
+/* -- The other profiler ------------------------------------------------------------ */
+
+#ifdef LUA_JITLIBNAME
+
+/* What was sampled is written now: without signals nobody would. */
+static void wraps_write(lua_State *L)
+{
+    jsprof *prof = jsp_lua_run_hold(jsp_lua_run_of(L));
+    if (!prof)
+        return;
+    jsprof_flush(prof);
+    jsp_lua_run_let_go();
+}
+
+/* jit.profile.start and stop: whose is the signal now? */
+static int wraps_profile(lua_State *L)
+{
+    int n = wraps_pass(L);
+    struct module_run *run = jsp_lua_run_of(L);
+    if (run)
+        jsp_lua_memory_look_now(&run->memory);
+    return n;
+}
+
+static int wraps_profile_start(lua_State *L)
+{
+    wraps_write(L);
+    return wraps_profile(L);
+}
+
+static int wraps_profilers(lua_State *L)
+{
+    static const luaL_Reg ours[] = { { "start", wraps_profile_start },
+                                     { "stop", wraps_profile } };
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "jit.profile");
+    lua_call(L, 1, 1);
+    wraps_replace(L, ours);
+    return 0;
+}
+
+/* Where there is no such module, nothing is to be wrapped. */
+void jsp_lua_wrap_profilers(lua_State *L)
+{
+    jsp_lua_protected(L, wraps_profilers, NULL);
+}
+
+#else
+
+void jsp_lua_wrap_profilers(lua_State *L)
+{
+    (void)L;
+}
+
+#endif
