@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyze/exact.h"
 #include "cli/demangle.h"
 #include "cli/options.h"
 
@@ -71,13 +72,23 @@ static int open_not_met(const struct cli_capture *c)
     return status;
 }
 
+static bool open_is_counted(const struct cli_capture *c)
+{
+    struct jsp_exact calls = { 0 };
+    bool is_counted = !jsp_exact_read(&calls, &c->read, NULL) && calls.is_there;
+    jsp_exact_free(&calls);
+    return is_counted;
+}
+
 int cli_no_samples(const struct cli_capture *c)
 {
     if (!open_is_met(c))
         return open_not_met(c);
-    bool is_chosen = c->select.threads || c->select.filter || c->is_part;
-    return cli_fail(c->label, is_chosen ? "no samples in what was chosen of this capture"
-                                        : "no samples in this capture");
+    if (c->select.threads || c->select.filter || c->is_part)
+        return cli_fail(c->label, "no samples in what was chosen of this capture");
+    return cli_fail(c->label, open_is_counted(c)
+                                  ? "no samples in this capture; its exact calls: jsprof calls"
+                                  : "no samples in this capture");
 }
 
 static bool open_is_there(const char *path)

@@ -163,6 +163,11 @@ done
 run calls good.cap
 is_rc 1
 is_err 'jsprof: good.cap: no exact calls in this capture: the host counted none'
+for command in report tree threads; do
+    run $command calls.cap
+    is_rc 1
+    is_err 'jsprof: calls.cap: no samples in this capture; its exact calls: jsprof calls'
+done
 run calls
 is_rc 2
 is_err 'jsprof calls: no capture named (try: jsprof calls --help)'
