@@ -45,7 +45,8 @@ it_is_marked() # NAME
     grep -Eq "^Lua / $1 +1 " "$SCRATCH/list"
 }
 
-# Killed while the signal is the other's: what was sampled before is in the file.
+# Killed while the signal is the other's: what was sampled before is in the file. By the CPU
+# time it tells: a machine that was not there for a while leaves fewer expirations.
 all_before_is_there()
 {
     cat >"$SCRATCH/killed.lua" <<'EOF'
@@ -60,7 +61,8 @@ EOF
     [ $? = 137 ] || return 1
     "$JSPROF_TOOL" info "$SCRATCH/cap" >"$SCRATCH/info.out" 2>&1
     cat "$SCRATCH/info.out"
-    awk '$2 == "main" && $4 >= 100 { good = 1 } END { exit !good }' "$SCRATCH/info.out"
+    awk '$2 == "main" && $4 > 0 && $(NF - 1) >= 150 && $NF == "ms" { good = 1 }
+        END { exit !good }' "$SCRATCH/info.out"
 }
 
 program_says_so()
