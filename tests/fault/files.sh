@@ -61,9 +61,9 @@ said done
 grep -qx 'stop: the reader of the pipe went away' "$OUT" || said 'stop: no error'
 
 # A pipe that is read gets the whole capture.
-timeout 60 "$HOST" /dev/fd/3 100 3>&1 >"$OUT" 2>&1 | cat >"$SCRATCH/pipe.cap"
+timeout 60 "$HOST" /dev/fd/3 400 3>&1 >"$OUT" 2>&1 | cat >"$SCRATCH/pipe.cap"
 said 'close: no error'
 readable "$SCRATCH/pipe.cap"
-[ "$(samples "$SCRATCH/pipe.cap")" -gt 5 ] || fail 'the capture from a pipe is empty'
+[ "$(samples "$SCRATCH/pipe.cap")" -gt 0 ] || fail 'the capture from a pipe is empty'
 
 [ $FAILED = 0 ]
