@@ -131,8 +131,8 @@ TEST(function_on_a_stack_when_counting_begins_has_its_time_from_then_on)
 {
     pthread_t thread = begin_sleeper();
     calls_wait_ms(20);
-    CHECK_EQ(jsprof_calls_set(h.prof, JSPROF_CALLS_ALL), 0);
     uint64_t begin = host_ns(CLOCK_MONOTONIC);
+    CHECK_EQ(jsprof_calls_set(h.prof, JSPROF_CALLS_ALL), 0);
     jsprof_calls calls = calls_now(h.prof);
     CHECK_EQ(calls.waiting, 1); /* and says so: what it does is not known yet */
     jsprof_calls_free(&calls);

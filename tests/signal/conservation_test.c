@@ -111,6 +111,8 @@ TEST(full_ring_is_counted_and_the_rest_is_whole)
     host_finish(&h);
 }
 
+enum { WORK_MS = 300 };
+
 static _Atomic uint32_t at_work;
 
 static void *worker(void *arg)
@@ -120,13 +122,14 @@ static void *worker(void *arg)
     if (jsprof_thread_attach(h->prof, "worker", &me) == 0)
         host_count(&at_work);
     jsprof_push(me, "worker", NULL, 0);
-    host_burn_ms(150);
+    host_burn_ms(WORK_MS);
     jsprof_pop(me);
     jsprof_thread_detach(me);
     return NULL;
 }
 
-/* A busy machine's tick may miss a thread's last slices, never invent some. */
+/* A busy machine's tick may miss a thread's last slices, or come when the machine was not
+ * there for most of them, never invent some. */
 TEST(each_thread_has_its_own_account)
 {
     enum { N = 6 };
@@ -144,7 +147,8 @@ TEST(each_thread_has_its_own_account)
         host_check(&h);
         CHECK_EQ(h.profile.account.n_threads, N);
         for (uint32_t i = 0; i < h.profile.account.n_threads; i++)
-            CHECK(distance(h.profile.account.threads[i].expirations, 97) <= 57);
+            CHECK(h.profile.account.threads[i].expirations >= WORK_MS / 10 &&
+                  h.profile.account.threads[i].expirations <= WORK_MS + 10);
     }
     host_free(&h);
 }
