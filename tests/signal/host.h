@@ -171,18 +171,32 @@ static inline void host_finish(struct host *h)
     host_free(h);
 }
 
+static inline bool host_stack_has(struct host *h, uint32_t stack, const char *name)
+{
+    static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+    int n = jsp_profile_frames(&h->profile, stack, frames), at = 0;
+    while (at < n && strcmp(h->profile.functions[frames[at].function].name, name) != 0)
+        at++;
+    return at < n;
+}
+
 /* The weight of the stacks in which a frame of this name stands, anywhere. */
 static inline uint64_t host_weight(struct host *h, const char *name)
 {
-    static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
     uint64_t weight = 0;
-    for (uint32_t s = 0; s < h->profile.n_stacks; s++) {
-        int n = jsp_profile_frames(&h->profile, s, frames), at = 0;
-        while (at < n && strcmp(h->profile.functions[frames[at].function].name, name) != 0)
-            at++;
-        weight += at < n ? h->profile.stacks[s].weight : 0;
-    }
+    for (uint32_t s = 0; s < h->profile.n_stacks; s++)
+        weight += host_stack_has(h, s, name) ? h->profile.stacks[s].weight : 0;
     return weight;
+}
+
+/* The share of the samples, in percent. Each counts once: where a machine was not there
+ * for a while, wherever the program was then, the weight of one sample is large. */
+static inline uint32_t host_share(struct host *h, const char *name)
+{
+    uint64_t samples = 0, all = h->profile.samples;
+    for (uint32_t s = 0; s < h->profile.n_stacks; s++)
+        samples += host_stack_has(h, s, name) ? h->profile.stacks[s].samples : 0;
+    return all ? (uint32_t)(100 * samples / all) : 0;
 }
 
 /* A number that any thread counts up and the checks read. */
