@@ -75,14 +75,12 @@ function viaThread() {
 }
 
 const until = Date.now() + Number(imports.gi.GLib.getenv('BURN_MS'));
+const ways = [viaSort, viaReplace, viaJson, viaGetter, viaGenerator, viaSignal, viaPromise];
 GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, function tick() {
-    viaSort();
-    viaReplace();
-    viaJson();
-    viaGetter();
-    viaGenerator();
-    viaSignal();
-    viaPromise();
+    // On a busy machine a turn may begin with the kernel's tick, and be shorter than its time.
+    ways.push(ways.shift());
+    for (const way of ways)
+        way();
     viaThread().then(() => {
         if (Date.now() < until)
             GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, tick);
