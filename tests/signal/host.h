@@ -46,12 +46,33 @@ static inline uint64_t host_ns(clockid_t clock)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* CPU time to burn, in steps. A machine that was not there may have charged that to us: a
+ * step counts for a millisecond at most. */
+struct host_burn {
+    uint64_t left, at;
+};
+
+static inline struct host_burn host_burn_begin(uint64_t ms)
+{
+    return (struct host_burn){ ms * 1000000, host_ns(CLOCK_THREAD_CPUTIME_ID) };
+}
+
+/* Is there more to do? Asked after each step. */
+static inline bool host_burn_on(struct host_burn *b)
+{
+    uint64_t now = host_ns(CLOCK_THREAD_CPUTIME_ID), step = now - b->at;
+    step = step < 1000000 ? step : 1000000;
+    b->at = now;
+    b->left -= step < b->left ? step : b->left;
+    return b->left > 0;
+}
+
 /* Use this much CPU time of the calling thread. */
 static inline void host_burn_ms(uint64_t ms)
 {
     static _Thread_local volatile uint64_t sink;
-    uint64_t until = host_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
-    while (host_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+    struct host_burn burn = host_burn_begin(ms);
+    while (host_burn_on(&burn))
         for (int i = 0; i < 2000; i++)
             sink = sink + (uint64_t)i;
 }
@@ -189,14 +210,22 @@ static inline uint64_t host_weight(struct host *h, const char *name)
     return weight;
 }
 
-/* The share of the samples, in percent. Each counts once: where a machine was not there
- * for a while, wherever the program was then, the weight of one sample is large. */
-static inline uint32_t host_share(struct host *h, const char *name)
+/* As many samples, each once: where a machine was not there for a while, the weight of one
+ * is large. */
+static inline uint64_t host_samples(struct host *h, const char *name)
 {
-    uint64_t samples = 0, all = h->profile.samples;
+    uint64_t samples = 0;
     for (uint32_t s = 0; s < h->profile.n_stacks; s++)
         samples += host_stack_has(h, s, name) ? h->profile.stacks[s].samples : 0;
-    return all ? (uint32_t)(100 * samples / all) : 0;
+    return samples;
+}
+
+/* Their share of the samples that have frames, in percent. Those without are from before
+ * and after, where a stop may have to wait for whoever lost its processor. */
+static inline uint32_t host_share(struct host *h, const char *name)
+{
+    uint64_t all = h->profile.samples - host_samples(h, "[no VM frame]");
+    return all ? (uint32_t)(100 * host_samples(h, name) / all) : 0;
 }
 
 /* A number that any thread counts up and the checks read. */

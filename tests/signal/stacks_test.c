@@ -122,7 +122,7 @@ TEST(leave_below_zero_is_counted_and_does_no_harm)
     jsprof_pop(me);
     if (finish()) {
         CHECK_EQ(h.stats.underflows, 4);
-        CHECK(host_weight(&h, "work") > 100);
+        CHECK(host_samples(&h, "work") > 20);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_free(&h);
@@ -210,9 +210,9 @@ TEST(links_that_longjmp_left_behind_are_not_followed)
     host_burn_ms(20);
     jsprof_link_leave(me, &link);
     if (finish()) {
-        uint32_t there = host_share(&h, "still there");
-        CHECK(there > 20 && there < 80);
-        CHECK(host_share(&h, "jumped over") < 10);
+        uint64_t there = host_samples(&h, "still there");
+        CHECK(there > 20 && h.stats.samples - there > 20);
+        CHECK(host_samples(&h, "jumped over") * 10 < h.stats.samples);
         CHECK(h.stats.frames_bad > 0);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
