@@ -66,14 +66,16 @@ static void chain(const struct sigaction *other)
     sigaction(SIGPROF, other, NULL);
     if (!host_begin_with(&h, options, &me))
         return;
+    uint64_t began = host_ns(CLOCK_PROCESS_CPUTIME_ID);
     other_profiler(10000);
-    for (int i = 0; i < (HOST_LATE ? 100 : 20) && host_counted(&others) < 5; i++)
-        host_burn_ms(150);
+    for (int i = 0; i < 1500 && host_counted(&others) < 5; i++)
+        host_burn_ms(10);
     other_profiler(0);
+    uint64_t used = host_ns(CLOCK_PROCESS_CPUTIME_ID) - began;
     host_stats(&h);
-    CHECK(host_counted(&others) >= 5);          /* theirs went on to them */
-    /* And ours did not: 1 in 10 at most. Late ones come together. */
-    CHECK(host_counted(&others) <= (HOST_LATE ? 60 : 20));
+    CHECK(host_counted(&others) >= 5); /* theirs, each 10 ms, went on to them */
+    /* And ours, each ms, did not. Late ones come together. */
+    CHECK(host_counted(&others) <= used / 10000000 + (HOST_LATE ? 60 : 3));
     CHECK_EQ(host_counted(&others_ours), 0);
     CHECK(jsprof_flush(h.prof) == 0);
     host_finish(&h);
@@ -352,7 +354,8 @@ TEST(read_that_was_interrupted_goes_on)
     CHECK(wrote);
     if (host_close(&h)) {
         host_check(&h);
-        CHECK(h.stats.samples > (HOST_LATE ? 0 : 10));
+        CHECK(h.stats.expirations > (HOST_LATE ? 0 : 10));
+        CHECK(h.stats.samples > 0);
     }
     host_free(&h);
     close(ends[0]);
