@@ -9,7 +9,7 @@
 
 #include "../signal/jit.h"
 
-enum { ROUNDS = 300, TURNS = 1000000 };
+enum { ROUNDS = 8000, TURNS = 37000 };
 
 static int add(jsprof *prof, const struct jit_code *code, const char *name)
 {
