@@ -7,7 +7,7 @@
 # ("SKIP: needs PACKAGE"). A *_fuzz is one test, given its corpus. Any other program
 # speaks TAP and counts by case; dying, or breaking its plan, is one more failure.
 #
-# Environment: B (build folder), CC, STRICT, JOBS (2), TEST_TIMEOUT (300 seconds),
+# Environment: B (build folder), CC, STRICT, JOBS (2), TEST_TIMEOUT (900 seconds),
 # RUN_UNDER (an emulator for the programs).
 #
 # SPDX-License-Identifier: MIT
@@ -87,7 +87,7 @@ $(sed 's/^/     | /' "$out.out" | tail -n 60)${why:+
     printf '%s\n' "$line"
 }
 
-limit=${TEST_TIMEOUT:-300}
+limit=${TEST_TIMEOUT:-900}
 SRCDIR=${SRCDIR:-$(cd "$(dirname "$0")/.." && pwd)}
 if [ "${1:-}" = --one ]; then
     run_one "$2"

@@ -7,7 +7,8 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$SRCDIR"
-cp -a Makefile include src tests examples bindings jsprof.pc.in "$scratch"
+tar -c --exclude=node_modules Makefile include src tests examples bindings jsprof.pc.in |
+    tar -xp -C "$scratch"
 mkdir -p "$scratch/build/obj"
 cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
 if [ -x "$B/bin/gjs-console" ]; then

@@ -83,7 +83,7 @@ is_err 'jsprof: empty.cap: no samples in this capture'
 lark=$B/bin/lark
 [ -x "$lark" ] || { echo 'lark was not built'; exit 1; }
 "$lark" --profile-calls --profile-output=sort.cap --profile-clock=wall \
-    "$SRCDIR/examples/lark/programs/quicksort.lark" 30000 >/dev/null
+    "$SRCDIR/examples/lark/programs/quicksort.lark" 100000 >/dev/null
 run convert -o sort.callgrind sort.cap
 is_rc 0
 annotated sort.callgrind

@@ -48,7 +48,7 @@ survives_a_kill()
     rm -f "$SCRATCH/cap"
     "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" -e 'while true do end' &
     alone_pid=$!
-    sleep 1.6
+    sleep 2
     kill -KILL $alone_pid
     wait $alone_pid 2>/dev/null
     info_has 'complete up to (0\.[6-9]|1\.)'
@@ -63,16 +63,30 @@ memory_is_told() # MODE
     awk '/^Lua \/ memory/ { good = $4 >= 4 } END { exit !good }' "$SCRATCH/list"
 }
 
+# Has the process a handler for this signal, soon?
+catches() # PID NUMBER
+{
+    for _ in $(seq 500); do
+        caught=$(sed -n 's/^SigCgt:[[:space:]]*........//p' "/proc/$1/status" 2>/dev/null)
+        [ $((0x${caught:-0} >> ($2 - 1) & 1)) = 1 ] && return
+        sleep 0.01
+    done
+    echo "no handler for signal $2"
+    return 1
+}
+
 # The signal's own status, soon, and a capture that says "final".
 ends() # SIGNAL NUMBER OPTIONS AND SCRIPT...
 {
     ends_signal=$1
-    ends_status=$((128 + $2))
+    ends_number=$2
+    ends_status=$((128 + ends_number))
     shift 2
     rm -f "$SCRATCH/cap"
     env --default-signal=INT "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" "$@" \
         <"$SCRATCH/fifo" &
     alone_pid=$!
+    catches $alone_pid $ends_number || return 1
     sleep 0.3
     kill -"$ends_signal" $alone_pid
     began=$(date +%s)

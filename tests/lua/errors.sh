@@ -92,12 +92,14 @@ runs() # SCRIPT-TEXT: with the stock interpreter, the capture is whole
 count='local jsprof = require "jsprof" jsprof.start{ output = os.getenv "CAP", mode = "calls",
     alloc = true } '
 begin='local jsprof = require "jsprof" jsprof.start{ output = os.getenv "CAP", hz = 5000 } '
+begin_wall='local jsprof = require "jsprof" jsprof.start{ output = os.getenv "CAP", hz = 5000,
+    clock = "wall" } '
 
 names_are_clean()
 {
     n=2e6
     [ "$VERSION" = jit ] && n=3e7
-    runs "$begin $burn
+    runs "$begin_wall $burn
         jsprof.wrap(burn, 'zero\\0inside')($n)
         jsprof.wrap(burn, 'bad\\255utf8')($n)
         local load = loadstring or load

@@ -90,7 +90,7 @@ one()
     check 'the collector is set as the interpreter has it' collects_as_stock
     rounds=800
     [ "$VERSION" = jit ] && rounds=10000
-    check 'the chain runs' record "$SCRIPTS/chain.lua" $rounds
+    check 'the chain runs' record --profile-clock=wall "$SCRIPTS/chain.lua" $rounds
     check 'the capture is whole' whole
     check 'the chain is seen, C between Lua' share_is 80 100 "$(chain)"
     check 'chunks are loaded and thrown away' record --profile-clock=wall \

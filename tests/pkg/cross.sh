@@ -16,8 +16,8 @@ make -s -j2 B="$B" CC=$CC MOZJS=no LUA=no all test-programs >"$B.log" 2>&1 ||
 sh tests/check/rooms.sh
 sh tests/check/exports.sh
 QEMU_LD_PREFIX=/usr/$target
-RUN_UNDER=qemu-aarch64 TEST_TIMEOUT=200
-export QEMU_LD_PREFIX RUN_UNDER TEST_TIMEOUT
+RUN_UNDER=qemu-aarch64
+export QEMU_LD_PREFIX RUN_UNDER
 STRICT='' sh tests/run.sh "$B"/tests/unit/*_test \
     "$B"/tests/signal/coroutine_test "$B"/tests/signal/merged_test \
     "$B"/tests/signal/backtrace_test "$B"/tests/signal/owner_test "$B"/tests/signal/paths_test

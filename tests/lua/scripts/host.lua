@@ -12,7 +12,7 @@ local function worker()
 end
 
 local work = coroutine.wrap(worker)
-for _ = 1, jit and 1500 or 150 do
+for _ = 1, jit and 6000 or 1500 do
   burn(20000)
   work()
   coroutine.yield()

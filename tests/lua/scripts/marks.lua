@@ -14,7 +14,7 @@ end
 for i = 1, 3 do jsprof.mark("phase", "number " .. i) end
 jsprof.counter("queue", 7)
 jsprof.counter("queue", -2.5)
-local kept = wait(0.35)
+local kept = wait(0.6)
 jsprof.mark("span", "a while", since)
 local bytes = collectgarbage("count") * 1024
 for _, wrong in ipairs{

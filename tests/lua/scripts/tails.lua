@@ -19,7 +19,7 @@ local function first(n)
 end
 
 local labelled = jsprof.wrap(first, "a label")
-jsprof.start{ output = arg[1] }
+jsprof.start{ output = arg[1], clock = "wall" }
 local n = 1
 for i = 1, jit and 20000 or 4000 do -- compiled, the second loop has some 8 % of the time
   n = (n * 1103 + 12345) % 5003 -- no cycle that the clock's tick could be in step with
