@@ -51,7 +51,7 @@ check 'the loop of digit_sum is hot, compiled' loop_is_hot native
 # A sample counts once for a line and for a row, however deep the recursion.
 fib_once()
 {
-    "$LARK" --profile-output="$SCRATCH/fib.cap" --jit=off "$PROGRAMS/fib.lark" 27 >/dev/null &&
+    "$LARK" --profile-output="$SCRATCH/fib.cap" --jit=off "$PROGRAMS/fib.lark" 31 >/dev/null &&
         "$JSPROF_TOOL" report --csv --limit 0 "$SCRATCH/fib.cap" >"$SCRATCH/fib.report" &&
         "$JSPROF_TOOL" annotate --csv "$SCRATCH/fib.cap" fib >"$SCRATCH/fib.csv" || return 1
     total=$(awk -F, '/^"fib \(/ { print $4 }' "$SCRATCH/fib.report")
