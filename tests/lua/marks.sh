@@ -35,7 +35,8 @@ one()
     check 'the program runs' told
     check 'the capture is whole' whole
     check 'three marks' list_has '^Lua / phase +3 '
-    check 'a span of more than half a second' list_has '^Lua / span +1 +([6-9][0-9.]+ ms|[1-9][0-9.]* s)'
+    check 'a span of more than half a second' list_has \
+        '^Lua / span +1 +([6-9][0-9.]+ ms|[1-9][0-9.]* s)'
     check 'a counter, its values and the last' list_has '^Lua / queue +2 +-2\.5 +-2\.5 '
     check 'nothing of before or after' sh -c "! grep -E 'before|after' '$SCRATCH/list'"
     check 'memory is a counter too' memory_agrees
