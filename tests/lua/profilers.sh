@@ -46,7 +46,7 @@ it_is_marked() # NAME
 }
 
 # Killed while the signal is the other's: what was sampled before is in the file. By the CPU
-# time it tells: a machine that was not there for a while leaves fewer expirations.
+# time it tells: on a busy machine the kernel's tick may not meet 150 ms of it even once.
 all_before_is_there()
 {
     cat >"$SCRATCH/killed.lua" <<'EOF'
@@ -61,8 +61,9 @@ EOF
     [ $? = 137 ] || return 1
     "$JSPROF_TOOL" info "$SCRATCH/cap" >"$SCRATCH/info.out" 2>&1
     cat "$SCRATCH/info.out"
-    awk '$2 == "main" && $4 > 0 && $(NF - 1) >= 150 && $NF == "ms" { good = 1 }
-        END { exit !good }' "$SCRATCH/info.out"
+    grep -q ': adds up, and the file holds them all' "$SCRATCH/info.out" &&
+        awk '$2 == "main" && $(NF - 1) >= 150 && $NF == "ms" { good = 1 }
+            END { exit !good }' "$SCRATCH/info.out"
 }
 
 program_says_so()
