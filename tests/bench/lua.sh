@@ -6,7 +6,8 @@
 #
 # SPDX-License-Identifier: MIT
 #
-# LUA_BENCH='5.4 jit': these versions only. LUA_PROGRAMS='trees ring': sampling of these only.
+# LUA_BENCH='5.4 jit': these versions only. LUA_PROGRAMS='trees ring': sampling of these only;
+# "shares" among them: the shares, too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -20,7 +21,7 @@ export CAP
 if [ -n "${QUICK:-}" ]; then
     pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2 least=2 most=2
 else
-    pairs=40 peer_rounds=4 turn=0.12 runs=20 peer_runs=5 seconds=0.5 processes=7 least=6 most=16
+    pairs=40 peer_rounds=4 turn=0.12 runs=80 peer_runs=5 seconds=0.5 processes=7 least=6 most=16
 fi
 
 # Median and quartiles of the ratios: told, not judged.
@@ -193,6 +194,10 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
     [ "$version" = jit ] && faster=10
     for name in ${LUA_PROGRAMS:-fib trees nbody strings ring}; do
         case $name in
+        shares)
+            all_shares
+            continue
+            ;;
         fib) argument=$((faster > 1 ? 27 : 22)) ;;
         trees) argument=$((faster > 1 ? 9 : 8)) ;;
         nbody) argument=$((1000 * faster)) ;;

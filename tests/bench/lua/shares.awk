@@ -1,6 +1,6 @@
 # shares.awk - how near the four shares of shares.lua are to the truth: of each the root mean
-# square of its errors over the runs, divided by that of as many independent draws. Over 20
-# runs even a perfect sampler shows 1 +- 0.16.
+# square of its errors over the runs, divided by that of as many independent draws. Over 80
+# runs even a perfect sampler shows 1 +- 0.08.
 #
 # Reads what shares.lua printed, then `jsprof dump` of each capture, with "run N" before it.
 # Prints the worst over chance, the worst in percentage points and its kind, the runs,
