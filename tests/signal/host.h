@@ -220,11 +220,10 @@ static inline uint64_t host_samples(struct host *h, const char *name)
     return samples;
 }
 
-/* Their share of the samples that have frames, in percent. Those without are from before
- * and after, where a stop may have to wait for whoever lost its processor. */
+/* Their share of all samples, in percent. */
 static inline uint32_t host_share(struct host *h, const char *name)
 {
-    uint64_t all = h->profile.samples - host_samples(h, "[no VM frame]");
+    uint64_t all = h->profile.samples;
     return all ? (uint32_t)(100 * host_samples(h, name) / all) : 0;
 }
 
