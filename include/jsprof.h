@@ -25,6 +25,9 @@
  *             JSPROF_OWNER    only the thread that attached; never locks,
  *                             allocates or makes a system call
  *             JSPROF_SIGSAFE  any thread, and also from a signal handler
+ * Stack.    A cold function needs 12 KiB of its caller's stack, a sample 4 KiB beside what
+ *           the kernel saves there (see jsprof_decode_sigsafe_fn for the host's part). Our
+ *           thread has a stack of its own size, of which on_drain may use 128 KiB.
  * Fork.     The child of fork() holds an inert copy: every call on it but
  *           jsprof_close and jsprof_thread_detach answers -ECHILD, nothing is
  *           written to the parent's file, and the child may open its own.

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 namespace {
 
 constexpr int farewell_signals[] = { SIGTERM, SIGINT, SIGHUP };
+constexpr size_t farewell_stack = 1 << 20; /* the program is asked to end its recording on it */
 
 /* Set before the first handler is installed, then constant. */
 int farewell_pipe[2];
@@ -64,12 +66,16 @@ void *farewell_wait(void *)
 int farewell_start_thread(void)
 {
     sigset_t all, before;
+    pthread_attr_t attr;
     pthread_t thread;
 
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, farewell_stack); /* the default is the program's */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&thread, nullptr, farewell_wait, nullptr);
+    int err = pthread_create(&thread, &attr, farewell_wait, nullptr);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attr);
     if (err == 0)
         pthread_detach(thread);
     return -err;

@@ -20,6 +20,7 @@ enum {
     RELAY_FRAME_BYTES = 24,   /* the least that a frame has */
     RELAY_FRAME_MAX = 65528,
     RELAY_PIPE_BYTES = 1 << 20,
+    RELAY_STACK = 512 << 10,
     /* Frame types, as in docs/capture.md. */
     RELAY_CTRDEF = 8,
     RELAY_CTRSET = 9,
@@ -201,11 +202,15 @@ static void *relay_run(void *data)
 static int relay_start(struct relay *r)
 {
     sigset_t all, before;
+    pthread_attr_t attr;
 
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, RELAY_STACK); /* the default is the program's */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&r->thread, NULL, relay_run, r);
+    int err = pthread_create(&r->thread, &attr, relay_run, r);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
     return -err;
 }
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "varint.h"
 #include "wire.h"
 
 static int64_t writer_now(void)
@@ -301,16 +302,25 @@ int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *samp
     return 0;
 }
 
-/* The chunk without data is the last one. */
-static int writer_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
+/* One with room for n bytes; NULL: there is no room. */
+static struct jsp_wire_chunk *writer_chunk(struct jsp_writer *w, const char *path, size_t n)
 {
     struct jsp_wire_chunk *c = writer_frame(w, JSP_WIRE_FILE_CHUNK,
                                             offsetof(struct jsp_wire_chunk, data) + n, 0);
     if (!c)
-        return -ENOBUFS;
-    c->is_last = !data;
+        return NULL;
     c->len = (uint16_t)n;
     memcpy(c->path, path, strnlen(path, sizeof c->path - 1));
+    return c;
+}
+
+/* The chunk without data is the last one. */
+static int writer_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
+{
+    struct jsp_wire_chunk *c = writer_chunk(w, path, n);
+    if (!c)
+        return -ENOBUFS;
+    c->is_last = !data;
     if (n)
         memcpy(c->data, data, n);
     return 0;
@@ -325,6 +335,20 @@ int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, s
         piece = n - at < JSP_WIRE_MAX_CHUNK ? n - at : JSP_WIRE_MAX_CHUNK;
         writer_one_chunk(w, path, (const uint8_t *)data + at, piece);
     }
+    return 0;
+}
+
+int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block)
+{
+    uint8_t head[1 + 2 * JSP_VARINT_MAX] = { JSP_WIRE_BLOCK };
+    size_t n = 1;
+    n += jsp_varint_put(head + n, block->first);
+    n += jsp_varint_put(head + n, block->count);
+    struct jsp_wire_chunk *c = writer_chunk(w, block->path, n + block->n);
+    if (!c)
+        return -ENOBUFS;
+    memcpy(c->data, head, n);
+    memcpy(c->data + n, block->data, block->n);
     return 0;
 }
 

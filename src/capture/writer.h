@@ -96,6 +96,16 @@ int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *samp
 /* The next bytes of an embedded file; more than fit one frame become several. */
 int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n);
 
+/* What a file of blocks says of a run of samples, as one chunk: the tag, the ordinal of the
+ * first sample, how many there are, and so many bytes. */
+struct jsp_writer_block {
+    const char *path;
+    uint64_t first, count;
+    const void *data;
+    size_t n; /* 1 << 15 at most */
+};
+int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block);
+
 /* A whole embedded file of any size; flushes as it goes. Or the errno of that. */
 int jsp_writer_file(struct jsp_writer *w, const char *path, const void *data, size_t n);
 

@@ -14,7 +14,7 @@
 #include "block.h"
 #include "elf.h"
 
-enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, PE_PCREL_SDATA4 = 0x1B };
+enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, LOADED_PIECE = 1024, PE_PCREL_SDATA4 = 0x1B };
 
 struct loaded_walk {
     struct jsp_loaded_seen *seen;
@@ -100,10 +100,23 @@ static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info, 
         l->eh_frame = 0;
 }
 
+/* The identity, with the table's first bytes. The caller may have little stack. */
+static uint64_t loaded_mix_table(const struct jsp_loaded *l, pid_t pid)
+{
+    uint8_t look[LOADED_PIECE];
+    uint64_t n = l->eh_end - l->eh_frame, identity = l->identity, got = sizeof look;
+    n = n < LOADED_LOOK ? n : LOADED_LOOK;
+    for (uint64_t at = 0; at < n && got == sizeof look; at += got) {
+        got = n - at < sizeof look ? n - at : sizeof look;
+        got = loaded_read(pid, l->eh_frame + at, look, got);
+        identity = loaded_mix(identity, look, got);
+    }
+    return identity;
+}
+
 static int loaded_tell(struct loaded_walk *w, const struct dl_phdr_info *info)
 {
     struct jsp_loaded l = { .identity = 14695981039346656037u };
-    uint8_t look[LOADED_LOOK];
     loaded_code(&l, info);
     if (l.start >= l.end)
         return 0;
@@ -114,11 +127,8 @@ static int loaded_tell(struct loaded_walk *w, const struct dl_phdr_info *info)
     l.identity = loaded_mix(l.identity, name, strlen(name));
     l.identity = loaded_mix(l.identity, info->dlpi_phdr,
                             info->dlpi_phnum * sizeof *info->dlpi_phdr);
-    if (l.eh_frame) {
-        uint64_t n = l.eh_end - l.eh_frame;
-        n = loaded_read(w->pid, l.eh_frame, look, n < sizeof look ? n : sizeof look);
-        l.identity = loaded_mix(l.identity, look, n);
-    }
+    if (l.eh_frame)
+        l.identity = loaded_mix_table(&l, w->pid);
     w->has_vdso = w->has_vdso || (w->vdso >= info->dlpi_addr && w->vdso < l.end);
     return w->each(w->arg, &l);
 }

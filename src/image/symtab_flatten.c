@@ -37,11 +37,18 @@ struct flatten {
     bool failed;
 };
 
+struct flatten_digit {
+    unsigned shift;
+    size_t *at; /* FLATTEN_BUCKETS of them, for what is counted; callers have little stack */
+};
+
 /* Stable, by one digit of `begin`. */
 static void flatten_pass(const struct jsp_symtab_entry *from, struct jsp_symtab_entry *to,
-                         size_t n, unsigned shift)
+                         size_t n, struct flatten_digit digit)
 {
-    size_t at[FLATTEN_BUCKETS] = { 0 };
+    unsigned shift = digit.shift;
+    size_t *at = digit.at;
+    memset(at, 0, FLATTEN_BUCKETS * sizeof *at);
     for (size_t i = 0; i < n; i++)
         at[from[i].begin >> shift & (FLATTEN_BUCKETS - 1)]++;
     for (size_t i = 0, sum = 0; i < FLATTEN_BUCKETS; i++) {
@@ -57,15 +64,20 @@ static void flatten_pass(const struct jsp_symtab_entry *from, struct jsp_symtab_
 static int flatten_sort(struct jsp_symtab_work *w)
 {
     struct jsp_symtab_entry *other = jsp_block_grow(NULL, (w->n + 1) * sizeof *other);
-    if (!other)
+    size_t *at = jsp_block_grow(NULL, FLATTEN_BUCKETS * sizeof *at);
+    if (!other || !at) {
+        jsp_block_free(other);
+        jsp_block_free(at);
         return -ENOMEM;
+    }
     for (unsigned shift = 0; shift < 32; shift += FLATTEN_BITS) {
         struct jsp_symtab_entry *from = w->entries;
-        flatten_pass(from, other, w->n, shift);
+        flatten_pass(from, other, w->n, (struct flatten_digit){ shift, at });
         w->entries = other;
         other = from;
     }
     jsp_block_free(other);
+    jsp_block_free(at);
     w->room = w->n + 1;
     return 0;
 }

@@ -20,10 +20,16 @@ static bool sort_is_done(const struct jsp_table_piece *pieces, uint32_t n)
     return true;
 }
 
+struct sort_digit {
+    uint32_t shift;
+    uint32_t *at; /* SORT_BUCKETS of them, for what is counted; callers have little stack */
+};
+
 static void sort_pass(const struct jsp_table_piece *from, struct jsp_table_piece *to,
-                      uint32_t n, uint32_t shift)
+                      uint32_t n, struct sort_digit digit)
 {
-    uint32_t at[SORT_BUCKETS] = { 0 }, sum = 0;
+    uint32_t *at = digit.at, shift = digit.shift, sum = 0;
+    memset(at, 0, SORT_BUCKETS * sizeof *at);
     for (uint32_t i = 0; i < n; i++)
         at[from[i].start >> shift & (SORT_BUCKETS - 1)]++;
     for (uint32_t b = 0; b < SORT_BUCKETS; b++) {
@@ -39,12 +45,13 @@ int jsp_table_sort(struct jsp_table_piece *pieces, uint32_t n)
 {
     if (sort_is_done(pieces, n))
         return 0;
-    struct jsp_table_piece *other = jsp_block_grow(NULL, n * sizeof *other);
+    enum { BUCKETS = SORT_BUCKETS * sizeof(uint32_t) };
+    struct jsp_table_piece *other = jsp_block_grow(NULL, n * sizeof *other + BUCKETS);
     struct jsp_table_piece *from = pieces, *to = other;
     if (!other)
         return -ENOMEM;
     for (uint32_t pass = 0; pass < SORT_PASSES; pass++) {
-        sort_pass(from, to, n, pass * SORT_BITS);
+        sort_pass(from, to, n, (struct sort_digit){ pass * SORT_BITS, (void *)(other + n) });
         struct jsp_table_piece *swap = from;
         from = to;
         to = swap;

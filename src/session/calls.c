@@ -46,10 +46,12 @@ static void calls_free_memory(struct jsp_calls_session *s)
     calls_unmap(s->told_edges, JSP_CALLS_EDGES, sizeof *s->told_edges);
     free(s->defined);
     free(s->buffer);
+    free(s->block);
     jsp_calls_shared_drop(s->shared);
     s->gone = s->merged = NULL;
     s->edges = s->told = s->told_edges = NULL;
     s->defined = s->buffer = NULL;
+    s->block = NULL;
     s->shared = NULL;
 }
 
@@ -66,7 +68,9 @@ static int calls_begin(struct jsp_calls_session *s)
     s->told_edges = calls_map(JSP_CALLS_EDGES, sizeof *s->told_edges);
     s->defined = calloc(1, JSP_FUNCTION_IDS / 8);
     s->buffer = malloc(JSP_CALLS_BUFFER);
+    s->block = malloc(JSP_CALLS_BLOCK * sizeof *s->block);
     bool good = s->shared && s->edges && s->told && s->told_edges && s->defined && s->buffer &&
+                s->block &&
                 jsp_calls_create(&s->gone, s->shared, s) == 0 &&
                 jsp_calls_create(&s->merged, s->shared, s) == 0;
     if (!good) {

@@ -38,6 +38,7 @@ struct jsp_calls_session {
     struct jsp_calls *gone;           /* owned: sums over threads that are gone */
     struct jsp_calls *merged;         /* owned: its edges are those of all tables */
     struct jsp_calls_cell *edges;     /* owned: sums of these */
+    struct jsp_calls_cell *block;     /* owned: sums of JSP_CALLS_BLOCK functions */
     struct jsp_calls_cell total;      /* as of the last look: gc, and the rest of it */
 
     /* Of who writes the output, which is one at a time. */

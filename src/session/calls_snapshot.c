@@ -58,7 +58,7 @@ static void snapshot_row(struct snapshot *snap, uint32_t index,
 static int snapshot_block(struct snapshot *snap, uint32_t block)
 {
     static const struct jsp_calls_cell nothing;
-    struct jsp_calls_cell cells[JSP_CALLS_BLOCK];
+    struct jsp_calls_cell *cells = snap->s->block;
     int err = 0;
     if (!jsp_calls_sum_block(snap->s, block, cells))
         return 0;

@@ -167,7 +167,7 @@ static int tell_modes(struct tell *t)
 
 static int tell_functions(struct tell *t)
 {
-    struct jsp_calls_cell cells[JSP_CALLS_BLOCK];
+    struct jsp_calls_cell *cells = t->s->block;
     int64_t inside = 0;
     for (uint32_t block = 0; block < JSP_CALLS_BLOCKS; block++) {
         if (!jsp_calls_sum_block(t->s, block, cells))

@@ -4,11 +4,10 @@
  */
 #include "drain.h"
 
-#include <signal.h>
-
 #include "capture/wire.h"
 #include "losses.h"
 #include "signals.h"
+#include "spawn.h"
 
 enum {
     DRAIN_FIRST_NS = 20000000,    /* a capture that can be read, soon */
@@ -247,19 +246,8 @@ static void *drain_main(void *session)
     return NULL;
 }
 
-/* The drain hears no signal of the host's; faults stay deadly. */
 int jsp_drain_spawn(struct jsprof *p)
 {
-    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
-    sigset_t all, old;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&all, faults[i]);
     p->quit = false;
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int err = -pthread_create(&p->drain, NULL, drain_main, p);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!err)
-        pthread_setname_np(p->drain, "jsprof-drain");
-    return err;
+    return jsp_spawn(&p->drain, drain_main, p, "jsprof-drain");
 }

@@ -112,19 +112,12 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
     jsp_pcs_put(&out->pcs, &out->listings, &out->frames, out->n_samples);
 }
 
-/* The block with its head, as one chunk. */
+/* What is gathered of samples, as one chunk. */
 static void output_block(struct jsp_output *out)
 {
-    uint8_t chunk[JSP_OUTPUT_BLOCK + 1 + 2 * JSP_VARINT_MAX];
-    size_t head = 0;
-
-    if (!out->block_count)
-        return;
-    chunk[head++] = JSP_WIRE_BLOCK;
-    head += jsp_varint_put(chunk + head, out->block_first);
-    head += jsp_varint_put(chunk + head, out->block_count);
-    memcpy(chunk + head, out->block, out->block_used);
-    if (jsp_writer_chunk(&out->writer, JSP_WIRE_FILE_SAMPLES, chunk, head + out->block_used))
+    struct jsp_writer_block block = { JSP_WIRE_FILE_SAMPLES, out->block_first,
+                                      out->block_count, out->block, out->block_used };
+    if (!out->block_count || jsp_writer_block(&out->writer, &block))
         return; /* no room: it stays, and samples wait for it */
     out->block_count = 0;
     out->block_used = 0;

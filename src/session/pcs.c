@@ -14,19 +14,11 @@ void jsp_pcs_drop(struct jsp_pcs *pcs)
     pcs->used = 0;
 }
 
-/* The block with its head, as one chunk. */
 void jsp_pcs_write(struct jsp_pcs *pcs, struct jsp_writer *w)
 {
-    uint8_t chunk[JSP_PCS_BLOCK + 1 + 2 * JSP_VARINT_MAX];
-    size_t head = 0;
-
-    if (!pcs->count)
-        return;
-    chunk[head++] = JSP_WIRE_BLOCK;
-    head += jsp_varint_put(chunk + head, pcs->first);
-    head += jsp_varint_put(chunk + head, pcs->count);
-    memcpy(chunk + head, pcs->block, pcs->used);
-    if (jsp_writer_chunk(w, JSP_WIRE_FILE_PCS, chunk, head + pcs->used) == 0)
+    struct jsp_writer_block block = { JSP_WIRE_FILE_PCS, pcs->first, pcs->count, pcs->block,
+                                      pcs->used };
+    if (pcs->count && jsp_writer_block(w, &block) == 0)
         jsp_pcs_drop(pcs);
 }
 

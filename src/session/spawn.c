@@ -1,0 +1,61 @@
+/* session/spawn.c - see spawn.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "spawn.h"
+
+#include <link.h>
+#include <signal.h>
+#include <stddef.h>
+
+enum {
+    /* What the drain uses of it is below 64 KiB; the rest is for the host's on_drain. It
+     * is address space only, until it is touched. */
+    SPAWN_STACK = 256 << 10,
+    SPAWN_TLS_SPARE = 16 << 10, /* what libcs add to the objects' own */
+};
+
+static int spawn_tls_of(struct dl_phdr_info *object, size_t size, void *sum)
+{
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_TLS)
+            *(size_t *)sum += object->dlpi_phdr[i].p_memsz + object->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+/* glibc takes the thread-local storage of all objects out of a thread's stack. */
+static size_t spawn_stack_bytes(void)
+{
+    size_t tls = SPAWN_TLS_SPARE;
+    dl_iterate_phdr(spawn_tls_of, &tls);
+    return (SPAWN_STACK + tls + 0xFFFF) & ~(size_t)0xFFFF; /* whole pages of any size */
+}
+
+/* All signals but the faults, which stay deadly. */
+static void spawn_mask(sigset_t *set)
+{
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(set, faults[i]);
+}
+
+int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *name)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    int err = -pthread_attr_init(&attr);
+    if (err)
+        return err;
+    err = -pthread_attr_setstacksize(&attr, spawn_stack_bytes());
+    spawn_mask(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (!err)
+        err = -pthread_create(out, &attr, run, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    if (!err)
+        pthread_setname_np(*out, name);
+    return err;
+}
