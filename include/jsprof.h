@@ -101,7 +101,7 @@ typedef struct jsprof_options {
     uint32_t    max_depth;   /* VM, and C, frames kept per sample, 1..1000; default 512 */
     uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB */
     uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, touched as used */
-    int         signo;       /* default SIGPROF */
+    int         signo;       /* default SIGPROF; see jsprof_start */
     uint32_t    flags;       /* JSPROF_CHAIN, ... */
     int         fd;          /* with JSPROF_USE_FD */
     /* Called before what was sampled is read, several times a second while something is: by
@@ -117,7 +117,15 @@ typedef struct jsprof_options {
 JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_COLD;
 
 /* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler
- * owns the signal; -EAGAIN: no timers or threads left; -EPERM: refused. */
+ * owns the signal; -EAGAIN: no timers or threads left; -EPERM: refused.
+ *
+ * Do not set the signal to SIG_DFL while a session runs: the next one of ours ends the
+ * process, and nobody can prevent that. Where none came, our thread notices within 0.2 s
+ * and puts the handler back; handlers that had the signal before are then called no more.
+ * A host that can not promise this samples on SIGURG, whose default action is to do
+ * nothing. While our handler is there, signals of other senders do not end the process:
+ * they are ignored, or go on with JSPROF_CHAIN. Where a sandbox lets no timer be stopped,
+ * the handler stays after close. */
 JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
 
 /* Disarm, drain and flush. May be followed by start. Idempotent. The errno of

@@ -85,10 +85,20 @@ static bool drain_threads(struct jsprof *p, bool dropping)
     return true;
 }
 
+/* The host may have taken our handler away. */
+static void drain_signal(struct jsprof *p)
+{
+    if (!p->running || !jsp_signals_look(p->setup.signo))
+        return;
+    for (const struct jsp_thread *t = p->threads; t; t = t->next)
+        jsp_thread_rearm(t);
+}
+
 bool jsp_drain_pass(struct jsprof *p, bool dropping)
 {
     uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
     p->quiet = true;
+    drain_signal(p);
     if (p->on_drain)
         p->on_drain(p->on_drain_data);
     jsp_marks_drain(&p->marks, &p->output.writer);

@@ -13,6 +13,7 @@
 static unsigned signals_users[_NSIG];
 static struct sigaction signals_before[_NSIG];
 static bool signals_covered[_NSIG]; /* since the last take: who did may call ours in turn */
+static _Atomic bool signals_survived[_NSIG]; /* a timer of ours goes on for ever */
 static _Thread_local sigset_t signals_fork_mask;
 
 void jsp_signals_hush(struct jsp_signals_hushed *h)
@@ -70,14 +71,14 @@ static bool signals_ours(const struct sigaction *action)
     return action->sa_flags & SA_SIGINFO && action->sa_sigaction == jsp_sample_handle;
 }
 
+/* The two kinds of handlers share their place: SIG_DFL with SA_SIGINFO is SIG_DFL. */
 static bool signals_somebodys(const struct sigaction *action)
 {
-    return action->sa_flags & SA_SIGINFO ||
-           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
 /* Everything asynchronous waits while we sample; faults can not. */
-static int signals_install(int signo)
+static int signals_install(int signo, struct sigaction *old)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
     struct sigaction action = { .sa_sigaction = jsp_sample_handle,
@@ -85,7 +86,7 @@ static int signals_install(int signo)
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);
-    return sigaction(signo, &action, NULL) < 0 ? -errno : 0;
+    return sigaction(signo, &action, old) < 0 ? -errno : 0;
 }
 
 static struct jsp_sample_owner signals_owner(const struct sigaction *action)
@@ -102,6 +103,12 @@ static bool signals_same(const struct jsp_sample_owner *a, const struct jsp_samp
     return a->action_sigsafe == b->action_sigsafe && a->plain_sigsafe == b->plain_sigsafe;
 }
 
+static void signals_set_reset(int signo, bool is_reset)
+{
+    /* ORDER: relaxed. Nothing else is published by it. */
+    atomic_store_explicit(&jsp_sample_chain[signo].is_reset, is_reset, memory_order_relaxed);
+}
+
 /* Who is below somebody stays so until another one has the signal before us. */
 static void signals_set_chain(int signo, const struct sigaction *before)
 {
@@ -109,12 +116,11 @@ static void signals_set_chain(int signo, const struct sigaction *before)
     struct jsp_sample_owner owner = signals_owner(before);
     bool is_covered = signals_covered[signo];
     signals_covered[signo] = false;
+    signals_set_reset(signo, false);
     if (signals_same(&chain->before, &owner))
         return;
-    struct jsp_sample_owner below = chain->before;
-    *chain = (struct jsp_sample_chain){ .before = owner };
-    if (is_covered)
-        chain->below = below;
+    chain->below = is_covered ? chain->before : (struct jsp_sample_owner){ 0 };
+    chain->before = owner;
 }
 
 int jsp_signals_take(int signo, bool chain)
@@ -129,7 +135,7 @@ int jsp_signals_take(int signo, bool chain)
             return -EBUSY;
         signals_before[signo] = now;
         signals_set_chain(signo, &now);
-        int err = signals_install(signo);
+        int err = signals_install(signo, NULL);
         if (err)
             return err;
     }
@@ -137,16 +143,58 @@ int jsp_signals_take(int signo, bool chain)
     return 0;
 }
 
+bool jsp_signals_look(int signo)
+{
+    struct sigaction now;
+    if (sigaction(signo, NULL, &now) < 0 || now.sa_handler != SIG_DFL)
+        return false;
+    if (signals_install(signo, &now) < 0)
+        return false;
+    if (now.sa_handler == SIG_DFL)
+        signals_set_reset(signo, true);
+    else if (!signals_ours(&now)) /* the host's choice, a moment ago */
+        sigaction(signo, &now, NULL);
+    return now.sa_handler == SIG_DFL;
+}
+
+void jsp_signals_survives(int signo)
+{
+    /* ORDER: relaxed. Read by jsp_signals_give, later in the same thread or after the
+     * session's lock was given on. */
+    atomic_store_explicit(&signals_survived[signo], true, memory_order_relaxed);
+}
+
+/* Throw away what is pending in any thread, then set this. */
+static void signals_set_clean(int signo, const struct sigaction *action)
+{
+    static const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(signo, &ignore, NULL);
+    sigaction(signo, action, NULL);
+}
+
+/* What the host had before us, or set since. */
+static const struct sigaction *signals_wanted(int signo)
+{
+    static const struct sigaction reset = { .sa_handler = SIG_DFL };
+    /* ORDER: relaxed, see signals_set_reset. */
+    bool is_reset = atomic_load_explicit(&jsp_sample_chain[signo].is_reset,
+                                         memory_order_relaxed);
+    return is_reset ? &reset : &signals_before[signo];
+}
+
 void jsp_signals_give(int signo)
 {
-    struct sigaction now, ignore = { .sa_handler = SIG_IGN };
+    struct sigaction now;
     bool last = signals_users[signo] && --signals_users[signo] == 0;
-    /* Who put a handler on top of ours meanwhile keeps it. */
-    if (last && sigaction(signo, NULL, &now) == 0) {
-        signals_covered[signo] = !signals_ours(&now);
-        if (signals_covered[signo])
-            return;
-        sigaction(signo, &ignore, NULL); /* throws away what is pending */
-        sigaction(signo, &signals_before[signo], NULL);
-    }
+    if (!last || sigaction(signo, NULL, &now) < 0)
+        return;
+    /* A handler that was put on top of ours meanwhile stays. */
+    signals_covered[signo] = signals_somebodys(&now) && !signals_ours(&now);
+    if (signals_covered[signo])
+        return;
+    /* ORDER: relaxed, see jsp_signals_survives. */
+    if (atomic_load_explicit(&signals_survived[signo], memory_order_relaxed))
+        jsp_signals_look(signo);
+    else
+        signals_set_clean(signo, signals_ours(&now) ? signals_wanted(signo) : &now);
 }

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "signals.h"
+
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -120,6 +122,7 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
     t->bytes = l.end;
     t->tid = (pid_t)syscall(SYS_gettid);
     t->pid = getpid();
+    t->signo = setup->signo;
     t->me = jsp_calls_me();
     t->id = id;
     t->owned = true;
@@ -162,6 +165,15 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     return err;
 }
 
+void jsp_thread_rearm(const struct jsp_thread *t)
+{
+    const struct jsp_sampled *s = &t->sampled;
+    clockid_t clock = s->clock == CLOCK_MONOTONIC ? CLOCK_MONOTONIC : t->cpu_clock;
+    /* ORDER: relaxed. The session's lock is held. */
+    if (atomic_load_explicit(&s->armed, memory_order_relaxed))
+        jsp_sampled_set_timer(s, jsp_now_ns(clock) + s->tick.period_ns);
+}
+
 /* Until this is no more; a thread that is stopped in it is given up. */
 static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_sampled *))
 {
@@ -174,6 +186,17 @@ static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_
     return false;
 }
 
+/* A sandbox may refuse to delete a timer; then it is stopped at least. One that goes on, or
+ * that a thread in the middle of its handler may set again, is remembered. */
+static void thread_end_timer(const struct jsp_thread *t)
+{
+    static const struct itimerspec never;
+    if (timer_delete(t->sampled.timer) == 0)
+        return;
+    if (timer_settime(t->sampled.timer, 0, &never, NULL) < 0 || t->stuck)
+        jsp_signals_survives(t->signo);
+}
+
 void jsp_thread_disarm(struct jsp_thread *t)
 {
     /* ORDER: seq_cst, see S1 in sample.c. */
@@ -181,7 +204,7 @@ void jsp_thread_disarm(struct jsp_thread *t)
         return;
     if (!thread_wait(t, jsp_sampled_inside))
         t->stuck = true;
-    timer_delete(t->sampled.timer);
+    thread_end_timer(t);
     uint64_t cpu = jsp_now_ns(t->cpu_clock);
     t->armed_wall_ns += jsp_now_ns(CLOCK_MONOTONIC) - t->armed_wall_at;
     t->armed_cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;

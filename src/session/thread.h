@@ -38,6 +38,7 @@ struct jsp_thread {
     size_t bytes;        /* of this mapping */
     pid_t tid;
     pid_t pid;
+    int signo;           /* of its timer */
     uint32_t id;         /* of the session, from 0 */
     uint32_t tally;      /* its slot in the output's tallies */
     clockid_t cpu_clock; /* this thread's, readable by all */
@@ -62,6 +63,9 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
 
 /* Give it a timer. -EAGAIN: none left, -EPERM, -EINVAL; nothing is armed then. */
 int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup);
+
+/* Set the timer anew, a period from now, if there is one: it may send nothing any more. */
+void jsp_thread_rearm(const struct jsp_thread *t);
 
 /* No sample begins after this; one that is under way is waited for. */
 void jsp_thread_disarm(struct jsp_thread *t);

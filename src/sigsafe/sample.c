@@ -231,6 +231,9 @@ static void sample_pass_to(const struct jsp_sample_owner *owner, int sig, siginf
 static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
 {
     const struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
+    /* ORDER: relaxed. Nothing else is published by it. */
+    if (atomic_load_explicit(&chain->is_reset, memory_order_relaxed))
+        return;
     const void *outer = sample_passing, *outer_frame = sample_passer;
     const void *frame = __builtin_frame_address(0);
     if (ucontext == outer && (uintptr_t)frame < (uintptr_t)outer_frame) {

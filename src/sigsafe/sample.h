@@ -107,6 +107,7 @@ struct jsp_sample_owner {
  * of us, and passes it on to us in turn, who had it before that. */
 struct jsp_sample_chain {
     struct jsp_sample_owner before, below;
+    _Atomic bool is_reset; /* the host set SIG_DFL meanwhile: they are to be called no more */
 };
 extern struct jsp_sample_chain jsp_sample_chain[]; /* by signal number, _NSIG of them */
 
