@@ -31,6 +31,9 @@
  * Fork.     The child of fork() holds an inert copy: every call on it but
  *           jsprof_close and jsprof_thread_detach answers -ECHILD, nothing is
  *           written to the parent's file, and the child may open its own.
+ *           The host's pthread_atfork handlers may call any of these functions
+ *           (the first jsprof_open registers ours: not there); no lock is held
+ *           while they run.
  */
 #ifndef JSPROF_H
 #define JSPROF_H

@@ -13,6 +13,7 @@
 
 #include "block.h"
 #include "elf.h"
+#include "forkgate.h"
 
 enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, LOADED_PIECE = 1024, PE_PCREL_SDATA4 = 0x1B };
 
@@ -136,6 +137,8 @@ static int loaded_tell(struct loaded_walk *w, const struct dl_phdr_info *info)
 static int loaded_visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct loaded_walk *w = arg;
+    if (jsp_forkgate_is_closed())
+        return -EAGAIN;
     if (w->is_first && size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
         if (info->dlpi_adds == w->seen->adds && info->dlpi_subs == w->seen->subs)
             return 1;
@@ -165,7 +168,10 @@ int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each,
 {
     struct loaded_walk w = { .seen = seen, .pid = pid, .each = each, .arg = arg,
                              .is_first = true, .vdso = getauxval(AT_SYSINFO_EHDR) };
+    if (!jsp_forkgate_enter())
+        return -EAGAIN;
     int end = dl_iterate_phdr(loaded_visit, &w);
+    jsp_forkgate_leave();
     if (!end && w.vdso && !w.has_vdso)
         end = loaded_visit_vdso(&w);
     return end;

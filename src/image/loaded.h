@@ -27,8 +27,8 @@ struct jsp_loaded_seen {
 /* Called with the loader's lock held, for each object that has code. Not 0: stop. */
 typedef int (*jsp_loaded_fn)(void *arg, const struct jsp_loaded *loaded);
 
-/* Tell all objects, unless the counters are those in *seen; then 1. Else 0, or what
- * the callback said. */
+/* Report all objects, unless the counters are those in *seen; then 1. Else 0, or what
+ * the callback answered. -EAGAIN: another thread forks; not all objects were reported. */
 int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each, void *arg);
 
 /* A private copy of the object's .eh_frame, to be freed; n = 0: it has none that can

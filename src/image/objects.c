@@ -228,9 +228,10 @@ int jsp_objects_init(struct jsp_objects *o)
     /* ORDER: relaxed. Nobody else has seen *o yet. */
     atomic_store_explicit(&o->map, empty, memory_order_relaxed);
     int err = jsp_objects_refresh(o, 0);
-    if (err < 0)
-        jsp_objects_free(o);
-    return err < 0 ? err : 0;
+    if (err >= 0 || err == -EAGAIN)
+        return 0;
+    jsp_objects_free(o);
+    return err;
 }
 
 void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet)

@@ -41,11 +41,13 @@ struct jsp_objects { /* zeroed: before init */
     uint32_t n;
 };
 
-/* Take the first look. -ENOMEM. */
+/* Take the first look; while another thread forks, leave that to the next refresh.
+ * -ENOMEM. */
 int jsp_objects_init(struct jsp_objects *o);
 
 /* Look again; `epoch` stamps what is retired. 1: there is a new map; 0: nothing
- * changed; -ENOMEM: the old map stays, and the next call tries again. */
+ * changed; -ENOMEM, or -EAGAIN because another thread forks: the old map stays, and the
+ * next call tries again. */
 int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch);
 
 /* Free what was retired before `quiet`: no handler that began then still runs. */

@@ -10,13 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "process.h"
 #include "sigsafe/names.h"
 
 static _Atomic uint64_t function_serials;
 
 static pthread_mutex_t function_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Under it, but for the reading of function_table. */
+/* Under it, but for the reading of function_table. A fork may copy any moment: so each
+ * change is whole at every step, and at worst the child misses an index. */
 static struct jsprof_function *_Atomic function_table[JSP_FUNCTION_IDS];
 static uint32_t function_used = JSP_FUNCTION_FIRST; /* indices below it were given out */
 static uint32_t *function_spare; /* owned: given back; grows, and is never freed */
@@ -33,17 +35,25 @@ static struct jsprof_function function_known[JSP_FUNCTION_FIRST] = {
       .name_len = 13, .kind = JSPROF_KIND_SYNTH },
 };
 
-void jsp_function_lock(void)
+static void function_lock(void)
 {
+    jsp_process_renew();
     pthread_mutex_lock(&function_mutex);
 }
 
-void jsp_function_unlock(void)
+static void function_unlock(void)
 {
     pthread_mutex_unlock(&function_mutex);
 }
 
 /* -- Indices ---------------------------------------------------------------- */
+
+/* Between two stores whose order the child of a fork relies on. */
+static void function_step(void)
+{
+    /* ORDER: release, for the copy that a fork on another thread makes; no partner. */
+    atomic_thread_fence(memory_order_release);
+}
 
 /* Room to give back every index that was given out, so that a free can not fail. */
 static bool function_has_room(void)
@@ -51,17 +61,21 @@ static bool function_has_room(void)
     if (function_used < function_spare_capacity)
         return true;
     uint32_t n = function_spare_capacity ? function_spare_capacity * 2 : 1024;
-    uint32_t *more = realloc(function_spare, n * sizeof *more);
+    uint32_t *more = malloc(n * sizeof *more), *old = function_spare;
     if (!more)
         return false;
+    if (old)
+        memcpy(more, old, function_spare_capacity * sizeof *more);
     function_spare = more;
+    function_step();
     function_spare_capacity = n;
+    free(old);
     return true;
 }
 
 static void function_put(struct jsprof_function *f)
 {
-    jsp_function_lock();
+    function_lock();
     if (function_n_spare && !function_holds)
         f->index = function_spare[--function_n_spare];
     else if (function_used < JSP_FUNCTION_IDS && function_has_room())
@@ -70,7 +84,7 @@ static void function_put(struct jsprof_function *f)
     /* F1. ORDER: release, pairs with jsp_function_at: the function is whole. */
     if (f->index)
         atomic_store_explicit(&function_table[f->index], f, memory_order_release);
-    jsp_function_unlock();
+    function_unlock();
 }
 
 /* With the lock held. */
@@ -80,7 +94,9 @@ static void function_take(struct jsprof_function *f)
         return;
     /* ORDER: relaxed. Nobody counts, so nobody looks. */
     atomic_store_explicit(&function_table[f->index], NULL, memory_order_relaxed);
-    function_spare[function_n_spare++] = f->index;
+    function_spare[function_n_spare] = f->index;
+    function_step();
+    function_n_spare++;
 }
 
 const struct jsprof_function *jsp_function_at(uint32_t index)
@@ -93,26 +109,34 @@ const struct jsprof_function *jsp_function_at(uint32_t index)
 
 void jsp_function_hold(void)
 {
-    jsp_function_lock();
+    function_lock();
     function_holds++;
-    jsp_function_unlock();
+    function_unlock();
 }
 
 void jsp_function_drop(void)
 {
     struct jsprof_function *freed = NULL;
-    jsp_function_lock();
+    function_lock();
     if (--function_holds == 0) {
         freed = function_freed;
         function_freed = NULL;
         for (struct jsprof_function *f = freed; f; f = f->next)
             function_take(f);
     }
-    jsp_function_unlock();
+    function_unlock();
     for (struct jsprof_function *next; freed; freed = next) {
         next = freed->next;
         free(freed);
     }
+}
+
+/* What was kept stays until a session of the child's drops; here nothing may be freed, for
+ * a signal handler that forks may have interrupted malloc. */
+void jsp_function_in_child(void)
+{
+    function_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    function_holds = 0;
 }
 
 /* -- Functions -------------------------------------------------------------- */
@@ -166,15 +190,16 @@ void jsp_function_free(struct jsprof_function *f)
 {
     if (!f)
         return;
-    jsp_function_lock();
+    function_lock();
     bool kept = function_holds && f->index;
     if (kept) {
         f->next = function_freed;
+        function_step();
         function_freed = f;
     } else {
         function_take(f);
     }
-    jsp_function_unlock();
+    function_unlock();
     if (!kept)
         free(f);
 }

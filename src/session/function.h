@@ -36,11 +36,10 @@ void jsp_function_free(struct jsprof_function *f);
 /* The function of an index, the three that are always there too. Between hold and drop. */
 const struct jsprof_function *jsp_function_at(uint32_t index);
 
-/* The innermost of all locks, which a fork takes as well. */
-void jsp_function_lock(void);
-void jsp_function_unlock(void);
-
 void jsp_function_hold(void);
 void jsp_function_drop(void);
+
+/* See process.h: the lock is new, and the parent's sessions hold nothing. */
+void jsp_function_in_child(void);
 
 #endif

@@ -6,37 +6,79 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
 
 #include "callable.h"
+#include "function.h"
+#include "image/forkgate.h"
 
-static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+/* The forks that the calling thread is in, from the prepare handler to the last one. */
+struct process_fork {
+    uint32_t depth; /* a host's prepare handler may fork, too */
+    pid_t pid;      /* whose locks it has seen; in a new child it is the parent's */
+};
+
+static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t process_cond = PTHREAD_COND_INITIALIZER;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
-static const struct jsp_process_hooks *process_hooks;
+static const struct jsp_process_hooks *_Atomic process_hooks;
 static pthread_key_t process_key;
 static int process_error;
+static _Thread_local struct process_fork process_fork;
+
+static const struct jsp_process_hooks *process_get_hooks(void)
+{
+    /* ORDER: relaxed. What it points to is constant, and it is set before fork calls us. */
+    return atomic_load_explicit(&process_hooks, memory_order_relaxed);
+}
+
+/* -- Fork ------------------------------------------------------------------- */
 
 static void process_before_fork(void)
 {
-    jsp_process_lock();
-    process_hooks->before_fork();
+    jsp_callable_not(1);
+    if (process_fork.depth++)
+        return;
+    process_fork.pid = getpid();
+    process_get_hooks()->before_fork();
+    jsp_forkgate_close();
 }
 
 static void process_after_fork(void)
 {
-    process_hooks->after_fork();
-    jsp_process_unlock();
+    if (--process_fork.depth == 0) {
+        jsp_forkgate_open();
+        process_get_hooks()->after_fork();
+    }
+    jsp_callable_not(-1);
 }
 
 static void process_in_child(void)
 {
-    process_hooks->in_child();
+    jsp_process_renew();
     process_after_fork();
 }
+
+void jsp_process_renew(void)
+{
+    if (!process_fork.depth || process_fork.pid == getpid())
+        return;
+    process_fork.pid = getpid();
+    process_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    process_cond = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    jsp_forkgate_in_child();
+    jsp_function_in_child();
+    process_get_hooks()->in_child();
+}
+
+/* -- Once ------------------------------------------------------------------- */
 
 static void process_thread_exit(void *unused)
 {
     (void)unused;
-    process_hooks->thread_exit();
+    process_get_hooks()->thread_exit();
 }
 
 static void process_begin(void)
@@ -49,24 +91,26 @@ static void process_begin(void)
 
 int jsp_process_init(const struct jsp_process_hooks *hooks)
 {
-    jsp_process_lock();
-    if (!process_hooks)
-        process_hooks = hooks;
-    jsp_process_unlock();
+    jsp_process_renew();
+    /* ORDER: relaxed. All callers give the same; `once` publishes it. */
+    atomic_store_explicit(&process_hooks, hooks, memory_order_relaxed);
     pthread_once(&process_once, process_begin);
     return process_error;
 }
+
+/* -- The lock --------------------------------------------------------------- */
 
 /* A signal finds it so in no function of the host's, but in fork and where threads end. */
 void jsp_process_lock(void)
 {
     jsp_callable_not(1);
-    pthread_mutex_lock(&process_lock);
+    jsp_process_renew();
+    pthread_mutex_lock(&process_mutex);
 }
 
 void jsp_process_unlock(void)
 {
-    pthread_mutex_unlock(&process_lock);
+    pthread_mutex_unlock(&process_mutex);
     jsp_callable_not(-1);
 }
 

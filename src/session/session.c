@@ -28,20 +28,9 @@ static void session_thread_exit(void)
         jsp_session_detach((struct jsp_thread *)(void *)s);
 }
 
-static void session_before_fork(void)
-{
-    jsp_function_lock();
-    jsp_signals_before_fork();
-}
-
-static void session_after_fork(void)
-{
-    jsp_signals_after_fork();
-    jsp_function_unlock();
-}
-
 static const struct jsp_process_hooks session_hooks = {
-    session_before_fork, session_after_fork, jsp_signals_in_child, session_thread_exit,
+    jsp_signals_before_fork, jsp_signals_after_fork, jsp_signals_in_child,
+    session_thread_exit,
 };
 
 /* -- Opening ---------------------------------------------------------------- */

@@ -6,14 +6,16 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
+#include <stdatomic.h>
 
 #include "sigsafe/sample.h"
 
-static unsigned signals_users[_NSIG];
+static _Atomic unsigned signals_users[_NSIG]; /* also read without the lock, by a fork */
 static struct sigaction signals_before[_NSIG];
 static bool signals_covered[_NSIG]; /* since the last take: who did may call ours in turn */
 static _Atomic bool signals_survived[_NSIG]; /* a timer of ours goes on for ever */
+static struct sigaction signals_next[_NSIG]; /* while `cleaning`: what is about to be set */
+static _Atomic bool signals_cleaning[_NSIG];
 static _Thread_local sigset_t signals_fork_mask;
 
 void jsp_signals_hush(struct jsp_signals_hushed *h)
@@ -45,12 +47,27 @@ void jsp_signals_unhush(const struct jsp_signals_hushed *h)
     pthread_sigmask(SIG_SETMASK, &h->mask, NULL);
 }
 
+static unsigned signals_count(int signo)
+{
+    /* ORDER: relaxed. Under the lock, or a fork that may miss what begins beside it. */
+    return atomic_load_explicit(&signals_users[signo], memory_order_relaxed);
+}
+
+/* With the lock held. The answer is how many there are now. */
+static unsigned signals_add(int signo, int by)
+{
+    unsigned now = signals_count(signo) + (unsigned)by;
+    /* ORDER: relaxed, as above. */
+    atomic_store_explicit(&signals_users[signo], now, memory_order_relaxed);
+    return now;
+}
+
 void jsp_signals_before_fork(void)
 {
     sigset_t ours;
     sigemptyset(&ours);
     for (int s = 1; s < _NSIG; s++)
-        if (signals_users[s])
+        if (signals_count(s))
             sigaddset(&ours, s);
     pthread_sigmask(SIG_BLOCK, &ours, &signals_fork_mask);
 }
@@ -60,10 +77,18 @@ void jsp_signals_after_fork(void)
     pthread_sigmask(SIG_SETMASK, &signals_fork_mask, NULL);
 }
 
-/* Nobody uses the signals, though the handler stays. */
+/* Nobody uses the signals, though the handler stays; no timer is inherited. A thread that
+ * the child does not have may have been in the middle of signals_set_clean. */
 void jsp_signals_in_child(void)
 {
-    memset(signals_users, 0, sizeof signals_users);
+    for (int s = 1; s < _NSIG; s++) {
+        signals_add(s, -(int)signals_count(s));
+        /* ORDER: relaxed. The process has one thread. */
+        atomic_store_explicit(&signals_survived[s], false, memory_order_relaxed);
+        /* ORDER: acquire, pairs with the release in signals_set_clean. */
+        if (atomic_exchange_explicit(&signals_cleaning[s], false, memory_order_acquire))
+            sigaction(s, &signals_next[s], NULL);
+    }
 }
 
 static bool signals_ours(const struct sigaction *action)
@@ -139,7 +164,7 @@ int jsp_signals_take(int signo, bool chain)
         if (err)
             return err;
     }
-    signals_users[signo]++;
+    signals_add(signo, 1);
     return 0;
 }
 
@@ -168,8 +193,13 @@ void jsp_signals_survives(int signo)
 static void signals_set_clean(int signo, const struct sigaction *action)
 {
     static const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    signals_next[signo] = *action;
+    /* ORDER: release, for the copy that a fork on another thread makes. */
+    atomic_store_explicit(&signals_cleaning[signo], true, memory_order_release);
     sigaction(signo, &ignore, NULL);
     sigaction(signo, action, NULL);
+    /* ORDER: release, as above: it is set by now. */
+    atomic_store_explicit(&signals_cleaning[signo], false, memory_order_release);
 }
 
 /* What the host had before us, or set since. */
@@ -185,7 +215,7 @@ static const struct sigaction *signals_wanted(int signo)
 void jsp_signals_give(int signo)
 {
     struct sigaction now;
-    bool last = signals_users[signo] && --signals_users[signo] == 0;
+    bool last = signals_count(signo) && signals_add(signo, -1) == 0;
     if (!last || sigaction(signo, NULL, &now) < 0)
         return;
     /* A handler that was put on top of ours meanwhile stays. */
