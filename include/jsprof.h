@@ -101,7 +101,9 @@ typedef struct jsprof_options {
     const char *path;        /* capture file, %p is the pid; default jsprof-%p.syscap */
     uint32_t    hz;          /* expirations a second and thread, 1..10000; default 1000 */
     int         clock;       /* enum jsprof_clock; default CPU */
-    uint32_t    max_depth;   /* VM, and C, frames kept per sample, 1..1000; default 512 */
+    uint32_t    max_depth;   /* VM, and C, frames kept per sample, 1..1000; default 512. Of
+                              * deeper stacks the innermost and the outermost are kept, and
+                              * a frame "[frames cut]" lies between them */
     uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB */
     uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, touched as used */
     int         signo;       /* default SIGPROF; see jsprof_start */
@@ -270,7 +272,8 @@ typedef struct jsprof_thread {
     jsprof_link *volatile top;   /* linked entries, innermost first */
     jsprof_frame     *frames;    /* array entries, outermost first */
     uint32_t          capacity;
-    volatile uint32_t depth;     /* may exceed capacity; the excess is not kept */
+    volatile uint32_t depth;     /* may exceed capacity; the excess is not kept, and the
+                                  * sample's innermost frame is "[deeper frames cut]" */
     volatile uint32_t underflows;
     volatile uint32_t counting;  /* JSPROF_CALLS_... that are on, and bits of the library's */
     /* Where its calls are counted, by function; not NULL while any are. */

@@ -47,7 +47,6 @@ struct jsp_stack {
     uint64_t weight, value;
     uint32_t lines_bytes, epoch, thread, samples;
     uint16_t n_addrs, n_lines;
-    bool is_cut; /* frames are missing at the leaf */
 };
 
 /* Interpreted and compiled code of one name is one function (of kind VM here): which

@@ -144,16 +144,6 @@ void jsp_profile_next(const struct jsp_profile *p, struct jsp_profile_address *a
     a->is_return = !p->version[0];
 }
 
-/* Frames that were there but are not in the sample stood at the leaf. */
-static int resolve_cut(struct jsp_profile *p, const struct jsp_stack *k,
-                       struct jsp_profile_frame *out)
-{
-    if (!k->is_cut)
-        return 0;
-    int err = jsp_resolve_fixed(p, "[frames cut]", out);
-    return err < 0 ? err : 1;
-}
-
 int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
@@ -161,7 +151,7 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
     struct jsp_addresses all;
     uint64_t number;
     struct jsp_profile_address a = { .key = { 0, p->threads[k->thread].pid, k->epoch } };
-    int n = resolve_cut(p, k, out);
+    int n = 0;
     jsp_addresses_of_stack(&all, p, k);
     while (n >= 0 && jsp_addresses_next(&all, &a.key.addr, &number)) {
         if (jsp_profile_is_marker(a.key.addr)) {

@@ -60,7 +60,6 @@ static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
     return k->thread == o->thread && k->n_addrs == o->sample.body.n_addrs &&
            k->node == o->sample.body.node && k->epoch == o->sample.epoch &&
            k->n_lines == w->n_lines && k->lines_bytes == w->lines_bytes &&
-           k->is_cut == (w->cut != 0) &&
            (k->node ||
             memcmp(k->addrs, o->sample.body.addrs, 8 * (size_t)k->n_addrs) == 0) &&
            (k->n_lines == 0 || memcmp(k->lines, w->lines, k->lines_bytes) == 0);
@@ -102,8 +101,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
                                 .epoch = o->sample.epoch,
                                 .thread = o->thread,
                                 .n_addrs = (uint16_t)o->sample.body.n_addrs,
-                                .n_lines = (uint16_t)o->sample.weight.n_lines,
-                                .is_cut = o->sample.weight.cut != 0 };
+                                .n_lines = (uint16_t)o->sample.weight.n_lines };
     return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
 }
 

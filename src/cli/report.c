@@ -189,6 +189,28 @@ static void report_rest(const struct report *r, uint32_t limit)
            cli_percent(share, report_share(r, self)), is_one ? "it" : "them");
 }
 
+/* What could be done about stacks that are not whole. */
+static void report_cuts(const struct report *r)
+{
+    static const struct {
+        const char *name, *advice;
+    } cuts[] = {
+        { "[deeper frames cut]",
+          "calls were deeper than the host's array of frames; a larger one names them" },
+        { "[frames cut]", "of stacks deeper than max_depth the middle is not shown" },
+        { "[C frames cut]", "of C stacks deeper than max_depth the middle is not shown" },
+    };
+    char share[CLI_NUMBER];
+    for (uint32_t i = 0; i < r->functions.n; i++) {
+        const struct jsp_function_row *f = &r->functions.rows[i];
+        const char *name = r->capture.profile.functions[f->function].name;
+        for (size_t c = 0; f->kind == JSPROF_KIND_SYNTH && c < sizeof cuts / sizeof *cuts; c++)
+            if (strcmp(name, cuts[c].name) == 0)
+                printf("%s (%s of the time): %s.\n", name,
+                       cli_percent(share, report_share(r, f->total)), cuts[c].advice);
+    }
+}
+
 static void report_table(struct report *r, uint32_t limit)
 {
     uint32_t n = limit && limit < r->functions.n ? limit : r->functions.n;
@@ -202,6 +224,7 @@ static void report_table(struct report *r, uint32_t limit)
     cli_closing(&r->capture, r->functions.samples, r->functions.value);
     if (r->functions.has_lines)
         puts("A function's hottest line stands behind it, with its share of self.");
+    report_cuts(r);
 }
 
 static const char *const report_columns[] = {

@@ -8,16 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Roots are kept, and the leaf says that it is not the real one. */
+enum { FRAMES_INNER = JSP_FRAMES_KEPT / 4 };
+
+/* The innermost and the outermost are kept; a frame of ours is in place of the others. */
 static void frames_limit(struct jsp_frames *frames)
 {
     frames->cut = 0;
     if (frames->n <= JSP_FRAMES_KEPT)
         return;
     frames->cut = frames->n - JSP_FRAMES_KEPT + 1;
+    struct jsp_merged *gap = frames->at + FRAMES_INNER;
+    uint32_t outer = JSP_FRAMES_KEPT - FRAMES_INNER - 1;
+    memmove(gap + 1, frames->at + frames->n - outer, outer * sizeof *gap);
+    *gap = (struct jsp_merged){ .id = frames->cut_id };
     frames->n = JSP_FRAMES_KEPT;
-    memmove(frames->at, frames->at + frames->cut - 1, frames->n * sizeof *frames->at);
-    frames->at[0] = (struct jsp_merged){ .id = frames->cut_id };
 }
 
 /* What a native frame is. False: a compiled frame that the walker tells better. */

@@ -17,7 +17,7 @@
 #include "natives.h"
 
 enum {
-    JSP_FRAMES_RUN = 1002,  /* of each kind: jsprof_options.max_depth and a bit */
+    JSP_FRAMES_RUN = 1004,  /* of each kind: JSP_RECORD_FRAMES of the largest max_depth */
     JSP_FRAMES_KEPT = 1000, /* of one sample in the file; Sysprof 48 drops deeper ones */
 };
 
@@ -26,7 +26,7 @@ struct jsp_frames {
     struct jsp_natives *natives; /* borrowed */
     struct jsp_loops loops;  /* owned array */
     struct jsp_loops hidden; /* owned array: takes no VM frames, views hide it */
-    uint32_t cut_id, empty_id; /* of "[deeper frames cut]", "[no VM frame]" */
+    uint32_t cut_id, empty_id; /* of "[frames cut]", "[no VM frame]" */
     /* The result; index: innermost first. */
     uint32_t n;
     uint32_t cut;            /* frames beyond JSP_FRAMES_KEPT */

@@ -39,7 +39,7 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     out->arena = arena;
     out->frames.natives = &out->natives;
     out->listings.arena = arena;
-    out->frames.cut_id = jsp_arena_synth(arena, "[deeper frames cut]");
+    out->frames.cut_id = jsp_arena_synth(arena, "[frames cut]");
     out->frames.empty_id = jsp_arena_synth(arena, "[no VM frame]");
     out->known = calloc(1, OUTPUT_KNOWN_BYTES);
     out->pending = malloc(OUTPUT_MAX_PENDING * sizeof *out->pending);

@@ -113,7 +113,7 @@ static void session_describe(struct jsprof *p)
 
 static void session_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
 {
-    uint32_t record = jsp_record_words(setup->max_depth + 1, setup->max_depth);
+    uint32_t record = jsp_record_words(JSP_RECORD_FRAMES(setup->max_depth), setup->max_depth);
     uint32_t words = setup->ring_bytes / (uint32_t)sizeof(uint64_t);
     p->pid = getpid();
     p->hz = setup->hz;

@@ -16,7 +16,10 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-enum { THREAD_WAIT_NS = 50000, THREAD_WAITS = 20000 }; /* a second for the handler */
+enum {
+    THREAD_WAIT_NS = 50000, THREAD_WAITS = 20000, /* a second for the handler */
+    THREAD_CAPACITY = 1 << 14, /* array entries; no memory until they are used */
+};
 
 static _Atomic uint64_t thread_numbers;
 
@@ -32,15 +35,22 @@ static size_t thread_part(size_t *at, size_t bytes)
     return begin;
 }
 
+/* More entries than a sample keeps: so that the innermost of a deep stack are known. */
+static uint32_t thread_capacity(const struct jsp_thread_setup *setup)
+{
+    return setup->max_depth > THREAD_CAPACITY ? setup->max_depth : THREAD_CAPACITY;
+}
+
 static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
 {
     struct thread_layout l;
     size_t at = sizeof(struct jsp_thread);
-    l.frames = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
+    l.frames = thread_part(&at, thread_capacity(setup) * sizeof(jsprof_frame));
     l.walked = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
-    uint32_t record = jsp_record_words(setup->max_depth + 1, setup->max_depth);
+    uint32_t vm = JSP_RECORD_FRAMES(setup->max_depth);
+    uint32_t record = jsp_record_words(vm, setup->max_depth);
     l.record = thread_part(&at, record * sizeof(uint64_t));
-    l.merged = thread_part(&at, 2 * (setup->max_depth + 1) * sizeof(struct jsp_merged));
+    l.merged = thread_part(&at, (vm + setup->max_depth) * sizeof(struct jsp_merged));
     l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
     l.end = at;
     return l;
@@ -86,7 +96,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     struct jsp_sampled *s = &t->sampled;
     char *base = (char *)t;
     s->own.frames = (void *)(base + l->frames);
-    s->own.capacity = setup->max_depth;
+    s->own.capacity = thread_capacity(setup);
     s->record = (void *)(base + l->record);
     s->merged = (void *)(base + l->merged);
     s->session = setup->session;
@@ -101,7 +111,8 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->offer_sigsafe = setup->offer_sigsafe;
     thread_unwinder(t, setup);
     s->empty_id = jsp_arena_synth(setup->arena, "[no VM frame]");
-    s->cut_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");
+    s->vm.cut_id = jsp_arena_synth(setup->arena, "[frames cut]");
+    s->vm.deeper_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");
     s->cut_native_id = jsp_arena_synth(setup->arena, "[C frames cut]");
 }
 

@@ -17,6 +17,7 @@ struct merge_all {
     uint32_t natives_left;
     uint32_t cut_native; /* the label of a gap in them */
     struct jsp_merged *out;
+    bool has_gap; /* VM frames that are not in the record lie outside of what comes now */
     uint32_t to; /* frames still to be written, from the outermost down */
 };
 
@@ -58,6 +59,7 @@ static void merge_put_vm(struct merge_all *all, struct merge_run *run)
 {
     all->out[--all->to] = (struct jsp_merged){ .id = run->next->id, .line = run->next->line,
                                                .pc = run->next->pc };
+    all->has_gap = all->has_gap || run->next->gap;
     run->next++;
     run->left--;
     merge_carry(run);
@@ -129,7 +131,8 @@ static bool merge_is_cut(const struct merge_all *all, uint32_t native)
 
 /* Walks both from the outside. Where the unwinder saw fewer activations than the VM
  * has, it was those that it left out, or the outer ones, that it missed; where it saw more,
- * the innermost has just been entered, or is about to be left. */
+ * the innermost has just been entered, or is about to be left. Inside of a gap of the VM's both
+ * are counted from the inside: the outer of these loops ran what is not here. */
 static void merge_by_loop(struct merge_all *all, const struct jsp_loops *loops,
                           struct merge_run *run)
 {
@@ -147,8 +150,11 @@ static void merge_by_loop(struct merge_all *all, const struct jsp_loops *loops,
         merge_put_native(all);
         for (; took_others && runs_left > loops_left && run->left; runs_left--)
             merge_one_activation(all, run);
-        if (takes && run->left)
+        loops_left -= takes;
+        if (takes && run->left && !(all->has_gap && loops_left >= runs_left)) {
             merge_one_activation(all, run);
+            runs_left--;
+        }
     }
     merge_vm_above(all, 0);
 }

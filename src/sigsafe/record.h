@@ -19,7 +19,7 @@ struct jsp_rec_frame {
     uint64_t sp;    /* 0: that of the frame before it in the run */
     uint64_t pc;
     uint32_t entry; /* the first of one activation of the interpreter's loop */
-    uint32_t zero;
+    uint32_t gap;   /* a mark: frames that are not here lie in its place */
 };
 
 /* In place of an address: compiled code, whose frames the host's walker tells. */
@@ -63,6 +63,9 @@ static inline void jsp_record_cut(struct jsp_record *record, uint32_t n)
     uint32_t room = UINT32_MAX - record->cut;
     record->cut += n < room ? n : room;
 }
+
+/* VM frames of one record: max_depth of them, and a mark for each run. */
+#define JSP_RECORD_FRAMES(max_depth) ((max_depth) + (uint32_t)JSP_N_RUNS)
 
 static inline uint32_t jsp_record_words(uint32_t n_frames, uint32_t n_natives)
 {

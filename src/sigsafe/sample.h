@@ -86,7 +86,6 @@ struct jsp_sampled {
     struct jsp_unwind_map *_Atomic *map;
     struct jsp_record *record; /* borrowed, room for max_depth frames of each kind */
     uint32_t empty_id;         /* "[no VM frame]" */
-    uint32_t cut_id;           /* "[deeper frames cut]" */
     uint32_t cut_native_id;    /* "[C frames cut]" */
 
     /* Of jsprof_backtrace. */

@@ -6,17 +6,11 @@
 #include "levels.h"
 #include "resume.h"
 
-/* A frame of ours, right inside the innermost of the last run that has any. Where
- * leaves were cut that is where they would be: what is credited with their time is no
- * function that we know. */
-static void stack_append(struct jsp_record *r, uint32_t id)
+/* What is credited with the time of a stack without any frame. */
+static void stack_empty(struct jsp_record *r, uint32_t id)
 {
-    uint32_t n = jsp_record_frames(r);
-    int run = JSP_RUN_WALKER;
-    while (run > 0 && !r->n[run])
-        run--;
-    r->frames[n] = (struct jsp_rec_frame){ .id = id }; /* its address: the one before */
-    r->n[run]++;
+    r->frames[0] = (struct jsp_rec_frame){ .id = id };
+    r->n[JSP_RUN_LINKS] = 1;
 }
 
 enum { STACK_ROOTS = 4 }; /* of a stack with more C frames than there is room for, so much
@@ -56,12 +50,10 @@ void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
         *r = (struct jsp_record){ .weight = r->weight };
     else
         jsp_vmstack_read(&self->vm, &self->names, where, r);
-    if (r->cut)
-        stack_append(r, self->cut_id);
     stack_natives(self, where, here);
     struct jsp_levels levels;
     jsp_levels_find(&levels, self->cstack, where->alt, where->sp);
     jsp_levels_apply(&levels, r, where->sp);
     if (!r->n_native && !jsp_record_frames(r)) /* not cut: that has left its mark */
-        stack_append(r, self->empty_id);
+        stack_empty(r, self->empty_id);
 }

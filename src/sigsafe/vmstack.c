@@ -8,6 +8,11 @@
 /* Two links of one C frame stand in it as the compiler likes. */
 enum { VMSTACK_MAX_LINKS = 1 << 20, VMSTACK_ONE_FRAME = 4096 };
 
+enum {
+    VMSTACK_INNER = 4, /* of a stack that does not fit, one frame in so many is the innermost */
+    VMSTACK_LATER = 8, /* of all the room, so much is kept for each run that comes later */
+};
+
 /* One run in the making. */
 struct vmstack_out {
     struct jsp_vmstack *vm;
@@ -15,6 +20,7 @@ struct vmstack_out {
     struct jsp_rec_frame *frames; /* where the run goes */
     uint32_t room;                /* frames that still fit */
     uint32_t n;
+    uint32_t marks;               /* of them: frames of ours, which take no room */
     uint32_t cut;
     const char *label; /* of the last one that had no function; and what it was called */
     const char *detail;
@@ -46,6 +52,21 @@ static void vmstack_cut(struct vmstack_out *out, uint64_t n)
     out->cut = n < UINT32_MAX - out->cut ? out->cut + (uint32_t)n : UINT32_MAX;
 }
 
+/* So many frames, which are not in the record, lie here. */
+static void vmstack_mark(struct vmstack_out *out, uint32_t id, uint64_t n)
+{
+    out->frames[out->n++] = (struct jsp_rec_frame){ .id = id, .gap = 1 };
+    out->marks++;
+    vmstack_cut(out, n);
+}
+
+/* Of a stack that does not fit, so many of the innermost frames are kept: they have the
+ * time. The rest of the room is for the outermost ones. */
+static uint32_t vmstack_inner(const struct vmstack_out *out)
+{
+    return (out->room + VMSTACK_INNER - 1) / VMSTACK_INNER;
+}
+
 /* Of a function that calls itself the name is looked up once. */
 static __attribute__((noinline)) uint32_t vmstack_name(struct vmstack_out *out,
                                                        const jsprof_frame *frame)
@@ -73,6 +94,14 @@ static inline void vmstack_put(struct vmstack_out *out, const jsprof_frame *fram
     to->sp = frame->sp;
     to->pc = frame->pc;
     to->entry = frame->kind & JSPROF_FRAME_ENTRY;
+    to->gap = 0;
+}
+
+/* Frames [from, to) of the array. */
+static void vmstack_entries(struct vmstack_out *out, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        vmstack_put(out, &out->vm->own->frames[i]);
 }
 
 static void vmstack_array(struct vmstack_out *out)
@@ -80,13 +109,22 @@ static void vmstack_array(struct vmstack_out *out)
     const jsprof_thread *own = out->vm->own;
     uint32_t depth = own->depth;
     uint32_t n = depth < own->capacity ? depth : own->capacity;
-    if (n > out->room)
-        n = out->room;
     /* ORDER: signal fence only. The thread wrote the frames before the depth. */
     atomic_signal_fence(memory_order_acquire); /* ORDER: as above */
-    for (uint32_t i = 0; i < n; i++)
-        vmstack_put(out, &own->frames[i]);
-    vmstack_cut(out, depth - n);
+    if (n < depth) { /* the innermost were never stored */
+        n = n < out->room ? n : out->room;
+        vmstack_entries(out, 0, n);
+        vmstack_mark(out, out->vm->deeper_id, depth - n);
+        return;
+    }
+    if (n <= out->room) {
+        vmstack_entries(out, 0, n);
+        return;
+    }
+    uint32_t inner = vmstack_inner(out);
+    vmstack_entries(out, 0, out->room - inner);
+    vmstack_mark(out, out->vm->cut_id, n - out->room);
+    vmstack_entries(out, n - inner, n);
 }
 
 /* May this link be read? Inside the thread's own stack it must be above the
@@ -100,7 +138,28 @@ static bool vmstack_link_alive(const struct jsp_vmstack *vm, const jsprof_link *
     return at % alignof(jsprof_link) == 0 && (!ours || !sp_ours || at >= floor);
 }
 
-/* Linked entries come innermost first: count, skip what does not fit, fill backwards. */
+/* They come innermost first: fill backwards, without those in the middle that do not fit. */
+static void vmstack_put_links(struct vmstack_out *out, uint32_t depth)
+{
+    bool fits = depth <= out->room;
+    uint32_t inner = fits ? 0 : vmstack_inner(out), at = depth;
+    uint32_t roots = fits ? depth : out->room - inner;
+
+    for (const jsprof_link *l = out->vm->own->top; at > 0; l = l->up) {
+        if (--at >= roots && depth - at > inner)
+            continue;
+        jsprof_frame frame = { .function = l->function };
+        struct jsp_rec_frame *to = &out->frames[at < roots ? at : roots + 1 + at - (depth - inner)];
+        *to = (struct jsp_rec_frame){ jsp_names_of(out->names, &frame), l->line,
+                                      (uintptr_t)l, l->pc, 0, 0 };
+    }
+    out->n = roots;
+    if (!fits)
+        vmstack_mark(out, out->vm->cut_id, depth - out->room);
+    out->n += inner;
+}
+
+/* Count them, and look whether they can be believed. */
 static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
 {
     const jsprof_link *top = out->vm->own->top;
@@ -120,18 +179,7 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
             turn *= 2;
         }
     }
-    uint32_t n = depth < out->room ? depth : out->room;
-    uint32_t at = depth;
-    for (const jsprof_link *l = top; at > 0; l = l->up) {
-        if (--at >= n)
-            continue;
-        jsprof_frame frame = { .function = l->function };
-        struct jsp_rec_frame *to = &out->frames[at];
-        *to = (struct jsp_rec_frame){ jsp_names_of(out->names, &frame), l->line,
-                                      (uintptr_t)l, l->pc, 0, 0 };
-    }
-    out->n = n;
-    vmstack_cut(out, depth - n);
+    vmstack_put_links(out, depth);
 }
 
 static uint64_t vmstack_host_depth(const jsprof_stack *s)
@@ -164,40 +212,42 @@ static int vmstack_fields(const jsprof_stack *s, const char *entry, jsprof_frame
     return 1;
 }
 
-/* How many entries may be read; what is beyond the array is cut. */
-static uint64_t vmstack_host_entries(struct vmstack_out *out, const jsprof_stack *s)
+/* How many entries there are, and how many of them may be read. */
+static uint64_t vmstack_host_entries(struct vmstack_out *out, uint64_t *readable)
 {
+    const jsprof_stack *s = &out->vm->host;
     uint64_t depth = vmstack_host_depth(s);
     if (depth > INT64_MAX) {
         jsp_count(&out->vm->n_bad, 1); /* more leaves than enters */
-        return 0;
+        depth = 0;
     }
     uint64_t limit = s->capacity ? *(const volatile uint32_t *)s->capacity : s->limit;
-    if ((!limit && !s->capacity) || depth <= limit)
-        return depth;
-    vmstack_cut(out, depth - limit);
-    return limit;
+    *readable = (!limit && !s->capacity) || depth <= limit ? depth : limit;
+    return depth;
 }
 
-static void vmstack_host(struct vmstack_out *out)
+static int vmstack_entry(const jsprof_stack *s, const char *entry, jsprof_frame *frame)
+{
+    *frame = (jsprof_frame){ .sp = 0 };
+    return s->decode_sigsafe ? s->decode_sigsafe(s->host, entry, frame)
+                             : vmstack_fields(s, entry, frame);
+}
+
+/* Some entries of the host's. */
+struct vmstack_span {
+    const char *entries; /* the first of all */
+    uint64_t from, to;
+};
+
+/* Put their frames as long as there is room; which entry is the next. */
+static uint64_t vmstack_span(struct vmstack_out *out, const struct vmstack_span *span,
+                             uintptr_t sp)
 {
     const jsprof_stack *s = &out->vm->host;
-    uint64_t n = vmstack_host_entries(out, s);
-    const char *entry = *(const char *const volatile *)s->entries;
-    uintptr_t sp = 0;
-
-    if (n && !entry) {
-        jsp_count(&out->vm->n_bad, 1);
-        return;
-    }
-    for (uint64_t i = 0; i < n; i++, entry += s->stride) {
-        if (out->n == out->room) {
-            vmstack_cut(out, n - i);
-            return;
-        }
-        jsprof_frame frame = { 0 };
-        int is = s->decode_sigsafe ? s->decode_sigsafe(s->host, entry, &frame)
-                                   : vmstack_fields(s, entry, &frame);
+    uint64_t i = span->from;
+    for (; i < span->to && out->n - out->marks < out->room; i++) {
+        jsprof_frame frame;
+        int is = vmstack_entry(s, span->entries + i * s->stride, &frame);
         if (frame.sp)
             sp = frame.sp;
         frame.sp = sp;
@@ -206,6 +256,49 @@ static void vmstack_host(struct vmstack_out *out)
         else if (is < 0)
             jsp_count(&out->vm->n_bad, 1);
     }
+    return i;
+}
+
+/* The stack address of the nearest of these entries that has one, from the last on. */
+static uintptr_t vmstack_sp_of(const jsprof_stack *s, const struct vmstack_span *span)
+{
+    jsprof_frame frame = { .sp = 0 };
+    for (uint64_t i = span->to; i > span->from && !frame.sp; i--)
+        vmstack_entry(s, span->entries + (i - 1) * s->stride, &frame);
+    return frame.sp;
+}
+
+/* All that there is room for is put, of `n` entries, and there are more, from `at` on: go back
+ * to the outermost, and put the innermost. */
+static void vmstack_host_inner(struct vmstack_out *out, const char *entries, uint64_t at,
+                               uint64_t n)
+{
+    uint32_t inner = vmstack_inner(out);
+    struct vmstack_span last = { entries, n - inner, n };
+    struct vmstack_span before = { entries, last.from > inner ? last.from - inner : 0, last.from };
+    uint32_t kept = out->n + 1; /* with the mark */
+    out->n -= inner;
+    vmstack_mark(out, out->vm->cut_id, 0);
+    vmstack_span(out, &last, vmstack_sp_of(&out->vm->host, &before));
+    vmstack_cut(out, n - at + (kept - out->n));
+}
+
+static void vmstack_host(struct vmstack_out *out)
+{
+    const jsprof_stack *s = &out->vm->host;
+    uint64_t n, depth = vmstack_host_entries(out, &n);
+    const char *entries = *(const char *const volatile *)s->entries;
+
+    if (n && !entries) {
+        jsp_count(&out->vm->n_bad, 1);
+        return;
+    }
+    struct vmstack_span all = { entries, 0, n };
+    uint64_t at = vmstack_span(out, &all, 0);
+    if (n < depth) /* the innermost are not in the array */
+        vmstack_mark(out, out->vm->deeper_id, depth - at);
+    else if (at < n)
+        vmstack_host_inner(out, entries, at, n);
 }
 
 /* Registers of C functions that called into compiled code: to the head of the list,
@@ -217,39 +310,70 @@ static void vmstack_callers(struct jsp_vmstack *vm, uint32_t n)
             vm->walked[vm->n_callers++] = vm->walked[i];
 }
 
-/* The walker tells innermost first; the run is outermost first. */
+/* The walker tells innermost first; the run is outermost first. What does not fit is the
+ * outermost. */
 static void vmstack_walker(struct vmstack_out *out, const void *ucontext)
 {
     struct jsp_vmstack *vm = out->vm;
     uint32_t there = vm->walk_sigsafe(vm->walk_host, ucontext, vm->walked, out->room);
     uint32_t n = there < out->room ? there : out->room;
+    if (n < there)
+        vmstack_mark(out, vm->cut_id, there - n);
     for (uint32_t i = n; i-- > 0;)
         if (!(vm->walked[i].kind & JSPROF_FRAME_CALLER))
             vmstack_put(out, &vm->walked[i]);
+    if (n < there && out->n > 1)
+        out->frames[0].sp = out->frames[1].sp;
     vmstack_callers(vm, n);
-    vmstack_cut(out, there - n);
+}
+
+static bool vmstack_has(const struct jsp_vmstack *vm, int run, const struct jsp_where *where)
+{
+    switch (run) {
+    case JSP_RUN_LINKS: return vm->own->top;
+    case JSP_RUN_ARRAY: return vm->own->depth;
+    case JSP_RUN_HOST: return vm->host.depth && vmstack_host_depth(&vm->host);
+    default: return vm->walk_sigsafe && where->ucontext;
+    }
+}
+
+/* The room for one run: all that is left, but some for each of the later ones. */
+static uint32_t vmstack_room(const struct jsp_vmstack *vm, int run, const struct jsp_where *where,
+                             uint32_t left)
+{
+    uint32_t later = 0;
+    for (int i = run + 1; i < JSP_N_RUNS; i++)
+        later += vmstack_has(vm, i, where) ? vm->max_depth / VMSTACK_LATER : 0;
+    return left > later ? left - later : 0;
+}
+
+static void vmstack_run(struct vmstack_out *out, int run, const struct jsp_where *where)
+{
+    if (run == JSP_RUN_LINKS)
+        vmstack_links(out, where->sp);
+    else if (run == JSP_RUN_ARRAY)
+        vmstack_array(out);
+    else if (run == JSP_RUN_HOST)
+        vmstack_host(out);
+    else
+        vmstack_walker(out, where->ucontext);
 }
 
 void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
                       const struct jsp_where *where, struct jsp_record *record)
 {
-    struct vmstack_out out = { .vm = vm, .names = names, .frames = record->frames,
-                               .room = vm->max_depth };
+    struct vmstack_out out = { .vm = vm, .names = names, .frames = record->frames };
+    uint32_t left = vm->max_depth;
 
     vm->n_callers = 0;
     for (int run = 0; run < JSP_N_RUNS; run++) {
-        if (run == JSP_RUN_LINKS && vm->own->top)
-            vmstack_links(&out, where->sp);
-        else if (run == JSP_RUN_ARRAY)
-            vmstack_array(&out);
-        else if (run == JSP_RUN_HOST && vm->host.depth)
-            vmstack_host(&out);
-        else if (run == JSP_RUN_WALKER && vm->walk_sigsafe && where->ucontext)
-            vmstack_walker(&out, where->ucontext);
+        out.room = vmstack_room(vm, run, where, left);
+        out.n = out.marks = 0;
+        if (vmstack_has(vm, run, where))
+            vmstack_run(&out, run, where);
         record->n[run] = (uint16_t)out.n;
         out.frames += out.n;
-        out.room -= out.n;
-        out.n = 0;
+        left -= out.n - out.marks;
     }
     record->cut = out.cut;
     if (out.cut)

@@ -3,8 +3,9 @@
  *
  * Whatever the host's memory says is bounded before it is used: depths that are
  * negative or beyond the array, links that are below the stack pointer (their C
- * frame is gone, by longjmp) or that do not go up. Roots are kept, leaves are
- * cut, and what was cut is counted.
+ * frame is gone, by longjmp) or that do not go up. Of a stack that does not fit the
+ * outermost and the innermost frames are kept. A frame of ours lies between them in place of
+ * the others, which are counted.
  *
  *                        SIGPROF handler   before/after
  *   jsp_vmstack_init            -              yes
@@ -26,6 +27,8 @@ struct jsp_vmstack {
     void *walk_host;
     uintptr_t stack_low, stack_high;     /* the thread's C stack */
     uint32_t max_depth;
+    uint32_t cut_id;      /* "[frames cut]": in place of frames that did not fit */
+    uint32_t deeper_id;   /* "[deeper frames cut]": of those that the host has no room for */
     jsprof_frame *walked; /* borrowed, max_depth of them */
     uint32_t n_callers;   /* the last sample's, innermost first, at the head of `walked` */
     _Atomic uint64_t n_cut;
@@ -47,7 +50,7 @@ struct jsp_where {
     bool is_paused;       /* nothing of the host may be read */
 };
 
-/* Fill n, cut and frames of the record (room for max_depth of them). */
+/* Fill n, cut and frames of the record (room for max_depth of them, and a mark a run). */
 void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
                       const struct jsp_where *where, struct jsp_record *record);
 

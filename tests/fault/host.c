@@ -1,5 +1,6 @@
-/* host.c - a program that is profiled under bad circumstances: `host PATH MS` records
- * MS milliseconds of CPU time into PATH, or where the environment says ("-").
+/* host.c - a program that is profiled under bad circumstances: `host PATH MS [DEPTH]` records
+ * MS milliseconds of CPU time into PATH, or where the environment says ("-"), at the end of so
+ * many calls.
  *
  * It says on stdout what each call answered, and always goes on to its own work:
  * the last line is "done".
@@ -59,6 +60,8 @@ int main(int argc, char **argv)
     }
     if (prof)
         say("attach", jsprof_thread_attach(prof, "main", &me));
+    for (int depth = argc > 3 ? atoi(argv[3]) : 0; depth > 0; depth--)
+        jsprof_push(me, "recursion", "host.c", 1);
     work(argc > 2 ? atof(argv[2]) : 100);
     if (prof) {
         say("stop", jsprof_stop(prof));

@@ -40,6 +40,22 @@ static jsprof_function *function(const char *name)
     return f;
 }
 
+/* Of all samples, those whose innermost frame, without those of C, has this name. */
+static uint32_t leaf_share(const char *name)
+{
+    static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+    uint64_t samples = 0;
+    for (uint32_t s = 0; s < h.profile.n_stacks; s++) {
+        int n = jsp_profile_frames(&h.profile, s, frames), at = 0;
+        const struct jsp_function *f = NULL;
+        while (at < n && (f = &h.profile.functions[frames[at].function])->kind ==
+                             JSPROF_KIND_NATIVE)
+            at++;
+        samples += at < n && !strcmp(f->name, name) ? h.profile.stacks[s].samples : 0;
+    }
+    return h.profile.samples ? (uint32_t)(100 * samples / h.profile.samples) : 0;
+}
+
 static __attribute__((noinline)) long recurse(int depth, const jsprof_function *f)
 {
     jsprof_link link;
@@ -63,7 +79,8 @@ static void *recurse_deep(void *arg)
         jsprof_link_leave(me, &link);
         if (finish()) {
             CHECK(host_share(&h, "root") > 80);
-            CHECK(host_share(&h, "[deeper frames cut]") > 80);
+            CHECK(host_share(&h, "[frames cut]") > 80);
+            CHECK(leaf_share("inner") > 80);
             CHECK(h.stats.frames_cut > DEEP - 1000);
             CHECK(h.stats.frames_bad <= (HOST_LATE ? h.stats.samples / 10 : 0));
         }
@@ -87,24 +104,48 @@ TEST(deep_recursion_with_linked_frames_keeps_its_roots)
     CHECK_EQ(err, 0);
 }
 
+/* Push so many, burn, pop them, burn as long. */
+static void burn_deep_and_flat(uint32_t n)
+{
+    jsprof_push(me, "root", NULL, 0);
+    for (uint32_t i = 0; i < n; i++)
+        jsprof_push(me, "inner", NULL, 0);
+    jsprof_push(me, "leaf", NULL, 0);
+    host_burn_ms(30);
+    for (uint32_t i = 0; i <= n; i++)
+        jsprof_pop(me);
+    host_burn_ms(30);
+    jsprof_pop(me);
+    CHECK_EQ(me->depth, 0);
+}
+
+TEST(plain_recursion_of_600_levels_gives_the_leaf_its_self_time)
+{
+    if (!begin())
+        return;
+    burn_deep_and_flat(600);
+    if (finish()) {
+        uint32_t leaf = leaf_share("leaf");
+        CHECK(leaf > 20 && leaf < 80);
+        CHECK_EQ(leaf_share("[frames cut]"), 0);
+        CHECK(host_share(&h, "[frames cut]") >= leaf);
+        CHECK(host_share(&h, "root") > 80);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
 TEST(depth_beyond_capacity_keeps_the_roots_and_comes_back)
 {
     jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
     options.max_depth = 4;
     if (!begin_with(options))
         return;
-    jsprof_push(me, "root", NULL, 0);
-    for (int i = 0; i < 9; i++)
-        jsprof_push(me, "inner", NULL, 0);
-    host_burn_ms(30);
-    for (int i = 0; i < 9; i++)
-        jsprof_pop(me);
-    host_burn_ms(30);
-    jsprof_pop(me);
-    CHECK_EQ(me->depth, 0);
+    burn_deep_and_flat(me->capacity);
     if (finish()) {
-        uint32_t cut = host_share(&h, "[deeper frames cut]");
+        uint32_t cut = leaf_share("[deeper frames cut]");
         CHECK(cut > 20 && cut < 80);
+        CHECK_EQ(host_share(&h, "leaf"), 0); /* it was never stored */
         CHECK(host_share(&h, "root") > 80);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
@@ -361,6 +402,7 @@ TEST(sample_on_a_large_alternate_stack_is_kept)
 int main(void)
 {
     RUN(deep_recursion_with_linked_frames_keeps_its_roots);
+    RUN(plain_recursion_of_600_levels_gives_the_leaf_its_self_time);
     RUN(depth_beyond_capacity_keeps_the_roots_and_comes_back);
     RUN(leave_below_zero_is_counted_and_does_no_harm);
     RUN(label_that_was_overwritten_shows_each_text_in_its_time);

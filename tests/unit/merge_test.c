@@ -186,7 +186,8 @@ TEST(cut_leaves_leave_their_mark_innermost)
     begin();
     activation(2);
     activation(2);
-    vm(JSP_RUN_HOST, 0, 0); /* "[deeper frames cut]", as the sample appends it */
+    vm(JSP_RUN_HOST, 0, 0); /* "[deeper frames cut]", as the handler appends it */
+    stack.runs[JSP_RUN_HOST][stack.n[JSP_RUN_HOST] - 1].gap = 1;
     native(NATIVE + 5, 8);
     check_order(&loops);
     begin();
@@ -241,6 +242,22 @@ TEST(activations_that_were_left_out_stand_where_they_were)
         if (i != gap)
             CHECK_EQ(merged[n_truth - 1 - i].native ? merged[n_truth - 1 - i].ip
                                                     : merged[n_truth - 1 - i].id, truth[i]);
+}
+
+/* The VM frames of the two activations in the middle did not fit. */
+TEST(leaf_inside_a_gap_of_the_vm_stays_in_the_innermost_loop)
+{
+    begin();
+    activation(2);
+    activation(2);
+    vm(JSP_RUN_HOST, 0, 0);
+    stack.runs[JSP_RUN_HOST][stack.n[JSP_RUN_HOST] - 1].gap = 1;
+    native(NATIVE + 1500, 8);
+    native(NATIVE + 1501, 8);
+    activation(1);
+    activation(3);
+    native(NATIVE + 5, 8);
+    check_order(&loops);
 }
 
 TEST(only_native_frames_stay_as_they_are)
@@ -314,6 +331,7 @@ int main(void)
     RUN(cut_leaves_leave_their_mark_innermost);
     RUN(c_frames_that_were_left_out_are_one_with_a_name);
     RUN(activations_that_were_left_out_stand_where_they_were);
+    RUN(leaf_inside_a_gap_of_the_vm_stays_in_the_innermost_loop);
     RUN(only_native_frames_stay_as_they_are);
     RUN(only_vm_frames_are_ordered_by_address);
     RUN(frames_without_any_address_stand_inside_of_what_has_one);

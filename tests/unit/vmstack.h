@@ -18,9 +18,9 @@ static _Atomic uint64_t slots[SLOTS];
 static struct jsp_names names;
 static struct jsp_vmstack vm;
 static jsprof_thread own;
-static jsprof_frame array[MAX], walked[MAX];
+static jsprof_frame array[MAX + 8], walked[MAX];
 static alignas(8) unsigned char memory[sizeof(struct jsp_record) +
-                                       (MAX + 1) * sizeof(struct jsp_rec_frame)];
+                                       JSP_RECORD_FRAMES(MAX) * sizeof(struct jsp_rec_frame)];
 static struct jsp_record *const record = (void *)memory;
 static ucontext_t context;
 
@@ -41,6 +41,8 @@ static inline void begin(void)
     jsp_names_init(&names, &arena);
     own = (jsprof_thread){ .frames = array, .capacity = MAX };
     jsp_vmstack_init(&vm, &own, MAX, walked);
+    vm.cut_id = jsp_arena_synth(&arena, "...");
+    vm.deeper_id = jsp_arena_synth(&arena, "?");
     /* Not getcontext: musl has none. */
 #if defined(__x86_64__)
     context.uc_mcontext.gregs[REG_RSP] = (greg_t)below();

@@ -55,7 +55,7 @@ TEST(host_depth_beyond_its_array_is_cut_and_below_zero_is_bad)
     begin();
     vm.host = by_offsets();
     old_depth = 5;
-    CHECK_STR(taken(), "main>run>call>leaf");
+    CHECK_STR(taken(), "main>run>call>leaf>?");
     CHECK_EQ(record->cut, 1);
     old_depth = -1;
     CHECK_STR(taken(), "");
@@ -66,6 +66,32 @@ TEST(host_depth_beyond_its_array_is_cut_and_below_zero_is_bad)
     CHECK_EQ(bad(), 2);
 }
 
+/* Every other entry has an address. */
+TEST(host_stack_deeper_than_a_sample_keeps_its_leaf_where_it_is)
+{
+    struct old_entry deep[20];
+    for (uintptr_t i = 0; i < 20; i++)
+        deep[i] = (struct old_entry){ i ? i < 11 ? "x" : "leaf" : "root", 0, (uint32_t)i,
+                                      (void *)(i % 2 ? 0 : 9000 - i) };
+    begin();
+    vm.host = by_offsets();
+    vm.host.limit = 20;
+    old_entries = deep;
+    old_depth = 8;
+    CHECK_STR(taken(), "root>x>x>x>x>x>x>x");
+    CHECK_EQ(record->cut, 0);
+    old_depth = 12;
+    CHECK_STR(taken(), "root>x>x>x>x>x>...>x>leaf");
+    CHECK_EQ(record->cut, 4);
+    CHECK_EQ(record->frames[MAX].line, 11);
+    CHECK_EQ(record->frames[MAX - 1].sp, 9000 - 10);
+    old_depth = 13; /* the first of the innermost two has no address of its own */
+    taken();
+    CHECK_EQ(record->frames[MAX - 1].line, 11);
+    CHECK_EQ(record->frames[MAX - 1].sp, 9000 - 10);
+    old_entries = old;
+}
+
 TEST(capacity_is_read_anew_in_every_sample)
 {
     begin();
@@ -74,12 +100,12 @@ TEST(capacity_is_read_anew_in_every_sample)
     vm.host.capacity = &old_capacity;
     old_depth = 4;
     old_capacity = 2;
-    CHECK_STR(taken(), "main>run");
+    CHECK_STR(taken(), "main>run>?");
     CHECK_EQ(record->cut, 2);
     old_capacity = 4;
     CHECK_STR(taken(), "main>run>call>leaf");
     old_capacity = 0;
-    CHECK_STR(taken(), "");
+    CHECK_STR(taken(), "?");
     CHECK_EQ(record->cut, 4);
     old_capacity = 4;
 }
@@ -93,7 +119,7 @@ TEST(depth_of_eight_bytes_is_read_as_such)
     wide_depth = 2;
     CHECK_STR(taken(), "main>run");
     wide_depth = (1ull << 32) + 4; /* its lower half alone would look fine */
-    CHECK_STR(taken(), "main>run>call>leaf");
+    CHECK_STR(taken(), "main>run>call>leaf>?");
     CHECK_EQ(record->cut, UINT32_MAX);
     jsp_record_cut(record, 3); /* C frames, that were cut as well */
     CHECK_EQ(record->cut, UINT32_MAX);
@@ -229,12 +255,13 @@ TEST(walker_with_more_frames_than_room_is_cut)
     CHECK_EQ(record->n[JSP_RUN_WALKER], MAX);
     CHECK_EQ(record->cut, 0);
     with_walker(MAX + 1);
-    taken();
-    CHECK_EQ(record->n[JSP_RUN_WALKER], MAX);
+    CHECK_STR(taken(), "...>outer>outer>outer>outer>outer>outer>outer>inner");
+    CHECK_EQ(record->n[JSP_RUN_WALKER], MAX + 1);
+    CHECK_EQ(record->frames[0].sp, record->frames[1].sp);
     CHECK_EQ(record->cut, 1);
     with_walker(UINT32_MAX);
     taken();
-    CHECK_EQ(record->n[JSP_RUN_WALKER], MAX);
+    CHECK_EQ(record->n[JSP_RUN_WALKER], MAX + 1);
     CHECK_EQ(record->cut, UINT32_MAX - MAX);
 }
 
@@ -272,15 +299,15 @@ TEST(all_forms_share_the_room)
     jsprof_link_enter(&own, &link, &functions[0]);
     for (int i = 0; i < 3; i++)
         jsprof_push(&own, "x", NULL, 0);
-    CHECK_STR(taken(), "f0>x>x>x>main>run>outer>inner");
+    CHECK_STR(taken(), "f0>x>x>x>main>run>...>outer>inner");
     CHECK_EQ(record->cut, MAX - 2);
     CHECK_EQ(record->n[JSP_RUN_LINKS], 1);
     CHECK_EQ(record->n[JSP_RUN_ARRAY], 3);
     CHECK_EQ(record->n[JSP_RUN_HOST], 2);
-    CHECK_EQ(record->n[JSP_RUN_WALKER], 2);
+    CHECK_EQ(record->n[JSP_RUN_WALKER], 3);
     for (int i = 0; i < MAX; i++)
         jsprof_push(&own, "x", NULL, 0);
-    CHECK_STR(taken(), "f0>x>x>x>x>x>x>x"); /* no room is left for the others */
+    CHECK_STR(taken(), "f0>x>x>x>x>x>?>...>run>...>inner"); /* some room for each */
     CHECK_EQ(record->cut, 4 + 2 + MAX);
 }
 
@@ -288,6 +315,7 @@ int main(void)
 {
     RUN(old_style_array_is_read_by_its_offsets);
     RUN(host_depth_beyond_its_array_is_cut_and_below_zero_is_bad);
+    RUN(host_stack_deeper_than_a_sample_keeps_its_leaf_where_it_is);
     RUN(capacity_is_read_anew_in_every_sample);
     RUN(depth_of_eight_bytes_is_read_as_such);
     RUN(array_that_moves_is_found_where_it_is);

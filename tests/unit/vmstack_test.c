@@ -54,10 +54,28 @@ TEST(array_at_its_capacity_is_whole_and_one_more_is_cut)
     CHECK_EQ(record->cut, 0);
     jsprof_push(&own, "y", NULL, 0);
     jsprof_line(&own, 7); /* of no frame that is there */
-    CHECK_STR(taken(), "root>x>x>x>x>x>x>x");
+    CHECK_STR(taken(), "root>x>x>x>x>x>x>x>?");
     CHECK_EQ(record->cut, 1);
     CHECK_EQ(jsp_counted(&vm.n_cut), 1);
     CHECK_EQ(array[MAX - 1].line, 0);
+}
+
+/* The array has room for more than a sample. */
+TEST(array_deeper_than_a_sample_keeps_its_leaf)
+{
+    begin();
+    own.capacity = MAX + 8;
+    for (int i = 0; i < MAX + 2; i++)
+        jsprof_push(&own, i ? "x" : "root", NULL, 0);
+    jsprof_push(&own, "leaf", NULL, 0);
+    jsprof_line(&own, 7);
+    CHECK_STR(taken(), "root>x>x>x>x>x>...>x>leaf");
+    CHECK_EQ(record->frames[MAX].line, 7);
+    CHECK_EQ(record->cut, 3);
+    for (int i = 0; i < 6; i++)
+        jsprof_push(&own, "y", NULL, 0);
+    CHECK_STR(taken(), "root>x>x>x>x>x>x>x>?"); /* y is not in the array */
+    CHECK_EQ(record->cut, 9);
 }
 
 TEST(garbage_depth_reads_no_frame_that_is_not_there)
@@ -67,7 +85,7 @@ TEST(garbage_depth_reads_no_frame_that_is_not_there)
     for (int i = 1; i < MAX; i++)
         jsprof_push(&own, "x", NULL, 0);
     own.depth = UINT32_MAX;
-    CHECK_STR(taken(), "root>x>x>x>x>x>x>x");
+    CHECK_STR(taken(), "root>x>x>x>x>x>x>x>?");
     CHECK_EQ(record->cut, UINT32_MAX - MAX);
 }
 
@@ -102,14 +120,15 @@ TEST(links_are_turned_around)
     CHECK_EQ(bad(), 0);
 }
 
-TEST(links_beyond_the_room_lose_their_leaves)
+TEST(links_deeper_than_a_sample_keep_roots_and_leaf)
 {
     static jsprof_link links[MAX + 3];
     begin();
     know_the_stack();
     for (int i = 0; i < MAX + 3; i++)
-        jsprof_link_enter(&own, &links[i], &functions[i ? i < MAX ? 1 : 2 : 0]);
-    CHECK_STR(taken(), "f0>f1>f1>f1>f1>f1>f1>f1");
+        jsprof_link_enter(&own, &links[i], &functions[i ? i < MAX + 2 ? 1 : 2 : 0]);
+    CHECK_STR(taken(), "f0>f1>f1>f1>f1>f1>...>f1>f2");
+    CHECK_EQ(record->frames[MAX].sp, (uintptr_t)&links[MAX + 2]);
     CHECK_EQ(record->cut, 3);
 }
 
@@ -174,9 +193,10 @@ int main(void)
     RUN(array_is_read_outermost_first);
     RUN(function_that_takes_a_slot_over_has_nothing_of_the_one_before);
     RUN(array_at_its_capacity_is_whole_and_one_more_is_cut);
+    RUN(array_deeper_than_a_sample_keeps_its_leaf);
     RUN(garbage_depth_reads_no_frame_that_is_not_there);
     RUN(links_are_turned_around);
-    RUN(links_beyond_the_room_lose_their_leaves);
+    RUN(links_deeper_than_a_sample_keep_roots_and_leaf);
     RUN(links_in_a_circle_come_to_an_end_and_are_not_shown);
     RUN(link_below_the_stack_pointer_is_dead);
     RUN(link_that_points_far_down_or_at_itself_is_not_followed);
