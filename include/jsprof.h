@@ -99,7 +99,9 @@ enum {
 typedef struct jsprof_options {
     size_t      size;        /* sizeof(jsprof_options) */
     const char *path;        /* capture file, %p is the pid; default jsprof-%p.syscap */
-    uint32_t    hz;          /* expirations a second and thread, 1..10000; default 1000 */
+    uint32_t    hz;          /* expirations a second and thread, 1..10000; default 1000. Samples
+                              * take a quarter of a thread's time at most, 10000 of them a
+                              * second, in all sessions together: above, one stands for more */
     int         clock;       /* enum jsprof_clock; default CPU */
     uint32_t    max_depth;   /* VM, and C, frames kept per sample, 1..1000; default 512. Of
                               * deeper stacks the innermost and the outermost are kept, and

@@ -166,12 +166,23 @@ static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t
         jsp_count(&self->lost_ring, weight);
 }
 
+/* What the other sessions' samples take of this thread's time, of JSP_TICK_WHOLE. */
+static uint64_t sample_others(const struct jsp_sampled *self)
+{
+    uint64_t load = 0;
+    for (const struct jsp_sampled *s = sampled_list; s; s = s->next)
+        /* ORDER: acquire, pairs with the arming, which began the tick anew before. */
+        if (s != self && atomic_load_explicit(&s->armed, memory_order_acquire))
+            load += s->tick.load;
+    return load;
+}
+
 /* How long it took. Where that would put off the next sample: without what others had of the
  * processor meanwhile, on a busy machine, for that cost the host nothing. */
-static uint64_t sample_cost(const struct jsp_sampled *self, uint64_t time_ns, uint64_t cpu_ns)
+static uint64_t sample_cost(uint64_t enough, uint64_t time_ns, uint64_t cpu_ns)
 {
     uint64_t cost = jsp_now_ns(CLOCK_MONOTONIC) - time_ns;
-    if (cost < self->tick.period_ns / JSP_TICK_SHARE)
+    if (cost < enough)
         return cost;
     uint64_t cpu_cost = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     return cpu_cost < cost ? cpu_cost : cost;
@@ -198,9 +209,12 @@ static void sample_take(struct jsp_sampled *self, const void *ucontext)
     self->last_cpu_ns = cpu_ns;
     sample_keep(self, ucontext, weight);
     /* By the cost of the one before: this one's is not known until the timer is set. */
-    jsp_sampled_set_timer(self, jsp_tick_next(&self->tick, self->last_cost_ns));
-    self->last_cost_ns = sample_cost(self, time_ns, cpu_ns);
-    jsp_count(&self->handler_ns, self->last_cost_ns);
+    uint64_t others = sample_others(self);
+    jsp_sampled_set_timer(self, jsp_tick_next(&self->tick, others + self->tick.load));
+    uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
+    uint64_t cost = sample_cost(enough, time_ns, cpu_ns);
+    jsp_tick_spent(&self->tick, cost);
+    jsp_count(&self->handler_ns, cost);
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)

@@ -77,7 +77,7 @@ struct jsp_sampled {
     /* Written by the handler. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
     _Atomic uint64_t expirations, lost_ring, lost_paused, lost_late, lost_stack, handler_ns;
-    uint64_t last_cpu_ns, last_cost_ns; /* thread's CPU clock; time in the handler */
+    uint64_t last_cpu_ns; /* of the thread's CPU clock */
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;

@@ -21,6 +21,7 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
     tick->base_ns = now_ns;
     tick->cell = 0;
     tick->cost_ns = 0;
+    jsp_tick_spent(tick, 0);
     tick->random = (seed ^ now_ns) * 0x9E3779B97F4A7C15u | 1;
     tick_random(tick);
     for (uint32_t i = 0; i < JSP_TICK_STRATA; i++)
@@ -53,11 +54,18 @@ static uint32_t tick_stratum(struct jsp_tick *tick)
     return drawn;
 }
 
-uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t cost_ns)
+void jsp_tick_spent(struct jsp_tick *tick, uint64_t cost_ns)
 {
-    uint64_t least = cost_ns < tick->cost_ns ? cost_ns : tick->cost_ns;
-    uint64_t over = JSP_TICK_SHARE * least / tick->period_ns;
+    uint64_t cost = cost_ns < tick->cost_ns ? cost_ns : tick->cost_ns;
+    uint64_t most = JSP_TICK_MOST * tick->period_ns;
+    cost = cost > JSP_TICK_LEAST_NS ? cost : JSP_TICK_LEAST_NS;
+    tick->load = (cost < most ? cost : most) * JSP_TICK_WHOLE / tick->period_ns;
     tick->cost_ns = cost_ns;
+}
+
+uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t load)
+{
+    uint64_t over = JSP_TICK_SHARE * load / JSP_TICK_WHOLE;
     uint64_t cell = tick->cell + (over < JSP_TICK_MOST ? over : JSP_TICK_MOST);
     uint32_t stratum = tick_stratum(tick);
     uint64_t begin = stratum * tick->period_ns / JSP_TICK_STRATA;

@@ -10,6 +10,7 @@
  *                    SIGPROF handler   before arming
  *   jsp_tick_init           -               yes
  *   jsp_tick_weigh         yes               -
+ *   jsp_tick_spent         yes               -
  *   jsp_tick_next          yes              yes
  *
  * SPDX-License-Identifier: MIT
@@ -19,14 +20,22 @@
 
 #include "room.h"
 
-enum { JSP_TICK_STRATA = 16, JSP_TICK_SHARE = 4, JSP_TICK_MOST = 1000 };
+enum {
+    JSP_TICK_STRATA = 16,
+    JSP_TICK_SHARE = 4,      /* one part in so many of a thread's time may go to samples */
+    JSP_TICK_WHOLE = 1 << 16, /* all of its time, as a load */
+    JSP_TICK_LEAST_NS = 24000, /* a sample costs so much at least: most of it is in the kernel,
+                                * and we do not see it. One session of 10 kHz may go on. */
+    JSP_TICK_MOST = 1000,    /* cells passed over */
+};
 
 struct jsp_tick {
     uint64_t period_ns;
     uint64_t base_ns; /* start of cell 0 on the thread's clock */
     uint64_t cell;    /* the one of the last sample, counted from 1; 0: none yet */
     uint64_t random;  /* never 0 */
-    uint64_t cost_ns; /* of the sample before the last */
+    uint64_t cost_ns; /* of the last sample */
+    uint64_t load;    /* what a sample in every cell takes of the time, of JSP_TICK_WHOLE */
     uint8_t strata[JSP_TICK_STRATA]; /* a permutation; [0, n_strata) are not used yet */
     uint32_t n_strata;
 };
@@ -37,10 +46,13 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
 /* A sample is taken now: how many cells does it stand for? At least 1. */
 uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns);
 
-/* When the next one is due, on the thread's clock. The last one cost so much: where
- * samples are dear, cells are passed over, so that at most a quarter of the time goes
- * to them; the next one's weight tells. It takes two in a row: one alone may have been
+/* The sample took so long. It takes two in a row to make the load: one alone may have been
  * interrupted itself, for as long as other threads had the processor. */
-uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t cost_ns);
+void jsp_tick_spent(struct jsp_tick *tick, uint64_t cost_ns);
+
+/* When the next one is due, on the thread's clock. `load` is that of all sessions which
+ * sample the thread. Where it is high every one of them passes over cells, so that all of
+ * them together take a quarter of the time at most; the next sample's weight counts them. */
+uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t load);
 
 #endif
