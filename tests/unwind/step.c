@@ -23,7 +23,7 @@
 
 #include "../signal/jit.h"
 
-enum { MOST = 128, SHOWN = 10, LONGEST_INSTRUCTION = 15, ENOUGH = 5000 };
+enum { MOST = 128, SHOWN = 10, LONGEST_INSTRUCTION = 15, ENOUGH = 5000, FEW = 500 };
 
 struct truth {
     uint64_t slot[MOST], ra[MOST]; /* outermost first */
@@ -164,7 +164,7 @@ static int step_all(pid_t child, struct jsp_objects *objects)
     struct jsp_rec_native frames[MOST];
     struct user_regs_struct before, now;
     struct truth truth = { .n = 0 };
-    uint64_t steps = 0, depth = 0, bad = 0;
+    uint64_t steps = 0, depth = 0, bad = 0, bare = 0;
     int status, pass = 0;
     jsp_unwinder_init(&unwinder, 0, 0, child);
     unwinder.jit = &jit;
@@ -177,15 +177,20 @@ static int step_all(pid_t child, struct jsp_objects *objects)
         before = now;
         context_of(&uc, &now);
         struct jsp_unwound out = { .frames = frames, .max = MOST };
-        jsp_unwind(&unwinder, jsp_objects_map(objects), &uc, &out);
+        enum jsp_unwind_stop stop =
+            jsp_unwind(&unwinder, jsp_objects_map(objects), &uc, &out);
         steps++;
         depth += truth.n;
-        if (!walk_is_true(&truth, &out) && bad++ < SHOWN)
+        /* Some libraries run through the padding before a function, which has no table
+         * (memcpy of glibc 2.41 for AVX-512). There the walk has to say so. */
+        if (stop == JSP_STOP_NO_TABLE && out.n == 1)
+            bare++;
+        else if (!walk_is_true(&truth, &out) && bad++ < SHOWN)
             show(&truth, &out);
     }
-    printf("%" PRIu64 " instructions, %" PRIu64 " calls on their stacks, %" PRIu64
-           " stacks differ\n", steps, depth, bad);
-    return steps > ENOUGH && depth > steps && !bad ? 0 : 1;
+    printf("%" PRIu64 " instructions, %" PRIu64 " of them in code without tables, %" PRIu64
+           " calls on their stacks, %" PRIu64 " stacks differ\n", steps, bare, depth, bad);
+    return steps > ENOUGH && depth > steps && !bad && bare < steps / FEW ? 0 : 1;
 }
 
 int main(void)
