@@ -9,7 +9,7 @@ command -v g++ >/dev/null || { echo 'SKIP: needs g++'; exit 77; }
 status=0
 for cxx in g++ clang++; do
     command -v $cxx >/dev/null || continue
-    $cxx -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iinclude \
+    $cxx -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion ${WERROR:-} -Iinclude \
         -fsyntax-only -x c++ - <<'END' && continue
 #include <jsprof.h>
 #include <jsprof.h>

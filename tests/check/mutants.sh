@@ -41,7 +41,7 @@ mutant()
     if ! prepare "$1"; then
         echo "mutants: $1: does not build: $(tail -n 3 build.log)"
         bad=1
-    elif sh "tests/check/$1.sh" >out 2>&1; then
+    elif WERROR=-Werror sh "tests/check/$1.sh" >out 2>&1; then
         echo "mutants: $1 let this pass: $2"
         bad=1
     elif ! grep -qF -- "$2" out; then

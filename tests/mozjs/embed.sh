@@ -10,7 +10,7 @@ cd "$SCRATCH" || exit 1
 compile()
 {
     # shellcheck disable=SC2046
-    "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra -Werror -I"$SRCDIR/include" \
+    "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra ${WERROR:-} -I"$SRCDIR/include" \
         -I"$SRCDIR/bindings/mozjs" $(pkg-config --cflags mozjs-102) \
         "$SRCDIR/tests/mozjs/embed_host.cpp" "$B/lib/libjsprof-mozjs.a" \
         "$B/lib/libjsprof.a" $(pkg-config --libs mozjs-102) -pthread -o host
@@ -19,7 +19,7 @@ compile()
 header_in_c()
 {
     printf '#include "jsprof-mozjs.h"\nint main(void) { return jsprof_mozjs_detach(0); }\n' |
-        "${CC:-gcc}" -std=c11 -Wall -Wextra -Wstrict-prototypes -Werror -fsyntax-only -x c \
+        "${CC:-gcc}" -std=c11 -Wall -Wextra -Wstrict-prototypes ${WERROR:-} -fsyntax-only -x c \
             -I"$SRCDIR/include" -I"$SRCDIR/bindings/mozjs" -
 }
 

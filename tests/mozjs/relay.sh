@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-check 'it compiles' "${CC:-cc}" -std=c11 -D_GNU_SOURCE -g -Wall -Wextra -Werror \
+check 'it compiles' "${CC:-cc}" -std=c11 -D_GNU_SOURCE -g -Wall -Wextra ${WERROR:-} \
     -I"$SRCDIR/bindings/mozjs" "$SRCDIR/tests/mozjs/relay_host.c" \
     "$SRCDIR/bindings/mozjs/relay.c" "$SRCDIR/bindings/mozjs/relay_ring.c" -pthread -o host
 ./host file >host.out 2>host.err

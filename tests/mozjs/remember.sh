@@ -8,7 +8,7 @@ set -u
 cd "$SCRATCH" || exit 1
 
 # shellcheck disable=SC2046
-check 'it compiles' "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra -Werror \
+check 'it compiles' "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra ${WERROR:-} \
     -I"$SRCDIR/include" -I"$SRCDIR/bindings/mozjs" $(pkg-config --cflags mozjs-102) \
     "$SRCDIR/tests/mozjs/remember_host.cpp" "$B/lib/libjsprof-mozjs.a" "$B/lib/libjsprof.a" \
     $(pkg-config --libs mozjs-102) -pthread -o host

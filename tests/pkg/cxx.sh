@@ -42,6 +42,6 @@ int main(int, char **argv)
     return jsprof_close(prof) < 0 ? 4 : 0;
 }
 END
-g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -Iinclude -o "$tmp/host" "$tmp/host.cpp" \
+g++ -std=c++17 -Wall -Wextra -Wpedantic ${WERROR:-} -Iinclude -o "$tmp/host" "$tmp/host.cpp" \
     "$B/lib/libjsprof.a" -pthread
 "$tmp/host" "$tmp/cxx.cap"
