@@ -14,6 +14,9 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <glib.h>
 
 #include <js/experimental/CodeCoverage.h>
@@ -95,6 +98,17 @@ void counts_print(const counts_function &function)
     fputc('\n', counts_file);
 }
 
+/* Not on a number below 3, where the script may be run with these closed. */
+FILE *counts_open_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int above = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+    if (fd >= 0)
+        close(fd);
+    return above < 0 ? nullptr : fdopen(above, "w");
+}
+
 } // namespace
 
 bool counts_open(const char *path)
@@ -102,7 +116,7 @@ bool counts_open(const char *path)
     if (!path)
         return true;
     counts_path = path;
-    counts_file = path[0] ? fopen(path, "we") : nullptr;
+    counts_file = path[0] ? counts_open_file(path) : nullptr;
     if (!counts_file) {
         counts_say(path[0] ? strerror(errno) : "a file name is needed");
         return false;

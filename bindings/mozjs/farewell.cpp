@@ -8,9 +8,10 @@
 #include <csignal>
 #include <cstddef>
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
+
+#include "pipe.h"
 
 namespace {
 
@@ -97,13 +98,14 @@ bool farewell_take(int signo, unsigned once)
 
 int farewell_install(void (*last)(void), void (*toggle)(void))
 {
-    if (pipe2(farewell_pipe, O_CLOEXEC) < 0)
-        return -errno;
+    int err = pipe_above(farewell_pipe);
+    if (err < 0)
+        return err;
     farewell_pid = getpid();
     farewell_last = last;
     farewell_toggle = toggle;
 
-    int err = farewell_start_thread();
+    err = farewell_start_thread();
     if (err < 0) {
         close(farewell_pipe[0]);
         close(farewell_pipe[1]);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pipe.h"
 #include "relay_ring.h"
 
 enum {
@@ -216,15 +217,16 @@ static int relay_start(struct relay *r)
 
 static int relay_open(struct relay *r, int *input)
 {
-    int ends[2];
+    int ends[2] = { -1, -1 };
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
+    int err = pipe_above(ends);
+    if (err < 0)
+        return err;
     (void)fcntl(ends[0], F_SETPIPE_SZ, RELAY_PIPE_BYTES); /* a smaller one will do */
     r->output = ends[0];
     r->counter_base = 0x800000 | ((uint32_t)getpid() & 0x7ff) << 12;
 
-    int err = relay_start(r);
+    err = relay_start(r);
     if (err < 0) {
         close(ends[0]);
         close(ends[1]);

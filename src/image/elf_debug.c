@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "block.h"
+#include "descriptor.h"
 
 enum {
     DEBUG_CHUNK = 1 << 20,      /* bytes summed at once */
@@ -34,8 +35,7 @@ int jsp_elf_file(const char *path)
         return -errno;
     if (!S_ISREG(st.st_mode))
         return -EBADMSG; /* to open a device can do things */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    return fd < 0 ? -errno : fd;
+    return jsp_descriptor_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 }
 
 /* .gnu_debuglink: a name, zeros up to a multiple of four, a checksum. */

@@ -5,8 +5,12 @@
 #include "kallsyms.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "descriptor.h"
 
 /* The first of the list whose address is `addr` or above. */
 static size_t kallsyms_at(const struct jsp_kallsyms_name *list, size_t n, uint64_t addr)
@@ -91,9 +95,13 @@ int jsp_kallsyms_scan(FILE *in, struct jsp_kallsyms_name *list, size_t n)
 
 int jsp_kallsyms_read(struct jsp_kallsyms_name *list, size_t n)
 {
-    FILE *in = fopen("/proc/kallsyms", "re");
-    if (!in)
-        return -errno;
+    int fd = jsp_descriptor_open("/proc/kallsyms", O_RDONLY, 0);
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!in) {
+        if (fd >= 0)
+            close(fd);
+        return fd < 0 ? fd : -ENOMEM;
+    }
     int err = jsp_kallsyms_scan(in, list, n);
     fclose(in);
     for (size_t i = 0; !err && i < n; i++)

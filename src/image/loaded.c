@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "block.h"
+#include "descriptor.h"
 #include "elf.h"
 #include "forkgate.h"
 
@@ -61,7 +62,7 @@ static uint64_t loaded_frame_of_header(pid_t pid, uint64_t header)
 static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
 {
     struct jsp_elf elf;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int fd = jsp_descriptor_open("/proc/self/exe", O_RDONLY, 0);
     if (fd < 0 || jsp_elf_open(&elf, fd) < 0)
         return;
     const Elf64_Shdr *s = jsp_elf_section(&elf, ".eh_frame", 0);

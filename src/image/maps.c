@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "block.h"
+#include "descriptor.h"
 
 enum {
     MAPS_FIRST_ROOM = 1 << 16,  /* bytes of text */
@@ -126,9 +127,9 @@ static int maps_slurp(int fd, char **text)
 int jsp_maps_read(struct jsp_maps *maps)
 {
     char *text = NULL;
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    int fd = jsp_descriptor_open("/proc/self/maps", O_RDONLY, 0);
     if (fd < 0)
-        return -errno;
+        return fd;
     int err = maps_slurp(fd, &text);
     close(fd);
     if (!err)

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "elf_debug.h"
 
 enum { FILE_MOST_IMAGE = 1 << 27 }; /* bytes of a running image that we copy */
@@ -85,7 +86,7 @@ static void *file_image(const struct jsp_maps *maps, const struct jsp_map *map,
         end =
             m->offset + (m->end - m->start) > end ? m->offset + (m->end - m->start) : end;
     }
-    int mem = end <= FILE_MOST_IMAGE ? open("/proc/self/mem", O_RDONLY | O_CLOEXEC) : -1;
+    int mem = end <= FILE_MOST_IMAGE ? jsp_descriptor_open("/proc/self/mem", O_RDONLY, 0) : -1;
     uint8_t *image = mem >= 0 ? calloc(1, end) : NULL;
     bool whole = image != NULL;
     for (size_t i = first; whole && i < last; i++) {

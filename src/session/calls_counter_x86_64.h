@@ -6,11 +6,14 @@
 #define JSP_SESSION_CALLS_COUNTER_X86_64_H
 
 #include <cpuid.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "image/descriptor.h"
 
 static inline uint64_t jsp_counter_now(void)
 {
@@ -38,12 +41,12 @@ static inline bool jsp_counter_is_steady(void)
     char clocks[128] = "";
     if (!__get_cpuid(0x80000007u, &a, &b, &c, &d) || !(d & 1u << 8))
         return false;
-    FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "re");
-    if (!f)
-        return false;
-    bool read = fgets(clocks, sizeof clocks, f);
-    fclose(f);
-    return read && strstr(clocks, "tsc");
+    int fd = jsp_descriptor_open(
+        "/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY, 0);
+    ssize_t n = fd < 0 ? -1 : read(fd, clocks, sizeof clocks - 1);
+    if (fd >= 0)
+        close(fd);
+    return n > 0 && strstr(clocks, "tsc");
 }
 
 #endif
