@@ -118,10 +118,28 @@ typedef struct jsprof_options {
     void       *on_drain_data;
 } jsprof_options;
 
-/* Create the capture file and a session that is not yet running.
- * -EINVAL: an option out of range or an unknown flag; -ENOMEM; or open's own errno
- * for the path. */
+/* Create the capture file and a session that is not yet running. A relative path is of the
+ * folder where the process is now.
+ *
+ * Two sessions never write one file, in one process or in several. An open session holds a
+ * lock (flock) on its file, if that is a regular file or a named pipe. While that is held,
+ * or where the file has what this process recorded before it executed its present program,
+ * open takes a name of its own: PATH.PID, or PATH.PID.2 and so on. Else it writes over what
+ * is there. jsprof_path says where it writes. The library does not lock `fd`.
+ *
+ * The default path is a name that others can guess, and that of a perf map and jitdump: what
+ * lies there must be a plain file of this process's user, with no second name.
+ *
+ * -EINVAL: an option out of range or an unknown flag; -ENOMEM; -ETXTBSY: another session
+ * writes the file, and it is a pipe, a link, or in a folder that takes no other file;
+ * -EEXIST, -ELOOP: something else lies under the default path or that of a perf map; or
+ * open's own errno for the path. jsprof_error_text says more. */
 JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_COLD;
+
+/* The capture's absolute path, until close; relative where the system does not name the
+ * folder; NULL with JSPROF_USE_FD. *is_other, unless that is NULL, is true where it is not
+ * the path that was asked for, because that file is in use: tell your user. */
+JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
 
 /* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler
  * owns the signal; -EAGAIN: no timers or threads left; -EPERM: refused.
@@ -158,7 +176,9 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 /* Open and start as the environment asks: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1. 1: started, *out is the session;
  * 0: JSPROF is unset, or the program is setuid, *out is NULL; -EINVAL: a value is
- * malformed. */
+ * malformed; or the errors of open and start. jsprof_error_text has a sentence for each,
+ * with the variable and its value. A relative FILE is of the folder where the process was
+ * when this library was loaded: before the program could go to another one. */
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
 /* What was kept and what was not, in timer expirations. Always:
@@ -661,6 +681,11 @@ JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JS
 
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
 JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text */
+
+/* The same for the calling thread's last jsprof_open or jsprof_start_from_env, where that
+ * answered `err`, but with the variable, option or file, its value, and what is allowed.
+ * Written to `text`, cut to `size` bytes (300 hold what is not a long path), and returned. */
+JSPROF_API const char *jsprof_error_text(int err, char *text, size_t size) JSPROF_COLD;
 
 /* -- Inline bodies -------------------------------------------------------- */
 

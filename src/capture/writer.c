@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "image/descriptor.h"
 #include "varint.h"
 #include "wire.h"
 
@@ -202,16 +203,25 @@ int jsp_writer_close(struct jsp_writer *w)
     off_t at = w->base + (off_t)offsetof(struct jsp_wire_header, end_time);
     if (!err && w->base >= 0 && pwrite(w->fd, &end, sizeof end, at) < 0)
         err = -errno;
-    if (writer_is_ours(w) && close(w->fd) < 0 && !err)
+    bool is_ours = writer_is_ours(w);
+    if (is_ours && w->is_locked)
+        jsp_descriptor_unlock(w->fd);
+    if (is_ours && close(w->fd) < 0 && !err)
         err = -errno; /* NFS and quotas report here */
     writer_forget(w);
     return err ? err : w->error;
 }
 
-void jsp_writer_abandon(struct jsp_writer *w)
+void jsp_writer_leave(struct jsp_writer *w)
 {
     if (writer_is_ours(w))
         close(w->fd);
+    w->fd = -1;
+}
+
+void jsp_writer_abandon(struct jsp_writer *w)
+{
+    jsp_writer_leave(w);
     writer_forget(w);
 }
 

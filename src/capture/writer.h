@@ -21,6 +21,7 @@ struct jsp_writer {
     int fd;            /* owned; -1: closed */
     dev_t dev;         /* the file that fd was at open: a host that closes it and */
     ino_t ino;         /* opens another must not find our bytes there */
+    bool is_locked;    /* by us: forked children may hold copies of the descriptor */
     int64_t base;      /* where in it our first byte stands; -1: it has no places */
     int32_t pid;
     uint8_t *bytes;    /* owned */
@@ -48,6 +49,9 @@ int jsp_writer_close(struct jsp_writer *w);
 
 /* Close without writing a byte: the file is another process's. */
 void jsp_writer_abandon(struct jsp_writer *w);
+
+/* The descriptor alone: right after a fork, so that the parent's lock ends with the parent. */
+void jsp_writer_leave(struct jsp_writer *w);
 
 /* Write what waits. 0, or the negative errno that left something waiting; -EAGAIN (a
  * slow pipe) is not kept in `error`, for nothing is lost by it yet. */

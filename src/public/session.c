@@ -2,15 +2,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "image/descriptor.h"
 #include "public/public.h"
 #include "session/env.h"
+#include "session/explain.h"
 
 enum {
     PUBLIC_HZ = 1000, PUBLIC_HZ_MAX = 10000,
@@ -19,12 +18,9 @@ enum {
     PUBLIC_LABELS = 8 << 20, PUBLIC_LABELS_MIN = 4096,
     PUBLIC_OLDEST_OPTIONS = offsetof(jsprof_options, fd) + sizeof(int),
     PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
-    PUBLIC_MODE = 0666, /* umask decides */
     PUBLIC_FLAGS = JSPROF_CHAIN | JSPROF_USE_FD | JSPROF_NOFOLLOW | JSPROF_NO_NATIVE |
                    JSPROF_PERF_MAP | JSPROF_JITDUMP | JSPROF_COMPACT | JSPROF_NO_THREAD,
 };
-
-static const char public_default_path[] = "jsprof-%p.syscap";
 
 /* -- Options ---------------------------------------------------------------- */
 
@@ -33,104 +29,102 @@ static uint32_t public_default(uint32_t value, uint32_t fallback)
     return value ? value : fallback;
 }
 
-static bool public_within(uint32_t value, uint32_t low, uint32_t high)
+struct public_limit {
+    const char *name;
+    uint32_t value, low, high;
+};
+
+static int public_within(const struct public_limit *l)
 {
-    return value >= low && value <= high;
+    if (l->value >= l->low && l->value <= l->high)
+        return 0;
+    return jsp_explain(-EINVAL, "%s is %u: %u to %u is allowed", l->name, (unsigned)l->value,
+                       (unsigned)l->low, (unsigned)l->high);
+}
+
+static int public_check_flags(const jsprof_options *o)
+{
+    if (o->clock != JSPROF_CLOCK_CPU && o->clock != JSPROF_CLOCK_WALL)
+        return jsp_explain(-EINVAL, "clock is %d: JSPROF_CLOCK_CPU or JSPROF_CLOCK_WALL is "
+                           "allowed", o->clock);
+    if (o->flags & ~(uint32_t)PUBLIC_FLAGS)
+        return jsp_explain(-EINVAL, "flags are %#x: this version does not know %#x",
+                           (unsigned)o->flags, (unsigned)(o->flags & ~(uint32_t)PUBLIC_FLAGS));
+    if (o->signo < 0 || o->signo >= _NSIG)
+        return jsp_explain(-EINVAL, "signo is %d: 1 to %d is allowed", o->signo, _NSIG - 1);
+    return 0;
 }
 
 static int public_check(const jsprof_options *o, struct jsp_session_setup *setup)
 {
-    setup->hz = public_default(o->hz, PUBLIC_HZ);
-    setup->max_depth = public_default(o->max_depth, PUBLIC_DEPTH);
-    setup->ring_bytes = public_default(o->ring_bytes, PUBLIC_RING);
-    setup->label_bytes = public_default(o->label_bytes, PUBLIC_LABELS) & ~7u;
-    setup->signo = o->signo ? o->signo : SIGPROF;
-    setup->wall = o->clock == JSPROF_CLOCK_WALL;
-    setup->chain = o->flags & JSPROF_CHAIN;
-    setup->native = !(o->flags & JSPROF_NO_NATIVE);
-    setup->perf_map = o->flags & JSPROF_PERF_MAP;
-    setup->compact = o->flags & JSPROF_COMPACT;
-    setup->alone = o->flags & JSPROF_NO_THREAD;
-    setup->on_drain = o->on_drain;
-    setup->on_drain_data = o->on_drain_data;
-    bool good = public_within(setup->hz, 1, PUBLIC_HZ_MAX) &&
-                public_within(setup->max_depth, 1, PUBLIC_DEPTH_MAX) &&
-                public_within(setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX) &&
-                public_within(setup->label_bytes, PUBLIC_LABELS_MIN, PUBLIC_LABELS) &&
-                (o->clock == JSPROF_CLOCK_CPU || o->clock == JSPROF_CLOCK_WALL) &&
-                !(o->flags & ~(uint32_t)PUBLIC_FLAGS) && setup->signo > 0 && setup->signo < _NSIG;
-    return good ? 0 : -EINVAL;
+    *setup = (struct jsp_session_setup){
+        .hz = public_default(o->hz, PUBLIC_HZ),
+        .max_depth = public_default(o->max_depth, PUBLIC_DEPTH),
+        .ring_bytes = public_default(o->ring_bytes, PUBLIC_RING),
+        .label_bytes = public_default(o->label_bytes, PUBLIC_LABELS) & ~7u,
+        .signo = o->signo ? o->signo : SIGPROF,
+        .wall = o->clock == JSPROF_CLOCK_WALL,
+        .chain = o->flags & JSPROF_CHAIN,
+        .native = !(o->flags & JSPROF_NO_NATIVE),
+        .perf_map = o->flags & JSPROF_PERF_MAP,
+        .dump = o->flags & JSPROF_JITDUMP,
+        .compact = o->flags & JSPROF_COMPACT,
+        .alone = o->flags & JSPROF_NO_THREAD,
+        .on_drain = o->on_drain,
+        .on_drain_data = o->on_drain_data,
+    };
+    const struct public_limit limits[] = {
+        { "hz", setup->hz, 1, PUBLIC_HZ_MAX },
+        { "max_depth", setup->max_depth, 1, PUBLIC_DEPTH_MAX },
+        { "ring_bytes", setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX },
+        { "label_bytes", setup->label_bytes, PUBLIC_LABELS_MIN, PUBLIC_LABELS },
+    };
+    int err = 0;
+    for (size_t i = 0; !err && i < sizeof limits / sizeof *limits; i++)
+        err = public_within(&limits[i]);
+    return err ? err : public_check_flags(o);
 }
 
-/* Copy `path` with %p replaced by the pid and %% by a percent sign. */
-static int public_expand(char *to, size_t size, const char *path)
+/* The rest of `setup`: the file. */
+static int public_place(const jsprof_options *o, const char *folder,
+                        struct jsp_session_setup *setup)
 {
-    size_t n = 0;
-    for (; *path; path++) {
-        if (size - n < 24)
-            return -ENAMETOOLONG;
-        if (path[0] == '%' && path[1] == 'p') {
-            n += (size_t)snprintf(to + n, size - n, "%d", (int)getpid());
-            path++;
-        } else {
-            to[n++] = *path;
-            path += path[0] == '%' && path[1] == '%';
-        }
-    }
-    to[n] = 0;
-    return n ? 0 : -ENOENT;
-}
-
-/* `path` is expanded. */
-static int public_open_file(const jsprof_options *o, const char *path)
-{
-    int saved_errno = errno, fd;
-
     if (o->flags & JSPROF_USE_FD) {
-        fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
-    } else {
-        /* A pipe must not stop the host: not here, where nobody reads it, nor later.
-         * What is there goes only once nothing else can fail. */
-        int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
-        fd = open(path, flags | (o->flags & JSPROF_NOFOLLOW ? O_NOFOLLOW : 0), PUBLIC_MODE);
+        setup->fd = jsp_descriptor_copy(o->fd);
+        return setup->fd < 0 ? setup->fd : 0;
     }
-    int err = -errno;
-    errno = saved_errno;
-    return fd < 0 ? err : fd;
+    setup->file = malloc(sizeof *setup->file);
+    if (!setup->file)
+        return -ENOMEM;
+    const struct jsp_file_ask ask = { o->path, folder, o->flags & JSPROF_NOFOLLOW };
+    int err = jsp_file_open(setup->file, &ask);
+    setup->fd = setup->file->fd;
+    if (!err)
+        return 0;
+    jsp_explain(err, "%s: %s", setup->file->name, jsprof_strerror(err));
+    free(setup->file);
+    return err;
 }
 
-/* Cut the last part off. */
-static const char *public_directory(char *path)
+static void public_unplace(struct jsp_session_setup *setup)
 {
-    char *slash = strrchr(path, '/');
-    if (!slash)
-        return ".";
-    slash[slash == path] = 0;
-    return path;
-}
-
-/* The rest of `setup`: the file, and where it lies; `path` has room for PATH_MAX. */
-static int public_place(const jsprof_options *o, struct jsp_session_setup *setup, char *path)
-{
-    bool named = !(o->flags & JSPROF_USE_FD);
-    const char *pattern = o->path ? o->path : public_default_path;
-    int err = public_expand(path, PATH_MAX, named ? pattern : ".");
-    if (err)
-        return err;
-    setup->empties = named;
-    setup->fd = public_open_file(o, path);
-    setup->dump_directory = o->flags & JSPROF_JITDUMP ? public_directory(path) : NULL;
-    return setup->fd < 0 ? setup->fd : 0;
+    if (setup->file)
+        jsp_file_abandon(setup->file);
+    else
+        close(setup->fd);
+    free(setup->file);
 }
 
 /* -- Sessions --------------------------------------------------------------- */
 
-int jsprof_open(jsprof **out, const jsprof_options *options)
+/* A relative path is of `folder`; NULL: of the one where the process is now. */
+static int public_open(jsprof **out, const jsprof_options *options, const char *folder)
 {
     static const jsprof_options none = { .size = sizeof none };
     struct jsp_session_setup setup;
     jsprof_options o = { 0 };
 
+    jsp_explain_nothing();
     if (!options)
         options = &none;
     if (!out || options->size < PUBLIC_OLDEST_OPTIONS || options->size > sizeof o)
@@ -140,15 +134,19 @@ int jsprof_open(jsprof **out, const jsprof_options *options)
     if (err)
         return err;
     struct public_host host = public_enter();
-    char path[PATH_MAX];
-    err = public_place(&o, &setup, path);
+    err = public_place(&o, folder, &setup);
     if (!err) {
         err = jsp_session_open(out, &setup);
         if (err)
-            close(setup.fd);
+            public_unplace(&setup);
     }
     public_leave(&host);
     return err;
+}
+
+int jsprof_open(jsprof **out, const jsprof_options *options)
+{
+    return public_open(out, options, NULL);
 }
 
 static int public_call(int (*call)(jsprof *p), jsprof *p)
@@ -184,24 +182,32 @@ bool jsprof_callable(const void *ucontext)
     return ucontext && jsp_callable(ucontext);
 }
 
+const char *jsprof_path(const jsprof *p, bool *is_other)
+{
+    const struct jsp_file *file = p ? p->file : NULL;
+    if (is_other)
+        *is_other = file && file->is_other;
+    return file ? file->name : NULL;
+}
+
 int jsprof_start_from_env(jsprof **out)
 {
     jsprof_options options = { .size = sizeof options };
     if (!out)
         return -EINVAL;
     *out = NULL;
+    jsp_explain_nothing();
     int asked = jsp_env_options(&options);
     if (asked <= 0)
         return asked;
-    int err = jsprof_open(out, &options);
-    if (err)
-        return err;
-    err = jsprof_start(*out);
+    int err = public_open(out, &options, jsp_env_folder());
+    if (!err)
+        err = jsprof_start(*out);
     if (!err)
         return 1;
     jsprof_close(*out);
     *out = NULL;
-    return err;
+    return jsp_explain(err, "JSPROF=%.200s: %s", options.path, jsprof_strerror(err));
 }
 
 int jsprof_stats_get(jsprof *p, jsprof_stats *out)

@@ -3,8 +3,20 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "jsprof.h"
+#include "session/explain.h"
+
+const char *jsprof_error_text(int err, char *text, size_t size)
+{
+    const char *line = jsprof_strerror(err);
+    if (!text || !size)
+        return line;
+    if (!jsp_explained(err, text, size))
+        snprintf(text, size, "%s", line);
+    return text;
+}
 
 int jsprof_version(void)
 {
@@ -24,7 +36,8 @@ const char *jsprof_strerror(int err)
     case EACCES: return "permission denied";
     case E2BIG: return "listings would take more than 32 MiB";
     case EDQUOT: return "disk quota exceeded";
-    case EEXIST: return "there is a counter of that name with another type, or a "
+    case EEXIST: return "something is there that is not this user's own plain file; or "
+                        "there is a counter of that name with another type, or a "
                         "function of that name with another listing";
     case EFBIG: return "the file is larger than this process may write";
     case EINVAL: return "an argument is out of range";
@@ -42,6 +55,9 @@ const char *jsprof_strerror(int err)
     case ENOTSUP: return "not supported here";
     case EPERM: return "not permitted, or not the thread that attached";
     case EPIPE: return "the reader of the pipe went away";
+    case ESTALE: return "another program has cut, removed or replaced the file, or writes "
+                        "to it as well";
+    case ETXTBSY: return "another process or session records into this file";
     case EROFS: return "read-only file system";
     default: return "unexpected error";
     }

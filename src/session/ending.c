@@ -22,6 +22,7 @@ void jsp_session_free(struct jsprof *p)
     jsp_calls_close(&p->calls);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
+    free(p->file);
     free(p);
 }
 
@@ -46,6 +47,7 @@ static void ending_abandon(struct jsprof *p)
 {
     for (struct jsp_sampled *s; (s = jsp_sampled_find(p)) != NULL;)
         s->session = NULL;
+    jsp_session_unlist(p);
     jsp_output_abandon(&p->output);
     jsp_perfmap_abandon(&p->perf);
     munmap(p->arena.bytes, p->label_bytes);
@@ -106,6 +108,7 @@ int jsp_session_close(struct jsprof *p)
     jsp_drain_tell(p, "final");
     pthread_mutex_unlock(&p->lock);
     ending_orphan_all(p);
+    jsp_session_unlist(p);
     jsp_signals_hush(&hushed);
     err = jsp_output_close(&p->output);
     jsp_signals_unhush(&hushed);

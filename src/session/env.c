@@ -5,14 +5,41 @@
 #include "env.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "explain.h"
+
+static char env_folder[PATH_MAX];
+static const char *env_path; /* JSPROF then: a host that sets it anew has another text */
 
 /* musl and glibc both have it: NULL in a program that was given privileges. */
 static const char *env_get(const char *name)
 {
     const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
+}
+
+/* Before the program can go to another folder. Nothing is done where nobody asks. */
+__attribute__((constructor)) static void env_remember(void)
+{
+    int saved_errno = errno;
+    const char *path = env_path = env_get("JSPROF");
+    if (path && *path != '/' && (!getcwd(env_folder, sizeof env_folder) || *env_folder != '/'))
+        env_folder[0] = 0;
+    errno = saved_errno;
+}
+
+const char *jsp_env_folder(void)
+{
+    return env_folder[0] && env_path == env_get("JSPROF") ? env_folder : NULL;
+}
+
+static int env_refuse(const char *name, const char *value, const char *allowed)
+{
+    return jsp_explain(-EINVAL, "%s=%.100s: %s", name, value, allowed);
 }
 
 static int env_hz(uint32_t *hz)
@@ -24,7 +51,7 @@ static int env_hz(uint32_t *hz)
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (errno || *end || *text < '0' || *text > '9' || value < 1 || value > 10000)
-        return -EINVAL;
+        return env_refuse("JSPROF_HZ", text, "a whole number from 1 to 10000 is allowed");
     *hz = (uint32_t)value;
     return 0;
 }
@@ -37,7 +64,7 @@ static int env_clock(int *clock)
     else if (!strcmp(text, "wall"))
         *clock = JSPROF_CLOCK_WALL;
     else
-        return -EINVAL;
+        return env_refuse("JSPROF_CLOCK", text, "cpu or wall is allowed");
     return 0;
 }
 
@@ -45,7 +72,7 @@ static int env_compact(uint32_t *flags)
 {
     const char *text = env_get("JSPROF_COMPACT");
     if (text && strcmp(text, "0") && strcmp(text, "1"))
-        return -EINVAL;
+        return env_refuse("JSPROF_COMPACT", text, "0 or 1 is allowed");
     if (text && *text == '1')
         *flags |= JSPROF_COMPACT;
     return 0;

@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "image/descriptor.h"
 #include "sigsafe/arena.h"
 
 enum { PERFMAP_MODE = 0644, PERFMAP_LINE = JSP_LABEL_MAX + 64 };
@@ -47,10 +48,19 @@ void jsp_perfmap_init(struct jsp_perfmap *perf)
     *perf = (struct jsp_perfmap){ .map_fd = -1, .dump_fd = -1 };
 }
 
+/* Everybody can guess these names, and one of them lies in /tmp. The lock keeps a second
+ * session of this process from the file of the first. */
 static int perfmap_open(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, PERFMAP_MODE);
-    return fd < 0 ? -errno : fd;
+    int fd = jsp_descriptor_open_own(path, O_RDWR, PERFMAP_MODE);
+    if (fd < 0)
+        return fd;
+    int err = jsp_descriptor_lock(fd);
+    if (!err && ftruncate(fd, 0) < 0)
+        err = -errno;
+    if (err)
+        close(fd);
+    return err ? err : fd;
 }
 
 int jsp_perfmap_open_map(struct jsp_perfmap *perf)
@@ -73,12 +83,14 @@ static uint32_t dump_machine(void)
 #endif
 }
 
-int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *directory)
+int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *beside)
 {
     char path[PATH_MAX];
     struct dump_header head = { DUMP_MAGIC, DUMP_VERSION, sizeof head, dump_machine(), 0,
                                 (uint32_t)getpid(), jsp_now_ns(CLOCK_MONOTONIC), 0 };
-    if (snprintf(path, sizeof path, "%s/jit-%d.dump", directory, (int)getpid()) >=
+    const char *slash = strrchr(beside, '/');
+    int n = slash ? (int)(slash - beside) + 1 : 0;
+    if (snprintf(path, sizeof path, "%.*sjit-%d.dump", n, beside, (int)getpid()) >=
         (int)sizeof path)
         return -ENAMETOOLONG;
     int fd = perfmap_open(path);
@@ -177,5 +189,9 @@ void jsp_perfmap_close(struct jsp_perfmap *perf)
     struct iovec part = { &end, sizeof end };
     if (perf->dump_fd >= 0)
         perfmap_check(perf, &perf->dump_fd, perfmap_write(perf->dump_fd, &part, 1));
+    if (perf->dump_fd >= 0)
+        jsp_descriptor_unlock(perf->dump_fd);
+    if (perf->map_fd >= 0)
+        jsp_descriptor_unlock(perf->map_fd);
     jsp_perfmap_abandon(perf);
 }

@@ -27,9 +27,11 @@ struct jsp_perfmap_code {
 
 void jsp_perfmap_init(struct jsp_perfmap *perf);
 
-/* Create the file. 0 or a negative errno. A symbolic link is refused (-ELOOP). */
+/* Create the file. 0 or a negative errno. -ELOOP: a symbolic link is there; -EEXIST:
+ * something that is not this user's own plain file; -ETXTBSY: another session's file.
+ * The dump lies in the folder of the file `beside`. */
 int jsp_perfmap_open_map(struct jsp_perfmap *perf);
-int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *directory);
+int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *beside);
 
 void jsp_perfmap_add(struct jsp_perfmap *perf, const struct jsp_perfmap_code *code);
 

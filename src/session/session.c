@@ -15,6 +15,7 @@
 #include "callable.h"
 #include "drain.h"
 #include "ending.h"
+#include "image/descriptor.h"
 #include "offer.h"
 #include "process.h"
 #include "signals.h"
@@ -28,9 +29,36 @@ static void session_thread_exit(void)
         jsp_session_detach((struct jsp_thread *)(void *)s);
 }
 
+static struct jsprof *session_list; /* under the process lock, each change is one store */
+
+static void session_enlist(struct jsprof *p)
+{
+    jsp_process_lock();
+    p->next = session_list;
+    session_list = p;
+    jsp_process_unlock();
+}
+
+void jsp_session_unlist(const struct jsprof *p)
+{
+    jsp_process_lock();
+    struct jsprof **at = &session_list;
+    while (*at && *at != p)
+        at = &(*at)->next;
+    if (*at)
+        *at = p->next;
+    jsp_process_unlock();
+}
+
+static void session_in_child(void)
+{
+    for (struct jsprof *p = session_list; p; p = p->next)
+        jsp_writer_leave(&p->output.writer);
+    jsp_signals_in_child();
+}
+
 static const struct jsp_process_hooks session_hooks = {
-    jsp_signals_before_fork, jsp_signals_after_fork, jsp_signals_in_child,
-    session_thread_exit,
+    jsp_signals_before_fork, jsp_signals_after_fork, session_in_child, session_thread_exit,
 };
 
 /* -- Opening ---------------------------------------------------------------- */
@@ -80,7 +108,7 @@ static void session_locks(struct jsprof *p)
 
 static void session_read_text(const char *path, char *to, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = jsp_descriptor_open(path, O_RDONLY, 0);
     ssize_t n = fd < 0 ? 0 : read(fd, to, size - 1);
     if (fd >= 0)
         close(fd);
@@ -101,6 +129,9 @@ static void session_describe(struct jsprof *p)
 
     session_read_text("/proc/self/cmdline", text, sizeof text);
     jsp_writer_process(w, *text ? text : "?");
+    jsp_file_writer(text);
+    if (*text)
+        jsp_writer_metadata(w, JSP_FILE_WRITER_ID, text);
     jsp_writer_metadata(w, "jsprof.version", JSPROF_VERSION_STRING);
     jsp_writer_metadata(w, "jsprof.clock", p->setup.wall ? "wall" : "cpu");
     snprintf(number, sizeof number, "%u", (unsigned)p->hz);
@@ -138,8 +169,8 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
 static int session_perf(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     int err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
-    if (!err && setup->dump_directory)
-        err = jsp_perfmap_open_dump(&p->perf, setup->dump_directory);
+    if (!err && setup->dump)
+        err = jsp_perfmap_open_dump(&p->perf, setup->file ? setup->file->name : "");
     return err;
 }
 
@@ -169,7 +200,7 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     if (!err && setup->native)
         err = jsp_objects_init(&p->objects);
     p->native = setup->native && !err;
-    if (!err && setup->empties)
+    if (!err && setup->file)
         err = session_empty(setup->fd);
     if (!err && setup->compact)
         err = jsp_output_pack(&p->output);
@@ -181,8 +212,11 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     }
     session_locks(p);
     jsp_warm_libc();
+    p->file = setup->file;
+    p->output.writer.is_locked = setup->file != NULL;
     p->output.frames.codes = &p->codes;
     session_describe(p);
+    session_enlist(p);
     *out = p;
     return 0;
 }

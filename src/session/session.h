@@ -17,6 +17,7 @@
 
 #include "image/objects.h"
 #include "calls.h"
+#include "file.h"
 #include "marks.h"
 #include "output.h"
 #include "perfmap.h"
@@ -37,6 +38,7 @@ struct jsprof {
     struct jsp_objects objects; /* the drain's; its map is the handlers' */
     struct jsp_codes codes;     /* has a lock of its own */
     struct jsp_perfmap perf; /* under that lock */
+    struct jsp_file *file;   /* owned; NULL: a descriptor of the host's */
     struct jsp_marks marks;  /* has a lock of its own */
     struct jsp_calls_session calls; /* has a lock of its own */
 
@@ -63,6 +65,7 @@ struct jsprof {
 
     bool stuck; /* a thread is stopped inside the handler and may read all of it */
     struct jsprof *kept; /* see ending.c */
+    struct jsprof *next; /* of all that are open, under the process lock */
 
     /* The drain's. */
     struct jsp_output output;
@@ -71,13 +74,13 @@ struct jsprof {
 
 /* All but the path or descriptor of jsprof_options, checked and with defaults. */
 struct jsp_session_setup {
-    int fd;       /* given away on success */
-    bool empties; /* what a regular file holds goes, when nothing but memory can fail */
+    int fd;                /* given away on success, as the file is */
+    struct jsp_file *file; /* of it; what it holds goes, when nothing but memory can fail.
+                            * NULL: the descriptor is a copy of the host's */
     uint32_t hz, max_depth, ring_bytes, label_bytes;
-    bool wall, chain, native, perf_map, compact, alone;
+    bool wall, chain, native, perf_map, dump, compact, alone;
     void (*on_drain)(void *data);
     void *on_drain_data;
-    const char *dump_directory; /* NULL: no jitdump */
     int signo;
 };
 
@@ -93,6 +96,9 @@ int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
 
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
 int jsp_session_detach(struct jsp_thread *t);
+
+/* It is not open any more: before its file is. */
+void jsp_session_unlist(const struct jsprof *p);
 
 /* 0: the calling thread attached as `t`; else -EPERM, or -ECHILD after a fork. */
 int jsp_session_owns(const struct jsp_thread *t);

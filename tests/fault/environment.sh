@@ -1,6 +1,7 @@
 #!/bin/sh
 # fault/environment.sh - what JSPROF, JSPROF_HZ and JSPROF_CLOCK do, and where they
-# must do nothing. Seen failing with getenv for secure_getenv, and without O_NOFOLLOW.
+# must do nothing. Seen failing with getenv for secure_getenv, without O_NOFOLLOW, and
+# without the folder that env.c remembers.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -22,12 +23,23 @@ readable "$1"
 
 for hz in 0 -1 10001 99999999999999999999 12x x 1.5 +5 ' -18446744073709551000'; do
     JSPROF=bad.cap JSPROF_HZ="$hz" host - 1
-    said 'environment: an argument is out of range'
+    said "environment: JSPROF_HZ=$hz: a whole number from 1 to 10000 is allowed"
     [ ! -e bad.cap ] || fail "JSPROF_HZ=$hz left a file"
 done
 JSPROF=bad.cap JSPROF_CLOCK=sundial host - 1
-said 'environment: an argument is out of range'
+said 'environment: JSPROF_CLOCK=sundial: cpu or wall is allowed'
 [ ! -e bad.cap ] || fail 'JSPROF_CLOCK=sundial left a file'
+JSPROF=bad.cap JSPROF_COMPACT=yes host - 1
+said 'environment: JSPROF_COMPACT=yes: 0 or 1 is allowed'
+[ ! -e bad.cap ] || fail 'JSPROF_COMPACT=yes left a file'
+JSPROF=no/such/folder.cap host - 1
+said 'environment: JSPROF=no/such/folder.cap: no such file or directory'
+
+# A program that goes to another folder: the file lies where the program was begun.
+mkdir away
+JSPROF=here.cap host - 50 1 away
+said 'environment: started'
+[ -s here.cap ] && [ ! -e away/here.cap ] || fail 'a relative JSPROF went where the host did'
 
 for hz in 1 250 10000; do
     JSPROF=hz.cap JSPROF_HZ=$hz JSPROF_CLOCK=wall host - 20
@@ -41,7 +53,7 @@ done
 echo precious >target
 ln -s target link.cap
 JSPROF=link.cap host - 1
-said 'environment: is a symbolic link'
+said 'environment: JSPROF=link.cap: is a symbolic link'
 [ "$(cat target)" = precious ] || fail 'the target of a planted link was written to'
 
 # A program with more rights than its caller ignores the environment.

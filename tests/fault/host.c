@@ -1,6 +1,6 @@
-/* host.c - a program that is profiled under bad circumstances: `host PATH MS [DEPTH]` records
- * MS milliseconds of CPU time into PATH, or where the environment says ("-"), at the end of so
- * many calls.
+/* host.c - a program that is profiled under bad circumstances: `host PATH MS [DEPTH [FOLDER]]`
+ * records MS milliseconds of CPU time into PATH, or where the environment says ("-"), at the
+ * end of so many calls. It goes to FOLDER first.
  *
  * It says on stdout what each call answered, and always goes on to its own work:
  * the last line is "done".
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static jsprof_thread *me;
 
@@ -47,11 +48,15 @@ int main(int argc, char **argv)
 {
     jsprof *prof = NULL;
     jsprof_options options = { .size = sizeof options, .path = argc > 1 ? argv[1] : "-" };
+    char why[400];
     int err;
 
+    if (argc > 4 && chdir(argv[4]) < 0)
+        return 1;
     if (!strcmp(options.path, "-")) {
         err = jsprof_start_from_env(&prof);
-        say("environment", err);
+        printf("environment: %s\n",
+               err > 0 ? "started" : jsprof_error_text(err, why, sizeof why));
     } else {
         err = jsprof_open(&prof, &options);
         say("open", err);

@@ -16,7 +16,7 @@
 #include "test.h"
 
 static struct jsp_perfmap perf;
-static char map_path[64], directory[] = "/tmp/jsprof-perfmap-XXXXXX", dump_path[128];
+static char beside[64], map_path[64], directory[] = "/tmp/jsprof-perfmap-XXXXXX", dump_path[128];
 static unsigned char bytes[1 << 16];
 
 static size_t contents(const char *path)
@@ -87,13 +87,13 @@ TEST(planted_link_is_refused_and_its_target_untouched)
     CHECK_EQ(symlink(target, map_path), 0);
     CHECK_EQ(symlink(target, dump_path), 0);
     CHECK_EQ(jsp_perfmap_open_map(&perf), -ELOOP);
-    CHECK_EQ(jsp_perfmap_open_dump(&perf, directory), -ELOOP);
+    CHECK_EQ(jsp_perfmap_open_dump(&perf, target), -ELOOP);
     CHECK(perf.map_fd < 0 && perf.dump_fd < 0);
     CHECK_EQ(contents(target), 4);
     jsp_perfmap_close(&perf);
     unlink(target);
     begin();
-    CHECK_EQ(jsp_perfmap_open_dump(&perf, "/nowhere/at/all"), -ENOENT);
+    CHECK_EQ(jsp_perfmap_open_dump(&perf, "/nowhere/at/all.cap"), -ENOENT);
 }
 
 static void check_header(void)
@@ -147,7 +147,7 @@ static bool is_mapped(void)
 TEST(dump_holds_the_code_itself)
 {
     begin();
-    CHECK_EQ(jsp_perfmap_open_dump(&perf, directory), 0);
+    CHECK_EQ(jsp_perfmap_open_dump(&perf, beside), 0);
     CHECK(is_mapped());
     add(code, sizeof code, "first", 1111);
     add(code, sizeof code, "second (x:1)", 2222);
@@ -168,7 +168,7 @@ TEST(code_that_can_not_be_read_gives_up_the_dump_only)
     begin();
     void *closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK_EQ(jsp_perfmap_open_map(&perf), 0);
-    CHECK_EQ(jsp_perfmap_open_dump(&perf, directory), 0);
+    CHECK_EQ(jsp_perfmap_open_dump(&perf, beside), 0);
     add(closed, 4096, "unreadable", 1);
     add(code, sizeof code, "after", 2);
     CHECK(perf.dump_fd < 0 && perf.map_fd >= 0);
@@ -182,7 +182,7 @@ TEST(dump_ends_with_its_last_whole_function_when_one_is_unreadable)
 {
     begin();
     void *closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK_EQ(jsp_perfmap_open_dump(&perf, directory), 0);
+    CHECK_EQ(jsp_perfmap_open_dump(&perf, beside), 0);
     add(code, sizeof code, "whole", 1111);
     size_t whole = contents(dump_path);
     CHECK_EQ(perf.error, 0);
@@ -208,7 +208,7 @@ TEST(first_error_of_a_full_map_is_kept)
 TEST(child_of_a_fork_lets_go_without_a_byte)
 {
     begin();
-    CHECK_EQ(jsp_perfmap_open_dump(&perf, directory), 0);
+    CHECK_EQ(jsp_perfmap_open_dump(&perf, beside), 0);
     add(code, sizeof code, "parent", 1);
     size_t before = contents(dump_path);
     jsp_perfmap_abandon(&perf);
@@ -222,6 +222,7 @@ int main(void)
     if (!mkdtemp(directory))
         return 1;
     snprintf(dump_path, sizeof dump_path, "%s/jit-%d.dump", directory, (int)getpid());
+    snprintf(beside, sizeof beside, "%s/x.cap", directory);
     RUN(map_holds_a_line_for_each_function);
     RUN(planted_link_is_refused_and_its_target_untouched);
     RUN(dump_holds_the_code_itself);

@@ -1,0 +1,209 @@
+/* session/file.c - see file.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/wire.h"
+#include "image/descriptor.h"
+
+enum {
+    FILE_MODE = 0666, /* umask decides */
+    FILE_TRIES = 10,
+    FILE_NAMES = 1000,
+    FILE_ID = sizeof(((struct jsp_wire_metadata *)0)->id),
+};
+
+/* -- Names ------------------------------------------------------------------ */
+
+/* Copy `pattern` with %p replaced by the pid and %% by a percent sign. */
+static int file_expand(char *to, size_t size, const char *pattern)
+{
+    size_t n = 0;
+    for (; *pattern; pattern++) {
+        if (size - n < 24)
+            return -ENAMETOOLONG;
+        if (pattern[0] == '%' && pattern[1] == 'p') {
+            n += (size_t)snprintf(to + n, size - n, "%d", (int)getpid());
+            pattern++;
+        } else {
+            to[n++] = *pattern;
+            pattern += pattern[0] == '%' && pattern[1] == '%';
+        }
+    }
+    to[n] = 0;
+    return n ? 0 : -ENOENT;
+}
+
+/* The folder of a relative name, with the slash after it; 0: it has no name any more, and
+ * the relative one works for now. */
+static int file_folder(char *to, size_t size, const char *folder)
+{
+    bool is_known = folder ? strlen(folder) < size : getcwd(to, size) != NULL;
+    if (folder && is_known)
+        memcpy(to, folder, strlen(folder) + 1);
+    if (!is_known || to[0] != '/')
+        return folder ? -ENAMETOOLONG : 0;
+    size_t n = strlen(to);
+    if (n + 2 > size)
+        return -ENAMETOOLONG;
+    to[n] = '/';
+    return (int)(to[n - 1] == '/' ? n : n + 1);
+}
+
+static int file_name(struct jsp_file *f, const struct jsp_file_ask *ask)
+{
+    const char *pattern = ask->pattern ? ask->pattern : JSP_FILE_DEFAULT;
+    int n = pattern[0] == '/' ? 0 : file_folder(f->name, sizeof f->name, ask->folder);
+    f->skip = n > 0 && !ask->folder ? (size_t)n : 0;
+    int err = n < 0 ? n : file_expand(f->name + n, sizeof f->name - (size_t)n, pattern);
+    if (err)
+        f->name[0] = 0;
+    return err;
+}
+
+/* -- The writer ------------------------------------------------------------- */
+
+/* When this process began, in ticks since the machine did; 0: unknown. A program that
+ * executes another one keeps it. */
+static unsigned long long file_process_start(void)
+{
+    enum { NAME = 2, START = 22 }; /* fields; the name is in parentheses, and may hold some */
+    char text[1024];
+    int fd = jsp_descriptor_open("/proc/self/stat", O_RDONLY, 0);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n < 0 ? 0 : n] = 0;
+    const char *at = strrchr(text, ')');
+    for (int field = NAME; at && field < START; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+void jsp_file_writer(char text[JSP_FILE_WRITER])
+{
+    unsigned long long start = file_process_start();
+    text[0] = 0;
+    if (start)
+        snprintf(text, JSP_FILE_WRITER, "%d %llu", (int)getpid(), start);
+}
+
+/* By which it is opened: the folders above the present one may be closed to this user. */
+static const char *file_path(const struct jsp_file *f)
+{
+    return f->name + f->skip;
+}
+
+/* The METADATA that jsp_session_open writes of it; its size, 0 where nothing is known. */
+static size_t file_entry(char entry[FILE_ID + JSP_FILE_WRITER])
+{
+    memset(entry, 0, FILE_ID);
+    memcpy(entry, JSP_FILE_WRITER_ID, sizeof JSP_FILE_WRITER_ID);
+    jsp_file_writer(entry + FILE_ID);
+    return entry[FILE_ID] ? FILE_ID + strlen(entry + FILE_ID) + 1 : 0;
+}
+
+/* Is this the capture of a program that this process was before? */
+static bool file_is_mine(const struct jsp_file *f)
+{
+    char entry[FILE_ID + JSP_FILE_WRITER];
+    size_t size = file_entry(entry);
+    int fd = size ? jsp_descriptor_open(file_path(f), O_RDONLY, 0) : -1;
+    char *bytes = fd < 0 ? NULL : malloc(JSP_FILE_WRITER_WITHIN);
+    ssize_t n = bytes ? read(fd, bytes, JSP_FILE_WRITER_WITHIN) : -1;
+    bool is_mine = n > 0 && memmem(bytes, (size_t)n, entry, size);
+    free(bytes);
+    if (fd >= 0)
+        close(fd);
+    return is_mine;
+}
+
+/* -- Opening ---------------------------------------------------------------- */
+
+static bool file_is_still(const struct jsp_file *f, const struct stat *opened)
+{
+    struct stat st;
+    return stat(file_path(f), &st) == 0 && st.st_dev == opened->st_dev &&
+           st.st_ino == opened->st_ino;
+}
+
+/* Take the right to write what is open. -ETXTBSY: it is taken, or to be kept; -EAGAIN: what
+ * has the name now is another file. Of devices everybody is a writer. */
+static int file_take(const struct jsp_file *f)
+{
+    struct stat st;
+    if (fstat(f->fd, &st) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        return 0;
+    int err = jsp_descriptor_lock(f->fd);
+    if (err || !S_ISREG(st.st_mode))
+        return err;
+    if (st.st_nlink && !file_is_still(f, &st))
+        return -EAGAIN;
+    return st.st_size > 0 && file_is_mine(f) ? -ETXTBSY : 0;
+}
+
+/* One try. O_NONBLOCK: a pipe must not stop the host, not here, where nobody reads it, nor
+ * later. */
+static int file_try(struct jsp_file *f, const struct jsp_file_ask *ask)
+{
+    int flags = O_WRONLY | O_CREAT | O_NONBLOCK | (ask->nofollow ? O_NOFOLLOW : 0);
+    f->fd = ask->pattern ? jsp_descriptor_open(file_path(f), flags, FILE_MODE)
+                         : jsp_descriptor_open_own(file_path(f), O_WRONLY, FILE_MODE);
+    if (f->fd < 0)
+        return f->fd;
+    int err = file_take(f);
+    if (err)
+        close(f->fd);
+    return err;
+}
+
+/* A file that nobody has yet, beside the one that is taken. */
+static int file_open_other(struct jsp_file *f)
+{
+    struct stat st;
+    size_t len = strlen(f->name), room = sizeof f->name - len;
+    if (lstat(file_path(f), &st) < 0 || !S_ISREG(st.st_mode))
+        return -ETXTBSY; /* a link to it, or a pipe */
+    int pid = (int)getpid(), err = -EEXIST;
+    for (int i = 1; i < FILE_NAMES && err == -EEXIST; i++) {
+        int n = snprintf(f->name + len, room, i == 1 ? ".%d" : ".%d.%d", pid, i);
+        if ((size_t)n >= room)
+            return -ENAMETOOLONG;
+        f->fd = jsp_descriptor_open(file_path(f), O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
+        err = f->fd < 0 ? f->fd : jsp_descriptor_lock(f->fd);
+    }
+    f->is_other = !err;
+    if (err)
+        f->name[len] = 0; /* what is in the way is that file */
+    return err == -EACCES || err == -EEXIST ? -ETXTBSY : err;
+}
+
+int jsp_file_open(struct jsp_file *f, const struct jsp_file_ask *ask)
+{
+    *f = (struct jsp_file){ .fd = -1 };
+    int err = file_name(f, ask);
+    if (err)
+        return err;
+    err = -EAGAIN;
+    for (int i = 0; i < FILE_TRIES && err == -EAGAIN; i++)
+        err = file_try(f, ask);
+    return err == -ETXTBSY ? file_open_other(f) : err;
+}
+
+void jsp_file_abandon(struct jsp_file *f)
+{
+    if (f->is_other)
+        unlink(file_path(f));
+    close(f->fd);
+}
