@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "ehframe.h"
+#include "../sigsafe/ehframe.h"
 
 struct jsp_loaded {
     uint64_t start, end;   /* executable memory */

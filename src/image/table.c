@@ -7,9 +7,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "../sigsafe/regs.h"
+#include "../sigsafe/cfa.h"
 #include "block.h"
-#include "cfa.h"
 #include "pool.h"
 #include "table_sort.h"
 
@@ -61,35 +60,7 @@ static int table_grow(void **array, uint32_t n, uint32_t *room, size_t size, siz
     return 0;
 }
 
-/* -- What a state says, in 32 bits ---------------------------------------------- */
-
-/* The slot below the CFA in which a register was saved, 0: it was not. False: neither. */
-static inline bool table_slot(const struct jsp_unwind_cell *cell, uint32_t *slot)
-{
-    *slot = (0u - (uint32_t)cell->value) / 8;
-    if (cell->is == JSP_CELL_SAME)
-        return true;
-    return cell->is == JSP_CELL_AT && cell->value < 0 && !(cell->value & 7) &&
-           *slot < 1u << JSP_HOW_SLOT_BITS;
-}
-
-/* False: it does not fit. */
-static inline bool table_plain(const struct jsp_cfa_state *s, uint32_t *how)
-{
-    uint32_t fp, extra;
-    bool is_sp = s->cfa.reg == JSP_REG_SP, is_fp = s->cfa.reg == JSP_REG_FP;
-    uint32_t words = (uint32_t)s->cfa.value / 8;
-    if (s->cfa.is != JSP_CELL_REG || !(is_sp || is_fp) || s->cfa.value & 7 ||
-        s->cfa.value < 0 || s->sp.is != JSP_CELL_SAME || words >= 1u << JSP_HOW_CFA_BITS)
-        return false;
-    if (!JSP_RA_IN_EXTRA && (s->ra.is != JSP_CELL_AT || s->ra.value != -8))
-        return false;
-    if (!table_slot(&s->fp, &fp) || !table_slot(&s->extra, &extra))
-        return false;
-    *how = (is_sp ? (uint32_t)JSP_HOW_SP : (uint32_t)JSP_HOW_FP) | words << JSP_HOW_KIND_BITS |
-           fp << JSP_HOW_FP_SHIFT | extra << JSP_HOW_EXTRA_SHIFT;
-    return true;
-}
+/* -- What a state says ------------------------------------------------------------ */
 
 /* Copy the cell's expression into the table. False: no memory. */
 static bool table_keep_expr(struct table_work *w, struct jsp_unwind_cell *cell)
@@ -108,10 +79,8 @@ static bool table_keep_expr(struct table_work *w, struct jsp_unwind_cell *cell)
 static uint32_t table_rule(struct table_work *w, const struct jsp_ehframe_cie *cie,
                            const struct jsp_cfa_state *s)
 {
-    struct jsp_unwind_rule rule = { s->cfa, s->ra, s->sp, s->fp, s->extra, cie->is_signal };
-    if (JSP_RA_IN_EXTRA && cie->ra_reg == JSP_REG_RA)
-        rule.ra = rule.extra;
-    if (rule.ra.is == JSP_CELL_UNDEFINED && !cie->is_signal)
+    struct jsp_unwind_rule rule;
+    if (!jsp_cfa_rule(cie, s, &rule))
         return JSP_HOW_END;
     if (!table_keep_expr(w, &rule.cfa) || !table_keep_expr(w, &rule.ra) ||
         !table_keep_expr(w, &rule.sp) || !table_keep_expr(w, &rule.fp) ||
@@ -134,7 +103,7 @@ static bool table_row(void *arg, const struct jsp_ehframe_fde *fde, uint64_t at,
     w->n_states++;
     if (at - fde->start >= fde->length)
         return true; /* said of what comes behind the function: of nothing */
-    if (fde->cie->is_signal || !table_plain(s, &how))
+    if (fde->cie->is_signal || !jsp_cfa_plain(s, &how))
         how = table_rule(w, fde->cie, s);
     if (piece->n && w->rows[w->n_rows - 1].how == how)
         return true;

@@ -13,7 +13,7 @@
 #define JSP_IMAGE_TABLE_H
 
 #include "../sigsafe/unwind_map.h"
-#include "ehframe.h"
+#include "../sigsafe/ehframe.h"
 
 struct jsp_table {
     struct jsp_unwind_object object; /* its memory is owned by the table */

@@ -1,9 +1,9 @@
-/* image/cfa.c - see cfa.h for the contract.
+/* sigsafe/cfa.c - see cfa.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "cfa.h"
-#include "../sigsafe/regs.h"
+#include "regs.h"
 
 enum { /* DW_CFA_ */
     CFA_ADVANCE = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xC0,
@@ -21,7 +21,7 @@ struct cfa_run {
     const struct jsp_ehframe_fde *fde;
     struct jsp_cursor c;
     uint64_t at;
-    jsp_cfa_row_fn row; /* NULL: the CIE's program, which has no rows */
+    jsp_cfa_row_sigsafe_fn row_sigsafe; /* NULL: the CIE's program, which has no rows */
     void *arg;
     bool bad;
 };
@@ -105,13 +105,13 @@ static inline void cfa_tell(struct cfa_run *r)
     if (!r->cfa->is_changed)
         return;
     r->cfa->is_changed = false;
-    if (r->row && !r->row(r->arg, r->fde, r->at, &r->cfa->now))
+    if (r->row_sigsafe && !r->row_sigsafe(r->arg, r->fde, r->at, &r->cfa->now))
         r->bad = true;
 }
 
 static inline void cfa_advance(struct cfa_run *r, uint64_t delta)
 {
-    if (!r->row || __builtin_mul_overflow(delta, r->fde->cie->code_align, &delta) ||
+    if (!r->row_sigsafe || __builtin_mul_overflow(delta, r->fde->cie->code_align, &delta) ||
         delta > r->fde->length) {
         r->bad = true;
         return;
@@ -236,8 +236,8 @@ static bool cfa_program(struct cfa_run *r)
     return !r->bad && !r->c.bad;
 }
 
-bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde, jsp_cfa_row_fn row,
-                 void *arg)
+bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde,
+                 jsp_cfa_row_sigsafe_fn row_sigsafe, void *arg)
 {
     struct cfa_run r = { cfa, fde, fde->cie->program, fde->start, NULL, arg, false };
     cfa->depth = 0;
@@ -253,9 +253,47 @@ bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde, jsp_cfa
     cfa->now = cfa->initial;
     cfa->is_changed = true;
     r.c = fde->program;
-    r.row = row;
+    r.row_sigsafe = row_sigsafe;
     if (!cfa_program(&r))
         return false;
     cfa_tell(&r);
     return !r.bad;
+}
+
+/* -- What a state says, in 32 bits ---------------------------------------------- */
+
+/* The slot below the CFA in which a register was saved, 0: it was not. False: neither. */
+static inline bool cfa_slot(const struct jsp_unwind_cell *cell, uint32_t *slot)
+{
+    *slot = (0u - (uint32_t)cell->value) / 8;
+    if (cell->is == JSP_CELL_SAME)
+        return true;
+    return cell->is == JSP_CELL_AT && cell->value < 0 && !(cell->value & 7) &&
+           *slot < 1u << JSP_HOW_SLOT_BITS;
+}
+
+bool jsp_cfa_plain(const struct jsp_cfa_state *s, uint32_t *how)
+{
+    uint32_t fp, extra;
+    bool is_sp = s->cfa.reg == JSP_REG_SP, is_fp = s->cfa.reg == JSP_REG_FP;
+    uint32_t words = (uint32_t)s->cfa.value / 8;
+    if (s->cfa.is != JSP_CELL_REG || !(is_sp || is_fp) || s->cfa.value & 7 ||
+        s->cfa.value < 0 || s->sp.is != JSP_CELL_SAME || words >= 1u << JSP_HOW_CFA_BITS)
+        return false;
+    if (!JSP_RA_IN_EXTRA && (s->ra.is != JSP_CELL_AT || s->ra.value != -8))
+        return false;
+    if (!cfa_slot(&s->fp, &fp) || !cfa_slot(&s->extra, &extra))
+        return false;
+    *how = (is_sp ? (uint32_t)JSP_HOW_SP : (uint32_t)JSP_HOW_FP) | words << JSP_HOW_KIND_BITS |
+           fp << JSP_HOW_FP_SHIFT | extra << JSP_HOW_EXTRA_SHIFT;
+    return true;
+}
+
+bool jsp_cfa_rule(const struct jsp_ehframe_cie *cie, const struct jsp_cfa_state *s,
+                  struct jsp_unwind_rule *rule)
+{
+    *rule = (struct jsp_unwind_rule){ s->cfa, s->ra, s->sp, s->fp, s->extra, cie->is_signal };
+    if (JSP_RA_IN_EXTRA && cie->ra_reg == JSP_REG_RA)
+        rule->ra = rule->extra;
+    return rule->ra.is != JSP_CELL_UNDEFINED || cie->is_signal;
 }

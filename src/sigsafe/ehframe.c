@@ -1,4 +1,4 @@
-/* image/ehframe.c - see ehframe.h for the contract.
+/* sigsafe/ehframe.c - see ehframe.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,10 +45,10 @@ static bool ehframe_record(const struct jsp_ehframe_section *s, uint64_t offset,
 }
 
 /* A pointer in the section; its value relative to nothing. False: it can't be told. */
-static bool ehframe_value(const struct jsp_ehframe *e, struct jsp_cursor *c, uint8_t enc,
-                          uint64_t *out)
+static bool ehframe_value(const struct jsp_ehframe_section *s, struct jsp_cursor *c,
+                          uint8_t enc, uint64_t *out)
 {
-    uint64_t field = e->section.addr + (uint64_t)(c->at - e->section.bytes), v;
+    uint64_t field = s->addr + (uint64_t)(c->at - s->bytes), v;
     switch (enc & PE_FORM) {
     case PE_ABSPTR:
     case PE_UDATA8:
@@ -68,7 +68,7 @@ static bool ehframe_value(const struct jsp_ehframe *e, struct jsp_cursor *c, uin
 }
 
 /* The augmentation's data, letter by letter. False: a letter we do not know. */
-static bool ehframe_augment(const struct jsp_ehframe *e, const char *letters,
+static bool ehframe_augment(const struct jsp_ehframe_section *s, const char *letters,
                             struct jsp_cursor *c, struct jsp_ehframe_cie *cie)
 {
     uint64_t ignored;
@@ -83,7 +83,7 @@ static bool ehframe_augment(const struct jsp_ehframe *e, const char *letters,
             enc = jsp_cursor_u8(c);
             if ((enc & PE_BASE) == PE_ALIGNED)
                 return false;
-            ehframe_value(e, c, enc, &ignored); /* only its size matters */
+            ehframe_value(s, c, enc, &ignored); /* only its size matters */
             break;
         default: return false;
         }
@@ -91,8 +91,8 @@ static bool ehframe_augment(const struct jsp_ehframe *e, const char *letters,
     return !c->bad;
 }
 
-static void ehframe_read_cie(const struct jsp_ehframe *e, const struct ehframe_record *r,
-                             struct jsp_ehframe_cie *cie)
+static void ehframe_read_cie(const struct jsp_ehframe_section *s,
+                             const struct ehframe_record *r, struct jsp_ehframe_cie *cie)
 {
     struct jsp_cursor c = r->body;
     *cie = (struct jsp_ehframe_cie){ .offset = r->offset };
@@ -114,7 +114,7 @@ static void ehframe_read_cie(const struct jsp_ehframe *e, const struct ehframe_r
         jsp_cursor_skip(&c, length);
         data.end = c.at;
         cie->has_augmentation = true;
-        if (!ehframe_augment(e, letters + 1, &data, cie))
+        if (!ehframe_augment(s, letters + 1, &data, cie))
             return;
     } else if (*letters) {
         return;
@@ -131,20 +131,19 @@ static const struct jsp_ehframe_cie *ehframe_cie(struct jsp_ehframe *e, uint64_t
         return slot;
     if (!ehframe_record(&e->section, offset, &r) || !r.is_cie)
         return NULL;
-    ehframe_read_cie(e, &r, slot);
+    ehframe_read_cie(&e->section, &r, slot);
     return slot->is_good ? slot : NULL;
 }
 
-static bool ehframe_fde(struct jsp_ehframe *e, const struct ehframe_record *r,
-                        struct jsp_ehframe_fde *fde)
+static bool ehframe_fde(const struct jsp_ehframe_section *s, const struct ehframe_record *r,
+                        const struct jsp_ehframe_cie *cie, struct jsp_ehframe_fde *fde)
 {
     struct jsp_cursor c = r->body;
-    const struct jsp_ehframe_cie *cie = ehframe_cie(e, r->cie);
     if (!cie || cie->encoding == PE_OMIT || cie->encoding & PE_INDIRECT)
         return false;
     fde->cie = cie;
-    if (!ehframe_value(e, &c, cie->encoding, &fde->start) ||
-        !ehframe_value(e, &c, cie->encoding & PE_FORM, &fde->length))
+    if (!ehframe_value(s, &c, cie->encoding, &fde->start) ||
+        !ehframe_value(s, &c, cie->encoding & PE_FORM, &fde->length))
         return false;
     if (cie->has_augmentation)
         jsp_cursor_skip(&c, jsp_cursor_uleb(&c));
@@ -164,11 +163,22 @@ bool jsp_ehframe_next(struct jsp_ehframe *e, struct jsp_ehframe_fde *fde)
         e->at = (size_t)(r.body.end - e->section.bytes);
         if (r.is_cie)
             continue;
-        if (ehframe_fde(e, &r, fde))
+        if (ehframe_fde(&e->section, &r, ehframe_cie(e, r.cie), fde))
             return true;
         e->n_refused++;
     }
     return false;
+}
+
+bool jsp_ehframe_pair(const struct jsp_ehframe_section *s, struct jsp_ehframe_cie *cie,
+                      struct jsp_ehframe_fde *fde)
+{
+    struct ehframe_record common, own;
+    if (!ehframe_record(s, 0, &common) || !common.is_cie ||
+        !ehframe_record(s, (uint64_t)(common.body.end - s->bytes), &own) || own.is_cie)
+        return false;
+    ehframe_read_cie(s, &common, cie);
+    return cie->is_good && ehframe_fde(s, &own, cie, fde);
 }
 
 size_t jsp_ehframe_extent(const uint8_t *bytes, size_t n, bool *whole)

@@ -1,16 +1,22 @@
-/* image/ehframe.h - the records of an .eh_frame: who can be unwound, by which program.
+/* sigsafe/ehframe.h - the records of an .eh_frame: who can be unwound, by which program.
  *
  * Bytes come from other people's linkers, or from a fuzzer: a record that makes no
  * sense is refused and counted, the next one is read.
  *
- * Outside the handler only.
+ * src/image reads whole sections by it, the handler a single record (see live.h).
+ *
+ *                        SIGPROF handler   any thread
+ *   jsp_ehframe_begin           -              yes
+ *   jsp_ehframe_next            -              yes
+ *   jsp_ehframe_extent          -              yes
+ *   jsp_ehframe_pair           yes             yes
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef JSP_IMAGE_EHFRAME_H
-#define JSP_IMAGE_EHFRAME_H
+#ifndef JSP_SIGSAFE_EHFRAME_H
+#define JSP_SIGSAFE_EHFRAME_H
 
-#include "../sigsafe/cursor.h"
+#include "cursor.h"
 
 struct jsp_ehframe_section {
     const uint8_t *bytes; /* borrowed */
@@ -51,6 +57,11 @@ void jsp_ehframe_begin(struct jsp_ehframe *e, const struct jsp_ehframe_section *
 
 /* The next FDE that makes sense. False: there is none. */
 bool jsp_ehframe_next(struct jsp_ehframe *e, struct jsp_ehframe_fde *fde);
+
+/* Read a section that is one CIE and one FDE, in this order, which the caller takes for
+ * that CIE's. False: they make no sense. */
+bool jsp_ehframe_pair(const struct jsp_ehframe_section *section, struct jsp_ehframe_cie *cie,
+                      struct jsp_ehframe_fde *fde);
 
 /* How many bytes from `bytes` on are whole records, the terminator included; *whole
  * says whether the terminator was met. For a section whose size nobody tells. */
