@@ -4,6 +4,7 @@
  */
 #include "loaded.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -176,6 +177,20 @@ int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each,
     if (!end && w.vdso && !w.has_vdso)
         end = loaded_visit_vdso(&w);
     return end;
+}
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+_Static_assert(sizeof(struct jsp_live_found) == sizeof(struct dl_find_object) &&
+               offsetof(struct jsp_live_found, header) ==
+               offsetof(struct dl_find_object, dlfo_eh_frame), "what _dl_find_object fills");
+#endif
+
+jsp_live_find_sigsafe_fn jsp_loaded_find(void)
+{
+    void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    jsp_live_find_sigsafe_fn call;
+    memcpy(&call, &found, sizeof call);
+    return call;
 }
 
 int jsp_loaded_copy(const struct jsp_loaded *loaded, pid_t pid,

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "../sigsafe/ehframe.h"
+#include "../sigsafe/live.h"
 
 struct jsp_loaded {
     uint64_t start, end;   /* executable memory */
@@ -30,6 +30,9 @@ typedef int (*jsp_loaded_fn)(void *arg, const struct jsp_loaded *loaded);
 /* Report all objects, unless the counters are those in *seen; then 1. Else 0, or what
  * the callback answered. -EAGAIN: another thread forks; not all objects were reported. */
 int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each, void *arg);
+
+/* What finds an object without the loader's lock; NULL: this C library has nothing. */
+jsp_live_find_sigsafe_fn jsp_loaded_find(void);
 
 /* A private copy of the object's .eh_frame, to be freed; n = 0: it has none that can
  * be read. -ENOMEM. Call it while the loader's lock keeps the object. */

@@ -4,6 +4,9 @@
  */
 #include "drain.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "capture/wire.h"
 #include "losses.h"
 #include "signals.h"
@@ -14,6 +17,11 @@ enum {
     DRAIN_SLOWEST_NS = 200000000, /* between two passes */
     DRAIN_FASTEST_NS = 2000000,
     DRAIN_FLUSH_NS = 800000000,   /* with a pass, well inside the promised second */
+    DRAIN_LOOK_NS = 200000000,    /* between two looks at the loader's counters */
+    DRAIN_LOOK_SHARE = 20,        /* rests so many times the time that a look took */
+    DRAIN_VAIN_NS = 1000000,      /* rests so long, and then for twice as long... */
+    DRAIN_VAIN_MOST_NS = 1000000000, /* ... up to this, after it found nothing */
+    DRAIN_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT, of this process alone */
 };
 
 static uint64_t drain_head(const struct jsp_thread *t)
@@ -175,13 +183,28 @@ static uint64_t drain_pace(const struct jsprof *p, uint64_t interval)
     return idle && interval < DRAIN_SLOWEST_NS ? interval * 2 : interval;
 }
 
+/* With the lock open, until the bell is no longer what it was, or some signal comes. */
+static void drain_sleep(struct jsprof *p, uint32_t bell, uint64_t ns)
+{
+    struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+    pthread_mutex_unlock(&p->lock);
+    syscall(SYS_futex, &p->ask.bell, DRAIN_WAIT_PRIVATE, bell, &most, NULL, 0);
+    pthread_mutex_lock(&p->lock);
+}
+
 static void drain_wait(struct jsprof *p, uint64_t ns)
 {
-    uint64_t until = jsp_now_ns(CLOCK_MONOTONIC) + ns;
-    struct timespec when = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
-    int err = 0;
-    while (!p->quit && p->asked == p->served && err == 0)
-        err = pthread_cond_timedwait(&p->wake, &p->lock, &when);
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), until = now + ns;
+    if (jsp_ask_state(&p->ask) == JSP_ASK_REST && p->rested_ns < until)
+        until = p->rested_ns; /* what was loaded in between was not asked about */
+    while (now < until) {
+        /* ORDER: acquire, pairs with the release of who rang: what it rang for is seen. */
+        uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
+        if (p->quit || p->asked != p->served || jsp_ask_state(&p->ask) == JSP_ASK_YES)
+            return;
+        drain_sleep(p, bell, until - now);
+        now = jsp_now_ns(CLOCK_MONOTONIC);
+    }
 }
 
 static enum jsp_natives_news drain_objects(struct jsprof *p)
@@ -190,6 +213,41 @@ static enum jsp_natives_news drain_objects(struct jsprof *p)
     if (jsp_objects_refresh(&p->objects, jsp_now_ns(CLOCK_MONOTONIC)) != 1)
         return JSP_NATIVES_SAME;
     return p->objects.subs == closed ? JSP_NATIVES_OPENED : JSP_NATIVES_CLOSED;
+}
+
+/* How soon handlers may ask again, after a look that took so much processor time. */
+static void drain_rest(struct jsprof *p, enum jsp_natives_news news, uint64_t cpu_ns)
+{
+    uint64_t rest = cpu_ns * DRAIN_LOOK_SHARE;
+    bool was_asked = jsp_ask_state(&p->ask) == JSP_ASK_YES;
+    if (news == JSP_NATIVES_SAME && !was_asked)
+        return;
+    p->pause_ns = news != JSP_NATIVES_SAME ? 0 :
+                  p->pause_ns ? p->pause_ns * 2 : DRAIN_VAIN_NS;
+    if (p->pause_ns > DRAIN_VAIN_MOST_NS)
+        p->pause_ns = DRAIN_VAIN_MOST_NS;
+    p->rested_ns = jsp_now_ns(CLOCK_MONOTONIC) + (rest > p->pause_ns ? rest : p->pause_ns);
+    jsp_ask_set(&p->ask, news == JSP_NATIVES_SAME ? JSP_ASK_VAIN : JSP_ASK_REST);
+}
+
+/* Is it time for a look between two flushes? */
+static bool drain_is_to_look(struct jsprof *p, uint64_t now)
+{
+    enum jsp_ask_state state = jsp_ask_state(&p->ask);
+    if ((state == JSP_ASK_REST || state == JSP_ASK_VAIN) && now >= p->rested_ns)
+        jsp_ask_set(&p->ask, JSP_ASK_NO);
+    return p->native && (state == JSP_ASK_YES || now - p->looked_ns >= DRAIN_LOOK_NS);
+}
+
+/* Has the loader opened or closed anything? Then on with all that follows from it. */
+static void drain_look_quickly(struct jsprof *p)
+{
+    uint64_t began = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    p->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    enum jsp_natives_news news = drain_objects(p);
+    if (news != JSP_NATIVES_SAME)
+        jsp_natives_refresh(&p->output.natives, &p->output.writer, news);
+    drain_rest(p, news, jsp_now_ns(CLOCK_THREAD_CPUTIME_ID) - began);
 }
 
 void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns)
@@ -205,6 +263,8 @@ void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns)
 void jsp_drain_here(struct jsprof *p, uint64_t now)
 {
     bool all = jsp_drain_pass(p, p->flush_error);
+    if (drain_is_to_look(p, now))
+        drain_look_quickly(p);
     if (all && now - p->flushed_ns < DRAIN_FLUSH_NS)
         return;
     jsp_drain_tell(p, "running");
@@ -239,6 +299,11 @@ static void *drain_main(void *session)
         interval = drain_pace(p, interval);
         all = jsp_drain_pass(p, failed);
         uint64_t asked = p->asked, now = jsp_now_ns(CLOCK_MONOTONIC);
+        if (drain_is_to_look(p, now)) {
+            pthread_mutex_unlock(&p->lock);
+            drain_look_quickly(p);
+            pthread_mutex_lock(&p->lock);
+        }
         bool due = asked != p->served || now - flushed >= DRAIN_FLUSH_NS;
         quit = p->quit && all;
         if (all && !due && !quit)

@@ -118,7 +118,6 @@ int jsp_session_close(struct jsprof *p)
     }
     pthread_mutex_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->wake);
     pthread_cond_destroy(&p->served_cond);
     jsp_session_free(p);
     return err;

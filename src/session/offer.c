@@ -56,6 +56,7 @@ bool jsp_offer_serves(const struct jsprof *p)
 static bool offer_is_due(const struct jsp_thread *t, uint64_t now)
 {
     return now - jsp_counted(&t->session->passed_ns) >= OFFER_EVERY_NS ||
+           jsp_ask_state(&t->session->ask) == JSP_ASK_YES ||
            jsp_ring_used(&t->sampled.ring) > t->sampled.ring.capacity / 4;
 }
 

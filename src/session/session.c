@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image/loaded.h"
 #include "callable.h"
 #include "drain.h"
 #include "ending.h"
@@ -96,14 +97,9 @@ static int session_arena(struct jsprof *p, uint32_t label_bytes)
 
 static void session_locks(struct jsprof *p)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&p->change, NULL);
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->wake, &monotonic);
     pthread_cond_init(&p->served_cond, NULL);
-    pthread_condattr_destroy(&monotonic);
 }
 
 static void session_read_text(const char *path, char *to, size_t size)
@@ -159,7 +155,8 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
     jsp_marks_init(&p->marks, p->pid);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,
-        .map = setup->native ? &p->objects.map : NULL, .max_depth = setup->max_depth,
+        .map = setup->native ? &p->objects.map : NULL, .ask = &p->ask,
+        .find_sigsafe = jsp_loaded_find(), .max_depth = setup->max_depth,
         .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .wall = setup->wall, .signo = setup->signo,
         .offer_sigsafe = p->alone ? jsp_offer_sigsafe : NULL,
@@ -329,7 +326,7 @@ static int session_halt(struct jsprof *p)
     if (was && !drains)
         session_finish(p);
     p->quit = true;
-    pthread_cond_signal(&p->wake);
+    jsp_ask_ring(&p->ask);
     pthread_mutex_unlock(&p->lock);
     if (drains)
         session_join(p);
@@ -370,7 +367,7 @@ int jsp_session_flush(struct jsprof *p)
         return -ECHILD;
     pthread_mutex_lock(&p->lock);
     uint64_t mine = ++p->asked;
-    pthread_cond_signal(&p->wake);
+    jsp_ask_ring(&p->ask);
     while (p->draining && p->served < mine)
         pthread_cond_wait(&p->served_cond, &p->lock);
     int err = p->served < mine ? session_flush_here(p) : p->flush_error;

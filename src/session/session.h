@@ -43,7 +43,8 @@ struct jsprof {
     struct jsp_calls_session calls; /* has a lock of its own */
 
     pthread_mutex_t change, lock;
-    pthread_cond_t wake, served_cond; /* of the drain; of who waits for a flush */
+    pthread_cond_t served_cond; /* of who waits for a flush */
+    struct jsp_ask ask;         /* its bell wakes the drain */
 
     /* Under `lock`. */
     bool running;
@@ -69,6 +70,8 @@ struct jsprof {
 
     /* The drain's. */
     struct jsp_output output;
+    uint64_t looked_ns;     /* when it looked at what is loaded, last */
+    uint64_t rested_ns, pause_ns; /* when it may be asked again; how long it rests in vain */
     uint64_t popped[8 + 6 * JSP_FRAMES_RUN];
 };
 

@@ -87,6 +87,7 @@ static void thread_unwinder(struct jsp_thread *t, const struct jsp_thread_setup 
     bool known = vm->stack_high != UINTPTR_MAX;
     jsp_unwinder_init(&t->sampled.unwinder, known ? vm->stack_low : 0,
                       known ? vm->stack_high : 0, t->pid);
+    jsp_live_init(&t->sampled.unwinder.live, setup->find_sigsafe);
     t->sampled.unwinder.jit = setup->jit;
 }
 
@@ -108,6 +109,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     jsp_vmstack_init(&s->vm, &s->own, setup->max_depth, (void *)(base + l->walked));
     thread_find_stack(&s->vm);
     s->map = setup->map;
+    s->ask = setup->ask;
     s->offer_sigsafe = setup->offer_sigsafe;
     thread_unwinder(t, setup);
     s->empty_id = jsp_arena_synth(setup->arena, "[no VM frame]");

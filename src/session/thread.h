@@ -22,6 +22,8 @@ struct jsp_thread_setup {
     struct jsp_arena *arena; /* borrowed */
     struct jsp_jitrows *jit; /* borrowed */
     struct jsp_unwind_map *_Atomic *map; /* borrowed; NULL: VM frames only */
+    struct jsp_ask *ask;     /* borrowed */
+    jsp_live_find_sigsafe_fn find_sigsafe; /* see jsp_loaded_find */
     uint32_t max_depth;
     uint32_t ring_words;     /* power of two */
     uint64_t period_ns;

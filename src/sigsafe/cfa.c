@@ -100,7 +100,8 @@ static inline void cfa_redefine(struct cfa_run *r, int64_t offset)
     cfa_define(r, r->cfa->now.cfa.reg, offset);
 }
 
-static inline void cfa_tell(struct cfa_run *r)
+/* Not inlined: the call would be seen at a line that does not name it. */
+static __attribute__((noinline)) void cfa_tell(struct cfa_run *r)
 {
     if (!r->cfa->is_changed)
         return;

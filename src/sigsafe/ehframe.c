@@ -153,7 +153,8 @@ static bool ehframe_fde(const struct jsp_ehframe_section *s, const struct ehfram
 
 void jsp_ehframe_begin(struct jsp_ehframe *e, const struct jsp_ehframe_section *section)
 {
-    *e = (struct jsp_ehframe){ .section = *section };
+    memset(e, 0, sizeof *e); /* too large for a temporary one on a handler's stack */
+    e->section = *section;
 }
 
 bool jsp_ehframe_next(struct jsp_ehframe *e, struct jsp_ehframe_fde *fde)

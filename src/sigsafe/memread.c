@@ -52,7 +52,7 @@ static bool memread_is_there(uintptr_t at)
 static bool memread_probed(struct jsp_memread *m, uintptr_t at, void *to, size_t n)
 {
     uintptr_t last = at + n - 1;
-    if (last < at)
+    if (last < at || m->may_vanish)
         return false;
     for (uintptr_t page = at; page <= last && page >= at;
          page = (page & ~(uintptr_t)(MEMREAD_PAGE - 1)) + MEMREAD_PAGE) {

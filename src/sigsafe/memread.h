@@ -32,6 +32,7 @@ struct jsp_memread {
     pid_t pid;
 
     bool probes;         /* the kernel would not copy: it said so once */
+    bool may_vanish;     /* what is read now may be unmapped: no plain load after a probe */
 
     /* Of one walk. */
     uintptr_t plain;     /* first address for a plain load */

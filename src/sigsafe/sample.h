@@ -26,6 +26,7 @@
 #ifndef JSP_SIGSAFE_SAMPLE_H
 #define JSP_SIGSAFE_SAMPLE_H
 
+#include "ask.h"
 #include "levels.h"
 #include "merge.h"
 #include "ring.h"
@@ -84,6 +85,7 @@ struct jsp_sampled {
     struct jsp_unwinder unwinder;
     /* Borrowed: where the session publishes its map; NULL: VM frames only. */
     struct jsp_unwind_map *_Atomic *map;
+    struct jsp_ask *ask;       /* borrowed with it */
     struct jsp_record *record; /* borrowed, room for max_depth frames of each kind */
     uint32_t empty_id;         /* "[no VM frame]" */
     uint32_t cut_native_id;    /* "[C frames cut]" */

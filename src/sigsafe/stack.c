@@ -16,24 +16,79 @@ static void stack_empty(struct jsp_record *r, uint32_t id)
 enum { STACK_ROOTS = 4 }; /* of a stack with more C frames than there is room for, so much
                            * of the room goes to the outermost: one in so many */
 
+/* Where a walk begins: at what was interrupted, or at the caller's own registers. */
+struct stack_from {
+    const void *ucontext;
+    const struct jsp_regs_core *here; /* NULL: there is a ucontext */
+};
+
+static const struct jsp_unwind_map *stack_map(const struct jsp_sampled *self)
+{
+    /* M1. ORDER: acquire, pairs with the publishing of a map: its tables are whole. */
+    return self->map ? atomic_load_explicit(self->map, memory_order_acquire) : NULL;
+}
+
+static enum jsp_unwind_stop stack_walk(struct jsp_sampled *self,
+                                       const struct jsp_unwind_map *map,
+                                       struct stack_from from, struct jsp_unwound *out)
+{
+    struct jsp_unwinder *u = &self->unwinder;
+    out->n = out->cut = 0;
+    enum jsp_unwind_stop stop = from.here ? jsp_unwind_from(u, map, from.here, out)
+                                          : jsp_unwind(u, map, from.ucontext, out);
+    return self->cstack ? jsp_resume_walk(self, map, out, stop) : stop;
+}
+
+/* Did the walk end where a rule says that nobody called? A return address of zero may as well
+ * be what lies where a wrong rule looks. */
+static bool stack_is_whole(const struct jsp_sampled *self, enum jsp_unwind_stop stop)
+{
+    return stop == JSP_STOP_FULL ||
+           (stop == JSP_STOP_END && jsp_how_kind(self->unwinder.last_how) == JSP_HOW_END);
+}
+
+/* A broken walk may have gone by the rows of an object that was closed, with another one in
+ * its place by now: walk again by what the loaded objects say themselves. */
+static enum jsp_unwind_stop stack_doubt(struct jsp_sampled *self,
+                                        const struct jsp_unwind_map *map,
+                                        struct stack_from from, struct jsp_unwound *out)
+{
+    static const struct jsp_unwind_map none = { .generation = UINT64_MAX };
+    enum jsp_unwind_stop stop = stack_walk(self, &none, from, out);
+    return stack_is_whole(self, stop) ? stop : stack_walk(self, map, from, out);
+}
+
+static enum jsp_unwind_stop stack_walk_all(struct jsp_sampled *self,
+                                           const struct jsp_unwind_map *map,
+                                           struct stack_from from, struct jsp_unwound *out)
+{
+    struct jsp_unwinder *u = &self->unwinder;
+    u->is_behind = false;
+    enum jsp_unwind_stop stop = stack_walk(self, map, from, out);
+    const struct jsp_unwind_map *now = stack_map(self);
+    if (now != map && !stack_is_whole(self, stop)) /* the drain was faster */
+        stop = stack_walk(self, map = now, from, out);
+    bool whole = stack_is_whole(self, stop);
+    if (!self->ask || (whole && !u->is_behind))
+        return stop;
+    bool doubts = jsp_ask_look(self->ask) && u->live.find_sigsafe && !u->mem.probes;
+    return doubts && !whole ? stack_doubt(self, map, from, out) : stop;
+}
+
 static void stack_natives(struct jsp_sampled *self, const struct jsp_where *where,
                           const struct jsp_regs_core *here)
 {
     uint32_t max = self->vm.max_depth;
     struct jsp_unwound out = { .frames = jsp_record_natives(self->record), .max = max,
                                .roots = max / STACK_ROOTS };
-    /* M1. ORDER: acquire, pairs with the publishing of a map: its tables are whole. */
-    const struct jsp_unwind_map *map =
-        self->map ? atomic_load_explicit(self->map, memory_order_acquire) : NULL; /* ORDER: M1 */
+    const struct jsp_unwind_map *map = stack_map(self);
     self->record->n_native = 0;
     if (!map)
         return;
     self->unwinder.callers = self->vm.walked;
     self->unwinder.n_callers = where->is_paused ? 0 : self->vm.n_callers;
-    enum jsp_unwind_stop stop = here ? jsp_unwind_from(&self->unwinder, map, here, &out)
-                                     : jsp_unwind(&self->unwinder, map, where->ucontext, &out);
-    if (self->cstack)
-        stop = jsp_resume_walk(self, map, &out, stop);
+    struct stack_from from = { where->ucontext, here };
+    enum jsp_unwind_stop stop = stack_walk_all(self, map, from, &out);
     jsp_unwind_count(&self->unwinder, stop);
     self->record->stop = (uint16_t)stop;
     self->record->n_native = (uint16_t)out.n;

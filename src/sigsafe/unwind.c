@@ -11,23 +11,43 @@ void jsp_unwinder_init(struct jsp_unwinder *u, uintptr_t low, uintptr_t high, pi
 {
     memset(u, 0, sizeof *u);
     jsp_memread_init(&u->mem, low, high, pid);
+    jsp_live_init(&u->live, NULL);
 }
 
-static __attribute__((noinline)) uint32_t unwind_look_up(const struct jsp_unwind_map *map,
+static void unwind_forget(struct jsp_unwinder *u)
+{
+    memset(u->cache, 0, sizeof u->cache);
+    jsp_live_forget(&u->live);
+}
+
+/* The same of an object that the map does not show. */
+static uint32_t unwind_live(struct jsp_unwinder *u, uintptr_t pc)
+{
+    uint32_t how = JSP_HOW_NONE;
+    if (!jsp_live_has_room(&u->live))
+        unwind_forget(u);
+    if (jsp_live_how(&u->live, &u->mem, pc, &how))
+        u->is_behind = true;
+    return how;
+}
+
+static __attribute__((noinline)) uint32_t unwind_look_up(struct jsp_unwinder *u,
+                                                         const struct jsp_unwind_map *map,
                                                          uintptr_t pc,
                                                          struct jsp_unwind_cached *slot)
 {
     const struct jsp_unwind_object *o = jsp_unwind_map_find(map, pc);
-    slot->how = o ? jsp_unwind_object_how(o, pc) : JSP_HOW_NONE;
-    slot->pc = pc;
-    return slot->how;
+    uint32_t how = o ? jsp_unwind_object_how(o, pc) : unwind_live(u, pc);
+    slot->how = how;
+    slot->pc = u->live.calls ? pc : 0; /* asked no further: another walk can */
+    return how;
 }
 
 static inline uint32_t unwind_how(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
                                   uintptr_t pc)
 {
     struct jsp_unwind_cached *slot = jsp_unwind_slot(u, pc);
-    return __builtin_expect(slot->pc == pc, 1) ? slot->how : unwind_look_up(map, pc, slot);
+    return __builtin_expect(slot->pc == pc, 1) ? slot->how : unwind_look_up(u, map, pc, slot);
 }
 
 /* The common step, by what the row itself says. The caller's registers in *to. */
@@ -100,8 +120,10 @@ static inline __attribute__((always_inline)) int unwind_one(struct jsp_unwind_wa
         if (w->is_told)
             frame->ip = JSP_NATIVE_TOLD;
     }
-    if (stop != JSP_STEP_ON)
+    if (stop != JSP_STEP_ON) {
+        u->last_how = how;
         return stop;
+    }
     frame->cfa = w->cfa;
     *at = to;
     *is_exact = w->is_exact;
@@ -171,10 +193,11 @@ static void unwind_begin(struct jsp_unwind_walk *w)
 {
     struct jsp_unwinder *u = w->u;
     if (u->generation != w->map->generation) {
-        memset(u->cache, 0, sizeof u->cache);
+        unwind_forget(u);
         u->generation = w->map->generation;
     }
     w->crossings = UNWIND_CROSSINGS;
+    u->live.calls = JSP_LIVE_CALLS;
     jsp_memread_begin(&u->mem, w->at.sp);
 }
 

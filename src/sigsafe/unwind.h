@@ -21,6 +21,7 @@
 #define JSP_SIGSAFE_UNWIND_H
 
 #include "jitrows.h"
+#include "live.h"
 #include "memread.h"
 #include "record.h"
 #include "regs.h"
@@ -43,7 +44,7 @@ enum { JSP_UNWIND_CACHED = 1024 }; /* power of two */
  * becomes none while the map is the same. */
 enum { JSP_UNWIND_LOOKED = 1 << JSP_HOW_KIND_BITS };
 
-/* One thread's. About 17 KiB. */
+/* One thread's. About 23 KiB. */
 struct jsp_unwinder {
     struct jsp_memread mem;
     struct jsp_jitrows *jit;  /* borrowed; NULL: none */
@@ -53,6 +54,9 @@ struct jsp_unwinder {
     _Atomic uint64_t stops[JSP_N_STOPS]; /* walks by how they ended */
     struct jsp_regs crossed;  /* what the last trampoline brought back */
     uint32_t n_crossed;       /* trampolines that the last walk from a signal met */
+    uint32_t last_how;        /* by which the last walk ended; see enum jsp_how */
+    bool is_behind;           /* a walk met an object that its map does not show */
+    struct jsp_live live;     /* how to walk on there */
     struct jsp_unwind_cached {
         uintptr_t pc;
         uint32_t how;

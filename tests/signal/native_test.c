@@ -7,7 +7,7 @@
 
 #include <dlfcn.h>
 
-enum { BURN_MS = 80, LOAD_MS = 1200, AFTER_MS = 300, CYCLE_MS = 900 };
+enum { BURN_MS = 80, LOAD_MS = 1200, AFTER_MS = 300, CYCLE_MS = 900 }; /* LOAD: by the drain */
 /* A sanitizer's own stack of calls is not that deep. */
 enum { DEPTH = HOST_SANITIZED ? 20000 : 100000, MIDDLE = 3000, KEPT = 512, ROOTS = 128 };
 enum { SMALL_STACK = 1 << 16, SMALL_LEFT = HOST_SANITIZED ? 40000 : 16000 };
@@ -113,18 +113,19 @@ static void *load(void)
     return symbol ? object : NULL;
 }
 
-TEST(object_that_was_just_opened_is_walked_through_within_a_second)
+TEST(object_that_was_just_opened_is_walked_through)
 {
     if (!begin())
         return;
     host_burn_ms(10);
+    uint64_t ms = dlsym(RTLD_DEFAULT, "_dl_find_object") ? 0 : LOAD_MS;
     void *object = load();
     uint64_t loaded = host_ns(CLOCK_MONOTONIC);
-    work_until = loaded + (LOAD_MS + AFTER_MS) * (uint64_t)1000000;
+    work_until = loaded + (ms + AFTER_MS) * 1000000;
     if (object)
         program(work_in_object);
     uint64_t end = host_ns(CLOCK_MONOTONIC);
-    finish_since(object ? loaded + LOAD_MS * (uint64_t)1000000 : 0);
+    finish_since(object ? loaded + ms * 1000000 : 0);
     if (!object) {
         SKIP("needs libcrypt1");
         return;
@@ -411,7 +412,7 @@ TEST(frame_pointer_with_something_else_in_it_misleads_nobody)
 int main(void)
 {
     jsprof_function_new(&function, "vm", NULL, 0, JSPROF_KIND_VM);
-    RUN(object_that_was_just_opened_is_walked_through_within_a_second);
+    RUN(object_that_was_just_opened_is_walked_through);
     RUN(object_opened_before_start_is_walked_through_at_once);
     RUN(objects_closed_under_10_khz_of_samples_do_no_harm);
     RUN(stack_of_64_kib_with_a_guard_page_right_below_is_walked);
