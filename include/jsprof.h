@@ -68,7 +68,9 @@ enum {
     /* Options.flags: someone else's handler owns the signal. Without this,
      * start answers -EBUSY; with it, signals that are not ours go on to it. */
     JSPROF_CHAIN = 1u << 0,
-    /* Options.flags: write to `fd` (duplicated) instead of opening `path`. */
+    /* Options.flags: write to `fd` (duplicated) instead of opening `path`. A pipe, a socket or
+     * a terminal is never waited for longer than jsprof_stop and jsprof_close say, also when
+     * it is in blocking mode; its flags stay as they are. */
     JSPROF_USE_FD = 1u << 1,
     /* Options.flags: refuse (-ELOOP) a `path` whose last part is a symbolic link. */
     JSPROF_NOFOLLOW = 1u << 2,
@@ -155,11 +157,14 @@ JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
 
 /* Disarm, drain and flush. May be followed by start. Idempotent. The errno of
  * a failed write (-ENOSPC, -EPIPE, ...) comes back here and stays in the stats.
- * -EAGAIN: a pipe took nothing for two seconds, samples wait for flush or close. */
+ * -EAGAIN: a pipe took nothing for two seconds, samples wait for flush or close. A pipe that
+ * takes something, however slowly, is waited for. */
 JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;
 
 /* Stop, complete the file, give everything back. Threads that are still
- * attached become inert and may detach at any later time. NULL is fine. */
+ * attached become inert and may detach at any later time. NULL is fine. -EAGAIN: a pipe took
+ * nothing for two seconds, and nor did it take the last words, which say what was lost, for
+ * two more. */
 JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
 
 /* Write what was sampled so far; the drain does so by itself every second. Errors as

@@ -6,9 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,6 +72,32 @@ static int64_t writer_base(int fd)
     return flags < 0 || flags & O_APPEND ? -1 : lseek(fd, 0, SEEK_CUR);
 }
 
+/* In place of `fd`: the same pipe or terminal with flags of our own. O_NONBLOCK set with fcntl
+ * would be the host's as well, whose descriptor shares them. */
+static bool writer_reopen(int fd)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (own < 0)
+        return false;
+    bool good = dup3(own, fd, O_CLOEXEC) == fd;
+    close(own);
+    return good;
+}
+
+/* A write must not wait for a reader: a thread that does can not be stopped. */
+static enum jsp_writer_way writer_way(int fd, const struct stat *st)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (S_ISSOCK(st->st_mode))
+        return JSP_WRITER_SOCKET;
+    if (!S_ISFIFO(st->st_mode) && !(S_ISCHR(st->st_mode) && isatty(fd)))
+        return JSP_WRITER_PLAIN;
+    bool waits = flags < 0 || !(flags & O_NONBLOCK);
+    return waits && !writer_reopen(fd) ? JSP_WRITER_CAREFUL : JSP_WRITER_PLAIN;
+}
+
 int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid)
 {
     struct stat st;
@@ -78,7 +107,8 @@ int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid)
     if (!bytes)
         return -ENOMEM;
     *w = (struct jsp_writer){ .fd = fd, .dev = st.st_dev, .ino = st.st_ino, .pid = pid,
-                              .base = writer_base(fd), .bytes = bytes,
+                              .base = writer_base(fd), .way = writer_way(fd, &st),
+                              .bytes = bytes,
                               .capacity = JSP_WRITER_BYTES };
     writer_begin(w);
     return 0;
@@ -102,6 +132,23 @@ static size_t writer_begun(const struct jsp_writer *w, size_t done)
     return at - done;
 }
 
+/* As write(). A pipe that says that it has room has it for PIPE_BUF bytes, if nobody else
+ * writes to it. */
+static ssize_t writer_put(const struct jsp_writer *w, const void *bytes, size_t n)
+{
+    struct pollfd pipe = { w->fd, POLLOUT, 0 };
+    if (w->way == JSP_WRITER_SOCKET)
+        return send(w->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (w->way == JSP_WRITER_CAREFUL) {
+        if (poll(&pipe, 1, 0) == 0) {
+            errno = EAGAIN;
+            return -1;
+        }
+        n = n < PIPE_BUF ? n : PIPE_BUF;
+    }
+    return write(w->fd, bytes, n);
+}
+
 int jsp_writer_flush(struct jsp_writer *w)
 {
     size_t done = 0;
@@ -110,7 +157,7 @@ int jsp_writer_flush(struct jsp_writer *w)
     if (w->used && !writer_is_ours(w))
         err = -EBADF;
     while (!err && done < w->used) {
-        ssize_t n = write(w->fd, w->bytes + done, w->used - done);
+        ssize_t n = writer_put(w, w->bytes + done, w->used - done);
         if (n > 0)
             done += (size_t)n;
         else if (n == 0)
@@ -119,6 +166,7 @@ int jsp_writer_flush(struct jsp_writer *w)
             err = -errno;
     }
     w->begun = writer_begun(w, done);
+    w->stalled = w->stalled && !done;
     memmove(w->bytes, w->bytes + done, w->used - done);
     w->used -= done;
     if (err && err != -EAGAIN)
@@ -138,17 +186,33 @@ static bool writer_wait(const struct jsp_writer *w, int64_t until)
     return false;
 }
 
-int jsp_writer_flush_patiently(struct jsp_writer *w)
+static int writer_flush_within(struct jsp_writer *w, int patience_ms)
 {
-    int64_t patience = JSP_WRITER_PATIENCE_MS * 1000000ll, until = writer_now() + patience;
+    int64_t patience = patience_ms * 1000000ll, until = writer_now() + patience;
     int err = jsp_writer_flush(w);
-    for (size_t before = w->used; err == -EAGAIN && writer_wait(w, until);) {
+    for (size_t before = w->used; err == -EAGAIN && !w->stalled;) {
+        w->stalled = !writer_wait(w, until);
         err = jsp_writer_flush(w);
         if (w->used < before) /* it moves: patience begins anew */
             until = writer_now() + patience;
         before = w->used;
     }
     return err;
+}
+
+int jsp_writer_flush_patiently(struct jsp_writer *w)
+{
+    return writer_flush_within(w, JSP_WRITER_PATIENCE_MS);
+}
+
+int jsp_writer_flush_for_a_moment(struct jsp_writer *w)
+{
+    return writer_flush_within(w, JSP_WRITER_MOMENT_MS);
+}
+
+void jsp_writer_forgive(struct jsp_writer *w)
+{
+    w->stalled = false;
 }
 
 uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type)

@@ -23,6 +23,12 @@ struct jsp_writer {
     ino_t ino;         /* opens another must not find our bytes there */
     bool is_locked;    /* by us: forked children may hold copies of the descriptor */
     int64_t base;      /* where in it our first byte stands; -1: it has no places */
+    enum jsp_writer_way {
+        JSP_WRITER_PLAIN,   /* write() by itself does not wait, or not for a reader */
+        JSP_WRITER_SOCKET,
+        JSP_WRITER_CAREFUL, /* ask, and write as much as a pipe then has room for */
+    } way;
+    bool stalled;      /* it was waited for in vain, and has taken nothing since */
     int32_t pid;
     uint8_t *bytes;    /* owned */
     size_t capacity;
@@ -38,10 +44,13 @@ struct jsp_writer {
 enum {
     JSP_WRITER_BYTES = 1 << 20, /* the buffer */
     JSP_WRITER_PATIENCE_MS = 2000,
+    JSP_WRITER_MOMENT_MS = 200,
     JSP_WRITER_SPARE = 1 << 17, /* of it kept free of samples, for what tells of losses */
 };
 
-/* Take over `fd`, begin the file. -ENOMEM, or fstat's errno: fd stays the caller's. */
+/* Take over `fd`, begin the file. -ENOMEM, or fstat's errno: fd stays the caller's. A pipe or
+ * terminal in blocking mode is opened anew, without that mode, and the new descriptor takes
+ * the place of `fd`: the flag is the host's, which shares it. */
 int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid);
 
 /* Flush, set the end time, close. The last error of writing comes back. */
@@ -57,8 +66,12 @@ void jsp_writer_leave(struct jsp_writer *w);
  * slow pipe) is not kept in `error`, for nothing is lost by it yet. */
 int jsp_writer_flush(struct jsp_writer *w);
 
-/* The same; a pipe that takes nothing is waited for, JSP_WRITER_PATIENCE_MS at most. */
+/* The same; a pipe that takes nothing is waited for, JSP_WRITER_PATIENCE_MS at most, or a
+ * moment. Once that was in vain it is not waited for again before it takes something, or
+ * jsp_writer_forgive was called. */
 int jsp_writer_flush_patiently(struct jsp_writer *w);
+int jsp_writer_flush_for_a_moment(struct jsp_writer *w);
+void jsp_writer_forgive(struct jsp_writer *w);
 
 /* How many whole frames of a type wait: what forgetting them would lose. */
 struct jsp_wire_frame;

@@ -273,14 +273,18 @@ void jsp_drain_here(struct jsprof *p, uint64_t now)
     p->flushed_ns = now;
 }
 
-/* Write with the lock open; the output is ours alone. The last time a slow pipe is
- * waited for. */
+/* Write with the lock open; the output is ours alone. A slow pipe is waited for the last
+ * time, and for a moment when nobody waits for us, so that it takes all that it can. */
 static bool drain_flush(struct jsprof *p, bool quit)
 {
     uint64_t quiet_ns = p->quiet_ns;
+    bool hurry = p->asked != p->served;
     pthread_mutex_unlock(&p->lock);
     jsp_drain_look(p, quiet_ns);
-    int err = drain_out(p, quit ? jsp_output_flush_patiently : jsp_output_flush);
+    if (quit)
+        jsp_writer_forgive(&p->output.writer);
+    int err = drain_out(p, quit ? jsp_output_flush_patiently
+                                : hurry ? jsp_output_flush : jsp_output_flush_for_a_moment);
     pthread_mutex_lock(&p->lock);
     drain_sync(p, err);
     return err != 0;

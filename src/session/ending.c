@@ -79,6 +79,7 @@ static void ending_give_up(struct jsprof *p, int err)
 {
     jsp_marks_give_up(&p->marks, &p->output.writer);
     jsp_output_give_up(&p->output, err);
+    jsp_writer_forgive(&p->output.writer); /* the last words are worth another wait */
     for (struct jsp_thread *t = p->threads; t; t = t->next)
         t->told.expirations = UINT64_MAX; /* its line is out of date */
 }
@@ -90,6 +91,10 @@ int jsp_session_close(struct jsprof *p)
         return 0;
     }
     struct jsp_signals_hushed hushed;
+    pthread_mutex_lock(&p->lock);
+    if (!p->draining)
+        jsp_writer_forgive(&p->output.writer); /* else the drain's last flush waits */
+    pthread_mutex_unlock(&p->lock);
     jsp_session_stop(p);
     pthread_mutex_lock(&p->lock);
     jsp_calls_stop(&p->calls, p->threads);

@@ -256,6 +256,11 @@ int jsp_output_flush_patiently(struct jsp_output *out)
     return jsp_writer_flush_patiently(&out->writer);
 }
 
+int jsp_output_flush_for_a_moment(struct jsp_output *out)
+{
+    return jsp_writer_flush_for_a_moment(&out->writer);
+}
+
 void jsp_output_give_up(struct jsp_output *out, int err)
 {
     static const char *const beside[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,

@@ -78,8 +78,9 @@ int jsp_output_side(struct jsp_output *out);
 /* Write what waits. 0 or a negative errno. */
 int jsp_output_flush(struct jsp_output *out);
 
-/* The same, but a slow pipe is given some time. */
+/* The same, but a slow pipe is given some time, or a moment. */
 int jsp_output_flush_patiently(struct jsp_output *out);
+int jsp_output_flush_for_a_moment(struct jsp_output *out);
 
 /* After a flush, with the session's lock again: the samples that are in the file wait no
  * more. */

@@ -294,6 +294,7 @@ int jsp_session_start(struct jsprof *p)
 /* All that waits, without a drain; a slow pipe is given some time. With `lock` held. */
 static void session_finish(struct jsprof *p)
 {
+    jsp_writer_forgive(&p->output.writer);
     jsp_drain_look(p, p->quiet_ns);
     while (!jsp_drain_pass(p, p->flush_error))
         jsp_drain_write(p, jsp_output_flush_patiently);
