@@ -187,11 +187,12 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
 /* What was kept and what was not, in timer expirations. Always:
- * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack */
+ * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack +
+ *               lost_blocked + lost_undelivered */
 typedef struct jsprof_stats {
     size_t   size;          /* set by the caller: sizeof(jsprof_stats) */
-    uint64_t expirations;   /* periods of the timer that went by, told to a thread by
-                             * signals: each counts one and what it came late by */
+    uint64_t expirations;   /* periods of the timer that went by while threads were sampled,
+                             * by their own clocks */
     uint64_t samples;       /* sample frames written */
     uint64_t kept;          /* expirations that those stand for (their weights) */
     uint64_t lost_ring;     /* the drain was late, the ring was full */
@@ -214,6 +215,11 @@ typedef struct jsprof_stats {
     uint64_t stop_unreadable; /* at memory that can not be read */
     uint64_t stop_rule;       /* at unwind information that is not understood */
     uint64_t marks_lost;      /* marks and values of counters that are not in the file */
+    /* Went by unseen; no function is charged with that time: */
+    uint64_t lost_blocked;     /* the thread blocked the signal, or the host ignored it or
+                                * gave it to another handler, which did not pass it on */
+    uint64_t lost_undelivered; /* due, but the signal had not come before detach or stop: on
+                                * the CPU clock it waits for the next tick of the scheduler */
 } jsprof_stats;
 
 /* -EINVAL: size is 0 or unknown. */

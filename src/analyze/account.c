@@ -46,6 +46,8 @@ static const struct account_field account_thread[] = {
     THREAD(lost_late),
     THREAD(lost_write),
     THREAD(lost_stack),
+    THREAD(lost_blocked),
+    THREAD(lost_undelivered),
     THREAD(frames_cut),
     THREAD(frames_bad),
     THREAD(underflows),
@@ -264,5 +266,6 @@ void jsp_account_free(struct jsp_account *a)
 
 uint64_t jsp_account_lost(const struct jsp_account_thread *t)
 {
-    return t->lost_ring + t->lost_paused + t->lost_late + t->lost_write + t->lost_stack;
+    return t->lost_ring + t->lost_paused + t->lost_late + t->lost_write + t->lost_stack +
+           t->lost_blocked + t->lost_undelivered;
 }

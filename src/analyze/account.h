@@ -30,6 +30,7 @@ struct jsp_account_thread {
     char name[64];
     uint64_t expirations, kept, samples;
     uint64_t lost_ring, lost_paused, lost_late, lost_write, lost_stack;
+    uint64_t lost_blocked, lost_undelivered; /* 0 where an older library wrote */
     uint64_t frames_cut, frames_bad, underflows;
     /* Walks of the native stack, by how they ended; all 0: not told. */
     uint64_t stop_end, stop_full, stop_no_table, stop_stack, stop_unreadable, stop_rule;

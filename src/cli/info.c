@@ -20,7 +20,8 @@ static const char info_help[] =
     "\n"
     "Every timer expiration is either kept in a sample or counted under the cause of\n"
     "its loss. This is checked against the file, and a difference is said (exit\n"
-    "status 1):  expirations = kept + ring + paused + late + unwritten + stack\n";
+    "status 1):  expirations = kept + ring + paused + late + unwritten + stack +\n"
+    "blocked + undelivered\n";
 
 static void info_label(const struct cli_style *s, const char *label)
 {

@@ -11,7 +11,7 @@ const char *const cli_info_columns[] = {
     "stacks",      "process",     "thread",      "name",       "thread_samples",
     "expirations", "kept",        "lost_ring",   "lost_paused", "lost_late", "lost_write",
     "lost_stack",  "frames_cut",  "frames_bad",  "underflows", "cpu_ns",    "wall_ns",
-    "marks_lost",  "adds_up",     "form",        NULL
+    "marks_lost",  "adds_up",     "form",        "lost_blocked", "lost_undelivered", NULL
 };
 
 static void info_rows_capture(const struct cli_capture *c, struct cli_rows *rows)
@@ -43,6 +43,8 @@ static int info_rows_ours(const struct cli_capture *c, struct cli_rows *rows,
         cli_rows_u64(rows, figures[i]);
     cli_rows_u64(rows, status == CLI_OK);
     cli_rows_text(rows, cli_span(cli_info_form(&c->profile)));
+    cli_rows_u64(rows, t->lost_blocked);
+    cli_rows_u64(rows, t->lost_undelivered);
     return status;
 }
 
@@ -57,6 +59,8 @@ static void info_rows_foreign(const struct cli_capture *c, struct cli_rows *rows
     for (int i = 0; i < 14; i++)
         cli_rows_none(rows);
     cli_rows_text(rows, cli_span(cli_info_form(&c->profile)));
+    for (int i = 0; i < 2; i++)
+        cli_rows_none(rows);
 }
 
 int cli_info_rows(const struct cli_capture *c, struct cli_rows *rows)

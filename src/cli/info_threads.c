@@ -21,6 +21,8 @@ static const struct info_cause info_causes[] = {
     { "late", offsetof(struct jsp_account_thread, lost_late) },
     { "unwritten", offsetof(struct jsp_account_thread, lost_write) },
     { "stack", offsetof(struct jsp_account_thread, lost_stack) },
+    { "blocked", offsetof(struct jsp_account_thread, lost_blocked) },
+    { "undelivered", offsetof(struct jsp_account_thread, lost_undelivered) },
     { "frames cut", offsetof(struct jsp_account_thread, frames_cut) },
     { "frames bad", offsetof(struct jsp_account_thread, frames_bad) },
     { "underflows", offsetof(struct jsp_account_thread, underflows) },
@@ -136,10 +138,25 @@ int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_threa
     return status;
 }
 
+/* What went by while the signal could not come is in no function: say what to do. */
+static void info_blocked(const struct cli_style *s, uint64_t blocked, uint64_t expirations)
+{
+    char n[CLI_NUMBER];
+    if (!blocked)
+        return;
+    cli_colour(s, CLI_WARM);
+    printf("%s of the time went by unseen: ",
+           cli_percent(n, (double)blocked / (double)expirations));
+    cli_colour(s, CLI_PLAIN);
+    puts("threads blocked the profiler's signal, or it was ignored\n"
+         "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler in "
+         "place,\nor choose another one (signo of jsprof_options).");
+}
+
 int cli_info_balance(const struct cli_capture *c)
 {
     const struct jsp_profile *p = &c->profile;
-    uint64_t expirations = 0, kept = 0, lost = 0;
+    uint64_t expirations = 0, kept = 0, lost = 0, blocked = 0;
     int status = CLI_OK;
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
     if (p->account.n_threads == 0)
@@ -149,6 +166,7 @@ int cli_info_balance(const struct cli_capture *c)
         expirations += t->expirations;
         kept += t->kept;
         lost += jsp_account_lost(t);
+        blocked += t->lost_blocked;
         if (cli_info_adds_up(c, t))
             status = CLI_FAILED;
     }
@@ -158,5 +176,6 @@ int cli_info_balance(const struct cli_capture *c)
     fputs(status ? "DOES NOT ADD UP" : "adds up, and the file holds them all", stdout);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
+    info_blocked(&c->style, blocked, expirations);
     return status;
 }

@@ -80,6 +80,8 @@ static void plain_losses(struct jsp_json *j, const struct jsp_account_thread *t)
     jsp_json_key_u64(j, "late", t->lost_late);
     jsp_json_key_u64(j, "write", t->lost_write);
     jsp_json_key_u64(j, "stack", t->lost_stack);
+    jsp_json_key_u64(j, "blocked", t->lost_blocked);
+    jsp_json_key_u64(j, "undelivered", t->lost_undelivered);
     jsp_json_close(j, '}');
 }
 

@@ -98,13 +98,30 @@ static void drain_signal(struct jsprof *p)
 {
     if (!p->running || !jsp_signals_look(p->setup.signo))
         return;
-    for (const struct jsp_thread *t = p->threads; t; t = t->next)
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
         jsp_thread_rearm(t);
+}
+
+static bool drain_is_due(const struct jsprof *p, uint64_t now)
+{
+    return p->asked != p->served || now - p->flushed_ns >= DRAIN_FLUSH_NS;
+}
+
+/* Before the counts are written: which threads block the signal? One whose own handler does
+ * this has just had its signal. */
+static void drain_masks(struct jsprof *p, uint64_t now)
+{
+    if (!p->running || !drain_is_due(p, now))
+        return;
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        if (t != p->offering)
+            jsp_thread_look(t);
 }
 
 bool jsp_drain_pass(struct jsprof *p, bool dropping)
 {
     uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
+    drain_masks(p, began);
     p->quiet = true;
     drain_signal(p);
     if (p->on_drain)
@@ -293,28 +310,30 @@ static bool drain_flush(struct jsprof *p, bool quit)
 static void *drain_main(void *session)
 {
     struct jsprof *p = session;
-    uint64_t interval = DRAIN_FIRST_NS, flushed = 0;
+    uint64_t interval = DRAIN_FIRST_NS;
     bool failed = false, all = true;
 
     pthread_mutex_lock(&p->lock);
+    p->flushed_ns = 0;
     for (bool quit = false; !quit;) {
         if (all)
             drain_wait(p, interval);
         interval = drain_pace(p, interval);
-        all = jsp_drain_pass(p, failed);
         uint64_t asked = p->asked, now = jsp_now_ns(CLOCK_MONOTONIC);
+        bool stops = p->quit; /* after this no thread is sampled: the pass sees the last */
+        all = jsp_drain_pass(p, failed);
         if (drain_is_to_look(p, now)) {
             pthread_mutex_unlock(&p->lock);
             drain_look_quickly(p);
             pthread_mutex_lock(&p->lock);
         }
-        bool due = asked != p->served || now - flushed >= DRAIN_FLUSH_NS;
-        quit = p->quit && all;
+        bool due = drain_is_due(p, now);
+        quit = stops && all;
         if (all && !due && !quit)
             continue;
         jsp_drain_tell(p, quit ? "stopped" : "running");
         failed = drain_flush(p, quit);
-        flushed = now;
+        p->flushed_ns = now;
         if (all)
             p->served = asked;
         pthread_cond_broadcast(&p->served_cond);

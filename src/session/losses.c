@@ -50,14 +50,15 @@ size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_
                      "thread id=%u tid=%d name=%s expirations=%" PRIu64 " kept=%" PRIu64
                      " samples=%" PRIu64 " lost_ring=%" PRIu64 " lost_paused=%" PRIu64
                      " lost_late=%" PRIu64 " lost_write=%" PRIu64 " lost_stack=%" PRIu64
+                     " lost_blocked=%" PRIu64 " lost_undelivered=%" PRIu64
                      " frames_cut=%" PRIu64 " frames_bad=%" PRIu64 " underflows=%" PRIu64
                      " stop_end=%" PRIu64 " stop_full=%" PRIu64 " stop_no_table=%" PRIu64
                      " stop_stack=%" PRIu64 " stop_unreadable=%" PRIu64 " stop_rule=%" PRIu64
                      " cpu_ns=%" PRIu64 " wall_ns=%" PRIu64 " handler_ns=%" PRIu64 "\n",
                      (unsigned)t->id, (int)t->tid, name, c->expirations, tally->kept,
                      tally->samples, c->lost_ring, c->lost_paused, c->lost_late, tally->lost,
-                     c->lost_stack, c->frames_cut, c->frames_bad, c->underflows,
-                     c->stops[JSP_STOP_END], c->stops[JSP_STOP_FULL],
+                     c->lost_stack, c->lost_blocked, c->lost_undelivered, c->frames_cut,
+                     c->frames_bad, c->underflows, c->stops[JSP_STOP_END], c->stops[JSP_STOP_FULL],
                      c->stops[JSP_STOP_NO_TABLE], c->stops[JSP_STOP_STACK],
                      c->stops[JSP_STOP_UNREADABLE], c->stops[JSP_STOP_RULE], cpu_ns,
                      wall_ns, c->handler_ns);

@@ -9,7 +9,7 @@
 #include "output.h"
 #include "thread.h"
 
-enum { JSP_LOSSES_LINE = 1024 }; /* bytes, enough for any line */
+enum { JSP_LOSSES_LINE = 1536 }; /* bytes, enough for any line */
 
 struct jsp_losses_session {
     const char *state;

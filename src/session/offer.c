@@ -111,7 +111,7 @@ void jsp_offer_sigsafe(struct jsp_sampled *self, const void *ucontext)
 {
     struct jsp_thread *t = (struct jsp_thread *)(void *)self;
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
-    if (self->paused || !jsp_sampled_enter(self)) /* paused: nothing was walked */
+    if (!jsp_sampled_enter(self))
         return;
     /* ORDER: seq_cst, with `busy` set before it: see B1 in backtrace.c. */
     if (!atomic_load_explicit(&self->closed, memory_order_seq_cst) &&

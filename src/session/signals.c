@@ -44,7 +44,9 @@ void jsp_signals_unhush(const struct jsp_signals_hushed *h)
 {
     signals_swallow(SIGPIPE, h);
     signals_swallow(SIGXFSZ, h);
+    jsp_sample_mask(1);
     pthread_sigmask(SIG_SETMASK, &h->mask, NULL);
+    jsp_sample_mask(-1);
 }
 
 static unsigned signals_count(int signo)
@@ -69,12 +71,14 @@ void jsp_signals_before_fork(void)
     for (int s = 1; s < _NSIG; s++)
         if (signals_count(s))
             sigaddset(&ours, s);
+    jsp_sample_mask(1);
     pthread_sigmask(SIG_BLOCK, &ours, &signals_fork_mask);
 }
 
 void jsp_signals_after_fork(void)
 {
     pthread_sigmask(SIG_SETMASK, &signals_fork_mask, NULL);
+    jsp_sample_mask(-1);
 }
 
 /* Nobody uses the signals, though the handler stays; no timer is inherited. A thread that

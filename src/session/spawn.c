@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "sigsafe/sample.h"
+
 enum {
     /* What the drain uses of it is below 64 KiB; the rest is for the host's on_drain. It
      * is address space only, until it is touched. */
@@ -50,10 +52,12 @@ int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *na
         return err;
     err = -pthread_attr_setstacksize(&attr, spawn_stack_bytes());
     spawn_mask(&all);
+    jsp_sample_mask(1);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     if (!err)
         err = -pthread_create(out, &attr, run, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    jsp_sample_mask(-1);
     pthread_attr_destroy(&attr);
     if (!err)
         pthread_setname_np(*out, name);

@@ -21,6 +21,8 @@ static void stats_copy(jsprof_stats *out, const struct jsp_counts *c)
     out->lost_paused = c->lost_paused;
     out->lost_late = c->lost_late;
     out->lost_stack = c->lost_stack;
+    out->lost_blocked = c->lost_blocked;
+    out->lost_undelivered = c->lost_undelivered;
     out->frames_cut = c->frames_cut;
     out->frames_bad = c->frames_bad;
     out->labels_cut = c->labels_cut;

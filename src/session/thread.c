@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "signals.h"
+#include "unseen.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -101,6 +102,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->record = (void *)(base + l->record);
     s->merged = (void *)(base + l->merged);
     s->session = setup->session;
+    s->signo = setup->signo;
     s->clock = setup->wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     /* ORDER: relaxed. Only uniqueness counts. */
     s->number = atomic_fetch_add_explicit(&thread_numbers, 1, memory_order_relaxed) + 1;
@@ -135,7 +137,6 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
     t->bytes = l.end;
     t->tid = (pid_t)syscall(SYS_gettid);
     t->pid = getpid();
-    t->signo = setup->signo;
     t->me = jsp_calls_me();
     t->id = id;
     t->owned = true;
@@ -151,6 +152,7 @@ static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *se
     t->armed_wall_at = jsp_now_ns(CLOCK_MONOTONIC);
     t->armed_cpu_at = jsp_now_ns(t->cpu_clock);
     t->sampled.last_cpu_ns = t->armed_cpu_at;
+    t->sampled.last_time_ns = t->armed_wall_at;
     jsp_tick_init(&t->sampled.tick, setup->period_ns,
                   setup->wall ? t->armed_wall_at : t->armed_cpu_at,
                   t->sampled.number ^ (uint64_t)(uintptr_t)t);
@@ -167,7 +169,7 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
                      &t->sampled.timer) < 0)
         return -errno;
     thread_begin(t, setup);
-    uint64_t first = jsp_tick_next(&t->sampled.tick, 0);
+    uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0);
     /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer, which
      * are the handler's from here on: a late signal may bring it before ours does. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
@@ -176,15 +178,6 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     err = -errno;
     jsp_thread_disarm(t);
     return err;
-}
-
-void jsp_thread_rearm(const struct jsp_thread *t)
-{
-    const struct jsp_sampled *s = &t->sampled;
-    clockid_t clock = s->clock == CLOCK_MONOTONIC ? CLOCK_MONOTONIC : t->cpu_clock;
-    /* ORDER: relaxed. The session's lock is held. */
-    if (atomic_load_explicit(&s->armed, memory_order_relaxed))
-        jsp_sampled_set_timer(s, jsp_now_ns(clock) + s->tick.period_ns);
 }
 
 /* Until this is no more; a thread that is stopped in it is given up. */
@@ -207,7 +200,66 @@ static void thread_end_timer(const struct jsp_thread *t)
     if (timer_delete(t->sampled.timer) == 0)
         return;
     if (timer_settime(t->sampled.timer, 0, &never, NULL) < 0 || t->stuck)
-        jsp_signals_survives(t->signo);
+        jsp_signals_survives(t->sampled.signo);
+}
+
+/* How late is what is due, on the clock that it is due by? 0: it is not due yet. */
+static uint64_t thread_late_ns(const struct jsp_thread *t, uint64_t due_ns)
+{
+    bool wall = t->sampled.clock == CLOCK_MONOTONIC;
+    uint64_t now = jsp_now_ns(wall ? CLOCK_MONOTONIC : t->cpu_clock);
+    return now > due_ns ? now - due_ns : 0;
+}
+
+/* Something is due, so late: is the signal kept from the thread? */
+static bool thread_is_kept_from(const struct jsp_thread *t, uint64_t late_ns)
+{
+    return jsp_unseen_waits(t->tid, t->sampled.signo) ||
+           (late_ns > JSP_UNSEEN_LATE_NS && jsp_unseen_is_taken(t->sampled.signo));
+}
+
+static bool thread_is_armed(const struct jsp_thread *t)
+{
+    /* ORDER: relaxed. The session's lock is held; only the handler reads it beside. */
+    return atomic_load_explicit(&t->sampled.armed, memory_order_relaxed);
+}
+
+/* What is due will be lost_blocked, and is so far. */
+static void thread_mark(struct jsp_thread *t, uint64_t due_ns, uint64_t late_ns)
+{
+    t->unseen.due_ns = due_ns;
+    t->unseen.so_far = 1 + late_ns / t->sampled.tick.period_ns;
+    /* ORDER: relaxed. It names the expiration that it is about, whenever it is seen. */
+    atomic_store_explicit(&t->sampled.hidden_ns, due_ns, memory_order_relaxed);
+}
+
+void jsp_thread_look(struct jsp_thread *t)
+{
+    uint64_t due = jsp_counted(&t->sampled.due_ns), late = thread_late_ns(t, due);
+    t->unseen.so_far = 0;
+    if (thread_is_armed(t) && late > JSP_UNSEEN_LATE_NS && thread_is_kept_from(t, late))
+        thread_mark(t, due, late);
+}
+
+void jsp_thread_rearm(struct jsp_thread *t)
+{
+    uint64_t due = jsp_counted(&t->sampled.due_ns), late = thread_late_ns(t, due);
+    if (!thread_is_armed(t))
+        return;
+    if (late > JSP_UNSEEN_LATE_NS)
+        thread_mark(t, due, late);
+    jsp_sampled_set_timer(&t->sampled, due + late + t->sampled.tick.period_ns);
+}
+
+/* No signal will come for what was due until now. */
+static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
+{
+    uint32_t passed = jsp_tick_passed(&t->sampled.tick, now);
+    uint64_t *loss = is_kept_from ? &t->unseen.blocked : &t->unseen.undelivered;
+    *loss += passed;
+    t->unseen.so_far = 0;
+    /* ORDER: relaxed. Only a signal of this timer that is still on its way asks. */
+    atomic_store_explicit(&t->sampled.settled, passed > 0, memory_order_relaxed);
 }
 
 void jsp_thread_disarm(struct jsp_thread *t)
@@ -217,9 +269,13 @@ void jsp_thread_disarm(struct jsp_thread *t)
         return;
     if (!thread_wait(t, jsp_sampled_inside))
         t->stuck = true;
+    uint64_t late = thread_late_ns(t, jsp_counted(&t->sampled.due_ns));
+    bool is_kept_from = late && thread_is_kept_from(t, late);
     thread_end_timer(t);
-    uint64_t cpu = jsp_now_ns(t->cpu_clock);
-    t->armed_wall_ns += jsp_now_ns(CLOCK_MONOTONIC) - t->armed_wall_at;
+    uint64_t cpu = jsp_now_ns(t->cpu_clock), wall = jsp_now_ns(CLOCK_MONOTONIC);
+    if (!t->stuck)
+        thread_settle(t, is_kept_from, t->sampled.clock == CLOCK_MONOTONIC ? wall : cpu);
+    t->armed_wall_ns += wall - t->armed_wall_at;
     t->armed_cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;
 }
 
@@ -235,15 +291,21 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
 {
     if (patient && !t->stuck)
         thread_wait(t, jsp_sampled_inside);
-    return jsp_sampled_counts(&t->sampled, out);
+    if (!jsp_sampled_counts(&t->sampled, out))
+        return false;
+    const struct jsp_unseen *u = &t->unseen;
+    uint64_t blocked = u->blocked + (u->due_ns == out->due_ns ? u->so_far : 0);
+    out->lost_blocked += blocked;
+    out->lost_undelivered += u->undelivered;
+    out->expirations += blocked + u->undelivered;
+    return true;
 }
 
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns)
 {
     *wall_ns = t->armed_wall_ns;
     *cpu_ns = t->armed_cpu_ns;
-    /* ORDER: relaxed. The session's lock is held; only the handler reads it beside. */
-    if (!atomic_load_explicit(&t->sampled.armed, memory_order_relaxed))
+    if (!thread_is_armed(t))
         return;
     uint64_t cpu = jsp_now_ns(t->cpu_clock);
     *wall_ns += jsp_now_ns(CLOCK_MONOTONIC) - t->armed_wall_at;

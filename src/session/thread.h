@@ -16,6 +16,13 @@
 
 enum { JSP_THREAD_NAME = 64 };
 
+/* Expirations that were due and of which no signal came. The handler knows nothing of them. */
+struct jsp_unseen {
+    uint64_t blocked, undelivered; /* up to the last disarming */
+    uint64_t so_far; /* blocked since, as of the last look, if due_ns is still the next one */
+    uint64_t due_ns;
+};
+
 /* How a session wants its threads. */
 struct jsp_thread_setup {
     struct jsprof *session;  /* only compared, and called back through by its owner */
@@ -40,7 +47,6 @@ struct jsp_thread {
     size_t bytes;        /* of this mapping */
     pid_t tid;
     pid_t pid;
-    int signo;           /* of its timer */
     uint32_t id;         /* of the session, from 0 */
     uint32_t tally;      /* its slot in the output's tallies */
     clockid_t cpu_clock; /* this thread's, readable by all */
@@ -54,6 +60,7 @@ struct jsp_thread {
     bool stuck;              /* stopped inside the handler: never freed */
     uint64_t armed_wall_at, armed_cpu_at;
     uint64_t armed_wall_ns, armed_cpu_ns; /* while it was armed, closed intervals */
+    struct jsp_unseen unseen;
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_counts told;   /* as last written into the capture */
     struct jsp_calls *calls;  /* owned; NULL: they were never counted */
@@ -66,11 +73,16 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
 /* Give it a timer. -EAGAIN: none left, -EPERM, -EINVAL; nothing is armed then. */
 int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup);
 
-/* Set the timer anew, a period from now, if there is one: it may send nothing any more. */
-void jsp_thread_rearm(const struct jsp_thread *t);
+/* Set the timer anew, if there is one: it may send nothing any more, and what it sent may
+ * be gone. */
+void jsp_thread_rearm(struct jsp_thread *t);
 
 /* No sample begins after this; one that is under way is waited for. */
 void jsp_thread_disarm(struct jsp_thread *t);
+
+/* Look whether what is due waits for a signal that the thread blocks, ignores or has given
+ * to another handler. Not in a handler of the thread itself. */
+void jsp_thread_look(struct jsp_thread *t);
 
 /* The session goes away: nothing of it will be read from the thread any more, not for
  * jsprof_backtrace either, which is waited for. */

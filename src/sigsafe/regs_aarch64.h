@@ -77,6 +77,36 @@ static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
     return false;
 }
 
+/* A system call that has returned: its result, and what is left of its arguments. The first
+ * is not: it is unknown, 0. */
+struct jsp_regs_call {
+    uint64_t result, first, second, third, fourth;
+};
+
+enum { JSP_CALL_BYTES = 4, JSP_CALL_ANY = -1 };
+
+static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
+{
+    return (struct jsp_regs_call){
+        jsp_regs_get(regs, 0), 0, jsp_regs_get(regs, 1), jsp_regs_get(regs, 2),
+        jsp_regs_get(regs, 3),
+    };
+}
+
+/* Can it be that this one has just returned? Its number is left in x8. */
+static inline bool jsp_regs_may_follow(const struct jsp_regs *regs, int number)
+{
+    return number == JSP_CALL_ANY || jsp_regs_get(regs, 8) == (uint64_t)number;
+}
+
+/* Does the code in front of pc make one? svc #0. */
+static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int number)
+{
+    static const uint8_t is[] = { 0x01, 0x00, 0x00, 0xD4 };
+    (void)number;
+    return memcmp(before, is, sizeof is) == 0;
+}
+
 /* Signed return addresses (PAC) carry their signature above the 48 address bits; code
  * is never mapped above them. */
 static inline uintptr_t jsp_regs_strip(uintptr_t ra)

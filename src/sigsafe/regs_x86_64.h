@@ -90,6 +90,38 @@ static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
                                code[4] == 0xC3);
 }
 
+/* A system call that has returned: its result, and what is left of its arguments. */
+struct jsp_regs_call {
+    uint64_t result, first, second, third, fourth;
+};
+
+enum { JSP_CALL_BYTES = 7, JSP_CALL_ANY = -1 };
+
+static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
+{
+    return (struct jsp_regs_call){
+        jsp_regs_get(regs, 0), jsp_regs_get(regs, 5), jsp_regs_get(regs, 4),
+        jsp_regs_get(regs, 1), jsp_regs_get(regs, 10),
+    };
+}
+
+/* Can it be that this one has just returned? `syscall` leaves its return address in rcx, and
+ * its result where its number was. */
+static inline bool jsp_regs_may_follow(const struct jsp_regs *regs, int number)
+{
+    (void)number;
+    return jsp_regs_get(regs, 2) == jsp_regs_get(regs, JSP_REG_RA);
+}
+
+/* Does the code in front of pc make it? mov $number, %eax often is the instruction before. */
+static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int number)
+{
+    int32_t moved;
+    memcpy(&moved, before + 1, sizeof moved);
+    return before[5] == 0x0F && before[6] == 0x05 &&
+           (number == JSP_CALL_ANY || before[0] != 0xB8 || moved == number);
+}
+
 /* Return addresses are as they are. */
 static inline uintptr_t jsp_regs_strip(uintptr_t ra)
 {

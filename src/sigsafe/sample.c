@@ -3,17 +3,18 @@
  * SPDX-License-Identifier: MIT
  */
 #include "sample.h"
+#include "hidden.h"
 
 enum {
     SAMPLE_STACK_NEED = 3072, /* bytes of an alternate stack that a sample may use... */
     SAMPLE_STACK_HOST = 8192, /* ... and what jsprof.h promises the host's callbacks */
     SAMPLE_TRIES = 64,
-    SAMPLE_NET_NS = 250000000,
 };
 
 static _Thread_local struct jsp_sampled *volatile sampled_list;
 /* The delivery that is being passed on, by its ucontext, and the frame that does so. */
 static _Thread_local const void *volatile sample_passing, *volatile sample_passer;
+static _Thread_local volatile uint32_t sample_masked; /* nesting of jsp_sample_mask */
 struct jsp_sample_chain jsp_sample_chain[_NSIG];
 
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
@@ -23,6 +24,8 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
     sum->lost_paused += c->lost_paused;
     sum->lost_late += c->lost_late;
     sum->lost_stack += c->lost_stack;
+    sum->lost_blocked += c->lost_blocked;
+    sum->lost_undelivered += c->lost_undelivered;
     sum->frames_cut += c->frames_cut;
     sum->frames_bad += c->frames_bad;
     sum->labels_cut += c->labels_cut;
@@ -82,6 +85,14 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
+uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t cost_ns)
+{
+    uint64_t at = jsp_tick_next(&self->tick, now_ns, cost_ns);
+    /* ORDER: relaxed. Whoever looks from outside takes it as a hint. */
+    atomic_store_explicit(&self->due_ns, at, memory_order_relaxed);
+    return at;
+}
+
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
 {
     /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
@@ -90,7 +101,7 @@ int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
      * and be programmed into the hardware twice per sample. */
     struct itimerspec when = {
         .it_value = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) },
-        .it_interval = { 0, SAMPLE_NET_NS },
+        .it_interval = { 0, JSP_HIDDEN_AGAIN_NS },
     };
     return timer_settime(self->timer, TIMER_ABSTIME, &when, NULL);
 }
@@ -108,11 +119,13 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
             .lost_paused = jsp_counted(&self->lost_paused),
             .lost_late = jsp_counted(&self->lost_late),
             .lost_stack = jsp_counted(&self->lost_stack),
+            .lost_blocked = jsp_counted(&self->lost_blocked),
             .frames_cut = jsp_counted(&self->vm.n_cut),
             .frames_bad = jsp_counted(&self->vm.n_bad) + jsp_counted(&self->names.n_bad),
             .labels_cut = jsp_counted(&self->names.n_cut),
             .underflows = self->own.underflows,
             .handler_ns = jsp_counted(&self->handler_ns),
+            .due_ns = jsp_counted(&self->due_ns),
             /* ORDER: acquire, pairs with the ring's R2, for who pops up to here. */
             .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
         };
@@ -141,24 +154,63 @@ static bool sample_has_stack(const struct jsp_sampled *self, const void *ucontex
     return !on_it || here - low >= need;
 }
 
+static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const siginfo_t *info,
+                                         const void *ucontext)
+{
+    struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo };
+    a.overrun = (uint32_t)info->si_overrun;
+    a.wall = self->clock == CLOCK_MONOTONIC;
+    a.time_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    a.cpu_ns = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t now = a.wall ? a.time_ns : a.cpu_ns, due = self->tick.due_ns;
+    a.late_ns = now > due ? now - due : 0;
+    a.ran_ns = a.cpu_ns - self->last_cpu_ns;
+    a.took_ns = a.time_ns - self->last_time_ns;
+    return a;
+}
+
+void jsp_sample_mask(int by)
+{
+    /* ORDER: signal fences only. The reader is this thread's own handler. */
+    atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
+    sample_masked = sample_masked + (uint32_t)by;
+    atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
+}
+
+/* The signal could not come since it was due: the session saw that, or it left a trace. */
+static bool sample_was_hidden(struct jsp_sampled *self, const struct jsp_arrival *a)
+{
+    if (sample_masked)
+        return false;
+    return jsp_counted(&self->hidden_ns) == self->tick.due_ns ||
+           jsp_hidden(&self->unwinder.mem, a);
+}
+
+/* What an arrival that was hidden leaves to the next one. On the CPU clock a tick decides
+ * about the time before it: about what came after the last one, the next tick will. So as
+ * much is charged too late at the end of a blocked time as was too early at its begin. */
+static uint64_t sample_left(const struct jsp_arrival *a)
+{
+    uint64_t tick_ns = a->wall ? a->time_ns : jsp_now_ns(CLOCK_MONOTONIC_COARSE);
+    uint64_t since = a->time_ns > tick_ns ? a->time_ns - tick_ns : 0;
+    return since < a->late_ns ? since : a->late_ns;
+}
+
 /* Why there will be no sample of this expiration; NULL: there will be one. */
-static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucontext)
+static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucontext, bool hidden)
 {
     if (self->paused)
         return &self->lost_paused;
+    if (hidden)
+        return &self->lost_blocked;
     return sample_has_stack(self, ucontext) ? NULL : &self->lost_stack;
 }
 
-/* The stack of this moment, into the ring; or counted as lost. */
+/* The stack of this moment, into the ring, or counted as lost. */
 static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t weight)
 {
     struct jsp_where where = { ucontext, jsp_regs_sp(ucontext),
                                &((const ucontext_t *)ucontext)->uc_stack, false };
-    _Atomic uint64_t *loss = sample_loss(self, ucontext);
-    if (loss) {
-        jsp_count(loss, weight);
-        return;
-    }
     self->record->weight = weight;
     jsp_sampled_frames(self, &where, NULL);
     uint32_t n_words = jsp_record_words(jsp_record_frames(self->record), self->record->n_native);
@@ -188,33 +240,48 @@ static uint64_t sample_cost(uint64_t enough, uint64_t time_ns, uint64_t cpu_ns)
     return cpu_cost < cost ? cpu_cost : cost;
 }
 
-static void sample_take(struct jsp_sampled *self, const void *ucontext)
+/* The signal of a timer that was disarmed. What was due then may have been counted. */
+static void sample_late(struct jsp_sampled *self)
+{
+    /* ORDER: relaxed. The other who stores it does so while the timer is being disarmed. */
+    if (atomic_exchange_explicit(&self->settled, false, memory_order_relaxed))
+        return;
+    jsp_count(&self->expirations, 1);
+    jsp_count(&self->lost_late, 1);
+}
+
+/* One sample, or the count of a loss. False: the stack was not walked. */
+static bool sample_take(struct jsp_sampled *self, const siginfo_t *info, const void *ucontext)
 {
     /* S1. ORDER: seq_cst, with `seq` set before it in sample_begin: whoever
      * clears `armed` and then sees seq even knows that no sample is to come. */
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
-        jsp_count(&self->expirations, 1);
-        jsp_count(&self->lost_late, 1);
-        return;
+        sample_late(self);
+        return false;
     }
-    uint64_t time_ns = jsp_now_ns(CLOCK_MONOTONIC);
-    uint64_t cpu_ns = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint32_t weight = jsp_tick_weigh(&self->tick,
-                                     self->clock == CLOCK_MONOTONIC ? time_ns : cpu_ns);
+    struct jsp_arrival a = sample_arrival(self, info, ucontext);
+    bool hidden = sample_was_hidden(self, &a);
+    uint64_t now = a.wall ? a.time_ns : a.cpu_ns, left = hidden ? sample_left(&a) : 0;
+    uint32_t weight = jsp_tick_weigh(&self->tick, now - left);
+    _Atomic uint64_t *loss = sample_loss(self, ucontext, hidden);
     jsp_count(&self->expirations, weight);
-    if (!self->paused) { /* else the record may be in use */
-        self->record->time_ns = time_ns;
-        self->record->cpu_ns = cpu_ns - self->last_cpu_ns;
+    if (loss) { /* the record may be in use */
+        jsp_count(loss, weight);
+    } else {
+        self->record->time_ns = a.time_ns;
+        self->record->cpu_ns = a.ran_ns;
+        sample_keep(self, ucontext, weight);
     }
-    self->last_cpu_ns = cpu_ns;
-    sample_keep(self, ucontext, weight);
+    self->last_time_ns = a.time_ns - left;
+    self->last_cpu_ns = a.cpu_ns - left;
     /* By the cost of the one before: this one's is not known until the timer is set. */
     uint64_t others = sample_others(self);
-    jsp_sampled_set_timer(self, jsp_tick_next(&self->tick, others + self->tick.load));
+    jsp_sampled_set_timer(self, jsp_sampled_expect(self, now, others + self->tick.load));
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
-    uint64_t cost = sample_cost(enough, time_ns, cpu_ns);
+    uint64_t cost = sample_cost(enough, a.time_ns, a.cpu_ns);
     jsp_tick_spent(&self->tick, cost);
     jsp_count(&self->handler_ns, cost);
+    return !loss;
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
@@ -320,9 +387,9 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     struct jsp_sampled *self = sample_whose(info, &ours);
 
     if (self && sample_begin(self)) {
-        sample_take(self, ucontext);
+        bool walked = sample_take(self, info, ucontext);
         sample_end(self);
-        if (self->offer_sigsafe)
+        if (walked && self->offer_sigsafe)
             self->offer_sigsafe(self, ucontext);
     } else if (!ours) {
         sample_pass_on(sig, info, ucontext);

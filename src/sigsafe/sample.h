@@ -8,11 +8,13 @@
  *
  *                      handler   owner thread   session, drain
  *   jsp_sample_handle    yes          -               -
+ *   jsp_sample_mask       -          yes              -
  *   jsp_sampled_link      -          yes              -
  *   jsp_sampled_unlink    -          yes              -
  *   jsp_sampled_find      -          yes              -
  *   jsp_sampled_first     -          yes              -
  *   jsp_sampled_counts    -          yes             yes
+ *   jsp_sampled_expect   yes          -              yes, to arm
  *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_pause     -          yes              -
  *   jsp_sampled_enter     -          yes              -
@@ -38,13 +40,15 @@
 struct jsp_counts {
     uint64_t expirations;
     uint64_t lost_ring, lost_paused, lost_late, lost_stack;
+    uint64_t lost_blocked, lost_undelivered;
     uint64_t frames_cut, frames_bad, labels_cut, underflows;
     uint64_t handler_ns;
     uint64_t stops[JSP_N_STOPS]; /* native walks by how they ended: enum jsp_unwind_stop */
     uint64_t ring_tail; /* records below it are in these counts */
+    uint64_t due_ns;    /* the next expiration, which is not in them */
 };
 
-/* Add up; ring_tail has no sum. */
+/* Add up; ring_tail and due_ns have no sum. */
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
 
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
@@ -69,7 +73,10 @@ struct jsp_sampled {
     _Atomic bool armed;
     timer_t timer;
     clockid_t clock;           /* as the handler reads it: MONOTONIC or THREAD_CPUTIME_ID */
+    int signo;
     uint64_t number;           /* in the signal's value; see jsp_sample_value */
+    _Atomic uint64_t hidden_ns; /* what was due then was seen to be kept from the thread */
+    _Atomic bool settled;      /* an expiration was counted whose signal may yet arrive */
     const void *session;       /* only compared */
     _Atomic bool closed;       /* nothing of the session may be read; see B1 in backtrace.c */
     /* Called behind each sample: what it may do there it finds out itself. NULL: nobody. */
@@ -77,8 +84,10 @@ struct jsp_sampled {
 
     /* Written by the handler. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
-    _Atomic uint64_t expirations, lost_ring, lost_paused, lost_late, lost_stack, handler_ns;
-    uint64_t last_cpu_ns; /* of the thread's CPU clock */
+    _Atomic uint64_t expirations, lost_ring, lost_paused, lost_late, lost_stack, lost_blocked;
+    _Atomic uint64_t handler_ns;
+    _Atomic uint64_t due_ns; /* of the tick, for those who look from outside */
+    uint64_t last_time_ns, last_cpu_ns; /* of the last arrival, on both clocks */
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;
@@ -132,6 +141,10 @@ static inline void *jsp_sample_value(uint64_t number)
 /* For sigaction, with SA_SIGINFO. */
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext);
 
+/* By 1 before the library itself blocks signals of the calling thread, by -1 after it has
+ * unblocked them: what waited meanwhile is charged to what the library did it for. */
+void jsp_sample_mask(int by);
+
 /* Join and leave the calling thread's list. */
 void jsp_sampled_link(struct jsp_sampled *self);
 void jsp_sampled_unlink(struct jsp_sampled *self);
@@ -158,6 +171,10 @@ bool jsp_sampled_busy(const struct jsp_sampled *self);
  * NULL where there is a ucontext. */
 void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
                         const struct jsp_regs_core *here);
+
+/* Plan the next point after now, on the thread's clock, and a sample of this cost. Return
+ * its moment. */
+uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t cost_ns);
 
 /* Set the timer to this moment of the thread's clock. 0 or -1 with errno. */
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);

@@ -20,6 +20,8 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
     tick->period_ns = period_ns;
     tick->base_ns = now_ns;
     tick->cell = 0;
+    tick->due_cell = UINT64_MAX;
+    tick->due_ns = now_ns;
     tick->cost_ns = 0;
     jsp_tick_spent(tick, 0);
     tick->random = (seed ^ now_ns) * 0x9E3779B97F4A7C15u | 1;
@@ -27,18 +29,6 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
     for (uint32_t i = 0; i < JSP_TICK_STRATA; i++)
         tick->strata[i] = (uint8_t)i;
     tick->n_strata = JSP_TICK_STRATA;
-}
-
-uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns)
-{
-    uint64_t since = now_ns > tick->base_ns ? now_ns - tick->base_ns : 0;
-    uint64_t cell = since / tick->period_ns + 1;
-    /* Two clocks that differ by a hair may put us before the point that was due. */
-    if (cell <= tick->cell)
-        cell = tick->cell + 1;
-    uint64_t weight = cell - tick->cell;
-    tick->cell = cell;
-    return weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
 }
 
 /* Draw one of the strata that are left; when all were drawn, they begin anew. */
@@ -54,6 +44,40 @@ static uint32_t tick_stratum(struct jsp_tick *tick)
     return drawn;
 }
 
+/* The point of this cell becomes the next one. */
+static void tick_draw(struct jsp_tick *tick, uint64_t cell)
+{
+    uint32_t stratum = tick_stratum(tick);
+    uint64_t begin = stratum * tick->period_ns / JSP_TICK_STRATA;
+    uint64_t width = (stratum + 1) * tick->period_ns / JSP_TICK_STRATA - begin;
+    uint64_t within = (uint64_t)((unsigned __int128)tick_random(tick) * width >> 64);
+    tick->due_cell = cell;
+    tick->due_ns = tick->base_ns + cell * tick->period_ns + begin + within;
+}
+
+uint32_t jsp_tick_passed(struct jsp_tick *tick, uint64_t now_ns)
+{
+    uint64_t since = now_ns > tick->base_ns ? now_ns - tick->base_ns : 0;
+    uint64_t cell = since / tick->period_ns;
+    if (cell < tick->cell) /* its point has passed, and was counted */
+        return 0;
+    uint64_t n = cell - tick->cell;
+    tick->cell = cell;
+    if (tick->due_cell != cell)
+        tick_draw(tick, cell);
+    if (tick->due_ns <= now_ns) {
+        tick->cell++;
+        n++;
+    }
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns)
+{
+    /* Two clocks that differ by a hair may put us before the point that was due. */
+    return jsp_tick_passed(tick, now_ns > tick->due_ns ? now_ns : tick->due_ns);
+}
+
 void jsp_tick_spent(struct jsp_tick *tick, uint64_t cost_ns)
 {
     uint64_t cost = cost_ns < tick->cost_ns ? cost_ns : tick->cost_ns;
@@ -63,13 +87,13 @@ void jsp_tick_spent(struct jsp_tick *tick, uint64_t cost_ns)
     tick->cost_ns = cost_ns;
 }
 
-uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t load)
+uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t now_ns, uint64_t load)
 {
     uint64_t over = JSP_TICK_SHARE * load / JSP_TICK_WHOLE;
     uint64_t cell = tick->cell + (over < JSP_TICK_MOST ? over : JSP_TICK_MOST);
-    uint32_t stratum = tick_stratum(tick);
-    uint64_t begin = stratum * tick->period_ns / JSP_TICK_STRATA;
-    uint64_t width = (stratum + 1) * tick->period_ns / JSP_TICK_STRATA - begin;
-    uint64_t within = (uint64_t)((unsigned __int128)tick_random(tick) * width >> 64);
-    return tick->base_ns + cell * tick->period_ns + begin + within;
+    if (tick->due_cell != cell)
+        tick_draw(tick, cell);
+    if (tick->due_ns <= now_ns) /* points up to now were left for the next one's weight */
+        tick_draw(tick, (now_ns - tick->base_ns) / tick->period_ns + 1);
+    return tick->due_ns;
 }

@@ -54,24 +54,6 @@ TEST(wall_clock_expirations_are_kept_or_have_a_cause)
     conserve(JSPROF_CLOCK_WALL, 1000);
 }
 
-TEST(expirations_of_a_blocked_signal_come_back_as_weight)
-{
-    struct host h;
-    jsprof_thread *me;
-    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
-        return;
-    host_mask(SIG_BLOCK, SIGPROF);
-    host_stats(&h);
-    uint64_t before = h.stats.expirations;
-    host_burn_ms(50);
-    host_mask(SIG_UNBLOCK, SIGPROF);
-    CHECK_EQ(jsprof_flush(h.prof), 0);
-    host_stats(&h);
-    CHECK(h.stats.expirations - before >= 49);
-    CHECK(h.stats.samples < 49);
-    host_finish(&h);
-}
-
 TEST(cpu_time_of_the_samples_adds_up_to_the_threads)
 {
     struct host h;
@@ -185,7 +167,6 @@ int main(void)
 {
     RUN(cpu_clock_expirations_are_kept_or_have_a_cause);
     RUN(wall_clock_expirations_are_kept_or_have_a_cause);
-    RUN(expirations_of_a_blocked_signal_come_back_as_weight);
     RUN(cpu_time_of_the_samples_adds_up_to_the_threads);
     RUN(full_ring_is_counted_and_the_rest_is_whole);
     RUN(each_thread_has_its_own_account);

@@ -246,8 +246,9 @@ TEST(signal_that_arrives_after_stop_is_counted_as_late)
     deliver(me);
     if (host_close(&h)) {
         host_check(&h);
-        CHECK_EQ(h.stats.lost_late, 2);
-        CHECK_EQ(h.stats.expirations, h.stats.kept + 2);
+        /* The second may be that of an expiration that stop found due, and counted. */
+        CHECK_EQ(h.stats.lost_late + (h.stats.lost_undelivered != 0), 2);
+        CHECK_EQ(h.stats.kept, 0);
     }
     deliver(me); /* its session is gone, its memory is not */
     CHECK_EQ(jsprof_thread_detach(me), 0);

@@ -13,7 +13,7 @@ TEST(each_cell_has_one_point_and_it_is_inside)
     struct jsp_tick tick;
     jsp_tick_init(&tick, PERIOD, BASE, 1);
     for (uint64_t cell = 0; cell < 16 * ROUNDS; cell++) {
-        uint64_t at = jsp_tick_next(&tick, 0);
+        uint64_t at = jsp_tick_next(&tick, 0, 0);
         if (!CHECK_EQ((at - BASE) / PERIOD, cell) || !CHECK_EQ(jsp_tick_weigh(&tick, at), 1))
             return;
     }
@@ -22,10 +22,10 @@ TEST(each_cell_has_one_point_and_it_is_inside)
 TEST(a_period_that_16_does_not_divide_keeps_its_points_inside)
 {
     struct jsp_tick tick;
-    jsp_tick_init(&tick, 7, 0, 2);
+    jsp_tick_init(&tick, 7, 1, 2);
     for (uint64_t cell = 0; cell < 16 * ROUNDS; cell++) {
-        uint64_t at = jsp_tick_next(&tick, 0);
-        if (!CHECK_EQ(at / 7, cell))
+        uint64_t at = jsp_tick_next(&tick, 0, 0);
+        if (!CHECK_EQ((at - 1) / 7, cell))
             return;
         jsp_tick_weigh(&tick, at);
     }
@@ -38,7 +38,7 @@ TEST(sixteen_samples_fall_into_the_sixteen_parts_of_their_cells)
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t parts = 0;
         for (int i = 0; i < JSP_TICK_STRATA; i++) {
-            uint64_t at = jsp_tick_next(&tick, 0);
+            uint64_t at = jsp_tick_next(&tick, 0, 0);
             parts |= 1u << (at - BASE) % PERIOD * JSP_TICK_STRATA / PERIOD;
             jsp_tick_weigh(&tick, at);
         }
@@ -56,7 +56,7 @@ TEST(order_of_the_parts_is_random)
     uint64_t last = 0;
     jsp_tick_init(&tick, PERIOD, 0, 4);
     for (int i = 0; i < 16 * 16 * ROUNDS; i++) {
-        uint64_t at = jsp_tick_next(&tick, 0), part = at % PERIOD * JSP_TICK_STRATA / PERIOD;
+        uint64_t at = jsp_tick_next(&tick, 0, 0), part = at % PERIOD * JSP_TICK_STRATA / PERIOD;
         follows[(part - last) % JSP_TICK_STRATA]++;
         last = part;
         jsp_tick_weigh(&tick, at);
@@ -67,33 +67,94 @@ TEST(order_of_the_parts_is_random)
     }
 }
 
-TEST(late_sample_stands_for_the_cells_that_went_by)
+TEST(late_sample_stands_for_the_points_that_went_by)
 {
     struct jsp_tick tick;
     jsp_tick_init(&tick, PERIOD, BASE, 5);
-    CHECK_EQ(jsp_tick_weigh(&tick, BASE + PERIOD / 2), 1);
-    CHECK_EQ(jsp_tick_weigh(&tick, BASE + 5 * PERIOD + 1), 5);
-    CHECK_EQ(jsp_tick_weigh(&tick, BASE), 1); /* before the one before: still one */
-    CHECK_EQ((jsp_tick_next(&tick, 0) - BASE) / PERIOD, 7);
+    jsp_tick_next(&tick, 0, 0);
+    CHECK_EQ(jsp_tick_weigh(&tick, BASE + PERIOD - 1), 1);
+    jsp_tick_next(&tick, 0, 0);
+    CHECK_EQ(jsp_tick_weigh(&tick, BASE + 6 * PERIOD - 1), 5);
+    uint64_t at = jsp_tick_next(&tick, 0, 0);
+    CHECK_EQ((at - BASE) / PERIOD, 6);
+    CHECK_EQ(jsp_tick_weigh(&tick, at - 1), 1); /* another clock was a hair late: still one */
+    CHECK_EQ((jsp_tick_next(&tick, 0, 0) - BASE) / PERIOD, 7);
+}
+
+/* A signal may come before the point of the cell that it comes in. */
+TEST(cell_of_a_late_sample_is_counted_when_its_point_has_passed)
+{
+    struct jsp_tick tick;
+    uint32_t with = 0;
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t now = BASE + 3 * PERIOD + PERIOD / 4;
+        jsp_tick_init(&tick, PERIOD, BASE, i);
+        jsp_tick_next(&tick, 0, 0);
+        uint32_t weight = jsp_tick_weigh(&tick, now);
+        uint64_t at = jsp_tick_next(&tick, 0, 0);
+        CHECK(weight == 3 || weight == 4);
+        CHECK_EQ((at - BASE) / PERIOD, weight);
+        CHECK(at > now);
+        with += weight == 4;
+    }
+    CHECK(with > ROUNDS / 8 && with < ROUNDS * 3 / 8);
+}
+
+TEST(short_times_have_as_many_points_as_they_are_long_on_average)
+{
+    struct jsp_tick tick;
+    uint32_t passed = 0;
+    for (uint64_t i = 0; i < 16 * ROUNDS; i++) {
+        uint64_t from = BASE + 31 * i * PERIOD;
+        jsp_tick_init(&tick, PERIOD, from, i);
+        jsp_tick_next(&tick, 0, 0);
+        passed += jsp_tick_passed(&tick, from + PERIOD / 5);
+        passed += jsp_tick_passed(&tick, from + PERIOD / 2);
+    }
+    CHECK(passed > 8 * ROUNDS * 9 / 10);
+    CHECK(passed < 8 * ROUNDS * 11 / 10);
+}
+
+TEST(points_that_are_left_for_the_next_sample_are_in_its_weight)
+{
+    struct jsp_tick tick;
+    uint64_t now = BASE + 7 * PERIOD + PERIOD / 2;
+    jsp_tick_init(&tick, PERIOD, BASE, 3);
+    jsp_tick_next(&tick, 0, 0);
+    CHECK_EQ(jsp_tick_weigh(&tick, BASE + 4 * PERIOD - 1), 4);
+    uint64_t at = jsp_tick_next(&tick, now, 0);
+    CHECK(at > now && at < now + 2 * PERIOD);
+    CHECK_EQ(jsp_tick_weigh(&tick, at), 1 + (at - BASE) / PERIOD - 4);
+}
+
+TEST(cells_that_dear_samples_pass_over_are_counted_at_the_end_too)
+{
+    struct jsp_tick tick;
+    jsp_tick_init(&tick, PERIOD, BASE, 3);
+    jsp_tick_weigh(&tick, jsp_tick_next(&tick, 0, 0));
+    jsp_tick_next(&tick, 0, 100 * JSP_TICK_WHOLE);
+    CHECK_EQ(jsp_tick_passed(&tick, BASE + 51 * PERIOD - 1), 50);
+    CHECK_EQ(jsp_tick_passed(&tick, BASE + 51 * PERIOD - 1), 0);
 }
 
 /* Where the next sample is due, in cells, after one that cost so much. */
 static uint64_t next_cell(struct jsp_tick *tick, uint64_t cost)
 {
     jsp_tick_spent(tick, cost);
-    return (jsp_tick_next(tick, tick->load) - BASE) / PERIOD;
+    return (jsp_tick_next(tick, 0, tick->load) - BASE) / PERIOD;
 }
 
 TEST(dear_samples_pass_cells_over_and_the_weight_tells)
 {
     struct jsp_tick tick;
     jsp_tick_init(&tick, PERIOD, BASE, 3);
-    CHECK_EQ(jsp_tick_weigh(&tick, BASE), 1);
+    CHECK_EQ(jsp_tick_weigh(&tick, jsp_tick_next(&tick, 0, 0)), 1);
     next_cell(&tick, PERIOD / JSP_TICK_SHARE - 100);
     CHECK_EQ(next_cell(&tick, PERIOD / JSP_TICK_SHARE - 100), 1);
     next_cell(&tick, PERIOD);
     CHECK_EQ(next_cell(&tick, PERIOD), 1 + JSP_TICK_SHARE);
-    CHECK_EQ(jsp_tick_weigh(&tick, BASE + (1 + JSP_TICK_SHARE) * PERIOD), 1 + JSP_TICK_SHARE);
+    uint64_t at = jsp_tick_next(&tick, 0, tick.load);
+    CHECK_EQ(jsp_tick_weigh(&tick, at), 1 + JSP_TICK_SHARE);
     next_cell(&tick, UINT64_MAX / 8);
     CHECK(next_cell(&tick, UINT64_MAX / 8) <= 2 + JSP_TICK_SHARE + JSP_TICK_MOST);
 }
@@ -102,9 +163,11 @@ TEST(one_sample_that_was_held_up_passes_no_cell_over)
 {
     struct jsp_tick tick;
     jsp_tick_init(&tick, PERIOD, BASE, 3);
+    uint64_t at = jsp_tick_next(&tick, 0, 0);
     for (uint64_t cell = 1; cell < 20; cell++) {
-        jsp_tick_weigh(&tick, BASE + (cell - 1) * PERIOD);
+        jsp_tick_weigh(&tick, at);
         CHECK_EQ(next_cell(&tick, cell % 2 ? 20 * PERIOD : 0), cell);
+        at = jsp_tick_next(&tick, 0, 0);
     }
 }
 
@@ -114,9 +177,10 @@ TEST(sessions_of_one_thread_together_are_no_faster_than_the_fastest_one_may_be)
     struct jsp_tick tick;
     enum { FASTEST = 100000, SESSIONS = 24 };
     jsp_tick_init(&tick, FASTEST, 0, 4);
-    CHECK_EQ(jsp_tick_next(&tick, tick.load) / FASTEST, 0);
-    CHECK_EQ(jsp_tick_weigh(&tick, 0), 1);
-    uint64_t at = jsp_tick_next(&tick, SESSIONS * tick.load);
+    uint64_t first = jsp_tick_next(&tick, 0, 0);
+    CHECK_EQ(first / FASTEST, 0);
+    CHECK_EQ(jsp_tick_weigh(&tick, first), 1);
+    uint64_t at = jsp_tick_next(&tick, first, SESSIONS * tick.load);
     CHECK(at / FASTEST >= SESSIONS - 2 && at / FASTEST <= SESSIONS);
     CHECK_EQ(jsp_tick_weigh(&tick, at), at / FASTEST);
 }
@@ -130,6 +194,10 @@ int main(void)
     RUN(a_period_that_16_does_not_divide_keeps_its_points_inside);
     RUN(sixteen_samples_fall_into_the_sixteen_parts_of_their_cells);
     RUN(order_of_the_parts_is_random);
-    RUN(late_sample_stands_for_the_cells_that_went_by);
+    RUN(late_sample_stands_for_the_points_that_went_by);
+    RUN(cell_of_a_late_sample_is_counted_when_its_point_has_passed);
+    RUN(short_times_have_as_many_points_as_they_are_long_on_average);
+    RUN(points_that_are_left_for_the_next_sample_are_in_its_weight);
+    RUN(cells_that_dear_samples_pass_over_are_counted_at_the_end_too);
     return DONE();
 }

@@ -1,0 +1,160 @@
+/* sigsafe/hidden.c - see hidden.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "hidden.h"
+#include "regs.h"
+#include "sample.h"
+
+enum {
+    HIDDEN_SET_BYTES = 8,       /* of the kernel's set of signals */
+    HIDDEN_PROMPT_NS = 100000,  /* a free signal of the wall clock comes within */
+    HIDDEN_RAN_NS = 2000000,    /* a thread that ran for so long would have taken it */
+    HIDDEN_TICKS_NS = 25000000, /* two ticks of the slowest processor */
+    HIDDEN_MANY_NS = 40000000,  /* several */
+    HIDDEN_TICK_NS = 10000000,  /* one */
+};
+
+static bool hidden_has(uint64_t set, int signo)
+{
+    return set >> (signo - 1) & 1;
+}
+
+/* Has this system call just returned, and succeeded? */
+static bool hidden_follows(struct jsp_memread *mem, const struct jsp_regs *regs, int number)
+{
+    uint8_t before[JSP_CALL_BYTES];
+    return jsp_regs_may_follow(regs, number) &&
+           jsp_memread_bytes(mem, jsp_regs_core(regs).pc - sizeof before, before,
+                             sizeof before) &&
+           jsp_regs_follows(before, number);
+}
+
+/* Did it come as soon as it was due? What the CPU clock counts waits for a tick anyway. */
+static bool hidden_is_prompt(const struct jsp_arrival *a)
+{
+    return a->wall && a->late_ns < HIDDEN_PROMPT_NS;
+}
+
+/* rt_sigprocmask(how, set, old, 8) returned: was the signal blocked before? The old mask
+ * says so, where it was asked for. Otherwise the signal was unblocked by name; or a mask
+ * without it was set, which means nothing if the signal was not late. */
+static bool hidden_by_mask(struct jsp_memread *mem, const struct jsp_arrival *a,
+                           const struct jsp_regs_call *call)
+{
+    uint64_t set, old;
+    if (call->first > SIG_SETMASK || !call->second ||
+        !jsp_memread_bytes(mem, call->second, &set, sizeof set))
+        return false;
+    if (call->third && jsp_memread_bytes(mem, call->third, &old, sizeof old))
+        return hidden_has(old, a->signo);
+    if (hidden_has(set, a->signo))
+        return true;
+    return call->first != SIG_UNBLOCK && !hidden_is_prompt(a);
+}
+
+/* rt_sigaction(signo, new, old, 8) returned: was the signal ignored before? */
+static bool hidden_by_action(struct jsp_memread *mem, const struct jsp_regs_call *call)
+{
+    uint64_t old = (uint64_t)(uintptr_t)SIG_IGN;
+    return !call->third || !jsp_memread_bytes(mem, call->third, &old, sizeof old) ||
+           old == (uint64_t)(uintptr_t)SIG_IGN;
+}
+
+static bool hidden_by_call(struct jsp_memread *mem, const struct jsp_arrival *a,
+                           const struct jsp_regs *regs)
+{
+    struct jsp_regs_call call = jsp_regs_call(regs);
+    if (call.result || call.fourth != HIDDEN_SET_BYTES)
+        return false;
+    jsp_memread_begin(mem, jsp_regs_sp(a->ucontext));
+    if (hidden_follows(mem, regs, SYS_rt_sigprocmask) && hidden_by_mask(mem, a, &call))
+        return true;
+    return (!call.first || call.first == (uint64_t)a->signo) &&
+           hidden_follows(mem, regs, SYS_rt_sigaction) && hidden_by_action(mem, &call);
+}
+
+/* Does a handler of the host's block the signal? At most _NSIG system calls, for an arrival
+ * that nothing else explains. */
+static bool hidden_has_handler(int signo)
+{
+    for (int other = 1; other < _NSIG; other++) {
+        struct sigaction action;
+        if (sigaction(other, NULL, &action) < 0 || action.sa_handler == SIG_DFL ||
+            action.sa_handler == SIG_IGN || action.sa_sigaction == jsp_sample_handle)
+            continue;
+        uint64_t blocked;
+        memcpy(&blocked, &action.sa_mask, sizeof blocked);
+        if (hidden_has(blocked, signo))
+            return true;
+    }
+    return false;
+}
+
+/* Does the thread sleep often? In a turn that ends so, no tick may find it, one after the
+ * other, where others want the processor. */
+static bool hidden_sleeps(const struct jsp_arrival *a)
+{
+    struct rusage used;
+    return syscall(SYS_getrusage, RUSAGE_THREAD, &used) != 0 || used.ru_nvcsw < 0 ||
+           (uint64_t)used.ru_nvcsw > a->cpu_ns / HIDDEN_TICKS_NS;
+}
+
+/* Did the thread run on while the signal was due? The clock of the CPU is looked at by the
+ * tick alone: two ticks in a row must have gone to the thread, or it does not sleep and
+ * several went by. */
+static bool hidden_ran(const struct jsp_arrival *a)
+{
+    uint64_t away = a->took_ns > a->ran_ns ? a->took_ns - a->ran_ns : 0;
+    if (!a->wall)
+        return a->late_ns > HIDDEN_TICKS_NS &&
+               (away < a->late_ns / 8 || (a->late_ns > HIDDEN_MANY_NS && !hidden_sleeps(a)));
+    uint64_t before = a->took_ns > a->late_ns ? a->took_ns - a->late_ns : 0;
+    return a->late_ns > HIDDEN_RAN_NS && a->ran_ns > before + HIDDEN_RAN_NS;
+}
+
+/* Did a handler run where kill or tgkill sent this process a signal? Such a call by itself
+ * is short. */
+static bool hidden_is_raised(struct jsp_memread *mem, const struct jsp_regs *regs)
+{
+    struct jsp_regs_call call = jsp_regs_call(regs);
+    return !call.result && (!call.first || call.first == (uint64_t)mem->pid) &&
+           (hidden_follows(mem, regs, SYS_tgkill) || hidden_follows(mem, regs, SYS_kill));
+}
+
+/* The timer's later tries come at their own times: the first signal was taken by somebody.
+ * The timer counts those that it leaves out while one is waiting. */
+static bool hidden_was_taken(const struct jsp_arrival *a)
+{
+    return a->overrun < a->late_ns / JSP_HIDDEN_AGAIN_NS;
+}
+
+/* The same where the signal was thrown away, which older kernels count as waiting. */
+static bool hidden_was_dropped(const struct jsp_arrival *a)
+{
+    return a->late_ns >= JSP_HIDDEN_AGAIN_NS &&
+           a->late_ns % JSP_HIDDEN_AGAIN_NS < HIDDEN_TICK_NS;
+}
+
+/* By what the thread did meanwhile. After a system call it may have been in that. */
+static bool hidden_by_time(struct jsp_memread *mem, const struct jsp_arrival *a,
+                           const struct jsp_regs *regs)
+{
+    bool dropped = hidden_was_dropped(a);
+    if (!dropped && !hidden_ran(a))
+        return false;
+    jsp_memread_begin(mem, jsp_regs_sp(a->ucontext));
+    if (hidden_follows(mem, regs, JSP_CALL_ANY) && !hidden_is_raised(mem, regs))
+        return false;
+    return dropped || hidden_has_handler(a->signo);
+}
+
+bool jsp_hidden(struct jsp_memread *mem, const struct jsp_arrival *a)
+{
+    const struct jsp_regs *regs = jsp_regs_of(a->ucontext);
+    uint64_t restored;
+    memcpy(&restored, &((const ucontext_t *)a->ucontext)->uc_sigmask, sizeof restored);
+    if (hidden_has(restored, a->signo)) /* it comes through in a call such as ppoll alone */
+        return !hidden_is_prompt(a);
+    return hidden_by_call(mem, a, regs) || hidden_was_taken(a) || hidden_by_time(mem, a, regs);
+}
