@@ -62,6 +62,113 @@ TEST(jitdump_lies_beside_a_capture_in_a_directory_named_by_pid)
     rmdir(inside);
 }
 
+/* What open answers with `there` made under the name `name`. */
+static int open_over(const char *name, int (*plant)(const char *name), uint32_t flags)
+{
+    jsprof_options options = { .size = sizeof options, .flags = flags,
+                               .path = flags ? "/dev/null" : NULL };
+    jsprof *prof;
+    alarm(30); /* a pipe that nobody reads must not be waited for */
+    if (!CHECK_EQ(plant(name), 0))
+        return 0;
+    int err = jsprof_open(&prof, &options);
+    if (!err) {
+        jsprof_code code = { .size = sizeof code, .start = &prof, .length = 1, .name = "code" };
+        for (int i = 0; i < 5000; i++) /* more than a pipe takes */
+            jsprof_code_add(prof, &code);
+        jsprof_close(prof);
+    }
+    unlink(name);
+    alarm(0);
+    return err;
+}
+
+static int plant_pipe(const char *name)
+{
+    return mkfifo(name, 0666);
+}
+
+static int plant_read_pipe(const char *name)
+{
+    static int reader;
+    close(reader ? reader : -1);
+    if (mkfifo(name, 0666) < 0)
+        return -1;
+    reader = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return reader < 0 ? -1 : 0;
+}
+
+static int plant_link(const char *name)
+{
+    return symlink(path, name);
+}
+
+static int plant_second_name(const char *name)
+{
+    return link(path, name);
+}
+
+static int plant_others(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int err = fd < 0 || fchmod(fd, 0666) < 0 || fchown(fd, 65534, 65534) < 0 ? -1 : 0;
+    close(fd);
+    return err;
+}
+
+static void refuse_all(const char *name, uint32_t flags)
+{
+    put_aside();
+    CHECK_EQ(open_over(name, plant_pipe, flags), -EEXIST);
+    CHECK_EQ(open_over(name, plant_read_pipe, flags), -EEXIST);
+    CHECK_EQ(open_over(name, plant_link, flags), -ELOOP);
+    CHECK_EQ(open_over(name, plant_second_name, flags), -EEXIST);
+    int err = geteuid() == 0 ? open_over(name, plant_others, flags) : -EEXIST;
+    CHECK(err == -EEXIST || err == -EACCES); /* with fs.protected_regular the kernel says so */
+    CHECK_EQ(bytes_at(path), 100000);
+    unlink(path);
+}
+
+TEST(what_others_planted_under_the_default_path_is_not_written_to)
+{
+    char name[64];
+    if (!CHECK_EQ(chmod(directory, 01777), 0) || !CHECK_EQ(chdir(directory), 0))
+        return;
+    snprintf(path, sizeof path, "%s/precious", directory);
+    snprintf(name, sizeof name, "jsprof-%d.syscap", (int)getpid());
+    refuse_all(name, 0);
+    CHECK_EQ(chdir("/"), 0);
+}
+
+TEST(pipe_or_file_planted_as_perf_map_is_refused_and_nobody_waits_for_it)
+{
+    char name[64];
+    snprintf(path, sizeof path, "%s/precious", directory);
+    snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+    refuse_all(name, JSPROF_PERF_MAP);
+}
+
+TEST(second_session_does_not_cut_the_perf_map_of_the_first)
+{
+    jsprof_options options = { .size = sizeof options, .path = "/dev/null",
+                               .flags = JSPROF_PERF_MAP };
+    jsprof_code code = { .size = sizeof code, .start = &options, .length = 1, .name = "code" };
+    char name[64];
+    jsprof *first, *second;
+    snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+    if (!CHECK_EQ(jsprof_open(&first, &options), 0))
+        return;
+    CHECK_EQ(jsprof_code_add(first, &code), 0);
+    off_t before = bytes_at(name);
+    CHECK(before > 0);
+    CHECK_EQ(jsprof_open(&second, &options), -ETXTBSY);
+    CHECK_EQ(bytes_at(name), before);
+    CHECK_EQ(jsprof_close(first), 0);
+    if (CHECK_EQ(jsprof_open(&second, &options), 0)) /* it is free again */
+        CHECK_EQ(jsprof_close(second), 0);
+    unlink(name);
+}
+
 TEST(flag_that_this_version_does_not_know_is_refused)
 {
     jsprof_options options = { .size = sizeof options, .path = "/dev/null", .flags = 1u << 30 };
@@ -75,6 +182,9 @@ int main(void)
         return 1;
     RUN(open_that_fails_leaves_the_old_capture_alone);
     RUN(jitdump_lies_beside_a_capture_in_a_directory_named_by_pid);
+    RUN(what_others_planted_under_the_default_path_is_not_written_to);
+    RUN(pipe_or_file_planted_as_perf_map_is_refused_and_nobody_waits_for_it);
+    RUN(second_session_does_not_cut_the_perf_map_of_the_first);
     RUN(flag_that_this_version_does_not_know_is_refused);
     rmdir(directory);
     return DONE();
