@@ -30,8 +30,9 @@ int main(void)
 {
     jsprof *prof;
     int err = jsprof_start_from_env(&prof);
+    char why[300];
     if (err < 0)
-        fprintf(stderr, "minimal: no profile: %s\n", jsprof_strerror(err));
+        fprintf(stderr, "minimal: no profile: %s\n", jsprof_error_text(err, why, sizeof why));
     if (err > 0)
         err = jsprof_thread_attach(prof, "main", &me);
 

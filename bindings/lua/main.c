@@ -34,6 +34,7 @@ static const char main_help[] =
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
+    const char *hz_name, *clock_name; /* the option or the variable that says so */
     bool alloc;
     int script;   /* index in argv; argc: none */
     int n_steps;  /* -e and -l options, in argv before it */
@@ -90,14 +91,48 @@ static int main_parse(int argc, char **argv, struct main_options *o)
     return 0;
 }
 
+/* Options come first; an empty variable is none. */
+static void main_variable(const char *variable, const char **value, const char **name)
+{
+    const char *text = getenv(variable);
+    if (*value || !text || !*text)
+        return;
+    *value = text;
+    *name = variable;
+}
+
 static void main_environment(struct main_options *o)
 {
     const char *output = getenv("JSPROF");
+    o->hz_name = "--profile-hz";
+    o->clock_name = "--profile-clock";
     if (o->output || !output || !*output)
         return;
     o->output = output;
-    o->hz = o->hz ? o->hz : getenv("JSPROF_HZ");
-    o->clock = o->clock ? o->clock : getenv("JSPROF_CLOCK");
+    main_variable("JSPROF_HZ", &o->hz, &o->hz_name);
+    main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
+}
+
+static bool main_is_rate(const char *text)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && value >= 1 && value <= 10000;
+}
+
+/* The module would name its own options, which the user did not type. */
+static int main_check(const struct main_options *o)
+{
+    char what[200];
+    if (o->hz && !main_is_rate(o->hz)) {
+        snprintf(what, sizeof what, "%s=%s", o->hz_name, o->hz);
+        return main_fail(what, "a whole number from 1 to 10000 is allowed");
+    }
+    if (o->clock && strcmp(o->clock, "cpu") != 0 && strcmp(o->clock, "wall") != 0) {
+        snprintf(what, sizeof what, "%s=%s", o->clock_name, o->clock);
+        return main_fail(what, "cpu or wall is allowed");
+    }
+    return 0;
 }
 
 /* -- Running -------------------------------------------------------------------- */
@@ -235,8 +270,11 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_field(L, "mode", o->mode);
     lua_pushboolean(L, o->alloc);
     lua_setfield(L, -2, "alloc");
-    if (lua_pcall(L, 1, 0, 0) == LUA_OK) {
-        lua_pop(L, 1);
+    if (lua_pcall(L, 1, 2, 0) == LUA_OK) {
+        if (lua_toboolean(L, -1))
+            fprintf(stderr, "jsprof-lua: %s: another process records into it; this one into "
+                            "%s\n", o->output, lua_tostring(L, -2));
+        lua_pop(L, 3);
         return 0;
     }
     fprintf(stderr, "jsprof-lua: %s\n", lua_tostring(L, -1));
@@ -275,6 +313,9 @@ int main(int argc, char **argv)
     if (err)
         return err;
     main_environment(&o);
+    err = main_check(&o);
+    if (err)
+        return err;
     lua_State *L = luaL_newstate();
     if (!L)
         return main_fail("out of memory", NULL), 1;

@@ -300,13 +300,23 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
     return err;
 }
 
+/* What else is wrong is explained with the path. */
 static const char *module_why(int err)
 {
     switch (err) {
     case -ENOTSUP: return "this Lua is built in a way that jsprof does not know";
     case -EBUSY: return "another profiler holds SIGPROF (luajit -jp, jit.profile?)";
-    default: return jsprof_strerror(err);
+    default: return NULL;
     }
+}
+
+static int module_refuse(lua_State *L, const char *path, int err)
+{
+    char text[300];
+    if (!module_why(err))
+        return luaL_error(L, "jsprof.start: %s", jsprof_error_text(err, text, sizeof text));
+    return luaL_error(L, "jsprof.start: %s: %s", path ? path : "jsprof-%p.syscap",
+                      module_why(err));
 }
 
 static int module_start(lua_State *L)
@@ -321,8 +331,7 @@ static int module_start(lua_State *L)
     int err = module_begin(L, run, &o);
     if (err) {
         module_end(run, L, NULL);
-        return luaL_error(L, "jsprof.start: %s: %s",
-                          o.open.path ? o.open.path : "jsprof-%p.syscap", module_why(err));
+        return module_refuse(L, o.open.path, err);
     }
     if (run->lua->calls)
         jsp_lua_wrap_hooks(L);
@@ -330,9 +339,12 @@ static int module_start(lua_State *L)
     run->lua->on_close_data = run;
     run->lua->on_calls = jsp_lua_memory_look;
     run->lua->on_calls_data = &run->memory;
+    bool is_other;
+    lua_pushstring(L, jsprof_path(run->prof, &is_other));
+    lua_pushboolean(L, is_other);
     module_list(run);
     module_keep(L, run);
-    return 0;
+    return 2;
 }
 
 /* What was recorded, as a table. */

@@ -20,22 +20,23 @@ constexpr uint32_t REQUEST_HZ_MAX = 10000; /* jsprof.h's own limit */
 /* There is one thread, whose stacks can be deep: some 400 of 512 frames fit. */
 constexpr uint32_t REQUEST_RING_BYTES = 4u << 20;
 
-bool request_read_hz(const char *program, const char *text, uint32_t *out)
+/* What was asked for by this option, or by this variable. */
+bool request_read_hz(const char *program, const char *name, const char *text, uint32_t *out)
 {
     char *end;
 
     errno = 0;
     unsigned long hz = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || hz < 1 || hz > REQUEST_HZ_MAX) {
-        fprintf(stderr, "%s: --profile-hz=%s: not a whole number from 1 to %u\n", program,
-                text, REQUEST_HZ_MAX);
+        fprintf(stderr, "%s: %s=%s: not a whole number from 1 to %u\n", program, name, text,
+                REQUEST_HZ_MAX);
         return false;
     }
     *out = static_cast<uint32_t>(hz);
     return true;
 }
 
-bool request_read_clock(const char *program, const char *text, int *out)
+bool request_read_clock(const char *program, const char *name, const char *text, int *out)
 {
     if (strcmp(text, "cpu") == 0) {
         *out = JSPROF_CLOCK_CPU;
@@ -45,7 +46,7 @@ bool request_read_clock(const char *program, const char *text, int *out)
         *out = JSPROF_CLOCK_WALL;
         return true;
     }
-    fprintf(stderr, "%s: --profile-clock=%s: neither cpu nor wall\n", program, text);
+    fprintf(stderr, "%s: %s=%s: neither cpu nor wall\n", program, name, text);
     return false;
 }
 
@@ -76,8 +77,10 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
     *o = {};
     o->size = sizeof *o;
     o->ring_bytes = REQUEST_RING_BYTES;
-    return (!asked->hz || request_read_hz(program, asked->hz, &o->hz)) &&
-           (!asked->clock || request_read_clock(program, asked->clock, &o->clock)) &&
+    const char *hz = asked->is_environment ? "JSPROF_HZ" : "--profile-hz";
+    const char *clock = asked->is_environment ? "JSPROF_CLOCK" : "--profile-clock";
+    return (!asked->hz || request_read_hz(program, hz, asked->hz, &o->hz)) &&
+           (!asked->clock || request_read_clock(program, clock, asked->clock, &o->clock)) &&
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
 }
@@ -93,6 +96,18 @@ bool request_is_alone(const request_program *program, const request *r)
 {
     return !program->gjs_profiler ||
            request_refuse(program->name, r, "can not be combined with --profile");
+}
+
+/* A file that somebody else writes is left to them, and this one goes beside it. */
+bool request_tell_path(const request_program *program, const request *r)
+{
+    bool is_other;
+    const char *path = jsprof_path(r->session, &is_other);
+
+    if (is_other)
+        fprintf(stderr, "%s: %s: another process records into it; this one into %s\n",
+                program->name, r->name, path);
+    return true;
 }
 
 /* -- Our own options, and JSPROF ------------------------------------------------------ */
@@ -112,7 +127,10 @@ bool request_open_file(const profile_options *asked, const request_program *prog
     if (!request_is_alone(program, r))
         return false;
     int err = jsprof_open(&r->session, &o);
-    return err >= 0 || request_refuse(program->name, r, strerror(-err));
+    if (err < 0)
+        return request_refuse(program->name, r,
+                              err == -ETXTBSY ? jsprof_strerror(err) : strerror(-err));
+    return request_tell_path(program, r);
 }
 
 bool request_open_env(const char *path, const request_program *program, request *r)
@@ -121,9 +139,11 @@ bool request_open_env(const char *path, const request_program *program, request 
     if (!request_is_alone(program, r))
         return false;
     int err = jsprof_start_from_env(&r->session);
-    return err >= 0 || request_refuse(program->name, r,
-                                      err == -EINVAL ? "JSPROF_HZ or JSPROF_CLOCK is not one"
-                                                     : jsprof_strerror(err));
+    if (err < 0) {
+        char why[4400];
+        fprintf(stderr, "%s: %s\n", program->name, jsprof_error_text(err, why, sizeof why));
+    }
+    return err >= 0 && request_tell_path(program, r);
 }
 
 /* -- Sysprof --------------------------------------------------------------------------- */
@@ -220,6 +240,7 @@ profile_options request_sysprof_options(void)
 {
     profile_options o = {};
 
+    o.is_environment = true;
     o.hz = environment_get("JSPROF_HZ");
     o.clock = environment_get("JSPROF_CLOCK");
     return o;

@@ -19,6 +19,7 @@ struct profile_options {
     char *toggle;
     char *form;
     char *calls; /* of gjs-console only: see counts.h */
+    bool is_environment; /* JSPROF_HZ and JSPROF_CLOCK */
 };
 
 /* Who is asking us. */

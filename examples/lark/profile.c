@@ -97,7 +97,8 @@ void lark_profile_listing(const struct lark *l, const struct lark_function *f)
 
 static bool profile_failed(int err)
 {
-    fprintf(stderr, "lark: %s: no profile: %s\n", profile_path, jsprof_strerror(err));
+    char why[300];
+    fprintf(stderr, "lark: no profile: %s\n", jsprof_error_text(err, why, sizeof(why)));
     jsprof_close(profile_session);
     profile_session = NULL;
     return false;
@@ -124,6 +125,15 @@ static int profile_open(const struct lark_profile_options *options)
     return jsprof_open(&profile_session, &o);
 }
 
+/* Somebody else writes that file: say where this profile is. */
+static void profile_tell_path(void)
+{
+    bool is_other;
+    const char *path = jsprof_path(profile_session, &is_other);
+    if (is_other)
+        fprintf(stderr, "lark: %s: in use, the profile goes to %s\n", profile_path, path);
+}
+
 bool lark_profile_start(const struct lark_profile_options *options)
 {
     const char *asked = getenv("JSPROF");
@@ -134,6 +144,7 @@ bool lark_profile_start(const struct lark_profile_options *options)
         return profile_failed(err);
     if (!profile_session)
         return true;
+    profile_tell_path();
     profile_mark_loop();
     err = jsprof_thread_attach(profile_session, "main", &lark_profile_thread);
     if (err >= 0 && options->calls)

@@ -27,7 +27,8 @@ struct host {
 
 static int host_fail(const char *what, int err)
 {
-    fprintf(stderr, "lua-host: %s: %s\n", what, jsprof_strerror(err));
+    char why[300];
+    fprintf(stderr, "lua-host: %s: %s\n", what, jsprof_error_text(err, why, sizeof why));
     return 1;
 }
 

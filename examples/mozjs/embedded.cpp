@@ -71,8 +71,10 @@ static bool run_recorded(JSContext *cx, const char *path, const char *capture)
         err = jsprof_mozjs_tell_collections(js, prof);
     if (err == 0)
         err = jsprof_start(prof);
+    char why[300];
     if (err < 0)
-        fprintf(stderr, "embedded: %s: %s; running without\n", capture, jsprof_strerror(err));
+        fprintf(stderr, "embedded: %s; running without\n",
+                jsprof_error_text(err, why, sizeof why));
     bool good = run(cx, path);
     jsprof_mozjs_detach(js);
     jsprof_thread_detach(me);

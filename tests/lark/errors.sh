@@ -153,9 +153,10 @@ check 'version' sh -c "'$LARK' --version | grep -q '^lark [0-9]'"
 
 echo 'print("ran");' >ran.lark
 check 'no profile: said with path and reason' says 1 \
-    'lark: /nonexistent/x.cap: no profile: no such file or directory' \
+    'lark: no profile: /nonexistent/x.cap: no such file or directory' \
     "$LARK" --profile-output=/nonexistent/x.cap ran.lark
-check 'a bad environment is said' says 1 'lark: x.cap: no profile: *' \
+check 'a bad environment is said, with variable, value and what is allowed' says 1 \
+    'lark: no profile: JSPROF_HZ=fast: a whole number from 1 to 10000 is allowed' \
     env JSPROF=x.cap JSPROF_HZ=fast "$LARK" ran.lark
 check 'standard output full' says 1 'lark: standard output: No space left on device' \
     sh -c "'$LARK' ran.lark >/dev/full"

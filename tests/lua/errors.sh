@@ -34,6 +34,13 @@ refuses() # REGEX OPTIONS
     head -n 1 "$SCRATCH/err" | grep -Eq -- "$1"
 }
 
+refused_variable() # REGEX VARIABLE=VALUE
+{
+    env "JSPROF=$SCRATCH/refused.cap" "$2" "$B/bin/jsprof-lua" --version "$VERSION" \
+        -e 'print "ran"' >"$SCRATCH/out" 2>"$SCRATCH/err"
+    [ $? = 2 ] && one_line "$SCRATCH/err" "^jsprof-lua: $1" && [ ! -e "$SCRATCH/refused.cap" ]
+}
+
 usage() # REGEX ARGS...
 {
     usage_wanted=$1
@@ -166,6 +173,10 @@ one()
     check 'an unknown mode' refuses 'mode is' "{mode = 'all'}"
     check 'a path with a zero' refuses 'zero byte' "{output = 'a\\0b'}"
     check 'a folder that is not there' refuses '/no/where: no such file' "{output = '/no/where'}"
+    check 'a bad rate in the environment' refused_variable 'JSPROF_HZ=99999: a whole number from' \
+        JSPROF_HZ=99999
+    check 'a bad clock in the environment' refused_variable 'JSPROF_CLOCK=x: cpu or wall' \
+        JSPROF_CLOCK=x
     check 'recording twice' refuses 'it records already' \
         "{output = '$SCRATCH/cap'}; require('jsprof').start{output = '$SCRATCH/cap'}"
     check 'an option of nobody' usage 'no such option' --profile x.lua

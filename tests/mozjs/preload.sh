@@ -72,6 +72,14 @@ BURN_MS=300 "$LAUNCH" --profile-output=shell.cap sh -c \
 check 'a program that a shell starts is recorded' has_function shell.cap 'spin ('
 check 'a second one does not write into its file' one_line err \
     '^jsprof-gjs: shell.cap: another program of this run records into it;'
+mkdir 'away 100%p'
+BURN_MS=300 "$LAUNCH" --profile-output=here.cap sh -c \
+    "cd 'away 100%p' && exec gjs-console '$SCRIPTS/shares.js'" >out 2>err
+check 'a program that goes elsewhere is recorded where the user was' has_function here.cap 'spin ('
+(cd 'away 100%p' && BURN_MS=300 "$LAUNCH" --profile-output=there.cap sh -c \
+    "cd / && exec gjs-console '$SCRIPTS/shares.js'") >out 2>err
+check 'and in a folder whose name has a percent sign' \
+    has_function 'away 100%p/there.cap' 'spin ('
 BURN_MS=100 "$LAUNCH" --profile-output=each-%p.cap sh -c \
     "gjs-console '$SCRIPTS/shares.js'; gjs-console '$SCRIPTS/shares.js'; true" >out 2>err
 check 'with %p each has a file' test "$(find . -name 'each-*.cap' | wc -l)" = 2 -a ! -s err

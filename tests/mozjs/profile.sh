@@ -253,6 +253,11 @@ JSPROF="$SCRATCH/env-%p.cap" BURN_MS=300 "$GJS" "$SCRIPTS/shares.js" >/dev/null 
 check 'JSPROF=FILE records' whole env-*.cap
 JSPROF="$SCRATCH/env.cap" JSPROF_HZ=many "$GJS" -c 'print("ran")' >out 2>err
 check 'a malformed JSPROF_HZ ends it before the script' test $? = 1 -a ! -s out
-check 'and says so in one line' one_line err 'JSPROF_HZ'
+check 'and says so in one line' one_line err \
+    '^gjs-console: JSPROF_HZ=many: a whole number from 1 to 10000 is allowed$'
+mkdir -p away
+JSPROF=here.cap BURN_MS=100 "$GJS" -c "imports.gi.GLib.chdir('away');
+    const t = Date.now(); while (Date.now() - t < 100);" >out 2>err
+check 'a script that goes elsewhere is recorded where it was begun' whole here.cap
 
 finish

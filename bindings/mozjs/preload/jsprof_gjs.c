@@ -7,7 +7,6 @@
  * library is not there; 126, 127: the program can not be started, is not there.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,23 +93,47 @@ static char **launch_read(char **argv)
     return *argv && strcmp(*argv, "--") == 0 ? argv + 1 : argv;
 }
 
-/* Fail now and not when the program is under way. What is there stays as it is. */
+/* The folder that a new file of this name would be in. */
+static const char *launch_folder(const char *path)
+{
+    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+
+    if (!copy)
+        launch_fail(1, path, strerror(ENOMEM));
+    if (!slash)
+        return ".";
+    slash[slash == copy] = 0;
+    return copy;
+}
+
+/* Fail now and not when the program is under way. Nothing is created or changed. */
 static void launch_check_output(const char *path)
 {
-    struct stat before;
-    bool is_there = stat(path, &before) == 0;
+    struct stat there;
 
     if (!path[0])
         launch_fail(2, "--profile-output", "a file name is needed");
     if (strchr(path, '%'))
         return; /* the name is made later */
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-    if (fd < 0 && errno != ENXIO)
+    if (stat(path, &there) == 0) {
+        if (S_ISDIR(there.st_mode) || access(path, W_OK) < 0)
+            launch_fail(1, path, strerror(S_ISDIR(there.st_mode) ? EISDIR : errno));
+    } else if (errno != ENOENT || access(launch_folder(path), W_OK | X_OK) < 0) {
         launch_fail(1, path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    if (!is_there)
-        unlink(path);
+    }
+}
+
+/* A relative name is of this folder, wherever the program goes. */
+static void launch_set_folder(const char *path)
+{
+    char here[4096];
+
+    unsetenv("JSPROF_GJS_FOLDER");
+    if (path[0] == '/')
+        return;
+    if (!getcwd(here, sizeof here))
+        launch_fail(1, path, strerror(errno));
+    setenv("JSPROF_GJS_FOLDER", here, 1);
 }
 
 /* lib/jsprof beside the bin that we stand in. */
@@ -170,6 +193,7 @@ int main(int argc, char **argv)
     if (!launch_check(&values))
         return 2;
     launch_check_output(output);
+    launch_set_folder(output);
     launch_find_library(library, sizeof library);
     launch_set_environment(library);
     execvp(*program, program);

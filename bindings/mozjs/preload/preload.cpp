@@ -59,12 +59,35 @@ char *preload_take(const char *variable)
     return copy;
 }
 
+/* Where the user was when the name was given: a program that starts this one, or this one,
+ * may have gone elsewhere. In what becomes a pattern a percent sign is written twice. */
+char *preload_place(const char *name, const char *folder, bool is_pattern)
+{
+    size_t n = 0;
+    auto *path = static_cast<char *>(
+        malloc((folder ? 2 * strlen(folder) : 0) + (name ? strlen(name) : 0) + 2));
+
+    if (!path || !name) {
+        free(path);
+        return nullptr;
+    }
+    for (; folder && *folder; folder++) {
+        path[n++] = *folder;
+        if (*folder == '%' && is_pattern)
+            path[n++] = '%';
+    }
+    if (n > 0)
+        path[n++] = '/';
+    strcpy(path + n, name);
+    return path;
+}
+
 /* Two programs of one run can not write into one file. */
 bool preload_is_taken(const char *path, const char *since)
 {
     struct stat file;
 
-    if (!since || strstr(path, "%p") || stat(path, &file) < 0 || !S_ISREG(file.st_mode))
+    if (!path || !since || strstr(path, "%p") || stat(path, &file) < 0 || !S_ISREG(file.st_mode))
         return false;
     long long now = 1000000000LL * file.st_mtim.tv_sec + file.st_mtim.tv_nsec;
     return file.st_size > 0 && now >= strtoll(since, nullptr, 10);
@@ -77,8 +100,11 @@ void preload_open(void)
     const request_program program = { preload_program, false, false };
     char *since = preload_take("JSPROF_GJS_SINCE");
     char *before = preload_take("JSPROF_GJS_PRELOAD");
+    char *name = preload_take("JSPROF_GJS_OUTPUT");
+    char *folder = preload_take("JSPROF_GJS_FOLDER");
+    char *path = preload_place(name, folder, false);
 
-    o.output = preload_take("JSPROF_GJS_OUTPUT");
+    o.output = preload_place(name, folder, true);
     o.hz = preload_take("JSPROF_GJS_HZ");
     o.clock = preload_take("JSPROF_GJS_CLOCK");
     o.toggle = preload_take("JSPROF_GJS_TOGGLE");
@@ -87,11 +113,14 @@ void preload_open(void)
         environment_change("LD_PRELOAD", before);
     else
         environment_unset("LD_PRELOAD");
-    if (o.output && preload_is_taken(o.output, since))
+    if (preload_is_taken(path, since))
         fprintf(stderr, "%s: %s: another program of this run records into it; %%p in the "
-                "name makes a file for each\n", preload_program, o.output);
+                "name makes a file for each\n", preload_program, name);
     else if (o.output)
         (void)recording_open(&o, &program);
+    free(path);
+    free(folder);
+    free(name);
     free(since);
     free(before);
 }
