@@ -246,6 +246,7 @@ int jsp_account_seal(struct jsp_account *a)
         uint32_t hash = account_tid_hash(a, t->pid, t->tid);
         t->is_newest = true;
         t->kept_of_tid = t->kept + (older ? older->kept_of_tid : 0);
+        t->unseen_of_tid = jsp_account_unseen(t) + (older ? older->unseen_of_tid : 0);
         if (older) {
             older->is_newest = false;
             jsp_hash_move(&a->by_tid, hash, (uint32_t)(older - a->threads), i);
@@ -264,8 +265,13 @@ void jsp_account_free(struct jsp_account *a)
     memset(a, 0, sizeof *a);
 }
 
+uint64_t jsp_account_unseen(const struct jsp_account_thread *t)
+{
+    return t->lost_ring + t->lost_write + t->lost_stack + t->lost_blocked +
+           t->lost_undelivered;
+}
+
 uint64_t jsp_account_lost(const struct jsp_account_thread *t)
 {
-    return t->lost_ring + t->lost_paused + t->lost_late + t->lost_write + t->lost_stack +
-           t->lost_blocked + t->lost_undelivered;
+    return jsp_account_unseen(t) + t->lost_paused + t->lost_late;
 }

@@ -40,6 +40,7 @@ struct jsp_account_thread {
      * not apart. After sealing, the newest of each tid has the sums of them all: */
     bool is_newest;
     uint64_t kept_of_tid; /* as the lines say */
+    uint64_t unseen_of_tid; /* expirations that passed and are in no sample, but for pauses */
     uint64_t in_file;     /* as the file's samples say; whoever counts those adds */
 };
 
@@ -66,6 +67,9 @@ void jsp_account_free(struct jsp_account *a);
 /* The newest thread of this tid in the process, NULL: none. After sealing. */
 struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32_t pid,
                                               int32_t tid);
+
+/* What passed on the thread's clock and is in no sample, though nobody asked for that. */
+uint64_t jsp_account_unseen(const struct jsp_account_thread *t);
 
 /* Everything that was lost, by all causes. */
 uint64_t jsp_account_lost(const struct jsp_account_thread *t);

@@ -12,13 +12,14 @@
 #include "cli/rows.h"
 #include "cli/threads.h"
 
-/* Widths: of the columns of names and of times; of the table that has names, what ran
- * the most, and when. */
+/* Widths: of the columns of names, of times and of what was not seen; of the table that has
+ * names, what ran the most, and when. */
 enum {
     CMD_THREADS_NAME = 20,
     CMD_THREADS_TIMES = 18,
+    CMD_THREADS_UNSEEN = 10,
     CMD_THREADS_NAMED = 56,
-    CMD_THREADS_TOPPED = 72,
+    CMD_THREADS_TOPPED = 70,
     CMD_THREADS_TIMED = 90,
 };
 
@@ -26,15 +27,20 @@ static const char cmd_threads_help[] =
     "usage: jsprof threads [OPTION]... FILE\n"
     "\n"
     "The threads that were sampled, the busiest first: their share, when they were\n"
-    "first and last seen, and what they ran innermost the most.\n"
+    "first and last seen, and what they ran innermost the most. Where nothing is\n"
+    "filtered, share and time are those of the threads' clocks: UNSEEN is how much\n"
+    "of that went by in no sample.\n"
     "\n"
     CLI_ROWS_HELP
     "\n"
     CLI_FILTER_HELP;
 
 struct cmd_threads_sum {
-    uint32_t thread;
+    int32_t pid, tid;
+    const char *name;
+    const struct jsp_thread_info *of; /* NULL: no sample met it */
     uint64_t value, samples;
+    uint64_t unseen; /* in the unit of the profile; value is without it */
     uint32_t top; /* function */
     uint64_t top_value;
 };
@@ -48,10 +54,11 @@ struct cmd_threads {
     struct cli_capture capture;
     struct cli_filter filter;
     struct cli_rows_wish wish;
-    struct cmd_threads_sum *sums; /* owned */
+    struct cmd_threads_sum *sums; /* owned; those of the profile's threads come first */
+    uint32_t n_sums;
     struct jsp_profile_frame *frames;
     struct cmd_threads_self *self; /* by function; owned */
-    uint64_t value, samples;
+    uint64_t value, samples, unseen;
 };
 
 static int cmd_threads_stack(struct cmd_threads *t, uint32_t stack)
@@ -116,28 +123,76 @@ static int cmd_threads_tops(struct cmd_threads *t)
     return 0;
 }
 
+static uint64_t cmd_threads_time(const struct cmd_threads_sum *s)
+{
+    return s->value + s->unseen;
+}
+
 static int cmd_threads_compare(const void *a, const void *b)
 {
     const struct cmd_threads_sum *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value > y->value ? -1 : 1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
+    uint64_t of_x = cmd_threads_time(x), of_y = cmd_threads_time(y);
+    if (of_x != of_y)
+        return of_x > of_y ? -1 : 1;
+    return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+                            : (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Does the account of a thread speak of what was asked for, and in the same unit? */
+static bool cmd_threads_is_whole(const struct cmd_threads *t)
+{
+    const struct jsp_profile *p = &t->capture.profile;
+    const struct cli_filter *f = &t->filter;
+    bool is_wall = strcmp(p->clock, "wall") == 0;
+    return p->period_ns && is_wall == (p->unit == JSP_VALUE_WALL) && !f->time && !f->only &&
+           !f->under && !f->category && !f->thread && !f->process;
+}
+
+static uint64_t cmd_threads_unseen(const struct cmd_threads *t,
+                                   const struct jsp_account_thread *of)
+{
+    uint64_t n = of ? of->unseen_of_tid : 0, most = UINT64_MAX / 4;
+    uint64_t period_ns = t->capture.profile.period_ns;
+    return n < most / period_ns / (t->n_sums + 1) ? n * period_ns : 0; /* or it is a lie */
+}
+
+/* Those that ended before a signal met them are not in the profile, but in the account. */
+static void cmd_threads_account(struct cmd_threads *t)
+{
+    const struct jsp_profile *p = &t->capture.profile;
+    for (uint32_t i = 0; i < p->n_threads; i++)
+        t->sums[i].unseen = cmd_threads_unseen(t, p->threads[i].losses);
+    for (uint32_t i = 0; i < p->account.n_threads; i++) {
+        const struct jsp_account_thread *a = &p->account.threads[i];
+        uint64_t unseen = a->is_newest && !a->in_file ? cmd_threads_unseen(t, a) : 0;
+        if (unseen && !a->kept_of_tid)
+            t->sums[t->n_sums++] = (struct cmd_threads_sum){
+                .pid = a->pid, .tid = a->tid, .name = a->name, .unseen = unseen };
+    }
+    for (uint32_t i = 0; i < t->n_sums; i++)
+        t->unseen += t->sums[i].unseen;
 }
 
 static int cmd_threads_build(struct cmd_threads *t)
 {
     struct jsp_profile *p = &t->capture.profile;
-    t->sums = calloc((size_t)p->n_threads + 1, sizeof *t->sums);
+    t->sums = calloc((size_t)p->n_threads + p->account.n_threads + 1, sizeof *t->sums);
     t->frames = malloc(JSP_PROFILE_DEPTH * sizeof *t->frames);
     int err = t->sums && t->frames ? 0 : -ENOMEM;
-    for (uint32_t i = 0; err == 0 && i < p->n_threads; i++)
-        t->sums[i].thread = i;
+    t->n_sums = p->n_threads;
+    for (uint32_t i = 0; err == 0 && i < p->n_threads; i++) {
+        const struct jsp_thread_info *of = &p->threads[i];
+        t->sums[i] = (struct cmd_threads_sum){ .pid = of->pid, .tid = of->tid,
+                                               .name = cli_thread_name(of), .of = of };
+    }
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
         err = cmd_threads_stack(t, i);
     if (err == 0)
         err = cmd_threads_tops(t);
+    if (err == 0 && cmd_threads_is_whole(t))
+        cmd_threads_account(t);
     if (err == 0)
-        qsort(t->sums, p->n_threads, sizeof *t->sums, cmd_threads_compare);
+        qsort(t->sums, t->n_sums, sizeof *t->sums, cmd_threads_compare);
     return err;
 }
 
@@ -146,39 +201,55 @@ static double cmd_threads_second(const struct jsp_profile *p, int64_t time)
     return ((double)time - (double)p->start_time) / 1e9;
 }
 
-static bool cmd_threads_fits(const struct cli_style *s, int columns)
+static int cmd_threads_more(const struct cmd_threads *t)
 {
-    return s->columns == 0 || s->columns >= columns;
+    return t->unseen ? CMD_THREADS_UNSEEN : 0;
+}
+
+static bool cmd_threads_fits(const struct cmd_threads *t, int columns)
+{
+    const struct cli_style *s = &t->capture.style;
+    return s->columns == 0 || s->columns >= columns + cmd_threads_more(t);
 }
 
 /* For what ran the most; 0: no end. */
-static int cmd_threads_room(const struct cli_style *s)
+static int cmd_threads_room(const struct cmd_threads *t)
 {
-    int times = cmd_threads_fits(s, CMD_THREADS_TIMED) ? CMD_THREADS_TIMES : 0;
-    return s->columns ? s->columns - CMD_THREADS_NAMED - 2 - times : 0;
+    int times = cmd_threads_fits(t, CMD_THREADS_TIMED) ? CMD_THREADS_TIMES : 0;
+    int used = CMD_THREADS_NAMED + 2 + times + cmd_threads_more(t);
+    return t->capture.style.columns ? t->capture.style.columns - used : 0;
+}
+
+static void cmd_threads_seen(const struct cmd_threads *t, const struct cmd_threads_sum *s)
+{
+    const struct jsp_profile *p = &t->capture.profile;
+    if (cmd_threads_fits(t, CMD_THREADS_TIMED))
+        printf("%9.2f%9.2f", cmd_threads_second(p, s->of->first_time),
+               cmd_threads_second(p, s->of->last_time));
+    if (cmd_threads_fits(t, CMD_THREADS_TOPPED)) {
+        fputs("  ", stdout);
+        cli_name(&t->capture.style, cli_span(p->functions[s->top].name), cmd_threads_room(t));
+    }
 }
 
 static void cmd_threads_line(const struct cmd_threads *t, const struct cmd_threads_sum *s)
 {
     const struct jsp_profile *p = &t->capture.profile;
     const struct cli_style *style = &t->capture.style;
-    const struct jsp_thread_info *of = &p->threads[s->thread];
     char n[CLI_NUMBER];
-    double share = t->value ? (double)s->value / (double)t->value : 0;
-    printf("%8" PRId32 "%9" PRId32 "  ", of->pid, of->tid);
-    if (cmd_threads_fits(style, CMD_THREADS_NAMED)) {
-        int used = cli_name(style, cli_span(cli_thread_name(of)), CMD_THREADS_NAME);
+    uint64_t all = t->value + t->unseen;
+    double share = all ? (double)cmd_threads_time(s) / (double)all : 0;
+    printf("%8" PRId32 "%9" PRId32 "  ", s->pid, s->tid);
+    if (cmd_threads_fits(t, CMD_THREADS_NAMED)) {
+        int used = cli_name(style, cli_span(s->name), CMD_THREADS_NAME);
         cli_repeat(" ", CMD_THREADS_NAME - used);
     }
     printf("%7s", cli_percent(n, share));
-    printf("%10s", cli_value(n, p, s->value));
-    if (cmd_threads_fits(style, CMD_THREADS_TIMED))
-        printf("%9.2f%9.2f", cmd_threads_second(p, of->first_time),
-               cmd_threads_second(p, of->last_time));
-    if (cmd_threads_fits(style, CMD_THREADS_TOPPED)) {
-        fputs("  ", stdout);
-        cli_name(style, cli_span(p->functions[s->top].name), cmd_threads_room(style));
-    }
+    printf("%10s", cli_value(n, p, cmd_threads_time(s)));
+    if (t->unseen)
+        printf("%10s", s->unseen ? cli_value(n, p, s->unseen) : "-");
+    if (s->of)
+        cmd_threads_seen(t, s);
     putchar('\n');
 }
 
@@ -189,17 +260,19 @@ static void cmd_threads_print(const struct cmd_threads *t)
     cli_heading(&t->capture);
     cli_colour(s, CLI_DIM);
     printf("%8s%9s  ", "PROCESS", "THREAD");
-    if (cmd_threads_fits(s, CMD_THREADS_NAMED))
+    if (cmd_threads_fits(t, CMD_THREADS_NAMED))
         printf("%-*s", CMD_THREADS_NAME, "NAME");
     printf("%7s%10s", "SHARE", cli_unit_head(p));
-    if (cmd_threads_fits(s, CMD_THREADS_TIMED))
+    if (t->unseen)
+        printf("%10s", "UNSEEN");
+    if (cmd_threads_fits(t, CMD_THREADS_TIMED))
         printf("%9s%9s", "FROM s", "TO s");
-    puts(cmd_threads_fits(s, CMD_THREADS_TOPPED) ? "  MOST OF IT IN" : "");
+    puts(cmd_threads_fits(t, CMD_THREADS_TOPPED) ? "  MOST OF IT IN" : "");
     cli_colour(s, CLI_PLAIN);
-    for (uint32_t i = 0; i < p->n_threads; i++)
-        if (t->sums[i].samples)
+    for (uint32_t i = 0; i < t->n_sums; i++)
+        if (t->sums[i].samples || t->sums[i].unseen)
             cmd_threads_line(t, &t->sums[i]);
-    cli_closing(&t->capture, t->samples, t->value);
+    cli_closing(&t->capture, t->samples, t->value + t->unseen);
 }
 
 /* Times of a capture may be any: the difference wraps. */
@@ -208,29 +281,40 @@ static int64_t cmd_threads_since(const struct jsp_profile *p, int64_t time)
     return (int64_t)((uint64_t)time - (uint64_t)p->start_time);
 }
 
+/* What only its samples say. */
+static void cmd_threads_cells(const struct jsp_profile *p, const struct cmd_threads_sum *s,
+                              struct cli_rows *rows)
+{
+    for (int i = 0; !s->of && i < 5; i++)
+        cli_rows_none(rows);
+    if (!s->of)
+        return;
+    cli_rows_i64(rows, cmd_threads_since(p, s->of->first_time));
+    cli_rows_i64(rows, cmd_threads_since(p, s->of->last_time));
+    cli_rows_u64(rows, s->of->cpu_ns);
+    cli_rows_text(rows, cli_span(p->functions[s->top].name));
+    cli_rows_u64(rows, s->top_value);
+}
+
 static int cmd_threads_rows(const struct cmd_threads *t)
 {
     static const char *const columns[] = { "process",    "thread",  "name",
                                            "value",      "samples", "first_time",
                                            "last_time",  "cpu_ns",  "top",
-                                           "top_self",   NULL };
+                                           "top_self",   "unseen",  NULL };
     const struct jsp_profile *p = &t->capture.profile;
     struct cli_rows *rows = cli_rows_open(&t->wish, &t->capture, "threads", columns);
-    for (uint32_t i = 0; rows && i < p->n_threads; i++) {
+    for (uint32_t i = 0; rows && i < t->n_sums; i++) {
         const struct cmd_threads_sum *s = &t->sums[i];
-        const struct jsp_thread_info *of = &p->threads[s->thread];
-        if (!s->samples)
+        if (!s->samples && !s->unseen)
             continue;
-        cli_rows_i64(rows, of->pid);
-        cli_rows_i64(rows, of->tid);
-        cli_rows_text(rows, cli_span(cli_thread_name(of)));
+        cli_rows_i64(rows, s->pid);
+        cli_rows_i64(rows, s->tid);
+        cli_rows_text(rows, cli_span(s->name));
         cli_rows_u64(rows, s->value);
         cli_rows_u64(rows, s->samples);
-        cli_rows_i64(rows, cmd_threads_since(p, of->first_time));
-        cli_rows_i64(rows, cmd_threads_since(p, of->last_time));
-        cli_rows_u64(rows, of->cpu_ns);
-        cli_rows_text(rows, cli_span(p->functions[s->top].name));
-        cli_rows_u64(rows, s->top_value);
+        cmd_threads_cells(p, s, rows);
+        cli_rows_u64(rows, s->unseen);
     }
     return cli_rows_close(rows);
 }
@@ -241,7 +325,7 @@ static int cmd_threads_show(struct cmd_threads *t)
     if (err < 0)
         return cli_fail(t->capture.label, "%s", strerror(-err));
     cli_native_complain(&t->capture);
-    if (t->samples == 0)
+    if (t->samples == 0 && t->unseen == 0)
         return cli_no_samples(&t->capture);
     if (cli_rows_wanted(&t->wish))
         return cmd_threads_rows(t);

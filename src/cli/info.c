@@ -232,8 +232,9 @@ static int info_file(const char *path, struct cli_rows *rows)
         return status_rows;
     }
     info_print(&c);
-    cli_info_threads(&c);
-    int status = cli_info_balance(&c);
+    int status = cli_info_threads(&c);
+    if (cli_info_balance(&c))
+        status = CLI_FAILED;
     cli_close(&c);
     return status;
 }

@@ -7,8 +7,9 @@
 
 #include "cli/threads.h"
 
-/* A line for each thread: samples, rate reached, time, losses by cause. */
-void cli_info_threads(const struct cli_capture *c);
+/* A line for each thread: samples, rate reached, time, losses by cause. CLI_OK, or
+ * CLI_FAILED: no memory, which has been said. */
+int cli_info_threads(const struct cli_capture *c);
 
 /* The same for programs: a row for each thread, with what was recorded. CLI_OK, or
  * CLI_FAILED: they do not add up, which has been said. */

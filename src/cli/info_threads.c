@@ -2,7 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/info.h"
@@ -60,9 +62,19 @@ static void info_head(const struct cli_style *s, bool is_ours)
     putchar('\n');
 }
 
-static void info_extras(const struct jsp_account_thread *t)
+/* A thread may attach and detach many times; each time has an account of its own. */
+struct info_sum {
+    struct jsp_account_thread t;
+    uint32_t first, times;
+};
+
+static void info_extras(const struct info_sum *sum)
 {
+    const struct jsp_account_thread *t = &sum->t;
+    char times[CLI_NUMBER];
     int shown = 0;
+    if (sum->times > 1)
+        printf("           attached %s times\n", cli_count(times, sum->times));
     for (size_t i = 0; i < sizeof info_causes / sizeof *info_causes; i++) {
         uint64_t n = info_cause_of(t, &info_causes[i]);
         char text[CLI_NUMBER];
@@ -74,8 +86,9 @@ static void info_extras(const struct jsp_account_thread *t)
         putchar('\n');
 }
 
-static void info_ours(const struct cli_capture *c, const struct jsp_account_thread *t)
+static void info_ours(const struct cli_capture *c, const struct info_sum *sum)
 {
+    const struct jsp_account_thread *t = &sum->t;
     char n[CLI_NUMBER];
     printf("%9" PRId32 "  ", t->tid);
     info_name(&c->style, t->name);
@@ -88,7 +101,7 @@ static void info_ours(const struct cli_capture *c, const struct jsp_account_thre
     else
         printf("%9s", "-");
     printf("%10s\n", cli_duration(n, t->cpu_ns));
-    info_extras(t);
+    info_extras(sum);
 }
 
 static void info_foreign(const struct cli_capture *c)
@@ -107,16 +120,76 @@ static void info_foreign(const struct cli_capture *c)
         printf("%9s  and %u more\n", "", p->n_threads - INFO_MOST);
 }
 
-void cli_info_threads(const struct cli_capture *c)
+static int info_compare(const void *a, const void *b)
+{
+    const struct info_sum *x = a, *y = b;
+    int order = (x->t.pid > y->t.pid) - (x->t.pid < y->t.pid);
+    if (!order)
+        order = (x->t.tid > y->t.tid) - (x->t.tid < y->t.tid);
+    if (!order)
+        order = strcmp(x->t.name, y->t.name);
+    return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+static int info_compare_first(const void *a, const void *b)
+{
+    const struct info_sum *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static void info_add(struct info_sum *sum, const struct jsp_account_thread *t)
+{
+    sum->times++;
+    sum->t.samples += t->samples;
+    sum->t.expirations += t->expirations;
+    sum->t.kept += t->kept;
+    sum->t.cpu_ns += t->cpu_ns;
+    sum->t.wall_ns += t->wall_ns;
+    for (size_t i = 0; i < sizeof info_causes / sizeof *info_causes; i++) {
+        uint64_t n = info_cause_of(&sum->t, &info_causes[i]) +
+                     info_cause_of(t, &info_causes[i]);
+        memcpy((char *)&sum->t + info_causes[i].offset, &n, sizeof n);
+    }
+}
+
+/* One line for each thread and name, in order of their first mention. NULL: no memory. */
+static struct info_sum *info_sums(const struct jsp_account *a, uint32_t *n)
+{
+    struct info_sum *sums = malloc(((size_t)a->n_threads + 1) * sizeof *sums);
+    *n = 0;
+    if (!sums)
+        return NULL;
+    for (uint32_t i = 0; i < a->n_threads; i++)
+        sums[i] = (struct info_sum){ a->threads[i], i, 1 };
+    qsort(sums, a->n_threads, sizeof *sums, info_compare);
+    for (uint32_t i = 0; i < a->n_threads; i++) {
+        struct info_sum *last = *n ? &sums[*n - 1] : NULL;
+        if (last && last->t.pid == sums[i].t.pid && last->t.tid == sums[i].t.tid &&
+            strcmp(last->t.name, sums[i].t.name) == 0)
+            info_add(last, &sums[i].t);
+        else
+            sums[(*n)++] = sums[i];
+    }
+    qsort(sums, *n, sizeof *sums, info_compare_first);
+    return sums;
+}
+
+int cli_info_threads(const struct cli_capture *c)
 {
     const struct jsp_profile *p = &c->profile;
+    uint32_t n;
     if (p->account.n_threads == 0) {
         info_foreign(c);
-        return;
+        return CLI_OK;
     }
+    struct info_sum *sums = info_sums(&p->account, &n);
+    if (!sums)
+        return cli_fail(c->label, "%s", strerror(ENOMEM));
     info_head(&c->style, true);
-    for (uint32_t i = 0; i < p->account.n_threads; i++)
-        info_ours(c, &p->account.threads[i]);
+    for (uint32_t i = 0; i < n; i++)
+        info_ours(c, &sums[i]);
+    free(sums);
+    return CLI_OK;
 }
 
 int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t)

@@ -11,8 +11,12 @@ work='work (/srv/app/lib/deep/inside/work.js:20:3)'
 run threads good.cap
 is_rc 0
 is_err ''
-row '100 100 main 75.0% 60 ms'
-row "100 200 helper two 25.0% 20 ms"
+row '100 100 main 75.6% 62 ms 2.00 ms'
+row "100 200 helper two 24.4% 20 ms -"
+has '100% is 82 ms of CPU time, in 8 samples.'
+run threads --only work good.cap # losses are of no function
+hasnt UNSEEN
+run threads good.cap
 has 'work (/srv/app'
 
 run callers work good.cap
