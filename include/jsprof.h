@@ -164,7 +164,10 @@ JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;
 /* Stop, complete the file, give everything back. Threads that are still
  * attached become inert and may detach at any later time. NULL is fine. -EAGAIN: a pipe took
  * nothing for two seconds, and nor did it take the last words, which say what was lost, for
- * two more. */
+ * two more.
+ * Other threads may be in start, stop, flush, attach, stats and calls of this session, or
+ * close it as well: those under way are waited for, later ones answer -EINVAL, as they do
+ * for any session that is not open. All else that takes the session must have ended. */
 JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
 
 /* Write what was sampled so far; the drain does so by itself every second. Errors as

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "drain.h"
+#include "live.h"
 #include "offer.h"
 #include "process.h"
 
@@ -67,10 +68,8 @@ static int attach_serve(struct jsprof *p, struct jsp_thread *t)
     return err;
 }
 
-int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out)
+static int attach_here(struct jsprof *p, const char *name, struct jsp_thread **out)
 {
-    if (p->pid != getpid())
-        return -ECHILD;
     if (jsp_sampled_find(p))
         return -EALREADY;
     int err = jsp_process_watch_thread();
@@ -84,6 +83,16 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
     pthread_mutex_unlock(&p->lock);
     if (!err)
         *out = t;
+    return err;
+}
+
+int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    err = attach_here(p, name, out);
+    jsp_live_leave(p);
     return err;
 }
 

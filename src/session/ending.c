@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "drain.h"
+#include "live.h"
 #include "process.h"
 #include "signals.h"
 
@@ -47,7 +48,7 @@ static void ending_abandon(struct jsprof *p)
 {
     for (struct jsp_sampled *s; (s = jsp_sampled_find(p)) != NULL;)
         s->session = NULL;
-    jsp_session_unlist(p);
+    jsp_live_remove(p);
     jsp_output_abandon(&p->output);
     jsp_perfmap_abandon(&p->perf);
     munmap(p->arena.bytes, p->label_bytes);
@@ -86,19 +87,22 @@ static void ending_give_up(struct jsprof *p, int err)
 
 int jsp_session_close(struct jsprof *p)
 {
-    if (p->pid != getpid()) {
+    int err = jsp_live_end(p);
+    if (err == -ECHILD) {
         ending_abandon(p);
         return 0;
     }
+    if (err)
+        return err;
     struct jsp_signals_hushed hushed;
     pthread_mutex_lock(&p->lock);
     if (!p->draining)
         jsp_writer_forgive(&p->output.writer); /* else the drain's last flush waits */
     pthread_mutex_unlock(&p->lock);
-    jsp_session_stop(p);
+    jsp_session_halt(p);
     pthread_mutex_lock(&p->lock);
     jsp_calls_stop(&p->calls, p->threads);
-    int err = p->write_error;
+    err = p->write_error;
     while (!jsp_drain_pass(p, err))
         err = jsp_drain_write(p, jsp_output_flush_patiently);
     jsp_output_side(&p->output);
@@ -113,7 +117,7 @@ int jsp_session_close(struct jsprof *p)
     jsp_drain_tell(p, "final");
     pthread_mutex_unlock(&p->lock);
     ending_orphan_all(p);
-    jsp_session_unlist(p);
+    jsp_live_remove(p);
     jsp_signals_hush(&hushed);
     err = jsp_output_close(&p->output);
     jsp_signals_unhush(&hushed);

@@ -114,6 +114,16 @@ void jsp_process_unlock(void)
     jsp_callable_not(-1);
 }
 
+void jsp_process_wait(void)
+{
+    pthread_cond_wait(&process_cond, &process_mutex);
+}
+
+void jsp_process_wake(void)
+{
+    pthread_cond_broadcast(&process_cond);
+}
+
 int jsp_process_watch_thread(void)
 {
     return -pthread_setspecific(process_key, &process_key);

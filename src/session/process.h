@@ -34,6 +34,10 @@ void jsp_process_renew(void);
 void jsp_process_lock(void);
 void jsp_process_unlock(void);
 
+/* With the lock held: give it away until the next wake; wake all that wait. */
+void jsp_process_wait(void);
+void jsp_process_wake(void);
+
 /* thread_exit will be called when the calling thread exits. */
 int jsp_process_watch_thread(void);
 

@@ -17,6 +17,7 @@
 #include "drain.h"
 #include "ending.h"
 #include "image/descriptor.h"
+#include "live.h"
 #include "offer.h"
 #include "process.h"
 #include "signals.h"
@@ -30,31 +31,14 @@ static void session_thread_exit(void)
         jsp_session_detach((struct jsp_thread *)(void *)s);
 }
 
-static struct jsprof *session_list; /* under the process lock, each change is one store */
-
-static void session_enlist(struct jsprof *p)
+static void session_leave(struct jsprof *p)
 {
-    jsp_process_lock();
-    p->next = session_list;
-    session_list = p;
-    jsp_process_unlock();
-}
-
-void jsp_session_unlist(const struct jsprof *p)
-{
-    jsp_process_lock();
-    struct jsprof **at = &session_list;
-    while (*at && *at != p)
-        at = &(*at)->next;
-    if (*at)
-        *at = p->next;
-    jsp_process_unlock();
+    jsp_writer_leave(&p->output.writer);
 }
 
 static void session_in_child(void)
 {
-    for (struct jsprof *p = session_list; p; p = p->next)
-        jsp_writer_leave(&p->output.writer);
+    jsp_live_each(session_leave);
     jsp_signals_in_child();
 }
 
@@ -213,7 +197,7 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
     p->output.writer.is_locked = setup->file != NULL;
     p->output.frames.codes = &p->codes;
     session_describe(p);
-    session_enlist(p);
+    jsp_live_add(p);
     *out = p;
     return 0;
 }
@@ -265,7 +249,7 @@ static int session_start_locked(struct jsprof *p)
     return err;
 }
 
-/* With `change` held, as session_halt. */
+/* With `change` held. */
 static int session_begin(struct jsprof *p)
 {
     if (p->running)
@@ -283,11 +267,13 @@ static int session_begin(struct jsprof *p)
 
 int jsp_session_start(struct jsprof *p)
 {
-    if (p->pid != getpid())
-        return -ECHILD;
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
     pthread_mutex_lock(&p->change);
-    int err = session_begin(p);
+    err = session_begin(p);
     pthread_mutex_unlock(&p->change);
+    jsp_live_leave(p);
     return err;
 }
 
@@ -317,7 +303,7 @@ static int session_error(const struct jsprof *p, int flushed)
     return p->write_error ? p->write_error : flushed;
 }
 
-static int session_halt(struct jsprof *p)
+int jsp_session_halt(struct jsprof *p)
 {
     pthread_mutex_lock(&p->lock);
     bool was = p->running, drains = p->draining;
@@ -341,11 +327,13 @@ static int session_halt(struct jsprof *p)
 
 int jsp_session_stop(struct jsprof *p)
 {
-    if (p->pid != getpid())
-        return -ECHILD;
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
     pthread_mutex_lock(&p->change);
-    int err = session_halt(p);
+    err = jsp_session_halt(p);
     pthread_mutex_unlock(&p->change);
+    jsp_live_leave(p);
     return err;
 }
 
@@ -364,16 +352,18 @@ static int session_flush_here(struct jsprof *p)
 
 int jsp_session_flush(struct jsprof *p)
 {
-    if (p->pid != getpid())
-        return -ECHILD;
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
     pthread_mutex_lock(&p->lock);
     uint64_t mine = ++p->asked;
     jsp_ask_ring(&p->ask);
     while (p->draining && p->served < mine)
         pthread_cond_wait(&p->served_cond, &p->lock);
-    int err = p->served < mine ? session_flush_here(p) : p->flush_error;
+    err = p->served < mine ? session_flush_here(p) : p->flush_error;
     err = session_error(p, err);
     pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
     return err;
 }
 
@@ -381,15 +371,22 @@ int jsp_session_flush(struct jsprof *p)
 
 int jsp_session_calls(struct jsprof *p, uint32_t modes)
 {
-    if (p->pid != getpid())
-        return -ECHILD;
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
     pthread_mutex_lock(&p->lock);
-    int err = jsp_calls_set(&p->calls, p->threads, modes);
+    err = jsp_calls_set(&p->calls, p->threads, modes);
     pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
     return err;
 }
 
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out)
 {
-    return p->pid != getpid() ? -ECHILD : jsp_calls_snapshot(&p->calls, out);
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    err = jsp_calls_snapshot(&p->calls, out);
+    jsp_live_leave(p);
+    return err;
 }

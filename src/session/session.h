@@ -6,7 +6,8 @@
  * the drain appends under `lock` and writes to the file outside of it, so a slow
  * file never stops a host's attach or detach. Without that thread a sampled one does its
  * work now and then, in the handler and under `lock`: see offer.h. `change` is taken
- * before `lock`, over the whole of a start, stop or close, so that two of them never overlap.
+ * before `lock`, over the whole of a start or stop, so that two of them never overlap; a
+ * close begins when no other call is inside, see live.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,6 +43,11 @@ struct jsprof {
     struct jsp_marks marks;  /* has a lock of its own */
     struct jsp_calls_session calls; /* has a lock of its own */
 
+    /* Under the process lock; see live.h. */
+    struct jsprof *_Atomic live_next;
+    uint32_t n_inside; /* calls */
+    bool closing;
+
     pthread_mutex_t change, lock;
     pthread_cond_t served_cond; /* of who waits for a flush */
     struct jsp_ask ask;         /* its bell wakes the drain */
@@ -66,7 +72,6 @@ struct jsprof {
 
     bool stuck; /* a thread is stopped inside the handler and may read all of it */
     struct jsprof *kept; /* see ending.c */
-    struct jsprof *next; /* of all that are open, under the process lock */
 
     /* The drain's. */
     struct jsp_output output;
@@ -90,6 +95,10 @@ struct jsp_session_setup {
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
 int jsp_session_start(struct jsprof *p);
 int jsp_session_stop(struct jsprof *p);
+
+/* As stop, for close: no other call on the session is under way. */
+int jsp_session_halt(struct jsprof *p);
+
 int jsp_session_close(struct jsprof *p);
 int jsp_session_flush(struct jsprof *p);
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
@@ -99,9 +108,6 @@ int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
 
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
 int jsp_session_detach(struct jsp_thread *t);
-
-/* It is not open any more: before its file is. */
-void jsp_session_unlist(const struct jsprof *p);
 
 /* 0: the calling thread attached as `t`; else -EPERM, or -ECHILD after a fork. */
 int jsp_session_owns(const struct jsp_thread *t);

@@ -2,10 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <errno.h>
-#include <unistd.h>
-
 #include "drain.h"
+#include "live.h"
 
 static void stats_total(const struct jsprof *p, struct jsp_counts *sum)
 {
@@ -39,8 +37,9 @@ static void stats_copy(jsprof_stats *out, const struct jsp_counts *c)
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
 {
     struct jsp_counts sum;
-    if (p->pid != getpid())
-        return -ECHILD;
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
     pthread_mutex_lock(&p->lock);
     if (!p->draining)
         jsp_drain_pass(p, false); /* what came late */
@@ -59,5 +58,6 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     out->write_error = p->write_error;
     out->marks_lost = jsp_marks_lost(&p->marks);
     pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
     return 0;
 }

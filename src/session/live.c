@@ -1,0 +1,100 @@
+/* session/live.c - see live.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "live.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "process.h"
+
+/* Under the process lock, as `live_next` and `n_inside`. One store puts a session in, and
+ * one takes it out: a fork may copy any moment. */
+static struct jsprof *_Atomic live_first;
+
+static struct jsprof *live_get(struct jsprof *_Atomic *at)
+{
+    /* ORDER: relaxed. Under the lock. */
+    return atomic_load_explicit(at, memory_order_relaxed);
+}
+
+static void live_set(struct jsprof *_Atomic *at, struct jsprof *p)
+{
+    /* ORDER: release, for the copy that a fork on another thread makes: p->live_next was
+     * written before. */
+    atomic_store_explicit(at, p, memory_order_release);
+}
+
+/* The place of the pointer to it, or NULL: `p` may be anything. */
+static struct jsprof *_Atomic *live_find(const struct jsprof *p)
+{
+    struct jsprof *_Atomic *at = &live_first;
+    for (struct jsprof *s; (s = live_get(at)) != NULL; at = &s->live_next)
+        if (s == p)
+            return at;
+    return NULL;
+}
+
+void jsp_live_add(struct jsprof *p)
+{
+    jsp_process_lock();
+    live_set(&p->live_next, live_get(&live_first));
+    live_set(&live_first, p);
+    jsp_process_unlock();
+}
+
+/* With the lock held. */
+static int live_check(const struct jsprof *p)
+{
+    if (!live_find(p))
+        return -EINVAL;
+    if (p->pid != getpid())
+        return -ECHILD;
+    return p->closing ? -EINVAL : 0;
+}
+
+int jsp_live_enter(struct jsprof *p)
+{
+    jsp_process_lock();
+    int err = live_check(p);
+    if (!err)
+        p->n_inside++;
+    jsp_process_unlock();
+    return err;
+}
+
+void jsp_live_leave(struct jsprof *p)
+{
+    jsp_process_lock();
+    if (--p->n_inside == 0)
+        jsp_process_wake();
+    jsp_process_unlock();
+}
+
+int jsp_live_end(struct jsprof *p)
+{
+    jsp_process_lock();
+    int err = live_check(p);
+    if (!err)
+        p->closing = true;
+    while (!err && p->n_inside)
+        jsp_process_wait();
+    jsp_process_unlock();
+    return err;
+}
+
+void jsp_live_remove(const struct jsprof *p)
+{
+    jsp_process_lock();
+    struct jsprof *_Atomic *at = live_find(p);
+    if (at)
+        live_set(at, live_get(&live_get(at)->live_next));
+    jsp_process_unlock();
+}
+
+void jsp_live_each(void (*each)(struct jsprof *p))
+{
+    for (struct jsprof *p = live_get(&live_first); p; p = live_get(&p->live_next))
+        each(p);
+}

@@ -1,0 +1,157 @@
+/* close_test.c - a session that is closed while other threads close and use it: one close
+ * answers 0, every other call an error, and nobody reads memory that is gone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+enum { ROUNDS = 150, CLOSERS = 3 };
+
+struct race {
+    jsprof *prof;
+    pthread_barrier_t begin;
+    _Atomic uint32_t closed, refused, others;
+};
+
+static void *close_at_once(void *arg)
+{
+    struct race *r = arg;
+    pthread_barrier_wait(&r->begin);
+    int err = jsprof_close(r->prof);
+    host_count(err == 0 ? &r->closed : err == -EINVAL ? &r->refused : &r->others);
+    return NULL;
+}
+
+TEST(session_that_threads_close_at_once_is_closed_once)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        struct race r = { .closed = 0 };
+        struct host h;
+        pthread_t threads[CLOSERS];
+        jsprof_thread *me;
+        if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
+            return;
+        r.prof = h.prof;
+        pthread_barrier_init(&r.begin, NULL, CLOSERS);
+        for (int t = 0; t < CLOSERS; t++)
+            threads[t] = host_thread(close_at_once, &r);
+        for (int t = 0; t < CLOSERS; t++)
+            pthread_join(threads[t], NULL);
+        pthread_barrier_destroy(&r.begin);
+        CHECK_EQ(jsprof_thread_detach(me), 0);
+        close(h.fd);
+        if (!CHECK_EQ(host_counted(&r.closed), 1) ||
+            !CHECK_EQ(host_counted(&r.refused), CLOSERS - 1))
+            return;
+    }
+}
+
+TEST(session_that_was_closed_is_refused_by_every_call)
+{
+    struct host h;
+    jsprof_thread *me;
+    jsprof_stats stats = { .size = sizeof stats };
+    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
+        return;
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    CHECK_EQ(jsprof_close(h.prof), -EINVAL);
+    CHECK_EQ(jsprof_start(h.prof), -EINVAL);
+    CHECK_EQ(jsprof_stop(h.prof), -EINVAL);
+    CHECK_EQ(jsprof_flush(h.prof), -EINVAL);
+    CHECK_EQ(jsprof_stats_get(h.prof, &stats), -EINVAL);
+    CHECK_EQ(jsprof_thread_attach(h.prof, "late", &me), -EINVAL);
+    CHECK_EQ(jsprof_calls_set(h.prof, JSPROF_CALLS_COUNT), -EINVAL);
+    close(h.fd);
+}
+
+/* -- Use beside a close ------------------------------------------------------------- */
+
+static int use_run(jsprof *p)
+{
+    int err = jsprof_start(p);
+    return err ? err : jsprof_stop(p);
+}
+
+static int use_stats(jsprof *p)
+{
+    jsprof_stats stats = { .size = sizeof stats };
+    return jsprof_stats_get(p, &stats);
+}
+
+static int use_attach(jsprof *p)
+{
+    jsprof_thread *me;
+    int err = jsprof_thread_attach(p, "user", &me);
+    if (!err && jsprof_thread_detach(me) != 0)
+        return -EIO;
+    return err;
+}
+
+static int use_calls(jsprof *p)
+{
+    jsprof_calls calls = { .size = sizeof calls };
+    int err = jsprof_calls_set(p, JSPROF_CALLS_COUNT);
+    if (!err)
+        err = jsprof_calls_snapshot(p, &calls);
+    jsprof_calls_free(&calls);
+    return err;
+}
+
+enum { USERS = 5 };
+
+struct user {
+    struct race *race;
+    int (*use)(jsprof *p);
+};
+
+static void *use_until_refused(void *arg)
+{
+    struct user *u = arg;
+    int err = 0;
+    pthread_barrier_wait(&u->race->begin);
+    while (!err)
+        err = u->use(u->race->prof);
+    host_count(err == -EINVAL ? &u->race->refused : &u->race->others);
+    return NULL;
+}
+
+TEST(calls_beside_a_close_get_an_error)
+{
+    static int (*const uses[USERS])(jsprof *) = {
+        use_run, use_stats, use_attach, use_calls, jsprof_flush,
+    };
+    for (int i = 0; i < ROUNDS / 5; i++) {
+        struct race r = { .closed = 0 };
+        struct host h;
+        struct user users[USERS];
+        pthread_t threads[USERS];
+        jsprof_thread *me;
+        if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
+            return;
+        r.prof = h.prof;
+        pthread_barrier_init(&r.begin, NULL, USERS + 1);
+        for (int u = 0; u < USERS; u++) {
+            users[u] = (struct user){ &r, uses[u] };
+            threads[u] = host_thread(use_until_refused, &users[u]);
+        }
+        pthread_barrier_wait(&r.begin);
+        host_burn_ms((uint64_t)i % 3);
+        CHECK_EQ(jsprof_close(h.prof), 0);
+        for (int u = 0; u < USERS; u++)
+            pthread_join(threads[u], NULL);
+        pthread_barrier_destroy(&r.begin);
+        CHECK_EQ(jsprof_thread_detach(me), 0);
+        close(h.fd);
+        if (!CHECK_EQ(host_counted(&r.refused), USERS))
+            return;
+    }
+}
+
+int main(void)
+{
+    alarm(300); /* a use after the close may wait for ever */
+    RUN(session_that_threads_close_at_once_is_closed_once);
+    RUN(session_that_was_closed_is_refused_by_every_call);
+    RUN(calls_beside_a_close_get_an_error);
+    return DONE();
+}
