@@ -318,7 +318,9 @@ typedef struct jsprof_thread {
 } jsprof_thread;
 
 /* The calling thread joins. `name` is copied. When the session runs, sampling
- * begins at once. A thread that exits is detached by itself.
+ * begins at once. A thread that exits is detached by itself; one that ends by the raw
+ * system call, within a second or so (without a thread of ours: at the next start, stop or
+ * flush). -ENOTSUP: it was made by the raw system call, the C library does not know it;
  * -EALREADY: it did so before; -EAGAIN: no timers left (RLIMIT_SIGPENDING); -EPERM;
  * -ENOMEM. */
 JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out) JSPROF_COLD;

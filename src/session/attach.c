@@ -70,9 +70,12 @@ static int attach_serve(struct jsprof *p, struct jsp_thread *t)
 
 static int attach_here(struct jsprof *p, const char *name, struct jsp_thread **out)
 {
+    int err = jsp_thread_check();
+    if (err)
+        return err;
     if (jsp_sampled_find(p))
         return -EALREADY;
-    int err = jsp_process_watch_thread();
+    err = jsp_process_watch_thread();
     if (err)
         return err;
     struct jsp_thread *t;

@@ -264,13 +264,10 @@ static void calls_add_all(struct jsp_calls *to, const struct jsp_calls *from)
     calls_add(&to->foreign, &from->foreign);
 }
 
-void jsp_calls_detach(struct jsp_calls_session *s, struct jsp_thread *t)
+/* What is open in its table has ended. */
+static void calls_leave(struct jsp_calls_session *s, struct jsp_thread *t)
 {
     struct jsp_calls *c = t->calls;
-    if (!c)
-        return;
-    t->sampled.own.counting = 0;
-    jsp_calls_end(c);
     pthread_mutex_lock(&s->lock);
     uint32_t i = 0;
     while (s->members[i].c != c)
@@ -281,4 +278,21 @@ void jsp_calls_detach(struct jsp_calls_session *s, struct jsp_thread *t)
     jsp_calls_give(&t->sampled.own, NULL);
     t->calls = NULL;
     jsp_calls_destroy(c);
+}
+
+void jsp_calls_detach(struct jsp_calls_session *s, struct jsp_thread *t)
+{
+    if (!t->calls)
+        return;
+    t->sampled.own.counting = 0;
+    jsp_calls_end(t->calls);
+    calls_leave(s, t);
+}
+
+void jsp_calls_detach_gone(struct jsp_calls_session *s, struct jsp_thread *t)
+{
+    if (!t->calls)
+        return;
+    jsp_calls_end_gone(t->calls);
+    calls_leave(s, t);
 }

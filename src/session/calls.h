@@ -60,6 +60,9 @@ int jsp_calls_set(struct jsp_calls_session *s, struct jsp_thread *threads, uint3
 int jsp_calls_attach(struct jsp_calls_session *s, struct jsp_thread *t);
 void jsp_calls_detach(struct jsp_calls_session *s, struct jsp_thread *t);
 
+/* The same for a thread that is no more, on any other. */
+void jsp_calls_detach_gone(struct jsp_calls_session *s, struct jsp_thread *t);
+
 /* Nothing is counted any more, for the session goes away. */
 void jsp_calls_stop(struct jsp_calls_session *s, struct jsp_thread *threads);
 

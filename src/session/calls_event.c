@@ -265,3 +265,14 @@ void jsp_calls_end(struct jsp_calls *c)
     jsp_calls_adopt(c, place);
     event_end(c);
 }
+
+void jsp_calls_end_gone(struct jsp_calls *c)
+{
+    struct jsp_calls_place nowhere = { NULL, NULL };
+    /* ORDER: acquire, pairs with Q2: the last event is whole. */
+    if (!atomic_load_explicit(&c->owner, memory_order_acquire))
+        return; /* it ended in the middle of an event: the entries may be in no order */
+    jsp_calls_in(c);
+    jsp_calls_adopt(c, nowhere);
+    event_end(c);
+}

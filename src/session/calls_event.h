@@ -55,4 +55,7 @@ void jsp_calls_see(struct jsp_calls *c, const jsprof_thread *t);
 /* The thread goes away: what is open ends. */
 void jsp_calls_end(struct jsp_calls *c);
 
+/* The thread is no more: what was open ended with its last event. Any thread. */
+void jsp_calls_end_gone(struct jsp_calls *c);
+
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/wire.h"
+#include "gone.h"
 #include "losses.h"
 #include "signals.h"
 #include "spawn.h"
@@ -127,6 +128,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     if (p->on_drain)
         p->on_drain(p->on_drain_data);
     jsp_marks_drain(&p->marks, &p->output.writer);
+    jsp_gone_look(p, began);
     if (!drain_threads(p, dropping))
         return false;
     if (p->quiet)

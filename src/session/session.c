@@ -17,6 +17,7 @@
 #include "drain.h"
 #include "ending.h"
 #include "image/descriptor.h"
+#include "gone.h"
 #include "live.h"
 #include "offer.h"
 #include "process.h"
@@ -238,6 +239,7 @@ static int session_take_signal(struct jsprof *p)
 static int session_start_locked(struct jsprof *p)
 {
     jsp_drain_look(p, p->quiet_ns); /* what was loaded since open, or since the last run */
+    jsp_gone_collect(p); /* those can not be armed */
     bool needs_drain = !jsp_offer_serves(p);
     int err = session_arm_all(p);
     if (!err && needs_drain)
@@ -282,6 +284,7 @@ static void session_finish(struct jsprof *p)
 {
     jsp_writer_forgive(&p->output.writer);
     jsp_drain_look(p, p->quiet_ns);
+    jsp_gone_collect(p);
     while (!jsp_drain_pass(p, p->flush_error))
         jsp_drain_write(p, jsp_output_flush_patiently);
     jsp_drain_tell(p, "stopped");
@@ -342,6 +345,7 @@ static int session_flush_here(struct jsprof *p)
 {
     int err = 0;
     jsp_drain_look(p, p->quiet_ns);
+    jsp_gone_collect(p);
     while (!err && !jsp_drain_pass(p, p->write_error))
         err = jsp_drain_write(p, jsp_output_flush);
     if (err)

@@ -65,6 +65,7 @@ struct jsprof {
     const struct jsp_thread *offering; /* whose handler is in the drain's place */
     _Atomic uint64_t passed_ns;        /* when it was, last; read by handlers without it */
     uint64_t flushed_ns;
+    uint64_t gone_ns;       /* when threads that are gone were last looked for */
     uint64_t quiet_ns;      /* samples that began before it are read, handlers are over */
     int write_error;        /* last of the writer; copied here to be read */
     int flush_error;        /* of the last flush: not 0, and something waits */

@@ -120,22 +120,36 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->cut_native_id = jsp_arena_synth(setup->arena, "[C frames cut]");
 }
 
+/* As the kernel has it: of one thread, by its running time. */
+static clockid_t thread_cpu_clock(pid_t tid)
+{
+    return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
+int jsp_thread_check(void)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    clockid_t clock;
+    if (tid == getpid()) /* also in the child of a raw fork, where the C library errs */
+        return 0;
+    bool is_known = pthread_getcpuclockid(pthread_self(), &clock) == 0 &&
+                    clock == thread_cpu_clock(tid);
+    return is_known ? 0 : -ENOTSUP;
+}
+
 int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
                       uint32_t id, const char *name)
 {
     struct thread_layout l = thread_lay_out(setup);
+    pid_t tid = (pid_t)syscall(SYS_gettid);
     struct jsp_thread *t = mmap(NULL, l.end, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (t == MAP_FAILED)
         return -errno;
-    int err = -pthread_getcpuclockid(pthread_self(), &t->cpu_clock);
-    if (err) {
-        munmap(t, l.end);
-        return err;
-    }
     t->session = setup->session;
     t->bytes = l.end;
-    t->tid = (pid_t)syscall(SYS_gettid);
+    t->tid = tid;
+    t->cpu_clock = thread_cpu_clock(tid);
     t->pid = getpid();
     t->me = jsp_calls_me();
     t->id = id;
@@ -262,6 +276,17 @@ static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
     atomic_store_explicit(&t->sampled.settled, passed > 0, memory_order_relaxed);
 }
 
+/* On both clocks; a thread that is gone was there at its last sample. */
+static void thread_now(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns)
+{
+    *wall_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    *cpu_ns = jsp_now_ns(t->cpu_clock);
+    if (*cpu_ns)
+        return;
+    *wall_ns = t->sampled.last_time_ns;
+    *cpu_ns = t->sampled.last_cpu_ns;
+}
+
 void jsp_thread_disarm(struct jsp_thread *t)
 {
     /* ORDER: seq_cst, see S1 in sample.c. */
@@ -272,7 +297,8 @@ void jsp_thread_disarm(struct jsp_thread *t)
     uint64_t late = thread_late_ns(t, jsp_counted(&t->sampled.due_ns));
     bool is_kept_from = late && thread_is_kept_from(t, late);
     thread_end_timer(t);
-    uint64_t cpu = jsp_now_ns(t->cpu_clock), wall = jsp_now_ns(CLOCK_MONOTONIC);
+    uint64_t cpu, wall;
+    thread_now(t, &wall, &cpu);
     if (!t->stuck)
         thread_settle(t, is_kept_from, t->sampled.clock == CLOCK_MONOTONIC ? wall : cpu);
     t->armed_wall_ns += wall - t->armed_wall_at;
@@ -307,8 +333,9 @@ void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t
     *cpu_ns = t->armed_cpu_ns;
     if (!thread_is_armed(t))
         return;
-    uint64_t cpu = jsp_now_ns(t->cpu_clock);
-    *wall_ns += jsp_now_ns(CLOCK_MONOTONIC) - t->armed_wall_at;
+    uint64_t cpu, wall;
+    thread_now(t, &wall, &cpu);
+    *wall_ns += wall - t->armed_wall_at;
     *cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;
 }
 

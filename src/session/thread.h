@@ -66,6 +66,11 @@ struct jsp_thread {
     struct jsp_calls *calls;  /* owned; NULL: they were never counted */
 };
 
+/* May the calling thread be sampled? One that was made by the raw system call may share the
+ * thread-local variables of another thread: then the C library takes it for that one, and
+ * so would our handler. -ENOTSUP. */
+int jsp_thread_check(void);
+
 /* Memory for the calling thread, not armed. -ENOMEM, -EAGAIN. */
 int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
                       uint32_t id, const char *name);

@@ -56,10 +56,11 @@ static int whole_session(void)
     return 0;
 }
 
+/* The sanitizer's malloc keeps the locks that threads had which the child has not. */
 static int child_has_a_session(void)
 {
     alarm(PATIENCE - 10);
-    return whole_session();
+    return HOST_SANITIZED ? 0 : whole_session();
 }
 
 /* -- Handlers that end the session ------------------------------------------------ */
@@ -94,8 +95,9 @@ static void act_parent(void)
 
 static void act_child(void)
 {
+    alarm(PATIENCE - 10); /* the parent's does not count here */
     act(CHILD);
-    if (at_fork.place == CHILD)
+    if (at_fork.place == CHILD && !HOST_SANITIZED)
         whole_session(); /* before the library's own handler, where ours is the older one */
 }
 
@@ -288,8 +290,8 @@ static int fork_at_any_moment(void)
 
 TEST(child_of_any_moment_records_and_closes)
 {
-    if (HOST_LATE) {
-        SKIP("the thread sanitizer has no threads after a fork");
+    if (HOST_SANITIZED) {
+        SKIP("the sanitizer's malloc does not survive a fork beside other threads");
         return;
     }
     CHECK_EQ(run_program(fork_at_any_moment), 0);
