@@ -206,7 +206,8 @@ typedef struct jsprof_stats {
     uint64_t frames_cut;    /* frames beyond max_depth or beyond the host's capacity */
     uint64_t labels_lost;   /* frames named "[label lost]": the arena was full */
     uint64_t labels_cut;    /* frames whose name was longer than 1023 bytes, cut there */
-    uint64_t frames_bad;    /* host entries without a name, or half of a stack */
+    uint64_t frames_bad;    /* host entries without a name, half of a stack, or whose C frame
+                             * is gone: they keep their order, but lose their address */
     uint64_t underflows;    /* pops of an empty stack */
     uint64_t handler_ns;    /* time spent in the handler, all threads; 0: not measured */
     int      write_error;   /* 0, or the last negative errno of writing the capture */

@@ -170,6 +170,21 @@ static void info_stops(const struct cli_capture *c)
     putchar('\n');
 }
 
+/* Frames of the host's that could not be believed. */
+static void info_bad(const struct cli_capture *c)
+{
+    const struct jsp_account *a = &c->profile.account;
+    uint64_t n = 0;
+    char text[CLI_NUMBER];
+    for (uint32_t i = 0; i < a->n_threads; i++)
+        n += a->threads[i].frames_bad;
+    if (!n)
+        return;
+    info_label(&c->style, "VM frames");
+    printf("%s made no sense: entered in a function that has returned, left behind by a "
+           "longjmp, or nameless; their order may be wrong\n", cli_count(text, n));
+}
+
 /* Names that are not in the file. */
 static void info_names(const struct cli_capture *c)
 {
@@ -215,6 +230,7 @@ static void info_print(const struct cli_capture *c)
     info_clock(c);
     info_samples(c);
     info_stops(c);
+    info_bad(c);
     info_names(c);
     info_label(&c->style, "file");
     printf("%s bytes, %s-endian, %s\n", cli_count(size, c->read.size),

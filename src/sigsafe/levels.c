@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "levels.h"
+#include "regs.h"
 #include "unwind.h"
 
 static void levels_add(struct jsp_levels *levels, uintptr_t low, uintptr_t high)
@@ -64,4 +65,34 @@ void jsp_levels_apply(const struct jsp_levels *levels, struct jsp_record *record
         if (record->frames[i].sp) /* 0 is no address */
             record->frames[i].sp = levels_key(levels, record->frames[i].sp, 0);
     levels_apply_natives(levels, record, sp);
+}
+
+/* On a stack whose bounds are known? Elsewhere addresses have no order. */
+static bool levels_is_known(const struct jsp_levels *levels, uint64_t key,
+                            struct jsp_levels_own own)
+{
+    uint64_t at = key & (((uint64_t)1 << JSP_LEVELS_SHIFT) - 1);
+    return key >> JSP_LEVELS_SHIFT < levels->n || (at >= own.low && at < own.high);
+}
+
+uint32_t jsp_levels_check(const struct jsp_levels *levels, struct jsp_record *record,
+                          uintptr_t sp, struct jsp_levels_own own)
+{
+    struct jsp_rec_frame *first = record->frames;
+    uint64_t begin = levels_key(levels, sp, 0);
+    uint64_t floor = levels_is_known(levels, begin, own) ? begin - JSP_RED_ZONE : 0;
+    uint32_t n = 0;
+    for (int run = 0; run < JSP_RUN_ARRAY; run++)
+        first += record->n[run];
+    for (uint32_t i = record->n[JSP_RUN_ARRAY]; i-- > 0;) {
+        if (!first[i].sp || !levels_is_known(levels, first[i].sp, own))
+            continue;
+        if (first[i].sp < floor) {
+            first[i].sp = 0;
+            n++;
+        } else {
+            floor = first[i].sp;
+        }
+    }
+    return n;
 }

@@ -34,4 +34,14 @@ void jsp_levels_find(struct jsp_levels *levels, const jsprof_cstack *stack,
 void jsp_levels_apply(const struct jsp_levels *levels, struct jsp_record *record,
                       uintptr_t sp);
 
+/* Entries of the host's array whose frames are gone, or never were where they say: an address
+ * below `sp`, or below that of an entry further in, on the same stack. They lose it, and keep
+ * their place among the others. `own`: the thread's stack, as far as it is known. Returns how
+ * many; after jsp_levels_apply. */
+struct jsp_levels_own {
+    uintptr_t low, high;
+};
+uint32_t jsp_levels_check(const struct jsp_levels *levels, struct jsp_record *record,
+                          uintptr_t sp, struct jsp_levels_own own);
+
 #endif

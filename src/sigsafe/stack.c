@@ -109,6 +109,11 @@ void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
     struct jsp_levels levels;
     jsp_levels_find(&levels, self->cstack, where->alt, where->sp);
     jsp_levels_apply(&levels, r, where->sp);
+    bool known = self->vm.stack_high != UINTPTR_MAX;
+    struct jsp_levels_own own = { self->vm.stack_low, known ? self->vm.stack_high : 0 };
+    uint32_t n_bad = jsp_levels_check(&levels, r, where->sp, own);
+    if (n_bad)
+        jsp_count(&self->vm.n_bad, n_bad);
     if (!r->n_native && !jsp_record_frames(r)) /* not cut: that has left its mark */
         stack_empty(r, self->empty_id);
 }

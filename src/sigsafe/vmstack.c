@@ -6,7 +6,12 @@
 #include "regs.h"
 
 /* Two links of one C frame stand in it as the compiler likes. */
-enum { VMSTACK_MAX_LINKS = 1 << 20, VMSTACK_ONE_FRAME = 4096 };
+enum {
+    VMSTACK_MAX_LINKS = 1 << 20,
+    VMSTACK_ONE_FRAME = 4096,
+    VMSTACK_PAGE = 4096,  /* the smallest there is */
+    VMSTACK_CALLS = 4096, /* of the kernel, about links that lie where nobody vouches for */
+};
 
 enum {
     VMSTACK_INNER = 4, /* of a stack that does not fit, one frame in so many is the innermost */
@@ -127,25 +132,142 @@ static void vmstack_array(struct vmstack_out *out)
     vmstack_entries(out, n - inner, n);
 }
 
-/* May this link be read? Inside the thread's own stack it must be above the
- * interrupted stack pointer; on a coroutine's stack we can not tell. */
-static bool vmstack_link_alive(const struct jsp_vmstack *vm, const jsprof_link *link,
-                               uintptr_t floor)
+/* -- Linked entries ------------------------------------------------------------------- */
+
+/* A walk outwards. Links may lie in frames that longjmp has left: such a one is read with care,
+ * for the sake of its `up` alone, which has to lead to one that is alive. */
+struct vmstack_chain {
+    struct vmstack_out *out;
+    const jsprof_link *at;   /* the next one; NULL: the end */
+    const jsprof_link *seen; /* of those before, for a chain that is a circle */
+    uintptr_t floor;         /* the next one alive is no deeper */
+    uintptr_t page;          /* one that can be read; 1: none */
+    uint32_t turn, n;
+    bool has_dead, is_dead;  /* any; the last one */
+    bool is_broken;
+};
+
+/* Inside the thread's own stack a link that is alive is above the interrupted stack pointer; on
+ * a coroutine's stack we can not tell. */
+static bool vmstack_link_alive(const struct vmstack_chain *c)
 {
-    uintptr_t at = (uintptr_t)link;
+    const struct jsp_vmstack *vm = c->out->vm;
+    uintptr_t at = (uintptr_t)c->at;
     bool ours = at >= vm->stack_low && at < vm->stack_high;
-    bool sp_ours = floor >= vm->stack_low && floor < vm->stack_high;
-    return at % alignof(jsprof_link) == 0 && (!ours || !sp_ours || at >= floor);
+    bool floor_ours = c->floor >= vm->stack_low && c->floor < vm->stack_high;
+    return !ours || !floor_ours || at >= c->floor;
 }
 
-/* They come innermost first: fill backwards, without those in the middle that do not fit. */
-static void vmstack_put_links(struct vmstack_out *out, uint32_t depth)
+/* Can these bytes be read by a plain load? Page by page, the last one is remembered. */
+static bool vmstack_is_there(struct vmstack_chain *c, const void *first, size_t n)
+{
+    struct jsp_memread *mem = c->out->vm->mem;
+    uintptr_t low = (uintptr_t)first, high = low + n - 1, mask = ~(uintptr_t)(VMSTACK_PAGE - 1);
+    uint8_t byte;
+    if (high < low)
+        return false;
+    if (jsp_memread_is_plain(mem, low) && jsp_memread_is_plain(mem, high))
+        return true;
+    if ((low & mask) != c->page && !jsp_memread_bytes(mem, low, &byte, 1))
+        return false;
+    if ((high & mask) != (low & mask) && !jsp_memread_bytes(mem, high, &byte, 1))
+        return false;
+    c->page = high & mask;
+    return true;
+}
+
+static inline const jsprof_function **vmstack_known(struct jsp_vmstack *vm,
+                                                    const jsprof_function *f)
+{
+    return &vm->known[((uintptr_t)f >> 4) % JSP_VMSTACK_KNOWN];
+}
+
+/* Whether the function that a link names is one: a link may have been overwritten. */
+static bool vmstack_is_function(struct vmstack_chain *c, const jsprof_function *f)
+{
+    struct jsp_vmstack *vm = c->out->vm;
+    uintptr_t at = (uintptr_t)f;
+    const jsprof_function **known = vmstack_known(vm, f);
+    struct jsprof_function copy;
+    if (!f || *known == f)
+        return true;
+    if (at % alignof(struct jsprof_function) ||
+        !jsp_memread_bytes(vm->mem, at, &copy, sizeof copy) || !copy.serial)
+        return false;
+    *known = f;
+    return true;
+}
+
+static struct vmstack_chain vmstack_chain(struct vmstack_out *out, uintptr_t sp)
+{
+    return (struct vmstack_chain){ .out = out, .at = out->vm->own->top, .turn = 1, .page = 1,
+                                   .floor = sp - JSP_RED_ZONE };
+}
+
+/* The next link that is alive. NULL: there is none, or the chain is broken. */
+static const jsprof_link *vmstack_next(struct vmstack_chain *c)
+{
+    c->is_broken = true;
+    while (c->at) { /* at most VMSTACK_MAX_LINKS turns in all */
+        const jsprof_link *l = c->at;
+        c->is_dead = !vmstack_link_alive(c);
+        c->has_dead = c->has_dead || c->is_dead;
+        if (c->n == VMSTACK_MAX_LINKS || l == c->seen ||
+            (uintptr_t)l % alignof(jsprof_link) || !vmstack_is_there(c, l, sizeof *l))
+            return NULL;
+        if (++c->n == c->turn) {
+            c->seen = l;
+            c->turn *= 2;
+        }
+        c->at = l->up;
+        if (c->is_dead)
+            continue;
+        if (!vmstack_is_function(c, l->function))
+            return NULL;
+        if ((uintptr_t)l - VMSTACK_ONE_FRAME > c->floor)
+            c->floor = (uintptr_t)l - VMSTACK_ONE_FRAME;
+        return l;
+    }
+    c->is_broken = c->is_dead;
+    return NULL;
+}
+
+/* How many links there are, where all of them lie on the stack that the thread is on, outwards,
+ * and name functions that were seen before: so it is, nearly always. 0: otherwise. */
+static uint32_t vmstack_usual(struct vmstack_out *out, uintptr_t sp)
+{
+    struct jsp_vmstack *vm = out->vm;
+    uintptr_t plain = vm->mem->plain, room = vm->mem->plain_room, floor = sp - JSP_RED_ZONE;
+    uintptr_t more = sizeof(jsprof_link) - sizeof(uint64_t);
+    const jsprof_link *seen = NULL;
+    uint32_t depth = 0, turn = 1;
+    for (const jsprof_link *l = vm->own->top; l; l = l->up) {
+        uintptr_t at = (uintptr_t)l;
+        if (at < floor || at - plain > room || at - plain + more > room || l == seen ||
+            at % alignof(jsprof_link) || depth == VMSTACK_MAX_LINKS ||
+            *vmstack_known(vm, l->function) != l->function || !l->function)
+            return 0;
+        if (at - VMSTACK_ONE_FRAME > floor)
+            floor = at - VMSTACK_ONE_FRAME;
+        if (++depth == turn) {
+            seen = l;
+            turn *= 2;
+        }
+    }
+    return depth;
+}
+
+/* They come innermost first: fill backwards, without those in the middle that do not fit. `c`:
+ * the way to follow; NULL: from each to the next. */
+static void vmstack_put_links(struct vmstack_out *out, struct vmstack_chain *c, uint32_t depth)
 {
     bool fits = depth <= out->room;
     uint32_t inner = fits ? 0 : vmstack_inner(out), at = depth;
     uint32_t roots = fits ? depth : out->room - inner;
 
     for (const jsprof_link *l = out->vm->own->top; at > 0; l = l->up) {
+        if (c && (l = vmstack_next(c)) == NULL)
+            break;
         if (--at >= roots && depth - at > inner)
             continue;
         jsprof_frame frame = { .function = l->function };
@@ -162,24 +284,18 @@ static void vmstack_put_links(struct vmstack_out *out, uint32_t depth)
 /* Count them, and look whether they can be believed. */
 static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
 {
-    const jsprof_link *top = out->vm->own->top;
-    uintptr_t floor = sp - JSP_RED_ZONE;
-    uint32_t depth = 0, turn = 1;
-    const jsprof_link *seen = NULL; /* of those before, for a chain that is a circle */
-
-    for (const jsprof_link *l = top; l; l = l->up) {
-        if (depth == VMSTACK_MAX_LINKS || l == seen || !vmstack_link_alive(out->vm, l, floor)) {
-            jsp_count(&out->vm->n_bad, 1);
-            return;
-        }
-        if ((uintptr_t)l - VMSTACK_ONE_FRAME > floor)
-            floor = (uintptr_t)l - VMSTACK_ONE_FRAME; /* the next ones are no deeper */
-        if (++depth == turn) {
-            seen = l;
-            turn *= 2;
-        }
+    struct vmstack_chain c = vmstack_chain(out, sp), again = c;
+    uint32_t depth = vmstack_usual(out, sp);
+    if (depth) {
+        vmstack_put_links(out, NULL, depth);
+        return;
     }
-    vmstack_put_links(out, depth);
+    while (vmstack_next(&c))
+        depth++;
+    if (c.is_broken || c.has_dead)
+        jsp_count(&out->vm->n_bad, 1);
+    if (!c.is_broken)
+        vmstack_put_links(out, &again, depth);
 }
 
 static uint64_t vmstack_host_depth(const jsprof_stack *s)
@@ -365,6 +481,8 @@ void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
     struct vmstack_out out = { .vm = vm, .names = names, .frames = record->frames };
     uint32_t left = vm->max_depth;
 
+    jsp_memread_begin(vm->mem, where->sp);
+    vm->mem->calls = VMSTACK_CALLS;
     vm->n_callers = 0;
     for (int run = 0; run < JSP_N_RUNS; run++) {
         out.room = vmstack_room(vm, run, where, left);

@@ -3,9 +3,9 @@
  *
  * Whatever the host's memory says is bounded before it is used: depths that are
  * negative or beyond the array, links that are below the stack pointer (their C
- * frame is gone, by longjmp) or that do not go up. Of a stack that does not fit the
- * outermost and the innermost frames are kept. A frame of ours lies between them in place of
- * the others, which are counted.
+ * frame is gone, by longjmp), that do not go up or that can not be read. Of a stack
+ * that does not fit the outermost and the innermost frames are kept. A frame of ours
+ * lies between them in place of the others, which are counted.
  *
  *                        SIGPROF handler   before/after
  *   jsp_vmstack_init            -              yes
@@ -17,8 +17,11 @@
 #ifndef JSP_SIGSAFE_VMSTACK_H
 #define JSP_SIGSAFE_VMSTACK_H
 
+#include "memread.h"
 #include "names.h"
 #include "record.h"
+
+enum { JSP_VMSTACK_KNOWN = 1024 }; /* power of two */
 
 struct jsp_vmstack {
     jsprof_thread *own;  /* borrowed: form (a) */
@@ -26,6 +29,8 @@ struct jsp_vmstack {
     jsprof_walk_sigsafe_fn walk_sigsafe; /* form (c); NULL: none */
     void *walk_host;
     uintptr_t stack_low, stack_high;     /* the thread's C stack */
+    struct jsp_memread *mem; /* borrowed: the unwinder's, which begins after us */
+    const jsprof_function *known[JSP_VMSTACK_KNOWN]; /* that links named, and could be read */
     uint32_t max_depth;
     uint32_t cut_id;      /* "[frames cut]": in place of frames that did not fit */
     uint32_t deeper_id;   /* "[deeper frames cut]": of those that the host has no room for */

@@ -213,7 +213,7 @@ static void captures_merged(void)
     build_sample(&b, addrs + 3, 1);
     build_chunk(&b, "jsprof/loops", loop, n);
     build_chunk(&b, "__symbols__", symbols, text);
-    captures_losses("thread id=1 tid=100 name=main expirations=4 kept=4 samples=4 "
+    captures_losses("thread id=1 tid=100 name=main expirations=4 kept=4 samples=4 frames_bad=7 "
                     "stop_end=9997 stop_full=0 stop_no_table=2 stop_stack=1\n");
 }
 

@@ -7,6 +7,7 @@
 
 run info merged.cap
 row 'C stacks >99.9% whole, <0.1% ended in code without tables, <0.1% ended where'
+row 'VM frames 7 made no sense: entered in a function that has returned'
 run info good.cap
 hasnt 'C stacks'
 

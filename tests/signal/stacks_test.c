@@ -265,6 +265,40 @@ TEST(links_that_longjmp_left_behind_are_not_followed)
     jsprof_function_free(g);
 }
 
+/* Its frame is gone when it returns, and what the entry says of it is wrong. */
+static __attribute__((noinline)) void enter_in(const jsprof_function *f)
+{
+    jsprof_enter(me, f);
+}
+
+static __attribute__((noinline)) void helper(const jsprof_function *f)
+{
+    volatile char room[3000];
+    room[sizeof room - 1] = 1;
+    enter_in(f);
+    room[0] = 2;
+}
+
+TEST(entry_made_in_a_helper_that_returned_is_counted)
+{
+    jsprof_function *f = function("outer"), *g = function("of a helper");
+    if (!begin())
+        return;
+    jsprof_enter(me, f);
+    helper(g);
+    host_burn_ms(40);
+    jsprof_leave(me);
+    jsprof_leave(me);
+    if (finish()) {
+        CHECK(host_samples(&h, "of a helper") > 20);
+        CHECK(h.stats.frames_bad > 20);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+    jsprof_function_free(f);
+    jsprof_function_free(g);
+}
+
 TEST(pauses_nest_and_are_counted)
 {
     if (!begin())
@@ -408,6 +442,7 @@ int main(void)
     RUN(label_that_was_overwritten_shows_each_text_in_its_time);
     RUN(enter_without_a_function_does_not_show_the_frame_before);
     RUN(links_that_longjmp_left_behind_are_not_followed);
+    RUN(entry_made_in_a_helper_that_returned_is_counted);
     RUN(pauses_nest_and_are_counted);
     RUN(sample_on_a_small_alternate_stack_is_lost_and_counted);
     RUN(walker_is_not_called_where_it_has_no_8_kib_of_an_alternate_stack);

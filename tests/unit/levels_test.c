@@ -4,6 +4,7 @@
  */
 #include "sigsafe/levels.h"
 #include "sigsafe/merge.h"
+#include "sigsafe/regs.h"
 #include "sigsafe/unwind.h"
 
 #include "test.h"
@@ -147,6 +148,47 @@ TEST(frames_without_an_address_get_none)
     CHECK_EQ(record->frames[1].sp, 0);
 }
 
+/* An array's entries, outermost first; how many lost their address, which is left as 0. */
+static uint32_t check(const uint64_t *sps, uintptr_t sp)
+{
+    *record = (struct jsp_record){ .stop = JSP_STOP_END };
+    for (; sps[record->n[JSP_RUN_ARRAY]]; record->n[JSP_RUN_ARRAY]++)
+        record->frames[record->n[JSP_RUN_ARRAY]] =
+            (struct jsp_rec_frame){ .sp = sps[record->n[JSP_RUN_ARRAY]] };
+    jsp_levels_apply(&levels, record, sp);
+    return jsp_levels_check(&levels, record, sp, (struct jsp_levels_own){ 0x1000, 0x9000 });
+}
+
+TEST(entry_whose_frame_is_gone_loses_its_address)
+{
+    static const uint64_t good[] = { 0x6000, 0x5000, 0x5000, 0x4000, 0 },
+        below[] = { 0x6000, 0x3000, 0 }, within[] = { 0x6000, 0x4800, 0x5000, 0 },
+        red[] = { 0x6000, 0x4000 - JSP_RED_ZONE, 0 },
+        elsewhere[] = { 0x6000, 0xA000, 0x5000, 0 };
+    jsp_levels_find(&levels, NULL, &no_alt, 0x4000);
+    CHECK_EQ(check(good, 0x4000), 0);
+    CHECK_EQ(check(below, 0x4000), 1);
+    CHECK_EQ(record->frames[1].sp, 0);
+    CHECK_EQ(record->frames[0].sp, 0x6000);
+    CHECK_EQ(check(within, 0x4000), 1); /* the outer one can not be where it says */
+    CHECK_EQ(record->frames[1].sp, 0);
+    CHECK_EQ(record->frames[2].sp, 0x5000);
+    CHECK_EQ(check(red, 0x4000), 0);
+    CHECK_EQ(check(elsewhere, 0x4000), 0); /* a coroutine that nobody told of */
+    CHECK_EQ(check(good, 0xB000), 0);
+    CHECK_EQ(check(within, 0xB000), 1);
+}
+
+TEST(entry_on_the_stack_of_a_resumer_is_no_deeper_than_the_coroutine)
+{
+    static const uint64_t sps[] = { 0x2000, 0xA800, 0 };
+    jsprof_cstack co = { .low = at(0xA000), .high = at(0xB000) };
+    jsp_levels_find(&levels, &co, &no_alt, 0xA400);
+    CHECK_EQ(check(sps, 0xA400), 0);
+    CHECK_EQ(check(sps, 0xA900), 1); /* the inner one is below */
+    CHECK_EQ(record->frames[1].sp, 0);
+}
+
 int main(void)
 {
     RUN(own_stack_alone_is_left_as_it_is);
@@ -156,5 +198,7 @@ int main(void)
     RUN(walk_that_gave_up_leaves_the_callers_outside);
     RUN(chain_of_too_many_coroutines_is_cut_not_overrun);
     RUN(frames_without_an_address_get_none);
+    RUN(entry_whose_frame_is_gone_loses_its_address);
+    RUN(entry_on_the_stack_of_a_resumer_is_no_deeper_than_the_coroutine);
     return DONE();
 }

@@ -17,12 +17,14 @@ static alignas(8) unsigned char bytes[BYTES];
 static _Atomic uint64_t slots[SLOTS];
 static struct jsp_names names;
 static struct jsp_vmstack vm;
+static struct jsp_memread mem;
 static jsprof_thread own;
 static jsprof_frame array[MAX + 8], walked[MAX];
 static alignas(8) unsigned char memory[sizeof(struct jsp_record) +
                                        JSP_RECORD_FRAMES(MAX) * sizeof(struct jsp_rec_frame)];
 static struct jsp_record *const record = (void *)memory;
 static ucontext_t context;
+static uintptr_t where_sp; /* instead of the context's; 0: that */
 
 /* A stack pointer below all that the caller has on the stack. */
 static __attribute__((noinline, unused)) uintptr_t below(void)
@@ -41,6 +43,8 @@ static inline void begin(void)
     jsp_names_init(&names, &arena);
     own = (jsprof_thread){ .frames = array, .capacity = MAX };
     jsp_vmstack_init(&vm, &own, MAX, walked);
+    jsp_memread_init(&mem, 0, 0, getpid());
+    vm.mem = &mem;
     vm.cut_id = jsp_arena_synth(&arena, "...");
     vm.deeper_id = jsp_arena_synth(&arena, "?");
     /* Not getcontext: musl has none. */
@@ -57,7 +61,9 @@ static inline const char *taken(void)
     static char text[1024];
     size_t at = 0;
     text[0] = 0;
-    struct jsp_where where = { .ucontext = &context, .sp = jsp_regs_sp(&context) };
+    struct jsp_where where = { .ucontext = &context, .sp = where_sp };
+    if (!where_sp)
+        where.sp = jsp_regs_sp(&context);
     jsp_vmstack_read(&vm, &names, &where, record);
     for (uint32_t i = 0; i < jsp_record_frames(record); i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ">" : "",

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "vmstack.h"
 
@@ -188,6 +189,54 @@ TEST(links_of_one_c_function_are_shown_in_either_order)
     CHECK_EQ(bad(), 0);
 }
 
+/* jsprof_link_leave takes `up` from the dead frame; until it does, so do we, with care. */
+TEST(links_that_longjmp_left_lead_to_those_that_are_still_there)
+{
+    jsprof_link links[100], *dead = links, *alive = &links[99];
+    begin();
+    know_the_stack();
+    *alive = (jsprof_link){ NULL, &functions[0], 0, 0 };
+    dead[1] = (jsprof_link){ alive, &functions[1], 0, 0 };
+    dead[0] = (jsprof_link){ &dead[1], &functions[2], 0, 0 };
+    own.top = &dead[0];
+    where_sp = (uintptr_t)&links[50] + JSP_RED_ZONE;
+    CHECK_STR(taken(), "f0");
+    CHECK_EQ(bad(), 1);
+    dead[1].up = NULL; /* overwritten: nothing further out is known */
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 2);
+    where_sp = 0;
+}
+
+TEST(link_in_memory_that_is_gone_is_not_read)
+{
+    jsprof_link alive;
+    begin();
+    know_the_stack();
+    jsprof_link *gone = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    gone[0] = (jsprof_link){ NULL, &functions[1], 0, 0 };
+    alive = (jsprof_link){ gone, &functions[0], 0, 0 };
+    own.top = &alive;
+    CHECK_STR(taken(), "f1>f0");
+    munmap(gone, 8192);
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 1);
+    own.top = (jsprof_link *)(uintptr_t)0x4141414141414140;
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 2);
+}
+
+TEST(function_of_a_link_that_was_overwritten_is_not_read)
+{
+    jsprof_link link = { NULL, (const jsprof_function *)(uintptr_t)0x4141414141414140, 0, 0 };
+    begin();
+    know_the_stack();
+    own.top = &link;
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 1);
+}
+
 int main(void)
 {
     RUN(array_is_read_outermost_first);
@@ -201,5 +250,8 @@ int main(void)
     RUN(link_below_the_stack_pointer_is_dead);
     RUN(link_that_points_far_down_or_at_itself_is_not_followed);
     RUN(links_of_one_c_function_are_shown_in_either_order);
+    RUN(links_that_longjmp_left_lead_to_those_that_are_still_there);
+    RUN(link_in_memory_that_is_gone_is_not_read);
+    RUN(function_of_a_link_that_was_overwritten_is_not_read);
     return DONE();
 }
