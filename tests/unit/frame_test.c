@@ -214,6 +214,36 @@ TEST(what_no_call_left_is_not_taken_for_a_return_address)
     CHECK(!jsp_frame_leave(&mem, &known, &at, &to));
 }
 
+/* Interrupted behind so many bytes that do nothing, of code that starts as is said. */
+static bool leaves_nops(size_t offset, struct jsp_frame_code known)
+{
+#if defined(__x86_64__)
+    static const uint8_t nop[] = { 0x90 };
+#else
+    static const uint8_t nop[] = WORD(0xD503201Fu);
+#endif
+    struct jsp_regs_core at = state(plain, offset, return_to()), to;
+    for (size_t i = 0; i < sizeof code; i++)
+        code[i] = nop[i % sizeof nop];
+    fill(plain, 1, return_to());
+    jsp_memread_init(&mem, (uintptr_t)stack, (uintptr_t)(stack + WORDS), getpid());
+    jsp_memread_begin(&mem, at.sp);
+    return jsp_frame_leave(&mem, &known, &at, &to) && to.pc == return_to();
+}
+
+/* Its caller would be lost at the beginning, and made up behind it, where a frame stands. */
+TEST(first_instructions_are_left_by_where_the_code_starts_and_later_ones_are_not)
+{
+    enum { SEEN = 32 }; /* bytes before the interrupted instruction */
+    uintptr_t start = (uintptr_t)code, end = start + sizeof code;
+    CHECK(leaves_nops(0, (struct jsp_frame_code){ start, end }));
+    CHECK(leaves_nops(SEEN - 4, (struct jsp_frame_code){ start, end }));
+    CHECK(leaves_nops(SEEN, (struct jsp_frame_code){ start, end }));
+    CHECK(!leaves_nops(SEEN + 4, (struct jsp_frame_code){ start, end }));
+    CHECK(leaves_nops(SEEN + 4, (struct jsp_frame_code){ start + 4, end }));
+    CHECK(!leaves_nops(8, (struct jsp_frame_code){ 0, 0 }));
+}
+
 /* Any bytes: an answer is an answer, and nothing is read past the code's end. */
 TEST(any_code_ends)
 {
@@ -239,6 +269,7 @@ int main(void)
     RUN(code_that_nobody_registered_is_recognised_by_its_saved_frame_pointer);
     RUN(linkers_stubs_are_left_for_who_called);
     RUN(what_no_call_left_is_not_taken_for_a_return_address);
+    RUN(first_instructions_are_left_by_where_the_code_starts_and_later_ones_are_not);
     RUN(any_code_ends);
     return DONE();
 }

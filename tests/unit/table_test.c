@@ -5,9 +5,19 @@
  */
 #include "image/table.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "sigsafe/regs.h"
 #include "test.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { IS_SANITIZED = 1 };
+#else
+enum { IS_SANITIZED = 0 };
+#endif
 enum { START = 0x400000, SIZE = 0x10000, NOP = 0 };
 
 /* Zeros behind the records end the section. */
@@ -133,11 +143,94 @@ TEST(object_of_nearly_4_gib_with_few_rows_is_laid_out)
     CHECK_EQ(build(&table, (1ull << 32) - 1), -EFBIG);
 }
 
+/* -- Memory that ends --------------------------------------------------------------------- */
+
+enum { MANY = 20000, EACH = 24, STEP = 1 << 16, STEPS = 200 };
+
+static uint64_t mapped_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* With so much more memory than there is now. */
+static int build_within(struct jsp_table *table, const struct jsp_ehframe_section *section,
+                        uint64_t more)
+{
+    struct rlimit was, now;
+    uint64_t mapped = mapped_bytes();
+    getrlimit(RLIMIT_AS, &was);
+    now = (struct rlimit){ mapped + more, was.rlim_max };
+    setrlimit(RLIMIT_AS, &now);
+    int err = jsp_table_build(table, section, START, START + 16ull * MANY);
+    setrlimit(RLIMIT_AS, &was);
+    return err;
+}
+
+static struct jsp_ehframe_section many_functions(void)
+{
+    uint8_t *all = calloc(1, sizeof bytes + (size_t)MANY * (EACH + 8));
+    begin();
+    size_t n = used;
+    memcpy(all, bytes, used);
+    for (uint64_t i = 0; i < MANY; i++) {
+        /* The frame is as large as the number says: every row differs from the one before. */
+        uint8_t fde[EACH + 4] = { EACH }, wide = (uint8_t)(i % 2 ? 16 : 32);
+        uint32_t back = (uint32_t)n + 4;
+        uint64_t start = START + 16 * i, length = 16;
+        memcpy(fde + 4, &back, sizeof back);
+        memcpy(fde + 8, &start, sizeof start);
+        memcpy(fde + 16, &length, sizeof length);
+        fde[24] = 0x0E; /* DW_CFA_def_cfa_offset */
+        fde[25] = wide;
+        memcpy(all + n, fde, sizeof fde);
+        n += sizeof fde;
+    }
+    return (struct jsp_ehframe_section){ all, n + 4, 0 };
+}
+
+/* A host at its limit goes on, with stacks that end there: it neither dies nor walks by
+ * half a table, and the memory that there was is given back. */
+TEST(object_whose_table_finds_no_memory_is_refused_as_a_whole)
+{
+    static const uint8_t untouched[sizeof(struct jsp_table)];
+    struct jsp_ehframe_section section = many_functions();
+    struct jsp_table table = { 0 };
+    int err = -ENOMEM, steps = 0, n_refused = 0;
+    if (IS_SANITIZED || !mapped_bytes()) {
+        SKIP("needs a limit to its memory that a sanitizer does not bear, and /proc");
+        return;
+    }
+    for (; err && steps < STEPS; steps++) {
+        uint64_t before = mapped_bytes();
+        err = build_within(&table, &section, (uint64_t)steps * STEP);
+        if (!err)
+            break;
+        CHECK_EQ(err, -ENOMEM);
+        CHECK_EQ(memcmp(&table, untouched, sizeof table), 0);
+        n_refused += mapped_bytes() <= before + STEP;
+    }
+    CHECK_EQ(err, 0);
+    CHECK(steps > 3); /* more than one place found none */
+    CHECK_EQ(n_refused, steps);
+    CHECK_EQ(table.n_fdes, MANY);
+    CHECK_EQ(kind_at(&table, 16 * (MANY - 1)), JSP_HOW_SP);
+    printf("# refused with up to %d KiB more\n", (steps - 1) * STEP / 1024);
+    jsp_table_free(&table);
+    free((void *)(uintptr_t)section.bytes);
+}
+
 int main(void)
 {
     RUN(functions_out_of_order_are_found_and_what_lies_between_is_not_known);
     RUN(function_that_is_not_inside_of_the_object_is_refused);
     RUN(register_that_is_saved_as_far_away_as_can_be_has_a_full_rule);
     RUN(object_of_nearly_4_gib_with_few_rows_is_laid_out);
+    RUN(object_whose_table_finds_no_memory_is_refused_as_a_whole);
     return DONE();
 }
