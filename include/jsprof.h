@@ -157,6 +157,8 @@ JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
 
 /* Disarm, drain and flush. May be followed by start. Idempotent. The errno of
  * a failed write (-ENOSPC, -EPIPE, ...) comes back here and stays in the stats.
+ * -ESTALE: another program has cut the file, removed it or written to it; nothing is
+ * written from then on, and what was sampled since counts in lost_write.
  * -EAGAIN: a pipe took nothing for two seconds, samples wait for flush or close. A pipe that
  * takes something, however slowly, is waited for. */
 JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;

@@ -78,7 +78,7 @@ static bool writer_reopen(int fd)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int own = jsp_descriptor_open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (own < 0)
         return false;
     bool good = dup3(own, fd, O_CLOEXEC) == fd;
@@ -107,7 +107,9 @@ int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid)
     if (!bytes)
         return -ENOMEM;
     *w = (struct jsp_writer){ .fd = fd, .dev = st.st_dev, .ino = st.st_ino, .pid = pid,
-                              .base = writer_base(fd), .way = writer_way(fd, &st),
+                              .base = writer_base(fd), .size = st.st_size,
+                              .is_file = S_ISREG(st.st_mode), .has_name = st.st_nlink > 0,
+                              .way = writer_way(fd, &st),
                               .bytes = bytes,
                               .capacity = JSP_WRITER_BYTES };
     writer_begin(w);
@@ -118,6 +120,28 @@ static bool writer_is_ours(const struct jsp_writer *w)
 {
     struct stat st;
     return fstat(w->fd, &st) == 0 && st.st_dev == w->dev && st.st_ino == w->ino;
+}
+
+/* Is what we wrote still the file's end, or, of a file that was longer, its part before our
+ * place? Else what comes next would lie behind a hole, or in what another one wrote. */
+static bool writer_is_whole(const struct jsp_writer *w, const struct stat *st)
+{
+    int64_t written = (int64_t)(w->appended - w->used);
+    if (w->is_locked && w->has_name && st->st_nlink == 0)
+        return false; /* nobody will find it */
+    if (w->base < 0)
+        return st->st_size == w->size + written;
+    return st->st_size >= w->base + written &&
+           lseek(w->fd, 0, SEEK_CUR) == w->base + written;
+}
+
+/* May we go on writing? */
+static int writer_check(const struct jsp_writer *w)
+{
+    struct stat st;
+    if (fstat(w->fd, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino)
+        return -EBADF;
+    return w->is_file && !writer_is_whole(w, &st) ? -ESTALE : 0;
 }
 
 /* `done` bytes went to the file: how many of the rest end the frame that was cut? */
@@ -152,10 +176,8 @@ static ssize_t writer_put(const struct jsp_writer *w, const void *bytes, size_t 
 int jsp_writer_flush(struct jsp_writer *w)
 {
     size_t done = 0;
-    int err = 0;
+    int err = w->used ? writer_check(w) : 0;
 
-    if (w->used && !writer_is_ours(w))
-        err = -EBADF;
     while (!err && done < w->used) {
         ssize_t n = writer_put(w, w->bytes + done, w->used - done);
         if (n > 0)

@@ -23,6 +23,9 @@ struct jsp_writer {
     ino_t ino;         /* opens another must not find our bytes there */
     bool is_locked;    /* by us: forked children may hold copies of the descriptor */
     int64_t base;      /* where in it our first byte stands; -1: it has no places */
+    int64_t size;      /* of the file then */
+    bool is_file;      /* a regular one */
+    bool has_name;     /* it had one */
     enum jsp_writer_way {
         JSP_WRITER_PLAIN,   /* write() by itself does not wait, or not for a reader */
         JSP_WRITER_SOCKET,
@@ -63,7 +66,9 @@ void jsp_writer_abandon(struct jsp_writer *w);
 void jsp_writer_leave(struct jsp_writer *w);
 
 /* Write what waits. 0, or the negative errno that left something waiting; -EAGAIN (a
- * slow pipe) is not kept in `error`, for nothing is lost by it yet. */
+ * slow pipe) is not kept in `error`, for nothing is lost by it yet. -ESTALE: another program
+ * has cut a regular file, removed it, or writes to it; -EBADF: the descriptor is another
+ * file now. */
 int jsp_writer_flush(struct jsp_writer *w);
 
 /* The same; a pipe that takes nothing is waited for, JSP_WRITER_PATIENCE_MS at most, or a

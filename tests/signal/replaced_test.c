@@ -1,0 +1,162 @@
+/* replaced_test.c - captures that another program cuts, removes, moves or writes to while
+ * they are written: stop and close say so, and nothing is put after a hole.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static char directory[] = "/tmp/jsprof-replaced-XXXXXX", path[128], other[128];
+
+static off_t bytes_at(const char *file)
+{
+    struct stat st;
+    return stat(file, &st) == 0 ? st.st_size : -1;
+}
+
+/* A session on `path`, or on `fd`, of which something is in the file. */
+static bool begin(struct host *h, int fd, jsprof_thread **me)
+{
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_WALL);
+    *h = (struct host){ .fd = fd };
+    options.path = path;
+    options.fd = fd;
+    options.flags |= fd < 0 ? 0 : (uint32_t)JSPROF_USE_FD;
+    if (!CHECK_EQ(jsprof_open(&h->prof, &options), 0) ||
+        !CHECK_EQ(jsprof_thread_attach(h->prof, "main", me), 0) ||
+        !CHECK_EQ(jsprof_start(h->prof), 0))
+        return false;
+    host_burn_ms(20);
+    return CHECK_EQ(jsprof_flush(h->prof), 0) && CHECK(bytes_at(path) > 1000);
+}
+
+/* What is sampled now has no place any more. */
+static void check_is_told(struct host *h)
+{
+    host_burn_ms(20);
+    CHECK_EQ(jsprof_flush(h->prof), -ESTALE);
+    host_burn_ms(20);
+    CHECK_EQ(jsprof_stop(h->prof), -ESTALE);
+    host_stats(h);
+    CHECK_EQ(h->stats.write_error, -ESTALE);
+    CHECK(h->stats.lost_write > 0);
+    CHECK_EQ(jsprof_close(h->prof), -ESTALE);
+}
+
+/* As logrotate's copytruncate does, or `: >file`. */
+TEST(capture_that_is_cut_gets_no_hole_and_close_says_so)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!begin(&h, -1, &me))
+        return;
+    CHECK_EQ(truncate(path, 0), 0);
+    check_is_told(&h);
+    CHECK_EQ(bytes_at(path), 0);
+    unlink(path);
+}
+
+TEST(capture_that_is_cut_in_append_mode_is_noticed)
+{
+    struct host h;
+    jsprof_thread *me;
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    CHECK_EQ(write(fd, "a log", 5), 5);
+    if (!begin(&h, fd, &me))
+        return;
+    CHECK_EQ(truncate(path, 0), 0);
+    check_is_told(&h);
+    CHECK_EQ(bytes_at(path), 0);
+    close(fd);
+    unlink(path);
+}
+
+TEST(log_that_two_append_to_is_told_as_one_that_is_no_capture)
+{
+    struct host h;
+    jsprof_thread *me;
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (!begin(&h, fd, &me))
+        return;
+    CHECK_EQ(write(fd, "a line\n", 7), 7);
+    off_t before = bytes_at(path);
+    check_is_told(&h);
+    CHECK_EQ(bytes_at(path), before);
+    close(fd);
+    unlink(path);
+}
+
+TEST(host_that_moves_the_place_of_its_descriptor_is_told)
+{
+    struct host h;
+    jsprof_thread *me;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (!begin(&h, fd, &me))
+        return;
+    CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
+    off_t before = bytes_at(path);
+    check_is_told(&h);
+    CHECK_EQ(bytes_at(path), before);
+    close(fd);
+    unlink(path);
+}
+
+TEST(capture_that_is_removed_or_replaced_is_told)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!begin(&h, -1, &me))
+        return;
+    int fd = open(other, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CHECK_EQ(write(fd, "another", 7), 7);
+    close(fd);
+    CHECK_EQ(rename(other, path), 0);
+    check_is_told(&h);
+    CHECK_EQ(bytes_at(path), 7);
+    unlink(path);
+}
+
+TEST(capture_that_is_moved_is_whole_under_its_new_name)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!begin(&h, -1, &me))
+        return;
+    CHECK_EQ(rename(path, other), 0);
+    h.fd = open(other, O_RDONLY | O_CLOEXEC);
+    host_burn_ms(20);
+    host_finish(&h);
+    unlink(other);
+}
+
+/* A host that gives a file without a name, or takes the name away, knows what it does. */
+TEST(file_of_the_hosts_may_lose_its_name)
+{
+    struct host h;
+    jsprof_thread *me;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (!begin(&h, fd, &me))
+        return;
+    unlink(path);
+    host_burn_ms(20);
+    host_finish(&h);
+}
+
+int main(void)
+{
+    if (!mkdtemp(directory))
+        return 1;
+    snprintf(path, sizeof path, "%s/x.cap", directory);
+    snprintf(other, sizeof other, "%s/other.cap", directory);
+    RUN(capture_that_is_cut_gets_no_hole_and_close_says_so);
+    RUN(capture_that_is_cut_in_append_mode_is_noticed);
+    RUN(log_that_two_append_to_is_told_as_one_that_is_no_capture);
+    RUN(host_that_moves_the_place_of_its_descriptor_is_told);
+    RUN(capture_that_is_removed_or_replaced_is_told);
+    RUN(capture_that_is_moved_is_whole_under_its_new_name);
+    RUN(file_of_the_hosts_may_lose_its_name);
+    rmdir(directory);
+    return DONE();
+}
