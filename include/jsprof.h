@@ -25,9 +25,15 @@
  *             JSPROF_OWNER    only the thread that attached; never locks,
  *                             allocates or makes a system call
  *             JSPROF_SIGSAFE  any thread, and also from a signal handler
- * Stack.    A cold function needs 12 KiB of its caller's stack, a sample 4 KiB beside what
- *           the kernel saves there (see jsprof_decode_sigsafe_fn for the host's part). Our
- *           thread has a stack of its own size, of which on_drain may use 128 KiB.
+ * Stack.    A cold function needs 12 KiB of its caller's stack. Our thread has a stack of its
+ *           own size, of which on_drain may use 128 KiB. A sample is taken on the thread's
+ *           alternate signal stack, or else on the stack that it interrupts. There the kernel
+ *           saves the processor's registers: 1.5 to 4 KiB on x86-64 (12 where AMX is used), 5 on
+ *           aarch64. Our part needs 4 KiB, and 8 more with callbacks of the host; with less the
+ *           sample is lost and counted in lost_stack, and nothing is overwritten. But the
+ *           kernel looks at nothing: a thread without an alternate stack must leave the
+ *           kernel's frame and 512 bytes on each of its stacks, at any time. `make bench` prints
+ *           what both take here. Small coroutine stacks want an alternate stack of 16 KiB.
  * Fork.     The child of fork() holds an inert copy: every call on it but
  *           jsprof_close and jsprof_thread_detach answers -ECHILD, nothing is
  *           written to the parent's file, and the child may open its own.
@@ -144,7 +150,8 @@ JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_C
 JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
 
 /* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler
- * owns the signal; -EAGAIN: no timers or threads left; -EPERM: refused.
+ * owns the signal; -EAGAIN: no timers or threads left; -EPERM: refused; -EOVERFLOW: see
+ * jsprof_thread_attach.
  *
  * Do not set the signal to SIG_DFL while a session runs: the next one of ours ends the
  * process, and nobody can prevent that. Where none came, our thread notices within 0.2 s
@@ -204,7 +211,7 @@ typedef struct jsprof_stats {
     uint64_t lost_paused;   /* between jsprof_thread_pause and _resume */
     uint64_t lost_late;     /* arrived after stop; after detach nothing is counted */
     uint64_t lost_write;    /* the file could not take them */
-    uint64_t lost_stack;    /* too little signal stack to sample on */
+    uint64_t lost_stack;    /* too little stack was left to sample on */
     uint64_t frames_cut;    /* frames beyond max_depth or beyond the host's capacity */
     uint64_t labels_lost;   /* frames named "[label lost]": the arena was full */
     uint64_t labels_cut;    /* frames whose name was longer than 1023 bytes, cut there */
@@ -325,7 +332,9 @@ typedef struct jsprof_thread {
  * system call, within a second or so (without a thread of ours: at the next start, stop or
  * flush). -ENOTSUP: it was made by the raw system call, the C library does not know it;
  * -EALREADY: it did so before; -EAGAIN: no timers left (RLIMIT_SIGPENDING); -EPERM;
- * -ENOMEM. */
+ * -ENOMEM; -EOVERFLOW: the thread has an alternate signal stack that does not hold what
+ * the kernel saves for a signal, so any signal on it would end the process. One that comes
+ * later is looked at by jsprof_start, if its own thread calls that. */
 JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out) JSPROF_COLD;
 
 /* Same thread as attach; frames still pushed are forgotten. NULL is fine.
@@ -390,8 +399,8 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) 
 
 /* Fill *out from one entry. Return 1: a frame; 0: no frame, but out->sp, when
  * set, is the stack address of the frames above it; -1: unreadable, counted.
- * It, or a walker, finds 8 KiB of stack at least: on an alternate signal stack
- * with less room the sample is lost, and counted in lost_stack. */
+ * It, or a walker, finds 8 KiB of stack at least: where there is less the sample is
+ * lost, and counted in lost_stack. */
 typedef int (*jsprof_decode_sigsafe_fn)(void *host, const void *entry, jsprof_frame *out);
 
 enum { JSPROF_NO_FIELD = -1 };
@@ -523,7 +532,9 @@ JSPROF_API int jsprof_listing_add(jsprof *p, const jsprof_listing *listing) JSPR
 JSPROF_API int jsprof_interpreter_hide(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
 /* A C stack of a coroutine. Borrowed while a thread stands on it or on one that was
- * resumed from it. */
+ * resumed from it. `low` is never stepped over; where a sample or jsprof_stack_switch
+ * finds too little stack left above it the one is counted in lost_stack, and after the
+ * other, counted in frames_bad, walks end with the stack that was switched to. */
 typedef struct jsprof_cstack {
     const struct jsprof_cstack *resumer; /* NULL: the thread's own stack */
     const void *low, *high;              /* its memory, high exclusive */
@@ -578,7 +589,7 @@ typedef struct jsprof_backtrace_frame {
  * handler was given, or NULL for "here". Returns the number of frames written, at
  * most `max`. While the thread is paused there are native frames only. -EINVAL, also
  * after close; -EPERM: not this thread's; -EBUSY: a sample of this very thread was
- * interrupted. */
+ * interrupted; -EOVERFLOW: less stack is left than a sample needs. */
 JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
                                 jsprof_backtrace_frame *out, uint32_t max) JSPROF_SIGSAFE;
 

@@ -53,6 +53,8 @@ const char *jsprof_strerror(int err)
     case ENXIO: return "nobody reads the pipe";
     case ENOTDIR: return "a part of the path is not a directory";
     case ENOTSUP: return "not supported here, or a thread that pthread_create did not make";
+    case EOVERFLOW: return "the stack, or the alternate signal stack, is too small for a "
+                           "signal";
     case EPERM: return "not permitted, or not the thread that attached";
     case EPIPE: return "the reader of the pipe went away";
     case ESTALE: return "another program has cut, removed or replaced the file, or writes "

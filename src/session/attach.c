@@ -9,6 +9,7 @@
 #include "live.h"
 #include "offer.h"
 #include "process.h"
+#include "sigframe.h"
 
 static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
 {
@@ -75,7 +76,9 @@ static int attach_here(struct jsprof *p, const char *name, struct jsp_thread **o
         return err;
     if (jsp_sampled_find(p))
         return -EALREADY;
-    err = jsp_process_watch_thread();
+    err = jsp_sigframe_check();
+    if (!err)
+        err = jsp_process_watch_thread();
     if (err)
         return err;
     struct jsp_thread *t;

@@ -21,6 +21,7 @@
 #include "live.h"
 #include "offer.h"
 #include "process.h"
+#include "sigframe.h"
 #include "signals.h"
 #include "warm.h"
 
@@ -256,7 +257,10 @@ static int session_begin(struct jsprof *p)
 {
     if (p->running)
         return 0;
-    int err = session_take_signal(p);
+    /* Of the other threads nobody can tell; this one may have got its stack since it came. */
+    int err = jsp_sampled_find(p) ? jsp_sigframe_check() : 0;
+    if (!err)
+        err = session_take_signal(p);
     if (err)
         return err;
     pthread_mutex_lock(&p->lock);

@@ -58,13 +58,19 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
 }
 
 /* The main thread's stack grows; some C libraries (musl) tell only what is mapped by now. */
-static uintptr_t thread_lowest(uintptr_t low, uintptr_t high)
+static void thread_grown(struct jsp_vmstack *vm)
 {
     struct rlimit most;
-    if (syscall(SYS_gettid) != getpid() || getrlimit(RLIMIT_STACK, &most) < 0 ||
-        most.rlim_cur == RLIM_INFINITY || most.rlim_cur >= high)
-        return low;
-    return low < high - most.rlim_cur ? low : high - most.rlim_cur;
+    vm->stack_end = vm->stack_low;
+    if (syscall(SYS_gettid) != getpid())
+        return;
+    vm->stack_end = 0;
+    if (getrlimit(RLIMIT_STACK, &most) < 0 || most.rlim_cur == RLIM_INFINITY ||
+        most.rlim_cur >= vm->stack_high)
+        return;
+    uintptr_t lowest = vm->stack_high - most.rlim_cur;
+    vm->stack_low = vm->stack_low < lowest ? vm->stack_low : lowest;
+    vm->stack_end = vm->stack_low;
 }
 
 /* The C stack, so that a link can be told from garbage; unknown: everything. */
@@ -77,7 +83,8 @@ static void thread_find_stack(struct jsp_vmstack *vm)
         return;
     if (pthread_attr_getstack(&attr, &low, &size) == 0) {
         vm->stack_high = (uintptr_t)low + size;
-        vm->stack_low = thread_lowest((uintptr_t)low, vm->stack_high);
+        vm->stack_low = (uintptr_t)low;
+        thread_grown(vm);
     }
     pthread_attr_destroy(&attr);
 }

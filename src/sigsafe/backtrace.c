@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "backtrace.h"
+#include "left.h"
 #include "merge.h"
 
 enum { BACKTRACE_LINE = 64 };
@@ -22,8 +23,18 @@ static jsprof_backtrace_frame backtrace_frame(const struct jsp_sampled *self,
     return to;
 }
 
-static void backtrace_take(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
-                           bool is_paused)
+static bool backtrace_has_stack(const struct jsp_sampled *self,
+                                const struct jsp_backtrace_from *from)
+{
+    const ucontext_t *uc = from->ucontext;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return jsp_stack_left(self, uc ? &uc->uc_stack : &from->alt, here, here) >=
+           jsp_stack_need(self);
+}
+
+static __attribute__((noinline)) void backtrace_take(struct jsp_sampled *self,
+                                                     const struct jsp_backtrace_from *from,
+                                                     bool is_paused)
 {
     const ucontext_t *uc = from->ucontext;
     struct jsp_where where = { uc, uc ? jsp_regs_sp(uc) : from->here.sp,
@@ -49,6 +60,8 @@ int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *fro
 {
     int n = -EINVAL;
     bool is_paused = self->paused;
+    if (!backtrace_has_stack(self, from))
+        return -EOVERFLOW;
     if (!jsp_sampled_enter(self))
         return -EBUSY;
     /* B1. ORDER: seq_cst, with `busy` set before it in jsp_sampled_enter: whoever sets

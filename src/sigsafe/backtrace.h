@@ -16,7 +16,8 @@ struct jsp_backtrace_from {
 };
 
 /* Frames written, or -EBUSY: this thread was interrupted in a sample or in another; or
- * -EINVAL: the session was closed. VM frames are left out while the thread is paused. */
+ * -EINVAL: the session was closed; or -EOVERFLOW: too little stack is left. VM frames are
+ * left out while the thread is paused. */
 int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
                   jsprof_backtrace_frame *out, uint32_t max);
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "left.h"
 #include "resume.h"
 
 /* How many resumers it has; the thread's own stack has none. At most JSP_LEVELS_MAX. */
@@ -28,8 +29,16 @@ static bool resume_is_on(const jsprof_cstack *stack, uintptr_t sp)
     return sp - (uintptr_t)stack->low < (uintptr_t)stack->high - (uintptr_t)stack->low;
 }
 
-static bool resume_find(struct jsp_sampled *self, const struct jsp_regs_core *here,
-                        struct jsp_regs_core *at)
+static bool resume_has_stack(const struct jsp_sampled *self)
+{
+    static const stack_t none = { .ss_flags = SS_DISABLE };
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return jsp_stack_left(self, &none, here, here) >= JSP_STACK_NEED;
+}
+
+static __attribute__((noinline)) bool resume_find(struct jsp_sampled *self,
+                                                  const struct jsp_regs_core *here,
+                                                  struct jsp_regs_core *at)
 {
     /* ORDER: seq_cst, see B1 in backtrace.c: may the session's map be read? */
     if (!self->map || atomic_load_explicit(&self->closed, memory_order_seq_cst))
@@ -51,7 +60,10 @@ static void resume_keep(struct jsp_sampled *self, const jsprof_cstack *stack,
     r->stack = self->cstack;
     r->known = false;
     if (!resume_is_on(stack, here->sp) && jsp_sampled_enter(self)) {
-        r->known = resume_find(self, here, &r->at);
+        bool has_stack = resume_has_stack(self);
+        r->known = has_stack && resume_find(self, here, &r->at);
+        if (!has_stack)
+            jsp_count(&self->vm.n_bad, 1); /* what is outside of it will be missing */
         jsp_sampled_exit(self);
     }
 }
@@ -62,6 +74,8 @@ void jsp_resume_switch(struct jsp_sampled *self, const jsprof_cstack *stack,
     if (stack && stack->resumer == self->cstack)
         resume_keep(self, stack, here);
     jsp_sampled_pause(self, 1); /* a sample must not see half of it */
+    self->left_low = self->cstack ? (uintptr_t)self->cstack->low : 0;
+    self->left_high = self->cstack ? (uintptr_t)self->cstack->high : 0;
     self->cstack = stack;
     resume_bounds(self, stack);
     jsp_sampled_pause(self, -1);

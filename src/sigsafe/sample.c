@@ -2,12 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "left.h"
 #include "sample.h"
 #include "hidden.h"
 
 enum {
-    SAMPLE_STACK_NEED = 3072, /* bytes of an alternate stack that a sample may use... */
-    SAMPLE_STACK_HOST = 8192, /* ... and what jsprof.h promises the host's callbacks */
     SAMPLE_TRIES = 64,
 };
 
@@ -142,18 +141,6 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
     return false;
 }
 
-/* Is there room to sample on, if the host made us run on its alternate stack? */
-static bool sample_has_stack(const struct jsp_sampled *self, const void *ucontext)
-{
-    uintptr_t need = SAMPLE_STACK_NEED;
-    const stack_t *alt = &((const ucontext_t *)ucontext)->uc_stack;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)alt->ss_sp;
-    bool on_it = !(alt->ss_flags & SS_DISABLE) && here >= low && here < low + alt->ss_size;
-    if (self->vm.walk_sigsafe || self->vm.host.decode_sigsafe)
-        need += SAMPLE_STACK_HOST;
-    return !on_it || here - low >= need;
-}
-
 static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const siginfo_t *info,
                                          const void *ucontext)
 {
@@ -197,17 +184,18 @@ static uint64_t sample_left(const struct jsp_arrival *a)
 }
 
 /* Why there will be no sample of this expiration; NULL: there will be one. */
-static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, const void *ucontext, bool hidden)
+static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, ptrdiff_t room, bool hidden)
 {
     if (self->paused)
         return &self->lost_paused;
     if (hidden)
         return &self->lost_blocked;
-    return sample_has_stack(self, ucontext) ? NULL : &self->lost_stack;
+    return room < jsp_stack_need(self) ? &self->lost_stack : NULL;
 }
 
-/* The stack of this moment, into the ring, or counted as lost. */
-static void sample_keep(struct jsp_sampled *self, const void *ucontext, uint32_t weight)
+/* The stack of this moment, into the ring. */
+static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
+                                                  const void *ucontext, uint32_t weight)
 {
     struct jsp_where where = { ucontext, jsp_regs_sp(ucontext),
                                &((const ucontext_t *)ucontext)->uc_stack, false };
@@ -250,8 +238,11 @@ static void sample_late(struct jsp_sampled *self)
     jsp_count(&self->lost_late, 1);
 }
 
-/* One sample, or the count of a loss. False: the stack was not walked. */
-static bool sample_take(struct jsp_sampled *self, const siginfo_t *info, const void *ucontext)
+/* One sample, or the count of a loss, with so much room on the stack. False: the stack was not
+ * walked. */
+static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
+                                                  const siginfo_t *info,
+                                                  const void *ucontext, ptrdiff_t room)
 {
     /* S1. ORDER: seq_cst, with `seq` set before it in sample_begin: whoever
      * clears `armed` and then sees seq even knows that no sample is to come. */
@@ -260,10 +251,10 @@ static bool sample_take(struct jsp_sampled *self, const siginfo_t *info, const v
         return false;
     }
     struct jsp_arrival a = sample_arrival(self, info, ucontext);
-    bool hidden = sample_was_hidden(self, &a);
+    bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     uint64_t now = a.wall ? a.time_ns : a.cpu_ns, left = hidden ? sample_left(&a) : 0;
     uint32_t weight = jsp_tick_weigh(&self->tick, now - left);
-    _Atomic uint64_t *loss = sample_loss(self, ucontext, hidden);
+    _Atomic uint64_t *loss = sample_loss(self, room, hidden);
     jsp_count(&self->expirations, weight);
     if (loss) { /* the record may be in use */
         jsp_count(loss, weight);
@@ -309,7 +300,7 @@ static void sample_pass_to(const struct jsp_sample_owner *owner, int sig, siginf
  * below in that run. A handler that left
  * by a jump never told us: then a later delivery has its context at the same place, but
  * we are no deeper than we were. */
-static void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
+static __attribute__((noinline)) void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
 {
     const struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
     /* ORDER: relaxed. Nothing else is published by it. */
@@ -380,6 +371,21 @@ bool jsp_sampled_busy(const struct jsp_sampled *self)
     return atomic_load_explicit(&self->busy, memory_order_seq_cst);
 }
 
+/* No room for more than to count. The timer's interval brings the next signal. */
+static void sample_lose(struct jsp_sampled *self)
+{
+    /* S1. ORDER: seq_cst, as in sample_take. */
+    if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
+        sample_late(self);
+        return;
+    }
+    self->tick.cell++; /* no later sample stands for it */
+    jsp_count(&self->expirations, 1);
+    jsp_count(&self->lost_stack, 1);
+}
+
+/* The frame of this function, and of what is inlined here, must be small: the stack may end
+ * right below. See JSP_STACK_ENTRY. */
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
 {
     int saved_errno = errno; /* the interrupted code must not see ours */
@@ -387,7 +393,14 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     struct jsp_sampled *self = sample_whose(info, &ours);
 
     if (self && sample_begin(self)) {
-        bool walked = sample_take(self, info, ucontext);
+        ptrdiff_t room = jsp_stack_left(self, &((const ucontext_t *)ucontext)->uc_stack,
+                                        jsp_regs_sp(ucontext),
+                                        (uintptr_t)__builtin_frame_address(0));
+        bool walked = false;
+        if (room < JSP_STACK_COUNT)
+            sample_lose(self);
+        else
+            walked = sample_take(self, info, ucontext, room);
         sample_end(self);
         if (walked && self->offer_sigsafe)
             self->offer_sigsafe(self, ucontext);

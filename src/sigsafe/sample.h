@@ -67,6 +67,7 @@ struct jsp_sampled {
     struct jsp_sampled *next;  /* other sessions on the same thread */
     volatile uint32_t paused;  /* nesting */
     const jsprof_cstack *volatile cstack; /* borrowed; NULL: on its own stack */
+    uintptr_t left_low, left_high; /* of the last one that it left; 0: none */
     struct jsp_resumer resumers[JSP_LEVELS_MAX]; /* by their depth: the thread's own first */
 
     /* Written by whoever arms and disarms, under the session's lock. */

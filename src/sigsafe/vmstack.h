@@ -31,6 +31,7 @@ struct jsp_vmstack {
     uintptr_t stack_low, stack_high;     /* the thread's C stack */
     struct jsp_memread *mem; /* borrowed: the unwinder's, which begins after us */
     const jsprof_function *known[JSP_VMSTACK_KNOWN]; /* that links named, and could be read */
+    uintptr_t stack_end;  /* it never grows below; 0: nobody knows */
     uint32_t max_depth;
     uint32_t cut_id;      /* "[frames cut]": in place of frames that did not fit */
     uint32_t deeper_id;   /* "[deeper frames cut]": of those that the host has no room for */

@@ -65,7 +65,7 @@ restore()
 {
     find . -name '*mutant*' ! -name mutants.sh -exec rm -f {} +
     rm -rf include && cp -a include.kept include
-    for f in src/sigsafe/ALLOWED src/jsprof.map; do
+    for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/jsprof.map; do
         [ ! -f "$f.kept" ] || mv "$f.kept" "$f"
     done
     extra=
@@ -108,6 +108,10 @@ mutant rooms 'in a circle'
 echo 'int jsp_mutant(int); __attribute__((noinline)) int jsp_mutant(int i)
 { return i > 1 ? jsp_mutant(i - 1) * jsp_mutant(i - 2) : i; }' >$room
 mutant rooms 'calls itself: jsp_mutant'
+edit src/sigsafe/left.h 's/JSP_STACK_ENTRY = 256/JSP_STACK_ENTRY = 64/'
+mutant rooms 'jsp_sample_handle may use'
+edit src/sigsafe/left.h 's/JSP_STACK_NEED = 4096/JSP_STACK_NEED = 1024/'
+mutant rooms 'jsp_backtrace may use'
 case $($CC -dumpmachine) in x86_64*) enter=syscall ;; *) enter='svc #0' ;; esac
 fn void "__asm__ volatile(\"$enter\"); return 0;" >$room
 mutant rooms 'system call of its own'

@@ -6,7 +6,8 @@
 # src/sigsafe/ALLOWED, each with its reason. What a symbol table does not show is
 # looked up in the disassembly: calls through pointers, which must be written
 # x->name_sigsafe(...); system calls of our own; thread-locals that allocate on
-# first use; recursion; libc names that would be looked up by their first call. One pointer
+# first use; recursion; libc names that would be looked up by their first call; more stack than
+# the handler looks for before it goes on. One pointer
 # of that name leads out by design: offer_sigsafe, NULL but with JSPROF_NO_THREAD. What it
 # may do, where, tests/signal/alone_test.c shows.
 #
@@ -93,7 +94,44 @@ grep -n '#[[:space:]]*include[[:space:]]*<' src/sigsafe/*.[ch] |
     grep -v '^src/sigsafe/room\.h:' >"$tmp/door" &&
     say "system header past room.h: $(cat "$tmp/door")"
 
+# 7. The stack on each way down, against what src/sigsafe/left.h says of it. A function of
+# libc counts for 512 bytes. What is called through a pointer is the host's, or asks itself.
+cat $(printf '%s\n' $objects | sed 's/\.o$/.su/') 2>/dev/null |
+    awk -F '\t' '{ sub(/.*:/, "", $1); print $1, $2 }' >"$tmp/frames"
+[ -s "$tmp/frames" ] || say 'no frame sizes: the compiler wrote no .su files'
+deepest() # FROM ENUM EXCEPT...: the bytes of the longest way, but not through these
+{
+    from=$1 most=$(sed -n "s/^ *$2 = \([0-9]*\),.*/\1/p" src/sigsafe/left.h)
+    shift 2
+    bytes=$(awk -v from="$from" -v except=" $* " '
+        function clean(f) { sub(/\.cold$/, "", f); sub(/\.[0-9]+$/, "", f); return f }
+        function depth(f, i, n, list, d, most) {
+            if (f in known) return known[f]
+            n = split(calls[f], list, " ")
+            for (i = 1; i <= n; i++) {
+                if (index(except, " " list[i] " ")) continue
+                d = depth(list[i])
+                most = d > most ? d : most
+            }
+            return known[f] = most + frame[f] + (f in frame ? 8 : 0)
+        }
+        FNR == 1 { file++ }
+        file == 1 { frame[$1] = $1 ~ /errno_location/ ? 8 : 512; next }
+        file == 2 { f = clean($1); if ($2 > frame[f]) frame[f] = $2; next }
+        clean($1) != clean($2) { calls[clean($1)] = calls[clean($1)] " " clean($2) }
+        END { print from in frame ? depth(from) : "no" }' "$tmp/needed" "$tmp/frames" "$tmp/calls")
+    [ "$bytes" -le "$most" ] 2>/dev/null ||
+        say "$from may use $bytes bytes of stack, left.h says $most"
+    depths="${depths:+$depths, }$bytes of $most"
+}
+depths=
+deepest jsp_sample_handle JSP_STACK_ENTRY sample_take sample_pass_on
+deepest jsp_sample_handle JSP_STACK_COUNT sample_keep jsp_hidden sample_pass_on
+deepest jsp_sample_handle JSP_STACK_NEED sample_pass_on
+deepest jsp_backtrace JSP_STACK_NEED
+deepest jsp_resume_switch JSP_STACK_NEED
+
 [ $bad = 0 ] || exit 1
 set -- $objects
 echo "rooms: $# files reach $(wc -l <"$tmp/needed") libc names, all allowed, and make" \
-    "$n_pointer pointer calls, all named"
+    "$n_pointer pointer calls, all named; stack: $depths"

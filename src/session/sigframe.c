@@ -1,0 +1,107 @@
+/* session/sigframe.c - see sigframe.h for the contract.
+ *
+ * The kernel says how large its frame may become (AT_MINSIGSTKSZ): 12 KiB on a processor with
+ * large registers, of which a program that does not use these needs 4. So a stack that
+ * is smaller is tried, not refused: on a large one, with a signal that nobody else uses.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "sigframe.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "sigsafe/left.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+enum {
+    SIGFRAME_ROOM = 1 << 17, /* more than any processor saves today */
+    SIGFRAME_ALIGN = 64,     /* the frame begins at such an address */
+};
+
+static _Thread_local volatile uintptr_t sigframe_at;
+
+static void sigframe_see(int sig)
+{
+    (void)sig;
+    sigframe_at = (uintptr_t)__builtin_frame_address(0);
+}
+
+/* A real-time signal that has no handler and does not wait. 0: there is none. */
+static int sigframe_signal(void)
+{
+    struct sigaction now;
+    sigset_t pending;
+    if (sigpending(&pending) < 0)
+        return 0;
+    for (int s = SIGRTMAX; s >= SIGRTMIN; s--)
+        if (sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+            sigismember(&pending, s) == 0)
+            return s;
+    return 0;
+}
+
+/* On the large stack, on which no other signal comes. */
+static void sigframe_send(int signo)
+{
+    struct sigaction see = { .sa_handler = sigframe_see, .sa_flags = SA_ONSTACK }, before;
+    sigset_t others, mask;
+    sigfillset(&others);
+    sigdelset(&others, signo);
+    if (sigaction(signo, &see, &before) < 0)
+        return;
+    pthread_sigmask(SIG_SETMASK, &others, &mask);
+    syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signo);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    sigaction(signo, &before, NULL);
+}
+
+static size_t sigframe_measure_on(char *stack)
+{
+    stack_t large = { .ss_sp = stack, .ss_size = SIGFRAME_ROOM }, before;
+    int signo = sigframe_signal();
+    if (!signo || sigaltstack(&large, &before) < 0)
+        return 0;
+    sigframe_at = 0;
+    sigframe_send(signo);
+    sigaltstack(&before, NULL);
+    uintptr_t below = (uintptr_t)stack + SIGFRAME_ROOM - sigframe_at;
+    return below < SIGFRAME_ROOM ? below : 0;
+}
+
+size_t jsp_sigframe_measure(void)
+{
+    char *stack = mmap(NULL, SIGFRAME_ROOM, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return 0;
+    jsp_process_lock();
+    size_t bytes = sigframe_measure_on(stack);
+    jsp_process_unlock();
+    munmap(stack, SIGFRAME_ROOM);
+    return bytes;
+}
+
+int jsp_sigframe_check(void)
+{
+    stack_t alt;
+    size_t most = getauxval(AT_MINSIGSTKSZ);
+    if (sigaltstack(NULL, &alt) < 0 || alt.ss_flags & SS_DISABLE)
+        return 0;
+    if (most && alt.ss_size >= most + JSP_STACK_ENTRY)
+        return 0;
+    size_t frame = jsp_sigframe_measure();
+    frame = frame ? frame + SIGFRAME_ALIGN : most;
+    return alt.ss_size >= frame + JSP_STACK_ENTRY ? 0 : -EOVERFLOW;
+}
