@@ -314,7 +314,7 @@ TEST(closed_descriptor_is_refused_at_open_and_at_flush)
 /* The end time goes where the header is: not to the file's start, not to its end. */
 TEST(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file)
 {
-    static const char before[8] = "before..";
+    static const char before[] = "before..";
     struct jsp_wire_header head;
     char kept[8];
     int fd = memfd_create("capture", 0);
