@@ -20,6 +20,13 @@ has 'Calls too deep to be timed: 3;'
 has 'Leaves without an enter: 2'
 hasnt '99,999'
 
+hasnt 'Of process'
+
+# Of two processes in one capture, the first one's table is shown, and the report says so.
+run calls callsothers.cap
+row '1,003 calls in 200 ms · 4.88 KiB allocated · 2 threads · counted: counts, time, alloc'
+has 'Of process 100 only: others counted, too'
+
 first() # NAME: of the first row
 {
     awk '/ CALLS /{ getline; print; exit }' out | grep -q -- "$1" || wrong "first is not $1"

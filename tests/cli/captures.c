@@ -391,6 +391,14 @@ static void captures_calls(void)
     captures_write_calls(&b);
 }
 
+/* Another process wrote counts into the same capture. */
+static void captures_calls_others(void)
+{
+    captures_calls();
+    b.pid = 101;
+    captures_write_calls3(&b);
+}
+
 static void captures_calls2(void)
 {
     captures_start(true);
@@ -435,6 +443,7 @@ static const struct {
     { "changed", captures_changed },   { "calls", captures_calls },
     { "calls2", captures_calls2 },     { "badcalls", captures_badcalls },
     { "calls3", captures_calls3 },     { "circle", captures_circle },
+    { "callsothers", captures_calls_others },
     { "nameless", captures_nameless },
 };
 
