@@ -97,6 +97,7 @@ struct jsp_profile {
     uint64_t period_ns; /* of the timer that was asked for; 0: not known */
     uint32_t hz;
     char clock[8], host[64], version[32]; /* "" where the capture does not say */
+    bool no_proc;      /* it was recorded where /proc was not mounted */
 
     struct jsp_lookup lookup;
     struct jsp_natives natives;

@@ -102,6 +102,8 @@ static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c
         scan_copy(p->host, sizeof p->host, pair.value);
     if (scan_is(pair.key, "jsprof.version"))
         scan_copy(p->version, sizeof p->version, pair.value);
+    if (scan_is(pair.key, "jsprof.proc"))
+        p->no_proc = scan_is(pair.value, "none");
     if (scan_is(pair.key, "jsprof.hz")) {
         scan_copy(number, sizeof number, pair.value);
         p->hz = (uint32_t)strtoul(number, NULL, 10);

@@ -199,6 +199,10 @@ static void info_names(const struct cli_capture *c)
     };
     char n[CLI_NUMBER];
     int shown = 0;
+    if (c->profile.no_proc) {
+        info_label(&c->style, "names");
+        puts(CLI_NO_PROC);
+    }
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         if (!causes[i].n)
             continue;

@@ -201,6 +201,8 @@ static void report_cuts(const struct report *r)
         { "[C frames cut]", "of C stacks deeper than max_depth the middle is not shown" },
     };
     char share[CLI_NUMBER];
+    if (r->capture.profile.no_proc)
+        puts(CLI_NO_PROC ".");
     for (uint32_t i = 0; i < r->functions.n; i++) {
         const struct jsp_function_row *f = &r->functions.rows[i];
         const char *name = r->capture.profile.functions[f->function].name;

@@ -43,6 +43,11 @@ int cli_name(const struct cli_style *s, struct cli_span name, int room);
 /* The same into memory, without a limit; free() it. NULL: no memory. */
 char *cli_clean(const struct cli_style *s, struct cli_span name);
 
+/* What a capture lacks that was recorded without /proc. */
+#define CLI_NO_PROC                                                                          \
+    "recorded where /proc was not mounted: code of removed files and of memory without a "   \
+    "file has no names; mount it there to have them"
+
 enum { CLI_NUMBER = 32 };
 const char *cli_count(char out[CLI_NUMBER], uint64_t n);     /* 12,345 */
 const char *cli_duration(char out[CLI_NUMBER], uint64_t ns); /* 4.56 s, 123 ms, 12 us */

@@ -204,7 +204,7 @@ bool jsp_elf_is_code(const struct jsp_elf *elf, uint64_t vaddr)
 }
 
 /* Notes: a head, a name, a description, each padded to four bytes. */
-static size_t elf_note_id(const uint8_t *at, uint64_t left, uint8_t id[JSP_ELF_BUILD_ID])
+size_t jsp_elf_note_id(const uint8_t *at, uint64_t left, uint8_t id[JSP_ELF_BUILD_ID])
 {
     Elf64_Nhdr note;
     while (left >= sizeof note) {
@@ -233,7 +233,7 @@ static size_t elf_span_id(const struct jsp_elf *elf, struct jsp_elf_span span,
                           uint8_t id[JSP_ELF_BUILD_ID])
 {
     uint8_t *notes = span.size <= ELF_MOST_NOTES ? jsp_elf_read(elf, span) : NULL;
-    size_t n = notes ? elf_note_id(notes, span.size, id) : 0;
+    size_t n = notes ? jsp_elf_note_id(notes, span.size, id) : 0;
     jsp_block_free(notes);
     return n;
 }

@@ -70,6 +70,9 @@ bool jsp_elf_is_code(const struct jsp_elf *elf, uint64_t vaddr);
 
 enum { JSP_ELF_BUILD_ID = 64 }; /* bytes of one, at most */
 
+/* The build id among these notes, which may be those of a loaded object; 0: none. */
+size_t jsp_elf_note_id(const uint8_t *at, uint64_t left, uint8_t id[JSP_ELF_BUILD_ID]);
+
 /* The build id; how many bytes, 0: none. */
 size_t jsp_elf_build_id(const struct jsp_elf *elf, uint8_t id[JSP_ELF_BUILD_ID]);
 

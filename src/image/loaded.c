@@ -15,6 +15,7 @@
 #include "block.h"
 #include "descriptor.h"
 #include "elf.h"
+#include "elf_debug.h"
 #include "forkgate.h"
 
 enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, LOADED_PIECE = 1024, PE_PCREL_SDATA4 = 0x1B };
@@ -63,7 +64,10 @@ static uint64_t loaded_frame_of_header(pid_t pid, uint64_t header)
 static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
 {
     struct jsp_elf elf;
+    const char *exec = (const char *)(uintptr_t)getauxval(AT_EXECFN);
     int fd = jsp_descriptor_open("/proc/self/exe", O_RDONLY, 0);
+    if (fd < 0 && exec) /* no /proc */
+        fd = jsp_elf_file(exec);
     if (fd < 0 || jsp_elf_open(&elf, fd) < 0)
         return;
     const Elf64_Shdr *s = jsp_elf_section(&elf, ".eh_frame", 0);

@@ -89,7 +89,7 @@ int jsp_maps_take(struct jsp_maps *maps, char *text)
             last = list[n++].end;
     }
     jsp_maps_free(maps);
-    *maps = (struct jsp_maps){ list, n, text };
+    *maps = (struct jsp_maps){ list, n, text, false };
     return 0;
 }
 
@@ -129,7 +129,7 @@ int jsp_maps_read(struct jsp_maps *maps)
     char *text = NULL;
     int fd = jsp_descriptor_open("/proc/self/maps", O_RDONLY, 0);
     if (fd < 0)
-        return fd;
+        return jsp_maps_of_loader(maps);
     int err = maps_slurp(fd, &text);
     close(fd);
     if (!err)
@@ -156,5 +156,5 @@ void jsp_maps_free(struct jsp_maps *maps)
 {
     jsp_block_free(maps->list);
     jsp_block_free(maps->text);
-    *maps = (struct jsp_maps){ NULL, 0, NULL };
+    *maps = (struct jsp_maps){ NULL, 0, NULL, false };
 }

@@ -2,6 +2,7 @@
  *
  * Read from /proc/self/maps and not from the loader: the loader's list sits behind a
  * lock that the host may hold while it waits for us, and knows no deleted files.
+ * Where there is no /proc, the loader's list has to do.
  * Only what can hold code or the tables of code is kept: mappings of files, the vdso
  * and executable memory without a file.
  *
@@ -32,6 +33,7 @@ struct jsp_maps {
     struct jsp_map *list; /* owned */
     size_t n;
     char *text;           /* owned: what the paths point into */
+    bool is_partial;      /* of the loader: memory without a file is not shown */
 
     /* Always:  list[i].start < list[i].end <= list[i + 1].start */
 };
@@ -39,6 +41,9 @@ struct jsp_maps {
 /* This process's map of now, in place of what `maps` (zeroed at first) held. On
  * failure, -ENOMEM or an errno of reading, it holds what it held before. */
 int jsp_maps_read(struct jsp_maps *maps);
+
+/* The same by the loader's list, as far as that goes. -EAGAIN: a thread forks. */
+int jsp_maps_of_loader(struct jsp_maps *maps);
 
 /* The same from this text, a block that ends in NUL and is the map's afterwards; lines
  * that make no sense are passed over. -ENOMEM: it stays the caller's. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "descriptor.h"
@@ -59,12 +60,15 @@ static void file_group(const struct jsp_maps *maps, const struct jsp_map *map,
             break;
 }
 
-/* Memory of ours that may vanish while it is read: so not by a pointer. */
+/* Memory of ours that may vanish while it is read: so not by a pointer. `mem`: /proc/self/mem,
+ * below zero where there is none. */
 static bool file_memory(int mem, const struct jsp_map *m, uint8_t *to)
 {
     for (uint64_t done = 0; done < m->end - m->start;) {
-        ssize_t got = pread(mem, to + done, m->end - m->start - done,
-                            (off_t)(m->start + done));
+        struct iovec here = { to + done, m->end - m->start - done };
+        struct iovec there = { (void *)(uintptr_t)(m->start + done), here.iov_len };
+        ssize_t got = mem < 0 ? process_vm_readv(getpid(), &here, 1, &there, 1, 0) :
+                      pread(mem, here.iov_base, here.iov_len, (off_t)(m->start + done));
         if (got <= 0)
             return false;
         done += (uint64_t)got;
@@ -86,8 +90,10 @@ static void *file_image(const struct jsp_maps *maps, const struct jsp_map *map,
         end =
             m->offset + (m->end - m->start) > end ? m->offset + (m->end - m->start) : end;
     }
-    int mem = end <= FILE_MOST_IMAGE ? jsp_descriptor_open("/proc/self/mem", O_RDONLY, 0) : -1;
-    uint8_t *image = mem >= 0 ? calloc(1, end) : NULL;
+    if (end > FILE_MOST_IMAGE)
+        return NULL;
+    int mem = jsp_descriptor_open("/proc/self/mem", O_RDONLY, 0);
+    uint8_t *image = calloc(1, end);
     bool whole = image != NULL;
     for (size_t i = first; whole && i < last; i++) {
         const struct jsp_map *m = &maps->list[i];

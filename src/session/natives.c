@@ -58,8 +58,9 @@ bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr)
         return seen->in_file;
     const struct jsp_map *map = natives_map(natives, addr);
     jsp_bundle_see(natives->bundle, addr);
-    /* What is not mapped as of the last look came with an object since then. */
-    *seen = (struct jsp_natives_seen){ addr, !map || *map->path };
+    /* What is not mapped as of the last look came with an object since then; the loader does
+     * not show memory that hosts map for code. */
+    *seen = (struct jsp_natives_seen){ addr, map ? *map->path : !natives->since.is_partial };
     return seen->in_file;
 }
 _Static_assert(JSP_NATIVES_CACHE == 1 << 12, "jsp_natives_see keeps the upper 12 bits");

@@ -110,7 +110,7 @@ static void session_describe(struct jsprof *p)
     char text[4096], number[16];
 
     session_read_text("/proc/self/cmdline", text, sizeof text);
-    jsp_writer_process(w, *text ? text : "?");
+    jsp_writer_process(w, *text ? text : program_invocation_name);
     jsp_file_writer(text);
     if (*text)
         jsp_writer_metadata(w, JSP_FILE_WRITER_ID, text);
@@ -121,7 +121,9 @@ static void session_describe(struct jsprof *p)
     snprintf(number, sizeof number, "%u", (unsigned)p->setup.max_depth);
     jsp_writer_metadata(w, "jsprof.max_depth", number);
     session_read_text("/proc/self/comm", text, sizeof text);
-    jsp_writer_metadata(w, "jsprof.host", text);
+    jsp_writer_metadata(w, "jsprof.host", *text ? text : program_invocation_short_name);
+    if (p->native && access("/proc/self/maps", R_OK) < 0)
+        jsp_writer_metadata(w, "jsprof.proc", "none");
 }
 
 static void session_set_up(struct jsprof *p, const struct jsp_session_setup *setup)

@@ -1,0 +1,38 @@
+#!/bin/sh
+# fault/noproc.sh - where /proc is not mounted (a chroot, a sandbox), C functions have their
+# names, stacks are whole, and the capture says what it lacks.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/fault/lib.sh"
+
+NOPROC=$B/tests/fault/noproc_host
+HIDE='mount -t tmpfs none /proc 2>/dev/null && [ ! -e /proc/self ]'
+hidden() # COMMAND...: without /proc
+{
+    timeout 60 unshare $how sh -c "$HIDE"' || exit 76; exec "$@"' sh "$@"
+}
+how=-m
+hidden true 2>/dev/null || how='-r -m'
+hidden true 2>/dev/null ||
+    { echo 'SKIP: needs to be root, or namespaces of users (unshare -r -m)'; exit 77; }
+
+hidden "$NOPROC" "$SCRATCH/hidden.cap" >"$OUT" 2>&1 || fail 'the host ended badly without /proc'
+"$NOPROC" "$SCRATCH/plain.cap" >"$OUT" 2>&1 || fail 'the host ended badly'
+
+"$TOOL" report --native --limit 0 "$SCRATCH/hidden.cap" >"$OUT"
+grep -q 'noproc_compare' "$OUT" || fail 'a function of the program has no name'
+grep -q 'noproc_work' "$OUT" || fail 'the function below it has no name'
+grep -q 'qsort' "$OUT" || fail "a function of the C library's has no name"
+grep -qF '[unknown]' "$OUT" && fail 'C functions are [unknown]'
+grep -q 'recorded where /proc was not mounted' "$OUT" || fail 'report does not say why names lack'
+
+"$TOOL" info "$SCRATCH/hidden.cap" >"$OUT"
+grep -q 'names.*recorded where /proc was not mounted' "$OUT" || fail 'info does not say so'
+grep -q 'noproc_host' "$OUT" || fail 'the program has no name'
+awk '/C stacks/ { sub(">", "", $3); exit !($3 + 0 >= 98) }' "$OUT" || fail 'stacks are not whole'
+
+"$TOOL" info "$SCRATCH/plain.cap" >"$OUT"
+grep -q 'was not mounted' "$OUT" && fail 'said of a capture that had /proc'
+
+[ $FAILED = 0 ] && echo 'names without /proc: as with it, and the capture says what it lacks'
+exit $FAILED
