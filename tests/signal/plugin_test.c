@@ -23,7 +23,8 @@ typedef int plugin_run(plugin_step *step);
 static struct host h;
 static jsprof_thread *me;
 static char folder[] = "/tmp/jsprof-plugin-XXXXXX";
-static uint64_t step_until, windows[OPENS][2];
+static struct host_burn step_burn;
+static uint64_t step_last, windows[OPENS][2];
 static uint32_t n_windows;
 
 /* Frames of other sizes at the same addresses: rows of one are wrong for another. */
@@ -71,7 +72,9 @@ static int step(void)
     static volatile uint64_t sink;
     for (int i = 0; i < 2000; i++)
         sink = sink + (uint64_t)i;
-    return host_ns(CLOCK_MONOTONIC) < step_until;
+    bool on = host_burn_on(&step_burn);
+    step_last = on ? host_ns(CLOCK_MONOTONIC) : step_last;
+    return on;
 }
 
 static STACK_PLACED(program) int program(plugin_run *run)
@@ -92,10 +95,10 @@ static void *one(int i, unsigned ms)
     if (!CHECK(symbol != NULL))
         return NULL;
     uint64_t *window = windows[n_windows++];
-    window[0] = host_ns(CLOCK_MONOTONIC);
-    step_until = window[0] + ms * (uint64_t)1000000;
+    step_burn = host_burn_begin(ms);
+    step_last = window[0] = host_ns(CLOCK_MONOTONIC);
     program(run);
-    window[1] = step_until;
+    window[1] = step_last;
     return object;
 }
 
