@@ -36,7 +36,8 @@
  *           what both take here. Small coroutine stacks want an alternate stack of 16 KiB.
  * Fork.     The child of fork() holds an inert copy: every call on it but
  *           jsprof_close and jsprof_thread_detach answers -ECHILD, nothing is
- *           written to the parent's file, and the child may open its own.
+ *           written to the parent's file, and the child may open its own. With
+ *           JSPROF_CHILDREN the session goes on there, into a file of its own.
  *           The host's pthread_atfork handlers may call any of these functions
  *           (the first jsprof_open registers ours: not there); no lock is held
  *           while they run.
@@ -100,6 +101,14 @@ enum {
      * alternate signal stack at that time, is static or brings its allocator along, with
      * JSPROF_NO_NATIVE, and where a write to the file may block: a pipe, unless O_NONBLOCK. */
     JSPROF_NO_THREAD = 1u << 7,
+    /* Options.flags: the session goes on in the children of fork(), each into a file of its
+     * own: that of `path` with the child's pid, or PATH.PID. There it is as after open, start
+     * and attach of the thread that forked, before fork returns: the session's and that
+     * thread's pointers stay good, its entries, its stack, code and counters are there. Not
+     * there are listings, exact calls, other threads, and code whose registry another thread
+     * was changing. A child closes it as its parent does; one that executes another program
+     * leaves an empty file. Not with JSPROF_USE_FD. */
+    JSPROF_CHILDREN = 1u << 8,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough.
@@ -190,9 +199,9 @@ JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
  * handler, which may have interrupted malloc. */
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
-/* Open and start as the environment asks: JSPROF=FILE (%p is the pid),
- * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1. 1: started, *out is the session;
- * 0: JSPROF is unset, or the program is setuid, *out is NULL; -EINVAL: a value is
+/* Open and start as the environment asks: JSPROF=FILE (%p is the pid), JSPROF_HZ,
+ * JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1. 1: started, *out is the
+ * session; 0: JSPROF is unset, or the program is setuid, *out is NULL; -EINVAL: a value is
  * malformed; or the errors of open and start. jsprof_error_text has a sentence for each,
  * with the variable and its value. A relative FILE is of the folder where the process was
  * when this library was loaded: before the program could go to another one. */

@@ -19,7 +19,8 @@ enum {
     PUBLIC_OLDEST_OPTIONS = offsetof(jsprof_options, fd) + sizeof(int),
     PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
     PUBLIC_FLAGS = JSPROF_CHAIN | JSPROF_USE_FD | JSPROF_NOFOLLOW | JSPROF_NO_NATIVE |
-                   JSPROF_PERF_MAP | JSPROF_JITDUMP | JSPROF_COMPACT | JSPROF_NO_THREAD,
+                   JSPROF_PERF_MAP | JSPROF_JITDUMP | JSPROF_COMPACT | JSPROF_NO_THREAD |
+                   JSPROF_CHILDREN,
 };
 
 /* -- Options ---------------------------------------------------------------- */
@@ -70,6 +71,7 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
         .dump = o->flags & JSPROF_JITDUMP,
         .compact = o->flags & JSPROF_COMPACT,
         .alone = o->flags & JSPROF_NO_THREAD,
+        .children = o->flags & JSPROF_CHILDREN,
         .on_drain = o->on_drain,
         .on_drain_data = o->on_drain_data,
     };

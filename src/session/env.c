@@ -68,13 +68,13 @@ static int env_clock(int *clock)
     return 0;
 }
 
-static int env_compact(uint32_t *flags)
+static int env_flag(const char *name, uint32_t flag, uint32_t *flags)
 {
-    const char *text = env_get("JSPROF_COMPACT");
+    const char *text = env_get(name);
     if (text && strcmp(text, "0") && strcmp(text, "1"))
-        return env_refuse("JSPROF_COMPACT", text, "0 or 1 is allowed");
+        return env_refuse(name, text, "0 or 1 is allowed");
     if (text && *text == '1')
-        *flags |= JSPROF_COMPACT;
+        *flags |= flag;
     return 0;
 }
 
@@ -89,7 +89,9 @@ int jsp_env_options(jsprof_options *options)
     if (!err)
         err = env_clock(&options->clock);
     if (!err)
-        err = env_compact(&options->flags);
+        err = env_flag("JSPROF_COMPACT", JSPROF_COMPACT, &options->flags);
+    if (!err)
+        err = env_flag("JSPROF_CHILDREN", JSPROF_CHILDREN, &options->flags);
     errno = saved_errno;
     return err ? err : 1;
 }

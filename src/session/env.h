@@ -7,8 +7,8 @@
 
 #include "../../include/jsprof.h"
 
-/* Fill path, hz, clock and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK,
- * JSPROF_COMPACT. 1: asked for; 0: not, or the program is setuid; -EINVAL: malformed, and
+/* Fill path, hz, clock and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT,
+ * JSPROF_CHILDREN. 1: asked for; 0: not, or the program is setuid; -EINVAL: malformed, and
  * explained. */
 int jsp_env_options(jsprof_options *options);
 

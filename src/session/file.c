@@ -59,15 +59,29 @@ static int file_folder(char *to, size_t size, const char *folder)
     return (int)(to[n - 1] == '/' ? n : n + 1);
 }
 
+/* After the folder, which is there. */
+static int file_finish_name(struct jsp_file *f)
+{
+    int err = file_expand(f->name + f->folder, sizeof f->name - f->folder, f->pattern);
+    f->asked = err ? 0 : strlen(f->name);
+    f->name[f->asked] = 0;
+    return err;
+}
+
 static int file_name(struct jsp_file *f, const struct jsp_file_ask *ask)
 {
     const char *pattern = ask->pattern ? ask->pattern : JSP_FILE_DEFAULT;
     int n = pattern[0] == '/' ? 0 : file_folder(f->name, sizeof f->name, ask->folder);
-    f->skip = n > 0 && !ask->folder ? (size_t)n : 0;
-    int err = n < 0 ? n : file_expand(f->name + n, sizeof f->name - (size_t)n, pattern);
-    if (err)
+    if (n < 0 || strlen(pattern) >= sizeof f->pattern) {
         f->name[0] = 0;
-    return err;
+        return -ENAMETOOLONG;
+    }
+    strcpy(f->pattern, pattern);
+    f->is_default = !ask->pattern;
+    f->nofollow = ask->nofollow;
+    f->folder = (size_t)n;
+    f->skip = ask->folder ? 0 : f->folder;
+    return file_finish_name(f);
 }
 
 /* -- The writer ------------------------------------------------------------- */
@@ -155,11 +169,11 @@ static int file_take(const struct jsp_file *f)
 
 /* One try. O_NONBLOCK: a pipe must not stop the host, not here, where nobody reads it, nor
  * later. */
-static int file_try(struct jsp_file *f, const struct jsp_file_ask *ask)
+static int file_try(struct jsp_file *f)
 {
-    int flags = O_WRONLY | O_CREAT | O_NONBLOCK | (ask->nofollow ? O_NOFOLLOW : 0);
-    f->fd = ask->pattern ? jsp_descriptor_open(file_path(f), flags, FILE_MODE)
-                         : jsp_descriptor_open_own(file_path(f), O_WRONLY, FILE_MODE);
+    int flags = O_WRONLY | O_CREAT | O_NONBLOCK | (f->nofollow ? O_NOFOLLOW : 0);
+    f->fd = f->is_default ? jsp_descriptor_open_own(file_path(f), O_WRONLY, FILE_MODE)
+                          : jsp_descriptor_open(file_path(f), flags, FILE_MODE);
     if (f->fd < 0)
         return f->fd;
     int err = file_take(f);
@@ -168,7 +182,23 @@ static int file_try(struct jsp_file *f, const struct jsp_file_ask *ask)
     return err;
 }
 
-/* A file that nobody has yet, beside the one that is taken. */
+/* A name beside the one that is taken: it must be new, or empty and ours, as a child leaves it
+ * that executes a program of its own. -EEXIST: it is not. */
+static int file_try_other(struct jsp_file *f)
+{
+    struct stat st;
+    f->fd = jsp_descriptor_open(file_path(f), O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
+    if (f->fd == -EEXIST)
+        f->fd = jsp_descriptor_open_own(file_path(f), O_WRONLY, FILE_MODE);
+    if (f->fd < 0)
+        return f->fd == -ELOOP ? -EEXIST : f->fd;
+    int err = jsp_descriptor_lock(f->fd);
+    if (!err && fstat(f->fd, &st) == 0 && st.st_size == 0)
+        return 0;
+    close(f->fd);
+    return -EEXIST;
+}
+
 static int file_open_other(struct jsp_file *f)
 {
     struct stat st;
@@ -180,8 +210,7 @@ static int file_open_other(struct jsp_file *f)
         int n = snprintf(f->name + len, room, i == 1 ? ".%d" : ".%d.%d", pid, i);
         if ((size_t)n >= room)
             return -ENAMETOOLONG;
-        f->fd = jsp_descriptor_open(file_path(f), O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
-        err = f->fd < 0 ? f->fd : jsp_descriptor_lock(f->fd);
+        err = file_try_other(f);
     }
     f->is_other = !err;
     if (err)
@@ -189,16 +218,33 @@ static int file_open_other(struct jsp_file *f)
     return err == -EACCES || err == -EEXIST ? -ETXTBSY : err;
 }
 
+static int file_open_named(struct jsp_file *f)
+{
+    int err = -EAGAIN;
+    for (int i = 0; i < FILE_TRIES && err == -EAGAIN; i++)
+        err = file_try(f);
+    return err == -ETXTBSY ? file_open_other(f) : err;
+}
+
 int jsp_file_open(struct jsp_file *f, const struct jsp_file_ask *ask)
 {
     *f = (struct jsp_file){ .fd = -1 };
     int err = file_name(f, ask);
+    return err ? err : file_open_named(f);
+}
+
+int jsp_file_open_child(struct jsp_file *f, const struct jsp_file *parents)
+{
+    *f = *parents;
+    f->fd = -1;
+    f->is_other = false;
+    f->skip = 0;
+    int err = file_finish_name(f);
     if (err)
         return err;
-    err = -EAGAIN;
-    for (int i = 0; i < FILE_TRIES && err == -EAGAIN; i++)
-        err = file_try(f, ask);
-    return err == -ETXTBSY ? file_open_other(f) : err;
+    bool is_same = f->asked == parents->asked &&
+                   memcmp(f->name, parents->name, f->asked) == 0;
+    return is_same ? file_open_other(f) : file_open_named(f);
 }
 
 void jsp_file_abandon(struct jsp_file *f)

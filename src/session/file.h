@@ -20,7 +20,11 @@
 struct jsp_file {
     int fd;              /* the caller's, once open has returned 0 */
     bool is_other;       /* the name is not the one that was asked for */
-    size_t skip;         /* bytes of the folder in it that was the process's own */
+    size_t folder;       /* bytes in the name before what was asked for; 0: it was absolute */
+    size_t skip;         /* of them, where the folder was the process's own */
+    size_t asked;        /* bytes of the name that was asked for */
+    bool is_default, nofollow;
+    char pattern[PATH_MAX]; /* as it was asked for */
     char name[PATH_MAX]; /* absolute, unless the system does not say which folder this is */
 };
 
@@ -37,6 +41,10 @@ struct jsp_file_ask {
  * it is another session's, and there is no other name for it; -EEXIST: under the default
  * name lies something that is not this user's own plain file; or open's errno. */
 int jsp_file_open(struct jsp_file *f, const struct jsp_file_ask *ask);
+
+/* In the child of a fork: a file of its own, for a session whose parent has that one. By the
+ * same pattern, or beside it. Errors as open. */
+int jsp_file_open_child(struct jsp_file *f, const struct jsp_file *parents);
 
 /* Undo it: after a failure of what came next. */
 void jsp_file_abandon(struct jsp_file *f);

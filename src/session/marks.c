@@ -131,6 +131,19 @@ static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
     return (int)m->n_counters;
 }
 
+void jsp_marks_take_over(struct jsp_marks *m, struct jsp_marks *parents)
+{
+    if (pthread_mutex_trylock(&parents->lock) != 0)
+        return;
+    for (uint32_t i = 0; i < parents->n_counters; i++) {
+        struct jsp_marks_counter c = parents->counters[i];
+        c.is_set = false;
+        if (marks_define(m, &c, NULL) < 0)
+            break;
+    }
+    pthread_mutex_unlock(&parents->lock);
+}
+
 int jsp_marks_counter(struct jsp_marks *m, const struct jsp_marks_definition *d)
 {
     struct jsp_marks_counter c = { .is_real = d->is_real };

@@ -39,6 +39,10 @@ struct jsp_marks {
 void jsp_marks_init(struct jsp_marks *m, int32_t pid);
 void jsp_marks_free(struct jsp_marks *m);
 
+/* In the child of a fork, after init: the parent's counters, under their numbers and without
+ * values. Not where another thread was in the middle of something with them. */
+void jsp_marks_take_over(struct jsp_marks *m, struct jsp_marks *parents);
+
 struct jsp_marks_mark {
     uint64_t begin_ns, end_ns;
     const char *group, *name, *message; /* may be NULL */

@@ -14,6 +14,7 @@
 
 #include "image/loaded.h"
 #include "callable.h"
+#include "child.h"
 #include "drain.h"
 #include "ending.h"
 #include "image/descriptor.h"
@@ -38,14 +39,25 @@ static void session_leave(struct jsprof *p)
     jsp_writer_leave(&p->output.writer);
 }
 
+static bool session_is_child; /* between the two calls below */
+
 static void session_in_child(void)
 {
     jsp_live_each(session_leave);
     jsp_signals_in_child();
+    session_is_child = true;
+}
+
+static void session_after_fork(void)
+{
+    jsp_signals_after_fork();
+    if (session_is_child)
+        jsp_live_each(jsp_child_go_on);
+    session_is_child = false;
 }
 
 static const struct jsp_process_hooks session_hooks = {
-    jsp_signals_before_fork, jsp_signals_after_fork, session_in_child, session_thread_exit,
+    jsp_signals_before_fork, session_after_fork, session_in_child, session_thread_exit,
 };
 
 /* -- Opening ---------------------------------------------------------------- */
@@ -167,6 +179,30 @@ static int session_empty(int fd)
     return -errno;
 }
 
+int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
+{
+    session_set_up(p, setup);
+    int err = session_perf(p, setup);
+    if (!err && setup->native)
+        err = jsp_objects_init(&p->objects);
+    p->native = setup->native && !err;
+    if (!err && setup->file)
+        err = session_empty(setup->fd);
+    if (!err && setup->compact)
+        err = jsp_output_pack(&p->output);
+    if (!err)
+        err = jsp_output_open(&p->output, setup->fd, &p->arena);
+    if (err)
+        return err;
+    session_locks(p);
+    p->given = *setup;
+    p->file = setup->file;
+    p->output.writer.is_locked = setup->file != NULL;
+    p->output.frames.codes = &p->codes;
+    session_describe(p);
+    return 0;
+}
+
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
 {
     int err = jsp_process_init(&session_hooks);
@@ -180,27 +216,12 @@ int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup)
         free(p);
         return err;
     }
-    session_set_up(p, setup);
-    err = session_perf(p, setup);
-    if (!err && setup->native)
-        err = jsp_objects_init(&p->objects);
-    p->native = setup->native && !err;
-    if (!err && setup->file)
-        err = session_empty(setup->fd);
-    if (!err && setup->compact)
-        err = jsp_output_pack(&p->output);
-    if (!err)
-        err = jsp_output_open(&p->output, setup->fd, &p->arena);
+    err = jsp_session_fill(p, setup);
     if (err) {
         jsp_session_free(p);
         return err;
     }
-    session_locks(p);
     jsp_warm_libc();
-    p->file = setup->file;
-    p->output.writer.is_locked = setup->file != NULL;
-    p->output.frames.codes = &p->codes;
-    session_describe(p);
     jsp_live_add(p);
     *out = p;
     return 0;

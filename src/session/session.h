@@ -24,9 +24,22 @@
 #include "perfmap.h"
 #include "thread.h"
 
+/* All but the path or descriptor of jsprof_options, checked and with defaults. */
+struct jsp_session_setup {
+    int fd;                /* given away on success, as the file is */
+    struct jsp_file *file; /* of it; what it holds goes, when nothing but memory can fail.
+                            * NULL: the descriptor is a copy of the host's */
+    uint32_t hz, max_depth, ring_bytes, label_bytes;
+    bool wall, chain, native, perf_map, dump, compact, alone, children;
+    void (*on_drain)(void *data);
+    void *on_drain_data;
+    int signo;
+};
+
 struct jsprof {
     /* Constant after open. */
     pid_t pid;
+    struct jsp_session_setup given; /* its file is `file` */
     uint32_t hz;
     bool chain;
     struct jsp_thread_setup setup;
@@ -81,19 +94,11 @@ struct jsprof {
     uint64_t popped[8 + 6 * JSP_FRAMES_RUN];
 };
 
-/* All but the path or descriptor of jsprof_options, checked and with defaults. */
-struct jsp_session_setup {
-    int fd;                /* given away on success, as the file is */
-    struct jsp_file *file; /* of it; what it holds goes, when nothing but memory can fail.
-                            * NULL: the descriptor is a copy of the host's */
-    uint32_t hz, max_depth, ring_bytes, label_bytes;
-    bool wall, chain, native, perf_map, dump, compact, alone;
-    void (*on_drain)(void *data);
-    void *on_drain_data;
-    int signo;
-};
-
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
+
+/* All of a session that has its arena, in zeroed memory, but its place on the list of those
+ * that live. -ENOMEM, or as open: something is there then that jsp_session_free frees. */
+int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup);
 int jsp_session_start(struct jsprof *p);
 int jsp_session_stop(struct jsprof *p);
 

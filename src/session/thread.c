@@ -169,6 +169,56 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
     return 0;
 }
 
+static void thread_zero(_Atomic uint64_t *counter)
+{
+    /* ORDER: relaxed. There is no other thread in this process, and no timer. */
+    atomic_store_explicit(counter, 0, memory_order_relaxed);
+}
+
+static void thread_renew_counters(struct jsp_sampled *s)
+{
+    _Atomic uint64_t *const all[] = {
+        &s->expirations, &s->lost_ring, &s->lost_paused, &s->lost_late, &s->lost_stack,
+        &s->lost_blocked, &s->handler_ns, &s->due_ns, &s->hidden_ns, &s->vm.n_cut,
+        &s->vm.n_bad, &s->names.n_cut, &s->names.n_bad,
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        thread_zero(all[i]);
+    s->own.underflows = 0;
+}
+
+void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    struct jsp_sampled *s = &t->sampled;
+    size_t head = offsetof(struct jsp_thread, unseen);
+    t->tid = (pid_t)syscall(SYS_gettid);
+    t->pid = getpid();
+    t->cpu_clock = thread_cpu_clock(t->tid);
+    t->id = 0;
+    t->next = NULL;
+    t->stuck = false;
+    t->armed_wall_ns = t->armed_cpu_ns = 0;
+    memset((char *)t + head, 0, sizeof *t - head);
+    s->own.counting = 0;
+    s->own.counts = NULL;
+    s->own.calls = NULL;
+    thread_renew_counters(s);
+    /* ORDER: relaxed, as in thread_zero. */
+    atomic_store_explicit(&s->armed, false, memory_order_relaxed);
+    /* ORDER: relaxed, as in thread_zero. */
+    atomic_store_explicit(&s->settled, false, memory_order_relaxed);
+    /* ORDER: relaxed, as in thread_zero. */
+    atomic_store_explicit(&s->seq, 0, memory_order_relaxed);
+    /* ORDER: relaxed, as in thread_zero. */
+    atomic_store_explicit(&s->busy, false, memory_order_relaxed);
+    /* ORDER: relaxed. Only uniqueness counts. */
+    s->number = atomic_fetch_add_explicit(&thread_numbers, 1, memory_order_relaxed) + 1;
+    jsp_ring_init(&s->ring, s->ring.words, setup->ring_words);
+    memset(&s->unwinder, 0, sizeof s->unwinder);
+    s->offer_sigsafe = setup->offer_sigsafe;
+    thread_unwinder(t, setup);
+}
+
 static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
     t->armed_wall_at = jsp_now_ns(CLOCK_MONOTONIC);

@@ -75,6 +75,10 @@ int jsp_thread_check(void);
 int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
                       uint32_t id, const char *name);
 
+/* In the child of a fork, of the thread that forked: as after create, in the same memory, with
+ * the host's entries, descriptor and walker as they are. Its calls are not counted. */
+void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup);
+
 /* Give it a timer. -EAGAIN: none left, -EPERM, -EINVAL; nothing is armed then. */
 int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup);
 

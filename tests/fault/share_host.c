@@ -41,9 +41,17 @@ static int failed(const char *what, int err)
     return 1;
 }
 
-static int begin(jsprof **prof, jsprof_thread **me)
+static const char *say_path(const jsprof *prof)
 {
     bool is_other;
+    const char *path = jsprof_path(prof, &is_other);
+    printf("%d %s%s\n", (int)getpid(), path, is_other ? " other" : "");
+    fflush(stdout);
+    return path;
+}
+
+static int begin(jsprof **prof, jsprof_thread **me)
+{
     int err = jsprof_start_from_env(prof);
     if (err < 0)
         return failed("environment", err);
@@ -52,9 +60,7 @@ static int begin(jsprof **prof, jsprof_thread **me)
     err = jsprof_thread_attach(*prof, "main", me);
     if (err)
         return failed("attach", err);
-    const char *path = jsprof_path(*prof, &is_other);
-    printf("%d %s%s\n", (int)getpid(), path, is_other ? " other" : "");
-    fflush(stdout);
+    say_path(*prof);
     return 0;
 }
 
@@ -108,6 +114,32 @@ static int spawn(char *self)
         _exit(execl(self, self, "plain", (char *)NULL));
     int bad = all_ended(1);
     work(me, "after");
+    return finish(prof) || bad;
+}
+
+/* Children that go on with what they have, in the middle of a call, and do not know. */
+static int forked(void)
+{
+    jsprof *prof;
+    jsprof_thread *me;
+    if (begin(&prof, &me))
+        return 1;
+    int counter = jsprof_counter(prof, "share", "turns", "", JSPROF_COUNTER_WHOLE);
+    jsprof_push(me, "outermost", NULL, 0);
+    work(me, "before");
+    for (int i = 0; i < SHARE_WORKERS; i++)
+        if (fork() == 0) {
+            work(me, "work");
+            int err = jsprof_counter_set(prof, counter, i + 1);
+            if (err)
+                exit(failed("counter", err));
+            say_path(prof);
+            exit(finish(prof));
+        }
+    int bad = all_ended(SHARE_WORKERS);
+    jsprof_counter_set(prof, counter, 100);
+    work(me, "after");
+    jsprof_pop(me);
     return finish(prof) || bad;
 }
 
@@ -166,15 +198,13 @@ static int twice(const char *path)
     jsprof_options options = { .size = sizeof options, .path = path };
     jsprof *prof[2];
     jsprof_thread *me[2];
-    bool is_other;
     for (int i = 0; i < 2; i++) {
         int err = jsprof_open(&prof[i], &options);
         if (err)
             return failed("open", err);
         if (jsprof_thread_attach(prof[i], "main", &me[i]) || jsprof_start(prof[i]))
             return 1;
-        path = jsprof_path(prof[i], &is_other);
-        printf("%d %s%s\n", (int)getpid(), path, is_other ? " other" : "");
+        path = say_path(prof[i]);
     }
     work(me[1], "work");
     return finish(prof[0]) || finish(prof[1]);
@@ -191,6 +221,8 @@ int main(int argc, char **argv)
         return spawn(argv[0]);
     if (!strcmp(mode, "workers"))
         return workers();
+    if (!strcmp(mode, "forked"))
+        return forked();
     if (!strcmp(mode, "become"))
         return become(argv[0]);
     if (!strcmp(mode, "orphan"))

@@ -44,6 +44,25 @@ share workers
 each_has_its_own
 [ "$(grep -c ' other$' "$OUT")" = 3 ] || fail 'three workers, and not three other files'
 
+# On request children go on by themselves, in the middle of what they do.
+JSPROF_CHILDREN=1
+export JSPROF_CHILDREN
+share forked
+each_has_its_own
+[ "$(grep -c ' other$' "$OUT")" = 3 ] || fail 'three children, and not three files'
+while read -r pid path _; do
+    "$TOOL" dump "$path" | grep -q outermost || fail "no caller from before the fork in $path"
+    "$TOOL" list "$path" | grep -q turns || fail "no counter in $path"
+done <"$OUT"
+share spawn
+each_has_its_own
+share workers
+each_has_its_own
+unset JSPROF_CHILDREN
+JSPROF=e.cap timeout 60 "$SCRATCH/share" forked >"$OUT" 2>&1 && fail 'nobody asked for children'
+[ "$(grep -c '^counter: the session belongs to the process that forked$' "$OUT")" = 3 ] ||
+    fail 'children that nobody asked for are not inert'
+
 # The program executes itself: process and environment stay, the capture is another.
 share become
 pid=$(head -n 1 "$OUT" | sed 's/ .*//')

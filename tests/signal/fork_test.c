@@ -267,6 +267,111 @@ TEST(exec_while_sampled_runs_the_new_program)
     }
 }
 
+/* What a child finds where its session goes on; the number of the first wrong answer. */
+static int go_on(jsprof *prof, jsprof_thread *me, const char *parents, bool forks_too)
+{
+    jsprof_stats stats = { .size = sizeof stats };
+    jsprof_thread *again;
+    alarm(60);
+    if (strcmp(jsprof_path(prof, NULL), parents) == 0)
+        return 1;
+    if (jsprof_thread_attach(prof, "again", &again) != -EALREADY)
+        return 2;
+    host_burn_ms(20);
+    pid_t child = forks_too ? fork() : 0;
+    if (forks_too && child == 0)
+        _exit(go_on(prof, me, parents, false));
+    if (forks_too && child_status(child) != 0)
+        return 3;
+    if (jsprof_stop(prof) != 0 || jsprof_stats_get(prof, &stats) != 0)
+        return 4;
+    if (!stats.expirations || stats.expirations != stats.kept + host_lost(&stats))
+        return 5;
+    jsprof_pop(me);
+    if (jsprof_thread_detach(me) != 0)
+        return 6;
+    char path[128];
+    snprintf(path, sizeof path, "%s", jsprof_path(prof, NULL));
+    if (jsprof_close(prof) != 0)
+        return 7;
+    struct host h = { .stats = stats, .fd = open(path, O_RDONLY | O_CLOEXEC) };
+    unlink(path);
+    bool is_good = host_load(&h) && h.profile.weight == stats.kept &&
+                   host_weight(&h, "before the fork") == stats.kept;
+    return is_good ? 0 : 8;
+}
+
+/* Threads that sample, register and count as the forks come. */
+static void *disturb(void *arg)
+{
+    static char space[64];
+    struct host *h = arg;
+    jsprof_thread *me;
+    jsprof_code code = { .size = sizeof code, .start = space, .length = 16, .name = "code" };
+    if (jsprof_thread_attach(h->prof, "other", &me) != 0)
+        return NULL;
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        jsprof_push(me, "elsewhere", NULL, 0);
+        jsprof_code_add(h->prof, &code);
+        jsprof_counter_set(h->prof, jsprof_counter(h->prof, "a", "b", "", 0), rand());
+        jsprof_pop(me);
+    }
+    jsprof_thread_detach(me);
+    return NULL;
+}
+
+static void fork_many(uint32_t flags, bool is_disturbed)
+{
+    char directory[] = "/tmp/jsprof-fork-XXXXXX", path[128];
+    jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
+    struct host h = { 0 };
+    jsprof_thread *me;
+    if (!CHECK(mkdtemp(directory)))
+        return;
+    snprintf(path, sizeof path, "%s/x.cap", directory);
+    options.path = path;
+    options.flags |= JSPROF_CHILDREN | flags;
+    if (!CHECK_EQ(jsprof_open(&h.prof, &options), 0) ||
+        !CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0) ||
+        !CHECK_EQ(jsprof_start(h.prof), 0))
+        return;
+    atomic_store_explicit(&over, false, memory_order_relaxed);
+    pthread_t other = is_disturbed ? host_thread(disturb, &h) : pthread_self();
+    jsprof_push(me, "before the fork", NULL, 0);
+    for (int i = 0; i < 40; i++) {
+        host_burn_ms(1);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(go_on(h.prof, me, path, i % 8 == 0));
+        if (!CHECK_EQ(child_status(child), 0))
+            break;
+    }
+    jsprof_pop(me);
+    atomic_store_explicit(&over, true, memory_order_relaxed);
+    if (is_disturbed)
+        pthread_join(other, NULL);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    h.fd = open(path, O_RDONLY | O_CLOEXEC);
+    host_finish(&h);
+    unlink(path);
+    CHECK_EQ(rmdir(directory), 0); /* nothing else was left */
+}
+
+TEST(child_that_was_asked_for_goes_on_in_a_file_of_its_own)
+{
+    fork_many(0, false);
+}
+
+TEST(child_goes_on_without_a_thread_where_its_parent_has_none)
+{
+    fork_many(JSPROF_NO_THREAD, false);
+}
+
+TEST(child_goes_on_while_other_threads_of_its_parent_were_inside)
+{
+    fork_many(0, true);
+}
+
 int main(void)
 {
     pthread_atfork(look_at_the_mask, NULL, NULL);
@@ -277,5 +382,8 @@ int main(void)
     RUN(child_that_closes_and_exits_leaves_the_parents_file_alone);
     RUN(fork_of_a_large_program_at_10_khz_comes_to_an_end);
     RUN(exec_while_sampled_runs_the_new_program);
+    RUN(child_that_was_asked_for_goes_on_in_a_file_of_its_own);
+    RUN(child_goes_on_without_a_thread_where_its_parent_has_none);
+    RUN(child_goes_on_while_other_threads_of_its_parent_were_inside);
     return DONE();
 }

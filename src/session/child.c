@@ -1,0 +1,123 @@
+/* session/child.c - see child.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "child.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of the parent's session, what the child's begins with. */
+struct child_kept {
+    struct jsp_codes codes;
+    struct jsp_marks marks;
+    struct jsp_loops loops, hidden;
+    struct jsprof *next;
+    struct jsp_file *file;
+    pid_t pid;
+    bool has_codes, was_running;
+};
+
+static bool child_is_free(pthread_mutex_t *lock)
+{
+    bool is_free = pthread_mutex_trylock(lock) == 0;
+    if (is_free)
+        pthread_mutex_unlock(lock);
+    return is_free;
+}
+
+static void child_keep(struct child_kept *k, struct jsprof *p)
+{
+    k->has_codes = child_is_free(&p->codes.lock);
+    k->codes = p->codes;
+    k->marks = p->marks;
+    k->loops = p->output.frames.loops;
+    k->hidden = p->output.frames.hidden;
+    /* ORDER: relaxed. One thread. */
+    k->next = atomic_load_explicit(&p->live_next, memory_order_relaxed);
+    k->file = p->file;
+    k->pid = p->pid;
+    k->was_running = p->running;
+}
+
+/* All but the arena, whose every moment is whole, and the place on the list. */
+static void child_clear(struct jsprof *p, const struct child_kept *k)
+{
+    struct jsp_arena arena = p->arena;
+    size_t slots_bytes = p->slots_bytes, label_bytes = p->label_bytes;
+    jsp_perfmap_abandon(&p->perf);
+    memset((void *)p, 0, sizeof *p);
+    p->arena = arena;
+    p->slots_bytes = slots_bytes;
+    p->label_bytes = label_bytes;
+    /* ORDER: relaxed. One thread. */
+    atomic_store_explicit(&p->live_next, k->next, memory_order_relaxed);
+}
+
+static void child_ranges(struct jsp_loops *to, const struct jsp_loops *from)
+{
+    for (uint32_t i = 0; i < from->n; i++)
+        if (jsp_frames_add_range(to, from->at[i][0], from->at[i][1]) < 0)
+            return; /* their frames are seen, then */
+}
+
+static void child_take_over(struct jsprof *p, struct child_kept *k)
+{
+    if (k->has_codes) {
+        p->codes = k->codes;
+        pthread_mutex_init(&p->codes.lock, NULL);
+    }
+    jsp_marks_take_over(&p->marks, &k->marks);
+    child_ranges(&p->output.frames.loops, &k->loops);
+    child_ranges(&p->output.frames.hidden, &k->hidden);
+}
+
+static void child_thread(struct jsprof *p)
+{
+    struct jsp_thread *t = (struct jsp_thread *)(void *)jsp_sampled_find(p);
+    if (!t || jsp_tallies_take(&p->output.tallies, &t->tally) < 0)
+        return;
+    jsp_thread_renew(t, &p->setup);
+    p->n_ids = 1;
+    p->threads = t;
+}
+
+static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)
+{
+    struct child_kept *k = calloc(1, sizeof *k);
+    if (!k)
+        return -1;
+    child_keep(k, p);
+    child_clear(p, k);
+    int err = jsp_session_fill(p, setup);
+    if (err) {
+        p->pid = k->pid; /* it is the parent's again, and empty */
+        p->file = k->file;
+    } else {
+        child_take_over(p, k);
+        child_thread(p);
+        free(k->file);
+        if (k->was_running)
+            jsp_session_start(p);
+    }
+    free(k);
+    return err;
+}
+
+void jsp_child_go_on(struct jsprof *p)
+{
+    struct jsp_session_setup setup = p->given;
+    if (!setup.children || !p->file || p->closing || p->pid == getpid())
+        return;
+    setup.file = malloc(sizeof *setup.file);
+    if (!setup.file)
+        return;
+    int err = jsp_file_open_child(setup.file, p->file);
+    setup.fd = setup.file->fd;
+    if (!err && child_fill(p, &setup) != 0)
+        jsp_file_abandon(setup.file);
+    else if (!err)
+        return;
+    free(setup.file);
+}
