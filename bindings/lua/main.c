@@ -30,11 +30,13 @@ static const char main_help[] =
     "  -e CODE                    run CODE; the script may be left out then\n"
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
-    "(with JSPROF_HZ and JSPROF_CLOCK) says where to record; without either nothing is.\n";
+    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT and JSPROF_CHILDREN) says where to record;\n"
+    "without either nothing is.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or the variable that says so */
+    const char *compact, *children; /* of the environment */
     bool alloc;
     int script;   /* index in argv; argc: none */
     int n_steps;  /* -e and -l options, in argv before it */
@@ -111,6 +113,8 @@ static void main_environment(struct main_options *o)
     o->output = output;
     main_variable("JSPROF_HZ", &o->hz, &o->hz_name);
     main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
+    o->compact = getenv("JSPROF_COMPACT");
+    o->children = getenv("JSPROF_CHILDREN");
 }
 
 static bool main_is_rate(const char *text)
@@ -118,6 +122,11 @@ static bool main_is_rate(const char *text)
     char *end;
     unsigned long value = strtoul(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && value >= 1 && value <= 10000;
+}
+
+static bool main_is_flag(const char *text)
+{
+    return !text || !*text || strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
 }
 
 /* The module would name its own options, which the user did not type. */
@@ -132,7 +141,12 @@ static int main_check(const struct main_options *o)
         snprintf(what, sizeof what, "%s=%s", o->clock_name, o->clock);
         return main_fail(what, "cpu or wall is allowed");
     }
-    return 0;
+    if (main_is_flag(o->compact) && main_is_flag(o->children))
+        return 0;
+    bool is_compact = !main_is_flag(o->compact);
+    snprintf(what, sizeof what, "%s=%s", is_compact ? "JSPROF_COMPACT" : "JSPROF_CHILDREN",
+             is_compact ? o->compact : o->children);
+    return main_fail(what, "0 or 1 is allowed");
 }
 
 /* -- Running -------------------------------------------------------------------- */
@@ -247,6 +261,12 @@ static void main_start_field(lua_State *L, const char *name, const char *value)
     lua_setfield(L, -2, name);
 }
 
+static void main_start_flag(lua_State *L, const char *name, const char *value)
+{
+    lua_pushboolean(L, value && *value == '1');
+    lua_setfield(L, -2, name);
+}
+
 static int main_preload(lua_State *L)
 {
     lua_getglobal(L, "package");
@@ -270,6 +290,8 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_field(L, "mode", o->mode);
     lua_pushboolean(L, o->alloc);
     lua_setfield(L, -2, "alloc");
+    main_start_flag(L, "compact", o->compact);
+    main_start_flag(L, "children", o->children);
     if (lua_pcall(L, 1, 2, 0) == LUA_OK) {
         if (lua_toboolean(L, -1))
             fprintf(stderr, "jsprof-lua: %s: another process records into it; this one into "

@@ -227,7 +227,7 @@ static bool module_flag(lua_State *L, const char *field)
 static bool module_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
-                                         "alloc" };
+                                         "alloc", "compact", "children" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], name) == 0)
             return true;
@@ -242,7 +242,7 @@ static void module_check_names(lua_State *L)
                        luaL_typename(L, -2));
         if (!module_known(lua_tostring(L, -2)))
             luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
-                          "max_depth, alloc", lua_tostring(L, -2));
+                          "max_depth, alloc, compact, children", lua_tostring(L, -2));
     }
 }
 
@@ -267,6 +267,8 @@ static void module_read(lua_State *L, struct module_options *o)
         luaL_error(L, "jsprof.start: mode is \"sample\", \"calls\" or \"both\", not \"%s\"",
                    o->mode);
     o->alloc = module_flag(L, "alloc");
+    o->open.flags |= module_flag(L, "compact") ? JSPROF_COMPACT : 0u;
+    o->open.flags |= module_flag(L, "children") ? JSPROF_CHILDREN : 0u;
     if (o->alloc && strcmp(o->mode, "sample") == 0)
         luaL_error(L, "jsprof.start: alloc needs mode \"calls\" or \"both\": bytes belong to "
                       "the calls that are open");

@@ -63,7 +63,6 @@ static void read_again(struct jsp_lua_read *r)
 
 void jsp_lua_read_init(struct jsp_lua_read *r)
 {
-    r->pid = getpid();
     jsp_lua_direct_init(&r->direct);
 }
 
@@ -76,8 +75,10 @@ void jsp_lua_read_begin(struct jsp_lua_read *r)
         r->walk = 1;
     }
     r->is_direct = jsp_lua_direct_may(&r->direct);
-    if (!r->is_direct)
-        read_again(r);
+    if (r->is_direct)
+        return;
+    r->pid = getpid(); /* a session can go on in the child of a fork */
+    read_again(r);
 }
 
 /* Reads this window, or, where one of its page was missed before, the page. */

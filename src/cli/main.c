@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "jsprof.h"
@@ -111,8 +113,18 @@ const char *cli_one_file(const struct cli_arguments *a)
     return NULL;
 }
 
+/* A standard descriptor that is closed stays of no use, but none of our files gets its number:
+ * what is printed must not go there. */
+static void main_fill_closed(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+            return;
+}
+
 int main(int argc, char **argv)
 {
+    main_fill_closed();
     /* A reader that went away has seen enough: no signal, no complaint. */
     signal(SIGPIPE, SIG_IGN);
     int status = main_command(argc - 1, argv + 1);

@@ -44,4 +44,11 @@ timeout 60 "$HOST" "$SCRATCH/y.cap" 100 <&- >&- 2>&- || fail "the host ended wit
 readable y.cap
 [ "$(samples y.cap)" -gt 0 ] || fail 'the capture is empty'
 
+# The command: what it prints must not go into the file that it writes.
+"$TOOL" convert --to folded y.cap -o open.folded || fail 'no conversion'
+"$TOOL" convert --to folded y.cap -o closed.folded <&- >&- 2>&-
+cmp -s open.folded closed.folded || fail 'a conversion with all closed is another one'
+"$TOOL" report y.cap >&- 2>"$OUT" && fail 'a report that nobody gets has succeeded'
+grep -q 'standard output' "$OUT" || fail 'and says nothing'
+
 [ $FAILED = 0 ]

@@ -41,6 +41,29 @@ refused_variable() # REGEX VARIABLE=VALUE
     [ $? = 2 ] && one_line "$SCRATCH/err" "^jsprof-lua: $1" && [ ! -e "$SCRATCH/refused.cap" ]
 }
 
+# The walker reads the child's memory, not the parent's: "inside" is called after the fork.
+forked()
+{
+    mkdir -p "$SCRATCH/forked" && rm -f "$SCRATCH"/forked/*
+    env "JSPROF=$SCRATCH/forked/x-%p.cap" JSPROF_CHILDREN=1 "$B/bin/jsprof-lua" \
+        --version "$VERSION" -e 'local ffi = require "ffi"
+        ffi.cdef "int fork(void); int waitpid(int, int *, int);"
+        local function burn(s) local t = os.clock() while os.clock() - t < s do end end
+        local function inside() burn(0.3) end
+        local function outside() burn(0.3) end
+        local pid = ffi.C.fork()
+        if pid == 0 then inside() else outside() ffi.C.waitpid(pid, nil, 0) end' || return 1
+    [ "$(find "$SCRATCH/forked" -name 'x-*.cap' | wc -l)" = 2 ] || return 1
+    for forked_side in inside outside; do
+        forked_has=0
+        for forked_cap in "$SCRATCH"/forked/x-*.cap; do
+            "$JSPROF_TOOL" report --csv --limit 0 "$forked_cap" | grep -q "$forked_side" &&
+                forked_has=$((forked_has + 1))
+        done
+        [ $forked_has = 1 ] || return 1
+    done
+}
+
 usage() # REGEX ARGS...
 {
     usage_wanted=$1
@@ -177,6 +200,8 @@ one()
         JSPROF_HZ=99999
     check 'a bad clock in the environment' refused_variable 'JSPROF_CLOCK=x: cpu or wall' \
         JSPROF_CLOCK=x
+    check 'and a bad flag' refused_variable 'JSPROF_CHILDREN=y: 0 or 1 is allowed' JSPROF_CHILDREN=y
+    [ "$VERSION" != jit ] || check 'a child of fork goes on in its own file' forked
     check 'recording twice' refuses 'it records already' \
         "{output = '$SCRATCH/cap'}; require('jsprof').start{output = '$SCRATCH/cap'}"
     check 'an option of nobody' usage 'no such option' --profile x.lua
