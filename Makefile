@@ -174,7 +174,7 @@ run-fuzz: fuzz-programs
 	  $$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ \
 	    $(B)/corpus/$$n tests/fuzz/corpus/$$n || exit 1; done
 
-DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap clang libclang-rt-14-dev \
+DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang libclang-rt-14-dev \
   libsysprof-4-dev sysprof xvfb valgrind linux-perf elfutils \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
   libgoogle-perftools-dev libunwind-dev \

@@ -5,6 +5,12 @@
  * the program counter is neither in the C library nor in the loader, and this thread is not
  * inside of ours, a handler may call what a function called from there may call. So it may
  * where the thread waits in a system call, of those that nothing holds a lock around.
+ *
+ * Whatever is between the program and the C library counts as the C library: each object
+ * where the name of a function that we call leads (callable_names.h), each that was
+ * preloaded, and all that those need. With one of them in the process no wait counts, for
+ * it may hold a lock around any. Where that can not be found out, the answer is no.
+ *
  * A handler that interrupted the C library, and is interrupted itself, looks harmless: who
  * has walked the stack asks the walk (jsp_unwinder.n_crossed).
  *
@@ -20,8 +26,9 @@
 
 #include <stdbool.h>
 
-/* Find out where those are; the first call counts. False: can not be told, as in a program
- * that is linked statically, or brings its allocator along. */
+/* Find out where those are; the first call counts. False: it can not be found out, as in a
+ * program that is linked statically, brings its allocator along, or has more than 32 objects
+ * between; or now, because another thread forks. */
 bool jsp_callable_init(void);
 
 /* False also before init. */

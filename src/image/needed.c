@@ -1,0 +1,151 @@
+/* image/needed.c - see needed.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "needed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forkgate.h"
+
+/* The memory of an object, from its first to its last segment. */
+struct needed_memory {
+    uintptr_t base, low, high;
+};
+
+static void needed_segments(struct jsp_needed_object *o, struct needed_memory *m,
+                            const struct dl_phdr_info *info)
+{
+    *m = (struct needed_memory){ info->dlpi_addr, UINTPTR_MAX, 0 };
+    o->start = UINTPTR_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + p->p_vaddr, end = at + p->p_memsz;
+        if (p->p_type == PT_DYNAMIC)
+            o->dynamic = (const void *)at;
+        if (p->p_type != PT_LOAD)
+            continue;
+        m->low = at < m->low ? at : m->low;
+        m->high = end > m->high ? end : m->high;
+        if (!(p->p_flags & PF_X))
+            continue;
+        o->start = at < o->start ? at : o->start;
+        o->end = end > o->end ? end : o->end;
+    }
+    if (o->start > o->end)
+        o->start = o->end;
+}
+
+/* The strings' address: some loaders add the base to it in place, some do not. */
+static void needed_text(struct jsp_needed_object *o, const struct needed_memory *m)
+{
+    uintptr_t text = 0;
+    for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_STRTAB)
+            text = d->d_un.d_ptr;
+        if (d->d_tag == DT_STRSZ)
+            o->text_bytes = d->d_un.d_val;
+    }
+    if (text < m->low)
+        text += m->base;
+    if (!o->dynamic || text < m->low || text >= m->high || o->text_bytes > m->high - text)
+        o->dynamic = NULL;
+    else
+        o->text = (const char *)text;
+}
+
+static const char *needed_string(const struct jsp_needed_object *o, const ElfW(Dyn) *d)
+{
+    return d->d_un.d_val < o->text_bytes ? o->text + d->d_un.d_val : "";
+}
+
+static void needed_name(struct jsp_needed_object *o, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_SONAME)
+            name = needed_string(o, d);
+    if (name)
+        memcpy(o->name, name, strnlen(name, sizeof o->name - 1));
+}
+
+static int needed_visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct jsp_needed *needed = arg;
+    struct needed_memory memory;
+    (void)size;
+    if (jsp_forkgate_is_closed())
+        return -EAGAIN;
+    if (needed->n == needed->capacity) {
+        uint32_t n = needed->capacity ? needed->capacity * 2 : 64;
+        struct jsp_needed_object *more = realloc(needed->at, n * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        needed->at = more;
+        needed->capacity = n;
+    }
+    struct jsp_needed_object *o = &needed->at[needed->n++];
+    memset(o, 0, sizeof *o);
+    needed_segments(o, &memory, info);
+    needed_text(o, &memory);
+    needed_name(o, info->dlpi_name);
+    return 0;
+}
+
+struct jsp_needed_object *jsp_needed_at(const struct jsp_needed *needed, uintptr_t address)
+{
+    for (uint32_t i = 0; i < needed->n; i++)
+        if (address >= needed->at[i].start && address < needed->at[i].end)
+            return &needed->at[i];
+    return NULL;
+}
+
+static struct jsp_needed_object *needed_find(const struct jsp_needed *needed, const char *name)
+{
+    for (uint32_t i = 0; i < needed->n; i++)
+        if (*name && strncmp(needed->at[i].name, name, JSP_NEEDED_NAME - 1) == 0)
+            return &needed->at[i];
+    return NULL;
+}
+
+bool jsp_needed_each(const struct jsp_needed *needed, const struct jsp_needed_object *object,
+                     jsp_needed_fn each, void *arg)
+{
+    for (const ElfW(Dyn) *d = object->dynamic; d && d->d_tag != DT_NULL; d++) {
+        if (d->d_tag != DT_NEEDED)
+            continue;
+        const char *name = needed_string(object, d), *slash = strrchr(name, '/');
+        name = slash ? slash + 1 : name;
+        each(arg, name, needed_find(needed, name));
+    }
+    return object->dynamic != NULL;
+}
+
+void jsp_needed_free(struct jsp_needed *needed)
+{
+    free(needed->at);
+    *needed = (struct jsp_needed){ .at = NULL };
+}
+
+static void needed_by_program(void *unused, const char *name, struct jsp_needed_object *other)
+{
+    (void)unused, (void)name;
+    if (other)
+        other->is_needed = true;
+}
+
+int jsp_needed_look(struct jsp_needed *needed)
+{
+    *needed = (struct jsp_needed){ .at = NULL };
+    if (!jsp_forkgate_enter())
+        return -EAGAIN;
+    int err = dl_iterate_phdr(needed_visit, needed);
+    jsp_forkgate_leave();
+    if (err)
+        jsp_needed_free(needed);
+    else if (needed->n)
+        jsp_needed_each(needed, needed->at, needed_by_program, NULL);
+    return err;
+}

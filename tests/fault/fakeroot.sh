@@ -1,0 +1,25 @@
+#!/bin/sh
+# fault/fakeroot.sh - a build below fakeroot records itself without a thread of ours: fakeroot
+# holds a lock, and talks to its daemon, in every stat. Before, one
+# of the first four such hosts hung in each of three runs.
+#
+# SPDX-License-Identifier: MIT
+set -u
+command -v fakeroot >/dev/null || { echo 'SKIP: needs fakeroot'; exit 77; }
+. "$(dirname "$0")/lib.sh"
+
+HOST=$SCRATCH/interposed
+"${CC:-gcc}" -O1 -pthread -I"$SRCDIR/include" -o "$HOST" \
+    "$SRCDIR/tests/fault/interposed_host.c" "$B/lib/libjsprof.a" || exit 1
+# The limit is inside, or a hung host would outlive fakeroot's script.
+for fakeroot in fakeroot-sysv fakeroot-tcp; do
+    command -v $fakeroot >/dev/null || continue
+    for try in 1 2 3 4; do
+        $fakeroot timeout -s KILL 60 "$HOST" "$SCRATCH/x.cap" 1000 >"$OUT" 2>&1
+        rc=$?
+        [ $rc = 0 ] && grep -qx done "$OUT" || fail "below $fakeroot the host ended with $rc"
+        [ "$FAILED" = 0 ] || exit 1
+    done
+done
+readable "$SCRATCH/x.cap"
+[ "$FAILED" = 0 ] || exit 1
