@@ -94,7 +94,9 @@ enum {
      * on glibc's malloc and stdio take locks, which an interpreter that allocates feels. What
      * was sampled is then read and written by the sampled thread itself, in our handler, where
      * the signal found it in code that could have called any function: not in the C library,
-     * nor the loader, nor in us, unless it waits in a system call. What it samples while it is
+     * nor the loader, nor in us, unless it waits in a system call; nor in what is between the
+     * program and the C library (a preload, fakeroot, an allocator), where no wait counts.
+     * What it samples while it is
      * elsewhere, or before it fell asleep, waits in the ring until it is sampled again, stops or
      * flushes; so does what it samples on a stack that is not the thread's own. A thread is
      * started all the same where the program has others or attaches a second one, has an
@@ -194,7 +196,9 @@ JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 
 /* In a signal handler: may it call any function, malloc say, or jsprof_close? True where
  * the interrupted code is not in the C library, the loader or this library, or waits in a
- * system call; false where it can not be told, as in a static program. What locks of its
+ * system call. A preload, or what has a function of the C library in its place, counts as the
+ * C library, and then no wait does.
+ * False where it can not be told, as in a static program. What locks of its
  * own the host holds it must know itself, and whether what was interrupted is itself a
  * handler, which may have interrupted malloc. */
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
