@@ -151,9 +151,10 @@ static bool cmd_threads_is_whole(const struct cmd_threads *t)
 static uint64_t cmd_threads_unseen(const struct cmd_threads *t,
                                    const struct jsp_account_thread *of)
 {
-    uint64_t n = of ? of->unseen_of_tid : 0, most = UINT64_MAX / 4;
-    uint64_t period_ns = t->capture.profile.period_ns;
-    return n < most / period_ns / (t->n_sums + 1) ? n * period_ns : 0; /* or it is a lie */
+    const struct jsp_profile *p = &t->capture.profile;
+    uint64_t n = of ? of->unseen_of_tid : 0;
+    uint64_t most = UINT64_MAX / 4 / ((uint64_t)p->n_threads + p->account.n_threads + 1);
+    return n < most / p->period_ns ? n * p->period_ns : 0; /* or it is a lie */
 }
 
 /* Those that ended before a signal met them are not in the profile, but in the account. */
