@@ -343,7 +343,8 @@ typedef struct jsprof_thread {
 /* The calling thread joins. `name` is copied. When the session runs, sampling
  * begins at once. A thread that exits is detached by itself; one that ends by the raw
  * system call, within a second or so (without a thread of ours: at the next start, stop or
- * flush). -ENOTSUP: it was made by the raw system call, the C library does not know it;
+ * flush). While it blocks the signal it is not sampled: that time is lost_blocked.
+ * -ENOTSUP: it was made by the raw system call, the C library does not know it;
  * -EALREADY: it did so before; -EAGAIN: no timers left (RLIMIT_SIGPENDING); -EPERM;
  * -ENOMEM; -EOVERFLOW: the thread has an alternate signal stack that does not hold what
  * the kernel saves for a signal, so any signal on it would end the process. One that comes
