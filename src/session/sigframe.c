@@ -38,24 +38,20 @@ static void sigframe_see(int sig)
     sigframe_at = (uintptr_t)__builtin_frame_address(0);
 }
 
-/* A real-time signal that has no handler and does not wait. 0: there is none. */
-static int sigframe_signal(void)
+/* Nobody has a handler for it, and it does not wait. */
+static bool sigframe_is_free(int signo)
 {
     struct sigaction now;
     sigset_t pending;
-    if (sigpending(&pending) < 0)
-        return 0;
-    for (int s = SIGRTMAX; s >= SIGRTMIN; s--)
-        if (sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
-            sigismember(&pending, s) == 0)
-            return s;
-    return 0;
+    return sigaction(signo, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+           sigpending(&pending) == 0 && sigismember(&pending, signo) == 0;
 }
 
 /* On the large stack, on which no other signal comes. */
 static void sigframe_send(int signo)
 {
     struct sigaction see = { .sa_handler = sigframe_see, .sa_flags = SA_ONSTACK }, before;
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
     sigset_t others, mask;
     sigfillset(&others);
     sigdelset(&others, signo);
@@ -63,6 +59,7 @@ static void sigframe_send(int signo)
         return;
     pthread_sigmask(SIG_SETMASK, &others, &mask);
     syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signo);
+    sigaction(signo, &ignore, NULL); /* it has come, or never will */
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     sigaction(signo, &before, NULL);
 }
@@ -70,11 +67,13 @@ static void sigframe_send(int signo)
 static size_t sigframe_measure_on(char *stack)
 {
     stack_t large = { .ss_sp = stack, .ss_size = SIGFRAME_ROOM }, before;
-    int signo = sigframe_signal();
-    if (!signo || sigaltstack(&large, &before) < 0)
+    if (sigaltstack(&large, &before) < 0)
         return 0;
     sigframe_at = 0;
-    sigframe_send(signo);
+    /* An emulator has not all of them. */
+    for (int s = SIGRTMAX; s >= SIGRTMIN && !sigframe_at; s--)
+        if (sigframe_is_free(s))
+            sigframe_send(s);
     sigaltstack(&before, NULL);
     uintptr_t below = (uintptr_t)stack + SIGFRAME_ROOM - sigframe_at;
     return below < SIGFRAME_ROOM ? below : 0;

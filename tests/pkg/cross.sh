@@ -20,5 +20,6 @@ RUN_UNDER=qemu-aarch64
 export QEMU_LD_PREFIX RUN_UNDER
 STRICT='' sh tests/run.sh "$B"/tests/unit/*_test \
     "$B"/tests/signal/coroutine_test "$B"/tests/signal/merged_test \
-    "$B"/tests/signal/backtrace_test "$B"/tests/signal/owner_test "$B"/tests/signal/paths_test
+    "$B"/tests/signal/backtrace_test "$B"/tests/signal/owner_test "$B"/tests/signal/paths_test \
+    "$B"/tests/signal/signal_stack_test "$B"/tests/signal/reset_test
 sh tests/pkg/lazy.sh
