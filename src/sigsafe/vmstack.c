@@ -205,7 +205,7 @@ static struct vmstack_chain vmstack_chain(struct vmstack_out *out, uintptr_t sp)
 }
 
 /* The next link that is alive. NULL: there is none, or the chain is broken. */
-static const jsprof_link *vmstack_next(struct vmstack_chain *c)
+static JSP_MEMREAD_ANY const jsprof_link *vmstack_next(struct vmstack_chain *c)
 {
     c->is_broken = true;
     while (c->at) { /* at most VMSTACK_MAX_LINKS turns in all */
@@ -219,9 +219,16 @@ static const jsprof_link *vmstack_next(struct vmstack_chain *c)
             c->seen = l;
             c->turn *= 2;
         }
-        c->at = l->up;
-        if (c->is_dead)
+        if (c->is_dead) { /* maybe other variables of the host's by now */
+            uint64_t up;
+            if (!jsp_memread_word(c->out->vm->mem, (uintptr_t)&l->up, &up))
+                return NULL;
+            if (up && (up < c->out->vm->stack_low || up >= c->out->vm->stack_high))
+                return NULL; /* overwritten: it led nowhere else */
+            c->at = (const jsprof_link *)(uintptr_t)up;
             continue;
+        }
+        c->at = l->up;
         if (!vmstack_is_function(c, l->function))
             return NULL;
         if ((uintptr_t)l - VMSTACK_ONE_FRAME > c->floor)
@@ -234,7 +241,7 @@ static const jsprof_link *vmstack_next(struct vmstack_chain *c)
 
 /* How many links there are, where all of them lie on the stack that the thread is on, outwards,
  * and name functions that were seen before: so it is, nearly always. 0: otherwise. */
-static uint32_t vmstack_usual(struct vmstack_out *out, uintptr_t sp)
+static JSP_MEMREAD_ANY uint32_t vmstack_usual(struct vmstack_out *out, uintptr_t sp)
 {
     struct jsp_vmstack *vm = out->vm;
     uintptr_t plain = vm->mem->plain, room = vm->mem->plain_room, floor = sp - JSP_RED_ZONE;
@@ -259,7 +266,8 @@ static uint32_t vmstack_usual(struct vmstack_out *out, uintptr_t sp)
 
 /* They come innermost first: fill backwards, without those in the middle that do not fit. `c`:
  * the way to follow; NULL: from each to the next. */
-static void vmstack_put_links(struct vmstack_out *out, struct vmstack_chain *c, uint32_t depth)
+static JSP_MEMREAD_ANY void vmstack_put_links(struct vmstack_out *out,
+                                              struct vmstack_chain *c, uint32_t depth)
 {
     bool fits = depth <= out->room;
     uint32_t inner = fits ? 0 : vmstack_inner(out), at = depth;

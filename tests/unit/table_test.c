@@ -199,13 +199,13 @@ static struct jsp_ehframe_section many_functions(void)
 TEST(object_whose_table_finds_no_memory_is_refused_as_a_whole)
 {
     static const uint8_t untouched[sizeof(struct jsp_table)];
-    struct jsp_ehframe_section section = many_functions();
     struct jsp_table table = { 0 };
     int err = -ENOMEM, steps = 0, n_refused = 0;
     if (IS_SANITIZED || !mapped_bytes()) {
         SKIP("needs a limit to its memory that a sanitizer does not bear, and /proc");
         return;
     }
+    struct jsp_ehframe_section section = many_functions();
     for (; err && steps < STEPS; steps++) {
         uint64_t before = mapped_bytes();
         err = build_within(&table, &section, (uint64_t)steps * STEP);
