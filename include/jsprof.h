@@ -223,7 +223,8 @@ typedef struct jsprof_stats {
     uint64_t lost_ring;     /* the drain was late, the ring was full */
     uint64_t lost_paused;   /* between jsprof_thread_pause and _resume */
     uint64_t lost_late;     /* arrived after stop; after detach nothing is counted */
-    uint64_t lost_write;    /* the file could not take them */
+    uint64_t lost_write;    /* the file could not take them; the file says so too, as far as
+                             * what it has can still be overwritten */
     uint64_t lost_stack;    /* too little stack was left to sample on */
     uint64_t frames_cut;    /* frames beyond max_depth or beyond the host's capacity */
     uint64_t labels_lost;   /* frames named "[label lost]": the arena was full */

@@ -63,6 +63,13 @@ static const struct account_field account_thread[] = {
     { NULL, 0, 0 },
 };
 
+static const struct account_field account_total[] = {
+    { "state", offsetof(struct jsp_account_total, state), 16 },
+    { "time", offsetof(struct jsp_account_total, time), 0 },
+    { "write_error", offsetof(struct jsp_account_total, write_error), 0 },
+    { NULL, 0, 0 },
+};
+
 static int account_hex(char c)
 {
     if (c >= '0' && c <= '9')
@@ -177,20 +184,40 @@ static int32_t account_tid(const char *at, const char *end)
     return (int32_t)(uint32_t)tid;
 }
 
+/* A line of this kind, whose words begin at `*at`? */
+static bool account_is(const char **at, const char *end, const char *kind)
+{
+    size_t n = strlen(kind);
+    bool is = (size_t)(end - *at) > n && memcmp(*at, kind, n) == 0;
+    *at += is ? n : 0;
+    return is;
+}
+
+static bool account_total_line(struct jsp_account *a, const char *at, const char *end)
+{
+    struct jsp_account_total total = { .present = true };
+    if (!account_words(&total, account_total, at, end) ||
+        !account_words(&total.sum, account_thread, at, end))
+        return false;
+    a->total = total;
+    return true;
+}
+
 /* 0: taken; 1: not readable; -ENOMEM. */
 static int account_line(struct jsp_account *a, int32_t pid, const char *at,
                         const char *end)
 {
     struct jsp_account_session session = { .present = true };
     struct jsp_account_thread thread = { 0 };
-    if (end - at > 8 && memcmp(at, "session ", 8) == 0) {
-        if (!account_words(&session, account_session, at + 8, end))
+    if (account_is(&at, end, "total "))
+        return !account_total_line(a, at, end);
+    if (account_is(&at, end, "session ")) {
+        if (!account_words(&session, account_session, at, end))
             return 1;
         a->session = session;
         return 0;
     }
-    if (end - at <= 7 || memcmp(at, "thread ", 7) != 0 ||
-        !account_words(&thread, account_thread, at + 7, end))
+    if (!account_is(&at, end, "thread ") || !account_words(&thread, account_thread, at, end))
         return 1;
     thread.tid = account_tid(at, end);
     thread.pid = pid;
@@ -274,4 +301,36 @@ uint64_t jsp_account_unseen(const struct jsp_account_thread *t)
 uint64_t jsp_account_lost(const struct jsp_account_thread *t)
 {
     return jsp_account_unseen(t) + t->lost_paused + t->lost_late;
+}
+
+static void account_add(struct jsp_account_thread *sum, const struct jsp_account_thread *t)
+{
+    for (const struct account_field *f = account_thread; f->key; f++) {
+        uint64_t all, one;
+        if (f->width || f->offset == offsetof(struct jsp_account_thread, id))
+            continue;
+        memcpy(&all, (const char *)sum + f->offset, sizeof all);
+        memcpy(&one, (const char *)t + f->offset, sizeof one);
+        all += one;
+        memcpy((char *)sum + f->offset, &all, sizeof all);
+    }
+}
+
+void jsp_account_verdict(const struct jsp_account *a, struct jsp_account_verdict *out)
+{
+    const struct jsp_account_total *total = &a->total;
+    bool is_final = strcmp(total->state, "final") == 0;
+    bool counts = total->present && strcmp(total->state, "open") != 0 &&
+                  (is_final || total->time >= a->session.time);
+    *out = (struct jsp_account_verdict){
+        .state = counts ? total->state : a->session.state,
+        .write_error = counts ? total->write_error : a->session.write_error };
+    for (uint32_t i = 0; i < a->n_threads; i++)
+        account_add(&out->sum, &a->threads[i]);
+    if (counts) {
+        out->is_total = true;
+        out->sum = total->sum;
+    }
+    out->is_whole = a->is_ended && strcmp(a->session.state, "final") == 0 &&
+                    (!total->present || is_final);
 }

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Text lines, rewritten as things change; for each key the last whole line counts,
- * so a capture that was killed says how far it came. Unknown words are skipped.
+ * so a capture that was killed says how far it came. Unknown words are skipped. One line, of
+ * all threads together, may be newer than others that come later in the file.
  * One thread.
  */
 #ifndef JSP_ANALYZE_ACCOUNT_H
@@ -44,8 +45,20 @@ struct jsp_account_thread {
     uint64_t in_file;     /* as the file's samples say; whoever counts those adds */
 };
 
+/* All threads together, in a place of the file that was reserved for it: it is written last,
+ * also where the file took nothing else any more. */
+struct jsp_account_total {
+    bool present;
+    char state[16]; /* "open" until something could not be written, or until the end */
+    uint64_t time;
+    int64_t write_error;
+    struct jsp_account_thread sum; /* its counts */
+};
+
 struct jsp_account {
     struct jsp_account_session session;
+    struct jsp_account_total total;
+    bool is_ended; /* the last chunk is there */
     struct jsp_account_thread *threads; /* in order of first mention */
     uint32_t n_threads, capacity;
     struct jsp_hash by_id, by_tid;
@@ -70,6 +83,16 @@ struct jsp_account_thread *jsp_account_of_tid(const struct jsp_account *a, int32
 
 /* What passed on the thread's clock and is in no sample, though nobody asked for that. */
 uint64_t jsp_account_unseen(const struct jsp_account_thread *t);
+
+/* What the recording came to, as far as the file knows. After sealing. */
+struct jsp_account_verdict {
+    const char *state;             /* "running", "stopped", "final"; "": it does not say */
+    int64_t write_error;           /* what could not be written, and why: a positive errno */
+    bool is_whole;                 /* the file has its end and all that comes before */
+    bool is_total;                 /* from its reserved place; else the sum of threads' lines */
+    struct jsp_account_thread sum; /* counts of all threads */
+};
+void jsp_account_verdict(const struct jsp_account *a, struct jsp_account_verdict *out);
 
 /* Everything that was lost, by all causes. */
 uint64_t jsp_account_lost(const struct jsp_account_thread *t);

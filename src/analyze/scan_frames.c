@@ -124,11 +124,12 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
     else if (scan_is(chunk.path, JSP_WIRE_FILE_LOOPS))
         err = jsp_lookup_loops_add(&p->lookup, chunk.data, end, f->pid);
-    else if (scan_is(chunk.path, JSP_WIRE_FILE_LOSSES))
+    else if (scan_is(chunk.path, JSP_WIRE_FILE_LOSSES)) {
+        p->account.is_ended |= chunk.is_last;
         err = jsp_account_read(&p->account,
                                (struct jsp_account_text){ (const char *)chunk.data,
                                                           chunk.len, f->pid });
-    else if (scan_is(chunk.path, "__symbols__"))
+    } else if (scan_is(chunk.path, "__symbols__"))
         err = jsp_lookup_symbols_add(&p->lookup, chunk.data, chunk.len);
     if (err == -ENOMEM)
         return err;

@@ -261,9 +261,20 @@ static bool writer_is_of(const uint8_t *at, const char *const *files, struct jsp
     return *files;
 }
 
+uint64_t jsp_writer_after_drop(const struct jsp_writer *w, const char *const *but, uint64_t to)
+{
+    struct jsp_wire_frame frame;
+    uint64_t written = w->appended - w->used, dropped = 0;
+    for (size_t at = w->begun; at < w->used && written + at < to; at += frame.len)
+        dropped += writer_is_of(w->bytes + at, but, &frame) ? 0 : frame.len;
+    return to - dropped;
+}
+
 void jsp_writer_drop(struct jsp_writer *w, const char *const *but)
 {
     struct jsp_wire_frame frame;
+    if (w->slot >= w->appended - w->used)
+        w->slot = 0; /* it goes too */
     size_t kept = w->begun;
     for (size_t at = w->begun; at < w->used; at += frame.len) {
         if (!writer_is_of(w->bytes + at, but, &frame))
@@ -287,9 +298,10 @@ int jsp_writer_close(struct jsp_writer *w)
     int err = jsp_writer_flush_patiently(w);
     int64_t end = writer_now();
     off_t at = w->base + (off_t)offsetof(struct jsp_wire_header, end_time);
-    if (!err && w->base >= 0 && pwrite(w->fd, &end, sizeof end, at) < 0)
-        err = -errno;
+    bool has_head = w->appended - w->used >= sizeof(struct jsp_wire_header);
     bool is_ours = writer_is_ours(w);
+    if (is_ours && has_head && w->base >= 0 && pwrite(w->fd, &end, sizeof end, at) < 0 && !err)
+        err = -errno;
     if (is_ours && w->is_locked)
         jsp_descriptor_unlock(w->fd);
     if (is_ours && close(w->fd) < 0 && !err)
@@ -446,6 +458,44 @@ int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block)
     memcpy(c->data, head, n);
     memcpy(c->data + n, block->data, block->n);
     return 0;
+}
+
+int jsp_writer_reserve(struct jsp_writer *w, const char *path, uint32_t n)
+{
+    if (w->base < 0)
+        return 0;
+    struct jsp_wire_chunk *c = writer_chunk(w, path, n);
+    if (!c)
+        return -ENOBUFS;
+    memset(c->data, '\n', n);
+    w->slot = w->appended - w->used + (uint64_t)(c->data - w->bytes);
+    w->slot_bytes = n;
+    return 0;
+}
+
+int jsp_writer_fill(struct jsp_writer *w, const void *data, size_t n)
+{
+    char bytes[JSP_WRITER_SLOT];
+    uint64_t written = w->appended - w->used;
+    if (!w->slot || n > w->slot_bytes || w->slot_bytes > sizeof bytes)
+        return -ESPIPE;
+    memset(bytes, '\n', sizeof bytes);
+    memcpy(bytes, data, n);
+    uint64_t there = written > w->slot ? written - w->slot : 0;
+    size_t in_file = there < w->slot_bytes ? (size_t)there : w->slot_bytes;
+    if (in_file < w->slot_bytes)
+        memcpy(w->bytes + (w->slot + in_file - written), bytes + in_file, w->slot_bytes - in_file);
+    if (in_file && !writer_is_ours(w))
+        return -EBADF;
+    if (in_file && pwrite(w->fd, bytes, in_file, w->base + (off_t)w->slot) < 0)
+        return -errno;
+    return 0;
+}
+
+void jsp_writer_discard(struct jsp_writer *w)
+{
+    w->appended -= w->used;
+    w->used = 0;
 }
 
 int jsp_writer_chunk_end(struct jsp_writer *w, const char *path)

@@ -38,6 +38,8 @@ struct jsp_writer {
     size_t used;       /* bytes that wait */
     uint64_t appended; /* bytes ever appended; appended - used are written */
     size_t begun;      /* bytes at the buffer's start that end a frame begun in the file */
+    uint64_t slot;     /* where in the capture the reserved bytes lie; 0: there are none */
+    uint32_t slot_bytes;
     int error;         /* last negative errno of writing; 0: none */
 
     /* Always:  used <= capacity; bytes [0, used) continue the file at
@@ -48,6 +50,7 @@ enum {
     JSP_WRITER_BYTES = 1 << 20, /* the buffer */
     JSP_WRITER_PATIENCE_MS = 2000,
     JSP_WRITER_MOMENT_MS = 200,
+    JSP_WRITER_SLOT = 1536, /* bytes that can be reserved, at most */
     JSP_WRITER_SPARE = 1 << 17, /* of it kept free of samples, for what tells of losses */
 };
 
@@ -81,6 +84,9 @@ void jsp_writer_forgive(struct jsp_writer *w);
 /* How many whole frames of a type wait: what forgetting them would lose. */
 struct jsp_wire_frame;
 uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type);
+
+/* Where byte `at` of the capture will be once jsp_writer_drop has been called. */
+uint64_t jsp_writer_after_drop(const struct jsp_writer *w, const char *const *but, uint64_t at);
 
 /* Forget what waits, but for the rest of a frame that the file has the beginning of and
  * for the chunks of some embedded files, of which the last is NULL. */
@@ -127,6 +133,18 @@ struct jsp_writer_block {
     size_t n; /* 1 << 15 at most */
 };
 int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block);
+
+/* Reserve so many bytes of an embedded file (newlines), to be written again once the file may
+ * be full: blocks that a file has are overwritten without new ones. A pipe has no such place;
+ * there this does nothing. */
+int jsp_writer_reserve(struct jsp_writer *w, const char *path, uint32_t n);
+
+/* Write `n` bytes into what was reserved, and newlines after them: at once, or with the rest if
+ * it waits itself. -ESPIPE: there is no such place; or the errno of writing. */
+int jsp_writer_fill(struct jsp_writer *w, const void *data, size_t n);
+
+/* Forget all that waits: the file is not written any more. */
+void jsp_writer_discard(struct jsp_writer *w);
 
 /* A whole embedded file of any size; flushes as it goes. Or the errno of that. */
 int jsp_writer_file(struct jsp_writer *w, const char *path, const void *data, size_t n);

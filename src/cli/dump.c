@@ -204,6 +204,8 @@ static void dump_losses(struct dump *d)
     for (; at < end; at = line.at + line.len + 1) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         line = (struct jsp_read_text){ at, (uint32_t)((stop ? stop : end) - at) };
+        if (!line.len) /* what is reserved and not used */
+            continue;
         fputs("\n    ", stdout);
         dump_text(d, line);
     }

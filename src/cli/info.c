@@ -35,11 +35,9 @@ static int info_room(const struct cli_style *s)
     return s->columns ? s->columns - 13 : 0;
 }
 
-static double info_seconds(const struct jsp_profile *p)
+static double info_seconds(const struct jsp_profile *p, int64_t end)
 {
     int64_t start = p->capture->time ? p->capture->time : p->first_time;
-    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time
-                                                      : p->last_time;
     return end > start ? ((double)end - (double)start) / 1e9 : 0;
 }
 
@@ -81,25 +79,41 @@ static void info_writer(const struct cli_capture *c)
     putchar('\n');
 }
 
-/* A recording that was killed has no final word, but is good as far as it goes. */
+/* What of the recording is not in the file. A recording that was killed has no final word, but
+ * is good as far as it goes. */
+static void info_missing(const struct jsp_profile *p, const struct jsp_account_verdict *v,
+                         bool is_final)
+{
+    double last = info_seconds(p, p->last_time);
+    if (is_final)
+        printf("; incomplete, nothing of it is in the file after %.2f s", last);
+    else
+        printf("killed or still running; complete up to %.2f s", last);
+    if (v->write_error)
+        printf(": %s", jsprof_strerror((int)-v->write_error));
+}
+
 static void info_life(const struct cli_capture *c)
 {
     const struct jsp_profile *p = &c->profile;
     const struct cli_style *s = &c->style;
-    const char *state = p->account.session.state;
-    bool is_final = p->account.session.present ? strcmp(state, "final") == 0
-                                               : p->capture->end_time != 0;
+    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&p->account, &v);
+    bool is_ours = p->account.session.present || p->account.total.present;
+    bool is_final = is_ours ? strcmp(v.state, "final") == 0 : p->capture->end_time != 0;
     info_label(s, "recorded");
     if (p->capture->capture_time[0]) {
         cli_name(s, cli_span(p->capture->capture_time), 24);
         fputs(", ", stdout);
     }
-    if (!is_final)
-        cli_colour(s, CLI_WARM);
-    printf("%s%.2f s\n", is_final ? "" : "killed or still running; complete up to ",
-           info_seconds(p));
-    if (!is_final)
-        cli_colour(s, CLI_PLAIN);
+    if (is_final)
+        printf("%.2f s", info_seconds(p, end));
+    cli_colour(s, CLI_WARM);
+    if (!is_final || (is_ours && !v.is_whole))
+        info_missing(p, &v, is_final);
+    cli_colour(s, CLI_PLAIN);
+    putchar('\n');
 }
 
 static void info_clock(const struct cli_capture *c)

@@ -11,19 +11,32 @@ const char *const cli_info_columns[] = {
     "stacks",      "process",     "thread",      "name",       "thread_samples",
     "expirations", "kept",        "lost_ring",   "lost_paused", "lost_late", "lost_write",
     "lost_stack",  "frames_cut",  "frames_bad",  "underflows", "cpu_ns",    "wall_ns",
-    "marks_lost",  "adds_up",     "form",        "lost_blocked", "lost_undelivered", NULL
+    "marks_lost",  "adds_up",     "form",        "lost_blocked", "lost_undelivered",
+    "all_expirations", "all_kept", "complete", NULL
 };
 
 static void info_rows_capture(const struct cli_capture *c, struct cli_rows *rows)
 {
     const struct jsp_profile *p = &c->profile;
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&p->account, &v);
     cli_rows_text(rows, cli_span(c->label));
     cli_rows_text(rows, cli_span(p->version[0] ? p->version : ""));
     cli_rows_text(rows, cli_span(p->clock));
     cli_rows_u64(rows, p->hz);
-    cli_rows_text(rows, cli_span(p->account.session.state));
+    cli_rows_text(rows, cli_span(v.state));
     cli_rows_u64(rows, p->samples);
     cli_rows_u64(rows, p->n_stacks);
+}
+
+/* All threads together, which may be of a later moment. */
+static void info_rows_all(const struct cli_capture *c, struct cli_rows *rows)
+{
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&c->profile.account, &v);
+    cli_rows_u64(rows, v.sum.expirations);
+    cli_rows_u64(rows, v.sum.kept);
+    cli_rows_u64(rows, v.is_whole);
 }
 
 static int info_rows_ours(const struct cli_capture *c, struct cli_rows *rows,
@@ -45,6 +58,7 @@ static int info_rows_ours(const struct cli_capture *c, struct cli_rows *rows,
     cli_rows_text(rows, cli_span(cli_info_form(&c->profile)));
     cli_rows_u64(rows, t->lost_blocked);
     cli_rows_u64(rows, t->lost_undelivered);
+    info_rows_all(c, rows);
     return status;
 }
 
@@ -59,7 +73,7 @@ static void info_rows_foreign(const struct cli_capture *c, struct cli_rows *rows
     for (int i = 0; i < 14; i++)
         cli_rows_none(rows);
     cli_rows_text(rows, cli_span(cli_info_form(&c->profile)));
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 5; i++)
         cli_rows_none(rows);
 }
 

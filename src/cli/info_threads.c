@@ -226,29 +226,57 @@ static void info_blocked(const struct cli_style *s, uint64_t blocked, uint64_t e
          "place,\nor choose another one (signo of jsprof_options).");
 }
 
+/* Of all threads together: is it in order, and does the file hold what it says was kept? */
+static int info_verdict(const struct cli_capture *c, const struct jsp_account_verdict *v)
+{
+    uint64_t lost = jsp_account_lost(&v->sum), in_file = c->profile.weight;
+    bool is_final = strcmp(v->state, "final") == 0;
+    if (!v->is_total) /* the lines are looked at one by one */
+        return CLI_OK;
+    if (v->sum.expirations != v->sum.kept + lost)
+        return cli_fail(c->label,
+                        "MISMATCH: %" PRIu64 " expirations, but %" PRIu64 " kept and %" PRIu64
+                        " lost", v->sum.expirations, v->sum.kept, lost);
+    if (is_final ? v->sum.kept != in_file : v->sum.kept > in_file)
+        return cli_fail(c->label,
+                        "MISMATCH: %" PRIu64 " expirations kept, but the file has samples for %"
+                        PRIu64, v->sum.kept, in_file);
+    return CLI_OK;
+}
+
+static const char *info_judgement(const struct jsp_account_verdict *v, int status)
+{
+    if (status)
+        return "DOES NOT ADD UP";
+    if (v->is_whole)
+        return "adds up, and the file holds them all";
+    if (v->is_total)
+        return "incomplete, but all that is missing is counted";
+    return "incomplete, and what was counted last is not in it";
+}
+
 int cli_info_balance(const struct cli_capture *c)
 {
-    const struct jsp_profile *p = &c->profile;
-    uint64_t expirations = 0, kept = 0, lost = 0, blocked = 0;
-    int status = CLI_OK;
+    const struct jsp_account *account = &c->profile.account;
+    struct jsp_account_verdict v;
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
-    if (p->account.n_threads == 0)
+    jsp_account_verdict(account, &v);
+    if (account->n_threads == 0 && !v.is_total)
         return CLI_OK;
-    for (uint32_t i = 0; i < p->account.n_threads; i++) {
-        const struct jsp_account_thread *t = &p->account.threads[i];
-        expirations += t->expirations;
-        kept += t->kept;
-        lost += jsp_account_lost(t);
-        blocked += t->lost_blocked;
-        if (cli_info_adds_up(c, t))
+    int status = info_verdict(c, &v);
+    for (uint32_t i = 0; i < account->n_threads; i++)
+        if (cli_info_adds_up(c, &account->threads[i]))
             status = CLI_FAILED;
-    }
-    printf("\n%s expirations = %s kept + %s lost: ", cli_count(a, expirations),
-           cli_count(b, kept), cli_count(d, lost));
-    cli_colour(&c->style, status ? CLI_HOT : CLI_GOOD);
-    fputs(status ? "DOES NOT ADD UP" : "adds up, and the file holds them all", stdout);
+    printf("\n%s expirations = %s kept + %s lost: ", cli_count(a, v.sum.expirations),
+           cli_count(b, v.sum.kept), cli_count(d, jsp_account_lost(&v.sum)));
+    cli_colour(&c->style, status ? CLI_HOT : v.is_whole ? CLI_GOOD : CLI_WARM);
+    fputs(info_judgement(&v, status), stdout);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
-    info_blocked(&c->style, blocked, expirations);
+    if (v.is_total && !v.is_whole) {
+        info_extras(&v.sum);
+        puts("The lines of threads are as of the last time that the file took them.");
+    }
+    info_blocked(&c->style, v.sum.lost_blocked, v.sum.expirations);
     return status;
 }

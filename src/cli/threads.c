@@ -157,24 +157,20 @@ static void threads_lost(const struct jsp_profile *p)
     static const char *const names[] = { "ring full", "paused", "late", "not written",
                                          "no signal stack", "signal blocked", "undelivered" };
     enum { CAUSES = sizeof names / sizeof *names };
-    uint64_t causes[CAUSES] = { 0 }, lost = 0, expirations = 0;
     char n[CLI_NUMBER], m[CLI_NUMBER], share[CLI_NUMBER];
-    for (uint32_t i = 0; i < p->account.n_threads; i++) {
-        const struct jsp_account_thread *t = &p->account.threads[i];
-        const uint64_t each[CAUSES] = { t->lost_ring,  t->lost_paused,  t->lost_late,
-                                        t->lost_write, t->lost_stack, t->lost_blocked,
-                                        t->lost_undelivered };
-        for (int j = 0; j < CAUSES; j++)
-            causes[j] += each[j];
-        lost += jsp_account_lost(t);
-        expirations += t->expirations;
-    }
-    if (p->account.n_threads == 0)
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&p->account, &v);
+    const struct jsp_account_thread *t = &v.sum;
+    const uint64_t causes[CAUSES] = { t->lost_ring,  t->lost_paused,  t->lost_late,
+                                      t->lost_write, t->lost_stack,   t->lost_blocked,
+                                      t->lost_undelivered };
+    uint64_t lost = jsp_account_lost(t);
+    if (p->account.n_threads == 0 && !v.is_total)
         return;
     printf("Lost: %s of %s timer expirations", cli_count(n, lost),
-           cli_count(m, expirations));
+           cli_count(m, t->expirations));
     if (lost)
-        printf(" (%s)", cli_percent(share, (double)lost / (double)expirations));
+        printf(" (%s)", cli_percent(share, (double)lost / (double)t->expirations));
     for (int j = 0, shown = 0; j < CAUSES; j++)
         if (causes[j])
             printf("%s %s %s", shown++ ? "," : ":", names[j], cli_count(n, causes[j]));

@@ -76,15 +76,14 @@ static void firefox_extra(struct firefox *x)
 {
     struct jsp_json *j = &x->json;
     const struct jsp_profile *p = x->p;
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < p->account.n_threads; i++)
-        lost += jsp_account_lost(&p->account.threads[i]);
+    struct jsp_account_verdict verdict;
+    jsp_account_verdict(&p->account, &verdict);
     const struct {
         const char *label;
         uint64_t value;
     } rows[] = { { "Samples", x->from.stacks.samples },
                  { "Timer expirations they stand for", x->from.stacks.weight },
-                 { "Timer expirations lost", lost } };
+                 { "Timer expirations lost", jsp_account_lost(&verdict.sum) } };
     jsp_json_key_open(j, "extra", '[');
     jsp_json_open(j, '{');
     jsp_json_key_text(j, "label", "Recording");

@@ -23,15 +23,12 @@ static void meta_command(struct jsp_json *j, const struct jsp_profile *p, int32_
 
 static void meta_losses(struct jsp_json *j, const struct jsp_account *a)
 {
-    uint64_t expirations = 0, lost = 0;
-    for (uint32_t i = 0; i < a->n_threads; i++) {
-        expirations += a->threads[i].expirations;
-        lost += jsp_account_lost(&a->threads[i]);
-    }
-    if (a->n_threads == 0)
+    struct jsp_account_verdict v;
+    jsp_account_verdict(a, &v);
+    if (a->n_threads == 0 && !v.is_total)
         return;
-    jsp_json_key_u64(j, "expirations", expirations);
-    jsp_json_key_u64(j, "lost", lost);
+    jsp_json_key_u64(j, "expirations", v.sum.expirations);
+    jsp_json_key_u64(j, "lost", jsp_account_lost(&v.sum));
 }
 
 static void meta_capture(struct jsp_json *j, const struct jsp_html_capture *c)

@@ -267,8 +267,11 @@ static void merge_session(struct merge_work *w)
     struct jsp_account_session all = { .state = "final" };
     char line[512];
     for (uint32_t i = 0; i < w->m->n; i++) {
-        const struct jsp_account_session *s = &w->m->inputs[i]->account.session;
-        if (s->present && strcmp(s->state, "final") != 0)
+        const struct jsp_account *a = &w->m->inputs[i]->account;
+        const struct jsp_account_session *s = &a->session;
+        struct jsp_account_verdict v;
+        jsp_account_verdict(a, &v);
+        if (s->present && !v.is_whole)
             strcpy(all.state, "running");
         all.present |= s->present;
         all.labels += s->labels;
@@ -277,7 +280,7 @@ static void merge_session(struct merge_work *w)
         all.labels_cut += s->labels_cut;
         all.marks_lost += s->marks_lost;
         all.time = s->time > all.time ? s->time : all.time;
-        all.write_error = all.write_error ? all.write_error : s->write_error;
+        all.write_error = all.write_error ? all.write_error : v.write_error;
     }
     if (!all.present)
         return;

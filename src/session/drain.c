@@ -164,10 +164,15 @@ static void drain_sync(struct jsprof *p, int flushed)
     jsp_output_settle(&p->output);
     p->flush_error = flushed;
     p->write_error = p->output.writer.error;
-    p->unwritten = 0;
-    for (uint32_t i = 0; i < p->output.n_pending; i++)
-        p->unwritten += p->output.pending[i].weight;
-    p->unwritten_samples = p->output.n_pending;
+    p->unwritten = jsp_output_unwritten(&p->output);
+}
+
+size_t jsp_drain_total(const struct jsprof *p, const char *state, char *line)
+{
+    struct jsp_counts counts;
+    jsp_session_counts(p, &counts);
+    struct jsp_losses_total total = { state, p->write_error, &counts, jsp_session_tally(p) };
+    return jsp_losses_total(line, &total);
 }
 
 /* What waits, and the calls of this moment behind it. */
@@ -178,13 +183,21 @@ static int drain_out(struct jsprof *p, int (*flush)(struct jsp_output *))
     return flushed ? flushed : err;
 }
 
+static const char *drain_state(const struct jsprof *p)
+{
+    return p->running ? "running" : "stopped";
+}
+
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
 {
     struct jsp_signals_hushed hushed;
+    char line[JSP_LOSSES_LINE];
     jsp_signals_hush(&hushed);
     int err = drain_out(p, flush);
     jsp_signals_unhush(&hushed);
     drain_sync(p, err);
+    if (err) /* the lines of this moment are not in the file */
+        jsp_writer_fill(&p->output.writer, line, jsp_drain_total(p, drain_state(p), line));
     return err;
 }
 
@@ -306,6 +319,13 @@ static bool drain_flush(struct jsprof *p, bool quit)
                                 : hurry ? jsp_output_flush : jsp_output_flush_for_a_moment);
     pthread_mutex_lock(&p->lock);
     drain_sync(p, err);
+    if (err) { /* the lines of this moment are not in the file */
+        char line[JSP_LOSSES_LINE];
+        size_t n = jsp_drain_total(p, quit ? "stopped" : "running", line);
+        pthread_mutex_unlock(&p->lock);
+        jsp_writer_fill(&p->output.writer, line, n);
+        pthread_mutex_lock(&p->lock);
+    }
     return err != 0;
 }
 

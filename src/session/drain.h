@@ -27,6 +27,10 @@ void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns);
 /* Append what the losses are now. */
 void jsp_drain_tell(struct jsprof *p, const char *state);
 
+/* What all threads together came to, as of the last flush: a line of JSP_LOSSES_LINE bytes for
+ * the reserved place in the file. With `lock` held. Returns its bytes. */
+size_t jsp_drain_total(const struct jsprof *p, const char *state, char *line);
+
 /* Write what waits, from a host's thread. */
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *));
 

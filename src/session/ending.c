@@ -10,6 +10,7 @@
 
 #include "drain.h"
 #include "live.h"
+#include "losses.h"
 #include "process.h"
 #include "signals.h"
 
@@ -85,6 +86,18 @@ static void ending_give_up(struct jsprof *p, int err)
         t->told.expirations = UINT64_MAX; /* its line is out of date */
 }
 
+/* The rest of the file, and into its reserved place what of all that is in it. */
+static int ending_write(struct jsprof *p, const struct jsp_counts *counts)
+{
+    char line[JSP_LOSSES_LINE];
+    struct jsp_output *out = &p->output;
+    int err = jsp_output_finish(out);
+    struct jsp_losses_total total = { "final", err, counts, jsp_tallies_sum(&out->tallies) };
+    jsp_writer_fill(&out->writer, line, (uint32_t)jsp_losses_total(line, &total));
+    int closed = jsp_output_close(out);
+    return err ? err : closed;
+}
+
 int jsp_session_close(struct jsprof *p)
 {
     int err = jsp_live_end(p);
@@ -115,11 +128,13 @@ int jsp_session_close(struct jsprof *p)
     if (err)
         ending_give_up(p, err);
     jsp_drain_tell(p, "final");
+    struct jsp_counts counts;
+    jsp_session_counts(p, &counts);
     pthread_mutex_unlock(&p->lock);
     ending_orphan_all(p);
     jsp_live_remove(p);
     jsp_signals_hush(&hushed);
-    err = jsp_output_close(&p->output);
+    err = ending_write(p, &counts);
     jsp_signals_unhush(&hushed);
     if (p->stuck) {
         ending_keep(p);

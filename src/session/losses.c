@@ -24,6 +24,12 @@ static void losses_encode(char *to, const char *text)
     *to = 0;
 }
 
+/* One that did not fit is none: a number without its end would be another one. */
+static size_t losses_end(int n)
+{
+    return n > 0 && n < JSP_LOSSES_LINE ? (size_t)n : 0;
+}
+
 size_t jsp_losses_session(char *to, const struct jsp_losses_session *s)
 {
     int n = snprintf(to, JSP_LOSSES_LINE,
@@ -35,32 +41,50 @@ size_t jsp_losses_session(char *to, const struct jsp_losses_session *s)
                      s->wall ? "wall" : "cpu", s->n_samples, jsp_counted(&s->arena->n_labels),
                      jsp_counted(&s->arena->used), jsp_counted(&s->arena->n_lost),
                      s->labels_cut, s->marks_lost, s->addresses_missed, -s->write_error);
-    return n > 0 ? (size_t)n : 0;
+    return losses_end(n);
+}
+
+/* What of a thread's line can be added up over threads. */
+static int losses_counts(char *to, size_t size, const struct jsp_counts *c,
+                         const struct jsp_tally *tally)
+{
+    return snprintf(to, size,
+                    " expirations=%" PRIu64 " kept=%" PRIu64
+                    " samples=%" PRIu64 " lost_ring=%" PRIu64 " lost_paused=%" PRIu64
+                    " lost_late=%" PRIu64 " lost_write=%" PRIu64 " lost_stack=%" PRIu64
+                    " lost_blocked=%" PRIu64 " lost_undelivered=%" PRIu64
+                    " frames_cut=%" PRIu64 " frames_bad=%" PRIu64 " underflows=%" PRIu64
+                    " stop_end=%" PRIu64 " stop_full=%" PRIu64 " stop_no_table=%" PRIu64
+                    " stop_stack=%" PRIu64 " stop_unreadable=%" PRIu64 " stop_rule=%" PRIu64
+                    " handler_ns=%" PRIu64,
+                    c->expirations, tally->kept, tally->samples, c->lost_ring, c->lost_paused,
+                    c->lost_late, tally->lost, c->lost_stack, c->lost_blocked,
+                    c->lost_undelivered, c->frames_cut, c->frames_bad, c->underflows,
+                    c->stops[JSP_STOP_END], c->stops[JSP_STOP_FULL],
+                    c->stops[JSP_STOP_NO_TABLE], c->stops[JSP_STOP_STACK],
+                    c->stops[JSP_STOP_UNREADABLE], c->stops[JSP_STOP_RULE], c->handler_ns);
 }
 
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally)
 {
-    const struct jsp_counts *c = &t->counts;
-    char name[3 * JSP_THREAD_NAME + 1];
+    char name[3 * JSP_THREAD_NAME + 1], counts[JSP_LOSSES_LINE];
     uint64_t wall_ns, cpu_ns;
 
     losses_encode(name, t->name);
     jsp_thread_armed_ns(t, &wall_ns, &cpu_ns);
-    int n = snprintf(to, JSP_LOSSES_LINE,
-                     "thread id=%u tid=%d name=%s expirations=%" PRIu64 " kept=%" PRIu64
-                     " samples=%" PRIu64 " lost_ring=%" PRIu64 " lost_paused=%" PRIu64
-                     " lost_late=%" PRIu64 " lost_write=%" PRIu64 " lost_stack=%" PRIu64
-                     " lost_blocked=%" PRIu64 " lost_undelivered=%" PRIu64
-                     " frames_cut=%" PRIu64 " frames_bad=%" PRIu64 " underflows=%" PRIu64
-                     " stop_end=%" PRIu64 " stop_full=%" PRIu64 " stop_no_table=%" PRIu64
-                     " stop_stack=%" PRIu64 " stop_unreadable=%" PRIu64 " stop_rule=%" PRIu64
-                     " cpu_ns=%" PRIu64 " wall_ns=%" PRIu64 " handler_ns=%" PRIu64 "\n",
-                     (unsigned)t->id, (int)t->tid, name, c->expirations, tally->kept,
-                     tally->samples, c->lost_ring, c->lost_paused, c->lost_late, tally->lost,
-                     c->lost_stack, c->lost_blocked, c->lost_undelivered, c->frames_cut,
-                     c->frames_bad, c->underflows, c->stops[JSP_STOP_END], c->stops[JSP_STOP_FULL],
-                     c->stops[JSP_STOP_NO_TABLE], c->stops[JSP_STOP_STACK],
-                     c->stops[JSP_STOP_UNREADABLE], c->stops[JSP_STOP_RULE], cpu_ns,
-                     wall_ns, c->handler_ns);
-    return n > 0 ? (size_t)n : 0;
+    losses_counts(counts, sizeof counts, &t->counts, tally);
+    return losses_end(snprintf(to, JSP_LOSSES_LINE,
+                               "thread id=%u tid=%d name=%s%s cpu_ns=%" PRIu64
+                               " wall_ns=%" PRIu64 "\n",
+                               (unsigned)t->id, (int)t->tid, name, counts, cpu_ns, wall_ns));
+}
+
+size_t jsp_losses_total(char *to, const struct jsp_losses_total *total)
+{
+    char counts[JSP_LOSSES_LINE];
+    losses_counts(counts, sizeof counts, total->counts, &total->tally);
+    return losses_end(snprintf(to, JSP_LOSSES_LINE,
+                               "total state=%s time=%" PRIu64 " write_error=%d%s\n",
+                               total->state, jsp_now_ns(CLOCK_MONOTONIC), -total->write_error,
+                               counts));
 }

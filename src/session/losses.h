@@ -6,10 +6,12 @@
 #ifndef JSP_SESSION_LOSSES_H
 #define JSP_SESSION_LOSSES_H
 
+#include "capture/writer.h"
 #include "output.h"
 #include "thread.h"
 
 enum { JSP_LOSSES_LINE = 1536 }; /* bytes, enough for any line */
+_Static_assert((int)JSP_LOSSES_LINE <= (int)JSP_WRITER_SLOT, "one can be reserved");
 
 struct jsp_losses_session {
     const char *state;
@@ -23,8 +25,17 @@ struct jsp_losses_session {
     const struct jsp_arena *arena;
 };
 
-/* Both return the bytes written to `to` (room for JSP_LOSSES_LINE), newline included. */
+struct jsp_losses_total {
+    const char *state;
+    int write_error;
+    const struct jsp_counts *counts; /* of all threads that there ever were */
+    struct jsp_tally tally;
+};
+
+/* All return the bytes written to `to` (room for JSP_LOSSES_LINE), newline included; 0: they
+ * are more. */
 size_t jsp_losses_session(char *to, const struct jsp_losses_session *session);
+size_t jsp_losses_total(char *to, const struct jsp_losses_total *total);
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally);
 
 #endif

@@ -119,6 +119,9 @@ static void output_block(struct jsp_output *out)
                                       out->block_count, out->block, out->block_used };
     if (!out->block_count || jsp_writer_block(&out->writer, &block))
         return; /* no room: it stays, and samples wait for it */
+    for (uint32_t i = 1; i <= out->block_waiting; i++)
+        out->pending[out->n_pending - i].told = out->writer.appended;
+    out->block_waiting = 0;
     out->block_count = 0;
     out->block_used = 0;
 }
@@ -150,8 +153,10 @@ static int output_stacks(struct jsp_output *out)
 {
     uint32_t waiting = out->compact->waiting;
     int err = jsp_compact_write(out->compact, &out->writer);
-    for (uint32_t i = 1; !err && i <= waiting; i++)
-        out->pending[out->n_pending - i].end = out->writer.appended;
+    for (uint32_t i = 1; !err && i <= waiting; i++) {
+        struct jsp_pending *sample = &out->pending[out->n_pending - i];
+        sample->end = sample->told = out->writer.appended;
+    }
     return err;
 }
 
@@ -202,7 +207,9 @@ void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
     out->n_samples++;
     jsp_tallies_append(&out->tallies, from.tally, record->weight);
     uint64_t end = out->compact ? UINT64_MAX : out->writer.appended;
-    out->pending[out->n_pending++] = (struct jsp_pending){ end, from.tally, record->weight };
+    out->pending[out->n_pending++] =
+        (struct jsp_pending){ end, UINT64_MAX, from.tally, record->weight };
+    out->block_waiting += !out->compact;
 }
 
 bool jsp_output_is_full(const struct jsp_output *out)
@@ -236,14 +243,32 @@ int jsp_output_side(struct jsp_output *out)
     return out->compact ? output_stacks(out) : 0;
 }
 
+static uint64_t output_written(const struct jsp_output *out)
+{
+    return out->writer.appended - out->writer.used;
+}
+
 void jsp_output_settle(struct jsp_output *out)
 {
-    uint64_t written = out->writer.appended - out->writer.used;
+    uint64_t written = output_written(out);
     uint32_t gone = 0;
-    while (gone < out->n_pending && out->pending[gone].end <= written)
+    while (gone < out->n_pending && out->pending[gone].told <= written)
         jsp_tallies_settle(&out->tallies, out->pending[gone++].tally);
     out->n_pending -= gone;
     memmove(out->pending, out->pending + gone, out->n_pending * sizeof *out->pending);
+}
+
+struct jsp_tally jsp_output_unwritten(const struct jsp_output *out)
+{
+    uint64_t written = output_written(out);
+    struct jsp_tally sum = { .kept = 0 };
+    for (uint32_t i = 0; i < out->n_pending; i++) {
+        const struct jsp_pending *sample = &out->pending[i];
+        bool is_there = sample->end <= written;
+        sum.samples += !is_there;
+        sum.kept += sample->told <= written ? 0 : sample->weight - is_there;
+    }
+    return sum;
 }
 
 int jsp_output_flush(struct jsp_output *out)
@@ -261,28 +286,65 @@ int jsp_output_flush_for_a_moment(struct jsp_output *out)
     return jsp_writer_flush_for_a_moment(&out->writer);
 }
 
+/* Where the weights of what waits will be told after a drop. */
+static void output_retell(struct jsp_output *out, const char *const *but)
+{
+    uint64_t from = UINT64_MAX, to = UINT64_MAX; /* many samples have the same */
+    for (uint32_t i = 0; i < out->n_pending; i++) {
+        struct jsp_pending *sample = &out->pending[i];
+        if (sample->told == UINT64_MAX)
+            continue;
+        if (sample->told != from) {
+            from = sample->told;
+            to = jsp_writer_after_drop(&out->writer, but, from);
+        }
+        sample->told = to;
+    }
+}
+
 void jsp_output_give_up(struct jsp_output *out, int err)
 {
     static const char *const beside[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
                                           JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
                                           JSP_WIRE_FILE_PCS, NULL };
     uint32_t begun = 0; /* the frame that the file has the beginning of will be whole */
-    uint64_t whole = out->writer.appended - out->writer.used + out->writer.begun;
+    uint64_t whole = output_written(out) + out->writer.begun;
     out->writer.error = err;
+    output_retell(out, beside);
     /* Or they might reach the file all the same. What stands beside samples that are in
      * the file may still come behind them; of those that are not it says nothing wrong. */
     jsp_writer_drop(&out->writer, beside);
     while (begun < out->n_pending && out->pending[begun].end <= whole)
         begun++;
+    uint32_t gone = out->n_pending - begun;
     for (uint32_t i = begun; i < out->n_pending; i++)
         jsp_tallies_give_up(&out->tallies, out->pending[i].tally, out->pending[i].weight);
-    out->n_samples -= out->n_pending - begun;
+    out->block_waiting -= gone < out->block_waiting ? gone : out->block_waiting;
+    out->n_samples -= gone;
     out->n_pending = begun;
     if (out->compact)
         jsp_compact_drop(out->compact);
 }
 
-int jsp_output_close(struct jsp_output *out)
+/* Nothing more is written: each sample that waits is in the file, or half, or not. */
+static void output_settle_all(struct jsp_output *out)
+{
+    uint64_t written = output_written(out);
+    jsp_output_settle(out);
+    for (uint32_t i = 0; i < out->n_pending; i++) {
+        const struct jsp_pending *sample = &out->pending[i];
+        if (sample->told <= written)
+            jsp_tallies_settle(&out->tallies, sample->tally);
+        else if (sample->end <= written)
+            jsp_tallies_lessen(&out->tallies, sample->tally, sample->weight);
+        else
+            jsp_tallies_give_up(&out->tallies, sample->tally, sample->weight);
+    }
+    out->n_pending = 0;
+    jsp_writer_discard(&out->writer);
+}
+
+int jsp_output_finish(struct jsp_output *out)
 {
     static const char *const sides[2][7] = {
         { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES, JSP_WIRE_FILE_LOOPS,
@@ -300,6 +362,13 @@ int jsp_output_close(struct jsp_output *out)
         jsp_writer_chunk_end(&out->writer, *files);
     if (out->has_calls)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_CALLS);
+    int err = jsp_output_flush_patiently(out);
+    output_settle_all(out);
+    return err ? err : out->writer.error;
+}
+
+int jsp_output_close(struct jsp_output *out)
+{
     int err = jsp_writer_close(&out->writer);
     output_free(out);
     return err;

@@ -24,7 +24,8 @@ enum {
 
 /* A sample that waits in the writer's buffer. */
 struct jsp_pending {
-    uint64_t end; /* in bytes of the capture; UINT64_MAX: it is in no frame yet */
+    uint64_t end;  /* in bytes of the capture; UINT64_MAX: it is in no frame yet */
+    uint64_t told; /* the same, of its weight, without which it stands for one expiration */
     uint32_t tally;
     uint32_t weight;
 };
@@ -45,6 +46,7 @@ struct jsp_output {
     uint64_t block_first;          /* ordinal of the first in `block` */
     uint32_t block_count;
     uint32_t block_used;           /* bytes */
+    uint32_t block_waiting;        /* of its samples, those that wait, the last ones */
     uint32_t kinds_used;
     uint32_t loops_told, hidden_told;
     bool has_calls;                /* something of jsprof/calls was appended */
@@ -89,7 +91,15 @@ void jsp_output_settle(struct jsp_output *out);
 /* What waits now will not be written, for this reason: give it back to `lost`. */
 void jsp_output_give_up(struct jsp_output *out, int err);
 
-/* Complete the embedded files and close the descriptor. */
+/* Of the samples that wait, as of the last flush: how many are not in the file, and how many
+ * expirations (`kept`). */
+struct jsp_tally jsp_output_unwritten(const struct jsp_output *out);
+
+/* Complete the embedded files. After it nothing waits, and the tallies say what became of each
+ * sample. Or the last error of writing. */
+int jsp_output_finish(struct jsp_output *out);
+
+/* Close the descriptor. After finish. */
 int jsp_output_close(struct jsp_output *out);
 
 /* In the child of a fork: close without writing a byte, and free what is constant since

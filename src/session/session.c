@@ -14,9 +14,11 @@
 
 #include "image/loaded.h"
 #include "callable.h"
+#include "capture/wire.h"
 #include "child.h"
 #include "drain.h"
 #include "ending.h"
+#include "losses.h"
 #include "image/descriptor.h"
 #include "gone.h"
 #include "live.h"
@@ -118,6 +120,7 @@ static void session_read_text(const char *path, char *to, size_t size)
 /* The frames that say what this capture is. PROCESS comes first. */
 static void session_describe(struct jsprof *p)
 {
+    static const char open_total[] = "total state=open\n";
     struct jsp_writer *w = &p->output.writer;
     char text[4096], number[16];
 
@@ -136,6 +139,8 @@ static void session_describe(struct jsprof *p)
     jsp_writer_metadata(w, "jsprof.host", *text ? text : program_invocation_short_name);
     if (p->native && access("/proc/self/maps", R_OK) < 0)
         jsp_writer_metadata(w, "jsprof.proc", "none");
+    if (jsp_writer_reserve(w, JSP_WIRE_FILE_LOSSES, JSP_LOSSES_LINE) == 0)
+        jsp_writer_fill(w, open_total, sizeof open_total - 1);
 }
 
 static void session_set_up(struct jsprof *p, const struct jsp_session_setup *setup)

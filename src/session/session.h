@@ -82,7 +82,7 @@ struct jsprof {
     uint64_t quiet_ns;      /* samples that began before it are read, handlers are over */
     int write_error;        /* last of the writer; copied here to be read */
     int flush_error;        /* of the last flush: not 0, and something waits */
-    uint64_t unwritten, unwritten_samples; /* weights appended but not in the file */
+    struct jsp_tally unwritten; /* samples, and expirations, appended but not in the file */
 
     bool stuck; /* a thread is stopped inside the handler and may read all of it */
     struct jsprof *kept; /* see ending.c */
@@ -108,6 +108,11 @@ int jsp_session_halt(struct jsprof *p);
 int jsp_session_close(struct jsprof *p);
 int jsp_session_flush(struct jsprof *p);
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
+
+/* Sums over all threads that there ever were, as of the last pass and the last flush. With
+ * `lock` held. */
+void jsp_session_counts(const struct jsprof *p, struct jsp_counts *sum);
+struct jsp_tally jsp_session_tally(const struct jsprof *p);
 
 int jsp_session_calls(struct jsprof *p, uint32_t modes);
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);

@@ -5,11 +5,23 @@
 #include "drain.h"
 #include "live.h"
 
-static void stats_total(const struct jsprof *p, struct jsp_counts *sum)
+void jsp_session_counts(const struct jsprof *p, struct jsp_counts *sum)
 {
     *sum = p->gone;
     for (const struct jsp_thread *t = p->threads; t; t = t->next)
         jsp_counts_add(sum, &t->counts);
+}
+
+/* What waits counts as kept until the file refused something. */
+struct jsp_tally jsp_session_tally(const struct jsprof *p)
+{
+    struct jsp_tally tally = jsp_tallies_sum(&p->output.tallies);
+    if (p->write_error) {
+        tally.samples -= p->unwritten.samples;
+        tally.kept -= p->unwritten.kept;
+        tally.lost += p->unwritten.kept;
+    }
+    return tally;
 }
 
 static void stats_copy(jsprof_stats *out, const struct jsp_counts *c)
@@ -43,17 +55,12 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     pthread_mutex_lock(&p->lock);
     if (!p->draining)
         jsp_drain_pass(p, false); /* what came late */
-    stats_total(p, &sum);
+    jsp_session_counts(p, &sum);
     stats_copy(out, &sum);
-    struct jsp_tally tally = jsp_tallies_sum(&p->output.tallies);
+    struct jsp_tally tally = jsp_session_tally(p);
     out->samples = tally.samples;
     out->kept = tally.kept;
     out->lost_write = tally.lost;
-    if (p->write_error) {
-        out->samples -= p->unwritten_samples;
-        out->kept -= p->unwritten;
-        out->lost_write += p->unwritten;
-    }
     out->labels_lost = jsp_counted(&p->arena.n_lost);
     out->write_error = p->write_error;
     out->marks_lost = jsp_marks_lost(&p->marks);

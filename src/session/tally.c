@@ -84,6 +84,14 @@ void jsp_tallies_give_up(struct jsp_tallies *t, uint32_t slot, uint32_t weight)
     jsp_tallies_settle(t, slot);
 }
 
+void jsp_tallies_lessen(struct jsp_tallies *t, uint32_t slot, uint32_t weight)
+{
+    struct jsp_tally_slot *s = &t->slots[slot];
+    s->tally.kept -= weight - 1;
+    s->tally.lost += weight - 1;
+    jsp_tallies_settle(t, slot);
+}
+
 void jsp_tallies_lose(struct jsp_tallies *t, uint32_t slot, uint32_t weight)
 {
     t->slots[slot].tally.lost += weight;

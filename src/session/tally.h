@@ -46,6 +46,8 @@ void jsp_tallies_leave(struct jsp_tallies *t, uint32_t slot);
 void jsp_tallies_append(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 void jsp_tallies_settle(struct jsp_tallies *t, uint32_t slot);
 void jsp_tallies_give_up(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
+/* A sample is in the file, but not what it stands for: it counts as one expiration. */
+void jsp_tallies_lessen(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 void jsp_tallies_lose(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 
 const struct jsp_tally *jsp_tallies_of(const struct jsp_tallies *t, uint32_t slot);

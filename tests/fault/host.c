@@ -44,6 +44,16 @@ static void say(const char *what, int err)
     fflush(stdout);
 }
 
+static void say_stats(jsprof *prof)
+{
+    jsprof_stats s = { .size = sizeof s };
+    if (jsprof_stats_get(prof, &s) == 0)
+        printf("stats: expirations %llu kept %llu samples %llu lost_write %llu\n",
+               (unsigned long long)s.expirations, (unsigned long long)s.kept,
+               (unsigned long long)s.samples, (unsigned long long)s.lost_write);
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     jsprof *prof = NULL;
@@ -70,6 +80,7 @@ int main(int argc, char **argv)
     work(argc > 2 ? atof(argv[2]) : 100);
     if (prof) {
         say("stop", jsprof_stop(prof));
+        say_stats(prof);
         say("close", jsprof_close(prof));
     }
     puts("done");

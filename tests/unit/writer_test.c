@@ -114,6 +114,47 @@ TEST(embedded_file_larger_than_a_frame_becomes_several)
     close(fd);
 }
 
+/* A file whose size is at its limit stands for a full disk. */
+TEST(reserved_bytes_are_written_where_nothing_else_is_any_more)
+{
+    static const char *const none[] = { NULL };
+    int fd = memfd_create("capture", MFD_ALLOW_SEALING);
+    char bytes[300];
+    if (!begin(dup(fd)))
+        return;
+    CHECK_EQ(jsp_writer_reserve(&w, "jsprof/x", 40), 0);
+    uint64_t slot = w.slot;
+    CHECK_EQ(jsp_writer_fill(&w, "waits", 5), 0); /* still in the buffer */
+    CHECK_EQ(jsp_writer_flush(&w), 0);
+    CHECK_EQ(pread(fd, bytes, 40, (off_t)slot), 40);
+    CHECK(memcmp(bytes, "waits\n\n", 7) == 0 && bytes[39] == '\n');
+    CHECK_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+    one_sample(10);
+    CHECK_EQ(jsp_writer_after_drop(&w, none, w.appended), w.appended - w.used);
+    CHECK_EQ(jsp_writer_flush(&w), -EPERM);
+    CHECK_EQ(jsp_writer_fill(&w, "the end", 7), 0);
+    CHECK_EQ(pread(fd, bytes, 40, (off_t)slot), 40);
+    CHECK(memcmp(bytes, "the end\n\n", 9) == 0);
+    CHECK_EQ(jsp_writer_fill(&w, bytes, 41), -ESPIPE); /* more than there is */
+    jsp_writer_discard(&w);
+    CHECK_EQ(w.used, 0);
+    CHECK_EQ(jsp_writer_close(&w), -EPERM);
+    close(fd);
+}
+
+TEST(pipe_has_no_place_that_could_be_reserved)
+{
+    int ends[2];
+    if (!CHECK_EQ(pipe2(ends, O_NONBLOCK), 0) || !begin(ends[1]))
+        return;
+    size_t used = w.used;
+    CHECK_EQ(jsp_writer_reserve(&w, "jsprof/x", 40), 0);
+    CHECK_EQ(w.used, used);
+    CHECK_EQ(jsp_writer_fill(&w, "end", 3), -ESPIPE);
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    close(ends[0]);
+}
+
 /* The pipe takes what it has room for: short writes in the middle of frames. */
 TEST(pipe_that_takes_little_at_a_time_gets_every_byte_in_order)
 {
@@ -336,6 +377,8 @@ int main(void)
     RUN(samples_are_refused_while_there_is_room_for_what_tells_of_losses);
     RUN(longest_frame_fits_and_one_address_more_does_not);
     RUN(embedded_file_larger_than_a_frame_becomes_several);
+    RUN(reserved_bytes_are_written_where_nothing_else_is_any_more);
+    RUN(pipe_has_no_place_that_could_be_reserved);
     RUN(pipe_that_takes_little_at_a_time_gets_every_byte_in_order);
     RUN(what_is_dropped_leaves_whole_frames_only);
     RUN(pipe_nobody_reads_is_given_up_after_some_patience);
