@@ -9,7 +9,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 
 SHIM=$SCRATCH/write_shim.so
-"${CC:-gcc}" -O1 -shared -fPIC -o "$SHIM" "$SRCDIR/tests/fault/write_shim.c" || exit 1
+"${CC:-gcc}" -O1 -shared -fPIC -o "$SHIM" "$SRCDIR/tests/fault/shim/write.c" || exit 1
 CAP=$SCRATCH/x.cap MS=400
 export JSPROF_HZ=10000 JSPROF_CLOCK=wall
 
@@ -99,7 +99,13 @@ for compact in 0 1; do
         said 'close: no space left on device'
         told "a full disk, compact $compact"
         rm "$CAP"
-        JSPROF=$CAP timeout -s KILL 2 "$HOST" - 60000 >"$OUT" 2>&1
+        JSPROF=$CAP "$HOST" - 60000 >"$OUT" 2>&1 &
+        pid=$!
+        until "$TOOL" info "$CAP" 2>/dev/null | grep -q 'no space left' || ! kill -0 $pid; do
+            sleep 0.1
+        done
+        kill -KILL $pid
+        wait $pid 2>/dev/null
         incomplete "killed on a full disk, compact $compact"
         grep -q 'killed.*: no space left' "$OUT.info" || fail 'info does not say why'
         CAP=$SCRATCH/x.cap

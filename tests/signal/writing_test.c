@@ -295,6 +295,21 @@ static void *attach_and_detach(void *arg)
     return NULL;
 }
 
+struct trickle {
+    int from, to;
+    _Atomic uint32_t *done;
+};
+
+static void *trickle_on(void *arg)
+{
+    const struct trickle *t = arg;
+    while (!host_counted(t->done)) {
+        copy_some(t->from, t->to, 1 << 12);
+        usleep(50000);
+    }
+    return NULL;
+}
+
 /* The drain is inside its last write and the session already counts as stopped. */
 TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
 {
@@ -309,6 +324,10 @@ TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
     if (!CHECK_EQ(pipe2(ends, O_CLOEXEC), 0) || !open_deep(&h, ends[1], &me))
         return;
     host_burn_ms(100);
+    /* Meanwhile a page now and then: who reads nothing for two seconds gets no more. */
+    _Atomic uint32_t done = 0;
+    struct trickle trickle = { ends[0], file, &done };
+    pthread_t reader = host_thread(trickle_on, &trickle);
     pthread_t closer = host_thread(stop_and_close, &h);
     jsprof_stats stats = { .size = sizeof stats };
     for (uint64_t before = 1; before != stats.expirations;) { /* until it is disarmed */
@@ -317,6 +336,8 @@ TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
         jsprof_stats_get(h.prof, &stats);
     }
     pthread_join(host_thread(attach_and_detach, &h), &failed);
+    host_count(&done);
+    pthread_join(reader, NULL);
     CHECK(!failed);
     while (copy_some(ends[0], file, 1 << 16) > 0)
         ;

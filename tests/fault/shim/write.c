@@ -1,4 +1,4 @@
-/* write_shim.c - preloaded: after SHIM_BYTES bytes the library's writes fail with SHIM_ERRNO,
+/* fault/shim/write.c - preloaded: after SHIM_BYTES bytes the library's writes fail with SHIM_ERRNO,
  * SHIM_TIMES of them (0: all that come); with SHIM_PLACES also those to a place in the file.
  *
  * SPDX-License-Identifier: MIT
