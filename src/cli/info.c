@@ -100,7 +100,7 @@ static void info_life(const struct cli_capture *c)
     int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
     struct jsp_account_verdict v;
     jsp_account_verdict(&p->account, &v);
-    bool is_ours = p->account.session.present || p->account.total.present;
+    bool is_ours = p->account.session.present || p->version[0];
     bool is_final = is_ours ? strcmp(v.state, "final") == 0 : p->capture->end_time != 0;
     info_label(s, "recorded");
     if (p->capture->capture_time[0]) {

@@ -73,7 +73,13 @@ static void info_rows_foreign(const struct cli_capture *c, struct cli_rows *rows
     for (int i = 0; i < 14; i++)
         cli_rows_none(rows);
     cli_rows_text(rows, cli_span(cli_info_form(&c->profile)));
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 2; i++)
+        cli_rows_none(rows);
+    if (c->profile.version[0]) {
+        info_rows_all(c, rows);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
         cli_rows_none(rows);
 }
 

@@ -261,8 +261,11 @@ int cli_info_balance(const struct cli_capture *c)
     struct jsp_account_verdict v;
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
     jsp_account_verdict(account, &v);
-    if (account->n_threads == 0 && !v.is_total)
+    if (account->n_threads == 0 && !v.is_total) {
+        if (c->profile.version[0])
+            puts("\nno account of the recording is in the file: incomplete");
         return CLI_OK;
+    }
     int status = info_verdict(c, &v);
     for (uint32_t i = 0; i < account->n_threads; i++)
         if (cli_info_adds_up(c, &account->threads[i]))
