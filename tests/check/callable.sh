@@ -19,6 +19,7 @@ awk 'NF == 3 { print $3 }' "$tmp/symbols" | sort -u >"$tmp/ours"
 awk 'NF == 2 { print $2 }' "$tmp/symbols" | sort -u | comm -23 - "$tmp/ours" |
     sed -E 's/^__([a-z_0-9]+)_chk$/\1/' |
     grep -Ev '^(_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__cxa_demangle|std(err|out)|environ)$' |
+    grep -Ev '^program_invocation_(short_)?name$' |
     grep -Ev '^__[a-z]+[sdt]i[0-9]$|^__aarch64_|^__(asan|ubsan|tsan|sanitizer|gcov|llvm)' |
     sort -u >"$tmp/imported"
 grep -o '"[a-z_0-9]*"' src/session/callable_names.c | tr -d '"' | sort -u >"$tmp/listed"
