@@ -96,12 +96,12 @@ enum {
      * the signal found it in code that could have called any function: not in the C library,
      * nor the loader, nor in us, unless it waits in a system call; nor in what is between the
      * program and the C library (a preload, fakeroot, an allocator), where no wait counts.
-     * What it samples while it is
-     * elsewhere, or before it fell asleep, waits in the ring until it is sampled again, stops or
-     * flushes; so does what it samples on a stack that is not the thread's own. A thread is
-     * started all the same where the program has others or attaches a second one, has an
-     * alternate signal stack at that time, is static or brings its allocator along, with
-     * JSPROF_NO_NATIVE, and where a write to the file may block: a pipe, unless O_NONBLOCK. */
+     * What it samples while it is elsewhere, or before it fell asleep, waits in the ring until
+     * it is sampled again, stops or flushes; so does what it samples on a stack that is not the
+     * thread's own. A thread is started all the same where the program has others or attaches
+     * a second one, has an alternate signal stack at that time, is static or brings its
+     * allocator along, with JSPROF_NO_NATIVE, and where a write to the file may block: a pipe,
+     * unless O_NONBLOCK. */
     JSPROF_NO_THREAD = 1u << 7,
     /* Options.flags: the session goes on in the children of fork(), each into a file of its
      * own: that of `path` with the child's pid, or PATH.PID. There it is as after open, start
@@ -197,10 +197,9 @@ JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 /* In a signal handler: may it call any function, malloc say, or jsprof_close? True where
  * the interrupted code is not in the C library, the loader or this library, or waits in a
  * system call. A preload, or what has a function of the C library in its place, counts as the
- * C library, and then no wait does.
- * False where it can not be told, as in a static program. What locks of its
- * own the host holds it must know itself, and whether what was interrupted is itself a
- * handler, which may have interrupted malloc. */
+ * C library, and then no wait does. False where it can not be told, as in a static program.
+ * What locks of its own the host holds it must know itself, and whether what was interrupted
+ * is itself a handler, which may have interrupted malloc. */
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start as the environment asks: JSPROF=FILE (%p is the pid), JSPROF_HZ,
