@@ -105,7 +105,7 @@ MOZJS_LIB := $(if $(GJS),$(B)/lib/libjsprof-mozjs.a)
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all lib room tool examples demo check check-long asan tsan bench fuzz \
+.PHONY: all lib room tool examples demo check check-long asan tsan mutants bench fuzz \
   deps install uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -157,6 +157,11 @@ run-san: test-programs fuzz-programs
 	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
 	  $(C_TESTS) $(FUZZERS)
 
+# Not tests/check/mutants.sh, which proves that the static checks can fail.
+mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)
+	@N='$(N)' SEED='$(SEED)' JOBS='$(JOBS)' IN='$(IN)' OUT='$(B)-mutants' \
+	  python3 tests/strength/run.py
+
 bench: all $(BENCHES) ## measure, each figure beside its peer's
 	@if [ -x tests/bench/run ]; then B='$(B)' CC='$(CC)' tests/bench/run; \
 	else echo 'bench: tests/bench/run is not there yet' >&2; exit 1; fi
@@ -195,7 +200,7 @@ deps: ## install every package that a test can use, with apt-get and npm
 	cd tests/node && npm ci --ignore-scripts --no-audit --no-fund
 
 clean: ## remove what was built
-	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz
+	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz $(B)-mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile

@@ -21,6 +21,7 @@ has 'work (/srv/app'
 
 run callers work good.cap
 is_rc 0
+row 'SHARE TIME SELF FUNCTION AND ITS CALLERS (above), CALLEES (below)'
 row "100.0% 50 ms $main"
 row "62.5% 50 ms 50 ms $work"
 run callees good.cap main
@@ -48,6 +49,8 @@ lines 21
 row '0.004000 1.00 ms 100 gc / sweep why 0'
 run list --time 22ms.. --each events.cap
 lines 12 # also those that began before and lasted until then
+run list --process 100 events.cap
+row 'gc / sweep 20 210 ms 1.00 ms 10 ms 10 ms 19 ms 20 ms'
 run list --csv events.cap
 has 'mark,"gc","sweep",20,210000000,1000000,10500000,10000000,19000000,20000000'
 run list good.cap

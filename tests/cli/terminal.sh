@@ -41,6 +41,21 @@ has 'work (…'
 LC_ALL=C COLUMNS=80 run report good.cap
 has 'work (.../'
 
+# What there is no room for goes, and comes with the column that it needs.
+report_head() # COLUMNS HEAD
+{
+    COLUMNS=$1 run report good.cap
+    row "SELF $2"
+}
+report_head 49 'TOTAL FUNCTION'
+report_head 50 'TIME TOTAL FUNCTION'
+report_head 59 'TIME TOTAL FUNCTION'
+report_head 60 'TIME TOTAL KIND FUNCTION'
+COLUMNS=79 run callers main good.cap
+hasnt 'AND ITS CALLERS'
+COLUMNS=80 run callers main good.cap
+has 'FUNCTION AND ITS CALLERS (above), CALLEES (below)'
+
 harmless() # the file that was printed
 {
     if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" out; then
