@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 
 #include "capture/wire.h"
 #include "image/descriptor.h"
+#include "sigsafe/room.h"
 
 enum {
     FILE_MODE = 0666, /* umask decides */
@@ -103,12 +106,21 @@ static unsigned long long file_process_start(void)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
+static pthread_once_t file_once = PTHREAD_ONCE_INIT;
+static uint64_t file_first_ns; /* of this program: a process may execute several in turn */
+
+static void file_begin(void)
+{
+    file_first_ns = jsp_now_ns(CLOCK_MONOTONIC);
+}
+
 void jsp_file_writer(char text[JSP_FILE_WRITER])
 {
     unsigned long long start = file_process_start();
     text[0] = 0;
+    pthread_once(&file_once, file_begin);
     if (start)
-        snprintf(text, JSP_FILE_WRITER, "%d %llu", (int)getpid(), start);
+        snprintf(text, JSP_FILE_WRITER, "%d %llu %" PRIu64, (int)getpid(), start, file_first_ns);
 }
 
 /* By which it is opened: the folders above the present one may be closed to this user. */
@@ -126,7 +138,15 @@ static size_t file_entry(char entry[FILE_ID + JSP_FILE_WRITER])
     return entry[FILE_ID] ? FILE_ID + strlen(entry + FILE_ID) + 1 : 0;
 }
 
-/* Is this the capture of a program that this process was before? */
+/* Does the entry lie there, but with another program than the present one? */
+static bool file_has_other_program(const char *bytes, size_t n, const char *entry, size_t size)
+{
+    size_t process = (size_t)(strrchr(entry + FILE_ID, ' ') + 1 - entry);
+    const char *at = memmem(bytes, n, entry, process);
+    return at && (n - (size_t)(at - bytes) < size || memcmp(at, entry, size) != 0);
+}
+
+/* Is this the capture of a program that this process was before it executed this one? */
 static bool file_is_mine(const struct jsp_file *f)
 {
     char entry[FILE_ID + JSP_FILE_WRITER];
@@ -134,7 +154,7 @@ static bool file_is_mine(const struct jsp_file *f)
     int fd = size ? jsp_descriptor_open(file_path(f), O_RDONLY, 0) : -1;
     char *bytes = fd < 0 ? NULL : malloc(JSP_FILE_WRITER_WITHIN);
     ssize_t n = bytes ? read(fd, bytes, JSP_FILE_WRITER_WITHIN) : -1;
-    bool is_mine = n > 0 && memmem(bytes, (size_t)n, entry, size);
+    bool is_mine = n > 0 && file_has_other_program(bytes, (size_t)n, entry, size);
     free(bytes);
     if (fd >= 0)
         close(fd);

@@ -49,9 +49,10 @@ int jsp_file_open_child(struct jsp_file *f, const struct jsp_file *parents);
 /* Undo it: after a failure of what came next. */
 void jsp_file_abandon(struct jsp_file *f);
 
-/* "PID START": what tells this process from every other one of this machine. "": the system
- * does not say when it began. */
-enum { JSP_FILE_WRITER = 48, JSP_FILE_WRITER_WITHIN = 8192 };
+/* "PID START PROGRAM": the first two tell this process from every other one of this machine,
+ * the third one the programs that it executed in turn. "": the system does not say when the
+ * process began. */
+enum { JSP_FILE_WRITER = 64, JSP_FILE_WRITER_WITHIN = 8192 };
 void jsp_file_writer(char text[JSP_FILE_WRITER]);
 
 #define JSP_FILE_WRITER_ID "jsprof.writer" /* METADATA, in the capture's first bytes */

@@ -42,6 +42,22 @@ TEST(open_that_fails_leaves_the_old_capture_alone)
     unlink(path);
 }
 
+TEST(second_recording_of_a_program_writes_over_its_first)
+{
+    jsprof_options options = { .size = sizeof options, .path = path };
+    bool is_other = true;
+    jsprof *prof;
+    snprintf(path, sizeof path, "%s/again.syscap", directory);
+    for (int i = 0; i < 2; i++) {
+        if (!CHECK_EQ(jsprof_open(&prof, &options), 0))
+            return;
+        CHECK_STR(jsprof_path(prof, &is_other), path);
+        CHECK(!is_other);
+        CHECK_EQ(jsprof_close(prof), 0);
+    }
+    unlink(path);
+}
+
 TEST(jitdump_lies_beside_a_capture_in_a_directory_named_by_pid)
 {
     jsprof_options options = { .size = sizeof options, .flags = JSPROF_JITDUMP };
@@ -181,6 +197,7 @@ int main(void)
     if (!mkdtemp(directory))
         return 1;
     RUN(open_that_fails_leaves_the_old_capture_alone);
+    RUN(second_recording_of_a_program_writes_over_its_first);
     RUN(jitdump_lies_beside_a_capture_in_a_directory_named_by_pid);
     RUN(what_others_planted_under_the_default_path_is_not_written_to);
     RUN(pipe_or_file_planted_as_perf_map_is_refused_and_nobody_waits_for_it);
