@@ -51,9 +51,10 @@ row '0 0% 100% 110000000ns 78.57% run'
 pprof -top -sample_index=samples every.pb.gz
 row '4 36.36% 36.36% 9 81.82% start (/srv/app.js:1:1)'
 pprof -tags every.pb.gz
-row '110.0ms (78.57%): main 100/100'
-row '20.0ms (14.29%): thread 300/300'
-row '30.0ms (21.43%): jit'
+sed -i 's/\.0ms/ms/' out # as older versions print them
+row '110ms (78.57%): main 100/100'
+row '20ms (14.29%): thread 300/300'
+row '30ms (21.43%): jit'
 pprof -traces every.pb.gz
 row 'thread: helper 100/200'
 pprof -top -tagfocus=kind=kernel -unit=ns every.pb.gz
