@@ -45,7 +45,6 @@ static bool run(JSContext *cx, const char *path)
     JSAutoRealm realm(cx, global);
     JS::CompileOptions options(cx);
     JS::RootedValue result(cx);
-
     return JS_DefineFunction(cx, global, "print", print, 0, 0) &&
            JS::EvaluateUtf8Path(cx, options, path, &result);
 }
@@ -73,8 +72,7 @@ static bool run_recorded(JSContext *cx, const char *path, const char *capture)
         err = jsprof_start(prof);
     char why[300];
     if (err < 0)
-        fprintf(stderr, "embedded: %s; running without\n",
-                jsprof_error_text(err, why, sizeof why));
+        fprintf(stderr, "embedded: %s; not recorded\n", jsprof_error_text(err, why, sizeof why));
     bool good = run(cx, path);
     jsprof_mozjs_detach(js);
     jsprof_thread_detach(me);

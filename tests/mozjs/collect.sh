@@ -66,7 +66,7 @@ echo 'throw new Error("x")' >script.js
 "$EXAMPLE" own.cap script.js >out 2>err
 check 'a script that fails: status 1' test $? = 1
 "$EXAMPLE" /nonexistent/x.cap script.js >out 2>err
-check 'a capture that can not be: said, and run all the same' grep -q 'running without' err
+check 'a capture that can not be: said, and run all the same' grep -q 'not recorded' err
 "$EXAMPLE" 2>err
 check 'wrong usage: status 2' test $? = 2
 
