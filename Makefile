@@ -160,7 +160,7 @@ run-san: test-programs fuzz-programs
 # Not tests/check/mutants.sh, which proves that the static checks can fail.
 mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)
 	@N='$(N)' SEED='$(SEED)' JOBS='$(JOBS)' IN='$(IN)' OUT='$(B)-mutants' \
-	  python3 tests/strength/run.py
+	  python3 -B tests/strength/run.py
 
 bench: all $(BENCHES) ## measure, each figure beside its peer's
 	@if [ -x tests/bench/run ]; then B='$(B)' CC='$(CC)' tests/bench/run; \
