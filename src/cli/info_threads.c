@@ -277,7 +277,7 @@ int cli_info_balance(const struct cli_capture *c)
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
     if (v.is_total && !v.is_whole) {
-        info_extras(&(struct info_sum){ .t = v.sum, .times = 1 });
+        info_extras(&(struct info_sum){ .t = v.sum });
         puts("The lines of threads are as of the last time that the file took them.");
     }
     info_blocked(&c->style, v.sum.lost_blocked, v.sum.expirations);
