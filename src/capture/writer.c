@@ -299,8 +299,8 @@ int jsp_writer_close(struct jsp_writer *w)
     int64_t end = writer_now();
     off_t at = w->base + (off_t)offsetof(struct jsp_wire_header, end_time);
     bool has_head = w->appended - w->used >= sizeof(struct jsp_wire_header);
-    bool is_ours = writer_is_ours(w);
-    if (is_ours && has_head && w->base >= 0 && pwrite(w->fd, &end, sizeof end, at) < 0 && !err)
+    bool is_ours = writer_is_ours(w), is_whole = writer_check(w) == 0;
+    if (is_whole && has_head && w->base >= 0 && pwrite(w->fd, &end, sizeof end, at) < 0 && !err)
         err = -errno;
     if (is_ours && w->is_locked)
         jsp_descriptor_unlock(w->fd);
@@ -485,11 +485,10 @@ int jsp_writer_fill(struct jsp_writer *w, const void *data, size_t n)
     size_t in_file = there < w->slot_bytes ? (size_t)there : w->slot_bytes;
     if (in_file < w->slot_bytes)
         memcpy(w->bytes + (w->slot + in_file - written), bytes + in_file, w->slot_bytes - in_file);
-    if (in_file && !writer_is_ours(w))
-        return -EBADF;
-    if (in_file && pwrite(w->fd, bytes, in_file, w->base + (off_t)w->slot) < 0)
-        return -errno;
-    return 0;
+    int err = in_file ? writer_check(w) : 0;
+    if (!err && in_file && pwrite(w->fd, bytes, in_file, w->base + (off_t)w->slot) < 0)
+        err = -errno;
+    return err;
 }
 
 void jsp_writer_discard(struct jsp_writer *w)

@@ -11,6 +11,8 @@
 #include "cli/rows.h"
 #include "jsprof.h"
 
+enum { INFO_WIDE = 100 }; /* columns: a moment and what is missing after it fit into one line */
+
 static const char info_help[] =
     "usage: jsprof info FILE...\n"
     "\n"
@@ -105,7 +107,8 @@ static void info_life(const struct cli_capture *c)
     info_label(s, "recorded");
     if (p->capture->capture_time[0]) {
         cli_name(s, cli_span(p->capture->capture_time), 24);
-        fputs(", ", stdout);
+        fputs(!is_final && s->columns && s->columns < INFO_WIDE ? ",\n             " : ", ",
+              stdout);
     }
     if (is_final)
         printf("%.2f s", info_seconds(p, end));
