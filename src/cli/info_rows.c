@@ -92,5 +92,9 @@ int cli_info_rows(const struct cli_capture *c, struct cli_rows *rows)
             status = CLI_FAILED;
     for (uint32_t i = 0; p->account.n_threads == 0 && i < p->n_threads; i++)
         info_rows_foreign(c, rows, &p->threads[i]);
+    if (p->account.n_threads + p->n_threads == 0 && p->version[0]) { /* the totals alone */
+        const struct jsp_thread_info nobody = { .pid = p->n_processes ? p->processes[0].pid : 0 };
+        info_rows_foreign(c, rows, &nobody);
+    }
     return status;
 }
