@@ -302,6 +302,7 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
         depth++;
     if (c.is_broken || c.has_dead)
         jsp_count(&out->vm->n_bad, 1);
+    out->vm->mem->calls = VMSTACK_CALLS; /* the same way again */
     if (!c.is_broken)
         vmstack_put_links(out, &again, depth);
 }

@@ -237,6 +237,22 @@ TEST(function_of_a_link_that_was_overwritten_is_not_read)
     CHECK_EQ(bad(), 1);
 }
 
+/* Functions that are never remembered, as they take one place: each link is a question. */
+TEST(links_that_took_many_questions_to_count_are_all_shown)
+{
+    enum { DEEP = 3000, APART = JSP_VMSTACK_KNOWN * 16 };
+    static jsprof_link links[DEEP];
+    static alignas(16) char far[APART + sizeof functions[0]];
+    memcpy(far, &functions[0], sizeof functions[0]);
+    memcpy(far + APART, &functions[1], sizeof functions[1]);
+    begin();
+    know_the_stack();
+    for (int i = 0; i < DEEP; i++)
+        jsprof_link_enter(&own, &links[i], (const void *)(far + (i % 2 ? APART : 0)));
+    CHECK_STR(taken(), "f0>f1>f0>f1>f0>f1>...>f0>f1");
+    CHECK_EQ(bad(), 0);
+}
+
 int main(void)
 {
     RUN(array_is_read_outermost_first);
@@ -253,5 +269,6 @@ int main(void)
     RUN(links_that_longjmp_left_lead_to_those_that_are_still_there);
     RUN(link_in_memory_that_is_gone_is_not_read);
     RUN(function_of_a_link_that_was_overwritten_is_not_read);
+    RUN(links_that_took_many_questions_to_count_are_all_shown);
     return DONE();
 }
