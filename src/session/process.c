@@ -18,6 +18,7 @@
 struct process_fork {
     uint32_t depth; /* a host's prepare handler may fork, too */
     pid_t pid;      /* whose locks it has seen; in a new child it is the parent's */
+    int cancel;     /* the thread's state of cancellation before */
 };
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -41,6 +42,8 @@ static void process_before_fork(void)
     jsp_callable_not(1);
     if (process_fork.depth++)
         return;
+    /* fork is no place where a thread is cancelled, but what we call may be one. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &process_fork.cancel);
     process_fork.pid = getpid();
     process_get_hooks()->before_fork();
     jsp_forkgate_close();
@@ -51,6 +54,7 @@ static void process_after_fork(void)
     if (--process_fork.depth == 0) {
         jsp_forkgate_open();
         process_get_hooks()->after_fork();
+        pthread_setcancelstate(process_fork.cancel, NULL);
     }
     jsp_callable_not(-1);
 }
@@ -75,10 +79,14 @@ void jsp_process_renew(void)
 
 /* -- Once ------------------------------------------------------------------- */
 
+/* A thread that was cancelled, and did not notice while it ran, would do so in a write. */
 static void process_thread_exit(void *unused)
 {
+    int cancel;
     (void)unused;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     process_get_hooks()->thread_exit();
+    pthread_setcancelstate(cancel, NULL);
 }
 
 static void process_begin(void)

@@ -220,7 +220,36 @@ static int cancel_one_that_flushes(void)
     return jsprof_stop(h.prof) || jsprof_close(h.prof) ? 2 : 0;
 }
 
-TEST(thread_cancelled_in_a_call_leaves_no_lock_behind)
+static void drain_cancelled(void *unused)
+{
+    (void)unused;
+    pthread_testcancel(); /* as a write would be */
+}
+
+static void *end_cancelled(void *arg)
+{
+    struct host *h = arg;
+    jsprof_thread *me;
+    if (jsprof_thread_attach(h->prof, "cancelled", &me) == 0)
+        pthread_cancel(pthread_self());
+    return NULL;
+}
+
+/* In a child: the library detaches it, and there is no drain to do the rest. */
+static int end_one_that_is_cancelled(void)
+{
+    struct host h;
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
+    jsprof_stats stats = { .size = sizeof stats };
+    alarm(30);
+    options.on_drain = drain_cancelled;
+    if (host_open_with(&h, options))
+        return 1;
+    pthread_join(host_thread(end_cancelled, &h), NULL);
+    return jsprof_stats_get(h.prof, &stats) || jsprof_close(h.prof) ? 2 : 0;
+}
+
+static void check_in_child(int (*run)(void))
 {
     int status = -1;
     if (HOST_LATE) {
@@ -230,9 +259,19 @@ TEST(thread_cancelled_in_a_call_leaves_no_lock_behind)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0)
-        _exit(cancel_one_that_flushes());
+        _exit(run());
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
+}
+
+TEST(thread_cancelled_in_a_call_leaves_no_lock_behind)
+{
+    check_in_child(cancel_one_that_flushes);
+}
+
+TEST(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind)
+{
+    check_in_child(end_one_that_is_cancelled);
 }
 
 int main(void)
@@ -244,5 +283,6 @@ int main(void)
     RUN(two_threads_that_start_and_stop_one_session_do_not_hang_it);
     RUN(start_and_stop_are_idempotent_and_flush_works_in_between);
     RUN(thread_cancelled_in_a_call_leaves_no_lock_behind);
+    RUN(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind);
     return DONE();
 }
