@@ -156,7 +156,8 @@ typedef struct jsprof_options {
 JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_COLD;
 
 /* The capture's absolute path, until close; relative where the system does not name the
- * folder; NULL with JSPROF_USE_FD. *is_other, unless that is NULL, is true where it is not
+ * folder; NULL with JSPROF_USE_FD. What it points to is another path in a child where the
+ * session goes on. *is_other, unless that is NULL, is true where it is not
  * the path that was asked for, because that file is in use: tell your user. */
 JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
 

@@ -83,6 +83,14 @@ static void child_thread(struct jsprof *p)
     p->threads = t;
 }
 
+/* What jsprof_path told the host stays a pointer to the name, which is another one now. */
+static void child_file(struct jsprof *p, struct jsp_file *parents)
+{
+    *parents = *p->file;
+    free(p->file);
+    p->file = p->given.file = parents;
+}
+
 static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     struct child_kept *k = calloc(1, sizeof *k);
@@ -97,7 +105,7 @@ static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     } else {
         child_take_over(p, k);
         child_thread(p);
-        free(k->file);
+        child_file(p, k->file);
         if (k->was_running)
             jsp_session_start(p);
     }

@@ -267,13 +267,15 @@ TEST(exec_while_sampled_runs_the_new_program)
     }
 }
 
+static const char *told; /* by jsprof_path, before the fork */
+
 /* What a child finds where its session goes on; the number of the first wrong answer. */
 static int go_on(jsprof *prof, jsprof_thread *me, const char *parents, bool forks_too)
 {
     jsprof_stats stats = { .size = sizeof stats };
     jsprof_thread *again;
     alarm(60);
-    if (strcmp(jsprof_path(prof, NULL), parents) == 0)
+    if (jsprof_path(prof, NULL) != told || strcmp(told, parents) == 0)
         return 1;
     if (jsprof_thread_attach(prof, "again", &again) != -EALREADY)
         return 2;
@@ -339,6 +341,7 @@ static void fork_many(uint32_t flags, bool is_disturbed)
         !CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0) ||
         !CHECK_EQ(jsprof_start(h.prof), 0))
         return;
+    told = jsprof_path(h.prof, NULL);
     atomic_store_explicit(&over, false, memory_order_relaxed);
     pthread_t other = is_disturbed ? host_thread(disturb, &h) : pthread_self();
     jsprof_push(me, "before the fork", NULL, 0);
