@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "image/forkgate.h"
 #include "sigsafe/sample.h"
 
 enum {
@@ -15,6 +16,7 @@ enum {
      * is address space only, until it is touched. */
     SPAWN_STACK = 256 << 10,
     SPAWN_TLS_SPARE = 16 << 10, /* what libcs add to the objects' own */
+    SPAWN_TLS_UNSEEN = 1 << 20, /* all of it, where nobody may look */
 };
 
 static int spawn_tls_of(struct dl_phdr_info *object, size_t size, void *sum)
@@ -26,11 +28,21 @@ static int spawn_tls_of(struct dl_phdr_info *object, size_t size, void *sum)
     return 0;
 }
 
+/* While another thread forks the objects are not walked over. */
+static size_t spawn_tls(void)
+{
+    size_t sum = SPAWN_TLS_SPARE;
+    if (!jsp_forkgate_enter())
+        return SPAWN_TLS_UNSEEN;
+    dl_iterate_phdr(spawn_tls_of, &sum);
+    jsp_forkgate_leave();
+    return sum;
+}
+
 /* glibc takes the thread-local storage of all objects out of a thread's stack. */
 static size_t spawn_stack_bytes(void)
 {
-    size_t tls = SPAWN_TLS_SPARE;
-    dl_iterate_phdr(spawn_tls_of, &tls);
+    size_t tls = spawn_tls();
     return (SPAWN_STACK + tls + 0xFFFF) & ~(size_t)0xFFFF; /* whole pages of any size */
 }
 
