@@ -20,6 +20,7 @@
 
 #include "process.h"
 #include "sigsafe/left.h"
+#include "sigsafe/sample.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -57,10 +58,12 @@ static void sigframe_send(int signo)
     sigdelset(&others, signo);
     if (sigaction(signo, &see, &before) < 0)
         return;
+    jsp_sample_mask(1);
     pthread_sigmask(SIG_SETMASK, &others, &mask);
     syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signo);
     sigaction(signo, &ignore, NULL); /* it has come, or never will */
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    jsp_sample_mask(-1);
     sigaction(signo, &before, NULL);
 }
 
