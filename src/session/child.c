@@ -62,11 +62,23 @@ static void child_ranges(struct jsp_loops *to, const struct jsp_loops *from)
             return; /* their frames are seen, then */
 }
 
+/* perf knows the child by a map of its own. */
+static void child_tell_perf(struct jsprof *p)
+{
+    for (uint32_t i = 0; i < p->codes.n; i++) {
+        const struct jsp_code *c = p->codes.at[i];
+        struct jsp_perfmap_code code = { c->start, c->end - c->start,
+                                         jsp_arena_label(&p->arena, c->label)->text, c->birth };
+        jsp_perfmap_add(&p->perf, &code);
+    }
+}
+
 static void child_take_over(struct jsprof *p, struct child_kept *k)
 {
     if (k->has_codes) {
         p->codes = k->codes;
         pthread_mutex_init(&p->codes.lock, NULL);
+        child_tell_perf(p);
     }
     jsp_marks_take_over(&p->marks, &k->marks);
     child_ranges(&p->output.frames.loops, &k->loops);

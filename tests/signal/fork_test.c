@@ -379,6 +379,46 @@ TEST(child_goes_on_while_other_threads_of_its_parent_were_inside)
     fork_many(0, true);
 }
 
+/* In the child: what perf would read; the number of the first wrong answer. */
+static int perf_knows(jsprof *prof)
+{
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    text[n < 0 ? 0 : n] = 0;
+    unlink(path);
+    unlink(jsprof_path(prof, NULL));
+    return n < 0 ? 1 : !strstr(text, " 10 compiled before\n") ? 2 : 0;
+}
+
+TEST(child_tells_perf_of_the_code_that_its_parent_registered)
+{
+    static char space[16];
+    char directory[] = "/tmp/jsprof-fork-XXXXXX", path[128];
+    jsprof_code code = { .size = sizeof code, .start = space, .length = sizeof space,
+                         .name = "compiled before" };
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_WALL);
+    jsprof *prof;
+    if (!CHECK(mkdtemp(directory)))
+        return;
+    snprintf(path, sizeof path, "%s/x.cap", directory);
+    options.path = path;
+    options.flags |= JSPROF_CHILDREN | JSPROF_PERF_MAP;
+    if (CHECK_EQ(jsprof_open(&prof, &options), 0)) {
+        CHECK_EQ(jsprof_code_add(prof, &code), 0);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(perf_knows(prof));
+        CHECK_EQ(child_status(child), 0);
+        CHECK_EQ(jsprof_close(prof), 0);
+    }
+    unlink(path);
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    unlink(path);
+    CHECK_EQ(rmdir(directory), 0);
+}
+
 int main(void)
 {
     pthread_atfork(look_at_the_mask, NULL, NULL);
@@ -392,5 +432,6 @@ int main(void)
     RUN(child_that_was_asked_for_goes_on_in_a_file_of_its_own);
     RUN(child_goes_on_without_a_thread_where_its_parent_has_none);
     RUN(child_goes_on_while_other_threads_of_its_parent_were_inside);
+    RUN(child_tells_perf_of_the_code_that_its_parent_registered);
     return DONE();
 }
