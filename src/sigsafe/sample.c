@@ -84,9 +84,9 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
-uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t cost_ns)
+uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
 {
-    uint64_t at = jsp_tick_next(&self->tick, now_ns, cost_ns);
+    uint64_t at = jsp_tick_next(&self->tick, now_ns, load);
     /* ORDER: relaxed. Whoever looks from outside takes it as a hint. */
     atomic_store_explicit(&self->due_ns, at, memory_order_relaxed);
     return at;

@@ -173,9 +173,9 @@ bool jsp_sampled_busy(const struct jsp_sampled *self);
 void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
                         const struct jsp_regs_core *here);
 
-/* Plan the next point after now, on the thread's clock, and a sample of this cost. Return
- * its moment. */
-uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t cost_ns);
+/* Plan the next point after now, on the thread's clock, under the load of all sessions, as
+ * jsp_tick_next has it. Return its moment. */
+uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t load);
 
 /* Set the timer to this moment of the thread's clock. 0 or -1 with errno. */
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
