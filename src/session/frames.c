@@ -53,14 +53,21 @@ void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
     frames_limit(frames);
 }
 
+/* A fork on another thread may copy any moment, and the child goes on with this list. */
 int jsp_frames_add_range(struct jsp_loops *to, uint64_t start, uint64_t end)
 {
-    uint64_t(*more)[2] = realloc(to->at, (to->n + 1) * sizeof *more);
+    uint64_t(*more)[2] = malloc((to->n + 1) * sizeof *more), (*old)[2] = to->at;
     if (!more)
         return -ENOMEM;
-    to->at = more;
+    if (old)
+        memcpy(more, old, to->n * sizeof *more);
     more[to->n][0] = start;
     more[to->n][1] = end;
+    /* ORDER: release, both, for that copy; no partner. */
+    atomic_thread_fence(memory_order_release);
+    to->at = more;
+    atomic_thread_fence(memory_order_release); /* ORDER: as above */
     to->n++;
+    free(old);
     return 0;
 }
