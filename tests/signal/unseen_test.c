@@ -126,22 +126,30 @@ static void half_blocked(int clock, void (*block)(sigset_t *), void (*unblock)(c
     struct history y;
     if (!history_begin(&y, clock, 0))
         return;
+    uint64_t blocked_ns = 0, work_ns = 0; /* about half, but for a machine that was away */
     for (uint64_t i = 0; i < 200; i++) { /* in no step with the tick */
         sigset_t old;
+        uint64_t began = clock_ns(clock);
         block(&old);
         turn_us(clock, 500 + 617 * i % 1000);
+        blocked_ns += clock_ns(clock) - began;
         unblock(&old);
         jsprof_push(y.me, "work", NULL, 0);
+        began = clock_ns(clock);
         turn_us(clock, 500 + 389 * i % 1000);
+        work_ns += clock_ns(clock) - began;
         jsprof_pop(y.me);
     }
     if (history_end(&y)) {
         uint64_t all = y.h.stats.expirations, work = host_weight(&y.h, "work");
-        printf("# %llu in work\n", (unsigned long long)work);
-        CHECK(work * 8 >= all && work * 8 <= 7 * all); /* about half */
+        printf("# %llu in work, of %llu\n", (unsigned long long)work,
+               (unsigned long long)work_ns / PERIOD);
+        /* A kernel that looks at CPU timers at its tick only charges one for the other. */
+        CHECK(work * 2 + all >= work_ns / PERIOD * 2);
+        CHECK(work * 2 <= work_ns / PERIOD * 2 + all);
         /* Nothing else did anything: what is kept and not of work went to the mask's calls. */
         CHECK((y.h.stats.kept - work) * 8 <= all || HOST_LATE);
-        CHECK(y.h.stats.lost_blocked * 8 >= all || HOST_LATE);
+        CHECK(y.h.stats.lost_blocked * 8 >= blocked_ns / PERIOD || HOST_LATE);
     }
     host_free(&y.h);
 }
@@ -191,6 +199,18 @@ static void taker(int signo)
     (void)signo;
 }
 
+/* Until so much more was sampled: the drain notices in its own time that no signal comes. */
+static void turn_until_kept(const struct history *y, uint64_t more)
+{
+    jsprof_stats stats = { .size = sizeof stats };
+    jsprof_stats_get(y->h.prof, &stats);
+    more += stats.kept;
+    for (int i = 0; i < 400 && stats.kept < more; i++) {
+        turn_us(y->clock, 50000);
+        jsprof_stats_get(y->h.prof, &stats);
+    }
+}
+
 /* Another one has the signal for `ms`, and then work is done. */
 static void taken_for(int clock, void (*handler)(int), uint64_t ms, bool gives_back)
 {
@@ -203,11 +223,11 @@ static void taken_for(int clock, void (*handler)(int), uint64_t ms, bool gives_b
     if (gives_back) {
         sigaction(SIGPROF, &ours, NULL);
         jsprof_push(y.me, "work", NULL, 0);
-        turn_us(clock, 400000);
+        turn_until_kept(&y, 120);
         jsprof_pop(y.me);
     }
     if (history_end(&y)) {
-        CHECK(y.h.stats.lost_blocked * PERIOD >= (ms - 20) * 1000000 || HOST_LATE);
+        CHECK(y.h.stats.lost_blocked * PERIOD * 2 >= ms * 1000000 || HOST_LATE);
         CHECK((host_weight(&y.h, "work") > 100) == gives_back || HOST_LATE);
     }
     host_free(&y.h);
@@ -240,7 +260,7 @@ TEST(thread_that_sleeps_with_the_signal_blocked_is_not_charged_for_the_sleep)
     host_mask(SIG_UNBLOCK, SIGPROF);
     host_burn_ms(50);
     if (history_end(&y) && !HOST_LATE)
-        CHECK(y.h.stats.lost_blocked >= 290);
+        CHECK(y.h.stats.lost_blocked >= 200); /* of 300 */
     host_free(&y.h);
 }
 
@@ -257,7 +277,7 @@ static void *spin(void *unused)
  * processor, the kernel was busy for the thread, or it slept. */
 TEST(busy_machine_and_long_system_calls_are_not_taken_for_a_blocked_signal)
 {
-    enum { SPINNERS = 3, BYTES = 1 << 28 };
+    enum { SPINNERS = 3, BYTES = 1 << 26, TIMES = 4 };
     for (int i = 0; i < N_CLOCKS; i++) {
         struct history y;
         pthread_t spinners[SPINNERS];
@@ -270,10 +290,14 @@ TEST(busy_machine_and_long_system_calls_are_not_taken_for_a_blocked_signal)
                 host_burn_ms(1);
                 nanosleep(&(struct timespec){ 0, 300000 }, NULL);
             }
-            void *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-            CHECK(read(zero, at, BYTES) > 0);
-            munmap(at, BYTES);
+            for (int j = 0; j < TIMES; j++) {
+                void *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+                if (CHECK(at != MAP_FAILED)) {
+                    CHECK(zero < 0 || read(zero, at, BYTES) > 0);
+                    munmap(at, BYTES);
+                }
+            }
             host_burn_ms(50);
             close(zero);
             if (history_end(&y))
@@ -360,14 +384,32 @@ static void child_turns(const struct host *h, int clock, _Atomic uint64_t *ran_n
     jsprof_thread *me;
     options.flags |= JSPROF_USE_FD;
     options.fd = h->fd;
+    uint64_t began = clock_ns(clock);
     if (jsprof_open(&prof, &options) || jsprof_thread_attach(prof, "main", &me) ||
         jsprof_start(prof))
         _exit(1);
-    uint64_t began = clock_ns(clock);
     turn_us(clock, 100000);
     host_mask(SIG_BLOCK, SIGPROF);
     for (;;)
         atomic_store_explicit(ran_ns, clock_ns(clock) - began, memory_order_relaxed);
+}
+
+/* Is there an account already, with the first 0.3 s and more? */
+static bool has_account(const struct host *h)
+{
+    static struct jsp_read r;
+    static struct jsp_profile p;
+    char path[64], why[JSP_READ_WHY];
+    bool has = false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", h->fd);
+    if (jsp_read_open(&r, path, why) != 0)
+        return false;
+    if (jsp_profile_load(&p, &r, NULL) == 0) {
+        has = p.account.n_threads == 1 && p.account.threads[0].expirations >= 300;
+        jsp_profile_free(&p);
+    }
+    jsp_read_close(&r);
+    return has;
 }
 
 /* What the file of a killed program says is of its last flush; its parent kills it once there
@@ -378,17 +420,20 @@ TEST(killed_program_left_an_account_that_its_clock_confirms)
         struct host h = { .fd = memfd_create("capture", MFD_CLOEXEC) };
         _Atomic uint64_t *ran_ns = mmap(NULL, sizeof *ran_ns, PROT_READ | PROT_WRITE,
                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        uint64_t ran, began = host_ns(CLOCK_MONOTONIC);
         pid_t child = fork();
         if (child == 0)
             child_turns(&h, clocks[i], ran_ns);
-        uint64_t ran, began = host_ns(CLOCK_MONOTONIC);
         do {
-            nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+            nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
             ran = atomic_load_explicit(ran_ns, memory_order_relaxed);
-        } while (ran < 1200000000 && host_ns(CLOCK_MONOTONIC) - began < 60000000000u);
+        } while ((ran < 1200000000 || !has_account(&h)) &&
+                 host_ns(CLOCK_MONOTONIC) - began < 60000000000u);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         ran = atomic_load_explicit(ran_ns, memory_order_relaxed);
+        if (clocks[i] == JSPROF_CLOCK_WALL) /* it may not have run at the end */
+            ran = host_ns(CLOCK_MONOTONIC) - began;
         if (host_load(&h) && CHECK_EQ(h.profile.account.n_threads, 1)) {
             const struct jsp_account_thread *t = &h.profile.account.threads[0];
             printf("# %llu ms: %llu expirations, %llu blocked\n",
