@@ -13,7 +13,7 @@
 #include <link.h>
 #include <sys/wait.h>
 
-enum { PATIENCE = 120 };
+enum { PATIENCE = 480 };
 
 static int status_of(pid_t child)
 {

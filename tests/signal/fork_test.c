@@ -274,7 +274,7 @@ static int go_on(jsprof *prof, jsprof_thread *me, const char *parents, bool fork
 {
     jsprof_stats stats = { .size = sizeof stats };
     jsprof_thread *again;
-    alarm(60);
+    alarm(240);
     if (jsprof_path(prof, NULL) != told || strcmp(told, parents) == 0)
         return 1;
     if (jsprof_thread_attach(prof, "again", &again) != -EALREADY)

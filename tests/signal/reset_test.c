@@ -21,7 +21,7 @@ static int outcome(int (*body)(struct host *h, jsprof_thread *me), jsprof_option
     if (!child) {
         struct host h;
         jsprof_thread *me;
-        alarm(30);
+        alarm(240);
         _exit(host_begin_with(&h, options, &me) ? body(&h, me) : 1);
     }
     int status = 0;

@@ -46,7 +46,7 @@ static int outcome(int (*body)(size_t), size_t bytes)
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
-        alarm(60);
+        alarm(240);
         test_bad = 0;
         int answer = body(bytes);
         fflush(stdout);
