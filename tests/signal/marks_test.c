@@ -201,6 +201,13 @@ static bool copied(int from)
            CHECK_EQ(jsp_events_read(&e, &p, (struct jsp_events_of){ 0 }), 0);
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
 /* The reader comes this long after close began. True: some marks were lost. */
 static bool marks_lost_at_close(uint32_t wait_ms)
 {
@@ -213,26 +220,33 @@ static bool marks_lost_at_close(uint32_t wait_ms)
         return true;
     for (int i = 0; i < QUEUED; i++)
         CHECK_EQ(jsprof_mark(prof, 0, "g", "n", NULL), 0);
+    uint64_t began = now_ms();
     pthread_create(&thread, NULL, closer, &ends[1]);
     nanosleep(&wait, NULL);
+    bool is_late = now_ms() - began > 3500;
     bool is_read = copied(ends[0]);
     pthread_join(thread, &err);
     close(ends[0]);
     if (!is_read)
         return true;
     uint64_t lost = p.account.session.marks_lost;
-    CHECK(e.n_marks > 0);
-    CHECK_EQ(e.n_marks + lost, QUEUED);
-    CHECK_EQ((intptr_t)err, lost ? -EAGAIN : 0);
+    if (is_late)
+        lost = 0;
+    else {
+        CHECK(e.n_marks > 0);
+        CHECK_EQ(e.n_marks + lost, QUEUED);
+        CHECK_EQ((intptr_t)err, lost ? -EAGAIN : 0);
+    }
     forget();
     return lost;
 }
 
-/* Close gives them up after its two seconds, and the file after two more. */
+/* Close gives them up after its two seconds, and the file after two more: a reader that came
+ * later than that has shown nothing, and comes again. */
 TEST(marks_given_up_at_close_are_lost_in_the_file_and_no_others)
 {
     uint32_t tries = 0;
-    while (tries < 20 && !marks_lost_at_close(2200 + 150 * tries))
+    while (tries < 20 && !marks_lost_at_close(2200 + 150 * (tries % 8)))
         tries++;
     CHECK(tries < 20);
 }

@@ -268,15 +268,19 @@ static bool given_up_at_close(uint64_t wait_ms)
         return true;
     fcntl(ends[0], F_SETFL, 0);
     burn_more_than_a_pipe(me);
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + wait_ms * 1000000;
+    uint64_t began = host_ns(CLOCK_MONOTONIC), until = began + wait_ms * 1000000;
     pthread_t closer = host_thread(stop_and_close, &h);
     while (host_ns(CLOCK_MONOTONIC) < until)
         host_burn_ms(1);
+    bool is_late = host_ns(CLOCK_MONOTONIC) - began > 3500000000;
     copy_all(ends[0], file);
     pthread_join(closer, &err);
     h.fd = file;
     uint64_t lost = check_given_up(&h);
-    CHECK_EQ((intptr_t)err, lost ? -EAGAIN : 0);
+    if (is_late)
+        lost = 0;
+    else
+        CHECK_EQ((intptr_t)err, lost ? -EAGAIN : 0);
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_free(&h);
     close(ends[0]);
@@ -284,7 +288,8 @@ static bool given_up_at_close(uint64_t wait_ms)
 }
 
 /* Close gives the samples up after its two seconds, and the file after two more: a reader
- * that comes back between finds the loss in it. */
+ * that comes back between finds the loss in it. One that came later has shown nothing, and
+ * comes again. */
 TEST(samples_given_up_at_close_are_lost_in_the_file_too)
 {
     if (HOST_LATE) {
@@ -292,7 +297,7 @@ TEST(samples_given_up_at_close_are_lost_in_the_file_too)
         return;
     }
     uint64_t tries = 0;
-    while (tries < 20 && !given_up_at_close(2200 + 150 * tries))
+    while (tries < 20 && !given_up_at_close(2200 + 150 * (tries % 8)))
         tries++;
     CHECK(tries < 20);
 }
