@@ -7,7 +7,7 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$SRCDIR"
-tar -c --exclude=node_modules Makefile include src tests examples bindings jsprof.pc.in |
+tar -c --exclude=node_modules Makefile docs include src tests examples bindings jsprof.pc.in |
     tar -xp -C "$scratch"
 mkdir -p "$scratch/build/obj"
 cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
@@ -65,7 +65,8 @@ restore()
 {
     find . -name '*mutant*' ! -name mutants.sh -exec rm -f {} +
     rm -rf include && cp -a include.kept include
-    for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/jsprof.map; do
+    for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/jsprof.map \
+        docs/failures.md; do
         [ ! -f "$f.kept" ] || mv "$f.kept" "$f"
     done
     extra=
@@ -211,6 +212,14 @@ printf '/* mutant.c - SPDX-License-Identifier: MIT */\nextern\tint jsp_mutant;\n
 mutant style 'mutant.c:2: a tab'
 printf '/* mutant.c - SPDX-License-Identifier: MIT %0100d */\n' 0 >src/session/mutant.c
 mutant style 'columns'
+
+# The table of failures.
+echo '| a mutant | is not tested | nowhere |' | spoil docs/failures.md
+mutant failures 'the above have no test'
+echo '| a mutant | is tested | `tests/fault/mutant.sh` |' | spoil docs/failures.md
+mutant failures 'tests/fault/mutant.sh does not exist'
+echo '| a mutant | is tested | `tests/fault/deep.sh`: `mutant` |' | spoil docs/failures.md
+mutant failures 'tests/fault/deep.sh has no mutant'
 
 echo "mutants: $n shown"
 exit $bad
