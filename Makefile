@@ -44,7 +44,8 @@ SO_LDFLAGS = -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,nodelete -Wl,-z,def
 # What the rooms check relies on: no frame too large for a signal stack, and
 # every pointer call visible as one in the disassembly, no memcmp turned into bcmp.
 # A sanitizer's padding breaks the frame limit, so its builds go without.
-ROOM_FRAME = $(if $(SAN),,-Werror=frame-larger-than=2048 -fstack-usage)
+ROOM_FRAME = $(if $(SAN),,-Wframe-larger-than=2048 -Werror=frame-larger-than$(if \
+  $(findstring clang,$(CC)),,=2048) -fstack-usage)
 # aarch64 compilers call helpers in libgcc for atomics, unless told to write them out.
 MACHINE := $(shell $(CC) -dumpmachine)
 ROOM_ATOMICS = $(if $(findstring aarch64,$(MACHINE)),-mno-outline-atomics)
