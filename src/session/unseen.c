@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "image/descriptor.h"
 #include "sigsafe/sample.h"
 
 /* The signals in this line of a thread's status; none where there is no such line. */
@@ -26,7 +27,7 @@ static bool unseen_waits_there(pid_t tid, int signo)
 {
     char path[48], status[4096];
     snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = jsp_descriptor_open(path, O_RDONLY, 0);
     if (fd < 0)
         return false;
     ssize_t n = read(fd, status, sizeof status - 1);
