@@ -64,7 +64,7 @@ static uintptr_t callable_address(const char *name)
 static void callable_mark(struct jsp_needed_object *o, enum callable_mark mark)
 {
     if (o && o->mark == CALLABLE_ANY)
-        o->mark = mark;
+        o->mark = (int)mark;
 }
 
 static bool callable_begins(const char *name, const char *const *list)
