@@ -107,9 +107,11 @@ enum {
      * own: that of `path` with the child's pid, or PATH.PID. There it is as after open, start
      * and attach of the thread that forked, before fork returns: the session's and that
      * thread's pointers stay good, its entries, its stack, code and counters are there. Not
-     * there are listings, exact calls, other threads, and code whose registry another thread
-     * was changing. A child closes it as its parent does; one that executes another program
-     * leaves an empty file. Not with JSPROF_USE_FD. */
+     * there are listings, exact calls, other threads, and all code where another thread, of
+     * the host's or ours, was using the registry of code at that moment: register it again.
+     * A child closes it as its parent does; one that executes another program leaves an empty
+     * file. Where the child gets no timer or thread, the session is stopped there. With
+     * JSPROF_USE_FD the flag does nothing. */
     JSPROF_CHILDREN = 1u << 8,
 };
 
@@ -149,7 +151,8 @@ typedef struct jsprof_options {
  * The default path is a name that others can guess, and that of a perf map and jitdump: what
  * lies there must be a plain file of this process's user, with no second name.
  *
- * -EINVAL: an option out of range or an unknown flag; -ENOMEM; -ETXTBSY: another session
+ * -EINVAL: an option out of range or an unknown flag; -ENOMEM; -EAGAIN: the process has no
+ * thread-specific key left (PTHREAD_KEYS_MAX); -ETXTBSY: another session
  * writes the file, and it is a pipe, a link, or in a folder that takes no other file;
  * -EEXIST, -ELOOP: something else lies under the default path or that of a perf map; or
  * open's own errno for the path. jsprof_error_text says more. */
