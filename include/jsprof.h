@@ -161,7 +161,7 @@ JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_C
 /* The capture's absolute path, until close; relative where the system does not name the
  * folder; NULL with JSPROF_USE_FD. What it points to is another path in a child where the
  * session goes on. *is_other, unless that is NULL, is true where it is not
- * the path that was asked for, because that file is in use: tell your user. */
+ * the path that was asked for, because that file is in use: say so to the user. */
 JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
 
 /* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler

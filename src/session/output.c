@@ -286,7 +286,7 @@ int jsp_output_flush_for_a_moment(struct jsp_output *out)
     return jsp_writer_flush_for_a_moment(&out->writer);
 }
 
-/* Where the weights of what waits will be told after a drop. */
+/* Find where the weights of the waiting samples will lie in the file after a drop. */
 static void output_retell(struct jsp_output *out, const char *const *but)
 {
     uint64_t from = UINT64_MAX, to = UINT64_MAX; /* many samples have the same */

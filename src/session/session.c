@@ -285,7 +285,7 @@ static int session_begin(struct jsprof *p)
 {
     if (p->running)
         return 0;
-    /* Of the other threads nobody can tell; this one may have got its stack since it came. */
+    /* The stacks of other threads can not be asked for; this one may have changed since attach. */
     int err = jsp_sampled_find(p) ? jsp_sigframe_check() : 0;
     if (!err)
         err = session_take_signal(p);
