@@ -48,6 +48,13 @@ static void function_unlock(void)
 
 /* -- Indices ---------------------------------------------------------------- */
 
+/* A store that no compiler leaves out: a link may still name what was here. */
+static void function_release(struct jsprof_function *f)
+{
+    *(volatile uint64_t *)&f->seal = 0;
+    free(f);
+}
+
 /* Between two stores whose order the child of a fork relies on. */
 static void function_step(void)
 {
@@ -127,7 +134,7 @@ void jsp_function_drop(void)
     function_unlock();
     for (struct jsprof_function *next; freed; freed = next) {
         next = freed->next;
-        free(freed);
+        function_release(freed);
     }
 }
 
@@ -181,6 +188,7 @@ int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def
     function_parts(f, def);
     /* ORDER: relaxed. Only uniqueness counts. */
     f->serial = atomic_fetch_add_explicit(&function_serials, 1, memory_order_relaxed) + 1;
+    f->seal = jsp_function_seal(f, f->serial);
     function_put(f);
     *out = f;
     return 0;
@@ -201,5 +209,5 @@ void jsp_function_free(struct jsprof_function *f)
     }
     function_unlock();
     if (!kept)
-        free(f);
+        function_release(f);
 }

@@ -22,6 +22,7 @@ struct jsprof_function {
     uint32_t cell;   /* of its row in them, in bytes; 0: not for the shortest way */
     uint32_t line;
     uint64_t serial; /* from 1, never used twice in a process */
+    uint64_t seal;   /* jsp_function_seal; other memory does not have it by chance */
     char *text;      /* owned */
     uint32_t len;    /* <= JSP_LABEL_MAX */
     uint16_t name_len, file_len; /* the parts of `text`; the file begins 2 behind the name */
@@ -29,6 +30,12 @@ struct jsprof_function {
     bool cut;        /* the name was longer */
     struct jsprof_function *next; /* of those that were freed, but are kept */
 };
+
+/* What is at `at` is a function if it has this seal. */
+static inline uint64_t jsp_function_seal(const struct jsprof_function *at, uint64_t serial)
+{
+    return ((uint64_t)(uintptr_t)at ^ serial << 48) * 0x9E3779B97F4A7C15u;
+}
 
 enum { JSP_NAMES_CACHE = 1024 }; /* entries, power of two */
 

@@ -192,7 +192,8 @@ static bool vmstack_is_function(struct vmstack_chain *c, const jsprof_function *
     if (!f || *known == f)
         return true;
     if (at % alignof(struct jsprof_function) ||
-        !jsp_memread_bytes(vm->mem, at, &copy, sizeof copy) || !copy.serial)
+        !jsp_memread_bytes(vm->mem, at, &copy, sizeof copy) ||
+        copy.seal != jsp_function_seal(f, copy.serial))
         return false;
     *known = f;
     return true;
@@ -265,8 +266,9 @@ static JSP_MEMREAD_ANY uint32_t vmstack_usual(struct vmstack_out *out, uintptr_t
 }
 
 /* They come innermost first: fill backwards, without those in the middle that do not fit. `c`:
- * the way to follow; NULL: from each to the next. */
-static JSP_MEMREAD_ANY void vmstack_put_links(struct vmstack_out *out,
+ * the way to follow; NULL: from each to the next. False: it is no longer as long, for this
+ * handler runs on the stack that dead links lie on, and may overwrite them. */
+static JSP_MEMREAD_ANY bool vmstack_put_links(struct vmstack_out *out,
                                               struct vmstack_chain *c, uint32_t depth)
 {
     bool fits = depth <= out->room;
@@ -275,7 +277,7 @@ static JSP_MEMREAD_ANY void vmstack_put_links(struct vmstack_out *out,
 
     for (const jsprof_link *l = out->vm->own->top; at > 0; l = l->up) {
         if (c && (l = vmstack_next(c)) == NULL)
-            break;
+            return false;
         if (--at >= roots && depth - at > inner)
             continue;
         jsprof_frame frame = { .function = l->function };
@@ -283,10 +285,13 @@ static JSP_MEMREAD_ANY void vmstack_put_links(struct vmstack_out *out,
         *to = (struct jsp_rec_frame){ jsp_names_of(out->names, &frame), l->line,
                                       (uintptr_t)l, l->pc, 0, 0 };
     }
+    if (c && (vmstack_next(c) || c->is_broken))
+        return false;
     out->n = roots;
     if (!fits)
         vmstack_mark(out, out->vm->cut_id, depth - out->room);
     out->n += inner;
+    return true;
 }
 
 /* Count them, and look whether they can be believed. */
@@ -300,11 +305,10 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
     }
     while (vmstack_next(&c))
         depth++;
-    if (c.is_broken || c.has_dead)
-        jsp_count(&out->vm->n_bad, 1);
     out->vm->mem->calls = VMSTACK_CALLS; /* the same way again */
-    if (!c.is_broken)
-        vmstack_put_links(out, &again, depth);
+    bool whole = !c.is_broken && vmstack_put_links(out, &again, depth);
+    if (!whole || c.has_dead)
+        jsp_count(&out->vm->n_bad, 1);
 }
 
 static uint64_t vmstack_host_depth(const jsprof_stack *s)

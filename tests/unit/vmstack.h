@@ -26,6 +26,12 @@ static struct jsp_record *const record = (void *)memory;
 static ucontext_t context;
 static uintptr_t where_sp; /* instead of the context's; 0: that */
 
+static struct jsprof_function functions[3] = {
+    { .serial = 1, .text = (char[]){ "f0" }, .len = 2 },
+    { .serial = 2, .text = (char[]){ "f1" }, .len = 2 },
+    { .serial = 3, .text = (char[]){ "f2" }, .len = 2 },
+};
+
 /* A stack pointer below all that the caller has on the stack. */
 static __attribute__((noinline, unused)) uintptr_t below(void)
 {
@@ -41,6 +47,8 @@ static inline void begin(void)
     memset(memory, 0, sizeof memory);
     jsp_arena_init(&arena, &there);
     jsp_names_init(&names, &arena);
+    for (int i = 0; i < 3; i++)
+        functions[i].seal = jsp_function_seal(&functions[i], functions[i].serial);
     own = (jsprof_thread){ .frames = array, .capacity = MAX };
     jsp_vmstack_init(&vm, &own, MAX, walked);
     jsp_memread_init(&mem, 0, 0, getpid());
@@ -75,11 +83,5 @@ static inline uint64_t bad(void)
 {
     return jsp_counted(&vm.n_bad);
 }
-
-static struct jsprof_function functions[3] __attribute__((unused)) = {
-    { .serial = 1, .text = (char[]){ "f0" }, .len = 2 },
-    { .serial = 2, .text = (char[]){ "f1" }, .len = 2 },
-    { .serial = 3, .text = (char[]){ "f2" }, .len = 2 },
-};
 
 #endif

@@ -237,18 +237,88 @@ TEST(function_of_a_link_that_was_overwritten_is_not_read)
     CHECK_EQ(bad(), 1);
 }
 
+/* What a dead link leads to may be any variables of the host's: readable, and not zero. */
+TEST(link_that_names_what_is_no_function_is_not_shown)
+{
+    struct { char bytes[sizeof(struct jsprof_function)]; } other;
+    struct jsprof_function moved = functions[0];
+    jsprof_link link = { NULL, (const jsprof_function *)(void *)&other, 0, 0 };
+    memset(&other, 0x48, sizeof other);
+    begin();
+    know_the_stack();
+    own.top = &link;
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 1);
+    link.function = &moved; /* the bytes of one, elsewhere */
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 2);
+    link.function = &functions[0];
+    CHECK_STR(taken(), "f0");
+}
+
+static _Atomic bool is_turning;
+
+/* No business of TSan's: the library reads what another one writes, and is to bear it. */
+static __attribute__((no_sanitize_thread)) void *turn(void *of)
+{
+    jsprof_link *links = of;
+    struct jsprof_link *volatile *up = &links[0].up, *is_short = links[0].up;
+    while (is_turning) {
+        *up = &links[1];
+        *up = is_short;
+    }
+    return NULL;
+}
+
+/* As the handler's own frames do with links that lie below the stack pointer. */
+TEST(dead_link_that_is_overwritten_while_it_is_read_leaves_no_frame_half_written)
+{
+    enum { N = 100, SHOWN = 3 };
+    alignas(4096) jsprof_link links[N]; /* on the page of the stack pointer: plain loads */
+    int n_shown[SHOWN + 1] = { 0 };
+    pthread_t other;
+    begin();
+    know_the_stack();
+    jsp_memread_init(&mem, vm.stack_low, vm.stack_high, getpid());
+    vm.max_depth = SHOWN;
+    links[N - 1] = (jsprof_link){ NULL, &functions[0], 0, 0 };
+    for (int i = N - 1; i-- > 0;)
+        links[i] = (jsprof_link){ &links[i + 1], &functions[1], 0, 0 };
+    links[N - 3].up = NULL; /* the long way: all but two; the short one: those two */
+    links[0].up = &links[N - 2];
+    own.top = &links[0];
+    where_sp = (uintptr_t)&links[1] + JSP_RED_ZONE;
+    is_turning = true;
+    pthread_create(&other, NULL, turn, links);
+    uint64_t i = 0;
+    for (; i < 1000000 && !(n_shown[0] > 9 && n_shown[2] && n_shown[SHOWN]); i++) {
+        for (int k = 0; k < SHOWN; k++)
+            record->frames[k].id = vm.deeper_id; /* of an earlier sample */
+        CHECK(!strchr(taken(), '?'));
+        n_shown[record->n[JSP_RUN_LINKS] < SHOWN ? record->n[JSP_RUN_LINKS] : SHOWN]++;
+    }
+    is_turning = false;
+    pthread_join(other, NULL);
+    where_sp = 0;
+    CHECK(n_shown[2] && n_shown[SHOWN]);
+    CHECK_EQ(bad(), i);
+}
+
 /* Functions that are never remembered, as they take one place: each link is a question. */
 TEST(links_that_took_many_questions_to_count_are_all_shown)
 {
     enum { DEEP = 3000, APART = JSP_VMSTACK_KNOWN * 16 };
     static jsprof_link links[DEEP];
     static alignas(16) char far[APART + sizeof functions[0]];
-    memcpy(far, &functions[0], sizeof functions[0]);
-    memcpy(far + APART, &functions[1], sizeof functions[1]);
+    struct jsprof_function *even = (void *)far, *odd = (void *)(far + APART);
+    *even = functions[0];
+    *odd = functions[1];
     begin();
+    even->seal = jsp_function_seal(even, even->serial);
+    odd->seal = jsp_function_seal(odd, odd->serial);
     know_the_stack();
     for (int i = 0; i < DEEP; i++)
-        jsprof_link_enter(&own, &links[i], (const void *)(far + (i % 2 ? APART : 0)));
+        jsprof_link_enter(&own, &links[i], i % 2 ? odd : even);
     CHECK_STR(taken(), "f0>f1>f0>f1>f0>f1>...>f0>f1");
     CHECK_EQ(bad(), 0);
 }
@@ -269,6 +339,8 @@ int main(void)
     RUN(links_that_longjmp_left_lead_to_those_that_are_still_there);
     RUN(link_in_memory_that_is_gone_is_not_read);
     RUN(function_of_a_link_that_was_overwritten_is_not_read);
+    RUN(link_that_names_what_is_no_function_is_not_shown);
+    RUN(dead_link_that_is_overwritten_while_it_is_read_leaves_no_frame_half_written);
     RUN(links_that_took_many_questions_to_count_are_all_shown);
     return DONE();
 }
