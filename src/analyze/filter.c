@@ -5,7 +5,6 @@
 #include "analyze/filter.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,11 +12,10 @@
 
 /* What is known of a function. */
 enum {
-    FILTER_ASKED = 1,
-    FILTER_ONLY = 2,
-    FILTER_UNDER = 4,
-    FILTER_CATEGORY = 8,
-    FILTER_SYSTEM = 16,
+    FILTER_ONLY = 1,
+    FILTER_UNDER = 2,
+    FILTER_CATEGORY = 4,
+    FILTER_SYSTEM = 8,
 };
 
 struct jsp_filter {
@@ -72,12 +70,19 @@ bool jsp_filter_names(const struct jsp_function *f, const char *name)
     return n > 0 && (!*rest || *rest == '(' || (*rest == ' ' && rest[1] == '('));
 }
 
-static uint8_t filter_ask(const struct jsp_filter *f, const struct jsp_function *of)
+int jsp_filter_matches(const regex_t *pattern, const char *text)
+{
+    errno = 0; /* glibc answers "no match" where it had no memory to look */
+    int err = regexec(pattern, text, 0, NULL, 0);
+    return err && errno == ENOMEM ? -ENOMEM : !err;
+}
+
+static int filter_ask(const struct jsp_filter *f, const struct jsp_function *of)
 {
     const struct jsp_filter_options *o = &f->options;
-    uint8_t known = FILTER_ASKED;
-    if (o->only && regexec(&f->only, of->name, 0, NULL, 0) == 0)
-        known |= FILTER_ONLY;
+    int is = o->only ? jsp_filter_matches(&f->only, of->name) : 0, known = is ? FILTER_ONLY : 0;
+    if (is < 0)
+        return is;
     if (o->under && jsp_filter_names(of, o->under))
         known |= FILTER_UNDER;
     if (o->category && jsp_categories_of(o->categories, of) == f->category)
@@ -94,18 +99,17 @@ static int filter_reach(struct jsp_filter *f, const struct jsp_profile *p)
         if (!more)
             return -ENOMEM;
         f->known = more;
-        more[f->n_known] = 0;
+        int known = filter_ask(f, &p->functions[f->n_known]);
+        if (known < 0)
+            return known;
+        more[f->n_known] = (uint8_t)known;
     }
     return 0;
 }
 
-static bool filter_is(struct jsp_filter *f, const struct jsp_profile *p,
-                      uint32_t function, uint8_t what)
+static bool filter_is(const struct jsp_filter *f, uint32_t function, uint8_t what)
 {
-    uint8_t *known = &f->known[function];
-    if (!*known)
-        *known = filter_ask(f, &p->functions[function]);
-    return *known & what;
+    return f->known[function] & what;
 }
 
 /* Frames that are not of the system; where that is none, one stands for them. */
@@ -114,7 +118,7 @@ static int filter_hide(struct jsp_filter *f, struct jsp_profile *p,
 {
     int kept = 0;
     for (int i = 0; i < n; i++)
-        if (!filter_is(f, p, frames[i].function, FILTER_SYSTEM))
+        if (!filter_is(f, frames[i].function, FILTER_SYSTEM))
             frames[kept++] = frames[i];
     if (kept)
         return kept;
@@ -122,11 +126,11 @@ static int filter_hide(struct jsp_filter *f, struct jsp_profile *p,
     return err < 0 ? err : 1;
 }
 
-static bool filter_has(struct jsp_filter *f, const struct jsp_profile *p,
-                       const struct jsp_profile_frame *frames, int n)
+static bool filter_has(const struct jsp_filter *f, const struct jsp_profile_frame *frames,
+                       int n)
 {
     for (int i = 0; i < n; i++)
-        if (filter_is(f, p, frames[i].function, FILTER_ONLY))
+        if (filter_is(f, frames[i].function, FILTER_ONLY))
             return true;
     return false;
 }
@@ -142,11 +146,11 @@ int jsp_filter_frames(struct jsp_filter *f, struct jsp_profile *p,
         err = filter_reach(f, p); /* [system] may be new */
     if (err < 0 || n < 0)
         return err < 0 ? err : n;
-    while (o->under && n > 0 && !filter_is(f, p, frames[n - 1].function, FILTER_UNDER))
+    while (o->under && n > 0 && !filter_is(f, frames[n - 1].function, FILTER_UNDER))
         n--;
-    if (n > 0 && o->only && !filter_has(f, p, frames, n))
+    if (n > 0 && o->only && !filter_has(f, frames, n))
         return 0;
-    if (n > 0 && o->category && !filter_is(f, p, frames[0].function, FILTER_CATEGORY))
+    if (n > 0 && o->category && !filter_is(f, frames[0].function, FILTER_CATEGORY))
         return 0;
     return n;
 }

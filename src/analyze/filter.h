@@ -8,6 +8,8 @@
 #ifndef JSP_ANALYZE_FILTER_H
 #define JSP_ANALYZE_FILTER_H
 
+#include <regex.h>
+
 #include "analyze/categories.h"
 
 /* Borrowed as long as the filter lives. */
@@ -20,6 +22,9 @@ struct jsp_filter_options {
 };
 
 struct jsp_filter;
+
+/* Does the pattern match somewhere? 1, 0, or -ENOMEM. */
+int jsp_filter_matches(const regex_t *pattern, const char *text);
 
 enum { JSP_FILTER_WHY = 200 };
 

@@ -4,6 +4,7 @@
  */
 #include "cli/annotate.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ char *cli_annotate_place(const char *name, uint32_t *line)
     for (const char *p = name; len && name[len - 1] == ')' && (p = strstr(p, " (")); p++)
         at = p + 2;
     char *path = at ? strndup(at, (size_t)(name + len - 1 - at)) : NULL;
-    if (!path)
+    if (cli_incomplete(at && !path) || !path)
         return NULL;
     uint32_t last = annotate_number(path), before = last ? annotate_number(path) : 0;
     *line = before ? before : last;
@@ -142,10 +143,12 @@ static void annotate_source(struct cli_annotate *a)
     const struct jsp_annotate *r = &a->result;
     a->file = cli_annotate_place(a->function->name, &a->line);
     for (uint32_t i = 0; !a->file && i < r->n_lines; i++)
-        if (r->lines[i].file)
+        if (r->lines[i].file) {
             a->file = strdup(a->capture.profile.files[r->lines[i].file]);
+            cli_incomplete(!a->file);
+        }
     if (a->file)
-        cli_source_read(&a->source, a->file, a->directory);
+        cli_incomplete(cli_source_read(&a->source, a->file, a->directory) == -ENOMEM);
 }
 
 static int annotate_build(struct cli_annotate *a, const char *wanted,

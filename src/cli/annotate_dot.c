@@ -18,6 +18,7 @@ static double dot_share(const struct cli_annotate *a, uint64_t value)
 static void dot_text(const struct cli_annotate *a, struct cli_span text)
 {
     char *clean = cli_clean(&a->capture.style, text);
+    cli_incomplete(!clean);
     for (const char *c = clean; c && *c; c++) {
         if (*c == '"' || *c == '\\')
             putchar('\\');
@@ -80,7 +81,7 @@ void cli_annotate_dot(const struct cli_annotate *a)
     uint32_t n = 0;
     char percent[CLI_NUMBER];
     double all = a->result.value ? (double)a->result.value : 1;
-    if (jsp_annotate_blocks(&a->result, &blocks, &n) < 0)
+    if (cli_incomplete(jsp_annotate_blocks(&a->result, &blocks, &n) < 0))
         return;
     fputs("digraph listing {\n  labelloc=t;\n  label=\"", stdout);
     dot_text(a, cli_span(a->function->name));

@@ -47,6 +47,7 @@ static void text_rest(const struct cli_annotate *a, struct cli_span text, int us
     int room = columns > used ? columns - used : columns ? 1 : 0;
     size_t n = 0;
     char *flat = malloc(TEXT_TAB * text.len + 1);
+    cli_incomplete(!flat);
     for (size_t i = 0; flat && i < text.len; i++) {
         if (text.at[i] == '\t')
             do
@@ -138,7 +139,7 @@ static void text_gap(const struct cli_annotate *a, uint32_t from, uint32_t to)
 static void text_lines(const struct cli_annotate *a)
 {
     uint32_t *known = calloc((size_t)a->result.n_lines + a->result.code.n + 1, sizeof *known);
-    uint32_t n = known ? text_known(a, known) : 0;
+    uint32_t n = cli_incomplete(!known) ? 0 : text_known(a, known);
     for (uint32_t i = 0; i < n; i++) {
         if (i)
             text_gap(a, known[i - 1] + 1, known[i]);
@@ -156,7 +157,8 @@ static void text_opcodes(const struct cli_annotate *a)
 {
     struct jsp_annotate_opcode *all = NULL;
     uint32_t n = 0, shown = 0;
-    if (!a->result.in_rows || jsp_annotate_opcodes(&a->result, &all, &n) < 0) {
+    if (!a->result.in_rows ||
+        cli_incomplete(jsp_annotate_opcodes(&a->result, &all, &n) < 0)) {
         free(all);
         return;
     }

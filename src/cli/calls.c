@@ -45,7 +45,7 @@ static void calls_command(struct cli_calls *c)
 }
 
 /* CLI_OK, or CLI_FAILED: it has been said and nothing is open. */
-static int calls_open(struct cli_calls *c, const char *path)
+static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_keep *keep)
 {
     struct jsp_read_defects defects = { 0 };
     memset(c, 0, sizeof *c);
@@ -53,6 +53,8 @@ static int calls_open(struct cli_calls *c, const char *path)
         return CLI_FAILED;
     int err = jsp_exact_read(&c->calls, &c->capture.read, &defects);
     cli_complain(&c->capture, &defects);
+    if (!err && c->calls.is_there)
+        err = cli_calls_keep(keep, &c->calls);
     if (err || !c->calls.is_there) {
         cli_fail(c->capture.label, "%s",
                  err ? strerror(-err) : "no exact calls in this capture: the host counted none");
@@ -86,16 +88,14 @@ static int calls_sort(const char *word, enum jsp_exact_sort *out)
 static int calls_two(const char *const *files, const struct cli_calls_ask *ask)
 {
     struct cli_calls first, second;
-    if (calls_open(&first, files[0]))
+    struct cli_calls_keep by_name = ask->keep;
+    by_name.min = 0; /* which is asked of both together */
+    if (calls_open(&first, files[0], &by_name))
         return CLI_FAILED;
-    if (calls_open(&second, files[1])) {
+    if (calls_open(&second, files[1], &by_name)) {
         calls_close(&first);
         return CLI_FAILED;
     }
-    struct cli_calls_keep by_name = ask->keep;
-    by_name.min = 0; /* which is asked of both together */
-    cli_calls_keep(&by_name, &first.calls);
-    cli_calls_keep(&by_name, &second.calls);
     if (ask->is_csv)
         cli_calls_compare_csv(&first, &second, ask);
     else if (ask->is_json)
@@ -110,9 +110,8 @@ static int calls_two(const char *const *files, const struct cli_calls_ask *ask)
 static int calls_one(const char *path, const struct cli_calls_ask *ask)
 {
     struct cli_calls c;
-    if (calls_open(&c, path))
+    if (calls_open(&c, path, &ask->keep))
         return CLI_FAILED;
-    cli_calls_keep(&ask->keep, &c.calls);
     if (ask->is_csv)
         cli_calls_csv(&c, ask);
     else if (ask->is_json)
@@ -146,9 +145,10 @@ static int calls_run(struct cli_arguments *a)
         return cli_usage(a->command, "--edges is for one capture");
     if (ask.limit == UINT32_MAX) /* not given */
         ask.limit = ask.is_csv || ask.is_json ? 0 : CALLS_LIMIT;
-    if (cli_calls_keep_open(&ask.keep, only, file, min))
-        return CLI_USAGE;
-    int rc = a->n_files == 2 ? calls_two(a->files, &ask) : calls_one(a->files[0], &ask);
+    int rc = cli_calls_keep_open(&ask.keep, only, file, min);
+    if (rc)
+        return rc;
+    rc = a->n_files == 2 ? calls_two(a->files, &ask) : calls_one(a->files[0], &ask);
     cli_calls_keep_close(&ask.keep);
     return rc;
 }

@@ -32,13 +32,13 @@ struct cli_calls_ask {
     struct cli_calls_keep keep;
 };
 
-/* The words that were given, NULL: was not. CLI_OK, or CLI_USAGE: it has been said. */
+/* The words that were given, NULL: was not. CLI_OK; else it has been said. */
 int cli_calls_keep_open(struct cli_calls_keep *k, const char *only, const char *file,
                         const char *min);
 void cli_calls_keep_close(struct cli_calls_keep *k);
 
-/* Empty what is not to be shown. */
-void cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c);
+/* Empty what is not to be shown. -ENOMEM. */
+int cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c);
 
 /* Functions of two captures, whose names are chosen, side by side; --min is asked of both,
  * and one that has its share in either is shown with what it has in each. -ENOMEM. */

@@ -89,7 +89,7 @@ void cli_calls_compare(const struct cli_calls *first, const struct cli_calls *se
     const struct cli_style *s = &second->capture.style;
     struct jsp_exact_pair *pairs = NULL;
     uint32_t n = 0, modes = (uint32_t)(first->calls.modes & second->calls.modes);
-    if (cli_calls_pairs(&pairs, &n, first, second, ask) < 0)
+    if (cli_incomplete(cli_calls_pairs(&pairs, &n, first, second, ask) < 0))
         return;
     uint32_t shown = ask->limit && ask->limit < n ? ask->limit : n;
     compare_which('A', first);

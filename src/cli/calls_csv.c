@@ -42,6 +42,7 @@ static void csv_extra(const struct cli_calls *c, const char *name, enum jsp_wire
 static void csv_functions(const struct cli_calls *c, const struct cli_calls_ask *ask)
 {
     uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
+    cli_incomplete(!order);
     puts("function,file,line,kind,calls,self_ns,total_ns,per_call_ns,self_bytes,total_bytes");
     for (uint32_t i = 0; order && i < csv_most(n, ask); i++) {
         const struct jsp_exact_function *f = &c->calls.functions[order[i]];
@@ -57,6 +58,7 @@ static void csv_functions(const struct cli_calls *c, const struct cli_calls_ask 
 static void csv_edges(const struct cli_calls *c, const struct cli_calls_ask *ask)
 {
     uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, ask->limit, &n);
+    cli_incomplete(!order);
     puts("caller,callee,calls,total_ns,per_call_ns");
     for (uint32_t i = 0; order && i < csv_most(n, ask); i++) {
         const struct jsp_exact_edge *e = &c->calls.edges[order[i]];
@@ -83,7 +85,7 @@ void cli_calls_compare_csv(const struct cli_calls *first, const struct cli_calls
 {
     struct jsp_exact_pair *pairs = NULL;
     uint32_t n = 0;
-    if (cli_calls_pairs(&pairs, &n, first, second, ask) < 0)
+    if (cli_incomplete(cli_calls_pairs(&pairs, &n, first, second, ask) < 0))
         return;
     puts("function,file,line,kind,calls_a,calls_b,self_ns_a,self_ns_b,total_ns_a,total_ns_b,"
          "self_bytes_a,self_bytes_b");

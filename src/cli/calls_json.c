@@ -84,6 +84,7 @@ static void json_functions(struct jsp_json *j, const struct cli_calls *c,
                            const struct cli_calls_ask *ask)
 {
     uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
+    cli_incomplete(!order);
     jsp_json_key_open(j, "functions", '[');
     for (uint32_t i = 0; order && i < n && (!ask->limit || i < ask->limit); i++) {
         const struct jsp_exact_function *f = &c->calls.functions[order[i]];
@@ -102,6 +103,7 @@ static void json_edges(struct jsp_json *j, const struct cli_calls *c,
                        const struct cli_calls_ask *ask)
 {
     uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, ask->limit, &n);
+    cli_incomplete(!order);
     jsp_json_key_open(j, "edges", '[');
     for (uint32_t i = 0; order && i < n && (!ask->limit || i < ask->limit); i++) {
         const struct jsp_exact_edge *e = &c->calls.edges[order[i]];
@@ -185,7 +187,7 @@ void cli_calls_compare_json(const struct cli_calls *first, const struct cli_call
     json_side(j, "a", first);
     json_side(j, "b", second);
     jsp_json_key_open(j, "functions", '[');
-    if (cli_calls_pairs(&pairs, &n, first, second, ask) == 0)
+    if (!cli_incomplete(cli_calls_pairs(&pairs, &n, first, second, ask) < 0))
         for (uint32_t i = 0; i < n && (!ask->limit || i < ask->limit); i++)
             json_pair(j, &pairs[i]);
     jsp_json_close(j, ']');

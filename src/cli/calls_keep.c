@@ -5,11 +5,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile.h"
+#include "analyze/filter.h"
 #include "cli/calls.h"
 #include "cli/command.h"
 
@@ -21,6 +22,8 @@ static int keep_regex(regex_t *out, const char *option, const char *pattern)
     int err = regcomp(out, pattern, REG_EXTENDED | REG_NOSUB);
     if (!err)
         return CLI_OK;
+    if (err == REG_ESPACE)
+        return cli_fail("calls", "%s", strerror(ENOMEM));
     regerror(err, out, why, sizeof why);
     return cli_usage("calls", "--%s: %s", option, why);
 }
@@ -35,15 +38,14 @@ int cli_calls_keep_open(struct cli_calls_keep *k, const char *only, const char *
         if (end == min || *end || !(k->min >= 0 && k->min <= 1))
             return cli_usage("calls", "--min wants a percentage from 0 to 100, not \"%s\"", min);
     }
-    if (only && keep_regex(&k->only, "only", only))
-        return CLI_USAGE;
-    k->has_only = only;
-    if (file && keep_regex(&k->file, "file", file)) {
+    int status = only ? keep_regex(&k->only, "only", only) : CLI_OK;
+    k->has_only = only && !status;
+    if (!status && file)
+        status = keep_regex(&k->file, "file", file);
+    k->has_file = file && !status;
+    if (status)
         cli_calls_keep_close(k);
-        return CLI_USAGE;
-    }
-    k->has_file = file;
-    return CLI_OK;
+    return status;
 }
 
 void cli_calls_keep_close(struct cli_calls_keep *k)
@@ -55,24 +57,25 @@ void cli_calls_keep_close(struct cli_calls_keep *k)
     k->has_only = k->has_file = false;
 }
 
-static bool keep_matches(const regex_t *pattern, struct jsp_read_text text)
+/* 1, 0 or -ENOMEM. */
+static int keep_matches(const regex_t *pattern, struct jsp_read_text text)
 {
     char few[KEEP_TEXT], *copy = text.len < sizeof few ? few : malloc((size_t)text.len + 1);
     if (!copy)
-        return true; /* rather too much than too little */
+        return -ENOMEM;
     if (text.len)
         memcpy(copy, text.at, text.len);
     copy[text.len] = 0;
-    bool matches = regexec(pattern, copy, 0, NULL, 0) == 0;
+    int matches = jsp_filter_matches(pattern, copy);
     if (copy != few)
         free(copy);
     return matches;
 }
 
-static bool keep_name(const struct cli_calls_keep *k, const struct jsp_exact_function *f)
+static int keep_name(const struct cli_calls_keep *k, const struct jsp_exact_function *f)
 {
-    return (!k->has_only || keep_matches(&k->only, f->name)) &&
-           (!k->has_file || keep_matches(&k->file, f->file));
+    int is = k->has_only ? keep_matches(&k->only, f->name) : 1;
+    return is == 1 && k->has_file ? keep_matches(&k->file, f->file) : is;
 }
 
 /* Of the time inside, with what it called; of the calls, where no time was counted. */
@@ -90,24 +93,35 @@ static bool keep_share_of(const struct cli_calls_keep *k, const struct jsp_exact
                       cost);
 }
 
-void cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c)
+static const struct jsp_exact_cost keep_nothing;
+
+static int keep_functions(const struct cli_calls_keep *k, struct jsp_exact *c, bool *named)
 {
-    static const struct jsp_exact_cost nothing;
-    if (!k->has_only && !k->has_file && k->min <= 0)
-        return;
-    bool *named = calloc((size_t)c->n_functions + 1, sizeof *named);
-    for (uint32_t i = 0; named && i < c->n_functions; i++) {
+    for (uint32_t i = 0; i < c->n_functions; i++) {
         struct jsp_exact_function *f = &c->functions[i];
-        named[i] = keep_name(k, f);
+        int is = keep_name(k, f);
+        if (is < 0)
+            return is;
+        named[i] = is;
         if (!named[i] || !keep_share_of(k, c, &f->cost))
-            f->cost = nothing;
+            f->cost = keep_nothing;
     }
-    for (uint32_t i = 0; named && i < c->n_edges; i++) {
+    return 0;
+}
+
+int cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c)
+{
+    if (!k->has_only && !k->has_file && k->min <= 0)
+        return 0;
+    bool *named = calloc((size_t)c->n_functions + 1, sizeof *named);
+    int err = named ? keep_functions(k, c, named) : -ENOMEM;
+    for (uint32_t i = 0; !err && i < c->n_edges; i++) {
         struct jsp_exact_edge *e = &c->edges[i];
         if ((!named[e->caller] && !named[e->callee]) || !keep_share_of(k, c, &e->cost))
-            e->cost = nothing;
+            e->cost = keep_nothing;
     }
     free(named);
+    return err;
 }
 
 /* Its costs are in ns. */

@@ -138,6 +138,7 @@ static void calls_functions(const struct cli_calls *c, const struct cli_calls_as
 {
     struct calls_layout l = calls_layout(c);
     uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
+    cli_incomplete(!order);
     uint32_t shown = order ? calls_most(n, ask->limit) : 0;
     calls_head(c, &l);
     for (uint32_t i = 0; i < shown; i++)
@@ -162,6 +163,7 @@ static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *a
     const struct cli_style *s = &c->capture.style;
     struct calls_layout l = calls_layout(c);
     uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, ask->limit, &n);
+    cli_incomplete(!order);
     uint32_t shown = order ? calls_most(n, ask->limit) : 0;
     int room = l.name ? (s->columns - 14 - (l.has_time ? 20 : 0) - 4) / 2 : 0;
     cli_colour(s, CLI_DIM);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/open.h"
 #include "jsprof.h"
 
 static const struct cli_command *const main_commands[] = {
@@ -81,7 +82,7 @@ static int main_run(const struct cli_command *c, int n_words, char **words)
     struct cli_arguments a = { .command = c->name, .words = words, .n_words = n_words };
     a.files = calloc((size_t)n_words + 1, sizeof *a.files);
     if (!a.files)
-        return cli_usage(c->name, "%s", strerror(ENOMEM));
+        return cli_fail(c->name, "%s", strerror(ENOMEM));
     int status = c->run(&a);
     free(a.files);
     return status;
@@ -133,5 +134,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "jsprof: standard output: %s\n", strerror(errno));
         return CLI_FAILED;
     }
+    if (status == CLI_OK && cli_is_incomplete())
+        return cli_fail("standard output", "%s: the answer is not complete", strerror(ENOMEM));
     return status;
 }

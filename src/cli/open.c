@@ -4,6 +4,7 @@
  */
 #include "cli/open.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,24 @@ int cli_fail(const char *label, const char *format, ...)
                      : cli_clean(&plain, cli_span(what));
     va_end(arguments);
     fflush(stdout);
-    fprintf(stderr, "jsprof: %s: %s\n", clean ? clean : "?", text ? text : "no memory");
+    fprintf(stderr, "jsprof: %s: %s\n", clean ? clean : "?", text ? text : strerror(ENOMEM));
     free(text);
     free(what);
     free(clean);
     return CLI_FAILED;
+}
+
+static bool open_incomplete;
+
+bool cli_incomplete(bool it_did)
+{
+    open_incomplete |= it_did;
+    return it_did;
+}
+
+bool cli_is_incomplete(void)
+{
+    return open_incomplete;
 }
 
 static void open_progress(void *context, uint64_t done, uint64_t all)

@@ -47,4 +47,9 @@ int cli_no_samples(const struct cli_capture *c);
 int cli_fail(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Note that memory lacked for a part of the answer, if `it_did`: main says so at the end, and
+ * the command fails. Returns `it_did`. */
+bool cli_incomplete(bool it_did);
+bool cli_is_incomplete(void);
+
 #endif

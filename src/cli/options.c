@@ -22,7 +22,7 @@ int cli_usage(const char *command, const char *format, ...)
                      ? NULL
                      : cli_clean(&plain, cli_span(what));
     fprintf(stderr, "jsprof%s%s: %s", command ? " " : "", command ? command : "",
-            text ? text : "no memory");
+            text ? text : strerror(ENOMEM));
     free(text);
     free(what);
     fprintf(stderr, " (try: jsprof %s%s--help)\n", command ? command : "",

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/options.h"
@@ -62,7 +63,7 @@ struct cli_rows *cli_rows_open(const struct cli_rows_wish *w, const struct cli_c
 {
     struct cli_rows *r = calloc(1, sizeof *r);
     if (!r) {
-        cli_fail(c ? c->label : "standard output", "no memory");
+        cli_fail(c ? c->label : "standard output", "%s", strerror(ENOMEM));
         return NULL;
     }
     jsp_sink_init(&r->sink, rows_write, NULL);

@@ -81,7 +81,9 @@ int cli_source_read(struct cli_source *s, const char *path, const char *director
         s->path = strdup(path);
     else if (directory)
         fd = source_search(s, path, directory, &st);
-    int err = fd < 0 ? -ENOENT : s->path ? source_take(s, fd, &st) : -ENOMEM;
+    else
+        return -ENOENT;
+    int err = !s->path ? -ENOMEM : fd < 0 ? -ENOENT : source_take(s, fd, &st);
     if (fd >= 0)
         close(fd);
     if (err)

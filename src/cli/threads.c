@@ -4,6 +4,7 @@
  */
 #include "cli/threads.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,11 @@ bool cli_threads_choose(const struct cli_capture *c, const char *process,
     if (!thread && !process)
         return true;
     bool *chosen = calloc((size_t)p->n_threads + 1, sizeof *chosen);
-    for (uint32_t i = 0; chosen && i < p->n_threads; i++) {
+    if (!chosen) {
+        cli_fail(c->label, "%s", strerror(ENOMEM));
+        return false;
+    }
+    for (uint32_t i = 0; i < p->n_threads; i++) {
         bool is_of = !process || threads_of(p, p->threads[i].pid, process);
         chosen[i] = is_of && (!thread || threads_is(&p->threads[i], thread));
         any_process |= is_of;

@@ -30,9 +30,11 @@ static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
     struct jsp_sink into;
     jsp_sink_init(&into, jsp_bytes_write, &word);
     jsp_names_plain_bytes(&into, text, 0);
-    if (jsp_sink_flush(&into) == 0)
-        for (size_t i = 0; i < word.n; i++)
-            jsp_sink_byte(out, strchr(" ()", word.at[i]) ? '_' : word.at[i]);
+    int err = jsp_sink_flush(&into);
+    for (size_t i = 0; !err && i < word.n; i++)
+        jsp_sink_byte(out, strchr(" ()", word.at[i]) ? '_' : word.at[i]);
+    if (!out->error)
+        out->error = err;
     jsp_bytes_free(&word);
 }
 
