@@ -116,6 +116,14 @@ int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid)
     return 0;
 }
 
+int jsp_writer_empty(struct jsp_writer *w)
+{
+    if (w->is_file && ftruncate(w->fd, 0) < 0)
+        return -errno;
+    w->size = 0;
+    return 0;
+}
+
 static bool writer_is_ours(const struct jsp_writer *w)
 {
     struct stat st;

@@ -191,7 +191,9 @@ static int file_take(const struct jsp_file *f)
  * later. */
 static int file_try(struct jsp_file *f)
 {
+    struct stat st;
     int flags = O_WRONLY | O_CREAT | O_NONBLOCK | (f->nofollow ? O_NOFOLLOW : 0);
+    f->is_new = lstat(file_path(f), &st) < 0;
     f->fd = f->is_default ? jsp_descriptor_open_own(file_path(f), O_WRONLY, FILE_MODE)
                           : jsp_descriptor_open(file_path(f), flags, FILE_MODE);
     if (f->fd < 0)
@@ -269,7 +271,9 @@ int jsp_file_open_child(struct jsp_file *f, const struct jsp_file *parents)
 
 void jsp_file_abandon(struct jsp_file *f)
 {
-    if (f->is_other)
+    struct stat st;
+    bool is_new = f->is_new && fstat(f->fd, &st) == 0 && st.st_size == 0;
+    if (f->is_other || is_new)
         unlink(file_path(f));
     close(f->fd);
 }

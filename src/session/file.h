@@ -19,6 +19,7 @@
 
 struct jsp_file {
     int fd;              /* the caller's, once open has returned 0 */
+    bool is_new;         /* no file had the name before */
     bool is_other;       /* the name is not the one that was asked for */
     size_t folder;       /* bytes in the name before what was asked for; 0: it was absolute */
     size_t skip;         /* of them, where the folder was the process's own */

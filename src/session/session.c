@@ -176,14 +176,6 @@ static int session_perf(struct jsprof *p, const struct jsp_session_setup *setup)
     return err;
 }
 
-static int session_empty(int fd)
-{
-    struct stat st;
-    if (fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || ftruncate(fd, 0) == 0))
-        return 0;
-    return -errno;
-}
-
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     session_set_up(p, setup);
@@ -191,12 +183,12 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     if (!err && setup->native)
         err = jsp_objects_init(&p->objects);
     p->native = setup->native && !err;
-    if (!err && setup->file)
-        err = session_empty(setup->fd);
     if (!err && setup->compact)
         err = jsp_output_pack(&p->output);
     if (!err)
         err = jsp_output_open(&p->output, setup->fd, &p->arena);
+    if (!err && setup->file)
+        err = jsp_writer_empty(&p->output.writer); /* the last thing that can fail */
     if (err)
         return err;
     session_locks(p);

@@ -1,0 +1,47 @@
+#!/bin/sh
+# fault/memory.sh - memory runs out in any call of a host: the call says so, the host goes on, and
+# a capture that was begun is whole or says what is missing. Each allocation fails once, alone,
+# and some of them with all that come after.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/fault/lib.sh"
+
+MEMORY_HOST=$B/tests/fault/memory_host
+if readelf -d "$MEMORY_HOST" | grep -q 'lib[at]san'; then
+    echo 'SKIP: a sanitizer allocates for itself'
+    exit 77
+fi
+"${CC:-gcc}" -O1 -shared -fPIC -fno-builtin -o "$SCRATCH/memory.so" \
+    "$SRCDIR/tests/fault/shim/memory.c" -ldl || exit 1
+cd "$SCRATCH" || exit 1
+
+starved() # [VARIABLE...]: run the host so; the capture is m.cap
+{
+    rm -f m.cap
+    env "$@" LD_PRELOAD=./memory.so timeout 60 "$MEMORY_HOST" m.cap >"$OUT" 2>&1
+    rc=$?
+    [ $rc = 0 ] && [ "$(tail -n 1 "$OUT")" = done ] || fail "$*: the host ended with $rc"
+    if grep -q '^open: ' "$OUT"; then
+        [ ! -e m.cap ] || fail "$*: open failed and left a file"
+        refused=$((refused + 1))
+    else
+        "$TOOL" info m.cap >info.txt 2>&1 || fail "$*: jsprof info refuses the capture"
+        grep -q 'adds up\|all that is missing is counted' info.txt ||
+            { cat info.txt >>"$OUT"; fail "$*: the capture's verdict"; }
+        [ "$(grep -c . "$OUT")" = 1 ] || noticed=$((noticed + 1))
+    fi
+}
+
+refused=0 noticed=0 i=1
+starved SHIM_COUNT=count
+[ "$(grep -c . "$OUT")" = 1 ] || fail 'with all its memory a call fails'
+read -r n live <count
+[ "$n" -gt 100 ] || fail "only $n allocations were seen"
+while [ "$i" -le "$n" ] && [ "$FAILED" = 0 ]; do
+    starved SHIM_FAIL="$i"
+    [ $((i % 10)) != 0 ] || starved SHIM_FAIL="$i" SHIM_FAIL_ALL=1
+    i=$((i + 1))
+done
+echo "$n allocations: open refused in $refused runs, another call in $noticed"
+[ "$refused" -gt 5 ] && [ "$noticed" -gt 5 ] || fail 'nothing was made to fail'
+[ "$FAILED" = 0 ]
