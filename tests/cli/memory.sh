@@ -1,6 +1,7 @@
 #!/bin/sh
 # cli/memory.sh - a command for which memory runs out says so in one line, status 1, or does
-# without (colours, say): each of its allocations fails once, alone and with all after it.
+# without (colours, say): each of its allocations fails once, some with all after them. Where
+# none fails, all that was allocated is freed.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
@@ -41,6 +42,7 @@ starves() # ARGUMENTS: file `made` is what they write
     [ ! -e made ] || mv made expected
     read -r n live <count
     [ "$n" -gt 5 ] || wrong "only $n allocations were seen"
+    [ "$live" -le 0 ] || wrong "$live allocations are never freed"
     i=1
     while [ "$i" -le "$n" ]; do
         starve "$i"

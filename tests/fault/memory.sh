@@ -18,7 +18,7 @@ cd "$SCRATCH" || exit 1
 starved() # [VARIABLE...]: run the host so; the capture is m.cap
 {
     rm -f m.cap
-    env "$@" LD_PRELOAD=./memory.so timeout 60 "$MEMORY_HOST" m.cap >"$OUT" 2>&1
+    env "$@" LD_PRELOAD=./memory.so timeout 60 "$MEMORY_HOST" m.cap $times >"$OUT" 2>&1
     rc=$?
     [ $rc = 0 ] && [ "$(tail -n 1 "$OUT")" = done ] || fail "$*: the host ended with $rc"
     if grep -q '^open: ' "$OUT"; then
@@ -32,11 +32,16 @@ starved() # [VARIABLE...]: run the host so; the capture is m.cap
     fi
 }
 
-refused=0 noticed=0 i=1
+refused=0 noticed=0 i=1 times=3
+starved SHIM_COUNT=count
+read -r n more <count
+times=1
 starved SHIM_COUNT=count
 [ "$(grep -c . "$OUT")" = 1 ] || fail 'with all its memory a call fails'
 read -r n live <count
 [ "$n" -gt 100 ] || fail "only $n allocations were seen"
+[ "$more" -le "$live" ] ||
+    fail "after one session $live allocations are kept, after three $more"
 while [ "$i" -le "$n" ] && [ "$FAILED" = 0 ]; do
     starved SHIM_FAIL="$i"
     [ $((i % 10)) != 0 ] || starved SHIM_FAIL="$i" SHIM_FAIL_ALL=1

@@ -1,5 +1,5 @@
-/* memory_host.c - calls everything that may ask for memory: `memory_host PATH`. Prints each call
- * that failed and why, goes on whatever fails, and ends with the line "done".
+/* memory_host.c - calls everything that may ask for memory: `memory_host PATH [TIMES]`. Prints
+ * each call that failed and why, goes on whatever fails, and ends with the line "done".
  *
  * SPDX-License-Identifier: MIT
  */
@@ -107,9 +107,9 @@ static void record(void)
     said("close", jsprof_close(prof));
 }
 
-int main(int argc, char **argv)
+static void one_session(const char *path)
 {
-    jsprof_options options = { .size = sizeof options, .path = argc > 1 ? argv[1] : NULL };
+    jsprof_options options = { .size = sizeof options, .path = path };
     for (int i = 0; i < FUNCTIONS; i++) {
         char name[32];
         snprintf(name, sizeof name, "function %d", i);
@@ -120,6 +120,12 @@ int main(int argc, char **argv)
         record();
     for (int i = 0; i < FUNCTIONS; i++)
         jsprof_function_free(functions[i]);
+}
+
+int main(int argc, char **argv)
+{
+    for (int times = argc > 2 ? atoi(argv[2]) : 1; times > 0; times--)
+        one_session(argc > 1 ? argv[1] : NULL);
     puts(status ? "another error than want of memory" : "done");
     return status;
 }
