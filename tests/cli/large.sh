@@ -1,0 +1,38 @@
+#!/bin/sh
+# cli/large.sh - half a million distinct stacks, or edges, stay as many: nothing is taken for
+# something else because their hashes are equal, and the page keeps the largest branches.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+$CC -std=c11 -D_GNU_SOURCE -O1 -I"$SRCDIR/tests" -o large "$SRCDIR/tests/cli/large.c"
+./large stacks 700 >stacks.cap
+./large edges 700 >edges.cap
+
+run info stacks.cap
+has '490,700, 490,000 different stacks'
+run report --csv --limit 0 stacks.cap
+lines 701
+[ "$(grep -c ',vm,701,1400,701,1400$' out)" = 700 ] || wrong 'a function has other sums'
+run convert --to folded stacks.cap
+lines 490000
+[ "$(grep -c ' 2$' out)" = 700 ] || wrong 'not one stack of each function has two samples'
+
+run calls --edges --csv --limit 0 edges.cap
+lines 490001
+[ "$(grep -c ',2,0,0$' out)" = 700 ] || wrong 'not one edge of each function has two calls'
+[ "$(cut -d , -f 1,2 out | sort | uniq -d | wc -l)" = 0 ] || wrong 'an edge is there twice'
+
+run html stacks.cap -o page.html
+cp page.html out
+has '"least":2,'
+has '"nodes":2101,'
+has '[smaller branches]'
+
+# Fewer branches than a page has room for: all are kept, those of one sample, too.
+./large stacks 600 >fewer.cap
+run html fewer.cap -o page.html
+cp page.html out
+has '"least":0,'
+has '"nodes":360601,'
+exit $bad
