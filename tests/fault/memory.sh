@@ -18,7 +18,7 @@ cd "$SCRATCH" || exit 1
 starved() # [VARIABLE...]: run the host so; the capture is m.cap
 {
     rm -f m.cap
-    env "$@" LD_PRELOAD=./memory.so timeout 60 "$MEMORY_HOST" m.cap $times >"$OUT" 2>&1
+    timeout 60 env "$@" LD_PRELOAD=./memory.so "$MEMORY_HOST" m.cap $times >"$OUT" 2>&1
     rc=$?
     [ $rc = 0 ] && [ "$(tail -n 1 "$OUT")" = done ] || fail "$*: the host ended with $rc"
     if grep -q '^open: ' "$OUT"; then

@@ -105,6 +105,8 @@ static void record(void)
     said("start again", jsprof_start(prof));
     turn_ms(5);
     said("close", jsprof_close(prof));
+    if (t)
+        said("detach after close", jsprof_thread_detach(t));
 }
 
 static void one_session(const char *path)
