@@ -31,6 +31,7 @@ static struct jsp_read r;
 static struct jsp_read_defects d;
 static uint64_t seed;
 static int chunk_of[SAMPLES], chunks, left_out; /* left_out: this chunk is lost */
+static bool is_wide; /* every number of a frame takes as many bytes as it can */
 
 static uint32_t chance(uint32_t below)
 {
@@ -56,6 +57,10 @@ static void invent(struct told *s, int i, uint32_t threads)
             s->addrs[f] = (uint64_t)0 - chance(3000);
         s->lines[f] = out % 4 ? out + way : 0;
         s->rows[f] = is_leaf ? chance(4) : 0;
+        if (is_wide) {
+            s->addrs[f] = (uint64_t)f << 62 ^ (uint64_t)chance(1u << 30) << 20;
+            s->lines[f] = s->rows[f] = UINT32_MAX - chance(1000);
+        }
     }
     if (chance(20) == 0)
         s->time -= 5000000000ll;
@@ -74,6 +79,7 @@ static void take_block(void)
 {
     const uint8_t *bytes = NULL;
     size_t n = jsp_pack_block(&pack, &bytes);
+    CHECK(n <= JSP_PACK_HEAD + JSP_PACK_BLOCK); /* what one chunk of a file can hold */
     if (n && chunks++ != left_out)
         build_chunk(&b, "jsprof/stacks", bytes, n);
     jsp_pack_next(&pack);
@@ -206,6 +212,14 @@ TEST(a_table_that_is_full_begins_anew)
 TEST(more_threads_than_a_block_tells_apart)
 {
     whole(200, SAMPLES, JSP_PACK_NODES, false);
+}
+
+TEST(frames_of_the_largest_numbers_fill_blocks_and_no_more)
+{
+    is_wide = true;
+    whole(5, SAMPLES, JSP_PACK_NODES, false);
+    is_wide = false;
+    CHECK(chunks > 50);
 }
 
 TEST(equal_stacks_have_equal_numbers_across_tables)
@@ -423,6 +437,7 @@ int main(void)
     RUN(a_block_may_end_behind_any_sample);
     RUN(a_table_that_is_full_begins_anew);
     RUN(more_threads_than_a_block_tells_apart);
+    RUN(frames_of_the_largest_numbers_fill_blocks_and_no_more);
     RUN(equal_stacks_have_equal_numbers_across_tables);
     RUN(the_deepest_stack_goes_through_several_blocks);
     RUN(a_chunk_that_is_lost_takes_only_what_hangs_on_it);
