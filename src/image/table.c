@@ -249,14 +249,6 @@ int jsp_table_build(struct jsp_table *table, const struct jsp_ehframe_section *s
     return 0;
 }
 
-size_t jsp_table_bytes(const struct jsp_table *table)
-{
-    const struct jsp_unwind_object *o = &table->object;
-    size_t n_pages = (size_t)((o->end - o->start) >> o->page_shift) + 2;
-    return o->n_rows * sizeof *o->rows + n_pages * sizeof *o->pages +
-           o->n_rules * sizeof *o->rules + o->n_exprs;
-}
-
 void jsp_table_free(struct jsp_table *table)
 {
     struct jsp_unwind_object *o = &table->object;

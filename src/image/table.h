@@ -27,9 +27,6 @@ struct jsp_table {
 int jsp_table_build(struct jsp_table *table, const struct jsp_ehframe_section *section,
                     uint64_t start, uint64_t end);
 
-/* Bytes that the table takes, all of it. */
-size_t jsp_table_bytes(const struct jsp_table *table);
-
 void jsp_table_free(struct jsp_table *table);
 
 #endif
