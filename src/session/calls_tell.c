@@ -199,14 +199,25 @@ static int tell_edges(struct tell *t)
     return err;
 }
 
+/* The last one in which time was counted; its costs are known. Close begins one without. */
+static const struct jsp_calls_epoch *tell_timed_epoch(const struct jsp_calls_shared *shared)
+{
+    /* ORDER: relaxed. Under the lock of who stores it. */
+    uint32_t last = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
+    for (uint32_t i = 0; i < JSP_CALLS_EPOCHS && i < last; i++) {
+        const struct jsp_calls_epoch *epoch = &shared->epochs[(last - i) % JSP_CALLS_EPOCHS];
+        if (epoch->modes & JSPROF_CALLS_TIME)
+            return epoch;
+    }
+    return &shared->epochs[last % JSP_CALLS_EPOCHS];
+}
+
 static void tell_account(struct tell *t)
 {
     const struct jsp_calls_shared *shared = t->s->shared;
     struct jsp_calls_account a = jsp_calls_account(t->s);
     struct jsp_calls_rate rate = jsp_calls_clock_rate(&shared->clock);
-    /* ORDER: relaxed. Under the lock of who stores it. */
-    uint32_t n = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
-    const struct jsp_calls_epoch *epoch = &shared->epochs[n % JSP_CALLS_EPOCHS];
+    const struct jsp_calls_epoch *epoch = tell_timed_epoch(shared);
     uint64_t *f = t->fields;
     f[JSP_WIRE_COMMIT_TICKS_PER_SECOND] = rate.ticks_per_second;
     f[JSP_WIRE_COMMIT_CLOCK] = shared->clock.source == JSP_CALLS_COUNTER;

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "analyze/exact.h"
 #include "calls.h"
 
 static struct host h;
@@ -72,6 +73,25 @@ TEST(bytes_and_collections_are_credited)
     calls_end(&h, me);
     jsprof_function_free(f);
     jsprof_function_free(gc);
+}
+
+TEST(file_says_what_counting_one_call_takes)
+{
+    static struct jsp_read_defects defects;
+    struct jsp_exact exact;
+    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
+        return;
+    jsprof_enter(me, f);
+    jsprof_leave(me);
+    if (host_close(&h) && CHECK_EQ(jsp_exact_read(&exact, &h.read, &defects), 0)) {
+        CHECK(exact.commit[JSP_WIRE_COMMIT_ENTER_COST] > 0);
+        CHECK(exact.commit[JSP_WIRE_COMMIT_LEAVE_COST] > 0);
+        jsp_exact_free(&exact);
+    }
+    host_free(&h);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    jsprof_function_free(f);
 }
 
 /* As longjmp does: only the frame that is jumped out of is left by name. */
@@ -347,6 +367,7 @@ int main(void)
 {
     RUN(recursion_counts_each_call_and_its_time_once);
     RUN(bytes_and_collections_are_credited);
+    RUN(file_says_what_counting_one_call_takes);
     RUN(time_after_a_jump_out_of_frames_is_not_theirs);
     RUN(function_on_a_stack_when_counting_begins_has_its_time_from_then_on);
     RUN(function_still_on_a_stack_when_counting_ends_has_its_time_until_then);
