@@ -8,7 +8,9 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "analyze/exact.h"
 #include "calls_model.h"
 #include "session/session.h"
 #include "test.h"
@@ -19,6 +21,7 @@ enum {
 };
 
 static jsprof *prof;
+static int fd;
 static jsprof_thread *me;
 static const struct jsp_calls *table; /* of `me` */
 static jsprof_function *functions[FUNCTIONS];
@@ -403,7 +406,7 @@ static void tree(uint64_t n)
 static bool begin(void)
 {
     jsprof_options options = { .size = sizeof options, .flags = JSPROF_USE_FD };
-    options.fd = memfd_create("capture", MFD_CLOEXEC);
+    options.fd = fd = memfd_create("capture", MFD_CLOEXEC);
     if (!CHECK_EQ(jsprof_open(&prof, &options), 0))
         return false;
     CHECK_EQ(jsprof_thread_attach(prof, "main", &me), 0);
@@ -425,6 +428,81 @@ static bool begin(void)
     return CHECK(functions[FUNCTIONS - 1]->index < MODEL_IDS);
 }
 
+static uint64_t shown_total(const struct model_cell *cell)
+{
+    int64_t self = shown(cell->self);
+    return (uint64_t)(cell->total > self ? cell->total : self);
+}
+
+static void compare_file_function(const struct jsp_exact_function *f)
+{
+    const struct model_cell *want = &model.rows[f->id];
+    expect(f->cost.calls, want->calls, "calls in the file", f->id, 0);
+    expect(f->cost.self, (uint64_t)shown(want->self), "self in the file", f->id, 0);
+    expect(f->cost.total, shown_total(want), "total in the file", f->id, 0);
+    expect(f->cost.self_bytes, want->self_bytes, "bytes in the file", f->id, 0);
+    expect(f->cost.total_bytes, want->total_bytes, "total bytes in the file", f->id, 0);
+}
+
+static void compare_file_edges(const struct jsp_exact *exact)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < exact->n_edges; i++) {
+        const struct jsp_exact_edge *e = &exact->edges[i];
+        uint32_t caller = exact->functions[e->caller].id, callee = exact->functions[e->callee].id;
+        const struct model_cell *want = &model.edges[caller][callee];
+        expect(e->cost.calls, want->calls, "calls of an edge in the file", caller, callee);
+        expect(e->cost.total, shown_total(want), "total of an edge in the file", caller, callee);
+    }
+    for (uint32_t i = 0; i < MODEL_IDS; i++)
+        for (uint32_t k = 0; k < MODEL_IDS; k++)
+            n += model.edges[i][k].calls > 0;
+    expect(exact->n_edges, n, "number of edges in the file", 0, 0);
+}
+
+static void compare_file_commit(const uint64_t *commit)
+{
+    uint64_t calls = 0, bytes = 0, negative = 0;
+    int64_t inside = 0;
+    for (uint32_t i = 0; i < MODEL_IDS; i++) {
+        const struct model_cell *row = &model.rows[i];
+        calls += row->calls;
+        bytes += row->self_bytes;
+        inside += row->self;
+        negative += (uint64_t)(shown(row->self) - row->self);
+    }
+    expect(commit[JSP_WIRE_COMMIT_CALLS], calls, "calls of the commit", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_ALLOC], bytes, "bytes of the commit", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_INSIDE], (uint64_t)shown(inside), "inside", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_NEGATIVE], negative, "negative", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_OWN], model.own, "own cost of the commit", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_GC], model.gc, "gc of the commit", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_UNDERFLOWS], model.underflows, "underflows", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_CLOCK_BACK], model.clock_back, "clock back", 0, 0);
+    expect(commit[JSP_WIRE_COMMIT_TICKS_PER_SECOND], 1000000000, "ticks", 0, 0);
+}
+
+/* The file says what the tables said, for whoever reads it later. */
+static void compare_file(void)
+{
+    static struct jsp_read_defects defects;
+    struct jsp_exact exact;
+    struct jsp_read r;
+    char path[64], why[JSP_READ_WHY];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (!CHECK_EQ(jsp_read_open(&r, path, why), 0))
+        return;
+    if (CHECK_EQ(jsp_exact_read(&exact, &r, &defects), 0) && CHECK(exact.is_there)) {
+        for (uint32_t i = 0; i < exact.n_functions; i++)
+            compare_file_function(&exact.functions[i]);
+        compare_file_edges(&exact);
+        compare_file_commit(exact.commit);
+    }
+    CHECK_EQ(defects.count[JSP_READ_RECORD], 0);
+    jsp_exact_free(&exact);
+    jsp_read_close(&r);
+}
+
 static void finish(void)
 {
     CHECK_EQ(wrong, 0);
@@ -436,6 +514,9 @@ static void finish(void)
     jsprof_calls_free(&calls);
     CHECK_EQ(wrong, 0);
     CHECK_EQ(jsprof_close(prof), 0);
+    compare_file();
+    CHECK_EQ(wrong, 0);
+    close(fd);
     for (int i = 0; i < FUNCTIONS; i++)
         jsprof_function_free(functions[i]);
 }
