@@ -188,6 +188,8 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang lib
 DEPS_GJS = libmozjs-102-dev libgjs-dev gjs dbus
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
   lua5.4 liblua5.4-dev luajit libluajit-5.1-dev luarocks
+# Taken where the distribution has them.
+DEPS_NEWER = ^(lua5\.5|liblua5\.5-dev)$$
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh mandoc golang-go
 DEPS_BROWSER = chromium
@@ -195,7 +197,8 @@ deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -ex; \
 	$$sudo apt-get update; \
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-	  --no-install-recommends $(DEPS); \
+	  --no-install-recommends $(DEPS) \
+	  $$(apt-cache search --names-only '$(DEPS_NEWER)' | cut -d ' ' -f 1); \
 	command -v npm >/dev/null || $$sudo env DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y --no-install-recommends nodejs npm; \
 	cd tests/node && npm ci --ignore-scripts --no-audit --no-fund

@@ -98,35 +98,59 @@ static void attach_free(struct jsprof_lua *lua)
     free(lua);
 }
 
-int jsprof_lua_attach(jsprof *session, jsprof_thread *thread, lua_State *L, jsprof_lua **out)
+int jsp_lua_prepare(lua_State *L, struct jsprof_lua **out)
 {
-    if (!session || !thread || !L || !out)
-        return -EINVAL;
-    if (!jsp_lua_probe_version())
+    struct jsp_lua_found found;
+    if (jsp_lua_probe_version(&found) != JSP_LUA_OURS)
         return -ENOTSUP;
-    if (attach_of(L, thread))
-        return -EALREADY;
     struct jsprof_lua *lua = calloc(1, sizeof *lua);
     if (!lua)
         return -ENOMEM;
-    lua->session = session;
-    lua->thread = thread;
     int err = attach_walker(lua, L);
     if (!err)
         err = jsp_lua_probe(lua, L);
+    if (err)
+        attach_free(lua);
+    else
+        *out = lua;
+    return err;
+}
+
+int jsp_lua_tie(struct jsprof_lua *lua, jsprof *session, jsprof_thread *thread, lua_State *L)
+{
+    lua->session = session;
+    lua->thread = thread;
+    int err = jsp_lua_probe_code(lua, L);
     if (!err && !jsp_lua_walk_has_addresses())
         err = jsp_lua_collector_tell(lua);
     if (!err)
         err = jsp_lua_protected(L, attach_make_box, lua);
     if (!err)
         err = jsprof_thread_set_walker(thread, jsp_lua_walk_sigsafe, lua->walker);
-    if (err) {
+    if (err)
         attach_forget(lua);
-        attach_free(lua);
+    return err;
+}
+
+int jsprof_lua_attach(jsprof *session, jsprof_thread *thread, lua_State *L, jsprof_lua **out)
+{
+    struct jsprof_lua *lua;
+    struct jsp_lua_found found;
+    if (!session || !thread || !L || !out)
+        return -EINVAL;
+    if (jsp_lua_probe_version(&found) != JSP_LUA_OURS)
+        return -ENOTSUP;
+    if (attach_of(L, thread))
+        return -EALREADY;
+    int err = jsp_lua_prepare(L, &lua);
+    if (err)
         return err;
-    }
-    *out = lua;
-    return 0;
+    err = jsp_lua_tie(lua, session, thread, L);
+    if (err)
+        attach_free(lua);
+    else
+        *out = lua;
+    return err;
 }
 
 int jsprof_lua_detach(jsprof_lua *lua)

@@ -27,6 +27,13 @@ struct jsprof_lua {
     void *on_calls_data;
 };
 
+/* jsprof_lua_attach in two steps. The first compares what the walker finds in this Lua with
+ * what Lua says, and needs no session; the second ties it to one. -ENOTSUP: this Lua is not as
+ * we know it; -ENOMEM; of the second also -ECHILD. After an error of the second it is still
+ * the caller's, to be detached. */
+int jsp_lua_prepare(lua_State *L, struct jsprof_lua **out);
+int jsp_lua_tie(struct jsprof_lua *lua, jsprof *session, jsprof_thread *thread, lua_State *L);
+
 /* Calls and bytes are counted no more; L NULL: the state is being closed. */
 void jsp_lua_count_end(struct jsprof_lua *lua, lua_State *L);
 

@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 
-LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4 \
+LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4 5.5:lua5.5 \
   $(if $(findstring x86_64,$(MACHINE)),jit:luajit)
 # LUA=no leaves the binding out.
 ifneq ($(LUA),no)

@@ -82,7 +82,7 @@ int jsp_lua_collector_tell(const struct jsprof_lua *lua)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct collector_look look = { .thread = lua->thread };
     pthread_once(&once, collector_make_function);
-    lua_State *L = collector_function ? lua_newstate(collector_alloc, &look) : NULL;
+    lua_State *L = collector_function ? compat_newstate(collector_alloc, &look) : NULL;
     if (!L)
         return -ENOMEM;
     collector_begin_look(&look, (uintptr_t)compat_newuserdata);

@@ -1,4 +1,4 @@
-/* compat.h - what the five Lua APIs spell differently.
+/* compat.h - what the six Lua APIs spell differently.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -76,6 +76,18 @@ static inline int compat_resume(lua_State *co, lua_State *from, int n)
     return lua_resume(co, from, n, &results);
 }
 #endif
+#endif
+
+#if LUA_VERSION_NUM < 505
+static inline lua_State *compat_newstate(lua_Alloc f, void *data)
+{
+    return lua_newstate(f, data);
+}
+#else
+static inline lua_State *compat_newstate(lua_Alloc f, void *data)
+{
+    return lua_newstate(f, data, 0);
+}
 #endif
 
 /* The function of the API that makes a userdata. */

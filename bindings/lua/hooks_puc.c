@@ -109,7 +109,9 @@ void jsp_lua_hooks_take_all(struct jsp_lua_hooks *h, lua_State *L)
     for (; at; at = jsp_lua_pointer((const void *)at, 0))
         if (hooks_is_coroutine((const void *)at))
             jsp_lua_hooks_take(h, (lua_State *)at);
-    jsp_lua_hooks_take(h, (lua_State *)jsp_lua_pointer(global, layout.main_thread));
+    at = (uintptr_t)global + layout.main_thread;
+    jsp_lua_hooks_take(h, (lua_State *)(layout.main_inside ? at
+                                                           : jsp_lua_pointer((void *)at, 0)));
 }
 
 void jsp_lua_hooks_pass(const struct jsp_lua_hooks *h, lua_State *L, lua_Debug *ar)

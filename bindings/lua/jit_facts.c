@@ -14,6 +14,18 @@ const char *jsp_lua_walk_version(void)
     return "jit";
 }
 
+int jsp_lua_walk_first_release(void)
+{
+    return 0;
+}
+
+/* The links between frames are checked one by one. */
+bool jsp_lua_walk_ends(struct jsp_lua_walker *w, uintptr_t state)
+{
+    (void)w, (void)state;
+    return true;
+}
+
 bool jsp_lua_walk_has_addresses(void)
 {
     return true;
@@ -58,10 +70,11 @@ uintptr_t jsp_lua_walk_global(uintptr_t state)
     return jsp_lua_pointer((const void *)state, JIT_L_GLOBAL);
 }
 
-void jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
+int jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
 {
     at[0] = global + JIT_G_TOTAL;
     at[1] = 0;
+    return 1;
 }
 
 void jsp_lua_walk_compile(lua_State *L, bool may)

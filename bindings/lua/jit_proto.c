@@ -66,3 +66,9 @@ int64_t jsp_lua_string_length(const uint8_t *head)
 {
     return head[JIT_KIND_AT] == JIT_STRING ? (int64_t)jsp_lua_u32(head, JIT_S_LENGTH) : -1;
 }
+
+bool jsp_lua_string_is_elsewhere(const uint8_t *head)
+{
+    (void)head;
+    return false;
+}

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Built for one Lua version each, PUC 5.1 to 5.4 or LuaJIT 2.1. Attach the thread to a
+ * Built for one Lua version each, PUC 5.1 to 5.5 or LuaJIT 2.1. Attach the thread to a
  * session, then the state to the thread:
  *
  *     jsprof_thread *me; jsprof_lua *lua;

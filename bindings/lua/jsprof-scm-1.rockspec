@@ -7,11 +7,11 @@ package = "jsprof"
 version = "scm-1"
 source = { url = "git+file://." }
 description = {
-  summary = "Sampling profiler for Lua 5.1 to 5.4 and LuaJIT, with the C stack",
+  summary = "Sampling profiler for Lua 5.1 to 5.5 and LuaJIT, with the C stack",
   license = "MIT",
 }
 supported_platforms = { "linux" }
-dependencies = { "lua >= 5.1, < 5.5" }
+dependencies = { "lua >= 5.1, < 5.6" }
 build = {
   type = "command",
   build_command = "make lua-rock ROCK_LUA=$(LUA)",

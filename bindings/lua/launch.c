@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* In the order in which they are taken where none is asked for. */
-static const char *const launch_versions[] = { "5.4", "5.3", "5.2", "5.1", "jit" };
-enum { LAUNCH_VERSIONS = 5, LAUNCH_USAGE = 2 };
+static const char *const launch_versions[] = { "5.5", "5.4", "5.3", "5.2", "5.1", "jit" };
+enum { LAUNCH_VERSIONS = 6, LAUNCH_USAGE = 2 };
 
 /* PROGRAM followed by the version, in this program's folder. */
 static int launch_path(char *to, size_t size, const char *version)
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         }
     }
     if (version)
-        fprintf(stderr, "jsprof-lua: --version is 5.1, 5.2, 5.3, 5.4 or jit, not '%s'\n",
+        fprintf(stderr, "jsprof-lua: --version is 5.1, 5.2, 5.3, 5.4, 5.5 or jit, not '%s'\n",
                 version);
     else
         fprintf(stderr, "jsprof-lua: it was built for no Lua version\n");

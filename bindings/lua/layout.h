@@ -1,7 +1,7 @@
 /* layout.h - where the fields of one Lua version's objects are, on 64-bit machines.
  *
  * The headers that say so are Lua's own and not installed; the numbers are those of
- * Debian 12's packages, the same for every build with the usual luaconf.h. None is
+ * Debian's packages, the same for every build with the usual luaconf.h. None is
  * believed: attaching runs a probe (probe.c) that compares a walk by these numbers
  * with what lua_getinfo says, and refuses a Lua that is built differently.
  *
@@ -16,6 +16,7 @@ enum { LAYOUT_NONE = 0xFFFF };
 
 struct lua_layout {
     const char *version;
+    int first_release; /* that is built so */
 
     /* lua_State */
     uint16_t status, top, global, ci, base_ci, state_bytes;
@@ -23,6 +24,8 @@ struct lua_layout {
     uint16_t oldpc;         /* 5.2, 5.3: what lua_sethook sets to where a function is */
     uint16_t base_ci_inside; /* 1: base_ci is no pointer but the first CallInfo itself */
     uint16_t main_thread, total_bytes, gc_debt; /* in global_State */
+    uint16_t main_inside;      /* 1: main_thread is no pointer but the lua_State itself */
+    uint16_t debt_is_in_total; /* 1: the bytes in use are the total without the debt */
 
     /* CallInfo */
     uint16_t ci_func, ci_previous, ci_savedpc, ci_status, ci_bytes;
@@ -51,16 +54,18 @@ struct lua_layout {
     /* TString: tag at 8, text at 24 */
     uint8_t short_length;   /* where a short string keeps its length; 0: as a long one */
     uint8_t long_length;
+    uint8_t long_elsewhere; /* 1: a long string has a pointer to its text at 24 */
 
     /* Instructions */
     uint8_t op_bits, b_shift, c_shift, bc_bits, bx_shift;
     uint8_t constant_bit;   /* of B and C; 0: by opcode */
+    uint8_t self_is_constant; /* 1: C of the opcode `self` is always a constant */
     uint8_t op_move, op_getupval, op_getglobal, op_gettabup, op_getfield, op_self, op_call,
         op_tailcall, op_tforcall;
     uint8_t op_closure, op_setglobal, op_settabup, op_setfield, op_setupval;
 };
 
-/* What 5.2 to 5.4 have in common, and what 5.1 to 5.3. */
+/* What 5.2 to 5.5 have in common, what 5.4 and 5.5, and what 5.1 to 5.3. */
 #define LAYOUT_SINCE_52                                                                 \
     .top = 16, .global = 24, .ci = 32, .savedpc = LAYOUT_NONE, .base_ci_inside = 1,     \
     .total_bytes = 16, .gc_debt = 24, .ci_func = 0, .ci_previous = 16,                  \
@@ -68,6 +73,18 @@ struct lua_layout {
     .closure_upvalues = 32, .upvalue_bytes = 16, .long_length = 16,                     \
     .op_getglobal = 0xFF, .op_setglobal = 0xFF, .tag_lua = 70, .tag_c = 102,            \
     .tag_light = 22, .tag_thread = 72, .tag_string = 4
+
+#define LAYOUT_SINCE_54                                                                 \
+    .oldpc = LAYOUT_NONE, .base_ci = 96, .state_bytes = 104, .ci_savedpc = 32,          \
+    .ci_status = 62, .ci_bytes = 64, .status_mask = 0xFFFF, .proto_bytes = 128,         \
+    .k = 56, .code = 64, .lineinfo = 88, .abslineinfo = 96, .locvars = 104,             \
+    .source = 112, .upvalues = 80, .p = 72, .n_p = 32, .n_upvalues = 16, .n_k = 20,     \
+    .n_code = 24, .n_lineinfo = 28, .n_abslineinfo = 40, .n_locvars = 36,               \
+    .linedefined = 44, .proto_tag = 10, .line_bytes = 1, .short_length = 11,            \
+    .op_bits = 7, .b_shift = 16, .c_shift = 24, .bc_bits = 8, .bx_shift = 15,           \
+    .op_move = 0, .op_getupval = 9, .op_gettabup = 11, .op_getfield = 14,               \
+    .op_self = 20, .op_call = 68, .op_tailcall = 69, .op_tforcall = 76,                 \
+    .op_closure = 79, .op_settabup = 15, .op_setfield = 18, .op_setupval = 10
 
 #define LAYOUT_UNTIL_53                                                                 \
     .op_bits = 6, .b_shift = 23, .c_shift = 14, .bc_bits = 9, .bx_shift = 14,           \

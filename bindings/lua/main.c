@@ -18,7 +18,7 @@
 enum { MAIN_USAGE = 2 };
 
 static const char main_help[] =
-    "Usage: jsprof-lua [--version 5.1|5.2|5.3|5.4|jit] [OPTION...] SCRIPT [ARG...]\n"
+    "Usage: jsprof-lua [--version 5.1|5.2|5.3|5.4|5.5|jit] [OPTION...] SCRIPT [ARG...]\n"
     "Run a Lua program and record what it does.\n\n"
     "  --profile-output=FILE      record into FILE; %p in it is the process id\n"
     "  --profile-hz=N             samples a second, 1 to 10000; 1000 without it\n"
@@ -277,11 +277,18 @@ static int main_preload(lua_State *L)
     return 0;
 }
 
+static int main_failed_start(lua_State *L)
+{
+    fprintf(stderr, "jsprof-lua: %s\n", lua_tostring(L, -1));
+    return 1;
+}
+
 static int main_start(lua_State *L, const struct main_options *o)
 {
     lua_getglobal(L, "require");
     lua_pushstring(L, "jsprof");
-    lua_call(L, 1, 1);
+    if (lua_pcall(L, 1, 1, 0) != LUA_OK)
+        return main_failed_start(L); /* a Lua that we do not know */
     lua_getfield(L, -1, "start");
     lua_newtable(L);
     main_start_field(L, "output", o->output);
@@ -292,15 +299,13 @@ static int main_start(lua_State *L, const struct main_options *o)
     lua_setfield(L, -2, "alloc");
     main_start_flag(L, "compact", o->compact);
     main_start_flag(L, "children", o->children);
-    if (lua_pcall(L, 1, 2, 0) == LUA_OK) {
-        if (lua_toboolean(L, -1))
-            fprintf(stderr, "jsprof-lua: %s: another process records into it; this one into "
-                            "%s\n", o->output, lua_tostring(L, -2));
-        lua_pop(L, 3);
-        return 0;
-    }
-    fprintf(stderr, "jsprof-lua: %s\n", lua_tostring(L, -1));
-    return 1;
+    if (lua_pcall(L, 1, 2, 0) != LUA_OK)
+        return main_failed_start(L);
+    if (lua_toboolean(L, -1))
+        fprintf(stderr, "jsprof-lua: %s: another process records into it; this one into %s\n",
+                o->output, lua_tostring(L, -2));
+    lua_pop(L, 3);
+    return 0;
 }
 
 static int main_run(lua_State *L, int argc, char **argv, const struct main_options *o)

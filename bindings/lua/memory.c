@@ -17,7 +17,8 @@ static int64_t memory_read(uintptr_t at)
 
 static void memory_tell(struct jsp_lua_memory *m)
 {
-    jsprof_counter_set(m->session, m->counter, memory_read(m->at[0]) + memory_read(m->at[1]));
+    jsprof_counter_set(m->session, m->counter,
+                       memory_read(m->at[0]) + m->sign * memory_read(m->at[1]));
     jsp_lua_watch_look(m->watch);
     m->looked_ns = jsprof_now();
 }
@@ -38,7 +39,7 @@ int jsp_lua_memory_begin(struct jsp_lua_memory *m, jsprof *session, uintptr_t gl
     pthread_mutex_lock(&m->lock);
     m->counter = counter;
     m->watch = watch;
-    jsp_lua_walk_memory(global, m->at);
+    m->sign = jsp_lua_walk_memory(global, m->at);
     m->session = session;
     memory_tell(m);
     pthread_mutex_unlock(&m->lock);

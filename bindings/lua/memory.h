@@ -21,6 +21,7 @@ struct jsp_lua_memory {
     struct jsp_lua_watch *watch; /* borrowed */
     int counter;
     uintptr_t at[2];             /* what is added up; 0: nothing */
+    int sign;                    /* of the second */
     uint64_t looked_ns;          /* when, last */
 };
 

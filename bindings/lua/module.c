@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "calls.h"
 #include "module.h"
@@ -282,11 +284,13 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
     o->open.on_drain = jsp_lua_memory_look;
     o->open.on_drain_data = &run->memory;
     jsp_lua_memory_init(&run->memory);
-    int err = jsprof_open(&run->prof, &o->open);
+    int err = jsp_lua_prepare(L, &run->lua); /* before there is a file */
+    if (!err)
+        err = jsprof_open(&run->prof, &o->open);
     if (!err)
         err = jsprof_thread_attach(run->prof, "main", &run->thread);
     if (!err)
-        err = jsprof_lua_attach(run->prof, run->thread, L, &run->lua);
+        err = jsp_lua_tie(run->lua, run->prof, run->thread, L);
     if (!err && strcmp(o->mode, "calls") != 0)
         jsp_lua_wrap_profilers(L); /* before its calls would be counted */
     if (!err && strcmp(o->mode, "sample") != 0)
@@ -312,6 +316,15 @@ static const char *module_why(int err)
     }
 }
 
+/* Nothing was recorded: what was created goes, unless it is a device or a link to a file. */
+static void module_discard(jsprof *prof)
+{
+    const char *path = prof ? jsprof_path(prof, NULL) : NULL;
+    struct stat st;
+    if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+        unlink(path);
+}
+
 static int module_refuse(lua_State *L, const char *path, int err)
 {
     char text[300];
@@ -332,6 +345,7 @@ static int module_start(lua_State *L)
         return luaL_error(L, "jsprof.start: out of memory");
     int err = module_begin(L, run, &o);
     if (err) {
+        module_discard(run->prof);
         module_end(run, L, NULL);
         return module_refuse(L, o.open.path, err);
     }
@@ -394,9 +408,15 @@ static const luaL_Reg module_functions[] = {
 /* Only what all versions have may be called before the check. */
 int luaopen_jsprof(lua_State *L)
 {
-    if (!jsp_lua_probe_version())
+    struct jsp_lua_found found;
+    enum jsp_lua_probe_answer answer = jsp_lua_probe_version(&found);
+    if (answer == JSP_LUA_OTHER_VERSION)
         return luaL_error(L, "jsprof: this module was built for Lua %s and runs in Lua %s",
-                          jsp_lua_walk_version(), jsp_lua_probe_found());
+                          jsp_lua_walk_version(), found.name);
+    if (answer == JSP_LUA_OLD_RELEASE)
+        return luaL_error(L, "jsprof: Lua %s is built otherwise than later releases; use Lua "
+                          "%s.%d or a newer one", found.name, jsp_lua_walk_version(),
+                          jsp_lua_walk_first_release());
     lua_newtable(L);
     compat_setfuncs(L, module_functions);
     lua_pushstring(L, JSPROF_VERSION_STRING);

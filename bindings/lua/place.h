@@ -1,6 +1,6 @@
 /* place.h - where a function's frame stands in its coroutine, as hooks tell it.
  *
- * A place is what `i_ci` of a hook's lua_Debug means: a CallInfo's address (5.2 to 5.4), its
+ * A place is what `i_ci` of a hook's lua_Debug means: a CallInfo's address (5.2 to 5.5), its
  * number (5.1), or the frame's slot (LuaJIT). Owner thread, outside of signals.
  *
  * SPDX-License-Identifier: MIT

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bounds.h"
@@ -34,25 +35,58 @@ static const char probe_chunk[] = "local probe = ...\n"
 
 /* -- Which Lua is it? -------------------------------------------------------- */
 
-const char *jsp_lua_probe_found(void)
+/* The version and release in a text such as "$LuaVersion: Lua 5.4.6  Copyright". */
+static bool probe_parse(const char *text, struct jsp_lua_found *out)
 {
-    static const char *const known[][2] = {
-        { "luaJIT_setmode", "jit" }, { "lua_closeslot", "5.4" }, { "lua_isyieldable", "5.3" },
-        { "lua_callk", "5.2" },      { "lua_cpcall", "5.1" },
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (dlsym(RTLD_DEFAULT, known[i][0]))
-            return known[i][1];
-    return NULL;
+    const char *at = text ? strstr(text, "Lua 5.") : NULL;
+    size_t n = at ? strspn(at + 4, "0123456789.") : 0;
+    if (n < 3 || n >= sizeof out->name)
+        return false;
+    memcpy(out->name, at + 4, n);
+    out->name[n] = 0;
+    out->release = n > 4 && out->name[3] == '.' ? atoi(out->name + 4) : -1;
+    return true;
 }
 
-bool jsp_lua_probe_version(void)
+/* PUC Lua has a text that says which release it is. A Lua that hides it is known by what
+ * its version was the first to have. */
+static bool probe_find(struct jsp_lua_found *out)
 {
-    const char *found = jsp_lua_probe_found();
-    return !found || strcmp(found, jsp_lua_walk_version()) == 0;
+    static const char *const known[][2] = {
+        { "lua_numbertocstring", "5.5" }, { "lua_closeslot", "5.4" },
+        { "lua_isyieldable", "5.3" },     { "lua_callk", "5.2" },
+        { "lua_cpcall", "5.1" },
+    };
+    *out = (struct jsp_lua_found){ "jit", -1 };
+    if (dlsym(RTLD_DEFAULT, "luaJIT_setmode") || probe_parse(dlsym(RTLD_DEFAULT, "lua_ident"), out))
+        return true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!dlsym(RTLD_DEFAULT, known[i][0]))
+            continue;
+        strcpy(out->name, known[i][1]);
+        return true;
+    }
+    return false;
+}
+
+enum jsp_lua_probe_answer jsp_lua_probe_version(struct jsp_lua_found *found)
+{
+    const char *ours = jsp_lua_walk_version();
+    if (!probe_find(found))
+        return JSP_LUA_OURS;
+    if (strncmp(found->name, ours, strlen(ours)) != 0)
+        return JSP_LUA_OTHER_VERSION;
+    return found->release >= 0 && found->release < jsp_lua_walk_first_release()
+               ? JSP_LUA_OLD_RELEASE : JSP_LUA_OURS;
 }
 
 /* -- Frames -------------------------------------------------------------------- */
+
+/* Lua functions call the probe's; C calls its chunk, in a new activation of the loop. */
+static bool probe_is_entry(const jsprof_frame *frame)
+{
+    return frame->kind & JSPROF_FRAME_ENTRY;
+}
 
 /* Does the walked frame say what Lua says of this level? */
 static bool probe_same(lua_State *L, lua_Debug *ar, const jsprof_frame *frame)
@@ -67,7 +101,8 @@ static bool probe_same(lua_State *L, lua_Debug *ar, const jsprof_frame *frame)
         snprintf(where, sizeof where, ar->linedefined > 0 ? "%s:%d" : "%s", ar->source + 1,
                  ar->linedefined);
         return frame->detail && strcmp(frame->detail, where) == 0 &&
-               (int)frame->line == ar->currentline;
+               (int)frame->line == ar->currentline &&
+               (jsp_lua_walk_has_addresses() || probe_is_entry(frame) == !ar->linedefined);
     }
     return (frame->kind & 0xFF) == JSPROF_KIND_VM;
 }
@@ -93,7 +128,7 @@ static void probe_compare(struct probe *p, lua_State *L)
             p->failed = true;
         p->n_checked++;
     }
-    p->failed = p->failed || n < 3;
+    p->failed = p->failed || n < 3 || !jsp_lua_walk_ends(p->lua->walker, (uintptr_t)L);
 }
 
 /* -- The loop ------------------------------------------------------------------ */
@@ -182,7 +217,7 @@ static int probe_here(lua_State *L)
 {
     struct probe *p = probe_upvalue(L);
     probe_compare(p, L);
-    if (!p->loop)
+    if (p->lua->thread && !p->loop)
         probe_find_loop(p);
     return 0;
 }
@@ -203,6 +238,12 @@ static int probe_resume(lua_State *L)
     return compat_resume(co, L, 1) == LUA_OK ? 0 : luaL_error(L, "probe");
 }
 
+static void probe_load(lua_State *L, const char *name)
+{
+    if (luaL_loadbuffer(L, probe_chunk, sizeof probe_chunk - 1, name) != 0)
+        lua_error(L);
+}
+
 /* Protected: everything above, in turn. */
 static int probe_all(lua_State *L)
 {
@@ -210,13 +251,11 @@ static int probe_all(lua_State *L)
     luaL_checkstack(L, 16, "jsprof");
     probe_push(L, p, probe_direct);
     lua_call(L, 0, 0);
-    if (luaL_loadbuffer(L, probe_chunk, sizeof probe_chunk - 1, "=jsprof probe") != 0)
-        return lua_error(L);
-    lua_pushvalue(L, -1);
+    probe_load(L, "=jsprof probe");
     probe_push(L, p, probe_here);
     lua_call(L, 1, 0);
     lua_pushlightuserdata(L, p);
-    lua_insert(L, -2);
+    probe_load(L, "=jsprof probe, by the name of a chunk that is a long string");
     lua_pushcclosure(L, probe_resume, 2);
     lua_call(L, 0, 0);
     return 0;
@@ -232,16 +271,27 @@ static void probe_root(struct jsprof_lua *lua, lua_State *L)
         lua->walker->root = (uintptr_t)L;
 }
 
+static int probe_run(struct probe *p, lua_State *L)
+{
+    int err = jsp_lua_protected(L, probe_all, p);
+    return !err && (p->failed || p->n_checked < 7) ? -ENOTSUP : err;
+}
+
 int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
 {
     struct probe p = { .lua = lua };
     probe_root(lua, L);
     int err = jsp_lua_protected(L, jsp_lua_names, lua); /* before one is seen without */
     if (!err)
-        err = jsp_lua_protected(L, probe_all, &p);
-    if (!err && (p.failed || p.n_checked < 7))
-        err = -ENOTSUP;
+        err = probe_run(&p, L);
     if (!err)
         jsp_lua_labels_fix(&lua->walker->labels);
+    return err;
+}
+
+int jsp_lua_probe_code(struct jsprof_lua *lua, lua_State *L)
+{
+    struct probe p = { .lua = lua };
+    int err = probe_run(&p, L);
     return err ? err : probe_tell_code(&p);
 }

@@ -1,4 +1,4 @@
-/* probe.h - is this Lua the one that we were built for, and where is its loop?
+/* probe.h - is this Lua one that we were built for, and where is its loop?
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,15 +7,23 @@
 
 #include "attach.h"
 
-/* The version of the Lua in this process: "5.1" to "5.4", "jit"; NULL: can not tell. */
-const char *jsp_lua_probe_found(void);
+/* What the Lua in this process says of itself. */
+struct jsp_lua_found {
+    char name[16]; /* "5.4.6", "5.3" where it keeps its release to itself, "jit" */
+    int release;   /* 6; -1: not known */
+};
 
-/* Is it ours, as far as one can tell? Callable in any Lua. */
-bool jsp_lua_probe_version(void);
+enum jsp_lua_probe_answer { JSP_LUA_OURS, JSP_LUA_OTHER_VERSION, JSP_LUA_OLD_RELEASE };
+
+/* Is it ours, as far as one can tell? Callable in any Lua. `*found` is set unless it says
+ * nothing of itself, which counts as ours. */
+enum jsp_lua_probe_answer jsp_lua_probe_version(struct jsp_lua_found *found);
 
 /* Walk known stacks, in the main coroutine and in another, and compare with what Lua says
- * of them; name Lua's own functions; tell the session where the interpreter's loop is.
- * -ENOTSUP: they differ; -ENOMEM. */
+ * of them; name Lua's own functions. It needs no session. -ENOTSUP: they differ; -ENOMEM. */
 int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L);
+
+/* Find the interpreter's loop and register it with the session. The same errors. */
+int jsp_lua_probe_code(struct jsprof_lua *lua, lua_State *L);
 
 #endif

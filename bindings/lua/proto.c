@@ -64,9 +64,13 @@ int64_t jsp_lua_string(struct jsp_lua_read *r, uintptr_t at, char *to, size_t ro
     uint8_t head[JSP_LUA_TEXT_AT];
     if (!at || !jsp_lua_read(r, at, head, sizeof head))
         return -1;
+    uintptr_t text = at + JSP_LUA_TEXT_AT;
     int64_t n = jsp_lua_string_length(head);
+    if (n >= 0 && jsp_lua_string_is_elsewhere(head) &&
+        !jsp_lua_read(r, text, &text, sizeof text))
+        return -1;
     size_t part = n < 0 ? 0 : (uint64_t)n < room ? (size_t)n : room;
-    return n >= 0 && jsp_lua_read(r, at + JSP_LUA_TEXT_AT, to, part) ? n : -1;
+    return n >= 0 && jsp_lua_read(r, text, to, part) ? n : -1;
 }
 
 bool jsp_lua_text(struct jsp_lua_read *r, uintptr_t at, char *to, size_t room)

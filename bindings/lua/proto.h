@@ -82,6 +82,9 @@ uint32_t jsp_lua_proto_line_read(struct jsp_lua_read *r, const struct jsp_lua_pr
 /* The length that the JSP_LUA_TEXT_AT bytes before a string's text say; -1: they are of none. */
 int64_t jsp_lua_string_length(const uint8_t *head);
 
+/* Of such a string: does a pointer to the text lie where others have the text? */
+bool jsp_lua_string_is_elsewhere(const uint8_t *head);
+
 /* What tells the prototype apart whose bytes these are, as far as it does: see labels.h. */
 struct jsp_lua_key jsp_lua_proto_key(const void *object, uintptr_t at);
 

@@ -7,9 +7,27 @@
 
 #include JSPROF_LUA_LAYOUT
 
+enum { FACTS_CALLS = 200 }; /* looked at; a deeper stack is believed */
+
 const char *jsp_lua_walk_version(void)
 {
     return layout.version;
+}
+
+int jsp_lua_walk_first_release(void)
+{
+    return layout.first_release;
+}
+
+bool jsp_lua_walk_ends(struct jsp_lua_walker *w, uintptr_t state)
+{
+    struct jsp_lua_state s;
+    struct jsp_puc_ci ci;
+    jsp_lua_read_begin(&w->read);
+    bool more = jsp_puc_state(&w->read, state, &s) && jsp_puc_ci(&w->read, s.ci, &ci);
+    for (uint32_t i = 0; more && ci.at != s.base_ci && i < FACTS_CALLS; i++)
+        more = jsp_puc_ci(&w->read, ci.previous, &ci);
+    return more;
 }
 
 bool jsp_lua_walk_has_addresses(void)
@@ -22,8 +40,10 @@ uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state)
     struct jsp_lua_state s, main_state;
     uintptr_t at;
     jsp_lua_read_begin(&w->read);
-    if (!jsp_puc_state(&w->read, state, &s) ||
-        !jsp_lua_read(&w->read, s.global + layout.main_thread, &at, sizeof at) ||
+    if (!jsp_puc_state(&w->read, state, &s))
+        return 0;
+    at = s.global + layout.main_thread;
+    if ((!layout.main_inside && !jsp_lua_read(&w->read, at, &at, sizeof at)) ||
         !jsp_puc_state(&w->read, at, &main_state) || main_state.global != s.global)
         return 0;
     return at;
@@ -53,10 +73,11 @@ uintptr_t jsp_lua_walk_global(uintptr_t state)
     return jsp_lua_pointer((const void *)state, layout.global);
 }
 
-void jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
+int jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
 {
     at[0] = global + layout.total_bytes;
     at[1] = layout.gc_debt ? global + layout.gc_debt : 0;
+    return layout.debt_is_in_total ? -1 : 1;
 }
 
 void jsp_lua_walk_compile(lua_State *L, bool may)

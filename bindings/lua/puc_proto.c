@@ -139,7 +139,12 @@ int64_t jsp_lua_string_length(const uint8_t *head)
     if ((tag & 0xF) != layout.tag_string)
         return -1;
     if (layout.short_length && tag == layout.tag_string)
-        return head[layout.short_length];
+        return head[layout.short_length] <= INT8_MAX ? head[layout.short_length] : -1;
     uint64_t n = jsp_lua_pointer(head, layout.long_length);
     return n > INT64_MAX ? -1 : (int64_t)n;
+}
+
+bool jsp_lua_string_is_elsewhere(const uint8_t *head)
+{
+    return layout.long_elsewhere && head[PROTO_TAG_AT] != layout.tag_string;
 }

@@ -76,7 +76,8 @@ static bool site_field(struct jsp_lua_read *r, const struct jsp_lua_proto *p, ui
         if (!(c >> layout.constant_bit & 1))
             return false;
         c &= (1u << layout.constant_bit) - 1;
-    } else if (site_op(i) == layout.op_self && !site_bits(i, layout.bx_shift, 1)) {
+    } else if (site_op(i) == layout.op_self && !layout.self_is_constant &&
+               !site_bits(i, layout.bx_shift, 1)) {
         return false;
     }
     return site_constant(r, p, c, to, room);

@@ -58,8 +58,9 @@ void jsp_lua_walk_key(uintptr_t object, uintptr_t c_function, struct jsp_lua_key
 /* The global state of a lua_State that is alive. */
 uintptr_t jsp_lua_walk_global(uintptr_t state);
 
-/* The numbers in a global state whose sum is the bytes in use; 0: there is no second. */
-void jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2]);
+/* The numbers in a global state that give the bytes in use; 0: there is no second. Returns 1
+ * where the second is added, -1 where it is taken off. */
+int jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2]);
 
 /* LuaJIT: may it compile from now on? Compiled code calls no hooks. */
 void jsp_lua_walk_compile(lua_State *L, bool may);
@@ -67,7 +68,11 @@ void jsp_lua_walk_compile(lua_State *L, bool may);
 /* Do its frames have stack addresses? Else the loop's activations order them. */
 bool jsp_lua_walk_has_addresses(void);
 
-/* The version that this was built for: "5.4". */
+/* Do the calls of this coroutine end at the one that its layout says is the first? */
+bool jsp_lua_walk_ends(struct jsp_lua_walker *w, uintptr_t state);
+
+/* The version that this was built for: "5.4"; its first release that has this layout. */
 const char *jsp_lua_walk_version(void);
+int jsp_lua_walk_first_release(void);
 
 #endif

@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
-
+#include "compat.h"
 #include "jsprof-lua.h"
 
 enum { AGAIN_MOST = 1 << 16 };
@@ -63,7 +60,7 @@ static int again_run(jsprof *prof, const char *script)
 {
     jsprof_thread *me;
     jsprof_lua *lua;
-    lua_State *L = lua_newstate(again_alloc, NULL);
+    lua_State *L = compat_newstate(again_alloc, NULL);
     luaL_openlibs(L);
     if (jsprof_thread_attach(prof, "lua", &me) || jsprof_lua_attach(prof, me, L, &lua)) {
         fprintf(stderr, "again_host: not attached\n");

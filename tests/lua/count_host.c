@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
-
+#include "compat.h"
 #include "jsprof-lua.h"
 
 enum { HOST_THREADS = 3, HOST_CALLS = 1000 };
@@ -56,7 +53,7 @@ static void *host_alloc(void *data, void *block, size_t before, size_t after)
 
 static lua_State *host_state(struct host_budget *b)
 {
-    lua_State *L = lua_newstate(host_alloc, b);
+    lua_State *L = compat_newstate(host_alloc, b);
     if (L)
         luaL_openlibs(L);
     return L;

@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 {
     jsprof_options options = { .size = sizeof options, .path = argc > 1 ? argv[1] : NULL };
     unsigned wanted[HOST_HOOKS], seen[HOST_HOOKS];
-    lua_State *L = lua_newstate(host_alloc, NULL);
+    lua_State *L = compat_newstate(host_alloc, NULL);
     jsprof *session;
     jsprof_thread *me;
     jsprof_lua *lua;

@@ -1,0 +1,104 @@
+#!/bin/sh
+# version.sh - a Lua that is none of those we know is refused in one sentence, by its own
+# name where it has one, and never crashes; nothing is left of what was asked for.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+LAYOUT_FILES='hooks_puc place_puc puc puc_facts puc_frames puc_proto puc_running puc_site'
+
+# A Lua that says that it is this release. The interpreter's own text would come first; our
+# program has it from the library.
+says() # RELEASE WANTED-REGEX
+{
+    echo "const char lua_ident[] = \"\$LuaVersion: Lua $1  Copyright (C) \$\";" \
+        >"$SCRATCH/ident.c"
+    ${CC:-cc} -shared -fPIC -o "$SCRATCH/ident.so" "$SCRATCH/ident.c" || return 1
+    LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$SCRATCH/ident.so" "$B/bin/jsprof-lua$VERSION" \
+        --profile-output="$SCRATCH/none.cap" -e 'print "ran"' >"$SCRATCH/out" 2>"$SCRATCH/err"
+    says_status=$?
+    cat "$SCRATCH/err"
+    [ $says_status = 1 ] && head -n 1 "$SCRATCH/err" | grep -q "$2" &&
+        [ ! -e "$SCRATCH/none.cap" ]
+}
+
+# Our module of this version, with one number of its layout changed.
+build_changed() # SED-EXPRESSION
+{
+    rm -rf "$SCRATCH/changed" && mkdir -p "$SCRATCH/changed"
+    cat "$SRCDIR/bindings/lua/layout.h" "$SRCDIR/bindings/lua/layout_$NUMBER.h" |
+        sed '/#include "layout.h"/d' >"$SCRATCH/same.h"
+    sed "$1" "$SCRATCH/same.h" >"$SCRATCH/changed.h"
+    cmp -s "$SCRATCH/same.h" "$SCRATCH/changed.h" && { echo "$1 changes nothing"; return 1; }
+    changed_others=
+    for changed_object in "$B/obj/bindings/lua/$VERSION"/*.o; do
+        changed_name=$(basename "$changed_object" .o)
+        case " $LAYOUT_FILES main farewell " in
+        *" $changed_name "*) ;;
+        *) changed_others="$changed_others $changed_object" ;;
+        esac
+    done
+    changed_flags=-O1
+    [ -n "$ASAN_LIBRARY" ] && changed_flags=-fsanitize=address,undefined
+    for changed_name in $LAYOUT_FILES; do
+        # shellcheck disable=SC2046
+        ${CC:-cc} -std=c11 -D_GNU_SOURCE -fPIC $changed_flags -I"$SRCDIR/include" \
+            -I"$SRCDIR/src" -I"$SRCDIR/bindings/lua" $(pkg-config --cflags "lua$VERSION") \
+            -DJSPROF_LUA_LAYOUT="\"$SCRATCH/changed.h\"" -c \
+            -o "$SCRATCH/changed/$changed_name.o" "$SRCDIR/bindings/lua/$changed_name.c" || return 1
+    done
+    # shellcheck disable=SC2086
+    ${CC:-cc} -shared $changed_flags -o "$SCRATCH/changed/jsprof.so" "$SCRATCH/changed"/*.o \
+        $changed_others "$B/lib/libjsprof.a" -lpthread -ldl -lm
+}
+
+# Beside what lies there from before.
+refuses_start()
+{
+    rm -f "$SCRATCH/new.cap"
+    echo before >"$SCRATCH/old.cap"
+    for refuses_file in new old; do
+        LUA_CPATH="$SCRATCH/changed/?.so" stock -e "
+            local jsprof = require 'jsprof'
+            jsprof.start{ output = '$SCRATCH/$refuses_file.cap' }" >"$SCRATCH/out" 2>"$SCRATCH/err"
+        refuses_status=$?
+        head -n 1 "$SCRATCH/err"
+        [ $refuses_status = 1 ] || { echo "status $refuses_status"; return 1; }
+        head -n 1 "$SCRATCH/err" | grep -q 'this Lua is built in a way that jsprof does not know' ||
+            return 1
+    done
+    [ ! -e "$SCRATCH/new.cap" ] && [ "$(cat "$SCRATCH/old.cap")" = before ]
+}
+
+changed() # SED-EXPRESSION
+{
+    build_changed "$1" && refuses_start
+}
+
+one()
+{
+    [ "$VERSION" = jit ] && return
+    NUMBER=$(echo "$VERSION" | tr -d .)
+    check 'a version to come is refused by its name' says 5.6.0 \
+        "built for Lua $VERSION and runs in Lua 5.6.0"
+    case $VERSION in
+    5.4)
+        for release in 5.4.0 5.4.1 5.4.2; do
+            check "Lua $release is refused by its name" says $release \
+                "Lua $release is built otherwise than later releases"
+        done
+        check 'a state that ends elsewhere' changed 's/\.base_ci = 96/.base_ci = 88/'
+        check 'calls whose kind is in another bit' changed 's/\.fresh_bit = 1 << 2/.fresh_bit = 1 << 9/'
+        check 'a prototype of another shape' changed 's/\.source = 112/.source = 104/'
+        ;;
+    5.1) check 'calls of another size' changed 's/\.ci_bytes = 40/.ci_bytes = 48/' ;;
+    5.5)
+        check 'a main coroutine in another place' changed 's/\.main_thread = 1416/.main_thread = 264/'
+        check 'long strings of another shape' changed 's/\.long_elsewhere = 1/.long_elsewhere = 0/'
+        ;;
+    esac
+}
+
+each_version one
+finish
