@@ -1,7 +1,9 @@
 /* jit.h - where the fields of LuaJIT 2.1's objects are, on x86-64 with GC64.
  *
- * The numbers are those of Debian 12's package; the probe (probe.c) compares a walk by
- * them with what lua_getinfo says, and refuses a LuaJIT that is built differently.
+ * The numbers are those of all builds from 2022 to 2026, OpenResty's among them. What moved
+ * meanwhile lies in the global state, and is found there by what it holds (jit_global.c). The
+ * probe (probe.c) compares a walk with what lua_getinfo says, and refuses a LuaJIT that is
+ * built differently.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,8 +19,11 @@ enum {
     JIT_L_STACK = 56, JIT_L_CFRAME = 80, JIT_L_BYTES = 96,
 
     /* global_State */
-    JIT_G_TOTAL = 16, JIT_G_VMSTATE = 184, JIT_G_MAIN = 192, JIT_G_CURRENT = 368,
-    JIT_G_JIT_BASE = 376, JIT_G_TRACES = 1112, JIT_G_N_TRACES = 1124,
+    JIT_G_TOTAL = 16, JIT_G_VMSTATE = 184, JIT_G_MAIN = 192,
+    JIT_G_CURRENT_FROM = 200, JIT_G_CURRENT_TO = 456, /* the coroutine that runs is between */
+    JIT_G_JIT_BASE = 8,                               /* behind it */
+    JIT_G_TRACES_FROM = 1000, JIT_G_TRACES_TO = 1256, /* so is the list of traces */
+    JIT_G_N_TRACES = 12,                              /* in it */
 
     /* vmstate: a trace's number, or the complement of one of these */
     JIT_VM_INTERPRETS = 0, JIT_VM_C = 1, JIT_VM_COLLECTS = 2, JIT_VM_EXITS = 3,
@@ -38,7 +43,7 @@ enum {
 
     /* GCtrace */
     JIT_T_N_SNAPS = 10, JIT_T_IR = 32, JIT_T_N_MAP = 44, JIT_T_SNAPS = 48, JIT_T_MAP = 56,
-    JIT_T_START = 64, JIT_T_CODE_BYTES = 84, JIT_T_CODE = 88, JIT_T_BYTES = 120,
+    JIT_T_START = 64, JIT_T_CODE_BYTES = 84, JIT_T_CODE = 88, JIT_T_NUMBER = 104, JIT_T_BYTES = 120,
 
     /* SnapShot: what the stack looks like from one place in a trace on */
     JIT_SNAP_MAP = 0, JIT_SNAP_CODE = 6, JIT_SNAP_N = 10, JIT_SNAP_BYTES = 12,

@@ -112,9 +112,10 @@ void jsp_jit_frames(struct jsp_jit_walk *k, bool skip_first, enum jsprof_kind ki
 static bool frames_begin(struct jsp_jit_walk *k)
 {
     uintptr_t global;
-    return jsp_jit_thread_read(k->read, k->w->root, &k->thread, &k->global) &&
+    uint16_t current = k->w->jit.current;
+    return current && jsp_jit_thread_read(k->read, k->w->root, &k->thread, &k->global) &&
            jsp_lua_read(k->read, k->global + JIT_G_VMSTATE, &k->vm, sizeof k->vm) &&
-           jsp_jit_thread_read(k->read, jsp_jit_word(k, k->global + JIT_G_CURRENT), &k->thread,
+           jsp_jit_thread_read(k->read, jsp_jit_word(k, k->global + current), &k->thread,
                                &global) &&
            global == k->global;
 }

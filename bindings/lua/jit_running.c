@@ -28,6 +28,12 @@ static void running_interpreter(struct jsp_jit_walk *k)
         k->pc = pc;
 }
 
+/* The base that compiled code, or what it called, runs with; 0: none runs. */
+static uintptr_t running_jit_base(struct jsp_jit_walk *k)
+{
+    return jsp_jit_word(k, k->global + k->w->jit.current + JIT_G_JIT_BASE);
+}
+
 /* Where in the trace the thread is: in it, or in C that it called. */
 static uintptr_t running_trace_pc(struct jsp_jit_walk *k, const struct jsp_jit_trace *t)
 {
@@ -74,11 +80,11 @@ static void running_caller(struct jsp_jit_walk *k)
 static void running_trace(struct jsp_jit_walk *k)
 {
     struct jsp_jit_trace t;
-    uintptr_t base = jsp_jit_word(k, k->global + JIT_G_JIT_BASE);
+    uintptr_t base = running_jit_base(k);
     if (jsp_jit_in_stack(&k->thread, base))
         k->thread.base = base;
     running_caller(k);
-    if (!jsp_jit_trace_find(k->read, k->global, (uint32_t)k->vm, &t)) {
+    if (!jsp_jit_trace_read(k->read, jsp_jit_trace_object(k, (uint32_t)k->vm), &t)) {
         jsp_jit_frames(k, false, JSPROF_KIND_JIT);
         return;
     }
@@ -111,7 +117,7 @@ void jsp_jit_running(struct jsp_jit_walk *k)
     else
         k->pc = jsp_jit_saved_pc(k);
     /* A step of the collector, say, that compiled code called: no table knows that code. */
-    if (jsp_jit_in_stack(&k->thread, jsp_jit_word(k, k->global + JIT_G_JIT_BASE)))
+    if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))
         running_caller(k);
     if (state == JIT_VM_COLLECTS)
         jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);

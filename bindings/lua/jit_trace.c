@@ -6,17 +6,11 @@
 
 enum { TRACE_MAX_SNAPS = 512, TRACE_MAX_ENTRIES = 256 };
 
-bool jsp_jit_trace_find(struct jsp_lua_read *r, uintptr_t global, uint32_t number,
-                        struct jsp_jit_trace *out)
+bool jsp_jit_trace_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_trace *out)
 {
     uint8_t object[JIT_T_BYTES];
-    uintptr_t traces, at;
-    uint32_t n;
 
-    if (!jsp_lua_read(r, global + JIT_G_TRACES, &traces, sizeof traces) ||
-        !jsp_lua_read(r, global + JIT_G_N_TRACES, &n, sizeof n) || number >= n ||
-        !jsp_lua_read(r, traces + 8ull * number, &at, sizeof at) || !at ||
-        !jsp_lua_read(r, at, object, sizeof object) || object[JIT_KIND_AT] != JIT_TRACE)
+    if (!at || !jsp_lua_read(r, at, object, sizeof object))
         return false;
     *out = (struct jsp_jit_trace){
         .code = jsp_lua_pointer(object, JIT_T_CODE),

@@ -27,9 +27,8 @@ struct jsp_jit_trace {
     uintptr_t next;           /* of the innermost, its next instruction; 0: not known */
 };
 
-/* Trace `number` of this global state, without functions. */
-bool jsp_jit_trace_find(struct jsp_lua_read *r, uintptr_t global, uint32_t number,
-                        struct jsp_jit_trace *out);
+/* The trace object at `at`, without functions; false: there is none. */
+bool jsp_jit_trace_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_trace *out);
 
 /* Which functions are open at this address of its code. */
 void jsp_jit_trace_at(struct jsp_lua_read *r, uintptr_t pc, struct jsp_jit_trace *out);

@@ -82,6 +82,11 @@ void jsp_jit_frame(struct jsp_jit_walk *k, const struct jsp_lua_function *f, uin
 /* From the function at k->thread.base, which is of this kind, to the coroutine's first. */
 void jsp_jit_frames(struct jsp_jit_walk *k, bool skip_first, enum jsprof_kind kind);
 
+/* -- jit_global.c ------------------------------------------------------------------------ */
+
+/* The trace of this number; 0: there is none. */
+uintptr_t jsp_jit_trace_object(struct jsp_jit_walk *k, uint32_t number);
+
 /* -- jit_running.c ---------------------------------------------------------------------- */
 
 /* The coroutine that runs: its registers and traces say more than its stack. */

@@ -197,6 +197,25 @@ static int probe_tell_code(struct probe *p)
     return err;
 }
 
+/* -- Which coroutine runs ------------------------------------------------------- */
+
+static int probe_learn_here(lua_State *L)
+{
+    jsp_lua_walk_learn(lua_touserdata(L, 1), (uintptr_t)L);
+    return 0;
+}
+
+/* Protected: here, and in a coroutine of its own. */
+static int probe_learn(lua_State *L)
+{
+    void *walker = lua_touserdata(L, 1);
+    lua_State *co = lua_newthread(L);
+    jsp_lua_walk_learn(walker, (uintptr_t)L);
+    lua_pushcfunction(co, probe_learn_here);
+    lua_pushlightuserdata(co, walker);
+    return compat_resume(co, L, 1) == LUA_OK ? 0 : luaL_error(L, "probe");
+}
+
 /* -- Called by Lua ------------------------------------------------------------- */
 
 static struct probe *probe_upvalue(lua_State *L)
@@ -280,8 +299,11 @@ static int probe_run(struct probe *p, lua_State *L)
 int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
 {
     struct probe p = { .lua = lua };
+    int err = jsp_lua_protected(L, probe_learn, lua->walker);
+    if (err)
+        return err;
     probe_root(lua, L);
-    int err = jsp_lua_protected(L, jsp_lua_names, lua); /* before one is seen without */
+    err = jsp_lua_protected(L, jsp_lua_names, lua); /* before one is seen without */
     if (!err)
         err = probe_run(&p, L);
     if (!err)

@@ -49,6 +49,11 @@ uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state)
     return at;
 }
 
+void jsp_lua_walk_learn(struct jsp_lua_walker *w, uintptr_t running)
+{
+    (void)w, (void)running;
+}
+
 void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_function,
                        const char *name)
 {

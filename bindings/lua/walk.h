@@ -39,6 +39,11 @@ struct jsp_lua_walker {
     uintptr_t to_search[JSP_LUA_TO_SEARCH];
     struct jsp_lua_read read;
     struct jsp_lua_labels labels;
+    struct {
+        uint32_t holds;   /* words that have held the running coroutine so far, as bits */
+        uint16_t current; /* offset of the one that does; 0: not known */
+        uint16_t traces;  /* offset of the list of traces; 0: not known yet */
+    } jit;                /* in LuaJIT's global state */
 };
 
 /* A jsprof_walk_sigsafe_fn; `host` is the walker, `ucontext` may be NULL. */
@@ -46,6 +51,10 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
 
 /* The main coroutine of this one's Lua; 0: this is no lua_State as we know them. */
 uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state);
+
+/* The coroutine that runs at this moment is known: learn how this Lua's state says so. Called
+ * by C functions of two coroutines, before the first walk. PUC Lua's does not say. */
+void jsp_lua_walk_learn(struct jsp_lua_walker *w, uintptr_t running);
 
 /* Names a function before it is seen, by what lua_topointer and lua_tocfunction say. */
 void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_function,
