@@ -88,6 +88,8 @@ static int attach_walker(struct jsprof_lua *lua, lua_State *L)
     jsp_lua_read_init(&lua->walker->read);
     lua->main = jsp_lua_walk_main(lua->walker, (uintptr_t)L);
     lua->walker->root = lua->main;
+    jsp_lua_bounds_function((uintptr_t)lua_resume, &lua->walker->resume);
+    jsp_lua_bounds_function((uintptr_t)compat_pcall, &lua->walker->pcall);
     return lua->main ? 0 : -ENOTSUP;
 }
 

@@ -13,7 +13,8 @@ LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists
 endif
 LUA_COMMON = alloc attach bounds called calls collector count direct labels names naming opens \
   peek probe proto read
-LUA_WALK_PUC = hooks_puc place_puc puc puc_facts puc_proto puc_running puc_site puc_frames
+LUA_WALK_PUC = hooks_puc place_puc puc puc_facts puc_proto puc_resumed puc_running puc_site \
+  puc_frames
 LUA_WALK_jit = hooks_jit jit_facts jit_frames jit_global jit_proto jit_running jit_site jit_thread \
   jit_trace place_jit
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))

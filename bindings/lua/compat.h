@@ -97,6 +97,13 @@ static inline lua_State *compat_newstate(lua_Alloc f, void *data)
 #define compat_newuserdata lua_newuserdatauv
 #endif
 
+/* The function of the API that makes a protected call. */
+#if LUA_VERSION_NUM == 501
+#define compat_pcall lua_pcall
+#else
+#define compat_pcall lua_pcallk
+#endif
+
 /* Negative indices that stay right while the stack grows. */
 static inline int compat_absolute(lua_State *L, int at)
 {

@@ -113,6 +113,7 @@ static bool frames_begin(struct jsp_jit_walk *k)
 {
     uintptr_t global;
     uint16_t current = k->w->jit.current;
+    k->w->jit.alone = 0;
     return current && jsp_jit_thread_read(k->read, k->w->root, &k->thread, &k->global) &&
            jsp_lua_read(k->read, k->global + JIT_G_VMSTATE, &k->vm, sizeof k->vm) &&
            jsp_jit_thread_read(k->read, jsp_jit_word(k, k->global + current), &k->thread,

@@ -94,12 +94,14 @@ bool jsp_jit_resumer(struct jsp_jit_walk *k, uintptr_t bottom)
 {
     uintptr_t at = (bottom + JIT_C_BYTES) & ~(uintptr_t)7, global;
     uint32_t candidates = 0;
-    if (k->thread.at == k->w->root)
+    if (k->thread.at == k->w->root || k->w->jit.alone == bottom)
         return false;
     for (uint32_t i = 0; i < THREAD_CALLER_WORDS && candidates < THREAD_CANDIDATES;
          i++, at += 8) {
         struct jsp_jit_thread t;
-        uintptr_t l = jsp_jit_word(k, at + JIT_C_L);
+        uintptr_t l;
+        if (!jsp_lua_read(k->read, at + JIT_C_L, &l, sizeof l))
+            break; /* the end of the stack */
         if (l < THREAD_NO_POINTER || l > JIT_POINTER || l & 7 || l == k->thread.at)
             continue;
         candidates++;
@@ -110,5 +112,6 @@ bool jsp_jit_resumer(struct jsp_jit_walk *k, uintptr_t bottom)
             return true;
         }
     }
+    k->w->jit.alone = bottom; /* it costs much to find that out */
     return false;
 }

@@ -47,10 +47,10 @@ JSPROF_API int jsprof_lua_calls(jsprof_lua *lua, lua_State *L, uint32_t modes) J
 /* Lua functions are seen no more, nor counted. NULL is fine. */
 JSPROF_API int jsprof_lua_detach(jsprof_lua *lua) JSPROF_COLD;
 
-/* For programs whose C code resumes coroutines while no Lua function runs (a scheduler in
- * C): `co` runs from now on; NULL: the main one. Coroutines that are resumed by Lua
- * functions, or by C functions that Lua called, are found without it. Returns what ran
- * before, to give back afterwards. */
+/* For programs whose C code calls lua_call on a coroutine while no Lua function runs: `co` runs
+ * from now on; NULL: the main one. Coroutines that anybody resumes with lua_resume, or runs
+ * with lua_pcall, are found without it; a scheduler that says so spares each sample the look.
+ * Returns what ran before, to give back afterwards. */
 JSPROF_API lua_State *jsprof_lua_running(jsprof_lua *lua, lua_State *co) JSPROF_OWNER;
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ struct lua_layout {
     int first_release; /* that is built so */
 
     /* lua_State */
-    uint16_t status, top, global, ci, base_ci, state_bytes;
+    uint16_t status, top, global, ci, base_ci, error_jmp, state_bytes;
     uint16_t savedpc;       /* 5.1: of the running function */
     uint16_t oldpc;         /* 5.2, 5.3: what lua_sethook sets to where a function is */
     uint16_t base_ci_inside; /* 1: base_ci is no pointer but the first CallInfo itself */
@@ -32,6 +32,7 @@ struct lua_layout {
     uint16_t ci_is_array;   /* 1: the previous one is the one before in memory */
     uint16_t status_mask;   /* bits of ci_status that there are */
     uint16_t fresh_bit, fresh_value; /* the function runs in a loop activation of its own */
+    uint16_t fresh_is_late;   /* 1: so says also that one which was resumed in its middle */
     uint16_t tail_bit;
     uint16_t ci_tail_calls; /* 5.1: how many, an int */
 
@@ -75,7 +76,8 @@ struct lua_layout {
     .tag_light = 22, .tag_thread = 72, .tag_string = 4
 
 #define LAYOUT_SINCE_54                                                                 \
-    .oldpc = LAYOUT_NONE, .base_ci = 96, .state_bytes = 104, .ci_savedpc = 32,          \
+    .oldpc = LAYOUT_NONE, .base_ci = 96, .error_jmp = 88, .state_bytes = 104,          \
+    .ci_savedpc = 32,                                                                   \
     .ci_status = 62, .ci_bytes = 64, .status_mask = 0xFFFF, .proto_bytes = 128,         \
     .k = 56, .code = 64, .lineinfo = 88, .abslineinfo = 96, .locvars = 104,             \
     .source = 112, .upvalues = 80, .p = 72, .n_p = 32, .n_upvalues = 16, .n_k = 20,     \

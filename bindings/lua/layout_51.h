@@ -7,7 +7,8 @@
 static const struct lua_layout layout = {
     LAYOUT_UNTIL_53,
     .version = "5.1",
-    .status = 10, .top = 16, .global = 32, .ci = 40, .base_ci = 80, .state_bytes = 104,
+    .status = 10, .top = 16, .global = 32, .ci = 40, .base_ci = 80, .error_jmp = 168,
+    .state_bytes = 176,
     .savedpc = 48, .oldpc = LAYOUT_NONE, .main_thread = 176, .total_bytes = 120,
     .ci_func = 8, .ci_savedpc = 24, .ci_bytes = 40, .ci_is_array = 1,
     .ci_tail_calls = 36,

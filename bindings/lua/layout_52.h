@@ -7,7 +7,8 @@
 static const struct lua_layout layout = {
     LAYOUT_SINCE_52, LAYOUT_UNTIL_53,
     .version = "5.2",
-    .oldpc = 40, .status = 10, .base_ci = 128, .state_bytes = 136, .main_thread = 264,
+    .oldpc = 40, .status = 10, .base_ci = 128, .error_jmp = 112, .state_bytes = 136,
+    .main_thread = 264,
     .ci_savedpc = 56, .ci_status = 34, .ci_bytes = 80, .status_mask = 0xFF,
     .fresh_bit = 1 << 2, .fresh_value = 0, .tail_bit = 1 << 6,
     .proto_bytes = 128, .k = 16, .code = 24, .lineinfo = 40, .locvars = 48,

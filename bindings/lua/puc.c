@@ -21,6 +21,7 @@ bool jsp_puc_state(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_state *s
     s->top = jsp_lua_pointer(object, layout.top);
     s->global = jsp_lua_pointer(object, layout.global);
     s->savedpc = layout.savedpc == LAYOUT_NONE ? 0 : jsp_lua_pointer(object, layout.savedpc);
+    s->error_jmp = jsp_lua_pointer(object, layout.error_jmp);
     s->status = object[layout.status];
     return true;
 }

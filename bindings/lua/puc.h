@@ -11,6 +11,7 @@
 enum {
     JSP_PUC_TAG_AT = 8, /* of a value, and of a collectable object */
     JSP_PUC_VALUE = 16, /* bytes of one */
+    JSP_PUC_CALLS = 64, /* power of two */
 };
 
 /* A call under way. */
@@ -28,7 +29,24 @@ void jsp_puc_function(struct jsp_lua_read *r, const struct jsp_puc_ci *ci,
                       struct jsp_lua_function *f);
 
 /* The coroutines that resume each other: the walker's states from its root to the one that
- * runs. How many; 0: there is no state at the root. */
-uint32_t jsp_puc_running(struct jsp_lua_walker *w);
+ * runs. `sp` is the thread's stack pointer. How many; 0: there is no state at the root. */
+uint32_t jsp_puc_running(struct jsp_lua_walker *w, uintptr_t sp);
+
+/* A chain of such coroutines that is being found, outermost first. */
+struct jsp_puc_chain {
+    struct jsp_lua_walker *w;
+    uint32_t n;     /* of w->states */
+    uintptr_t sp;
+    uint32_t n_calls;  /* of the API, seen on the C stack; UINT32_MAX: nobody looked yet */
+    uintptr_t calls[JSP_PUC_CALLS]; /* where their return addresses lie, innermost first */
+};
+
+/* May the coroutine be the next of the chain? It has calls, has neither yielded nor failed,
+ * and is not in the chain: somebody resumed it. */
+bool jsp_puc_is_resumed(const struct jsp_puc_chain *k, const struct jsp_lua_state *s);
+
+/* The coroutine that C resumed while the last of the chain was in C: the next of the chain;
+ * false: there is none (puc_resumed.c). */
+bool jsp_puc_resumed(struct jsp_puc_chain *k);
 
 #endif

@@ -7,7 +7,10 @@
 
 #include JSPROF_LUA_LAYOUT
 
-enum { FACTS_CALLS = 200 }; /* looked at; a deeper stack is believed */
+enum {
+    FACTS_CALLS = 200,         /* looked at; a deeper stack is believed */
+    FACTS_STACK = 1024 * 1024, /* bytes of C stack from a probe to the call that protects it */
+};
 
 const char *jsp_lua_walk_version(void)
 {
@@ -25,9 +28,10 @@ bool jsp_lua_walk_ends(struct jsp_lua_walker *w, uintptr_t state)
     struct jsp_puc_ci ci;
     jsp_lua_read_begin(&w->read);
     bool more = jsp_puc_state(&w->read, state, &s) && jsp_puc_ci(&w->read, s.ci, &ci);
+    uintptr_t jump_above = s.error_jmp - (uintptr_t)__builtin_frame_address(0);
     for (uint32_t i = 0; more && ci.at != s.base_ci && i < FACTS_CALLS; i++)
         more = jsp_puc_ci(&w->read, ci.previous, &ci);
-    return more;
+    return more && jump_above < FACTS_STACK;
 }
 
 bool jsp_lua_walk_has_addresses(void)

@@ -60,8 +60,10 @@ static bool walk_is_fresh(struct walk *k, const struct walk_call *call)
 {
     struct jsp_lua_proto p;
     uint32_t index;
-    if (!layout.ci_is_array)
-        return (call->ci.status & layout.fresh_bit) == layout.fresh_value;
+    bool has_bit = layout.ci_is_array ||
+                   (call->ci.status & layout.fresh_bit) == layout.fresh_value;
+    if (!has_bit || (!layout.ci_is_array && !layout.fresh_is_late))
+        return has_bit;
     return !call->has_caller || !walk_site(k, &call->caller, &p, &index) ||
            !jsp_lua_site_is_call(k->read, &p, index);
 }
@@ -177,7 +179,8 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
     k.frames = (struct jsp_lua_frames){ .out = out, .max = max };
     jsp_lua_read_begin(k.read);
     jsp_lua_naming_begin(w);
-    k.n_states = jsp_puc_running(w);
+    k.n_states = jsp_puc_running(w, ucontext ? jsp_lua_stack_pointer(ucontext)
+                                             : (uintptr_t)__builtin_frame_address(0));
     for (uint32_t i = k.n_states; i-- > 0;)
         walk_state(&k, &w->states[i], i == k.n_states - 1);
     return k.frames.n;

@@ -20,7 +20,15 @@ static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
         out[i] = (uintptr_t)context->uc_mcontext.gregs[kept[i]];
     return JSP_LUA_REGISTERS;
 }
+static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
+}
 #elif defined(__aarch64__)
+static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.sp;
+}
 static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
 {
     const ucontext_t *context = ucontext;
@@ -29,6 +37,10 @@ static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
     return 10;
 }
 #else
+static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
+{
+    return (uintptr_t)ucontext;
+}
 static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
 {
     (void)ucontext, (void)out;

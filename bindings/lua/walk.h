@@ -16,6 +16,7 @@
 
 #include <lua.h>
 
+#include "bounds.h"
 #include "jsprof.h"
 #include "labels.h"
 #include "read.h"
@@ -26,7 +27,7 @@ enum { JSP_LUA_TO_SEARCH = 256 }; /* prototypes whose code waits to be looked th
 
 /* One coroutine of a walk. */
 struct jsp_lua_state {
-    uintptr_t at, ci, base_ci, top, global, savedpc;
+    uintptr_t at, ci, base_ci, top, global, savedpc, error_jmp;
     uint8_t status;
 };
 
@@ -34,6 +35,7 @@ struct jsp_lua_walker {
     volatile uintptr_t root; /* lua_State whose frames are outermost; 0: none */
     struct jsp_lua_state states[JSP_LUA_STATES];
     uintptr_t loop_low, loop_high; /* C code of the interpreter's loop; equal: not known */
+    struct jsp_lua_bounds resume, pcall; /* lua_resume and lua_pcall; empty: not known */
     uint64_t n_skipped;      /* frames that were not readable */
     uint32_t searches;       /* prototypes that this walk may still look through */
     uintptr_t to_search[JSP_LUA_TO_SEARCH];
@@ -43,7 +45,8 @@ struct jsp_lua_walker {
         uint32_t holds;   /* words that have held the running coroutine so far, as bits */
         uint16_t current; /* offset of the one that does; 0: not known */
         uint16_t traces;  /* offset of the list of traces; 0: not known yet */
-    } jit;                /* in LuaJIT's global state */
+        uintptr_t alone;  /* of this walk: the activation that no coroutine resumed; or 0 */
+    } jit;                /* offsets are those in LuaJIT's global state */
 };
 
 /* A jsprof_walk_sigsafe_fn; `host` is the walker, `ucontext` may be NULL. */
@@ -77,7 +80,8 @@ void jsp_lua_walk_compile(lua_State *L, bool may);
 /* Do its frames have stack addresses? Else the loop's activations order them. */
 bool jsp_lua_walk_has_addresses(void);
 
-/* Do the calls of this coroutine end at the one that its layout says is the first? */
+/* Do the calls of this coroutine, which runs, end at the one that its layout says is the first,
+ * and is the C stack where the layout says that it is? */
 bool jsp_lua_walk_ends(struct jsp_lua_walker *w, uintptr_t state);
 
 /* The version that this was built for: "5.4"; its first release that has this layout. */

@@ -1,0 +1,49 @@
+#!/bin/sh
+# cqueues.sh - a program of cqueues: its threads are seen above its loop, each with the time
+# that it takes.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+t=$(printf '\t')
+any="[^$t]*$t"
+natives="(I:$any|C:$any)*"
+
+recorded()
+{
+    rm -f "$SCRATCH/cap"
+    stock "$SCRIPTS/cqueues.lua" "$SCRATCH/cap" >"$SCRATCH/out" 2>&1 || { cat "$SCRATCH/out"; return 1; }
+    whole
+}
+
+# Of the samples in both, by the one place in which the two differ; a call of `turns` each.
+as_they_say()
+{
+    long_n=$(stacks '' lines weights | grep -Ec "burn ${any}turns ${any}long ")
+    short_n=$(stacks '' lines weights | grep -Ec "burn ${any}turns ${any}short ")
+    want=$(cat "$SCRATCH/out")
+    echo "long $long_n short $short_n, wanted $want %"
+    awk -v l="$long_n" -v s="$short_n" -v w="$want" 'BEGIN {
+        of = l + s > 0 ? 100 * l / (l + s) : 0; d = of - w
+        exit !(l + s > 50 && d < 12 && d > -12) }'
+}
+
+TRIED=0
+one()
+{
+    export LUA_CPATH="$MODULES/?.so;;"
+    stock -e 'require "cqueues"' 2>/dev/null || return
+    TRIED=$((TRIED + 1))
+    check 'a program of cqueues' recorded
+    loop="${natives}step ..C..$t${natives}([^$t]*cqueues.lua[^$t]*$t|.tail calls.$t)+main chunk "
+    [ "$VERSION" = jit ] && loop="${any}(${any})*main chunk "
+    busy=$(share 'burn ')
+    check 'its threads are seen above its loop' share_is "$(echo "$busy" | awk '{ print $1 * 0.97 }')" \
+        100 "burn ${any}turns ${any}(short|long) ${any}$loop"
+    check 'with their times' as_they_say
+}
+
+each_version one
+[ $TRIED -gt 0 ] || MISSING="$MISSING lua-cqueues"
+finish

@@ -1,0 +1,51 @@
+#!/bin/sh
+# loop.sh - coroutines that C resumes, as event loops do: their functions are seen, on top of
+# who called the loop, and take the time that they take.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+t=$(printf '\t')
+any="[^$t]*$t"
+natives="(I:$any|C:$any)*"
+
+# A Lua function that begins in this line of the script.
+at() # LINE
+{
+    printf '%s' "[^$t]*loop.lua:$1\\) :[0-9]+$t"
+}
+turn="(I:$any)*$(at 4)$(at 12)"
+
+hosted() # CASE
+{
+    build_host loop_host.c && rm -f "$SCRATCH/cap" &&
+        "$SCRATCH/host" "$SCRATCH/cap" "$SCRIPTS/loop.lua" "$1" && whole
+}
+
+# How many times the samples of the second are the first's: 12 ms a turn to 4.
+long_to_short()
+{
+    long_n=$(stacks '' lines weights | grep -Ec "$(at 20)")
+    short_n=$(stacks '' lines weights | grep -Ec "$(at 19)")
+    echo "long $long_n short $short_n"
+    awk -v l="$long_n" -v s="$short_n" 'BEGIN { exit !(s > 0 && l / s > 1.7 && l / s < 6) }'
+}
+
+one()
+{
+    check 'a loop while no Lua function runs' hosted idle
+    check 'its tasks are seen, and nothing that ran before' share_is 90 100 \
+        "$turn$(at '(19|20)')${natives}C:loop_turn${t}C:loop_run${t}C:main$t"
+    check 'in proportion' long_to_short
+    check 'a loop that a Lua function calls' hosted called
+    calls="$(at 31)${natives}C:main$t"
+    loop="${natives}C:loop_turn${t}C:loop_run${t}C:loop_called$t${natives}loop ..C..$t"
+    check 'its tasks are seen above who called it' share_is 40 95 \
+        "$turn$(at '(19|20)')$loop$natives$calls"
+    check 'so are those of a loop in a coroutine of a task' share_is 15 60 \
+        "$turn$(at 24)$loop$natives$(at 25)${natives}coroutine.wrap resume ..C..$t$natives$(at 26)$loop$natives$calls"
+}
+
+each_version one
+finish
