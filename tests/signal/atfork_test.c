@@ -350,7 +350,6 @@ static int dwell(struct dl_phdr_info *info, size_t size, void *arg)
         struct timespec moment = { 0, ms * 1000000L };
         atomic_store_explicit(&is_inside, true, memory_order_relaxed);
         nanosleep(&moment, NULL);
-        atomic_store_explicit(&is_inside, false, memory_order_relaxed);
     }
     return v->visit(info, size, v->arg);
 }
@@ -397,6 +396,7 @@ static int fork_beside_a_look(void)
         return 1;
     pthread_t flusher = host_thread(flush_on, h.prof);
     for (int i = 0; i < 20 && !answer; i++) {
+        atomic_store_explicit(&is_inside, false, memory_order_relaxed);
         atomic_store_explicit(&dwell_ms, 20, memory_order_relaxed);
         wait_for(&is_inside);
         pid_t child = fork();
