@@ -30,7 +30,7 @@ enum {
     JIT_VM_LAST = 6, /* 3 to 6: what the compiler does */
 
     /* GCproto; its bytecode is right behind it */
-    JIT_P_N_CODE = 12, JIT_P_K = 32, JIT_P_N_KGC = 48, JIT_P_CHUNK = 64, JIT_P_FIRST = 72,
+    JIT_P_N_PARAMS = 10, JIT_P_N_CODE = 12, JIT_P_K = 32, JIT_P_N_KGC = 48, JIT_P_CHUNK = 64, JIT_P_FIRST = 72,
     JIT_P_N_LINES = 76, JIT_P_LINEINFO = 80, JIT_P_UVINFO = 88, JIT_P_VARINFO = 96,
     JIT_P_BYTES = 104,
 
@@ -61,7 +61,9 @@ enum {
     JIT_LINK_VARG = 3,
 
     /* Bytecode */
-    JIT_BC_USETV = 46, JIT_BC_FNEW = 51, JIT_BC_GSET = 55, JIT_BC_TSETS = 61,
+    JIT_BC_MOV = 18, JIT_BC_UGET = 45, JIT_BC_USETV = 46, JIT_BC_FNEW = 51, JIT_BC_GGET = 54,
+    JIT_BC_GSET = 55, JIT_BC_TGETS = 57, JIT_BC_TGETR = 59, JIT_BC_TSETS = 61,
+    JIT_BC_CALLM = 65, JIT_BC_CALL = 66, JIT_BC_ITERN = 70,
     JIT_VARNAMES = 7, /* variables of fewer are Lua's own, 0 ends the list */
 };
 

@@ -33,17 +33,59 @@ static void frames_search(const struct jsp_jit_walk *k)
     } while (i++ < FRAMES_COROUTINES && bottom && jsp_jit_resumer(&all, bottom));
 }
 
-static const struct jsp_lua_label *frames_label(struct jsp_jit_walk *k,
-                                                const struct jsp_lua_function *f)
+/* Of the two frames of a function with variable arguments the outer one says who called; of a C
+ * function that compiled code left for, a continuation does. */
+static struct jsp_jit_call frames_call(struct jsp_jit_walk *k, uintptr_t base)
 {
+    uintptr_t link = jsp_jit_word(k, base - 8);
+    if ((link & JIT_LINK_TYPEP) == JIT_LINK_VARG) {
+        base = jsp_jit_below(k, base, link);
+        link = base ? jsp_jit_word(k, base - 8) : JIT_LINK_C;
+    }
+    bool is_continued = (link & JIT_LINK_TYPEP) == JIT_LINK_CONT;
+    uintptr_t below = link & JIT_LINK_TYPE && !is_continued ? 0 : jsp_jit_below(k, base, link);
+    uintptr_t caller = below ? jsp_jit_word(k, below - 16) & JIT_POINTER : 0;
+    return (struct jsp_jit_call){ 0, caller, is_continued ? jsp_jit_word(k, base - 24) : link };
+}
+
+/* What the caller's instruction calls it. The wrapper behind a label calls everything `f`. */
+static const char *frames_site_name(struct jsp_jit_walk *k, const struct jsp_jit_call *call,
+                                    char name[JSP_LUA_NAME])
+{
+    struct jsp_lua_function f;
+    struct jsp_jit_call of = call->base ? frames_call(k, call->base) : *call;
+    jsp_lua_function_read(k->read, of.caller, &f);
+    uint32_t index = f.kind == JSP_LUA_LUA ? jsp_lua_proto_index(&f.proto, of.next) : UINT32_MAX;
+    return index != UINT32_MAX && !jsp_lua_naming_is_wrapper(k->w, &f.proto) &&
+                   jsp_lua_site_name(k->read, &f.proto, index, name, JSP_LUA_NAME)
+               ? name : NULL;
+}
+
+static const struct jsp_lua_label *frames_c_label(struct jsp_jit_walk *k, uintptr_t c,
+                                                  const struct jsp_jit_call *call)
+{
+    char buffer[JSP_LUA_NAME];
+    const struct jsp_lua_label *label = jsp_lua_naming_c(k->w, c, NULL);
+    const char *name = label ? NULL : frames_site_name(k, call, buffer);
+    return label ? label : jsp_lua_naming_c(k->w, c, name ? name : "C function");
+}
+
+static const struct jsp_lua_label *frames_label(struct jsp_jit_walk *k,
+                                                const struct jsp_lua_function *f,
+                                                const struct jsp_jit_call *call)
+{
+    char name[JSP_LUA_NAME];
     if (f->kind == JSP_LUA_C)
-        return jsp_lua_naming_c(k->w, f->c, "C function");
+        return frames_c_label(k, f->c, call);
     const struct jsp_lua_label *label = jsp_lua_naming_find(k->w, &f->proto);
     if (!label && k->w->searches) {
         frames_search(k);
         label = jsp_lua_naming_find(k->w, &f->proto);
     }
-    return label ? label : jsp_lua_naming_add(k->w, &f->proto, NULL);
+    if (label)
+        return label;
+    return jsp_lua_naming_add(k->w, &f->proto,
+                              f->proto.key.line ? frames_site_name(k, call, name) : NULL);
 }
 
 /* -- Frames ------------------------------------------------------------------------- */
@@ -64,14 +106,14 @@ void jsp_jit_frame_doing(struct jsp_jit_walk *k, const char *what, enum jsprof_k
 }
 
 void jsp_jit_frame(struct jsp_jit_walk *k, const struct jsp_lua_function *f, uintptr_t next,
-                   enum jsprof_kind kind)
+                   enum jsprof_kind kind, const struct jsp_jit_call *call)
 {
     jsprof_frame *frame = f->kind == JSP_LUA_UNKNOWN ? NULL : jsp_jit_frame_next(k);
     if (!frame)
         return;
     bool is_lua = f->kind == JSP_LUA_LUA;
     uint32_t index = is_lua ? jsp_lua_proto_index(&f->proto, next) : UINT32_MAX;
-    jsp_lua_frame_function(frame, frames_label(k, f), is_lua ? kind : JSPROF_KIND_LABEL,
+    jsp_lua_frame_function(frame, frames_label(k, f, call), is_lua ? kind : JSPROF_KIND_LABEL,
                            index == UINT32_MAX ? 0 : jsp_lua_proto_line(k->read, &f->proto, index));
 }
 
@@ -98,9 +140,10 @@ void jsp_jit_frames(struct jsp_jit_walk *k, bool skip_first, enum jsprof_kind ki
     for (uint32_t i = 0; base && i < k->frames.max + JSP_LUA_BEYOND; i++) {
         uintptr_t link = jsp_jit_word(k, base - 8);
         struct jsp_lua_function f = { .kind = JSP_LUA_UNKNOWN };
+        struct jsp_jit_call call = { .base = base };
         if (!skip)
             jsp_jit_function_at(k, base, &f);
-        jsp_jit_frame(k, &f, k->pc, kind);
+        jsp_jit_frame(k, &f, k->pc, kind, &call);
         kind = JSPROF_KIND_VM;
         skip = (link & JIT_LINK_TYPEP) == JIT_LINK_VARG;
         base = frames_below(k, base, link);

@@ -28,6 +28,7 @@ bool jsp_lua_proto_parse(const uint8_t *object, uintptr_t at, struct jsp_lua_pro
         .upvalues = jsp_lua_pointer(object, JIT_P_UVINFO),
         .n_code = jsp_lua_u32(object, JIT_P_N_CODE), .n_k = jsp_lua_u32(object, JIT_P_N_KGC),
         .n_lineinfo = jsp_lua_u32(object, JIT_P_N_LINES),
+        .n_params = object[JIT_P_N_PARAMS],
     };
     return object[JIT_KIND_AT] == JIT_PROTO;
 }

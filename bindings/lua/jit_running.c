@@ -50,7 +50,8 @@ static uintptr_t running_trace_pc(struct jsp_jit_walk *k, const struct jsp_jit_t
 }
 
 static void running_traced_function(struct jsp_jit_walk *k, const struct jsp_jit_trace *t,
-                                 uintptr_t function, uintptr_t next)
+                                 uintptr_t function, uintptr_t next,
+                                 const struct jsp_jit_call *call)
 {
     struct jsp_lua_function f;
     jsp_lua_function_read(k->read, function, &f);
@@ -60,7 +61,7 @@ static void running_traced_function(struct jsp_jit_walk *k, const struct jsp_jit
     if (f.kind == JSP_LUA_UNKNOWN)
         jsp_jit_frame_doing(k, "compiled function", JSPROF_KIND_JIT);
     else
-        jsp_jit_frame(k, &f, next, JSPROF_KIND_JIT);
+        jsp_jit_frame(k, &f, next, JSPROF_KIND_JIT, call);
 }
 
 /* Who called into the machine code: the C stack goes on above the VM's frame. */
@@ -92,12 +93,17 @@ static void running_trace(struct jsp_jit_walk *k)
     if (at)
         jsp_jit_trace_at(k->read, at, &t);
     uintptr_t next = t.next;
+    uintptr_t first = t.base_function ? t.base_function
+                                      : jsp_jit_word(k, k->thread.base - 16) & JIT_POINTER;
     for (uint32_t i = t.n; i-- > 0;) {
-        running_traced_function(k, &t, t.inlined[i].function, next);
+        uintptr_t caller = i ? t.inlined[i - 1].function : first;
+        struct jsp_jit_call call = { 0, caller, t.inlined[i].link };
+        running_traced_function(k, &t, t.inlined[i].function, next, &call);
         next = t.inlined[i].link;
     }
     if (t.base_function) {
-        running_traced_function(k, &t, t.base_function, next);
+        struct jsp_jit_call call = { .base = k->thread.base };
+        running_traced_function(k, &t, t.base_function, next, &call);
         jsp_jit_frames(k, true, JSPROF_KIND_VM);
         return;
     }

@@ -75,9 +75,16 @@ jsprof_frame *jsp_jit_frame_next(struct jsp_jit_walk *k);
 /* What the VM does instead of running a function. */
 void jsp_jit_frame_doing(struct jsp_jit_walk *k, const char *what, enum jsprof_kind kind);
 
-/* A function, and the address of its next instruction; of an unknown one there is none. */
+/* Who called a function: `base` is that of its frame, which says so, or 0, and then: */
+struct jsp_jit_call {
+    uintptr_t base;
+    uintptr_t caller; /* a Lua function; 0: not known */
+    uintptr_t next;   /* its instruction behind the call */
+};
+
+/* A function, and the address of its next instruction; of an unknown one there is no frame. */
 void jsp_jit_frame(struct jsp_jit_walk *k, const struct jsp_lua_function *f, uintptr_t next,
-                   enum jsprof_kind kind);
+                   enum jsprof_kind kind, const struct jsp_jit_call *call);
 
 /* From the function at k->thread.base, which is of this kind, to the coroutine's first. */
 void jsp_jit_frames(struct jsp_jit_walk *k, bool skip_first, enum jsprof_kind kind);

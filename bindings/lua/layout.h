@@ -48,6 +48,7 @@ struct lua_layout {
     uint16_t p, n_p;        /* the prototypes inside it */
     uint16_t nups;          /* 5.1: upvalues of a closure, an instruction each; else 0 */
     uint16_t n_upvalues, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, linedefined;
+    uint16_t n_params;      /* a byte */
     uint8_t proto_tag;
     uint8_t line_bytes;     /* 4: one int for each instruction; 1: differences */
     uint8_t upvalue_bytes;  /* of one upvalue's description */
@@ -82,7 +83,8 @@ struct lua_layout {
     .k = 56, .code = 64, .lineinfo = 88, .abslineinfo = 96, .locvars = 104,             \
     .source = 112, .upvalues = 80, .p = 72, .n_p = 32, .n_upvalues = 16, .n_k = 20,     \
     .n_code = 24, .n_lineinfo = 28, .n_abslineinfo = 40, .n_locvars = 36,               \
-    .linedefined = 44, .proto_tag = 10, .line_bytes = 1, .short_length = 11,            \
+    .linedefined = 44, .n_params = 10, .proto_tag = 10, .line_bytes = 1,                \
+    .short_length = 11,                                                                 \
     .op_bits = 7, .b_shift = 16, .c_shift = 24, .bc_bits = 8, .bx_shift = 15,           \
     .op_move = 0, .op_getupval = 9, .op_gettabup = 11, .op_getfield = 14,               \
     .op_self = 20, .op_call = 68, .op_tailcall = 69, .op_tforcall = 76,                 \

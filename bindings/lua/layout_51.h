@@ -17,7 +17,7 @@ static const struct lua_layout layout = {
     .closure_n = 11, .closure_proto = 32, .closure_upvalues = 40,
     .proto_bytes = 120, .k = 16, .code = 24, .lineinfo = 40, .locvars = 48,
     .source = 64, .upvalues = 56, .p = 32, .n_p = 88, .nups = 112, .n_upvalues = 72,
-    .n_k = 76, .n_code = 80, .n_lineinfo = 84, .n_locvars = 92, .linedefined = 96,
+    .n_k = 76, .n_code = 80, .n_lineinfo = 84, .n_locvars = 92, .linedefined = 96, .n_params = 113,
     .upvalue_bytes = 8, .long_length = 16,
     .op_getupval = 4, .op_getglobal = 5, .op_gettabup = 0xFF, .op_getfield = 6,
     .op_self = 11, .op_call = 28, .op_tailcall = 29, .op_tforcall = 33,

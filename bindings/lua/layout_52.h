@@ -13,7 +13,7 @@ static const struct lua_layout layout = {
     .fresh_bit = 1 << 2, .fresh_value = 0, .tail_bit = 1 << 6,
     .proto_bytes = 128, .k = 16, .code = 24, .lineinfo = 40, .locvars = 48,
     .source = 72, .upvalues = 56, .p = 32, .n_p = 96, .n_upvalues = 80, .n_k = 84,
-    .n_code = 88, .n_lineinfo = 92, .n_locvars = 100, .linedefined = 104,
+    .n_code = 88, .n_lineinfo = 92, .n_locvars = 100, .linedefined = 104, .n_params = 120,
     .op_getupval = 5, .op_gettabup = 6, .op_getfield = 7, .op_self = 12, .op_call = 29,
     .op_tailcall = 30, .op_tforcall = 34, .op_closure = 37, .op_settabup = 8,
     .op_setfield = 10, .op_setupval = 9,

@@ -14,7 +14,7 @@ static const struct lua_layout layout = {
     .tail_bit = 1 << 5,
     .proto_bytes = 120, .k = 48, .code = 56, .lineinfo = 72, .locvars = 80,
     .source = 104, .upvalues = 88, .p = 64, .n_p = 32, .n_upvalues = 16, .n_k = 20,
-    .n_code = 24, .n_lineinfo = 28, .n_locvars = 36, .linedefined = 40,
+    .n_code = 24, .n_lineinfo = 28, .n_locvars = 36, .linedefined = 40, .n_params = 10,
     .short_length = 11,
     .op_getupval = 5, .op_gettabup = 6, .op_getfield = 7, .op_self = 12, .op_call = 36,
     .op_tailcall = 37, .op_tforcall = 41, .op_closure = 44, .op_settabup = 8,

@@ -16,7 +16,8 @@
 struct jsp_lua_proto {
     struct jsp_lua_key key; /* at: the prototype; code; source: chunk name; line: the first */
     uintptr_t code, k, lineinfo, abslineinfo, locvars, upvalues, p;
-    uint32_t n_p, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues;
+    uint32_t n_p, n_k, n_code, n_lineinfo, n_abslineinfo, n_locvars, n_upvalues,
+        n_params;
     uint32_t n_after_closure; /* instructions behind the one that makes it */
 };
 
@@ -88,12 +89,12 @@ bool jsp_lua_string_is_elsewhere(const uint8_t *head);
 /* What tells the prototype apart whose bytes these are, as far as it does: see labels.h. */
 struct jsp_lua_key jsp_lua_proto_key(const void *object, uintptr_t at);
 
-/* -- PUC Lua only ------------------------------------------------------------------- */
-
 /* What the instruction at `index` calls the function that it calls, with a zero behind
- * it; false: nothing. */
+ * it; false: nothing. A parameter of the caller is no name: it is another function each time. */
 bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,
                        uint32_t index, char *to, size_t room);
+
+/* -- PUC Lua only ------------------------------------------------------------------- */
 
 /* Is it an instruction that runs the called function in the same loop? */
 bool jsp_lua_site_is_call(struct jsp_lua_read *r, const struct jsp_lua_proto *caller,

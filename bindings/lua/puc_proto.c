@@ -49,6 +49,7 @@ bool jsp_lua_proto_parse(const uint8_t *object, uintptr_t at, struct jsp_lua_pro
         .n_abslineinfo = layout.n_abslineinfo ? jsp_lua_u32(object, layout.n_abslineinfo) : 0,
         .n_locvars = jsp_lua_u32(object, layout.n_locvars),
         .n_upvalues = jsp_lua_u32(object, layout.n_upvalues),
+        .n_params = object[layout.n_params],
     };
     return object[PROTO_TAG_AT] == layout.proto_tag;
 }

@@ -89,7 +89,7 @@ static bool site_loaded(struct jsp_lua_read *r, const struct jsp_lua_proto *p, u
 {
     uint32_t op = site_op(i), b = site_bits(i, layout.b_shift, layout.bc_bits);
     if (op == layout.op_move)
-        return site_local(r, p, b, index, to, room);
+        return b >= p->n_params && site_local(r, p, b, index, to, room);
     if (op == layout.op_getupval)
         return site_upvalue(r, p, b, to, room);
     if (op == layout.op_getglobal)

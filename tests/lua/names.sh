@@ -1,0 +1,37 @@
+#!/bin/sh
+# names.sh - names of functions that nobody on the stack has made: of modules that are required
+# while recording, by what calls them; and none that stands for another one each time.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+t=$(printf '\t')
+any="[^$t]*$t"
+where="[^$t]*names_module.lua"
+
+recorded()
+{
+    export LUA_CPATH="$MODULES/?.so;;"
+    rm -f "$SCRATCH/cap"
+    stock "$SCRIPTS/names.lua" "$SCRATCH/cap" "$SCRIPTS" >"$SCRATCH/out" 2>&1 ||
+        { cat "$SCRATCH/out"; return 1; }
+    whole
+}
+
+# With those of LPeg there is a fourth part.
+one()
+{
+    check 'a module is required while it is recorded' recorded
+    check 'a field of a module' share_is 15 60 \
+        "(^|$t)helper .$where:7. :[0-9]+${t}field .$where:13. :14$t"
+    check 'a method' share_is 15 60 "${t}helper .$where:7. :[0-9]+${t}method .$where:18. :19$t"
+    check 'a parameter is no name' share_is 15 60 \
+        "${t}helper .$where:7. :[0-9]+${t}function .$where:23. :23${t}through "
+    grep -q lpeg "$SCRATCH/out" || return
+    check 'a function of a module in C' share_is 8 50 \
+        "${t}match ..C..$t${any}seconds [^$t]*$t"
+}
+
+each_version one
+finish
