@@ -21,7 +21,7 @@ lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(or $(LUA_WALK_$(1)),$(LUA_WALK_PUC)) $(2))
 # What a program that requires us needs beside it.
-LUA_MODULE = module told wraps memory watch
+LUA_MODULE = environment module told wraps memory watch
 lua_layout = '"layout_$(subst .,,$(1)).h"'
 
 LUA_MODULES = $(LUA_VERSIONS:%=$(B)/lib/lua/%/jsprof.so)
@@ -42,11 +42,15 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
 
-$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE)) \
+# Preloaded, it comes into processes without a Lua too: all that Lua has is weak there.
+$(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE) preload) \
   $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
-	$$(Q)$$(CC) -shared -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-z,nodelete
+	$$(Q)$$(LD_TOOL) -r -o $(B)/obj/lua$(1)-module.o $$(filter %.o,$$^)
+	$$(Q)$$(OBJCOPY_TOOL) -w --weaken-symbol 'lua*' $(B)/obj/lua$(1)-module.o
+	$$(Q)$$(CC) -shared -o $$@ $(B)/obj/lua$(1)-module.o $(B)/lib/libjsprof.a \
+	  $$(ALL_LDFLAGS) -Wl,-z,nodelete
 
 $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
 	@mkdir -p $$(@D)

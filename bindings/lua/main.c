@@ -351,6 +351,7 @@ int main(int argc, char **argv)
     lua_gc(L, LUA_GCGEN, 0, 0); /* as the interpreter does, but no library by itself */
 #endif
     main_preload(L);
+    jsp_lua_module_leave_environment();
     if (o.output && (main_start(L, &o) != 0 || jsp_lua_farewell(jsp_lua_module_finish_now) < 0))
         return 1;
     atexit(main_told_losses);

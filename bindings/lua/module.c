@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "environment.h"
 #include "module.h"
 #include "probe.h"
 #include "run.h"
@@ -334,10 +335,12 @@ static int module_refuse(lua_State *L, const char *path, int err)
                       module_why(err));
 }
 
-static int module_start(lua_State *L)
+/* jsprof.start, and JSPROF_... flags beside the options. */
+static int module_start_with(lua_State *L, uint32_t flags)
 {
     struct module_options o;
     module_read(L, &o);
+    o.open.flags |= flags;
     if (jsp_lua_run_of(L))
         return luaL_error(L, "jsprof.start: it records already; jsprof.stop() ends that");
     struct module_run *run = calloc(1, sizeof *run);
@@ -361,6 +364,11 @@ static int module_start(lua_State *L)
     module_list(run);
     module_keep(L, run);
     return 2;
+}
+
+static int module_start(lua_State *L)
+{
+    return module_start_with(L, 0);
 }
 
 /* What was recorded, as a table. */
@@ -405,6 +413,28 @@ static const luaL_Reg module_functions[] = {
     { NULL, NULL },
 };
 
+static bool module_leaves_environment;
+
+void jsp_lua_module_leave_environment(void)
+{
+    module_leaves_environment = true;
+}
+
+static int module_start_asked(lua_State *L)
+{
+    return module_start_with(L, JSPROF_NOFOLLOW);
+}
+
+/* Once in each state. */
+static void module_environment(lua_State *L)
+{
+    if (module_leaves_environment || !jsp_lua_environment_asks() || jsp_lua_run_of(L))
+        return;
+    lua_pushcfunction(L, module_start_asked);
+    jsp_lua_environment_push(L);
+    lua_call(L, 1, 0);
+}
+
 /* Only what all versions have may be called before the check. */
 int luaopen_jsprof(lua_State *L)
 {
@@ -417,6 +447,7 @@ int luaopen_jsprof(lua_State *L)
         return luaL_error(L, "jsprof: Lua %s is built otherwise than later releases; use Lua "
                           "%s.%d or a newer one", found.name, jsp_lua_walk_version(),
                           jsp_lua_walk_first_release());
+    module_environment(L);
     lua_newtable(L);
     compat_setfuncs(L, module_functions);
     lua_pushstring(L, JSPROF_VERSION_STRING);

@@ -11,6 +11,9 @@
 /* `require "jsprof"`. */
 JSPROF_API int luaopen_jsprof(lua_State *L);
 
+/* The module does not do what JSPROF in the environment asks: the program does. */
+void jsp_lua_module_leave_environment(void);
+
 /* How the last capture ended that was not ended by jsprof.stop(): 0 or a negative errno. */
 int jsp_lua_module_result(void);
 

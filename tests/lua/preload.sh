@@ -1,0 +1,93 @@
+#!/bin/sh
+# preload.sh - a program without a line of code for us: JSPROF in the environment is enough where
+# it requires the module, or where the module is preloaded.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+t=$(printf '\t')
+any="[^$t]*$t"
+
+cat >"$SCRATCH/plain.lua" <<'END'
+local function burn(seconds)
+  local x, start = 0, os.clock()
+  repeat
+    for i = 1, 20000 do x = x + i % 7 end
+  until os.clock() - start > seconds
+  return x
+end
+burn(0.3)
+os.execute("true")
+print("ran")
+END
+
+# The program does what it does; the capture, or none, is $SCRATCH/cap.
+ran() # [VARIABLE=VALUE...]
+{
+    rm -f "$SCRATCH/cap"
+    (cd "$SCRATCH" && env LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" "$@" \
+        ./host "$SCRATCH/plain.lua") >"$SCRATCH/out" 2>"$SCRATCH/err"
+    ran_status=$?
+    cat "$SCRATCH/err"
+    [ $ran_status = 0 ] && [ "$(cat "$SCRATCH/out")" = ran ]
+}
+
+recorded() # VARIABLE=VALUE...
+{
+    ran "$@" && [ ! -s "$SCRATCH/err" ] && whole
+}
+
+silent()
+{
+    ran && [ ! -s "$SCRATCH/err" ] && [ ! -e "$SCRATCH/cap" ]
+}
+
+refused() # REGEX VARIABLE=VALUE...
+{
+    refused_wanted=$1
+    shift
+    ran "$@" && one_line "$SCRATCH/err" "$refused_wanted" && [ ! -e "$SCRATCH/cap" ]
+}
+
+other_version()
+{
+    for other in $VERSIONS; do
+        [ "$other" != "$VERSION" ] && [ -f "$B/lib/lua/$other/jsprof.so" ] || continue
+        refused "jsprof: nothing is recorded: .* of Lua $other, and the program has Lua $VERSION" \
+            LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$B/lib/lua/$other/jsprof.so" \
+            JSPROF="$SCRATCH/cap" || return 1
+    done
+}
+
+required() # INTERPRETER'S ARGS...
+{
+    rm -f "$SCRATCH/cap"
+    JSPROF=$SCRATCH/cap JSPROF_CLOCK=wall stock "$@" >"$SCRATCH/out" 2>&1 || { cat "$SCRATCH/out"; return 1; }
+    whole
+}
+
+seen()
+{
+    share_is 70 100 "(^|$t)burn .*plain.lua:1. :[0-9]+${t}main chunk "
+}
+
+one()
+{
+    check 'a program that requires the module is recorded' required -l jsprof "$SCRATCH/plain.lua"
+    check 'its functions are seen' seen
+    build_host plain_host.c || { fail 'a program'; return; }
+    check 'preloaded, nothing happens where nobody asks' silent
+    check 'a program that knows nothing of it is recorded' recorded JSPROF="$SCRATCH/cap" \
+        JSPROF_CLOCK=wall
+    check 'its functions are seen, too' seen
+    check 'by a path of where it was started' recorded JSPROF=cap
+    check 'a wrong value is told in a line, and the program goes on' refused \
+        'jsprof: nothing is recorded: .*JSPROF_HZ=x: a whole number' JSPROF="$SCRATCH/cap" JSPROF_HZ=x
+    check 'so is a folder that is not there' refused 'jsprof: nothing is recorded: .*/no/where' \
+        JSPROF=/no/where
+    check 'and a module of another Lua' other_version
+}
+
+each_version one
+finish
