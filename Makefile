@@ -91,19 +91,6 @@ EXAMPLES := $(patsubst examples/%.c,$(B)/bin/%,$(wildcard examples/*.c))
 HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
   $(wildcard examples/*/*.c)))))
 
-# gjs-console needs a C++ compiler and two packages; MOZJS=no leaves it out.
-CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
-RELAY_SRC := $(wildcard bindings/mozjs/*.c)
-MOZJS_SRC := $(patsubst %,bindings/mozjs/%.cpp,jsprof-mozjs walk compiled remember \
-  wasm entry forgotten collect hide marks)
-MOZJS_PKGS = mozjs-102 gjs-1.0
-ifeq ($(SAN)$(MOZJS),)
-MOZJS := $(if $(CXX_SRC),$(shell command -v $(CXX) >/dev/null 2>&1 \
-  && pkg-config --exists $(MOZJS_PKGS) 2>/dev/null && echo yes))
-endif
-GJS := $(if $(filter yes,$(MOZJS)),$(B)/bin/gjs-console)
-MOZJS_LIB := $(if $(GJS),$(B)/lib/libjsprof-mozjs.a)
-
 # -- Targets -------------------------------------------------------------------
 
 .PHONY: all lib room tool examples demo check check-long asan tsan mutants bench fuzz \
@@ -111,7 +98,7 @@ MOZJS_LIB := $(if $(GJS),$(B)/lib/libjsprof-mozjs.a)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: lib tool examples $(GJS) $(MOZJS_LIB) ## everything that can be built here
+all: lib tool examples ## everything that can be built here
 
 lib: $(LIBS)
 
@@ -223,14 +210,6 @@ $(B)/obj/%.o: %.c $(B)/obj/flags
 	@echo '  CC    $<'
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-CXX_CFLAGS = -std=c++17 -O2 -g -fPIC -pthread -fvisibility=hidden -fno-rtti \
-  -Wall -Wextra -Wshadow -Wconversion $(WERROR) -Iinclude \
-  $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(MOZJS_PKGS))) $(CXXFLAGS)
-$(B)/obj/%.o: %.cpp $(B)/obj/flags
-	@mkdir -p $(@D)
-	@echo '  CXX   $<'
-	$(Q)$(CXX) $(CXX_CFLAGS) -MMD -MP -c -o $@ $<
-
 # One object, so that the names between our files are no names to the host.
 $(B)/lib/libjsprof.a: $(call objects,$(LIB_SRC))
 	@mkdir -p $(@D)
@@ -281,17 +260,6 @@ $(B)/bin/$(1): $(call objects,$(wildcard examples/$(1)/*.c)) $(B)/lib/libjsprof.
 endef
 $(foreach h,$(HOSTS),$(eval $(call host,$(h))))
 
-$(B)/bin/gjs-console: $(call objects,$(CXX_SRC) $(RELAY_SRC)) $(B)/lib/libjsprof.a
-	@mkdir -p $(@D)
-	@echo '  LD    $@'
-	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs $(MOZJS_PKGS))
-
-# For programs that embed SpiderMonkey without GJS.
-$(B)/lib/libjsprof-mozjs.a: $(call objects,$(MOZJS_SRC))
-	@mkdir -p $(@D)
-	@echo '  AR    $@'
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
 $(C_TESTS) $(FAULTY) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/inner.a
 	$(call link,-lm)
 
@@ -320,11 +288,11 @@ $(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
-install: lib tool $(GJS) $(MOZJS_LIB) $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
+install: lib tool $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
 	install -d $(ROOT)/bin $(ROOT)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DOCDIR)
-	install -m 755 $(TOOL) $(GJS) $(ROOT)/bin
-	install -m 644 include/jsprof.h $(if $(GJS),bindings/mozjs/jsprof-mozjs.h) $(ROOT)/include
-	install -m 644 $(B)/lib/libjsprof.a $(MOZJS_LIB) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(TOOL) $(ROOT)/bin
+	install -m 644 include/jsprof.h $(ROOT)/include
+	install -m 644 $(B)/lib/libjsprof.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(B)/lib/libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libjsprof.so
@@ -335,9 +303,9 @@ install: lib tool $(GJS) $(MOZJS_LIB) $(B)/jsprof.pc ## install below PREFIX, st
 	+$(if $(LUA_VERSIONS),$(Q)$(MAKE) --no-print-directory install-lua)
 
 uninstall: ## remove what install put there
-	rm -f $(ROOT)/bin/jsprof $(ROOT)/bin/gjs-console
-	rm -f $(ROOT)/include/jsprof.h $(ROOT)/include/jsprof-mozjs.h
-	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.a $(DESTDIR)$(LIBDIR)/libjsprof-mozjs.a
+	rm -f $(ROOT)/bin/jsprof
+	rm -f $(ROOT)/include/jsprof.h
+	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.a
 	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.so*
 	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/jsprof.pc
 	rm -rf $(DOCDIR)

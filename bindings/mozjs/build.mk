@@ -1,51 +1,145 @@
-# build.mk - jsprof-gjs and the library that it loads into GJS programs.
+# build.mk - the SpiderMonkey binding, once for each SpiderMonkey that is installed:
+# lib/libjsprof-mozjs-VERSION.a for programs that embed it. Of the one that GJS uses besides
+# gjs-console, jsprof-gjs and the library that this one loads into GJS programs.
 #
 # SPDX-License-Identifier: MIT
 
+CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
+RELAY_SRC := $(wildcard bindings/mozjs/*.c)
+MOZJS_PARTS = jsprof-mozjs walk compiled remember wasm entry forgotten collect hide marks
+
+# MOZJS=no leaves it all out.
+MOZJS_KNOWN = 102 115 128 140
+ifeq ($(SAN)$(filter no,$(MOZJS)),)
+MOZJS_CXX := $(shell command -v $(CXX))
+MOZJS_THERE := $(foreach v,$(MOZJS_KNOWN),$(if $(shell pkg-config --exists mozjs-$(v) \
+  2>/dev/null && echo yes),$(v)))
+MOZJS_VERSIONS := $(if $(MOZJS_CXX),$(strip $(MOZJS_THERE)))
+# A distribution has one GJS, for one SpiderMonkey.
+GJS_MOZJS := $(filter $(MOZJS_VERSIONS),$(patsubst mozjs-%,%,$(filter mozjs-%,$(shell \
+  pkg-config --print-requires-private --print-requires gjs-1.0 2>/dev/null))))
+endif
+# Which one libjsprof-mozjs.a without a number is for.
+MOZJS_DEFAULT := $(or $(GJS_MOZJS),$(lastword $(MOZJS_VERSIONS)))
+MOZJS_LIBS := $(MOZJS_VERSIONS:%=$(B)/lib/libjsprof-mozjs-%.a) \
+  $(if $(MOZJS_DEFAULT),$(B)/lib/libjsprof-mozjs.a)
+GJS := $(if $(GJS_MOZJS),$(B)/bin/gjs-console)
+
+# -- What make says of it: what is built, and what is not for want of what -----------------
+
+MOZJS_WHY = $(if $(filter no,$(MOZJS)),MOZJS=no,$(if $(MOZJS_CXX),$(if $(MOZJS_VERSIONS),,no \
+  libmozjs-VERSION-dev of $(MOZJS_KNOWN)),no C++ compiler ($(CXX))))
+GJS_WHY = $(if $(MOZJS_VERSIONS),$(if $(GJS),,no libgjs-dev for it))
+
+.PHONY: mozjs-says
+mozjs-says:
+	@echo '  SpiderMonkey: $(if $(MOZJS_WHY),not built: $(MOZJS_WHY),$(MOZJS_VERSIONS))$(if \
+	  $(MOZJS_VERSIONS),; GJS: $(if $(GJS_WHY),not built: $(GJS_WHY),of $(GJS_MOZJS)))'
+ifeq ($(SAN),)
+all: mozjs-says $(GJS) $(MOZJS_LIBS)
+endif
+
+# -- Objects: one folder for each version ---------------------------------------------------
+
+mozjs_objects = $(patsubst %,$(B)/obj/bindings/mozjs/$(1)/%.o,$(2))
+
+# $(1): packages. Their headers are not ours to warn of. Roots of SpiderMonkey are local
+# variables that put themselves on a list, and take themselves off again: gcc sees the first.
+CXX_CFLAGS = -std=c++17 -O2 -g -fPIC -pthread -fvisibility=hidden -fno-rtti \
+  -Wall -Wextra -Wshadow -Wconversion \
+  $(if $(findstring clang,$(CXX)),,-Wno-dangling-pointer) $(WERROR) -Iinclude \
+  $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1))) $(CXXFLAGS)
+
+define mozjs_rules
+mozjs_flags_$(1) := $$(call CXX_CFLAGS,mozjs-$(1) $(if $(filter $(1),$(GJS_MOZJS)),gjs-1.0))
+$(B)/obj/bindings/mozjs/$(1)/%.o: bindings/mozjs/%.cpp $(B)/obj/flags
+	@mkdir -p $$(@D)
+	@echo '  CXX   $$< ($(1))'
+	$$(Q)$$(CXX) $$(mozjs_flags_$(1)) -MMD -MP -c -o $$@ $$<
+
+$(B)/obj/examples/mozjs/$(1)/%.o: examples/mozjs/%.cpp $(B)/obj/flags
+	@mkdir -p $$(@D)
+	@echo '  CXX   $$< ($(1))'
+	$$(Q)$$(CXX) $$(mozjs_flags_$(1)) -Ibindings/mozjs -MMD -MP -c -o $$@ $$<
+
+$(B)/lib/libjsprof-mozjs-$(1).a: $(call mozjs_objects,$(1),$(MOZJS_PARTS))
+	@mkdir -p $$(@D)
+	@echo '  AR    $$@'
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $$^
+
+# The example that embeds SpiderMonkey without GJS.
+all: $(B)/bin/mozjs-embedded-$(1)
+$(B)/bin/mozjs-embedded-$(1): $(B)/obj/examples/mozjs/$(1)/embedded.o \
+  $(B)/lib/libjsprof-mozjs-$(1).a $(B)/lib/libjsprof.a
+	@mkdir -p $$(@D)
+	@echo '  LD    $$@'
+	$$(Q)$$(CXX) -o $$@ $$^ $$(ALL_LDFLAGS) $$$$(pkg-config --libs mozjs-$(1))
+endef
+$(foreach v,$(MOZJS_VERSIONS),$(eval $(call mozjs_rules,$(v))))
+
+ifneq ($(MOZJS_DEFAULT),)
+all: $(B)/bin/mozjs-embedded
+$(B)/lib/libjsprof-mozjs.a: $(B)/lib/libjsprof-mozjs-$(MOZJS_DEFAULT).a
+	$(Q)ln -sf $(<F) $@
+$(B)/bin/mozjs-embedded: $(B)/bin/mozjs-embedded-$(MOZJS_DEFAULT)
+	$(Q)ln -sf $(<F) $@
+
+install: install-mozjs
+uninstall: uninstall-mozjs
+.PHONY: install-mozjs uninstall-mozjs
+
+install-mozjs: $(MOZJS_LIBS)
+	install -d $(ROOT)/include $(DESTDIR)$(LIBDIR)
+	install -m 644 bindings/mozjs/jsprof-mozjs.h $(ROOT)/include
+	install -m 644 $(MOZJS_VERSIONS:%=$(B)/lib/libjsprof-mozjs-%.a) $(DESTDIR)$(LIBDIR)
+	ln -sf libjsprof-mozjs-$(MOZJS_DEFAULT).a $(DESTDIR)$(LIBDIR)/libjsprof-mozjs.a
+
+uninstall-mozjs:
+	rm -f $(ROOT)/include/jsprof-mozjs.h $(DESTDIR)$(LIBDIR)/libjsprof-mozjs.a
+	rm -f $(MOZJS_KNOWN:%=$(DESTDIR)$(LIBDIR)/libjsprof-mozjs-%.a)
+endif
+
+# -- GJS -----------------------------------------------------------------------------------
+
 ifneq ($(GJS),)
+GJS_LIBS = $$(pkg-config --libs mozjs-$(GJS_MOZJS) gjs-1.0)
+RELAY_OBJ := $(call objects,$(RELAY_SRC))
 PRELOAD_SO := $(B)/lib/jsprof/libjsprof-gjs.so
 PRELOAD_BIN := $(B)/bin/jsprof-gjs
-PRELOAD_PARTS := $(addprefix bindings/mozjs/,recording.cpp request.cpp farewell.cpp)
 
 all: $(PRELOAD_SO) $(PRELOAD_BIN)
 
-$(PRELOAD_SO): $(call objects,bindings/mozjs/preload/preload.cpp $(PRELOAD_PARTS) \
-  $(MOZJS_SRC) $(RELAY_SRC)) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
+$(GJS): $(call mozjs_objects,$(GJS_MOZJS),$(basename $(notdir $(CXX_SRC)))) $(RELAY_OBJ) \
+  $(B)/lib/libjsprof.a
+	@mkdir -p $(@D)
+	@echo '  LD    $@'
+	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $(GJS_LIBS)
+
+$(PRELOAD_SO): $(call mozjs_objects,$(GJS_MOZJS),$(MOZJS_PARTS) preload/preload recording \
+  request farewell) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -shared -o $@ -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \
 	  -Wl,--version-script=bindings/mozjs/preload/exports.map \
-	  $(filter %.o %.a,$^) $(ALL_LDFLAGS) $$(pkg-config --libs mozjs-102)
+	  $(filter %.o %.a,$^) $(ALL_LDFLAGS) $$(pkg-config --libs mozjs-$(GJS_MOZJS))
 
-$(PRELOAD_BIN): $(call objects,bindings/mozjs/preload/jsprof_gjs.c \
-  bindings/mozjs/preload/launch.cpp bindings/mozjs/request.cpp $(RELAY_SRC)) \
-  $(B)/lib/libjsprof.a
+$(PRELOAD_BIN): $(call objects,bindings/mozjs/preload/jsprof_gjs.c) $(call \
+  mozjs_objects,$(GJS_MOZJS),preload/launch request) $(RELAY_OBJ) $(B)/lib/libjsprof.a
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS)
 
-install: install-preload
-uninstall: uninstall-preload
-.PHONY: install-preload uninstall-preload
+install: install-gjs
+uninstall: uninstall-gjs
+.PHONY: install-gjs uninstall-gjs
 
-install-preload: $(PRELOAD_SO) $(PRELOAD_BIN)
+install-gjs: $(GJS) $(PRELOAD_SO) $(PRELOAD_BIN)
 	install -d $(ROOT)/bin $(ROOT)/lib/jsprof
-	install -m 755 $(PRELOAD_BIN) $(ROOT)/bin
+	install -m 755 $(GJS) $(PRELOAD_BIN) $(ROOT)/bin
 	install -m 755 $(PRELOAD_SO) $(ROOT)/lib/jsprof
 
-uninstall-preload:
-	rm -f $(ROOT)/bin/jsprof-gjs $(ROOT)/lib/jsprof/libjsprof-gjs.so
+uninstall-gjs:
+	rm -f $(ROOT)/bin/gjs-console $(ROOT)/bin/jsprof-gjs
+	rm -f $(ROOT)/lib/jsprof/libjsprof-gjs.so
 	rmdir $(ROOT)/lib/jsprof 2>/dev/null || true
-endif
-
-# The example that embeds SpiderMonkey without GJS.
-ifneq ($(GJS),)
-all: $(B)/bin/mozjs-embedded
-
-$(B)/obj/examples/mozjs/embedded.o: CXXFLAGS += -Ibindings/mozjs
-$(B)/bin/mozjs-embedded: $(B)/obj/examples/mozjs/embedded.o $(MOZJS_LIB) \
-  $(B)/lib/libjsprof.a
-	@mkdir -p $(@D)
-	@echo '  LD    $@'
-	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS) $$(pkg-config --libs mozjs-102)
 endif

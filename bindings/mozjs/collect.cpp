@@ -16,7 +16,6 @@ namespace {
  * thread. The handler does not look here. */
 thread_local jsprof_mozjs *collect_current;
 thread_local JS::GCSliceCallback collect_slice_before;
-thread_local JS::GCNurseryCollectionCallback collect_nursery_before;
 
 /* Epoch 0 is that of unused entries. */
 void collect_forget(volatile uint32_t *epoch)
@@ -75,8 +74,7 @@ void collect_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCRea
         collect_lose_context();
     if (collect_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_START)
         collect_begins(collect_current);
-    if (collect_nursery_before)
-        collect_nursery_before(cx, progress, reason);
+    engine_pass_nursery(cx, progress, reason);
     if (collect_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_END)
         collect_ends(collect_current);
     if (collect_current)
@@ -97,28 +95,27 @@ bool mozjs_watch_collections(jsprof_mozjs *m)
 {
     if (!JS_AddFinalizeCallback(m->cx, collect_on_sweep, nullptr))
         return false;
+    if (!engine_watch_nursery<collect_on_nursery>(m->cx)) {
+        JS_RemoveFinalizeCallback(m->cx, collect_on_sweep);
+        return false;
+    }
     auto slice = JS::SetGCSliceCallback(m->cx, collect_on_slice);
-    auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, collect_on_nursery);
 
     if (slice != collect_on_slice)
         collect_slice_before = slice;
-    if (nursery != collect_on_nursery)
-        collect_nursery_before = nursery;
     collect_current = m;
     return true;
 }
 
-/* Callbacks that somebody has put in front of ours still call ours: they stay. */
+/* A callback that somebody has put in front of ours still calls ours: it stays. */
 void mozjs_unwatch_collections(jsprof_mozjs *m)
 {
     JS_RemoveFinalizeCallback(m->cx, collect_on_sweep);
+    engine_unwatch_nursery<collect_on_nursery>(m->cx);
 
     auto slice = JS::SetGCSliceCallback(m->cx, collect_slice_before);
-    auto nursery = JS::SetGCNurseryCollectionCallback(m->cx, collect_nursery_before);
 
     if (slice != collect_on_slice)
         JS::SetGCSliceCallback(m->cx, slice);
-    if (nursery != collect_on_nursery)
-        JS::SetGCNurseryCollectionCallback(m->cx, nursery);
     collect_current = nullptr;
 }

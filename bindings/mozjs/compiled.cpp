@@ -101,7 +101,7 @@ __attribute__((noinline)) void compiled_put_asked(compiled_list *list, const moz
         compiled_leave_wasm(list, frames->activation);
     for (uint32_t i = 0; i < n; i++)
         compiled_put_function(list, frames[i]);
-    if (n > 0 && frames->kind == Walk::Frame_Wasm) {
+    if (n > 0 && engine_is_wasm(frames->kind)) {
         list->last = *frames;
         list->is_wasm = true;
     }

@@ -8,10 +8,10 @@
 #ifndef JSPROF_MOZJS_CONTEXT_H
 #define JSPROF_MOZJS_CONTEXT_H
 
+#include "engine.h" /* first: SpiderMonkey's headers want js-config.h before them */
+
 #include <cstdint>
 
-#include <js/GCAPI.h>
-#include <js/ProfilingFrameIterator.h>
 #include <js/ProfilingStack.h>
 
 #include "jsprof-mozjs.h"
@@ -45,10 +45,10 @@ struct mozjs_words {
     uint32_t address;
     uint32_t activation;
     uint32_t code;
+    uint64_t same[MOZJS_WALK_WORDS]; /* ~0: places have it in common; 0: an address on the stack */
 };
 
-/* The functions where an iterator stood whose words were these, but for those of the stack,
- * which may be anybody's. */
+/* The functions where an iterator stood whose words were these, but for those of the stack. */
 struct mozjs_place {
     uint64_t walk[MOZJS_WALK_WORDS];
     const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; the code's own */
@@ -113,7 +113,7 @@ struct jsprof_mozjs {
     void (JS::ProfilingFrameIterator::*next)();
     JSScript *(js::ProfilingStackFrame::*script)() const;
     jsbytecode *(js::ProfilingStackFrame::*pc)() const;
-    unsigned (*line_of)(JSScript *, jsbytecode *, unsigned *);
+    engine_line line_of;
 
     /* Always: cx has our stack, or (after a detach that answered -EBUSY) profiling
      *         of cx is off and frames that are still running may pop from it */

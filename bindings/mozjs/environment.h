@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * libmozjs exports a getenv, putenv, setenv and unsetenv of its own, which end the process
- * where libc stands before libmozjs, as it does beside a preloaded library. As all of
- * their kind, not while another thread reads.
+ * libmozjs exports a getenv, putenv, setenv and unsetenv of its own, since 140 also a
+ * secure_getenv, which end the process where libc stands before libmozjs, as it does beside
+ * a preloaded library. As all of their kind, not while another thread reads.
  */
 #ifndef JSPROF_MOZJS_ENVIRONMENT_H
 #define JSPROF_MOZJS_ENVIRONMENT_H
@@ -13,23 +13,27 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <sys/auxv.h>
 #include <unistd.h>
-
-/* nullptr: unset, or the program is setuid. */
-inline char *environment_get(const char *variable)
-{
-    return secure_getenv(variable);
-}
 
 /* The entry "variable=..." or the final nullptr. */
 inline char **environment_find(const char *variable)
 {
     const size_t len = strlen(variable);
-    char **entry = environ;
+    static char *none; /* after clearenv() */
+    char **entry = environ ? environ : &none;
 
     while (*entry && (strncmp(*entry, variable, len) != 0 || (*entry)[len] != '='))
         entry++;
     return entry;
+}
+
+/* nullptr: unset, or the program was given privileges. */
+inline char *environment_get(const char *variable)
+{
+    char *entry = getauxval(AT_SECURE) ? nullptr : *environment_find(variable);
+
+    return entry ? entry + strlen(variable) + 1 : nullptr;
 }
 
 inline void environment_unset(const char *variable)

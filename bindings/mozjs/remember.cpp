@@ -13,9 +13,10 @@
  * the baseline interpreter is asked each time, for the iterator reads it from the stack;
  * of WebAssembly see wasm.cpp.
  *
- * Two of those bytes' words say where on the stack the frame is; the code's functions do not
- * depend on them. SpiderMonkey tells both values, and the address in the code, of each
- * frame: that is how we know which words they are. All others must be the same.
+ * Some of those bytes' words are addresses on the stack, of the frame, the activation, and
+ * since SpiderMonkey 115 of the stack's end; the code's functions do not depend on them.
+ * SpiderMonkey tells the first two, and the address in the code, of each frame: that is how
+ * we know which words they are. All others must be the same.
  */
 #include "compiled.h"
 
@@ -36,16 +37,14 @@ mozjs_place *remember_slot(jsprof_mozjs *m, const uint64_t *words)
     return &m->places[words[m->words.code] * 0x9e3779b97f4a7c15u >> 55 & (MOZJS_PLACES - 1)];
 }
 
-/* Both but for the words of the stack, which the place is given. */
-bool remember_is_same(const mozjs_words &which, mozjs_place *place, const uint64_t *words)
+/* Both but for the words of the stack. */
+bool remember_is_same(const mozjs_words &which, const mozjs_place *place, const uint64_t *words)
 {
     uint64_t differs = 0;
 
-    place->walk[which.address] = words[which.address];
-    place->walk[which.activation] = words[which.activation];
 #pragma GCC unroll 16
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
-        differs |= place->walk[i] ^ words[i];
+        differs |= (place->walk[i] ^ words[i]) & which.same[i];
     return !differs;
 }
 
@@ -63,20 +62,35 @@ uint32_t remember_find(const uint64_t *words, const void *value)
     return n == 1 ? found : MOZJS_WALK_WORDS;
 }
 
-/* Does the iterator keep these three where we know it to? The first frame that has each of
- * them once teaches us. */
-bool remember_knows(mozjs_words *which, const uint64_t *words, const Walk::Frame &frame)
+/* The first frame that has each of the three once teaches us. */
+void remember_learn(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &frame)
 {
-    const uint32_t address = remember_find(words, frame.stackAddress);
-    const uint32_t activation = remember_find(words, frame.activation);
-    const uint32_t code = remember_find(words, frame.returnAddress_);
+    mozjs_words which = { true, remember_find(words, frame.stackAddress),
+                          remember_find(words, frame.activation),
+                          remember_find(words, frame.returnAddress_), {} };
 
-    if (address == MOZJS_WALK_WORDS || activation == MOZJS_WALK_WORDS ||
-        code == MOZJS_WALK_WORDS)
-        return false;
-    if (!which->known)
-        *which = { true, address, activation, code };
-    return which->address == address && which->activation == activation && which->code == code;
+    if (which.address == MOZJS_WALK_WORDS || which.activation == MOZJS_WALK_WORDS ||
+        which.code == MOZJS_WALK_WORDS)
+        return;
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++) {
+        const bool on_stack = words[i] >= m->stack_low && words[i] < m->stack_high;
+        which.same[i] = on_stack || i == which.address || i == which.activation ? 0 : ~0ull;
+    }
+    m->words = which;
+}
+
+/* Does the iterator keep these three where we know it to? */
+bool remember_knows(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &frame)
+{
+    const mozjs_words &which = m->words;
+    auto has = [words](uint32_t i, const void *p) {
+        return words[i] == reinterpret_cast<uintptr_t>(p);
+    };
+
+    if (!which.known)
+        remember_learn(m, words, frame);
+    return which.known && has(which.address, frame.stackAddress) &&
+           has(which.activation, frame.activation) && has(which.code, frame.returnAddress_);
 }
 
 bool remember_is_worth(const Walk::Frame *frames, uint32_t n)
@@ -128,7 +142,7 @@ uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk, Walk::Frame
     const uint32_t n = ((*walk).*m->extract)(frames, 0, MOZJS_INLINED);
 
     if (!m->keeps && remember_is_worth(frames, n) &&
-        remember_knows(&m->words, walk.words(), *frames))
+        remember_knows(m, walk.words(), *frames))
         remember_place(m, walk.words(), frames, n);
     return n;
 }

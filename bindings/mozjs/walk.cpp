@@ -65,6 +65,7 @@ Walk::RegisterState mozjs_registers(const ucontext_t *context)
     regs.pc = reg(REG_RIP);
     regs.sp = reg(REG_RSP);
     regs.fp = reg(REG_RBP);
+    engine_set_tail_call(&regs, context->uc_mcontext);
     return regs;
 }
 #elif defined(__aarch64__)
@@ -77,6 +78,7 @@ Walk::RegisterState mozjs_registers(const ucontext_t *context)
     regs.sp = reg(context->uc_mcontext.sp);
     regs.fp = reg(context->uc_mcontext.regs[29]);
     regs.lr = reg(context->uc_mcontext.regs[30]);
+    engine_set_tail_call(&regs, context->uc_mcontext);
     return regs;
 }
 #else

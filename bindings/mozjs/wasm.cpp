@@ -19,12 +19,14 @@ using Walk = JS::ProfilingFrameIterator;
 
 constexpr uint64_t WASM_WAYS = 8;
 
-/* The iterator's words; those that are between what was interrupted and the activation, which
- * is an object of the C++ function that called, are 0. */
-void wasm_take(uint64_t *words, const mozjs_walk &walk, const Walk::RegisterState &regs,
-               const Walk::Frame &frame)
+/* The iterator's words; those that are on the stack, up to the activation, which is an object
+ * of the C++ function that called, are 0. Where the thread's stack is not known it is taken to
+ * end at what was interrupted. */
+void wasm_take(uint64_t *words, const jsprof_mozjs *m, const mozjs_walk &walk,
+               const Walk::RegisterState &regs, const Walk::Frame &frame)
 {
-    const auto low = reinterpret_cast<uintptr_t>(regs.sp ? regs.sp : frame.stackAddress);
+    const auto end = reinterpret_cast<uintptr_t>(regs.sp ? regs.sp : frame.stackAddress);
+    const uintptr_t low = m->stack_low ? m->stack_low : end;
     const auto high = reinterpret_cast<uintptr_t>(frame.activation);
 
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++) {
@@ -79,7 +81,7 @@ const char *wasm_name(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Regis
 
     if (m->keeps && regs.pc)
         return nullptr;
-    wasm_take(words, walk, regs, frame);
+    wasm_take(words, m, walk, regs, frame);
     mozjs_wasm *known = wasm_slot(m, words, &is_known);
     if (is_known || !may_ask)
         return is_known ? known->label : nullptr;

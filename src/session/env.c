@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "explain.h"
@@ -15,11 +16,19 @@
 static char env_folder[PATH_MAX];
 static const char *env_path; /* JSPROF then: a host that sets it anew has another text */
 
-/* musl and glibc both have it: NULL in a program that was given privileges. */
+/* NULL also in a program that was given privileges. Not by getenv() or secure_getenv():
+ * SpiderMonkey exports functions of these names, which end the process when they are called
+ * before its own start, as by a library that is preloaded. */
 static const char *env_get(const char *name)
 {
-    const char *value = secure_getenv(name);
-    return value && *value ? value : NULL;
+    size_t len = strlen(name);
+
+    if (!environ || getauxval(AT_SECURE))
+        return NULL;
+    for (char **entry = environ; *entry; entry++)
+        if (strncmp(*entry, name, len) == 0 && (*entry)[len] == '=')
+            return (*entry)[len + 1] ? *entry + len + 1 : NULL;
+    return NULL;
 }
 
 /* Before the program can go to another folder. Nothing is done where nobody asks. */

@@ -7,15 +7,6 @@ set -u
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-compile()
-{
-    # shellcheck disable=SC2046
-    "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra ${WERROR:-} -I"$SRCDIR/include" \
-        -I"$SRCDIR/bindings/mozjs" $(pkg-config --cflags mozjs-102) \
-        "$SRCDIR/tests/mozjs/embed_host.cpp" "$B/lib/libjsprof-mozjs.a" \
-        "$B/lib/libjsprof.a" $(pkg-config --libs mozjs-102) -pthread -o host
-}
-
 header_in_c()
 {
     printf '#include "jsprof-mozjs.h"\nint main(void) { return jsprof_mozjs_detach(0); }\n' |
@@ -40,17 +31,20 @@ hidden()
     ! grep 'JS::Evaluate' report.csv && grep '^"main",native' report.csv
 }
 
-check 'it compiles' compile
 check 'the header is C as well' header_in_c
-./host host.cap >host.out 2>host.err
-check "it ends well, not with $?" test $? = 0
-check 'each step' all_ok host.out
-check 'its capture' whole host.cap
-check 'the engine, called by main, runs the script' whole_stacks
-check 'and its own functions are hidden' hidden
-check 'a runtime of a thread of its own is recorded as such' \
-    info_has host.cap '^ +[0-9]+  other +[1-9]'
-check 'names its functions' sh -c \
-    "'$JSPROF_TOOL' report --csv host.cap | grep -q '^\"\\{0,1\\}burn (embedded.js:1:13)'"
+for ENGINE in $(engines); do
+    UNDER="SpiderMonkey $ENGINE"
+    check 'it compiles' compile_host "$ENGINE" "$SRCDIR/tests/mozjs/embed_host.cpp" host
+    ./host host.cap >host.out 2>host.err
+    check "it ends well, not with $?" test $? = 0
+    check 'each step' all_ok host.out
+    check 'its capture' whole host.cap
+    check 'the engine, called by main, runs the script' whole_stacks
+    check 'and its own functions are hidden' hidden
+    check 'a runtime of a thread of its own is recorded as such' \
+        info_has host.cap '^ +[0-9]+  other +[1-9]'
+    check 'names its functions' sh -c "'$JSPROF_TOOL' report --csv host.cap |
+        grep -q '^\"\{0,1\}burn (embedded.js:1:$(column 13))'"
+done
 
 finish

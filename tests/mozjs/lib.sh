@@ -8,9 +8,11 @@ SCRIPTS=$SRCDIR/tests/mozjs/scripts
 GJS=$B/bin/gjs-console
 
 if [ ! -x "$GJS" ] || [ ! -x /usr/bin/gjs-console ]; then
-    echo 'SKIP: needs libmozjs-102-dev libgjs-dev gjs'
+    echo 'SKIP: needs libmozjs-VERSION-dev libgjs-dev gjs'
     exit 77
 fi
+# JavaScript-C128.14.0, and so on: what the engine says of itself differs with its version.
+ENGINE=$("$GJS" --jsversion | sed 's/^[^0-9]*//; s/[.].*//')
 
 unset GJS_ENABLE_PROFILER GJS_TRACE_FD SYSPROF_TRACE_FD SYSPROF_CONTROL_FD GJS_PATH G_DEBUG \
     G_MESSAGES_DEBUG GJS_COVERAGE_PREFIXES GJS_COVERAGE_OUTPUT GJS_DISABLE_JIT
@@ -49,4 +51,27 @@ all_ok() # FILE: TAP without a failure, as many lines as planned
 {
     cat "$1"
     ! grep -q '^not ok' "$1" && [ "$(grep -c '^ok ' "$1")" = "$(sed -n 's/^1\.\.//p' "$1")" ]
+}
+
+column() # N: as this engine counts it, which begins at 0 until 115 and at 1 since 128
+{
+    if [ "$ENGINE" -lt 128 ]; then echo "$1"; else echo $(($1 + 1)); fi
+}
+
+engines() # the versions whose library was built, one or several
+{
+    for engines_lib in "$B"/lib/libjsprof-mozjs-*.a; do
+        engines_lib=${engines_lib##*-}
+        echo "${engines_lib%.a}"
+    done
+}
+
+compile_host() # VERSION SOURCE PROGRAM: a host that embeds this SpiderMonkey
+{
+    # SpiderMonkey's roots link themselves into a list on purpose: gcc warns of that.
+    # shellcheck disable=SC2046
+    "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra -Wno-dangling-pointer \
+        ${WERROR:-} -I"$SRCDIR/include" -I"$SRCDIR/bindings/mozjs" \
+        $(pkg-config --cflags "mozjs-$1") "$2" "$B/lib/libjsprof-mozjs-$1.a" \
+        "$B/lib/libjsprof.a" $(pkg-config --libs "mozjs-$1") -pthread -o "$3"
 }

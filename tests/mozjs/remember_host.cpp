@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "context.h"
+
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -13,8 +15,6 @@
 #include <js/CompilationAndEvaluation.h>
 #include <js/Initialization.h>
 #include <js/SourceText.h>
-
-#include "context.h"
 
 namespace {
 
@@ -81,14 +81,16 @@ void step(const char *when)
 }
 
 int n_before; /* calls of who had the callback before us */
+int n_nursery_before;
 
 void slice_before(JSContext *, JS::GCProgress progress, const JS::GCDescription &)
 {
     n_before += progress == JS::GC_SLICE_END;
 }
 
-void nursery_before(JSContext *, JS::GCNurseryProgress, JS::GCReason)
+void nursery_before(JSContext *, JS::GCNurseryProgress progress, JS::GCReason)
 {
+    n_nursery_before += progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_END;
 }
 
 bool try_all(JSContext *cx, unsigned argc, JS::Value *vp)
@@ -231,6 +233,15 @@ void check_steps()
           "by one, too, that is not told because somebody took the callback");
 }
 
+/* Of the nursery: still, where there is a list. */
+bool has_nursery_again(JSContext *cx)
+{
+    const int n = n_nursery_before;
+
+    JS_GC(cx);
+    return n_nursery_before > n;
+}
+
 } // namespace
 
 int main()
@@ -242,16 +253,15 @@ int main()
     JSContext *cx = JS_NewContext(32 * 1024 * 1024);
     JS::InitSelfHostedCode(cx);
     JS::SetGCSliceCallback(cx, slice_before);
-    JS::SetGCNurseryCollectionCallback(cx, nursery_before);
+    engine_watch_nursery<nursery_before>(cx);
     check(jsprof_open(&prof, nullptr) == 0 && jsprof_thread_attach(prof, "main", &me) == 0 &&
           jsprof_mozjs_attach(me, cx, &attached) == 0, "attach");
     run_attached(cx);
     check_steps();
     check_wasm();
-    check(n_before >= 50, "who had the callback before us is called");
+    check(n_before >= 50 && n_nursery_before > 0, "who had the callback before us is called");
     check(jsprof_mozjs_detach(attached) == 0, "detach");
-    check(JS::SetGCSliceCallback(cx, nullptr) == slice_before &&
-          JS::SetGCNurseryCollectionCallback(cx, nullptr) == nursery_before,
+    check(JS::SetGCSliceCallback(cx, nullptr) == slice_before && has_nursery_again(cx),
           "and has it again");
     JS_DestroyContext(cx);
     jsprof_thread_detach(me);

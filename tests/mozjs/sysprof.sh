@@ -47,7 +47,7 @@ has_stacks() # of spin below mostwork below the script
 {
     "$JSPROF_TOOL" report --csv --limit=0 recording.cap >report.csv || return 1
     cat report.csv
-    grep -q '^"\{0,1\}spin (.*/shares[.]js:4:13)' report.csv &&
+    grep -q '^"\{0,1\}spin (.*/shares[.]js:4:'"$(column 13))" report.csv &&
         grep -q '/shares[.]js' report.csv && grep -q '^"\{0,1\}mostwork ' report.csv
 }
 
