@@ -18,6 +18,8 @@ MOZJS_VERSIONS := $(if $(MOZJS_CXX),$(strip $(MOZJS_THERE)))
 # A distribution has one GJS, for one SpiderMonkey.
 GJS_MOZJS := $(filter $(MOZJS_VERSIONS),$(patsubst mozjs-%,%,$(filter mozjs-%,$(shell \
   pkg-config --print-requires-private --print-requires gjs-1.0 2>/dev/null))))
+GJS_VERSION := $(shell pkg-config --modversion gjs-1.0 2>/dev/null | \
+  awk -F. '{ print 1000 * $$1 + $$2 }')
 endif
 # Which one libjsprof-mozjs.a without a number is for.
 MOZJS_DEFAULT := $(or $(GJS_MOZJS),$(lastword $(MOZJS_VERSIONS)))
@@ -51,7 +53,8 @@ CXX_CFLAGS = -std=c++17 -O2 -g -fPIC -pthread -fvisibility=hidden -fno-rtti \
   $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1))) $(CXXFLAGS)
 
 define mozjs_rules
-mozjs_flags_$(1) := $$(call CXX_CFLAGS,mozjs-$(1) $(if $(filter $(1),$(GJS_MOZJS)),gjs-1.0))
+mozjs_flags_$(1) := $$(call CXX_CFLAGS,mozjs-$(1) $(if $(filter $(1),$(GJS_MOZJS)),gjs-1.0)) \
+  $(if $(filter $(1),$(GJS_MOZJS)),-DGJS_VERSION=$(GJS_VERSION))
 $(B)/obj/bindings/mozjs/$(1)/%.o: bindings/mozjs/%.cpp $(B)/obj/flags
 	@mkdir -p $$(@D)
 	@echo '  CXX   $$< ($(1))'

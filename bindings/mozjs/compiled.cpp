@@ -84,7 +84,7 @@ void compiled_leave_wasm(compiled_list *list, const void *activation)
     Walk::RegisterState regs;
 
     if (list->last.activation != activation &&
-        mozjs_wasm_caller(list->m, list->last, &regs))
+        mozjs_wasm_caller(list->m, list->last, *list->regs, &regs))
         compiled_put_caller(list, regs);
     list->is_wasm = false;
 }

@@ -54,8 +54,10 @@ uint32_t mozjs_wasm_at(jsprof_mozjs *m, const mozjs_walk &walk,
 
 /* -- entry.cpp: which C++ code called WebAssembly -- */
 
-/* Of its activation's last frame. The frame pointer is not told. */
+/* Of its activation's last frame, where `now` was interrupted. The frame pointer is found only
+ * where compiled frames have them. */
 bool mozjs_wasm_caller(const jsprof_mozjs *m, const JS::ProfilingFrameIterator::Frame &frame,
+                       const JS::ProfilingFrameIterator::RegisterState &now,
                        JS::ProfilingFrameIterator::RegisterState *regs);
 
 /* -- forgotten.cpp -- */

@@ -19,6 +19,7 @@
 #include "counts.h"
 #include "options.h"
 #include "recording.h"
+#include "stock.h"
 
 namespace {
 
@@ -93,7 +94,7 @@ int console_trace_fd(console_options *options, bool interactive)
     if (text) {
         fd = static_cast<int>(g_ascii_strtoll(text, nullptr, 10));
         g_setenv("GJS_TRACE_FD", "", TRUE);
-        options->gjs_profiler |= fd > 0;
+        options->gjs_profiler |= stock_traces(fd);
     }
     if (interactive && options->gjs_profiler) {
         g_message("Profiler disabled in interactive mode.");
@@ -128,12 +129,14 @@ GjsContext *console_new_context(const console_options *options, const program *p
     if (wanted)
         g_unsetenv("GJS_ENABLE_PROFILER");
     counts_before_context();
+    char *history = stock_history();
     void *context = g_object_new(
         GJS_TYPE_CONTEXT, "search-path", options->include_path, "program-name",
         program->name, "program-path", program->path, "profiler-enabled",
         static_cast<gboolean>(options->gjs_profiler), "exec-as-module", options->as_module,
-        nullptr);
+        STOCK_HISTORY, history, nullptr);
 
+    g_free(history);
     if (wanted)
         g_setenv("GJS_ENABLE_PROFILER", wanted, TRUE);
     g_free(wanted);

@@ -3,10 +3,14 @@
  * SPDX-License-Identifier: MIT
  *
  * Of JavaScript's compiled code SpiderMonkey tells it; at WebAssembly that the C++ interpreter
- * has called its iterator ends. Between the last frame and the activation, an object in the
- * C++ function that made the call, stand what the entry stub keeps and that function's
- * return address: the first word there that points behind a call through a pointer in
- * SpiderMonkey's own library. The stub keeps the function's registers, which are data.
+ * has called its iterator ends. Where compiled frames have frame pointers, the frames of
+ * WebAssembly and its entry stub's are on one chain of them. The first return address on that
+ * chain that is in SpiderMonkey's own code is the caller's, and beside it is its frame pointer.
+ *
+ * Where they have none: between the last frame and the activation, an object in the C++
+ * function that made the call, stand what the entry stub keeps and that function's return
+ * address: the first word there that points behind a call through a pointer in SpiderMonkey's
+ * own library. The stub keeps the function's registers, which are data.
  */
 #include "compiled.h"
 
@@ -16,6 +20,14 @@
 #include <js/GlobalObject.h>
 
 namespace {
+
+using Registers = JS::ProfilingFrameIterator::RegisterState;
+
+/* From the last frame that SpiderMonkey tells to its caller there is the entry stub's. */
+constexpr uint32_t ENTRY_FRAMES = 4;
+
+/* The general registers are more than a C++ function's that are to be saved, and padding. */
+constexpr uint32_t ENTRY_SAVED = 16;
 
 /* A stub's frame, with all the arguments that a call can have, is not larger. */
 constexpr uintptr_t ENTRY_BYTES = 16384;
@@ -50,6 +62,55 @@ bool entry_is_return(const jsprof_mozjs *m, uintptr_t pc)
            entry_is_behind_call(pc);
 }
 
+/* The entry stub's frame is a copy: above it the registers of the C++ function are saved, and
+ * above these is the return address as the call pushed it. There the caller's stack begins. */
+const uintptr_t *entry_stack(const uintptr_t *frame, uintptr_t end)
+{
+    const uintptr_t *word = frame + 2;
+
+    for (uint32_t i = 0; i < ENTRY_SAVED && entry_address(word) < end; i++, word++)
+        if (*word == frame[1])
+            return word + 1;
+    return frame + 2;
+}
+
+/* Up the chain of frame pointers, which only rises and ends below the activation. */
+bool entry_by_frame_pointer(const jsprof_mozjs *m, const void *frame_pointer, uintptr_t low,
+                            uintptr_t end, Registers *regs)
+{
+    uintptr_t fp = entry_address(frame_pointer);
+
+    for (uint32_t i = 0; i < ENTRY_FRAMES; i++) {
+        if (fp < low || fp % sizeof(fp) != 0 || fp > end - 2 * sizeof(fp))
+            return false;
+        const auto *frame = reinterpret_cast<const uintptr_t *>(fp);
+        if (entry_is_return(m, frame[1])) {
+            regs->pc = reinterpret_cast<void *>(frame[1]);
+            regs->sp = const_cast<uintptr_t *>(entry_stack(frame, end));
+            regs->fp = reinterpret_cast<void *>(frame[0]);
+            return true;
+        }
+        low = fp + 2 * sizeof(fp);
+        fp = frame[0];
+    }
+    return false;
+}
+
+bool entry_by_search(const jsprof_mozjs *m, const uintptr_t *word, const uintptr_t *end,
+                     Registers *regs)
+{
+    if (entry_address(end) - entry_address(word) > ENTRY_BYTES)
+        return false;
+    for (; word < end; word++) {
+        if (!entry_is_return(m, *word))
+            continue;
+        regs->pc = reinterpret_cast<void *>(*word);
+        regs->sp = const_cast<uintptr_t *>(word + 1);
+        return true;
+    }
+    return false;
+}
+
 /* 1: it was in this object; as dl_iterate_phdr has it. */
 int entry_look(dl_phdr_info *object, size_t, void *data)
 {
@@ -77,20 +138,17 @@ void mozjs_find_code(jsprof_mozjs *m)
     (void)dl_iterate_phdr(entry_look, m);
 }
 
+/* The innermost frame is where the thread was interrupted; all others are at their frame
+ * pointers. */
 bool mozjs_wasm_caller(const jsprof_mozjs *m, const JS::ProfilingFrameIterator::Frame &frame,
-                       JS::ProfilingFrameIterator::RegisterState *regs)
+                       const Registers &now, Registers *regs)
 {
-    const auto *word = static_cast<const uintptr_t *>(frame.stackAddress);
-    const auto *end = static_cast<const uintptr_t *>(frame.activation);
+    const bool is_innermost = now.sp && frame.stackAddress == now.sp;
+    const uintptr_t low = entry_address(frame.stackAddress);
 
-    if (entry_address(end) - entry_address(word) > ENTRY_BYTES)
-        return false;
-    for (; word < end; word++) {
-        if (!entry_is_return(m, *word))
-            continue;
-        regs->pc = reinterpret_cast<void *>(*word);
-        regs->sp = const_cast<uintptr_t *>(word + 1);
-        return true;
-    }
-    return false;
+    if (ENGINE_HAS_FRAME_POINTERS)
+        return entry_by_frame_pointer(m, is_innermost ? now.fp : frame.stackAddress, low,
+                                      entry_address(frame.activation), regs);
+    return entry_by_search(m, static_cast<const uintptr_t *>(frame.stackAddress),
+                           static_cast<const uintptr_t *>(frame.activation), regs);
 }

@@ -5,6 +5,7 @@
 #define G_LOG_DOMAIN "Gjs"
 
 #include "options.h"
+#include "stock.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -39,10 +40,9 @@ void options_add_stock(GOptionGroup *group, console_options *o)
           "Write coverage output to a directory DIR. This option is mandatory when using "
           "--coverage-prefix", "DIR" },
         { "include-path", 'I', 0, G_OPTION_ARG_STRING_ARRAY, &o->include_path,
-          "Add the directory DIR to the list of directories to search for js files.",
-          "DIR" },
+          STOCK_HELP_INCLUDE, "DIR" },
         { "module", 'm', 0, G_OPTION_ARG_NONE, &o->as_module,
-          "Execute the file as a module.", nullptr },
+          STOCK_HELP_MODULE, nullptr },
         { "profile", 0, G_OPTION_FLAG_OPTIONAL_ARG | G_OPTION_FLAG_FILENAME,
           G_OPTION_ARG_CALLBACK, reinterpret_cast<void *>(on_profile),
           "Enable the profiler and write output to FILE (default: gjs-$PID.syscap)",

@@ -165,16 +165,18 @@ for no_jit in '' 1; do
     at_least self '^burn \(' 45
     at_least total '^tick \(' 35
     at_least total 'GLib[.]MainLoop[.]run$' 95
-    for via in viaSort compare viaReplace replacer viaJson reviver viaSignal onRung \
+    for via in viaSort compare viaMap each viaReplace replacer viaJson reviver viaSignal onRung \
         viaGetter 'get value' viaGenerator ready; do
         at_least total "(^|/)$via \\(" 1
     done
     check 'natives stand between their caller and their callee' ordered callers.cap \
         '^burn ' '^onRung ' '^C:g_closure_invoke$' 'emit' '^viaSignal ' '^tick ' \
-        '^C:g_main_context_dispatch$' '^C:g_main_loop_run$' 'MainLoop[.]run' \
+        '^C:g_main_loop_run$' 'MainLoop[.]run' \
         'callers[.]js$' '^I:gjs_context_eval$' '^C:main$'
     check 'and so do self-hosted functions' ordered callers.cap '^burn ' '^compare ' \
-        '^sort ' '^viaSort ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
+        '^viaSort ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
+    check 'and with their own names' ordered callers.cap '^burn ' '^each ' \
+        '^map ' '^viaMap ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
     check 'every stack begins where the process did' rooted callers.cap
     check "the engine's own frames are hidden" hidden callers.cap
     # The engine's C++ interpreter tells nobody when it resumes one of these.

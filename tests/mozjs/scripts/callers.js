@@ -22,6 +22,12 @@ function viaSort() {
     });
 }
 
+function viaMap() {
+    [1].map(function each() {
+        return burn();
+    });
+}
+
 function viaReplace() {
     'abc'.replace(/b/, function replacer() {
         return String(burn());
@@ -75,7 +81,8 @@ function viaThread() {
 }
 
 const until = Date.now() + Number(imports.gi.GLib.getenv('BURN_MS'));
-const ways = [viaSort, viaReplace, viaJson, viaGetter, viaGenerator, viaSignal, viaPromise];
+const ways = [viaSort, viaMap, viaReplace, viaJson, viaGetter, viaGenerator, viaSignal,
+    viaPromise];
 GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, function tick() {
     // On a busy machine a turn may begin with the kernel's tick, and be shorter than its time.
     ways.push(ways.shift());
