@@ -56,10 +56,9 @@ bool entry_is_behind_call(uintptr_t)
 }
 #endif
 
-bool entry_is_return(const jsprof_mozjs *m, uintptr_t pc)
+bool entry_is_engine(const jsprof_mozjs *m, uintptr_t pc)
 {
-    return pc >= m->code_begin + ENTRY_CALL_BYTES && pc < m->code_end &&
-           entry_is_behind_call(pc);
+    return pc >= m->code_begin + ENTRY_CALL_BYTES && pc < m->code_end;
 }
 
 /* The entry stub's frame is a copy: above it the registers of the C++ function are saved, and
@@ -84,7 +83,7 @@ bool entry_by_frame_pointer(const jsprof_mozjs *m, const void *frame_pointer, ui
         if (fp < low || fp % sizeof(fp) != 0 || fp > end - 2 * sizeof(fp))
             return false;
         const auto *frame = reinterpret_cast<const uintptr_t *>(fp);
-        if (entry_is_return(m, frame[1])) {
+        if (entry_is_engine(m, frame[1])) {
             regs->pc = reinterpret_cast<void *>(frame[1]);
             regs->sp = const_cast<uintptr_t *>(entry_stack(frame, end));
             regs->fp = reinterpret_cast<void *>(frame[0]);
@@ -102,7 +101,7 @@ bool entry_by_search(const jsprof_mozjs *m, const uintptr_t *word, const uintptr
     if (entry_address(end) - entry_address(word) > ENTRY_BYTES)
         return false;
     for (; word < end; word++) {
-        if (!entry_is_return(m, *word))
+        if (!entry_is_engine(m, *word) || !entry_is_behind_call(*word))
             continue;
         regs->pc = reinterpret_cast<void *>(*word);
         regs->sp = const_cast<uintptr_t *>(word + 1);

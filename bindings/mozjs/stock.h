@@ -1,0 +1,40 @@
+/* stock.h - what differs between the gjs-consoles of gjs 1.74 and 1.90, in this one place.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * build.mk defines GJS_VERSION as 1000 * major + minor: ours is to be as the one beside it.
+ */
+#ifndef JSPROF_MOZJS_STOCK_H
+#define JSPROF_MOZJS_STOCK_H
+
+#include <glib.h>
+
+#if GJS_VERSION >= 1084
+#define STOCK_HELP_INCLUDE "Add DIR to the list of paths to search for JS files"
+#define STOCK_HELP_MODULE "Execute the file as a module"
+#else
+#define STOCK_HELP_INCLUDE \
+    "Add the directory DIR to the list of directories to search for js files."
+#define STOCK_HELP_MODULE "Execute the file as a module."
+#endif
+
+/* Does this descriptor in GJS_TRACE_FD ask for gjs's own profiler? */
+constexpr bool stock_traces(int fd)
+{
+    return GJS_VERSION >= 1088 ? fd != -1 : fd > 0;
+}
+
+/* Where the prompt and the debugger keep what was typed, for a property of the context that
+ * came with 1.84; nullptr: nowhere. */
+inline char *stock_history(void)
+{
+    const char *asked = g_getenv("GJS_REPL_HISTORY");
+
+    if (asked)
+        return asked[0] ? g_strdup(asked) : nullptr;
+    return g_build_filename(g_get_user_cache_dir(), "gjs_repl_history", nullptr);
+}
+
+constexpr const char *STOCK_HISTORY = GJS_VERSION >= 1084 ? "repl-history-path" : nullptr;
+
+#endif
