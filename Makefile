@@ -167,25 +167,28 @@ run-fuzz: fuzz-programs
 	  $$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$(B)/ \
 	    $(B)/corpus/$$n tests/fuzz/corpus/$$n || exit 1; done
 
-DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang libclang-rt-14-dev \
-  libsysprof-4-dev sysprof xvfb valgrind linux-perf elfutils \
+# Of all distributions that we know; deps asks which of these names there are.
+DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang libclang-rt-dev \
+  libsysprof-4-dev libsysprof-6-dev sysprof xvfb valgrind linux-perf elfutils \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
   libgoogle-perftools-dev libunwind-dev \
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER)
-DEPS_GJS = libmozjs-102-dev libgjs-dev gjs dbus
+DEPS_GJS = $(MOZJS_KNOWN:%=libmozjs-%-dev) libgjs-dev gjs dbus
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
-  lua5.4 liblua5.4-dev luajit libluajit-5.1-dev luarocks lua-cqueues
-# Taken where the distribution has them.
-DEPS_NEWER = ^(lua5\.5|liblua5\.5-dev)$$
+  lua5.4 liblua5.4-dev lua5.5 liblua5.5-dev luajit libluajit-5.1-dev luarocks lua-cqueues
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh mandoc golang-go
 DEPS_BROWSER = chromium
 deps: ## install every package that a test can use, with apt-get and npm
-	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -ex; \
+	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \
 	$$sudo apt-get update; \
+	there=$$(LC_ALL=C apt-cache policy $(DEPS) | awk '/^[^ ]/ { name = $$1; sub(":$$", "", name) } \
+	  $$1 == "Candidate:" && $$2 != "(none)" { print name }'); \
+	for p in $(DEPS); do case " $$(echo $$there) " in *" $$p "*) ;; \
+	  *) echo "deps: not in this distribution: $$p" ;; esac; done; \
+	set -x; \
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-	  --no-install-recommends $(DEPS) \
-	  $$(apt-cache search --names-only '$(DEPS_NEWER)' | cut -d ' ' -f 1); \
+	  --no-install-recommends $$there; \
 	command -v npm >/dev/null || $$sudo env DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y --no-install-recommends nodejs npm; \
 	cd tests/node && npm ci --ignore-scripts --no-audit --no-fund
