@@ -23,7 +23,7 @@ row() # BUDGET LIMIT MEASURED BESIDE HOLDS
 }
 
 if [ ! -x "$gjs" ] || [ ! -x /usr/bin/gjs-console ]; then
-    printf 'note\tno gjs rows: needs libmozjs-102-dev libgjs-dev gjs\n'
+    printf 'note\tno gjs rows: needs libmozjs-VERSION-dev libgjs-dev gjs\n'
     exit 0
 fi
 [ -n "$peer" ] || printf 'note\tno peer: GJS_PEER names no gjs-console with its own profiler\n'

@@ -13,10 +13,9 @@ allowed=${1:-tests/check/callbacks.allowed}
 sed 's/^#.*//; s/[[:space:]][[:space:]]*#.*//; /^$/d' "$allowed" | sort -u >"$tmp/allowed"
 
 # Once for each SpiderMonkey that it was built for.
-for walk in "$B"/obj/bindings/mozjs/*/walk.o; do
-    version=${walk%/*}
-    version=${version##*/}
-    $($CC -print-prog-name=ld) -r -o "$tmp/binding.o" "${walk%/*}"/*.o
+for folder in "$B"/obj/bindings/mozjs/[0-9]*; do
+    version=${folder##*/}
+    $($CC -print-prog-name=ld) -r -o "$tmp/binding.o" "$folder"/*.o
     $($CC -print-prog-name=objdump) -drw "$tmp/binding.o" >"$tmp/code"
     awk '
         function base(name) { sub(/\.cold.*/, "", name); return name } # split-off parts
@@ -41,5 +40,6 @@ for walk in "$B"/obj/bindings/mozjs/*/walk.o; do
     sed -n 's/^out //p' "$tmp/reached" | c++filt | sed 's/(.*//' | sort -u |
         comm -23 - "$tmp/allowed" >"$tmp/bad"
     [ ! -s "$tmp/bad" ] || { echo "callbacks: reach $(cat "$tmp/bad")"; exit 1; }
-    echo "callbacks: SpiderMonkey $version: $(grep -c '^own' "$tmp/reached") functions, all they reach is allowed"
+    n=$(grep -c '^own' "$tmp/reached")
+    echo "callbacks: SpiderMonkey $version: $n functions, all they reach is allowed"
 done

@@ -12,7 +12,7 @@ tar -c --exclude=node_modules Makefile docs include src tests examples bindings 
 mkdir -p "$scratch/build/obj"
 cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
 if [ -x "$B/bin/gjs-console" ]; then
-    mkdir -p "$scratch/build/bin" "$scratch/build/obj/bindings/mozjs/mutant"
+    mkdir -p "$scratch/build/bin" "$scratch/build/obj/bindings/mozjs/102"
     cp -a "$B/bin/gjs-console" "$scratch/build/bin"
 fi
 cp -a "$scratch/include" "$scratch/include.kept"
@@ -181,7 +181,7 @@ if [ -x "$B/bin/gjs-console" ]; then
     echo 'extern "C" void *malloc(unsigned long); void *mutant_sigsafe();
     static __attribute__((noinline)) void *mutant_deep() { return malloc(1); }
     void *mutant_sigsafe() { return mutant_deep(); }' |
-        g++ -O2 -c -x c++ -o "$B/obj/bindings/mozjs/mutant/walk.o" -
+        g++ -O2 -c -x c++ -o "$B/obj/bindings/mozjs/102/mutant.o" -
     mutant callbacks 'callbacks: reach malloc'
 fi
 

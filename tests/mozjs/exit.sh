@@ -27,7 +27,8 @@ ends_alike() # ARGS...
 # nobody, and so gjs can say where a rejected one was made.
 without_allocations() # FILE
 {
-    sed -e '/Stack trace of the failed promise:$/,/^$/{' -e '/^ *[^ ]*@.*:[0-9]*:[0-9]*$/d' -e '}' "$1"
+    sed -e '/Stack trace of the failed promise:$/,/^$/{' \
+        -e '/^ *[^ ]*@.*:[0-9]*:[0-9]*$/d' -e '}' "$1"
 }
 
 for end in ok exit throws throws_string throws_null throws_deep recursion idle_exit \
