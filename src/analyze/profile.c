@@ -87,6 +87,13 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     return err;
 }
 
+/* Does the file say what a sample stands for? Samples that were passed on into another
+ * program's recording name our clock, but one of them may stand for many of its ticks. */
+static bool profile_weighs(const struct jsp_profile *p)
+{
+    return !p->work->n_samples || p->work->weights.n || p->work->is_packed;
+}
+
 /* What shares are made of: what the recording's own clock measured. */
 static void profile_unit(struct jsp_profile *p)
 {
@@ -96,6 +103,8 @@ static void profile_unit(struct jsp_profile *p)
         memcpy(p->clock, p->account.session.clock, sizeof p->clock - 1);
     p->period_ns = p->hz ? 1000000000u / p->hz : 0;
     p->unit = JSP_VALUE_COUNT;
+    if (!profile_weighs(p))
+        return;
     if (p->period_ns && strcmp(p->clock, "wall") == 0)
         p->unit = JSP_VALUE_WALL;
     bool wants_cpu = p->work->options.clock == JSP_CLOCK_CPU;

@@ -9,7 +9,7 @@
  * `value` is what shares are made of, in one unit for the whole profile:
  *   JSP_VALUE_CPU     ns of CPU time, as each sample measured it
  *   JSP_VALUE_WALL    ns of elapsed time, timer expirations x period
- *   JSP_VALUE_COUNT   samples, where the capture says neither
+ *   JSP_VALUE_COUNT   samples, where the capture does not say what they stand for
  */
 #ifndef JSP_ANALYZE_PROFILE_H
 #define JSP_ANALYZE_PROFILE_H

@@ -86,7 +86,9 @@ static int filter_clock(const struct cli_capture *c, const struct cli_filter *f)
     if (!f->clock)
         return CLI_OK;
     if (unit == JSP_VALUE_COUNT)
-        return cli_fail(c->label, "--clock %s: the capture names no clock", f->clock);
+        return cli_fail(c->label, "--clock %s: the capture %s", f->clock,
+                        c->profile.clock[0] ? "does not say how much time a sample stands for"
+                                            : "names no clock");
     if ((unit == JSP_VALUE_WALL) != (strcmp(f->clock, "wall") == 0))
         return cli_fail(c->label, "--clock %s: this was recorded by CPU time, which "
                                   "does not see threads wait",

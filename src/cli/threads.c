@@ -188,8 +188,8 @@ void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value)
     char n[CLI_NUMBER], v[CLI_NUMBER];
     putchar('\n');
     if (p->unit == JSP_VALUE_COUNT)
-        printf("100%% is %s samples; the capture names no clock.\n",
-               cli_count(n, samples));
+        printf("100%% is %s samples; the capture %s.\n", cli_count(n, samples),
+               p->clock[0] ? "does not say how much time each stands for" : "names no clock");
     else
         printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, value), cli_unit(p),
                cli_count(n, samples));

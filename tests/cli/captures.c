@@ -118,6 +118,20 @@ static void captures_foreign(void)
     build_sample(&b, addrs + 3, 2);
 }
 
+/* Samples of ours that went into another program's recording, without our files: the clock
+ * is named, and a sample may stand for many of its ticks. */
+static void captures_passed_on(void)
+{
+    static const uint64_t addrs[1] = { 0x400100 };
+    build_start(&b, false);
+    build_metadata(&b, "jsprof.clock", "cpu");
+    build_metadata(&b, "jsprof.hz", "1000");
+    build_process(&b, "/usr/bin/other");
+    build_map(&b, 0x400000, 0x500000, "/usr/bin/other");
+    build_sample(&b, addrs, 1);
+    build_sample(&b, addrs, 1);
+}
+
 /* Another program under the same process number. */
 static void captures_foreign2(void)
 {
@@ -444,7 +458,7 @@ static const struct {
     { "calls2", captures_calls2 },     { "badcalls", captures_badcalls },
     { "calls3", captures_calls3 },     { "circle", captures_circle },
     { "callsothers", captures_calls_others },
-    { "nameless", captures_nameless },
+    { "nameless", captures_nameless }, { "passedon", captures_passed_on },
 };
 
 int main(int argc, char **argv)

@@ -80,6 +80,14 @@ row '50.0% 35.4 1 50.0% 1 ████████ kernel [kernel]'
 row '1 100.0% 2 ████████░░░░░░░░ native [libfoo.so.1]'
 row '100.0% 2 ░░░░░░░░░░░░░░░░ native [other]'
 
+# A report has no times that nobody measured.
+run report passedon.cap
+has '2 samples in '
+has '1000 Hz asked for'
+hasnt 'ms of CPU time'
+row '100.0% 0.0 2 100.0% 2 ████████████████ native [other]'
+has '100% is 2 samples; the capture does not say how much time each stands for.'
+
 run tree good.cap
 row "100.0% 80 ms 25.0% $main"
 row "62.5% 50 ms 62.5% ├─ $work"
