@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "environment.h"
@@ -70,6 +71,29 @@ bool request_read_form(const char *program, const char *text, uint32_t *flags)
     return false;
 }
 
+/* Does the descriptor lead where a new file of this name would be? */
+bool request_is_same(const struct stat *file, int fd)
+{
+    struct stat other;
+
+    return fstat(fd, &other) == 0 && file->st_dev == other.st_dev &&
+           file->st_ino == other.st_ino && (!S_ISCHR(file->st_mode) || isatty(fd));
+}
+
+/* A capture in the middle of what the program prints would be neither. */
+bool request_read_output(const char *program, const char *name, const char *path)
+{
+    struct stat file;
+
+    if (strcmp(path, "-") != 0 &&
+        (stat(path, &file) < 0 || !(request_is_same(&file, STDOUT_FILENO) ||
+                                    request_is_same(&file, STDERR_FILENO))))
+        return true;
+    fprintf(stderr, "%s: %s=%s: the program prints there; a capture needs a file of its own\n",
+            program, name, path);
+    return false;
+}
+
 /* What options say of the session, but for the place it goes to. */
 bool request_read(const profile_options *asked, const char *program, jsprof_options *o,
                   bool *begins_stopped)
@@ -79,7 +103,9 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
     o->ring_bytes = REQUEST_RING_BYTES;
     const char *hz = asked->is_environment ? "JSPROF_HZ" : "--profile-hz";
     const char *clock = asked->is_environment ? "JSPROF_CLOCK" : "--profile-clock";
-    return (!asked->hz || request_read_hz(program, hz, asked->hz, &o->hz)) &&
+    return (!asked->output ||
+            request_read_output(program, "--profile-output", asked->output)) &&
+           (!asked->hz || request_read_hz(program, hz, asked->hz, &o->hz)) &&
            (!asked->clock || request_read_clock(program, clock, asked->clock, &o->clock)) &&
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
@@ -136,7 +162,7 @@ bool request_open_file(const profile_options *asked, const request_program *prog
 bool request_open_env(const char *path, const request_program *program, request *r)
 {
     snprintf(r->name, sizeof r->name, "JSPROF: %s", path);
-    if (!request_is_alone(program, r))
+    if (!request_read_output(program->name, "JSPROF", path) || !request_is_alone(program, r))
         return false;
     int err = jsprof_start_from_env(&r->session);
     if (err < 0) {

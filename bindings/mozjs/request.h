@@ -41,7 +41,7 @@ struct request {
 bool request_open(const profile_options *options, const request_program *program,
                   request *out);
 
-/* Are these values that --profile-hz, -clock, -toggle and -form take? */
+/* Are these values that --profile-output, -hz, -clock, -toggle and -form take? */
 bool request_check(const profile_options *options, const char *program);
 
 #endif

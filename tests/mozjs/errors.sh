@@ -23,6 +23,11 @@ refused '--profile-output: /: Is a directory' --profile-output=/
 : >script
 refused '--profile-output: script/x.cap: Not a directory' --profile-output script/x.cap
 refused '--profile-output: : a file name is needed' --profile-output=
+refused '--profile-output=-: the program prints there; .*' --profile-output=-
+refused '--profile-output=/dev/stdout: the program prints there; .*' --profile-output=/dev/stdout
+refused '--profile-output=err: the program prints there; .*' --profile-output=err
+JSPROF=- refused 'JSPROF=-: the program prints there; .*'
+check 'no file is named -' test ! -e ./-
 for hz in 0 10001 -1 5x x '' 1e3 99999999999999999999 ' 7'; do
     refused "--profile-hz=$hz: not a whole number from 1 to 10000" \
         --profile-output=x.cap "--profile-hz=$hz"

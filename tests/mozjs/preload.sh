@@ -101,6 +101,10 @@ refused 2 'a program to run is needed'
 refused 2 '--profile-output=FILE is needed' -- echo ran
 refused 2 '--profile-output: needs a value' --profile-output
 refused 2 '--profile-output: a file name is needed' --profile-output= echo ran
+refused 2 '--profile-output=-: the program prints there' --profile-output=- echo ran
+refused 2 '--profile-output=/dev/stdout: the program prints there' \
+    --profile-output=/dev/stdout echo ran
+check 'and no file is named -' test ! -e ./-
 refused 2 '--nonsense: no such option' --nonsense echo ran
 refused 2 '--profile-hz=0: not a whole number' --profile-output=x.cap --profile-hz=0 echo ran
 refused 2 '--profile-clock=x: neither' --profile-output=x.cap --profile-clock=x echo ran

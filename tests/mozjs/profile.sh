@@ -164,7 +164,7 @@ for no_jit in '' 1; do
     # The rest waits for GLib's threads, which a busy machine makes longer.
     at_least self '^burn \(' 45
     at_least total '^tick \(' 35
-    at_least total 'GLib[.]MainLoop[.]run$' 95
+    at_least total 'GLib[.]MainLoop[.]run$' 80
     for via in viaSort compare viaMap each viaReplace replacer viaJson reviver viaSignal onRung \
         viaGetter 'get value' viaGenerator ready; do
         at_least total "(^|/)$via \\(" 1

@@ -187,9 +187,10 @@ int main(int argc, char **argv)
         launch_fail(2, "a program to run is needed (--help says more)", NULL);
     if (!output)
         launch_fail(2, "--profile-output=FILE is needed", NULL);
-    const struct launch_values values = { getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
-                                          getenv("JSPROF_GJS_TOGGLE"),
-                                          getenv("JSPROF_GJS_FORM") };
+    const struct launch_values values = {
+        output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
+        getenv("JSPROF_GJS_TOGGLE"), getenv("JSPROF_GJS_FORM")
+    };
     if (!launch_check(&values))
         return 2;
     launch_check_output(output);

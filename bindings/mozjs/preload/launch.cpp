@@ -10,6 +10,7 @@ bool launch_check(const launch_values *values)
 {
     profile_options o = {};
 
+    o.output = const_cast<char *>(values->output);
     o.hz = const_cast<char *>(values->hz);
     o.clock = const_cast<char *>(values->clock);
     o.toggle = const_cast<char *>(values->toggle);
