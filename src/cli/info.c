@@ -126,7 +126,7 @@ static void info_clock(const struct cli_capture *c)
         return;
     info_label(&c->style, "clock");
     printf("%s, %u Hz asked for\n",
-           p->unit == JSP_VALUE_WALL ? "wall: elapsed time"
+           strcmp(p->clock, "wall") == 0 ? "wall: elapsed time"
                                      : "cpu: CPU time of each thread",
            p->hz);
 }

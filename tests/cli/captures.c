@@ -399,6 +399,89 @@ static void captures_changed(void)
     }
 }
 
+/* A mark of `ms` from the present moment on. */
+static void captures_span(const char *group, const char *name, int ms, const char *message)
+{
+    build_begin(&b, 10);
+    build_int(&b, (uint64_t)ms * 1000000, 8);
+    build_text(&b, group, 24);
+    build_text(&b, name, 40);
+    build_text(&b, message, 0);
+    build_end(&b);
+}
+
+static const char captures_reattached[] =
+    "session state=final time=500000000 hz=1000 clock=wall labels_lost=3 marks_lost=2\n"
+    "thread id=1 tid=1000 name=first expirations=100 kept=70 samples=40 lost_ring=1 "
+    "lost_paused=2 lost_late=3 lost_write=4 lost_stack=5 lost_blocked=6 lost_undelivered=9 "
+    "frames_cut=7 frames_bad=8 underflows=9 stop_end=30 stop_full=4 stop_no_table=5 stop_stack=1 "
+    "cpu_ns=80000000 wall_ns=100000000\n"
+    "thread id=2 tid=1003 name=second expirations=20 kept=20 samples=20 cpu_ns=20000000 "
+    "wall_ns=20000000\n"
+    "thread id=3 tid=1000 name=first expirations=50 kept=45 samples=30 lost_late=5 "
+    "cpu_ns=40000000 wall_ns=50000000\n";
+
+/* 70 threads of three processes, objects of one name in two folders, frames of each kind,
+ * losses of each cause, a thread that came twice, spans that nest and overlap. */
+static void captures_crowd_of(bool is_big)
+{
+    static const char *const names[] = { "main (/srv/x.js:1:1)", "[garbage]",
+                                         "sort (/srv/x.js:9:2)", "native of host",
+                                         "main (/srv/y.js:1:1)" };
+    uint8_t kinds[32];
+    size_t n = 0;
+    build_start(&b, is_big);
+    for (int i = 0; i < 3; i++) {
+        b.pid = 100 + i;
+        build_process(&b, i == 0 ? "/srv/bin/one --flag" : i == 1 ? "/opt/two" : "");
+        build_map(&b, 0x400000, 0x500000, i == 1 ? "/opt/two" : "/srv/bin/one");
+        build_map(&b, 0x7f0000000000u, 0x7f0000010000u, "/usr/lib/x/libsame.so.1");
+        build_map(&b, 0x7f0000010000u, 0x7f0000020000u, "/opt/lib/libsame.so.1");
+        build_map(&b, 0x7f0000020000u, 0x7f0000030000u, "[vdso]");
+    }
+    b.pid = 100;
+    build_metadata(&b, "jsprof.version", "0.0.9");
+    build_metadata(&b, "jsprof.clock", "wall");
+    build_metadata(&b, "jsprof.hz", "1000");
+    build_metadata(&b, "jsprof.host", "h");
+    for (uint32_t i = 0; i < 5; i++) {
+        build_jit(&b, build_tag(i + 1), names[i]);
+        n += build_varint(kinds + n, i + 1);
+        n += build_varint(kinds + n, (const uint64_t[]){ 1, 3, 0, 2, 1 }[i]);
+    }
+    build_chunk(&b, "jsprof/frames", kinds, n);
+    for (int i = 0; i < 70; i++)
+        for (int k = 0; k <= i % 3; k++) {
+            const uint64_t addrs[6] = { build_tag(2 + (uint32_t)(i + k) % 4),
+                                        0x400100 + 16 * (uint64_t)(i % 4),
+                                        0x7f0000000500u + (uint64_t)k, 0x7f0000010500u,
+                                        i % 7 ? build_tag(1) : 0x7f0000020010u, 0x400010 };
+            b.pid = 100 + i % 3;
+            b.tid = 1000 + i;
+            build_sample(&b, addrs + i % 3, 6 - i % 3);
+            if (i % 10 == 0)
+                captures_span(i % 20 ? "loop" : "gc", k % 2 ? "inner" : "outer", 5 - k,
+                              k ? "" : "m");
+        }
+    b.pid = 100;
+    captures_losses(captures_reattached);
+    b.pid = 101;
+    captures_losses("thread id=4 tid=1001 name=other expirations=3 kept=2 lost_blocked=1\n");
+    captures_define(3, (const char *const[3]){ "loop", "depth", "turns" }, false);
+    for (uint64_t i = 0; i < 5; i++)
+        captures_value(3, i * i);
+}
+
+static void captures_crowd(void)
+{
+    captures_crowd_of(false);
+}
+
+static void captures_crowd_big(void)
+{
+    captures_crowd_of(true);
+}
+
 static void captures_calls(void)
 {
     captures_start(false);
@@ -459,6 +542,7 @@ static const struct {
     { "calls3", captures_calls3 },     { "circle", captures_circle },
     { "callsothers", captures_calls_others },
     { "nameless", captures_nameless }, { "passedon", captures_passed_on },
+    { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };
 
 int main(int argc, char **argv)

@@ -19,9 +19,28 @@ page_data()
 
 say() # ARGUMENT...
 {
-    printf '$ jsprof %s\n' "$*"
+    printf '$ %sjsprof %s\n' "${COLUMNS:+COLUMNS=$COLUMNS }" "$*"
     "$jsprof" "$@" 2>&1 && status=0 || status=$?
     echo "status $status"
+}
+
+# Of more than 20,000 bytes the beginning, and a sum of all.
+say_long() # ARGUMENT...
+{
+    say "$@" >long.txt
+    head -c 4000 long.txt
+    [ "$(wc -c <long.txt)" -le 20000 ] && tail -c +4001 long.txt || { echo ...; cksum <long.txt; }
+}
+
+say_width() # CAPTURE: on terminals of several widths
+{
+    for columns in 60 90 140; do
+        export COLUMNS=$columns
+        for command in report threads tree calls 'callers work' list info; do
+            say $command "$1"
+        done
+        unset COLUMNS
+    done
 }
 
 say_all() # CAPTURE
@@ -52,9 +71,9 @@ say_all() # CAPTURE
     say diff --csv --sort total "$1" merged.cap
     say calls calls.cap "$1"
     say calls --csv "$1" calls2.cap
-    say dump "$1"
+    say_long dump "$1"
     for to in folded callgrind perf speedscope firefox chrome csv json; do
-        say convert --to $to "$1"
+        say_long convert --to $to "$1"
     done
     say convert --to pprof -o pprof.gz "$1"
     [ ! -e pprof.gz ] || gzip -dc pprof.gz | cksum
@@ -70,14 +89,27 @@ say_all() # CAPTURE
 }
 
 for name in $("$tmp/captures"); do
-    case $name in big | killed) continue ;; esac # as good, but for what other tests see
-    say_all "$name.cap" | sed "s/^\(creator: .*\|{\"version\":\"\)$version/\1VERSION/" >"$name.txt"
+    case $name in big | crowdbig | killed) continue ;; esac # as good, but for what other tests see
+    {
+        say_all "$name.cap"
+        case $name in crowd | calls | events | merged) say_width "$name.cap" ;; esac
+    } | sed "s/^\(creator: .*\|{\"version\":\"\)$version/\1VERSION/" >"$name.txt"
     if [ "${1:-}" = --update ]; then
         mkdir -p "$expected"
         cp "$name.txt" "$expected/$name.txt"
     elif ! diff -u "$expected/$name.txt" "$name.txt" >diff.txt; then
-        sed -n '1,40p' diff.txt
+        cut -c 1-200 diff.txt | sed -n '1,40p'
         bad=1
     fi
 done
+
+# The order of bytes in a file changes nothing that is said of it.
+mkdir big
+for file in *.cap work.js; do
+    ln -s "../$file" big
+done
+ln -sf ../crowdbig.cap big/crowd.cap
+say_all crowd.cap >little.txt
+(cd big && say_all crowd.cap) | sed 's/big-endian/little-endian/' >big.txt
+diff little.txt big.txt >diff.txt || { cut -c 1-200 diff.txt | sed -n '1,40p'; bad=1; }
 exit $bad
