@@ -30,7 +30,8 @@ enum {
     JIT_VM_LAST = 6, /* 3 to 6: what the compiler does */
 
     /* GCproto; its bytecode is right behind it */
-    JIT_P_N_PARAMS = 10, JIT_P_N_CODE = 12, JIT_P_K = 32, JIT_P_N_KGC = 48, JIT_P_CHUNK = 64, JIT_P_FIRST = 72,
+    JIT_P_N_PARAMS = 10, JIT_P_N_CODE = 12, JIT_P_K = 32, JIT_P_N_KGC = 48,
+    JIT_P_CHUNK = 64, JIT_P_FIRST = 72,
     JIT_P_N_LINES = 76, JIT_P_LINEINFO = 80, JIT_P_UVINFO = 88, JIT_P_VARINFO = 96,
     JIT_P_BYTES = 104,
 

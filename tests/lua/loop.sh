@@ -41,10 +41,11 @@ one()
     check 'a loop that a Lua function calls' hosted called
     calls="$(at 31)${natives}C:main$t"
     loop="${natives}C:loop_turn${t}C:loop_run${t}C:loop_called$t${natives}loop ..C..$t"
+    wrapped="${natives}coroutine.wrap resume ..C..$t$natives"
     check 'its tasks are seen above who called it' share_is 40 95 \
         "$turn$(at '(19|20)')$loop$natives$calls"
     check 'so are those of a loop in a coroutine of a task' share_is 15 60 \
-        "$turn$(at 24)$loop$natives$(at 25)${natives}coroutine.wrap resume ..C..$t$natives$(at 26)$loop$natives$calls"
+        "$turn$(at 24)$loop$natives$(at 25)$wrapped$(at 26)$loop$natives$calls"
 }
 
 each_version one

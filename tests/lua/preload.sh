@@ -63,7 +63,8 @@ other_version()
 required() # INTERPRETER'S ARGS...
 {
     rm -f "$SCRATCH/cap"
-    JSPROF=$SCRATCH/cap JSPROF_CLOCK=wall stock "$@" >"$SCRATCH/out" 2>&1 || { cat "$SCRATCH/out"; return 1; }
+    JSPROF=$SCRATCH/cap JSPROF_CLOCK=wall stock "$@" >"$SCRATCH/out" 2>&1 ||
+        { cat "$SCRATCH/out"; return 1; }
     whole
 }
 
@@ -83,7 +84,8 @@ one()
     check 'its functions are seen, too' seen
     check 'by a path of where it was started' recorded JSPROF=cap
     check 'a wrong value is told in a line, and the program goes on' refused \
-        'jsprof: nothing is recorded: .*JSPROF_HZ=x: a whole number' JSPROF="$SCRATCH/cap" JSPROF_HZ=x
+        'jsprof: nothing is recorded: .*JSPROF_HZ=x: a whole number' \
+        JSPROF="$SCRATCH/cap" JSPROF_HZ=x
     check 'so is a folder that is not there' refused 'jsprof: nothing is recorded: .*/no/where' \
         JSPROF=/no/where
     check 'and a module of another Lua' other_version

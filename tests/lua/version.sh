@@ -89,13 +89,15 @@ one()
                 "Lua $release is built otherwise than later releases"
         done
         check 'a state that ends elsewhere' changed 's/\.base_ci = 96/.base_ci = 88/'
-        check 'calls whose kind is in another bit' changed 's/\.fresh_bit = 1 << 2/.fresh_bit = 1 << 9/'
+        check 'calls whose kind is in another bit' changed \
+            's/\.fresh_bit = 1 << 2/.fresh_bit = 1 << 9/'
         check 'a state that jumps elsewhere' changed 's/\.error_jmp = 88/.error_jmp = 72/'
         check 'a prototype of another shape' changed 's/\.source = 112/.source = 104/'
         ;;
     5.1) check 'calls of another size' changed 's/\.ci_bytes = 40/.ci_bytes = 48/' ;;
     5.5)
-        check 'a main coroutine in another place' changed 's/\.main_thread = 1416/.main_thread = 264/'
+        check 'a main coroutine in another place' changed \
+            's/\.main_thread = 1416/.main_thread = 264/'
         check 'long strings of another shape' changed 's/\.long_elsewhere = 1/.long_elsewhere = 0/'
         ;;
     esac
