@@ -93,8 +93,10 @@ void counts_say(const char *why)
 void counts_print(const counts_function &function)
 {
     fprintf(counts_file, "%14llu  ", function.calls);
-    for (unsigned char c : function.name)
+    for (const char at : function.name) {
+        const auto c = static_cast<unsigned char>(at);
         fputc(c < ' ' || c == 0x7f ? '?' : c, counts_file);
+    }
     fputc('\n', counts_file);
 }
 
