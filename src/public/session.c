@@ -103,7 +103,8 @@ static int public_place(const jsprof_options *o, const char *folder,
     setup->fd = setup->file->fd;
     if (!err)
         return 0;
-    jsp_explain(err, "%s: %s", setup->file->name, jsprof_strerror(err));
+    if (*setup->file->name) /* else none could be made of the path */
+        jsp_explain(err, "%s: %s", setup->file->name, jsprof_strerror(err));
     free(setup->file);
     return err;
 }

@@ -5,6 +5,7 @@
 #include "host.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 static char directory[] = "/tmp/jsprof-paths-XXXXXX", path[128];
@@ -40,6 +41,30 @@ TEST(open_that_fails_leaves_the_old_capture_alone)
         CHECK_EQ(jsprof_close(prof), 0);
     CHECK(bytes_at(path) > 0 && bytes_at(path) < 100000);
     unlink(path);
+}
+
+/* Opens a path of n bytes that begins and ends so. */
+static void refuse_long(size_t n, const char *begin, const char *end)
+{
+    static char text[2 * PATH_MAX];
+    jsprof_options options = { .size = sizeof options, .path = text };
+    char why[256];
+    jsprof *prof;
+    memset(text, 'n', n);
+    memcpy(text, begin, strlen(begin));
+    strcpy(text + n - strlen(end), end);
+    int err = jsprof_open(&prof, &options);
+    CHECK_EQ(err, -ENAMETOOLONG);
+    CHECK_STR(jsprof_error_text(err, why, sizeof why), jsprof_strerror(err));
+}
+
+TEST(path_that_is_too_long_is_refused_in_one_sentence)
+{
+    refuse_long(PATH_MAX + 100, "/tmp/", "");
+    refuse_long(PATH_MAX + 100, "", "");
+    refuse_long(PATH_MAX - 10, "/tmp/", "%p");
+    refuse_long(PATH_MAX - 10, "", "%p");
+    refuse_long(PATH_MAX - 1, "", "%p");
 }
 
 TEST(second_recording_of_a_program_writes_over_its_first)
@@ -199,6 +224,7 @@ int main(void)
     if (!mkdtemp(directory))
         return 1;
     RUN(open_that_fails_leaves_the_old_capture_alone);
+    RUN(path_that_is_too_long_is_refused_in_one_sentence);
     RUN(second_recording_of_a_program_writes_over_its_first);
     RUN(jitdump_lies_beside_a_capture_in_a_directory_named_by_pid);
     RUN(what_others_planted_under_the_default_path_is_not_written_to);
