@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { FUNCTIONS = 40, CODE_BYTES = 4096, ROUNDS = 4 };
+enum { FUNCTIONS = 12, CODE_BYTES = 1024, ROUNDS = 4 };
 
 static jsprof *prof;
 static jsprof_function *functions[FUNCTIONS];
@@ -44,7 +44,7 @@ static void work(jsprof_thread *t)
             if (!functions[i])
                 continue;
             jsprof_link_enter(t, &link, functions[i]);
-            if (i % 10 == 0)
+            if (i % 4 == 0)
                 turn_ms(1);
             jsprof_link_leave(t, &link);
         }
