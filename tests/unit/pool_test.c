@@ -1,0 +1,93 @@
+/* unit/pool_test.c - src/image/pool.c: each byte string is kept once and found again, and many
+ * of them take not much longer than one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "image/pool.h"
+
+#include <time.h>
+
+#include "image/block.h"
+#include "test.h"
+
+enum { STRINGS = 30000, LONGEST = 40 };
+
+static uint8_t strings[STRINGS][LONGEST];
+static uint32_t lengths[STRINGS];
+static int64_t places[STRINGS];
+static uint64_t seed = 7;
+
+static uint32_t chance(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((seed >> 33) % below);
+}
+
+/* All different: the first four bytes are a number. */
+static void invent(uint32_t i)
+{
+    memcpy(strings[i], &i, sizeof i);
+    lengths[i] = (uint32_t)sizeof i + chance(LONGEST - sizeof i);
+    for (uint32_t k = sizeof i; k < lengths[i]; k++)
+        strings[i][k] = (uint8_t)chance(3);
+}
+
+static void done(struct jsp_pool *pool)
+{
+    jsp_block_free(pool->bytes);
+    jsp_block_free(pool->slots);
+}
+
+TEST(string_that_was_added_is_found_again_as_it_was)
+{
+    struct jsp_pool pool = { 0 };
+    uint32_t bytes = 0;
+    int wrong = 0;
+    for (uint32_t i = 0; i < STRINGS; i++) {
+        invent(i);
+        places[i] = jsp_pool_add(&pool, strings[i], lengths[i]);
+        wrong += places[i] != bytes;
+        bytes += lengths[i];
+        uint32_t old = chance(i + 1);
+        wrong += jsp_pool_add(&pool, strings[old], lengths[old]) != places[old];
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(pool.n_bytes, bytes);
+    for (uint32_t i = 0; i < STRINGS; i++)
+        wrong += memcmp(pool.bytes + places[i], strings[i], lengths[i]) != 0;
+    CHECK_EQ(wrong, 0);
+    done(&pool);
+}
+
+static double cpu_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* Twenty times as many strings in twenty times the time would be right; by a list it is 400. */
+TEST(time_grows_as_the_number_of_strings_does)
+{
+    struct jsp_pool few = { 0 }, many = { 0 };
+    double begin = cpu_seconds();
+    for (int round = 0; round < 20; round++) {
+        for (uint32_t i = 0; i < STRINGS / 20; i++)
+            jsp_pool_add(&few, strings[i], lengths[i]);
+        done(&few);
+        few = (struct jsp_pool){ 0 };
+    }
+    double in_parts = cpu_seconds() - begin;
+    begin = cpu_seconds();
+    for (uint32_t i = 0; i < STRINGS; i++)
+        jsp_pool_add(&many, strings[i], lengths[i]);
+    double at_once = cpu_seconds() - begin;
+    printf("# %.1f ms in twenty parts, %.1f at once\n", in_parts * 1e3, at_once * 1e3);
+    CHECK(at_once < 6 * in_parts + 0.02);
+    done(&many);
+}
+
+int main(void)
+{
+    RUN(string_that_was_added_is_found_again_as_it_was);
+    RUN(time_grows_as_the_number_of_strings_does);
+    return DONE();
+}
