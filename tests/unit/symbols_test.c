@@ -197,6 +197,39 @@ TEST(a_replaced_library_is_named_by_its_image_and_not_by_the_new_file)
     dlclose(library);
 }
 
+/* In a child that /proc/self/mem is closed to, as to a program that may not be dumped: the
+ * image is read as the program itself could, and holes in it are no reason to give up. */
+static int name_with_a_hole(uint64_t at)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        jsp_maps_read(&maps);
+        for (size_t i = 0; i < maps.n; i++) {
+            const struct jsp_map *m = &maps.list[i];
+            if (m->is_writable && strstr(m->path, "libcopy.so"))
+                mprotect((void *)(uintptr_t)m->start, m->end - m->start, PROT_NONE);
+        }
+        if (getuid() == 0 && setuid(65534) < 0)
+            _exit(3);
+        prctl(PR_SET_DUMPABLE, 0);
+        _exit(strcmp(name_at(at), "_Unwind_Backtrace") == 0 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(a_replaced_library_with_pages_that_nobody_can_read_keeps_its_names)
+{
+    uint64_t at = 0;
+    void *library = load(&at);
+    fresh(JSP_SYMBOLS_BUDGET);
+    if (!library || !CHECK(copy_file("/proc/self/exe", copy)))
+        return;
+    CHECK_EQ(name_with_a_hole(at), 0);
+    dlclose(library);
+}
+
 static char *fake_demangler(const char *name, char *to, size_t *size, int *status)
 {
     (void)to;
@@ -306,6 +339,7 @@ int main(int argc, char **argv)
     RUN(a_library_that_was_loaded_later_has_names);
     RUN(a_deleted_library_keeps_its_names);
     RUN(a_replaced_library_is_named_by_its_image_and_not_by_the_new_file);
+    RUN(a_replaced_library_with_pages_that_nobody_can_read_keeps_its_names);
     RUN(a_deleted_program_names_its_own_static_functions);
     RUN(a_copy_of_the_same_build_serves_as_well);
     RUN(what_is_no_elf_file_has_its_module_for_a_name);
