@@ -227,6 +227,27 @@ TEST(a_long_listing_goes_through_a_small_buffer_in_parts)
     end();
 }
 
+TEST(each_of_many_listings_is_found_and_by_a_short_way)
+{
+    char name[32];
+    int wrong = 0;
+    if (!begin())
+        return;
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        wrong += add(name, three, i % 4) != 0;
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(all.n_slots >= all.n);
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        wrong += jsp_listings_row(&all, label(name, JSPROF_KIND_VM), 100) != i % 4;
+    }
+    CHECK_EQ(wrong, 0);
+    if (written())
+        end();
+}
+
 TEST(listings_end_at_their_limit)
 {
     char name[32], text[1024];
@@ -296,6 +317,7 @@ int main(void)
     RUN(a_second_listing_of_one_name_is_refused_and_the_file_says_so);
     RUN(what_can_not_be_a_listing_is_refused_and_changes_nothing);
     RUN(a_long_listing_goes_through_a_small_buffer_in_parts);
+    RUN(each_of_many_listings_is_found_and_by_a_short_way);
     RUN(listings_end_at_their_limit);
     RUN(each_sample_has_its_rows_whichever_have_none);
     return DONE();
