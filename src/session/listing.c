@@ -188,9 +188,10 @@ static int listing_reserve(struct jsp_listings *all)
 {
     if (!all->slots) {
         all->slots = calloc(LISTING_SLOTS, sizeof *all->slots);
-        all->of_id = calloc(LISTING_IDS, sizeof *all->of_id); /* touched as it is used */
         all->n_slots = LISTING_SLOTS;
     }
+    if (!all->of_id)
+        all->of_id = calloc(LISTING_IDS, sizeof *all->of_id); /* touched as it is used */
     if (all->n == all->room) {
         uint32_t room = all->room ? 2 * all->room : 64;
         struct jsp_listing **more = realloc(all->at, room * sizeof *more);
