@@ -32,7 +32,8 @@ starved() # [VARIABLE...]: run the host so; the capture is m.cap
         [ "$(grep -c . "$OUT")" = 1 ] || noticed=$((noticed + 1))
     fi
     read -r n live <count
-    [ "$live" -le "$kept" ] || fail "$* ($times): $live allocations are kept, $kept of one that fails nowhere"
+    [ "$live" -le "$kept" ] ||
+        fail "$* ($times): $live allocations are kept, $kept of one that fails nowhere"
 }
 
 refused=0 noticed=0 i=1 times=1 kept=100
