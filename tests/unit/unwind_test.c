@@ -166,6 +166,7 @@ TEST(outermost_frames_that_are_too_far_away_are_not_looked_for)
     CHECK_EQ(far.stop, JSP_STOP_FULL);
     CHECK_EQ(far.out.n, 16);
     CHECK_EQ(far.out.frames[15].ip, JSP_NATIVE_CUT);
+    CHECK(far.out.frames[15].cfa == UINTPTR_MAX); /* frames of the VM are on this side of it */
     CHECK_EQ(far.out.cut, JSP_UNWIND_BEYOND + 5);
     deep_again = deep;
 }
