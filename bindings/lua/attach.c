@@ -123,7 +123,7 @@ int jsp_lua_tie(struct jsprof_lua *lua, jsprof *session, jsprof_thread *thread, 
     lua->session = session;
     lua->thread = thread;
     int err = jsp_lua_probe_code(lua, L);
-    if (!err && !jsp_lua_walk_has_addresses())
+    if (!err)
         err = jsp_lua_collector_tell(lua);
     if (!err)
         err = jsp_lua_protected(L, attach_make_box, lua);

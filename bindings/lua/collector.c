@@ -88,12 +88,14 @@ int jsp_lua_collector_tell(const struct jsprof_lua *lua)
     collector_begin_look(&look, (uintptr_t)compat_newuserdata);
     for (int i = 0; i < COLLECTOR_TRIES && look.api && !look.found.start; i++)
         collector_garbage(L);
+    bool has_step = look.found.start != 0;
     int err = collector_add(lua, &look);
     collector_garbage(L);
     collector_begin_look(&look, (uintptr_t)lua_gc);
     lua_gc(L, LUA_GCCOLLECT, 0);
     look.api = 0;
     err = err ? err : collector_add(lua, &look);
+    lua->walker->collector_is_code = !err && has_step && look.found.start;
     lua_close(L);
     return err;
 }

@@ -3,7 +3,8 @@
  * Its functions are not exported and have no symbols. A small state of our own, whose
  * allocator looks at the C stack when something is freed, shows which functions stand right
  * inside of lua_gc and of one that allocates: a full collection and a step of one. LuaJIT
- * tells that it collects.
+ * says that it collects, but not which C function allocates: where its collector is not found
+ * so, the walker shows it right above the Lua function.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +14,7 @@
 #include "attach.h"
 
 /* From now on samples in them show a frame of the garbage collector. Where they are not
- * found nothing is told. -ENOMEM. */
+ * found nothing is registered. The walker knows which. -ENOMEM. */
 int jsp_lua_collector_tell(const struct jsprof_lua *lua);
 
 #endif

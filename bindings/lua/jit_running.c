@@ -125,7 +125,7 @@ void jsp_jit_running(struct jsp_jit_walk *k)
     /* A step of the collector, say, that compiled code called: no table knows that code. */
     if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))
         running_caller(k);
-    if (state == JIT_VM_COLLECTS)
+    if (state == JIT_VM_COLLECTS && !k->w->collector_is_code)
         jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);
     else if (state >= JIT_VM_EXITS && state <= JIT_VM_LAST)
         jsp_jit_frame_doing(k, "[JIT compiler]", JSPROF_KIND_LABEL);

@@ -36,6 +36,7 @@ struct jsp_lua_walker {
     struct jsp_lua_state states[JSP_LUA_STATES];
     uintptr_t loop_low, loop_high; /* C code of the interpreter's loop; equal: not known */
     struct jsp_lua_bounds resume, pcall; /* lua_resume and lua_pcall; empty: not known */
+    bool collector_is_code;  /* the collector is registered as C code: the walk leaves it out */
     uint64_t n_skipped;      /* frames that were not readable */
     uint32_t searches;       /* prototypes that this walk may still look through */
     uintptr_t to_search[JSP_LUA_TO_SEARCH];

@@ -26,6 +26,12 @@ report_has() # REGEX
     grep -Eq -- "$1" "$SCRATCH/report"
 }
 
+collected_in_c()
+{
+    build_host collector_host.c && rm -f "$SCRATCH/cap" &&
+        "$SCRATCH/host" "$SCRATCH/cap" && whole
+}
+
 one()
 {
     n=8000000 c=3000 full=150 few=600000 anew=3000
@@ -42,6 +48,10 @@ one()
     check 'the collector runs by itself' seldom "$SCRIPTS/kinds.lua" garbage "$few"
     check 'it is of kind gc again' report_has ' gc +\[garbage collector\]'
     check 'and below who allocates' share_is 2 100 "\[garbage collector\]$t.*garbage "
+    check 'a C function allocates' collected_in_c
+    check 'the collector stands below that one' share_is 5 100 \
+        "\[garbage collector\]$t.*C:host_garbage${t}C:host_make$t.*make ..C..$t(I:.*)*calls "
+    check 'never above it' share_is 0 0 "C:host_garbage${t}.*\[garbage collector\]$t"
     [ "$VERSION" = jit ] || return 0
     check 'compiled code runs' kind compiled "$n"
     check 'it is of kind jit' report_has ' jit +loop '
