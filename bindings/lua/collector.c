@@ -10,13 +10,20 @@
 
 #include "bounds.h"
 
-enum { COLLECTOR_NATIVES = 64, COLLECTOR_TRIES = 100000, COLLECTOR_BYTES = 64 };
+enum {
+    COLLECTOR_NATIVES = 64,
+    COLLECTOR_TRIES = 100000,
+    COLLECTOR_BYTES = 64,
+    COLLECTOR_LOOKS = 32,
+};
 
-/* A look at who frees: inside of which function of the API, and what stands there. */
+/* A look at what frees: inside of which function of the API, and which functions are right inside
+ * of that one. They are several, for a compiler may have put the outermost into it. */
 struct collector_look {
     jsprof_thread *thread;
-    uintptr_t api;               /* 0: not now */
-    struct jsp_lua_bounds found; /* start 0: not yet */
+    uintptr_t api; /* 0: not now */
+    uint32_t n_looks, n;
+    struct jsp_lua_bounds found[JSP_LUA_COLLECTORS];
 };
 
 static jsprof_function *collector_function; /* of all sessions, for ever */
@@ -24,6 +31,15 @@ static jsprof_function *collector_function; /* of all sessions, for ever */
 static void collector_make_function(void)
 {
     jsprof_function_new(&collector_function, "[garbage collector]", NULL, 0, JSPROF_KIND_GC);
+}
+
+static void collector_keep(struct collector_look *look, const struct jsp_lua_bounds *b)
+{
+    for (uint32_t i = 0; i < look->n; i++)
+        if (look->found[i].start == b->start)
+            return;
+    if (look->n < JSP_LUA_COLLECTORS && b->start && b->end > b->start)
+        look->found[look->n++] = *b;
 }
 
 static void collector_look(struct collector_look *look)
@@ -36,7 +52,7 @@ static void collector_look(struct collector_look *look)
             !jsp_lua_bounds_function(frames[i].pc - (i != 0), &b))
             continue;
         if (b.start == look->api) {
-            look->found = before;
+            collector_keep(look, &before);
             return;
         }
         before = b;
@@ -49,7 +65,7 @@ static void *collector_alloc(void *data, void *block, size_t before, size_t afte
     (void)before;
     if (after)
         return realloc(block, after);
-    if (block && look->api && !look->found.start)
+    if (block && look->api && look->n_looks++ < COLLECTOR_LOOKS)
         collector_look(look);
     free(block);
     return NULL;
@@ -57,17 +73,22 @@ static void *collector_alloc(void *data, void *block, size_t before, size_t afte
 
 static int collector_add(const struct jsprof_lua *lua, const struct collector_look *look)
 {
-    jsprof_code code = { .size = sizeof code, .function = collector_function,
-                         .start = (const void *)look->found.start,
-                         .length = look->found.end - look->found.start };
-    return look->found.start && look->found.end > look->found.start
-               ? jsprof_code_add(lua->session, &code) : 0;
+    int err = 0;
+    for (uint32_t i = 0; i < look->n && !err; i++) {
+        const struct jsp_lua_bounds *b = &look->found[i];
+        jsprof_code code = { .size = sizeof code, .function = collector_function,
+                             .start = (const void *)b->start, .length = b->end - b->start };
+        err = jsprof_code_add(lua->session, &code);
+        if (!err)
+            lua->walker->collectors[lua->walker->n_collectors++] = *b;
+    }
+    return err;
 }
 
 static void collector_begin_look(struct collector_look *look, uintptr_t api)
 {
     struct jsp_lua_bounds b;
-    look->found = (struct jsp_lua_bounds){ 0, 0 };
+    look->n_looks = 0;
     look->api = jsp_lua_bounds_function(api, &b) ? b.start : 0;
 }
 
@@ -86,16 +107,13 @@ int jsp_lua_collector_tell(const struct jsprof_lua *lua)
     if (!L)
         return -ENOMEM;
     collector_begin_look(&look, (uintptr_t)compat_newuserdata);
-    for (int i = 0; i < COLLECTOR_TRIES && look.api && !look.found.start; i++)
+    for (int i = 0; i < COLLECTOR_TRIES && look.api && look.n_looks < COLLECTOR_LOOKS; i++)
         collector_garbage(L);
-    bool has_step = look.found.start != 0;
-    int err = collector_add(lua, &look);
     collector_garbage(L);
     collector_begin_look(&look, (uintptr_t)lua_gc);
     lua_gc(L, LUA_GCCOLLECT, 0);
     look.api = 0;
-    err = err ? err : collector_add(lua, &look);
-    lua->walker->collector_is_code = !err && has_step && look.found.start;
+    int err = collector_add(lua, &look);
     lua_close(L);
     return err;
 }

@@ -3,8 +3,8 @@
  * Its functions are not exported and have no symbols. A small state of our own, whose
  * allocator looks at the C stack when something is freed, shows which functions stand right
  * inside of lua_gc and of one that allocates: a full collection and a step of one. LuaJIT
- * says that it collects, but not which C function allocates: where its collector is not found
- * so, the walker shows it right above the Lua function.
+ * says that it collects, but not which C function allocates: where none of these functions is on
+ * the C stack, the walker shows the collector right above the Lua function.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -111,6 +111,24 @@ static void running_trace(struct jsp_jit_walk *k)
     jsp_jit_frames(k, false, JSPROF_KIND_JIT);
 }
 
+static bool running_is_collector(const struct jsp_jit_walk *k, uintptr_t pc)
+{
+    for (uint32_t i = 0; i < k->w->n_collectors; i++)
+        if (pc - k->w->collectors[i].start < k->w->collectors[i].end - k->w->collectors[i].start)
+            return true;
+    return false;
+}
+
+/* Is a C function of the collector on the C stack? Then its code is shown as the collector. */
+static bool running_has_collector(struct jsp_jit_walk *k)
+{
+    uintptr_t at = k->rsp & ~(uintptr_t)7, end = k->thread.cframe;
+    bool found = running_is_collector(k, k->rip);
+    for (uint32_t i = 0; at && at < end && i < RUNNING_RETURN_WORDS && !found; i++, at += 8)
+        found = running_is_collector(k, jsp_jit_word(k, at) - 1);
+    return found;
+}
+
 void jsp_jit_running(struct jsp_jit_walk *k)
 {
     int32_t state = ~k->vm;
@@ -125,7 +143,7 @@ void jsp_jit_running(struct jsp_jit_walk *k)
     /* A step of the collector, say, that compiled code called: no table knows that code. */
     if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))
         running_caller(k);
-    if (state == JIT_VM_COLLECTS && !k->w->collector_is_code)
+    if (state == JIT_VM_COLLECTS && !running_has_collector(k))
         jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);
     else if (state >= JIT_VM_EXITS && state <= JIT_VM_LAST)
         jsp_jit_frame_doing(k, "[JIT compiler]", JSPROF_KIND_LABEL);

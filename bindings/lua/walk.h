@@ -23,6 +23,8 @@
 
 enum { JSP_LUA_STATES = 64 }; /* coroutines that resume each other */
 
+enum { JSP_LUA_COLLECTORS = 8 }; /* C functions of the collector */
+
 enum { JSP_LUA_TO_SEARCH = 256 }; /* prototypes whose code waits to be looked through */
 
 /* One coroutine of a walk. */
@@ -36,7 +38,8 @@ struct jsp_lua_walker {
     struct jsp_lua_state states[JSP_LUA_STATES];
     uintptr_t loop_low, loop_high; /* C code of the interpreter's loop; equal: not known */
     struct jsp_lua_bounds resume, pcall; /* lua_resume and lua_pcall; empty: not known */
-    bool collector_is_code;  /* the collector is registered as C code: the walk leaves it out */
+    uint32_t n_collectors;   /* C functions that are registered as the collector */
+    struct jsp_lua_bounds collectors[JSP_LUA_COLLECTORS];
     uint64_t n_skipped;      /* frames that were not readable */
     uint32_t searches;       /* prototypes that this walk may still look through */
     uintptr_t to_search[JSP_LUA_TO_SEARCH];
