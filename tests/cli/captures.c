@@ -421,6 +421,39 @@ static const char captures_reattached[] =
     "thread id=3 tid=1000 name=first expirations=50 kept=45 samples=30 lost_late=5 "
     "cpu_ns=40000000 wall_ns=50000000\n";
 
+/* The frames that other programs write, and we only hand on. */
+static void captures_others(void)
+{
+    build_begin(&b, 5); /* FORK */
+    build_int(&b, 103, 4);
+    build_end(&b);
+    build_begin(&b, 12); /* LOG */
+    build_int(&b, 4, 2);
+    build_zero(&b, 6);
+    build_text(&b, "domain", 32);
+    build_text(&b, "a message", 0);
+    build_end(&b);
+    build_begin(&b, 14); /* ALLOCATION */
+    build_int(&b, 0x1234, 8);
+    build_int(&b, 99, 8);
+    build_int(&b, 1001, 4);
+    build_int(&b, 2, 2);
+    build_zero(&b, 2);
+    build_int(&b, 0x400100, 8);
+    build_int(&b, build_tag(1), 8);
+    build_end(&b);
+    build_begin(&b, 15); /* OVERLAY */
+    build_int(&b, 1, 4);
+    build_int(&b, 4, 2);
+    build_int(&b, 4, 2);
+    build_raw(&b, "/src\0/dst\0", 10);
+    build_end(&b);
+    build_begin(&b, 1); /* TIMESTAMP */
+    build_end(&b);
+    build_begin(&b, 6); /* EXIT */
+    build_end(&b);
+}
+
 /* 70 threads of three processes, objects of one name in two folders, frames of each kind,
  * losses of each cause, a thread that came twice, spans that nest and overlap. */
 static void captures_crowd_of(bool is_big)
@@ -465,6 +498,7 @@ static void captures_crowd_of(bool is_big)
         }
     b.pid = 100;
     captures_losses(captures_reattached);
+    captures_others();
     b.pid = 101;
     captures_losses("thread id=4 tid=1001 name=other expirations=3 kept=2 lost_blocked=1\n");
     captures_define(3, (const char *const[3]){ "loop", "depth", "turns" }, false);

@@ -23,6 +23,16 @@ lines 490001
 [ "$(grep -c ',2,0,0$' out)" = 700 ] || wrong 'not one edge of each function has two calls'
 [ "$(cut -d , -f 1,2 out | sort | uniq -d | wc -l)" = 0 ] || wrong 'an edge is there twice'
 
+# Of many rows the first ones are the same, however few are asked for.
+run calls --edges --csv --limit 0 --sort name edges.cap
+head -n 8 out >first
+run calls --edges --csv --limit 7 --sort name edges.cap
+cmp -s first out || wrong 'shows other edges than the first seven of all'
+run calls --csv --limit 0 edges.cap
+head -n 4 out >first
+run calls --csv --limit 3 edges.cap
+head -n 4 out | cmp -s first - || wrong 'shows other functions than the first three of all'
+
 run html stacks.cap -o page.html
 cp page.html out
 has '"least":2,'
