@@ -87,11 +87,12 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     return err;
 }
 
-/* Does the file say what a sample stands for? Samples that were passed on into another
- * program's recording name our clock, but one of them may stand for many of its ticks. */
+/* Does the file say what a sample stands for, or is a sample without a weight one tick, as in
+ * all that we record? Samples that were passed on into another program's recording name our
+ * clock, but one of them may stand for many of its ticks. */
 static bool profile_weighs(const struct jsp_profile *p)
 {
-    return !p->work->n_samples || p->work->weights.n || p->work->is_packed;
+    return p->work->weights.n || *p->version || *p->account.session.clock;
 }
 
 /* What shares are made of: what the recording's own clock measured. */

@@ -120,8 +120,6 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
     int err = 0;
     if (scan_is(chunk.path, JSP_WIRE_FILE_SAMPLES))
         err = jsp_weights_add(&p->work->weights, chunk.data, end, f->offset);
-    else if (scan_is(chunk.path, JSP_WIRE_FILE_STACKS))
-        p->work->is_packed = true;
     else if (scan_is(chunk.path, JSP_WIRE_FILE_FRAMES))
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
     else if (scan_is(chunk.path, JSP_WIRE_FILE_LOOPS))

@@ -32,7 +32,6 @@ struct jsp_profile_work {
     uint64_t *epochs;
     uint32_t n_epochs, epochs_room;
     uint64_t n_samples;     /* SAMPLE frames of any quality, seen while scanning */
-    bool is_packed;         /* there is a jsprof/stacks */
     uint64_t epoch_samples; /* of them, before the current epoch */
 
     struct jsp_profile_options options;
