@@ -57,15 +57,15 @@ TEST(drain_is_asked_once_until_it_has_looked_and_not_while_it_rests)
     CHECK(jsp_ask_look(&ask));
     CHECK(jsp_ask_look(&ask));
     CHECK_EQ(jsp_ask_state(&ask), JSP_ASK_YES);
-    CHECK_EQ(ask.bell, 1);
+    CHECK_EQ(atomic_load(&ask.bell), 1);
     jsp_ask_set(&ask, JSP_ASK_REST);
     CHECK(jsp_ask_look(&ask));
     jsp_ask_set(&ask, JSP_ASK_VAIN);
     CHECK(!jsp_ask_look(&ask));
-    CHECK_EQ(ask.bell, 1);
+    CHECK_EQ(atomic_load(&ask.bell), 1);
     jsp_ask_set(&ask, JSP_ASK_NO);
     CHECK(jsp_ask_look(&ask));
-    CHECK_EQ(ask.bell, 2);
+    CHECK_EQ(atomic_load(&ask.bell), 2);
 }
 
 int main(void)

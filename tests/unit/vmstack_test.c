@@ -263,7 +263,7 @@ static __attribute__((no_sanitize_thread)) void *turn(void *of)
 {
     jsprof_link *links = of;
     struct jsprof_link *volatile *up = &links[0].up, *is_short = links[0].up;
-    while (is_turning) {
+    while (atomic_load(&is_turning)) {
         *up = &links[1];
         *up = is_short;
     }
@@ -288,7 +288,7 @@ TEST(dead_link_that_is_overwritten_while_it_is_read_leaves_no_frame_half_written
     links[0].up = &links[N - 2];
     own.top = &links[0];
     where_sp = (uintptr_t)&links[1] + JSP_RED_ZONE;
-    is_turning = true;
+    atomic_store(&is_turning, true);
     pthread_create(&other, NULL, turn, links);
     uint64_t i = 0;
     for (; i < 1000000 && !(n_shown[0] > 9 && n_shown[2] && n_shown[SHOWN]); i++) {
@@ -297,7 +297,7 @@ TEST(dead_link_that_is_overwritten_while_it_is_read_leaves_no_frame_half_written
         CHECK(!strchr(taken(), '?'));
         n_shown[record->n[JSP_RUN_LINKS] < SHOWN ? record->n[JSP_RUN_LINKS] : SHOWN]++;
     }
-    is_turning = false;
+    atomic_store(&is_turning, false);
     pthread_join(other, NULL);
     where_sp = 0;
     CHECK(n_shown[2] && n_shown[SHOWN]);
