@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "kernel.h"
 #include "test.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "image/block.h"
@@ -76,13 +76,6 @@ static int each_object(void *arg, const struct jsp_loaded *loaded)
     }
     jsp_block_free((void *)(uintptr_t)section.bytes);
     return 0;
-}
-
-static bool kernel_copies(void)
-{
-    uint64_t from = 1, to = 0;
-    struct iovec there = { &from, sizeof from }, here = { &to, sizeof to };
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof to;
 }
 
 TEST(records_of_loaded_objects_say_what_their_tables_say)

@@ -66,9 +66,11 @@ TEST(object_needs_what_its_header_says_and_no_more)
     for (; map; map = map->l_next)
         if (map->l_ld)
             check_object(&needed, map);
-    CHECK(n_known > 0); /* the C library at least */
+#ifdef __GLIBC__ /* musl bears another name than the one that programs need */
+    CHECK(n_known > 0);
     const struct jsp_needed_object *libc = jsp_needed_at(&needed, (uintptr_t)dlsym(self, "qsort"));
     CHECK(libc && libc->is_needed);
+#endif
     CHECK(!needed.at[0].is_needed);
     CHECK(!jsp_needed_at(&needed, 8));
     jsp_needed_free(&needed);
