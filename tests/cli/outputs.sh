@@ -78,7 +78,8 @@ say_all() # CAPTURE
     say convert --to pprof -o pprof.gz "$1"
     [ ! -e pprof.gz ] || gzip -dc pprof.gz | cksum
     say merge "$1" good.cap -o two.cap
-    [ ! -e two.cap ] || { cksum <two.cap; say dump two.cap; }
+    [ -e two.cap ] || say merge "$1" crowdbig.cap -o two.cap
+    [ ! -e two.cap ] || { cksum <two.cap; say_long dump two.cap; }
     say convert --to compact -o small.cap "$1"
     [ ! -e small.cap ] || { cksum <small.cap; say report small.cap; }
     say html "$1" -o page.html
