@@ -116,14 +116,6 @@ int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid)
     return 0;
 }
 
-int jsp_writer_empty(struct jsp_writer *w)
-{
-    if (w->is_file && ftruncate(w->fd, 0) < 0)
-        return -errno;
-    w->size = 0;
-    return 0;
-}
-
 static bool writer_is_ours(const struct jsp_writer *w)
 {
     struct stat st;
@@ -299,6 +291,15 @@ static void writer_forget(struct jsp_writer *w)
     w->fd = -1;
     free(w->bytes);
     w->bytes = NULL;
+}
+
+int jsp_writer_empty(struct jsp_writer *w)
+{
+    int err = w->is_file && ftruncate(w->fd, 0) < 0 ? -errno : 0;
+    w->size = 0;
+    if (err)
+        writer_forget(w);
+    return err;
 }
 
 int jsp_writer_close(struct jsp_writer *w)

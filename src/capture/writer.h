@@ -59,7 +59,7 @@ enum {
  * the place of `fd`: the flag is the host's, which shares it. */
 int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid);
 
-/* After open: what a regular file holds goes. Errno. */
+/* After open: what a regular file holds goes. Errno: nothing is open, and `fd` the caller's. */
 int jsp_writer_empty(struct jsp_writer *w);
 
 /* Flush, set the end time, close. The last error of writing comes back. */

@@ -51,6 +51,14 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     return err;
 }
 
+int jsp_output_empty(struct jsp_output *out)
+{
+    int err = jsp_writer_empty(&out->writer);
+    if (err)
+        output_free(out);
+    return err;
+}
+
 int jsp_output_pack(struct jsp_output *out)
 {
     out->compact = jsp_compact_open();

@@ -58,6 +58,9 @@ struct jsp_output {
 /* Over zeroed memory: begin the file on `fd`, which is then owned. -ENOMEM, ... */
 int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena);
 
+/* After open: what a regular file holds goes. Errno: nothing is open, and `fd` the caller's. */
+int jsp_output_empty(struct jsp_output *out);
+
 /* Before open: samples shall have the compact form. -ENOMEM. */
 int jsp_output_pack(struct jsp_output *out);
 

@@ -188,7 +188,7 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     if (!err)
         err = jsp_output_open(&p->output, setup->fd, &p->arena);
     if (!err && setup->file)
-        err = jsp_writer_empty(&p->output.writer); /* the last thing that can fail */
+        err = jsp_output_empty(&p->output); /* the last thing that can fail */
     if (err)
         return err;
     session_locks(p);

@@ -6,7 +6,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char directory[] = "/tmp/jsprof-paths-XXXXXX", path[128];
 
@@ -172,6 +175,38 @@ static void refuse_all(const char *name, uint32_t flags)
     unlink(path);
 }
 
+/* Again and again, where memory is short. */
+static int open_what_can_not_be_emptied(void)
+{
+    enum { TIMES = 600, BYTES = 1 << 30 };
+    struct rlimit limit = { BYTES, BYTES };
+    jsprof_options options = { .size = sizeof options, .path = path };
+    jsprof *prof;
+    int fd = memfd_create("sealed", MFD_ALLOW_SEALING);
+    if (write(fd, "precious", 8) != 8 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
+        return 77;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (!HOST_SANITIZED)
+        setrlimit(RLIMIT_AS, &limit);
+    for (int i = 0; i < TIMES; i++)
+        if (jsprof_open(&prof, &options) != -EPERM)
+            return 1;
+    return bytes_at(path) == 8 && fcntl(fd, F_GETFD) >= 0 ? 0 : 2;
+}
+
+TEST(file_that_can_not_be_emptied_is_refused_and_nothing_is_kept_of_it)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(open_what_can_not_be_emptied());
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        SKIP("needs a kernel with sealed files");
+    else
+        CHECK_EQ(status, 0);
+}
+
 TEST(what_others_planted_under_the_default_path_is_not_written_to)
 {
     char name[64];
@@ -227,6 +262,7 @@ int main(void)
     RUN(path_that_is_too_long_is_refused_in_one_sentence);
     RUN(second_recording_of_a_program_writes_over_its_first);
     RUN(jitdump_lies_beside_a_capture_in_a_directory_named_by_pid);
+    RUN(file_that_can_not_be_emptied_is_refused_and_nothing_is_kept_of_it);
     RUN(what_others_planted_under_the_default_path_is_not_written_to);
     RUN(pipe_or_file_planted_as_perf_map_is_refused_and_nobody_waits_for_it);
     RUN(second_session_does_not_cut_the_perf_map_of_the_first);
