@@ -13,7 +13,7 @@
 /* Does anybody ask? Not in a program that was given privileges. */
 bool jsp_lua_environment_asks(void);
 
-/* Push the table for jsprof.start that it stands for. Raises an error where a variable has a
+/* Push the table for jsprof.start that says the same. Raises an error where a variable has a
  * value that is not allowed. */
 void jsp_lua_environment_push(lua_State *L);
 

@@ -21,7 +21,7 @@ enum {
     /* global_State */
     JIT_G_TOTAL = 16, JIT_G_VMSTATE = 184, JIT_G_MAIN = 192,
     JIT_G_CURRENT_FROM = 200, JIT_G_CURRENT_TO = 456, /* the coroutine that runs is between */
-    JIT_G_JIT_BASE = 8,                               /* behind it */
+    JIT_G_JIT_BASE = 8,                               /* after it */
     JIT_G_TRACES_FROM = 1000, JIT_G_TRACES_TO = 1256, /* so is the list of traces */
     JIT_G_N_TRACES = 12,                              /* in it */
 

@@ -48,7 +48,7 @@ static struct jsp_jit_call frames_call(struct jsp_jit_walk *k, uintptr_t base)
     return (struct jsp_jit_call){ 0, caller, is_continued ? jsp_jit_word(k, base - 24) : link };
 }
 
-/* What the caller's instruction calls it. The wrapper behind a label calls everything `f`. */
+/* What the caller's instruction calls it. A label's wrapper calls everything `f`. */
 static const char *frames_site_name(struct jsp_jit_walk *k, const struct jsp_jit_call *call,
                                     char name[JSP_LUA_NAME])
 {

@@ -2,7 +2,7 @@
  * the contract.
  *
  * The coroutine that runs: the one word that holds main while main runs, and another coroutine
- * while that one does. The list of traces: the one pointer, with a count behind it, whose
+ * while that one does. The list of traces: the one pointer, with a count after it, whose
  * entry of the running trace's number is a trace that says so itself.
  *
  * SPDX-License-Identifier: MIT

@@ -79,7 +79,7 @@ void jsp_jit_frame_doing(struct jsp_jit_walk *k, const char *what, enum jsprof_k
 struct jsp_jit_call {
     uintptr_t base;
     uintptr_t caller; /* a Lua function; 0: not known */
-    uintptr_t next;   /* its instruction behind the call */
+    uintptr_t next;   /* its instruction after the call */
 };
 
 /* A function, and the address of its next instruction; of an unknown one there is no frame. */

@@ -15,7 +15,7 @@ struct jsp_lua_found {
 
 enum jsp_lua_probe_answer { JSP_LUA_OURS, JSP_LUA_OTHER_VERSION, JSP_LUA_OLD_RELEASE };
 
-/* Is it ours, as far as one can tell? Callable in any Lua. `*found` is set unless it says
+/* Is it ours, as far as can be known? Callable in any Lua. `*found` is set unless it says
  * nothing of itself, which counts as ours. */
 enum jsp_lua_probe_answer jsp_lua_probe_version(struct jsp_lua_found *found);
 

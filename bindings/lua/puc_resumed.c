@@ -4,7 +4,7 @@
  * lua_resume (or lua_pcall on it), so a return address into that is on the C stack, and the
  * coroutine lies near it, where a register was saved. Which of the words near it is known for
  * sure: the outermost `errorJmp` of a running coroutine is in the frame that this very call
- * made. It also tells the order of several, and where to begin: what C resumed in the middle of
+ * made. It also gives the order of several, and where to begin: what C resumed in the middle of
  * a coroutine lies further in than that one's innermost `errorJmp`.
  *
  * SPDX-License-Identifier: MIT

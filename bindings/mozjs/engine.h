@@ -1,4 +1,4 @@
-/* engine.h - what differs between SpiderMonkey 102 and 140, told apart in this one place.
+/* engine.h - what differs between SpiderMonkey 102 and 140, in this one place.
  *
  * SPDX-License-Identifier: MIT
  *

@@ -9,7 +9,7 @@
  *
  * Where they have none: between the last frame and the activation, an object in the C++
  * function that made the call, stand what the entry stub keeps and that function's return
- * address: the first word there that points behind a call through a pointer in SpiderMonkey's
+ * address: the first word there that points after a call through a pointer in SpiderMonkey's
  * own library. The stub keeps the function's registers, which are data.
  */
 #include "compiled.h"
@@ -23,7 +23,7 @@ namespace {
 
 using Registers = JS::ProfilingFrameIterator::RegisterState;
 
-/* From the last frame that SpiderMonkey tells to its caller there is the entry stub's. */
+/* Between the last frame that SpiderMonkey reports and its caller there is the entry stub's. */
 constexpr uint32_t ENTRY_FRAMES = 4;
 
 /* The general registers are more than a C++ function's that are to be saved, and padding. */

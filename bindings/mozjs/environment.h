@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  *
  * libmozjs exports a getenv, putenv, setenv and unsetenv of its own, since 140 also a
- * secure_getenv, which end the process where libc stands before libmozjs, as it does beside
+ * secure_getenv, which end the process where libc is loaded before libmozjs, as it does beside
  * a preloaded library. As all of their kind, not while another thread reads.
  */
 #ifndef JSPROF_MOZJS_ENVIRONMENT_H
