@@ -6,8 +6,6 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-t=$(printf '\t')
-any="[^$t]*$t"
 natives="(I:$any|C:$any)*"
 
 recorded()

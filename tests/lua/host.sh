@@ -6,9 +6,6 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-t=$(printf '\t')
-any="[^$t]*$t"
-
 hosted() # THREADS
 {
     rm -f "$SCRATCH/cap"

@@ -6,8 +6,6 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-t=$(printf '\t')
-
 kind() # KIND HOW-MUCH
 {
     record "$SCRIPTS/kinds.lua" "$@"

@@ -6,6 +6,10 @@ SRCDIR=${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$SRCDIR/tests/lib-capture.sh"
 SCRIPTS=$SRCDIR/tests/lua/scripts
 
+# In patterns of rows: a tab, and what comes before the next one.
+t=$(printf '\t')
+any="[^$t]*$t"
+
 unset LUA_INIT LUA_PATH LUA_CPATH LUA_INIT_5_2 LUA_INIT_5_3 LUA_INIT_5_4 LUA_INIT_5_5
 
 # Lua 5.5 is of distributions from 2026 on: where there is none, no package is missing.

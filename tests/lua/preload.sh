@@ -6,9 +6,6 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-t=$(printf '\t')
-any="[^$t]*$t"
-
 cat >"$SCRATCH/plain.lua" <<'END'
 local function burn(seconds)
   local x, start = 0, os.clock()

@@ -6,9 +6,6 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-t=$(printf '\t')
-any="[^$t]*$t"
-
 # Lua's and C's frames of the one chain that the script runs, leaf first.
 chain()
 {
