@@ -70,11 +70,13 @@ OBJCOPY_TOOL := $(call prog_name,objcopy)
 
 objects = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
 
-READER_SRC := $(wildcard src/capture/read*.c)
-LIB_SRC := $(filter-out $(READER_SRC),$(wildcard src/sigsafe/*.c src/image/*.c \
-  src/session/*.c src/capture/*.c src/public/*.c))
+# What the library does not need: the command and the tests do.
+READER_SRC := $(wildcard src/capture/read*.c) src/base/hash.c
+LIB_SRC := $(filter-out $(READER_SRC),$(foreach room,sigsafe base image capture calls \
+  session session/alone public,$(wildcard src/$(room)/*.c)))
 CLI_SRC := $(wildcard src/cli/*.c)
-INNER_SRC := $(LIB_SRC) $(READER_SRC) $(wildcard src/analyze/*.c src/export/*.c)
+INNER_SRC := $(LIB_SRC) $(READER_SRC) $(foreach room,analyze export page,\
+  $(wildcard src/$(room)/*.c))
 
 C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_test.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
@@ -230,16 +232,16 @@ $(B)/lib/libjsprof.so: $(B)/lib/libjsprof.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(@D)/$(SONAME) && ln -sf $(SONAME) $@
 
 # The page of `jsprof html`, as bytes.
-PAGE_DIR = src/export/html
-$(B)/html_page.c: $(PAGE_DIR)/embed.sh $(wildcard $(PAGE_DIR)/*)
+PAGE_DIR = src/page/browser
+$(B)/page_frame.c: $(PAGE_DIR)/embed.sh $(wildcard $(PAGE_DIR)/*)
 	@mkdir -p $(@D)
 	@echo '  PAGE  $@'
 	$(Q)sh $< $(PAGE_DIR)/page.html >$@
-$(B)/obj/html_page.o: $(B)/html_page.c $(B)/obj/flags
+$(B)/obj/page_frame.o: $(B)/page_frame.c $(B)/obj/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # For the tool and the tests: every object but the command's own, to choose from.
-$(B)/obj/inner.a: $(call objects,$(INNER_SRC)) $(B)/obj/html_page.o
+$(B)/obj/inner.a: $(call objects,$(INNER_SRC)) $(B)/obj/page_frame.o
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hash.h"
+#include "base/hash.h"
 
 struct account_field {
     const char *key;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/hash.h"
+#include "base/hash.h"
 
 struct jsp_account_session {
     bool present;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/hash.h"
+#include "base/hash.h"
 #include "capture/wire.h"
 
 /* What is left of a chunk, and what of it was read. */

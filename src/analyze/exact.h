@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/hash.h"
+#include "base/hash.h"
 #include "capture/read.h"
 #include "capture/wire.h"
 

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/hash.h"
+#include "base/hash.h"
 #include "capture/read.h"
 
 struct jsp_lookup_jit { /* a JITMAP entry, sorted by (addr, pid, epoch) */

@@ -19,7 +19,7 @@
 
 #include "analyze/account.h"
 #include "analyze/lookup.h"
-#include "analyze/hash.h"
+#include "base/hash.h"
 #include "analyze/natives.h"
 #include "capture/read.h"
 

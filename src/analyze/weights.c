@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hash.h"
+#include "base/hash.h"
 #include "capture/wire.h"
 
 /* Step over n varints, eight bytes at a time: each has one byte below 0x80, its last. */

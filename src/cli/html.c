@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/html.h"
+#include "page/page.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@ struct html_run {
     struct cli_filter filter;
     const char *output;
     struct cli_capture captures[JSP_HTML_MOST];
-    struct jsp_html_times times[JSP_HTML_MOST];
-    struct jsp_html_capture parts[JSP_HTML_MOST];
+    struct jsp_page_times times[JSP_HTML_MOST];
+    struct jsp_page_capture parts[JSP_HTML_MOST];
     uint32_t n; /* of them, that are open */
 };
 
@@ -38,13 +38,13 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
 {
     for (; r->n < (uint32_t)a->n_files; r->n++) {
         struct cli_capture *c = &r->captures[r->n];
-        struct jsp_profile_options load = { .sampled = jsp_html_times_add,
+        struct jsp_profile_options load = { .sampled = jsp_page_times_add,
                                             .sampled_context = &r->times[r->n] };
         r->filter.load = &load;
         int status = cli_filter_open(c, a->files[r->n], &r->filter, a->command);
         if (status)
             return status;
-        r->parts[r->n] = (struct jsp_html_capture){ &c->profile, c->select,
+        r->parts[r->n] = (struct jsp_page_capture){ &c->profile, c->select,
                                                     &r->times[r->n], c->label };
     }
     return CLI_OK;
@@ -71,7 +71,7 @@ static int html_write(struct html_run *r)
     if (status)
         return status;
     struct jsp_html page = { r->parts, r->n, html_hidden(r), &file.sink };
-    int err = jsp_html_write(&page);
+    int err = jsp_page_write(&page);
     if (err == -ENODATA && r->n == 1)
         status = cli_no_samples(&r->captures[0]);
     else if (err < 0)
@@ -116,7 +116,7 @@ static int html_run(struct cli_arguments *a)
     for (uint32_t i = 0; i < r->n; i++)
         cli_close(&r->captures[i]);
     for (uint32_t i = 0; i < JSP_HTML_MOST; i++)
-        jsp_html_times_free(&r->times[i]);
+        jsp_page_times_free(&r->times[i]);
     free(r);
     return status;
 }

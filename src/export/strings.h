@@ -7,7 +7,7 @@
 #ifndef JSP_EXPORT_STRINGS_H
 #define JSP_EXPORT_STRINGS_H
 
-#include "analyze/hash.h"
+#include "base/hash.h"
 #include "capture/read.h"
 
 struct jsp_strings {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "block.h"
+#include "base/block.h"
 
 enum {
     ELF_MOST_SEGMENTS = 256, /* walked for each symbol */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "descriptor.h"
 
 enum {

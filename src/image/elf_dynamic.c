@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "block.h"
+#include "base/block.h"
 
 enum { DYNAMIC_MOST_SYMBOLS = JSP_ELF_MOST / sizeof(Elf64_Sym) };
 

@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/uio.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "descriptor.h"
 #include "elf.h"
 #include "elf_debug.h"

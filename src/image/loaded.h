@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "../sigsafe/live.h"
+#include "sigsafe/live.h"
 
 struct jsp_loaded {
     uint64_t start, end;   /* executable memory */

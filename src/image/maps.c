@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "descriptor.h"
 
 enum {

@@ -17,7 +17,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "elf.h"
 #include "elf_debug.h"
 #include "forkgate.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "loaded.h"
 
 struct jsp_object {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "symtab_work.h"
 
 void jsp_symtab_add(struct jsp_symtab_work *w, uint64_t vaddr, uint64_t size,

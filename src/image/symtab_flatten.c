@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "symtab_work.h"
 
 enum {

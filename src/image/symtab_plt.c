@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "symtab_work.h"
 
 enum { PLT_AARCH64_IRELATIVE = 1032 }; /* some libcs lack the name */

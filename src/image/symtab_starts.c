@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "block.h"
+#include "base/block.h"
 #include "symtab_work.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "../sigsafe/cfa.h"
-#include "block.h"
-#include "pool.h"
+#include "sigsafe/cfa.h"
+#include "base/block.h"
+#include "base/pool.h"
 #include "table_sort.h"
 
 enum {

@@ -12,8 +12,8 @@
 #ifndef JSP_IMAGE_TABLE_H
 #define JSP_IMAGE_TABLE_H
 
-#include "../sigsafe/unwind_map.h"
-#include "../sigsafe/ehframe.h"
+#include "sigsafe/unwind_map.h"
+#include "sigsafe/ehframe.h"
 
 struct jsp_table {
     struct jsp_unwind_object object; /* its memory is owned by the table */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "block.h"
+#include "base/block.h"
 
 enum { SORT_BITS = 11, SORT_PASSES = 3, SORT_BUCKETS = 1 << SORT_BITS };
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "session/callable.h"
+#include "session/alone/callable.h"
 #include "session/session.h"
 
 /* What a call leaves as it was. A thread that was cancelled inside would keep a lock; and a

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "public/public.h"
-#include "session/calls_event.h"
+#include "calls/event.h"
 #include "session/function.h"
 #include "session/function_check.h"
 #include "sigsafe/backtrace.h"

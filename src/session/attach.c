@@ -7,7 +7,7 @@
 
 #include "drain.h"
 #include "live.h"
-#include "offer.h"
+#include "session/alone/offer.h"
 #include "process.h"
 #include "sigframe.h"
 

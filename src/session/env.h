@@ -5,7 +5,7 @@
 #ifndef JSP_SESSION_ENV_H
 #define JSP_SESSION_ENV_H
 
-#include "../../include/jsprof.h"
+#include "jsprof.h"
 
 /* Fill path, hz, clock and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT,
  * JSPROF_CHILDREN. 1: asked for; 0: not, or the program is setuid; -EINVAL: malformed, and

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "callable.h"
+#include "session/alone/callable.h"
 #include "function.h"
 #include "image/forkgate.h"
 

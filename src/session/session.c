@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "image/loaded.h"
-#include "callable.h"
+#include "session/alone/callable.h"
 #include "capture/wire.h"
 #include "child.h"
 #include "drain.h"
@@ -22,7 +22,7 @@
 #include "image/descriptor.h"
 #include "gone.h"
 #include "live.h"
-#include "offer.h"
+#include "session/alone/offer.h"
 #include "process.h"
 #include "sigframe.h"
 #include "signals.h"

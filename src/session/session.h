@@ -17,7 +17,7 @@
 #include <pthread.h>
 
 #include "image/objects.h"
-#include "calls.h"
+#include "calls/calls.h"
 #include "file.h"
 #include "marks.h"
 #include "output.h"

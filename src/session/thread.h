@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "calls_table.h"
+#include "calls/table.h"
 #include "sigsafe/sample.h"
 
 enum { JSP_THREAD_NAME = 64 };

@@ -27,7 +27,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "../../include/jsprof.h"
+#include "jsprof.h"
 
 #ifdef JSP_IN_ROOM
 #pragma GCC poison malloc calloc realloc free strdup

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "image/block.h"
+#include "base/block.h"
 #include "image/loaded.h"
 #include "image/objects.h"
 #include "sigsafe/unwind.h"

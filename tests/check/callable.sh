@@ -1,6 +1,6 @@
 #!/bin/sh
 # check/callable.sh - callable.c knows by name each function of the C library that ours call:
-# what the objects import is in src/session/callable_names.c.
+# what the objects import is in src/session/alone/callable_names.c.
 #
 # Not in it: what the compiler puts in, data, and __cxa_demangle, which changes nothing but
 # what malloc gives it.
@@ -12,8 +12,9 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 nm=$($CC -print-prog-name=nm)
 
-find src/session src/capture src/image src/sigsafe src/public -name '*.c' | sort |
-    sed "s|^|$B/obj/|; s|c\$|o|" >"$tmp/objects"
+for room in session calls base capture image sigsafe public; do
+    find "src/$room" -name '*.c'
+done | sort | sed "s|^|$B/obj/|; s|c\$|o|" >"$tmp/objects"
 xargs "$nm" -g <"$tmp/objects" >"$tmp/symbols"
 awk 'NF == 3 { print $3 }' "$tmp/symbols" | sort -u >"$tmp/ours"
 awk 'NF == 2 { print $2 }' "$tmp/symbols" | sort -u | comm -23 - "$tmp/ours" |
@@ -22,7 +23,7 @@ awk 'NF == 2 { print $2 }' "$tmp/symbols" | sort -u | comm -23 - "$tmp/ours" |
     grep -Ev '^program_invocation_(short_)?name$' |
     grep -Ev '^__[a-z]+[sdt]i[0-9]$|^__aarch64_|^__(asan|ubsan|tsan|sanitizer|gcov|llvm)' |
     sort -u >"$tmp/imported"
-grep -o '"[a-z_0-9]*"' src/session/callable_names.c | tr -d '"' | sort -u >"$tmp/listed"
+grep -o '"[a-z_0-9]*"' src/session/alone/callable_names.c | tr -d '"' | sort -u >"$tmp/listed"
 [ -s "$tmp/imported" ] && [ -s "$tmp/listed" ] || { echo 'callable: found nothing'; exit 1; }
 missing=$(comm -23 "$tmp/imported" "$tmp/listed")
 [ -z "$missing" ] || { echo "callable: not in callable_names.c:" $missing; exit 1; }

@@ -12,10 +12,10 @@ nm=$($CC -print-prog-name=nm)
 layer() # FILE below src/
 {
     case $1 in
-    src/sigsafe/*) echo 0 ;;
+    src/sigsafe/* | src/base/*) echo 0 ;;
     src/image/* | src/capture/*) echo 1 ;;
-    src/session/* | src/analyze/*) echo 2 ;;
-    src/export/* | src/public/*) echo 3 ;;
+    src/calls/* | src/session/* | src/analyze/*) echo 2 ;;
+    src/export/* | src/page/* | src/public/*) echo 3 ;;
     src/cli/*) echo 4 ;;
     *) echo "layers: $1 stands on no layer" >&2; return 1 ;;
     esac

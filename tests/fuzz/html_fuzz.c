@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "export/html.h"
+#include "page/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,7 +40,7 @@ static void fuzz_write(const struct jsp_html *h)
 {
     struct jsp_bytes page = { 0 };
     jsp_sink_init(&sink, jsp_bytes_write, &page);
-    if (jsp_html_write(h) == 0 && jsp_sink_flush(&sink) == 0)
+    if (jsp_page_write(h) == 0 && jsp_sink_flush(&sink) == 0)
         fuzz_check(&page);
     jsp_bytes_free(&page);
 }
@@ -49,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jsp_read r;
     struct jsp_profile p;
-    struct jsp_html_times times = { 0 };
-    const struct jsp_profile_options load = { .sampled = jsp_html_times_add,
+    struct jsp_page_times times = { 0 };
+    const struct jsp_profile_options load = { .sampled = jsp_page_times_add,
                                               .sampled_context = &times };
     char why[JSP_READ_WHY];
     void *copy = aligned_alloc(8, (size + 8) & ~(size_t)7);
@@ -58,16 +58,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(copy, data, size);
     if (copy && jsp_read_memory(&r, copy, size, why) == 0) {
         if (jsp_profile_load(&p, &r, &load) == 0) {
-            const struct jsp_html_capture one = { .profile = &p, .times = &times,
+            const struct jsp_page_capture one = { .profile = &p, .times = &times,
                                                   .label = "</script>" };
-            const struct jsp_html_capture both[JSP_HTML_MOST] = { one, one };
+            const struct jsp_page_capture both[JSP_HTML_MOST] = { one, one };
             for (uint32_t n = 1; n <= JSP_HTML_MOST; n++)
                 fuzz_write(&(struct jsp_html){ both, n, 0, &sink });
             jsp_profile_free(&p);
         }
         jsp_read_close(&r);
     }
-    jsp_html_times_free(&times);
+    jsp_page_times_free(&times);
     free(copy);
     return 0;
 }

@@ -114,7 +114,7 @@ def collect(base, jobs, say, old):
     kept = {}
     if os.path.exists(f"{base}/reach.json"):
         kept = json.load(open(f"{base}/reach.json"))
-    sources = digest(glob.glob("src/*/*.[ch]") + glob.glob("include/*.h"))
+    sources = digest(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("include/*.h"))
     wanted = {t: sources + digest(glob.glob(f"{os.path.dirname(t)}/*lib*.sh") + [t])
               for t in tests()}
     if old or all(kept.get(t, {}).get("of") == d for t, d in wanted.items()):

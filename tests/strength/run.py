@@ -212,7 +212,7 @@ def report(chosen, results, total):
 def main():
     os.makedirs(OUT, exist_ok=True)
     tests = reach.collect(OUT, JOBS, say, os.environ.get("OLD"))
-    paths = [p for p in glob.glob("src/*/*.c") if p.startswith(IN)]
+    paths = [p for p in glob.glob("src/**/*.c", recursive=True) if p.startswith(IN)]
     chosen, total = sites.choose(paths, N, SEED)
     results = {}
     if os.path.exists(f"{OUT}/results.json"):

@@ -1,9 +1,9 @@
-/* unit/calls_clock_test.c - src/session/calls_clock.c: the counter's rate, and a counter
+/* unit/calls_clock_test.c - src/calls/clock.c: the counter's rate, and a counter
  * that jumps.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "session/calls_clock.h"
+#include "calls/clock.h"
 #include "test.h"
 
 static struct jsp_calls_clock clock_now;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "image/block.h"
+#include "base/block.h"
 #include "image/loaded.h"
 #include "image/table.h"
 #include "sigsafe/live.h"

@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "image/block.h"
+#include "base/block.h"
 #include "image/maps.h"
 #include "test.h"
 

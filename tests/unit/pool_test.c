@@ -1,13 +1,13 @@
-/* unit/pool_test.c - src/image/pool.c: each byte string is kept once and found again, and many
+/* unit/pool_test.c - src/base/pool.c: each byte string is kept once and found again, and many
  * of them take not much longer than one.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "image/pool.h"
+#include "base/pool.h"
 
 #include <time.h>
 
-#include "image/block.h"
+#include "base/block.h"
 #include "test.h"
 
 enum { STRINGS = 30000, LONGEST = 40 };

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/block.h"
+#include "base/block.h"
 #include "image/elf.h"
 #include "image/table.h"
 #include "sigsafe/regs.h"

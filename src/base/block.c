@@ -1,0 +1,102 @@
+/* base/block.c - see block.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "block.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* A sanitizer sees the ends of what malloc gave, not those of a mapping; and it does not
+ * see that mremap moves one to where others were. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BLOCK_ALL_SMALL 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BLOCK_ALL_SMALL 1
+#endif
+#endif
+#ifndef BLOCK_ALL_SMALL
+#define BLOCK_ALL_SMALL 0
+#endif
+
+/* Stands before the bytes. */
+struct block_head {
+    size_t size;
+    size_t mapped; /* bytes of the mapping; 0: malloc's */
+};
+_Static_assert(sizeof(struct block_head) % _Alignof(max_align_t) == 0, "keeps alignment");
+
+enum { BLOCK_PAGE = 1 << 16 }; /* a multiple of every machine's pages */
+
+static size_t block_pages(size_t size)
+{
+    return (size + sizeof(struct block_head) + BLOCK_PAGE - 1) & ~(size_t)(BLOCK_PAGE - 1);
+}
+
+static struct block_head *block_map(struct block_head *old, size_t size)
+{
+    size_t mapped = block_pages(size);
+    if (old && old->mapped >= mapped && old->mapped / 2 < mapped)
+        return old;
+    void *at = old ? mremap(old, old->mapped, mapped, MREMAP_MAYMOVE)
+                   : mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    ((struct block_head *)at)->mapped = mapped;
+    return at;
+}
+
+static struct block_head *block_small(struct block_head *old, size_t size)
+{
+    struct block_head *h = realloc(old, sizeof *h + size);
+    if (h)
+        h->mapped = 0;
+    return h;
+}
+
+/* From malloc into a mapping. */
+static struct block_head *block_promote(struct block_head *old, size_t size)
+{
+    struct block_head *h = block_map(NULL, size);
+    if (h) {
+        memcpy(h + 1, old + 1, old->size < size ? old->size : size);
+        free(old);
+    }
+    return h;
+}
+
+void *jsp_block_grow(void *block, size_t size)
+{
+    struct block_head *old = block ? (struct block_head *)block - 1 : NULL, *h;
+    bool is_mapped = old && old->mapped;
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    if (BLOCK_ALL_SMALL || (size < JSP_BLOCK_LARGE && !is_mapped))
+        h = block_small(old, size);
+    else
+        h = !old || is_mapped ? block_map(old, size) : block_promote(old, size);
+    if (!h)
+        return NULL;
+    h->size = size;
+    return h + 1;
+}
+
+void *jsp_block_zeros(size_t n, size_t each)
+{
+    void *block = each && n > SIZE_MAX / 2 / each ? NULL : jsp_block_grow(NULL, n * each);
+    return block ? memset(block, 0, n * each) : NULL;
+}
+
+void jsp_block_free(void *block)
+{
+    struct block_head *h = block ? (struct block_head *)block - 1 : NULL;
+    if (h && h->mapped)
+        munmap(h, h->mapped);
+    else
+        free(h);
+}

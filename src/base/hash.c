@@ -1,0 +1,166 @@
+/* hash.c - arrays that grow, text that stays, and an index by hash.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum { TABLE_LEAST = 64, STORE_BLOCK = 1 << 16 };
+
+struct jsp_store_block {
+    struct jsp_store_block *older;
+    char text[];
+};
+
+int jsp_hash_init(struct jsp_hash *t, uint32_t expected)
+{
+    uint64_t size = TABLE_LEAST;
+    while (size < 2 * (uint64_t)expected && size < (1u << 31))
+        size *= 2;
+    uint64_t *slots = calloc(size, sizeof *slots);
+    if (!slots)
+        return -ENOMEM;
+    t->slots = slots;
+    t->mask = (uint32_t)size - 1;
+    t->used = 0;
+    /* Without entropy at hand the address of the slots has to do. */
+    if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != sizeof t->seed)
+        t->seed = (uint64_t)(uintptr_t)slots;
+    return 0;
+}
+
+void jsp_hash_free(struct jsp_hash *t)
+{
+    free(t->slots);
+    memset(t, 0, sizeof *t);
+}
+
+static void hash_put(struct jsp_hash *t, uint64_t slot)
+{
+    uint32_t at = (uint32_t)(slot >> 32);
+    while (t->slots[at & t->mask])
+        at++;
+    t->slots[at & t->mask] = slot;
+}
+
+static int hash_double(struct jsp_hash *t)
+{
+    struct jsp_hash old = *t;
+    if (t->mask >= (1u << 31) - 1)
+        return -ENOMEM;
+    uint64_t *slots = calloc(2 * ((size_t)old.mask + 1), sizeof *slots);
+    if (!slots)
+        return -ENOMEM;
+    t->slots = slots;
+    t->mask = 2 * old.mask + 1;
+    for (uint64_t i = 0; i <= old.mask; i++)
+        if (old.slots[i])
+            hash_put(t, old.slots[i]);
+    free(old.slots);
+    return 0;
+}
+
+int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position)
+{
+    if (2 * (uint64_t)t->used > t->mask) {
+        int err = hash_double(t);
+        if (err < 0)
+            return err;
+    }
+    hash_put(t, (uint64_t)hash << 32 | (position + 1));
+    t->used++;
+    return 0;
+}
+
+void jsp_hash_move(struct jsp_hash *t, uint32_t hash, uint32_t position, uint32_t to)
+{
+    uint64_t slot = (uint64_t)hash << 32 | (position + 1);
+    for (uint32_t at = hash; t->slots[at & t->mask]; at++)
+        if (t->slots[at & t->mask] == slot) {
+            t->slots[at & t->mask] = (uint64_t)hash << 32 | (to + 1);
+            return;
+        }
+}
+
+static uint64_t hash_word(const uint8_t *at)
+{
+    uint64_t w;
+    memcpy(&w, at, sizeof w);
+    return w;
+}
+
+uint64_t jsp_hash_words(uint64_t seed, const void *words, size_t n)
+{
+    const uint8_t *at = words;
+    uint64_t lane[4] = { seed, seed ^ 0xA5A5, ~seed, seed + n };
+    for (; n >= 4; n -= 4, at += 32)
+        for (int i = 0; i < 4; i++)
+            lane[i] = jsp_hash_mix(lane[i], hash_word(at + 8 * i));
+    for (; n > 0; n--, at += 8)
+        lane[0] = jsp_hash_mix(lane[0], hash_word(at));
+    uint64_t h = jsp_hash_mix(lane[0], lane[1]);
+    return jsp_hash_mix(jsp_hash_mix(h, lane[2]), lane[3]);
+}
+
+uint64_t jsp_hash_bytes(uint64_t seed, const void *bytes, size_t n)
+{
+    const uint8_t *at = bytes;
+    uint64_t last = 0, h = jsp_hash_words(seed, bytes, n / 8);
+    if (n % 8)
+        memcpy(&last, at + n / 8 * 8, n % 8);
+    return jsp_hash_mix(h, last ^ (uint64_t)n << 56);
+}
+
+void *jsp_grow(void *items, uint32_t *capacity, uint32_t n, size_t each)
+{
+    if (n < *capacity)
+        return items;
+    uint32_t room = *capacity ? *capacity : 8;
+    if (room > UINT32_MAX / 2)
+        return NULL;
+    void *more = realloc(items, 2 * (size_t)room * each);
+    if (more)
+        *capacity = 2 * room;
+    return more;
+}
+
+static struct jsp_store_block *store_block(struct jsp_store *s, size_t bytes)
+{
+    struct jsp_store_block *b = malloc(sizeof *b + bytes);
+    if (b) {
+        b->older = s->blocks;
+        s->blocks = b;
+    }
+    return b;
+}
+
+char *jsp_store_text(struct jsp_store *s, const char *text, size_t len)
+{
+    if (len + 1 > s->left) {
+        size_t room = len + 1 > STORE_BLOCK ? len + 1 : STORE_BLOCK;
+        struct jsp_store_block *b = store_block(s, room);
+        if (!b)
+            return NULL;
+        s->next = b->text;
+        s->left = room;
+    }
+    char *out = s->next;
+    memcpy(out, text, len);
+    out[len] = 0;
+    s->next += len + 1;
+    s->left -= len + 1;
+    return out;
+}
+
+void jsp_store_free(struct jsp_store *s)
+{
+    while (s->blocks) {
+        struct jsp_store_block *older = s->blocks->older;
+        free(s->blocks);
+        s->blocks = older;
+    }
+    memset(s, 0, sizeof *s);
+}

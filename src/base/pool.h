@@ -1,0 +1,25 @@
+/* base/pool.h - byte strings, each kept once.
+ *
+ * Outside the handler only, one thread at a time for each pool.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_BASE_POOL_H
+#define JSP_BASE_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct jsp_pool { /* zeroed: empty */
+    uint8_t *bytes;     /* owned; all strings, one after another */
+    uint32_t n_bytes, room;
+    struct jsp_pool_slot {
+        uint32_t hash, at, n; /* n 0: free */
+    } *slots;           /* owned; open addressing */
+    uint32_t n_slots, n_used;
+};
+
+/* Where in `bytes` these n > 0 bytes stand. -ENOMEM, -EFBIG. */
+int64_t jsp_pool_add(struct jsp_pool *pool, const void *bytes, uint32_t n);
+
+#endif

@@ -1,0 +1,201 @@
+/* calls/hooks.c - the public hooks, see jsprof.h. They stand here because one more
+ * call a call would be felt; and for the same reason the usual event, of calls and time
+ * by the processor's counter, has code of its own, in which each instruction counts. What
+ * is not usual goes to calls_event.c, which does the same for all.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "open.h"
+
+/* -- The usual event ----------------------------------------------------------- */
+
+/* Into the event, at `now`; *passed are the ticks since the last one. False: it is another
+ * event than it seemed, for a signal handler has told something of later, or the clock
+ * jumped. */
+OPEN_INLINE bool hooks_in(struct jsp_calls *c, uint64_t now, uint64_t *passed)
+{
+    jsp_calls_in(c);
+    *passed = now - jsp_counter_own(&c->last);
+    if (__builtin_expect((int64_t)*passed >= c->least, 1)) {
+        jsp_counter_add(&c->time, *passed);
+        return true;
+    }
+    jsp_calls_out(c);
+    return false;
+}
+
+/* The next interval begins when the cost of this event is over. */
+OPEN_INLINE void hooks_end(struct jsp_calls *c, uint64_t now, uint64_t cost)
+{
+    /* ORDER: release, as Q2 in calls_open.h. */
+    atomic_store_explicit(&c->last, now + cost, memory_order_release);
+    jsp_calls_out(c);
+}
+
+/* `given` is a constant. What stands before the clock is read costs next to nothing, for the
+ * processor has nothing else to do then. */
+OPEN_INLINE uint64_t hooks_now(const struct jsp_calls *c, bool given)
+{
+    /* ORDER: signal fence only, both. What was looked at before the clock was is of before. */
+    atomic_signal_fence(memory_order_seq_cst);
+    uint64_t now = given ? *c->shared->clock.given : jsp_counter_now();
+    atomic_signal_fence(memory_order_seq_cst); /* ORDER: signal fence only */
+    return now;
+}
+
+OPEN_INLINE bool hooks_enter(struct jsp_calls *c, const jsprof_function *f,
+                             struct jsp_calls_place place, bool given)
+{
+    struct jsp_calls_entry *top = jsp_calls_top(c), *e = top->next;
+    struct jsp_calls_row *row = (void *)((char *)c->rows + f->cell), *self = jsp_calls_row(top);
+    uint64_t passed;
+    if (!e)
+        return false;
+    __asm__("" : "+r"(row), "+r"(self)); /* now, not later */
+    uint64_t now = hooks_now(c, given);
+    if (!hooks_in(c, now, &passed))
+        return false;
+    jsp_counter_add(&self->self, passed);
+    jsp_counter_add(&row->calls, 1);
+    if (__builtin_expect(place.link != NULL, 1))
+        e->key = (uintptr_t)place.link;
+    else
+        e->key = jsp_calls_array_key(place.t->depth - c->base);
+    jsp_calls_row_is(e, row);
+    if (!jsp_counter_own(&row->outer)) {
+        jsp_calls_touch(c, f->index);
+        open_set(&row->outer, (uintptr_t)e);
+        open_set(&row->start, jsp_counter_own(&c->time));
+    }
+    jsp_calls_top_is(c, e);
+    hooks_end(c, now, c->cost[JSP_CALLS_ENTER]);
+    return true;
+}
+
+OPEN_INLINE bool hooks_leave(struct jsp_calls *c, struct jsp_calls_entry *e, bool given)
+{
+    struct jsp_calls_entry *up = e->up;
+    struct jsp_calls_row *row = jsp_calls_row(e);
+    uint64_t now = hooks_now(c, given), passed;
+    if (!hooks_in(c, now, &passed))
+        return false;
+    jsp_counter_add(&row->self, passed);
+    if (jsp_counter_own(&row->outer) == (uintptr_t)e) {
+        open_set(&row->outer, 0);
+        jsp_counter_add(&row->total,
+                        jsp_counter_own(&c->time) - jsp_counter_own(&row->start));
+    }
+    jsp_calls_top_is(c, up);
+    hooks_end(c, now, c->cost[JSP_CALLS_LEAVE]);
+    return true;
+}
+
+/* -- The unusual one ----------------------------------------------------------- */
+
+/* A clock that a test gives takes the same way as the counter does. */
+static bool hooks_are_given(const struct jsp_calls *c)
+{
+    /* ORDER: relaxed, both. The owner alone stores it; the other is looked at again where it
+     * counts, in calls_event.c. */
+    uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    /* ORDER: relaxed. As above. */
+    return seen == atomic_load_explicit(&c->shared->epoch, memory_order_relaxed) && c->plain &&
+           c->shared->clock.source == JSP_CALLS_GIVEN && jsp_calls_is_mine(c);
+}
+
+static __attribute__((noinline)) void hooks_enter_any(jsprof_thread *t, const jsprof_function *f,
+                                                      const jsprof_link *link)
+{
+    struct jsp_calls_place place = { t, link };
+    struct jsp_calls *c = t ? t->calls : NULL;
+    if (!c)
+        return;
+    if (!f || !f->cell || !hooks_are_given(c) ||
+        !hooks_enter(c, f, place, true))
+        jsp_calls_enter(c, f, place);
+}
+
+static __attribute__((noinline)) void hooks_leave_any(jsprof_thread *t, const jsprof_link *link,
+                                                      uint32_t depth)
+{
+    struct jsp_calls_place place = { t, link };
+    struct jsp_calls *c = t ? t->calls : NULL;
+    if (!c)
+        return;
+    struct jsp_calls_entry *e = jsp_calls_top(c);
+    if (e->key != jsp_calls_key(c, place, depth) || !hooks_are_given(c) ||
+        !hooks_leave(c, e, true))
+        jsp_calls_leave(c, place, depth);
+}
+
+/* -- The hooks ----------------------------------------------------------------- */
+
+void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link *link)
+{
+    struct jsp_calls_place place = { t, link };
+    if (!t || !f || !f->cell || jsprof_counting(t) != JSPROF_CALLS_USUAL ||
+        !jsp_calls_is_mine(t->calls) || !hooks_enter(t->calls, f, place, false))
+        hooks_enter_any(t, f, link);
+}
+
+void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link, uint32_t depth)
+{
+    struct jsp_calls_place place = { t, link };
+    if (t && jsprof_counting(t) == JSPROF_CALLS_USUAL) {
+        struct jsp_calls *c = t->calls;
+        struct jsp_calls_entry *e = jsp_calls_top(c);
+        if (e->key == jsp_calls_key(c, place, depth) && jsp_calls_is_mine(c) &&
+            hooks_leave(c, e, false))
+            return;
+    }
+    hooks_leave_any(t, link, depth);
+}
+
+static void hooks_push(jsprof_thread *t, jsprof_link *link)
+{
+    /* ORDER: signal fence only; as in jsprof_push. */
+    atomic_signal_fence(memory_order_release);
+    t->top = link;
+}
+
+static __attribute__((noinline)) void hooks_timed_enter_any(jsprof_thread *t,
+                                                            const jsprof_function *f,
+                                                            jsprof_link *link)
+{
+    hooks_enter_any(t, f, link);
+    hooks_push(t, link);
+}
+
+void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f, jsprof_link *link)
+{
+    struct jsp_calls_place place = { t, link };
+    struct jsp_calls *c = t->calls;
+    if (!link)
+        __builtin_unreachable();
+    if (f && f->cell && jsp_calls_is_mine(c) && hooks_enter(c, f, place, false))
+        hooks_push(t, link);
+    else
+        hooks_timed_enter_any(t, f, link);
+}
+
+void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link)
+{
+    struct jsp_calls *c = t->calls;
+    struct jsp_calls_entry *e = jsp_calls_top(c);
+    if (e->key != (uintptr_t)link || !jsp_calls_is_mine(c) || !hooks_leave(c, e, false))
+        hooks_leave_any(t, link, 0);
+}
+
+void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f, const jsprof_link *link)
+{
+    struct jsp_calls_place place = { t, link };
+    if (t && t->calls)
+        jsp_calls_tail(t->calls, f, place);
+}
+
+void jsprof_count_alloc(jsprof_thread *t, size_t bytes)
+{
+    struct jsp_calls_place place = { t, NULL };
+    if (t && t->calls)
+        jsp_calls_alloc(t->calls, place, bytes);
+}

@@ -1,0 +1,277 @@
+/* calls/tell.c - the calls of a session into the capture: jsprof/calls, as
+ * docs/capture.md has it. See jsp_calls_write in calls.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "tell.h"
+
+#include "calls.h"
+#include "capture/wire.h"
+#include "session/output.h"
+#include "sigsafe/names.h"
+
+enum {
+    TELL_RECORD = 1 + 7 * JSP_VARINT_MAX + JSP_LABEL_MAX, /* a function's is the longest */
+};
+_Static_assert((int)JSP_WIRE_CALLS_IDS == JSP_FUNCTION_IDS, "ids are indices");
+_Static_assert((int)JSP_WIRE_CALLS_NO_FUNCTION == JSP_FUNCTION_NONE, "those too");
+
+struct tell {
+    struct jsp_calls_session *s;
+    struct jsp_output *out;
+    int (*flush)(struct jsp_output *);
+    uint64_t fields[JSP_WIRE_COMMIT_FIELDS];
+    bool changed;
+};
+
+/* -- Records ------------------------------------------------------------------- */
+
+static int tell_chunk(struct tell *t)
+{
+    struct jsp_calls_session *s = t->s;
+    int err = s->used ? jsp_writer_chunk(&t->out->writer, JSP_WIRE_FILE_CALLS, s->buffer,
+                                         s->used) : 0;
+    if (!err)
+        s->used = 0;
+    return err;
+}
+
+/* Room for one more record; the lock is open while the file is written. */
+static int tell_room(struct tell *t)
+{
+    int err = 0;
+    if (t->s->used + TELL_RECORD <= JSP_CALLS_BUFFER)
+        return 0;
+    if (jsp_output_is_full(t->out)) {
+        pthread_mutex_unlock(&t->s->lock);
+        err = t->flush(t->out);
+        pthread_mutex_lock(&t->s->lock);
+    }
+    return err ? err : tell_chunk(t);
+}
+
+static void tell_tag(struct tell *t, enum jsp_wire_calls tag)
+{
+    t->s->buffer[t->s->used++] = (uint8_t)tag;
+    t->changed = true;
+}
+
+static void tell_number(struct tell *t, uint64_t value)
+{
+    t->s->used += (uint32_t)jsp_varint_put(t->s->buffer + t->s->used, value);
+}
+
+static void tell_text(struct tell *t, const char *text, uint32_t len)
+{
+    tell_number(t, len);
+    memcpy(t->s->buffer + t->s->used, text, len);
+    t->s->used += len;
+}
+
+static int tell_function(struct tell *t, uint32_t index)
+{
+    uint8_t *byte = &t->s->defined[index / 8], bit = (uint8_t)(1u << index % 8);
+    const struct jsprof_function *f = jsp_function_at(index);
+    if (*byte & bit || !f)
+        return 0;
+    int err = tell_room(t);
+    if (err)
+        return err;
+    tell_tag(t, JSP_WIRE_CALLS_FUNCTION);
+    tell_number(t, index);
+    tell_number(t, f->kind);
+    tell_number(t, f->line);
+    tell_text(t, f->text, f->name_len);
+    tell_text(t, f->file_len ? f->text + f->name_len + 2 : "", f->file_len);
+    *byte |= bit;
+    return 0;
+}
+
+static bool tell_is_new(const struct jsp_calls_cell *now, struct jsp_calls_cell *told)
+{
+    bool is_new = memcmp(now, told, sizeof *now) != 0;
+    *told = *now;
+    return is_new;
+}
+
+static int tell_row(struct tell *t, uint32_t index, const struct jsp_calls_cell *cell)
+{
+    if (!tell_is_new(cell, &t->s->told[index]))
+        return 0;
+    int err = tell_function(t, index);
+    if (!err)
+        err = tell_room(t);
+    if (err)
+        return err;
+    tell_tag(t, JSP_WIRE_CALLS_ROW);
+    tell_number(t, index);
+    tell_number(t, cell->calls);
+    tell_number(t, (uint64_t)cell->self);
+    tell_number(t, (uint64_t)cell->total);
+    tell_number(t, cell->self_bytes);
+    tell_number(t, cell->total_bytes);
+    return 0;
+}
+
+static int tell_edge(struct tell *t, uint32_t edge)
+{
+    const struct jsp_calls_edge *e = &t->s->merged->edges[edge];
+    struct jsp_calls_cell *cell = &t->s->edges[edge];
+    jsp_calls_cell_show(cell);
+    if (!tell_is_new(cell, &t->s->told_edges[edge]))
+        return 0;
+    int err = tell_function(t, e->caller);
+    if (!err)
+        err = tell_function(t, e->callee);
+    if (!err)
+        err = tell_room(t);
+    if (err)
+        return err;
+    tell_tag(t, JSP_WIRE_CALLS_EDGE);
+    tell_number(t, e->caller);
+    tell_number(t, e->callee);
+    tell_number(t, cell->calls);
+    tell_number(t, (uint64_t)cell->total);
+    return 0;
+}
+
+/* -- A snapshot ---------------------------------------------------------------- */
+
+/* A moment of the clock, as CLOCK_MONOTONIC has it. */
+static uint64_t tell_time(const struct jsp_calls_clock *clock, uint64_t tick)
+{
+    if (clock->source != JSP_CALLS_COUNTER)
+        return tick;
+    return clock->ns0 + jsp_calls_clock_ns(tick - clock->tick0, clock->ticks_per_second);
+}
+
+static int tell_modes(struct tell *t)
+{
+    const struct jsp_calls_shared *shared = t->s->shared;
+    /* ORDER: relaxed. Under the lock of who stores it. */
+    uint32_t last = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
+    if (last - t->s->told_epoch >= JSP_CALLS_EPOCHS)
+        t->s->told_epoch = last - JSP_CALLS_EPOCHS + 1;
+    while (t->s->told_epoch < last) {
+        int err = tell_room(t);
+        if (err)
+            return err;
+        uint32_t n = ++t->s->told_epoch;
+        const struct jsp_calls_epoch *epoch = &shared->epochs[n % JSP_CALLS_EPOCHS];
+        tell_tag(t, JSP_WIRE_CALLS_MODE);
+        tell_number(t, tell_time(&shared->clock, epoch->start));
+        tell_number(t, epoch->modes);
+    }
+    return 0;
+}
+
+static int tell_functions(struct tell *t)
+{
+    struct jsp_calls_cell *cells = t->s->block;
+    int64_t inside = 0;
+    for (uint32_t block = 0; block < JSP_CALLS_BLOCKS; block++) {
+        if (!jsp_calls_sum_block(t->s, block, cells))
+            continue;
+        for (uint32_t i = 0; i < JSP_CALLS_BLOCK; i++) {
+            uint32_t index = block * JSP_CALLS_BLOCK + i;
+            inside += cells[i].self;
+            t->fields[JSP_WIRE_COMMIT_NEGATIVE] += jsp_calls_cell_show(&cells[i]);
+            t->fields[JSP_WIRE_COMMIT_CALLS] += cells[i].calls;
+            t->fields[JSP_WIRE_COMMIT_ALLOC] += cells[i].self_bytes;
+            if (index == JSP_FUNCTION_OTHER)
+                t->fields[JSP_WIRE_COMMIT_FUNCTIONS_LOST] = cells[i].calls;
+            int err = tell_row(t, index, &cells[i]);
+            if (err)
+                return err;
+        }
+    }
+    t->fields[JSP_WIRE_COMMIT_INSIDE] = inside > 0 ? (uint64_t)inside : 0;
+    return 0;
+}
+
+static int tell_edges(struct tell *t)
+{
+    uint32_t n = jsp_calls_sum_edges(t->s);
+    int err = 0;
+    for (uint32_t i = 0; i < n && !err; i++)
+        err = tell_edge(t, i);
+    t->fields[JSP_WIRE_COMMIT_EDGES_LOST] = t->s->edges[0].calls;
+    return err;
+}
+
+/* The last one in which time was counted; its costs are known. Close begins one without. */
+static const struct jsp_calls_epoch *tell_timed_epoch(const struct jsp_calls_shared *shared)
+{
+    /* ORDER: relaxed. Under the lock of who stores it. */
+    uint32_t last = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
+    for (uint32_t i = 0; i < JSP_CALLS_EPOCHS && i < last; i++) {
+        const struct jsp_calls_epoch *epoch = &shared->epochs[(last - i) % JSP_CALLS_EPOCHS];
+        if (epoch->modes & JSPROF_CALLS_TIME)
+            return epoch;
+    }
+    return &shared->epochs[last % JSP_CALLS_EPOCHS];
+}
+
+static void tell_account(struct tell *t)
+{
+    const struct jsp_calls_shared *shared = t->s->shared;
+    struct jsp_calls_account a = jsp_calls_account(t->s);
+    struct jsp_calls_rate rate = jsp_calls_clock_rate(&shared->clock);
+    const struct jsp_calls_epoch *epoch = tell_timed_epoch(shared);
+    uint64_t *f = t->fields;
+    f[JSP_WIRE_COMMIT_TICKS_PER_SECOND] = rate.ticks_per_second;
+    f[JSP_WIRE_COMMIT_CLOCK] = shared->clock.source == JSP_CALLS_COUNTER;
+    f[JSP_WIRE_COMMIT_OWN] = a.own;
+    f[JSP_WIRE_COMMIT_GC] = a.gc;
+    f[JSP_WIRE_COMMIT_THREADS] = a.threads;
+    f[JSP_WIRE_COMMIT_WAITING] = a.waiting;
+    f[JSP_WIRE_COMMIT_DEPTH_LOST] = a.depth_lost;
+    f[JSP_WIRE_COMMIT_UNDERFLOWS] = a.underflows;
+    f[JSP_WIRE_COMMIT_CLOCK_BACK] = a.clock_back;
+    f[JSP_WIRE_COMMIT_CLOCK_OFF] = rate.off_ppm;
+    f[JSP_WIRE_COMMIT_FOREIGN] = a.foreign;
+    f[JSP_WIRE_COMMIT_ENTER_COST] = epoch->cost[JSP_CALLS_ENTER];
+    f[JSP_WIRE_COMMIT_LEAVE_COST] = epoch->cost[JSP_CALLS_LEAVE];
+}
+
+static int tell_commit(struct tell *t)
+{
+    int err = tell_room(t);
+    if (err)
+        return err;
+    tell_account(t);
+    t->fields[JSP_WIRE_COMMIT_TIME] = jsp_now_ns(CLOCK_MONOTONIC);
+    tell_tag(t, JSP_WIRE_CALLS_COMMIT);
+    tell_number(t, JSP_WIRE_COMMIT_FIELDS);
+    for (uint32_t i = 0; i < JSP_WIRE_COMMIT_FIELDS; i++)
+        tell_number(t, t->fields[i]);
+    return tell_chunk(t);
+}
+
+/* An epoch without a change, or with nothing at all, needs no commit. */
+static int tell_all(struct tell *t)
+{
+    int err = tell_modes(t);
+    if (!err)
+        err = tell_functions(t);
+    if (!err)
+        err = tell_edges(t);
+    if (!err && (t->changed || t->s->used))
+        err = tell_commit(t);
+    return err;
+}
+
+int jsp_calls_write(struct jsp_calls_session *s, struct jsp_output *out,
+                    int (*flush)(struct jsp_output *))
+{
+    struct tell t = { .s = s, .out = out, .flush = flush };
+    int err = 0;
+    pthread_mutex_lock(&s->lock);
+    if (s->shared) {
+        jsp_calls_look(s);
+        err = tell_all(&t);
+        out->has_calls = true;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return err;
+}

@@ -1,0 +1,26 @@
+/* page/bytes.h - numbers for the page: varints in memory, written as base64.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Running out of memory is kept, and what comes after it is dropped: ask once, at the
+ * end. Starts zeroed. For src/page only.
+ */
+#ifndef JSP_PAGE_BYTES_H
+#define JSP_PAGE_BYTES_H
+
+#include <stdint.h>
+
+#include "export/sink.h"
+
+struct jsp_page_bytes {
+    uint8_t *at; /* owned */
+    uint32_t n, room;
+    int error; /* -ENOMEM */
+};
+
+void jsp_page_varint(struct jsp_page_bytes *b, uint64_t value);
+int jsp_page_append(struct jsp_page_bytes *b, const struct jsp_page_bytes *more);
+void jsp_page_base64(struct jsp_sink *out, const struct jsp_page_bytes *b);
+void jsp_page_bytes_free(struct jsp_page_bytes *b);
+
+#endif

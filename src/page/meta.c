@@ -1,0 +1,144 @@
+/* html_meta.c - everything of a page that is not a long row of numbers, as JSON.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "page/meta.h"
+
+#include "export/json.h"
+#include "jsprof.h"
+
+static const char *const meta_units[] = { [JSP_VALUE_CPU] = "cpu",
+                                          [JSP_VALUE_WALL] = "wall",
+                                          [JSP_VALUE_COUNT] = "count" };
+
+static void meta_command(struct jsp_json *j, const struct jsp_profile *p, int32_t pid)
+{
+    struct jsp_read_text command = jsp_profile_command(p, pid);
+    jsp_json_key(j, "command");
+    if (command.len)
+        jsp_json_bytes(j, command.at, command.len);
+    else
+        jsp_json_text(j, p->host);
+}
+
+static void meta_losses(struct jsp_json *j, const struct jsp_account *a)
+{
+    struct jsp_account_verdict v;
+    jsp_account_verdict(a, &v);
+    if (a->n_threads == 0 && !v.is_total)
+        return;
+    jsp_json_key_u64(j, "expirations", v.sum.expirations);
+    jsp_json_key_u64(j, "lost", jsp_account_lost(&v.sum));
+}
+
+static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
+{
+    const struct jsp_profile *p = c->profile;
+    int64_t start = jsp_page_time_start(c);
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "label", c->label);
+    meta_command(j, p, p->n_threads ? p->threads[0].pid : 0);
+    jsp_json_key_text(j, "unit", meta_units[p->unit]);
+    jsp_json_key_u64(j, "hz", p->hz);
+    jsp_json_key_u64(j, "samples", p->samples);
+    jsp_json_key_u64(j, "value", p->value);
+    /* How many even samples all of them are worth. */
+    double value = (double)p->value;
+    jsp_json_key_double(j, "worth", p->squares > 0 ? value * value / p->squares : 0);
+    jsp_json_key_text(j, "recorded", p->capture->capture_time);
+    jsp_json_key_u64(j, "duration",
+                     p->last_time > start ? (uint64_t)p->last_time - (uint64_t)start : 0);
+    meta_losses(j, &p->account);
+    jsp_json_close(j, '}');
+}
+
+static void meta_threads(struct jsp_json *j, const struct jsp_html *h)
+{
+    jsp_json_key_open(j, "threads", '[');
+    for (uint32_t c = 0; c < h->n; c++) {
+        const struct jsp_profile *p = h->captures[c].profile;
+        for (uint32_t i = 0; i < p->n_threads; i++) {
+            const struct jsp_thread_info *t = &p->threads[i];
+            jsp_json_open(j, '{');
+            jsp_json_key_u64(j, "capture", c);
+            jsp_json_key_i64(j, "pid", t->pid);
+            jsp_json_key_i64(j, "tid", t->tid);
+            jsp_json_key_text(j, "name", t->losses ? t->losses->name : "");
+            jsp_json_close(j, '}');
+        }
+    }
+    jsp_json_close(j, ']');
+}
+
+static void meta_functions(struct jsp_json *j, const struct jsp_page_tree *t)
+{
+    jsp_json_key_open(j, "names", '[');
+    for (uint32_t i = 0; i < t->n_functions; i++)
+        jsp_json_text(j, t->functions[i].name);
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "modules", '[');
+    for (uint32_t i = 0; i < t->n_functions; i++)
+        jsp_json_text(j, t->functions[i].module);
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "frames", '[');
+    for (uint32_t i = 0; i < t->n_frames; i++) {
+        jsp_json_u64(j, t->frames[i].function);
+        jsp_json_u64(j, t->frames[i].kind);
+        jsp_json_u64(j, t->frames[i].origin);
+    }
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "kinds", '[');
+    for (uint32_t i = 0; i < JSP_N_KINDS; i++)
+        jsp_json_text(j, jsp_kind_name(i));
+    jsp_json_close(j, ']');
+}
+
+/* A file is told once: the lines of one stand together more often than not. */
+static void meta_places(struct jsp_json *j, const struct jsp_page_stacks *s)
+{
+    const char *before = "";
+    jsp_json_key_open(j, "places", '[');
+    for (uint32_t i = 0; i < s->n_places; i++) {
+        if (s->places[i].file != before)
+            jsp_json_text(j, before = s->places[i].file);
+        jsp_json_u64(j, s->places[i].line);
+    }
+    jsp_json_close(j, ']');
+}
+
+static void meta_sizes(struct jsp_json *j, const struct jsp_page_data *d)
+{
+    jsp_json_key_u64(j, "nodes", d->tree.n_numbered);
+    jsp_json_key_u64(j, "least", d->tree.least);
+    jsp_json_key_u64(j, "stacks", d->stacks.n);
+    jsp_json_key_u64(j, "times", d->time.n);
+    jsp_json_key_u64(j, "spans", d->time.n_spans);
+    jsp_json_key_u64(j, "span", d->time.span_ns);
+    jsp_json_key_u64(j, "unit", d->time.unit);
+    jsp_json_key_open(j, "bytes", '[');
+    jsp_json_u64(j, d->tree_bytes.n);
+    jsp_json_u64(j, d->stacks_bytes.n);
+    jsp_json_u64(j, d->time_bytes.n);
+    jsp_json_close(j, ']');
+}
+
+int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out)
+{
+    struct jsp_json j;
+    jsp_json_init(&j, out);
+    jsp_json_open(&j, '{');
+    jsp_json_key_text(&j, "version", JSPROF_VERSION_STRING);
+    jsp_json_key_open(&j, "captures", '[');
+    for (uint32_t c = 0; c < d->page->n; c++)
+        meta_capture(&j, &d->page->captures[c]);
+    jsp_json_close(&j, ']');
+    meta_threads(&j, d->page);
+    meta_functions(&j, &d->tree);
+    meta_places(&j, &d->stacks);
+    meta_sizes(&j, d);
+    jsp_page_events_put(&d->events, d->page, &j);
+    int err = jsp_page_calls_put(&d->calls, d->page, &j);
+    jsp_json_key_u64(&j, "hidden", d->page->hidden);
+    jsp_json_close(&j, '}');
+    return err;
+}

@@ -1,0 +1,26 @@
+/* page/meta.h - everything of a page that is not a long row of numbers, as JSON.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * For src/page only.
+ */
+#ifndef JSP_PAGE_META_H
+#define JSP_PAGE_META_H
+
+#include "page/calls.h"
+#include "page/events.h"
+#include "page/time.h"
+
+struct jsp_page_data {
+    const struct jsp_html *page;
+    struct jsp_page_tree tree;
+    struct jsp_page_stacks stacks;
+    struct jsp_page_time time;
+    struct jsp_page_events events;
+    struct jsp_page_calls calls;
+    struct jsp_page_bytes tree_bytes, stacks_bytes, time_bytes;
+};
+
+int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out); /* -ENOMEM */
+
+#endif

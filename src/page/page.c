@@ -1,0 +1,79 @@
+/* page/page.c - a capture, or two to compare, as one page for a browser.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "page/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "page/meta.h"
+#include "page/frame.h"
+
+static bool html_is_time(const struct jsp_html *h)
+{
+    bool is_time = true;
+    for (uint32_t c = 0; c < h->n; c++)
+        is_time &= h->captures[c].profile->unit != JSP_VALUE_COUNT;
+    return is_time;
+}
+
+static int html_build(struct jsp_page_data *d)
+{
+    const struct jsp_html *h = d->page;
+    int err = jsp_page_calls_build(&d->calls, h);
+    if (err == 0)
+        err = jsp_page_tree_build(&d->tree, h);
+    for (uint32_t c = 0; err == 0 && c < h->n; c++)
+        if (d->tree.empty >> c & 1 && !d->calls.of[c].is_there)
+            err = -ENODATA;
+    if (err == 0)
+        err = jsp_page_stacks_build(&d->stacks, h, &d->tree);
+    if (err == 0)
+        err = jsp_page_time_build(&d->time, h, &d->stacks);
+    if (err == 0)
+        err = jsp_page_events_build(&d->events, h);
+    if (err == 0)
+        err = jsp_page_tree_encode(&d->tree, &d->tree_bytes);
+    if (err == 0)
+        jsp_page_stacks_encode(&d->stacks, &d->stacks_bytes);
+    if (err == 0)
+        err = jsp_page_time_encode(&d->time, html_is_time(h), &d->time_bytes);
+    return err < 0 ? err : d->stacks_bytes.error;
+}
+
+static int html_put(const struct jsp_page_data *d)
+{
+    struct jsp_sink *out = d->page->out;
+    jsp_sink_put(out, jsp_page_frame_head, jsp_page_frame_head_size);
+    int err = jsp_page_meta(d, out);
+    jsp_sink_put(out, jsp_page_frame_middle, jsp_page_frame_middle_size);
+    jsp_page_base64(out, &d->tree_bytes);
+    jsp_sink_byte(out, '\n');
+    jsp_page_base64(out, &d->stacks_bytes);
+    jsp_sink_byte(out, '\n');
+    jsp_page_base64(out, &d->time_bytes);
+    jsp_sink_put(out, jsp_page_frame_tail, jsp_page_frame_tail_size);
+    return err;
+}
+
+int jsp_page_write(const struct jsp_html *h)
+{
+    struct jsp_page_data *d = calloc(1, sizeof *d);
+    if (!d)
+        return -ENOMEM;
+    d->page = h;
+    int err = html_build(d);
+    if (err == 0)
+        err = html_put(d);
+    jsp_page_tree_free(&d->tree);
+    jsp_page_stacks_free(&d->stacks);
+    jsp_page_time_free(&d->time);
+    jsp_page_events_free(&d->events);
+    jsp_page_calls_free(&d->calls);
+    jsp_page_bytes_free(&d->tree_bytes);
+    jsp_page_bytes_free(&d->stacks_bytes);
+    jsp_page_bytes_free(&d->time_bytes);
+    free(d);
+    return err;
+}

@@ -1,0 +1,154 @@
+/* html_stacks.c - where samples end: node, thread and line.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "page/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct stacks_key {
+    struct jsp_page_stack is;
+    uint32_t capture, stack;
+};
+
+struct stacks_build {
+    const struct jsp_html *h;
+    const struct jsp_page_tree *tree;
+    struct jsp_page_stacks *out;
+    struct stacks_key *keys;
+    uint32_t n, room;
+    struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+};
+
+static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint32_t *out)
+{
+    uint64_t h = jsp_hash_bytes(s->by_place.seed, p.file, strlen(p.file));
+    uint32_t hash = (uint32_t)(jsp_hash_mix(h, p.line) >> 16), probe = hash, at;
+    while ((at = jsp_hash_next(&s->by_place, hash, &probe)) != 0)
+        if (s->places[at - 1].line == p.line &&
+            strcmp(s->places[at - 1].file, p.file) == 0) {
+            *out = at - 1;
+            return 0;
+        }
+    struct jsp_page_place *more =
+        jsp_grow(s->places, &s->places_room, s->n_places, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    s->places = more;
+    *out = s->n_places;
+    more[s->n_places] = p;
+    return jsp_hash_add(&s->by_place, hash, s->n_places++);
+}
+
+/* The line where a stack ends: a smaller branch has none, its lines are of many. */
+static int stacks_line(struct stacks_build *b, const struct stacks_key *k, uint32_t *out)
+{
+    const struct jsp_page_capture *c = &b->h->captures[k->capture];
+    const struct jsp_page_node *node = &b->tree->nodes[b->tree->leaf[k->capture][k->stack]];
+    struct jsp_page_place place = { "", 0 };
+    struct jsp_select select = c->select;
+    select.show = JSP_SHOW_ALL;
+    int n = jsp_select_frames(&select, c->profile, k->stack, b->frames);
+    if (n > 0 && node->samples >= b->tree->least) {
+        place.line = b->frames[0].line;
+        place.file = b->frames[0].file ? c->profile->files[b->frames[0].file] : "";
+    }
+    return n < 0 ? n : stacks_place(b->out, place, out);
+}
+
+static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thread)
+{
+    const struct jsp_profile *p = b->h->captures[capture].profile;
+    const uint32_t *leaf = b->tree->leaf[capture];
+    int err = 0;
+    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++) {
+        if (leaf[i] == 0)
+            continue;
+        struct stacks_key *more = jsp_grow(b->keys, &b->room, b->n, sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        b->keys = more;
+        struct stacks_key *k = &more[b->n++];
+        *k = (struct stacks_key){ .capture = capture, .stack = i };
+        k->is.node = b->tree->nodes[leaf[i]].number;
+        k->is.thread = thread + p->stacks[i].thread;
+        err = stacks_line(b, k, &k->is.place);
+    }
+    return err;
+}
+
+static int stacks_compare(const void *left, const void *right)
+{
+    const struct jsp_page_stack *a = left, *b = right; /* a key begins with one */
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static int stacks_unique(struct stacks_build *b)
+{
+    struct jsp_page_stacks *s = b->out;
+    if (b->n)
+        qsort(b->keys, b->n, sizeof *b->keys, stacks_compare);
+    s->list = calloc((size_t)b->n + 1, sizeof *s->list);
+    if (!s->list)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct stacks_key *k = &b->keys[i];
+        if (s->n == 0 || stacks_compare(&s->list[s->n - 1], k) != 0)
+            s->list[s->n++] = k->is;
+        s->of[k->capture][k->stack] = s->n;
+    }
+    return 0;
+}
+
+int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
+                          const struct jsp_page_tree *t)
+{
+    uint32_t thread = 0, none;
+    memset(s, 0, sizeof *s);
+    struct stacks_build *b = calloc(1, sizeof *b);
+    int err = b ? jsp_hash_init(&s->by_place, 0) : -ENOMEM;
+    if (err == 0)
+        err = stacks_place(s, (struct jsp_page_place){ "", 0 }, &none);
+    for (uint32_t c = 0; err == 0 && c < h->n; c++) {
+        const struct jsp_profile *p = h->captures[c].profile;
+        *b = (struct stacks_build){ h, t, s, b->keys, b->n, b->room, { { 0 } } };
+        s->of[c] = calloc((size_t)p->n_stacks + 1, sizeof *s->of[c]);
+        err = s->of[c] ? stacks_capture(b, c, thread) : -ENOMEM;
+        thread += p->n_threads;
+    }
+    if (err == 0)
+        err = stacks_unique(b);
+    if (b)
+        free(b->keys);
+    free(b);
+    return err;
+}
+
+void jsp_page_stacks_free(struct jsp_page_stacks *s)
+{
+    for (int c = 0; c < JSP_HTML_MOST; c++)
+        free(s->of[c]);
+    free(s->list);
+    free(s->places);
+    jsp_hash_free(&s->by_place);
+    memset(s, 0, sizeof *s);
+}
+
+void jsp_page_stacks_encode(const struct jsp_page_stacks *s, struct jsp_page_bytes *out)
+{
+    struct jsp_page_stack before = { 0 };
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct jsp_page_stack *is = &s->list[i];
+        bool is_same = is->thread == before.thread;
+        jsp_page_varint(out, (uint64_t)(is->node - before.node) << 1 | is_same);
+        if (!is_same)
+            jsp_page_varint(out, is->thread);
+        jsp_page_varint(out, is->place);
+        before = *is;
+    }
+}

@@ -1,0 +1,42 @@
+/* page/stacks.h - where samples end: node, thread and line, as the page gets it.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Stacks of a profile that differ only in lines further out, or in branches that were
+ * too small to keep, are one here. Threads of all captures are counted through.
+ * For src/page only.
+ */
+#ifndef JSP_PAGE_STACKS_H
+#define JSP_PAGE_STACKS_H
+
+#include "page/tree.h"
+
+struct jsp_page_place { /* a line of code; place 0 is none */
+    const char *file;   /* "": as the function's name says */
+    uint32_t line;
+};
+
+struct jsp_page_stack {
+    uint32_t node; /* its number */
+    uint32_t thread, place;
+};
+
+struct jsp_page_stacks {
+    struct jsp_page_stack *list; /* sorted by node, thread, place */
+    struct jsp_page_place *places;
+    uint32_t n, n_places;
+    uint32_t *of[JSP_HTML_MOST]; /* by capture and stack of its profile: position + 1 in
+                                  * list; 0: it does not count */
+    uint32_t places_room;
+    struct jsp_hash by_place;
+};
+
+/* -ENOMEM; jsp_page_stacks_free in any case. */
+int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
+                          const struct jsp_page_tree *t);
+void jsp_page_stacks_free(struct jsp_page_stacks *s);
+
+/* For each: {nodes since the one before << 1 | same thread as before} [thread] place. */
+void jsp_page_stacks_encode(const struct jsp_page_stacks *s, struct jsp_page_bytes *out);
+
+#endif

@@ -1,0 +1,128 @@
+/* session/alone/offer.c - see offer.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "offer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <ucontext.h>
+
+#include "callable.h"
+#include "calls/open.h"
+#include "session/drain.h"
+
+enum {
+    OFFER_EVERY_NS = 200000000, /* as seldom as an idle drain thread looks */
+    OFFER_STACK = 1 << 17, /* bytes that a pass and a write may use */
+    OFFER_TASK_LINKS = 2,  /* of /proc/self/task, besides one for each thread */
+};
+
+/* -- May there be none? --------------------------------------------------------- */
+
+static bool offer_is_alone(void)
+{
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink == OFFER_TASK_LINKS + 1;
+}
+
+/* The handler would run on it, and it is small. */
+static bool offer_has_alternate_stack(void)
+{
+    stack_t alt;
+    return sigaltstack(NULL, &alt) < 0 || !(alt.ss_flags & SS_DISABLE);
+}
+
+bool jsp_offer_never_waits(int fd)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || (flags >= 0 && flags & O_NONBLOCK));
+}
+
+bool jsp_offer_serves(const struct jsprof *p)
+{
+    uint32_t n = 0;
+    for (const struct jsp_thread *t = p->threads; t; t = t->next)
+        n += t->owned;
+    return p->alone && n <= 1 && offer_is_alone() && !offer_has_alternate_stack();
+}
+
+/* -- In the handler ------------------------------------------------------------- */
+
+static bool offer_is_due(const struct jsp_thread *t, uint64_t now)
+{
+    return now - jsp_counted(&t->session->passed_ns) >= OFFER_EVERY_NS ||
+           jsp_ask_state(&t->session->ask) == JSP_ASK_YES ||
+           jsp_ring_used(&t->sampled.ring) > t->sampled.ring.capacity / 4;
+}
+
+/* Is there room on the stack, which is the thread's own? One that was lent to signals since
+ * the start may lie within that, and is not walked on when it is small. */
+static bool offer_has_stack(const struct jsp_vmstack *vm, const stack_t *alt)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    bool on_alt = !(alt->ss_flags & SS_DISABLE) && here - (uintptr_t)alt->ss_sp < alt->ss_size;
+    return !on_alt && here < vm->stack_high && here > vm->stack_low &&
+           here - vm->stack_low >= OFFER_STACK;
+}
+
+/* The kernel tells the first word. */
+static bool offer_blocks_none(const ucontext_t *uc)
+{
+    uint64_t blocked;
+    memcpy(&blocked, &uc->uc_sigmask, sizeof blocked);
+    return !blocked;
+}
+
+/* A handler that interrupted the C library, and was interrupted, looks like a program. A walk
+ * that did not reach the end may have missed it, but a handler's own signal is blocked. */
+static bool offer_is_in_no_handler(const struct jsp_sampled *s, const ucontext_t *uc)
+{
+    return !s->unwinder.n_crossed &&
+           (s->record->stop == JSP_STOP_END || offer_blocks_none(uc));
+}
+
+static bool offer_is_callable(const struct jsp_thread *t, const ucontext_t *uc)
+{
+    return jsp_callable(uc) && offer_has_stack(&t->sampled.vm, &uc->uc_stack) &&
+           offer_is_in_no_handler(&t->sampled, uc) &&
+           (!t->calls || jsp_calls_is_mine(t->calls));
+}
+
+static void offer_take(struct jsprof *p, const struct jsp_thread *t, uint64_t now)
+{
+    if (pthread_mutex_trylock(&p->lock) != 0)
+        return;
+    if (p->running && !p->draining) {
+        p->offering = t;
+        jsp_drain_here(p, now);
+        p->offering = NULL;
+    }
+    /* ORDER: relaxed. A hint: the lock decides. Also where there is a thread by now. */
+    atomic_store_explicit(&p->passed_ns, now, memory_order_relaxed);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void jsp_offer_sigsafe(struct jsp_sampled *self, const void *ucontext)
+{
+    struct jsp_thread *t = (struct jsp_thread *)(void *)self;
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    if (!jsp_sampled_enter(self))
+        return;
+    /* ORDER: seq_cst, with `busy` set before it: see B1 in backtrace.c. */
+    if (!atomic_load_explicit(&self->closed, memory_order_seq_cst) &&
+        offer_is_due(t, now) && offer_is_callable(t, ucontext)) {
+        int cancel; /* a thread that ends in a write keeps the lock */
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        jsp_callable_not(1);
+        offer_take(t->session, t, now);
+        jsp_callable_not(-1);
+        pthread_setcancelstate(cancel, NULL);
+        jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - now);
+    }
+    jsp_sampled_exit(self);
+}
