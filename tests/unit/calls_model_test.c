@@ -1,4 +1,4 @@
-/* unit/calls_model_test.c - src/calls/*.c against the plain model of
+/* unit/calls_model_test.c - src/calls against the plain model of
  * calls_model.h: random trees of calls in every form that a host may use, every cell
  * compared after each tree.
  *
