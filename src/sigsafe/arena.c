@@ -6,7 +6,7 @@
 
 static const char arena_lost_text[] = "[label lost]";
 
-/* Eight bytes a step, multiply and fold; the tail is zero-padded. */
+/* Eight bytes per step, multiply and fold; the tail is padded with zeros. */
 static uint32_t arena_hash(const char *text, uint32_t len, uint8_t kind)
 {
     uint64_t h = 0x9E3779B97F4A7C15u * (len + 1u) ^ kind;
@@ -20,16 +20,16 @@ static uint32_t arena_hash(const char *text, uint32_t len, uint8_t kind)
     return (uint32_t)(h >> 32);
 }
 
-/* Append an entry nobody knows yet; JSP_LABEL_LOST: no room. */
+/* Append an entry that no thread knows yet. Return JSP_LABEL_LOST if there is no room. */
 static uint32_t arena_append(struct jsp_arena *arena, const struct jsp_label *head,
                              const char *text)
 {
     uint64_t need = (sizeof *head + head->len + 1u + 7u) & ~(uint64_t)7;
-    /* ORDER: relaxed. Only bounds the growth of `used` past the end. */
+    /* ORDER: relaxed. The check only bounds the growth of `used` past the end. */
     if (atomic_load_explicit(&arena->used, memory_order_relaxed) + need > arena->capacity)
         return JSP_LABEL_LOST;
-    /* ORDER: relaxed. The addition alone makes the region ours; its contents
-     * are published by the slot. */
+    /* ORDER: relaxed. The addition alone reserves the region for this thread; the slot
+     * publishes its contents. */
     uint64_t at = atomic_fetch_add_explicit(&arena->used, need, memory_order_relaxed);
     if (at + need > arena->capacity)
         return JSP_LABEL_LOST;
@@ -58,7 +58,7 @@ void jsp_arena_init(struct jsp_arena *arena, const struct jsp_arena_memory *memo
     atomic_init(&arena->used, 0);
     atomic_init(&arena->n_labels, 0);
     atomic_init(&arena->n_lost, 0);
-    arena_append(arena, &lost, arena_lost_text); /* takes offset 0: JSP_LABEL_LOST */
+    arena_append(arena, &lost, arena_lost_text); /* gets offset 0: JSP_LABEL_LOST */
 }
 
 static uint32_t arena_give_up(struct jsp_arena *arena)
@@ -75,15 +75,15 @@ uint32_t jsp_arena_intern(struct jsp_arena *arena, const char *text, uint32_t le
 
     for (uint32_t probe = 0; probe < JSP_ARENA_PROBES; probe++) {
         _Atomic uint64_t *slot = &arena->slots[(head.hash + probe) & (arena->n_slots - 1)];
-        /* ORDER: acquire, pairs with A1. See the entry that the slot names. */
+        /* ORDER: acquire, pairs with A1. The entry that the slot names is visible. */
         uint64_t seen = atomic_load_explicit(slot, memory_order_acquire);
         if (!seen) {
             if (!mine)
                 mine = arena_append(arena, &head, text);
             if (!mine)
                 return arena_give_up(arena);
-            /* A1. ORDER: release, so that who finds the slot sees the entry;
-             * acquire on failure, to read the winner's. */
+            /* A1. ORDER: release, so that a thread which finds the slot sees the entry;
+             * acquire on failure, to read the winner's entry. */
             if (atomic_compare_exchange_strong_explicit(
                     slot, &seen, (uint64_t)head.hash << 32 | mine,
                     memory_order_release, memory_order_acquire)) { /* ORDER: A1 */

@@ -1,12 +1,13 @@
-/* sigsafe/arena.h - every name that was ever seen in a session, once.
+/* sigsafe/arena.h - every name that a session has seen, stored once.
  *
- * Bytes are appended to a fixed region; an open-addressing table of atomic slots
- * finds them again. All threads of a session share one arena: insertion is one
- * compare-and-swap, a loser adopts the winner's entry, nobody waits. Probes are
- * bounded. A full arena answers JSP_LABEL_LOST and counts.
+ * Bytes are appended to a fixed region; an open-addressing table of atomic slots finds
+ * them again. All threads of a session share one arena. An insertion is one
+ * compare-and-swap; the thread that loses it adopts the winner's entry, so no thread
+ * waits. The number of probes is bounded. A full arena returns JSP_LABEL_LOST and counts
+ * the loss.
  *
- * An id is the entry's offset in units of 8 bytes, so the drain needs no table to
- * come from an id to its text.
+ * An id is the entry's offset in units of 8 bytes, so the drain needs no table to get
+ * from an id to its text.
  *
  *                      SIGPROF handler   drain thread   before/after both
  *   jsp_arena_init            -               -                yes
@@ -21,13 +22,13 @@
 #include "room.h"
 
 enum {
-    JSP_LABEL_LOST = 0,     /* the id that a full arena answers */
-    JSP_LABEL_MAX = 1023,   /* bytes of a name, the rest is cut */
+    JSP_LABEL_LOST = 0,     /* the id that a full arena returns */
+    JSP_LABEL_MAX = 1023,   /* bytes of a name; longer names are cut */
     JSP_ARENA_PROBES = 64,
     JSP_ARENA_ID_BITS = 20,
 };
 
-/* One interned name. Immutable once its id is known to anybody. */
+/* One interned name. Immutable once any thread knows its id. */
 struct jsp_label {
     uint32_t hash;
     uint16_t len;  /* without the NUL, <= JSP_LABEL_MAX */
@@ -38,18 +39,21 @@ struct jsp_label {
 
 struct jsp_arena {
     /* Constant after init; both regions borrowed from the caller. */
-    unsigned char *bytes; /* 8-aligned */
+    unsigned char *bytes; /* of `bytes`, <= 8 << JSP_ARENA_ID_BITS */
     uint64_t capacity;    /* of bytes, <= 8 << JSP_ARENA_ID_BITS */
     _Atomic uint64_t *slots; /* hash << 32 | id; 0: free */
-    uint64_t n_slots;     /* power of two */
+    uint64_t n_slots;     /* Written by all threads. */
 
     /* Written by everybody. */
-    alignas(JSP_CACHELINE) _Atomic uint64_t used; /* bytes */
+    /* look-ups that returned JSP_LABEL_LOST */
+    alignas(JSP_CACHELINE) _Atomic uint64_t used;
     _Atomic uint64_t n_labels;
-    _Atomic uint64_t n_lost; /* look-ups answered with JSP_LABEL_LOST */
-
-    /* Always:  used <= capacity + one entry per thread that met the end
+    /* Always:  used <= capacity + one entry for each thread that reached the end
      *          a slot, once set, never changes */
+    _Atomic uint64_t n_lost;
+
+    /* The memory that the caller gives: bytes for names, and zeroed slots for the
+     * table. */
 };
 
 /* What the caller lays out: bytes for names, and zeroed slots for the table. */
@@ -57,12 +61,13 @@ struct jsp_arena_memory {
     void *bytes;
     uint64_t n_bytes; /* >= 4096 */
     void *slots;      /* zeroed, n_slots * 8 bytes */
-    uint64_t n_slots; /* power of two */
+    /* Return the id of these bytes (`len` <= JSP_LABEL_MAX) as a name of this kind. */
+    uint64_t n_slots;
 };
 
 void jsp_arena_init(struct jsp_arena *arena, const struct jsp_arena_memory *memory);
 
-/* The id of these bytes (`len` <= JSP_LABEL_MAX) as a name of this kind. */
+/* Return the id of a name that the library makes itself, such as "[...]". */
 uint32_t jsp_arena_intern(struct jsp_arena *arena, const char *text, uint32_t len,
                           uint8_t kind);
 

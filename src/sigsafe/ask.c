@@ -4,12 +4,12 @@
  */
 #include "ask.h"
 
-enum { ASK_WAKE_PRIVATE = 1 | 128 }; /* FUTEX_WAKE, of this process alone */
+enum { ASK_WAKE_PRIVATE = 1 | 128 }; /* FUTEX_WAKE, for threads of this process only */
 
 void jsp_ask_ring(struct jsp_ask *ask)
 {
-    /* ORDER: release, pairs with the drain's load of the bell: what it is woken for was
-     * written before. */
+    /* ORDER: release, pairs with the drain's load of the bell: the handler wrote the
+     * reason for the ring before. */
     atomic_fetch_add_explicit(&ask->bell, 1, memory_order_release);
     syscall(SYS_futex, &ask->bell, ASK_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
@@ -17,7 +17,7 @@ void jsp_ask_ring(struct jsp_ask *ask)
 bool jsp_ask_look(struct jsp_ask *ask)
 {
     uint32_t no = JSP_ASK_NO;
-    /* ORDER: relaxed, both. The bell publishes. */
+    /* ORDER: relaxed, both. The bell publishes the request. */
     if (atomic_compare_exchange_strong_explicit(&ask->state, &no, JSP_ASK_YES,
                                                 memory_order_relaxed,   /* ORDER: as above */
                                                 memory_order_relaxed))  /* ORDER: as above */

@@ -8,7 +8,7 @@
 
 enum { BACKTRACE_LINE = 64 };
 
-/* What a merged frame is, for somebody who has no capture to look into. */
+/* Describe a merged frame to a caller that has no capture to look into. */
 static jsprof_backtrace_frame backtrace_frame(const struct jsp_sampled *self,
                                               const struct jsp_merged *frame)
 {
@@ -42,11 +42,12 @@ static __attribute__((noinline)) void backtrace_take(struct jsp_sampled *self,
     jsp_sampled_frames(self, &where, uc ? NULL : &from->here);
 }
 
-/* Without a ucontext the innermost native frame is that of jsprof_backtrace itself. */
+/* Without a ucontext the innermost native frame is jsprof_backtrace itself, so drop
+ * it. */
 static int backtrace_copy(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
                           jsprof_backtrace_frame *out, uint32_t max)
 {
-    static const struct jsp_loops none; /* the drain knows them, not the handler */
+    static const struct jsp_loops none; /* only the drain knows the loops */
     uint32_t n = jsp_merge(self->record, &none, self->merged), to = 0;
     for (uint32_t i = 0; i < n && to < max; i++)
         if ((from->ucontext || !self->merged[i].leaf) &&
@@ -64,8 +65,9 @@ int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *fro
         return -EOVERFLOW;
     if (!jsp_sampled_enter(self))
         return -EBUSY;
-    /* B1. ORDER: seq_cst, with `busy` set before it in jsp_sampled_enter: whoever sets
-     * `closed` and then sees it clear knows that nobody reads the session any more. */
+    /* B1. ORDER: seq_cst, with `busy` set before it in jsp_sampled_enter: a thread that
+     * sets `closed` and then sees `busy` clear knows that nobody reads the session any
+     * more. */
     if (!atomic_load_explicit(&self->closed, memory_order_seq_cst)) {
         backtrace_take(self, from, is_paused);
         n = backtrace_copy(self, from, out, max);
@@ -74,7 +76,8 @@ int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *fro
     return n;
 }
 
-/* One write a piece: a signal-safe program has no buffer to spare. */
+/* Write all of one piece. Each piece is a write of its own, because a signal-safe
+ * function has no buffer to spare. */
 static int backtrace_write(int fd, const char *text, size_t n)
 {
     while (n) {
@@ -89,7 +92,7 @@ static int backtrace_write(int fd, const char *text, size_t n)
     return 0;
 }
 
-/* The digits end at `end`; returns where they begin. */
+/* Write the digits so that they end at `end`. Return where they begin. */
 static char *backtrace_digits(char *end, uint64_t value, uint32_t base)
 {
     do
@@ -98,7 +101,7 @@ static char *backtrace_digits(char *end, uint64_t value, uint32_t base)
     return end;
 }
 
-/* "#12 name" or "#12 0x7f...", then ":line" where it is known. */
+/* Write "#12 name" or "#12 0x7f...", then ":line" if the line is known. */
 static int backtrace_line(int fd, uint32_t at, const jsprof_backtrace_frame *frame)
 {
     char text[BACKTRACE_LINE], *end = text + sizeof text, *begin;

@@ -1,5 +1,5 @@
-/* sigsafe/backtrace.h - the calling thread's stack on demand; see jsprof_backtrace.
- * The thread itself, also in a signal handler.
+/* sigsafe/backtrace.h - the calling thread's stack on demand; see jsprof_backtrace. The
+ * thread itself calls these functions, also from a signal handler.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,20 +8,23 @@
 
 #include "sample.h"
 
-/* Where the call came from. */
+/* The place from which a backtrace was asked for. */
 struct jsp_backtrace_from {
     const void *ucontext;
-    struct jsp_regs_core here; /* when ucontext is NULL; and so is */
-    stack_t alt;               /* the alternate signal stack, if the caller is on it */
+    struct jsp_regs_core here; /* the caller's registers when ucontext is NULL */
+    /* the alternate signal stack, if the caller runs on it and ucontext is NULL */
+    stack_t alt;
 };
 
-/* Frames written, or -EBUSY: this thread was interrupted in a sample or in another; or
- * -EINVAL: the session was closed; or -EOVERFLOW: too little stack is left. VM frames are
- * left out while the thread is paused. */
+/* Return the number of frames written, or
+ *   -EBUSY      this thread was interrupted during a sample or during another backtrace,
+ *   -EINVAL     the session was closed,
+ *   -EOVERFLOW  too little stack is left.
+ * The result has no VM frames while the thread is paused. */
 int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
                   jsprof_backtrace_frame *out, uint32_t max);
 
-/* As text; 0 or a negative errno. */
+/* Write the backtrace to `fd` as text. Return 0 or a negative errno. */
 int jsp_backtrace_print(struct jsp_sampled *self, const struct jsp_backtrace_from *from, int fd);
 
 #endif

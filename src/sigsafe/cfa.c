@@ -5,7 +5,7 @@
 #include "cfa.h"
 #include "regs.h"
 
-enum { /* DW_CFA_ */
+enum { /* the opcodes DW_CFA_* */
     CFA_ADVANCE = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xC0,
     CFA_NOP = 0x00, CFA_SET_LOC, CFA_ADVANCE1, CFA_ADVANCE2, CFA_ADVANCE4,
     CFA_OFFSET_EXTENDED, CFA_RESTORE_EXTENDED, CFA_UNDEFINED, CFA_SAME_VALUE, CFA_REGISTER,
@@ -15,7 +15,7 @@ enum { /* DW_CFA_ */
     CFA_NEGATE_RA_STATE = 0x2D, CFA_ARGS_SIZE = 0x2E, CFA_NEGATIVE_OFFSET = 0x2F,
 };
 
-/* One program under way. */
+/* One run of a program. */
 struct cfa_run {
     struct jsp_cfa *cfa;
     const struct jsp_ehframe_fde *fde;
@@ -26,7 +26,7 @@ struct cfa_run {
     bool bad;
 };
 
-/* The cell of a register, or NULL for one that nobody follows. */
+/* Return the cell of a register, or NULL if the walk does not follow that register. */
 static inline struct jsp_unwind_cell *cfa_cell(const struct cfa_run *r,
                                                struct jsp_cfa_state *s, uint64_t reg)
 {
@@ -56,7 +56,7 @@ static void cfa_put_value(struct cfa_run *r, uint64_t reg, enum jsp_cell is, int
         cfa_put(r, reg, (struct jsp_unwind_cell){ (uint8_t)is, 0, 0, (int32_t)value });
 }
 
-/* value, a factored offset: times the CIE's alignment, without overflow. */
+/* Multiply a factored offset by the CIE's alignment; an overflow sets `bad`. */
 static int64_t cfa_factored(struct cfa_run *r, int64_t value)
 {
     int64_t product = 0;
@@ -65,7 +65,7 @@ static int64_t cfa_factored(struct cfa_run *r, int64_t value)
     return product;
 }
 
-/* An expression: a length, then its bytes, which stay where they are. */
+/* Read an expression: a length, then its bytes, which stay where they are. */
 static struct jsp_unwind_cell cfa_expr(struct cfa_run *r, enum jsp_cell is)
 {
     uint64_t n = jsp_cursor_uleb(&r->c);
@@ -100,7 +100,8 @@ static inline void cfa_redefine(struct cfa_run *r, int64_t offset)
     cfa_define(r, r->cfa->now.cfa.reg, offset);
 }
 
-/* Not inlined: the call would be seen at a line that does not name it. */
+/* Not inlined: otherwise rooms.sh would find the pointer call at a line that does not
+ * name it. */
 static __attribute__((noinline)) void cfa_tell(struct cfa_run *r)
 {
     if (!r->cfa->is_changed)
@@ -141,7 +142,7 @@ static void cfa_recall(struct cfa_run *r)
     cfa->is_changed = true;
 }
 
-/* Instructions about one register. False: op is none of them. */
+/* Run an instruction about one register. Return false if op is none of these. */
 static bool cfa_register(struct cfa_run *r, uint8_t op)
 {
     struct jsp_cursor *c = &r->c;
@@ -210,7 +211,7 @@ static void cfa_extended(struct cfa_run *r, uint8_t op)
         r->cfa->is_changed = true;
         break;
     case CFA_ARGS_SIZE: jsp_cursor_uleb(c); break;
-    default: r->bad = true; /* DW_CFA_set_loc, too, which no toolchain of ours writes */
+    default: r->bad = true; /* also DW_CFA_set_loc, which none of our toolchains writes */
     }
 }
 
@@ -223,12 +224,12 @@ static bool cfa_program(struct cfa_run *r)
         case CFA_ADVANCE: cfa_advance(r, low); break;
         case CFA_OFFSET:
             n = jsp_cursor_uleb(&r->c);
-            if (cfa_cell(r, &r->cfa->now, low)) /* most are not followed */
+            if (cfa_cell(r, &r->cfa->now, low)) /* most registers are not followed */
                 cfa_put_value(r, low, JSP_CELL_AT, cfa_factored(r, (int64_t)n));
             break;
         case CFA_RESTORE: cfa_restore(r, low); break;
         default:
-            if (op == CFA_DEF_CFA_OFFSET) /* every other instruction is this one */
+            if (op == CFA_DEF_CFA_OFFSET) /* every second instruction is this one */
                 cfa_redefine(r, (int64_t)jsp_cursor_uleb(&r->c));
             else if (op != CFA_NOP)
                 cfa_extended(r, op);
@@ -244,7 +245,8 @@ bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde,
     cfa->depth = 0;
     if (cfa->initial_of != fde->cie->offset + 1) {
         cfa->initial_of = 0;
-        cfa->now = (struct jsp_cfa_state){ 0 }; /* nothing defined, all unchanged */
+        /* no CFA defined, all registers unchanged */
+        cfa->now = (struct jsp_cfa_state){ 0 };
         if (!cfa_program(&r))
             return false;
         cfa->initial = cfa->now;
@@ -261,9 +263,10 @@ bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde,
     return !r.bad;
 }
 
-/* -- What a state says, in 32 bits ---------------------------------------------- */
+/* -- The encoding of a state in 32 bits --------------------------------------- */
 
-/* The slot below the CFA in which a register was saved, 0: it was not. False: neither. */
+/* Store the slot below the CFA in which a register was saved, or 0 if it was not saved.
+ * Return false if the cell is of another kind. */
 static inline bool cfa_slot(const struct jsp_unwind_cell *cell, uint32_t *slot)
 {
     *slot = (0u - (uint32_t)cell->value) / 8;

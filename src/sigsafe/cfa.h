@@ -1,10 +1,10 @@
-/* sigsafe/cfa.h - a frame's unwind program, run: one callback's worth a change.
+/* sigsafe/cfa.h - an interpreter of unwind programs: one callback for each change.
  *
- * DW_CFA_* programs say, instruction range by instruction range, how the frame is
- * left. Of all registers only those are followed that a walk needs (see
- * sigsafe/regs_*.h); the rest is read and dropped.
+ * A DW_CFA_* program describes, for each range of instructions, how to leave the frame.
+ * The interpreter follows only the registers that a walk needs (see sigsafe/regs_*.h); it
+ * reads and drops the rules of all others.
  *
- * Bounded by the program's bytes. Handler and any thread.
+ * The program's bytes bound the work. The handler and any thread may call this.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,38 +14,41 @@
 #include "ehframe.h"
 #include "unwind_map.h"
 
-/* At one place of the program; expressions are offsets into the section. */
+/* The unwind rules at one place of the program. Expressions are offsets into the
+ * section. */
 struct jsp_cfa_state {
     struct jsp_unwind_cell cfa, ra, sp, fp, extra;
-    int32_t cfa_offset; /* the last one given; outlives an expression */
+    int32_t cfa_offset; /* the last offset given; an expression does not change it */
 };
 
-enum { JSP_CFA_NESTED = 32 }; /* remember_state within remember_state */
+enum { JSP_CFA_NESTED = 32 }; /* depth of remember_state within remember_state */
 
-/* Runs programs; zero it, then give the section. */
+/* The interpreter. Zero it, then set `section`. */
 struct jsp_cfa {
     const struct jsp_ehframe_section *section;
     struct jsp_cfa_state now, initial;
     struct jsp_cfa_state remembered[JSP_CFA_NESTED];
-    uint64_t initial_of; /* offset of the CIE that `initial` is of, + 1; 0: none */
+    uint64_t initial_of; /* offset + 1 of the CIE that `initial` belongs to; 0: none */
     uint32_t depth;
-    bool is_changed;     /* `now` is not what was told last */
+    bool is_changed;     /* `now` differs from what the callback last received */
 };
 
-/* From this address on the state is this. False: stop, the program is refused. */
+/* Receive the state that holds from this address on. Return false to stop the run and
+ * refuse the program. */
 typedef bool (*jsp_cfa_row_sigsafe_fn)(void *arg, const struct jsp_ehframe_fde *fde,
                                        uint64_t at, const struct jsp_cfa_state *state);
 
-/* Tell the states of one FDE, the first at its start. False: the program makes no
- * sense, or the callback refused; what was told is void. */
+/* Report the states of one FDE to `row_sigsafe`, the first one at the FDE's start. Return
+ * false if the program makes no sense or the callback refused; the states reported so far
+ * are then void. */
 bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde,
                  jsp_cfa_row_sigsafe_fn row_sigsafe, void *arg);
 
-/* The state in 32 bits: see enum jsp_how. False: it does not fit. */
+/* Encode the state in 32 bits: see enum jsp_how. Return false if it does not fit. */
 bool jsp_cfa_plain(const struct jsp_cfa_state *state, uint32_t *how);
 
-/* The state as a full rule; its expressions are offsets into the section. False: the frame
- * is the outermost one. */
+/* Store the state as a full rule; its expressions are offsets into the section. Return
+ * false if the frame is the outermost one. */
 bool jsp_cfa_rule(const struct jsp_ehframe_cie *cie, const struct jsp_cfa_state *state,
                   struct jsp_unwind_rule *rule);
 

@@ -1,6 +1,7 @@
-/* sigsafe/cursor.h - reading foreign bytes in order, never past their end.
+/* sigsafe/cursor.h - a reader of foreign bytes, in order and never past their end.
  *
- * A read past the end says 0 and sets `bad`, so that a parser may look once, later.
+ * A read past the end returns 0 and sets `bad`, so that a parser may check once, at the
+ * end.
  *                    SIGPROF handler   any thread
  *   jsp_cursor_...        yes            yes
  *
@@ -30,7 +31,7 @@ static inline void jsp_cursor_skip(struct jsp_cursor *c, uint64_t n)
     c->at += n;
 }
 
-/* n bytes, little end first: all machines here are. */
+/* Read n bytes as a little-endian number: all supported machines are little-endian. */
 static inline uint64_t jsp_cursor_bytes(struct jsp_cursor *c, size_t n)
 {
     uint64_t value = 0;
@@ -70,7 +71,7 @@ static inline uint64_t jsp_cursor_leb(struct jsp_cursor *c, bool is_signed)
 
 static inline uint64_t jsp_cursor_uleb(struct jsp_cursor *c)
 {
-    if (c->at < c->end && *c->at < 0x80) /* nearly all of them */
+    if (c->at < c->end && *c->at < 0x80) /* nearly all numbers have one byte */
         return *c->at++;
     return jsp_cursor_leb(c, false);
 }

@@ -4,22 +4,23 @@
  */
 #include "ehframe.h"
 
-enum { /* DW_EH_PE_ */
+enum { /* the encodings DW_EH_PE_* */
     PE_FORM = 0x0F, PE_ABSPTR = 0x00, PE_ULEB128 = 0x01, PE_UDATA2 = 0x02,
     PE_UDATA4 = 0x03, PE_UDATA8 = 0x04, PE_SIGNED = 0x08, PE_SLEB128 = 0x09,
     PE_SDATA2 = 0x0A, PE_SDATA4 = 0x0B, PE_SDATA8 = 0x0C,
     PE_BASE = 0x70, PE_PCREL = 0x10, PE_ALIGNED = 0x50, PE_INDIRECT = 0x80, PE_OMIT = 0xFF,
 };
 
-/* A record without its length: where it begins, its bytes, what kind it is. */
+/* A record after its length field. */
 struct ehframe_record {
     uint64_t offset;
-    struct jsp_cursor body; /* behind the CIE pointer */
+    struct jsp_cursor body; /* the bytes after the CIE pointer */
     uint64_t cie;           /* offset of its CIE */
     bool is_cie;
 };
 
-/* The length at *at; 0: the terminator, or what is left is no record. */
+/* Read the length at the cursor. Return 0 for the terminator and for bytes that are no
+ * record. */
 static uint64_t ehframe_length(struct jsp_cursor *c)
 {
     uint64_t length = jsp_cursor_bytes(c, 4);
@@ -39,12 +40,13 @@ static bool ehframe_record(const struct jsp_ehframe_section *s, uint64_t offset,
         return false;
     c.end = c.at + length;
     uint64_t here = (uint64_t)(c.at - s->bytes);
-    uint64_t back = jsp_cursor_bytes(&c, 4); /* 4 bytes even behind a 64-bit length */
+    uint64_t back = jsp_cursor_bytes(&c, 4); /* 4 bytes even after a 64-bit length */
     *out = (struct ehframe_record){ offset, c, here - back, back == 0 };
     return true;
 }
 
-/* A pointer in the section; its value relative to nothing. False: it can't be told. */
+/* Read a pointer in the section as an absolute value. Return false if it can not be
+ * read. */
 static bool ehframe_value(const struct jsp_ehframe_section *s, struct jsp_cursor *c,
                           uint8_t enc, uint64_t *out)
 {
@@ -67,7 +69,7 @@ static bool ehframe_value(const struct jsp_ehframe_section *s, struct jsp_cursor
     return !c->bad && (base == PE_PCREL || base == 0);
 }
 
-/* The augmentation's data, letter by letter. False: a letter we do not know. */
+/* Read the augmentation's data, letter by letter. Return false for an unknown letter. */
 static bool ehframe_augment(const struct jsp_ehframe_section *s, const char *letters,
                             struct jsp_cursor *c, struct jsp_ehframe_cie *cie)
 {
@@ -78,7 +80,7 @@ static bool ehframe_augment(const struct jsp_ehframe_section *s, const char *let
         case 'R': cie->encoding = jsp_cursor_u8(c); break;
         case 'L': jsp_cursor_u8(c); break;
         case 'S': cie->is_signal = true; break;
-        case 'B': break; /* signed with the other key: we strip either */
+        case 'B': break; /* signed with the other key: the walk strips either */
         case 'P':
             enc = jsp_cursor_u8(c);
             if ((enc & PE_BASE) == PE_ALIGNED)
@@ -153,7 +155,8 @@ static bool ehframe_fde(const struct jsp_ehframe_section *s, const struct ehfram
 
 void jsp_ehframe_begin(struct jsp_ehframe *e, const struct jsp_ehframe_section *section)
 {
-    memset(e, 0, sizeof *e); /* too large for a temporary one on a handler's stack */
+    /* a compound literal would be too large for a handler's stack */
+    memset(e, 0, sizeof *e);
     e->section = *section;
 }
 

@@ -1,9 +1,9 @@
-/* sigsafe/ehframe.h - the records of an .eh_frame: who can be unwound, by which program.
+/* sigsafe/ehframe.h - a reader of .eh_frame: which code can be unwound, by which program.
  *
- * Bytes come from other people's linkers, or from a fuzzer: a record that makes no
- * sense is refused and counted, the next one is read.
+ * The bytes come from other people's linkers, or from a fuzzer. A record that makes no
+ * sense is refused and counted; then the next one is read.
  *
- * src/image reads whole sections by it, the handler a single record (see live.h).
+ * src/image reads whole sections with it, the handler a single record (see live.h).
  *
  *                        SIGPROF handler   any thread
  *   jsp_ehframe_begin           -              yes
@@ -21,10 +21,11 @@
 struct jsp_ehframe_section {
     const uint8_t *bytes; /* borrowed */
     size_t n;
-    uint64_t addr;        /* of bytes[0] in the process, what pointers in it count from */
+    /* address of bytes[0] in the process, to which its pointers are relative */
+    uint64_t addr;
 };
 
-/* What functions have in common. */
+/* The fields that several functions share. */
 struct jsp_ehframe_cie {
     uint64_t offset;
     uint64_t code_align;
@@ -37,10 +38,10 @@ struct jsp_ehframe_cie {
     struct jsp_cursor program;
 };
 
-/* One function, or a piece of one. */
+/* One function, or a part of one. */
 struct jsp_ehframe_fde {
     uint64_t start, length;
-    const struct jsp_ehframe_cie *cie; /* good until the next record is read */
+    const struct jsp_ehframe_cie *cie; /* valid until the next record is read */
     struct jsp_cursor program;
 };
 
@@ -50,21 +51,21 @@ struct jsp_ehframe {
     struct jsp_ehframe_section section;
     size_t at;           /* of the next record */
     uint64_t n_refused;  /* records that could not be read */
-    struct jsp_ehframe_cie cies[JSP_EHFRAME_CIES]; /* by offset, the last ones read */
+    struct jsp_ehframe_cie cies[JSP_EHFRAME_CIES]; /* the CIEs read last, by offset */
 };
 
 void jsp_ehframe_begin(struct jsp_ehframe *e, const struct jsp_ehframe_section *section);
 
-/* The next FDE that makes sense. False: there is none. */
+/* Read the next FDE that makes sense. Return false if there is none. */
 bool jsp_ehframe_next(struct jsp_ehframe *e, struct jsp_ehframe_fde *fde);
 
-/* Read a section that is one CIE and one FDE, in this order, which the caller takes for
- * that CIE's. False: they make no sense. */
+/* Read a section that consists of one CIE and one FDE, in this order; the FDE is taken to
+ * belong to that CIE. Return false if they make no sense. */
 bool jsp_ehframe_pair(const struct jsp_ehframe_section *section, struct jsp_ehframe_cie *cie,
                       struct jsp_ehframe_fde *fde);
 
-/* How many bytes from `bytes` on are whole records, the terminator included; *whole
- * says whether the terminator was met. For a section whose size nobody tells. */
+/* Return how many of the n bytes are whole records, including the terminator. Set *whole
+ * if there is a terminator. This serves sections of unknown size. */
 size_t jsp_ehframe_extent(const uint8_t *bytes, size_t n, bool *whole);
 
 #endif

@@ -7,7 +7,8 @@
 #include "insn.h"
 
 enum {
-    FRAME_BEFORE = 32,   /* bytes of a prologue, of an epilogue that are looked at */
+    /* bytes before pc (prologue) and after it (epilogue) that are read */
+    FRAME_BEFORE = 32,
     FRAME_AFTER = 48,
     FRAME_PAGE = 4096,
 };
@@ -16,11 +17,12 @@ enum {
 struct frame_look {
     struct jsp_memread *mem;
     uint8_t bytes[FRAME_BEFORE + FRAME_AFTER];
-    uint32_t n, at;    /* of which `at` come before it */
+    uint32_t n, at;    /* number of these bytes before the interrupted instruction */
     bool is_from_start, is_registered;
 };
 
-/* Code that nobody registered is read inside of one page, which is there. */
+/* Read the bytes around pc. For unregistered code read only the page of pc, which is
+ * certainly mapped. */
 static bool frame_look(struct frame_look *look, const struct jsp_frame_code *code,
                        uintptr_t pc)
 {
@@ -41,7 +43,7 @@ static bool frame_insn(const struct frame_look *look, uint32_t at, struct jsp_in
     return at < look->n && jsp_insn_read(look->bytes + at, look->n - at, insn);
 }
 
-/* -- At its end ------------------------------------------------------------------ */
+/* -- The end of a function ---------------------------------------------------- */
 
 static bool frame_run(struct frame_look *look, const struct jsp_insn *insn,
                       struct jsp_regs_core *r)
@@ -60,7 +62,7 @@ static bool frame_run(struct frame_look *look, const struct jsp_insn *insn,
     return true;
 }
 
-/* *r is as it was when the function was called. */
+/* Return from the function. *r is as it was when the function was called. */
 static bool frame_return(struct frame_look *look, struct jsp_regs_core *r)
 {
     uint64_t ra = r->extra;
@@ -73,8 +75,9 @@ static bool frame_return(struct frame_look *look, struct jsp_regs_core *r)
     return true;
 }
 
-/* At most FRAME_AFTER turns. A jump is a return where the frame was taken down before
- * it; else it may lead anywhere in the same function. */
+/* Interpret instructions up to the return, at most FRAME_AFTER turns. A jump counts as a
+ * return if the frame was removed before it; otherwise it may lead anywhere in the
+ * function. */
 static bool frame_is_leaving(struct frame_look *look, struct jsp_regs_core *r)
 {
     struct jsp_insn insn;
@@ -90,10 +93,11 @@ static bool frame_is_leaving(struct frame_look *look, struct jsp_regs_core *r)
     return false;
 }
 
-/* -- At its beginning --------------------------------------------------------------- */
+/* -- The beginning of a function ---------------------------------------------- */
 
-/* How far the instructions from `at` up to the interrupted one have moved the stack
- * pointer. False: they are no prologue, or the frame stands already. */
+/* Store in *by how far the instructions from `at` up to the interrupted one have moved
+ * the stack pointer. Return false if they are no prologue or the frame is already
+ * complete. */
 static bool frame_built(const struct frame_look *look, uint32_t at, int32_t *by)
 {
     struct jsp_insn insn;
@@ -108,7 +112,7 @@ static bool frame_built(const struct frame_look *look, uint32_t at, int32_t *by)
     return at == look->at;
 }
 
-/* Is the frame pointer saved here, and set by the next instruction? */
+/* Return true if this instruction saves the frame pointer and the next one sets it. */
 static bool frame_begins(const struct frame_look *look, uint32_t at)
 {
     struct jsp_insn save, set;
@@ -118,7 +122,7 @@ static bool frame_begins(const struct frame_look *look, uint32_t at)
 
 static bool frame_moved(const struct frame_look *look, int32_t *by)
 {
-    uint32_t save = look->at - JSP_INSN_SAVE_BYTES; /* wraps where there is no room */
+    uint32_t save = look->at - JSP_INSN_SAVE_BYTES; /* wraps around if there is no room */
     if (!look->is_registered && jsp_insn_in_stub(look->bytes, look->n, look->at, by))
         return true;
     if (look->is_from_start && frame_built(look, 0, by))
@@ -137,7 +141,8 @@ static bool frame_is_entering(struct frame_look *look, struct jsp_regs_core *r)
     r->sp -= (uintptr_t)(intptr_t)by;
     if (!frame_return(look, r))
         return false;
-    /* Code may begin with what nobody calls. */
+    /* Some code is entered without a call; check that the return address follows a
+     * call. */
     uint8_t before[JSP_INSN_CALL_BYTES];
     uintptr_t ra = jsp_regs_strip(r->pc);
     return jsp_memread_bytes(look->mem, ra - sizeof before, before, sizeof before) &&

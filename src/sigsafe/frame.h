@@ -1,11 +1,11 @@
-/* sigsafe/frame.h - the frame of interrupted code that has no unwind rows, from its
+/* sigsafe/frame.h - the caller's registers for code without unwind rows, from its
  * instructions.
  *
- * Compiled code that keeps a frame pointer has none yet in its first instructions, and
- * none any more in its last. Both are straight lines of a few simple instructions: the
- * last ones are run in thought, up to the return; the first ones are undone, from where
- * the code begins, or from a pair that saves and sets the frame pointer. Anywhere else
- * the frame stands.
+ * Compiled code that keeps a frame pointer has not set it yet in its first instructions
+ * and no longer has it in its last ones. Both are short sequences of simple instructions.
+ * This module interprets the last ones up to the return. It undoes the first ones, from
+ * the beginning of the code or from the pair that saves and sets the frame pointer. At
+ * any other place the frame is complete, and the caller walks by the frame pointer.
  *
  *                       SIGPROF handler   any thread, for itself
  *   jsp_frame_leave           yes                  yes
@@ -18,14 +18,14 @@
 #include "memread.h"
 #include "regs.h"
 
-/* Where the code lies that at->pc is in: its first byte and one past its last; both 0
- * where nobody knows. */
+/* The range of the code that at->pc is in: [start, end); both 0 if unknown. */
 struct jsp_frame_code {
     uintptr_t start, end;
 };
 
-/* The registers of the caller of what was interrupted at *at. False: its frame stands, as
- * far as can be seen. Whether to->pc is code is for the caller to see. */
+/* Store in *to the registers of the caller of the code that was interrupted at *at.
+ * Return false if the frame seems to be complete. The caller checks that to->pc is
+ * code. */
 bool jsp_frame_leave(struct jsp_memread *mem, const struct jsp_frame_code *code,
                      const struct jsp_regs_core *at, struct jsp_regs_core *to);
 

@@ -7,12 +7,12 @@
 #include "sample.h"
 
 enum {
-    HIDDEN_SET_BYTES = 8,       /* of the kernel's set of signals */
-    HIDDEN_PROMPT_NS = 100000,  /* a free signal of the wall clock comes within */
-    HIDDEN_RAN_NS = 2000000,    /* a thread that ran for so long would have taken it */
+    HIDDEN_SET_BYTES = 8,       /* size of the kernel's signal set */
+    HIDDEN_PROMPT_NS = 100000,  /* an unblocked signal of the wall clock arrives within */
+    HIDDEN_RAN_NS = 2000000, /* a thread that ran this long would have taken the signal */
     HIDDEN_TICKS_NS = 25000000, /* two ticks of the slowest processor */
-    HIDDEN_MANY_NS = 40000000,  /* several */
-    HIDDEN_TICK_NS = 10000000,  /* one */
+    HIDDEN_MANY_NS = 40000000,  /* several ticks */
+    HIDDEN_TICK_NS = 10000000,  /* one tick */
 };
 
 static bool hidden_has(uint64_t set, int signo)
@@ -20,7 +20,7 @@ static bool hidden_has(uint64_t set, int signo)
     return set >> (signo - 1) & 1;
 }
 
-/* Has this system call just returned, and succeeded? */
+/* Return true if this system call has just returned and succeeded. */
 static bool hidden_follows(struct jsp_memread *mem, const struct jsp_regs *regs, int number)
 {
     uint8_t before[JSP_CALL_BYTES];
@@ -30,15 +30,17 @@ static bool hidden_follows(struct jsp_memread *mem, const struct jsp_regs *regs,
            jsp_regs_follows(before, number);
 }
 
-/* Did it come as soon as it was due? What the CPU clock counts waits for a tick anyway. */
+/* Return true if the signal came as soon as it was due. The CPU clock waits for a tick in
+ * any case. */
 static bool hidden_is_prompt(const struct jsp_arrival *a)
 {
     return a->wall && a->late_ns < HIDDEN_PROMPT_NS;
 }
 
-/* rt_sigprocmask(how, set, old, 8) returned: was the signal blocked before? The old mask
- * says so, where it was asked for. Otherwise the signal was unblocked by name; or a mask
- * without it was set, which means nothing if the signal was not late. */
+/* rt_sigprocmask(how, set, old, 8) has returned: was the signal blocked before? If the
+ * program asked for the old mask, that mask decides. Otherwise the program unblocked the
+ * signal by name, or it set a mask without the signal, which proves nothing if the signal
+ * was not late. */
 static bool hidden_by_mask(struct jsp_memread *mem, const struct jsp_arrival *a,
                            const struct jsp_regs_call *call)
 {
@@ -53,7 +55,7 @@ static bool hidden_by_mask(struct jsp_memread *mem, const struct jsp_arrival *a,
     return call->first != SIG_UNBLOCK && !hidden_is_prompt(a);
 }
 
-/* rt_sigaction(signo, new, old, 8) returned: was the signal ignored before? */
+/* rt_sigaction(signo, new, old, 8) has returned: was the signal ignored before? */
 static bool hidden_by_action(struct jsp_memread *mem, const struct jsp_regs_call *call)
 {
     uint64_t old = (uint64_t)(uintptr_t)SIG_IGN;
@@ -74,8 +76,8 @@ static bool hidden_by_call(struct jsp_memread *mem, const struct jsp_arrival *a,
            hidden_follows(mem, regs, SYS_rt_sigaction) && hidden_by_action(mem, &call);
 }
 
-/* Does a handler of the host's block the signal? At most _NSIG system calls, for an arrival
- * that nothing else explains. */
+/* Return true if a handler of the host blocks the signal. This makes at most _NSIG system
+ * calls, for an arrival that has no other explanation. */
 static bool hidden_has_handler(int signo)
 {
     for (int other = 1; other < _NSIG; other++) {
@@ -91,8 +93,8 @@ static bool hidden_has_handler(int signo)
     return false;
 }
 
-/* Does the thread sleep often? In a turn that ends so, no tick may find it, one after the
- * other, where others want the processor. */
+/* Return true if the thread sleeps often. Where other threads want the processor, several
+ * turns in a row that end in sleep may pass without any tick. */
 static bool hidden_sleeps(const struct jsp_arrival *a)
 {
     struct rusage used;
@@ -100,9 +102,9 @@ static bool hidden_sleeps(const struct jsp_arrival *a)
            (uint64_t)used.ru_nvcsw > a->cpu_ns / HIDDEN_TICKS_NS;
 }
 
-/* Did the thread run on while the signal was due? The clock of the CPU is looked at by the
- * tick alone: two ticks in a row must have gone to the thread, or it does not sleep and
- * several went by. */
+/* Return true if the thread ran on while the signal was due. Only the tick checks the CPU
+ * clock. So on that clock two ticks in a row must have gone to the thread, or several
+ * must have passed for a thread that seldom sleeps. */
 static bool hidden_ran(const struct jsp_arrival *a)
 {
     uint64_t away = a->took_ns > a->ran_ns ? a->took_ns - a->ran_ns : 0;
@@ -113,8 +115,8 @@ static bool hidden_ran(const struct jsp_arrival *a)
     return a->late_ns > HIDDEN_RAN_NS && a->ran_ns > before + HIDDEN_RAN_NS;
 }
 
-/* Did a handler run where kill or tgkill sent this process a signal? Such a call by itself
- * is short. */
+/* Return true if a handler ran inside kill or tgkill to this process. Such a call by
+ * itself is short. */
 static bool hidden_is_raised(struct jsp_memread *mem, const struct jsp_regs *regs)
 {
     struct jsp_regs_call call = jsp_regs_call(regs);
@@ -122,21 +124,22 @@ static bool hidden_is_raised(struct jsp_memread *mem, const struct jsp_regs *reg
            (hidden_follows(mem, regs, SYS_tgkill) || hidden_follows(mem, regs, SYS_kill));
 }
 
-/* The timer's later tries come at their own times: the first signal was taken by somebody.
- * The timer counts those that it leaves out while one is waiting. */
+/* Return true if the first signal was taken elsewhere: this one came from a later try of
+ * the timer. The timer counts the tries that it drops while a signal is pending. */
 static bool hidden_was_taken(const struct jsp_arrival *a)
 {
     return a->overrun < a->late_ns / JSP_HIDDEN_AGAIN_NS;
 }
 
-/* The same where the signal was thrown away, which older kernels count as waiting. */
+/* Return true if the first signal was discarded, which older kernels count as pending. */
 static bool hidden_was_dropped(const struct jsp_arrival *a)
 {
     return a->late_ns >= JSP_HIDDEN_AGAIN_NS &&
            a->late_ns % JSP_HIDDEN_AGAIN_NS < HIDDEN_TICK_NS;
 }
 
-/* By what the thread did meanwhile. After a system call it may have been in that. */
+/* Decide by what the thread did meanwhile. After a system call it may have spent the time
+ * in that call. */
 static bool hidden_by_time(struct jsp_memread *mem, const struct jsp_arrival *a,
                            const struct jsp_regs *regs)
 {
@@ -154,7 +157,8 @@ bool jsp_hidden(struct jsp_memread *mem, const struct jsp_arrival *a)
     const struct jsp_regs *regs = jsp_regs_of(a->ucontext);
     uint64_t restored;
     memcpy(&restored, &((const ucontext_t *)a->ucontext)->uc_sigmask, sizeof restored);
-    if (hidden_has(restored, a->signo)) /* it comes through in a call such as ppoll alone */
+    /* it can only come through in a call such as ppoll */
+    if (hidden_has(restored, a->signo))
         return !hidden_is_prompt(a);
     return hidden_by_call(mem, a, regs) || hidden_was_taken(a) || hidden_by_time(mem, a, regs);
 }

@@ -1,13 +1,14 @@
-/* sigsafe/hidden.h - was the signal kept from the thread until now?
+/* sigsafe/hidden.h - a test whether the signal was withheld from the thread until now.
  *
- * A signal comes late for many reasons. In most of them the function that it interrupts
- * is the right one to charge: the processor's tick was late, others had the processor, a
- * long system call went on. But where the host blocked the signal, ignored it or gave it
- * to another handler, the program went on meanwhile, and the function that it is in now
- * is only the one after that. The kernel does not say which it was, so this looks for
- * what each of them leaves: the system call that unblocks, which has just returned; a
- * mask that will be restored; the timer's second try; and a host's handler that blocks
- * the signal, where the thread ran too long for a signal that was free to come.
+ * A signal comes late for many reasons. In most cases the interrupted function is the
+ * right one to charge: the processor's tick was late, other threads had the processor, or
+ * a long system call went on. But where the host blocked the signal, ignored it or gave
+ * it to another handler, the program went on meanwhile, and the interrupted function only
+ * came afterwards. The kernel does not report the reason, so this module looks for the
+ * traces of each: the system call that unblocks, which has just returned; a mask that
+ * will be restored; the timer's second try; and a handler of the host that blocks the
+ * signal, where the thread ran longer than an unblocked signal would have taken to
+ * arrive.
  *
  *                   SIGPROF handler
  *   jsp_hidden            yes
@@ -19,21 +20,23 @@
 
 #include "memread.h"
 
-/* A signal that was not taken is sent again so much later. */
+/* The timer sends a signal that was not taken again after this time. */
 enum { JSP_HIDDEN_AGAIN_NS = 250000000 };
 
 struct jsp_arrival {
     const void *ucontext;
     int signo;
-    uint32_t overrun; /* of the timer: what it left out while this signal waited */
-    bool wall;        /* the clock that the signal was due by */
+    /* expirations that the timer dropped while this signal was pending */
+    uint32_t overrun;
+    bool wall;        /* the signal was due by the wall clock, not by the CPU clock */
     uint64_t time_ns, cpu_ns; /* CLOCK_MONOTONIC and the thread's CPU clock */
-    uint64_t late_ns; /* since it was due */
-    uint64_t ran_ns;  /* CPU time since the arrival before... */
-    uint64_t took_ns; /* ... and elapsed time */
+    uint64_t late_ns; /* time since the signal was due */
+    uint64_t ran_ns;  /* CPU time since the previous arrival */
+    uint64_t took_ns; /* elapsed time since the previous arrival */
 };
 
-/* Decide for one arrival. `mem` reads the host's memory. */
+/* Return true if the signal of this arrival was withheld. `mem` reads the host's
+ * memory. */
 bool jsp_hidden(struct jsp_memread *mem, const struct jsp_arrival *a);
 
 #endif

@@ -1,7 +1,7 @@
-/* sigsafe/insn.h - what one machine instruction does to the stack frame.
+/* sigsafe/insn.h - the effect of one machine instruction on the stack frame.
  *
- * Only the instructions that prologues and epilogues are made of; of any other one
- * nothing is known. The reading of them is in one file for each machine.
+ * The reader knows only the instructions that occur in prologues and epilogues and
+ * refuses all others. Each architecture has its own file.
  *
  * Pure functions; any thread.
  *
@@ -12,27 +12,33 @@
 
 #include "room.h"
 
-/* In this order: sp = fp, if from_fp; sp += before; the loads, from sp; sp += after. */
+/* The effects happen in this order: sp = fp, if from_fp; sp += before; the loads, from
+ * sp; sp += after. */
 struct jsp_insn {
     uint8_t length;             /* in bytes */
-    bool builds;                /* only prologues have it */
-    bool saves_fp, sets_fp;     /* stores the caller's; makes it point to this frame */
+    bool builds;                /* only prologues contain it */
+    bool saves_fp, sets_fp;     /* saves the caller's fp; makes fp point to this frame */
     bool from_fp;
     bool loads_fp, loads_extra; /* see regs_*.h for the extra register */
-    bool returns, jumps;        /* the last one of a function, or maybe */
+    bool returns, jumps;        /* returns, or may jump out of the function */
     int32_t before, after;
-    int32_t fp_at, extra_at;    /* of the loads */
+    int32_t fp_at, extra_at;    /* offsets of the loads */
 };
 
-/* The one that begins at `code`, of which n bytes can be read. False: none of ours.
+/* Read the instruction that begins at `code`, of which n bytes can be read. Return false
+ * if it is none of those known here.
  *
  * static bool jsp_insn_read(const uint8_t *code, size_t n, struct jsp_insn *insn);
- * static bool jsp_insn_is_call(const uint8_t before[JSP_INSN_CALL_BYTES]);
- * static bool jsp_insn_in_stub(const uint8_t *code, size_t n, size_t at, int32_t *by);
  *
- * The second: do the bytes in front of a return address call? The third: is the one at
- * `at` inside of a stub that a linker made, which jumps on to what was called? It has
- * moved the stack pointer so far. */
+ * Return true if the bytes before a return address are a call.
+ *
+ * static bool jsp_insn_is_call(const uint8_t before[JSP_INSN_CALL_BYTES]);
+ *
+ * Return true if the instruction at `at` is inside a stub that a linker made, which jumps
+ * on to the called function. Set *by to how far the stub has moved the stack pointer so
+ * far.
+ *
+ * static bool jsp_insn_in_stub(const uint8_t *code, size_t n, size_t at, int32_t *by); */
 #if defined(__x86_64__)
 #include "insn_x86_64.h"
 #elif defined(__aarch64__)

@@ -10,7 +10,7 @@
 enum { JSP_INSN_CALL_BYTES = 4, JSP_INSN_SAVE_BYTES = 4 };
 enum { INSN_FP = 29, INSN_LR = 30, INSN_SP = 31 };
 
-/* How the sp of a load or store goes: by its class's bits 23 and 24. */
+/* How a load or store changes sp: bits 23 and 24 of the instruction. */
 enum { INSN_POST = 1, INSN_OFFSET = 2, INSN_PRE = 3 };
 
 static inline int32_t insn_signed(uint32_t word, uint32_t from, uint32_t bits)
@@ -26,7 +26,7 @@ static inline void insn_memory(struct jsp_insn *insn, uint32_t mode, int32_t off
         insn->after = offset;
 }
 
-/* One register that goes to or comes from sp + at. */
+/* Note that one register is stored to or loaded from sp + at. */
 static inline void insn_register(struct jsp_insn *insn, uint32_t reg, bool load, int32_t at)
 {
     insn->builds = insn->builds || !load;
@@ -110,14 +110,14 @@ static inline bool jsp_insn_read(const uint8_t *code, size_t n, struct jsp_insn 
            insn_other(word, insn);
 }
 
-/* adrp x16; ldr x17, [x16, n]; add x16, x16, n; br x17. Before the one that has names
- * looked up stands: stp x16, x30, [sp, #-16]! */
+/* The stub is: adrp x16; ldr x17, [x16, n]; add x16, x16, n; br x17. The first stub,
+ * which calls the resolver, begins with stp x16, x30, [sp, #-16]! before these. */
 static inline bool jsp_insn_in_stub(const uint8_t *code, size_t n, size_t at, int32_t *by)
 {
     static const uint32_t is[] = { 0x90000010, 0xF9400211, 0x91000210, 0xD61F0220 };
     static const uint32_t mask[] = { 0x9F00001F, 0xFFC003FF, 0xFF8003FF, 0xFFFFFFFF };
     uint32_t words[5], k = 0;
-    for (; k < 4 && at >= 4 * k; k++) { /* where does it begin? */
+    for (; k < 4 && at >= 4 * k; k++) { /* find where the stub begins */
         size_t from = at - 4 * k, i = 0;
         if (from + 16 > n)
             continue;
@@ -135,7 +135,7 @@ static inline bool jsp_insn_in_stub(const uint8_t *code, size_t n, size_t at, in
     return false;
 }
 
-/* bl or blr, or one that authenticates. */
+/* bl, blr, or a variant of blr that authenticates the address */
 static inline bool jsp_insn_is_call(const uint8_t before[JSP_INSN_CALL_BYTES])
 {
     uint32_t word;

@@ -7,13 +7,14 @@
 
 #include "insn.h"
 
-/* The longest call; what one that saves the frame pointer has. */
+/* The length of the longest call, and of the push that saves the frame pointer. */
 enum { JSP_INSN_CALL_BYTES = 7, JSP_INSN_SAVE_BYTES = 1 };
 
 struct insn_shape {
-    uint8_t n, is[4]; /* the bytes that tell it */
-    uint8_t any;      /* these bits of the last one do not */
-    int8_t number;    /* bytes of a number behind them that goes to sp; negative: off it */
+    uint8_t n, is[4]; /* the bytes that identify the instruction */
+    uint8_t any;      /* the bits of the last byte that may differ */
+    /* size of the operand after them, which is added to sp; negative: subtracted */
+    int8_t number;
     struct jsp_insn does;
 };
 
@@ -84,14 +85,14 @@ static inline bool jsp_insn_read(const uint8_t *code, size_t n, struct jsp_insn 
     return false;
 }
 
-/* What begins so many bytes before, or after that, is `is`, of two bytes. */
+/* Return true if the two bytes at `at` are `is`. */
 static inline bool insn_at(const uint8_t *code, size_t n, size_t at, uint32_t is)
 {
     return at < n && n - at >= 2 && code[at] == is >> 8 && code[at + 1] == (is & 0xFF);
 }
 
-/* jmp *n(%rip), which a first one of a kind follows with push $n; jmp, to where that
- * finds push n(%rip); jmp *n(%rip). */
+/* A stub is jmp *n(%rip). The first stub of a kind has push $n; jmp after it, which leads
+ * to push n(%rip); jmp *n(%rip). */
 static inline bool jsp_insn_in_stub(const uint8_t *code, size_t n, size_t at, int32_t *by)
 {
     enum { JUMP_FAR = 0xFF25, PUSH_FAR = 0xFF35, ENDBR64 = 0xF30F };

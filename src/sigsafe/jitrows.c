@@ -6,7 +6,8 @@
 
 static uint64_t jitrows_get(const _Atomic uint64_t *word)
 {
-    /* ORDER: relaxed. Between two looks at seq, or under the writers' lock. */
+    /* ORDER: relaxed. The callers read between two loads of seq, or under the writers'
+     * lock. */
     return atomic_load_explicit(word, memory_order_relaxed);
 }
 
@@ -16,7 +17,7 @@ static void jitrows_set(_Atomic uint64_t *word, uint64_t value)
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-/* The number of ranges that start at or before pc. */
+/* Return the number of ranges that start at or before pc. */
 static uint32_t jitrows_until(const struct jsp_jitrows_slot *at, uint32_t n, uint64_t pc)
 {
     uint32_t low = 0;
@@ -30,7 +31,7 @@ static uint32_t jitrows_until(const struct jsp_jitrows_slot *at, uint32_t n, uin
     return low;
 }
 
-/* The last row at or before the offset; before the first one, nothing is known. */
+/* Store the last row at or before the offset. Return false before the first row. */
 static bool jitrows_row(const struct jsp_jitrows_range *range, uint64_t offset,
                         jsprof_code_row *row)
 {
@@ -48,16 +49,18 @@ static bool jitrows_row(const struct jsp_jitrows_range *range, uint64_t offset,
     return true;
 }
 
-/* A copy of the range that holds pc. False: there is none, or it can not be told. */
+/* Copy the range that holds pc. Return false if there is none, or if a writer is changing
+ * the array. */
 static bool jitrows_range(struct jsp_jitrows *rows, uint64_t pc,
                           struct jsp_jitrows_range *range)
 {
     /* ORDER: acquire, pairs with J2: the slots are those of this number. */
     uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_acquire);
-    /* ORDER: acquire, pairs with the fence in jitrows_begin: `at`, loaded after it, is
-     * of this number or a later one, so it has room for as many. */
+    /* ORDER: acquire, pairs with the fence in jitrows_begin: `at`, loaded after it,
+     * belongs to this number or a later one, so it has at least as many slots. */
     uint32_t n = atomic_load_explicit(&rows->n, memory_order_acquire);
-    /* ORDER: acquire, pairs with J1: the array's contents before its address. */
+    /* ORDER: acquire, pairs with J1: the array's contents are visible with its
+     * address. */
     const struct jsp_jitrows_slot *at = atomic_load_explicit(&rows->at, memory_order_acquire);
     if (seq & 1 || !at)
         return false;
@@ -71,7 +74,7 @@ static bool jitrows_range(struct jsp_jitrows *rows, uint64_t pc,
         (const jsprof_code_row *)(uintptr_t)jitrows_get(&slot->rows),
         (uint32_t)(counts >> 32), (uint32_t)counts,
     };
-    /* ORDER: acquire fence: what was read above was read before the second look. */
+    /* ORDER: acquire fence: the loads above are done before the second load of seq. */
     atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
     /* ORDER: relaxed, after the fence. */
     return atomic_load_explicit(&rows->seq, memory_order_relaxed) == seq && pc < range->end;
@@ -110,7 +113,8 @@ static void jitrows_begin(struct jsp_jitrows *rows)
 {
     /* ORDER: relaxed. Writers hold a lock. */
     uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_relaxed);
-    /* ORDER: relaxed, with the fence after it: odd is seen before any change. */
+    /* ORDER: relaxed, with the fence after it: other threads see the odd number before
+     * any change. */
     atomic_store_explicit(&rows->seq, seq + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release); /* ORDER: as above */
 }
@@ -119,7 +123,8 @@ static void jitrows_end(struct jsp_jitrows *rows)
 {
     /* ORDER: relaxed. Writers hold a lock. */
     uint32_t seq = atomic_load_explicit(&rows->seq, memory_order_relaxed);
-    /* J2. ORDER: release: the changes are seen before the number is even again. */
+    /* J2. ORDER: release: other threads see the changes before the number is even
+     * again. */
     atomic_store_explicit(&rows->seq, seq + 1, memory_order_release);
 }
 

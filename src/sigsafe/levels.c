@@ -17,15 +17,16 @@ void jsp_levels_find(struct jsp_levels *levels, const jsprof_cstack *stack,
                      const stack_t *alt, uintptr_t sp)
 {
     levels->n = 0;
-    /* Only code that was already on the alternate stack when we came counts. */
+    /* The alternate stack counts only for code that already ran on it when the signal
+     * came. */
     if (sp - (uintptr_t)alt->ss_sp < alt->ss_size)
         levels_add(levels, (uintptr_t)alt->ss_sp, (uintptr_t)alt->ss_sp + alt->ss_size);
     for (; stack && levels->n < JSP_LEVELS_MAX; stack = stack->resumer)
         levels_add(levels, (uintptr_t)stack->low, (uintptr_t)stack->high);
 }
 
-/* `last` is 1 for a CFA: that may be one past the end of its stack, and is never its
- * beginning. */
+/* Add the level to an address. `last` is 1 for a CFA, which may be one past the end of
+ * its stack and is never its beginning. */
 static uint64_t levels_key(const struct jsp_levels *levels, uint64_t address, uintptr_t last)
 {
     uint32_t level = 0;
@@ -35,7 +36,7 @@ static uint64_t levels_key(const struct jsp_levels *levels, uint64_t address, ui
     return address | (uint64_t)level << JSP_LEVELS_SHIFT;
 }
 
-/* What may stand inside of a frame that the walk could not leave. */
+/* Return the end of a frame that the walk could not leave. */
 static uint64_t levels_end(const struct jsp_levels *levels, const struct jsp_record *record,
                            uint64_t begin)
 {
@@ -62,12 +63,13 @@ void jsp_levels_apply(const struct jsp_levels *levels, struct jsp_record *record
 {
     uint32_t n = levels->n ? jsp_record_frames(record) : 0;
     for (uint32_t i = 0; i < n; i++)
-        if (record->frames[i].sp) /* 0 is no address */
+        if (record->frames[i].sp) /* 0: no address */
             record->frames[i].sp = levels_key(levels, record->frames[i].sp, 0);
     levels_apply_natives(levels, record, sp);
 }
 
-/* On a stack whose bounds are known? Elsewhere addresses have no order. */
+/* Return true if the address is on a stack with known bounds. Elsewhere addresses have no
+ * order. */
 static bool levels_is_known(const struct jsp_levels *levels, uint64_t key,
                             struct jsp_levels_own own)
 {

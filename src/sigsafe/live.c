@@ -6,7 +6,7 @@
 
 enum {
     LIVE_CHUNK = 32,  /* entries of the header that are copied at once */
-    LIVE_HEAD = 8,    /* bytes of a record's length and CIE pointer */
+    LIVE_HEAD = 8,    /* size of a record's length and CIE pointer */
     LIVE_PCREL_SDATA4 = 0x1B, LIVE_UDATA4 = 0x03, LIVE_DATAREL_SDATA4 = 0x3B,
 };
 
@@ -14,15 +14,15 @@ struct live_entry {
     int32_t code, record; /* from the header */
 };
 
-/* One look under way. */
+/* One lookup. */
 struct live_look {
     struct jsp_live *live;
     struct jsp_memread *mem;
     uintptr_t header, pc;
-    uint32_t n;                 /* entries */
+    uint32_t n;                 /* number of entries in the header */
     bool is_cut;                /* the FDE is longer than what was copied */
-    bool is_past;               /* a state was met that begins after pc */
-    struct jsp_cfa_state state; /* the last one before */
+    bool is_past;               /* the run has met a state that begins after pc */
+    struct jsp_cfa_state state; /* the last state before that */
 };
 
 void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe)
@@ -49,7 +49,7 @@ bool jsp_live_is_code(const struct jsp_live *live, uintptr_t pc)
     return live_find(live, pc, &found);
 }
 
-/* -- The record ---------------------------------------------------------------------- */
+/* -- Copying the record ------------------------------------------------------- */
 
 static bool live_entries(struct live_look *look, uint32_t first, uint32_t n,
                          struct live_entry *to)
@@ -63,7 +63,8 @@ static bool live_is_after(const struct live_look *look, const struct live_entry 
     return look->header + (uintptr_t)(intptr_t)entry->code > look->pc;
 }
 
-/* Where the FDE begins whose code starts last at or before pc; 0: it can not be told. */
+/* Return the address of the FDE whose code is the last to start at or before pc, or 0 if
+ * it can not be found. */
 static uintptr_t live_search(struct live_look *look)
 {
     struct live_entry chunk[LIVE_CHUNK];
@@ -89,13 +90,13 @@ static bool live_header(struct live_look *look)
     struct { uint8_t version, frame, count, table; int32_t at; uint32_t n; } h;
     if (!jsp_memread_bytes(look->mem, look->header, &h, sizeof h) || h.version != 1 ||
         h.frame != LIVE_PCREL_SDATA4 || h.count != LIVE_UDATA4 ||
-        h.table != LIVE_DATAREL_SDATA4) /* those that linkers write */
+        h.table != LIVE_DATAREL_SDATA4) /* the encodings that linkers write */
         return false;
     look->n = h.n;
     return h.n > 0;
 }
 
-/* Copy the record at `at`, with its length. How many bytes were taken; 0: none. */
+/* Copy the record at `at`, with its length. Return the number of bytes copied, or 0. */
 static uint32_t live_record(struct live_look *look, uintptr_t at, uint8_t *to, uint32_t room,
                             uint32_t head[2])
 {
@@ -111,8 +112,8 @@ static void live_put(uint8_t *to, uint32_t value)
     memcpy(to, &value, sizeof value);
 }
 
-/* The FDE's CIE, then the FDE, as a section of their own, in which the pointer of the one to
- * the other is right again. */
+/* Copy the FDE's CIE and the FDE into a section of their own, and correct the FDE's
+ * pointer to the CIE. */
 static bool live_copy(struct live_look *look, uintptr_t at, struct jsp_ehframe_section *to)
 {
     uint8_t *bytes = look->live->records;
@@ -132,9 +133,9 @@ static bool live_copy(struct live_look *look, uintptr_t at, struct jsp_ehframe_s
     return true;
 }
 
-/* -- What it says of pc ---------------------------------------------------------------- */
+/* -- Running the record's program --------------------------------------------- */
 
-/* False ends the run: the state that holds at pc is known. */
+/* Return false to end the run when the state that holds at pc is known. */
 static bool live_row(void *arg, const struct jsp_ehframe_fde *fde, uint64_t at,
                      const struct jsp_cfa_state *state)
 {

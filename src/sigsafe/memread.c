@@ -5,9 +5,10 @@
 #include "memread.h"
 
 enum {
-    MEMREAD_PAGE = 4096,           /* the smallest there is: a window never crosses one */
-    MEMREAD_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT, of this process alone */
-    MEMREAD_UNLIKELY = 0x5EED1E55, /* nothing happens either if that is what stands there */
+    MEMREAD_PAGE = 4096, /* the smallest page size; a window never crosses a page */
+    MEMREAD_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT, for threads of this process only */
+    /* a rare value; the wait ends at once even if memory holds it */
+    MEMREAD_UNLIKELY = 0x5EED1E55,
 };
 
 void jsp_memread_init(struct jsp_memread *m, uintptr_t low, uintptr_t high, pid_t pid)
@@ -21,17 +22,18 @@ void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp)
     uintptr_t page = sp & ~(uintptr_t)(MEMREAD_PAGE - 1);
     m->calls = JSP_MEMREAD_CALLS;
     m->window_n = 0;
-    m->plain = (uintptr_t)m->window; /* no stack: only what is surely there */
+    /* no known stack: only our own window is certainly mapped */
+    m->plain = (uintptr_t)m->window;
     m->plain_room = 0;
     if (sp < m->low || m->high < 8 || sp > m->high - 8)
         return;
-    /* What is below that page may never have been touched: the main thread's stack
-     * is mapped only as far as it grew. */
+    /* Lower pages may never have been touched: the main thread's stack is mapped only as
+     * far as it has grown. */
     m->plain = page > m->low ? page : m->low;
     m->plain_room = m->high - m->plain - 8;
 }
 
-/* By hand: a sanitizer looks into memcpy. */
+/* Copy by hand, because a sanitizer checks the arguments of memcpy. */
 static JSP_MEMREAD_ANY void memread_plain(uintptr_t at, void *to, size_t n)
 {
     const volatile uint8_t *from = (const volatile uint8_t *)at;
@@ -39,8 +41,8 @@ static JSP_MEMREAD_ANY void memread_plain(uintptr_t at, void *to, size_t n)
         ((uint8_t *)to)[i] = from[i];
 }
 
-/* Can the four bytes here be read? To wait until they change, for no time, is a call that
- * every sandbox has, and that looks at them first. */
+/* Return true if the four bytes here can be read. Every sandbox allows FUTEX_WAIT, which
+ * reads them first; with a timeout of 0 it does not wait. */
 static bool memread_is_there(uintptr_t at)
 {
     static const struct timespec no_time = { 0, 0 };
@@ -48,7 +50,7 @@ static bool memread_is_there(uintptr_t at)
                    &no_time, NULL, 0) < 0 && (errno == EAGAIN || errno == ETIMEDOUT);
 }
 
-/* Page by page: n is small. */
+/* Probe page by page, then copy; n is small. */
 static bool memread_probed(struct jsp_memread *m, uintptr_t at, void *to, size_t n)
 {
     uintptr_t last = at + n - 1;
@@ -75,7 +77,8 @@ static bool memread_copy(struct jsp_memread *m, uintptr_t at, void *to, size_t n
         return false;
     m->calls--;
     ssize_t got = process_vm_readv(m->pid, &here, 1, &there, 1, 0);
-    if (got >= 0 || errno == EFAULT || errno == ESRCH) /* the process is another one, gone */
+    /* ESRCH: the process m->pid is gone, and we are another one */
+    if (got >= 0 || errno == EFAULT || errno == ESRCH)
         return got == (ssize_t)n;
     m->probes = true;
     return memread_probed(m, at, to, n);

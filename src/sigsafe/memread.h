@@ -1,15 +1,15 @@
-/* sigsafe/memread.h - reading memory at an address that nobody vouches for.
+/* sigsafe/memread.h - a reader of memory at untrusted addresses.
  *
- * Between the page of the interrupted stack pointer and the high end of the
- * thread's stack a load is a plain one: the thread has that memory. Everywhere else
- * (a coroutine's stack, an alternate one, code, garbage) the kernel copies for us,
- * by process_vm_readv on ourselves, and says no where a load would fault. It copies
- * a window at a time, so that a walk over a foreign stack is not a call a word, and
- * a walk may ask it JSP_MEMREAD_CALLS times.
+ * From the page of the interrupted stack pointer up to the high end of the thread's
+ * stack, a read is a plain load: this memory is mapped. Everywhere else (a coroutine's
+ * stack, an alternate one, code, garbage) the kernel copies for us, by process_vm_readv
+ * on our own process, and fails where a load would fault. It copies a window at a time,
+ * so a walk over a foreign stack does not need one call for each word. A walk may make
+ * JSP_MEMREAD_CALLS such calls.
  *
- * Where a sandbox or an emulator has no such call, the kernel is asked whether the
- * memory can be read, and a plain load follows. Between the two another thread could
- * unmap it; what a stack or code that runs right now lies in, nobody unmaps.
+ * Where a sandbox or an emulator has no such call, the reader asks the kernel whether the
+ * memory can be read, and then loads it plainly. Another thread could unmap it in
+ * between; but no program unmaps a stack or code that is running right now.
  *
  *                       SIGPROF handler   any thread, for itself
  *   jsp_memread_init           -                   yes
@@ -31,25 +31,28 @@ struct jsp_memread {
     uintptr_t low, high; /* the thread's stack; equal: not known */
     pid_t pid;
 
-    bool probes;         /* the kernel would not copy: it said so once */
-    bool may_vanish;     /* what is read now may be unmapped: no plain load after a probe */
+    bool probes;         /* the kernel refused to copy once: probe instead */
+    /* the memory may be unmapped at any time: no plain load after a probe */
+    bool may_vanish;
 
-    /* Of one walk. */
-    uintptr_t plain;     /* first address for a plain load */
-    uintptr_t plain_room; /* its last one is plain + plain_room */
+    /* State of one walk. */
+    uintptr_t plain;     /* first address that may be loaded plainly */
+    uintptr_t plain_room; /* the last such address is plain + plain_room */
     uint32_t calls;      /* system calls left */
     uint32_t window_n;
     uintptr_t window_at;
     alignas(8) uint8_t window[JSP_MEMREAD_WINDOW];
 };
 
-/* Give the bounds of the thread's stack, both 0 where they are not known. */
+/* Set the bounds of the thread's stack, both 0 if they are unknown. */
 void jsp_memread_init(struct jsp_memread *m, uintptr_t low, uintptr_t high, pid_t pid);
 
-/* A walk begins, or goes on on another stack: sp says which may be read plainly. */
+/* Begin a walk, or continue it on another stack. sp decides which memory is read
+ * plainly. */
 void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp);
 
-/* False: it can not be read; *value is untouched. */
+/* Read one word outside the plain range. Return false if it can not be read; *value is
+ * then untouched. */
 bool jsp_memread_far(struct jsp_memread *m, uintptr_t at, uint64_t *value);
 
 static inline bool jsp_memread_is_plain(const struct jsp_memread *m, uintptr_t at)
@@ -57,7 +60,7 @@ static inline bool jsp_memread_is_plain(const struct jsp_memread *m, uintptr_t a
     return at - m->plain <= m->plain_room;
 }
 
-/* What lies between the variables of a stack is no error of ours to read. */
+/* Stack memory between variables may be read here; AddressSanitizer must not object. */
 #define JSP_MEMREAD_ANY __attribute__((no_sanitize_address))
 
 static inline JSP_MEMREAD_ANY bool jsp_memread_word(struct jsp_memread *m, uintptr_t at,
@@ -69,7 +72,7 @@ static inline JSP_MEMREAD_ANY bool jsp_memread_word(struct jsp_memread *m, uintp
     return true;
 }
 
-/* n bytes, not through the window. False: not all of them can be read. */
+/* Copy n bytes without the window. Return false if any of them can not be read. */
 bool jsp_memread_bytes(struct jsp_memread *m, uintptr_t at, void *to, size_t n);
 
 #endif

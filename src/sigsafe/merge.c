@@ -4,21 +4,22 @@
  */
 #include "merge.h"
 
-/* What is left of one run of VM frames. */
+/* The rest of one run of VM frames. */
 struct merge_run {
     const struct jsp_rec_frame *next;
     uint32_t left;
-    uint64_t sp; /* of the frame at `next`, carried where it has none */
+    uint64_t sp; /* of the frame at `next`; if it has none, that of the frame before */
 };
 
 struct merge_all {
     struct merge_run runs[JSP_N_RUNS];
     const struct jsp_rec_native *natives; /* innermost first */
     uint32_t natives_left;
-    uint32_t cut_native; /* the label of a gap in them */
+    uint32_t cut_native; /* the label for a gap in them */
     struct jsp_merged *out;
-    bool has_gap; /* VM frames that are not in the record lie outside of what comes now */
-    uint32_t to; /* frames still to be written, from the outermost down */
+    bool has_gap; /* a gap of the VM frames lies outside of the frames to come */
+    /* frames still to be written; the outermost comes first and goes to the end */
+    uint32_t to;
 };
 
 static bool merge_has_loop(const struct jsp_loops *loops, uint64_t ip)
@@ -29,8 +30,8 @@ static bool merge_has_loop(const struct jsp_loops *loops, uint64_t ip)
     return false;
 }
 
-/* Frames that stand before the first address of their run are outside of it; a run
- * without any address stands inside of everything. */
+/* Return the address at which a run begins. Frames before the first address of their run
+ * are outside of it; a run without any address lies inside of everything. */
 static uint64_t merge_begin(const struct jsp_rec_frame *run, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -45,7 +46,7 @@ static void merge_carry(struct merge_run *run)
         run->sp = run->next->sp;
 }
 
-/* The run whose next frame is the outermost; the first of them where they are equal. */
+/* Return the run whose next frame is the outermost; if equal, the first such run. */
 static struct merge_run *merge_outermost(struct merge_run *runs)
 {
     struct merge_run *best = NULL;
@@ -76,7 +77,8 @@ static void merge_put_native(struct merge_all *all)
                                                .leaf = all->natives_left == 0 };
 }
 
-/* VM frames above this address are outside of the native frame that ends there. */
+/* Put the VM frames at or above this address, which is the end of a native frame: they
+ * are outside of it. */
 static void merge_vm_above(struct merge_all *all, uint64_t cfa)
 {
     for (struct merge_run *run; (run = merge_outermost(all->runs)) && run->sp >= cfa;)
@@ -101,14 +103,14 @@ static bool merge_has_address(const struct jsp_record *record)
     return false;
 }
 
-/* Was this native frame inside one of the loops when it called on? */
+/* Return true if this native frame was inside one of the loops when it made its call. */
 static bool merge_in_loop(const struct merge_all *all, const struct jsp_loops *loops,
                           uint32_t native)
 {
     return merge_has_loop(loops, all->natives[native].ip - (native != 0));
 }
 
-/* Frames up to the next entry. */
+/* Put the VM frames up to the next entry. */
 static void merge_one_activation(struct merge_all *all, struct merge_run *run)
 {
     do
@@ -129,10 +131,11 @@ static bool merge_is_cut(const struct merge_all *all, uint32_t native)
     return all->natives[native].ip == JSP_NATIVE_CUT;
 }
 
-/* Walks both from the outside. Where the unwinder saw fewer activations than the VM
- * has, it was those that it left out, or the outer ones, that it missed; where it saw more,
- * the innermost has just been entered, or is about to be left. Inside of a gap of the VM's both
- * are counted from the inside: the outer of these loops ran what is not here. */
+/* Walk both from the outside. If the unwinder saw fewer activations than the VM has,
+ * it dropped those of its gap, or it missed the outer ones. If it saw more, the
+ * innermost one has just been entered or is about to be left. Inside of a gap of the
+ * VM frames both are counted from the inside, because the outer loops ran the frames
+ * that are missing. */
 static void merge_by_loop(struct merge_all *all, const struct jsp_loops *loops,
                           struct merge_run *run)
 {

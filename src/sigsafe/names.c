@@ -6,7 +6,7 @@
 
 static const char names_unnamed[] = "[no name]";
 
-/* What stands before, between and after the two parts. Index: enum jsprof_join >> 8. */
+/* The text before, between and after the two parts. Index: enum jsprof_join >> 8. */
 static const struct names_join {
     char before[5], between[3], after[2];
 } names_joins[] = {
@@ -15,7 +15,7 @@ static const struct names_join {
 enum {
     NAMES_JOINS = sizeof names_joins / sizeof names_joins[0],
     NAMES_KIND_MASK = 0xFF,
-    NAMES_KIND_JOIN = 0xFFFF, /* and the join, without marks of one frame */
+    NAMES_KIND_JOIN = 0xFFFF, /* kind and join, without the marks of a single frame */
 };
 
 void jsp_names_init(struct jsp_names *names, struct jsp_arena *arena)
@@ -39,7 +39,7 @@ static bool names_key_equal(const struct jsp_name_key *a, const struct jsp_name_
     return a->label == b->label && a->detail == b->detail && a->tag == b->tag;
 }
 
-/* Does the host's string still say what the arena holds at [at, at + len)? */
+/* Return true if the host's string still equals the arena's text [at, at + len). */
 static bool names_part_same(const char *text, uint32_t at, uint32_t len, const char *part)
 {
     if (!part)
@@ -47,7 +47,7 @@ static bool names_part_same(const char *text, uint32_t at, uint32_t len, const c
     return strncmp(text + at, part, len) == 0 && part[len] == 0;
 }
 
-/* Append up to the end of the scratch; false: it did not all fit. */
+/* Append as much as the scratch space holds. Return false if it did not all fit. */
 static bool names_append(struct jsp_names *names, uint32_t *len, const char *part)
 {
     size_t room = JSP_LABEL_MAX - *len;
@@ -60,8 +60,8 @@ static bool names_append(struct jsp_names *names, uint32_t *len, const char *par
     return fits;
 }
 
-/* Write the joined name into the scratch and note where its parts are. A name that
- * was cut gets an entry that no key equals, for it can not be verified. */
+/* Write the joined name into the scratch space and note where its parts are. A name that
+ * was cut gets an entry that equals no key, because it can not be verified later. */
 static uint32_t names_compose(struct jsp_names *names, const jsprof_frame *frame,
                               struct jsp_name_entry *entry)
 {
@@ -100,7 +100,7 @@ static uint32_t names_of_function(struct jsp_names *names, const jsprof_function
     if (!names_key_equal(&entry->key, &key) || entry->id == JSP_LABEL_LOST) {
         entry->id = jsp_arena_intern(names->arena, f->text, f->len, f->kind);
         entry->key = key;
-        entry->label_len = f->cut; /* of no other use here */
+        entry->label_len = f->cut; /* label_len has no other use here */
     }
     if (entry->label_len)
         jsp_count(&names->n_cut, 1);
@@ -116,8 +116,8 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
         return names->unnamed;
     }
     const char *label = frame->label, *detail = frame->detail;
-    /* One wide load of both, as compilers make of it, would wait for the two narrow
-     * stores of the caller, and cost more than the whole look-up. */
+    /* Compilers combine both loads into a wide one, which would wait for the caller's two
+     * narrow stores and cost more than the whole look-up. */
     __asm__("" : "+r"(label), "+r"(detail));
     /* Bit 63 keeps these keys apart from the serials of functions. */
     struct jsp_name_key key = { label, detail, (frame->kind & NAMES_KIND_JOIN) | 1ull << 63 };

@@ -1,4 +1,4 @@
-/* sigsafe/regs.h - the interrupted registers, one small file an architecture.
+/* sigsafe/regs.h - the interrupted registers, in one small file for each architecture.
  *
  * SPDX-License-Identifier: MIT
  */

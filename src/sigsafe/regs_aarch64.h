@@ -17,11 +17,11 @@ static inline uintptr_t jsp_regs_sp(const void *ucontext)
 /* DWARF's numbers of the registers that a walk follows. `extra` is the link register. */
 enum { JSP_REG_EXTRA = 30, JSP_REG_FP = 29, JSP_REG_SP = 31, JSP_REG_RA = 30, JSP_N_REGS = 32 };
 
-/* The caller's pc is what the link register was on entry. */
+/* The caller's pc is the value of the link register on entry. */
 enum { JSP_RA_IN_EXTRA = 1, JSP_TRAMPOLINE_BYTES = 8 };
 
-/* Where a signal trampoline finds the interrupted registers, from its sp: the kernel
- * puts a siginfo_t first. */
+/* Offset from a signal trampoline's sp to the interrupted registers. The kernel stores a
+ * siginfo_t first. */
 enum { JSP_TRAMPOLINE_REGS = sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext.regs) };
 
 struct jsp_regs { /* as the kernel leaves them: x0 to x30, sp, pc */
@@ -52,7 +52,7 @@ static inline struct jsp_regs_core jsp_regs_core(const struct jsp_regs *regs)
     };
 }
 
-/* The registers at this very place of the function that calls this. */
+/* Return the current registers of the function that calls this. */
 static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(void)
 {
     struct jsp_regs_core c;
@@ -61,14 +61,14 @@ static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(
     return c;
 }
 
-/* mov x8, #139; svc #0: what a signal handler returns to. */
+/* A signal handler returns to this code: mov x8, #139; svc #0. */
 static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTES])
 {
     static const uint8_t is[] = { 0x68, 0x11, 0x80, 0xD2, 0x01, 0x00, 0x00, 0xD4 };
     return memcmp(code, is, sizeof is) == 0;
 }
 
-/* The compilers' rules are right up to the last instruction here. */
+/* On this machine the compilers' rules are right up to the last instruction. */
 enum { JSP_LEAVING_BYTES = 4 };
 
 static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
@@ -77,8 +77,8 @@ static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
     return false;
 }
 
-/* A system call that has returned: its result, and what is left of its arguments. The first
- * is not: it is unknown, 0. */
+/* A system call that has returned: its result and the remaining arguments. The result
+ * overwrote the first argument, so `first` is 0. */
 struct jsp_regs_call {
     uint64_t result, first, second, third, fourth;
 };
@@ -93,13 +93,13 @@ static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
     };
 }
 
-/* Can it be that this one has just returned? Its number is left in x8. */
+/* Return true if this system call may have just returned. Its number remains in x8. */
 static inline bool jsp_regs_may_follow(const struct jsp_regs *regs, int number)
 {
     return number == JSP_CALL_ANY || jsp_regs_get(regs, 8) == (uint64_t)number;
 }
 
-/* Does the code in front of pc make one? svc #0. */
+/* Return true if the code before pc makes a system call: svc #0. */
 static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int number)
 {
     static const uint8_t is[] = { 0x01, 0x00, 0x00, 0xD4 };

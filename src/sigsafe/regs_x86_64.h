@@ -14,8 +14,8 @@ static inline uintptr_t jsp_regs_sp(const void *ucontext)
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
 }
 
-/* DWARF's numbers of the registers that a walk follows. `extra` is the one more that
- * frames below others are addressed by: rbx, in the dynamic linker's lazy binding. */
+/* DWARF's numbers of the registers that a walk follows. `extra` is one more register,
+ * from which some frames are addressed: rbx, in the dynamic linker's lazy binding. */
 enum {
     JSP_REG_EXTRA = 3,
     JSP_REG_FP = 6,
@@ -24,10 +24,10 @@ enum {
     JSP_N_REGS = 17,
 };
 
-/* The return address is at CFA - 8, whoever is called. */
+/* The return address is always at CFA - 8. */
 enum { JSP_RA_IN_EXTRA = 0, JSP_TRAMPOLINE_BYTES = 9 };
 
-/* Where a signal trampoline finds the interrupted registers, from its sp. */
+/* Offset from a signal trampoline's sp to the interrupted registers. */
 enum { JSP_TRAMPOLINE_REGS = offsetof(ucontext_t, uc_mcontext.gregs) };
 
 struct jsp_regs { /* as the kernel leaves them, in its order */
@@ -62,7 +62,7 @@ static inline struct jsp_regs_core jsp_regs_core(const struct jsp_regs *regs)
     };
 }
 
-/* The registers at this very place of the function that calls this. */
+/* Return the current registers of the function that calls this. */
 static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(void)
 {
     struct jsp_regs_core c;
@@ -72,16 +72,16 @@ static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(
     return c;
 }
 
-/* mov $15, %rax; syscall: what a signal handler returns to. */
+/* A signal handler returns to this code: mov $15, %rax; syscall. */
 static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTES])
 {
     static const uint8_t is[] = { 0x48, 0xC7, 0xC0, 15, 0, 0, 0, 0x0F, 0x05 };
     return memcmp(code, is, sizeof is) == 0;
 }
 
-/* ret, or lea n(%r10), %rsp; ret: all that calls preserve is the caller's again. gcc's
- * rules for frames that it realigned still say that it is saved, below a frame pointer
- * that is the caller's already. */
+/* At ret, or at lea n(%r10), %rsp; ret, all preserved registers have the caller's values
+ * again. For frames that gcc realigned, its rules still describe them as saved below the
+ * frame pointer, which already has the caller's value. */
 enum { JSP_LEAVING_BYTES = 5 };
 
 static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
@@ -90,7 +90,7 @@ static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
                                code[4] == 0xC3);
 }
 
-/* A system call that has returned: its result, and what is left of its arguments. */
+/* A system call that has returned: its result and the remaining arguments. */
 struct jsp_regs_call {
     uint64_t result, first, second, third, fourth;
 };
@@ -105,15 +105,16 @@ static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
     };
 }
 
-/* Can it be that this one has just returned? `syscall` leaves its return address in rcx, and
- * its result where its number was. */
+/* Return true if a system call may have just returned. `syscall` leaves its return
+ * address in rcx, and the result overwrites the number. */
 static inline bool jsp_regs_may_follow(const struct jsp_regs *regs, int number)
 {
     (void)number;
     return jsp_regs_get(regs, 2) == jsp_regs_get(regs, JSP_REG_RA);
 }
 
-/* Does the code in front of pc make it? mov $number, %eax often is the instruction before. */
+/* Return true if the code before pc makes this system call. Often the previous
+ * instruction is mov $number, %eax. */
 static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int number)
 {
     int32_t moved;
@@ -122,7 +123,7 @@ static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int nu
            (number == JSP_CALL_ANY || before[0] != 0xB8 || moved == number);
 }
 
-/* Return addresses are as they are. */
+/* Return addresses carry no signature here. */
 static inline uintptr_t jsp_regs_strip(uintptr_t ra)
 {
     return ra;

@@ -5,7 +5,8 @@
 #include "left.h"
 #include "resume.h"
 
-/* How many resumers it has; the thread's own stack has none. At most JSP_LEVELS_MAX. */
+/* Return the number of its resumers, at most JSP_LEVELS_MAX. The thread's own stack has
+ * none. */
 static uint32_t resume_depth(const jsprof_cstack *stack)
 {
     uint32_t depth = 0;
@@ -19,11 +20,12 @@ static void resume_bounds(struct jsp_sampled *self, const jsprof_cstack *stack)
     struct jsp_memread *mem = &self->unwinder.mem;
     mem->low = stack ? (uintptr_t)stack->low : self->vm.stack_low;
     mem->high = stack ? (uintptr_t)stack->high : self->vm.stack_high;
-    if (mem->high == UINTPTR_MAX) /* nobody knows the thread's own */
+    if (mem->high == UINTPTR_MAX) /* the thread's own bounds are unknown */
         mem->high = mem->low;
 }
 
-/* A host that calls us when it has switched already shows us the wrong stack. */
+/* Return true if sp is on this stack. A host that calls us after the switch shows us the
+ * wrong stack. */
 static bool resume_is_on(const jsprof_cstack *stack, uintptr_t sp)
 {
     return sp - (uintptr_t)stack->low < (uintptr_t)stack->high - (uintptr_t)stack->low;
@@ -40,16 +42,17 @@ static __attribute__((noinline)) bool resume_find(struct jsp_sampled *self,
                                                   const struct jsp_regs_core *here,
                                                   struct jsp_regs_core *at)
 {
-    /* ORDER: seq_cst, see B1 in backtrace.c: may the session's map be read? */
+    /* ORDER: seq_cst, see B1 in backtrace.c: it decides whether the session's map may be
+     * read. */
     if (!self->map || atomic_load_explicit(&self->closed, memory_order_seq_cst))
         return false;
-    /* ORDER: acquire, as M1 in stack.c. We are `busy`: the map stays until we are not. */
+    /* ORDER: acquire, as M1 in stack.c. The map stays while we are `busy`. */
     const struct jsp_unwind_map *map = atomic_load_explicit(self->map, memory_order_acquire);
     return jsp_unwind_caller(&self->unwinder, map, here, at);
 }
 
-/* The stack that is being left resumes another: remember where it waits. No handler looks
- * there before the switch. */
+/* The current stack resumes another one: remember where it waits. No handler reads this
+ * before the switch. */
 static void resume_keep(struct jsp_sampled *self, const jsprof_cstack *stack,
                         const struct jsp_regs_core *here)
 {
@@ -63,7 +66,8 @@ static void resume_keep(struct jsp_sampled *self, const jsprof_cstack *stack,
         bool has_stack = resume_has_stack(self);
         r->known = has_stack && resume_find(self, here, &r->at);
         if (!has_stack)
-            jsp_count(&self->vm.n_bad, 1); /* what is outside of it will be missing */
+            /* samples will lack the frames outside of it */
+            jsp_count(&self->vm.n_bad, 1);
         jsp_sampled_exit(self);
     }
 }
@@ -73,7 +77,7 @@ void jsp_resume_switch(struct jsp_sampled *self, const jsprof_cstack *stack,
 {
     if (stack && stack->resumer == self->cstack)
         resume_keep(self, stack, here);
-    jsp_sampled_pause(self, 1); /* a sample must not see half of it */
+    jsp_sampled_pause(self, 1); /* a sample must not see half of the change */
     self->left_low = self->cstack ? (uintptr_t)self->cstack->low : 0;
     self->left_high = self->cstack ? (uintptr_t)self->cstack->high : 0;
     self->cstack = stack;
@@ -98,7 +102,8 @@ enum jsp_unwind_stop jsp_resume_walk(struct jsp_sampled *self, const struct jsp_
     for (uint32_t i = 0; i < JSP_LEVELS_MAX && stack && last != JSP_STOP_FULL; i++) {
         if ((r = resume_of(self, stack)) == NULL)
             break;
-        if (last == JSP_STOP_END && out->n) /* all of that stack is inside of its root */
+        /* the whole stack is inside of its outermost frame */
+        if (last == JSP_STOP_END && out->n)
             out->frames[out->n - 1].cfa = (uintptr_t)stack->high;
         resume_bounds(self, r->stack);
         last = jsp_unwind_on(&self->unwinder, map, &r->at, out);

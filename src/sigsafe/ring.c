@@ -12,7 +12,8 @@ void jsp_ring_init(struct jsp_ring *ring, uint64_t *words, uint64_t capacity)
     ring->capacity = capacity;
 }
 
-/* The record in at most two pieces: up to the end of the words, and from their start. */
+/* Copy the record in at most two pieces: up to the end of the words, and from their
+ * start. */
 static void ring_copy_in(struct jsp_ring *ring, uint64_t at, const uint64_t *from, uint64_t n)
 {
     uint64_t start = at & (ring->capacity - 1);
@@ -33,8 +34,8 @@ bool jsp_ring_push(struct jsp_ring *ring, const uint64_t *record, uint32_t n_wor
 {
     /* ORDER: relaxed. Only this thread ever stores tail. */
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    /* ORDER: acquire, pairs with R1. The drain has finished reading every word
-     * before `head`, so we may overwrite them. */
+    /* ORDER: acquire, pairs with R1. The drain has finished reading every word before
+     * `head`, so we may overwrite them. */
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
 
     if (tail - head + n_words + 1 > ring->capacity)
@@ -52,7 +53,7 @@ int jsp_ring_pop(struct jsp_ring *ring, uint64_t *record, uint32_t max)
 {
     /* ORDER: relaxed. Only the drain ever stores head. */
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    /* ORDER: acquire, pairs with R2. See the words that tail covers. */
+    /* ORDER: acquire, pairs with R2. The words that tail covers are visible. */
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
     if (head == tail)
@@ -70,8 +71,8 @@ int jsp_ring_pop(struct jsp_ring *ring, uint64_t *record, uint32_t max)
 
 uint64_t jsp_ring_used(const struct jsp_ring *ring)
 {
-    /* ORDER: acquire, head first, so that the difference is never negative: a
-     * later tail only grows it. Pairs with R1. */
+    /* ORDER: acquire, head first, so that the difference is never negative: a later tail
+     * only increases it. Pairs with R1. */
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     /* ORDER: relaxed. A statistic. */
     return atomic_load_explicit(&ring->tail, memory_order_relaxed) - head;

@@ -1,9 +1,9 @@
 /* sigsafe/ring.h - one thread's finished samples, on their way to the drain.
  *
- * A ring of 64-bit words that carries whole records, one producer to one
- * consumer. It never blocks, never grows and never overwrites: a record that
- * does not fit is refused, because a profiler that waits changes the program it
- * measures. Who pushes counts what was refused.
+ * A ring of 64-bit words that carries whole records, one producer to one consumer. It
+ * never blocks, never grows and never overwrites: a record that does not fit is refused,
+ * because a profiler that waits changes the program it measures. The producer counts the
+ * refused records.
  *
  *                     SIGPROF handler   drain thread   before/after both
  *   jsp_ring_init            -               -                yes
@@ -36,14 +36,14 @@ struct jsp_ring {
 /* Lay a ring over `words`, which the caller owns and keeps alive. */
 void jsp_ring_init(struct jsp_ring *ring, uint64_t *words, uint64_t capacity);
 
-/* Copy one record in. False: no room, nothing was written. */
+/* Copy one record in. Return false, and write nothing, if there is no room. */
 bool jsp_ring_push(struct jsp_ring *ring, const uint64_t *record, uint32_t n_words);
 
-/* Copy the oldest record out and return its length in words; 0: empty.
- * A record longer than `max` stays, and -EMSGSIZE comes back. */
+/* Copy the oldest record out and return its length in words, or 0 if the ring is empty.
+ * Return -EMSGSIZE for a record longer than `max`; it stays in the ring. */
 int jsp_ring_pop(struct jsp_ring *ring, uint64_t *record, uint32_t max);
 
-/* Words that wait to be read. */
+/* Return the number of words that wait to be read. */
 uint64_t jsp_ring_used(const struct jsp_ring *ring);
 
 #endif

@@ -1,11 +1,10 @@
 /* sigsafe/room.h - the door of the signal-safe room.
  *
- * Every file in src/sigsafe/ may run inside the SIGPROF handler. Each one
- * includes this header and no other system header. It admits the handful of
- * libc headers the room needs and, while a file of the room itself is being
- * compiled (the Makefile defines JSP_IN_ROOM for those, nobody else does), makes
- * the dangerous names uncompilable. tests/check/rooms.sh proves the same thing
- * again on the object files.
+ * Every file in src/sigsafe/ may run inside the SIGPROF handler. Each one includes this
+ * header and no other system header. This header includes the few libc headers that the
+ * room needs. While a file of the room itself is compiled (only then the Makefile defines
+ * JSP_IN_ROOM), it also makes the dangerous names uncompilable. tests/check/rooms.sh
+ * proves the same on the object files.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,7 +41,7 @@
 /* A counter that one thread writes and any thread reads. */
 static inline void jsp_count(_Atomic uint64_t *counter, uint64_t n)
 {
-    /* ORDER: relaxed. One writer; a statistic, nothing is published by it. */
+    /* ORDER: relaxed. One writer; a statistic that publishes nothing. */
     uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
     /* ORDER: relaxed. As above. */
     atomic_store_explicit(counter, now + n, memory_order_relaxed);
@@ -54,7 +53,8 @@ static inline uint64_t jsp_counted(const _Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* 0 where the clock is gone: the CPU clock of a thread that exited. */
+/* Return the clock's time, or 0 if the clock is gone: the CPU clock of a thread that
+ * exited. */
 static inline uint64_t jsp_now_ns(clockid_t clock)
 {
     struct timespec ts = { 0, 0 };

@@ -1,4 +1,4 @@
-/* sigsafe/sample.c - the SIGPROF handler and the sample it takes. See sample.h.
+/* sigsafe/sample.c - the SIGPROF handler and the sample that it takes. See sample.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,9 +11,10 @@ enum {
 };
 
 static _Thread_local struct jsp_sampled *volatile sampled_list;
-/* The delivery that is being passed on, by its ucontext, and the frame that does so. */
+/* The ucontext of the delivery that we are passing on, and the frame that does so. */
 static _Thread_local const void *volatile sample_passing, *volatile sample_passer;
-static _Thread_local volatile uint32_t sample_masked; /* nesting of jsp_sample_mask */
+/* nesting depth of jsp_sample_mask */
+static _Thread_local volatile uint32_t sample_masked;
 struct jsp_sample_chain jsp_sample_chain[_NSIG];
 
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
@@ -76,8 +77,8 @@ struct jsp_sampled *jsp_sampled_first(void)
 
 void jsp_sampled_pause(struct jsp_sampled *self, int by)
 {
-    /* ORDER: signal fences only. What the host changes in between is seen by this
-     * thread's own handler, which must see the pause around it. */
+    /* ORDER: signal fences only. This thread's own handler, which reads what the host
+     * changes in between, must see the pause around it. */
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
     if (by > 0 || self->paused)
         self->paused = self->paused + (uint32_t)by;
@@ -87,17 +88,17 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
 uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
 {
     uint64_t at = jsp_tick_next(&self->tick, now_ns, load);
-    /* ORDER: relaxed. Whoever looks from outside takes it as a hint. */
+    /* ORDER: relaxed. Threads that look from outside take it as a hint. */
     atomic_store_explicit(&self->due_ns, at, memory_order_relaxed);
     return at;
 }
 
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
 {
-    /* The interval is the safety net: a signal that somebody swallowed (SIG_IGN for
-     * a moment) must not be the last. It is long, because the kernel starts it before
-     * our handler runs: one as short as the period would be the processor's next timer
-     * and be programmed into the hardware twice per sample. */
+    /* The interval is a safety net: a lost signal (SIG_IGN for a moment) must not be the
+     * last one. It is long, because the kernel starts it before our handler runs: an
+     * interval as short as the period would be the processor's next timer, and the kernel
+     * would program the hardware twice per sample. */
     struct itimerspec when = {
         .it_value = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) },
         .it_interval = { 0, JSP_HIDDEN_AGAIN_NS },
@@ -125,14 +126,16 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
             .underflows = self->own.underflows,
             .handler_ns = jsp_counted(&self->handler_ns),
             .due_ns = jsp_counted(&self->due_ns),
-            /* ORDER: acquire, pairs with the ring's R2, for who pops up to here. */
+            /* ORDER: acquire, pairs with the ring's R2, for a caller that pops up to
+             * here. */
             .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
         };
         for (int stop = 0; stop < JSP_N_STOPS; stop++)
             c.stops[stop] = jsp_counted(&self->unwinder.stops[stop]);
-        /* ORDER: acquire fence: the loads above stay above the second look at seq. */
+        /* ORDER: acquire fence: the loads above stay before the second load of seq. */
         atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
-        /* ORDER: relaxed, after the fence. Unchanged: no sample began in between. */
+        /* ORDER: relaxed, after the fence. If seq is unchanged, no sample began in
+         * between. */
         if (atomic_load_explicit(&self->seq, memory_order_relaxed) == before) {
             *out = c;
             return true;
@@ -164,7 +167,8 @@ void jsp_sample_mask(int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
-/* The signal could not come since it was due: the session saw that, or it left a trace. */
+/* Return true if the signal was withheld since it was due: the session saw that, or it
+ * left a trace. */
 static bool sample_was_hidden(struct jsp_sampled *self, const struct jsp_arrival *a)
 {
     if (sample_masked)
@@ -173,9 +177,10 @@ static bool sample_was_hidden(struct jsp_sampled *self, const struct jsp_arrival
            jsp_hidden(&self->unwinder.mem, a);
 }
 
-/* What an arrival that was hidden leaves to the next one. On the CPU clock a tick decides
- * about the time before it: about what came after the last one, the next tick will. So as
- * much is charged too late at the end of a blocked time as was too early at its begin. */
+/* Return the part of a withheld time that is left to the next arrival. On the CPU clock a
+ * tick reports the time before it; the next tick will report the time after the last one.
+ * So the account charges as much too late at the end of a blocked time as it charged too
+ * early at its beginning. */
 static uint64_t sample_left(const struct jsp_arrival *a)
 {
     uint64_t tick_ns = a->wall ? a->time_ns : jsp_now_ns(CLOCK_MONOTONIC_COARSE);
@@ -183,7 +188,8 @@ static uint64_t sample_left(const struct jsp_arrival *a)
     return since < a->late_ns ? since : a->late_ns;
 }
 
-/* Why there will be no sample of this expiration; NULL: there will be one. */
+/* Return the counter of the reason why this expiration gets no sample, or NULL if it gets
+ * one. */
 static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, ptrdiff_t room, bool hidden)
 {
     if (self->paused)
@@ -193,7 +199,7 @@ static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, ptrdiff_t room, b
     return room < jsp_stack_need(self) ? &self->lost_stack : NULL;
 }
 
-/* The stack of this moment, into the ring. */
+/* Push the stack of this moment into the ring. */
 static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
                                                   const void *ucontext, uint32_t weight)
 {
@@ -206,19 +212,21 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
         jsp_count(&self->lost_ring, weight);
 }
 
-/* What the other sessions' samples take of this thread's time, of JSP_TICK_WHOLE. */
+/* Return the share of this thread's time that other sessions' samples take, of
+ * JSP_TICK_WHOLE. */
 static uint64_t sample_others(const struct jsp_sampled *self)
 {
     uint64_t load = 0;
     for (const struct jsp_sampled *s = sampled_list; s; s = s->next)
-        /* ORDER: acquire, pairs with the arming, which began the tick anew before. */
+        /* ORDER: acquire, pairs with the arming, which set up the tick before. */
         if (s != self && atomic_load_explicit(&s->armed, memory_order_acquire))
             load += s->tick.load;
     return load;
 }
 
-/* How long it took. Where that would put off the next sample: without what others had of the
- * processor meanwhile, on a busy machine, for that cost the host nothing. */
+/* Return the cost of the sample. If the elapsed time is long enough to delay the next
+ * sample, take the CPU time if that is less: on a busy machine other threads had the
+ * processor meanwhile, and that cost the host nothing. */
 static uint64_t sample_cost(uint64_t enough, uint64_t time_ns, uint64_t cpu_ns)
 {
     uint64_t cost = jsp_now_ns(CLOCK_MONOTONIC) - time_ns;
@@ -228,24 +236,25 @@ static uint64_t sample_cost(uint64_t enough, uint64_t time_ns, uint64_t cpu_ns)
     return cpu_cost < cost ? cpu_cost : cost;
 }
 
-/* The signal of a timer that was disarmed. What was due then may have been counted. */
+/* Count a signal of a timer that was disarmed, unless its expiration was already
+ * counted. */
 static void sample_late(struct jsp_sampled *self)
 {
-    /* ORDER: relaxed. The other who stores it does so while the timer is being disarmed. */
+    /* ORDER: relaxed. The other writer stores it while it disarms the timer. */
     if (atomic_exchange_explicit(&self->settled, false, memory_order_relaxed))
         return;
     jsp_count(&self->expirations, 1);
     jsp_count(&self->lost_late, 1);
 }
 
-/* One sample, or the count of a loss, with so much room on the stack. False: the stack was not
- * walked. */
+/* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
+ * stack was not walked. */
 static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
                                                   const siginfo_t *info,
                                                   const void *ucontext, ptrdiff_t room)
 {
-    /* S1. ORDER: seq_cst, with `seq` set before it in sample_begin: whoever
-     * clears `armed` and then sees seq even knows that no sample is to come. */
+    /* S1. ORDER: seq_cst, with `seq` set before it in sample_begin: a thread that clears
+     * `armed` and then sees seq even knows that no sample will follow. */
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
         sample_late(self);
         return false;
@@ -265,7 +274,8 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     }
     self->last_time_ns = a.time_ns - left;
     self->last_cpu_ns = a.cpu_ns - left;
-    /* By the cost of the one before: this one's is not known until the timer is set. */
+    /* Use the cost of the previous sample: the cost of this one is unknown until the
+     * timer is set. */
     uint64_t others = sample_others(self);
     jsp_sampled_set_timer(self, jsp_sampled_expect(self, now, others + self->tick.load));
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
@@ -295,11 +305,11 @@ static void sample_pass_to(const struct jsp_sample_owner *owner, int sig, siginf
         owner->plain_sigsafe(sig);
 }
 
-/* Who had the signal before us may itself have us as the one before it, when it was
- * put on top of us in an earlier run: one delivery goes round once, and then on to who was
- * below in that run. A handler that left
- * by a jump never told us: then a later delivery has its context at the same place, but
- * we are no deeper than we were. */
+/* Pass the signal on to the handler that was installed before us. That handler may itself
+ * pass it on to us, if an earlier run put it on top of us. So one delivery goes round
+ * once, and then to the handler that was below in that run. A handler that left by a jump
+ * does not reset `sample_passing`; a later delivery may then have its context at the same
+ * address, but our frame is no deeper than it was. */
 static __attribute__((noinline)) void sample_pass_on(int sig, siginfo_t *info, void *ucontext)
 {
     const struct jsp_sample_chain *chain = &jsp_sample_chain[sig];
@@ -319,15 +329,16 @@ static __attribute__((noinline)) void sample_pass_on(int sig, siginfo_t *info, v
     sample_passer = outer_frame;
 }
 
-/* False: a sample is under way, in which a fault's handler, say, let the signal through.
- * The record is its own; the clock tells the next sample what went by. */
+/* Return false if a sample is under way, into which, for instance, the handler of a fault
+ * let the signal through. That sample owns the record; the next one counts this
+ * expiration by the clock. */
 static bool sample_begin(struct jsp_sampled *self)
 {
     /* ORDER: relaxed. Only this thread's handler stores it. */
     uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
     if (seq & 1)
         return false;
-    /* ORDER: seq_cst, before the look at `armed`; see S1. */
+    /* ORDER: seq_cst, before the load of `armed`; see S1. */
     atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
     return true;
 }
@@ -336,7 +347,7 @@ static void sample_end(struct jsp_sampled *self)
 {
     /* ORDER: relaxed. Only this thread's handler stores it. */
     uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
-    /* S2. ORDER: release: what was written is seen before seq is even. */
+    /* S2. ORDER: release: other threads see all writes before seq is even. */
     atomic_store_explicit(&self->seq, seq + 1, memory_order_release);
 }
 
@@ -346,16 +357,17 @@ bool jsp_sampled_enter(struct jsp_sampled *self)
     if (atomic_load_explicit(&self->seq, memory_order_relaxed) & 1 ||
         atomic_load_explicit(&self->busy, memory_order_relaxed)) /* ORDER: as above */
         return false;
-    /* ORDER: seq_cst, before the look at `closed`; see B1 in backtrace.c. */
+    /* ORDER: seq_cst, before the load of `closed`; see B1 in backtrace.c. */
     atomic_store_explicit(&self->busy, true, memory_order_seq_cst);
-    jsp_sampled_pause(self, 1); /* our own timer may fire meanwhile: it is counted */
+    /* our own timer may fire meanwhile: the handler counts it */
+    jsp_sampled_pause(self, 1);
     return true;
 }
 
 void jsp_sampled_exit(struct jsp_sampled *self)
 {
     jsp_sampled_pause(self, -1);
-    /* ORDER: release: what was read of the session was read before. */
+    /* ORDER: release: all reads of the session are done before. */
     atomic_store_explicit(&self->busy, false, memory_order_release);
 }
 
@@ -371,7 +383,8 @@ bool jsp_sampled_busy(const struct jsp_sampled *self)
     return atomic_load_explicit(&self->busy, memory_order_seq_cst);
 }
 
-/* No room for more than to count. The timer's interval brings the next signal. */
+/* Count the expiration; the stack has no room for more. The timer's interval brings the
+ * next signal. */
 static void sample_lose(struct jsp_sampled *self)
 {
     /* S1. ORDER: seq_cst, as in sample_take. */
@@ -379,13 +392,13 @@ static void sample_lose(struct jsp_sampled *self)
         sample_late(self);
         return;
     }
-    self->tick.cell++; /* no later sample stands for it */
+    self->tick.cell++; /* no later sample includes it */
     jsp_count(&self->expirations, 1);
     jsp_count(&self->lost_stack, 1);
 }
 
-/* The frame of this function, and of what is inlined here, must be small: the stack may end
- * right below. See JSP_STACK_ENTRY. */
+/* The frame of this function, with all functions inlined here, must be small: the stack
+ * may end right below. See JSP_STACK_ENTRY. */
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
 {
     int saved_errno = errno; /* the interrupted code must not see ours */

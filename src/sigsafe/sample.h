@@ -1,10 +1,10 @@
 /* sigsafe/sample.h - one thread of one session, and the handler that samples it.
  *
- * The handler finds its thread through a thread-local list and the number that
- * the timer carries, never through a pointer in the signal: a signal may arrive
- * after its thread's memory is gone. `seq` is odd while the handler is inside, so
- * that another thread can wait for it, or read the counters all of one moment. A
- * backtrace on demand has a flag of its own, for it may take as long as it likes.
+ * The handler finds its thread through a thread-local list and the number that the timer
+ * carries, never through a pointer in the signal: a signal may arrive after its thread's
+ * memory is gone. `seq` is odd while the handler is inside, so that another thread can
+ * wait for it, or read all counters of one moment. A backtrace on demand has a flag of
+ * its own, because its duration has no bound.
  *
  *                      handler   owner thread   session, drain
  *   jsp_sample_handle    yes          -               -
@@ -44,144 +44,156 @@ struct jsp_counts {
     uint64_t frames_cut, frames_bad, labels_cut, underflows;
     uint64_t handler_ns;
     uint64_t stops[JSP_N_STOPS]; /* native walks by how they ended: enum jsp_unwind_stop */
-    uint64_t ring_tail; /* records below it are in these counts */
-    uint64_t due_ns;    /* the next expiration, which is not in them */
+    uint64_t ring_tail; /* these counts include all records below it */
+    uint64_t due_ns;    /* the next expiration, which these counts do not include */
 };
 
-/* Add up; ring_tail and due_ns have no sum. */
+/* Add `c` to `sum`, except ring_tail and due_ns, which have no sum. */
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
 
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
 
-/* Where a C stack was left for another one that it resumed; see resume.h. */
+/* The place where a C stack was left for another one that it resumed; see resume.h. */
 struct jsp_resumer {
     const jsprof_cstack *stack; /* NULL: the thread's own */
     bool known;
-    struct jsp_regs_core at;    /* of the function that called jsprof_stack_switch */
+    /* registers of the function that called jsprof_stack_switch */
+    struct jsp_regs_core at;
 };
 
 struct jsp_sampled {
-    jsprof_thread own; /* first: what the host sees */
+    jsprof_thread own; /* first: the part that the host sees */
 
     /* Written by the owner thread. */
     struct jsp_sampled *next;  /* other sessions on the same thread */
-    volatile uint32_t paused;  /* nesting */
-    const jsprof_cstack *volatile cstack; /* borrowed; NULL: on its own stack */
-    uintptr_t left_low, left_high; /* of the last one that it left; 0: none */
-    struct jsp_resumer resumers[JSP_LEVELS_MAX]; /* by their depth: the thread's own first */
+    volatile uint32_t paused;  /* nesting depth */
+    /* borrowed; NULL: the thread is on its own stack */
+    const jsprof_cstack *volatile cstack;
+    /* bounds of the coroutine stack that it left last; 0: none */
+    uintptr_t left_low, left_high;
+    /* by depth: the thread's own stack first */
+    struct jsp_resumer resumers[JSP_LEVELS_MAX];
 
-    /* Written by whoever arms and disarms, under the session's lock. */
+    /* Written by the thread that arms and disarms, under the session's lock. */
     _Atomic bool armed;
     timer_t timer;
-    clockid_t clock;           /* as the handler reads it: MONOTONIC or THREAD_CPUTIME_ID */
+    clockid_t clock; /* as the handler reads it: MONOTONIC or THREAD_CPUTIME_ID */
     int signo;
-    uint64_t number;           /* in the signal's value; see jsp_sample_value */
-    _Atomic uint64_t hidden_ns; /* what was due then was seen to be kept from the thread */
-    _Atomic bool settled;      /* an expiration was counted whose signal may yet arrive */
-    const void *session;       /* only compared */
-    _Atomic bool closed;       /* nothing of the session may be read; see B1 in backtrace.c */
-    /* Called behind each sample: what it may do there it finds out itself. NULL: nobody. */
+    uint64_t number;           /* part of the signal's value; see jsp_sample_value */
+    /* the session saw that the signal due at this time was withheld */
+    _Atomic uint64_t hidden_ns;
+    _Atomic bool settled; /* an expiration was counted whose signal may still arrive */
+    const void *session;       /* only compared, never read */
+    /* the session must not be read any more; see B1 in backtrace.c */
+    _Atomic bool closed;
+    /* Called after each sample; it finds out itself what it may do there. NULL: none. */
     void (*offer_sigsafe)(struct jsp_sampled *self, const void *ucontext);
 
     /* Written by the handler. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
     _Atomic uint64_t expirations, lost_ring, lost_paused, lost_late, lost_stack, lost_blocked;
     _Atomic uint64_t handler_ns;
-    _Atomic uint64_t due_ns; /* of the tick, for those who look from outside */
-    uint64_t last_time_ns, last_cpu_ns; /* of the last arrival, on both clocks */
+    _Atomic uint64_t due_ns; /* the tick's due_ns, for threads that look from outside */
+    uint64_t last_time_ns, last_cpu_ns; /* both clocks at the last arrival */
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;
     struct jsp_unwinder unwinder;
-    /* Borrowed: where the session publishes its map; NULL: VM frames only. */
+    /* Borrowed: where the session publishes its map; NULL: record VM frames only. */
     struct jsp_unwind_map *_Atomic *map;
-    struct jsp_ask *ask;       /* borrowed with it */
+    struct jsp_ask *ask;       /* borrowed together with `map` */
     struct jsp_record *record; /* borrowed, room for max_depth frames of each kind */
     uint32_t empty_id;         /* "[no VM frame]" */
     uint32_t cut_native_id;    /* "[C frames cut]" */
 
-    /* Of jsprof_backtrace. */
-    _Atomic bool busy;         /* the owner thread is in it */
+    /* Written by jsprof_backtrace. */
+    _Atomic bool busy;         /* the owner thread is inside jsprof_backtrace */
     struct jsp_merged *merged; /* borrowed, room for max_depth frames of each kind */
     jsprof_backtrace_frame printed[JSP_PRINTED];
 
     struct jsp_ring ring;
 };
 
-/* A handler; both NULL: none. */
+/* A signal handler in one of its two forms; both NULL: none. */
 struct jsp_sample_owner {
     void (*action_sigsafe)(int sig, siginfo_t *info, void *ucontext);
     void (*plain_sigsafe)(int sig);
 };
 
-/* Who gets what is not ours: who had the signal before us; and where that one was put on top
- * of us, and passes it on to us in turn, who had it before that. */
+/* The receivers of signals that are not ours: `before` is the handler that was installed
+ * before us. If that handler was later installed on top of us and passes signals on to us
+ * in turn, `below` is the handler that was installed before it. */
 struct jsp_sample_chain {
     struct jsp_sample_owner before, below;
-    _Atomic bool is_reset; /* the host set SIG_DFL meanwhile: they are to be called no more */
+    /* the host has set SIG_DFL meanwhile: call neither of them any more */
+    _Atomic bool is_reset;
 };
 extern struct jsp_sample_chain jsp_sample_chain[]; /* by signal number, _NSIG of them */
 
 enum { JSP_SAMPLE_NUMBER_BITS = 28 };
 
-/* What the values of this copy of the library have in common: another copy in the
- * process (one linked in, one in a plugin) has its variables elsewhere. */
+/* Return the part that all signal values of this copy of the library share. Another
+ * copy in the process (one linked in, one in a plugin) has its variables at other
+ * addresses. */
 static inline uint64_t jsp_sample_mark(void)
 {
     uint64_t copy = (uint64_t)(uintptr_t)jsp_sample_chain * 0x9E3779B97F4A7C15u >> 44;
     return 0x6A73ull << 48 | copy << JSP_SAMPLE_NUMBER_BITS;
 }
 
-/* The value a thread's timer carries, so that the handler knows its own. */
+/* Return the value that a thread's timer carries, by which the handler recognizes it. */
 static inline void *jsp_sample_value(uint64_t number)
 {
     return (void *)(uintptr_t)(jsp_sample_mark() |
                                (number & ((1u << JSP_SAMPLE_NUMBER_BITS) - 1)));
 }
 
-/* For sigaction, with SA_SIGINFO. */
+/* The signal handler, for sigaction with SA_SIGINFO. */
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext);
 
-/* By 1 before the library itself blocks signals of the calling thread, by -1 after it has
- * unblocked them: what waited meanwhile is charged to what the library did it for. */
+/* Call this with 1 before the library itself blocks signals of the calling thread, and
+ * with -1 after it has unblocked them. Expirations that waited meanwhile are charged to
+ * the library's call, such as fork, and not counted as blocked. */
 void jsp_sample_mask(int by);
 
-/* Join and leave the calling thread's list. */
+/* Add to and remove from the calling thread's list. */
 void jsp_sampled_link(struct jsp_sampled *self);
 void jsp_sampled_unlink(struct jsp_sampled *self);
 
-/* The calling thread's member of this session, or NULL. */
+/* Return the calling thread's member of this session, or NULL. */
 struct jsp_sampled *jsp_sampled_find(const void *session);
 
-/* The calling thread's members of all sessions begin here; then follow `next`. */
+/* Return the first of the calling thread's members of all sessions; `next` leads to the
+ * others. */
 struct jsp_sampled *jsp_sampled_first(void);
 
-/* Is it in the calling thread's list? */
+/* Return true if it is in the calling thread's list. */
 bool jsp_sampled_is_linked(const struct jsp_sampled *self);
 
-/* For who uses the record in the handler's place, on this thread, which is paused
- * meanwhile. False: the handler or somebody else has it. */
+/* Reserve the record for a caller other than the handler, on this thread, and pause the
+ * thread until exit. Return false if the handler or another caller uses the record. */
 bool jsp_sampled_enter(struct jsp_sampled *self);
 void jsp_sampled_exit(struct jsp_sampled *self);
 
-/* Is the handler inside? Is somebody between enter and exit? */
+/* Return true if the handler is inside; return true if a caller is between enter and
+ * exit. */
 bool jsp_sampled_inside(const struct jsp_sampled *self);
 bool jsp_sampled_busy(const struct jsp_sampled *self);
 
-/* All frames, VM and native, into self->record. `here`: the caller's own registers,
- * NULL where there is a ucontext. */
+/* Store all frames, VM and native, in self->record. `here` holds the caller's own
+ * registers; it is NULL if there is a ucontext. */
 void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
                         const struct jsp_regs_core *here);
 
-/* Plan the next point after now, on the thread's clock, under the load of all sessions, as
- * jsp_tick_next has it. Return its moment. */
+/* Plan the next sampling point after now, on the thread's clock, under the load of all
+ * sessions, like jsp_tick_next. Return its time. */
 uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t load);
 
-/* Set the timer to this moment of the thread's clock. 0 or -1 with errno. */
+/* Set the timer to this time of the thread's clock. Return 0, or -1 with errno. */
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
 
-/* All counters at one moment between two signals. False: the thread was inside
- * the handler at every try; *out is not written. */
+/* Read all counters at one moment between two signals. Return false if the thread was
+ * inside the handler at every try; *out is then untouched. */
 bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out);
 
 void jsp_sampled_pause(struct jsp_sampled *self, int by);

@@ -1,22 +1,22 @@
-/* sigsafe/stack.c - one whole stack: VM frames, then the C stack, into the record.
- * See jsp_sampled_frames in sample.h.
+/* sigsafe/stack.c - one whole stack: VM frames, then the C stack, into the record. See
+ * jsp_sampled_frames in sample.h.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "levels.h"
 #include "resume.h"
 
-/* What is credited with the time of a stack without any frame. */
+/* Put one frame into a stack that has none, so that its time is credited to something. */
 static void stack_empty(struct jsp_record *r, uint32_t id)
 {
     r->frames[0] = (struct jsp_rec_frame){ .id = id };
     r->n[JSP_RUN_LINKS] = 1;
 }
 
-enum { STACK_ROOTS = 4 }; /* of a stack with more C frames than there is room for, so much
-                           * of the room goes to the outermost: one in so many */
+/* A stack with more C frames than fit gives 1/4 of the room to the outermost ones. */
+enum { STACK_ROOTS = 4 };
 
-/* Where a walk begins: at what was interrupted, or at the caller's own registers. */
+/* The start of a walk: the interrupted code, or the caller's own registers. */
 struct stack_from {
     const void *ucontext;
     const struct jsp_regs_core *here; /* NULL: there is a ucontext */
@@ -39,16 +39,16 @@ static enum jsp_unwind_stop stack_walk(struct jsp_sampled *self,
     return self->cstack ? jsp_resume_walk(self, map, out, stop) : stop;
 }
 
-/* Did the walk end where a rule says that nobody called? A return address of zero may as well
- * be what lies where a wrong rule looks. */
+/* Return true if the walk ended at a rule for an outermost frame. A return address of
+ * zero proves nothing: a wrong rule may find one anywhere. */
 static bool stack_is_whole(const struct jsp_sampled *self, enum jsp_unwind_stop stop)
 {
     return stop == JSP_STOP_FULL ||
            (stop == JSP_STOP_END && jsp_how_kind(self->unwinder.last_how) == JSP_HOW_END);
 }
 
-/* A broken walk may have gone by the rows of an object that was closed, with another one in
- * its place by now: walk again by what the loaded objects say themselves. */
+/* Walk again by the loaded objects' own tables. A broken walk may have used the rows of
+ * an object that was closed, with another object now in its place. */
 static enum jsp_unwind_stop stack_doubt(struct jsp_sampled *self,
                                         const struct jsp_unwind_map *map,
                                         struct stack_from from, struct jsp_unwound *out)
@@ -66,7 +66,8 @@ static enum jsp_unwind_stop stack_walk_all(struct jsp_sampled *self,
     u->is_behind = false;
     enum jsp_unwind_stop stop = stack_walk(self, map, from, out);
     const struct jsp_unwind_map *now = stack_map(self);
-    if (now != map && !stack_is_whole(self, stop)) /* the drain was faster */
+    /* the drain has published a newer map meanwhile */
+    if (now != map && !stack_is_whole(self, stop))
         stop = stack_walk(self, map = now, from, out);
     bool whole = stack_is_whole(self, stop);
     if (!self->ask || (whole && !u->is_behind))
@@ -114,6 +115,7 @@ void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
     uint32_t n_bad = jsp_levels_check(&levels, r, where->sp, own);
     if (n_bad)
         jsp_count(&self->vm.n_bad, n_bad);
-    if (!r->n_native && !jsp_record_frames(r)) /* not cut: that has left its mark */
+    /* no cut either: a cut leaves a mark frame */
+    if (!r->n_native && !jsp_record_frames(r))
         stack_empty(r, self->empty_id);
 }

@@ -4,7 +4,7 @@
  */
 #include "tick.h"
 
-/* xorshift64*: cheap, and good enough to be out of step with anything. */
+/* xorshift64*: cheap, and random enough to be out of step with any program. */
 static uint64_t tick_random(struct jsp_tick *tick)
 {
     uint64_t x = tick->random;
@@ -31,7 +31,7 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
     tick->n_strata = JSP_TICK_STRATA;
 }
 
-/* Draw one of the strata that are left; when all were drawn, they begin anew. */
+/* Draw one of the strata that are left; after the last one, begin anew. */
 static uint32_t tick_stratum(struct jsp_tick *tick)
 {
     uint32_t at = (uint32_t)((tick_random(tick) >> 32) * tick->n_strata >> 32);
@@ -44,7 +44,7 @@ static uint32_t tick_stratum(struct jsp_tick *tick)
     return drawn;
 }
 
-/* The point of this cell becomes the next one. */
+/* Draw a point in this cell; it becomes the next one. */
 static void tick_draw(struct jsp_tick *tick, uint64_t cell)
 {
     uint32_t stratum = tick_stratum(tick);
@@ -59,7 +59,7 @@ uint32_t jsp_tick_passed(struct jsp_tick *tick, uint64_t now_ns)
 {
     uint64_t since = now_ns > tick->base_ns ? now_ns - tick->base_ns : 0;
     uint64_t cell = since / tick->period_ns;
-    if (cell < tick->cell) /* its point has passed, and was counted */
+    if (cell < tick->cell) /* its point has passed and was counted */
         return 0;
     uint64_t n = cell - tick->cell;
     tick->cell = cell;
@@ -74,7 +74,7 @@ uint32_t jsp_tick_passed(struct jsp_tick *tick, uint64_t now_ns)
 
 uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns)
 {
-    /* Two clocks that differ by a hair may put us before the point that was due. */
+    /* The two clocks may differ slightly and put us before the point that was due. */
     return jsp_tick_passed(tick, now_ns > tick->due_ns ? now_ns : tick->due_ns);
 }
 
@@ -93,7 +93,7 @@ uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t now_ns, uint64_t load)
     uint64_t cell = tick->cell + (over < JSP_TICK_MOST ? over : JSP_TICK_MOST);
     if (tick->due_cell != cell)
         tick_draw(tick, cell);
-    if (tick->due_ns <= now_ns) /* points up to now were left for the next one's weight */
+    if (tick->due_ns <= now_ns) /* the next sample's weight counts the points up to now */
         tick_draw(tick, (now_ns - tick->base_ns) / tick->period_ns + 1);
     return tick->due_ns;
 }

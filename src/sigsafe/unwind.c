@@ -20,7 +20,7 @@ static void unwind_forget(struct jsp_unwinder *u)
     jsp_live_forget(&u->live);
 }
 
-/* The same of an object that the map does not show. */
+/* Look up an object that the map does not contain. */
 static uint32_t unwind_live(struct jsp_unwinder *u, uintptr_t pc)
 {
     uint32_t how = JSP_HOW_NONE;
@@ -39,7 +39,8 @@ static __attribute__((noinline)) uint32_t unwind_look_up(struct jsp_unwinder *u,
     const struct jsp_unwind_object *o = jsp_unwind_map_find(map, pc);
     uint32_t how = o ? jsp_unwind_object_how(o, pc) : unwind_live(u, pc);
     slot->how = how;
-    slot->pc = u->live.calls ? pc : 0; /* asked no further: another walk can */
+    /* the calls are used up: do not cache, another walk can ask again */
+    slot->pc = u->live.calls ? pc : 0;
     return how;
 }
 
@@ -50,7 +51,7 @@ static inline uint32_t unwind_how(struct jsp_unwinder *u, const struct jsp_unwin
     return __builtin_expect(slot->pc == pc, 1) ? slot->how : unwind_look_up(u, map, pc, slot);
 }
 
-/* The common step, by what the row itself says. The caller's registers in *to. */
+/* Take the common step, by the row itself. Store the caller's registers in *to. */
 static inline int unwind_plain(struct jsp_memread *mem, uint32_t how,
                                const struct jsp_regs_core *at, struct jsp_regs_core *to)
 {
@@ -81,20 +82,20 @@ static inline int unwind_plain(struct jsp_memread *mem, uint32_t how,
     return JSP_STEP_ON;
 }
 
-/* May this frame, left by `how`, have its caller there? */
+/* Check that this frame, left by `how`, may have its caller there. */
 static inline int unwind_judge(const struct jsp_regs_core *at, const struct jsp_regs_core *to,
                                uint32_t how, bool is_exact)
 {
     if (to->sp < at->sp + !is_exact)
         return JSP_STOP_STACK;
     if (JSP_RA_IN_EXTRA && !is_exact && !jsp_how_extra(how))
-        return JSP_STOP_RULE; /* the link register was overwritten by a call */
+        return JSP_STOP_RULE; /* a call has overwritten the link register */
     return to->pc ? JSP_STEP_ON : JSP_STOP_END;
 }
 
-/* One frame into *frame, and on to its caller. The registers live in the walk's loop, not
- * behind the pointer that the rare steps get: a store and a load less on the way from one
- * frame to the next. */
+/* Store one frame in *frame, and go on to its caller. The registers live in the loop of
+ * the walk, not in *w, which only the rare steps need: this saves a store and a load per
+ * frame. */
 static inline __attribute__((always_inline)) int unwind_one(struct jsp_unwind_walk *w,
                                                             struct jsp_regs_core *at,
                                                             bool *is_exact,
@@ -130,7 +131,7 @@ static inline __attribute__((always_inline)) int unwind_one(struct jsp_unwind_wa
     return JSP_STEP_ON;
 }
 
-/* -- More frames than there is room for ------------------------------------------------ */
+/* -- More frames than there is room for --------------------------------------- */
 
 static void unwind_reverse(struct jsp_rec_native *frames, uint32_t n)
 {
@@ -141,8 +142,8 @@ static void unwind_reverse(struct jsp_rec_native *frames, uint32_t n)
     }
 }
 
-/* The list is full and the stack goes on: its end becomes a ring of the outermost frames.
- * Too far away, the innermost stay alone. */
+/* Handle a full list when the stack goes on: the end of the list becomes a ring of the
+ * outermost frames. If the outermost frames are too far away, keep only the innermost. */
 static enum jsp_unwind_stop unwind_beyond(struct jsp_unwind_walk *w, struct jsp_unwound *out)
 {
     uint32_t room = out->roots - 1, n = 0;
@@ -187,7 +188,7 @@ static enum jsp_unwind_stop unwind_walk(struct jsp_unwind_walk *w, struct jsp_un
     return out->roots > 1 && !out->cut ? unwind_beyond(w, out) : JSP_STOP_FULL;
 }
 
-/* -- Where walks begin ------------------------------------------------------------------- */
+/* -- Where walks begin -------------------------------------------------------- */
 
 static void unwind_begin(struct jsp_unwind_walk *w)
 {

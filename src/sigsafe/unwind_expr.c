@@ -8,7 +8,7 @@
 
 enum { EXPR_DEPTH = 16, EXPR_STEPS = 64 };
 
-enum { /* DW_OP_ */
+enum { /* the operations DW_OP_* */
     OP_DEREF = 0x06, OP_CONST1U = 0x08, OP_CONST8S = 0x0F, OP_CONSTU, OP_CONSTS, OP_DUP,
     OP_DROP, OP_OVER, OP_PICK, OP_SWAP, OP_ROT, OP_ABS = 0x19, OP_AND, OP_DIV, OP_MINUS,
     OP_MOD, OP_MUL, OP_NEG, OP_NOT, OP_OR, OP_PLUS, OP_PLUS_UCONST, OP_SHL, OP_SHR,
@@ -58,7 +58,7 @@ static uint64_t expr_pop(struct expr *e)
     return 0;
 }
 
-/* The value `deep` places below the top. */
+/* Return the value `deep` places below the top. */
 static uint64_t expr_peek(struct expr *e, uint32_t deep)
 {
     if (deep < e->depth)
@@ -89,12 +89,13 @@ static void expr_jump(struct expr *e, bool taken)
     if (!taken)
         return;
     if (by < 0)
-        e->bad = true; /* backwards: a loop, which no unwind rule needs */
+        e->bad = true; /* a jump backwards is a loop, which no unwind rule needs */
     else
         jsp_cursor_skip(&e->c, (uint64_t)by);
 }
 
-/* Constants of 1, 2, 4 and 8 bytes, without and with a sign, in turn. */
+/* Push a constant of 1, 2, 4 or 8 bytes; the opcodes alternate between unsigned and
+ * signed. */
 static void expr_const(struct expr *e, uint8_t op)
 {
     uint32_t bytes = 1u << ((op - OP_CONST1U) / 2);
@@ -104,7 +105,7 @@ static void expr_const(struct expr *e, uint8_t op)
     expr_push(e, is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused);
 }
 
-/* Two values become one. False: op is none of these. */
+/* Combine two values into one. Return false if op is none of these. */
 static bool expr_binary(struct expr *e, uint8_t op)
 {
     bool is_one = (op >= OP_AND && op <= OP_XOR) || (op >= OP_EQ && op <= OP_NE);
@@ -128,7 +129,7 @@ static bool expr_binary(struct expr *e, uint8_t op)
     case OP_LE: v = sa <= sb; break;
     case OP_LT: v = sa < sb; break;
     case OP_NE: v = a != b; break;
-    default: e->bad = true; /* division: in no unwind rule that was ever seen */
+    default: e->bad = true; /* division: no known unwind rule uses it */
     }
     expr_push(e, v);
     return true;

@@ -1,7 +1,7 @@
-/* sigsafe/unwind_expr.h - DWARF's expressions, as unwind rules use them.
+/* sigsafe/unwind_expr.h - an interpreter of DWARF expressions, as unwind rules use them.
  *
- * The bytes are a private copy of what some object said, checked by nobody: every
- * operation is bounded by the bytes, by a small stack and by a number of steps.
+ * The bytes are a private, unchecked copy from some object. Every operation is bounded by
+ * the bytes, by a small stack and by a number of steps.
  *
  *                       SIGPROF handler   any thread, for itself
  *   jsp_unwind_reg            yes                  yes
@@ -15,18 +15,20 @@
 #include "memread.h"
 #include "regs.h"
 
-/* What is known of the frame that is being left. */
+/* The known registers of the frame that is being left. */
 struct jsp_unwind_env {
     struct jsp_regs_core at;
-    const struct jsp_regs *regs; /* all of them, if it was interrupted; or NULL */
+    /* all registers of an interrupted frame; otherwise NULL */
+    const struct jsp_regs *regs;
     struct jsp_memread *mem;
 };
 
-/* False: this register of this frame is not known. */
+/* Store the value of a register of this frame. Return false if it is unknown. */
 bool jsp_unwind_reg(const struct jsp_unwind_env *env, uint32_t reg, uint64_t *value);
 
-/* Begins with `first` on its stack (the CFA, where it is the address of a saved
- * register). False: it can not be followed; *result is untouched. */
+/* Evaluate an expression with `first` on its stack (the CFA, if the result is the address
+ * of a saved register). Return false if it can not be evaluated; *result is then
+ * untouched. */
 bool jsp_unwind_expr(const struct jsp_unwind_env *env, const uint8_t *code, uint32_t n,
                      uint64_t first, uint64_t *result);
 

@@ -1,11 +1,12 @@
-/* sigsafe/unwind_map.h - how to leave each instruction of the process, as tables.
+/* sigsafe/unwind_map.h - tables that describe how to leave each instruction of the
+ * process.
  *
- * src/image builds them from the objects' .eh_frame; the handler only reads. A row
- * is good from its start to the start of the next one. What nearly all rows say fits
- * into 32 bits and stands in the row itself, so that a lookup ends there; the rest
- * points to a full rule. The pages lead to the few rows that may hold an address.
+ * src/image builds them from the objects' .eh_frame; the handler only reads. A row is
+ * valid from its start to the start of the next one. Nearly all rows fit into 32 bits,
+ * which are stored in the row itself, so that a lookup ends there; the others hold the
+ * index of a full rule. The pages lead to the few rows that may cover an address.
  *
- * A map and everything below it is immutable once it is published.
+ * A map, with all that it points to, is immutable once it is published.
  *
  *                        SIGPROF handler   any thread that holds the map
  *   jsp_unwind_map_find         yes                    yes
@@ -18,7 +19,7 @@
 
 #include "room.h"
 
-/* What to do, in 32 bits: a kind below, and by kind
+/* How to leave an instruction, in 32 bits: a kind, and the rest depends on the kind:
  *   SP, FP: CFA = that register + 8 * cfa; the frame pointer is at CFA - 8 * fp and
  *           the extra register (see regs_*.h) at CFA - 8 * extra; 0: unchanged
  *   RULE:   the index of a struct jsp_unwind_rule of this object */
@@ -64,31 +65,32 @@ struct jsp_unwind_row {
 /* Where one value comes from. */
 enum jsp_cell {
     JSP_CELL_SAME,      /* unchanged */
-    JSP_CELL_UNDEFINED, /* gone; of the return address: nobody called */
+    JSP_CELL_UNDEFINED, /* lost; for the return address: this is the outermost frame */
     JSP_CELL_AT,        /* in memory at CFA + value */
     JSP_CELL_IS,        /* CFA + value itself */
     JSP_CELL_REG,       /* register reg, + value */
-    JSP_CELL_AT_EXPR,   /* in memory where an expression says */
+    JSP_CELL_AT_EXPR,   /* in memory at an expression's result */
     JSP_CELL_IS_EXPR,   /* an expression's result */
 };
 
 struct jsp_unwind_cell {
     uint8_t is;     /* enum jsp_cell */
     uint8_t reg;    /* DWARF number */
-    uint16_t n;     /* bytes of the expression */
+    uint16_t n;     /* length of the expression in bytes */
     int32_t value;  /* offset, or where the expression begins */
 };
 
 struct jsp_unwind_rule {
     struct jsp_unwind_cell cfa; /* REG or IS_EXPR */
     struct jsp_unwind_cell ra, sp, fp, extra; /* sp SAME: the CFA */
-    uint64_t is_signal;         /* the caller was interrupted, it did not call */
+    uint64_t is_signal;         /* the caller was interrupted; it made no call */
 };
 
 struct jsp_unwind_object {
     uintptr_t start, end;               /* its executable memory */
     const struct jsp_unwind_row *rows;  /* ascending; the first starts at 0 */
-    const uint32_t *pages;              /* rows that start before each page; one more */
+    /* number of rows that start before each page; one more entry at the end */
+    const uint32_t *pages;
     const struct jsp_unwind_rule *rules;
     const uint8_t *exprs;
     uint32_t n_rows, n_rules, n_exprs;
@@ -98,13 +100,13 @@ struct jsp_unwind_object {
 struct jsp_unwind_map {
     uint64_t generation;                /* differs between any two maps of a process */
     uint32_t n;
-    const uintptr_t *starts;            /* of the objects, apart: the search reads these */
+    const uintptr_t *starts; /* starts of the objects, kept apart for the search */
     const struct jsp_unwind_object *objects;
 
     /* Always:  objects[i].start < objects[i].end <= objects[i + 1].start */
 };
 
-/* The object whose executable memory holds pc, or NULL. */
+/* Return the object whose executable memory holds pc, or NULL. */
 static inline const struct jsp_unwind_object *
 jsp_unwind_map_find(const struct jsp_unwind_map *map, uintptr_t pc)
 {
@@ -121,7 +123,7 @@ jsp_unwind_map_find(const struct jsp_unwind_map *map, uintptr_t pc)
     return &map->objects[low - 1];
 }
 
-/* What the object's rows say of pc, which is inside it. */
+/* Return how to leave the instruction at pc, which is inside the object. */
 static inline uint32_t jsp_unwind_object_how(const struct jsp_unwind_object *o, uintptr_t pc)
 {
     if (!o->n_rows)

@@ -1,6 +1,6 @@
-/* sigsafe/unwind_step.h - the steps of a walk that are not of the common kind.
+/* sigsafe/unwind_step.h - the rare kinds of steps of a walk.
  *
- * Between unwind.c and unwind_step.c, in the handler or not, as unwind.h says.
+ * unwind.c calls unwind_step.c, in the handler or outside, as unwind.h allows.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,17 +15,18 @@ struct jsp_unwind_walk {
     struct jsp_unwinder *u;
     const struct jsp_unwind_map *map;
     struct jsp_regs_core at;
-    const struct jsp_regs *regs; /* of an interrupted frame; or NULL */
-    bool is_exact;               /* at.pc is the instruction to be run next */
+    /* all registers of an interrupted frame; otherwise NULL */
+    const struct jsp_regs *regs;
+    bool is_exact; /* at.pc is the next instruction to run, not a return address */
     uint32_t crossings;          /* trampolines that may still be crossed */
-    bool is_told;                /* out: by the host's walker */
-    uintptr_t cfa;               /* out: of the frame that was left */
+    bool is_told;                /* out: the host's walker reported this frame */
+    uintptr_t cfa;               /* out: CFA of the frame that was left */
 };
 
-enum { JSP_STEP_ON = -1 }; /* not an end: go on */
+enum { JSP_STEP_ON = -1 }; /* the walk continues */
 
-/* Leave the frame at w->at, whose rows say `how`; neither SP nor FP. JSP_STEP_ON, or
- * the enum jsp_unwind_stop why not. */
+/* Leave the frame at w->at by the rows' `how`, which is neither SP nor FP. Return
+ * JSP_STEP_ON, or the enum jsp_unwind_stop that says why the walk ends. */
 int jsp_unwind_step(struct jsp_unwind_walk *w, uint32_t how);
 
 #endif

@@ -5,29 +5,30 @@
 #include "vmstack.h"
 #include "regs.h"
 
-/* Two links of one C frame stand in it as the compiler likes. */
+/* The compiler may order the links of one C frame in any way. */
 enum {
     VMSTACK_MAX_LINKS = 1 << 20,
     VMSTACK_ONE_FRAME = 4096,
-    VMSTACK_PAGE = 4096,  /* the smallest there is */
-    VMSTACK_CALLS = 4096, /* of the kernel, about links that lie where nobody vouches for */
+    VMSTACK_PAGE = 4096,  /* the smallest page size */
+    VMSTACK_CALLS = 4096, /* system calls for links at untrusted addresses */
 };
 
 enum {
-    VMSTACK_INNER = 4, /* of a stack that does not fit, one frame in so many is the innermost */
-    VMSTACK_LATER = 8, /* of all the room, so much is kept for each run that comes later */
+    /* of a stack that does not fit, 1/4 of the frames kept are the innermost */
+    VMSTACK_INNER = 4,
+    VMSTACK_LATER = 8, /* 1/8 of the room is kept for each later run */
 };
 
-/* One run in the making. */
+/* One run that is being filled. */
 struct vmstack_out {
     struct jsp_vmstack *vm;
     struct jsp_names *names;
     struct jsp_rec_frame *frames; /* where the run goes */
     uint32_t room;                /* frames that still fit */
     uint32_t n;
-    uint32_t marks;               /* of them: frames of ours, which take no room */
+    uint32_t marks;               /* frames of our own among them, which take no room */
     uint32_t cut;
-    const char *label; /* of the last one that had no function; and what it was called */
+    const char *label; /* the last name without a function, and its id below */
     const char *detail;
     uint32_t kind;
     uint32_t id;
@@ -51,13 +52,14 @@ int jsp_vmstack_check(const jsprof_stack *s)
     return s->depth && s->entries && s->stride && width && names ? 0 : -EINVAL;
 }
 
-/* A depth of 64 bits may be garbage: the count stops, it does not wrap. */
+/* Add to the count of lost frames. A depth of 64 bits may be garbage: the count saturates
+ * and does not wrap. */
 static void vmstack_cut(struct vmstack_out *out, uint64_t n)
 {
     out->cut = n < UINT32_MAX - out->cut ? out->cut + (uint32_t)n : UINT32_MAX;
 }
 
-/* So many frames, which are not in the record, lie here. */
+/* Put a mark in place of n frames that the record lacks. */
 static void vmstack_mark(struct vmstack_out *out, uint32_t id, uint64_t n)
 {
     out->frames[out->n++] = (struct jsp_rec_frame){ .id = id, .gap = 1 };
@@ -65,14 +67,15 @@ static void vmstack_mark(struct vmstack_out *out, uint32_t id, uint64_t n)
     vmstack_cut(out, n);
 }
 
-/* Of a stack that does not fit, so many of the innermost frames are kept: they have the
- * time. The rest of the room is for the outermost ones. */
+/* Return how many of the innermost frames to keep if a stack does not fit. The time
+ * belongs to them; the rest of the room is for the outermost ones. */
 static uint32_t vmstack_inner(const struct vmstack_out *out)
 {
     return (out->room + VMSTACK_INNER - 1) / VMSTACK_INNER;
 }
 
-/* Of a function that calls itself the name is looked up once. */
+/* Look up a name and remember it, so that the name of a recursive function is looked up
+ * once. */
 static __attribute__((noinline)) uint32_t vmstack_name(struct vmstack_out *out,
                                                        const jsprof_frame *frame)
 {
@@ -102,7 +105,7 @@ static inline void vmstack_put(struct vmstack_out *out, const jsprof_frame *fram
     to->gap = 0;
 }
 
-/* Frames [from, to) of the array. */
+/* Put frames [from, to) of the array. */
 static void vmstack_entries(struct vmstack_out *out, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++)
@@ -116,7 +119,7 @@ static void vmstack_array(struct vmstack_out *out)
     uint32_t n = depth < own->capacity ? depth : own->capacity;
     /* ORDER: signal fence only. The thread wrote the frames before the depth. */
     atomic_signal_fence(memory_order_acquire); /* ORDER: as above */
-    if (n < depth) { /* the innermost were never stored */
+    if (n < depth) { /* the innermost frames were never stored */
         n = n < out->room ? n : out->room;
         vmstack_entries(out, 0, n);
         vmstack_mark(out, out->vm->deeper_id, depth - n);
@@ -132,23 +135,23 @@ static void vmstack_array(struct vmstack_out *out)
     vmstack_entries(out, n - inner, n);
 }
 
-/* -- Linked entries ------------------------------------------------------------------- */
+/* -- Linked entries ----------------------------------------------------------- */
 
-/* A walk outwards. Links may lie in frames that longjmp has left: such a one is read with care,
- * for the sake of its `up` alone, which has to lead to one that is alive. */
+/* A walk outwards. Links may lie in frames that longjmp has left. Such a dead link is
+ * read with care, only for its `up`, which has to lead to a link that is alive. */
 struct vmstack_chain {
     struct vmstack_out *out;
-    const jsprof_link *at;   /* the next one; NULL: the end */
-    const jsprof_link *seen; /* of those before, for a chain that is a circle */
-    uintptr_t floor;         /* the next one alive is no deeper */
-    uintptr_t page;          /* one that can be read; 1: none */
+    const jsprof_link *at;   /* the next link; NULL: the end */
+    const jsprof_link *seen; /* an earlier link, to detect a circular chain */
+    uintptr_t floor;         /* the next link alive is at this address or above */
+    uintptr_t page;          /* a page that can be read; 1: none */
     uint32_t turn, n;
-    bool has_dead, is_dead;  /* any; the last one */
+    bool has_dead, is_dead;  /* any link was dead; the last one was */
     bool is_broken;
 };
 
-/* Inside the thread's own stack a link that is alive is above the interrupted stack pointer; on
- * a coroutine's stack we can not tell. */
+/* Return true if the link is alive. On the thread's own stack such a link is above the
+ * interrupted stack pointer; on a coroutine's stack we can not know. */
 static bool vmstack_link_alive(const struct vmstack_chain *c)
 {
     const struct jsp_vmstack *vm = c->out->vm;
@@ -158,7 +161,7 @@ static bool vmstack_link_alive(const struct vmstack_chain *c)
     return !ours || !floor_ours || at >= c->floor;
 }
 
-/* Can these bytes be read by a plain load? Page by page, the last one is remembered. */
+/* Return true if a plain load can read these bytes. The last page is remembered. */
 static bool vmstack_is_there(struct vmstack_chain *c, const void *first, size_t n)
 {
     struct jsp_memread *mem = c->out->vm->mem;
@@ -182,7 +185,8 @@ static inline const jsprof_function **vmstack_known(struct jsp_vmstack *vm,
     return &vm->known[((uintptr_t)f >> 4) % JSP_VMSTACK_KNOWN];
 }
 
-/* Whether the function that a link names is one: a link may have been overwritten. */
+/* Return true if the link names a registered function: a link may have been
+ * overwritten. */
 static bool vmstack_is_function(struct vmstack_chain *c, const jsprof_function *f)
 {
     struct jsp_vmstack *vm = c->out->vm;
@@ -205,7 +209,7 @@ static struct vmstack_chain vmstack_chain(struct vmstack_out *out, uintptr_t sp)
                                    .floor = sp - JSP_RED_ZONE };
 }
 
-/* The next link that is alive. NULL: there is none, or the chain is broken. */
+/* Return the next link that is alive, or NULL if there is none or the chain is broken. */
 static JSP_MEMREAD_ANY const jsprof_link *vmstack_next(struct vmstack_chain *c)
 {
     c->is_broken = true;
@@ -220,12 +224,12 @@ static JSP_MEMREAD_ANY const jsprof_link *vmstack_next(struct vmstack_chain *c)
             c->seen = l;
             c->turn *= 2;
         }
-        if (c->is_dead) { /* maybe other variables of the host's by now */
+        if (c->is_dead) { /* its memory may hold other variables of the host by now */
             uint64_t up;
             if (!jsp_memread_word(c->out->vm->mem, (uintptr_t)&l->up, &up))
                 return NULL;
             if (up && (up < c->out->vm->stack_low || up >= c->out->vm->stack_high))
-                return NULL; /* overwritten: it led nowhere else */
+                return NULL; /* overwritten: a link never led off this stack */
             c->at = (const jsprof_link *)(uintptr_t)up;
             continue;
         }
@@ -240,8 +244,8 @@ static JSP_MEMREAD_ANY const jsprof_link *vmstack_next(struct vmstack_chain *c)
     return NULL;
 }
 
-/* How many links there are, where all of them lie on the stack that the thread is on, outwards,
- * and name functions that were seen before: so it is, nearly always. 0: otherwise. */
+/* Return the number of links if all of them lie on the current stack, lead outwards and
+ * name functions seen before, which is nearly always true. Otherwise return 0. */
 static JSP_MEMREAD_ANY uint32_t vmstack_usual(struct vmstack_out *out, uintptr_t sp)
 {
     struct jsp_vmstack *vm = out->vm;
@@ -265,9 +269,10 @@ static JSP_MEMREAD_ANY uint32_t vmstack_usual(struct vmstack_out *out, uintptr_t
     return depth;
 }
 
-/* They come innermost first: fill backwards, without those in the middle that do not fit. `c`:
- * the way to follow; NULL: from each to the next. False: it is no longer as long, for this
- * handler runs on the stack that dead links lie on, and may overwrite them. */
+/* Put the links. They come innermost first, so fill backwards, without those in the
+ * middle that do not fit. `c` is the chain to follow; NULL: follow `up`. Return false if
+ * the chain has changed since it was counted: this handler runs on the stack that holds
+ * the dead links, and may overwrite them. */
 static JSP_MEMREAD_ANY bool vmstack_put_links(struct vmstack_out *out,
                                               struct vmstack_chain *c, uint32_t depth)
 {
@@ -294,7 +299,7 @@ static JSP_MEMREAD_ANY bool vmstack_put_links(struct vmstack_out *out,
     return true;
 }
 
-/* Count them, and look whether they can be believed. */
+/* Count the links, check them, and put them. */
 static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
 {
     struct vmstack_chain c = vmstack_chain(out, sp), again = c;
@@ -305,7 +310,7 @@ static void vmstack_links(struct vmstack_out *out, uintptr_t sp)
     }
     while (vmstack_next(&c))
         depth++;
-    out->vm->mem->calls = VMSTACK_CALLS; /* the same way again */
+    out->vm->mem->calls = VMSTACK_CALLS; /* the second pass needs as many calls */
     bool whole = !c.is_broken && vmstack_put_links(out, &again, depth);
     if (!whole || c.has_dead)
         jsp_count(&out->vm->n_bad, 1);
@@ -316,7 +321,7 @@ static uint64_t vmstack_host_depth(const jsprof_stack *s)
     if (s->depth_bytes == 8)
         return *(const volatile uint64_t *)s->depth;
     uint32_t depth = *(const volatile uint32_t *)s->depth;
-    return depth > INT32_MAX ? UINT64_MAX : depth; /* below zero stays below zero */
+    return depth > INT32_MAX ? UINT64_MAX : depth; /* a negative depth stays negative */
 }
 
 static const void *vmstack_at(const char *entry, int32_t offset)
@@ -341,13 +346,13 @@ static int vmstack_fields(const jsprof_stack *s, const char *entry, jsprof_frame
     return 1;
 }
 
-/* How many entries there are, and how many of them may be read. */
+/* Return the number of entries; store how many of them may be read. */
 static uint64_t vmstack_host_entries(struct vmstack_out *out, uint64_t *readable)
 {
     const jsprof_stack *s = &out->vm->host;
     uint64_t depth = vmstack_host_depth(s);
     if (depth > INT64_MAX) {
-        jsp_count(&out->vm->n_bad, 1); /* more leaves than enters */
+        jsp_count(&out->vm->n_bad, 1); /* the host left more functions than it entered */
         depth = 0;
     }
     uint64_t limit = s->capacity ? *(const volatile uint32_t *)s->capacity : s->limit;
@@ -362,13 +367,14 @@ static int vmstack_entry(const jsprof_stack *s, const char *entry, jsprof_frame 
                              : vmstack_fields(s, entry, frame);
 }
 
-/* Some entries of the host's. */
+/* A range of the host's entries. */
 struct vmstack_span {
-    const char *entries; /* the first of all */
+    const char *entries; /* the first entry of the array */
     uint64_t from, to;
 };
 
-/* Put their frames as long as there is room; which entry is the next. */
+/* Put the frames of the range as long as there is room. Return the index of the next
+ * entry. */
 static uint64_t vmstack_span(struct vmstack_out *out, const struct vmstack_span *span,
                              uintptr_t sp)
 {
@@ -388,7 +394,7 @@ static uint64_t vmstack_span(struct vmstack_out *out, const struct vmstack_span 
     return i;
 }
 
-/* The stack address of the nearest of these entries that has one, from the last on. */
+/* Return the stack address of the last of these entries that has one, or 0. */
 static uintptr_t vmstack_sp_of(const jsprof_stack *s, const struct vmstack_span *span)
 {
     jsprof_frame frame = { .sp = 0 };
@@ -397,15 +403,15 @@ static uintptr_t vmstack_sp_of(const jsprof_stack *s, const struct vmstack_span 
     return frame.sp;
 }
 
-/* All that there is room for is put, of `n` entries, and there are more, from `at` on: go back
- * to the outermost, and put the innermost. */
+/* The room is full, and more of the `n` entries follow, beginning with `at`: drop frames
+ * from the end so that only the outermost remain, then put the innermost. */
 static void vmstack_host_inner(struct vmstack_out *out, const char *entries, uint64_t at,
                                uint64_t n)
 {
     uint32_t inner = vmstack_inner(out);
     struct vmstack_span last = { entries, n - inner, n };
     struct vmstack_span before = { entries, last.from > inner ? last.from - inner : 0, last.from };
-    uint32_t kept = out->n + 1; /* with the mark */
+    uint32_t kept = out->n + 1; /* including the mark */
     out->n -= inner;
     vmstack_mark(out, out->vm->cut_id, 0);
     vmstack_span(out, &last, vmstack_sp_of(&out->vm->host, &before));
@@ -424,14 +430,15 @@ static void vmstack_host(struct vmstack_out *out)
     }
     struct vmstack_span all = { entries, 0, n };
     uint64_t at = vmstack_span(out, &all, 0);
-    if (n < depth) /* the innermost are not in the array */
+    if (n < depth) /* the innermost entries are not in the array */
         vmstack_mark(out, out->vm->deeper_id, depth - at);
     else if (at < n)
         vmstack_host_inner(out, entries, at, n);
 }
 
-/* Registers of C functions that called into compiled code: to the head of the list,
- * where the unwinder finds them. The frames that stood there have been put. */
+/* Move the registers of C functions that called compiled code to the start of the
+ * list, where the unwinder finds them. The frames that were stored there have been put
+ * already. */
 static void vmstack_callers(struct jsp_vmstack *vm, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -439,8 +446,8 @@ static void vmstack_callers(struct jsp_vmstack *vm, uint32_t n)
             vm->walked[vm->n_callers++] = vm->walked[i];
 }
 
-/* The walker tells innermost first; the run is outermost first. What does not fit is the
- * outermost. */
+/* Put the frames of the host's walker. It reports them innermost first; the run is
+ * outermost first. The outermost frames are dropped if they do not fit. */
 static void vmstack_walker(struct vmstack_out *out, const void *ucontext)
 {
     struct jsp_vmstack *vm = out->vm;
@@ -466,7 +473,7 @@ static bool vmstack_has(const struct jsp_vmstack *vm, int run, const struct jsp_
     }
 }
 
-/* The room for one run: all that is left, but some for each of the later ones. */
+/* Return the room for one run: all that is left, minus a share for each later run. */
 static uint32_t vmstack_room(const struct jsp_vmstack *vm, int run, const struct jsp_where *where,
                              uint32_t left)
 {

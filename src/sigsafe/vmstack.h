@@ -1,11 +1,11 @@
 /* sigsafe/vmstack.h - the VM frames of an interrupted thread, from all the forms
  * in which a host can give them, into one record.
  *
- * Whatever the host's memory says is bounded before it is used: depths that are
- * negative or beyond the array, links that are below the stack pointer (their C
- * frame is gone, by longjmp), that do not go up or that can not be read. Of a stack
- * that does not fit the outermost and the innermost frames are kept. A frame of ours
- * lies between them in place of the others, which are counted.
+ * All values from the host's memory are bounded before they are used: depths that are
+ * negative or larger than the array, and links that lie below the stack pointer (longjmp
+ * removed their C frame), that do not lead outwards or that can not be read. If a stack
+ * does not fit, the record keeps the outermost and the innermost frames. A frame of our
+ * own lies between them in place of the others, which are counted.
  *
  *                        SIGPROF handler   before/after
  *   jsp_vmstack_init            -              yes
@@ -29,14 +29,19 @@ struct jsp_vmstack {
     jsprof_walk_sigsafe_fn walk_sigsafe; /* form (c); NULL: none */
     void *walk_host;
     uintptr_t stack_low, stack_high;     /* the thread's C stack */
-    struct jsp_memread *mem; /* borrowed: the unwinder's, which begins after us */
-    const jsprof_function *known[JSP_VMSTACK_KNOWN]; /* that links named, and could be read */
-    uintptr_t stack_end;  /* it never grows below; 0: nobody knows */
+    /* borrowed from the unwinder, which begins its own reading after us */
+    struct jsp_memread *mem;
+    /* functions that links named and that could be read */
+    const jsprof_function *known[JSP_VMSTACK_KNOWN];
+    uintptr_t stack_end;  /* the lowest address to which the stack can grow; 0: unknown */
     uint32_t max_depth;
     uint32_t cut_id;      /* "[frames cut]": in place of frames that did not fit */
-    uint32_t deeper_id;   /* "[deeper frames cut]": of those that the host has no room for */
-    jsprof_frame *walked; /* borrowed, max_depth of them */
-    uint32_t n_callers;   /* the last sample's, innermost first, at the head of `walked` */
+    /* "[deeper frames cut]": in place of frames for which the host's array has no room */
+    uint32_t deeper_id;
+    jsprof_frame *walked; /* borrowed, room for max_depth frames */
+    /* callers of compiled code in the last sample, innermost first, at the start of
+     * `walked` */
+    uint32_t n_callers;
     _Atomic uint64_t n_cut;
     _Atomic uint64_t n_bad;
 };
@@ -45,18 +50,20 @@ struct jsp_vmstack {
 void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_depth,
                       jsprof_frame *walked);
 
-/* -EINVAL: this description can not be read from. */
+/* Return 0, or -EINVAL if a stack can not be read by this description. */
 int jsp_vmstack_check(const jsprof_stack *stack);
 
-/* Where a stack is read from. */
+/* The place from which a stack is read. */
 struct jsp_where {
-    const void *ucontext; /* what was interrupted; NULL: the caller itself, without walker */
+    /* the interrupted context; NULL: the calling thread itself, without walker */
+    const void *ucontext;
     uintptr_t sp;
     const stack_t *alt;   /* the thread's alternate signal stack */
-    bool is_paused;       /* nothing of the host may be read */
+    bool is_paused;       /* no memory of the host may be read */
 };
 
-/* Fill n, cut and frames of the record (room for max_depth of them, and a mark a run). */
+/* Fill n, cut and frames of the record, which has room for max_depth frames and a mark
+ * for each run. */
 void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
                       const struct jsp_where *where, struct jsp_record *record);
 
