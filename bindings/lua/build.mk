@@ -11,18 +11,17 @@ ifneq ($(LUA),no)
 LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
   $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p))))))
 endif
-LUA_COMMON = alloc attach bounds called calls collector count direct labels names naming opens \
-  peek probe proto read
-LUA_WALK_PUC = hooks_puc place_puc puc puc_facts puc_proto puc_resumed puc_running puc_site \
-  puc_frames
-LUA_WALK_jit = hooks_jit jit_facts jit_frames jit_global jit_proto jit_running jit_site jit_thread \
-  jit_trace place_jit
+# One set of objects for each Lua: the files of this folder and of calls/, and its walker.
+lua_names = $(patsubst bindings/lua/%.c,%,$(wildcard bindings/lua/$(1)*.c))
+# What a program that requires the module needs beside it, and what belongs to no library.
+LUA_MODULE = environment module module_functions wraps memory watch
+LUA_PROGRAM = main fatal_signals
+LUA_COMMON = $(filter-out $(LUA_MODULE) $(LUA_PROGRAM) launch preload,$(call lua_names)) \
+  $(call lua_names,calls/)
 lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
-  $(or $(LUA_WALK_$(1)),$(LUA_WALK_PUC)) $(2))
-# What a program that requires us needs beside it.
-LUA_MODULE = environment module told wraps memory watch
-lua_layout = '"layout_$(subst .,,$(1)).h"'
+  $(call lua_names,$(if $(filter jit,$(1)),jit/,puc/)) $(2))
+lua_layout = '"puc/layout_$(subst .,,$(1)).h"'
 
 LUA_MODULES = $(LUA_VERSIONS:%=$(B)/lib/lua/%/jsprof.so)
 LUA_LIBS = $(LUA_VERSIONS:%=$(B)/lib/libjsprof-lua%.a)
@@ -38,7 +37,7 @@ define lua_rules
 $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	@mkdir -p $$(@D)
 	@echo '  CC    $$< ($(1))'
-	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CFLAGS) \
+	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CFLAGS) -Ibindings/lua \
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
 
@@ -60,7 +59,7 @@ $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
 
 # It shows Lua's functions to the modules that a script loads.
-$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),$(LUA_MODULE) main farewell) $(B)/lib/libjsprof.a
+$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),$(LUA_MODULE) $(LUA_PROGRAM)) $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
 	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(shell pkg-config --libs \

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "farewell.h"
+#include "fatal_signals.h"
 #include "module.h"
 
 enum { MAIN_USAGE = 2 };
@@ -352,7 +352,8 @@ int main(int argc, char **argv)
 #endif
     main_preload(L);
     jsp_lua_module_leave_environment();
-    if (o.output && (main_start(L, &o) != 0 || jsp_lua_farewell(jsp_lua_module_finish_now) < 0))
+    if (o.output && (main_start(L, &o) != 0 ||
+                     jsp_lua_on_fatal_signal(jsp_lua_module_finish_now) < 0))
         return 1;
     atexit(main_told_losses);
     err = main_run(L, argc, argv, &o);

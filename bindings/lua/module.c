@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "calls.h"
+#include "calls/calls.h"
 #include "environment.h"
 #include "module.h"
 #include "probe.h"
 #include "run.h"
-#include "told.h"
+#include "module_functions.h"
 #include "wraps.h"
 
 /* In the registry, at this address: the run of this state, as a light userdata. */
@@ -405,11 +405,11 @@ static int module_stop(lua_State *L)
 static const luaL_Reg module_functions[] = {
     { "start", module_start },
     { "stop", module_stop },
-    { "calls", jsp_lua_told_calls },
-    { "wrap", jsp_lua_told_wrap },
-    { "mark", jsp_lua_told_mark },
-    { "counter", jsp_lua_told_counter },
-    { "now", jsp_lua_told_now },
+    { "calls", jsp_lua_module_calls },
+    { "wrap", jsp_lua_module_wrap },
+    { "mark", jsp_lua_module_mark },
+    { "counter", jsp_lua_module_counter },
+    { "now", jsp_lua_module_now },
     { NULL, NULL },
 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bounds.h"
-#include "names.h"
+#include "module_names.h"
 
 enum { PROBE_FRAMES = 64, PROBE_NATIVES = 32 };
 
@@ -303,7 +303,7 @@ int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
     if (err)
         return err;
     probe_root(lua, L);
-    err = jsp_lua_protected(L, jsp_lua_names, lua); /* before one is seen without */
+    err = jsp_lua_protected(L, jsp_lua_name_modules, lua); /* before one is seen without */
     if (!err)
         err = probe_run(&p, L);
     if (!err)

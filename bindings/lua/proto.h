@@ -1,7 +1,7 @@
 /* proto.h - what Lua functions say of themselves, read safely, whichever Lua it is.
  *
- * proto.c holds what all versions share; puc_proto.c and puc_site.c know PUC Lua by the
- * numbers of its layout header (-DJSPROF_LUA_LAYOUT), jit_proto.c and jit_site.c LuaJIT.
+ * proto.c holds what all versions share; proto.c and site.c know PUC Lua by the
+ * numbers of its layout header (-DJSPROF_LUA_LAYOUT), proto.c and site.c LuaJIT.
  * Counts are as found: users bound them.
  *
  * SPDX-License-Identifier: MIT

@@ -4,7 +4,7 @@
  */
 #include "wraps.h"
 
-#include "calls.h"
+#include "calls/calls.h"
 #include "run.h"
 
 /* The function that was there, on the arguments that we were given. As a part of this call,

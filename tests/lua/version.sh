@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
-LAYOUT_FILES='hooks_puc place_puc puc puc_facts puc_frames puc_proto puc_running puc_site'
+LAYOUT_FILES=$(cd "$SRCDIR/bindings/lua" && grep -l JSPROF_LUA_LAYOUT puc/*.c | sed 's/\.c$//')
 
 # A Lua that says that it is this release. The interpreter's own text would come first; our
 # program has it from the library.
@@ -26,18 +26,16 @@ says() # RELEASE WANTED-REGEX
 # Our module of this version, with one number of its layout changed.
 build_changed() # SED-EXPRESSION
 {
-    rm -rf "$SCRATCH/changed" && mkdir -p "$SCRATCH/changed"
-    cat "$SRCDIR/bindings/lua/layout.h" "$SRCDIR/bindings/lua/layout_$NUMBER.h" |
-        sed '/#include "layout.h"/d' >"$SCRATCH/same.h"
+    rm -rf "$SCRATCH/changed" && mkdir -p "$SCRATCH/changed/puc"
+    cat "$SRCDIR/bindings/lua/puc/layout.h" "$SRCDIR/bindings/lua/puc/layout_$NUMBER.h" |
+        sed '/#include "puc.layout.h"/d' >"$SCRATCH/same.h"
     sed "$1" "$SCRATCH/same.h" >"$SCRATCH/changed.h"
     cmp -s "$SCRATCH/same.h" "$SCRATCH/changed.h" && { echo "$1 changes nothing"; return 1; }
     changed_others=
-    for changed_object in "$B/obj/bindings/lua/$VERSION"/*.o; do
-        changed_name=$(basename "$changed_object" .o)
-        case " $LAYOUT_FILES main farewell " in
-        *" $changed_name "*) ;;
-        *) changed_others="$changed_others $changed_object" ;;
-        esac
+    for changed_source in $(cd "$SRCDIR/bindings/lua" && echo *.c puc/*.c calls/*.c); do
+        changed_name=${changed_source%.c}
+        echo $LAYOUT_FILES main fatal_signals launch | tr ' ' '\n' | grep -qxF "$changed_name" ||
+            changed_others="$changed_others $B/obj/bindings/lua/$VERSION/$changed_name.o"
     done
     changed_flags=-O1
     [ -n "$ASAN_LIBRARY" ] && changed_flags=-fsanitize=address,undefined
@@ -49,7 +47,7 @@ build_changed() # SED-EXPRESSION
             -o "$SCRATCH/changed/$changed_name.o" "$SRCDIR/bindings/lua/$changed_name.c" || return 1
     done
     # shellcheck disable=SC2086
-    ${CC:-cc} -shared $changed_flags -o "$SCRATCH/changed/jsprof.so" "$SCRATCH/changed"/*.o \
+    ${CC:-cc} -shared $changed_flags -o "$SCRATCH/changed/jsprof.so" "$SCRATCH/changed/puc"/*.o \
         $changed_others "$B/lib/libjsprof.a" -lpthread -ldl -lm
 }
 

@@ -1,0 +1,89 @@
+/* alloc.c - see alloc.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "calls/alloc.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Since 5.5 a long string keeps the allocator that it was made with, until the state frees it. */
+enum { ALLOC_IS_KEPT = LUA_VERSION_NUM >= 505 };
+
+struct jsp_lua_alloc {
+    jsprof_thread *thread; /* NULL: nothing is reported */
+    lua_Alloc below;
+    void *below_data;
+    struct jsp_lua_alloc *next; /* of those that are not used, but may still be called */
+};
+
+static pthread_mutex_t alloc_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct jsp_lua_alloc *alloc_idle;
+
+/* An idle one in front of the same allocator, or a new one. NULL: no memory. */
+static struct jsp_lua_alloc *alloc_take(lua_Alloc below, void *below_data)
+{
+    pthread_mutex_lock(&alloc_lock);
+    struct jsp_lua_alloc **at = &alloc_idle, *a;
+    while ((a = *at) && (a->below != below || a->below_data != below_data))
+        at = &a->next;
+    if (a)
+        *at = a->next;
+    pthread_mutex_unlock(&alloc_lock);
+    if (!a)
+        a = calloc(1, sizeof *a);
+    return a;
+}
+
+static void alloc_give(struct jsp_lua_alloc *a)
+{
+    if (!ALLOC_IS_KEPT) {
+        free(a);
+        return;
+    }
+    a->thread = NULL;
+    pthread_mutex_lock(&alloc_lock);
+    a->next = alloc_idle;
+    alloc_idle = a;
+    pthread_mutex_unlock(&alloc_lock);
+}
+
+/* Without a block, its size is something else: since 5.2 a kind of object. */
+static void *alloc_tell(void *data, void *block, size_t before, size_t after)
+{
+    const struct jsp_lua_alloc *a = data;
+    void *result = a->below(a->below_data, block, before, after);
+    size_t had = block ? before : 0;
+    if (result && after > had)
+        jsprof_alloc(a->thread, after - had);
+    return result;
+}
+
+int jsp_lua_alloc_begin(struct jsp_lua_alloc **out, jsprof_thread *thread, lua_State *L)
+{
+    void *below_data;
+    lua_Alloc below = lua_getallocf(L, &below_data);
+    struct jsp_lua_alloc *a = alloc_take(below, below_data);
+    if (!a)
+        return -ENOMEM;
+    a->thread = thread;
+    a->below = below;
+    a->below_data = below_data;
+    lua_setallocf(L, alloc_tell, a);
+    *out = a;
+    return 0;
+}
+
+void jsp_lua_alloc_end(struct jsp_lua_alloc *a, lua_State *L)
+{
+    void *data;
+    if (!a)
+        return;
+    if (lua_getallocf(L, &data) == alloc_tell && data == a) {
+        lua_setallocf(L, a->below, a->below_data);
+        alloc_give(a);
+    } else {
+        a->thread = NULL; /* the allocator in front of it still calls it */
+    }
+}

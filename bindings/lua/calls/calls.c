@@ -1,0 +1,255 @@
+/* calls.c - see calls.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "calls/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "calls/called_functions.h"
+#include "calls/hooks.h"
+#include "calls/open_calls.h"
+
+enum { CALLS_LEVELS = 48, CALLS_BETWEEN = 4096 /* events from one look around to the next */ };
+
+struct jsp_lua_calls {
+    struct jsp_lua_calls *next; /* of this thread */
+    struct jsprof_lua *lua;
+    uintptr_t global;
+    struct jsp_lua_called_table *functions; /* owned */
+    struct jsp_lua_open_calls *open_calls;     /* owned */
+    jsprof_function *missed;         /* owned: stands for what nobody told us of */
+    uint64_t n_missed;
+    uint32_t n_events;               /* since the last look around */
+    bool compiles;                   /* LuaJIT does, as the program has it, but for us */
+    struct jsp_lua_hooks hooks;
+};
+
+static __thread struct jsp_lua_calls *calls_here;
+
+/* -- Hooks ---------------------------------------------------------------------- */
+
+static struct jsp_lua_calls *calls_of(lua_State *L)
+{
+    uintptr_t global = jsp_lua_walk_global((uintptr_t)L);
+    struct jsp_lua_calls *c = calls_here;
+    while (c && c->global != global)
+        c = c->next;
+    return c;
+}
+
+/* The coroutine that is about to be resumed may be older than the counting. LuaJIT has one
+ * hook for all. */
+static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
+{
+    lua_State *co = NULL;
+    int top = lua_gettop(L);
+    if (jsp_lua_place_needs_step())
+        return;
+    if (lua_getlocal(L, ar, 1))
+        co = lua_tothread(L, -1);
+    if (!co && lua_getinfo(L, "f", ar) && lua_getupvalue(L, -1, 1))
+        co = lua_tothread(L, -1);
+    lua_settop(L, top);
+    if (co && lua_gethook(co) != lua_gethook(L))
+        jsp_lua_hooks_put(&c->hooks, co);
+}
+
+/* jit.on() and jit.off(), if they are about all functions. A hook that is called ends what
+ * is being compiled, so calls are told all the same. */
+static void calls_note_jit(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, bool on)
+{
+    if (lua_getlocal(L, ar, 1))
+        lua_pop(L, 1);
+    else
+        c->compiles = on;
+}
+
+static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
+{
+    uintptr_t at = jsp_lua_place(L, ar);
+    lua_getinfo(L, "f", ar);
+    const struct jsp_lua_called *called = jsp_lua_called_pop(c->functions, L, 0);
+    bool is_c = called && called->is_c;
+    if (!is_c)
+        at = jsp_lua_place_tail(L, ar, at);
+    jsp_lua_open_enter(c->open_calls, called ? called->function : NULL, at, is_c);
+    if (called && called->special == JSP_LUA_RESUMES)
+        calls_take_along(c, L, ar);
+    else if (called && called->special)
+        calls_note_jit(c, L, ar, called->special == JSP_LUA_JIT_ON);
+}
+
+static void calls_look_around(struct jsp_lua_calls *c)
+{
+    c->n_events = 0;
+    if (c->lua->on_calls)
+        c->lua->on_calls(c->lua->on_calls_data);
+}
+
+static void calls_hook(lua_State *L, lua_Debug *ar)
+{
+    struct jsp_lua_calls *c = calls_of(L);
+    if (!c) { /* the state is used on another thread */
+        jsp_lua_hooks_orphan(L, ar);
+        return;
+    }
+    if (++c->n_events == CALLS_BETWEEN)
+        calls_look_around(c);
+    jsp_lua_open_switch(c->open_calls, L);
+    if (jsp_lua_hooks_bit(ar) == LUA_MASKCALL)
+        calls_enter(c, L, ar);
+    else if (ar->event == LUA_HOOKRET)
+        jsp_lua_open_leave(c->open_calls, jsp_lua_place(L, ar));
+    else if (ar->event <= LUA_HOOKCOUNT)
+        jsp_lua_open_at(c->open_calls, jsp_lua_place(L, ar));
+    if (jsp_lua_place_needs_step())
+        jsp_lua_hooks_step(&c->hooks, L, jsp_lua_open_in_c(c->open_calls));
+    if (c->hooks.has_own)
+        jsp_lua_hooks_pass(&c->hooks, L, ar); /* c may be gone */
+}
+
+void jsp_lua_calls_rehook(struct jsp_lua_calls *c, lua_State *L)
+{
+    jsp_lua_hooks_put(&c->hooks, L);
+}
+
+bool jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L)
+{
+    return jsp_lua_hooks_take(&c->hooks, L);
+}
+
+uint64_t jsp_lua_calls_check(struct jsp_lua_calls *c, lua_State *L)
+{
+    lua_State *main = (lua_State *)c->lua->main;
+    bool has_lost = lua_gethook(L) != calls_hook, main_has = lua_gethook(main) != calls_hook;
+    jsp_lua_hooks_put(&c->hooks, L);
+    jsp_lua_hooks_put(&c->hooks, main);
+    if (has_lost || main_has) {
+        jsprof_link link = { 0 };
+        jsprof_count_enter(c->lua->thread, c->missed, &link);
+        jsprof_count_leave(c->lua->thread, &link, 0);
+        c->n_missed++;
+    }
+    return c->n_missed;
+}
+
+/* -- Beginning and end ------------------------------------------------------------ */
+
+static void calls_adopt_level(struct jsp_lua_calls *c, lua_State *L, int level, uint32_t frame)
+{
+    lua_Debug ar;
+    lua_getstack(L, level, &ar);
+    lua_getinfo(L, "f", &ar);
+    const struct jsp_lua_called *called = jsp_lua_called_pop(c->functions, L, frame);
+    if (called)
+        jsp_lua_open_adopt(c->open_calls, called->function, jsp_lua_place(L, &ar),
+                           called->is_c);
+}
+
+/* What is open already, if the main coroutine asks: outermost first. */
+static void calls_adopt(struct jsp_lua_calls *c, lua_State *L)
+{
+    int levels[CALLS_LEVELS];
+    uint32_t n = 0;
+    lua_Debug ar;
+    if ((uintptr_t)L != c->lua->main || !lua_checkstack(L, 1))
+        return;
+    for (int level = 0; n < CALLS_LEVELS && lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "f", &ar);
+        if (lua_isfunction(L, -1)) /* else a tail call that is gone */
+            levels[n++] = level;
+        lua_pop(L, 1);
+    }
+    while (n--)
+        calls_adopt_level(c, L, levels[n], n);
+}
+
+/* While nothing is sampled yet the thread may seem to stand on these. */
+static int calls_turn_on(struct jsp_lua_calls *c, uint32_t modes)
+{
+    jsprof_link *top = c->lua->thread->top;
+    c->lua->thread->top = jsp_lua_open_top(c->open_calls);
+    int err = jsprof_calls_set(c->lua->session, modes);
+    c->lua->thread->top = top;
+    return err;
+}
+
+/* jit.status(), as the program would ask; false in PUC Lua. */
+static int calls_ask_jit(lua_State *L)
+{
+    struct jsp_lua_calls *c = lua_touserdata(L, 1);
+    lua_getglobal(L, "jit");
+    if (!lua_istable(L, -1))
+        return 0;
+    lua_getfield(L, -1, "status");
+    lua_call(L, 0, 1);
+    c->compiles = lua_toboolean(L, -1);
+    return 0;
+}
+
+static void calls_free(struct jsp_lua_calls *c)
+{
+    jsp_lua_called_free(c->functions);
+    jsp_lua_open_free(c->open_calls);
+    jsprof_function_free(c->missed);
+    free(c);
+}
+
+static int calls_make(struct jsp_lua_calls *c)
+{
+    c->functions = jsp_lua_called_new(c->lua);
+    if (!c->functions ||
+        jsp_lua_open_new(&c->open_calls, c->lua->thread, (lua_State *)c->lua->main) < 0)
+        return -ENOMEM;
+    return jsprof_function_new(&c->missed, "[calls missed: another hook took the place of ours]",
+                               NULL, 0, JSPROF_KIND_SYNTH);
+}
+
+int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_State *L,
+                        uint32_t modes)
+{
+    struct jsp_lua_calls *c = calloc(1, sizeof *c);
+    if (!c)
+        return -ENOMEM;
+    c->lua = lua;
+    c->global = jsp_lua_walk_global((uintptr_t)L);
+    int err = calls_make(c);
+    if (!err)
+        err = jsp_lua_hooks_init(&c->hooks, L, calls_hook);
+    if (!err) {
+        calls_adopt(c, L);
+        err = calls_turn_on(c, modes);
+    }
+    if (err) {
+        calls_free(c);
+        return err;
+    }
+    c->next = calls_here;
+    calls_here = c;
+    jsp_lua_protected(L, calls_ask_jit, c);
+    jsp_lua_walk_compile(L, false);
+    jsp_lua_hooks_put(&c->hooks, (lua_State *)lua->main);
+    jsp_lua_hooks_put(&c->hooks, L);
+    if (jsp_lua_place_needs_step())
+        jsp_lua_hooks_step(&c->hooks, L, jsp_lua_open_in_c(c->open_calls));
+    *out = c;
+    return 0;
+}
+
+void jsp_lua_calls_end(struct jsp_lua_calls *c, lua_State *L)
+{
+    struct jsp_lua_calls **at = &calls_here;
+    if (!c)
+        return;
+    while (*at && *at != c)
+        at = &(*at)->next;
+    if (*at)
+        *at = c->next;
+    if (L) {
+        jsp_lua_hooks_take_all(&c->hooks, L);
+        jsp_lua_walk_compile(L, c->compiles);
+    }
+    calls_free(c);
+}

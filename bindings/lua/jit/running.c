@@ -1,0 +1,151 @@
+/* running.c - what LuaJIT does at the moment, and in which function; see jit_walk.h for
+ * the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "jit/trace.h"
+#include "jit/jit_walk.h"
+
+enum { RUNNING_RETURN_WORDS = 512 }; /* looked at for the compiled code that called C */
+
+/* The interpreter's registers: base and program counter, where they are what they are
+ * between two instructions. */
+static void running_interpreter(struct jsp_jit_walk *k)
+{
+    k->pc = jsp_jit_saved_pc(k);
+    if (!k->context || k->rip < k->w->loop_low || k->rip >= k->w->loop_high)
+        return;
+    uintptr_t base = (uintptr_t)k->context->uc_mcontext.gregs[REG_RDX];
+    uintptr_t pc = (uintptr_t)k->context->uc_mcontext.gregs[REG_RBX];
+    struct jsp_lua_function f;
+    if (jsp_jit_in_stack(&k->thread, base)) {
+        jsp_jit_function_at(k, base, &f);
+        if (f.kind != JSP_LUA_UNKNOWN && jsp_jit_below(k, base, jsp_jit_word(k, base - 8)))
+            k->thread.base = base;
+    }
+    jsp_jit_function_at(k, k->thread.base, &f);
+    if (f.kind == JSP_LUA_LUA && jsp_lua_proto_index(&f.proto, pc) != UINT32_MAX)
+        k->pc = pc;
+}
+
+/* The base that compiled code, or what it called, runs with; 0: none runs. */
+static uintptr_t running_jit_base(struct jsp_jit_walk *k)
+{
+    return jsp_jit_word(k, k->global + k->w->jit.current + JIT_G_JIT_BASE);
+}
+
+/* Where in the trace the thread is: in it, or in C that it called. */
+static uintptr_t running_trace_pc(struct jsp_jit_walk *k, const struct jsp_jit_trace *t)
+{
+    if (k->rip - t->code < t->code_bytes)
+        return k->rip;
+    uintptr_t end = k->thread.cframe;
+    for (uintptr_t i = 0, at = k->rsp & ~(uintptr_t)7; i < RUNNING_RETURN_WORDS && at < end;
+         i++, at += 8) {
+        uintptr_t word = jsp_jit_word(k, at);
+        if (word - t->code - 1 < t->code_bytes)
+            return word - 1;
+    }
+    return 0;
+}
+
+static void running_traced_function(struct jsp_jit_walk *k, const struct jsp_jit_trace *t,
+                                 uintptr_t function, uintptr_t next,
+                                 const struct jsp_jit_call *call)
+{
+    struct jsp_lua_function f;
+    jsp_lua_function_read(k->read, function, &f);
+    if (f.kind == JSP_LUA_UNKNOWN && jsp_lua_proto_read(k->read, t->start, &f.proto) &&
+        jsp_lua_proto_index(&f.proto, next) != UINT32_MAX)
+        f.kind = JSP_LUA_LUA;
+    if (f.kind == JSP_LUA_UNKNOWN)
+        jsp_jit_frame_doing(k, "compiled function", JSPROF_KIND_JIT);
+    else
+        jsp_jit_frame(k, &f, next, JSPROF_KIND_JIT, call);
+}
+
+/* Who called into the machine code: the C stack goes on above the VM's frame. */
+static void running_caller(struct jsp_jit_walk *k)
+{
+    uintptr_t cframe = k->thread.cframe;
+    jsprof_frame *frame = cframe ? jsp_jit_frame_next(k) : NULL;
+    if (!frame)
+        return;
+    frame->kind = JSPROF_FRAME_CALLER;
+    frame->pc = jsp_jit_word(k, cframe + JIT_C_RETURN);
+    frame->sp = cframe + JIT_C_BYTES;
+    frame->detail = (const char *)jsp_jit_word(k, cframe + JIT_C_FP);
+}
+
+/* Compiled code: the functions inside the trace, then the one that it began in. */
+static void running_trace(struct jsp_jit_walk *k)
+{
+    struct jsp_jit_trace t;
+    uintptr_t base = running_jit_base(k);
+    if (jsp_jit_in_stack(&k->thread, base))
+        k->thread.base = base;
+    running_caller(k);
+    if (!jsp_jit_trace_read(k->read, jsp_jit_trace_object(k, (uint32_t)k->vm), &t)) {
+        jsp_jit_frames(k, false, JSPROF_KIND_JIT);
+        return;
+    }
+    uintptr_t at = running_trace_pc(k, &t);
+    if (at)
+        jsp_jit_trace_at(k->read, at, &t);
+    uintptr_t next = t.next;
+    uintptr_t first = t.base_function ? t.base_function
+                                      : jsp_jit_word(k, k->thread.base - 16) & JIT_POINTER;
+    for (uint32_t i = t.n; i-- > 0;) {
+        uintptr_t caller = i ? t.inlined[i - 1].function : first;
+        struct jsp_jit_call call = { 0, caller, t.inlined[i].link };
+        running_traced_function(k, &t, t.inlined[i].function, next, &call);
+        next = t.inlined[i].link;
+    }
+    if (t.base_function) {
+        struct jsp_jit_call call = { .base = k->thread.base };
+        running_traced_function(k, &t, t.base_function, next, &call);
+        jsp_jit_frames(k, true, JSPROF_KIND_VM);
+        return;
+    }
+    k->pc = next;
+    jsp_jit_frames(k, false, JSPROF_KIND_JIT);
+}
+
+static bool running_is_collector(const struct jsp_jit_walk *k, uintptr_t pc)
+{
+    for (uint32_t i = 0; i < k->w->n_collectors; i++)
+        if (pc - k->w->collectors[i].start < k->w->collectors[i].end - k->w->collectors[i].start)
+            return true;
+    return false;
+}
+
+/* Is a C function of the collector on the C stack? Then its code is shown as the collector. */
+static bool running_has_collector(struct jsp_jit_walk *k)
+{
+    uintptr_t at = k->rsp & ~(uintptr_t)7, end = k->thread.cframe;
+    bool found = running_is_collector(k, k->rip);
+    for (uint32_t i = 0; at && at < end && i < RUNNING_RETURN_WORDS && !found; i++, at += 8)
+        found = running_is_collector(k, jsp_jit_word(k, at) - 1);
+    return found;
+}
+
+void jsp_jit_running(struct jsp_jit_walk *k)
+{
+    int32_t state = ~k->vm;
+    if (k->vm >= 0) {
+        running_trace(k);
+        return;
+    }
+    if (state == JIT_VM_INTERPRETS)
+        running_interpreter(k);
+    else
+        k->pc = jsp_jit_saved_pc(k);
+    /* A step of the collector, say, that compiled code called: no table knows that code. */
+    if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))
+        running_caller(k);
+    if (state == JIT_VM_COLLECTS && !running_has_collector(k))
+        jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);
+    else if (state >= JIT_VM_EXITS && state <= JIT_VM_LAST)
+        jsp_jit_frame_doing(k, "[JIT compiler]", JSPROF_KIND_LABEL);
+    jsp_jit_frames(k, false, JSPROF_KIND_VM);
+}

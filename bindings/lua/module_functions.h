@@ -1,0 +1,18 @@
+/* module_functions.h - the module's functions that a Lua program calls while it is recorded.
+ *
+ * They are lua_CFunctions; README.md describes the arguments of each.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_MODULE_FUNCTIONS_H
+#define JSPROF_LUA_MODULE_FUNCTIONS_H
+
+#include "compat.h"
+
+int jsp_lua_module_calls(lua_State *L);
+int jsp_lua_module_wrap(lua_State *L);
+int jsp_lua_module_mark(lua_State *L);
+int jsp_lua_module_counter(lua_State *L);
+int jsp_lua_module_now(lua_State *L);
+
+#endif

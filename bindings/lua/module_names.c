@@ -1,0 +1,76 @@
+/* module_names.c - see module_names.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "module_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The value on top is a function of this name: keep it in mind. */
+static void names_function(lua_State *L, struct jsprof_lua *lua, const char *name)
+{
+    jsprof_thread_pause(lua->thread);
+    jsp_lua_walk_name(lua->walker, (uintptr_t)lua_topointer(L, -1),
+                      (uintptr_t)lua_tocfunction(L, -1), name);
+    jsprof_thread_resume(lua->thread);
+}
+
+/* The functions of the module on top. */
+static void names_module(lua_State *L, struct jsprof_lua *lua, const char *module)
+{
+    char name[JSP_LUA_NAME];
+    bool is_global = strcmp(module, "_G") == 0;
+
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1))
+            continue;
+        snprintf(name, sizeof name, "%s%s%s", is_global ? "" : module, is_global ? "" : ".",
+                 lua_tostring(L, -2));
+        names_function(L, lua, name);
+    }
+}
+
+/* What the standard functions return, by a chunk that calls each. */
+static const char names_given[] =
+    "local found = {}\n"
+    "local function keep(name, make, ...)\n"
+    "  local ok, f = pcall(make, ...)\n"
+    "  if ok and type(f) == 'function' then found[name] = f end\n"
+    "end\n"
+    "if string then keep('string.gmatch iterator', string.gmatch, '', '') end\n"
+    "if coroutine then keep('coroutine.wrap resume', coroutine.wrap, function() end) end\n"
+    "if ipairs then keep('ipairs iterator', ipairs, {}) end\n"
+    "return found\n";
+
+static void names_iterators(lua_State *L, struct jsprof_lua *lua)
+{
+    if (luaL_loadbuffer(L, names_given, sizeof names_given - 1, "=jsprof names") == 0 &&
+        lua_pcall(L, 0, 1, 0) == 0 && lua_istable(L, -1))
+        names_module(L, lua, "_G");
+    lua_pop(L, 1);
+}
+
+/* A function that stands in two modules gets the name of the first. */
+static const char *const names_first[] = { "_G", "string", "table", "math", "io", "os",
+                                           "coroutine", "debug", "package", "utf8", "bit32" };
+
+int jsp_lua_name_modules(lua_State *L)
+{
+    struct jsprof_lua *lua = lua_touserdata(L, 1);
+    luaL_checkstack(L, 16, "jsprof");
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    if (!lua_istable(L, -1))
+        return 0;
+    for (size_t i = 0; i < sizeof names_first / sizeof *names_first; i++) {
+        lua_getfield(L, -1, names_first[i]);
+        if (lua_istable(L, -1))
+            names_module(L, lua, names_first[i]);
+        lua_pop(L, 1);
+    }
+    names_iterators(L, lua);
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1))
+            names_module(L, lua, lua_tostring(L, -2));
+    return 0;
+}

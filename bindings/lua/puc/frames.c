@@ -1,0 +1,187 @@
+/* frames.c - the walker for PUC Lua: its functions as frames; see walk.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "frames.h"
+#include "naming.h"
+#include "puc/puc.h"
+#include "registers.h"
+
+#include JSPROF_LUA_LAYOUT
+
+/* One walk. */
+struct walk {
+    struct jsp_lua_walker *w;
+    struct jsp_lua_read *read;
+    const void *ucontext;
+    struct jsp_lua_frames frames;
+    uint32_t n_states; /* of the walker's */
+};
+
+/* A call and whoever made it. */
+struct walk_call {
+    struct jsp_puc_ci ci, caller;
+    bool has_caller;
+    bool is_leaf;
+    struct jsp_lua_function f;
+};
+
+/* The running function's program counter is in a register of the loop: savedpc is as
+ * old as the last instruction that could fail. */
+static uint32_t walk_register_index(const struct walk *k, const struct jsp_lua_proto *p)
+{
+    uintptr_t registers[JSP_LUA_REGISTERS];
+    uint32_t n = k->ucontext ? jsp_lua_registers(k->ucontext, registers) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t index = jsp_lua_proto_index(p, registers[i]);
+        if (index != UINT32_MAX)
+            return index;
+    }
+    return UINT32_MAX;
+}
+
+/* -- The caller's instruction --------------------------------------------------- */
+
+/* What it is; false: the caller is no Lua function. */
+static bool walk_site(struct walk *k, const struct jsp_puc_ci *caller, struct jsp_lua_proto *p,
+                      uint32_t *index)
+{
+    struct jsp_lua_function f;
+    jsp_puc_function(k->read, caller, &f);
+    if (f.kind != JSP_LUA_LUA)
+        return false;
+    *p = f.proto;
+    *index = jsp_lua_proto_index(p, caller->savedpc);
+    return *index != UINT32_MAX;
+}
+
+/* Does it run in an activation of the loop of its own? */
+static bool walk_is_fresh(struct walk *k, const struct walk_call *call)
+{
+    struct jsp_lua_proto p;
+    uint32_t index;
+    bool has_bit = layout.ci_is_array ||
+                   (call->ci.status & layout.fresh_bit) == layout.fresh_value;
+    if (!has_bit || (!layout.ci_is_array && !layout.fresh_is_late))
+        return has_bit;
+    return !call->has_caller || !walk_site(k, &call->caller, &p, &index) ||
+           !jsp_lua_site_is_call(k->read, &p, index);
+}
+
+/* The wrapper behind a label calls everything `f`. */
+static bool walk_site_name(struct walk *k, const struct walk_call *call, char *name)
+{
+    struct jsp_lua_proto p;
+    uint32_t index;
+    return call->has_caller && !call->ci.tail_calls &&
+           walk_site(k, &call->caller, &p, &index) && !jsp_lua_naming_is_wrapper(k->w, &p) &&
+           jsp_lua_site_name(k->read, &p, index, name, JSP_LUA_NAME);
+}
+
+/* -- Labels --------------------------------------------------------------------- */
+
+static void walk_search_state(struct walk *k, const struct jsp_lua_state *s)
+{
+    struct jsp_puc_ci ci;
+    uintptr_t at = s->ci;
+    for (; k->w->searches && at != s->base_ci; at = ci.previous) {
+        struct jsp_lua_function f;
+        if (!jsp_puc_ci(k->read, at, &ci))
+            return;
+        jsp_puc_function(k->read, &ci, &f);
+        if (f.kind == JSP_LUA_LUA)
+            jsp_lua_naming_search(k->w, &f.proto);
+        k->w->searches -= k->w->searches > 0;
+    }
+}
+
+/* Somebody is seen for the first time: whoever made it may be on the stack. */
+static const struct jsp_lua_label *walk_label(struct walk *k, const struct walk_call *call)
+{
+    const struct jsp_lua_proto *p = &call->f.proto;
+    const struct jsp_lua_label *label = jsp_lua_naming_find(k->w, p);
+    char name[JSP_LUA_NAME];
+
+    for (uint32_t i = 0; i < k->n_states && !label && k->w->searches; i++) {
+        walk_search_state(k, &k->w->states[i]);
+        label = jsp_lua_naming_find(k->w, p);
+    }
+    if (label)
+        return label;
+    bool named = p->key.line && walk_site_name(k, call, name);
+    return jsp_lua_naming_add(k->w, p, named ? name : NULL);
+}
+
+/* -- Frames ------------------------------------------------------------------- */
+
+static void walk_lua_frame(struct walk *k, const struct walk_call *call)
+{
+    const struct jsp_lua_proto *p = &call->f.proto;
+    uint32_t entry = walk_is_fresh(k, call) ? JSPROF_FRAME_ENTRY : 0;
+    jsprof_frame *frame = jsp_lua_frames_next(&k->frames);
+    if (frame) {
+        uint32_t index = call->is_leaf ? walk_register_index(k, p) : UINT32_MAX;
+        if (index == UINT32_MAX)
+            index = jsp_lua_proto_index(p, call->ci.savedpc);
+        jsp_lua_frame_function(frame, walk_label(k, call), JSPROF_KIND_VM,
+                               index == UINT32_MAX ? 0 : jsp_lua_proto_line(k->read, p, index));
+        frame->kind |= call->ci.tail_calls ? 0 : entry;
+    }
+    if (call->ci.tail_calls && (frame = jsp_lua_frames_next(&k->frames))) {
+        frame->label = "[tail calls]";
+        frame->kind = JSPROF_KIND_SYNTH | entry;
+    }
+}
+
+static void walk_c_frame(struct walk *k, const struct walk_call *call)
+{
+    const struct jsp_lua_label *label = jsp_lua_naming_c(k->w, call->f.c, NULL);
+    jsprof_frame *frame = jsp_lua_frames_next(&k->frames);
+    char name[JSP_LUA_NAME];
+
+    if (!frame)
+        return;
+    if (!label)
+        label = jsp_lua_naming_c(k->w, call->f.c,
+                                 walk_site_name(k, call, name) ? name : "C function");
+    jsp_lua_frame_function(frame, label, JSPROF_KIND_LABEL, 0);
+}
+
+/* The frames of one coroutine, innermost first. */
+static void walk_state(struct walk *k, const struct jsp_lua_state *s, bool is_running)
+{
+    struct walk_call call = { .is_leaf = is_running };
+    bool more = s->ci != s->base_ci && jsp_puc_ci(k->read, s->ci, &call.ci);
+
+    if (more && s->savedpc)
+        call.ci.savedpc = s->savedpc;
+    for (uint32_t i = 0; more && i < k->frames.max + JSP_LUA_BEYOND; i++) {
+        call.has_caller = call.ci.previous && call.ci.previous != call.ci.at &&
+                          jsp_puc_ci(k->read, call.ci.previous, &call.caller);
+        jsp_puc_function(k->read, &call.ci, &call.f);
+        if (call.f.kind == JSP_LUA_LUA)
+            walk_lua_frame(k, &call);
+        else if (call.f.kind == JSP_LUA_C)
+            walk_c_frame(k, &call);
+        else
+            k->w->n_skipped++;
+        more = call.has_caller && call.caller.at != s->base_ci;
+        call.is_leaf = false;
+        call.ci = call.caller;
+    }
+}
+
+uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
+{
+    struct jsp_lua_walker *w = host;
+    struct walk k = { .w = w, .read = &w->read, .ucontext = ucontext };
+
+    k.frames = (struct jsp_lua_frames){ .out = out, .max = max };
+    jsp_lua_read_begin(k.read);
+    jsp_lua_naming_begin(w);
+    k.n_states = jsp_puc_running(w, ucontext ? jsp_lua_stack_pointer(ucontext)
+                                             : (uintptr_t)__builtin_frame_address(0));
+    for (uint32_t i = k.n_states; i-- > 0;)
+        walk_state(&k, &w->states[i], i == k.n_states - 1);
+    return k.frames.n;
+}

@@ -1,0 +1,15 @@
+/* layout_55.h - PUC Lua 5.5; see layout.h.
+ *
+ * The bits of `callstatus` that matter are in its upper half, which ci_status points to.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "puc/layout.h"
+
+static const struct lua_layout layout = {
+    LAYOUT_SINCE_52, LAYOUT_SINCE_54,
+    .version = "5.5",
+    .status = 11, .main_thread = 1416, .main_inside = 1, .debt_is_in_total = 1,
+    .fresh_bit = 1 << 0, .fresh_value = 1 << 0, .tail_bit = 1 << 6,
+    .long_elsewhere = 1, .self_is_constant = 1,
+};
