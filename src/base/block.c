@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A sanitizer sees the ends of what malloc gave, not those of a mapping; and it does not
- * see that mremap moves one to where others were. */
+/* A sanitizer knows the bounds of malloc's memory, not those of a mapping; and it does
+ * not notice that mremap moves a block to where others were. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define BLOCK_ALL_SMALL 1
 #elif defined(__has_feature)
@@ -23,14 +23,14 @@
 #define BLOCK_ALL_SMALL 0
 #endif
 
-/* Stands before the bytes. */
+/* Precedes the bytes of a block. */
 struct block_head {
     size_t size;
-    size_t mapped; /* bytes of the mapping; 0: malloc's */
+    size_t mapped; /* size of the mapping; 0: memory of malloc */
 };
 _Static_assert(sizeof(struct block_head) % _Alignof(max_align_t) == 0, "keeps alignment");
 
-enum { BLOCK_PAGE = 1 << 16 }; /* a multiple of every machine's pages */
+enum { BLOCK_PAGE = 1 << 16 }; /* a multiple of the page size of every machine */
 
 static size_t block_pages(size_t size)
 {
@@ -59,7 +59,7 @@ static struct block_head *block_small(struct block_head *old, size_t size)
     return h;
 }
 
-/* From malloc into a mapping. */
+/* Move a block from malloc into a mapping. */
 static struct block_head *block_promote(struct block_head *old, size_t size)
 {
     struct block_head *h = block_map(NULL, size);

@@ -1,9 +1,9 @@
-/* base/block.h - memory that is the system's again when it is freed.
+/* base/block.h - memory that goes back to the system when it is freed.
  *
- * Reading symbols and unwind tables takes megabytes for some milliseconds. From malloc
- * they would stay in the host's resident memory, below whatever was allocated since; so
- * blocks of JSP_BLOCK_LARGE bytes and more are mappings of their own. Outside the
- * handler only, any thread.
+ * Reading symbols and unwind tables takes megabytes for some milliseconds. Memory of
+ * malloc would stay resident in the host, below later allocations; so blocks of
+ * JSP_BLOCK_LARGE bytes and more are mappings of their own. Outside the handler only, any
+ * thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,14 +14,14 @@
 
 enum { JSP_BLOCK_LARGE = 1 << 15 };
 
-/* As realloc: `block` NULL makes one; NULL: no memory, and the old one stays. The size is
- * more than 0. */
+/* Resize a block like realloc; `block` NULL makes a new one. `size` is more than 0.
+ * Return NULL without memory; the old block then stays. */
 void *jsp_block_grow(void *block, size_t size);
 
-/* `n` times `each` bytes, all 0; NULL: no memory. */
+/* Return a block of `n` times `each` zero bytes, or NULL without memory. */
 void *jsp_block_zeros(size_t n, size_t each);
 
-/* NULL is fine. */
+/* Free a block; NULL is allowed. */
 void jsp_block_free(void *block);
 
 #endif

@@ -26,7 +26,7 @@ int jsp_hash_init(struct jsp_hash *t, uint32_t expected)
     t->slots = slots;
     t->mask = (uint32_t)size - 1;
     t->used = 0;
-    /* Without entropy at hand the address of the slots has to do. */
+    /* Without entropy, use the address of the slots. */
     if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != sizeof t->seed)
         t->seed = (uint64_t)(uintptr_t)slots;
     return 0;

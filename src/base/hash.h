@@ -2,11 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * A jsp_hash finds positions in somebody's array: it keeps 32 bits of hash beside
- * each position, so most probes end without touching the items; the caller compares
- * the few that remain. Open addressing, never more than half full. The seed is
- * random for each table, so no file can be written to make every key collide. One thread.
- */
+ * A jsp_hash finds positions in an array of the caller: it keeps 32 bits of hash beside
+ * each position, so most probes end without touching the items; the caller compares the
+ * few that remain. Open addressing, never more than half full. The seed is random for
+ * each table, so no file can be made in which all keys collide. One thread. */
 #ifndef JSP_BASE_HASH_H
 #define JSP_BASE_HASH_H
 
@@ -21,15 +20,15 @@ struct jsp_hash {
     uint64_t seed;
 };
 
-int jsp_hash_init(struct jsp_hash *t, uint32_t expected); /* -ENOMEM */
+int jsp_hash_init(struct jsp_hash *t, uint32_t expected); /* 0 or -ENOMEM */
 void jsp_hash_free(struct jsp_hash *t);
-int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position); /* -ENOMEM */
+int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position); /* 0 or -ENOMEM */
 
-/* The item at `position` with this hash now stands at `to`. */
+/* Note that the item at `position` with this hash has moved to `to`. */
 void jsp_hash_move(struct jsp_hash *t, uint32_t hash, uint32_t position, uint32_t to);
 
-/* Walk the candidates of a hash: *probe starts as the hash; returns position + 1 of
- * the next one whose hash is equal, 0 at the end. */
+/* Return position + 1 of the next item with this hash, or 0 at the end. *probe starts as
+ * the hash. */
 static inline uint32_t jsp_hash_next(const struct jsp_hash *t, uint32_t hash,
                                       uint32_t *probe)
 {
@@ -48,11 +47,13 @@ static inline uint64_t jsp_hash_mix(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
-/* `n` words at any address, in four independent lanes so that the multiplies overlap. */
+/* Hash `n` words at any address, in four independent lanes so that the multiplies
+ * overlap. */
 uint64_t jsp_hash_words(uint64_t seed, const void *words, size_t n);
 uint64_t jsp_hash_bytes(uint64_t seed, const void *bytes, size_t n);
 
-/* Room for one more of `each` bytes behind `n`; NULL: no memory, `items` still valid. */
+/* Make room for one more item of `each` bytes after the first `n`. Return the array, or
+ * NULL without memory; `items` then stays valid. */
 void *jsp_grow(void *items, uint32_t *capacity, uint32_t n, size_t each);
 
 /* Text that lives until the store is freed. */
@@ -63,7 +64,7 @@ struct jsp_store {
 };
 
 char *jsp_store_text(struct jsp_store *s, const char *text,
-                     size_t len); /* NULL: no memory */
+                     size_t len); /* NULL without memory */
 void jsp_store_free(struct jsp_store *s);
 
 #endif

@@ -19,11 +19,11 @@ static uint32_t pool_hash(const uint8_t *bytes, uint32_t n)
     return hash;
 }
 
-/* The slot that holds these bytes, or the free one where they belong. */
+/* Return the slot that holds these bytes, or the free one where they belong. */
 static struct jsp_pool_slot *pool_slot(const struct jsp_pool *pool, uint32_t hash,
                                        const void *bytes, uint32_t n)
 {
-    for (uint32_t i = hash;; i++) { /* ends: a quarter of the slots is free */
+    for (uint32_t i = hash;; i++) { /* ends, because a quarter of the slots is free */
         struct jsp_pool_slot *slot = &pool->slots[i & (pool->n_slots - 1)];
         if (!slot->n || (slot->hash == hash && slot->n == n &&
                          memcmp(pool->bytes + slot->at, bytes, n) == 0))

@@ -1,4 +1,4 @@
-/* base/pool.h - byte strings, each kept once.
+/* base/pool.h - a store that keeps each byte string once.
  *
  * Outside the handler only, one thread at a time for each pool.
  *
@@ -14,12 +14,13 @@ struct jsp_pool { /* zeroed: empty */
     uint8_t *bytes;     /* owned; all strings, one after another */
     uint32_t n_bytes, room;
     struct jsp_pool_slot {
-        uint32_t hash, at, n; /* n 0: free */
+        uint32_t hash, at, n; /* n = 0: free */
     } *slots;           /* owned; open addressing */
     uint32_t n_slots, n_used;
 };
 
-/* Where in `bytes` these n > 0 bytes stand. -ENOMEM, -EFBIG. */
+/* Return the offset in `bytes` of these n > 0 bytes, adding them if needed; or -ENOMEM or
+ * -EFBIG. */
 int64_t jsp_pool_add(struct jsp_pool *pool, const void *bytes, uint32_t n);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A demangler's memory and stack grow with the name; a longer one stays as it is. */
+/* A demangler's memory and stack grow with the name; longer names stay mangled. */
 enum { DEMANGLE_LONGEST = 1024 };
 
 extern jsp_demangle_fn __cxa_demangle __attribute__((weak));

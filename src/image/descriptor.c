@@ -36,7 +36,7 @@ static bool descriptor_is_own(int fd)
            st.st_uid == geteuid();
 }
 
-/* O_NONBLOCK: a named pipe that nobody reads must not hold the host up. */
+/* O_NONBLOCK: a named pipe without a reader must not block the host. */
 int jsp_descriptor_open_own(const char *path, int flags, mode_t mode)
 {
     int fd = jsp_descriptor_open(path, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode);

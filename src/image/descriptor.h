@@ -1,7 +1,7 @@
 /* image/descriptor.h - the descriptors that the library opens. Any thread.
  *
- * None of them is 0, 1 or 2. Where a host runs with one of these closed, open() would
- * return it, and the host's next printf would go into what we opened.
+ * None of them is 0, 1 or 2. If a host runs with one of these closed, open() would return
+ * it, and the host's next printf would write into our file.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,21 +10,23 @@
 
 #include <sys/types.h>
 
-/* As open(), with O_CLOEXEC. The descriptor or a negative errno. */
+/* Open like open(), with O_CLOEXEC. Return the descriptor or a negative errno. */
 int jsp_descriptor_open(const char *path, int flags, mode_t mode);
 
-/* The same of a file with a name that others can guess, for writing: what is there already
- * must be a plain file with one name that belongs to this process's user. -EEXIST: it is
- * something else; -ELOOP: a symbolic link. Nothing of it is changed, O_TRUNC is not taken. */
+/* Open a file whose name others can guess, for writing. An existing file must be a plain
+ * file with one link that belongs to this process's user. Return -EEXIST if it is
+ * anything else, and -ELOOP for a symbolic link; nothing in it is changed then. `flags`
+ * must not contain O_TRUNC. */
 int jsp_descriptor_open_own(const char *path, int flags, mode_t mode);
 
-/* Another descriptor for the same, which is the caller's as well. Or a negative errno. */
+/* Duplicate a descriptor; the copy belongs to the caller. Return it or a negative
+ * errno. */
 int jsp_descriptor_copy(int fd);
 
-/* Lock the file against every other descriptor that was opened for it, here and in other
- * processes. -ETXTBSY: it is locked; 0 also where the file system has no locks. The lock
- * ends with the last copy of the descriptor, of which forked children hold some, or by
- * unlock. */
+/* Lock the file against every other descriptor that was opened for it, in this and in
+ * other processes. Return -ETXTBSY if it is locked, and 0 also where the file system has
+ * no locks. The lock ends with the last copy of the descriptor (forked children hold
+ * copies), or by unlock. */
 int jsp_descriptor_lock(int fd);
 void jsp_descriptor_unlock(int fd);
 

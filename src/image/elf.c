@@ -12,7 +12,7 @@
 #include "base/block.h"
 
 enum {
-    ELF_MOST_SEGMENTS = 256, /* walked for each symbol */
+    ELF_MOST_SEGMENTS = 256, /* each symbol look-up walks all of them */
     ELF_MOST_SECTIONS = 4096,
     ELF_MOST_NOTES = 1 << 16, /* bytes of one note segment */
 };
@@ -25,7 +25,7 @@ static bool elf_has(const struct jsp_elf *elf, struct jsp_elf_span span)
            span.size <= elf->size - span.offset;
 }
 
-/* All of the span, or a negative errno. */
+/* Read the whole range. Return 0 or a negative errno. */
 static int elf_get(const struct jsp_elf *elf, struct jsp_elf_span span, void *to)
 {
     if (!elf_has(elf, span))
@@ -89,7 +89,7 @@ static void elf_segments(struct jsp_elf *elf)
     elf->n_segments = elf->segments ? elf->head.e_phnum : 0;
 }
 
-/* Section 0 tells the counts that do not fit the head. */
+/* Section 0 holds the counts that do not fit into the ELF header. */
 static void elf_sections(struct jsp_elf *elf)
 {
     struct jsp_elf_span span = { elf->head.e_shoff, sizeof *elf->sections };
@@ -203,7 +203,7 @@ bool jsp_elf_is_code(const struct jsp_elf *elf, uint64_t vaddr)
     return false;
 }
 
-/* Notes: a head, a name, a description, each padded to four bytes. */
+/* Each note has a header, a name and a description, both padded to four bytes. */
 size_t jsp_elf_note_id(const uint8_t *at, uint64_t left, uint8_t id[JSP_ELF_BUILD_ID])
 {
     Elf64_Nhdr note;
@@ -238,7 +238,7 @@ static size_t elf_span_id(const struct jsp_elf *elf, struct jsp_elf_span span,
     return n;
 }
 
-/* By section first: a debug file keeps its notes only there. */
+/* Search the sections first: a debug file keeps its notes only there. */
 size_t jsp_elf_build_id(const struct jsp_elf *elf, uint8_t id[JSP_ELF_BUILD_ID])
 {
     size_t n = 0;

@@ -16,16 +16,16 @@
 #include "descriptor.h"
 
 enum {
-    DEBUG_CHUNK = 1 << 20,      /* bytes summed at once */
-    DEBUG_MOST_SUMMED = 1 << 26, /* of a file; a larger one needs a build id */
+    DEBUG_CHUNK = 1 << 20,      /* bytes that the checksum reads at once */
+    DEBUG_MOST_SUMMED = 1 << 26, /* a larger file needs a build id */
 };
 
-/* What the file that is looked for has to agree with. */
+/* The debug file must match these. */
 struct debug_wanted {
     uint8_t id[JSP_ELF_BUILD_ID];
     size_t id_size; /* 0: none */
     char *link;     /* owned: a file name; NULL: none */
-    uint32_t sum;   /* of the linked file */
+    uint32_t sum;   /* checksum of the linked file */
 };
 
 int jsp_elf_file(const char *path)
@@ -34,11 +34,11 @@ int jsp_elf_file(const char *path)
     if (stat(path, &st) < 0)
         return -errno;
     if (!S_ISREG(st.st_mode))
-        return -EBADMSG; /* to open a device can do things */
+        return -EBADMSG; /* opening a device can have side effects */
     return jsp_descriptor_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 }
 
-/* .gnu_debuglink: a name, zeros up to a multiple of four, a checksum. */
+/* Read .gnu_debuglink: a name, zeros up to a multiple of four, a checksum. */
 static void debug_link(struct debug_wanted *wanted, const struct jsp_elf *elf)
 {
     const Elf64_Shdr *s = jsp_elf_section(elf, ".gnu_debuglink", SHT_PROGBITS);
@@ -83,7 +83,7 @@ static bool debug_sum_fits(const struct jsp_elf *file, uint32_t want)
     return crc == want;
 }
 
-/* Is this the one? Then it is open. */
+/* Open the file at `path`. Return true if it fits; otherwise it is closed again. */
 static bool debug_try(struct jsp_elf *debug, const struct debug_wanted *wanted,
                       const char *path)
 {

@@ -1,9 +1,9 @@
-/* image/elf_debug.h - the separate file that has the symbols of a stripped one.
+/* image/elf_debug.h - the separate file with the symbols of a stripped one.
  *
- * Found as debuggers find it: by build id below the root's .build-id, else by the
- * name in .gnu_debuglink next to the file, in .debug/ beside it, and below the root.
- * Believed when the build ids agree or, where one has none, the checksum of the link
- * does.
+ * It is searched like debuggers do: by build id below the root's .build-id, else by the
+ * name in .gnu_debuglink next to the file, in .debug/ beside it, and below the root. A
+ * file fits if the build ids are equal or, where one has none, the checksum of the link
+ * is right.
  *
  * Outside the handler only.
  *
@@ -14,7 +14,7 @@
 
 #include "elf.h"
 
-/* Where distributions put debug files. */
+/* Distributions install debug files below this folder. */
 #define JSP_ELF_DEBUG_ROOT "/usr/lib/debug"
 
 struct jsp_elf_debug_place {
@@ -22,12 +22,12 @@ struct jsp_elf_debug_place {
     const char *root; /* JSP_ELF_DEBUG_ROOT */
 };
 
-/* Open the debug file of `elf`. -ENOENT: none that fits, or none is needed because the
- * file has its symbols itself. */
+/* Open the debug file of `elf`. Return 0, or -ENOENT if no file fits, or if none is
+ * needed because `elf` has its symbols itself. */
 int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf,
                        struct jsp_elf_debug_place place);
 
-/* Open a regular file that may be anything. -errno; the answer is a descriptor. */
+/* Open the file if it is a regular one. Return a descriptor or a negative errno. */
 int jsp_elf_file(const char *path);
 
 #endif

@@ -18,7 +18,7 @@ struct dynamic_tags {
     uint64_t gnu_hash;
 };
 
-/* A loader writes addresses of the process over those of the file; we meet both. */
+/* Some loaders replace the file's addresses by addresses of the process; accept both. */
 static struct jsp_elf_span dynamic_span(const struct jsp_elf *elf, uint64_t addr)
 {
     struct jsp_elf_span span = jsp_elf_span_at(elf, addr);
@@ -65,7 +65,8 @@ static uint64_t dynamic_count_old(const struct jsp_elf *elf, uint64_t addr)
     return head[1];
 }
 
-/* The new one has none: the last chain, followed to its end mark, has the last symbol. */
+/* The GNU hash table has no such number. The last symbol is at the end of the last chain,
+ * which has an end mark. */
 static uint64_t dynamic_count_chains(const uint32_t *words, uint64_t n)
 {
     uint64_t n_buckets = words[0], first = words[1];

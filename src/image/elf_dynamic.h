@@ -1,5 +1,5 @@
-/* image/elf_dynamic.h - where the loader finds an object's symbols: for files without
- * section headers, and for objects of which only the running image is left.
+/* image/elf_dynamic.h - the symbol table that the loader uses: for files without section
+ * headers, and for objects of which only the running image is left.
  *
  * Outside the handler only.
  *
@@ -12,10 +12,10 @@
 
 struct jsp_elf_dynamic {
     struct jsp_elf_span symbols;
-    struct jsp_elf_span text; /* their names */
+    struct jsp_elf_span text; /* the names */
 };
 
-/* False: the file has no such table that makes sense. */
+/* Find the table. Return false if the file has none that makes sense. */
 bool jsp_elf_dynamic(const struct jsp_elf *elf, struct jsp_elf_dynamic *found);
 
 #endif

@@ -32,7 +32,7 @@ void jsp_forkgate_close(void)
 void jsp_forkgate_open(void)
 {
     forkgate_mine--;
-    /* ORDER: relaxed. A walker that sees it late tries again later. */
+    /* ORDER: relaxed. A walker that sees the change late tries again later. */
     atomic_fetch_sub_explicit(&forkgate_closed, 1, memory_order_relaxed);
 }
 
@@ -62,6 +62,7 @@ bool jsp_forkgate_enter(void)
 
 void jsp_forkgate_leave(void)
 {
-    /* ORDER: release, pairs with the load in close: the loader's lock was given back. */
+    /* ORDER: release, pairs with the load in close: the walker has released the loader's
+     * lock. */
     atomic_fetch_sub_explicit(&forkgate_inside, 1, memory_order_release);
 }

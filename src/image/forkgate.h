@@ -1,10 +1,12 @@
-/* image/forkgate.h - no walk over the loaded objects while a thread forks.
+/* image/forkgate.h - a gate that stops walks over the loaded objects while a thread
+ * forks.
  *
  * dl_iterate_phdr holds a lock of the loader that glibc does not reset in the child of a
- * fork. A child that was forked meanwhile waits for it for ever, in its first dlopen or C++
- * exception. So a forking thread closes the gate before the fork and opens it afterwards.
- * A walk does not begin while the gate is closed, and ends at the next object. The walker
- * never waits: it tries again later, so no code of the host's can be in its way.
+ * fork. A child that is forked during a walk waits for that lock for ever, in its first
+ * dlopen or C++ exception. So a forking thread closes the gate before the fork and opens
+ * it afterwards. A walk does not begin while the gate is closed, and ends at the next
+ * object. The walker never waits: it tries again later, so it can not block code of the
+ * host.
  *
  *                         forking thread   walker
  *   jsp_forkgate_close         yes            -
@@ -21,19 +23,21 @@
 
 #include <stdbool.h>
 
-/* Wait for the walks that are under way. A walk that itself waits for the loader's lock
- * takes as long as somebody else holds it: after a second or two the fork goes on. */
+/* Close the gate and wait for running walks. A walk may itself wait for the loader's
+ * lock, for as long as another thread holds it; the fork goes on after a second or
+ * two. */
 void jsp_forkgate_close(void);
 void jsp_forkgate_open(void);
 
-/* The other threads are gone, with their walks and their forks. */
+/* Reset the gate in the child: the other threads are gone, with their walks and forks. */
 void jsp_forkgate_in_child(void);
 
-/* False: a fork is under way, do not walk. A thread may walk in its own fork's handlers. */
+/* Return true if the caller may walk now. Return false if another thread forks; a thread
+ * may walk in the handlers of its own fork. */
 bool jsp_forkgate_enter(void);
 void jsp_forkgate_leave(void);
 
-/* Within a walk: does a thread wait for its end? */
+/* Return true if a thread waits for the end of the caller's walk. */
 bool jsp_forkgate_is_closed(void);
 
 #endif

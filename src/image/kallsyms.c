@@ -12,7 +12,7 @@
 
 #include "descriptor.h"
 
-/* The first of the list whose address is `addr` or above. */
+/* Return the index of the first entry whose address is `addr` or above. */
 static size_t kallsyms_at(const struct jsp_kallsyms_name *list, size_t n, uint64_t addr)
 {
     size_t low = 0;
@@ -26,8 +26,8 @@ static size_t kallsyms_at(const struct jsp_kallsyms_name *list, size_t n, uint64
     return low;
 }
 
-/* A function begins at `addr`: it may be the nearest one before an address that was
- * asked for, and the end of whatever has the address before that. */
+/* Note that a function begins at `addr`. It may be the nearest one before the next
+ * address of the list, and it may end the function of the address before. */
 static int kallsyms_function(struct jsp_kallsyms_name *list, size_t n, uint64_t addr,
                              const char *name, const char *module)
 {
@@ -50,7 +50,7 @@ static int kallsyms_function(struct jsp_kallsyms_name *list, size_t n, uint64_t 
     return 0;
 }
 
-/* "ffffffff81000000 T _text [module]" */
+/* Read a line such as "ffffffff81000000 T _text [module]". */
 static int kallsyms_line(char *line, struct jsp_kallsyms_name *list, size_t n)
 {
     char *at, *save = NULL;
@@ -62,7 +62,7 @@ static int kallsyms_line(char *line, struct jsp_kallsyms_name *list, size_t n)
     return name ? kallsyms_function(list, n, addr, name, module ? module : "") : 0;
 }
 
-/* Addresses with no function right before them share the one of those below. */
+/* Addresses without a function right before them share that of the address below. */
 static int kallsyms_share(struct jsp_kallsyms_name *list, size_t n)
 {
     for (size_t i = 1; i < n; i++) {

@@ -1,7 +1,7 @@
-/* image/kallsyms.h - names for addresses of the kernel, where it shows them.
+/* image/kallsyms.h - names of kernel addresses, where the kernel shows them.
  *
- * /proc/kallsyms is some ten megabytes of text, so it is not kept: one pass over it
- * answers a whole batch of addresses. Outside the handler only.
+ * /proc/kallsyms is some ten megabytes of text, so it is not kept: one pass over it looks
+ * up a whole batch of addresses. Outside the handler only.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,18 +13,18 @@
 #include <stdio.h>
 
 struct jsp_kallsyms_name {
-    uint64_t addr;  /* asked for; the rest is the answer */
-    uint64_t begin; /* 0: nothing is known */
-    uint64_t end;   /* where the next function begins; UINT64_MAX: none does */
+    uint64_t addr;  /* the address to look up; the fields below are the result */
+    uint64_t begin; /* start of the function; 0: unknown */
+    uint64_t end;   /* start of the next function; UINT64_MAX: there is none */
     char *name;     /* owned by the caller */
     char *module;   /* owned by the caller; NULL: the kernel itself */
 };
 
-/* Answer `list`, sorted by address and otherwise zero. An errno of opening, or
- * -EACCES where the kernel shows only zeros. */
+/* Look up the entries of `list`, which is sorted by address and otherwise zero. Return 0,
+ * the errno of opening the file, or -EACCES if the kernel shows only zeros. */
 int jsp_kallsyms_read(struct jsp_kallsyms_name *list, size_t n);
 
-/* The same from any stream of such lines. */
+/* Do the same with any stream of such lines. */
 int jsp_kallsyms_scan(FILE *in, struct jsp_kallsyms_name *list, size_t n);
 
 void jsp_kallsyms_free(struct jsp_kallsyms_name *list, size_t n);

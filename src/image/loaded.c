@@ -30,12 +30,12 @@ struct loaded_walk {
     uint64_t vdso;
 };
 
-/* How many of the n bytes at `at` could be copied. */
+/* Return how many of the n bytes at `at` could be copied. */
 static size_t loaded_read(pid_t pid, uint64_t at, void *to, size_t n)
 {
     struct iovec here = { to, n }, there = { (void *)(uintptr_t)at, n };
     ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
-    if (got < 0 && errno != EFAULT) { /* a sandbox forbids it: then we must trust */
+    if (got < 0 && errno != EFAULT) { /* a sandbox forbids the call: trust the address */
         memcpy(to, there.iov_base, n);
         got = (ssize_t)n;
     }
@@ -50,17 +50,18 @@ static uint64_t loaded_mix(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
-/* Where .eh_frame_hdr says that .eh_frame is; 0: nowhere. */
+/* Return the address of .eh_frame by .eh_frame_hdr, or 0. */
 static uint64_t loaded_frame_of_header(pid_t pid, uint64_t header)
 {
     struct { uint8_t version, frame, count, table; int32_t at; } h;
     if (loaded_read(pid, header, &h, sizeof h) != sizeof h || h.version != 1 ||
-        h.frame != PE_PCREL_SDATA4) /* the one that linkers write */
+        h.frame != PE_PCREL_SDATA4) /* the encoding that linkers write */
         return 0;
     return header + 4 + (uint64_t)(int64_t)h.at;
 }
 
-/* Programs linked statically may have no PT_GNU_EH_FRAME: ask their file. */
+/* Find .eh_frame in the program's file: statically linked programs may have no
+ * PT_GNU_EH_FRAME. */
 static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
 {
     struct jsp_elf elf;
@@ -107,7 +108,8 @@ static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info, 
         l->eh_frame = 0;
 }
 
-/* The identity, with the table's first bytes. The caller may have little stack. */
+/* Return the identity, mixed with the table's first bytes. The pieces are small because
+ * the caller may have little stack. */
 static uint64_t loaded_mix_table(const struct jsp_loaded *l, pid_t pid)
 {
     uint8_t look[LOADED_PIECE];
@@ -156,7 +158,7 @@ static int loaded_visit(struct dl_phdr_info *info, size_t size, void *arg)
     return end;
 }
 
-/* Not every C library lists it. */
+/* Report the vdso, which some C libraries do not list. */
 static int loaded_visit_vdso(struct loaded_walk *w)
 {
     const ElfW(Ehdr) *head = (const void *)(uintptr_t)w->vdso;
@@ -207,7 +209,7 @@ int jsp_loaded_copy(const struct jsp_loaded *loaded, pid_t pid,
     if (!loaded->eh_frame)
         return 0;
     while (!whole && n < most) {
-        size_t more = n ? n : LOADED_CHUNK; /* doubles */
+        size_t more = n ? n : LOADED_CHUNK; /* the size doubles */
         more = more < most - n ? more : most - n;
         uint8_t *bigger = jsp_block_grow(bytes, n + more);
         if (!bigger) {

@@ -1,5 +1,5 @@
-/* image/loaded.h - what the loader knows of each object: where its code and its
- * .eh_frame are, and a copy of the latter.
+/* image/loaded.h - the loader's data on each object: where its code and its .eh_frame
+ * are, and a copy of the latter.
  *
  * Outside the handler only: dl_iterate_phdr takes the loader's lock.
  *
@@ -14,28 +14,34 @@
 
 struct jsp_loaded {
     uint64_t start, end;   /* executable memory */
-    uint64_t identity;     /* of name, layout and table: another object here differs */
+    /* hash of name, layout and table: another object at this place has another one */
+    uint64_t identity;
     uint64_t eh_frame;     /* address; 0: none */
-    uint64_t eh_end;       /* it does not reach further */
+    uint64_t eh_end;       /* upper bound of its end */
 };
 
-/* Is there something new? Counters go in and come out. */
+/* The loader's counters at the last walk, by which a walk finds out if anything is
+ * new. */
 struct jsp_loaded_seen {
     uint64_t adds, subs;
 };
 
-/* Called with the loader's lock held, for each object that has code. Not 0: stop. */
+/* Called with the loader's lock held, for each object with code. A result other than 0
+ * ends the walk. */
 typedef int (*jsp_loaded_fn)(void *arg, const struct jsp_loaded *loaded);
 
-/* Report all objects, unless the counters are those in *seen; then 1. Else 0, or what
- * the callback answered. -EAGAIN: another thread forks; not all objects were reported. */
+/* Report all objects and update *seen. Return 1, without any report, if the counters in
+ * *seen are still right. Otherwise return 0, or the callback's result, or -EAGAIN if
+ * another thread forks; some objects were then not reported. */
 int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each, void *arg);
 
-/* What finds an object without the loader's lock; NULL: this C library has nothing. */
+/* Return a function that finds an object without the loader's lock, or NULL if this C
+ * library has none. */
 jsp_live_find_sigsafe_fn jsp_loaded_find(void);
 
-/* A private copy of the object's .eh_frame, to be freed; n = 0: it has none that can
- * be read. -ENOMEM. Call it while the loader's lock keeps the object. */
+/* Make a private copy of the object's .eh_frame, which the caller frees; n = 0 if the
+ * object has none that can be read. Return 0 or -ENOMEM. Call this while the loader's
+ * lock keeps the object loaded. */
 int jsp_loaded_copy(const struct jsp_loaded *loaded, pid_t pid,
                     struct jsp_ehframe_section *section);
 

@@ -19,7 +19,8 @@ enum {
     MAPS_MOST_ROOM = 1 << 26,
 };
 
-/* A number up to `stop`, which is passed over. False: that is not what stands here. */
+/* Read a number that ends at `stop`, and skip `stop`. Return false if there is no such
+ * number. */
 static bool maps_number(char **at, int base, char stop, uint64_t *out)
 {
     char *end;
@@ -33,7 +34,7 @@ static bool maps_number(char **at, int base, char stop, uint64_t *out)
     return true;
 }
 
-/* The kernel writes a newline in a path as \012, and nothing else so. */
+/* Undo the kernel's only escape: it writes a newline in a path as \012. */
 static void maps_unescape(char *path)
 {
     char *to = path;
@@ -93,7 +94,7 @@ int jsp_maps_take(struct jsp_maps *maps, char *text)
     return 0;
 }
 
-/* Read until the file ends; the kernel gives a page at a time. */
+/* Read to the end of the file; the kernel returns a page at a time. */
 static int maps_slurp(int fd, char **text)
 {
     size_t room = MAPS_FIRST_ROOM, used = 0;

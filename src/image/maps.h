@@ -1,10 +1,10 @@
-/* image/maps.h - the process's memory map, as the kernel tells it.
+/* image/maps.h - the process's memory map, as the kernel reports it.
  *
- * Read from /proc/self/maps and not from the loader: the loader's list sits behind a
- * lock that the host may hold while it waits for us, and knows no deleted files.
- * Where there is no /proc, the loader's list has to do.
- * Only what can hold code or the tables of code is kept: mappings of files, the vdso
- * and executable memory without a file.
+ * The source is /proc/self/maps and not the loader: the loader protects its list with a
+ * lock that the host may hold while it waits for us, and does not know deleted files.
+ * Where there is no /proc, the loader's list is used instead. The map keeps only mappings
+ * that can hold code or tables of code: mappings of files, the vdso, and executable
+ * memory without a file.
  *
  * Outside the handler only, one thread at a time for each struct.
  *
@@ -20,8 +20,8 @@
 struct jsp_map {
     uint64_t start; /* first address */
     uint64_t end;   /* one past the last */
-    uint64_t offset; /* in the file, of `start` */
-    uint64_t dev;    /* as in st_dev; some file systems tell stat another one */
+    uint64_t offset; /* offset of `start` in the file */
+    uint64_t dev; /* as in st_dev, but some file systems report another number to stat */
     uint64_t inode;  /* 0: no file */
     const char *path; /* "" for none; "[vdso]"; may end in " (deleted)" */
     bool is_readable;
@@ -32,24 +32,25 @@ struct jsp_map {
 struct jsp_maps {
     struct jsp_map *list; /* owned */
     size_t n;
-    char *text;           /* owned: what the paths point into */
-    bool is_partial;      /* of the loader: memory without a file is not shown */
+    char *text;           /* owned; the paths point into it */
+    bool is_partial;      /* from the loader: memory without a file is missing */
 
     /* Always:  list[i].start < list[i].end <= list[i + 1].start */
 };
 
-/* This process's map of now, in place of what `maps` (zeroed at first) held. On
- * failure, -ENOMEM or an errno of reading, it holds what it held before. */
+/* Read this process's current map into `maps` (zeroed at first) and free the old one.
+ * Return 0, -ENOMEM or the errno of reading; on failure the old map stays. */
 int jsp_maps_read(struct jsp_maps *maps);
 
-/* The same by the loader's list, as far as that goes. -EAGAIN: a thread forks. */
+/* Do the same with the loader's list, as far as that goes. Return -EAGAIN if a thread
+ * forks. */
 int jsp_maps_of_loader(struct jsp_maps *maps);
 
-/* The same from this text, a block that ends in NUL and is the map's afterwards; lines
- * that make no sense are passed over. -ENOMEM: it stays the caller's. */
+/* Do the same with this text, a block that ends in NUL; `maps` takes it over. Lines that
+ * make no sense are skipped. On -ENOMEM the text stays the caller's. */
 int jsp_maps_take(struct jsp_maps *maps, char *text);
 
-/* The mapping that holds `addr`, or NULL. */
+/* Return the mapping that holds `addr`, or NULL. */
 const struct jsp_map *jsp_maps_find(const struct jsp_maps *maps, uint64_t addr);
 
 void jsp_maps_free(struct jsp_maps *maps);

@@ -1,4 +1,4 @@
-/* image/maps_loaded.c - the process's map as the loader shows it, where /proc is not mounted.
+/* image/maps_loaded.c - the process's map from the loader, where /proc is not mounted.
  * See maps.h.
  *
  * SPDX-License-Identifier: MIT
@@ -24,7 +24,7 @@
 
 enum { LOADED_NO_FILE = 1 }; /* an inode that no file of a program has */
 
-/* What the loader says of one object, copied while its lock is held. */
+/* The loader's data on one object, copied while its lock is held. */
 struct loaded_object {
     char *path; /* owned */
     uint8_t id[JSP_ELF_BUILD_ID];
@@ -53,7 +53,8 @@ static void loaded_free(struct loaded_list *list)
     jsp_block_free(list->segments);
 }
 
-/* The first object is the program, which has no name there. */
+/* Return the object's path. The first object is the program, for which the loader has
+ * none. */
 static const char *loaded_name(const struct loaded_list *list, const struct dl_phdr_info *info)
 {
     const char *exec = (const char *)(uintptr_t)getauxval(AT_EXECFN);
@@ -104,8 +105,8 @@ static int loaded_copy(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-/* Is the file at the object's path the one that was loaded? Without a build id in memory we
- * have to believe it. */
+/* Return true if the file at the object's path is the one that was loaded. If the memory
+ * has no build id, assume so. */
 static bool loaded_is_file(const struct loaded_object *o, int fd)
 {
     uint8_t id[JSP_ELF_BUILD_ID];
@@ -117,7 +118,8 @@ static bool loaded_is_file(const struct loaded_object *o, int fd)
     return !o->n_id || (n == o->n_id && memcmp(id, o->id, n) == 0);
 }
 
-/* A path of its own for the program, which may have been started by a relative one. */
+/* Find the file. The program may have been started by a relative path: make it
+ * absolute. */
 static void loaded_find_file(struct loaded_object *o)
 {
     char whole[PATH_MAX];
@@ -154,7 +156,8 @@ static void loaded_line(FILE *out, const struct loaded_list *list, const struct 
     fputc('\n', out);
 }
 
-/* As the kernel would have written it; a block. NULL: no memory. */
+/* Return the map as the kernel would have written it, in a block, or NULL without
+ * memory. */
 static char *loaded_text(const struct loaded_list *list)
 {
     char *text = NULL, *block = NULL;

@@ -38,7 +38,8 @@ static void needed_segments(struct jsp_needed_object *o, struct needed_memory *m
         o->start = o->end;
 }
 
-/* The strings' address: some loaders add the base to it in place, some do not. */
+/* Find the strings. Some loaders have added the base to their address in place, others
+ * not. */
 static void needed_text(struct jsp_needed_object *o, const struct needed_memory *m)
 {
     uintptr_t text = 0;

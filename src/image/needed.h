@@ -1,7 +1,7 @@
-/* image/needed.h - the loaded objects in the loader's order, and which needs which.
+/* image/needed.h - the loaded objects in the loader's order, and their dependencies.
  *
- * For questions about what lies between the program and the C library. Outside the handler
- * only: the look takes the loader's lock.
+ * The caller finds out with it which objects lie between the program and the C library.
+ * Outside the handler only: the look takes the loader's lock.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,12 +16,14 @@ enum { JSP_NEEDED_NAME = 64 };
 
 struct jsp_needed_object {
     uintptr_t start, end;     /* executable memory; equal: none */
-    const ElfW(Dyn) *dynamic; /* borrowed from the object; NULL: none that can be read */
-    const char *text;         /* borrowed, its strings */
+    /* borrowed from the object; NULL: the object has none that can be read */
+    const ElfW(Dyn) *dynamic;
+    const char *text;         /* borrowed from the object: its strings */
     size_t text_bytes;
-    bool is_needed;           /* by the first one, which is the program */
-    int mark;                 /* the caller's; 0 at first */
-    char name[JSP_NEEDED_NAME]; /* DT_SONAME, else the file's name without its folder */
+    bool is_needed;           /* the first object, the program, needs this one */
+    int mark;                 /* for the caller; 0 at first */
+    /* DT_SONAME, or else the file's name without its folder */
+    char name[JSP_NEEDED_NAME];
 };
 
 struct jsp_needed {
@@ -29,15 +31,17 @@ struct jsp_needed {
     uint32_t n, capacity;
 };
 
-/* -EAGAIN: another thread forks, see forkgate.h; -ENOMEM. */
+/* Read the list. Return 0, -ENOMEM, or -EAGAIN if another thread forks (see
+ * forkgate.h). */
 int jsp_needed_look(struct jsp_needed *needed);
 void jsp_needed_free(struct jsp_needed *needed);
 
-/* The object whose executable memory has this address; NULL: none. */
+/* Return the object whose executable memory contains this address, or NULL. */
 struct jsp_needed_object *jsp_needed_at(const struct jsp_needed *needed, uintptr_t address);
 
-/* Call `each` for every object that this one needs, which is not closed meanwhile; `other` is
- * NULL where none bears that name. False: its list can not be read. */
+/* Call `each` for every object that this one needs. `other` is NULL if no loaded object
+ * has that name. The caller keeps `object` loaded meanwhile. Return false if its list can
+ * not be read. */
 typedef void (*jsp_needed_fn)(void *arg, const char *name, struct jsp_needed_object *other);
 bool jsp_needed_each(const struct jsp_needed *needed, const struct jsp_needed_object *object,
                      jsp_needed_fn each, void *arg);

@@ -14,15 +14,15 @@
 struct jsp_object {
     struct jsp_object *next;
     struct jsp_loaded loaded;
-    struct jsp_ehframe_section section; /* until its table is made */
+    struct jsp_ehframe_section section; /* dropped when its table is made */
     struct jsp_table table;
-    bool is_kept;                       /* stands in the old list, too */
+    bool is_kept;                       /* also belongs to the old list */
 };
 
-/* A refresh under way. */
+/* One refresh. */
 struct objects_look {
     struct jsp_objects *o;
-    struct jsp_object *list; /* new ones, and those of o->list taken over */
+    struct jsp_object *list; /* new objects, and those kept from o->list */
     uint32_t n;
 };
 
@@ -44,7 +44,7 @@ static void objects_free_list(struct jsp_object *list)
     }
 }
 
-/* Take the object out of the old list, if it is this one. */
+/* Remove this object from the old list and return it, or NULL if the list lacks it. */
 static struct jsp_object *objects_take(struct jsp_objects *o, const struct jsp_loaded *l)
 {
     for (struct jsp_object **at = &o->list; *at; at = &(*at)->next) {
@@ -79,7 +79,7 @@ static int objects_meet(void *arg, const struct jsp_loaded *loaded)
     return 0;
 }
 
-/* Tables are made when the loader's lock is free again. */
+/* Build the tables of new objects, now that the loader's lock is free again. */
 static void objects_build(struct objects_look *look)
 {
     for (struct jsp_object *object = look->list; object; object = object->next) {
@@ -88,7 +88,7 @@ static void objects_build(struct objects_look *look)
         const struct jsp_loaded *l = &object->loaded;
         struct jsp_unwind_object empty = { .start = l->start, .end = l->end };
         if (jsp_table_build(&object->table, &object->section, l->start, l->end) < 0)
-            object->table.object = empty; /* walks that end there say so: NO_TABLE */
+            object->table.object = empty; /* walks that end there report NO_TABLE */
         jsp_block_free((void *)(uintptr_t)object->section.bytes);
         object->section.bytes = NULL;
     }
@@ -121,7 +121,7 @@ static struct jsp_unwind_map *objects_map(const struct objects_look *look)
     return map;
 }
 
-/* Undo: what was taken over goes back, the rest was never seen by anyone. */
+/* Undo the look: kept objects go back; no thread has seen the others. */
 static int objects_give_back(struct objects_look *look, int err)
 {
     struct jsp_objects *o = look->o;
@@ -139,8 +139,9 @@ static int objects_give_back(struct objects_look *look, int err)
     return err;
 }
 
-/* The cells to retire what is left of the old list and the old map; made before the
- * new map is seen, so that nothing can fail after it. NULL: no memory. */
+/* Return n list cells, which retire the old map and the rest of the old list, or NULL
+ * without memory. They are allocated before the new map is published, so nothing can fail
+ * after it. */
 static struct jsp_object_old *objects_cells(size_t n)
 {
     struct jsp_object_old *list = NULL;
@@ -164,7 +165,8 @@ static void objects_publish(struct objects_look *look, struct jsp_unwind_map *ma
                             struct jsp_object_old *cells, uint64_t epoch)
 {
     struct jsp_objects *o = look->o;
-    /* O1. ORDER: acq_rel: the map's contents before its address; we alone store. */
+    /* O1. ORDER: acq_rel: the map's contents are visible with its address; only this
+     * thread stores it. */
     struct jsp_unwind_map *gone = atomic_exchange_explicit(&o->map, map,
                                                            memory_order_acq_rel);
     struct jsp_object *left = o->list;
@@ -225,7 +227,7 @@ int jsp_objects_init(struct jsp_objects *o)
     if (!empty)
         return -ENOMEM;
     empty->generation = o->generation = 1;
-    /* ORDER: relaxed. Nobody else has seen *o yet. */
+    /* ORDER: relaxed. No other thread has seen *o yet. */
     atomic_store_explicit(&o->map, empty, memory_order_relaxed);
     int err = jsp_objects_refresh(o, 0);
     if (err >= 0 || err == -EAGAIN)

@@ -1,15 +1,15 @@
-/* image/objects.h - the loaded objects, and the map of them that handlers read.
+/* image/objects.h - the loaded objects, and their map for handlers.
  *
- * The drain calls refresh often; as long as the loader's counters say that nothing
- * was opened or closed it costs one call. Otherwise new objects get a table, made of
- * a copy of their .eh_frame that the kernel took (so a file truncated under us is an
- * error, not a SIGBUS), tables of objects that are still there are kept, and a new
- * map takes the place of the old one. That, and the tables only it had, are retired:
- * stamped with the caller's epoch and freed once the caller says that no handler may
- * still be reading what was retired then.
+ * The drain calls refresh often; as long as the loader's counters show that no object was
+ * opened or closed, it costs one call. Otherwise new objects get a table, made from a
+ * copy of their .eh_frame that the kernel took (so a file that is truncated meanwhile is
+ * an error, not a SIGBUS). Tables of objects that are still loaded are kept, and a new
+ * map replaces the old one. The old map, and tables that only it used, are retired: they
+ * get the caller's epoch and are freed once the caller confirms that no handler can still
+ * be reading them.
  *
- * Outside the handler only, one thread at a time for each struct; jsp_objects_map is
- * for any thread and for the handler.
+ * Outside the handler only, one thread at a time for each struct; any thread and the
+ * handler may call jsp_objects_map.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,9 +20,9 @@
 
 #include "table.h"
 
-struct jsp_object; /* one that is loaded, with its table */
+struct jsp_object; /* a loaded object with its table */
 
-/* What is to be freed. */
+/* A retired map or object, which will be freed later. */
 struct jsp_object_old {
     struct jsp_object_old *next;
     uint64_t epoch;
@@ -33,33 +33,33 @@ struct jsp_object_old {
 struct jsp_objects { /* zeroed: before init */
     struct jsp_unwind_map *_Atomic map; /* owned; never NULL after init */
 
-    struct jsp_object *list;            /* owned; those of the map */
+    struct jsp_object *list;            /* owned; the objects of the map */
     struct jsp_object_old *old;         /* owned */
-    uint64_t generation;                /* maps made */
+    uint64_t generation;                /* number of maps made */
     uint64_t adds, subs;                /* the loader's counters at the last refresh */
     pid_t pid;
     uint32_t n;
 };
 
-/* Take the first look; while another thread forks, leave that to the next refresh.
+/* Take the first look; if another thread forks, leave it to the next refresh. Return 0 or
  * -ENOMEM. */
 int jsp_objects_init(struct jsp_objects *o);
 
-/* Look again; `epoch` stamps what is retired. 1: there is a new map; 0: nothing
- * changed; -ENOMEM, or -EAGAIN because another thread forks: the old map stays, and the
- * next call tries again. */
+/* Look again; retired maps and objects get `epoch`. Return 1 if there is a new map, and 0
+ * if nothing has changed. On -ENOMEM, or -EAGAIN because another thread forks, the old
+ * map stays, and the next call tries again. */
 int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch);
 
-/* Free what was retired before `quiet`: no handler that began then still runs. */
+/* Free the objects retired before `quiet`: no handler that began then still runs. */
 void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet);
 
-/* Free everything: no handler may read any more. */
+/* Free everything. No handler may read any more. */
 void jsp_objects_free(struct jsp_objects *o);
 
-/* The map of now. */
+/* Return the current map. */
 static inline const struct jsp_unwind_map *jsp_objects_map(struct jsp_objects *o)
 {
-    /* ORDER: acquire, pairs with O1: the map's contents before its address. */
+    /* ORDER: acquire, pairs with O1: the map's contents are visible with its address. */
     return atomic_load_explicit(&o->map, memory_order_acquire);
 }
 

@@ -15,21 +15,21 @@
 #include "symbols_file.h"
 #include "symtab.h"
 
-enum { SYMBOLS_OBJECTS = 1024 }; /* a program that makes files for ever gets no further */
+enum { SYMBOLS_OBJECTS = 1024 }; /* a bound for programs that load ever new files */
 
 struct symbols_object {
     uint64_t dev;
     uint64_t inode;
     char *path;      /* owned, without " (deleted)" */
     struct jsp_symtab table;
-    size_t bytes;    /* of the table; 0: not held */
-    uint64_t used;   /* the clock of its last use */
-    int reason;      /* why there is no table: negative errno */
+    size_t bytes;    /* size of the table; 0: not held */
+    uint64_t used;   /* value of the clock at its last use */
+    int reason;      /* negative errno that explains why there is no table */
 };
 
 struct jsp_symbols {
     jsp_demangle_fn *demangle;
-    struct symbols_object *objects; /* owned; SYMBOLS_OBJECTS of them */
+    struct symbols_object *objects; /* owned; room for SYMBOLS_OBJECTS */
     size_t n;
     size_t bytes;
     size_t budget;   /* constant */
@@ -82,7 +82,7 @@ size_t jsp_symbols_bytes(const struct jsp_symbols *s)
     return s->bytes;
 }
 
-/* A path as it was before the file was removed. */
+/* Return the length of the path without " (deleted)". */
 static size_t symbols_path_length(const char *path)
 {
     static const char deleted[] = " (deleted)";
@@ -103,7 +103,7 @@ static struct symbols_object *symbols_known(const struct jsp_symbols *s,
     return NULL;
 }
 
-/* Make room for the newest: the one that was not used for longest goes first. */
+/* Make room for the newest table: drop the ones that were unused for longest. */
 static void symbols_shrink(struct jsp_symbols *s, const struct symbols_object *keep)
 {
     while (s->bytes > s->budget) {
@@ -140,7 +140,7 @@ static void symbols_load(struct jsp_symbols *s, struct symbols_object *o,
     symbols_shrink(s, o);
 }
 
-/* The object that is mapped there, with its table; NULL: there is none. */
+/* Return the object that is mapped there, with its table, or NULL if there is none. */
 static struct symbols_object *symbols_object(struct jsp_symbols *s,
                                              const struct jsp_maps *maps,
                                              const struct jsp_map *map)
@@ -172,7 +172,7 @@ static void symbols_module(const struct jsp_map *map, struct jsp_symbol *out)
     out->kind = JSP_SYMBOL_MODULE_ONLY;
 }
 
-/* A part of the file's answer that lies in the mapping, as addresses of the process. */
+/* Store the function's range, cut to the mapping, as addresses of the process. */
 static void symbols_place(struct jsp_symbol *out, const struct jsp_map *map,
                           uint64_t addr, const struct jsp_symtab_found *found,
                           uint64_t vaddr)

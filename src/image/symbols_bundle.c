@@ -18,8 +18,8 @@ static const uint64_t bundle_kernel = 1ull << 63, bundle_tag = 0xE00000000000000
 struct bundle_range {
     uint64_t begin;
     uint64_t end;
-    uint64_t last; /* the highest address that was seen */
-    uint32_t name; /* in the text */
+    uint64_t last; /* the highest address seen in it */
+    uint32_t name; /* offset in the text */
     uint32_t tag;
 };
 
@@ -37,20 +37,21 @@ struct jsp_bundle {
     char *text;                  /* owned; text[0] is the empty string */
     size_t text_used;
     size_t text_room;
-    uint32_t tag;                /* the last one that was stored */
+    uint32_t tag;                /* offset of the last module name that was stored */
     uint64_t missed;
 
-    /* Always, but inside settle:  ranges[i].begin <= last < end <= ranges[i + 1].begin
+    /* Always, except inside settle:  ranges[i].begin <= last < end <= ranges[i + 1].begin
      *          every address of `seen` is pending or in a range */
 };
 
-/* How a settle names. */
+/* The arguments of a settle. */
 struct bundle_by {
     const struct jsp_maps *maps;
     bool last;
 };
 
-/* An array with room for one more: itself or its successor, NULL without memory. */
+/* Return an array with room for one more: `list` or its successor; NULL without
+ * memory. */
 static void *bundle_grow(void *list, size_t n, size_t *room, size_t each)
 {
     if (n < *room)
@@ -101,7 +102,7 @@ bool jsp_bundle_is_settled(const struct jsp_bundle *b)
     return b->n_pending == 0;
 }
 
-/* The slot of an address, or the empty one where it would stand. Never full. */
+/* Return the slot of an address, or the empty slot for it. The table is never full. */
 static size_t bundle_slot(const uint64_t *seen, size_t room, uint64_t addr)
 {
     size_t at = (size_t)((addr * 0x9E3779B97F4A7C15u) >> 20) & (room - 1);
@@ -146,7 +147,7 @@ bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr)
     return true;
 }
 
-/* Keep a string; 0 when there is no room for it. */
+/* Store a string and return its offset, or 0 if there is no room. */
 static uint32_t bundle_text(struct jsp_bundle *b, const char *s)
 {
     size_t n = strlen(s) + 1;
@@ -172,7 +173,7 @@ static uint32_t bundle_tag_text(struct jsp_bundle *b, const char *module)
     return b->tag;
 }
 
-/* The range that ends behind `addr` first, among the n that are sorted. */
+/* Return the index of the first range that ends after `addr`, among the n sorted ones. */
 static size_t bundle_find(const struct jsp_bundle *b, size_t n, uint64_t addr)
 {
     size_t low = 0;
@@ -186,8 +187,8 @@ static size_t bundle_find(const struct jsp_bundle *b, size_t n, uint64_t addr)
     return low;
 }
 
-/* Add a range of the part of the answer that nobody has. The first `n` are sorted; those
- * behind were added for lower addresses than this. */
+/* Add a range for the part of the symbol that no range covers yet. The first `n` ranges
+ * are sorted; those after them were added for lower addresses than this. */
 static int bundle_add(struct jsp_bundle *b, size_t n, uint64_t addr,
                       const struct jsp_symbol *symbol)
 {
@@ -211,7 +212,7 @@ static int bundle_add(struct jsp_bundle *b, size_t n, uint64_t addr,
     return 0;
 }
 
-/* Is it in a range that is known? Then that one is to show it. */
+/* Return true if the address is in a known range, and let that range reach it. */
 static bool bundle_known(struct jsp_bundle *b, size_t n, uint64_t addr)
 {
     size_t at = bundle_find(b, n, addr);
@@ -231,7 +232,8 @@ static int bundle_order(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* The first `count` are the program's. Those that stay move to the front, `*kept`. */
+/* Name the first `count` addresses, which are the program's. Addresses that stay pending
+ * move to the front; *kept counts them. */
 static int bundle_users(struct jsp_bundle *b, size_t n, size_t count,
                         struct bundle_by by, size_t *kept)
 {
@@ -264,7 +266,7 @@ static void bundle_kernel_symbol(const struct jsp_kallsyms_name *from,
         strncpy(to->module, from->module, sizeof to->module - 1);
 }
 
-/* `from` pending addresses are done; the rest are the kernel's. */
+/* Name the pending addresses after the first `from`, which are the kernel's. */
 static int bundle_kernels(struct jsp_bundle *b, size_t n, size_t from)
 {
     size_t count = b->n_pending - from;
@@ -276,7 +278,7 @@ static int bundle_kernels(struct jsp_bundle *b, size_t n, size_t from)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
         list[i].addr = b->pending[from + i];
-    jsp_kallsyms_read(list, count); /* where it shows nothing, the answer is [kernel] */
+    jsp_kallsyms_read(list, count); /* if it shows nothing, the name is [kernel] */
     int err = 0;
     for (size_t i = 0; !err && i < count; i++) {
         if (bundle_known(b, n, list[i].addr))
@@ -317,8 +319,9 @@ struct bundle_entry {
 };
 _Static_assert(sizeof(struct bundle_entry) == 32, "an entry of __symbols__");
 
-/* Readers do not agree whether an entry has its end. Where nothing follows at once it
- * can not matter; elsewhere the entry ends right behind the last address it is for. */
+/* Return the end of an entry. Readers disagree whether the end belongs to it. If no entry
+ * begins there, it does not matter; otherwise the entry ends right after its last
+ * address. */
 static uint64_t bundle_end(const struct jsp_bundle *b, size_t i)
 {
     const struct bundle_range *r = &b->ranges[i];

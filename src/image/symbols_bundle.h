@@ -1,11 +1,11 @@
 /* image/symbols_bundle.h - the names of all native addresses that a capture holds, as
  * the embedded file `__symbols__`, so that the capture can leave the machine.
  *
- * Addresses are noted as samples are written (`see`, some nanoseconds) and named now and
- * then (`settle`, which reads files), while their objects are still mapped or have just
- * gone. Between two settles no symbol table is held.
- * What was named stays named when its object goes. An address has one name for the
- * life of the capture: the format has no room for two.
+ * Addresses are noted when samples are written (`see`, some nanoseconds) and named from
+ * time to time (`settle`, which reads files), while their objects are still mapped or
+ * have just gone. No symbol table is held between two settles. An address keeps its name
+ * after its object is gone. It has one name for the whole capture: the format has no room
+ * for two.
  *
  * One thread at a time, never in the handler.
  *
@@ -17,32 +17,35 @@
 #include "symbols.h"
 
 enum {
-    JSP_BUNDLE_ADDRESSES = 1 << 18, /* different ones; more are counted, not named */
-    JSP_BUNDLE_TEXT = 1 << 25,      /* bytes of names; beyond, modules have to do */
+    JSP_BUNDLE_ADDRESSES = 1 << 18, /* different addresses; more are counted, not named */
+    /* bytes of names; when they are used up, names are those of modules */
+    JSP_BUNDLE_TEXT = 1 << 25,
 };
 
 struct jsp_bundle;
 
-/* -ENOMEM. The caller's thread may take the loader's lock. */
+/* Open a bundle. Return 0 or -ENOMEM. The calling thread must be allowed to take the
+ * loader's lock. */
 int jsp_bundle_open(struct jsp_bundle **out);
 
 void jsp_bundle_close(struct jsp_bundle *b);
 
 /* Note a native address of a sample. Tagged addresses and perf's context markers are
- * passed over. False: there are too many, it will have no name. */
+ * skipped. Return false if there are too many addresses; this one will have no name. */
 bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr);
 
-/* Name what was noted, by this map of the process. What it does not show stays noted,
- * unless it is the `last` time. -ENOMEM: they stay noted. */
+/* Name the noted addresses by this map of the process. Addresses that the map does not
+ * contain stay noted, unless `last`. Return 0 or -ENOMEM; all stay noted then. */
 int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool last);
 
-/* Is there anything to name? */
+/* Return true if all noted addresses have names. */
 bool jsp_bundle_is_settled(const struct jsp_bundle *b);
 
-/* How many addresses found no room. */
+/* Return the number of addresses that found no room. */
 uint64_t jsp_bundle_missed(const struct jsp_bundle *b);
 
-/* The whole file, to be freed, for the process `pid`. -ENOMEM. */
+/* Write the whole file for the process `pid` to *bytes, which the caller frees. Return 0
+ * or -ENOMEM. */
 int jsp_bundle_file(const struct jsp_bundle *b, int32_t pid, void **bytes, size_t *size);
 
 #endif

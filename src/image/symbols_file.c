@@ -17,10 +17,10 @@
 #include "descriptor.h"
 #include "elf_debug.h"
 
-enum { FILE_MOST_IMAGE = 1 << 27 }; /* bytes of a running image that we copy */
+enum { FILE_MOST_IMAGE = 1 << 27 }; /* bytes of a running image that may be copied */
 
-/* Open `path` if it is the mapped file. The device is not asked: file systems with
- * subvolumes tell stat another one than they tell the map. */
+/* Open `path` if it is the mapped file. The device is not compared: file systems with
+ * subvolumes report another one to stat than the map shows. */
 static int file_same(const char *path, const struct jsp_map *map)
 {
     struct stat st;
@@ -32,7 +32,7 @@ static int file_same(const char *path, const struct jsp_map *map)
     return fd < 0 ? fd : -ESTALE;
 }
 
-/* The kernel's own links to mapped files; the second needs no privilege. */
+/* Open the file by the kernel's links to mapped files; the second needs no privilege. */
 static int file_through_proc(const struct jsp_map *map)
 {
     char path[64];
@@ -47,7 +47,7 @@ static bool file_is_kin(const struct jsp_map *a, const struct jsp_map *b)
     return a->inode == b->inode && a->dev == b->dev && strcmp(a->path, b->path) == 0;
 }
 
-/* The mappings of one loading of an object: list [first, last). */
+/* Find the mappings of one loading of an object: list [first, last). */
 static void file_group(const struct jsp_maps *maps, const struct jsp_map *map,
                        size_t *first, size_t *last)
 {
@@ -60,8 +60,8 @@ static void file_group(const struct jsp_maps *maps, const struct jsp_map *map,
             break;
 }
 
-/* Memory of ours that may vanish while it is read: so not by a pointer. `mem`: /proc/self/mem,
- * below zero where there is none. */
+/* Copy memory of this process by a system call, because it may vanish meanwhile. `mem` is
+ * /proc/self/mem, negative if there is none. */
 static bool file_memory(int mem, const struct jsp_map *m, uint8_t *to)
 {
     for (uint64_t done = 0; done < m->end - m->start;) {
@@ -76,7 +76,7 @@ static bool file_memory(int mem, const struct jsp_map *m, uint8_t *to)
     return true;
 }
 
-/* The file put together again from what is mapped of it, code and constants. */
+/* Rebuild the file from its mappings, code and constants. */
 static void *file_image(const struct jsp_maps *maps, const struct jsp_map *map,
                         size_t *size)
 {
@@ -110,7 +110,7 @@ static void *file_image(const struct jsp_maps *maps, const struct jsp_map *map,
     return image;
 }
 
-/* -ESTALE, or the running image as a file. */
+/* Open the running image as a file. Return 0 or -ESTALE. */
 static int file_from_memory(struct jsp_symbols_file *file, const struct jsp_maps *maps,
                             const struct jsp_map *map)
 {
@@ -127,7 +127,8 @@ static int file_from_memory(struct jsp_symbols_file *file, const struct jsp_maps
     return 0;
 }
 
-/* The path leads to another inode: it may still be the same build, copied. */
+/* The path leads to another inode. If that is a copy of the same build, use it
+ * instead. */
 static void file_same_build(struct jsp_symbols_file *file, const char *path)
 {
     uint8_t ours[JSP_ELF_BUILD_ID], other[JSP_ELF_BUILD_ID];
@@ -152,7 +153,7 @@ int jsp_symbols_file_open(struct jsp_symbols_file *file, const struct jsp_maps *
         return file_from_memory(file, maps, map);
     int fd = file_same(path, map);
     if (fd < 0)
-        fd = file_same(map->path, map); /* a file whose name ends in " (deleted)" */
+        fd = file_same(map->path, map); /* the file's real name may end in " (deleted)" */
     if (fd < 0)
         fd = file_through_proc(map);
     if (fd >= 0)

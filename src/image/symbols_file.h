@@ -1,4 +1,4 @@
-/* image/symbols_file.h - the ELF file that is really mapped, however it can be reached.
+/* image/symbols_file.h - the ELF file that is really mapped, by any way to reach it.
  *
  * Outside the handler only.
  *
@@ -12,11 +12,12 @@
 
 struct jsp_symbols_file {
     struct jsp_elf elf;
-    void *image; /* owned: what `elf` reads, when no file can be read */
+    void *image; /* owned: the source of `elf` if no file can be read */
 };
 
-/* Open what `map`, one of `maps`, maps; `path` is its path without " (deleted)".
- * -ESTALE: the file is gone and its image is of no use; -EBADMSG, open's errno. */
+/* Open the file of `map`, one of `maps`; `path` is its path without " (deleted)". Return
+ * 0, -EBADMSG, the errno of open, or -ESTALE if the file is gone and its image is not
+ * usable. */
 int jsp_symbols_file_open(struct jsp_symbols_file *file, const struct jsp_maps *maps,
                           const struct jsp_map *map, const char *path);
 

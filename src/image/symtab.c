@@ -53,7 +53,7 @@ static bool symtab_is_code(const Elf64_Phdr *p)
            p->p_vaddr <= UINT64_MAX - p->p_filesz;
 }
 
-/* Remember the code segments; base and limit span them all. -ENOMEM. */
+/* Note the code segments; base and limit span them all. Return 0 or -ENOMEM. */
 static int symtab_parts(struct jsp_symtab *t, struct jsp_symtab_work *w)
 {
     uint64_t low = UINT64_MAX, high = 0;
@@ -122,7 +122,7 @@ bool jsp_symtab_vaddr(const struct jsp_symtab *t, uint64_t offset, uint64_t *vad
     return false;
 }
 
-/* What no range covers: up to its neighbours, inside its segment. */
+/* Return the gap around an address that no range covers, cut to its segment. */
 static struct jsp_symtab_found symtab_gap(const struct jsp_symtab *t, uint64_t vaddr,
                                           size_t next)
 {

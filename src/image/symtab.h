@@ -1,10 +1,10 @@
 /* image/symtab.h - the functions of one object file, as disjoint ranges of addresses.
  *
- * Made once from everything that knows where functions are: .symtab of the file or
- * of its debug file, .dynsym, the stubs of the procedure linkage table, and the
- * starts of functions that .eh_frame_hdr lists even in a stripped library. Where
- * these disagree, the innermost sized symbol counts; what has no size ends where the
- * next thing begins. Nothing of the file stays open or mapped.
+ * A table is built once from all sources that describe functions: .symtab of the file or
+ * of its debug file, .dynsym, the stubs of the procedure linkage table, and the starts of
+ * functions that .eh_frame_hdr lists even in a stripped library. Where these disagree,
+ * the innermost symbol with a size wins; a symbol without a size ends where the next one
+ * begins. No part of the file stays open or mapped.
  *
  * Addresses are the file's own (p_vaddr). Outside the handler only.
  *
@@ -15,14 +15,14 @@
 
 #include "elf.h"
 
-/* From begin to before end, counted from the table's base. */
+/* Addresses [begin, end), relative to the table's base. */
 struct jsp_symtab_range {
     uint32_t begin;
     uint32_t end;
-    uint32_t name; /* in `names`; 0: a function whose name is not known */
+    uint32_t name; /* offset in `names`; 0: a function without a known name */
 };
 
-/* A piece of the file that holds code. */
+/* A part of the file that holds code. */
 struct jsp_symtab_part {
     uint64_t offset;
     uint64_t vaddr;
@@ -41,23 +41,23 @@ struct jsp_symtab {
     /* Always:  ranges[i].begin < ranges[i].end <= ranges[i + 1].begin */
 };
 
-/* Read `elf`, and `debug` (NULL: none) for more names. -ENOMEM; a file without any
- * symbol gives a table without ranges. */
+/* Read `elf`, and `debug` (may be NULL) for more names. Return 0 or -ENOMEM. A file
+ * without symbols gives a table without ranges. */
 int jsp_symtab_load(struct jsp_symtab *t, const struct jsp_elf *elf,
                     const struct jsp_elf *debug);
 
 void jsp_symtab_free(struct jsp_symtab *t);
 
-/* The address of a byte of the file. False: it holds no code. */
+/* Store the address of a byte of the file. Return false if the byte is not code. */
 bool jsp_symtab_vaddr(const struct jsp_symtab *t, uint64_t offset, uint64_t *vaddr);
 
 struct jsp_symtab_found {
-    uint64_t begin; /* addresses from begin to before end have the same answer */
+    uint64_t begin; /* this result holds for all addresses in [begin, end) */
     uint64_t end;
-    const char *name; /* "": a function without a name; NULL: nothing is known */
+    const char *name; /* "": a function without a name; NULL: unknown */
 };
 
-/* What stands at `vaddr`. */
+/* Return the function at `vaddr`. */
 struct jsp_symtab_found jsp_symtab_find(const struct jsp_symtab *t, uint64_t vaddr);
 
 #endif

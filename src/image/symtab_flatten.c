@@ -1,9 +1,8 @@
-/* image/symtab_flatten.c - overlapping symbols become disjoint ranges; see
- * symtab_work.h.
+/* image/symtab_flatten.c - disjoint ranges from overlapping symbols; see symtab_work.h.
  *
- * One sweep over the entries in order of address, with a stack of those that are
- * still open. The innermost open one has the address; when it ends, the one around
- * it goes on.
+ * One sweep over the entries in order of address, with a stack of those that are still
+ * open. The address belongs to the innermost open one; when that ends, the one around it
+ * continues.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +15,7 @@
 enum {
     FLATTEN_BITS = 11,
     FLATTEN_BUCKETS = 1 << FLATTEN_BITS,
-    FLATTEN_DEPTH = 32,      /* of nesting; what is deeper is left out */
+    FLATTEN_DEPTH = 32,      /* nesting depth; deeper entries are dropped */
     FLATTEN_LONGEST = 4096,  /* bytes of a name */
 };
 
@@ -31,7 +30,7 @@ struct flatten {
     struct jsp_symtab *table;
     size_t ranges_room;
     size_t names_room;
-    uint32_t cursor; /* all before it is told */
+    uint32_t cursor; /* all addresses before it are in ranges */
     uint32_t depth;
     struct flatten_open open[FLATTEN_DEPTH];
     bool failed;
@@ -39,10 +38,11 @@ struct flatten {
 
 struct flatten_digit {
     unsigned shift;
-    size_t *at; /* FLATTEN_BUCKETS of them, for what is counted; callers have little stack */
+    /* FLATTEN_BUCKETS counters, on the heap because callers have little stack */
+    size_t *at;
 };
 
-/* Stable, by one digit of `begin`. */
+/* Sort stably by one digit of `begin`. */
 static void flatten_pass(const struct jsp_symtab_entry *from, struct jsp_symtab_entry *to,
                          size_t n, struct flatten_digit digit)
 {
@@ -60,7 +60,7 @@ static void flatten_pass(const struct jsp_symtab_entry *from, struct jsp_symtab_
         to[at[from[i].begin >> shift & (FLATTEN_BUCKETS - 1)]++] = from[i];
 }
 
-/* A radix sort: symbol tables are large, and the key is one word. */
+/* Sort by radix: symbol tables are large, and the key is one word. */
 static int flatten_sort(struct jsp_symtab_work *w)
 {
     struct jsp_symtab_entry *other = jsp_block_grow(NULL, (w->n + 1) * sizeof *other);
@@ -82,7 +82,7 @@ static int flatten_sort(struct jsp_symtab_work *w)
     return 0;
 }
 
-/* A mangled name's own underscore says nothing about how private it is. */
+/* Count leading underscores, which mark private names; those of a mangled name do not. */
 static size_t flatten_underscores(const char *name)
 {
     return strncmp(name, "_Z", 2) == 0 ? 0 : strspn(name, "_");
@@ -107,7 +107,7 @@ long jsp_symtab_compare(const struct jsp_symtab_entry *a,
     return by_length ? by_length : strcmp(a->name, b->name);
 }
 
-/* Keep a name; linkers append "@VERSION" to those of versioned symbols. */
+/* Store a name without the "@VERSION" that linkers append to versioned symbols. */
 static uint32_t flatten_name(struct flatten *f, const struct jsp_symtab_entry *e)
 {
     struct jsp_symtab *t = f->table;
@@ -134,7 +134,7 @@ static uint32_t flatten_name(struct flatten *f, const struct jsp_symtab_entry *e
     return at;
 }
 
-/* The innermost open one has all from the cursor to here. */
+/* Give the range from the cursor to `until` to the innermost open entry. */
 static void flatten_tell(struct flatten *f, uint32_t until)
 {
     struct jsp_symtab *t = f->table;
@@ -155,7 +155,7 @@ static void flatten_tell(struct flatten *f, uint32_t until)
     f->cursor = until;
 }
 
-/* End what ends before or at `until`. */
+/* End the entries that end at `until` or before. */
 static void flatten_close(struct flatten *f, uint32_t until)
 {
     while (f->depth && f->open[f->depth - 1].end <= until) {
@@ -164,7 +164,7 @@ static void flatten_close(struct flatten *f, uint32_t until)
     }
 }
 
-/* Of entries at one address: the best, and the end that one of them knows. */
+/* Return the best of the entries at one address, with the largest size among them. */
 static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group,
                                             size_t n)
 {
@@ -179,7 +179,8 @@ static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group
     return best;
 }
 
-/* An address with a new owner. `next`: where the following entry stands. */
+/* Open an entry; the address now belongs to it. `next` is where the following entry
+ * begins. */
 static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e,
                           uint32_t next)
 {

@@ -2,8 +2,8 @@
  * symtab_work.h.
  *
  * A stub has no symbol. It jumps through a slot of the global offset table, and the
- * relocation of that slot knows the name: so the stub's own instructions are read,
- * whatever layout the linker chose for the table around them.
+ * relocation of that slot has the name. So this file reads the stub's own instructions;
+ * it works with any layout of the table.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 enum { PLT_AARCH64_IRELATIVE = 1032 }; /* some libcs lack the name */
 
-/* A slot's or a resolver's address, and whose it is. */
+/* The address of a slot or a resolver, and the function it belongs to. */
 struct plt_name {
     uint64_t key;
     struct jsp_symtab_entry of;
@@ -72,7 +72,8 @@ static const char *plt_find(const struct plt_names *names, uint64_t key)
                                                          : NULL;
 }
 
-/* Functions that a resolver chooses at start: their slots name only the resolver. */
+/* Collect the functions that a resolver chooses at start: their slots name only the
+ * resolver. */
 static void plt_resolvers(struct jsp_symtab_work *w,
                           const struct jsp_symtab_source *source, struct plt_names *to)
 {
@@ -109,14 +110,14 @@ static void plt_relocations(struct jsp_symtab_work *w, const Elf64_Shdr *section
     jsp_block_free(list);
 }
 
-/* One stub: where it begins and ends in the section, and the slot it jumps through. */
+/* One stub: its range in the section, and the slot through which it jumps. */
 struct plt_stub {
     uint64_t begin;
     uint64_t size;
     uint64_t slot;
 };
 
-/* [endbr64] [bnd] jmp *disp(%rip) */
+/* Decode [endbr64] [bnd] jmp *disp(%rip). */
 static bool plt_decode_x86(const uint8_t *at, uint64_t left, uint64_t vaddr,
                            struct plt_stub *stub)
 {
@@ -131,7 +132,7 @@ static bool plt_decode_x86(const uint8_t *at, uint64_t left, uint64_t vaddr,
     return true;
 }
 
-/* adrp x16, page; ldr x17, [x16, offset] */
+/* Decode adrp x16, page; ldr x17, [x16, offset]. */
 static bool plt_decode_aarch64(const uint8_t *at, uint64_t left, uint64_t vaddr,
                                struct plt_stub *stub)
 {
@@ -148,8 +149,8 @@ static bool plt_decode_aarch64(const uint8_t *at, uint64_t left, uint64_t vaddr,
     return true;
 }
 
-/* Bytes from stub to stub, or those in which one can begin. Linkers that leave the size
- * of entries out align the section to it. */
+/* Return the distance between two places where a stub can begin. Linkers that do not
+ * store the size of entries align the section to it. */
 static uint64_t plt_step(const struct jsp_elf *elf, const Elf64_Shdr *s)
 {
     if (elf->head.e_machine == EM_AARCH64)

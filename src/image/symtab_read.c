@@ -1,4 +1,4 @@
-/* image/symtab_read.c - functions out of .symtab and .dynsym; see symtab_work.h.
+/* image/symtab_read.c - functions from .symtab and .dynsym; see symtab_work.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@ static void symtab_source(struct jsp_symtab_source *source, const struct jsp_elf
     }
 }
 
-/* A file without section headers still tells the loader where .dynsym is. */
+/* Find .dynsym where the loader does, in a file without section headers. */
 static void symtab_dynamic(struct jsp_symtab_source *source, const struct jsp_elf *elf)
 {
     struct jsp_elf_dynamic found;
@@ -39,7 +39,8 @@ static void symtab_dynamic(struct jsp_symtab_source *source, const struct jsp_el
     source->text_size = found.text.size;
 }
 
-/* Data, undefined names, and the marks that tell an assembler's code from its data. */
+/* Return false for data, undefined names, and the marks that separate code from data in
+ * assembler files. */
 static bool symtab_is_function(const struct jsp_elf *elf, const Elf64_Sym *s,
                                const char *name)
 {

@@ -1,9 +1,9 @@
-/* image/symtab_starts.c - where the functions of a stripped object begin and end; see
+/* image/symtab_starts.c - the ranges of the functions of a stripped object; see
  * symtab_work.h.
  *
- * .eh_frame_hdr is a sorted list of them, made for C++ exceptions; the end of each is
- * in its entry of .eh_frame. Only the encodings that linkers really write into the
- * list are read.
+ * .eh_frame_hdr is a sorted list of their starts, made for C++ exceptions; the end of
+ * each is in its entry of .eh_frame. Only those encodings of the list are read that
+ * linkers really write.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,13 +20,13 @@ enum {
     STARTS_ALIGNED = 0x50,
 };
 
-/* Bytes of .eh_frame, from where they stand to the end of their segment. */
+/* The bytes of .eh_frame up to the end of their segment. */
 struct starts_frames {
     uint8_t *bytes;
     uint64_t vaddr;
     uint64_t size;
-    uint64_t common;   /* the CIE (an offset) that was met last */
-    uint64_t pointer;  /* bytes of its addresses */
+    uint64_t common;   /* offset of the CIE that was read last */
+    uint64_t pointer;  /* size of its addresses in bytes */
 };
 
 static uint32_t starts_u32(const uint8_t *at)
@@ -42,7 +42,7 @@ static uint64_t starts_pointer(uint8_t encoding)
     return encoding == STARTS_ALIGNED ? 0 : sizes[encoding & 15];
 }
 
-/* Pass over a number of base 128. False: it does not end. */
+/* Skip a number of base 128. Return false if it does not end. */
 static bool starts_leb(const uint8_t **at, const uint8_t *end)
 {
     while (*at < end)
@@ -51,7 +51,8 @@ static bool starts_leb(const uint8_t **at, const uint8_t *end)
     return false;
 }
 
-/* The size of addresses by a CIE's augmentation: text, then where its data begins. */
+/* Return the size of addresses by a CIE's augmentation `text`, whose data begins at `at`.
+ * Return 0 if it is not understood. */
 static uint64_t starts_augmented(const char *text, const uint8_t *at, const uint8_t *end)
 {
     for (text++; *text && at < end; text++) {
@@ -71,7 +72,8 @@ static uint64_t starts_augmented(const char *text, const uint8_t *at, const uint
     return *text ? 0 : 8;
 }
 
-/* The size of the addresses in the entries of a CIE; 0: not understood. */
+/* Return the size of the addresses in the entries of a CIE, or 0 if it is not
+ * understood. */
 static uint64_t starts_common(const struct starts_frames *f, uint64_t offset)
 {
     if (offset > f->size || f->size - offset < 10)
@@ -96,7 +98,7 @@ static uint64_t starts_common(const struct starts_frames *f, uint64_t offset)
     return starts_leb(&at, end) ? starts_augmented(text, at, end) : 0;
 }
 
-/* How long the function of this FDE is; 0: not understood. */
+/* Return the length of the function of this FDE, or 0 if it is not understood. */
 static uint64_t starts_length(struct starts_frames *f, uint64_t fde)
 {
     uint64_t offset = fde - f->vaddr, size = 0;
@@ -148,6 +150,6 @@ void jsp_symtab_starts(struct jsp_symtab_work *w)
             list[2] == STARTS_UDATA4 && list[3] == STARTS_DATAREL_SDATA4)
             starts_list(w, list, p->p_filesz, p->p_vaddr);
         jsp_block_free(list);
-        return; /* the first is the one that counts */
+        return; /* only the first such segment counts */
     }
 }

@@ -16,36 +16,37 @@ enum {
     TABLE_PADDING = 16,
     TABLE_ROWS_A_PAGE = 16,
     TABLE_PAGE_SHIFT = 4,
-    TABLE_MOST_SHIFT = 31,     /* of a number of 32 bits */
-    TABLE_BYTES_A_ROW = 5,     /* of the section: a guess, never a bound */
+    TABLE_MOST_SHIFT = 31,     /* of a 32-bit number */
+    TABLE_BYTES_A_ROW = 5,     /* of the section: an estimate, never a bound */
     TABLE_BYTES_A_PIECE = 48,
     TABLE_HUGE = 2 << 20,
 };
 
-/* A table in the making: rows in the order of the section. */
+/* A table that is being built; its rows are in the order of the section. */
 struct table_work {
     const struct jsp_ehframe_section *section;
     uint64_t start, end;
     struct jsp_unwind_row *rows;  /* owned */
-    struct jsp_table_piece *pieces; /* owned; one for each FDE that was read */
+    struct jsp_table_piece *pieces; /* owned; one for each FDE read */
     uint32_t n_rows, room_rows, n_pieces, room_pieces;
     struct jsp_pool rules, exprs;
     uint64_t n_states;
-    int err;                      /* not the FDE's fault: give up */
+    int err;                      /* an error other than a bad FDE: give up */
 };
 
-/* Large arrays are filled once, from the front: a fault for every 4 KiB was a third of
- * a build. Only whole huge pages inside the array, so none costs memory. */
+/* Ask for huge pages inside the array. Large arrays are filled once, from the front, and
+ * a page fault for every 4 KiB was a third of a build. Only whole huge pages inside the
+ * array are asked for, so none costs memory. */
 static void table_fault_less(void *array, size_t bytes)
 {
     uintptr_t huge = TABLE_HUGE, low = ((uintptr_t)array + huge - 1) & ~(huge - 1);
     uintptr_t high = ((uintptr_t)array + bytes) & ~(huge - 1);
     if (low < high)
-        madvise((void *)low, high - low, MADV_HUGEPAGE); /* else as it was */
+        madvise((void *)low, high - low, MADV_HUGEPAGE); /* a failure changes nothing */
 }
 
-/* Room for one more in an array of things of `size` bytes; `guess`: how many to begin
- * with. */
+/* Make room for one more item of `size` bytes; a new array gets room for `guess`
+ * items. */
 static int table_grow(void **array, uint32_t n, uint32_t *room, size_t size, size_t guess)
 {
     if (n < *room)
@@ -60,9 +61,9 @@ static int table_grow(void **array, uint32_t n, uint32_t *room, size_t size, siz
     return 0;
 }
 
-/* -- What a state says ------------------------------------------------------------ */
+/* -- The row of a state ------------------------------------------------------- */
 
-/* Copy the cell's expression into the table. False: no memory. */
+/* Copy the cell's expression into the table. Return false without memory. */
 static bool table_keep_expr(struct table_work *w, struct jsp_unwind_cell *cell)
 {
     if (cell->is != JSP_CELL_AT_EXPR && cell->is != JSP_CELL_IS_EXPR)
@@ -102,7 +103,7 @@ static bool table_row(void *arg, const struct jsp_ehframe_fde *fde, uint64_t at,
     uint32_t how;
     w->n_states++;
     if (at - fde->start >= fde->length)
-        return true; /* said of what comes behind the function: of nothing */
+        return true; /* a state after the end of the function */
     if (fde->cie->is_signal || !jsp_cfa_plain(s, &how))
         how = table_rule(w, fde->cie, s);
     if (piece->n && w->rows[w->n_rows - 1].how == how)
@@ -117,7 +118,7 @@ static bool table_row(void *arg, const struct jsp_ehframe_fde *fde, uint64_t at,
     return true;
 }
 
-/* -- All functions ---------------------------------------------------------------- */
+/* -- All functions ------------------------------------------------------------ */
 
 static bool table_add(struct table_work *w, struct jsp_cfa *cfa,
                       const struct jsp_ehframe_fde *fde)
@@ -163,8 +164,8 @@ static int table_read(struct table_work *w, struct jsp_table *table)
     return w->err;
 }
 
-/* The pieces' rows in order of address, into `rows`, which has room for them and for
- * one more a piece. How many there are. */
+/* Write the pieces' rows in order of address to `rows`, which has room for all of them
+ * and one more for each piece. Return their number. */
 static uint32_t table_join(const struct table_work *w, struct jsp_unwind_row *rows)
 {
     uint32_t n = 0, how = JSP_HOW_NONE;

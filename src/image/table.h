@@ -1,11 +1,11 @@
 /* image/table.h - one object's unwind rows, made from its .eh_frame.
  *
- * The linker leaves the functions in the order of its input; here they are sorted,
- * neighbours that say the same become one row, and what lies between functions gets a
- * row that says "nothing known" (gaps below 16 bytes are padding, which nobody runs).
- * A table shares nothing with the object it was made of.
+ * The linker leaves the functions in the order of its input; here they are sorted, equal
+ * neighbours become one row, and each gap between functions gets a row "unknown" (except
+ * gaps below 16 bytes, which are padding and never run). A table shares no memory with
+ * the object that it was made from.
  *
- * Outside the handler only; the object inside is for it.
+ * Outside the handler only; the handler reads the object inside.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,14 +16,16 @@
 #include "sigsafe/ehframe.h"
 
 struct jsp_table {
-    struct jsp_unwind_object object; /* its memory is owned by the table */
-    uint64_t n_states;   /* changes that the programs told: what readelf calls rows */
-    uint64_t n_fdes;     /* read */
-    uint64_t n_refused;  /* left out: they made no sense, or were not inside the object */
+    struct jsp_unwind_object object; /* the table owns its memory */
+    uint64_t n_states;   /* state changes in the programs; readelf calls them rows */
+    uint64_t n_fdes;     /* FDEs read */
+    /* records dropped: they made no sense, or were not inside the object */
+    uint64_t n_refused;
 };
 
-/* The table of the executable memory [start, end). A section of n = 0 makes one without
- * rows. -ENOMEM; -EFBIG: over 4 GiB of code; *table is untouched then. */
+/* Build the table of the executable memory [start, end). A section of n = 0 makes a table
+ * without rows. Return 0, -ENOMEM or -EFBIG (over 4 GiB of code); *table is then
+ * untouched. */
 int jsp_table_build(struct jsp_table *table, const struct jsp_ehframe_section *section,
                     uint64_t start, uint64_t end);
 

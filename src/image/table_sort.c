@@ -22,7 +22,8 @@ static bool sort_is_done(const struct jsp_table_piece *pieces, uint32_t n)
 
 struct sort_digit {
     uint32_t shift;
-    uint32_t *at; /* SORT_BUCKETS of them, for what is counted; callers have little stack */
+    /* SORT_BUCKETS counters, on the heap because callers have little stack */
+    uint32_t *at;
 };
 
 static void sort_pass(const struct jsp_table_piece *from, struct jsp_table_piece *to,
@@ -56,7 +57,8 @@ int jsp_table_sort(struct jsp_table_piece *pieces, uint32_t n)
         from = to;
         to = swap;
     }
-    memcpy(pieces, other, n * sizeof *pieces); /* an odd number of passes ends there */
+    /* after an odd number of passes the result is in `other` */
+    memcpy(pieces, other, n * sizeof *pieces);
     jsp_block_free(other);
     return 0;
 }
