@@ -1,8 +1,9 @@
-/* calls/adopt.c - a thread learns that the modes have changed.
+/* calls/adopt.c - a thread takes over changed modes.
  *
- * What was open ends at the moment of that change, which the thread may notice late;
- * and what is on its stacks now is taken in as of the moment at which the new modes
- * began: nothing was entered or left since, or the thread would have been seen.
+ * The calls that were open end at the moment of the change, which the thread may notice
+ * late. The calls that are on its stacks now begin at the moment of the new modes: the
+ * thread has entered and left nothing since then, or it would have noticed the change
+ * before.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,24 +15,26 @@ static const struct jsp_calls_epoch *adopt_epoch(const struct jsp_calls *c, uint
     return &c->shared->epochs[epoch % JSP_CALLS_EPOCHS];
 }
 
-/* When the epoch ended that the thread was last seen in; 0: that is forgotten. */
+/* Return when the epoch of the thread's last event ended, or 0 if that is no longer
+ * known. */
 static uint64_t adopt_stop(const struct jsp_calls *c, uint32_t seen, uint32_t now)
 {
     if (now - seen >= JSP_CALLS_EPOCHS)
         return 0;
-    /* ORDER: relaxed. Stored before the epoch that we were given with acquire. */
+    /* ORDER: relaxed. The writer stored it before the epoch, which we loaded with
+     * acquire. */
     return atomic_load_explicit(&adopt_epoch(c, seen)->stop, memory_order_relaxed);
 }
 
 bool jsp_calls_epoch_runs(const struct jsp_calls *c)
 {
-    /* ORDER: relaxed. The owner alone stores the epoch; a stop is a statistic here. */
+    /* ORDER: relaxed. Only the owner stores the epoch; the stop is a statistic here. */
     uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     /* ORDER: relaxed. As above. */
     return !atomic_load_explicit(&adopt_epoch(c, seen)->stop, memory_order_relaxed);
 }
 
-/* -- The end of what was ------------------------------------------------------- */
+/* -- The end of the old modes ------------------------------------------------- */
 
 static void adopt_forget_all(struct jsp_calls *c)
 {
@@ -56,20 +59,22 @@ static void adopt_end(struct jsp_calls *c, uint64_t stop)
     adopt_forget_all(c);
 }
 
-/* -- The beginning of what is --------------------------------------------------- */
+/* -- The beginning of the new modes ------------------------------------------- */
 
-enum { ADOPT_NO_BASE = UINT32_MAX }; /* nothing of the array is on that level */
+enum { ADOPT_NO_BASE = UINT32_MAX }; /* the level has no array entries */
 
-/* The two kinds of entries, innermost first, of which each is on a level. */
+/* A walk over both kinds of entries, innermost first. Each entry belongs to a level. */
 struct adopt_walk {
     struct jsp_calls *c;
     const jsprof_thread *t;
-    const jsprof_link *link; /* next one; NULL: no more */
-    uint32_t depth;          /* array entries that are left */
-    uint32_t n_levels;       /* beside the thread's own */
-    const jsprof_cstack *chain[JSP_CALLS_LEVELS]; /* by level; [0] NULL: the own one */
+    const jsprof_link *link; /* next link; NULL: no more */
+    uint32_t depth;          /* array entries left */
+    uint32_t n_levels;       /* besides the thread's own stack */
+    /* by level; [0] is NULL: the thread's own */
+    const jsprof_cstack *chain[JSP_CALLS_LEVELS];
     uint32_t bases[JSP_CALLS_LEVELS];
-    struct jsp_calls_entry *first; /* what was found, by `next`, outermost first */
+    /* the entries found, linked by `next`, outermost first */
+    struct jsp_calls_entry *first;
 };
 
 static void adopt_chain(struct adopt_walk *w, const jsprof_cstack *stack)
@@ -94,7 +99,7 @@ static uint32_t adopt_level(const struct adopt_walk *w, uintptr_t address)
     return 0;
 }
 
-/* Its level is kept where the edge will be. */
+/* Add an entry. Its level is stored in `edge` until the entry is opened. */
 static void adopt_add(struct adopt_walk *w, const jsprof_function *f, uintptr_t key,
                       uint32_t level)
 {
@@ -113,7 +118,7 @@ static void adopt_add(struct adopt_walk *w, const jsprof_function *f, uintptr_t 
     w->first = e;
 }
 
-/* Pushed with a name only, it is no function. */
+/* Return false for a frame that was pushed with a name only. */
 static bool adopt_is_function(const jsprof_frame *frame)
 {
     return frame->function || !frame->label;
@@ -124,7 +129,7 @@ static void adopt_frame(struct adopt_walk *w)
     const jsprof_frame *frame = &w->t->frames[w->depth - 1];
     uint32_t level = adopt_level(w, frame->sp);
     w->depth--;
-    w->bases[level] = w->depth; /* at last: of its outermost one */
+    w->bases[level] = w->depth; /* overwritten until it is the level's outermost one */
     if (adopt_is_function(frame))
         adopt_add(w, frame->function, jsp_calls_array_key(w->depth), level);
 }
@@ -135,7 +140,7 @@ static void adopt_link(struct adopt_walk *w)
     w->link = w->link->up;
 }
 
-/* Is the next array entry inside of the next link? */
+/* Return true if the next array entry is inside of the next link. */
 static bool adopt_array_first(const struct adopt_walk *w)
 {
     if (!w->depth || !w->link)
@@ -145,7 +150,7 @@ static bool adopt_array_first(const struct adopt_walk *w)
     return level > other || (level == other && frame < link);
 }
 
-/* A level on which nothing of the array is begins where the next one does. */
+/* Let a level without array entries begin where the next level does. */
 static void adopt_bases(struct adopt_walk *w, uint32_t depth)
 {
     for (uint32_t i = w->n_levels + 1; i--;) {
@@ -155,7 +160,7 @@ static void adopt_bases(struct adopt_walk *w, uint32_t depth)
     }
 }
 
-/* All that was found is open. Keys of array entries count from where their level begins. */
+/* Open all entries found. Keys of array entries count from the begin of their level. */
 static void adopt_open(struct adopt_walk *w)
 {
     struct jsp_calls *c = w->c;
@@ -191,27 +196,28 @@ static void adopt_begin(struct jsp_calls *c, struct jsp_calls_place place)
     adopt_open(&w);
 }
 
-/* The owner knows the modes that `now` has: the short ways may be taken again. */
+/* Note in `counting` that the owner knows the modes of epoch `now`: the fast paths are
+ * allowed again. */
 static void adopt_tell(const struct jsp_calls *c, const jsprof_thread *t, uint32_t now)
 {
     uint32_t *counting = (uint32_t *)(uintptr_t)&t->counting, asked = c->modes | JSP_CALLS_ASK;
     if (c->shared->clock.source != JSP_CALLS_COUNTER)
         return;
-    /* ORDER: acq_rel. Acquire pairs with calls_turn in calls.c: whose modes these are, if they
-     * are newer, that epoch is seen below; release has no other side. */
+    /* ORDER: acq_rel. Acquire pairs with calls_turn in calls.c: if the modes are newer,
+     * the load below sees their epoch; release has no partner. */
     if (!__atomic_compare_exchange_n(counting, &asked, c->modes, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED)) /* ORDER: relaxed, acq_rel: as above */
         return;
-    /* ORDER: relaxed, made later by the exchange. */
+    /* ORDER: relaxed; the exchange orders it. */
     if (atomic_load_explicit(&c->shared->epoch, memory_order_relaxed) != now)
         __atomic_fetch_or(counting, JSP_CALLS_ASK, __ATOMIC_RELAXED); /* ORDER: relaxed, same */
 }
 
 void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place)
 {
-    /* ORDER: acquire, pairs with P1 in calls.c: what belongs to it is there. */
+    /* ORDER: acquire, pairs with P1 in calls.c: the data of that epoch are visible. */
     uint32_t now = atomic_load_explicit(&c->shared->epoch, memory_order_acquire);
-    /* ORDER: relaxed. The owner alone stores it. */
+    /* ORDER: relaxed. Only the owner stores it. */
     uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     uint64_t last = open_get(&c->last);
     bool late = c->modes & JSPROF_CALLS_TIME && (int64_t)(last - adopt_epoch(c, now)->start) > 0;
@@ -221,9 +227,10 @@ void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place)
     memcpy(c->cost, epoch->cost, sizeof c->cost);
     c->plain = c->modes == (JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME);
     jsp_calls_beyond_is(c, 0);
-    if (!late) /* what was told meanwhile had its time in the epoch before */
+    if (!late) /* events after the change counted their time in the epoch before */
         jsp_calls_skip_to(c, epoch->start);
-    /* ORDER: relaxed. The version changes when all of it is there. */
+    /* ORDER: relaxed. Readers check the version, which changes when all stores are
+     * done. */
     atomic_store_explicit(&c->epoch, now, memory_order_relaxed);
     if (c->modes & ~(uint32_t)JSPROF_CALLS_COUNT) {
         /* ORDER: relaxed. As above. */

@@ -1,4 +1,5 @@
-/* calls/calls.c - see calls.h for the contract: whose calls are counted, and when.
+/* calls/calls.c - the threads whose calls are counted, and the modes; see calls.h for the
+ * contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,7 +28,7 @@ static void *calls_map(size_t n, size_t size)
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return NULL;
-    madvise(at, n * size, MADV_NOHUGEPAGE); /* a touch takes a page, not 2 MiB */
+    madvise(at, n * size, MADV_NOHUGEPAGE); /* so that a touch takes a page, not 2 MiB */
     return at;
 }
 
@@ -55,7 +56,7 @@ static void calls_free_memory(struct jsp_calls_session *s)
     s->shared = NULL;
 }
 
-/* What the first modes need. */
+/* Allocate what the first modes need. */
 static int calls_begin(struct jsp_calls_session *s)
 {
     if (s->shared)
@@ -94,7 +95,7 @@ void jsp_calls_close(struct jsp_calls_session *s)
 
 static uint32_t calls_epoch(const struct jsp_calls_session *s)
 {
-    /* ORDER: relaxed. Under the lock of who stores it. */
+    /* ORDER: relaxed. The caller holds the lock of the threads that store it. */
     return atomic_load_explicit(&s->shared->epoch, memory_order_relaxed);
 }
 
@@ -103,7 +104,7 @@ static struct jsp_calls_epoch *calls_epoch_at(const struct jsp_calls_session *s,
     return &s->shared->epochs[n % JSP_CALLS_EPOCHS];
 }
 
-/* One moment ends the epoch that runs and begins the next. */
+/* End the current epoch and begin the next one at the same moment. */
 static void calls_next(struct jsp_calls_session *s, const struct jsp_calls_epoch *next)
 {
     uint32_t n = calls_epoch(s);
@@ -134,7 +135,7 @@ static int calls_make_room(struct jsp_calls_session *s)
     return 0;
 }
 
-/* A table for this thread, that counts nothing yet. */
+/* Give this thread a table that counts nothing yet. */
 static int calls_member(struct jsp_calls_session *s, struct jsp_thread *t)
 {
     if (t->calls || !t->owned)
@@ -149,7 +150,8 @@ static int calls_member(struct jsp_calls_session *s, struct jsp_thread *t)
     return 0;
 }
 
-/* For `counting`. An increment needs to know nothing of the modes before. */
+/* Return the value of `counting` for these modes. Plain counting needs no flag: an
+ * increment does not depend on the modes before. */
 static uint32_t calls_told(uint32_t modes)
 {
     return modes & ~(uint32_t)JSPROF_CALLS_COUNT ? modes | JSP_CALLS_ASK : modes;
@@ -161,9 +163,10 @@ static void calls_turn(struct jsp_thread *threads, uint32_t modes)
         bool mine = t->owned && t->me == jsp_calls_me();
         if (!t->calls)
             continue;
-        /* ORDER: release, pairs with jsprof_counting in jsprof.h: the table is there. */
+        /* ORDER: release, pairs with jsprof_counting in jsprof.h: the table is
+         * visible. */
         __atomic_store_n(&t->sampled.own.counting, calls_told(modes), __ATOMIC_RELEASE);
-        if (mine) /* the others are seen at their next call */
+        if (mine) /* the other threads notice the modes at their next call */
             jsp_calls_see(t->calls, &t->sampled.own);
     }
 }
@@ -197,7 +200,7 @@ int jsp_calls_set(struct jsp_calls_session *s, struct jsp_thread *threads, uint3
 
 void jsp_calls_stop(struct jsp_calls_session *s, struct jsp_thread *threads)
 {
-    jsp_calls_set(s, threads, 0); /* needs no memory */
+    jsp_calls_set(s, threads, 0); /* this needs no memory */
 }
 
 int jsp_calls_attach(struct jsp_calls_session *s, struct jsp_thread *t)
@@ -213,7 +216,7 @@ int jsp_calls_attach(struct jsp_calls_session *s, struct jsp_thread *t)
     return err;
 }
 
-/* -- Threads that go ------------------------------------------------------------- */
+/* -- Threads that end --------------------------------------------------------- */
 
 static void calls_add(_Atomic uint64_t *to, const _Atomic uint64_t *from)
 {
@@ -244,10 +247,11 @@ static void calls_add_functions(struct jsp_calls *to, const struct jsp_calls *fr
     }
 }
 
-/* All that was counted, where nothing is open any more. */
+/* Add all counts of a table without open calls. */
 static void calls_add_all(struct jsp_calls *to, const struct jsp_calls *from)
 {
-    /* ORDER: relaxed, both. The owner is here, and nobody else writes. */
+    /* ORDER: relaxed, both. The owner runs this, or has ended, so there is no other
+     * writer. */
     bool timed = atomic_load_explicit(&from->timed, memory_order_relaxed);
     if (timed)
         atomic_store_explicit(&to->timed, true, memory_order_relaxed); /* ORDER: relaxed */
@@ -264,7 +268,7 @@ static void calls_add_all(struct jsp_calls *to, const struct jsp_calls *from)
     calls_add(&to->foreign, &from->foreign);
 }
 
-/* What is open in its table has ended. */
+/* Remove the thread's table, whose open calls have ended. */
 static void calls_leave(struct jsp_calls_session *s, struct jsp_thread *t)
 {
     struct jsp_calls *c = t->calls;

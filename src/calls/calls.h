@@ -1,8 +1,8 @@
-/* calls/calls.h - the exact calls of a session: its threads' tables, what they come to,
- * and when they are on. jsprof.h, section 10, says what a host sees of it.
+/* calls/calls.h - the exact calls of a session: the tables of its threads, their sums,
+ * and the modes. jsprof.h, section 10, describes what a host sees of it.
  *
- * One lock of its own, taken inside the session's. Under it a table can not go away, and
- * nobody changes the modes. It is open while the file is written.
+ * It has one lock of its own, taken inside the session's. While it is held, no table can
+ * go away, and no thread changes the modes. It is released while the file is written.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,10 +18,10 @@ struct jsp_output;
 
 struct jsp_calls_member {
     struct jsp_calls *c;         /* borrowed from its thread */
-    struct jsp_calls_horizon h;  /* as of the last look */
+    struct jsp_calls_horizon h;  /* as of the last call of jsp_calls_look */
 };
 
-/* What was told of something, or what it comes to now. */
+/* The sums of a function or an edge: now, and as last written. */
 struct jsp_calls_sums {
     struct jsp_calls_cell *now, *told; /* owned */
 };
@@ -29,22 +29,23 @@ struct jsp_calls_sums {
 struct jsp_calls_session {
     pthread_mutex_t lock;
 
-    struct jsp_calls_clock clock; /* before the first modes; all 0: the best there is */
+    /* set before the first modes; all 0: choose the best clock */
+    struct jsp_calls_clock clock;
 
-    /* Under `lock`. */
-    struct jsp_calls_shared *shared;  /* held; NULL: nothing was ever counted */
+    /* Protected by `lock`. */
+    struct jsp_calls_shared *shared;  /* one holder; NULL: nothing was ever counted */
     struct jsp_calls_member *members; /* owned */
     uint32_t n_members, capacity;
-    struct jsp_calls *gone;           /* owned: sums over threads that are gone */
-    struct jsp_calls *merged;         /* owned: its edges are those of all tables */
-    struct jsp_calls_cell *edges;     /* owned: sums of these */
+    struct jsp_calls *gone;           /* owned: sums over threads that have ended */
+    struct jsp_calls *merged;         /* owned: has the edges of all tables */
+    struct jsp_calls_cell *edges;     /* owned: sums by edge of `merged` */
     struct jsp_calls_cell *block;     /* owned: sums of JSP_CALLS_BLOCK functions */
-    struct jsp_calls_cell total;      /* as of the last look: gc, and the rest of it */
+    struct jsp_calls_cell total;      /* as of the last look */
 
-    /* Of who writes the output, which is one at a time. */
-    struct jsp_calls_cell *told;      /* owned: of functions, as last written */
+    /* Used by the thread that writes the output; only one does so at a time. */
+    struct jsp_calls_cell *told;      /* owned: sums of functions, as last written */
     struct jsp_calls_cell *told_edges;
-    uint8_t *defined;                 /* owned: bits of functions that are in the file */
+    uint8_t *defined; /* owned: one bit for each function that is in the file */
     uint8_t *buffer;                  /* owned */
     uint32_t used;
     uint32_t told_epoch;
@@ -53,33 +54,35 @@ struct jsp_calls_session {
 void jsp_calls_open(struct jsp_calls_session *s);
 void jsp_calls_close(struct jsp_calls_session *s);
 
-/* With the session's lock held: `threads` are its. -ENOMEM. */
+/* Change the modes of these threads, which are the session's. The caller holds the
+ * session's lock. Return 0 or -ENOMEM. */
 int jsp_calls_set(struct jsp_calls_session *s, struct jsp_thread *threads, uint32_t modes);
 
-/* The calling thread's. -ENOMEM. */
+/* Give the calling thread a table if modes are on. Return 0 or -ENOMEM. */
 int jsp_calls_attach(struct jsp_calls_session *s, struct jsp_thread *t);
 void jsp_calls_detach(struct jsp_calls_session *s, struct jsp_thread *t);
 
-/* The same for a thread that is no more, on any other. */
+/* Do the same as detach, on any other thread, for a thread that has ended. */
 void jsp_calls_detach_gone(struct jsp_calls_session *s, struct jsp_thread *t);
 
-/* Nothing is counted any more, for the session goes away. */
+/* Stop all counting, because the session ends. */
 void jsp_calls_stop(struct jsp_calls_session *s, struct jsp_thread *threads);
 
-/* -- What it comes to, with `lock` held ----------------------------------------- */
+/* -- Sums, with `lock` held --------------------------------------------------- */
 
-/* Look at the clock, for all threads at once; sums of what follows are as of then. */
+/* Read the clock once for all threads; the sums below are as of that moment. */
 void jsp_calls_look(struct jsp_calls_session *s);
 
-/* False: nothing of this block was ever counted. */
+/* Sum a block of functions into `cells`. Return false if nothing in it was ever
+ * counted. */
 bool jsp_calls_sum_block(const struct jsp_calls_session *s, uint32_t block,
                          struct jsp_calls_cell *cells);
 
-/* Into s->edges, by the numbers of s->merged; how many there are. */
+/* Sum all edges into s->edges, by the numbers of s->merged. Return how many there are. */
 uint32_t jsp_calls_sum_edges(struct jsp_calls_session *s);
 
-/* Own cost made less than nothing of what took next to none: show 0. The ticks that
- * were missing. */
+/* Clamp a negative self time to 0: the estimated overhead exceeded the measured time.
+ * Return the clamped amount in ticks. */
 uint64_t jsp_calls_cell_show(struct jsp_calls_cell *cell);
 
 struct jsp_calls_account {
@@ -89,10 +92,11 @@ struct jsp_calls_account {
 
 struct jsp_calls_account jsp_calls_account(const struct jsp_calls_session *s);
 
-/* -- To the outside -------------------------------------------------------------- */
+/* -- Output ------------------------------------------------------------------- */
 
-/* Append what has changed, and a commit; `flush` whenever the buffer is half full. 0, or
- * what flush answered: then what was appended waits for the next commit. */
+/* Append all changes and a commit to the output; call `flush` whenever its buffer is half
+ * full. Return 0 or the error of `flush`; what was appended then waits for the next
+ * commit. */
 int jsp_calls_write(struct jsp_calls_session *s, struct jsp_output *out,
                     int (*flush)(struct jsp_output *));
 

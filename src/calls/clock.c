@@ -1,4 +1,4 @@
-/* calls/clock.c - see calls_clock.h for the contract.
+/* calls/clock.c - see clock.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,13 +6,14 @@
 
 enum {
     CLOCK_SECOND = 1000000000,
-    CLOCK_OPEN_NS = 2000000,       /* the first rate is measured over */
-    CLOCK_LONG_NS = CLOCK_SECOND,  /* from here on the rate since open is the better one */
+    CLOCK_OPEN_NS = 2000000,       /* time over which the first rate is measured */
+    /* after this time the rate since open is the better one */
+    CLOCK_LONG_NS = CLOCK_SECOND,
     CLOCK_TRIES = 16,
 };
 
-/* One moment of both clocks: the counter between two looks at the other, which were as
- * close as they get. */
+/* One moment of both clocks: the counter was read between two reads of the other clock,
+ * as close together as possible. */
 struct clock_moment {
     uint64_t tick, ns;
 };

@@ -1,14 +1,14 @@
-/* calls/cost.c - see calls_cost.h for the contract.
+/* calls/cost.c - see cost.h for the contract.
  *
- * A loop of calls to a function of known work runs bare and between hooks, in turns.
- * What its row shows more than the bare body took is what lies between the time stamps
- * of an enter and its leave; what the whole loop took more, without that, lies between
- * a leave and the next enter. Of an enter that an enter follows, and of a leave that a
- * leave does, the sum is right: in a tree there are as many of the one as of the other.
+ * A loop of calls to a function of known work runs bare and with hooks, in turns. The
+ * row's time minus the bare time is the cost between the time stamps of an enter and its
+ * leave; the rest of the difference between both loops is the cost between a leave and
+ * the next enter. For an enter after an enter, and for a leave after a leave, the sum is
+ * right: in a tree there are as many of the one as of the other.
  *
- * The work is longer than what a processor has under way at once: it reads its counter
- * as soon as it can, before short work that comes earlier in the program has ended. So
- * self time of the shortest functions is partly their callers'; the total is not.
+ * The work must be longer than what a processor executes at the same time: the processor
+ * reads its counter as early as it can, before short earlier work has ended. So some self
+ * time of the shortest functions is credited to their callers; the total is right.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,14 +20,15 @@
 
 enum { COST_CALLS = 200, COST_ROUNDS = 41, COST_WORK = 48, COST_KNOWN = 3 };
 
-/* Of one call, in ticks: inside and outside of the called function's time. */
+/* The cost of one call in ticks, inside and outside of the called function's time. */
 struct cost_pair {
     double inside, outside;
 };
 
-/* Depends on itself from step to step and ends where its data say, as most work does. A
- * processor that foresees the end begins with the hook behind it while it works still, and
- * the hook takes no time; with a constant number of steps it does so in some runs. */
+/* Work whose steps depend on each other and whose end depends on the data, like most real
+ * work. If a processor can predict the end, it begins with the following hook during the
+ * work, and the hook seems to take no time; with a constant number of steps that happens
+ * in some runs. */
 static inline __attribute__((always_inline)) uint64_t cost_work(uint64_t x)
 {
     do
@@ -51,7 +52,7 @@ static __attribute__((noinline)) uint64_t cost_hooked(jsprof_thread *t,
     return x;
 }
 
-/* Both do the same work, another one in each round. */
+/* Both loops do the same work; each round has other data. */
 static struct cost_pair cost_round(struct jsp_sampled *s, const jsprof_function *f,
                                    uint64_t seed)
 {
@@ -84,7 +85,7 @@ static double cost_median(double *values)
     return values[COST_ROUNDS / 2];
 }
 
-/* Never 0: a reader tells by it that something has happened; see calls_read.c. */
+/* Round to ticks, but never to 0: a reader detects events by the cost; see read.c. */
 static uint64_t cost_ticks(double ticks)
 {
     return ticks > 1 && ticks < 1e6 ? (uint64_t)(ticks + 0.5) : 1;
@@ -101,7 +102,7 @@ static void cost_rounds(struct jsp_sampled *s, struct jsp_calls_epoch *epoch)
     static const struct jsprof_function function = {
         .index = COST_KNOWN, .cell = COST_KNOWN * JSP_FUNCTION_CELL };
     double inside[COST_ROUNDS], outside[COST_ROUNDS];
-    for (int i = -2; i < COST_ROUNDS; i++) { /* two to warm up */
+    for (int i = -2; i < COST_ROUNDS; i++) { /* two rounds to warm up */
         struct cost_pair one = cost_round(s, &function, (uint64_t)(i + 3));
         inside[i < 0 ? 0 : i] = one.inside;
         outside[i < 0 ? 0 : i] = one.outside;
@@ -115,13 +116,13 @@ int jsp_calls_cost_measure(const struct jsp_calls_clock *clock, struct jsp_calls
     if (!(epoch->modes & JSPROF_CALLS_TIME) || clock->source == JSP_CALLS_GIVEN)
         return 0;
     struct jsp_calls_shared *shared = jsp_calls_shared_new(clock);
-    struct jsp_sampled *s = calloc(1, sizeof *s); /* a thread that is nobody's */
+    struct jsp_sampled *s = calloc(1, sizeof *s); /* a thread of no session */
     struct jsp_calls *c = NULL;
     int err = shared && s ? jsp_calls_create(&c, shared, jsp_calls_me()) : -ENOMEM;
     if (!err) {
         shared->epochs[1].modes = epoch->modes;
         shared->epochs[1].start = jsp_calls_now(clock);
-        /* ORDER: relaxed. This thread alone uses it. */
+        /* ORDER: relaxed. Only this thread uses it. */
         atomic_store_explicit(&shared->epoch, 1, memory_order_relaxed);
         jsp_calls_give(&s->own, c);
         s->own.counting = epoch->modes | JSP_CALLS_ASK;

@@ -1,4 +1,4 @@
-/* calls/cost.h - what one enter and one leave take themselves. Any thread.
+/* calls/cost.h - the cost of one enter and one leave. Any thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,8 +7,8 @@
 
 #include "table.h"
 
-/* Measure it for these modes on this clock, in about a millisecond; all 0 where time is
- * not counted. -ENOMEM. */
+/* Measure the cost for these modes on this clock, in about a millisecond; all 0 if the
+ * modes do not count time. Return 0 or -ENOMEM. */
 int jsp_calls_cost_measure(const struct jsp_calls_clock *clock, struct jsp_calls_epoch *epoch);
 
 #endif

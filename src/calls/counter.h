@@ -1,9 +1,10 @@
-/* calls/counter.h - the processor's counter and what else an event of a few ns
- * needs in single instructions, one small file an architecture.
+/* calls/counter.h - the processor's counter, and other single instructions for an event
+ * of a few ns, in one small file for each architecture.
  *
- * jsp_counter_now reads it; jsp_counter_is_steady says whether it runs at one rate on all
- * processors, whatever they do. jsp_counter_thread is a pointer that no other thread has;
- * jsp_counter_add adds to what this thread alone writes and others may read.
+ * jsp_counter_now reads the counter; jsp_counter_is_steady returns true if it runs at one
+ * rate on all processors at all times. jsp_counter_thread returns a pointer that no other
+ * thread has; jsp_counter_add adds to a word that only this thread writes and others may
+ * read.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +19,7 @@
 #error "jsprof knows x86-64 and aarch64"
 #endif
 
-/* What only this thread writes, without the order of an atomic, that others need. */
+/* Read a word that only this thread writes; the owner needs no order of an atomic. */
 static inline uint64_t jsp_counter_own(const _Atomic uint64_t *word)
 {
     return *(const uint64_t *)(const void *)word;

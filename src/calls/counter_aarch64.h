@@ -1,4 +1,4 @@
-/* calls/counter_aarch64.h - the virtual counter; see calls_counter.h.
+/* calls/counter_aarch64.h - the virtual counter; see counter.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,12 +25,12 @@ static inline const void *jsp_counter_thread(void)
 
 static inline void jsp_counter_add(_Atomic uint64_t *word, uint64_t by)
 {
-    /* ORDER: relaxed, both. One thread writes it. */
+    /* ORDER: relaxed, both. Only one thread writes the word. */
     uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
     atomic_store_explicit(word, now + by, memory_order_relaxed); /* ORDER: relaxed, above */
 }
 
-/* The architecture promises it. */
+/* The architecture guarantees it. */
 static inline bool jsp_counter_is_steady(void)
 {
     return true;

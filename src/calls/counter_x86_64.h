@@ -1,4 +1,4 @@
-/* calls/counter_x86_64.h - the time stamp counter; see calls_counter.h.
+/* calls/counter_x86_64.h - the time stamp counter; see counter.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,19 +22,20 @@ static inline uint64_t jsp_counter_now(void)
 
 static inline const void *jsp_counter_thread(void)
 {
-    const void *self; /* the ABI has it there; again is cheaper than to keep it */
+    /* the ABI stores it there; reading it again is cheaper than keeping it */
+    const void *self;
     __asm__ volatile("mov %%fs:0, %0" : "=r"(self));
     return self;
 }
 
-/* Compilers make three instructions of it. */
+/* One instruction; compilers would make three. */
 static inline void jsp_counter_add(_Atomic uint64_t *word, uint64_t by)
 {
     __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(by) : "cc");
 }
 
-/* The processor says that it is invariant, and the kernel, which watches it on all
- * processors, has not thrown it away as a clock. */
+/* Steady means that the processor reports it as invariant and that the kernel, which
+ * watches it on all processors, has not rejected it as a clock. */
 static inline bool jsp_counter_is_steady(void)
 {
     unsigned a, b, c, d = 0;

@@ -1,14 +1,14 @@
-/* calls/event.c - see calls_event.h for the contract.
+/* calls/event.c - see event.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "open.h"
 
-/* -- Into an event and out of it ---------------------------------------------- */
+/* -- The begin and the end of an event ---------------------------------------- */
 
 static inline uint32_t event_seq(const struct jsp_calls *c)
 {
-    /* ORDER: relaxed. The owner alone stores it. */
+    /* ORDER: relaxed. Only the owner stores it. */
     return atomic_load_explicit(&c->seq, memory_order_relaxed);
 }
 
@@ -17,9 +17,9 @@ static inline uint64_t event_now(const struct jsp_calls *c)
     return c->modes & JSPROF_CALLS_TIME ? jsp_calls_now(&c->shared->clock) : 0;
 }
 
-/* When it happened. Not inside of the event, because the clock takes most of its time, and a
- * reader may have to wait for its end; so a signal handler may have told something of a
- * later moment. */
+/* Return the time of the event. The clock is read before the event begins, because this
+ * takes most of the time, and a reader may have to wait for the end of the event. A
+ * signal handler may report an event in between; then read the clock again. */
 static inline uint64_t event_moment(const struct jsp_calls *c)
 {
     for (;;) {
@@ -32,20 +32,21 @@ static inline uint64_t event_moment(const struct jsp_calls *c)
     }
 }
 
-/* False: not this thread's, or a signal handler is in the middle of another. */
+/* Begin an event. Return false if the table is another thread's, or if a signal handler
+ * has interrupted an event. */
 static inline bool event_begin(struct jsp_calls *c, struct jsp_calls_place place,
                                uint64_t *now)
 {
     if (__builtin_expect(!jsp_calls_is_mine(c), 0)) {
-        /* ORDER: relaxed. A statistic of several writers. */
+        /* ORDER: relaxed. A statistic with several writers. */
         atomic_fetch_add_explicit(&c->foreign, 1, memory_order_relaxed);
         return false;
     }
     *now = event_moment(c);
     jsp_calls_in(c);
-    /* ORDER: acquire, pairs with P1 in calls.c: the epoch's modes are there. */
+    /* ORDER: acquire, pairs with P1 in calls.c: the epoch's modes are visible. */
     uint32_t epoch = atomic_load_explicit(&c->shared->epoch, memory_order_acquire);
-    /* ORDER: relaxed. The owner alone stores it. */
+    /* ORDER: relaxed. Only the owner stores it. */
     if (__builtin_expect(epoch != atomic_load_explicit(&c->epoch, memory_order_relaxed), 0)) {
         jsp_calls_adopt(c, place);
         *now = event_now(c);
@@ -76,7 +77,7 @@ static uint32_t event_edge(struct jsp_calls *c, uint32_t callee)
     return edge;
 }
 
-/* Nothing but calls: what the inline hook does, for the first of a block. */
+/* Count a call only, like the inline hook, for the first call in a block. */
 static void event_count(struct jsp_calls *c, uint32_t index)
 {
     jsp_calls_touch(c, index);
@@ -84,7 +85,7 @@ static void event_count(struct jsp_calls *c, uint32_t index)
         jsp_count(jsp_calls_count(c, index), 1);
 }
 
-/* `key` stands on the stack now, and is `f`'s. */
+/* Open a call of `f`, whose key is now the innermost on the stack. */
 static void event_push(struct jsp_calls *c, const jsprof_function *f, uintptr_t key)
 {
     uint32_t index = f ? f->index : JSP_FUNCTION_NONE;
@@ -129,7 +130,7 @@ static inline uintptr_t event_key(const struct jsp_calls_entry *e)
     return e->key & ~(uintptr_t)JSP_CALLS_KEY_GC;
 }
 
-/* The outermost entry of the running stack that ends with this key; NULL: none does. */
+/* Return the outermost entry of the running stack that ends with this key, or NULL. */
 static struct jsp_calls_entry *event_find(struct jsp_calls *c, uintptr_t key)
 {
     struct jsp_calls_entry *last = NULL;
@@ -145,10 +146,11 @@ static struct jsp_calls_entry *event_find(struct jsp_calls *c, uintptr_t key)
     return last;
 }
 
-/* The innermost entry is another one. Those inside of it end first. */
+/* Leave an entry that is not the innermost; those inside of it end first. */
 static __attribute__((noinline)) void event_leave_odd(struct jsp_calls *c, uintptr_t key)
 {
-    if (c->beyond && !(key & JSP_CALLS_KEY_ARRAY)) { /* links beyond the table, innermost first */
+    /* links without an entry end first, innermost first */
+    if (c->beyond && !(key & JSP_CALLS_KEY_ARRAY)) {
         jsp_calls_beyond_is(c, c->beyond - 1);
         return;
     }
@@ -207,7 +209,7 @@ void jsp_calls_tail(struct jsp_calls *c, const jsprof_function *f,
     event_end(c);
 }
 
-/* -- The rest ----------------------------------------------------------------- */
+/* -- Other events ------------------------------------------------------------- */
 
 void jsp_calls_alloc(struct jsp_calls *c, struct jsp_calls_place place, uint64_t bytes)
 {
@@ -269,9 +271,9 @@ void jsp_calls_end(struct jsp_calls *c)
 void jsp_calls_end_gone(struct jsp_calls *c)
 {
     struct jsp_calls_place nowhere = { NULL, NULL };
-    /* ORDER: acquire, pairs with Q2: the last event is whole. */
+    /* ORDER: acquire, pairs with Q2: the last event is complete. */
     if (!atomic_load_explicit(&c->owner, memory_order_acquire))
-        return; /* it ended in the middle of an event: the entries may be in no order */
+        return; /* the thread ended during an event: its entries may be inconsistent */
     jsp_calls_in(c);
     jsp_calls_adopt(c, nowhere);
     event_end(c);

@@ -1,16 +1,16 @@
-/* calls/hooks.c - the public hooks, see jsprof.h. They stand here because one more
- * call a call would be felt; and for the same reason the usual event, of calls and time
- * by the processor's counter, has code of its own, in which each instruction counts. What
- * is not usual goes to calls_event.c, which does the same for all.
+/* calls/hooks.c - the public hooks, see jsprof.h. They are in this file because one more
+ * call for each call would be noticeable. For the same reason the usual event (count
+ * calls and time by the processor's counter) has a fast path here, in which each
+ * instruction counts. All other events go to event.c, which handles every case.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "open.h"
 
-/* -- The usual event ----------------------------------------------------------- */
+/* -- The fast path ------------------------------------------------------------ */
 
-/* Into the event, at `now`; *passed are the ticks since the last one. False: it is another
- * event than it seemed, for a signal handler has told something of later, or the clock
+/* Begin the event at `now`; *passed are the ticks since the last one. Return false if the
+ * fast path does not apply: a signal handler has reported a later event, or the clock
  * jumped. */
 OPEN_INLINE bool hooks_in(struct jsp_calls *c, uint64_t now, uint64_t *passed)
 {
@@ -24,19 +24,19 @@ OPEN_INLINE bool hooks_in(struct jsp_calls *c, uint64_t now, uint64_t *passed)
     return false;
 }
 
-/* The next interval begins when the cost of this event is over. */
+/* End the event. The next interval begins when the cost of this event is over. */
 OPEN_INLINE void hooks_end(struct jsp_calls *c, uint64_t now, uint64_t cost)
 {
-    /* ORDER: release, as Q2 in calls_open.h. */
+    /* ORDER: release, as Q2 in open.h. */
     atomic_store_explicit(&c->last, now + cost, memory_order_release);
     jsp_calls_out(c);
 }
 
-/* `given` is a constant. What stands before the clock is read costs next to nothing, for the
- * processor has nothing else to do then. */
+/* Read the clock; `given` is a constant. Instructions before this cost nearly nothing,
+ * because the processor waits for the counter anyway. */
 OPEN_INLINE uint64_t hooks_now(const struct jsp_calls *c, bool given)
 {
-    /* ORDER: signal fence only, both. What was looked at before the clock was is of before. */
+    /* ORDER: signal fence only, both. Loads before the clock stay before it. */
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t now = given ? *c->shared->clock.given : jsp_counter_now();
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: signal fence only */
@@ -51,7 +51,7 @@ OPEN_INLINE bool hooks_enter(struct jsp_calls *c, const jsprof_function *f,
     uint64_t passed;
     if (!e)
         return false;
-    __asm__("" : "+r"(row), "+r"(self)); /* now, not later */
+    __asm__("" : "+r"(row), "+r"(self)); /* load them now, not later */
     uint64_t now = hooks_now(c, given);
     if (!hooks_in(c, now, &passed))
         return false;
@@ -90,13 +90,14 @@ OPEN_INLINE bool hooks_leave(struct jsp_calls *c, struct jsp_calls_entry *e, boo
     return true;
 }
 
-/* -- The unusual one ----------------------------------------------------------- */
+/* -- All other events --------------------------------------------------------- */
 
-/* A clock that a test gives takes the same way as the counter does. */
+/* Return true if a test sets the clock; such a table takes the same path as the
+ * counter. */
 static bool hooks_are_given(const struct jsp_calls *c)
 {
-    /* ORDER: relaxed, both. The owner alone stores it; the other is looked at again where it
-     * counts, in calls_event.c. */
+    /* ORDER: relaxed, both. Only the owner stores the first; event.c loads the second
+     * again where it matters. */
     uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     /* ORDER: relaxed. As above. */
     return seen == atomic_load_explicit(&c->shared->epoch, memory_order_relaxed) && c->plain &&

@@ -1,16 +1,16 @@
-/* calls/levels.c - calls that are open on several stacks.
+/* calls/levels.c - open calls on several stacks.
  *
  * The running stack is a chain of levels: the thread's own stack, a coroutine that was
- * resumed from it, one that was resumed from that one. The entries of all levels hang
- * together, with a floor between two levels. A switch to a stack that is not resumed from
- * all of them suspends the rest: their entries are put aside, without time, until their
- * stack runs again.
+ * resumed from it, one that was resumed from that one. The entries of all levels are
+ * linked together, with a floor between two levels. A switch to a stack that was not
+ * resumed from all of them suspends the others: their entries are put aside, and their
+ * time stands still until their stack runs again.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "open.h"
 
-/* -- Aside -------------------------------------------------------------------- */
+/* -- Suspended stacks --------------------------------------------------------- */
 
 static uint32_t *levels_slot(const struct jsp_calls *c, const void *stack)
 {
@@ -34,7 +34,7 @@ bool jsp_calls_aside_take(struct jsp_calls *c, const void *stack, struct jsp_cal
     return false;
 }
 
-/* False: there are too many. */
+/* Put a suspended stack aside. Return false if there are too many. */
 static bool levels_put_aside(struct jsp_calls *c, const struct jsp_calls_aside *aside)
 {
     uint32_t i = c->spare_aside, *slot = levels_slot(c, aside->stack);
@@ -69,7 +69,7 @@ void jsp_calls_levels_begin(struct jsp_calls *c, const void *stack, uint32_t bas
     jsp_calls_top_is(c, floor);
 }
 
-/* The innermost level stops; what called it is innermost. */
+/* Suspend the innermost level; the level that called it becomes the innermost. */
 static void levels_suspend(struct jsp_calls *c)
 {
     struct jsp_calls_entry *floor = jsp_calls_floor(c), *top = jsp_calls_top(c);
@@ -83,14 +83,14 @@ static void levels_suspend(struct jsp_calls *c)
     top->next = NULL;
     if (n && !levels_put_aside(c, &aside)) {
         jsp_calls_aside_give(c, &aside);
-        jsp_count(&c->depth_lost, n); /* their leaves will be without an enter */
+        jsp_count(&c->depth_lost, n); /* their leaves will find no enter */
     }
     c->level--;
     c->base = c->levels[c->level].base;
     jsp_calls_top_is(c, floor->up);
 }
 
-/* How deep the array is with all that is open on it from `depth` on. */
+/* Return the depth of the array above the level that begins at `depth`. */
 static uint32_t levels_depth(const struct jsp_calls *c, uint32_t depth)
 {
     const struct jsp_calls_entry *e = jsp_calls_top(c), *floor = &c->levels[c->level].floor;
@@ -99,7 +99,8 @@ static uint32_t levels_depth(const struct jsp_calls *c, uint32_t depth)
     return e == floor ? depth : depth + (uint32_t)(e->key >> 2) + 1;
 }
 
-/* Its array entries begin at `depth`; at which those of the next one would. */
+/* Resume a stack whose array entries begin at `depth`. Return where those of the next
+ * level would begin. */
 static uint32_t levels_resume(struct jsp_calls *c, const void *stack, uint32_t depth)
 {
     struct jsp_calls_aside aside;
@@ -116,7 +117,8 @@ static uint32_t levels_resume(struct jsp_calls *c, const void *stack, uint32_t d
 
 void jsp_calls_levels_switch(struct jsp_calls *c, const jsprof_cstack *stack, uint32_t depth)
 {
-    const jsprof_cstack *chain[JSP_CALLS_LEVELS]; /* innermost first; the own one is not in */
+    /* innermost first, without the thread's own stack */
+    const jsprof_cstack *chain[JSP_CALLS_LEVELS];
     uint32_t n = 0, same = 0;
     for (; stack && n + 1 < JSP_CALLS_LEVELS; stack = stack->resumer)
         chain[n++] = stack;

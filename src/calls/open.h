@@ -1,5 +1,5 @@
-/* calls/open.h - the parts of an event: the clock goes on, a call is opened, the
- * innermost one is closed. By the thread whose table it is, in the middle of an event.
+/* calls/open.h - the parts of an event: advance the clock, open a call, close the
+ * innermost one. The table's own thread calls these, inside an event.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +9,7 @@
 #include "event.h"
 #include "sigsafe/names.h"
 
-/* What the owner alone writes, and others only look at. */
+/* Read a word that only the owner writes and other threads read. */
 static inline uint64_t open_get(const _Atomic uint64_t *word)
 {
     return jsp_counted(word);
@@ -17,26 +17,28 @@ static inline uint64_t open_get(const _Atomic uint64_t *word)
 
 static inline void open_set(_Atomic uint64_t *word, uint64_t value)
 {
-    /* ORDER: relaxed. One writer; what belongs together is read between two equal versions. */
+    /* ORDER: relaxed. One writer; readers of several words check that the version has not
+     * changed. */
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-/* What is on is a constant where that is worth a copy of the code. */
+/* Inlined, so that constant arguments give a copy of the code of its own. */
 #define OPEN_INLINE static inline __attribute__((always_inline))
 
-/* Is it the calling thread's, and no signal handler in the middle of an event? Read without
- * an order: no other thread stores what this one looks for. */
+/* Return true if the table is the calling thread's and no event is under way, which a
+ * signal handler could have interrupted. No order is needed: no other thread stores this
+ * thread's value. */
 static inline bool jsp_calls_is_mine(const struct jsp_calls *c)
 {
     return *(const void *const *)(const void *)&c->owner == jsp_calls_me();
 }
 
-/* Into the middle of an event. */
+/* Begin an event. */
 static inline void jsp_calls_in(struct jsp_calls *c)
 {
-    /* ORDER: relaxed, and made earlier than all that follows by the fence. */
+    /* ORDER: relaxed; the fence orders it before all that follows. */
     atomic_store_explicit(&c->owner, NULL, memory_order_relaxed);
-    /* Q1. ORDER: release, pairs with Q3: who reads a word of this event sees NULL. */
+    /* Q1. ORDER: release, pairs with Q3: a reader of any word of this event sees NULL. */
     atomic_thread_fence(memory_order_release); /* ORDER: release, Q1 */
 }
 
@@ -48,14 +50,14 @@ static inline void jsp_calls_out(struct jsp_calls *c)
 
 /* -- The clock ------------------------------------------------------------------- */
 
-/* What was between is no time of anybody's. */
+/* Advance the clock to `now`; the time in between belongs to no function. */
 static inline void jsp_calls_skip_to(struct jsp_calls *c, uint64_t now)
 {
     jsp_count(&c->not_own, now - open_get(&c->last));
     open_set(&c->last, now);
 }
 
-/* What was between is the innermost function's own. */
+/* Advance the clock to `now`; the time in between belongs to the innermost function. */
 static inline void jsp_calls_pass_to(struct jsp_calls *c, uint64_t now)
 {
     uint64_t passed = now - open_get(&c->last);
@@ -64,7 +66,8 @@ static inline void jsp_calls_pass_to(struct jsp_calls *c, uint64_t now)
     open_set(&c->last, now);
 }
 
-/* Own cost is taken out from where it was measured: more than that is a jump backwards. */
+/* Return how far `now` may lie before `last`: the cost of an event is an estimate that
+ * was added to `last`. More than that is a jump backwards. */
 static inline int64_t jsp_calls_slack(const struct jsp_calls *c)
 {
     uint64_t most = 0;
@@ -73,8 +76,8 @@ static inline int64_t jsp_calls_slack(const struct jsp_calls *c)
     return -(int64_t)most;
 }
 
-/* To `now`: the time since the last event is the innermost function's own, but for what
- * counting takes from here on. */
+/* Advance the clock to `now`: the time since the last event belongs to the innermost
+ * function. Then skip the cost of counting this event. */
 static inline void jsp_calls_advance(struct jsp_calls *c, enum jsp_calls_event event,
                                      uint64_t now)
 {
@@ -89,10 +92,10 @@ static inline void jsp_calls_advance(struct jsp_calls *c, enum jsp_calls_event e
     jsp_count(&c->last, c->cost[event]);
 }
 
-/* -- What is open ------------------------------------------------------------------ */
+/* -- Open calls --------------------------------------------------------------- */
 
-/* One more activation is on the running stack, or one less; entered from the outermost to
- * the innermost one. */
+/* Note one more activation on the running stack, or one less. Activations are opened from
+ * the outermost to the innermost. */
 static inline void jsp_calls_row_open(const struct jsp_calls *c, struct jsp_calls_row *row,
                                       const struct jsp_calls_entry *e)
 {
@@ -117,7 +120,7 @@ static inline void jsp_calls_row_close(const struct jsp_calls *c, struct jsp_cal
         jsp_count(&row->total_bytes, open_get(&c->bytes_now) - open_get(&row->start_bytes));
 }
 
-/* All that an entry keeps open. */
+/* Open the function, the edge and the GC time of an entry. */
 static inline void jsp_calls_entry_open(struct jsp_calls *c, const struct jsp_calls_entry *e)
 {
     jsp_calls_row_open(c, jsp_calls_row(e), e);
@@ -160,7 +163,7 @@ static inline uint32_t jsp_calls_index(const struct jsp_calls *c, const struct j
     return (uint32_t)(jsp_calls_row(e) - c->rows);
 }
 
-/* What follows on `e` is `next`, and what followed is behind `last`, the end of `next`. */
+/* Insert the chain from `next` to `last` after `e`. */
 static inline void jsp_calls_insert(struct jsp_calls_entry *e, struct jsp_calls_entry *next,
                                     struct jsp_calls_entry *last)
 {
@@ -171,7 +174,7 @@ static inline void jsp_calls_insert(struct jsp_calls_entry *e, struct jsp_calls_
     next->up = e;
 }
 
-/* An entry behind the innermost one; NULL: there are none left. */
+/* Return a free entry after the innermost one, or NULL if there are none left. */
 static inline struct jsp_calls_entry *jsp_calls_entry_take(struct jsp_calls *c)
 {
     struct jsp_calls_entry *top = jsp_calls_top(c), *e = c->spare;
@@ -193,34 +196,35 @@ static inline void jsp_calls_pop(struct jsp_calls *c)
     jsp_calls_top_is(c, e->up);
 }
 
-/* While entries are missing, no leave is a usual event. */
+/* Set the number of enters without an entry. As long as it is not 0, no leave takes the
+ * fast path. */
 static inline void jsp_calls_beyond_is(struct jsp_calls *c, uint32_t n)
 {
     c->beyond = n;
     c->least = n ? INT64_MAX : jsp_calls_slack(c);
 }
 
-/* -- Stacks: calls_levels.c ---------------------------------------------------- */
+/* -- Stacks: levels.c --------------------------------------------------------- */
 
-/* What the thread stands on from now on; see jsprof_stack_switch. */
+/* Switch the thread to this stack; see jsprof_stack_switch. */
 void jsp_calls_levels_switch(struct jsp_calls *c, const jsprof_cstack *stack, uint32_t depth);
 
-/* The next level, with nothing on it, runs on the innermost one. */
+/* Begin an empty level, resumed from the innermost one. */
 void jsp_calls_levels_begin(struct jsp_calls *c, const void *stack, uint32_t base);
 
-/* Take what is open on a suspended stack, if anything is. */
+/* Take the open calls of a suspended stack. Return false if it has none. */
 bool jsp_calls_aside_take(struct jsp_calls *c, const void *stack, struct jsp_calls_aside *out);
 
-/* These entries are free. */
+/* Free these entries. */
 void jsp_calls_aside_give(struct jsp_calls *c, const struct jsp_calls_aside *aside);
 
-/* -- Changes of modes: calls_adopt.c ------------------------------------------- */
+/* -- Changes of modes: adopt.c ------------------------------------------------ */
 
-/* The modes have changed since the thread was last seen: end what was open then, and take
- * in what is on the stack now. `place`: the innermost link that is certainly there. */
+/* Take over new modes: end the calls that were open at the change, and open those that
+ * are on the stack now. `place` is the innermost link that is certainly on the stack. */
 void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place);
 
-/* Is the epoch in which the thread was last seen still the one that runs? */
+/* Return true if the epoch of the thread's last event is still the current one. */
 bool jsp_calls_epoch_runs(const struct jsp_calls *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* calls/read.c - see calls_read.h for the contract.
+/* calls/read.c - see read.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,10 +15,10 @@ void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell 
     sum->total_bytes += more->total_bytes;
 }
 
-/* What no event leaves as it was: one that does not change `seq` moves `last` by its cost
- * more than `time`. */
+/* A version of the table, which every event changes: an event that does not change `seq`
+ * advances `last` by its cost more than `time`. */
 struct read_version {
-    bool inside; /* an event */
+    bool inside; /* an event is under way */
     uint32_t seq;
     uint64_t last, time;
 };
@@ -26,7 +26,8 @@ struct read_version {
 static struct read_version read_version(const struct jsp_calls *c)
 {
     struct read_version v;
-    /* Q4. ORDER: acquire, all but the last: pair with Q2, what that event stored is there. */
+    /* Q4. ORDER: acquire, all but the last: they pair with Q2, the event's stores are
+     * visible. */
     v.inside = !atomic_load_explicit(&c->owner, memory_order_acquire);
     v.seq = atomic_load_explicit(&c->seq, memory_order_acquire);   /* ORDER: acquire, Q4 */
     v.last = atomic_load_explicit(&c->last, memory_order_acquire); /* ORDER: acquire, Q4 */
@@ -36,7 +37,8 @@ static struct read_version read_version(const struct jsp_calls *c)
 
 static bool read_is_same(const struct jsp_calls *c, const struct read_version *v)
 {
-    /* Q3. ORDER: acquire, pairs with Q1: a word of a later event was not among those read. */
+    /* Q3. ORDER: acquire, pairs with Q1: the loads above read no word of a later
+     * event. */
     atomic_thread_fence(memory_order_acquire); /* ORDER: acquire, Q3 */
     struct read_version now = read_version(c);
     return !v->inside && !now.inside && v->seq == now.seq && v->last == now.last &&
@@ -47,26 +49,27 @@ static bool read_is_same(const struct jsp_calls *c, const struct read_version *v
 
 struct read_moment {
     const struct jsp_calls *c;
-    bool times, bytes; /* go on now */
-    uint64_t pending; /* ticks since the last event, that no row has yet */
+    bool times, bytes; /* the mode is on now */
+    uint64_t pending; /* ticks since the last event, which no row contains yet */
 };
 
 static const struct jsp_calls_epoch *read_epoch(const struct jsp_calls *c)
 {
-    /* ORDER: relaxed. Looked at again by the version. */
+    /* ORDER: relaxed. The version check covers it. */
     uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     return &c->shared->epochs[epoch % JSP_CALLS_EPOCHS];
 }
 
-/* Time goes on until now, or until the modes that the thread knows were no more. */
+/* Return the time since the last event, up to now or to the end of the modes that the
+ * thread knows. */
 static uint64_t read_pending(const struct jsp_calls *c, const struct jsp_calls_horizon *h)
 {
     const struct jsp_calls_epoch *epoch = read_epoch(c);
-    /* ORDER: relaxed. Looked at again by the version. */
+    /* ORDER: relaxed. The version check covers it. */
     uint32_t seen = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     if (!seen || h->epoch - seen >= JSP_CALLS_EPOCHS || !(epoch->modes & JSPROF_CALLS_TIME))
         return 0;
-    /* ORDER: relaxed. A moment that the reader of the clock can not tell from its own. */
+    /* ORDER: relaxed. The reader's own clock is not more exact than this moment. */
     uint64_t stop = atomic_load_explicit(&epoch->stop, memory_order_relaxed);
     uint64_t passed = (stop ? stop : h->now) - jsp_counted(&c->last);
     return (int64_t)passed > 0 ? passed : 0;
@@ -88,10 +91,10 @@ static void read_row(const struct read_moment *m, const struct jsp_calls_row *ro
         out->total_bytes += jsp_counted(&m->c->bytes_now) - jsp_counted(&row->start_bytes);
 }
 
-/* What a row is read from. */
+/* The source of a cell. */
 struct read_from {
     const struct jsp_calls_row *row;
-    const _Atomic uint64_t *calls; /* those beside it; NULL: none */
+    const _Atomic uint64_t *calls; /* additional calls; NULL: none */
     uint32_t index; /* of the function, or READ_NO_INDEX */
 };
 
@@ -105,11 +108,11 @@ static void read_whole(const struct read_moment *m, const struct read_from *from
     out->calls = jsp_counted(&from->row->calls) + (from->calls ? jsp_counted(from->calls) : 0);
     if (from->row == jsp_calls_row(jsp_calls_top(m->c)))
         out->self += (int64_t)m->pending;
-    if (index == JSP_FUNCTION_OUTSIDE) /* its time is nobody's */
+    if (index == JSP_FUNCTION_OUTSIDE) /* its time belongs to no function */
         out->self = out->total = 0;
 }
 
-/* A thread that lost its processor in the middle of an event goes on when we sleep. */
+/* Sleep, so that a thread which lost its processor during an event can go on. */
 static void read_nap(struct jsp_calls_horizon *h)
 {
     static const struct timespec nap = { 0, READ_NAP_NS };
@@ -118,7 +121,7 @@ static void read_nap(struct jsp_calls_horizon *h)
     clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
-/* Between two events. */
+/* Read a row between two events. */
 static void read_consistent(const struct jsp_calls *c, const struct read_from *from,
                             struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
@@ -135,11 +138,11 @@ static void read_consistent(const struct jsp_calls *c, const struct read_from *f
     }
 }
 
-/* -- For all -------------------------------------------------------------------- */
+/* -- For all threads ---------------------------------------------------------- */
 
 struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c)
 {
-    /* ORDER: relaxed. Under the lock of who changes it. */
+    /* ORDER: relaxed. The caller holds the lock of the threads that change it. */
     uint32_t epoch = atomic_load_explicit(&c->shared->epoch, memory_order_relaxed);
     return (struct jsp_calls_horizon){ .now = jsp_calls_now(&c->shared->clock),
                                        .epoch = epoch, .naps = READ_NAPS };
@@ -149,7 +152,7 @@ void jsp_calls_read_function(const struct jsp_calls *c, uint32_t index,
                              struct jsp_calls_horizon *h, struct jsp_calls_cell *out)
 {
     struct read_from from = { &c->rows[index], jsp_calls_count(c, index), index };
-    /* ORDER: relaxed. Who reads false finds the rows the next time. */
+    /* ORDER: relaxed. A reader that sees false finds the rows the next time. */
     if (atomic_load_explicit(&c->timed, memory_order_relaxed))
         read_consistent(c, &from, h, out);
     else
@@ -185,13 +188,14 @@ uint64_t jsp_calls_read_own(const struct jsp_calls *c, struct jsp_calls_horizon 
 
 uint32_t jsp_calls_n_edges(const struct jsp_calls *c)
 {
-    /* ORDER: acquire, pairs with E1 in calls_table.c. */
+    /* ORDER: acquire, pairs with E1 in table.c. */
     return atomic_load_explicit(&c->n_edges, memory_order_acquire);
 }
 
 bool jsp_calls_waits(const struct jsp_calls *c)
 {
-    /* ORDER: relaxed. Under the lock of who changes the modes; the other is a statistic. */
+    /* ORDER: relaxed. The caller holds the lock of the threads that change the modes; the
+     * other is a statistic. */
     uint32_t now = atomic_load_explicit(&c->shared->epoch, memory_order_relaxed);
     const struct jsp_calls_epoch *epoch = &c->shared->epochs[now % JSP_CALLS_EPOCHS];
     /* ORDER: relaxed. As above. */

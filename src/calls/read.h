@@ -1,7 +1,7 @@
-/* calls/read.h - what the table of a thread says, while the thread writes it.
+/* calls/read.h - a reader of a thread's table, while the thread writes it.
  *
- * Any thread that keeps the table from being destroyed. Each row is of one moment, and
- * what is open has its time so far in it.
+ * Any thread may read that keeps the table from being destroyed. Each row is of one
+ * moment, and open calls are included with their time so far.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 
 #include "table.h"
 
-/* A row as it is shown, in ticks. May be negative, see jsp_calls_row. */
+/* A row for output, in ticks. Times may be negative, see jsp_calls_row. */
 struct jsp_calls_cell {
     uint64_t calls;
     int64_t self, total;
@@ -19,12 +19,12 @@ struct jsp_calls_cell {
 
 void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell *more);
 
-/* Until when the open calls of a thread have run. */
+/* The moment up to which the time of open calls counts. */
 struct jsp_calls_horizon {
-    uint64_t now;    /* of the clock */
-    uint32_t epoch;  /* that runs */
-    uint32_t naps;   /* for which a thread in the middle of an event is waited for; then */
-    bool torn;       /* rows may be of two moments */
+    uint64_t now;    /* the clock's time */
+    uint32_t epoch;  /* the current epoch */
+    uint32_t naps;   /* naps left to wait for threads inside an event; then */
+    bool torn;       /* ... rows may mix two moments */
 };
 
 struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c);
@@ -36,13 +36,13 @@ void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
 void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
                        struct jsp_calls_cell *out);
 
-/* What counting took. */
+/* Return the time that counting took. */
 uint64_t jsp_calls_read_own(const struct jsp_calls *c, struct jsp_calls_horizon *h);
 
-/* Edges that are there; 0 is the one for the rest. */
+/* Return the number of edges; edge 0 collects those without room. */
 uint32_t jsp_calls_n_edges(const struct jsp_calls *c);
 
-/* The thread was not seen since the modes changed. */
+/* Return true if the thread has not yet taken over the current modes. */
 bool jsp_calls_waits(const struct jsp_calls *c);
 
 #endif

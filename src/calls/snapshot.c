@@ -13,7 +13,7 @@ struct snapshot {
     jsprof_calls *out;
     size_t capacity;
     uint64_t rate;
-    int64_t inside; /* ticks */
+    int64_t inside; /* sum of self times in ticks */
     uint64_t negative;
 };
 

@@ -1,4 +1,4 @@
-/* calls/sum.c - what the tables of all threads come to; see calls.h.
+/* calls/sum.c - sums over the tables of all threads; see calls.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,8 @@ void jsp_calls_look(struct jsp_calls_session *s)
 {
     for (uint32_t i = 0; i < s->n_members; i++) {
         s->members[i].h = jsp_calls_horizon(s->members[i].c);
-        s->members[i].h.naps /= 1 + i / SUM_PATIENT; /* all of them must come to an end */
+        /* bounds the wait for many threads */
+        s->members[i].h.naps /= 1 + i / SUM_PATIENT;
         s->members[i].h.naps += !s->members[i].h.naps;
     }
 }
@@ -86,7 +87,7 @@ static void sum_account_of(struct jsp_calls_account *a, struct jsp_calls_member 
 
 struct jsp_calls_account jsp_calls_account(const struct jsp_calls_session *s)
 {
-    /* ORDER: relaxed. Under the lock of who stores it. */
+    /* ORDER: relaxed. The caller holds the lock of the threads that store it. */
     uint32_t epoch = atomic_load_explicit(&s->shared->epoch, memory_order_relaxed);
     struct jsp_calls_account a = { .threads = s->n_members,
                                    .modes = s->shared->epochs[epoch % JSP_CALLS_EPOCHS].modes };

@@ -1,4 +1,4 @@
-/* calls/table.c - see calls_table.h for the contract.
+/* calls/table.c - see table.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What follows struct jsp_calls in its mapping, in bytes from the start. */
+/* The parts after struct jsp_calls in its mapping, in bytes from the start. */
 struct table_layout {
     size_t touched, counts, rows, entries, edges, edge_slots, asides, aside_slots, end;
 };
 
-/* Each part on pages of its own. */
+/* Put each part on pages of its own. */
 static size_t table_part(size_t *at, size_t bytes)
 {
     enum { PAGE = 4096 };
@@ -43,14 +43,14 @@ struct jsp_calls_shared *jsp_calls_shared_new(const struct jsp_calls_clock *cloc
     if (!shared)
         return NULL;
     shared->clock = *clock;
-    /* ORDER: relaxed. Nobody else has it yet. */
+    /* ORDER: relaxed. No other thread has it yet. */
     atomic_store_explicit(&shared->holders, 1, memory_order_relaxed);
     return shared;
 }
 
 void jsp_calls_shared_drop(struct jsp_calls_shared *shared)
 {
-    /* ORDER: acq_rel. The last one frees what the others have done with. */
+    /* ORDER: acq_rel. The last holder frees it after all others have finished. */
     if (shared && atomic_fetch_sub_explicit(&shared->holders, 1, memory_order_acq_rel) == 1)
         free(shared);
 }
@@ -63,13 +63,13 @@ int jsp_calls_create(struct jsp_calls **out, struct jsp_calls_shared *shared,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return -errno;
-    madvise(base, l.end, MADV_NOHUGEPAGE); /* a touch takes a page, not 2 MiB */
+    madvise(base, l.end, MADV_NOHUGEPAGE); /* so that a touch takes a page, not 2 MiB */
     struct jsp_calls *c = (void *)base;
     c->touched = (void *)(base + l.touched);
     c->counts = (void *)(base + l.counts);
     c->bytes = l.end;
     c->shared = shared;
-    /* ORDER: relaxed. The caller holds it, so it does not go away. */
+    /* ORDER: relaxed. The caller is a holder, so it does not go away. */
     atomic_fetch_add_explicit(&shared->holders, 1, memory_order_relaxed);
     /* ORDER: relaxed, as below. */
     atomic_store_explicit(&c->owner, owner, memory_order_relaxed);
@@ -81,7 +81,7 @@ int jsp_calls_create(struct jsp_calls **out, struct jsp_calls_shared *shared,
     c->aside_slots = (void *)(base + l.aside_slots);
     jsp_calls_touch(c, JSP_FUNCTION_OUTSIDE);
     struct jsp_calls_entry *floor = &c->levels[0].floor;
-    /* ORDER: relaxed. The session's lock, under which it is made, publishes them. */
+    /* ORDER: relaxed. The caller's lock publishes them. */
     atomic_store_explicit(&floor->row, &c->rows[JSP_FUNCTION_OUTSIDE], memory_order_relaxed);
     atomic_store_explicit(&c->top, floor, memory_order_relaxed); /* ORDER: relaxed, same */
     atomic_store_explicit(&c->n_edges, 1, memory_order_relaxed); /* ORDER: relaxed, same */
@@ -109,14 +109,14 @@ uint32_t jsp_calls_edge(struct jsp_calls *c, uint32_t caller, uint32_t callee)
         if (!i)
             break;
     }
-    /* ORDER: relaxed. The owner alone stores it. */
+    /* ORDER: relaxed. Only the owner stores it. */
     uint32_t n = atomic_load_explicit(&c->n_edges, memory_order_relaxed);
     if (n == JSP_CALLS_EDGES)
         return 0;
     c->edge_slots[at] = n;
     c->edges[n].caller = caller;
     c->edges[n].callee = callee;
-    /* E1. ORDER: release, pairs with the readers': the edge is whole. */
+    /* E1. ORDER: release, pairs with the readers': the edge is complete. */
     atomic_store_explicit(&c->n_edges, n + 1, memory_order_release);
     return n;
 }

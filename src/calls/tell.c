@@ -1,5 +1,5 @@
-/* calls/tell.c - the calls of a session into the capture: jsprof/calls, as
- * docs/capture.md has it. See jsp_calls_write in calls.h.
+/* calls/tell.c - writes the calls of a session to the capture: jsprof/calls, as
+ * docs/capture.md describes. See jsp_calls_write in calls.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,8 @@
 #include "sigsafe/names.h"
 
 enum {
-    TELL_RECORD = 1 + 7 * JSP_VARINT_MAX + JSP_LABEL_MAX, /* a function's is the longest */
+    /* a function's record is the longest */
+    TELL_RECORD = 1 + 7 * JSP_VARINT_MAX + JSP_LABEL_MAX,
 };
 _Static_assert((int)JSP_WIRE_CALLS_IDS == JSP_FUNCTION_IDS, "ids are indices");
 _Static_assert((int)JSP_WIRE_CALLS_NO_FUNCTION == JSP_FUNCTION_NONE, "those too");
@@ -36,7 +37,7 @@ static int tell_chunk(struct tell *t)
     return err;
 }
 
-/* Room for one more record; the lock is open while the file is written. */
+/* Make room for one more record. The lock is released while the file is written. */
 static int tell_room(struct tell *t)
 {
     int err = 0;
@@ -137,7 +138,7 @@ static int tell_edge(struct tell *t, uint32_t edge)
 
 /* -- A snapshot ---------------------------------------------------------------- */
 
-/* A moment of the clock, as CLOCK_MONOTONIC has it. */
+/* Convert a time of the clock to CLOCK_MONOTONIC. */
 static uint64_t tell_time(const struct jsp_calls_clock *clock, uint64_t tick)
 {
     if (clock->source != JSP_CALLS_COUNTER)
@@ -148,7 +149,7 @@ static uint64_t tell_time(const struct jsp_calls_clock *clock, uint64_t tick)
 static int tell_modes(struct tell *t)
 {
     const struct jsp_calls_shared *shared = t->s->shared;
-    /* ORDER: relaxed. Under the lock of who stores it. */
+    /* ORDER: relaxed. The caller holds the lock of the threads that store it. */
     uint32_t last = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
     if (last - t->s->told_epoch >= JSP_CALLS_EPOCHS)
         t->s->told_epoch = last - JSP_CALLS_EPOCHS + 1;
@@ -199,10 +200,11 @@ static int tell_edges(struct tell *t)
     return err;
 }
 
-/* The last one in which time was counted; its costs are known. Close begins one without. */
+/* Return the last epoch that counted time, whose costs are known. Close begins one
+ * without. */
 static const struct jsp_calls_epoch *tell_timed_epoch(const struct jsp_calls_shared *shared)
 {
-    /* ORDER: relaxed. Under the lock of who stores it. */
+    /* ORDER: relaxed. The caller holds the lock of the threads that store it. */
     uint32_t last = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
     for (uint32_t i = 0; i < JSP_CALLS_EPOCHS && i < last; i++) {
         const struct jsp_calls_epoch *epoch = &shared->epochs[(last - i) % JSP_CALLS_EPOCHS];
@@ -248,7 +250,7 @@ static int tell_commit(struct tell *t)
     return tell_chunk(t);
 }
 
-/* An epoch without a change, or with nothing at all, needs no commit. */
+/* Append all changes. Without any change no commit is needed. */
 static int tell_all(struct tell *t)
 {
     int err = tell_modes(t);
