@@ -1,4 +1,4 @@
-/* code.c - the public functions by which a host tells of code that it made.
+/* code.c - the public functions by which a host registers the code that it generates.
  *
  * SPDX-License-Identifier: MIT
  */

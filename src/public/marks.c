@@ -51,7 +51,7 @@ int jsprof_counter_set(jsprof *p, int counter, int64_t value)
     return public_counter_set(p, counter, value, (double)value);
 }
 
-/* Beyond what an integer holds, the nearest that it does. */
+/* Convert to an integer as well: out of range, take the nearest limit. */
 int jsprof_counter_set_real(jsprof *p, int counter, double value)
 {
     int64_t whole = value >= 9223372036854774784.0 ? INT64_MAX

@@ -1,4 +1,4 @@
-/* public.h - what every public function does on its way in and out; used by src/public alone.
+/* public.h - the begin and the end of every public function; used by src/public alone.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +11,9 @@
 #include "session/alone/callable.h"
 #include "session/session.h"
 
-/* What a call leaves as it was. A thread that was cancelled inside would keep a lock; and a
- * signal that finds it inside leaves our locks alone. */
+/* State of the calling thread that a public function restores. Cancellation is disabled,
+ * because a cancelled thread would keep a lock; and a signal that interrupts the function
+ * must leave our locks alone. */
 struct public_host {
     int saved_errno, cancel;
 };

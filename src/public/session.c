@@ -87,7 +87,7 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
     return err ? err : public_check_flags(o);
 }
 
-/* The rest of `setup`: the file. */
+/* Open the output and fill the rest of `setup`. */
 static int public_place(const jsprof_options *o, const char *folder,
                         struct jsp_session_setup *setup)
 {
@@ -103,7 +103,7 @@ static int public_place(const jsprof_options *o, const char *folder,
     setup->fd = setup->file->fd;
     if (!err)
         return 0;
-    if (*setup->file->name) /* else none could be made of the path */
+    if (*setup->file->name) /* otherwise the path gives no name */
         jsp_explain(err, "%s: %s", setup->file->name, jsprof_strerror(err));
     free(setup->file);
     return err;
@@ -120,7 +120,7 @@ static void public_unplace(struct jsp_session_setup *setup)
 
 /* -- Sessions --------------------------------------------------------------- */
 
-/* A relative path is of `folder`; NULL: of the one where the process is now. */
+/* Open a session. A relative path starts at `folder`, or at the current one if NULL. */
 static int public_open(jsprof **out, const jsprof_options *options, const char *folder)
 {
     static const jsprof_options none = { .size = sizeof none };

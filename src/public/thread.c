@@ -30,7 +30,7 @@ void jsprof_function_free(jsprof_function *f)
     public_leave(&host);
 }
 
-/* Its one other name is a macro for this, in debug builds of hosts. */
+/* In debug builds of hosts a macro calls this instead of jsprof_function_free. */
 void jsprof_function_free_checked(jsprof_function *f)
 {
     if (f)
@@ -125,7 +125,8 @@ void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack)
 
 /* -- A stack on demand ------------------------------------------------------ */
 
-/* `here` is of the public function, so it is taken there. */
+/* Check the arguments. The caller has set `here`, because the registers must be its
+ * own. */
 static int public_backtrace_begin(jsprof_thread *t, struct jsp_backtrace_from *from)
 {
     int err = t ? jsp_session_owns(public_thread(t)) : -EINVAL;

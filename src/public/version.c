@@ -1,4 +1,4 @@
-/* version.c - which library this is, and its errors in words.
+/* version.c - the library's version, and its errors in words.
  *
  * SPDX-License-Identifier: MIT
  */
