@@ -1,4 +1,4 @@
-/* account.c - what a recording kept and lost: the file jsprof/losses.
+/* account.c - the account of a recording: what it kept and lost (jsprof/losses).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -79,7 +79,7 @@ static int account_hex(char c)
     return -1;
 }
 
-/* Percent-decoded, cut to the field, always ended. */
+/* Decode percent escapes, cut to the field, and add a NUL. */
 static void account_text(char *out, size_t width, const char *at, const char *end)
 {
     size_t n = 0;
@@ -123,7 +123,7 @@ static bool account_set(void *into, const struct account_field *f, const char *v
     return true;
 }
 
-/* One word "key=value"; an unknown key is a newer writer's and fine. */
+/* Read one word "key=value". An unknown key comes from a newer writer and is skipped. */
 static bool account_word(void *into, const struct account_field *f, const char *at,
                          const char *end)
 {
@@ -171,7 +171,7 @@ static struct jsp_account_thread *account_slot(struct jsp_account *a, uint64_t i
     return &a->threads[a->n_threads++];
 }
 
-/* `tid` is signed and narrow, so it is fetched by itself. */
+/* Find `tid` by itself, because it is signed and narrow. */
 static int32_t account_tid(const char *at, const char *end)
 {
     uint64_t tid = 0;
@@ -184,7 +184,7 @@ static int32_t account_tid(const char *at, const char *end)
     return (int32_t)(uint32_t)tid;
 }
 
-/* A line of this kind, whose words begin at `*at`? */
+/* Return true if the line is of this kind; *at then points to its words. */
 static bool account_is(const char **at, const char *end, const char *kind)
 {
     size_t n = strlen(kind);
@@ -203,7 +203,7 @@ static bool account_total_line(struct jsp_account *a, const char *at, const char
     return true;
 }
 
-/* 0: taken; 1: not readable; -ENOMEM. */
+/* Read one line. Return 0, 1 if it is not readable, or -ENOMEM. */
 static int account_line(struct jsp_account *a, int32_t pid, const char *at,
                         const char *end)
 {

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * However the capture holds them: in a SAMPLE frame and jsprof/samples, or in
- * jsprof/stacks. One thread.
+ * The capture may hold them in a SAMPLE frame and jsprof/samples, or in jsprof/stacks.
+ * One thread.
  */
 #ifndef JSP_ANALYZE_ADDRESSES_H
 #define JSP_ANALYZE_ADDRESSES_H
@@ -13,10 +13,10 @@
 
 struct jsp_addresses {
     const struct jsp_read *capture;
-    uint32_t node;              /* of jsprof/stacks; else 0: */
+    uint32_t node;              /* in jsprof/stacks; 0: use the fields below */
     const uint8_t *at, *end;    /* addresses in the file */
     const uint8_t *line, *lines_end;
-    uint32_t n_lines;           /* still to come */
+    uint32_t n_lines;           /* lines not read yet */
 };
 
 void jsp_addresses_of_stack(struct jsp_addresses *a, const struct jsp_profile *p,
@@ -24,7 +24,7 @@ void jsp_addresses_of_stack(struct jsp_addresses *a, const struct jsp_profile *p
 void jsp_addresses_of_sample(struct jsp_addresses *a, const struct jsp_profile *p,
                              const struct jsp_sample *s);
 
-/* False: there is none left. *line 0: not known. */
+/* Read the next address. Return false if there is none left. *line 0: unknown. */
 bool jsp_addresses_next(struct jsp_addresses *a, uint64_t *addr, uint64_t *line);
 
 #endif

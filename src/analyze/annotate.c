@@ -1,4 +1,4 @@
-/* annotate.c - one function from inside: its lines, and the rows of its bytecode.
+/* annotate.c - the lines of one function, and the rows of its bytecode.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,8 +17,8 @@ struct annotate_build {
     struct jsp_profile *p;
     struct jsp_annotate *out;
     const struct jsp_annotate_ask *ask;
-    /* Of each stack of the profile: ANNOTATE_FRAME for each frame of the function on it,
-     * and ANNOTATE_IS_LEAF. */
+    /* For each stack of the profile: ANNOTATE_FRAME for each frame of the function on it,
+     * plus ANNOTATE_IS_LEAF. */
     uint32_t *stacks;
     struct jsp_hash by_line;
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
@@ -36,14 +36,14 @@ int jsp_annotate_sampled(void *context, const struct jsp_profile_sample *s)
     return 0;
 }
 
-/* Once for each sample or stack, `seen` being its number + 1. */
+/* Add to total once for each sample or stack; `seen` is its number + 1. */
 static void annotate_count(struct jsp_annotate_cost *cost, uint64_t seen, uint64_t value)
 {
     cost->total += cost->seen == seen ? 0 : value;
     cost->seen = seen;
 }
 
-/* -- Lines: by stack -------------------------------------------------------- */
+/* -- Lines, by stack ---------------------------------------------------------- */
 
 static struct jsp_annotate_line *annotate_line(struct annotate_build *b,
                                                const struct jsp_profile_frame *frame)
@@ -121,10 +121,10 @@ static int annotate_compare(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* -- Rows: by sample -------------------------------------------------------- */
+/* -- Rows, by sample ---------------------------------------------------------- */
 
-/* The row belongs to the address. Frames of the function that are further out than the
- * stack was selected do not count. */
+/* Count the rows of one sample; each row belongs to an address. Frames of the function
+ * further out than the selected ones do not count. */
 static int annotate_rows(struct annotate_build *b, const struct jsp_profile_sample *s,
                          uint32_t n)
 {

@@ -1,10 +1,10 @@
-/* analyze/annotate.h - one function from inside: its lines, and the rows of its bytecode.
+/* analyze/annotate.h - the lines of one function, and the rows of its bytecode.
  *
  * SPDX-License-Identifier: MIT
  *
- * Self of a line or row is what was spent while the function itself ran there; total
- * counts a sample once for each line or row that it stands on, however often the
- * function recurs. One thread.
+ * Self of a line or row is the cost while the function itself ran there; total counts a
+ * sample once for each line or row on its stack, however often the function recurs. One
+ * thread.
  */
 #ifndef JSP_ANALYZE_ANNOTATE_H
 #define JSP_ANALYZE_ANNOTATE_H
@@ -14,11 +14,11 @@
 
 struct jsp_annotate_cost {
     uint64_t self, total; /* in the profile's unit */
-    uint64_t seen;        /* the last sample or stack it was met on, + 1 */
+    uint64_t seen;        /* number + 1 of the last sample or stack with it */
 };
 
 struct jsp_annotate_line {
-    uint32_t file, line; /* file: in the profile's files[]; 0: as the name says */
+    uint32_t file, line; /* file: in the profile's files[]; 0: the one in the name */
     struct jsp_annotate_cost cost;
 };
 
@@ -33,12 +33,12 @@ struct jsp_annotate {
     uint64_t value, samples;        /* of the selected stacks */
     uint64_t self, total;           /* of the function */
     uint64_t self_samples, total_samples;
-    uint64_t in_lines;              /* of self: in a known line */
-    uint64_t in_rows;               /* of self: in a known row */
+    uint64_t in_lines;              /* part of self in a known line */
+    uint64_t in_rows;               /* part of self in a known row */
     struct jsp_annotate_line *lines; /* sorted by file and line */
     uint32_t n_lines, lines_room;
-    struct jsp_bytecode code;       /* is_there: it has a listing */
-    struct jsp_annotate_cost *rows; /* for each row of it */
+    struct jsp_bytecode code;       /* is_there: the function has a listing */
+    struct jsp_annotate_cost *rows; /* one for each row of `code` */
 };
 
 /* For jsp_profile_options.sampled. */
@@ -48,28 +48,30 @@ struct jsp_annotate_ask {
     uint32_t function;
     const struct jsp_select *select;
     const struct jsp_annotate_samples *samples;
-    struct jsp_read_defects *defects; /* of the listing's files; NULL: nobody counts */
+    struct jsp_read_defects *defects; /* of the listing's files; NULL: do not count */
 };
 int jsp_annotate_build(struct jsp_annotate *out, struct jsp_profile *p,
-                       const struct jsp_annotate_ask *ask); /* -ENOMEM */
+                       const struct jsp_annotate_ask *ask); /* 0 or -ENOMEM */
 void jsp_annotate_free(struct jsp_annotate *a);
 
-/* Basic blocks of the listing: entered at their first row only, left after their last. */
+/* Basic blocks of the listing: control enters only at the first row and leaves after the
+ * last. */
 struct jsp_annotate_block {
     uint32_t first, n; /* rows */
-    uint64_t self, total; /* total: of its hottest row */
+    uint64_t self, total; /* total: that of its hottest row */
 };
-/* -ENOMEM; *n is 0 where there is no listing. free() it. */
+/* Find the blocks; *n is 0 without a listing. The caller frees *out. Return 0 or
+ * -ENOMEM. */
 int jsp_annotate_blocks(const struct jsp_annotate *a, struct jsp_annotate_block **out,
                         uint32_t *n);
 
-/* Operations by name: the first word of a row's text. */
+/* Operations by name, which is the first word of a row's text. */
 struct jsp_annotate_opcode {
     struct jsp_read_text name;
     uint32_t n_rows;
     uint64_t self;
 };
 int jsp_annotate_opcodes(const struct jsp_annotate *a, struct jsp_annotate_opcode **out,
-                         uint32_t *n); /* as above; the most of self first */
+                         uint32_t *n); /* as above; sorted by self, largest first */
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "analyze/annotate.h"
 
-/* Where blocks begin: at the first row, at targets, behind rows that jump or end. */
+/* Mark where blocks begin: at the first row, at targets, and after rows that jump or
+ * end. */
 static void blocks_leaders(const struct jsp_bytecode *code, bool *leads)
 {
     for (uint32_t i = 0; i < code->n; i++) {

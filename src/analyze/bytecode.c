@@ -10,11 +10,11 @@
 #include "base/hash.h"
 #include "capture/wire.h"
 
-/* What is left of a chunk, and what of it was read. */
+/* The rest of a chunk, and the listing that is being read. */
 struct bytecode_from {
     const uint8_t *at, *end;
     int32_t pid;
-    uint64_t number; /* of the listing that is wanted, once it is known */
+    uint64_t number; /* number of the wanted listing, once it is known */
 };
 
 static bool bytecode_number(struct bytecode_from *from, uint64_t most, uint64_t *out)
@@ -197,13 +197,13 @@ void jsp_bytecode_pcs_start(struct jsp_bytecode_pcs *pcs, const struct jsp_read 
     pcs->cursor.defects = defects;
 }
 
-/* The next chunk of jsprof/pcs; false: there is none. */
+/* Go to the next chunk of jsprof/pcs. Return false if there is none. */
 static bool pcs_chunk(struct jsp_bytecode_pcs *pcs)
 {
     struct jsp_read_frame f;
     struct jsp_read_chunk chunk;
     struct jsp_read_cursor quiet = pcs->cursor;
-    quiet.defects = NULL; /* who loaded the capture has counted those of frames */
+    quiet.defects = NULL; /* loading the capture has counted the defects of frames */
     while (jsp_read_next(&quiet, &f))
         if (f.type == JSP_WIRE_FILE_CHUNK && jsp_read_chunk(&quiet, &f, &chunk) &&
             bytecode_is_file(&chunk, JSP_WIRE_FILE_PCS)) {
@@ -213,7 +213,8 @@ static bool pcs_chunk(struct jsp_bytecode_pcs *pcs)
             pcs->cursor.offset = quiet.offset;
             return true;
         }
-    pcs->cursor.offset = quiet.offset; /* the end: nobody searches the file again */
+    /* at the end, so that no later call searches the file again */
+    pcs->cursor.offset = quiet.offset;
     return false;
 }
 
@@ -240,7 +241,7 @@ static bool pcs_record(struct jsp_bytecode_pcs *pcs)
     return true;
 }
 
-/* Make the next readable record ready; false: there is none. */
+/* Read the next readable record. Return false if there is none. */
 static bool pcs_ready(struct jsp_bytecode_pcs *pcs)
 {
     while (!pcs->is_ready) {
@@ -271,7 +272,8 @@ uint32_t jsp_bytecode_pcs_get(struct jsp_bytecode_pcs *pcs, uint64_t ordinal, ui
     const uint8_t *at = pcs->rows;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t row = 0;
-        jsp_read_varint(&at, pcs->end, &row); /* was read before */
+        /* cannot fail: pcs_record has read it before */
+        jsp_read_varint(&at, pcs->end, &row);
         out[i] = row <= UINT32_MAX ? (uint32_t)row : 0;
     }
     return n;

@@ -1,4 +1,4 @@
-/* analyze/bytecode.h - a function's listing and the rows of it that samples met: the
+/* analyze/bytecode.h - a function's listing and the rows on which samples were taken: the
  * files jsprof/listings and jsprof/pcs.
  *
  * SPDX-License-Identifier: MIT
@@ -18,7 +18,7 @@ struct jsp_bytecode_row {
     struct jsp_read_text text;
     uint32_t line;                  /* 0: unknown */
     uint32_t first_target, n_targets;
-    bool ends;                      /* it never goes on to the row behind it */
+    bool ends;                      /* it never continues with the row after it */
 };
 
 struct jsp_bytecode {
@@ -26,28 +26,28 @@ struct jsp_bytecode {
     uint64_t *targets;              /* pcs, of all rows */
     uint32_t n, n_targets, rows_room, targets_room;
     bool is_there;
-    bool is_shared;                 /* another function of this name has another listing */
-    int32_t pid;                    /* whose it is */
-    uint32_t n_claimed;             /* rows that there should be */
+    bool is_shared; /* another function of this name has a different listing */
+    int32_t pid;                    /* of its process */
+    uint32_t n_claimed;             /* rows that the listing should have */
 };
 
-/* The listing of this name, the first of them. What is malformed is counted in `defects`
- * (NULL: nobody counts). -ENOMEM. */
+/* Read the first listing of this name. Malformed records are counted in `defects` (may be
+ * NULL). Return 0 or -ENOMEM. */
 int jsp_bytecode_read(struct jsp_bytecode *out, const struct jsp_read *capture,
                       const char *name, struct jsp_read_defects *defects);
 void jsp_bytecode_free(struct jsp_bytecode *b);
 
-/* The row that begins at this pc; n: none does. */
+/* Return the row that begins at this pc, or n if there is none. */
 uint32_t jsp_bytecode_at(const struct jsp_bytecode *b, uint64_t pc);
 
-/* The rows that samples met, one sample after the other in file order. */
+/* A reader of the rows of samples, one sample after the other in file order. */
 struct jsp_bytecode_pcs {
     struct jsp_read_cursor cursor;
-    const uint8_t *at, *end;        /* records of the chunk that is left to read */
-    uint64_t left;                  /* records of this block */
-    uint64_t next;                  /* ordinal behind the one before */
+    const uint8_t *at, *end;        /* the rest of the chunk */
+    uint64_t left;                  /* records left in this block */
+    uint64_t next;                  /* ordinal after the previous record */
     uint64_t offset;                /* of the chunk */
-    bool is_ready;                  /* the fields below are of a sample to come */
+    bool is_ready;                  /* the fields below belong to a later sample */
     uint64_t ordinal;
     uint32_t n;
     const uint8_t *rows;            /* n varints */
@@ -56,8 +56,8 @@ struct jsp_bytecode_pcs {
 void jsp_bytecode_pcs_start(struct jsp_bytecode_pcs *pcs, const struct jsp_read *capture,
                             struct jsp_read_defects *defects);
 
-/* The rows + 1 of sample `ordinal`, which goes up from call to call, at most `most` of
- * them; returns how many. */
+/* Store the rows + 1 of sample `ordinal`, at most `most` of them, and return their
+ * number. The ordinal increases from call to call. */
 uint32_t jsp_bytecode_pcs_get(struct jsp_bytecode_pcs *pcs, uint64_t ordinal, uint32_t *out,
                               uint32_t most);
 

@@ -105,7 +105,7 @@ static uint32_t categories_kind(const char *word)
     return kind;
 }
 
-/* "key=value" into the rule. 0, -ENOMEM, or -EBADMSG with *why. */
+/* Put "key=value" into the rule. Return 0, -ENOMEM, or -EBADMSG with *why. */
 static int categories_word(struct jsp_categories *c, struct categories_rule *r,
                            struct jsp_read_text word, const char **why)
 {
@@ -233,7 +233,7 @@ bool jsp_categories_find(const struct jsp_categories *c, const char *name, uint3
     return false;
 }
 
-/* A path may lack its end, and a long one is judged by what fits. */
+/* Copy the path, which may lack a NUL. A long path is judged by its beginning. */
 static void categories_path(char out[CATEGORIES_TEXT], const struct jsp_function *f)
 {
     uint32_t n = f->path.len < CATEGORIES_TEXT ? f->path.len : CATEGORIES_TEXT - 1;
@@ -254,7 +254,7 @@ uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_func
             (!r->module || fnmatch(r->module, f->module, 0) == 0))
             return r->category;
     }
-    return c->n_names - 1; /* the last rule takes everything */
+    return c->n_names - 1; /* the last rule matches every function */
 }
 
 bool jsp_categories_is_system(const struct jsp_function *f)

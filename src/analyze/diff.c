@@ -1,4 +1,4 @@
-/* diff.c - two profiles, function by function, by share.
+/* diff.c - a comparison of two profiles, function by function, by share.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +14,7 @@ struct diff_build {
     struct jsp_hash by_name;
 };
 
-/* "name (file:12:3)" is "name (file" to us. */
+/* The identifying part of "name (file:12:3)" is "name (file". */
 size_t jsp_diff_name(const char *name)
 {
     size_t n = strlen(name), at = n;
@@ -23,7 +23,7 @@ size_t jsp_diff_name(const char *name)
     while (at > 0 && (name[at - 1] == ')' || name[at - 1] == ':' ||
                       (name[at - 1] >= '0' && name[at - 1] <= '9')))
         at--;
-    /* Digits that no colon stands before are a part of the name. */
+    /* Digits without a colon before them are part of the name. */
     const char *colon = memchr(name + at, ':', n - at);
     return colon ? (size_t)(colon - name) : n;
 }
@@ -71,7 +71,7 @@ static int diff_side(struct diff_build *b, const struct jsp_diff_side *side, int
     return 0;
 }
 
-/* How many even samples the selected ones are worth. */
+/* Return the number of equally weighted samples that would give the same certainty. */
 static double diff_worth(const struct jsp_diff_side *side)
 {
     const struct jsp_profile *p = side->profile;
@@ -80,7 +80,8 @@ static double diff_worth(const struct jsp_diff_side *side)
     return p->samples ? worth * (double)side->functions->samples / (double)p->samples : 0;
 }
 
-/* Two shares of so many samples each: how often does chance put them as far apart? */
+/* Return the probability that chance alone puts two shares of so many samples this far
+ * apart. */
 static double diff_chance(const double share[2], const double worth[2])
 {
     double n = worth[0] + worth[1];
@@ -97,7 +98,7 @@ static double diff_share(uint64_t value, const struct jsp_diff_side *side)
 {
     double share =
         side->functions->value ? (double)value / (double)side->functions->value : 0;
-    return share < 1 ? share : 1; /* functions that became one may have a stack twice */
+    return share < 1 ? share : 1; /* functions that were merged may count a stack twice */
 }
 
 static void diff_judge(struct jsp_diff *d, const struct jsp_diff_side sides[2])

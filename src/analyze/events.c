@@ -54,7 +54,7 @@ static uint32_t events_hash(const struct events_scan *s, uint32_t id)
     return (uint32_t)jsp_hash_mix(s->by_id.seed, id);
 }
 
-/* Position + 1; 0: not defined. */
+/* Return the position + 1 of a counter, or 0 if it is not defined. */
 static uint32_t events_find(const struct events_scan *s, uint32_t id)
 {
     uint32_t hash = events_hash(s, id), probe = hash, at;
@@ -124,7 +124,8 @@ int jsp_events_read(struct jsp_events *e, struct jsp_profile *p, struct jsp_even
     struct events_scan s = { .out = e, .p = p, .of = of };
     memset(e, 0, sizeof *e);
     int err = jsp_hash_init(&s.by_id, 0);
-    jsp_read_start(&s.cursor, p->capture, NULL); /* loading counted what is unreadable */
+    /* loading has counted unreadable frames */
+    jsp_read_start(&s.cursor, p->capture, NULL);
     while (err == 0 && jsp_read_next(&s.cursor, &s.frame)) {
         bool is_mark = s.frame.type == JSP_WIRE_MARK;
         bool is_counter =
@@ -146,7 +147,7 @@ void jsp_events_free(struct jsp_events *e)
     memset(e, 0, sizeof *e);
 }
 
-/* What is no number stands at the end. */
+/* Sort values that are not a number to the end. */
 static int events_compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Those inside the span of time that the profile was loaded with: a mark is, when a part
- * of it is. Texts are borrowed from the capture. Sums over many of them are by group and
- * name, whatever their process. One thread.
+ * Only those inside the span of time with which the profile was loaded; a mark counts if
+ * any part of it is inside. Texts are borrowed from the capture. Sums are by group and
+ * name, whatever the process. One thread.
  */
 #ifndef JSP_ANALYZE_EVENTS_H
 #define JSP_ANALYZE_EVENTS_H
@@ -36,10 +36,10 @@ struct jsp_events {
     struct jsp_event_counter *counters; /* in order of definition */
     struct jsp_event_value *values;     /* in file order, of all counters */
     uint32_t n_marks, n_counters, n_values;
-    uint64_t undefined; /* values of counters that nothing defines; left out */
+    uint64_t undefined; /* values of undefined counters, which are dropped */
 };
 
-/* `pids` NULL: of all processes; else of those n. -ENOMEM. */
+/* Read the events of all processes (`pids` NULL), or of those n. Return 0 or -ENOMEM. */
 struct jsp_events_of {
     const int32_t *pids;
     uint32_t n;
@@ -47,13 +47,13 @@ struct jsp_events_of {
 int jsp_events_read(struct jsp_events *e, struct jsp_profile *p, struct jsp_events_of of);
 void jsp_events_free(struct jsp_events *e);
 
-/* What many figures come to; the median and the 95th percentile are values that occur. */
+/* A summary of many values; the median and the 95th percentile are values that occur. */
 struct jsp_events_sum {
     uint64_t n;
     double total, min, mean, median, p95, max, last;
 };
 
-/* Sorts `values`. n is 1 at least. */
+/* Summarize the values, and sort them. n is at least 1. */
 struct jsp_events_sum jsp_events_sum(double *values, uint32_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* exact.c - exact calls, as counted: the file jsprof/calls.
+/* exact.c - the exact calls of a capture: the file jsprof/calls.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 
 #include "jsprof.h"
 
-/* A row or an edge that no commit stands behind yet: where in the capture its figures are. */
+/* A row or an edge that waits for its commit: the place of its figures in the capture. */
 struct exact_pending {
     const uint8_t *figures;
     uint32_t at; /* in functions[] or edges[] */
@@ -55,13 +55,13 @@ static bool exact_text(struct exact_from *from, struct jsp_read_text *out)
 static char *exact_append(char *to, struct jsp_read_text text)
 {
     const char *nul = text.len ? memchr(text.at, 0, text.len) : NULL;
-    size_t len = nul ? (size_t)(nul - text.at) : text.len; /* what follows is not shown */
+    size_t len = nul ? (size_t)(nul - text.at) : text.len; /* the rest is not shown */
     if (len)
         memcpy(to, text.at, len);
     return to + len;
 }
 
-/* As a frame's label has it. */
+/* Format the name like a frame's label. */
 static const char *exact_shown(struct jsp_exact_work *w, const struct jsp_exact_function *f)
 {
     char line[16] = ")", few[512], *text = few, *end = text;
@@ -113,7 +113,7 @@ static int exact_function(struct jsp_exact *c, struct exact_from *from)
     return exact_add(c, f);
 }
 
-/* Those that are always there, unless the file tells them itself. */
+/* Add one of the functions that always exist, unless the file defines them itself. */
 static int exact_fixed(struct jsp_exact *c, uint64_t id)
 {
     static const char *const names[] = { "[other functions]", "[outside]", "[no function]" };
@@ -136,7 +136,7 @@ static int exact_find(struct jsp_exact *c, uint64_t id, uint32_t *out)
 
 /* -- Rows and edges --------------------------------------------------------- */
 
-/* So many figures that follow wait for a commit. */
+/* Keep the next n figures until a commit. */
 static int exact_pend(struct jsp_exact *c, struct exact_from *from, int n,
                       struct exact_pending *p)
 {
@@ -224,7 +224,8 @@ static void exact_settle(struct jsp_exact *c)
         const struct exact_pending *p = &w->pending[i];
         struct exact_from from = { p->figures, p->figures + p->bytes };
         uint64_t n[5] = { 0 };
-        exact_numbers(&from, n, p->is_edge ? 2 : 5); /* was looked at */
+        /* cannot fail: exact_pend has read them */
+        exact_numbers(&from, n, p->is_edge ? 2 : 5);
         if (p->is_edge)
             c->edges[p->at].cost = (struct jsp_exact_cost){ .calls = n[0], .total = n[1] };
         else
@@ -309,7 +310,8 @@ int jsp_exact_read(struct jsp_exact *out, const struct jsp_read *capture,
     struct jsp_exact_work *w = out->work = calloc(1, sizeof *w);
     int err = w ? jsp_hash_init(&w->edges, 0) : -ENOMEM;
     if (!err) {
-        w->of_id = calloc(JSP_WIRE_CALLS_IDS, sizeof *w->of_id); /* touched as it is used */
+        /* pages are touched on use */
+        w->of_id = calloc(JSP_WIRE_CALLS_IDS, sizeof *w->of_id);
         err = w->of_id ? exact_walk(out, capture, defects) : -ENOMEM;
     }
     if (err)

@@ -1,9 +1,9 @@
-/* analyze/exact.h - exact calls, as counted: the file jsprof/calls.
+/* analyze/exact.h - the exact calls of a capture: the file jsprof/calls.
  *
  * SPDX-License-Identifier: MIT
  *
- * What stands behind the last commit was cut and does not count. Times are in ticks of
- * the capture's clock until jsp_exact_ns makes them nanoseconds. Texts are borrowed from
+ * Records after the last commit are incomplete and do not count. Times are in ticks of
+ * the capture's clock; jsp_exact_ns converts them to nanoseconds. Texts are borrowed from
  * the open capture. One thread.
  */
 #ifndef JSP_ANALYZE_EXACT_H
@@ -16,7 +16,7 @@
 #include "capture/read.h"
 #include "capture/wire.h"
 
-enum { /* of jsp_exact.modes */
+enum { /* flags of jsp_exact.modes */
     JSP_EXACT_COUNTS = 1,
     JSP_EXACT_TIME = 2,
     JSP_EXACT_ALLOC = 4,
@@ -36,7 +36,7 @@ struct jsp_exact_function {
 };
 
 struct jsp_exact_edge {
-    uint32_t caller, callee;     /* in functions[] */
+    uint32_t caller, callee;     /* positions in functions[] */
     struct jsp_exact_cost cost;
 };
 
@@ -45,46 +45,47 @@ struct jsp_exact_mode {
 };
 
 struct jsp_exact {
-    bool is_there;               /* there is a commit */
+    bool is_there;               /* the file has a commit */
     int32_t pid;
-    bool has_others;             /* other processes of this capture counted, too */
+    bool has_others;             /* other processes of this capture have counts, too */
     struct jsp_exact_function *functions; /* also those without calls */
     struct jsp_exact_edge *edges;
     struct jsp_exact_mode *changes;
     uint32_t n_functions, n_edges, n_changes;
-    uint64_t modes;              /* that were on at any time */
+    uint64_t modes;              /* all modes that were on at any time */
     uint64_t commit[JSP_WIRE_COMMIT_FIELDS];
     struct jsp_exact_work *work;
 };
 
-/* What is malformed is counted in `defects` (NULL: nobody counts). -ENOMEM. */
+/* Read the calls. Malformed records are counted in `defects` (may be NULL). Return 0 or
+ * -ENOMEM. */
 int jsp_exact_read(struct jsp_exact *out, const struct jsp_read *capture,
                    struct jsp_read_defects *defects);
 void jsp_exact_free(struct jsp_exact *c);
 
 uint64_t jsp_exact_ns(const struct jsp_exact *c, uint64_t ticks);
 
-/* Nothing was called, spent or allocated there. */
+/* Return true if all counts are 0. */
 bool jsp_exact_is_empty(const struct jsp_exact_cost *cost);
 
 enum jsp_exact_sort {
     JSP_EXACT_BY_SELF,
     JSP_EXACT_BY_TOTAL,
     JSP_EXACT_BY_CALLS,
-    JSP_EXACT_BY_EACH,  /* total of one call */
+    JSP_EXACT_BY_EACH,  /* total divided by calls */
     JSP_EXACT_BY_BYTES, /* self_bytes */
     JSP_EXACT_BY_NAME,
 };
 
-/* Positions in functions[] or edges[] of those that are not empty, the most first: of the
- * first `most` at least (0: of all), and *n is how many there are in all. The memory is to
- * free(); NULL: there is none. */
+/* Return the positions in functions[] or edges[] of those that are not empty, largest
+ * first, at least the first `most` (0: all). *n is the number of all such positions. The
+ * caller frees the memory. Return NULL without memory. */
 uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t most,
                           uint32_t *n);
 uint32_t *jsp_exact_order_edges(const struct jsp_exact *c, enum jsp_exact_sort by,
                                 uint32_t most, uint32_t *n);
 
-/* Total of one call, 0 where there was none. */
+/* Return the total of one call, or 0 without calls. */
 uint64_t jsp_exact_each(const struct jsp_exact_cost *cost);
 
 #endif

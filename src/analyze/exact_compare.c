@@ -1,4 +1,4 @@
-/* exact_compare.c - exact calls of two captures, function beside function.
+/* exact_compare.c - a comparison of the exact calls of two captures.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function of one of the two, in their common order. */
+/* A function of one capture, in the order of both. */
 struct compare_one {
     const struct jsp_exact_function *f;
     bool is_done;
@@ -89,7 +89,7 @@ static void compare_pair(struct compare_build *b, const struct jsp_exact_functio
         b->pairs[b->n++] = p;
 }
 
-/* Those that are the same in this order, side by side. */
+/* Pair the functions that are equal in this order. */
 static void compare_match(struct compare_build *b,
                           int (*order)(const struct jsp_exact_function *,
                                        const struct jsp_exact_function *))

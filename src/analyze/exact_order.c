@@ -1,4 +1,4 @@
-/* exact_order.c - exact calls as figures: nanoseconds, and in order.
+/* exact_order.c - exact calls in nanoseconds and in order.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@ uint64_t jsp_exact_each(const struct jsp_exact_cost *cost)
     return cost->calls ? cost->total / cost->calls : 0;
 }
 
-/* What one row is sorted by: two figures, then two names. */
+/* The sort key of one row: two figures, then two names. */
 struct order_key {
     uint64_t first, second;
     const char *name, *other;
@@ -61,12 +61,12 @@ static void order_figures(struct order_key *key, const struct jsp_exact_cost *co
         key->second = cost->calls;
 }
 
-/* The first `most` of what is added, in order; 0: all. Where those are few, a key that comes
- * behind them all is never kept, and so most texts are never compared. */
+/* A list that keeps the first `most` keys, in order; 0: all. If `most` is small, a key
+ * after the last of them is dropped at once, so most texts are never compared. */
 struct order {
     struct order_key *keys; /* owned; NULL: no memory */
     uint32_t n, most, room, all;
-    bool is_cut;            /* keys[most - 1] is the last that may still be shown */
+    bool is_cut;            /* keys[most - 1] is the last key that may still be shown */
 };
 
 static struct order order_begin(uint32_t n, uint32_t most)

@@ -1,4 +1,4 @@
-/* filter.c - which stacks count, by what stands on them.
+/* filter.c - a filter of stacks, by the functions on them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 
 #include "analyze/work.h"
 
-/* What is known of a function. */
+/* Flags of a function. */
 enum {
     FILTER_ONLY = 1,
     FILTER_UNDER = 2,
@@ -72,7 +72,7 @@ bool jsp_filter_names(const struct jsp_function *f, const char *name)
 
 int jsp_filter_matches(const regex_t *pattern, const char *text)
 {
-    errno = 0; /* glibc answers "no match" where it had no memory to look */
+    errno = 0; /* glibc also returns "no match" when it runs out of memory */
     int err = regexec(pattern, text, 0, NULL, 0);
     return err && errno == ENOMEM ? -ENOMEM : !err;
 }
@@ -112,7 +112,7 @@ static bool filter_is(const struct jsp_filter *f, uint32_t function, uint8_t wha
     return f->known[function] & what;
 }
 
-/* Frames that are not of the system; where that is none, one stands for them. */
+/* Drop the system's frames. If no frame is left, put one in their place. */
 static int filter_hide(struct jsp_filter *f, struct jsp_profile *p,
                        struct jsp_profile_frame *frames, int n)
 {

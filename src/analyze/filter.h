@@ -1,9 +1,9 @@
-/* analyze/filter.h - which stacks count, by what stands on them.
+/* analyze/filter.h - a filter of stacks, by the functions on them.
  *
  * SPDX-License-Identifier: MIT
  *
- * Judges the frames that a selection shows: what matches is asked once for each
- * function and kept. One thread.
+ * It looks at the frames that a selection shows. Each function is matched once and the
+ * result kept. One thread.
  */
 #ifndef JSP_ANALYZE_FILTER_H
 #define JSP_ANALYZE_FILTER_H
@@ -12,34 +12,37 @@
 
 #include "analyze/categories.h"
 
-/* Borrowed as long as the filter lives. */
+/* The strings are borrowed as long as the filter lives. */
 struct jsp_filter_options {
-    const char *only;     /* extended regular expression: some frame's name matches */
-    const char *under;    /* a function: it is there; its callers are cut off */
-    const char *category; /* the innermost frame is of this one */
-    const struct jsp_categories *categories; /* may be NULL where category is */
-    bool hide_system;     /* frames of jsp_categories_is_system are left out */
+    /* extended regular expression: a stack counts if a frame's name matches */
+    const char *only;
+    /* a function: a stack counts if it has it; its callers are cut off */
+    const char *under;
+    const char *category; /* a stack counts if its innermost frame is of this category */
+    const struct jsp_categories *categories; /* may be NULL if category is */
+    bool hide_system;     /* drop frames of jsp_categories_is_system */
 };
 
 struct jsp_filter;
 
-/* Does the pattern match somewhere? 1, 0, or -ENOMEM. */
+/* Return 1 if the pattern matches somewhere, 0 if not, or -ENOMEM. */
 int jsp_filter_matches(const regex_t *pattern, const char *text);
 
 enum { JSP_FILTER_WHY = 200 };
 
-/* -EINVAL: no such expression or category, one line in `why`; -ENOMEM. */
+/* Open a filter. Return 0, -ENOMEM, or -EINVAL for a bad expression or an unknown
+ * category, with one line of explanation in `why`. */
 int jsp_filter_open(struct jsp_filter **out, const struct jsp_filter_options *options,
                     char why[JSP_FILTER_WHY]);
-void jsp_filter_close(struct jsp_filter *f); /* NULL is fine */
+void jsp_filter_close(struct jsp_filter *f); /* NULL is allowed */
 
-/* Keep what counts of n frames, leaf first. Returns how many; 0: the stack does not
- * count; -ENOMEM. */
+/* Keep those of the n frames (leaf first) that count. Return how many; 0: the stack does
+ * not count; or -ENOMEM. */
 int jsp_filter_frames(struct jsp_filter *f, struct jsp_profile *p,
                       struct jsp_profile_frame *frames, int n);
 
-/* Does a function answer to this name: all of it, or without its "(file:line)" or its
- * "(arguments)"? */
+/* Return true if the function has this name, with or without its "(file:line)" or
+ * "(arguments)". */
 bool jsp_filter_names(const struct jsp_function *f, const char *name);
 
 #endif

@@ -18,7 +18,7 @@ struct functions_build {
     struct jsp_profile *p;
     const struct jsp_select *select;
     struct jsp_functions *out;
-    uint32_t *seen; /* by function: the last stack it was met on, + 1 */
+    uint32_t *seen; /* by function: number + 1 of the last stack with it */
     uint32_t rows_room, seen_room;
     struct functions_line *lines;
     uint32_t n_lines, lines_room;
@@ -26,7 +26,7 @@ struct functions_build {
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 };
 
-/* Functions come into being while stacks are resolved: rows follow. */
+/* Add rows for functions that were found while resolving stacks. */
 static int functions_reach(struct functions_build *b)
 {
     struct jsp_functions *f = b->out;
@@ -111,7 +111,7 @@ static void functions_hottest(struct functions_build *b)
     }
 }
 
-/* Functions that only other threads ran have no row. */
+/* Drop the rows of functions that only unselected stacks contain. */
 static void functions_finish(struct jsp_functions *f, const struct jsp_profile *p)
 {
     uint32_t kept = 0;
@@ -173,7 +173,7 @@ void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p,
 {
     struct functions_key *keys = malloc((f->n + 1) * sizeof *keys);
     if (!keys)
-        return; /* unsorted, but whole */
+        return; /* unsorted, but complete */
     for (uint32_t i = 0; i < f->n; i++) {
         const struct jsp_function_row *r = &f->rows[i];
         keys[i] = (struct functions_key){ *r, p->functions[r->function].name, 0, 0 };

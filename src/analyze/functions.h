@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Total counts a stack once for each function on it, however often it recurs, so no
- * share exceeds the whole. One thread.
+ * Total counts a stack once for each function on it, however often the function recurs,
+ * so no share exceeds the whole. One thread.
  */
 #ifndef JSP_ANALYZE_FUNCTIONS_H
 #define JSP_ANALYZE_FUNCTIONS_H
@@ -14,11 +14,12 @@ enum jsp_sort { JSP_SORT_SELF, JSP_SORT_TOTAL, JSP_SORT_SAMPLES, JSP_SORT_NAME }
 
 struct jsp_function_row {
     uint32_t function;
-    uint32_t kind; /* of most of its frames: the total's larger part */
-    uint32_t line; /* where most of self was; 0: not known */
-    uint32_t file; /* of that line, in the profile's files[]; 0: the name says it */
+    uint32_t kind; /* the kind of most of its frames, by their part of total */
+    uint32_t line; /* the line with most of self; 0: unknown */
+    uint32_t file; /* file of that line, in files[]; 0: the one in the name */
     uint64_t line_value;
-    uint64_t jit_total;   /* of total: its innermost frame there was compiled code */
+    /* the part of total in which its innermost frame was compiled code */
+    uint64_t jit_total;
     uint64_t self, total; /* in the profile's unit */
     uint64_t self_samples, total_samples;
 };
@@ -31,7 +32,7 @@ struct jsp_functions {
 };
 
 int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
-                        const struct jsp_select *select); /* -ENOMEM */
+                        const struct jsp_select *select); /* 0 or -ENOMEM */
 void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p,
                         enum jsp_sort by);
 void jsp_functions_free(struct jsp_functions *f);

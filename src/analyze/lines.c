@@ -1,4 +1,4 @@
-/* lines.c - the lines of native code: what there is to ask, where answers go.
+/* lines.c - the source lines of native code.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +9,7 @@
 
 #include "analyze/work.h"
 
-/* Addresses are looked up while stacks are made into frames; do it for all. */
+/* Resolve all selected stacks, which looks up their addresses. */
 static int lines_visit(struct jsp_profile *p, const struct jsp_select *select)
 {
     struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
@@ -61,7 +61,7 @@ int jsp_lines_collect(struct jsp_profile *p, const struct jsp_select *select,
     return err;
 }
 
-/* Position of the name in the profile's files, which may be new. */
+/* Store the position of the name in the profile's files; it may be new. */
 static int lines_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t *out)
 {
     struct jsp_profile_work *w = p->work;
@@ -89,7 +89,7 @@ int jsp_lines_answer(struct jsp_profile *p, const struct jsp_line_ask *ask,
     struct jsp_profile_frame *f = &p->work->place[ask->place].frame;
     const struct jsp_read_text none = { "", 0 };
     uint32_t file;
-    /* The first place is kept for "none". */
+    /* Position 0 is reserved for "none". */
     int err = p->n_files ? 0 : lines_file(p, none, &file);
     if (answer.line == 0 || err < 0)
         return err;

@@ -1,10 +1,10 @@
-/* analyze/lines.h - the lines of native code: what there is to ask, where answers go.
+/* analyze/lines.h - the source lines of native code.
  *
  * SPDX-License-Identifier: MIT
  *
- * The lines of native code stand in debug information, which other programs read.
- * Collect, have somebody answer, and the frames of the profile's stacks have lines from
- * then on. One thread.
+ * The lines of native code are stored in debug information, which other programs read.
+ * Collect the addresses, let such a program find their lines, and store its answers: then
+ * the frames of the profile's stacks have lines. One thread.
  */
 #ifndef JSP_ANALYZE_LINES_H
 #define JSP_ANALYZE_LINES_H
@@ -13,7 +13,7 @@
 
 struct jsp_line_ask {
     struct jsp_native_place at; /* file: in the profile's natives */
-    uint32_t place;             /* whose line it is */
+    uint32_t place;             /* the place to which the line belongs */
 };
 
 struct jsp_line_asks {
@@ -21,11 +21,13 @@ struct jsp_line_asks {
     uint32_t n, room;
 };
 
-/* Every native address of the selected stacks whose file could be read. -ENOMEM. */
+/* Collect every native address of the selected stacks whose file could be read. Return 0
+ * or -ENOMEM. */
 int jsp_lines_collect(struct jsp_profile *p, const struct jsp_select *select,
                       struct jsp_line_asks *out);
 
-/* Line 0 is not known. -ENOMEM. */
+/* The line of an address; 0: unknown. jsp_lines_answer stores it and returns 0 or
+ * -ENOMEM. */
 struct jsp_line {
     struct jsp_read_text file;
     uint32_t line;

@@ -1,4 +1,4 @@
-/* lookup.c - collecting what a capture says about addresses.
+/* lookup.c - collects a capture's definitions of addresses.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,7 +32,7 @@ static uint32_t lookup_hash(const struct jsp_lookup *n, uint64_t addr, int32_t p
     return (uint32_t)jsp_hash_mix(jsp_hash_mix(n->latest.seed, addr), (uint32_t)pid);
 }
 
-/* Position + 1 of the newest definition, 0: none. */
+/* Return the position + 1 of the newest definition, or 0 if there is none. */
 static uint32_t lookup_latest(const struct jsp_lookup *n, uint64_t addr, int32_t pid)
 {
     uint32_t hash = lookup_hash(n, addr, pid), probe = hash, at;
@@ -218,7 +218,7 @@ static int lookup_by_loop(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What overlaps becomes one, so that a look at one of them is enough. */
+/* Join overlapping loops, so that one comparison is enough. */
 static void lookup_join_loops(struct jsp_lookup *n)
 {
     uint32_t kept = 0;

@@ -1,14 +1,14 @@
-/* analyze/lookup.h - addresses -> names, as the capture itself defines them.
+/* analyze/lookup.h - names of addresses, as the capture itself defines them.
  *
  * SPDX-License-Identifier: MIT
  *
- * JITMAP frames, MAP frames, the embedded files __symbols__, jsprof/frames and
- * jsprof/loops. An
- * address may be defined again: "epoch" counts the moments at which what came before
- * ceased to be the whole truth, every definition and every stack carries the epoch it
- * was seen in, and a stack takes the newest definition that is not younger than it
- * (or, where there is none, the first that is). So a redefinition renames nothing
- * that was sampled before it. Fill, then seal, then look up. One thread.
+ * The sources are JITMAP frames, MAP frames, the embedded files __symbols__,
+ * jsprof/frames and jsprof/loops. An address may be defined again. An "epoch" counts the
+ * moments after which older definitions no longer hold for all addresses; every
+ * definition and every stack has the epoch in which it was seen. A stack uses the newest
+ * definition that is not younger than itself (or, if there is none, the first younger
+ * one). So a redefinition renames nothing that was sampled before it. Fill, then seal,
+ * then look up. One thread.
  */
 #ifndef JSP_ANALYZE_LOOKUP_H
 #define JSP_ANALYZE_LOOKUP_H
@@ -35,7 +35,7 @@ struct jsp_lookup_map { /* a MAP, sorted by (pid, start, epoch) */
 
 struct jsp_lookup_symbol { /* an entry of __symbols__, sorted by (pid, begin) */
     uint64_t begin, end;
-    struct jsp_read_text name, module; /* module: what the writer tagged it with */
+    struct jsp_read_text name, module; /* module: the writer's tag */
     uint32_t pid;
 };
 
@@ -57,12 +57,12 @@ struct jsp_lookup {
     uint32_t n_jits, jits_room, n_maps, maps_room;
     uint32_t n_symbols, symbols_room, n_kinds, kinds_room;
     uint32_t n_loops, loops_room;
-    struct jsp_hash latest; /* (addr, pid) -> its newest entry in jits, while filling */
-    uint8_t *symbol_bytes;   /* __symbols__, put together; symbols borrow from it */
+    struct jsp_hash latest; /* (addr, pid) -> its newest entry in jits, during filling */
+    uint8_t *symbol_bytes;   /* __symbols__, joined; symbols borrow from it */
     uint32_t symbol_len, symbol_room;
 };
 
-/* Where an address stands, for a lookup. */
+/* An address with its process and epoch, for a look-up. */
 struct jsp_lookup_key {
     uint64_t addr;
     int32_t pid;
@@ -72,7 +72,8 @@ struct jsp_lookup_key {
 int jsp_lookup_init(struct jsp_lookup *n);
 void jsp_lookup_free(struct jsp_lookup *n);
 
-/* All: -ENOMEM. Would defining this rename what is already there? */
+/* Return true if this definition would rename an existing one. The functions that add
+ * return 0 or -ENOMEM. */
 bool jsp_lookup_renames(const struct jsp_lookup *n, uint64_t addr, int32_t pid,
                         struct jsp_read_text name);
 int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
@@ -82,12 +83,13 @@ int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int
 int jsp_lookup_symbols_add(struct jsp_lookup *n, const uint8_t *data, uint32_t len);
 int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end);
 int jsp_lookup_loops_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end,
-                         int32_t pid); /* -EBADMSG too, like the above */
+                         int32_t pid); /* also -EBADMSG, like jsp_lookup_kinds_add */
 
-/* After the last of them. Returns the number of unreadable symbols, or -ENOMEM. */
+/* Call this after the last definition. Return the number of unreadable symbols, or
+ * -ENOMEM. */
 int jsp_lookup_seal(struct jsp_lookup *n, const struct jsp_read *capture);
 
-/* NULL: not known. */
+/* Each look-up returns NULL if the address is unknown. */
 const struct jsp_lookup_jit *jsp_lookup_jit(const struct jsp_lookup *n,
                                             struct jsp_lookup_key k);
 const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,

@@ -1,10 +1,10 @@
-/* lookup_find.c - looking up an address in what the capture defined.
+/* lookup_find.c - looks up an address in the capture's definitions.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "analyze/lookup.h"
 
-/* A file of overlapping maps can not make one lookup walk all of them. */
+/* A bound for files with many overlapping maps. */
 enum { LOOKUP_MAPS_BACK = 64 };
 
 static bool lookup_jit_before(const struct jsp_lookup_jit *a, struct jsp_lookup_key k)
@@ -16,7 +16,7 @@ static bool lookup_jit_before(const struct jsp_lookup_jit *a, struct jsp_lookup_
     return a->epoch <= k.epoch;
 }
 
-/* How many entries are not after the key. */
+/* Return the number of entries that are not after the key. */
 static uint32_t lookup_jit_upper(const struct jsp_lookup *n, struct jsp_lookup_key k)
 {
     uint32_t low = 0, high = n->n_jits;
@@ -75,8 +75,8 @@ const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,
     return best;
 }
 
-/* `end` is exclusive for some writers and inclusive for others: an address at the
- * end belongs here unless the next symbol begins there, which is found first. */
+/* Some writers mean `end` exclusively, others inclusively: an address at the end belongs
+ * here unless the next symbol begins there; that one is found first. */
 const struct jsp_lookup_symbol *jsp_lookup_symbol(const struct jsp_lookup *n,
                                                   struct jsp_lookup_key k)
 {

@@ -1,4 +1,4 @@
-/* natives.c - the files that a capture's native code was mapped from.
+/* natives.c - the files from which a capture's native code was mapped.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 enum {
     NATIVES_PAGE = 4096,
-    NATIVES_MOST = 1 << 14, /* files; a capture may lie about their number */
+    NATIVES_MOST = 1 << 14, /* a bound, because a capture may claim any number of files */
 };
 
 int jsp_natives_init(struct jsp_natives *n)
@@ -34,7 +34,7 @@ void jsp_natives_free(struct jsp_natives *n)
     memset(n, 0, sizeof *n);
 }
 
-/* Is this the build that the capture tells of? */
+/* Return true if the file has the recorded build id. */
 static bool natives_is_build(const struct jsp_native_file *f, const struct jsp_elf *elf)
 {
     uint8_t id[JSP_ELF_BUILD_ID];
@@ -56,7 +56,7 @@ static bool natives_is_same(const struct jsp_natives *n, const struct jsp_native
            (n->recorded == 0 || st.st_mtime <= n->recorded);
 }
 
-/* Names from an open file and, where it has none, from its debug file. */
+/* Read names from an open file and, if it has none, from its debug file. */
 static int natives_take(const struct jsp_natives *n, struct jsp_native_file *f,
                         const struct jsp_elf *elf)
 {
@@ -73,7 +73,7 @@ static int natives_take(const struct jsp_natives *n, struct jsp_native_file *f,
     return err;
 }
 
-/* 0, or why there are no names: from the path that was recorded. */
+/* Read names from the recorded path. Return 0 or the reason why there are none. */
 static int natives_read(const struct jsp_natives *n, struct jsp_native_file *f)
 {
     struct jsp_elf elf;
@@ -87,8 +87,9 @@ static int natives_read(const struct jsp_natives *n, struct jsp_native_file *f)
     return err;
 }
 
-/* A debug file has the segments of its program but not where they stood in its file. Of
- * one segment of code that is known: the mapping begins with the segment's first page. */
+/* A debug file has the segments of its program but not their offsets in the program's
+ * file. With one segment of code its offset is known: the mapping begins with its first
+ * page. */
 static void natives_place_code(const struct jsp_native_file *f, struct jsp_elf *elf)
 {
     Elf64_Phdr *code = NULL;
@@ -104,7 +105,7 @@ static void natives_place_code(const struct jsp_native_file *f, struct jsp_elf *
     code->p_filesz = code->p_memsz;
 }
 
-/* A file of the user's folder. The build id decides where the capture tells one. */
+/* Read a file of the user's folder. The build id decides if the capture has one. */
 static int natives_try(struct jsp_natives *n, struct jsp_native_file *f, const char *path)
 {
     struct jsp_elf elf;
@@ -126,8 +127,8 @@ static int natives_try(struct jsp_natives *n, struct jsp_native_file *f, const c
     return 0;
 }
 
-/* "DIR/.build-id/xx/yyyy.debug" and without ".debug", "DIR/path", "DIR/name". What the
- * recorded path said stays the reason where none fits. */
+/* Try "DIR/.build-id/xx/yyyy.debug", the same without ".debug", "DIR/path" and
+ * "DIR/name". If none fits, the error of the recorded path remains. */
 static int natives_elsewhere(struct jsp_natives *n, struct jsp_native_file *f, int reason)
 {
     char path[PATH_MAX];
@@ -156,7 +157,7 @@ static bool natives_equal(struct jsp_read_text a, struct jsp_read_text b)
     return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
-/* Position + 1; 0: not known yet. */
+/* Return the position + 1, or 0 if the file is not known yet. */
 static uint32_t natives_known(const struct jsp_natives *n, uint32_t hash,
                               const struct jsp_lookup_map *m)
 {

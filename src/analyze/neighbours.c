@@ -1,4 +1,4 @@
-/* neighbours.c - one function: who calls it, what it has itself, whom it calls.
+/* neighbours.c - one function with its callers, its self and its callees.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,7 +45,7 @@ static void neighbours_add(struct jsp_neighbour *n, const struct jsp_stack *k)
     n->samples += k->samples;
 }
 
-/* Frames stand leaf first: the innermost call is the first that is it. */
+/* Count a stack. Frames are leaf first: the first match is the innermost call. */
 static void neighbours_count(struct neighbours_build *b, const struct jsp_stack *k, int n)
 {
     struct jsp_neighbours *out = b->out;

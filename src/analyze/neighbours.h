@@ -1,11 +1,11 @@
-/* analyze/neighbours.h - one function: who calls it, what it has itself, whom it calls.
+/* analyze/neighbours.h - one function with its callers, its self and its callees.
  *
  * SPDX-License-Identifier: MIT
  *
  * Each stack counts once. Its caller is that of the outermost call on the stack, its
- * callee that of the innermost: so under recursion too the callers' values add up to
- * the total, and the callees' and self do. Several functions of one name are taken
- * together. One thread.
+ * callee that of the innermost: so with recursion, too, the callers' values add up to the
+ * total, and so do the callees' values plus self. Several functions of one name are
+ * merged. One thread.
  */
 #ifndef JSP_ANALYZE_NEIGHBOURS_H
 #define JSP_ANALYZE_NEIGHBOURS_H
@@ -13,20 +13,20 @@
 #include "analyze/select.h"
 
 struct jsp_neighbour {
-    uint32_t function; /* UINT32_MAX: nobody called it */
+    uint32_t function; /* UINT32_MAX: the function was outermost */
     uint64_t value, samples;
 };
 
 struct jsp_neighbours {
     struct jsp_neighbour *callers, *callees; /* the largest first */
     uint32_t n_callers, n_callees;
-    uint32_t function;  /* one of that name; UINT32_MAX: there is none */
+    uint32_t function;  /* one function of that name; UINT32_MAX: there is none */
     uint32_t n_of_name; /* how many */
     uint64_t self, total, self_samples, total_samples;
     uint64_t value, samples; /* of all selected stacks */
 };
 
-/* jsp_filter_names says which functions answer to `name`. -ENOMEM. */
+/* jsp_filter_names decides which functions match `name`. Return 0 or -ENOMEM. */
 int jsp_neighbours_build(struct jsp_neighbours *out, struct jsp_profile *p,
                          const struct jsp_select *select, const char *name);
 void jsp_neighbours_free(struct jsp_neighbours *n);

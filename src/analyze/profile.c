@@ -1,4 +1,4 @@
-/* profile.c - one capture, understood: its life, its units, its processes.
+/* profile.c - one capture as a profile: loading, units, processes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -87,15 +87,16 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     return err;
 }
 
-/* Does the file say what a sample stands for, or is a sample without a weight one tick, as in
- * all that we record? Samples that were passed on into another program's recording name our
- * clock, but one of them may stand for many of its ticks. */
+/* Return true if the capture defines the time that a sample represents: by weights, or,
+ * as in all our recordings, one tick for a sample without a weight. Samples that were
+ * copied into another program's recording name our clock, but one of them may represent
+ * many of its ticks. */
 static bool profile_weighs(const struct jsp_profile *p)
 {
     return p->work->weights.n || *p->version || *p->account.session.clock;
 }
 
-/* What shares are made of: what the recording's own clock measured. */
+/* Choose the unit of shares by the clock of the recording. */
 static void profile_unit(struct jsp_profile *p)
 {
     if (p->hz == 0 && p->account.session.hz <= UINT32_MAX)
@@ -125,7 +126,7 @@ static void profile_match_losses(struct jsp_profile *p)
     }
 }
 
-/* A header's start is believed when the frames do not contradict it. */
+/* Use the header's start time unless a frame is older. */
 static void profile_start(struct jsp_profile *p)
 {
     int64_t start = p->capture->time;
@@ -134,7 +135,7 @@ static void profile_start(struct jsp_profile *p)
                         : p->first_time;
 }
 
-/* The time of day at the recording's end, in s; 0: not known. */
+/* Return the time of day at the recording's end, in s, or 0 if unknown. */
 static int64_t profile_end(const struct jsp_profile *p)
 {
     struct tm tm = { 0 };

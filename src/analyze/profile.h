@@ -1,15 +1,16 @@
-/* analyze/profile.h - one capture, understood: who ran what, for how long.
+/* analyze/profile.h - one capture as a profile: threads, stacks, functions and their
+ * time.
  *
  * SPDX-License-Identifier: MIT
  *
- * Equal stacks of a thread are counted together, and only distinct ones are turned
- * into functions, when asked for: a million samples cost one pass over the file. The
- * profile borrows the open capture and its bytes. One thread.
+ * Equal stacks of a thread are counted together, and only distinct stacks are resolved
+ * into functions, on demand: a million samples cost one pass over the file. The profile
+ * borrows the open capture and its bytes. One thread.
  *
- * `value` is what shares are made of, in one unit for the whole profile:
+ * `value` is the basis of all shares, in one unit for the whole profile:
  *   JSP_VALUE_CPU     ns of CPU time, as each sample measured it
  *   JSP_VALUE_WALL    ns of elapsed time, timer expirations x period
- *   JSP_VALUE_COUNT   samples, where the capture does not say what they stand for
+ *   JSP_VALUE_COUNT   samples, if the capture does not say how much time they represent
  */
 #ifndef JSP_ANALYZE_PROFILE_H
 #define JSP_ANALYZE_PROFILE_H
@@ -25,11 +26,11 @@
 
 enum jsp_value { JSP_VALUE_CPU, JSP_VALUE_WALL, JSP_VALUE_COUNT };
 
-/* Kinds beyond enum jsprof_kind of the public header. */
+/* Kinds in addition to enum jsprof_kind of the public header. */
 enum { JSP_KIND_KERNEL = 6, JSP_KIND_OTHER = 7, JSP_N_KINDS };
 
 struct jsp_process {
-    int32_t pid, parent; /* parent 0: not known */
+    int32_t pid, parent; /* parent 0: unknown */
     struct jsp_read_text command;
 };
 
@@ -41,34 +42,35 @@ struct jsp_thread_info {
 };
 
 struct jsp_stack {
-    const uint8_t *addrs; /* as in the first sample that had it, leaf first; NULL: */
-    uint32_t node;        /* it stands in jsprof/stacks; see analyze/addresses.h */
+    const uint8_t *addrs; /* as in its first sample, leaf first; NULL: see `node` */
+    uint32_t node; /* the stack is stored in jsprof/stacks; see analyze/addresses.h */
     const uint8_t *lines; /* varints for the first n_lines addresses */
     uint64_t weight, value;
     uint32_t lines_bytes, epoch, thread, samples;
     uint16_t n_addrs, n_lines;
 };
 
-/* Interpreted and compiled code of one name is one function (of kind VM here): which
- * of them ran is told by each frame. Native ones of one name in two files are two. */
+/* Interpreted and compiled code of one name is one function (of kind VM here); each frame
+ * records which of them ran. Native functions of one name in two files are two. */
 struct jsp_function {
     const char *name;   /* owned by the profile */
-    const char *module; /* the same; of native code its file's name, else "" */
+    /* of native code its file's name, else ""; owned by the profile */
+    const char *module;
     uint32_t kind;      /* enum jsprof_kind, JSP_KIND_... */
     struct jsp_read_text path; /* of native code its file, as recorded; borrowed */
 };
 
-/* Whose code a frame is, whatever its name says. */
+/* The source of a frame, whatever its name is. */
 enum jsp_origin {
-    JSP_ORIGIN_VM,     /* told by the host, or made up in its place */
+    JSP_ORIGIN_VM,     /* the host reported it, or a frame of ours replaces such frames */
     JSP_ORIGIN_NATIVE, /* found on the native stack */
     JSP_ORIGIN_LOOP,   /* the same, in an interpreter's own code: jsprof/loops */
 };
 
 struct jsp_profile_frame {
     uint32_t function;
-    uint32_t line;          /* 0: not known */
-    uint32_t file;          /* of the line, in files[]; 0: as the function's name says */
+    uint32_t line;          /* 0: unknown */
+    uint32_t file;          /* file of the line, in files[]; 0: the one in the name */
     uint32_t kind;          /* enum jsprof_kind, JSP_KIND_... */
     enum jsp_origin origin;
 };
@@ -79,10 +81,10 @@ struct jsp_profile {
 
     enum jsp_value unit;
     uint64_t samples, weight, value; /* all stacks together */
-    uint64_t packed;                 /* samples that stood in jsprof/stacks */
+    uint64_t packed;                 /* samples stored in jsprof/stacks */
     double squares;                  /* sum of each sample's value squared */
     int64_t first_time, last_time;   /* of any frame with a time */
-    int64_t start_time;              /* moments for people count from here */
+    int64_t start_time;              /* times shown to users count from here */
     int64_t first_sample, last_sample;
 
     struct jsp_process *processes;
@@ -94,77 +96,79 @@ struct jsp_profile {
     bool is_of_many; /* threads[] are of more than one process */
 
     struct jsp_account account;
-    uint64_t period_ns; /* of the timer that was asked for; 0: not known */
+    uint64_t period_ns; /* period of the requested timer; 0: unknown */
     uint32_t hz;
-    char clock[8], host[64], version[32]; /* "" where the capture does not say */
-    bool no_proc;      /* it was recorded where /proc was not mounted */
+    char clock[8], host[64], version[32]; /* "" if unknown */
+    bool no_proc;      /* it was recorded without /proc */
 
     struct jsp_lookup lookup;
     struct jsp_natives natives;
     struct jsp_profile_work *work; /* tables that build the above */
 };
 
-/* Called now and then with bytes done of all; for a progress line. */
+/* Called from time to time with the bytes done and the total; for a progress line. */
 typedef void (*jsp_profile_progress)(void *context, uint64_t done, uint64_t all);
 
-/* One sample as it was counted, in file order; for those who need its time. */
+/* One sample as it was counted, in file order; for callers that need its time. */
 struct jsp_profile_sample {
-    uint32_t stack; /* in stacks[], which move while they are counted */
-    uint32_t ref;   /* for jsp_read_rows; 0: its rows stand in jsprof/pcs */
-    uint64_t ordinal; /* of all SAMPLE frames */
+    uint32_t stack; /* position in stacks[], which move during counting */
+    uint32_t ref;   /* for jsp_read_rows; 0: its rows are in jsprof/pcs */
+    uint64_t ordinal; /* number among all SAMPLE frames */
     int64_t time;
     uint64_t value;
 };
 typedef int (*jsp_profile_sampled)(void *context, const struct jsp_profile_sample *s);
 
-/* What shares are made of, where the recording has a choice. */
+/* The clock for shares, if the recording allows a choice. */
 enum jsp_profile_clock {
     JSP_CLOCK_RECORDED, /* the clock that drove the recording */
-    JSP_CLOCK_CPU,      /* also of one that was driven by elapsed time */
-    JSP_CLOCK_WALL,     /* not of one that was driven by CPU time: its unit stays CPU */
+    JSP_CLOCK_CPU,      /* possible also for a recording by elapsed time */
+    JSP_CLOCK_WALL,     /* not possible for a recording by CPU time: its unit stays CPU */
 };
 
 struct jsp_profile_options {
     jsp_profile_progress progress; /* may be NULL */
     void *context;
-    jsp_profile_sampled sampled; /* may be NULL; negative: loading ends with that */
+    jsp_profile_sampled sampled; /* may be NULL; a negative result ends loading */
     void *sampled_context;
-    jsp_natives_demangle *demangle; /* of native names read from files; may be NULL */
+    jsp_natives_demangle *demangle; /* for native names read from files; may be NULL */
     const char *symbols; /* a folder with files for native names; may be NULL; borrowed */
     enum jsp_profile_clock clock;
-    /* Only samples of the half-open span of time, in ns from start_time; 0: to the end. */
+    /* Load only samples of this half-open span of time, in ns from start_time; to_ns 0:
+     * to the end. */
     uint64_t from_ns, to_ns;
 };
 
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
-                     const struct jsp_profile_options *options); /* -ENOMEM */
+                     const struct jsp_profile_options *options); /* 0 or -ENOMEM */
 void jsp_profile_free(struct jsp_profile *p);
 
-/* A process's command line; "" where none is known. */
+/* Return a process's command line, or "" if unknown. */
 struct jsp_read_text jsp_profile_command(const struct jsp_profile *p, int32_t pid);
 
 enum { JSP_PROFILE_DEPTH = 8190 };
 
-/* The frames of a stack, leaf first; returns how many, or -ENOMEM. */
+/* Store the frames of a stack, leaf first. Return how many, or -ENOMEM. */
 int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH]);
 
-/* The function at an address, for those who walk frames themselves. */
+/* An address with its context, for callers that walk frames themselves. */
 struct jsp_profile_address {
     struct jsp_lookup_key key;
     bool is_kernel;
-    bool is_return; /* one byte behind the call that it stands for */
+    bool is_return; /* a return address: one byte after the call */
 };
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *at,
-                         struct jsp_profile_frame *out); /* -ENOMEM */
+                         struct jsp_profile_frame *out); /* 0 or -ENOMEM */
 
-/* What is known of the next address of a stack behind this one: behind a context
- * marker, and behind a frame. Callers stand in our recordings with the call itself, in
- * others' with where it returns to. */
+/* Set the context of the next address of a stack: after a context marker, and after a
+ * frame. In our recordings a caller's address is that of the call, in other programs' the
+ * return address. */
 void jsp_profile_marker(struct jsp_profile_address *a);
 void jsp_profile_next(const struct jsp_profile *p, struct jsp_profile_address *a);
 
-/* perf's markers inside a stack: not a frame, but where the next ones stand. */
+/* Return true for perf's markers inside a stack: not a frame, but the context of the next
+ * ones. */
 bool jsp_profile_is_marker(uint64_t addr);
 bool jsp_profile_is_kernel_marker(uint64_t addr);
 

@@ -1,4 +1,4 @@
-/* resolve.c - addresses of a stack become functions of the profile.
+/* resolve.c - resolves addresses of a stack to functions of the profile.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,4 +1,4 @@
-/* resolve_native.c - addresses of native code become functions of the profile.
+/* resolve_native.c - resolves addresses of native code to functions of the profile.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,7 @@
 
 enum { RESOLVE_FORKS = 8, RESOLVE_MODULE = 256, RESOLVE_NAME = RESOLVE_MODULE + 24 };
 
-/* A forked child that never mapped anything itself runs its parent's code. */
+/* A forked child without a map of its own runs its parent's code. */
 const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
                                              struct jsp_lookup_key k)
 {
@@ -28,7 +28,7 @@ const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
     return NULL;
 }
 
-/* The last part of the path; a writer's tag where there is none. */
+/* Store the last part of the path, or the writer's tag without a path. */
 static void resolve_module(char out[RESOLVE_MODULE], const struct jsp_lookup_map *m,
                            const struct jsp_lookup_symbol *s)
 {
@@ -49,7 +49,8 @@ static int resolve_text(struct jsp_profile *p, const char *text,
     return jsp_resolve_named(p, n, out);
 }
 
-/* By the file that is mapped; where that has no name for it, at least say which. */
+/* Name the address by the mapped file; if that has no name for it, show at least the
+ * file. */
 static int resolve_by_file(struct jsp_profile *p, const struct jsp_lookup_map *m,
                            uint64_t addr, struct jsp_resolve_name n,
                            struct jsp_profile_frame *out)

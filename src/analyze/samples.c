@@ -1,4 +1,4 @@
-/* samples.c - one sample after the other, with all the capture says of it.
+/* samples.c - an iterator over samples, with all data of each.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,7 +6,7 @@
 
 #include "analyze/work.h"
 
-/* What all samples may come to, in ns: any two such sums can be added. */
+/* The largest sum of all samples in ns, such that two sums can be added. */
 static const uint64_t samples_most = UINT64_C(1) << 62;
 
 void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
@@ -20,7 +20,8 @@ void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
     jsp_weights_start(&p->work->weights, &s->weights);
 }
 
-/* A capture that tells of more time than there is: what it adds to that is not believed. */
+/* Limit a capture that claims more time than is possible: drop the weight that exceeds
+ * it. */
 static void samples_limit(struct jsp_samples *s, const struct jsp_read_frame *f,
                           struct jsp_weight *w)
 {

@@ -1,9 +1,9 @@
-/* analyze/samples.h - one sample after the other, with all the capture says of it.
+/* analyze/samples.h - an iterator over samples, with all data of each.
  *
  * SPDX-License-Identifier: MIT
  *
- * For those who need the order or the time of samples; the stacks of a profile have
- * them counted. Any number of walks at once, by one thread.
+ * For callers that need the order or the time of samples; the stacks of a profile hold
+ * only their sums. Any number of walks at the same time, by one thread.
  */
 #ifndef JSP_ANALYZE_SAMPLES_H
 #define JSP_ANALYZE_SAMPLES_H
@@ -16,7 +16,7 @@ struct jsp_samples {
     struct jsp_read_cursor body;
     struct jsp_weights_cursor weights;
     uint64_t ordinal; /* of the next SAMPLE frame */
-    uint64_t weight_left, cpu_left; /* more than this could not be added up */
+    uint64_t weight_left, cpu_left; /* larger sums could overflow */
     uint32_t epoch;
 };
 
@@ -24,19 +24,21 @@ struct jsp_sample {
     struct jsp_read_sample body;
     struct jsp_weight weight;
     uint64_t ordinal;
-    uint32_t ref; /* for jsp_read_rows; 0: rows stand in jsprof/pcs */
+    uint32_t ref; /* for jsp_read_rows; 0: its rows are in jsprof/pcs */
     uint32_t epoch; /* for jsp_profile_function */
 };
 
-/* `defects` counts bodies that are not readable; NULL: nobody does. */
+/* Begin a walk. `defects` counts unreadable bodies; NULL: do not count. */
 void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
                        struct jsp_read_defects *defects);
 
-/* Every frame of type SAMPLE goes in, in file order; false: it is not readable. */
+/* Read one sample. Pass every frame of type SAMPLE, in file order. Return false if it is
+ * not readable. */
 bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                       struct jsp_sample *out);
 
-/* May the next sample's addresses be other functions than those of the one before? */
+/* Return true if an epoch ends here: equal addresses may be other functions
+ * afterwards. */
 bool jsp_samples_end_epoch(const struct jsp_samples *s);
 
 #endif

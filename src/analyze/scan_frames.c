@@ -1,4 +1,4 @@
-/* scan_frames.c - the first pass: everything a capture says, but its samples.
+/* scan_frames.c - the first pass: everything in a capture but its samples.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ static void scan_copy(char *out, size_t width, struct jsp_read_text t)
     snprintf(out, width, "%.*s", (int)t.len, t.at);
 }
 
-/* From here on definitions differ: samples before keep what they had. */
+/* Begin an epoch: definitions change here, and earlier samples keep the old ones. */
 static int scan_epoch(struct jsp_profile *p)
 {
     struct jsp_profile_work *w = p->work;
@@ -158,7 +158,7 @@ static int scan_frame(struct jsp_profile *p, const struct jsp_read_cursor *c,
     case JSP_WIRE_FORK:
         return scan_fork(p, c, f);
     case JSP_WIRE_MARK:
-        jsp_read_mark(c, f, &(struct jsp_read_mark){ 0 }); /* only its defects, here */
+        jsp_read_mark(c, f, &(struct jsp_read_mark){ 0 }); /* only to count its defects */
         return 0;
     case JSP_WIRE_CTRDEF:
     case JSP_WIRE_CTRSET:

@@ -1,4 +1,4 @@
-/* scan_samples.c - the second pass: samples, equal ones counted together.
+/* scan_samples.c - the second pass: counts samples, equal stacks together.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,8 +8,8 @@
 #include "analyze/work.h"
 #include "capture/wire.h"
 
-/* Samples are looked up in batches: what each will touch lies all over the file, so
- * every step fetches ahead for the whole batch before the next step reads it. */
+/* Samples are looked up in batches: their data lie all over the file, so every step
+ * prefetches for the whole batch before the next step reads it. */
 enum { SCAN_BATCH = 32, SCAN_LINE = 64, SCAN_LINES = 6 };
 
 struct scan_one {
@@ -21,12 +21,13 @@ struct scan_one {
 struct scan_state {
     struct jsp_profile *p;
     struct jsp_read_frame frame;
-    uint32_t thread; /* of the sample before */
+    uint32_t thread; /* of the previous sample */
     uint32_t n;
     struct scan_one batch[SCAN_BATCH];
 };
 
-/* Equal neighbours are the rule: most samples stay on the thread of the one before. */
+/* Find or add the sample's thread. Most samples are on the same thread as the previous
+ * one. */
 static int scan_thread(struct scan_state *s, int32_t tid)
 {
     struct jsp_profile *p = s->p;
@@ -177,7 +178,7 @@ static int scan_flush(struct scan_state *s)
     return 0;
 }
 
-/* A sample enters the batch; a full batch is looked up. */
+/* Add a sample to the batch; look up a full batch. */
 static int scan_sample(struct scan_state *s)
 {
     struct scan_one *o = &s->batch[s->n];
@@ -192,7 +193,7 @@ static int scan_sample(struct scan_state *s)
     return ++s->n == SCAN_BATCH ? scan_flush(s) : 0;
 }
 
-/* As scan_thread and scan_stack, of what is there already. */
+/* Do the same as scan_thread and scan_stack, without adding anything. */
 static uint32_t scan_known(const struct jsp_profile *p, const struct scan_one *o)
 {
     const struct jsp_hash *t = &p->work->stacks;
@@ -230,7 +231,8 @@ int jsp_scan_samples(struct jsp_profile *p)
     struct jsp_read_cursor walk;
     struct jsp_samples samples;
     int err = 0;
-    /* Frames were counted by the first pass, bodies of samples are by this one. */
+    /* The first pass counted defects of frames, this one counts those of sample
+     * bodies. */
     jsp_read_start(&walk, p->capture, NULL);
     jsp_samples_start(&samples, p, &p->defects);
     while (err == 0 && jsp_read_next(&walk, &s.frame)) {

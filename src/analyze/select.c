@@ -1,4 +1,4 @@
-/* select.c - which stacks of a profile count, and which of their frames.
+/* select.c - a selection of the stacks of a profile, and of their frames.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,7 @@ static bool select_shows(enum jsp_show show, enum jsp_origin origin)
            (show == JSP_SHOW_USUAL && origin == JSP_ORIGIN_NATIVE);
 }
 
-/* Where nothing of a stack is shown, one frame stands for it. */
+/* Keep the shown frames. If no frame is left, put one in their place. */
 static int select_shown(enum jsp_show show, struct jsp_profile *p, int n,
                         struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {

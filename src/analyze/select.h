@@ -1,9 +1,9 @@
-/* analyze/select.h - which stacks of a profile count, and which of their frames.
+/* analyze/select.h - a selection of the stacks of a profile, and of their frames.
  *
  * SPDX-License-Identifier: MIT
  *
- * A frame that is not shown is left out of its stack: what it had itself goes to the
- * nearest shown frame that called it. One thread.
+ * A frame that is not shown is dropped from its stack; its own cost goes to the nearest
+ * shown frame that called it. One thread.
  */
 #ifndef JSP_ANALYZE_SELECT_H
 #define JSP_ANALYZE_SELECT_H
@@ -11,9 +11,9 @@
 #include "analyze/filter.h"
 
 enum jsp_show {
-    JSP_SHOW_USUAL, /* all but the interpreters' own code */
+    JSP_SHOW_USUAL, /* all but the code of interpreters */
     JSP_SHOW_ALL,
-    JSP_SHOW_VM,    /* nothing native */
+    JSP_SHOW_VM,    /* no native frames */
 };
 
 struct jsp_select {
@@ -27,8 +27,8 @@ static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_s
     return !s || !s->threads || s->threads[k->thread];
 }
 
-/* The frames of a stack that are shown, leaf first; NULL selects as zero does. Returns
- * how many: 0, the stack does not count; or -ENOMEM. */
+/* Store the shown frames of a stack, leaf first; `s` NULL selects like a zeroed one.
+ * Return how many; 0: the stack does not count; or -ENOMEM. */
 int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
                       struct jsp_profile_frame out[JSP_PROFILE_DEPTH]);
 

@@ -60,7 +60,7 @@ static void tree_count(struct jsp_tree_node *n, const struct jsp_stack *k)
     n->n_samples += k->samples;
 }
 
-/* Direct recursion becomes one frame. Returns how many are left. */
+/* Fold direct recursion into one frame. Return how many frames are left. */
 static int tree_fold(struct jsp_profile_frame *frames, int n)
 {
     int kept = 1;
@@ -107,7 +107,7 @@ static int tree_compare(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Siblings together, the largest first. Node 0 stays out: it is nobody's child. */
+/* Put siblings together, the largest first. Node 0 has no parent and is left out. */
 static int tree_order(struct jsp_tree *t)
 {
     struct tree_key *keys = malloc(t->n * sizeof *keys);

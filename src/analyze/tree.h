@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Top-down, a node is a function called by the node above it. Bottom-up, a first-level
- * node is a function's self, and below it stand its callers. Node 0 is the whole and
- * has no function. Children are in order of their totals. With lines, each line of a
- * function is a node of its own. One thread.
+ * node is a function's self, and its callers are below it. Node 0 is the whole and has no
+ * function. Children are in order of their totals. With lines, each line of a function is
+ * a node of its own. One thread.
  */
 #ifndef JSP_ANALYZE_TREE_H
 #define JSP_ANALYZE_TREE_H
@@ -22,7 +22,7 @@ struct jsp_tree_node {
 
 struct jsp_tree {
     struct jsp_tree_node *nodes;
-    uint32_t *order; /* nodes, the children of each one together */
+    uint32_t *order; /* nodes; the children of each node are adjacent */
     uint32_t n;
 };
 
@@ -30,11 +30,11 @@ struct jsp_tree_options {
     struct jsp_select select;
     bool is_bottom_up;
     bool has_lines;
-    bool is_recursive; /* a function that calls itself stands once for each level */
+    bool is_recursive; /* a function that calls itself has one node for each level */
 };
 
 int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
-                   const struct jsp_tree_options *options); /* -ENOMEM */
+                   const struct jsp_tree_options *options); /* 0 or -ENOMEM */
 void jsp_tree_free(struct jsp_tree *t);
 
 #endif

@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * For those who need the time of samples: exports, timelines. Exactly those that the
- * profile counted, so the values add up to its own. Samples of one thread are in the
- * order of time, those of several threads nearly. One thread; the defects were counted
- * when the profile was loaded.
+ * For callers that need the time of samples: exports, timelines. The walk returns exactly
+ * the samples that the profile counted, so the values add up to its own. Samples of one
+ * thread are in the order of time, those of several threads nearly. One thread; defects
+ * were counted when the profile was loaded.
  */
 #ifndef JSP_ANALYZE_WALK_H
 #define JSP_ANALYZE_WALK_H
@@ -31,8 +31,8 @@ struct jsp_walk_item {
 void jsp_walk_start(struct jsp_walk *w, struct jsp_profile *p,
                     const struct jsp_select *select);
 
-/* The next sample of the selected threads. Whether its stack counts, and which of its
- * frames, tells jsp_select_frames: ask once for each stack. */
+/* Return the next sample of the selected threads. Call jsp_select_frames once for each
+ * stack to find out if it counts, and which of its frames. */
 bool jsp_walk_next(struct jsp_walk *w, struct jsp_walk_item *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* weights.c - what each sample stands for: the file jsprof/samples.
+/* weights.c - the weight of each sample: the file jsprof/samples.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "capture/wire.h"
 
-/* Step over n varints, eight bytes at a time: each has one byte below 0x80, its last. */
+/* Skip n varints, eight bytes at a time: only the last byte of each is below 0x80. */
 static bool weights_skip(const uint8_t **at, const uint8_t *end, uint64_t n)
 {
     while (n >= 8 && end - *at >= 8) {
@@ -65,7 +65,7 @@ int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end
             !jsp_read_varint(&at, end, &b.count))
             return -EBADMSG;
         b.at = at;
-        /* A record has 4 bytes at least: more of them than that is a lie. */
+        /* A record has at least 4 bytes: more records than that are impossible. */
         if (b.count > (uint64_t)(end - at) / 4 || b.first > UINT64_MAX / 2)
             return -EBADMSG;
         for (uint64_t i = 0; i < b.count; i++)
@@ -100,7 +100,7 @@ void jsp_weights_get(const struct jsp_weights *w, struct jsp_weights_cursor *c,
     if (c->next != ordinal)
         return;
     const struct jsp_weights_block *b = &w->blocks[c->block];
-    weights_record(&c->at, b->end, out); /* was checked when it was added */
+    weights_record(&c->at, b->end, out); /* cannot fail: jsp_weights_add has checked it */
     if (++c->next == b->first + b->count)
         weights_enter(w, c, c->block + 1);
 }

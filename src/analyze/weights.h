@@ -1,11 +1,11 @@
-/* analyze/weights.h - what each sample stands for: the file jsprof/samples.
+/* analyze/weights.h - the weight of each sample: the file jsprof/samples.
  *
  * SPDX-License-Identifier: MIT
  *
- * First every chunk is added, and each of its records is checked; then any number
- * of cursors walk the samples in file order and ask for each one's record. Records
- * are decoded in place, when asked for; a sample that no block covers has weight 1
- * and unknown CPU time. One thread.
+ * First every chunk is added, and each of its records is checked; then any number of
+ * cursors walk the samples in file order and read each one's record. Records are decoded
+ * in place, on demand; a sample without a record has weight 1 and unknown CPU time. One
+ * thread.
  */
 #ifndef JSP_ANALYZE_WEIGHTS_H
 #define JSP_ANALYZE_WEIGHTS_H
@@ -27,7 +27,7 @@ struct jsp_weights {
 };
 
 struct jsp_weights_cursor {
-    uint32_t block; /* that the next sample may be in */
+    uint32_t block; /* the block that may contain the next sample */
     uint64_t next;  /* ordinal of its next record */
     const uint8_t *at;
 };
@@ -42,14 +42,14 @@ struct jsp_weight {
     uint32_t n_lines;
 };
 
-/* One chunk of jsprof/samples, borrowed. -ENOMEM, -EBADMSG: it holds a bad record
- * (the blocks before it are taken). */
+/* Add one chunk of jsprof/samples, which is borrowed. Return 0, -ENOMEM, or -EBADMSG if
+ * it holds a bad record; the blocks before that are added. */
 int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end,
                     uint64_t offset);
 
 void jsp_weights_start(const struct jsp_weights *w, struct jsp_weights_cursor *c);
 
-/* The record of sample `ordinal`, which goes up by one from call to call. */
+/* Store the record of sample `ordinal`, which increases by one from call to call. */
 void jsp_weights_get(const struct jsp_weights *w, struct jsp_weights_cursor *c,
                      uint64_t ordinal, struct jsp_weight *out);
 void jsp_weights_free(struct jsp_weights *w);

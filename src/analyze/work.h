@@ -1,4 +1,4 @@
-/* analyze/work.h - the tables behind a profile; for the .c files of analyze only.
+/* analyze/work.h - the tables of a profile under construction; for analyze/*.c only.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,7 @@
 #include "analyze/profile.h"
 #include "analyze/samples.h"
 
-struct jsp_profile_place { /* an address that was looked up, and what it is */
+struct jsp_profile_place { /* an address that was looked up, and its frame */
     struct jsp_profile_address at;
     struct jsp_profile_frame frame;
 };
@@ -28,11 +28,11 @@ struct jsp_profile_work {
     uint32_t n_places, places_room, processes_room, threads_room;
     uint32_t stacks_room, functions_room, files_room;
 
-    /* Ordinals of samples before which an epoch begins: epoch i + 1 at epochs[i]. */
+    /* Ordinals of the samples before which an epoch begins: epoch i + 1 at epochs[i]. */
     uint64_t *epochs;
     uint32_t n_epochs, epochs_room;
-    uint64_t n_samples;     /* SAMPLE frames of any quality, seen while scanning */
-    uint64_t epoch_samples; /* of them, before the current epoch */
+    uint64_t n_samples;     /* SAMPLE frames, readable or not, found while scanning */
+    uint64_t epoch_samples; /* those before the current epoch */
 
     struct jsp_profile_options options;
     uint64_t reported;
@@ -41,30 +41,31 @@ struct jsp_profile_work {
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out);
 void jsp_work_progress(struct jsp_profile *p, uint64_t done);
 
-/* The frame of a name; its function may be new. -ENOMEM. */
+/* Store the frame of a name; its function may be new. Return 0 or -ENOMEM. */
 int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name name,
                       struct jsp_profile_frame *out);
 
-/* The same for a name of ours, kind SYNTH. */
+/* Do the same for a name of ours, kind SYNTH. */
 int jsp_resolve_fixed(struct jsp_profile *p, const char *name,
                       struct jsp_profile_frame *out);
 
-/* The frame of an address that has no tag: resolve_native.c. -ENOMEM. */
+/* Store the frame of an address without a tag: resolve_native.c. Return 0 or -ENOMEM. */
 int jsp_resolve_native(struct jsp_profile *p, const struct jsp_profile_address *a,
                        struct jsp_profile_frame *out);
 
-/* The mapping of an address, of the process or of one that it was forked from. */
+/* Return the mapping of an address in the process, or in one from which it was forked. */
 const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
                                              struct jsp_lookup_key k);
 
-/* Does a span of time touch the one that the profile was loaded with? */
+/* Return true if a span of time touches the one with which the profile was loaded. */
 bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to);
 
-/* First pass: everything but samples. Second pass: samples. -ENOMEM. */
+/* First pass: everything but samples. Second pass: samples. Both return 0 or -ENOMEM. */
 int jsp_scan_frames(struct jsp_profile *p);
 int jsp_scan_samples(struct jsp_profile *p);
 
-/* Which of the profile's stacks a sample was counted on; false: on none. */
+/* Find the stack of the profile on which a sample was counted. Return false if there is
+ * none. */
 bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack);
 uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_weight *w);
