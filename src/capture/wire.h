@@ -179,12 +179,6 @@ struct jsp_wire_counter {
 };
 _Static_assert(sizeof(struct jsp_wire_counter) == 128, "counter");
 
-static inline uint32_t jsp_wire_ctr_id(uint32_t id, bool is_real)
-{
-    bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    return is_little ? id | (uint32_t)is_real << 24 : id << 8 | is_real;
-}
-
 struct jsp_wire_ctrdef {
     struct jsp_wire_frame frame;
     uint16_t n;

@@ -16,9 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "encode.h"
 #include "image/descriptor.h"
 #include "varint.h"
-#include "wire.h"
+
+enum {
+    WRITER_LEAST = 32,   /* bytes left, or no frame is begun */
+    WRITER_TEXT = 4095,  /* of a command line, a value or a name; the rest is cut */
+};
 
 static int64_t writer_now(void)
 {
@@ -27,24 +32,34 @@ static int64_t writer_now(void)
     return ts.tv_sec * 1000000000ll + ts.tv_nsec;
 }
 
-/* `body` bytes after a frame header of `head` bytes; the frame, zeroed but for its
- * header, or NULL when it would leave less than `spare`. */
-static void *writer_frame(struct jsp_writer *w, enum jsp_wire_type type, size_t bytes,
-                          size_t spare)
+/* Begin a frame after what waits; false when less than a header and `spare` would be left. */
+static bool writer_frame_at(const struct jsp_writer *w, struct jsp_encode *e,
+                            enum jsp_wire_type type, int64_t time, size_t spare)
 {
-    size_t len = (bytes + JSP_WIRE_ALIGN - 1) & ~(size_t)(JSP_WIRE_ALIGN - 1);
-    if (len > JSP_WIRE_MAX_FRAME || w->used + len + spare > w->capacity)
-        return NULL;
-    struct jsp_wire_frame *frame = (void *)(w->bytes + w->used);
-    memset(frame, 0, len);
-    frame->len = (uint16_t)len;
-    frame->cpu = -1;
-    frame->pid = w->pid;
-    frame->time = writer_now();
-    frame->type = (uint8_t)type;
+    struct jsp_encode_head head = { .time = time, .pid = w->pid, .cpu = -1,
+                                    .type = (uint8_t)type };
+    if (w->used + spare + WRITER_LEAST > w->capacity)
+        return false;
+    *e = (struct jsp_encode){ .at = w->bytes + w->used, .room = w->capacity - w->used - spare };
+    jsp_encode_begin(e, &head);
+    return true;
+}
+
+static bool writer_frame(const struct jsp_writer *w, struct jsp_encode *e,
+                         enum jsp_wire_type type)
+{
+    return writer_frame_at(w, e, type, writer_now(), 0);
+}
+
+/* The frame is whole now, or it did not fit and is not there. */
+static int writer_append(struct jsp_writer *w, struct jsp_encode *e)
+{
+    if (e->is_cut)
+        return -ENOBUFS;
+    size_t len = jsp_encode_end(e);
     w->used += len;
     w->appended += len;
-    return frame;
+    return 0;
 }
 
 static void writer_begin(struct jsp_writer *w)
@@ -332,115 +347,86 @@ void jsp_writer_abandon(struct jsp_writer *w)
     writer_forget(w);
 }
 
-/* A frame that ends in a string, after `head` bytes. */
-static void *writer_text(struct jsp_writer *w, enum jsp_wire_type type, size_t head,
-                         const char *text)
+static struct jsp_read_text writer_text(const char *text, size_t most)
 {
-    size_t n = strnlen(text, 4096 - 1);
-    char *frame = writer_frame(w, type, head + n + 1, 0);
-    if (frame)
-        memcpy(frame + head, text, n);
-    return frame;
+    return (struct jsp_read_text){ text, (uint32_t)strnlen(text, most) };
 }
 
 int jsp_writer_process(struct jsp_writer *w, const char *command_line)
 {
-    size_t head = sizeof(struct jsp_wire_frame);
-    return writer_text(w, JSP_WIRE_PROCESS, head, command_line) ? 0 : -ENOBUFS;
+    struct jsp_encode e;
+    if (!writer_frame(w, &e, JSP_WIRE_PROCESS))
+        return -ENOBUFS;
+    jsp_encode_text(&e, writer_text(command_line, WRITER_TEXT));
+    return writer_append(w, &e);
 }
 
 int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value)
 {
-    struct jsp_wire_metadata *m =
-        writer_text(w, JSP_WIRE_METADATA, sizeof(struct jsp_wire_metadata), value);
-    if (!m)
+    struct jsp_read_pair pair = { writer_text(id, 39), writer_text(value, WRITER_TEXT) };
+    struct jsp_encode e;
+    if (!writer_frame(w, &e, JSP_WIRE_METADATA))
         return -ENOBUFS;
-    memcpy(m->id, id, strnlen(id, sizeof m->id - 1));
-    return 0;
+    jsp_encode_metadata(&e, &pair);
+    return writer_append(w, &e);
 }
 
-int jsp_writer_map(struct jsp_writer *w, const struct jsp_writer_map *map)
+int jsp_writer_map(struct jsp_writer *w, const struct jsp_read_map *map)
 {
-    size_t path = strlen(map->path) + 1, id = map->build_id ? strlen(map->build_id) : 0;
-    struct jsp_wire_map *m = writer_frame(
-        w, JSP_WIRE_MAP, sizeof *m + path + (id ? id + 2 : 0), 0);
-    if (!m)
+    struct jsp_encode e;
+    if (!writer_frame(w, &e, JSP_WIRE_MAP))
         return -ENOBUFS;
-    char *text = (char *)(m + 1);
-    memcpy(text, map->path, path);
-    if (id) { /* behind the path's end; who does not know it reads the path alone */
-        text[path] = '@';
-        memcpy(text + path + 1, map->build_id, id);
-    }
-    m->start = map->start;
-    m->end = map->end;
-    m->offset = map->offset;
-    m->inode = map->inode;
-    return 0;
+    jsp_encode_map(&e, map);
+    return writer_append(w, &e);
 }
 
-int jsp_writer_copy(struct jsp_writer *w, const struct jsp_wire_frame *from)
+int jsp_writer_copy(struct jsp_writer *w, const void *frame)
 {
-    void *to = writer_frame(w, from->type, from->len, JSP_WRITER_SPARE);
-    if (!to)
+    uint16_t len;
+    memcpy(&len, frame, sizeof len);
+    if (w->used + len + JSP_WRITER_SPARE > w->capacity)
         return -ENOBUFS;
-    memcpy(to, from, from->len);
+    memcpy(w->bytes + w->used, frame, len);
+    w->used += len;
+    w->appended += len;
     return 0;
 }
 
 int jsp_writer_timestamp(struct jsp_writer *w)
 {
-    return writer_frame(w, JSP_WIRE_TIMESTAMP, sizeof(struct jsp_wire_frame), 0) ? 0 : -ENOBUFS;
+    struct jsp_encode e;
+    return writer_frame(w, &e, JSP_WIRE_TIMESTAMP) ? writer_append(w, &e) : -ENOBUFS;
 }
 
 int jsp_writer_jitmap(struct jsp_writer *w, uint64_t addr, const char *name)
 {
-    uint32_t one = 1;
-    enum { N = sizeof(struct jsp_wire_frame), ADDR = N + sizeof one, TEXT = ADDR + sizeof addr };
-    uint8_t *frame = writer_text(w, JSP_WIRE_JITMAP, TEXT, name);
-    if (!frame)
+    struct jsp_encode e;
+    if (!writer_frame(w, &e, JSP_WIRE_JITMAP))
         return -ENOBUFS;
-    memcpy(frame + N, &one, sizeof one);
-    memcpy(frame + ADDR, &addr, sizeof addr);
-    return 0;
+    jsp_encode_names(&e);
+    jsp_encode_name(&e, addr, writer_text(name, WRITER_TEXT));
+    return writer_append(w, &e);
 }
 
 int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *sample)
 {
-    size_t n = sample->n_addrs * sizeof *sample->addrs;
-    struct jsp_wire_sample *s = writer_frame(w, JSP_WIRE_SAMPLE, sizeof *s + n,
-                                             JSP_WRITER_SPARE);
-    if (!s)
+    struct jsp_encode e;
+    if (!writer_frame_at(w, &e, JSP_WIRE_SAMPLE, (int64_t)sample->time_ns, JSP_WRITER_SPARE))
         return -ENOBUFS;
-    s->frame.time = (int64_t)sample->time_ns;
-    s->n_addrs = (uint16_t)sample->n_addrs;
-    s->tid = sample->tid;
-    memcpy(s + 1, sample->addrs, n);
-    return 0;
-}
-
-/* One with room for n bytes; NULL: there is no room. */
-static struct jsp_wire_chunk *writer_chunk(struct jsp_writer *w, const char *path, size_t n)
-{
-    struct jsp_wire_chunk *c = writer_frame(w, JSP_WIRE_FILE_CHUNK,
-                                            offsetof(struct jsp_wire_chunk, data) + n, 0);
-    if (!c)
-        return NULL;
-    c->len = (uint16_t)n;
-    memcpy(c->path, path, strnlen(path, sizeof c->path - 1));
-    return c;
+    jsp_encode_sample(&e, sample->tid, sample->n_addrs);
+    jsp_encode_u64s(&e, sample->addrs, sample->n_addrs);
+    return writer_append(w, &e);
 }
 
 /* The chunk without data is the last one. */
 static int writer_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
 {
-    struct jsp_wire_chunk *c = writer_chunk(w, path, n);
-    if (!c)
+    struct jsp_encode e;
+    if (!writer_frame(w, &e, JSP_WIRE_FILE_CHUNK))
         return -ENOBUFS;
-    c->is_last = !data;
-    if (n)
-        memcpy(c->data, data, n);
-    return 0;
+    jsp_encode_chunk(&e, &(struct jsp_encode_chunk){ path, n, !data });
+    jsp_encode_put(&e, data, n);
+    return writer_append(w, &e);
 }
 
 int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
@@ -458,28 +444,36 @@ int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, s
 int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block)
 {
     uint8_t head[1 + 2 * JSP_VARINT_MAX] = { JSP_WIRE_BLOCK };
+    struct jsp_encode e;
     size_t n = 1;
     n += jsp_varint_put(head + n, block->first);
     n += jsp_varint_put(head + n, block->count);
-    struct jsp_wire_chunk *c = writer_chunk(w, block->path, n + block->n);
-    if (!c)
+    if (!writer_frame(w, &e, JSP_WIRE_FILE_CHUNK))
         return -ENOBUFS;
-    memcpy(c->data, head, n);
-    memcpy(c->data + n, block->data, block->n);
-    return 0;
+    jsp_encode_chunk(&e, &(struct jsp_encode_chunk){ block->path, n + block->n, false });
+    jsp_encode_put(&e, head, n);
+    jsp_encode_put(&e, block->data, block->n);
+    return writer_append(w, &e);
 }
 
 int jsp_writer_reserve(struct jsp_writer *w, const char *path, uint32_t n)
 {
+    struct jsp_encode e;
     if (w->base < 0)
         return 0;
-    struct jsp_wire_chunk *c = writer_chunk(w, path, n);
-    if (!c)
+    if (!writer_frame(w, &e, JSP_WIRE_FILE_CHUNK))
         return -ENOBUFS;
-    memset(c->data, '\n', n);
-    w->slot = w->appended - w->used + (uint64_t)(c->data - w->bytes);
-    w->slot_bytes = n;
-    return 0;
+    jsp_encode_chunk(&e, &(struct jsp_encode_chunk){ path, n, false });
+    uint8_t *data = jsp_encode_room(&e, n);
+    uint64_t slot = w->appended + e.used - n;
+    if (data)
+        memset(data, '\n', n);
+    int err = writer_append(w, &e);
+    if (!err) {
+        w->slot = slot;
+        w->slot_bytes = n;
+    }
+    return err;
 }
 
 int jsp_writer_fill(struct jsp_writer *w, const void *data, size_t n)

@@ -85,7 +85,6 @@ int jsp_writer_flush_for_a_moment(struct jsp_writer *w);
 void jsp_writer_forgive(struct jsp_writer *w);
 
 /* How many whole frames of a type wait: what forgetting them would lose. */
-struct jsp_wire_frame;
 uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type);
 
 /* Where byte `at` of the capture will be once jsp_writer_drop has been called. */
@@ -99,17 +98,12 @@ int jsp_writer_process(struct jsp_writer *w, const char *command_line);
 int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value);
 int jsp_writer_timestamp(struct jsp_writer *w);
 
-struct jsp_writer_map {
-    uint64_t start, end, offset, inode;
-    const char *path;
-    const char *build_id; /* in hexadecimal; NULL or "": not known */
-};
+/* Append a whole frame that the caller encoded, by its own length; leave the spare room. */
+int jsp_writer_copy(struct jsp_writer *w, const void *frame);
 
-/* A whole frame that somebody made, by its own length; leaves the spare room. */
-int jsp_writer_copy(struct jsp_writer *w, const struct jsp_wire_frame *frame);
-
-/* What is mapped where. */
-int jsp_writer_map(struct jsp_writer *w, const struct jsp_writer_map *map);
+/* Append an executable mapping of a file. */
+struct jsp_read_map;
+int jsp_writer_map(struct jsp_writer *w, const struct jsp_read_map *map);
 
 /* One name for one address. */
 int jsp_writer_jitmap(struct jsp_writer *w, uint64_t addr, const char *name);

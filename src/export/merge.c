@@ -127,59 +127,17 @@ int32_t merge_pid(struct merge_work *w, int32_t pid)
 
 void merge_begin(struct merge_work *w, uint8_t type)
 {
-    struct jsp_wire_frame head = { .cpu = w->in.cpu,
-                                   .pid = merge_pid(w, w->in.pid),
-                                   .type = type };
+    struct jsp_encode_head head = { .cpu = w->in.cpu,
+                                    .pid = merge_pid(w, w->in.pid),
+                                    .type = type };
     __builtin_add_overflow(w->in.time, w->shift, &head.time);
-    w->used = 0;
-    merge_put(w, &head, sizeof head);
-}
-
-void merge_put(struct merge_work *w, const void *bytes, size_t n)
-{
-    size_t left = JSP_WIRE_MAX_FRAME - w->used;
-    n = n < left ? n : left;
-    if (n)
-        memcpy(w->frame + w->used, bytes, n);
-    w->used += (uint32_t)n;
-}
-
-void merge_u16(struct merge_work *w, uint16_t v)
-{
-    merge_put(w, &v, sizeof v);
-}
-
-void merge_u32(struct merge_work *w, uint32_t v)
-{
-    merge_put(w, &v, sizeof v);
-}
-
-void merge_u64(struct merge_work *w, uint64_t v)
-{
-    merge_put(w, &v, sizeof v);
-}
-
-void merge_text(struct merge_work *w, struct jsp_read_text t)
-{
-    size_t left = JSP_WIRE_MAX_FRAME - w->used;
-    merge_put(w, t.at, t.len < left ? t.len : left ? left - 1 : 0);
-    merge_put(w, "", 1);
-}
-
-void merge_field(struct merge_work *w, struct jsp_read_text t, size_t width)
-{
-    char field[256] = "";
-    memcpy(field, t.at, t.len < width ? t.len : width);
-    merge_put(w, field, width);
+    w->out = (struct jsp_encode){ .at = w->frame, .room = sizeof w->frame };
+    jsp_encode_begin(&w->out, &head);
 }
 
 void merge_end(struct merge_work *w)
 {
-    while (w->used % JSP_WIRE_ALIGN)
-        w->frame[w->used++] = 0;
-    uint16_t len = (uint16_t)w->used;
-    memcpy(w->frame, &len, sizeof len);
-    jsp_sink_put(w->m->out, w->frame, w->used);
+    jsp_sink_put(w->m->out, w->frame, jsp_encode_end(&w->out));
 }
 
 /* -- Times ------------------------------------------------------------------ */

@@ -24,13 +24,9 @@ void merge_chunk(struct merge_work *w, const char *path, const void *data, size_
         w->has_failed = true; /* never: chunks come from frames or are made smaller */
         return;
     }
-    struct jsp_read_text name = { path, (uint32_t)strlen(path) };
     merge_begin(w, JSP_WIRE_FILE_CHUNK);
-    bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    merge_u16(w, (uint16_t)(is_last << (is_little ? 0 : 15)));
-    merge_u16(w, (uint16_t)n);
-    merge_field(w, name, 256);
-    merge_put(w, data, n);
+    jsp_encode_chunk(&w->out, &(struct jsp_encode_chunk){ path, n, is_last });
+    jsp_encode_put(&w->out, data, n);
     merge_end(w);
 }
 

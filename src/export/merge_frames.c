@@ -14,7 +14,7 @@ static void merge_addresses(struct merge_work *w, const uint8_t *at, uint32_t n)
 {
     const struct jsp_read *r = w->cursor.capture;
     for (uint32_t i = 0; i < n; i++)
-        merge_u64(w, merge_address(w, jsp_read_u64(r, at + 8 * i)));
+        jsp_encode_u64(&w->out, merge_address(w, jsp_read_u64(r, at + 8 * i)));
 }
 
 static void merge_stack(struct merge_work *w, const struct jsp_sample *s)
@@ -23,7 +23,7 @@ static void merge_stack(struct merge_work *w, const struct jsp_sample *s)
     uint64_t addr, line;
     jsp_addresses_of_sample(&all, w->m->inputs[w->input], s);
     while (jsp_addresses_next(&all, &addr, &line))
-        merge_u64(w, merge_address(w, addr));
+        jsp_encode_u64(&w->out, merge_address(w, addr));
 }
 
 /* Rows are those of listings, and these are the first input's. */
@@ -43,9 +43,7 @@ static int merge_sample(struct merge_work *w)
         return 0;
     merge_sides(w, &s);
     merge_begin(w, JSP_WIRE_SAMPLE);
-    merge_u16(w, (uint16_t)s.body.n_addrs);
-    merge_u16(w, 0);
-    merge_u32(w, (uint32_t)s.body.tid);
+    jsp_encode_sample(&w->out, s.body.tid, s.body.n_addrs);
     merge_stack(w, &s);
     merge_end(w);
     w->m->samples++;
@@ -58,15 +56,7 @@ static int merge_map(struct merge_work *w)
     if (!jsp_read_map(&w->cursor, &w->in, &map))
         return 0;
     merge_begin(w, JSP_WIRE_MAP);
-    merge_u64(w, map.start);
-    merge_u64(w, map.end);
-    merge_u64(w, map.offset);
-    merge_u64(w, map.inode);
-    merge_text(w, map.path);
-    if (map.build_id.len) {
-        merge_put(w, "@", 1);
-        merge_text(w, map.build_id);
-    }
+    jsp_encode_map(&w->out, &map);
     merge_end(w);
     return 0;
 }
@@ -76,7 +66,7 @@ static int merge_process(struct merge_work *w)
     struct jsp_read_text command;
     jsp_read_process(&w->cursor, &w->in, &command);
     merge_begin(w, JSP_WIRE_PROCESS);
-    merge_text(w, command);
+    jsp_encode_text(&w->out, command);
     merge_end(w);
     return 0;
 }
@@ -87,22 +77,9 @@ static int merge_fork(struct merge_work *w)
     if (!jsp_read_fork(&w->cursor, &w->in, &child))
         return 0;
     merge_begin(w, JSP_WIRE_FORK);
-    merge_u32(w, (uint32_t)merge_pid(w, child));
+    jsp_encode_fork(&w->out, merge_pid(w, child));
     merge_end(w);
     return 0;
-}
-
-static void merge_names_begin(struct merge_work *w)
-{
-    merge_begin(w, JSP_WIRE_JITMAP);
-    merge_u32(w, 0);
-}
-
-static void merge_names_end(struct merge_work *w, uint32_t n)
-{
-    memcpy(w->frame + sizeof(struct jsp_wire_frame), &n, sizeof n);
-    if (n)
-        merge_end(w);
 }
 
 /* Names that have no end in their frame need a byte more than they had. */
@@ -111,59 +88,39 @@ static int merge_names(struct merge_work *w)
     struct jsp_read_names names;
     struct jsp_read_text name;
     uint64_t addr;
-    uint32_t n = 0;
+    uint32_t n = 0; /* in the frame that is begun */
     if (!jsp_read_names(&w->cursor, &w->in, &names))
         return 0;
-    merge_names_begin(w);
     while (jsp_read_name(&w->cursor, &w->in, &names, &addr, &name)) {
-        if (w->used + name.len > MERGE_NAMES_FULL && n) {
-            merge_names_end(w, n);
-            merge_names_begin(w);
+        if (n && w->out.used + name.len > MERGE_NAMES_FULL) {
+            merge_end(w);
             n = 0;
         }
-        merge_u64(w, merge_address(w, addr));
-        merge_text(w, name);
-        n++;
+        if (!n++) {
+            merge_begin(w, JSP_WIRE_JITMAP);
+            jsp_encode_names(&w->out);
+        }
+        jsp_encode_name(&w->out, merge_address(w, addr), name);
     }
-    merge_names_end(w, n);
-    return 0;
-}
-
-static int merge_define(struct merge_work *w)
-{
-    struct jsp_read_counters all;
-    struct jsp_read_counter c = { 0 };
-    if (!jsp_read_counters(&w->cursor, &w->in, &all))
-        return 0;
-    while (jsp_read_counter(&w->cursor, &w->in, &all, &c)) {
-        uint32_t id = (uint32_t)merge_number(w, MERGE_COUNTER, c.id);
-        merge_begin(w, JSP_WIRE_CTRDEF);
-        merge_u64(w, 0);
-        memcpy(w->frame + sizeof(struct jsp_wire_frame), &(uint16_t){ 1 }, 2);
-        merge_field(w, c.group, 32);
-        merge_field(w, c.name, 32);
-        merge_field(w, c.what, 52);
-        merge_u32(w, jsp_wire_ctr_id(id & 0xFFFFFF, c.is_real));
-        merge_u64(w, c.bits);
+    if (n)
         merge_end(w);
-    }
     return 0;
 }
 
-static int merge_set(struct merge_work *w)
+/* The counters of a CTRDEF or the values of a CTRSET, each in a frame of its own. */
+static int merge_counters(struct merge_work *w)
 {
     struct jsp_read_counters all;
     struct jsp_read_counter c = { 0 };
     if (!jsp_read_counters(&w->cursor, &w->in, &all))
         return 0;
     while (jsp_read_counter(&w->cursor, &w->in, &all, &c)) {
-        struct jsp_wire_values v = { { 0 }, { 0 } };
-        v.ids[0] = (uint32_t)merge_number(w, MERGE_COUNTER, c.id);
-        v.values[0] = c.bits;
-        merge_begin(w, JSP_WIRE_CTRSET);
-        merge_u64(w, 0);
-        memcpy(w->frame + sizeof(struct jsp_wire_frame), &(uint16_t){ 1 }, 2);
-        merge_put(w, &v, sizeof v);
+        c.id = (uint32_t)merge_number(w, MERGE_COUNTER, c.id);
+        merge_begin(w, w->in.type);
+        if (w->in.type == JSP_WIRE_CTRDEF)
+            jsp_encode_counter(&w->out, &c);
+        else
+            jsp_encode_value(&w->out, c.id, c.bits);
         merge_end(w);
     }
     return 0;
@@ -175,10 +132,7 @@ static int merge_mark(struct merge_work *w)
     if (!jsp_read_mark(&w->cursor, &w->in, &mark))
         return 0;
     merge_begin(w, JSP_WIRE_MARK);
-    merge_u64(w, (uint64_t)mark.duration);
-    merge_field(w, mark.group, 24);
-    merge_field(w, mark.name, 40);
-    merge_text(w, mark.message);
+    jsp_encode_mark(&w->out, &mark);
     merge_end(w);
     return 0;
 }
@@ -187,20 +141,17 @@ static int merge_mark(struct merge_work *w)
 static int merge_pair(struct merge_work *w)
 {
     bool is_log = w->in.type == JSP_WIRE_LOG;
+    const uint8_t *severity = w->in.at + sizeof(struct jsp_wire_frame);
     struct jsp_read_pair pair;
     if (!jsp_read_pair(&w->cursor, &w->in, &pair))
         return 0;
     if (!is_log && w->input && pair.key.len >= 7 && memcmp(pair.key.at, "jsprof.", 7) == 0)
         return 0;
-    const uint8_t *severity = w->in.at + sizeof(struct jsp_wire_frame);
     merge_begin(w, w->in.type);
-    if (is_log) {
-        merge_u64(w, 0);
-        uint16_t level = jsp_read_u16(w->cursor.capture, severity);
-        memcpy(w->frame + sizeof(struct jsp_wire_frame), &level, sizeof level);
-    }
-    merge_field(w, pair.key, is_log ? 32 : 40);
-    merge_text(w, pair.value);
+    if (is_log)
+        jsp_encode_log(&w->out, jsp_read_u16(w->cursor.capture, severity), &pair);
+    else
+        jsp_encode_metadata(&w->out, &pair);
     merge_end(w);
     return 0;
 }
@@ -215,11 +166,11 @@ static int merge_allocation(struct merge_work *w)
     uint32_t n = jsp_read_u16(r, at + 44), room = (w->in.len - 48) / 8;
     n = n < room ? n : room;
     merge_begin(w, JSP_WIRE_ALLOCATION);
-    merge_u64(w, jsp_read_u64(r, at + 24));
-    merge_u64(w, jsp_read_u64(r, at + 32));
-    merge_u32(w, jsp_read_u32(r, at + 40));
-    merge_u16(w, (uint16_t)n);
-    merge_u16(w, 0);
+    jsp_encode_u64(&w->out, jsp_read_u64(r, at + 24));
+    jsp_encode_u64(&w->out, jsp_read_u64(r, at + 32));
+    jsp_encode_u32(&w->out, jsp_read_u32(r, at + 40));
+    jsp_encode_u16(&w->out, (uint16_t)n);
+    jsp_encode_u16(&w->out, 0);
     merge_addresses(w, at + 48, n);
     merge_end(w);
     return 0;
@@ -233,10 +184,10 @@ static int merge_overlay(struct merge_work *w)
     if (w->in.len < 32)
         return 0;
     merge_begin(w, JSP_WIRE_OVERLAY);
-    merge_put(w, at + 24, 4);
-    merge_u16(w, jsp_read_u16(r, at + 28));
-    merge_u16(w, jsp_read_u16(r, at + 30));
-    merge_put(w, at + 32, w->in.len - 32);
+    jsp_encode_put(&w->out, at + 24, 4);
+    jsp_encode_u16(&w->out, jsp_read_u16(r, at + 28));
+    jsp_encode_u16(&w->out, jsp_read_u16(r, at + 30));
+    jsp_encode_put(&w->out, at + 32, w->in.len - 32);
     merge_end(w);
     return 0;
 }
@@ -254,8 +205,8 @@ int merge_frame(struct merge_work *w)
         [JSP_WIRE_TIMESTAMP] = merge_bare,        [JSP_WIRE_SAMPLE] = merge_sample,
         [JSP_WIRE_MAP] = merge_map,               [JSP_WIRE_PROCESS] = merge_process,
         [JSP_WIRE_FORK] = merge_fork,             [JSP_WIRE_EXIT] = merge_bare,
-        [JSP_WIRE_JITMAP] = merge_names,          [JSP_WIRE_CTRDEF] = merge_define,
-        [JSP_WIRE_CTRSET] = merge_set,            [JSP_WIRE_MARK] = merge_mark,
+        [JSP_WIRE_JITMAP] = merge_names,          [JSP_WIRE_CTRDEF] = merge_counters,
+        [JSP_WIRE_CTRSET] = merge_counters,            [JSP_WIRE_MARK] = merge_mark,
         [JSP_WIRE_METADATA] = merge_pair,         [JSP_WIRE_LOG] = merge_pair,
         [JSP_WIRE_FILE_CHUNK] = merge_file,       [JSP_WIRE_ALLOCATION] = merge_allocation,
         [JSP_WIRE_OVERLAY] = merge_overlay,

@@ -6,7 +6,7 @@
 #define JSP_EXPORT_MERGE_WORK_H
 
 #include "analyze/samples.h"
-#include "capture/wire.h"
+#include "capture/encode.h"
 #include "export/merge.h"
 #include "export/sides.h"
 
@@ -51,8 +51,8 @@ struct merge_work {
     struct jsp_bytecode_pcs pcs;       /* of the first input */
     uint32_t rows[JSP_PROFILE_DEPTH];
     struct jsp_bytes text;             /* lines or records in the making */
-    uint32_t used;                     /* of frame */
-    _Alignas(8) uint8_t frame[JSP_WIRE_MAX_FRAME + 8];
+    struct jsp_encode out;             /* the frame in the making, in: */
+    uint8_t frame[JSP_WIRE_MAX_FRAME];
     bool has_failed; /* for want of memory */
     bool has_samples, has_pcs, has_frames, has_loops, has_losses; /* such a file was begun */
 };
@@ -62,14 +62,8 @@ uint64_t merge_number(struct merge_work *w, enum merge_space space, uint64_t fro
 uint64_t merge_address(struct merge_work *w, uint64_t addr); /* as it is, or its tag's */
 int32_t merge_pid(struct merge_work *w, int32_t pid);
 
-/* One frame of the output: begin, put its body, end. What is too long is cut. */
+/* One frame of the output: begin, encode its body into w->out, end. What is too long is cut. */
 void merge_begin(struct merge_work *w, uint8_t type);
-void merge_put(struct merge_work *w, const void *bytes, size_t n);
-void merge_u16(struct merge_work *w, uint16_t v);
-void merge_u32(struct merge_work *w, uint32_t v);
-void merge_u64(struct merge_work *w, uint64_t v);
-void merge_text(struct merge_work *w, struct jsp_read_text t); /* and its 0 */
-void merge_field(struct merge_work *w, struct jsp_read_text t, size_t width);
 void merge_end(struct merge_work *w);
 
 /* A piece of an embedded file. */

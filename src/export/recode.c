@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analyze/addresses.h"
+#include "capture/encode.h"
 #include "capture/pack.h"
 #include "export/export.h"
 #include "export/sides.h"
@@ -30,65 +31,32 @@ struct recode {
     bool is_complete; /* the files that are made anew had their end */
     uint64_t addrs[JSP_WIRE_MAX_ADDRS];
     uint32_t lines[JSP_WIRE_MAX_ADDRS], rows[JSP_PROFILE_DEPTH];
+    struct jsp_encode frame; /* of the output, in the byte order of the file, in: */
+    uint8_t bytes[JSP_WIRE_MAX_FRAME];
 };
 
 /* -- Frames of the output, in the file's byte order --------------------------- */
 
-static void recode_u16(struct recode *r, uint16_t v)
+static void recode_begin(struct recode *r, const struct jsp_encode_head *head)
 {
-    v = r->profile->capture->swap ? __builtin_bswap16(v) : v;
-    jsp_sink_put(r->out, &v, sizeof v);
+    r->frame = (struct jsp_encode){ .at = r->bytes, .room = sizeof r->bytes,
+                                    .swap = r->profile->capture->swap };
+    jsp_encode_begin(&r->frame, head);
 }
 
-static void recode_u32(struct recode *r, uint32_t v)
+static void recode_end(struct recode *r)
 {
-    v = r->profile->capture->swap ? __builtin_bswap32(v) : v;
-    jsp_sink_put(r->out, &v, sizeof v);
-}
-
-static void recode_u64(struct recode *r, uint64_t v)
-{
-    v = r->profile->capture->swap ? __builtin_bswap64(v) : v;
-    jsp_sink_put(r->out, &v, sizeof v);
-}
-
-static void recode_zeros(struct recode *r, size_t n)
-{
-    static const uint8_t zeros[256];
-    jsp_sink_put(r->out, zeros, n);
-}
-
-struct recode_head {
-    size_t bytes; /* of the whole frame */
-    int16_t cpu;
-    int32_t pid;
-    int64_t time;
-    uint8_t type;
-};
-
-static void recode_head(struct recode *r, const struct recode_head *h)
-{
-    recode_u16(r, (uint16_t)((h->bytes + JSP_WIRE_ALIGN - 1) & ~(size_t)(JSP_WIRE_ALIGN - 1)));
-    recode_u16(r, (uint16_t)h->cpu);
-    recode_u32(r, (uint32_t)h->pid);
-    recode_u64(r, (uint64_t)h->time);
-    jsp_sink_byte(r->out, (char)h->type);
-    recode_zeros(r, 7);
+    jsp_sink_put(r->out, r->bytes, jsp_encode_end(&r->frame));
 }
 
 /* A chunk of an embedded file; without data its last one. */
 static void recode_chunk(void *recode, const char *path, const void *data, size_t n)
 {
     struct recode *r = recode;
-    size_t bytes = offsetof(struct jsp_wire_chunk, data) + n;
-    bool is_big = !(r->profile->capture->bytes[5] & 1);
-    recode_head(r, &(struct recode_head){ bytes, -1, r->pid, r->time, JSP_WIRE_FILE_CHUNK });
-    recode_u16(r, (uint16_t)(!data << (is_big ? 15 : 0)));
-    recode_u16(r, (uint16_t)n);
-    jsp_sink_text(r->out, path);
-    recode_zeros(r, 256 - strlen(path));
-    jsp_sink_put(r->out, data, n);
-    recode_zeros(r, (JSP_WIRE_ALIGN - bytes % JSP_WIRE_ALIGN) % JSP_WIRE_ALIGN);
+    recode_begin(r, &(struct jsp_encode_head){ r->time, r->pid, -1, JSP_WIRE_FILE_CHUNK });
+    jsp_encode_chunk(&r->frame, &(struct jsp_encode_chunk){ path, n, !data });
+    jsp_encode_put(&r->frame, data, n);
+    recode_end(r);
 }
 
 /* -- Samples ------------------------------------------------------------------ */
@@ -133,15 +101,12 @@ static int recode_pack(struct recode *r, const struct jsp_sample *s)
 
 static int recode_plain(struct recode *r, const struct jsp_sample *s)
 {
-    size_t bytes = sizeof(struct jsp_wire_sample) + s->body.n_addrs * sizeof(uint64_t);
-    struct recode_head head = { bytes, r->in.cpu, r->in.pid, r->in.time, JSP_WIRE_SAMPLE };
+    struct jsp_encode_head head = { r->in.time, r->in.pid, r->in.cpu, JSP_WIRE_SAMPLE };
     recode_unfold(r, s);
-    recode_head(r, &head);
-    recode_u16(r, (uint16_t)s->body.n_addrs);
-    recode_u16(r, 0);
-    recode_u32(r, (uint32_t)s->body.tid);
-    for (uint32_t i = 0; i < s->body.n_addrs; i++)
-        recode_u64(r, r->addrs[i]);
+    recode_begin(r, &head);
+    jsp_encode_sample(&r->frame, s->body.tid, s->body.n_addrs);
+    jsp_encode_u64s(&r->frame, r->addrs, s->body.n_addrs);
+    recode_end(r);
     uint32_t n = s->body.n_addrs;
     while (n && !r->rows[n - 1])
         n--;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture/wire.h"
+#include "capture/encode.h"
 
 void jsp_marks_init(struct jsp_marks *m, int32_t pid)
 {
@@ -32,56 +32,66 @@ static uint64_t marks_now(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* Room for a frame, zeroed but for its header. With `lock` held. -ENOMEM, -ENOBUFS. */
-static int marks_frame(struct jsp_marks *m, enum jsp_wire_type type, size_t bytes,
-                       void **out)
+/* Begin a frame in the queue, with `lock` held. -ENOMEM. */
+static int marks_frame(struct jsp_marks *m, struct jsp_encode *e, enum jsp_wire_type type,
+                       uint64_t time)
 {
-    size_t len = (bytes + JSP_WIRE_ALIGN - 1) & ~(size_t)(JSP_WIRE_ALIGN - 1);
+    struct jsp_encode_head head = { .time = (int64_t)time, .pid = m->pid, .cpu = -1,
+                                    .type = (uint8_t)type };
     if (!m->queue)
         m->queue = malloc(JSP_MARKS_QUEUE);
-    if (!m->queue || m->used + len > JSP_MARKS_QUEUE) {
+    if (!m->queue) {
         m->lost++;
-        return m->queue ? -ENOBUFS : -ENOMEM;
+        return -ENOMEM;
     }
-    struct jsp_wire_frame *frame = (void *)(m->queue + m->used);
-    memset(frame, 0, len);
-    frame->len = (uint16_t)len;
-    frame->cpu = -1;
-    frame->pid = m->pid;
-    frame->time = (int64_t)marks_now();
-    frame->type = (uint8_t)type;
-    m->used += (uint32_t)len;
-    *out = frame;
+    *e = (struct jsp_encode){ .at = m->queue + m->used, .room = JSP_MARKS_QUEUE - m->used };
+    jsp_encode_begin(e, &head);
     return 0;
 }
 
-/* Never cut inside a character of UTF-8; a 0 always follows. */
-static void marks_text(char *to, size_t width, const char *text)
+/* -ENOBUFS: the queue is full, and the frame is not in it. */
+static int marks_append(struct jsp_marks *m, struct jsp_encode *e)
+{
+    if (e->is_cut) {
+        m->lost++;
+        return -ENOBUFS;
+    }
+    m->used += (uint32_t)jsp_encode_end(e);
+    return 0;
+}
+
+/* What a field of `width` bytes holds of it: never cut inside a character of UTF-8, and a
+ * 0 always follows. */
+static struct jsp_read_text marks_text(size_t width, const char *text)
 {
     size_t n = text ? strnlen(text, width) : 0;
     if (n == width)
         for (n--; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;)
             n--;
-    if (n)
-        memcpy(to, text, n);
-    to[n] = 0;
+    return (struct jsp_read_text){ text, (uint32_t)n };
+}
+
+static void marks_copy(char *to, size_t width, const char *from)
+{
+    struct jsp_read_text text = marks_text(width, from);
+    if (text.len)
+        memcpy(to, text.at, text.len);
+    to[text.len] = 0;
 }
 
 static int marks_mark_locked(struct jsp_marks *m, const struct jsp_marks_mark *mark)
 {
-    size_t message = mark->message ? strnlen(mark->message, JSP_MARKS_MESSAGE) : 0;
-    void *at;
-    int err =
-        marks_frame(m, JSP_WIRE_MARK, sizeof(struct jsp_wire_mark) + message + 1, &at);
+    struct jsp_read_mark to = {
+        .duration = (int64_t)(mark->end_ns - mark->begin_ns),
+        .group = marks_text(24, mark->group), .name = marks_text(40, mark->name),
+        .message = marks_text(JSP_MARKS_MESSAGE + 1, mark->message),
+    };
+    struct jsp_encode e;
+    int err = marks_frame(m, &e, JSP_WIRE_MARK, mark->begin_ns);
     if (err)
         return err;
-    struct jsp_wire_mark *to = at;
-    to->frame.time = (int64_t)mark->begin_ns;
-    to->duration = (int64_t)(mark->end_ns - mark->begin_ns);
-    marks_text(to->group, sizeof to->group, mark->group);
-    marks_text(to->name, sizeof to->name, mark->name);
-    marks_text((char *)(to + 1), message + 1, mark->message);
-    return 0;
+    jsp_encode_mark(&e, &to);
+    return marks_append(m, &e);
 }
 
 int jsp_marks_mark(struct jsp_marks *m, const struct jsp_marks_mark *mark)
@@ -110,7 +120,11 @@ static int marks_find(const struct jsp_marks *m, const struct jsp_marks_counter 
 static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
                         const char *what)
 {
-    void *at;
+    struct jsp_read_counter to = { .group = jsp_encode_string(c->group),
+                                   .name = jsp_encode_string(c->name),
+                                   .what = marks_text(52, what),
+                                   .id = m->n_counters + 1, .is_real = c->is_real };
+    struct jsp_encode e;
     if (m->n_counters == JSP_MARKS_COUNTERS)
         return -ENOSPC;
     struct jsp_marks_counter *more =
@@ -118,15 +132,13 @@ static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
     if (!more)
         return -ENOMEM;
     m->counters = more;
-    int err = marks_frame(m, JSP_WIRE_CTRDEF, sizeof(struct jsp_wire_ctrdef), &at);
+    int err = marks_frame(m, &e, JSP_WIRE_CTRDEF, marks_now());
     if (err)
         return err;
-    struct jsp_wire_ctrdef *to = at;
-    to->n = 1;
-    marks_text(to->counter.group, sizeof to->counter.group, c->group);
-    marks_text(to->counter.name, sizeof to->counter.name, c->name);
-    marks_text(to->counter.what, sizeof to->counter.what, what);
-    to->counter.id_and_type = jsp_wire_ctr_id(m->n_counters + 1, c->is_real);
+    jsp_encode_counter(&e, &to);
+    err = marks_append(m, &e);
+    if (err)
+        return err;
     more[m->n_counters++] = *c;
     return (int)m->n_counters;
 }
@@ -147,8 +159,8 @@ void jsp_marks_take_over(struct jsp_marks *m, struct jsp_marks *parents)
 int jsp_marks_counter(struct jsp_marks *m, const struct jsp_marks_definition *d)
 {
     struct jsp_marks_counter c = { .is_real = d->is_real };
-    marks_text(c.group, sizeof c.group, d->group);
-    marks_text(c.name, sizeof c.name, d->name);
+    marks_copy(c.group, sizeof c.group, d->group);
+    marks_copy(c.name, sizeof c.name, d->name);
     pthread_mutex_lock(&m->lock);
     int id = marks_find(m, &c);
     if (id == 0)
@@ -160,16 +172,17 @@ int jsp_marks_counter(struct jsp_marks *m, const struct jsp_marks_definition *d)
 static int marks_set_locked(struct jsp_marks *m, uint32_t id, uint64_t bits)
 {
     struct jsp_marks_counter *c = &m->counters[id - 1];
-    void *at;
+    struct jsp_encode e;
     if (c->is_set && c->bits == bits)
         return 0;
-    int err = marks_frame(m, JSP_WIRE_CTRSET, sizeof(struct jsp_wire_ctrset), &at);
+    int err = marks_frame(m, &e, JSP_WIRE_CTRSET, marks_now());
     if (err)
         return err;
-    struct jsp_wire_ctrset *to = at;
-    to->n = 1;
-    to->group.ids[0] = id;
-    to->group.values[0] = c->bits = bits;
+    jsp_encode_value(&e, id, bits);
+    err = marks_append(m, &e);
+    if (err)
+        return err;
+    c->bits = bits;
     c->is_set = true;
     return 0;
 }
@@ -188,16 +201,19 @@ int jsp_marks_set(struct jsp_marks *m, int counter, int64_t whole, double real)
     return err;
 }
 
+static uint32_t marks_length(const struct jsp_marks *m, uint32_t at)
+{
+    uint16_t len;
+    memcpy(&len, m->queue + at, sizeof len);
+    return len;
+}
+
 void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w)
 {
     uint32_t done = 0;
     pthread_mutex_lock(&m->lock);
-    while (done < m->used) {
-        const struct jsp_wire_frame *frame = (const void *)(m->queue + done);
-        if (jsp_writer_copy(w, frame) < 0)
-            break;
-        done += frame->len;
-    }
+    while (done < m->used && jsp_writer_copy(w, m->queue + done) == 0)
+        done += marks_length(m, done);
     m->used -= done;
     if (done)
         memmove(m->queue, m->queue + done, m->used);
@@ -211,7 +227,7 @@ void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w)
     for (size_t i = 0; i < sizeof types; i++)
         m->lost += jsp_writer_waiting(w, types[i]);
     for (uint32_t at = 0; at < m->used; m->lost++)
-        at += ((const struct jsp_wire_frame *)(const void *)(m->queue + at))->len;
+        at += marks_length(m, at);
     m->used = 0;
     pthread_mutex_unlock(&m->lock);
 }

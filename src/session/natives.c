@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/encode.h"
 #include "image/elf_debug.h"
 #include "thread.h"
 
@@ -110,8 +111,8 @@ static bool natives_tell(struct jsp_writer *w, const struct jsp_map *map)
 {
     char build_id[2 * JSP_ELF_BUILD_ID + 1];
     natives_build_id(build_id, map);
-    struct jsp_writer_map to = { map->start, map->end,  map->offset,
-                                 map->inode, map->path, build_id };
+    struct jsp_read_map to = { map->start, map->end, map->offset, map->inode,
+                               jsp_encode_string(map->path), jsp_encode_string(build_id) };
     return jsp_writer_map(w, &to) == 0;
 }
 

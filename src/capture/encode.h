@@ -1,0 +1,80 @@
+/* capture/encode.h - one frame of a .syscap in the making, in either byte order.
+ *
+ * The live writer, marks, merge and recode all make their frames here; read_body.c takes them
+ * apart again. The caller lends the memory, so nothing here allocates, locks or waits, and a
+ * signal handler may call it. What does not fit is cut, which `is_cut` reports: merge keeps such
+ * a frame, the writer refuses it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CAPTURE_ENCODE_H
+#define JSP_CAPTURE_ENCODE_H
+
+#include "read.h"
+#include "wire.h"
+
+struct jsp_encode {
+    uint8_t *at; /* borrowed; where the frame begins */
+    size_t room; /* bytes of it that the frame may take */
+    size_t used;
+    bool swap;   /* write the other byte order than this machine's */
+    bool is_cut; /* something of this frame had no room */
+};
+
+struct jsp_encode_head {
+    int64_t time;
+    int32_t pid;
+    int16_t cpu; /* -1: not known */
+    uint8_t type;
+};
+
+/* The header. `room` becomes what a frame can use of it: whole JSP_WIRE_ALIGNs, and
+ * JSP_WIRE_MAX_FRAME bytes at most. */
+void jsp_encode_begin(struct jsp_encode *e, const struct jsp_encode_head *head);
+
+/* Fill the frame up to JSP_WIRE_ALIGN, store its length, and return it. */
+size_t jsp_encode_end(struct jsp_encode *e);
+
+/* Parts of a body. A text is followed by its 0; a field is filled up with zeros. */
+void jsp_encode_put(struct jsp_encode *e, const void *bytes, size_t n);
+void jsp_encode_u16(struct jsp_encode *e, uint16_t v);
+void jsp_encode_u32(struct jsp_encode *e, uint32_t v);
+void jsp_encode_u64(struct jsp_encode *e, uint64_t v);
+void jsp_encode_u64s(struct jsp_encode *e, const uint64_t *v, size_t n);
+void jsp_encode_text(struct jsp_encode *e, struct jsp_read_text text);
+void jsp_encode_field(struct jsp_encode *e, struct jsp_read_text text, size_t width);
+
+/* Room for n bytes that the caller fills; NULL: there is none, and the frame is cut. */
+void *jsp_encode_room(struct jsp_encode *e, size_t n);
+
+/* Bodies: each has its reader of the same name in read.h. */
+
+/* The caller appends n_addrs addresses, leaf first. */
+void jsp_encode_sample(struct jsp_encode *e, int32_t tid, uint32_t n_addrs);
+void jsp_encode_map(struct jsp_encode *e, const struct jsp_read_map *map);
+void jsp_encode_fork(struct jsp_encode *e, int32_t child);
+void jsp_encode_mark(struct jsp_encode *e, const struct jsp_read_mark *mark);
+void jsp_encode_metadata(struct jsp_encode *e, const struct jsp_read_pair *pair);
+void jsp_encode_log(struct jsp_encode *e, uint16_t severity, const struct jsp_read_pair *pair);
+
+/* A JITMAP without names; then each of them. */
+void jsp_encode_names(struct jsp_encode *e);
+void jsp_encode_name(struct jsp_encode *e, uint64_t addr, struct jsp_read_text name);
+
+/* A CTRDEF of one counter; a CTRSET of one value. Ids have 24 bits. */
+void jsp_encode_counter(struct jsp_encode *e, const struct jsp_read_counter *counter);
+void jsp_encode_value(struct jsp_encode *e, uint32_t id, uint64_t bits);
+
+struct jsp_encode_chunk {
+    const char *path;
+    size_t len; /* of its data, which the caller appends; JSP_WIRE_MAX_CHUNK at most */
+    bool is_last;
+};
+void jsp_encode_chunk(struct jsp_encode *e, const struct jsp_encode_chunk *chunk);
+
+static inline struct jsp_read_text jsp_encode_string(const char *text)
+{
+    return (struct jsp_read_text){ text, (uint32_t)strlen(text) };
+}
+
+#endif
