@@ -8,30 +8,14 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "capture/wire.h"
+#include "capture/embedded.h"
 
 /* The rest of a chunk, and the listing that is being read. */
 struct bytecode_from {
     const uint8_t *at, *end;
     int32_t pid;
-    uint64_t number; /* number of the wanted listing, once it is known */
+    uint32_t number; /* of the listing that is wanted, once it is known */
 };
-
-static bool bytecode_number(struct bytecode_from *from, uint64_t most, uint64_t *out)
-{
-    return jsp_read_varint(&from->at, from->end, out) && *out <= most;
-}
-
-static bool bytecode_text(struct bytecode_from *from, struct jsp_read_text *out)
-{
-    uint64_t len;
-    if (!bytecode_number(from, (uint64_t)(from->end - from->at), &len) ||
-        len > (uint64_t)(from->end - from->at))
-        return false;
-    *out = (struct jsp_read_text){ (const char *)from->at, (uint32_t)len };
-    from->at += len;
-    return true;
-}
 
 static int bytecode_target(struct jsp_bytecode *b, uint64_t pc)
 {
@@ -57,82 +41,63 @@ static int bytecode_keep(struct jsp_bytecode *b, const struct jsp_bytecode_row *
 
 static int bytecode_row(struct jsp_bytecode *b, struct bytecode_from *from, bool is_ours)
 {
-    struct jsp_bytecode_row row = { .first_target = b->n_targets };
-    uint64_t line, ends, n, pc;
-    if (!bytecode_number(from, UINT64_MAX, &row.pc) ||
-        !bytecode_number(from, UINT32_MAX, &line) || !bytecode_number(from, 1, &ends) ||
-        !bytecode_number(from, (uint64_t)(from->end - from->at), &n))
+    struct jsp_embedded_row r;
+    uint64_t pc;
+    if (!jsp_embedded_row_get(&from->at, from->end, &r))
         return -EBADMSG;
-    for (uint64_t i = 0; i < n; i++) {
-        if (!bytecode_number(from, UINT64_MAX, &pc))
-            return -EBADMSG;
-        int err = is_ours ? bytecode_target(b, pc) : 0;
-        if (err)
-            return err;
-    }
-    if (!bytecode_text(from, &row.text))
-        return -EBADMSG;
-    row.line = (uint32_t)line;
-    row.ends = ends;
-    row.n_targets = (uint32_t)n;
-    return is_ours ? bytecode_keep(b, &row) : 0;
+    if (!is_ours)
+        return 0;
+    struct jsp_bytecode_row row = { r.pc, r.text, r.line, b->n_targets, r.n_targets, r.ends };
+    const uint8_t *at = r.packed;
+    int err = 0;
+    for (uint32_t i = 0; !err && i < r.n_targets && jsp_read_varint(&at, from->end, &pc); i++)
+        err = bytecode_target(b, pc);
+    return err ? err : bytecode_keep(b, &row);
 }
 
 static bool bytecode_is_ours(const struct jsp_bytecode *b, const struct bytecode_from *from,
-                             uint64_t number)
+                             uint32_t number)
 {
     return b->is_there && b->pid == from->pid && number == from->number;
 }
 
-static int bytecode_rows(struct jsp_bytecode *b, struct bytecode_from *from)
+static int bytecode_rows(struct jsp_bytecode *b, struct bytecode_from *from,
+                         const struct jsp_embedded_listing *head)
 {
-    uint64_t number, first, n;
+    bool is_ours = bytecode_is_ours(b, from, head->number);
     int err = 0;
-    if (!bytecode_number(from, UINT32_MAX, &number) ||
-        !bytecode_number(from, UINT32_MAX, &first) || !bytecode_number(from, UINT32_MAX, &n))
+    if (is_ours && (head->first != b->n || (uint64_t)head->first + head->count > b->n_claimed))
         return -EBADMSG;
-    bool is_ours = bytecode_is_ours(b, from, number);
-    if (is_ours && (first != b->n || first + n > b->n_claimed))
-        return -EBADMSG;
-    for (uint64_t i = 0; !err && i < n; i++)
+    for (uint64_t i = 0; !err && i < head->count; i++)
         err = bytecode_row(b, from, is_ours);
     return err;
 }
 
-static int bytecode_begin(struct jsp_bytecode *b, struct bytecode_from *from,
-                          const char *wanted)
+static void bytecode_begin(struct jsp_bytecode *b, struct bytecode_from *from,
+                           const struct jsp_embedded_listing *head, const char *wanted)
 {
-    struct jsp_read_text name;
-    uint64_t number, n;
-    if (!bytecode_number(from, UINT32_MAX, &number) ||
-        !bytecode_number(from, UINT32_MAX, &n) || !bytecode_text(from, &name))
-        return -EBADMSG;
-    if (b->is_there || name.len != strlen(wanted) || memcmp(name.at, wanted, name.len) != 0)
-        return 0;
+    const struct jsp_read_text *name = &head->name;
+    if (b->is_there || name->len != strlen(wanted) || memcmp(name->at, wanted, name->len) != 0)
+        return;
     b->is_there = true;
     b->pid = from->pid;
-    b->n_claimed = (uint32_t)n;
-    from->number = number;
-    return 0;
+    b->n_claimed = head->count;
+    from->number = head->number;
 }
 
 static int bytecode_record(struct jsp_bytecode *b, struct bytecode_from *from,
                            const char *wanted)
 {
-    uint64_t number;
-    switch (*from->at++) {
-    case JSP_WIRE_LISTING:
-        return bytecode_begin(b, from, wanted);
-    case JSP_WIRE_LISTING_ROWS:
-        return bytecode_rows(b, from);
-    case JSP_WIRE_LISTING_OTHER:
-        if (!bytecode_number(from, UINT32_MAX, &number))
-            return -EBADMSG;
-        b->is_shared = b->is_shared || bytecode_is_ours(b, from, number);
-        return 0;
-    default:
+    struct jsp_embedded_listing head;
+    if (!jsp_embedded_listing_get(&from->at, from->end, &head))
         return -EBADMSG;
-    }
+    if (head.tag == JSP_WIRE_LISTING_ROWS)
+        return bytecode_rows(b, from, &head);
+    if (head.tag == JSP_WIRE_LISTING)
+        bytecode_begin(b, from, &head, wanted);
+    else
+        b->is_shared = b->is_shared || bytecode_is_ours(b, from, head.number);
+    return 0;
 }
 
 static bool bytecode_is_file(const struct jsp_read_chunk *chunk, const char *path)
@@ -220,22 +185,15 @@ static bool pcs_chunk(struct jsp_bytecode_pcs *pcs)
 
 static bool pcs_record(struct jsp_bytecode_pcs *pcs)
 {
-    uint64_t skip, n, row;
-    if (!pcs->left) {
-        if (*pcs->at++ != JSP_WIRE_BLOCK ||
-            !jsp_read_varint(&pcs->at, pcs->end, &pcs->next) ||
-            !jsp_read_varint(&pcs->at, pcs->end, &pcs->left) || !pcs->left)
-            return false;
-    }
-    if (!jsp_read_varint(&pcs->at, pcs->end, &skip) ||
-        !jsp_read_varint(&pcs->at, pcs->end, &n) || n > JSP_WIRE_MAX_ADDRS)
+    struct jsp_embedded_pcs record;
+    if (!pcs->left && (!jsp_embedded_block_get(&pcs->at, pcs->end, &pcs->next, &pcs->left) ||
+                       !pcs->left))
         return false;
-    pcs->ordinal = pcs->next + skip;
-    pcs->n = (uint32_t)n;
-    pcs->rows = pcs->at;
-    for (uint64_t i = 0; i < n; i++)
-        if (!jsp_read_varint(&pcs->at, pcs->end, &row))
-            return false;
+    if (!jsp_embedded_pcs_get(&pcs->at, pcs->end, &record))
+        return false;
+    pcs->ordinal = pcs->next + record.skip;
+    pcs->n = record.n;
+    pcs->rows = record.rows;
     pcs->next = pcs->ordinal + 1;
     pcs->left--;
     return true;

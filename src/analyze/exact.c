@@ -9,14 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capture/embedded.h"
 #include "jsprof.h"
 
-/* A row or an edge that waits for its commit: the place of its figures in the capture. */
+/* A row or an edge that no commit stands behind yet: where in the capture it is. */
 struct exact_pending {
-    const uint8_t *figures;
+    const uint8_t *record, *end;
     uint32_t at; /* in functions[] or edges[] */
-    uint16_t bytes;
-    bool is_edge;
 };
 
 struct jsp_exact_work {
@@ -27,28 +26,6 @@ struct jsp_exact_work {
     uint32_t n_pending, pending_room;
     uint32_t functions_room, edges_room, changes_room;
 };
-
-struct exact_from {
-    const uint8_t *at, *end;
-};
-
-static bool exact_numbers(struct exact_from *from, uint64_t *out, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!jsp_read_varint(&from->at, from->end, &out[i]))
-            return false;
-    return true;
-}
-
-static bool exact_text(struct exact_from *from, struct jsp_read_text *out)
-{
-    uint64_t len;
-    if (!exact_numbers(from, &len, 1) || len > (uint64_t)(from->end - from->at))
-        return false;
-    *out = (struct jsp_read_text){ (const char *)from->at, (uint32_t)len };
-    from->at += len;
-    return true;
-}
 
 /* -- Functions -------------------------------------------------------------- */
 
@@ -100,16 +77,11 @@ static int exact_add(struct jsp_exact *c, struct jsp_exact_function f)
     return 0;
 }
 
-static int exact_function(struct jsp_exact *c, struct exact_from *from)
+static int exact_function(struct jsp_exact *c, const struct jsp_embedded_call *r)
 {
-    uint64_t n[3];
-    struct jsp_exact_function f = { 0 };
-    if (!exact_numbers(from, n, 3) || n[0] >= JSP_WIRE_CALLS_IDS || n[1] > UINT32_MAX ||
-        n[2] > UINT32_MAX || !exact_text(from, &f.name) || !exact_text(from, &f.file))
-        return -EBADMSG;
-    f.id = (uint32_t)n[0];
-    f.kind = (uint32_t)n[1];
-    f.line = (uint32_t)n[2];
+    struct jsp_exact_function f = { .id = r->function.id, .kind = r->function.kind,
+                                    .line = r->function.line, .name = r->function.name,
+                                    .file = r->function.file };
     return exact_add(c, f);
 }
 
@@ -136,33 +108,17 @@ static int exact_find(struct jsp_exact *c, uint64_t id, uint32_t *out)
 
 /* -- Rows and edges --------------------------------------------------------- */
 
-/* Keep the next n figures until a commit. */
-static int exact_pend(struct jsp_exact *c, struct exact_from *from, int n,
-                      struct exact_pending *p)
+/* The record waits for a commit. */
+static int exact_pend(struct jsp_exact *c, struct exact_pending p)
 {
     struct jsp_exact_work *w = c->work;
-    uint64_t figures[5];
-    p->figures = from->at;
-    if (!exact_numbers(from, figures, n))
-        return -EBADMSG;
-    p->bytes = (uint16_t)(from->at - p->figures);
     struct exact_pending *more =
         jsp_grow(w->pending, &w->pending_room, w->n_pending, sizeof *more);
     if (!more)
         return -ENOMEM;
     w->pending = more;
-    more[w->n_pending++] = *p;
+    more[w->n_pending++] = p;
     return 0;
-}
-
-static int exact_row(struct jsp_exact *c, struct exact_from *from)
-{
-    uint64_t id;
-    struct exact_pending p = { 0 };
-    if (!exact_numbers(from, &id, 1))
-        return -EBADMSG;
-    int err = exact_find(c, id, &p.at);
-    return err ? err : exact_pend(c, from, 5, &p);
 }
 
 static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, uint32_t *out)
@@ -184,87 +140,86 @@ static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, 
     return jsp_hash_add(&w->edges, hash, *out);
 }
 
-static int exact_edge(struct jsp_exact *c, struct exact_from *from)
+/* Which of the edges it is; it may be new. */
+static int exact_edge(struct jsp_exact *c, const struct jsp_embedded_call *r, uint32_t *out)
 {
-    uint64_t n[2];
     uint32_t caller = 0, callee = 0;
-    struct exact_pending p = { .is_edge = true };
-    if (!exact_numbers(from, n, 2))
-        return -EBADMSG;
-    int err = exact_find(c, n[0], &caller);
+    int err = exact_find(c, r->edge.caller, &caller);
     if (!err)
-        err = exact_find(c, n[1], &callee);
-    if (!err)
-        err = exact_edge_at(c, caller, callee, &p.at);
-    return err ? err : exact_pend(c, from, 2, &p);
+        err = exact_find(c, r->edge.callee, &callee);
+    return err ? err : exact_edge_at(c, caller, callee, out);
 }
 
 /* -- Modes and commits ------------------------------------------------------ */
 
-static int exact_mode(struct jsp_exact *c, struct exact_from *from)
+static int exact_mode(struct jsp_exact *c, const struct jsp_embedded_call *r)
 {
     struct jsp_exact_work *w = c->work;
-    uint64_t n[2];
-    if (!exact_numbers(from, n, 2))
-        return -EBADMSG;
     struct jsp_exact_mode *more =
         jsp_grow(c->changes, &w->changes_room, c->n_changes, sizeof *more);
     if (!more)
         return -ENOMEM;
     c->changes = more;
-    more[c->n_changes++] = (struct jsp_exact_mode){ n[0], n[1] };
-    c->modes |= n[1];
+    more[c->n_changes++] = (struct jsp_exact_mode){ r->mode.time, r->mode.modes };
+    c->modes |= r->mode.modes;
     return 0;
 }
 
 static void exact_settle(struct jsp_exact *c)
 {
     struct jsp_exact_work *w = c->work;
+    struct jsp_embedded_call r;
     for (uint32_t i = 0; i < w->n_pending; i++) {
         const struct exact_pending *p = &w->pending[i];
-        struct exact_from from = { p->figures, p->figures + p->bytes };
-        uint64_t n[5] = { 0 };
-        /* cannot fail: exact_pend has read them */
-        exact_numbers(&from, n, p->is_edge ? 2 : 5);
-        if (p->is_edge)
-            c->edges[p->at].cost = (struct jsp_exact_cost){ .calls = n[0], .total = n[1] };
+        const uint8_t *at = p->record;
+        if (!jsp_embedded_call_get(&at, p->end, &r))
+            continue; /* never: it was read before */
+        const uint64_t *n = r.row.figures;
+        if (r.tag == JSP_WIRE_CALLS_EDGE)
+            c->edges[p->at].cost =
+                (struct jsp_exact_cost){ .calls = r.edge.calls, .total = r.edge.total };
         else
             c->functions[p->at].cost = (struct jsp_exact_cost){ n[0], n[1], n[2], n[3], n[4] };
     }
     w->n_pending = 0;
 }
 
-static int exact_commit(struct jsp_exact *c, struct exact_from *from)
+static void exact_commit(struct jsp_exact *c, const struct jsp_embedded_call *r)
 {
-    uint64_t fields[JSP_WIRE_COMMIT_FIELDS] = { 0 }, n, skipped;
-    if (!exact_numbers(from, &n, 1) || n > (uint64_t)(from->end - from->at))
-        return -EBADMSG;
-    for (uint64_t i = 0; i < n; i++)
-        if (!exact_numbers(from, i < JSP_WIRE_COMMIT_FIELDS ? &fields[i] : &skipped, 1))
-            return -EBADMSG;
     exact_settle(c);
-    memcpy(c->commit, fields, sizeof fields);
+    memcpy(c->commit, r->fields, sizeof r->fields);
     c->is_there = true;
-    return 0;
 }
 
-static int exact_record(struct jsp_exact *c, struct exact_from *from)
+static int exact_record(struct jsp_exact *c, const uint8_t **at, const uint8_t *end)
 {
-    switch (*from->at++) {
-    case JSP_WIRE_CALLS_FUNCTION: return exact_function(c, from);
-    case JSP_WIRE_CALLS_ROW: return exact_row(c, from);
-    case JSP_WIRE_CALLS_EDGE: return exact_edge(c, from);
-    case JSP_WIRE_CALLS_MODE: return exact_mode(c, from);
-    case JSP_WIRE_CALLS_COMMIT: return exact_commit(c, from);
-    default: return -EBADMSG;
+    struct exact_pending p = { *at, end, 0 };
+    struct jsp_embedded_call r;
+    int err = 0;
+    if (!jsp_embedded_call_get(at, end, &r))
+        return -EBADMSG;
+    switch (r.tag) {
+    case JSP_WIRE_CALLS_FUNCTION:
+        return exact_function(c, &r);
+    case JSP_WIRE_CALLS_ROW:
+        err = exact_find(c, r.row.id, &p.at);
+        return err ? err : exact_pend(c, p);
+    case JSP_WIRE_CALLS_EDGE:
+        err = exact_edge(c, &r, &p.at);
+        return err ? err : exact_pend(c, p);
+    case JSP_WIRE_CALLS_MODE:
+        return exact_mode(c, &r);
+    case JSP_WIRE_CALLS_COMMIT:
+        exact_commit(c, &r);
     }
+    return 0;
 }
 
 /* -- Reading ---------------------------------------------------------------- */
 
 static int exact_chunk(struct jsp_exact *c, const struct jsp_read_chunk *chunk, int32_t pid)
 {
-    struct exact_from from = { chunk->data, chunk->data + chunk->len };
+    const uint8_t *at = chunk->data, *end = at + chunk->len;
     int err = 0;
     if (!c->pid)
         c->pid = pid;
@@ -272,8 +227,8 @@ static int exact_chunk(struct jsp_exact *c, const struct jsp_read_chunk *chunk, 
         c->has_others = true;
         return 0;
     }
-    while (!err && from.at < from.end)
-        err = exact_record(c, &from);
+    while (!err && at < end)
+        err = exact_record(c, &at, end);
     return err;
 }
 

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LOOKUP_SYMBOL_BYTES = 32 };
+#include "capture/embedded.h"
+
+enum { LOOKUP_SYMBOL_BYTES = sizeof(struct jsp_wire_symbol) };
 
 int jsp_lookup_init(struct jsp_lookup *n)
 {
@@ -106,17 +108,17 @@ int jsp_lookup_symbols_add(struct jsp_lookup *n, const uint8_t *data, uint32_t l
 
 int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end)
 {
-    uint64_t id, kind;
+    uint64_t kind;
+    uint32_t id;
     while (at < end) {
-        if (!jsp_read_varint(&at, end, &id) || !jsp_read_varint(&at, end, &kind) ||
-            id > UINT32_MAX || kind > UINT8_MAX)
+        if (!jsp_embedded_kind_get(&at, end, &id, &kind) || kind > UINT8_MAX)
             return -EBADMSG;
         struct jsp_lookup_kind *more =
             jsp_grow(n->kinds, &n->kinds_room, n->n_kinds, sizeof *more);
         if (!more)
             return -ENOMEM;
         n->kinds = more;
-        more[n->n_kinds++] = (struct jsp_lookup_kind){ (uint32_t)id, (uint32_t)kind };
+        more[n->n_kinds++] = (struct jsp_lookup_kind){ id, (uint32_t)kind };
     }
     return 0;
 }
@@ -124,17 +126,17 @@ int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t 
 int jsp_lookup_loops_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end,
                          int32_t pid)
 {
-    struct jsp_lookup_loop l = { .pid = pid };
+    uint64_t range[2];
     while (at < end) {
-        if (!jsp_read_varint(&at, end, &l.start) || !jsp_read_varint(&at, end, &l.end) ||
-            l.end <= l.start)
+        if (!jsp_embedded_loop_get(&at, end, range) || range[1] <= range[0])
             return -EBADMSG;
         struct jsp_lookup_loop *more =
             jsp_grow(n->loops, &n->loops_room, n->n_loops, sizeof *more);
         if (!more)
             return -ENOMEM;
         n->loops = more;
-        more[n->n_loops++] = l;
+        more[n->n_loops++] = (struct jsp_lookup_loop){ .start = range[0], .end = range[1],
+                                                       .pid = pid };
     }
     return 0;
 }
@@ -148,10 +150,13 @@ static struct jsp_read_text lookup_symbol_text(const struct jsp_lookup *n, uint3
 static int lookup_symbol(struct jsp_lookup *n, const struct jsp_read *r,
                          const uint8_t *at)
 {
-    uint32_t name = jsp_read_u32(r, at + 20), tag = jsp_read_u32(r, at + 24);
-    struct jsp_lookup_symbol s = { .begin = jsp_read_u64(r, at),
-                                   .end = jsp_read_u64(r, at + 8),
-                                   .pid = jsp_read_u32(r, at + 16) };
+    uint32_t name = jsp_read_u32(r, at + offsetof(struct jsp_wire_symbol, name));
+    uint32_t tag = jsp_read_u32(r, at + offsetof(struct jsp_wire_symbol, tag));
+    struct jsp_lookup_symbol s = {
+        .begin = jsp_read_u64(r, at + offsetof(struct jsp_wire_symbol, begin)),
+        .end = jsp_read_u64(r, at + offsetof(struct jsp_wire_symbol, end)),
+        .pid = jsp_read_u32(r, at + offsetof(struct jsp_wire_symbol, pid)),
+    };
     if (name >= n->symbol_len || s.end < s.begin)
         return 1;
     s.name = lookup_symbol_text(n, name);

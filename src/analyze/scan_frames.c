@@ -129,7 +129,7 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         err = jsp_account_read(&p->account,
                                (struct jsp_account_text){ (const char *)chunk.data,
                                                           chunk.len, f->pid });
-    } else if (scan_is(chunk.path, "__symbols__"))
+    } else if (scan_is(chunk.path, JSP_WIRE_FILE_SYMBOLS))
         err = jsp_lookup_symbols_add(&p->lookup, chunk.data, chunk.len);
     if (err == -ENOMEM)
         return err;

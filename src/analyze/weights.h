@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/read.h"
+#include "capture/embedded.h"
 
 struct jsp_weights_block {
     uint64_t first, count; /* ordinals [first, first + count), ascending over blocks */
@@ -32,18 +32,8 @@ struct jsp_weights_cursor {
     const uint8_t *at;
 };
 
-struct jsp_weight {
-    uint64_t weight; /* timer expirations */
-    uint64_t cpu_ns;
-    bool known;           /* weight and cpu_ns come from the file */
-    uint64_t cut;         /* frames missing at the leaf */
-    const uint8_t *lines; /* n_lines varints, leaf first */
-    uint32_t lines_bytes;
-    uint32_t n_lines;
-};
-
-/* Add one chunk of jsprof/samples, which is borrowed. Return 0, -ENOMEM, or -EBADMSG if
- * it holds a bad record; the blocks before that are added. */
+/* One chunk of jsprof/samples, borrowed. -ENOMEM, -EBADMSG: it holds a bad record
+ * (the blocks before it are taken). */
 int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end,
                     uint64_t offset);
 

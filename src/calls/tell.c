@@ -6,7 +6,7 @@
 #include "tell.h"
 
 #include "calls.h"
-#include "capture/wire.h"
+#include "capture/embedded.h"
 #include "session/output.h"
 #include "sigsafe/names.h"
 
@@ -21,7 +21,7 @@ struct tell {
     struct jsp_calls_session *s;
     struct jsp_output *out;
     int (*flush)(struct jsp_output *);
-    uint64_t fields[JSP_WIRE_COMMIT_FIELDS];
+    struct jsp_embedded_call commit;
     bool changed;
 };
 
@@ -51,22 +51,10 @@ static int tell_room(struct tell *t)
     return err ? err : tell_chunk(t);
 }
 
-static void tell_tag(struct tell *t, enum jsp_wire_calls tag)
+static void tell_put(struct tell *t, const struct jsp_embedded_call *record)
 {
-    t->s->buffer[t->s->used++] = (uint8_t)tag;
+    t->s->used += (uint32_t)jsp_embedded_call_put(t->s->buffer + t->s->used, record);
     t->changed = true;
-}
-
-static void tell_number(struct tell *t, uint64_t value)
-{
-    t->s->used += (uint32_t)jsp_varint_put(t->s->buffer + t->s->used, value);
-}
-
-static void tell_text(struct tell *t, const char *text, uint32_t len)
-{
-    tell_number(t, len);
-    memcpy(t->s->buffer + t->s->used, text, len);
-    t->s->used += len;
 }
 
 static int tell_function(struct tell *t, uint32_t index)
@@ -78,12 +66,12 @@ static int tell_function(struct tell *t, uint32_t index)
     int err = tell_room(t);
     if (err)
         return err;
-    tell_tag(t, JSP_WIRE_CALLS_FUNCTION);
-    tell_number(t, index);
-    tell_number(t, f->kind);
-    tell_number(t, f->line);
-    tell_text(t, f->text, f->name_len);
-    tell_text(t, f->file_len ? f->text + f->name_len + 2 : "", f->file_len);
+    struct jsp_embedded_call record = {
+        .tag = JSP_WIRE_CALLS_FUNCTION,
+        .function = { index, f->kind, f->line, { f->text, f->name_len },
+                      { f->file_len ? f->text + f->name_len + 2 : "", f->file_len } },
+    };
+    tell_put(t, &record);
     *byte |= bit;
     return 0;
 }
@@ -104,13 +92,12 @@ static int tell_row(struct tell *t, uint32_t index, const struct jsp_calls_cell 
         err = tell_room(t);
     if (err)
         return err;
-    tell_tag(t, JSP_WIRE_CALLS_ROW);
-    tell_number(t, index);
-    tell_number(t, cell->calls);
-    tell_number(t, (uint64_t)cell->self);
-    tell_number(t, (uint64_t)cell->total);
-    tell_number(t, cell->self_bytes);
-    tell_number(t, cell->total_bytes);
+    struct jsp_embedded_call record = {
+        .tag = JSP_WIRE_CALLS_ROW,
+        .row = { index, { cell->calls, (uint64_t)cell->self, (uint64_t)cell->total,
+                          cell->self_bytes, cell->total_bytes } },
+    };
+    tell_put(t, &record);
     return 0;
 }
 
@@ -128,11 +115,11 @@ static int tell_edge(struct tell *t, uint32_t edge)
         err = tell_room(t);
     if (err)
         return err;
-    tell_tag(t, JSP_WIRE_CALLS_EDGE);
-    tell_number(t, e->caller);
-    tell_number(t, e->callee);
-    tell_number(t, cell->calls);
-    tell_number(t, (uint64_t)cell->total);
+    struct jsp_embedded_call record = {
+        .tag = JSP_WIRE_CALLS_EDGE,
+        .edge = { e->caller, e->callee, cell->calls, (uint64_t)cell->total },
+    };
+    tell_put(t, &record);
     return 0;
 }
 
@@ -159,9 +146,11 @@ static int tell_modes(struct tell *t)
             return err;
         uint32_t n = ++t->s->told_epoch;
         const struct jsp_calls_epoch *epoch = &shared->epochs[n % JSP_CALLS_EPOCHS];
-        tell_tag(t, JSP_WIRE_CALLS_MODE);
-        tell_number(t, tell_time(&shared->clock, epoch->start));
-        tell_number(t, epoch->modes);
+        struct jsp_embedded_call record = {
+            .tag = JSP_WIRE_CALLS_MODE,
+            .mode = { tell_time(&shared->clock, epoch->start), epoch->modes },
+        };
+        tell_put(t, &record);
     }
     return 0;
 }
@@ -176,17 +165,17 @@ static int tell_functions(struct tell *t)
         for (uint32_t i = 0; i < JSP_CALLS_BLOCK; i++) {
             uint32_t index = block * JSP_CALLS_BLOCK + i;
             inside += cells[i].self;
-            t->fields[JSP_WIRE_COMMIT_NEGATIVE] += jsp_calls_cell_show(&cells[i]);
-            t->fields[JSP_WIRE_COMMIT_CALLS] += cells[i].calls;
-            t->fields[JSP_WIRE_COMMIT_ALLOC] += cells[i].self_bytes;
+            t->commit.fields[JSP_WIRE_COMMIT_NEGATIVE] += jsp_calls_cell_show(&cells[i]);
+            t->commit.fields[JSP_WIRE_COMMIT_CALLS] += cells[i].calls;
+            t->commit.fields[JSP_WIRE_COMMIT_ALLOC] += cells[i].self_bytes;
             if (index == JSP_FUNCTION_OTHER)
-                t->fields[JSP_WIRE_COMMIT_FUNCTIONS_LOST] = cells[i].calls;
+                t->commit.fields[JSP_WIRE_COMMIT_FUNCTIONS_LOST] = cells[i].calls;
             int err = tell_row(t, index, &cells[i]);
             if (err)
                 return err;
         }
     }
-    t->fields[JSP_WIRE_COMMIT_INSIDE] = inside > 0 ? (uint64_t)inside : 0;
+    t->commit.fields[JSP_WIRE_COMMIT_INSIDE] = inside > 0 ? (uint64_t)inside : 0;
     return 0;
 }
 
@@ -196,7 +185,7 @@ static int tell_edges(struct tell *t)
     int err = 0;
     for (uint32_t i = 0; i < n && !err; i++)
         err = tell_edge(t, i);
-    t->fields[JSP_WIRE_COMMIT_EDGES_LOST] = t->s->edges[0].calls;
+    t->commit.fields[JSP_WIRE_COMMIT_EDGES_LOST] = t->s->edges[0].calls;
     return err;
 }
 
@@ -220,7 +209,7 @@ static void tell_account(struct tell *t)
     struct jsp_calls_account a = jsp_calls_account(t->s);
     struct jsp_calls_rate rate = jsp_calls_clock_rate(&shared->clock);
     const struct jsp_calls_epoch *epoch = tell_timed_epoch(shared);
-    uint64_t *f = t->fields;
+    uint64_t *f = t->commit.fields;
     f[JSP_WIRE_COMMIT_TICKS_PER_SECOND] = rate.ticks_per_second;
     f[JSP_WIRE_COMMIT_CLOCK] = shared->clock.source == JSP_CALLS_COUNTER;
     f[JSP_WIRE_COMMIT_OWN] = a.own;
@@ -242,11 +231,8 @@ static int tell_commit(struct tell *t)
     if (err)
         return err;
     tell_account(t);
-    t->fields[JSP_WIRE_COMMIT_TIME] = jsp_now_ns(CLOCK_MONOTONIC);
-    tell_tag(t, JSP_WIRE_CALLS_COMMIT);
-    tell_number(t, JSP_WIRE_COMMIT_FIELDS);
-    for (uint32_t i = 0; i < JSP_WIRE_COMMIT_FIELDS; i++)
-        tell_number(t, t->fields[i]);
+    t->commit.fields[JSP_WIRE_COMMIT_TIME] = jsp_now_ns(CLOCK_MONOTONIC);
+    tell_put(t, &t->commit);
     return tell_chunk(t);
 }
 
@@ -266,7 +252,8 @@ static int tell_all(struct tell *t)
 int jsp_calls_write(struct jsp_calls_session *s, struct jsp_output *out,
                     int (*flush)(struct jsp_output *))
 {
-    struct tell t = { .s = s, .out = out, .flush = flush };
+    struct tell t = { .s = s, .out = out, .flush = flush,
+                      .commit.tag = JSP_WIRE_CALLS_COMMIT };
     int err = 0;
     pthread_mutex_lock(&s->lock);
     if (s->shared) {

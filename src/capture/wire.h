@@ -23,6 +23,7 @@
 #define JSP_WIRE_FILE_LISTINGS "jsprof/listings"
 #define JSP_WIRE_FILE_PCS "jsprof/pcs"
 #define JSP_WIRE_FILE_STACKS "jsprof/stacks"
+#define JSP_WIRE_FILE_SYMBOLS "__symbols__" /* Sysprof's */
 
 enum {
     JSP_WIRE_VERSION = 1,
@@ -207,6 +208,18 @@ struct jsp_wire_metadata {
     /* char value[] */
 };
 _Static_assert(sizeof(struct jsp_wire_metadata) == 64, "metadata");
+
+/* An entry of __symbols__; one of zeros ends the table, texts follow it. Places of texts count
+ * from the start of the file; `tag` is 0 without a module. */
+struct jsp_wire_symbol {
+    uint64_t begin;
+    uint64_t end;
+    int32_t pid;
+    uint32_t name;
+    uint32_t tag;
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct jsp_wire_symbol) == 32, "an entry of __symbols__");
 
 struct jsp_wire_chunk {
     struct jsp_wire_frame frame;

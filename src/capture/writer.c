@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "embedded.h"
 #include "encode.h"
 #include "image/descriptor.h"
-#include "varint.h"
 
 enum {
     WRITER_LEAST = 32,   /* bytes left, or no frame is begun */
@@ -443,11 +443,9 @@ int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, s
 
 int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block)
 {
-    uint8_t head[1 + 2 * JSP_VARINT_MAX] = { JSP_WIRE_BLOCK };
+    uint8_t head[JSP_EMBEDDED_BLOCK];
+    size_t n = jsp_embedded_block_put(head, block->first, block->count);
     struct jsp_encode e;
-    size_t n = 1;
-    n += jsp_varint_put(head + n, block->first);
-    n += jsp_varint_put(head + n, block->count);
     if (!writer_frame(w, &e, JSP_WIRE_FILE_CHUNK))
         return -ENOBUFS;
     jsp_encode_chunk(&e, &(struct jsp_encode_chunk){ block->path, n + block->n, false });

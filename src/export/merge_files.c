@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "capture/varint.h"
+#include "capture/embedded.h"
 #include "export/merge_work.h"
 
-enum { MERGE_BLOCK = 48 << 10, MERGE_SYMBOL = 32, MERGE_FILES = 4096 };
+enum { MERGE_BLOCK = 48 << 10, MERGE_FILES = 4096 };
 
 static bool merge_is(struct jsp_read_text t, const char *word)
 {
@@ -37,12 +37,6 @@ static void merge_gather(struct merge_work *w, struct jsp_bytes *to, const void 
         w->has_failed = true;
 }
 
-static void merge_varint(struct merge_work *w, struct jsp_bytes *to, uint64_t value)
-{
-    uint8_t bytes[JSP_VARINT_MAX];
-    merge_gather(w, to, bytes, jsp_varint_put(bytes, value));
-}
-
 /* -- Other files of ours ------------------------------------------------------ */
 
 /* What is gathered in w->text becomes a chunk. */
@@ -58,11 +52,12 @@ static void merge_flush(struct merge_work *w, const char *path, bool *is_begun)
 static void merge_kinds(struct merge_work *w, const struct jsp_read_chunk *c)
 {
     const uint8_t *at = c->data, *end = at + c->len;
-    uint64_t id, kind;
-    while (at < end && jsp_read_varint(&at, end, &id) &&
-           jsp_read_varint(&at, end, &kind) && id <= UINT32_MAX) {
-        merge_varint(w, &w->text, (uint32_t)merge_address(w, JSP_WIRE_JIT_TAG | id));
-        merge_varint(w, &w->text, kind);
+    uint8_t record[JSP_EMBEDDED_PAIR];
+    uint64_t kind;
+    uint32_t id;
+    while (at < end && jsp_embedded_kind_get(&at, end, &id, &kind)) {
+        id = (uint32_t)merge_address(w, JSP_WIRE_JIT_TAG | id);
+        merge_gather(w, &w->text, record, jsp_embedded_kind_put(record, id, kind));
         if (w->text.n > MERGE_BLOCK)
             merge_flush(w, JSP_WIRE_FILE_FRAMES, &w->has_frames);
     }
@@ -150,7 +145,7 @@ int merge_file(struct merge_work *w)
     struct jsp_read_chunk c;
     if (!jsp_read_chunk(&w->cursor, &w->in, &c))
         return 0;
-    if (merge_is(c.path, "__symbols__") || merge_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
+    if (merge_is(c.path, JSP_WIRE_FILE_SYMBOLS) || merge_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
         merge_is(c.path, JSP_WIRE_FILE_STACKS) || merge_is(c.path, JSP_WIRE_FILE_PCS))
         return 0; /* made anew */
     if (merge_is(c.path, JSP_WIRE_FILE_FRAMES))
@@ -171,7 +166,7 @@ int merge_file(struct merge_work *w)
 
 struct merge_symbol {
     uint64_t begin, end;
-    uint32_t pid;
+    int32_t pid;
     struct jsp_read_text name, module;
 };
 
@@ -179,7 +174,7 @@ static int merge_symbol_compare(const void *a, const void *b)
 {
     const struct merge_symbol *x = a, *y = b;
     if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
+        return (uint32_t)x->pid < (uint32_t)y->pid ? -1 : 1;
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
@@ -192,7 +187,7 @@ static uint32_t merge_symbols_gather(struct merge_work *w, struct merge_symbol *
             const struct jsp_lookup_symbol *s = &l->symbols[i];
             uint64_t begin = merge_address(w, s->begin);
             list[n++] = (struct merge_symbol){ begin, begin + (s->end - s->begin),
-                                               (uint32_t)merge_pid(w, (int32_t)s->pid),
+                                               merge_pid(w, (int32_t)s->pid),
                                                s->name, s->module };
         }
     }
@@ -211,21 +206,20 @@ static void merge_symbols_text(struct merge_work *w, struct jsp_bytes *b,
 static void merge_symbols_bytes(struct merge_work *w, const struct merge_symbol *list,
                                 uint32_t n, struct jsp_bytes *out)
 {
-    static const uint8_t end[MERGE_SYMBOL];
+    static const struct jsp_wire_symbol end;
     struct jsp_bytes texts = { 0 };
-    uint64_t base = ((uint64_t)n + 1) * MERGE_SYMBOL;
+    uint64_t base = ((uint64_t)n + 1) * sizeof end;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t rest[4] = { list[i].pid, (uint32_t)(base + texts.n), 0, 0 };
+        struct jsp_wire_symbol s = { .begin = list[i].begin, .end = list[i].end,
+                                     .pid = list[i].pid, .name = (uint32_t)(base + texts.n) };
         merge_symbols_text(w, &texts, list[i].name);
         if (list[i].module.len) {
-            rest[2] = (uint32_t)(base + texts.n);
+            s.tag = (uint32_t)(base + texts.n);
             merge_symbols_text(w, &texts, list[i].module);
         }
-        merge_gather(w, out, &list[i].begin, 8);
-        merge_gather(w, out, &list[i].end, 8);
-        merge_gather(w, out, rest, sizeof rest);
+        merge_gather(w, out, &s, sizeof s);
     }
-    merge_gather(w, out, end, sizeof end);
+    merge_gather(w, out, &end, sizeof end);
     merge_gather(w, out, texts.at, texts.n);
     jsp_bytes_free(&texts);
 }
@@ -249,7 +243,7 @@ static int merge_symbols(struct merge_work *w)
     for (size_t at = 0; at < file.n; at += JSP_WIRE_MAX_CHUNK) {
         size_t left = file.n - at;
         bool is_last = left <= JSP_WIRE_MAX_CHUNK;
-        merge_chunk(w, "__symbols__", file.at + at, is_last ? left : JSP_WIRE_MAX_CHUNK,
+        merge_chunk(w, JSP_WIRE_FILE_SYMBOLS, file.at + at, is_last ? left : JSP_WIRE_MAX_CHUNK,
                     is_last);
     }
     free(list);

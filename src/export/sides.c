@@ -6,7 +6,7 @@
 
 #include "analyze/addresses.h"
 
-enum { SIDES_LINE_MOST = 5, SIDES_FIELDS = 4 * JSP_VARINT_MAX };
+enum { SIDES_LINE_MOST = 5, SIDES_FIELDS = JSP_EMBEDDED_WEIGHT };
 
 void jsp_sides_init(struct jsp_sides *s, jsp_sides_chunk *chunk, void *context)
 {
@@ -19,12 +19,10 @@ void jsp_sides_init(struct jsp_sides *s, jsp_sides_chunk *chunk, void *context)
 
 static void sides_end(struct jsp_sides *s, struct jsp_sides_block *b)
 {
-    uint8_t head[JSP_SIDES_HEAD] = { JSP_WIRE_BLOCK };
-    size_t n = 1;
+    uint8_t head[JSP_SIDES_HEAD];
     if (!b->count)
         return;
-    n += jsp_varint_put(head + n, b->first);
-    n += jsp_varint_put(head + n, b->count);
+    size_t n = jsp_embedded_block_put(head, b->first, b->count);
     uint8_t *at = memcpy(b->bytes + JSP_SIDES_HEAD - n, head, n);
     s->chunk(s->context, b->path, at, n + b->used);
     b->count = b->used = 0;
@@ -43,9 +41,9 @@ static bool sides_begin(struct jsp_sides *s, struct jsp_sides_block *b, uint64_t
     return true;
 }
 
-static void sides_varint(struct jsp_sides_block *b, uint64_t value)
+static uint8_t *sides_at(struct jsp_sides_block *b)
 {
-    b->used += (uint32_t)jsp_varint_put(b->bytes + JSP_SIDES_HEAD + b->used, value);
+    return b->bytes + JSP_SIDES_HEAD + b->used;
 }
 
 /* How many lines to tell: unknown ones at the outer end are left out. */
@@ -68,9 +66,8 @@ static void sides_put_lines(struct jsp_sides_block *b, const struct jsp_profile 
     struct jsp_addresses all;
     uint64_t addr, line;
     jsp_addresses_of_sample(&all, p, sample);
-    sides_varint(b, n);
     while (n-- && jsp_addresses_next(&all, &addr, &line))
-        sides_varint(b, line);
+        b->used += (uint32_t)jsp_varint_put(sides_at(b), line);
 }
 
 bool jsp_sides_weight(struct jsp_sides *s, const struct jsp_profile *p,
@@ -86,9 +83,9 @@ bool jsp_sides_weight(struct jsp_sides *s, const struct jsp_profile *p,
         return true; /* a gap says as much */
     if (!sides_begin(s, b, ordinal, SIDES_FIELDS + bytes))
         return false;
-    sides_varint(b, w->weight);
-    sides_varint(b, w->cpu_ns);
-    sides_varint(b, w->cut);
+    struct jsp_weight record = { .weight = w->weight, .cpu_ns = w->cpu_ns, .cut = w->cut,
+                                 .n_lines = n };
+    b->used += (uint32_t)jsp_embedded_weight_put(sides_at(b), &record);
     sides_put_lines(b, p, sample, n);
     b->next = ordinal + 1;
     return true;
@@ -99,10 +96,7 @@ void jsp_sides_rows(struct jsp_sides *s, const uint32_t *rows, uint32_t n, uint6
     struct jsp_sides_block *b = &s->pcs;
     if (!n || !sides_begin(s, b, ordinal, 2 * JSP_VARINT_MAX + n * (size_t)SIDES_LINE_MOST))
         return;
-    sides_varint(b, ordinal - b->next);
-    sides_varint(b, n);
-    for (uint32_t i = 0; i < n; i++)
-        sides_varint(b, rows[i]);
+    b->used += (uint32_t)jsp_embedded_pcs_put(sides_at(b), ordinal - b->next, rows, n);
     b->next = ordinal + 1;
 }
 

@@ -11,11 +11,10 @@
 
 #include "analyze/bytecode.h"
 #include "analyze/samples.h"
-#include "capture/varint.h"
-#include "capture/wire.h"
+#include "capture/embedded.h"
 
 enum {
-    JSP_SIDES_HEAD = 1 + 2 * JSP_VARINT_MAX,
+    JSP_SIDES_HEAD = JSP_EMBEDDED_BLOCK,
     JSP_SIDES_BLOCK = JSP_WIRE_MAX_CHUNK - JSP_SIDES_HEAD,
 };
 

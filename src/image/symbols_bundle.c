@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/wire.h"
 #include "kallsyms.h"
 
 enum { BUNDLE_FIRST_ROOM = 1024, BUNDLE_MARKERS = 4096 };
@@ -309,19 +310,8 @@ int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool la
     return err;
 }
 
-struct bundle_entry {
-    uint64_t begin;
-    uint64_t end;
-    int32_t pid;
-    uint32_t name;
-    uint32_t tag;
-    uint32_t pad;
-};
-_Static_assert(sizeof(struct bundle_entry) == 32, "an entry of __symbols__");
-
-/* Return the end of an entry. Readers disagree whether the end belongs to it. If no entry
- * begins there, it does not matter; otherwise the entry ends right after its last
- * address. */
+/* Readers do not agree whether an entry has its end. Where nothing follows at once it
+ * can not matter; elsewhere the entry ends right behind the last address it is for. */
 static uint64_t bundle_end(const struct jsp_bundle *b, size_t i)
 {
     const struct bundle_range *r = &b->ranges[i];
@@ -331,14 +321,14 @@ static uint64_t bundle_end(const struct jsp_bundle *b, size_t i)
 
 int jsp_bundle_file(const struct jsp_bundle *b, int32_t pid, void **bytes, size_t *size)
 {
-    size_t table = (b->n_ranges + 1) * sizeof(struct bundle_entry);
+    size_t table = (b->n_ranges + 1) * sizeof(struct jsp_wire_symbol);
     uint8_t *file = calloc(1, table + b->text_used);
     if (!file)
         return -ENOMEM;
-    struct bundle_entry *e = (void *)file;
+    struct jsp_wire_symbol *e = (void *)file;
     for (size_t i = 0; i < b->n_ranges; i++) {
         const struct bundle_range *r = &b->ranges[i];
-        e[i] = (struct bundle_entry){ r->begin, bundle_end(b, i), pid,
+        e[i] = (struct jsp_wire_symbol){ r->begin, bundle_end(b, i), pid,
                                       (uint32_t)table + r->name,
                                       r->tag ? (uint32_t)table + r->tag : 0, 0 };
     }

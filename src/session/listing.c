@@ -8,21 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/varint.h"
-#include "capture/wire.h"
+#include "capture/embedded.h"
 #include "sigsafe/names.h"
 
 enum {
     LISTING_TEXT = 1023,        /* bytes of a row's text, the rest is cut */
     LISTING_ROW = LISTING_TEXT + (5 + JSPROF_LISTING_TARGETS) * JSP_VARINT_MAX,
     LISTING_RECORD = 60000,     /* bytes of a record with rows, so that it fits a chunk */
-    LISTING_HEAD = 4 * JSP_VARINT_MAX,
     LISTING_SLOTS = 1024,
     LISTING_IDS = 1 << JSP_ARENA_ID_BITS,
 };
 static const uint32_t listing_none = 1u << 31; /* in of_id: none among the first so many */
 _Static_assert(LISTING_RECORD + LISTING_ROW < 2 * JSP_WIRE_MAX_CHUNK, "scratch");
-_Static_assert(LISTING_ROW + LISTING_HEAD < LISTING_RECORD, "one row fits a record");
+_Static_assert(LISTING_ROW + JSP_EMBEDDED_LISTING < LISTING_RECORD, "one row fits a record");
 
 /* A listing in the making. */
 struct listing_build {
@@ -88,16 +86,13 @@ static int listing_record(struct listing_build *b, const uint8_t *head, size_t n
 /* The rows gathered so far, `until` being the next one. */
 static int listing_rows(struct listing_build *b, uint32_t until)
 {
-    uint8_t head[LISTING_HEAD];
-    size_t n = 0;
+    uint8_t head[JSP_EMBEDDED_LISTING];
+    struct jsp_embedded_listing rows = { .tag = JSP_WIRE_LISTING_ROWS, .number = b->to->number,
+                                         .first = b->first, .count = until - b->first };
     if (!b->used)
         return 0;
-    head[n++] = JSP_WIRE_LISTING_ROWS;
-    n += jsp_varint_put(head + n, b->to->number);
-    n += jsp_varint_put(head + n, b->first);
-    n += jsp_varint_put(head + n, until - b->first);
     b->first = until;
-    return listing_record(b, head, n);
+    return listing_record(b, head, jsp_embedded_listing_put(head, &rows));
 }
 
 static bool listing_row_is_good(const struct listing_build *b, uint32_t i)
@@ -110,20 +105,15 @@ static bool listing_row_is_good(const struct listing_build *b, uint32_t i)
 static int listing_row(struct listing_build *b, uint32_t i)
 {
     const jsprof_listing_row *row = &b->from->rows[i];
-    uint8_t *to = b->row;
     int err = 0;
     if (!listing_row_is_good(b, i))
         return -EINVAL;
-    size_t len = strnlen(row->text, LISTING_TEXT);
-    to += jsp_varint_put(to, row->pc);
-    to += jsp_varint_put(to, row->line);
-    to += jsp_varint_put(to, row->ends);
-    to += jsp_varint_put(to, row->n_targets);
-    for (uint32_t t = 0; t < row->n_targets; t++)
-        to += jsp_varint_put(to, row->targets[t]);
-    to += jsp_varint_put(to, len);
-    memcpy(to, row->text, len);
-    size_t n = (size_t)(to - b->row) + len;
+    struct jsp_embedded_row record = {
+        .pc = row->pc, .line = row->line, .ends = row->ends, .n_targets = row->n_targets,
+        .targets = row->targets,
+        .text = { row->text, (uint32_t)strnlen(row->text, LISTING_TEXT) },
+    };
+    size_t n = jsp_embedded_row_put(b->row, &record);
     if (b->used + n > sizeof b->rows)
         err = listing_rows(b, i);
     memcpy(b->rows + b->used, b->row, n);
@@ -134,14 +124,12 @@ static int listing_row(struct listing_build *b, uint32_t i)
 
 static int listing_encode(struct listing_build *b)
 {
-    uint8_t head[LISTING_HEAD + JSP_LABEL_MAX];
-    size_t n = 0, len = b->from->function->len;
-    head[n++] = JSP_WIRE_LISTING;
-    n += jsp_varint_put(head + n, b->to->number);
-    n += jsp_varint_put(head + n, b->from->n_rows);
-    n += jsp_varint_put(head + n, len);
-    memcpy(head + n, b->from->function->text, len);
-    int err = listing_record(b, head, n + len);
+    uint8_t head[JSP_EMBEDDED_LISTING + JSP_LABEL_MAX];
+    struct jsp_embedded_listing begin = {
+        .tag = JSP_WIRE_LISTING, .number = b->to->number, .count = b->from->n_rows,
+        .name = { b->from->function->text, b->from->function->len },
+    };
+    int err = listing_record(b, head, jsp_embedded_listing_put(head, &begin));
     for (uint32_t i = 0; !err && i < b->from->n_rows; i++)
         err = listing_row(b, i);
     return err ? err : listing_rows(b, b->from->n_rows);
@@ -328,7 +316,8 @@ static int listing_chunk(struct jsp_writer *w, const uint8_t *bytes, size_t n)
 
 static int listing_tell(struct jsp_listing *l, struct jsp_writer *w)
 {
-    uint8_t shared[1 + JSP_VARINT_MAX] = { JSP_WIRE_LISTING_OTHER };
+    struct jsp_embedded_listing other = { .tag = JSP_WIRE_LISTING_OTHER, .number = l->number };
+    uint8_t shared[JSP_EMBEDDED_LISTING];
     uint32_t len;
     int err = 0;
     for (; !err && l->told < l->n_bytes; l->told += err ? 0 : sizeof len + len) {
@@ -336,8 +325,7 @@ static int listing_tell(struct jsp_listing *l, struct jsp_writer *w)
         err = listing_chunk(w, l->bytes + l->told + sizeof len, len);
     }
     if (!err && l->is_shared && !l->is_shared_told) {
-        size_t n = 1 + jsp_varint_put(shared + 1, l->number);
-        err = listing_chunk(w, shared, n);
+        err = listing_chunk(w, shared, jsp_embedded_listing_put(shared, &other));
         l->is_shared_told = !err;
     }
     return err;

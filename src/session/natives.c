@@ -180,7 +180,7 @@ int jsp_natives_bundle(struct jsp_natives *natives, struct jsp_writer *w)
         return err;
     err = jsp_writer_timestamp(w); /* Sysprof 3.46 loses it right behind another file */
     if (!err)
-        err = jsp_writer_file(w, "__symbols__", bytes, size);
+        err = jsp_writer_file(w, JSP_WIRE_FILE_SYMBOLS, bytes, size);
     free(bytes);
     return err;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/wire.h"
+#include "capture/embedded.h"
 
 enum {
     OUTPUT_KNOWN_BYTES = (1 << JSP_ARENA_ID_BITS) / 8,
@@ -84,17 +84,17 @@ static int output_name(struct jsp_output *out, uint32_t id)
     uint8_t *byte = &out->known[id / 8], bit = (uint8_t)(1u << id % 8);
     if (*byte & bit)
         return 0;
-    if (out->kinds_used + 2 * JSP_VARINT_MAX > sizeof out->kinds)
+    if (out->kinds_used + JSP_EMBEDDED_PAIR > sizeof out->kinds)
         output_kinds(out);
-    if (out->kinds_used + 2 * JSP_VARINT_MAX > sizeof out->kinds)
+    if (out->kinds_used + JSP_EMBEDDED_PAIR > sizeof out->kinds)
         return -ENOBUFS;
     const struct jsp_label *label = jsp_arena_label(out->arena, id);
     uint64_t addr = output_address(out, id);
     int err = jsp_writer_jitmap(&out->writer, addr, label->text);
     if (err)
         return err;
-    out->kinds_used += (uint32_t)jsp_varint_put(out->kinds + out->kinds_used, (uint32_t)addr);
-    out->kinds_used += (uint32_t)jsp_varint_put(out->kinds + out->kinds_used, label->kind);
+    out->kinds_used += (uint32_t)jsp_embedded_kind_put(out->kinds + out->kinds_used,
+                                                       (uint32_t)addr, label->kind);
     *byte |= bit;
     return 0;
 }
@@ -108,10 +108,10 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
 
     while (n_lines && !frames[n_lines - 1].line)
         n_lines--;
-    to += jsp_varint_put(to, record->weight);
-    to += jsp_varint_put(to, record->cpu_ns);
-    to += jsp_varint_put(to, (uint64_t)record->cut + out->frames.cut);
-    to += jsp_varint_put(to, n_lines);
+    struct jsp_weight weight = { .weight = record->weight, .cpu_ns = record->cpu_ns,
+                                 .cut = (uint64_t)record->cut + out->frames.cut,
+                                 .n_lines = n_lines };
+    to += jsp_embedded_weight_put(to, &weight);
     for (uint32_t i = 0; i < n_lines; i++)
         to += jsp_varint_put(to, frames[i].line);
     if (!out->block_count++)
@@ -231,10 +231,8 @@ static void output_ranges(struct jsp_output *out, const struct jsp_loops *ranges
                           uint32_t *told)
 {
     for (; *told < ranges->n; ++*told) {
-        const uint64_t *range = ranges->at[*told];
-        uint8_t record[2 * JSP_VARINT_MAX];
-        size_t n = jsp_varint_put(record, range[0]);
-        n += jsp_varint_put(record + n, range[1]);
+        uint8_t record[JSP_EMBEDDED_PAIR];
+        size_t n = jsp_embedded_loop_put(record, ranges->at[*told]);
         if (jsp_writer_chunk(&out->writer, JSP_WIRE_FILE_LOOPS, record, n) != 0)
             return;
     }

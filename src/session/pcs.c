@@ -4,8 +4,7 @@
  */
 #include <string.h>
 
-#include "capture/varint.h"
-#include "capture/wire.h"
+#include "capture/embedded.h"
 #include "listing.h"
 
 void jsp_pcs_drop(struct jsp_pcs *pcs)
@@ -50,10 +49,6 @@ void jsp_pcs_put(struct jsp_pcs *pcs, struct jsp_listings *all,
     if (!pcs->count++)
         pcs->first = pcs->next = ordinal;
     uint8_t *to = pcs->block + pcs->used;
-    to += jsp_varint_put(to, ordinal - pcs->next);
-    to += jsp_varint_put(to, n);
-    for (uint32_t i = 0; i < n; i++)
-        to += jsp_varint_put(to, rows[i]);
-    pcs->used = (uint32_t)(to - pcs->block);
+    pcs->used += (uint32_t)jsp_embedded_pcs_put(to, ordinal - pcs->next, rows, n);
     pcs->next = ordinal + 1;
 }

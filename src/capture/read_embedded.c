@@ -1,0 +1,174 @@
+/* capture/read_embedded.c - records of the embedded files, read: see embedded.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "embedded.h"
+
+static bool embedded_numbers(const uint8_t **at, const uint8_t *end, uint64_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!jsp_read_varint(at, end, &out[i]))
+            return false;
+    return true;
+}
+
+static bool embedded_u32(const uint8_t **at, const uint8_t *end, uint32_t *out)
+{
+    uint64_t value;
+    if (!jsp_read_varint(at, end, &value) || value > UINT32_MAX)
+        return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool embedded_text(const uint8_t **at, const uint8_t *end, struct jsp_read_text *out)
+{
+    uint64_t len;
+    if (!jsp_read_varint(at, end, &len) || len > (uint64_t)(end - *at))
+        return false;
+    *out = (struct jsp_read_text){ (const char *)*at, (uint32_t)len };
+    *at += len;
+    return true;
+}
+
+/* Step over n varints, eight bytes at a time: each has one byte below 0x80, its last. */
+static bool embedded_skip(const uint8_t **at, const uint8_t *end, uint64_t n)
+{
+    while (n >= 8 && end - *at >= 8) {
+        uint64_t word;
+        memcpy(&word, *at, sizeof word);
+        n -= (uint64_t)__builtin_popcountll(~word & 0x8080808080808080u);
+        *at += 8;
+    }
+    while (n > 0 && *at < end)
+        n -= *(*at)++ < 0x80;
+    return n == 0;
+}
+
+bool jsp_embedded_block_get(const uint8_t **at, const uint8_t *end, uint64_t *first,
+                            uint64_t *count)
+{
+    return *at < end && *(*at)++ == JSP_WIRE_BLOCK && jsp_read_varint(at, end, first) &&
+           jsp_read_varint(at, end, count);
+}
+
+bool jsp_embedded_weight_get(const uint8_t **at, const uint8_t *end, struct jsp_weight *out)
+{
+    uint64_t n_lines;
+    if (!jsp_read_varint(at, end, &out->weight) || !jsp_read_varint(at, end, &out->cpu_ns) ||
+        !jsp_read_varint(at, end, &out->cut) || !jsp_read_varint(at, end, &n_lines) ||
+        n_lines > JSP_WIRE_MAX_ADDRS)
+        return false;
+    out->lines = *at;
+    if (!embedded_skip(at, end, n_lines))
+        return false;
+    out->lines_bytes = (uint32_t)(*at - out->lines);
+    out->n_lines = (uint32_t)n_lines;
+    out->known = true;
+    return true;
+}
+
+bool jsp_embedded_pcs_get(const uint8_t **at, const uint8_t *end, struct jsp_embedded_pcs *out)
+{
+    uint64_t n, row;
+    if (!jsp_read_varint(at, end, &out->skip) || !jsp_read_varint(at, end, &n) ||
+        n > JSP_WIRE_MAX_ADDRS)
+        return false;
+    out->n = (uint32_t)n;
+    out->rows = *at;
+    for (uint64_t i = 0; i < n; i++)
+        if (!jsp_read_varint(at, end, &row))
+            return false;
+    return true;
+}
+
+bool jsp_embedded_kind_get(const uint8_t **at, const uint8_t *end, uint32_t *id, uint64_t *kind)
+{
+    return embedded_u32(at, end, id) && jsp_read_varint(at, end, kind);
+}
+
+bool jsp_embedded_loop_get(const uint8_t **at, const uint8_t *end, uint64_t range[2])
+{
+    return embedded_numbers(at, end, range, 2);
+}
+
+bool jsp_embedded_listing_get(const uint8_t **at, const uint8_t *end,
+                              struct jsp_embedded_listing *out)
+{
+    *out = (struct jsp_embedded_listing){ 0 };
+    if (*at == end)
+        return false;
+    out->tag = *(*at)++;
+    if (out->tag < JSP_WIRE_LISTING || out->tag > JSP_WIRE_LISTING_OTHER)
+        return false;
+    return embedded_u32(at, end, &out->number) &&
+           (out->tag != JSP_WIRE_LISTING_ROWS || embedded_u32(at, end, &out->first)) &&
+           (out->tag == JSP_WIRE_LISTING_OTHER || embedded_u32(at, end, &out->count)) &&
+           (out->tag != JSP_WIRE_LISTING || embedded_text(at, end, &out->name));
+}
+
+bool jsp_embedded_row_get(const uint8_t **at, const uint8_t *end, struct jsp_embedded_row *out)
+{
+    uint64_t ends, n, target;
+    *out = (struct jsp_embedded_row){ 0 };
+    if (!jsp_read_varint(at, end, &out->pc) || !embedded_u32(at, end, &out->line) ||
+        !jsp_read_varint(at, end, &ends) || ends > 1 || !jsp_read_varint(at, end, &n) ||
+        n > (uint64_t)(end - *at))
+        return false;
+    out->ends = ends;
+    out->n_targets = (uint32_t)n;
+    out->packed = *at;
+    for (uint64_t i = 0; i < n; i++)
+        if (!jsp_read_varint(at, end, &target))
+            return false;
+    return embedded_text(at, end, &out->text);
+}
+
+static bool embedded_function(const uint8_t **at, const uint8_t *end,
+                              struct jsp_embedded_call *out)
+{
+    return embedded_u32(at, end, &out->function.id) &&
+           embedded_u32(at, end, &out->function.kind) &&
+           embedded_u32(at, end, &out->function.line) &&
+           embedded_text(at, end, &out->function.name) &&
+           embedded_text(at, end, &out->function.file);
+}
+
+/* Fields of a newer writer are passed over, those of an older one are 0. */
+static bool embedded_commit(const uint8_t **at, const uint8_t *end,
+                            struct jsp_embedded_call *out)
+{
+    uint64_t n, skipped;
+    if (!jsp_read_varint(at, end, &n) || n > (uint64_t)(end - *at))
+        return false;
+    memset(out->fields, 0, sizeof out->fields);
+    for (uint64_t i = 0; i < n; i++)
+        if (!jsp_read_varint(at, end, i < JSP_WIRE_COMMIT_FIELDS ? &out->fields[i] : &skipped))
+            return false;
+    return true;
+}
+
+bool jsp_embedded_call_get(const uint8_t **at, const uint8_t *end, struct jsp_embedded_call *out)
+{
+    if (*at == end)
+        return false;
+    out->tag = *(*at)++;
+    switch (out->tag) {
+    case JSP_WIRE_CALLS_FUNCTION:
+        return embedded_function(at, end, out);
+    case JSP_WIRE_CALLS_ROW:
+        return jsp_read_varint(at, end, &out->row.id) &&
+               embedded_numbers(at, end, out->row.figures, 5);
+    case JSP_WIRE_CALLS_EDGE:
+        return jsp_read_varint(at, end, &out->edge.caller) &&
+               jsp_read_varint(at, end, &out->edge.callee) &&
+               jsp_read_varint(at, end, &out->edge.calls) &&
+               jsp_read_varint(at, end, &out->edge.total);
+    case JSP_WIRE_CALLS_MODE:
+        return jsp_read_varint(at, end, &out->mode.time) &&
+               jsp_read_varint(at, end, &out->mode.modes);
+    case JSP_WIRE_CALLS_COMMIT:
+        return embedded_commit(at, end, out);
+    }
+    return false;
+}
