@@ -13,11 +13,11 @@
  *         jsprof_pop(me);
  *     jsprof_close(prof);
  *
- * Errors.   int functions return 0 (or a count) or a negative errno, never set
- *           errno, never print, never abort. A failed call has changed nothing.
- *           jsprof_strerror() gives one line for each.
- * Memory.   "Borrowed" pointers stay the caller's and must live as long as the
- *           comment says. Everything else is copied before the call returns.
+ * Errors.   Functions of type int return 0 (or a count) or a negative errno. They never
+ *           set errno, never print and never abort. A failed call has changed nothing.
+ *           jsprof_strerror() returns one line of text for each errno.
+ * Memory.   "Borrowed" memory stays the caller's and must stay valid as long as the
+ *           comment says. The library copies everything else before the call returns.
  * Units.    _ns is nanoseconds, hz is per second, _bytes is bytes.
  * Threads.  Every declaration ends in one of three words:
  *             JSPROF_COLD     any thread; may lock, allocate, do I/O;
@@ -25,22 +25,26 @@
  *             JSPROF_OWNER    only the thread that attached; never locks,
  *                             allocates or makes a system call
  *             JSPROF_SIGSAFE  any thread, and also from a signal handler
- * Stack.    A cold function needs 12 KiB of its caller's stack. Our thread has a stack of its
- *           own size, of which on_drain may use 128 KiB. A sample is taken on the thread's
- *           alternate signal stack, or else on the stack that it interrupts. There the kernel
- *           saves the processor's registers: 1.5 to 4 KiB on x86-64 (12 where AMX is used), 5 on
- *           aarch64. Our part needs 4 KiB, and 8 more with callbacks of the host; with less the
- *           sample is lost and counted in lost_stack, and nothing is overwritten. But the
- *           kernel looks at nothing: a thread without an alternate stack must leave the
- *           kernel's frame and 512 bytes on each of its stacks, at any time. `make bench` prints
- *           what both take here. Small coroutine stacks want an alternate stack of 16 KiB.
- * Fork.     The child of fork() holds an inert copy: every call on it but
- *           jsprof_close and jsprof_thread_detach answers -ECHILD, nothing is
- *           written to the parent's file, and the child may open its own. With
- *           JSPROF_CHILDREN the session goes on there, into a file of its own.
- *           The host's pthread_atfork handlers may call any of these functions
- *           (the first jsprof_open registers ours: not there); no lock is held
- *           while they run.
+ * Stack.    A cold function needs 12 KiB of its caller's stack. The library's own thread
+ *           (the drain) has a stack of its own; on_drain may use 128 KiB of it. The
+ *           handler takes a sample on the thread's alternate signal stack, or else on the
+ *           stack that the signal interrupted. There the kernel first saves the
+ *           processor's registers: 1.5 to 4 KiB on x86-64 (12 where AMX is used), 5 on
+ *           aarch64. The handler then needs 4 KiB, and 8 more if the host has callbacks.
+ *           With less, it drops the sample, counts it in lost_stack and overwrites
+ *           nothing. But the kernel does not check for room. So a thread without an
+ *           alternate stack must always leave room for the kernel's frame and 512 bytes
+ *           on each of its stacks. `make bench` prints both sizes for the machine at
+ *           hand. A thread with small coroutine stacks should have an alternate stack of
+ *           16 KiB.
+ * Fork.     The child of fork() holds an inert copy of the session. Every call on the
+ *           copy except jsprof_close and jsprof_thread_detach returns -ECHILD, and
+ *           nothing is written to the parent's file. The child may open its own session.
+ *           With JSPROF_CHILDREN the session continues in the child and writes a file of
+ *           its own. The host's pthread_atfork handlers may call any of these functions,
+ *           because the library holds no lock while they run. One exception: they must
+ *           not make the first jsprof_open of the process, which registers the library's
+ *           own handlers.
  */
 #ifndef JSPROF_H
 #define JSPROF_H
@@ -72,187 +76,212 @@ enum jsprof_clock {
 };
 
 enum {
-    /* Options.flags: someone else's handler owns the signal. Without this,
-     * start answers -EBUSY; with it, signals that are not ours go on to it. */
+    /* Options.flags: another handler owns the signal. Without this flag jsprof_start
+     * returns -EBUSY. With it, the library passes signals that are not its own to that
+     * handler. */
     JSPROF_CHAIN = 1u << 0,
-    /* Options.flags: write to `fd` (duplicated) instead of opening `path`. A pipe, a socket or
-     * a terminal is never waited for longer than jsprof_stop and jsprof_close say, also when
-     * it is in blocking mode; its flags stay as they are. */
+    /* Options.flags: write to a duplicate of `fd` instead of opening `path`. The library
+     * waits for a pipe, socket or terminal no longer than jsprof_stop and jsprof_close
+     * state, even if it is in blocking mode. The library does not change the flags of
+     * `fd`. */
     JSPROF_USE_FD = 1u << 1,
     /* Options.flags: refuse (-ELOOP) a `path` whose last part is a symbolic link. */
     JSPROF_NOFOLLOW = 1u << 2,
-    /* Options.flags: VM frames only, the C stack is not unwound. */
+    /* Options.flags: record VM frames only; do not unwind the C stack. */
     JSPROF_NO_NATIVE = 1u << 3,
-    /* Options.flags: also tell registered code to /tmp/perf-PID.map, for perf. */
+    /* Options.flags: also write registered code to /tmp/perf-PID.map, for perf. */
     JSPROF_PERF_MAP = 1u << 4,
     /* Options.flags: also write jit-PID.dump beside the capture, for perf inject. */
     JSPROF_JITDUMP = 1u << 5,
-    /* Options.flags: a capture many times smaller, whose samples stand in a file inside it
-     * that jsprof reads and Sysprof does not; jsprof convert --to syscap turns it back. */
+    /* Options.flags: make the capture many times smaller. It then stores its samples in
+     * an embedded file that jsprof reads and Sysprof does not. `jsprof convert --to
+     * syscap` turns it into a plain capture. */
     JSPROF_COMPACT = 1u << 6,
-    /* Options.flags: start no thread in a program that has only one. From the second thread
-     * on glibc's malloc and stdio take locks, which an interpreter that allocates feels. What
-     * was sampled is then read and written by the sampled thread itself, in our handler, where
-     * the signal found it in code that could have called any function: not in the C library,
-     * nor the loader, nor in us, unless it waits in a system call; nor in what is between the
-     * program and the C library (a preload, fakeroot, an allocator), where no wait counts.
-     * What it samples while it is elsewhere, or before it fell asleep, waits in the ring until
-     * it is sampled again, stops or flushes; so does what it samples on a stack that is not the
-     * thread's own. A thread is started all the same where the program has others or attaches
-     * a second one, has an alternate signal stack at that time, is static or brings its
-     * allocator along, with JSPROF_NO_NATIVE, and where a write to the file may block: a pipe,
-     * unless O_NONBLOCK. */
+    /* Options.flags: start no thread in a program that has only one. (From the second
+     * thread on, glibc's malloc and stdio take locks, which slows interpreters that
+     * allocate.)
+     *
+     * The sampled thread then processes and writes its samples itself, in the signal
+     * handler. It does so only when the signal finds it in code that could have called
+     * any function. Code in the C library, the loader and this library does not qualify,
+     * unless it waits in a system call. Nor does code in any object between the program
+     * and the C library: a preload, fakeroot, an allocator. With such an object loaded, a
+     * waiting thread does not qualify either. All other samples wait in the ring until
+     * the thread is sampled at such a place, or the session stops or flushes. So do
+     * samples from before the thread fell asleep, and samples on a stack that is not the
+     * thread's own.
+     *
+     * The library starts a thread all the same where the program has other threads or
+     * attaches a second one; where the thread has an alternate signal stack at that time;
+     * where the program is static or has its own allocator; with JSPROF_NO_NATIVE; and
+     * where a write to the file may block, as to a pipe without O_NONBLOCK. */
     JSPROF_NO_THREAD = 1u << 7,
-    /* Options.flags: the session goes on in the children of fork(), each into a file of its
-     * own: that of `path` with the child's pid, or PATH.PID. There it is as after open, start
-     * and attach of the thread that forked, before fork returns: the session's and that
-     * thread's pointers stay good, its entries, its stack, code and counters are there. Not
-     * there are listings, exact calls, other threads, and all code where another thread, of
-     * the host's or ours, was using the registry of code at that moment: register it again.
-     * A child closes it as its parent does; one that executes another program leaves an empty
-     * file. Where the child gets no timer or thread, the session is stopped there. With
-     * JSPROF_USE_FD the flag does nothing. */
+    /* Options.flags: continue the session in the children of fork(), each with a file of
+     * its own: `path` with the child's pid for %p, or else PATH.PID. Before fork returns,
+     * the child's session is open and started and the thread that forked is attached, as
+     * they were in the parent. The host's pointers to the session and to that thread stay
+     * valid.
+     *
+     * The child keeps that thread's entries and stack, the registered code and the
+     * counters. It does not keep listings, exact calls and other threads. It also loses
+     * all registered code if another thread was using the registry of code at the moment
+     * of the fork; the host must then register the code again. The child closes its
+     * session as the parent does. A child that executes another program leaves an empty
+     * file. If the child can get no timer or thread, its session is stopped. With
+     * JSPROF_USE_FD the flag has no effect. */
     JSPROF_CHILDREN = 1u << 8,
 };
 
-/* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough.
- * New fields only ever go at the end; `size` says which ones you know. */
+/* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later
+ * versions add fields only at the end; `size` states which fields the caller knows. */
 typedef struct jsprof_options {
     size_t      size;        /* sizeof(jsprof_options) */
     const char *path;        /* capture file, %p is the pid; default jsprof-%p.syscap */
-    uint32_t    hz;          /* expirations a second and thread, 1..10000; default 1000. Samples
-                              * take a quarter of a thread's time at most, 10000 of them a
-                              * second, in all sessions together: above, one stands for more */
+    uint32_t    hz;          /* timer expirations per second and thread, 1..10000; default
+                              * 1000. All sessions together spend at most a quarter of a
+                              * thread's time on samples and take at most 10000 a second;
+                              * above that, one sample stands for several expirations */
     int         clock;       /* enum jsprof_clock; default CPU */
-    uint32_t    max_depth;   /* VM, and C, frames kept per sample, 1..1000; default 512. Of
-                              * deeper stacks the innermost and the outermost are kept, and
-                              * a frame "[frames cut]" lies between them */
+    uint32_t    max_depth;   /* VM frames, and C frames, kept per sample, 1..1000; default
+                              * 512. A deeper stack keeps its innermost and its outermost
+                              * frames, with a frame "[frames cut]" between them */
     uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB */
-    uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, touched as used */
+    uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, of which pages
+                              * are taken as they are used */
     int         signo;       /* default SIGPROF; see jsprof_start */
     uint32_t    flags;       /* JSPROF_CHAIN, ... */
     int         fd;          /* with JSPROF_USE_FD */
-    /* Called before what was sampled is read, several times a second while something is: by
-     * our thread, in our handler with JSPROF_NO_THREAD, or by who stops, flushes and closes.
-     * It may call jsprof_mark and jsprof_counter..., nothing else of ours. NULL: nothing. */
+    /* Called before the library reads samples, several times a second while there are
+     * any. The caller is the library's thread; with JSPROF_NO_THREAD, the handler; or the
+     * thread that stops, flushes or closes. The callback may call jsprof_mark and
+     * jsprof_counter... but no other function of this library. NULL: no callback. */
     void      (*on_drain)(void *data);
     void       *on_drain_data;
 } jsprof_options;
 
-/* Create the capture file and a session that is not yet running. A relative path is of the
- * folder where the process is now.
+/* Create the capture file, and a session that does not run yet. A relative path starts at
+ * the process's current folder.
  *
- * Two sessions never write one file, in one process or in several. An open session holds a
- * lock (flock) on its file, if that is a regular file or a named pipe. While that is held,
- * or where the file has what this process recorded before it executed its present program,
- * open takes a name of its own: PATH.PID, or PATH.PID.2 and so on. Else it writes over what
- * is there. jsprof_path says where it writes. The library does not lock `fd`.
+ * Two sessions never write one file, in one process or in several. An open session holds
+ * a lock (flock) on its file, if that is a regular file or a named pipe. Open uses
+ * another name (PATH.PID, or PATH.PID.2 and so on) if another session holds the lock, or
+ * if this process wrote the file before it executed its present program. Otherwise it
+ * overwrites an existing file. jsprof_path returns the name in use. The library does not
+ * lock `fd`.
  *
- * The default path is a name that others can guess, and that of a perf map and jitdump: what
- * lies there must be a plain file of this process's user, with no second name.
+ * Other users can guess the default path and the paths of a perf map and a jitdump. If a
+ * file exists there, it must be a plain file that belongs to this process's user and has
+ * no second name.
  *
- * -EINVAL: an option out of range or an unknown flag; -ENOMEM; -EAGAIN: the process has no
- * thread-specific key left (PTHREAD_KEYS_MAX); -ETXTBSY: another session
- * writes the file, and it is a pipe, a link, or in a folder that takes no other file;
- * -EEXIST, -ELOOP: something else lies under the default path or that of a perf map; or
- * open's own errno for the path. jsprof_error_text says more. */
+ * -EINVAL: an option is out of range, or a flag is unknown. -ENOMEM. -EAGAIN: the process
+ * has no thread-specific key left (PTHREAD_KEYS_MAX). -ETXTBSY: another session writes
+ * the file, and it is a pipe, a link, or in a folder where no other file can be created.
+ * -EEXIST, -ELOOP: something else has the default path or that of a perf map. Or the
+ * errno of opening the path. jsprof_error_text gives the details. */
 JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_COLD;
 
-/* The capture's absolute path, until close; relative where the system does not name the
- * folder; NULL with JSPROF_USE_FD. What it points to is another path in a child where the
- * session goes on. *is_other, unless that is NULL, is true where it is not
- * the path that was asked for, because that file is in use: say so to the user. */
+/* Return the capture's absolute path, valid until close. The path is relative if the
+ * system can not name the folder, and NULL with JSPROF_USE_FD. In a child where the
+ * session continues, the same pointer leads to the child's path. Set *is_other, unless
+ * is_other is NULL, to true if the path is not the one that was asked for, because that
+ * file is in use: the host should show the path to the user. */
 JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
 
-/* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler
- * owns the signal; -EAGAIN: no timers or threads left; -EPERM: refused; -EOVERFLOW: see
+/* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler owns the
+ * signal. -EAGAIN: no timers or threads left. -EPERM: refused. -EOVERFLOW: see
  * jsprof_thread_attach.
  *
- * Do not set the signal to SIG_DFL while a session runs: the next one of ours ends the
- * process, and nobody can prevent that. Where none came, our thread notices within 0.2 s
- * and puts the handler back; handlers that had the signal before are then called no more.
- * A host that can not promise this samples on SIGURG, whose default action is to do
- * nothing. While our handler is there, signals of other senders do not end the process:
- * they are ignored, or go on with JSPROF_CHAIN. Where a sandbox lets no timer be stopped,
- * the handler stays after close. */
+ * The host must not set the signal to SIG_DFL while a session runs: the next signal of a
+ * timer then ends the process, and no library can prevent that. If no signal comes first,
+ * the drain notices within 0.2 s and installs the handler again; it no longer calls a
+ * handler that had the signal before. A host that can not avoid SIG_DFL should sample on
+ * SIGURG, whose default action is to do nothing.
+ *
+ * While the library's handler is installed, signals from other senders do not end the
+ * process: the handler ignores them, or passes them on with JSPROF_CHAIN. If a sandbox
+ * lets the library stop no timer, the handler stays installed after close. */
 JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
 
-/* Disarm, drain and flush. May be followed by start. Idempotent. The errno of
- * a failed write (-ENOSPC, -EPIPE, ...) comes back here and stays in the stats.
- * -ESTALE: another program has cut the file, removed it or written to it; nothing is
- * written from then on, and what was sampled since counts in lost_write.
- * -EAGAIN: a pipe took nothing for two seconds, samples wait for flush or close. A pipe that
- * takes something, however slowly, is waited for. */
+/* Disarm the timers, then process and write all samples. Start may follow. Idempotent.
+ * Returns the errno of a failed write (-ENOSPC, -EPIPE, ...), which the stats also keep.
+ * -ESTALE: another program has cut, removed or written to the file. The library then
+ * writes nothing more and counts later samples in lost_write. -EAGAIN: a pipe accepted
+ * nothing for two seconds; the samples wait for flush or close. The library waits for a
+ * pipe that accepts something, however slowly. */
 JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;
 
-/* Stop, complete the file, give everything back. Threads that are still
- * attached become inert and may detach at any later time. NULL is fine. -EAGAIN: a pipe took
- * nothing for two seconds, and nor did it take the last words, which say what was lost, for
- * two more.
- * Other threads may be in start, stop, flush, attach, stats and calls of this session, or
- * close it as well: those under way are waited for, later ones answer -EINVAL, as they do
- * for any session that is not open. All else that takes the session must have ended. */
+/* Stop, complete the file and free everything. Threads that are still attached become
+ * inert and may detach at any later time. NULL does nothing. Errors as jsprof_stop.
+ * -EAGAIN: a pipe accepted nothing for two seconds, and then not even the final account
+ * of losses for two more. Meanwhile other threads may call start, stop, flush, attach,
+ * stats, calls and close on this session. Close waits for calls in progress; later calls
+ * return -EINVAL, as for any session that is not open. All other functions that take the
+ * session must have returned. */
 JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
 
-/* Write what was sampled so far; the drain does so by itself every second. Errors as
- * stop, but nothing is waited for. */
+/* Write the samples taken so far. The drain does this every second without being asked.
+ * Errors as jsprof_stop, but this call does not wait for a pipe. */
 JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 
-/* In a signal handler: may it call any function, malloc say, or jsprof_close? True where
- * the interrupted code is not in the C library, the loader or this library, or waits in a
- * system call. A preload, or what has a function of the C library in its place, counts as the
- * C library, and then no wait does. False where it can not be told, as in a static program.
- * What locks of its own the host holds it must know itself, and whether what was interrupted
- * is itself a handler, which may have interrupted malloc. */
+/* Called in a signal handler: return true if the handler may call any function, such as
+ * malloc or jsprof_close. It may if the interrupted code is not in the C library, the
+ * loader or this library, or if that code waits in a system call. A preload, or any
+ * object that replaces a function of the C library, counts as the C library; in a process
+ * with such an object a waiting thread does not qualify. Return false if this can not be
+ * determined, as in a static program. The function does not know two things, which the
+ * host must check itself: whether the interrupted code holds one of the host's own locks,
+ * and whether it is itself a handler, which may have interrupted malloc. */
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start as the environment asks: JSPROF=FILE (%p is the pid), JSPROF_HZ,
- * JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1. 1: started, *out is the
- * session; 0: JSPROF is unset, or the program is setuid, *out is NULL; -EINVAL: a value is
- * malformed; or the errors of open and start. jsprof_error_text has a sentence for each,
- * with the variable and its value. A relative FILE is of the folder where the process was
- * when this library was loaded: before the program could go to another one. */
+ * JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1. A relative FILE starts
+ * at the folder in which the process was when it loaded this library. 1: started, *out is
+ * the session. 0: JSPROF is unset or the program is setuid, and *out is NULL. -EINVAL: a
+ * value is malformed. Or the errors of open and start. jsprof_error_text describes each,
+ * with the variable and its value. */
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
-/* What was kept and what was not, in timer expirations. Always:
+/* What was kept and what was lost, in timer expirations. Always:
  * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack +
  *               lost_blocked + lost_undelivered */
 typedef struct jsprof_stats {
     size_t   size;          /* set by the caller: sizeof(jsprof_stats) */
-    uint64_t expirations;   /* periods of the timer that went by while threads were sampled,
-                             * by their own clocks */
+    uint64_t expirations;   /* timer periods that passed while threads were sampled, by the
+                             * threads' own clocks */
     uint64_t samples;       /* sample frames written */
-    uint64_t kept;          /* expirations that those stand for (their weights) */
-    uint64_t lost_ring;     /* the drain was late, the ring was full */
+    uint64_t kept;          /* expirations that these samples stand for (their weights) */
+    uint64_t lost_ring;     /* the drain was late and the ring was full */
     uint64_t lost_paused;   /* between jsprof_thread_pause and _resume */
     uint64_t lost_late;     /* arrived after stop; after detach nothing is counted */
-    uint64_t lost_write;    /* the file could not take them; the file says so too, as far as
-                             * what it has can still be overwritten */
+    uint64_t lost_write;    /* the file could not take them; the file records this too, if
+                             * its existing bytes can still be overwritten */
     uint64_t lost_stack;    /* too little stack was left to sample on */
     uint64_t frames_cut;    /* frames beyond max_depth or beyond the host's capacity */
     uint64_t labels_lost;   /* frames named "[label lost]": the arena was full */
-    uint64_t labels_cut;    /* frames whose name was longer than 1023 bytes, cut there */
-    uint64_t frames_bad;    /* host entries without a name, half of a stack, or whose C frame
-                             * is gone: they keep their order, but lose their address */
+    uint64_t labels_cut;    /* frames whose name was cut after 1023 bytes */
+    uint64_t frames_bad;    /* host entries that had no name, were only part of a stack, or
+                             * whose C frame is gone: they keep their order and lose their
+                             * address */
     uint64_t underflows;    /* pops of an empty stack */
     uint64_t handler_ns;    /* time spent in the handler, all threads; 0: not measured */
     int      write_error;   /* 0, or the last negative errno of writing the capture */
     /* How the walks over the C stack ended: */
     uint64_t stop_end;        /* at the outermost frame */
-    uint64_t stop_full;       /* max_depth frames, and the outermost too far away */
+    uint64_t stop_full;       /* after max_depth frames, with the outermost too far away */
     uint64_t stop_no_table;   /* in code without unwind information */
     uint64_t stop_stack;      /* the next frame would not have been further out */
     uint64_t stop_unreadable; /* at memory that can not be read */
-    uint64_t stop_rule;       /* at unwind information that is not understood */
-    uint64_t marks_lost;      /* marks and values of counters that are not in the file */
-    /* Went by unseen; no function is charged with that time: */
+    uint64_t stop_rule;       /* at unwind information that the library does not understand */
+    uint64_t marks_lost;      /* marks and counter values that are not in the file */
+    /* Passed without a sample. No function is charged with this time: */
     uint64_t lost_blocked;     /* the thread blocked the signal, or the host ignored it or
-                                * gave it to another handler, which did not pass it on */
+                                * gave it to another handler that did not pass it on */
     uint64_t lost_undelivered; /* due, but the signal had not come before detach or stop: on
-                                * the CPU clock it waits for the next tick of the scheduler */
+                                * the CPU clock it waits for the next tick of the
+                                * scheduler */
 } jsprof_stats;
 
-/* -EINVAL: size is 0 or unknown. */
+/* Fill *out. -EINVAL: size is 0 or unknown. */
 JSPROF_API int jsprof_stats_get(jsprof *p, jsprof_stats *out) JSPROF_COLD;
 
 /* -- 2. Frames and functions ---------------------------------------------- */
@@ -267,7 +296,7 @@ enum jsprof_kind {
     JSPROF_KIND_SYNTH = 5,  /* made by jsprof itself, "[...]" */
 };
 
-/* How label and detail become one name; or one of these into a frame's kind. */
+/* How label and detail form one name. Add one of these to a frame's kind, with `|`. */
 enum jsprof_join {
     JSPROF_JOIN_SPACE = 0,      /* "label detail" */
     JSPROF_JOIN_PAREN = 1 << 8, /* "label (detail)" */
@@ -276,38 +305,40 @@ enum jsprof_join {
     JSPROF_JOIN_SET = 4 << 8,   /* "set label.detail" */
 };
 
-/* Or this too: the frame begins a new activation of the interpreter's loop. */
+/* Add this to a frame's kind where the frame begins a new activation of the interpreter's
+ * loop. */
 enum { JSPROF_FRAME_ENTRY = 1 << 16 };
 
-/* Or, from a walker, no frame but registers: a C function called into compiled code
- * that is not registered, and the C stack goes on there: `pc` is the return address
- * in it, `sp` and `detail` its stack and frame pointer behind the call. */
+/* A kind for walkers only: the entry is no frame but a set of registers. It marks a place
+ * where a C function called into compiled code that is not registered, and the walk over
+ * the C stack continues there. `pc` is the return address into that C function. `sp` and
+ * `detail` are its stack pointer and its frame pointer after the call returns. */
 enum { JSPROF_FRAME_CALLER = 1 << 17 };
 
-/* A function of the host, named once. Lives until jsprof_function_free and
- * belongs to no session, so it may serve many. */
+/* A function of the host, named once. It lives until jsprof_function_free and belongs to
+ * no session, so one may serve many sessions. */
 typedef struct jsprof_function jsprof_function;
 
-/* Shown as "name (file:line)"; file may be NULL, line 0. Everything is copied.
- * -ENOMEM, -EINVAL (no name). */
+/* Create a function, shown as "name (file:line)". `file` may be NULL and `line` 0. Copies
+ * everything. -ENOMEM. -EINVAL: no name. */
 JSPROF_API int jsprof_function_new(jsprof_function **out, const char *name, const char *file,
                                    uint32_t line, enum jsprof_kind kind) JSPROF_COLD;
 
-/* The function must be on no thread's stack: the one thing a host must not do. With
- * JSPROF_DEBUG defined before this header is included, that is looked for on the calling
- * thread's stacks and those of its sessions' other threads, and ends the process with a
- * line that names function and thread. NULL is fine. What was counted of the function
- * stays in the tables, under its name. */
+/* Free a function. It must be on no thread's stack: the library relies on this. Counts of
+ * its calls stay in the tables, under its name. NULL does nothing. If the host defines
+ * JSPROF_DEBUG before it includes this header, free looks for the function on the calling
+ * thread's stacks and on those of other threads in the same sessions. If it finds the
+ * function, it ends the process with a line that names function and thread. */
 JSPROF_API void jsprof_function_free(jsprof_function *f) JSPROF_COLD;
 JSPROF_API void jsprof_function_free_checked(jsprof_function *f) JSPROF_COLD;
 #ifdef JSPROF_DEBUG
 #define jsprof_function_free(f) jsprof_function_free_checked(f)
 #endif
 
-/* One frame of a host's stack. Every pointer is borrowed while the frame is
- * there; names are copied inside the sample. Zero what you do not know. */
+/* One frame of a host's stack. Every pointer is borrowed while the frame exists; the
+ * handler copies names during the sample. Set unknown fields to zero. */
 typedef struct jsprof_frame {
-    const jsprof_function *function; /* or NULL, and then: */
+    const jsprof_function *function; /* NULL: the name is label and detail */
     const char *label;               /* the name; may be "" or NULL if detail is not */
     const char *detail;              /* second part: file, dynamic string; may be "", NULL */
     uintptr_t   sp;                  /* an address inside this activation's C frame */
@@ -318,56 +349,58 @@ typedef struct jsprof_frame {
 
 /* -- 3. Threads ----------------------------------------------------------- */
 
-/* An entry that lives in the host's own C frame. */
+/* An entry that lies in the host's own C frame. */
 typedef struct jsprof_link {
     struct jsprof_link    *up;
     const jsprof_function *function;
-    /* Current line and program counter (0: none), which the host stores: both in one
-     * store of 8 bytes, where a sample must never meet one without the other. */
+    /* Current line and program counter (0: none), stored by the host. A host whose
+     * samples must never combine an old line with a new pc stores both at once, as 8
+     * bytes. */
     uint32_t               line, pc;
 } jsprof_link;
 
-/* The head is public so that push and pop can be inlined; the rest is not. What inline
- * code looks at is as fixed as a function's arguments: these fields and their order, that a
- * function begins with its number, 32 bits, which is the index into `counts`, and that 0
- * there means "never". */
+/* The first fields are public so that the compiler can inline push and pop; the rest is
+ * private. Everything that inline code reads is part of the ABI: these fields and their
+ * order; that a jsprof_function begins with its number, 32 bits, which is the index into
+ * `counts`; and that 0 in `counts` means "never". */
 typedef struct jsprof_thread {
     jsprof_link *volatile top;   /* linked entries, innermost first */
     jsprof_frame     *frames;    /* array entries, outermost first */
     uint32_t          capacity;
-    volatile uint32_t depth;     /* may exceed capacity; the excess is not kept, and the
-                                  * sample's innermost frame is "[deeper frames cut]" */
+    volatile uint32_t depth;     /* may exceed capacity: the array does not hold the excess,
+                                  * and the sample's innermost frame is
+                                  * "[deeper frames cut]" */
     volatile uint32_t underflows;
-    volatile uint32_t counting;  /* JSPROF_CALLS_... that are on, and bits of the library's */
-    /* Where its calls are counted, by function; not NULL while any are. */
+    volatile uint32_t counting;  /* JSPROF_CALLS_... that are on, and private bits */
+    /* Counts of calls, by function number. Not NULL while the library counts. */
     uint64_t         *counts;
     void             *calls;     /* the rest */
 } jsprof_thread;
 
-/* The calling thread joins. `name` is copied. When the session runs, sampling
- * begins at once. A thread that exits is detached by itself; one that ends by the raw
- * system call, within a second or so (without a thread of ours: at the next start, stop or
- * flush). While it blocks the signal it is not sampled: that time is lost_blocked.
- * -ENOTSUP: it was made by the raw system call, the C library does not know it;
- * -EALREADY: it did so before; -EAGAIN: no timers left (RLIMIT_SIGPENDING); -EPERM;
- * -ENOMEM; -EOVERFLOW: the thread has an alternate signal stack that does not hold what
- * the kernel saves for a signal, so any signal on it would end the process. One that comes
- * later is looked at by jsprof_start, if its own thread calls that. */
+/* Attach the calling thread. Copies `name`. If the session runs, sampling begins at once.
+ * A thread that exits detaches itself. A thread that ends by the raw system call is
+ * detached within about a second; without the library's thread, at the next start, stop
+ * or flush. While a thread blocks the signal it is not sampled: lost_blocked counts that
+ * time. -ENOTSUP: the raw system call made this thread, and the C library does not know
+ * it. -EALREADY: the thread is attached. -EAGAIN: no timers left (RLIMIT_SIGPENDING).
+ * -EPERM. -ENOMEM. -EOVERFLOW: the thread's alternate signal stack can not hold what the
+ * kernel saves for a signal, so any signal on it would end the process. jsprof_start
+ * checks a stack that the thread sets later, if the thread itself calls it. */
 JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out) JSPROF_COLD;
 
-/* Same thread as attach; frames still pushed are forgotten. NULL is fine.
- * -EPERM: called by another thread. */
+/* Detach the thread and drop frames that are still pushed. Call in the thread that
+ * attached. NULL does nothing. -EPERM: called by another thread. */
 JSPROF_API int jsprof_thread_detach(jsprof_thread *t) JSPROF_COLD;
 
-/* Between the two, expirations are counted in lost_paused and nothing of the
- * host is read. They nest. NULL does nothing. */
+/* Between pause and resume, the handler reads nothing of the host and counts expirations
+ * in lost_paused. Pairs may nest. NULL does nothing. */
 JSPROF_API void jsprof_thread_pause(jsprof_thread *t) JSPROF_OWNER;
 JSPROF_API void jsprof_thread_resume(jsprof_thread *t) JSPROF_OWNER;
 
 /* -- 4. The stack, form (a): ours ----------------------------------------- */
 
-/* For all of these t == NULL does nothing, so a host needs no `if (profiling)`.
- * They may be mixed on one thread; frames are ordered by stack address. */
+/* With t == NULL each of these does nothing, so a host needs no `if (profiling)`. One
+ * thread may mix them; the library orders frames by stack address. */
 
 /* Array entries, for hosts whose interpreter does not recurse on the C stack.
  * `label` and `file` are borrowed until the pop. */
@@ -377,23 +410,23 @@ static inline void jsprof_pop(jsprof_thread *t) JSPROF_OWNER;
 static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *f) JSPROF_OWNER;
 static inline void jsprof_leave(jsprof_thread *t) JSPROF_OWNER;
 
-/* The current line of the innermost array entry, and its program counter. */
+/* Set the current line, or the program counter, of the innermost array entry. */
 static inline void jsprof_line(jsprof_thread *t, uint32_t line) JSPROF_OWNER;
 static inline void jsprof_pc(jsprof_thread *t, uint64_t pc) JSPROF_OWNER;
 
-/* After longjmp or an exception: back to an earlier value of t->depth. */
+/* Return to an earlier value of t->depth, after longjmp or an exception. */
 static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth) JSPROF_OWNER;
 
-/* Linked entries, for hosts that recurse on the C stack: a third of the price.
- * `link` is a local variable of the caller. After longjmp, leave the link of the
+/* Linked entries, for hosts that recurse on the C stack. They cost a third of array
+ * entries. `link` is a local variable of the caller. After longjmp, leave the link of the
  * outermost frame that is gone. */
 static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
                                      const jsprof_function *f) JSPROF_OWNER;
 static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
-/* Each form tests t on the way in and on the way out. Where a call is so short that two
- * tests are felt while nobody profiles, a host tests once: the body is written once and
- * compiled twice, plainly and between the hooks, and this chooses.
+/* Each pair tests t twice: on entry and on exit. A host with very short calls may notice
+ * two tests even while nobody profiles. Such a host can test once: it writes the body
+ * once and compiles it twice, plain and between the hooks, and JSPROF_OFF chooses.
  *
  *     static JSPROF_BODY value run_body(vm *vm, code *c)  { ...calls run()... }
  *     static JSPROF_ASIDE value run_hooked(vm *vm, code *c)
@@ -411,21 +444,21 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) 
  */
 #define JSPROF_BODY  inline __attribute__((always_inline))
 #define JSPROF_ASIDE __attribute__((noinline))
-#define JSPROF_OFF(t) __builtin_expect(!(t), 1) /* clang forgets it in a function */
+#define JSPROF_OFF(t) __builtin_expect(!(t), 1) /* in a function, clang drops the hint */
 
 /* -- 5. The stack, form (b): the host's own array ------------------------- */
 
-/* Fill *out from one entry. Return 1: a frame; 0: no frame, but out->sp, when
- * set, is the stack address of the frames above it; -1: unreadable, counted.
- * It, or a walker, finds 8 KiB of stack at least: where there is less the sample is
- * lost, and counted in lost_stack. */
+/* Fill *out from one entry. Return 1: a frame. 0: no frame; if the callback sets out->sp,
+ * it is the stack address of the frames further in. -1: the entry is unreadable;
+ * frames_bad counts it. This callback and a walker have at least 8 KiB of stack. Where
+ * there is less, the handler drops the sample and counts it in lost_stack. */
 typedef int (*jsprof_decode_sigsafe_fn)(void *host, const void *entry, jsprof_frame *out);
 
 enum { JSPROF_NO_FIELD = -1 };
 
-/* Where the entries are. Entry 0 is the outermost frame. The counter and the
- * array pointer are read anew in every sample: a host that moves its array
- * stores the new pointer before it frees the old array. */
+/* Where the entries are. Entry 0 is the outermost frame. Every sample reads the counter
+ * and the array pointer again: a host that moves its array stores the new pointer before
+ * it frees the old array. */
 typedef struct jsprof_stack {
     size_t      size;           /* sizeof(jsprof_stack) */
     const void *depth;          /* borrowed: address of the depth counter */
@@ -435,7 +468,7 @@ typedef struct jsprof_stack {
     uint32_t    depth_bytes;    /* 4 or 8 */
     uint32_t    stride;         /* bytes from one entry to the next */
     uint32_t    kind;           /* kind and join of frames that are read by offsets */
-    /* Either offsets in an entry (JSPROF_NO_FIELD where there is none) ... */
+    /* Either offsets in an entry (JSPROF_NO_FIELD for a missing field) ... */
     int32_t     label_offset;   /* const char * */
     int32_t     detail_offset;  /* const char * */
     int32_t     sp_offset;      /* void * */
@@ -444,30 +477,31 @@ typedef struct jsprof_stack {
     int32_t     reserved;
     /* ... or a callback, which must be signal-safe: no locks, no allocation. */
     jsprof_decode_sigsafe_fn decode_sigsafe;
-    void       *host;           /* given to it */
+    void       *host;           /* passed to the callback */
 } jsprof_stack;
 
-/* The calling thread's VM stack from now on; NULL: none. The descriptor is
- * copied. -EINVAL: no counter, no entries, or neither label nor callback; -EPERM:
- * called by another thread. */
+/* Set the calling thread's VM stack; NULL: none. Copies the descriptor. -EINVAL: no
+ * counter, no entries, or neither label nor callback. -EPERM: called by another thread.
+ * */
 JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack) JSPROF_COLD;
 
 /* -- 6. The stack, form (c): a walker ------------------------------------- */
 
-/* Called in the handler with the interrupted registers (a ucontext_t); writes
- * up to `max` frames, innermost first, each with its sp, and returns how many
- * there were (more than `max`: the excess is counted). Signal-safe. */
+/* Write up to `max` frames, innermost first, each with its sp. Return how many frames the
+ * stack has; if that is more than `max`, the library counts the excess. The handler calls
+ * the walker with the interrupted registers (a ucontext_t), so it must be signal-safe. */
 typedef uint32_t (*jsprof_walk_sigsafe_fn)(void *host, const void *ucontext,
                                            jsprof_frame *out, uint32_t max);
 
-/* Beside (a) or (b); NULL: none. -EPERM: called by another thread. */
+/* Set the calling thread's walker, which may be used together with (a) or (b); NULL:
+ * none. -EPERM: called by another thread. */
 JSPROF_API int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk,
                                         void *host) JSPROF_COLD;
 
 /* -- 7. Native frames, compiled code, interpreters ------------------------- */
 
-/* From this offset of a range on, until the next row's. Offsets are from the
- * range's start, rows ascend. */
+/* How to unwind the code from this offset up to the next row's. Offsets count from the
+ * range's start; rows ascend. */
 typedef struct jsprof_code_row {
     uint32_t offset;
     int32_t  cfa;   /* CFA = stack pointer + this, or frame pointer + this */
@@ -477,23 +511,23 @@ typedef struct jsprof_code_row {
 } jsprof_code_row;
 
 typedef struct jsprof_code_line {
-    uint32_t offset; /* from here on, until the next one's; ascending */
+    uint32_t offset; /* the line applies from here up to the next one's offset; ascending */
     uint32_t line;
 } jsprof_code_line;
 
 typedef struct jsprof_code_pc {
-    uint64_t pc;     /* the host's, as in its function's listing */
+    uint64_t pc;     /* the host's program counter, as in its function's listing */
     uint32_t offset; /* as above */
     uint32_t reserved;
 } jsprof_code_pc;
 
-/* Compiled code; or, of a function of kind GC, the runtime's own code that collects.
- * Everything is copied but `function`, which lives on. */
+/* Compiled code. With a function of kind GC: the runtime's own code that collects
+ * garbage. The library copies everything except `function`, which must stay alive. */
 typedef struct jsprof_code {
     size_t                  size;     /* sizeof(jsprof_code) */
     const void             *start;
     size_t                  length;
-    const jsprof_function  *function; /* or NULL, and then: */
+    const jsprof_function  *function; /* NULL: `name` names the code */
     const char             *name;
     const jsprof_code_line *lines;    /* or NULL */
     const jsprof_code_row  *rows;     /* how to unwind it; NULL: by frame pointer */
@@ -504,17 +538,17 @@ typedef struct jsprof_code {
     uint32_t                reserved;
 } jsprof_code;
 
-/* The range holds this function from now on; what was registered in the same bytes
- * is gone. Samples are told apart by time, so addresses may be reused at once.
- * Call before the code can run, and remove after it can not. -EINVAL, -ENOMEM;
- * remove and move: -ENOENT, nothing registered starts there. */
+/* Register compiled code, remove it, or move it. Adding replaces whatever was registered
+ * in the same bytes. The library resolves each sample by its time, so the host may reuse
+ * addresses at once. Add before the code can run; remove after it can no longer run.
+ * -EINVAL. -ENOMEM. Remove and move: -ENOENT: nothing registered starts there. */
 JSPROF_API int jsprof_code_add(jsprof *p, const jsprof_code *code) JSPROF_COLD;
 JSPROF_API int jsprof_code_remove(jsprof *p, const void *start) JSPROF_COLD;
 JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSPROF_COLD;
 
-/* The C code of an interpreter's loop. Its native frames are marked, views hide
- * them; and where VM frames have no stack address, each native activation of the
- * loop takes one run of them, from a frame with JSPROF_FRAME_ENTRY to the next. */
+/* Declare the C code of an interpreter's loop. The capture marks its native frames, and
+ * views hide them. Where VM frames have no stack address, each native activation of the
+ * loop takes one run of VM frames, from a frame with JSPROF_FRAME_ENTRY to the next. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
 /* One operation of a function's bytecode. */
@@ -524,12 +558,12 @@ typedef struct jsprof_listing_row {
     const uint64_t *targets;   /* pcs that it may jump to; NULL where n_targets is 0 */
     uint32_t        n_targets; /* JSPROF_LISTING_TARGETS at most */
     uint32_t        line;      /* 0: unknown */
-    bool            ends;      /* it never goes on to the row behind it */
+    bool            ends;      /* it never continues with the next row */
 } jsprof_listing_row;
 
 enum { JSPROF_LISTING_TARGETS = 4096 };
 
-/* The bytecode of a function. Everything is copied. */
+/* The bytecode of a function. The library copies everything. */
 typedef struct jsprof_listing {
     size_t                    size; /* sizeof(jsprof_listing) */
     const jsprof_function    *function;
@@ -538,56 +572,58 @@ typedef struct jsprof_listing {
     uint32_t                  reserved;
 } jsprof_listing;
 
-/* From now on the pc of this function's frames is sampled: the capture holds its listing
- * and which rows were met, for `jsprof annotate`. Functions are told apart by their
- * shown names. -EEXIST: one of the same name has another listing, which stays, and the
- * capture says so; -E2BIG: listings would take more than 32 MiB; -EINVAL: pcs that do not
- * ascend, a text or targets missing; -ENOMEM. */
+/* Register a function's bytecode and start to sample the pc of its frames. The capture
+ * then holds the listing and the rows that samples met, for `jsprof annotate`. Functions
+ * are distinguished by their shown names. -EEXIST: a function of the same name has
+ * another listing; that one stays, and the capture records the conflict. -E2BIG: the
+ * listings would take more than 32 MiB. -EINVAL: pcs do not ascend, or a text or targets
+ * are missing. -ENOMEM. */
 JSPROF_API int jsprof_listing_add(jsprof *p, const jsprof_listing *listing) JSPROF_COLD;
 
-/* The rest of an interpreter's C code: views hide its native frames too, but it takes
+/* Declare other C code of an interpreter. Views hide its native frames too, but it takes
  * no VM frames. */
 JSPROF_API int jsprof_interpreter_hide(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
-/* A C stack of a coroutine. Borrowed while a thread stands on it or on one that was
- * resumed from it. `low` is never stepped over; where a sample or jsprof_stack_switch
- * finds too little stack left above it the one is counted in lost_stack, and after the
- * other, counted in frames_bad, walks end with the stack that was switched to. */
+/* A C stack of a coroutine. Borrowed while a thread runs on it, or on a stack that was
+ * resumed from it. The handler never steps over `low`: with too little stack left above
+ * it, the handler drops the sample and counts it in lost_stack. If jsprof_stack_switch
+ * finds too little stack left, frames_bad counts that, and walks end with the stack that
+ * the thread switched to. */
 typedef struct jsprof_cstack {
     const struct jsprof_cstack *resumer; /* NULL: the thread's own stack */
     const void *low, *high;              /* its memory, high exclusive */
 } jsprof_cstack;
 
-/* The thread stands on this stack from now on; NULL: on its own again. Call right
- * before the switch, from a function that is still waiting there when it comes back.
- * Frames on the stacks of its resumers are further out, wherever these lie in memory: the
- * walk goes on where each of them called this. */
+/* Declare that the thread runs on this stack now; NULL: on its own stack again. Call
+ * right before the switch, from a function that is still waiting there when control comes
+ * back. Frames on the stacks of its resumers are further out, wherever these lie in
+ * memory: the walk continues where each resumer called this function. */
 JSPROF_API void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
 /* -- 8. Marks and counters -------------------------------------------------- */
 
-/* Nanoseconds of the clock that marks stand on. */
+/* Return nanoseconds of the clock that marks use. */
 JSPROF_API uint64_t jsprof_now(void) JSPROF_SIGSAFE;
 
-/* Something happened from `begin_ns` (a jsprof_now() of then; 0: a moment) until now,
- * whether the session runs or not: shown in timelines and by `jsprof list`. Group (23
- * bytes are kept), name (39) and message (4095) are copied, message may be NULL. Takes
- * a lock for the time of a copy, never waits for the file. -ENOBUFS: more wait than are
- * kept (1 MiB), it is counted in stats.marks_lost; -ENOMEM. */
+/* Record that something happened from `begin_ns` (an earlier jsprof_now(); 0: a moment)
+ * until now, whether or not the session runs. Timelines and `jsprof list` show it. Copies
+ * group (at most 23 bytes), name (39) and message (4095); message may be NULL. Takes a
+ * lock for the time of a copy and never waits for the file. -ENOBUFS: the queue (1 MiB)
+ * is full; stats.marks_lost counts the mark. -ENOMEM. */
 JSPROF_API int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *name,
                            const char *message) JSPROF_COLD;
 
 enum jsprof_counter_type { JSPROF_COUNTER_WHOLE = 0, JSPROF_COUNTER_REAL = 1 };
 
-/* A figure that changes over time. Returns its number, from 1, which belongs to the
- * session; the same group and name (31 bytes each are kept) have the same. `what` (51)
- * says more, or is NULL. -EEXIST: it has the other type; -ENOSPC: 4095 are there;
- * -ENOBUFS, -ENOMEM as above. */
+/* Define a figure that changes over time. Return its number, from 1, which belongs to the
+ * session; the same group and name (at most 31 bytes each) return the same number. `what`
+ * (at most 51 bytes) describes it, or is NULL. -EEXIST: the counter has the other type.
+ * -ENOSPC: 4095 counters exist. -ENOBUFS, -ENOMEM as above. */
 JSPROF_API int jsprof_counter(jsprof *p, const char *group, const char *name, const char *what,
                               enum jsprof_counter_type type) JSPROF_COLD;
 
-/* Its value from now on, made to its type; written when it changes. -ENOENT: no such
- * counter; -ENOBUFS, -ENOMEM as above. */
+/* Set a counter's value, converted to its type. The capture stores it when it changes.
+ * -ENOENT: no such counter. -ENOBUFS, -ENOMEM as above. */
 JSPROF_API int jsprof_counter_set(jsprof *p, int counter, int64_t value) JSPROF_COLD;
 JSPROF_API int jsprof_counter_set_real(jsprof *p, int counter, double value) JSPROF_COLD;
 
@@ -602,58 +638,64 @@ typedef struct jsprof_backtrace_frame {
     uint32_t    kind; /* enum jsprof_kind */
 } jsprof_backtrace_frame;
 
-/* The calling thread's stack now, C, VM and JIT frames in their true order, innermost
- * first: for error reports. `t` is the calling thread's; `ucontext` is what a signal
- * handler was given, or NULL for "here". Returns the number of frames written, at
- * most `max`. While the thread is paused there are native frames only. -EINVAL, also
- * after close; -EPERM: not this thread's; -EBUSY: a sample of this very thread was
- * interrupted; -EOVERFLOW: less stack is left than a sample needs. */
+/* Write the calling thread's stack, for error reports: C, VM and JIT frames in their true
+ * order, innermost first. Return the number of frames written, at most `max`. `t` belongs
+ * to the calling thread. `ucontext` is the argument of a signal handler, or NULL for
+ * "here". While the thread is paused there are native frames only. -EINVAL: a bad
+ * argument, or the session is closed. -EPERM: `t` belongs to another thread. -EBUSY: the
+ * call interrupted a sample of this thread. -EOVERFLOW: less stack is left than a sample
+ * needs. */
 JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
                                 jsprof_backtrace_frame *out, uint32_t max) JSPROF_SIGSAFE;
 
-/* The same as text, a line a frame, with write(2). 0, or as above, or write's errno. */
+/* Print the same as text with write(2), one line per frame. Return 0, the errors above,
+ * or the errno of write. */
 JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
                                       int fd) JSPROF_SIGSAFE;
 
 /* -- 10. Exact calls -------------------------------------------------------- */
 
-/* What is told of every enter and leave (linked or array), beside the samples. Each
- * can be on without the others. */
+/* What the library counts at every enter and leave (linked or array), in addition to the
+ * samples. Each can be on without the others. */
 enum {
     JSPROF_CALLS_COUNT = 1, /* how often each function was entered */
     JSPROF_CALLS_TIME = 2,  /* its self and total time */
-    JSPROF_CALLS_ALLOC = 4, /* what jsprof_alloc said: self and total bytes */
+    JSPROF_CALLS_ALLOC = 4, /* self and total bytes, as reported by jsprof_alloc */
     JSPROF_CALLS_EDGES = 8, /* who called whom, how often; with time, how long */
     JSPROF_CALLS_ALL = 15,
-    JSPROF_CALLS_USUAL = 3, /* counts and time, which has the shortest way */
+    JSPROF_CALLS_USUAL = 3, /* counts and time, the fastest way to measure time */
 };
 
-/* From now on, for all threads of the session, those that attach later too; 0: none. The
- * session need not be started. Functions that are already on a thread's stack get time
- * and bytes from here on. -EINVAL: an unknown bit; -ENOMEM: nothing has changed. */
+/* Set what is counted from now on, in all threads of the session, including threads that
+ * attach later; 0: nothing. The session need not be started. Functions that are already
+ * on a thread's stack get time and bytes from this moment. -EINVAL: an unknown bit.
+ * -ENOMEM: nothing has changed. */
 JSPROF_API int jsprof_calls_set(jsprof *p, uint32_t modes) JSPROF_COLD;
 
-/* `bytes` were allocated: credited to the innermost function, and once to each that is
- * open. */
+/* Report an allocation of `bytes`. It counts for the innermost function's self, and once
+ * for the total of each open function. */
 static inline void jsprof_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
 
-/* The innermost entry's function ends here and `f` takes its place: its caller is the
- * caller of the one that ended, and one leave ends it. */
+/* Replace the innermost entry's function, which ends here, by `f`. The caller of `f` is
+ * the caller of the function that ended, and one leave ends `f`. */
 static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f) JSPROF_OWNER;
 static inline void jsprof_link_tail_call(jsprof_thread *t, jsprof_link *link,
                                          const jsprof_function *f) JSPROF_OWNER;
 
-/* A section is something that the host does (collect, parse, compile, convert a string)
- * and behaves like a function. Time in sections of JSPROF_KIND_GC is also summed up. */
+/* Enter and leave a section: something that the host does (collect, parse, compile,
+ * convert a string). A section behaves like a function. `gc_ns` also sums up the time in
+ * sections of JSPROF_KIND_GC. */
 static inline void jsprof_section_begin(jsprof_thread *t,
                                         const jsprof_function *section) JSPROF_OWNER;
 static inline void jsprof_section_end(jsprof_thread *t) JSPROF_OWNER;
 
-/* While time is counted, jsprof_stack_switch stops the time of what is open on stacks
- * that the new one was not resumed from, and goes on with what was open on the new one.
- * Array entries: switch first, then bring `depth` and `frames` to the new stack's by
- * hand; an entry keeps its distance from the depth at which its stack was switched to. A
- * coroutine that is thrown away while suspended is forgotten by this: */
+/* Drop the open calls of a coroutine that the host destroys while it is suspended.
+ *
+ * While the library counts time, jsprof_stack_switch stops the time of functions that are
+ * open on stacks from which the new stack was not resumed, and continues the time of
+ * those open on the new stack. With array entries, switch first; then set `depth` and
+ * `frames` to those of the new stack. An entry is identified by its distance from the
+ * depth at the moment of the switch to its stack. */
 JSPROF_API void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
 /* Text is borrowed until the session is closed. */
@@ -665,16 +707,16 @@ typedef struct jsprof_calls_row {
     uint32_t    kind;        /* enum jsprof_kind */
     uint32_t    reserved;
     uint64_t    calls;
-    uint64_t    self_ns, total_ns;       /* own cost of counting taken out */
+    uint64_t    self_ns, total_ns;       /* without the estimated cost of counting */
     uint64_t    self_bytes, total_bytes;
 } jsprof_calls_row;
 
 typedef struct jsprof_calls_edge {
-    uint32_t caller, callee; /* ids; 0 and 0: the rest, for which there was no room */
+    uint32_t caller, callee; /* ids; 0 and 0: calls for which the table had no room */
     uint64_t calls, total_ns;
 } jsprof_calls_edge;
 
-/* Summed over all threads that are or were attached, from the first jsprof_calls_set. */
+/* Sums over all threads that are or were attached, since the first jsprof_calls_set. */
 typedef struct jsprof_calls {
     size_t             size;    /* set by the caller: sizeof(jsprof_calls) */
     jsprof_calls_row  *rows;    /* by id */
@@ -682,35 +724,40 @@ typedef struct jsprof_calls {
     size_t             n_rows, n_edges;
     uint32_t           modes;   /* that are on now */
     uint32_t           threads; /* that have a table */
-    uint32_t           waiting; /* of them not seen since the last change of modes: what
-                                 * is on their stacks is not in the rows yet; or stopped
-                                 * in the middle of an event: rows are of two moments */
-    uint32_t           clock_off; /* parts per million by which the processor's counter
-                                   * strays; above 1000 do not trust any time */
+    uint32_t           waiting; /* threads whose figures are incomplete: they made no call
+                                 * since the last change of modes, so the rows do not
+                                 * include what is on their stacks yet; or they stopped in
+                                 * the middle of an event, so rows are of two moments */
+    uint32_t           clock_off; /* error of the processor's counter, in parts per million;
+                                   * above 1000 do not trust any time */
     uint64_t           calls;     /* sum over the rows */
-    uint64_t           inside_ns; /* the sum of all self_ns, but for `negative_ns` */
-    uint64_t           own_ns;    /* what counting took, by calibration; in no row */
-    uint64_t           gc_ns;     /* in sections of JSPROF_KIND_GC, outermost ones */
-    uint64_t           negative_ns; /* where that was more than was measured: shown as 0 */
+    uint64_t           inside_ns; /* the sum of all self_ns, minus `negative_ns` */
+    uint64_t           own_ns;    /* the estimated cost of counting; in no row */
+    uint64_t           gc_ns;     /* time in outermost sections of JSPROF_KIND_GC */
+    uint64_t           negative_ns; /* by how much that estimate exceeded the measured time,
+                                     * in rows shown as 0 */
     uint64_t           functions_lost; /* calls in row 0 */
     uint64_t           edges_lost;     /* calls in edge 0 -> 0 */
-    uint64_t           depth_lost;     /* calls too deep to be timed for themselves */
+    uint64_t           depth_lost;     /* calls too deep to have a time of their own */
     uint64_t           underflows;     /* leaves without an enter */
-    uint64_t           clock_back;     /* the clock went backwards: 0 was taken */
-    uint64_t           foreign; /* events on another thread's stack, or while one of the
-                                 * same thread was interrupted: not counted */
+    uint64_t           clock_back;     /* steps of the clock that went backwards, taken as 0 */
+    uint64_t           foreign; /* events that were dropped: a thread reported them on another
+                                 * thread's stack, or a signal handler reported them
+                                 * during another event of the same thread */
 } jsprof_calls;
 
-/* The tables now; also while threads run, of which each row is then of its own moment.
- * jsprof_calls_free gives the arrays back. -EINVAL, -ENOMEM, -ENOENT: nothing was ever
+/* Copy the tables. Threads may run meanwhile; each row is then of a moment of its own.
+ * Free the arrays with jsprof_calls_free. -EINVAL. -ENOMEM. -ENOENT: the session never
  * counted. */
 JSPROF_API int jsprof_calls_snapshot(jsprof *p, jsprof_calls *out) JSPROF_COLD;
 JSPROF_API void jsprof_calls_free(jsprof_calls *calls) JSPROF_COLD;
 
-/* What the inline hooks call, for who has no compiler to inline them. They count, and
- * leave the stack as it is; `link` is NULL for array entries. Right before an entry is
- * pushed; before the entries above `depth` (array) go, before or after `link` and all
- * inside of it do; before an entry's function is replaced. */
+/* The functions that the inline hooks call, for hosts without a C compiler that inlines.
+ * They count and do not change the stack. `link` is NULL for array entries. Call
+ *   enter right before the host pushes the entry;
+ *   leave for array entries, before the entries above `depth` are popped;
+ *   leave for linked entries, before or after `link` and all entries inside it are popped;
+ *   tail before the host replaces the entry's function. */
 JSPROF_API void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link,
@@ -719,49 +766,55 @@ JSPROF_API void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f,
                                   const jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_count_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
 
-/* Of the linked entry alone, where `counting` is JSPROF_CALLS_USUAL and `link` is filled. This
- * pushes it, the other finds it popped. No argument may be NULL but `f`. */
+/* Enter and leave for linked entries only, while `counting` is JSPROF_CALLS_USUAL. Enter
+ * takes a filled `link`, counts and pushes it. Leave counts after the caller has popped
+ * it. No argument except `f` may be NULL. */
 JSPROF_API void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
 /* -- 11. The library ------------------------------------------------------- */
 
+/* Return JSPROF_VERSION of the library that is loaded. */
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
-JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE; /* static text */
+/* Return static text for an errno. */
+JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE;
 
-/* The same for the calling thread's last jsprof_open or jsprof_start_from_env, where that
- * answered `err`, but with the variable, option or file, its value, and what is allowed.
- * Written to `text`, cut to `size` bytes (300 hold what is not a long path), and returned. */
+/* Describe the error `err` that the calling thread's last jsprof_open or
+ * jsprof_start_from_env returned: the variable, option or file, its value, and what is
+ * allowed. For any other error the text is that of jsprof_strerror. Writes to `text`, cut
+ * to `size` bytes (300 are enough except for a long path), and returns it. */
 JSPROF_API const char *jsprof_error_text(int err, char *text, size_t size) JSPROF_COLD;
 
 /* -- Inline bodies -------------------------------------------------------- */
 
-/* What is counted now. */
+/* Return what is counted now. */
 static inline uint32_t jsprof_counting(const jsprof_thread *t)
 {
-    /* ORDER: acquire, pairs with the release of who switches it on, maybe another thread:
-     * the tables are there. */
+    /* ORDER: acquire, pairs with the release of the thread that switches counting on: the
+     * tables exist. */
     return __atomic_load_n(&t->counting, __ATOMIC_ACQUIRE);
 }
 
-/* The same, for who calls the library then, which looks at it again. As an atomic it would
- * cost two registers; that is what a sanitizer of threads is told not to look at. */
+/* Return the same, for callers that then call the library, which reads it again. An
+ * atomic load would cost two registers here; so the thread sanitizer does not check this
+ * read. */
 static inline __attribute__((no_sanitize_thread)) uint32_t
 jsprof_counting_now(const jsprof_thread *t)
 {
     return t->counting;
 }
 
-/* Something is counted. Nothing but calls, of a function that was counted before: here. */
+/* Count an enter. Only the usual case of counts alone, of a function that was counted
+ * before, is inline. */
 static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
                                   jsprof_link *link, uint32_t counting)
 {
     if (counting == JSPROF_CALLS_COUNT && f) {
         uint64_t *counter = &t->counts[*(const uint32_t *)(const void *)f];
-        uint64_t before = *counter; /* this thread alone writes it */
+        uint64_t before = *counter; /* only this thread writes it */
         if (__builtin_expect(before != 0, 1)) {
-            /* ORDER: relaxed. Who reads wants a statistic. */
+            /* ORDER: relaxed. Readers want a statistic. */
             __atomic_store_n(counter, before + 1, __ATOMIC_RELAXED);
             return;
         }
@@ -789,8 +842,8 @@ static inline void jsprof_push(jsprof_thread *t, const char *label, const char *
         f->line = line;
         f->kind = (uint32_t)JSPROF_KIND_VM | (uint32_t)JSPROF_JOIN_PAREN;
     }
-    /* ORDER: signal fence only. The one reader is this thread's own handler, so
-     * the compiler must keep the frame before the depth; the CPU already does. */
+    /* ORDER: signal fence only. The only reader is this thread's own handler, so the
+     * compiler must keep the frame before the depth; the CPU already does. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     t->depth = t->depth + 1;
 }
@@ -803,7 +856,7 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
     jsprof_frame *f = jsprof_frame_next(t);
     if (f) {
         f->function = function;
-        f->label = NULL; /* an earlier push's, which may be gone: if function is NULL */
+        f->label = NULL; /* an earlier push may have left one that is gone now */
         f->detail = NULL;
         f->sp = (uintptr_t)__builtin_frame_address(0);
         f->pc = 0;
@@ -824,7 +877,7 @@ static inline void jsprof_pop(jsprof_thread *t)
     uint32_t depth = t->depth;
     if (jsprof_counting_now(t) > JSPROF_CALLS_COUNT)
         jsprof_count_leave(t, NULL, depth - 1);
-    /* ORDER: signal fence only. Stores to the dying frame stay before this. */
+    /* ORDER: signal fence only. Stores to the popped frame stay before this. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     if (depth)
         t->depth = depth - 1;
@@ -870,8 +923,8 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
         return;
     uint32_t counting = jsprof_counting(t);
     link->up = t->top;
-    /* ORDER: signal fence only. Else compilers gather the words in a vector, which takes
-     * longer. */
+    /* ORDER: signal fence only. Without it compilers gather the words in a vector, which
+     * takes longer. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     link->function = function;
     link->line = 0;
@@ -886,7 +939,7 @@ static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
     /* ORDER: signal fence only; as in jsprof_push. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#pragma GCC diagnostic push /* the host takes it off again before the link is gone */
+#pragma GCC diagnostic push /* the host pops it before the link is gone */
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
 #endif
     t->top = link;
@@ -927,7 +980,8 @@ static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f)
         jsprof_frame *frame = &t->frames[t->depth - 1];
         frame->line = 0;
         frame->pc = 0;
-        /* ORDER: signal fence only. No sample shows the new one with the old one's line. */
+        /* ORDER: signal fence only. No sample shows the new function with the old line.
+         * */
         __atomic_signal_fence(__ATOMIC_RELEASE);
         frame->function = f;
     }
