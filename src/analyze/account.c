@@ -19,6 +19,9 @@ struct account_field {
 #define SESSION(field) { #field, offsetof(struct jsp_account_session, field), 0 }
 #define THREAD(field) { #field, offsetof(struct jsp_account_thread, field), 0 }
 
+#define LOSS(CAUSE, cause, asked, name, meaning) \
+    { "lost_" #cause, offsetof(struct jsp_account_thread, lost[JSP_LOST_##CAUSE]), 0 },
+
 static const struct account_field account_session[] = {
     { "state", offsetof(struct jsp_account_session, state), 16 },
     { "clock", offsetof(struct jsp_account_session, clock), 16 },
@@ -41,13 +44,7 @@ static const struct account_field account_thread[] = {
     THREAD(expirations),
     THREAD(kept),
     THREAD(samples),
-    THREAD(lost_ring),
-    THREAD(lost_paused),
-    THREAD(lost_late),
-    THREAD(lost_write),
-    THREAD(lost_stack),
-    THREAD(lost_blocked),
-    THREAD(lost_undelivered),
+    JSP_LOSSES(LOSS)
     THREAD(frames_cut),
     THREAD(frames_bad),
     THREAD(underflows),
@@ -294,13 +291,18 @@ void jsp_account_free(struct jsp_account *a)
 
 uint64_t jsp_account_unseen(const struct jsp_account_thread *t)
 {
-    return t->lost_ring + t->lost_write + t->lost_stack + t->lost_blocked +
-           t->lost_undelivered;
+    uint64_t sum = 0;
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        sum += jsp_losses[cause].is_asked ? 0 : t->lost[cause];
+    return sum;
 }
 
 uint64_t jsp_account_lost(const struct jsp_account_thread *t)
 {
-    return jsp_account_unseen(t) + t->lost_paused + t->lost_late;
+    uint64_t sum = 0;
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        sum += t->lost[cause];
+    return sum;
 }
 
 static void account_add(struct jsp_account_thread *sum, const struct jsp_account_thread *t)

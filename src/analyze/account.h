@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/losses.h"
 
 struct jsp_account_session {
     bool present;
@@ -30,8 +31,7 @@ struct jsp_account_thread {
     int32_t pid, tid;
     char name[64];
     uint64_t expirations, kept, samples;
-    uint64_t lost_ring, lost_paused, lost_late, lost_write, lost_stack;
-    uint64_t lost_blocked, lost_undelivered; /* 0 if an older library wrote the file */
+    uint64_t lost[JSP_N_LOSSES]; /* by enum jsp_loss; 0 where the library was older */
     uint64_t frames_cut, frames_bad, underflows;
     /* Native walks, by how they ended; all 0: unknown. */
     uint64_t stop_end, stop_full, stop_no_table, stop_stack, stop_unreadable, stop_rule;

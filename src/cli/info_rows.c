@@ -6,12 +6,18 @@
 #include "cli/options.h"
 #include "cli/rows.h"
 
+#define INFO_ROWS_COLUMN(CAUSE, cause, asked, name, meaning) "lost_" #cause,
+#define INFO_ROWS_FIGURE(CAUSE, cause, asked, name, meaning) t->lost[JSP_LOST_##CAUSE],
+
+/* Causes that were added later have their columns after older ones, which keep their places. */
 const char *const cli_info_columns[] = {
     "file",        "recorder",    "clock",       "hz",         "state",     "samples",
     "stacks",      "process",     "thread",      "name",       "thread_samples",
-    "expirations", "kept",        "lost_ring",   "lost_paused", "lost_late", "lost_write",
-    "lost_stack",  "frames_cut",  "frames_bad",  "underflows", "cpu_ns",    "wall_ns",
-    "marks_lost",  "adds_up",     "form",        "lost_blocked", "lost_undelivered",
+    "expirations", "kept",
+    JSP_LOSSES_FIRST(INFO_ROWS_COLUMN)
+    "frames_cut",  "frames_bad",  "underflows",  "cpu_ns",     "wall_ns",
+    "marks_lost",  "adds_up",     "form",
+    JSP_LOSSES_LATER(INFO_ROWS_COLUMN)
     "all_expirations", "all_kept", "complete", NULL
 };
 
@@ -43,11 +49,12 @@ static int info_rows_ours(const struct cli_capture *c, struct cli_rows *rows,
                           const struct jsp_account_thread *t)
 {
     int status = cli_info_adds_up(c, t);
-    const uint64_t figures[] = { t->samples,     t->expirations, t->kept,
-                                 t->lost_ring,   t->lost_paused, t->lost_late,
-                                 t->lost_write,  t->lost_stack,  t->frames_cut,
-                                 t->frames_bad,  t->underflows,  t->cpu_ns,
-                                 t->wall_ns,     c->profile.account.session.marks_lost };
+    const uint64_t figures[] = {
+        t->samples, t->expirations, t->kept, JSP_LOSSES_FIRST(INFO_ROWS_FIGURE)
+        t->frames_cut, t->frames_bad, t->underflows, t->cpu_ns, t->wall_ns,
+        c->profile.account.session.marks_lost
+    };
+    const uint64_t later[] = { JSP_LOSSES_LATER(INFO_ROWS_FIGURE) };
     info_rows_capture(c, rows);
     cli_rows_i64(rows, t->pid);
     cli_rows_i64(rows, t->tid);
@@ -56,8 +63,8 @@ static int info_rows_ours(const struct cli_capture *c, struct cli_rows *rows,
         cli_rows_u64(rows, figures[i]);
     cli_rows_u64(rows, status == CLI_OK);
     cli_rows_text(rows, cli_span(cli_info_form(&c->profile)));
-    cli_rows_u64(rows, t->lost_blocked);
-    cli_rows_u64(rows, t->lost_undelivered);
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        cli_rows_u64(rows, later[i]);
     info_rows_all(c, rows);
     return status;
 }

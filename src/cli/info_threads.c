@@ -17,14 +17,11 @@ struct info_cause {
     size_t offset;
 };
 
+#define INFO_LOSS(CAUSE, cause, asked, name, meaning) \
+    { name, offsetof(struct jsp_account_thread, lost[JSP_LOST_##CAUSE]) },
+
 static const struct info_cause info_causes[] = {
-    { "ring", offsetof(struct jsp_account_thread, lost_ring) },
-    { "paused", offsetof(struct jsp_account_thread, lost_paused) },
-    { "late", offsetof(struct jsp_account_thread, lost_late) },
-    { "unwritten", offsetof(struct jsp_account_thread, lost_write) },
-    { "stack", offsetof(struct jsp_account_thread, lost_stack) },
-    { "blocked", offsetof(struct jsp_account_thread, lost_blocked) },
-    { "undelivered", offsetof(struct jsp_account_thread, lost_undelivered) },
+    JSP_LOSSES(INFO_LOSS)
     { "frames cut", offsetof(struct jsp_account_thread, frames_cut) },
     { "frames bad", offsetof(struct jsp_account_thread, frames_bad) },
     { "underflows", offsetof(struct jsp_account_thread, underflows) },
@@ -280,6 +277,6 @@ int cli_info_balance(const struct cli_capture *c)
         info_extras(&(struct info_sum){ .t = v.sum });
         puts("The lines of threads are as of the last time that the file took them.");
     }
-    info_blocked(&c->style, v.sum.lost_blocked, v.sum.expirations);
+    info_blocked(&c->style, v.sum.lost[JSP_LOST_BLOCKED], v.sum.expirations);
     return status;
 }

@@ -159,16 +159,10 @@ void cli_heading(const struct cli_capture *c)
 
 static void threads_lost(const struct jsp_profile *p)
 {
-    static const char *const names[] = { "ring full", "paused", "late", "not written",
-                                         "no signal stack", "signal blocked", "undelivered" };
-    enum { CAUSES = sizeof names / sizeof *names };
     char n[CLI_NUMBER], m[CLI_NUMBER], share[CLI_NUMBER];
     struct jsp_account_verdict v;
     jsp_account_verdict(&p->account, &v);
     const struct jsp_account_thread *t = &v.sum;
-    const uint64_t causes[CAUSES] = { t->lost_ring,  t->lost_paused,  t->lost_late,
-                                      t->lost_write, t->lost_stack,   t->lost_blocked,
-                                      t->lost_undelivered };
     uint64_t lost = jsp_account_lost(t);
     if (p->account.n_threads == 0 && !v.is_total)
         return;
@@ -176,9 +170,10 @@ static void threads_lost(const struct jsp_profile *p)
            cli_count(m, t->expirations));
     if (lost)
         printf(" (%s)", cli_percent(share, (double)lost / (double)t->expirations));
-    for (int j = 0, shown = 0; j < CAUSES; j++)
-        if (causes[j])
-            printf("%s %s %s", shown++ ? "," : ":", names[j], cli_count(n, causes[j]));
+    for (int cause = 0, shown = 0; cause < JSP_N_LOSSES; cause++)
+        if (t->lost[cause])
+            printf("%s %s %s", shown++ ? "," : ":", jsp_losses[cause].name,
+                   cli_count(n, t->lost[cause]));
     putchar('\n');
 }
 

@@ -75,13 +75,8 @@ static void plain_losses(struct jsp_json *j, const struct jsp_account_thread *t)
     jsp_json_key_open(j, "losses", '{');
     jsp_json_key_u64(j, "expirations", t->expirations);
     jsp_json_key_u64(j, "kept", t->kept);
-    jsp_json_key_u64(j, "ring", t->lost_ring);
-    jsp_json_key_u64(j, "paused", t->lost_paused);
-    jsp_json_key_u64(j, "late", t->lost_late);
-    jsp_json_key_u64(j, "write", t->lost_write);
-    jsp_json_key_u64(j, "stack", t->lost_stack);
-    jsp_json_key_u64(j, "blocked", t->lost_blocked);
-    jsp_json_key_u64(j, "undelivered", t->lost_undelivered);
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        jsp_json_key_u64(j, jsp_losses[cause].word, t->lost[cause]);
     jsp_json_close(j, '}');
 }
 

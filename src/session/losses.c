@@ -7,6 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* A key of 26 bytes and the largest number fit. */
+enum { LOSSES_CAUSES = JSP_N_LOSSES * 48 };
+
 /* Percent-encode what would end a value. `to` has room for 3 bytes a character. */
 static void losses_encode(char *to, const char *text)
 {
@@ -44,22 +47,30 @@ size_t jsp_losses_session(char *to, const struct jsp_losses_session *s)
     return losses_end(n);
 }
 
+/* " lost_CAUSE=N" for each cause. */
+static void losses_causes(char to[LOSSES_CAUSES], const struct jsp_counts *c,
+                          const struct jsp_tally *tally)
+{
+    for (int cause = 0, used = 0; cause < JSP_N_LOSSES; cause++)
+        used += snprintf(to + used, (size_t)(LOSSES_CAUSES - used), " %s=%" PRIu64,
+                         jsp_losses[cause].key,
+                         cause == JSP_LOST_WRITE ? tally->lost : c->lost[cause]);
+}
+
 /* What of a thread's line can be added up over threads. */
 static int losses_counts(char *to, size_t size, const struct jsp_counts *c,
                          const struct jsp_tally *tally)
 {
+    char causes[LOSSES_CAUSES];
+    losses_causes(causes, c, tally);
     return snprintf(to, size,
-                    " expirations=%" PRIu64 " kept=%" PRIu64
-                    " samples=%" PRIu64 " lost_ring=%" PRIu64 " lost_paused=%" PRIu64
-                    " lost_late=%" PRIu64 " lost_write=%" PRIu64 " lost_stack=%" PRIu64
-                    " lost_blocked=%" PRIu64 " lost_undelivered=%" PRIu64
+                    " expirations=%" PRIu64 " kept=%" PRIu64 " samples=%" PRIu64 "%s"
                     " frames_cut=%" PRIu64 " frames_bad=%" PRIu64 " underflows=%" PRIu64
                     " stop_end=%" PRIu64 " stop_full=%" PRIu64 " stop_no_table=%" PRIu64
                     " stop_stack=%" PRIu64 " stop_unreadable=%" PRIu64 " stop_rule=%" PRIu64
                     " handler_ns=%" PRIu64,
-                    c->expirations, tally->kept, tally->samples, c->lost_ring, c->lost_paused,
-                    c->lost_late, tally->lost, c->lost_stack, c->lost_blocked,
-                    c->lost_undelivered, c->frames_cut, c->frames_bad, c->underflows,
+                    c->expirations, tally->kept, tally->samples, causes, c->frames_cut,
+                    c->frames_bad, c->underflows,
                     c->stops[JSP_STOP_END], c->stops[JSP_STOP_FULL],
                     c->stops[JSP_STOP_NO_TABLE], c->stops[JSP_STOP_STACK],
                     c->stops[JSP_STOP_UNREADABLE], c->stops[JSP_STOP_RULE], c->handler_ns);

@@ -24,15 +24,13 @@ struct jsp_tally jsp_session_tally(const struct jsprof *p)
     return tally;
 }
 
+#define STATS_LOSS(CAUSE, cause, asked, name, meaning) \
+    out->lost_##cause = c->lost[JSP_LOST_##CAUSE];
+
 static void stats_copy(jsprof_stats *out, const struct jsp_counts *c)
 {
     out->expirations = c->expirations;
-    out->lost_ring = c->lost_ring;
-    out->lost_paused = c->lost_paused;
-    out->lost_late = c->lost_late;
-    out->lost_stack = c->lost_stack;
-    out->lost_blocked = c->lost_blocked;
-    out->lost_undelivered = c->lost_undelivered;
+    JSP_LOSSES(STATS_LOSS)
     out->frames_cut = c->frames_cut;
     out->frames_bad = c->frames_bad;
     out->labels_cut = c->labels_cut;
@@ -56,11 +54,11 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     if (!p->draining)
         jsp_drain_pass(p, false); /* what came late */
     jsp_session_counts(p, &sum);
-    stats_copy(out, &sum);
     struct jsp_tally tally = jsp_session_tally(p);
+    sum.lost[JSP_LOST_WRITE] = tally.lost;
+    stats_copy(out, &sum);
     out->samples = tally.samples;
     out->kept = tally.kept;
-    out->lost_write = tally.lost;
     out->labels_lost = jsp_counted(&p->arena.n_lost);
     out->write_error = p->write_error;
     out->marks_lost = jsp_marks_lost(&p->marks);

@@ -178,10 +178,11 @@ static void thread_zero(_Atomic uint64_t *counter)
 static void thread_renew_counters(struct jsp_sampled *s)
 {
     _Atomic uint64_t *const all[] = {
-        &s->expirations, &s->lost_ring, &s->lost_paused, &s->lost_late, &s->lost_stack,
-        &s->lost_blocked, &s->handler_ns, &s->due_ns, &s->hidden_ns, &s->vm.n_cut,
+        &s->expirations, &s->handler_ns, &s->due_ns, &s->hidden_ns, &s->vm.n_cut,
         &s->vm.n_bad, &s->names.n_cut, &s->names.n_bad,
     };
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        thread_zero(&s->lost[cause]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         thread_zero(all[i]);
     s->own.underflows = 0;
@@ -379,8 +380,8 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
         return false;
     const struct jsp_unseen *u = &t->unseen;
     uint64_t blocked = u->blocked + (u->due_ns == out->due_ns ? u->so_far : 0);
-    out->lost_blocked += blocked;
-    out->lost_undelivered += u->undelivered;
+    out->lost[JSP_LOST_BLOCKED] += blocked;
+    out->lost[JSP_LOST_UNDELIVERED] += u->undelivered;
     out->expirations += blocked + u->undelivered;
     return true;
 }

@@ -20,12 +20,8 @@ struct jsp_sample_chain jsp_sample_chain[_NSIG];
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
 {
     sum->expirations += c->expirations;
-    sum->lost_ring += c->lost_ring;
-    sum->lost_paused += c->lost_paused;
-    sum->lost_late += c->lost_late;
-    sum->lost_stack += c->lost_stack;
-    sum->lost_blocked += c->lost_blocked;
-    sum->lost_undelivered += c->lost_undelivered;
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        sum->lost[cause] += c->lost[cause];
     sum->frames_cut += c->frames_cut;
     sum->frames_bad += c->frames_bad;
     sum->labels_cut += c->labels_cut;
@@ -115,11 +111,6 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
             continue;
         struct jsp_counts c = {
             .expirations = jsp_counted(&self->expirations),
-            .lost_ring = jsp_counted(&self->lost_ring),
-            .lost_paused = jsp_counted(&self->lost_paused),
-            .lost_late = jsp_counted(&self->lost_late),
-            .lost_stack = jsp_counted(&self->lost_stack),
-            .lost_blocked = jsp_counted(&self->lost_blocked),
             .frames_cut = jsp_counted(&self->vm.n_cut),
             .frames_bad = jsp_counted(&self->vm.n_bad) + jsp_counted(&self->names.n_bad),
             .labels_cut = jsp_counted(&self->names.n_cut),
@@ -130,6 +121,8 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
              * here. */
             .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
         };
+        for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+            c.lost[cause] = jsp_counted(&self->lost[cause]);
         for (int stop = 0; stop < JSP_N_STOPS; stop++)
             c.stops[stop] = jsp_counted(&self->unwinder.stops[stop]);
         /* ORDER: acquire fence: the loads above stay before the second load of seq. */
@@ -193,10 +186,10 @@ static uint64_t sample_left(const struct jsp_arrival *a)
 static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, ptrdiff_t room, bool hidden)
 {
     if (self->paused)
-        return &self->lost_paused;
+        return &self->lost[JSP_LOST_PAUSED];
     if (hidden)
-        return &self->lost_blocked;
-    return room < jsp_stack_need(self) ? &self->lost_stack : NULL;
+        return &self->lost[JSP_LOST_BLOCKED];
+    return room < jsp_stack_need(self) ? &self->lost[JSP_LOST_STACK] : NULL;
 }
 
 /* Push the stack of this moment into the ring. */
@@ -209,7 +202,7 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
     jsp_sampled_frames(self, &where, NULL);
     uint32_t n_words = jsp_record_words(jsp_record_frames(self->record), self->record->n_native);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record, n_words))
-        jsp_count(&self->lost_ring, weight);
+        jsp_count(&self->lost[JSP_LOST_RING], weight);
 }
 
 /* Return the share of this thread's time that other sessions' samples take, of
@@ -244,7 +237,7 @@ static void sample_late(struct jsp_sampled *self)
     if (atomic_exchange_explicit(&self->settled, false, memory_order_relaxed))
         return;
     jsp_count(&self->expirations, 1);
-    jsp_count(&self->lost_late, 1);
+    jsp_count(&self->lost[JSP_LOST_LATE], 1);
 }
 
 /* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
@@ -394,7 +387,7 @@ static void sample_lose(struct jsp_sampled *self)
     }
     self->tick.cell++; /* no later sample includes it */
     jsp_count(&self->expirations, 1);
-    jsp_count(&self->lost_stack, 1);
+    jsp_count(&self->lost[JSP_LOST_STACK], 1);
 }
 
 /* The frame of this function, with all functions inlined here, must be small: the stack

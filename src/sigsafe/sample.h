@@ -29,6 +29,7 @@
 #define JSP_SIGSAFE_SAMPLE_H
 
 #include "ask.h"
+#include "base/losses.h"
 #include "levels.h"
 #include "merge.h"
 #include "ring.h"
@@ -39,8 +40,7 @@
 /* Counters of timer expirations; see jsprof_stats. */
 struct jsp_counts {
     uint64_t expirations;
-    uint64_t lost_ring, lost_paused, lost_late, lost_stack;
-    uint64_t lost_blocked, lost_undelivered;
+    uint64_t lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     uint64_t frames_cut, frames_bad, labels_cut, underflows;
     uint64_t handler_ns;
     uint64_t stops[JSP_N_STOPS]; /* native walks by how they ended: enum jsp_unwind_stop */
@@ -91,7 +91,7 @@ struct jsp_sampled {
 
     /* Written by the handler. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
-    _Atomic uint64_t expirations, lost_ring, lost_paused, lost_late, lost_stack, lost_blocked;
+    _Atomic uint64_t expirations, lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     _Atomic uint64_t handler_ns;
     _Atomic uint64_t due_ns; /* the tick's due_ns, for threads that look from outside */
     uint64_t last_time_ns, last_cpu_ns; /* both clocks at the last arrival */

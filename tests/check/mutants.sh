@@ -65,7 +65,7 @@ restore()
 {
     find . -name '*mutant*' ! -name mutants.sh -exec rm -f {} +
     rm -rf include && cp -a include.kept include
-    for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/jsprof.map \
+    for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/base/losses.h src/jsprof.map \
         docs/failures.md; do
         [ ! -f "$f.kept" ] || mv "$f.kept" "$f"
     done
@@ -220,6 +220,17 @@ echo '| a mutant | is tested | `tests/fault/mutant.sh` |' | spoil docs/failures.
 mutant failures 'tests/fault/mutant.sh does not exist'
 echo '| a mutant | is tested | `tests/fault/deep.sh`: `mutant` |' | spoil docs/failures.md
 mutant failures 'tests/fault/deep.sh has no mutant'
+
+# The causes of loss.
+edit src/base/losses.h 's|^    X(BLOCKED|    X(MUTANT, mutant, false, "mutant", "") \\\n&|'
+mutant losses 'docs/capture.md: thread id=N differs'
+edit src/base/losses.h 's/"ring full"/"ring mutant"/'
+mutant losses 'lost_ring|ring mutant|'
+echo '    uint64_t lost_mutant;' >mutant
+edit include/jsprof.h '/uint64_t lost_ring;/r mutant'
+mutant losses 'jsprof_stats differs'
+echo 'extern const char *jsp_mutant; /* "lost_ring" */' >src/session/mutant.h
+mutant losses 'a key beside the table: src/session/mutant.h:1'
 
 echo "mutants: $n shown"
 exit $bad

@@ -15,7 +15,7 @@ row 'recorder jsprof 0.1.0 in host'
 row 'clock cpu: CPU time of each thread, 1000 Hz asked for'
 row 'samples 8 for 16 timer expirations, 4 different stacks'
 row '100 main 6 15 3 1000 Hz 12 ms'
-has 'lost: ring 2, paused 1'
+has 'lost: ring full 2, paused 1'
 row '200 helper two 2 4 0 1000 Hz 4.00 ms'
 has '19 expirations = 16 kept + 3 lost: adds up'
 cp out little

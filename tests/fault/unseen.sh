@@ -40,7 +40,7 @@ grep -q 'blocked' "$SCRATCH/out" && wrong "nothing was blocked"
 
 run "$B/tests/fault/unseen_host" blocked "$SCRATCH/x.cap"
 run "$B/bin/jsprof" info "$SCRATCH/x.cap"
-grep -q 'lost: blocked [4-9][0-9][0-9]' "$SCRATCH/out" || wrong "it says what was blocked"
+grep -q 'lost: signal blocked [4-9][0-9][0-9]' "$SCRATCH/out" || wrong "it says what was blocked"
 grep -q 'Leave the signal (SIGPROF) unblocked' "$SCRATCH/out" || wrong "it says what to do"
 grep -q 'adds up' "$SCRATCH/out" || wrong "it adds up"
 run "$B/bin/jsprof" report "$SCRATCH/x.cap"

@@ -438,10 +438,10 @@ TEST(killed_program_left_an_account_that_its_clock_confirms)
             const struct jsp_account_thread *t = &h.profile.account.threads[0];
             printf("# %llu ms: %llu expirations, %llu blocked\n",
                    (unsigned long long)ran / 1000000, (unsigned long long)t->expirations,
-                   (unsigned long long)t->lost_blocked);
+                   (unsigned long long)t->lost[JSP_LOST_BLOCKED]);
             CHECK_EQ(t->expirations, t->kept + jsp_account_lost(t));
             CHECK(t->expirations >= 300 && t->expirations <= ran / PERIOD + 50);
-            CHECK(t->lost_blocked * 2 > t->expirations);
+            CHECK(t->lost[JSP_LOST_BLOCKED] * 2 > t->expirations);
         }
         host_free(&h);
         munmap((void *)ran_ns, sizeof *ran_ns);

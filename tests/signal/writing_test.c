@@ -254,7 +254,7 @@ static uint64_t check_given_up(struct host *h)
     CHECK_EQ(p->samples, p->account.threads[0].samples);
     CHECK_EQ(p->weight, p->account.threads[0].kept);
     CHECK(!p->samples || is_collector(h)); /* the pipe may be full before one */
-    return p->account.threads[0].lost_write;
+    return p->account.threads[0].lost[JSP_LOST_WRITE];
 }
 
 /* The reader comes this long after close began. True: samples were given up. */

@@ -1,0 +1,47 @@
+/* base/losses.h - why a timer expiration is in no sample: the one table of causes.
+ *
+ * A cause has a row here, a place that counts it (lost[JSP_LOST_...] of a thread's counters),
+ * and what users read: a field of jsprof_stats and a row of docs/capture.md. The file, its
+ * reader, `jsprof info` and the exports follow the table; tests/check/losses.sh compares the
+ * documents with it.
+ *
+ * X(CAUSE, cause, asked, name, meaning): `lost_cause` is its key in files and in the public
+ * header, `name` its heading in reports. `asked` is true where the host wanted the expiration
+ * to be in no sample: the others are time that nobody saw. Every layer may include this.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_BASE_LOSSES_H
+#define JSP_BASE_LOSSES_H
+
+#include <stdbool.h>
+
+/* The causes of the first captures. */
+#define JSP_LOSSES_FIRST(X) \
+    X(RING, ring, false, "ring full", "the drain was late, and the ring was full") \
+    X(PAUSED, paused, true, "paused", "between `jsprof_thread_pause` and `_resume`") \
+    X(LATE, late, true, "late", "the signal arrived after stop") \
+    X(WRITE, write, false, "not written", "the file could not take the sample") \
+    X(STACK, stack, false, "no stack left", "too little stack was left to sample on")
+
+/* Captures of older libraries do not have these, and CSV has them after its older columns. */
+#define JSP_LOSSES_LATER(X) \
+    X(BLOCKED, blocked, false, "signal blocked", \
+      "the thread blocked the signal, or it was ignored or another handler's") \
+    X(UNDELIVERED, undelivered, false, "undelivered", \
+      "due, but the signal had not come before detach or stop")
+
+#define JSP_LOSSES(X) JSP_LOSSES_FIRST(X) JSP_LOSSES_LATER(X)
+
+#define JSP_LOSSES_ENUM(CAUSE, cause, asked, name, meaning) JSP_LOST_##CAUSE,
+enum jsp_loss { JSP_LOSSES(JSP_LOSSES_ENUM) JSP_N_LOSSES };
+
+struct jsp_loss_row {
+    const char *key;  /* in the file */
+    const char *word; /* the key where all are losses */
+    const char *name; /* in reports */
+    bool is_asked;
+};
+extern const struct jsp_loss_row jsp_losses[JSP_N_LOSSES];
+
+#endif
