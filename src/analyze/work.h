@@ -1,4 +1,4 @@
-/* analyze/work.h - the tables of a profile under construction; for analyze/*.c only.
+/* analyze/work.h - the tables of a profile under construction; for src/analyze only.
  *
  * SPDX-License-Identifier: MIT
  */
