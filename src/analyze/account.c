@@ -19,6 +19,8 @@ struct account_field {
 #define SESSION(field) { #field, offsetof(struct jsp_account_session, field), 0 }
 #define THREAD(field) { #field, offsetof(struct jsp_account_thread, field), 0 }
 
+#define CLOCK(CLOCK, key, unit, name, meaning) \
+    { unit, offsetof(struct jsp_account_thread, clock_ns[JSP_CLOCK_##CLOCK]), 0 },
 #define LOSS(CAUSE, cause, asked, name, meaning) \
     { "lost_" #cause, offsetof(struct jsp_account_thread, lost[JSP_LOST_##CAUSE]), 0 },
 
@@ -54,8 +56,7 @@ static const struct account_field account_thread[] = {
     THREAD(stop_stack),
     THREAD(stop_unreadable),
     THREAD(stop_rule),
-    THREAD(cpu_ns),
-    THREAD(wall_ns),
+    JSP_CLOCKS(CLOCK)
     THREAD(handler_ns),
     { NULL, 0, 0 },
 };

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clocks.h"
 #include "base/hash.h"
 #include "base/losses.h"
 
@@ -35,7 +36,8 @@ struct jsp_account_thread {
     uint64_t frames_cut, frames_bad, underflows;
     /* Native walks, by how they ended; all 0: unknown. */
     uint64_t stop_end, stop_full, stop_no_table, stop_stack, stop_unreadable, stop_rule;
-    uint64_t cpu_ns, wall_ns, handler_ns;
+    uint64_t clock_ns[JSP_N_CLOCKS]; /* time that it was armed */
+    uint64_t handler_ns;
 
     /* A tid may serve several threads in turn, and the samples of a file do not
      * distinguish them. After sealing, the newest thread of each tid has the sums of

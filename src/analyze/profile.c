@@ -105,14 +105,22 @@ static void profile_unit(struct jsp_profile *p)
         memcpy(p->clock, p->account.session.clock, sizeof p->clock - 1);
     p->period_ns = p->hz ? 1000000000u / p->hz : 0;
     p->unit = JSP_VALUE_COUNT;
-    if (!profile_weighs(p))
+    p->driver = jsp_clock_find(p->clock);
+    if (!profile_weighs(p) || !p->period_ns || !p->driver)
         return;
-    if (p->period_ns && strcmp(p->clock, "wall") == 0)
-        p->unit = JSP_VALUE_WALL;
-    bool wants_cpu = p->work->options.clock == JSP_CLOCK_CPU;
-    if (p->period_ns && (strcmp(p->clock, "cpu") == 0 ||
-                         (wants_cpu && p->unit == JSP_VALUE_WALL)))
-        p->unit = JSP_VALUE_CPU;
+    const struct jsp_clock_row *wish = p->work->options.clock;
+    bool wants_cpu = wish && wish->clock == JSP_CLOCK_CPU;
+    p->unit = wants_cpu ? JSP_VALUE_CPU : (enum jsp_value)p->driver->clock;
+}
+
+const char *jsp_unit_key(enum jsp_value unit)
+{
+    return unit == JSP_VALUE_COUNT ? "samples" : jsp_clocks[unit].unit;
+}
+
+const char *jsp_unit_name(enum jsp_value unit)
+{
+    return unit == JSP_VALUE_COUNT ? "samples" : jsp_clocks[unit].name;
 }
 
 static void profile_match_losses(struct jsp_profile *p)

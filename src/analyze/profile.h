@@ -24,7 +24,11 @@
 #include "analyze/natives.h"
 #include "capture/read.h"
 
-enum jsp_value { JSP_VALUE_CPU, JSP_VALUE_WALL, JSP_VALUE_COUNT };
+enum jsp_value {
+    JSP_VALUE_CPU = JSP_CLOCK_CPU, /* of each clock its time */
+    JSP_VALUE_WALL = JSP_CLOCK_WALL,
+    JSP_VALUE_COUNT = JSP_N_CLOCKS,
+};
 
 /* Kinds in addition to enum jsprof_kind of the public header. */
 enum { JSP_KIND_KERNEL = 6, JSP_KIND_OTHER = 7, JSP_N_KINDS };
@@ -98,6 +102,7 @@ struct jsp_profile {
     struct jsp_account account;
     uint64_t period_ns; /* period of the requested timer; 0: unknown */
     uint32_t hz;
+    const struct jsp_clock_row *driver; /* the clock of that timer; NULL: unknown */
     char clock[8], host[64], version[32]; /* "" if unknown */
     bool no_proc;      /* it was recorded without /proc */
 
@@ -119,13 +124,6 @@ struct jsp_profile_sample {
 };
 typedef int (*jsp_profile_sampled)(void *context, const struct jsp_profile_sample *s);
 
-/* The clock for shares, if the recording allows a choice. */
-enum jsp_profile_clock {
-    JSP_CLOCK_RECORDED, /* the clock that drove the recording */
-    JSP_CLOCK_CPU,      /* possible also for a recording by elapsed time */
-    JSP_CLOCK_WALL,     /* not possible for a recording by CPU time: its unit stays CPU */
-};
-
 struct jsp_profile_options {
     jsp_profile_progress progress; /* may be NULL */
     void *context;
@@ -133,7 +131,9 @@ struct jsp_profile_options {
     void *sampled_context;
     jsp_natives_demangle *demangle; /* for native names read from files; may be NULL */
     const char *symbols; /* a folder with files for native names; may be NULL; borrowed */
-    enum jsp_profile_clock clock;
+    /* The clock for shares; NULL: the clock that drove the recording. Every recording has CPU
+     * time. For another clock that did not drive it, the unit stays that of the recording. */
+    const struct jsp_clock_row *clock;
     /* Load only samples of this half-open span of time, in ns from start_time; to_ns 0:
      * to the end. */
     uint64_t from_ns, to_ns;
@@ -171,6 +171,12 @@ void jsp_profile_next(const struct jsp_profile *p, struct jsp_profile_address *a
  * ones. */
 bool jsp_profile_is_marker(uint64_t addr);
 bool jsp_profile_is_kernel_marker(uint64_t addr);
+
+/* "cpu_ns", "wall_ns", "samples": the unit, for programs. */
+const char *jsp_unit_key(enum jsp_value unit);
+
+/* "CPU time", "elapsed time", "samples": what shares are made of, for people. */
+const char *jsp_unit_name(enum jsp_value unit);
 
 /* "vm", "jit", "label", "gc", "native", "synth", "kernel", "other" */
 const char *jsp_kind_name(uint32_t kind);

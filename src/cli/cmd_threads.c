@@ -143,8 +143,8 @@ static bool cmd_threads_is_whole(const struct cmd_threads *t)
 {
     const struct jsp_profile *p = &t->capture.profile;
     const struct cli_filter *f = &t->filter;
-    bool is_wall = strcmp(p->clock, "wall") == 0;
-    return p->period_ns && is_wall == (p->unit == JSP_VALUE_WALL) && !f->time && !f->only &&
+    bool is_own = p->unit == JSP_VALUE_COUNT || p->unit == (enum jsp_value)p->driver->clock;
+    return p->period_ns && is_own && !f->time && !f->only &&
            !f->under && !f->category && !f->thread && !f->process;
 }
 

@@ -52,7 +52,7 @@ static void diff_side_line(const struct diff *d, int i, const char *what)
         printf(": %s samples\n", cli_count(n, d->functions[i].samples));
     else
         printf(": %s of %s in %s samples\n", cli_value(v, p, d->functions[i].value),
-               cli_unit(p), cli_count(n, d->functions[i].samples));
+               jsp_unit_name(p->unit), cli_count(n, d->functions[i].samples));
 }
 
 static bool diff_is_real(const struct diff *d, const struct jsp_diff_row *r)
@@ -164,7 +164,7 @@ static int diff_show(struct diff *d, uint32_t limit)
     }
     if (sides[0].profile->unit != sides[1].profile->unit)
         cli_fail(d->captures[1].label, "shares of %s are compared with shares of %s",
-                 cli_unit(sides[1].profile), cli_unit(sides[0].profile));
+                 jsp_unit_name(sides[1].profile->unit), jsp_unit_name(sides[0].profile->unit));
     int err = jsp_diff_build(&d->diff, sides);
     if (err < 0)
         return cli_fail(d->captures[0].label, "%s", strerror(-err));

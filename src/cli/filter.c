@@ -59,11 +59,9 @@ static int filter_check(const struct cli_filter *f, const char *command,
     if (f->time && !cli_filter_time(f->time, &o->from_ns, &o->to_ns))
         return cli_usage(command, "--time wants FROM..TO as in 2s..5s, not \"%s\"",
                          f->time);
-    if (f->clock && strcmp(f->clock, "cpu") != 0 && strcmp(f->clock, "wall") != 0)
-        return cli_usage(command, "--clock knows cpu and wall, not \"%s\"", f->clock);
-    o->clock = !f->clock                       ? JSP_CLOCK_RECORDED
-               : strcmp(f->clock, "cpu") == 0 ? JSP_CLOCK_CPU
-                                               : JSP_CLOCK_WALL;
+    o->clock = f->clock ? jsp_clock_find(f->clock) : NULL;
+    if (f->clock && !o->clock)
+        return cli_usage(command, "--clock is %s, not \"%s\"", JSP_CLOCKS_KEYS, f->clock);
     o->symbols = f->symbols;
     int status = cli_native_show(command, &f->native, show);
     return status ? status : cli_symbols_check(f->symbols);
@@ -89,10 +87,10 @@ static int filter_clock(const struct cli_capture *c, const struct cli_filter *f)
         return cli_fail(c->label, "--clock %s: the capture %s", f->clock,
                         c->profile.clock[0] ? "does not say how much time a sample stands for"
                                             : "names no clock");
-    if ((unit == JSP_VALUE_WALL) != (strcmp(f->clock, "wall") == 0))
-        return cli_fail(c->label, "--clock %s: this was recorded by CPU time, which "
+    if (unit != (enum jsp_value)jsp_clock_find(f->clock)->clock)
+        return cli_fail(c->label, "--clock %s: this was recorded by %s, which "
                                   "does not see threads wait",
-                        f->clock);
+                        f->clock, jsp_unit_name(unit));
     return CLI_OK;
 }
 

@@ -125,10 +125,8 @@ static void info_clock(const struct cli_capture *c)
     if (!p->hz)
         return;
     info_label(&c->style, "clock");
-    printf("%s, %u Hz asked for\n",
-           strcmp(p->clock, "wall") == 0 ? "wall: elapsed time"
-                                     : "cpu: CPU time of each thread",
-           p->hz);
+    const struct jsp_clock_row *clock = p->driver ? p->driver : &jsp_clocks[JSP_CLOCK_CPU];
+    printf("%s: %s, %u Hz asked for\n", clock->key, clock->meaning, p->hz);
 }
 
 static void info_samples(const struct cli_capture *c)

@@ -8,6 +8,8 @@
 
 #define INFO_ROWS_COLUMN(CAUSE, cause, asked, name, meaning) "lost_" #cause,
 #define INFO_ROWS_FIGURE(CAUSE, cause, asked, name, meaning) t->lost[JSP_LOST_##CAUSE],
+#define INFO_ROWS_UNIT(CLOCK, key, unit, name, meaning) unit,
+#define INFO_ROWS_CLOCK(CLOCK, key, unit, name, meaning) t->clock_ns[JSP_CLOCK_##CLOCK],
 
 /* Causes that were added later have their columns after older ones, which keep their places. */
 const char *const cli_info_columns[] = {
@@ -15,7 +17,8 @@ const char *const cli_info_columns[] = {
     "stacks",      "process",     "thread",      "name",       "thread_samples",
     "expirations", "kept",
     JSP_LOSSES_FIRST(INFO_ROWS_COLUMN)
-    "frames_cut",  "frames_bad",  "underflows",  "cpu_ns",     "wall_ns",
+    "frames_cut",  "frames_bad",  "underflows",
+    JSP_CLOCKS(INFO_ROWS_UNIT)
     "marks_lost",  "adds_up",     "form",
     JSP_LOSSES_LATER(INFO_ROWS_COLUMN)
     "all_expirations", "all_kept", "complete", NULL
@@ -51,7 +54,7 @@ static int info_rows_ours(const struct cli_capture *c, struct cli_rows *rows,
     int status = cli_info_adds_up(c, t);
     const uint64_t figures[] = {
         t->samples, t->expirations, t->kept, JSP_LOSSES_FIRST(INFO_ROWS_FIGURE)
-        t->frames_cut, t->frames_bad, t->underflows, t->cpu_ns, t->wall_ns,
+        t->frames_cut, t->frames_bad, t->underflows, JSP_CLOCKS(INFO_ROWS_CLOCK)
         c->profile.account.session.marks_lost
     };
     const uint64_t later[] = { JSP_LOSSES_LATER(INFO_ROWS_FIGURE) };

@@ -38,7 +38,7 @@ static uint64_t info_cause_of(const struct jsp_account_thread *t,
 /* The rate reached on the recording's own clock; 0: not known. */
 static double info_rate(const struct jsp_profile *p, const struct jsp_account_thread *t)
 {
-    uint64_t ns = p->unit == JSP_VALUE_WALL ? t->wall_ns : t->cpu_ns;
+    uint64_t ns = t->clock_ns[p->driver ? p->driver->clock : JSP_CLOCK_CPU];
     return ns ? (double)t->kept / ((double)ns / 1e9) : 0;
 }
 
@@ -97,7 +97,7 @@ static void info_ours(const struct cli_capture *c, const struct info_sum *sum)
         printf("%6.0f Hz", rate);
     else
         printf("%9s", "-");
-    printf("%10s\n", cli_duration(n, t->cpu_ns));
+    printf("%10s\n", cli_duration(n, t->clock_ns[JSP_CLOCK_CPU]));
     info_extras(sum);
 }
 
@@ -140,8 +140,8 @@ static void info_add(struct info_sum *sum, const struct jsp_account_thread *t)
     sum->t.samples += t->samples;
     sum->t.expirations += t->expirations;
     sum->t.kept += t->kept;
-    sum->t.cpu_ns += t->cpu_ns;
-    sum->t.wall_ns += t->wall_ns;
+    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
+        sum->t.clock_ns[clock] += t->clock_ns[clock];
     for (size_t i = 0; i < sizeof info_causes / sizeof *info_causes; i++) {
         uint64_t n = info_cause_of(&sum->t, &info_causes[i]) +
                      info_cause_of(t, &info_causes[i]);

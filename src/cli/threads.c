@@ -96,13 +96,6 @@ bool cli_threads_choose(const struct cli_capture *c, const char *process,
     return true;
 }
 
-const char *cli_unit(const struct jsp_profile *p)
-{
-    return p->unit == JSP_VALUE_CPU    ? "CPU time"
-           : p->unit == JSP_VALUE_WALL ? "elapsed time"
-                                       : "samples";
-}
-
 const char *cli_unit_head(const struct jsp_profile *p)
 {
     return p->unit == JSP_VALUE_COUNT ? "SAMPLES" : "TIME";
@@ -143,7 +136,7 @@ void cli_heading(const struct cli_capture *c)
     cli_colour(s, CLI_PLAIN);
     printf("\n%s samples", cli_count(n, p->samples));
     if (p->unit != JSP_VALUE_COUNT)
-        printf("%s%s of %s", dot, cli_duration(n, p->value), cli_unit(p));
+        printf("%s%s of %s", dot, cli_duration(n, p->value), jsp_unit_name(p->unit));
     printf(" in %s", cli_duration(m, threads_span(p)));
     if (p->hz)
         printf("%s%u Hz asked for", dot, p->hz);
@@ -186,7 +179,7 @@ void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value)
         printf("100%% is %s samples; the capture %s.\n", cli_count(n, samples),
                p->clock[0] ? "does not say how much time each stands for" : "names no clock");
     else
-        printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, value), cli_unit(p),
-               cli_count(n, samples));
+        printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, value),
+               jsp_unit_name(p->unit), cli_count(n, samples));
     threads_lost(p);
 }

@@ -17,9 +17,6 @@ bool cli_threads_choose(const struct cli_capture *c, const char *process,
 /* Its name from the recording, or "" */
 const char *cli_thread_name(const struct jsp_thread_info *t);
 
-/* "CPU time", "elapsed time", "samples": what shares are made of. */
-const char *cli_unit(const struct jsp_profile *p);
-
 /* The head of a column of such values: "TIME" or "SAMPLES". */
 const char *cli_unit_head(const struct jsp_profile *p);
 

@@ -38,13 +38,6 @@ static void csv_quoted(struct csv *x)
     x->cell.n = 0;
 }
 
-static const char *csv_unit(const struct jsp_profile *p)
-{
-    return p->unit == JSP_VALUE_CPU    ? "cpu_ns"
-           : p->unit == JSP_VALUE_WALL ? "wall_ns"
-                                       : "samples";
-}
-
 static void csv_numbers(struct csv *x, const struct jsp_stacks_count *c)
 {
     struct jsp_sink *out = x->e->out;
@@ -54,7 +47,7 @@ static void csv_numbers(struct csv *x, const struct jsp_stacks_count *c)
         jsp_sink_u64(out, numbers[i]);
     }
     jsp_sink_byte(out, ',');
-    jsp_sink_text(out, csv_unit(x->e->profile));
+    jsp_sink_text(out, jsp_unit_key(x->e->profile->unit));
     jsp_sink_byte(out, ',');
 }
 

@@ -281,7 +281,7 @@ static void merge_session(struct merge_work *w)
                      " labels_cut=%" PRIu64 " marks_lost=%" PRIu64 " write_error=%" PRId64
                      "\n",
                      all.state, all.time, first->hz,
-                     strcmp(first->clock, "wall") == 0 ? "wall" : "cpu", w->m->samples,
+                     (first->driver ? first->driver : jsp_clocks)->key, w->m->samples,
                      all.labels, all.label_bytes, all.labels_lost, all.labels_cut,
                      all.marks_lost, all.write_error);
     merge_chunk(w, JSP_WIRE_FILE_LOSSES, line, (size_t)n, false);

@@ -78,10 +78,9 @@ static void perf_number(struct jsp_sink *out, uint64_t n, uint64_t least)
 
 static void perf_sample(struct perf *x, const char *head, const struct jsp_moment *m)
 {
-    static const char *const events[] = { " cpu-clock: \n", " wall-clock: \n",
-                                          " samples: \n" };
     struct jsp_sink *out = x->e->out;
     uint64_t time = m->time > 0 ? (uint64_t)m->time : 0;
+    bool is_count = x->p->unit == JSP_VALUE_COUNT;
     jsp_sink_text(out, head);
     jsp_sink_byte(out, '[');
     perf_number(out, m->cpu < 0 ? 0 : (uint64_t)m->cpu, 100);
@@ -91,7 +90,9 @@ static void perf_sample(struct perf *x, const char *head, const struct jsp_momen
     perf_number(out, time % 1000000000, 100000000);
     jsp_sink_put(out, ": ", 2);
     jsp_sink_u64(out, m->value);
-    jsp_sink_text(out, events[x->p->unit]);
+    jsp_sink_byte(out, ' ');
+    jsp_sink_text(out, is_count ? "samples" : jsp_clocks[x->p->unit].key);
+    jsp_sink_text(out, is_count ? ": \n" : "-clock: \n");
     perf_stack(x, m->node);
 }
 

@@ -37,7 +37,6 @@ static int64_t plain_since(const struct plain *x, int64_t time)
 
 static void plain_recording(struct plain *x)
 {
-    static const char *const units[] = { "cpu_ns", "wall_ns", "samples" };
     struct jsp_json *j = &x->json;
     const struct jsp_profile *p = x->p;
     jsp_json_key_open(j, "recording", '{');
@@ -50,7 +49,7 @@ static void plain_recording(struct plain *x)
     jsp_json_key_text(j, "captured", p->capture->capture_time);
     jsp_json_key_i64(j, "start_ns", p->start_time);
     jsp_json_close(j, '}');
-    jsp_json_key_text(j, "unit", units[p->unit]);
+    jsp_json_key_text(j, "unit", jsp_unit_key(p->unit));
     jsp_json_key_u64(j, "total_value", x->from.stacks.value);
     jsp_json_key_u64(j, "total_samples", x->from.stacks.samples);
     jsp_json_key_u64(j, "total_expirations", x->from.stacks.weight);

@@ -83,7 +83,7 @@ static bool pprof_has_time(const struct pprof *x)
 
 static const char *pprof_clock(const struct pprof *x)
 {
-    return x->p->unit == JSP_VALUE_CPU ? "cpu" : "wall";
+    return jsp_clocks[x->p->unit].key;
 }
 
 /* What stands for the whole: types, period, times. */

@@ -7,10 +7,6 @@
 #include "export/json.h"
 #include "jsprof.h"
 
-static const char *const meta_units[] = { [JSP_VALUE_CPU] = "cpu",
-                                          [JSP_VALUE_WALL] = "wall",
-                                          [JSP_VALUE_COUNT] = "count" };
-
 static void meta_command(struct jsp_json *j, const struct jsp_profile *p, int32_t pid)
 {
     struct jsp_read_text command = jsp_profile_command(p, pid);
@@ -38,7 +34,8 @@ static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
     jsp_json_open(j, '{');
     jsp_json_key_text(j, "label", c->label);
     meta_command(j, p, p->n_threads ? p->threads[0].pid : 0);
-    jsp_json_key_text(j, "unit", meta_units[p->unit]);
+    bool is_count = p->unit == JSP_VALUE_COUNT;
+    jsp_json_key_text(j, "unit", is_count ? "count" : jsp_clocks[p->unit].key);
     jsp_json_key_u64(j, "hz", p->hz);
     jsp_json_key_u64(j, "samples", p->samples);
     jsp_json_key_u64(j, "value", p->value);

@@ -43,11 +43,13 @@ static int public_within(const struct public_limit *l)
                        (unsigned)l->low, (unsigned)l->high);
 }
 
+#define PUBLIC_OR_CLOCK(CLOCK, key, unit, name, meaning) " or JSPROF_CLOCK_" #CLOCK
+
 static int public_check_flags(const jsprof_options *o)
 {
-    if (o->clock != JSPROF_CLOCK_CPU && o->clock != JSPROF_CLOCK_WALL)
-        return jsp_explain(-EINVAL, "clock is %d: JSPROF_CLOCK_CPU or JSPROF_CLOCK_WALL is "
-                           "allowed", o->clock);
+    if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)
+        return jsp_explain(-EINVAL, "clock is %d: %s is allowed", o->clock,
+                           &(JSP_CLOCKS(PUBLIC_OR_CLOCK))[sizeof " or " - 1]);
     if (o->flags & ~(uint32_t)PUBLIC_FLAGS)
         return jsp_explain(-EINVAL, "flags are %#x: this version does not know %#x",
                            (unsigned)o->flags, (unsigned)(o->flags & ~(uint32_t)PUBLIC_FLAGS));
@@ -64,7 +66,7 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
         .ring_bytes = public_default(o->ring_bytes, PUBLIC_RING),
         .label_bytes = public_default(o->label_bytes, PUBLIC_LABELS) & ~7u,
         .signo = o->signo ? o->signo : SIGPROF,
-        .wall = o->clock == JSPROF_CLOCK_WALL,
+        .clock = (enum jsp_clock)o->clock,
         .chain = o->flags & JSPROF_CHAIN,
         .native = !(o->flags & JSPROF_NO_NATIVE),
         .perf_map = o->flags & JSPROF_PERF_MAP,

@@ -140,7 +140,7 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
 {
     char line[JSP_LOSSES_LINE];
     struct jsp_losses_session session = {
-        .state = state, .hz = p->hz, .wall = p->setup.wall,
+        .state = state, .hz = p->hz, .clock = p->setup.clock,
         .n_samples = p->output.n_samples, .labels_cut = p->gone.labels_cut,
         .write_error = p->output.writer.error, .arena = &p->arena,
         .marks_lost = jsp_marks_lost(&p->marks),

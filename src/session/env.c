@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/clocks.h"
 #include "explain.h"
 
 static char env_folder[PATH_MAX];
@@ -68,12 +69,10 @@ static int env_hz(uint32_t *hz)
 static int env_clock(int *clock)
 {
     const char *text = env_get("JSPROF_CLOCK");
-    if (!text || !strcmp(text, "cpu"))
-        *clock = JSPROF_CLOCK_CPU;
-    else if (!strcmp(text, "wall"))
-        *clock = JSPROF_CLOCK_WALL;
-    else
-        return env_refuse("JSPROF_CLOCK", text, "cpu or wall is allowed");
+    const struct jsp_clock_row *row = text ? jsp_clock_find(text) : jsp_clocks;
+    if (!row)
+        return jsp_explain(-EINVAL, "JSPROF_CLOCK=%.100s: %s is allowed", text, JSP_CLOCKS_KEYS);
+    *clock = row->clock;
     return 0;
 }
 

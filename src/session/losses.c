@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* A key of 26 bytes and the largest number fit. */
-enum { LOSSES_CAUSES = JSP_N_LOSSES * 48 };
+enum { LOSSES_CAUSES = JSP_N_LOSSES * 48, LOSSES_CLOCKS = JSP_N_CLOCKS * 48 };
 
 /* Percent-encode what would end a value. `to` has room for 3 bytes a character. */
 static void losses_encode(char *to, const char *text)
@@ -41,7 +41,7 @@ size_t jsp_losses_session(char *to, const struct jsp_losses_session *s)
                      " labels_cut=%" PRIu64 " marks_lost=%" PRIu64 " addresses_missed=%" PRIu64
                      " write_error=%d\n",
                      s->state, jsp_now_ns(CLOCK_MONOTONIC), (unsigned)s->hz,
-                     s->wall ? "wall" : "cpu", s->n_samples, jsp_counted(&s->arena->n_labels),
+                     jsp_clocks[s->clock].key, s->n_samples, jsp_counted(&s->arena->n_labels),
                      jsp_counted(&s->arena->used), jsp_counted(&s->arena->n_lost),
                      s->labels_cut, s->marks_lost, s->addresses_missed, -s->write_error);
     return losses_end(n);
@@ -76,18 +76,26 @@ static int losses_counts(char *to, size_t size, const struct jsp_counts *c,
                     c->stops[JSP_STOP_UNREADABLE], c->stops[JSP_STOP_RULE], c->handler_ns);
 }
 
+/* " CLOCK_ns=N" for each clock: the time that the thread was armed. */
+static void losses_clocks(char to[LOSSES_CLOCKS], const struct jsp_thread *t)
+{
+    uint64_t ns[JSP_N_CLOCKS];
+    jsp_thread_armed_ns(t, ns);
+    for (int clock = 0, used = 0; clock < JSP_N_CLOCKS; clock++)
+        used += snprintf(to + used, (size_t)(LOSSES_CLOCKS - used), " %s=%" PRIu64,
+                         jsp_clocks[clock].unit, ns[clock]);
+}
+
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally)
 {
-    char name[3 * JSP_THREAD_NAME + 1], counts[JSP_LOSSES_LINE];
-    uint64_t wall_ns, cpu_ns;
+    char name[3 * JSP_THREAD_NAME + 1], counts[JSP_LOSSES_LINE], armed[LOSSES_CLOCKS];
 
     losses_encode(name, t->name);
-    jsp_thread_armed_ns(t, &wall_ns, &cpu_ns);
+    losses_clocks(armed, t);
     losses_counts(counts, sizeof counts, &t->counts, tally);
     return losses_end(snprintf(to, JSP_LOSSES_LINE,
-                               "thread id=%u tid=%d name=%s%s cpu_ns=%" PRIu64
-                               " wall_ns=%" PRIu64 "\n",
-                               (unsigned)t->id, (int)t->tid, name, counts, cpu_ns, wall_ns));
+                               "thread id=%u tid=%d name=%s%s%s\n",
+                               (unsigned)t->id, (int)t->tid, name, counts, armed));
 }
 
 size_t jsp_losses_total(char *to, const struct jsp_losses_total *total)

@@ -16,7 +16,7 @@ _Static_assert((int)JSP_LOSSES_LINE <= (int)JSP_WRITER_SLOT, "one can be reserve
 struct jsp_losses_session {
     const char *state;
     uint32_t hz;
-    bool wall;
+    enum jsp_clock clock;
     uint64_t n_samples;
     uint64_t labels_cut;
     uint64_t marks_lost;

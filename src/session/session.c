@@ -130,7 +130,7 @@ static void session_describe(struct jsprof *p)
     if (*text)
         jsp_writer_metadata(w, JSP_FILE_WRITER_ID, text);
     jsp_writer_metadata(w, "jsprof.version", JSPROF_VERSION_STRING);
-    jsp_writer_metadata(w, "jsprof.clock", p->setup.wall ? "wall" : "cpu");
+    jsp_writer_metadata(w, "jsprof.clock", jsp_clocks[p->setup.clock].key);
     snprintf(number, sizeof number, "%u", (unsigned)p->hz);
     jsp_writer_metadata(w, "jsprof.hz", number);
     snprintf(number, sizeof number, "%u", (unsigned)p->setup.max_depth);
@@ -163,7 +163,7 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
         .map = setup->native ? &p->objects.map : NULL, .ask = &p->ask,
         .find_sigsafe = jsp_loaded_find(), .max_depth = setup->max_depth,
         .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
-        .period_ns = 1000000000u / setup->hz, .wall = setup->wall, .signo = setup->signo,
+        .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,
         .offer_sigsafe = p->alone ? jsp_offer_sigsafe : NULL,
     };
 }

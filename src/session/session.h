@@ -30,7 +30,8 @@ struct jsp_session_setup {
     struct jsp_file *file; /* of it; what it holds goes, when nothing but memory can fail.
                             * NULL: the descriptor is a copy of the host's */
     uint32_t hz, max_depth, ring_bytes, label_bytes;
-    bool wall, chain, native, perf_map, dump, compact, alone, children;
+    enum jsp_clock clock;
+    bool chain, native, perf_map, dump, compact, alone, children;
     void (*on_drain)(void *data);
     void *on_drain_data;
     int signo;

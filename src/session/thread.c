@@ -111,7 +111,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->merged = (void *)(base + l->merged);
     s->session = setup->session;
     s->signo = setup->signo;
-    s->clock = setup->wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    s->clock = setup->clock;
     /* ORDER: relaxed. Only uniqueness counts. */
     s->number = atomic_fetch_add_explicit(&thread_numbers, 1, memory_order_relaxed) + 1;
     jsp_ring_init(&s->ring, (void *)(base + l->ring), setup->ring_words);
@@ -198,7 +198,7 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     t->id = 0;
     t->next = NULL;
     t->stuck = false;
-    t->armed_wall_ns = t->armed_cpu_ns = 0;
+    memset(t->armed_ns, 0, sizeof t->armed_ns);
     memset((char *)t + head, 0, sizeof *t - head);
     s->own.counting = 0;
     s->own.counts = NULL;
@@ -220,14 +220,18 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     thread_unwinder(t, setup);
 }
 
+/* The system's clock of this name, for this thread, which any thread can read. */
+static clockid_t thread_clock(const struct jsp_thread *t, enum jsp_clock clock)
+{
+    return clock == JSP_CLOCK_CPU ? t->cpu_clock : CLOCK_MONOTONIC;
+}
+
 static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
-    t->armed_wall_at = jsp_now_ns(CLOCK_MONOTONIC);
-    t->armed_cpu_at = jsp_now_ns(t->cpu_clock);
-    t->sampled.last_cpu_ns = t->armed_cpu_at;
-    t->sampled.last_time_ns = t->armed_wall_at;
-    jsp_tick_init(&t->sampled.tick, setup->period_ns,
-                  setup->wall ? t->armed_wall_at : t->armed_cpu_at,
+    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
+        t->armed_at[clock] = jsp_now_ns(thread_clock(t, (enum jsp_clock)clock));
+    memcpy(t->sampled.last_ns, t->armed_at, sizeof t->armed_at);
+    jsp_tick_init(&t->sampled.tick, setup->period_ns, t->armed_at[setup->clock],
                   t->sampled.number ^ (uint64_t)(uintptr_t)t);
 }
 
@@ -238,8 +242,7 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 
     event.sigev_notify_thread_id = t->tid;
     event.sigev_value.sival_ptr = jsp_sample_value(t->sampled.number);
-    if (timer_create(setup->wall ? CLOCK_MONOTONIC : t->cpu_clock, &event,
-                     &t->sampled.timer) < 0)
+    if (timer_create(thread_clock(t, setup->clock), &event, &t->sampled.timer) < 0)
         return -errno;
     thread_begin(t, setup);
     uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0);
@@ -279,8 +282,7 @@ static void thread_end_timer(const struct jsp_thread *t)
 /* How late is what is due, on the clock that it is due by? 0: it is not due yet. */
 static uint64_t thread_late_ns(const struct jsp_thread *t, uint64_t due_ns)
 {
-    bool wall = t->sampled.clock == CLOCK_MONOTONIC;
-    uint64_t now = jsp_now_ns(wall ? CLOCK_MONOTONIC : t->cpu_clock);
+    uint64_t now = jsp_now_ns(thread_clock(t, t->sampled.clock));
     return now > due_ns ? now - due_ns : 0;
 }
 
@@ -335,15 +337,21 @@ static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
     atomic_store_explicit(&t->sampled.settled, passed > 0, memory_order_relaxed);
 }
 
-/* On both clocks; a thread that is gone was there at its last sample. */
-static void thread_now(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns)
+/* On each clock; a thread that is gone was there at its last sample. */
+static void thread_now(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
 {
-    *wall_ns = jsp_now_ns(CLOCK_MONOTONIC);
-    *cpu_ns = jsp_now_ns(t->cpu_clock);
-    if (*cpu_ns)
-        return;
-    *wall_ns = t->sampled.last_time_ns;
-    *cpu_ns = t->sampled.last_cpu_ns;
+    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
+        ns[clock] = jsp_now_ns(thread_clock(t, (enum jsp_clock)clock));
+    if (!ns[JSP_CLOCK_CPU])
+        memcpy(ns, t->sampled.last_ns, sizeof t->sampled.last_ns);
+}
+
+/* Add the time from the arming until now. */
+static void thread_add_armed(const struct jsp_thread *t, const uint64_t now[JSP_N_CLOCKS],
+                             uint64_t ns[JSP_N_CLOCKS])
+{
+    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
+        ns[clock] += now[clock] > t->armed_at[clock] ? now[clock] - t->armed_at[clock] : 0;
 }
 
 void jsp_thread_disarm(struct jsp_thread *t)
@@ -356,12 +364,11 @@ void jsp_thread_disarm(struct jsp_thread *t)
     uint64_t late = thread_late_ns(t, jsp_counted(&t->sampled.due_ns));
     bool is_kept_from = late && thread_is_kept_from(t, late);
     thread_end_timer(t);
-    uint64_t cpu, wall;
-    thread_now(t, &wall, &cpu);
+    uint64_t now[JSP_N_CLOCKS];
+    thread_now(t, now);
     if (!t->stuck)
-        thread_settle(t, is_kept_from, t->sampled.clock == CLOCK_MONOTONIC ? wall : cpu);
-    t->armed_wall_ns += wall - t->armed_wall_at;
-    t->armed_cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;
+        thread_settle(t, is_kept_from, now[t->sampled.clock]);
+    thread_add_armed(t, now, t->armed_ns);
 }
 
 void jsp_thread_seal(struct jsp_thread *t)
@@ -386,16 +393,14 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
     return true;
 }
 
-void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns)
+void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
 {
-    *wall_ns = t->armed_wall_ns;
-    *cpu_ns = t->armed_cpu_ns;
+    uint64_t now[JSP_N_CLOCKS];
+    memcpy(ns, t->armed_ns, sizeof t->armed_ns);
     if (!thread_is_armed(t))
         return;
-    uint64_t cpu, wall;
-    thread_now(t, &wall, &cpu);
-    *wall_ns += wall - t->armed_wall_at;
-    *cpu_ns += cpu > t->armed_cpu_at ? cpu - t->armed_cpu_at : 0;
+    thread_now(t, now);
+    thread_add_armed(t, now, ns);
 }
 
 void jsp_thread_release(struct jsp_thread *t)

@@ -34,7 +34,7 @@ struct jsp_thread_setup {
     uint32_t max_depth;
     uint32_t ring_words;     /* power of two */
     uint64_t period_ns;
-    bool wall;
+    enum jsp_clock clock;
     int signo;
     void (*offer_sigsafe)(struct jsp_sampled *, const void *); /* NULL: none */
 };
@@ -58,8 +58,8 @@ struct jsp_thread {
     bool owned;              /* the thread has not detached */
     bool listed;             /* the session has not let go */
     bool stuck;              /* stopped inside the handler: never freed */
-    uint64_t armed_wall_at, armed_cpu_at;
-    uint64_t armed_wall_ns, armed_cpu_ns; /* while it was armed, closed intervals */
+    uint64_t armed_at[JSP_N_CLOCKS];
+    uint64_t armed_ns[JSP_N_CLOCKS]; /* while it was armed, closed intervals */
     struct jsp_unseen unseen;
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_counts told;   /* as last written into the capture */
@@ -101,8 +101,8 @@ void jsp_thread_seal(struct jsp_thread *t);
  * look will come. False: the thread is in the handler. */
 bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *out);
 
-/* Time armed until now, on both clocks. */
-void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t *wall_ns, uint64_t *cpu_ns);
+/* Time armed until now, on each clock. */
+void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS]);
 
 /* Frees it if nobody holds it any more. */
 void jsp_thread_release(struct jsp_thread *t);

@@ -34,7 +34,7 @@ static bool hidden_follows(struct jsp_memread *mem, const struct jsp_regs *regs,
  * any case. */
 static bool hidden_is_prompt(const struct jsp_arrival *a)
 {
-    return a->wall && a->late_ns < HIDDEN_PROMPT_NS;
+    return a->clock == JSP_CLOCK_WALL && a->late_ns < HIDDEN_PROMPT_NS;
 }
 
 /* rt_sigprocmask(how, set, old, 8) has returned: was the signal blocked before? If the
@@ -99,7 +99,7 @@ static bool hidden_sleeps(const struct jsp_arrival *a)
 {
     struct rusage used;
     return syscall(SYS_getrusage, RUSAGE_THREAD, &used) != 0 || used.ru_nvcsw < 0 ||
-           (uint64_t)used.ru_nvcsw > a->cpu_ns / HIDDEN_TICKS_NS;
+           (uint64_t)used.ru_nvcsw > a->now_ns[JSP_CLOCK_CPU] / HIDDEN_TICKS_NS;
 }
 
 /* Return true if the thread ran on while the signal was due. Only the tick checks the CPU
@@ -108,7 +108,7 @@ static bool hidden_sleeps(const struct jsp_arrival *a)
 static bool hidden_ran(const struct jsp_arrival *a)
 {
     uint64_t away = a->took_ns > a->ran_ns ? a->took_ns - a->ran_ns : 0;
-    if (!a->wall)
+    if (a->clock == JSP_CLOCK_CPU)
         return a->late_ns > HIDDEN_TICKS_NS &&
                (away < a->late_ns / 8 || (a->late_ns > HIDDEN_MANY_NS && !hidden_sleeps(a)));
     uint64_t before = a->took_ns > a->late_ns ? a->took_ns - a->late_ns : 0;

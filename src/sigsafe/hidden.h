@@ -18,6 +18,7 @@
 #ifndef JSP_SIGSAFE_HIDDEN_H
 #define JSP_SIGSAFE_HIDDEN_H
 
+#include "base/clocks.h"
 #include "memread.h"
 
 /* The timer sends a signal that was not taken again after this time. */
@@ -28,8 +29,8 @@ struct jsp_arrival {
     int signo;
     /* expirations that the timer dropped while this signal was pending */
     uint32_t overrun;
-    bool wall;        /* the signal was due by the wall clock, not by the CPU clock */
-    uint64_t time_ns, cpu_ns; /* CLOCK_MONOTONIC and the thread's CPU clock */
+    enum jsp_clock clock; /* the signal was due by it */
+    uint64_t now_ns[JSP_N_CLOCKS];
     uint64_t late_ns; /* time since the signal was due */
     uint64_t ran_ns;  /* CPU time since the previous arrival */
     uint64_t took_ns; /* elapsed time since the previous arrival */

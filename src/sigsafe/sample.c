@@ -142,13 +142,13 @@ static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const s
 {
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo };
     a.overrun = (uint32_t)info->si_overrun;
-    a.wall = self->clock == CLOCK_MONOTONIC;
-    a.time_ns = jsp_now_ns(CLOCK_MONOTONIC);
-    a.cpu_ns = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t now = a.wall ? a.time_ns : a.cpu_ns, due = self->tick.due_ns;
+    a.clock = self->clock;
+    a.now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
+    a.now_ns[JSP_CLOCK_CPU] = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t now = a.now_ns[a.clock], due = self->tick.due_ns;
     a.late_ns = now > due ? now - due : 0;
-    a.ran_ns = a.cpu_ns - self->last_cpu_ns;
-    a.took_ns = a.time_ns - self->last_time_ns;
+    a.ran_ns = a.now_ns[JSP_CLOCK_CPU] - self->last_ns[JSP_CLOCK_CPU];
+    a.took_ns = a.now_ns[JSP_CLOCK_WALL] - self->last_ns[JSP_CLOCK_WALL];
     return a;
 }
 
@@ -176,8 +176,10 @@ static bool sample_was_hidden(struct jsp_sampled *self, const struct jsp_arrival
  * early at its beginning. */
 static uint64_t sample_left(const struct jsp_arrival *a)
 {
-    uint64_t tick_ns = a->wall ? a->time_ns : jsp_now_ns(CLOCK_MONOTONIC_COARSE);
-    uint64_t since = a->time_ns > tick_ns ? a->time_ns - tick_ns : 0;
+    if (a->clock == JSP_CLOCK_WALL)
+        return 0;
+    uint64_t now_ns = a->now_ns[JSP_CLOCK_WALL], tick_ns = jsp_now_ns(CLOCK_MONOTONIC_COARSE);
+    uint64_t since = now_ns > tick_ns ? now_ns - tick_ns : 0;
     return since < a->late_ns ? since : a->late_ns;
 }
 
@@ -220,12 +222,12 @@ static uint64_t sample_others(const struct jsp_sampled *self)
 /* Return the cost of the sample. If the elapsed time is long enough to delay the next
  * sample, take the CPU time if that is less: on a busy machine other threads had the
  * processor meanwhile, and that cost the host nothing. */
-static uint64_t sample_cost(uint64_t enough, uint64_t time_ns, uint64_t cpu_ns)
+static uint64_t sample_cost(uint64_t enough, const struct jsp_arrival *a)
 {
-    uint64_t cost = jsp_now_ns(CLOCK_MONOTONIC) - time_ns;
+    uint64_t cost = jsp_now_ns(CLOCK_MONOTONIC) - a->now_ns[JSP_CLOCK_WALL];
     if (cost < enough)
         return cost;
-    uint64_t cpu_cost = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    uint64_t cpu_cost = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID) - a->now_ns[JSP_CLOCK_CPU];
     return cpu_cost < cost ? cpu_cost : cost;
 }
 
@@ -254,25 +256,25 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     }
     struct jsp_arrival a = sample_arrival(self, info, ucontext);
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
-    uint64_t now = a.wall ? a.time_ns : a.cpu_ns, left = hidden ? sample_left(&a) : 0;
+    uint64_t now = a.now_ns[a.clock], left = hidden ? sample_left(&a) : 0;
     uint32_t weight = jsp_tick_weigh(&self->tick, now - left);
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
     jsp_count(&self->expirations, weight);
     if (loss) { /* the record may be in use */
         jsp_count(loss, weight);
     } else {
-        self->record->time_ns = a.time_ns;
+        self->record->time_ns = a.now_ns[JSP_CLOCK_WALL];
         self->record->cpu_ns = a.ran_ns;
         sample_keep(self, ucontext, weight);
     }
-    self->last_time_ns = a.time_ns - left;
-    self->last_cpu_ns = a.cpu_ns - left;
+    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
+        self->last_ns[clock] = a.now_ns[clock] - left;
     /* Use the cost of the previous sample: the cost of this one is unknown until the
      * timer is set. */
     uint64_t others = sample_others(self);
     jsp_sampled_set_timer(self, jsp_sampled_expect(self, now, others + self->tick.load));
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
-    uint64_t cost = sample_cost(enough, a.time_ns, a.cpu_ns);
+    uint64_t cost = sample_cost(enough, &a);
     jsp_tick_spent(&self->tick, cost);
     jsp_count(&self->handler_ns, cost);
     return !loss;

@@ -29,6 +29,7 @@
 #define JSP_SIGSAFE_SAMPLE_H
 
 #include "ask.h"
+#include "base/clocks.h"
 #include "base/losses.h"
 #include "levels.h"
 #include "merge.h"
@@ -77,7 +78,7 @@ struct jsp_sampled {
     /* Written by the thread that arms and disarms, under the session's lock. */
     _Atomic bool armed;
     timer_t timer;
-    clockid_t clock; /* as the handler reads it: MONOTONIC or THREAD_CPUTIME_ID */
+    enum jsp_clock clock; /* the timer runs by it */
     int signo;
     uint64_t number;           /* part of the signal's value; see jsp_sample_value */
     /* the session saw that the signal due at this time was withheld */
@@ -94,7 +95,7 @@ struct jsp_sampled {
     _Atomic uint64_t expirations, lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     _Atomic uint64_t handler_ns;
     _Atomic uint64_t due_ns; /* the tick's due_ns, for threads that look from outside */
-    uint64_t last_time_ns, last_cpu_ns; /* both clocks at the last arrival */
+    uint64_t last_ns[JSP_N_CLOCKS]; /* each clock at the last arrival */
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;

@@ -112,7 +112,7 @@ misuse '--time wants FROM..TO' --time 5
 misuse '--time wants FROM..TO' --time 5s..4s
 misuse '--time wants FROM..TO' --time 1..2..3
 misuse '--time wants FROM..TO' --time 1h..
-misuse '--clock knows cpu and wall' --clock sun
+misuse '--clock is cpu or wall' --clock sun
 misuse 'no category "nope"' --category nope
 misuse '--only: ' --only 'a('
 misuse '--csv and --json exclude each other' --csv --json
