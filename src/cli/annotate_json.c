@@ -21,7 +21,7 @@ static void json_head(struct jsp_json *j, const struct cli_annotate *a)
     jsp_json_key_text(j, "module", a->function->module);
     jsp_json_key_text(j, "file", a->file ? a->file : "");
     jsp_json_key_u64(j, "line", a->line);
-    jsp_json_key_text(j, "unit", a->capture.profile.unit == JSP_VALUE_COUNT ? "samples" : "ns");
+    jsp_json_key_text(j, "unit", jsp_unit_key(a->capture.profile.unit));
     jsp_json_key_u64(j, "all", r->value);
     jsp_json_key_u64(j, "self", r->self);
     jsp_json_key_u64(j, "total", r->total);

@@ -25,13 +25,6 @@ int cli_rows_check(const char *command, const struct cli_rows_wish *w)
                : CLI_OK;
 }
 
-static const char *rows_unit(const struct jsp_profile *p)
-{
-    return p->unit == JSP_VALUE_CPU    ? "cpu-ns"
-           : p->unit == JSP_VALUE_WALL ? "wall-ns"
-                                       : "samples";
-}
-
 static void rows_head(struct cli_rows *r, const struct cli_capture *c,
                       const char *command)
 {
@@ -41,7 +34,7 @@ static void rows_head(struct cli_rows *r, const struct cli_capture *c,
     jsp_json_key_text(j, "command", command);
     if (c) {
         jsp_json_key_text(j, "file", c->label);
-        jsp_json_key_text(j, "unit", rows_unit(&c->profile));
+        jsp_json_key_text(j, "unit", jsp_unit_key(c->profile.unit));
         jsp_json_key_u64(j, "samples", c->profile.samples);
         jsp_json_key_u64(j, "value", c->profile.value);
     }
