@@ -1,9 +1,9 @@
-/* callgrind.c - what callgrind_annotate and KCachegrind read.
+/* callgrind.c - the format of callgrind_annotate and KCachegrind.
  *
  * SPDX-License-Identifier: MIT
  *
  * Text: for each function its file, its own cost by line, and its calls with their
- * inclusive cost. Names are told once and then by number.
+ * inclusive cost. A name is written once and then replaced by its number.
  */
 #include "export/callgrind.h"
 
@@ -71,8 +71,8 @@ static int callgrind_by_name(const void *x, const void *y)
     return order ? order : a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Readers tell functions apart by file and name: of those that have both in common, all
- * but the first get a number. */
+/* Number functions with the same file and name, except the first of each: readers
+ * identify functions by both. */
 static int callgrind_number(struct callgrind *c)
 {
     struct callgrind_name *names = calloc((size_t)c->n_functions + 1, sizeof *names);
@@ -91,7 +91,7 @@ static int callgrind_number(struct callgrind *c)
     return 0;
 }
 
-/* -- Circles ---------------------------------------------------------------- */
+/* -- Cycles ------------------------------------------------------------------- */
 
 static int callgrind_by_callee(const void *x, const void *y)
 {
@@ -103,7 +103,7 @@ static int callgrind_by_callee(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* The calls of one function: their costs shall be `total` together. */
+/* Scale the costs of the calls of one function, so that their sum is `total`. */
 static void callgrind_scale(struct callgrind_call *calls, uint32_t n, uint64_t total)
 {
     unsigned __int128 all = 0, so_far = 0;
@@ -115,7 +115,7 @@ static void callgrind_scale(struct callgrind_call *calls, uint32_t n, uint64_t t
     }
     for (uint32_t i = 0; i < n && all; i++) {
         so_far += calls[i].cost;
-        /* Cut to 64 bits before the product, which else might not fit 128. */
+        /* Keep `all` within 64 bits, so that the product fits 128. */
         while (all >> 64) {
             all >>= 1;
             so_far >>= 1;
@@ -157,7 +157,7 @@ static int callgrind_by_line(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Texts that were told already: files or objects, which are numbered apart. */
+/* Texts that were written already: files or objects, which are numbered separately. */
 struct callgrind_texts {
     struct jsp_hash known;
     struct jsp_read_text *list;
@@ -169,7 +169,8 @@ struct callgrind_told {
     struct callgrind_texts files, objects;
 };
 
-/* "fl=(3) a.js" the first time, "fl=(3)" then; the number of an empty text is 1. */
+/* Write "fl=(3) a.js" the first time and "fl=(3)" afterwards. An empty text has number
+ * 1. */
 static int callgrind_tell(struct jsp_export *e, struct callgrind_texts *told, const char *key,
                           struct jsp_read_text text)
 {

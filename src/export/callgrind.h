@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Its readers know an inclusive cost for each call only, and take as a function's own the
- * sum over the calls of it. So where functions call each other in circles, what the
- * calls of one cost is scaled to the time that it really took; a function's direct calls
- * of itself cost nothing. Elsewhere nothing changes. One thread.
+ * Its readers know an inclusive cost only for each call, and compute a function's own
+ * total as the sum over the calls of it. So if functions call each other in a cycle, the
+ * costs of the calls of one are scaled to its real total; a function's direct calls of
+ * itself cost nothing. Outside of cycles nothing changes. One thread.
  */
 #ifndef JSP_EXPORT_CALLGRIND_H
 #define JSP_EXPORT_CALLGRIND_H
@@ -13,9 +13,9 @@
 #include "export/export.h"
 
 struct callgrind_function {
-    struct jsp_read_text name, file, object; /* file, object: empty where not known */
-    uint32_t line;                           /* of its definition; 0: not known */
-    uint32_t number;                         /* behind a name that others have; 0: none */
+    struct jsp_read_text name, file, object; /* file, object: empty if unknown */
+    uint32_t line;                           /* of its definition; 0: unknown */
+    uint32_t number; /* appended to a name that other functions have, too; 0: none */
     uint64_t total;
 };
 
@@ -25,7 +25,7 @@ struct callgrind_self {
 };
 
 struct callgrind_call {
-    uint32_t caller, callee, line; /* line: of the call, 0: not known */
+    uint32_t caller, callee, line; /* line: of the call; 0: unknown */
     uint64_t calls, cost;
 };
 
@@ -35,18 +35,20 @@ struct callgrind {
     struct callgrind_call *calls;
     uint32_t n_functions, n_selves, n_calls;
     uint32_t functions_room, selves_room, calls_room;
-    const char *event; /* what costs are: one word */
+    const char *event; /* unit of the costs: one word */
     uint64_t all;      /* the sum of the selves */
     struct jsp_store store;
 };
 
-/* 1: filled from the capture's exact calls; 0: it has none that make a graph; -ENOMEM. */
+/* Fill from the capture's exact calls. Return 1, 0 if the capture has none that make a
+ * graph, or -ENOMEM. */
 int callgrind_exact(struct callgrind *c, struct jsp_export *e);
 
-/* From sampled stacks; a thread calls its outermost functions. -ENODATA, -ENOMEM. */
+/* Fill from sampled stacks; a thread calls its outermost functions. Return 0, -ENODATA or
+ * -ENOMEM. */
 int callgrind_stacks(struct callgrind *c, struct jsp_export *e);
 
-/* Room for one more of each; NULL: no memory. */
+/* Add one item and return it, or NULL without memory. */
 struct callgrind_function *callgrind_function_add(struct callgrind *c);
 struct callgrind_self *callgrind_self_add(struct callgrind *c);
 struct callgrind_call *callgrind_call_add(struct callgrind *c);

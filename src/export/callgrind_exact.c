@@ -7,7 +7,7 @@
 #include "analyze/exact.h"
 #include "export/callgrind.h"
 
-/* Its texts are the capture's own; those that are made up are literals. */
+/* Texts are borrowed from the capture; the library's own ones are literals. */
 static int exact_functions(struct callgrind *c, const struct jsp_exact *x)
 {
     for (uint32_t i = 0; i < x->n_functions; i++) {
@@ -35,7 +35,8 @@ static bool exact_is_rest(const struct jsp_exact *x, const struct jsp_exact_edge
            x->functions[e->callee].id == JSP_WIRE_CALLS_OTHER;
 }
 
-/* Calls for which the host's table had no room are of nobody and by nobody: left out. */
+/* Add the calls, except those for which the host's table had no room: they have neither a
+ * caller nor a callee. */
 static int exact_calls(struct callgrind *c, const struct jsp_exact *x)
 {
     for (uint32_t i = 0; i < x->n_edges; i++) {

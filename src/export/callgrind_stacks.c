@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * A stack counts once for a function and for a call, however often they are on it: from
- * the outermost one. How often a call was made samples do not know; in its place stands
- * in how many of them it was seen.
+ * A stack counts once for a function and for a call, from the outermost occurrence,
+ * however often they are on it. Samples do not know how often a call was made; the number
+ * of samples with the call takes its place.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "export/callgrind.h"
 #include "export/names.h"
 
-/* Who calls whom, from whatever line. */
+/* A call between two functions, from any line. */
 struct stacks_pair {
     uint32_t caller, callee;
-    uint32_t seen; /* the last stack it was met on, + 1 */
+    uint32_t seen; /* number + 1 of the last stack with it */
 };
 
 struct stacks_build {
@@ -25,13 +25,13 @@ struct stacks_build {
     struct stacks_pair *pairs;
     uint32_t n_pairs, pairs_room;
     uint32_t *of_function, *of_thread; /* position in to->functions + 1 */
-    uint32_t *seen_function; /* the last stack it was met on, + 1 */
+    uint32_t *seen_function; /* number + 1 of the last stack with it */
     uint32_t of_room, seen_room;
     uint32_t n_of, n_seen;
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 };
 
-/* So many zeros at least. */
+/* Extend the array to at least this many items, with zeros. */
 static int stacks_reach(uint32_t **array, uint32_t *room, uint32_t *n, uint32_t least)
 {
     while (*n < least) {
@@ -51,7 +51,7 @@ static struct jsp_read_text stacks_text(const char *text)
     return (struct jsp_read_text){ text, (uint32_t)strlen(text) };
 }
 
-/* Native code has the file of the first line of it that is known. */
+/* Add a function. The file of native code is that of its first known line. */
 static int stacks_new(struct stacks_build *b, const struct jsp_profile_frame *frame)
 {
     const struct jsp_profile *p = b->e->profile;
@@ -79,7 +79,7 @@ static int stacks_function(struct stacks_build *b, const struct jsp_profile_fram
     return err;
 }
 
-/* Its name is made here, and lives in the store. */
+/* Make the thread's name, which the store owns. */
 static int stacks_thread_name(struct stacks_build *b, uint32_t thread, struct jsp_read_text *out)
 {
     struct jsp_bytes bytes = { 0 };
@@ -115,7 +115,7 @@ static int stacks_thread(struct stacks_build *b, uint32_t thread, uint32_t *out)
 
 /* -- Costs ------------------------------------------------------------------ */
 
-/* 1: on this stack for the first time; 0: it was met there before; -ENOMEM. */
+/* Return 1 if this call is on the stack for the first time, 0 if not, or -ENOMEM. */
 static int stacks_first(struct stacks_build *b, uint32_t caller, uint32_t callee, uint32_t stack)
 {
     uint64_t both = (uint64_t)caller << 32 | callee;
@@ -187,7 +187,8 @@ static int stacks_total(struct stacks_build *b, uint32_t function, uint32_t stac
     return 0;
 }
 
-/* A line counts only where it is one of the function's own file. */
+/* Return the frame's line if it is in the function's own file, otherwise the
+ * function's. */
 static uint32_t stacks_line(const struct stacks_build *b, const struct jsp_profile_frame *frame,
                             uint32_t function)
 {

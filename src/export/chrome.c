@@ -1,12 +1,12 @@
-/* chrome.c - trace events, as Chromium's DevTools and tracing tools read them.
+/* chrome.c - trace events for Chromium's DevTools and tracing tools.
  *
  * SPDX-License-Identifier: MIT
  *
- * Each thread is a sampled CPU profile in V8's form. There a sample lasts until the next
- * one, so a sample of ours is put down for as long as it stands for, up to its moment,
- * and what lies between two is "(idle)": durations add up to the profile's values, and
- * where samples overlap the later one is put off. Without a clock a sample lasts 1 us.
- * Marks are asynchronous events, since they need not nest. Times are in us.
+ * Each thread is a sampled CPU profile in V8's form. In that form a sample lasts until
+ * the next one, so each sample begins its own duration before its time, and the gaps are
+ * "(idle)". Thus durations add up to the profile's values, and where samples overlap the
+ * later one is delayed. Without a clock a sample lasts 1 us. Marks are asynchronous
+ * events, since they need not nest. Times are in us.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct chrome {
     struct jsp_json json;
     struct jsp_tables from;
     struct jsp_timeline timeline;
-    struct chrome_sample *samples; /* of one thread, idle ones too */
+    struct chrome_sample *samples; /* of one thread, including idle ones */
     uint32_t n_samples;
     uint32_t *nodes; /* for jsp_moments_nodes */
     uint8_t *mark;
@@ -86,7 +86,7 @@ static void chrome_call_frame(struct chrome *x, const struct jsp_profile_frame *
     jsp_json_key(j, "url");
     jsp_json_bytes(j, parts.file.len ? parts.file.at : module.at,
                    parts.file.len ? parts.file.len : module.len);
-    /* These count from 0. */
+    /* The format counts these from 0. */
     jsp_json_key_i64(j, "lineNumber", (int64_t)parts.line - 1);
     jsp_json_key_i64(j, "columnNumber", (int64_t)parts.column - 1);
     jsp_json_key_text(j, "codeType", is_script ? "JS" : "other");
@@ -137,7 +137,7 @@ static void chrome_lay(struct chrome *x, uint64_t start, uint32_t id)
     x->samples[x->n_samples++] = (struct chrome_sample){ start, id };
 }
 
-/* Each sample before its moment, none over another. */
+/* Place each sample before its time, without overlaps. */
 static void chrome_lay_out(struct chrome *x, uint32_t thread)
 {
     uint64_t end = 0;
@@ -229,7 +229,7 @@ static void chrome_mark_event(struct chrome *x, const char *phase, uint32_t mark
     chrome_text(x, "name", m->name);
     chrome_us(x, "ts", *phase == 'e' ? start + (uint64_t)m->duration : start);
     if (*phase == 'i') {
-        jsp_json_key_text(&x->json, "s", "p"); /* of the process */
+        jsp_json_key_text(&x->json, "s", "p"); /* scope: the process */
     } else {
         char id[16];
         snprintf(id, sizeof id, "0x%x", mark + 1);

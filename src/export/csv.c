@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Quoted as RFC 4180 has it. `value` is in `unit`; `function` and `kind` are those of the
- * innermost frame, `stack` has all of them, root first, with semicolons between.
+ * Quoted by RFC 4180. `value` is in `unit`; `function` and `kind` are those of the
+ * innermost frame, `stack` has all frames, root first, separated by semicolons.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,10 +20,10 @@ struct csv {
     struct jsp_stacks stacks;
     uint32_t *frames;
     struct jsp_bytes cell;
-    struct jsp_sink into; /* cell */
+    struct jsp_sink into; /* writes to `cell` */
 };
 
-/* What has gone into the cell, in quotes. */
+/* Write the cell in quotes and empty it. */
 static void csv_quoted(struct csv *x)
 {
     struct jsp_sink *out = x->e->out;

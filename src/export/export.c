@@ -1,4 +1,4 @@
-/* export.c - what several formats tell of a recording.
+/* export.c - data that several formats need.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Version 56 of its format, which newer viewers upgrade: a section for each thread with
- * tables of its own, strings in one table. A sample weighs its time in ms where the
- * recording names a clock, and carries the CPU time since the one before.
+ * its own tables, and one table of strings. A sample's weight is its time in ms if the
+ * recording has a clock; each sample has the CPU time since the one before.
  */
 #include "export/firefox.h"
 
@@ -15,7 +15,7 @@
 
 enum { FIREFOX_VERSION = 56, FIREFOX_GECKO_VERSION = 31, FIREFOX_MS = 1000000 };
 
-/* Categories, by what a frame is. One must be grey: it stands for all the rest. */
+/* Categories by kind of frame. One must be grey: it is for all other kinds. */
 static const struct {
     const char *name, *color;
 } firefox_categories[] = {
@@ -71,7 +71,7 @@ static bool firefox_has_native(const struct firefox *x)
     return false;
 }
 
-/* What the viewer shows of the recording; losses too, as a profile has them. */
+/* Write the figures of the recording that the viewer shows, including losses. */
 static void firefox_extra(struct firefox *x)
 {
     struct jsp_json *j = &x->json;
@@ -209,7 +209,7 @@ static void firefox_write(struct firefox *x)
         if (firefox_has(x, t))
             firefox_thread(x, t);
     jsp_json_close(j, ']');
-    /* The last: all strings are known by now. */
+    /* Written last, when all strings are known. */
     jsp_json_key_open(j, "shared", '{');
     jsp_json_key_open(j, "stringArray", '[');
     for (uint32_t i = 0; i < x->strings.n; i++)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Counters tell how much they changed, not what they are.
+ * A counter's values are written as changes.
  */
 #include "export/firefox.h"
 
@@ -121,7 +121,7 @@ static void marks_counter_samples(struct firefox *x, uint32_t counter)
     jsp_json_close(j, '}');
 }
 
-/* How the viewer draws it: the sum of the changes, which is the value. */
+/* Let the viewer draw the sum of the changes, which is the value. */
 static void marks_display(struct jsp_json *j, struct jsp_read_text name)
 {
     jsp_json_key_open(j, "display", '{');

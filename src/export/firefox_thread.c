@@ -20,7 +20,7 @@ static const struct jsp_profile_frame *thread_frame(const struct firefox *x, uin
     return &x->from.stacks.frames[x->frames[i]];
 }
 
-/* The next number in a table of what is used. */
+/* Give an item the next number in the table of used ones. */
 static void thread_use(uint32_t *id, uint32_t *used, uint32_t *n, uint32_t what)
 {
     if (id[what])
@@ -78,7 +78,7 @@ static void thread_samples(struct firefox *x, const struct jsp_moment *at, uint3
         else
             jsp_json_u64(j, at[i].value);
     jsp_json_close(j, ']');
-    if (*x->p->version) { /* only our captures tell it */
+    if (*x->p->version) { /* only our captures contain it */
         jsp_json_key_open(j, "threadCPUDelta", '[');
         for (uint32_t i = 0; i < n; i++)
             jsp_json_u64(j, at[i].cpu_ns);
@@ -206,7 +206,7 @@ static void thread_funcs(struct firefox *x)
     jsp_json_close(j, '}');
 }
 
-/* Where functions come from: libraries, and the modules in brackets. */
+/* Write the resources of functions: libraries, and the modules in brackets. */
 static void thread_resources(struct firefox *x)
 {
     struct jsp_json *j = &x->json;

@@ -1,10 +1,10 @@
-/* folded.c - one line a stack, root first, and what it counts for.
+/* folded.c - one line for each stack, root first, with its value.
  *
  * SPDX-License-Identifier: MIT
  *
- * "main;outer_[j];inner 1234": what flame graph scripts read. The suffixes tell the
- * kinds that they colour: _[j] compiled code, _[i] what an interpreter runs, _[k] the
- * kernel. With several threads, the first frame is the thread. Counts are in the
+ * "main;outer_[j];inner 1234": the format of flame graph scripts. The suffixes mark
+ * the kinds that they colour: _[j] compiled code, _[i] interpreted code, _[k] the
+ * kernel. With several threads, the first frame is the thread. Values are in the
  * profile's unit.
  */
 #include <errno.h>

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Readers of pprof expect gzip, and the tool has no library but libc: deflate's stored
- * blocks are all it takes. One thread.
+ * Readers of pprof expect gzip, and the command uses no library but libc: deflate's
+ * stored blocks are enough. One thread.
  */
 #ifndef JSP_EXPORT_GZIP_H
 #define JSP_EXPORT_GZIP_H
@@ -16,7 +16,7 @@ struct jsp_gzip {
 };
 
 void jsp_gzip_start(struct jsp_gzip *g, struct jsp_sink *out);
-int jsp_gzip_write(void *context, const void *bytes, size_t n); /* a jsp_gzip */
+int jsp_gzip_write(void *context, const void *bytes, size_t n); /* context: a jsp_gzip */
 void jsp_gzip_end(struct jsp_gzip *g);
 
 #endif

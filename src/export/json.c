@@ -1,4 +1,4 @@
-/* json.c - JSON, written as it comes.
+/* json.c - a writer of JSON.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 
 enum { JSON_NUMBER = 32, JSON_SHORT = 15, JSON_EXACT = 17 };
 
-/* Bytes that stand for themselves wherever JSON is put. */
+/* Return true for bytes that need no escape. */
 static bool json_is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' &&
@@ -46,7 +46,7 @@ static void json_character(struct jsp_sink *out, uint32_t c)
 
 void jsp_json_bytes(struct jsp_json *j, const void *bytes, size_t n)
 {
-    /* Of no bytes, there may be nothing to point to. */
+    /* Without bytes the pointer may be NULL. */
     const unsigned char *at = n ? bytes : (const void *)"", *end = at + n, *from = at;
     size_t used;
     jsp_json_value(j);
@@ -70,7 +70,7 @@ void jsp_json_text(struct jsp_json *j, const char *text)
     jsp_json_bytes(j, text, strlen(text));
 }
 
-/* The fewest digits that read back as the same number. */
+/* Write the fewest digits that read back as the same number. */
 void jsp_json_double(struct jsp_json *j, double number)
 {
     char text[JSON_NUMBER];

@@ -1,10 +1,10 @@
-/* export/json.h - JSON, written as it comes.
+/* export/json.h - a writer of JSON.
  *
  * SPDX-License-Identifier: MIT
  *
- * The caller nests; commas come by themselves. Any bytes may be a string: what is not
- * UTF-8 becomes U+FFFD, and what could act on a terminal, or end a script element of
- * HTML, is escaped, so that the text is harmless wherever it is shown. Numbers do not
+ * The caller nests; commas are added automatically. Any bytes may be a string: bytes that
+ * are not UTF-8 become U+FFFD, and characters that could act on a terminal, or end a
+ * script element of HTML, are escaped, so the text is harmless everywhere. Numbers do not
  * depend on the locale. One thread.
  */
 #ifndef JSP_EXPORT_JSON_H
@@ -16,7 +16,7 @@
 
 struct jsp_json {
     struct jsp_sink *out;
-    bool has_before; /* a value stands here already: the next one wants a comma */
+    bool has_before; /* the next value needs a comma before it */
 };
 
 static inline void jsp_json_init(struct jsp_json *j, struct jsp_sink *out)
@@ -24,7 +24,7 @@ static inline void jsp_json_init(struct jsp_json *j, struct jsp_sink *out)
     *j = (struct jsp_json){ .out = out };
 }
 
-/* Whoever writes a value of his own to the sink calls this before it. */
+/* Call this before writing a value directly to the sink. */
 static inline void jsp_json_value(struct jsp_json *j)
 {
     if (j->has_before)
@@ -45,15 +45,15 @@ static inline void jsp_json_close(struct jsp_json *j, char bracket) /* } or ] */
     j->has_before = true;
 }
 
-/* The name of the next value: a word of ours, which needs no escape. */
+/* Write the name of the next value: a word of ours, which needs no escape. */
 void jsp_json_key(struct jsp_json *j, const char *key);
 
-/* The same and what it opens. */
+/* Write a name and open its value. */
 void jsp_json_key_open(struct jsp_json *j, const char *key, char bracket);
 
 void jsp_json_bytes(struct jsp_json *j, const void *bytes, size_t n);
 void jsp_json_text(struct jsp_json *j, const char *text);
-void jsp_json_double(struct jsp_json *j, double number); /* not finite: null */
+void jsp_json_double(struct jsp_json *j, double number); /* null if not finite */
 void jsp_json_bool(struct jsp_json *j, bool yes);
 void jsp_json_null(struct jsp_json *j);
 
@@ -69,11 +69,11 @@ static inline void jsp_json_i64(struct jsp_json *j, int64_t n)
     jsp_sink_i64(j->out, n);
 }
 
-/* ns as ms or us, all digits of it. */
+/* Write ns as ms or us, with all digits. */
 void jsp_json_ms(struct jsp_json *j, uint64_t ns);
 void jsp_json_us(struct jsp_json *j, uint64_t ns);
 
-/* Key and value at once. */
+/* Write a key with its value. */
 void jsp_json_key_text(struct jsp_json *j, const char *key, const char *text);
 void jsp_json_key_u64(struct jsp_json *j, const char *key, uint64_t n);
 void jsp_json_key_i64(struct jsp_json *j, const char *key, int64_t n);

@@ -1,4 +1,4 @@
-/* modules.c - where functions come from: files, and what stands in their place.
+/* modules.c - the modules of functions: files, or names in brackets.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -53,7 +53,7 @@ static bool modules_is_host(const struct jsp_lookup_map *map, const char *host)
            memcmp(map->path.at + map->path.len - n, host, n) == 0;
 }
 
-/* Readers take the first one for the program. */
+/* Add the program first: readers expect it there. */
 static int modules_host(struct jsp_modules *m, const struct jsp_profile *p)
 {
     uint32_t first;
@@ -64,7 +64,7 @@ static int modules_host(struct jsp_modules *m, const struct jsp_profile *p)
     return 0;
 }
 
-/* The first mapping of each file says where it was. */
+/* Note the first mapping of each file. */
 static void modules_places(struct jsp_modules *m, const struct jsp_profile *p)
 {
     for (uint32_t i = 0; i < p->lookup.n_maps; i++) {

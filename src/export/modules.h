@@ -1,9 +1,10 @@
-/* export/modules.h - where functions come from: files, and what stands in their place.
+/* export/modules.h - the modules of functions: files, or names in brackets.
  *
  * SPDX-License-Identifier: MIT
  *
- * Formats with a table of libraries want one for each function. VM code, the kernel and
- * what the host or jsprof made up are in none: they get one in brackets. One thread.
+ * Formats with a table of libraries need one for each function. VM code, the kernel and
+ * functions that the host or jsprof made up belong to no library: they get a name in
+ * brackets. One thread.
  */
 #ifndef JSP_EXPORT_MODULES_H
 #define JSP_EXPORT_MODULES_H
@@ -13,18 +14,18 @@
 
 struct jsp_module {
     struct jsp_read_text path, build_id;
-    uint64_t start, end, offset; /* of its first mapping; 0: not known */
+    uint64_t start, end, offset; /* of its first mapping; 0: unknown */
     bool is_file;                /* not one in brackets */
 };
 
 struct jsp_modules {
     struct jsp_module *list;
     uint32_t n, room;
-    uint32_t *of_function; /* for each function of the profile */
+    uint32_t *of_function; /* index of the module of each function of the profile */
     struct jsp_strings paths;
 };
 
-/* After the profile's functions are known. -ENOMEM. */
+/* Call this when the profile's functions are known. Return 0 or -ENOMEM. */
 int jsp_modules_build(struct jsp_modules *m, const struct jsp_profile *p);
 void jsp_modules_free(struct jsp_modules *m);
 

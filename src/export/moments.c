@@ -1,4 +1,4 @@
-/* moments.c - the samples that count, thread by thread and in order of time.
+/* moments.c - the selected samples, thread by thread and in order of time.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,7 +17,7 @@ static int moments_order(const void *left, const void *right)
     return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
 }
 
-/* How many each thread has becomes where each one's begin. */
+/* Turn the number of samples of each thread into their start in the list. */
 static void moments_places(struct jsp_moments *m, const struct jsp_profile *p,
                            const struct jsp_stacks *s)
 {
@@ -52,7 +52,8 @@ static void moments_fill(struct jsp_moments *m, struct jsp_profile *p,
     }
 }
 
-/* Filling has moved each thread's begin to its end, which is the next one's begin. */
+/* Restore the starts. Filling has moved each thread's start to its end, which is the next
+ * one's start. */
 static void moments_settle(struct jsp_moments *m, uint32_t n_threads)
 {
     memmove(m->first + 1, m->first, n_threads * sizeof *m->first);

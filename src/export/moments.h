@@ -1,4 +1,4 @@
-/* export/moments.h - the samples that count, thread by thread and in order of time.
+/* export/moments.h - the selected samples, thread by thread and in order of time.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -14,7 +14,7 @@ struct jsp_moment {
     uint64_t value; /* in the profile's unit */
     uint64_t weight, cpu_ns;
     uint32_t node;    /* in the stacks */
-    uint32_t ordinal; /* among all that count, in file order */
+    uint32_t ordinal; /* number among all selected samples, in file order */
     int16_t cpu;
 };
 
@@ -24,12 +24,13 @@ struct jsp_moments {
     uint32_t n;
 };
 
-/* -EOVERFLOW: more samples than can be counted here; -ENOMEM. */
+/* Collect the samples. Return 0, -ENOMEM, or -EOVERFLOW if there are more than 2^32
+ * samples. */
 int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
                       const struct jsp_stacks *s, const struct jsp_select *select);
 
-/* The nodes that a thread's samples are at or below, parents first, in list[]; returns
- * how many. `mark` has a byte for each node, all 0 before and after. */
+/* Store in list[] the nodes of a thread's samples and all their parents, parents first.
+ * Return how many. `mark` has a byte for each node, all 0 before and after. */
 uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_stacks *s,
                            uint32_t thread, uint8_t *mark, uint32_t *list);
 void jsp_moments_free(struct jsp_moments *m);

@@ -1,4 +1,4 @@
-/* names.c - names from a capture, as other formats want them.
+/* names.c - names from a capture, in the forms of other formats.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +11,8 @@
 
 enum { NAMES_MOST_LINE = 1000000000 };
 
-/* The number behind the last colon of text[0, *len), which is then shorter by both;
- * 0: there is none. */
+/* Remove the last colon and the number after it from text[0, *len). Return the number, or
+ * 0 if there is none. */
 static uint32_t names_number(const char *text, size_t *len)
 {
     uint64_t number = 0, scale = 1;
@@ -28,7 +28,7 @@ static uint32_t names_number(const char *text, size_t *len)
     return (uint32_t)number;
 }
 
-/* Where the place begins: behind the last " (" of a name that ends in ")". */
+/* Return where the place begins: after the last " (" of a name that ends in ")". */
 static size_t names_place(const char *name, size_t len)
 {
     if (len < 4 || name[len - 1] != ')')
@@ -49,7 +49,7 @@ struct jsp_names_parts jsp_names_split(const char *name)
     uint32_t last = names_number(name + at, &file);
     uint32_t before = last ? names_number(name + at, &file) : 0;
     if (last == 0 || file == 0)
-        return parts; /* brackets, but no place */
+        return parts; /* parentheses, but no place */
     parts.line = before ? before : last;
     parts.column = before ? last : 0;
     parts.name.len = (uint32_t)(at - 2);
@@ -70,11 +70,11 @@ void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator)
 {
     if (name.len == 0)
-        return; /* there may be nothing to point to */
+        return; /* the pointer may be NULL */
     const unsigned char *at = (const unsigned char *)name.at, *end = at + name.len;
     for (size_t used; at < end; at += used) {
         uint32_t c = jsp_utf8_next(at, (size_t)(end - at), &used);
-        /* A replacement character of the name's own takes three bytes. */
+        /* A replacement character in the name itself takes three bytes. */
         bool is_broken = c == JSP_UTF8_REPLACEMENT && (used < 3 || at[0] != 0xEF);
         if (is_broken || jsp_utf8_is_harmful(c))
             names_escape(out, at, used);

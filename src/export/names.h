@@ -1,4 +1,4 @@
-/* export/names.h - names from a capture, as other formats want them.
+/* export/names.h - names from a capture, in the forms of other formats.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -10,30 +10,32 @@
 #include "analyze/profile.h"
 #include "export/sink.h"
 
-/* "name (file:line:column)" in its parts, which borrow from it. Without a place behind
- * the name, all of it is the name. */
+/* "name (file:line:column)" in its parts, which borrow from it. A name without such a
+ * place is all name. */
 struct jsp_names_parts {
     struct jsp_read_text name, file;
-    uint32_t line, column; /* 0: not told */
+    uint32_t line, column; /* 0: unknown */
 };
 struct jsp_names_parts jsp_names_split(const char *name);
 
-/* A name in a line of text: what is not UTF-8 or could act on a terminal is a visible
- * escape, and `separator` of the line's fields (0: none) becomes a colon. */
+/* Write a name into a line of text: bytes that are not UTF-8 and characters that could
+ * act on a terminal become visible escapes, and `separator`, which separates fields (0:
+ * none), becomes a colon. */
 void jsp_names_plain(struct jsp_sink *out, const char *name, char separator);
 void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator);
 
-/* The thread's name and number, and its process where there are several: "main 12". */
+/* Write the thread's name and number, with its process if there are several: "main
+ * 12". */
 void jsp_names_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
                       char separator);
 
-/* The same as it is in the capture, into `out`. */
+/* Format the same into `out`, unescaped. */
 enum { JSP_NAMES_THREAD = 160 };
 struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
                                            const struct jsp_profile *p, uint32_t thread);
 
-/* Its name from the recording, or "". */
+/* Return the thread's name in the recording, or "". */
 const char *jsp_names_of_thread(const struct jsp_profile *p, uint32_t thread);
 
 #endif

@@ -1,11 +1,10 @@
-/* perf.c - text as `perf script` prints it, which many tools read.
+/* perf.c - text like that of `perf script`, which many tools read.
  *
  * SPDX-License-Identifier: MIT
  *
- * A paragraph for each sample, in the order of its thread's time; the period is what the
- * sample stands for, in the profile's unit. In the place of an address, which merged
- * frames no longer have, stands a number for the function. Most readers count paragraphs
- * and do not look at periods.
+ * A paragraph for each sample, by thread and time; the period is the sample's value, in
+ * the profile's unit. Merged frames have no address any more, so the number of the
+ * function takes its place. Most readers count paragraphs and ignore periods.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,12 +17,12 @@ struct perf {
     struct jsp_export *e;
     struct jsp_profile *p;
     struct jsp_tables from;
-    struct jsp_pieces pieces; /* the lines of each node's stack */
+    struct jsp_pieces pieces; /* the text of each node's stack */
     struct jsp_sink head;     /* the start of a sample's first line */
     uint32_t *frames;
 };
 
-/* Readers split at blanks here. */
+/* Write one word, because readers split at blanks here. */
 static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
 {
     struct jsp_bytes word = { 0 };
@@ -38,7 +37,7 @@ static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
     jsp_bytes_free(&word);
 }
 
-/* "number name (module)"; a name with its place has that for a module. */
+/* Write "number name (module)"; a name with its place has that as its module. */
 static void perf_frame(struct perf *x, uint32_t function)
 {
     struct jsp_sink *out = &x->pieces.into;
@@ -46,7 +45,7 @@ static void perf_frame(struct perf *x, uint32_t function)
     const char *name = x->p->functions[function].name;
     struct jsp_names_parts parts = jsp_names_split(name);
     struct jsp_read_text place = m->path;
-    if (parts.line) /* all behind "name (" but the bracket */
+    if (parts.line) /* all after "name (" except the parenthesis */
         place = (struct jsp_read_text){ parts.file.at, (uint32_t)strlen(parts.file.at) - 1 };
     jsp_sink_byte(out, '\t');
     jsp_sink_u64(out, (uint64_t)function + 1);
@@ -68,7 +67,7 @@ static void perf_stack(struct perf *x, uint32_t node)
     jsp_pieces_put(&x->pieces, node, x->e->out);
 }
 
-/* At least so many digits. */
+/* Write a number with at least as many digits as `least` has. */
 static void perf_number(struct jsp_sink *out, uint64_t n, uint64_t least)
 {
     for (; least > n && least > 1; least /= 10)
@@ -96,7 +95,7 @@ static void perf_sample(struct perf *x, const char *head, const struct jsp_momen
     perf_stack(x, m->node);
 }
 
-/* "comm pid/tid ", the same for each sample of the thread; to free(). */
+/* Return "comm pid/tid ", the same for each sample of the thread. The caller frees it. */
 static char *perf_head(struct perf *x, uint32_t thread)
 {
     const struct jsp_thread_info *t = &x->p->threads[thread];
@@ -110,7 +109,7 @@ static char *perf_head(struct perf *x, uint32_t thread)
     jsp_sink_i64(&x->head, t->pid);
     jsp_sink_byte(&x->head, '/');
     jsp_sink_i64(&x->head, t->tid);
-    jsp_sink_put(&x->head, " ", 2); /* with its end */
+    jsp_sink_put(&x->head, " ", 2); /* including the NUL */
     if (jsp_sink_flush(&x->head) == 0)
         return head.at;
     jsp_bytes_free(&head);

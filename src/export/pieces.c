@@ -1,4 +1,4 @@
-/* pieces.c - text that occurs again and again, made once.
+/* pieces.c - a cache of texts that occur repeatedly.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,9 +1,9 @@
-/* export/pieces.h - text that occurs again and again, made once.
+/* export/pieces.h - a cache of texts that occur repeatedly.
  *
  * SPDX-License-Identifier: MIT
  *
- * A sample's stack takes most of a file that is written sample by sample, and most
- * stacks were there before. One thread.
+ * A file with one entry for each sample consists mostly of stacks, and most stacks
+ * occurred before. One thread.
  */
 #ifndef JSP_EXPORT_PIECES_H
 #define JSP_EXPORT_PIECES_H
@@ -19,13 +19,13 @@ struct jsp_pieces_piece {
 struct jsp_pieces {
     struct jsp_pieces_piece *list;
     struct jsp_bytes texts;
-    struct jsp_sink into; /* where a piece is made */
+    struct jsp_sink into; /* new pieces are written here */
 };
 
-int jsp_pieces_init(struct jsp_pieces *p, uint32_t n); /* -ENOMEM */
+int jsp_pieces_init(struct jsp_pieces *p, uint32_t n); /* 0 or -ENOMEM */
 void jsp_pieces_free(struct jsp_pieces *p);
 
-/* Whether a piece is to be made still: then write it to p->into and call put. */
+/* Return true if the piece is new: then write it to p->into and call put. */
 bool jsp_pieces_wants(struct jsp_pieces *p, uint32_t piece);
 void jsp_pieces_put(struct jsp_pieces *p, uint32_t piece, struct jsp_sink *out);
 

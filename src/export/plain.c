@@ -1,9 +1,9 @@
-/* plain.c - everything that is known of a capture as JSON, for scripts.
+/* plain.c - all data of a capture as JSON, for scripts.
  *
  * SPDX-License-Identifier: MIT
  *
- * docs/export.md tells the fields. Tables refer to each other by position; what there is
- * once for each sample is a column of its own.
+ * docs/export.md describes the fields. Tables refer to each other by position; each
+ * property of samples is a column of its own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void plain_text(struct jsp_json *j, const char *key, struct jsp_read_text
     jsp_json_bytes(j, text.at, text.len);
 }
 
-/* ns since the start of the recording, whatever a capture claims. */
+/* Return ns since the start of the recording; any value of a capture is allowed. */
 static int64_t plain_since(const struct plain *x, int64_t time)
 {
     return (int64_t)((uint64_t)time - (uint64_t)x->p->start_time);
@@ -165,7 +165,7 @@ static void plain_cell(struct plain *x, const struct jsp_moment *m,
     case PLAIN_VALUE: jsp_json_u64(j, m->value); break;
     case PLAIN_EXPIRATIONS: jsp_json_u64(j, m->weight); break;
     case PLAIN_CPU: jsp_json_u64(j, m->cpu_ns); break;
-    case PLAIN_THREAD: break; /* not known here */
+    case PLAIN_THREAD: break; /* plain_samples writes it */
     }
 }
 

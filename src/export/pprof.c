@@ -1,11 +1,11 @@
-/* pprof.c - profile.proto in gzip: for go tool pprof and all that read its files.
+/* pprof.c - profile.proto in gzip: for go tool pprof and other readers of its files.
  *
  * SPDX-License-Identifier: MIT
  *
- * A sample for each stack of a thread, with the count of samples and, where the
- * recording names a clock, nanoseconds. Ids count from 1 without gaps. Functions keep
- * their whole names, so that two of one name in two places stay two wherever only names
- * are shown; where a name tells file and line, these are told apart from it too.
+ * A sample for each stack of a thread, with the count of samples and, if the recording
+ * has a clock, nanoseconds. Ids count from 1 without gaps. Functions keep their whole
+ * names, so that two functions of one name in two places stay distinct where only names
+ * are shown; file and line, if the name has them, are also written separately.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static const char *pprof_clock(const struct pprof *x)
     return jsp_clocks[x->p->unit].key;
 }
 
-/* What stands for the whole: types, period, times. */
+/* Write the fields of the whole profile: types, period, times. */
 static void pprof_head(struct pprof *x)
 {
     const struct jsp_profile *p = x->p;
@@ -119,7 +119,7 @@ static void pprof_mappings(struct pprof *x)
     }
 }
 
-/* The position of a function in one source file; it may be new. */
+/* Return the position of a function in one source file; it may be new. */
 static uint32_t pprof_function(struct pprof *x, const struct jsp_profile_frame *f)
 {
     uint64_t h = jsp_hash_mix(x->by_function.seed, (uint64_t)f->function << 32 | f->file);
@@ -203,7 +203,7 @@ static int pprof_samples(struct pprof *x)
     return counts ? 0 : -ENOMEM;
 }
 
-/* Escapes are visible here: pprof prints names as they are. */
+/* Write the strings. Escapes are visible, because pprof prints names as they are. */
 static void pprof_strings(struct pprof *x)
 {
     for (uint32_t i = 0; i < x->strings.n && x->error == 0; i++) {
@@ -226,7 +226,7 @@ static void pprof_write(struct pprof *x)
     pprof_locations(x);
     pprof_functions(x);
     int err = pprof_samples(x);
-    pprof_strings(x); /* the last: all of them are known by now */
+    pprof_strings(x); /* last, when all of them are known */
     if (x->error == 0)
         x->error = err ? err : x->strings.error;
 }

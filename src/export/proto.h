@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * A message is built in memory, since its length stands before it. Fields that are 0
- * are left out, as that is what their absence means. One thread.
+ * A message is built in memory, because its length comes first. Fields that are 0 are
+ * omitted, which means the same. One thread.
  */
 #ifndef JSP_EXPORT_PROTO_H
 #define JSP_EXPORT_PROTO_H
@@ -17,16 +17,16 @@ struct jsp_proto {
 
 void jsp_proto_free(struct jsp_proto *m);
 
-/* A number; signed ones go in as their two's complement. */
+/* Add a number; signed numbers are passed as their two's complement. */
 void jsp_proto_u64(struct jsp_proto *m, uint32_t field, uint64_t n);
 
-/* One of a packed list: without its field. */
+/* Add one number of a packed list, without a field. */
 void jsp_proto_item(struct jsp_proto *m, uint64_t n);
 
-/* A message or a list as a field of another; the inner one is empty then. */
+/* Add a message or a list as a field, and empty `inner`. */
 void jsp_proto_nest(struct jsp_proto *m, uint32_t field, struct jsp_proto *inner);
 
-/* The same on its way out: a field of the outermost message. Returns m's error, if any. */
+/* Write a field of the outermost message. Return m's error, if any. */
 int jsp_proto_put(struct jsp_sink *out, uint32_t field, struct jsp_proto *m);
 
 #endif

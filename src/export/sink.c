@@ -1,4 +1,4 @@
-/* sink.c - bytes on their way out of an exporter.
+/* sink.c - the buffered output of an exporter.
  *
  * SPDX-License-Identifier: MIT
  */

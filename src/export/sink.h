@@ -1,10 +1,10 @@
-/* export/sink.h - bytes on their way out of an exporter.
+/* export/sink.h - the buffered output of an exporter.
  *
  * SPDX-License-Identifier: MIT
  *
- * Exporters write a great many small pieces. They are gathered here and handed on in
- * blocks; the first failure is kept, everything after it is dropped, and jsp_sink_flush
- * tells of it, so that no exporter checks each piece. One thread.
+ * Exporters write many small pieces. The sink collects them and passes them on in blocks.
+ * It keeps the first failure and drops everything after it; jsp_sink_flush returns it, so
+ * no exporter checks each piece. One thread.
  */
 #ifndef JSP_EXPORT_SINK_H
 #define JSP_EXPORT_SINK_H
@@ -15,24 +15,24 @@
 
 enum { JSP_SINK_BLOCK = 1 << 16 };
 
-/* Take all `n` bytes: 0, or a negative errno. */
+/* Write all `n` bytes. Return 0 or a negative errno. */
 typedef int jsp_sink_write(void *context, const void *bytes, size_t n);
 
 struct jsp_sink {
     jsp_sink_write *write;
     void *context;
     int error;      /* the first one, negative errno */
-    size_t used;    /* of block */
-    uint64_t total; /* bytes put, written or not */
+    size_t used;    /* bytes in `block` */
+    uint64_t total; /* all bytes put, written or not */
     char block[JSP_SINK_BLOCK];
 };
 
 void jsp_sink_init(struct jsp_sink *s, jsp_sink_write *write, void *context);
 
-/* Hand on what is left. 0, or the first error there was. */
+/* Pass on the remaining bytes. Return 0 or the first error. */
 int jsp_sink_flush(struct jsp_sink *s);
 
-/* More than the block has room for. */
+/* Put bytes that do not fit into the block. */
 void jsp_sink_put_long(struct jsp_sink *s, const void *bytes, size_t n);
 
 static inline void jsp_sink_put(struct jsp_sink *s, const void *bytes, size_t n)
@@ -42,7 +42,7 @@ static inline void jsp_sink_put(struct jsp_sink *s, const void *bytes, size_t n)
         return;
     }
     if (n == 0)
-        return; /* there may be no bytes to point to */
+        return; /* the pointer may be NULL */
     memcpy(s->block + s->used, bytes, n);
     s->used += n;
     s->total += n;
@@ -64,12 +64,14 @@ static inline void jsp_sink_text(struct jsp_sink *s, const char *text)
 void jsp_sink_u64(struct jsp_sink *s, uint64_t n); /* in decimal */
 void jsp_sink_i64(struct jsp_sink *s, int64_t n);
 
-/* Memory as the end of a sink: everything that was put, for those who need it twice. */
+/* Memory as the target of a sink: all bytes that were put, for callers that need them
+ * twice. */
 struct jsp_bytes {
     char *at; /* owned */
     size_t n, room;
 };
-int jsp_bytes_write(void *context, const void *bytes, size_t n); /* a jsp_bytes */
+/* context: a jsp_bytes */
+int jsp_bytes_write(void *context, const void *bytes, size_t n);
 void jsp_bytes_free(struct jsp_bytes *b);
 
 #endif

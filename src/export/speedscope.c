@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Samples are in the order of time, so that all three of its views work; neighbours with
- * the same stack are one. A frame is a function.
+ * the same stack are merged. A frame is a function.
  */
 #include <errno.h>
 #include <stdlib.h>

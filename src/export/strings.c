@@ -1,4 +1,4 @@
-/* strings.c - a table of strings, each told once and named by its number.
+/* strings.c - a table of strings, each stored once and referred to by its number.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,7 +45,7 @@ static uint32_t strings_hash(const struct jsp_strings *s, struct jsp_read_text t
 uint32_t jsp_strings_find(const struct jsp_strings *s, struct jsp_read_text text)
 {
     if (text.len == 0)
-        return 0; /* and there may be no bytes to point to */
+        return 0; /* the pointer may be NULL, too */
     uint32_t hash = strings_hash(s, text), probe = hash, at;
     while ((at = jsp_hash_next(&s->by_text, hash, &probe)) != 0)
         if (s->list[at - 1].len == text.len &&

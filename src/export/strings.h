@@ -1,4 +1,4 @@
-/* export/strings.h - a table of strings, each told once and named by its number.
+/* export/strings.h - a table of strings, each stored once and referred to by its number.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -18,14 +18,14 @@ struct jsp_strings {
     int error; /* the first one: -ENOMEM */
 };
 
-int jsp_strings_init(struct jsp_strings *s); /* -ENOMEM */
+int jsp_strings_init(struct jsp_strings *s); /* 0 or -ENOMEM */
 void jsp_strings_free(struct jsp_strings *s);
 
-/* The number of a text, which may be new; 0 with s->error where there is no memory. */
+/* Return the number of a text, which may be new; 0 with s->error without memory. */
 uint32_t jsp_strings_add(struct jsp_strings *s, struct jsp_read_text text);
 uint32_t jsp_strings_text(struct jsp_strings *s, const char *text);
 
-/* The number of a text that is there; 0: it is not. */
+/* Return the number of a known text, or 0. */
 uint32_t jsp_strings_find(const struct jsp_strings *s, struct jsp_read_text text);
 
 #endif

@@ -1,4 +1,4 @@
-/* tables.c - what most formats are written from: stacks, their files, moments.
+/* tables.c - the tables from which most formats are written: stacks, files, moments.
  *
  * SPDX-License-Identifier: MIT
  */

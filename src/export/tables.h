@@ -1,4 +1,5 @@
-/* export/tables.h - what most formats are written from: stacks, their files, moments.
+/* export/tables.h - the tables from which most formats are written: stacks, files,
+ * moments.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -17,13 +18,13 @@ struct jsp_tables {
     struct jsp_moments moments;
 };
 
-/* Of what was chosen of the profile. -ENODATA: nothing of it counts; -ENOMEM. In any case
- * jsp_tables_free gives back what there is. */
+/* Build the tables of the selected part of the profile. Return 0, -ENODATA if nothing is
+ * selected, or -ENOMEM. Call jsp_tables_free in any case. */
 int jsp_tables_build(struct jsp_tables *t, const struct jsp_export *e,
                      enum jsp_stacks_detail detail);
 void jsp_tables_free(struct jsp_tables *t);
 
-/* The file that a function of the profile comes from. */
+/* Return the module of a function of the profile. */
 static inline const struct jsp_module *jsp_tables_module(const struct jsp_tables *t,
                                                          uint32_t function)
 {

@@ -14,7 +14,7 @@ struct timeline_process { /* the first thread of a process, sorted by both */
 
 struct timeline_processes {
     struct timeline_process *list;
-    uint32_t n, first; /* thread of all */
+    uint32_t n, first; /* first: the first thread of all processes */
 };
 
 static int timeline_order(const void *left, const void *right)
@@ -55,7 +55,7 @@ static uint32_t timeline_thread(const struct timeline_processes *s, int32_t pid)
     return low < s->n && s->list[low].pid == pid ? s->list[low].thread : s->first;
 }
 
-/* Positions 0..n-1 put together by key, in their order: a counting sort. */
+/* Group the positions 0..n-1 by key, in their order, with a counting sort. */
 static int timeline_group(const uint32_t *key, uint32_t n, uint32_t n_keys,
                           uint32_t **positions, uint32_t **first)
 {

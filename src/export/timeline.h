@@ -2,8 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * A mark belongs to a process; it stands with the first of its threads that has samples
- * that count, or with the first of all where its process has none. One thread.
+ * A mark belongs to a process; it is listed with the first thread of its process that has
+ * selected samples, or with the first such thread of all if its process has none. One
+ * thread.
  */
 #ifndef JSP_EXPORT_TIMELINE_H
 #define JSP_EXPORT_TIMELINE_H
@@ -17,11 +18,11 @@ struct jsp_timeline {
     uint32_t *marks, *marks_first;
     /* Positions in events.values, the same by counter. */
     uint32_t *values, *values_first;
-    uint32_t *counter_thread; /* for each counter, as for marks */
+    uint32_t *counter_thread; /* the thread of each counter, by the same rule */
 };
 
 int jsp_timeline_build(struct jsp_timeline *t, struct jsp_profile *p,
-                       const struct jsp_moments *m); /* -ENOMEM */
+                       const struct jsp_moments *m); /* 0 or -ENOMEM */
 void jsp_timeline_free(struct jsp_timeline *t);
 
 #endif
