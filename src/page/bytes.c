@@ -1,4 +1,4 @@
-/* html_bytes.c - numbers for the page: varints in memory, written as base64.
+/* page/bytes.c - numbers for the page: varints in memory, written as base64.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,7 +36,7 @@ void jsp_page_varint(struct jsp_page_bytes *b, uint64_t value)
     b->at[b->n++] = (uint8_t)value;
 }
 
-/* The error of either is the result's. */
+/* Append `more`. An error of either becomes the result's. */
 int jsp_page_append(struct jsp_page_bytes *b, const struct jsp_page_bytes *more)
 {
     if (more->error)

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Running out of memory is kept, and what comes after it is dropped: ask once, at the
- * end. Starts zeroed. For src/page only.
+ * An error of memory is kept, and later numbers are dropped: check once, at the end.
+ * Starts zeroed. For src/page only.
  */
 #ifndef JSP_PAGE_BYTES_H
 #define JSP_PAGE_BYTES_H

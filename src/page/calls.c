@@ -1,4 +1,4 @@
-/* html_calls.c - the exact calls of a page, as JSON.
+/* page/calls.c - the exact calls of a page, as JSON.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,7 +34,7 @@ static void calls_cost(const struct jsp_exact *e, const struct jsp_exact_cost *c
     jsp_json_u64(j, cost->total_bytes);
 }
 
-/* The most of functions or edges that a page gets. */
+/* The functions or edges in order, and how many the page gets. */
 struct calls_order {
     uint32_t *at, n, shown; /* at: owned */
 };
@@ -44,7 +44,7 @@ static struct calls_order calls_shown(uint32_t *at, uint32_t n)
     return (struct calls_order){ at, n, n < CALLS_MOST ? n : CALLS_MOST };
 }
 
-/* Each function stands once; `told` gets its position on the page + 1. */
+/* Each function is written once; `told` is its position on the page + 1. */
 struct calls_told {
     const struct jsp_exact *e;
     uint32_t *told, n;

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Those with the most self time (without times, the most calls), so many as fit a page.
- * For src/page only.
+ * The calls with the most self time (without times, the most calls), as many as fit a
+ * page. For src/page only.
  */
 #ifndef JSP_PAGE_CALLS_H
 #define JSP_PAGE_CALLS_H
@@ -16,15 +16,17 @@ struct jsp_page_calls {
     struct jsp_exact of[JSP_HTML_MOST];
 };
 
-/* -ENOMEM; jsp_page_calls_free in any case. */
+/* Read the calls. Return 0 or -ENOMEM. Call jsp_page_calls_free in any case. */
 int jsp_page_calls_build(struct jsp_page_calls *c, const struct jsp_html *h);
 void jsp_page_calls_free(struct jsp_page_calls *c);
 
-/* "calls": [null or {"modes", "own", "gc", "left", "limits": {...},
- *   "functions": [[name, kind, calls, self ns, total ns, self bytes, total bytes], ...],
- *   "edges": [[caller, callee, calls, total ns], ...]}, ...], positions in functions; those
- * that are there for an edge alone have no figures. */
+/* Write
+ *   "calls": [null or {"modes", "own", "gc", "left", "limits": {...},
+ *    "functions": [[name, kind, calls, self ns, total ns, self bytes, total bytes], ...],
+ *    "edges": [[caller, callee, calls, total ns], ...]}, ...]
+ * Caller and callee are positions in functions; functions that are listed only for an
+ * edge come last. */
 int jsp_page_calls_put(const struct jsp_page_calls *c, const struct jsp_html *h,
-                       struct jsp_json *j); /* -ENOMEM */
+                       struct jsp_json *j); /* 0 or -ENOMEM */
 
 #endif

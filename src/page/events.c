@@ -1,4 +1,4 @@
-/* html_events.c - marks and counters of a page, as JSON.
+/* page/events.c - marks and counters of a page, as JSON.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,7 +17,7 @@ static int events_longer(const void *left, const void *right)
     return (*a < *b) - (*a > *b);
 }
 
-/* The duration from which on marks are told, so that not too many are. */
+/* Find the least duration of marks that the page gets, so that they are not too many. */
 static int events_least(struct jsp_page_events *e, uint32_t n_captures, uint64_t n)
 {
     int64_t *durations = n > EVENTS_MARKS ? calloc(n, sizeof *durations) : NULL;
@@ -99,7 +99,8 @@ static void events_marks(const struct jsp_page_events *e, const struct jsp_html 
     jsp_json_close(j, '}');
 }
 
-/* What is drawn of one counter: of each run of `step` values the least and the largest. */
+/* The points of one counter: the smallest and the largest of each run of `step`
+ * values. */
 struct events_line {
     const struct jsp_page_capture *capture;
     uint32_t step, n;

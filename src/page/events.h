@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The longest marks, when there are too many, and of a counter with too many values the
- * least and the largest of each run of them; the page says what is left out. For the
- * files of src/page only.
+ * If there are too many marks, the page gets the longest ones; if a counter has too many
+ * values, the smallest and the largest of each run of them. The page shows how many were
+ * dropped. For the files of src/page only.
  */
 #ifndef JSP_PAGE_EVENTS_H
 #define JSP_PAGE_EVENTS_H
@@ -15,16 +15,17 @@
 
 struct jsp_page_events {
     struct jsp_events of[JSP_HTML_MOST];
-    int64_t least;      /* duration of a mark that is told */
-    uint64_t left_out;  /* marks that are not */
+    int64_t least;      /* marks of at least this duration are on the page */
+    uint64_t left_out;  /* number of dropped marks */
 };
 
-/* -ENOMEM; jsp_page_events_free in any case. */
+/* Read the events. Return 0 or -ENOMEM. Call jsp_page_events_free in any case. */
 int jsp_page_events_build(struct jsp_page_events *e, const struct jsp_html *h);
 void jsp_page_events_free(struct jsp_page_events *e);
 
-/* "marks": {"list": [[capture, us, us, group, name, message], ...], "left": n},
- * "counters": [{"capture", "group", "name", "points": [us, value, ...]}, ...] */
+/* Write
+ *   "marks": {"list": [[capture, us, us, group, name, message], ...], "left": n},
+ *   "counters": [{"capture", "group", "name", "points": [us, value, ...]}, ...] */
 void jsp_page_events_put(const struct jsp_page_events *e, const struct jsp_html *h,
                          struct jsp_json *j);
 

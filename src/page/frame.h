@@ -1,5 +1,5 @@
-/* page/frame.h - the page around the data, as bytes; the build makes them of the
- * files in src/page/browser/ (see embed.sh there).
+/* page/frame.h - the page around the data, as bytes that the build makes from the files
+ * in src/page/browser/ (see embed.sh there).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,4 +1,4 @@
-/* html_meta.c - everything of a page that is not a long row of numbers, as JSON.
+/* page/meta.c - all data of a page except the long rows of numbers, as JSON.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,7 +39,7 @@ static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
     jsp_json_key_u64(j, "hz", p->hz);
     jsp_json_key_u64(j, "samples", p->samples);
     jsp_json_key_u64(j, "value", p->value);
-    /* How many even samples all of them are worth. */
+    /* The number of equally weighted samples that would give the same certainty. */
     double value = (double)p->value;
     jsp_json_key_double(j, "worth", p->squares > 0 ? value * value / p->squares : 0);
     jsp_json_key_text(j, "recorded", p->capture->capture_time);
@@ -90,7 +90,7 @@ static void meta_functions(struct jsp_json *j, const struct jsp_page_tree *t)
     jsp_json_close(j, ']');
 }
 
-/* A file is told once: the lines of one stand together more often than not. */
+/* Write a file's name once for all its consecutive lines. */
 static void meta_places(struct jsp_json *j, const struct jsp_page_stacks *s)
 {
     const char *before = "";

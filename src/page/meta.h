@@ -1,4 +1,4 @@
-/* page/meta.h - everything of a page that is not a long row of numbers, as JSON.
+/* page/meta.h - all data of a page except the long rows of numbers, as JSON.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -21,6 +21,6 @@ struct jsp_page_data {
     struct jsp_page_bytes tree_bytes, stacks_bytes, time_bytes;
 };
 
-int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out); /* -ENOMEM */
+int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out); /* 0 or -ENOMEM */
 
 #endif

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The page holds everything: the code that draws (src/page/browser/) and the profile,
- * stacks merged and samples counted by spans of time, so that a million samples make a
- * few megabytes. It asks nothing of any network. One thread.
+ * The page contains everything: the code that draws (src/page/browser/) and the profile,
+ * with stacks merged and samples counted by spans of time, so that a million samples make
+ * a few megabytes. It makes no network request. One thread.
  */
 #ifndef JSP_PAGE_PAGE_H
 #define JSP_PAGE_PAGE_H
@@ -12,36 +12,38 @@
 #include "analyze/select.h"
 #include "export/sink.h"
 
-/* The samples of a capture in their order, while it is loaded: give
+/* The samples of a capture in their order, collected during loading: pass
  * jsp_page_times_add as `sampled` to jsp_profile_load. Starts zeroed. */
 struct jsp_page_times {
     struct jsp_profile_sample *list;
     uint32_t n, room;
 };
-int jsp_page_times_add(void *times, const struct jsp_profile_sample *sample); /* -ENOMEM */
+/* 0 or -ENOMEM */
+int jsp_page_times_add(void *times, const struct jsp_profile_sample *sample);
 void jsp_page_times_free(struct jsp_page_times *t);
 
 struct jsp_page_capture {
     struct jsp_profile *profile;
-    struct jsp_select select; /* `show` is the page's own matter */
+    struct jsp_select select; /* the page sets `show` itself */
     const struct jsp_page_times *times;
-    const char *label; /* for people, as a rule the file's name */
+    const char *label; /* shown to users, usually the file's name */
 };
 
 enum {
     JSP_HTML_MOST = 2, /* captures on a page */
-    JSP_HTML_LOOP = 8, /* bit of interpreters' own code; the others are those of kinds */
+    JSP_HTML_LOOP = 8, /* bit for the code of interpreters; the other bits are kinds */
 };
 
 struct jsp_html {
-    const struct jsp_page_capture *captures; /* what was before comes first */
+    /* in a comparison, the older one comes first */
+    const struct jsp_page_capture *captures;
     uint32_t n;
-    uint32_t hidden; /* kinds of frames that are switched off at first, by bit */
+    uint32_t hidden; /* bits of the kinds of frames that are hidden at first */
     struct jsp_sink *out;
 };
 
-/* -ENOMEM; -ENODATA: nothing of a capture counts, nor was a call counted. The sink keeps
- * its own errors. */
+/* Write the page. Return 0, -ENOMEM, or -ENODATA if a capture has neither selected
+ * samples nor calls. The sink keeps its own errors. */
 int jsp_page_write(const struct jsp_html *h);
 
 #endif

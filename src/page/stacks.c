@@ -1,4 +1,4 @@
-/* html_stacks.c - where samples end: node, thread and line.
+/* page/stacks.c - the ends of samples: node, thread and line.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,7 +41,8 @@ static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint
     return jsp_hash_add(&s->by_place, hash, s->n_places++);
 }
 
-/* The line where a stack ends: a smaller branch has none, its lines are of many. */
+/* Find the line where a stack ends. A merged smaller branch has none, because it has many
+ * lines. */
 static int stacks_line(struct stacks_build *b, const struct stacks_key *k, uint32_t *out)
 {
     const struct jsp_page_capture *c = &b->h->captures[k->capture];
@@ -80,7 +81,8 @@ static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thr
 
 static int stacks_compare(const void *left, const void *right)
 {
-    const struct jsp_page_stack *a = left, *b = right; /* a key begins with one */
+    /* a key begins with a jsp_page_stack */
+    const struct jsp_page_stack *a = left, *b = right;
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
     if (a->thread != b->thread)

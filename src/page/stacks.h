@@ -1,10 +1,10 @@
-/* page/stacks.h - where samples end: node, thread and line, as the page gets it.
+/* page/stacks.h - the ends of samples (node, thread and line), as the page gets them.
  *
  * SPDX-License-Identifier: MIT
  *
- * Stacks of a profile that differ only in lines further out, or in branches that were
- * too small to keep, are one here. Threads of all captures are counted through.
- * For src/page only.
+ * Stacks of a profile that differ only in lines further out, or in branches that were too
+ * small to keep, are merged here. Threads are numbered through all captures. For src/page
+ * only.
  */
 #ifndef JSP_PAGE_STACKS_H
 #define JSP_PAGE_STACKS_H
@@ -12,12 +12,12 @@
 #include "page/tree.h"
 
 struct jsp_page_place { /* a line of code; place 0 is none */
-    const char *file;   /* "": as the function's name says */
+    const char *file;   /* "": the file in the function's name */
     uint32_t line;
 };
 
 struct jsp_page_stack {
-    uint32_t node; /* its number */
+    uint32_t node; /* the node's number */
     uint32_t thread, place;
 };
 
@@ -25,18 +25,19 @@ struct jsp_page_stacks {
     struct jsp_page_stack *list; /* sorted by node, thread, place */
     struct jsp_page_place *places;
     uint32_t n, n_places;
-    uint32_t *of[JSP_HTML_MOST]; /* by capture and stack of its profile: position + 1 in
-                                  * list; 0: it does not count */
+    /* by capture and stack of its profile: position + 1 in list; 0: not selected */
+    uint32_t *of[JSP_HTML_MOST];
     uint32_t places_room;
     struct jsp_hash by_place;
 };
 
-/* -ENOMEM; jsp_page_stacks_free in any case. */
+/* Build the list. Return 0 or -ENOMEM. Call jsp_page_stacks_free in any case. */
 int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
                           const struct jsp_page_tree *t);
 void jsp_page_stacks_free(struct jsp_page_stacks *s);
 
-/* For each: {nodes since the one before << 1 | same thread as before} [thread] place. */
+/* Write for each stack: {nodes since the previous one << 1 | same thread as the previous
+ * one} [thread] place. */
 void jsp_page_stacks_encode(const struct jsp_page_stacks *s, struct jsp_page_bytes *out);
 
 #endif

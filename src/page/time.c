@@ -1,4 +1,4 @@
-/* html_time.c - the samples by spans of time.
+/* page/time.c - the samples by spans of time.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 enum {
-    TIME_SPANS = 8192,      /* at most, and where it starts */
-    TIME_BYTES = 1350000,   /* of a page at most */
-    TIME_EXACT = 50000,     /* so few are told to the microsecond */
-    TIME_DIGITS = 100,      /* of the usual value in its unit */
-    TIME_RADIX = 11,        /* bits sorted at once */
+    TIME_SPANS = 8192,      /* the largest number of spans, with which it starts */
+    TIME_BYTES = 1350000,   /* largest size of the data on a page */
+    TIME_EXACT = 50000, /* up to this many entries, values are exact to a microsecond */
+    TIME_DIGITS = 100,      /* the average value in its unit */
+    TIME_RADIX = 11,        /* bits sorted in one pass */
 };
 
 int jsp_page_times_add(void *times, const struct jsp_profile_sample *sample)
@@ -43,7 +43,7 @@ static uint64_t time_since(const struct jsp_page_capture *c, int64_t time)
     return time > start ? (uint64_t)time - (uint64_t)start : 0;
 }
 
-/* 1, 2 or 5 times a power of ten, and not less than this. */
+/* Return 1, 2 or 5 times a power of ten that is at least `least`. */
 static uint64_t time_round(uint64_t least)
 {
     static const uint64_t steps[] = { 1, 2, 5 };
@@ -74,7 +74,7 @@ static void time_sort_pass(const struct jsp_page_time_at *from,
         to[at[time_key(&from[i]) >> shift & mask]++] = from[i];
 }
 
-/* By span, then stack; then each of those is there once. -ENOMEM. */
+/* Sort by span, then stack, and merge equal entries. Return 0 or -ENOMEM. */
 static int time_sort(struct jsp_page_time *t)
 {
     struct jsp_page_time_at *other = calloc((size_t)t->n + 1, sizeof *other);
@@ -83,7 +83,7 @@ static int time_sort(struct jsp_page_time *t)
         return -ENOMEM;
     for (uint32_t shift = 0; shift < 64; shift += TIME_RADIX) {
         uint32_t low = shift + TIME_RADIX;
-        /* Digits that all have in common, as beyond the last stack, need no pass. */
+        /* Skip digits that are 0 in all keys. */
         if ((shift < 32 && low <= 32 && t->n_stacks >> shift == 0) ||
             (shift > 32 && t->n_spans >> (shift - 32) == 0))
             continue;
@@ -170,7 +170,7 @@ static uint64_t time_unit(const struct jsp_page_time *t, bool is_time)
     return unit;
 }
 
-/* `rest`: by stack, what is still to be told of it. */
+/* Write one span. `rest` is the remainder of each stack's value. */
 static void time_span(const struct jsp_page_time *t, uint32_t from, uint32_t to,
                       uint64_t *rest, struct jsp_page_bytes *out)
 {
@@ -195,7 +195,7 @@ static int time_encode(const struct jsp_page_time *t, struct jsp_page_bytes *out
     if (!rest)
         return -ENOMEM;
     for (uint32_t i = 0; i < t->n_stacks; i++)
-        rest[i] = t->unit / 2; /* so that the sum of each is rounded, not cut */
+        rest[i] = t->unit / 2; /* so that each sum is rounded, not truncated */
     for (uint32_t span = 0; span < t->n_spans; span++) {
         uint32_t from = at;
         while (at < t->n && t->list[at].span == span)

@@ -1,4 +1,4 @@
-/* html_tree.c - the stacks of all captures as one tree: built, pruned, numbered.
+/* page/tree.c - the stacks of all captures as one tree: built, pruned, numbered.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 #include "export/stacks.h"
 #include "jsprof.h"
 
-/* Nodes of a page at most, and the sizes of branches that are told apart on the way. */
+/* Limits: nodes of a page, and sizes of branches that are distinguished. */
 enum { TREE_MOST = 400000, TREE_SIZES = 65536 };
 
 static size_t tree_name(const struct jsp_page_tree *t, const char *name)
@@ -93,7 +93,7 @@ static int tree_child(struct jsp_page_tree *t, uint32_t parent, uint32_t frame,
     return err < 0 ? err : jsp_hash_add(&t->by_child, hash, *out);
 }
 
-/* Where the frames and the nodes of one capture's tree stand in the common one. */
+/* The positions of one capture's frames and nodes in the common tree. */
 struct tree_map {
     uint32_t *frame, *node;
 };
@@ -153,7 +153,7 @@ static int tree_capture(struct jsp_page_tree *t, const struct jsp_html *h, uint3
     return err;
 }
 
-/* How many samples a branch must have, so that no more than TREE_MOST are kept. */
+/* Find the least number of samples of a branch such that at most TREE_MOST are kept. */
 static int tree_least(struct jsp_page_tree *t)
 {
     uint32_t *of_size = calloc(TREE_SIZES, sizeof *of_size), kept = 0, size;
@@ -206,7 +206,8 @@ static int tree_keep(struct jsp_page_tree *t, const struct jsp_html *h)
     return err < 0 || t->least == 0 ? err : tree_prune(t, h);
 }
 
-/* The node behind `at` on a walk from the root; 0 at the end. `up`: levels climbed. */
+/* Return the node after `at` on a walk from the root, or 0 at the end. `up`: levels
+ * climbed. */
 static uint32_t tree_next(const struct jsp_page_tree *t, uint32_t at, uint32_t *up)
 {
     *up = 0;
@@ -271,12 +272,12 @@ struct tree_call {
 
 struct tree_calls {
     struct tree_call *list;
-    uint32_t *n_from; /* by from */
+    uint32_t *n_from; /* number of calls, by from */
     uint32_t n, room;
     struct jsp_hash by_call;
 };
 
-/* Which of its caller's calls this is, in the order of first sight. */
+/* Find the index of this call among its caller's calls, in order of first sight. */
 static int tree_call(struct tree_calls *c, uint32_t from, uint32_t to, uint32_t *index)
 {
     uint64_t both = (uint64_t)from << 32 | to;

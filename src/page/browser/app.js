@@ -1,4 +1,4 @@
-/* app.js - the state of the page, and what follows from a change of it.
+/* app.js - the state of the page, and the updates that follow from its changes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,7 +34,7 @@ class App {
         this.show(meta.captures.some(c => c.samples) ? 'graph' : 'calls');
     }
 
-    /* Views that a capture has or has not. */
+    /* Add the views that only some captures have. */
     extras() {
         const { meta } = this.profile;
         if (meta.calls.some(Boolean))
@@ -100,7 +100,7 @@ class App {
         document.addEventListener('keydown', e => this.key(e));
     }
 
-    /* Everything that follows from the state. */
+    /* Update everything that depends on the state. */
     update() {
         const { state, profile } = this;
         this.view = applyFilter(profile, { ...state });
@@ -229,7 +229,7 @@ class App {
         announce('Callers and callees of ' + this.profile.names[fn]);
     }
 
-    /* From a row of the tree to its box in the graph. */
+    /* Go from a row of the tree to its box in the graph. */
     zoomTo(box) {
         const path = this.graph.pathOf(box);
         this.show('graph');
@@ -268,7 +268,7 @@ class App {
         this.render();
     }
 
-    /* The boxes that match, from left to right, in turn. */
+    /* Go to the next matching box, from left to right. */
     nextMatch() {
         const { matches, graph } = this;
         if (!matches || !['graph', 'time'].includes(this.state.view))
@@ -342,7 +342,7 @@ class App {
         to.focus();
     }
 
-    /* The function that a view has under the keyboard or the mouse. */
+    /* Return the function under the keyboard or the mouse in any view. */
     currentFunction() {
         return this.graph.selected?.fn ?? this.tree.current()?.fn ??
             this.functions.current()?.fn ?? this.graph.hovered?.fn ?? this.state.fn;

@@ -1,9 +1,9 @@
-/* calls.js - exact calls, where the host counted them: functions, and who called whom.
+/* calls.js - exact calls, if the host counted them: functions, callers and callees.
  *
  * SPDX-License-Identifier: MIT
  *
  * Counts are of the whole recording: neither the range of time nor the switches apply.
- * Two captures stand side by side, by name.
+ * Two captures are shown side by side, matched by name.
  */
 
 const CALLS_TIME = 2, CALLS_BYTES = 4;
@@ -29,7 +29,7 @@ class Calls {
             { label: 'Calls from function to function', open: row => this.open(row.callee) });
     }
 
-    /* From a counted function to the sampled one of this name. */
+    /* Go from a counted function to the sampled one of this name. */
     open(name) {
         const fn = this.app.profile.names.indexOf(harmless(name));
         if (fn >= 0)
@@ -38,12 +38,13 @@ class Calls {
             announce('There are no samples of ' + harmless(name));
     }
 
-    /* A function is the same in both captures as in jsprof diff: but for its line. */
+    /* Match functions of both captures like jsprof diff: ignore the line. */
     keyOf(name) {
         return this.isTwo ? name.replace(/(:\d+)+\)+$/, '') : name;
     }
 
-    /* Rows of all captures under one key; figures of each in an array. */
+    /* Merge the rows of all captures by key, with the figures of each capture in an
+     * array. */
     merge(list, keyOf, make) {
         const rows = new Map();
         this.parts.forEach((part, c) => {
@@ -112,7 +113,7 @@ class Calls {
 
     renderEdges(hasTime, isMatch) {
         const nameOf = (part, i) => part.functions[i][0];
-        /* What did not fit the host's table has neither caller nor callee. */
+        /* Calls that did not fit the host's table have neither caller nor callee. */
         const rest = '[other functions]', restName = '[edges beyond the table]';
         const rows = this.merge('edges',
             (p, e) => this.keyOf(nameOf(p, e[0])) + '\0' + this.keyOf(nameOf(p, e[1])),

@@ -1,9 +1,9 @@
-/* colors.js - what colour a function has: by its kind, or by how it changed.
+/* colors.js - the colour of a function: by its kind, or by its change.
  *
  * SPDX-License-Identifier: MIT
  *
  * A kind is a hue; functions of one kind differ a little in lightness, by their names, so
- * that neighbours can be told apart and a function keeps its colour from view to view.
+ * neighbours are distinguishable and a function keeps its colour from view to view.
  */
 
 const KINDS = [
@@ -39,8 +39,8 @@ function kindColor(kind, spread) {
         `${(hue - 8 + 16 * spread).toFixed(0)})`;
 }
 
-/* Grew is orange, shrank is blue, what chance explains is grey: lightness tells them
- * apart for eyes that do not see the hues. */
+/* Growth is orange, shrinkage is blue, and a change that chance explains is grey.
+ * Lightness distinguishes them for eyes that do not see the hues. */
 function changeColor(change, isSure) {
     const strength = Math.min(1, Math.abs(change));
     if (!isSure || strength < 0.02)
@@ -61,7 +61,7 @@ class Colors {
         return this.kinds[fn];
     }
 
-    /* Shares of both captures, and whether they differ by more than chance. */
+    /* Return the shares in both captures, and whether they differ by more than chance. */
     change(box) {
         const { wholes } = this.view;
         const shares = box.parts().map((v, c) => wholes[c] ? v / wholes[c] : 0);

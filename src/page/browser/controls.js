@@ -1,8 +1,8 @@
-/* controls.js - the switches: threads, frames, measure, which capture.
+/* controls.js - the switches: threads, frames, measure, capture.
  *
  * SPDX-License-Identifier: MIT
  *
- * Each changes the one state and asks for an update; see app.js.
+ * Each switch changes the common state and asks for an update; see app.js.
  */
 
 /* A small window of check boxes below a button; Escape or a click elsewhere closes it. */
@@ -67,7 +67,7 @@ function threadMenu(popup, app) {
     popup.toggle(button, all, ...lines);
 }
 
-/* The kinds that there are in the profile, each with a bit of hiddenKinds. */
+/* The kinds that occur in the profile, each with a bit of hiddenKinds. */
 function kindMenu(popup, app) {
     const present = new Set();
     for (let f = 0; f < app.profile.frame.function.length; f++)
@@ -114,7 +114,7 @@ function fillCaptures(app) {
     });
 }
 
-/* What the buttons say of what they hide. */
+/* Show on the buttons what they hide. */
 function describeSwitches(app) {
     const { threads, hiddenKinds } = app.state, { meta } = app.profile;
     const on = threads.filter(Boolean).length;

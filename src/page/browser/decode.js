@@ -1,10 +1,10 @@
-/* decode.js - the data of the page -> a profile in flat arrays.
+/* decode.js - decodes the data of the page into a profile of flat arrays.
  *
  * SPDX-License-Identifier: MIT
  *
- * Nodes of the call tree are numbered so that a caller stands before what it called; 0 is
- * the root. A stack says where samples end: node, thread, line. What a stack had in a
- * span of time stands in at*[], of span s from spanStart[s] up to spanStart[s + 1].
+ * Nodes of the call tree are numbered so that a caller comes before its callees; 0 is the
+ * root. A stack is an end of samples: node, thread, line. The figures of stacks in a span
+ * s of time are in at*[], from spanStart[s] to spanStart[s + 1].
  */
 
 function fromBase64(text) {
@@ -34,7 +34,7 @@ function decodeTree(next, nodes, frames) {
         parent: new Int32Array(nodes), frame: new Int32Array(nodes).fill(-1),
         firstChild: new Int32Array(nodes), nextSibling: new Int32Array(nodes),
     };
-    const last = new Int32Array(nodes); /* child of each node so far */
+    const last = new Int32Array(nodes); /* latest child of each node */
     for (let node = 1, parent = 0; node < nodes; node++) {
         const code = next(), isLeaf = code & 1;
         tree.parent[node] = parent;
@@ -88,7 +88,7 @@ function decodeTime(next, meta) {
     return time;
 }
 
-/* ["", 0, 12, "a.c", 3, 4]: a text is the file of the numbers behind it. */
+/* ["", 0, 12, "a.c", 3, 4]: a text is the file of the line numbers after it. */
 function decodePlaces(list) {
     const places = [];
     let file = '';

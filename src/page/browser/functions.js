@@ -1,9 +1,9 @@
-/* functions.js - tables that can be sorted; the functions with what each has.
+/* functions.js - sortable tables, and the table of functions.
  *
  * SPDX-License-Identifier: MIT
  *
- * A column is {key, title, value(row), text(row), isText}. Rows come in pages, arrow
- * keys move between them, Enter opens one.
+ * A column is {key, title, value(row), text(row), isText}. Rows come in pages, arrow keys
+ * move between them, Enter opens one.
  */
 
 const TABLE_ROWS = 300;
@@ -97,7 +97,7 @@ class SortTable {
         next.focus();
     }
 
-    /* The row that has the keyboard. */
+    /* Return the row with the keyboard focus. */
     current() {
         return document.activeElement?.row ?? null;
     }
@@ -112,7 +112,7 @@ function functionName(profile, colors, fn) {
         place ? ' ' + place : module ? ` [${module}]` : '')];
 }
 
-/* Share cells have a bar behind the figure. */
+/* A share is shown with a bar in the background. */
 function shareCell(share, text) {
     const bar = element('span', { class: 'bar' });
     bar.style.width = Math.min(100, 100 * share).toFixed(1) + '%';

@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The canvas is as large as what is seen of it; a spacer beside it has the graph's full
- * height, so that the browser scrolls. The window [from, to] of the layout is what the
- * width shows: zooming moves it. A box too narrow to be seen is not asked for children.
+ * The canvas is as large as its visible part; a spacer beside it has the graph's full
+ * height, so that the browser scrolls. The width shows the window [from, to] of the
+ * layout; zooming moves the window. Boxes too narrow to be visible are not asked for
+ * children.
  */
 
 const ROW = 19, CHAR = 6.62, NARROW = 0.6;
@@ -43,7 +44,7 @@ class Graph {
         return path;
     }
 
-    /* As much of a path of functions as there still is. */
+    /* Follow a path of functions as far as it still exists. */
     follow(path) {
         let box = this.root;
         for (const fn of path) {
@@ -55,7 +56,7 @@ class Graph {
         return box;
     }
 
-    /* `box` fills the width. */
+    /* Zoom so that `box` fills the width. */
     zoom(box, isSmooth = true) {
         this.zoomed = box;
         const to = { from: box.x, to: box.x + (box.value || 1) };
@@ -78,7 +79,7 @@ class Graph {
         requestAnimationFrame(step);
     }
 
-    /* The same part of the layout, wider by `factor` around a point of it. */
+    /* Widen the window by `factor` around the point x of the layout. */
     zoomAt(x, factor) {
         const { from, to } = this.window, root = this.root;
         const least = root.value / 1e6;
@@ -141,7 +142,7 @@ class Graph {
         this.deepest = Math.max(this.deepest, box.depth);
         if (y > -ROW && y < this.height)
             this.paint(box, x, y, w, left < -1);
-        let rest = 0, restX = 0; /* neighbours too narrow, together */
+        let rest = 0, restX = 0; /* neighbours too narrow to be drawn, together */
         for (const child of box.children()) {
             if (child.value * this.scale >= NARROW) {
                 this.drawBox(child);
@@ -183,7 +184,7 @@ class Graph {
         this.drawn.push({ box, x, y, w });
     }
 
-    /* The function's name first; where there is room, also its file. */
+    /* Draw the function's name and, if there is room, its file. */
     label(box, x, y, room) {
         const most = Math.floor(room / CHAR), c = this.context;
         const { name, place } = splitName(box.name);
@@ -201,7 +202,7 @@ class Graph {
         c.fillText(text, x + (name.length + 2) * CHAR, y);
     }
 
-    /* Seconds along the root's row. */
+    /* Draw seconds along the root's row. */
     drawTimes() {
         const c = this.context, y = this.rowTop(0);
         c.fillStyle = this.style.getPropertyValue('--text');
@@ -299,7 +300,7 @@ class Graph {
         }
     }
 
-    /* Where an arrow key leads from the selected box. */
+    /* Return the box to which an arrow key leads from the selected one. */
     neighbour(key) {
         const box = this.selected;
         if (!box)
@@ -332,7 +333,7 @@ class Graph {
         e.preventDefault();
     }
 
-    /* Select a box; zoom out as far as it takes to see it. */
+    /* Select a box; zoom out until it is visible. */
     reveal(box) {
         const { from, to } = this.window, middle = box.x + box.value / 2;
         const isSeen = middle > from && middle < to &&
@@ -343,7 +344,7 @@ class Graph {
     }
 }
 
-/* Round moments of a span of time, so far apart that their labels fit. */
+/* Return round moments of a span of time, far enough apart for their labels. */
 function timeTicks(from, to, width) {
     const least = (to - from) * 80 / Math.max(80, width);
     let step = 10 ** Math.ceil(Math.log10(least));

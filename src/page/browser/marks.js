@@ -1,9 +1,9 @@
-/* marks.js - marks and counters as a table: how many, how long, how large.
+/* marks.js - a table of marks and counters: number, duration, size.
  *
  * SPDX-License-Identifier: MIT
  *
- * Of the chosen range of time: a mark is in it when a part of it is, a value when its
- * moment is. The median and the 95th percentile are figures that occur.
+ * The table covers the chosen range of time: a mark is in it if any part of it is, a
+ * value if its moment is. The median and the 95th percentile are figures that occur.
  */
 
 class Marks {
@@ -13,7 +13,7 @@ class Marks {
         this.table = new SortTable(byId('marks'), { label: 'Marks and counters' });
     }
 
-    /* {key -> {group, name, isTime, values}} */
+    /* Return rows {what, capture, group, name, values}. */
     collect() {
         const { meta } = this.app.profile, { from, to, captures } = this.app.state;
         const begin = from * meta.span / 1e3, end = to * meta.span / 1e3, rows = new Map();

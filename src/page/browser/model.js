@@ -1,15 +1,15 @@
-/* model.js - a profile under a filter: what each node, function and line has.
+/* model.js - a profile under a filter: the figures of each node, function and line.
  *
  * SPDX-License-Identifier: MIT
  *
- * A filter says which threads, which span of time, which frames and which measure count.
- * A hidden frame gives what it had to the nearest shown one that called it. With two
- * captures each keeps figures of its own; `layout` is what widths are made of.
+ * A filter selects threads, a span of time, frames and a measure. The cost of a hidden
+ * frame goes to the nearest shown frame that called it. With two captures each keeps its
+ * own figures; widths are made from `layout`.
  */
 
-const ORIGIN_LOOP = 2; /* an interpreter's own native code */
+const ORIGIN_LOOP = 2; /* native code of an interpreter */
 
-/* Kinds as the switch offers them: a bit for each of the capture's, one for loops. */
+/* Kinds of the switch: a bit for each of the capture's kinds, one for loops. */
 const KIND_LOOP = 8;
 const kindOfFrame = (frame, f) =>
     frame.origin[f] === ORIGIN_LOOP ? KIND_LOOP : frame.kind[f];
@@ -28,11 +28,12 @@ function visibleNodes(profile, hiddenKinds) {
     return { shown, up, depth };
 }
 
-/* Shown nodes whose function is on none of their callers; others do not count again. */
+/* Mark shown nodes whose function is not among their callers; only these count for
+ * total. */
 function outermostNodes(profile, shown) {
     const { tree, frame, nodes, names } = profile;
     const isOuter = new Uint8Array(nodes), on = new Int32Array(names.length);
-    const path = []; /* of the walk, nodes of growing number */
+    const path = []; /* nodes of the walk, in growing order */
     for (let n = 1; n < nodes; n++) {
         const above = shown[tree.parent[n]];
         if (shown[n] !== n)
@@ -45,7 +46,7 @@ function outermostNodes(profile, shown) {
     return isOuter;
 }
 
-/* self and total of each node, of one capture. */
+/* Return self and total of each node in one capture. */
 function nodeFigures(profile, filter, capture) {
     const { tree, stack, time, nodes, meta } = profile;
     const value = new Float64Array(nodes), samples = new Float64Array(nodes);
@@ -68,8 +69,8 @@ function nodeFigures(profile, filter, capture) {
     return { self: value, selfSamples: samples, total, totalSamples };
 }
 
-/* Widths: of one capture its own figures; of two the mean of both shares, so that what
- * one of them lacks is still there. */
+/* Return widths: the figures of one capture, or the mean of both shares, so that nodes
+ * which one capture lacks are still visible. */
 function layoutOf(figures, key, wholes) {
     if (figures.length === 1)
         return figures[0][key];
@@ -96,7 +97,7 @@ function applyFilter(profile, filter) {
     };
 }
 
-/* The share of samples with a match somewhere on their stack. */
+/* Return the share of samples with a match anywhere on their stack. */
 function matchedShare(view, matches) {
     const { tree, frame, nodes } = view.profile, { shown } = view.filter;
     const hit = new Uint8Array(nodes);
@@ -110,7 +111,7 @@ function matchedShare(view, matches) {
     return view.total[0] ? sum / view.total[0] : 0;
 }
 
-/* Each function's figures, by capture. */
+/* Return each function's figures, by capture. */
 function functionFigures(view) {
     return view.byFunction ??= sumFunctions(view);
 }
@@ -135,7 +136,7 @@ function sumFunctions(view) {
     });
 }
 
-/* Which kind most of a function's time was, and how much of it was compiled. */
+/* Return the kind in which each function spent most of its time. */
 function functionKinds(view) {
     const { profile, filter } = view, { tree, frame, nodes, names } = profile;
     const sums = new Map(), kinds = new Uint8Array(names.length);
@@ -153,7 +154,7 @@ function functionKinds(view) {
     return kinds;
 }
 
-/* [{place, value}], hottest first: where a function itself spent its time. */
+/* Return [{place, value}] of a function's own lines, hottest first. */
 function linesOf(view, fn) {
     const { profile, filter } = view, { tree, frame, stack, time, places, meta } = profile;
     const sums = new Map(), to = time.spanStart[filter.to];
@@ -177,13 +178,14 @@ function erfc(x) {
     return terms.reduce((sum, c) => sum * t + c, 0) * t * Math.exp(-x * x);
 }
 
-/* How many even samples those are worth that the filter leaves, of each capture. */
+/* For each capture, the number of equally weighted samples that would give the same
+ * certainty as the selected ones. */
 const worths = view => view.figures.map((f, i) => {
     const c = view.profile.meta.captures[view.filter.captures[i]];
     return c.samples ? c.worth * f.totalSamples[0] / c.samples : 0;
 });
 
-/* How often does chance alone put two shares as far apart? */
+/* Return the probability that chance alone puts two shares this far apart. */
 function chanceOf(shares, worth) {
     const n = worth[0] + worth[1];
     if (!worth[0] || !worth[1])
@@ -193,8 +195,8 @@ function chanceOf(shares, worth) {
     return variance > 0 ? erfc(Math.abs(shares[1] - shares[0]) / Math.sqrt(2 * variance)) : 1;
 }
 
-/* As jsprof diff judges: still unlikely when all functions with a thousandth are looked
- * at. `key` is self or total. */
+/* Judge like jsprof diff: a change is significant if it is still unlikely when all
+ * functions with at least a thousandth are compared. `key` is self or total. */
 const JUDGED_LEAST = 0.001;
 function isSignificant(view, shares, key) {
     view.judged ??= { self: judgedOf(view, 'self'), total: judgedOf(view, 'total') };

@@ -1,17 +1,17 @@
-/* nodes.js - what a graph or a tree table shows: boxes with a place, made when asked for.
+/* nodes.js - the boxes of a graph or a tree table, made on demand.
  *
  * SPDX-License-Identifier: MIT
  *
- * A box stands for all nodes of the call tree that were reached by the same functions;
- * only boxes large enough to be seen are ever asked for their children. `x` and `value`
- * are in the unit of the layout. Top-down, children are what was called; bottom-up and
- * in a list of callers, `weigh` says for each node on the way up which one it stands for.
+ * A box represents all nodes of the call tree that were reached by the same functions;
+ * only boxes large enough to be visible are asked for their children. `x` and `value` are
+ * in the unit of the layout. Top-down, children are callees. Bottom-up and in a list of
+ * callers, a box notes for each node on the way up the node where the way began.
  */
 
 class Box {
     constructor(view, fn, parent) {
         this.view = view;
-        this.fn = fn; /* -1: the whole */
+        this.fn = fn; /* -1: the whole profile */
         this.parent = parent;
         this.depth = parent ? parent.depth + 1 : 0;
         this.x = 0;
@@ -26,7 +26,7 @@ class Box {
         return this.kids ??= this.place(this.findChildren());
     }
 
-    /* Side by side, the largest first. */
+    /* Place children side by side, the largest first. */
     place(list) {
         list.sort((a, b) => b.value - a.value || a.fn - b.fn);
         let x = this.x;
@@ -41,7 +41,7 @@ class Box {
         return Math.max(0, this.value - this.children().reduce((s, c) => s + c.value, 0));
     }
 
-    /* The figure of each capture; `key` is what the layout is made of. */
+    /* Return the figure of each capture; `key` is the one of the layout. */
     parts(key = 'total') {
         return this.view.figures.map(f => this.sum(f[key]));
     }
@@ -88,8 +88,8 @@ class UpBox extends Box {
     constructor(view, fn, parent, weigh) {
         super(view, fn, parent);
         this.weigh = weigh; /* 'self' or 'total': the figure of the nodes in `of` */
-        this.nodes = [];    /* where the walk stands, shown nodes */
-        this.of = [];       /* where each of them began */
+        this.nodes = [];    /* the current shown nodes of the walk up */
+        this.of = [];       /* the node where each walk began */
     }
 
     add(node, of) {
@@ -136,7 +136,7 @@ function bottomUp(view) {
     return root;
 }
 
-/* The nodes of a function that count for its total. */
+/* Return the nodes of a function that count for its total. */
 function nodesOf(view, fn) {
     const { profile, filter, total } = view, { tree, frame, nodes } = profile;
     const isOuter = view.isOuter ??= outermostNodes(profile, filter.shown), list = [];

@@ -1,11 +1,11 @@
-/* sandwich.js - one function between its callers and what it called.
+/* sandwich.js - one function between its callers and its callees.
  *
  * SPDX-License-Identifier: MIT
  */
 
 class Sandwich {
     constructor(events) {
-        this.events = events; /* as a graph's, and choose(fn) */
+        this.events = events; /* like those of a graph, and choose(fn) */
         const open = { ...events, zoom: null };
         this.callers = new Graph(byId('callers'), open);
         this.callees = new Graph(byId('callees'), open);
@@ -45,7 +45,7 @@ class Sandwich {
             nameHash(view.profile.names[this.fn]));
     }
 
-    /* The same for those who do not see the graphs: lists with buttons. */
+    /* Show the same as lists with buttons, for users who do not see the graphs. */
     side(up, down) {
         const { view } = this;
         const share = v => formatPercent(up.value ? v / up.value : 0);

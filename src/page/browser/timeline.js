@@ -1,9 +1,10 @@
-/* timeline.js - threads, marks and counters along the time; a dragged range filters all.
+/* timeline.js - threads, marks and counters over time; dragging selects a range.
  *
  * SPDX-License-Identifier: MIT
  *
  * The height of a thread's curve is how busy it was: its CPU time (or its samples' time)
- * of the time that went by, or, without a clock, samples beside its busiest moment.
+ * as a share of the elapsed time or, without a clock, its samples relative to its busiest
+ * moment.
  */
 
 const GUTTER = 150, AXIS = 18, LANE = 26, MARK_LANE = 17, COUNTER_LANE = 34;
@@ -32,7 +33,7 @@ class Timeline {
         this.setLanes(profile.meta.captures.map((_, c) => c));
     }
 
-    /* value by thread and span */
+    /* Return the value by thread and span. */
     activity() {
         const { meta, time, stack } = this.profile;
         const sums = meta.threads.map(() => new Float64Array(this.spans));
@@ -40,7 +41,7 @@ class Timeline {
         for (let s = 0; s < this.spans; s++)
             for (let i = time.spanStart[s]; i < time.spanStart[s + 1]; i++) {
                 const t = stack.thread[time.stack[i]], value = time.value[i];
-                /* A sample stands for the time before it, which may be several spans. */
+                /* A sample covers the time before it, which may be several spans. */
                 const n = isCount[t] ? 1
                     : Math.min(s + 1, Math.max(1, Math.ceil(value / meta.span)));
                 for (let j = 0; j < n; j++)
@@ -136,7 +137,7 @@ class Timeline {
         return text.slice(0, n) + '…';
     }
 
-    /* By columns of a few pixels, so that a burst is seen whatever the scale. */
+    /* Draw in columns of a few pixels, so that a burst is visible at any scale. */
     drawThread(lane) {
         const c = this.context, sums = this.sums[lane.thread.index];
         const step = 2, columns = Math.ceil((this.width - GUTTER) / step);
@@ -286,7 +287,7 @@ class Timeline {
         this.events.range(from, to);
     }
 
-    /* Arrows move the range, with Shift its end; without one they make one. */
+    /* Arrow keys move the range, or its end with Shift. Without a range they make one. */
     key(e) {
         const left = e.key === 'ArrowLeft', step = Math.max(1, Math.round(this.spans / 50));
         if (e.key === 'Escape' && this.range) {

@@ -1,16 +1,16 @@
-/* timeorder.js - the samples of one thread as boxes along the time.
+/* timeorder.js - the samples of one thread as boxes over time.
  *
  * SPDX-License-Identifier: MIT
  *
- * What stands in a span of time reaches to the next span that has something, unless that
- * is further off than the samples account for: then the thread was idle. Within a span
- * the order of the samples is not known, and stacks with the same roots stand together.
+ * The samples in a span of time reach to the next span with samples, unless that is
+ * further away than their values account for: then the thread was idle. Within a span the
+ * order of the samples is unknown, and stacks with the same roots are adjacent.
  */
 
 function timeEntries(view, thread) {
     const { profile, filter } = view, { time, stack, meta } = profile;
     const entries = { from: [], to: [], node: [] };
-    let before = null; /* {span, list, sum}: reaches to the one behind it */
+    let before = null; /* {span, list, sum}: the previous span with samples */
     const put = end => {
         if (!before)
             return;
@@ -52,7 +52,7 @@ class TimeBox extends Box {
         this.x = entries.from[from] ?? 0;
     }
 
-    /* Entries [first, last] are its own, without a gap. */
+    /* Extend the box to entry i; it has the entries [first, last] without a gap. */
     take(i) {
         this.last = i;
         this.value = this.entries.to[i] - this.x;
@@ -105,7 +105,7 @@ function timeOrder(view, thread) {
     return root;
 }
 
-/* Of those that are switched on, the one with the most samples. */
+/* Return the selected thread with the most samples. */
 function busiestThread(view) {
     const { stack, time } = view.profile, { filter } = view;
     const sums = new Float64Array(view.profile.meta.threads.length);

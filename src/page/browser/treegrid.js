@@ -1,9 +1,10 @@
-/* treegrid.js - the graph as a table: rows that open, for keyboards and screen readers.
+/* treegrid.js - the graph as a table of expandable rows, for keyboards and screen
+ * readers.
  *
  * SPDX-License-Identifier: MIT
  *
- * An ARIA treegrid over the same boxes that the graph draws. Rows are made when their
- * parent is opened, and so many of them at once that a page stays quick.
+ * An ARIA treegrid over the boxes that the graph draws. Rows are made when their parent
+ * is opened, in limited numbers, so that the page stays quick.
  */
 
 const TREE_ROWS = 200;
@@ -36,7 +37,7 @@ class TreeGrid {
             : ['Total', '', 'Self', '', 'Samples'];
     }
 
-    /* The way that most of the time took stands open. */
+    /* Open the path that took most of the time. */
     openHot() {
         this.addRows(this.root, null, 0);
         let row = this.body.rows[0];
@@ -52,7 +53,8 @@ class TreeGrid {
         this.body.rows[0]?.setAttribute('tabindex', '0');
     }
 
-    /* Rows for the children of `box`, from the `from`th on, behind row `after`. */
+    /* Add rows for the children of `box`, beginning with the `from`th, after the row
+     * `after`. */
     addRows(box, after, from) {
         const children = box.children(), rows = [];
         const level = after ? +after.getAttribute('aria-level') + 1 : 1;
@@ -216,7 +218,7 @@ class TreeGrid {
             this.open(row);
     }
 
-    /* The box of the row that has the keyboard. */
+    /* Return the box of the row with the keyboard focus. */
     current() {
         const box = this.boxes?.get(document.activeElement);
         return box && !box.more ? box : null;

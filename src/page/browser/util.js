@@ -1,4 +1,4 @@
-/* util.js - what every part uses: elements, figures, names made harmless.
+/* util.js - helpers for all parts: elements, figures, harmless names.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,7 +6,8 @@
 
 const byId = id => document.getElementById(id);
 
-/* Text only ever goes in as text: no name of a capture is read as HTML. */
+/* Make an element. Children are added as text, so no name of a capture is parsed as
+ * HTML. */
 function element(tag, attributes = {}, ...children) {
     const e = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -21,14 +22,14 @@ function element(tag, attributes = {}, ...children) {
     return e;
 }
 
-/* Control characters, and what reorders or hides text around it, as visible escapes. */
+/* Replace control characters, and those that reorder or hide text, by visible escapes. */
 const HARMFUL =
     /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 const harmless = text => text.replace(HARMFUL, c =>
     c < '\u0100' ? '\\x' + c.charCodeAt(0).toString(16).padStart(2, '0')
                  : '\\u{' + c.charCodeAt(0).toString(16) + '}');
 
-/* "name (dir/dir/file.js:3:1)" in its parts; place is "" where there is none. */
+/* Split "name (dir/dir/file.js:3:1)"; place is "" without one. */
 function splitName(name) {
     const at = name.endsWith(')') ? name.lastIndexOf(' (') : -1;
     return at > 0 ? { name: name.slice(0, at), place: name.slice(at + 2, -1) }
@@ -49,7 +50,7 @@ const formatDelta = share =>
     (share < 0 ? '−' : '+') + Math.abs(100 * share).toFixed(1) + '%';
 const formatSeconds = ns => (ns / 1e9).toFixed(ns < 10e9 ? 3 : 2);
 
-/* Once a frame at most, however often it is asked for. */
+/* Run an action at most once per frame, however often it is requested. */
 function oncePerFrame(action) {
     let waits = false;
     return () => {
@@ -63,7 +64,7 @@ function oncePerFrame(action) {
     };
 }
 
-/* A canvas of its box's size in device pixels; draws again when the box changes. */
+/* Keep a canvas at its box's size in device pixels, and redraw when the box changes. */
 function fitCanvas(canvas, box, draw) {
     const context = canvas.getContext('2d');
     const fit = () => {
