@@ -1,4 +1,5 @@
-/* session/attach.c - threads come to a session and leave it; see session.h for the contract.
+/* session/attach.c - attaches threads to a session and detaches them; see session.h for
+ * the contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,7 +45,7 @@ static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread *
     return 0;
 }
 
-/* The owner lets go; the drain, if there is one, has yet to read its last samples. */
+/* Detach a thread. The drain, if there is one, has yet to read its last samples. */
 static void attach_undo(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_thread_disarm(t);
@@ -57,7 +58,7 @@ static void attach_undo(struct jsprof *p, struct jsp_thread *t)
     jsp_drain_pass(p, true);
 }
 
-/* A thread that is attached to a run without a drain may be one too many for that. */
+/* Start a drain if a run without one can not serve this additional thread. */
 static int attach_serve(struct jsprof *p, struct jsp_thread *t)
 {
     if (!p->running || p->draining || jsp_offer_serves(p))
@@ -104,7 +105,8 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
 
 int jsp_session_owns(const struct jsp_thread *t)
 {
-    if (!jsp_sampled_is_linked(&t->sampled)) /* first: else it may be gone already */
+    /* check this first: otherwise it may be freed already */
+    if (!jsp_sampled_is_linked(&t->sampled))
         return -EPERM;
     return t->pid == getpid() ? 0 : -ECHILD;
 }
@@ -112,13 +114,13 @@ int jsp_session_owns(const struct jsp_thread *t)
 int jsp_session_detach(struct jsp_thread *t)
 {
     int err = jsp_session_owns(t);
-    if (err == -ECHILD) { /* a copy in a forked child: forget it, free nothing */
+    if (err == -ECHILD) { /* a copy in a forked child: drop it, free nothing */
         jsp_sampled_unlink(&t->sampled);
         return 0;
     }
     if (err)
         return err;
-    jsp_process_lock(); /* keeps close away while we look */
+    jsp_process_lock(); /* keeps close away during the access */
     struct jsprof *p = t->session;
     if (p) {
         pthread_mutex_lock(&p->lock);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the parent's session, what the child's begins with. */
+/* The parts of the parent's session with which the child's begins. */
 struct child_kept {
     struct jsp_codes codes;
     struct jsp_marks marks;
@@ -34,14 +34,15 @@ static void child_keep(struct child_kept *k, struct jsprof *p)
     k->marks = p->marks;
     k->loops = p->output.frames.loops;
     k->hidden = p->output.frames.hidden;
-    /* ORDER: relaxed. One thread. */
+    /* ORDER: relaxed. The child has one thread. */
     k->next = atomic_load_explicit(&p->live_next, memory_order_relaxed);
     k->file = p->file;
     k->pid = p->pid;
     k->was_running = p->running;
 }
 
-/* All but the arena, whose every moment is whole, and the place on the list. */
+/* Zero everything but the arena, whose every moment is consistent, and the place on the
+ * list. */
 static void child_clear(struct jsprof *p, const struct child_kept *k)
 {
     struct jsp_arena arena = p->arena;
@@ -51,7 +52,7 @@ static void child_clear(struct jsprof *p, const struct child_kept *k)
     p->arena = arena;
     p->slots_bytes = slots_bytes;
     p->label_bytes = label_bytes;
-    /* ORDER: relaxed. One thread. */
+    /* ORDER: relaxed. The child has one thread. */
     atomic_store_explicit(&p->live_next, k->next, memory_order_relaxed);
 }
 
@@ -59,10 +60,10 @@ static void child_ranges(struct jsp_loops *to, const struct jsp_loops *from)
 {
     for (uint32_t i = 0; i < from->n; i++)
         if (jsp_frames_add_range(to, from->at[i][0], from->at[i][1]) < 0)
-            return; /* their frames are seen, then */
+            return; /* then their frames are shown */
 }
 
-/* perf knows the child by a map of its own. */
+/* Write all code to perf's files, because perf knows the child by a map of its own. */
 static void child_tell_perf(struct jsprof *p)
 {
     for (uint32_t i = 0; i < p->codes.n; i++) {
@@ -95,7 +96,8 @@ static void child_thread(struct jsprof *p)
     p->threads = t;
 }
 
-/* What jsprof_path told the host stays a pointer to the name, which is another one now. */
+/* Keep the memory of the name, to which jsprof_path has given a pointer; its text is
+ * another one now. */
 static void child_file(struct jsprof *p, struct jsp_file *parents)
 {
     *parents = *p->file;

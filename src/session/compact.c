@@ -26,7 +26,8 @@ void jsp_compact_close(struct jsp_compact *c)
     free(c);
 }
 
-/* A block that was begun has its room in the buffer, and samples leave what is spare. */
+/* Return true if the buffer has room for a whole block besides the spare room, which
+ * samples must not use. */
 static bool compact_has_room(const struct jsp_compact *c, const struct jsp_writer *w)
 {
     return w->used + sizeof c->pack.bytes + JSP_WRITER_SPARE <= w->capacity;

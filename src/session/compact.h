@@ -1,7 +1,7 @@
-/* session/compact.h - samples in the compact form, on their way to jsprof/stacks.
+/* session/compact.h - the block of compact samples for jsprof/stacks.
  *
- * The block is appended at every flush, and when it is full; see capture/pack.h. As the
- * output: the drain's, or who holds the session.
+ * The block is appended at every flush, and when it is full; see capture/pack.h. Like the
+ * output, it belongs to the drain, or to the thread that holds the session.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,25 +19,28 @@ struct jsp_compact {
     uint32_t lines[JSP_FRAMES_KEPT], rows[JSP_FRAMES_KEPT];
 };
 
-struct jsp_compact *jsp_compact_open(void); /* NULL: no memory */
-void jsp_compact_close(struct jsp_compact *c); /* NULL is fine */
+struct jsp_compact *jsp_compact_open(void); /* NULL without memory */
+void jsp_compact_close(struct jsp_compact *c); /* NULL is allowed */
 
-/* What a sample is made of. */
+/* The parts of a sample. */
 struct jsp_compact_sample {
     const struct jsp_record *record;
     const struct jsp_frames *frames;
-    const uint64_t *addrs; /* of the frames */
+    const uint64_t *addrs; /* one for each frame */
     int32_t tid;
 };
 
-/* Into the block. -ENOBUFS: it must be written first, or there is no room for it. */
+/* Add a sample to the block. Return 0, or -ENOBUFS if the block must be written first or
+ * has no room for it at all. */
 int jsp_compact_put(struct jsp_compact *c, const struct jsp_writer *w,
                     struct jsp_listings *listings, const struct jsp_compact_sample *s);
 
-/* The block becomes a chunk. -ENOBUFS: it stays. */
+/* Append the block to the writer as a chunk. Return 0, or -ENOBUFS; the block then
+ * stays. */
 int jsp_compact_write(struct jsp_compact *c, struct jsp_writer *w);
 
-/* The samples in the block are given up, and what the file was told of may be, too. */
+/* Drop the samples of the block. Begin a new table of nodes, because the chunks with the
+ * old ones may be dropped, too. */
 void jsp_compact_drop(struct jsp_compact *c);
 
 #endif

@@ -1,4 +1,5 @@
-/* session/drain.h - from the threads' rings to the capture, while the session runs.
+/* session/drain.h - the way from the threads' rings to the capture, while the session
+ * runs.
  *
  *                     drain thread    with p->lock, no drain thread
  *   jsp_drain_pass        yes                 yes
@@ -15,29 +16,29 @@
 
 #include "session.h"
 
-/* Pop what is there, forget threads that are gone. False: the output is full and
- * more waits. `dropping`: the file takes nothing, so do not wait for it. */
+/* Pop all samples, and remove threads that have ended. Return false if the output is full
+ * and more samples wait. `dropping`: the file takes nothing, so do not wait for it. */
 bool jsp_drain_pass(struct jsprof *p, bool dropping);
 
-/* Look again at what the process has loaded, and forget what no sample and no
- * handler from before this moment can ask for. It reads files: the drain does so
- * without the session's lock. */
+/* Look again for loaded objects, and drop data that no sample and no handler from
+ * before this moment can need. This reads files: the drain calls it without the
+ * session's lock. */
 void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns);
 
-/* Append what the losses are now. */
+/* Append the current losses. */
 void jsp_drain_tell(struct jsprof *p, const char *state);
 
-/* What all threads together came to, as of the last flush: a line of JSP_LOSSES_LINE bytes for
- * the reserved place in the file. With `lock` held. Returns its bytes. */
+/* Format the sum over all threads, as of the last flush: a line of JSP_LOSSES_LINE bytes
+ * for the reserved place in the file. The caller holds `lock`. Return its size. */
 size_t jsp_drain_total(const struct jsprof *p, const char *state, char *line);
 
-/* Write what waits, from a host's thread. */
+/* Write all waiting data, on a thread of the host. */
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *));
 
-/* A pass, and a flush where one is due, while the session runs. */
+/* Make a pass, and a flush if one is due, while the session runs. */
 void jsp_drain_here(struct jsprof *p, uint64_t now);
 
-/* Start the thread: it passes and flushes until p->quit. -EAGAIN. */
+/* Start the thread: it makes passes and flushes until p->quit. Return 0 or -EAGAIN. */
 int jsp_drain_spawn(struct jsprof *p);
 
 #endif

@@ -32,9 +32,9 @@ enum { ENDING_MARKS = 2 };
 _Static_assert(JSP_MARKS_QUEUE <= ENDING_MARKS * (JSP_WRITER_BYTES - JSP_WRITER_SPARE),
                "all that can wait goes out at the end");
 
-static struct jsprof *ending_kept; /* under the process lock */
+static struct jsprof *ending_kept; /* protected by the process lock */
 
-/* Never freed, because what is in it can not be trusted or is still in use. */
+/* Keep the session for ever, because its data are inconsistent or still in use. */
 static void ending_keep(struct jsprof *p)
 {
     jsp_process_lock();
@@ -43,8 +43,8 @@ static void ending_keep(struct jsprof *p)
     jsp_process_unlock();
 }
 
-/* In a forked child: the file is the parent's, and another thread of it may have been
- * in the middle of changing anything but what is constant since open. */
+/* Give up a session in a forked child: the file is the parent's, and another thread of
+ * the parent may have been changing anything except what is constant since open. */
 static void ending_abandon(struct jsprof *p)
 {
     for (struct jsp_sampled *s; (s = jsp_sampled_find(p)) != NULL;)
@@ -57,14 +57,15 @@ static void ending_abandon(struct jsprof *p)
     ending_keep(p);
 }
 
-/* Threads that never detached become inert: nothing of the session is in them. */
+/* Remove the session from threads that never detached; they become inert. */
 static void ending_orphan_all(struct jsprof *p)
 {
     jsp_process_lock();
     pthread_mutex_lock(&p->lock);
     for (struct jsp_thread *t = p->threads, *next; t; t = next) {
         next = t->next;
-        jsp_thread_seal(t); /* first: who is in the session by it looks there */
+        /* first: a call of the thread is in the session by this pointer */
+        jsp_thread_seal(t);
         t->session = NULL;
         t->sampled.session = NULL;
         t->listed = false;
@@ -76,17 +77,18 @@ static void ending_orphan_all(struct jsprof *p)
     jsp_process_unlock();
 }
 
-/* With `lock` held: the file takes nothing; should it after all, it learns of the loss. */
+/* Give up the waiting data, because the file takes nothing; if it does later, it gets the
+ * loss. The caller holds `lock`. */
 static void ending_give_up(struct jsprof *p, int err)
 {
     jsp_marks_give_up(&p->marks, &p->output.writer);
     jsp_output_give_up(&p->output, err);
-    jsp_writer_forgive(&p->output.writer); /* the last words are worth another wait */
+    jsp_writer_forgive(&p->output.writer); /* the last lines are worth another wait */
     for (struct jsp_thread *t = p->threads; t; t = t->next)
         t->told.expirations = UINT64_MAX; /* its line is out of date */
 }
 
-/* The rest of the file, and into its reserved place what of all that is in it. */
+/* Write the rest of the file, and the final account into its reserved place. */
 static int ending_write(struct jsprof *p, const struct jsp_counts *counts)
 {
     char line[JSP_LOSSES_LINE];
@@ -110,7 +112,8 @@ int jsp_session_close(struct jsprof *p)
     struct jsp_signals_hushed hushed;
     pthread_mutex_lock(&p->lock);
     if (!p->draining)
-        jsp_writer_forgive(&p->output.writer); /* else the drain's last flush waits */
+        /* otherwise the drain's last flush waits */
+        jsp_writer_forgive(&p->output.writer);
     pthread_mutex_unlock(&p->lock);
     jsp_session_halt(p);
     pthread_mutex_lock(&p->lock);
@@ -120,7 +123,8 @@ int jsp_session_close(struct jsprof *p)
         err = jsp_drain_write(p, jsp_output_flush_patiently);
     jsp_output_side(&p->output);
     err = jsp_drain_write(p, jsp_output_flush_patiently);
-    /* What marks did not fit beside the last samples: twice what the buffer takes. */
+    /* Write the marks that did not fit beside the last samples: at most twice the
+     * buffer. */
     for (int i = 0; i < ENDING_MARKS && !err; i++) {
         jsp_marks_drain(&p->marks, &p->output.writer);
         err = jsp_drain_write(p, jsp_output_flush_patiently);

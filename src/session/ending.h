@@ -1,5 +1,5 @@
-/* session/ending.h - what jsp_session_close does, and giving memory back. For session.c,
- * when no other thread uses the session any more.
+/* session/ending.h - the end of a session, and its memory. For session.c, when no other
+ * thread uses the session any more.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,7 @@
 
 #include "session.h"
 
-/* All but the output, which is closed. */
+/* Free everything but the output, which is closed. */
 void jsp_session_free(struct jsprof *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* session/env.h - what the environment asks for. Any thread.
+/* session/env.h - options from the environment. Any thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,14 +7,14 @@
 
 #include "jsprof.h"
 
-/* Fill path, hz, clock and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT,
- * JSPROF_CHILDREN. 1: asked for; 0: not, or the program is setuid; -EINVAL: malformed, and
- * explained. */
+/* Fill path, hz, clock and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT and
+ * JSPROF_CHILDREN. Return 1 if JSPROF is set, 0 if not or if the program is setuid, and
+ * -EINVAL for a malformed value, with an explanation. */
 int jsp_env_options(jsprof_options *options);
 
-/* The folder of a relative JSPROF: where the process was when this library was loaded, for
- * the variable was given before. NULL: JSPROF is
- * absolute, or the host has set it since. */
+/* Return the folder of a relative JSPROF: the current one when this library was loaded,
+ * because the variable was set before. Return NULL if JSPROF is absolute, or the host has
+ * set it since. */
 const char *jsp_env_folder(void);
 
 #endif

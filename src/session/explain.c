@@ -14,20 +14,20 @@
 enum { EXPLAIN_TEXT = 512 };
 
 static atomic_flag explain_busy = ATOMIC_FLAG_INIT;
-static long explain_thread; /* the rest under the flag; 0: nothing is kept */
+static long explain_thread; /* the flag protects it and the rest; 0: no sentence */
 static int explain_err;
 static char explain_text[EXPLAIN_TEXT];
 
-/* Who finds it taken does without: it may be taken for ever in the child of a fork. */
+/* Take the flag, or do without: in the child of a fork it may be taken for ever. */
 static bool explain_take(void)
 {
-    /* ORDER: acquire, pairs with the release below: the sentence is whole. */
+    /* ORDER: acquire, pairs with the release below: the sentence is complete. */
     return !atomic_flag_test_and_set_explicit(&explain_busy, memory_order_acquire);
 }
 
 static void explain_leave(void)
 {
-    /* ORDER: release, pairs with the acquire of the next one. */
+    /* ORDER: release, pairs with the acquire of the next thread. */
     atomic_flag_clear_explicit(&explain_busy, memory_order_release);
 }
 

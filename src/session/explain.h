@@ -1,8 +1,8 @@
-/* session/explain.h - what an error number can not say: which variable, which value, which
- * file, and what is allowed. Any thread; nothing here waits.
+/* session/explain.h - explanations that an error number can not give: the variable, the
+ * value, the file, and the allowed values. Any thread; no function waits.
  *
- * One sentence is kept for the whole process, with its error and its thread. Where two
- * threads fail at once, one of them has to do with what the number says.
+ * The process keeps one sentence, with its error and its thread. If two threads fail at
+ * the same time, one of them has only the text of its error number.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Keep the sentence for `err`, cut where it is very long; returns `err`. */
+/* Keep the sentence for `err`; a very long one is cut. Return `err`. */
 int jsp_explain(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The calling thread begins something new. */
+/* Drop the calling thread's sentence, because it begins a new call. */
 void jsp_explain_nothing(void);
 
-/* Copy the sentence that this thread has for `err`. False: it has none. */
+/* Copy this thread's sentence for `err`. Return false if it has none. */
 bool jsp_explained(int err, char *text, size_t size);
 
 #endif

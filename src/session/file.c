@@ -19,7 +19,7 @@
 #include "sigsafe/room.h"
 
 enum {
-    FILE_MODE = 0666, /* umask decides */
+    FILE_MODE = 0666, /* umask applies */
     FILE_TRIES = 10,
     FILE_NAMES = 1000,
     FILE_ID = sizeof(((struct jsp_wire_metadata *)0)->id),
@@ -46,8 +46,9 @@ static int file_expand(char *to, size_t size, const char *pattern)
     return n ? 0 : -ENOENT;
 }
 
-/* The folder of a relative name, with the slash after it; 0: it has no name any more, and
- * the relative one works for now. */
+/* Store the folder of a relative name, with a slash at its end, and return its length.
+ * Return 0 if the current folder has no name any more; the relative name works for now.
+ * Or -ENAMETOOLONG. */
 static int file_folder(char *to, size_t size, const char *folder)
 {
     bool is_known = folder ? strlen(folder) < size : getcwd(to, size) != NULL;
@@ -62,7 +63,7 @@ static int file_folder(char *to, size_t size, const char *folder)
     return (int)(to[n - 1] == '/' ? n : n + 1);
 }
 
-/* After the folder, which is there. */
+/* Append the file's name to the folder, which is there already. */
 static int file_finish_name(struct jsp_file *f)
 {
     int err = file_expand(f->name + f->folder, sizeof f->name - f->folder, f->pattern);
@@ -89,11 +90,12 @@ static int file_name(struct jsp_file *f, const struct jsp_file_ask *ask)
 
 /* -- The writer ------------------------------------------------------------- */
 
-/* When this process began, in ticks since the machine did; 0: unknown. A program that
- * executes another one keeps it. */
+/* Return when this process began, in ticks since the machine started, or 0 if unknown. A
+ * program that executes another one keeps it. */
 static unsigned long long file_process_start(void)
 {
-    enum { NAME = 2, START = 22 }; /* fields; the name is in parentheses, and may hold some */
+    /* field numbers; the name is in parentheses and may contain some */
+    enum { NAME = 2, START = 22 };
     char text[1024];
     int fd = jsp_descriptor_open("/proc/self/stat", O_RDONLY, 0);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
@@ -107,7 +109,8 @@ static unsigned long long file_process_start(void)
 }
 
 static pthread_once_t file_once = PTHREAD_ONCE_INIT;
-static uint64_t file_first_ns; /* of this program: a process may execute several in turn */
+/* of this program: a process may execute several in turn */
+static uint64_t file_first_ns;
 
 static void file_begin(void)
 {
@@ -123,13 +126,15 @@ void jsp_file_writer(char text[JSP_FILE_WRITER])
         snprintf(text, JSP_FILE_WRITER, "%d %llu %" PRIu64, (int)getpid(), start, file_first_ns);
 }
 
-/* By which it is opened: the folders above the present one may be closed to this user. */
+/* Return the path for opening, because the folders above the current one may be closed to
+ * this user. */
 static const char *file_path(const struct jsp_file *f)
 {
     return f->name + f->skip;
 }
 
-/* The METADATA that jsp_session_open writes of it; its size, 0 where nothing is known. */
+/* Make the METADATA that jsp_session_open writes. Return its size, or 0 if the process is
+ * unknown. */
 static size_t file_entry(char entry[FILE_ID + JSP_FILE_WRITER])
 {
     memset(entry, 0, FILE_ID);
@@ -138,7 +143,7 @@ static size_t file_entry(char entry[FILE_ID + JSP_FILE_WRITER])
     return entry[FILE_ID] ? FILE_ID + strlen(entry + FILE_ID) + 1 : 0;
 }
 
-/* Does the entry lie there, but with another program than the present one? */
+/* Return true if the entry is there, but of another program than the present one. */
 static bool file_has_other_program(const char *bytes, size_t n, const char *entry, size_t size)
 {
     size_t process = (size_t)(strrchr(entry + FILE_ID, ' ') + 1 - entry);
@@ -146,7 +151,7 @@ static bool file_has_other_program(const char *bytes, size_t n, const char *entr
     return at && (n - (size_t)(at - bytes) < size || memcmp(at, entry, size) != 0);
 }
 
-/* Is this the capture of a program that this process was before it executed this one? */
+/* Return true if the file is a capture by an earlier program of this process. */
 static bool file_is_mine(const struct jsp_file *f)
 {
     char entry[FILE_ID + JSP_FILE_WRITER];
@@ -170,8 +175,9 @@ static bool file_is_still(const struct jsp_file *f, const struct stat *opened)
            st.st_ino == opened->st_ino;
 }
 
-/* Take the right to write what is open. -ETXTBSY: it is taken, or to be kept; -EAGAIN: what
- * has the name now is another file. Of devices everybody is a writer. */
+/* Take the right to write the open file. Return 0, -ETXTBSY if it is taken or must be
+ * kept, or -EAGAIN if the name now belongs to another file. Devices can always be
+ * written. */
 static int file_take(const struct jsp_file *f)
 {
     struct stat st;
@@ -187,8 +193,8 @@ static int file_take(const struct jsp_file *f)
     return st.st_size > 0 && file_is_mine(f) ? -ETXTBSY : 0;
 }
 
-/* One try. O_NONBLOCK: a pipe must not stop the host, not here, where nobody reads it, nor
- * later. */
+/* Try to open once. O_NONBLOCK: a pipe must not block the host, neither here, if it has
+ * no reader, nor later. */
 static int file_try(struct jsp_file *f)
 {
     struct stat st;
@@ -204,8 +210,9 @@ static int file_try(struct jsp_file *f)
     return err;
 }
 
-/* A name beside the one that is taken: it must be new, or empty and ours, as a child leaves it
- * that executes a program of its own. -EEXIST: it is not. */
+/* Open a name beside the one that is taken. The file must be new, or an empty one of
+ * ours, which a child leaves that executes another program. Return -EEXIST if it is
+ * not. */
 static int file_try_other(struct jsp_file *f)
 {
     struct stat st;
@@ -226,7 +233,7 @@ static int file_open_other(struct jsp_file *f)
     struct stat st;
     size_t len = strlen(f->name), room = sizeof f->name - len;
     if (lstat(file_path(f), &st) < 0 || !S_ISREG(st.st_mode))
-        return -ETXTBSY; /* a link to it, or a pipe */
+        return -ETXTBSY; /* a link to the file, or a pipe */
     int pid = (int)getpid(), err = -EEXIST;
     for (int i = 1; i < FILE_NAMES && err == -EEXIST; i++) {
         int n = snprintf(f->name + len, room, i == 1 ? ".%d" : ".%d.%d", pid, i);
@@ -236,7 +243,7 @@ static int file_open_other(struct jsp_file *f)
     }
     f->is_other = !err;
     if (err)
-        f->name[len] = 0; /* what is in the way is that file */
+        f->name[len] = 0; /* report the file that is in the way */
     return err == -EACCES || err == -EEXIST ? -ETXTBSY : err;
 }
 

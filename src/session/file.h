@@ -1,10 +1,10 @@
-/* session/file.h - the file that a capture goes into: its name, and the right to write it.
+/* session/file.h - the file of a capture: its name, and the right to write it.
  *
  * Two writers never share a file. A session opens its file without emptying it, locks it,
- * and empties it only then. Where the lock is held, or where the file has what an earlier
- * program of this very process recorded before it executed the present one, the session
- * takes a name of its own: NAME.PID, or NAME.PID.2 and so on. A later run by another
- * process writes over the file.
+ * and only then empties it. If another session has the lock, or if an earlier program of
+ * this process recorded into the file before it executed the present one, the session
+ * takes another name: NAME.PID, or NAME.PID.2 and so on. A later run by another process
+ * overwrites the file.
  *
  * Any thread.
  *
@@ -18,41 +18,43 @@
 #include <stddef.h>
 
 struct jsp_file {
-    int fd;              /* the caller's, once open has returned 0 */
-    bool is_new;         /* no file had the name before */
-    bool is_other;       /* the name is not the one that was asked for */
-    size_t folder;       /* bytes in the name before what was asked for; 0: it was absolute */
-    size_t skip;         /* of them, where the folder was the process's own */
-    size_t asked;        /* bytes of the name that was asked for */
+    int fd;              /* the caller owns it once open has returned 0 */
+    bool is_new;         /* no file had this name before */
+    bool is_other;       /* the name differs from the requested one */
+    /* length of the folder before the requested name; 0: it was absolute */
+    size_t folder;
+    size_t skip;         /* part of it that is the process's current folder */
+    size_t asked;        /* length of the requested name */
     bool is_default, nofollow;
-    char pattern[PATH_MAX]; /* as it was asked for */
-    char name[PATH_MAX]; /* absolute, unless the system does not say which folder this is */
+    char pattern[PATH_MAX]; /* the requested name, with %p */
+    char name[PATH_MAX]; /* absolute, unless the current folder is unknown */
 };
 
 struct jsp_file_ask {
     const char *pattern; /* %p: the process id; NULL: JSP_FILE_DEFAULT */
-    const char *folder;  /* of a relative pattern; NULL: where the process is now */
+    const char *folder;  /* folder of a relative pattern; NULL: the current one */
     bool nofollow;       /* refuse a symbolic link */
 };
 
 #define JSP_FILE_DEFAULT "jsprof-%p.syscap"
 
-/* Open or create it for writing; what is in it stays. On failure nothing is open, and the
- * name is the one that was tried, or "". -ENAMETOOLONG; -ENOENT: an empty name; -ETXTBSY:
- * it is another session's, and there is no other name for it; -EEXIST: under the default
- * name lies something that is not this user's own plain file; or open's errno. */
+/* Open or create the file for writing; its content stays. On failure nothing is open, and
+ * the name is the one that was tried, or "". Return 0, -ENAMETOOLONG, -ENOENT (an empty
+ * name), -ETXTBSY (another session has it, and no other name is possible), -EEXIST (the
+ * default name belongs to something else than a plain file of this user), or the errno of
+ * open. */
 int jsp_file_open(struct jsp_file *f, const struct jsp_file_ask *ask);
 
-/* In the child of a fork: a file of its own, for a session whose parent has that one. By the
- * same pattern, or beside it. Errors as open. */
+/* Open a file for the child of a fork whose parent has `parents`: by the same pattern, or
+ * beside it. Errors as open. */
 int jsp_file_open_child(struct jsp_file *f, const struct jsp_file *parents);
 
-/* Undo it: after a failure of what came next. */
+/* Undo the opening, after a failure of a later step. */
 void jsp_file_abandon(struct jsp_file *f);
 
-/* "PID START PROGRAM": the first two tell this process from every other one of this machine,
- * the third one the programs that it executed in turn. "": the system does not say when the
- * process began. */
+/* Format "PID START PROGRAM": the first two distinguish this process from all others of
+ * this machine, the third distinguishes the programs that it executed in turn. The text
+ * is "" if the system does not show when the process began. */
 enum { JSP_FILE_WRITER = 64, JSP_FILE_WRITER_WITHIN = 8192 };
 void jsp_file_writer(char text[JSP_FILE_WRITER]);
 

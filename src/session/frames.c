@@ -10,7 +10,8 @@
 
 enum { FRAMES_INNER = JSP_FRAMES_KEPT / 4 };
 
-/* The innermost and the outermost are kept; a frame of ours is in place of the others. */
+/* Keep the innermost and the outermost frames; put a frame of ours in place of the
+ * others. */
 static void frames_limit(struct jsp_frames *frames)
 {
     frames->cut = 0;
@@ -24,7 +25,8 @@ static void frames_limit(struct jsp_frames *frames)
     frames->n = JSP_FRAMES_KEPT;
 }
 
-/* What a native frame is. False: a compiled frame that the walker tells better. */
+/* Resolve a native frame. Return false for a compiled frame that the walker reports
+ * better. */
 static bool frames_native(struct jsp_frames *frames, const struct jsp_record *record,
                           struct jsp_merged *frame)
 {
@@ -53,7 +55,8 @@ void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
     frames_limit(frames);
 }
 
-/* A fork on another thread may copy any moment, and the child goes on with this list. */
+/* Replace the list in consistent steps: a fork on another thread may copy any moment, and
+ * the child continues with the list. */
 int jsp_frames_add_range(struct jsp_loops *to, uint64_t start, uint64_t end)
 {
     uint64_t(*more)[2] = malloc((to->n + 1) * sizeof *more), (*old)[2] = to->at;

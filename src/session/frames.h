@@ -1,11 +1,11 @@
-/* session/frames.h - from a record to what stands in a SAMPLE frame: addresses,
- * innermost first, and a line for each.
+/* session/frames.h - the frames of a SAMPLE from a record: addresses, innermost first,
+ * and a line for each.
  *
- * A native address is looked up in the code that was registered at the sample's
- * time; what is found there is a VM frame like the others. The rest stays native,
- * one byte before the return address, so that it lies in the call.
+ * A native address is looked up in the code that was registered at the sample's time;
+ * registered code becomes a VM frame like the others. Other addresses stay native, one
+ * byte before the return address, so that they lie in the call.
  *
- * The drain's, like the output.
+ * Only the drain uses it, like the output.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,18 +25,18 @@ struct jsp_frames {
     struct jsp_codes *codes; /* borrowed */
     struct jsp_natives *natives; /* borrowed */
     struct jsp_loops loops;  /* owned array */
-    struct jsp_loops hidden; /* owned array: takes no VM frames, views hide it */
+    struct jsp_loops hidden; /* owned array: gets no VM frames, and views hide it */
     uint32_t cut_id, empty_id; /* of "[frames cut]", "[no VM frame]" */
     /* The result; index: innermost first. */
     uint32_t n;
-    uint32_t cut;            /* frames beyond JSP_FRAMES_KEPT */
+    uint32_t cut;            /* frames dropped above JSP_FRAMES_KEPT */
     struct jsp_merged at[2 * JSP_FRAMES_RUN];
 };
 
-/* Fill `n`, `cut` and `at`; registered code has become VM frames with a label. */
+/* Fill `n`, `cut` and `at`; frames of registered code become VM frames with a label. */
 void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record);
 
-/* A code range, to one of the two lists. -ENOMEM. */
+/* Add a code range to one of the two lists. Return 0 or -ENOMEM. */
 int jsp_frames_add_range(struct jsp_loops *to, uint64_t start, uint64_t end);
 
 #endif

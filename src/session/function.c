@@ -17,14 +17,18 @@ static _Atomic uint64_t function_serials;
 
 static pthread_mutex_t function_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Under it, but for the reading of function_table. A fork may copy any moment: so each
- * change is whole at every step, and at worst the child misses an index. */
+/* The mutex protects these, except that function_table is also read without it. A fork
+ * may copy any moment: so each change is consistent at every step, and at worst the child
+ * loses an index. */
 static struct jsprof_function *_Atomic function_table[JSP_FUNCTION_IDS];
-static uint32_t function_used = JSP_FUNCTION_FIRST; /* indices below it were given out */
-static uint32_t *function_spare; /* owned: given back; grows, and is never freed */
+/* indices below it are in use or spare */
+static uint32_t function_used = JSP_FUNCTION_FIRST;
+/* owned: indices given back; it grows, and is never freed */
+static uint32_t *function_spare;
 static uint32_t function_n_spare, function_spare_capacity;
 static uint32_t function_holds;
-static struct jsprof_function *function_freed; /* kept for the tables, linked by `next` */
+/* functions kept for the tables, linked by `next` */
+static struct jsprof_function *function_freed;
 
 static struct jsprof_function function_known[JSP_FUNCTION_FIRST] = {
     { .index = JSP_FUNCTION_OTHER, .text = (char[]){ "[other functions]" }, .len = 17,
@@ -48,21 +52,22 @@ static void function_unlock(void)
 
 /* -- Indices ---------------------------------------------------------------- */
 
-/* A store that no compiler leaves out: a link may still name what was here. */
+/* Clear the seal by a store that no compiler removes, because a link may still name the
+ * function. */
 static void function_release(struct jsprof_function *f)
 {
     *(volatile uint64_t *)&f->seal = 0;
     free(f);
 }
 
-/* Between two stores whose order the child of a fork relies on. */
+/* Order two stores, on which the child of a fork relies. */
 static void function_step(void)
 {
     /* ORDER: release, for the copy that a fork on another thread makes; no partner. */
     atomic_thread_fence(memory_order_release);
 }
 
-/* Room to give back every index that was given out, so that a free can not fail. */
+/* Make room to give back every index in use, so that a free can not fail. */
 static bool function_has_room(void)
 {
     if (function_used < function_spare_capacity)
@@ -88,18 +93,18 @@ static void function_put(struct jsprof_function *f)
     else if (function_used < JSP_FUNCTION_IDS && function_has_room())
         f->index = function_used++;
     f->cell = f->kind == JSPROF_KIND_GC ? 0 : f->index * JSP_FUNCTION_CELL;
-    /* F1. ORDER: release, pairs with jsp_function_at: the function is whole. */
+    /* F1. ORDER: release, pairs with jsp_function_at: the function is complete. */
     if (f->index)
         atomic_store_explicit(&function_table[f->index], f, memory_order_release);
     function_unlock();
 }
 
-/* With the lock held. */
+/* Take back a function's index, with the lock held. */
 static void function_take(struct jsprof_function *f)
 {
     if (!f->index)
         return;
-    /* ORDER: relaxed. Nobody counts, so nobody looks. */
+    /* ORDER: relaxed. No session counts, so no thread reads the table. */
     atomic_store_explicit(&function_table[f->index], NULL, memory_order_relaxed);
     function_spare[function_n_spare] = f->index;
     function_step();
@@ -138,8 +143,8 @@ void jsp_function_drop(void)
     }
 }
 
-/* What was kept stays until a session of the child's drops; here nothing may be freed, for
- * a signal handler that forks may have interrupted malloc. */
+/* Kept functions stay until a session of the child's drops its hold. Nothing may be freed
+ * here, because a signal handler that forks may have interrupted malloc. */
 void jsp_function_in_child(void)
 {
     function_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -148,7 +153,7 @@ void jsp_function_in_child(void)
 
 /* -- Functions -------------------------------------------------------------- */
 
-/* "name", "name (file)" or "name (file:line)", cut to what a label holds. */
+/* Format "name", "name (file)" or "name (file:line)", cut to the length of a label. */
 static int function_format(char *to, size_t size, const struct jsp_function_def *def)
 {
     if (!def->file || !*def->file)
@@ -158,7 +163,7 @@ static int function_format(char *to, size_t size, const struct jsp_function_def 
     return snprintf(to, size, "%s (%s:%u)", def->name, def->file, (unsigned)def->line);
 }
 
-/* Where the parts stand in what was kept of the text. */
+/* Note the parts of the name in the text, which may be cut. */
 static void function_parts(struct jsprof_function *f, const struct jsp_function_def *def)
 {
     size_t name = strnlen(def->name, f->len), from = name + 2;
@@ -186,7 +191,7 @@ int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def
     f->kind = (uint8_t)def->kind;
     f->cut = len > JSP_LABEL_MAX;
     function_parts(f, def);
-    /* ORDER: relaxed. Only uniqueness counts. */
+    /* ORDER: relaxed. Only uniqueness matters. */
     f->serial = atomic_fetch_add_explicit(&function_serials, 1, memory_order_relaxed) + 1;
     f->seal = jsp_function_seal(f, f->serial);
     function_put(f);

@@ -1,8 +1,9 @@
-/* session/function.h - making what jsprof_function points to. Any thread.
+/* session/function.h - the functions of the host: what jsprof_function points to. Any
+ * thread.
  *
- * Every function has an index below JSP_FUNCTION_IDS, by which tables of calls know it.
- * While a session counts (between hold and drop) no index is given to a second function,
- * and a function that the host freed is kept, so that the tables can still name it.
+ * Every function has an index below JSP_FUNCTION_IDS, which identifies it in tables of
+ * calls. While a session counts (between hold and drop), no index is reused, and a
+ * function that the host freed is kept, so that the tables can still name it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,11 +16,11 @@ struct jsprof_function;
 
 enum {
     JSP_FUNCTION_IDS = 1 << 20,
-    JSP_FUNCTION_OTHER = 0,   /* index of all that came when there were no more */
+    JSP_FUNCTION_OTHER = 0,   /* index of all functions for which no index was left */
     JSP_FUNCTION_OUTSIDE = 1, /* no function is open */
     JSP_FUNCTION_NONE = 2,    /* the host gave NULL */
-    JSP_FUNCTION_FIRST = 3,   /* of the host's */
-    JSP_FUNCTION_CELL = 64,   /* bytes of its row in a table of calls */
+    JSP_FUNCTION_FIRST = 3,   /* first index of the host's functions */
+    JSP_FUNCTION_CELL = 64,   /* size of its row in a table of calls */
 };
 
 struct jsp_function_def {
@@ -29,17 +30,19 @@ struct jsp_function_def {
     uint32_t kind;    /* enum jsprof_kind */
 };
 
-/* -EINVAL: an empty name; -ENOMEM. */
+/* Make a function. Return 0, -EINVAL (an empty name) or -ENOMEM. */
 int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def *def);
 void jsp_function_free(struct jsprof_function *f);
 
-/* The function of an index, the three that are always there too. Between hold and drop. */
+/* Return the function of an index, including the three fixed ones. Between hold and
+ * drop. */
 const struct jsprof_function *jsp_function_at(uint32_t index);
 
 void jsp_function_hold(void);
 void jsp_function_drop(void);
 
-/* See process.h: the lock is new, and the parent's sessions hold nothing. */
+/* Renew the lock in the child of a fork (see process.h), and drop the holds of the
+ * parent's sessions. */
 void jsp_function_in_child(void);
 
 #endif

@@ -22,7 +22,7 @@ static bool check_links(const jsprof_thread *t, const struct jsprof_function *f,
             return false;
         if (link.function == f)
             return true;
-        jsp_memread_begin(mem, 0); /* as many reads again */
+        jsp_memread_begin(mem, 0); /* allow as many reads again */
         at = (uintptr_t)link.up;
     }
     return false;

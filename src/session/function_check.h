@@ -1,7 +1,7 @@
-/* session/function_check.h - is a function that the host gives back still on a stack?
+/* session/function_check.h - a check that a freed function is on no stack.
  *
- * For debug builds of hosts. The calling thread's stacks are looked through, and those of
- * the other threads of its sessions, which run meanwhile: each word is read with care.
+ * For debug builds of hosts. It searches the calling thread's stacks, and those of the
+ * other threads of its sessions, which run meanwhile: each word is read with care.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 
 struct jsprof_function;
 
-/* End the process, with a line on stderr, if it is. */
+/* If the function is on a stack, write a line to stderr and abort. */
 void jsp_function_check(const struct jsprof_function *f);
 
 #endif

@@ -10,9 +10,9 @@
 
 enum { GONE_EVERY_NS = 1000000000 };
 
-/* Two questions, because a sandbox may answer either with an error of its own, and memory
- * that a thread still uses must not go. Where another thread has got the number meanwhile
- * the answer is no, until that one ends. */
+/* Return true if the thread has ended. Ask in two ways, because a sandbox may fail either
+ * with an error of its own, and memory that a thread still uses must not be freed. If
+ * another thread has the number now, the answer is no, until that one ends. */
 static bool gone_is(const struct jsp_thread *t)
 {
     struct timespec unused;
@@ -20,7 +20,7 @@ static bool gone_is(const struct jsp_thread *t)
            syscall(SYS_tgkill, t->pid, t->tid, 0) < 0 && errno == ESRCH;
 }
 
-/* Nothing unlinks it from the thread's own list, which went with the thread. */
+/* Detach a thread that has ended. Its own list of sessions ended with it. */
 static void gone_let_go(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_thread_disarm(t);

@@ -9,8 +9,8 @@
 
 #include "process.h"
 
-/* Under the process lock, as `live_next` and `n_inside`. One store puts a session in, and
- * one takes it out: a fork may copy any moment. */
+/* Protected by the process lock, like `live_next` and `n_inside`. One store adds a
+ * session, and one removes it, because a fork may copy any moment. */
 static struct jsprof *_Atomic live_first;
 
 static struct jsprof *live_get(struct jsprof *_Atomic *at)
@@ -21,12 +21,12 @@ static struct jsprof *live_get(struct jsprof *_Atomic *at)
 
 static void live_set(struct jsprof *_Atomic *at, struct jsprof *p)
 {
-    /* ORDER: release, for the copy that a fork on another thread makes: p->live_next was
+    /* ORDER: release, for the copy that a fork on another thread makes: p->live_next is
      * written before. */
     atomic_store_explicit(at, p, memory_order_release);
 }
 
-/* The place of the pointer to it, or NULL: `p` may be anything. */
+/* Return the place of the pointer to it, or NULL; `p` may be any pointer. */
 static struct jsprof *_Atomic *live_find(const struct jsprof *p)
 {
     struct jsprof *_Atomic *at = &live_first;
@@ -44,7 +44,7 @@ void jsp_live_add(struct jsprof *p)
     jsp_process_unlock();
 }
 
-/* With the lock held. */
+/* Check a session, with the lock held. */
 static int live_check(const struct jsprof *p)
 {
     if (!live_find(p))

@@ -1,12 +1,12 @@
-/* session/live.h - which sessions there are, and how many calls are inside each.
+/* session/live.h - the list of sessions, and the number of calls inside each.
  *
- * A close may come while another thread is in a call on the session, or closes it as well.
- * So each call that may take long is counted in and out. A close marks the session first, so
- * that later calls get an error, then it waits for those inside. When it is off the list,
- * no call reads anything of it. Frequent calls (marks, counters, code) are not counted. Any
- * thread.
+ * A thread may close a session while another one is inside a call on it, or closes it as
+ * well. So each call that may take long is counted in and out. A close first marks the
+ * session, so that later calls get an error, then waits for those inside. Once the
+ * session is off the list, no call reads any of it. Frequent calls (marks, counters,
+ * code) are not counted. Any thread.
  *
- * In the child of a fork the list is the parent's: each session there answers -ECHILD.
+ * In the child of a fork the list is the parent's: calls on its sessions return -ECHILD.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,21 +15,24 @@
 
 #include "session.h"
 
-/* The session is whole now. */
+/* Add a session, which is now complete. */
 void jsp_live_add(struct jsprof *p);
 
-/* -EINVAL: there is no such session, or another thread closes it; -ECHILD: it is the
- * parent's. */
+/* Enter a call. Return 0, -EINVAL (no such session, or another thread closes it) or
+ * -ECHILD (it is the parent's). */
 int jsp_live_enter(struct jsprof *p);
 void jsp_live_leave(struct jsprof *p);
 
-/* The caller closes it: nobody else will, nobody is inside, nobody enters. Errors as enter. */
+/* Begin the end of a session: the caller alone closes it, no thread is inside and none
+ * can enter. Errors as enter. */
 int jsp_live_end(struct jsprof *p);
 
-/* Take it off the list, after end: before its file is closed, and its memory goes. */
+/* Remove it from the list, after end, and before its file is closed and its memory
+ * freed. */
 void jsp_live_remove(const struct jsprof *p);
 
-/* For each on the list, in the child of a fork, whose one thread needs no lock. */
+/* Call `each` for all sessions of the list, in the child of a fork, whose one thread
+ * needs no lock. */
 void jsp_live_each(void (*each)(struct jsprof *p));
 
 #endif

@@ -15,8 +15,8 @@
 #include "image/elf_debug.h"
 #include "thread.h"
 
-/* Symbol tables are read for some addresses at once: soon for the first, as new code is met
- * less and less often later on. */
+/* Each reading of symbol tables names several addresses. The first comes soon; later ones
+ * are rarer, because less and less new code is found. */
 static const uint64_t natives_first_pause = 1000000000u, natives_longest = 60000000000u;
 
 int jsp_natives_open(struct jsp_natives *natives)
@@ -37,8 +37,8 @@ void jsp_natives_close(struct jsp_natives *natives)
     natives->n_told = 0;
 }
 
-/* Hosts map memory for code at any time. What was closed meanwhile stays in `maps`, until
- * a refresh has named its addresses by it. */
+/* Find the mapping of an address. Hosts map memory for code at any time. The mapping of a
+ * closed object stays in `maps` until a refresh has named its addresses. */
 static const struct jsp_map *natives_map(struct jsp_natives *natives, uint64_t addr)
 {
     const struct jsp_map *map = jsp_maps_find(&natives->maps, addr);
@@ -59,8 +59,8 @@ bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr)
         return seen->in_file;
     const struct jsp_map *map = natives_map(natives, addr);
     jsp_bundle_see(natives->bundle, addr);
-    /* What is not mapped as of the last look came with an object since then; the loader does
-     * not show memory that hosts map for code. */
+    /* An address that is not mapped as of the last look belongs to a newer object. Only a
+     * partial map, from the loader, lacks memory that hosts map for code. */
     *seen = (struct jsp_natives_seen){ addr, map ? *map->path : !natives->since.is_partial };
     return seen->in_file;
 }
@@ -72,7 +72,7 @@ static int natives_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Start, offset and inode in one number: another file at the same place is new. */
+/* Mix start, offset and inode: another file at the same place has another key. */
 static uint64_t natives_key(const struct jsp_map *map)
 {
     return map->start ^ map->offset << 20 ^ map->inode * 0x9E3779B97F4A7C15u;
@@ -84,8 +84,8 @@ static bool natives_told(const struct jsp_natives *natives, uint64_t key)
                                       natives_compare);
 }
 
-/* Of the very file that is mapped, so that readers elsewhere can tell it from others of
- * its name; "" where it has none. */
+/* Find the build id of the very file that is mapped, so that readers elsewhere can
+ * distinguish it from others of its name; "" if it has none. */
 static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct jsp_map *map)
 {
     uint8_t id[JSP_ELF_BUILD_ID];
@@ -106,7 +106,7 @@ static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct js
     jsp_elf_close(&elf);
 }
 
-/* True: it stands in the file now. */
+/* Append a MAP frame. Return true if it fits. */
 static bool natives_tell(struct jsp_writer *w, const struct jsp_map *map)
 {
     char build_id[2 * JSP_ELF_BUILD_ID + 1];
@@ -140,7 +140,7 @@ static void natives_look(struct jsp_natives *natives, struct jsp_writer *w)
         return;
     jsp_maps_free(&natives->since);
     natives->has_looked = natives->is_stale = false;
-    memset(natives->seen, 0, sizeof natives->seen); /* what was where may have changed */
+    memset(natives->seen, 0, sizeof natives->seen); /* the mappings may have changed */
     natives_tell_new(natives, w);
 }
 
@@ -159,7 +159,8 @@ static void natives_settle(struct jsp_natives *natives)
 void jsp_natives_refresh(struct jsp_natives *natives, struct jsp_writer *w,
                          enum jsp_natives_news news)
 {
-    if (news == JSP_NATIVES_CLOSED) /* by the old map, which still shows what went */
+    /* use the old map, which still has the closed objects */
+    if (news == JSP_NATIVES_CLOSED)
         jsp_bundle_settle(natives->bundle, &natives->maps, false);
     if (news != JSP_NATIVES_SAME || natives->is_stale)
         natives_look(natives, w);
@@ -178,7 +179,7 @@ int jsp_natives_bundle(struct jsp_natives *natives, struct jsp_writer *w)
     int err = jsp_bundle_file(natives->bundle, w->pid, &bytes, &size);
     if (err)
         return err;
-    err = jsp_writer_timestamp(w); /* Sysprof 3.46 loses it right behind another file */
+    err = jsp_writer_timestamp(w); /* Sysprof 3.46 loses it directly after another file */
     if (!err)
         err = jsp_writer_file(w, JSP_WIRE_FILE_SYMBOLS, bytes, size);
     free(bytes);

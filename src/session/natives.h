@@ -1,10 +1,10 @@
-/* session/natives.h - the native addresses of a session: what is mapped, what has a
- * name, and both of it into the capture.
+/* session/natives.h - the native addresses of a session: mappings, names, and their
+ * frames in the capture.
  *
- * The drain's, like the output. Reads /proc/self/maps and ELF files, so never with
- * the session's lock held for longer than a look at a cache. The map is read again when
- * the loader has news or an address was met that it does not show; names are looked up at
- * growing distances, and before what the loader has closed is forgotten.
+ * Only the drain uses it, like the output. It reads /proc/self/maps and ELF files, so it
+ * is never called with the session's lock, except to look into a cache. The map is read
+ * again if the loader has news or an address was found that the map lacks. Names are
+ * looked up at growing intervals, and before the data of a closed object are dropped.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,12 +19,13 @@ enum { JSP_NATIVES_CACHE = 4096 }; /* power of two */
 
 struct jsp_natives {
     struct jsp_bundle *bundle; /* owned */
-    struct jsp_maps maps;      /* as of the last refresh that read it */
-    struct jsp_maps since;     /* read later, for an address that `maps` does not show */
-    bool has_looked;           /* `since` is of now; once between two refreshes */
-    bool is_stale;             /* an address was met that the map does not show */
-    uint64_t settle_ns, pause_ns; /* when to look up names next; how long then to wait */
-    uint64_t *told;            /* owned: sorted starts of the maps that have a MAP frame */
+    struct jsp_maps maps;      /* as of the last refresh that read the map */
+    struct jsp_maps since;     /* read later, for an address that `maps` lacks */
+    bool has_looked; /* `since` is current; at most once between two refreshes */
+    bool is_stale;             /* an address was found that the map lacks */
+    /* time of the next look-up of names; the wait after that */
+    uint64_t settle_ns, pause_ns;
+    uint64_t *told; /* owned: sorted keys of the mappings that have a MAP frame */
     size_t n_told;
     struct jsp_natives_seen {
         uint64_t addr;
@@ -32,27 +33,26 @@ struct jsp_natives {
     } seen[JSP_NATIVES_CACHE];
 };
 
-/* -ENOMEM. */
+/* Open. Return 0 or -ENOMEM. */
 int jsp_natives_open(struct jsp_natives *natives);
 void jsp_natives_close(struct jsp_natives *natives);
 
-/* Note an address of a sample. True: it lies in code of a file. */
+/* Note an address of a sample. Return true if it lies in the code of a file. */
 bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr);
 
 enum jsp_natives_news {
-    JSP_NATIVES_SAME,   /* as far as the loader knows */
-    JSP_NATIVES_OPENED, /* objects came, none went */
+    JSP_NATIVES_SAME,   /* no news from the loader */
+    JSP_NATIVES_OPENED, /* objects were opened, none was closed */
     JSP_NATIVES_CLOSED,
-    JSP_NATIVES_LAST,   /* there will be no other refresh */
+    JSP_NATIVES_LAST,   /* this is the last refresh */
 };
 
-/* Look at the process's map again where that is needed; append a MAP frame for what is
- * new, and name addresses that were noted. What could not be done now is done the next
- * time. */
+/* Read the process's map again if needed; append a MAP frame for each new mapping, and
+ * name the noted addresses. Steps that are impossible now are done the next time. */
 void jsp_natives_refresh(struct jsp_natives *natives, struct jsp_writer *w,
                          enum jsp_natives_news news);
 
-/* Append `__symbols__`. -ENOMEM, -ENOBUFS. */
+/* Append `__symbols__`. Return 0, -ENOMEM or -ENOBUFS. */
 int jsp_natives_bundle(struct jsp_natives *natives, struct jsp_writer *w);
 
 #endif

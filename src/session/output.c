@@ -78,7 +78,7 @@ static void output_kinds(struct jsp_output *out)
         out->kinds_used = 0;
 }
 
-/* A name must stand in the file before the first sample that shows it. */
+/* Write a name before the first sample that uses it. */
 static int output_name(struct jsp_output *out, uint32_t id)
 {
     uint8_t *byte = &out->known[id / 8], bit = (uint8_t)(1u << id % 8);
@@ -99,7 +99,7 @@ static int output_name(struct jsp_output *out, uint32_t id)
     return 0;
 }
 
-/* What a SAMPLE frame can not say, into the block; see docs/capture.md. */
+/* Add to the block what a SAMPLE frame can not hold; see docs/capture.md. */
 static void output_beside(struct jsp_output *out, const struct jsp_record *record)
 {
     uint8_t *to = out->block + out->block_used, *begin = to;
@@ -120,13 +120,13 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
     jsp_pcs_put(&out->pcs, &out->listings, &out->frames, out->n_samples);
 }
 
-/* What is gathered of samples, as one chunk. */
+/* Append the block as one chunk. */
 static void output_block(struct jsp_output *out)
 {
     struct jsp_writer_block block = { JSP_WIRE_FILE_SAMPLES, out->block_first,
                                       out->block_count, out->block, out->block_used };
     if (!out->block_count || jsp_writer_block(&out->writer, &block))
-        return; /* no room: it stays, and samples wait for it */
+        return; /* no room: the block stays, and its samples wait for it */
     for (uint32_t i = 1; i <= out->block_waiting; i++)
         out->pending[out->n_pending - i].told = out->writer.appended;
     out->block_waiting = 0;
@@ -134,7 +134,7 @@ static void output_block(struct jsp_output *out)
     out->block_used = 0;
 }
 
-/* Room for what goes beside one sample of n frames. */
+/* Make room in the block for one sample of n frames. Return false if there is none. */
 static bool output_block_has_room(struct jsp_output *out, uint32_t n)
 {
     uint32_t need = (4 + n) * JSP_VARINT_MAX;
@@ -143,7 +143,7 @@ static bool output_block_has_room(struct jsp_output *out, uint32_t n)
     return out->block_used + need <= sizeof out->block;
 }
 
-/* Frames as addresses; a new name is told to the file first. */
+/* Convert the frames to addresses; new names are written first. */
 static int output_addresses(struct jsp_output *out)
 {
     for (uint32_t i = 0; i < out->frames.n; i++) {
@@ -156,7 +156,8 @@ static int output_addresses(struct jsp_output *out)
     return 0;
 }
 
-/* The block of jsprof/stacks as a chunk; its samples have a place in the file now. */
+/* Append the block of jsprof/stacks as a chunk; its samples now have a place in the
+ * file. */
 static int output_stacks(struct jsp_output *out)
 {
     uint32_t waiting = out->compact->waiting;
@@ -208,7 +209,7 @@ void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
 {
     if (output_sample(out, record, from.tid) != 0) {
         jsp_tallies_lose(&out->tallies, from.tally, record->weight);
-        if (!out->writer.error) /* a pipe that is too slow is an error now */
+        if (!out->writer.error) /* a slow pipe becomes an error now */
             out->writer.error = -EAGAIN;
         return;
     }
@@ -226,7 +227,7 @@ bool jsp_output_is_full(const struct jsp_output *out)
            out->n_pending > OUTPUT_MAX_PENDING / 2;
 }
 
-/* Which native frames are an interpreter's own, from those told before on. */
+/* Append the code ranges that were added since the last time. */
 static void output_ranges(struct jsp_output *out, const struct jsp_loops *ranges,
                           uint32_t *told)
 {
@@ -292,7 +293,7 @@ int jsp_output_flush_for_a_moment(struct jsp_output *out)
     return jsp_writer_flush_for_a_moment(&out->writer);
 }
 
-/* Find where the weights of the waiting samples will lie in the file after a drop. */
+/* Find where the weights of the waiting samples will be in the file after a drop. */
 static void output_retell(struct jsp_output *out, const char *const *but)
 {
     uint64_t from = UINT64_MAX, to = UINT64_MAX; /* many samples have the same */
@@ -313,12 +314,12 @@ void jsp_output_give_up(struct jsp_output *out, int err)
     static const char *const beside[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
                                           JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
                                           JSP_WIRE_FILE_PCS, NULL };
-    uint32_t begun = 0; /* the frame that the file has the beginning of will be whole */
+    uint32_t begun = 0; /* samples of the frame that the file has begun will be written */
     uint64_t whole = output_written(out) + out->writer.begun;
     out->writer.error = err;
     output_retell(out, beside);
-    /* Or they might reach the file all the same. What stands beside samples that are in
-     * the file may still come behind them; of those that are not it says nothing wrong. */
+    /* Otherwise they might reach the file later. Data of the embedded files may still
+     * follow for samples in the file; for dropped samples they do no harm. */
     jsp_writer_drop(&out->writer, beside);
     while (begun < out->n_pending && out->pending[begun].end <= whole)
         begun++;
@@ -332,7 +333,8 @@ void jsp_output_give_up(struct jsp_output *out, int err)
         jsp_compact_drop(out->compact);
 }
 
-/* Nothing more is written: each sample that waits is in the file, or half, or not. */
+/* Settle the waiting samples, when nothing more is written: each is in the file, or lacks
+ * its weight there, or is lost. */
 static void output_settle_all(struct jsp_output *out)
 {
     uint64_t written = output_written(out);
@@ -360,7 +362,8 @@ int jsp_output_finish(struct jsp_output *out)
     };
     const char *const *files = sides[out->compact != NULL];
     jsp_natives_refresh(&out->natives, &out->writer, JSP_NATIVES_LAST);
-    jsp_natives_bundle(&out->natives, &out->writer); /* what fails here, the flush tells */
+    /* a failure shows again in the flush */
+    jsp_natives_bundle(&out->natives, &out->writer);
     while (jsp_listings_write(&out->listings, &out->writer) == -ENOBUFS &&
            jsp_writer_flush_patiently(&out->writer) == 0)
         continue;

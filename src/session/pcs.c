@@ -1,4 +1,4 @@
-/* session/pcs.c - which rows of its listings each sample stands on. See listing.h.
+/* session/pcs.c - the rows of listings on which each sample was taken. See listing.h.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -48,8 +48,8 @@ void jsp_perfmap_init(struct jsp_perfmap *perf)
     *perf = (struct jsp_perfmap){ .map_fd = -1, .dump_fd = -1 };
 }
 
-/* Everybody can guess these names, and one of them lies in /tmp. The lock keeps a second
- * session of this process from the file of the first. */
+/* Open and lock the file, because anybody can guess these names, and one of them is in
+ * /tmp. The lock keeps a second session of this process from the file of the first. */
 static int perfmap_open(const char *path)
 {
     int fd = jsp_descriptor_open_own(path, O_RDWR, PERFMAP_MODE);
@@ -100,7 +100,7 @@ int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *beside)
         close(fd);
         return -EIO;
     }
-    /* perf record sees this mapping of the file, and so finds it afterwards. */
+    /* perf record notices this mapping, by which it finds the file afterwards. */
     void *marker = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC,
                         MAP_PRIVATE, fd, 0);
     perf->marker = marker == MAP_FAILED ? NULL : marker;
@@ -108,7 +108,8 @@ int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *beside)
     return 0;
 }
 
-/* The whole entry or nothing of it. -EIO: a part, and the system does not say why. */
+/* Write the whole entry or nothing. Return 0 or a negative errno; -EIO if only a part was
+ * written. */
 static int perfmap_write(int fd, const struct iovec *parts, int n)
 {
     off_t before = lseek(fd, 0, SEEK_CUR);
@@ -122,7 +123,7 @@ static int perfmap_write(int fd, const struct iovec *parts, int n)
     return done > 0 && ftruncate(fd, before) < 0 ? -errno : err;
 }
 
-/* A file that did not take an entry gets no more. */
+/* Close a file that did not take an entry. */
 static void perfmap_check(struct jsp_perfmap *perf, int *fd, int err)
 {
     if (!err)
@@ -139,7 +140,7 @@ static void perfmap_line(struct jsp_perfmap *perf, const struct jsp_perfmap_code
     int n = snprintf(line, sizeof line, "%" PRIx64 " %" PRIx64 " %s\n", code->start,
                      code->length, code->name);
     for (int i = 0; i < n - 1; i++)
-        if (line[i] == '\n') /* in a name: it would end the entry */
+        if (line[i] == '\n') /* a newline in a name would end the entry */
             line[i] = ' ';
     struct iovec part = { line, (size_t)n };
     perfmap_check(perf, &perf->map_fd, perfmap_write(perf->map_fd, &part, 1));

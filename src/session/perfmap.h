@@ -1,8 +1,8 @@
-/* session/perfmap.h - registered code, told to perf: /tmp/perf-PID.map and jitdump.
+/* session/perfmap.h - registered code for perf: /tmp/perf-PID.map and jitdump.
  *
- * Both are written at once, by the thread that registers, under the codes' lock.
- * A file that takes no more is given up after its last whole entry, and the first
- * error is kept; the capture is not concerned.
+ * Both files are written at once, by the thread that registers, under the codes' lock. A
+ * file that takes no more is closed after its last whole entry, and the first error is
+ * kept; the capture is not affected.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,13 +12,13 @@
 #include "code.h"
 
 struct jsp_perfmap {
-    int map_fd, dump_fd; /* owned; -1: not wanted, or given up */
+    int map_fd, dump_fd; /* owned; -1: not wanted, or closed after an error */
     void *marker;        /* the executable mapping by which perf finds the dump */
-    uint64_t index;      /* of the next function in the dump */
-    int error;           /* the first of a write, negative; 0: none */
+    uint64_t index;      /* number of the next function in the dump */
+    int error;           /* the first errno of a write, negative; 0: none */
 };
 
-/* A range and its name, as perf shall know it. */
+/* A range and its name for perf. */
 struct jsp_perfmap_code {
     uint64_t start, length;
     const char *name;
@@ -27,9 +27,9 @@ struct jsp_perfmap_code {
 
 void jsp_perfmap_init(struct jsp_perfmap *perf);
 
-/* Create the file. 0 or a negative errno. -ELOOP: a symbolic link is there; -EEXIST:
- * something that is not this user's own plain file; -ETXTBSY: another session's file.
- * The dump lies in the folder of the file `beside`. */
+/* Create the file. Return 0 or a negative errno: -ELOOP for a symbolic link, -EEXIST for
+ * something else than a plain file of this user, -ETXTBSY for another session's file. The
+ * dump is created in the folder of the file `beside`. */
 int jsp_perfmap_open_map(struct jsp_perfmap *perf);
 int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *beside);
 
@@ -38,7 +38,7 @@ void jsp_perfmap_add(struct jsp_perfmap *perf, const struct jsp_perfmap_code *co
 /* Complete the files. */
 void jsp_perfmap_close(struct jsp_perfmap *perf);
 
-/* Let go without writing: in the child of a fork they are the parent's. */
+/* Close without writing: in the child of a fork the files are the parent's. */
 void jsp_perfmap_abandon(struct jsp_perfmap *perf);
 
 #endif

@@ -14,11 +14,11 @@
 #include "function.h"
 #include "image/forkgate.h"
 
-/* The forks that the calling thread is in, from the prepare handler to the last one. */
+/* The forks of the calling thread that are under way. */
 struct process_fork {
-    uint32_t depth; /* a host's prepare handler may fork, too */
-    pid_t pid;      /* whose locks it has seen; in a new child it is the parent's */
-    int cancel;     /* the thread's state of cancellation before */
+    uint32_t depth; /* a prepare handler of the host may fork, too */
+    pid_t pid;      /* the process whose locks it has seen; in a new child, the parent */
+    int cancel;     /* the thread's cancellation state before */
 };
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -31,7 +31,7 @@ static _Thread_local struct process_fork process_fork;
 
 static const struct jsp_process_hooks *process_get_hooks(void)
 {
-    /* ORDER: relaxed. What it points to is constant, and it is set before fork calls us. */
+    /* ORDER: relaxed. The hooks are constant, and set before fork can call us. */
     return atomic_load_explicit(&process_hooks, memory_order_relaxed);
 }
 
@@ -42,7 +42,7 @@ static void process_before_fork(void)
     jsp_callable_not(1);
     if (process_fork.depth++)
         return;
-    /* fork is no place where a thread is cancelled, but what we call may be one. */
+    /* fork is not a cancellation point, but functions that we call may be. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &process_fork.cancel);
     process_fork.pid = getpid();
     process_get_hooks()->before_fork();
@@ -79,7 +79,7 @@ void jsp_process_renew(void)
 
 /* -- Once ------------------------------------------------------------------- */
 
-/* A thread that was cancelled, and did not notice while it ran, would do so in a write. */
+/* Disable cancellation first: a pending one would act in a write of the exit hook. */
 static void process_thread_exit(void *unused)
 {
     int cancel;
@@ -100,7 +100,7 @@ static void process_begin(void)
 int jsp_process_init(const struct jsp_process_hooks *hooks)
 {
     jsp_process_renew();
-    /* ORDER: relaxed. All callers give the same; `once` publishes it. */
+    /* ORDER: relaxed. All callers pass the same hooks; `once` publishes them. */
     atomic_store_explicit(&process_hooks, hooks, memory_order_relaxed);
     pthread_once(&process_once, process_begin);
     return process_error;
@@ -108,7 +108,8 @@ int jsp_process_init(const struct jsp_process_hooks *hooks)
 
 /* -- The lock --------------------------------------------------------------- */
 
-/* A signal finds it so in no function of the host's, but in fork and where threads end. */
+/* Take the lock. While it is held, jsprof_callable returns false; this matters in fork
+ * and when threads end, because all other calls are marked already. */
 void jsp_process_lock(void)
 {
     jsp_callable_not(1);

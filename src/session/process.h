@@ -1,22 +1,23 @@
-/* session/process.h - what there is once in a process: a lock, what fork() does to it, and
- * the notice that a thread is exiting. Any thread.
+/* session/process.h - the state that a process has once: a lock, its fork handlers, and
+ * the notice that a thread exits. Any thread.
  *
- * The lock is the outermost one; a session's own lock may be taken inside it,
- * never the other way round. It is held for moments only; over a write just where a
- * thread detaches, no drain is left, and its last samples do not fit the buffer.
+ * The lock is the outermost one; a session's lock may be taken inside it, never the other
+ * way round. It is held for moments only. It is held during a write only if a thread
+ * detaches without a drain and its last samples do not fit the buffer.
  *
- * No lock of ours is held over a fork: the host's handlers, which run between ours and the
- * fork, may call us, or wait for a thread that does. So the child may be a copy of any
- * moment. It makes the locks anew (they may be held by a thread that it does not have), and
- * what they guard is changed in an order in which every moment is whole. Its first call of
- * ours does so, because a handler of the host's may come before ours in the child.
+ * No lock of ours is held over a fork: the host's handlers, which run between ours and
+ * the fork, may call us, or wait for a thread that does. So the child may be a copy of
+ * any moment. It makes the locks anew (a thread that the child lacks may have held them),
+ * and all data that they protect change in an order in which every moment is consistent.
+ * The child's first call of ours does this, because a handler of the host may come before
+ * ours there.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_SESSION_PROCESS_H
 #define JSP_SESSION_PROCESS_H
 
-/* What the process's other rooms do around a fork, in the forking thread. */
+/* What the other parts of the library do around a fork, in the forking thread. */
 struct jsp_process_hooks {
     void (*before_fork)(void);
     void (*after_fork)(void); /* in both processes, after in_child */
@@ -24,21 +25,24 @@ struct jsp_process_hooks {
     void (*thread_exit)(void);
 };
 
-/* Each call gives the same. -EAGAIN: no thread-specific key is left. */
+/* Install the hooks; each call passes the same ones. Return 0, or -EAGAIN if no
+ * thread-specific key is left. */
 int jsp_process_init(const struct jsp_process_hooks *hooks);
 
-/* Where a lock of the process is about to be taken: make all of them anew, if this is the
- * child of a fork whose handlers still run. */
+/* Make all locks anew if this is the child of a fork whose handlers still run. Call it
+ * before taking a lock of the process. */
 void jsp_process_renew(void);
 
 void jsp_process_lock(void);
 void jsp_process_unlock(void);
 
-/* With the lock held: give it away until the next wake; wake all that wait. */
+/* Release the lock, which the caller holds, until the next wake; wake all waiting
+ * threads. */
 void jsp_process_wait(void);
 void jsp_process_wake(void);
 
-/* thread_exit will be called when the calling thread exits. */
+/* Let thread_exit be called when the calling thread exits. Return 0 or a negative
+ * errno. */
 int jsp_process_watch_thread(void);
 
 #endif

@@ -12,7 +12,7 @@
 
 _Static_assert(sizeof(jsprof_code_line) == sizeof(struct jsp_code_line), "same lines");
 
-/* The name as a label of kind JIT, or GC where it is the collector; one that is too long is
+/* Return the name as a label of kind JIT, or GC for code of the collector; a long name is
  * cut. */
 static uint32_t register_label(struct jsprof *p, const jsprof_code *code)
 {
@@ -31,8 +31,8 @@ static void register_perf(struct jsprof *p, const struct jsp_code_def *def, uint
     pthread_mutex_unlock(&p->codes.lock);
 }
 
-/* A program that compiles for hours before it is profiled: while no drain runs, nobody
- * else throws away what died. */
+/* Drop dead code if there is much of it. A program may compile for hours before it is
+ * profiled, and without a running drain nothing else drops it. */
 static void register_tidy(struct jsprof *p)
 {
     if (!jsp_codes_are_crowded(&p->codes))

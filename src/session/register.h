@@ -1,4 +1,4 @@
-/* session/register.h - what a host tells about its code. Any thread.
+/* session/register.h - the code that a host registers. Any thread.
  *
  * SPDX-License-Identifier: MIT
  */

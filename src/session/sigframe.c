@@ -1,8 +1,9 @@
 /* session/sigframe.c - see sigframe.h for the contract.
  *
- * The kernel says how large its frame may become (AT_MINSIGSTKSZ): 12 KiB on a processor with
- * large registers, of which a program that does not use these needs 4. So a stack that
- * is smaller is tried, not refused: on a large one, with a signal that nobody else uses.
+ * The kernel reports how large its frame may become (AT_MINSIGSTKSZ): 12 KiB on a
+ * processor with large registers, but only 4 for a program that does not use these. So
+ * for a smaller stack the frame is measured on a large one, with a signal that the
+ * program does not use.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +29,7 @@
 
 enum {
     SIGFRAME_ROOM = 1 << 17, /* more than any processor saves today */
-    SIGFRAME_ALIGN = 64,     /* the frame begins at such an address */
+    SIGFRAME_ALIGN = 64,     /* the kernel aligns the frame to this */
 };
 
 static _Thread_local volatile uintptr_t sigframe_at;
@@ -39,7 +40,7 @@ static void sigframe_see(int sig)
     sigframe_at = (uintptr_t)__builtin_frame_address(0);
 }
 
-/* Nobody has a handler for it, and it does not wait. */
+/* Return true if the signal has no handler and is not pending. */
 static bool sigframe_is_free(int signo)
 {
     struct sigaction now;
@@ -48,7 +49,7 @@ static bool sigframe_is_free(int signo)
            sigpending(&pending) == 0 && sigismember(&pending, signo) == 0;
 }
 
-/* On the large stack, on which no other signal comes. */
+/* Send the signal on the large stack, with all other signals blocked. */
 static void sigframe_send(int signo)
 {
     struct sigaction see = { .sa_handler = sigframe_see, .sa_flags = SA_ONSTACK }, before;
@@ -61,7 +62,7 @@ static void sigframe_send(int signo)
     jsp_sample_mask(1);
     pthread_sigmask(SIG_SETMASK, &others, &mask);
     syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signo);
-    sigaction(signo, &ignore, NULL); /* it has come, or never will */
+    sigaction(signo, &ignore, NULL); /* by now it has come, or it never will */
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     jsp_sample_mask(-1);
     sigaction(signo, &before, NULL);
@@ -73,7 +74,7 @@ static size_t sigframe_measure_on(char *stack)
     if (sigaltstack(&large, &before) < 0)
         return 0;
     sigframe_at = 0;
-    /* An emulator has not all of them. */
+    /* An emulator may lack some of them. */
     for (int s = SIGRTMAX; s >= SIGRTMIN && !sigframe_at; s--)
         if (sigframe_is_free(s))
             sigframe_send(s);

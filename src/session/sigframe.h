@@ -1,5 +1,5 @@
-/* session/sigframe.h - what the kernel saves on the stack for a signal, and whether the calling
- * thread's alternate stack has room for that.
+/* session/sigframe.h - the size of the frame that the kernel saves for a signal, and
+ * whether the calling thread's alternate stack has room for it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,12 +8,13 @@
 
 #include <stddef.h>
 
-/* -EOVERFLOW: a signal on the calling thread's alternate stack would write below it, or end the
- * process. Takes the process lock. */
+/* Check the calling thread's alternate stack. Return -EOVERFLOW if a signal on it would
+ * write below it, or end the process. Takes the process lock. */
 int jsp_sigframe_check(void);
 
-/* The bytes from the high end of an alternate stack to the handler's frame, measured with a
- * signal to the calling thread; 0: it can not be measured here. Takes the process lock. */
+/* Return the bytes from the high end of an alternate stack to the handler's frame,
+ * measured with a signal to the calling thread, or 0 if it can not be measured here.
+ * Takes the process lock. */
 size_t jsp_sigframe_measure(void);
 
 #endif

@@ -10,11 +10,13 @@
 
 #include "sigsafe/sample.h"
 
-static _Atomic unsigned signals_users[_NSIG]; /* also read without the lock, by a fork */
+static _Atomic unsigned signals_users[_NSIG]; /* a fork also reads it without the lock */
 static struct sigaction signals_before[_NSIG];
-static bool signals_covered[_NSIG]; /* since the last take: who did may call ours in turn */
-static _Atomic bool signals_survived[_NSIG]; /* a timer of ours goes on for ever */
-static struct sigaction signals_next[_NSIG]; /* while `cleaning`: what is about to be set */
+/* since the last take: the covering handler may call ours in turn */
+static bool signals_covered[_NSIG];
+static _Atomic bool signals_survived[_NSIG]; /* a timer of ours runs for ever */
+/* the action that is being set, while `cleaning` */
+static struct sigaction signals_next[_NSIG];
 static _Atomic bool signals_cleaning[_NSIG];
 static _Thread_local sigset_t signals_fork_mask;
 
@@ -28,7 +30,7 @@ void jsp_signals_hush(struct jsp_signals_hushed *h)
     pthread_sigmask(SIG_BLOCK, &writers, &h->mask);
 }
 
-/* Take back the one signal, if it came from our write. */
+/* Take back this signal if our write has caused it. */
 static void signals_swallow(int signo, const struct jsp_signals_hushed *h)
 {
     static const struct timespec now = { 0, 0 };
@@ -51,11 +53,12 @@ void jsp_signals_unhush(const struct jsp_signals_hushed *h)
 
 static unsigned signals_count(int signo)
 {
-    /* ORDER: relaxed. Under the lock, or a fork that may miss what begins beside it. */
+    /* ORDER: relaxed. The caller holds the lock, or forks and may miss a concurrent
+     * change. */
     return atomic_load_explicit(&signals_users[signo], memory_order_relaxed);
 }
 
-/* With the lock held. The answer is how many there are now. */
+/* Add to the number of users, with the lock held. Return the new number. */
 static unsigned signals_add(int signo, int by)
 {
     unsigned now = signals_count(signo) + (unsigned)by;
@@ -81,8 +84,8 @@ void jsp_signals_after_fork(void)
     jsp_sample_mask(-1);
 }
 
-/* Nobody uses the signals, though the handler stays; no timer is inherited. A thread that
- * the child does not have may have been in the middle of signals_set_clean. */
+/* Forget all users of the signals, though the handler stays; the child inherits no timer.
+ * A thread that the child lacks may have been in the middle of signals_set_clean. */
 void jsp_signals_in_child(void)
 {
     for (int s = 1; s < _NSIG; s++) {
@@ -100,13 +103,14 @@ static bool signals_ours(const struct sigaction *action)
     return action->sa_flags & SA_SIGINFO && action->sa_sigaction == jsp_sample_handle;
 }
 
-/* The two kinds of handlers share their place: SIG_DFL with SA_SIGINFO is SIG_DFL. */
+/* Return true for a handler of the host. Both kinds of handlers share their place:
+ * SIG_DFL with SA_SIGINFO is SIG_DFL. */
 static bool signals_somebodys(const struct sigaction *action)
 {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Everything asynchronous waits while we sample; faults can not. */
+/* Install our handler. All asynchronous signals wait during a sample; faults can not. */
 static int signals_install(int signo, struct sigaction *old)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
@@ -134,11 +138,12 @@ static bool signals_same(const struct jsp_sample_owner *a, const struct jsp_samp
 
 static void signals_set_reset(int signo, bool is_reset)
 {
-    /* ORDER: relaxed. Nothing else is published by it. */
+    /* ORDER: relaxed. It publishes nothing else. */
     atomic_store_explicit(&jsp_sample_chain[signo].is_reset, is_reset, memory_order_relaxed);
 }
 
-/* Who is below somebody stays so until another one has the signal before us. */
+/* Note the handler before ours. The one below it stays until another handler is before
+ * ours. */
 static void signals_set_chain(int signo, const struct sigaction *before)
 {
     struct jsp_sample_chain *chain = &jsp_sample_chain[signo];
@@ -181,19 +186,19 @@ bool jsp_signals_look(int signo)
         return false;
     if (now.sa_handler == SIG_DFL)
         signals_set_reset(signo, true);
-    else if (!signals_ours(&now)) /* the host's choice, a moment ago */
+    else if (!signals_ours(&now)) /* the host has just set it */
         sigaction(signo, &now, NULL);
     return now.sa_handler == SIG_DFL;
 }
 
 void jsp_signals_survives(int signo)
 {
-    /* ORDER: relaxed. Read by jsp_signals_give, later in the same thread or after the
-     * session's lock was given on. */
+    /* ORDER: relaxed. jsp_signals_give reads it, later in the same thread or after the
+     * session's lock has been passed on. */
     atomic_store_explicit(&signals_survived[signo], true, memory_order_relaxed);
 }
 
-/* Throw away what is pending in any thread, then set this. */
+/* Discard the signals pending in any thread, then set this action. */
 static void signals_set_clean(int signo, const struct sigaction *action)
 {
     static const struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -202,11 +207,11 @@ static void signals_set_clean(int signo, const struct sigaction *action)
     atomic_store_explicit(&signals_cleaning[signo], true, memory_order_release);
     sigaction(signo, &ignore, NULL);
     sigaction(signo, action, NULL);
-    /* ORDER: release, as above: it is set by now. */
+    /* ORDER: release, as above: the action is set before. */
     atomic_store_explicit(&signals_cleaning[signo], false, memory_order_release);
 }
 
-/* What the host had before us, or set since. */
+/* Return the action that the host had before us, or has set since. */
 static const struct sigaction *signals_wanted(int signo)
 {
     static const struct sigaction reset = { .sa_handler = SIG_DFL };

@@ -1,11 +1,12 @@
-/* session/signals.h - who owns a signal number, and what fork does to that.
+/* session/signals.h - the signals of the process: their handlers, and the effects of
+ * fork.
  *
- * The handler goes in with the first session that samples on a signal and out with
- * the last one. Out means: our pending signals are thrown away first, so that
- * none of them can meet the default action, which kills. Where a timer of ours could not
- * be stopped the handler stays for good.
+ * The handler is installed with the first session that samples on a signal and removed
+ * with the last one. Before it is removed, our pending signals are discarded, so that
+ * none of them meets the default action, which kills. If a timer of ours could not be
+ * stopped, the handler stays for ever.
  *
- * Any thread, under the process lock; the others say so.
+ * Any thread; the caller holds the process lock, except where noted.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,32 +16,34 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* What the calling thread's mask was. */
+/* The calling thread's mask and pending signals from before. */
 struct jsp_signals_hushed {
     sigset_t mask;
     sigset_t pending;
 };
 
-/* Around a write on a host's thread, of which only the errno should be heard: no
- * SIGPIPE for a reader that left, no SIGXFSZ at the file size limit. No lock needed. */
+/* Call these around a write on a thread of the host, so that only errno reports its
+ * failure: no SIGPIPE for a reader that left, no SIGXFSZ at the file size limit. No lock
+ * needed. */
 void jsp_signals_hush(struct jsp_signals_hushed *h);
 void jsp_signals_unhush(const struct jsp_signals_hushed *h);
 
-/* -EBUSY: another handler is there and `chain` is false; -EINVAL: no such signal. */
+/* Install the handler. Return 0, -EBUSY if another handler is installed and `chain` is
+ * false, or -EINVAL if there is no such signal. */
 int jsp_signals_take(int signo, bool chain);
 void jsp_signals_give(int signo);
 
-/* A timer that sends this signal could not be stopped. No lock needed. */
+/* Note that a timer with this signal could not be stopped. No lock needed. */
 void jsp_signals_survives(int signo);
 
-/* While timers are armed: put the handler back where the host set SIG_DFL, which would end
- * the process. True: it was put back; what timers sent meanwhile may be gone, and kernels
+/* Install the handler again if the host has set SIG_DFL, which would end the process
+ * while timers are armed. Return true if so: signals of timers may be lost, and kernels
  * from 6.13 on send no more by a timer whose signal met a default of "ignore". No lock
  * needed. */
 bool jsp_signals_look(int signo);
 
-/* Around fork: the forking thread does not hear our timers, which may be faster than
- * the copying of page tables and restart it for ever; the child has none. */
+/* Around fork: the forking thread blocks our timers' signals, which may be faster than
+ * the copying of page tables and restart it for ever. The child has no timers. */
 void jsp_signals_before_fork(void);
 void jsp_signals_after_fork(void);
 void jsp_signals_in_child(void);

@@ -12,11 +12,11 @@
 #include "sigsafe/sample.h"
 
 enum {
-    /* What the drain uses of it is below 64 KiB; the rest is for the host's on_drain. It
-     * is address space only, until it is touched. */
+    /* The drain uses less than 64 KiB; the rest is for the host's on_drain. It is only
+     * address space until it is touched. */
     SPAWN_STACK = 256 << 10,
-    SPAWN_TLS_SPARE = 16 << 10, /* what libcs add to the objects' own */
-    SPAWN_TLS_UNSEEN = 1 << 20, /* all of it, where nobody may look */
+    SPAWN_TLS_SPARE = 16 << 10, /* additional storage of libcs */
+    SPAWN_TLS_UNSEEN = 1 << 20, /* the whole amount, if the objects can not be read now */
 };
 
 static int spawn_tls_of(struct dl_phdr_info *object, size_t size, void *sum)
@@ -28,7 +28,8 @@ static int spawn_tls_of(struct dl_phdr_info *object, size_t size, void *sum)
     return 0;
 }
 
-/* While another thread forks the objects are not walked over. */
+/* Return the size of thread-local storage. The objects are not walked while another
+ * thread forks. */
 static size_t spawn_tls(void)
 {
     size_t sum = SPAWN_TLS_SPARE;
@@ -39,14 +40,15 @@ static size_t spawn_tls(void)
     return sum;
 }
 
-/* glibc takes the thread-local storage of all objects out of a thread's stack. */
+/* Return the stack size. glibc takes the thread-local storage of all objects from the
+ * thread's stack. */
 static size_t spawn_stack_bytes(void)
 {
     size_t tls = spawn_tls();
     return (SPAWN_STACK + tls + 0xFFFF) & ~(size_t)0xFFFF; /* whole pages of any size */
 }
 
-/* All signals but the faults, which stay deadly. */
+/* Block all signals except faults, which must stay deadly. */
 static void spawn_mask(sigset_t *set)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };

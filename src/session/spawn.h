@@ -1,6 +1,6 @@
-/* session/spawn.h - the one way in which the library starts a thread.
+/* session/spawn.h - starts the threads of the library.
  *
- * The thread takes no signal of the host's, and has a stack of our choice: the default
+ * Such a thread takes no signal of the host, and has a stack of our choice: the default
  * size is the host's, and may be 16 KiB (RLIMIT_STACK, pthread_setattr_default_np).
  *
  * SPDX-License-Identifier: MIT
@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* Start `run(arg)` as a thread of that name. -EAGAIN, -ENOMEM: none was started. */
+/* Start `run(arg)` as a thread of that name. Return 0, -EAGAIN or -ENOMEM. */
 int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *name);
 
 #endif

@@ -12,7 +12,8 @@ void jsp_session_counts(const struct jsprof *p, struct jsp_counts *sum)
         jsp_counts_add(sum, &t->counts);
 }
 
-/* What waits counts as kept until the file refused something. */
+/* Return the sum over all threads. Waiting samples count as kept until the file refuses
+ * data. */
 struct jsp_tally jsp_session_tally(const struct jsprof *p)
 {
     struct jsp_tally tally = jsp_tallies_sum(&p->output.tallies);
@@ -52,7 +53,7 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
         return err;
     pthread_mutex_lock(&p->lock);
     if (!p->draining)
-        jsp_drain_pass(p, false); /* what came late */
+        jsp_drain_pass(p, false); /* samples that came late */
     jsp_session_counts(p, &sum);
     struct jsp_tally tally = jsp_session_tally(p);
     sum.lost[JSP_LOST_WRITE] = tally.lost;

@@ -16,7 +16,8 @@
 #include "image/descriptor.h"
 #include "sigsafe/sample.h"
 
-/* The signals in this line of a thread's status; none where there is no such line. */
+/* Return the signal set in this line of a thread's status, or none without such a
+ * line. */
 static uint64_t unseen_signals(const char *status, const char *line)
 {
     const char *at = strstr(status, line);

@@ -1,7 +1,7 @@
-/* session/unseen.h - why a signal that is due does not come.
+/* session/unseen.h - the reasons why a signal that is due does not come.
  *
- * The mask of a thread and the owner of a signal are looked at from outside, and only when
- * an expiration is late: on the usual path nobody asks.
+ * The mask of a thread and the handler of a signal are read from outside, and only if an
+ * expiration is late: the usual path costs nothing.
  *
  *                       any thread, with the session's lock
  *   jsp_unseen_waits             yes
@@ -16,15 +16,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Later than this a signal is not because of the processor's tick: two of the slowest. */
+/* A signal later than this is not delayed by the processor's tick: two ticks of the
+ * slowest. */
 enum { JSP_UNSEEN_LATE_NS = 25000000 };
 
-/* Does the signal wait for this thread to unblock it? False where nobody can tell: the
- * thread is gone, or is another one and there is no /proc. */
+/* Return true if the signal waits for this thread to unblock it. Return false if that is
+ * unknown: the thread has ended, or it is another one and there is no /proc. */
 bool jsp_unseen_waits(pid_t tid, int signo);
 
-/* Is the signal ignored, or another handler's? One that was put on top of ours and passes
- * on what it does not know is another one too: only a signal that is late says more. */
+/* Return true if the signal is ignored or has another handler. A handler that was put on
+ * top of ours and passes signals on counts as another one, too; the caller decides by the
+ * delay. */
 bool jsp_unseen_is_taken(int signo);
 
 #endif

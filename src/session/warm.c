@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of sizes and places that the compiler does not know, or it would not call. */
+/* Call the memory functions with sizes and places that the compiler does not know;
+ * otherwise it would not call them. */
 static void warm_memory(void)
 {
     static char bytes[4] = "abc";
@@ -27,7 +28,7 @@ static void warm_memory(void)
     (void)sum;
 }
 
-/* Each fails at once, or has no effect. */
+/* Call the others in ways that fail at once, or have no effect. */
 static void warm_calls(void)
 {
     timer_t none = (timer_t)(intptr_t)INT_MAX;
@@ -38,7 +39,7 @@ static void warm_calls(void)
     timer_settime(none, 0, &when, NULL);
     process_vm_readv(getpid(), &empty, 1, &empty, 1, 0);
     syscall(SYS_gettid);
-    if (write(-1, &now, 0) < 0) /* which the compiler wants to be looked at */
+    if (write(-1, &now, 0) < 0) /* the compiler warns about an unused result */
         errno = 0;
 }
 

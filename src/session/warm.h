@@ -1,8 +1,9 @@
 /* session/warm.h - libc functions that the handler calls, bound before it runs.
  *
- * A host that links us statically and without -z now has each name of libc looked up by its
- * first call: the dynamic linker's locks and stack, in a signal handler. So each of them is
- * called once outside of it; the name's slot is one for the whole program. Any thread.
+ * In a host that links us statically and without -z now, the first call of each libc
+ * function looks up its name: this needs the dynamic linker's locks and stack, in a
+ * signal handler. So each function is called once outside of it; the whole program shares
+ * the name's slot. Any thread.
  *
  * SPDX-License-Identifier: MIT
  */

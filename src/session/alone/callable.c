@@ -23,37 +23,37 @@ struct callable_code {
 
 struct callable_found {
     bool known;
-    bool interposed; /* there is something between the program and the C library */
+    bool interposed; /* objects lie between the program and the C library */
     struct callable_code libc, never[CALLABLE_NEVER];
     uint32_t n_never;
 };
 
 _Thread_local volatile int jsp_callable_inside;
 
-/* NULL until it was found out; constant afterwards. */
+/* NULL until known; constant afterwards. */
 static const struct callable_found *_Atomic callable_found;
 
 static const struct callable_found *callable_get(void)
 {
-    /* ORDER: acquire, pairs with C1: what it points to is whole. */
+    /* ORDER: acquire, pairs with C1: the object is complete. */
     return atomic_load_explicit(&callable_found, memory_order_acquire);
 }
 
-/* -- Where not -------------------------------------------------------------------- */
+/* -- Code that a handler must not have interrupted ---------------------------- */
 
-/* What an object is. */
+/* The role of an object. */
 enum callable_mark {
     CALLABLE_ANY, /* code that calls and is called */
-    CALLABLE_OWN, /* the program, or where this library is */
-    CALLABLE_C,   /* the C library in all its parts, the loader, the kernel's code */
+    CALLABLE_OWN, /* the program, or the object of this library */
+    CALLABLE_C,   /* the C library with all its parts, the loader, the kernel's code */
     CALLABLE_BETWEEN,
-    CALLABLE_BETWEEN_DONE, /* and what it needs was marked, too */
+    CALLABLE_BETWEEN_DONE, /* the same, and the objects that it needs are marked, too */
 };
 
 struct callable_search {
     struct jsp_needed needed;
     struct jsp_needed_object *program, *libc, *loader;
-    bool unclear; /* something needs what can not be found */
+    bool unclear; /* an object needs one that can not be found */
 };
 
 static uintptr_t callable_address(const char *name)
@@ -75,7 +75,8 @@ static bool callable_begins(const char *name, const char *const *list)
     return false;
 }
 
-/* In a program that is linked statically no name can be looked up. */
+/* Mark the known objects. Return false in a statically linked program, which can look up
+ * no name. */
 static bool callable_mark_known(struct callable_search *s)
 {
     static const char *const parts[] = { "libpthread.so", "libdl.so", "librt.so", NULL };
@@ -95,8 +96,9 @@ static bool callable_mark_known(struct callable_search *s)
     return true;
 }
 
-/* False: one leads into the program, whose code is then never outside of it. Or the name
- * leads there only, in one whose addresses are constants and that passes `free` on. */
+/* Mark the objects that replace C library functions. Return false if one name leads into
+ * the program: then the program's code is never outside of them. This also happens in a
+ * program at a fixed address that only takes the address of `free`. */
 static bool callable_mark_names(struct callable_search *s)
 {
     for (const char *const *name = jsp_callable_names; *name; name++) {
@@ -108,14 +110,16 @@ static bool callable_mark_names(struct callable_search *s)
     return true;
 }
 
-/* The loader lists what was preloaded after the program, before what the program needs. A
- * preload need not define a name to be between: it may have patched code or tables. False:
- * what the program needs can not be read. */
+/* Mark the preloaded objects, which the loader lists after the program and before the
+ * objects that it needs. A preload need not define a name to be between: it may have
+ * patched code or tables. Return false if the program's list of needed objects can not be
+ * read. */
 static bool callable_mark_preloads(struct callable_search *s)
 {
     for (uint32_t i = 1; i < s->needed.n; i++) {
         struct jsp_needed_object *o = &s->needed.at[i];
-        bool is_first = o == s->libc && s->libc == s->loader; /* musl lists itself first */
+        /* musl lists itself first */
+        bool is_first = o == s->libc && s->libc == s->loader;
         if (o->is_needed && !is_first)
             break;
         callable_mark(o, CALLABLE_BETWEEN);
@@ -126,14 +130,16 @@ static bool callable_mark_preloads(struct callable_search *s)
 static void callable_meet_needed(void *search, const char *name,
                                  struct jsp_needed_object *other)
 {
-    static const char *const libc[] = { "libc.", "ld-", NULL }; /* musl bears another name */
+    /* musl has another name */
+    static const char *const libc[] = { "libc.", "ld-", NULL };
     struct callable_search *s = search;
     if (!other && !callable_begins(name, libc))
         s->unclear = true;
     callable_mark(other, CALLABLE_BETWEEN);
 }
 
-/* What something between calls may be in the middle of a change on its behalf. */
+/* Mark the objects that marked ones need: they may be in the middle of a change on behalf
+ * of those. Return false if a list can not be read or an object can not be found. */
 static bool callable_mark_needed(struct callable_search *s)
 {
     bool more = true;
@@ -167,7 +173,7 @@ static bool callable_keep(struct callable_found *found, const struct callable_se
     return true;
 }
 
-/* NULL: not now. */
+/* Return the result, or NULL if it can not be found now. */
 static struct callable_found *callable_find(void)
 {
     struct callable_search s = { .unclear = false };
@@ -183,7 +189,8 @@ static struct callable_found *callable_find(void)
     return found;
 }
 
-/* No lock: the loader's is taken within, and a constructor that holds that may come here. */
+/* Take no lock: this takes the loader's lock, and a constructor that holds it may come
+ * here. */
 bool jsp_callable_init(void)
 {
     const struct callable_found *none = NULL, *found = callable_get();
@@ -193,7 +200,8 @@ bool jsp_callable_init(void)
     if (!mine)
         return false;
     bool known = mine->known;
-    /* C1. ORDER: release, pairs with callable_get; the other thread found the same. */
+    /* C1. ORDER: release, pairs with callable_get; the other thread has found the
+     * same. */
     if (!atomic_compare_exchange_strong_explicit(&callable_found, &none, mine,
                                                  memory_order_release,
                                                  memory_order_relaxed)) /* ORDER: relaxed */
@@ -201,15 +209,15 @@ bool jsp_callable_init(void)
     return known;
 }
 
-/* -- The question ----------------------------------------------------------------- */
+/* -- The test ----------------------------------------------------------------- */
 
 static bool callable_is_in(const struct callable_code *code, uintptr_t pc)
 {
     return pc >= code->start && pc < code->end;
 }
 
-/* Where something lies between, a thread that waits in the C library may have been called by
- * that, with its lock held. */
+/* If objects lie between, they may have called the code that waits in the C library, and
+ * hold a lock. */
 bool jsp_callable(const void *ucontext)
 {
     const struct callable_found *found = callable_get();

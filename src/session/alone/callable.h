@@ -1,18 +1,20 @@
-/* session/alone/callable.h - could the code that a signal interrupted have called any function?
+/* session/alone/callable.h - a test whether a handler may call any function at the
+ * interrupted place.
  *
- * What must not be called from a signal handler must not because the interrupted code may
- * be in the middle of it: holding malloc's lock, or with half of a list changed. So where
- * the program counter is neither in the C library nor in the loader, and this thread is not
- * inside of ours, a handler may call what a function called from there may call. So it may
- * where the thread waits in a system call, of those that nothing holds a lock around.
+ * A function must not be called from a signal handler if the interrupted code may be in
+ * the middle of it: holding malloc's lock, or with a half-changed list. So if the program
+ * counter is neither in the C library nor in the loader, and this thread is not inside of
+ * our functions, a handler may call whatever a function there may call. The same holds if
+ * the thread waits in a system call around which no code holds a lock.
  *
- * Whatever is between the program and the C library counts as the C library: each object
- * where the name of a function that we call leads (callable_names.h), each that was
- * preloaded, and all that those need. With one of them in the process no wait counts, for
- * it may hold a lock around any. Where that can not be found out, the answer is no.
+ * All code between the program and the C library counts as the C library: each object to
+ * which the name of a function that we call leads (callable_names.h), each preloaded
+ * object, and all that those need. If the process has such an object, no wait counts,
+ * because the object may hold a lock around any. If this can not be found out, the answer
+ * is no.
  *
- * A handler that interrupted the C library, and is interrupted itself, looks harmless: who
- * has walked the stack asks the walk (jsp_unwinder.n_crossed).
+ * A handler that interrupted the C library, and is interrupted itself, looks harmless.
+ * The caller has walked the stack and checks jsp_unwinder.n_crossed.
  *
  *                         handler   any thread
  *   jsp_callable_init        -         yes
@@ -26,15 +28,16 @@
 
 #include <stdbool.h>
 
-/* Find out where those are; the first call counts. False: it can not be found out, as in a
- * program that is linked statically, brings its allocator along, or has more than 32 objects
- * between; or now, because another thread forks. */
+/* Find these objects; only the first call does. Return false if it can not be found out:
+ * the program is linked statically, contains its allocator, or has more than 32 objects
+ * between; or another thread forks now. */
 bool jsp_callable_init(void);
 
-/* False also before init. */
+/* Return true if a handler may call any function now. Before init it returns false. */
 bool jsp_callable(const void *ucontext);
 
-/* Within one of our functions, by the calling thread: +1 on its way in, -1 out. */
+/* Nonzero while the calling thread is inside one of our functions: +1 on entry, -1 on
+ * return. */
 extern _Thread_local volatile int jsp_callable_inside;
 
 static inline void jsp_callable_not(int by)

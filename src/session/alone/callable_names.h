@@ -1,8 +1,8 @@
-/* session/alone/callable_names.h - every function of the C library that ours call, by name.
+/* session/alone/callable_names.h - the names of all C library functions that we call.
  *
- * A library that is loaded before the C library may have any of them in its place: an
- * allocator, fakeroot, a preload that counts writes. It may hold a lock of its own when it
- * is interrupted. So callable.c looks up where each name leads in this process.
+ * A library that is loaded before the C library may replace any of them: an allocator,
+ * fakeroot, a preload that counts writes. It may hold a lock of its own when it is
+ * interrupted. So callable.c looks up where each name leads in this process.
  * tests/check/callable.sh proves on the object files that the list is complete.
  *
  * SPDX-License-Identifier: MIT
@@ -10,7 +10,7 @@
 #ifndef JSP_SESSION_ALONE_CALLABLE_NAMES_H
 #define JSP_SESSION_ALONE_CALLABLE_NAMES_H
 
-/* The last is NULL. */
+/* Ends with NULL. */
 extern const char *const jsp_callable_names[];
 
 #endif

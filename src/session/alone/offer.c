@@ -16,12 +16,12 @@
 #include "session/drain.h"
 
 enum {
-    OFFER_EVERY_NS = 200000000, /* as seldom as an idle drain thread looks */
-    OFFER_STACK = 1 << 17, /* bytes that a pass and a write may use */
+    OFFER_EVERY_NS = 200000000, /* as rarely as an idle drain thread */
+    OFFER_STACK = 1 << 17, /* stack that a pass and a write may use */
     OFFER_TASK_LINKS = 2,  /* of /proc/self/task, besides one for each thread */
 };
 
-/* -- May there be none? --------------------------------------------------------- */
+/* -- May a run have no drain thread? ------------------------------------------ */
 
 static bool offer_is_alone(void)
 {
@@ -29,7 +29,7 @@ static bool offer_is_alone(void)
     return stat("/proc/self/task", &st) == 0 && st.st_nlink == OFFER_TASK_LINKS + 1;
 }
 
-/* The handler would run on it, and it is small. */
+/* Return true if the handler would run on an alternate stack, which is too small. */
 static bool offer_has_alternate_stack(void)
 {
     stack_t alt;
@@ -60,8 +60,8 @@ static bool offer_is_due(const struct jsp_thread *t, uint64_t now)
            jsp_ring_used(&t->sampled.ring) > t->sampled.ring.capacity / 4;
 }
 
-/* Is there room on the stack, which is the thread's own? One that was lent to signals since
- * the start may lie within that, and is not walked on when it is small. */
+/* Return true if the thread's own stack has enough room. An alternate stack that was set
+ * since the start may lie inside of it; the work is not done there. */
 static bool offer_has_stack(const struct jsp_vmstack *vm, const stack_t *alt)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -70,7 +70,7 @@ static bool offer_has_stack(const struct jsp_vmstack *vm, const stack_t *alt)
            here - vm->stack_low >= OFFER_STACK;
 }
 
-/* The kernel tells the first word. */
+/* Return true if no signal is blocked. The kernel sets only the first word. */
 static bool offer_blocks_none(const ucontext_t *uc)
 {
     uint64_t blocked;
@@ -78,8 +78,9 @@ static bool offer_blocks_none(const ucontext_t *uc)
     return !blocked;
 }
 
-/* A handler that interrupted the C library, and was interrupted, looks like a program. A walk
- * that did not reach the end may have missed it, but a handler's own signal is blocked. */
+/* Return true if the walk found no other handler. A handler that interrupted the C
+ * library, and was interrupted, looks like a program. A walk that did not reach the end
+ * may have missed it, but a handler's own signal is blocked. */
 static bool offer_is_in_no_handler(const struct jsp_sampled *s, const ucontext_t *uc)
 {
     return !s->unwinder.n_crossed &&
@@ -102,7 +103,8 @@ static void offer_take(struct jsprof *p, const struct jsp_thread *t, uint64_t no
         jsp_drain_here(p, now);
         p->offering = NULL;
     }
-    /* ORDER: relaxed. A hint: the lock decides. Also where there is a thread by now. */
+    /* ORDER: relaxed. A hint: the lock decides. Set it also if there is a drain by
+     * now. */
     atomic_store_explicit(&p->passed_ns, now, memory_order_relaxed);
     pthread_mutex_unlock(&p->lock);
 }
@@ -116,7 +118,7 @@ void jsp_offer_sigsafe(struct jsp_sampled *self, const void *ucontext)
     /* ORDER: seq_cst, with `busy` set before it: see B1 in backtrace.c. */
     if (!atomic_load_explicit(&self->closed, memory_order_seq_cst) &&
         offer_is_due(t, now) && offer_is_callable(t, ucontext)) {
-        int cancel; /* a thread that ends in a write keeps the lock */
+        int cancel; /* a thread that is cancelled in a write would keep the lock */
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
         jsp_callable_not(1);
         offer_take(t->session, t, now);

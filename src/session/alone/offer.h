@@ -1,8 +1,9 @@
-/* session/alone/offer.h - the drain's work on a sampled thread, in the handler, where the program
- * shall have no thread of ours: JSPROF_NO_THREAD.
+/* session/alone/offer.h - the drain's work in the handler of a sampled thread, for
+ * programs that must have no thread of ours: JSPROF_NO_THREAD.
  *
- * The handler offers every moment behind a sample. It is taken some times a second, or when
- * the ring fills up, where the interrupted code could have called any function.
+ * The handler offers the moment after each sample. The offer is taken some times a
+ * second, or when the ring fills up, if the interrupted code could have called any
+ * function.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,14 +12,15 @@
 
 #include "session/session.h"
 
-/* A write to it ends by itself: a pipe or a terminal may take nothing for ever, and with all
- * signals blocked. */
+/* Return true if a write to it always ends. A pipe or a terminal may take nothing for
+ * ever, even with all signals blocked. */
 bool jsp_offer_never_waits(int fd);
 
-/* May a run that begins now, or goes on, do without a drain thread? With `lock` held. */
+/* Return true if a run that begins now, or continues, needs no drain thread. The caller
+ * holds `lock`. */
 bool jsp_offer_serves(const struct jsprof *p);
 
-/* struct jsp_sampled.offer_sigsafe of the session's threads. */
+/* The offer_sigsafe function of the session's threads. */
 void jsp_offer_sigsafe(struct jsp_sampled *self, const void *ucontext);
 
 #endif

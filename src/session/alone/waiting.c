@@ -8,8 +8,8 @@
 
 #include "sigsafe/regs.h"
 
-/* The instruction that enters the kernel; the registers that the call's number and result
- * are in, by DWARF's numbers. */
+/* The instruction that enters the kernel, and the registers with the call's number and
+ * its result, by DWARF's numbers. */
 #if defined(__x86_64__)
 enum { WAITING_BYTES = 2, WAITING_NUMBER = 0, WAITING_RESULT = 0 };
 static const uint8_t waiting_enter[WAITING_BYTES] = { 0x0F, 0x05 };
@@ -28,7 +28,7 @@ static bool waiting_is_one(uint64_t number)
     case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_rt_sigsuspend:
     case SYS_wait4: case SYS_waitid: case SYS_futex:
     case SYS_openat: case SYS_flock: case SYS_fcntl:
-#ifdef SYS_poll /* which younger machines do not have */
+#ifdef SYS_poll /* newer architectures lack them */
     case SYS_poll: case SYS_select: case SYS_epoll_wait: case SYS_pause:
 #endif
         return true;
@@ -46,7 +46,7 @@ bool jsp_waiting(const void *ucontext)
 {
     const struct jsp_regs *regs = jsp_regs_of(ucontext);
     uintptr_t pc = jsp_regs_core(regs).pc;
-    if (waiting_enters(pc)) /* to be made again */
+    if (waiting_enters(pc)) /* the call will be restarted */
         return waiting_is_one(jsp_regs_get(regs, WAITING_NUMBER));
     return waiting_enters(pc - WAITING_BYTES) &&
            jsp_regs_get(regs, WAITING_RESULT) == (uint64_t)-EINTR;

@@ -1,7 +1,7 @@
-/* session/alone/waiting.h - does the interrupted thread wait in a system call?
+/* session/alone/waiting.h - a test whether the interrupted thread waits in a system call.
  *
- * Only in calls that nobody makes in the middle of a change: to read and write, to wait for
- * events, a child, time, a lock or a file. Handler and any thread.
+ * Only calls count that no code makes in the middle of a change: to read and write, to
+ * wait for events, a child, time, a lock or a file. Handler and any thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,8 +10,9 @@
 
 #include <stdbool.h>
 
-/* The interrupted code, which is the C library's and can be read, is at a system call that
- * the signal broke off: the kernel will make it again, or says that it was interrupted. */
+/* Return true if the interrupted code, which is readable code of the C library, is at a
+ * system call that the signal interrupted: the kernel will restart it, or it has returned
+ * EINTR. */
 bool jsp_waiting(const void *ucontext);
 
 #endif
