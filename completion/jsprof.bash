@@ -2,18 +2,18 @@
 #
 # SPDX-License-Identifier: MIT
 #
-# Commands and options are those that the tool's own help tells, so none is forgotten.
+# The commands and options come from the tool's own help, so the completion has all of them.
 
 _jsprof_commands() { command "$1" --help 2>/dev/null | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p'; }
 
-# Options, but those on a line of several that take a value: they are found as well.
+# All options in the help of a command, also those that share a line with others.
 _jsprof_options()
 {
     command "$1" help "$2" 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u
     echo --help
 }
 
-# The words that the help gives behind an option, as in "--clock cpu|wall".
+# The values that the help lists after an option, as in "--clock cpu|wall".
 _jsprof_values()
 {
     command "$1" help "$2" 2>/dev/null |

@@ -17,7 +17,7 @@ static unsigned long spin(unsigned long n)
     return sum;
 }
 
-/* What an interpreter does around each function it runs. */
+/* Run a function as an interpreter does, with an entry around it. */
 static unsigned long call(const char *name, int line, unsigned long work)
 {
     jsprof_push(me, name, "script.x", (uint32_t)line);

@@ -29,7 +29,7 @@ function countWords(texts) {
     return counts;
 }
 
-// How many letters have to be inserted, removed or replaced; stops beyond `most`.
+// Return how many letters must be inserted, removed or replaced; stop beyond `most`.
 function editDistance(a, b, most) {
     if (Math.abs(a.length - b.length) > most)
         return most + 1;
@@ -48,7 +48,7 @@ function editDistance(a, b, most) {
     return row[b.length];
 }
 
-// A word that occurs once and is one letter away from a common one.
+// Find the words that occur once and are one letter away from a common one.
 function findMisspellings(counts) {
     const common = [...counts].filter(([word, n]) => n >= 20 && word.length > 4);
     const rare = [...counts].filter(([word, n]) => n === 1 && word.length > 4);

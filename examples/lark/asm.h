@@ -53,7 +53,7 @@ struct lark_mem {
 
 /* A jump whose distance is not known yet. */
 struct lark_fix {
-    uint32_t at; /* of the bytes to be changed */
+    uint32_t at; /* offset of the bytes to change */
     uint32_t label;
 };
 
@@ -62,7 +62,7 @@ enum { LARK_NO_PLACE = -1, LARK_ASM_ROWS = 4 };
 struct lark_asm {
     uint8_t *bytes; /* owned, like the arrays below */
     uint32_t n, capacity;
-    int32_t *labels; /* the offset of each, or LARK_NO_PLACE */
+    int32_t *labels; /* the offset of each label, or LARK_NO_PLACE */
     uint32_t n_labels, labels_capacity;
     struct lark_fix *fixes;
     uint32_t n_fixes, fixes_capacity;
@@ -73,24 +73,24 @@ struct lark_asm {
 /* -- asm.c -- */
 
 uint32_t lark_asm_label(struct lark_asm *a);
-void lark_asm_bind(struct lark_asm *a, uint32_t label); /* here */
+void lark_asm_bind(struct lark_asm *a, uint32_t label); /* place the label here */
 void lark_asm_bytes(struct lark_asm *a, const void *bytes, size_t n);
 void lark_asm_u32(struct lark_asm *a, uint32_t word);
 
-/* The bytes before here hold a jump to this label. */
+/* Record that the bytes before here hold a jump to this label. */
 void lark_asm_fix(struct lark_asm *a, uint32_t at, uint32_t label);
 
-/* From here on the stack is unwound like this. */
+/* Record that the stack is unwound like this from here on. */
 void lark_asm_row(struct lark_asm *a, jsprof_code_row row);
 
-/* Give all jumps their distances. */
+/* Write the distances of all jumps. */
 void lark_asm_link(struct lark_asm *a);
 void lark_asm_free(struct lark_asm *a);
 
 /* -- one file a machine -- */
 
-/* The beginning of a native function (vm, slots, where to go on) and its end, which
- * returns what is in A. */
+/* Emit the beginning of a native function (vm, slots, where to continue), and its end,
+ * which returns A. */
 void lark_asm_enter(struct lark_asm *a);
 void lark_asm_leave(struct lark_asm *a);
 
@@ -104,13 +104,13 @@ void lark_asm_imm(struct lark_asm *a, enum lark_reg to, uint64_t value);
 /* A = A op B */
 void lark_asm_arith(struct lark_asm *a, enum lark_arith op);
 
-/* to += 16 * by; `by` may be lost. */
+/* Emit to += 16 * by; this may destroy `by`. */
 void lark_asm_add16(struct lark_asm *a, enum lark_reg to, enum lark_reg by);
 
 void lark_asm_compare(struct lark_asm *a, enum lark_reg x, enum lark_reg y);
 void lark_asm_compare_imm(struct lark_asm *a, enum lark_reg x, uint32_t below_4096);
 
-/* A = 1 when the comparison went so, else 0. */
+/* A = 1 if the comparison holds, else 0. */
 void lark_asm_set(struct lark_asm *a, enum lark_cond cond);
 
 void lark_asm_fload(struct lark_asm *a, enum lark_freg to, struct lark_mem from);
@@ -123,7 +123,8 @@ void lark_asm_fcompare(struct lark_asm *a, enum lark_freg x, enum lark_freg y);
 void lark_asm_jump(struct lark_asm *a, uint32_t label);
 void lark_asm_jump_if(struct lark_asm *a, enum lark_cond cond, uint32_t label);
 
-/* function(VM, argument, address of mem); the result's low byte is in A, widened. */
+/* Emit function(VM, argument, address of mem). A gets the low byte of the result,
+ * widened. */
 struct lark_asm_call {
     uint64_t function;
     uint64_t argument;

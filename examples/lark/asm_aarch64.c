@@ -8,9 +8,9 @@
 
 #ifdef __aarch64__
 
-enum { ARM_FAR = 16, ARM_FAR_TOO = 17, ARM_ZERO = 31 }; /* x16, x17: within one of ours */
+enum { ARM_FAR = 16, ARM_FAR_TOO = 17, ARM_ZERO = 31 }; /* 16, 17: scratch */
 
-/* x9 to x11 are the caller's to save, x19 and x20 the callee's. */
+/* The caller saves x9 to x11, the callee x19 and x20. */
 static const uint8_t arm_regs[LARK_REGS] = { 9, 10, 11, 19, 20 };
 
 static const uint8_t arm_conds[LARK_CONDS] = {

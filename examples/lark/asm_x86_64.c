@@ -19,7 +19,7 @@ enum {
     X86_WIDE = 8, /* bit W of the REX prefix */
 };
 
-/* None of them is one whose encoding as a base is special (rsp, rbp, r12, r13). */
+/* Each has the usual encoding as a base, unlike rsp, rbp, r12 and r13. */
 static const uint8_t x86_regs[LARK_REGS] = { X86_RAX, X86_RCX, X86_RDX, X86_RBX,
                                              X86_R14 };
 
@@ -35,7 +35,7 @@ static void x86_byte(struct lark_asm *a, unsigned byte)
     lark_asm_bytes(a, &b, 1);
 }
 
-/* REX where something needs it. */
+/* Emit REX if a register needs it. */
 static void x86_rex(struct lark_asm *a, unsigned wide, unsigned reg, unsigned rm)
 {
     unsigned rex = wide | (reg >> 3) << 2 | rm >> 3;
@@ -43,7 +43,7 @@ static void x86_rex(struct lark_asm *a, unsigned wide, unsigned reg, unsigned rm
         x86_byte(a, 0x40 | rex);
 }
 
-/* An instruction of one opcode byte with a register and memory. */
+/* Emit an instruction of one opcode byte with a register and memory. */
 static void x86_mem(struct lark_asm *a, unsigned opcode_wide, unsigned reg,
                     struct lark_mem m)
 {
@@ -54,7 +54,7 @@ static void x86_mem(struct lark_asm *a, unsigned opcode_wide, unsigned reg,
     lark_asm_u32(a, (uint32_t)m.offset);
 }
 
-/* The same for 0F opcodes, with a prefix byte or 0. */
+/* Emit the same for 0F opcodes, with a prefix byte or 0. */
 static void x86_mem_0f(struct lark_asm *a, unsigned prefix_opcode, unsigned reg,
                        struct lark_mem m)
 {
@@ -68,7 +68,7 @@ static void x86_mem_0f(struct lark_asm *a, unsigned prefix_opcode, unsigned reg,
     lark_asm_u32(a, (uint32_t)m.offset);
 }
 
-/* Two registers, 64 bits: rm is the first operand. */
+/* Emit one with two registers, 64 bits: rm is the first operand. */
 static void x86_pair(struct lark_asm *a, unsigned opcode, unsigned rm, unsigned reg)
 {
     x86_rex(a, X86_WIDE, reg, rm);

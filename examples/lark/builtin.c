@@ -105,7 +105,7 @@ static bool builtin_sqrt(struct lark *l, struct lark_call *call)
     return true;
 }
 
-/* The integer below a number, or what a string says. */
+/* Return the integer below a number, or the number that a string contains. */
 static bool builtin_int(struct lark *l, struct lark_call *call)
 {
     const struct lark_value *v = call->args;
@@ -134,7 +134,7 @@ static bool builtin_float(struct lark *l, struct lark_call *call)
     return true;
 }
 
-/* Seconds of CPU time that this thread has used. */
+/* Return the seconds of CPU time that this thread has used. */
 static bool builtin_clock(struct lark *l, struct lark_call *call)
 {
     (void)l;

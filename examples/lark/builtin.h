@@ -1,4 +1,4 @@
-/* builtin.h - the functions that every Lark program finds: lists, and what they share.
+/* builtin.h - the functions that every Lark program has: their lists and their helpers.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +21,7 @@ extern const struct lark_builtin_list lark_builtins_sort; /* builtin_sort.c */
 /* Unique, and below LARK_BUILTINS_MOST. */
 uint32_t lark_builtin_index(const struct lark_builtin *builtin);
 
-/* Is argument i of this type? If not, an error is raised. */
+/* Return true if argument i has this type; else raise an error. */
 bool lark_builtin_want(struct lark *l, const struct lark_call *call, uint32_t i,
                        enum lark_type type);
 
@@ -33,10 +33,10 @@ struct lark_text {
 
 void lark_text_add(struct lark_text *t, const char *bytes, size_t n);
 
-/* Any value as print shows it. */
+/* Append any value as print shows it. */
 void lark_text_add_value(struct lark_text *t, const struct lark_value *v);
 
-/* Make a string of it, and free it. */
+/* Make a string of the text, and free the text. */
 struct lark_value lark_text_end(struct lark *l, struct lark_text *t);
 
 #endif

@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-/* One sort under way; both arrays are roots, in args[-1] and args[0]. */
+/* One sort in progress; both arrays are roots, in args[-1] and args[0]. */
 struct sort {
     struct lark *l;
-    const struct lark_value *before; /* the callback, or NULL: numbers or strings, up */
+    const struct lark_value *before; /* the callback; NULL: ascending order */
     struct lark_value *from;
     struct lark_value *to;
 };
@@ -25,7 +25,7 @@ static bool sort_call_room(struct lark *l, uint32_t n)
     return lark_raise(l, "too many calls within calls");
 }
 
-/* Call f(args...) above everything; the result is at l->top. */
+/* Call f(args...) above all other values; the result is at l->top. */
 static bool sort_call(struct lark *l, struct lark_value f, const struct lark_value *args,
                       uint32_t n)
 {
@@ -64,7 +64,7 @@ static bool sort_is_before(struct sort *s, const struct lark_value *a,
     return ok;
 }
 
-/* [low, middle) and [middle, high) of `from` become one run of `to`. */
+/* Merge [low, middle) and [middle, high) of `from` into one run of `to`. */
 static bool sort_merge(struct sort *s, size_t low, size_t middle, size_t high)
 {
     size_t a = low, b = middle;
@@ -93,8 +93,8 @@ static bool sort_runs(struct sort *s, size_t n)
     return true;
 }
 
-/* Stable. Sorts a copy, because the callback may change the array meanwhile: the
- * result is what was there at the beginning. */
+/* Sort stably. Sort a copy, because the callback may change the array meanwhile: the
+ * result has the items from the beginning. */
 static bool sort_sort(struct lark *l, struct lark_call *call)
 {
     if (!lark_builtin_want(l, call, 0, LARK_ARRAY))

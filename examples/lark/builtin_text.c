@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_NESTING = 8 }; /* arrays in arrays that are shown; a cycle ends too */
+enum { TEXT_NESTING = 8 }; /* nested arrays that print shows; this also ends a cycle */
 
 void lark_text_add(struct lark_text *t, const char *bytes, size_t n)
 {
@@ -64,7 +64,7 @@ static bool text_str(struct lark *l, struct lark_call *call)
     return true;
 }
 
-/* format(number, digits): so many behind the point. */
+/* format(number, digits): with so many digits after the point. */
 static bool text_format(struct lark *l, struct lark_call *call)
 {
     if (!lark_builtin_want(l, call, 0, LARK_DOUBLE) ||
@@ -80,7 +80,7 @@ static bool text_format(struct lark *l, struct lark_call *call)
     return true;
 }
 
-/* substr(s, from, n): what there is of it. */
+/* substr(s, from, n): as many of the n bytes as exist. */
 static bool text_substr(struct lark *l, struct lark_call *call)
 {
     if (!lark_builtin_want(l, call, 0, LARK_STRING) ||
@@ -97,7 +97,7 @@ static bool text_substr(struct lark *l, struct lark_call *call)
     return true;
 }
 
-/* find(s, part, from): where, or -1. */
+/* find(s, part, from): the position, or -1. */
 static bool text_find(struct lark *l, struct lark_call *call)
 {
     if (!lark_builtin_want(l, call, 0, LARK_STRING) ||

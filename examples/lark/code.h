@@ -1,7 +1,7 @@
 /* code.h - compiled functions: operations, constants, and what a builtin looks like.
  *
- * An operation knows its source line and how many operands stand on the stack before
- * it, so that the place of every operand is known without running anything.
+ * An operation knows its source line and how many operands are on the stack before
+ * it, so the place of every operand is known without running anything.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +21,7 @@ enum lark_opcode {
     LARK_GLOBAL, /* push global arg */
     LARK_ASSIGN, /* pop into global arg */
     LARK_POP,
-    LARK_ADD, /* two operands become one, and so on to MOD */
+    LARK_ADD, /* two operands become one; the same for all up to MOD */
     LARK_SUB,
     LARK_MUL,
     LARK_DIV,
@@ -39,10 +39,10 @@ enum lark_opcode {
     LARK_GE,
     LARK_NEG,
     LARK_NOT,
-    LARK_JUMP,   /* to operation arg */
-    LARK_UNLESS, /* pop; to arg when false */
-    LARK_AND,    /* to arg when false, else pop */
-    LARK_OR,     /* to arg when true, else pop */
+    LARK_JUMP,   /* jump to operation arg */
+    LARK_UNLESS, /* pop; jump to arg if false */
+    LARK_AND,    /* jump to arg if false, else pop */
+    LARK_OR,     /* jump to arg if true, else pop */
     LARK_LIST,   /* arg operands become an array */
     LARK_INDEX,  /* array, index -> item */
     LARK_PUT,    /* array, index, item -> nothing */
@@ -59,17 +59,17 @@ struct lark_op {
             uint32_t line;
             uint32_t pc; /* from 1 */
         };
-        uint64_t place; /* both, for one store */
+        uint64_t place; /* both, so that one store sets them */
     };
 };
 
-enum { LARK_MAX_SLOTS = 60000 }; /* locals and operands, each, of a function */
+enum { LARK_MAX_SLOTS = 60000 }; /* most locals, and most operands, of a function */
 
 struct lark_function {
     char *name;
-    uint32_t line; /* of its `fn` */
+    uint32_t line; /* line of its `fn` */
     uint32_t n_params;
-    uint32_t n_locals; /* parameters are the first of them */
+    uint32_t n_locals; /* the first of them are parameters */
     uint32_t n_operands;
     uint32_t n_ops, ops_capacity;
     struct lark_op *ops;
@@ -77,11 +77,11 @@ struct lark_function {
     struct lark_value *consts;
     struct jsprof_function *profile; /* NULL: there is no memory for a name */
     uint32_t heat;                   /* calls and rounds of loops, until it is compiled */
-    uint32_t refused;                /* how often it could not be */
+    uint32_t refused;                /* failed tries to compile it */
     struct lark_native *native;      /* its native code, or NULL (jit.h) */
 };
 
-/* One call of a builtin: args[-1] is a root for the collector, and free for use. */
+/* One call of a builtin. args[-1] is a root for the collector that the builtin may use. */
 struct lark_call {
     struct lark_value *args;
     uint32_t n;
@@ -92,19 +92,19 @@ struct lark_builtin {
     const char *name;
     uint32_t n_least;
     uint32_t n_most;
-    /* False: lark_raise was called. */
+    /* Returns false after lark_raise. */
     bool (*run)(struct lark *l, struct lark_call *call);
 };
 
-/* An empty function; the interpreter owns it. Name is copied. */
+/* Make an empty function, which the interpreter owns. Copies the name. */
 struct lark_function *lark_function_new(struct lark *l, const char *name, uint32_t line);
 
 void lark_function_free(struct lark_function *f);
 
-/* Append an operation that changes the operand count by `effect`; returns its index. */
+/* Append an operation that changes the operand count by `effect`; return its index. */
 uint32_t lark_function_emit(struct lark_function *f, struct lark_op op, int effect);
 
-/* The index of a constant, an old one where there is the same. */
+/* Return the index of a constant, which may be an existing equal one. */
 uint32_t lark_function_const(struct lark_function *f, struct lark_value v);
 
 #endif

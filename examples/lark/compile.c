@@ -162,7 +162,7 @@ struct lark_function *lark_compile_function(struct lark_compiler *c, const char 
     return unit.f;
 }
 
-/* A name that no `let` and no `fn` ever declared. */
+/* Report a name that no `let` and no `fn` ever declared. */
 static void compile_check_names(struct lark_compiler *c)
 {
     for (uint32_t i = 0; i < c->l->n_globals && !c->failed; i++) {

@@ -1,4 +1,4 @@
-/* compile.h - what the parts of the compiler share: compile.c holds the functions and
+/* compile.h - what the parts of the compiler share. compile.c holds the functions and
  * their scopes, statement.c and expression.c the grammar. One pass, no tree.
  *
  * The first error is printed and ends the source, so every loop here ends at END.
@@ -19,14 +19,14 @@ struct lark_local {
     uint32_t block;
 };
 
-/* A loop under way; the jumps out of it are a chain through their args. */
+/* A loop in progress; the jumps out of it form a chain through their args. */
 struct lark_loop {
     struct lark_loop *outer;
     int32_t breaks;
     int32_t continues;
 };
 
-/* A function under way. */
+/* A function in progress. */
 struct lark_unit {
     struct lark_unit *outer; /* NULL: the script */
     struct lark_function *f;
@@ -52,29 +52,29 @@ struct lark_compiler {
 void lark_compile_error(struct lark_compiler *c, uint32_t line, const char *message);
 void lark_compile_next(struct lark_compiler *c);
 
-/* Skip the token when it is the next one. */
+/* Skip the token if it is the next one. */
 bool lark_compile_accept(struct lark_compiler *c, int type);
 
-/* The same, and an error ("expected ...") when it is not. */
+/* Skip it, or report an error ("expected ...") if it is not the next one. */
 void lark_compile_expect(struct lark_compiler *c, int type, const char *what);
 
-/* One level deeper into the grammar; an error when that is too deep. */
+/* Enter one more level of the grammar; report an error if that is too deep. */
 void lark_compile_nest(struct lark_compiler *c);
 
-/* Append an operation; effect is its change of the operand count. Its index. */
+/* Append an operation that changes the operand count by `effect`; return its index. */
 int32_t lark_compile_emit(struct lark_compiler *c, enum lark_opcode code, int32_t arg,
                           int effect);
 
-/* The jump at `at` goes to the operation that is emitted next. */
+/* Let the jump at `at` go to the operation that is emitted next. */
 void lark_compile_land(struct lark_compiler *c, int32_t at);
 
-/* A local's slot, or -1. */
+/* Return a local's slot, or -1. */
 int32_t lark_compile_local(struct lark_compiler *c, const struct lark_token *name);
 int32_t lark_compile_declare(struct lark_compiler *c, const struct lark_token *name);
 void lark_compile_open_block(struct lark_compiler *c);
 void lark_compile_close_block(struct lark_compiler *c);
 
-/* Parameters and body of a function; `fn` and the name are read. */
+/* Compile parameters and body of a function; `fn` and the name are read. */
 struct lark_function *lark_compile_function(struct lark_compiler *c, const char *name,
                                             uint32_t line);
 
@@ -82,17 +82,17 @@ struct lark_function *lark_compile_function(struct lark_compiler *c, const char 
 
 void lark_statement(struct lark_compiler *c);
 
-/* "{ ... }" in a block of its own. */
+/* Compile "{ ... }" in a block of its own. */
 void lark_statement_block(struct lark_compiler *c);
 
-/* An expression leaves one operand. */
+/* Compile an expression, which leaves one operand. */
 void lark_expression(struct lark_compiler *c);
 
-/* Its first part: a name, a call, an index, ... True: something may be stored in it,
- * and the last operation is what would have loaded it. */
+/* Compile the first part of an expression: a name, a call, an index, ... Return true if a
+ * value can be stored in it; the last operation is then its load. */
 bool lark_expression_place(struct lark_compiler *c);
 
-/* Operators behind a first part that was read. */
+/* Compile the operators after a first part that was read. */
 void lark_expression_rest(struct lark_compiler *c);
 
 #endif

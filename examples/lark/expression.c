@@ -68,7 +68,7 @@ static void expression_array(struct lark_compiler *c)
     lark_compile_emit(c, LARK_LIST, n, 1 - n);
 }
 
-/* A function without a name sees its own locals and the globals, no others. */
+/* Compile a function without a name, which sees its own locals and the globals only. */
 static void expression_fn(struct lark_compiler *c, uint32_t line)
 {
     struct lark_function *f = lark_compile_function(c, "fn", line);
@@ -110,7 +110,7 @@ static void expression_call(struct lark_compiler *c, uint32_t line)
             break;
     }
     lark_compile_expect(c, ')', "',' or ')'");
-    c->line = line; /* a call over several lines is where it begins */
+    c->line = line; /* a call over several lines belongs to the first */
     lark_compile_emit(c, LARK_CALL, n, -n);
 }
 
@@ -171,7 +171,7 @@ static const struct expression_binary *expression_operator(int token)
     return NULL;
 }
 
-/* Operators of this level or tighter, behind a left side that was read. */
+/* Compile operators of this level or tighter, after a left side that was read. */
 static void expression_operators(struct lark_compiler *c, int level)
 {
     for (;;) {

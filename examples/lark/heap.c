@@ -31,7 +31,8 @@ void *lark_heap_grow(void *block, uint32_t *capacity, uint32_t n, size_t item_by
     return lark_heap_resize(block, *capacity * item_bytes);
 }
 
-/* Arrays whose items are still to be marked: a stack, so that depth is no danger. */
+/* Arrays whose items are still to be marked: a stack of our own, so that nesting needs no
+ * C stack. */
 struct heap_gray {
     uint32_t n, capacity;
     struct lark_array **arrays;
@@ -116,7 +117,7 @@ static void heap_collect(struct lark *l)
     lark_profile_leave(&frame);
 }
 
-/* While a script is compiled nothing is reachable yet, and heap_limit is SIZE_MAX. */
+/* While a script is compiled nothing is reachable yet, so heap_limit is SIZE_MAX. */
 static void *heap_new(struct lark *l, size_t bytes, size_t more, enum lark_type type)
 {
     if (l->heap_bytes + bytes + more > l->heap_limit)

@@ -24,7 +24,7 @@ struct lark_native {
     struct lark_function *f;
     uint32_t at; /* in the pool */
     uint32_t bytes;
-    uint32_t active; /* activations on the C stack: must not be discarded */
+    uint32_t active; /* activations on the C stack; not 0: must not be discarded */
     uint32_t *entries; /* owned: where each operation begins */
 };
 
@@ -51,7 +51,7 @@ bool lark_jit_open(struct lark *l, const struct lark_jit_options *options)
     return true;
 }
 
-/* Take it off the list at *from; its memory may be used again. */
+/* Remove it from the list at *from; its memory may be used again. */
 static void jit_discard(struct lark_jit *jit, struct lark_native **from)
 {
     struct lark_native *native = *from;
@@ -75,7 +75,8 @@ void lark_jit_close(struct lark *l)
     l->jit = NULL;
 }
 
-/* Where the first native that is running in [at, at + bytes) ends; else 0. */
+/* Return the end of the first native function that is running in [at, at + bytes), else
+ * 0. */
 static uint32_t jit_blocked(const struct lark_jit *jit, uint32_t at, uint32_t bytes)
 {
     for (const struct lark_native *n = jit->natives; n; n = n->next)
@@ -84,7 +85,7 @@ static uint32_t jit_blocked(const struct lark_jit *jit, uint32_t at, uint32_t by
     return 0;
 }
 
-/* Room in the circle, behind what was handed out last, past what is running. */
+/* Find room in the ring, after the last piece and not over a running function. */
 static bool jit_find_room(struct lark_jit *jit, uint32_t bytes, uint32_t *out)
 {
     uint32_t at = jit->pool.next;
@@ -154,7 +155,7 @@ static bool jit_install(struct lark_jit *jit, struct lark_function *f,
     return true;
 }
 
-/* What can not be compiled now is tried again, later each time. */
+/* Try again later, after a longer time for each failure. */
 static bool jit_compile(struct lark_jit *jit, struct lark_function *f)
 {
     struct lark_profile_frame frame;

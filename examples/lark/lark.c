@@ -17,7 +17,7 @@
 
 enum { LARK_TRACE_LINES = 8, LARK_C_STACK = 8 << 20 };
 
-/* Every call of Lark is one of C: three quarters of the C stack are for them. */
+/* Every call of Lark is a call of C. They may use three quarters of the C stack. */
 static uintptr_t lark_c_limit(void)
 {
     struct rlimit stack;
@@ -75,7 +75,7 @@ bool lark_raise(struct lark *l, const char *format, ...)
     return false;
 }
 
-/* The calls that the error ended, innermost first. */
+/* Print the calls that the error ended, innermost first. */
 static void lark_trace(struct lark *l, const struct lark_function *f)
 {
     if (l->n_traced < LARK_TRACE_LINES)

@@ -12,12 +12,12 @@
 #include "value.h"
 
 enum {
-    LARK_STACK_VALUES = 1 << 20, /* address space; memory only as it is touched */
-    LARK_MAX_DEPTH = 10000,      /* calls within calls, if the C stack is large enough */
+    LARK_STACK_VALUES = 1 << 20, /* the stack takes memory only as it is used */
+    LARK_MAX_DEPTH = 10000,      /* nested calls, if the C stack is large enough */
 };
 
-/* The C functions that stand between one Lark function and the next. They lie together,
- * so that the profiler can tell them from the rest and views may hide them. */
+/* The C functions between one Lark function and the next. They lie together, so that the
+ * profiler can recognise them and views may hide them. */
 #define LARK_LOOP __attribute__((section("lark_loop")))
 
 struct lark_global {
@@ -28,9 +28,9 @@ struct lark_global {
 
 struct lark {
     const char *path; /* of the script, borrowed */
-    uint32_t line;    /* of the operation under way, for errors */
+    uint32_t line;    /* of the present operation, for errors */
     uint32_t depth;   /* of calls */
-    uintptr_t c_limit; /* no call where the C stack reaches below it */
+    uintptr_t c_limit; /* no call if the C stack reaches below this */
     uint32_t n_traced; /* lines of the error's trace that were printed */
     int n_args;        /* of the script, borrowed */
     char **args;
@@ -48,31 +48,32 @@ struct lark {
 
     struct lark_object *objects;      /* everything that the collector may free */
     size_t heap_bytes, heap_limit;    /* in use; where the next collection begins */
-    struct lark_string *letters[256]; /* the strings of one byte, made once asked for */
+    struct lark_string *letters[256]; /* the strings of one byte, made at first use */
 
     struct lark_jit *jit; /* NULL: everything is interpreted (jit.h) */
 };
 
-/* False, and errno, when there is no memory. */
+/* Return false, and errno, if there is no memory. */
 bool lark_open(struct lark *l, const char *path);
 
 void lark_close(struct lark *l);
 
-/* The function of the whole script, or NULL: an error was printed. */
+/* Return the function of the whole script, or NULL: an error was printed. */
 struct lark_function *lark_compile(struct lark *l, const char *source, size_t n_bytes);
 
-/* Call what is in *callee with the n values behind it; *callee becomes the result.
- * False: an error was printed. */
+/* Call the value in *callee with the n values after it. *callee becomes the result.
+ * Return false if an error was printed. */
 bool lark_call(struct lark *l, struct lark_value *callee, uint32_t n);
 
 /* Call the function of a whole script. */
 bool lark_run(struct lark *l, struct lark_function *script);
 
-/* Print "path:line: message" for l->line. Always false, for `return lark_raise(...)`. */
+/* Print "path:line: message" for l->line. Always return false, for `return
+ * lark_raise(...)`. */
 __attribute__((format(printf, 2, 3))) bool lark_raise(struct lark *l, const char *format,
                                                       ...);
 
-/* The slot of a global, made when it is not there yet. */
+/* Return the slot of a global; make it if it does not exist. */
 uint32_t lark_global_slot(struct lark *l, const char *name, size_t n_bytes);
 
 /* Put the builtins into their globals (builtin.c). */

@@ -40,7 +40,7 @@ static bool lexer_in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Past spaces and comments, which begin with # and end with the line. */
+/* Skip spaces and comments, which begin with # and end with the line. */
 static void lexer_skip(struct lark_lexer *x)
 {
     for (; x->next < x->end; x->next++) {

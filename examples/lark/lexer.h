@@ -9,14 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Punctuation of one character is its own token; these stand above the characters. */
+/* Punctuation of one character is its own token; the numbers of these are above all
+ * characters. */
 enum lark_token_type {
     LARK_TOKEN_END = 0,
     LARK_TOKEN_NAME = 256,
     LARK_TOKEN_INT,
     LARK_TOKEN_DOUBLE,
     LARK_TOKEN_STRING,
-    LARK_TOKEN_BAD, /* what is wrong stands in lexer.error */
+    LARK_TOKEN_BAD, /* lexer.error has the reason */
     LARK_TOKEN_EQ,
     LARK_TOKEN_NE,
     LARK_TOKEN_LE,
@@ -52,15 +53,15 @@ struct lark_token {
 };
 
 struct lark_lexer {
-    const char *next; /* borrowed source; a zero byte stands at end */
+    const char *next; /* borrowed source, with a zero byte at end */
     const char *end;
     uint32_t line;
-    const char *error; /* of the last LARK_TOKEN_BAD */
+    const char *error; /* reason of the last LARK_TOKEN_BAD */
 };
 
 struct lark_token lark_lexer_next(struct lark_lexer *x);
 
-/* Resolve the escapes of a string token into `out`, n_bytes of room; the length. */
+/* Write a string token without its escapes to `out`, n_bytes of room; return the length. */
 size_t lark_lexer_unescape(const struct lark_token *string, char *out);
 
 #endif

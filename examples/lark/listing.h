@@ -10,9 +10,9 @@
 #include <jsprof.h>
 
 struct lark_listing {
-    jsprof_listing_row *rows; /* owned, one an operation */
-    char *texts;              /* owned, the rows borrow from it */
-    uint64_t *targets;        /* the same */
+    jsprof_listing_row *rows; /* owned, one per operation */
+    char *texts;              /* owned; the rows borrow from it */
+    uint64_t *targets;        /* owned; the rows borrow from it */
 };
 
 void lark_listing_make(struct lark_listing *out, const struct lark *l,

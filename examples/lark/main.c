@@ -42,7 +42,7 @@ static int main_usage(const char *what, const char *which)
     return 2;
 }
 
-/* What follows "NAME=" in an argument, or NULL. */
+/* Return the text after "NAME=" in an argument, or NULL. */
 static const char *main_value(const char *arg, const char *name)
 {
     size_t n = strlen(name);
@@ -66,7 +66,7 @@ static bool main_clock(const char *text, int *out)
     return *out == JSPROF_CLOCK_WALL || !strcmp(text, "cpu");
 }
 
-/* One option. 0: taken; else the exit status. */
+/* Read one option. Return 0, or the exit status. */
 static int main_jit_option(const char *arg, struct main_options *options)
 {
     struct lark_jit_options *jit = &options->jit;
@@ -93,7 +93,7 @@ static int main_jit_option(const char *arg, struct main_options *options)
     return 0;
 }
 
-/* Words with commas between them. */
+/* Read words with commas between them. */
 static bool main_calls(const char *list, uint32_t *out)
 {
     static const char *const words[] = { "counts", "time", "alloc", "edges" };
@@ -137,7 +137,7 @@ static int main_option(const char *arg, struct main_options *options)
     return 0;
 }
 
-/* The whole file with a zero byte behind it, or NULL and errno. */
+/* Return the whole file with a zero byte after it, or NULL and errno. */
 static char *main_read(const char *path, size_t *n_bytes)
 {
     FILE *file = fopen(path, "re");
@@ -177,7 +177,7 @@ static bool main_compile_and_run(struct lark *l, const char *source, size_t n_by
     return script && lark_run(l, script);
 }
 
-/* Without memory for native code the program runs all the same. */
+/* Without memory for native code the program runs interpreted. */
 static void main_open_jit(struct lark *l, const struct main_options *options)
 {
     if (!options->jit.off && !lark_jit_open(l, &options->jit))

@@ -33,7 +33,7 @@ static int64_t operate_wrap(uint64_t bits)
     return (int64_t)bits;
 }
 
-/* -1 wraps INT64_MIN around, where the machine would trap. */
+/* Dividing INT64_MIN by -1 wraps around; the machine would trap. */
 static int64_t operate_divide(uint8_t code, int64_t a, int64_t b)
 {
     if (b == -1)
@@ -193,7 +193,7 @@ bool lark_operate_put(struct lark *l, const struct lark_op *op, struct lark_valu
     return true;
 }
 
-/* When the call fails, l->line becomes its line, for the trace. */
+/* If the call fails, l->line becomes its line, for the trace. */
 LARK_LOOP bool lark_operate_call(struct lark *l, const struct lark_op *op,
                                  struct lark_value *top)
 {

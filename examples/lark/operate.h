@@ -1,8 +1,8 @@
 /* operate.h - the operations in full: every type, every error.
  *
- * The interpreter's loop does the common cases by itself and comes here for the rest.
- * All take the operation and `top`, the end of the operands before it; what the
- * operation leaves is written where its first operand was. False: an error was raised.
+ * The interpreter's loop handles the common cases itself and calls these for the rest.
+ * All take the operation and `top`, the end of the operands before it. They write the
+ * result where the first operand was. They return false after an error was raised.
  *
  * SPDX-License-Identifier: MIT
  */

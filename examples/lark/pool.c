@@ -13,7 +13,8 @@
 
 enum { POOL_WRITE = PROT_READ | PROT_WRITE, POOL_RUN = PROT_READ | PROT_EXEC };
 
-/* A system that will not run what was written says so here, and not in mid-program. */
+/* Try once at the beginning: a system that does not execute written memory must not fail
+ * in the middle of a program. */
 bool lark_pool_open(struct lark_pool *pool, uint32_t bytes)
 {
     *pool = (struct lark_pool){ .bytes = bytes };
@@ -48,7 +49,7 @@ bool lark_pool_write(struct lark_pool *pool, uint32_t at, const uint8_t *code, u
         return false;
     memcpy(pool->run + at, code, n);
     if (pool_protect(pool, at, n, POOL_RUN) < 0) {
-        /* Other functions share these pages, and may be on the stack. */
+        /* Other functions share these pages and may be on the stack. */
         fprintf(stderr, "lark: native code can not be run again: %s\n", strerror(errno));
         exit(1);
     }

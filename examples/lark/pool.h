@@ -1,8 +1,8 @@
 /* pool.h - memory for native code, reused when code is discarded.
  *
- * One block of fixed size. A page of it is either written or run, never both: while
- * code is put in, its pages can not be executed, which is why only the interpreter's
- * one thread may do so. Who gets which room is decided in jit.c.
+ * One block of fixed size. A page of it is either writable or executable, never both.
+ * While code is written, its pages can not be executed, so only the interpreter's one
+ * thread may do that. jit.c decides which function gets which room.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,14 +15,14 @@
 struct lark_pool {
     uint8_t *run;   /* owned */
     uint32_t bytes;
-    uint32_t next;  /* where the next room is looked for */
+    uint32_t next;  /* offset at which the search for room begins */
 };
 
-/* False, and errno: the system gives no such memory. */
+/* Return false, and errno, if the system gives no such memory. */
 bool lark_pool_open(struct lark_pool *pool, uint32_t bytes);
 void lark_pool_close(struct lark_pool *pool);
 
-/* Put code at an offset, ready to run. False: the system does not permit it. */
+/* Put code at an offset, ready to run. Return false if the system does not permit it. */
 bool lark_pool_write(struct lark_pool *pool, uint32_t at, const uint8_t *code,
                      uint32_t n);
 

@@ -1,4 +1,4 @@
-/* profile.c - everything that Lark and the profiler have to do with each other.
+/* profile.c - every use of the profiler by Lark.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -54,7 +54,7 @@ void lark_profile_enter_work(struct lark_profile_frame *frame,
     lark_profile_enter(frame, *f);
 }
 
-/* Without memory for it the code stays nameless, an address in the capture. */
+/* If there is no memory for a name, the capture has an address without a name. */
 void lark_profile_code_added(const struct lark_profile_code *code)
 {
     if (!profile_session)
@@ -81,7 +81,7 @@ void lark_profile_code_removed(const void *start)
         jsprof_code_remove(profile_session, start);
 }
 
-/* Without it there are lines, but no operations. */
+/* Without a listing there are lines, but no operations. */
 void lark_profile_listing(const struct lark *l, const struct lark_function *f)
 {
     struct lark_listing listing;
@@ -107,7 +107,8 @@ static bool profile_failed(int err)
 /* The linker names both ends of a section whose name is a name in C. */
 extern const char __start_lark_loop[], __stop_lark_loop[];
 
-/* It only makes views shorter: without it they show what runs the program, too. */
+/* This only makes views shorter: without it they also show the code that runs the
+ * program. */
 static void profile_mark_loop(void)
 {
     size_t length = (size_t)(__stop_lark_loop - __start_lark_loop);
@@ -125,7 +126,7 @@ static int profile_open(const struct lark_profile_options *options)
     return jsprof_open(&profile_session, &o);
 }
 
-/* Somebody else writes that file: say where this profile is. */
+/* Another session writes that file: report where this profile is. */
 static void profile_tell_path(void)
 {
     bool is_other;

@@ -1,8 +1,8 @@
-/* profile.h - everything that Lark and the profiler have to do with each other.
+/* profile.h - every use of the profiler by Lark.
  *
- * A host of its own may take this file and profile.c for a model: a name per function,
- * made once; an entry in the C frame around each call; the current line, one store an
- * operation; start and stop. All of it is harmless while nobody profiles.
+ * Other hosts may take this file and profile.c as a model: a name per function, made
+ * once; an entry in the C frame around each call; the current line, by one store per
+ * operation; start and stop. All of it does nothing while nobody profiles.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +14,7 @@
 struct lark;
 struct lark_builtin;
 
-/* A C function that calls enter declares one of these, and calls leave at its end. */
+/* A C function declares one of these, calls enter with it, and calls leave at its end. */
 struct lark_profile_frame {
     jsprof_link link;
 };
@@ -32,7 +32,8 @@ static inline void lark_profile_leave(const struct lark_profile_frame *frame)
     jsprof_link_leave(lark_profile_thread, &frame->link);
 }
 
-/* Native code makes no entry, for it is told by its address; it is counted all the same. */
+/* Native code makes no entry, because the profiler knows its addresses. Its calls are
+ * counted all the same. */
 static inline void lark_profile_enter_native(struct lark_profile_frame *frame,
                                              const jsprof_function *function)
 {
@@ -46,7 +47,7 @@ static inline void lark_profile_leave_native(const struct lark_profile_frame *fr
         jsprof_count_leave(lark_profile_thread, &frame->link, 0);
 }
 
-/* The entry goes, and the call that was counted with it goes on. */
+/* Pop the entry; the call that was counted with it continues. */
 static inline void lark_profile_go_native(const struct lark_profile_frame *frame)
 {
     if (lark_profile_thread)
@@ -58,8 +59,9 @@ static inline void lark_profile_alloc(size_t bytes)
     jsprof_alloc(lark_profile_thread, bytes);
 }
 
-/* Line and pc stand side by side in an operation and in a link. One store, and volatile:
- * the reader is a signal handler, so it must happen whole, here and now. */
+/* Line and pc are side by side in an operation and in a link. One volatile store sets
+ * both, because a signal handler reads them: the store must happen whole, and at this
+ * place. */
 typedef uint64_t __attribute__((may_alias)) lark_profile_place;
 _Static_assert(offsetof(jsprof_link, pc) == offsetof(jsprof_link, line) + 4, "one store");
 
@@ -68,19 +70,19 @@ static inline void lark_profile_at(struct lark_profile_frame *frame, uint64_t pl
     *(volatile lark_profile_place *)(void *)&frame->link.line = place;
 }
 
-/* While Lark works for itself. */
+/* Sections in which Lark works for itself. */
 enum lark_profile_work { LARK_PROFILE_GC, LARK_PROFILE_COMPILE, LARK_PROFILE_WORKS };
 void lark_profile_enter_work(struct lark_profile_frame *frame,
                              enum lark_profile_work work);
 
-/* "name (path:line)"; NULL when there is no memory, and the frame has no name. */
+/* Make "name (path:line)". NULL if there is no memory; the frame then has no name. */
 jsprof_function *lark_profile_name(const char *name, const char *path, uint32_t line);
 void lark_profile_forget(jsprof_function *function);
 
-/* The name of a builtin, made at its first call. */
+/* Return the name of a builtin, made at its first call. */
 const jsprof_function *lark_profile_builtin(const struct lark_builtin *builtin);
 
-/* Native code, known to the profiler by its addresses. */
+/* Native code that the profiler knows by its addresses. */
 struct lark_profile_code {
     const void *start;
     size_t length;
@@ -93,11 +95,11 @@ struct lark_profile_code {
     uint32_t n_pcs;
 };
 
-/* Before it runs, and when it never will again. */
+/* Register it before it runs; remove it when it never runs again. */
 void lark_profile_code_added(const struct lark_profile_code *code);
 void lark_profile_code_removed(const void *start);
 
-/* Its bytecode, once that is complete. */
+/* Register its bytecode, once that is complete. */
 struct lark_function;
 void lark_profile_listing(const struct lark *l, const struct lark_function *f);
 
@@ -105,13 +107,14 @@ struct lark_profile_options {
     const char *path; /* NULL: only what the environment asks for */
     uint32_t hz;      /* 0: the profiler's default */
     int clock;        /* enum jsprof_clock */
-    uint32_t calls;   /* what of each call is counted: JSPROF_CALLS_... */
+    uint32_t calls;   /* what is counted of each call: JSPROF_CALLS_... */
 };
 
-/* False: one line on stderr says why there is no profile. */
+/* Return false after one line on stderr with the reason why there is no profile. */
 bool lark_profile_start(const struct lark_profile_options *options);
 
-/* Complete the capture. False: one line on stderr says what became of it. */
+/* Complete the capture. Return false after one line on stderr with the reason of a
+ * failure. */
 bool lark_profile_stop(void);
 
 #endif

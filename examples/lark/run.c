@@ -8,7 +8,7 @@
 #include "operate.h"
 #include "profile.h"
 
-/* The common cases of the binary operations; false: not one of them. */
+/* Do the common cases of the binary operations; return false for any other. */
 static inline bool run_binary(uint8_t code, struct lark_value *top)
 {
     struct lark_value *a = top - 2;
@@ -59,10 +59,10 @@ static inline bool run_index(struct lark_value *top)
     return true;
 }
 
-enum { RUN_FAILED = -2, RUN_RETURNED = -1 }; /* else: go on natively, at this operation */
+enum { RUN_FAILED = -2, RUN_RETURNED = -1 }; /* else: continue natively, at this operation */
 
-/* Longer than a function should be: one case an opcode, and a call for each would cost
- * what the loop is there to save. */
+/* Longer than a function should be: it has one case per opcode, and a function call for
+ * each would cost the time that the loop saves. */
 LARK_LOOP static int32_t run_loop(struct lark *l, struct lark_function *f,
                                   struct lark_value *slots,
                                   struct lark_profile_frame *frame)
@@ -146,7 +146,7 @@ LARK_LOOP static int32_t run_loop(struct lark *l, struct lark_function *f,
     }
 }
 
-/* Until it returns, fails, or gets so hot that native code takes over. */
+/* Run until the function returns, fails, or is hot enough for native code. */
 LARK_LOOP static int32_t run_interpreted(struct lark *l, struct lark_function *f,
                                          struct lark_value *slots,
                                          struct lark_profile_frame *frame)

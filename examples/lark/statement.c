@@ -49,7 +49,7 @@ static void statement_nil(struct lark_compiler *c)
     lark_compile_emit(c, LARK_CONST, (int32_t)nil, 1);
 }
 
-/* The name is known only behind its value: `let x = x;` takes the outer x. */
+/* The name is known only after its value: `let x = x;` takes the outer x. */
 static void statement_let(struct lark_compiler *c)
 {
     struct lark_token name = c->token;
@@ -135,11 +135,11 @@ static void statement_while(struct lark_compiler *c)
     c->unit->loop = loop.outer;
 }
 
-/* A local that no name can reach. */
+/* Make a local that no name can reach. */
 static int32_t statement_hidden(struct lark_compiler *c)
 {
     struct lark_token name = { .text = "", .line = c->line };
-    c->unit->block++; /* several may stand in one block */
+    c->unit->block++; /* one block may have several */
     int32_t slot = lark_compile_declare(c, &name);
     c->unit->block--;
     c->unit->locals[slot].block = c->unit->block;
@@ -211,7 +211,7 @@ static void statement_return(struct lark_compiler *c)
     statement_end(c);
 }
 
-/* Store the value that comes next where `load` would have loaded from. */
+/* Store the next value where `load` would have loaded from. */
 static void statement_store(struct lark_compiler *c, struct lark_op load)
 {
     lark_expression(c);

@@ -1,8 +1,8 @@
 /* template.c - from a function's operations to native code.
  *
- * Locals and operands stay where the interpreter has them, so either may take over
- * from the other between two operations. What is common for integers and doubles is
- * done in line, the rest by the functions of operate.h.
+ * Locals and operands stay where the interpreter has them, so either may take over from
+ * the other between two operations. Common cases for integers and doubles are inline
+ * code; the functions of operate.h do the rest.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,7 +23,7 @@ void lark_template_free(struct lark_template *t)
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/* One function under way. The label of operation i is i. */
+/* One function in progress. The label of operation i is i. */
 struct template {
     struct lark_template *out;
     struct lark_asm *a;
@@ -39,7 +39,7 @@ static struct lark_mem template_slot(uint32_t slot, size_t offset)
     return (struct lark_mem){ LARK_SLOTS, (int32_t)at };
 }
 
-/* The operand that is `above` places above the lowest that the operation takes. */
+/* Return the operand that is `above` places above the lowest operand of the operation. */
 static struct lark_mem template_operand(const struct template *t, int above,
                                         size_t offset)
 {
@@ -71,7 +71,7 @@ static void template_set_type(struct template *t, int above, enum lark_type type
     lark_asm_store32(t->a, template_type(t, above), LARK_B);
 }
 
-/* Let a function of operate.h do it. */
+/* Call a function of operate.h for it. */
 static void template_operate(struct template *t, lark_operate_fn function)
 {
     struct lark_asm_call call = {
@@ -92,7 +92,7 @@ static void template_const(struct template *t)
     template_set_type(t, 0, (enum lark_type)v->type);
 }
 
-/* Global variables move while a script is compiled, not while it runs. */
+/* Global variables move while a script is compiled, but not while it runs. */
 static void template_global(struct template *t, bool load)
 {
     struct lark_mem global = { LARK_A, t->op->arg * (int32_t)sizeof(struct lark_value) };
@@ -104,7 +104,7 @@ static void template_global(struct template *t, bool load)
         lark_asm_copy16(t->a, global, template_operand(t, -1, 0));
 }
 
-/* A and B, or X and Y, become the two operands. */
+/* Load the two operands into A and B, or into X and Y. */
 static void template_load_ints(struct template *t)
 {
     lark_asm_load(t->a, LARK_A, template_as(t, -2));
@@ -128,7 +128,7 @@ static int template_arith(uint8_t code)
     case LARK_BITXOR: return LARK_ARITH_XOR;
     case LARK_SHL: return LARK_ARITH_SHL;
     case LARK_SHR: return LARK_ARITH_SHR;
-    default: return -1; /* DIV and MOD: by zero is an error */
+    default: return -1; /* DIV and MOD: division by zero is an error */
     }
 }
 
@@ -181,7 +181,7 @@ static enum lark_cond template_cond(uint8_t code)
     return conds[code - LARK_EQ];
 }
 
-/* Only "above" is false for a NaN on every machine, so < and <= are turned around. */
+/* Only "above" is false for a NaN on every machine, so < and <= swap their operands. */
 static void template_compare_doubles(struct template *t)
 {
     uint8_t code = t->op->code;
@@ -219,7 +219,7 @@ static void template_compare(struct template *t)
     lark_asm_bind(a, done);
 }
 
-/* Go to `label` if the topmost operand is true, or if it is false; else go on. */
+/* Jump to `label` if the topmost operand is true, or if it is false; else continue. */
 static void template_test(struct template *t, bool when, uint32_t label)
 {
     struct lark_asm *a = t->a;
@@ -248,7 +248,7 @@ static void template_not(struct template *t)
     template_set_type(t, -1, LARK_BOOL);
 }
 
-/* B becomes the address of the item of array `above`; to `slow` if there is none. */
+/* Load the address of the item of array `above` into B; jump to `slow` if there is none. */
 static void template_item(struct template *t, int above, uint32_t slow)
 {
     struct lark_asm *a = t->a;
@@ -259,7 +259,7 @@ static void template_item(struct template *t, int above, uint32_t slow)
                     (struct lark_mem){ LARK_C, (int32_t)offsetof(struct lark_array, n) });
     lark_asm_load(a, LARK_A, template_as(t, above + 1));
     lark_asm_compare(a, LARK_A, LARK_B);
-    lark_asm_jump_if(a, LARK_IF_ABOVE_EQ, slow); /* a negative index is above, too */
+    lark_asm_jump_if(a, LARK_IF_ABOVE_EQ, slow); /* a negative index is "above", too */
     lark_asm_load(
         a, LARK_B,
         (struct lark_mem){ LARK_C, (int32_t)offsetof(struct lark_array, items) });
@@ -305,7 +305,7 @@ static void template_variable(struct template *t)
     case LARK_STORE: lark_asm_copy16(t->a, local, template_operand(t, -1, 0)); break;
     case LARK_GLOBAL: template_global(t, true); break;
     case LARK_ASSIGN: template_global(t, false); break;
-    default: break; /* POP: the depth is known without it */
+    default: break; /* POP needs no code: the depth is known */
     }
 }
 
@@ -334,7 +334,7 @@ static void template_operation(struct template *t)
         }
 }
 
-/* From the code that is made next on, it is this line's. */
+/* Record that the code made from now on is of this line. */
 static void template_line(struct template *t, uint32_t line)
 {
     struct lark_template *out = t->out;

@@ -16,7 +16,8 @@ struct lark_template {
     jsprof_code_pc *pcs; /* owned: the same, for the profiler */
 };
 
-/* False: there are no templates for this machine. Free it in either case. */
+/* Return false if there are no templates for this machine. Free the result in either
+ * case. */
 bool lark_template_make(struct lark_template *t, struct lark_function *f);
 void lark_template_free(struct lark_template *t);
 

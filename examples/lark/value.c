@@ -60,7 +60,7 @@ int lark_compare(const struct lark_value *a, const struct lark_value *b)
     return x == y ? 0 : 2;
 }
 
-/* Short where that reads back as the same number, and never like an integer. */
+/* Write a short text if it reads back as the same number, and never one like an integer. */
 static size_t value_double_text(double d, char text[LARK_TEXT_BYTES])
 {
     int n = snprintf(text, LARK_TEXT_BYTES, "%.15g", d);
@@ -73,7 +73,7 @@ static size_t value_double_text(double d, char text[LARK_TEXT_BYTES])
     return (size_t)n;
 }
 
-/* snprintf tells how long a text would have been. */
+/* snprintf returns how long a text would have been. */
 static size_t value_kept(int n)
 {
     return n < LARK_TEXT_BYTES ? (size_t)n : LARK_TEXT_BYTES - 1;

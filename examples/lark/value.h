@@ -45,7 +45,7 @@ struct lark_value {
 _Static_assert(sizeof(struct lark_value) == 16, "native code steps by 16");
 _Static_assert(offsetof(struct lark_value, as) == 8, "native code reads at 8");
 
-/* What the collector frees begins like this. */
+/* Every object that the collector frees begins like this. */
 struct lark_object {
     struct lark_object *next;
     uint32_t type; /* LARK_STRING or LARK_ARRAY */
@@ -55,7 +55,7 @@ struct lark_object {
 struct lark_string {
     struct lark_object object;
     uint32_t n_bytes;
-    char bytes[]; /* and a terminating zero, which is not counted */
+    char bytes[]; /* and a terminating zero, which n_bytes does not count */
 };
 
 struct lark_array {
@@ -114,13 +114,13 @@ static inline double lark_to_double(const struct lark_value *number)
 /* "int", "string", ... as error messages and type() call it. */
 const char *lark_type_name(const struct lark_value *v);
 
-/* By content for strings, numerically for numbers, else by identity. */
+/* Compare by content for strings, numerically for numbers, else by identity. */
 bool lark_equal(const struct lark_value *a, const struct lark_value *b);
 
-/* -1, 0, 1; only for two numbers or two strings. NaN compares as 2. */
+/* Return -1, 0 or 1, for two numbers or two strings only. NaN compares as 2. */
 int lark_compare(const struct lark_value *a, const struct lark_value *b);
 
-/* The text of anything but a string or an array, into `text`; returns its length. */
+/* Write the text of any value but a string or an array to `text`; return its length. */
 enum { LARK_TEXT_BYTES = 64 };
 size_t lark_scalar_text(const struct lark_value *v, char text[LARK_TEXT_BYTES]);
 

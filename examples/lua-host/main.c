@@ -32,7 +32,7 @@ static int host_fail(const char *what, int err)
     return 1;
 }
 
-/* What the five versions of lua_resume have in common. */
+/* The same call for the five versions of lua_resume. */
 static int host_resume(lua_State *co, lua_State *from)
 {
 #if LUA_VERSION_NUM >= 504
@@ -46,7 +46,7 @@ static int host_resume(lua_State *co, lua_State *from)
 #endif
 }
 
-/* The scheduler: no Lua function is below this coroutine, so it tells jsprof. */
+/* The scheduler. No Lua function called this coroutine, so the host reports it to jsprof. */
 static int host_schedule(lua_State *L, jsprof_lua *lua, const char *script)
 {
     lua_State *co = lua_newthread(L);

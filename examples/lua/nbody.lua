@@ -7,7 +7,7 @@
 local steps = tonumber(arg and arg[1]) or 200000
 local step = 0.01
 
--- Made up: a heavy one in the middle, four on roughly circular ways.
+-- Invented bodies: a heavy one in the middle, four on roughly circular orbits.
 local bodies = {
   { x = 0, y = 0, z = 0, vx = 0, vy = 0, vz = 0, mass = 40 },
   { x = 5, y = 0, z = 0.1, vx = 0, vy = 2.8, vz = 0, mass = 0.04 },

@@ -49,7 +49,7 @@ static bool run(JSContext *cx, const char *path)
            JS::EvaluateUtf8Path(cx, options, path, &result);
 }
 
-/* The profiler around the script: this is all of it. */
+/* The profiler around the script. A host needs no more than this. */
 static bool run_recorded(JSContext *cx, const char *path, const char *capture)
 {
     jsprof_options options = {};
