@@ -8,6 +8,7 @@
 #define G_LOG_DOMAIN "Gjs"
 
 #include <clocale>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -128,7 +129,6 @@ GjsContext *console_new_context(const console_options *options, const program *p
 
     if (wanted)
         g_unsetenv("GJS_ENABLE_PROFILER");
-    counts_before_context();
     char *history = stock_history();
     void *context = g_object_new(
         GJS_TYPE_CONTEXT, "search-path", options->include_path, "program-name",
@@ -215,6 +215,21 @@ int console_run(const console_options *options, GjsContext *context, const progr
                               : console_run_script(context, program);
 }
 
+/* Open what is asked for. False: one line on stderr has said why not. */
+bool console_open(const console_options *options, const program *program)
+{
+    const request_program asked_by = { "gjs-console", program->interactive,
+                                       options->gjs_profiler };
+
+    if (!counts_open(options->profile.calls, asked_by.name) ||
+        !recording_open(&options->profile, &asked_by))
+        return false;
+    if (!counts_is_capture_alone(options->profile.calls) || recording_is_open())
+        return true;
+    fprintf(stderr, "gjs-console: --profile-calls=on: needs --profile-output=FILE\n");
+    return false;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -231,9 +246,7 @@ int main(int argc, char **argv)
         return 0;
     }
     console_load(&options, &program);
-    const request_program asked_by = { "gjs-console", program.interactive,
-                                       options.gjs_profiler };
-    if (!counts_open(options.profile.calls) || !recording_open(&options.profile, &asked_by))
+    if (!console_open(&options, &program))
         return 1;
     options_take_stray(&options);
 
@@ -248,14 +261,14 @@ int main(int argc, char **argv)
         gjs_context_setup_debugger_console(context);
 
     auto *cx = static_cast<JSContext *>(gjs_context_get_native_context(context));
-    counts_after_context(cx);
     if (!recording_start(cx, "main")) {
         recording_finish();
         return 1;
     }
+    counts_begin(cx); /* later, because exit() ends first what began last */
     int code = console_run(&options, context, &program);
-    recording_finish();
     counts_write();
+    recording_finish();
 
     if (coverage && code == 0)
         gjs_coverage_write_statistics(coverage);

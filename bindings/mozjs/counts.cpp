@@ -6,98 +6,76 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <glib.h>
-
+#include <jsapi.h>
 #include <js/experimental/CodeCoverage.h>
+
+#include "coverage.h"
+#include "recording.h"
 
 namespace {
 
-struct counts_function {
-    unsigned long long calls;
-    std::string name; /* with the place, where there is only one of that name */
-};
+const char *counts_program;
+const char *counts_path; /* nullptr: into the capture alone */
+bool counts_asked;
+FILE *counts_file; /* nullptr: no table, or it is written */
 
-const char *counts_path;
-FILE *counts_file; /* nullptr: nobody asks, or the table is written */
-JSContext *counts_context;
-char *counts_no_jit_before;
-
-/* -- SpiderMonkey's report: SF:file, then FN:line,name and FNDA:calls,name ------------- */
-
-struct counts_source {
-    std::string file;
-    std::map<std::string, std::vector<std::string>> lines; /* of a name */
-};
-
-std::string counts_place(const counts_source &source, const std::string &name)
-{
-    const auto found = source.lines.find(name);
-
-    if (found == source.lines.end() || found->second.size() != 1)
-        return name + " (" + source.file + ")";
-    return name + " (" + source.file + ":" + found->second[0] + ")";
-}
-
-/* "number,name" behind the first colon. */
-bool counts_split(const std::string &line, std::string *number, std::string *name)
-{
-    const auto colon = line.find(':'), comma = line.find(',');
-
-    if (colon == std::string::npos || comma == std::string::npos || comma < colon)
-        return false;
-    *number = line.substr(colon + 1, comma - colon - 1);
-    *name = line.substr(comma + 1);
-    return true;
-}
-
-std::vector<counts_function> counts_read(const char *text, size_t length)
-{
-    std::istringstream report(std::string(text, length));
-    std::vector<counts_function> functions;
-    counts_source source;
-    std::string line, number, name;
-
-    while (std::getline(report, line)) {
-        if (line.compare(0, 3, "SF:") == 0)
-            source = { line.substr(3), {} };
-        else if (line.compare(0, 3, "FN:") == 0 && counts_split(line, &number, &name))
-            source.lines[name].push_back(number);
-        else if (line.compare(0, 5, "FNDA:") == 0 && counts_split(line, &number, &name))
-            functions.push_back({ strtoull(number.c_str(), nullptr, 10),
-                                  counts_place(source, name) });
-    }
-    std::stable_sort(functions.begin(), functions.end(),
-                     [](const counts_function &a, const counts_function &b) {
-                         return a.calls > b.calls;
-                     });
-    return functions;
-}
+/* That of this thread, until its counts are written. */
+thread_local JSContext *counts_context;
 
 void counts_say(const char *why)
 {
-    fprintf(stderr, "gjs-console: --profile-calls: %s: %s\n", counts_path, why);
+    fprintf(stderr, "%s: --profile-calls%s%s: %s\n", counts_program, counts_path ? ": " : "",
+            counts_path ? counts_path : "", why);
+}
+
+std::string counts_place(const coverage_row &row)
+{
+    return row.name + " (" + row.file + (row.line ? ":" + std::to_string(row.line) : "") + ")";
 }
 
 /* Names can hold any character; a table has one line for each. */
-void counts_print(const counts_function &function)
+void counts_print(const coverage_row &row)
 {
-    fprintf(counts_file, "%14llu  ", function.calls);
-    for (const char at : function.name) {
+    fprintf(counts_file, "%14" PRIu64 "  ", row.calls);
+    for (const char at : counts_place(row)) {
         const auto c = static_cast<unsigned char>(at);
         fputc(c < ' ' || c == 0x7f ? '?' : c, counts_file);
     }
     fputc('\n', counts_file);
+}
+
+void counts_print_all(const std::vector<coverage_row> &rows)
+{
+    if (!counts_file)
+        return;
+    fprintf(counts_file, "%14s  %s\n", "CALLS", "FUNCTION");
+    for (const auto &row : rows)
+        counts_print(row);
+    const bool bad = ferror(counts_file) != 0;
+    if (fclose(counts_file) != 0 || bad)
+        counts_say(strerror(errno));
+    counts_file = nullptr;
+}
+
+void counts_record(const std::vector<coverage_row> &rows)
+{
+    int err = recording_count_begin();
+
+    for (const auto &row : rows) {
+        const recording_calls one = { row.name.c_str(), row.file.c_str(), row.line, row.calls };
+        if (err == 0)
+            err = recording_count(&one);
+    }
+    if (err < 0)
+        counts_say(jsprof_strerror(err));
 }
 
 /* Not on a number below 3, where the script may be run with these closed. */
@@ -111,36 +89,44 @@ FILE *counts_open_file(const char *path)
     return above < 0 ? nullptr : fdopen(above, "w");
 }
 
-} // namespace
-
-bool counts_open(const char *path)
+bool counts_open_table(const char *path)
 {
-    if (!path)
-        return true;
     counts_path = path;
     counts_file = path[0] ? counts_open_file(path) : nullptr;
-    if (!counts_file) {
+    if (!counts_file)
         counts_say(path[0] ? strerror(errno) : "a file name is needed");
+    return counts_file != nullptr;
+}
+
+} // namespace
+
+bool counts_is_capture_alone(const char *value)
+{
+    return value && strcmp(value, "on") == 0;
+}
+
+bool counts_open(const char *value, const char *program)
+{
+    counts_program = program;
+    if (!value)
+        return true;
+    if (!counts_is_capture_alone(value) && !counts_open_table(value))
         return false;
-    }
+    counts_asked = true;
     js::EnableCodeCoverage();
     return true;
 }
 
-void counts_before_context(void)
+uint32_t counts_optimizing(uint32_t value)
 {
-    if (!counts_file)
-        return;
-    counts_no_jit_before = g_strdup(g_getenv("GJS_DISABLE_JIT"));
-    g_setenv("GJS_DISABLE_JIT", "1", TRUE);
+    return counts_asked ? 0 : value;
 }
 
-void counts_after_context(JSContext *cx)
+void counts_begin(JSContext *cx)
 {
-    if (!counts_file)
+    if (!counts_asked)
         return;
-    if (!counts_no_jit_before)
-        g_unsetenv("GJS_DISABLE_JIT");
+    JS_SetGlobalJitCompilerOption(cx, JSJITCOMPILER_ION_ENABLE, 0);
     counts_context = cx;
     atexit(counts_write);
 }
@@ -149,18 +135,19 @@ void counts_write(void)
 {
     size_t length = 0;
 
-    if (!counts_file || !counts_context)
+    if (!counts_context)
         return;
     const JS::UniqueChars report = js::GetCodeCoverageSummaryAll(counts_context, &length);
+    counts_context = nullptr;
     if (!report) {
         counts_say(strerror(ENOMEM));
         length = 0;
     }
-    fprintf(counts_file, "%14s  %s\n", "CALLS", "FUNCTION");
-    for (const auto &function : counts_read(report.get() ? report.get() : "", length))
-        counts_print(function);
-    bool bad = ferror(counts_file) != 0;
-    if (fclose(counts_file) != 0 || bad)
-        counts_say(strerror(errno));
-    counts_file = nullptr;
+    auto rows = coverage_read(report.get() ? report.get() : "", length);
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const coverage_row &a, const coverage_row &b) {
+                         return a.calls > b.calls;
+                     });
+    counts_record(rows);
+    counts_print_all(rows);
 }

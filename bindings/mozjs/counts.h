@@ -2,25 +2,33 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * SpiderMonkey counts for coverage, and only its interpreters count every call: compiled
- * code stops. So the script runs without compilers, and slower. For gjs-console's main
- * thread.
+ * SpiderMonkey counts for coverage in its interpreters and in what its baseline compiler
+ * makes; code of its optimizing compiler does not count. So scripts run without that one,
+ * and slower. One thread and its context are counted.
  */
 #ifndef JSPROF_MOZJS_COUNTS_H
 #define JSPROF_MOZJS_COUNTS_H
 
+#include <cstdint>
+
 struct JSContext;
 
-/* Before a context is made. False: `path` can not be written, and one line said why.
- * nullptr: nobody asks, and the others do nothing. */
-bool counts_open(const char *path);
+/* Is this the value of --profile-calls that asks for counts in the capture alone? */
+bool counts_is_capture_alone(const char *value);
 
-/* Around making the context, which is to have no compilers. The script sees its
- * environment as it was. */
-void counts_before_context(void);
-void counts_after_context(JSContext *cx);
+/* Begin before a context is made; `value` is that of --profile-calls, nullptr: nobody asks,
+ * and the other functions do nothing. Return false after one line on stderr where the table
+ * can not be written. */
+bool counts_open(const char *value, const char *program);
 
-/* Write the table: when the script is over, or by exit() from inside. Once. */
+/* Count the scripts of this new context. Call it on the context's thread. */
+void counts_begin(JSContext *cx);
+
+/* Return what the host may set SpiderMonkey's option to instead of `value`. */
+uint32_t counts_optimizing(uint32_t value);
+
+/* Read the counts of the context, once, and write them into the capture, if there is one,
+ * and into the table. On the context's thread, before it ends: exit() does it, too. */
 void counts_write(void);
 
 #endif

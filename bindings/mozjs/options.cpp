@@ -69,7 +69,8 @@ void options_add_ours(GOptionGroup *group, profile_options *p)
           "Write a capture that Sysprof reads whole, or a small one: plain (default) or "
           "compact", "FORM" },
         { "profile-calls", 0, 0, G_OPTION_ARG_FILENAME, &p->calls,
-          "Count every call, without compilers, and write a table to FILE", "FILE" },
+          "Count every call, without the optimizing compiler: on writes the counts into the "
+          "capture, FILE also writes a table there", "FILE" },
         { "profile-toggle", 0, 0, G_OPTION_ARG_STRING, &p->toggle,
           "Let SIGUSR2 stop and continue it, beginning on or off", "STATE" },
         {},

@@ -185,6 +185,32 @@ bool recording_start(JSContext *cx, const char *thread)
     return err == 0;
 }
 
+int recording_count_begin(void)
+{
+    return recording_thread ? jsprof_calls_set(recording_request.session, JSPROF_CALLS_COUNT) : 0;
+}
+
+/* The first call is told as a hook does it, which makes room for the counter; the rest is
+ * added to the counter, as the inline hook does. The function lives as long as the process. */
+int recording_count(const recording_calls *row)
+{
+    jsprof_function *function;
+
+    if (!recording_thread)
+        return 0;
+    const int err = jsprof_function_new(&function, row->name, row->file, row->line,
+                                        JSPROF_KIND_VM);
+    if (err < 0)
+        return err;
+    if (row->calls == 0)
+        return 0;
+    jsprof_count_enter(recording_thread, function, nullptr);
+    uint64_t *counter = &recording_thread->counts[*reinterpret_cast<uint32_t *>(function)];
+    /* ORDER: relaxed. The drain reads a statistic. */
+    __atomic_store_n(counter, *counter + row->calls - 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
 /* The context may still hold entries of ours if a script is running further up; then
  * what they point to stays. */
 void recording_leave(void)

@@ -24,6 +24,20 @@ bool recording_is_open(void);
  * begins the recording. */
 bool recording_start(JSContext *cx, const char *thread);
 
+/* How often one function of this thread's scripts was called. */
+struct recording_calls {
+    const char *name;
+    const char *file;
+    uint32_t line; /* 0: not known */
+    uint64_t calls;
+};
+
+/* Write exact counts into the capture, which recording_count does for one function. Both do
+ * nothing where this thread is not recorded. They return what jsprof_calls_set and
+ * jsprof_function_new do. */
+int recording_count_begin(void);
+int recording_count(const recording_calls *row);
+
 /* This thread's scripts are over. */
 void recording_leave(void);
 

@@ -4,6 +4,9 @@
  */
 #include "launch.h"
 
+#include <cstdio>
+#include <cstring>
+
 #include "../request.h"
 
 bool launch_check(const launch_values *values)
@@ -15,6 +18,11 @@ bool launch_check(const launch_values *values)
     o.clock = const_cast<char *>(values->clock);
     o.toggle = const_cast<char *>(values->toggle);
     o.form = const_cast<char *>(values->form);
+    if (values->calls && strcmp(values->calls, "on") != 0) {
+        fprintf(stderr, "jsprof-gjs: --profile-calls=%s: not on; jsprof calls prints the "
+                "table of a capture\n", values->calls);
+        return false;
+    }
     return request_check(&o, "jsprof-gjs");
 }
 

@@ -13,7 +13,7 @@ extern "C" {
 
 /* As typed; NULL: not given. */
 struct launch_values {
-    const char *output, *hz, *clock, *toggle, *form;
+    const char *output, *hz, *clock, *toggle, *form, *calls;
 };
 
 /* Are these values that the options take? Else one line says which is not. */

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: MIT
  *
  * The command jsprof-gjs has the dynamic linker load this library first. It stands in
- * front of two functions that libgjs, like every embedder, calls of SpiderMonkey: one
- * when a context is ready, one when it ends. The first context opens the capture; from
- * then on the programs that this one starts are not recorded. What to do stands in the
- * environment, as jsprof-gjs has put it there.
+ * front of functions that libgjs, like every embedder, calls of SpiderMonkey: when a context
+ * is made, is ready, gets its compilers, and ends. The first context opens the capture; since
+ * then the programs that this one starts are not recorded. The environment holds the options,
+ * as jsprof-gjs has put them there.
  */
 #include <cerrno>
 #include <cstdio>
@@ -21,6 +21,7 @@
 #include <jsapi.h>
 #include <js/Initialization.h>
 
+#include "../counts.h"
 #include "../environment.h"
 #include "../recording.h"
 
@@ -109,6 +110,7 @@ void preload_open(void)
     o.clock = preload_take("JSPROF_GJS_CLOCK");
     o.toggle = preload_take("JSPROF_GJS_TOGGLE");
     o.form = preload_take("JSPROF_GJS_FORM");
+    o.calls = preload_take("JSPROF_GJS_CALLS");
     if (before && before[0])
         environment_change("LD_PRELOAD", before);
     else
@@ -116,8 +118,8 @@ void preload_open(void)
     if (preload_is_taken(path, since))
         fprintf(stderr, "%s: %s: another program of this run records into it; %%p in the "
                 "name makes a file for each\n", preload_program, name);
-    else if (o.output)
-        (void)recording_open(&o, &program);
+    else if (o.output && recording_open(&o, &program))
+        (void)counts_open(o.calls, preload_program);
     free(path);
     free(folder);
     free(name);
@@ -125,19 +127,25 @@ void preload_open(void)
     free(before);
 }
 
-void preload_join(JSContext *cx)
+void preload_ask(void)
 {
     pthread_mutex_lock(&preload_lock);
     if (!preload_asked)
         preload_open();
     preload_asked = true;
     pthread_mutex_unlock(&preload_lock);
+}
+
+void preload_join(JSContext *cx)
+{
     if (!recording_is_open() || preload_context)
         return;
-    if (recording_start(cx, getpid() == gettid() ? "main" : "gjs"))
+    if (recording_start(cx, getpid() == gettid() ? "main" : "gjs")) {
         preload_context = cx;
-    else
+        counts_begin(cx);
+    } else {
         recording_finish();
+    }
 }
 
 /* The program that jsprof-gjs became has had no script for us. */
@@ -152,6 +160,26 @@ __attribute__((destructor)) void preload_ends(void)
 }
 
 } // namespace
+
+/* Coverage must be asked for before the first context. */
+PRELOAD_EXPORT JSContext *JS_NewContext(uint32_t max_bytes, JSRuntime *parent)
+{
+    static const auto next =
+        preload_next<decltype(JS_NewContext)>("_Z13JS_NewContextjP9JSRuntime");
+
+    preload_ask();
+    return next(max_bytes, parent);
+}
+
+/* libgjs switches the optimizing compiler on when its context is ready. */
+PRELOAD_EXPORT void JS_SetGlobalJitCompilerOption(JSContext *cx, JSJitCompilerOption option,
+                                                  uint32_t value)
+{
+    static const auto next = preload_next<decltype(JS_SetGlobalJitCompilerOption)>(
+        "_Z29JS_SetGlobalJitCompilerOptionP9JSContext19JSJitCompilerOptionj");
+
+    next(cx, option, option == JSJITCOMPILER_ION_ENABLE ? counts_optimizing(value) : value);
+}
 
 namespace JS {
 
@@ -177,6 +205,7 @@ PRELOAD_EXPORT void JS_DestroyContext(JSContext *cx)
 
     if (preload_context == cx) {
         preload_context = nullptr;
+        counts_write();
         recording_leave();
     }
     next(cx);
