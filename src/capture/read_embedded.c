@@ -4,10 +4,23 @@
  */
 #include "embedded.h"
 
+/* The fast way: most numbers have one byte or two. */
+static inline bool embedded_number(const uint8_t **at, const uint8_t *end, uint64_t *out)
+{
+    const uint8_t *p = *at;
+    if (end - p > 1 && !(p[0] & p[1] & 0x80)) {
+        bool is_short = p[0] < 0x80;
+        *out = is_short ? p[0] : (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+        *at = p + (is_short ? 1 : 2);
+        return true;
+    }
+    return jsp_read_varint(at, end, out);
+}
+
 static bool embedded_numbers(const uint8_t **at, const uint8_t *end, uint64_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!jsp_read_varint(at, end, &out[i]))
+        if (!embedded_number(at, end, &out[i]))
             return false;
     return true;
 }
@@ -15,7 +28,7 @@ static bool embedded_numbers(const uint8_t **at, const uint8_t *end, uint64_t *o
 static bool embedded_u32(const uint8_t **at, const uint8_t *end, uint32_t *out)
 {
     uint64_t value;
-    if (!jsp_read_varint(at, end, &value) || value > UINT32_MAX)
+    if (!embedded_number(at, end, &value) || value > UINT32_MAX)
         return false;
     *out = (uint32_t)value;
     return true;
@@ -24,7 +37,7 @@ static bool embedded_u32(const uint8_t **at, const uint8_t *end, uint32_t *out)
 static bool embedded_text(const uint8_t **at, const uint8_t *end, struct jsp_read_text *out)
 {
     uint64_t len;
-    if (!jsp_read_varint(at, end, &len) || len > (uint64_t)(end - *at))
+    if (!embedded_number(at, end, &len) || len > (uint64_t)(end - *at))
         return false;
     *out = (struct jsp_read_text){ (const char *)*at, (uint32_t)len };
     *at += len;
@@ -48,15 +61,15 @@ static bool embedded_skip(const uint8_t **at, const uint8_t *end, uint64_t n)
 bool jsp_embedded_block_get(const uint8_t **at, const uint8_t *end, uint64_t *first,
                             uint64_t *count)
 {
-    return *at < end && *(*at)++ == JSP_WIRE_BLOCK && jsp_read_varint(at, end, first) &&
-           jsp_read_varint(at, end, count);
+    return *at < end && *(*at)++ == JSP_WIRE_BLOCK && embedded_number(at, end, first) &&
+           embedded_number(at, end, count);
 }
 
 bool jsp_embedded_weight_get(const uint8_t **at, const uint8_t *end, struct jsp_weight *out)
 {
     uint64_t n_lines;
-    if (!jsp_read_varint(at, end, &out->weight) || !jsp_read_varint(at, end, &out->cpu_ns) ||
-        !jsp_read_varint(at, end, &out->cut) || !jsp_read_varint(at, end, &n_lines) ||
+    if (!embedded_number(at, end, &out->weight) || !embedded_number(at, end, &out->cpu_ns) ||
+        !embedded_number(at, end, &out->cut) || !embedded_number(at, end, &n_lines) ||
         n_lines > JSP_WIRE_MAX_ADDRS)
         return false;
     out->lines = *at;
@@ -71,20 +84,20 @@ bool jsp_embedded_weight_get(const uint8_t **at, const uint8_t *end, struct jsp_
 bool jsp_embedded_pcs_get(const uint8_t **at, const uint8_t *end, struct jsp_embedded_pcs *out)
 {
     uint64_t n, row;
-    if (!jsp_read_varint(at, end, &out->skip) || !jsp_read_varint(at, end, &n) ||
+    if (!embedded_number(at, end, &out->skip) || !embedded_number(at, end, &n) ||
         n > JSP_WIRE_MAX_ADDRS)
         return false;
     out->n = (uint32_t)n;
     out->rows = *at;
     for (uint64_t i = 0; i < n; i++)
-        if (!jsp_read_varint(at, end, &row))
+        if (!embedded_number(at, end, &row))
             return false;
     return true;
 }
 
 bool jsp_embedded_kind_get(const uint8_t **at, const uint8_t *end, uint32_t *id, uint64_t *kind)
 {
-    return embedded_u32(at, end, id) && jsp_read_varint(at, end, kind);
+    return embedded_u32(at, end, id) && embedded_number(at, end, kind);
 }
 
 bool jsp_embedded_loop_get(const uint8_t **at, const uint8_t *end, uint64_t range[2])
@@ -111,15 +124,15 @@ bool jsp_embedded_row_get(const uint8_t **at, const uint8_t *end, struct jsp_emb
 {
     uint64_t ends, n, target;
     *out = (struct jsp_embedded_row){ 0 };
-    if (!jsp_read_varint(at, end, &out->pc) || !embedded_u32(at, end, &out->line) ||
-        !jsp_read_varint(at, end, &ends) || ends > 1 || !jsp_read_varint(at, end, &n) ||
+    if (!embedded_number(at, end, &out->pc) || !embedded_u32(at, end, &out->line) ||
+        !embedded_number(at, end, &ends) || ends > 1 || !embedded_number(at, end, &n) ||
         n > (uint64_t)(end - *at))
         return false;
     out->ends = ends;
     out->n_targets = (uint32_t)n;
     out->packed = *at;
     for (uint64_t i = 0; i < n; i++)
-        if (!jsp_read_varint(at, end, &target))
+        if (!embedded_number(at, end, &target))
             return false;
     return embedded_text(at, end, &out->text);
 }
@@ -139,11 +152,11 @@ static bool embedded_commit(const uint8_t **at, const uint8_t *end,
                             struct jsp_embedded_call *out)
 {
     uint64_t n, skipped;
-    if (!jsp_read_varint(at, end, &n) || n > (uint64_t)(end - *at))
+    if (!embedded_number(at, end, &n) || n > (uint64_t)(end - *at))
         return false;
     memset(out->fields, 0, sizeof out->fields);
     for (uint64_t i = 0; i < n; i++)
-        if (!jsp_read_varint(at, end, i < JSP_WIRE_COMMIT_FIELDS ? &out->fields[i] : &skipped))
+        if (!embedded_number(at, end, i < JSP_WIRE_COMMIT_FIELDS ? &out->fields[i] : &skipped))
             return false;
     return true;
 }
@@ -157,16 +170,16 @@ bool jsp_embedded_call_get(const uint8_t **at, const uint8_t *end, struct jsp_em
     case JSP_WIRE_CALLS_FUNCTION:
         return embedded_function(at, end, out);
     case JSP_WIRE_CALLS_ROW:
-        return jsp_read_varint(at, end, &out->row.id) &&
+        return embedded_number(at, end, &out->row.id) &&
                embedded_numbers(at, end, out->row.figures, 5);
     case JSP_WIRE_CALLS_EDGE:
-        return jsp_read_varint(at, end, &out->edge.caller) &&
-               jsp_read_varint(at, end, &out->edge.callee) &&
-               jsp_read_varint(at, end, &out->edge.calls) &&
-               jsp_read_varint(at, end, &out->edge.total);
+        return embedded_number(at, end, &out->edge.caller) &&
+               embedded_number(at, end, &out->edge.callee) &&
+               embedded_number(at, end, &out->edge.calls) &&
+               embedded_number(at, end, &out->edge.total);
     case JSP_WIRE_CALLS_MODE:
-        return jsp_read_varint(at, end, &out->mode.time) &&
-               jsp_read_varint(at, end, &out->mode.modes);
+        return embedded_number(at, end, &out->mode.time) &&
+               embedded_number(at, end, &out->mode.modes);
     case JSP_WIRE_CALLS_COMMIT:
         return embedded_commit(at, end, out);
     }
