@@ -159,11 +159,8 @@ static struct jsp_account_thread *account_slot(struct jsp_account *a, uint64_t i
     while ((at = jsp_hash_next(&a->by_id, hash, &probe)) != 0)
         if (a->threads[at - 1].id == id)
             return &a->threads[at - 1];
-    struct jsp_account_thread *more =
-        jsp_grow(a->threads, &a->capacity, a->n_threads, sizeof *more);
-    if (!more)
+    if (jsp_grow(&a->threads, &a->capacity, a->n_threads, sizeof *a->threads) < 0)
         return NULL;
-    a->threads = more;
     if (jsp_hash_add(&a->by_id, hash, a->n_threads) < 0)
         return NULL;
     return &a->threads[a->n_threads++];

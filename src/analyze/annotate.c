@@ -28,11 +28,9 @@ struct annotate_build {
 int jsp_annotate_sampled(void *context, const struct jsp_profile_sample *s)
 {
     struct jsp_annotate_samples *to = context;
-    struct jsp_profile_sample *more = jsp_grow(to->list, &to->room, to->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&to->list, &to->room, to->n, sizeof *to->list) < 0)
         return -ENOMEM;
-    to->list = more;
-    more[to->n++] = *s;
+    to->list[to->n++] = *s;
     return 0;
 }
 
@@ -54,13 +52,10 @@ static struct jsp_annotate_line *annotate_line(struct annotate_build *b,
     while ((at = jsp_hash_next(&b->by_line, hash, &probe)) != 0)
         if (a->lines[at - 1].line == frame->line && a->lines[at - 1].file == frame->file)
             return &a->lines[at - 1];
-    struct jsp_annotate_line *more =
-        jsp_grow(a->lines, &a->lines_room, a->n_lines, sizeof *more);
-    if (!more)
+    if (jsp_grow(&a->lines, &a->lines_room, a->n_lines, sizeof *a->lines) < 0)
         return NULL;
-    a->lines = more;
-    more[a->n_lines] = (struct jsp_annotate_line){ frame->file, frame->line, { 0, 0, 0 } };
-    return jsp_hash_add(&b->by_line, hash, a->n_lines) < 0 ? NULL : &more[a->n_lines++];
+    a->lines[a->n_lines] = (struct jsp_annotate_line){ frame->file, frame->line, { 0, 0, 0 } };
+    return jsp_hash_add(&b->by_line, hash, a->n_lines) < 0 ? NULL : &a->lines[a->n_lines++];
 }
 
 static int annotate_frames(struct annotate_build *b, uint32_t stack, int n)

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/bisect.h"
+#include "base/grow.h"
 #include "capture/embedded.h"
 
 /* The rest of a chunk, and the listing that is being read. */
@@ -19,11 +20,9 @@ struct bytecode_from {
 
 static int bytecode_target(struct jsp_bytecode *b, uint64_t pc)
 {
-    uint64_t *more = jsp_grow(b->targets, &b->targets_room, b->n_targets, sizeof *more);
-    if (!more)
+    if (jsp_grow(&b->targets, &b->targets_room, b->n_targets, sizeof *b->targets) < 0)
         return -ENOMEM;
-    b->targets = more;
-    more[b->n_targets++] = pc;
+    b->targets[b->n_targets++] = pc;
     return 0;
 }
 
@@ -31,11 +30,9 @@ static int bytecode_keep(struct jsp_bytecode *b, const struct jsp_bytecode_row *
 {
     if (b->n && row->pc <= b->rows[b->n - 1].pc)
         return -EBADMSG;
-    struct jsp_bytecode_row *more = jsp_grow(b->rows, &b->rows_room, b->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&b->rows, &b->rows_room, b->n, sizeof *b->rows) < 0)
         return -ENOMEM;
-    b->rows = more;
-    more[b->n++] = *row;
+    b->rows[b->n++] = *row;
     return 0;
 }
 
@@ -141,14 +138,8 @@ void jsp_bytecode_free(struct jsp_bytecode *b)
 
 uint32_t jsp_bytecode_at(const struct jsp_bytecode *b, uint64_t pc)
 {
-    uint32_t low = 0, high = b->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (b->rows[mid].pc < pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    struct jsp_bisect_number than = { offsetof(struct jsp_bytecode_row, pc), pc };
+    uint32_t low = (uint32_t)jsp_bisect_below(b->rows, b->n, sizeof *b->rows, than);
     return low < b->n && b->rows[low].pc == pc ? low : b->n;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "analyze/categories.h"
 
+#include "base/store.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -89,12 +91,10 @@ static int categories_number(struct jsp_categories *c, struct jsp_read_text name
         if (strlen(c->names[*out]) == name.len &&
             memcmp(c->names[*out], name.at, name.len) == 0)
             return 0;
-    const char **more = jsp_grow(c->names, &c->names_room, c->n_names, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->names, &c->names_room, c->n_names, sizeof *c->names) < 0)
         return -ENOMEM;
-    c->names = more;
-    more[c->n_names] = jsp_store_text(&c->store, name.at, name.len);
-    return more[c->n_names++] ? 0 : -ENOMEM;
+    c->names[c->n_names] = jsp_store_text(&c->store, name.at, name.len);
+    return c->names[c->n_names++] ? 0 : -ENOMEM;
 }
 
 static uint32_t categories_kind(const char *word)
@@ -159,12 +159,9 @@ static int categories_line(struct jsp_categories *c, const char *at, const char 
     }
     if (err < 0)
         return err;
-    struct categories_rule *more =
-        jsp_grow(c->rules, &c->rules_room, c->n_rules, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->rules, &c->rules_room, c->n_rules, sizeof *c->rules) < 0)
         return -ENOMEM;
-    c->rules = more;
-    more[c->n_rules++] = r;
+    c->rules[c->n_rules++] = r;
     return 0;
 }
 

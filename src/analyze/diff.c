@@ -46,11 +46,9 @@ static int diff_row(struct diff_build *b, const struct jsp_function *f,
             *out = &d->rows[at - 1];
             return 0;
         }
-    struct jsp_diff_row *more = jsp_grow(d->rows, &b->room, d->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&d->rows, &b->room, d->n, sizeof *d->rows) < 0)
         return -ENOMEM;
-    d->rows = more;
-    *out = &more[d->n];
+    *out = &d->rows[d->n];
     **out = (struct jsp_diff_row){ .name = f->name, .module = f->module, .kind = f->kind };
     return jsp_hash_add(&b->by_name, hash, d->n++);
 }

@@ -39,12 +39,9 @@ static int events_mark(struct events_scan *s)
         end = INT64_MAX;
     if (!jsp_work_overlaps(s->p, s->frame.time, end))
         return 0;
-    struct jsp_event_mark *more =
-        jsp_grow(e->marks, &s->marks_room, e->n_marks, sizeof *more);
-    if (!more)
+    if (jsp_grow(&e->marks, &s->marks_room, e->n_marks, sizeof *e->marks) < 0)
         return -ENOMEM;
-    e->marks = more;
-    more[e->n_marks++] = (struct jsp_event_mark){ s->frame.time, length,    m.group,
+    e->marks[e->n_marks++] = (struct jsp_event_mark){ s->frame.time, length,    m.group,
                                                   m.name,        m.message, s->frame.pid };
     return 0;
 }
@@ -68,12 +65,9 @@ static int events_define(struct events_scan *s, const struct jsp_read_counter *c
 {
     struct jsp_events *e = s->out;
     uint32_t before = events_find(s, c->id), hash = events_hash(s, c->id);
-    struct jsp_event_counter *more =
-        jsp_grow(e->counters, &s->counters_room, e->n_counters, sizeof *more);
-    if (!more)
+    if (jsp_grow(&e->counters, &s->counters_room, e->n_counters, sizeof *e->counters) < 0)
         return -ENOMEM;
-    e->counters = more;
-    more[e->n_counters] = (struct jsp_event_counter){
+    e->counters[e->n_counters] = (struct jsp_event_counter){
         c->group, c->name, c->what, c->id, s->frame.pid, c->is_real, 0
     };
     if (!before)
@@ -95,12 +89,9 @@ static int events_value(struct events_scan *s, const struct jsp_read_counter *c)
     double value = (double)(int64_t)c->bits;
     if (e->counters[counter - 1].is_real)
         memcpy(&value, &c->bits, sizeof value);
-    struct jsp_event_value *more =
-        jsp_grow(e->values, &s->values_room, e->n_values, sizeof *more);
-    if (!more)
+    if (jsp_grow(&e->values, &s->values_room, e->n_values, sizeof *e->values) < 0)
         return -ENOMEM;
-    e->values = more;
-    more[e->n_values++] =
+    e->values[e->n_values++] =
         (struct jsp_event_value){ s->frame.time, value, counter - 1 };
     e->counters[counter - 1].n_values++;
     return 0;

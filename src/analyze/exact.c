@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/store.h"
 #include "capture/embedded.h"
 #include "jsprof.h"
 
@@ -64,15 +65,13 @@ static int exact_add(struct jsp_exact *c, struct jsp_exact_function f)
     struct jsp_exact_work *w = c->work;
     if (f.id >= JSP_WIRE_CALLS_IDS || w->of_id[f.id])
         return -EBADMSG;
-    struct jsp_exact_function *more =
-        jsp_grow(c->functions, &w->functions_room, c->n_functions, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->functions, &w->functions_room, c->n_functions,
+                 sizeof *c->functions) < 0)
         return -ENOMEM;
-    c->functions = more;
     f.shown = exact_shown(w, &f);
     if (!f.shown)
         return -ENOMEM;
-    more[c->n_functions++] = f;
+    c->functions[c->n_functions++] = f;
     w->of_id[f.id] = c->n_functions;
     return 0;
 }
@@ -112,12 +111,9 @@ static int exact_find(struct jsp_exact *c, uint64_t id, uint32_t *out)
 static int exact_pend(struct jsp_exact *c, struct exact_pending p)
 {
     struct jsp_exact_work *w = c->work;
-    struct exact_pending *more =
-        jsp_grow(w->pending, &w->pending_room, w->n_pending, sizeof *more);
-    if (!more)
+    if (jsp_grow(&w->pending, &w->pending_room, w->n_pending, sizeof *w->pending) < 0)
         return -ENOMEM;
-    w->pending = more;
-    more[w->n_pending++] = p;
+    w->pending[w->n_pending++] = p;
     return 0;
 }
 
@@ -131,11 +127,9 @@ static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, 
             *out = at - 1;
             return 0;
         }
-    struct jsp_exact_edge *more = jsp_grow(c->edges, &w->edges_room, c->n_edges, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->edges, &w->edges_room, c->n_edges, sizeof *c->edges) < 0)
         return -ENOMEM;
-    c->edges = more;
-    more[c->n_edges] = (struct jsp_exact_edge){ .caller = caller, .callee = callee };
+    c->edges[c->n_edges] = (struct jsp_exact_edge){ .caller = caller, .callee = callee };
     *out = c->n_edges++;
     return jsp_hash_add(&w->edges, hash, *out);
 }
@@ -155,12 +149,9 @@ static int exact_edge(struct jsp_exact *c, const struct jsp_embedded_call *r, ui
 static int exact_mode(struct jsp_exact *c, const struct jsp_embedded_call *r)
 {
     struct jsp_exact_work *w = c->work;
-    struct jsp_exact_mode *more =
-        jsp_grow(c->changes, &w->changes_room, c->n_changes, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->changes, &w->changes_room, c->n_changes, sizeof *c->changes) < 0)
         return -ENOMEM;
-    c->changes = more;
-    more[c->n_changes++] = (struct jsp_exact_mode){ r->mode.time, r->mode.modes };
+    c->changes[c->n_changes++] = (struct jsp_exact_mode){ r->mode.time, r->mode.modes };
     c->modes |= r->mode.modes;
     return 0;
 }

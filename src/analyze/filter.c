@@ -95,14 +95,12 @@ static int filter_ask(const struct jsp_filter *f, const struct jsp_function *of)
 static int filter_reach(struct jsp_filter *f, const struct jsp_profile *p)
 {
     for (; f->n_known < p->n_functions; f->n_known++) {
-        uint8_t *more = jsp_grow(f->known, &f->room, f->n_known, 1);
-        if (!more)
+        if (jsp_grow(&f->known, &f->room, f->n_known, 1) < 0)
             return -ENOMEM;
-        f->known = more;
         int known = filter_ask(f, &p->functions[f->n_known]);
         if (known < 0)
             return known;
-        more[f->n_known] = (uint8_t)known;
+        f->known[f->n_known] = (uint8_t)known;
     }
     return 0;
 }

@@ -31,17 +31,12 @@ static int functions_reach(struct functions_build *b)
 {
     struct jsp_functions *f = b->out;
     for (; f->n < b->p->n_functions; f->n++) {
-        struct jsp_function_row *rows =
-            jsp_grow(f->rows, &b->rows_room, f->n, sizeof *rows);
-        if (!rows)
+        if (jsp_grow(&f->rows, &b->rows_room, f->n, sizeof *f->rows) < 0)
             return -ENOMEM;
-        f->rows = rows;
-        uint32_t *seen = jsp_grow(b->seen, &b->seen_room, f->n, sizeof *seen);
-        if (!seen)
+        if (jsp_grow(&b->seen, &b->seen_room, f->n, sizeof *b->seen) < 0)
             return -ENOMEM;
-        b->seen = seen;
-        rows[f->n] = (struct jsp_function_row){ .function = f->n };
-        seen[f->n] = 0;
+        f->rows[f->n] = (struct jsp_function_row){ .function = f->n };
+        b->seen[f->n] = 0;
     }
     return 0;
 }
@@ -60,12 +55,9 @@ static int functions_line(struct functions_build *b, struct jsp_profile_frame le
             return 0;
         }
     }
-    struct functions_line *more =
-        jsp_grow(b->lines, &b->lines_room, b->n_lines, sizeof *more);
-    if (!more)
+    if (jsp_grow(&b->lines, &b->lines_room, b->n_lines, sizeof *b->lines) < 0)
         return -ENOMEM;
-    b->lines = more;
-    more[b->n_lines] =
+    b->lines[b->n_lines] =
         (struct functions_line){ leaf.function, leaf.line, leaf.file, value };
     return jsp_hash_add(&b->by_line, hash, b->n_lines++);
 }

@@ -31,11 +31,9 @@ static int lines_ask(struct jsp_profile *p, struct jsp_line_asks *asks, uint32_t
     if (!m || !jsp_natives_place(&p->natives, m, q->at.key.addr - q->at.is_return,
                                  &ask.at))
         return 0;
-    struct jsp_line_ask *more = jsp_grow(asks->list, &asks->room, asks->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&asks->list, &asks->room, asks->n, sizeof *asks->list) < 0)
         return -ENOMEM;
-    asks->list = more;
-    more[asks->n++] = ask;
+    asks->list[asks->n++] = ask;
     return 0;
 }
 
@@ -74,13 +72,11 @@ static int lines_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t
     *out = at - 1;
     if (at)
         return 0;
-    const char **more = jsp_grow(p->files, &w->files_room, p->n_files, sizeof *more);
-    if (!more)
+    if (jsp_grow(&p->files, &w->files_room, p->n_files, sizeof *p->files) < 0)
         return -ENOMEM;
-    p->files = more;
-    more[p->n_files] = jsp_store_text(&w->store, name.at, name.len);
+    p->files[p->n_files] = jsp_store_text(&w->store, name.at, name.len);
     *out = p->n_files;
-    return more[p->n_files] ? jsp_hash_add(&w->files, hash, p->n_files++) : -ENOMEM;
+    return p->files[p->n_files] ? jsp_hash_add(&w->files, hash, p->n_files++) : -ENOMEM;
 }
 
 int jsp_lines_answer(struct jsp_profile *p, const struct jsp_line_ask *ask,

@@ -65,12 +65,9 @@ int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
         n->jits[at - 1].name = name;
         return 0;
     }
-    struct jsp_lookup_jit *more =
-        jsp_grow(n->jits, &n->jits_room, n->n_jits, sizeof *more);
-    if (!more)
+    if (jsp_grow(&n->jits, &n->jits_room, n->n_jits, sizeof *n->jits) < 0)
         return -ENOMEM;
-    n->jits = more;
-    more[n->n_jits] = (struct jsp_lookup_jit){ key.addr, name, key.pid, key.epoch };
+    n->jits[n->n_jits] = (struct jsp_lookup_jit){ key.addr, name, key.pid, key.epoch };
     uint32_t hash = lookup_hash(n, key.addr, key.pid);
     if (!at)
         return jsp_hash_add(&n->latest, hash, n->n_jits++);
@@ -81,12 +78,9 @@ int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
 int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int32_t pid,
                        uint32_t epoch)
 {
-    struct jsp_lookup_map *more =
-        jsp_grow(n->maps, &n->maps_room, n->n_maps, sizeof *more);
-    if (!more)
+    if (jsp_grow(&n->maps, &n->maps_room, n->n_maps, sizeof *n->maps) < 0)
         return -ENOMEM;
-    n->maps = more;
-    more[n->n_maps++] = (struct jsp_lookup_map){ map->start, map->end,      map->offset,
+    n->maps[n->n_maps++] = (struct jsp_lookup_map){ map->start, map->end,      map->offset,
                                                  map->inode, map->path,     map->build_id,
                                                  pid,        epoch };
     return 0;
@@ -94,12 +88,8 @@ int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int
 
 int jsp_lookup_symbols_add(struct jsp_lookup *n, const uint8_t *data, uint32_t len)
 {
-    while (n->symbol_room - n->symbol_len < len) {
-        uint8_t *more = jsp_grow(n->symbol_bytes, &n->symbol_room, n->symbol_room, 1);
-        if (!more)
-            return -ENOMEM;
-        n->symbol_bytes = more;
-    }
+    if (jsp_grow_by(&n->symbol_bytes, &n->symbol_room, n->symbol_len, len, 1) < 0)
+        return -ENOMEM;
     if (len)
         memcpy(n->symbol_bytes + n->symbol_len, data, len);
     n->symbol_len += len;
@@ -113,12 +103,9 @@ int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t 
     while (at < end) {
         if (!jsp_embedded_kind_get(&at, end, &id, &kind) || kind > UINT8_MAX)
             return -EBADMSG;
-        struct jsp_lookup_kind *more =
-            jsp_grow(n->kinds, &n->kinds_room, n->n_kinds, sizeof *more);
-        if (!more)
+        if (jsp_grow(&n->kinds, &n->kinds_room, n->n_kinds, sizeof *n->kinds) < 0)
             return -ENOMEM;
-        n->kinds = more;
-        more[n->n_kinds++] = (struct jsp_lookup_kind){ id, (uint32_t)kind };
+        n->kinds[n->n_kinds++] = (struct jsp_lookup_kind){ id, (uint32_t)kind };
     }
     return 0;
 }
@@ -130,12 +117,9 @@ int jsp_lookup_loops_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t 
     while (at < end) {
         if (!jsp_embedded_loop_get(&at, end, range) || range[1] <= range[0])
             return -EBADMSG;
-        struct jsp_lookup_loop *more =
-            jsp_grow(n->loops, &n->loops_room, n->n_loops, sizeof *more);
-        if (!more)
+        if (jsp_grow(&n->loops, &n->loops_room, n->n_loops, sizeof *n->loops) < 0)
             return -ENOMEM;
-        n->loops = more;
-        more[n->n_loops++] = (struct jsp_lookup_loop){ .start = range[0], .end = range[1],
+        n->loops[n->n_loops++] = (struct jsp_lookup_loop){ .start = range[0], .end = range[1],
                                                        .pid = pid };
     }
     return 0;
@@ -162,12 +146,9 @@ static int lookup_symbol(struct jsp_lookup *n, const struct jsp_read *r,
     s.name = lookup_symbol_text(n, name);
     if (tag > 0 && tag < n->symbol_len)
         s.module = lookup_symbol_text(n, tag);
-    struct jsp_lookup_symbol *more =
-        jsp_grow(n->symbols, &n->symbols_room, n->n_symbols, sizeof *more);
-    if (!more)
+    if (jsp_grow(&n->symbols, &n->symbols_room, n->n_symbols, sizeof *n->symbols) < 0)
         return -ENOMEM;
-    n->symbols = more;
-    more[n->n_symbols++] = s;
+    n->symbols[n->n_symbols++] = s;
     return 0;
 }
 

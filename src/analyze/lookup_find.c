@@ -3,37 +3,26 @@
  * SPDX-License-Identifier: MIT
  */
 #include "analyze/lookup.h"
+#include "base/bisect.h"
 
 /* A bound for files with many overlapping maps. */
 enum { LOOKUP_MAPS_BACK = 64 };
 
-static bool lookup_jit_before(const struct jsp_lookup_jit *a, struct jsp_lookup_key k)
+static bool lookup_jit_up_to(const void *item, const void *key)
 {
-    if (a->addr != k.addr)
-        return a->addr < k.addr;
-    if (a->pid != k.pid)
-        return a->pid < k.pid;
-    return a->epoch <= k.epoch;
-}
-
-/* Return the number of entries that are not after the key. */
-static uint32_t lookup_jit_upper(const struct jsp_lookup *n, struct jsp_lookup_key k)
-{
-    uint32_t low = 0, high = n->n_jits;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (lookup_jit_before(&n->jits[mid], k))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    const struct jsp_lookup_jit *a = item;
+    const struct jsp_lookup_key *k = key;
+    if (a->addr != k->addr)
+        return a->addr < k->addr;
+    if (a->pid != k->pid)
+        return a->pid < k->pid;
+    return a->epoch <= k->epoch;
 }
 
 const struct jsp_lookup_jit *jsp_lookup_jit(const struct jsp_lookup *n,
                                             struct jsp_lookup_key k)
 {
-    uint32_t at = lookup_jit_upper(n, k);
+    size_t at = jsp_bisect(n->jits, n->n_jits, sizeof *n->jits, lookup_jit_up_to, &k);
     const struct jsp_lookup_jit *before = at > 0 ? &n->jits[at - 1] : NULL;
     const struct jsp_lookup_jit *after = at < n->n_jits ? &n->jits[at] : NULL;
     if (before && before->addr == k.addr && before->pid == k.pid)
@@ -44,24 +33,19 @@ const struct jsp_lookup_jit *jsp_lookup_jit(const struct jsp_lookup *n,
     return before && before->addr == k.addr ? before : NULL;
 }
 
-static bool lookup_map_before(const struct jsp_lookup_map *a, struct jsp_lookup_key k)
+static bool lookup_map_up_to(const void *item, const void *key)
 {
-    return a->pid != k.pid ? a->pid < k.pid : a->start <= k.addr;
+    const struct jsp_lookup_map *a = item;
+    const struct jsp_lookup_key *k = key;
+    return a->pid != k->pid ? a->pid < k->pid : a->start <= k->addr;
 }
 
 const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,
                                             struct jsp_lookup_key k)
 {
     const struct jsp_lookup_map *best = NULL;
-    uint32_t low = 0, high = n->n_maps;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (lookup_map_before(&n->maps[mid], k))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (uint32_t i = 0; i < LOOKUP_MAPS_BACK && i < low; i++) {
+    size_t low = jsp_bisect(n->maps, n->n_maps, sizeof *n->maps, lookup_map_up_to, &k);
+    for (size_t i = 0; i < LOOKUP_MAPS_BACK && i < low; i++) {
         const struct jsp_lookup_map *m = &n->maps[low - 1 - i];
         if (m->pid != k.pid)
             break;
@@ -75,52 +59,50 @@ const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,
     return best;
 }
 
-/* Some writers mean `end` exclusively, others inclusively: an address at the end belongs
- * here unless the next symbol begins there; that one is found first. */
+static bool lookup_symbol_up_to(const void *item, const void *key)
+{
+    const struct jsp_lookup_symbol *s = item;
+    const struct jsp_lookup_key *k = key;
+    uint32_t pid = (uint32_t)k->pid;
+    return s->pid != pid ? s->pid < pid : s->begin <= k->addr;
+}
+
+/* `end` is exclusive for some writers and inclusive for others: an address at the
+ * end belongs here unless the next symbol begins there, which is found first. */
 const struct jsp_lookup_symbol *jsp_lookup_symbol(const struct jsp_lookup *n,
                                                   struct jsp_lookup_key k)
 {
-    uint32_t low = 0, high = n->n_symbols, pid = (uint32_t)k.pid;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        const struct jsp_lookup_symbol *s = &n->symbols[mid];
-        if (s->pid != pid ? s->pid < pid : s->begin <= k.addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = jsp_bisect(n->symbols, n->n_symbols, sizeof *n->symbols,
+                            lookup_symbol_up_to, &k);
     if (low == 0)
         return NULL;
     const struct jsp_lookup_symbol *s = &n->symbols[low - 1];
-    return s->pid == pid && k.addr <= s->end ? s : NULL;
+    return s->pid == (uint32_t)k.pid && k.addr <= s->end ? s : NULL;
+}
+
+static bool lookup_kind_up_to(const void *item, const void *key)
+{
+    return ((const struct jsp_lookup_kind *)item)->id <= *(const uint32_t *)key;
 }
 
 bool jsp_lookup_kind(const struct jsp_lookup *n, uint32_t id, uint32_t *kind)
 {
-    uint32_t low = 0, high = n->n_kinds;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (n->kinds[mid].id <= id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = jsp_bisect(n->kinds, n->n_kinds, sizeof *n->kinds, lookup_kind_up_to, &id);
     if (low == 0 || n->kinds[low - 1].id != id)
         return false;
     *kind = n->kinds[low - 1].kind;
     return true;
 }
 
+static bool lookup_loop_up_to(const void *item, const void *key)
+{
+    const struct jsp_lookup_loop *l = item;
+    const struct jsp_lookup_key *k = key;
+    return l->pid != k->pid ? l->pid < k->pid : l->start <= k->addr;
+}
+
 bool jsp_lookup_is_loop(const struct jsp_lookup *n, struct jsp_lookup_key k)
 {
-    uint32_t low = 0, high = n->n_loops;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        const struct jsp_lookup_loop *l = &n->loops[mid];
-        if (l->pid != k.pid ? l->pid < k.pid : l->start <= k.addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = jsp_bisect(n->loops, n->n_loops, sizeof *n->loops, lookup_loop_up_to, &k);
     return low > 0 && n->loops[low - 1].pid == k.pid && k.addr < n->loops[low - 1].end;
 }

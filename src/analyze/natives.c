@@ -181,11 +181,9 @@ int jsp_natives_file(struct jsp_natives *n, const struct jsp_lookup_map *m)
         return (int)at - 1;
     if (n->n == NATIVES_MOST)
         return -ENOENT;
-    struct jsp_native_file *more = jsp_grow(n->files, &n->room, n->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&n->files, &n->room, n->n, sizeof *n->files) < 0)
         return -ENOMEM;
-    n->files = more;
-    struct jsp_native_file *f = &more[n->n];
+    struct jsp_native_file *f = &n->files[n->n];
     *f = (struct jsp_native_file){
         m->path, m->build_id, .inode = m->inode, .offset = m->offset
     };

@@ -13,6 +13,7 @@
 #define JSP_ANALYZE_NATIVES_H
 
 #include "analyze/lookup.h"
+#include "base/store.h"
 #include "image/symtab.h"
 
 /* Return a readable form of a linker's name, which the caller frees, or NULL. */

@@ -26,11 +26,9 @@ struct neighbours_build {
 static int neighbours_reach(struct neighbours_build *b)
 {
     for (; b->n < b->p->n_functions; b->n++) {
-        struct neighbours_of *more = jsp_grow(b->of, &b->room, b->n, sizeof *more);
-        if (!more)
+        if (jsp_grow(&b->of, &b->room, b->n, sizeof *b->of) < 0)
             return -ENOMEM;
-        b->of = more;
-        more[b->n] = (struct neighbours_of){
+        b->of[b->n] = (struct neighbours_of){
             .as_caller.function = b->n,
             .as_callee.function = b->n,
             .is_it = jsp_filter_names(&b->p->functions[b->n], b->name),

@@ -55,12 +55,10 @@ int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **ou
     *out = profile_process(p, pid);
     if (*out)
         return 0;
-    struct jsp_process *more =
-        jsp_grow(p->processes, &p->work->processes_room, p->n_processes, sizeof *more);
-    if (!more)
+    if (jsp_grow(&p->processes, &p->work->processes_room, p->n_processes,
+                 sizeof *p->processes) < 0)
         return -ENOMEM;
-    p->processes = more;
-    *out = &more[p->n_processes];
+    *out = &p->processes[p->n_processes];
     **out = (struct jsp_process){ .pid = pid };
     return jsp_hash_add(&p->work->processes, profile_hash(p, pid), p->n_processes++);
 }

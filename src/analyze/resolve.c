@@ -44,17 +44,15 @@ static uint32_t resolve_known(const struct jsp_profile *p, uint32_t hash,
 static int resolve_new(struct jsp_profile *p, const struct jsp_resolve_name *n)
 {
     struct jsp_profile_work *w = p->work;
-    struct jsp_function *more =
-        jsp_grow(p->functions, &w->functions_room, p->n_functions, sizeof *more);
-    if (!more)
+    if (jsp_grow(&p->functions, &w->functions_room, p->n_functions,
+                 sizeof *p->functions) < 0)
         return -ENOMEM;
-    p->functions = more;
     const char *module = "", *name = jsp_store_text(&w->store, n->text.at, n->text.len);
     if (name && *n->module)
         module = jsp_store_text(&w->store, n->module, strlen(n->module));
     if (!name || !module)
         return -ENOMEM;
-    more[p->n_functions++] = (struct jsp_function){ name, module, n->kind, n->path };
+    p->functions[p->n_functions++] = (struct jsp_function){ name, module, n->kind, n->path };
     return 0;
 }
 
@@ -124,12 +122,9 @@ int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address
     int err = is_tagged ? resolve_tagged(p, a->key, out) : jsp_resolve_native(p, a, out);
     if (err < 0)
         return err;
-    struct jsp_profile_place *more =
-        jsp_grow(w->place, &w->places_room, w->n_places, sizeof *more);
-    if (!more)
+    if (jsp_grow(&w->place, &w->places_room, w->n_places, sizeof *w->place) < 0)
         return -ENOMEM;
-    w->place = more;
-    more[w->n_places] = (struct jsp_profile_place){ *a, *out };
+    w->place[w->n_places] = (struct jsp_profile_place){ *a, *out };
     return jsp_hash_add(&w->places, hash, w->n_places++);
 }
 

@@ -25,11 +25,9 @@ static int scan_epoch(struct jsp_profile *p)
     struct jsp_profile_work *w = p->work;
     if (w->n_samples == w->epoch_samples)
         return 0;
-    uint64_t *more = jsp_grow(w->epochs, &w->epochs_room, w->n_epochs, sizeof *more);
-    if (!more)
+    if (jsp_grow(&w->epochs, &w->epochs_room, w->n_epochs, sizeof *w->epochs) < 0)
         return -ENOMEM;
-    w->epochs = more;
-    more[w->n_epochs++] = w->epoch_samples = w->n_samples;
+    w->epochs[w->n_epochs++] = w->epoch_samples = w->n_samples;
     return 0;
 }
 

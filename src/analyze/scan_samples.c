@@ -43,14 +43,11 @@ static int scan_thread(struct scan_state *s, int32_t tid)
             s->thread = at - 1;
             return 0;
         }
-    struct jsp_thread_info *more =
-        jsp_grow(p->threads, &w->threads_room, p->n_threads, sizeof *more);
-    if (!more)
+    if (jsp_grow(&p->threads, &w->threads_room, p->n_threads, sizeof *p->threads) < 0)
         return -ENOMEM;
-    p->threads = more;
-    more[p->n_threads] =
+    p->threads[p->n_threads] =
         (struct jsp_thread_info){ .pid = pid, .tid = tid, .first_time = s->frame.time };
-    p->is_of_many |= pid != more[0].pid;
+    p->is_of_many |= pid != p->threads[0].pid;
     s->thread = p->n_threads++;
     return jsp_hash_add(&w->threads, hash, s->thread);
 }
@@ -89,12 +86,9 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
             *out = &p->stacks[at - 1];
             return 0;
         }
-    struct jsp_stack *more =
-        jsp_grow(p->stacks, &w->stacks_room, p->n_stacks, sizeof *more);
-    if (!more)
+    if (jsp_grow(&p->stacks, &w->stacks_room, p->n_stacks, sizeof *p->stacks) < 0)
         return -ENOMEM;
-    p->stacks = more;
-    *out = &more[p->n_stacks];
+    *out = &p->stacks[p->n_stacks];
     **out = (struct jsp_stack){ .addrs = o->sample.body.addrs,
                                 .node = o->sample.body.node,
                                 .lines = o->sample.weight.lines,

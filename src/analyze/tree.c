@@ -19,11 +19,9 @@ struct tree_build {
 static int tree_append(struct tree_build *b, struct jsp_tree_node node)
 {
     struct jsp_tree *t = b->out;
-    struct jsp_tree_node *more = jsp_grow(t->nodes, &b->room, t->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&t->nodes, &b->room, t->n, sizeof *t->nodes) < 0)
         return -ENOMEM;
-    t->nodes = more;
-    more[t->n++] = node;
+    t->nodes[t->n++] = node;
     return 0;
 }
 

@@ -8,18 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/grow.h"
 
 static int weights_block(struct jsp_weights *w, const struct jsp_weights_block *b)
 {
     const struct jsp_weights_block *last = w->n ? &w->blocks[w->n - 1] : NULL;
     if (last && b->first < last->first + last->count)
         return -EBADMSG;
-    struct jsp_weights_block *more =
-        jsp_grow(w->blocks, &w->capacity, w->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&w->blocks, &w->capacity, w->n, sizeof *w->blocks) < 0)
         return -ENOMEM;
-    w->blocks = more;
     w->blocks[w->n++] = *b;
     return 0;
 }

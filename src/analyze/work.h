@@ -7,6 +7,7 @@
 
 #include "analyze/profile.h"
 #include "analyze/samples.h"
+#include "base/store.h"
 
 struct jsp_profile_place { /* an address that was looked up, and its frame */
     struct jsp_profile_address at;

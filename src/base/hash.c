@@ -1,4 +1,4 @@
-/* hash.c - arrays that grow, text that stays, and an index by hash.
+/* hash.c - an index of an array by hash.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,12 +8,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { TABLE_LEAST = 64, STORE_BLOCK = 1 << 16 };
-
-struct jsp_store_block {
-    struct jsp_store_block *older;
-    char text[];
-};
+enum { TABLE_LEAST = 64 };
 
 int jsp_hash_init(struct jsp_hash *t, uint32_t expected)
 {
@@ -112,55 +107,4 @@ uint64_t jsp_hash_bytes(uint64_t seed, const void *bytes, size_t n)
     if (n % 8)
         memcpy(&last, at + n / 8 * 8, n % 8);
     return jsp_hash_mix(h, last ^ (uint64_t)n << 56);
-}
-
-void *jsp_grow(void *items, uint32_t *capacity, uint32_t n, size_t each)
-{
-    if (n < *capacity)
-        return items;
-    uint32_t room = *capacity ? *capacity : 8;
-    if (room > UINT32_MAX / 2)
-        return NULL;
-    void *more = realloc(items, 2 * (size_t)room * each);
-    if (more)
-        *capacity = 2 * room;
-    return more;
-}
-
-static struct jsp_store_block *store_block(struct jsp_store *s, size_t bytes)
-{
-    struct jsp_store_block *b = malloc(sizeof *b + bytes);
-    if (b) {
-        b->older = s->blocks;
-        s->blocks = b;
-    }
-    return b;
-}
-
-char *jsp_store_text(struct jsp_store *s, const char *text, size_t len)
-{
-    if (len + 1 > s->left) {
-        size_t room = len + 1 > STORE_BLOCK ? len + 1 : STORE_BLOCK;
-        struct jsp_store_block *b = store_block(s, room);
-        if (!b)
-            return NULL;
-        s->next = b->text;
-        s->left = room;
-    }
-    char *out = s->next;
-    memcpy(out, text, len);
-    out[len] = 0;
-    s->next += len + 1;
-    s->left -= len + 1;
-    return out;
-}
-
-void jsp_store_free(struct jsp_store *s)
-{
-    while (s->blocks) {
-        struct jsp_store_block *older = s->blocks->older;
-        free(s->blocks);
-        s->blocks = older;
-    }
-    memset(s, 0, sizeof *s);
 }

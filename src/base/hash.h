@@ -1,4 +1,4 @@
-/* base/hash.h - arrays that grow, text that stays, and an index by hash.
+/* base/hash.h - an index of an array by hash.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "grow.h"
 
 struct jsp_hash {
     uint64_t *slots; /* hash << 32 | position + 1; 0 is free */
@@ -52,20 +54,5 @@ static inline uint64_t jsp_hash_mix(uint64_t h, uint64_t word)
  * overlap. */
 uint64_t jsp_hash_words(uint64_t seed, const void *words, size_t n);
 uint64_t jsp_hash_bytes(uint64_t seed, const void *bytes, size_t n);
-
-/* Make room for one more item of `each` bytes after the first `n`. Return the array, or
- * NULL without memory; `items` then stays valid. */
-void *jsp_grow(void *items, uint32_t *capacity, uint32_t n, size_t each);
-
-/* Text that lives until the store is freed. */
-struct jsp_store {
-    struct jsp_store_block *blocks;
-    size_t left;
-    char *next;
-};
-
-char *jsp_store_text(struct jsp_store *s, const char *text,
-                     size_t len); /* NULL without memory */
-void jsp_store_free(struct jsp_store *s);
 
 #endif

@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/grow.h"
 #include "cost.h"
 #include "event.h"
 #include "tell.h"
 #include "session/thread.h"
-
-enum { CALLS_MEMBERS = 16 };
 
 /* -- Opening and closing ------------------------------------------------------- */
 
@@ -124,15 +123,7 @@ static void calls_next(struct jsp_calls_session *s, const struct jsp_calls_epoch
 
 static int calls_make_room(struct jsp_calls_session *s)
 {
-    if (s->n_members < s->capacity)
-        return 0;
-    uint32_t n = s->capacity ? s->capacity * 2 : CALLS_MEMBERS;
-    struct jsp_calls_member *more = realloc(s->members, n * sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    s->members = more;
-    s->capacity = n;
-    return 0;
+    return jsp_grow(&s->members, &s->capacity, s->n_members, sizeof *s->members);
 }
 
 /* Give this thread a table that counts nothing yet. */

@@ -5,13 +5,14 @@
  */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "calls.h"
 #include "sigsafe/names.h"
 
 struct snapshot {
     const struct jsp_calls_session *s;
     jsprof_calls *out;
-    size_t capacity;
+    uint32_t capacity;
     uint64_t rate;
     int64_t inside; /* sum of self times in ticks */
     uint64_t negative;
@@ -24,15 +25,8 @@ static uint64_t snapshot_ns(const struct snapshot *snap, uint64_t ticks)
 
 static int snapshot_make_room(struct snapshot *snap)
 {
-    if (snap->out->n_rows < snap->capacity)
-        return 0;
-    size_t n = snap->capacity ? snap->capacity * 2 : 256;
-    jsprof_calls_row *more = realloc(snap->out->rows, n * sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    snap->out->rows = more;
-    snap->capacity = n;
-    return 0;
+    return jsp_grow(&snap->out->rows, &snap->capacity, (uint32_t)snap->out->n_rows,
+                    sizeof *snap->out->rows);
 }
 
 static void snapshot_row(struct snapshot *snap, uint32_t index,

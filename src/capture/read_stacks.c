@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+#include "base/grow.h"
 #include "capture/read_records.h"
 #include "capture/wire.h"
 
@@ -20,38 +22,22 @@ void jsp_read_stacks_free(struct jsp_read_stacks *s)
     free(s);
 }
 
+static bool stacks_run_up_to(const void *item, const void *key)
+{
+    return ((const struct read_run *)item)->first <= *(const uint32_t *)key;
+}
+
 /* The ref of a node that the file calls `number`; 0: it is lost. */
 static uint32_t stacks_ref(const struct jsp_read_stacks *s, uint32_t run, uint32_t number)
 {
-    uint32_t low = s->runs[run].epoch_run, high = run;
-    while (low < high) {
-        uint32_t mid = high - (high - low) / 2;
-        if (s->runs[mid].first <= number)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    const struct read_run *r = &s->runs[low];
+    uint32_t first = s->runs[run].epoch_run; /* which has the epoch's lowest numbers */
+    const struct read_run *r = &s->runs[first];
+    r += jsp_bisect(r + 1, run - first, sizeof *r, stacks_run_up_to, &number);
     return number >= r->first && number - r->first < r->n ? r->base + (number - r->first)
                                                           : 0;
 }
 
 /* -- All chunks, once ------------------------------------------------------- */
-
-/* Room for one more; false: there is none. */
-static bool stacks_grow(void *items, uint32_t *room, uint32_t n, size_t each)
-{
-    void **at = items;
-    if (n < *room)
-        return true;
-    uint32_t more = *room ? 2 * *room : 16;
-    void *to = more > *room ? realloc(*at, more * each) : NULL;
-    if (!to)
-        return false;
-    *at = to;
-    *room = more;
-    return true;
-}
 
 /* The run that nodes from `first` on belong to: the last, or a new one. -1: there can be
  * none, 1: no memory. */
@@ -65,7 +51,7 @@ static int stacks_run(struct jsp_read_stacks *s, const struct read_head *head)
         return 0;
     struct read_run run = { head->epoch, head->first, 0, s->n_refs,
                             is_same ? last->epoch_run : s->n_runs };
-    if (!stacks_grow(&s->runs, &s->runs_room, s->n_runs, sizeof *s->runs))
+    if (jsp_grow(&s->runs, &s->runs_room, s->n_runs, sizeof *s->runs) < 0)
         return 1;
     s->runs[s->n_runs++] = run;
     return 0;
@@ -77,7 +63,7 @@ static bool stacks_add(struct jsp_read_stacks *s, const struct jsp_node *told,
 {
     struct read_ref ref = { 0, parent, told->row };
     struct jsp_node node = *told;
-    if (!stacks_grow(&s->refs, &s->refs_room, s->n_refs, sizeof *s->refs) ||
+    if (jsp_grow(&s->refs, &s->refs_room, s->n_refs, sizeof *s->refs) < 0 ||
         jsp_nodes_reserve(&s->nodes, 1) < 0)
         return false;
     node.parent = s->refs[parent].node;
@@ -143,7 +129,7 @@ static bool stacks_block(struct jsp_read_stacks *s, const struct jsp_read_chunk 
         return true;
     bool is_good = jsp_read_records_head(&b.at, b.end, &head);
     int err = is_good ? stacks_run(s, &head) : -1;
-    if (!stacks_grow(&s->blocks, &s->blocks_room, s->n_blocks, sizeof *s->blocks) || err > 0)
+    if (jsp_grow(&s->blocks, &s->blocks_room, s->n_blocks, sizeof *s->blocks) < 0 || err > 0)
         return false;
     b.first = is_good ? head.first : 0;
     b.run = s->n_runs - 1;
@@ -165,7 +151,7 @@ static bool stacks_is(struct jsp_read_text path)
 static bool stacks_begin(struct jsp_read_stacks *s)
 {
     if (jsp_nodes_init(&s->nodes) < 0 ||
-        !stacks_grow(&s->refs, &s->refs_room, 0, sizeof *s->refs))
+        jsp_grow(&s->refs, &s->refs_room, 0, sizeof *s->refs) < 0)
         return false;
     s->refs[0] = (struct read_ref){ 0, 0, 0 };
     s->n_refs = 1;
@@ -194,14 +180,8 @@ static void stacks_load(const struct jsp_read *r, uint64_t offset)
 
 static const struct read_block *stacks_find(const struct jsp_read_stacks *s, uint64_t offset)
 {
-    uint32_t low = 0, high = s->n_blocks;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (s->blocks[mid].offset < offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    struct jsp_bisect_number than = { offsetof(struct read_block, offset), offset };
+    size_t low = jsp_bisect_below(s->blocks, s->n_blocks, sizeof *s->blocks, than);
     return low < s->n_blocks && s->blocks[low].offset == offset ? &s->blocks[low] : NULL;
 }
 

@@ -63,13 +63,10 @@ static int list_mark_compare(const void *a, const void *b)
 
 static int list_group(struct list *l, struct list_group g, double *values, uint32_t n)
 {
-    struct list_group *more =
-        jsp_grow(l->groups, &l->groups_room, l->n_groups, sizeof *more);
-    if (!more)
+    if (jsp_grow(&l->groups, &l->groups_room, l->n_groups, sizeof *l->groups) < 0)
         return -ENOMEM;
-    l->groups = more;
     g.sum = jsp_events_sum(values, n);
-    more[l->n_groups++] = g;
+    l->groups[l->n_groups++] = g;
     return 0;
 }
 

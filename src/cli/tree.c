@@ -100,11 +100,9 @@ static void tree_line(const struct tree_view *v, const struct jsp_tree_node *n,
 
 static bool tree_push(struct tree_view *v)
 {
-    bool *more = jsp_grow(v->more, &v->more_room, v->n_more, sizeof *more);
-    if (!more)
+    if (jsp_grow(&v->more, &v->more_room, v->n_more, sizeof *v->more) < 0)
         return false;
-    v->more = more;
-    more[v->n_more++] = false;
+    v->more[v->n_more++] = false;
     return true;
 }
 

@@ -15,34 +15,27 @@
 
 struct callgrind_function *callgrind_function_add(struct callgrind *c)
 {
-    struct callgrind_function *more =
-        jsp_grow(c->functions, &c->functions_room, c->n_functions, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->functions, &c->functions_room, c->n_functions,
+                 sizeof *c->functions) < 0)
         return NULL;
-    c->functions = more;
-    more[c->n_functions] = (struct callgrind_function){ 0 };
-    return &more[c->n_functions++];
+    c->functions[c->n_functions] = (struct callgrind_function){ 0 };
+    return &c->functions[c->n_functions++];
 }
 
 struct callgrind_self *callgrind_self_add(struct callgrind *c)
 {
-    struct callgrind_self *more =
-        jsp_grow(c->selves, &c->selves_room, c->n_selves, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->selves, &c->selves_room, c->n_selves, sizeof *c->selves) < 0)
         return NULL;
-    c->selves = more;
-    more[c->n_selves] = (struct callgrind_self){ 0 };
-    return &more[c->n_selves++];
+    c->selves[c->n_selves] = (struct callgrind_self){ 0 };
+    return &c->selves[c->n_selves++];
 }
 
 struct callgrind_call *callgrind_call_add(struct callgrind *c)
 {
-    struct callgrind_call *more = jsp_grow(c->calls, &c->calls_room, c->n_calls, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->calls, &c->calls_room, c->n_calls, sizeof *c->calls) < 0)
         return NULL;
-    c->calls = more;
-    more[c->n_calls] = (struct callgrind_call){ 0 };
-    return &more[c->n_calls++];
+    c->calls[c->n_calls] = (struct callgrind_call){ 0 };
+    return &c->calls[c->n_calls++];
 }
 
 /* -- Names ------------------------------------------------------------------ */
@@ -181,12 +174,10 @@ static int callgrind_tell(struct jsp_export *e, struct callgrind_texts *told, co
             break;
     bool is_new = !at;
     if (is_new) {
-        struct jsp_read_text *more =
-            jsp_grow(told->list, &told->room, told->n, sizeof *more);
-        if (!more || jsp_hash_add(&told->known, hash, told->n) < 0)
+        if (jsp_grow(&told->list, &told->room, told->n, sizeof *told->list) < 0 ||
+            jsp_hash_add(&told->known, hash, told->n) < 0)
             return -ENOMEM;
-        told->list = more;
-        more[told->n] = text;
+        told->list[told->n] = text;
         at = ++told->n;
     }
     jsp_sink_text(e->out, key);

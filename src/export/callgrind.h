@@ -10,6 +10,7 @@
 #ifndef JSP_EXPORT_CALLGRIND_H
 #define JSP_EXPORT_CALLGRIND_H
 
+#include "base/store.h"
 #include "export/export.h"
 
 struct callgrind_function {

@@ -35,11 +35,9 @@ struct stacks_build {
 static int stacks_reach(uint32_t **array, uint32_t *room, uint32_t *n, uint32_t least)
 {
     while (*n < least) {
-        uint32_t *more = jsp_grow(*array, room, *n, sizeof *more);
-        if (!more)
+        if (jsp_grow(array, room, *n, sizeof **array) < 0)
             return -ENOMEM;
-        *array = more;
-        more[(*n)++] = 0;
+        (*array)[(*n)++] = 0;
     }
     return 0;
 }
@@ -124,12 +122,10 @@ static int stacks_first(struct stacks_build *b, uint32_t caller, uint32_t callee
         if (b->pairs[at - 1].caller == caller && b->pairs[at - 1].callee == callee)
             break;
     if (!at) {
-        struct stacks_pair *more =
-            jsp_grow(b->pairs, &b->pairs_room, b->n_pairs, sizeof *more);
-        if (!more || jsp_hash_add(&b->by_pair, hash, b->n_pairs) < 0)
+        if (jsp_grow(&b->pairs, &b->pairs_room, b->n_pairs, sizeof *b->pairs) < 0 ||
+            jsp_hash_add(&b->by_pair, hash, b->n_pairs) < 0)
             return -ENOMEM;
-        b->pairs = more;
-        more[b->n_pairs] = (struct stacks_pair){ caller, callee, 0 };
+        b->pairs[b->n_pairs] = (struct stacks_pair){ caller, callee, 0 };
         at = ++b->n_pairs;
     }
     bool is_first = b->pairs[at - 1].seen != stack + 1;

@@ -50,14 +50,11 @@ static uint64_t merge_known(const struct merge_work *w, enum merge_space space,
 static uint64_t merge_remember(struct merge_work *w, enum merge_space space,
                                uint64_t from, uint64_t to)
 {
-    struct merge_number *more =
-        jsp_grow(w->numbers, &w->numbers_room, w->n_numbers, sizeof *more);
-    if (!more) {
+    if (jsp_grow(&w->numbers, &w->numbers_room, w->n_numbers, sizeof *w->numbers) < 0) {
         w->has_failed = true;
         return to;
     }
-    w->numbers = more;
-    more[w->n_numbers] = (struct merge_number){ from, to, w->input, space };
+    w->numbers[w->n_numbers] = (struct merge_number){ from, to, w->input, space };
     if (jsp_hash_add(&w->by_from, merge_hash(w, space, from), w->n_numbers++) < 0)
         w->has_failed = true;
     return to;
@@ -97,13 +94,12 @@ static bool merge_is_taken(const struct merge_work *w, int32_t pid,
 
 static void merge_take(struct merge_work *w, int32_t pid, struct jsp_read_text command)
 {
-    struct merge_pid *more = jsp_grow(w->pids, &w->pids_room, w->n_pids, sizeof *more);
-    if (more) {
-        w->pids = more;
-        more[w->n_pids] = (struct merge_pid){ pid, command };
+    int err = jsp_grow(&w->pids, &w->pids_room, w->n_pids, sizeof *w->pids);
+    if (err == 0) {
+        w->pids[w->n_pids] = (struct merge_pid){ pid, command };
+        err = jsp_hash_add(&w->by_pid, merge_pid_hash(w, pid), w->n_pids++);
     }
-    if (!more || jsp_hash_add(&w->by_pid, merge_pid_hash(w, pid), w->n_pids++) < 0)
-        w->has_failed = true;
+    w->has_failed |= err < 0;
 }
 
 /* Processes that are not of user space have no number of their own. */

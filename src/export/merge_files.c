@@ -116,11 +116,9 @@ static int merge_owner(struct merge_work *w, struct jsp_read_text path, uint32_t
     *owner = w->input;
     if (w->n_files == MERGE_FILES)
         return 0;
-    struct merge_file *more = jsp_grow(w->files, &w->files_room, w->n_files, sizeof *more);
-    if (!more)
+    if (jsp_grow(&w->files, &w->files_room, w->n_files, sizeof *w->files) < 0)
         return -ENOMEM;
-    w->files = more;
-    more[w->n_files++] = (struct merge_file){ path, w->input };
+    w->files[w->n_files++] = (struct merge_file){ path, w->input };
     return 0;
 }
 

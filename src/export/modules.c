@@ -38,11 +38,9 @@ static int modules_add(struct jsp_modules *m, struct jsp_module one, uint32_t *o
     *out = jsp_strings_add(&m->paths, one.path) - 1;
     if (m->paths.error || *out < m->n)
         return m->paths.error;
-    struct jsp_module *more = jsp_grow(m->list, &m->room, m->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&m->list, &m->room, m->n, sizeof *m->list) < 0)
         return -ENOMEM;
-    m->list = more;
-    more[m->n++] = one;
+    m->list[m->n++] = one;
     return 0;
 }
 

@@ -128,15 +128,12 @@ static uint32_t pprof_function(struct pprof *x, const struct jsp_profile_frame *
         if (x->functions[at - 1].function == f->function &&
             x->functions[at - 1].file == f->file)
             return at - 1;
-    struct pprof_function *more =
-        jsp_grow(x->functions, &x->functions_room, x->n_functions, sizeof *more);
-    if (!more || jsp_hash_add(&x->by_function, hash, x->n_functions) < 0) {
-        x->functions = more ? more : x->functions;
+    if (jsp_grow(&x->functions, &x->functions_room, x->n_functions, sizeof *x->functions) < 0 ||
+        jsp_hash_add(&x->by_function, hash, x->n_functions) < 0) {
         x->error = -ENOMEM;
         return 0;
     }
-    x->functions = more;
-    more[x->n_functions] = (struct pprof_function){ f->function, f->file };
+    x->functions[x->n_functions] = (struct pprof_function){ f->function, f->file };
     return x->n_functions++;
 }
 

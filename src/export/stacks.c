@@ -25,12 +25,9 @@ static int stacks_frame(struct jsp_stacks *s, const struct jsp_profile_frame *f,
             *out = at - 1;
             return 0;
         }
-    struct jsp_profile_frame *more =
-        jsp_grow(s->frames, &s->frames_room, s->n_frames, sizeof *more);
-    if (!more)
+    if (jsp_grow(&s->frames, &s->frames_room, s->n_frames, sizeof *s->frames) < 0)
         return -ENOMEM;
-    s->frames = more;
-    more[s->n_frames] = *f;
+    s->frames[s->n_frames] = *f;
     *out = s->n_frames++;
     return jsp_hash_add(&s->by_frame, hash, *out);
 }
@@ -44,12 +41,9 @@ static int stacks_node(struct jsp_stacks *s, struct jsp_stacks_node n, uint32_t 
             *out = at - 1;
             return 0;
         }
-    struct jsp_stacks_node *more =
-        jsp_grow(s->nodes, &s->nodes_room, s->n_nodes, sizeof *more);
-    if (!more)
+    if (jsp_grow(&s->nodes, &s->nodes_room, s->n_nodes, sizeof *s->nodes) < 0)
         return -ENOMEM;
-    s->nodes = more;
-    more[s->n_nodes] = n;
+    s->nodes[s->n_nodes] = n;
     *out = s->n_nodes++;
     return jsp_hash_add(&s->by_node, hash, *out);
 }
@@ -77,8 +71,9 @@ static int stacks_start(struct jsp_stacks *s, const struct jsp_profile *p)
     if (err == 0)
         err = jsp_hash_init(&s->by_node, 0);
     s->leaf = calloc((size_t)p->n_stacks + 1, sizeof *s->leaf);
-    s->nodes = jsp_grow(NULL, &s->nodes_room, 0, sizeof *s->nodes);
-    if (err < 0 || !s->leaf || !s->nodes)
+    if (err == 0)
+        err = jsp_grow(&s->nodes, &s->nodes_room, 0, sizeof *s->nodes);
+    if (err < 0 || !s->leaf)
         return -ENOMEM;
     s->nodes[s->n_nodes++] = (struct jsp_stacks_node){ 0 };
     return 0;

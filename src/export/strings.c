@@ -26,14 +26,12 @@ void jsp_strings_free(struct jsp_strings *s)
 
 static int strings_new(struct jsp_strings *s, struct jsp_read_text text, uint32_t hash)
 {
-    struct jsp_read_text *more = jsp_grow(s->list, &s->room, s->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&s->list, &s->room, s->n, sizeof *s->list) < 0)
         return -ENOMEM;
-    s->list = more;
     const char *kept = jsp_store_text(&s->store, text.at, text.len);
     if (!kept)
         return -ENOMEM;
-    more[s->n] = (struct jsp_read_text){ kept, text.len };
+    s->list[s->n] = (struct jsp_read_text){ kept, text.len };
     return jsp_hash_add(&s->by_text, hash, s->n++);
 }
 

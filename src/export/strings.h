@@ -8,6 +8,7 @@
 #define JSP_EXPORT_STRINGS_H
 
 #include "base/hash.h"
+#include "base/store.h"
 #include "capture/read.h"
 
 struct jsp_strings {

@@ -10,20 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "descriptor.h"
 
 /* Return the index of the first entry whose address is `addr` or above. */
 static size_t kallsyms_at(const struct jsp_kallsyms_name *list, size_t n, uint64_t addr)
 {
-    size_t low = 0;
-    while (low < n) {
-        size_t mid = low + (n - low) / 2;
-        if (list[mid].addr < addr)
-            low = mid + 1;
-        else
-            n = mid;
-    }
-    return low;
+    struct jsp_bisect_number than = { offsetof(struct jsp_kallsyms_name, addr), addr };
+    return jsp_bisect_below(list, n, sizeof *list, than);
 }
 
 /* Note that a function begins at `addr`. It may be the nearest one before the next

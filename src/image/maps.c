@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/block.h"
 #include "descriptor.h"
 
@@ -142,14 +143,8 @@ int jsp_maps_read(struct jsp_maps *maps)
 
 const struct jsp_map *jsp_maps_find(const struct jsp_maps *maps, uint64_t addr)
 {
-    size_t low = 0, high = maps->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (maps->list[mid].end <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    struct jsp_bisect_number than = { offsetof(struct jsp_map, end), addr };
+    size_t low = jsp_bisect_up_to(maps->list, maps->n, sizeof *maps->list, than);
     return low < maps->n && maps->list[low].start <= addr ? &maps->list[low] : NULL;
 }
 

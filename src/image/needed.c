@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "forkgate.h"
 
 /* The memory of an object, from its first to its last segment. */
@@ -79,14 +80,8 @@ static int needed_visit(struct dl_phdr_info *info, size_t size, void *arg)
     (void)size;
     if (jsp_forkgate_is_closed())
         return -EAGAIN;
-    if (needed->n == needed->capacity) {
-        uint32_t n = needed->capacity ? needed->capacity * 2 : 64;
-        struct jsp_needed_object *more = realloc(needed->at, n * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        needed->at = more;
-        needed->capacity = n;
-    }
+    if (jsp_grow(&needed->at, &needed->capacity, needed->n, sizeof *needed->at) < 0)
+        return -ENOMEM;
     struct jsp_needed_object *o = &needed->at[needed->n++];
     memset(o, 0, sizeof *o);
     needed_segments(o, &memory, info);

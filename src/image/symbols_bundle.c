@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+#include "base/grow.h"
 #include "capture/wire.h"
 #include "kallsyms.h"
 
@@ -31,10 +33,10 @@ struct jsp_bundle {
     size_t n_seen;
     uint64_t *pending;           /* owned: seen and not named yet */
     size_t n_pending;
-    size_t pending_room;
+    uint32_t pending_room;
     struct bundle_range *ranges; /* owned */
     size_t n_ranges;
-    size_t ranges_room;
+    uint32_t ranges_room;
     char *text;                  /* owned; text[0] is the empty string */
     size_t text_used;
     size_t text_room;
@@ -50,19 +52,6 @@ struct bundle_by {
     const struct jsp_maps *maps;
     bool last;
 };
-
-/* Return an array with room for one more: `list` or its successor; NULL without
- * memory. */
-static void *bundle_grow(void *list, size_t n, size_t *room, size_t each)
-{
-    if (n < *room)
-        return list;
-    size_t more = *room ? *room * 2 : BUNDLE_FIRST_ROOM;
-    void *grown = realloc(list, more * each);
-    if (grown)
-        *room = more;
-    return grown;
-}
 
 int jsp_bundle_open(struct jsp_bundle **out)
 {
@@ -134,10 +123,9 @@ bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr)
         return true;
     if (b->seen[bundle_slot(b->seen, b->seen_room, addr)] == addr)
         return true;
-    uint64_t *more =
-        bundle_grow(b->pending, b->n_pending, &b->pending_room, sizeof *b->pending);
-    b->pending = more ? more : b->pending;
-    if (!more || b->n_seen == JSP_BUNDLE_ADDRESSES ||
+    if (jsp_grow(&b->pending, &b->pending_room, (uint32_t)b->n_pending,
+                 sizeof *b->pending) < 0 ||
+        b->n_seen == JSP_BUNDLE_ADDRESSES ||
         (b->n_seen >= b->seen_room / 2 && !bundle_rehash(b))) {
         b->missed++;
         return false;
@@ -177,15 +165,8 @@ static uint32_t bundle_tag_text(struct jsp_bundle *b, const char *module)
 /* Return the index of the first range that ends after `addr`, among the n sorted ones. */
 static size_t bundle_find(const struct jsp_bundle *b, size_t n, uint64_t addr)
 {
-    size_t low = 0;
-    while (low < n) {
-        size_t mid = low + (n - low) / 2;
-        if (b->ranges[mid].end <= addr)
-            low = mid + 1;
-        else
-            n = mid;
-    }
-    return low;
+    struct jsp_bisect_number than = { offsetof(struct bundle_range, end), addr };
+    return jsp_bisect_up_to(b->ranges, n, sizeof *b->ranges, than);
 }
 
 /* Add a range for the part of the symbol that no range covers yet. The first `n` ranges
@@ -193,11 +174,8 @@ static size_t bundle_find(const struct jsp_bundle *b, size_t n, uint64_t addr)
 static int bundle_add(struct jsp_bundle *b, size_t n, uint64_t addr,
                       const struct jsp_symbol *symbol)
 {
-    struct bundle_range *more =
-        bundle_grow(b->ranges, b->n_ranges, &b->ranges_room, sizeof *b->ranges);
-    if (!more)
+    if (jsp_grow(&b->ranges, &b->ranges_room, (uint32_t)b->n_ranges, sizeof *b->ranges) < 0)
         return -ENOMEM;
-    b->ranges = more;
     size_t next = bundle_find(b, n, addr);
     uint64_t floor = next ? b->ranges[next - 1].end : 0;
     if (b->n_ranges > n && b->ranges[b->n_ranges - 1].end > floor)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/block.h"
 #include "symtab_work.h"
 
@@ -141,19 +142,17 @@ static struct jsp_symtab_found symtab_gap(const struct jsp_symtab *t, uint64_t v
     return gap;
 }
 
+static bool symtab_ends_up_to(const void *item, const void *key)
+{
+    return ((const struct jsp_symtab_range *)item)->end <= *(const uint64_t *)key;
+}
+
 struct jsp_symtab_found jsp_symtab_find(const struct jsp_symtab *t, uint64_t vaddr)
 {
-    size_t low = 0, high = t->n_ranges;
     uint64_t at = vaddr - t->base;
     if (vaddr < t->base)
         return (struct jsp_symtab_found){ vaddr, vaddr + 1, NULL };
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->ranges[mid].end <= at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = jsp_bisect(t->ranges, t->n_ranges, sizeof *t->ranges, symtab_ends_up_to, &at);
     if (low == t->n_ranges || t->ranges[low].begin > at)
         return symtab_gap(t, vaddr, low);
     const struct jsp_symtab_range *r = &t->ranges[low];

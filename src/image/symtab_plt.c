@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/block.h"
 #include "symtab_work.h"
 
@@ -60,14 +61,8 @@ static void plt_sort(struct plt_names *names)
 
 static const char *plt_find(const struct plt_names *names, uint64_t key)
 {
-    size_t low = 0, high = names->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (names->list[mid].key < key)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    struct jsp_bisect_number than = { offsetof(struct plt_name, key), key };
+    size_t low = jsp_bisect_below(names->list, names->n, sizeof *names->list, than);
     return low < names->n && names->list[low].key == key ? names->list[low].of.name
                                                          : NULL;
 }

@@ -4,36 +4,25 @@
  */
 #include "page/bytes.h"
 
+#include "base/grow.h"
+#include "capture/varint.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { BYTES_VARINT = 10, BYTES_FIRST = 4096 };
-
 static bool bytes_reserve(struct jsp_page_bytes *b, uint32_t n)
 {
-    if (b->error)
-        return false;
-    if (b->room - b->n >= n)
-        return true;
-    uint32_t room = (b->room < BYTES_FIRST ? BYTES_FIRST : b->room + b->room / 2) + n;
-    uint8_t *more = room > b->room ? realloc(b->at, room) : NULL;
-    if (!more) {
-        b->error = -ENOMEM;
-        return false;
-    }
-    b->at = more;
-    b->room = room;
-    return true;
+    if (!b->error && b->room - b->n < n)
+        b->error = jsp_grow_by(&b->at, &b->room, b->n, n, 1);
+    return !b->error;
 }
 
 void jsp_page_varint(struct jsp_page_bytes *b, uint64_t value)
 {
-    if (!bytes_reserve(b, BYTES_VARINT))
+    if (!bytes_reserve(b, JSP_VARINT_MAX))
         return;
-    for (; value >= 0x80; value >>= 7)
-        b->at[b->n++] = (uint8_t)(value | 0x80);
-    b->at[b->n++] = (uint8_t)value;
+    b->n += (uint32_t)jsp_varint_put(b->at + b->n, value);
 }
 
 /* Append `more`. An error of either becomes the result's. */

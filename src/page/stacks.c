@@ -31,13 +31,10 @@ static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint
             *out = at - 1;
             return 0;
         }
-    struct jsp_page_place *more =
-        jsp_grow(s->places, &s->places_room, s->n_places, sizeof *more);
-    if (!more)
+    if (jsp_grow(&s->places, &s->places_room, s->n_places, sizeof *s->places) < 0)
         return -ENOMEM;
-    s->places = more;
     *out = s->n_places;
-    more[s->n_places] = p;
+    s->places[s->n_places] = p;
     return jsp_hash_add(&s->by_place, hash, s->n_places++);
 }
 
@@ -66,11 +63,9 @@ static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thr
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++) {
         if (leaf[i] == 0)
             continue;
-        struct stacks_key *more = jsp_grow(b->keys, &b->room, b->n, sizeof *more);
-        if (!more)
+        if (jsp_grow(&b->keys, &b->room, b->n, sizeof *b->keys) < 0)
             return -ENOMEM;
-        b->keys = more;
-        struct stacks_key *k = &more[b->n++];
+        struct stacks_key *k = &b->keys[b->n++];
         *k = (struct stacks_key){ .capture = capture, .stack = i };
         k->is.node = b->tree->nodes[leaf[i]].number;
         k->is.thread = thread + p->stacks[i].thread;

@@ -18,11 +18,9 @@ enum {
 int jsp_page_times_add(void *times, const struct jsp_profile_sample *sample)
 {
     struct jsp_page_times *t = times;
-    struct jsp_profile_sample *more = jsp_grow(t->list, &t->room, t->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&t->list, &t->room, t->n, sizeof *t->list) < 0)
         return -ENOMEM;
-    t->list = more;
-    more[t->n++] = *sample;
+    t->list[t->n++] = *sample;
     return 0;
 }
 

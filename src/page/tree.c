@@ -34,13 +34,11 @@ static int tree_function(struct jsp_page_tree *t, const struct jsp_function *f,
             return 0;
         }
     }
-    struct jsp_page_function *more =
-        jsp_grow(t->functions, &t->functions_room, t->n_functions, sizeof *more);
-    if (!more)
+    if (jsp_grow(&t->functions, &t->functions_room, t->n_functions,
+                 sizeof *t->functions) < 0)
         return -ENOMEM;
-    t->functions = more;
     *out = t->n_functions;
-    more[*out] = (struct jsp_page_function){ f->name, f->module, f->kind };
+    t->functions[*out] = (struct jsp_page_function){ f->name, f->module, f->kind };
     return jsp_hash_add(&t->by_function, hash, t->n_functions++);
 }
 
@@ -55,25 +53,19 @@ static int tree_frame(struct jsp_page_tree *t, struct jsp_page_frame f, uint32_t
             return 0;
         }
     }
-    struct jsp_page_frame *more =
-        jsp_grow(t->frames, &t->frames_room, t->n_frames, sizeof *more);
-    if (!more)
+    if (jsp_grow(&t->frames, &t->frames_room, t->n_frames, sizeof *t->frames) < 0)
         return -ENOMEM;
-    t->frames = more;
     *out = t->n_frames;
-    more[*out] = f;
+    t->frames[*out] = f;
     return jsp_hash_add(&t->by_frame, hash, t->n_frames++);
 }
 
 static int tree_node(struct jsp_page_tree *t, struct jsp_page_node n, uint32_t *out)
 {
-    struct jsp_page_node *more =
-        jsp_grow(t->nodes, &t->nodes_room, t->n_nodes, sizeof *more);
-    if (!more)
+    if (jsp_grow(&t->nodes, &t->nodes_room, t->n_nodes, sizeof *t->nodes) < 0)
         return -ENOMEM;
-    t->nodes = more;
     *out = t->n_nodes;
-    more[t->n_nodes++] = n;
+    t->nodes[t->n_nodes++] = n;
     return 0;
 }
 
@@ -288,12 +280,10 @@ static int tree_call(struct tree_calls *c, uint32_t from, uint32_t to, uint32_t 
             *index = c->list[at - 1].index;
             return 0;
         }
-    struct tree_call *more = jsp_grow(c->list, &c->room, c->n, sizeof *more);
-    if (!more)
+    if (jsp_grow(&c->list, &c->room, c->n, sizeof *c->list) < 0)
         return -ENOMEM;
-    c->list = more;
     *index = c->n_from[from]++;
-    more[c->n] = (struct tree_call){ from, to, *index };
+    c->list[c->n] = (struct tree_call){ from, to, *index };
     return jsp_hash_add(&c->by_call, hash, c->n++);
 }
 

@@ -4,6 +4,9 @@
  */
 #include "code.h"
 
+#include "base/bisect.h"
+#include "base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,53 +33,37 @@ void jsp_codes_free(struct jsp_codes *codes)
     pthread_mutex_destroy(&codes->lock);
 }
 
-/* What the thing at this index of a list is sorted by. */
-typedef uint64_t codes_key_fn(const void *list, uint32_t i);
-
-/* How many of n things have at most this for a key. */
-static uint32_t codes_up_to(const void *list, uint32_t n, codes_key_fn *key, uint64_t most)
+static bool codes_starts_up_to(const void *item, const void *ip)
 {
-    uint32_t low = 0;
-    while (low < n) {
-        uint32_t mid = low + (n - low) / 2;
-        if (key(list, mid) <= most)
-            low = mid + 1;
-        else
-            n = mid;
-    }
-    return low;
+    return (*(const struct jsp_code *const *)item)->start <= *(const uint64_t *)ip;
 }
 
-static uint64_t codes_start(const void *list, uint32_t i)
+static bool codes_died_up_to(const void *item, const void *time_ns)
 {
-    return ((const struct jsp_code *const *)list)[i]->start;
+    return (*(const struct jsp_code *const *)item)->death <= *(const uint64_t *)time_ns;
 }
 
-static uint64_t codes_death(const void *list, uint32_t i)
+static bool codes_line_up_to(const void *item, const void *offset)
 {
-    return ((const struct jsp_code *const *)list)[i]->death;
+    return ((const struct jsp_code_line *)item)->offset <= *(const uint64_t *)offset;
 }
 
-static uint64_t codes_line_offset(const void *list, uint32_t i)
+static bool codes_pc_up_to(const void *item, const void *offset)
 {
-    return ((const struct jsp_code_line *)list)[i].offset;
-}
-
-static uint64_t codes_pc_offset(const void *list, uint32_t i)
-{
-    return ((const jsprof_code_pc *)list)[i].offset;
+    return ((const jsprof_code_pc *)item)->offset <= *(const uint64_t *)offset;
 }
 
 /* How many living ranges start at or before `ip`. */
 static uint32_t codes_until(const struct jsp_codes *codes, uint64_t ip)
 {
-    return codes_up_to(codes->at, codes->n, codes_start, ip);
+    return (uint32_t)jsp_bisect(codes->at, codes->n, sizeof *codes->at, codes_starts_up_to, &ip);
 }
 
 /* How many of the dead died at or before this time. */
 static uint32_t codes_dead_until(const struct jsp_codes *codes, uint64_t time_ns)
 {
-    return codes_up_to(codes->dead, codes->n_dead, codes_death, time_ns);
+    return (uint32_t)jsp_bisect(codes->dead, codes->n_dead, sizeof *codes->dead,
+                                codes_died_up_to, &time_ns);
 }
 
 /* The living range at index `at` goes over to the dead, where codes_grow made room.
@@ -103,25 +90,12 @@ static void codes_kill_overlap(struct jsp_codes *codes, uint64_t start, uint64_t
         codes_die(codes, i, now_ns);
 }
 
-static int codes_grow_array(struct jsp_code ***array, uint32_t *capacity, uint32_t n)
-{
-    if (n < *capacity)
-        return 0;
-    uint32_t more = *capacity ? *capacity * 2 : 64;
-    struct jsp_code **grown = realloc(*array, more * sizeof *grown);
-    if (!grown)
-        return -ENOMEM;
-    *array = grown;
-    *capacity = more;
-    return 0;
-}
-
 /* Room for one more, and for all of them among the dead: to die must not fail. */
 static int codes_grow(struct jsp_codes *codes)
 {
-    int err = codes_grow_array(&codes->at, &codes->capacity, codes->n);
-    return err ? err : codes_grow_array(&codes->dead, &codes->dead_capacity,
-                                        codes->n + codes->n_dead);
+    int err = jsp_grow(&codes->at, &codes->capacity, codes->n, sizeof *codes->at);
+    return err ? err : jsp_grow_by(&codes->dead, &codes->dead_capacity, codes->n_dead,
+                                   codes->n + 1, sizeof *codes->dead);
 }
 
 /* A larger array for the handler; the one before stays, somebody may be reading it. */
@@ -262,14 +236,16 @@ int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t
 /* The last line that begins at or before the offset. */
 static uint32_t codes_line(const struct jsp_code *code, uint64_t offset)
 {
-    uint32_t until = codes_up_to(code->lines, code->n_lines, codes_line_offset, offset);
+    size_t until = jsp_bisect(code->lines, code->n_lines, sizeof *code->lines,
+                              codes_line_up_to, &offset);
     return until ? code->lines[until - 1].line : 0;
 }
 
 /* The same for the pc. */
 static uint64_t codes_pc(const struct jsp_code *code, uint64_t offset)
 {
-    uint32_t until = codes_up_to(code->pcs, code->n_pcs, codes_pc_offset, offset);
+    size_t until = jsp_bisect(code->pcs, code->n_pcs, sizeof *code->pcs, codes_pc_up_to,
+                              &offset);
     return until ? code->pcs[until - 1].pc : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "capture/embedded.h"
 #include "sigsafe/names.h"
 
@@ -15,7 +16,7 @@ enum {
     LISTING_TEXT = 1023,        /* bytes of a row's text, the rest is cut */
     LISTING_ROW = LISTING_TEXT + (5 + JSPROF_LISTING_TARGETS) * JSP_VARINT_MAX,
     LISTING_RECORD = 60000,     /* bytes of a record with rows, so that it fits a chunk */
-    LISTING_SLOTS = 1024,
+    LISTING_FIRST = 512, /* listings that need no larger index */
     LISTING_IDS = 1 << JSP_ARENA_ID_BITS,
 };
 static const uint32_t listing_none = 1u << 31; /* in of_id: none among the first so many */
@@ -33,22 +34,22 @@ struct listing_build {
     uint8_t row[LISTING_ROW];
 };
 
-static uint32_t listing_hash(const char *text, size_t len)
+static uint32_t listing_hash(const struct jsp_listings *all, const char *text, size_t len)
 {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 16777619u;
-    return hash;
+    return (uint32_t)(jsp_hash_bytes(all->by_name.seed, text, len) >> 16);
 }
 
 static struct jsp_listing *listing_find(const struct jsp_listings *all, const char *name,
                                         size_t len)
 {
-    uint32_t hash = listing_hash(name, len);
-    struct jsp_listing *l = all->slots ? all->slots[hash & (all->n_slots - 1)] : NULL;
-    while (l && (l->hash != hash || strlen(l->name) != len || memcmp(l->name, name, len) != 0))
-        l = l->next;
-    return l;
+    uint32_t hash = listing_hash(all, name, len), probe = hash, at;
+    if (!all->n)
+        return NULL;
+    while ((at = jsp_hash_next(&all->by_name, hash, &probe)) != 0)
+        if (strlen(all->at[at - 1]->name) == len &&
+            memcmp(all->at[at - 1]->name, name, len) == 0)
+            return all->at[at - 1];
+    return NULL;
 }
 
 /* -- Encoding --------------------------------------------------------------- */
@@ -174,41 +175,11 @@ static int listing_make(struct jsp_listing **out, const jsprof_listing *from, ui
 /* Tables for the first listing, and a place for one more. */
 static int listing_reserve(struct jsp_listings *all)
 {
-    if (!all->slots) {
-        all->slots = calloc(LISTING_SLOTS, sizeof *all->slots);
-        all->n_slots = LISTING_SLOTS;
-    }
     if (!all->of_id)
         all->of_id = calloc(LISTING_IDS, sizeof *all->of_id); /* touched as it is used */
-    if (all->n == all->room) {
-        uint32_t room = all->room ? 2 * all->room : 64;
-        struct jsp_listing **more = realloc(all->at, room * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        all->at = more;
-        all->room = room;
-    }
-    return all->slots && all->of_id ? 0 : -ENOMEM;
-}
-
-static void listing_link(struct jsp_listings *all, struct jsp_listing *l)
-{
-    struct jsp_listing **slot = &all->slots[l->hash & (all->n_slots - 1)];
-    l->next = *slot;
-    *slot = l;
-}
-
-/* Twice the slots, so that chains stay short; without memory for it they grow. */
-static void listing_spread(struct jsp_listings *all)
-{
-    struct jsp_listing **more = calloc(2 * (size_t)all->n_slots, sizeof *more);
-    if (!more)
-        return;
-    free(all->slots);
-    all->slots = more;
-    all->n_slots *= 2;
-    for (uint32_t i = 0; i < all->n; i++)
-        listing_link(all, all->at[i]);
+    if (!all->of_id || jsp_grow(&all->at, &all->room, all->n, sizeof *all->at) < 0)
+        return -ENOMEM;
+    return all->by_name.slots ? 0 : jsp_hash_init(&all->by_name, LISTING_FIRST);
 }
 
 static size_t listing_size(const struct jsp_listing *l)
@@ -223,12 +194,11 @@ static int listing_keep(struct jsp_listings *all, struct jsp_listing *l)
     int err = listing_reserve(all);
     if (err)
         return err;
-    l->hash = listing_hash(l->name, strlen(l->name));
+    err = jsp_hash_add(&all->by_name, listing_hash(all, l->name, strlen(l->name)), all->n);
+    if (err)
+        return err;
     all->bytes += listing_size(l);
     all->at[all->n++] = l;
-    listing_link(all, l);
-    if (all->n > all->n_slots)
-        listing_spread(all);
     return 0;
 }
 
@@ -255,7 +225,7 @@ void jsp_listings_free(struct jsp_listings *all)
 {
     for (uint32_t i = 0; i < all->n; i++)
         listing_free(all->at[i]);
-    free(all->slots);
+    jsp_hash_free(&all->by_name);
     free(all->at);
     free(all->of_id);
     *all = (struct jsp_listings){ .arena = all->arena };
@@ -280,17 +250,10 @@ static struct jsp_listing *listing_of(struct jsp_listings *all, uint32_t label)
 /* The last row that begins at or before the pc. */
 static uint32_t listing_row_of(const struct jsp_listing *l, uint64_t pc)
 {
-    uint32_t low = 0, high = l->n_rows;
     if (pc - l->pcs[0] < l->n_rows && l->pcs[pc - l->pcs[0]] == pc)
         return (uint32_t)(pc - l->pcs[0]) + 1; /* pcs that go up by one */
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (l->pcs[mid] <= pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return (uint32_t)jsp_bisect_up_to(l->pcs, l->n_rows, sizeof *l->pcs,
+                                      (struct jsp_bisect_number){ 0, pc });
 }
 
 uint32_t jsp_listings_row(struct jsp_listings *all, uint32_t label, uint64_t pc)

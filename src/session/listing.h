@@ -11,6 +11,7 @@
 #ifndef JSP_SESSION_LISTING_H
 #define JSP_SESSION_LISTING_H
 
+#include "base/hash.h"
 #include "capture/writer.h"
 #include "frames.h"
 #include "sigsafe/arena.h"
@@ -21,9 +22,7 @@ enum {
 };
 
 struct jsp_listing {
-    struct jsp_listing *next; /* of the same slot */
     char *name;               /* owned, like the arrays */
-    uint32_t hash;            /* of the name */
     uint32_t number, n_rows;
     uint64_t *pcs;            /* of the rows */
     uint8_t *bytes;           /* records, a length of 4 bytes before each */
@@ -37,9 +36,9 @@ struct jsp_listing {
 
 struct jsp_listings {
     const struct jsp_arena *arena; /* borrowed */
-    struct jsp_listing **slots;    /* owned; by name */
+    struct jsp_hash by_name;
     struct jsp_listing **at;       /* owned; by number */
-    uint32_t n_slots, n, room;
+    uint32_t n, room;
     size_t bytes;                  /* of memory in use */
     uint32_t unsettled;            /* listings before it have nothing left to write */
     uint32_t *of_id;               /* owned; by label: number + 1, or n with the top bit */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "capture/encode.h"
 
 void jsp_marks_init(struct jsp_marks *m, int32_t pid)
@@ -127,11 +128,8 @@ static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
     struct jsp_encode e;
     if (m->n_counters == JSP_MARKS_COUNTERS)
         return -ENOSPC;
-    struct jsp_marks_counter *more =
-        realloc(m->counters, (m->n_counters + 1) * sizeof *more);
-    if (!more)
+    if (jsp_grow(&m->counters, &m->counters_room, m->n_counters, sizeof *m->counters) < 0)
         return -ENOMEM;
-    m->counters = more;
     int err = marks_frame(m, &e, JSP_WIRE_CTRDEF, marks_now());
     if (err)
         return err;
@@ -139,7 +137,7 @@ static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
     err = marks_append(m, &e);
     if (err)
         return err;
-    more[m->n_counters++] = *c;
+    m->counters[m->n_counters++] = *c;
     return (int)m->n_counters;
 }
 

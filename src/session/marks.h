@@ -32,7 +32,7 @@ struct jsp_marks {
     uint32_t used;  /* bytes of whole frames */
     int32_t pid;
     struct jsp_marks_counter *counters; /* owned; id - 1 */
-    uint32_t n_counters;
+    uint32_t n_counters, counters_room;
     uint64_t lost;    /* marks and values that found no room, or were given up */
 };
 

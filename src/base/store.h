@@ -1,0 +1,23 @@
+/* base/store.h - text that stays.
+ *
+ * Copies of short texts lie in blocks of 64 KiB, and nothing is freed before all is. One thread.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_BASE_STORE_H
+#define JSP_BASE_STORE_H
+
+#include <stddef.h>
+
+/* Text that lives until the store is freed. */
+struct jsp_store {
+    struct jsp_store_block *blocks;
+    size_t left;
+    char *next;
+};
+
+char *jsp_store_text(struct jsp_store *s, const char *text,
+                     size_t len); /* NULL: no memory */
+void jsp_store_free(struct jsp_store *s);
+
+#endif
