@@ -61,10 +61,6 @@ void cli_calls_compare_json(const struct cli_calls *first, const struct cli_call
 /* What limits these figures, a line each on standard output. */
 void cli_calls_notes(const struct cli_calls *c);
 
-/* 17 ns, 1.23 us, 45.6 ms, 7.89 s; 512 B, 1.50 KiB */
-const char *cli_calls_time(char out[CLI_NUMBER], uint64_t ns);
-const char *cli_calls_bytes(char out[CLI_NUMBER], uint64_t bytes);
-
 /* "counts, time, allocation, edges", as far as they were on at any time. */
 void cli_calls_modes(char out[64], uint64_t modes);
 

@@ -23,7 +23,7 @@ static const char *compare_time(char out[CLI_NUMBER], uint64_t a, uint64_t b)
     if (a == b)
         return strcpy(out, "=");
     snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-',
-             cli_calls_time(n, b > a ? b - a : a - b));
+             cli_exact_duration(n, b > a ? b - a : a - b));
     return out;
 }
 
@@ -33,7 +33,7 @@ static const char *compare_bytes(char out[CLI_NUMBER], uint64_t a, uint64_t b)
     if (a == b)
         return strcpy(out, "=");
     snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-',
-             cli_calls_bytes(n, b > a ? b - a : a - b));
+             cli_bytes(n, b > a ? b - a : a - b));
     return out;
 }
 
@@ -57,9 +57,9 @@ static void compare_row(const struct cli_style *s, const struct jsp_exact_pair *
     printf("%12s%12s", cli_count(a, p->second.calls),
            compare_count(b, p->first.calls, p->second.calls));
     if (modes & JSP_EXACT_TIME) {
-        printf("%10s%11s", cli_calls_time(a, p->second.self),
+        printf("%10s%11s", cli_exact_duration(a, p->second.self),
                compare_time(b, p->first.self, p->second.self));
-        printf("%10s", p->second.calls ? cli_calls_time(a, jsp_exact_each(&p->second)) : "");
+        printf("%10s", p->second.calls ? cli_exact_duration(a, jsp_exact_each(&p->second)) : "");
     }
     printf("%8s", compare_ratio(a, p));
     if (modes & JSP_EXACT_ALLOC)
@@ -79,7 +79,7 @@ static void compare_which(char which, const struct cli_calls *c)
     cli_name(&c->capture.style, cli_span(c->capture.label), 0);
     printf(": %s calls", cli_count(calls, c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
     if (c->calls.modes & JSP_EXACT_TIME)
-        printf(" in %s", cli_calls_time(time, jsp_exact_ns(&c->calls, inside)));
+        printf(" in %s", cli_exact_duration(time, jsp_exact_ns(&c->calls, inside)));
     putchar('\n');
 }
 

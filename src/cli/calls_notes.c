@@ -12,32 +12,6 @@ enum {
     NOTES_END_NS = 20000000, /* between a host's last words and its last snapshot */
 };
 
-const char *cli_calls_time(char out[CLI_NUMBER], uint64_t ns)
-{
-    double v = (double)ns;
-    if (ns < 1000)
-        snprintf(out, CLI_NUMBER, "%" PRIu64 " ns", ns);
-    else if (v < 999500)
-        snprintf(out, CLI_NUMBER, "%.*f us", v < 9995 ? 2 : v < 99950 ? 1 : 0, v / 1e3);
-    else if (v < 999.5e6)
-        snprintf(out, CLI_NUMBER, "%.*f ms", v < 9.995e6 ? 2 : v < 99.95e6 ? 1 : 0, v / 1e6);
-    else
-        snprintf(out, CLI_NUMBER, "%.*f s", v < 9.995e9 ? 2 : v < 99.95e9 ? 1 : 0, v / 1e9);
-    return out;
-}
-
-const char *cli_calls_bytes(char out[CLI_NUMBER], uint64_t bytes)
-{
-    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    double v = (double)bytes;
-    int unit = 0;
-    for (; v >= 1023.5 && unit < 6; unit++)
-        v /= 1024;
-    snprintf(out, CLI_NUMBER, "%.*f %s", !unit || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v,
-             units[unit]);
-    return out;
-}
-
 void cli_calls_modes(char out[64], uint64_t modes)
 {
     static const char *const names[] = { "counts", "time", "allocation", "edges" };
@@ -65,7 +39,7 @@ static void notes_clock(const struct cli_calls *c)
     if (commit[JSP_WIRE_COMMIT_NEGATIVE]) {
         char time[CLI_NUMBER];
         printf("Own cost beyond what was measured: %s, in rows shown as 0\n",
-               cli_calls_time(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
+               cli_exact_duration(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
     }
 }
 
@@ -91,7 +65,7 @@ static void notes_changes(const struct cli_calls *c)
         char modes[64], time[CLI_NUMBER];
         uint64_t begin = (uint64_t)c->capture.read.time, at = calls->changes[i].time;
         cli_calls_modes(modes, calls->changes[i].modes);
-        printf("%s from %s %s", i ? "," : "", cli_calls_time(time, at > begin ? at - begin : 0),
+        printf("%s from %s %s", i ? "," : "", cli_exact_duration(time, at > begin ? at - begin : 0),
                calls->changes[i].modes ? modes : "nothing");
     }
     puts(n > 4 ? ", ..." : "");
@@ -105,7 +79,7 @@ void cli_calls_notes(const struct cli_calls *c)
     uint64_t begin = (uint64_t)c->capture.read.time, at = commit[JSP_WIRE_COMMIT_TIME];
     if (!c->is_over)
         printf("Killed or still running: as of %s after the start\n",
-               cli_calls_time(time, at > begin ? at - begin : 0));
+               cli_exact_duration(time, at > begin ? at - begin : 0));
     if (c->calls.has_others)
         printf("Of process %" PRId32 " only: others counted, too\n", c->calls.pid);
     notes_changes(c);

@@ -48,7 +48,7 @@ static double calls_share(const struct cli_calls *c, uint64_t ticks)
 static void calls_ticks(const struct cli_calls *c, uint64_t ticks, bool is_there)
 {
     char text[CLI_NUMBER];
-    printf("%10s", is_there ? cli_calls_time(text, jsp_exact_ns(&c->calls, ticks)) : "");
+    printf("%10s", is_there ? cli_exact_duration(text, jsp_exact_ns(&c->calls, ticks)) : "");
 }
 
 static void calls_figures(const struct cli_calls *c, const struct calls_layout *l,
@@ -69,9 +69,9 @@ static void calls_figures(const struct cli_calls *c, const struct calls_layout *
     if (l->has_each)
         calls_ticks(c, jsp_exact_each(cost), cost->calls);
     if (l->has_bytes)
-        printf("%12s", cost->self_bytes ? cli_calls_bytes(text, cost->self_bytes) : "");
+        printf("%12s", cost->self_bytes ? cli_bytes(text, cost->self_bytes) : "");
     if (l->has_total_bytes)
-        printf("%12s", cost->total_bytes ? cli_calls_bytes(text, cost->total_bytes) : "");
+        printf("%12s", cost->total_bytes ? cli_bytes(text, cost->total_bytes) : "");
     fputs("  ", stdout);
 }
 
@@ -200,11 +200,11 @@ static void calls_heading(const struct cli_calls *c)
     printf("\n%s calls", cli_count(n, c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
     if (c->calls.modes & JSP_EXACT_TIME)
         printf(" in %s",
-               cli_calls_time(time, jsp_exact_ns(&c->calls,
+               cli_exact_duration(time, jsp_exact_ns(&c->calls,
                                                  c->calls.commit[JSP_WIRE_COMMIT_INSIDE])));
     if (c->calls.modes & JSP_EXACT_ALLOC)
         printf("%s%s allocated", dot,
-               cli_calls_bytes(n, c->calls.commit[JSP_WIRE_COMMIT_ALLOC]));
+               cli_bytes(n, c->calls.commit[JSP_WIRE_COMMIT_ALLOC]));
     uint64_t threads = c->calls.commit[JSP_WIRE_COMMIT_THREADS];
     if (threads > 1)
         printf("%s%s threads", dot, cli_count(n, threads));

@@ -9,11 +9,11 @@
 #include "analyze/functions.h"
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/rows.h"
+#include "cli/head.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
-enum { REPORT_LIMIT = 30, REPORT_UNBOUND_BAR = 16 };
+enum { REPORT_LIMIT = 30, REPORT_ROOMY = 60 };
 
 static const char report_help[] =
     "usage: jsprof report [OPTION]... FILE\n"
@@ -23,7 +23,7 @@ static const char report_help[] =
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        so many functions at most; 0 is all (default 30)\n"
     "  --lines          also files and lines of native code, asked of addr2line\n"
-    CLI_ROWS_HELP
+    CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -34,32 +34,8 @@ struct report {
     struct cli_capture capture;
     struct jsp_functions functions;
     struct cli_filter filter;
-    struct cli_rows_wish wish;
-    /* Which columns there is room for. */
-    bool has_time, has_kind, has_error, has_total_time, has_samples;
-    int bar, name;
+    struct cli_form form;
 };
-
-/* Columns by importance; whatever the terminal leaves belongs to the name. */
-static void report_layout(struct report *r)
-{
-    int columns = r->capture.style.columns, left = columns - 7 - 8 - 2;
-    bool is_open = columns == 0; /* self share, total share, a gap; then the name */
-    bool is_count = r->capture.profile.unit == JSP_VALUE_COUNT;
-    r->has_time = is_open || columns >= 50;
-    left -= r->has_time ? 10 : 0;
-    r->has_kind = is_open || columns >= 60;
-    left -= r->has_kind ? 8 : 0;
-    r->bar = is_open ? REPORT_UNBOUND_BAR : columns >= 140 ? 20 : columns >= 72 ? 8 : 0;
-    left -= r->bar ? r->bar + 2 : 0;
-    r->has_error = is_open || columns >= 90;
-    left -= r->has_error ? 5 : 0;
-    r->has_samples = !is_count && (is_open || columns >= 100);
-    left -= r->has_samples ? 9 : 0;
-    r->has_total_time = is_open || columns >= 120;
-    left -= r->has_total_time ? 10 : 0;
-    r->name = is_open ? 0 : left;
-}
 
 static double report_share(const struct report *r, uint64_t value)
 {
@@ -77,105 +53,157 @@ static double report_error(const struct report *r, double share)
     return n > 0 && share > 0 ? sqrt(share * (1 - share) / n) : 0;
 }
 
-static void report_head(const struct report *r)
-{
-    const struct cli_style *s = &r->capture.style;
-    const char *unit = cli_unit_head(&r->capture.profile);
-    cli_colour(s, CLI_DIM);
-    printf("%7s", "SELF");
-    if (r->has_error)
-        printf("%5s", s->is_utf8 ? "    ±" : "+-");
-    if (r->has_time)
-        printf("%10s", unit);
-    if (r->has_samples)
-        printf("%9s", "SAMPLES");
-    printf("%8s", "TOTAL");
-    if (r->has_total_time)
-        printf("%10s", unit);
-    printf("  %*s%s%s", r->bar, "", r->bar ? "  " : "", r->has_kind ? "KIND    " : "");
-    fputs("FUNCTION", stdout);
-    cli_colour(s, CLI_PLAIN);
-    putchar('\n');
-}
-
 static enum cli_colour report_heat(double share)
 {
     return share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN;
 }
 
-/* What a function that never ran itself has as self stays blank. */
-static void report_self(const struct report *r, const struct jsp_function_row *f)
+/* -- Columns ---------------------------------------------------------------- */
+
+static const struct jsp_function *report_function(const struct report *r,
+                                                  const struct jsp_function_row *f)
 {
+    return &r->capture.profile.functions[f->function];
+}
+
+static struct cli_cell report_name(CLI_OF_ROW)
+{
+    return cli_cell_string(report_function(of, row)->name);
+}
+
+static struct cli_cell report_kind(CLI_OF_ROW)
+{
+    const struct jsp_function_row *f = row;
+    struct cli_cell cell = cli_cell_string(jsp_kind_name(f->kind));
+    cell.colour = CLI_KIND;
+    return cell;
+}
+
+/* Of a function that never ran itself, text leaves the figures of self blank. */
+static struct cli_cell report_self(CLI_OF_ROW)
+{
+    const struct jsp_function_row *f = row;
+    struct cli_cell cell = cli_get_u64(c, of, row);
+    cell.is_blank = f->self_samples == 0;
+    return cell;
+}
+
+static struct cli_cell report_self_share(CLI_OF_ROW)
+{
+    const struct jsp_function_row *f = row;
+    struct cli_cell cell = cli_cell_real(report_share(of, f->self));
+    cell.is_blank = f->self_samples == 0;
+    cell.colour = report_heat(cell.real);
+    return cell;
+}
+
+static struct cli_cell report_self_error(CLI_OF_ROW)
+{
+    struct cli_cell cell = report_self_share(c, of, row);
+    cell.real = report_error(of, cell.real);
+    cell.colour = CLI_DIM;
+    snprintf(cell.shown, sizeof cell.shown, "%.1f", 100 * cell.real);
+    return cell;
+}
+
+static struct cli_cell report_total_share(CLI_OF_ROW)
+{
+    const struct jsp_function_row *f = row;
+    return cli_cell_real(report_share(of, f->total));
+}
+
+static struct cli_cell report_bar(CLI_OF_ROW)
+{
+    const struct jsp_function_row *f = row;
+    return (struct cli_cell){ .bar = { report_share(of, f->self), report_share(of, f->total) } };
+}
+
+static struct cli_cell report_module(CLI_OF_ROW)
+{
+    return cli_cell_string(report_function(of, row)->module);
+}
+
+static struct cli_cell report_file(CLI_OF_ROW)
+{
+    const struct jsp_profile *p = &((const struct report *)of)->capture.profile;
+    const struct jsp_function_row *f = row;
+    return cli_cell_string(f->file ? p->files[f->file] : "");
+}
+
+static bool report_has_lines(const void *of)
+{
+    return ((const struct report *)of)->filter.native.has_lines;
+}
+
+/* Where values are samples, a column of samples repeats them. */
+static bool report_is_timed(const void *of)
+{
+    return ((const struct report *)of)->capture.profile.unit != JSP_VALUE_COUNT;
+}
+
+/* The name, then its module and its hottest line where they are known and there is room. */
+static void report_draw(const struct cli_table *t, const void *row, int room)
+{
+    const struct report *r = cli_table_of(t);
+    const struct jsp_function_row *f = row;
     const struct cli_style *s = &r->capture.style;
-    double self = report_share(r, f->self);
-    char text[CLI_NUMBER];
-    int blank = 7 + (r->has_error ? 5 : 0) + (r->has_samples ? 9 : 0) +
-                (r->has_time ? 10 : 0);
-    if (f->self_samples == 0) {
-        printf("%*s", blank, "");
-        return;
-    }
-    cli_colour(s, report_heat(self));
-    printf("%7s", cli_percent(text, self));
-    cli_colour(s, CLI_PLAIN);
-    if (r->has_error) {
-        cli_colour(s, CLI_DIM);
-        printf("%5.1f", 100 * report_error(r, self));
-        cli_colour(s, CLI_PLAIN);
-    }
-    if (r->has_time)
-        printf("%10s", cli_value(text, &r->capture.profile, f->self));
-    if (r->has_samples)
-        printf("%9s", cli_count(text, f->self_samples));
-}
-
-static void report_numbers(const struct report *r, const struct jsp_function_row *f)
-{
-    double self = report_share(r, f->self), total = report_share(r, f->total);
-    char text[CLI_NUMBER];
-    report_self(r, f);
-    printf("%8s", cli_percent(text, total));
-    if (r->has_total_time)
-        printf("%10s", cli_value(text, &r->capture.profile, f->total));
-    fputs("  ", stdout);
-    if (r->bar) {
-        cli_bar(&r->capture.style, self, total, r->bar);
-        fputs("  ", stdout);
-    }
-}
-
-/* Its hottest line, where it is known and there is room. */
-static void report_line(const struct report *r, const struct jsp_function_row *f,
-                        char out[CLI_PLACE + CLI_NUMBER])
-{
-    char place[CLI_PLACE];
+    char line[CLI_PLACE + CLI_NUMBER] = "", module[CLI_PLACE] = "", place[CLI_PLACE];
+    bool is_roomy = s->columns == 0 || s->columns >= REPORT_ROOMY;
     cli_native_place(place, &r->capture, (struct cli_line){ f->file, f->line });
-    if (f->line && f->self && r->has_kind)
-        snprintf(out, CLI_PLACE + CLI_NUMBER, " %s %.0f%%", place,
+    if (f->line && f->self && is_roomy)
+        snprintf(line, sizeof line, " %s %.0f%%", place,
                  100 * (double)f->line_value / (double)f->self);
-}
-
-static void report_row(const struct report *r, const struct jsp_function_row *f)
-{
-    const struct cli_style *s = &r->capture.style;
-    const struct jsp_function *function = &r->capture.profile.functions[f->function];
-    char line[CLI_PLACE + CLI_NUMBER] = "", module[CLI_PLACE] = "";
-    report_line(r, f, line);
-    if (r->has_kind)
-        cli_native_module(module, &r->capture, function);
-    int room = r->name ? r->name - (int)strlen(line) - (int)strlen(module) : 0;
-    report_numbers(r, f);
-    cli_colour(s, CLI_KIND);
-    if (r->has_kind)
-        printf("%-8s", jsp_kind_name(f->kind));
-    cli_colour(s, CLI_PLAIN);
-    cli_name(s, cli_span(function->name), room);
+    if (is_roomy)
+        cli_native_module(module, &r->capture, report_function(r, f));
+    cli_name(s, cli_span(report_function(r, f)->name),
+             room ? room - (int)strlen(line) - (int)strlen(module) : 0);
     cli_colour(s, CLI_DIM);
     fputs(module, stdout);
     fputs(line, stdout);
     cli_colour(s, CLI_PLAIN);
-    putchar('\n');
 }
+
+#define REPORT_FIELD(field) .offset = offsetof(struct jsp_function_row, field)
+
+static const struct cli_column report_columns[] = {
+    { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = report_name,
+      .draw = report_draw, .place = 90, .means = "The name of the function." },
+    { .name = "kind", .head = "KIND", .type = CLI_TYPE_WORD, .get = report_kind,
+      .words = cli_kinds, .place = 80, .width = -8, .minimum = REPORT_ROOMY,
+      .means = "What the function is: most of its frames were of this kind." },
+    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = report_self_share, .place = 10, .width = 7 },
+    { .head = "±", .type = CLI_TYPE_REAL, .get = report_self_error, .place = 20, .width = 5,
+      .minimum = 90 },
+    { .name = "self", .head = "TIME",
+      .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = report_self,
+      REPORT_FIELD(self), .place = 30, .width = 10, .minimum = 50,
+      .means = "What was spent in the function itself." },
+    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = report_total_share, .place = 50, .width = 8 },
+    { .name = "total", .head = "TIME",
+      .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      REPORT_FIELD(total), .place = 60, .width = 10, .minimum = 120,
+      .means = "What was spent in the function and in what it called." },
+    { .name = "self_samples", .head = "SAMPLES", .type = CLI_TYPE_COUNT, .get = report_self,
+      REPORT_FIELD(self_samples), .place = 40, .width = 9, .minimum = 100,
+      .fits = report_is_timed, .means = "Samples in the function itself." },
+    { .name = "total_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      REPORT_FIELD(total_samples), .means = "Samples in the function and in what it called." },
+    { .head = "", .type = CLI_TYPE_BAR, .get = report_bar, .place = 70, .width = -1,
+      .minimum = 72 },
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = report_module, .when = report_has_lines,
+      .means = "The file of native code; empty where there is none." },
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = report_file, .when = report_has_lines,
+      .means = "The source file of the hottest line; empty where the name has it." },
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, REPORT_FIELD(line),
+      .when = report_has_lines, .means = "The line where most of self was; 0: not known." },
+    { 0 }
+};
+
+static const struct cli_document report_document = {
+    .means = "Functions by the time spent in them.",
+    .head = cli_head_columns,
+    .lists = { { "rows", report_columns } },
+};
 
 static void report_rest(const struct report *r, uint32_t limit)
 {
@@ -213,57 +241,28 @@ static void report_cuts(const struct report *r)
     }
 }
 
-static void report_table(struct report *r, uint32_t limit)
+static int report_rows(const struct report *r, uint32_t limit)
 {
-    uint32_t n = limit && limit < r->functions.n ? limit : r->functions.n;
-    report_layout(r);
+    struct cli_head head = cli_head_of("report", &r->capture);
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &r->form, .columns = report_columns, .document = &report_document,
+        .head = &head, .of = r, .capture = &r->capture });
+    for (uint32_t i = 0; t && i < r->functions.n && (limit == 0 || i < limit); i++)
+        cli_table_row(t, &r->functions.rows[i]);
+    return cli_table_close(t);
+}
+
+static int report_text(const struct report *r, uint32_t limit)
+{
     cli_heading(&r->capture);
-    report_head(r);
-    for (uint32_t i = 0; i < n; i++)
-        report_row(r, &r->functions.rows[i]);
-    if (n < r->functions.n)
-        report_rest(r, n);
+    int status = report_rows(r, limit);
+    if (limit && limit < r->functions.n)
+        report_rest(r, limit);
     cli_closing(&r->capture, r->functions.samples, r->functions.value);
     if (r->functions.has_lines)
         puts("A function's hottest line stands behind it, with its share of self.");
     report_cuts(r);
-}
-
-static const char *const report_columns[] = {
-    "function", "kind", "self", "total", "self_samples", "total_samples", NULL,
-};
-static const char *const report_line_columns[] = {
-    "function", "kind", "self", "total", "self_samples", "total_samples",
-    "module",   "file", "line", NULL,
-};
-
-static void report_rows_line(const struct report *r, struct cli_rows *rows,
-                             const struct jsp_function_row *f)
-{
-    const struct jsp_profile *p = &r->capture.profile;
-    cli_rows_text(rows, cli_span(p->functions[f->function].module));
-    cli_rows_text(rows, cli_span(f->file ? p->files[f->file] : ""));
-    cli_rows_u64(rows, f->line);
-}
-
-static int report_rows(const struct report *r, uint32_t limit)
-{
-    bool has_lines = r->filter.native.has_lines;
-    struct cli_rows *rows = cli_rows_open(&r->wish, &r->capture, "report",
-                                          has_lines ? report_line_columns
-                                                    : report_columns);
-    for (uint32_t i = 0; rows && i < r->functions.n && (limit == 0 || i < limit); i++) {
-        const struct jsp_function_row *f = &r->functions.rows[i];
-        cli_rows_text(rows, cli_span(r->capture.profile.functions[f->function].name));
-        cli_rows_word(rows, jsp_kind_name(f->kind));
-        cli_rows_u64(rows, f->self);
-        cli_rows_u64(rows, f->total);
-        cli_rows_u64(rows, f->self_samples);
-        cli_rows_u64(rows, f->total_samples);
-        if (has_lines)
-            report_rows_line(r, rows, f);
-    }
-    return cli_rows_close(rows);
+    return status;
 }
 
 static int report_sort(const char *word, enum jsp_sort *sort)
@@ -299,12 +298,12 @@ static int report_run(struct cli_arguments *a)
     struct report r = { 0 };
     const struct cli_option options[] = { { "sort", NULL, &sort_word, NULL },
                                           { "limit", NULL, NULL, &limit },
-                                          CLI_ROWS_OPTIONS(&r.wish),
+                                          CLI_FORM_OPTIONS(&r.form),
                                           { "lines", &r.filter.native.has_lines, NULL, NULL },
                                           CLI_FILTER_OPTIONS(&r.filter),
                                           { 0 } };
     if (cli_options(a, options) || report_sort(sort_word, &sort) ||
-        cli_rows_check(a->command, &r.wish))
+        cli_form_check(a->command, &r.form))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     if (!path)
@@ -313,10 +312,10 @@ static int report_run(struct cli_arguments *a)
     if (status)
         return status;
     status = report_build(&r, sort);
-    if (status == CLI_OK && cli_rows_wanted(&r.wish))
-        status = report_rows(&r, limit == UINT32_MAX ? 0 : limit);
+    if (status == CLI_OK && cli_form_is_text(&r.form))
+        status = report_text(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
     else if (status == CLI_OK)
-        report_table(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
+        status = report_rows(&r, limit == UINT32_MAX ? 0 : limit);
     jsp_functions_free(&r.functions);
     cli_close(&r.capture);
     return status;

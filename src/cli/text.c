@@ -80,6 +80,32 @@ const char *cli_duration(char out[CLI_NUMBER], uint64_t ns)
     return out;
 }
 
+const char *cli_exact_duration(char out[CLI_NUMBER], uint64_t ns)
+{
+    double v = (double)ns;
+    if (ns < 1000)
+        snprintf(out, CLI_NUMBER, "%" PRIu64 " ns", ns);
+    else if (v < 999500)
+        snprintf(out, CLI_NUMBER, "%.*f us", v < 9995 ? 2 : v < 99950 ? 1 : 0, v / 1e3);
+    else if (v < 999.5e6)
+        snprintf(out, CLI_NUMBER, "%.*f ms", v < 9.995e6 ? 2 : v < 99.95e6 ? 1 : 0, v / 1e6);
+    else
+        snprintf(out, CLI_NUMBER, "%.*f s", v < 9.995e9 ? 2 : v < 99.95e9 ? 1 : 0, v / 1e9);
+    return out;
+}
+
+const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double v = (double)bytes;
+    int unit = 0;
+    for (; v >= 1023.5 && unit < 6; unit++)
+        v /= 1024;
+    snprintf(out, CLI_NUMBER, "%.*f %s", !unit || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v,
+             units[unit]);
+    return out;
+}
+
 const char *cli_percent(char out[CLI_NUMBER], double share)
 {
     snprintf(out, CLI_NUMBER, "%.1f%%", 100 * share);

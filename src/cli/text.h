@@ -51,6 +51,8 @@ char *cli_clean(const struct cli_style *s, struct cli_span name);
 enum { CLI_NUMBER = 32 };
 const char *cli_count(char out[CLI_NUMBER], uint64_t n);     /* 12,345 */
 const char *cli_duration(char out[CLI_NUMBER], uint64_t ns); /* 4.56 s, 123 ms, 12 us */
+const char *cli_exact_duration(char out[CLI_NUMBER], uint64_t ns); /* 17 ns, 1.23 us, 7.89 s */
+const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes); /* 512 B, 1.50 KiB */
 const char *cli_percent(char out[CLI_NUMBER], double share); /* 12.3%; share of 1 */
 
 /* A bar of `width` cells: `self` of it solid, up to `total` light; shares of 1. */

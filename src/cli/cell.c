@@ -1,0 +1,93 @@
+/* cell.c - the values of a table's cells.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/table.h"
+
+const char *const cli_kinds[] = { "vm",    "jit",    "label", "gc", "native",
+                                  "synth", "kernel", "other", NULL };
+
+struct cli_cell cli_cell_none(void)
+{
+    return (struct cli_cell){ .is_none = true };
+}
+
+struct cli_cell cli_cell_u64(uint64_t n)
+{
+    return (struct cli_cell){ .u64 = n };
+}
+
+struct cli_cell cli_cell_i64(int64_t n)
+{
+    return (struct cli_cell){ .i64 = n };
+}
+
+struct cli_cell cli_cell_real(double n)
+{
+    return (struct cli_cell){ .real = n };
+}
+
+struct cli_cell cli_cell_bool(bool yes)
+{
+    return (struct cli_cell){ .yes = yes };
+}
+
+struct cli_cell cli_cell_string(const char *text)
+{
+    return (struct cli_cell){ .text = cli_span(text) };
+}
+
+struct cli_cell cli_cell_text(struct jsp_read_text text)
+{
+    return (struct cli_cell){ .text = { text.len ? text.at : "", text.len } };
+}
+
+static const void *table_field(const struct cli_column *c, const void *row)
+{
+    return (const char *)row + c->offset;
+}
+
+struct cli_cell cli_get_u64(CLI_OF_ROW)
+{
+    return cli_cell_u64(*(const uint64_t *)table_field(c, row));
+}
+
+struct cli_cell cli_get_u32(CLI_OF_ROW)
+{
+    return cli_cell_u64(*(const uint32_t *)table_field(c, row));
+}
+
+struct cli_cell cli_get_i64(CLI_OF_ROW)
+{
+    return cli_cell_i64(*(const int64_t *)table_field(c, row));
+}
+
+struct cli_cell cli_get_i32(CLI_OF_ROW)
+{
+    return cli_cell_i64(*(const int32_t *)table_field(c, row));
+}
+
+struct cli_cell cli_get_real(CLI_OF_ROW)
+{
+    return cli_cell_real(*(const double *)table_field(c, row));
+}
+
+struct cli_cell cli_get_chars(CLI_OF_ROW)
+{
+    return cli_cell_string(table_field(c, row));
+}
+
+struct cli_cell cli_get_string(CLI_OF_ROW)
+{
+    return cli_cell_string(*(const char *const *)table_field(c, row));
+}
+
+struct cli_cell cli_get_text(CLI_OF_ROW)
+{
+    return cli_cell_text(*(const struct jsp_read_text *)table_field(c, row));
+}
+
+struct cli_cell cli_get_bool(CLI_OF_ROW)
+{
+    return cli_cell_bool(*(const bool *)table_field(c, row));
+}
