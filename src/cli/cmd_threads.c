@@ -9,19 +9,10 @@
 
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/rows.h"
+#include "cli/head.h"
 #include "cli/threads.h"
 
-/* Widths: of the columns of names, of times and of what was not seen; of the table that has
- * names, what ran the most, and when. */
-enum {
-    CMD_THREADS_NAME = 20,
-    CMD_THREADS_TIMES = 18,
-    CMD_THREADS_UNSEEN = 10,
-    CMD_THREADS_NAMED = 56,
-    CMD_THREADS_TOPPED = 70,
-    CMD_THREADS_TIMED = 90,
-};
+enum { CMD_THREADS_UNSEEN = 10 }; /* the width of that column */
 
 static const char cmd_threads_help[] =
     "usage: jsprof threads [OPTION]... FILE\n"
@@ -31,7 +22,7 @@ static const char cmd_threads_help[] =
     "filtered, share and time are those of the threads' clocks: UNSEEN is how much\n"
     "of that went by in no sample.\n"
     "\n"
-    CLI_ROWS_HELP
+    CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP;
 
@@ -53,7 +44,7 @@ struct cmd_threads_self { /* of the thread that had it last: none is cleared for
 struct cmd_threads {
     struct cli_capture capture;
     struct cli_filter filter;
-    struct cli_rows_wish wish;
+    struct cli_form form;
     struct cmd_threads_sum *sums; /* owned; those of the profile's threads come first */
     uint32_t n_sums;
     struct jsp_profile_frame *frames;
@@ -197,127 +188,134 @@ static int cmd_threads_build(struct cmd_threads *t)
     return err;
 }
 
-static double cmd_threads_second(const struct jsp_profile *p, int64_t time)
+/* -- Columns ---------------------------------------------------------------- */
+
+static bool cmd_threads_has_unseen(const void *of)
 {
-    return ((double)time - (double)p->start_time) / 1e9;
+    return ((const struct cmd_threads *)of)->unseen;
 }
 
-static int cmd_threads_more(const struct cmd_threads *t)
+static struct cli_cell cmd_threads_share(CLI_OF_ROW)
 {
-    return t->unseen ? CMD_THREADS_UNSEEN : 0;
-}
-
-static bool cmd_threads_fits(const struct cmd_threads *t, int columns)
-{
-    const struct cli_style *s = &t->capture.style;
-    return s->columns == 0 || s->columns >= columns + cmd_threads_more(t);
-}
-
-/* For what ran the most; 0: no end. */
-static int cmd_threads_room(const struct cmd_threads *t)
-{
-    int times = cmd_threads_fits(t, CMD_THREADS_TIMED) ? CMD_THREADS_TIMES : 0;
-    int used = CMD_THREADS_NAMED + 2 + times + cmd_threads_more(t);
-    return t->capture.style.columns ? t->capture.style.columns - used : 0;
-}
-
-static void cmd_threads_seen(const struct cmd_threads *t, const struct cmd_threads_sum *s)
-{
-    const struct jsp_profile *p = &t->capture.profile;
-    if (cmd_threads_fits(t, CMD_THREADS_TIMED))
-        printf("%9.2f%9.2f", cmd_threads_second(p, s->of->first_time),
-               cmd_threads_second(p, s->of->last_time));
-    if (cmd_threads_fits(t, CMD_THREADS_TOPPED)) {
-        fputs("  ", stdout);
-        cli_name(&t->capture.style, cli_span(p->functions[s->top].name), cmd_threads_room(t));
-    }
-}
-
-static void cmd_threads_line(const struct cmd_threads *t, const struct cmd_threads_sum *s)
-{
-    const struct jsp_profile *p = &t->capture.profile;
-    const struct cli_style *style = &t->capture.style;
-    char n[CLI_NUMBER];
+    const struct cmd_threads *t = of;
     uint64_t all = t->value + t->unseen;
-    double share = all ? (double)cmd_threads_time(s) / (double)all : 0;
-    printf("%8" PRId32 "%9" PRId32 "  ", s->pid, s->tid);
-    if (cmd_threads_fits(t, CMD_THREADS_NAMED)) {
-        int used = cli_name(style, cli_span(s->name), CMD_THREADS_NAME);
-        cli_repeat(" ", CMD_THREADS_NAME - used);
-    }
-    printf("%7s", cli_percent(n, share));
-    printf("%10s", cli_value(n, p, cmd_threads_time(s)));
-    if (t->unseen)
-        printf("%10s", s->unseen ? cli_value(n, p, s->unseen) : "-");
-    if (s->of)
-        cmd_threads_seen(t, s);
-    putchar('\n');
+    return cli_cell_real(all ? (double)cmd_threads_time(row) / (double)all : 0);
 }
 
-static void cmd_threads_print(const struct cmd_threads *t)
+static struct cli_cell cmd_threads_all(CLI_OF_ROW)
 {
-    const struct cli_style *s = &t->capture.style;
-    const struct jsp_profile *p = &t->capture.profile;
-    cli_heading(&t->capture);
-    cli_colour(s, CLI_DIM);
-    printf("%8s%9s  ", "PROCESS", "THREAD");
-    if (cmd_threads_fits(t, CMD_THREADS_NAMED))
-        printf("%-*s", CMD_THREADS_NAME, "NAME");
-    printf("%7s%10s", "SHARE", cli_unit_head(p));
-    if (t->unseen)
-        printf("%10s", "UNSEEN");
-    if (cmd_threads_fits(t, CMD_THREADS_TIMED))
-        printf("%9s%9s", "FROM s", "TO s");
-    puts(cmd_threads_fits(t, CMD_THREADS_TOPPED) ? "  MOST OF IT IN" : "");
-    cli_colour(s, CLI_PLAIN);
-    for (uint32_t i = 0; i < t->n_sums; i++)
+    return cli_cell_u64(cmd_threads_time(row));
+}
+
+static struct cli_cell cmd_threads_unseen_of(CLI_OF_ROW)
+{
+    struct cli_cell cell = cli_get_u64(c, of, row);
+    if (!cell.u64)
+        strcpy(cell.shown, "-");
+    return cell;
+}
+
+/* A capture may have any times: the difference wraps. Text has it in seconds. */
+static struct cli_cell cmd_threads_moment(const struct cmd_threads *t, int64_t time)
+{
+    int64_t start = t->capture.profile.start_time;
+    struct cli_cell cell = cli_cell_i64((int64_t)((uint64_t)time - (uint64_t)start));
+    snprintf(cell.shown, sizeof cell.shown, "%.2f", ((double)time - (double)start) / 1e9);
+    return cell;
+}
+
+static struct cli_cell cmd_threads_from(CLI_OF_ROW)
+{
+    const struct cmd_threads_sum *s = row;
+    return s->of ? cmd_threads_moment(of, s->of->first_time) : cli_cell_none();
+}
+
+static struct cli_cell cmd_threads_to(CLI_OF_ROW)
+{
+    const struct cmd_threads_sum *s = row;
+    return s->of ? cmd_threads_moment(of, s->of->last_time) : cli_cell_none();
+}
+
+static struct cli_cell cmd_threads_cpu(CLI_OF_ROW)
+{
+    const struct cmd_threads_sum *s = row;
+    return s->of ? cli_cell_u64(s->of->cpu_ns) : cli_cell_none();
+}
+
+static struct cli_cell cmd_threads_top(CLI_OF_ROW)
+{
+    const struct cmd_threads *t = of;
+    const struct cmd_threads_sum *s = row;
+    return s->of ? cli_cell_string(t->capture.profile.functions[s->top].name) : cli_cell_none();
+}
+
+static struct cli_cell cmd_threads_top_value(CLI_OF_ROW)
+{
+    const struct cmd_threads_sum *s = row;
+    return s->of ? cli_cell_u64(s->top_value) : cli_cell_none();
+}
+
+#define CMD_THREADS_FIELD(field) .offset = offsetof(struct cmd_threads_sum, field)
+
+static const struct cli_column cmd_threads_columns[] = {
+    { .name = "process", .head = "PROCESS", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
+      CMD_THREADS_FIELD(pid), .place = 10, .width = 8, .means = "The number of the process." },
+    { .name = "thread", .head = "THREAD", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
+      CMD_THREADS_FIELD(tid), .place = 20, .width = 9, .means = "The number of the thread." },
+    { .name = "name", .head = "NAME", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      CMD_THREADS_FIELD(name), .place = 30, .width = -20, .minimum = 56,
+      .means = "The name of the thread; empty where it has none." },
+    { .head = "SHARE", .type = CLI_TYPE_SHARE, .get = cmd_threads_share, .place = 40, .width = 7 },
+    { .head = "TIME",
+      .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cmd_threads_all,
+      .place = 50, .width = 10 },
+    { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64, CMD_THREADS_FIELD(value),
+      .means = "What its samples come to." },
+    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      CMD_THREADS_FIELD(samples), .means = "Samples of the thread." },
+    { .name = "first_time", .head = "FROM s", .type = CLI_TYPE_TIME, .get = cmd_threads_from,
+      .place = 70, .width = 9, .minimum = 90, .may_lack = true,
+      .means = "The time of its first sample; null without samples." },
+    { .name = "last_time", .head = "TO s", .type = CLI_TYPE_TIME, .get = cmd_threads_to,
+      .place = 80, .width = 9, .minimum = 90, .may_lack = true,
+      .means = "The time of its last sample; null without samples." },
+    { .name = "cpu_ns", .type = CLI_TYPE_NS, .get = cmd_threads_cpu, .may_lack = true,
+      .means = "CPU time that passed between its samples; null without samples." },
+    { .name = "top", .head = "MOST OF IT IN", .type = CLI_TYPE_TEXT, .get = cmd_threads_top,
+      .place = 90, .minimum = 70, .may_lack = true,
+      .means = "The function with the most self; null without samples." },
+    { .name = "top_self", .type = CLI_TYPE_VALUE, .get = cmd_threads_top_value,
+      .may_lack = true, .means = "Self of that function; null without samples." },
+    { .name = "unseen", .head = "UNSEEN", .type = CLI_TYPE_VALUE, .get = cmd_threads_unseen_of,
+      CMD_THREADS_FIELD(unseen), .place = 60, .width = CMD_THREADS_UNSEEN,
+      .fits = cmd_threads_has_unseen,
+      .means = "What passed on its clock and is in no sample; not part of `value`." },
+    { 0 }
+};
+
+static const struct cli_document cmd_threads_document = {
+    .means = "Threads, the busiest first.",
+    .head = cli_head_columns,
+    .lists = { { "rows", cmd_threads_columns } },
+};
+
+static int cmd_threads_print(const struct cmd_threads *t)
+{
+    struct cli_head head = cli_head_of("threads", &t->capture);
+    bool is_text = cli_form_is_text(&t->form);
+    if (is_text)
+        cli_heading(&t->capture);
+    struct cli_table *table = cli_table_open(&(struct cli_show){
+        .form = &t->form, .columns = cmd_threads_columns, .document = &cmd_threads_document,
+        .head = &head, .of = t, .capture = &t->capture,
+        .extra = t->unseen ? CMD_THREADS_UNSEEN : 0 });
+    for (uint32_t i = 0; table && i < t->n_sums; i++)
         if (t->sums[i].samples || t->sums[i].unseen)
-            cmd_threads_line(t, &t->sums[i]);
-    cli_closing(&t->capture, t->samples, t->value + t->unseen);
-}
-
-/* Times of a capture may be any: the difference wraps. */
-static int64_t cmd_threads_since(const struct jsp_profile *p, int64_t time)
-{
-    return (int64_t)((uint64_t)time - (uint64_t)p->start_time);
-}
-
-/* What only its samples say. */
-static void cmd_threads_cells(const struct jsp_profile *p, const struct cmd_threads_sum *s,
-                              struct cli_rows *rows)
-{
-    for (int i = 0; !s->of && i < 5; i++)
-        cli_rows_none(rows);
-    if (!s->of)
-        return;
-    cli_rows_i64(rows, cmd_threads_since(p, s->of->first_time));
-    cli_rows_i64(rows, cmd_threads_since(p, s->of->last_time));
-    cli_rows_u64(rows, s->of->cpu_ns);
-    cli_rows_text(rows, cli_span(p->functions[s->top].name));
-    cli_rows_u64(rows, s->top_value);
-}
-
-static int cmd_threads_rows(const struct cmd_threads *t)
-{
-    static const char *const columns[] = { "process",    "thread",  "name",
-                                           "value",      "samples", "first_time",
-                                           "last_time",  "cpu_ns",  "top",
-                                           "top_self",   "unseen",  NULL };
-    const struct jsp_profile *p = &t->capture.profile;
-    struct cli_rows *rows = cli_rows_open(&t->wish, &t->capture, "threads", columns);
-    for (uint32_t i = 0; rows && i < t->n_sums; i++) {
-        const struct cmd_threads_sum *s = &t->sums[i];
-        if (!s->samples && !s->unseen)
-            continue;
-        cli_rows_i64(rows, s->pid);
-        cli_rows_i64(rows, s->tid);
-        cli_rows_text(rows, cli_span(s->name));
-        cli_rows_u64(rows, s->value);
-        cli_rows_u64(rows, s->samples);
-        cmd_threads_cells(p, s, rows);
-        cli_rows_u64(rows, s->unseen);
-    }
-    return cli_rows_close(rows);
+            cli_table_row(table, &t->sums[i]);
+    int status = cli_table_close(table);
+    if (is_text)
+        cli_closing(&t->capture, t->samples, t->value + t->unseen);
+    return status;
 }
 
 static int cmd_threads_show(struct cmd_threads *t)
@@ -328,19 +326,16 @@ static int cmd_threads_show(struct cmd_threads *t)
     cli_native_complain(&t->capture);
     if (t->samples == 0 && t->unseen == 0)
         return cli_no_samples(&t->capture);
-    if (cli_rows_wanted(&t->wish))
-        return cmd_threads_rows(t);
-    cmd_threads_print(t);
-    return CLI_OK;
+    return cmd_threads_print(t);
 }
 
 static int cmd_threads_run(struct cli_arguments *a)
 {
     struct cmd_threads t = { 0 };
-    const struct cli_option options[] = { CLI_ROWS_OPTIONS(&t.wish),
+    const struct cli_option options[] = { CLI_FORM_OPTIONS(&t.form),
                                           CLI_FILTER_OPTIONS(&t.filter),
                                           { 0 } };
-    if (cli_options(a, options) || cli_rows_check(a->command, &t.wish))
+    if (cli_options(a, options) || cli_form_check(a->command, &t.form))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     int status = path ? cli_filter_open(&t.capture, path, &t.filter, a->command)
