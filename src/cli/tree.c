@@ -9,7 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/rows.h"
+#include "cli/head.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -27,7 +27,7 @@ static const char tree_help[] =
     "                   addr2line or its like knows them)\n"
     "  --min PERCENT    leave out branches below this share (default 1)\n"
     "  --depth N        so many levels at most; 0 is all (default)\n"
-    CLI_ROWS_HELP
+    CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -41,6 +41,16 @@ struct tree_view {
     uint32_t n_more, more_room;
     double min; /* share of 1 */
     uint32_t depth;
+    struct cli_form form;
+};
+
+/* What a row shows: a node, or in text the smaller ones below it together. */
+struct tree_row {
+    const struct jsp_tree_node *node;
+    uint32_t id, depth;
+    uint32_t n_hidden; /* 0: it is the node itself */
+    uint64_t total;
+    bool is_joint; /* a branch leads to it */
 };
 
 static double tree_share(const struct tree_view *v, uint64_t value)
@@ -71,31 +81,6 @@ static const char *tree_joint(const struct tree_view *v)
     if (v->capture.style.is_utf8)
         return more ? "├─ " : "└─ ";
     return more ? "|- " : "`- ";
-}
-
-static void tree_line(const struct tree_view *v, const struct jsp_tree_node *n,
-                      bool is_joint)
-{
-    const struct cli_style *s = &v->capture.style;
-    const struct jsp_profile *p = &v->capture.profile;
-    double total = tree_share(v, n->total), self = tree_share(v, n->self);
-    char text[CLI_NUMBER];
-    cli_colour(s, total >= 0.10 ? CLI_HOT : total >= 0.02 ? CLI_WARM : CLI_PLAIN);
-    printf("%7s", cli_percent(text, total));
-    cli_colour(s, CLI_PLAIN);
-    printf("%10s", cli_value(text, p, n->total));
-    printf("%7s  ", n->self ? cli_percent(text, self) : "");
-    cli_colour(s, CLI_DIM);
-    int used = TREE_NUMBERS + tree_indent(v, is_joint ? tree_joint(v) : NULL);
-    cli_colour(s, CLI_PLAIN);
-    char place[CLI_PLACE];
-    cli_native_place(place, &v->capture, (struct cli_line){ n->file, n->line });
-    int room = s->columns ? s->columns - used - (int)strlen(place) : 0;
-    cli_name(s, cli_span(p->functions[n->function].name), room);
-    cli_colour(s, CLI_DIM);
-    fputs(place, stdout);
-    cli_colour(s, CLI_PLAIN);
-    putchar('\n');
 }
 
 static bool tree_push(struct tree_view *v)
@@ -129,23 +114,146 @@ static uint64_t tree_hidden(const struct tree_view *v, const struct jsp_tree_nod
     return sum;
 }
 
-static void tree_rest(const struct tree_view *v, const struct jsp_tree_node *n,
-                      uint32_t shown, uint64_t hidden)
+/* -- Columns ---------------------------------------------------------------- */
+
+static const struct jsp_function *tree_function(const struct tree_view *v,
+                                                const struct tree_row *r)
 {
-    const struct cli_style *s = &v->capture.style;
-    char text[CLI_NUMBER];
-    cli_colour(s, CLI_DIM);
-    printf("%7s", cli_percent(text, tree_share(v, hidden)));
-    printf("%10s%9s", cli_value(text, &v->capture.profile, hidden), "");
-    tree_indent(v, v->n_more ? tree_joint(v) : NULL);
-    printf("(%u smaller)", n->n_children - shown);
-    cli_colour(s, CLI_PLAIN);
-    putchar('\n');
+    return &v->capture.profile.functions[r->node->function];
 }
 
-/* The depth of the recursion is that of the deepest sampled stack. */
-static void tree_below(struct tree_view *v, const struct jsp_tree_node *n, uint32_t level)
+static struct cli_cell tree_total_share(CLI_OF_ROW)
 {
+    const struct tree_row *r = row;
+    double share = tree_share(of, r->total);
+    struct cli_cell cell = cli_cell_real(share);
+    cell.colour = r->n_hidden       ? CLI_DIM
+                  : share >= 0.10 ? CLI_HOT
+                  : share >= 0.02 ? CLI_WARM
+                                  : CLI_PLAIN;
+    return cell;
+}
+
+static struct cli_cell tree_self_share(CLI_OF_ROW)
+{
+    const struct tree_row *r = row;
+    struct cli_cell cell = cli_cell_real(tree_share(of, r->node->self));
+    cell.is_blank = r->n_hidden || !r->node->self;
+    return cell;
+}
+
+static struct cli_cell tree_name(CLI_OF_ROW)
+{
+    return cli_cell_string(tree_function(of, row)->name);
+}
+
+static struct cli_cell tree_kind(CLI_OF_ROW)
+{
+    return cli_cell_string(jsp_kind_name(tree_function(of, row)->kind));
+}
+
+static struct cli_cell tree_module(CLI_OF_ROW)
+{
+    return cli_cell_string(tree_function(of, row)->module);
+}
+
+static struct cli_cell tree_file(CLI_OF_ROW)
+{
+    const struct tree_view *v = of;
+    const struct tree_row *r = row;
+    return cli_cell_string(r->node->file ? v->capture.profile.files[r->node->file] : "");
+}
+
+static struct cli_cell tree_parent(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct tree_row *)row)->node->parent);
+}
+
+static struct cli_cell tree_line(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct tree_row *)row)->node->line);
+}
+
+static struct cli_cell tree_self(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct tree_row *)row)->node->self);
+}
+
+static struct cli_cell tree_samples(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct tree_row *)row)->node->n_samples);
+}
+
+/* The branch, then the name and its line. */
+static void tree_draw(const struct cli_table *t, const void *row, int room)
+{
+    const struct tree_view *v = cli_table_of(t);
+    const struct tree_row *r = row;
+    const struct cli_style *s = &v->capture.style;
+    char place[CLI_PLACE];
+    cli_colour(s, CLI_DIM);
+    int indent = tree_indent(v, r->is_joint ? tree_joint(v) : NULL);
+    if (r->n_hidden)
+        printf("(%u smaller)", r->n_hidden);
+    cli_colour(s, CLI_PLAIN);
+    if (r->n_hidden)
+        return;
+    cli_native_place(place, &v->capture, (struct cli_line){ r->node->file, r->node->line });
+    cli_name(s, cli_span(tree_function(v, r)->name),
+             room ? room - indent - (int)strlen(place) : 0);
+    cli_colour(s, CLI_DIM);
+    fputs(place, stdout);
+    cli_colour(s, CLI_PLAIN);
+}
+
+static const struct cli_column tree_columns[] = {
+    { .name = "id", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
+      .offset = offsetof(struct tree_row, id), .means = "The number of the branch." },
+    { .name = "parent", .type = CLI_TYPE_COUNT, .get = tree_parent,
+      .means = "The id of the branch above; 0 is the root, which has no row." },
+    { .name = "depth", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
+      .offset = offsetof(struct tree_row, depth), .means = "Levels below the root." },
+    { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = tree_name,
+      .draw = tree_draw, .place = 40, .means = "The name of the function." },
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = tree_kind, .words = cli_kinds,
+      .means = "What the function is." },
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = tree_module,
+      .means = "The file of native code; empty where there is none." },
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = tree_file,
+      .means = "The source file of `line`; empty where the name has it." },
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = tree_line,
+      .means = "The line in the function, with --lines; 0: not known." },
+    { .name = "self", .type = CLI_TYPE_VALUE, .get = tree_self,
+      .means = "What was spent in the function itself on this branch." },
+    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = tree_total_share, .place = 10, .width = 7 },
+    { .name = "total", .head = "TIME",
+      .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      .offset = offsetof(struct tree_row, total), .place = 20, .width = 10,
+      .means = "What was spent in the branch." },
+    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = tree_self_share, .place = 30, .width = 7 },
+    { .name = "samples", .type = CLI_TYPE_COUNT, .get = tree_samples,
+      .means = "Samples in the branch." },
+    { 0 }
+};
+
+static const struct cli_document tree_document = {
+    .means = "The call tree: parents come before their children.",
+    .head = cli_head_columns,
+    .lists = { { "rows", tree_columns } },
+};
+
+static struct tree_row tree_row(const struct tree_view *v, uint32_t id, uint32_t depth)
+{
+    const struct jsp_tree_node *node = &v->tree.nodes[id];
+    return (struct tree_row){ .node = node, .id = id, .depth = depth, .total = node->total };
+}
+
+/* -- Rows ------------------------------------------------------------------- */
+
+/* The depth of the recursion is that of the deepest sampled stack. */
+static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t node, uint32_t level)
+{
+    const struct jsp_tree_node *n = &v->tree.nodes[node];
     uint32_t shown = v->depth && level >= v->depth ? 0 : tree_visible(v, n);
     uint64_t hidden = shown ? tree_hidden(v, n, shown) : 0;
     bool has_rest = hidden && tree_share(v, hidden) >= v->min;
@@ -154,67 +262,53 @@ static void tree_below(struct tree_view *v, const struct jsp_tree_node *n, uint3
     if (shown == 0 || (!is_straight && !tree_push(v)))
         return;
     for (uint32_t i = 0; i < shown && !ferror(stdout); i++) {
-        const struct jsp_tree_node *c = &v->tree.nodes[v->tree.order[n->first_child + i]];
+        uint32_t child = v->tree.order[n->first_child + i];
+        struct tree_row row = tree_row(v, child, level + 1);
+        row.is_joint = !is_straight;
         if (!is_straight)
             v->more[v->n_more - 1] = has_rest || i + 1 < shown;
-        tree_line(v, c, !is_straight);
-        tree_below(v, c, level + 1);
+        cli_table_row(t, &row);
+        tree_below(v, t, child, level + 1);
     }
     if (!is_straight)
         v->more[v->n_more - 1] = false;
     if (has_rest)
-        tree_rest(v, n, shown, hidden);
+        cli_table_row(t, &(struct tree_row){ .node = n, .n_hidden = n->n_children - shown,
+                                             .total = hidden, .is_joint = v->n_more });
     v->n_more -= !is_straight;
 }
 
-static void tree_print(struct tree_view *v)
+/* A branch that is hidden hides what is below it. */
+static void tree_rows_below(const struct tree_view *v, struct cli_table *t, uint32_t node,
+                            uint32_t depth)
 {
-    const struct cli_style *s = &v->capture.style;
-    cli_heading(&v->capture);
-    cli_colour(s, CLI_DIM);
-    printf("%7s%10s%7s  FUNCTION\n", "TOTAL", cli_unit_head(&v->capture.profile), "SELF");
-    cli_colour(s, CLI_PLAIN);
-    tree_below(v, &v->tree.nodes[0], 0);
-    cli_closing(&v->capture, v->tree.nodes[0].n_samples, v->tree.nodes[0].total);
-}
-
-static const char *const tree_columns[] = {
-    "id", "parent", "depth", "function", "kind", "module", "file", "line",
-    "self", "total", "samples", NULL,
-};
-
-/* Parents come before their children; those that are hidden hide what is below. */
-static void tree_rows_below(const struct tree_view *v, struct cli_rows *rows,
-                            uint32_t node, uint32_t depth)
-{
-    const struct jsp_profile *p = &v->capture.profile;
     const struct jsp_tree_node *n = &v->tree.nodes[node];
     uint32_t shown = v->depth && depth >= v->depth ? 0 : tree_visible(v, n);
     for (uint32_t i = 0; i < shown; i++) {
         uint32_t child = v->tree.order[n->first_child + i];
-        const struct jsp_tree_node *c = &v->tree.nodes[child];
-        const struct jsp_function *f = &p->functions[c->function];
-        cli_rows_u64(rows, child);
-        cli_rows_u64(rows, node);
-        cli_rows_u64(rows, depth + 1);
-        cli_rows_text(rows, cli_span(f->name));
-        cli_rows_word(rows, jsp_kind_name(f->kind));
-        cli_rows_text(rows, cli_span(f->module));
-        cli_rows_text(rows, cli_span(c->file ? p->files[c->file] : ""));
-        cli_rows_u64(rows, c->line);
-        cli_rows_u64(rows, c->self);
-        cli_rows_u64(rows, c->total);
-        cli_rows_u64(rows, c->n_samples);
-        tree_rows_below(v, rows, child, depth + 1);
+        struct tree_row row = tree_row(v, child, depth + 1);
+        cli_table_row(t, &row);
+        tree_rows_below(v, t, child, depth + 1);
     }
 }
 
-static int tree_rows(const struct tree_view *v, const struct cli_rows_wish *wish)
+static int tree_print(struct tree_view *v)
 {
-    struct cli_rows *rows = cli_rows_open(wish, &v->capture, "tree", tree_columns);
-    if (rows)
-        tree_rows_below(v, rows, 0, 0);
-    return cli_rows_close(rows);
+    struct cli_head head = cli_head_of("tree", &v->capture);
+    bool is_text = cli_form_is_text(&v->form);
+    if (is_text)
+        cli_heading(&v->capture);
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &v->form, .columns = tree_columns, .document = &tree_document,
+        .head = &head, .of = v, .capture = &v->capture });
+    if (t && is_text)
+        tree_below(v, t, 0, 0);
+    else if (t)
+        tree_rows_below(v, t, 0, 0);
+    int status = cli_table_close(t);
+    if (is_text)
+        cli_closing(&v->capture, v->tree.nodes[0].n_samples, v->tree.nodes[0].total);
+    return status;
 }
 
 static int tree_build(struct tree_view *v, struct jsp_tree_options *options)
@@ -244,7 +338,6 @@ static int tree_run(struct cli_arguments *a)
 {
     const char *min = "1";
     struct cli_filter filter = { 0 };
-    struct cli_rows_wish wish = { 0 };
     struct jsp_tree_options shape = { 0 };
     struct tree_view v = { 0 };
     const struct cli_option options[] = {
@@ -254,12 +347,12 @@ static int tree_run(struct cli_arguments *a)
         { "min", NULL, &min, NULL },
         { "depth", NULL, NULL, &v.depth },
         { "lines", &filter.native.has_lines, NULL, NULL },
-        CLI_ROWS_OPTIONS(&wish),
+        CLI_FORM_OPTIONS(&v.form),
         CLI_FILTER_OPTIONS(&filter),
         { 0 }
     };
     if (cli_options(a, options) || tree_min(min, &v.min) ||
-        cli_rows_check(a->command, &wish))
+        cli_form_check(a->command, &v.form))
         return CLI_USAGE;
     shape.has_lines = filter.native.has_lines;
     const char *path = cli_one_file(a);
@@ -269,10 +362,8 @@ static int tree_run(struct cli_arguments *a)
     if (status)
         return status;
     status = tree_build(&v, &shape);
-    if (status == CLI_OK && cli_rows_wanted(&wish))
-        status = tree_rows(&v, &wish);
-    else if (status == CLI_OK)
-        tree_print(&v);
+    if (status == CLI_OK)
+        status = tree_print(&v);
     jsp_tree_free(&v.tree);
     free(v.more);
     cli_close(&v.capture);
