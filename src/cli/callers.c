@@ -8,7 +8,7 @@
 #include "analyze/neighbours.h"
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/rows.h"
+#include "cli/head.h"
 #include "cli/threads.h"
 
 enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
@@ -17,7 +17,7 @@ enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
     "FUNCTION is a whole name, or one without its (file:line) or (arguments).\n" \
     "\n" \
     "  --limit N         so many neighbours at most; 0 is all (default 20)\n" \
-    CLI_ROWS_HELP \
+    CLI_FORM_HELP \
     "\n" \
     CLI_FILTER_HELP \
     "\n" \
@@ -40,127 +40,199 @@ static const char callees_help[] =
 struct callers {
     struct cli_capture capture;
     struct cli_filter filter;
-    struct cli_rows_wish wish;
+    struct cli_form form;
     struct jsp_neighbours n;
     uint32_t callers_limit, callees_limit;
     const char *command, *name;
 };
 
-static double callers_share(uint64_t value, uint64_t all)
+/* One line of text or one row for programs. In text the function itself is one line, and so
+ * are the neighbours that there is no room for. */
+struct callers_row {
+    const char *part;
+    uint32_t function; /* UINT32_MAX: nobody */
+    uint64_t value, samples;
+    uint64_t self;     /* of the function itself */
+    uint32_t n_hidden; /* neighbours that the line sums up */
+    bool is_itself;
+};
+
+/* -- Columns ---------------------------------------------------------------- */
+
+static const struct jsp_function *callers_function(const struct callers *c,
+                                                   const struct callers_row *r)
 {
-    return all ? (double)value / (double)all : 0;
+    return r->function == UINT32_MAX ? NULL : &c->capture.profile.functions[r->function];
 }
 
-static struct cli_span callers_name(const struct callers *c, uint32_t function)
+static enum cli_colour callers_colour(const struct callers_row *r)
 {
-    return cli_span(function == UINT32_MAX ? "(nobody: outermost)"
-                                           : c->capture.profile.functions[function].name);
+    return r->is_itself ? CLI_BOLD : r->n_hidden ? CLI_DIM : CLI_PLAIN;
 }
 
-static void callers_line(const struct callers *c, const struct jsp_neighbour *one)
+/* Of the function's total; the function's own line has its share of all. */
+static struct cli_cell callers_share(CLI_OF_ROW)
 {
-    const struct cli_style *s = &c->capture.style;
-    const struct jsp_profile *p = &c->capture.profile;
-    char text[CLI_NUMBER], module[CLI_PLACE] = "";
-    double share = callers_share(one->value, c->n.total);
-    if (one->function != UINT32_MAX)
-        cli_native_module(module, &c->capture, &p->functions[one->function]);
-    printf("%8s", cli_percent(text, share));
-    printf("%10s%10s    ", cli_value(text, p, one->value), "");
-    int room = s->columns ? s->columns - 32 - (int)strlen(module) : 0;
-    cli_name(s, callers_name(c, one->function), room);
+    const struct callers *l = of;
+    const struct callers_row *r = row;
+    uint64_t all = r->is_itself ? l->n.value : l->n.total;
+    struct cli_cell cell = cli_cell_real(all ? (double)r->value / (double)all : 0);
+    cell.colour = callers_colour(r);
+    return cell;
+}
+
+static struct cli_cell callers_value(CLI_OF_ROW)
+{
+    struct cli_cell cell = cli_get_u64(c, of, row);
+    cell.colour = callers_colour(row);
+    return cell;
+}
+
+static struct cli_cell callers_self(CLI_OF_ROW)
+{
+    const struct callers_row *r = row;
+    struct cli_cell cell = callers_value(c, of, row);
+    cell.is_blank = !r->is_itself;
+    return cell;
+}
+
+static struct cli_cell callers_name(CLI_OF_ROW)
+{
+    const struct jsp_function *f = callers_function(of, row);
+    return f ? cli_cell_string(f->name) : cli_cell_none();
+}
+
+static struct cli_cell callers_module(CLI_OF_ROW)
+{
+    const struct jsp_function *f = callers_function(of, row);
+    return cli_cell_string(f ? f->module : "");
+}
+
+static void callers_draw_itself(const struct callers *l, const struct callers_row *r, int room)
+{
+    const struct cli_style *s = &l->capture.style;
+    cli_colour(s, CLI_BOLD);
+    cli_name(s, cli_span(callers_function(l, r)->name), room);
+    cli_colour(s, CLI_PLAIN);
+    if (l->n.n_of_name > 1)
+        printf(" (and %u more of that name)", l->n.n_of_name - 1);
+}
+
+static void callers_draw(const struct cli_table *t, const void *row, int room)
+{
+    const struct callers *l = cli_table_of(t);
+    const struct callers_row *r = row;
+    const struct cli_style *s = &l->capture.style;
+    const struct jsp_function *f = callers_function(l, r);
+    char module[CLI_PLACE] = "";
+    if (r->is_itself) {
+        callers_draw_itself(l, r, room);
+        return;
+    }
+    fputs("  ", stdout);
+    if (r->n_hidden) {
+        cli_colour(s, CLI_DIM);
+        printf("(%u more)", r->n_hidden);
+        cli_colour(s, CLI_PLAIN);
+        return;
+    }
+    if (f)
+        cli_native_module(module, &l->capture, f);
+    cli_name(s, cli_span(f ? f->name : "(nobody: outermost)"),
+             room ? room - 2 - (int)strlen(module) : 0);
     cli_colour(s, CLI_DIM);
     fputs(module, stdout);
     cli_colour(s, CLI_PLAIN);
-    putchar('\n');
 }
 
-static void callers_part(const struct callers *c, const struct jsp_neighbour *list,
-                         uint32_t n, uint32_t limit)
+static const char *callers_heading(const struct cli_table *t)
 {
-    uint64_t rest = 0;
-    char text[CLI_NUMBER];
-    for (uint32_t i = 0; i < n; i++)
-        if (limit == 0 || i < limit)
-            callers_line(c, &list[i]);
-        else
-            rest += list[i].value;
-    if (limit == 0 || n <= limit)
-        return;
-    cli_colour(&c->capture.style, CLI_DIM);
-    printf("%8s", cli_percent(text, callers_share(rest, c->n.total)));
-    printf("%10s%10s    ", cli_value(text, &c->capture.profile, rest), "");
-    printf("(%u more)", n - limit);
-    cli_colour(&c->capture.style, CLI_PLAIN);
-    putchar('\n');
+    int columns = cli_table_style(t)->columns;
+    return columns == 0 || columns >= 80 ? "FUNCTION AND ITS CALLERS (above), CALLEES (below)"
+                                         : "FUNCTION";
 }
 
-static void callers_itself(const struct callers *c)
+#define CALLERS_FIELD(field) .offset = offsetof(struct callers_row, field)
+
+static const char *const callers_parts[] = { "caller", "total", "self", "callee", NULL };
+
+static const struct cli_column callers_columns[] = {
+    { .name = "part", .type = CLI_TYPE_WORD, .get = cli_get_string, CALLERS_FIELD(part),
+      .words = callers_parts,
+      .means = "A caller, a callee, or total and self of the function that was asked for." },
+    { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = callers_name,
+      .heading = callers_heading, .draw = callers_draw, .place = 40, .may_lack = true,
+      .means = "The name of the function; null where nobody called it." },
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = callers_module,
+      .means = "The file of native code; empty where there is none." },
+    { .head = "SHARE", .type = CLI_TYPE_SHARE, .get = callers_share, .place = 10, .width = 8 },
+    { .name = "value", .head = "TIME", .heading = cli_table_unit, .type = CLI_TYPE_VALUE,
+      .get = callers_value, CALLERS_FIELD(value), .place = 20, .width = 10,
+      .means = "What was spent there." },
+    { .head = "SELF", .type = CLI_TYPE_VALUE, .get = callers_self, CALLERS_FIELD(self),
+      .place = 30, .width = 10 },
+    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64, CALLERS_FIELD(samples),
+      .means = "Samples of this value." },
+    { 0 }
+};
+
+static const struct cli_document callers_document = {
+    .means = "One function: its callers, its total and self, its callees.",
+    .head = cli_head_columns,
+    .lists = { { "rows", callers_columns } },
+};
+
+/* -- Rows ------------------------------------------------------------------- */
+
+static void callers_part(const struct callers *c, struct cli_table *t, bool is_callers)
 {
-    const struct cli_style *s = &c->capture.style;
-    const struct jsp_profile *p = &c->capture.profile;
-    char text[CLI_NUMBER];
-    cli_colour(s, CLI_BOLD);
-    printf("%8s", cli_percent(text, callers_share(c->n.total, c->n.value)));
-    printf("%10s", cli_value(text, p, c->n.total));
-    printf("%10s  ", cli_value(text, p, c->n.self));
-    cli_name(s, callers_name(c, c->n.function), s->columns ? s->columns - 30 : 0);
-    cli_colour(s, CLI_PLAIN);
-    if (c->n.n_of_name > 1)
-        printf(" (and %u more of that name)", c->n.n_of_name - 1);
-    putchar('\n');
+    const struct jsp_neighbour *list = is_callers ? c->n.callers : c->n.callees;
+    uint32_t n = is_callers ? c->n.n_callers : c->n.n_callees;
+    uint32_t limit = is_callers ? c->callers_limit : c->callees_limit;
+    uint32_t shown = limit && limit < n ? limit : n;
+    struct callers_row rest = { .function = UINT32_MAX, .n_hidden = n - shown };
+    for (uint32_t i = 0; i < shown; i++)
+        cli_table_row(t, &(struct callers_row){ .part = is_callers ? "caller" : "callee",
+                                                .function = list[i].function,
+                                                .value = list[i].value,
+                                                .samples = list[i].samples });
+    for (uint32_t i = shown; i < n; i++)
+        rest.value += list[i].value;
+    if (rest.n_hidden && cli_form_is_text(&c->form))
+        cli_table_row(t, &rest);
 }
 
-static void callers_print(const struct callers *c)
+static void callers_itself(const struct callers *c, struct cli_table *t)
 {
-    const struct cli_style *s = &c->capture.style;
-    cli_heading(&c->capture);
-    cli_colour(s, CLI_DIM);
-    bool is_wide = s->columns == 0 || s->columns >= 80;
-    printf("%8s%10s%10s  FUNCTION%s\n", "SHARE", cli_unit_head(&c->capture.profile), "SELF",
-           is_wide ? " AND ITS CALLERS (above), CALLEES (below)" : "");
-    cli_colour(s, CLI_PLAIN);
-    callers_part(c, c->n.callers, c->n.n_callers, c->callers_limit);
-    callers_itself(c);
-    callers_part(c, c->n.callees, c->n.n_callees, c->callees_limit);
-    cli_closing(&c->capture, c->n.samples, c->n.value);
-}
-
-static void callers_row(const struct callers *c, struct cli_rows *rows, const char *part,
-                        const struct jsp_neighbour *one)
-{
-    const struct jsp_function *f = one->function == UINT32_MAX
-                                       ? NULL
-                                       : &c->capture.profile.functions[one->function];
-    cli_rows_word(rows, part);
-    if (f)
-        cli_rows_text(rows, cli_span(f->name));
-    else
-        cli_rows_none(rows);
-    cli_rows_text(rows, cli_span(f ? f->module : ""));
-    cli_rows_u64(rows, one->value);
-    cli_rows_u64(rows, one->samples);
-}
-
-static int callers_rows(const struct callers *c)
-{
-    static const char *const columns[] = { "part",  "function", "module",
-                                           "value", "samples",  NULL };
-    struct cli_rows *rows = cli_rows_open(&c->wish, &c->capture, c->command, columns);
     const struct jsp_neighbours *n = &c->n;
-    struct jsp_neighbour total = { n->function, n->total, n->total_samples };
-    struct jsp_neighbour self = { n->function, n->self, n->self_samples };
-    if (!rows)
-        return CLI_FAILED;
-    for (uint32_t i = 0; i < n->n_callers; i++)
-        if (c->callers_limit == 0 || i < c->callers_limit)
-            callers_row(c, rows, "caller", &n->callers[i]);
-    callers_row(c, rows, "total", &total);
-    callers_row(c, rows, "self", &self);
-    for (uint32_t i = 0; i < n->n_callees; i++)
-        if (c->callees_limit == 0 || i < c->callees_limit)
-            callers_row(c, rows, "callee", &n->callees[i]);
-    return cli_rows_close(rows);
+    struct callers_row total = { .part = "total", .function = n->function, .value = n->total,
+                                 .samples = n->total_samples, .self = n->self,
+                                 .is_itself = true };
+    struct callers_row self = { .part = "self", .function = n->function, .value = n->self,
+                                .samples = n->self_samples };
+    cli_table_row(t, &total);
+    if (!cli_form_is_text(&c->form))
+        cli_table_row(t, &self);
+}
+
+static int callers_print(const struct callers *c)
+{
+    struct cli_head head = cli_head_of(c->command, &c->capture);
+    bool is_text = cli_form_is_text(&c->form);
+    if (is_text)
+        cli_heading(&c->capture);
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &c->form, .columns = callers_columns, .document = &callers_document,
+        .head = &head, .of = c, .capture = &c->capture });
+    if (t) {
+        callers_part(c, t, true);
+        callers_itself(c, t);
+        callers_part(c, t, false);
+    }
+    int status = cli_table_close(t);
+    if (is_text)
+        cli_closing(&c->capture, c->n.samples, c->n.value);
+    return status;
 }
 
 /* Names that hold the word, whatever its case. */
@@ -196,10 +268,7 @@ static int callers_show(struct callers *c)
         return cli_no_samples(&c->capture);
     if (c->n.total_samples == 0)
         return callers_none(c);
-    if (cli_rows_wanted(&c->wish))
-        return callers_rows(c);
-    callers_print(c);
-    return CLI_OK;
+    return callers_print(c);
 }
 
 static int callers_run(struct cli_arguments *a)
@@ -208,14 +277,14 @@ static int callers_run(struct cli_arguments *a)
     bool is_callers = strcmp(a->command, "callers") == 0;
     uint32_t limit = UINT32_MAX;
     const struct cli_option options[] = { { "limit", NULL, NULL, &limit },
-                                          CLI_ROWS_OPTIONS(&c.wish),
+                                          CLI_FORM_OPTIONS(&c.form),
                                           CLI_FILTER_OPTIONS(&c.filter),
                                           { 0 } };
-    if (cli_options(a, options) || cli_rows_check(a->command, &c.wish))
+    if (cli_options(a, options) || cli_form_check(a->command, &c.form))
         return CLI_USAGE;
     if (a->n_files != 2)
         return cli_usage(a->command, "a function and a capture are wanted");
-    bool is_given = limit != UINT32_MAX, is_rows = cli_rows_wanted(&c.wish);
+    bool is_given = limit != UINT32_MAX, is_rows = !cli_form_is_text(&c.form);
     uint32_t many = is_given ? limit : is_rows ? 0 : CALLERS_LIMIT;
     uint32_t few = is_given || is_rows ? many : CALLERS_OTHERS;
     c.callers_limit = is_callers ? many : few;
