@@ -10,11 +10,11 @@
 
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/rows.h"
+#include "cli/head.h"
 #include "cli/threads.h"
 
 enum { DIFF_LIMIT = 30 };
-#define DIFF_LEAST 0.0005 /* a share's change that is printed as 0.1 points */
+#define DIFF_LEAST 0.05 /* points: a share's change that is printed as 0.1 points */
 
 static const char diff_help[] =
     "usage: jsprof diff [OPTION]... BEFORE AFTER\n"
@@ -23,7 +23,7 @@ static const char diff_help[] =
     "\n"
     "  --sort self|total the change of which (default self)\n"
     "  --limit N         so many that changed, at most; 0 is all (default 30)\n"
-    CLI_ROWS_HELP
+    CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -36,7 +36,7 @@ struct diff {
     struct jsp_functions functions[2];
     struct jsp_diff diff;
     struct cli_filter filter;
-    struct cli_rows_wish wish;
+    struct cli_form form;
     bool is_total;
 };
 
@@ -61,22 +61,135 @@ static bool diff_is_real(const struct diff *d, const struct jsp_diff_row *r)
                        : jsp_diff_is_real(r->chance, d->diff.n_judged);
 }
 
-static void diff_line(const struct diff *d, const struct jsp_diff_row *r)
+/* -- Columns ---------------------------------------------------------------- */
+
+static const double *diff_shares(const struct diff *d, const struct jsp_diff_row *r)
 {
-    const struct cli_style *s = &d->captures[0].style;
-    const double *share = d->is_total ? r->total_share : r->share;
-    char text[CLI_NUMBER];
-    bool is_real = diff_is_real(d, r);
-    double change = 100 * (share[1] - share[0]);
-    cli_colour(s, !is_real ? CLI_DIM : change > 0 ? CLI_HOT : CLI_GOOD);
-    printf("%8s", cli_percent(text, share[0]));
-    printf("%8s", cli_percent(text, share[1]));
-    printf("%+9.1f %s  ", change, is_real ? "*" : " ");
-    if (is_real) /* the colour was the figure's */
-        cli_colour(s, CLI_PLAIN);
-    cli_name(s, cli_span(r->name), s->columns ? s->columns - 29 : 0);
+    return d->is_total ? r->total_share : r->share;
+}
+
+static double diff_change(const struct diff *d, const struct jsp_diff_row *r)
+{
+    return 100 * (diff_shares(d, r)[1] - diff_shares(d, r)[0]);
+}
+
+static enum cli_colour diff_colour(const struct diff *d, const struct jsp_diff_row *r)
+{
+    return !diff_is_real(d, r) ? CLI_DIM : diff_change(d, r) > 0 ? CLI_HOT : CLI_GOOD;
+}
+
+static struct cli_cell diff_before(CLI_OF_ROW)
+{
+    struct cli_cell cell = cli_cell_real(diff_shares(of, row)[0]);
+    cell.colour = diff_colour(of, row);
+    return cell;
+}
+
+static struct cli_cell diff_after(CLI_OF_ROW)
+{
+    struct cli_cell cell = cli_cell_real(diff_shares(of, row)[1]);
+    cell.colour = diff_colour(of, row);
+    return cell;
+}
+
+static struct cli_cell diff_points(CLI_OF_ROW)
+{
+    struct cli_cell cell = { .colour = diff_colour(of, row) };
+    snprintf(cell.shown, sizeof cell.shown, "%+.1f", diff_change(of, row));
+    return cell;
+}
+
+static struct cli_cell diff_star(CLI_OF_ROW)
+{
+    struct cli_cell cell = { .colour = diff_colour(of, row), .shown = "*" };
+    cell.is_blank = !diff_is_real(of, row);
+    return cell;
+}
+
+static struct cli_cell diff_kind(CLI_OF_ROW)
+{
+    return cli_cell_string(jsp_kind_name(((const struct jsp_diff_row *)row)->kind));
+}
+
+static struct cli_cell diff_significant(CLI_OF_ROW)
+{
+    return cli_cell_u64(diff_is_real(of, row));
+}
+
+/* The figure of a change that is real has the colour; of one that is not, the name too. */
+static void diff_draw(const struct cli_table *t, const void *row, int room)
+{
+    const struct cli_style *s = cli_table_style(t);
+    cli_colour(s, diff_is_real(cli_table_of(t), row) ? CLI_PLAIN : CLI_DIM);
+    cli_name(s, cli_span(((const struct jsp_diff_row *)row)->name), room);
     cli_colour(s, CLI_PLAIN);
-    putchar('\n');
+}
+
+static const char *diff_heading(const struct cli_table *t)
+{
+    const struct diff *d = cli_table_of(t);
+    int columns = cli_table_style(t)->columns;
+    if (columns && columns < 60)
+        return "FUNCTION";
+    return d->is_total ? "FUNCTION (share of total)" : "FUNCTION (share of self)";
+}
+
+#define DIFF_FIELD(field) .offset = offsetof(struct jsp_diff_row, field)
+
+static const struct cli_column diff_columns[] = {
+    { .name = "function", .head = "FUNCTION", .heading = diff_heading, .type = CLI_TYPE_TEXT,
+      .get = cli_get_string, DIFF_FIELD(name), .draw = diff_draw, .place = 50,
+      .means = "The name of the function." },
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = diff_kind, .words = cli_kinds,
+      .means = "What the function is." },
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string, DIFF_FIELD(module),
+      .means = "The file of native code; empty where there is none." },
+    { .name = "self_before", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(self[0]),
+      .means = "Self in the first capture." },
+    { .name = "self_after", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(self[1]),
+      .means = "Self in the second capture." },
+    { .name = "total_before", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(total[0]),
+      .means = "Total in the first capture." },
+    { .name = "total_after", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(total[1]),
+      .means = "Total in the second capture." },
+    { .name = "share_before", .type = CLI_TYPE_SHARE, .get = cli_get_real, DIFF_FIELD(share[0]),
+      .means = "The share of self in the first capture." },
+    { .name = "share_after", .type = CLI_TYPE_SHARE, .get = cli_get_real, DIFF_FIELD(share[1]),
+      .means = "The share of self in the second capture." },
+    { .name = "total_share_before", .type = CLI_TYPE_SHARE, .get = cli_get_real,
+      DIFF_FIELD(total_share[0]), .means = "The share of total in the first capture." },
+    { .name = "total_share_after", .type = CLI_TYPE_SHARE, .get = cli_get_real,
+      DIFF_FIELD(total_share[1]), .means = "The share of total in the second capture." },
+    { .name = "chance", .type = CLI_TYPE_SHARE, .get = cli_get_real, DIFF_FIELD(chance),
+      .means = "How often chance alone changes self as much." },
+    { .name = "total_chance", .type = CLI_TYPE_SHARE, .get = cli_get_real,
+      DIFF_FIELD(total_chance), .means = "How often chance alone changes total as much." },
+    { .name = "significant", .type = CLI_TYPE_COUNT, .get = diff_significant,
+      .means = "Chance does not explain the change by which the rows are sorted." },
+    { .head = "BEFORE", .type = CLI_TYPE_SHARE, .get = diff_before, .place = 10, .width = 8 },
+    { .head = "AFTER", .type = CLI_TYPE_SHARE, .get = diff_after, .place = 20, .width = 8 },
+    { .head = "CHANGE", .type = CLI_TYPE_REAL, .get = diff_points, .place = 30, .width = 9 },
+    { .head = "", .type = CLI_TYPE_WORD, .get = diff_star, .place = 40, .width = 2 },
+    { 0 }
+};
+
+static const struct cli_document diff_document = {
+    .means = "What changed from the first capture to the second.",
+    .head = cli_head_command,
+    .lists = { { "rows", diff_columns } },
+};
+
+/* -- Rows ------------------------------------------------------------------- */
+
+static int diff_rows(const struct diff *d, uint32_t n)
+{
+    struct cli_head head = { .command = "diff" };
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &d->form, .columns = diff_columns, .document = &diff_document, .head = &head,
+        .of = d });
+    for (uint32_t i = 0; t && i < n; i++)
+        cli_table_row(t, &d->diff.rows[i]);
+    return cli_table_close(t);
 }
 
 /* How many of the first `limit` rows say more than "+0.0"; they are sorted by that. */
@@ -85,28 +198,19 @@ static uint32_t diff_worth_saying(const struct diff *d, uint32_t limit)
     uint32_t n = 0;
     for (; n < limit && n < d->diff.n; n++) {
         const struct jsp_diff_row *r = &d->diff.rows[n];
-        const double *share = d->is_total ? r->total_share : r->share;
-        if (fabs(share[1] - share[0]) < DIFF_LEAST && !diff_is_real(d, r))
+        if (fabs(diff_change(d, r)) < DIFF_LEAST && !diff_is_real(d, r))
             break;
     }
     return n;
 }
 
-static void diff_print(const struct diff *d, uint32_t limit)
+static int diff_print(const struct diff *d, uint32_t limit)
 {
-    const struct cli_style *s = &d->captures[0].style;
     uint32_t n = limit ? diff_worth_saying(d, limit) : d->diff.n, real = 0;
     diff_side_line(d, 0, "before");
     diff_side_line(d, 1, "after");
     putchar('\n');
-    cli_colour(s, CLI_DIM);
-    printf("%8s%8s%9s    FUNCTION%s\n", "BEFORE", "AFTER", "CHANGE",
-           s->columns && s->columns < 60 ? ""
-           : d->is_total                 ? " (share of total)"
-                                         : " (share of self)");
-    cli_colour(s, CLI_PLAIN);
-    for (uint32_t i = 0; i < n; i++)
-        diff_line(d, &d->diff.rows[i]);
+    int status = diff_rows(d, n);
     for (uint32_t i = 0; i < d->diff.n; i++)
         real += diff_is_real(d, &d->diff.rows[i]);
     if (n < d->diff.n)
@@ -114,34 +218,7 @@ static void diff_print(const struct diff *d, uint32_t limit)
                d->diff.n - n == 1 ? "" : "s", d->diff.n - n == 1 ? "it" : "them");
     printf("\n%u of %u functions changed by more than chance explains (*).\n", real,
            d->diff.n);
-}
-
-static int diff_rows(const struct diff *d, uint32_t limit)
-{
-    static const char *const columns[] = {
-        "function",     "kind",        "module",       "self_before",  "self_after",
-        "total_before", "total_after", "share_before", "share_after",  "total_share_before",
-        "total_share_after", "chance", "total_chance", "significant",  NULL
-    };
-    struct cli_rows *rows = cli_rows_open(&d->wish, NULL, "diff", columns);
-    for (uint32_t i = 0; rows && i < d->diff.n && (!limit || i < limit); i++) {
-        const struct jsp_diff_row *r = &d->diff.rows[i];
-        cli_rows_text(rows, cli_span(r->name));
-        cli_rows_word(rows, jsp_kind_name(r->kind));
-        cli_rows_text(rows, cli_span(r->module));
-        for (int j = 0; j < 2; j++)
-            cli_rows_u64(rows, r->self[j]);
-        for (int j = 0; j < 2; j++)
-            cli_rows_u64(rows, r->total[j]);
-        for (int j = 0; j < 2; j++)
-            cli_rows_real(rows, r->share[j]);
-        for (int j = 0; j < 2; j++)
-            cli_rows_real(rows, r->total_share[j]);
-        cli_rows_real(rows, r->chance);
-        cli_rows_real(rows, r->total_chance);
-        cli_rows_u64(rows, diff_is_real(d, r));
-    }
-    return cli_rows_close(rows);
+    return status;
 }
 
 static int diff_build_side(struct diff *d, int i)
@@ -170,10 +247,9 @@ static int diff_show(struct diff *d, uint32_t limit)
         return cli_fail(d->captures[0].label, "%s", strerror(-err));
     if (d->is_total)
         jsp_diff_sort_total(&d->diff);
-    if (cli_rows_wanted(&d->wish))
-        return diff_rows(d, limit == UINT32_MAX ? 0 : limit);
-    diff_print(d, limit == UINT32_MAX ? DIFF_LIMIT : limit);
-    return CLI_OK;
+    if (cli_form_is_text(&d->form))
+        return diff_print(d, limit == UINT32_MAX ? DIFF_LIMIT : limit);
+    return diff_rows(d, limit && limit < d->diff.n ? limit : d->diff.n);
 }
 
 static int diff_open(struct diff *d, const struct cli_arguments *a, uint32_t limit)
@@ -200,10 +276,10 @@ static int diff_run(struct cli_arguments *a)
     const char *sort = "self";
     const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
                                           { "limit", NULL, NULL, &limit },
-                                          CLI_ROWS_OPTIONS(&d.wish),
+                                          CLI_FORM_OPTIONS(&d.form),
                                           CLI_FILTER_OPTIONS(&d.filter),
                                           { 0 } };
-    if (cli_options(a, options) || cli_rows_check(a->command, &d.wish))
+    if (cli_options(a, options) || cli_form_check(a->command, &d.form))
         return CLI_USAGE;
     d.is_total = strcmp(sort, "total") == 0;
     if (!d.is_total && strcmp(sort, "self") != 0)
