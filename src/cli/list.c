@@ -11,10 +11,10 @@
 
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/rows.h"
+#include "cli/head.h"
 #include "cli/threads.h"
 
-enum { LIST_NAME = 24, LIST_COUNT = 7, LIST_FIGURE = 8, LIST_FIGURES = 6 };
+enum { LIST_NAME = 24 }; /* the width of a group and a name */
 
 static const char list_help[] =
     "usage: jsprof list [OPTION]... FILE\n"
@@ -23,7 +23,7 @@ static const char list_help[] =
     "median, 95th percentile and most of that; counters: the same of their values.\n"
     "\n"
     "  --each           every mark by itself, in the order of the file\n"
-    CLI_ROWS_HELP
+    CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -39,7 +39,7 @@ struct list_group { /* marks of one group and name, or the values of one counter
 struct list {
     struct cli_capture capture;
     struct cli_filter filter;
-    struct cli_rows_wish wish;
+    struct cli_form form;
     struct jsp_events events;
     struct list_group *groups; /* owned */
     uint32_t n_groups, groups_room;
@@ -168,141 +168,200 @@ static struct cli_span list_span(struct jsp_read_text t)
     return (struct cli_span){ t.at, t.len };
 }
 
+/* -- Columns of the sums ---------------------------------------------------- */
+
+/* What one table of text shows: marks, or counters. */
+struct list_of {
+    const struct list *list;
+    const char *kind;
+};
+
+static bool list_is_marks(const void *of)
+{
+    return *((const struct list_of *)of)->kind == 'm';
+}
+
+static bool list_is_counters(const void *of)
+{
+    return !list_is_marks(of);
+}
+
 /* A duration, or a plain number in few digits. */
-static const char *list_figure(char out[CLI_NUMBER], const struct list_group *g, double v)
+static struct cli_cell list_figure(CLI_OF_ROW)
 {
-    if (*g->kind == 'm')
-        return cli_duration(out, v > 0 ? (uint64_t)v : 0);
+    const struct list_group *g = row;
+    struct cli_cell cell = cli_get_real(c, of, row);
+    double v = cell.real;
     bool is_whole = v == (double)(int64_t)v && v < 1e15 && v > -1e15;
-    if (is_whole && v >= 0)
-        return cli_count(out, (uint64_t)v);
-    snprintf(out, CLI_NUMBER, is_whole ? "%.0f" : "%.4g", v);
-    return out;
+    if (*g->kind == 'm')
+        cli_duration(cell.shown, v > 0 ? (uint64_t)v : 0);
+    else if (is_whole && v >= 0)
+        cli_count(cell.shown, (uint64_t)v);
+    else
+        snprintf(cell.shown, sizeof cell.shown, is_whole ? "%.0f" : "%.4g", v);
+    return cell;
 }
 
-/* The last figures are the first to be shown where there is little room. */
-static int list_first(const struct list *l)
+/* "group / name" in the width of its column. */
+static void list_draw(const struct cli_table *t, const void *row, int room)
 {
-    int columns = l->capture.style.columns;
-    int fit = (columns - LIST_NAME - LIST_COUNT) / (LIST_FIGURE + 1);
-    return columns == 0 || fit > LIST_FIGURES ? 0 : fit < 1 ? LIST_FIGURES - 1
-                                                           : LIST_FIGURES - fit;
-}
-
-static void list_line(const struct list *l, const struct list_group *g)
-{
-    const struct cli_style *s = &l->capture.style;
-    const struct jsp_events_sum *sum = &g->sum;
-    bool is_mark = *g->kind == 'm';
-    const double figures[LIST_FIGURES] = { is_mark ? sum->total : sum->last,
-                                           sum->min,    sum->mean, sum->median,
-                                           sum->p95,    sum->max };
-    char n[CLI_NUMBER];
-    int used = cli_name(s, list_span(g->group), LIST_NAME / 2);
+    const struct cli_style *s = cli_table_style(t);
+    const struct list_group *g = row;
+    int used = cli_name(s, list_span(g->group), room / 2);
     fputs(" / ", stdout);
-    used += 3 + cli_name(s, list_span(g->name), LIST_NAME - used - 3);
-    cli_repeat(" ", LIST_NAME - used);
-    printf("%*s", LIST_COUNT, cli_count(n, sum->n));
-    for (int i = list_first(l); i < LIST_FIGURES; i++)
-        printf(" %*s", LIST_FIGURE, list_figure(n, g, figures[i]));
-    putchar('\n');
+    used += 3 + cli_name(s, list_span(g->name), room - used - 3);
+    cli_repeat(" ", room - used);
 }
 
-static void list_head(const struct list *l, const char *kind)
+static const char *list_heading(const struct cli_table *t)
 {
-    bool is_mark = *kind == 'm';
-    const char *const heads[LIST_FIGURES] = { is_mark ? "TOTAL" : "LAST",
-                                              "LEAST",  "MEAN", "MEDIAN",
-                                              "95%",    "MOST" };
-    cli_colour(&l->capture.style, CLI_DIM);
-    printf("%-*s%*s", LIST_NAME, is_mark ? "MARK" : "COUNTER", LIST_COUNT,
-           is_mark ? "TIMES" : "VALUES");
-    for (int i = list_first(l); i < LIST_FIGURES; i++)
-        printf(" %*s", LIST_FIGURE, heads[i]);
-    cli_colour(&l->capture.style, CLI_PLAIN);
-    putchar('\n');
+    return list_is_marks(cli_table_of(t)) ? "MARK" : "COUNTER";
 }
 
-static void list_table(const struct list *l, const char *kind)
+static const char *list_heading_count(const struct cli_table *t)
 {
-    bool is_begun = false;
-    for (uint32_t i = 0; i < l->n_groups; i++) {
-        if (strcmp(l->groups[i].kind, kind) != 0)
-            continue;
-        if (!is_begun)
-            list_head(l, kind);
-        is_begun = true;
-        list_line(l, &l->groups[i]);
-    }
+    return list_is_marks(cli_table_of(t)) ? "TIMES" : "VALUES";
 }
 
-static double list_second(const struct list *l, int64_t time)
+static const char *const list_kinds[] = { "mark", "counter", NULL };
+
+#define LIST_FIELD(field) .offset = offsetof(struct list_group, field)
+
+/* Where there is little room, the last figures stay. */
+static const struct cli_column list_columns[] = {
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_string, LIST_FIELD(kind),
+      .words = list_kinds, .means = "Durations of marks in ns, or values of a counter." },
+    { .name = "group", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_FIELD(group),
+      .means = "The group of the mark or counter." },
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_FIELD(name),
+      .means = "The name of the mark or counter." },
+    { .head = "MARK", .heading = list_heading, .type = CLI_TYPE_TEXT, .draw = list_draw,
+      .place = 10, .width = -LIST_NAME },
+    { .name = "count", .head = "TIMES", .heading = list_heading_count, .type = CLI_TYPE_COUNT,
+      .get = cli_get_u64, LIST_FIELD(sum.n), .place = 20, .width = 7,
+      .means = "How many marks or values there are." },
+    { .name = "total", .head = "TOTAL", .type = CLI_TYPE_REAL, .get = list_figure,
+      LIST_FIELD(sum.total), .place = 30, .width = 9, .minimum = 85, .fits = list_is_marks,
+      .means = "The sum." },
+    { .name = "min", .head = "LEAST", .type = CLI_TYPE_REAL, .get = list_figure,
+      LIST_FIELD(sum.min), .place = 40, .width = 9, .minimum = 76, .means = "The least." },
+    { .name = "mean", .head = "MEAN", .type = CLI_TYPE_REAL, .get = list_figure,
+      LIST_FIELD(sum.mean), .place = 50, .width = 9, .minimum = 67, .means = "The mean." },
+    { .name = "median", .head = "MEDIAN", .type = CLI_TYPE_REAL, .get = list_figure,
+      LIST_FIELD(sum.median), .place = 60, .width = 9, .minimum = 58,
+      .means = "The median, which occurs." },
+    { .name = "p95", .head = "95%", .type = CLI_TYPE_REAL, .get = list_figure,
+      LIST_FIELD(sum.p95), .place = 70, .width = 9, .minimum = 49,
+      .means = "The 95th percentile, which occurs." },
+    { .name = "max", .head = "MOST", .type = CLI_TYPE_REAL, .get = list_figure,
+      LIST_FIELD(sum.max), .place = 80, .width = 9, .means = "The most." },
+    { .name = "last", .head = "LAST", .type = CLI_TYPE_REAL, .get = list_figure,
+      LIST_FIELD(sum.last), .place = 30, .width = 9, .minimum = 85, .fits = list_is_counters,
+      .means = "The last in the order of time." },
+    { 0 }
+};
+
+static const struct cli_document list_document = {
+    .means = "Marks and counters by group and name.",
+    .head = cli_head_columns,
+    .lists = { { "rows", list_columns } },
+};
+
+/* -- Columns of single marks ------------------------------------------------ */
+
+/* A capture may have any times: the difference wraps. Text has it in seconds. */
+static struct cli_cell list_time(CLI_OF_ROW)
 {
-    return ((double)time - (double)l->capture.profile.start_time) / 1e9;
+    const struct list *l = ((const struct list_of *)of)->list;
+    const struct jsp_event_mark *m = row;
+    int64_t start = l->capture.profile.start_time;
+    struct cli_cell cell = cli_cell_i64((int64_t)((uint64_t)m->time - (uint64_t)start));
+    snprintf(cell.shown, sizeof cell.shown, "%.6f",
+             ((double)m->time - (double)start) / 1e9);
+    return cell;
 }
 
-static void list_each(const struct list *l)
+static struct cli_cell list_duration(CLI_OF_ROW)
 {
-    const struct cli_style *s = &l->capture.style;
-    char n[CLI_NUMBER];
-    cli_colour(s, CLI_DIM);
-    printf("%11s%10s%9s  %s\n", "FROM s", "LENGTH", "PROCESS", "MARK");
-    cli_colour(s, CLI_PLAIN);
-    for (uint32_t i = 0; i < l->events.n_marks && !ferror(stdout); i++) {
-        const struct jsp_event_mark *m = &l->events.marks[i];
-        printf("%11.6f%10s%9" PRId32 "  ", list_second(l, m->time),
-               cli_duration(n, (uint64_t)m->duration), m->pid);
-        int room = s->columns ? s->columns - 32 : 0;
-        int used = cli_name(s, list_span(m->group), room ? room / 3 : 0);
-        fputs(" / ", stdout);
-        used += 3 + cli_name(s, list_span(m->name), room ? (room - used) / 2 : 0);
-        fputs("  ", stdout);
-        if (!room || room - used - 2 > 0)
-            cli_name(s, list_span(m->message), room ? room - used - 2 : 0);
-        putchar('\n');
-    }
+    struct cli_cell cell = cli_get_i64(c, of, row);
+    cli_duration(cell.shown, (uint64_t)cell.i64);
+    return cell;
 }
 
-static int list_rows_each(const struct list *l)
+/* "group / name  message": a third of the room, half of the rest, the rest. */
+static void list_draw_mark(const struct cli_table *t, const void *row, int room)
 {
-    static const char *const columns[] = { "time",  "duration", "process", "group",
-                                           "name",  "message",  NULL };
-    struct cli_rows *rows = cli_rows_open(&l->wish, &l->capture, "list", columns);
-    for (uint32_t i = 0; rows && i < l->events.n_marks; i++) {
-        const struct jsp_event_mark *m = &l->events.marks[i];
-        cli_rows_i64(rows,
-                     (int64_t)((uint64_t)m->time -
-                               (uint64_t)l->capture.profile.start_time));
-        cli_rows_i64(rows, m->duration);
-        cli_rows_i64(rows, m->pid);
-        cli_rows_text(rows, list_span(m->group));
-        cli_rows_text(rows, list_span(m->name));
-        cli_rows_text(rows, list_span(m->message));
-    }
-    return cli_rows_close(rows);
+    const struct cli_style *s = cli_table_style(t);
+    const struct jsp_event_mark *m = row;
+    int used = cli_name(s, list_span(m->group), room ? room / 3 : 0);
+    fputs(" / ", stdout);
+    used += 3 + cli_name(s, list_span(m->name), room ? (room - used) / 2 : 0);
+    fputs("  ", stdout);
+    if (!room || room - used - 2 > 0)
+        cli_name(s, list_span(m->message), room ? room - used - 2 : 0);
 }
 
-static int list_rows(const struct list *l)
+#define LIST_MARK(field) .offset = offsetof(struct jsp_event_mark, field)
+
+static const struct cli_column list_each_columns[] = {
+    { .name = "time", .head = "FROM s", .type = CLI_TYPE_TIME, .get = list_time, .place = 10,
+      .width = 11, .means = "When the mark begins, since the start of the capture." },
+    { .name = "duration", .head = "LENGTH", .type = CLI_TYPE_INTEGER, .get = list_duration,
+      LIST_MARK(duration), .place = 20, .width = 10, .means = "How long it is, in ns." },
+    { .name = "process", .head = "PROCESS", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
+      LIST_MARK(pid), .place = 30, .width = 9, .means = "The number of the process." },
+    { .name = "group", .head = "MARK", .type = CLI_TYPE_TEXT, .get = cli_get_text,
+      LIST_MARK(group), .draw = list_draw_mark, .place = 40, .means = "The group of the mark." },
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_MARK(name),
+      .means = "The name of the mark." },
+    { .name = "message", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_MARK(message),
+      .means = "The message of the mark." },
+    { 0 }
+};
+
+static const struct cli_document list_each_document = {
+    .means = "Every mark, in the order of the file; with --each.",
+    .head = cli_head_columns,
+    .lists = { { "rows", list_each_columns } },
+};
+
+/* -- Rows ------------------------------------------------------------------- */
+
+static int list_each(const struct list *l)
 {
-    static const char *const columns[] = { "kind",  "group", "name", "count", "total",
-                                           "min",   "mean",  "median", "p95", "max",
-                                           "last",  NULL };
-    if (l->is_each)
-        return list_rows_each(l);
-    struct cli_rows *rows = cli_rows_open(&l->wish, &l->capture, "list", columns);
-    for (uint32_t i = 0; rows && i < l->n_groups; i++) {
-        const struct list_group *g = &l->groups[i];
-        const double figures[] = { g->sum.total,  g->sum.min, g->sum.mean,
-                                   g->sum.median, g->sum.p95, g->sum.max,
-                                   g->sum.last };
-        cli_rows_word(rows, g->kind);
-        cli_rows_text(rows, list_span(g->group));
-        cli_rows_text(rows, list_span(g->name));
-        cli_rows_u64(rows, g->sum.n);
-        for (int j = 0; j < 7; j++)
-            cli_rows_real(rows, figures[j]);
-    }
-    return cli_rows_close(rows);
+    struct cli_head head = cli_head_of("list", &l->capture);
+    struct list_of of = { l, "mark" };
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &l->form, .columns = list_each_columns, .document = &list_each_document,
+        .head = &head, .of = &of, .capture = &l->capture });
+    for (uint32_t i = 0; t && i < l->events.n_marks && !ferror(stdout); i++)
+        cli_table_row(t, &l->events.marks[i]);
+    return cli_table_close(t);
+}
+
+static bool list_has(const struct list *l, const char *kind)
+{
+    for (uint32_t i = 0; i < l->n_groups; i++)
+        if (strcmp(l->groups[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+/* A table of text has one kind, and is not printed without any; programs get both kinds. */
+static int list_table(const struct list *l, const char *kind)
+{
+    struct cli_head head = cli_head_of("list", &l->capture);
+    struct list_of of = { l, kind };
+    bool is_text = cli_form_is_text(&l->form);
+    if (is_text && !list_has(l, kind))
+        return CLI_OK;
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &l->form, .columns = list_columns, .document = &list_document,
+        .head = &head, .of = &of, .capture = &l->capture });
+    for (uint32_t i = 0; t && i < l->n_groups; i++)
+        if (!is_text || strcmp(l->groups[i].kind, kind) == 0)
+            cli_table_row(t, &l->groups[i]);
+    return cli_table_close(t);
 }
 
 static int list_show(struct list *l)
@@ -313,29 +372,25 @@ static int list_show(struct list *l)
     if (l->events.undefined)
         cli_fail(l->capture.label, "%" PRIu64 " values of counters that nothing defines, "
                                    "left out", l->events.undefined);
-    if (cli_rows_wanted(&l->wish))
-        return list_rows(l);
-    if (l->events.n_marks == 0 && l->events.n_values == 0) {
+    bool is_text = cli_form_is_text(&l->form);
+    if (is_text && l->events.n_marks == 0 && l->events.n_values == 0) {
         puts("No marks and no counters.");
         return CLI_OK;
     }
-    if (l->is_each) {
-        list_each(l);
-        return CLI_OK;
-    }
-    list_table(l, "mark");
-    list_table(l, "counter");
-    return CLI_OK;
+    if (l->is_each)
+        return list_each(l);
+    int status = list_table(l, "mark");
+    return status || !is_text ? status : list_table(l, "counter");
 }
 
 static int list_run(struct cli_arguments *a)
 {
     struct list l = { 0 };
     const struct cli_option options[] = { { "each", &l.is_each, NULL, NULL },
-                                          CLI_ROWS_OPTIONS(&l.wish),
+                                          CLI_FORM_OPTIONS(&l.form),
                                           CLI_FILTER_OPTIONS(&l.filter),
                                           { 0 } };
-    if (cli_options(a, options) || cli_rows_check(a->command, &l.wish))
+    if (cli_options(a, options) || cli_form_check(a->command, &l.form))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     int status = path ? cli_filter_open(&l.capture, path, &l.filter, a->command)

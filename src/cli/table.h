@@ -97,8 +97,9 @@ struct cli_column {
     int place, width;
     int minimum;       /* text shows it on a terminal of so many columns at least */
     int least;         /* the last column gets so much of the line at least */
-    void (*draw)(const struct cli_table *t, const void *row, int room); /* prints the last
-                        * column; NULL: the cell is printed. room 0: no limit */
+    /* Prints the cell in place of `get`: of the last column in at most `room` columns (0: no
+     * limit), of one aligned to the left in all of them. */
+    void (*draw)(const struct cli_table *t, const void *row, int room);
     const char *(*heading)(const struct cli_table *t); /* NULL: it is `head` */
     bool (*fits)(const void *of); /* text shows it only where this holds */
 

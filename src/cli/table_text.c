@@ -207,6 +207,12 @@ static void text_last(struct cli_table *t, const struct cli_column *c, const voi
 static void text_cell(struct cli_table *t, const struct cli_column *c, const void *row)
 {
     int width = text_width(t, c);
+    if (c->draw) {
+        text_flush(t);
+        c->draw(t, row, -width);
+        t->used -= width;
+        return;
+    }
     struct cli_cell cell = c->get(c, t->show.of, row);
     if (cell.is_none || cell.is_blank)
         text_skip(t, width > 0 ? width : -width);
