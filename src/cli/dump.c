@@ -21,7 +21,7 @@ static const char dump_help[] =
     "a JITMAP its names.\n"
     "\n"
     "  --symbols DIR    look there for files with names, too\n"
-    CLI_ROWS_HELP
+    CLI_FORM_HELP
     "\n"
     "For programs a row stands for each address of a SAMPLE (a is the weight, b the\n"
     "address), name of a JITMAP (a), counter (a is its number, b the bits of its\n"
@@ -246,10 +246,10 @@ static void dump_body(struct dump *d)
         dump_losses(d);
 }
 
-const char *const cli_dump_types[16] = {
+const char *const cli_dump_types[17] = {
     "",     "TIMESTAMP", "SAMPLE",     "MAP",     "PROCESS", "FORK",
     "EXIT", "JITMAP",    "CTRDEF",     "CTRSET",  "MARK",    "META",
-    "LOG",  "FILE",      "ALLOCATION", "OVERLAY",
+    "LOG",  "FILE",      "ALLOCATION", "OVERLAY", NULL,
 };
 
 static void dump_frame(struct dump *d)
@@ -265,14 +265,14 @@ static void dump_frame(struct dump *d)
 
 static int dump_run(struct cli_arguments *a)
 {
-    struct cli_rows_wish wish = { 0 };
+    struct cli_form form = { 0 };
     const char *symbols = NULL;
     const struct cli_option options[] = { { "symbols", NULL, &symbols, NULL },
-                                          CLI_ROWS_OPTIONS(&wish),
+                                          CLI_FORM_OPTIONS(&form),
                                           { 0 } };
     struct cli_capture capture;
     struct dump d = { .capture = &capture };
-    if (cli_options(a, options) || cli_rows_check(a->command, &wish))
+    if (cli_options(a, options) || cli_form_check(a->command, &form))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
     if (!path)
@@ -280,8 +280,8 @@ static int dump_run(struct cli_arguments *a)
     struct jsp_profile_options how = { .symbols = symbols };
     if (cli_symbols_check(symbols) || cli_load_with(&capture, path, &how))
         return CLI_FAILED;
-    if (cli_rows_wanted(&wish)) {
-        int status = cli_dump_rows(&capture, &wish);
+    if (!cli_form_is_text(&form)) {
+        int status = cli_dump_rows(&capture, &form);
         cli_close(&capture);
         return status;
     }

@@ -11,13 +11,10 @@
 #include "capture/wire.h"
 #include "cli/options.h"
 
-static const char *const dump_columns[] = { "offset", "time",  "process", "type",
-                                            "thread", "a",     "b",       "name",
-                                            "text",   "line",  NULL };
-
 /* What a and b are: of a SAMPLE the weight and, row by row, the address; of a MAP start
  * and end; of a MARK the duration; of a counter its number; of a FILE its length. */
 struct dump_fields {
+    const struct jsp_read_frame *frame;
     int32_t thread;
     bool has_thread, has_a, has_b;
     uint64_t a, b, line;
@@ -26,40 +23,85 @@ struct dump_fields {
 
 struct dump_rows {
     struct cli_capture *capture;
-    struct cli_rows *rows;
+    struct cli_table *table;
     struct jsp_read_cursor cursor;
     struct jsp_read_frame frame;
     struct jsp_samples samples;
 };
 
-static void dump_rows_text(struct cli_rows *rows, struct jsp_read_text t)
+static struct cli_cell dump_rows_offset(CLI_OF_ROW)
 {
-    cli_rows_text(rows, (struct cli_span){ t.at ? t.at : "", t.len });
+    return cli_cell_u64(((const struct dump_fields *)row)->frame->offset);
 }
 
-static void dump_rows_put(struct dump_rows *d, const struct dump_fields *f)
+static struct cli_cell dump_rows_time(CLI_OF_ROW)
 {
+    const struct dump_rows *d = of;
     uint64_t start = (uint64_t)d->capture->profile.start_time;
-    cli_rows_u64(d->rows, d->frame.offset);
-    cli_rows_i64(d->rows, (int64_t)((uint64_t)d->frame.time - start));
-    cli_rows_i64(d->rows, d->frame.pid);
-    cli_rows_word(d->rows, cli_dump_types[d->frame.type]);
-    if (f->has_thread)
-        cli_rows_i64(d->rows, f->thread);
-    else
-        cli_rows_none(d->rows);
-    if (f->has_a)
-        cli_rows_u64(d->rows, f->a);
-    else
-        cli_rows_none(d->rows);
-    if (f->has_b)
-        cli_rows_u64(d->rows, f->b);
-    else
-        cli_rows_none(d->rows);
-    dump_rows_text(d->rows, f->name);
-    dump_rows_text(d->rows, f->text);
-    cli_rows_u64(d->rows, f->line);
+    return cli_cell_i64((int64_t)((uint64_t)d->frame.time - start));
 }
+
+static struct cli_cell dump_rows_process(CLI_OF_ROW)
+{
+    return cli_cell_i64(((const struct dump_fields *)row)->frame->pid);
+}
+
+static struct cli_cell dump_rows_type(CLI_OF_ROW)
+{
+    return cli_cell_string(cli_dump_types[((const struct dump_fields *)row)->frame->type]);
+}
+
+static struct cli_cell dump_rows_thread(CLI_OF_ROW)
+{
+    const struct dump_fields *f = row;
+    return f->has_thread ? cli_cell_i64(f->thread) : cli_cell_none();
+}
+
+static struct cli_cell dump_rows_a(CLI_OF_ROW)
+{
+    const struct dump_fields *f = row;
+    return f->has_a ? cli_cell_u64(f->a) : cli_cell_none();
+}
+
+static struct cli_cell dump_rows_b(CLI_OF_ROW)
+{
+    const struct dump_fields *f = row;
+    return f->has_b ? cli_cell_u64(f->b) : cli_cell_none();
+}
+
+#define DUMP_FIELD(field) .offset = offsetof(struct dump_fields, field)
+
+static const struct cli_column dump_columns[] = {
+    { .name = "offset", .type = CLI_TYPE_BYTES, .get = dump_rows_offset,
+      .means = "Where the frame begins in the file." },
+    { .name = "time", .type = CLI_TYPE_TIME, .get = dump_rows_time,
+      .means = "The time of the frame." },
+    { .name = "process", .type = CLI_TYPE_INTEGER, .get = dump_rows_process,
+      .means = "The number of the process." },
+    { .name = "type", .type = CLI_TYPE_WORD, .get = dump_rows_type, .words = cli_dump_types,
+      .means = "The type of the frame." },
+    { .name = "thread", .type = CLI_TYPE_INTEGER, .get = dump_rows_thread, .may_lack = true,
+      .means = "The number of the thread of a SAMPLE." },
+    { .name = "a", .type = CLI_TYPE_COUNT, .get = dump_rows_a, .may_lack = true,
+      .means = "The weight of a SAMPLE, the address of a JITMAP's name, the number of a counter, "
+               "the start of a MAP, the ns of a MARK, the bytes of a FILE's chunk." },
+    { .name = "b", .type = CLI_TYPE_COUNT, .get = dump_rows_b, .may_lack = true,
+      .means = "The address of a SAMPLE's frame, the bits of a counter's value, the end of a "
+               "MAP." },
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, DUMP_FIELD(name),
+      .means = "The name that the frame has, or that its address belongs to." },
+    { .name = "text", .type = CLI_TYPE_TEXT, .get = cli_get_text, DUMP_FIELD(text),
+      .means = "The other text of the frame: a message, a value, a build id." },
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u64, DUMP_FIELD(line),
+      .means = "The line where a SAMPLE's frame was; 0: not known." },
+    { 0 }
+};
+
+static const struct cli_document dump_document = {
+    .means = "The frames of the file, in its order; a row for each part of a frame.",
+    .head = cli_head_columns,
+    .lists = { { "rows", dump_columns } },
+};
 
 static void dump_rows_sample(struct dump_rows *d, struct dump_fields f)
 {
@@ -84,7 +126,7 @@ static void dump_rows_sample(struct dump_rows *d, struct dump_fields f)
             f.name = (struct jsp_read_text){ name, (uint32_t)strlen(name) };
             jsp_profile_next(p, &a);
         }
-        dump_rows_put(d, &f);
+        cli_table_row(d->table, &f);
     }
 }
 
@@ -95,7 +137,7 @@ static void dump_rows_names(struct dump_rows *d, struct dump_fields f)
         return;
     f.has_a = true;
     while (jsp_read_name(&d->cursor, &d->frame, &names, &f.a, &f.name))
-        dump_rows_put(d, &f);
+        cli_table_row(d->table, &f);
 }
 
 static void dump_rows_counters(struct dump_rows *d, struct dump_fields f)
@@ -110,7 +152,7 @@ static void dump_rows_counters(struct dump_rows *d, struct dump_fields f)
         f.b = c.bits;
         f.name = c.group;
         f.text = c.name;
-        dump_rows_put(d, &f);
+        cli_table_row(d->table, &f);
     }
 }
 
@@ -124,7 +166,7 @@ static void dump_rows_map(struct dump_rows *d, struct dump_fields f)
     f.b = m.end;
     f.name = m.path;
     f.text = m.build_id;
-    dump_rows_put(d, &f);
+    cli_table_row(d->table, &f);
 }
 
 static void dump_rows_mark(struct dump_rows *d, struct dump_fields f)
@@ -136,7 +178,7 @@ static void dump_rows_mark(struct dump_rows *d, struct dump_fields f)
     f.a = m.duration > 0 ? (uint64_t)m.duration : 0;
     f.name = m.name;
     f.text = m.message;
-    dump_rows_put(d, &f);
+    cli_table_row(d->table, &f);
 }
 
 static void dump_rows_other(struct dump_rows *d, struct dump_fields f)
@@ -159,7 +201,7 @@ static void dump_rows_other(struct dump_rows *d, struct dump_fields f)
         f.a = c.len;
         f.name = c.path;
     }
-    dump_rows_put(d, &f);
+    cli_table_row(d->table, &f);
 }
 
 static void dump_rows_frame(struct dump_rows *d)
@@ -169,20 +211,23 @@ static void dump_rows_frame(struct dump_rows *d)
         [JSP_WIRE_CTRDEF] = dump_rows_counters,  [JSP_WIRE_CTRSET] = dump_rows_counters,
         [JSP_WIRE_MAP] = dump_rows_map,          [JSP_WIRE_MARK] = dump_rows_mark,
     };
-    struct dump_fields f = { 0 };
+    struct dump_fields f = { .frame = &d->frame };
     if (rows[d->frame.type])
         rows[d->frame.type](d, f);
     else
         dump_rows_other(d, f);
 }
 
-int cli_dump_rows(struct cli_capture *c, const struct cli_rows_wish *wish)
+int cli_dump_rows(struct cli_capture *c, const struct cli_form *form)
 {
+    struct cli_head head = cli_head_of("dump", c);
     struct dump_rows d = { .capture = c };
-    d.rows = cli_rows_open(wish, c, "dump", dump_columns);
+    d.table = cli_table_open(&(struct cli_show){ .form = form, .columns = dump_columns,
+                                                 .document = &dump_document, .head = &head,
+                                                 .of = &d, .capture = c });
     jsp_read_start(&d.cursor, &c->read, NULL);
     jsp_samples_start(&d.samples, &c->profile, NULL);
-    while (d.rows && !ferror(stdout) && jsp_read_next(&d.cursor, &d.frame))
+    while (d.table && !ferror(stdout) && jsp_read_next(&d.cursor, &d.frame))
         dump_rows_frame(&d);
-    return cli_rows_close(d.rows);
+    return cli_table_close(d.table);
 }

@@ -5,12 +5,12 @@
 #ifndef JSP_CLI_DUMP_ROWS_H
 #define JSP_CLI_DUMP_ROWS_H
 
-#include "cli/rows.h"
+#include "cli/head.h"
 
 /* The words of `jsprof dump` for the types of frames, by enum jsp_wire_type. */
-extern const char *const cli_dump_types[16];
+extern const char *const cli_dump_types[17];
 
 /* A row for each frame of the open capture. CLI_OK or CLI_FAILED. */
-int cli_dump_rows(struct cli_capture *c, const struct cli_rows_wish *wish);
+int cli_dump_rows(struct cli_capture *c, const struct cli_form *form);
 
 #endif
