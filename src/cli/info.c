@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 #include "cli/info.h"
-#include "cli/rows.h"
 #include "jsprof.h"
 
 enum { INFO_WIDE = 100 }; /* columns: a moment and what is missing after it fit into one line */
@@ -18,7 +17,7 @@ static const char info_help[] =
     "\n"
     "What was recorded: program, time, clock and rate, threads, and what was lost.\n"
     "\n"
-    CLI_ROWS_HELP
+    CLI_FORM_HELP
     "\n"
     "Every timer expiration is either kept in a sample or counted under the cause of\n"
     "its loss. This is checked against the file, and a difference is said (exit\n"
@@ -229,11 +228,11 @@ static void info_names(const struct cli_capture *c)
         putchar('\n');
 }
 
+const char *const cli_info_forms[] = { "plain", "compact", "partly compact", NULL };
+
 const char *cli_info_form(const struct jsp_profile *p)
 {
-    if (!p->packed)
-        return "plain";
-    return p->packed == p->samples ? "compact" : "partly compact";
+    return cli_info_forms[!p->packed ? 0 : p->packed == p->samples ? 1 : 2];
 }
 
 static void info_print(const struct cli_capture *c)
@@ -256,7 +255,7 @@ static void info_print(const struct cli_capture *c)
            (c->read.bytes[5] & 1) ? "little" : "big", cli_info_form(&c->profile));
 }
 
-static int info_file(const char *path, struct cli_rows *rows)
+static int info_file(const char *path, struct cli_table *rows)
 {
     struct cli_capture c;
     if (cli_load(&c, path))
@@ -276,23 +275,26 @@ static int info_file(const char *path, struct cli_rows *rows)
 
 static int info_run(struct cli_arguments *a)
 {
-    struct cli_rows_wish wish = { 0 };
-    const struct cli_option options[] = { CLI_ROWS_OPTIONS(&wish), { 0 } };
-    struct cli_rows *rows = NULL;
+    struct cli_form form = { 0 };
+    const struct cli_option options[] = { CLI_FORM_OPTIONS(&form), { 0 } };
+    struct cli_table *rows = NULL;
     int status = CLI_OK;
-    if (cli_options(a, options) || cli_rows_check(a->command, &wish))
+    if (cli_options(a, options) || cli_form_check(a->command, &form))
         return CLI_USAGE;
     if (a->n_files == 0)
         return cli_usage(a->command, "no capture named");
-    if (cli_rows_wanted(&wish))
-        rows = cli_rows_open(&wish, NULL, a->command, cli_info_columns);
+    if (!cli_form_is_text(&form)) {
+        rows = cli_info_open(&form);
+        if (!rows)
+            return CLI_FAILED;
+    }
     for (int i = 0; i < a->n_files; i++) {
         if (i && !rows)
             putchar('\n');
         if (info_file(a->files[i], rows))
             status = CLI_FAILED;
     }
-    return rows && cli_rows_close(rows) ? CLI_FAILED : status;
+    return rows && cli_table_close(rows) ? CLI_FAILED : status;
 }
 
 const struct cli_command cli_info = {
