@@ -182,16 +182,14 @@ static int annotate_build(struct cli_annotate *a, const char *wanted,
     return CLI_OK;
 }
 
-static int annotate_show(struct cli_annotate *a, bool is_csv, bool is_json, bool is_dot)
+static int annotate_show(struct cli_annotate *a, const struct cli_form *form, bool is_dot)
 {
-    if (is_json)
-        return cli_annotate_json(a);
+    if (!cli_form_is_text(form))
+        return cli_annotate_rows(a, form);
     if (is_dot && !a->result.code.n)
         return cli_fail(a->capture.label, "no listing of this function was registered");
     if (is_dot)
         cli_annotate_dot(a);
-    else if (is_csv)
-        cli_annotate_csv(a);
     else
         cli_annotate_text(a);
     return CLI_OK;
@@ -207,7 +205,8 @@ static void annotate_close(struct cli_annotate *a)
 
 static int annotate_run(struct cli_arguments *a)
 {
-    bool is_csv = false, is_json = false, is_dot = false;
+    struct cli_form form = { 0 };
+    bool is_dot = false;
     struct cli_annotate annotate = { 0 };
     const char *directory = NULL;
     struct jsp_annotate_samples samples = { 0 };
@@ -216,13 +215,12 @@ static int annotate_run(struct cli_arguments *a)
     struct cli_filter filter = { .load = &load };
     const struct cli_option options[] = { { "source", NULL, &directory, NULL },
                                           CLI_FILTER_OPTIONS(&filter),
-                                          { "csv", &is_csv, NULL, NULL },
-                                          { "json", &is_json, NULL, NULL },
+                                          CLI_FORM_OPTIONS(&form),
                                           { "dot", &is_dot, NULL, NULL },
                                           { 0 } };
     if (cli_options(a, options))
         return CLI_USAGE;
-    if (is_csv + is_json + is_dot > 1)
+    if (form.is_csv + form.is_json + is_dot > 1)
         return cli_usage(a->command, "--csv, --json and --dot exclude each other");
     if (a->n_files != 2)
         return cli_usage(a->command, a->n_files > 2 ? "one function of one capture at a time"
@@ -234,7 +232,7 @@ static int annotate_run(struct cli_arguments *a)
     if (status == CLI_OK) {
         status = annotate_build(&annotate, a->files[!file], &samples);
         if (status == CLI_OK)
-            status = annotate_show(&annotate, is_csv, is_json, is_dot);
+            status = annotate_show(&annotate, &form, is_dot);
         annotate_close(&annotate);
     }
     free(samples.list);

@@ -8,6 +8,7 @@
 #include "analyze/annotate.h"
 #include "cli/open.h"
 #include "cli/source.h"
+#include "cli/table.h"
 
 struct cli_annotate {
     struct cli_capture capture;
@@ -24,8 +25,8 @@ struct cli_annotate {
 char *cli_annotate_place(const char *name, uint32_t *line);
 
 void cli_annotate_text(struct cli_annotate *a);
-void cli_annotate_csv(const struct cli_annotate *a);
-int cli_annotate_json(const struct cli_annotate *a); /* the exit status */
+int cli_annotate_rows(const struct cli_annotate *a,
+                      const struct cli_form *form); /* the exit status */
 void cli_annotate_dot(const struct cli_annotate *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* annotate_dot.c - a function's listing for programs: a control-flow graph, or values.
+/* annotate_dot.c - a function's listing as a control-flow graph.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/annotate.h"
-#include "cli/csv.h"
 
 static double dot_share(const struct cli_annotate *a, uint64_t value)
 {
@@ -93,30 +92,4 @@ void cli_annotate_dot(const struct cli_annotate *a)
         dot_edges(a, blocks, n, i);
     puts("}");
     free(blocks);
-}
-
-/* The texts are exact here: a program reads them. */
-void cli_annotate_csv(const struct cli_annotate *a)
-{
-    const struct jsp_annotate *r = &a->result;
-    struct cli_span file = cli_span(a->file ? a->file : "");
-    puts("what,file,line,pc,self,total,text");
-    for (uint32_t i = 0; i < r->n_lines; i++) {
-        const struct jsp_annotate_line *line = &r->lines[i];
-        fputs("line,", stdout);
-        cli_csv(line->file ? cli_span(a->capture.profile.files[line->file]) : file);
-        printf(",%" PRIu32 ",,%" PRIu64 ",%" PRIu64 ",", line->line, line->cost.self,
-               line->cost.total);
-        cli_csv(line->file ? cli_span("") : cli_source_line(&a->source, line->line));
-        putchar('\n');
-    }
-    for (uint32_t i = 0; i < r->code.n; i++) {
-        const struct jsp_bytecode_row *row = &r->code.rows[i];
-        fputs("row,", stdout);
-        cli_csv(file);
-        printf(",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->line, row->pc,
-               r->rows[i].self, r->rows[i].total);
-        cli_csv((struct cli_span){ row->text.at, row->text.len });
-        putchar('\n');
-    }
 }

@@ -1,0 +1,202 @@
+/* annotate_rows.c - a function from inside, for programs: its lines and its operations.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/annotate.h"
+#include "cli/head.h"
+#include "cli/options.h"
+
+/* A line, or a row of the listing. */
+struct annotate_row {
+    const struct jsp_annotate_line *line; /* NULL: it is a row */
+    const struct jsp_bytecode_row *code;
+    const struct jsp_annotate_cost *cost;
+};
+
+/* -- The function ----------------------------------------------------------- */
+
+static struct cli_cell annotate_capture(CLI_OF_ROW)
+{
+    return cli_cell_string(((const struct cli_annotate *)row)->capture.label);
+}
+
+static struct cli_cell annotate_function(CLI_OF_ROW)
+{
+    return cli_cell_string(((const struct cli_annotate *)row)->function->name);
+}
+
+static struct cli_cell annotate_module(CLI_OF_ROW)
+{
+    return cli_cell_string(((const struct cli_annotate *)row)->function->module);
+}
+
+static const char *annotate_own_file(const struct cli_annotate *a)
+{
+    return a->file ? a->file : "";
+}
+
+static struct cli_cell annotate_head_file(CLI_OF_ROW)
+{
+    return cli_cell_string(annotate_own_file(row));
+}
+
+static struct cli_cell annotate_unit(CLI_OF_ROW)
+{
+    return cli_cell_string(jsp_unit_key(((const struct cli_annotate *)row)->capture.profile.unit));
+}
+
+#define ANNOTATE_FIELD(field) .offset = offsetof(struct cli_annotate, field)
+
+static const struct cli_column annotate_head[] = {
+    { .name = "capture", .type = CLI_TYPE_TEXT, .get = annotate_capture,
+      .means = "The capture as it was named, or \"standard input\"." },
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = annotate_function,
+      .means = "The name of the function." },
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = annotate_module,
+      .means = "The file of native code; empty where there is none." },
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = annotate_head_file,
+      .means = "The source file; empty where it is not known." },
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, ANNOTATE_FIELD(line),
+      .means = "The line of the definition; 0: not known." },
+    { .name = "unit", .type = CLI_TYPE_WORD, .get = annotate_unit, .words = cli_head_units,
+      .means = "What values are made of." },
+    { .name = "all", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.value),
+      .means = "The value of all samples that count." },
+    { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.self),
+      .means = "What was spent in the function itself." },
+    { .name = "total", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.total),
+      .means = "What was spent in the function and in what it called." },
+    { .name = "self_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      ANNOTATE_FIELD(result.self_samples), .means = "Samples in the function itself." },
+    { .name = "total_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      ANNOTATE_FIELD(result.total_samples),
+      .means = "Samples in the function and in what it called." },
+    { .name = "has_listing", .type = CLI_TYPE_BOOL, .get = cli_get_bool,
+      ANNOTATE_FIELD(result.code.is_there), .means = "The host registered its bytecode." },
+    { .name = "listing_is_shared", .type = CLI_TYPE_BOOL, .get = cli_get_bool,
+      ANNOTATE_FIELD(result.code.is_shared),
+      .means = "Another function of this name has another listing." },
+    { 0 }
+};
+
+/* -- Lines and rows --------------------------------------------------------- */
+
+static struct cli_cell annotate_what(CLI_OF_ROW)
+{
+    return cli_cell_string(((const struct annotate_row *)row)->line ? "line" : "row");
+}
+
+static struct cli_cell annotate_file(CLI_OF_ROW)
+{
+    const struct cli_annotate *a = of;
+    const struct annotate_row *r = row;
+    return cli_cell_string(r->line && r->line->file ? a->capture.profile.files[r->line->file]
+                                                    : annotate_own_file(a));
+}
+
+static struct cli_cell annotate_line(CLI_OF_ROW)
+{
+    const struct annotate_row *r = row;
+    return cli_cell_u64(r->line ? r->line->line : r->code->line);
+}
+
+static struct cli_cell annotate_pc(CLI_OF_ROW)
+{
+    const struct annotate_row *r = row;
+    return r->line ? cli_cell_none() : cli_cell_u64(r->code->pc);
+}
+
+static struct cli_cell annotate_self(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct annotate_row *)row)->cost->self);
+}
+
+static struct cli_cell annotate_total(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct annotate_row *)row)->cost->total);
+}
+
+/* Of a line its source, if it is in the function's own file. */
+static struct cli_cell annotate_text(CLI_OF_ROW)
+{
+    const struct cli_annotate *a = of;
+    const struct annotate_row *r = row;
+    if (!r->line)
+        return cli_cell_text(r->code->text);
+    return (struct cli_cell){ .text = r->line->file ? cli_span("")
+                                                    : cli_source_line(&a->source, r->line->line) };
+}
+
+static struct cli_cell annotate_ends(CLI_OF_ROW)
+{
+    return cli_cell_bool(((const struct annotate_row *)row)->code->ends);
+}
+
+static struct cli_cell annotate_targets(CLI_OF_ROW)
+{
+    const struct jsp_bytecode *code = &((const struct cli_annotate *)of)->result.code;
+    const struct jsp_bytecode_row *r = ((const struct annotate_row *)row)->code;
+    return (struct cli_cell){ .numbers = { code->targets + r->first_target, r->n_targets } };
+}
+
+#define ANNOTATE_COLUMN_FILE                                                                 \
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = annotate_file,                           \
+      .means = "The file of the line; empty where it is not known." }
+#define ANNOTATE_COLUMN_LINE                                                                 \
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = annotate_line,                          \
+      .means = "The line; 0: not known." }
+#define ANNOTATE_COLUMN_PC                                                                   \
+    { .name = "pc", .type = CLI_TYPE_COUNT, .get = annotate_pc,                              \
+      .means = "Where the operation begins in the bytecode." }
+#define ANNOTATE_COLUMN_COST                                                                 \
+    { .name = "self", .type = CLI_TYPE_VALUE, .get = annotate_self,                          \
+      .means = "What was spent there, without what it called from there." },                 \
+    { .name = "total", .type = CLI_TYPE_VALUE, .get = annotate_total,                        \
+      .means = "What was spent there and in what it called from there." }
+#define ANNOTATE_COLUMN_TEXT                                                                 \
+    { .name = "text", .type = CLI_TYPE_TEXT, .get = annotate_text,                           \
+      .means = "The operation, or the source of the line." }
+
+static const struct cli_column annotate_columns[] = {
+    { .name = "what", .type = CLI_TYPE_WORD, .get = annotate_what },
+    ANNOTATE_COLUMN_FILE, ANNOTATE_COLUMN_LINE, ANNOTATE_COLUMN_PC, ANNOTATE_COLUMN_COST,
+    ANNOTATE_COLUMN_TEXT, { 0 }
+};
+
+static const struct cli_column annotate_lines[] = {
+    ANNOTATE_COLUMN_FILE, ANNOTATE_COLUMN_LINE, ANNOTATE_COLUMN_COST, { 0 }
+};
+
+static const struct cli_column annotate_listing[] = {
+    ANNOTATE_COLUMN_PC, ANNOTATE_COLUMN_LINE, ANNOTATE_COLUMN_TEXT,
+    { .name = "ends", .type = CLI_TYPE_BOOL, .get = annotate_ends,
+      .means = "The operation never goes on to the next one." },
+    { .name = "targets", .type = CLI_TYPE_NUMBERS, .get = annotate_targets,
+      .means = "The pcs that it may jump to." },
+    ANNOTATE_COLUMN_COST, { 0 }
+};
+
+static const struct cli_document annotate_document = {
+    .means = "One function by line and by operation of its bytecode.",
+    .head = annotate_head,
+    .lists = { { "lines", annotate_lines }, { "rows", annotate_listing } },
+    .is_one_line = true,
+};
+
+int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
+{
+    const struct jsp_annotate *r = &a->result;
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = form, .columns = annotate_columns, .document = &annotate_document, .head = a,
+        .of = a, .capture = &a->capture });
+    if (!t)
+        return CLI_FAILED;
+    for (uint32_t i = 0; i < r->n_lines; i++)
+        cli_table_row(t, &(struct annotate_row){ .line = &r->lines[i],
+                                                 .cost = &r->lines[i].cost });
+    cli_table_next(t);
+    for (uint32_t i = 0; i < r->code.n; i++)
+        cli_table_row(t, &(struct annotate_row){ .code = &r->code.rows[i],
+                                                 .cost = &r->rows[i] });
+    return cli_table_close(t);
+}
