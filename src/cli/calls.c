@@ -96,15 +96,10 @@ static int calls_two(const char *const *files, const struct cli_calls_ask *ask)
         calls_close(&first);
         return CLI_FAILED;
     }
-    if (ask->is_csv)
-        cli_calls_compare_csv(&first, &second, ask);
-    else if (ask->is_json)
-        cli_calls_compare_json(&first, &second, ask);
-    else
-        cli_calls_compare(&first, &second, ask);
+    int status = cli_calls_compare(&first, &second, ask);
     calls_close(&first);
     calls_close(&second);
-    return CLI_OK;
+    return status;
 }
 
 static int calls_one(const char *path, const struct cli_calls_ask *ask)
@@ -112,14 +107,9 @@ static int calls_one(const char *path, const struct cli_calls_ask *ask)
     struct cli_calls c;
     if (calls_open(&c, path, &ask->keep))
         return CLI_FAILED;
-    if (ask->is_csv)
-        cli_calls_csv(&c, ask);
-    else if (ask->is_json)
-        cli_calls_json(&c, ask);
-    else
-        cli_calls_table(&c, ask);
+    int status = cli_calls_table(&c, ask);
     calls_close(&c);
-    return CLI_OK;
+    return status;
 }
 
 static int calls_run(struct cli_arguments *a)
@@ -132,19 +122,17 @@ static int calls_run(struct cli_arguments *a)
                                           { "only", NULL, &only, NULL },
                                           { "file", NULL, &file, NULL },
                                           { "min", NULL, &min, NULL },
-                                          { "csv", &ask.is_csv, NULL, NULL },
-                                          { "json", &ask.is_json, NULL, NULL },
+                                          CLI_FORM_OPTIONS(&ask.form),
                                           { 0 } };
-    if (cli_options(a, options) || calls_sort(sort, &ask.sort))
+    if (cli_options(a, options) || calls_sort(sort, &ask.sort) ||
+        cli_form_check(a->command, &ask.form))
         return CLI_USAGE;
-    if (ask.is_csv && ask.is_json)
-        return cli_usage(a->command, "--csv and --json exclude each other");
     if (a->n_files < 1 || a->n_files > 2)
         return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");
     if (a->n_files == 2 && ask.has_edges)
         return cli_usage(a->command, "--edges is for one capture");
     if (ask.limit == UINT32_MAX) /* not given */
-        ask.limit = ask.is_csv || ask.is_json ? 0 : CALLS_LIMIT;
+        ask.limit = cli_form_is_text(&ask.form) ? CALLS_LIMIT : 0;
     int rc = cli_calls_keep_open(&ask.keep, only, file, min);
     if (rc)
         return rc;

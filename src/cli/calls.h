@@ -10,6 +10,7 @@
 #include "analyze/exact.h"
 #include "analyze/exact_compare.h"
 #include "cli/open.h"
+#include "cli/table.h"
 
 struct cli_calls {
     struct cli_capture capture;
@@ -28,7 +29,8 @@ struct cli_calls_keep {
 struct cli_calls_ask {
     enum jsp_exact_sort sort;
     uint32_t limit; /* rows; 0: all */
-    bool has_edges, is_csv, is_json;
+    bool has_edges;
+    struct cli_form form;
     struct cli_calls_keep keep;
 };
 
@@ -45,23 +47,21 @@ int cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c);
 int cli_calls_pairs(struct jsp_exact_pair **out, uint32_t *n, const struct cli_calls *first,
                     const struct cli_calls *second, const struct cli_calls_ask *ask);
 
-/* Tables for people. */
-void cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);
-void cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
-                       const struct cli_calls_ask *ask);
+/* In the form that was asked for. The exit status. */
+int cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);
+int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
+                      const struct cli_calls_ask *ask);
 
-/* Values for programs. */
-void cli_calls_csv(const struct cli_calls *c, const struct cli_calls_ask *ask);
-void cli_calls_json(const struct cli_calls *c, const struct cli_calls_ask *ask);
-void cli_calls_compare_csv(const struct cli_calls *first, const struct cli_calls *second,
-                           const struct cli_calls_ask *ask);
-void cli_calls_compare_json(const struct cli_calls *first, const struct cli_calls *second,
-                            const struct cli_calls_ask *ask);
+/* The columns of a struct cli_calls. */
+extern const struct cli_column cli_calls_summary[];
+
+/* The names of the bits of `modes`; they end with NULL. */
+extern const char *const cli_calls_modes[];
 
 /* What limits these figures, a line each on standard output. */
 void cli_calls_notes(const struct cli_calls *c);
 
 /* "counts, time, allocation, edges", as far as they were on at any time. */
-void cli_calls_modes(char out[64], uint64_t modes);
+void cli_calls_modes_text(char out[64], uint64_t modes);
 
 #endif

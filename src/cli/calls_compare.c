@@ -1,40 +1,23 @@
-/* calls_compare.c - how exact calls of two captures differ, as a table.
+/* calls_compare.c - how exact calls of two captures differ.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/profile.h"
 #include "cli/calls.h"
+#include "cli/options.h"
 
 /* "+12,345", "-3", "=" */
-static const char *compare_count(char out[CLI_NUMBER], uint64_t a, uint64_t b)
+static void compare_change(char out[CLI_NUMBER], const char *show(char[CLI_NUMBER], uint64_t),
+                           uint64_t a, uint64_t b)
 {
     char n[CLI_NUMBER];
     if (a == b)
-        return strcpy(out, "=");
-    snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-', cli_count(n, b > a ? b - a : a - b));
-    return out;
-}
-
-static const char *compare_time(char out[CLI_NUMBER], uint64_t a, uint64_t b)
-{
-    char n[CLI_NUMBER];
-    if (a == b)
-        return strcpy(out, "=");
-    snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-',
-             cli_exact_duration(n, b > a ? b - a : a - b));
-    return out;
-}
-
-static const char *compare_bytes(char out[CLI_NUMBER], uint64_t a, uint64_t b)
-{
-    char n[CLI_NUMBER];
-    if (a == b)
-        return strcpy(out, "=");
-    snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-',
-             cli_bytes(n, b > a ? b - a : a - b));
-    return out;
+        strcpy(out, "=");
+    else
+        snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-', show(n, b > a ? b - a : a - b));
 }
 
 /* "x1.25" of what it was before. */
@@ -50,26 +33,194 @@ static const char *compare_ratio(char out[CLI_NUMBER], const struct jsp_exact_pa
     return out;
 }
 
-static void compare_row(const struct cli_style *s, const struct jsp_exact_pair *p,
-                        uint64_t modes)
+/* -- Columns ---------------------------------------------------------------- */
+
+/* What both counted, or what either did not. */
+struct compare_of {
+    uint64_t modes;
+};
+
+static bool compare_has_time(const void *of)
 {
-    char a[CLI_NUMBER], b[CLI_NUMBER];
-    printf("%12s%12s", cli_count(a, p->second.calls),
-           compare_count(b, p->first.calls, p->second.calls));
-    if (modes & JSP_EXACT_TIME) {
-        printf("%10s%11s", cli_exact_duration(a, p->second.self),
-               compare_time(b, p->first.self, p->second.self));
-        printf("%10s", p->second.calls ? cli_exact_duration(a, jsp_exact_each(&p->second)) : "");
-    }
-    printf("%8s", compare_ratio(a, p));
-    if (modes & JSP_EXACT_ALLOC)
-        printf("%12s", compare_bytes(a, p->first.self_bytes, p->second.self_bytes));
-    int used = 24 + 8 + (modes & JSP_EXACT_TIME ? 31 : 0) + (modes & JSP_EXACT_ALLOC ? 12 : 0) + 2;
-    fputs("  ", stdout);
-    cli_name(s, cli_span(p->function->shown),
-             s->columns == 0 ? 0 : s->columns - used > 8 ? s->columns - used : 8);
-    putchar('\n');
+    return ((const struct compare_of *)of)->modes & JSP_EXACT_TIME;
 }
+
+static bool compare_has_bytes(const void *of)
+{
+    return ((const struct compare_of *)of)->modes & JSP_EXACT_ALLOC;
+}
+
+static const struct jsp_exact_function *compare_function(const void *row)
+{
+    return ((const struct jsp_exact_pair *)row)->function;
+}
+
+static struct cli_cell compare_name(CLI_OF_ROW)
+{
+    return cli_cell_text(compare_function(row)->name);
+}
+
+static struct cli_cell compare_shown(CLI_OF_ROW)
+{
+    return cli_cell_string(compare_function(row)->shown);
+}
+
+static struct cli_cell compare_file(CLI_OF_ROW)
+{
+    return cli_cell_text(compare_function(row)->file);
+}
+
+static struct cli_cell compare_line(CLI_OF_ROW)
+{
+    return cli_cell_u64(compare_function(row)->line);
+}
+
+static struct cli_cell compare_kind(CLI_OF_ROW)
+{
+    return cli_cell_string(jsp_kind_name(compare_function(row)->kind));
+}
+
+static struct cli_cell compare_calls_change(CLI_OF_ROW)
+{
+    const struct jsp_exact_pair *p = row;
+    struct cli_cell cell = { 0 };
+    compare_change(cell.shown, cli_count, p->first.calls, p->second.calls);
+    return cell;
+}
+
+static struct cli_cell compare_self_change(CLI_OF_ROW)
+{
+    const struct jsp_exact_pair *p = row;
+    struct cli_cell cell = { 0 };
+    compare_change(cell.shown, cli_exact_duration, p->first.self, p->second.self);
+    return cell;
+}
+
+static struct cli_cell compare_bytes_change(CLI_OF_ROW)
+{
+    const struct jsp_exact_pair *p = row;
+    struct cli_cell cell = { 0 };
+    compare_change(cell.shown, cli_bytes, p->first.self_bytes, p->second.self_bytes);
+    return cell;
+}
+
+static struct cli_cell compare_each(CLI_OF_ROW)
+{
+    const struct jsp_exact_pair *p = row;
+    struct cli_cell cell = cli_cell_u64(jsp_exact_each(&p->second));
+    cell.is_blank = !p->second.calls;
+    return cell;
+}
+
+static struct cli_cell compare_times(CLI_OF_ROW)
+{
+    struct cli_cell cell = { 0 };
+    compare_ratio(cell.shown, row);
+    return cell;
+}
+
+static const char *compare_heading_times(const struct cli_table *t)
+{
+    return compare_has_time(cli_table_of(t)) ? "OF A" : "";
+}
+
+static struct cli_cell compare_first(CLI_OF_ROW)
+{
+    return (struct cli_cell){ .object = &((const struct jsp_exact_pair *)row)->first };
+}
+
+static struct cli_cell compare_second(CLI_OF_ROW)
+{
+    return (struct cli_cell){ .object = &((const struct jsp_exact_pair *)row)->second };
+}
+
+#define COMPARE_COST(field) .get = cli_get_u64, .offset = offsetof(struct jsp_exact_cost, field)
+
+/* What a function has in one capture. */
+static const struct cli_column compare_cost[] = {
+    { .name = "calls", .type = CLI_TYPE_COUNT, COMPARE_COST(calls),
+      .means = "How often it was called; 0: it is not in this capture." },
+    { .name = "self_ns", .type = CLI_TYPE_EXACT_NS, COMPARE_COST(self),
+      .means = "Time in the function itself." },
+    { .name = "total_ns", .type = CLI_TYPE_EXACT_NS, COMPARE_COST(total),
+      .means = "Time in the function and in what it called; recursion counts once." },
+    { .name = "self_bytes", .type = CLI_TYPE_BYTES, COMPARE_COST(self_bytes),
+      .means = "Bytes allocated in the function itself." },
+    { .name = "total_bytes", .type = CLI_TYPE_BYTES, COMPARE_COST(total_bytes),
+      .means = "Bytes allocated in the function and in what it called." },
+    { 0 }
+};
+
+#define COMPARE_PAIR(field)                                                                  \
+    .get = cli_get_u64, .offset = offsetof(struct jsp_exact_pair, field), .in = CLI_IN_CSV
+
+static const struct cli_column compare_columns[] = {
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = compare_name, .in = CLI_IN_JSON,
+      .means = "The name of the function." },
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = compare_name, .in = CLI_IN_CSV },
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = compare_file,
+      .means = "The source file; empty where it is not known." },
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = compare_line,
+      .means = "The line of the definition; 0: not known." },
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = compare_kind, .words = cli_kinds,
+      .means = "What the function is." },
+    { .name = "calls_a", .type = CLI_TYPE_COUNT, COMPARE_PAIR(first.calls) },
+    { .name = "calls_b", .head = "CALLS IN B", .type = CLI_TYPE_COUNT,
+      COMPARE_PAIR(second.calls), .place = 10, .width = 12 },
+    { .name = "self_ns_a", .type = CLI_TYPE_EXACT_NS, COMPARE_PAIR(first.self) },
+    { .name = "self_ns_b", .head = "SELF", .type = CLI_TYPE_EXACT_NS, COMPARE_PAIR(second.self),
+      .place = 30, .width = 10, .fits = compare_has_time },
+    { .name = "total_ns_a", .type = CLI_TYPE_EXACT_NS, COMPARE_PAIR(first.total) },
+    { .name = "total_ns_b", .type = CLI_TYPE_EXACT_NS, COMPARE_PAIR(second.total) },
+    { .name = "self_bytes_a", .type = CLI_TYPE_BYTES, COMPARE_PAIR(first.self_bytes) },
+    { .name = "self_bytes_b", .type = CLI_TYPE_BYTES, COMPARE_PAIR(second.self_bytes) },
+    { .name = "a", .type = CLI_TYPE_OBJECT, .get = compare_first, .columns = compare_cost,
+      .in = CLI_IN_JSON, .means = "In the first capture." },
+    { .name = "b", .type = CLI_TYPE_OBJECT, .get = compare_second, .columns = compare_cost,
+      .in = CLI_IN_JSON, .means = "In the second capture." },
+    { .head = "SINCE A", .type = CLI_TYPE_TEXT, .get = compare_calls_change, .place = 20,
+      .width = 12 },
+    { .head = "SINCE A", .type = CLI_TYPE_TEXT, .get = compare_self_change, .place = 40,
+      .width = 11, .fits = compare_has_time },
+    { .head = "PER CALL", .type = CLI_TYPE_EXACT_NS, .get = compare_each, .place = 50,
+      .width = 10, .fits = compare_has_time },
+    { .head = "OF A", .heading = compare_heading_times, .type = CLI_TYPE_TEXT,
+      .get = compare_times, .place = 60, .width = 8 },
+    { .head = "BYTES", .type = CLI_TYPE_TEXT, .get = compare_bytes_change, .place = 70,
+      .width = 12, .fits = compare_has_bytes },
+    { .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = compare_shown, .place = 80, .least = 8 },
+    { 0 }
+};
+
+/* The whole captures. */
+struct compare_head {
+    const struct cli_calls *a, *b;
+};
+
+static struct cli_cell compare_capture(CLI_OF_ROW)
+{
+    return (struct cli_cell){ .object = *(const struct cli_calls *const *)
+                                          ((const char *)row + c->offset) };
+}
+
+static const struct cli_column compare_heads[] = {
+    { .name = "a", .type = CLI_TYPE_OBJECT, .get = compare_capture,
+      .offset = offsetof(struct compare_head, a), .columns = cli_calls_summary,
+      .means = "The first capture." },
+    { .name = "b", .type = CLI_TYPE_OBJECT, .get = compare_capture,
+      .offset = offsetof(struct compare_head, b), .columns = cli_calls_summary,
+      .means = "The second capture." },
+    { 0 }
+};
+
+static const struct cli_document compare_document = {
+    .means = "Exact calls of two captures, function by function; with a second capture.",
+    .head = compare_heads,
+    .lists = { { "functions", compare_columns } },
+    .is_one_line = true,
+};
+
+/* -- Rows ------------------------------------------------------------------- */
 
 static void compare_which(char which, const struct cli_calls *c)
 {
@@ -83,32 +234,43 @@ static void compare_which(char which, const struct cli_calls *c)
     putchar('\n');
 }
 
-void cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
-                       const struct cli_calls_ask *ask)
+static void compare_text(const struct cli_calls *first, const struct cli_calls *second,
+                         uint32_t hidden)
 {
-    const struct cli_style *s = &second->capture.style;
-    struct jsp_exact_pair *pairs = NULL;
-    uint32_t n = 0, modes = (uint32_t)(first->calls.modes & second->calls.modes);
-    if (cli_incomplete(cli_calls_pairs(&pairs, &n, first, second, ask) < 0))
-        return;
-    uint32_t shown = ask->limit && ask->limit < n ? ask->limit : n;
-    compare_which('A', first);
-    compare_which('B', second);
-    cli_colour(s, CLI_DIM);
-    printf("\n%12s%12s%s%8s%s  FUNCTION\n", "CALLS IN B", "SINCE A",
-           modes & JSP_EXACT_TIME ? "      SELF    SINCE A  PER CALL" : "",
-           modes & JSP_EXACT_TIME ? "OF A" : "",
-           modes & JSP_EXACT_ALLOC ? "  BYTES" : "");
-    cli_colour(s, CLI_PLAIN);
-    for (uint32_t i = 0; i < shown; i++)
-        compare_row(s, &pairs[i], modes);
-    if (shown < n) {
+    if (hidden) {
         char more[CLI_NUMBER];
-        bool is_one = n - shown == 1;
-        printf("%12s%s more function%s (--limit 0 shows %s)\n", "", cli_count(more, n - shown),
+        bool is_one = hidden == 1;
+        printf("%12s%s more function%s (--limit 0 shows %s)\n", "", cli_count(more, hidden),
                is_one ? "" : "s", is_one ? "it" : "them");
     }
-    free(pairs);
     if (first->calls.modes != second->calls.modes)
         puts("\nThe two did not count the same: columns are those that both have.");
+}
+
+int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
+                      const struct cli_calls_ask *ask)
+{
+    struct compare_of of = { first->calls.modes & second->calls.modes };
+    struct compare_head head = { first, second };
+    struct jsp_exact_pair *pairs = NULL;
+    uint32_t n = 0;
+    bool is_text = cli_form_is_text(&ask->form);
+    if (cli_incomplete(cli_calls_pairs(&pairs, &n, first, second, ask) < 0))
+        return CLI_OK; /* main reports it */
+    uint32_t shown = ask->limit && ask->limit < n ? ask->limit : n;
+    if (is_text) {
+        compare_which('A', first);
+        compare_which('B', second);
+        putchar('\n');
+    }
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &ask->form, .columns = compare_columns, .document = &compare_document,
+        .head = &head, .of = &of, .capture = &second->capture });
+    for (uint32_t i = 0; t && i < shown; i++)
+        cli_table_row(t, &pairs[i]);
+    free(pairs);
+    int status = cli_table_close(t);
+    if (is_text)
+        compare_text(first, second, n - shown);
+    return status;
 }

@@ -12,14 +12,14 @@ enum {
     NOTES_END_NS = 20000000, /* between a host's last words and its last snapshot */
 };
 
-void cli_calls_modes(char out[64], uint64_t modes)
+void cli_calls_modes_text(char out[64], uint64_t modes)
 {
-    static const char *const names[] = { "counts", "time", "allocation", "edges" };
     size_t used = 0;
     strcpy(out, "not told");
     for (int i = 0; i < 4; i++)
         if (modes >> i & 1)
-            used += (size_t)snprintf(out + used, 64 - used, "%s%s", used ? ", " : "", names[i]);
+            used += (size_t)snprintf(out + used, 64 - used, "%s%s", used ? ", " : "",
+                                     cli_calls_modes[i]);
 }
 
 static void notes_count(const struct cli_calls *c, enum jsp_wire_commit field,
@@ -64,7 +64,7 @@ static void notes_changes(const struct cli_calls *c)
     for (uint32_t i = 0; i < n && i < 4; i++) {
         char modes[64], time[CLI_NUMBER];
         uint64_t begin = (uint64_t)c->capture.read.time, at = calls->changes[i].time;
-        cli_calls_modes(modes, calls->changes[i].modes);
+        cli_calls_modes_text(modes, calls->changes[i].modes);
         printf("%s from %s %s", i ? "," : "", cli_exact_duration(time, at > begin ? at - begin : 0),
                calls->changes[i].modes ? modes : "nothing");
     }

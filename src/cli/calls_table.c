@@ -1,122 +1,264 @@
-/* calls_table.c - exact calls of one capture as a table.
+/* calls_table.c - exact calls of one capture: functions, or edges.
  *
  * SPDX-License-Identifier: MIT
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/profile.h"
 #include "cli/calls.h"
+#include "cli/options.h"
 
-/* Which columns there is something for, and room. */
-struct calls_layout {
-    bool has_time, has_bytes, has_total_bytes, has_each, has_share, has_kind;
-    int name; /* columns for it; 0: no limit */
+/* A function, or a time that belongs to none. */
+struct calls_row {
+    const struct jsp_exact_function *function; /* NULL: none */
+    const char *name, *shown;                  /* for programs, for text; then */
+    struct jsp_exact_cost cost;                /* times in ticks */
 };
 
-/* Left out from the last on, as the terminal gets narrower. */
-static struct calls_layout calls_layout(const struct cli_calls *c)
+/* -- Columns of functions --------------------------------------------------- */
+
+static bool calls_has_time(const void *of)
 {
-    int columns = c->capture.style.columns, left = columns - 14;
-    uint64_t modes = c->calls.modes;
-    struct calls_layout l = { .has_time = !modes || modes & JSP_EXACT_TIME };
-    bool is_open = columns == 0, has_alloc = modes & JSP_EXACT_ALLOC;
-    left -= l.has_time ? 20 : 0;
-    l.has_each = l.has_time && (is_open || columns >= 60);
-    left -= l.has_each ? 10 : 0;
-    l.has_bytes = has_alloc && (is_open || columns >= 70);
-    left -= l.has_bytes ? 12 : 0;
-    l.has_share = l.has_time && (is_open || columns >= 80);
-    left -= l.has_share ? 8 : 0;
-    l.has_kind = is_open || columns >= 90;
-    left -= l.has_kind ? 8 : 0;
-    l.has_total_bytes = has_alloc && (is_open || columns >= 110);
-    left -= l.has_total_bytes ? 12 : 0;
-    l.name = is_open ? 0 : left > 6 ? left : 6;
-    return l;
+    uint64_t modes = ((const struct cli_calls *)of)->calls.modes;
+    return !modes || modes & JSP_EXACT_TIME;
 }
 
-/* -- Figures ---------------------------------------------------------------- */
+static bool calls_has_bytes(const void *of)
+{
+    return ((const struct cli_calls *)of)->calls.modes & JSP_EXACT_ALLOC;
+}
 
-static double calls_share(const struct cli_calls *c, uint64_t ticks)
+static struct cli_cell calls_id(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct calls_row *)row)->function->id);
+}
+
+static struct cli_cell calls_name(CLI_OF_ROW)
+{
+    const struct calls_row *r = row;
+    return r->function ? cli_cell_text(r->function->name) : cli_cell_string(r->name);
+}
+
+static struct cli_cell calls_shown(CLI_OF_ROW)
+{
+    const struct calls_row *r = row;
+    return cli_cell_string(r->function ? r->function->shown : r->shown);
+}
+
+static struct cli_cell calls_file(CLI_OF_ROW)
+{
+    const struct calls_row *r = row;
+    return r->function ? cli_cell_text(r->function->file) : cli_cell_string("");
+}
+
+static struct cli_cell calls_line(CLI_OF_ROW)
+{
+    const struct calls_row *r = row;
+    return cli_cell_u64(r->function ? r->function->line : 0);
+}
+
+static struct cli_cell calls_kind(CLI_OF_ROW)
+{
+    const struct calls_row *r = row;
+    struct cli_cell cell =
+        cli_cell_string(r->function ? jsp_kind_name(r->function->kind) : "synth");
+    cell.colour = CLI_KIND;
+    cell.is_blank = !r->function;
+    return cell;
+}
+
+static struct cli_cell calls_count(CLI_OF_ROW)
+{
+    struct cli_cell cell = cli_get_u64(c, of, row);
+    cell.is_blank = !((const struct calls_row *)row)->function;
+    return cell;
+}
+
+/* Ticks at c->offset, as ns. */
+static struct cli_cell calls_ns(CLI_OF_ROW)
+{
+    const struct cli_calls *l = of;
+    return cli_cell_u64(jsp_exact_ns(&l->calls, cli_get_u64(c, of, row).u64));
+}
+
+static double calls_share_of(const struct cli_calls *c, const struct calls_row *r)
 {
     uint64_t inside = c->calls.commit[JSP_WIRE_COMMIT_INSIDE];
-    return inside ? (double)ticks / (double)inside : 0;
+    return inside ? (double)r->cost.self / (double)inside : 0;
 }
 
-static void calls_ticks(const struct cli_calls *c, uint64_t ticks, bool is_there)
+static struct cli_cell calls_self(CLI_OF_ROW)
 {
-    char text[CLI_NUMBER];
-    printf("%10s", is_there ? cli_exact_duration(text, jsp_exact_ns(&c->calls, ticks)) : "");
+    const struct calls_row *r = row;
+    struct cli_cell cell = calls_ns(c, of, row);
+    double share = calls_share_of(of, row);
+    if (r->function)
+        cell.colour = share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN;
+    return cell;
 }
 
-static void calls_figures(const struct cli_calls *c, const struct calls_layout *l,
-                          const struct jsp_exact_cost *cost)
+static struct cli_cell calls_share(CLI_OF_ROW)
 {
-    const struct cli_style *s = &c->capture.style;
-    char text[CLI_NUMBER];
-    double share = calls_share(c, cost->self);
-    printf("%12s", cli_count(text, cost->calls));
-    if (l->has_time) {
-        cli_colour(s, share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN);
-        calls_ticks(c, cost->self, true);
-        cli_colour(s, CLI_PLAIN);
-        if (l->has_share)
-            printf("%8s", cli_percent(text, share));
-        calls_ticks(c, cost->total, true);
-    }
-    if (l->has_each)
-        calls_ticks(c, jsp_exact_each(cost), cost->calls);
-    if (l->has_bytes)
-        printf("%12s", cost->self_bytes ? cli_bytes(text, cost->self_bytes) : "");
-    if (l->has_total_bytes)
-        printf("%12s", cost->total_bytes ? cli_bytes(text, cost->total_bytes) : "");
-    fputs("  ", stdout);
+    struct cli_cell cell = cli_cell_real(calls_share_of(of, row));
+    cell.is_blank = !((const struct calls_row *)row)->function;
+    return cell;
 }
 
-static void calls_head(const struct cli_calls *c, const struct calls_layout *l)
+static struct cli_cell calls_total(CLI_OF_ROW)
 {
-    cli_colour(&c->capture.style, CLI_DIM);
-    printf("%12s", "CALLS");
-    if (l->has_time)
-        printf("%10s%*s%10s", "SELF", l->has_share ? 8 : 0, "", "TOTAL");
-    if (l->has_each)
-        printf("%10s", "PER CALL");
-    if (l->has_bytes)
-        printf("%12s", "BYTES");
-    if (l->has_total_bytes)
-        printf("%12s", "IN TOTAL");
-    printf("  %sFUNCTION\n", l->has_kind ? "KIND    " : "");
-    cli_colour(&c->capture.style, CLI_PLAIN);
+    struct cli_cell cell = calls_ns(c, of, row);
+    cell.is_blank = !((const struct calls_row *)row)->function;
+    return cell;
 }
 
-static void calls_row(const struct cli_calls *c, const struct calls_layout *l,
-                      const struct jsp_exact_function *f)
+static struct cli_cell calls_each(CLI_OF_ROW)
 {
-    calls_figures(c, l, &f->cost);
-    cli_colour(&c->capture.style, CLI_KIND);
-    if (l->has_kind)
-        printf("%-8s", jsp_kind_name(f->kind));
-    cli_colour(&c->capture.style, CLI_PLAIN);
-    cli_name(&c->capture.style, cli_span(f->shown), l->name);
-    putchar('\n');
+    const struct cli_calls *l = of;
+    const struct calls_row *r = row;
+    struct cli_cell cell = cli_cell_u64(jsp_exact_ns(&l->calls, jsp_exact_each(&r->cost)));
+    cell.is_blank = !r->cost.calls;
+    return cell;
 }
 
-/* What belongs to no function: it has a time, and no calls. */
-static void calls_extra(const struct cli_calls *c, const struct calls_layout *l,
-                        uint64_t ticks, const char *what)
+static struct cli_cell calls_bytes(CLI_OF_ROW)
 {
-    if (!l->has_time)
-        return;
-    printf("%12s", "");
-    calls_ticks(c, ticks, true);
-    printf("%*s  %s", 10 + (l->has_share ? 8 : 0) + (l->has_each ? 10 : 0) +
-               (l->has_bytes ? 12 : 0) + (l->has_total_bytes ? 12 : 0), "",
-           l->has_kind ? "        " : "");
-    cli_name(&c->capture.style, cli_span(what), l->name);
-    putchar('\n');
+    struct cli_cell cell = cli_get_u64(c, of, row);
+    cell.is_blank = !cell.u64;
+    return cell;
 }
+
+#define CALLS_FIELD(field) .offset = offsetof(struct calls_row, field)
+
+static const struct cli_column calls_columns[] = {
+    { .name = "id", .type = CLI_TYPE_COUNT, .get = calls_id, .in = CLI_IN_JSON,
+      .means = "The number of the function in this capture." },
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = calls_name, .in = CLI_IN_JSON,
+      .means = "The name of the function." },
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = calls_name,
+      .in = CLI_IN_CSV },
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = calls_file,
+      .means = "The source file; empty where it is not known." },
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = calls_line,
+      .means = "The line of the definition; 0: not known." },
+    { .name = "kind", .head = "KIND", .type = CLI_TYPE_WORD, .get = calls_kind,
+      .words = cli_kinds, .place = 80, .width = -8, .minimum = 90,
+      .means = "What the function is." },
+    { .name = "calls", .head = "CALLS", .type = CLI_TYPE_COUNT, .get = calls_count,
+      CALLS_FIELD(cost.calls), .place = 10, .width = 12, .means = "How often it was called." },
+    { .name = "self_ns", .head = "SELF", .type = CLI_TYPE_EXACT_NS, .get = calls_self,
+      CALLS_FIELD(cost.self), .place = 20, .width = 10, .fits = calls_has_time,
+      .means = "Time in the function itself." },
+    { .head = "", .type = CLI_TYPE_SHARE, .get = calls_share, .place = 30, .width = 8,
+      .minimum = 80, .fits = calls_has_time },
+    { .name = "total_ns", .head = "TOTAL", .type = CLI_TYPE_EXACT_NS, .get = calls_total,
+      CALLS_FIELD(cost.total), .place = 40, .width = 10, .fits = calls_has_time,
+      .means = "Time in the function and in what it called; recursion counts once." },
+    { .name = "per_call_ns", .head = "PER CALL", .type = CLI_TYPE_EXACT_NS, .get = calls_each,
+      .in = CLI_IN_CSV, .place = 50, .width = 10, .minimum = 60, .fits = calls_has_time },
+    { .name = "self_bytes", .head = "BYTES", .type = CLI_TYPE_BYTES, .get = calls_bytes,
+      CALLS_FIELD(cost.self_bytes), .place = 60, .width = 12, .minimum = 70,
+      .fits = calls_has_bytes, .means = "Bytes allocated in the function itself." },
+    { .name = "total_bytes", .head = "IN TOTAL", .type = CLI_TYPE_BYTES, .get = calls_bytes,
+      CALLS_FIELD(cost.total_bytes), .place = 70, .width = 12, .minimum = 110,
+      .fits = calls_has_bytes,
+      .means = "Bytes allocated in the function and in what it called." },
+    { .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = calls_shown, .place = 90, .least = 6 },
+    { 0 }
+};
+
+/* -- Columns of edges ------------------------------------------------------- */
+
+static const struct jsp_exact_function *calls_end(const struct cli_calls *c, uint32_t function)
+{
+    return &c->calls.functions[function];
+}
+
+static struct cli_cell calls_caller_id(CLI_OF_ROW)
+{
+    return cli_cell_u64(calls_end(of, ((const struct jsp_exact_edge *)row)->caller)->id);
+}
+
+static struct cli_cell calls_callee_id(CLI_OF_ROW)
+{
+    return cli_cell_u64(calls_end(of, ((const struct jsp_exact_edge *)row)->callee)->id);
+}
+
+static struct cli_cell calls_caller_name(CLI_OF_ROW)
+{
+    return cli_cell_string(calls_end(of, ((const struct jsp_exact_edge *)row)->caller)->shown);
+}
+
+static struct cli_cell calls_callee_name(CLI_OF_ROW)
+{
+    return cli_cell_string(calls_end(of, ((const struct jsp_exact_edge *)row)->callee)->shown);
+}
+
+static struct cli_cell calls_edge_each(CLI_OF_ROW)
+{
+    const struct cli_calls *l = of;
+    const struct jsp_exact_edge *e = row;
+    struct cli_cell cell = cli_cell_u64(jsp_exact_ns(&l->calls, jsp_exact_each(&e->cost)));
+    cell.is_blank = !e->cost.calls;
+    return cell;
+}
+
+static const char *calls_caller(const struct cli_calls *c, const struct jsp_exact_edge *e)
+{
+    bool is_rest = c->calls.functions[e->caller].id == JSP_WIRE_CALLS_OTHER &&
+                   c->calls.functions[e->callee].id == JSP_WIRE_CALLS_OTHER;
+    return is_rest ? "[edges beyond the table]" : c->calls.functions[e->caller].shown;
+}
+
+static void calls_draw(const struct cli_table *t, const void *row, int room)
+{
+    const struct cli_style *s = cli_table_style(t);
+    const struct cli_calls *c = cli_table_of(t);
+    const struct jsp_exact_edge *e = row;
+    int half = room ? (room - 4) / 2 : 0;
+    cli_name(s, cli_span(calls_caller(c, e)), half);
+    fputs(s->is_utf8 ? " → " : " -> ", stdout);
+    cli_name(s, cli_span(calls_end(c, e->callee)->shown), half);
+}
+
+static const char *calls_heading_edge(const struct cli_table *t)
+{
+    return cli_table_style(t)->is_utf8 ? "CALLER → CALLEE" : "CALLER -> CALLEE";
+}
+
+#define CALLS_EDGE(field) .offset = offsetof(struct jsp_exact_edge, field)
+
+static const struct cli_column calls_edge_columns[] = {
+    { .name = "caller", .type = CLI_TYPE_COUNT, .get = calls_caller_id, .in = CLI_IN_JSON,
+      .means = "The id of the caller." },
+    { .name = "caller", .type = CLI_TYPE_TEXT, .get = calls_caller_name, .in = CLI_IN_CSV },
+    { .name = "caller_name", .type = CLI_TYPE_TEXT, .get = calls_caller_name,
+      .in = CLI_IN_JSON, .means = "The name of the caller, with its file and line." },
+    { .name = "callee", .type = CLI_TYPE_COUNT, .get = calls_callee_id, .in = CLI_IN_JSON,
+      .means = "The id of the callee." },
+    { .name = "callee", .type = CLI_TYPE_TEXT, .get = calls_callee_name, .in = CLI_IN_CSV },
+    { .name = "callee_name", .type = CLI_TYPE_TEXT, .get = calls_callee_name,
+      .in = CLI_IN_JSON, .means = "The name of the callee, with its file and line." },
+    { .name = "calls", .head = "CALLS", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      CALLS_EDGE(cost.calls), .place = 10, .width = 12,
+      .means = "How often the one called the other." },
+    { .name = "total_ns", .head = "TOTAL", .type = CLI_TYPE_EXACT_NS, .get = calls_ns,
+      CALLS_EDGE(cost.total), .place = 20, .width = 10, .fits = calls_has_time,
+      .means = "The time of these calls, with what the callee called." },
+    { .name = "per_call_ns", .head = "PER CALL", .type = CLI_TYPE_EXACT_NS,
+      .get = calls_edge_each, .in = CLI_IN_CSV, .place = 30, .width = 10,
+      .fits = calls_has_time },
+    { .head = "CALLER", .heading = calls_heading_edge, .type = CLI_TYPE_TEXT,
+      .draw = calls_draw, .place = 40 },
+    { 0 }
+};
+
+static const struct cli_document calls_document = {
+    .means = "Exact calls of one capture: functions, and who called whom.",
+    .head = cli_calls_summary,
+    .lists = { { "functions", calls_columns }, { "edges", calls_edge_columns } },
+    .is_one_line = true,
+};
 
 /* -- Tables ----------------------------------------------------------------- */
 
@@ -129,62 +271,46 @@ static void calls_more(uint32_t all, uint32_t shown, const char *what)
                is_one ? "" : "s", is_one ? "it" : "them");
 }
 
-static uint32_t calls_most(uint32_t n, uint32_t limit)
+/* What belongs to no function: it has a time, and no calls. */
+static void calls_extras(const struct cli_calls *c, struct cli_table *t)
 {
-    return limit && limit < n ? limit : n;
+    const struct calls_row own = { .name = "[own cost of counting]",
+                                   .shown = "[own cost of counting, taken out above]",
+                                   .cost.self = c->calls.commit[JSP_WIRE_COMMIT_OWN] };
+    const struct calls_row gc = { .name = "[garbage collection]",
+                                  .shown = "[garbage collection, part of the rows above]",
+                                  .cost.self = c->calls.commit[JSP_WIRE_COMMIT_GC] };
+    cli_table_row(t, &own);
+    cli_table_row(t, &gc);
 }
 
-static void calls_functions(const struct cli_calls *c, const struct cli_calls_ask *ask)
+static void calls_functions(const struct cli_calls *c, const struct cli_calls_ask *ask,
+                            struct cli_table *t)
 {
-    struct calls_layout l = calls_layout(c);
     uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
     cli_incomplete(!order);
-    uint32_t shown = order ? calls_most(n, ask->limit) : 0;
-    calls_head(c, &l);
-    for (uint32_t i = 0; i < shown; i++)
-        calls_row(c, &l, &c->calls.functions[order[i]]);
-    calls_more(n, shown, "function");
-    calls_extra(c, &l, c->calls.commit[JSP_WIRE_COMMIT_OWN],
-                "[own cost of counting, taken out above]");
-    calls_extra(c, &l, c->calls.commit[JSP_WIRE_COMMIT_GC],
-                "[garbage collection, part of the rows above]");
+    uint32_t shown = !order ? 0 : ask->limit && ask->limit < n ? ask->limit : n;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct jsp_exact_function *f = &c->calls.functions[order[i]];
+        cli_table_row(t, &(struct calls_row){ .function = f, .cost = f->cost });
+    }
+    if (cli_form_is_text(&ask->form))
+        calls_more(n, shown, "function");
+    if (ask->form.is_csv || (cli_form_is_text(&ask->form) && calls_has_time(c)))
+        calls_extras(c, t);
     free(order);
 }
 
-static const char *calls_caller(const struct cli_calls *c, const struct jsp_exact_edge *e)
+static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *ask,
+                        struct cli_table *t)
 {
-    bool is_rest = c->calls.functions[e->caller].id == JSP_WIRE_CALLS_OTHER &&
-                   c->calls.functions[e->callee].id == JSP_WIRE_CALLS_OTHER;
-    return is_rest ? "[edges beyond the table]" : c->calls.functions[e->caller].shown;
-}
-
-static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *ask)
-{
-    const struct cli_style *s = &c->capture.style;
-    struct calls_layout l = calls_layout(c);
     uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, ask->limit, &n);
     cli_incomplete(!order);
-    uint32_t shown = order ? calls_most(n, ask->limit) : 0;
-    int room = l.name ? (s->columns - 14 - (l.has_time ? 20 : 0) - 4) / 2 : 0;
-    cli_colour(s, CLI_DIM);
-    printf("%12s%s  CALLER %s CALLEE\n", "CALLS", l.has_time ? "     TOTAL  PER CALL" : "",
-           s->is_utf8 ? "→" : "->");
-    cli_colour(s, CLI_PLAIN);
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct jsp_exact_edge *e = &c->calls.edges[order[i]];
-        char text[CLI_NUMBER];
-        printf("%12s", cli_count(text, e->cost.calls));
-        if (l.has_time) {
-            calls_ticks(c, e->cost.total, true);
-            calls_ticks(c, jsp_exact_each(&e->cost), e->cost.calls);
-        }
-        fputs("  ", stdout);
-        cli_name(s, cli_span(calls_caller(c, e)), room);
-        fputs(s->is_utf8 ? " → " : " -> ", stdout);
-        cli_name(s, cli_span(c->calls.functions[e->callee].shown), room);
-        putchar('\n');
-    }
-    calls_more(n, shown, "edge");
+    uint32_t shown = !order ? 0 : ask->limit && ask->limit < n ? ask->limit : n;
+    for (uint32_t i = 0; i < shown; i++)
+        cli_table_row(t, &c->calls.edges[order[i]]);
+    if (cli_form_is_text(&ask->form))
+        calls_more(n, shown, "edge");
     free(order);
 }
 
@@ -208,16 +334,35 @@ static void calls_heading(const struct cli_calls *c)
     uint64_t threads = c->calls.commit[JSP_WIRE_COMMIT_THREADS];
     if (threads > 1)
         printf("%s%s threads", dot, cli_count(n, threads));
-    cli_calls_modes(modes, c->calls.modes);
+    cli_calls_modes_text(modes, c->calls.modes);
     printf("%scounted: %s\n\n", dot, modes);
 }
 
-void cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask)
+/* JSON has both: functions always, edges where they are asked for or nothing is limited. */
+static int calls_rows(const struct cli_calls *c, const struct cli_calls_ask *ask)
 {
-    calls_heading(c);
-    if (ask->has_edges)
-        calls_edges(c, ask);
-    else
-        calls_functions(c, ask);
-    cli_calls_notes(c);
+    bool is_json = ask->form.is_json;
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &ask->form, .columns = ask->has_edges ? calls_edge_columns : calls_columns,
+        .document = &calls_document, .head = c, .of = c, .capture = &c->capture });
+    if (!t)
+        return CLI_FAILED;
+    if (is_json || !ask->has_edges)
+        calls_functions(c, ask, t);
+    if (is_json && (ask->has_edges || !ask->limit))
+        cli_table_next(t);
+    if (ask->has_edges || (is_json && !ask->limit))
+        calls_edges(c, ask, t);
+    return cli_table_close(t);
+}
+
+int cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask)
+{
+    bool is_text = cli_form_is_text(&ask->form);
+    if (is_text)
+        calls_heading(c);
+    int status = calls_rows(c, ask);
+    if (is_text)
+        cli_calls_notes(c);
+    return status;
 }
