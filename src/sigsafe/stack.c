@@ -76,6 +76,18 @@ static enum jsp_unwind_stop stack_walk_all(struct jsp_sampled *self,
     return doubts && !whole ? stack_doubt(self, map, from, out) : stop;
 }
 
+/* How the walk ended, as it is counted. A thread's own stack ends at a rule that has no caller. A
+ * return address of zero there is what a wrong rule read; another stack may well begin with one. */
+static enum jsp_unwind_stop stack_ended(const struct jsp_sampled *self, uintptr_t sp,
+                                        enum jsp_unwind_stop stop)
+{
+    uintptr_t low = self->vm.stack_low, high = self->vm.stack_high;
+    bool is_own = !self->cstack && high != UINTPTR_MAX && sp - low < high - low;
+    bool is_wrong = stop == JSP_STOP_END && is_own && !stack_is_whole(self, stop) &&
+                    jsp_how_kind(self->unwinder.last_how) != JSP_HOW_NONE;
+    return is_wrong ? JSP_STOP_STACK : stop;
+}
+
 static void stack_natives(struct jsp_sampled *self, const struct jsp_where *where,
                           const struct jsp_regs_core *here)
 {
@@ -90,6 +102,7 @@ static void stack_natives(struct jsp_sampled *self, const struct jsp_where *wher
     self->unwinder.n_callers = where->is_paused ? 0 : self->vm.n_callers;
     struct stack_from from = { where->ucontext, here };
     enum jsp_unwind_stop stop = stack_walk_all(self, map, from, &out);
+    stop = stack_ended(self, where->sp, stop);
     jsp_unwind_count(&self->unwinder, stop);
     self->record->stop = (uint16_t)stop;
     self->record->n_native = (uint16_t)out.n;

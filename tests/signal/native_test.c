@@ -377,6 +377,18 @@ __asm__(".text\n.globl busy_told\n.type busy_told, @function\nbusy_told:\n.cfi_s
         "push %rbp\nmov %rdi, %rbp\n1: dec %rbp\njnz 1b\npop %rbp\nret\n"
         ".size busy_untold, . - busy_untold\n");
 
+/* A function whose row is wrong: it pushed two words of 0, of which the row does not know. */
+void busy_misplaced(uint64_t turns);
+__asm__(".text\n.globl busy_misplaced\n.type busy_misplaced, @function\nbusy_misplaced:\n"
+        ".cfi_startproc\npush $0\npush $0\n1: dec %rdi\njnz 1b\nadd $16, %rsp\nret\n"
+        ".cfi_endproc\n.size busy_misplaced, . - busy_misplaced\n");
+
+static void work_misplaced(void)
+{
+    for (struct host_burn burn = host_burn_begin(BURN_MS); host_burn_on(&burn);)
+        busy_misplaced(1000000);
+}
+
 static void work_told(void)
 {
     for (struct host_burn burn = host_burn_begin(BURN_MS); host_burn_on(&burn);)
@@ -409,6 +421,20 @@ TEST(frame_pointer_with_something_else_in_it_misleads_nobody)
 #endif
 }
 
+TEST(stack_that_a_wrong_row_cuts_off_is_not_counted_as_whole)
+{
+#if defined(__x86_64__)
+    if (!begin())
+        return;
+    program(work_misplaced);
+    finish_since(0);
+    CHECK(seen.n_program * 10 < seen.n * 2 || HOST_LATE);
+    CHECK(h.stats.stop_stack * 10 > seen.n * 8 || HOST_LATE);
+#else
+    SKIP("x86-64 assembly");
+#endif
+}
+
 int main(void)
 {
     jsprof_function_new(&function, "vm", NULL, 0, JSPROF_KIND_VM);
@@ -421,6 +447,7 @@ int main(void)
     RUN(session_without_native_frames_has_vm_frames_only);
     RUN(smashed_stack_gives_short_samples_and_no_crash);
     RUN(frame_pointer_with_something_else_in_it_misleads_nobody);
+    RUN(stack_that_a_wrong_row_cuts_off_is_not_counted_as_whole);
     jsprof_function_free(function);
     return DONE();
 }
