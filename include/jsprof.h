@@ -315,6 +315,10 @@ enum { JSPROF_FRAME_ENTRY = 1 << 16 };
  * `detail` are its stack pointer and its frame pointer after the call returns. */
 enum { JSPROF_FRAME_CALLER = 1 << 17 };
 
+/* With JSPROF_FRAME_CALLER: the interrupted instruction itself is in that code. The walk over
+ * the C stack continues at these registers at once, whatever the unwind tables hold. */
+enum { JSPROF_FRAME_NO_TABLE = 1 << 18 };
+
 /* A function of the host, named once. It lives until jsprof_function_free and belongs to
  * no session, so one may serve many sessions. */
 typedef struct jsprof_function jsprof_function;

@@ -202,6 +202,21 @@ static void unwind_begin(struct jsp_unwind_walk *w)
     jsp_memread_begin(&u->mem, w->at.sp);
 }
 
+/* The host's walker knows the caller of the interrupted code better than tables do: take that
+ * step. */
+static void unwind_leaf(struct jsp_unwind_walk *w, struct jsp_unwound *out)
+{
+    const jsprof_frame *caller = w->u->n_callers ? w->u->callers : NULL;
+    if (!caller || !(caller->kind & JSPROF_FRAME_NO_TABLE) || !caller->pc ||
+        caller->sp <= w->at.sp || !out->max)
+        return;
+    out->frames[out->n++] = (struct jsp_rec_native){ w->at.pc, caller->sp };
+    w->at = (struct jsp_regs_core){ .pc = caller->pc, .sp = caller->sp,
+                                    .fp = (uintptr_t)caller->detail };
+    w->regs = NULL;
+    w->is_exact = false;
+}
+
 enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
                                 const void *ucontext, struct jsp_unwound *out)
 {
@@ -210,6 +225,7 @@ enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_
     struct jsp_unwind_walk walk = { .u = u, .map = map, .at = jsp_regs_core(regs),
                                     .regs = regs, .is_exact = true };
     unwind_begin(&walk);
+    unwind_leaf(&walk, out);
     return unwind_walk(&walk, out);
 }
 

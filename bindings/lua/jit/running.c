@@ -6,7 +6,10 @@
 #include "jit/trace.h"
 #include "jit/jit_walk.h"
 
-enum { RUNNING_RETURN_WORDS = 512 }; /* looked at for the compiled code that called C */
+enum {
+    RUNNING_RETURN_WORDS = 512, /* looked at for the compiled code that called C */
+    RUNNING_SUBROUTINE = 32,    /* bytes that the VM's own subroutines take on the C stack */
+};
 
 /* The interpreter's registers: base and program counter, where they are what they are
  * between two instructions. */
@@ -64,14 +67,14 @@ static void running_traced_function(struct jsp_jit_walk *k, const struct jsp_jit
         jsp_jit_frame(k, &f, next, JSPROF_KIND_JIT, call);
 }
 
-/* Who called into the machine code: the C stack goes on above the VM's frame. */
-static void running_caller(struct jsp_jit_walk *k)
+/* Show the C stack from the caller of the VM's frame on; `flags` may add JSPROF_FRAME_NO_TABLE. */
+static void running_caller(struct jsp_jit_walk *k, uint32_t flags)
 {
     uintptr_t cframe = k->thread.cframe;
     jsprof_frame *frame = cframe ? jsp_jit_frame_next(k) : NULL;
     if (!frame)
         return;
-    frame->kind = JSPROF_FRAME_CALLER;
+    frame->kind = JSPROF_FRAME_CALLER | flags;
     frame->pc = jsp_jit_word(k, cframe + JIT_C_RETURN);
     frame->sp = cframe + JIT_C_BYTES;
     frame->detail = (const char *)jsp_jit_word(k, cframe + JIT_C_FP);
@@ -84,7 +87,7 @@ static void running_trace(struct jsp_jit_walk *k)
     uintptr_t base = running_jit_base(k);
     if (jsp_jit_in_stack(&k->thread, base))
         k->thread.base = base;
-    running_caller(k);
+    running_caller(k, 0);
     if (!jsp_jit_trace_read(k->read, jsp_jit_trace_object(k, (uint32_t)k->vm), &t)) {
         jsp_jit_frames(k, false, JSPROF_KIND_JIT);
         return;
@@ -109,6 +112,16 @@ static void running_trace(struct jsp_jit_walk *k)
     }
     k->pc = next;
     jsp_jit_frames(k, false, JSPROF_KIND_JIT);
+}
+
+/* Was one of the VM's own subroutines interrupted, as for `%` on numbers? It is entered by a
+ * call inside of the VM, so a return address lies below the VM's frame. The one row that the VM
+ * has in the unwind tables does not know of it. */
+static bool running_is_subroutine(const struct jsp_jit_walk *k)
+{
+    uintptr_t below = k->thread.cframe - k->rsp;
+    return k->thread.cframe && k->rip >= k->w->loop_low && k->rip < k->w->loop_high &&
+           below > 0 && below <= RUNNING_SUBROUTINE;
 }
 
 static bool running_is_collector(const struct jsp_jit_walk *k, uintptr_t pc)
@@ -140,9 +153,11 @@ void jsp_jit_running(struct jsp_jit_walk *k)
         running_interpreter(k);
     else
         k->pc = jsp_jit_saved_pc(k);
-    /* A step of the collector, say, that compiled code called: no table knows that code. */
-    if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))
-        running_caller(k);
+    /* A step of the collector, say, that compiled code called: no table describes that code. */
+    if (running_is_subroutine(k))
+        running_caller(k, JSPROF_FRAME_NO_TABLE);
+    else if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))
+        running_caller(k, 0);
     if (state == JIT_VM_COLLECTS && !running_has_collector(k))
         jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);
     else if (state >= JIT_VM_EXITS && state <= JIT_VM_LAST)

@@ -1,0 +1,29 @@
+#!/bin/sh
+# interpreted.sh - interpreted LuaJIT keeps its C stack inside of the VM's own subroutines,
+# which the VM's unwind row does not describe.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+# By the distribution's interpreter, whose frame pointer is 0 there: what the row finds then
+# looks like the end of the stack.
+interpreted() # WHICH
+{
+    rm -f "$SCRATCH/cap"
+    JSPROF=$SCRATCH/cap stock -l jsprof "$SCRIPTS/interpreted.lua" "$1" && whole
+}
+
+one()
+{
+    [ "$VERSION" = jit ] || return
+    for which in remainder floor tables strings; do
+        check "$which: recorded" interpreted "$which"
+        check "$which: from main to the script" share_is 99.5 100 \
+            "main chunk .*C:__libc_start_call_main$t"
+        check "$which: and the file says so" info_has 'C stacks +100.0% whole$'
+    done
+}
+
+each_version one
+finish
