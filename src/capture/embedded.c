@@ -1,4 +1,4 @@
-/* capture/embedded.c - records of the embedded files, written: see embedded.h.
+/* capture/embedded.c - writes the records of the embedded files: see embedded.h.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -25,7 +25,7 @@ static void encode_zeros(struct jsp_encode *e, size_t n)
     e->used += n;
 }
 
-/* Inline: most parts are of a size that the compiler knows. */
+/* Inlined, because the compiler knows the size of most parts. */
 static inline void encode_put(struct jsp_encode *e, const void *bytes, size_t n)
 {
     size_t left = e->room - e->used;
@@ -109,7 +109,7 @@ void jsp_encode_begin(struct jsp_encode *e, const struct jsp_encode_head *head)
     e->room = room & ~(size_t)(JSP_WIRE_ALIGN - 1);
     e->used = 0;
     e->is_cut = false;
-    struct jsp_wire_frame frame = { /* its length follows once it is known */
+    struct jsp_wire_frame frame = { /* the length follows when it is known */
         .cpu = (int16_t)encode_16(e, (uint16_t)head->cpu),
         .pid = (int32_t)encode_32(e, (uint32_t)head->pid),
         .time = (int64_t)encode_64(e, (uint64_t)head->time),
@@ -127,7 +127,8 @@ size_t jsp_encode_end(struct jsp_encode *e)
     return e->used;
 }
 
-/* A field of bits begins with the lowest bit, or in a big-endian file with the highest. */
+/* Return true for a big-endian file. There, bit fields begin with the highest bit,
+ * otherwise with the lowest. */
 static bool encode_is_big(const struct jsp_encode *e)
 {
     return (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != e->swap;
@@ -142,7 +143,8 @@ void jsp_encode_sample(struct jsp_encode *e, int32_t tid, uint32_t n_addrs)
     encode_put(e, &body, sizeof body);
 }
 
-/* After the path's end, so a reader that does not know build ids reads the path alone. */
+/* The build id comes after the path's NUL, so a reader that does not know it reads only
+ * the path. */
 void jsp_encode_map(struct jsp_encode *e, const struct jsp_read_map *map)
 {
     jsp_encode_u64(e, map->start);

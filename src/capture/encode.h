@@ -1,9 +1,9 @@
-/* capture/encode.h - one frame of a .syscap in the making, in either byte order.
+/* capture/encode.h - an encoder of one frame of a .syscap, in either byte order.
  *
- * The live writer, marks, merge and recode all make their frames here; read_body.c takes them
- * apart again. The caller lends the memory, so nothing here allocates, locks or waits, and a
- * signal handler may call it. What does not fit is cut, which `is_cut` reports: merge keeps such
- * a frame, the writer refuses it.
+ * The live writer, marks, merge and recode all make their frames here; read_body.c
+ * decodes them. The caller lends the memory, so nothing here allocates, locks or waits,
+ * and a signal handler may call it. Data that do not fit are cut, which `is_cut` reports:
+ * merge keeps such a frame, the writer refuses it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,21 +15,21 @@
 
 struct jsp_encode {
     uint8_t *at; /* borrowed; where the frame begins */
-    size_t room; /* bytes of it that the frame may take */
+    size_t room; /* bytes that the frame may take */
     size_t used;
     bool swap;   /* write the other byte order than this machine's */
-    bool is_cut; /* something of this frame had no room */
+    bool is_cut; /* a part of this frame had no room */
 };
 
 struct jsp_encode_head {
     int64_t time;
     int32_t pid;
-    int16_t cpu; /* -1: not known */
+    int16_t cpu; /* -1: unknown */
     uint8_t type;
 };
 
-/* The header. `room` becomes what a frame can use of it: whole JSP_WIRE_ALIGNs, and
- * JSP_WIRE_MAX_FRAME bytes at most. */
+/* Write the header. `room` becomes what a frame can use of it: a multiple of
+ * JSP_WIRE_ALIGN, and at most JSP_WIRE_MAX_FRAME bytes. */
 void jsp_encode_begin(struct jsp_encode *e, const struct jsp_encode_head *head);
 
 /* Fill the frame up to JSP_WIRE_ALIGN, store its length, and return it. */
@@ -44,10 +44,11 @@ void jsp_encode_u64s(struct jsp_encode *e, const uint64_t *v, size_t n);
 void jsp_encode_text(struct jsp_encode *e, struct jsp_read_text text);
 void jsp_encode_field(struct jsp_encode *e, struct jsp_read_text text, size_t width);
 
-/* Room for n bytes that the caller fills; NULL: there is none, and the frame is cut. */
+/* Return room for n bytes that the caller fills, or NULL if there is none; the frame is
+ * then cut. */
 void *jsp_encode_room(struct jsp_encode *e, size_t n);
 
-/* Bodies: each has its reader of the same name in read.h. */
+/* Write a body. read.h has a reader of the same name for each. */
 
 /* The caller appends n_addrs addresses, leaf first. */
 void jsp_encode_sample(struct jsp_encode *e, int32_t tid, uint32_t n_addrs);
@@ -67,7 +68,7 @@ void jsp_encode_value(struct jsp_encode *e, uint32_t id, uint64_t bits);
 
 struct jsp_encode_chunk {
     const char *path;
-    size_t len; /* of its data, which the caller appends; JSP_WIRE_MAX_CHUNK at most */
+    size_t len; /* of its data, which the caller appends; at most JSP_WIRE_MAX_CHUNK */
     bool is_last;
 };
 void jsp_encode_chunk(struct jsp_encode *e, const struct jsp_encode_chunk *chunk);

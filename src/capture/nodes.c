@@ -27,7 +27,7 @@ static bool nodes_equal(const struct jsp_node *a, const struct jsp_node *b)
            a->row == b->row;
 }
 
-/* The slot of this node, or the free one where it would stand. */
+/* Return the slot of this node, or the free one where it belongs. */
 static uint32_t nodes_slot(const struct jsp_nodes *t, const struct jsp_node *node)
 {
     uint32_t at = nodes_hash(t, node) & t->mask;
@@ -62,7 +62,7 @@ int jsp_nodes_init(struct jsp_nodes *t)
         jsp_nodes_free(t);
         return err;
     }
-    /* Without entropy at hand the address of the slots has to do. */
+    /* Without entropy, use the address of the slots. */
     if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != sizeof t->seed)
         t->seed = (uint64_t)(uintptr_t)t->slots;
     memset(t->at, 0, sizeof *t->at);

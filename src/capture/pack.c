@@ -60,7 +60,7 @@ static void pack_varint(struct jsp_pack *p, uint64_t value)
     p->used += (uint32_t)jsp_varint_put(p->bytes + JSP_PACK_HEAD + p->used, value);
 }
 
-/* A node by how far it is from the last one told of. */
+/* Write a node as its distance from the last one. */
 static void pack_reference(struct jsp_pack *p, uint32_t node)
 {
     pack_varint(p, jsp_varint_fold((uint64_t)node - p->node));
@@ -101,7 +101,7 @@ static struct jsp_node pack_frame(const struct jsp_pack_sample *s, uint32_t i,
                               .row = s->rows ? s->rows[i] : 0 };
 }
 
-/* Frames [0, left) of the sample are new, below `parent`. */
+/* Write frames [0, left) of the sample, which are new, below `parent`. */
 static int pack_nodes(struct jsp_pack *p, const struct jsp_pack_sample *s, uint32_t parent,
                       uint32_t left)
 {
@@ -125,7 +125,8 @@ static int pack_nodes(struct jsp_pack *p, const struct jsp_pack_sample *s, uint3
     return 0;
 }
 
-/* Which slot the thread has in this block; *is_new: it had none. The oldest goes. */
+/* Return the slot of the thread in this block; *is_new: it had none. A new thread
+ * replaces the oldest. */
 static uint32_t pack_thread(struct jsp_pack *p, const struct jsp_pack_sample *s, bool *is_new)
 {
     enum { MOST = JSP_WIRE_STACKS_THREADS };
@@ -140,7 +141,7 @@ static uint32_t pack_thread(struct jsp_pack *p, const struct jsp_pack_sample *s,
     return slot;
 }
 
-/* What the first byte has no bits for. */
+/* Return the flags for which the first byte has no bits. */
 static unsigned pack_more(const struct jsp_pack *p, const struct jsp_pack_sample *s)
 {
     return (s->cut ? JSP_WIRE_STACKS_CUT : 0u) |
@@ -154,7 +155,8 @@ static size_t pack_length(uint64_t value)
     return jsp_varint_put(bytes, value);
 }
 
-/* A CPU-bound thread's CPU time is nearly the time that went by. */
+/* Return true if the CPU time itself is shorter than its difference to the elapsed time,
+ * which is nearly 0 for a CPU-bound thread. */
 static bool pack_cpu_is_plain(const struct jsp_pack_sample *s, uint64_t elapsed)
 {
     return pack_length(s->cpu_ns) <= pack_length(jsp_varint_fold(s->cpu_ns - elapsed));

@@ -1,4 +1,4 @@
-/* read.c - frames, one after the other, each whole inside the file.
+/* read.c - reads frames, one after the other, each completely inside the file.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 #include "capture/read_stacks.h"
 #include "capture/wire.h"
 
-enum { READ_AHEAD = 2048 }; /* bytes; a prefetch beyond the end does nothing */
+enum { READ_AHEAD = 2048 }; /* bytes; a prefetch past the end does nothing */
 
 void jsp_read_count(struct jsp_read_defects *d, enum jsp_read_cause why, uint64_t offset)
 {
@@ -69,7 +69,8 @@ bool jsp_read_raw(struct jsp_read_cursor *c, struct jsp_read_frame *out)
             return read_stop(c, JSP_READ_LENGTH);
         if (len > left)
             return read_stop(c, JSP_READ_CUT);
-        /* The next header's place is known only now, so no CPU fetches it by itself. */
+        /* The next header's address is known only now, so no processor prefetches it by
+         * itself. */
         __builtin_prefetch(at + READ_AHEAD);
         out->at = at;
         out->offset = c->offset;

@@ -1,4 +1,4 @@
-/* read_body.c - the body of each frame type, whole inside its frame.
+/* read_body.c - reads the body of each frame type, completely inside its frame.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ static bool read_room(const struct jsp_read_cursor *c, const struct jsp_read_fra
     return f->len >= bytes || read_refuse(c, f, JSP_READ_SHORT);
 }
 
-/* Text in a field of fixed width, which may fill it to the last byte. */
+/* Return the text of a field of fixed width, which may lack a NUL. */
 static struct jsp_read_text read_field(const struct jsp_read_frame *f, size_t at,
                                        size_t width)
 {
@@ -27,7 +27,7 @@ static struct jsp_read_text read_field(const struct jsp_read_frame *f, size_t at
     return (struct jsp_read_text){ s, (uint32_t)strnlen(s, width) };
 }
 
-/* Text from `at` to the frame's end, where a 0 is owed. */
+/* Return the text from `at` to the frame's end, where a NUL is required. */
 static struct jsp_read_text read_tail(const struct jsp_read_cursor *c,
                                       const struct jsp_read_frame *f, size_t at)
 {
@@ -59,7 +59,7 @@ bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_fram
     return out->n_addrs > 0 || read_refuse(c, f, JSP_READ_EMPTY);
 }
 
-/* Behind the path's end may stand "@" and the file's build id. */
+/* Return the file's build id, which may follow the path's NUL after "@". */
 static struct jsp_read_text read_build_id(const struct jsp_read_frame *f,
                                           struct jsp_read_text path)
 {
@@ -134,7 +134,7 @@ bool jsp_read_counters(const struct jsp_read_cursor *c, const struct jsp_read_fr
     return true;
 }
 
-/* Unused places have id 0. */
+/* Skip unused places, which have id 0. */
 static bool read_value(const struct jsp_read *r, const uint8_t *groups,
                        struct jsp_read_counters *all, struct jsp_read_counter *out)
 {
@@ -165,7 +165,7 @@ bool jsp_read_counter(const struct jsp_read_cursor *c, const struct jsp_read_fra
     out->what = read_field(f, at + offsetof(struct jsp_wire_counter, what), 52);
     uint32_t both =
         jsp_read_u32(r, f->at + at + offsetof(struct jsp_wire_counter, id_and_type));
-    /* Fields of bits: the first is the lowest, or in a big-endian file the highest. */
+    /* Bit fields: the first is the lowest, or in a big-endian file the highest. */
     bool is_little = r->bytes[5] & 1;
     out->id = is_little ? both & 0xFFFFFF : both >> 8;
     out->is_real = (is_little ? both >> 24 : both & 0xFF) == 1;
@@ -193,7 +193,7 @@ bool jsp_read_chunk(const struct jsp_read_cursor *c, const struct jsp_read_frame
     if (!read_room(c, f, data))
         return false;
     uint16_t bits = jsp_read_u16(r, f->at + offsetof(struct jsp_wire_chunk, is_last));
-    /* A 1-bit field is the lowest bit or the highest, as the machine's byte order. */
+    /* A 1-bit field is the lowest bit or the highest, by the machine's byte order. */
     out->is_last = bits & (r->bytes[5] & 1 ? 0x0001 : 0x8001);
     out->len = jsp_read_u16(r, f->at + offsetof(struct jsp_wire_chunk, len));
     out->path = read_field(f, offsetof(struct jsp_wire_chunk, path), 256);

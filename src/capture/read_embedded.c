@@ -1,4 +1,4 @@
-/* capture/read_embedded.c - records of the embedded files, read: see embedded.h.
+/* capture/read_embedded.c - reads the records of the embedded files: see embedded.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -147,7 +147,7 @@ static bool embedded_function(const uint8_t **at, const uint8_t *end,
            embedded_text(at, end, &out->function.file);
 }
 
-/* Fields of a newer writer are passed over, those of an older one are 0. */
+/* Skip fields of a newer writer; fields that an older one lacks are 0. */
 static bool embedded_commit(const uint8_t **at, const uint8_t *end,
                             struct jsp_embedded_call *out)
 {

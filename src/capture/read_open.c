@@ -1,4 +1,4 @@
-/* read_open.c - a path, a pipe or memory becomes checked capture bytes.
+/* read_open.c - opens a path, a pipe or memory as a checked capture.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +21,7 @@ static int read_why(char why[JSP_READ_WHY], int err)
     return -err;
 }
 
-/* A pipe has no size: take it in doubling pieces. */
+/* Read a pipe, which has no size, into memory that doubles. */
 static int read_stream(int fd, uint8_t **out, uint64_t *size)
 {
     size_t room = 1 << 20, n = 0;

@@ -10,7 +10,7 @@
 enum {
     RECORDS_MORE = JSP_WIRE_STACKS_CUT | JSP_WIRE_STACKS_PROCESSOR | JSP_WIRE_STACKS_UNKNOWN,
     RECORDS_NODE = JSP_WIRE_STACKS_TAGGED | JSP_WIRE_STACKS_LINE | JSP_WIRE_STACKS_ROW,
-    RECORDS_NUMBERS = 1 << 30, /* nodes are below */
+    RECORDS_NUMBERS = 1 << 30, /* numbers of nodes are smaller */
 };
 
 bool jsp_read_records_head(const uint8_t **at, const uint8_t *end, struct read_head *out)
@@ -36,7 +36,7 @@ void jsp_read_records_start(struct jsp_read_records *r, const uint8_t *at,
     r->n_threads = 0;
 }
 
-/* The fast way: most numbers are of one or two bytes. */
+/* Read a number by a fast path: most have one or two bytes. */
 static inline bool records_number(struct jsp_read_records *r, uint64_t *out)
 {
     if (r->at < r->end && *r->at < 0x80) {
@@ -55,7 +55,7 @@ static bool records_u32(struct jsp_read_records *r, uint32_t *out)
     return true;
 }
 
-/* Of a node that was told before; 0 is none. */
+/* Read a reference to an earlier node; 0 is none. */
 static bool records_reference(struct jsp_read_records *r, uint32_t *out)
 {
     uint64_t folded;
@@ -91,7 +91,7 @@ bool jsp_read_records_node(struct jsp_read_records *r, struct jsp_node *out)
     return r->next < RECORDS_NUMBERS;
 }
 
-/* Which of the block's threads it is; *is_new: from here on. */
+/* Read the thread's slot in the block; *is_new: the slot gets a new thread. */
 static bool records_thread(struct jsp_read_records *r, bool *is_new)
 {
     uint32_t slot, pid, tid;
@@ -165,7 +165,7 @@ static bool records_sample(struct jsp_read_records *r, unsigned head, struct rea
 
 bool jsp_read_records_next(struct jsp_read_records *r, struct read_record *out)
 {
-    unsigned head = *r->at++; /* who asks has seen that there is one */
+    unsigned head = *r->at++; /* the caller has checked that there is one */
     if (!(head & JSP_WIRE_STACKS_NODES)) {
         out->n_nodes = 0;
         return records_sample(r, head, out);

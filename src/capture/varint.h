@@ -1,4 +1,4 @@
-/* capture/varint.h - little-endian base 128, as in docs/capture.md.
+/* capture/varint.h - numbers in little-endian base 128, as in docs/capture.md.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@ static inline size_t jsp_varint_put(uint8_t *to, uint64_t value)
     return n;
 }
 
-/* Small numbers of either sign as small numbers: 0, -1, 1, -2, ... */
+/* Map small numbers of either sign to small numbers: 0, -1, 1, -2, ... */
 static inline uint64_t jsp_varint_fold(uint64_t difference)
 {
     return difference << 1 ^ (0 - (difference >> 63));

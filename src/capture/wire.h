@@ -1,5 +1,5 @@
-/* capture/wire.h - the .syscap bytes, as fixed-width structs. docs/capture.md is
- * the prose. No functions, no state: writer and reader share it.
+/* capture/wire.h - the bytes of .syscap as fixed-width structs, which docs/capture.md
+ * describes. No functions, no state: writer and reader share it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,8 @@
 #define JSP_WIRE_MAGIC 0xFDCA975Eu        /* the bytes 5E 97 CA FD, read little-endian */
 #define JSP_WIRE_MAGIC_SWAPPED 0x5E97CAFDu
 #define JSP_WIRE_JIT_TAG 0xE000000000000000u
-#define JSP_WIRE_JIT_MASK 0xFFFFFFFF00000000u /* of a tagged address, equals the tag */
+/* masks an address; equals the tag if tagged */
+#define JSP_WIRE_JIT_MASK 0xFFFFFFFF00000000u
 
 #define JSP_WIRE_FILE_SAMPLES "jsprof/samples"
 #define JSP_WIRE_FILE_FRAMES "jsprof/frames"
@@ -36,25 +37,27 @@ enum {
 
 /* Records of jsprof/listings. */
 enum {
-    JSP_WIRE_LISTING = 1,       /* a listing begins: its name, how many rows */
+    JSP_WIRE_LISTING = 1,       /* the begin of a listing: its name, the number of rows */
     JSP_WIRE_LISTING_ROWS = 2,  /* some of its rows */
-    JSP_WIRE_LISTING_OTHER = 3, /* another function of that name had another one */
+    JSP_WIRE_LISTING_OTHER = 3, /* another function of that name had another listing */
 };
 
 /* Records of jsprof/stacks: their first byte, and what may follow it. */
 enum {
-    JSP_WIRE_STACKS_NODES = 0x80,  /* nodes, as many as the rest says; else a sample: */
-    JSP_WIRE_STACKS_WEIGHT = 0x0f, /* its weight; 0: told behind */
-    JSP_WIRE_STACKS_THREAD = 0x10, /* not the thread of the sample before */
-    JSP_WIRE_STACKS_CPU = 0x20,    /* CPU time as such, not as the difference */
-    JSP_WIRE_STACKS_MORE = 0x40,   /* a byte of these follows: */
+    /* nodes, their number in the other bits; otherwise a sample: */
+    JSP_WIRE_STACKS_NODES = 0x80,
+    JSP_WIRE_STACKS_WEIGHT = 0x0f, /* its weight; 0: the weight follows */
+    JSP_WIRE_STACKS_THREAD = 0x10, /* another thread than that of the sample before */
+    JSP_WIRE_STACKS_CPU = 0x20,    /* CPU time itself, not the difference */
+    JSP_WIRE_STACKS_MORE = 0x40,   /* a byte of these flags follows: */
     JSP_WIRE_STACKS_CUT = 1,
     JSP_WIRE_STACKS_PROCESSOR = 2,
-    JSP_WIRE_STACKS_UNKNOWN = 4,   /* weight and CPU time are not known */
+    JSP_WIRE_STACKS_UNKNOWN = 4,   /* weight and CPU time are unknown */
     JSP_WIRE_STACKS_TAGGED = 1,    /* first byte of a node */
     JSP_WIRE_STACKS_LINE = 2,
     JSP_WIRE_STACKS_ROW = 4,
-    JSP_WIRE_STACKS_THREADS = 64,  /* that one block tells apart at a time */
+    /* number of threads that a block distinguishes at a time */
+    JSP_WIRE_STACKS_THREADS = 64,
 };
 
 /* Tags of the records in jsprof/calls. */
@@ -92,8 +95,8 @@ enum jsp_wire_commit {
 };
 
 enum {
-    JSP_WIRE_CALLS_IDS = 1 << 20,  /* ids are below */
-    JSP_WIRE_CALLS_OTHER = 0,      /* ids that are always there */
+    JSP_WIRE_CALLS_IDS = 1 << 20,  /* ids are smaller */
+    JSP_WIRE_CALLS_OTHER = 0,      /* ids that always exist */
     JSP_WIRE_CALLS_OUTSIDE = 1,
     JSP_WIRE_CALLS_NO_FUNCTION = 2,
 };
@@ -169,7 +172,7 @@ struct jsp_wire_mark {
 };
 _Static_assert(sizeof(struct jsp_wire_mark) == 96, "mark");
 
-/* One counter's definition; the id has 24 bits, the byte behind it in the file's order
+/* One counter's definition. The id has 24 bits; the byte after it, in the file's order,
  * is the type: 0 int64_t, 1 double. */
 struct jsp_wire_counter {
     char group[32];
@@ -189,7 +192,7 @@ struct jsp_wire_ctrdef {
 _Static_assert(sizeof(struct jsp_wire_ctrdef) == 160, "counter definitions");
 
 struct jsp_wire_values {
-    uint32_t ids[8]; /* 0: not used */
+    uint32_t ids[8]; /* 0: unused */
     uint64_t values[8];
 };
 _Static_assert(sizeof(struct jsp_wire_values) == 96, "counter values");

@@ -21,8 +21,8 @@
 #include "image/descriptor.h"
 
 enum {
-    WRITER_LEAST = 32,   /* bytes left, or no frame is begun */
-    WRITER_TEXT = 4095,  /* of a command line, a value or a name; the rest is cut */
+    WRITER_LEAST = 32,   /* no frame is begun with less room */
+    WRITER_TEXT = 4095,  /* longest command line, value or name; the rest is cut */
 };
 
 static int64_t writer_now(void)
@@ -32,7 +32,8 @@ static int64_t writer_now(void)
     return ts.tv_sec * 1000000000ll + ts.tv_nsec;
 }
 
-/* Begin a frame after what waits; false when less than a header and `spare` would be left. */
+/* Begin a frame at the end of the buffer. Return false if less than a header and `spare`
+ * would be left. */
 static bool writer_frame_at(const struct jsp_writer *w, struct jsp_encode *e,
                             enum jsp_wire_type type, int64_t time, size_t spare)
 {
@@ -51,7 +52,7 @@ static bool writer_frame(const struct jsp_writer *w, struct jsp_encode *e,
     return writer_frame_at(w, e, type, writer_now(), 0);
 }
 
-/* The frame is whole now, or it did not fit and is not there. */
+/* End the frame, or drop it if it did not fit. */
 static int writer_append(struct jsp_writer *w, struct jsp_encode *e)
 {
     if (e->is_cut)
@@ -80,15 +81,16 @@ static void writer_begin(struct jsp_writer *w)
     w->appended = sizeof head;
 }
 
-/* A pipe has no places, and in append mode pwrite would not write to ours. */
+/* Return the current offset. A pipe has none, and in append mode pwrite would not write
+ * there. */
 static int64_t writer_base(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
     return flags < 0 || flags & O_APPEND ? -1 : lseek(fd, 0, SEEK_CUR);
 }
 
-/* In place of `fd`: the same pipe or terminal with flags of our own. O_NONBLOCK set with fcntl
- * would be the host's as well, whose descriptor shares them. */
+/* Replace `fd` by the same pipe or terminal with flags of our own. O_NONBLOCK set with
+ * fcntl would also affect the host, whose descriptor shares the flags. */
 static bool writer_reopen(int fd)
 {
     char path[32];
@@ -101,7 +103,8 @@ static bool writer_reopen(int fd)
     return good;
 }
 
-/* A write must not wait for a reader: a thread that does can not be stopped. */
+/* Choose a way to write that does not wait for a reader: a waiting thread could not be
+ * stopped. */
 static enum jsp_writer_way writer_way(int fd, const struct stat *st)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -137,20 +140,21 @@ static bool writer_is_ours(const struct jsp_writer *w)
     return fstat(w->fd, &st) == 0 && st.st_dev == w->dev && st.st_ino == w->ino;
 }
 
-/* Is what we wrote still the file's end, or, of a file that was longer, its part before our
- * place? Else what comes next would lie behind a hole, or in what another one wrote. */
+/* Return true if our bytes are still the file's end or, in a file that was longer, before
+ * our offset. Otherwise the next ones would follow a hole, or overwrite another program's
+ * bytes. */
 static bool writer_is_whole(const struct jsp_writer *w, const struct stat *st)
 {
     int64_t written = (int64_t)(w->appended - w->used);
     if (w->is_locked && w->has_name && st->st_nlink == 0)
-        return false; /* nobody will find it */
+        return false; /* the file has no name any more */
     if (w->base < 0)
         return st->st_size == w->size + written;
     return st->st_size >= w->base + written &&
            lseek(w->fd, 0, SEEK_CUR) == w->base + written;
 }
 
-/* May we go on writing? */
+/* Check that we may go on writing. */
 static int writer_check(const struct jsp_writer *w)
 {
     struct stat st;
@@ -159,7 +163,8 @@ static int writer_check(const struct jsp_writer *w)
     return w->is_file && !writer_is_whole(w, &st) ? -ESTALE : 0;
 }
 
-/* `done` bytes went to the file: how many of the rest end the frame that was cut? */
+/* Return how many of the remaining bytes end the frame that was cut after `done`
+ * bytes. */
 static size_t writer_begun(const struct jsp_writer *w, size_t done)
 {
     size_t at = w->begun;
@@ -171,8 +176,8 @@ static size_t writer_begun(const struct jsp_writer *w, size_t done)
     return at - done;
 }
 
-/* As write(). A pipe that says that it has room has it for PIPE_BUF bytes, if nobody else
- * writes to it. */
+/* Write like write(). A pipe that poll reports as writable takes PIPE_BUF bytes, unless
+ * another process writes to it. */
 static ssize_t writer_put(const struct jsp_writer *w, const void *bytes, size_t n)
 {
     struct pollfd pipe = { w->fd, POLLOUT, 0 };
@@ -198,7 +203,7 @@ int jsp_writer_flush(struct jsp_writer *w)
         if (n > 0)
             done += (size_t)n;
         else if (n == 0)
-            err = -EIO; /* it takes nothing and does not say why */
+            err = -EIO; /* it takes nothing without an error */
         else if (errno != EINTR)
             err = -errno;
     }
@@ -211,7 +216,7 @@ int jsp_writer_flush(struct jsp_writer *w)
     return err;
 }
 
-/* Until the pipe takes something; signals of the host do not shorten it. */
+/* Wait until the pipe takes something; signals of the host do not shorten the wait. */
 static bool writer_wait(const struct jsp_writer *w, int64_t until)
 {
     struct pollfd pipe = { w->fd, POLLOUT, 0 };
@@ -230,7 +235,7 @@ static int writer_flush_within(struct jsp_writer *w, int patience_ms)
     for (size_t before = w->used; err == -EAGAIN && !w->stalled;) {
         w->stalled = !writer_wait(w, until);
         err = jsp_writer_flush(w);
-        if (w->used < before) /* it moves: patience begins anew */
+        if (w->used < before) /* progress: begin the wait anew */
             until = writer_now() + patience;
         before = w->used;
     }
@@ -263,7 +268,7 @@ uint64_t jsp_writer_waiting(const struct jsp_writer *w, uint8_t type)
     return n;
 }
 
-/* Is the frame at `at` a chunk of one of them? Its header comes along. */
+/* Return true if the frame at `at` is a chunk of one of the files; copy its header. */
 static bool writer_is_of(const uint8_t *at, const char *const *files, struct jsp_wire_frame *frame)
 {
     struct jsp_wire_chunk chunk;
@@ -289,7 +294,7 @@ void jsp_writer_drop(struct jsp_writer *w, const char *const *but)
 {
     struct jsp_wire_frame frame;
     if (w->slot >= w->appended - w->used)
-        w->slot = 0; /* it goes too */
+        w->slot = 0; /* the reserved place is dropped, too */
     size_t kept = w->begun;
     for (size_t at = w->begun; at < w->used; at += frame.len) {
         if (!writer_is_of(w->bytes + at, but, &frame))
@@ -329,7 +334,7 @@ int jsp_writer_close(struct jsp_writer *w)
     if (is_ours && w->is_locked)
         jsp_descriptor_unlock(w->fd);
     if (is_ours && close(w->fd) < 0 && !err)
-        err = -errno; /* NFS and quotas report here */
+        err = -errno; /* NFS and quotas report errors here */
     writer_forget(w);
     return err ? err : w->error;
 }
@@ -418,7 +423,7 @@ int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *samp
     return writer_append(w, &e);
 }
 
-/* The chunk without data is the last one. */
+/* Append one chunk. A chunk without data is the last one. */
 static int writer_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
 {
     struct jsp_encode e;
