@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_CROWD = 1024 }; /* so many more dead ones, and a prune is due */
+enum { CODE_CROWD = 1024 }; /* prune after so many more deaths */
 
 void jsp_codes_init(struct jsp_codes *codes)
 {
@@ -53,21 +53,22 @@ static bool codes_pc_up_to(const void *item, const void *offset)
     return ((const jsprof_code_pc *)item)->offset <= *(const uint64_t *)offset;
 }
 
-/* How many living ranges start at or before `ip`. */
+/* Return how many living ranges start at or before `ip`. */
 static uint32_t codes_until(const struct jsp_codes *codes, uint64_t ip)
 {
     return (uint32_t)jsp_bisect(codes->at, codes->n, sizeof *codes->at, codes_starts_up_to, &ip);
 }
 
-/* How many of the dead died at or before this time. */
+/* Return how many dead ranges died at or before this time. */
 static uint32_t codes_dead_until(const struct jsp_codes *codes, uint64_t time_ns)
 {
     return (uint32_t)jsp_bisect(codes->dead, codes->n_dead, sizeof *codes->dead,
                                 codes_died_up_to, &time_ns);
 }
 
-/* The living range at index `at` goes over to the dead, where codes_grow made room.
- * Threads that race may come a little out of order, so it is nearly the last. */
+/* Move the living range at index `at` to the dead ones, where codes_grow made room.
+ * Racing threads may bring their times a little out of order, so its place is at or near
+ * the end. */
 static void codes_die(struct jsp_codes *codes, uint32_t at, uint64_t now_ns)
 {
     struct jsp_code *code = codes->at[at];
@@ -82,7 +83,8 @@ static void codes_die(struct jsp_codes *codes, uint32_t at, uint64_t now_ns)
     codes->n_dead++;
 }
 
-/* Living ranges are disjoint, so those that overlap [start, end) are neighbours. */
+/* Kill the living ranges that overlap [start, end). Living ranges are disjoint, so these
+ * are neighbours. */
 static void codes_kill_overlap(struct jsp_codes *codes, uint64_t start, uint64_t end,
                                uint64_t now_ns)
 {
@@ -90,7 +92,8 @@ static void codes_kill_overlap(struct jsp_codes *codes, uint64_t start, uint64_t
         codes_die(codes, i, now_ns);
 }
 
-/* Room for one more, and for all of them among the dead: to die must not fail. */
+/* Make room for one more living range, and for all of them among the dead: dying must not
+ * fail. */
 static int codes_grow(struct jsp_codes *codes)
 {
     int err = jsp_grow(&codes->at, &codes->capacity, codes->n, sizeof *codes->at);
@@ -98,11 +101,12 @@ static int codes_grow(struct jsp_codes *codes)
                                    codes->n + 1, sizeof *codes->dead);
 }
 
-/* A larger array for the handler; the one before stays, somebody may be reading it. */
+/* Give the handler a larger array when it is full. The old one stays, because a handler
+ * may be reading it. */
 static int codes_grow_handler(struct jsp_codes *codes)
 {
     struct jsp_jitrows *rows = &codes->handler;
-    /* ORDER: relaxed, both. Only who holds the lock changes them. */
+    /* ORDER: relaxed, both. Only the holder of the lock changes them. */
     uint32_t n = atomic_load_explicit(&rows->n, memory_order_relaxed);
     /* ORDER: relaxed, as above. */
     const struct jsp_jitrows_slot *old = atomic_load_explicit(&rows->at, memory_order_relaxed);
@@ -117,8 +121,8 @@ static int codes_grow_handler(struct jsp_codes *codes)
     if (n)
         memcpy((void *)more, (const void *)old, n * sizeof *more);
     codes->outgrown[codes->n_outgrown++] = more; /* all of them are freed at the end */
-    /* J1. ORDER: release: the contents before the address. The number of ranges is
-     * the same in both arrays, so `seq` need not change. */
+    /* J1. ORDER: release: the contents before the address. The number of ranges is the
+     * same in both arrays, so `seq` need not change. */
     atomic_store_explicit(&rows->at, more, memory_order_release);
     rows->capacity = capacity;
     return 0;
@@ -181,7 +185,8 @@ int jsp_codes_add(struct jsp_codes *codes, const struct jsp_code_def *def, uint6
     return err;
 }
 
-/* Index of the living range that starts there; codes->n: none does. */
+/* Return the index of the living range that starts at `start`, or codes->n if there is
+ * none. */
 static uint32_t codes_alive_at(const struct jsp_codes *codes, uint64_t start)
 {
     uint32_t until = codes_until(codes, start);
@@ -199,7 +204,7 @@ int jsp_codes_remove(struct jsp_codes *codes, uint64_t start, uint64_t now_ns)
     return is_there ? 0 : -ENOENT;
 }
 
-/* The new range is added first, which kills the old one where they overlap. */
+/* Move a range. The new range is added first, which kills the old one if they overlap. */
 static int codes_move_locked(struct jsp_codes *codes, struct jsp_code *code,
                              const struct jsp_code_def *to, uint64_t now_ns)
 {
@@ -233,7 +238,7 @@ int jsp_codes_move(struct jsp_codes *codes, uint64_t from, uint64_t to, uint64_t
     return err;
 }
 
-/* The last line that begins at or before the offset. */
+/* Return the last line that begins at or before the offset, or 0. */
 static uint32_t codes_line(const struct jsp_code *code, uint64_t offset)
 {
     size_t until = jsp_bisect(code->lines, code->n_lines, sizeof *code->lines,
@@ -241,7 +246,7 @@ static uint32_t codes_line(const struct jsp_code *code, uint64_t offset)
     return until ? code->lines[until - 1].line : 0;
 }
 
-/* The same for the pc. */
+/* Return the last pc that begins at or before the offset, or 0. */
 static uint64_t codes_pc(const struct jsp_code *code, uint64_t offset)
 {
     size_t until = jsp_bisect(code->pcs, code->n_pcs, sizeof *code->pcs, codes_pc_up_to,
@@ -255,7 +260,8 @@ static bool codes_held(const struct jsp_code *code, uint64_t ip, uint64_t time_n
            time_ns < code->death;
 }
 
-/* What lives now, or what has died since then: of the rest nothing is looked at. */
+/* Find the range that held `ip` at this time. Only the living and those which died later
+ * are searched. */
 static const struct jsp_code *codes_at_time(const struct jsp_codes *codes, uint64_t ip,
                                             uint64_t time_ns)
 {
@@ -280,8 +286,9 @@ bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
     return code != NULL;
 }
 
-/* A handler may have found the range between its death and its removal, so it takes
- * two looks: one after the removal, and a moment later than that one's. */
+/* Has every handler that may have found the range returned? A handler may find it between
+ * its death and its removal, so this takes two prunes: one after the removal, and a later
+ * one. */
 static bool codes_is_over(struct jsp_code *code, uint64_t before_ns)
 {
     if (!code->doomed)
@@ -311,7 +318,7 @@ bool jsp_codes_are_crowded(struct jsp_codes *codes)
 {
     pthread_mutex_lock(&codes->lock);
     bool are = codes->n_dead >= codes->crowded_at;
-    if (are) /* told once until the next prune, or until as many more have died */
+    if (are) /* return true only once until the next prune or as many more deaths */
         codes->crowded_at = codes->n_dead + CODE_CROWD;
     pthread_mutex_unlock(&codes->lock);
     return are;

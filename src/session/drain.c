@@ -14,15 +14,17 @@
 #include "spawn.h"
 
 enum {
-    DRAIN_FIRST_NS = 20000000,    /* a capture that can be read, soon */
+    DRAIN_FIRST_NS = 20000000,    /* to a first capture that can be read soon */
     DRAIN_SLOWEST_NS = 200000000, /* between two passes */
     DRAIN_FASTEST_NS = 2000000,
-    DRAIN_FLUSH_NS = 800000000,   /* with a pass, well inside the promised second */
+    /* together with a pass, well within the promised second */
+    DRAIN_FLUSH_NS = 800000000,
     DRAIN_LOOK_NS = 200000000,    /* between two looks at the loader's counters */
-    DRAIN_LOOK_SHARE = 20,        /* rests so many times the time that a look took */
-    DRAIN_VAIN_NS = 1000000,      /* rests so long, and then for twice as long... */
-    DRAIN_VAIN_MOST_NS = 1000000000, /* ... up to this, after it found nothing */
-    DRAIN_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT, of this process alone */
+    DRAIN_LOOK_SHARE = 20, /* after a look, rest this many times as long as it took */
+    /* after a look in vain, rest this long, then twice as long each time ... */
+    DRAIN_VAIN_NS = 1000000,
+    DRAIN_VAIN_MOST_NS = 1000000000, /* ... up to this */
+    DRAIN_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT within this process only */
 };
 
 static uint64_t drain_head(const struct jsp_thread *t)
@@ -31,9 +33,9 @@ static uint64_t drain_head(const struct jsp_thread *t)
     return atomic_load_explicit(&t->sampled.ring.head, memory_order_relaxed);
 }
 
-/* Everything up to one moment between two signals, so that the counts of that
- * moment and the samples in the capture add up. False: the output is full; they add
- * up then as well, to less. */
+/* Drain everything up to one moment between two signals, so that the counts of that
+ * moment and the samples in the capture agree. Return false if the output is full; they
+ * agree then, too, as of an earlier moment. */
 static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
     struct jsp_counts now;
@@ -43,7 +45,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
         p->quiet = false;
     if (!jsp_thread_counts(t, !p->running, &now)) {
         p->quiet = false;
-        return true; /* always inside the handler: next time */
+        return true; /* always seen inside the handler: try again next time */
     }
     while (drain_head(t) < now.ring_tail) {
         if (!dropping && jsp_output_is_full(&p->output))
@@ -66,7 +68,7 @@ static void drain_tell_thread(struct jsprof *p, struct jsp_thread *t)
         t->told = t->counts;
 }
 
-/* The last words of a thread that is gone, and its memory back. */
+/* Write the last account of a thread that is gone, and release its record. */
 static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 {
     drain_tell_thread(p, t);
@@ -94,7 +96,7 @@ static bool drain_threads(struct jsprof *p, bool dropping)
     return true;
 }
 
-/* The host may have taken our handler away. */
+/* Set the timers again if the host has replaced our signal handler. */
 static void drain_signal(struct jsprof *p)
 {
     if (!p->running || !jsp_signals_look(p->setup.signo))
@@ -108,8 +110,8 @@ static bool drain_is_due(const struct jsprof *p, uint64_t now)
     return p->asked != p->served || now - p->flushed_ns >= DRAIN_FLUSH_NS;
 }
 
-/* Before the counts are written: which threads block the signal? One whose own handler does
- * this has just had its signal. */
+/* Before the counts are written, find out which threads block the signal. The thread
+ * whose handler does this has just received it. */
 static void drain_masks(struct jsprof *p, uint64_t now)
 {
     if (!p->running || !drain_is_due(p, now))
@@ -147,7 +149,7 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
         .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),
     };
     if (jsp_output_side(&p->output) < 0)
-        return; /* losses are told behind the samples that they go with */
+        return; /* losses are written after the samples that they count */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         session.labels_cut += t->counts.labels_cut;
         if (memcmp(&t->counts, &t->told, sizeof t->told) != 0)
@@ -157,8 +159,8 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
     jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n);
 }
 
-/* Copy what a flush, which answered `flushed`, left behind to where everybody may
- * read it. */
+/* Copy the state after a flush, which returned `flushed`, to where every thread may read
+ * it. */
 static void drain_sync(struct jsprof *p, int flushed)
 {
     jsp_output_settle(&p->output);
@@ -175,7 +177,7 @@ size_t jsp_drain_total(const struct jsprof *p, const char *state, char *line)
     return jsp_losses_total(line, &total);
 }
 
-/* What waits, and the calls of this moment behind it. */
+/* Write the waiting data, and the calls of this moment after them. */
 static int drain_out(struct jsprof *p, int (*flush)(struct jsp_output *))
 {
     int err = jsp_calls_write(&p->calls, &p->output, flush);
@@ -196,12 +198,12 @@ int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
     int err = drain_out(p, flush);
     jsp_signals_unhush(&hushed);
     drain_sync(p, err);
-    if (err) /* the lines of this moment are not in the file */
+    if (err) /* this moment's lines are not in the file */
         jsp_writer_fill(&p->output.writer, line, jsp_drain_total(p, drain_state(p), line));
     return err;
 }
 
-/* How long until the next pass: sooner when a ring is filling up. */
+/* Return the time until the next pass, shorter when a ring is filling up. */
 static uint64_t drain_pace(const struct jsprof *p, uint64_t interval)
 {
     bool filling = false, idle = true;
@@ -215,7 +217,8 @@ static uint64_t drain_pace(const struct jsprof *p, uint64_t interval)
     return idle && interval < DRAIN_SLOWEST_NS ? interval * 2 : interval;
 }
 
-/* With the lock open, until the bell is no longer what it was, or some signal comes. */
+/* Release `lock` and sleep until the bell has rung, the time is over or a signal
+ * comes. */
 static void drain_sleep(struct jsprof *p, uint32_t bell, uint64_t ns)
 {
     struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
@@ -228,9 +231,10 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), until = now + ns;
     if (jsp_ask_state(&p->ask) == JSP_ASK_REST && p->rested_ns < until)
-        until = p->rested_ns; /* what was loaded in between was not asked about */
+        until = p->rested_ns; /* nobody was asked to look at what was loaded since */
     while (now < until) {
-        /* ORDER: acquire, pairs with the release of who rang: what it rang for is seen. */
+        /* ORDER: acquire, pairs with the release of the ringing thread: what it rang for
+         * is seen. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
         if (p->quit || p->asked != p->served || jsp_ask_state(&p->ask) == JSP_ASK_YES)
             return;
@@ -247,7 +251,8 @@ static enum jsp_natives_news drain_objects(struct jsprof *p)
     return p->objects.subs == closed ? JSP_NATIVES_OPENED : JSP_NATIVES_CLOSED;
 }
 
-/* How soon handlers may ask again, after a look that took so much processor time. */
+/* Decide how soon handlers may ask again, after a look that took `cpu_ns` of processor
+ * time. */
 static void drain_rest(struct jsprof *p, enum jsp_natives_news news, uint64_t cpu_ns)
 {
     uint64_t rest = cpu_ns * DRAIN_LOOK_SHARE;
@@ -262,7 +267,7 @@ static void drain_rest(struct jsprof *p, enum jsp_natives_news news, uint64_t cp
     jsp_ask_set(&p->ask, news == JSP_NATIVES_SAME ? JSP_ASK_VAIN : JSP_ASK_REST);
 }
 
-/* Is it time for a look between two flushes? */
+/* Is it time to look at the loaded objects between two flushes? */
 static bool drain_is_to_look(struct jsprof *p, uint64_t now)
 {
     enum jsp_ask_state state = jsp_ask_state(&p->ask);
@@ -271,7 +276,8 @@ static bool drain_is_to_look(struct jsprof *p, uint64_t now)
     return p->native && (state == JSP_ASK_YES || now - p->looked_ns >= DRAIN_LOOK_NS);
 }
 
-/* Has the loader opened or closed anything? Then on with all that follows from it. */
+/* Check whether the loader opened or closed anything, and if so, update what depends on
+ * it. */
 static void drain_look_quickly(struct jsprof *p)
 {
     uint64_t began = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -305,8 +311,9 @@ void jsp_drain_here(struct jsprof *p, uint64_t now)
     p->flushed_ns = now;
 }
 
-/* Write with the lock open; the output is ours alone. A slow pipe is waited for the last
- * time, and for a moment when nobody waits for us, so that it takes all that it can. */
+/* Write without `lock`, while the output belongs to the drain alone. The last flush waits
+ * for a slow pipe; a flush that nobody waits for waits a moment, so that the pipe takes
+ * as much as it can. */
 static bool drain_flush(struct jsprof *p, bool quit)
 {
     uint64_t quiet_ns = p->quiet_ns;
@@ -319,7 +326,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
                                 : hurry ? jsp_output_flush : jsp_output_flush_for_a_moment);
     pthread_mutex_lock(&p->lock);
     drain_sync(p, err);
-    if (err) { /* the lines of this moment are not in the file */
+    if (err) { /* this moment's lines are not in the file */
         char line[JSP_LOSSES_LINE];
         size_t n = jsp_drain_total(p, quit ? "stopped" : "running", line);
         pthread_mutex_unlock(&p->lock);
@@ -342,7 +349,8 @@ static void *drain_main(void *session)
             drain_wait(p, interval);
         interval = drain_pace(p, interval);
         uint64_t asked = p->asked, now = jsp_now_ns(CLOCK_MONOTONIC);
-        bool stops = p->quit; /* after this no thread is sampled: the pass sees the last */
+        /* no thread is sampled after this, so the pass sees the last samples */
+        bool stops = p->quit;
         all = jsp_drain_pass(p, failed);
         if (drain_is_to_look(p, now)) {
             pthread_mutex_unlock(&p->lock);

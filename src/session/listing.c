@@ -13,22 +13,23 @@
 #include "sigsafe/names.h"
 
 enum {
-    LISTING_TEXT = 1023,        /* bytes of a row's text, the rest is cut */
+    LISTING_TEXT = 1023,        /* bytes of a row's text; longer ones are cut */
     LISTING_ROW = LISTING_TEXT + (5 + JSPROF_LISTING_TARGETS) * JSP_VARINT_MAX,
-    LISTING_RECORD = 60000,     /* bytes of a record with rows, so that it fits a chunk */
-    LISTING_FIRST = 512, /* listings that need no larger index */
+    LISTING_RECORD = 60000,     /* bytes of a record with rows; fits in a chunk */
+    LISTING_FIRST = 512, /* listings before the index must grow */
     LISTING_IDS = 1 << JSP_ARENA_ID_BITS,
 };
-static const uint32_t listing_none = 1u << 31; /* in of_id: none among the first so many */
+/* in of_id: not found among so many listings */
+static const uint32_t listing_none = 1u << 31;
 _Static_assert(LISTING_RECORD + LISTING_ROW < 2 * JSP_WIRE_MAX_CHUNK, "scratch");
 _Static_assert(LISTING_ROW + JSP_EMBEDDED_LISTING < LISTING_RECORD, "one row fits a record");
 
-/* A listing in the making. */
+/* A listing being encoded. */
 struct listing_build {
     const jsprof_listing *from;
     struct jsp_listing *to;
-    size_t room;      /* of to->bytes */
-    uint32_t first;   /* row of the record in `rows` */
+    size_t room;      /* size of the memory at to->bytes */
+    uint32_t first;   /* the row that begins the record in `rows` */
     size_t used;
     uint8_t rows[LISTING_RECORD];
     uint8_t row[LISTING_ROW];
@@ -84,7 +85,7 @@ static int listing_record(struct listing_build *b, const uint8_t *head, size_t n
     return err;
 }
 
-/* The rows gathered so far, `until` being the next one. */
+/* Append the gathered rows as a record; `until` is the next row. */
 static int listing_rows(struct listing_build *b, uint32_t until)
 {
     uint8_t head[JSP_EMBEDDED_LISTING];
@@ -172,11 +173,12 @@ static int listing_make(struct jsp_listing **out, const jsprof_listing *from, ui
     return err;
 }
 
-/* Tables for the first listing, and a place for one more. */
+/* Allocate the tables for the first listing, and make room for one more. */
 static int listing_reserve(struct jsp_listings *all)
 {
     if (!all->of_id)
-        all->of_id = calloc(LISTING_IDS, sizeof *all->of_id); /* touched as it is used */
+        /* the kernel gives memory as it is used */
+        all->of_id = calloc(LISTING_IDS, sizeof *all->of_id);
     if (!all->of_id || jsp_grow(&all->at, &all->room, all->n, sizeof *all->at) < 0)
         return -ENOMEM;
     return all->by_name.slots ? 0 : jsp_hash_init(&all->by_name, LISTING_FIRST);
@@ -233,7 +235,8 @@ void jsp_listings_free(struct jsp_listings *all)
 
 /* -- Samples ---------------------------------------------------------------- */
 
-/* A label that had no listing is looked up again when there are more of them. */
+/* Return the listing of a label's function, or NULL. A label without a listing is
+ * searched again when there are more of them. */
 static struct jsp_listing *listing_of(struct jsp_listings *all, uint32_t label)
 {
     uint32_t *known = &all->of_id[label % LISTING_IDS];
@@ -247,11 +250,11 @@ static struct jsp_listing *listing_of(struct jsp_listings *all, uint32_t label)
     return l;
 }
 
-/* The last row that begins at or before the pc. */
+/* Return the number of the last row that begins at or before the pc, from 1, or 0. */
 static uint32_t listing_row_of(const struct jsp_listing *l, uint64_t pc)
 {
     if (pc - l->pcs[0] < l->n_rows && l->pcs[pc - l->pcs[0]] == pc)
-        return (uint32_t)(pc - l->pcs[0]) + 1; /* pcs that go up by one */
+        return (uint32_t)(pc - l->pcs[0]) + 1; /* pcs that grow by one */
     return (uint32_t)jsp_bisect_up_to(l->pcs, l->n_rows, sizeof *l->pcs,
                                       (struct jsp_bisect_number){ 0, pc });
 }
@@ -269,7 +272,7 @@ uint32_t jsp_listings_row(struct jsp_listings *all, uint32_t label, uint64_t pc)
 
 /* -- Writing ---------------------------------------------------------------- */
 
-/* What tells of losses must find room behind it. */
+/* Write a chunk, but leave the spare room that the account of losses needs behind it. */
 static int listing_chunk(struct jsp_writer *w, const uint8_t *bytes, size_t n)
 {
     if (w->used + n + sizeof(struct jsp_wire_chunk) + JSP_WRITER_SPARE > w->capacity)

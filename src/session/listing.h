@@ -1,10 +1,10 @@
 /* session/listing.h - the bytecode of functions, and which of its rows were sampled.
  *
- * A listing is put into the bytes of jsprof/listings when it is registered, and goes into
- * the file when a sample has met its function: once. A frame finds the listing by its
- * name, whatever its kind, so that interpreted and compiled code share one.
+ * A listing becomes bytes of jsprof/listings when it is registered. It is written into
+ * the file once, after a sample has met its function. A frame of any kind finds the
+ * listing by its name, so interpreted and compiled code share one.
  *
- * As the output: the drain's, or who holds the session.
+ * Used by the owner of the output: the drain, or the holder of the session's lock.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,55 +17,60 @@
 #include "sigsafe/arena.h"
 
 enum {
-    JSP_LISTINGS_BYTES = 32 << 20, /* of memory, for all of them */
-    JSP_PCS_BLOCK = 1 << 15,       /* bytes of jsprof/pcs before they become a chunk */
+    JSP_LISTINGS_BYTES = 32 << 20, /* bytes of memory for all listings */
+    JSP_PCS_BLOCK = 1 << 15,       /* bytes of jsprof/pcs in one chunk */
 };
 
 struct jsp_listing {
     char *name;               /* owned, like the arrays */
     uint32_t number, n_rows;
-    uint64_t *pcs;            /* of the rows */
-    uint8_t *bytes;           /* records, a length of 4 bytes before each */
-    size_t n_bytes, told;     /* told: of them in the file */
-    bool is_wanted;           /* a sample met it */
-    bool is_shared;           /* another function of this name has another listing... */
-    bool is_shared_told;      /* ... and the file says so */
+    uint64_t *pcs;            /* the first pc of each row */
+    uint8_t *bytes;           /* records, each behind its length of 4 bytes */
+    size_t n_bytes, told;     /* told: bytes already in the file */
+    bool is_wanted;           /* a sample met the function */
+    bool is_shared;           /* another function of this name has another listing */
+    bool is_shared_told;      /* the file says so */
 
-    /* Always: told <= n_bytes, at the beginning of a record */
+    /* Always: told <= n_bytes, and told is where a record begins. */
 };
 
 struct jsp_listings {
     const struct jsp_arena *arena; /* borrowed */
     struct jsp_hash by_name;
-    struct jsp_listing **at;       /* owned; by number */
+    struct jsp_listing **at;       /* owned; index: number */
     uint32_t n, room;
-    size_t bytes;                  /* of memory in use */
-    uint32_t unsettled;            /* listings before it have nothing left to write */
-    uint32_t *of_id;               /* owned; by label: number + 1, or n with the top bit */
+    size_t bytes;                  /* memory in use */
+    uint32_t unsettled; /* the listings before this number have nothing left to write */
+    /* owned; index: label; number + 1, or how many listings were searched in vain, with
+     * the top bit set */
+    uint32_t *of_id;
 };
 
 /* See jsprof_listing_add. */
 int jsp_listings_add(struct jsp_listings *all, const jsprof_listing *listing);
 
-/* The row, from 1, that this label's function is at; 0: not known. */
+/* Return the row, from 1, that contains `pc` in this label's function, or 0 if it is not
+ * known. */
 uint32_t jsp_listings_row(struct jsp_listings *all, uint32_t label, uint64_t pc);
 
-/* What was met and is not in the file yet. 0 or -ENOBUFS: some of it has to wait. */
+/* Write the listings that were met and are not in the file yet. Returns 0 or -ENOBUFS:
+ * some of them have to wait. */
 int jsp_listings_write(struct jsp_listings *all, struct jsp_writer *w);
 void jsp_listings_free(struct jsp_listings *all);
 
-/* Rows of samples, on their way to jsprof/pcs. */
+/* The rows of samples before they go into jsprof/pcs. */
 struct jsp_pcs {
-    uint64_t first;    /* ordinal of the first sample in `block` that has any */
-    uint64_t next;     /* ordinal behind the last one */
+    uint64_t first;    /* number of the first sample in `block` that has rows */
+    uint64_t next;     /* number after that of the last sample */
     uint32_t count, used;
     uint8_t block[JSP_PCS_BLOCK];
 };
 
-/* Is there room for a sample of n frames, if need be after a write? */
+/* Is there room for a sample of n frames? Writes the block first if there is not. */
 bool jsp_pcs_has_room(struct jsp_pcs *pcs, struct jsp_writer *w, uint32_t n);
 
-/* The rows of these frames, of sample `ordinal`. There must be room. */
+/* Add the rows of these frames, which belong to sample number `ordinal`. There must be
+ * room. */
 void jsp_pcs_put(struct jsp_pcs *pcs, struct jsp_listings *all,
                  const struct jsp_frames *frames, uint64_t ordinal);
 void jsp_pcs_write(struct jsp_pcs *pcs, struct jsp_writer *w);

@@ -7,10 +7,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A key of 26 bytes and the largest number fit. */
+/* Each cause or clock needs a key of at most 26 bytes and the largest number. */
 enum { LOSSES_CAUSES = JSP_N_LOSSES * 48, LOSSES_CLOCKS = JSP_N_CLOCKS * 48 };
 
-/* Percent-encode what would end a value. `to` has room for 3 bytes a character. */
+/* Percent-encode the characters that would end a value. `to` has room for 3 bytes for
+ * each character. */
 static void losses_encode(char *to, const char *text)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -27,7 +28,8 @@ static void losses_encode(char *to, const char *text)
     *to = 0;
 }
 
-/* One that did not fit is none: a number without its end would be another one. */
+/* Return 0 for a line that did not fit: a number without its last digits would be a wrong
+ * number. */
 static size_t losses_end(int n)
 {
     return n > 0 && n < JSP_LOSSES_LINE ? (size_t)n : 0;
@@ -47,7 +49,7 @@ size_t jsp_losses_session(char *to, const struct jsp_losses_session *s)
     return losses_end(n);
 }
 
-/* " lost_CAUSE=N" for each cause. */
+/* Write " lost_CAUSE=N" for each cause. */
 static void losses_causes(char to[LOSSES_CAUSES], const struct jsp_counts *c,
                           const struct jsp_tally *tally)
 {
@@ -57,7 +59,7 @@ static void losses_causes(char to[LOSSES_CAUSES], const struct jsp_counts *c,
                          cause == JSP_LOST_WRITE ? tally->lost : c->lost[cause]);
 }
 
-/* What of a thread's line can be added up over threads. */
+/* Write the part of a thread's line that can be summed over threads. */
 static int losses_counts(char *to, size_t size, const struct jsp_counts *c,
                          const struct jsp_tally *tally)
 {
@@ -76,7 +78,7 @@ static int losses_counts(char *to, size_t size, const struct jsp_counts *c,
                     c->stops[JSP_STOP_UNREADABLE], c->stops[JSP_STOP_RULE], c->handler_ns);
 }
 
-/* " CLOCK_ns=N" for each clock: the time that the thread was armed. */
+/* Write " CLOCK_ns=N" for each clock: how long the thread was armed. */
 static void losses_clocks(char to[LOSSES_CLOCKS], const struct jsp_thread *t)
 {
     uint64_t ns[JSP_N_CLOCKS];

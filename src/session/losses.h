@@ -1,5 +1,5 @@
-/* session/losses.h - the lines of jsprof/losses, see docs/capture.md.
- * Pure formatting; any thread.
+/* session/losses.h - the lines of jsprof/losses, see docs/capture.md. It only formats
+ * text. Any thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 #include "output.h"
 #include "thread.h"
 
-enum { JSP_LOSSES_LINE = 1536 }; /* bytes, enough for any line */
+enum { JSP_LOSSES_LINE = 1536 }; /* bytes; any line fits */
 _Static_assert((int)JSP_LOSSES_LINE <= (int)JSP_WRITER_SLOT, "one can be reserved");
 
 struct jsp_losses_session {
@@ -28,12 +28,12 @@ struct jsp_losses_session {
 struct jsp_losses_total {
     const char *state;
     int write_error;
-    const struct jsp_counts *counts; /* of all threads that there ever were */
+    const struct jsp_counts *counts; /* of all threads, gone ones included */
     struct jsp_tally tally;
 };
 
-/* All return the bytes written to `to` (room for JSP_LOSSES_LINE), newline included; 0: they
- * are more. */
+/* Write a line with its newline to `to`, which has room for JSP_LOSSES_LINE bytes. Return
+ * its length, or 0 if it does not fit. */
 size_t jsp_losses_session(char *to, const struct jsp_losses_session *session);
 size_t jsp_losses_total(char *to, const struct jsp_losses_total *total);
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally);

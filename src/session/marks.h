@@ -1,10 +1,11 @@
 /* session/marks.h - marks and counters on their way to the capture.
  *
- * SPDX-License-Identifier: MIT
+ * Any thread of the host puts whole frames into a bounded queue, which has its own lock,
+ * so a slow file never stops a host that marks. The drain moves them into the writer.
+ * Frames that do not fit and frames that the file did not take are counted. Not callable
+ * from handlers.
  *
- * Any thread of the host leaves whole frames in a bounded queue under a lock of its own,
- * so a slow file never stops a host that marks; the drain moves them into the writer.
- * What does not fit is counted, and so is what the file did not take. Outside handlers.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_SESSION_MARKS_H
 #define JSP_SESSION_MARKS_H
@@ -15,14 +16,14 @@
 #include "jsprof.h"
 
 enum {
-    JSP_MARKS_QUEUE = 1 << 20,  /* bytes, touched as they are used */
+    JSP_MARKS_QUEUE = 1 << 20,  /* bytes; memory is taken when first used */
     JSP_MARKS_COUNTERS = 4095,  /* at most */
-    JSP_MARKS_MESSAGE = 4095,   /* bytes of a message; the rest is cut */
+    JSP_MARKS_MESSAGE = 4095,   /* bytes of a message; longer ones are cut */
 };
 
 struct jsp_marks_counter {
     char group[32], name[32];
-    uint64_t bits; /* of the last value, as written */
+    uint64_t bits; /* the last value as written */
     bool is_real, is_set;
 };
 
@@ -31,16 +32,16 @@ struct jsp_marks {
     uint8_t *queue; /* owned; NULL until the first mark */
     uint32_t used;  /* bytes of whole frames */
     int32_t pid;
-    struct jsp_marks_counter *counters; /* owned; id - 1 */
+    struct jsp_marks_counter *counters; /* owned; index: id - 1 */
     uint32_t n_counters, counters_room;
-    uint64_t lost;    /* marks and values that found no room, or were given up */
+    uint64_t lost;    /* marks and values that found no room or were given up */
 };
 
 void jsp_marks_init(struct jsp_marks *m, int32_t pid);
 void jsp_marks_free(struct jsp_marks *m);
 
-/* In the child of a fork, after init: the parent's counters, under their numbers and without
- * values. Not where another thread was in the middle of something with them. */
+/* Take over the parent's counters with their ids but without values, in the child of a
+ * fork after init. Takes none if another thread of the parent was changing them. */
 void jsp_marks_take_over(struct jsp_marks *m, struct jsp_marks *parents);
 
 struct jsp_marks_mark {
@@ -48,7 +49,8 @@ struct jsp_marks_mark {
     const char *group, *name, *message; /* may be NULL */
 };
 
-/* All: 0 (or an id), -ENOMEM, or -ENOBUFS: the queue is full, it is counted. */
+/* Return 0 (or an id), -ENOMEM or -ENOBUFS: the queue is full and the mark is counted as
+ * lost. */
 int jsp_marks_mark(struct jsp_marks *m, const struct jsp_marks_mark *mark);
 
 struct jsp_marks_definition {
@@ -56,17 +58,20 @@ struct jsp_marks_definition {
     bool is_real;
 };
 
-/* The counter's id, from 1; it may be there already. -EEXIST: with the other type;
- * -ENOSPC: there are too many. */
+/* Return the id of a new or an existing counter, from 1. Errors also -EEXIST (it exists
+ * with the other type) and -ENOSPC (too many counters). */
 int jsp_marks_counter(struct jsp_marks *m, const struct jsp_marks_definition *d);
 
-/* The value in the counter's type. -ENOENT: no such counter. */
+/* Set a counter; `whole` or `real` is read according to its type. Returns also -ENOENT:
+ * no such counter. */
 int jsp_marks_set(struct jsp_marks *m, int counter, int64_t whole, double real);
 
-/* Move what fits; the drain's, and who has the writer. */
+/* Move as many frames as fit into the writer. For the drain or another owner of the
+ * writer. */
 void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w);
 
-/* What waits here and in the writer will not be written: before the writer forgets it. */
+/* Drop the frames in the queue; count them and those waiting in the writer as lost. Call
+ * it before the writer drops its own. */
 void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w);
 
 uint64_t jsp_marks_lost(struct jsp_marks *m);

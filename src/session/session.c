@@ -28,7 +28,7 @@
 #include "signals.h"
 #include "warm.h"
 
-enum { SESSION_SLOT_PER_BYTES = 64 }; /* one slot of the label table for so many bytes */
+enum { SESSION_SLOT_PER_BYTES = 64 }; /* bytes of labels for each slot of their table */
 
 static void session_thread_exit(void)
 {
@@ -41,7 +41,7 @@ static void session_leave(struct jsprof *p)
     jsp_writer_leave(&p->output.writer);
 }
 
-static bool session_is_child; /* between the two calls below */
+static bool session_is_child; /* set from session_in_child to session_after_fork */
 
 static void session_in_child(void)
 {
@@ -117,7 +117,7 @@ static void session_read_text(const char *path, char *to, size_t size)
         to[n - 1] = 0;
 }
 
-/* The frames that say what this capture is. PROCESS comes first. */
+/* Write the frames that describe this capture; PROCESS comes first. */
 static void session_describe(struct jsprof *p)
 {
     static const char open_total[] = "total state=open\n";
@@ -188,7 +188,7 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     if (!err)
         err = jsp_output_open(&p->output, setup->fd, &p->arena);
     if (!err && setup->file)
-        err = jsp_output_empty(&p->output); /* the last thing that can fail */
+        err = jsp_output_empty(&p->output); /* the last step that can fail */
     if (err)
         return err;
     session_locks(p);
@@ -259,8 +259,9 @@ static int session_take_signal(struct jsprof *p)
 
 static int session_start_locked(struct jsprof *p)
 {
-    jsp_drain_look(p, p->quiet_ns); /* what was loaded since open, or since the last run */
-    jsp_gone_collect(p); /* those can not be armed */
+    /* at what was loaded since open or since the last run */
+    jsp_drain_look(p, p->quiet_ns);
+    jsp_gone_collect(p); /* threads that are gone, which cannot be armed */
     bool needs_drain = !jsp_offer_serves(p);
     int err = session_arm_all(p);
     if (!err && needs_drain)
@@ -272,12 +273,13 @@ static int session_start_locked(struct jsprof *p)
     return err;
 }
 
-/* With `change` held. */
+/* The caller holds `change`. */
 static int session_begin(struct jsprof *p)
 {
     if (p->running)
         return 0;
-    /* The stacks of other threads can not be asked for; this one may have changed since attach. */
+    /* Only the calling thread's stack can be checked; it may have changed since
+     * attach. */
     int err = jsp_sampled_find(p) ? jsp_sigframe_check() : 0;
     if (!err)
         err = session_take_signal(p);
@@ -303,7 +305,8 @@ int jsp_session_start(struct jsprof *p)
     return err;
 }
 
-/* All that waits, without a drain; a slow pipe is given some time. With `lock` held. */
+/* Write everything that waits, without a drain thread, and wait some time for a slow
+ * pipe. The caller holds `lock`. */
 static void session_finish(struct jsprof *p)
 {
     jsp_writer_forgive(&p->output.writer);
@@ -324,7 +327,8 @@ static void session_join(struct jsprof *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* What was lost to the file for good, else what the flush said. With `lock` held. */
+/* Return the error that made data lost for good, otherwise the result of the flush. The
+ * caller holds `lock`. */
 static int session_error(const struct jsprof *p, int flushed)
 {
     return p->write_error ? p->write_error : flushed;
@@ -364,7 +368,7 @@ int jsp_session_stop(struct jsprof *p)
     return err;
 }
 
-/* With `lock` held and no drain. */
+/* Flush without a drain thread. The caller holds `lock`. */
 static int session_flush_here(struct jsprof *p)
 {
     int err = 0;

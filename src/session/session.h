@@ -1,13 +1,13 @@
-/* session/session.h - the life of a session. Any thread; see jsprof.h for what each
- * call promises to a host.
+/* session/session.h - the life of a session. Any thread; jsprof.h says what each call
+ * promises to a host.
  *
- * `lock` guards the list of threads and what is popped from their rings. The
- * output belongs to the drain thread while that lives, else to who holds `lock`;
- * the drain appends under `lock` and writes to the file outside of it, so a slow
- * file never stops a host's attach or detach. Without that thread a sampled one does its
- * work now and then, in the handler and under `lock`: see offer.h. `change` is taken
- * before `lock`, over the whole of a start or stop, so that two of them never overlap; a
- * close begins when no other call is inside, see live.h.
+ * `lock` guards the list of threads and the records popped from their rings. The output
+ * belongs to the drain thread while there is one, otherwise to the holder of `lock`. The
+ * drain appends under `lock` but writes to the file without it, so a slow file never
+ * stops a host's attach or detach. Without a drain thread, a sampled thread does the
+ * drain's work now and then, in its handler and under `lock`: see offer.h. `change` is
+ * taken before `lock` and held during a whole start or stop, so that two of them never
+ * overlap. A close begins when no other call is inside the session, see live.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,11 +24,12 @@
 #include "perfmap.h"
 #include "thread.h"
 
-/* All but the path or descriptor of jsprof_options, checked and with defaults. */
+/* The checked jsprof_options with their defaults, except the path or descriptor. */
 struct jsp_session_setup {
-    int fd;                /* given away on success, as the file is */
-    struct jsp_file *file; /* of it; what it holds goes, when nothing but memory can fail.
-                            * NULL: the descriptor is a copy of the host's */
+    int fd;                /* owned by the session after success, like `file` */
+    /* the file of `fd`, emptied as the last step that can fail; NULL: `fd` is a copy of
+     * the host's descriptor */
+    struct jsp_file *file;
     uint32_t hz, max_depth, ring_bytes, label_bytes;
     enum jsp_clock clock;
     bool chain, native, perf_map, dump, compact, alone, children;
@@ -40,78 +41,84 @@ struct jsp_session_setup {
 struct jsprof {
     /* Constant after open. */
     pid_t pid;
-    struct jsp_session_setup given; /* its file is `file` */
+    struct jsp_session_setup given; /* `given.file` is `file` below */
     uint32_t hz;
     bool chain;
     struct jsp_thread_setup setup;
-    size_t slots_bytes, label_bytes; /* of the arena's two mappings */
+    size_t slots_bytes, label_bytes; /* sizes of the arena's two mappings */
     struct jsp_arena arena;
     bool native;
-    bool alone;                 /* no drain thread, as long as that can be */
+    bool alone;                 /* run without a drain thread where possible */
     void (*on_drain)(void *data);
     void *on_drain_data;
-    struct jsp_objects objects; /* the drain's; its map is the handlers' */
+    struct jsp_objects objects; /* used by the drain; handlers read its map */
     struct jsp_codes codes;     /* has a lock of its own */
-    struct jsp_perfmap perf; /* under that lock */
-    struct jsp_file *file;   /* owned; NULL: a descriptor of the host's */
+    struct jsp_perfmap perf; /* under the lock of `codes` */
+    struct jsp_file *file;   /* owned; NULL: the host gave a descriptor */
     struct jsp_marks marks;  /* has a lock of its own */
     struct jsp_calls_session calls; /* has a lock of its own */
 
-    /* Under the process lock; see live.h. */
+    /* Under the process lock, see live.h. */
     struct jsprof *_Atomic live_next;
-    uint32_t n_inside; /* calls */
+    uint32_t n_inside; /* calls on the session under way */
     bool closing;
 
     pthread_mutex_t change, lock;
-    pthread_cond_t served_cond; /* of who waits for a flush */
+    pthread_cond_t served_cond; /* flushing callers wait for it */
     struct jsp_ask ask;         /* its bell wakes the drain */
 
     /* Under `lock`. */
     bool running;
-    bool draining;          /* there is a drain thread: until it was joined */
-    bool quit;              /* the drain shall finish */
-    pthread_t drain;        /* while running */
-    uint64_t asked, served; /* flushes */
+    bool draining;          /* there is a drain thread that was not joined yet */
+    bool quit;              /* the drain has to finish */
+    pthread_t drain;        /* valid while there is a drain thread */
+    uint64_t asked, served; /* numbers of flushes */
     struct jsp_thread *threads;
     uint32_t n_ids;
-    struct jsp_counts gone; /* sums over the threads that were forgotten */
-    bool quiet;             /* in this pass no thread was inside its handler */
-    const struct jsp_thread *offering; /* whose handler is in the drain's place */
-    _Atomic uint64_t passed_ns;        /* when it was, last; read by handlers without it */
+    struct jsp_counts gone; /* sums over the forgotten threads */
+    bool quiet;             /* during this pass, no thread was inside its handler */
+    const struct jsp_thread *offering; /* the thread whose handler acts as the drain */
+    /* time of the last such pass; handlers read it without `lock` */
+    _Atomic uint64_t passed_ns;
     uint64_t flushed_ns;
-    uint64_t gone_ns;       /* when threads that are gone were last looked for */
-    uint64_t quiet_ns;      /* samples that began before it are read, handlers are over */
-    int write_error;        /* last of the writer; copied here to be read */
-    int flush_error;        /* of the last flush: not 0, and something waits */
-    struct jsp_tally unwritten; /* samples, and expirations, appended but not in the file */
+    uint64_t gone_ns;       /* time of the last search for threads that are gone */
+    /* samples that began earlier are read, and their handlers have returned */
+    uint64_t quiet_ns;
+    int write_error;        /* a copy of the writer's last error */
+    int flush_error; /* result of the last flush; if it is not 0, data still wait */
+    /* samples and expirations appended but not in the file yet */
+    struct jsp_tally unwritten;
 
-    bool stuck; /* a thread is stopped inside the handler and may read all of it */
-    struct jsprof *kept; /* see ending.c */
+    /* a thread is stopped inside its handler and may read anything of the session */
+    bool stuck;
+    struct jsprof *kept; /* next kept session, see ending.c */
 
-    /* The drain's. */
+    /* Used by the drain only. */
     struct jsp_output output;
-    uint64_t looked_ns;     /* when it looked at what is loaded, last */
-    uint64_t rested_ns, pause_ns; /* when it may be asked again; how long it rests in vain */
+    uint64_t looked_ns;     /* time of the last look at the loaded objects */
+    /* when handlers may ask again; length of the rest after a look that found nothing */
+    uint64_t rested_ns, pause_ns;
     uint64_t popped[8 + 6 * JSP_FRAMES_RUN];
 };
 
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
 
-/* All of a session that has its arena, in zeroed memory, but its place on the list of those
- * that live. -ENOMEM, or as open: something is there then that jsp_session_free frees. */
+/* Fill a session which is zeroed except for its arena, but do not put it on the list of
+ * live sessions. Returns 0, -ENOMEM or the errors of jsp_session_open; after an error,
+ * jsp_session_free frees what was made so far. */
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup);
 int jsp_session_start(struct jsprof *p);
 int jsp_session_stop(struct jsprof *p);
 
-/* As stop, for close: no other call on the session is under way. */
+/* Stop the session for a close, when no other call on it is under way. */
 int jsp_session_halt(struct jsprof *p);
 
 int jsp_session_close(struct jsprof *p);
 int jsp_session_flush(struct jsprof *p);
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
 
-/* Sums over all threads that there ever were, as of the last pass and the last flush. With
- * `lock` held. */
+/* Sum over all threads, gone ones included, as of the last pass and the last flush. The
+ * caller holds `lock`. */
 void jsp_session_counts(const struct jsprof *p, struct jsp_counts *sum);
 struct jsp_tally jsp_session_tally(const struct jsprof *p);
 
@@ -121,7 +128,8 @@ int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
 int jsp_session_detach(struct jsp_thread *t);
 
-/* 0: the calling thread attached as `t`; else -EPERM, or -ECHILD after a fork. */
+/* Return 0 if the calling thread attached as `t`, otherwise -EPERM, or -ECHILD after a
+ * fork. */
 int jsp_session_owns(const struct jsp_thread *t);
 
 #endif

@@ -18,13 +18,14 @@
 #endif
 
 enum {
-    THREAD_WAIT_NS = 50000, THREAD_WAITS = 20000, /* a second for the handler */
-    THREAD_CAPACITY = 1 << 14, /* array entries; no memory until they are used */
+    THREAD_WAIT_NS = 50000, THREAD_WAITS = 20000, /* wait one second for the handler */
+    /* array entries; memory is taken when they are first used */
+    THREAD_CAPACITY = 1 << 14,
 };
 
 static _Atomic uint64_t thread_numbers;
 
-/* What follows struct jsp_thread in its mapping, in bytes from the start. */
+/* The offsets in bytes of what follows struct jsp_thread in its mapping. */
 struct thread_layout {
     size_t frames, walked, record, merged, ring, end;
 };
@@ -36,7 +37,8 @@ static size_t thread_part(size_t *at, size_t bytes)
     return begin;
 }
 
-/* More entries than a sample keeps: so that the innermost of a deep stack are known. */
+/* Return more entries than a sample keeps, so that the innermost ones of a deep stack are
+ * known. */
 static uint32_t thread_capacity(const struct jsp_thread_setup *setup)
 {
     return setup->max_depth > THREAD_CAPACITY ? setup->max_depth : THREAD_CAPACITY;
@@ -57,7 +59,8 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     return l;
 }
 
-/* The main thread's stack grows; some C libraries (musl) tell only what is mapped by now. */
+/* Allow for the growth of the main thread's stack: some C libraries (musl) report only
+ * the part that is mapped by now. */
 static void thread_grown(struct jsp_vmstack *vm)
 {
     struct rlimit most;
@@ -73,7 +76,8 @@ static void thread_grown(struct jsp_vmstack *vm)
     vm->stack_end = vm->stack_low;
 }
 
-/* The C stack, so that a link can be told from garbage; unknown: everything. */
+/* Find the bounds of the C stack, which tell a link from garbage. If they are unknown,
+ * every address passes. */
 static void thread_find_stack(struct jsp_vmstack *vm)
 {
     pthread_attr_t attr;
@@ -128,7 +132,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->cut_native_id = jsp_arena_synth(setup->arena, "[C frames cut]");
 }
 
-/* As the kernel has it: of one thread, by its running time. */
+/* Return the kernel's number of a thread's CPU time clock. */
 static clockid_t thread_cpu_clock(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);
@@ -138,7 +142,8 @@ int jsp_thread_check(void)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
     clockid_t clock;
-    if (tid == getpid()) /* also in the child of a raw fork, where the C library errs */
+    /* also in the child of a raw fork, where the C library is wrong */
+    if (tid == getpid())
         return 0;
     bool is_known = pthread_getcpuclockid(pthread_self(), &clock) == 0 &&
                     clock == thread_cpu_clock(tid);
@@ -220,7 +225,7 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     thread_unwinder(t, setup);
 }
 
-/* The system's clock of this name, for this thread, which any thread can read. */
+/* Return the system's clock for `clock` and this thread. Every thread can read it. */
 static clockid_t thread_clock(const struct jsp_thread *t, enum jsp_clock clock)
 {
     return clock == JSP_CLOCK_CPU ? t->cpu_clock : CLOCK_MONOTONIC;
@@ -247,7 +252,8 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     thread_begin(t, setup);
     uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0);
     /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer, which
-     * are the handler's from here on: a late signal may bring it before ours does. */
+     * belong to the handler from here on: a late signal may enter it before this timer's
+     * first one. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
     if (jsp_sampled_set_timer(&t->sampled, first) == 0)
         return 0;
@@ -256,7 +262,8 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     return err;
 }
 
-/* Until this is no more; a thread that is stopped in it is given up. */
+/* Wait until `is` is false. Return false after a second: the thread is stopped in
+ * there. */
 static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_sampled *))
 {
     static const struct timespec moment = { 0, THREAD_WAIT_NS };
@@ -268,8 +275,8 @@ static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_
     return false;
 }
 
-/* A sandbox may refuse to delete a timer; then it is stopped at least. One that goes on, or
- * that a thread in the middle of its handler may set again, is remembered. */
+/* Delete the timer, or at least stop it if a sandbox refuses. Remember a timer that goes
+ * on, or that a thread stopped in its handler may set again. */
 static void thread_end_timer(const struct jsp_thread *t)
 {
     static const struct itimerspec never;
@@ -279,14 +286,14 @@ static void thread_end_timer(const struct jsp_thread *t)
         jsp_signals_survives(t->sampled.signo);
 }
 
-/* How late is what is due, on the clock that it is due by? 0: it is not due yet. */
+/* Return how late the due expiration is on its own clock, or 0 if it is not due yet. */
 static uint64_t thread_late_ns(const struct jsp_thread *t, uint64_t due_ns)
 {
     uint64_t now = jsp_now_ns(thread_clock(t, t->sampled.clock));
     return now > due_ns ? now - due_ns : 0;
 }
 
-/* Something is due, so late: is the signal kept from the thread? */
+/* Given an expiration so late, is its signal kept from the thread? */
 static bool thread_is_kept_from(const struct jsp_thread *t, uint64_t late_ns)
 {
     return jsp_unseen_waits(t->tid, t->sampled.signo) ||
@@ -295,16 +302,19 @@ static bool thread_is_kept_from(const struct jsp_thread *t, uint64_t late_ns)
 
 static bool thread_is_armed(const struct jsp_thread *t)
 {
-    /* ORDER: relaxed. The session's lock is held; only the handler reads it beside. */
+    /* ORDER: relaxed. The caller holds the session's lock; besides, only the handler
+     * reads it. */
     return atomic_load_explicit(&t->sampled.armed, memory_order_relaxed);
 }
 
-/* What is due will be lost_blocked, and is so far. */
+/* Mark the due expiration as one that will count as lost_blocked, and count it as such
+ * until then. */
 static void thread_mark(struct jsp_thread *t, uint64_t due_ns, uint64_t late_ns)
 {
     t->unseen.due_ns = due_ns;
     t->unseen.so_far = 1 + late_ns / t->sampled.tick.period_ns;
-    /* ORDER: relaxed. It names the expiration that it is about, whenever it is seen. */
+    /* ORDER: relaxed. The value names the expiration itself, so it may be seen at any
+     * time. */
     atomic_store_explicit(&t->sampled.hidden_ns, due_ns, memory_order_relaxed);
 }
 
@@ -326,18 +336,19 @@ void jsp_thread_rearm(struct jsp_thread *t)
     jsp_sampled_set_timer(&t->sampled, due + late + t->sampled.tick.period_ns);
 }
 
-/* No signal will come for what was due until now. */
+/* Count the expirations due until now as lost: no signal will come for them. */
 static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
 {
     uint32_t passed = jsp_tick_passed(&t->sampled.tick, now);
     uint64_t *loss = is_kept_from ? &t->unseen.blocked : &t->unseen.undelivered;
     *loss += passed;
     t->unseen.so_far = 0;
-    /* ORDER: relaxed. Only a signal of this timer that is still on its way asks. */
+    /* ORDER: relaxed. Only a signal of this timer that is still under way reads it. */
     atomic_store_explicit(&t->sampled.settled, passed > 0, memory_order_relaxed);
 }
 
-/* On each clock; a thread that is gone was there at its last sample. */
+/* Read each clock of the thread. A thread that is gone has the times of its last
+ * sample. */
 static void thread_now(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
 {
     for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
@@ -346,7 +357,7 @@ static void thread_now(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
         memcpy(ns, t->sampled.last_ns, sizeof t->sampled.last_ns);
 }
 
-/* Add the time from the arming until now. */
+/* Add the time from the arming until `now`. */
 static void thread_add_armed(const struct jsp_thread *t, const uint64_t now[JSP_N_CLOCKS],
                              uint64_t ns[JSP_N_CLOCKS])
 {
