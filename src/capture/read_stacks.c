@@ -1,4 +1,4 @@
-/* read_stacks.c - samples out of jsprof/stacks: what a cursor meets.
+/* capture/read_stacks.c - the samples of jsprof/stacks as a cursor finds them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,10 +27,10 @@ static bool stacks_run_up_to(const void *item, const void *key)
     return ((const struct read_run *)item)->first <= *(const uint32_t *)key;
 }
 
-/* The ref of a node that the file calls `number`; 0: it is lost. */
+/* Return the ref of the node with the file's number `number`, or 0 if it was lost. */
 static uint32_t stacks_ref(const struct jsp_read_stacks *s, uint32_t run, uint32_t number)
 {
-    uint32_t first = s->runs[run].epoch_run; /* which has the epoch's lowest numbers */
+    uint32_t first = s->runs[run].epoch_run; /* the run with the epoch's lowest numbers */
     const struct read_run *r = &s->runs[first];
     r += jsp_bisect(r + 1, run - first, sizeof *r, stacks_run_up_to, &number);
     return number >= r->first && number - r->first < r->n ? r->base + (number - r->first)
@@ -39,8 +39,8 @@ static uint32_t stacks_ref(const struct jsp_read_stacks *s, uint32_t run, uint32
 
 /* -- All chunks, once ------------------------------------------------------- */
 
-/* The run that nodes from `first` on belong to: the last, or a new one. -1: there can be
- * none, 1: no memory. */
+/* Find the run of the nodes from `first` on: the last one, or a new one. Return 0, -1 if
+ * there cannot be any, or 1 if there is no memory. */
 static int stacks_run(struct jsp_read_stacks *s, const struct read_head *head)
 {
     const struct read_run *last = s->n_runs ? &s->runs[s->n_runs - 1] : NULL;
@@ -57,7 +57,7 @@ static int stacks_run(struct jsp_read_stacks *s, const struct read_head *head)
     return 0;
 }
 
-/* One node more, below the ref `parent`. False: no memory. */
+/* Add a node below the ref `parent`. Return false if there is no memory. */
 static bool stacks_add(struct jsp_read_stacks *s, const struct jsp_node *told,
                        uint32_t parent, bool is_lost)
 {
@@ -67,7 +67,7 @@ static bool stacks_add(struct jsp_read_stacks *s, const struct jsp_node *told,
         jsp_nodes_reserve(&s->nodes, 1) < 0)
         return false;
     node.parent = s->refs[parent].node;
-    node.row = 0; /* a row is no part of the frame */
+    node.row = 0; /* a row is not part of the frame */
     if (!is_lost)
         ref.node = jsp_nodes_add(&s->nodes, &node);
     s->refs[s->n_refs++] = ref;
@@ -75,7 +75,8 @@ static bool stacks_add(struct jsp_read_stacks *s, const struct jsp_node *told,
     return true;
 }
 
-/* The nodes of one record. -1: it is malformed, 1: no memory. */
+/* Read the nodes of one record. Return 0, -1 if it is malformed, or 1 if there is no
+ * memory. */
 static int stacks_nodes(struct jsp_read_stacks *s, struct jsp_read_records *r,
                         const struct read_record *record)
 {
@@ -95,7 +96,8 @@ static int stacks_nodes(struct jsp_read_stacks *s, struct jsp_read_records *r,
     return 0;
 }
 
-/* Up to its end, or to what is wrong with it. False: no memory. */
+/* Read a block's records up to its end or to the first bad one. Return false if there is
+ * no memory. */
 static bool stacks_records(struct jsp_read_stacks *s, struct read_block *b, uint64_t count)
 {
     struct jsp_read_records r;
@@ -158,7 +160,7 @@ static bool stacks_begin(struct jsp_read_stacks *s)
     return true;
 }
 
-/* From the chunk at `offset` on. */
+/* Load all chunks from the one at `offset` on. */
 static void stacks_load(const struct jsp_read *r, uint64_t offset)
 {
     struct jsp_read_stacks *s = r->stacks;
@@ -222,7 +224,7 @@ bool jsp_read_stacks_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
     struct read_record record;
     while (c->records.at < c->block->end) {
         const uint8_t *at = c->records.at;
-        jsp_read_records_next(&c->records, &record); /* was good when it was loaded */
+        jsp_read_records_next(&c->records, &record); /* it was good when it was loaded */
         if (record.n_nodes) {
             stacks_skip(&c->records, record.n_nodes);
             continue;
