@@ -187,9 +187,10 @@ JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_C
  * file is in use: the host should show the path to the user. */
 JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
 
-/* Arm the timers of every attached thread. Idempotent. -EBUSY: another handler owns the
- * signal. -EAGAIN: no timers or threads left. -EPERM: refused. -EOVERFLOW: see
- * jsprof_thread_attach.
+/* Arm the timers of every attached thread. Idempotent.
+ *
+ * -EBUSY: another handler owns the signal. -EAGAIN: no timers or threads left. -EPERM:
+ * refused. -EOVERFLOW: see jsprof_thread_attach.
  *
  * The host must not set the signal to SIG_DFL while a session runs: the next signal of a
  * timer then ends the process, and no library can prevent that. If no signal comes first,
@@ -204,6 +205,7 @@ JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
 
 /* Disarm the timers, then process and write all samples. Start may follow. Idempotent.
  * Returns the errno of a failed write (-ENOSPC, -EPIPE, ...), which the stats also keep.
+ *
  * -ESTALE: another program has cut, removed or written to the file. The library then
  * writes nothing more and counts later samples in lost_write. -EAGAIN: a pipe accepted
  * nothing for two seconds; the samples wait for flush or close. The library waits for a
@@ -212,33 +214,42 @@ JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;
 
 /* Stop, complete the file and free everything. Threads that are still attached become
  * inert and may detach at any later time. NULL does nothing. Errors as jsprof_stop.
+ *
  * -EAGAIN: a pipe accepted nothing for two seconds, and then not even the final account
- * of losses for two more. Meanwhile other threads may call start, stop, flush, attach,
- * stats, calls and close on this session. Close waits for calls in progress; later calls
- * return -EINVAL, as for any session that is not open. All other functions that take the
- * session must have returned. */
+ * of losses for two more.
+ *
+ * During close, other threads may call start, stop, flush, attach, stats, calls and close
+ * on this session. Close waits for calls in progress; later calls return -EINVAL, as for
+ * any session that is not open. All other functions that take the session must have
+ * returned.
+ */
 JSPROF_API int jsprof_close(jsprof *p) JSPROF_COLD;
 
 /* Write the samples taken so far. The drain does this every second without being asked.
  * Errors as jsprof_stop, but this call does not wait for a pipe. */
 JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 
-/* Called in a signal handler: return true if the handler may call any function, such as
- * malloc or jsprof_close. It may if the interrupted code is not in the C library, the
+/* Return true if the signal handler that calls this may call any function, such as malloc
+ * or jsprof_close. It may if the interrupted code is not in the C library, the
  * loader or this library, or if that code waits in a system call. A preload, or any
  * object that replaces a function of the C library, counts as the C library; in a process
  * with such an object a waiting thread does not qualify. Return false if this can not be
- * determined, as in a static program. The function does not know two things, which the
- * host must check itself: whether the interrupted code holds one of the host's own locks,
- * and whether it is itself a handler, which may have interrupted malloc. */
+ * determined, as in a static program.
+ *
+ * The function does not know two things, which the host must check itself: whether the
+ * interrupted code holds one of the host's own locks, and whether it is itself a handler,
+ * which may have interrupted malloc. */
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start as the environment asks: JSPROF=FILE (%p is the pid), JSPROF_HZ,
  * JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1. A relative FILE starts
- * at the folder in which the process was when it loaded this library. 1: started, *out is
- * the session. 0: JSPROF is unset or the program is setuid, and *out is NULL. -EINVAL: a
- * value is malformed. Or the errors of open and start. jsprof_error_text describes each,
- * with the variable and its value. */
+ * at the folder in which the process was when it loaded this library.
+ *
+ * 1: started, *out is the session. 0: JSPROF is unset or the program is setuid, and *out
+ * is NULL.
+ *
+ * -EINVAL: a value is malformed. Or the errors of open and start. jsprof_error_text
+ * describes each, with the variable and its value. */
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
 /* What was kept and what was lost, in timer expirations. Always:
@@ -329,10 +340,12 @@ JSPROF_API int jsprof_function_new(jsprof_function **out, const char *name, cons
                                    uint32_t line, enum jsprof_kind kind) JSPROF_COLD;
 
 /* Free a function. It must be on no thread's stack: the library relies on this. Counts of
- * its calls stay in the tables, under its name. NULL does nothing. If the host defines
- * JSPROF_DEBUG before it includes this header, free looks for the function on the calling
- * thread's stacks and on those of other threads in the same sessions. If it finds the
- * function, it ends the process with a line that names function and thread. */
+ * its calls stay in the tables, under its name. NULL does nothing.
+ *
+ * If the host defines JSPROF_DEBUG before it includes this header, free looks for the
+ * function on the calling thread's stacks and on those of other threads in the same
+ * sessions. If it finds the function, it ends the process with a line that names function
+ * and thread. */
 JSPROF_API void jsprof_function_free(jsprof_function *f) JSPROF_COLD;
 JSPROF_API void jsprof_function_free_checked(jsprof_function *f) JSPROF_COLD;
 #ifdef JSPROF_DEBUG
@@ -382,14 +395,17 @@ typedef struct jsprof_thread {
 } jsprof_thread;
 
 /* Attach the calling thread. Copies `name`. If the session runs, sampling begins at once.
+ *
  * A thread that exits detaches itself. A thread that ends by the raw system call is
  * detached within about a second; without the library's thread, at the next start, stop
  * or flush. While a thread blocks the signal it is not sampled: lost_blocked counts that
- * time. -ENOTSUP: the raw system call made this thread, and the C library does not know
- * it. -EALREADY: the thread is attached. -EAGAIN: no timers left (RLIMIT_SIGPENDING).
- * -EPERM. -ENOMEM. -EOVERFLOW: the thread's alternate signal stack can not hold what the
- * kernel saves for a signal, so any signal on it would end the process. jsprof_start
- * checks a stack that the thread sets later, if the thread itself calls it. */
+ * time.
+ *
+ * -ENOTSUP: the raw system call made this thread, and the C library does not know it.
+ * -EALREADY: the thread is attached. -EAGAIN: no timers left (RLIMIT_SIGPENDING). -EPERM.
+ * -ENOMEM. -EOVERFLOW: the thread's alternate signal stack can not hold what the kernel
+ * saves for a signal, so any signal on it would end the process. jsprof_start checks a
+ * stack that the thread sets later, if the thread itself calls it. */
 JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out) JSPROF_COLD;
 
 /* Detach the thread and drop frames that are still pushed. Call in the thread that
@@ -454,8 +470,10 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) 
 
 /* Fill *out from one entry. Return 1: a frame. 0: no frame; if the callback sets out->sp,
  * it is the stack address of the frames further in. -1: the entry is unreadable;
- * frames_bad counts it. This callback and a walker have at least 8 KiB of stack. Where
- * there is less, the handler drops the sample and counts it in lost_stack. */
+ * frames_bad counts it.
+ *
+ * This callback and a walker have at least 8 KiB of stack. Where there is less, the
+ * handler drops the sample and counts it in lost_stack. */
 typedef int (*jsprof_decode_sigsafe_fn)(void *host, const void *entry, jsprof_frame *out);
 
 enum { JSPROF_NO_FIELD = -1 };
@@ -484,9 +502,10 @@ typedef struct jsprof_stack {
     void       *host;           /* passed to the callback */
 } jsprof_stack;
 
-/* Set the calling thread's VM stack; NULL: none. Copies the descriptor. -EINVAL: no
- * counter, no entries, or neither label nor callback. -EPERM: called by another thread.
- * */
+/* Set the calling thread's VM stack; NULL: none. Copies the descriptor.
+ *
+ * -EINVAL: no counter, no entries, or neither label nor callback. -EPERM: called by
+ * another thread. */
 JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack) JSPROF_COLD;
 
 /* -- 6. The stack, form (c): a walker ------------------------------------- */
@@ -545,6 +564,7 @@ typedef struct jsprof_code {
 /* Register compiled code, remove it, or move it. Adding replaces whatever was registered
  * in the same bytes. The library resolves each sample by its time, so the host may reuse
  * addresses at once. Add before the code can run; remove after it can no longer run.
+ *
  * -EINVAL. -ENOMEM. Remove and move: -ENOENT: nothing registered starts there. */
 JSPROF_API int jsprof_code_add(jsprof *p, const jsprof_code *code) JSPROF_COLD;
 JSPROF_API int jsprof_code_remove(jsprof *p, const void *start) JSPROF_COLD;
@@ -578,10 +598,11 @@ typedef struct jsprof_listing {
 
 /* Register a function's bytecode and start to sample the pc of its frames. The capture
  * then holds the listing and the rows that samples met, for `jsprof annotate`. Functions
- * are distinguished by their shown names. -EEXIST: a function of the same name has
- * another listing; that one stays, and the capture records the conflict. -E2BIG: the
- * listings would take more than 32 MiB. -EINVAL: pcs do not ascend, or a text or targets
- * are missing. -ENOMEM. */
+ * are distinguished by their shown names.
+ *
+ * -EEXIST: a function of the same name has another listing; that one stays, and the
+ * capture records the conflict. -E2BIG: the listings would take more than 32 MiB.
+ * -EINVAL: pcs do not ascend, or a text or targets are missing. -ENOMEM. */
 JSPROF_API int jsprof_listing_add(jsprof *p, const jsprof_listing *listing) JSPROF_COLD;
 
 /* Declare other C code of an interpreter. Views hide its native frames too, but it takes
@@ -612,8 +633,9 @@ JSPROF_API uint64_t jsprof_now(void) JSPROF_SIGSAFE;
 /* Record that something happened from `begin_ns` (an earlier jsprof_now(); 0: a moment)
  * until now, whether or not the session runs. Timelines and `jsprof list` show it. Copies
  * group (at most 23 bytes), name (39) and message (4095); message may be NULL. Takes a
- * lock for the time of a copy and never waits for the file. -ENOBUFS: the queue (1 MiB)
- * is full; stats.marks_lost counts the mark. -ENOMEM. */
+ * lock for the time of a copy and never waits for the file.
+ *
+ * -ENOBUFS: the queue (1 MiB) is full; stats.marks_lost counts the mark. -ENOMEM. */
 JSPROF_API int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *name,
                            const char *message) JSPROF_COLD;
 
@@ -621,8 +643,10 @@ enum jsprof_counter_type { JSPROF_COUNTER_WHOLE = 0, JSPROF_COUNTER_REAL = 1 };
 
 /* Define a figure that changes over time. Return its number, from 1, which belongs to the
  * session; the same group and name (at most 31 bytes each) return the same number. `what`
- * (at most 51 bytes) describes it, or is NULL. -EEXIST: the counter has the other type.
- * -ENOSPC: 4095 counters exist. -ENOBUFS, -ENOMEM as above. */
+ * (at most 51 bytes) describes it, or is NULL.
+ *
+ * -EEXIST: the counter has the other type. -ENOSPC: 4095 counters exist. -ENOBUFS,
+ * -ENOMEM as above. */
 JSPROF_API int jsprof_counter(jsprof *p, const char *group, const char *name, const char *what,
                               enum jsprof_counter_type type) JSPROF_COLD;
 
@@ -645,10 +669,11 @@ typedef struct jsprof_backtrace_frame {
 /* Write the calling thread's stack, for error reports: C, VM and JIT frames in their true
  * order, innermost first. Return the number of frames written, at most `max`. `t` belongs
  * to the calling thread. `ucontext` is the argument of a signal handler, or NULL for
- * "here". While the thread is paused there are native frames only. -EINVAL: a bad
- * argument, or the session is closed. -EPERM: `t` belongs to another thread. -EBUSY: the
- * call interrupted a sample of this thread. -EOVERFLOW: less stack is left than a sample
- * needs. */
+ * "here". While the thread is paused there are native frames only.
+ *
+ * -EINVAL: a bad argument, or the session is closed. -EPERM: `t` belongs to another
+ * thread. -EBUSY: the call interrupted a sample of this thread. -EOVERFLOW: less stack is
+ * left than a sample needs. */
 JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
                                 jsprof_backtrace_frame *out, uint32_t max) JSPROF_SIGSAFE;
 
@@ -672,8 +697,9 @@ enum {
 
 /* Set what is counted from now on, in all threads of the session, including threads that
  * attach later; 0: nothing. The session need not be started. Functions that are already
- * on a thread's stack get time and bytes from this moment. -EINVAL: an unknown bit.
- * -ENOMEM: nothing has changed. */
+ * on a thread's stack get time and bytes from this moment.
+ *
+ * -EINVAL: an unknown bit. -ENOMEM: nothing has changed. */
 JSPROF_API int jsprof_calls_set(jsprof *p, uint32_t modes) JSPROF_COLD;
 
 /* Report an allocation of `bytes`. It counts for the innermost function's self, and once
