@@ -1,6 +1,7 @@
-/* cli/large.c - writes a capture of many distinct stacks, or of many edges of exact calls:
- * `large stacks|edges N >FILE`. N functions, each below each; where one is below itself there
- * are two samples, or two calls.
+/* cli/large.c - writes a capture with much of one thing: `large stacks|edges|events N >FILE`.
+ * stacks, edges: N functions, each below each; where a function is below itself there are two
+ * samples, or two calls. events: N marks, of 1 to N microseconds, and N values of a counter, of
+ * which the tenth is the least and the last but nine the largest.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -66,6 +67,48 @@ static void large_edges(uint32_t n)
     large_chunk();
 }
 
+static void large_mark(uint32_t us)
+{
+    build_begin(&b, 10);
+    build_int(&b, (uint64_t)us * 1000, 8);
+    build_text(&b, "gc", 24);
+    build_text(&b, "sweep", 40);
+    build_text(&b, "", 0);
+    build_end(&b);
+}
+
+static void large_value(uint64_t value)
+{
+    build_begin(&b, 9);
+    build_int(&b, 1, 2);
+    build_zero(&b, 6);
+    build_int(&b, 1, 4);
+    build_zero(&b, 28);
+    build_int(&b, value, 8);
+    build_zero(&b, 56);
+    build_end(&b);
+}
+
+static void large_events(uint32_t n)
+{
+    build_begin(&b, 8);
+    build_int(&b, 1, 2);
+    build_zero(&b, 6);
+    build_text(&b, "heap", 32);
+    build_text(&b, "used", 32);
+    build_text(&b, "bytes", 52);
+    build_int(&b, 1, 4);
+    build_zero(&b, 8);
+    build_end(&b);
+    for (uint32_t i = 1; i <= n; i++) {
+        /* 1, n, 2, n - 1 ...: no part of the file has all the long ones. */
+        large_mark(i % 2 ? (i + 1) / 2 : n - i / 2 + 1);
+        large_value(i == 10 ? 1 : i == n - 9 ? 10 * n : n + i % 7);
+    }
+    build_jit(&b, build_tag(1), "main");
+    build_sample(&b, (uint64_t[]){ build_tag(1) }, 1);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -75,6 +118,8 @@ int main(int argc, char **argv)
     build_process(&b, "large");
     if (strcmp(argv[1], "stacks") == 0)
         large_stacks(n);
+    else if (strcmp(argv[1], "events") == 0)
+        large_events(n);
     else
         large_edges(n);
     return fwrite(b.bytes, 1, b.size, stdout) == b.size ? 0 : 1;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # cli/large.sh - half a million distinct stacks, or edges, stay as many: nothing is taken for
-# something else because their hashes are equal, and the page keeps the largest branches.
+# something else because their hashes are equal. The page keeps the largest branches and the
+# longest marks, and of a counter with many values the least and the largest.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
@@ -45,4 +46,29 @@ run html fewer.cap -o page.html
 cp page.html out
 has '"least":0,'
 has '"nodes":360601,'
+
+# A name that many functions have shows the first few, and counts the others.
+run annotate stacks.cap f
+is_rc 1
+cp err out
+lines 10
+has '700 functions match "f":'
+has '  f1'
+has '  and 692 more'
+
+./large events 6000 >events.cap
+run html events.cap -o page.html
+tr '[' '\n' <page.html | sed -n '/"list":$/,/"left":/p' >out
+lines 5002
+has '"left":1000'
+# Of 1 to 6,000 us the 5,000 longest ones.
+sed -n '3,$p' out | tr -d '"]' | cut -d , -f 3 >lengths
+sort -n lengths | sed -n '1p;$p' | tr '\n' ' ' >out
+has '1001 6000 '
+grep -o '"points":[^]]*' page.html | tr '[' ',' | cut -d , -f 2- | tr ',' '\n' |
+    awk 'NR % 2 == 0' >values
+n=$(wc -l <values)
+[ "$n" -ge 1000 ] && [ "$n" -le 2000 ] || wrong "the page has $n of 6,000 values"
+sort -n values | sed -n '1p;$p' | tr '\n' ' ' >out
+has '1 60000 '
 exit $bad

@@ -89,20 +89,55 @@ say_all() # CAPTURE
     rm -f pprof.gz two.cap small.cap page.html
 }
 
+# In colours, as on a terminal; ESC is shown as \e.
+say_colours() # ARGUMENT...
+{
+    printf '$ jsprof %s\n' "$*"
+    script -qec "env TERM=xterm COLUMNS=110 $jsprof $*" /dev/null </dev/null |
+        tr -d '\r' | sed 's/\x1b/\\e/g'
+}
+
+say_all_colours()
+{
+    for command in info report 'report --lines --native' tree 'tree --bottom-up' threads list \
+        'list --each' calls 'calls --edges' 'callers work' dump 'diff good.cap' \
+        'annotate --source . work' 'calls calls.cap'; do
+        for name in crowd merged calls events listing missing changed; do
+            # shellcheck disable=SC2086
+            case $command in
+            *' work') say_colours ${command% work} $name.cap work ;;
+            *) say_colours $command $name.cap ;;
+            esac
+        done
+    done
+}
+
+compare() # NAME: NAME.txt with what is expected, or the other way with --update
+{
+    if [ "$update" ]; then
+        mkdir -p "$expected"
+        cp "$1.txt" "$expected/$1.txt"
+    elif ! diff -u "$expected/$1.txt" "$1.txt" >diff.txt; then
+        cut -c 1-200 diff.txt | sed -n '1,40p'
+        bad=1
+    fi
+}
+
+update=${1:-}
 for name in $("$tmp/captures"); do
     case $name in big | crowdbig | killed) continue ;; esac # as good, but for what other tests see
     {
         say_all "$name.cap"
         case $name in crowd | calls | events | merged) say_width "$name.cap" ;; esac
     } | sed "s/^\(creator: .*\|{\"version\":\"\)$version/\1VERSION/" >"$name.txt"
-    if [ "${1:-}" = --update ]; then
-        mkdir -p "$expected"
-        cp "$name.txt" "$expected/$name.txt"
-    elif ! diff -u "$expected/$name.txt" "$name.txt" >diff.txt; then
-        cut -c 1-200 diff.txt | sed -n '1,40p'
-        bad=1
-    fi
+    compare "$name"
 done
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    say_all_colours | sed "s/$version/VERSION/" >colours.txt
+    compare colours
+else
+    echo 'outputs: colours were not compared: needs pseudo-terminals (/dev/pts) and script'
+fi
 
 # The order of bytes in a file changes nothing that is said of it. A compact one keeps it.
 mkdir big
