@@ -21,7 +21,7 @@ KINDS = ["tests/unit/*_test.c", "tests/fuzz/*_fuzz.c", "tests/signal/*_test.c",
          "tests/*/*.sh"]
 LONGEST = 200  # seconds
 SCRIPTS = ("cli", "export", "fault", "symbols", "unwind", "signal", "lark", "pkg/lazy")
-NOT = ("/lib", "/common.sh", "lark/aarch64", "lark/fuzz", "symbols/aarch64",
+NOT = ("/lib", "/common.sh", "lark/aarch64", "lark/fuzz",
        "calls_own_test", "export/firefox", "export/speedscope", "export/chrome", "export/totals")
 
 

@@ -91,6 +91,51 @@ TEST(equal_programs_seldom_differ)
     CHECK(stars <= 16); /* 10 expected at most, and two of its standard errors */
 }
 
+/* `counts[j][i]` samples of the functions f0, f1 and f2 in the two captures. */
+static bool three(const int counts[2][3], struct jsp_diff *d)
+{
+    for (int j = 0; j < 2; j++) {
+        struct side *s = &sides[j];
+        char why[JSP_READ_WHY], name[] = "f0";
+        build_start(&s->b, false);
+        build_process(&s->b, "host");
+        for (uint32_t i = 0; i < 3; i++) {
+            uint64_t addr = build_tag(i + 1);
+            name[1] = (char)('0' + i);
+            build_jit(&s->b, addr, name);
+            for (int n = 0; n < counts[j][i]; n++)
+                build_sample(&s->b, &addr, 1);
+        }
+        if (!CHECK_EQ(jsp_read_memory(&s->r, s->b.bytes, s->b.size, why), 0) ||
+            !CHECK_EQ(jsp_profile_load(&s->p, &s->r, NULL), 0) ||
+            !CHECK_EQ(jsp_functions_build(&s->fs, &s->p, NULL), 0))
+            return false;
+    }
+    struct jsp_diff_side two[2] = { { &sides[0].p, &sides[0].fs },
+                                    { &sides[1].p, &sides[1].fs } };
+    return CHECK_EQ(jsp_diff_build(d, two), 0);
+}
+
+TEST(the_largest_change_comes_first_not_the_largest_function)
+{
+    static const int counts[2][3] = { { 60, 30, 10 }, { 61, 1, 38 } };
+    struct jsp_diff d;
+    if (!three(counts, &d))
+        return;
+    if (CHECK_EQ(d.n, 3)) {
+        CHECK_STR(d.rows[0].name, "f1"); /* 29 points down */
+        CHECK_STR(d.rows[1].name, "f2"); /* 28 up */
+        CHECK_STR(d.rows[2].name, "f0");
+        jsp_diff_sort_total(&d);
+        CHECK_STR(d.rows[0].name, "f1");
+        CHECK_STR(d.rows[1].name, "f2");
+        CHECK_STR(d.rows[2].name, "f0");
+    }
+    jsp_diff_free(&d);
+    unside(0);
+    unside(1);
+}
+
 TEST(neighbours_add_up_under_recursion)
 {
     struct side *s = &sides[0];
@@ -138,6 +183,7 @@ int main(void)
 {
     RUN(a_change_counts_when_chance_does_not_explain_it);
     RUN(equal_programs_seldom_differ);
+    RUN(the_largest_change_comes_first_not_the_largest_function);
     RUN(neighbours_add_up_under_recursion);
     RUN(a_sum_knows_its_ranks);
     return DONE();

@@ -117,12 +117,49 @@ TEST(samples_are_told_in_file_order_with_their_stack_and_time)
     unloaded();
 }
 
+struct steps {
+    uint64_t n, last, all;
+    bool is_going_up;
+};
+
+static void step(void *context, uint64_t done, uint64_t all)
+{
+    struct steps *s = context;
+    s->is_going_up = s->is_going_up && done > s->last && done <= all;
+    s->last = done;
+    s->all = all;
+    s->n++;
+}
+
+/* 20 MB: a progress line hears of it now and then, and a caller without one is not asked. */
+TEST(a_long_load_says_how_far_it_is)
+{
+    struct steps s = { .is_going_up = true };
+    struct jsp_profile_options o = { .progress = step, .context = &s };
+    char why[JSP_READ_WHY];
+    begin(false);
+    while (b.size < 20u << 20)
+        sample(3, f3, f2, f1);
+    if (!CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0))
+        return;
+    CHECK_EQ(jsp_profile_load(&p, &r, &o), 0);
+    jsp_profile_free(&p);
+    CHECK(s.n >= 2 && s.n <= 20);
+    CHECK(s.is_going_up);
+    CHECK_EQ(s.all, b.size);
+    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    jsp_profile_free(&p);
+    jsp_read_close(&r);
+    free(b.bytes);
+}
+
 int main(void)
 {
     RUN(self_and_total_are_counted_in_both_byte_orders);
     RUN(recursion_does_not_count_a_sample_twice);
     RUN(threads_are_apart_and_can_be_chosen);
     RUN(many_stacks_and_names_outgrow_every_first_table);
+    RUN(a_long_load_says_how_far_it_is);
     RUN(samples_are_told_in_file_order_with_their_stack_and_time);
     return DONE();
 }
