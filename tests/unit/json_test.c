@@ -102,6 +102,21 @@ TEST(a_number_has_the_fewest_digits_that_read_back)
     CHECK_EQ(strtod(number(DBL_TRUE_MIN), NULL) == DBL_TRUE_MIN, true);
 }
 
+TEST(a_time_has_every_digit_that_is_not_zero)
+{
+    start();
+    jsp_json_open(&json, '[');
+    jsp_json_ms(&json, 1234567);
+    jsp_json_ms(&json, 1500000);
+    jsp_json_ms(&json, 1);
+    jsp_json_ms(&json, 20000000);
+    jsp_json_us(&json, 1234567);
+    jsp_json_us(&json, 10);
+    jsp_json_us(&json, 0);
+    jsp_json_close(&json, ']');
+    CHECK_STR(written(), "[1.234567,1.5,0.000001,20,1234.567,0.01,0]");
+}
+
 TEST(pieces_of_any_size_arrive_in_order)
 {
     static char block[3 * JSP_SINK_BLOCK];
@@ -179,6 +194,7 @@ int main(void)
     RUN(what_reorders_or_hides_text_is_escaped);
     RUN(what_is_not_utf8_is_replaced);
     RUN(a_number_has_the_fewest_digits_that_read_back);
+    RUN(a_time_has_every_digit_that_is_not_zero);
     RUN(pieces_of_any_size_arrive_in_order);
     RUN(the_first_failure_is_kept_and_nothing_is_written_after_it);
     RUN(a_name_is_split_into_function_file_line_and_column);
