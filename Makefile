@@ -137,15 +137,15 @@ SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0 \
 asan tsan:
 	+$(Q)$(MAKE) B=$(B)-$@ SAN='$(SAN_$@) -fno-omit-frame-pointer' MOZJS=no LUA=no run-san
 
-asan: ## unit and signal tests under the address and undefined-behaviour sanitizers
+asan: ## C tests and the command's outputs under the address and undefined-behaviour sanitizers
 tsan: ## the same under the thread sanitizer
 SAN_asan = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SAN_tsan = -fsanitize=thread
 
 .PHONY: run-san
-run-san: test-programs fuzz-programs
+run-san: tool test-programs fuzz-programs
 	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
-	  $(C_TESTS) $(FUZZERS)
+	  $(C_TESTS) $(FUZZERS) tests/cli/outputs.sh tests/cli/large.sh
 
 # Not tests/check/mutants.sh, which proves that the static checks can fail.
 mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)

@@ -115,7 +115,8 @@ static int list_counters(struct list *l, double *values)
 {
     struct jsp_events *e = &l->events;
     int err = 0;
-    qsort(e->values, e->n_values, sizeof *e->values, list_value_compare);
+    if (e->n_values)
+        qsort(e->values, e->n_values, sizeof *e->values, list_value_compare);
     for (uint32_t at = 0, run; err == 0 && at < e->n_values; at += run) {
         const struct jsp_event_counter *c = &e->counters[e->values[at].counter];
         for (run = 0; at + run < e->n_values; run++) {
