@@ -3,7 +3,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "session/session.h"
 #include "test.h"
@@ -54,9 +57,33 @@ TEST(code_that_only_moves_is_forgotten_where_it_was)
     CHECK_EQ(jsprof_close(prof), 0);
 }
 
+/* perf looks addresses up in /tmp/perf-PID.map: it must have the code where it is now. */
+TEST(code_that_moves_is_in_the_map_of_perf_where_it_was_and_where_it_is)
+{
+    jsprof_options options = { .size = sizeof options,
+                               .flags = JSPROF_USE_FD | JSPROF_PERF_MAP };
+    jsprof_code code = { .size = sizeof code, .length = 64, .name = "f", .start = place(1) };
+    char path[64], text[256] = "";
+    options.fd = memfd_create("capture", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    if (!CHECK_EQ(jsprof_open(&prof, &options), 0))
+        return;
+    CHECK_EQ(jsprof_code_add(prof, &code), 0);
+    CHECK_EQ(jsprof_code_move(prof, place(1), place(9)), 0);
+    CHECK_EQ(jsprof_close(prof), 0);
+    FILE *map = fopen(path, "re");
+    if (CHECK(map != NULL)) {
+        text[fread(text, 1, sizeof text - 1, map)] = 0;
+        fclose(map);
+    }
+    unlink(path);
+    CHECK_STR(text, "10040 40 f\n10240 40 f\n");
+}
+
 int main(void)
 {
     RUN(code_that_was_replaced_is_forgotten_while_nothing_is_sampled);
     RUN(code_that_only_moves_is_forgotten_where_it_was);
+    RUN(code_that_moves_is_in_the_map_of_perf_where_it_was_and_where_it_is);
     return DONE();
 }
