@@ -405,9 +405,13 @@ TEST(the_kernels_page_of_code_is_known)
         CHECK(map->objects[i].n_rows > 1);
 }
 
-/* Called with registers as if code at address 1, which nobody knows, had called it. */
+/* Walks from registers as if code at address 1, which nobody knows, had called this function.
+ * A frame of unknown size is only left by its frame pointer, which the caller reports. */
 static __attribute__((noinline)) enum jsp_unwind_stop from_unknown_code(uintptr_t *pc)
 {
+    static volatile size_t unknown_size = 64;
+    volatile char *room = __builtin_alloca(unknown_size);
+    room[0] = 0;
     struct jsp_regs_core here = jsp_regs_here();
     const jsprof_frame callers[2] = {
         { .pc = 2, .sp = here.sp - 8, .kind = JSPROF_FRAME_CALLER }, /* further in */
