@@ -7,87 +7,50 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct tree_build {
-    struct jsp_profile *p;
-    const struct jsp_tree_options *options;
-    struct jsp_tree *out;
-    uint32_t room;
-    struct jsp_hash children; /* (parent, function, line) -> node */
-    struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
-};
+#include "analyze/calltree.h"
 
-static int tree_append(struct tree_build *b, struct jsp_tree_node node)
+/* A node of the report for each of the call tree, with what ended there. */
+static int tree_nodes(struct jsp_tree *out, const struct jsp_calltree *calls,
+                      const struct jsp_profile *p)
 {
-    struct jsp_tree *t = b->out;
-    if (jsp_grow(&t->nodes, &b->room, t->n, sizeof *t->nodes) < 0)
+    out->nodes = calloc(calls->n_nodes, sizeof *out->nodes);
+    if (!out->nodes)
         return -ENOMEM;
-    t->nodes[t->n++] = node;
-    return 0;
-}
-
-static int tree_child(struct tree_build *b, uint32_t parent, struct jsp_profile_frame f,
-                      uint32_t *out)
-{
-    if (!b->options->has_lines)
-        f.line = f.file = 0;
-    uint64_t both = (uint64_t)parent << 32 | f.function;
-    uint64_t h = jsp_hash_mix(b->children.seed, both);
-    uint32_t hash =
-        (uint32_t)(jsp_hash_mix(h, (uint64_t)f.file << 32 | f.line) >> 16);
-    uint32_t probe = hash, at;
-    while ((at = jsp_hash_next(&b->children, hash, &probe)) != 0) {
-        const struct jsp_tree_node *n = &b->out->nodes[at - 1];
-        if (n->parent == parent && n->function == f.function && n->line == f.line &&
-            n->file == f.file) {
-            *out = at - 1;
-            return 0;
+    out->n = calls->n_nodes;
+    out->nodes[0].function = UINT32_MAX;
+    for (uint32_t i = 1; i < out->n; i++) {
+        const struct jsp_calltree_node *n = &calls->nodes[i];
+        struct jsp_tree_node *to = &out->nodes[i];
+        to->parent = n->parent;
+        to->function = n->frame;
+        if (calls->n_frames == 0)
+            continue;
+        const struct jsp_profile_frame *f = &calls->frames[n->frame];
+        to->function = f->function;
+        to->line = f->line;
+        to->file = f->file;
+    }
+    for (uint32_t i = 0; i < p->n_stacks; i++)
+        if (calls->leaf[i]) {
+            out->nodes[calls->leaf[i]].self += p->stacks[i].value;
+            out->nodes[calls->leaf[i]].n_samples += p->stacks[i].samples;
         }
-    }
-    *out = b->out->n;
-    struct jsp_tree_node node = { .function = f.function,
-                                  .parent = parent,
-                                  .line = f.line,
-                                  .file = f.file };
-    int err = tree_append(b, node);
-    return err < 0 ? err : jsp_hash_add(&b->children, hash, *out);
-}
-
-static void tree_count(struct jsp_tree_node *n, const struct jsp_stack *k)
-{
-    n->total += k->value;
-    n->n_samples += k->samples;
-}
-
-/* Fold direct recursion into one frame. Return how many frames are left. */
-static int tree_fold(struct jsp_profile_frame *frames, int n)
-{
-    int kept = 1;
-    for (int i = 1; i < n; i++)
-        if (frames[i].function != frames[kept - 1].function)
-            frames[kept++] = frames[i];
-    return kept;
-}
-
-static int tree_stack(struct tree_build *b, uint32_t stack)
-{
-    const struct jsp_stack *k = &b->p->stacks[stack];
-    bool is_up = b->options->is_bottom_up;
-    int n = jsp_select_frames(&b->options->select, b->p, stack, b->frames);
-    if (n <= 0)
-        return n;
-    if (!b->options->is_recursive)
-        n = tree_fold(b->frames, n);
-    uint32_t at = 0;
-    tree_count(&b->out->nodes[0], k);
-    for (int i = 0; i < n; i++) {
-        int err = tree_child(b, at, b->frames[is_up ? i : n - 1 - i], &at);
-        if (err < 0)
-            return err;
-        tree_count(&b->out->nodes[at], k);
-        if (i == (is_up ? 0 : n - 1))
-            b->out->nodes[at].self += k->value;
-    }
     return 0;
+}
+
+/* Each node gets what is below it. Bottom-up a stack begins below the root: what ends further
+ * down is that function's self. */
+static void tree_sums(struct jsp_tree *t, bool is_bottom_up)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        t->nodes[i].total = t->nodes[i].self;
+    for (uint32_t i = t->n - 1; i > 0; i--) {
+        struct jsp_tree_node *n = &t->nodes[i], *parent = &t->nodes[n->parent];
+        parent->total += n->total;
+        parent->n_samples += n->n_samples;
+        if (is_bottom_up)
+            n->self = n->parent == 0 ? n->total : 0;
+    }
 }
 
 struct tree_key {
@@ -130,23 +93,24 @@ static int tree_order(struct jsp_tree *t)
 int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
                    const struct jsp_tree_options *options)
 {
+    struct jsp_calltree calls;
+    struct jsp_calltree_source source = {
+        .profile = p, .select = &options->select,
+        .detail = options->has_lines ? JSP_CALLTREE_PLACES : JSP_CALLTREE_FUNCTIONS,
+        .is_bottom_up = options->is_bottom_up, .is_folded = !options->is_recursive,
+    };
     memset(out, 0, sizeof *out);
-    struct tree_build *b = calloc(1, sizeof *b);
-    if (!b)
-        return -ENOMEM;
-    b->p = p;
-    b->options = options;
-    b->out = out;
-    int err = jsp_hash_init(&b->children, 0);
+    int err = jsp_calltree_init(&calls);
+    source.leaf = calls.leaf = calloc((size_t)p->n_stacks + 1, sizeof *calls.leaf);
     if (err == 0)
-        err = tree_append(b, (struct jsp_tree_node){ .function = UINT32_MAX });
-    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
-        if (jsp_select_has(&options->select, &p->stacks[i]))
-            err = tree_stack(b, i);
+        err = calls.leaf ? jsp_calltree_add(&calls, &source) : -ENOMEM;
+    if (err == 0)
+        err = tree_nodes(out, &calls, p);
+    if (err == 0)
+        tree_sums(out, options->is_bottom_up);
     if (err == 0)
         err = tree_order(out);
-    jsp_hash_free(&b->children);
-    free(b);
+    jsp_calltree_free(&calls);
     if (err < 0)
         jsp_tree_free(out);
     return err;

@@ -121,7 +121,7 @@ static void chrome_nodes(struct chrome *x, uint32_t thread)
     chrome_own_node(x, CHROME_ROOT, "(root)");
     chrome_own_node(x, CHROME_IDLE, "(idle)");
     for (uint32_t i = 0; i < n; i++) {
-        const struct jsp_stacks_node *node = &x->from.stacks.nodes[x->nodes[i]];
+        const struct jsp_calltree_node *node = &x->from.stacks.nodes[x->nodes[i]];
         jsp_json_open(j, '{');
         jsp_json_key_u64(j, "id", CHROME_NODES + x->nodes[i]);
         jsp_json_key_u64(j, "parent",
@@ -291,7 +291,7 @@ static int chrome_start(struct chrome *x, struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_tables_build(&x->from, e, JSP_STACKS_FUNCTIONS);
+    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
     if (err == 0)
         err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
     if (err < 0)

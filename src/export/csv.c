@@ -10,14 +10,14 @@
 
 #include "export/export.h"
 #include "export/names.h"
-#include "export/stacks.h"
+#include "analyze/calltree.h"
 
 static const char csv_head[] =
     "pid,tid,thread,samples,expirations,value,unit,depth,kind,function,line,stack\n";
 
 struct csv {
     struct jsp_export *e;
-    struct jsp_stacks stacks;
+    struct jsp_calltree stacks;
     uint32_t *frames;
     struct jsp_bytes cell;
     struct jsp_sink into; /* writes to `cell` */
@@ -38,7 +38,7 @@ static void csv_quoted(struct csv *x)
     x->cell.n = 0;
 }
 
-static void csv_numbers(struct csv *x, const struct jsp_stacks_count *c)
+static void csv_numbers(struct csv *x, const struct jsp_calltree_count *c)
 {
     struct jsp_sink *out = x->e->out;
     const uint64_t numbers[] = { c->samples, c->weight, c->value };
@@ -62,11 +62,11 @@ static void csv_stack(struct csv *x, uint32_t n)
     csv_quoted(x);
 }
 
-static void csv_row(struct csv *x, const struct jsp_stacks_count *c)
+static void csv_row(struct csv *x, const struct jsp_calltree_count *c)
 {
     const struct jsp_profile *p = x->e->profile;
     struct jsp_sink *out = x->e->out;
-    uint32_t n = jsp_stacks_frames(&x->stacks, c->node, x->frames);
+    uint32_t n = jsp_calltree_frames(&x->stacks, c->node, x->frames);
     const struct jsp_profile_frame *leaf = &x->stacks.frames[x->frames[0]];
     jsp_sink_i64(out, p->threads[c->thread].pid);
     jsp_sink_byte(out, ',');
@@ -92,7 +92,7 @@ static void csv_row(struct csv *x, const struct jsp_stacks_count *c)
 static int csv_rows(struct csv *x)
 {
     uint32_t n;
-    struct jsp_stacks_count *counts = jsp_stacks_counts(&x->stacks, x->e->profile, &n);
+    struct jsp_calltree_count *counts = jsp_calltree_counts(&x->stacks, x->e->profile, &n);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
     jsp_sink_init(&x->into, jsp_bytes_write, &x->cell);
     jsp_sink_text(x->e->out, csv_head);
@@ -111,10 +111,10 @@ int jsp_export_csv(struct jsp_export *e)
     if (!x)
         return -ENOMEM;
     x->e = e;
-    int err = jsp_stacks_build(&x->stacks, e->profile, e->select, JSP_STACKS_LINES);
+    int err = jsp_calltree_of(&x->stacks, e->profile, e->select, JSP_CALLTREE_LINES);
     if (err == 0) {
         err = csv_rows(x);
-        jsp_stacks_free(&x->stacks);
+        jsp_calltree_free(&x->stacks);
     }
     free(x);
     return err;

@@ -255,7 +255,7 @@ static int firefox_start(struct firefox *x, struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_tables_build(&x->from, e, JSP_STACKS_LINES);
+    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_LINES);
     if (err == 0)
         err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
     if (err == 0)

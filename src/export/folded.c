@@ -12,7 +12,7 @@
 
 #include "export/export.h"
 #include "export/names.h"
-#include "export/stacks.h"
+#include "analyze/calltree.h"
 #include "jsprof.h"
 
 static const char *folded_suffix(uint32_t kind)
@@ -23,15 +23,15 @@ static const char *folded_suffix(uint32_t kind)
                                      : "";
 }
 
-static void folded_line(struct jsp_export *e, const struct jsp_stacks *s,
-                        const struct jsp_stacks_count *c, uint32_t *frames)
+static void folded_line(struct jsp_export *e, const struct jsp_calltree *s,
+                        const struct jsp_calltree_count *c, uint32_t *frames)
 {
     const struct jsp_profile *p = e->profile;
     if (p->n_threads > 1) {
         jsp_names_thread(e->out, p, c->thread, ';');
         jsp_sink_byte(e->out, ';');
     }
-    for (uint32_t i = jsp_stacks_frames(s, c->node, frames); i-- > 0;) {
+    for (uint32_t i = jsp_calltree_frames(s, c->node, frames); i-- > 0;) {
         const struct jsp_profile_frame *f = &s->frames[frames[i]];
         jsp_names_plain(e->out, p->functions[f->function].name, ';');
         jsp_sink_text(e->out, folded_suffix(f->kind));
@@ -45,18 +45,18 @@ static void folded_line(struct jsp_export *e, const struct jsp_stacks *s,
 
 int jsp_export_folded(struct jsp_export *e)
 {
-    struct jsp_stacks s;
+    struct jsp_calltree s;
     uint32_t n;
-    int err = jsp_stacks_build(&s, e->profile, e->select, JSP_STACKS_FUNCTIONS);
+    int err = jsp_calltree_of(&s, e->profile, e->select, JSP_CALLTREE_KINDS);
     if (err < 0)
         return err;
-    struct jsp_stacks_count *counts = jsp_stacks_counts(&s, e->profile, &n);
+    struct jsp_calltree_count *counts = jsp_calltree_counts(&s, e->profile, &n);
     uint32_t *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
     for (uint32_t i = 0; frames && i < n; i++)
         folded_line(e, &s, &counts[i], frames);
     err = counts && frames ? 0 : -ENOMEM;
     free(frames);
     free(counts);
-    jsp_stacks_free(&s);
+    jsp_calltree_free(&s);
     return err;
 }

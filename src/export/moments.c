@@ -19,7 +19,7 @@ static int moments_order(const void *left, const void *right)
 
 /* Turn the number of samples of each thread into their start in the list. */
 static void moments_places(struct jsp_moments *m, const struct jsp_profile *p,
-                           const struct jsp_stacks *s)
+                           const struct jsp_calltree *s)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n_stacks; i++)
@@ -33,7 +33,7 @@ static void moments_places(struct jsp_moments *m, const struct jsp_profile *p,
 }
 
 static void moments_fill(struct jsp_moments *m, struct jsp_profile *p,
-                         const struct jsp_stacks *s, const struct jsp_select *select)
+                         const struct jsp_calltree *s, const struct jsp_select *select)
 {
     struct jsp_walk walk;
     struct jsp_walk_item item;
@@ -69,7 +69,7 @@ static void moments_settle(struct jsp_moments *m, uint32_t n_threads)
 }
 
 int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
-                      const struct jsp_stacks *s, const struct jsp_select *select)
+                      const struct jsp_calltree *s, const struct jsp_select *select)
 {
     *m = (struct jsp_moments){ 0 };
     if (s->samples >= UINT32_MAX)
@@ -93,7 +93,7 @@ static int moments_ascending(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_stacks *s,
+uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_calltree *s,
                            uint32_t thread, uint8_t *mark, uint32_t *list)
 {
     uint32_t n = 0;

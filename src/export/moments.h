@@ -7,7 +7,7 @@
 #ifndef JSP_EXPORT_MOMENTS_H
 #define JSP_EXPORT_MOMENTS_H
 
-#include "export/stacks.h"
+#include "analyze/calltree.h"
 
 struct jsp_moment {
     int64_t time;
@@ -27,11 +27,11 @@ struct jsp_moments {
 /* Collect the samples. Return 0, -ENOMEM, or -EOVERFLOW if there are more than 2^32
  * samples. */
 int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
-                      const struct jsp_stacks *s, const struct jsp_select *select);
+                      const struct jsp_calltree *s, const struct jsp_select *select);
 
 /* Store in list[] the nodes of a thread's samples and all their parents, parents first.
  * Return how many. `mark` has a byte for each node, all 0 before and after. */
-uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_stacks *s,
+uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_calltree *s,
                            uint32_t thread, uint8_t *mark, uint32_t *list);
 void jsp_moments_free(struct jsp_moments *m);
 

@@ -59,7 +59,7 @@ static void perf_frame(struct perf *x, uint32_t function)
 static void perf_stack(struct perf *x, uint32_t node)
 {
     if (jsp_pieces_wants(&x->pieces, node)) {
-        uint32_t n = jsp_stacks_frames(&x->from.stacks, node, x->frames);
+        uint32_t n = jsp_calltree_frames(&x->from.stacks, node, x->frames);
         for (uint32_t i = 0; i < n; i++)
             perf_frame(x, x->from.stacks.frames[x->frames[i]].function);
         jsp_sink_byte(&x->pieces.into, '\n');
@@ -133,7 +133,7 @@ static int perf_start(struct perf *x, struct jsp_export *e)
 {
     x->e = e;
     x->p = e->profile;
-    int err = jsp_tables_build(&x->from, e, JSP_STACKS_FUNCTIONS);
+    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
     if (err == 0)
         err = jsp_pieces_init(&x->pieces, x->from.stacks.n_nodes);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);

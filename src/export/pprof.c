@@ -16,7 +16,7 @@
 #include "export/modules.h"
 #include "export/names.h"
 #include "export/proto.h"
-#include "export/stacks.h"
+#include "analyze/calltree.h"
 #include "export/strings.h"
 
 enum pprof_profile { /* fields of the outermost message */
@@ -41,7 +41,7 @@ struct pprof_function {
 struct pprof {
     struct jsp_export *e;
     struct jsp_profile *p;
-    struct jsp_stacks stacks;
+    struct jsp_calltree stacks;
     struct jsp_strings strings;
     struct jsp_modules modules;
     struct jsp_proto message, inner;
@@ -173,9 +173,9 @@ static void pprof_label(struct pprof *x, const char *key, struct jsp_read_text t
     jsp_proto_nest(&x->message, 3, &x->inner);
 }
 
-static void pprof_sample(struct pprof *x, const struct jsp_stacks_count *c)
+static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
 {
-    uint32_t n = jsp_stacks_frames(&x->stacks, c->node, x->frames);
+    uint32_t n = jsp_calltree_frames(&x->stacks, c->node, x->frames);
     char thread[JSP_NAMES_THREAD];
     for (uint32_t i = 0; i < n; i++)
         jsp_proto_item(&x->inner, x->frames[i] + 1);
@@ -193,7 +193,7 @@ static void pprof_sample(struct pprof *x, const struct jsp_stacks_count *c)
 static int pprof_samples(struct pprof *x)
 {
     uint32_t n;
-    struct jsp_stacks_count *counts = jsp_stacks_counts(&x->stacks, x->p, &n);
+    struct jsp_calltree_count *counts = jsp_calltree_counts(&x->stacks, x->p, &n);
     for (uint32_t i = 0; i < n; i++)
         pprof_sample(x, &counts[i]);
     free(counts);
@@ -232,7 +232,7 @@ static int pprof_start(struct pprof *x, struct jsp_export *e)
 {
     x->e = e;
     x->p = e->profile;
-    int err = jsp_stacks_build(&x->stacks, e->profile, e->select, JSP_STACKS_LINES);
+    int err = jsp_calltree_of(&x->stacks, e->profile, e->select, JSP_CALLTREE_LINES);
     if (err == 0)
         err = jsp_modules_build(&x->modules, e->profile);
     if (err == 0)
@@ -245,7 +245,7 @@ static int pprof_start(struct pprof *x, struct jsp_export *e)
 
 static void pprof_free(struct pprof *x)
 {
-    jsp_stacks_free(&x->stacks);
+    jsp_calltree_free(&x->stacks);
     jsp_modules_free(&x->modules);
     jsp_strings_free(&x->strings);
     jsp_hash_free(&x->by_function);

@@ -52,7 +52,7 @@ static void speedscope_stack(struct speedscope *x, uint32_t node)
         struct jsp_json j;
         jsp_json_init(&j, &x->pieces.into);
         jsp_json_open(&j, '[');
-        for (uint32_t i = jsp_stacks_frames(&x->from.stacks, node, x->frames); i-- > 0;)
+        for (uint32_t i = jsp_calltree_frames(&x->from.stacks, node, x->frames); i-- > 0;)
             jsp_json_u64(&j, x->from.stacks.frames[x->frames[i]].function);
         jsp_json_close(&j, ']');
     }
@@ -123,7 +123,7 @@ static int speedscope_start(struct speedscope *x, struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_tables_build(&x->from, e, JSP_STACKS_FUNCTIONS);
+    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
     if (err == 0)
         err = jsp_pieces_init(&x->pieces, x->from.stacks.n_nodes);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);

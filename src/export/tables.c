@@ -5,10 +5,10 @@
 #include "export/tables.h"
 
 int jsp_tables_build(struct jsp_tables *t, const struct jsp_export *e,
-                     enum jsp_stacks_detail detail)
+                     enum jsp_calltree_detail detail)
 {
     *t = (struct jsp_tables){ 0 };
-    int err = jsp_stacks_build(&t->stacks, e->profile, e->select, detail);
+    int err = jsp_calltree_of(&t->stacks, e->profile, e->select, detail);
     if (err == 0)
         err = jsp_modules_build(&t->modules, e->profile);
     if (err == 0)
@@ -18,7 +18,7 @@ int jsp_tables_build(struct jsp_tables *t, const struct jsp_export *e,
 
 void jsp_tables_free(struct jsp_tables *t)
 {
-    jsp_stacks_free(&t->stacks);
+    jsp_calltree_free(&t->stacks);
     jsp_modules_free(&t->modules);
     jsp_moments_free(&t->moments);
 }

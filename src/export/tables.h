@@ -13,7 +13,7 @@
 #include "export/moments.h"
 
 struct jsp_tables {
-    struct jsp_stacks stacks;
+    struct jsp_calltree stacks;
     struct jsp_modules modules;
     struct jsp_moments moments;
 };
@@ -21,7 +21,7 @@ struct jsp_tables {
 /* Build the tables of the selected part of the profile. Return 0, -ENODATA if nothing is
  * selected, or -ENOMEM. Call jsp_tables_free in any case. */
 int jsp_tables_build(struct jsp_tables *t, const struct jsp_export *e,
-                     enum jsp_stacks_detail detail);
+                     enum jsp_calltree_detail detail);
 void jsp_tables_free(struct jsp_tables *t);
 
 /* Return the module of a function of the profile. */

@@ -78,10 +78,10 @@ static void meta_functions(struct jsp_json *j, const struct jsp_page_tree *t)
         jsp_json_text(j, t->functions[i].module);
     jsp_json_close(j, ']');
     jsp_json_key_open(j, "frames", '[');
-    for (uint32_t i = 0; i < t->n_frames; i++) {
-        jsp_json_u64(j, t->frames[i].function);
-        jsp_json_u64(j, t->frames[i].kind);
-        jsp_json_u64(j, t->frames[i].origin);
+    for (uint32_t i = 0; i < t->calls.n_frames; i++) {
+        jsp_json_u64(j, t->calls.frames[i].function);
+        jsp_json_u64(j, t->calls.frames[i].kind);
+        jsp_json_u64(j, t->calls.frames[i].origin);
     }
     jsp_json_close(j, ']');
     jsp_json_key_open(j, "kinds", '[');

@@ -18,7 +18,6 @@ struct stacks_build {
     struct jsp_page_stacks *out;
     struct stacks_key *keys;
     uint32_t n, room;
-    struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 };
 
 static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint32_t *out)
@@ -42,32 +41,29 @@ static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint
  * lines. */
 static int stacks_line(struct stacks_build *b, const struct stacks_key *k, uint32_t *out)
 {
-    const struct jsp_page_capture *c = &b->h->captures[k->capture];
-    const struct jsp_page_node *node = &b->tree->nodes[b->tree->leaf[k->capture][k->stack]];
+    const struct jsp_calltree_place *end = &b->tree->places[k->capture][k->stack];
+    const struct jsp_profile *p = b->h->captures[k->capture].profile;
     struct jsp_page_place place = { "", 0 };
-    struct jsp_select select = c->select;
-    select.show = JSP_SHOW_ALL;
-    int n = jsp_select_frames(&select, c->profile, k->stack, b->frames);
-    if (n > 0 && node->samples >= b->tree->least) {
-        place.line = b->frames[0].line;
-        place.file = b->frames[0].file ? c->profile->files[b->frames[0].file] : "";
+    if (b->tree->nodes[end->node].samples >= b->tree->least) {
+        place.line = end->line;
+        place.file = end->file ? p->files[end->file] : "";
     }
-    return n < 0 ? n : stacks_place(b->out, place, out);
+    return stacks_place(b->out, place, out);
 }
 
 static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thread)
 {
     const struct jsp_profile *p = b->h->captures[capture].profile;
-    const uint32_t *leaf = b->tree->leaf[capture];
+    const struct jsp_calltree_place *places = b->tree->places[capture];
     int err = 0;
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++) {
-        if (leaf[i] == 0)
+        if (places[i].node == 0)
             continue;
         if (jsp_grow(&b->keys, &b->room, b->n, sizeof *b->keys) < 0)
             return -ENOMEM;
         struct stacks_key *k = &b->keys[b->n++];
         *k = (struct stacks_key){ .capture = capture, .stack = i };
-        k->is.node = b->tree->nodes[leaf[i]].number;
+        k->is.node = b->tree->nodes[places[i].node].number;
         k->is.thread = thread + p->stacks[i].thread;
         err = stacks_line(b, k, &k->is.place);
     }
@@ -107,22 +103,19 @@ int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
 {
     uint32_t thread = 0, none;
     memset(s, 0, sizeof *s);
-    struct stacks_build *b = calloc(1, sizeof *b);
-    int err = b ? jsp_hash_init(&s->by_place, 0) : -ENOMEM;
+    struct stacks_build b = { .h = h, .tree = t, .out = s };
+    int err = jsp_hash_init(&s->by_place, 0);
     if (err == 0)
         err = stacks_place(s, (struct jsp_page_place){ "", 0 }, &none);
     for (uint32_t c = 0; err == 0 && c < h->n; c++) {
         const struct jsp_profile *p = h->captures[c].profile;
-        *b = (struct stacks_build){ h, t, s, b->keys, b->n, b->room, { { 0 } } };
         s->of[c] = calloc((size_t)p->n_stacks + 1, sizeof *s->of[c]);
-        err = s->of[c] ? stacks_capture(b, c, thread) : -ENOMEM;
+        err = s->of[c] ? stacks_capture(&b, c, thread) : -ENOMEM;
         thread += p->n_threads;
     }
     if (err == 0)
-        err = stacks_unique(b);
-    if (b)
-        free(b->keys);
-    free(b);
+        err = stacks_unique(&b);
+    free(b.keys);
     return err;
 }
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "analyze/diff.h"
-#include "export/stacks.h"
 #include "jsprof.h"
 
 /* Limits: nodes of a page, and sizes of branches that are distinguished. */
@@ -42,107 +41,65 @@ static int tree_function(struct jsp_page_tree *t, const struct jsp_function *f,
     return jsp_hash_add(&t->by_function, hash, t->n_functions++);
 }
 
-static int tree_frame(struct jsp_page_tree *t, struct jsp_page_frame f, uint32_t *out)
-{
-    uint64_t h = jsp_hash_mix(t->by_frame.seed, (uint64_t)f.function << 32 | f.kind);
-    uint32_t hash = (uint32_t)(jsp_hash_mix(h, f.origin) >> 16), probe = hash, at;
-    while ((at = jsp_hash_next(&t->by_frame, hash, &probe)) != 0) {
-        const struct jsp_page_frame *is = &t->frames[at - 1];
-        if (is->function == f.function && is->kind == f.kind && is->origin == f.origin) {
-            *out = at - 1;
-            return 0;
-        }
-    }
-    if (jsp_grow(&t->frames, &t->frames_room, t->n_frames, sizeof *t->frames) < 0)
-        return -ENOMEM;
-    *out = t->n_frames;
-    t->frames[*out] = f;
-    return jsp_hash_add(&t->by_frame, hash, t->n_frames++);
-}
-
-static int tree_node(struct jsp_page_tree *t, struct jsp_page_node n, uint32_t *out)
-{
-    if (jsp_grow(&t->nodes, &t->nodes_room, t->n_nodes, sizeof *t->nodes) < 0)
-        return -ENOMEM;
-    *out = t->n_nodes;
-    t->nodes[t->n_nodes++] = n;
-    return 0;
-}
-
-static int tree_child(struct jsp_page_tree *t, uint32_t parent, uint32_t frame,
-                      uint32_t *out)
-{
-    uint64_t both = (uint64_t)parent << 32 | frame;
-    uint32_t hash = (uint32_t)(jsp_hash_mix(t->by_child.seed, both) >> 16);
-    uint32_t probe = hash, at;
-    while ((at = jsp_hash_next(&t->by_child, hash, &probe)) != 0)
-        if (t->nodes[at - 1].parent == parent && t->nodes[at - 1].frame == frame) {
-            *out = at - 1;
-            return 0;
-        }
-    int err = tree_node(t, (struct jsp_page_node){ .parent = parent, .frame = frame },
-                        out);
-    return err < 0 ? err : jsp_hash_add(&t->by_child, hash, *out);
-}
-
-/* The positions of one capture's frames and nodes in the common tree. */
-struct tree_map {
-    uint32_t *frame, *node;
+/* A capture whose stacks are being added. */
+struct tree_capture {
+    struct jsp_page_tree *tree;
+    const struct jsp_profile *profile;
+    uint32_t *of_function; /* number in the page + 1, by the profile's; 0: not known yet */
+    uint32_t n, room;
 };
 
-static int tree_merge(struct jsp_page_tree *t, const struct jsp_profile *p,
-                      const struct jsp_stacks *s, struct tree_map m)
+static int tree_of_page(void *context, struct jsp_profile_frame *f)
 {
+    struct tree_capture *c = context;
+    uint32_t n = c->profile->n_functions;
+    if (n > c->n) { /* resolving a stack may find functions */
+        if (jsp_grow_by(&c->of_function, &c->room, c->n, n - c->n, sizeof *c->of_function) < 0)
+            return -ENOMEM;
+        memset(c->of_function + c->n, 0, (n - c->n) * sizeof *c->of_function);
+        c->n = n;
+    }
+    uint32_t *number = &c->of_function[f->function];
     int err = 0;
-    for (uint32_t i = 0; err == 0 && i < s->n_frames; i++) {
-        const struct jsp_profile_frame *f = &s->frames[i];
-        struct jsp_page_frame to = { .kind = f->kind, .origin = f->origin };
-        err = tree_function(t, &p->functions[f->function], &to.function);
-        if (err == 0)
-            err = tree_frame(t, to, &m.frame[i]);
+    if (!*number) {
+        err = tree_function(c->tree, &c->profile->functions[f->function], number);
+        *number += err == 0;
     }
-    m.node[0] = 0;
-    for (uint32_t i = 1; err == 0 && i < s->n_nodes; i++)
-        err = tree_child(t, m.node[s->nodes[i].parent], m.frame[s->nodes[i].frame],
-                         &m.node[i]);
+    f->function = *number - 1;
     return err;
-}
-
-static void tree_leaves(struct jsp_page_tree *t, const struct jsp_profile *p,
-                        const struct jsp_stacks *s, const uint32_t *node, uint32_t *leaf)
-{
-    for (uint32_t i = 0; i < p->n_stacks; i++) {
-        leaf[i] = node[s->leaf[i]];
-        if (leaf[i])
-            t->nodes[leaf[i]].samples += p->stacks[i].samples;
-    }
 }
 
 static int tree_capture(struct jsp_page_tree *t, const struct jsp_html *h, uint32_t which)
 {
     const struct jsp_page_capture *c = &h->captures[which];
-    uint32_t **leaf = &t->leaf[which];
-    struct jsp_stacks s = { 0 };
+    struct tree_capture of = { .tree = t, .profile = c->profile };
     struct jsp_select select = c->select;
+    struct jsp_calltree_source source = {
+        .profile = c->profile, .select = &select, .detail = JSP_CALLTREE_KINDS,
+        .function = tree_of_page, .context = &of,
+    };
+    uint64_t before = t->calls.samples;
     select.show = JSP_SHOW_ALL;
-    int err = jsp_stacks_build(&s, c->profile, &select, JSP_STACKS_FUNCTIONS);
-    struct tree_map m = { calloc((size_t)s.n_frames + 1, sizeof *m.frame),
-                          calloc((size_t)s.n_nodes + 1, sizeof *m.node) };
-    *leaf = calloc((size_t)c->profile->n_stacks + 1, sizeof **leaf);
-    bool is_empty = err == -ENODATA;
-    t->empty |= (uint32_t)is_empty << which;
-    if ((err == 0 || is_empty) && (!m.frame || !m.node || !*leaf))
-        err = -ENOMEM;
-    else if (is_empty)
-        err = 0;
-    else if (err == 0)
-        err = tree_merge(t, c->profile, &s, m);
-    if (err == 0 && !is_empty)
-        tree_leaves(t, c->profile, &s, m.node, *leaf);
-    free(m.frame);
-    free(m.node);
-    jsp_stacks_free(&s);
+    source.places = t->places[which] =
+        calloc((size_t)c->profile->n_stacks + 1, sizeof *source.places);
+    int err = source.places ? jsp_calltree_add(&t->calls, &source) : -ENOMEM;
+    t->empty |= (uint32_t)(t->calls.samples == before) << which;
+    free(of.of_function);
     return err;
+}
+
+/* Make a node of the page for each of the call tree, with the samples that end there. */
+static int tree_nodes(struct jsp_page_tree *t, const struct jsp_html *h)
+{
+    if (jsp_grow_by(&t->nodes, &t->nodes_room, 0, t->calls.n_nodes, sizeof *t->nodes) < 0)
+        return -ENOMEM;
+    memset(t->nodes, 0, t->calls.n_nodes * sizeof *t->nodes);
+    t->n_nodes = t->calls.n_nodes;
+    for (uint32_t c = 0; c < h->n; c++)
+        for (uint32_t i = 0; i < h->captures[c].profile->n_stacks; i++)
+            if (t->places[c][i].node)
+                t->nodes[t->places[c][i].node].samples += h->captures[c].profile->stacks[i].samples;
+    return 0;
 }
 
 /* Find the least number of samples of a branch such that at most TREE_MOST are kept. */
@@ -165,25 +122,36 @@ static int tree_least(struct jsp_page_tree *t)
     return 0;
 }
 
+/* A node for branches that the page does not get. */
+static int tree_smaller(struct jsp_page_tree *t, struct jsp_calltree_node node, uint32_t *out)
+{
+    int err = jsp_calltree_child(&t->calls, node, out);
+    if (err == 0 && *out == t->n_nodes) {
+        err = jsp_grow(&t->nodes, &t->nodes_room, t->n_nodes, sizeof *t->nodes);
+        if (err == 0)
+            t->nodes[t->n_nodes++] = (struct jsp_page_node){ .is_kept = true };
+    }
+    return err;
+}
+
 static int tree_prune(struct jsp_page_tree *t, const struct jsp_html *h)
 {
     static const struct jsp_function smaller = { .name = "[smaller branches]",
                                                  .module = "",
                                                  .kind = JSPROF_KIND_SYNTH };
-    struct jsp_page_frame frame = { .kind = JSPROF_KIND_SYNTH };
+    struct jsp_profile_frame frame = { .kind = JSPROF_KIND_SYNTH };
     uint32_t at;
     int err = tree_function(t, &smaller, &frame.function);
     if (err == 0)
-        err = tree_frame(t, frame, &at);
+        err = jsp_calltree_frame(&t->calls, &frame, &at);
     for (uint32_t c = 0; err == 0 && c < h->n; c++)
         for (uint32_t i = 0; err == 0 && i < h->captures[c].profile->n_stacks; i++) {
-            uint32_t node = t->leaf[c][i];
+            uint32_t node = t->places[c][i].node;
             if (t->nodes[node].is_kept)
                 continue;
             while (!t->nodes[node].is_kept)
-                node = t->nodes[node].parent;
-            err = tree_child(t, node, at, &t->leaf[c][i]);
-            t->nodes[t->leaf[c][i]].is_kept = err == 0;
+                node = t->calls.nodes[node].parent;
+            err = tree_smaller(t, (struct jsp_calltree_node){ node, at }, &t->places[c][i].node);
         }
     return err;
 }
@@ -191,7 +159,7 @@ static int tree_prune(struct jsp_page_tree *t, const struct jsp_html *h)
 static int tree_keep(struct jsp_page_tree *t, const struct jsp_html *h)
 {
     for (uint32_t i = t->n_nodes - 1; i > 0; i--)
-        t->nodes[t->nodes[i].parent].samples += t->nodes[i].samples;
+        t->nodes[t->calls.nodes[i].parent].samples += t->nodes[i].samples;
     int err = tree_least(t);
     for (uint32_t i = 0; i < t->n_nodes; i++)
         t->nodes[i].is_kept = i == 0 || t->nodes[i].samples >= t->least;
@@ -205,7 +173,7 @@ static uint32_t tree_next(const struct jsp_page_tree *t, uint32_t at, uint32_t *
     *up = 0;
     if (t->nodes[at].first)
         return t->nodes[at].first;
-    for (; at && !t->nodes[at].next; at = t->nodes[at].parent)
+    for (; at && !t->nodes[at].next; at = t->calls.nodes[at].parent)
         (*up)++;
     return t->nodes[at].next;
 }
@@ -215,7 +183,7 @@ static void tree_number(struct jsp_page_tree *t)
     uint32_t up;
     for (uint32_t i = t->n_nodes - 1; i > 0; i--)
         if (t->nodes[i].is_kept) {
-            struct jsp_page_node *parent = &t->nodes[t->nodes[i].parent];
+            struct jsp_page_node *parent = &t->nodes[t->calls.nodes[i].parent];
             t->nodes[i].next = parent->first;
             parent->first = i;
         }
@@ -226,18 +194,15 @@ static void tree_number(struct jsp_page_tree *t)
 
 int jsp_page_tree_build(struct jsp_page_tree *t, const struct jsp_html *h)
 {
-    uint32_t root;
     memset(t, 0, sizeof *t);
     t->is_diff = h->n > 1;
     int err = jsp_hash_init(&t->by_function, 0);
     if (err == 0)
-        err = jsp_hash_init(&t->by_frame, 0);
-    if (err == 0)
-        err = jsp_hash_init(&t->by_child, 0);
-    if (err == 0)
-        err = tree_node(t, (struct jsp_page_node){ .frame = UINT32_MAX }, &root);
+        err = jsp_calltree_init(&t->calls);
     for (uint32_t c = 0; err == 0 && c < h->n; c++)
         err = tree_capture(t, h, c);
+    if (err == 0)
+        err = tree_nodes(t, h);
     if (err == 0)
         err = tree_keep(t, h);
     if (err == 0)
@@ -248,13 +213,11 @@ int jsp_page_tree_build(struct jsp_page_tree *t, const struct jsp_html *h)
 void jsp_page_tree_free(struct jsp_page_tree *t)
 {
     for (int c = 0; c < JSP_HTML_MOST; c++)
-        free(t->leaf[c]);
+        free(t->places[c]);
     free(t->functions);
-    free(t->frames);
     free(t->nodes);
     jsp_hash_free(&t->by_function);
-    jsp_hash_free(&t->by_frame);
-    jsp_hash_free(&t->by_child);
+    jsp_calltree_free(&t->calls);
     memset(t, 0, sizeof *t);
 }
 
@@ -293,10 +256,10 @@ static int tree_walk(const struct jsp_page_tree *t, struct tree_calls *c,
     uint32_t up = 0, index = 0, at = tree_next(t, 0, &up);
     int err = 0;
     while (err == 0 && at) {
-        const struct jsp_page_node *n = &t->nodes[at];
-        err = tree_call(c, t->nodes[n->parent].frame + 1, n->frame, &index);
-        jsp_page_varint(out, (uint64_t)index << 1 | !n->first);
-        bool is_leaf = !n->first;
+        const struct jsp_calltree_node *n = &t->calls.nodes[at];
+        bool is_leaf = !t->nodes[at].first;
+        err = tree_call(c, t->calls.nodes[n->parent].frame + 1, n->frame, &index);
+        jsp_page_varint(out, (uint64_t)index << 1 | is_leaf);
         at = tree_next(t, at, &up);
         if (is_leaf)
             jsp_page_varint(out, up);
@@ -306,7 +269,7 @@ static int tree_walk(const struct jsp_page_tree *t, struct tree_calls *c,
 
 int jsp_page_tree_encode(const struct jsp_page_tree *t, struct jsp_page_bytes *out)
 {
-    struct tree_calls c = { .n_from = calloc((size_t)t->n_frames + 1,
+    struct tree_calls c = { .n_from = calloc((size_t)t->calls.n_frames + 1,
                                              sizeof *c.n_from) };
     struct jsp_page_bytes nodes = { 0 };
     int err = c.n_from ? jsp_hash_init(&c.by_call, 0) : -ENOMEM;

@@ -11,20 +11,16 @@
 #ifndef JSP_PAGE_TREE_H
 #define JSP_PAGE_TREE_H
 
-#include "page/page.h"
+#include "analyze/calltree.h"
 #include "page/bytes.h"
+#include "page/page.h"
 
 struct jsp_page_function {
     const char *name, *module; /* of the first capture with this function */
     uint32_t kind;
 };
 
-struct jsp_page_frame {
-    uint32_t function, kind, origin;
-};
-
-struct jsp_page_node {
-    uint32_t parent, frame;
+struct jsp_page_node { /* what the page adds to a node of the call tree */
     uint32_t samples;     /* including those of all nodes below */
     uint32_t first, next; /* child and sibling; 0: none */
     uint32_t number;
@@ -33,17 +29,16 @@ struct jsp_page_node {
 
 struct jsp_page_tree {
     struct jsp_page_function *functions;
-    struct jsp_page_frame *frames;
-    /* node 0 is the root; a parent comes before its children */
-    struct jsp_page_node *nodes;
-    uint32_t n_functions, n_frames, n_nodes;
+    struct jsp_calltree calls;   /* of all captures; its frames have numbers of functions[] */
+    struct jsp_page_node *nodes; /* by node of `calls` */
+    uint32_t n_functions, n_nodes;
     uint32_t n_numbered; /* nodes that the page gets, including the root */
     uint32_t empty;      /* bits of the captures without selected samples */
     uint32_t least;      /* samples of the smallest kept branch; 0: all are kept */
-    uint32_t *leaf[JSP_HTML_MOST]; /* by capture and stack: its node; 0: not selected */
+    struct jsp_calltree_place *places[JSP_HTML_MOST]; /* by capture and stack */
 
-    uint32_t functions_room, frames_room, nodes_room;
-    struct jsp_hash by_function, by_frame, by_child;
+    uint32_t functions_room, nodes_room;
+    struct jsp_hash by_function;
     bool is_diff; /* functions are matched as in jsprof diff */
 };
 
