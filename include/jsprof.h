@@ -159,6 +159,19 @@ typedef struct jsprof_options {
     void       *on_drain_data;
 } jsprof_options;
 
+/* Set one option from text, as a command line or the environment has it. `name` is a field
+ * (path, hz, clock, max_depth, ring_bytes, label_bytes or signo), or a flag without JSPROF_
+ * (compact, children, no_thread, ..., but not use_fd). It may have capital letters, and - for
+ * _; the prefixes JSPROF_ and --profile- are ignored. A number is whole and decimal, a clock
+ * is cpu or wall, a flag is 1 or 0. `path` is borrowed until jsprof_open returns. Threads may
+ * set options of their own at the same time.
+ *
+ * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is as
+ * before then. jsprof_error_text returns "NAME=VALUE: ..." with the name as it was given, and
+ * with what is allowed. */
+JSPROF_API int jsprof_options_set(jsprof_options *o, const char *name,
+                                  const char *value) JSPROF_COLD;
+
 /* Create the capture file, and a session that does not run yet. A relative path starts at
  * the process's current folder.
  *
@@ -810,7 +823,7 @@ JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
 /* Return static text for an errno. */
 JSPROF_API const char *jsprof_strerror(int err) JSPROF_SIGSAFE;
 
-/* Describe the error `err` that the calling thread's last jsprof_open or
+/* Describe the error `err` that the calling thread's last jsprof_open, jsprof_options_set or
  * jsprof_start_from_env returned: the variable, option or file, its value, and what is
  * allowed. For any other error the text is that of jsprof_strerror. Writes to `text`, cut
  * to `size` bytes (300 are enough except for a long path), and returns it. */

@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "jsprof.h"
 
 static char environment_folder[PATH_MAX]; /* where the process was when we were loaded */
 
@@ -43,47 +44,40 @@ static void environment_output(lua_State *L)
     lua_setfield(L, -2, "output");
 }
 
-static void environment_hz(lua_State *L)
+/* Set the option that this variable names, if it is there. */
+static const char *environment_set(lua_State *L, jsprof_options *o, const char *variable)
 {
-    const char *text = environment_get("JSPROF_HZ");
-    char *end;
-    if (!text)
-        return;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || value < 1 || value > 10000)
-        luaL_error(L, "jsprof: JSPROF_HZ=%s: a whole number from 1 to 10000 is allowed", text);
-    lua_pushnumber(L, (lua_Number)value);
-    lua_setfield(L, -2, "hz");
-}
-
-static void environment_clock(lua_State *L)
-{
-    const char *text = environment_get("JSPROF_CLOCK");
-    if (!text)
-        return;
-    if (strcmp(text, "cpu") != 0 && strcmp(text, "wall") != 0)
-        luaL_error(L, "jsprof: JSPROF_CLOCK=%s: cpu or wall is allowed", text);
-    lua_pushstring(L, text);
-    lua_setfield(L, -2, "clock");
-}
-
-static void environment_flag(lua_State *L, const char *variable, const char *option)
-{
+    char why[300];
     const char *text = environment_get(variable);
-    if (!text)
-        return;
-    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-        luaL_error(L, "jsprof: %s=%s: 0 or 1 is allowed", variable, text);
-    lua_pushboolean(L, *text == '1');
+    int err = text ? jsprof_options_set(o, variable, text) : 0;
+    if (err < 0)
+        luaL_error(L, "jsprof: %s", jsprof_error_text(err, why, sizeof why));
+    return text;
+}
+
+static void environment_flag(lua_State *L, bool is, const char *option)
+{
+    lua_pushboolean(L, is);
     lua_setfield(L, -2, option);
 }
 
 void jsp_lua_environment_push(lua_State *L)
 {
+    jsprof_options o = { .size = sizeof o };
+    const char *clock = environment_set(L, &o, "JSPROF_CLOCK");
+    environment_set(L, &o, "JSPROF_HZ");
+    environment_set(L, &o, "JSPROF_COMPACT");
+    environment_set(L, &o, "JSPROF_CHILDREN");
     lua_newtable(L);
     environment_output(L);
-    environment_hz(L);
-    environment_clock(L);
-    environment_flag(L, "JSPROF_COMPACT", "compact");
-    environment_flag(L, "JSPROF_CHILDREN", "children");
+    if (o.hz) {
+        lua_pushnumber(L, (lua_Number)o.hz);
+        lua_setfield(L, -2, "hz");
+    }
+    if (clock) {
+        lua_pushstring(L, clock);
+        lua_setfield(L, -2, "clock");
+    }
+    environment_flag(L, o.flags & JSPROF_COMPACT, "compact");
+    environment_flag(L, o.flags & JSPROF_CHILDREN, "children");
 }

@@ -37,6 +37,7 @@ struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or the variable that says so */
     const char *compact, *children; /* of the environment */
+    jsprof_options open;            /* what the four above amount to */
     bool alloc;
     int script;   /* index in argv; argc: none */
     int n_steps;  /* -e and -l options, in argv before it */
@@ -105,7 +106,8 @@ static void main_variable(const char *variable, const char **value, const char *
 
 static void main_environment(struct main_options *o)
 {
-    const char *output = getenv("JSPROF");
+    const char *output = getenv("JSPROF"), *name;
+    o->open = (jsprof_options){ .size = sizeof o->open };
     o->hz_name = "--profile-hz";
     o->clock_name = "--profile-clock";
     if (o->output || !output || !*output)
@@ -113,40 +115,25 @@ static void main_environment(struct main_options *o)
     o->output = output;
     main_variable("JSPROF_HZ", &o->hz, &o->hz_name);
     main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
-    o->compact = getenv("JSPROF_COMPACT");
-    o->children = getenv("JSPROF_CHILDREN");
-}
-
-static bool main_is_rate(const char *text)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && value >= 1 && value <= 10000;
-}
-
-static bool main_is_flag(const char *text)
-{
-    return !text || !*text || strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
+    main_variable("JSPROF_COMPACT", &o->compact, &name);
+    main_variable("JSPROF_CHILDREN", &o->children, &name);
 }
 
 /* The module would name its own options, which the user did not type. */
-static int main_check(const struct main_options *o)
+static int main_check(struct main_options *o)
 {
-    char what[200];
-    if (o->hz && !main_is_rate(o->hz)) {
-        snprintf(what, sizeof what, "%s=%s", o->hz_name, o->hz);
-        return main_fail(what, "a whole number from 1 to 10000 is allowed");
+    const struct {
+        const char *name, *value;
+    } given[] = { { o->hz_name, o->hz }, { o->clock_name, o->clock },
+                  { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children } };
+    char why[300];
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        int err = given[i].value ? jsprof_options_set(&o->open, given[i].name, given[i].value)
+                                 : 0;
+        if (err < 0)
+            return main_fail(jsprof_error_text(err, why, sizeof why), NULL);
     }
-    if (o->clock && strcmp(o->clock, "cpu") != 0 && strcmp(o->clock, "wall") != 0) {
-        snprintf(what, sizeof what, "%s=%s", o->clock_name, o->clock);
-        return main_fail(what, "cpu or wall is allowed");
-    }
-    if (main_is_flag(o->compact) && main_is_flag(o->children))
-        return 0;
-    bool is_compact = !main_is_flag(o->compact);
-    snprintf(what, sizeof what, "%s=%s", is_compact ? "JSPROF_COMPACT" : "JSPROF_CHILDREN",
-             is_compact ? o->compact : o->children);
-    return main_fail(what, "0 or 1 is allowed");
+    return 0;
 }
 
 /* -- Running -------------------------------------------------------------------- */
@@ -250,20 +237,15 @@ static int main_script(lua_State *L, int argc, char **argv, int script)
 
 static void main_start_field(lua_State *L, const char *name, const char *value)
 {
-    char *end;
-    double number = value ? strtod(value, &end) : 0;
     if (!value)
         return;
-    if (strcmp(name, "hz") == 0 && *value && !*end)
-        lua_pushnumber(L, number);
-    else
-        lua_pushstring(L, value);
+    lua_pushstring(L, value);
     lua_setfield(L, -2, name);
 }
 
-static void main_start_flag(lua_State *L, const char *name, const char *value)
+static void main_start_flag(lua_State *L, const char *name, bool is)
 {
-    lua_pushboolean(L, value && *value == '1');
+    lua_pushboolean(L, is);
     lua_setfield(L, -2, name);
 }
 
@@ -292,13 +274,15 @@ static int main_start(lua_State *L, const struct main_options *o)
     lua_getfield(L, -1, "start");
     lua_newtable(L);
     main_start_field(L, "output", o->output);
-    main_start_field(L, "hz", o->hz);
+    if (o->hz) {
+        lua_pushnumber(L, (lua_Number)o->open.hz);
+        lua_setfield(L, -2, "hz");
+    }
     main_start_field(L, "clock", o->clock);
     main_start_field(L, "mode", o->mode);
-    lua_pushboolean(L, o->alloc);
-    lua_setfield(L, -2, "alloc");
-    main_start_flag(L, "compact", o->compact);
-    main_start_flag(L, "children", o->children);
+    main_start_flag(L, "alloc", o->alloc);
+    main_start_flag(L, "compact", o->open.flags & JSPROF_COMPACT);
+    main_start_flag(L, "children", o->open.flags & JSPROF_CHILDREN);
     if (lua_pcall(L, 1, 2, 0) != LUA_OK)
         return main_failed_start(L);
     if (lua_toboolean(L, -1))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -202,18 +203,30 @@ static const char *module_text(lua_State *L, const char *field, const char *fall
     return text;
 }
 
-static uint32_t module_number(lua_State *L, const char *field, lua_Number low, lua_Number high)
+static void module_set(lua_State *L, jsprof_options *o, const char *field, const char *text)
 {
+    char why[300];
+    int err = jsprof_options_set(o, field, text);
+    if (err < 0)
+        luaL_error(L, "jsprof.start: %s", jsprof_error_text(err, why, sizeof why));
+}
+
+/* A fraction is cut, as it always was. */
+static void module_number(lua_State *L, jsprof_options *o, const char *field)
+{
+    char text[32];
     lua_getfield(L, 1, field);
     lua_Number value = lua_tonumber(L, -1);
-    bool is_there = !lua_isnil(L, -1), is_number = lua_type(L, -1) == LUA_TNUMBER;
+    if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TNUMBER)
+        luaL_error(L, "jsprof.start: %s must be a number, not a %s", field,
+                   luaL_typename(L, -1));
+    if (value >= 1 && value <= UINT32_MAX)
+        snprintf(text, sizeof text, "%u", (unsigned)value);
+    else
+        snprintf(text, sizeof text, "%.14g", (double)value);
+    if (!lua_isnil(L, -1))
+        module_set(L, o, field, text);
     lua_pop(L, 1);
-    if (!is_there)
-        return 0;
-    if (!is_number || !(value >= low && value <= high))
-        luaL_error(L, "jsprof.start: %s must be a number from %d to %d", field, (int)low,
-                   (int)high);
-    return (uint32_t)value;
 }
 
 static bool module_flag(lua_State *L, const char *field)
@@ -258,12 +271,11 @@ static void module_read(lua_State *L, struct module_options *o)
     luaL_checktype(L, 1, LUA_TTABLE);
     module_check_names(L);
     o->open.path = module_text(L, "output", NULL);
-    o->open.hz = module_number(L, "hz", 1, 10000);
-    o->open.max_depth = module_number(L, "max_depth", 1, 1000);
-    const char *clock = module_text(L, "clock", "cpu");
-    if (strcmp(clock, "cpu") != 0 && strcmp(clock, "wall") != 0)
-        luaL_error(L, "jsprof.start: clock is \"cpu\" or \"wall\", not \"%s\"", clock);
-    o->open.clock = strcmp(clock, "wall") == 0 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU;
+    module_number(L, &o->open, "hz");
+    module_number(L, &o->open, "max_depth");
+    const char *clock = module_text(L, "clock", NULL);
+    if (clock)
+        module_set(L, &o->open, "clock", clock);
     o->mode = module_text(L, "mode", "sample");
     if (strcmp(o->mode, "sample") != 0 && strcmp(o->mode, "calls") != 0 &&
         strcmp(o->mode, "both") != 0)

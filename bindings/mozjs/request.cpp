@@ -17,38 +17,18 @@
 
 namespace {
 
-constexpr uint32_t REQUEST_HZ_MAX = 10000; /* jsprof.h's own limit */
 /* There is one thread, whose stacks can be deep: some 400 of 512 frames fit. */
 constexpr uint32_t REQUEST_RING_BYTES = 4u << 20;
 
-/* What was asked for by this option, or by this variable. */
-bool request_read_hz(const char *program, const char *name, const char *text, uint32_t *out)
+/* One of the library's own options, as this option or this variable of ours has it. */
+bool request_set(const char *program, const char *name, const char *text, jsprof_options *o)
 {
-    char *end;
+    char why[300];
+    int err = jsprof_options_set(o, name, text);
 
-    errno = 0;
-    unsigned long hz = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || hz < 1 || hz > REQUEST_HZ_MAX) {
-        fprintf(stderr, "%s: %s=%s: not a whole number from 1 to %u\n", program, name, text,
-                REQUEST_HZ_MAX);
-        return false;
-    }
-    *out = static_cast<uint32_t>(hz);
-    return true;
-}
-
-bool request_read_clock(const char *program, const char *name, const char *text, int *out)
-{
-    if (strcmp(text, "cpu") == 0) {
-        *out = JSPROF_CLOCK_CPU;
-        return true;
-    }
-    if (strcmp(text, "wall") == 0) {
-        *out = JSPROF_CLOCK_WALL;
-        return true;
-    }
-    fprintf(stderr, "%s: %s=%s: neither cpu nor wall\n", program, name, text);
-    return false;
+    if (err < 0)
+        fprintf(stderr, "%s: %s\n", program, jsprof_error_text(err, why, sizeof why));
+    return err >= 0;
 }
 
 bool request_read_toggle(const char *program, const char *text, bool *begins_stopped)
@@ -105,8 +85,8 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
     const char *clock = asked->is_environment ? "JSPROF_CLOCK" : "--profile-clock";
     return (!asked->output ||
             request_read_output(program, "--profile-output", asked->output)) &&
-           (!asked->hz || request_read_hz(program, hz, asked->hz, &o->hz)) &&
-           (!asked->clock || request_read_clock(program, clock, asked->clock, &o->clock)) &&
+           (!asked->hz || request_set(program, hz, asked->hz, o)) &&
+           (!asked->clock || request_set(program, clock, asked->clock, o)) &&
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
 }

@@ -60,10 +60,13 @@ static bool main_number(const char *text, uint32_t most, uint32_t *out)
     return true;
 }
 
-static bool main_clock(const char *text, int *out)
+/* One of the library's own options, "--profile-NAME". 0: taken; else the exit status. */
+static int main_session_option(const char *arg, const char *value, jsprof_options *o)
 {
-    *out = strcmp(text, "wall") ? JSPROF_CLOCK_CPU : JSPROF_CLOCK_WALL;
-    return *out == JSPROF_CLOCK_WALL || !strcmp(text, "cpu");
+    char name[32], why[300];
+    snprintf(name, sizeof(name), "%.*s", (int)(value - arg - 1), arg);
+    int err = jsprof_options_set(o, name, value);
+    return err < 0 ? main_usage(jsprof_error_text(err, why, sizeof(why)), "") : 0;
 }
 
 /* Read one option. Return 0, or the exit status. */
@@ -114,17 +117,12 @@ static int main_option(const char *arg, struct main_options *options)
     struct lark_profile_options *profile = &options->profile;
     const char *value;
     if ((value = main_value(arg, "--profile-output"))) {
-        profile->path = value;
+        profile->open.path = value;
         return *value ? 0 : main_usage("no file for a profile", "");
     }
-    if ((value = main_value(arg, "--profile-hz")))
-        return main_number(value, 10000, &profile->hz)
-                   ? 0
-                   : main_usage("--profile-hz wants 1 to 10000, not ", value);
-    if ((value = main_value(arg, "--profile-clock")))
-        return main_clock(value, &profile->clock)
-                   ? 0
-                   : main_usage("--profile-clock wants cpu or wall, not ", value);
+    if ((value = main_value(arg, "--profile-hz")) ||
+        (value = main_value(arg, "--profile-clock")))
+        return main_session_option(arg, value, &profile->open);
     if (!strcmp(arg, "--profile-calls"))
         profile->calls = JSPROF_CALLS_ALL;
     else if ((value = main_value(arg, "--profile-calls")))
@@ -222,6 +220,7 @@ static int main_script(const struct main_options *options, int argc, char **argv
 int main(int argc, char **argv)
 {
     struct main_options options = {
+        .profile = { .open = { .size = sizeof(jsprof_options) } },
         .jit = { .threshold = LARK_JIT_THRESHOLD, .cache_bytes = LARK_JIT_CACHE_BYTES },
     };
     int i = 1;
@@ -236,7 +235,7 @@ int main(int argc, char **argv)
     }
     if (i == argc)
         return main_usage("no script", "");
-    if (options.profile.calls && !options.profile.path && !getenv("JSPROF"))
+    if (options.profile.calls && !options.profile.open.path && !getenv("JSPROF"))
         return main_usage("--profile-calls needs --profile-output", "");
     return main_script(&options, argc - i, argv + i);
 }

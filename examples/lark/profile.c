@@ -115,17 +115,6 @@ static void profile_mark_loop(void)
     jsprof_interpreter_add(profile_session, __start_lark_loop, length);
 }
 
-static int profile_open(const struct lark_profile_options *options)
-{
-    jsprof_options o = {
-        .size = sizeof(o),
-        .path = options->path,
-        .hz = options->hz,
-        .clock = options->clock,
-    };
-    return jsprof_open(&profile_session, &o);
-}
-
 /* Another session writes that file: report where this profile is. */
 static void profile_tell_path(void)
 {
@@ -138,9 +127,10 @@ static void profile_tell_path(void)
 bool lark_profile_start(const struct lark_profile_options *options)
 {
     const char *asked = getenv("JSPROF");
-    profile_path = options->path ? options->path : asked ? asked : "JSPROF";
-    int err =
-        options->path ? profile_open(options) : jsprof_start_from_env(&profile_session);
+    const char *path = options->open.path;
+    profile_path = path ? path : asked ? asked : "JSPROF";
+    int err = path ? jsprof_open(&profile_session, &options->open)
+                   : jsprof_start_from_env(&profile_session);
     if (err < 0)
         return profile_failed(err);
     if (!profile_session)

@@ -104,10 +104,8 @@ struct lark_function;
 void lark_profile_listing(const struct lark *l, const struct lark_function *f);
 
 struct lark_profile_options {
-    const char *path; /* NULL: only what the environment asks for */
-    uint32_t hz;      /* 0: the profiler's default */
-    int clock;        /* enum jsprof_clock */
-    uint32_t calls;   /* what is counted of each call: JSPROF_CALLS_... */
+    jsprof_options open; /* its path NULL: only what the environment asks for */
+    uint32_t calls;      /* what is counted of each call: JSPROF_CALLS_... */
 };
 
 /* Return false after one line on stderr with the reason why there is no profile. */

@@ -10,62 +10,30 @@
 #include "public/public.h"
 #include "session/env.h"
 #include "session/explain.h"
+#include "session/options.h"
 
-enum {
-    PUBLIC_HZ = 1000, PUBLIC_HZ_MAX = 10000,
-    PUBLIC_DEPTH = 512, PUBLIC_DEPTH_MAX = 1000,
-    PUBLIC_RING = 1 << 19, PUBLIC_RING_MIN = 1 << 14, PUBLIC_RING_MAX = 1 << 30,
-    PUBLIC_LABELS = 8 << 20, PUBLIC_LABELS_MIN = 4096,
-    PUBLIC_OLDEST_OPTIONS = offsetof(jsprof_options, fd) + sizeof(int),
-    PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
-    PUBLIC_FLAGS = JSPROF_CHAIN | JSPROF_USE_FD | JSPROF_NOFOLLOW | JSPROF_NO_NATIVE |
-                   JSPROF_PERF_MAP | JSPROF_JITDUMP | JSPROF_COMPACT | JSPROF_NO_THREAD |
-                   JSPROF_CHILDREN,
-};
+enum { PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int) };
 
 /* -- Options ---------------------------------------------------------------- */
 
-static uint32_t public_default(uint32_t value, uint32_t fallback)
+int jsprof_options_set(jsprof_options *o, const char *name, const char *value)
 {
-    return value ? value : fallback;
+    jsp_explain_nothing();
+    if (!o || !name || !value || o->size < JSP_OPTIONS_OLDEST || o->size > sizeof *o)
+        return -EINVAL;
+    return jsp_options_set(o, name, value);
 }
 
-struct public_limit {
-    const char *name;
-    uint32_t value, low, high;
-};
-
-static int public_within(const struct public_limit *l)
+/* Check the options, which get their defaults, and fill `setup` but for the output. */
+static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
 {
-    if (l->value >= l->low && l->value <= l->high)
-        return 0;
-    return jsp_explain(-EINVAL, "%s is %u: %u to %u is allowed", l->name, (unsigned)l->value,
-                       (unsigned)l->low, (unsigned)l->high);
-}
-
-#define PUBLIC_OR_CLOCK(CLOCK, key, unit, name, meaning) " or JSPROF_CLOCK_" #CLOCK
-
-static int public_check_flags(const jsprof_options *o)
-{
-    if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)
-        return jsp_explain(-EINVAL, "clock is %d: %s is allowed", o->clock,
-                           &(JSP_CLOCKS(PUBLIC_OR_CLOCK))[sizeof " or " - 1]);
-    if (o->flags & ~(uint32_t)PUBLIC_FLAGS)
-        return jsp_explain(-EINVAL, "flags are %#x: this version does not know %#x",
-                           (unsigned)o->flags, (unsigned)(o->flags & ~(uint32_t)PUBLIC_FLAGS));
-    if (o->signo < 0 || o->signo >= _NSIG)
-        return jsp_explain(-EINVAL, "signo is %d: 1 to %d is allowed", o->signo, _NSIG - 1);
-    return 0;
-}
-
-static int public_check(const jsprof_options *o, struct jsp_session_setup *setup)
-{
+    int err = jsp_options_complete(o);
     *setup = (struct jsp_session_setup){
-        .hz = public_default(o->hz, PUBLIC_HZ),
-        .max_depth = public_default(o->max_depth, PUBLIC_DEPTH),
-        .ring_bytes = public_default(o->ring_bytes, PUBLIC_RING),
-        .label_bytes = public_default(o->label_bytes, PUBLIC_LABELS) & ~7u,
-        .signo = o->signo ? o->signo : SIGPROF,
+        .hz = o->hz,
+        .max_depth = o->max_depth,
+        .ring_bytes = o->ring_bytes,
+        .label_bytes = o->label_bytes & ~7u,
+        .signo = o->signo,
         .clock = (enum jsp_clock)o->clock,
         .chain = o->flags & JSPROF_CHAIN,
         .native = !(o->flags & JSPROF_NO_NATIVE),
@@ -77,16 +45,7 @@ static int public_check(const jsprof_options *o, struct jsp_session_setup *setup
         .on_drain = o->on_drain,
         .on_drain_data = o->on_drain_data,
     };
-    const struct public_limit limits[] = {
-        { "hz", setup->hz, 1, PUBLIC_HZ_MAX },
-        { "max_depth", setup->max_depth, 1, PUBLIC_DEPTH_MAX },
-        { "ring_bytes", setup->ring_bytes, PUBLIC_RING_MIN, PUBLIC_RING_MAX },
-        { "label_bytes", setup->label_bytes, PUBLIC_LABELS_MIN, PUBLIC_LABELS },
-    };
-    int err = 0;
-    for (size_t i = 0; !err && i < sizeof limits / sizeof *limits; i++)
-        err = public_within(&limits[i]);
-    return err ? err : public_check_flags(o);
+    return err;
 }
 
 /* Open the output and fill the rest of `setup`. */
@@ -132,7 +91,7 @@ static int public_open(jsprof **out, const jsprof_options *options, const char *
     jsp_explain_nothing();
     if (!options)
         options = &none;
-    if (!out || options->size < PUBLIC_OLDEST_OPTIONS || options->size > sizeof o)
+    if (!out || options->size < JSP_OPTIONS_OLDEST || options->size > sizeof o)
         return -EINVAL;
     memcpy(&o, options, options->size);
     int err = public_check(&o, &setup);

@@ -6,13 +6,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/clocks.h"
-#include "explain.h"
+#include "options.h"
 
 static char env_folder[PATH_MAX];
 static const char *env_path; /* JSPROF then: a host that sets it anew has another text */
@@ -47,59 +45,19 @@ const char *jsp_env_folder(void)
     return env_folder[0] && env_path == env_get("JSPROF") ? env_folder : NULL;
 }
 
-static int env_refuse(const char *name, const char *value, const char *allowed)
-{
-    return jsp_explain(-EINVAL, "%s=%.100s: %s", name, value, allowed);
-}
-
-static int env_hz(uint32_t *hz)
-{
-    const char *text = env_get("JSPROF_HZ");
-    char *end;
-    if (!text)
-        return 0;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (errno || *end || *text < '0' || *text > '9' || value < 1 || value > 10000)
-        return env_refuse("JSPROF_HZ", text, "a whole number from 1 to 10000 is allowed");
-    *hz = (uint32_t)value;
-    return 0;
-}
-
-static int env_clock(int *clock)
-{
-    const char *text = env_get("JSPROF_CLOCK");
-    const struct jsp_clock_row *row = text ? jsp_clock_find(text) : jsp_clocks;
-    if (!row)
-        return jsp_explain(-EINVAL, "JSPROF_CLOCK=%.100s: %s is allowed", text, JSP_CLOCKS_KEYS);
-    *clock = row->clock;
-    return 0;
-}
-
-static int env_flag(const char *name, uint32_t flag, uint32_t *flags)
-{
-    const char *text = env_get(name);
-    if (text && strcmp(text, "0") && strcmp(text, "1"))
-        return env_refuse(name, text, "0 or 1 is allowed");
-    if (text && *text == '1')
-        *flags |= flag;
-    return 0;
-}
-
 int jsp_env_options(jsprof_options *options)
 {
-    int saved_errno = errno; /* strtoul's is not the host's business */
+    static const char *const names[] = { "JSPROF_HZ", "JSPROF_CLOCK", "JSPROF_COMPACT",
+                                         "JSPROF_CHILDREN" };
     options->path = env_get("JSPROF");
     if (!options->path)
         return 0;
     options->flags |= JSPROF_NOFOLLOW;
-    int err = env_hz(&options->hz);
-    if (!err)
-        err = env_clock(&options->clock);
-    if (!err)
-        err = env_flag("JSPROF_COMPACT", JSPROF_COMPACT, &options->flags);
-    if (!err)
-        err = env_flag("JSPROF_CHILDREN", JSPROF_CHILDREN, &options->flags);
-    errno = saved_errno;
-    return err ? err : 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = env_get(names[i]);
+        int err = text ? jsp_options_set(options, names[i], text) : 0;
+        if (err)
+            return err;
+    }
+    return 1;
 }

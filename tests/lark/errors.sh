@@ -141,8 +141,9 @@ check 'a zero byte' says 1 'zero.lark:1: unexpected character' "$LARK" zero.lark
 check 'no script' says 2 'lark: no script (see lark --help)' "$LARK"
 check 'unknown option' says 2 'lark: unknown option --nope*' "$LARK" --nope
 check 'bad rate' \
-    says 2 'lark: --profile-hz wants 1 to 10000, not 0*' "$LARK" --profile-hz=0 x
-check 'bad clock' says 2 'lark: --profile-clock wants cpu or wall, not sun*' \
+    says 2 'lark: --profile-hz=0: a whole number from 1 to 10000 is allowed*' \
+    "$LARK" --profile-hz=0 x
+check 'bad clock' says 2 'lark: --profile-clock=sun: cpu or wall is allowed*' \
     "$LARK" --profile-clock=sun x
 check 'empty file name' says 2 'lark: no file*' "$LARK" --profile-output= x
 check 'missing script' \

@@ -187,9 +187,9 @@ one()
     check 'names of zeros, of no UTF-8 and of a megabyte' names_are_clean
     check 'the same names where calls are counted' counted_names_are_clean
     check 'an unknown option' refuses "no option 'out'" "{out = 'x'}"
-    check 'a rate of the wrong kind' refuses 'hz must be a number from 1 to 10000' "{hz = 'x'}"
-    check 'a rate out of range' refuses 'hz must be a number from 1' "{hz = 0}"
-    check 'an unknown clock' refuses 'clock is "cpu" or "wall"' "{clock = 'sun'}"
+    check 'a rate of the wrong kind' refuses 'hz must be a number, not a string' "{hz = 'x'}"
+    check 'a rate out of range' refuses 'hz=0: a whole number from 1 to 10000 is allowed' "{hz = 0}"
+    check 'an unknown clock' refuses 'clock=sun: cpu or wall is allowed' "{clock = 'sun'}"
     check 'bytes without calls' refuses 'alloc needs mode "calls" or "both"' "{alloc = true}"
     check 'a flag of the wrong kind' refuses 'alloc must be true or false' \
         "{alloc = 1, mode = 'calls'}"

@@ -29,11 +29,11 @@ refused '--profile-output=err: the program prints there; .*' --profile-output=er
 JSPROF=- refused 'JSPROF=-: the program prints there; .*'
 check 'no file is named -' test ! -e ./-
 for hz in 0 10001 -1 5x x '' 1e3 99999999999999999999 ' 7'; do
-    refused "--profile-hz=$hz: not a whole number from 1 to 10000" \
+    refused "--profile-hz=$hz: a whole number from 1 to 10000 is allowed" \
         --profile-output=x.cap "--profile-hz=$hz"
 done
 for clock in '' CPU sundial; do
-    refused "--profile-clock=$clock: neither cpu nor wall" \
+    refused "--profile-clock=$clock: cpu or wall is allowed" \
         --profile-output=x.cap "--profile-clock=$clock"
 done
 for toggle in '' ON 1; do

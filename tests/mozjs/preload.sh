@@ -106,8 +106,10 @@ refused 2 '--profile-output=/dev/stdout: the program prints there' \
     --profile-output=/dev/stdout echo ran
 check 'and no file is named -' test ! -e ./-
 refused 2 '--nonsense: no such option' --nonsense echo ran
-refused 2 '--profile-hz=0: not a whole number' --profile-output=x.cap --profile-hz=0 echo ran
-refused 2 '--profile-clock=x: neither' --profile-output=x.cap --profile-clock=x echo ran
+refused 2 '--profile-hz=0: a whole number from 1 to 10000 is allowed' \
+    --profile-output=x.cap --profile-hz=0 echo ran
+refused 2 '--profile-clock=x: cpu or wall is allowed' \
+    --profile-output=x.cap --profile-clock=x echo ran
 refused 2 '--profile-form=x: neither' --profile-output=x.cap --profile-form=x echo ran
 refused 2 '--profile-toggle=x: neither' --profile-output=x.cap --profile-toggle=x echo ran
 refused 1 '/nonexistent/x.cap: No such file' --profile-output=/nonexistent/x.cap echo ran

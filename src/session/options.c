@@ -1,0 +1,204 @@
+/* session/options.c - see options.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clocks.h"
+#include "explain.h"
+
+struct options_number {
+    const char *name;
+    size_t offset; /* of a uint32_t or an int */
+    uint32_t low, high, usual;
+};
+
+#define NUMBER(field, low, high, usual) \
+    { #field, offsetof(jsprof_options, field), low, high, usual }
+
+static const struct options_number options_numbers[] = {
+    NUMBER(hz, 1, 10000, 1000),
+    NUMBER(max_depth, 1, 1000, 512),
+    NUMBER(ring_bytes, 1 << 14, 1 << 30, 1 << 19),
+    NUMBER(label_bytes, 4096, 8 << 20, 8 << 20),
+    NUMBER(signo, 1, _NSIG - 1, SIGPROF),
+};
+
+struct options_flag {
+    const char *name;
+    uint32_t flag;
+};
+
+static const struct options_flag options_flags[] = {
+    { "chain", JSPROF_CHAIN },         { "nofollow", JSPROF_NOFOLLOW },
+    { "no_native", JSPROF_NO_NATIVE }, { "perf_map", JSPROF_PERF_MAP },
+    { "jitdump", JSPROF_JITDUMP },     { "compact", JSPROF_COMPACT },
+    { "no_thread", JSPROF_NO_THREAD }, { "children", JSPROF_CHILDREN },
+};
+
+enum {
+    OPTIONS_NUMBERS = sizeof options_numbers / sizeof *options_numbers,
+    OPTIONS_FLAGS = sizeof options_flags / sizeof *options_flags,
+};
+
+/* -- Ranges ----------------------------------------------------------------- */
+
+static int options_check_number(jsprof_options *o, const struct options_number *n)
+{
+    bool is_signed = n->offset == offsetof(jsprof_options, signo);
+    uint32_t value;
+    memcpy(&value, (char *)o + n->offset, sizeof value);
+    if (!value)
+        value = n->usual;
+    if (value < n->low || value > n->high)
+        return jsp_explain(-EINVAL, "%s is %lld: %u to %u is allowed", n->name,
+                           is_signed ? (long long)(int)value : (long long)value,
+                           (unsigned)n->low, (unsigned)n->high);
+    memcpy((char *)o + n->offset, &value, sizeof value);
+    return 0;
+}
+
+#define OPTIONS_OR_CLOCK(CLOCK, key, unit, name, meaning) " or JSPROF_CLOCK_" #CLOCK
+
+static int options_check_rest(const jsprof_options *o)
+{
+    uint32_t known = JSPROF_USE_FD;
+    for (int i = 0; i < OPTIONS_FLAGS; i++)
+        known |= options_flags[i].flag;
+    if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)
+        return jsp_explain(-EINVAL, "clock is %d: %s is allowed", o->clock,
+                           &(JSP_CLOCKS(OPTIONS_OR_CLOCK))[sizeof " or " - 1]);
+    if (o->flags & ~known)
+        return jsp_explain(-EINVAL, "flags are %#x: this version does not know %#x",
+                           (unsigned)o->flags, (unsigned)(o->flags & ~known));
+    return 0;
+}
+
+int jsp_options_complete(jsprof_options *o)
+{
+    int err = 0;
+    for (int i = 0; !err && i < OPTIONS_NUMBERS; i++)
+        err = options_check_number(o, &options_numbers[i]);
+    return err ? err : options_check_rest(o);
+}
+
+/* -- Text ------------------------------------------------------------------- */
+
+/* In ASCII, whatever the host's locale is. */
+static char options_letter(char c)
+{
+    return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Does `given` begin with `name`? Return what follows, or NULL. */
+static const char *options_after(const char *given, const char *name)
+{
+    while (*name && options_letter(*given) == *name) {
+        given++;
+        name++;
+    }
+    return *name ? NULL : given;
+}
+
+static bool options_is(const char *given, const char *name)
+{
+    static const char *const prefixes[] = { "jsprof_", "__profile_" };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const char *rest = options_after(given, prefixes[i]);
+        given = rest ? rest : given;
+    }
+    const char *end = options_after(given, name);
+    return end && !*end;
+}
+
+/* Digits only; UINT32_MAX + 1 and more are UINT32_MAX + 1. False: it is no whole number. */
+static bool options_read(const char *text, uint64_t *out)
+{
+    *out = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at < '0' || *at > '9')
+            return false;
+        *out = *out * 10 + (uint64_t)(*at - '0');
+        *out = *out > UINT32_MAX ? (uint64_t)UINT32_MAX + 1 : *out;
+    }
+    return *text;
+}
+
+static int options_refuse(const char *name, const char *value, const char *allowed)
+{
+    return jsp_explain(-EINVAL, "%.100s=%.100s: %s is allowed", name, value, allowed);
+}
+
+static int options_set_number(jsprof_options *o, const struct options_number *n,
+                              const char *name, const char *text)
+{
+    char allowed[80];
+    uint64_t wide;
+    if (!options_read(text, &wide) || wide < n->low || wide > n->high) {
+        snprintf(allowed, sizeof allowed, "a whole number from %u to %u", (unsigned)n->low,
+                 (unsigned)n->high);
+        return options_refuse(name, text, allowed);
+    }
+    uint32_t value = (uint32_t)wide;
+    memcpy((char *)o + n->offset, &value, sizeof value);
+    return 0;
+}
+
+static int options_set_flag(jsprof_options *o, uint32_t flag, const char *name,
+                            const char *text)
+{
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+        return options_refuse(name, text, "0 or 1");
+    o->flags = *text == '1' ? o->flags | flag : o->flags & ~flag;
+    return 0;
+}
+
+static int options_set_clock(jsprof_options *o, const char *name, const char *text)
+{
+    const struct jsp_clock_row *clock = jsp_clock_find(text);
+    if (!clock)
+        return options_refuse(name, text, JSP_CLOCKS_KEYS);
+    o->clock = (int)clock->clock;
+    return 0;
+}
+
+static int options_set_path(jsprof_options *o, const char *name, const char *text)
+{
+    if (!*text)
+        return jsp_explain(-EINVAL, "%.100s=: a file name is needed", name);
+    o->path = text;
+    return 0;
+}
+
+static int options_no_such(const char *name)
+{
+    char names[256];
+    int used = snprintf(names, sizeof names, "path, clock");
+    for (int i = 0; i < OPTIONS_NUMBERS; i++)
+        used += snprintf(names + used, sizeof names - (size_t)used, ", %s",
+                         options_numbers[i].name);
+    for (int i = 0; i < OPTIONS_FLAGS; i++)
+        used += snprintf(names + used, sizeof names - (size_t)used, ", %s",
+                         options_flags[i].name);
+    return jsp_explain(-EINVAL, "%.100s: no such option; there are %s", name, names);
+}
+
+int jsp_options_set(jsprof_options *o, const char *name, const char *value)
+{
+    if (options_is(name, "path"))
+        return options_set_path(o, name, value);
+    if (options_is(name, "clock"))
+        return options_set_clock(o, name, value);
+    for (int i = 0; i < OPTIONS_NUMBERS; i++)
+        if (options_is(name, options_numbers[i].name))
+            return options_set_number(o, &options_numbers[i], name, value);
+    for (int i = 0; i < OPTIONS_FLAGS; i++)
+        if (options_is(name, options_flags[i].name))
+            return options_set_flag(o, options_flags[i].flag, name, value);
+    return options_no_such(name);
+}
