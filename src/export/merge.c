@@ -1,4 +1,4 @@
-/* merge.c - several captures as one: numbers, times, and the order of it all.
+/* merge.c - joins captures: numbers, times and the order of everything.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 #include "export/merge_work.h"
 
 enum {
-    MERGE_FIRST_PID = 1 << 22,  /* no kernel gives such a one */
+    MERGE_FIRST_PID = 1 << 22,  /* above any pid of a kernel */
     MERGE_SAME_BOOT_NS = 2000000000,
 };
 
@@ -78,7 +78,7 @@ static uint32_t merge_pid_hash(const struct merge_work *w, int32_t pid)
     return (uint32_t)(jsp_hash_mix(w->by_pid.seed, (uint32_t)pid) >> 16);
 }
 
-/* An earlier input's process of this pid that has another command line. */
+/* Has an earlier input a process with this pid and another command line? */
 static bool merge_is_taken(const struct merge_work *w, int32_t pid,
                            struct jsp_read_text command)
 {
@@ -102,7 +102,8 @@ static void merge_take(struct merge_work *w, int32_t pid, struct jsp_read_text c
     w->has_failed |= err < 0;
 }
 
-/* Processes that are not of user space have no number of their own. */
+/* Return the output's pid. Zero and negative ones are not processes of user space and
+ * stay as they are. */
 int32_t merge_pid(struct merge_work *w, int32_t pid)
 {
     if (pid <= 0)
@@ -138,7 +139,8 @@ void merge_end(struct merge_work *w)
 
 /* -- Times ------------------------------------------------------------------ */
 
-/* The time of day at the zero of a capture's clock, in ns; 0: not known. */
+/* Return the time of day, in ns, at which the capture's clock was zero; 0 if it is not
+ * known. */
 static int64_t merge_epoch(const struct jsp_profile *p)
 {
     struct tm tm = { 0 };
@@ -186,7 +188,7 @@ static void merge_head(struct merge_work *w)
                         : end > head.end_time          ? end
                                                        : head.end_time;
     }
-    w->m->moved = 0; /* each is asked again when its turn comes */
+    w->m->moved = 0; /* each capture is counted when it is merged */
     jsp_sink_put(w->m->out, &head, sizeof head);
 }
 

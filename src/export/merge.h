@@ -1,13 +1,13 @@
-/* export/merge.h - several captures as one.
+/* export/merge.h - joins several captures into one.
  *
  * SPDX-License-Identifier: MIT
  *
- * Frames are read and written anew, in this machine's byte order: tagged addresses,
- * counters and accounts get numbers of their own; a pid that two captures use for
- * different command lines gets a new one in the later; times of captures that do not
- * share a boot are moved, so that their time of day agrees. What has no way to be
- * joined (call tables, listings, a file that both embed) is the first one's, and counted.
- * One thread.
+ * All frames are read and written again, in this machine's byte order. Tagged addresses,
+ * counters and accounts get new numbers. If two captures use one pid for different
+ * command lines, the later one gets a new pid. If two captures do not share a boot, the
+ * times of the later one are moved so that the times of day agree. What cannot be joined
+ * (call tables, listings, a file that both embed) is taken from the first capture and
+ * counted as left out of the others. One thread.
  */
 #ifndef JSP_EXPORT_MERGE_H
 #define JSP_EXPORT_MERGE_H
@@ -16,20 +16,21 @@
 #include "export/sink.h"
 
 struct jsp_merge {
-    struct jsp_profile **inputs; /* loaded whole; borrowed */
+    struct jsp_profile **inputs; /* completely loaded; borrowed */
     uint32_t n;
     struct jsp_sink *out;
 
-    /* After it was written: */
-    uint64_t samples;   /* that are in it */
-    uint32_t renumbered; /* processes */
+    /* Results, valid after the merge was written: */
+    uint64_t samples;   /* samples written */
+    uint32_t renumbered; /* processes that got a new pid */
     uint32_t moved;      /* captures whose times were moved */
-    uint32_t left_out;   /* embedded files that an earlier capture has as well */
+    uint32_t left_out;   /* embedded files left out because an earlier capture has them */
 };
 
-/* Why these two can not be merged: their samples can not be added up. NULL: they can. */
+/* Return why the samples of these two captures cannot be added up, or NULL if they
+ * can. */
 const char *jsp_merge_refuses(const struct jsp_profile *a, const struct jsp_profile *b);
 
-int jsp_merge_write(struct jsp_merge *m); /* -ENOMEM */
+int jsp_merge_write(struct jsp_merge *m); /* 0 or -ENOMEM */
 
 #endif

@@ -21,7 +21,8 @@ void merge_chunk(struct merge_work *w, const char *path, const void *data, size_
                  bool is_last)
 {
     if (n > JSP_WIRE_MAX_CHUNK) {
-        w->has_failed = true; /* never: chunks come from frames or are made smaller */
+        /* cannot happen: chunks come from frames or are made smaller */
+        w->has_failed = true;
         return;
     }
     merge_begin(w, JSP_WIRE_FILE_CHUNK);
@@ -39,7 +40,7 @@ static void merge_gather(struct merge_work *w, struct jsp_bytes *to, const void 
 
 /* -- Other files of ours ------------------------------------------------------ */
 
-/* What is gathered in w->text becomes a chunk. */
+/* Write the gathered w->text as a chunk. */
 static void merge_flush(struct merge_work *w, const char *path, bool *is_begun)
 {
     if (w->text.n)
@@ -48,7 +49,7 @@ static void merge_flush(struct merge_work *w, const char *path, bool *is_begun)
     w->text.n = 0;
 }
 
-/* Ids are numbers of tagged addresses. */
+/* Renumber the ids, which are the numbers of tagged addresses. */
 static void merge_kinds(struct merge_work *w, const struct jsp_read_chunk *c)
 {
     const uint8_t *at = c->data, *end = at + c->len;
@@ -64,8 +65,8 @@ static void merge_kinds(struct merge_work *w, const struct jsp_read_chunk *c)
     merge_flush(w, JSP_WIRE_FILE_FRAMES, &w->has_frames);
 }
 
-/* "thread id=3 ..." with another id; what a session says of itself is said at the end.
- * The line ends in a newline, so its number does. */
+/* Renumber a line "thread id=3 ...". Other lines are left out; merge_session writes the
+ * session's line at the end. The line ends in a newline, so strtoull stops inside it. */
 static void merge_line(struct merge_work *w, const char *at, const char *end)
 {
     static const char head[] = "thread id=";
@@ -93,7 +94,8 @@ static void merge_losses(struct merge_work *w, const struct jsp_read_chunk *c)
     merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
 }
 
-/* They belong to the names of one capture: the first one's. */
+/* Keep only the first capture's listings, because they belong to the names of one
+ * capture. */
 static void merge_listing(struct merge_work *w, const struct jsp_read_chunk *c)
 {
     if (w->input == 0)
@@ -104,7 +106,8 @@ static void merge_listing(struct merge_work *w, const struct jsp_read_chunk *c)
 
 /* -- Files of anybody's ------------------------------------------------------- */
 
-/* Whose the file of this path is; it becomes this input's, if it was nobody's. */
+/* Find the input that owns the file of this path. If there is none, the current input
+ * becomes its owner. */
 static int merge_owner(struct merge_work *w, struct jsp_read_text path, uint32_t *owner)
 {
     for (uint32_t i = 0; i < w->n_files; i++)
@@ -145,7 +148,7 @@ int merge_file(struct merge_work *w)
         return 0;
     if (merge_is(c.path, JSP_WIRE_FILE_SYMBOLS) || merge_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
         merge_is(c.path, JSP_WIRE_FILE_STACKS) || merge_is(c.path, JSP_WIRE_FILE_PCS))
-        return 0; /* made anew */
+        return 0; /* written anew from the data */
     if (merge_is(c.path, JSP_WIRE_FILE_FRAMES))
         merge_kinds(w, &c);
     else if (merge_is(c.path, JSP_WIRE_FILE_LOSSES))
@@ -156,7 +159,8 @@ int merge_file(struct merge_work *w)
         return merge_other(w, &c);
     else if (c.len)
         merge_gather(w, &w->text, c.data, c.len);
-    merge_flush(w, JSP_WIRE_FILE_LOOPS, &w->has_loops); /* the others left it empty */
+    /* does nothing for the other files, which left no text */
+    merge_flush(w, JSP_WIRE_FILE_LOOPS, &w->has_loops);
     return 0;
 }
 
@@ -200,7 +204,8 @@ static void merge_symbols_text(struct merge_work *w, struct jsp_bytes *b,
     merge_gather(w, b, "", 1);
 }
 
-/* The table, an entry of zeros, the texts; offsets count from the file's start. */
+/* Build the file: the table, an entry of zeros, then the texts. Offsets count from the
+ * start of the file. */
 static void merge_symbols_bytes(struct merge_work *w, const struct merge_symbol *list,
                                 uint32_t n, struct jsp_bytes *out)
 {
@@ -236,7 +241,8 @@ static int merge_symbols(struct merge_work *w)
     uint32_t got = merge_symbols_gather(w, list);
     qsort(list, got, sizeof *list, merge_symbol_compare);
     merge_symbols_bytes(w, list, got, &file);
-    merge_begin(w, JSP_WIRE_TIMESTAMP); /* Sysprof 3.46 loses it right behind a file */
+    /* Sysprof 3.46 loses the file if it comes right behind another one */
+    merge_begin(w, JSP_WIRE_TIMESTAMP);
     merge_end(w);
     for (size_t at = 0; at < file.n; at += JSP_WIRE_MAX_CHUNK) {
         size_t left = file.n - at;
@@ -249,7 +255,7 @@ static int merge_symbols(struct merge_work *w)
     return 0;
 }
 
-/* One session stands for all: final when each is. */
+/* Write one session line for all inputs: final if each of them is. */
 static void merge_session(struct merge_work *w)
 {
     struct jsp_account_session all = { .state = "final" };
@@ -296,7 +302,7 @@ int merge_finish(struct merge_work *w)
                  { JSP_WIRE_FILE_FRAMES, &w->has_frames },
                  { JSP_WIRE_FILE_LOOPS, &w->has_loops },
                  { JSP_WIRE_FILE_LOSSES, &w->has_losses } };
-    /* These frames are nobody's: they bear the first process and the last time. */
+    /* These frames belong to no input: give them the first process and the last time. */
     w->input = 0;
     w->in = (struct jsp_read_frame){ .cpu = -1, .time = w->in.time };
     if (w->m->inputs[0]->n_processes)

@@ -1,4 +1,4 @@
-/* merge_frames.c - the frames of one capture, written into another.
+/* merge_frames.c - writes the frames of one capture into another.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +9,7 @@
 
 enum { MERGE_NAMES_FULL = JSP_WIRE_MAX_FRAME / 2 };
 
-/* Of an ALLOCATION. */
+/* Encode the addresses of an ALLOCATION. */
 static void merge_addresses(struct merge_work *w, const uint8_t *at, uint32_t n)
 {
     const struct jsp_read *r = w->cursor.capture;
@@ -26,7 +26,8 @@ static void merge_stack(struct merge_work *w, const struct jsp_sample *s)
         jsp_encode_u64(&w->out, merge_address(w, addr));
 }
 
-/* Rows are those of listings, and these are the first input's. */
+/* Add what the frame cannot hold. Rows refer to listings, which only the first input
+ * keeps. */
 static void merge_sides(struct merge_work *w, const struct jsp_sample *s)
 {
     const struct jsp_profile *p = w->m->inputs[w->input];
@@ -82,13 +83,14 @@ static int merge_fork(struct merge_work *w)
     return 0;
 }
 
-/* Names that have no end in their frame need a byte more than they had. */
+/* Write the names of a JITMAP again. A name without a terminator needs one byte more than
+ * it had, so a large frame is split. */
 static int merge_names(struct merge_work *w)
 {
     struct jsp_read_names names;
     struct jsp_read_text name;
     uint64_t addr;
-    uint32_t n = 0; /* in the frame that is begun */
+    uint32_t n = 0; /* names in the frame begun */
     if (!jsp_read_names(&w->cursor, &w->in, &names))
         return 0;
     while (jsp_read_name(&w->cursor, &w->in, &names, &addr, &name)) {
@@ -107,7 +109,8 @@ static int merge_names(struct merge_work *w)
     return 0;
 }
 
-/* The counters of a CTRDEF or the values of a CTRSET, each in a frame of its own. */
+/* Write the counters of a CTRDEF or the values of a CTRSET, each in a frame of its
+ * own. */
 static int merge_counters(struct merge_work *w)
 {
     struct jsp_read_counters all;
@@ -137,7 +140,8 @@ static int merge_mark(struct merge_work *w)
     return 0;
 }
 
-/* What the later recordings say of themselves as a whole is not true of the merged. */
+/* Write a METADATA or LOG frame. The later inputs' "jsprof." metadata describe a whole
+ * recording, so they are not true of the merged one and are left out. */
 static int merge_pair(struct merge_work *w)
 {
     bool is_log = w->in.type == JSP_WIRE_LOG;
@@ -156,7 +160,7 @@ static int merge_pair(struct merge_work *w)
     return 0;
 }
 
-/* 24 addr, 32 size, 40 tid, 44 n, 48 addrs */
+/* offsets: 24 addr, 32 size, 40 tid, 44 n, 48 addrs */
 static int merge_allocation(struct merge_work *w)
 {
     const struct jsp_read *r = w->cursor.capture;
@@ -176,7 +180,7 @@ static int merge_allocation(struct merge_work *w)
     return 0;
 }
 
-/* 24 layer, 28 and 30 lengths of two texts, 32 texts */
+/* offsets: 24 layer, 28 and 30 lengths of two texts, 32 texts */
 static int merge_overlay(struct merge_work *w)
 {
     const struct jsp_read *r = w->cursor.capture;

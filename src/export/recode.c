@@ -1,11 +1,11 @@
-/* recode.c - the same capture with its samples in another form: as SAMPLE frames, which
+/* recode.c - writes a capture with its samples in another form: as SAMPLE frames, which
  * Sysprof opens, or in jsprof/stacks, which is many times smaller.
  *
  * SPDX-License-Identifier: MIT
  *
- * Every other frame is copied as it stands, in the byte order of the file. Samples keep
- * their order, and keep behind them the maps and the names that were told after them:
- * what an address was depends on it.
+ * Every other frame is copied unchanged, in the byte order of the file. Samples keep
+ * their order, and the maps and names that came after them stay after them, because the
+ * meaning of an address depends on that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,15 +23,15 @@ struct recode {
     struct jsp_read_frame in;
     struct jsp_samples samples;
     struct jsp_bytecode_pcs pcs;
-    struct jsp_pack *pack;   /* owned; NULL: to SAMPLE frames, and */
-    struct jsp_sides *sides; /* owned; what stands beside them */
+    struct jsp_pack *pack;   /* owned; NULL: write SAMPLE frames and `sides` */
+    struct jsp_sides *sides; /* owned; what SAMPLE frames cannot hold */
     uint64_t n;              /* samples written */
-    int32_t pid;             /* of the last frame, and its time: */
+    int32_t pid;             /* of the last frame, like `time` */
     int64_t time;
-    bool is_complete; /* the files that are made anew had their end */
+    bool is_complete; /* the files that are written anew had their last chunk */
     uint64_t addrs[JSP_WIRE_MAX_ADDRS];
     uint32_t lines[JSP_WIRE_MAX_ADDRS], rows[JSP_PROFILE_DEPTH];
-    struct jsp_encode frame; /* of the output, in the byte order of the file, in: */
+    struct jsp_encode frame; /* the frame being written, in `bytes` */
     uint8_t bytes[JSP_WIRE_MAX_FRAME];
 };
 
@@ -49,7 +49,7 @@ static void recode_end(struct recode *r)
     jsp_sink_put(r->out, r->bytes, jsp_encode_end(&r->frame));
 }
 
-/* A chunk of an embedded file; without data its last one. */
+/* Write a chunk of an embedded file; without data it is the last one. */
 static void recode_chunk(void *recode, const char *path, const void *data, size_t n)
 {
     struct recode *r = recode;
@@ -61,7 +61,7 @@ static void recode_chunk(void *recode, const char *path, const void *data, size_
 
 /* -- Samples ------------------------------------------------------------------ */
 
-/* Lines and rows of all its frames; true: addrs and lines are whole. */
+/* Collect the addresses, lines and rows of all frames of the sample. */
 static void recode_unfold(struct recode *r, const struct jsp_sample *s)
 {
     struct jsp_addresses all;
@@ -69,7 +69,8 @@ static void recode_unfold(struct recode *r, const struct jsp_sample *s)
     uint32_t i = 0;
     jsp_addresses_of_sample(&all, r->profile, s);
     for (; i < s->body.n_addrs && jsp_addresses_next(&all, &r->addrs[i], &line); i++)
-        r->lines[i] = line <= UINT32_MAX ? (uint32_t)line : 0; /* more is no line */
+        /* larger values are not lines */
+        r->lines[i] = line <= UINT32_MAX ? (uint32_t)line : 0;
     i = jsp_sides_rows_of(r->profile, &r->pcs, s, r->rows);
     for (; i < s->body.n_addrs; i++)
         r->rows[i] = 0;
@@ -118,7 +119,7 @@ static int recode_sample(struct recode *r)
 {
     struct jsp_sample s;
     if (!jsp_samples_take(&r->samples, &r->in, &s))
-        return 0; /* was told of when the capture was loaded */
+        return 0; /* the defect was reported when the capture was loaded */
     int err = r->pack ? recode_pack(r, &s) : recode_plain(r, &s);
     r->n++;
     return err;
@@ -131,7 +132,7 @@ static bool recode_is(struct jsp_read_text path, const char *name)
     return path.len == strlen(name) && memcmp(path.at, name, path.len) == 0;
 }
 
-/* A chunk of a file that is made anew. */
+/* Does the frame hold a chunk of a file that is written anew? */
 static bool recode_is_ours(struct recode *r)
 {
     struct jsp_read_chunk c;
@@ -178,7 +179,7 @@ static int recode_all(struct recode *r)
     const struct jsp_read *in = r->profile->capture;
     struct jsp_wire_header head;
     memcpy(&head, in->bytes, sizeof head);
-    head.index = 0; /* some have the place of a frame there, and frames move */
+    head.index = 0; /* some writers store a frame's position there, and frames move */
     jsp_sink_put(r->out, &head, sizeof head);
     jsp_read_start(&r->cursor, in, NULL);
     jsp_samples_start(&r->samples, r->profile, NULL);

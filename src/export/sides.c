@@ -1,4 +1,4 @@
-/* sides.c - what SAMPLE frames can not say, for a capture that is written.
+/* sides.c - writes what SAMPLE frames cannot hold.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +28,8 @@ static void sides_end(struct jsp_sides *s, struct jsp_sides_block *b)
     b->count = b->used = 0;
 }
 
-/* Room for `bytes` of sample `ordinal`; false: no block has that. */
+/* Make room for `bytes` bytes of sample `ordinal`. Return false if no block has so
+ * much. */
 static bool sides_begin(struct jsp_sides *s, struct jsp_sides_block *b, uint64_t ordinal,
                         size_t bytes)
 {
@@ -46,7 +47,7 @@ static uint8_t *sides_at(struct jsp_sides_block *b)
     return b->bytes + JSP_SIDES_HEAD + b->used;
 }
 
-/* How many lines to tell: unknown ones at the outer end are left out. */
+/* Return how many lines to write: unknown ones at the outer end are left out. */
 static uint32_t sides_lines(const struct jsp_profile *p, const struct jsp_sample *sample)
 {
     struct jsp_addresses all;
@@ -80,7 +81,7 @@ bool jsp_sides_weight(struct jsp_sides *s, const struct jsp_profile *p,
     if (b->count && b->next != ordinal)
         sides_end(s, b);
     if (!w->known)
-        return true; /* a gap says as much */
+        return true; /* the gap in the numbers says that it is unknown */
     if (!sides_begin(s, b, ordinal, SIDES_FIELDS + bytes))
         return false;
     struct jsp_weight record = { .weight = w->weight, .cpu_ns = w->cpu_ns, .cut = w->cut,
