@@ -1,7 +1,7 @@
-/* base/bisect.h - where something belongs in an array that is sorted.
+/* base/bisect.h - finds the place of a key in a sorted array.
  *
- * Both are inlined into their callers together with the comparison, which is a constant there,
- * so they cost what a loop written out costs. Any thread.
+ * The functions are inlined into their callers together with the comparison, which is a
+ * constant there, so they cost as much as a loop written out. Any thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is the item before the place of this key? True for the first items, false for all others. */
+/* Is the item before the place of this key? True for the first items, false for all later
+ * ones. */
 typedef bool jsp_bisect_before(const void *item, const void *key);
 
 /* Return how many of `n` items of `each` bytes are before the key. */

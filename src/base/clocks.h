@@ -1,9 +1,11 @@
-/* base/clocks.h - the clocks that can drive a recording: the one table, from option to output.
+/* base/clocks.h - the clocks that can drive a recording, in one table from option to
+ * output.
  *
- * A clock is enum jsp_clock in all layers. Its words are a row here: what an option, an
- * environment variable and the file call it, the unit of values that it measures, and the
- * nouns of reports. A new clock is a row, a constant of enum jsprof_clock, and the place where
- * src/session/thread.c and src/sigsafe/sample.c read it. Every layer may include this.
+ * Every layer names a clock by enum jsp_clock. Its row has its words: its name in
+ * options, environment variables and files, the unit of the values that it measures, and
+ * the nouns of reports. A new clock needs a row, a constant of enum jsprof_clock, and
+ * code that reads it in src/session/thread.c and src/sigsafe/sample.c. Every layer may
+ * include this.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,13 +25,14 @@ enum jsp_clock { JSP_CLOCKS(JSP_CLOCKS_ENUM) JSP_N_CLOCKS };
 struct jsp_clock_row {
     enum jsp_clock clock;
     const char *key;     /* in options and in the file */
-    const char *unit;    /* of values, in JSON and CSV; also the file's key of time armed */
+    /* of values in JSON and CSV; also the file's key of the time armed */
+    const char *unit;
     const char *name;    /* in reports */
     const char *meaning; /* after the key in `jsprof info` */
 };
-extern const struct jsp_clock_row jsp_clocks[JSP_N_CLOCKS]; /* by enum jsp_clock */
+extern const struct jsp_clock_row jsp_clocks[JSP_N_CLOCKS]; /* index: enum jsp_clock */
 
-/* "cpu or wall": the keys, for a message that refuses another word. */
+/* "cpu or wall": the keys, for the message that refuses another word. */
 #define JSP_CLOCKS_OR(CLOCK, key, unit, name, meaning) " or " key
 #define JSP_CLOCKS_KEYS (&(JSP_CLOCKS(JSP_CLOCKS_OR))[sizeof " or " - 1])
 

@@ -1,7 +1,8 @@
 /* base/grow.h - arrays that grow.
  *
- * An array is a pointer, the elements there is room for, and those that are used. Room doubles,
- * so adding n elements one by one copies each of them about once. One thread.
+ * An array is a pointer, the number of elements that it has room for, and the number of
+ * those in use. The room doubles, so adding n elements one by one copies each of them
+ * about once. One thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,11 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Make room in `array`, the address of a pointer to elements of `each` bytes, for `more`
- * elements after the `n` that it has. 0; -ENOMEM: the array is as before. */
+/* Make room for `more` elements after the first `n`. `array` is the address of a pointer
+ * to elements of `each` bytes. Returns 0 or -ENOMEM; after an error the array is
+ * unchanged. */
 int jsp_grow_by(void *array, uint32_t *room, uint32_t n, uint32_t more, size_t each);
 
-/* The same for one element. */
+/* Make room for one more element, like jsp_grow_by. */
 static inline int jsp_grow(void *array, uint32_t *room, uint32_t n, size_t each)
 {
     return n < *room ? 0 : jsp_grow_by(array, room, n, 1, each);

@@ -1,13 +1,14 @@
 /* base/losses.h - why a timer expiration is in no sample: the one table of causes.
  *
- * A cause has a row here, a place that counts it (lost[JSP_LOST_...] of a thread's counters),
- * and what users read: a field of jsprof_stats and a row of docs/capture.md. The file, its
- * reader, `jsprof info` and the exports follow the table; tests/check/losses.sh compares the
- * documents with it.
+ * Each cause has a row here, a counter (lost[JSP_LOST_...] of a thread's counters), and
+ * two places that users read: a field of jsprof_stats and a row of docs/capture.md. The
+ * file, its reader, `jsprof info` and the exports follow the table; tests/check/losses.sh
+ * compares the documents with it.
  *
- * X(CAUSE, cause, asked, name, meaning): `lost_cause` is its key in files and in the public
- * header, `name` its heading in reports. `asked` is true where the host wanted the expiration
- * to be in no sample: the others are time that nobody saw. Every layer may include this.
+ * X(CAUSE, cause, asked, name, meaning): `lost_cause` is its key in files and in the
+ * public header, `name` its heading in reports. `asked` is true if the host wanted no
+ * sample for the expiration; the other causes hide time of the program. Every layer may
+ * include this.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +25,8 @@
     X(WRITE, write, false, "not written", "the file could not take the sample") \
     X(STACK, stack, false, "no stack left", "too little stack was left to sample on")
 
-/* Captures of older libraries do not have these, and CSV has them after its older columns. */
+/* Later causes: captures of older libraries lack them, and CSV has them after its older
+ * columns. */
 #define JSP_LOSSES_LATER(X) \
     X(BLOCKED, blocked, false, "signal blocked", \
       "the thread blocked the signal, or it was ignored or another handler's") \
@@ -38,7 +40,7 @@ enum jsp_loss { JSP_LOSSES(JSP_LOSSES_ENUM) JSP_N_LOSSES };
 
 struct jsp_loss_row {
     const char *key;  /* in the file */
-    const char *word; /* the key where all are losses */
+    const char *word; /* the key where all rows are losses */
     const char *name; /* in reports */
     bool is_asked;
 };

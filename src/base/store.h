@@ -1,6 +1,7 @@
-/* base/store.h - text that stays.
+/* base/store.h - keeps copies of texts.
  *
- * Copies of short texts lie in blocks of 64 KiB, and nothing is freed before all is. One thread.
+ * Copies of short texts are kept in blocks of 64 KiB, and all of them are freed together.
+ * One thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Text that lives until the store is freed. */
+/* Texts that live until the store is freed. */
 struct jsp_store {
     struct jsp_store_block *blocks;
     size_t left;
