@@ -107,7 +107,7 @@ static int exact_find(struct jsp_exact *c, uint64_t id, uint32_t *out)
 
 /* -- Rows and edges --------------------------------------------------------- */
 
-/* The record waits for a commit. */
+/* Keep the record until a commit. Returns 0 or -ENOMEM. */
 static int exact_pend(struct jsp_exact *c, struct exact_pending p)
 {
     struct jsp_exact_work *w = c->work;

@@ -26,7 +26,7 @@ struct jsp_line_asks {
 int jsp_lines_collect(struct jsp_profile *p, const struct jsp_select *select,
                       struct jsp_line_asks *out);
 
-/* The line of an address; 0: unknown. jsp_lines_answer stores it and returns 0 or
+/* The line of an address; line 0: unknown. jsp_lines_answer stores it. Returns 0 or
  * -ENOMEM. */
 struct jsp_line {
     struct jsp_read_text file;

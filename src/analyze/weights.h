@@ -32,8 +32,8 @@ struct jsp_weights_cursor {
     const uint8_t *at;
 };
 
-/* One chunk of jsprof/samples, borrowed. -ENOMEM, -EBADMSG: it holds a bad record
- * (the blocks before it are taken). */
+/* Add one chunk of jsprof/samples, which is borrowed. Returns 0, -ENOMEM or -EBADMSG: it
+ * holds a bad record (the blocks before it are added). */
 int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end,
                     uint64_t offset);
 

@@ -50,7 +50,7 @@ void *jsp_encode_room(struct jsp_encode *e, size_t n);
 
 /* Write a body. read.h has a reader of the same name for each. */
 
-/* The caller appends n_addrs addresses, leaf first. */
+/* Encode all but the addresses: the caller appends n_addrs of them, leaf first. */
 void jsp_encode_sample(struct jsp_encode *e, int32_t tid, uint32_t n_addrs);
 void jsp_encode_map(struct jsp_encode *e, const struct jsp_read_map *map);
 void jsp_encode_fork(struct jsp_encode *e, int32_t child);
@@ -58,11 +58,11 @@ void jsp_encode_mark(struct jsp_encode *e, const struct jsp_read_mark *mark);
 void jsp_encode_metadata(struct jsp_encode *e, const struct jsp_read_pair *pair);
 void jsp_encode_log(struct jsp_encode *e, uint16_t severity, const struct jsp_read_pair *pair);
 
-/* A JITMAP without names; then each of them. */
+/* Encode a JITMAP without names, then each of its names. */
 void jsp_encode_names(struct jsp_encode *e);
 void jsp_encode_name(struct jsp_encode *e, uint64_t addr, struct jsp_read_text name);
 
-/* A CTRDEF of one counter; a CTRSET of one value. Ids have 24 bits. */
+/* Encode a CTRDEF of one counter, or a CTRSET of one value. Ids have 24 bits. */
 void jsp_encode_counter(struct jsp_encode *e, const struct jsp_read_counter *counter);
 void jsp_encode_value(struct jsp_encode *e, uint32_t id, uint64_t bits);
 

@@ -33,7 +33,7 @@ int jsp_nodes_init(struct jsp_nodes *t); /* 0 or -ENOMEM */
 void jsp_nodes_free(struct jsp_nodes *t);
 void jsp_nodes_clear(struct jsp_nodes *t); /* as after init, but keeps its memory */
 
-/* Make room for `more` nodes, so that adding them can not fail. Return 0 or -ENOMEM. */
+/* Make room for `more` nodes, so that adding them cannot fail. Return 0 or -ENOMEM. */
 int jsp_nodes_reserve(struct jsp_nodes *t, uint32_t more);
 
 /* Return the node equal to this one (depth is ignored), or 0. */

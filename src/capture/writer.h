@@ -136,7 +136,7 @@ struct jsp_writer_block {
 int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block);
 
 /* Reserve n bytes of an embedded file (newlines), to be overwritten even when the file
- * system is full: overwriting needs no new blocks. A pipe can not be overwritten; there
+ * system is full: overwriting needs no new blocks. A pipe cannot be overwritten; there
  * this does nothing. */
 int jsp_writer_reserve(struct jsp_writer *w, const char *path, uint32_t n);
 

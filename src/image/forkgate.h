@@ -5,7 +5,7 @@
  * fork. A child that is forked during a walk waits for that lock for ever, in its first
  * dlopen or C++ exception. So a forking thread closes the gate before the fork and opens
  * it afterwards. A walk does not begin while the gate is closed, and ends at the next
- * object. The walker never waits: it tries again later, so it can not block code of the
+ * object. The walker never waits: it tries again later, so it cannot block code of the
  * host.
  *
  *                         forking thread   walker

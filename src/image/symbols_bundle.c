@@ -289,7 +289,7 @@ int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool la
 }
 
 /* Readers do not agree whether an entry has its end. Where nothing follows at once it
- * can not matter; elsewhere the entry ends right behind the last address it is for. */
+ * cannot matter; elsewhere the entry ends right behind the last address it is for. */
 static uint64_t bundle_end(const struct jsp_bundle *b, size_t i)
 {
     const struct bundle_range *r = &b->ranges[i];

@@ -58,7 +58,7 @@ static void attach_undo(struct jsprof *p, struct jsp_thread *t)
     jsp_drain_pass(p, true);
 }
 
-/* Start a drain if a run without one can not serve this additional thread. */
+/* Start a drain if a run without one cannot serve this additional thread. */
 static int attach_serve(struct jsprof *p, struct jsp_thread *t)
 {
     if (!p->running || p->draining || jsp_offer_serves(p))

@@ -15,7 +15,7 @@
 #include "session.h"
 
 /* Continue the session. Call this after a fork, in the child's one thread, when the locks
- * of the process are new. If the session can not continue, it stays as without this: each
+ * of the process are new. If the session cannot continue, it stays as without this: each
  * call returns -ECHILD. */
 void jsp_child_go_on(struct jsprof *p);
 

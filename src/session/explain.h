@@ -1,4 +1,4 @@
-/* session/explain.h - explanations that an error number can not give: the variable, the
+/* session/explain.h - explanations that an error number cannot give: the variable, the
  * value, the file, and the allowed values. Any thread; no function waits.
  *
  * The process keeps one sentence, with its error and its thread. If two threads fail at

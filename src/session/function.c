@@ -67,7 +67,7 @@ static void function_step(void)
     atomic_thread_fence(memory_order_release);
 }
 
-/* Make room to give back every index in use, so that a free can not fail. */
+/* Make room to give back every index in use, so that a free cannot fail. */
 static bool function_has_room(void)
 {
     if (function_used < function_spare_capacity)

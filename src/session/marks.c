@@ -61,8 +61,8 @@ static int marks_append(struct jsp_marks *m, struct jsp_encode *e)
     return 0;
 }
 
-/* What a field of `width` bytes holds of it: never cut inside a character of UTF-8, and a
- * 0 always follows. */
+/* Return the part of the text that fits into a field of `width` bytes with a 0 behind it.
+ * It is never cut inside a character of UTF-8. */
 static struct jsp_read_text marks_text(size_t width, const char *text)
 {
     size_t n = text ? strnlen(text, width) : 0;

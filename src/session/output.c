@@ -99,7 +99,7 @@ static int output_name(struct jsp_output *out, uint32_t id)
     return 0;
 }
 
-/* Add to the block what a SAMPLE frame can not hold; see docs/capture.md. */
+/* Add to the block what a SAMPLE frame cannot hold; see docs/capture.md. */
 static void output_beside(struct jsp_output *out, const struct jsp_record *record)
 {
     uint8_t *to = out->block + out->block_used, *begin = to;

@@ -1,7 +1,7 @@
 /* session/output.h - the output of a session: frames and embedded files from records.
  *
  * One thread at a time: the drain, or the thread that holds the session if there is no
- * drain. A sample that can not be appended is counted as lost in the thread's tally. A
+ * drain. A sample that cannot be appended is counted as lost in the thread's tally. A
  * sample that was appended but never reached the file is counted as lost at close.
  *
  * SPDX-License-Identifier: MIT

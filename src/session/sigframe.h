@@ -13,7 +13,7 @@
 int jsp_sigframe_check(void);
 
 /* Return the bytes from the high end of an alternate stack to the handler's frame,
- * measured with a signal to the calling thread, or 0 if it can not be measured here.
+ * measured with a signal to the calling thread, or 0 if it cannot be measured here.
  * Takes the process lock. */
 size_t jsp_sigframe_measure(void);
 

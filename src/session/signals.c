@@ -110,7 +110,7 @@ static bool signals_somebodys(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Install our handler. All asynchronous signals wait during a sample; faults can not. */
+/* Install our handler. All asynchronous signals wait during a sample; faults cannot. */
 static int signals_install(int signo, struct sigaction *old)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };

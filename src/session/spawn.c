@@ -16,7 +16,7 @@ enum {
      * address space until it is touched. */
     SPAWN_STACK = 256 << 10,
     SPAWN_TLS_SPARE = 16 << 10, /* additional storage of libcs */
-    SPAWN_TLS_UNSEEN = 1 << 20, /* the whole amount, if the objects can not be read now */
+    SPAWN_TLS_UNSEEN = 1 << 20, /* the whole amount, if the objects cannot be read now */
 };
 
 static int spawn_tls_of(struct dl_phdr_info *object, size_t size, void *sum)

@@ -71,7 +71,7 @@ void jsp_arena_init(struct jsp_arena *arena, const struct jsp_arena_memory *memo
 uint32_t jsp_arena_intern(struct jsp_arena *arena, const char *text, uint32_t len,
                           uint8_t kind);
 
-/* A name of our own making, "[...]". */
+/* Intern a name that the profiler makes up, "[...]". */
 static inline uint32_t jsp_arena_synth(struct jsp_arena *arena, const char *text)
 {
     return jsp_arena_intern(arena, text, (uint32_t)strnlen(text, JSP_LABEL_MAX),

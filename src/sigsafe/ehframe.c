@@ -45,7 +45,7 @@ static bool ehframe_record(const struct jsp_ehframe_section *s, uint64_t offset,
     return true;
 }
 
-/* Read a pointer in the section as an absolute value. Return false if it can not be
+/* Read a pointer in the section as an absolute value. Return false if it cannot be
  * read. */
 static bool ehframe_value(const struct jsp_ehframe_section *s, struct jsp_cursor *c,
                           uint8_t enc, uint64_t *out)

@@ -3,7 +3,7 @@
  * Host threads change a sorted array of ranges under their own lock while handlers read
  * it. A sequence number is odd during a change. A handler that finds the number odd, or
  * changed after its reading, returns "unknown": it may have interrupted the writer, so it
- * can not wait. Outgrown arrays are kept until the session ends.
+ * cannot wait. Outgrown arrays are kept until the session ends.
  *
  *                      SIGPROF handler   any thread, under the codes' lock
  *   jsp_jitrows_find         yes                    -

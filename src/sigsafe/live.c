@@ -64,7 +64,7 @@ static bool live_is_after(const struct live_look *look, const struct live_entry 
 }
 
 /* Return the address of the FDE whose code is the last to start at or before pc, or 0 if
- * it can not be found. */
+ * it cannot be found. */
 static uintptr_t live_search(struct live_look *look)
 {
     struct live_entry chunk[LIVE_CHUNK];

@@ -51,7 +51,7 @@ void jsp_memread_init(struct jsp_memread *m, uintptr_t low, uintptr_t high, pid_
  * plainly. */
 void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp);
 
-/* Read one word outside the plain range. Return false if it can not be read; *value is
+/* Read one word outside the plain range. Return false if it cannot be read; *value is
  * then untouched. */
 bool jsp_memread_far(struct jsp_memread *m, uintptr_t at, uint64_t *value);
 
@@ -72,7 +72,7 @@ static inline JSP_MEMREAD_ANY bool jsp_memread_word(struct jsp_memread *m, uintp
     return true;
 }
 
-/* Copy n bytes without the window. Return false if any of them can not be read. */
+/* Copy n bytes without the window. Return false if any of them cannot be read. */
 bool jsp_memread_bytes(struct jsp_memread *m, uintptr_t at, void *to, size_t n);
 
 #endif

@@ -61,7 +61,7 @@ static bool names_append(struct jsp_names *names, uint32_t *len, const char *par
 }
 
 /* Write the joined name into the scratch space and note where its parts are. A name that
- * was cut gets an entry that equals no key, because it can not be verified later. */
+ * was cut gets an entry that equals no key, because it cannot be verified later. */
 static uint32_t names_compose(struct jsp_names *names, const jsprof_frame *frame,
                               struct jsp_name_entry *entry)
 {

@@ -38,7 +38,7 @@
 
 #define JSP_CACHELINE 64
 
-/* A counter that one thread writes and any thread reads. */
+/* Add to a counter that one thread writes and any thread reads. */
 static inline void jsp_count(_Atomic uint64_t *counter, uint64_t n)
 {
     /* ORDER: relaxed. One writer; a statistic that publishes nothing. */

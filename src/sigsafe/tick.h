@@ -4,7 +4,7 @@
  * at a random place. So no program can stay in step with the sampling, whatever its own
  * period, and the rate is still exactly the requested one. The points of 16 consecutive
  * samples fall into 16 different sixteenths of their cells, in random order. A program
- * still can not keep in step, and a program that does the same in every cell is sampled
+ * still cannot keep in step, and a program that does the same in every cell is sampled
  * evenly. A signal that comes late stands for all the points that went by: their number
  * is its weight. The cell in which it comes is counted once its own point has passed, so
  * a time that ends anywhere in a cell has, on average, as many points as its length.
@@ -27,7 +27,7 @@ enum {
     JSP_TICK_STRATA = 16,
     JSP_TICK_SHARE = 4,      /* samples may take 1/4 of a thread's time */
     JSP_TICK_WHOLE = 1 << 16, /* a load of 100 % */
-    /* The least cost of a sample. Most of it is in the kernel, where we can not measure
+    /* The least cost of a sample. Most of it is in the kernel, where we cannot measure
      * it. One session of 10 kHz must still be allowed. */
     JSP_TICK_LEAST_NS = 24000,
     JSP_TICK_MOST = 1000,    /* cells that may be skipped */

@@ -33,7 +33,7 @@ enum jsp_unwind_stop {
     JSP_STOP_FULL,       /* no room for more frames */
     JSP_STOP_NO_TABLE,   /* code without any description, and no usable frame pointer */
     JSP_STOP_STACK,      /* the next frame would not be further up */
-    JSP_STOP_UNREADABLE, /* the memory that a rule points to can not be read */
+    JSP_STOP_UNREADABLE, /* the memory that a rule points to cannot be read */
     JSP_STOP_RULE,       /* a rule that needs an unsupported register or operation */
     JSP_N_STOPS,
 };
@@ -97,7 +97,7 @@ enum jsp_unwind_stop jsp_unwind(struct jsp_unwinder *u, const struct jsp_unwind_
 void jsp_unwind_count(struct jsp_unwinder *u, enum jsp_unwind_stop stop);
 
 /* Store the registers of the caller of the function that took `here`. Return false if
- * they can not be found. */
+ * they cannot be found. */
 bool jsp_unwind_caller(struct jsp_unwinder *u, const struct jsp_unwind_map *map,
                        const struct jsp_regs_core *here, struct jsp_regs_core *caller);
 

@@ -27,7 +27,7 @@ struct jsp_unwind_env {
 bool jsp_unwind_reg(const struct jsp_unwind_env *env, uint32_t reg, uint64_t *value);
 
 /* Evaluate an expression with `first` on its stack (the CFA, if the result is the address
- * of a saved register). Return false if it can not be evaluated; *result is then
+ * of a saved register). Return false if it cannot be evaluated; *result is then
  * untouched. */
 bool jsp_unwind_expr(const struct jsp_unwind_env *env, const uint8_t *code, uint32_t n,
                      uint64_t first, uint64_t *result);

@@ -151,7 +151,7 @@ struct vmstack_chain {
 };
 
 /* Return true if the link is alive. On the thread's own stack such a link is above the
- * interrupted stack pointer; on a coroutine's stack we can not know. */
+ * interrupted stack pointer; on a coroutine's stack we cannot know. */
 static bool vmstack_link_alive(const struct vmstack_chain *c)
 {
     const struct jsp_vmstack *vm = c->out->vm;

@@ -3,7 +3,7 @@
  *
  * All values from the host's memory are bounded before they are used: depths that are
  * negative or larger than the array, and links that lie below the stack pointer (longjmp
- * removed their C frame), that do not lead outwards or that can not be read. If a stack
+ * removed their C frame), that do not lead outwards or that cannot be read. If a stack
  * does not fit, the record keeps the outermost and the innermost frames. A frame of our
  * own lies between them in place of the others, which are counted.
  *
@@ -50,7 +50,7 @@ struct jsp_vmstack {
 void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_depth,
                       jsprof_frame *walked);
 
-/* Return 0, or -EINVAL if a stack can not be read by this description. */
+/* Return 0, or -EINVAL if a stack cannot be read by this description. */
 int jsp_vmstack_check(const jsprof_stack *stack);
 
 /* The place from which a stack is read. */

@@ -53,7 +53,7 @@ enum callable_mark {
 struct callable_search {
     struct jsp_needed needed;
     struct jsp_needed_object *program, *libc, *loader;
-    bool unclear; /* an object needs one that can not be found */
+    bool unclear; /* an object needs one that cannot be found */
 };
 
 static uintptr_t callable_address(const char *name)
@@ -112,7 +112,7 @@ static bool callable_mark_names(struct callable_search *s)
 
 /* Mark the preloaded objects, which the loader lists after the program and before the
  * objects that it needs. A preload need not define a name to be between: it may have
- * patched code or tables. Return false if the program's list of needed objects can not be
+ * patched code or tables. Return false if the program's list of needed objects cannot be
  * read. */
 static bool callable_mark_preloads(struct callable_search *s)
 {
@@ -139,7 +139,7 @@ static void callable_meet_needed(void *search, const char *name,
 }
 
 /* Mark the objects that marked ones need: they may be in the middle of a change on behalf
- * of those. Return false if a list can not be read or an object can not be found. */
+ * of those. Return false if a list cannot be read or an object cannot be found. */
 static bool callable_mark_needed(struct callable_search *s)
 {
     bool more = true;
@@ -173,7 +173,7 @@ static bool callable_keep(struct callable_found *found, const struct callable_se
     return true;
 }
 
-/* Return the result, or NULL if it can not be found now. */
+/* Return the result, or NULL if it cannot be found now. */
 static struct callable_found *callable_find(void)
 {
     struct callable_search s = { .unclear = false };

@@ -10,7 +10,7 @@
  * All code between the program and the C library counts as the C library: each object to
  * which the name of a function that we call leads (callable_names.h), each preloaded
  * object, and all that those need. If the process has such an object, no wait counts,
- * because the object may hold a lock around any. If this can not be found out, the answer
+ * because the object may hold a lock around any. If this cannot be found out, the answer
  * is no.
  *
  * A handler that interrupted the C library, and is interrupted itself, looks harmless.
@@ -28,7 +28,7 @@
 
 #include <stdbool.h>
 
-/* Find these objects; only the first call does. Return false if it can not be found out:
+/* Find these objects; only the first call does. Return false if it cannot be found out:
  * the program is linked statically, contains its allocator, or has more than 32 objects
  * between; or another thread forks now. */
 bool jsp_callable_init(void);
