@@ -293,7 +293,8 @@ typedef struct jsprof_stats {
     uint64_t stop_end;        /* at the outermost frame */
     uint64_t stop_full;       /* after max_depth frames, with the outermost too far away */
     uint64_t stop_no_table;   /* in code without unwind information */
-    uint64_t stop_stack;      /* the next frame would not have been further out */
+    uint64_t stop_stack;      /* the next frame would not have been further out, or the
+                               * thread's own stack ended at a return address of zero */
     uint64_t stop_unreadable; /* at memory that can not be read */
     uint64_t stop_rule;       /* at unwind information that the library does not understand */
     uint64_t marks_lost;      /* marks and counter values that are not in the file */
