@@ -306,6 +306,8 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
         err = jsp_lua_tie(run->lua, run->prof, run->thread, L);
     if (!err && strcmp(o->mode, "calls") != 0)
         jsp_lua_wrap_profilers(L); /* before its calls would be counted */
+    if (!err && strcmp(o->mode, "sample") == 0)
+        err = jsp_lua_wrap_require(L, run->lua);
     if (!err && strcmp(o->mode, "sample") != 0)
         err = jsprof_lua_calls(run->lua, L, modes);
     if (!err && strcmp(o->mode, "calls") != 0) {

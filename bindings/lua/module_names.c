@@ -16,19 +16,46 @@ static void names_function(lua_State *L, struct jsprof_lua *lua, const char *nam
     jsprof_thread_resume(lua->thread);
 }
 
-/* The functions of the module on top. */
-static void names_module(lua_State *L, struct jsprof_lua *lua, const char *module)
+/* Name the functions in the table on top, or its C functions alone. */
+enum names_which { NAMES_ALL, NAMES_C };
+static void names_module(lua_State *L, struct jsprof_lua *lua, const char *module,
+                         enum names_which which)
 {
     char name[JSP_LUA_NAME];
     bool is_global = strcmp(module, "_G") == 0;
 
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1))
+        if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1) ||
+            (which == NAMES_C && !lua_iscfunction(L, -1)))
             continue;
         snprintf(name, sizeof name, "%s%s%s", is_global ? "" : module, is_global ? "" : ".",
                  lua_tostring(L, -2));
         names_function(L, lua, name);
     }
+}
+
+/* The table on top is the metatable of a type: name its methods and metamethods. */
+static void names_type(lua_State *L, struct jsprof_lua *lua, const char *type)
+{
+    names_module(L, lua, type, NAMES_C);
+    lua_pushliteral(L, "__index");
+    lua_rawget(L, -2);
+    if (lua_istable(L, -1))
+        names_module(L, lua, type, NAMES_C);
+    lua_pop(L, 1);
+}
+
+/* luaL_newmetatable puts the metatables of types into the registry, under their names. Lua's own
+ * tables there begin with "_". */
+static void names_types(lua_State *L, struct jsprof_lua *lua)
+{
+    lua_pushvalue(L, LUA_REGISTRYINDEX);
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        const char *type = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "_";
+        if (*type != '_' && lua_istable(L, -1))
+            names_type(L, lua, type);
+    }
+    lua_pop(L, 1);
 }
 
 /* What the standard functions return, by a chunk that calls each. */
@@ -41,13 +68,15 @@ static const char names_given[] =
     "if string then keep('string.gmatch iterator', string.gmatch, '', '') end\n"
     "if coroutine then keep('coroutine.wrap resume', coroutine.wrap, function() end) end\n"
     "if ipairs then keep('ipairs iterator', ipairs, {}) end\n"
+    "if io then keep('io.lines iterator', io.lines, '/dev/null') end\n"
+    "pcall(found['io.lines iterator']) -- at the end of the file it closes that\n"
     "return found\n";
 
 static void names_iterators(lua_State *L, struct jsprof_lua *lua)
 {
     if (luaL_loadbuffer(L, names_given, sizeof names_given - 1, "=jsprof names") == 0 &&
         lua_pcall(L, 0, 1, 0) == 0 && lua_istable(L, -1))
-        names_module(L, lua, "_G");
+        names_module(L, lua, "_G", NAMES_ALL);
     lua_pop(L, 1);
 }
 
@@ -65,12 +94,27 @@ int jsp_lua_name_modules(lua_State *L)
     for (size_t i = 0; i < sizeof names_first / sizeof *names_first; i++) {
         lua_getfield(L, -1, names_first[i]);
         if (lua_istable(L, -1))
-            names_module(L, lua, names_first[i]);
+            names_module(L, lua, names_first[i], NAMES_ALL);
         lua_pop(L, 1);
     }
     names_iterators(L, lua);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
         if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1))
-            names_module(L, lua, lua_tostring(L, -2));
+            names_module(L, lua, lua_tostring(L, -2), NAMES_ALL);
+    names_types(L, lua);
     return 0;
+}
+
+void jsp_lua_name_new_module(lua_State *L, struct jsprof_lua *lua, const char *module)
+{
+    int top = lua_gettop(L);
+    luaL_checkstack(L, 16, "jsprof");
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, module);
+        if (lua_istable(L, -1))
+            names_module(L, lua, module, NAMES_C);
+        names_types(L, lua);
+    }
+    lua_settop(L, top);
 }

@@ -40,6 +40,7 @@ struct jsp_lua_walker {
     struct jsp_lua_bounds resume, pcall; /* lua_resume and lua_pcall; empty: not known */
     uint32_t n_collectors;   /* C functions that are registered as the collector */
     struct jsp_lua_bounds collectors[JSP_LUA_COLLECTORS];
+    uintptr_t unshown;       /* a C function of ours that gets no frame; 0: none */
     uint64_t n_skipped;      /* frames that were not readable */
     uint32_t searches;       /* prototypes that this walk may still look through */
     uintptr_t to_search[JSP_LUA_TO_SEARCH];

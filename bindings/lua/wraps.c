@@ -5,7 +5,17 @@
 #include "wraps.h"
 
 #include "calls/calls.h"
+#include "module_names.h"
 #include "run.h"
+
+/* Call the function that was there, by a call of its own. */
+static int wraps_call(lua_State *L)
+{
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
 
 /* The function that was there, on the arguments that we were given. As a part of this call,
  * of which hooks see the beginning and the end, not as one more, unless it needs more than
@@ -16,16 +26,14 @@ static int wraps_pass(lua_State *L)
     if (!lua_getupvalue(L, lua_upvalueindex(1), 1))
         return f(L);
     lua_pop(L, 1);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    return lua_gettop(L);
+    return wraps_call(L);
 }
 
-/* Of the table on top, which goes, these two become ours, around what they were. */
-static void wraps_replace(lua_State *L, const luaL_Reg ours[2])
+/* Pop the table on top and replace these functions of it by ours, which call them. The list ends
+ * with NULL. */
+static void wraps_replace(lua_State *L, const luaL_Reg *ours)
 {
-    for (int i = 0; i < 2 && lua_istable(L, -1); i++) {
+    for (int i = 0; ours[i].name && lua_istable(L, -1); i++) {
         lua_getfield(L, -1, ours[i].name);
         if (!lua_iscfunction(L, -1) || lua_tocfunction(L, -1) == ours[i].func) {
             lua_pop(L, 1);
@@ -75,9 +83,66 @@ static int wraps_gethook(lua_State *L)
 
 void jsp_lua_wrap_hooks(lua_State *L)
 {
-    static const luaL_Reg ours[] = { { "sethook", wraps_sethook }, { "gethook", wraps_gethook } };
+    static const luaL_Reg ours[] = { { "sethook", wraps_sethook }, { "gethook", wraps_gethook },
+                                     { NULL, NULL } };
     lua_getglobal(L, "debug");
     wraps_replace(L, ours);
+}
+
+/* -- Modules ------------------------------------------------------------------------ */
+
+static bool wraps_is_loaded(lua_State *L)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    lua_pushvalue(L, 1);
+    lua_rawget(L, -2);
+    bool is_loaded = lua_toboolean(L, -1);
+    lua_pop(L, 2);
+    return is_loaded;
+}
+
+static int wraps_require(lua_State *L)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    if (!run || lua_type(L, 1) != LUA_TSTRING || wraps_is_loaded(L))
+        return wraps_call(L);
+    lua_pushvalue(L, 1);
+    lua_insert(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 2);
+    lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+    run = jsp_lua_run_of(L); /* the module may have ended it */
+    if (run)
+        jsp_lua_name_new_module(L, run->lua, lua_tostring(L, 1));
+    return lua_gettop(L) - 1;
+}
+
+static int wraps_replace_require(lua_State *L)
+{
+    static const luaL_Reg ours[] = { { "require", wraps_require }, { NULL, NULL } };
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    lua_getfield(L, -1, "_G");
+    wraps_replace(L, ours);
+    return 0;
+}
+
+/* Of our own code, hide what may be on the C stack between require's caller and require. */
+static int wraps_hide(jsprof *session, uintptr_t function)
+{
+    struct jsp_lua_bounds b;
+    return jsp_lua_bounds_function(function, &b)
+               ? jsprof_interpreter_hide(session, (const void *)b.start, b.end - b.start) : 0;
+}
+
+int jsp_lua_wrap_require(lua_State *L, struct jsprof_lua *lua)
+{
+    int err = jsp_lua_protected(L, wraps_replace_require, NULL);
+    if (!err)
+        err = wraps_hide(lua->session, (uintptr_t)wraps_require);
+    if (!err)
+        err = wraps_hide(lua->session, (uintptr_t)wraps_call);
+    lua->walker->unshown = (uintptr_t)wraps_require;
+    return err;
 }
 
 /* -- The other profiler ------------------------------------------------------------ */
@@ -113,7 +178,7 @@ static int wraps_profile_start(lua_State *L)
 static int wraps_profilers(lua_State *L)
 {
     static const luaL_Reg ours[] = { { "start", wraps_profile_start },
-                                     { "stop", wraps_profile } };
+                                     { "stop", wraps_profile }, { NULL, NULL } };
     lua_getglobal(L, "require");
     lua_pushliteral(L, "jit.profile");
     lua_call(L, 1, 1);

@@ -17,7 +17,13 @@ recorded()
     whole
 }
 
-# With those of LPeg there is a fourth part.
+not_seen() # REGEX
+{
+    stacks >"$SCRATCH/stacks.out"
+    ! grep -E "$1" "$SCRATCH/stacks.out"
+}
+
+# Where LPeg is installed, there are more parts.
 one()
 {
     check 'a module is required while it is recorded' recorded
@@ -28,7 +34,10 @@ one()
         "${t}helper .$where:7. :[0-9]+${t}function .$where:23. :23${t}through "
     grep -q lpeg "$SCRATCH/out" || return
     check 'a function of a module in C' share_is 8 50 \
-        "${t}match ..C..$t${any}seconds [^$t]*$t"
+        "${t}lpeg.match ..C..$t${any}seconds [^$t]*$t"
+    check 'one that no call instruction names' share_is 8 50 \
+        "${t}lpeg.match ..C..$t(I:$any)*pcall ..C..$t"
+    check 'nothing of ours is between require and its caller' not_seen 'C:wraps_|require .*require '
 }
 
 each_version one

@@ -108,7 +108,8 @@ void jsp_jit_frame_doing(struct jsp_jit_walk *k, const char *what, enum jsprof_k
 void jsp_jit_frame(struct jsp_jit_walk *k, const struct jsp_lua_function *f, uintptr_t next,
                    enum jsprof_kind kind, const struct jsp_jit_call *call)
 {
-    jsprof_frame *frame = f->kind == JSP_LUA_UNKNOWN ? NULL : jsp_jit_frame_next(k);
+    bool is_shown = f->kind != JSP_LUA_UNKNOWN && (f->kind != JSP_LUA_C || f->c != k->w->unshown);
+    jsprof_frame *frame = is_shown ? jsp_jit_frame_next(k) : NULL;
     if (!frame)
         return;
     bool is_lua = f->kind == JSP_LUA_LUA;

@@ -161,9 +161,9 @@ static void walk_state(struct walk *k, const struct jsp_lua_state *s, bool is_ru
         jsp_puc_function(k->read, &call.ci, &call.f);
         if (call.f.kind == JSP_LUA_LUA)
             walk_lua_frame(k, &call);
-        else if (call.f.kind == JSP_LUA_C)
+        else if (call.f.kind == JSP_LUA_C && call.f.c != k->w->unshown)
             walk_c_frame(k, &call);
-        else
+        else if (call.f.kind != JSP_LUA_C)
             k->w->n_skipped++;
         more = call.has_caller && call.caller.at != s->base_ci;
         call.is_leaf = false;
