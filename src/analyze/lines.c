@@ -28,8 +28,8 @@ static int lines_ask(struct jsp_profile *p, struct jsp_line_asks *asks, uint32_t
     struct jsp_line_ask ask = { .place = place };
     if (q->frame.origin != JSP_ORIGIN_VM && !q->at.is_kernel)
         m = jsp_resolve_map(p, q->at.key);
-    if (!m || !jsp_natives_place(&p->natives, m, q->at.key.addr - q->at.is_return,
-                                 &ask.at))
+    if (!m || !jsp_native_files_place(&p->natives, m, q->at.key.addr - q->at.is_return,
+                                      &ask.at))
         return 0;
     if (jsp_grow(&asks->list, &asks->room, asks->n, sizeof *asks->list) < 0)
         return -ENOMEM;

@@ -70,7 +70,7 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
         return -ENOMEM;
     if (options)
         w->options = *options;
-    int err = jsp_natives_init(&p->natives);
+    int err = jsp_native_files_init(&p->natives);
     p->natives.demangle = w->options.demangle;
     p->natives.symbols = w->options.symbols;
     if (err == 0)
@@ -193,7 +193,7 @@ void jsp_profile_free(struct jsp_profile *p)
         free(w);
     }
     jsp_lookup_free(&p->lookup);
-    jsp_natives_free(&p->natives);
+    jsp_native_files_free(&p->natives);
     jsp_account_free(&p->account);
     free(p->processes);
     free(p->threads);

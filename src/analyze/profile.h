@@ -21,7 +21,7 @@
 #include "analyze/account.h"
 #include "analyze/lookup.h"
 #include "base/hash.h"
-#include "analyze/natives.h"
+#include "analyze/native_files.h"
 #include "capture/read.h"
 
 enum jsp_value {
@@ -107,7 +107,7 @@ struct jsp_profile {
     bool no_proc;      /* it was recorded without /proc */
 
     struct jsp_lookup lookup;
-    struct jsp_natives natives;
+    struct jsp_native_files natives;
     struct jsp_profile_work *work; /* tables that build the above */
 };
 
@@ -129,7 +129,7 @@ struct jsp_profile_options {
     void *context;
     jsp_profile_sampled sampled; /* may be NULL; a negative result ends loading */
     void *sampled_context;
-    jsp_natives_demangle *demangle; /* for native names read from files; may be NULL */
+    jsp_native_files_demangle *demangle; /* for native names read from files; may be NULL */
     const char *symbols; /* a folder with files for native names; may be NULL; borrowed */
     /* The clock for shares; NULL: the clock that drove the recording. Every recording has CPU
      * time. For another clock that did not drive it, the unit stays that of the recording. */

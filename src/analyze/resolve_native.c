@@ -59,7 +59,7 @@ static int resolve_by_file(struct jsp_profile *p, const struct jsp_lookup_map *m
     struct jsp_native_place place;
     struct jsp_symtab_found found = { 0 };
     snprintf(text, sizeof text, *n.module == '[' ? "%s" : "[%s]", n.module);
-    if (jsp_natives_place(&p->natives, m, addr, &place))
+    if (jsp_native_files_place(&p->natives, m, addr, &place))
         found = jsp_symtab_find(&p->natives.files[place.file].table, place.vaddr);
     if (!found.name)
         return resolve_text(p, text, n, out);

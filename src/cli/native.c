@@ -32,7 +32,7 @@ static const char *native_reason(int reason)
 
 void cli_native_complain(const struct cli_capture *c)
 {
-    const struct jsp_natives *n = &c->profile.natives;
+    const struct jsp_native_files *n = &c->profile.natives;
     for (uint32_t i = 0; i < n->n; i++) {
         int reason = n->files[i].reason;
         uint32_t before = 0, after = 0;

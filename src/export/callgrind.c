@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "jsprof.h"
 
 struct callgrind_function *callgrind_function_add(struct callgrind *c)
@@ -185,7 +185,7 @@ static int callgrind_tell(struct jsp_export *e, struct callgrind_texts *told, co
     jsp_sink_u64(e->out, at);
     jsp_sink_text(e->out, is_new ? ") " : ")");
     if (is_new && text.len)
-        jsp_names_plain_bytes(e->out, text, 0);
+        jsp_shown_plain_bytes(e->out, text, 0);
     else if (is_new)
         jsp_sink_text(e->out, "???");
     jsp_sink_byte(e->out, '\n');
@@ -201,7 +201,7 @@ static void callgrind_name(struct jsp_export *e, struct callgrind_told *told,
     jsp_sink_byte(e->out, ')');
     if (!told->functions[function]) {
         jsp_sink_byte(e->out, ' ');
-        jsp_names_plain_bytes(e->out, f->name, 0);
+        jsp_shown_plain_bytes(e->out, f->name, 0);
         if (f->number) {
             jsp_sink_byte(e->out, '\'');
             jsp_sink_u64(e->out, f->number);
@@ -275,7 +275,7 @@ static void callgrind_head(struct jsp_export *e, const struct callgrind *c)
                           JSPROF_VERSION_STRING "\npid: ");
     jsp_sink_i64(e->out, pid);
     jsp_sink_text(e->out, "\ncmd: ");
-    jsp_names_plain_bytes(e->out, command, 0);
+    jsp_shown_plain_bytes(e->out, command, 0);
     jsp_sink_text(e->out, "\npositions: line\nevents: ");
     jsp_sink_text(e->out, c->event);
     jsp_sink_text(e->out, "\nsummary: ");

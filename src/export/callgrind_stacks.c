@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "export/callgrind.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 
 /* A call between two functions, from any line. */
 struct stacks_pair {
@@ -54,7 +54,7 @@ static int stacks_new(struct stacks_build *b, const struct jsp_profile_frame *fr
 {
     const struct jsp_profile *p = b->e->profile;
     const struct jsp_function *from = &p->functions[frame->function];
-    struct jsp_names_parts parts = jsp_names_split(from->name);
+    struct jsp_shown_parts parts = jsp_shown_split(from->name);
     struct callgrind_function *f = callgrind_function_add(b->to);
     if (!f)
         return -ENOMEM;
@@ -86,7 +86,7 @@ static int stacks_thread_name(struct stacks_build *b, uint32_t thread, struct js
         return -ENOMEM;
     jsp_sink_init(sink, jsp_bytes_write, &bytes);
     jsp_sink_text(sink, "[thread ");
-    jsp_names_thread(sink, b->e->profile, thread, 0);
+    jsp_shown_thread(sink, b->e->profile, thread, 0);
     jsp_sink_byte(sink, ']');
     int err = jsp_sink_flush(sink);
     char *text = err ? NULL : jsp_store_text(&b->to->store, bytes.at, bytes.n);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "export/json.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "export/tables.h"
 #include "export/timeline.h"
 #include "jsprof.h"
@@ -76,7 +76,7 @@ static void chrome_call_frame(struct chrome *x, const struct jsp_profile_frame *
 {
     struct jsp_json *j = &x->json;
     const struct jsp_function *function = &x->p->functions[f->function];
-    struct jsp_names_parts parts = jsp_names_split(function->name);
+    struct jsp_shown_parts parts = jsp_shown_split(function->name);
     bool is_script = f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT;
     struct jsp_read_text module = function->path;
     jsp_json_key_open(j, "callFrame", '{');
@@ -202,7 +202,7 @@ static void chrome_thread(struct chrome *x, uint32_t thread)
 {
     const struct jsp_thread_info *t = &x->p->threads[thread];
     struct jsp_read_text command = jsp_profile_command(x->p, t->pid);
-    const char *name = jsp_names_of_thread(x->p, thread);
+    const char *name = jsp_shown_of_thread(x->p, thread);
     chrome_named(x, thread, "process_name", command);
     chrome_named(x, thread, "thread_name",
                  (struct jsp_read_text){ name, (uint32_t)strlen(name) });

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "export/export.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "analyze/calltree.h"
 
 static const char csv_head[] =
@@ -55,7 +55,7 @@ static void csv_stack(struct csv *x, uint32_t n)
 {
     for (uint32_t i = n; i-- > 0;) {
         uint32_t function = x->stacks.frames[x->frames[i]].function;
-        jsp_names_plain(&x->into, x->e->profile->functions[function].name, ';');
+        jsp_shown_plain(&x->into, x->e->profile->functions[function].name, ';');
         if (i > 0)
             jsp_sink_byte(&x->into, ';');
     }
@@ -72,14 +72,14 @@ static void csv_row(struct csv *x, const struct jsp_calltree_count *c)
     jsp_sink_byte(out, ',');
     jsp_sink_i64(out, p->threads[c->thread].tid);
     jsp_sink_byte(out, ',');
-    jsp_names_plain(&x->into, jsp_names_of_thread(p, c->thread), 0);
+    jsp_shown_plain(&x->into, jsp_shown_of_thread(p, c->thread), 0);
     csv_quoted(x);
     csv_numbers(x, c);
     jsp_sink_u64(out, n);
     jsp_sink_byte(out, ',');
     jsp_sink_text(out, jsp_kind_name(leaf->kind));
     jsp_sink_byte(out, ',');
-    jsp_names_plain(&x->into, p->functions[leaf->function].name, 0);
+    jsp_shown_plain(&x->into, p->functions[leaf->function].name, 0);
     csv_quoted(x);
     jsp_sink_byte(out, ',');
     if (leaf->line)

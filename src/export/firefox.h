@@ -8,7 +8,7 @@
 #define JSP_EXPORT_FIREFOX_H
 
 #include "export/json.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "export/strings.h"
 #include "export/tables.h"
 #include "export/timeline.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "export/firefox.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "jsprof.h"
 
 enum { THREAD_RESOURCE_LIBRARY = 1, THREAD_RESOURCE_OTHER = 0 };
@@ -171,7 +171,7 @@ static bool thread_is_script(const struct jsp_function *f)
 static void thread_func_cell(struct firefox *x, uint32_t func, int column)
 {
     const struct jsp_function *f = thread_function(x, func);
-    struct jsp_names_parts parts = jsp_names_split(f->name);
+    struct jsp_shown_parts parts = jsp_shown_split(f->name);
     struct jsp_json *j = &x->json;
     switch (column) {
     case 0: jsp_json_u64(j, jsp_strings_add(&x->strings, parts.name)); break;
@@ -252,7 +252,7 @@ static void thread_head(struct firefox *x, uint32_t thread)
     const struct jsp_thread_info *t = &x->p->threads[thread];
     struct jsp_read_text command = jsp_profile_command(x->p, t->pid);
     char text[JSP_NAMES_THREAD];
-    const char *name = jsp_names_of_thread(x->p, thread);
+    const char *name = jsp_shown_of_thread(x->p, thread);
     snprintf(text, sizeof text, "thread %d", (int)t->tid);
     jsp_json_key_text(j, "name", *name ? name : text);
     jsp_json_key(j, "processName");

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "export/export.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "analyze/calltree.h"
 #include "jsprof.h"
 
@@ -28,12 +28,12 @@ static void folded_line(struct jsp_export *e, const struct jsp_calltree *s,
 {
     const struct jsp_profile *p = e->profile;
     if (p->n_threads > 1) {
-        jsp_names_thread(e->out, p, c->thread, ';');
+        jsp_shown_thread(e->out, p, c->thread, ';');
         jsp_sink_byte(e->out, ';');
     }
     for (uint32_t i = jsp_calltree_frames(s, c->node, frames); i-- > 0;) {
         const struct jsp_profile_frame *f = &s->frames[frames[i]];
-        jsp_names_plain(e->out, p->functions[f->function].name, ';');
+        jsp_shown_plain(e->out, p->functions[f->function].name, ';');
         jsp_sink_text(e->out, folded_suffix(f->kind));
         if (i > 0)
             jsp_sink_byte(e->out, ';');

@@ -195,7 +195,7 @@ static void merge_head(struct merge_work *w)
 static void merge_side(void *work, const char *path, const void *data, size_t n)
 {
     struct merge_work *w = work;
-    bool is_weights = path == w->sides.weights.path;
+    bool is_weights = path == w->blocks.weights.path;
     w->has_samples |= is_weights;
     w->has_pcs |= !is_weights;
     merge_chunk(w, path, data, n, false);
@@ -222,7 +222,7 @@ int jsp_merge_write(struct jsp_merge *m)
     if (!w)
         return -ENOMEM;
     w->m = m;
-    jsp_sides_init(&w->sides, merge_side, w);
+    jsp_sample_blocks_init(&w->blocks, merge_side, w);
     m->samples = 0;
     m->renumbered = m->left_out = m->moved = 0;
     int err = jsp_hash_init(&w->by_from, 0);

@@ -307,7 +307,7 @@ int merge_finish(struct merge_work *w)
     w->in = (struct jsp_read_frame){ .cpu = -1, .time = w->in.time };
     if (w->m->inputs[0]->n_processes)
         w->in.pid = w->m->inputs[0]->processes[0].pid;
-    jsp_sides_flush(&w->sides);
+    jsp_sample_blocks_flush(&w->blocks);
     merge_session(w);
     int err = merge_symbols(w);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

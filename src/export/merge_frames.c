@@ -28,13 +28,14 @@ static void merge_stack(struct merge_work *w, const struct jsp_sample *s)
 
 /* Add what the frame cannot hold. Rows refer to listings, which only the first input
  * keeps. */
-static void merge_sides(struct merge_work *w, const struct jsp_sample *s)
+static void merge_beside(struct merge_work *w, const struct jsp_sample *s)
 {
     const struct jsp_profile *p = w->m->inputs[w->input];
-    jsp_sides_weight(&w->sides, p, s, w->m->samples);
+    jsp_sample_blocks_weight(&w->blocks, p, s, w->m->samples);
     if (w->input == 0)
-        jsp_sides_rows(&w->sides, w->rows, jsp_sides_rows_of(p, &w->pcs, s, w->rows),
-                       w->m->samples);
+        jsp_sample_blocks_rows(&w->blocks, w->rows,
+                               jsp_sample_blocks_rows_of(p, &w->pcs, s, w->rows),
+                               w->m->samples);
 }
 
 static int merge_sample(struct merge_work *w)
@@ -42,7 +43,7 @@ static int merge_sample(struct merge_work *w)
     struct jsp_sample s;
     if (!jsp_samples_take(&w->samples, &w->in, &s))
         return 0;
-    merge_sides(w, &s);
+    merge_beside(w, &s);
     merge_begin(w, JSP_WIRE_SAMPLE);
     jsp_encode_sample(&w->out, s.body.tid, s.body.n_addrs);
     merge_stack(w, &s);

@@ -8,7 +8,7 @@
 #include "analyze/samples.h"
 #include "capture/encode.h"
 #include "export/merge.h"
-#include "export/sides.h"
+#include "export/sample_blocks.h"
 
 enum merge_space { MERGE_TAG, MERGE_COUNTER, MERGE_ACCOUNT, MERGE_PID, MERGE_SPACES };
 
@@ -47,7 +47,7 @@ struct merge_work {
     struct merge_file *files;
     uint32_t n_files, files_room;
 
-    struct jsp_sides sides;
+    struct jsp_sample_blocks blocks;
     struct jsp_bytecode_pcs pcs;       /* of the first input */
     uint32_t rows[JSP_PROFILE_DEPTH];
     struct jsp_bytes text;             /* gathered lines or records */

@@ -9,15 +9,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/names.h"
-#include "export/pieces.h"
+#include "export/shown_names.h"
+#include "export/text_cache.h"
 #include "export/tables.h"
 
 struct perf {
     struct jsp_export *e;
     struct jsp_profile *p;
     struct jsp_tables from;
-    struct jsp_pieces pieces; /* the text of each node's stack */
+    struct jsp_text_cache cache; /* the text of each node's stack */
     struct jsp_sink head;     /* the start of a sample's first line */
     uint32_t *frames;
 };
@@ -28,7 +28,7 @@ static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
     struct jsp_bytes word = { 0 };
     struct jsp_sink into;
     jsp_sink_init(&into, jsp_bytes_write, &word);
-    jsp_names_plain_bytes(&into, text, 0);
+    jsp_shown_plain_bytes(&into, text, 0);
     int err = jsp_sink_flush(&into);
     for (size_t i = 0; !err && i < word.n; i++)
         jsp_sink_byte(out, strchr(" ()", word.at[i]) ? '_' : word.at[i]);
@@ -40,17 +40,17 @@ static void perf_word(struct jsp_sink *out, struct jsp_read_text text)
 /* Write "number name (module)"; a name with its place has that as its module. */
 static void perf_frame(struct perf *x, uint32_t function)
 {
-    struct jsp_sink *out = &x->pieces.into;
+    struct jsp_sink *out = &x->cache.into;
     const struct jsp_module *m = jsp_tables_module(&x->from, function);
     const char *name = x->p->functions[function].name;
-    struct jsp_names_parts parts = jsp_names_split(name);
+    struct jsp_shown_parts parts = jsp_shown_split(name);
     struct jsp_read_text place = m->path;
     if (parts.line) /* all after "name (" except the parenthesis */
         place = (struct jsp_read_text){ parts.file.at, (uint32_t)strlen(parts.file.at) - 1 };
     jsp_sink_byte(out, '\t');
     jsp_sink_u64(out, (uint64_t)function + 1);
     jsp_sink_byte(out, ' ');
-    jsp_names_plain_bytes(out, parts.name, 0);
+    jsp_shown_plain_bytes(out, parts.name, 0);
     jsp_sink_text(out, " (");
     perf_word(out, place);
     jsp_sink_text(out, ")\n");
@@ -58,13 +58,13 @@ static void perf_frame(struct perf *x, uint32_t function)
 
 static void perf_stack(struct perf *x, uint32_t node)
 {
-    if (jsp_pieces_wants(&x->pieces, node)) {
+    if (jsp_text_cache_wants(&x->cache, node)) {
         uint32_t n = jsp_calltree_frames(&x->from.stacks, node, x->frames);
         for (uint32_t i = 0; i < n; i++)
             perf_frame(x, x->from.stacks.frames[x->frames[i]].function);
-        jsp_sink_byte(&x->pieces.into, '\n');
+        jsp_sink_byte(&x->cache.into, '\n');
     }
-    jsp_pieces_put(&x->pieces, node, x->e->out);
+    jsp_text_cache_put(&x->cache, node, x->e->out);
 }
 
 /* Write a number with at least as many digits as `least` has. */
@@ -99,7 +99,7 @@ static void perf_sample(struct perf *x, const char *head, const struct jsp_momen
 static char *perf_head(struct perf *x, uint32_t thread)
 {
     const struct jsp_thread_info *t = &x->p->threads[thread];
-    const char *name = jsp_names_of_thread(x->p, thread);
+    const char *name = jsp_shown_of_thread(x->p, thread);
     struct jsp_bytes head = { 0 };
     jsp_sink_init(&x->head, jsp_bytes_write, &head);
     if (!*name)
@@ -126,7 +126,7 @@ static int perf_threads(struct perf *x)
             perf_sample(x, head, &x->from.moments.list[i]);
         free(head);
     }
-    return x->pieces.into.error;
+    return x->cache.into.error;
 }
 
 static int perf_start(struct perf *x, struct jsp_export *e)
@@ -135,7 +135,7 @@ static int perf_start(struct perf *x, struct jsp_export *e)
     x->p = e->profile;
     int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
     if (err == 0)
-        err = jsp_pieces_init(&x->pieces, x->from.stacks.n_nodes);
+        err = jsp_text_cache_init(&x->cache, x->from.stacks.n_nodes);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
     return err == 0 && !x->frames ? -ENOMEM : err;
 }
@@ -149,7 +149,7 @@ int jsp_export_perf(struct jsp_export *e)
     if (err == 0)
         err = perf_threads(x);
     jsp_tables_free(&x->from);
-    jsp_pieces_free(&x->pieces);
+    jsp_text_cache_free(&x->cache);
     free(x->frames);
     free(x);
     return err;

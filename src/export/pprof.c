@@ -14,7 +14,7 @@
 #include "export/export.h"
 #include "export/gzip.h"
 #include "export/modules.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "export/proto.h"
 #include "analyze/calltree.h"
 #include "export/strings.h"
@@ -155,7 +155,7 @@ static void pprof_functions(struct pprof *x)
     for (uint32_t i = 0; i < x->n_functions; i++) {
         const struct pprof_function *f = &x->functions[i];
         const char *name = x->p->functions[f->function].name;
-        struct jsp_names_parts parts = jsp_names_split(name);
+        struct jsp_shown_parts parts = jsp_shown_split(name);
         jsp_proto_u64(&x->message, 1, i + 1);
         jsp_proto_u64(&x->message, 2, jsp_strings_text(&x->strings, name));
         jsp_proto_u64(&x->message, 4,
@@ -185,7 +185,7 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
         jsp_proto_item(&x->inner, c->value);
     jsp_proto_nest(&x->message, 2, &x->inner);
     const char *kind = jsp_kind_name(x->stacks.frames[x->frames[0]].kind);
-    pprof_label(x, "thread", jsp_names_thread_text(thread, x->p, c->thread));
+    pprof_label(x, "thread", jsp_shown_thread_text(thread, x->p, c->thread));
     pprof_label(x, "kind", (struct jsp_read_text){ kind, (uint32_t)strlen(kind) });
     pprof_put(x, PPROF_SAMPLE);
 }
@@ -206,7 +206,7 @@ static void pprof_strings(struct pprof *x)
     for (uint32_t i = 0; i < x->strings.n && x->error == 0; i++) {
         x->message.bytes.n = 0;
         jsp_sink_init(&x->names, jsp_bytes_write, &x->message.bytes);
-        jsp_names_plain_bytes(&x->names, x->strings.list[i], 0);
+        jsp_shown_plain_bytes(&x->names, x->strings.list[i], 0);
         x->error = jsp_sink_flush(&x->names);
         pprof_put(x, PPROF_STRING);
     }

@@ -14,7 +14,7 @@
 #include "capture/encode.h"
 #include "capture/pack.h"
 #include "export/export.h"
-#include "export/sides.h"
+#include "export/sample_blocks.h"
 
 struct recode {
     struct jsp_profile *profile;
@@ -23,8 +23,8 @@ struct recode {
     struct jsp_read_frame in;
     struct jsp_samples samples;
     struct jsp_bytecode_pcs pcs;
-    struct jsp_pack *pack;   /* owned; NULL: write SAMPLE frames and `sides` */
-    struct jsp_sides *sides; /* owned; what SAMPLE frames cannot hold */
+    struct jsp_pack *pack;   /* owned; NULL: write SAMPLE frames and `blocks` */
+    struct jsp_sample_blocks *blocks; /* owned; what SAMPLE frames cannot hold */
     uint64_t n;              /* samples written */
     int32_t pid;             /* of the last frame, like `time` */
     int64_t time;
@@ -71,7 +71,7 @@ static void recode_unfold(struct recode *r, const struct jsp_sample *s)
     for (; i < s->body.n_addrs && jsp_addresses_next(&all, &r->addrs[i], &line); i++)
         /* larger values are not lines */
         r->lines[i] = line <= UINT32_MAX ? (uint32_t)line : 0;
-    i = jsp_sides_rows_of(r->profile, &r->pcs, s, r->rows);
+    i = jsp_sample_blocks_rows_of(r->profile, &r->pcs, s, r->rows);
     for (; i < s->body.n_addrs; i++)
         r->rows[i] = 0;
 }
@@ -111,8 +111,8 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
     uint32_t n = s->body.n_addrs;
     while (n && !r->rows[n - 1])
         n--;
-    jsp_sides_rows(r->sides, r->rows, n, r->n);
-    return jsp_sides_weight(r->sides, r->profile, s, r->n) ? 0 : -EFBIG;
+    jsp_sample_blocks_rows(r->blocks, r->rows, n, r->n);
+    return jsp_sample_blocks_weight(r->blocks, r->profile, s, r->n) ? 0 : -EFBIG;
 }
 
 static int recode_sample(struct recode *r)
@@ -167,7 +167,7 @@ static void recode_finish(struct recode *r)
             recode_chunk(r, JSP_WIRE_FILE_STACKS, NULL, 0);
         return;
     }
-    jsp_sides_flush(r->sides);
+    jsp_sample_blocks_flush(r->blocks);
     if (r->is_complete) {
         recode_chunk(r, JSP_WIRE_FILE_SAMPLES, NULL, 0);
         recode_chunk(r, JSP_WIRE_FILE_PCS, NULL, 0);
@@ -206,17 +206,17 @@ static int recode_run(struct jsp_export *e, bool is_compact)
         if (!err)
             r->pack->limit = JSP_PACK_MANY;
     } else {
-        r->sides = malloc(sizeof *r->sides);
-        err = r->sides ? 0 : -ENOMEM;
+        r->blocks = malloc(sizeof *r->blocks);
+        err = r->blocks ? 0 : -ENOMEM;
         if (!err)
-            jsp_sides_init(r->sides, recode_chunk, r);
+            jsp_sample_blocks_init(r->blocks, recode_chunk, r);
     }
     if (!err)
         err = recode_all(r);
     if (r->pack)
         jsp_pack_free(r->pack);
     free(r->pack);
-    free(r->sides);
+    free(r->blocks);
     free(r);
     return err;
 }

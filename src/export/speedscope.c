@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "export/json.h"
-#include "export/names.h"
-#include "export/pieces.h"
+#include "export/shown_names.h"
+#include "export/text_cache.h"
 #include "export/tables.h"
 
 struct speedscope {
@@ -18,7 +18,7 @@ struct speedscope {
     struct jsp_profile *p;
     struct jsp_json json;
     struct jsp_tables from;
-    struct jsp_pieces pieces; /* "[1,2,3]" for each node's stack */
+    struct jsp_text_cache cache; /* "[1,2,3]" for each node's stack */
     uint32_t *frames;
 };
 
@@ -28,7 +28,7 @@ static void speedscope_frames(struct speedscope *x)
     jsp_json_key_open(j, "shared", '{');
     jsp_json_key_open(j, "frames", '[');
     for (uint32_t i = 0; i < x->p->n_functions; i++) {
-        struct jsp_names_parts parts = jsp_names_split(x->p->functions[i].name);
+        struct jsp_shown_parts parts = jsp_shown_split(x->p->functions[i].name);
         const struct jsp_module *m = jsp_tables_module(&x->from, i);
         jsp_json_open(j, '{');
         jsp_json_key(j, "name");
@@ -48,16 +48,16 @@ static void speedscope_frames(struct speedscope *x)
 
 static void speedscope_stack(struct speedscope *x, uint32_t node)
 {
-    if (jsp_pieces_wants(&x->pieces, node)) {
+    if (jsp_text_cache_wants(&x->cache, node)) {
         struct jsp_json j;
-        jsp_json_init(&j, &x->pieces.into);
+        jsp_json_init(&j, &x->cache.into);
         jsp_json_open(&j, '[');
         for (uint32_t i = jsp_calltree_frames(&x->from.stacks, node, x->frames); i-- > 0;)
             jsp_json_u64(&j, x->from.stacks.frames[x->frames[i]].function);
         jsp_json_close(&j, ']');
     }
     jsp_json_value(&x->json);
-    jsp_pieces_put(&x->pieces, node, x->json.out);
+    jsp_text_cache_put(&x->cache, node, x->json.out);
 }
 
 static void speedscope_samples(struct speedscope *x, const struct jsp_moment *at,
@@ -88,7 +88,7 @@ static void speedscope_thread(struct speedscope *x, uint32_t thread)
     uint64_t value = 0;
     for (uint32_t i = 0; i < n; i++)
         value += at[i].value;
-    struct jsp_read_text text = jsp_names_thread_text(name, x->p, thread);
+    struct jsp_read_text text = jsp_shown_thread_text(name, x->p, thread);
     jsp_json_open(j, '{');
     jsp_json_key_text(j, "type", "sampled");
     jsp_json_key(j, "name");
@@ -125,7 +125,7 @@ static int speedscope_start(struct speedscope *x, struct jsp_export *e)
     jsp_json_init(&x->json, e->out);
     int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
     if (err == 0)
-        err = jsp_pieces_init(&x->pieces, x->from.stacks.n_nodes);
+        err = jsp_text_cache_init(&x->cache, x->from.stacks.n_nodes);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
     return err == 0 && !x->frames ? -ENOMEM : err;
 }
@@ -138,10 +138,10 @@ int jsp_export_speedscope(struct jsp_export *e)
     int err = speedscope_start(x, e);
     if (err == 0) {
         speedscope_write(x);
-        err = x->pieces.into.error;
+        err = x->cache.into.error;
     }
     jsp_tables_free(&x->from);
-    jsp_pieces_free(&x->pieces);
+    jsp_text_cache_free(&x->cache);
     free(x->frames);
     free(x);
     return err;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "export/json.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 
 static struct jsp_sink sink;
 static struct jsp_bytes bytes;
@@ -158,7 +158,7 @@ TEST(the_first_failure_is_kept_and_nothing_is_written_after_it)
 
 static void splits(const char *name, const char *want)
 {
-    struct jsp_names_parts p = jsp_names_split(name);
+    struct jsp_shown_parts p = jsp_shown_split(name);
     char got[256];
     snprintf(got, sizeof got, "%.*s|%.*s|%u|%u", (int)p.name.len, p.name.at,
              (int)p.file.len, p.file.len ? p.file.at : "", p.line, p.column);
@@ -183,7 +183,7 @@ TEST(a_name_is_split_into_function_file_line_and_column)
 TEST(a_name_in_a_line_can_not_leave_it)
 {
     start();
-    jsp_names_plain(&sink, "a;b\nc\x1b[1m\xff caf\xc3\xa9 \xef\xbf\xbd \xe2\x80\xae", ';');
+    jsp_shown_plain(&sink, "a;b\nc\x1b[1m\xff caf\xc3\xa9 \xef\xbf\xbd \xe2\x80\xae", ';');
     CHECK_STR(written(), "a:b\\x0ac\\x1b[1m\\xff caf\xc3\xa9 \xef\xbf\xbd \\xe2\\x80\\xae");
 }
 

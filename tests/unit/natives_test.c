@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/natives.h"
+#include "analyze/native_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
-/* pieces.c - a cache of texts that occur repeatedly.
+/* text_cache.c - a cache of texts that occur repeatedly.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/pieces.h"
+#include "export/text_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-int jsp_pieces_init(struct jsp_pieces *p, uint32_t n)
+int jsp_text_cache_init(struct jsp_text_cache *p, uint32_t n)
 {
     p->texts = (struct jsp_bytes){ 0 };
     jsp_sink_init(&p->into, jsp_bytes_write, &p->texts);
@@ -15,14 +15,14 @@ int jsp_pieces_init(struct jsp_pieces *p, uint32_t n)
     return p->list ? 0 : -ENOMEM;
 }
 
-void jsp_pieces_free(struct jsp_pieces *p)
+void jsp_text_cache_free(struct jsp_text_cache *p)
 {
     jsp_bytes_free(&p->texts);
     free(p->list);
     p->list = NULL;
 }
 
-bool jsp_pieces_wants(struct jsp_pieces *p, uint32_t piece)
+bool jsp_text_cache_wants(struct jsp_text_cache *p, uint32_t piece)
 {
     if (p->list[piece].len)
         return false;
@@ -30,9 +30,9 @@ bool jsp_pieces_wants(struct jsp_pieces *p, uint32_t piece)
     return true;
 }
 
-void jsp_pieces_put(struct jsp_pieces *p, uint32_t piece, struct jsp_sink *out)
+void jsp_text_cache_put(struct jsp_text_cache *p, uint32_t piece, struct jsp_sink *out)
 {
-    struct jsp_pieces_piece *one = &p->list[piece];
+    struct jsp_text_cache_text *one = &p->list[piece];
     if (one->len == 0) {
         one->len = (size_t)p->into.total - one->at;
         if (jsp_sink_flush(&p->into) < 0)

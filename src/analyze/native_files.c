@@ -1,8 +1,8 @@
-/* natives.c - the files from which a capture's native code was mapped.
+/* native_files.c - the files from which a capture's native code was mapped.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/natives.h"
+#include "analyze/native_files.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,13 +18,13 @@ enum {
     NATIVES_MOST = 1 << 14, /* a bound, because a capture may claim any number of files */
 };
 
-int jsp_natives_init(struct jsp_natives *n)
+int jsp_native_files_init(struct jsp_native_files *n)
 {
     memset(n, 0, sizeof *n);
     return jsp_hash_init(&n->by_path, 0);
 }
 
-void jsp_natives_free(struct jsp_natives *n)
+void jsp_native_files_free(struct jsp_native_files *n)
 {
     for (uint32_t i = 0; i < n->n; i++)
         jsp_symtab_free(&n->files[i].table);
@@ -46,7 +46,7 @@ static bool natives_is_build(const struct jsp_native_file *f, const struct jsp_e
            memcmp(hex, f->build_id.at, f->build_id.len) == 0;
 }
 
-static bool natives_is_same(const struct jsp_natives *n, const struct jsp_native_file *f,
+static bool natives_is_same(const struct jsp_native_files *n, const struct jsp_native_file *f,
                             const struct jsp_elf *elf)
 {
     struct stat st;
@@ -57,7 +57,7 @@ static bool natives_is_same(const struct jsp_natives *n, const struct jsp_native
 }
 
 /* Read names from an open file and, if it has none, from its debug file. */
-static int natives_take(const struct jsp_natives *n, struct jsp_native_file *f,
+static int natives_take(const struct jsp_native_files *n, struct jsp_native_file *f,
                         const struct jsp_elf *elf)
 {
     const char *const roots[] = { n->symbols, JSP_ELF_DEBUG_ROOT };
@@ -74,7 +74,7 @@ static int natives_take(const struct jsp_natives *n, struct jsp_native_file *f,
 }
 
 /* Read names from the recorded path. Return 0 or the reason why there are none. */
-static int natives_read(const struct jsp_natives *n, struct jsp_native_file *f)
+static int natives_read(const struct jsp_native_files *n, struct jsp_native_file *f)
 {
     struct jsp_elf elf;
     int fd = jsp_elf_file(f->name);
@@ -106,7 +106,7 @@ static void natives_place_code(const struct jsp_native_file *f, struct jsp_elf *
 }
 
 /* Read a file of the user's folder. The build id decides if the capture has one. */
-static int natives_try(struct jsp_natives *n, struct jsp_native_file *f, const char *path)
+static int natives_try(struct jsp_native_files *n, struct jsp_native_file *f, const char *path)
 {
     struct jsp_elf elf;
     int fd = jsp_elf_file(path);
@@ -129,7 +129,7 @@ static int natives_try(struct jsp_natives *n, struct jsp_native_file *f, const c
 
 /* Try "DIR/.build-id/xx/yyyy.debug", the same without ".debug", "DIR/path" and
  * "DIR/name". If none fits, the error of the recorded path remains. */
-static int natives_elsewhere(struct jsp_natives *n, struct jsp_native_file *f, int reason)
+static int natives_elsewhere(struct jsp_native_files *n, struct jsp_native_file *f, int reason)
 {
     char path[PATH_MAX];
     const char *id = f->build_id.at, *slash = strrchr(f->name, '/');
@@ -158,7 +158,7 @@ static bool natives_equal(struct jsp_read_text a, struct jsp_read_text b)
 }
 
 /* Return the position + 1, or 0 if the file is not known yet. */
-static uint32_t natives_known(const struct jsp_natives *n, uint32_t hash,
+static uint32_t natives_known(const struct jsp_native_files *n, uint32_t hash,
                               const struct jsp_lookup_map *m)
 {
     uint32_t probe = hash, at;
@@ -171,7 +171,7 @@ static uint32_t natives_known(const struct jsp_natives *n, uint32_t hash,
     return at;
 }
 
-int jsp_natives_file(struct jsp_natives *n, const struct jsp_lookup_map *m)
+int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_map *m)
 {
     if (m->path.len == 0 || m->path.at[0] != '/')
         return -ENOENT;
@@ -196,10 +196,10 @@ int jsp_natives_file(struct jsp_natives *n, const struct jsp_lookup_map *m)
     return (int)n->n++;
 }
 
-bool jsp_natives_place(struct jsp_natives *n, const struct jsp_lookup_map *m,
-                       uint64_t addr, struct jsp_native_place *out)
+bool jsp_native_files_place(struct jsp_native_files *n, const struct jsp_lookup_map *m,
+                            uint64_t addr, struct jsp_native_place *out)
 {
-    int file = jsp_natives_file(n, m);
+    int file = jsp_native_files_file(n, m);
     if (file < 0 || n->files[file].reason)
         return false;
     out->file = (uint32_t)file;

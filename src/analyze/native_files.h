@@ -1,4 +1,4 @@
-/* analyze/natives.h - the files from which a capture's native code was mapped.
+/* analyze/native_files.h - the files from which a capture's native code was mapped.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -9,15 +9,15 @@
  * after the recording. Then the folder that the user named is searched: by build id, by
  * path, by name. One thread.
  */
-#ifndef JSP_ANALYZE_NATIVES_H
-#define JSP_ANALYZE_NATIVES_H
+#ifndef JSP_ANALYZE_NATIVE_FILES_H
+#define JSP_ANALYZE_NATIVE_FILES_H
 
 #include "analyze/lookup.h"
 #include "base/store.h"
 #include "image/symtab.h"
 
 /* Return a readable form of a linker's name, which the caller frees, or NULL. */
-typedef char *jsp_natives_demangle(const char *name);
+typedef char *jsp_native_files_demangle(const char *name);
 
 struct jsp_native_file {
     struct jsp_read_text path, build_id;
@@ -28,23 +28,23 @@ struct jsp_native_file {
     struct jsp_symtab table;
 };
 
-struct jsp_natives {
+struct jsp_native_files {
     struct jsp_native_file *files;
     uint32_t n, room;
     struct jsp_hash by_path;
     struct jsp_store store;
     int64_t recorded; /* time of day at the recording's end, in s; 0: unknown */
-    jsp_natives_demangle *demangle; /* may be NULL */
+    jsp_native_files_demangle *demangle; /* may be NULL */
     const char *symbols; /* another folder to search; may be NULL */
     uint32_t unsure;     /* files from there that the capture does not confirm */
 };
 
-int jsp_natives_init(struct jsp_natives *n); /* 0 or -ENOMEM */
-void jsp_natives_free(struct jsp_natives *n);
+int jsp_native_files_init(struct jsp_native_files *n); /* 0 or -ENOMEM */
+void jsp_native_files_free(struct jsp_native_files *n);
 
 /* Return the position of the mapped file, after reading it. Return -ENOENT if no file is
  * mapped there, or -ENOMEM. */
-int jsp_natives_file(struct jsp_natives *n, const struct jsp_lookup_map *map);
+int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_map *map);
 
 /* Find the file of an address in the mapping, and its address there. Return false if no
  * such file could be read. */
@@ -52,7 +52,7 @@ struct jsp_native_place {
     uint32_t file;
     uint64_t vaddr;
 };
-bool jsp_natives_place(struct jsp_natives *n, const struct jsp_lookup_map *map,
-                       uint64_t addr, struct jsp_native_place *out);
+bool jsp_native_files_place(struct jsp_native_files *n, const struct jsp_lookup_map *map,
+                            uint64_t addr, struct jsp_native_place *out);
 
 #endif

@@ -1,8 +1,8 @@
-/* names.c - names from a capture, in the forms of other formats.
+/* shown_names.c - names from a capture, in the forms of other formats.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/names.h"
+#include "export/shown_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,10 +39,10 @@ static size_t names_place(const char *name, size_t len)
     return 0;
 }
 
-struct jsp_names_parts jsp_names_split(const char *name)
+struct jsp_shown_parts jsp_shown_split(const char *name)
 {
     size_t len = strlen(name), at = names_place(name, len);
-    struct jsp_names_parts parts = { .name = { name, (uint32_t)len } };
+    struct jsp_shown_parts parts = { .name = { name, (uint32_t)len } };
     if (at == 0)
         return parts;
     size_t file = len - 1 - at;
@@ -66,7 +66,7 @@ static void names_escape(struct jsp_sink *out, const unsigned char *bytes, size_
     }
 }
 
-void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
+void jsp_shown_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator)
 {
     if (name.len == 0)
@@ -85,23 +85,23 @@ void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
     }
 }
 
-void jsp_names_plain(struct jsp_sink *out, const char *name, char separator)
+void jsp_shown_plain(struct jsp_sink *out, const char *name, char separator)
 {
-    jsp_names_plain_bytes(out, (struct jsp_read_text){ name, (uint32_t)strlen(name) },
+    jsp_shown_plain_bytes(out, (struct jsp_read_text){ name, (uint32_t)strlen(name) },
                           separator);
 }
 
-const char *jsp_names_of_thread(const struct jsp_profile *p, uint32_t thread)
+const char *jsp_shown_of_thread(const struct jsp_profile *p, uint32_t thread)
 {
     const struct jsp_account_thread *t = p->threads[thread].losses;
     return t ? t->name : "";
 }
 
-struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
+struct jsp_read_text jsp_shown_thread_text(char out[JSP_NAMES_THREAD],
                                            const struct jsp_profile *p, uint32_t thread)
 {
     const struct jsp_thread_info *t = &p->threads[thread];
-    const char *name = jsp_names_of_thread(p, thread);
+    const char *name = jsp_shown_of_thread(p, thread);
     int len = snprintf(out, JSP_NAMES_THREAD, "%s ", *name ? name : "thread");
     if (p->is_of_many)
         len += snprintf(out + len, JSP_NAMES_THREAD - (size_t)len, "%" PRId32 "/", t->pid);
@@ -109,9 +109,9 @@ struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
     return (struct jsp_read_text){ out, (uint32_t)len };
 }
 
-void jsp_names_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
+void jsp_shown_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
                       char separator)
 {
     char text[JSP_NAMES_THREAD];
-    jsp_names_plain_bytes(out, jsp_names_thread_text(text, p, thread), separator);
+    jsp_shown_plain_bytes(out, jsp_shown_thread_text(text, p, thread), separator);
 }

@@ -1,4 +1,4 @@
-/* plain.c - all data of a capture as JSON, for scripts.
+/* export/profile_json.c - all data of a capture as JSON, for scripts.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 #include "export/json.h"
-#include "export/names.h"
+#include "export/shown_names.h"
 #include "export/tables.h"
 #include "export/timeline.h"
 
-enum { PLAIN_VERSION = 1 };
+enum { PROFILE_JSON_VERSION = 1 };
 
-struct plain {
+struct profile_json {
     struct jsp_export *e;
     struct jsp_profile *p;
     struct jsp_json json;
@@ -23,19 +23,19 @@ struct plain {
     struct jsp_timeline timeline;
 };
 
-static void plain_text(struct jsp_json *j, const char *key, struct jsp_read_text text)
+static void profile_json_text(struct jsp_json *j, const char *key, struct jsp_read_text text)
 {
     jsp_json_key(j, key);
     jsp_json_bytes(j, text.at, text.len);
 }
 
 /* Return ns since the start of the recording; any value of a capture is allowed. */
-static int64_t plain_since(const struct plain *x, int64_t time)
+static int64_t profile_json_since(const struct profile_json *x, int64_t time)
 {
     return (int64_t)((uint64_t)time - (uint64_t)x->p->start_time);
 }
 
-static void plain_recording(struct plain *x)
+static void profile_json_recording(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
     const struct jsp_profile *p = x->p;
@@ -55,7 +55,7 @@ static void plain_recording(struct plain *x)
     jsp_json_key_u64(j, "total_expirations", x->from.stacks.weight);
 }
 
-static void plain_processes(struct plain *x)
+static void profile_json_processes(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
     jsp_json_key_open(j, "processes", '[');
@@ -63,13 +63,13 @@ static void plain_processes(struct plain *x)
         jsp_json_open(j, '{');
         jsp_json_key_i64(j, "pid", x->p->processes[i].pid);
         jsp_json_key_i64(j, "parent", x->p->processes[i].parent);
-        plain_text(j, "command", x->p->processes[i].command);
+        profile_json_text(j, "command", x->p->processes[i].command);
         jsp_json_close(j, '}');
     }
     jsp_json_close(j, ']');
 }
 
-static void plain_losses(struct jsp_json *j, const struct jsp_account_thread *t)
+static void profile_json_losses(struct jsp_json *j, const struct jsp_account_thread *t)
 {
     jsp_json_key_open(j, "losses", '{');
     jsp_json_key_u64(j, "expirations", t->expirations);
@@ -79,7 +79,7 @@ static void plain_losses(struct jsp_json *j, const struct jsp_account_thread *t)
     jsp_json_close(j, '}');
 }
 
-static void plain_threads(struct plain *x)
+static void profile_json_threads(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
     jsp_json_key_open(j, "threads", '[');
@@ -88,30 +88,30 @@ static void plain_threads(struct plain *x)
         jsp_json_open(j, '{');
         jsp_json_key_i64(j, "pid", t->pid);
         jsp_json_key_i64(j, "tid", t->tid);
-        jsp_json_key_text(j, "name", jsp_names_of_thread(x->p, i));
+        jsp_json_key_text(j, "name", jsp_shown_of_thread(x->p, i));
         if (t->losses)
-            plain_losses(j, t->losses);
+            profile_json_losses(j, t->losses);
         jsp_json_close(j, '}');
     }
     jsp_json_close(j, ']');
 }
 
-static void plain_functions(struct plain *x)
+static void profile_json_functions(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
     jsp_json_key_open(j, "functions", '[');
     for (uint32_t i = 0; i < x->p->n_functions; i++) {
         const struct jsp_function *f = &x->p->functions[i];
-        struct jsp_names_parts parts = jsp_names_split(f->name);
+        struct jsp_shown_parts parts = jsp_shown_split(f->name);
         jsp_json_open(j, '{');
         jsp_json_key_text(j, "name", f->name);
         jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));
-        plain_text(j, "module", jsp_tables_module(&x->from, i)->path);
+        profile_json_text(j, "module", jsp_tables_module(&x->from, i)->path);
         jsp_json_key_text(j, "category",
                           jsp_categories_name(x->e->categories,
                                               jsp_categories_of(x->e->categories, f)));
         if (parts.line) {
-            plain_text(j, "file", parts.file);
+            profile_json_text(j, "file", parts.file);
             jsp_json_key_u64(j, "line", parts.line);
             jsp_json_key_u64(j, "column", parts.column);
         }
@@ -120,7 +120,7 @@ static void plain_functions(struct plain *x)
     jsp_json_close(j, ']');
 }
 
-static void plain_frames(struct plain *x)
+static void profile_json_frames(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
     jsp_json_key_open(j, "frames", '[');
@@ -146,7 +146,7 @@ static void plain_frames(struct plain *x)
     jsp_json_close(j, ']');
 }
 
-enum plain_column {
+enum profile_json_column {
     PLAIN_TIME,
     PLAIN_THREAD,
     PLAIN_STACK,
@@ -155,21 +155,21 @@ enum plain_column {
     PLAIN_CPU,
 };
 
-static void plain_cell(struct plain *x, const struct jsp_moment *m,
-                       enum plain_column column)
+static void profile_json_cell(struct profile_json *x, const struct jsp_moment *m,
+                              enum profile_json_column column)
 {
     struct jsp_json *j = &x->json;
     switch (column) {
-    case PLAIN_TIME: jsp_json_i64(j, plain_since(x, m->time)); break;
+    case PLAIN_TIME: jsp_json_i64(j, profile_json_since(x, m->time)); break;
     case PLAIN_STACK: jsp_json_u64(j, m->node - 1); break;
     case PLAIN_VALUE: jsp_json_u64(j, m->value); break;
     case PLAIN_EXPIRATIONS: jsp_json_u64(j, m->weight); break;
     case PLAIN_CPU: jsp_json_u64(j, m->cpu_ns); break;
-    case PLAIN_THREAD: break; /* plain_samples writes it */
+    case PLAIN_THREAD: break; /* profile_json_samples writes it */
     }
 }
 
-static void plain_samples(struct plain *x)
+static void profile_json_samples(struct profile_json *x)
 {
     static const char *const names[] = { "time_ns", "thread",      "stack",
                                          "value",   "expirations", "cpu_ns" };
@@ -183,45 +183,45 @@ static void plain_samples(struct plain *x)
                 if (column == PLAIN_THREAD)
                     jsp_json_u64(j, t);
                 else
-                    plain_cell(x, &m->list[i], (enum plain_column)column);
+                    profile_json_cell(x, &m->list[i], (enum profile_json_column)column);
         jsp_json_close(j, ']');
     }
     jsp_json_close(j, '}');
 }
 
-static void plain_marks(struct plain *x)
+static void profile_json_marks(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
     jsp_json_key_open(j, "marks", '[');
     for (uint32_t i = 0; i < x->timeline.events.n_marks; i++) {
         const struct jsp_event_mark *m = &x->timeline.events.marks[i];
         jsp_json_open(j, '{');
-        jsp_json_key_i64(j, "time_ns", plain_since(x, m->time));
+        jsp_json_key_i64(j, "time_ns", profile_json_since(x, m->time));
         jsp_json_key_i64(j, "duration_ns", m->duration);
         jsp_json_key_i64(j, "pid", m->pid);
-        plain_text(j, "group", m->group);
-        plain_text(j, "name", m->name);
-        plain_text(j, "message", m->message);
+        profile_json_text(j, "group", m->group);
+        profile_json_text(j, "name", m->name);
+        profile_json_text(j, "message", m->message);
         jsp_json_close(j, '}');
     }
     jsp_json_close(j, ']');
 }
 
-static void plain_counter(struct plain *x, uint32_t counter)
+static void profile_json_counter(struct profile_json *x, uint32_t counter)
 {
     struct jsp_json *j = &x->json;
     const struct jsp_timeline *t = &x->timeline;
     const struct jsp_event_counter *c = &t->events.counters[counter];
     jsp_json_open(j, '{');
     jsp_json_key_i64(j, "pid", c->pid);
-    plain_text(j, "group", c->group);
-    plain_text(j, "name", c->name);
-    plain_text(j, "description", c->what);
+    profile_json_text(j, "group", c->group);
+    profile_json_text(j, "name", c->name);
+    profile_json_text(j, "description", c->what);
     jsp_json_key_open(j, "values", '[');
     for (uint32_t i = t->values_first[counter]; i < t->values_first[counter + 1]; i++) {
         const struct jsp_event_value *v = &t->events.values[t->values[i]];
         jsp_json_open(j, '[');
-        jsp_json_i64(j, plain_since(x, v->time));
+        jsp_json_i64(j, profile_json_since(x, v->time));
         jsp_json_double(j, v->value);
         jsp_json_close(j, ']');
     }
@@ -229,28 +229,28 @@ static void plain_counter(struct plain *x, uint32_t counter)
     jsp_json_close(j, '}');
 }
 
-static void plain_write(struct plain *x)
+static void profile_json_write(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
     jsp_json_open(j, '{');
     jsp_json_key_text(j, "format", "jsprof");
-    jsp_json_key_u64(j, "format_version", PLAIN_VERSION);
-    plain_recording(x);
-    plain_processes(x);
-    plain_threads(x);
-    plain_functions(x);
-    plain_frames(x);
-    plain_samples(x);
-    plain_marks(x);
+    jsp_json_key_u64(j, "format_version", PROFILE_JSON_VERSION);
+    profile_json_recording(x);
+    profile_json_processes(x);
+    profile_json_threads(x);
+    profile_json_functions(x);
+    profile_json_frames(x);
+    profile_json_samples(x);
+    profile_json_marks(x);
     jsp_json_key_open(j, "counters", '[');
     for (uint32_t i = 0; i < x->timeline.events.n_counters; i++)
-        plain_counter(x, i);
+        profile_json_counter(x, i);
     jsp_json_close(j, ']');
     jsp_json_close(j, '}');
     jsp_sink_byte(j->out, '\n');
 }
 
-static int plain_start(struct plain *x, struct jsp_export *e)
+static int profile_json_start(struct profile_json *x, struct jsp_export *e)
 {
     x->e = e;
     x->p = e->profile;
@@ -263,11 +263,11 @@ static int plain_start(struct plain *x, struct jsp_export *e)
 
 int jsp_export_json(struct jsp_export *e)
 {
-    struct plain x;
+    struct profile_json x;
     memset(&x, 0, sizeof x);
-    int err = plain_start(&x, e);
+    int err = profile_json_start(&x, e);
     if (err == 0)
-        plain_write(&x);
+        profile_json_write(&x);
     jsp_tables_free(&x.from);
     jsp_timeline_free(&x.timeline);
     return err;

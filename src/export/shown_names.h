@@ -1,41 +1,41 @@
-/* export/names.h - names from a capture, in the forms of other formats.
+/* export/shown_names.h - names from a capture, in the forms of other formats.
  *
  * SPDX-License-Identifier: MIT
  *
  * One thread.
  */
-#ifndef JSP_EXPORT_NAMES_H
-#define JSP_EXPORT_NAMES_H
+#ifndef JSP_EXPORT_SHOWN_NAMES_H
+#define JSP_EXPORT_SHOWN_NAMES_H
 
 #include "analyze/profile.h"
 #include "export/sink.h"
 
 /* "name (file:line:column)" in its parts, which borrow from it. A name without such a
  * place is all name. */
-struct jsp_names_parts {
+struct jsp_shown_parts {
     struct jsp_read_text name, file;
     uint32_t line, column; /* 0: unknown */
 };
-struct jsp_names_parts jsp_names_split(const char *name);
+struct jsp_shown_parts jsp_shown_split(const char *name);
 
 /* Write a name into a line of text: bytes that are not UTF-8 and characters that could
  * act on a terminal become visible escapes, and `separator`, which separates fields (0:
  * none), becomes a colon. */
-void jsp_names_plain(struct jsp_sink *out, const char *name, char separator);
-void jsp_names_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
+void jsp_shown_plain(struct jsp_sink *out, const char *name, char separator);
+void jsp_shown_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator);
 
 /* Write the thread's name and number, with its process if there are several: "main
  * 12". */
-void jsp_names_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
+void jsp_shown_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_t thread,
                       char separator);
 
 /* Format the same into `out`, unescaped. */
 enum { JSP_NAMES_THREAD = 160 };
-struct jsp_read_text jsp_names_thread_text(char out[JSP_NAMES_THREAD],
+struct jsp_read_text jsp_shown_thread_text(char out[JSP_NAMES_THREAD],
                                            const struct jsp_profile *p, uint32_t thread);
 
 /* Return the thread's name in the recording, or "". */
-const char *jsp_names_of_thread(const struct jsp_profile *p, uint32_t thread);
+const char *jsp_shown_of_thread(const struct jsp_profile *p, uint32_t thread);
 
 #endif

@@ -1,0 +1,32 @@
+/* export/text_cache.h - a cache of texts that occur repeatedly.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A file with one entry for each sample consists mostly of stacks, and most stacks
+ * occurred before. One thread.
+ */
+#ifndef JSP_EXPORT_TEXT_CACHE_H
+#define JSP_EXPORT_TEXT_CACHE_H
+
+#include <stdbool.h>
+
+#include "export/sink.h"
+
+struct jsp_text_cache_text {
+    size_t at, len;
+};
+
+struct jsp_text_cache {
+    struct jsp_text_cache_text *list;
+    struct jsp_bytes texts;
+    struct jsp_sink into; /* new pieces are written here */
+};
+
+int jsp_text_cache_init(struct jsp_text_cache *p, uint32_t n); /* 0 or -ENOMEM */
+void jsp_text_cache_free(struct jsp_text_cache *p);
+
+/* Return true if the piece is new: then write it to p->into and call put. */
+bool jsp_text_cache_wants(struct jsp_text_cache *p, uint32_t piece);
+void jsp_text_cache_put(struct jsp_text_cache *p, uint32_t piece, struct jsp_sink *out);
+
+#endif
