@@ -179,7 +179,7 @@ DEPS_GJS = $(MOZJS_KNOWN:%=libmozjs-%-dev) libgjs-dev gjs dbus
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
   lua5.4 liblua5.4-dev lua5.5 liblua5.5-dev luajit libluajit-5.1-dev luarocks lua-cqueues lua-lpeg
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
-DEPS_EXPORT = zsh mandoc golang-go
+DEPS_EXPORT = zsh mandoc golang-go python3-jsonschema
 DEPS_BROWSER = chromium
 deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \

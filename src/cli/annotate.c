@@ -24,7 +24,7 @@ static const char annotate_help[] =
     "Shares are of its total; self is without what it called from there.\n"
     "\n"
     "  --source DIR      look for the source below this directory too\n"
-    "  --csv, --json     for programs: lines and rows with self and total\n"
+    "  --csv, --json     for programs: lines and rows; --json-schema  its form\n"
     "  --dot             the bytecode as a graph for Graphviz; hot blocks are red\n"
     "\n" CLI_FILTER_HELP;
 
@@ -239,9 +239,12 @@ static int annotate_run(struct cli_arguments *a)
     return status;
 }
 
+static const struct cli_document *const annotate_documents[] = { &cli_annotate_document, NULL };
+
 const struct cli_command cli_annotate = {
     .name = "annotate",
     .summary = "one function by line and by operation",
     .help = annotate_help,
     .run = annotate_run,
+    .documents = annotate_documents,
 };

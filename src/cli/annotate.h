@@ -25,6 +25,7 @@ struct cli_annotate {
 char *cli_annotate_place(const char *name, uint32_t *line);
 
 void cli_annotate_text(struct cli_annotate *a);
+extern const struct cli_document cli_annotate_document;
 int cli_annotate_rows(const struct cli_annotate *a,
                       const struct cli_form *form); /* the exit status */
 void cli_annotate_dot(const struct cli_annotate *a);

@@ -176,10 +176,11 @@ static const struct cli_column annotate_listing[] = {
     ANNOTATE_COLUMN_COST, { 0 }
 };
 
-static const struct cli_document annotate_document = {
+const struct cli_document cli_annotate_document = {
     .means = "One function by line and by operation of its bytecode.",
     .head = annotate_head,
-    .lists = { { "lines", annotate_lines }, { "rows", annotate_listing } },
+    .lists = { { "lines", "Its lines.", annotate_lines },
+               { "rows", "The operations of its bytecode.", annotate_listing } },
     .is_one_line = true,
 };
 
@@ -187,7 +188,7 @@ int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
 {
     const struct jsp_annotate *r = &a->result;
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = form, .columns = annotate_columns, .document = &annotate_document, .head = a,
+        .form = form, .columns = annotate_columns, .document = &cli_annotate_document, .head = a,
         .of = a, .capture = &a->capture });
     if (!t)
         return CLI_FAILED;

@@ -179,7 +179,7 @@ static const struct cli_column callers_columns[] = {
 static const struct cli_document callers_document = {
     .means = "One function: its callers, its total and self, its callees.",
     .head = cli_head_columns,
-    .lists = { { "rows", callers_columns } },
+    .lists = { { "rows", "The function and its neighbours.", callers_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */
@@ -300,11 +300,14 @@ static int callers_run(struct cli_arguments *a)
     return status;
 }
 
+static const struct cli_document *const callers_documents[] = { &callers_document, NULL };
+
 const struct cli_command cli_callers = {
     .name = "callers",
     .summary = "one function: who calls it, and whom it calls",
     .help = callers_help,
     .run = callers_run,
+    .documents = callers_documents,
 };
 
 const struct cli_command cli_callees = {
@@ -312,4 +315,5 @@ const struct cli_command cli_callees = {
     .summary = "one function: whom it calls, and who calls it",
     .help = callees_help,
     .run = callers_run,
+    .documents = callers_documents,
 };

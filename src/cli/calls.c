@@ -27,7 +27,7 @@ static const char calls_help[] =
     "  --limit N        so many rows at most; 0 is all (default 30)\n"
     "  --edges          who called whom: calls, and their time with what they called\n"
     "  --csv            comma-separated; times in ns, all rows\n"
-    "  --json           the same and all that is known besides\n"
+    "  --json           the same and all else that is known; --json-schema  its form\n"
     "\n"
     "Self is the time in the function itself, total with what it called; under\n"
     "recursion total counts once. Per call is total by calls. Bytes are those that\n"
@@ -141,9 +141,13 @@ static int calls_run(struct cli_arguments *a)
     return rc;
 }
 
+static const struct cli_document *const calls_documents[] = { &cli_calls_document,
+                                                              &cli_calls_compare_document, NULL };
+
 const struct cli_command cli_calls = {
     .name = "calls",
     .summary = "exact calls, times and bytes, or how two captures differ",
     .help = calls_help,
     .run = calls_run,
+    .documents = calls_documents,
 };

@@ -52,6 +52,8 @@ int cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);
 int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
                       const struct cli_calls_ask *ask);
 
+extern const struct cli_document cli_calls_document, cli_calls_compare_document;
+
 /* The columns of a struct cli_calls. */
 extern const struct cli_column cli_calls_summary[];
 

@@ -213,10 +213,10 @@ static const struct cli_column compare_heads[] = {
     { 0 }
 };
 
-static const struct cli_document compare_document = {
+const struct cli_document cli_calls_compare_document = {
     .means = "Exact calls of two captures, function by function; with a second capture.",
     .head = compare_heads,
-    .lists = { { "functions", compare_columns } },
+    .lists = { { "functions", "The functions of either capture.", compare_columns } },
     .is_one_line = true,
 };
 
@@ -264,7 +264,7 @@ int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *sec
         putchar('\n');
     }
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &ask->form, .columns = compare_columns, .document = &compare_document,
+        .form = &ask->form, .columns = compare_columns, .document = &cli_calls_compare_document,
         .head = &head, .of = &of, .capture = &second->capture });
     for (uint32_t i = 0; t && i < shown; i++)
         cli_table_row(t, &pairs[i]);

@@ -253,10 +253,12 @@ static const struct cli_column calls_edge_columns[] = {
     { 0 }
 };
 
-static const struct cli_document calls_document = {
+const struct cli_document cli_calls_document = {
     .means = "Exact calls of one capture: functions, and who called whom.",
     .head = cli_calls_summary,
-    .lists = { { "functions", calls_columns }, { "edges", calls_edge_columns } },
+    .lists = { { "functions", "The functions.", calls_columns },
+               { "edges", "Who called whom; absent with --limit, unless --edges is given.",
+                 calls_edge_columns, .may_lack = true } },
     .is_one_line = true,
 };
 
@@ -344,7 +346,7 @@ static int calls_rows(const struct cli_calls *c, const struct cli_calls_ask *ask
     bool is_json = ask->form.is_json;
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &ask->form, .columns = ask->has_edges ? calls_edge_columns : calls_columns,
-        .document = &calls_document, .head = c, .of = c, .capture = &c->capture });
+        .document = &cli_calls_document, .head = c, .of = c, .capture = &c->capture });
     if (!t)
         return CLI_FAILED;
     if (is_json || !ask->has_edges)

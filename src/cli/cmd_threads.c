@@ -296,7 +296,7 @@ static const struct cli_column cmd_threads_columns[] = {
 static const struct cli_document cmd_threads_document = {
     .means = "Threads, the busiest first.",
     .head = cli_head_columns,
-    .lists = { { "rows", cmd_threads_columns } },
+    .lists = { { "rows", "The threads.", cmd_threads_columns } },
 };
 
 static int cmd_threads_print(const struct cmd_threads *t)
@@ -350,9 +350,12 @@ static int cmd_threads_run(struct cli_arguments *a)
     return status;
 }
 
+static const struct cli_document *const cmd_threads_documents[] = { &cmd_threads_document, NULL };
+
 const struct cli_command cli_threads = {
     .name = "threads",
     .summary = "the threads: their share, their time, what they ran",
     .help = cmd_threads_help,
     .run = cmd_threads_run,
+    .documents = cmd_threads_documents,
 };

@@ -6,12 +6,14 @@
 #define JSP_CLI_COMMAND_H
 
 #include "cli/options.h"
+#include "cli/table.h"
 
 struct cli_command {
     const char *name;
     const char *summary;                 /* one line in `jsprof --help` */
     const char *help;                    /* fits a screen */
     int (*run)(struct cli_arguments *a); /* returns the exit status */
+    const struct cli_document *const *documents; /* of --json; end with NULL. NULL: none */
 };
 
 extern const struct cli_command cli_info;

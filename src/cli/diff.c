@@ -176,7 +176,7 @@ static const struct cli_column diff_columns[] = {
 static const struct cli_document diff_document = {
     .means = "What changed from the first capture to the second.",
     .head = cli_head_command,
-    .lists = { { "rows", diff_columns } },
+    .lists = { { "rows", "The functions of either capture.", diff_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */
@@ -289,9 +289,12 @@ static int diff_run(struct cli_arguments *a)
     return diff_open(&d, a, limit);
 }
 
+static const struct cli_document *const diff_documents[] = { &diff_document, NULL };
+
 const struct cli_command cli_diff = {
     .name = "diff",
     .summary = "what changed between two captures, and what chance explains",
     .help = diff_help,
     .run = diff_run,
+    .documents = diff_documents,
 };

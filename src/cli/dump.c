@@ -293,9 +293,12 @@ static int dump_run(struct cli_arguments *a)
     return CLI_OK;
 }
 
+static const struct cli_document *const dump_documents[] = { &cli_dump_document, NULL };
+
 const struct cli_command cli_dump = {
     .name = "dump",
     .summary = "every frame of the file, as text",
     .help = dump_help,
     .run = dump_run,
+    .documents = dump_documents,
 };

@@ -97,10 +97,10 @@ static const struct cli_column dump_columns[] = {
     { 0 }
 };
 
-static const struct cli_document dump_document = {
+const struct cli_document cli_dump_document = {
     .means = "The frames of the file, in its order; a row for each part of a frame.",
     .head = cli_head_columns,
-    .lists = { { "rows", dump_columns } },
+    .lists = { { "rows", "Frames, or parts of a frame.", dump_columns } },
 };
 
 static void dump_rows_sample(struct dump_rows *d, struct dump_fields f)
@@ -223,7 +223,7 @@ int cli_dump_rows(struct cli_capture *c, const struct cli_form *form)
     struct cli_head head = cli_head_of("dump", c);
     struct dump_rows d = { .capture = c };
     d.table = cli_table_open(&(struct cli_show){ .form = form, .columns = dump_columns,
-                                                 .document = &dump_document, .head = &head,
+                                                 .document = &cli_dump_document, .head = &head,
                                                  .of = &d, .capture = c });
     jsp_read_start(&d.cursor, &c->read, NULL);
     jsp_samples_start(&d.samples, &c->profile, NULL);

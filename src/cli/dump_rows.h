@@ -10,6 +10,8 @@
 /* The words of `jsprof dump` for the types of frames, by enum jsp_wire_type. */
 extern const char *const cli_dump_types[17];
 
+extern const struct cli_document cli_dump_document;
+
 /* A row for each frame of the open capture. CLI_OK or CLI_FAILED. */
 int cli_dump_rows(struct cli_capture *c, const struct cli_form *form);
 

@@ -26,7 +26,8 @@ static struct cli_cell head_unit(CLI_OF_ROW)
 
 #define HEAD_COMMAND                                                                         \
     { .name = "command", .type = CLI_TYPE_WORD, .get = cli_get_string,                       \
-      .offset = offsetof(struct cli_head, command), .means = "The command that was run." }
+      .offset = offsetof(struct cli_head, command), .is_command = true,                     \
+      .means = "The command that was run." }
 
 const struct cli_column cli_head_columns[] = {
     HEAD_COMMAND,

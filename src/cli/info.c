@@ -297,9 +297,12 @@ static int info_run(struct cli_arguments *a)
     return rows && cli_table_close(rows) ? CLI_FAILED : status;
 }
 
+static const struct cli_document *const info_documents[] = { &cli_info_document, NULL };
+
 const struct cli_command cli_info = {
     .name = "info",
     .summary = "what was recorded, at which rate, and what was lost",
     .help = info_help,
     .run = info_run,
+    .documents = info_documents,
 };

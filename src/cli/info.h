@@ -14,6 +14,7 @@ int cli_info_threads(const struct cli_capture *c);
 
 /* The same for programs: a table of them, and a row for each thread, with what was recorded.
  * cli_info_rows returns CLI_OK, or CLI_FAILED where they do not add up, which is reported. */
+extern const struct cli_document cli_info_document;
 struct cli_table *cli_info_open(const struct cli_form *form);
 int cli_info_rows(const struct cli_capture *c, struct cli_table *t);
 

@@ -110,10 +110,10 @@ static const struct cli_column info_columns[] = {
     { 0 }
 };
 
-static const struct cli_document info_document = {
+const struct cli_document cli_info_document = {
     .means = "A row for each thread of each capture: what was recorded and lost.",
     .head = cli_head_command,
-    .lists = { { "rows", info_columns } },
+    .lists = { { "rows", "The threads.", info_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ struct cli_table *cli_info_open(const struct cli_form *form)
 {
     static const struct cli_head head = { .command = "info" };
     return cli_table_open(&(struct cli_show){ .form = form, .columns = info_columns,
-                                              .document = &info_document, .head = &head });
+                                              .document = &cli_info_document, .head = &head });
 }
 
 int cli_info_rows(const struct cli_capture *c, struct cli_table *t)

@@ -265,7 +265,7 @@ static const struct cli_column list_columns[] = {
 static const struct cli_document list_document = {
     .means = "Marks and counters by group and name.",
     .head = cli_head_columns,
-    .lists = { { "rows", list_columns } },
+    .lists = { { "rows", "Marks, then counters.", list_columns } },
 };
 
 /* -- Columns of single marks ------------------------------------------------ */
@@ -323,7 +323,7 @@ static const struct cli_column list_each_columns[] = {
 static const struct cli_document list_each_document = {
     .means = "Every mark, in the order of the file; with --each.",
     .head = cli_head_columns,
-    .lists = { { "rows", list_each_columns } },
+    .lists = { { "rows", "The marks.", list_each_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */
@@ -406,9 +406,13 @@ static int list_run(struct cli_arguments *a)
     return status;
 }
 
+static const struct cli_document *const list_documents[] = { &list_document,
+                                                             &list_each_document, NULL };
+
 const struct cli_command cli_list = {
     .name = "list",
     .summary = "marks and counters, with their spread",
     .help = list_help,
     .run = list_run,
+    .documents = list_documents,
 };

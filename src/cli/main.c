@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/open.h"
+#include "cli/schema.h"
 #include "jsprof.h"
 
 static const struct cli_command *const main_commands[] = {
@@ -79,6 +80,9 @@ static int main_run(const struct cli_command *c, int n_words, char **words)
     for (int i = 0; i < n_words && strcmp(words[i], "--") != 0; i++)
         if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
             return main_help_of(c->name);
+    for (int i = 0; c->documents && i < n_words && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--json-schema") == 0)
+            return cli_schema(c);
     struct cli_arguments a = { .command = c->name, .words = words, .n_words = n_words };
     a.files = calloc((size_t)n_words + 1, sizeof *a.files);
     if (!a.files)

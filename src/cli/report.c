@@ -202,7 +202,7 @@ static const struct cli_column report_columns[] = {
 static const struct cli_document report_document = {
     .means = "Functions by the time spent in them.",
     .head = cli_head_columns,
-    .lists = { { "rows", report_columns } },
+    .lists = { { "rows", "The functions.", report_columns } },
 };
 
 static void report_rest(const struct report *r, uint32_t limit)
@@ -321,9 +321,12 @@ static int report_run(struct cli_arguments *a)
     return status;
 }
 
+static const struct cli_document *const report_documents[] = { &report_document, NULL };
+
 const struct cli_command cli_report = {
     .name = "report",
     .summary = "functions by self and total share",
     .help = report_help,
     .run = report_run,
+    .documents = report_documents,
 };

@@ -19,7 +19,7 @@ int cli_form_check(const char *command, const struct cli_form *f)
                : CLI_OK;
 }
 
-static int table_write(void *context, const void *bytes, size_t n)
+int cli_table_write(void *context, const void *bytes, size_t n)
 {
     (void)context;
     return fwrite(bytes, 1, n, stdout) == n ? 0 : -EIO; /* main reports which error */
@@ -217,7 +217,7 @@ struct cli_table *cli_table_open(const struct cli_show *show)
     t->show = *show;
     t->style = show->capture ? show->capture->style : cli_style_get();
     t->is_terminal = isatty(STDOUT_FILENO);
-    jsp_sink_init(&t->sink, table_write, NULL);
+    jsp_sink_init(&t->sink, cli_table_write, NULL);
     if (show->form->is_json) {
         json_head(t);
     } else if (show->form->is_csv) {

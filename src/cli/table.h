@@ -20,7 +20,8 @@ struct cli_form { /* the options --csv and --json; without both: text */
 #define CLI_FORM_OPTIONS(f) \
     { "csv", &(f)->is_csv, NULL, NULL }, { "json", &(f)->is_json, NULL, NULL }
 
-#define CLI_FORM_HELP "  --csv, --json    for programs\n"
+#define CLI_FORM_HELP \
+    "  --csv, --json    for programs; --json-schema  the form of the JSON\n"
 
 static inline bool cli_form_is_text(const struct cli_form *f)
 {
@@ -107,6 +108,7 @@ struct cli_column {
     bool (*when)(const void *of); /* any form shows it only where this holds */
     unsigned in;                  /* CLI_IN_...; 0: both forms */
     bool may_lack;                /* the value may be null */
+    bool is_command;              /* the value is the name of the command */
     const char *const *words;     /* all that a word may be; NULL: not listed */
     const struct cli_column *columns; /* of an object; they end like a table's */
 };
@@ -119,8 +121,9 @@ static inline bool cli_column_is_end(const struct cli_column *c)
 
 /* What --json prints: one object with the columns of the head, then its lists of rows. */
 struct cli_list {
-    const char *name;
+    const char *name, *means;
     const struct cli_column *columns;
+    bool may_lack; /* the list is only there with some option */
 };
 
 struct cli_document {
@@ -150,6 +153,9 @@ void cli_table_next(struct cli_table *t);
 
 /* End. CLI_OK, or CLI_FAILED where `t` is NULL. */
 int cli_table_close(struct cli_table *t);
+
+/* A jsp_sink_write to standard output; main reports its errors. */
+int cli_table_write(void *context, const void *bytes, size_t n);
 
 /* What `draw` and `heading` may look at. */
 const struct cli_style *cli_table_style(const struct cli_table *t);

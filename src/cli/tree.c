@@ -239,7 +239,7 @@ static const struct cli_column tree_columns[] = {
 static const struct cli_document tree_document = {
     .means = "The call tree: parents come before their children.",
     .head = cli_head_columns,
-    .lists = { { "rows", tree_columns } },
+    .lists = { { "rows", "The branches.", tree_columns } },
 };
 
 static struct tree_row tree_row(const struct tree_view *v, uint32_t id, uint32_t depth)
@@ -370,9 +370,12 @@ static int tree_run(struct cli_arguments *a)
     return status;
 }
 
+static const struct cli_document *const tree_documents[] = { &tree_document, NULL };
+
 const struct cli_command cli_tree = {
     .name = "tree",
     .summary = "who called whom, from the roots or from the leaves",
     .help = tree_help,
     .run = tree_run,
+    .documents = tree_documents,
 };

@@ -1,0 +1,13 @@
+/* cli/schema.h - the JSON Schema of what a command prints with --json.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CLI_SCHEMA_H
+#define JSP_CLI_SCHEMA_H
+
+#include "cli/command.h"
+
+/* Print it (draft 2020-12), made from the documents of the command. The exit status. */
+int cli_schema(const struct cli_command *c);
+
+#endif

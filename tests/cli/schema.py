@@ -1,0 +1,109 @@
+# cli/schema.py - every answer of --json is valid by the schema that its command prints, and no
+# schema accepts an answer that lacks a member, has one more, or has one of another type.
+#
+# SPDX-License-Identifier: MIT
+import copy
+import glob
+import json
+import subprocess
+import sys
+
+from jsonschema import Draft202012Validator
+
+jsprof = sys.argv[1]
+bad = 0
+ways = {
+    'info': [[]],
+    'threads': [[], ['--thread', '100']],
+    'list': [[], ['--each']],
+    'report': [[], ['--lines', '--native'], ['--sort', 'name', '--limit', '1']],
+    'tree': [[], ['--bottom-up', '--lines', '--min', '0']],
+    'callers': [['work'], ['work', '--limit', '1']],
+    'callees': [['main']],
+    'annotate': [['work'], ['main']],
+    'calls': [[], ['--limit', '1'], ['--edges', '--limit', '1'], ['calls.cap'], ['calls2.cap']],
+    'diff': [['good.cap'], ['foreign.cap', '--sort', 'total']],
+    'dump': [[]],
+}
+
+
+def wrong(text):
+    global bad
+    print(text[:1000])
+    bad = 1
+
+
+def run(words):
+    done = subprocess.run([jsprof] + words, capture_output=True)
+    try:
+        return json.loads(done.stdout) if done.stdout else None
+    except ValueError as error:
+        return wrong(f'{words}: no JSON: {error}')
+
+
+def objects(value, path=()):
+    """Each object of an answer, but of a list only the first, with its path."""
+    if isinstance(value, dict):
+        yield path
+        for key in value:
+            yield from objects(value[key], path + (key,))
+    elif isinstance(value, list) and value:
+        yield from objects(value[0], path + (0,))
+
+
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
+def breaks(command, schema, answer):
+    """Every object of the answer must be all that the schema allows, and nothing else."""
+    for path in objects(answer):
+        other = copy.deepcopy(answer)
+        at(other, path)['more'] = 1
+        if schema.is_valid(other):
+            wrong(f'{path}: one more member is accepted')
+        for key, value in at(answer, path).items():
+            other = copy.deepcopy(answer)
+            at(other, path)[key] = {'no': 'such type'}
+            if schema.is_valid(other):
+                wrong(f'{path} {key}: any type is accepted')
+            other = copy.deepcopy(answer)
+            del at(other, path)[key]
+            if schema.is_valid(other) and (command, *path, key) not in optional:
+                wrong(f'{path} {key}: may lack')
+
+
+def described(schema, path):
+    for name, part in schema.get('properties', {}).items():
+        if not part.get('description', '').strip().endswith('.'):
+            wrong(f'{path} {name}: no sentence describes it')
+        described(part, path + [name])
+        described(part.get('items', {}), path + [name])
+
+
+optional = {('report', 'rows', 0, key) for key in ('module', 'file', 'line')}  # with --lines
+optional |= {('calls', 'edges')}  # without --limit, or with --edges
+for command, many in ways.items():
+    words = json.loads(subprocess.check_output([jsprof, command, '--json-schema']))
+    Draft202012Validator.check_schema(words)
+    schema = Draft202012Validator(words)
+    seen = set()
+    for document in words.get('anyOf', [words]):
+        described(document, [command])
+    for capture in sorted(glob.glob('*.cap')):
+        for more in many:
+            answer = run([command, '--json', capture] + more)
+            if answer is None:
+                continue
+            for error in schema.iter_errors(answer):
+                wrong(f'{command} {capture} {more}: {error.json_path}: {error.message}')
+            shape = json.dumps([sorted(at(answer, p)) for p in objects(answer)])
+            if shape not in seen:  # one answer of each shape is broken in each way
+                seen.add(shape)
+                small = {k: v[:1] if isinstance(v, list) else v for k, v in answer.items()}
+                breaks(command, schema, small)
+    if not seen:
+        wrong(f'{command}: no answer')
+sys.exit(bad)
