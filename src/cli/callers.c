@@ -217,10 +217,10 @@ static void callers_itself(const struct callers *c, struct cli_table *t)
 
 static int callers_print(const struct callers *c)
 {
-    struct cli_head head = cli_head_of(c->command, &c->capture);
+    struct cli_head head = { c->command, &c->capture, c->n.samples, c->n.value };
     bool is_text = cli_form_is_text(&c->form);
     if (is_text)
-        cli_heading(&c->capture);
+        cli_heading(&head);
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &c->form, .columns = callers_columns, .document = &callers_document,
         .head = &head, .of = c, .capture = &c->capture });
@@ -231,7 +231,7 @@ static int callers_print(const struct callers *c)
     }
     int status = cli_table_close(t);
     if (is_text)
-        cli_closing(&c->capture, c->n.samples, c->n.value);
+        cli_closing(&head);
     return status;
 }
 

@@ -301,10 +301,12 @@ static const struct cli_document cmd_threads_document = {
 
 static int cmd_threads_print(const struct cmd_threads *t)
 {
-    struct cli_head head = cli_head_of("threads", &t->capture);
     bool is_text = cli_form_is_text(&t->form);
+    /* The rows of text have what was not seen, too. */
+    struct cli_head head = { "threads", &t->capture, t->samples,
+                             t->value + (is_text ? t->unseen : 0) };
     if (is_text)
-        cli_heading(&t->capture);
+        cli_heading(&head);
     struct cli_table *table = cli_table_open(&(struct cli_show){
         .form = &t->form, .columns = cmd_threads_columns, .document = &cmd_threads_document,
         .head = &head, .of = t, .capture = &t->capture,
@@ -314,7 +316,7 @@ static int cmd_threads_print(const struct cmd_threads *t)
             cli_table_row(table, &t->sums[i]);
     int status = cli_table_close(table);
     if (is_text)
-        cli_closing(&t->capture, t->samples, t->value + t->unseen);
+        cli_closing(&head);
     return status;
 }
 

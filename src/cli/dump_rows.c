@@ -220,7 +220,7 @@ static void dump_rows_frame(struct dump_rows *d)
 
 int cli_dump_rows(struct cli_capture *c, const struct cli_form *form)
 {
-    struct cli_head head = cli_head_of("dump", c);
+    struct cli_head head = { "dump", c, c->profile.samples, c->profile.value };
     struct dump_rows d = { .capture = c };
     d.table = cli_table_open(&(struct cli_show){ .form = form, .columns = dump_columns,
                                                  .document = &cli_dump_document, .head = &head,

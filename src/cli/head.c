@@ -1,13 +1,27 @@
-/* head.c - the head of a command's JSON: which command, of which capture.
+/* head.c - the head of an answer, and its end: which capture, and how much of it counts.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "cli/head.h"
 
-struct cli_head cli_head_of(const char *command, const struct cli_capture *c)
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/threads.h"
+
+int cli_head_of(struct cli_head *out, const char *command, struct cli_capture *c)
 {
-    return (struct cli_head){ command, c, c->profile.samples, c->profile.value };
+    struct jsp_functions functions;
+    int err = jsp_functions_build(&functions, &c->profile, &c->select);
+    if (err < 0)
+        return cli_fail(c->label, "%s", strerror(-err));
+    *out = (struct cli_head){ command, c, functions.samples, functions.value };
+    jsp_functions_free(&functions);
+    return CLI_OK;
 }
+
+/* -- JSON ------------------------------------------------------------------- */
 
 static struct cli_cell head_file(CLI_OF_ROW)
 {
@@ -36,10 +50,91 @@ const struct cli_column cli_head_columns[] = {
     { .name = "unit", .type = CLI_TYPE_WORD, .get = head_unit, .words = cli_head_units,
       .means = "What values are made of." },
     { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
-      .offset = offsetof(struct cli_head, samples), .means = "Samples in the capture." },
+      .offset = offsetof(struct cli_head, samples), .means = "Samples that count." },
     { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
       .offset = offsetof(struct cli_head, value), .means = "The value of these samples." },
     { 0 }
 };
 
 const struct cli_column cli_head_command[] = { HEAD_COMMAND, { 0 } };
+
+/* -- Text ------------------------------------------------------------------- */
+
+/* Of the first thread that counts. */
+static struct cli_span head_command(const struct jsp_profile *p, const bool *threads)
+{
+    uint32_t first = 0;
+    while (threads && first + 1 < p->n_threads && !threads[first])
+        first++;
+    struct jsp_read_text command =
+        jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
+    return command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host);
+}
+
+static uint64_t head_span(const struct jsp_profile *p)
+{
+    return p->last_time > p->first_time ? (uint64_t)p->last_time - (uint64_t)p->first_time
+                                        : 0;
+}
+
+void cli_heading(const struct cli_head *h)
+{
+    const struct cli_capture *c = h->capture;
+    const bool *threads = c->threads;
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    const char *dot = s->is_utf8 ? " · " : ", ";
+    char n[CLI_NUMBER], m[CLI_NUMBER];
+    int room = s->columns;
+    cli_colour(s, CLI_BOLD);
+    cli_name(s, head_command(p, threads), room);
+    cli_colour(s, CLI_PLAIN);
+    printf("\n%s samples", cli_count(n, h->samples));
+    if (p->unit != JSP_VALUE_COUNT)
+        printf("%s%s of %s", dot, cli_duration(n, h->value), jsp_unit_name(p->unit));
+    printf(" in %s", cli_duration(m, head_span(p)));
+    if (p->hz)
+        printf("%s%u Hz asked for", dot, p->hz);
+    for (uint32_t i = 0, shown = 0; threads && i < p->n_threads; i++)
+        if (threads[i] && !shown++) {
+            printf("%sthread %" PRId32 " ", dot, p->threads[i].tid);
+            cli_name(s, cli_span(cli_thread_name(&p->threads[i])), 24);
+        }
+    if (!threads && p->n_threads > 1)
+        printf("%s%u threads", dot, p->n_threads);
+    fputs("\n\n", stdout);
+}
+
+static void head_lost(const struct jsp_profile *p)
+{
+    char n[CLI_NUMBER], m[CLI_NUMBER], share[CLI_NUMBER];
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&p->account, &v);
+    const struct jsp_account_thread *t = &v.sum;
+    uint64_t lost = jsp_account_lost(t);
+    if (p->account.n_threads == 0 && !v.is_total)
+        return;
+    printf("Lost: %s of %s timer expirations", cli_count(n, lost),
+           cli_count(m, t->expirations));
+    if (lost)
+        printf(" (%s)", cli_percent(share, (double)lost / (double)t->expirations));
+    for (int cause = 0, shown = 0; cause < JSP_N_LOSSES; cause++)
+        if (t->lost[cause])
+            printf("%s %s %s", shown++ ? "," : ":", jsp_losses[cause].name,
+                   cli_count(n, t->lost[cause]));
+    putchar('\n');
+}
+
+void cli_closing(const struct cli_head *h)
+{
+    const struct jsp_profile *p = &h->capture->profile;
+    char n[CLI_NUMBER], v[CLI_NUMBER];
+    putchar('\n');
+    if (p->unit == JSP_VALUE_COUNT)
+        printf("100%% is %s samples; the capture %s.\n", cli_count(n, h->samples),
+               p->clock[0] ? "does not say how much time each stands for" : "names no clock");
+    else
+        printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, h->value),
+               jsp_unit_name(p->unit), cli_count(n, h->samples));
+    head_lost(p);
+}

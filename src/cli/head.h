@@ -1,6 +1,9 @@
-/* cli/head.h - the head of a command's JSON: which command, of which capture.
+/* cli/head.h - the head of an answer, and its end: which capture, and how much of it counts.
  *
  * SPDX-License-Identifier: MIT
+ *
+ * Samples and value are those that the command's options chose. Text and JSON print them from
+ * the same struct, so they can not differ from the rows, nor from each other.
  */
 #ifndef JSP_CLI_HEAD_H
 #define JSP_CLI_HEAD_H
@@ -10,7 +13,7 @@
 struct cli_head {
     const char *command;
     const struct cli_capture *capture;
-    uint64_t samples, value;
+    uint64_t samples, value; /* that count */
 };
 
 /* The columns of a struct cli_head; of the command alone. */
@@ -19,6 +22,14 @@ extern const struct cli_column cli_head_columns[], cli_head_command[];
 /* All that `unit` may be; ends with NULL. */
 extern const char *const cli_head_units[];
 
-struct cli_head cli_head_of(const char *command, const struct cli_capture *c);
+/* The head of a command that does not count samples itself. CLI_OK, or CLI_FAILED: no memory,
+ * which is reported. */
+int cli_head_of(struct cli_head *out, const char *command, struct cli_capture *c);
+
+/* The first lines of text: what ran, how much of it counts, for how long. */
+void cli_heading(const struct cli_head *h);
+
+/* The last lines of text: what shares are of, and what was lost. */
+void cli_closing(const struct cli_head *h);
 
 #endif

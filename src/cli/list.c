@@ -45,6 +45,7 @@ struct list {
     uint32_t n_groups, groups_room;
     int32_t *pids; /* owned; NULL: all */
     bool is_each;
+    struct cli_head head;
 };
 
 static int list_text_compare(struct jsp_read_text a, struct jsp_read_text b)
@@ -330,11 +331,10 @@ static const struct cli_document list_each_document = {
 
 static int list_each(const struct list *l)
 {
-    struct cli_head head = cli_head_of("list", &l->capture);
     struct list_of of = { l, "mark" };
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &l->form, .columns = list_each_columns, .document = &list_each_document,
-        .head = &head, .of = &of, .capture = &l->capture });
+        .head = &l->head, .of = &of, .capture = &l->capture });
     for (uint32_t i = 0; t && i < l->events.n_marks && !ferror(stdout); i++)
         cli_table_row(t, &l->events.marks[i]);
     return cli_table_close(t);
@@ -351,14 +351,13 @@ static bool list_has(const struct list *l, const char *kind)
 /* A table of text has one kind, and is not printed without any; programs get both kinds. */
 static int list_table(const struct list *l, const char *kind)
 {
-    struct cli_head head = cli_head_of("list", &l->capture);
     struct list_of of = { l, kind };
     bool is_text = cli_form_is_text(&l->form);
     if (is_text && !list_has(l, kind))
         return CLI_OK;
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &l->form, .columns = list_columns, .document = &list_document,
-        .head = &head, .of = &of, .capture = &l->capture });
+        .head = &l->head, .of = &of, .capture = &l->capture });
     for (uint32_t i = 0; t && i < l->n_groups; i++)
         if (!is_text || strcmp(l->groups[i].kind, kind) == 0)
             cli_table_row(t, &l->groups[i]);
@@ -374,6 +373,8 @@ static int list_show(struct list *l)
         cli_fail(l->capture.label, "%" PRIu64 " values of counters that nothing defines, "
                                    "left out", l->events.undefined);
     bool is_text = cli_form_is_text(&l->form);
+    if (!is_text && cli_head_of(&l->head, "list", &l->capture))
+        return CLI_FAILED;
     if (is_text && l->events.n_marks == 0 && l->events.n_values == 0) {
         puts("No marks and no counters.");
         return CLI_OK;

@@ -241,9 +241,14 @@ static void report_cuts(const struct report *r)
     }
 }
 
+static struct cli_head report_head(const struct report *r)
+{
+    return (struct cli_head){ "report", &r->capture, r->functions.samples, r->functions.value };
+}
+
 static int report_rows(const struct report *r, uint32_t limit)
 {
-    struct cli_head head = cli_head_of("report", &r->capture);
+    struct cli_head head = report_head(r);
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &r->form, .columns = report_columns, .document = &report_document,
         .head = &head, .of = r, .capture = &r->capture });
@@ -254,11 +259,12 @@ static int report_rows(const struct report *r, uint32_t limit)
 
 static int report_text(const struct report *r, uint32_t limit)
 {
-    cli_heading(&r->capture);
+    struct cli_head head = report_head(r);
+    cli_heading(&head);
     int status = report_rows(r, limit);
     if (limit && limit < r->functions.n)
         report_rest(r, limit);
-    cli_closing(&r->capture, r->functions.samples, r->functions.value);
+    cli_closing(&head);
     if (r->functions.has_lines)
         puts("A function's hottest line stands behind it, with its share of self.");
     report_cuts(r);

@@ -23,10 +23,4 @@ const char *cli_unit_head(const struct jsp_profile *p);
 /* A value in the profile's unit: a duration, or a count of samples. */
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value);
 
-/* The first lines of a report: which file, what ran, for how long. */
-void cli_heading(const struct cli_capture *c);
-
-/* The last: what shares rest on, what was lost. */
-void cli_closing(const struct cli_capture *c, uint64_t samples, uint64_t value);
-
 #endif

@@ -294,10 +294,11 @@ static void tree_rows_below(const struct tree_view *v, struct cli_table *t, uint
 
 static int tree_print(struct tree_view *v)
 {
-    struct cli_head head = cli_head_of("tree", &v->capture);
+    const struct jsp_tree_node *root = &v->tree.nodes[0];
+    struct cli_head head = { "tree", &v->capture, root->n_samples, root->total };
     bool is_text = cli_form_is_text(&v->form);
     if (is_text)
-        cli_heading(&v->capture);
+        cli_heading(&head);
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &v->form, .columns = tree_columns, .document = &tree_document,
         .head = &head, .of = v, .capture = &v->capture });
@@ -307,7 +308,7 @@ static int tree_print(struct tree_view *v)
         tree_rows_below(v, t, 0, 0);
     int status = cli_table_close(t);
     if (is_text)
-        cli_closing(&v->capture, v->tree.nodes[0].n_samples, v->tree.nodes[0].total);
+        cli_closing(&head);
     return status;
 }
 
