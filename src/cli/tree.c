@@ -25,7 +25,8 @@ static const char tree_help[] =
     "  --recursion      show every level of a function that calls itself\n"
     "  --lines          a line each for the lines of a function (of native code: as\n"
     "                   addr2line or its like knows them)\n"
-    "  --min PERCENT    leave out branches below this share (default 1)\n"
+    "  --min PERCENT    hide branches below this share (default 1; 0 for\n"
+    "                   programs)\n"
     "  --depth N        so many levels at most; 0 is all (default)\n"
     CLI_FORM_HELP
     "\n"
@@ -337,7 +338,7 @@ static int tree_min(const char *word, double *min)
 
 static int tree_run(struct cli_arguments *a)
 {
-    const char *min = "1";
+    const char *min = NULL;
     struct cli_filter filter = { 0 };
     struct jsp_tree_options shape = { 0 };
     struct tree_view v = { 0 };
@@ -352,8 +353,10 @@ static int tree_run(struct cli_arguments *a)
         CLI_FILTER_OPTIONS(&filter),
         { 0 }
     };
-    if (cli_options(a, options) || tree_min(min, &v.min) ||
-        cli_form_check(a->command, &v.form))
+    if (cli_options(a, options) || cli_form_check(a->command, &v.form))
+        return CLI_USAGE;
+    /* Programs get all branches: what is hidden in text has a line that counts it. */
+    if (tree_min(min ? min : cli_form_is_text(&v.form) ? "1" : "0", &v.min))
         return CLI_USAGE;
     shape.has_lines = filter.native.has_lines;
     const char *path = cli_one_file(a);

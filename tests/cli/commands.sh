@@ -97,6 +97,14 @@ run report --under work good.cap
 hasnt main
 run tree --only leaf --json good.cap
 has '"function":"leaf, \"quoted\" (/srv/app/leaf.js:7:1)"'
+# Programs get every branch, however small; text hides those below 1 %.
+run tree --csv crowd.cap
+is_rc 0
+cp out all.csv
+run tree --csv --min 0 crowd.cap
+cmp -s out all.csv || wrong 'has not every branch by default'
+run tree --csv --min 1 crowd.cap
+[ "$(wc -l <out)" -lt "$(wc -l <all.csv)" ] || wrong 'no branch of crowd.cap is small'
 printf 'mine name=work*\n# none\n' >rules
 left5="$(share --categories rules --category mine good.cap)"
 [ "$left5" = 5 ] || wrong "has $left5, not 5"
