@@ -60,8 +60,10 @@ static const struct cli_column annotate_head[] = {
       .means = "The line of the definition; 0: not known." },
     { .name = "unit", .type = CLI_TYPE_WORD, .get = annotate_unit, .words = cli_head_units,
       .means = "What values are made of." },
-    { .name = "all", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.value),
-      .means = "The value of all samples that count." },
+    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      ANNOTATE_FIELD(result.samples), .means = "Samples that count." },
+    { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      ANNOTATE_FIELD(result.value), .means = "The value of these samples." },
     { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.self),
       .means = "What was spent in the function itself." },
     { .name = "total", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.total),
@@ -188,7 +190,8 @@ int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
 {
     const struct jsp_annotate *r = &a->result;
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = form, .columns = annotate_columns, .document = &cli_annotate_document, .head = a,
+        .form = form, .command = "annotate",
+        .columns = annotate_columns, .document = &cli_annotate_document, .head = a,
         .of = a, .capture = &a->capture });
     if (!t)
         return CLI_FAILED;

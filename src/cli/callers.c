@@ -217,12 +217,13 @@ static void callers_itself(const struct callers *c, struct cli_table *t)
 
 static int callers_print(const struct callers *c)
 {
-    struct cli_head head = { c->command, &c->capture, c->n.samples, c->n.value };
+    struct cli_head head = { &c->capture, c->n.samples, c->n.value };
     bool is_text = cli_form_is_text(&c->form);
     if (is_text)
         cli_heading(&head);
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &c->form, .columns = callers_columns, .document = &callers_document,
+        .form = &c->form, .command = c->command,
+        .columns = callers_columns, .document = &callers_document,
         .head = &head, .of = c, .capture = &c->capture });
     if (t) {
         callers_part(c, t, true);

@@ -155,9 +155,8 @@ static const struct cli_column compare_cost[] = {
     .get = cli_get_u64, .offset = offsetof(struct jsp_exact_pair, field), .in = CLI_IN_CSV
 
 static const struct cli_column compare_columns[] = {
-    { .name = "name", .type = CLI_TYPE_TEXT, .get = compare_name, .in = CLI_IN_JSON,
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = compare_name,
       .means = "The name of the function." },
-    { .name = "function", .type = CLI_TYPE_TEXT, .get = compare_name, .in = CLI_IN_CSV },
     { .name = "file", .type = CLI_TYPE_TEXT, .get = compare_file,
       .means = "The source file; empty where it is not known." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = compare_line,
@@ -264,7 +263,8 @@ int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *sec
         putchar('\n');
     }
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &ask->form, .columns = compare_columns, .document = &cli_calls_compare_document,
+        .form = &ask->form, .command = "calls",
+        .columns = compare_columns, .document = &cli_calls_compare_document,
         .head = &head, .of = &of, .capture = &second->capture });
     for (uint32_t i = 0; t && i < shown; i++)
         cli_table_row(t, &pairs[i]);

@@ -133,10 +133,8 @@ static struct cli_cell calls_bytes(CLI_OF_ROW)
 static const struct cli_column calls_columns[] = {
     { .name = "id", .type = CLI_TYPE_COUNT, .get = calls_id, .in = CLI_IN_JSON,
       .means = "The number of the function in this capture." },
-    { .name = "name", .type = CLI_TYPE_TEXT, .get = calls_name, .in = CLI_IN_JSON,
-      .means = "The name of the function." },
     { .name = "function", .type = CLI_TYPE_TEXT, .get = calls_name,
-      .in = CLI_IN_CSV },
+      .means = "The name of the function." },
     { .name = "file", .type = CLI_TYPE_TEXT, .get = calls_file,
       .means = "The source file; empty where it is not known." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = calls_line,
@@ -155,7 +153,8 @@ static const struct cli_column calls_columns[] = {
       CALLS_FIELD(cost.total), .place = 40, .width = 10, .fits = calls_has_time,
       .means = "Time in the function and in what it called; recursion counts once." },
     { .name = "per_call_ns", .head = "PER CALL", .type = CLI_TYPE_EXACT_NS, .get = calls_each,
-      .in = CLI_IN_CSV, .place = 50, .width = 10, .minimum = 60, .fits = calls_has_time },
+      .place = 50, .width = 10, .minimum = 60, .fits = calls_has_time,
+      .means = "Total by calls." },
     { .name = "self_bytes", .head = "BYTES", .type = CLI_TYPE_BYTES, .get = calls_bytes,
       CALLS_FIELD(cost.self_bytes), .place = 60, .width = 12, .minimum = 70,
       .fits = calls_has_bytes, .means = "Bytes allocated in the function itself." },
@@ -229,16 +228,14 @@ static const char *calls_heading_edge(const struct cli_table *t)
 #define CALLS_EDGE(field) .offset = offsetof(struct jsp_exact_edge, field)
 
 static const struct cli_column calls_edge_columns[] = {
-    { .name = "caller", .type = CLI_TYPE_COUNT, .get = calls_caller_id, .in = CLI_IN_JSON,
+    { .name = "caller_id", .type = CLI_TYPE_COUNT, .get = calls_caller_id, .in = CLI_IN_JSON,
       .means = "The id of the caller." },
-    { .name = "caller", .type = CLI_TYPE_TEXT, .get = calls_caller_name, .in = CLI_IN_CSV },
-    { .name = "caller_name", .type = CLI_TYPE_TEXT, .get = calls_caller_name,
-      .in = CLI_IN_JSON, .means = "The name of the caller, with its file and line." },
-    { .name = "callee", .type = CLI_TYPE_COUNT, .get = calls_callee_id, .in = CLI_IN_JSON,
+    { .name = "caller", .type = CLI_TYPE_TEXT, .get = calls_caller_name,
+      .means = "The name of the caller, with its file and line." },
+    { .name = "callee_id", .type = CLI_TYPE_COUNT, .get = calls_callee_id, .in = CLI_IN_JSON,
       .means = "The id of the callee." },
-    { .name = "callee", .type = CLI_TYPE_TEXT, .get = calls_callee_name, .in = CLI_IN_CSV },
-    { .name = "callee_name", .type = CLI_TYPE_TEXT, .get = calls_callee_name,
-      .in = CLI_IN_JSON, .means = "The name of the callee, with its file and line." },
+    { .name = "callee", .type = CLI_TYPE_TEXT, .get = calls_callee_name,
+      .means = "The name of the callee, with its file and line." },
     { .name = "calls", .head = "CALLS", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       CALLS_EDGE(cost.calls), .place = 10, .width = 12,
       .means = "How often the one called the other." },
@@ -246,8 +243,8 @@ static const struct cli_column calls_edge_columns[] = {
       CALLS_EDGE(cost.total), .place = 20, .width = 10, .fits = calls_has_time,
       .means = "The time of these calls, with what the callee called." },
     { .name = "per_call_ns", .head = "PER CALL", .type = CLI_TYPE_EXACT_NS,
-      .get = calls_edge_each, .in = CLI_IN_CSV, .place = 30, .width = 10,
-      .fits = calls_has_time },
+      .get = calls_edge_each, .place = 30, .width = 10, .fits = calls_has_time,
+      .means = "Total by calls." },
     { .head = "CALLER", .heading = calls_heading_edge, .type = CLI_TYPE_TEXT,
       .draw = calls_draw, .place = 40 },
     { 0 }
@@ -345,7 +342,8 @@ static int calls_rows(const struct cli_calls *c, const struct cli_calls_ask *ask
 {
     bool is_json = ask->form.is_json;
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &ask->form, .columns = ask->has_edges ? calls_edge_columns : calls_columns,
+        .form = &ask->form, .command = "calls",
+        .columns = ask->has_edges ? calls_edge_columns : calls_columns,
         .document = &cli_calls_document, .head = c, .of = c, .capture = &c->capture });
     if (!t)
         return CLI_FAILED;

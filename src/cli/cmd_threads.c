@@ -273,10 +273,10 @@ static const struct cli_column cmd_threads_columns[] = {
       .means = "What its samples come to." },
     { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       CMD_THREADS_FIELD(samples), .means = "Samples of the thread." },
-    { .name = "first_time", .head = "FROM s", .type = CLI_TYPE_TIME, .get = cmd_threads_from,
+    { .name = "first_time_ns", .head = "FROM s", .type = CLI_TYPE_TIME, .get = cmd_threads_from,
       .place = 70, .width = 9, .minimum = 90, .may_lack = true,
       .means = "The time of its first sample; null without samples." },
-    { .name = "last_time", .head = "TO s", .type = CLI_TYPE_TIME, .get = cmd_threads_to,
+    { .name = "last_time_ns", .head = "TO s", .type = CLI_TYPE_TIME, .get = cmd_threads_to,
       .place = 80, .width = 9, .minimum = 90, .may_lack = true,
       .means = "The time of its last sample; null without samples." },
     { .name = "cpu_ns", .type = CLI_TYPE_NS, .get = cmd_threads_cpu, .may_lack = true,
@@ -303,12 +303,12 @@ static int cmd_threads_print(const struct cmd_threads *t)
 {
     bool is_text = cli_form_is_text(&t->form);
     /* The rows of text have what was not seen, too. */
-    struct cli_head head = { "threads", &t->capture, t->samples,
-                             t->value + (is_text ? t->unseen : 0) };
+    struct cli_head head = { &t->capture, t->samples, t->value + (is_text ? t->unseen : 0) };
     if (is_text)
         cli_heading(&head);
     struct cli_table *table = cli_table_open(&(struct cli_show){
-        .form = &t->form, .columns = cmd_threads_columns, .document = &cmd_threads_document,
+        .form = &t->form, .command = "threads",
+        .columns = cmd_threads_columns, .document = &cmd_threads_document,
         .head = &head, .of = t, .capture = &t->capture,
         .extra = t->unseen ? CMD_THREADS_UNSEEN : 0 });
     for (uint32_t i = 0; table && i < t->n_sums; i++)

@@ -113,7 +113,7 @@ static struct cli_cell diff_kind(CLI_OF_ROW)
 
 static struct cli_cell diff_significant(CLI_OF_ROW)
 {
-    return cli_cell_u64(diff_is_real(of, row));
+    return cli_cell_bool(diff_is_real(of, row));
 }
 
 /* The figure of a change that is real has the colour; of one that is not, the name too. */
@@ -164,7 +164,7 @@ static const struct cli_column diff_columns[] = {
       .means = "How often chance alone changes self as much." },
     { .name = "total_chance", .type = CLI_TYPE_SHARE, .get = cli_get_real,
       DIFF_FIELD(total_chance), .means = "How often chance alone changes total as much." },
-    { .name = "significant", .type = CLI_TYPE_COUNT, .get = diff_significant,
+    { .name = "significant", .type = CLI_TYPE_BOOL, .get = diff_significant,
       .means = "Chance does not explain the change by which the rows are sorted." },
     { .head = "BEFORE", .type = CLI_TYPE_SHARE, .get = diff_before, .place = 10, .width = 8 },
     { .head = "AFTER", .type = CLI_TYPE_SHARE, .get = diff_after, .place = 20, .width = 8 },
@@ -173,9 +173,24 @@ static const struct cli_column diff_columns[] = {
     { 0 }
 };
 
+/* The two captures. */
+static struct cli_cell diff_side(CLI_OF_ROW)
+{
+    return (struct cli_cell){ .object = (const char *)row + c->offset };
+}
+
+static const struct cli_column diff_heads[] = {
+    { .name = "before", .type = CLI_TYPE_OBJECT, .get = diff_side, .offset = 0,
+      .columns = cli_head_columns, .means = "The first capture." },
+    { .name = "after", .type = CLI_TYPE_OBJECT, .get = diff_side,
+      .offset = sizeof(struct cli_head), .columns = cli_head_columns,
+      .means = "The second capture." },
+    { 0 }
+};
+
 static const struct cli_document diff_document = {
     .means = "What changed from the first capture to the second.",
-    .head = cli_head_command,
+    .head = diff_heads,
     .lists = { { "rows", "The functions of either capture.", diff_columns } },
 };
 
@@ -183,9 +198,13 @@ static const struct cli_document diff_document = {
 
 static int diff_rows(const struct diff *d, uint32_t n)
 {
-    struct cli_head head = { .command = "diff" };
+    struct cli_head heads[2];
+    for (int i = 0; i < 2; i++)
+        heads[i] = (struct cli_head){ &d->captures[i], d->functions[i].samples,
+                                      d->functions[i].value };
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &d->form, .columns = diff_columns, .document = &diff_document, .head = &head,
+        .form = &d->form, .command = "diff", .columns = diff_columns,
+        .document = &diff_document, .head = heads,
         .of = d });
     for (uint32_t i = 0; t && i < n; i++)
         cli_table_row(t, &d->diff.rows[i]);

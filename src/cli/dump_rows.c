@@ -74,7 +74,7 @@ static struct cli_cell dump_rows_b(CLI_OF_ROW)
 static const struct cli_column dump_columns[] = {
     { .name = "offset", .type = CLI_TYPE_BYTES, .get = dump_rows_offset,
       .means = "Where the frame begins in the file." },
-    { .name = "time", .type = CLI_TYPE_TIME, .get = dump_rows_time,
+    { .name = "time_ns", .type = CLI_TYPE_TIME, .get = dump_rows_time,
       .means = "The time of the frame." },
     { .name = "process", .type = CLI_TYPE_INTEGER, .get = dump_rows_process,
       .means = "The number of the process." },
@@ -220,9 +220,10 @@ static void dump_rows_frame(struct dump_rows *d)
 
 int cli_dump_rows(struct cli_capture *c, const struct cli_form *form)
 {
-    struct cli_head head = { "dump", c, c->profile.samples, c->profile.value };
+    struct cli_head head = { c, c->profile.samples, c->profile.value };
     struct dump_rows d = { .capture = c };
-    d.table = cli_table_open(&(struct cli_show){ .form = form, .columns = dump_columns,
+    d.table = cli_table_open(&(struct cli_show){ .form = form, .command = "dump",
+                                                 .columns = dump_columns,
                                                  .document = &cli_dump_document, .head = &head,
                                                  .of = &d, .capture = c });
     jsp_read_start(&d.cursor, &c->read, NULL);

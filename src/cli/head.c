@@ -10,20 +10,20 @@
 #include "cli/options.h"
 #include "cli/threads.h"
 
-int cli_head_of(struct cli_head *out, const char *command, struct cli_capture *c)
+int cli_head_of(struct cli_head *out, struct cli_capture *c)
 {
     struct jsp_functions functions;
     int err = jsp_functions_build(&functions, &c->profile, &c->select);
     if (err < 0)
         return cli_fail(c->label, "%s", strerror(-err));
-    *out = (struct cli_head){ command, c, functions.samples, functions.value };
+    *out = (struct cli_head){ c, functions.samples, functions.value };
     jsp_functions_free(&functions);
     return CLI_OK;
 }
 
 /* -- JSON ------------------------------------------------------------------- */
 
-static struct cli_cell head_file(CLI_OF_ROW)
+static struct cli_cell head_capture(CLI_OF_ROW)
 {
     const struct cli_head *h = row;
     return cli_cell_string(h->capture->label);
@@ -38,14 +38,8 @@ static struct cli_cell head_unit(CLI_OF_ROW)
     return cli_cell_string(jsp_unit_key(h->capture->profile.unit));
 }
 
-#define HEAD_COMMAND                                                                         \
-    { .name = "command", .type = CLI_TYPE_WORD, .get = cli_get_string,                       \
-      .offset = offsetof(struct cli_head, command), .is_command = true,                     \
-      .means = "The command that was run." }
-
 const struct cli_column cli_head_columns[] = {
-    HEAD_COMMAND,
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = head_file,
+    { .name = "capture", .type = CLI_TYPE_TEXT, .get = head_capture,
       .means = "The capture as it was named, or \"standard input\"." },
     { .name = "unit", .type = CLI_TYPE_WORD, .get = head_unit, .words = cli_head_units,
       .means = "What values are made of." },
@@ -55,8 +49,6 @@ const struct cli_column cli_head_columns[] = {
       .offset = offsetof(struct cli_head, value), .means = "The value of these samples." },
     { 0 }
 };
-
-const struct cli_column cli_head_command[] = { HEAD_COMMAND, { 0 } };
 
 /* -- Text ------------------------------------------------------------------- */
 

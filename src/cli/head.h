@@ -11,20 +11,19 @@
 #include "cli/table.h"
 
 struct cli_head {
-    const char *command;
     const struct cli_capture *capture;
     uint64_t samples, value; /* that count */
 };
 
-/* The columns of a struct cli_head; of the command alone. */
-extern const struct cli_column cli_head_columns[], cli_head_command[];
+/* The columns of a struct cli_head. */
+extern const struct cli_column cli_head_columns[];
 
 /* All that `unit` may be; ends with NULL. */
 extern const char *const cli_head_units[];
 
 /* The head of a command that does not count samples itself. CLI_OK, or CLI_FAILED: no memory,
  * which is reported. */
-int cli_head_of(struct cli_head *out, const char *command, struct cli_capture *c);
+int cli_head_of(struct cli_head *out, struct cli_capture *c);
 
 /* The first lines of text: what ran, how much of it counts, for how long. */
 void cli_heading(const struct cli_head *h);

@@ -35,7 +35,7 @@ static struct cli_cell info_marks_lost(CLI_OF_ROW)
 static struct cli_cell info_adds_up(CLI_OF_ROW)
 {
     const struct info_row *r = row;
-    return r->account ? cli_cell_u64(r->adds_up) : cli_cell_none();
+    return r->account ? cli_cell_bool(r->adds_up) : cli_cell_none();
 }
 
 static struct cli_cell info_all(CLI_OF_ROW)
@@ -46,7 +46,7 @@ static struct cli_cell info_all(CLI_OF_ROW)
 static struct cli_cell info_complete(CLI_OF_ROW)
 {
     const struct info_row *r = row;
-    return r->is_ours ? cli_cell_u64(r->verdict.is_whole) : cli_cell_none();
+    return r->is_ours ? cli_cell_bool(r->verdict.is_whole) : cli_cell_none();
 }
 
 #define INFO_FIELD(field) .offset = offsetof(struct info_row, field)
@@ -63,7 +63,7 @@ static struct cli_cell info_complete(CLI_OF_ROW)
 /* Causes of loss that were added later have their columns after older ones, which keep their
  * places. */
 static const struct cli_column info_columns[] = {
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, INFO_FIELD(file),
+    { .name = "capture", .type = CLI_TYPE_TEXT, .get = cli_get_string, INFO_FIELD(file),
       .means = "The capture as it was named, or \"standard input\"." },
     { .name = "recorder", .type = CLI_TYPE_TEXT, .get = cli_get_string, INFO_FIELD(recorder),
       .means = "The version of jsprof that recorded it; empty: another program did." },
@@ -96,7 +96,7 @@ static const struct cli_column info_columns[] = {
     { .name = "marks_lost", .type = CLI_TYPE_COUNT, .get = info_marks_lost,
       INFO_FIELD(marks_lost), .may_lack = true,
       .means = "Marks and counters of the whole session that were lost." },
-    { .name = "adds_up", .type = CLI_TYPE_COUNT, .get = info_adds_up, .may_lack = true,
+    { .name = "adds_up", .type = CLI_TYPE_BOOL, .get = info_adds_up, .may_lack = true,
       .means = "The thread's expirations are those kept and those lost." },
     { .name = "form", .type = CLI_TYPE_TEXT, .get = cli_get_string, INFO_FIELD(form),
       .words = cli_info_forms, .means = "How the samples are stored." },
@@ -105,14 +105,13 @@ static const struct cli_column info_columns[] = {
       INFO_FIELD(verdict.sum.expirations), .means = "Expirations of all threads." },
     { .name = "all_kept", .type = CLI_TYPE_COUNT, .get = info_all, .may_lack = true,
       INFO_FIELD(verdict.sum.kept), .means = "Expirations of all threads that samples stand for." },
-    { .name = "complete", .type = CLI_TYPE_COUNT, .get = info_complete, .may_lack = true,
+    { .name = "complete", .type = CLI_TYPE_BOOL, .get = info_complete, .may_lack = true,
       .means = "The file holds all that was recorded, to the end." },
     { 0 }
 };
 
 const struct cli_document cli_info_document = {
     .means = "A row for each thread of each capture: what was recorded and lost.",
-    .head = cli_head_command,
     .lists = { { "rows", "The threads.", info_columns } },
 };
 
@@ -120,9 +119,9 @@ const struct cli_document cli_info_document = {
 
 struct cli_table *cli_info_open(const struct cli_form *form)
 {
-    static const struct cli_head head = { .command = "info" };
-    return cli_table_open(&(struct cli_show){ .form = form, .columns = info_columns,
-                                              .document = &cli_info_document, .head = &head });
+    return cli_table_open(&(struct cli_show){ .form = form, .command = "info",
+                                              .columns = info_columns,
+                                              .document = &cli_info_document });
 }
 
 int cli_info_rows(const struct cli_capture *c, struct cli_table *t)

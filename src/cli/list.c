@@ -204,6 +204,14 @@ static struct cli_cell list_figure(CLI_OF_ROW)
     return cell;
 }
 
+static const char *const list_units[] = { "ns", NULL };
+
+static struct cli_cell list_unit(CLI_OF_ROW)
+{
+    bool is_mark = *((const struct list_group *)row)->kind == 'm';
+    return is_mark ? cli_cell_string(list_units[0]) : cli_cell_none();
+}
+
 /* "group / name" in the width of its column. */
 static void list_draw(const struct cli_table *t, const void *row, int room)
 {
@@ -232,7 +240,7 @@ static const char *const list_kinds[] = { "mark", "counter", NULL };
 /* Where there is little room, the last figures stay. */
 static const struct cli_column list_columns[] = {
     { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_string, LIST_FIELD(kind),
-      .words = list_kinds, .means = "Durations of marks in ns, or values of a counter." },
+      .words = list_kinds, .means = "Durations of marks, or values of a counter." },
     { .name = "group", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_FIELD(group),
       .means = "The group of the mark or counter." },
     { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_FIELD(name),
@@ -260,6 +268,8 @@ static const struct cli_column list_columns[] = {
     { .name = "last", .head = "LAST", .type = CLI_TYPE_REAL, .get = list_figure,
       LIST_FIELD(sum.last), .place = 30, .width = 9, .minimum = 85, .fits = list_is_counters,
       .means = "The last in the order of time." },
+    { .name = "unit", .type = CLI_TYPE_WORD, .get = list_unit, .words = list_units,
+      .may_lack = true, .means = "The unit of these figures; null: as the counter has it." },
     { 0 }
 };
 
@@ -306,10 +316,10 @@ static void list_draw_mark(const struct cli_table *t, const void *row, int room)
 #define LIST_MARK(field) .offset = offsetof(struct jsp_event_mark, field)
 
 static const struct cli_column list_each_columns[] = {
-    { .name = "time", .head = "FROM s", .type = CLI_TYPE_TIME, .get = list_time, .place = 10,
+    { .name = "time_ns", .head = "FROM s", .type = CLI_TYPE_TIME, .get = list_time, .place = 10,
       .width = 11, .means = "When the mark begins, since the start of the capture." },
-    { .name = "duration", .head = "LENGTH", .type = CLI_TYPE_INTEGER, .get = list_duration,
-      LIST_MARK(duration), .place = 20, .width = 10, .means = "How long it is, in ns." },
+    { .name = "duration_ns", .head = "LENGTH", .type = CLI_TYPE_INTEGER, .get = list_duration,
+      LIST_MARK(duration), .place = 20, .width = 10, .means = "How long it is, in nanoseconds." },
     { .name = "process", .head = "PROCESS", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
       LIST_MARK(pid), .place = 30, .width = 9, .means = "The number of the process." },
     { .name = "group", .head = "MARK", .type = CLI_TYPE_TEXT, .get = cli_get_text,
@@ -333,7 +343,8 @@ static int list_each(const struct list *l)
 {
     struct list_of of = { l, "mark" };
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &l->form, .columns = list_each_columns, .document = &list_each_document,
+        .form = &l->form, .command = "list",
+        .columns = list_each_columns, .document = &list_each_document,
         .head = &l->head, .of = &of, .capture = &l->capture });
     for (uint32_t i = 0; t && i < l->events.n_marks && !ferror(stdout); i++)
         cli_table_row(t, &l->events.marks[i]);
@@ -356,7 +367,8 @@ static int list_table(const struct list *l, const char *kind)
     if (is_text && !list_has(l, kind))
         return CLI_OK;
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &l->form, .columns = list_columns, .document = &list_document,
+        .form = &l->form, .command = "list",
+        .columns = list_columns, .document = &list_document,
         .head = &l->head, .of = &of, .capture = &l->capture });
     for (uint32_t i = 0; t && i < l->n_groups; i++)
         if (!is_text || strcmp(l->groups[i].kind, kind) == 0)
@@ -373,7 +385,7 @@ static int list_show(struct list *l)
         cli_fail(l->capture.label, "%" PRIu64 " values of counters that nothing defines, "
                                    "left out", l->events.undefined);
     bool is_text = cli_form_is_text(&l->form);
-    if (!is_text && cli_head_of(&l->head, "list", &l->capture))
+    if (!is_text && cli_head_of(&l->head, &l->capture))
         return CLI_FAILED;
     if (is_text && l->events.n_marks == 0 && l->events.n_values == 0) {
         puts("No marks and no counters.");

@@ -243,14 +243,15 @@ static void report_cuts(const struct report *r)
 
 static struct cli_head report_head(const struct report *r)
 {
-    return (struct cli_head){ "report", &r->capture, r->functions.samples, r->functions.value };
+    return (struct cli_head){ &r->capture, r->functions.samples, r->functions.value };
 }
 
 static int report_rows(const struct report *r, uint32_t limit)
 {
     struct cli_head head = report_head(r);
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &r->form, .columns = report_columns, .document = &report_document,
+        .form = &r->form, .command = "report",
+        .columns = report_columns, .document = &report_document,
         .head = &head, .of = r, .capture = &r->capture });
     for (uint32_t i = 0; t && i < r->functions.n && (limit == 0 || i < limit); i++)
         cli_table_row(t, &r->functions.rows[i]);

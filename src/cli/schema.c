@@ -24,7 +24,7 @@ static const struct {
     [CLI_TYPE_WORD] = { "string", "", false, false },
     [CLI_TYPE_COUNT] = { "integer", "", true, false },
     [CLI_TYPE_INTEGER] = { "integer", "", false, false },
-    [CLI_TYPE_VALUE] = { "integer", " In `unit`.", true, false },
+    [CLI_TYPE_VALUE] = { "integer", " In the `unit` of its capture.", true, false },
     [CLI_TYPE_NS] = { "integer", " In nanoseconds.", true, false },
     [CLI_TYPE_EXACT_NS] = { "integer", " In nanoseconds.", true, false },
     [CLI_TYPE_TIME] = { "integer", " In nanoseconds since the start of the capture.", false,
@@ -95,15 +95,12 @@ static void schema_describe(struct jsp_json *j, const struct cli_column *c)
     free(text);
 }
 
-static void schema_column(struct jsp_json *j, const char *command, const struct cli_column *c)
+static void schema_column(struct jsp_json *j, const struct cli_column *c)
 {
     schema_line(j, c->name);
     jsp_json_open(j, '{');
     schema_describe(j, c);
-    if (c->is_command)
-        jsp_json_key_text(j, "const", command);
-    else
-        schema_type(j, c);
+    schema_type(j, c);
     if (schema_types[c->type].is_from_0)
         jsp_json_key_u64(j, "minimum", 0);
     if (schema_types[c->type].is_to_1)
@@ -113,11 +110,11 @@ static void schema_column(struct jsp_json *j, const char *command, const struct 
     else if (c->words)
         schema_words(j, c->words, c->may_lack);
     if (c->type == CLI_TYPE_OBJECT)
-        schema_members(j, command, c->columns, NULL);
+        schema_members(j, NULL, c->columns, NULL);
     jsp_json_close(j, '}');
 }
 
-static void schema_list(struct jsp_json *j, const char *command, const struct cli_list *l)
+static void schema_list(struct jsp_json *j, const struct cli_list *l)
 {
     schema_line(j, l->name);
     jsp_json_open(j, '{');
@@ -125,8 +122,17 @@ static void schema_list(struct jsp_json *j, const char *command, const struct cl
     jsp_json_key_text(j, "type", "array");
     jsp_json_key_open(j, "items", '{');
     jsp_json_key_text(j, "type", "object");
-    schema_members(j, command, l->columns, NULL);
+    schema_members(j, NULL, l->columns, NULL);
     jsp_json_close(j, '}');
+    jsp_json_close(j, '}');
+}
+
+static void schema_command(struct jsp_json *j, const char *command)
+{
+    schema_line(j, "command");
+    jsp_json_open(j, '{');
+    jsp_json_key_text(j, "description", "The command that was run.");
+    jsp_json_key_text(j, "const", command);
     jsp_json_close(j, '}');
 }
 
@@ -135,22 +141,26 @@ static bool schema_has(const struct cli_column *c)
     return c->name && (!c->in || c->in & CLI_IN_JSON);
 }
 
-/* The members of an object: columns, and lists of rows (NULL: none). */
+/* The members of an object: the command, columns and lists of rows; NULL: none of these. */
 static void schema_members(struct jsp_json *j, const char *command,
                            const struct cli_column *columns, const struct cli_list *lists)
 {
     jsp_json_key_open(j, "properties", '{');
-    for (const struct cli_column *c = columns; !cli_column_is_end(c); c++)
+    if (command)
+        schema_command(j, command);
+    for (const struct cli_column *c = columns; c && !cli_column_is_end(c); c++)
         if (schema_has(c))
-            schema_column(j, command, c);
+            schema_column(j, c);
     for (const struct cli_list *l = lists; l && l->name; l++)
-        schema_list(j, command, l);
+        schema_list(j, l);
     jsp_json_close(j, '}');
     jsp_sink_byte(j->out, ',');
     j->has_before = false;
     jsp_sink_byte(j->out, '\n');
     jsp_json_key_open(j, "required", '[');
-    for (const struct cli_column *c = columns; !cli_column_is_end(c); c++)
+    if (command)
+        jsp_json_text(j, "command");
+    for (const struct cli_column *c = columns; c && !cli_column_is_end(c); c++)
         if (schema_has(c) && !c->when)
             jsp_json_text(j, c->name);
     for (const struct cli_list *l = lists; l && l->name; l++)

@@ -117,7 +117,9 @@ static void json_head(struct cli_table *t)
     const struct cli_document *d = t->show.document;
     jsp_json_init(&t->json, &t->sink);
     jsp_json_open(&t->json, '{');
-    json_columns(t, d->head, t->show.head);
+    jsp_json_key_text(&t->json, "command", t->show.command);
+    if (d->head)
+        json_columns(t, d->head, t->show.head);
     jsp_json_key_open(&t->json, d->lists[0].name, '[');
 }
 

@@ -108,7 +108,6 @@ struct cli_column {
     bool (*when)(const void *of); /* any form shows it only where this holds */
     unsigned in;                  /* CLI_IN_...; 0: both forms */
     bool may_lack;                /* the value may be null */
-    bool is_command;              /* the value is the name of the command */
     const char *const *words;     /* all that a word may be; NULL: not listed */
     const struct cli_column *columns; /* of an object; they end like a table's */
 };
@@ -119,7 +118,8 @@ static inline bool cli_column_is_end(const struct cli_column *c)
     return !c->name && !c->head;
 }
 
-/* What --json prints: one object with the columns of the head, then its lists of rows. */
+/* What --json prints: one object with the command, the columns of the head (NULL: none),
+ * then lists of rows. */
 struct cli_list {
     const char *name, *means;
     const struct cli_column *columns;
@@ -135,6 +135,7 @@ struct cli_document {
 
 struct cli_show {
     const struct cli_form *form;
+    const char *command;
     const struct cli_column *columns;    /* for text and CSV */
     const struct cli_document *document; /* for JSON */
     const void *head;                    /* the row of the document's head */

@@ -296,12 +296,13 @@ static void tree_rows_below(const struct tree_view *v, struct cli_table *t, uint
 static int tree_print(struct tree_view *v)
 {
     const struct jsp_tree_node *root = &v->tree.nodes[0];
-    struct cli_head head = { "tree", &v->capture, root->n_samples, root->total };
+    struct cli_head head = { &v->capture, root->n_samples, root->total };
     bool is_text = cli_form_is_text(&v->form);
     if (is_text)
         cli_heading(&head);
     struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &v->form, .columns = tree_columns, .document = &tree_document,
+        .form = &v->form, .command = "tree",
+        .columns = tree_columns, .document = &tree_document,
         .head = &head, .of = v, .capture = &v->capture });
     if (t && is_text)
         tree_below(v, t, 0, 0);

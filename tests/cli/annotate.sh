@@ -76,7 +76,8 @@ has 'row,"/srv/app/lib/deep/inside/work.js",21,12,10000000,10000000,"unless ""18
 run annotate --json listing.cap work
 is_rc 0
 lines 1
-has '"file":"/srv/app/lib/deep/inside/work.js","line":20,"unit":"cpu_ns","all":80000000'
+has '"file":"/srv/app/lib/deep/inside/work.js","line":20,"unit":"cpu_ns"'
+has '"unit":"cpu_ns","samples":8,"value":80000000'
 has '"lines":[{"file":"/srv/app/lib/deep/inside/work.js","line":22,"self":50000000'
 has '{"pc":12,"line":21,"text":"unless \"18\"","ends":false,"targets":[18],"self":10000000'
 has '"total_samples":5,"has_listing":true,"listing_is_shared":false'

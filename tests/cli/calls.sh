@@ -68,15 +68,16 @@ has '"[outside]","main (/srv/a.js:1)",1,200000000,200000000'
 
 run calls --json calls.cap
 lines 1
-has '"capture":"calls.cap","command":"host script.x","pid":100,"complete":true'
+has '"command":"calls","capture":"calls.cap","command_line":"host script.x"'
+has '"command_line":"host script.x","process":100,"complete":true'
 has '"inside_ns":200000000,"own_cost_ns":15000000,"gc_ns":10000000,"bytes":5000'
-has '"id":5,"name":"collector","file":"","line":0,"kind":"gc","calls":2,"self_ns":10000000'
-has '"caller":4,"caller_name":"fib'
+has '"id":5,"function":"collector","file":"","line":0,"kind":"gc","calls":2,"self_ns":10000000'
+has '"caller_id":4,"caller":"fib'
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys
 c = json.load(open(sys.argv[1]))
 assert sum(f["self_ns"] for f in c["functions"]) == c["inside_ns"]
-assert sum(e["calls"] for e in c["edges"] if e["caller"] != 0) == c["calls"]' out ||
+assert sum(e["calls"] for e in c["edges"] if e["caller_id"] != 0) == c["calls"]' out ||
         wrong 'does not add up'
 fi
 
@@ -146,7 +147,7 @@ run calls --csv calls.cap calls2.cap
 lines 5
 has '"collector","",0,gc,2,0,10000000,0,10000000,0,0,0'
 run calls --json calls.cap calls2.cap
-has '"name":"sort","file":"","line":0,"kind":"label","a":{"calls":0'
+has '"function":"sort","file":"","line":0,"kind":"label","a":{"calls":0'
 run calls calls.cap calls.cap
 [ "$(grep -c '  = ' out)" = 3 ] || wrong 'a capture differs from itself'
 

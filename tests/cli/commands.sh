@@ -160,7 +160,8 @@ cat >same.py <<'END'
 import csv, json, sys
 rows = list(csv.DictReader(open(sys.argv[1], errors='replace', newline='')))
 data = json.load(open(sys.argv[2]))['rows']
-text = [{k: '' if v is None else str(v) for k, v in r.items()} for r in data]
+text = [{k: '' if v is None else str(int(v) if isinstance(v, bool) else v)
+         for k, v in r.items()} for r in data]
 assert rows, 'no rows'
 for a, b in zip(rows, text):
     for k in a:

@@ -75,10 +75,20 @@ def breaks(command, schema, answer):
                 wrong(f'{path} {key}: may lack')
 
 
+types = {}  # by name, whatever the command; dump's a and b are what the frame has
+
+
 def described(schema, path):
+    """Each member has a sentence, its unit in its name, and one type in all commands."""
     for name, part in schema.get('properties', {}).items():
-        if not part.get('description', '').strip().endswith('.'):
+        text, kind = part.get('description', ''), part.get('type', 'string')
+        kind = (kind if isinstance(kind, str) else kind[0]).replace('integer', 'number')
+        if not text.strip().endswith('.'):
             wrong(f'{path} {name}: no sentence describes it')
+        if ('nanoseconds' in text) != name.endswith('_ns'):
+            wrong(f'{path} {name}: its unit is not in its name')
+        if path[0] != 'dump' and types.setdefault(name, kind) != kind:
+            wrong(f'{path} {name}: is {kind} here, but {types[name]} elsewhere')
         described(part, path + [name])
         described(part.get('items', {}), path + [name])
 

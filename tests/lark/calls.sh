@@ -45,15 +45,15 @@ c = json.load(open(sys.argv[1]))
 functions = {f['id']: f for f in c['functions']}
 called = dict.fromkeys(functions, 0)
 for e in c['edges']:
-    called[e['callee']] += e['calls']
-off = [f['name'] for f in c['functions'] if called[f['id']] != f['calls']]
+    called[e['callee_id']] += e['calls']
+off = [f['function'] for f in c['functions'] if called[f['id']] != f['calls']]
 self_ns = sum(f['self_ns'] for f in c['functions'])
 print(c['calls'], 'calls,', self_ns, 'ns of self,', c['inside_ns'], 'inside, not equal:', off)
 assert not off
 assert sum(called.values()) == c['calls'] == sum(f['calls'] for f in c['functions'])
 assert abs(self_ns - c['inside_ns']) <= len(functions) + c['own_cost_beyond_ns']
 assert sum(f['self_bytes'] for f in c['functions']) == c['bytes'] > 0
-main = next(f for f in c['functions'] if f['name'] == 'main')
+main = next(f for f in c['functions'] if f['function'] == 'main')
 assert abs(main['total_ns'] - c['inside_ns']) < 0.01 * c['inside_ns'] + 1e6
 END
 }
