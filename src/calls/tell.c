@@ -76,11 +76,11 @@ static int tell_function(struct tell *t, uint32_t index)
     return 0;
 }
 
-static bool tell_is_new(const struct jsp_calls_cell *now, struct jsp_calls_cell *told)
+/* Compare with what was appended last. A caller that appends `now` copies it to `told`
+ * then, and not before: after a failed flush it is still new. */
+static bool tell_is_new(const struct jsp_calls_cell *now, const struct jsp_calls_cell *told)
 {
-    bool is_new = memcmp(now, told, sizeof *now) != 0;
-    *told = *now;
-    return is_new;
+    return memcmp(now, told, sizeof *now) != 0;
 }
 
 static int tell_row(struct tell *t, uint32_t index, const struct jsp_calls_cell *cell)
@@ -98,6 +98,7 @@ static int tell_row(struct tell *t, uint32_t index, const struct jsp_calls_cell 
                           cell->self_bytes, cell->total_bytes } },
     };
     tell_put(t, &record);
+    t->s->told[index] = *cell;
     return 0;
 }
 
@@ -120,6 +121,7 @@ static int tell_edge(struct tell *t, uint32_t edge)
         .edge = { e->caller, e->callee, cell->calls, (uint64_t)cell->total },
     };
     tell_put(t, &record);
+    t->s->told_edges[edge] = *cell;
     return 0;
 }
 
