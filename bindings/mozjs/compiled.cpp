@@ -47,14 +47,34 @@ jsprof_frame *compiled_next(compiled_list *list)
     return to;
 }
 
+/* The iterator's address in the code, where its words are known. */
+const void *compiled_code(const compiled_list *list, const mozjs_walk &walk)
+{
+    return reinterpret_cast<const void *>(walk.words()[list->m->words.code]);
+}
+
+/* Was this place of compiled code interrupted itself? */
+bool compiled_runs(const compiled_list *list, const void *code)
+{
+    return list->n == 0 && code == list->regs->pc;
+}
+
+/* Was compiled code interrupted that has no functions, such as the stubs of baseline code? Then
+ * SpiderMonkey reports the innermost functions at a place where they were before. */
+bool compiled_is_between(const compiled_list *list, const void *code)
+{
+    return list->n == 0 && code != list->regs->pc && !mozjs_in_object(list->regs->pc, true);
+}
+
 /* One that is being interpreted, or was not remembered. */
-void compiled_put_function(compiled_list *list, const Walk::Frame &frame)
+void compiled_put_function(compiled_list *list, const Walk::Frame &frame, uint32_t line)
 {
     jsprof_frame to = {};
 
     to.label = frame.label;
     to.sp = compiled_address(frame.stackAddress);
     to.kind = JSPROF_KIND_JIT;
+    to.line = line;
     if (frame.kind == Walk::Frame_BaselineInterpreter) {
         to.kind = JSPROF_KIND_VM;
         if (list->n > 0 || mozjs_in_object(list->regs->pc, false)) /* it calls */
@@ -93,14 +113,19 @@ void compiled_leave_wasm(compiled_list *list, const void *activation)
 __attribute__((noinline)) void compiled_put_asked(compiled_list *list, const mozjs_walk &walk)
 {
     Walk::Frame frames[MOZJS_INLINED];
+    mozjs_lines lines = {};
     const uint32_t n = ((*walk).*list->m->is_wasm)()
                            ? mozjs_wasm_at(list->m, walk, *list->regs, frames)
-                           : mozjs_functions_at(list->m, walk, frames);
+                           : mozjs_functions_at(list->m, walk, frames, &lines);
 
     if (list->is_wasm && n > 0)
         compiled_leave_wasm(list, frames->activation);
+    if (n > 0 && compiled_is_between(list, frames->returnAddress_))
+        mozjs_lines_between(list->m, walk, frames, n, list->regs->sp, lines.lines);
+    else if (n > 0 && lines.runs && !compiled_runs(list, frames->returnAddress_))
+        lines.lines[0] = 0;
     for (uint32_t i = 0; i < n; i++)
-        compiled_put_function(list, frames[i]);
+        compiled_put_function(list, frames[i], lines.lines[i]);
     if (n > 0 && engine_is_wasm(frames->kind)) {
         list->last = *frames;
         list->is_wasm = true;
@@ -113,16 +138,19 @@ void compiled_put_place(compiled_list *list, const mozjs_place &place, const moz
 
     if (list->is_wasm)
         compiled_leave_wasm(list, reinterpret_cast<void *>(walk.words()[which.activation]));
-    for (uint32_t i = 0; i < place.n; i++)
+    const bool runs = compiled_runs(list, compiled_code(list, walk));
+    for (uint32_t i = 0; i < place.n; i++) {
+        const uint32_t line = i == 0 && place.runs && !runs ? 0 : place.lines[i];
         *compiled_next(list) = { nullptr, place.labels[i], nullptr,
-                                 walk.words()[which.address], 0, 0, JSPROF_KIND_JIT };
+                                 walk.words()[which.address], 0, line, JSPROF_KIND_JIT };
+    }
 }
 
 void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
 {
     const mozjs_place *place = mozjs_place_of(list->m, walk);
 
-    if (place)
+    if (place && !compiled_is_between(list, compiled_code(list, walk)))
         compiled_put_place(list, *place, walk);
     else
         compiled_put_asked(list, walk);

@@ -32,6 +32,12 @@ private:
     Walk *walk;
 };
 
+/* Lines of the functions at a place in compiled code, innermost first. */
+struct mozjs_lines {
+    uint32_t lines[MOZJS_INLINED]; /* 0: not known */
+    bool runs; /* lines[0] is that of code that runs, not of code that calls */
+};
+
 /* -- remember.cpp: what SpiderMonkey said once, for as long as it holds -- */
 
 /* The line of one place in a script; 0: not known. */
@@ -39,10 +45,23 @@ uint32_t mozjs_line_at(jsprof_mozjs *m, JSScript *script, jsbytecode *pc);
 /* The functions of compiled code where this iterator stands; nullptr: not remembered. What
  * it says of the stack is in the iterator's words, not in the place. */
 const mozjs_place *mozjs_place_of(jsprof_mozjs *m, const mozjs_walk &walk);
-/* extractStack of this iterator: how many functions are there, innermost first. They may be
- * remembered. */
+/* extractStack of this iterator: how many functions are there, innermost first, and the
+ * lines of those in compiled code. They may be remembered. */
 uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk,
-                            JS::ProfilingFrameIterator::Frame *frames);
+                            JS::ProfilingFrameIterator::Frame *frames, mozjs_lines *lines);
+
+/* -- lines.cpp: lines in compiled code -- */
+
+void mozjs_bind_tables(jsprof_mozjs *m);
+/* Write the lines of these n functions, where this iterator stands in compiled code; 0: not
+ * known. Return whether that of the innermost function is true of running code alone. */
+bool mozjs_lines_at(jsprof_mozjs *m, const mozjs_walk &walk,
+                    const JS::ProfilingFrameIterator::Frame *frames, uint32_t n,
+                    uint32_t *lines);
+/* The same where a stub of theirs was interrupted: only the stack at `sp` has the place. */
+void mozjs_lines_between(jsprof_mozjs *m, const mozjs_walk &walk,
+                         const JS::ProfilingFrameIterator::Frame *frames, uint32_t n,
+                         const void *sp, uint32_t *lines);
 
 /* -- wasm.cpp: names of functions in WebAssembly -- */
 

@@ -52,6 +52,8 @@ struct mozjs_words {
 struct mozjs_place {
     uint64_t walk[MOZJS_WALK_WORDS];
     const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; the code's own */
+    uint32_t lines[MOZJS_PLACE_LABELS];     /* as in mozjs_lines */
+    bool runs;                              /* as in mozjs_lines */
     uint32_t n;
     uint32_t epoch; /* of the table, 0: unused */
 };
@@ -114,6 +116,10 @@ struct jsprof_mozjs {
     JSScript *(js::ProfilingStackFrame::*script)() const;
     jsbytecode *(js::ProfilingStackFrame::*pc)() const;
     engine_line line_of;
+#ifdef ENGINE_HAS_CODE_TABLES
+    mozilla::Maybe<JS::ProfilingFrameIterator::Frame> (
+        JS::ProfilingFrameIterator::*code_of)(js::jit::JitcodeGlobalEntry *) const;
+#endif
 
     /* Always: cx has our stack, or (after a detach that answered -EBUSY) profiling
      *         of cx is off and frames that are still running may pop from it */

@@ -109,6 +109,80 @@ inline void engine_pass_nursery(JSContext *, JS::GCNurseryProgress, JS::GCReason
 }
 #endif
 
+/* -- Tables of compiled code, as SpiderMonkey 102 has them in memory. Later versions have other
+ *    layouts, of which none has been tried -- */
+
+#if MOZJS_MAJOR_VERSION < 115 && defined(__x86_64__)
+#define ENGINE_HAS_CODE_TABLES
+
+constexpr uint8_t ENGINE_JUMP_TARGET = 143; /* an operation */
+constexpr uint32_t ENGINE_JUMP_TARGET_BYTES = 5;
+
+/* Of optimized code: its scripts, and the regions before this header. */
+struct engine_scripts {
+    uint32_t n;
+    struct {
+        JSScript *script;
+        const char *name;
+    } pairs[1];
+};
+struct engine_regions {
+    uint32_t n;
+    uint32_t before[1]; /* bytes from the beginning of a region to this header */
+};
+
+/* A piece of compiled code; SpiderMonkey writes it. Spare words: it may be larger. */
+struct engine_code {
+    enum { OPTIMIZED = 1, BASELINE = 2 };
+    void *tower;
+    const void *code;
+    const uint8_t *begin, *end;
+    uint64_t position;
+    uint8_t kind : 7; /* the rest of the byte is not set */
+    union {
+        struct {
+            const engine_regions *regions;
+            const engine_scripts *scripts;
+        } optimized;
+        struct {
+            JSScript *script;
+            const char *name;
+        } baseline;
+    };
+    uint64_t spare[24];
+};
+
+/* Of baseline code: where calls return to, and where in the script that is. */
+struct engine_return {
+    uint32_t code_offset;
+    uint32_t script_offset : 28;
+    uint32_t kind : 4;
+};
+struct engine_baseline {
+    const void *code;
+    uint64_t others[3];
+    uint32_t returns_begin, returns_end; /* bytes from the beginning of this */
+};
+
+/* A script has a record of its compilers, which has the baseline code's. Bits below 4: it is
+ * something else. */
+inline const engine_baseline *engine_baseline_of(const JSScript *script)
+{
+    constexpr uint32_t RECORD = 1, BASELINE = 14;
+    const uintptr_t record = reinterpret_cast<const uintptr_t *>(script)[RECORD];
+
+    if (record == 0 || record % 4 != 0)
+        return nullptr;
+    const uintptr_t code = reinterpret_cast<const uintptr_t *>(record)[BASELINE];
+    return code % 8 == 0 ? reinterpret_cast<const engine_baseline *>(code) : nullptr;
+}
+
+struct engine_place {
+    JSScript *script;
+    int32_t offset;
+};
+#endif
+
 /* -- Lines. The column is not asked for: its origin differs -- */
 
 using engine_line = decltype(&JS_PCToLineNumber);

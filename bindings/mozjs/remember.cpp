@@ -93,20 +93,28 @@ bool remember_knows(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &f
            has(which.activation, frame.activation) && has(which.code, frame.returnAddress_);
 }
 
-bool remember_is_worth(const Walk::Frame *frames, uint32_t n)
+bool remember_is_compiled(const Walk::Frame *frames, uint32_t n)
 {
-    return n > 0 && n <= MOZJS_PLACE_LABELS &&
-           (frames->kind == Walk::Frame_Ion || frames->kind == Walk::Frame_Baseline);
+    return n > 0 && (frames->kind == Walk::Frame_Ion || frames->kind == Walk::Frame_Baseline);
 }
 
-void remember_place(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame *frames, uint32_t n)
+bool remember_is_worth(const Walk::Frame *frames, uint32_t n)
+{
+    return n <= MOZJS_PLACE_LABELS && remember_is_compiled(frames, n);
+}
+
+void remember_place(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame *frames,
+                    const mozjs_lines *lines, uint32_t n)
 {
     mozjs_place *place = remember_slot(m, words);
 
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
         place->walk[i] = words[i];
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         place->labels[i] = frames[i].label;
+        place->lines[i] = lines->lines[i];
+    }
+    place->runs = lines->runs;
     place->n = n;
     place->epoch = m->code_epoch;
 }
@@ -137,12 +145,15 @@ const mozjs_place *mozjs_place_of(jsprof_mozjs *m, const mozjs_walk &walk)
                ? place : nullptr;
 }
 
-uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk, Walk::Frame *frames)
+uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk, Walk::Frame *frames,
+                            mozjs_lines *lines)
 {
     const uint32_t n = ((*walk).*m->extract)(frames, 0, MOZJS_INLINED);
 
+    if (remember_is_compiled(frames, n))
+        lines->runs = mozjs_lines_at(m, walk, frames, n, lines->lines);
     if (!m->keeps && remember_is_worth(frames, n) &&
         remember_knows(m, walk.words(), *frames))
-        remember_place(m, walk.words(), frames, n);
+        remember_place(m, walk.words(), frames, lines, n);
     return n;
 }

@@ -9,8 +9,8 @@
  *
  * Lines: the C++ interpreter stores where it is in its entry, the baseline interpreter
  * in its frame; both when they call something. So callers have a line and the innermost
- * frame has none, for the one that is stored may be far behind. Of compiled code
- * SpiderMonkey tells the function only.
+ * frame has none, for the one that is stored may be far behind. For compiled
+ * code see lines.cpp.
  */
 #include "compiled.h"
 
@@ -193,6 +193,7 @@ void mozjs_bind_symbols(jsprof_mozjs *m)
     m->script = &Frame::script;
     m->pc = &Frame::pc;
     m->line_of = JS_PCToLineNumber;
+    mozjs_bind_tables(m);
     (void)mozjs_walk_compiled(m, Walk::RegisterState(), &frame, 1);
     (void)JS::GetProfilingCategoryPairInfo(JS::ProfilingCategoryPair::OTHER);
 }
