@@ -160,15 +160,15 @@ typedef struct jsprof_options {
 } jsprof_options;
 
 /* Set one option from text, as a command line or the environment has it. `name` is a field
- * (path, hz, clock, max_depth, ring_bytes, label_bytes or signo), or a flag without JSPROF_
- * (compact, children, no_thread, ..., but not use_fd). It may have capital letters, and - for
- * _; the prefixes JSPROF_ and --profile- are ignored. A number is whole and decimal, a clock
- * is cpu or wall, a flag is 1 or 0. `path` is borrowed until jsprof_open returns. Threads may
- * set options of their own at the same time.
+ * (path, hz, clock, max_depth, ring_bytes, label_bytes or signo), or a flag without
+ * JSPROF_ (compact, children, no_thread, ..., but not use_fd). The function accepts capital
+ * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole
+ * and decimal, a clock is cpu or wall, a flag is 1 or 0. `path` is borrowed until
+ * jsprof_open returns. Several threads may set options of their own at the same time.
  *
- * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is as
- * before then. jsprof_error_text returns "NAME=VALUE: ..." with the name as it was given, and
- * with what is allowed. */
+ * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
+ * unchanged. jsprof_error_text then returns "NAME=VALUE: ...", with the name as it was
+ * given and with what is allowed. */
 JSPROF_API int jsprof_options_set(jsprof_options *o, const char *name,
                                   const char *value) JSPROF_COLD;
 
