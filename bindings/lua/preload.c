@@ -8,7 +8,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "environment.h"
@@ -45,6 +48,64 @@ static void preload_state(lua_State *L)
     const char *message = lua_tostring(L, -1);
     fprintf(stderr, "jsprof: nothing is recorded: %s\n", message ? message : "an error");
     lua_pop(L, 1);
+}
+
+/* -- A Lua that no preloaded library reaches ------------------------------------------ */
+
+/* The texts by which every Lua names itself, and how many of their characters come before the
+ * version. */
+static const struct {
+    const char *text;
+    size_t before;
+} preload_marks[] = {
+    { "$LuaVersion: Lua 5.", 17 }, { "$Lua: Lua 5.1", 10 }, { "LuaJIT 2.", 7 },
+};
+
+/* Search the program's own segments that can not be written. The first object is the program. */
+static int preload_search(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const char **found = data;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum && !*found; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const char *at = (const char *)info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_R) || p->p_flags & PF_W)
+            continue;
+        for (size_t m = 0; m < sizeof preload_marks / sizeof *preload_marks && !*found; m++) {
+            const char *mark = preload_marks[m].text;
+            const char *text = memmem(at, p->p_filesz, mark, strlen(mark));
+            *found = text ? text + preload_marks[m].before : NULL;
+        }
+    }
+    return 1;
+}
+
+static bool preload_is_preloaded(void)
+{
+    Dl_info us;
+    const char *list = secure_getenv("LD_PRELOAD");
+    return list && dladdr(preload_marks, &us) && us.dli_fname && strstr(list, us.dli_fname);
+}
+
+/* A program that is its own Lua calls luaL_openlibs without the loader: nothing would be recorded,
+ * and nothing would say so. A shell that inherits the variables is no such program. */
+__attribute__((constructor)) static void preload_refuse_static(void)
+{
+    const char *found = NULL, *init = secure_getenv("LUA_INIT");
+    int saved_errno = errno;
+    if (jsp_lua_environment_asks() && preload_is_preloaded() &&
+        !dlsym(RTLD_NEXT, "luaL_openlibs") && !(init && strstr(init, "jsprof")))
+        dl_iterate_phdr(preload_search, &found);
+    if (found) {
+        bool is_jit = found[-2] == 'T'; /* "LuaJIT 2.1" or "Lua 5.4.6" */
+        size_t n = strspn(found, "0123456789.");
+        bool has_api = dlsym(RTLD_DEFAULT, "lua_newuserdata") || dlsym(RTLD_DEFAULT, "lua_rawlen");
+        fprintf(stderr, "jsprof: nothing is recorded: Lua%s %.*s is linked into %s itself, where a "
+                        "preloaded module does not reach it%s\n", is_jit ? "JIT" : "", (int)n,
+                found, program_invocation_short_name,
+                has_api ? "; an interpreter loads it with LUA_INIT='require \"jsprof\"'" : "");
+    }
+    errno = saved_errno;
 }
 
 /* Until 5.4 and since 5.5: a Lua of another version is to be met as well. */

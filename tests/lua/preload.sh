@@ -57,12 +57,40 @@ other_version()
     done
 }
 
+# The distribution's interpreters are linked with their Lua: a preloaded module is not called there.
+own_lua() # PROGRAM REGEX
+{
+    rm -f "$SCRATCH/cap"
+    JSPROF=$SCRATCH/cap LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" \
+        "$1" "$SCRATCH/plain.lua" >"$SCRATCH/out" 2>"$SCRATCH/err" || return 1
+    [ "$(cat "$SCRATCH/out")" = ran ] && [ ! -e "$SCRATCH/cap" ] &&
+        one_line "$SCRATCH/err" "jsprof: nothing is recorded: Lua(JIT)? [0-9.]+ is linked into $2"
+}
+
+own_lua_of_a_host()
+{
+    # shellcheck disable=SC2046
+    ${CC:-cc} -o "$SCRATCH/own-lua" $(pkg-config --cflags "lua$VERSION") \
+        "$SRCDIR/tests/lua/plain_host.c" -Wl,-Bstatic \
+        $(pkg-config --libs-only-l "lua$VERSION" | sed 's/-lm//') -Wl,-Bdynamic -lm -ldl || return 1
+    own_lua "$SCRATCH/own-lua" 'own-lua itself, where a preloaded module does not reach it$'
+}
+
 required() # INTERPRETER'S ARGS...
 {
     rm -f "$SCRATCH/cap"
     JSPROF=$SCRATCH/cap JSPROF_CLOCK=wall stock "$@" >"$SCRATCH/out" 2>&1 ||
         { cat "$SCRATCH/out"; return 1; }
     whole
+}
+
+by_variable()
+{
+    rm -f "$SCRATCH/cap"
+    JSPROF=$SCRATCH/cap LUA_INIT='require "jsprof"' \
+        stock "$SCRATCH/plain.lua" >"$SCRATCH/out" 2>&1 ||
+        { cat "$SCRATCH/out"; return 1; }
+    [ "$(cat "$SCRATCH/out")" = ran ] && whole
 }
 
 seen()
@@ -86,6 +114,10 @@ one()
     check 'so is a folder that is not there' refused 'jsprof: nothing is recorded: .*/no/where' \
         JSPROF=/no/where
     check 'and a module of another Lua' other_version
+    check 'an interpreter that is its own Lua is refused in a line' own_lua "$LUA" \
+        "$(basename "$LUA") itself, .*; an interpreter loads it with LUA_INIT="
+    check 'so is another program' own_lua_of_a_host
+    check 'an interpreter does load it so' by_variable
 }
 
 each_version one
