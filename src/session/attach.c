@@ -8,7 +8,7 @@
 
 #include "drain.h"
 #include "live.h"
-#include "session/alone/offer.h"
+#include "session/alone/alone.h"
 #include "process.h"
 #include "sigframe.h"
 
@@ -61,7 +61,7 @@ static void attach_undo(struct jsprof *p, struct jsp_thread *t)
 /* Start a drain if a run without one cannot serve this additional thread. */
 static int attach_serve(struct jsprof *p, struct jsp_thread *t)
 {
-    if (!p->running || p->draining || jsp_offer_serves(p))
+    if (!p->running || p->draining || jsp_alone_serves(p))
         return 0;
     int err = jsp_drain_spawn(p);
     p->draining = !err;

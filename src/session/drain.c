@@ -41,7 +41,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     struct jsp_counts now;
     struct jsp_output_from from = { t->tally, t->tid };
 
-    if (t != p->offering && jsp_sampled_busy(&t->sampled))
+    if (t != p->alone.drained && jsp_sampled_busy(&t->sampled))
         p->quiet = false;
     if (!jsp_thread_counts(t, !p->running, &now)) {
         p->quiet = false;
@@ -117,7 +117,7 @@ static void drain_masks(struct jsprof *p, uint64_t now)
     if (!p->running || !drain_is_due(p, now))
         return;
     for (struct jsp_thread *t = p->threads; t; t = t->next)
-        if (t != p->offering)
+        if (t != p->alone.drained)
             jsp_thread_look(t);
 }
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "image/loaded.h"
-#include "session/alone/callable.h"
 #include "capture/wire.h"
 #include "child.h"
 #include "drain.h"
@@ -22,7 +21,6 @@
 #include "image/descriptor.h"
 #include "gone.h"
 #include "live.h"
-#include "session/alone/offer.h"
 #include "process.h"
 #include "sigframe.h"
 #include "signals.h"
@@ -150,8 +148,6 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
     p->pid = getpid();
     p->hz = setup->hz;
     p->chain = setup->chain;
-    p->alone = jsp_callable_init() && setup->alone && setup->native &&
-               jsp_offer_never_waits(setup->fd);
     p->on_drain = setup->on_drain;
     p->on_drain_data = setup->on_drain_data;
     jsp_codes_init(&p->codes);
@@ -164,7 +160,7 @@ static void session_set_up(struct jsprof *p, const struct jsp_session_setup *set
         .find_sigsafe = jsp_loaded_find(), .max_depth = setup->max_depth,
         .ring_words = session_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,
-        .offer_sigsafe = p->alone ? jsp_offer_sigsafe : NULL,
+        .offer_sigsafe = jsp_alone_open(&p->alone, setup),
     };
 }
 
@@ -262,7 +258,7 @@ static int session_start_locked(struct jsprof *p)
     /* at what was loaded since open or since the last run */
     jsp_drain_look(p, p->quiet_ns);
     jsp_gone_collect(p); /* threads that are gone, which cannot be armed */
-    bool needs_drain = !jsp_offer_serves(p);
+    bool needs_drain = !jsp_alone_serves(p);
     int err = session_arm_all(p);
     if (!err && needs_drain)
         err = jsp_drain_spawn(p);

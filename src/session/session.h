@@ -5,7 +5,7 @@
  * belongs to the drain thread while there is one, otherwise to the holder of `lock`. The
  * drain appends under `lock` but writes to the file without it, so a slow file never
  * stops a host's attach or detach. Without a drain thread, a sampled thread does the
- * drain's work now and then, in its handler and under `lock`: see offer.h. `change` is
+ * drain's work now and then, in its handler and under `lock`: see alone/alone.h. `change` is
  * taken before `lock` and held during a whole start or stop, so that two of them never
  * overlap. A close begins when no other call is inside the session, see live.h.
  *
@@ -16,9 +16,10 @@
 
 #include <pthread.h>
 
-#include "image/objects.h"
+#include "alone/alone.h"
 #include "calls/calls.h"
 #include "file.h"
+#include "image/objects.h"
 #include "marks.h"
 #include "output.h"
 #include "perfmap.h"
@@ -48,7 +49,7 @@ struct jsprof {
     size_t slots_bytes, label_bytes; /* sizes of the arena's two mappings */
     struct jsp_arena arena;
     bool native;
-    bool alone;                 /* run without a drain thread where possible */
+    struct jsp_alone alone;     /* JSPROF_NO_THREAD */
     void (*on_drain)(void *data);
     void *on_drain_data;
     struct jsp_objects objects; /* used by the drain; handlers read its map */
@@ -77,9 +78,6 @@ struct jsprof {
     uint32_t n_ids;
     struct jsp_counts gone; /* sums over the forgotten threads */
     bool quiet;             /* during this pass, no thread was inside its handler */
-    const struct jsp_thread *offering; /* the thread whose handler acts as the drain */
-    /* time of the last such pass; handlers read it without `lock` */
-    _Atomic uint64_t passed_ns;
     uint64_t flushed_ns;
     uint64_t gone_ns;       /* time of the last search for threads that are gone */
     /* samples that began earlier are read, and their handlers have returned */

@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 
-#include "callable_names.h"
 #include "image/needed.h"
 #include "sigsafe/regs.h"
-#include "waiting.h"
 
 enum { CALLABLE_NEVER = 32 };
 
@@ -209,6 +208,58 @@ bool jsp_callable_init(void)
     return known;
 }
 
+/* -- System calls that wait ----------------------------------------------------- */
+
+/* Only calls count that no code makes in the middle of a change: to read and write, to wait
+ * for events, a child, time, a lock or a file. */
+
+/* The instruction that enters the kernel, and the registers with the call's number and
+ * its result, by DWARF's numbers. */
+#if defined(__x86_64__)
+enum { CALLABLE_WAIT_BYTES = 2, CALLABLE_WAIT_NUMBER = 0, CALLABLE_WAIT_RESULT = 0 };
+static const uint8_t callable_enter[CALLABLE_WAIT_BYTES] = { 0x0F, 0x05 };
+#else
+enum { CALLABLE_WAIT_BYTES = 4, CALLABLE_WAIT_NUMBER = 8, CALLABLE_WAIT_RESULT = 0 };
+static const uint8_t callable_enter[CALLABLE_WAIT_BYTES] = { 0x01, 0x00, 0x00, 0xD4 };
+#endif
+
+static bool callable_is_wait(uint64_t number)
+{
+    switch (number) {
+    case SYS_read: case SYS_readv: case SYS_write: case SYS_writev:
+    case SYS_ppoll: case SYS_pselect6: case SYS_epoll_pwait:
+    case SYS_recvfrom: case SYS_recvmsg: case SYS_sendto: case SYS_sendmsg:
+    case SYS_accept: case SYS_accept4: case SYS_connect:
+    case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_rt_sigsuspend:
+    case SYS_wait4: case SYS_waitid: case SYS_futex:
+    case SYS_openat: case SYS_flock: case SYS_fcntl:
+#ifdef SYS_poll /* newer architectures lack them */
+    case SYS_poll: case SYS_select: case SYS_epoll_wait: case SYS_pause:
+#endif
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool callable_enters(uintptr_t at)
+{
+    return memcmp((const void *)at, callable_enter, sizeof callable_enter) == 0;
+}
+
+/* Return true if the interrupted code, which is readable code of the C library, is at a
+ * system call that the signal interrupted: the kernel will restart it, or it has returned
+ * EINTR. */
+static bool callable_waits(const void *ucontext)
+{
+    const struct jsp_regs *regs = jsp_regs_of(ucontext);
+    uintptr_t pc = jsp_regs_core(regs).pc;
+    if (callable_enters(pc)) /* the call will be restarted */
+        return callable_is_wait(jsp_regs_get(regs, CALLABLE_WAIT_NUMBER));
+    return callable_enters(pc - CALLABLE_WAIT_BYTES) &&
+           jsp_regs_get(regs, CALLABLE_WAIT_RESULT) == (uint64_t)-EINTR;
+}
+
 /* -- The test ----------------------------------------------------------------- */
 
 static bool callable_is_in(const struct callable_code *code, uintptr_t pc)
@@ -225,7 +276,7 @@ bool jsp_callable(const void *ucontext)
     if (!found || !found->known || jsp_callable_inside)
         return false;
     if (callable_is_in(&found->libc, pc))
-        return !found->interposed && jsp_waiting(ucontext);
+        return !found->interposed && callable_waits(ucontext);
     for (uint32_t i = 0; i < found->n_never; i++)
         if (callable_is_in(&found->never[i], pc))
             return false;

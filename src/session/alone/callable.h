@@ -8,7 +8,7 @@
  * the thread waits in a system call around which no code holds a lock.
  *
  * All code between the program and the C library counts as the C library: each object to
- * which the name of a function that we call leads (callable_names.h), each preloaded
+ * which the name of a function that we call leads (jsp_callable_names), each preloaded
  * object, and all that those need. If the process has such an object, no wait counts,
  * because the object may hold a lock around any. If this cannot be found out, the answer
  * is no.
@@ -35,6 +35,14 @@ bool jsp_callable_init(void);
 
 /* Return true if a handler may call any function now. Before init it returns false. */
 bool jsp_callable(const void *ucontext);
+
+/* The names of all C library functions that we call, then NULL.
+ *
+ * A library that is loaded before the C library may replace any of them: an allocator,
+ * fakeroot, a preload that counts writes. It may hold a lock of its own when it is
+ * interrupted. So callable.c looks up where each name leads in this process.
+ * tests/check/callable.sh proves on the object files that the list is complete. */
+extern const char *const jsp_callable_names[];
 
 /* Nonzero while the calling thread is inside one of our functions: +1 on entry, -1 on
  * return. */

@@ -1,8 +1,8 @@
-/* session/alone/callable_names.c - see callable_names.h for the contract.
+/* session/alone/callable_names.c - see callable.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "callable_names.h"
+#include "callable.h"
 
 #include <stddef.h>
 
