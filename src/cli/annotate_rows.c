@@ -8,9 +8,11 @@
 
 /* A line, or a row of the listing. */
 struct annotate_row {
-    const struct jsp_annotate_line *line; /* NULL: it is a row */
-    const struct jsp_bytecode_row *code;
-    const struct jsp_annotate_cost *cost;
+    const char *what, *file;
+    uint32_t line;
+    bool ends;
+    struct cli_cell pc, text, targets;
+    struct jsp_annotate_cost cost;
 };
 
 /* -- The function ----------------------------------------------------------- */
@@ -58,15 +60,18 @@ static const struct cli_column annotate_head[] = {
       .means = "The source file; empty where it is not known." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, ANNOTATE_FIELD(line),
       .means = "The line of the definition; 0: not known." },
-    { .name = "unit", .type = CLI_TYPE_WORD, .get = annotate_unit, .words = cli_head_units,
+    { .name = "unit", .type = CLI_TYPE_WORD, .get = annotate_unit,
+      .words = cli_head_units,
       .means = "What values are made of." },
     { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       ANNOTATE_FIELD(result.samples), .means = "Samples that count." },
     { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
       ANNOTATE_FIELD(result.value), .means = "The value of these samples." },
-    { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.self),
+    { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      ANNOTATE_FIELD(result.self),
       .means = "What was spent in the function itself." },
-    { .name = "total", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_FIELD(result.total),
+    { .name = "total", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      ANNOTATE_FIELD(result.total),
       .means = "What was spent in the function and in what it called." },
     { .name = "self_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       ANNOTATE_FIELD(result.self_samples), .means = "Samples in the function itself." },
@@ -83,84 +88,28 @@ static const struct cli_column annotate_head[] = {
 
 /* -- Lines and rows --------------------------------------------------------- */
 
-static struct cli_cell annotate_what(CLI_OF_ROW)
-{
-    return cli_cell_string(((const struct annotate_row *)row)->line ? "line" : "row");
-}
-
-static struct cli_cell annotate_file(CLI_OF_ROW)
-{
-    const struct cli_annotate *a = of;
-    const struct annotate_row *r = row;
-    return cli_cell_string(r->line && r->line->file ? a->capture.profile.files[r->line->file]
-                                                    : annotate_own_file(a));
-}
-
-static struct cli_cell annotate_line(CLI_OF_ROW)
-{
-    const struct annotate_row *r = row;
-    return cli_cell_u64(r->line ? r->line->line : r->code->line);
-}
-
-static struct cli_cell annotate_pc(CLI_OF_ROW)
-{
-    const struct annotate_row *r = row;
-    return r->line ? cli_cell_none() : cli_cell_u64(r->code->pc);
-}
-
-static struct cli_cell annotate_self(CLI_OF_ROW)
-{
-    return cli_cell_u64(((const struct annotate_row *)row)->cost->self);
-}
-
-static struct cli_cell annotate_total(CLI_OF_ROW)
-{
-    return cli_cell_u64(((const struct annotate_row *)row)->cost->total);
-}
-
-/* Of a line its source, if it is in the function's own file. */
-static struct cli_cell annotate_text(CLI_OF_ROW)
-{
-    const struct cli_annotate *a = of;
-    const struct annotate_row *r = row;
-    if (!r->line)
-        return cli_cell_text(r->code->text);
-    return (struct cli_cell){ .text = r->line->file ? cli_span("")
-                                                    : cli_source_line(&a->source, r->line->line) };
-}
-
-static struct cli_cell annotate_ends(CLI_OF_ROW)
-{
-    return cli_cell_bool(((const struct annotate_row *)row)->code->ends);
-}
-
-static struct cli_cell annotate_targets(CLI_OF_ROW)
-{
-    const struct jsp_bytecode *code = &((const struct cli_annotate *)of)->result.code;
-    const struct jsp_bytecode_row *r = ((const struct annotate_row *)row)->code;
-    return (struct cli_cell){ .numbers = { code->targets + r->first_target, r->n_targets } };
-}
-
+#define ANNOTATE_ROW(field) .offset = offsetof(struct annotate_row, field)
 #define ANNOTATE_COLUMN_FILE                                                                 \
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = annotate_file,                           \
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, ANNOTATE_ROW(file),      \
       .means = "The file of the line; empty where it is not known." }
 #define ANNOTATE_COLUMN_LINE                                                                 \
-    { .name = "line", .type = CLI_TYPE_COUNT, .get = annotate_line,                          \
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, ANNOTATE_ROW(line),        \
       .means = "The line; 0: not known." }
 #define ANNOTATE_COLUMN_PC                                                                   \
-    { .name = "pc", .type = CLI_TYPE_COUNT, .get = annotate_pc,                              \
+    { .name = "pc", .type = CLI_TYPE_COUNT, .get = cli_get_cell, ANNOTATE_ROW(pc),           \
       .means = "Where the operation begins in the bytecode." }
 #define ANNOTATE_COLUMN_COST                                                                 \
-    { .name = "self", .type = CLI_TYPE_VALUE, .get = annotate_self,                          \
+    { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_ROW(cost.self),   \
       .means = "What was spent there, without what it called from there." },                 \
-    { .name = "total", .type = CLI_TYPE_VALUE, .get = annotate_total,                        \
+    { .name = "total", .type = CLI_TYPE_VALUE, .get = cli_get_u64,                           \
+      ANNOTATE_ROW(cost.total),                                                              \
       .means = "What was spent there and in what it called from there." }
 #define ANNOTATE_COLUMN_TEXT                                                                 \
-    { .name = "text", .type = CLI_TYPE_TEXT, .get = annotate_text,                           \
+    { .name = "text", .type = CLI_TYPE_TEXT, .get = cli_get_cell, ANNOTATE_ROW(text),        \
       .means = "The operation, or the source of the line." }
 
 static const struct cli_column annotate_columns[] = {
-    { .name = "what", .type = CLI_TYPE_WORD, .get = annotate_what },
+    { .name = "what", .type = CLI_TYPE_WORD, .get = cli_get_string, ANNOTATE_ROW(what) },
     ANNOTATE_COLUMN_FILE, ANNOTATE_COLUMN_LINE, ANNOTATE_COLUMN_PC, ANNOTATE_COLUMN_COST,
     ANNOTATE_COLUMN_TEXT, { 0 }
 };
@@ -171,9 +120,10 @@ static const struct cli_column annotate_lines[] = {
 
 static const struct cli_column annotate_listing[] = {
     ANNOTATE_COLUMN_PC, ANNOTATE_COLUMN_LINE, ANNOTATE_COLUMN_TEXT,
-    { .name = "ends", .type = CLI_TYPE_BOOL, .get = annotate_ends,
+    { .name = "ends", .type = CLI_TYPE_BOOL, .get = cli_get_bool, ANNOTATE_ROW(ends),
       .means = "The operation never goes on to the next one." },
-    { .name = "targets", .type = CLI_TYPE_NUMBERS, .get = annotate_targets,
+    { .name = "targets", .type = CLI_TYPE_NUMBERS, .get = cli_get_cell,
+      ANNOTATE_ROW(targets),
       .means = "The pcs that it may jump to." },
     ANNOTATE_COLUMN_COST, { 0 }
 };
@@ -186,6 +136,32 @@ const struct cli_document cli_annotate_document = {
     .is_one_line = true,
 };
 
+/* The source of a line is known where it is in the function's own file. */
+static void annotate_put_line(const struct cli_annotate *a, struct cli_table *t,
+                              const struct jsp_annotate_line *line)
+{
+    struct annotate_row row = { .what = "line", .file = annotate_own_file(a),
+                                .line = line->line, .pc = cli_cell_none(),
+                                .cost = line->cost };
+    if (line->file)
+        row.file = a->capture.profile.files[line->file];
+    row.text.text = line->file ? cli_span("") : cli_source_line(&a->source, line->line);
+    cli_table_row(t, &row);
+}
+
+static void annotate_put_row(const struct cli_annotate *a, struct cli_table *t, uint32_t i)
+{
+    const struct jsp_bytecode *code = &a->result.code;
+    const struct jsp_bytecode_row *r = &code->rows[i];
+    struct annotate_row row = { .what = "row", .file = annotate_own_file(a), .line = r->line,
+                                .ends = r->ends, .pc = cli_cell_u64(r->pc),
+                                .text = cli_cell_text(r->text),
+                                .cost = a->result.rows[i] };
+    row.targets.numbers.at = code->targets + r->first_target;
+    row.targets.numbers.n = r->n_targets;
+    cli_table_row(t, &row);
+}
+
 int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
 {
     const struct jsp_annotate *r = &a->result;
@@ -196,11 +172,9 @@ int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
     if (!t)
         return CLI_FAILED;
     for (uint32_t i = 0; i < r->n_lines; i++)
-        cli_table_row(t, &(struct annotate_row){ .line = &r->lines[i],
-                                                 .cost = &r->lines[i].cost });
+        annotate_put_line(a, t, &r->lines[i]);
     cli_table_next(t);
     for (uint32_t i = 0; i < r->code.n; i++)
-        cli_table_row(t, &(struct annotate_row){ .code = &r->code.rows[i],
-                                                 .cost = &r->rows[i] });
+        annotate_put_row(a, t, i);
     return cli_table_close(t);
 }

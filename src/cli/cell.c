@@ -91,3 +91,15 @@ struct cli_cell cli_get_bool(CLI_OF_ROW)
 {
     return cli_cell_bool(*(const bool *)table_field(c, row));
 }
+
+struct cli_cell cli_get_cell(CLI_OF_ROW)
+{
+    return *(const struct cli_cell *)table_field(c, row);
+}
+
+struct cli_cell cli_get_kind(CLI_OF_ROW)
+{
+    struct cli_cell cell = cli_cell_string(jsp_kind_name(*(const uint32_t *)table_field(c, row)));
+    cell.colour = CLI_KIND;
+    return cell;
+}

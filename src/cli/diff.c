@@ -106,11 +106,6 @@ static struct cli_cell diff_star(CLI_OF_ROW)
     return cell;
 }
 
-static struct cli_cell diff_kind(CLI_OF_ROW)
-{
-    return cli_cell_string(jsp_kind_name(((const struct jsp_diff_row *)row)->kind));
-}
-
 static struct cli_cell diff_significant(CLI_OF_ROW)
 {
     return cli_cell_bool(diff_is_real(of, row));
@@ -137,24 +132,32 @@ static const char *diff_heading(const struct cli_table *t)
 #define DIFF_FIELD(field) .offset = offsetof(struct jsp_diff_row, field)
 
 static const struct cli_column diff_columns[] = {
-    { .name = "function", .head = "FUNCTION", .heading = diff_heading, .type = CLI_TYPE_TEXT,
+    { .name = "function", .head = "FUNCTION", .heading = diff_heading,
+      .type = CLI_TYPE_TEXT,
       .get = cli_get_string, DIFF_FIELD(name), .draw = diff_draw, .place = 50,
       .means = "The name of the function." },
-    { .name = "kind", .type = CLI_TYPE_WORD, .get = diff_kind, .words = cli_kinds,
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_kind, DIFF_FIELD(kind),
+      .words = cli_kinds,
       .means = "What the function is." },
     { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string, DIFF_FIELD(module),
       .means = "The file of native code; empty where there is none." },
-    { .name = "self_before", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(self[0]),
+    { .name = "self_before", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      DIFF_FIELD(self[0]),
       .means = "Self in the first capture." },
-    { .name = "self_after", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(self[1]),
+    { .name = "self_after", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      DIFF_FIELD(self[1]),
       .means = "Self in the second capture." },
-    { .name = "total_before", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(total[0]),
+    { .name = "total_before", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      DIFF_FIELD(total[0]),
       .means = "Total in the first capture." },
-    { .name = "total_after", .type = CLI_TYPE_VALUE, .get = cli_get_u64, DIFF_FIELD(total[1]),
+    { .name = "total_after", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      DIFF_FIELD(total[1]),
       .means = "Total in the second capture." },
-    { .name = "share_before", .type = CLI_TYPE_SHARE, .get = cli_get_real, DIFF_FIELD(share[0]),
+    { .name = "share_before", .type = CLI_TYPE_SHARE, .get = cli_get_real,
+      DIFF_FIELD(share[0]),
       .means = "The share of self in the first capture." },
-    { .name = "share_after", .type = CLI_TYPE_SHARE, .get = cli_get_real, DIFF_FIELD(share[1]),
+    { .name = "share_after", .type = CLI_TYPE_SHARE, .get = cli_get_real,
+      DIFF_FIELD(share[1]),
       .means = "The share of self in the second capture." },
     { .name = "total_share_before", .type = CLI_TYPE_SHARE, .get = cli_get_real,
       DIFF_FIELD(total_share[0]), .means = "The share of total in the first capture." },
@@ -166,9 +169,12 @@ static const struct cli_column diff_columns[] = {
       DIFF_FIELD(total_chance), .means = "How often chance alone changes total as much." },
     { .name = "significant", .type = CLI_TYPE_BOOL, .get = diff_significant,
       .means = "Chance does not explain the change by which the rows are sorted." },
-    { .head = "BEFORE", .type = CLI_TYPE_SHARE, .get = diff_before, .place = 10, .width = 8 },
-    { .head = "AFTER", .type = CLI_TYPE_SHARE, .get = diff_after, .place = 20, .width = 8 },
-    { .head = "CHANGE", .type = CLI_TYPE_REAL, .get = diff_points, .place = 30, .width = 9 },
+    { .head = "BEFORE", .type = CLI_TYPE_SHARE, .get = diff_before, .place = 10,
+      .width = 8 },
+    { .head = "AFTER", .type = CLI_TYPE_SHARE, .get = diff_after, .place = 20,
+      .width = 8 },
+    { .head = "CHANGE", .type = CLI_TYPE_REAL, .get = diff_points, .place = 30,
+      .width = 9 },
     { .head = "", .type = CLI_TYPE_WORD, .get = diff_star, .place = 40, .width = 2 },
     { 0 }
 };

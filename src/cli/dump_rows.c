@@ -14,11 +14,12 @@
 /* What a and b are: of a SAMPLE the weight and, row by row, the address; of a MAP start
  * and end; of a MARK the duration; of a counter its number; of a FILE its length. */
 struct dump_fields {
-    const struct jsp_read_frame *frame;
-    int32_t thread;
-    bool has_thread, has_a, has_b;
-    uint64_t a, b, line;
+    uint64_t offset, line;
+    int64_t time;
+    int32_t process;
+    const char *type;
     struct jsp_read_text name, text;
+    struct cli_cell thread, a, b;
 };
 
 struct dump_rows {
@@ -29,63 +30,28 @@ struct dump_rows {
     struct jsp_samples samples;
 };
 
-static struct cli_cell dump_rows_offset(CLI_OF_ROW)
-{
-    return cli_cell_u64(((const struct dump_fields *)row)->frame->offset);
-}
-
-static struct cli_cell dump_rows_time(CLI_OF_ROW)
-{
-    const struct dump_rows *d = of;
-    uint64_t start = (uint64_t)d->capture->profile.start_time;
-    return cli_cell_i64((int64_t)((uint64_t)d->frame.time - start));
-}
-
-static struct cli_cell dump_rows_process(CLI_OF_ROW)
-{
-    return cli_cell_i64(((const struct dump_fields *)row)->frame->pid);
-}
-
-static struct cli_cell dump_rows_type(CLI_OF_ROW)
-{
-    return cli_cell_string(cli_dump_types[((const struct dump_fields *)row)->frame->type]);
-}
-
-static struct cli_cell dump_rows_thread(CLI_OF_ROW)
-{
-    const struct dump_fields *f = row;
-    return f->has_thread ? cli_cell_i64(f->thread) : cli_cell_none();
-}
-
-static struct cli_cell dump_rows_a(CLI_OF_ROW)
-{
-    const struct dump_fields *f = row;
-    return f->has_a ? cli_cell_u64(f->a) : cli_cell_none();
-}
-
-static struct cli_cell dump_rows_b(CLI_OF_ROW)
-{
-    const struct dump_fields *f = row;
-    return f->has_b ? cli_cell_u64(f->b) : cli_cell_none();
-}
-
 #define DUMP_FIELD(field) .offset = offsetof(struct dump_fields, field)
 
 static const struct cli_column dump_columns[] = {
-    { .name = "offset", .type = CLI_TYPE_BYTES, .get = dump_rows_offset,
+    { .name = "offset", .type = CLI_TYPE_BYTES, .get = cli_get_u64, DUMP_FIELD(offset),
       .means = "Where the frame begins in the file." },
-    { .name = "time_ns", .type = CLI_TYPE_TIME, .get = dump_rows_time,
+    { .name = "time_ns", .type = CLI_TYPE_TIME, .get = cli_get_i64, DUMP_FIELD(time),
       .means = "The time of the frame." },
-    { .name = "process", .type = CLI_TYPE_INTEGER, .get = dump_rows_process,
+    { .name = "process", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
+      DUMP_FIELD(process),
       .means = "The number of the process." },
-    { .name = "type", .type = CLI_TYPE_WORD, .get = dump_rows_type, .words = cli_dump_types,
+    { .name = "type", .type = CLI_TYPE_WORD, .get = cli_get_string, DUMP_FIELD(type),
+      .words = cli_dump_types,
       .means = "The type of the frame." },
-    { .name = "thread", .type = CLI_TYPE_INTEGER, .get = dump_rows_thread, .may_lack = true,
+    { .name = "thread", .type = CLI_TYPE_INTEGER, .get = cli_get_cell,
+      DUMP_FIELD(thread), .may_lack = true,
       .means = "The number of the thread of a SAMPLE." },
-    { .name = "a", .type = CLI_TYPE_COUNT, .get = dump_rows_a, .may_lack = true,
+    { .name = "a", .type = CLI_TYPE_COUNT, .get = cli_get_cell, DUMP_FIELD(a),
+      .may_lack = true,
       .means = "The weight of a SAMPLE, the address of a JITMAP's name, the number of a counter, "
                "the start of a MAP, the ns of a MARK, the bytes of a FILE's chunk." },
-    { .name = "b", .type = CLI_TYPE_COUNT, .get = dump_rows_b, .may_lack = true,
+    { .name = "b", .type = CLI_TYPE_COUNT, .get = cli_get_cell, DUMP_FIELD(b),
+      .may_lack = true,
       .means = "The address of a SAMPLE's frame, the bits of a counter's value, the end of a "
                "MAP." },
     { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, DUMP_FIELD(name),
@@ -112,12 +78,11 @@ static void dump_rows_sample(struct dump_rows *d, struct dump_fields f)
         return;
     struct jsp_addresses all;
     struct jsp_profile_address a = { .key = { 0, d->frame.pid, s.epoch } };
-    f.thread = s.body.tid;
-    f.a = s.weight.weight;
-    f.has_thread = f.has_a = f.has_b = true;
+    f.thread = cli_cell_i64(s.body.tid);
+    f.a = cli_cell_u64(s.weight.weight);
     jsp_addresses_of_sample(&all, p, &s);
-    while (jsp_addresses_next(&all, &f.b, &f.line)) {
-        a.key.addr = f.b;
+    while (jsp_addresses_next(&all, &a.key.addr, &f.line)) {
+        f.b = cli_cell_u64(a.key.addr);
         f.name = (struct jsp_read_text){ "", 0 };
         if (jsp_profile_is_marker(a.key.addr)) {
             jsp_profile_marker(&a);
@@ -135,9 +100,10 @@ static void dump_rows_names(struct dump_rows *d, struct dump_fields f)
     struct jsp_read_names names;
     if (!jsp_read_names(&d->cursor, &d->frame, &names))
         return;
-    f.has_a = true;
-    while (jsp_read_name(&d->cursor, &d->frame, &names, &f.a, &f.name))
+    while (jsp_read_name(&d->cursor, &d->frame, &names, &f.a.u64, &f.name)) {
+        f.a.is_none = false;
         cli_table_row(d->table, &f);
+    }
 }
 
 static void dump_rows_counters(struct dump_rows *d, struct dump_fields f)
@@ -146,10 +112,9 @@ static void dump_rows_counters(struct dump_rows *d, struct dump_fields f)
     struct jsp_read_counter c = { 0 };
     if (!jsp_read_counters(&d->cursor, &d->frame, &all))
         return;
-    f.has_a = f.has_b = true;
     while (jsp_read_counter(&d->cursor, &d->frame, &all, &c)) {
-        f.a = c.id;
-        f.b = c.bits;
+        f.a = cli_cell_u64(c.id);
+        f.b = cli_cell_u64(c.bits);
         f.name = c.group;
         f.text = c.name;
         cli_table_row(d->table, &f);
@@ -161,9 +126,8 @@ static void dump_rows_map(struct dump_rows *d, struct dump_fields f)
     struct jsp_read_map m;
     if (!jsp_read_map(&d->cursor, &d->frame, &m))
         return;
-    f.has_a = f.has_b = true;
-    f.a = m.start;
-    f.b = m.end;
+    f.a = cli_cell_u64(m.start);
+    f.b = cli_cell_u64(m.end);
     f.name = m.path;
     f.text = m.build_id;
     cli_table_row(d->table, &f);
@@ -174,8 +138,7 @@ static void dump_rows_mark(struct dump_rows *d, struct dump_fields f)
     struct jsp_read_mark m;
     if (!jsp_read_mark(&d->cursor, &d->frame, &m))
         return;
-    f.has_a = true;
-    f.a = m.duration > 0 ? (uint64_t)m.duration : 0;
+    f.a = cli_cell_u64(m.duration > 0 ? (uint64_t)m.duration : 0);
     f.name = m.name;
     f.text = m.message;
     cli_table_row(d->table, &f);
@@ -190,15 +153,13 @@ static void dump_rows_other(struct dump_rows *d, struct dump_fields f)
     if (type == JSP_WIRE_PROCESS) {
         jsp_read_process(&d->cursor, &d->frame, &f.name);
     } else if (type == JSP_WIRE_FORK && jsp_read_fork(&d->cursor, &d->frame, &child)) {
-        f.has_a = true;
-        f.a = (uint32_t)child;
+        f.a = cli_cell_u64((uint32_t)child);
     } else if ((type == JSP_WIRE_METADATA || type == JSP_WIRE_LOG) &&
                jsp_read_pair(&d->cursor, &d->frame, &pair)) {
         f.name = pair.key;
         f.text = pair.value;
     } else if (type == JSP_WIRE_FILE_CHUNK && jsp_read_chunk(&d->cursor, &d->frame, &c)) {
-        f.has_a = true;
-        f.a = c.len;
+        f.a = cli_cell_u64(c.len);
         f.name = c.path;
     }
     cli_table_row(d->table, &f);
@@ -211,7 +172,14 @@ static void dump_rows_frame(struct dump_rows *d)
         [JSP_WIRE_CTRDEF] = dump_rows_counters,  [JSP_WIRE_CTRSET] = dump_rows_counters,
         [JSP_WIRE_MAP] = dump_rows_map,          [JSP_WIRE_MARK] = dump_rows_mark,
     };
-    struct dump_fields f = { .frame = &d->frame };
+    uint64_t start = (uint64_t)d->capture->profile.start_time;
+    struct dump_fields f = {
+        .offset = d->frame.offset,
+        .time = (int64_t)((uint64_t)d->frame.time - start), /* any two times: it wraps */
+        .process = d->frame.pid,
+        .type = cli_dump_types[d->frame.type],
+        .thread = cli_cell_none(), .a = cli_cell_none(), .b = cli_cell_none(),
+    };
     if (rows[d->frame.type])
         rows[d->frame.type](d, f);
     else
@@ -224,7 +192,8 @@ int cli_dump_rows(struct cli_capture *c, const struct cli_form *form)
     struct dump_rows d = { .capture = c };
     d.table = cli_table_open(&(struct cli_show){ .form = form, .command = "dump",
                                                  .columns = dump_columns,
-                                                 .document = &cli_dump_document, .head = &head,
+                                                 .document = &cli_dump_document,
+                                                 .head = &head,
                                                  .of = &d, .capture = c });
     jsp_read_start(&d.cursor, &c->read, NULL);
     jsp_samples_start(&d.samples, &c->profile, NULL);

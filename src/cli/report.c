@@ -71,14 +71,6 @@ static struct cli_cell report_name(CLI_OF_ROW)
     return cli_cell_string(report_function(of, row)->name);
 }
 
-static struct cli_cell report_kind(CLI_OF_ROW)
-{
-    const struct jsp_function_row *f = row;
-    struct cli_cell cell = cli_cell_string(jsp_kind_name(f->kind));
-    cell.colour = CLI_KIND;
-    return cell;
-}
-
 /* Of a function that never ran itself, text leaves the figures of self blank. */
 static struct cli_cell report_self(CLI_OF_ROW)
 {
@@ -168,34 +160,41 @@ static void report_draw(const struct cli_table *t, const void *row, int room)
 static const struct cli_column report_columns[] = {
     { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = report_name,
       .draw = report_draw, .place = 90, .means = "The name of the function." },
-    { .name = "kind", .head = "KIND", .type = CLI_TYPE_WORD, .get = report_kind,
+    { .name = "kind", .head = "KIND", .type = CLI_TYPE_WORD, .get = cli_get_kind,
+      REPORT_FIELD(kind),
       .words = cli_kinds, .place = 80, .width = -8, .minimum = REPORT_ROOMY,
       .means = "What the function is: most of its frames were of this kind." },
-    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = report_self_share, .place = 10, .width = 7 },
-    { .head = "±", .type = CLI_TYPE_REAL, .get = report_self_error, .place = 20, .width = 5,
+    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = report_self_share, .place = 10,
+      .width = 7 },
+    { .head = "±", .type = CLI_TYPE_REAL, .get = report_self_error, .place = 20,
+      .width = 5,
       .minimum = 90 },
     { .name = "self", .head = "TIME",
       .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = report_self,
       REPORT_FIELD(self), .place = 30, .width = 10, .minimum = 50,
       .means = "What was spent in the function itself." },
-    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = report_total_share, .place = 50, .width = 8 },
+    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = report_total_share, .place = 50,
+      .width = 8 },
     { .name = "total", .head = "TIME",
       .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cli_get_u64,
       REPORT_FIELD(total), .place = 60, .width = 10, .minimum = 120,
       .means = "What was spent in the function and in what it called." },
-    { .name = "self_samples", .head = "SAMPLES", .type = CLI_TYPE_COUNT, .get = report_self,
+    { .name = "self_samples", .head = "SAMPLES", .type = CLI_TYPE_COUNT,
+      .get = report_self,
       REPORT_FIELD(self_samples), .place = 40, .width = 9, .minimum = 100,
       .fits = report_is_timed, .means = "Samples in the function itself." },
     { .name = "total_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       REPORT_FIELD(total_samples), .means = "Samples in the function and in what it called." },
     { .head = "", .type = CLI_TYPE_BAR, .get = report_bar, .place = 70, .width = -1,
       .minimum = 72 },
-    { .name = "module", .type = CLI_TYPE_TEXT, .get = report_module, .when = report_has_lines,
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = report_module,
+      .when = report_has_lines,
       .means = "The file of native code; empty where there is none." },
     { .name = "file", .type = CLI_TYPE_TEXT, .get = report_file, .when = report_has_lines,
       .means = "The source file of the hottest line; empty where the name has it." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, REPORT_FIELD(line),
-      .when = report_has_lines, .means = "The line where most of self was; 0: not known." },
+      .when = report_has_lines,
+      .means = "The line where most of self was; 0: not known." },
     { 0 }
 };
 

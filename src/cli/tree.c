@@ -47,7 +47,9 @@ struct tree_view {
 
 /* What a row shows: a node, or in text the smaller ones below it together. */
 struct tree_row {
-    const struct jsp_tree_node *node;
+    struct jsp_tree_node node;
+    struct jsp_function function;
+    const char *file;
     uint32_t id, depth;
     uint32_t n_hidden; /* 0: it is the node itself */
     uint64_t total;
@@ -117,12 +119,6 @@ static uint64_t tree_hidden(const struct tree_view *v, const struct jsp_tree_nod
 
 /* -- Columns ---------------------------------------------------------------- */
 
-static const struct jsp_function *tree_function(const struct tree_view *v,
-                                                const struct tree_row *r)
-{
-    return &v->capture.profile.functions[r->node->function];
-}
-
 static struct cli_cell tree_total_share(CLI_OF_ROW)
 {
     const struct tree_row *r = row;
@@ -138,51 +134,9 @@ static struct cli_cell tree_total_share(CLI_OF_ROW)
 static struct cli_cell tree_self_share(CLI_OF_ROW)
 {
     const struct tree_row *r = row;
-    struct cli_cell cell = cli_cell_real(tree_share(of, r->node->self));
-    cell.is_blank = r->n_hidden || !r->node->self;
+    struct cli_cell cell = cli_cell_real(tree_share(of, r->node.self));
+    cell.is_blank = r->n_hidden || !r->node.self;
     return cell;
-}
-
-static struct cli_cell tree_name(CLI_OF_ROW)
-{
-    return cli_cell_string(tree_function(of, row)->name);
-}
-
-static struct cli_cell tree_kind(CLI_OF_ROW)
-{
-    return cli_cell_string(jsp_kind_name(tree_function(of, row)->kind));
-}
-
-static struct cli_cell tree_module(CLI_OF_ROW)
-{
-    return cli_cell_string(tree_function(of, row)->module);
-}
-
-static struct cli_cell tree_file(CLI_OF_ROW)
-{
-    const struct tree_view *v = of;
-    const struct tree_row *r = row;
-    return cli_cell_string(r->node->file ? v->capture.profile.files[r->node->file] : "");
-}
-
-static struct cli_cell tree_parent(CLI_OF_ROW)
-{
-    return cli_cell_u64(((const struct tree_row *)row)->node->parent);
-}
-
-static struct cli_cell tree_line(CLI_OF_ROW)
-{
-    return cli_cell_u64(((const struct tree_row *)row)->node->line);
-}
-
-static struct cli_cell tree_self(CLI_OF_ROW)
-{
-    return cli_cell_u64(((const struct tree_row *)row)->node->self);
-}
-
-static struct cli_cell tree_samples(CLI_OF_ROW)
-{
-    return cli_cell_u64(((const struct tree_row *)row)->node->n_samples);
 }
 
 /* The branch, then the name and its line. */
@@ -199,40 +153,49 @@ static void tree_draw(const struct cli_table *t, const void *row, int room)
     cli_colour(s, CLI_PLAIN);
     if (r->n_hidden)
         return;
-    cli_native_place(place, &v->capture, (struct cli_line){ r->node->file, r->node->line });
-    cli_name(s, cli_span(tree_function(v, r)->name),
+    cli_native_place(place, &v->capture, (struct cli_line){ r->node.file, r->node.line });
+    cli_name(s, cli_span(r->function.name),
              room ? room - indent - (int)strlen(place) : 0);
     cli_colour(s, CLI_DIM);
     fputs(place, stdout);
     cli_colour(s, CLI_PLAIN);
 }
 
+#define TREE_FIELD(field) .offset = offsetof(struct tree_row, field)
+
 static const struct cli_column tree_columns[] = {
     { .name = "id", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
-      .offset = offsetof(struct tree_row, id), .means = "The number of the branch." },
-    { .name = "parent", .type = CLI_TYPE_COUNT, .get = tree_parent,
+      TREE_FIELD(id), .means = "The number of the branch." },
+    { .name = "parent", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
+      TREE_FIELD(node.parent),
       .means = "The id of the branch above; 0 is the root, which has no row." },
     { .name = "depth", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
-      .offset = offsetof(struct tree_row, depth), .means = "Levels below the root." },
-    { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = tree_name,
+      TREE_FIELD(depth), .means = "Levels below the root." },
+    { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT,
+      .get = cli_get_string, TREE_FIELD(function.name),
       .draw = tree_draw, .place = 40, .means = "The name of the function." },
-    { .name = "kind", .type = CLI_TYPE_WORD, .get = tree_kind, .words = cli_kinds,
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_kind,
+      TREE_FIELD(function.kind), .words = cli_kinds,
       .means = "What the function is." },
-    { .name = "module", .type = CLI_TYPE_TEXT, .get = tree_module,
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      TREE_FIELD(function.module),
       .means = "The file of native code; empty where there is none." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = tree_file,
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, TREE_FIELD(file),
       .means = "The source file of `line`; empty where the name has it." },
-    { .name = "line", .type = CLI_TYPE_COUNT, .get = tree_line,
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, TREE_FIELD(node.line),
       .means = "The line in the function, with --lines; 0: not known." },
-    { .name = "self", .type = CLI_TYPE_VALUE, .get = tree_self,
+    { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64, TREE_FIELD(node.self),
       .means = "What was spent in the function itself on this branch." },
-    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = tree_total_share, .place = 10, .width = 7 },
+    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = tree_total_share, .place = 10,
+      .width = 7 },
     { .name = "total", .head = "TIME",
       .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cli_get_u64,
-      .offset = offsetof(struct tree_row, total), .place = 20, .width = 10,
+      TREE_FIELD(total), .place = 20, .width = 10,
       .means = "What was spent in the branch." },
-    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = tree_self_share, .place = 30, .width = 7 },
-    { .name = "samples", .type = CLI_TYPE_COUNT, .get = tree_samples,
+    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = tree_self_share, .place = 30,
+      .width = 7 },
+    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
+      TREE_FIELD(node.n_samples),
       .means = "Samples in the branch." },
     { 0 }
 };
@@ -245,8 +208,11 @@ static const struct cli_document tree_document = {
 
 static struct tree_row tree_row(const struct tree_view *v, uint32_t id, uint32_t depth)
 {
+    const struct jsp_profile *p = &v->capture.profile;
     const struct jsp_tree_node *node = &v->tree.nodes[id];
-    return (struct tree_row){ .node = node, .id = id, .depth = depth, .total = node->total };
+    return (struct tree_row){ .node = *node, .function = p->functions[node->function],
+                              .file = node->file ? p->files[node->file] : "", .id = id,
+                              .depth = depth, .total = node->total };
 }
 
 /* -- Rows ------------------------------------------------------------------- */
@@ -274,7 +240,7 @@ static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t node, 
     if (!is_straight)
         v->more[v->n_more - 1] = false;
     if (has_rest)
-        cli_table_row(t, &(struct tree_row){ .node = n, .n_hidden = n->n_children - shown,
+        cli_table_row(t, &(struct tree_row){ .node = *n, .n_hidden = n->n_children - shown,
                                              .total = hidden, .is_joint = v->n_more });
     v->n_more -= !is_straight;
 }
