@@ -30,7 +30,8 @@ static const char annotate_help[] =
 
 /* -- Which function --------------------------------------------------------- */
 
-/* Of several functions, the only one of these that there is. */
+/* Ways to match a name, in the order of trial. A way that finds exactly one function
+ * decides. */
 enum { ANNOTATE_EXACT, ANNOTATE_NAME_VM, ANNOTATE_NAME, ANNOTATE_PART, ANNOTATE_N_WAYS };
 
 static bool annotate_is_exact(const struct jsp_function *f, const char *wanted)
@@ -40,7 +41,7 @@ static bool annotate_is_exact(const struct jsp_function *f, const char *wanted)
     if (strncmp(f->name, wanted, len) != 0)
         return false;
     if (!*rest)
-        return !module; /* with its module, a native one is meant */
+        return !module; /* "name [module]" means the native function */
     return strncmp(rest, " [", 2) == 0 && strncmp(rest + 2, f->module, module) == 0 &&
            strcmp(rest + 2 + module, "]") == 0;
 }
@@ -106,7 +107,7 @@ static int annotate_choose(const struct cli_annotate *a, const struct jsp_functi
 
 /* -- What is known of it ---------------------------------------------------- */
 
-/* ":digits" at the end is cut off; 0: there is none. */
+/* Cut ":digits" off the end of the path and return the number; 0: the path has none. */
 static uint32_t annotate_number(char *path)
 {
     char *colon = strrchr(path, ':'), *end;
@@ -137,7 +138,7 @@ char *cli_annotate_place(const char *name, uint32_t *line)
     return NULL;
 }
 
-/* Native lines say their file themselves. */
+/* Find the source file. A line of native code names its own file. */
 static void annotate_source(struct cli_annotate *a)
 {
     const struct jsp_annotate *r = &a->result;

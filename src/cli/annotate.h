@@ -14,14 +14,14 @@ struct cli_annotate {
     struct cli_capture capture;
     struct jsp_annotate result;
     const struct jsp_function *function;
-    char *file;              /* that its lines are of; NULL: not known */
+    char *file;              /* the source file of the lines; NULL: not known */
     uint32_t line;           /* of its definition; 0: not known */
     const char *directory;   /* to look for sources in, or NULL */
     struct cli_source source;
 };
 
-/* The last "(path:line)" or "(path:line:column)" of a name: the path, to free(), and
- * the line. NULL: it has none. */
+/* Return the path in the last "(path:line)" or "(path:line:column)" of a name, and store the
+ * line. The caller frees it. NULL: the name has no path. */
 char *cli_annotate_place(const char *name, uint32_t *line);
 
 void cli_annotate_text(struct cli_annotate *a);

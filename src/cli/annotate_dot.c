@@ -13,7 +13,7 @@ static double dot_share(const struct cli_annotate *a, uint64_t value)
     return a->result.self ? (double)value / (double)a->result.self : 0;
 }
 
-/* Inside of double quotes; what the tool's own terminal would not print stays out. */
+/* Print a text inside double quotes, with escapes for what could harm a terminal. */
 static void dot_text(const struct cli_annotate *a, struct cli_span text)
 {
     char *clean = cli_clean(&a->capture.style, text);
@@ -26,7 +26,7 @@ static void dot_text(const struct cli_annotate *a, struct cli_span text)
     free(clean);
 }
 
-/* From white to red; the text stays readable on both. */
+/* Colour a block from white to a red on which black text stays readable. */
 static void dot_block(const struct cli_annotate *a, const struct jsp_annotate_block *block,
                       uint32_t number)
 {
@@ -45,7 +45,7 @@ static void dot_block(const struct cli_annotate *a, const struct jsp_annotate_bl
     puts("\"];");
 }
 
-/* The block whose first row this is; n: none. */
+/* Return the block that begins with this row, or n. */
 static uint32_t dot_of_row(const struct jsp_annotate_block *blocks, uint32_t n, uint32_t row)
 {
     uint32_t low = 0, high = n;

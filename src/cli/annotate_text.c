@@ -14,7 +14,7 @@ enum {
     TEXT_FIGURES = 7 + 8 + 10, /* columns of self, total and time */
     TEXT_TAB = 4,
     TEXT_OPCODES = 16,         /* of the table of operations */
-    TEXT_AROUND = 3,           /* lines of source around one of which something is known */
+    TEXT_AROUND = 3,           /* lines of source around a line that has values */
 };
 
 /* -- Figures ---------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static void text_figures(const struct cli_annotate *a, const struct jsp_annotate
     printf("%10s", cost->self ? cli_value(text, &a->capture.profile, cost->self) : "");
 }
 
-/* The rest of a line: without tabs, and shortened to what the terminal leaves. */
+/* Print the rest of a line without tabs, cut to the width of the terminal. */
 static void text_rest(const struct cli_annotate *a, struct cli_span text, int used)
 {
     int columns = a->capture.style.columns;
@@ -104,7 +104,7 @@ static int text_compare(const void *x, const void *y)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* The lines of which something is known, in order; the definition's is one of them. */
+/* List the lines that have values, in order, and the line of the definition. */
 static uint32_t text_known(const struct cli_annotate *a, uint32_t *known)
 {
     const struct jsp_annotate *r = &a->result;
@@ -121,7 +121,7 @@ static uint32_t text_known(const struct cli_annotate *a, uint32_t *known)
     return kept;
 }
 
-/* With the source also the lines around those. */
+/* Add the lines around them where the source is known. */
 static void text_gap(const struct cli_annotate *a, uint32_t from, uint32_t to)
 {
     if (!a->source.path)

@@ -46,13 +46,13 @@ struct callers {
     const char *command, *name;
 };
 
-/* One line of text or one row for programs. In text the function itself is one line, and so
- * are the neighbours that there is no room for. */
+/* A line of text, or a row for programs. Text prints total and self of the function in one
+ * line, and sums up in one line the neighbours beyond the limit. */
 struct callers_row {
     const char *part;
     uint32_t function; /* UINT32_MAX: nobody */
     uint64_t value, samples;
-    uint64_t self;     /* of the function itself */
+    uint64_t self;     /* only for the function itself */
     uint32_t n_hidden; /* neighbours that the line sums up */
     bool is_itself;
 };
@@ -70,7 +70,7 @@ static enum cli_colour callers_colour(const struct callers_row *r)
     return r->is_itself ? CLI_BOLD : r->n_hidden ? CLI_DIM : CLI_PLAIN;
 }
 
-/* Of the function's total; the function's own line has its share of all. */
+/* Return the share of the function's total. The function's own line has its share of all. */
 static struct cli_cell callers_share(CLI_OF_ROW)
 {
     const struct callers *l = of;
@@ -236,7 +236,8 @@ static int callers_print(const struct callers *c)
     return status;
 }
 
-/* Names that hold the word, whatever its case. */
+/* Report that no function has this name, and list functions whose names contain it in any
+ * case. */
 static int callers_none(const struct callers *c)
 {
     const struct jsp_profile *p = &c->capture.profile;

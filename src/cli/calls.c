@@ -44,7 +44,8 @@ static void calls_command(struct cli_calls *c)
             jsp_read_process(&walk, &f, &c->command);
 }
 
-/* CLI_OK, or CLI_FAILED: it has been said and nothing is open. */
+/* Open a capture and read its calls. CLI_OK; or CLI_FAILED: the error is reported and
+ * nothing is open. */
 static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_keep *keep)
 {
     struct jsp_read_defects defects = { 0 };
@@ -89,7 +90,7 @@ static int calls_two(const char *const *files, const struct cli_calls_ask *ask)
 {
     struct cli_calls first, second;
     struct cli_calls_keep by_name = ask->keep;
-    by_name.min = 0; /* which is asked of both together */
+    by_name.min = 0; /* it applies to both captures together */
     if (calls_open(&first, files[0], &by_name))
         return CLI_FAILED;
     if (calls_open(&second, files[1], &by_name)) {

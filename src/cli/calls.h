@@ -15,11 +15,11 @@
 struct cli_calls {
     struct cli_capture capture;
     struct jsp_exact calls;
-    struct jsp_read_text command; /* of the process; empty: not known */
+    struct jsp_read_text command; /* the command line of the process; empty: not known */
     bool is_over;                 /* the recording was completed */
 };
 
-/* Which functions are shown, and edges that lead to one or away from one. */
+/* Which functions are shown. An edge is shown where its caller or its callee is. */
 struct cli_calls_keep {
     regex_t only, file;
     bool has_only, has_file;
@@ -34,20 +34,21 @@ struct cli_calls_ask {
     struct cli_calls_keep keep;
 };
 
-/* The words that were given, NULL: was not. CLI_OK; else it has been said. */
+/* Read the words of the options; NULL: the option is not given. CLI_OK; otherwise the error
+ * is reported. */
 int cli_calls_keep_open(struct cli_calls_keep *k, const char *only, const char *file,
                         const char *min);
 void cli_calls_keep_close(struct cli_calls_keep *k);
 
-/* Empty what is not to be shown. -ENOMEM. */
+/* Set the costs of everything that is not shown to 0. -ENOMEM. */
 int cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c);
 
-/* Functions of two captures, whose names are chosen, side by side; --min is asked of both,
- * and one that has its share in either is shown with what it has in each. -ENOMEM. */
+/* Pair the functions of two captures. The names are chosen already. A function with the
+ * share of --min in either capture is shown with its costs in both. -ENOMEM. */
 int cli_calls_pairs(struct jsp_exact_pair **out, uint32_t *n, const struct cli_calls *first,
                     const struct cli_calls *second, const struct cli_calls_ask *ask);
 
-/* In the form that was asked for. The exit status. */
+/* Print the calls in the form that the options ask for. Return the exit status. */
 int cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);
 int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
                       const struct cli_calls_ask *ask);
@@ -60,10 +61,10 @@ extern const struct cli_column cli_calls_summary[];
 /* The names of the bits of `modes`; they end with NULL. */
 extern const char *const cli_calls_modes[];
 
-/* What limits these figures, a line each on standard output. */
+/* Print what limits these figures, a line for each limit. */
 void cli_calls_notes(const struct cli_calls *c);
 
-/* "counts, time, allocation, edges", as far as they were on at any time. */
+/* Write the modes that were on at any time: "counts, time, allocation, edges". */
 void cli_calls_modes_text(char out[64], uint64_t modes);
 
 #endif

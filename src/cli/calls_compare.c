@@ -20,7 +20,8 @@ static void compare_change(char out[CLI_NUMBER], const char *show(char[CLI_NUMBE
         snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-', show(n, b > a ? b - a : a - b));
 }
 
-/* "x1.25" of what it was before. */
+/* Write the ratio of total time per call, as in "x1.25"; "new" or "gone" where one capture
+ * lacks the function. */
 static const char *compare_ratio(char out[CLI_NUMBER], const struct jsp_exact_pair *p)
 {
     double a = (double)p->first.total / (double)(p->first.calls ? p->first.calls : 1);
@@ -35,7 +36,7 @@ static const char *compare_ratio(char out[CLI_NUMBER], const struct jsp_exact_pa
 
 /* -- Columns ---------------------------------------------------------------- */
 
-/* What both counted, or what either did not. */
+/* What both captures counted. */
 struct compare_of {
     uint64_t modes;
 };

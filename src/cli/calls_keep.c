@@ -78,7 +78,7 @@ static int keep_name(const struct cli_calls_keep *k, const struct jsp_exact_func
     return is == 1 && k->has_file ? keep_matches(&k->file, f->file) : is;
 }
 
-/* Of the time inside, with what it called; of the calls, where no time was counted. */
+/* Return the share of total in all time, or the share of calls where no time was counted. */
 static bool keep_share(const struct cli_calls_keep *k, uint64_t inside, uint64_t calls,
                        const struct jsp_exact_cost *cost)
 {

@@ -8,8 +8,8 @@
 #include "cli/calls.h"
 
 enum {
-    NOTES_CLOCK_OFF = 1000,  /* parts per million: from here on times mislead */
-    NOTES_END_NS = 20000000, /* between a host's last words and its last snapshot */
+    NOTES_CLOCK_OFF = 1000,  /* parts per million; times mislead from this deviation */
+    NOTES_END_NS = 20000000, /* between a host's last change of modes and its last snapshot */
 };
 
 void cli_calls_modes_text(char out[64], uint64_t modes)
@@ -43,7 +43,7 @@ static void notes_clock(const struct cli_calls *c)
     }
 }
 
-/* Changes, but the one that only says that the host ended. */
+/* Return the number of changes, without a last one that only marks the end of the host. */
 static uint32_t notes_n_changes(const struct jsp_exact *calls)
 {
     uint32_t n = calls->n_changes;
@@ -53,7 +53,7 @@ static uint32_t notes_n_changes(const struct jsp_exact *calls)
     return is_end ? n - 1 : n;
 }
 
-/* The modes in which it was counted changed: what the figures are of. */
+/* Print when the modes of counting changed, because the figures cover only these times. */
 static void notes_changes(const struct cli_calls *c)
 {
     const struct jsp_exact *calls = &c->calls;

@@ -12,7 +12,8 @@
 /* A function, or a time that belongs to none. */
 struct calls_row {
     const struct jsp_exact_function *function; /* NULL: none */
-    const char *name, *shown;                  /* for programs, for text; then */
+    const char *name, *shown;                  /* of a time without a function: for
+                                                * programs, for text */
     struct jsp_exact_cost cost;                /* times in ticks */
 };
 
@@ -75,7 +76,7 @@ static struct cli_cell calls_count(CLI_OF_ROW)
     return cell;
 }
 
-/* Ticks at c->offset, as ns. */
+/* Convert the ticks at c->offset to ns. */
 static struct cli_cell calls_ns(CLI_OF_ROW)
 {
     const struct cli_calls *l = of;
@@ -270,7 +271,7 @@ static void calls_more(uint32_t all, uint32_t shown, const char *what)
                is_one ? "" : "s", is_one ? "it" : "them");
 }
 
-/* What belongs to no function: it has a time, and no calls. */
+/* Add the times that belong to no function. They have no calls. */
 static void calls_extras(const struct cli_calls *c, struct cli_table *t)
 {
     const struct calls_row own = { .name = "[own cost of counting]",

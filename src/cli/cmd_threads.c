@@ -29,14 +29,15 @@ static const char cmd_threads_help[] =
 struct cmd_threads_sum {
     int32_t pid, tid;
     const char *name;
-    const struct jsp_thread_info *of; /* NULL: no sample met it */
+    const struct jsp_thread_info *of; /* NULL: it has no sample */
     uint64_t value, samples;
     uint64_t unseen; /* in the unit of the profile; value is without it */
     uint32_t top; /* function */
     uint64_t top_value;
 };
 
-struct cmd_threads_self { /* of the thread that had it last: none is cleared for the next */
+struct cmd_threads_self { /* the value of the last thread that ran the function, so that no
+                           * thread clears them all */
     uint64_t value;
     uint32_t thread;
 };
@@ -68,8 +69,8 @@ static int cmd_threads_stack(struct cmd_threads *t, uint32_t stack)
     return 0;
 }
 
-/* The busiest function of each thread: one look at all stacks for each function's self
- * would be quadratic in threads, so the stacks of a thread are looked at together. */
+/* Order stacks by thread. Each thread needs its busiest function; a pass over all stacks for
+ * each thread would be quadratic. */
 static int cmd_threads_compare_stack(const void *a, const void *b, void *stacks)
 {
     const struct jsp_stack *s = stacks;
@@ -129,7 +130,8 @@ static int cmd_threads_compare(const void *a, const void *b)
                             : (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* Does the account of a thread speak of what was asked for, and in the same unit? */
+/* Return true where the account of a thread covers exactly what the options chose, in the
+ * same unit. */
 static bool cmd_threads_is_whole(const struct cmd_threads *t)
 {
     const struct jsp_profile *p = &t->capture.profile;
@@ -148,7 +150,8 @@ static uint64_t cmd_threads_unseen(const struct cmd_threads *t,
     return n < most / p->period_ns ? n * p->period_ns : 0; /* or it is a lie */
 }
 
-/* Those that ended before a signal met them are not in the profile, but in the account. */
+/* Add unseen time. Threads that ended before their first sample are only in the account, not
+ * in the profile. */
 static void cmd_threads_account(struct cmd_threads *t)
 {
     const struct jsp_profile *p = &t->capture.profile;
@@ -215,7 +218,8 @@ static struct cli_cell cmd_threads_unseen_of(CLI_OF_ROW)
     return cell;
 }
 
-/* A capture may have any times: the difference wraps. Text has it in seconds. */
+/* Return the time since the start. The difference wraps, because a capture may contain any
+ * times. Text shows seconds. */
 static struct cli_cell cmd_threads_moment(const struct cmd_threads *t, int64_t time)
 {
     int64_t start = t->capture.profile.start_time;
@@ -302,7 +306,7 @@ static const struct cli_document cmd_threads_document = {
 static int cmd_threads_print(const struct cmd_threads *t)
 {
     bool is_text = cli_form_is_text(&t->form);
-    /* The rows of text have what was not seen, too. */
+    /* Rows of text include unseen time. */
     struct cli_head head = { &t->capture, t->samples, t->value + (is_text ? t->unseen : 0) };
     if (is_text)
         cli_heading(&head);

@@ -69,7 +69,8 @@ static bool convert_ends(const char *text, const char *ending)
     return len > n && strcmp(text + len - n, ending) == 0;
 }
 
-/* The format of this name; without a name, the one that the output's ending means. */
+/* Return the format of this name, or without a name the format that the ending of the output
+ * means. */
 static const struct convert_format *convert_find(const struct convert *c)
 {
     for (int i = 0; i < CONVERT_N_FORMATS; i++)
@@ -122,7 +123,7 @@ static int convert_file(struct convert *c, const char *path)
     if (c->format->is_binary && strcmp(c->output, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_usage("convert", "%s is not for a terminal: name a file with -o",
                          c->format->name);
-    /* What it tells of its losses holds for all of it. */
+    /* Its account of losses covers the whole capture, so none of it may be missing. */
     static const struct cli_filter everything;
     if (c->format->is_capture && memcmp(&c->filter, &everything, sizeof everything) != 0)
         return cli_usage("convert", "--to %s keeps all there is: nothing can be chosen",

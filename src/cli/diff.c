@@ -111,7 +111,7 @@ static struct cli_cell diff_significant(CLI_OF_ROW)
     return cli_cell_bool(diff_is_real(of, row));
 }
 
-/* The figure of a change that is real has the colour; of one that is not, the name too. */
+/* Dim the name of a change that chance explains. Otherwise only the figures are coloured. */
 static void diff_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct cli_style *s = cli_table_style(t);
@@ -217,7 +217,8 @@ static int diff_rows(const struct diff *d, uint32_t n)
     return cli_table_close(t);
 }
 
-/* How many of the first `limit` rows say more than "+0.0"; they are sorted by that. */
+/* Return how many of the first `limit` rows show more than "+0.0". The rows are sorted by
+ * change. */
 static uint32_t diff_worth_saying(const struct diff *d, uint32_t limit)
 {
     uint32_t n = 0;

@@ -29,7 +29,7 @@ static const char dump_help[] =
 
 struct dump {
     struct cli_capture *capture;
-    struct jsp_read_cursor cursor; /* counts nothing: loading the profile did */
+    struct jsp_read_cursor cursor; /* counts no defects, because loading the profile did */
     struct jsp_read_frame frame;
     struct jsp_samples samples;
 };
@@ -44,7 +44,8 @@ static void dump_unreadable(void)
     fputs("(unreadable)", stdout);
 }
 
-/* Context markers stand for no function; natives are shown with their module offset. */
+/* Print an address. A context marker has no function. Native code is printed with its offset
+ * in the module. */
 static void dump_address(struct dump *d, const struct jsp_profile_address *a,
                          uint64_t line)
 {
@@ -204,7 +205,7 @@ static void dump_losses(struct dump *d)
     for (; at < end; at = line.at + line.len + 1) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         line = (struct jsp_read_text){ at, (uint32_t)((stop ? stop : end) - at) };
-        if (!line.len) /* what is reserved and not used */
+        if (!line.len) /* reserved space that is not used */
             continue;
         fputs("\n    ", stdout);
         dump_text(d, line);

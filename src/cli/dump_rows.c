@@ -175,7 +175,8 @@ static void dump_rows_frame(struct dump_rows *d)
     uint64_t start = (uint64_t)d->capture->profile.start_time;
     struct dump_fields f = {
         .offset = d->frame.offset,
-        .time = (int64_t)((uint64_t)d->frame.time - start), /* any two times: it wraps */
+        .time = (int64_t)((uint64_t)d->frame.time - start), /* wraps, because a file may
+                                                             * contain any times */
         .process = d->frame.pid,
         .type = cli_dump_types[d->frame.type],
         .thread = cli_cell_none(), .a = cli_cell_none(), .b = cli_cell_none(),

@@ -12,7 +12,7 @@ extern const char *const cli_dump_types[17];
 
 extern const struct cli_document cli_dump_document;
 
-/* A row for each frame of the open capture. CLI_OK or CLI_FAILED. */
+/* Print a row for each frame of the open capture. CLI_OK or CLI_FAILED. */
 int cli_dump_rows(struct cli_capture *c, const struct cli_form *form);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { FILTER_RULES_MOST = 1 << 20 };
 
-/* One end of a span of time, up to `end`; nothing there: 0. */
+/* Read one end of a span of time, up to `end`. An empty text is 0. */
 static bool filter_moment(const char *at, const char *end, uint64_t *out)
 {
     static const struct {
@@ -28,7 +28,8 @@ static bool filter_moment(const char *at, const char *end, uint64_t *out)
         return true;
     if (*at < '0' || *at > '9')
         return false;
-    /* "2..5" is no number, "2." neither: digits, at most one point, digits. */
+    /* A number has digits, then perhaps a point and more digits. So neither "2..5" nor "2."
+     * is one. */
     uint64_t whole = strtoull(at, &unit, 10);
     double value = (double)whole;
     if (unit < end && *unit == '.' && unit[1] >= '0' && unit[1] <= '9')
@@ -77,7 +78,8 @@ int cli_symbols_check(const char *directory)
     return CLI_OK;
 }
 
-/* A recording driven by CPU time knows nothing of the time that threads waited. */
+/* Refuse a clock that the recording does not have: CPU time does not include the time that
+ * threads waited. */
 static int filter_clock(const struct cli_capture *c, const struct cli_filter *f)
 {
     enum jsp_value unit = c->profile.unit;

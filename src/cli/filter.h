@@ -13,12 +13,12 @@
 #include "cli/open.h"
 #include "cli/options.h"
 
-struct cli_filter { /* the words that were given; NULL: was not */
+struct cli_filter { /* the words of the options; NULL: the option is not given */
     const char *thread, *process, *time, *only, *under, *category, *categories;
     const char *clock, *symbols;
     bool hide_system;
     struct cli_native native;
-    const struct jsp_profile_options *load; /* how besides to load; NULL: nothing */
+    const struct jsp_profile_options *load; /* further options for loading, or NULL */
 };
 
 #define CLI_FILTER_OPTIONS(f) \
@@ -44,15 +44,17 @@ struct cli_filter { /* the words that were given; NULL: was not */
     "  --hide-system     no frames of the system; --vm  no native ones; --native  all\n" \
     "  --clock cpu|wall  what time is; --symbols DIR  look there for files, too\n"
 
-/* Check the words, load the capture, choose. CLI_OK; or CLI_USAGE, CLI_FAILED: it has
- * been said and nothing is open. cli_close gives everything back. */
+/* Check the words, load the capture and choose from it. CLI_OK; or CLI_USAGE or CLI_FAILED:
+ * the error is reported and nothing is open. cli_close frees everything. */
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
                     const char *command);
 
-/* The folder that --symbols names, NULL for none: CLI_FAILED, said, where it is not one. */
+/* Check the folder of --symbols; NULL is valid. CLI_FAILED where it is no folder, which is
+ * reported. */
 int cli_symbols_check(const char *directory);
 
-/* "2s..5s", "..500ms", "1m..": ns from the start; *to 0: until the end. False: it is not. */
+/* Read "2s..5s", "..500ms" or "1m.." as ns since the start; *to is 0 for the end. Return
+ * false for any other text. */
 bool cli_filter_time(const char *word, uint64_t *from, uint64_t *to);
 
 #endif

@@ -52,7 +52,7 @@ const struct cli_column cli_head_columns[] = {
 
 /* -- Text ------------------------------------------------------------------- */
 
-/* Of the first thread that counts. */
+/* Return the command line of the first chosen thread. */
 static struct cli_span head_command(const struct jsp_profile *p, const bool *threads)
 {
     uint32_t first = 0;

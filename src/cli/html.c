@@ -31,7 +31,7 @@ struct html_run {
     struct cli_capture captures[JSP_HTML_MOST];
     struct jsp_page_times times[JSP_HTML_MOST];
     struct jsp_page_capture parts[JSP_HTML_MOST];
-    uint32_t n; /* of them, that are open */
+    uint32_t n; /* how many of them are open */
 };
 
 static int html_open(struct html_run *r, const struct cli_arguments *a)
@@ -50,7 +50,7 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
     return CLI_OK;
 }
 
-/* The page has all frames, and begins with those that other commands show. */
+/* The page has all frames. At first it shows those that other commands show. */
 static uint32_t html_hidden(const struct html_run *r)
 {
     const uint32_t loops = 1u << JSP_HTML_LOOP;

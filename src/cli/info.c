@@ -10,7 +10,8 @@
 #include "cli/info.h"
 #include "jsprof.h"
 
-enum { INFO_WIDE = 100 }; /* columns: a moment and what is missing after it fit into one line */
+enum { INFO_WIDE = 100 }; /* columns of a terminal on which a time and what is missing after
+                           * it fit into one line */
 
 static const char info_help[] =
     "usage: jsprof info FILE...\n"
@@ -80,8 +81,8 @@ static void info_writer(const struct cli_capture *c)
     putchar('\n');
 }
 
-/* What of the recording is not in the file. A recording that was killed has no final word, but
- * is good as far as it goes. */
+/* Print what the file lacks. A recording that was killed has no end, but is complete up to
+ * its last flush. */
 static void info_missing(const struct jsp_profile *p, const struct jsp_account_verdict *v,
                          bool is_final)
 {
@@ -139,7 +140,7 @@ static void info_samples(const struct cli_capture *c)
     printf(", %s different stacks\n", cli_count(stacks, p->n_stacks));
 }
 
-/* A share that is not quite nothing or all does not read as if it were. */
+/* Do not round a share up to all or down to nothing. */
 static const char *info_share(char out[CLI_NUMBER], double share)
 {
     if (share > 0 && share < 0.0005)
@@ -184,7 +185,7 @@ static void info_stops(const struct cli_capture *c)
     putchar('\n');
 }
 
-/* Frames of the host's that could not be believed. */
+/* Print how many frames of the host made no sense. */
 static void info_bad(const struct cli_capture *c)
 {
     const struct jsp_account *a = &c->profile.account;
@@ -199,7 +200,7 @@ static void info_bad(const struct cli_capture *c)
            "longjmp, or nameless; their order may be wrong\n", cli_count(text, n));
 }
 
-/* Names that are not in the file. */
+/* Print which names the file lacks. */
 static void info_names(const struct cli_capture *c)
 {
     const struct jsp_account_session *s = &c->profile.account.session;

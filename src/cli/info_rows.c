@@ -15,7 +15,7 @@ struct info_row {
     const struct jsp_account_thread *account; /* NULL: none */
     bool adds_up;                             /* of the account */
     bool is_ours;                             /* the file has the account of all threads: */
-    struct jsp_account_verdict verdict;       /* it may be of a later moment */
+    struct jsp_account_verdict verdict;       /* it may be later than the account of the thread */
 };
 
 /* -- Columns ---------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static uint64_t info_cause_of(const struct jsp_account_thread *t,
     return n;
 }
 
-/* The rate reached on the recording's own clock; 0: not known. */
+/* Return the rate that was reached on the recording's own clock; 0: not known. */
 static double info_rate(const struct jsp_profile *p, const struct jsp_account_thread *t)
 {
     uint64_t ns = t->clock_ns[p->driver ? p->driver->clock : JSP_CLOCK_CPU];
@@ -149,7 +149,8 @@ static void info_add(struct info_sum *sum, const struct jsp_account_thread *t)
     }
 }
 
-/* One line for each thread and name, in order of their first mention. NULL: no memory. */
+/* Sum up the accounts of each thread and name, in the order in which they first occur. NULL:
+ * no memory. */
 static struct info_sum *info_sums(const struct jsp_account *a, uint32_t *n)
 {
     struct info_sum *sums = malloc(((size_t)a->n_threads + 1) * sizeof *sums);
@@ -198,7 +199,7 @@ int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_threa
                           "MISMATCH: thread %" PRId32 " had %" PRIu64
                           " expirations, but kept %" PRIu64 " and lost %" PRIu64,
                           t->tid, t->expirations, t->kept, jsp_account_lost(t));
-    /* While recording, samples are written before the counts that tell of them. */
+    /* During a recording, samples are written before the counts that include them. */
     if (t->is_newest &&
         (is_final ? t->kept_of_tid != t->in_file : t->kept_of_tid > t->in_file))
         status = cli_fail(c->label,
@@ -208,7 +209,7 @@ int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_threa
     return status;
 }
 
-/* What went by while the signal could not come is in no function: say what to do. */
+/* Print how much time the blocked signal cost, and what to do. No function has this time. */
 static void info_blocked(const struct cli_style *s, uint64_t blocked, uint64_t expirations)
 {
     char n[CLI_NUMBER];
@@ -223,12 +224,12 @@ static void info_blocked(const struct cli_style *s, uint64_t blocked, uint64_t e
          "place,\nor choose another one (signo of jsprof_options).");
 }
 
-/* Of all threads together: is it in order, and does the file hold what it says was kept? */
+/* Check the sum of all threads, and that the file contains what the account counts as kept. */
 static int info_verdict(const struct cli_capture *c, const struct jsp_account_verdict *v)
 {
     uint64_t lost = jsp_account_lost(&v->sum), in_file = c->profile.weight;
     bool is_final = strcmp(v->state, "final") == 0;
-    if (!v->is_total) /* the lines are looked at one by one */
+    if (!v->is_total) /* each thread is checked separately */
         return CLI_OK;
     if (v->sum.expirations != v->sum.kept + lost)
         return cli_fail(c->label,

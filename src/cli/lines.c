@@ -20,7 +20,7 @@
 extern char **environ;
 
 enum {
-    LINES_PATIENCE_MS = 60000, /* without a byte; a tool may fetch what it needs */
+    LINES_PATIENCE_MS = 60000, /* without output; a tool may download files */
     LINES_MOST = 1 << 28,      /* bytes of answers */
     LINES_CHUNK = 1 << 16,
 };
@@ -30,7 +30,7 @@ struct lines_answer {
     size_t n, room;
 };
 
-/* Only whole paths: what lies in the current directory is not the machine's. */
+/* Use only absolute paths. A tool in the current directory is not the machine's. */
 int cli_lines_find(struct cli_lines_tool *tool)
 {
     static const char *const names[] = { "eu-addr2line", "llvm-symbolizer", "addr2line" };
@@ -47,7 +47,8 @@ int cli_lines_find(struct cli_lines_tool *tool)
     return -ENOENT;
 }
 
-/* All questions stand in a file before the first is asked, so nobody waits for us. */
+/* Write all addresses to a file first, so that the tool never waits for us while we wait for
+ * it. */
 static int lines_questions(const struct cli_lines_batch *b)
 {
     FILE *file = tmpfile();
@@ -76,7 +77,7 @@ static void lines_words(const struct cli_lines_tool *tool, const char *file,
     memcpy(words, is_llvm ? llvm : gnu, sizeof llvm);
 }
 
-/* The child reads `in`, writes to `out` and complains to nobody. */
+/* Start the tool. It reads one end and writes to the other; its standard error is dropped. */
 static int lines_spawn(const struct cli_lines_tool *tool, const char *file,
                        const int ends[2], pid_t *pid)
 {
@@ -133,7 +134,7 @@ static int lines_read(int fd, struct lines_answer *a)
     return 0;
 }
 
-/* It answered each question and was content. */
+/* Return 0 where the tool succeeded with one line for each address. */
 static int lines_check(const struct cli_lines_batch *b, const struct lines_answer *a,
                        int status)
 {
@@ -181,7 +182,7 @@ int cli_lines_ask(const struct cli_lines_tool *tool, const struct cli_lines_batc
     return err;
 }
 
-/* The number behind the last colon, which is cut off; -1: there is none. */
+/* Cut off the last colon and return the number after it; -1: there is none. */
 static int64_t lines_number(char *answer)
 {
     char *colon = strrchr(answer, ':'), *end;

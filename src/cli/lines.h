@@ -16,11 +16,11 @@ struct cli_lines_tool {
     char path[4096];
 };
 
-/* The first of eu-addr2line, llvm-symbolizer and addr2line; -ENOENT: none. */
+/* Find the first of eu-addr2line, llvm-symbolizer and addr2line. -ENOENT: there is none. */
 int cli_lines_find(struct cli_lines_tool *tool);
 
-/* What the tool says of `n` addresses of a file, as text to free(); it has a line for
- * each. -EBADMSG: it has not, or the tool failed; -ETIMEDOUT; errno. */
+/* Ask the tool for `n` addresses of a file. *text has a line for each; the caller frees it.
+ * -EBADMSG: the tool failed, or lines are missing; -ETIMEDOUT; errno. */
 struct cli_lines_batch {
     const char *file;
     const uint64_t *addresses;
@@ -29,8 +29,8 @@ struct cli_lines_batch {
 int cli_lines_ask(const struct cli_lines_tool *tool, const struct cli_lines_batch *batch,
                   char **text);
 
-/* Split the answer "file:line", "file:line:column", "??:0" in place; returns the line,
- * 0: not known. */
+/* Split the answer "file:line", "file:line:column" or "??:0" in place. Return the line; 0:
+ * not known. */
 uint32_t cli_lines_split(char *answer);
 
 #endif

@@ -71,7 +71,7 @@ static int list_group(struct list *l, struct list_group g, double *values, uint3
     return 0;
 }
 
-/* Runs of equal group and name in the sorted marks. */
+/* Make a group of each run of equal group and name in the sorted marks. */
 static int list_runs(struct list *l, const struct jsp_event_mark **order, double *values)
 {
     uint32_t n = l->events.n_marks;
@@ -131,7 +131,7 @@ static int list_counters(struct list *l, double *values)
     return err;
 }
 
-/* Processes that have a chosen thread. */
+/* Collect the processes of the chosen threads. */
 static int list_pids(struct list *l, struct jsp_events_of *of)
 {
     const struct jsp_profile *p = &l->capture.profile;
@@ -188,7 +188,7 @@ static bool list_is_counters(const void *of)
     return !list_is_marks(of);
 }
 
-/* A duration, or a plain number in few digits. */
+/* Return a figure. Text shows a duration, or a number in few digits. */
 static struct cli_cell list_figure(CLI_OF_ROW)
 {
     const struct list_group *g = row;
@@ -212,7 +212,7 @@ static struct cli_cell list_unit(CLI_OF_ROW)
     return is_mark ? cli_cell_string(list_units[0]) : cli_cell_none();
 }
 
-/* "group / name" in the width of its column. */
+/* Print "group / name" in the width of its column. */
 static void list_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct cli_style *s = cli_table_style(t);
@@ -281,7 +281,8 @@ static const struct cli_document list_document = {
 
 /* -- Columns of single marks ------------------------------------------------ */
 
-/* A capture may have any times: the difference wraps. Text has it in seconds. */
+/* Return the time since the start. The difference wraps, because a capture may contain any
+ * times. Text shows seconds. */
 static struct cli_cell list_time(CLI_OF_ROW)
 {
     const struct list *l = ((const struct list_of *)of)->list;
@@ -300,7 +301,7 @@ static struct cli_cell list_duration(CLI_OF_ROW)
     return cell;
 }
 
-/* "group / name  message": a third of the room, half of the rest, the rest. */
+/* Print "group / name  message" in a third of the room, half of the rest, and the rest. */
 static void list_draw_mark(const struct cli_table *t, const void *row, int room)
 {
     const struct cli_style *s = cli_table_style(t);
@@ -359,7 +360,8 @@ static bool list_has(const struct list *l, const char *kind)
     return false;
 }
 
-/* A table of text has one kind, and is not printed without any; programs get both kinds. */
+/* Print a table. In text it has one kind, and is skipped where there is none. Programs get
+ * both kinds. */
 static int list_table(const struct list *l, const char *kind)
 {
     struct list_of of = { l, kind };

@@ -16,7 +16,7 @@
 #include "jsprof.h"
 
 static const struct cli_command *const main_commands[] = {
-    &cli_info,    /* what there is */
+    &cli_info,    /* what was recorded */
     &cli_threads,
     &cli_list,
     &cli_report,  /* where the time goes */
@@ -118,8 +118,8 @@ const char *cli_one_file(const struct cli_arguments *a)
     return NULL;
 }
 
-/* A standard descriptor that is closed stays of no use, but none of our files gets its number:
- * what is printed must not go there. */
+/* Open /dev/null at each standard descriptor that is closed. Otherwise a file of ours could
+ * get its number, and what we print would go there. */
 static void main_fill_closed(void)
 {
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -130,7 +130,7 @@ static void main_fill_closed(void)
 int main(int argc, char **argv)
 {
     main_fill_closed();
-    /* A reader that went away has seen enough: no signal, no complaint. */
+    /* A reader that closed the pipe has read enough: ignore the signal and the error. */
     signal(SIGPIPE, SIG_IGN);
     int status = main_command(argc - 1, argv + 1);
     errno = 0;

@@ -11,14 +11,14 @@
 
 enum { NAME_PIECE = 16, NAME_LONGEST = 16384, NAME_PATH_LEAST = 6 };
 
-/* One character as it will be shown: its bytes and its columns. */
+/* One character as it is printed: its bytes and its columns. */
 struct name_piece {
     char text[NAME_PIECE];
     int columns;
-    size_t used; /* bytes of the name that it stands for */
+    size_t used; /* bytes of the name that it replaces */
 };
 
-/* Harmful though printable: they reorder or hide the text around them. */
+/* Return true for printable characters that reorder or hide the text around them. */
 static bool name_is_trick(wchar_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||

@@ -28,7 +28,7 @@ int cli_fail(const char *label, const char *format, ...)
     char *clean = cli_clean(&plain, cli_span(label)), *what = NULL;
     va_list arguments;
     va_start(arguments, format);
-    /* Words of the command line may stand in it, and texts of files. */
+    /* It may contain words of the command line and texts of files. */
     char *text = vasprintf(&what, format, arguments) < 0
                      ? NULL
                      : cli_clean(&plain, cli_span(what));
@@ -68,7 +68,8 @@ static void open_progress(void *context, uint64_t done, uint64_t all)
     fflush(stderr);
 }
 
-/* Has any function that was met the name that --under gave? True: or none was given. */
+/* Return true where a sampled function has the name of --under, or where --under is not
+ * given. */
 static bool open_is_met(const struct cli_capture *c)
 {
     bool is_met = !c->under;

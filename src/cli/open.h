@@ -17,38 +17,38 @@ struct cli_capture {
     struct jsp_read read;
     struct jsp_profile profile;
     struct cli_style style;
-    /* As cli_filter_open chose; all of it after cli_load. */
+    /* What cli_filter_open chose. After cli_load it is everything. */
     struct jsp_select select;
     struct jsp_categories *categories; /* owned; NULL after cli_load */
     bool *threads;                     /* owned; NULL: all */
-    bool is_part;                      /* of the time of the recording */
+    bool is_part;                      /* --time chose a part of the recording */
     const char *under;                 /* borrowed; NULL: any function */
 };
 
-/* CLI_OK or CLI_FAILED; the latter has been said and leaves nothing open. */
+/* Open a capture; load it. CLI_OK, or CLI_FAILED: the error is reported and nothing is open. */
 int cli_open(struct cli_capture *c, const char *path);
 int cli_load(struct cli_capture *c, const char *path);
 int cli_load_with(struct cli_capture *c, const char *path,
                   const struct jsp_profile_options *options);
 void cli_close(struct cli_capture *c);
 
-/* Which of two words is the capture, the other being a function's name: the one that
- * stands where it is `expected`, or else the one that names a file that is there. */
+/* Return which of two words is the capture; the other is the name of a function. It is the
+ * word at `expected`, unless only the other one names an existing file. */
 int cli_which_file(const char *const words[2], int expected);
 
-/* What could not be read of the capture, a line for each cause. */
+/* Report what could not be read of the capture, a line for each cause. */
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);
 
-/* "no samples in this capture", or none that were chosen, or no function of that name;
- * returns CLI_FAILED. */
+/* Report that the capture has no samples, or none that were chosen, or no function of that
+ * name. Return CLI_FAILED. */
 int cli_no_samples(const struct cli_capture *c);
 
-/* "jsprof: FILE: ..." on standard error; returns CLI_FAILED. */
+/* Print "jsprof: FILE: ..." on standard error. Return CLI_FAILED. */
 int cli_fail(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Note that memory lacked for a part of the answer, if `it_did`: main says so at the end, and
- * the command fails. Returns `it_did`. */
+/* If `it_did`, note that memory lacked for a part of the answer: main reports it at the end,
+ * and the command fails. Return `it_did`. */
 bool cli_incomplete(bool it_did);
 bool cli_is_incomplete(void);
 

@@ -52,8 +52,9 @@ static int options_number(const struct cli_arguments *a, const struct cli_option
     return CLI_OK;
 }
 
-/* A name of one letter has one dash and may have its value right behind it, every other
- * has two and may have it behind "=": what the word holds of a value, or NULL. */
+/* Find the option of a word, and store the value that the word contains, or NULL. A name of
+ * one letter has one dash, and its value may follow it directly. Every other name has two
+ * dashes, and its value may follow "=". */
 static const struct cli_option *options_of(const char *word,
                                            const struct cli_option *options,
                                            const char **value)
@@ -68,7 +69,7 @@ static const struct cli_option *options_of(const char *word,
     return len > 1 ? options_find(options, name, len) : NULL;
 }
 
-/* Takes the word at *i and, for a value, the one behind it. */
+/* Read the word at *i and, for a value, the next one. */
 static int options_word(struct cli_arguments *a, const struct cli_option *options, int *i)
 {
     const char *word = a->words[*i], *value;

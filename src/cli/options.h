@@ -15,7 +15,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 struct cli_option {
     const char *name; /* without the dashes */
-    bool *flag;       /* one of these three is set */
+    bool *flag;       /* one of these three is not NULL */
     const char **text;
     uint32_t *number;
 };
@@ -24,14 +24,14 @@ struct cli_arguments {
     const char *command;
     char **words;
     int n_words;
-    const char **files; /* room for n_words; files given are put here */
+    const char **files; /* room for n_words; cli_options stores the files here */
     int n_files;
 };
 
-/* CLI_OK or CLI_USAGE. The options end with a NULL name. */
+/* Read the words. CLI_OK or CLI_USAGE. The options end with a NULL name. */
 int cli_options(struct cli_arguments *a, const struct cli_option *options);
 
-/* One line "jsprof COMMAND: ... (try: jsprof COMMAND --help)"; returns CLI_USAGE. */
+/* Print one line "jsprof COMMAND: ... (try: jsprof COMMAND --help)". Return CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

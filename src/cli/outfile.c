@@ -62,7 +62,7 @@ static int outfile_write(void *context, const void *bytes, size_t n)
     return 0;
 }
 
-/* The new file is as open to others as the one that it replaces. */
+/* Give the new file the permissions of the file that it replaces. */
 static int outfile_mode(int fd, const struct stat *old, bool is_new)
 {
     mode_t mask = umask(0);
@@ -88,7 +88,7 @@ static char *outfile_name_aside(const char *target)
 static int outfile_start_aside(struct cli_outfile *o, const char *path,
                                const struct stat *old, bool is_new)
 {
-    /* Behind a symbolic link stands what is to be replaced. */
+    /* Replace the target of a symbolic link, not the link. */
     o->target = is_new ? strdup(path) : realpath(path, NULL);
     o->aside = o->target ? outfile_name_aside(o->target) : NULL;
     if (!o->aside)
@@ -105,7 +105,8 @@ static int outfile_start(struct cli_outfile *o, const char *path)
     struct stat old;
     if (strcmp(path, "-") == 0) {
         o->fd = STDOUT_FILENO;
-        fcntl(o->fd, F_SETPIPE_SZ, OUTFILE_PIPE); /* refused where there is no pipe: fine */
+        fcntl(o->fd, F_SETPIPE_SZ, OUTFILE_PIPE); /* fails where it is no pipe, which does
+                                                   * no harm */
         return 0;
     }
     bool is_new = stat(path, &old) < 0;
@@ -127,7 +128,7 @@ static void outfile_free(struct cli_outfile *o)
     o->target = o->aside = NULL;
 }
 
-/* The regular file that a path means, "-" being a descriptor. */
+/* Find the regular file of a path; of "-" it is that of the descriptor. */
 static bool outfile_is_regular(const char *path, int standard, struct stat *out)
 {
     int err = strcmp(path, "-") == 0 ? fstat(standard, out) : stat(path, out);

@@ -22,15 +22,15 @@ struct cli_outfile {
     int fd;
 };
 
-/* CLI_FAILED, said, where the output would replace (or grow) one of the files that are
- * read: by whatever path, or through standard input or output. */
+/* Check that the output neither replaces nor extends a file that is read, by any path or
+ * through standard input or output. CLI_OK, or CLI_FAILED, which is reported. */
 int cli_outfile_spares(const char *output, const char *const *inputs, int n);
 
-/* CLI_OK or CLI_FAILED, which has been said and leaves nothing open. */
+/* Open the file. CLI_OK, or CLI_FAILED: the error is reported and nothing is open. */
 int cli_outfile_open(struct cli_outfile *o, const char *path);
 
-/* Put the file in its place if `status`, of the writing, is CLI_OK; else throw it away.
- * Returns the status of it all. */
+/* Move the file to its place if `status`, the result of the writing, is CLI_OK. Otherwise
+ * remove it. Return the status of everything. */
 int cli_outfile_close(struct cli_outfile *o, int status);
 
 #endif

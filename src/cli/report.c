@@ -42,8 +42,8 @@ static double report_share(const struct report *r, uint64_t value)
     return r->functions.value ? (double)value / (double)r->functions.value : 0;
 }
 
-/* One standard error of a share: binomial, over as many independent samples as
- * the uneven ones are worth. */
+/* Return one standard error of a share. It is binomial, over the number of independent
+ * samples that equals the weighted ones. */
 static double report_error(const struct report *r, double share)
 {
     const struct jsp_profile *p = &r->capture.profile;
@@ -133,7 +133,7 @@ static bool report_is_timed(const void *of)
     return ((const struct report *)of)->capture.profile.unit != JSP_VALUE_COUNT;
 }
 
-/* The name, then its module and its hottest line where they are known and there is room. */
+/* Print the name, then its module and its hottest line where they are known and fit. */
 static void report_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct report *r = cli_table_of(t);
@@ -216,7 +216,7 @@ static void report_rest(const struct report *r, uint32_t limit)
            cli_percent(share, report_share(r, self)), is_one ? "it" : "them");
 }
 
-/* What could be done about stacks that are not whole. */
+/* Print what the user can do about stacks that were cut. */
 static void report_cuts(const struct report *r)
 {
     static const struct {

@@ -15,7 +15,7 @@
 #include "cli/table.h"
 #include "export/json.h"
 
-/* What a type is in JSON; the sentence says its unit. */
+/* What a type is in JSON, and the sentence that names its unit. */
 static const struct {
     const char *type, *unit;
     bool is_from_0, is_to_1;
@@ -141,7 +141,7 @@ static bool schema_has(const struct cli_column *c)
     return c->name && (!c->in || c->in & CLI_IN_JSON);
 }
 
-/* The members of an object: the command, columns and lists of rows; NULL: none of these. */
+/* Print the members of an object: the command, columns and lists of rows. Each may be NULL. */
 static void schema_members(struct jsp_json *j, const char *command,
                            const struct cli_column *columns, const struct cli_list *lists)
 {

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-/* Print it (draft 2020-12), made from the documents of the command. The exit status. */
+/* Print the schema (draft 2020-12) of the documents of the command. Return the exit status. */
 int cli_schema(const struct cli_command *c);
 
 #endif

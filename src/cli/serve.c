@@ -53,7 +53,7 @@ int cli_serve_open(struct cli_serve *s, uint16_t port)
     return 0;
 }
 
-/* False: the reader went away, or took too long. */
+/* Send all bytes. Return false where the reader closed the connection or took too long. */
 static bool serve_send(int fd, const char *at, size_t n)
 {
     while (n > 0 && !serve_is_over) {
@@ -86,7 +86,7 @@ static bool serve_answer(const struct cli_serve *s, int fd, const char *status, 
     return serve_send(fd, head, (size_t)len);
 }
 
-/* All of the head of a request, as text; false: there is none. */
+/* Read the whole head of a request as text. Return false where there is none. */
 static bool serve_read(int fd, char request[SERVE_REQUEST])
 {
     size_t n = 0;
@@ -106,7 +106,8 @@ static bool serve_read(int fd, char request[SERVE_REQUEST])
     return false;
 }
 
-/* The request is under our own name: not that of a page whose name points here. */
+/* Return true where the request names our own host. A page elsewhere can let its own name
+ * point here. */
 static bool serve_is_ours(const struct cli_serve *s, const char *request)
 {
     static const char *const names[] = { "127.0.0.1", "localhost" };
@@ -171,7 +172,7 @@ static void serve_signals(sigset_t *before)
         sigaction(ends[i], &mine, NULL);
         sigaddset(&blocked, ends[i]);
     }
-    /* They arrive while waiting only, so none is missed before it. */
+    /* Signals arrive only during the wait, so none is missed before it. */
     sigprocmask(SIG_BLOCK, &blocked, before);
 }
 

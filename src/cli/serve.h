@@ -19,7 +19,7 @@ struct cli_serve {
     const char *origin; /* whose pages may read it: "https://..." */
     const void *body;
     size_t n;
-    bool is_once;       /* end when it was read once */
+    bool is_once;       /* end after the file was read once */
 
     int fd;
     uint16_t port;
@@ -27,11 +27,11 @@ struct cli_serve {
     uint64_t n_read;    /* how often the whole file was sent */
 };
 
-/* Take a port; 0 is any that is free. 0, or a negative errno. */
+/* Listen on a port; 0 is any free port. Return 0 or a negative errno. */
 int cli_serve_open(struct cli_serve *s, uint16_t port);
 
-/* Answer requests until SIGINT, SIGTERM or SIGHUP, or until is_once is done; the port is
- * given back. 0, or a negative errno. */
+/* Answer requests until SIGINT, SIGTERM or SIGHUP, or with is_once until the file was read.
+ * Then close the port. Return 0 or a negative errno. */
 int cli_serve_run(struct cli_serve *s);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { SOURCE_LARGEST = 64 << 20 };
 
-/* An open regular file, or -1. */
+/* Open a regular file; -1: it is not one. */
 static int source_open(const char *path, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -31,7 +31,7 @@ static inline bool cli_form_is_text(const struct cli_form *f)
 /* Refuse both options together: report it and return CLI_USAGE. Otherwise CLI_OK. */
 int cli_form_check(const char *command, const struct cli_form *f);
 
-/* What a cell holds, and so how each form shows it. */
+/* What a cell contains. It decides how each form prints the cell. */
 enum cli_type {
     CLI_TYPE_TEXT,     /* text: bytes of the capture */
     CLI_TYPE_WORD,     /* text: one of our own words; CSV does not quote it */
@@ -139,9 +139,9 @@ struct cli_show {
     const struct cli_column *columns;    /* for text and CSV */
     const struct cli_document *document; /* for JSON */
     const void *head;                    /* the row of the document's head */
-    const void *of;                      /* passed to every `get` */
-    const struct cli_capture *capture;   /* whose unit values have; NULL: several captures */
-    int extra; /* columns that text needs besides: `minimum` of each column grows by it */
+    const void *of;                      /* is passed to every `get` */
+    const struct cli_capture *capture;   /* values have its unit; NULL: several captures */
+    int extra; /* columns that text needs in addition; it is added to every `minimum` */
 };
 
 /* Begin: print the heads of the columns, or the head of the JSON up to its first row. NULL:

@@ -32,7 +32,7 @@ struct cli_style cli_style_get(void)
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     setlocale(LC_CTYPE, "");
     s.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    /* Names are UTF-8 in any case: their widths are asked of such a locale. */
+    /* Names are UTF-8 in any locale, and their widths need a locale of UTF-8. */
     if (!s.is_utf8)
         setlocale(LC_CTYPE, "C.UTF-8");
     s.is_colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
@@ -118,13 +118,13 @@ void cli_repeat(const char *what, int times)
         fputs(what, stdout);
 }
 
-/* How many of so many; never more, whatever the share is. */
+/* Return how many of `width` cells a share fills; at most all, whatever the share is. */
 static int text_cells(double share, int width)
 {
     return share >= 1 ? width : share > 0 ? (int)(share * width + 0.5) : 0;
 }
 
-/* Eighths of a cell: the solid part ends where it really ends. */
+/* Draw the bar to an eighth of a cell, so that the solid part ends where the share ends. */
 static void text_bar_blocks(const struct cli_style *s, double self, double total,
                             int width)
 {

@@ -17,10 +17,10 @@
 struct cli_style {
     bool is_colour; /* escapes are wanted */
     bool is_utf8;   /* boxes and blocks may be drawn */
-    int columns;    /* of the terminal; 0: as wide as it gets */
+    int columns;    /* of the terminal; 0: no limit */
 };
 
-/* What standard output is: a terminal or not, NO_COLOR, COLUMNS, the locale. */
+/* Look at standard output, NO_COLOR, COLUMNS and the locale. */
 struct cli_style cli_style_get(void);
 
 enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_HOT, CLI_WARM, CLI_GOOD, CLI_KIND };
@@ -40,10 +40,10 @@ static inline struct cli_span cli_span(const char *text)
  * directories first, others their middle. Returns the columns used. */
 int cli_name(const struct cli_style *s, struct cli_span name, int room);
 
-/* The same into memory, without a limit; free() it. NULL: no memory. */
+/* Return the same text in memory, without a limit. The caller frees it. NULL: no memory. */
 char *cli_clean(const struct cli_style *s, struct cli_span name);
 
-/* What a capture lacks that was recorded without /proc. */
+/* What a capture without /proc lacks. */
 #define CLI_NO_PROC                                                                          \
     "recorded where /proc was not mounted: code of removed files and of memory without a "   \
     "file has no names; mount it there to have them"
@@ -55,7 +55,8 @@ const char *cli_exact_duration(char out[CLI_NUMBER], uint64_t ns); /* 17 ns, 1.2
 const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes); /* 512 B, 1.50 KiB */
 const char *cli_percent(char out[CLI_NUMBER], double share); /* 12.3%; share of 1 */
 
-/* A bar of `width` cells: `self` of it solid, up to `total` light; shares of 1. */
+/* Draw a bar of `width` cells: solid for `self`, then light up to `total`. Both are parts of
+ * 1. */
 void cli_bar(const struct cli_style *s, double self, double total, int width);
 
 void cli_repeat(const char *what, int times);

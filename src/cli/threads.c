@@ -37,7 +37,8 @@ static void threads_complain(const struct cli_capture *c, const char *which)
              used >= sizeof list ? " ..." : "");
 }
 
-/* By number, by the whole command line, or by the last part of its first word. */
+/* Match a process by number, by the whole command line, or by the last part of its first
+ * word. */
 static bool threads_of(const struct jsp_profile *p, int32_t pid, const char *which)
 {
     char number[CLI_NUMBER];

@@ -8,19 +8,19 @@
 #include "analyze/functions.h"
 #include "cli/open.h"
 
-/* The threads whose name or tid is `thread`, of the processes whose number, name or
- * command line is `process` (NULL: all) as flags to free(). False: there is none, which
- * has been said with the list of those there are. */
+/* Flag the threads whose name or tid is `thread`, of the processes whose number, name or
+ * command line is `process`; NULL: all. The caller frees the flags. Return false where there
+ * are none; the existing ones are reported. */
 bool cli_threads_choose(const struct cli_capture *c, const char *process,
                         const char *thread, bool **flags);
 
-/* Its name from the recording, or "" */
+/* Return the name of the thread from the recording, or "". */
 const char *cli_thread_name(const struct jsp_thread_info *t);
 
 /* The head of a column of such values: "TIME" or "SAMPLES". */
 const char *cli_unit_head(const struct jsp_profile *p);
 
-/* A value in the profile's unit: a duration, or a count of samples. */
+/* Write a value in the profile's unit: a duration, or a count of samples. */
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value);
 
 #endif

@@ -34,7 +34,8 @@ static const char tree_help[] =
     "\n"
     "TOTAL is the share of the branch, SELF what the function itself had there.\n";
 
-/* A branch that is open above the current line: more siblings will follow or not. */
+/* The view of a tree. `more` says for each open branch above the current line whether
+ * siblings follow. */
 struct tree_view {
     struct cli_capture capture;
     struct jsp_tree tree;
@@ -45,13 +46,13 @@ struct tree_view {
     struct cli_form form;
 };
 
-/* What a row shows: a node, or in text the smaller ones below it together. */
+/* A row is a node. In text it may also sum up the smaller children of a node. */
 struct tree_row {
     struct jsp_tree_node node;
     struct jsp_function function;
     const char *file;
     uint32_t id, depth;
-    uint32_t n_hidden; /* 0: it is the node itself */
+    uint32_t n_hidden; /* 0: the row is the node itself */
     uint64_t total;
     bool is_joint; /* a branch leads to it */
 };
@@ -94,7 +95,7 @@ static bool tree_push(struct tree_view *v)
     return true;
 }
 
-/* How many children of a node are large enough to be shown; they come first. */
+/* Return how many children of a node are large enough. They come first. */
 static uint32_t tree_visible(const struct tree_view *v, const struct jsp_tree_node *n)
 {
     uint32_t shown = 0;
@@ -139,7 +140,7 @@ static struct cli_cell tree_self_share(CLI_OF_ROW)
     return cell;
 }
 
-/* The branch, then the name and its line. */
+/* Print the branch, then the name and its line. */
 static void tree_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct tree_view *v = cli_table_of(t);
@@ -224,7 +225,7 @@ static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t node, 
     uint32_t shown = v->depth && level >= v->depth ? 0 : tree_visible(v, n);
     uint64_t hidden = shown ? tree_hidden(v, n, shown) : 0;
     bool has_rest = hidden && tree_share(v, hidden) >= v->min;
-    /* Roots and only children need no branch: they stand where their parent stands. */
+    /* Roots and only children need no branch: they have the indentation of their parent. */
     bool is_straight = level == 0 || (shown == 1 && !has_rest);
     if (shown == 0 || (!is_straight && !tree_push(v)))
         return;
@@ -245,7 +246,7 @@ static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t node, 
     v->n_more -= !is_straight;
 }
 
-/* A branch that is hidden hides what is below it. */
+/* Print the rows for programs. A hidden branch hides everything below it. */
 static void tree_rows_below(const struct tree_view *v, struct cli_table *t, uint32_t node,
                             uint32_t depth)
 {
@@ -322,7 +323,7 @@ static int tree_run(struct cli_arguments *a)
     };
     if (cli_options(a, options) || cli_form_check(a->command, &v.form))
         return CLI_USAGE;
-    /* Programs get all branches: what is hidden in text has a line that counts it. */
+    /* Programs get all branches. Only text has lines that sum up hidden ones. */
     if (tree_min(min ? min : cli_form_is_text(&v.form) ? "1" : "0", &v.min))
         return CLI_USAGE;
     shape.has_lines = filter.native.has_lines;

@@ -41,7 +41,7 @@ struct view {
     bool is_opened, is_once;
 };
 
-/* "https://host:port/path" -> "https://host:port". */
+/* Cut "https://host:port/path" to "https://host:port". */
 static int view_origin(struct view *v)
 {
     const char *host = strstr(v->viewer, "://");
