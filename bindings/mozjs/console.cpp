@@ -16,10 +16,12 @@
 
 #include <gio/gio.h>
 #include <gjs/gjs.h>
+#include <jsapi.h>
 
 #include "counts.h"
 #include "options.h"
 #include "recording.h"
+#include "script.h"
 #include "stock.h"
 
 namespace {
@@ -265,6 +267,8 @@ int main(int argc, char **argv)
         recording_finish();
         return 1;
     }
+    if (!script_define_everywhere(cx))
+        JS_ClearPendingException(cx);
     counts_begin(cx); /* later, because exit() ends first what began last */
     int code = console_run(&options, context, &program);
     counts_write();

@@ -27,6 +27,8 @@ const char *recording_program;
 bool recording_begun;   /* the first thread has joined */
 bool recording_stopped; /* by SIGUSR2 */
 
+const char recording_group[] = "JavaScript";
+
 /* Each thread's own. */
 thread_local jsprof_thread *recording_thread;
 thread_local jsprof_mozjs *recording_js;
@@ -209,6 +211,27 @@ int recording_count(const recording_calls *row)
     /* ORDER: relaxed. The drain reads a statistic. */
     __atomic_store_n(counter, *counter + row->calls - 1, __ATOMIC_RELAXED);
     return 0;
+}
+
+/* Another thread may end the recording meanwhile. */
+void recording_mark(uint64_t begin_ns, const char *name, const char *message)
+{
+    pthread_mutex_lock(&recording_lock);
+    if (recording_request.session)
+        (void)jsprof_mark(recording_request.session, begin_ns, recording_group, name, message);
+    pthread_mutex_unlock(&recording_lock);
+}
+
+void recording_counter(const char *name, double value)
+{
+    pthread_mutex_lock(&recording_lock);
+    if (recording_request.session) {
+        const int counter = jsprof_counter(recording_request.session, recording_group, name,
+                                           nullptr, JSPROF_COUNTER_REAL);
+        if (counter > 0)
+            (void)jsprof_counter_set_real(recording_request.session, counter, value);
+    }
+    pthread_mutex_unlock(&recording_lock);
 }
 
 /* The context may still hold entries of ours if a script is running further up; then

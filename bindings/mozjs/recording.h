@@ -38,6 +38,11 @@ struct recording_calls {
 int recording_count_begin(void);
 int recording_count(const recording_calls *row);
 
+/* A mark and a counter of the group JavaScript, as jsprof_mark and jsprof_counter_set_real. They
+ * do nothing where nothing is recorded; stats count what did not fit. */
+void recording_mark(uint64_t begin_ns, const char *name, const char *message);
+void recording_counter(const char *name, double value);
+
 /* This thread's scripts are over. */
 void recording_leave(void);
 

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The command jsprof-gjs has the dynamic linker load this library first. It stands in
- * front of functions that libgjs, like every embedder, calls of SpiderMonkey: when a context
- * is made, is ready, gets its compilers, and ends. The first context opens the capture; since
- * then the programs that this one starts are not recorded. The environment holds the options,
- * as jsprof-gjs has put them there.
+ * The command jsprof-gjs has the dynamic linker load this library first. It replaces functions of
+ * SpiderMonkey that libgjs, like every embedder, calls: when a context is made, is ready, gets
+ * its compilers and globals, and ends. The first context opens the capture; since then the
+ * programs that this one starts are not recorded. The environment holds the options of
+ * jsprof-gjs.
  */
 #include <cerrno>
 #include <cstdio>
@@ -24,6 +24,7 @@
 #include "../counts.h"
 #include "../environment.h"
 #include "../recording.h"
+#include "../script.h"
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
@@ -169,6 +170,22 @@ PRELOAD_EXPORT JSContext *JS_NewContext(uint32_t max_bytes, JSRuntime *parent)
 
     preload_ask();
     return next(max_bytes, parent);
+}
+
+/* A script finds the object `jsprof` in each global. */
+PRELOAD_EXPORT JSObject *JS_NewGlobalObject(JSContext *cx, const JSClass *type,
+                                            JSPrincipals *principals,
+                                            JS::OnNewGlobalHookOption hook,
+                                            const JS::RealmOptions &options)
+{
+    static const auto next = preload_next<decltype(JS_NewGlobalObject)>(
+        "_Z18JS_NewGlobalObjectP9JSContextPK7JSClassP12JSPrincipalsN2JS21OnNewGlobalHookOption"
+        "ERKNS6_12RealmOptionsE");
+    JS::RootedObject global(cx, next(cx, type, principals, hook, options));
+
+    if (global && preload_context == cx && !script_define(cx, global))
+        JS_ClearPendingException(cx);
+    return global;
 }
 
 /* libgjs switches the optimizing compiler on when its context is ready. */
