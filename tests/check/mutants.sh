@@ -66,7 +66,7 @@ restore()
     find . -name '*mutant*' ! -name mutants.sh -exec rm -f {} +
     rm -rf include && cp -a include.kept include
     for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/base/losses.h src/jsprof.map \
-        docs/failures.md; do
+        docs/failures.md docs/design.md; do
         [ ! -f "$f.kept" ] || mv "$f.kept" "$f"
     done
     extra=
@@ -220,6 +220,12 @@ echo '| a mutant | is tested | `tests/fault/mutant.sh` |' | spoil docs/failures.
 mutant failures 'tests/fault/mutant.sh does not exist'
 echo '| a mutant | is tested | `tests/fault/deep.sh`: `mutant` |' | spoil docs/failures.md
 mutant failures 'tests/fault/deep.sh has no mutant'
+
+# What the documents name.
+echo 'Open `src/session/mutant.c`.' | spoil docs/design.md
+mutant documents 'docs/design.md: src/session/mutant.c does not exist'
+echo 'Call `jsp_mutant`.' | spoil docs/design.md
+mutant documents 'docs/design.md: no jsp_mutant'
 
 # The causes of loss.
 edit src/base/losses.h 's|^    X(BLOCKED|    X(MUTANT, mutant, false, "mutant", "") \\\n&|'

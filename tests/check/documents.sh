@@ -1,0 +1,32 @@
+#!/bin/sh
+# check/documents.sh - each file and each function that a document names exists: the map in
+# docs/design.md and the references of the other documents stay true when code moves.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$SRCDIR"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+documents=$(find README.md docs bindings examples -name '*.md' 2>/dev/null || true)
+find Makefile include src bindings examples tests docs -name node_modules -prune -o \
+    -type f -print | sed 's|^|/|' >"$tmp/files"
+cat $(sed -n 's|^/\(.*\.[ch]\)$|\1|p; s|^/\(.*\.cpp\)$|\1|p' "$tmp/files") |
+    grep -oE '\b(jsp|jsprof|cli)_[a-z0-9_]+' | sort -u >"$tmp/names"
+
+# Words in backticks, one a line. Capital letters in a path are a place for a name.
+for document in $documents; do
+    sed '/^```/,/^```/d' "$document" | grep -oE '`[^` ]+`' | tr -d '`' | sort -u >"$tmp/words"
+    for path in $(grep -E '^[a-z0-9_./-]+\.(c|h|cpp|sh|py|js|mk|md)$' "$tmp/words"); do
+        grep -q "/$path\$" "$tmp/files" ||
+            { echo "documents: $document: $path does not exist"; bad=1; }
+    done
+    [ "$document" != docs/style.md ] || continue # its names are examples
+    grep -E '^(jsp|jsprof|cli)_[a-z0-9_]+(\(\))?$' "$tmp/words" | tr -d '()' | sort -u |
+        comm -23 - "$tmp/names" >"$tmp/missing"
+    [ ! -s "$tmp/missing" ] ||
+        { echo "documents: $document: no $(tr '\n' ' ' <"$tmp/missing")"; bad=1; }
+done
+n=$(wc -l <"$tmp/names")
+[ "$n" -gt 500 ] || { echo "documents: only $n names in the sources"; bad=1; }
+exit $bad
