@@ -14,7 +14,7 @@ endif
 # One set of objects for each Lua: the files of this folder and of calls/, and its walker.
 lua_names = $(patsubst bindings/lua/%.c,%,$(wildcard bindings/lua/$(1)*.c))
 # What a program that requires the module needs beside it, and what belongs to no library.
-LUA_MODULE = environment module module_functions wraps memory watch
+LUA_MODULE = environment module module_functions threads wraps memory watch
 LUA_PROGRAM = main fatal_signals
 LUA_COMMON = $(filter-out $(LUA_MODULE) $(LUA_PROGRAM) launch preload,$(call lua_names)) \
   $(call lua_names,calls/)

@@ -100,8 +100,10 @@ static inline lua_State *compat_newstate(lua_Alloc f, void *data)
 /* The function of the API that makes a protected call. */
 #if LUA_VERSION_NUM == 501
 #define compat_pcall lua_pcall
+#define COMPAT_PCALL "lua_pcall"
 #else
 #define compat_pcall lua_pcallk
+#define COMPAT_PCALL "lua_pcallk"
 #endif
 
 /* Negative indices that stay right while the stack grows. */

@@ -16,6 +16,7 @@
 #include "module.h"
 #include "probe.h"
 #include "run.h"
+#include "threads.h"
 #include "module_functions.h"
 #include "wraps.h"
 
@@ -133,6 +134,11 @@ jsprof *jsp_lua_run_hold(struct module_run *run)
     return run->prof;
 }
 
+void jsp_lua_run_lock(void)
+{
+    pthread_mutex_lock(&module_lock);
+}
+
 void jsp_lua_run_let_go(void)
 {
     pthread_mutex_unlock(&module_lock);
@@ -155,6 +161,7 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     /* ORDER: relaxed, as its reader. */
     atomic_fetch_add_explicit(&module_ending, 1, memory_order_relaxed);
     module_unlist(run);
+    jsp_lua_threads_end(run);
     int taken = module_quiet(run);
     if (run->lua)
         jsp_lua_count_end(run->lua, L);
@@ -377,6 +384,7 @@ static int module_start_with(lua_State *L, uint32_t flags)
     lua_pushboolean(L, is_other);
     module_list(run);
     module_keep(L, run);
+    jsp_lua_threads_begin(run);
     return 2;
 }
 

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "environment.h"
 #include "module.h"
 #include "probe.h"
+#include "threads.h"
 
 /* Protected: as if the program did it. */
 static int preload_require(lua_State *L)
@@ -134,3 +136,43 @@ void luaL_openselectedlibs(lua_State *L, int load, int preload)
     open(L, load, preload);
     preload_state(L);
 }
+
+/* -- Calls into Lua -------------------------------------------------------------------- */
+
+/* A function of the API that runs a state, under its own name in the linker: whichever Lua the
+ * program has, six words hold its arguments. */
+typedef uintptr_t preload_fn(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                             uintptr_t e);
+
+static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name)
+{
+    /* ORDER: relaxed. All threads find the same function. */
+    preload_fn *next = atomic_load_explicit(kept, memory_order_relaxed);
+    if (!next) {
+        void *found = dlsym(RTLD_NEXT, name);
+        memcpy(&next, &found, sizeof next);
+        atomic_store_explicit(kept, next, memory_order_relaxed); /* ORDER: as above */
+    }
+    return next;
+}
+
+#define PRELOAD_ENTRY(ours, name)                                                        \
+    JSPROF_API preload_fn ours __asm__(name);                                            \
+    uintptr_t ours(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,     \
+                   uintptr_t e)                                                          \
+    {                                                                                    \
+        static _Atomic(preload_fn *) kept;                                               \
+        preload_fn *next = preload_next(&kept, name);                                    \
+        jsp_lua_threads_enter(L);                                                        \
+        return next(L, a, b, c, d, e);                                                   \
+    }
+
+PRELOAD_ENTRY(preload_resume, "lua_resume")
+#if LUA_VERSION_NUM == 501
+PRELOAD_ENTRY(preload_call, "lua_call")
+PRELOAD_ENTRY(preload_pcall, "lua_pcall")
+PRELOAD_ENTRY(preload_cpcall, "lua_cpcall")
+#else
+PRELOAD_ENTRY(preload_call, "lua_callk")
+PRELOAD_ENTRY(preload_pcall, "lua_pcallk")
+#endif

@@ -1,0 +1,203 @@
+/* threads.c - see threads.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "threads.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "module_names.h"
+#include "run.h"
+
+/* A thread that joined. */
+struct jsp_lua_joined {
+    struct jsp_lua_joined *next;        /* of the state; under the lock of runs */
+    struct jsp_lua_joined *next_here;   /* of the thread */
+    struct module_run *run;             /* NULL: it ended; under the lock of runs */
+    uint64_t thread_number;
+    struct jsprof_lua lua;              /* session, thread, walker, main; not tied to the state */
+};
+
+/* What a thread knows of itself, and of the state that it ran last. */
+static __thread struct {
+    uint64_t number;                    /* 0: not asked for yet */
+    uint64_t n_changes;
+    uintptr_t global;
+    struct module_run *run;             /* NULL: that state is not recorded */
+    struct jsp_lua_joined *joined;
+    bool is_inside;                     /* what this file calls comes back to it */
+} threads_here;
+
+static _Atomic uint64_t threads_number;
+static _Atomic uint64_t threads_changes; /* runs that began or ended; 0: there was none */
+static pthread_key_t threads_key;
+static bool threads_has_key;
+
+static uint64_t threads_me(void)
+{
+    /* ORDER: relaxed. The number must be unique, no more. */
+    if (!threads_here.number)
+        threads_here.number = atomic_fetch_add_explicit(&threads_number, 1,
+                                                        memory_order_relaxed) + 1;
+    return threads_here.number;
+}
+
+/* -- Threads that end --------------------------------------------------------------- */
+
+static void threads_leave(struct jsp_lua_joined *j)
+{
+    jsp_lua_run_lock();
+    struct jsp_lua_joined **at = j->run ? &j->run->joined : NULL;
+    while (at && *at && *at != j)
+        at = &(*at)->next;
+    if (at && *at)
+        *at = j->next;
+    jsp_lua_run_let_go();
+    jsprof_thread_detach(j->lua.thread);
+    munmap(j->lua.walker, sizeof *j->lua.walker);
+    free(j);
+}
+
+static void threads_on_exit(void *data)
+{
+    (void)data;
+    for (struct jsp_lua_joined *j = threads_here.joined, *next; j; j = next) {
+        next = j->next_here;
+        threads_leave(j);
+    }
+    threads_here.joined = NULL;
+}
+
+/* Before the library makes its own key: destructors run in the order of the keys, and a thread
+ * must detach here before the library lets it go. */
+__attribute__((constructor)) static void threads_make_key(void)
+{
+    threads_has_key = pthread_key_create(&threads_key, threads_on_exit) == 0;
+}
+
+/* -- Threads that join ---------------------------------------------------------------- */
+
+/* Copy what the first walker learned of this Lua; names belong to each. */
+static struct jsp_lua_walker *threads_walker(const struct jsp_lua_walker *first)
+{
+    struct jsp_lua_walker *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (w == MAP_FAILED)
+        return NULL;
+    w->loop_low = first->loop_low;
+    w->loop_high = first->loop_high;
+    w->resume = first->resume;
+    w->pcall = first->pcall;
+    w->n_collectors = first->n_collectors;
+    memcpy(w->collectors, first->collectors, sizeof w->collectors);
+    w->unshown = first->unshown;
+    w->jit.holds = first->jit.holds;
+    w->jit.current = first->jit.current;
+    jsp_lua_read_init(&w->read);
+    return w;
+}
+
+static struct jsp_lua_joined *threads_join(lua_State *L, struct module_run *run)
+{
+    struct jsp_lua_joined *j = threads_has_key ? calloc(1, sizeof *j) : NULL;
+    jsprof *prof = j ? jsp_lua_run_hold(run) : NULL;
+    if (!prof) {
+        free(j);
+        return NULL;
+    }
+    j->lua = (struct jsprof_lua){ .session = prof, .main = run->lua->main };
+    j->lua.walker = threads_walker(run->lua->walker);
+    int err = j->lua.walker ? jsprof_thread_attach(prof, NULL, &j->lua.thread) : -1;
+    jsp_lua_run_let_go();
+    if (err) {
+        if (j->lua.walker)
+            munmap(j->lua.walker, sizeof *j->lua.walker);
+        free(j);
+        return NULL;
+    }
+    jsp_lua_protected(L, jsp_lua_name_modules, &j->lua);
+    jsp_lua_labels_fix(&j->lua.walker->labels);
+    jsprof_thread_set_walker(j->lua.thread, jsp_lua_walk_sigsafe, j->lua.walker);
+    j->thread_number = threads_me();
+    j->run = run;
+    j->next_here = threads_here.joined;
+    threads_here.joined = j;
+    pthread_setspecific(threads_key, j);
+    return j;
+}
+
+static struct jsp_lua_joined *threads_find(const struct module_run *run)
+{
+    struct jsp_lua_joined *j = threads_here.joined;
+    while (j && j->run != run)
+        j = j->next_here;
+    return j;
+}
+
+/* Show the state's frames on this thread, and on no other. */
+static void threads_switch(lua_State *L, struct module_run *run)
+{
+    bool is_maker = run->maker == threads_me();
+    struct jsp_lua_joined *mine = is_maker ? NULL : threads_find(run);
+    bool is_new = !is_maker && !mine;
+    if (is_new)
+        mine = threads_join(L, run);
+    jsp_lua_run_lock();
+    if (mine && is_new) {
+        mine->next = run->joined;
+        run->joined = mine;
+    }
+    run->lua->walker->root = is_maker ? run->lua->main : 0;
+    for (struct jsp_lua_joined *j = run->joined; j; j = j->next)
+        j->lua.walker->root = j == mine ? run->lua->main : 0;
+    run->runner = threads_me();
+    jsp_lua_run_let_go();
+}
+
+static void threads_look(lua_State *L, uintptr_t global, uint64_t n_changes)
+{
+    threads_here.is_inside = true;
+    threads_here.run = lua_checkstack(L, 4) ? jsp_lua_run_of(L) : NULL;
+    threads_here.global = global;
+    threads_here.n_changes = n_changes;
+    if (threads_here.run && threads_here.run->runner != threads_me())
+        threads_switch(L, threads_here.run);
+    threads_here.is_inside = false;
+}
+
+void jsp_lua_threads_enter(lua_State *L)
+{
+    /* ORDER: acquire, pairs with the release of begin and end: a run that they list is whole. */
+    uint64_t n_changes = atomic_load_explicit(&threads_changes, memory_order_acquire);
+    if (!n_changes || threads_here.is_inside)
+        return;
+    uintptr_t global = jsp_lua_walk_global((uintptr_t)L);
+    bool is_known = threads_here.global == global && threads_here.n_changes == n_changes;
+    if (!is_known || (threads_here.run && threads_here.run->runner != threads_here.number))
+        threads_look(L, global, n_changes);
+}
+
+/* -- Beginning and end ------------------------------------------------------------------ */
+
+void jsp_lua_threads_begin(struct module_run *run)
+{
+    run->maker = run->runner = threads_me();
+    /* ORDER: release, pairs with the acquire in enter. */
+    atomic_fetch_add_explicit(&threads_changes, 1, memory_order_release);
+}
+
+void jsp_lua_threads_end(struct module_run *run)
+{
+    jsp_lua_run_lock();
+    for (struct jsp_lua_joined *j = run->joined; j; j = j->next) {
+        j->lua.walker->root = 0;
+        j->run = NULL;
+    }
+    run->joined = NULL;
+    jsp_lua_run_let_go();
+    /* ORDER: release, pairs with the acquire in enter. */
+    atomic_fetch_add_explicit(&threads_changes, 1, memory_order_release);
+}
