@@ -10,59 +10,6 @@
 
 #include "analyze/work.h"
 
-enum { PROFILE_PROGRESS_STEP = 8 << 20 };
-
-void jsp_work_progress(struct jsp_profile *p, uint64_t done)
-{
-    struct jsp_profile_work *w = p->work;
-    if (done - w->reported < PROFILE_PROGRESS_STEP || !w->options.progress)
-        return;
-    w->reported = done;
-    w->options.progress(w->options.context, done, p->capture->size);
-}
-
-bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to)
-{
-    const struct jsp_profile_options *o = &p->work->options;
-    uint64_t start = from > p->start_time ? (uint64_t)from - (uint64_t)p->start_time : 0;
-    uint64_t end = to > p->start_time ? (uint64_t)to - (uint64_t)p->start_time : 0;
-    return end >= o->from_ns && (o->to_ns == 0 || start < o->to_ns);
-}
-
-static uint32_t profile_hash(const struct jsp_profile *p, int32_t pid)
-{
-    return (uint32_t)jsp_hash_mix(p->work->processes.seed, (uint32_t)pid);
-}
-
-static struct jsp_process *profile_process(const struct jsp_profile *p, int32_t pid)
-{
-    uint32_t hash = profile_hash(p, pid), probe = hash, at;
-    while ((at = jsp_hash_next(&p->work->processes, hash, &probe)) != 0)
-        if (p->processes[at - 1].pid == pid)
-            return &p->processes[at - 1];
-    return NULL;
-}
-
-struct jsp_read_text jsp_profile_command(const struct jsp_profile *p, int32_t pid)
-{
-    const struct jsp_process *process = profile_process(p, pid);
-    return process && process->command.len ? process->command
-                                           : (struct jsp_read_text){ "", 0 };
-}
-
-int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out)
-{
-    *out = profile_process(p, pid);
-    if (*out)
-        return 0;
-    if (jsp_grow(&p->processes, &p->work->processes_room, p->n_processes,
-                 sizeof *p->processes) < 0)
-        return -ENOMEM;
-    *out = &p->processes[p->n_processes];
-    **out = (struct jsp_process){ .pid = pid };
-    return jsp_hash_add(&p->work->processes, profile_hash(p, pid), p->n_processes++);
-}
-
 static int profile_work(struct jsp_profile *p, const struct jsp_profile_options *options)
 {
     struct jsp_profile_work *w = p->work = calloc(1, sizeof *w);

@@ -50,10 +50,6 @@ int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name name,
 int jsp_resolve_fixed(struct jsp_profile *p, const char *name,
                       struct jsp_profile_frame *out);
 
-/* Store the frame of an address without a tag: resolve_native.c. Return 0 or -ENOMEM. */
-int jsp_resolve_native(struct jsp_profile *p, const struct jsp_profile_address *a,
-                       struct jsp_profile_frame *out);
-
 /* Return the mapping of an address in the process, or in one from which it was forked. */
 const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
                                              struct jsp_lookup_key k);

@@ -90,17 +90,6 @@ bool jsp_read_raw(struct jsp_read_cursor *c, struct jsp_read_frame *out)
     return false;
 }
 
-bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
-{
-    if (c->block && jsp_read_stacks_next(c, out))
-        return true;
-    if (!jsp_read_raw(c, out))
-        return false;
-    if (out->type == JSP_WIRE_FILE_CHUNK)
-        jsp_read_stacks_enter(c, out);
-    return true;
-}
-
 bool jsp_read_varint(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {
     uint64_t value = 0;

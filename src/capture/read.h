@@ -201,7 +201,6 @@ bool jsp_read_counter(const struct jsp_read_cursor *c, const struct jsp_read_fra
 /* Return the address of a packed stack's leaf; *node becomes its caller, 0 after the
  * outermost. */
 uint64_t jsp_read_node(const struct jsp_read *r, uint32_t *node, uint64_t *line);
-uint32_t jsp_read_depth(const struct jsp_read *r, uint32_t node);
 
 /* Store the rows of a packed sample, as in jsprof/pcs, leaf first, and return their
  * number. */

@@ -4,6 +4,7 @@
  */
 #include "capture/read.h"
 
+#include "capture/read_stacks.h"
 #include "capture/wire.h"
 
 static bool read_refuse(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
@@ -43,7 +44,7 @@ bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_fram
     out->node = f->packed.node;
     if (out->node) {
         out->addrs = NULL;
-        out->n_addrs = jsp_read_depth(c->capture, out->node);
+        out->n_addrs = c->capture->stacks->nodes.at[out->node].depth;
         out->tid = f->packed.tid;
         return true;
     }

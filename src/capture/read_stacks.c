@@ -187,7 +187,7 @@ static const struct read_block *stacks_find(const struct jsp_read_stacks *s, uin
     return low < s->n_blocks && s->blocks[low].offset == offset ? &s->blocks[low] : NULL;
 }
 
-void jsp_read_stacks_enter(struct jsp_read_cursor *c, const struct jsp_read_frame *f)
+static void stacks_enter(struct jsp_read_cursor *c, const struct jsp_read_frame *f)
 {
     struct jsp_read_stacks *s = c->capture->stacks;
     struct jsp_read_cursor quiet = { .capture = c->capture };
@@ -218,7 +218,7 @@ static void stacks_skip(struct jsp_read_records *r, uint32_t n)
         continue;
 }
 
-bool jsp_read_stacks_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
+static bool stacks_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
 {
     const struct jsp_read_stacks *s = c->capture->stacks;
     struct read_record record;
@@ -249,12 +249,19 @@ bool jsp_read_stacks_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
     return false;
 }
 
-/* -- What a stack is -------------------------------------------------------- */
-
-uint32_t jsp_read_depth(const struct jsp_read *r, uint32_t node)
+/* A frame of the file, or a sample of the chunk of jsprof/stacks that the cursor is in. */
+bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out)
 {
-    return r->stacks->nodes.at[node].depth;
+    if (c->block && stacks_next(c, out))
+        return true;
+    if (!jsp_read_raw(c, out))
+        return false;
+    if (out->type == JSP_WIRE_FILE_CHUNK)
+        stacks_enter(c, out);
+    return true;
 }
+
+/* -- What a stack is -------------------------------------------------------- */
 
 uint64_t jsp_read_node(const struct jsp_read *r, uint32_t *node, uint64_t *line)
 {

@@ -48,12 +48,6 @@ struct jsp_read_stacks {
 
 void jsp_read_stacks_free(struct jsp_read_stacks *s);
 
-/* Enter a file chunk: if it belongs to jsprof/stacks, its samples come next. */
-void jsp_read_stacks_enter(struct jsp_read_cursor *c, const struct jsp_read_frame *f);
-
-/* Read the next sample of the current chunk. Return false at its end, and leave it. */
-bool jsp_read_stacks_next(struct jsp_read_cursor *c, struct jsp_read_frame *out);
-
 /* Read the next frame as it is stored in the file; in read.c. */
 bool jsp_read_raw(struct jsp_read_cursor *c, struct jsp_read_frame *out);
 

@@ -44,8 +44,8 @@ void firefox_marks(struct firefox *x, uint32_t thread);
 void firefox_mark_schema(struct firefox *x);
 void firefox_counters(struct firefox *x);
 
-/* Return the category of a kind of frame: a position in the list that firefox.c
- * writes. */
+/* Write the list of categories; return the position in it of a kind of frame. */
+void firefox_category_list(struct firefox *x);
 uint32_t firefox_category(uint32_t kind);
 
 #endif

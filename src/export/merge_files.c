@@ -17,20 +17,6 @@ static bool merge_is(struct jsp_read_text t, const char *word)
     return t.len == strlen(word) && memcmp(t.at, word, t.len) == 0;
 }
 
-void merge_chunk(struct merge_work *w, const char *path, const void *data, size_t n,
-                 bool is_last)
-{
-    if (n > JSP_WIRE_MAX_CHUNK) {
-        /* cannot happen: chunks come from frames or are made smaller */
-        w->has_failed = true;
-        return;
-    }
-    merge_begin(w, JSP_WIRE_FILE_CHUNK);
-    jsp_encode_chunk(&w->out, &(struct jsp_encode_chunk){ path, n, is_last });
-    jsp_encode_put(&w->out, data, n);
-    merge_end(w);
-}
-
 static void merge_gather(struct merge_work *w, struct jsp_bytes *to, const void *bytes,
                          size_t n)
 {

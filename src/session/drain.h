@@ -5,7 +5,7 @@
  *   jsp_drain_pass        yes                 yes
  *   jsp_drain_tell        yes                 yes
  *   jsp_drain_look        yes                 yes
- *   jsp_drain_here         -                  yes, also in the handler: see offer.h
+ *   jsp_drain_here         -                  yes, also in the handler: see alone/alone.h
  *   jsp_drain_spawn        -                  yes
  *   jsp_drain_write        -                  yes
  *
