@@ -88,4 +88,19 @@ uint32_t *jsp_exact_order_edges(const struct jsp_exact *c, enum jsp_exact_sort b
 /* Return the total of one call, or 0 without calls. */
 uint64_t jsp_exact_each(const struct jsp_exact_cost *cost);
 
+/* A comparison of two captures. Functions are the same if name, file and line are equal. The
+ * remaining ones are then matched by name and file, in order, because code above them may have
+ * grown. Times are in ns, because each capture has its own clock. */
+struct jsp_exact_pair {
+    /* from the second capture if it is there */
+    const struct jsp_exact_function *function;
+    bool in_first, in_second;
+    struct jsp_exact_cost first, second;       /* in ns */
+};
+
+/* List the functions that are not empty in both, the greatest change first. The caller
+ * frees *out. Return 0 or -ENOMEM. */
+int jsp_exact_compare(struct jsp_exact_pair **out, uint32_t *n, const struct jsp_exact *first,
+                      const struct jsp_exact *second, enum jsp_exact_sort by);
+
 #endif

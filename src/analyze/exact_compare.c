@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/exact_compare.h"
+#include "analyze/exact.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include <regex.h>
 
 #include "analyze/exact.h"
-#include "analyze/exact_compare.h"
 #include "cli/open.h"
 #include "cli/table.h"
 

@@ -81,4 +81,14 @@ size_t jsp_elf_note_id(const uint8_t *at, uint64_t left, uint8_t id[JSP_ELF_BUIL
 /* Find the build id of the file. Return its size, or 0 if there is none. */
 size_t jsp_elf_build_id(const struct jsp_elf *elf, uint8_t id[JSP_ELF_BUILD_ID]);
 
+/* The symbol table that the loader uses: for files without section headers, and for objects of
+ * which only the running image is left. */
+struct jsp_elf_dynamic {
+    struct jsp_elf_span symbols;
+    struct jsp_elf_span text; /* the names */
+};
+
+/* Find the table. Return false if the file has none that makes sense. */
+bool jsp_elf_dynamic(const struct jsp_elf *elf, struct jsp_elf_dynamic *found);
+
 #endif

@@ -1,8 +1,8 @@
-/* image/elf_dynamic.c - see elf_dynamic.h for the contract.
+/* image/elf_dynamic.c - see elf.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "elf_dynamic.h"
+#include "elf.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf_dynamic.h"
 #include "symtab_work.h"
 
 static void symtab_source(struct jsp_symtab_source *source, const struct jsp_elf *elf,

@@ -5,12 +5,12 @@
 #include "table.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "sigsafe/cfa.h"
 #include "base/block.h"
 #include "base/pool.h"
-#include "table_sort.h"
 
 enum {
     TABLE_PADDING = 16,
@@ -20,6 +20,12 @@ enum {
     TABLE_BYTES_A_ROW = 5,     /* of the section: an estimate, never a bound */
     TABLE_BYTES_A_PIECE = 48,
     TABLE_HUGE = 2 << 20,
+};
+
+/* The rows of one function. */
+struct jsp_table_piece {
+    uint32_t start, end; /* relative to the object's start */
+    uint32_t first, n;   /* rows */
 };
 
 /* A table that is being built; its rows are in the order of the section. */
@@ -33,6 +39,67 @@ struct table_work {
     uint64_t n_states;
     int err;                      /* an error other than a bad FDE: give up */
 };
+
+/* -- Order ------------------------------------------------------------------ */
+
+/* Linkers leave nearly all pieces in order, but a large object has a hundred thousand. A
+ * list in order costs one pass; any other costs three passes of a radix sort. */
+
+enum { SORT_BITS = 11, SORT_PASSES = 3, SORT_BUCKETS = 1 << SORT_BITS };
+
+static bool table_is_sorted(const struct jsp_table_piece *pieces, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (pieces[i - 1].start > pieces[i].start)
+            return false;
+    return true;
+}
+
+struct table_digit {
+    uint32_t shift;
+    /* SORT_BUCKETS counters, on the heap because callers have little stack */
+    uint32_t *at;
+};
+
+static void table_sort_pass(const struct jsp_table_piece *from, struct jsp_table_piece *to,
+                      uint32_t n, struct table_digit digit)
+{
+    uint32_t *at = digit.at, shift = digit.shift, sum = 0;
+    memset(at, 0, SORT_BUCKETS * sizeof *at);
+    for (uint32_t i = 0; i < n; i++)
+        at[from[i].start >> shift & (SORT_BUCKETS - 1)]++;
+    for (uint32_t b = 0; b < SORT_BUCKETS; b++) {
+        uint32_t here = at[b];
+        at[b] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        to[at[from[i].start >> shift & (SORT_BUCKETS - 1)]++] = from[i];
+}
+
+/* Sort by start; equal ones keep their order. Return 0, or -ENOMEM: nothing has changed. */
+static int table_sort(struct jsp_table_piece *pieces, uint32_t n)
+{
+    if (table_is_sorted(pieces, n))
+        return 0;
+    enum { BUCKETS = SORT_BUCKETS * sizeof(uint32_t) };
+    struct jsp_table_piece *other = jsp_block_grow(NULL, n * sizeof *other + BUCKETS);
+    struct jsp_table_piece *from = pieces, *to = other;
+    if (!other)
+        return -ENOMEM;
+    for (uint32_t pass = 0; pass < SORT_PASSES; pass++) {
+        table_sort_pass(from, to, n, (struct table_digit){ pass * SORT_BITS, (void *)(other + n) });
+        struct jsp_table_piece *swap = from;
+        from = to;
+        to = swap;
+    }
+    /* after an odd number of passes the result is in `other` */
+    memcpy(pieces, other, n * sizeof *pieces);
+    jsp_block_free(other);
+    return 0;
+}
+
+/* -- Memory ----------------------------------------------------------------- */
 
 /* Ask for huge pages inside the array. Large arrays are filled once, from the front, and
  * a page fault for every 4 KiB was a third of a build. Only whole huge pages inside the
@@ -201,7 +268,7 @@ static int table_finish(struct table_work *w, struct jsp_unwind_object *o)
 {
     uint32_t span = (uint32_t)(w->end - w->start), shift = TABLE_PAGE_SHIFT;
     size_t most = (size_t)w->n_rows + w->n_pieces + 1;
-    int err = jsp_table_sort(w->pieces, w->n_pieces);
+    int err = table_sort(w->pieces, w->n_pieces);
     struct jsp_unwind_row *rows = err ? NULL : jsp_block_grow(NULL, most * sizeof *rows);
     if (!rows)
         return err ? err : -ENOMEM;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "page/meta.h"
-#include "page/frame.h"
 
 static bool html_is_time(const struct jsp_html *h)
 {

@@ -46,4 +46,11 @@ struct jsp_html {
  * samples nor calls. The sink keeps its own errors. */
 int jsp_page_write(const struct jsp_html *h);
 
+/* The page around the data, as bytes that the build makes from the files in
+ * src/page/browser/ (see embed.sh there). */
+extern const unsigned char jsp_page_frame_head[], jsp_page_frame_middle[],
+    jsp_page_frame_tail[];
+extern const unsigned int jsp_page_frame_head_size, jsp_page_frame_middle_size,
+    jsp_page_frame_tail_size;
+
 #endif

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "analyze/exact_compare.h"
+#include "analyze/exact.h"
 #include "capture_builder.h"
 #include "export/export.h"
 

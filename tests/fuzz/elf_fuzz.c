@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/elf_dynamic.h"
+#include "image/elf.h"
 #include "image/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

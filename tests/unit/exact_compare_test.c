@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/exact_compare.h"
+#include "analyze/exact.h"
 
 #include <stdlib.h>
 

@@ -41,7 +41,7 @@ awk -v tmp="$tmp" '
     $0 == "@@data" { out = tmp "/tail"; next }
     { print >out }' "$tmp/hashed"
 
-printf '/* Made by src/page/browser/embed.sh. */\n#include "page/frame.h"\n'
+printf '/* Made by src/page/browser/embed.sh. */\n#include "page/page.h"\n'
 for part in head middle tail; do
     printf '\nconst unsigned char jsp_page_frame_%s[] = {\n' "$part"
     od -An -v -tu1 "$tmp/$part" | sed 's/ \{1,\}/,/g; s/^,//; s/$/,/'
