@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/head.h"
+#include "cli/lua_note.h"
 #include "cli/threads.h"
 #include "jsprof.h"
 
@@ -318,9 +319,10 @@ static int report_run(struct cli_arguments *a)
     if (status)
         return status;
     status = report_build(&r, sort);
-    if (status == CLI_OK && cli_form_is_text(&r.form))
+    if (status == CLI_OK && cli_form_is_text(&r.form)) {
         status = report_text(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
-    else if (status == CLI_OK)
+        cli_lua_note(&r.capture);
+    } else if (status == CLI_OK)
         status = report_rows(&r, limit == UINT32_MAX ? 0 : limit);
     jsp_functions_free(&r.functions);
     cli_close(&r.capture);

@@ -20,12 +20,12 @@ function third() local x = burn(0.2) return x end
 function last() local x = burn(0.2) return x end
 END
 
-recorded()
+recorded() # SCRIPT [in-c]
 {
     build_host threads_host.c && rm -f "$SCRATCH/cap" &&
         JSPROF=$SCRATCH/cap JSPROF_CLOCK=wall \
             LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" \
-            "$SCRATCH/host" "$SCRATCH/turns.lua" >"$SCRATCH/out" 2>&1
+            "$SCRATCH/host" "$@" >"$SCRATCH/out" 2>&1
     recorded_status=$?
     cat "$SCRATCH/out"
     [ $recorded_status = 0 ] && [ ! -s "$SCRATCH/out" ] && whole
@@ -46,9 +46,24 @@ waits_alone()
     ! grep 'C:in_thread' "$SCRATCH/stacks.out" | grep 'turns.lua'
 }
 
+# The work is done in C, before any Lua function is called.
+works_in_c()
+{
+    sed 's/burn(0.2)/burn(0)/' "$SCRATCH/turns.lua" >"$SCRATCH/short.lua"
+    recorded "$SCRATCH/short.lua" in-c
+}
+
+says_lua_is_rare() # REGEX TIMES
+{
+    "$JSPROF_TOOL" report "$SCRATCH/cap" >"$SCRATCH/report.out" || return 1
+    tail -n 3 "$SCRATCH/report.out"
+    [ "$(grep -c "$1" "$SCRATCH/report.out")" = "$2" ]
+}
+
 one()
 {
-    check 'a program hands its state from thread to thread' recorded
+    check 'a program hands its state from thread to thread' recorded \
+        "$SCRATCH/turns.lua"
     check 'all of its threads are recorded' threads_are 4
     for line in 8 11; do
         check "line $line: in the main thread" share_is 3 40 \
@@ -59,6 +74,10 @@ one()
     check 'line 10: in a coroutine of another' share_is 3 40 \
         "burn .*turns.lua:1. .*third .[^$t]*turns.lua:10. .*C:coroutine_main$t"
     check 'a thread that waits shows nothing of Lua' waits_alone
+    check 'the report says nothing of that' says_lua_is_rare '^Lua is in ' 0
+    check 'a program that does its work in C' works_in_c
+    check 'the report says that Lua is rare, and why' says_lua_is_rare \
+        '^Lua is in .*% of the time; the rest is C code that no Lua function called, or waiting' 1
 }
 
 each_version one

@@ -1,12 +1,15 @@
 /* threads_host.c - a program that embeds Lua, knows nothing of jsprof, and hands its state from
  * thread to thread: each runs one function of the script while the others wait.
  *
- *     threads_host SCRIPT
+ *     threads_host SCRIPT [in-c]
+ *
+ * With the second argument it burns half a second in C first.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -60,11 +63,13 @@ int main(int argc, char **argv)
 {
     static char second[] = "second", third[] = "third";
     L = luaL_newstate();
-    if (argc != 2 || !L)
+    if (argc < 2 || argc > 3 || !L)
         return 2;
     luaL_openlibs(L);
     if (luaL_dofile(L, argv[1]) != 0)
         return 1;
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 2; argc == 3 && clock() < end;)
+        continue;
     run(L, "first");
     in_thread(worker_main, second);
     in_thread(coroutine_main, third);
