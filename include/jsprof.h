@@ -14,8 +14,10 @@
  *     jsprof_close(prof);
  *
  * Errors.   Functions of type int return 0 (or a count) or a negative errno. They never
- *           set errno, never print and never abort. A failed call has changed nothing.
- *           jsprof_strerror() returns one line of text for each errno.
+ *           set errno and never abort; only jsprof_backtrace_print writes text. A failed
+ *           call has changed nothing, except that stop, close and flush do their work
+ *           and then report the error of the file. jsprof_strerror() returns one line
+ *           of text for each errno.
  * Memory.   "Borrowed" memory stays the caller's and must stay valid as long as the
  *           comment says. The library copies everything else before the call returns.
  * Units.    _ns is nanoseconds, hz is per second, _bytes is bytes.
@@ -34,9 +36,9 @@
  *           With less, it drops the sample, counts it in lost_stack and overwrites
  *           nothing. But the kernel does not check for room. So a thread without an
  *           alternate stack must always leave room for the kernel's frame and 512 bytes
- *           on each of its stacks. `make bench` prints both sizes for the machine at
- *           hand. A thread with small coroutine stacks should have an alternate stack of
- *           16 KiB.
+ *           on each of its stacks. `make bench` measures the kernel's frame and the
+ *           handler's use of the stack. A thread with small coroutine stacks should have
+ *           an alternate stack of 16 KiB.
  * Fork.     The child of fork() holds an inert copy of the session. Every call on the
  *           copy except jsprof_close and jsprof_thread_detach returns -ECHILD, and
  *           nothing is written to the parent's file. The child may open its own session.
@@ -76,14 +78,14 @@ enum jsprof_clock {
 };
 
 enum {
-    /* Options.flags: another handler owns the signal. Without this flag jsprof_start
-     * returns -EBUSY. With it, the library passes signals that are not its own to that
-     * handler. */
+    /* Options.flags: share the signal with a handler that is already installed. The
+     * library passes signals that are not its own to that handler. Without this flag
+     * jsprof_start returns -EBUSY if there is such a handler. */
     JSPROF_CHAIN = 1u << 0,
-    /* Options.flags: write to a duplicate of `fd` instead of opening `path`. The library
-     * waits for a pipe, socket or terminal no longer than jsprof_stop and jsprof_close
-     * state, even if it is in blocking mode. The library does not change the flags of
-     * `fd`. */
+    /* Options.flags: write to a duplicate of `fd` instead of opening `path`. The host may
+     * close `fd` after jsprof_open. The library waits for a pipe, socket or terminal no
+     * longer than jsprof_stop and jsprof_close describe, even if `fd` is in blocking mode.
+     * The library does not change the flags of `fd`. */
     JSPROF_USE_FD = 1u << 1,
     /* Options.flags: refuse (-ELOOP) a `path` whose last part is a symbolic link. */
     JSPROF_NOFOLLOW = 1u << 2,
@@ -102,19 +104,20 @@ enum {
      * allocate.)
      *
      * The sampled thread then processes and writes its samples itself, in the signal
-     * handler. It does so only when the signal finds it in code that could have called
+     * handler. It does so only when the signal interrupts code that could have called
      * any function. Code in the C library, the loader and this library does not qualify,
-     * unless it waits in a system call. Nor does code in any object between the program
-     * and the C library: a preload, fakeroot, an allocator. With such an object loaded, a
-     * waiting thread does not qualify either. All other samples wait in the ring until
-     * the thread is sampled at such a place, or the session stops or flushes. So do
-     * samples from before the thread fell asleep, and samples on a stack that is not the
-     * thread's own.
+     * unless it waits in a system call. Code in an object that replaces functions of the C
+     * library (a preload, fakeroot, an allocator) does not qualify either, and in a process
+     * with such an object a waiting thread does not qualify. All other samples wait in the
+     * ring until a later signal interrupts code that qualifies, or until the session stops
+     * or flushes. The samples taken before the thread fell asleep wait in the same way, and
+     * so do samples on a stack that is not the thread's own.
      *
-     * The library starts a thread all the same where the program has other threads or
-     * attaches a second one; where the thread has an alternate signal stack at that time;
-     * where the program is static or has its own allocator; with JSPROF_NO_NATIVE; and
-     * where a write to the file may block, as to a pipe without O_NONBLOCK. */
+     * The library starts its thread in spite of this flag if the program has other threads
+     * or attaches a second one; if the thread that starts or attaches has an alternate
+     * signal stack; if the program is static or has its own allocator; with
+     * JSPROF_NO_NATIVE; or if a write to the file may block, as to a pipe without
+     * O_NONBLOCK. */
     JSPROF_NO_THREAD = 1u << 7,
     /* Options.flags: continue the session in the children of fork(), each with a file of
      * its own: `path` with the child's pid for %p, or else PATH.PID. Before fork returns,
@@ -140,40 +143,41 @@ typedef struct jsprof_options {
     uint32_t    hz;          /* timer expirations per second and thread, 1..10000; default
                               * 1000. All sessions together spend at most a quarter of a
                               * thread's time on samples and take at most 10000 a second;
-                              * above that, one sample stands for several expirations */
+                              * above that, one sample represents several expirations */
     int         clock;       /* enum jsprof_clock; default CPU */
     uint32_t    max_depth;   /* VM frames, and C frames, kept per sample, 1..1000; default
                               * 512. A deeper stack keeps its innermost and its outermost
                               * frames, with a frame "[frames cut]" between them */
     uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB */
-    uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB, of which pages
-                              * are taken as they are used */
+    uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB of address
+                              * space, which takes memory as it fills */
     int         signo;       /* default SIGPROF; see jsprof_start */
     uint32_t    flags;       /* JSPROF_CHAIN, ... */
     int         fd;          /* with JSPROF_USE_FD */
-    /* Called before the library reads samples, several times a second while there are
-     * any. The caller is the library's thread; with JSPROF_NO_THREAD, the handler; or the
-     * thread that stops, flushes or closes. The callback may call jsprof_mark and
-     * jsprof_counter... but no other function of this library. NULL: no callback. */
+    /* The library calls this before it reads samples, several times a second while there
+     * are any. It calls from its own thread, with JSPROF_NO_THREAD from the handler, or
+     * from the thread that calls stop, flush or close. The callback may call jsprof_mark,
+     * jsprof_counter and jsprof_counter_set..., but no other function of this library.
+     * NULL: no callback. */
     void      (*on_drain)(void *data);
     void       *on_drain_data;
 } jsprof_options;
 
-/* Set one option from text, as a command line or the environment has it. `name` is a field
+/* Set one option from text, for hosts with options on a command line. `name` is a field
  * (path, hz, clock, max_depth, ring_bytes, label_bytes or signo), or a flag without
  * JSPROF_ (compact, children, no_thread, ..., but not use_fd). The function accepts capital
  * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole
- * and decimal, a clock is cpu or wall, a flag is 1 or 0. `path` is borrowed until
- * jsprof_open returns. Several threads may set options of their own at the same time.
+ * and decimal, a clock is cpu or wall, a flag is 1 or 0. The text of `path` must stay valid
+ * until jsprof_open returns. Threads may call this at the same time, each with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
- * unchanged. jsprof_error_text then returns "NAME=VALUE: ...", with the name as it was
- * given and with what is allowed. */
+ * unchanged. jsprof_error_text then names the option as the caller spelt it, its value, and
+ * the allowed values. */
 JSPROF_API int jsprof_options_set(jsprof_options *o, const char *name,
                                   const char *value) JSPROF_COLD;
 
-/* Create the capture file, and a session that does not run yet. A relative path starts at
- * the process's current folder.
+/* Create the capture file, and a session that does not run yet. `options` may be NULL: all
+ * defaults. A relative path starts at the process's current folder.
  *
  * Two sessions never write one file, in one process or in several. An open session holds
  * a lock (flock) on its file, if that is a regular file or a named pipe. Open uses
@@ -189,21 +193,22 @@ JSPROF_API int jsprof_options_set(jsprof_options *o, const char *name,
  * -EINVAL: an option is out of range, or a flag is unknown. -ENOMEM. -EAGAIN: the process
  * has no thread-specific key left (PTHREAD_KEYS_MAX). -ETXTBSY: another session writes
  * the file, and it is a pipe, a link, or in a folder where no other file can be created.
- * -EEXIST, -ELOOP: something else has the default path or that of a perf map. Or the
- * errno of opening the path. jsprof_error_text gives the details. */
+ * -EEXIST, -ELOOP: the default path or the path of a perf map exists and is not such a
+ * plain file. Any other error is the errno of opening the path. jsprof_error_text gives
+ * the details. */
 JSPROF_API int jsprof_open(jsprof **out, const jsprof_options *options) JSPROF_COLD;
 
 /* Return the capture's absolute path, valid until close. The path is relative if the
  * system can not name the folder, and NULL with JSPROF_USE_FD. In a child where the
- * session continues, the same pointer leads to the child's path. Set *is_other, unless
- * is_other is NULL, to true if the path is not the one that was asked for, because that
- * file is in use: the host should show the path to the user. */
+ * session continues, the same pointer leads to the child's path. Unless is_other is NULL,
+ * set *is_other: true if the requested file was in use and the path therefore differs from
+ * the requested path. The host should then show the path to the user. */
 JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
 
 /* Arm the timers of every attached thread. Idempotent.
  *
  * -EBUSY: another handler owns the signal. -EAGAIN: no timers or threads left. -EPERM:
- * refused. -EOVERFLOW: see jsprof_thread_attach.
+ * the system refuses to create a timer. -EOVERFLOW: see jsprof_thread_attach.
  *
  * The host must not set the signal to SIG_DFL while a session runs: the next signal of a
  * timer then ends the process, and no library can prevent that. If no signal comes first,
@@ -213,7 +218,7 @@ JSPROF_API const char *jsprof_path(const jsprof *p, bool *is_other) JSPROF_COLD;
  *
  * While the library's handler is installed, signals from other senders do not end the
  * process: the handler ignores them, or passes them on with JSPROF_CHAIN. If a sandbox
- * lets the library stop no timer, the handler stays installed after close. */
+ * prevents the library from stopping a timer, the handler stays installed after close. */
 JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
 
 /* Disarm the timers, then process and write all samples. Start may follow. Idempotent.
@@ -221,15 +226,16 @@ JSPROF_API int jsprof_start(jsprof *p) JSPROF_COLD;
  *
  * -ESTALE: another program has cut, removed or written to the file. The library then
  * writes nothing more and counts later samples in lost_write. -EAGAIN: a pipe accepted
- * nothing for two seconds; the samples wait for flush or close. The library waits for a
- * pipe that accepts something, however slowly. */
+ * nothing for two seconds; the samples wait for flush or close. As long as a pipe accepts
+ * some bytes, however slowly, the library continues to wait. */
 JSPROF_API int jsprof_stop(jsprof *p) JSPROF_COLD;
 
-/* Stop, complete the file and free everything. Threads that are still attached become
- * inert and may detach at any later time. NULL does nothing. Errors as jsprof_stop.
+/* Stop, complete the file and free everything, even if writing fails. Threads that are
+ * still attached become inert and may detach at any later time. NULL does nothing. Errors
+ * as jsprof_stop.
  *
- * -EAGAIN: a pipe accepted nothing for two seconds, and then not even the final account
- * of losses for two more.
+ * -EAGAIN: a pipe accepted nothing for two seconds; the library then waited two more
+ * seconds for it to accept the final account of losses, also in vain.
  *
  * During close, other threads may call start, stop, flush, attach, stats, calls and close
  * on this session. Close waits for calls in progress; later calls return -EINVAL, as for
@@ -249,23 +255,24 @@ JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
  * with such an object a waiting thread does not qualify. Return false if this can not be
  * determined, as in a static program.
  *
- * The function does not know two things, which the host must check itself: whether the
- * interrupted code holds one of the host's own locks, and whether it is itself a handler,
- * which may have interrupted malloc. */
+ * The host itself must check two more things: whether the interrupted code holds one of
+ * the host's own locks, and whether the interrupted code is itself a signal handler, which
+ * may have interrupted malloc. */
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
-/* Open and start as the environment asks: JSPROF=FILE (%p is the pid), JSPROF_HZ,
- * JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1. A relative FILE starts
- * at the folder in which the process was when it loaded this library.
+/* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
+ * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1. A relative
+ * FILE starts at the folder that was current when the process loaded this library. FILE
+ * must not be a symbolic link (-ELOOP).
  *
- * 1: started, *out is the session. 0: JSPROF is unset or the program is setuid, and *out
- * is NULL.
+ * Return 1 if the session runs; *out is the session. Return 0 if JSPROF is unset or empty,
+ * or if the program is setuid; *out is NULL.
  *
- * -EINVAL: a value is malformed. Or the errors of open and start. jsprof_error_text
- * describes each, with the variable and its value. */
+ * -EINVAL: a value is malformed. Other errors as jsprof_open and jsprof_start; *out is NULL.
+ * jsprof_error_text names the variable and its value. */
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
-/* What was kept and what was lost, in timer expirations. Always:
+/* The number of timer expirations that were kept and lost. This equation always holds:
  * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack +
  *               lost_blocked + lost_undelivered */
 typedef struct jsprof_stats {
@@ -273,37 +280,37 @@ typedef struct jsprof_stats {
     uint64_t expirations;   /* timer periods that passed while threads were sampled, by the
                              * threads' own clocks */
     uint64_t samples;       /* sample frames written */
-    uint64_t kept;          /* expirations that these samples stand for (their weights) */
+    uint64_t kept;          /* sum of these samples' weights: the expirations they represent */
     uint64_t lost_ring;     /* the drain was late and the ring was full */
     uint64_t lost_paused;   /* between jsprof_thread_pause and _resume */
-    uint64_t lost_late;     /* arrived after stop; after detach nothing is counted */
+    uint64_t lost_late;     /* signals that arrived after stop; after detach, the library no
+                             * longer counts them */
     uint64_t lost_write;    /* the file could not take them; the file records this too, if
                              * its existing bytes can still be overwritten */
     uint64_t lost_stack;    /* too little stack was left to sample on */
     uint64_t frames_cut;    /* frames beyond max_depth or beyond the host's capacity */
     uint64_t labels_lost;   /* frames named "[label lost]": the arena was full */
     uint64_t labels_cut;    /* frames whose name was cut after 1023 bytes */
-    uint64_t frames_bad;    /* host entries that had no name, were only part of a stack, or
-                             * whose C frame is gone: they keep their order and lose their
-                             * address */
+    uint64_t frames_bad;    /* defects of the host's stack: entries without a name, unreadable
+                             * entries and arrays, and entries whose C frame is gone. The
+                             * last keep their place in the order, without their address */
     uint64_t underflows;    /* pops of an empty stack */
     uint64_t handler_ns;    /* time spent in the handler, all threads; 0: not measured */
     int      write_error;   /* 0, or the last negative errno of writing the capture */
     /* How the walks over the C stack ended: */
     uint64_t stop_end;        /* at the outermost frame */
-    uint64_t stop_full;       /* after max_depth frames, with the outermost too far away */
+    uint64_t stop_full;       /* at the limit of max_depth, before the outermost frame */
     uint64_t stop_no_table;   /* in code without unwind information */
     uint64_t stop_stack;      /* the next frame would not have been further out, or the
                                * thread's own stack ended at a return address of zero */
     uint64_t stop_unreadable; /* at memory that can not be read */
     uint64_t stop_rule;       /* at unwind information that the library does not understand */
     uint64_t marks_lost;      /* marks and counter values that are not in the file */
-    /* Passed without a sample. No function is charged with this time: */
+    /* Expirations that brought no signal, so that no function is charged with their time: */
     uint64_t lost_blocked;     /* the thread blocked the signal, or the host ignored it or
                                 * gave it to another handler that did not pass it on */
-    uint64_t lost_undelivered; /* due, but the signal had not come before detach or stop: on
-                                * the CPU clock it waits for the next tick of the
-                                * scheduler */
+    uint64_t lost_undelivered; /* due at detach or stop, but the signal had not arrived yet:
+                                * on the CPU clock it waits for the scheduler's next tick */
 } jsprof_stats;
 
 /* Fill *out. -EINVAL: size is 0 or unknown. */
@@ -349,17 +356,17 @@ enum { JSPROF_FRAME_NO_TABLE = 1 << 18 };
 typedef struct jsprof_function jsprof_function;
 
 /* Create a function, shown as "name (file:line)". `file` may be NULL and `line` 0. Copies
- * everything. -ENOMEM. -EINVAL: no name. */
+ * everything. -ENOMEM. -EINVAL: the name is empty or NULL, or the kind is unknown. */
 JSPROF_API int jsprof_function_new(jsprof_function **out, const char *name, const char *file,
                                    uint32_t line, enum jsprof_kind kind) JSPROF_COLD;
 
-/* Free a function. It must be on no thread's stack: the library relies on this. Counts of
+/* Free a function. The host must make sure that no thread's stack contains it. Counts of
  * its calls stay in the tables, under its name. NULL does nothing.
  *
  * If the host defines JSPROF_DEBUG before it includes this header, free looks for the
  * function on the calling thread's stacks and on those of other threads in the same
- * sessions. If it finds the function, it ends the process with a line that names function
- * and thread. */
+ * sessions. If it finds the function, it writes a line with the names of function and
+ * thread to stderr and aborts. */
 JSPROF_API void jsprof_function_free(jsprof_function *f) JSPROF_COLD;
 JSPROF_API void jsprof_function_free_checked(jsprof_function *f) JSPROF_COLD;
 #ifdef JSPROF_DEBUG
@@ -382,18 +389,17 @@ typedef struct jsprof_frame {
 
 /* An entry that lies in the host's own C frame. */
 typedef struct jsprof_link {
-    struct jsprof_link    *up;
+    struct jsprof_link    *up; /* the next entry further out; the library stores it */
     const jsprof_function *function;
-    /* Current line and program counter (0: none), stored by the host. A host whose
-     * samples must never combine an old line with a new pc stores both at once, as 8
-     * bytes. */
+    /* Current line and program counter (0: none). The host stores them. To keep samples
+     * from combining an old line with a new pc, it stores both at once, as 8 bytes. */
     uint32_t               line, pc;
 } jsprof_link;
 
 /* The first fields are public so that the compiler can inline push and pop; the rest is
- * private. Everything that inline code reads is part of the ABI: these fields and their
- * order; that a jsprof_function begins with its number, 32 bits, which is the index into
- * `counts`; and that 0 in `counts` means "never". */
+ * private. Inline code depends on these fields and their order, so they are part of the
+ * ABI. So are two more facts: a jsprof_function begins with its number (32 bits), which is
+ * the index into `counts`; and 0 in `counts` means "never". */
 typedef struct jsprof_thread {
     jsprof_link *volatile top;   /* linked entries, innermost first */
     jsprof_frame     *frames;    /* array entries, outermost first */
@@ -405,36 +411,39 @@ typedef struct jsprof_thread {
     volatile uint32_t counting;  /* JSPROF_CALLS_... that are on, and private bits */
     /* Counts of calls, by function number. Not NULL while the library counts. */
     uint64_t         *counts;
-    void             *calls;     /* the rest */
+    void             *calls;     /* private */
 } jsprof_thread;
 
-/* Attach the calling thread. Copies `name`. If the session runs, sampling begins at once.
+/* Attach the calling thread. Copies `name` (at most 63 bytes; NULL: "thread"). If the
+ * session runs, sampling begins at once. *out is valid until the thread detaches or exits.
  *
- * A thread that exits detaches itself. A thread that ends by the raw system call is
- * detached within about a second; without the library's thread, at the next start, stop
+ * A thread that exits detaches itself. If a thread ends by the raw system call, the library
+ * detaches it within about a second; without the library's thread, at the next start, stop
  * or flush. While a thread blocks the signal it is not sampled: lost_blocked counts that
  * time.
  *
  * -ENOTSUP: the raw system call made this thread, and the C library does not know it.
- * -EALREADY: the thread is attached. -EAGAIN: no timers left (RLIMIT_SIGPENDING). -EPERM.
- * -ENOMEM. -EOVERFLOW: the thread's alternate signal stack can not hold what the kernel
- * saves for a signal, so any signal on it would end the process. jsprof_start checks a
- * stack that the thread sets later, if the thread itself calls it. */
+ * -EALREADY: the thread is attached to this session. -EAGAIN: no timers left
+ * (RLIMIT_SIGPENDING). -EPERM: the system refuses to create a timer. -ENOMEM. -EOVERFLOW:
+ * the thread's alternate signal stack can not hold the kernel's frame for a signal, so any
+ * signal on it would end the process. jsprof_start checks a stack that the thread sets
+ * later, if the thread itself calls it. */
 JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out) JSPROF_COLD;
 
 /* Detach the thread and drop frames that are still pushed. Call in the thread that
  * attached. NULL does nothing. -EPERM: called by another thread. */
 JSPROF_API int jsprof_thread_detach(jsprof_thread *t) JSPROF_COLD;
 
-/* Between pause and resume, the handler reads nothing of the host and counts expirations
- * in lost_paused. Pairs may nest. NULL does nothing. */
+/* Between pause and resume, the handler reads none of the host's data and counts
+ * expirations in lost_paused. Pairs may nest. NULL does nothing. */
 JSPROF_API void jsprof_thread_pause(jsprof_thread *t) JSPROF_OWNER;
 JSPROF_API void jsprof_thread_resume(jsprof_thread *t) JSPROF_OWNER;
 
 /* -- 4. The stack, form (a): ours ----------------------------------------- */
 
-/* With t == NULL each of these does nothing, so a host needs no `if (profiling)`. One
- * thread may mix them; the library orders frames by stack address. */
+/* With t == NULL each of these functions does nothing, so a host needs no `if (profiling)`.
+ * A thread may use array entries and linked entries together; the library orders frames by
+ * stack address. */
 
 /* Array entries, for hosts whose interpreter does not recurse on the C stack.
  * `label` and `file` are borrowed until the pop. */
@@ -451,9 +460,9 @@ static inline void jsprof_pc(jsprof_thread *t, uint64_t pc) JSPROF_OWNER;
 /* Return to an earlier value of t->depth, after longjmp or an exception. */
 static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth) JSPROF_OWNER;
 
-/* Linked entries, for hosts that recurse on the C stack. They cost a third of array
- * entries. `link` is a local variable of the caller. After longjmp, leave the link of the
- * outermost frame that is gone. */
+/* Linked entries, for hosts that recurse on the C stack. They cost a third of the
+ * time of array entries. `link` is a local variable of the caller. After longjmp, leave the
+ * link of the outermost frame that is gone. */
 static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
                                      const jsprof_function *f) JSPROF_OWNER;
 static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
@@ -478,13 +487,13 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) 
  */
 #define JSPROF_BODY  inline __attribute__((always_inline))
 #define JSPROF_ASIDE __attribute__((noinline))
-#define JSPROF_OFF(t) __builtin_expect(!(t), 1) /* in a function, clang drops the hint */
+#define JSPROF_OFF(t) __builtin_expect(!(t), 1) /* clang ignores the hint in a function */
 
 /* -- 5. The stack, form (b): the host's own array ------------------------- */
 
-/* Fill *out from one entry. Return 1: a frame. 0: no frame; if the callback sets out->sp,
- * it is the stack address of the frames further in. -1: the entry is unreadable;
- * frames_bad counts it.
+/* Fill *out from one entry. Return 1 if it is a frame. Return 0 if it is none; if the
+ * callback then sets out->sp, the frames further in get that stack address. Return -1 if
+ * the entry is unreadable; frames_bad counts it.
  *
  * This callback and a walker have at least 8 KiB of stack. Where there is less, the
  * handler drops the sample and counts it in lost_stack. */
@@ -516,7 +525,8 @@ typedef struct jsprof_stack {
     void       *host;           /* passed to the callback */
 } jsprof_stack;
 
-/* Set the calling thread's VM stack; NULL: none. Copies the descriptor.
+/* Set the calling thread's VM stack; NULL: none. Copies the descriptor. The addresses in
+ * it must stay valid until the thread sets another stack or detaches.
  *
  * -EINVAL: no counter, no entries, or neither label nor callback. -EPERM: called by
  * another thread. */
@@ -525,7 +535,7 @@ JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *sta
 /* -- 6. The stack, form (c): a walker ------------------------------------- */
 
 /* Write up to `max` frames, innermost first, each with its sp. Return how many frames the
- * stack has; if that is more than `max`, the library counts the excess. The handler calls
+ * stack has; if that is more than `max`, frames_cut counts the excess. The handler calls
  * the walker with the interrupted registers (a ucontext_t), so it must be signal-safe. */
 typedef uint32_t (*jsprof_walk_sigsafe_fn)(void *host, const void *ucontext,
                                            jsprof_frame *out, uint32_t max);
@@ -537,11 +547,12 @@ JSPROF_API int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn
 
 /* -- 7. Native frames, compiled code, interpreters ------------------------- */
 
-/* How to unwind the code from this offset up to the next row's. Offsets count from the
- * range's start; rows ascend. */
+/* A row describes how to unwind the code from its offset up to the offset of the next row.
+ * Offsets count from the range's start; rows ascend. CFA is the canonical frame address of
+ * DWARF: the caller's stack pointer after the return. */
 typedef struct jsprof_code_row {
     uint32_t offset;
-    int32_t  cfa;   /* CFA = stack pointer + this, or frame pointer + this */
+    int32_t  cfa;   /* CFA = stack pointer (or frame pointer, see from_fp) + this */
     int16_t  ra_at; /* return address is at CFA + this; 0: in the link register */
     int16_t  fp_at; /* the caller's frame pointer is at CFA + this; 0: unchanged */
     uint32_t from_fp; /* not 0: CFA counts from the frame pointer */
@@ -558,8 +569,9 @@ typedef struct jsprof_code_pc {
     uint32_t reserved;
 } jsprof_code_pc;
 
-/* Compiled code. With a function of kind GC: the runtime's own code that collects
- * garbage. The library copies everything except `function`, which must stay alive. */
+/* A range of compiled code. If `function` has JSPROF_KIND_GC, the range is the runtime's
+ * own code that collects garbage. The library copies everything except `function`, which
+ * must stay alive until the code is removed. */
 typedef struct jsprof_code {
     size_t                  size;     /* sizeof(jsprof_code) */
     const void             *start;
@@ -579,14 +591,17 @@ typedef struct jsprof_code {
  * in the same bytes. The library resolves each sample by its time, so the host may reuse
  * addresses at once. Add before the code can run; remove after it can no longer run.
  *
- * -EINVAL. -ENOMEM. Remove and move: -ENOENT: nothing registered starts there. */
+ * -EINVAL: no start, length, or name, or an array is NULL though its count is not 0.
+ * -ENOMEM. -ENOENT, by remove and move: no registered code starts there. */
 JSPROF_API int jsprof_code_add(jsprof *p, const jsprof_code *code) JSPROF_COLD;
 JSPROF_API int jsprof_code_remove(jsprof *p, const void *start) JSPROF_COLD;
 JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSPROF_COLD;
 
 /* Declare the C code of an interpreter's loop. The capture marks its native frames, and
  * views hide them. Where VM frames have no stack address, each native activation of the
- * loop takes one run of VM frames, from a frame with JSPROF_FRAME_ENTRY to the next. */
+ * loop takes one run of VM frames, from a frame with JSPROF_FRAME_ENTRY to the next.
+ *
+ * -EINVAL: start is NULL or length is 0. -ENOMEM. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
 /* One operation of a function's bytecode. */
@@ -620,34 +635,34 @@ typedef struct jsprof_listing {
 JSPROF_API int jsprof_listing_add(jsprof *p, const jsprof_listing *listing) JSPROF_COLD;
 
 /* Declare other C code of an interpreter. Views hide its native frames too, but it takes
- * no VM frames. */
+ * no VM frames. Errors as jsprof_interpreter_add. */
 JSPROF_API int jsprof_interpreter_hide(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
-/* A C stack of a coroutine. Borrowed while a thread runs on it, or on a stack that was
- * resumed from it. The handler never steps over `low`: with too little stack left above
- * it, the handler drops the sample and counts it in lost_stack. If jsprof_stack_switch
- * finds too little stack left, frames_bad counts that, and walks end with the stack that
- * the thread switched to. */
+/* A C stack of a coroutine. The structure must stay valid while a thread runs on this
+ * stack, or on a stack that was resumed from it. The handler uses no memory below `low`:
+ * with too little stack left above it, the handler drops the sample and counts it in
+ * lost_stack. If jsprof_stack_switch finds too little stack left, frames_bad counts that,
+ * and walks end at the outermost frame of the new stack. */
 typedef struct jsprof_cstack {
     const struct jsprof_cstack *resumer; /* NULL: the thread's own stack */
     const void *low, *high;              /* its memory, high exclusive */
 } jsprof_cstack;
 
-/* Declare that the thread runs on this stack now; NULL: on its own stack again. Call
- * right before the switch, from a function that is still waiting there when control comes
- * back. Frames on the stacks of its resumers are further out, wherever these lie in
- * memory: the walk continues where each resumer called this function. */
+/* Declare that the thread switches to this stack; NULL: back to its own stack. Call right
+ * before the switch, from a function that has not returned when control comes back. Frames
+ * on the stacks of its resumers are further out, wherever these lie in memory: the walk
+ * continues where each resumer called this function. */
 JSPROF_API void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
 /* -- 8. Marks and counters -------------------------------------------------- */
 
-/* Return nanoseconds of the clock that marks use. */
+/* Return the time on the clock of marks, CLOCK_MONOTONIC, in nanoseconds. */
 JSPROF_API uint64_t jsprof_now(void) JSPROF_SIGSAFE;
 
 /* Record that something happened from `begin_ns` (an earlier jsprof_now(); 0: a moment)
  * until now, whether or not the session runs. Timelines and `jsprof list` show it. Copies
- * group (at most 23 bytes), name (39) and message (4095); message may be NULL. Takes a
- * lock for the time of a copy and never waits for the file.
+ * group (at most 23 bytes), name (39) and message (4095), and cuts longer text; message
+ * may be NULL. Holds a lock only while it copies, and never waits for the file.
  *
  * -ENOBUFS: the queue (1 MiB) is full; stats.marks_lost counts the mark. -ENOMEM. */
 JSPROF_API int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *name,
@@ -657,7 +672,7 @@ enum jsprof_counter_type { JSPROF_COUNTER_WHOLE = 0, JSPROF_COUNTER_REAL = 1 };
 
 /* Define a figure that changes over time. Return its number, from 1, which belongs to the
  * session; the same group and name (at most 31 bytes each) return the same number. `what`
- * (at most 51 bytes) describes it, or is NULL.
+ * (at most 51 bytes) describes the figure, or is NULL. Longer text is cut.
  *
  * -EEXIST: the counter has the other type. -ENOSPC: 4095 counters exist. -ENOBUFS,
  * -ENOMEM as above. */
@@ -698,8 +713,8 @@ JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
 
 /* -- 10. Exact calls -------------------------------------------------------- */
 
-/* What the library counts at every enter and leave (linked or array), in addition to the
- * samples. Each can be on without the others. */
+/* The library can count these at every enter and leave (linked or array), in addition to
+ * the samples. Each can be on without the others. */
 enum {
     JSPROF_CALLS_COUNT = 1, /* how often each function was entered */
     JSPROF_CALLS_TIME = 2,  /* its self and total time */
@@ -742,7 +757,7 @@ static inline void jsprof_section_end(jsprof_thread *t) JSPROF_OWNER;
  * depth at the moment of the switch to its stack. */
 JSPROF_API void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
-/* Text is borrowed until the session is closed. */
+/* One function. Its text stays valid until the session is closed. */
 typedef struct jsprof_calls_row {
     const char *name, *file; /* not terminated */
     uint32_t    name_len, file_len;
@@ -766,20 +781,20 @@ typedef struct jsprof_calls {
     jsprof_calls_row  *rows;    /* by id */
     jsprof_calls_edge *edges;
     size_t             n_rows, n_edges;
-    uint32_t           modes;   /* that are on now */
-    uint32_t           threads; /* that have a table */
-    uint32_t           waiting; /* threads whose figures are incomplete: they made no call
-                                 * since the last change of modes, so the rows do not
-                                 * include what is on their stacks yet; or they stopped in
-                                 * the middle of an event, so rows are of two moments */
+    uint32_t           modes;   /* the modes that are on now */
+    uint32_t           threads; /* number of threads that have a table */
+    uint32_t           waiting; /* number of threads with incomplete figures. Either the
+                                 * thread made no call since the last change of modes, and
+                                 * the rows lack the functions on its stack; or it stopped
+                                 * during an event, and its rows mix two moments */
     uint32_t           clock_off; /* error of the processor's counter, in parts per million;
-                                   * above 1000 do not trust any time */
+                                   * above 1000, no time here is reliable */
     uint64_t           calls;     /* sum over the rows */
     uint64_t           inside_ns; /* the sum of all self_ns, minus `negative_ns` */
     uint64_t           own_ns;    /* the estimated cost of counting; in no row */
     uint64_t           gc_ns;     /* time in outermost sections of JSPROF_KIND_GC */
-    uint64_t           negative_ns; /* by how much that estimate exceeded the measured time,
-                                     * in rows shown as 0 */
+    uint64_t           negative_ns; /* the amount by which that estimate exceeded the
+                                     * measured time, in rows shown as 0 */
     uint64_t           functions_lost; /* calls in row 0 */
     uint64_t           edges_lost;     /* calls in edge 0 -> 0 */
     uint64_t           depth_lost;     /* calls too deep to have a time of their own */
@@ -790,9 +805,9 @@ typedef struct jsprof_calls {
                                  * during another event of the same thread */
 } jsprof_calls;
 
-/* Copy the tables. Threads may run meanwhile; each row is then of a moment of its own.
- * Free the arrays with jsprof_calls_free. -EINVAL. -ENOMEM. -ENOENT: the session never
- * counted. */
+/* Copy the tables. Threads may run meanwhile; the rows are then of different moments. Free
+ * the arrays with jsprof_calls_free. -EINVAL: out->size is unknown. -ENOMEM. -ENOENT: the
+ * session never counted. */
 JSPROF_API int jsprof_calls_snapshot(jsprof *p, jsprof_calls *out) JSPROF_COLD;
 JSPROF_API void jsprof_calls_free(jsprof_calls *calls) JSPROF_COLD;
 
@@ -840,9 +855,8 @@ static inline uint32_t jsprof_counting(const jsprof_thread *t)
     return __atomic_load_n(&t->counting, __ATOMIC_ACQUIRE);
 }
 
-/* Return the same, for callers that then call the library, which reads it again. An
- * atomic load would cost two registers here; so the thread sanitizer does not check this
- * read. */
+/* Return the same without an atomic load, which would cost two registers. Use it only if
+ * the library then reads `counting` again. The thread sanitizer does not check this read. */
 static inline __attribute__((no_sanitize_thread)) uint32_t
 jsprof_counting_now(const jsprof_thread *t)
 {
@@ -900,7 +914,7 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
     jsprof_frame *f = jsprof_frame_next(t);
     if (f) {
         f->function = function;
-        f->label = NULL; /* an earlier push may have left one that is gone now */
+        f->label = NULL; /* an earlier push may have stored a pointer that is now invalid */
         f->detail = NULL;
         f->sp = (uintptr_t)__builtin_frame_address(0);
         f->pc = 0;
@@ -1024,8 +1038,8 @@ static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f)
         jsprof_frame *frame = &t->frames[t->depth - 1];
         frame->line = 0;
         frame->pc = 0;
-        /* ORDER: signal fence only. No sample shows the new function with the old line.
-         * */
+        /* ORDER: signal fence only, so that no sample shows the new function with the
+         * old line. */
         __atomic_signal_fence(__ATOMIC_RELEASE);
         frame->function = f;
     }
