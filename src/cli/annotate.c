@@ -19,11 +19,11 @@ enum { ANNOTATE_LISTED = 8 };
 static const char annotate_help[] =
     "usage: jsprof annotate [OPTION]... FILE FUNCTION\n"
     "\n"
-    "One function by line, next to its source, and by operation, where the host tells\n"
-    "its bytecode. FUNCTION is a name, or that without \" (file:line)\", or a part.\n"
-    "Shares are of its total; self is without what it called from there.\n"
+    "One function by line, next to its source, and by operation where the host\n"
+    "registered its bytecode. FUNCTION is a name, with or without \" (file:line)\",\n"
+    "or a part of one. Shares are of its total; self is without what it called there.\n"
     "\n"
-    "  --source DIR      look for the source below this directory too\n"
+    "  --source DIR      also look for the source below this directory\n"
     "  --csv, --json     for programs: lines and rows; --json-schema  its form\n"
     "  --dot             the bytecode as a graph for Graphviz; hot blocks are red\n"
     "\n" CLI_FILTER_HELP;

@@ -200,7 +200,7 @@ static void text_source(const struct cli_annotate *a)
     fputs(a->source.path ? "source: " : "source not found: ", stdout);
     cli_name(&a->capture.style, cli_span(a->source.path ? a->source.path : a->file), 0);
     if (!a->source.path)
-        fputs(a->directory ? "" : " (--source DIR says where else to look)", stdout);
+        fputs(a->directory ? "" : " (--source DIR also looks in DIR)", stdout);
     else if (p->natives.recorded && a->source.changed > p->natives.recorded)
         fputs(" (changed after the recording: lines may differ)", stdout);
     putchar('\n');
@@ -212,8 +212,8 @@ static void text_nothing(const struct cli_annotate *a)
     bool is_vm = a->function->kind == JSPROF_KIND_VM;
     if (a->result.n_lines || a->result.code.n)
         return;
-    puts(is_native ? "\nThis is native code, and its debug information tells no lines."
-         : is_vm   ? "\nThe host told no lines of this function, and registered no listing."
+    puts(is_native ? "\nThis is native code, and its debug information has no lines."
+         : is_vm   ? "\nThe host reported no lines of this function, and registered no listing."
                    : "\nThis is something that the host does: it has no lines.");
 }
 

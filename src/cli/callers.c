@@ -16,7 +16,7 @@ enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
 #define CALLERS_HELP \
     "FUNCTION is a whole name, or one without its (file:line) or (arguments).\n" \
     "\n" \
-    "  --limit N         so many neighbours at most; 0 is all (default 20)\n" \
+    "  --limit N         show at most N neighbours; 0 is all (default 20)\n" \
     CLI_FORM_HELP \
     "\n" \
     CLI_FILTER_HELP \
@@ -28,13 +28,13 @@ enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
 static const char callers_help[] =
     "usage: jsprof callers [OPTION]... FUNCTION FILE\n"
     "\n"
-    "Who calls a function, then the function itself, then whom it calls the most.\n"
+    "The callers of a function, then the function itself, then its main callees.\n"
     CALLERS_HELP;
 
 static const char callees_help[] =
     "usage: jsprof callees [OPTION]... FUNCTION FILE\n"
     "\n"
-    "Who calls a function the most, then the function itself, then whom it calls.\n"
+    "The main callers of a function, then the function itself, then its callees.\n"
     CALLERS_HELP;
 
 struct callers {
@@ -306,7 +306,7 @@ static const struct cli_document *const callers_documents[] = { &callers_documen
 
 const struct cli_command cli_callers = {
     .name = "callers",
-    .summary = "one function: who calls it, and whom it calls",
+    .summary = "one function: its callers, and its main callees",
     .help = callers_help,
     .run = callers_run,
     .documents = callers_documents,
@@ -314,7 +314,7 @@ const struct cli_command cli_callers = {
 
 const struct cli_command cli_callees = {
     .name = "callees",
-    .summary = "one function: whom it calls, and who calls it",
+    .summary = "one function: its callees, and its main callers",
     .help = callees_help,
     .run = callers_run,
     .documents = callers_documents,

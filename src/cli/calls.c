@@ -15,24 +15,24 @@ enum { CALLS_LIMIT = 30 };
 static const char calls_help[] =
     "usage: jsprof calls [OPTION]... FILE [FILE2]\n"
     "\n"
-    "How often each function was called, how long it took and what it allocated, as\n"
-    "the host counted: exact, not sampled. Of two captures, what changed from the\n"
-    "first to the second.\n"
+    "How often each function was called, how long it took and what it allocated. The\n"
+    "host counted this exactly; it is not sampled. Two captures: what changed from\n"
+    "the first to the second.\n"
     "\n"
     "  --sort self|total|calls|each|bytes|name\n"
-    "                   (default self); of two captures, by how much it changed\n"
-    "  --only REGEX     functions whose name it matches; --file REGEX  by their file\n"
-    "  --min PERCENT    of all time with what they called (of all calls without\n"
+    "                   (default self); of two captures, by its change\n"
+    "  --only REGEX     functions whose name matches; --file REGEX  by their file\n"
+    "  --min PERCENT    functions with this share of all time (of all calls without\n"
     "                   times), in either of two captures\n"
-    "  --limit N        so many rows at most; 0 is all (default 30)\n"
-    "  --edges          who called whom: calls, and their time with what they called\n"
+    "  --limit N        show at most N rows; 0 is all (default 30)\n"
+    "  --edges          show callers and callees: calls, and their total time\n"
     "  --csv            comma-separated; times in ns, all rows\n"
     "  --json           the same and all else that is known; --json-schema  its form\n"
     "\n"
-    "Self is the time in the function itself, total with what it called; under\n"
-    "recursion total counts once. Per call is total by calls. Bytes are those that\n"
-    "were allocated in the function itself. The cost of counting was measured, and\n"
-    "is taken out of all times.\n";
+    "Self is the time in the function itself, total includes what it called; total\n"
+    "counts recursion once. Per call is total divided by calls. Bytes are those that\n"
+    "the function itself allocated. The measured cost of counting is subtracted from\n"
+    "all times.\n";
 
 static void calls_command(struct cli_calls *c)
 {

@@ -15,7 +15,7 @@ enum {
 void cli_calls_modes_text(char out[64], uint64_t modes)
 {
     size_t used = 0;
-    strcpy(out, "not told");
+    strcpy(out, "not known");
     for (int i = 0; i < 4; i++)
         if (modes >> i & 1)
             used += (size_t)snprintf(out + used, 64 - used, "%s%s", used ? ", " : "",
@@ -38,7 +38,7 @@ static void notes_clock(const struct cli_calls *c)
                commit[JSP_WIRE_COMMIT_CLOCK_OFF]);
     if (commit[JSP_WIRE_COMMIT_NEGATIVE]) {
         char time[CLI_NUMBER];
-        printf("Own cost beyond what was measured: %s, in rows shown as 0\n",
+        printf("Cost of counting above the measured times: %s, in rows shown as 0\n",
                cli_exact_duration(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
     }
 }
@@ -85,9 +85,11 @@ void cli_calls_notes(const struct cli_calls *c)
     notes_changes(c);
     notes_count(c, JSP_WIRE_COMMIT_WAITING, "Threads that did not run since the last change",
                 "; what they were in is not counted yet");
-    notes_count(c, JSP_WIRE_COMMIT_FUNCTIONS_LOST, "Calls of functions beyond the table",
+    notes_count(c, JSP_WIRE_COMMIT_FUNCTIONS_LOST,
+                "Calls of functions that the table had no room for",
                 ", in [other functions]");
-    notes_count(c, JSP_WIRE_COMMIT_EDGES_LOST, "Calls over edges beyond the table", "");
+    notes_count(c, JSP_WIRE_COMMIT_EDGES_LOST,
+                "Calls over edges that the table had no room for", "");
     notes_count(c, JSP_WIRE_COMMIT_DEPTH_LOST, "Calls too deep to be timed",
                 "; their time is the innermost kept function's");
     notes_count(c, JSP_WIRE_COMMIT_UNDERFLOWS, "Leaves without an enter", "");

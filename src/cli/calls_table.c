@@ -275,7 +275,7 @@ static void calls_more(uint32_t all, uint32_t shown, const char *what)
 static void calls_extras(const struct cli_calls *c, struct cli_table *t)
 {
     const struct calls_row own = { .name = "[own cost of counting]",
-                                   .shown = "[own cost of counting, taken out above]",
+                                   .shown = "[own cost of counting, subtracted above]",
                                    .cost.self = c->calls.commit[JSP_WIRE_COMMIT_OWN] };
     const struct calls_row gc = { .name = "[garbage collection]",
                                   .shown = "[garbage collection, part of the rows above]",

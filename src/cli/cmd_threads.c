@@ -17,10 +17,10 @@ enum { CMD_THREADS_UNSEEN = 10 }; /* the width of that column */
 static const char cmd_threads_help[] =
     "usage: jsprof threads [OPTION]... FILE\n"
     "\n"
-    "The threads that were sampled, the busiest first: their share, when they were\n"
-    "first and last seen, and what they ran innermost the most. Where nothing is\n"
-    "filtered, share and time are those of the threads' clocks: UNSEEN is how much\n"
-    "of that went by in no sample.\n"
+    "The sampled threads, the busiest first: their share, the times of their first\n"
+    "and last sample, and the function with most of their self time. Without filters,\n"
+    "share and time come from the threads' clocks. UNSEEN is the part of that time\n"
+    "that no sample covers.\n"
     "\n"
     CLI_FORM_HELP
     "\n"

@@ -27,8 +27,8 @@ static const char convert_help[] =
     "  syscap, compact (the same)    the capture again: for Sysprof, in little room\n"
     "  --to pprof|firefox|speedscope|chrome|folded|perf|callgrind|csv|json\n"
     "  --to syscap|compact\n"
-    "  -o, --output FILE   (default -: standard output) its ending may stand for --to\n"
-    "  --lines             also files and lines of native code, from addr2line\n"
+    "  -o, --output FILE   (default -: standard output) its ending may replace --to\n"
+    "  --lines             add files and lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP;
 
 /* A format that the tool writes. */

@@ -21,15 +21,15 @@ static const char diff_help[] =
     "\n"
     "Functions by the change of their share, in points of a percent.\n"
     "\n"
-    "  --sort self|total the change of which (default self)\n"
-    "  --limit N         so many that changed, at most; 0 is all (default 30)\n"
+    "  --sort self|total by the change of self or total (default self)\n"
+    "  --limit N         show at most N functions; 0 is all (default 30)\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "A change that chance explains is grey and has no star: a star stands where\n"
-    "chance does as much in less than one of twenty whole tables. A function is the\n"
-    "same in both, when its module is and its name is but for the line at its end.\n";
+    "A change that chance explains is grey and has no star. Chance alone brings a\n"
+    "star to less than one of twenty whole tables. A function is the same in both\n"
+    "where module and name are equal; a line at the end of the name may differ.\n";
 
 struct diff {
     struct cli_capture captures[2];

@@ -16,14 +16,14 @@ static const char dump_help[] =
     "usage: jsprof dump FILE\n"
     "\n"
     "Every frame as text, one line each: offset in the file, time in seconds since\n"
-    "the capture's start, process, type, then the type's own fields. Below a SAMPLE\n"
-    "stand its addresses, leaf first, with their functions and current lines; below\n"
-    "a JITMAP its names.\n"
+    "the start of the capture, process, type, then the fields of that type. The\n"
+    "addresses of a SAMPLE follow it, leaf first, with their functions and current\n"
+    "lines; the names of a JITMAP follow it.\n"
     "\n"
-    "  --symbols DIR    look there for files with names, too\n"
+    "  --symbols DIR    also look for files with names there\n"
     CLI_FORM_HELP
     "\n"
-    "For programs a row stands for each address of a SAMPLE (a is the weight, b the\n"
+    "Programs get a row for each address of a SAMPLE (a is the weight, b the\n"
     "address), name of a JITMAP (a), counter (a is its number, b the bits of its\n"
     "value), MAP (a to b), MARK (a is its length), FILE (a is the chunk's length).\n";
 

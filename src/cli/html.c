@@ -20,7 +20,7 @@ static const char html_help[] =
     "callers and callees, tables, timeline. Two files: what the second has more of.\n"
     "\n"
     "  -o PAGE, --output PAGE   write there (- is standard output)\n"
-    "  --lines                  lines of native code too\n"
+    "  --lines                  add lines of native code\n"
     "\n" CLI_FILTER_HELP
     "Native frames can be switched on and off in the page: --native and --vm say\n"
     "what it starts with.\n";

@@ -20,10 +20,9 @@ static const char info_help[] =
     "\n"
     CLI_FORM_HELP
     "\n"
-    "Every timer expiration is either kept in a sample or counted under the cause of\n"
-    "its loss. This is checked against the file, and a difference is said (exit\n"
-    "status 1):  expirations = kept + ring + paused + late + unwritten + stack +\n"
-    "blocked + undelivered\n";
+    "A sample keeps every timer expiration, or a cause of loss counts it: expirations\n"
+    "are those kept and those lost. The command checks this against the file, reports\n"
+    "a difference, and then ends with exit status 1.\n";
 
 static void info_label(const struct cli_style *s, const char *label)
 {
@@ -76,7 +75,7 @@ static void info_writer(const struct cli_capture *c)
         fputs(p->host[0] ? " in " : "", stdout);
         cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
     } else {
-        fputs("another program (says no clock, rate or losses)", stdout);
+        fputs("another program (names no clock, rate or losses)", stdout);
     }
     putchar('\n');
 }
@@ -196,7 +195,7 @@ static void info_bad(const struct cli_capture *c)
     if (!n)
         return;
     info_label(&c->style, "VM frames");
-    printf("%s made no sense: entered in a function that has returned, left behind by a "
+    printf("%s made no sense: entered in a function that has returned, left by a "
            "longjmp, or nameless; their order may be wrong\n", cli_count(text, n));
 }
 

@@ -19,15 +19,15 @@ enum { LIST_NAME = 24 }; /* the width of a group and a name */
 static const char list_help[] =
     "usage: jsprof list [OPTION]... FILE\n"
     "\n"
-    "Marks by group and name: how often, how long in all, and the least, mean,\n"
-    "median, 95th percentile and most of that; counters: the same of their values.\n"
+    "Marks by group and name: how many, their total length, and its least, mean,\n"
+    "median, 95th percentile and most. Counters: the same of their values.\n"
     "\n"
-    "  --each           every mark by itself, in the order of the file\n"
+    "  --each           show every mark separately, in the order of the file\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "Marks belong to a process: of these, --process and --time count for them.\n";
+    "Marks belong to processes, so only --process, --thread and --time choose them.\n";
 
 struct list_group { /* marks of one group and name, or the values of one counter */
     struct jsp_read_text group, name;
@@ -385,7 +385,7 @@ static int list_show(struct list *l)
         return cli_fail(l->capture.label, "%s", strerror(-err));
     if (l->events.undefined)
         cli_fail(l->capture.label, "%" PRIu64 " values of counters that nothing defines, "
-                                   "left out", l->events.undefined);
+                                   "skipped", l->events.undefined);
     bool is_text = cli_form_is_text(&l->form);
     if (!is_text && cli_head_of(&l->head, &l->capture))
         return CLI_FAILED;

@@ -62,7 +62,7 @@ static void merge_tell(const struct merge *m, const struct jsp_merge *done)
         cli_fail(label, "times of %u capture%s were moved to the first one's clock",
                  done->moved, done->moved == 1 ? "" : "s");
     if (done->left_out)
-        cli_fail(label, "%u embedded file%s left out: an earlier capture has the same",
+        cli_fail(label, "%u embedded file%s skipped: an earlier capture has the same",
                  done->left_out, done->left_out == 1 ? "" : "s");
 }
 

@@ -51,7 +51,7 @@ void cli_native_complain(const struct cli_capture *c)
     }
     if (n->unsure)
         cli_fail(c->label, "names of %u file%s are from --symbols, which nothing in the "
-                           "capture confirms (it tells no build id)",
+                           "capture confirms (it has no build id)",
                  n->unsure, n->unsure == 1 ? "" : "s");
 }
 

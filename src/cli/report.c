@@ -22,14 +22,14 @@ static const char report_help[] =
     "Functions by the time spent in them (self) and in them or below (total).\n"
     "\n"
     "  --sort self|total|samples|name  (default self)\n"
-    "  --limit N        so many functions at most; 0 is all (default 30)\n"
-    "  --lines          also files and lines of native code, asked of addr2line\n"
+    "  --limit N        show at most N functions; 0 is all (default 30)\n"
+    "  --lines          add files and lines of native code, from addr2line\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "The bar is solid for self and light up to total. A share is followed by what\n"
-    "chance alone does to it: one standard error, from the number of samples.\n";
+    "The bar is solid for self and light up to total. The column after a share is\n"
+    "its standard error: how far chance alone moves it with so few samples.\n";
 
 struct report {
     struct cli_capture capture;
@@ -267,7 +267,7 @@ static int report_text(const struct report *r, uint32_t limit)
         report_rest(r, limit);
     cli_closing(&head);
     if (r->functions.has_lines)
-        puts("A function's hottest line stands behind it, with its share of self.");
+        puts("The hottest line of a function follows its name, with its share of self.");
     report_cuts(r);
     return status;
 }

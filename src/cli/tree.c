@@ -18,21 +18,20 @@ enum { TREE_NUMBERS = 26, TREE_NAME_LEAST = 20 };
 static const char tree_help[] =
     "usage: jsprof tree [OPTION]... FILE\n"
     "\n"
-    "The call tree: each function below the one that called it. A function that is\n"
-    "its caller's only one here stands straight below it.\n"
+    "The call tree: each function is below its caller. An only callee has the same\n"
+    "indentation as its caller.\n"
     "\n"
-    "  --bottom-up      from where the time was spent up to the callers; --inverted\n"
+    "  --bottom-up      begin with the functions that used the time; --inverted\n"
     "  --recursion      show every level of a function that calls itself\n"
-    "  --lines          a line each for the lines of a function (of native code: as\n"
-    "                   addr2line or its like knows them)\n"
-    "  --min PERCENT    hide branches below this share (default 1; 0 for\n"
-    "                   programs)\n"
-    "  --depth N        so many levels at most; 0 is all (default)\n"
+    "  --lines          show a line for each source line of a function (of native\n"
+    "                   code from addr2line or a similar tool)\n"
+    "  --min PERCENT    hide branches below this share (default 1; 0 for programs)\n"
+    "  --depth N        show at most N levels; 0 is all (default)\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "TOTAL is the share of the branch, SELF what the function itself had there.\n";
+    "TOTAL is the share of the branch, SELF that of the function itself there.\n";
 
 /* The view of a tree. `more` says for each open branch above the current line whether
  * siblings follow. */
@@ -346,7 +345,7 @@ static const struct cli_document *const tree_documents[] = { &tree_document, NUL
 
 const struct cli_command cli_tree = {
     .name = "tree",
-    .summary = "who called whom, from the roots or from the leaves",
+    .summary = "the call tree, from the roots or from the leaves",
     .help = tree_help,
     .run = tree_run,
     .documents = tree_documents,

@@ -17,16 +17,16 @@
 static const char view_help[] =
     "usage: jsprof view [OPTION]... FILE\n"
     "\n"
-    "Hands the capture to the Firefox Profiler: serves it to this machine alone and\n"
-    "prints a link that opens it in any browser. The page comes from the network, the\n"
-    "capture stays here. Ctrl-C ends it.\n"
+    "Show the capture in the Firefox Profiler: serve it to this machine alone and\n"
+    "print a link that opens it in any browser. The page comes from the network, the\n"
+    "capture stays on this machine. Ctrl-C ends the command.\n"
     "\n"
-    "  --open           open the link too (with xdg-open)\n"
-    "  --once           end when the capture was read once\n"
-    "  --port N         listen here (default: any port that is free)\n"
+    "  --open           also open the link (with xdg-open)\n"
+    "  --once           end after the capture was read once\n"
+    "  --port N         listen on this port (default: any free port)\n"
     "  --viewer URL     another profiler's address (default\n"
     "                   https://profiler.firefox.com)\n"
-    "  --lines          also files and lines of native code, from addr2line\n"
+    "  --lines          add files and lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP;
 
 struct view {

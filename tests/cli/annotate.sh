@@ -10,7 +10,7 @@ is_rc 0
 is_err ''
 has 'work (/srv/app/lib/deep/inside/work.js:20:3)'
 row 'self 50 ms (62.5% of all), total 50 ms (62.5%), in 5 samples'
-has 'source not found: /srv/app/lib/deep/inside/work.js (--source DIR says where else'
+has 'source not found: /srv/app/lib/deep/inside/work.js (--source DIR also looks in DIR'
 row '100.0% 100.0% 50 ms 22'
 row '60.0% 60.0% 30 ms 16 again\x1b[31m 10'
 row '20.0% 20.0% 10 ms 12 unless "18"'
@@ -46,7 +46,7 @@ run annotate listing.cap main
 row '25.0% 25.0% 20 ms 21'
 has 'The host registered no listing of this function.'
 run annotate merged.cap helper
-has 'This is native code, and its debug information tells no lines.'
+has 'This is native code, and its debug information has no lines.'
 run annotate --csv listing.cap main
 lines 2
 has 'line,"/srv/app/start.js",21,,20000000,20000000,""'

@@ -194,5 +194,5 @@ run report --symbols by-name foreign.cap
 is_err "jsprof: foreign.cap: no names or lines from /usr/lib/libfoo.so.1: No such file or \
 directory
 jsprof: foreign.cap: names of 1 file are from --symbols, which nothing in the capture \
-confirms (it tells no build id)"
+confirms (it has no build id)"
 exit $bad
