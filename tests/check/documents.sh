@@ -8,7 +8,9 @@ cd "$SRCDIR"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 bad=0
-documents=$(find README.md docs bindings examples -name '*.md' 2>/dev/null || true)
+# What is for another project (docs/upstream-*) names that project's files.
+documents=$(find README.md docs bindings examples -name '*.md' ! -name 'upstream-*' \
+    2>/dev/null || true)
 find Makefile include src bindings examples tests docs -name node_modules -prune -o \
     -type f -print | sed 's|^|/|' >"$tmp/files"
 cat $(sed -n 's|^/\(.*\.[ch]\)$|\1|p; s|^/\(.*\.cpp\)$|\1|p' "$tmp/files") |
