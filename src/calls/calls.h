@@ -38,13 +38,15 @@ struct jsp_calls_session {
     uint32_t n_members, capacity;
     struct jsp_calls *gone;           /* owned: sums over threads that have ended */
     struct jsp_calls *merged;         /* owned: has the edges of all tables */
-    struct jsp_calls_cell *edges;     /* owned: sums by edge of `merged` */
-    struct jsp_calls_cell *block;     /* owned: sums of JSP_CALLS_BLOCK functions */
     struct jsp_calls_cell total;      /* as of the last look */
 
     /* Used by the thread that writes the output; only one does so at a time. */
     struct jsp_calls_cell *told;      /* owned: sums of functions, as last written */
     struct jsp_calls_cell *told_edges;
+    /* owned: sums that are being written. `lock` is free meanwhile, so nobody else may use
+     * them. */
+    struct jsp_calls_cell *edges;     /* by edge of `merged` */
+    struct jsp_calls_cell *block;     /* of JSP_CALLS_BLOCK functions */
     uint8_t *defined; /* owned: one bit for each function that is in the file */
     uint8_t *buffer;                  /* owned */
     uint32_t used;
@@ -78,8 +80,9 @@ void jsp_calls_look(struct jsp_calls_session *s);
 bool jsp_calls_sum_block(const struct jsp_calls_session *s, uint32_t block,
                          struct jsp_calls_cell *cells);
 
-/* Sum all edges into s->edges, by the numbers of s->merged. Return how many there are. */
-uint32_t jsp_calls_sum_edges(struct jsp_calls_session *s);
+/* Sum all edges by the numbers of s->merged, into the first of JSP_CALLS_EDGES cells, of
+ * which those that are new to `merged` must be 0. Return how many there are. */
+uint32_t jsp_calls_sum_edges(struct jsp_calls_session *s, struct jsp_calls_cell *cells);
 
 /* Clamp a negative self time to 0: the estimated overhead exceeded the measured time.
  * Return the clamped amount in ticks. */

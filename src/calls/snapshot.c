@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/block.h"
 #include "base/grow.h"
 #include "calls.h"
 #include "sigsafe/names.h"
@@ -12,6 +13,7 @@
 struct snapshot {
     const struct jsp_calls_session *s;
     jsprof_calls *out;
+    struct jsp_calls_cell *block, *edges; /* owned: the session's own may be in use */
     uint32_t capacity;
     uint64_t rate;
     int64_t inside; /* sum of self times in ticks */
@@ -52,7 +54,7 @@ static void snapshot_row(struct snapshot *snap, uint32_t index,
 static int snapshot_block(struct snapshot *snap, uint32_t block)
 {
     static const struct jsp_calls_cell nothing;
-    struct jsp_calls_cell *cells = snap->s->block;
+    struct jsp_calls_cell *cells = snap->block;
     int err = 0;
     if (!jsp_calls_sum_block(snap->s, block, cells))
         return 0;
@@ -70,20 +72,20 @@ static int snapshot_block(struct snapshot *snap, uint32_t block)
 
 static int snapshot_edges(struct snapshot *snap, struct jsp_calls_session *s)
 {
-    uint32_t n = jsp_calls_sum_edges(s);
+    uint32_t n = jsp_calls_sum_edges(s, snap->edges);
     jsprof_calls_edge *to = malloc(n * sizeof *to);
     if (!to)
         return -ENOMEM;
     snap->out->edges = to;
     for (uint32_t i = 0; i < n; i++) {
-        struct jsp_calls_cell cell = s->edges[i];
+        struct jsp_calls_cell cell = snap->edges[i];
         const struct jsp_calls_edge *e = &s->merged->edges[i];
         jsp_calls_cell_show(&cell);
         if (cell.calls || cell.total)
             to[snap->out->n_edges++] = (jsprof_calls_edge){
                 e->caller, e->callee, cell.calls, snapshot_ns(snap, (uint64_t)cell.total) };
     }
-    snap->out->edges_lost = s->edges[0].calls;
+    snap->out->edges_lost = snap->edges[0].calls;
     return 0;
 }
 
@@ -109,13 +111,17 @@ static int snapshot_locked(struct jsp_calls_session *s, jsprof_calls *out)
 {
     struct jsp_calls_rate rate = jsp_calls_clock_rate(&s->shared->clock);
     struct snapshot snap = { .s = s, .out = out, .rate = rate.ticks_per_second };
-    int err = 0;
+    snap.block = jsp_block_zeros(JSP_CALLS_BLOCK, sizeof *snap.block);
+    snap.edges = jsp_block_zeros(JSP_CALLS_EDGES, sizeof *snap.edges);
+    int err = snap.block && snap.edges ? 0 : -ENOMEM;
     jsp_calls_look(s);
     for (uint32_t block = 0; block < JSP_CALLS_BLOCKS && !err; block++)
         err = snapshot_block(&snap, block);
     if (!err)
         err = snapshot_edges(&snap, s);
     snapshot_account(&snap, rate.off_ppm);
+    jsp_block_free(snap.block);
+    jsp_block_free(snap.edges);
     return err;
 }
 

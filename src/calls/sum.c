@@ -42,7 +42,8 @@ bool jsp_calls_sum_block(const struct jsp_calls_session *s, uint32_t block,
     return any;
 }
 
-static void sum_edges_of(struct jsp_calls_session *s, struct jsp_calls_member *m)
+static void sum_edges_of(struct jsp_calls_session *s, struct jsp_calls_member *m,
+                         struct jsp_calls_cell *cells)
 {
     uint32_t n = jsp_calls_n_edges(m->c);
     for (uint32_t i = 0; i < n; i++) {
@@ -50,17 +51,17 @@ static void sum_edges_of(struct jsp_calls_session *s, struct jsp_calls_member *m
         const struct jsp_calls_edge *e = &m->c->edges[i];
         uint32_t at = i ? jsp_calls_edge(s->merged, e->caller, e->callee) : 0;
         jsp_calls_read_edge(m->c, i, &m->h, &one);
-        jsp_calls_cell_add(&s->edges[at], &one);
+        jsp_calls_cell_add(&cells[at], &one);
     }
 }
 
-uint32_t jsp_calls_sum_edges(struct jsp_calls_session *s)
+uint32_t jsp_calls_sum_edges(struct jsp_calls_session *s, struct jsp_calls_cell *cells)
 {
     struct jsp_calls_member gone = { .c = s->gone, .h = { .naps = 1 } };
-    memset(s->edges, 0, jsp_calls_n_edges(s->merged) * sizeof *s->edges);
-    sum_edges_of(s, &gone);
+    memset(cells, 0, jsp_calls_n_edges(s->merged) * sizeof *cells);
+    sum_edges_of(s, &gone, cells);
     for (uint32_t i = 0; i < s->n_members; i++)
-        sum_edges_of(s, &s->members[i]);
+        sum_edges_of(s, &s->members[i], cells);
     return jsp_calls_n_edges(s->merged);
 }
 

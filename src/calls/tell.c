@@ -183,7 +183,7 @@ static int tell_functions(struct tell *t)
 
 static int tell_edges(struct tell *t)
 {
-    uint32_t n = jsp_calls_sum_edges(t->s);
+    uint32_t n = jsp_calls_sum_edges(t->s, t->s->edges);
     int err = 0;
     for (uint32_t i = 0; i < n && !err; i++)
         err = tell_edge(t, i);

@@ -26,6 +26,17 @@ static int refusing_flush(struct jsp_output *out)
     return flushes++ == fails_at ? -ENOSPC : 0;
 }
 
+static int snapshot_flush(struct jsp_output *out)
+{
+    jsprof_calls calls = { .size = sizeof calls };
+    (void)out;
+    flushes++;
+    CHECK_EQ(jsprof_calls_snapshot(prof, &calls), 0);
+    CHECK_EQ(calls.calls, 2 * FUNCTIONS * FUNCTIONS);
+    jsprof_calls_free(&calls);
+    return 0;
+}
+
 static void fill_buffer(void)
 {
     static char value[3000];
@@ -87,6 +98,16 @@ static void compare_file(void)
     jsp_read_close(&r);
 }
 
+static void end(void)
+{
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    CHECK_EQ(jsprof_close(prof), 0);
+    compare_file();
+    close(fd);
+    for (int i = 0; i < FUNCTIONS; i++)
+        jsprof_function_free(functions[i]);
+}
+
 /* False: no flush had this number. */
 static bool fail_at(int number)
 {
@@ -98,12 +119,7 @@ static bool fail_at(int number)
     fails_at = number;
     int err = jsp_calls_write(&prof->calls, &prof->output, refusing_flush);
     CHECK_EQ(err, flushes > number ? -ENOSPC : 0);
-    CHECK_EQ(jsprof_thread_detach(me), 0);
-    CHECK_EQ(jsprof_close(prof), 0);
-    compare_file();
-    close(fd);
-    for (int i = 0; i < FUNCTIONS; i++)
-        jsprof_function_free(functions[i]);
+    end();
     return flushes > number;
 }
 
@@ -115,8 +131,24 @@ TEST(row_or_edge_at_which_a_flush_failed_is_written_by_the_next)
     CHECK(n >= 4 && n < FLUSHES_MOST); /* of functions and of edges */
 }
 
+/* Another thread may ask while the file is written: the lock is free then. */
+TEST(snapshot_during_a_flush_changes_nothing_of_what_is_written)
+{
+    if (!begin())
+        return;
+    call_all();
+    fill_buffer();
+    flushes = 0;
+    CHECK_EQ(jsp_calls_write(&prof->calls, &prof->output, snapshot_flush), 0);
+    CHECK(flushes >= 4);
+    CHECK_EQ(jsp_output_flush(&prof->output), 0);
+    compare_file();
+    end();
+}
+
 int main(void)
 {
     RUN(row_or_edge_at_which_a_flush_failed_is_written_by_the_next);
+    RUN(snapshot_during_a_flush_changes_nothing_of_what_is_written);
     return DONE();
 }
