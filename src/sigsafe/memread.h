@@ -15,6 +15,7 @@
  *   jsp_memread_init           -                   yes
  *   jsp_memread_begin         yes                  yes
  *   jsp_memread_word          yes                  yes
+ *   jsp_memread_far           yes                  yes
  *   jsp_memread_bytes         yes                  yes
  *
  * SPDX-License-Identifier: MIT

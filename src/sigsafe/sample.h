@@ -6,19 +6,24 @@
  * wait for it, or read all counters of one moment. A backtrace on demand has a flag of
  * its own, because its duration has no bound.
  *
+ * The handler's column is also that of jsp_backtrace in a handler of the host's, and of
+ * the handler that takes the place of the drain: see session/alone/alone.h.
+ *
  *                      handler   owner thread   session, drain
+ *   jsp_counts_add        -           -              yes
  *   jsp_sample_handle    yes          -               -
  *   jsp_sample_mask       -          yes              -
  *   jsp_sampled_link      -          yes              -
  *   jsp_sampled_unlink    -          yes              -
  *   jsp_sampled_find      -          yes              -
  *   jsp_sampled_first     -          yes              -
+ *   jsp_sampled_is_linked  -         yes              -
  *   jsp_sampled_counts    -          yes             yes
  *   jsp_sampled_expect   yes          -              yes, to arm
  *   jsp_sampled_set_timer  yes        -              yes, to arm
- *   jsp_sampled_pause     -          yes              -
- *   jsp_sampled_enter     -          yes              -
- *   jsp_sampled_exit      -          yes              -
+ *   jsp_sampled_pause    yes         yes              -
+ *   jsp_sampled_enter    yes         yes              -
+ *   jsp_sampled_exit     yes         yes              -
  *   jsp_sampled_inside    -           -              yes
  *   jsp_sampled_busy      -           -              yes
  *   jsp_sampled_frames   yes         yes              -

@@ -65,8 +65,8 @@ restore()
 {
     find . -name '*mutant*' ! -name mutants.sh -exec rm -f {} +
     rm -rf include && cp -a include.kept include
-    for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/base/losses.h src/jsprof.map \
-        docs/failures.md docs/design.md; do
+    for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/sigsafe/sample.h src/base/losses.h \
+        src/jsprof.map docs/failures.md docs/design.md; do
         [ ! -f "$f.kept" ] || mv "$f.kept" "$f"
     done
     extra=
@@ -226,6 +226,14 @@ echo 'Open `src/session/mutant.c`.' | spoil docs/design.md
 mutant documents 'docs/design.md: src/session/mutant.c does not exist'
 echo 'Call `jsp_mutant`.' | spoil docs/design.md
 mutant documents 'docs/design.md: no jsp_mutant'
+
+# The tables of callers.
+edit src/sigsafe/sample.h 's/\(jsp_sampled_enter *\)yes/\1 - /'
+mutant callers 'src/sigsafe/sample.h: the handler calls jsp_sampled_enter'
+edit src/sigsafe/sample.h 's/jsp_sampled_busy     /jsp_sampled_mutant   /'
+mutant callers 'src/sigsafe/sample.h: jsp_sampled_mutant is in the table, but is no function'
+echo 'int jsp_mutant(void);' | spoil src/sigsafe/sample.h
+mutant callers 'src/sigsafe/sample.h: jsp_mutant has no row'
 
 # The causes of loss.
 edit src/base/losses.h 's|^    X(BLOCKED|    X(MUTANT, mutant, false, "mutant", "") \\\n&|'

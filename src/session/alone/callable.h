@@ -19,7 +19,7 @@
  *                         handler   any thread
  *   jsp_callable_init        -         yes
  *   jsp_callable            yes        yes
- *   jsp_callable_not         -         yes
+ *   jsp_callable_not        yes        yes
  *
  * SPDX-License-Identifier: MIT
  */
