@@ -4,6 +4,7 @@
  */
 #include "block.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +31,10 @@ struct block_head {
 };
 _Static_assert(sizeof(struct block_head) % _Alignof(max_align_t) == 0, "keeps alignment");
 
-enum { BLOCK_PAGE = 1 << 16 }; /* a multiple of the page size of every machine */
+enum {
+    BLOCK_PAGE = 1 << 16, /* a multiple of the page size of every machine */
+    BLOCK_FIRST = 256,    /* elements of an array that grows */
+};
 
 static size_t block_pages(size_t size)
 {
@@ -84,6 +88,21 @@ void *jsp_block_grow(void *block, size_t size)
         return NULL;
     h->size = size;
     return h + 1;
+}
+
+int jsp_block_room(void *array, size_t *room, size_t n, size_t each)
+{
+    size_t more = *room ? 2 * *room : BLOCK_FIRST;
+    void *block;
+    if (n < *room)
+        return 0;
+    memcpy(&block, array, sizeof block); /* a pointer of any type */
+    block = jsp_block_grow(block, more * each);
+    if (!block)
+        return -ENOMEM;
+    memcpy(array, &block, sizeof block);
+    *room = more;
+    return 0;
 }
 
 void *jsp_block_zeros(size_t n, size_t each)

@@ -18,6 +18,10 @@ enum { JSP_BLOCK_LARGE = 1 << 15 };
  * Return NULL without memory; the old block then stays. */
 void *jsp_block_grow(void *block, size_t size);
 
+/* Make room in `array`, the address of a pointer to a block of elements of `each` bytes, for one
+ * more after the first `n`. Return 0, or -ENOMEM; the array is then as before. */
+int jsp_block_room(void *array, size_t *room, size_t n, size_t each);
+
 /* Return a block of `n` times `each` zero bytes, or NULL without memory. */
 void *jsp_block_zeros(size_t n, size_t each);
 

@@ -140,15 +140,9 @@ static void flatten_tell(struct flatten *f, uint32_t until)
     struct jsp_symtab *t = f->table;
     if (f->cursor >= until)
         return;
-    if (t->n_ranges == f->ranges_room) {
-        size_t room = f->ranges_room * 2 + 256;
-        struct jsp_symtab_range *more = jsp_block_grow(t->ranges, room * sizeof *more);
-        if (!more) {
-            f->failed = true;
-            return;
-        }
-        t->ranges = more;
-        f->ranges_room = room;
+    if (jsp_block_room(&t->ranges, &f->ranges_room, t->n_ranges, sizeof *t->ranges) < 0) {
+        f->failed = true;
+        return;
     }
     t->ranges[t->n_ranges++] =
         (struct jsp_symtab_range){ f->cursor, until, f->open[f->depth - 1].name };

@@ -31,15 +31,9 @@ struct plt_names {
 static void plt_put(struct jsp_symtab_work *w, struct plt_names *names,
                     struct plt_name name)
 {
-    if (names->n == names->room) {
-        size_t room = names->room * 2 + 64;
-        struct plt_name *more = jsp_block_grow(names->list, room * sizeof *more);
-        if (!more) {
-            w->failed = true;
-            return;
-        }
-        names->list = more;
-        names->room = room;
+    if (jsp_block_room(&names->list, &names->room, names->n, sizeof *names->list) < 0) {
+        w->failed = true;
+        return;
     }
     names->list[names->n++] = name;
 }

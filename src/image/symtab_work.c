@@ -13,15 +13,9 @@ void jsp_symtab_add(struct jsp_symtab_work *w, uint64_t vaddr, uint64_t size,
 {
     if (vaddr < w->base || vaddr - w->base >= w->limit)
         return;
-    if (w->n == w->room) {
-        size_t room = w->room ? w->room * 2 : 1024;
-        struct jsp_symtab_entry *more = jsp_block_grow(w->entries, room * sizeof *more);
-        if (!more) {
-            w->failed = true;
-            return;
-        }
-        w->entries = more;
-        w->room = room;
+    if (jsp_block_room(&w->entries, &w->room, w->n, sizeof *w->entries) < 0) {
+        w->failed = true;
+        return;
     }
     uint64_t left = w->limit - (vaddr - w->base);
     like.begin = (uint32_t)(vaddr - w->base);

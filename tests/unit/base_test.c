@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/block.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "test.h"
@@ -44,6 +45,26 @@ TEST(an_array_that_can_not_grow_is_as_before)
     CHECK(list == same);
     CHECK_EQ(room, 4);
     free(list);
+}
+
+TEST(an_array_of_blocks_keeps_its_items_from_malloc_into_a_mapping)
+{
+    uint64_t *list = NULL, wrong = 0;
+    size_t room = 0, n = 0;
+    while (n < 20000 && CHECK_EQ(jsp_block_room(&list, &room, n, sizeof *list), 0)) {
+        list[n] = n * 7;
+        n++;
+    }
+    for (size_t i = 0; i < n; i++)
+        wrong += list[i] != i * 7;
+    CHECK_EQ(wrong, 0);
+    CHECK(room >= n && room < 2 * n + 512);
+    uint64_t *same = list;
+    size_t before = room;
+    CHECK_EQ(jsp_block_room(&list, &room, room, SIZE_MAX / 2 / room), -ENOMEM);
+    CHECK(list == same);
+    CHECK_EQ(room, before);
+    jsp_block_free(list);
 }
 
 struct item {
@@ -90,6 +111,7 @@ int main(void)
 {
     RUN(an_array_keeps_its_items_when_it_grows);
     RUN(an_array_that_can_not_grow_is_as_before);
+    RUN(an_array_of_blocks_keeps_its_items_from_malloc_into_a_mapping);
     RUN(a_bisection_finds_each_place);
     RUN(an_index_finds_each_item_among_those_of_one_hash);
     return DONE();
