@@ -1,0 +1,115 @@
+/* unit/losses_test.c - src/session/losses.c and src/analyze/account.c: what the library writes
+ * of its losses reads back as it was, and a line that is none is refused.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "session/losses.h"
+
+#include <errno.h>
+
+#include "analyze/account.h"
+#include "test.h"
+
+static char line[JSP_LOSSES_LINE];
+static struct jsp_account account;
+
+/* How many lines could not be read. */
+static int read_back(size_t n)
+{
+    memset(&account, 0, sizeof account);
+    if (!CHECK_EQ(jsp_account_init(&account), 0))
+        return -1;
+    return jsp_account_read(&account, (struct jsp_account_text){ line, n, 7 });
+}
+
+static const uint64_t most = 9999999999999999999u; /* 19 digits: what a reader takes */
+
+static struct jsp_counts counts_from(uint64_t first)
+{
+    struct jsp_counts c = { .expirations = first };
+    for (int i = 0; i < JSP_N_LOSSES; i++)
+        c.lost[i] = ++first;
+    for (int i = 0; i < JSP_N_STOPS; i++)
+        c.stops[i] = ++first;
+    c.frames_cut = ++first;
+    c.frames_bad = ++first;
+    c.underflows = ++first;
+    c.handler_ns = ++first;
+    return c;
+}
+
+static void one_total(uint64_t first)
+{
+    struct jsp_counts c = counts_from(first);
+    struct jsp_losses_total total = { "final", -ENOSPC, &c, { first, 2, 3 } };
+    size_t n = jsp_losses_total(line, &total);
+    const struct jsp_account_thread *sum = &account.total.sum;
+    CHECK(n > 0 && line[n - 1] == '\n');
+    CHECK_EQ(read_back(n), 0);
+    CHECK(account.total.present);
+    CHECK_STR(account.total.state, "final");
+    CHECK_EQ(account.total.write_error, ENOSPC);
+    CHECK(sum->expirations == first && sum->kept == first && sum->samples == 2);
+    for (int i = 0; i < JSP_N_LOSSES; i++)
+        CHECK(sum->lost[i] == (i == JSP_LOST_WRITE ? 3 : c.lost[i]));
+    CHECK(sum->frames_cut == c.frames_cut && sum->frames_bad == c.frames_bad &&
+          sum->underflows == c.underflows && sum->handler_ns == c.handler_ns);
+    CHECK(sum->stop_end == c.stops[JSP_STOP_END] && sum->stop_full == c.stops[JSP_STOP_FULL] &&
+          sum->stop_no_table == c.stops[JSP_STOP_NO_TABLE] &&
+          sum->stop_stack == c.stops[JSP_STOP_STACK] &&
+          sum->stop_unreadable == c.stops[JSP_STOP_UNREADABLE] &&
+          sum->stop_rule == c.stops[JSP_STOP_RULE]);
+    jsp_account_free(&account);
+}
+
+TEST(a_total_reads_back)
+{
+    one_total(0);
+    one_total(most - 100);
+}
+
+TEST(a_session_reads_back)
+{
+    struct jsp_arena arena = { 0 };
+    struct jsp_losses_session s = { .state = "running", .hz = 10000, .clock = JSP_CLOCK_WALL,
+                                    .n_samples = most, .labels_cut = 1, .marks_lost = 2,
+                                    .addresses_missed = 3, .write_error = -EIO,
+                                    .arena = &arena };
+    arena.n_labels = 4;
+    arena.used = 5;
+    arena.n_lost = 6;
+    CHECK_EQ(read_back(jsp_losses_session(line, &s)), 0);
+    const struct jsp_account_session *got = &account.session;
+    CHECK(got->present);
+    CHECK_STR(got->state, "running");
+    CHECK_STR(got->clock, "wall");
+    CHECK(got->hz == 10000 && got->samples == most && got->labels_cut == 1 &&
+          got->marks_lost == 2 && got->addresses_missed == 3 && got->labels == 4 &&
+          got->label_bytes == 5 && got->labels_lost == 6 && got->write_error == EIO);
+    jsp_account_free(&account);
+}
+
+TEST(a_line_that_is_no_account_is_refused)
+{
+    static const char *const bad[] = {
+        "thread id=x tid=1 kept=1\n", "thread id=1 kept=99999999999999999999\n",
+        "total state=final kept=1x\n", "total kept\n", "session hz=\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(line, sizeof line, "%s", bad[i]);
+        if (!CHECK_EQ(read_back(strlen(line)), 1))
+            printf("# %s", bad[i]);
+        jsp_account_free(&account);
+    }
+    CHECK_EQ(read_back((size_t)snprintf(line, sizeof line, "session state=fin")), 1);
+    CHECK(!account.session.present); /* a line without its end does not count */
+    jsp_account_free(&account);
+}
+
+int main(void)
+{
+    RUN(a_total_reads_back);
+    RUN(a_session_reads_back);
+    RUN(a_line_that_is_no_account_is_refused);
+    return DONE();
+}
