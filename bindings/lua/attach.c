@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -130,10 +131,25 @@ int jsp_lua_prepare(lua_State *L, struct jsprof_lua **out)
     return err;
 }
 
+void jsp_lua_walk_set_stack(struct jsp_lua_walker *w)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+        w->stack_low = (uintptr_t)low;
+        w->stack_high = (uintptr_t)low + bytes;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
 int jsp_lua_tie(struct jsprof_lua *lua, jsprof *session, jsprof_thread *thread, lua_State *L)
 {
     lua->session = session;
     lua->thread = thread;
+    jsp_lua_walk_set_stack(lua->walker);
     int err = jsp_lua_probe_code(lua, L);
     if (!err)
         err = jsp_lua_collector_tell(lua);

@@ -96,6 +96,7 @@ static struct jsp_lua_walker *threads_walker(const struct jsp_lua_walker *first)
     w->unshown = first->unshown;
     w->jit.holds = first->jit.holds;
     w->jit.current = first->jit.current;
+    jsp_lua_walk_set_stack(w);
     jsp_lua_read_init(&w->read);
     return w;
 }

@@ -40,6 +40,7 @@ struct jsp_lua_walker {
     struct jsp_lua_bounds resume, pcall; /* lua_resume and lua_pcall; empty: not known */
     uint32_t n_collectors;   /* C functions that are registered as the collector */
     struct jsp_lua_bounds collectors[JSP_LUA_COLLECTORS];
+    uintptr_t stack_low, stack_high; /* of the thread; equal: not known */
     uintptr_t unshown;       /* a C function of ours that gets no frame; 0: none */
     uint64_t n_skipped;      /* frames that were not readable */
     uint32_t searches;       /* prototypes that this walk may still look through */
@@ -56,6 +57,17 @@ struct jsp_lua_walker {
 
 /* A jsprof_walk_sigsafe_fn; `host` is the walker, `ucontext` may be NULL. */
 uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max);
+
+/* Note the stack of the calling thread: a state that another thread runs shows no frames here. */
+void jsp_lua_walk_set_stack(struct jsp_lua_walker *w);
+
+/* May this thread, whose stack pointer is `sp`, run a state whose C code has a frame at `at`? Only
+ * where both are known, and the stack pointer is not on a stack of the host's, is the answer no. */
+static inline bool jsp_lua_walk_is_here(const struct jsp_lua_walker *w, uintptr_t sp, uintptr_t at)
+{
+    uintptr_t bytes = w->stack_high - w->stack_low;
+    return !at || sp - w->stack_low >= bytes || at - w->stack_low < bytes;
+}
 
 /* The main coroutine of this one's Lua; 0: this is no lua_State as we know them. */
 uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state);

@@ -43,7 +43,16 @@ waits_alone()
 {
     stacks >"$SCRATCH/stacks.out"
     grep -q 'C:in_thread' "$SCRATCH/stacks.out" || { echo 'it never waits'; return 1; }
-    ! grep 'C:in_thread' "$SCRATCH/stacks.out" | grep 'turns.lua'
+    ! grep "C:in_thread" "$SCRATCH/stacks.out" | grep "\.lua:"
+}
+
+# A module that is required records the thread that does so.
+required()
+{
+    { echo 'require "jsprof"'; cat "$SCRATCH/turns.lua"; } >"$SCRATCH/required.lua"
+    rm -f "$SCRATCH/cap"
+    JSPROF=$SCRATCH/cap JSPROF_CLOCK=wall LD_PRELOAD=$ASAN_LIBRARY \
+        "$SCRATCH/host" "$SCRATCH/required.lua" && whole && threads_are 1
 }
 
 # The work is done in C, before any Lua function is called.
@@ -75,6 +84,10 @@ one()
         "burn .*turns.lua:1. .*third .[^$t]*turns.lua:10. .*C:coroutine_main$t"
     check 'a thread that waits shows nothing of Lua' waits_alone
     check 'the report says nothing of that' says_lua_is_rare '^Lua is in ' 0
+    check 'a program that requires the module' required
+    check 'its thread is seen' share_is 3 90 \
+        "burn .*required.lua:2. .*required.lua:(9|12). .*C:main$t"
+    check 'it does not show what others run while it waits' waits_alone
     check 'a program that does its work in C' works_in_c
     check 'the report says that Lua is rare, and why' says_lua_is_rare \
         '^Lua is in .*% of the time; the rest is C code that no Lua function called, or waiting' 1

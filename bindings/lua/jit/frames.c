@@ -179,6 +179,8 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
         k.rip = (uintptr_t)k.context->uc_mcontext.gregs[REG_RIP];
         k.rsp = (uintptr_t)k.context->uc_mcontext.gregs[REG_RSP];
     }
+    if (ucontext && !jsp_lua_walk_is_here(k.w, k.rsp, k.thread.cframe))
+        return 0;
     uintptr_t bottom = k.rsp - JIT_C_BYTES; /* of a coroutine that is about to run, or did */
     if (k.thread.cframe) {
         bottom = jsp_jit_bottom(&k);

@@ -179,8 +179,11 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
     k.frames = (struct jsp_lua_frames){ .out = out, .max = max };
     jsp_lua_read_begin(k.read);
     jsp_lua_naming_begin(w);
-    k.n_states = jsp_puc_running(w, ucontext ? jsp_lua_stack_pointer(ucontext)
-                                             : (uintptr_t)__builtin_frame_address(0));
+    uintptr_t sp = ucontext ? jsp_lua_stack_pointer(ucontext)
+                            : (uintptr_t)__builtin_frame_address(0);
+    k.n_states = jsp_puc_running(w, sp);
+    if (k.n_states && !jsp_lua_walk_is_here(w, sp, w->states[0].error_jmp))
+        k.n_states = 0;
     for (uint32_t i = k.n_states; i-- > 0;)
         walk_state(&k, &w->states[i], i == k.n_states - 1);
     return k.frames.n;
