@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyze/exact.h"
+#include "cli/advice.h"
 #include "cli/demangle.h"
 #include "cli/options.h"
 
@@ -101,9 +102,12 @@ int cli_no_samples(const struct cli_capture *c)
         return open_not_met(c);
     if (c->select.threads || c->select.filter || c->is_part)
         return cli_fail(c->label, "no samples in what was chosen of this capture");
-    return cli_fail(c->label, open_is_counted(c)
-                                  ? "no samples in this capture; its exact calls: jsprof calls"
-                                  : "no samples in this capture");
+    if (open_is_counted(c))
+        return cli_fail(c->label, "no samples in this capture; its exact calls: jsprof calls");
+    char advice[CLI_ADVICE];
+    bool is_advised = cli_advice(c, advice, sizeof advice);
+    return cli_fail(c->label, "no samples in this capture%s%s", is_advised ? ": " : "",
+                    is_advised ? advice : "");
 }
 
 static bool open_is_there(const char *path)

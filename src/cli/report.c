@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/functions.h"
+#include "cli/advice.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/head.h"
@@ -260,6 +261,7 @@ static int report_rows(const struct report *r, uint32_t limit)
 
 static int report_text(const struct report *r, uint32_t limit)
 {
+    char advice[CLI_ADVICE];
     struct cli_head head = report_head(r);
     cli_heading(&head);
     int status = report_rows(r, limit);
@@ -269,6 +271,8 @@ static int report_text(const struct report *r, uint32_t limit)
     if (r->functions.has_lines)
         puts("The hottest line of a function follows its name, with its share of self.");
     report_cuts(r);
+    if (cli_advice(&r->capture, advice, sizeof advice))
+        printf("%s.\n", advice);
     return status;
 }
 

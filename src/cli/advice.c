@@ -1,0 +1,57 @@
+/* advice.c - what to record in another way when a capture has little to show.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli/advice.h"
+
+#include <string.h>
+
+enum {
+    ADVICE_WAITING = 10, /* less than 1 part in so many was CPU time: the rest is waits */
+    ADVICE_SELDOM = 2,   /* so many expirations a sample */
+    ADVICE_FEW = 20,     /* samples, below which their number may be chance */
+};
+
+static uint64_t advice_time(const struct jsp_account *a, enum jsp_clock clock)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < a->n_threads; i++)
+        sum += a->threads[i].clock_ns[clock];
+    return sum;
+}
+
+bool cli_advice(const struct cli_capture *c, char *out, size_t size)
+{
+    const struct jsp_profile *p = &c->profile;
+    struct jsp_account_verdict v;
+    char cpu[CLI_NUMBER], n[CLI_NUMBER], share[CLI_NUMBER];
+    jsp_account_verdict(&p->account, &v);
+    const struct jsp_account_thread *t = &v.sum;
+    uint64_t ran = advice_time(&p->account, JSP_CLOCK_CPU);
+    uint64_t passed = advice_time(&p->account, JSP_CLOCK_WALL);
+    bool is_wall = strcmp(p->clock, "wall") == 0;
+    bool counts_waits = p->unit == (enum jsp_value)JSP_CLOCK_WALL;
+
+    if (p->account.n_threads == 0 || !p->hz || !p->clock[0])
+        return false;
+    if (c->select.threads || c->select.filter || c->is_part)
+        return false;
+    if (t->samples == 0 && t->expirations == 0 && !is_wall)
+        snprintf(out, size, "its threads used %s of CPU time, %u Hz asked for: a higher rate or "
+                            "the wall clock would take some",
+                 cli_duration(cpu, ran), p->hz);
+    else if (t->samples == 0 && t->expirations == 0)
+        snprintf(out, size, "its threads were recorded for %s, %u Hz asked for: a higher rate "
+                            "would take some",
+                 cli_duration(cpu, passed), p->hz);
+    else if (counts_waits && t->samples >= ADVICE_FEW && ran < passed / ADVICE_WAITING)
+        snprintf(out, size, "The threads waited for %s of the time: --clock cpu shows the rest",
+                 cli_percent(share, (double)(passed - ran) / (double)passed));
+    else if (!is_wall && t->samples >= ADVICE_FEW && t->samples < t->expirations / ADVICE_SELDOM)
+        snprintf(out, size, "A sample stands for %s expirations, because the kernel measures CPU "
+                            "time at its own tick; the wall clock is sampled at the full rate",
+                 cli_count(n, (t->kept + t->samples / 2) / t->samples));
+    else
+        return false;
+    return true;
+}

@@ -1,0 +1,17 @@
+/* cli/advice.h - what to record in another way when a capture has little to show.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CLI_ADVICE_H
+#define JSP_CLI_ADVICE_H
+
+#include "cli/head.h"
+
+enum { CLI_ADVICE = 256 }; /* bytes that hold any */
+
+/* Write one sentence, without its full stop, about a capture of which all is chosen: no sample of a
+ * short program, threads that mostly waited, far fewer samples than were asked for. Return
+ * false if there is nothing to advise. */
+bool cli_advice(const struct cli_capture *c, char *out, size_t size);
+
+#endif

@@ -1,0 +1,82 @@
+#!/bin/sh
+# cli/advice.sh - `jsprof report` says in one line what to record in another way: a short
+# program without a sample, one that waits, one with far fewer samples than were asked for.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+cat >host.c <<'END'
+#include <jsprof.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double cpu_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* FILE HZ CLOCK SECONDS sleep|burn */
+int main(int argc, char **argv)
+{
+    jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = (uint32_t)atoi(argv[2]) };
+    double seconds = atof(argv[4]), until = cpu_now() + seconds;
+    jsprof *p;
+    jsprof_thread *t;
+    (void)argc;
+    o.clock = strcmp(argv[3], "wall") == 0 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU;
+    if (jsprof_open(&p, &o) < 0 || jsprof_thread_attach(p, "main", &t) < 0 || jsprof_start(p) < 0)
+        return 1;
+    jsprof_push(t, "work", NULL, 0);
+    if (strcmp(argv[5], "burn") == 0)
+        while (cpu_now() < until)
+            ;
+    struct timespec rest = { .tv_nsec = 10000000 };
+    for (int i = 0; strcmp(argv[5], "sleep") == 0 && i < (int)(seconds * 100); i++)
+        nanosleep(&rest, NULL);
+    jsprof_pop(t);
+    return jsprof_thread_detach(t) < 0 || jsprof_close(p) < 0;
+}
+END
+$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o host host.c "$B/lib/libjsprof.a" -pthread
+
+says() # REGEX FILE
+{
+    grep -Eq "$1" "$2" || wrong "does not say: $1"
+}
+
+./host short.cap 1 cpu 0 burn
+run report short.cap
+is_rc 1
+says '^jsprof: short.cap: no samples in this capture: its threads used [0-9.]+ [mun]?s of CPU' err
+says ' CPU time, 1 Hz asked for: a higher rate or the wall clock would take some$' err
+./host short.cap 1 wall 0 burn
+run report short.cap
+is_rc 1
+says ': its threads were recorded for [0-9.]+ [mun]?s, 1 Hz asked for: a higher rate' err
+
+./host waits.cap 100 wall 1 sleep
+run report waits.cap
+is_rc 0
+says '^The threads waited for (9[0-9][.][0-9]|100[.]0)% of the time: --clock cpu shows' out
+run report --clock cpu waits.cap
+is_rc 0
+hasnt 'The threads waited'
+run report --time 0ms..500ms waits.cap
+hasnt 'The threads waited'
+run report --json waits.cap
+hasnt 'The threads waited'
+
+# No kernel's tick is that fine.
+./host seldom.cap 10000 cpu 0.5 burn
+run report seldom.cap
+is_rc 0
+says '^A sample stands for [0-9]+ expirations, because the kernel measures CPU time at its' out
+says ' own tick; the wall clock is sampled at the full rate[.]$' out
+
+run report good.cap
+hasnt 'waited'
+hasnt 'stands for'
+exit $bad
