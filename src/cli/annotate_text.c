@@ -200,7 +200,7 @@ static void text_source(const struct cli_annotate *a)
     fputs(a->source.path ? "source: " : "source not found: ", stdout);
     cli_name(&a->capture.style, cli_span(a->source.path ? a->source.path : a->file), 0);
     if (!a->source.path)
-        fputs(a->directory ? "" : " (--source DIR also looks in DIR)", stdout);
+        fputs(a->directory ? "" : " (--source DIR adds a folder to look in)", stdout);
     else if (p->natives.recorded && a->source.changed > p->natives.recorded)
         fputs(" (changed after the recording: lines may differ)", stdout);
     putchar('\n');
@@ -213,7 +213,7 @@ static void text_nothing(const struct cli_annotate *a)
     if (a->result.n_lines || a->result.code.n)
         return;
     puts(is_native ? "\nThis is native code, and its debug information has no lines."
-         : is_vm   ? "\nThe host reported no lines of this function, and registered no listing."
+         : is_vm   ? "\nThe host gave no lines of this function, and registered no listing."
                    : "\nThis is something that the host does: it has no lines.");
 }
 
@@ -235,12 +235,12 @@ static void text_closing(const struct cli_annotate *a)
     if (r->code.n && r->self)
         text_part(a, r->in_rows, "row of the listing");
     if (r->code.is_shared)
-        puts("Another function of this name has another listing: rows are of both.");
+        puts("Another function of this name has another listing: the rows count samples of both.");
     if (r->code.n < r->code.n_claimed)
         printf("The listing has %" PRIu32 " rows, %" PRIu32 " of them are in the file.\n",
                r->code.n_claimed, r->code.n);
     if (a->function->kind == JSPROF_KIND_NATIVE && r->n_lines)
-        puts("This is native code: it has lines by its debug information, and no listing.");
+        puts("This is native code: it has lines from its debug information, but no listing.");
     else if (!r->code.is_there && a->function->kind == JSPROF_KIND_VM)
         puts("The host registered no listing of this function.");
 }

@@ -14,27 +14,28 @@
 enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
 
 #define CALLERS_HELP \
-    "FUNCTION is a whole name, or one without its (file:line) or (arguments).\n" \
+    "FUNCTION is a name, with or without its (file:line) or (arguments).\n" \
     "\n" \
     "  --limit N         show at most N neighbours; 0 is all (default 20)\n" \
     CLI_FORM_HELP \
     "\n" \
     CLI_FILTER_HELP \
     "\n" \
-    "Each stack counts once: its caller is that of the outermost call on it, its\n" \
-    "callee that of the innermost. So the callers add up to the function's total,\n" \
-    "and the callees and its self do. Shares are of that total.\n"
+    "Each stack counts once, also under recursion: under the caller of the function's\n" \
+    "outermost frame, and under the callee of its innermost frame. So the callers add\n" \
+    "up to the function's total time, and so do the callees plus its self time. All\n" \
+    "shares are shares of that total.\n"
 
 static const char callers_help[] =
     "usage: jsprof callers [OPTION]... FUNCTION FILE\n"
     "\n"
-    "The callers of a function, then the function itself, then its main callees.\n"
+    "Shows the callers of a function, then the function, then its largest callees.\n"
     CALLERS_HELP;
 
 static const char callees_help[] =
     "usage: jsprof callees [OPTION]... FUNCTION FILE\n"
     "\n"
-    "The main callers of a function, then the function itself, then its callees.\n"
+    "Shows the largest callers of a function, then the function, then its callees.\n"
     CALLERS_HELP;
 
 struct callers {

@@ -15,24 +15,24 @@ enum { CALLS_LIMIT = 30 };
 static const char calls_help[] =
     "usage: jsprof calls [OPTION]... FILE [FILE2]\n"
     "\n"
-    "How often each function was called, how long it took and what it allocated. The\n"
-    "host counted this exactly; it is not sampled. Two captures: what changed from\n"
-    "the first to the second.\n"
+    "Shows how often each function was called, how long it took and how many bytes it\n"
+    "allocated. The host counted these figures; they are exact, not sampled. With two\n"
+    "captures, shows what changed from the first to the second.\n"
     "\n"
     "  --sort self|total|calls|each|bytes|name\n"
-    "                   (default self); of two captures, by its change\n"
-    "  --only REGEX     functions whose name matches; --file REGEX  by their file\n"
-    "  --min PERCENT    functions with this share of all time (of all calls without\n"
-    "                   times), in either of two captures\n"
+    "                   (default self); two captures are sorted by the change of it\n"
+    "  --only REGEX     only functions whose name matches; --file REGEX  whose file\n"
+    "  --min PERCENT    only functions with at least this share of the total time\n"
+    "                   (of the calls, if there are no times), in either capture\n"
     "  --limit N        show at most N rows; 0 is all (default 30)\n"
-    "  --edges          show callers and callees: calls, and their total time\n"
-    "  --csv            comma-separated; times in ns, all rows\n"
-    "  --json           the same and all else that is known; --json-schema  its form\n"
+    "  --edges          caller and callee: number of calls, and total time of these\n"
+    "  --csv            all rows, for programs; times are in ns\n"
+    "  --json           the rows and all other figures; --json-schema  its form\n"
     "\n"
-    "Self is the time in the function itself, total includes what it called; total\n"
-    "counts recursion once. Per call is total divided by calls. Bytes are those that\n"
-    "the function itself allocated. The measured cost of counting is subtracted from\n"
-    "all times.\n";
+    "Self is the time in the function itself. Total includes the functions that it\n"
+    "called, and counts recursive calls once. PER CALL is total divided by calls.\n"
+    "BYTES counts what the function itself allocated. All times exclude the measured\n"
+    "cost of counting.\n";
 
 static void calls_command(struct cli_calls *c)
 {

@@ -244,7 +244,7 @@ static void compare_text(const struct cli_calls *first, const struct cli_calls *
                is_one ? "" : "s", is_one ? "it" : "them");
     }
     if (first->calls.modes != second->calls.modes)
-        puts("\nThe two did not count the same: columns are those that both have.");
+        puts("\nThe two captures counted different things: only columns of both are shown.");
 }
 
 int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,

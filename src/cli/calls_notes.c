@@ -38,7 +38,7 @@ static void notes_clock(const struct cli_calls *c)
                commit[JSP_WIRE_COMMIT_CLOCK_OFF]);
     if (commit[JSP_WIRE_COMMIT_NEGATIVE]) {
         char time[CLI_NUMBER];
-        printf("Cost of counting above the measured times: %s, in rows shown as 0\n",
+        printf("Estimated cost of counting beyond the measured time: %s, in rows shown as 0\n",
                cli_exact_duration(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
     }
 }
@@ -81,17 +81,16 @@ void cli_calls_notes(const struct cli_calls *c)
         printf("Killed or still running: as of %s after the start\n",
                cli_exact_duration(time, at > begin ? at - begin : 0));
     if (c->calls.has_others)
-        printf("Of process %" PRId32 " only: others counted, too\n", c->calls.pid);
+        printf("Only calls of process %" PRId32 " are shown: others counted, too\n", c->calls.pid);
     notes_changes(c);
     notes_count(c, JSP_WIRE_COMMIT_WAITING, "Threads that did not run since the last change",
-                "; what they were in is not counted yet");
-    notes_count(c, JSP_WIRE_COMMIT_FUNCTIONS_LOST,
-                "Calls of functions that the table had no room for",
+                "; their open calls are not counted yet");
+    notes_count(c, JSP_WIRE_COMMIT_FUNCTIONS_LOST, "Calls of functions beyond the table",
                 ", in [other functions]");
     notes_count(c, JSP_WIRE_COMMIT_EDGES_LOST,
                 "Calls over edges that the table had no room for", "");
     notes_count(c, JSP_WIRE_COMMIT_DEPTH_LOST, "Calls too deep to be timed",
-                "; their time is the innermost kept function's");
+                "; their time counts for the innermost function kept");
     notes_count(c, JSP_WIRE_COMMIT_UNDERFLOWS, "Leaves without an enter", "");
     notes_count(c, JSP_WIRE_COMMIT_FOREIGN, "Events of another thread, not counted", "");
     notes_count(c, JSP_WIRE_COMMIT_CLOCK_BACK, "Times that the clock went back",

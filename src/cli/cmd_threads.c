@@ -17,10 +17,10 @@ enum { CMD_THREADS_UNSEEN = 10 }; /* the width of that column */
 static const char cmd_threads_help[] =
     "usage: jsprof threads [OPTION]... FILE\n"
     "\n"
-    "The sampled threads, the busiest first: their share, the times of their first\n"
-    "and last sample, and the function with most of their self time. Without filters,\n"
-    "share and time come from the threads' clocks. UNSEEN is the part of that time\n"
-    "that no sample covers.\n"
+    "Lists the sampled threads, the busiest first: their share, the times of their\n"
+    "first and last sample, and their most frequent innermost function. Without a\n"
+    "filter, share and time come from the threads' clocks, and UNSEEN is the part of\n"
+    "that time that no sample covers.\n"
     "\n"
     CLI_FORM_HELP
     "\n"

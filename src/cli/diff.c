@@ -19,17 +19,18 @@ enum { DIFF_LIMIT = 30 };
 static const char diff_help[] =
     "usage: jsprof diff [OPTION]... BEFORE AFTER\n"
     "\n"
-    "Functions by the change of their share, in points of a percent.\n"
+    "Lists functions by the change of their share, in percentage points.\n"
     "\n"
-    "  --sort self|total by the change of self or total (default self)\n"
-    "  --limit N         show at most N functions; 0 is all (default 30)\n"
+    "  --sort self|total sort by the change of this share (default self)\n"
+    "  --limit N         show at most N changed functions; 0 is all (default 30)\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "A change that chance explains is grey and has no star. Chance alone brings a\n"
-    "star to less than one of twenty whole tables. A function is the same in both\n"
-    "where module and name are equal; a line at the end of the name may differ.\n";
+    "A star marks a change that chance does not explain: in a whole table without any\n"
+    "real change, a star appears with a probability below 1 in 20. Other changes are\n"
+    "grey. Two functions are the same if their modules agree, and their names up to\n"
+    "the line number at the end.\n";
 
 struct diff {
     struct cli_capture captures[2];

@@ -15,17 +15,18 @@
 static const char dump_help[] =
     "usage: jsprof dump FILE\n"
     "\n"
-    "Every frame as text, one line each: offset in the file, time in seconds since\n"
-    "the start of the capture, process, type, then the fields of that type. The\n"
-    "addresses of a SAMPLE follow it, leaf first, with their functions and current\n"
-    "lines; the names of a JITMAP follow it.\n"
+    "Prints one line for every frame of the file: offset in the file, time in seconds\n"
+    "since the capture's start, process, type, then the type's own fields. The lines\n"
+    "after a SAMPLE list its addresses, innermost first, with functions and current\n"
+    "lines. The lines after a JITMAP list its names.\n"
     "\n"
-    "  --symbols DIR    also look for files with names there\n"
+    "  --symbols DIR    also look in DIR for files with names\n"
     CLI_FORM_HELP
     "\n"
-    "Programs get a row for each address of a SAMPLE (a is the weight, b the\n"
-    "address), name of a JITMAP (a), counter (a is its number, b the bits of its\n"
-    "value), MAP (a to b), MARK (a is its length), FILE (a is the chunk's length).\n";
+    "With --csv and --json there is one row for each address of a SAMPLE (a is the\n"
+    "weight, b the address), name of a JITMAP (a is its address), counter (a is its\n"
+    "number, b the bits of its value), MAP (from a to b), MARK (a is its length, ns)\n"
+    "and FILE (a is the chunk's length in bytes).\n";
 
 struct dump {
     struct cli_capture *capture;

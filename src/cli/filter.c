@@ -87,7 +87,7 @@ static int filter_clock(const struct cli_capture *c, const struct cli_filter *f)
         return CLI_OK;
     if (unit == JSP_VALUE_COUNT)
         return cli_fail(c->label, "--clock %s: the capture %s", f->clock,
-                        c->profile.clock[0] ? "does not say how much time a sample stands for"
+                        c->profile.clock[0] ? "does not record how much time a sample represents"
                                             : "names no clock");
     if (unit != (enum jsp_value)jsp_clock_find(f->clock)->clock)
         return cli_fail(c->label, "--clock %s: this was recorded by %s, which "

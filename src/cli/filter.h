@@ -36,13 +36,13 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "vm", &(f)->native.is_vm_only, NULL, NULL }
 
 #define CLI_FILTER_HELP \
-    "What counts:\n" \
-    "  --thread WHICH    by name or number; --process WHICH  likewise\n" \
-    "  --time FROM..TO   since the start, as in 2s..5s, ..500ms, 1m..\n" \
-    "  --only REGEX      stacks with such a function; --under FUNCTION  from it down\n" \
-    "  --category WORD   by the innermost function; --categories FILE  rules for it\n" \
-    "  --hide-system     no frames of the system; --vm  no native ones; --native  all\n" \
-    "  --clock cpu|wall  what time is; --symbols DIR  look there for files, too\n"
+    "Filters:\n" \
+    "  --thread WHICH    this thread, by name or number; --process WHICH  likewise\n" \
+    "  --time FROM..TO   time since the start, as in 2s..5s, ..500ms, 1m..\n" \
+    "  --only REGEX      stacks with this function; --under FUNCTION  cut above it\n" \
+    "  --category WORD   of the innermost function; --categories FILE  with its rules\n" \
+    "  --hide-system     hide system frames; --vm  native frames; --native  none\n" \
+    "  --clock cpu|wall  count CPU or elapsed time; --symbols DIR  also look in DIR\n"
 
 /* Check the words, load the capture and choose from it. CLI_OK; or CLI_USAGE or CLI_FAILED:
  * the error is reported and nothing is open. cli_close frees everything. */

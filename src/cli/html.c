@@ -16,14 +16,15 @@
 static const char html_help[] =
     "usage: jsprof html [OPTION]... FILE [FILE] -o PAGE.html\n"
     "\n"
-    "One page that any browser opens, without a network: flame graph, time order,\n"
-    "callers and callees, tables, timeline. Two files: what the second has more of.\n"
+    "Writes one page that any browser opens, without a network: flame graph, samples\n"
+    "in the order of time, callers and callees, tables, timeline. With two files the\n"
+    "page shows what changed from the first to the second.\n"
     "\n"
-    "  -o PAGE, --output PAGE   write there (- is standard output)\n"
-    "  --lines                  add lines of native code\n"
+    "  -o PAGE, --output PAGE   write to PAGE (- is standard output)\n"
+    "  --lines                  add lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP
-    "Native frames can be switched on and off in the page: --native and --vm say\n"
-    "what it starts with.\n";
+    "The page has a switch that shows or hides native frames; --native and --vm set\n"
+    "its first position.\n";
 
 struct html_run {
     struct cli_filter filter;

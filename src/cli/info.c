@@ -16,13 +16,14 @@ enum { INFO_WIDE = 100 }; /* columns of a terminal on which a time and what is m
 static const char info_help[] =
     "usage: jsprof info FILE...\n"
     "\n"
-    "What was recorded: program, time, clock and rate, threads, and what was lost.\n"
+    "Describes a capture: program, time, clock and rate, threads, and all losses.\n"
     "\n"
     CLI_FORM_HELP
     "\n"
-    "A sample keeps every timer expiration, or a cause of loss counts it: expirations\n"
-    "are those kept and those lost. The command checks this against the file, reports\n"
-    "a difference, and then ends with exit status 1.\n";
+    "Every timer expiration is either kept in a sample or counted under the cause of\n"
+    "its loss:  expirations = kept + ring + paused + late + unwritten + stack +\n"
+    "blocked + undelivered. The command checks this against the samples of the file.\n"
+    "If they differ, it reports the difference and exits with status 1.\n";
 
 static void info_label(const struct cli_style *s, const char *label)
 {
@@ -75,7 +76,7 @@ static void info_writer(const struct cli_capture *c)
         fputs(p->host[0] ? " in " : "", stdout);
         cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
     } else {
-        fputs("another program (names no clock, rate or losses)", stdout);
+        fputs("another program (records no clock, rate or losses)", stdout);
     }
     putchar('\n');
 }

@@ -19,15 +19,17 @@ enum { LIST_NAME = 24 }; /* the width of a group and a name */
 static const char list_help[] =
     "usage: jsprof list [OPTION]... FILE\n"
     "\n"
-    "Marks by group and name: how many, their total length, and its least, mean,\n"
-    "median, 95th percentile and most. Counters: the same of their values.\n"
+    "Lists marks by group and name: their number, the sum of their durations, and the\n"
+    "minimum, mean, median, 95th percentile and maximum duration. Lists counters with\n"
+    "the same figures of their values.\n"
     "\n"
-    "  --each           show every mark separately, in the order of the file\n"
+    "  --each           list every single mark, in the order of the file\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "Marks belong to processes, so only --process, --thread and --time choose them.\n";
+    "Marks belong to a process, not to a thread or a stack. So only --process and\n"
+    "--time select marks; the other options have no effect on them.\n";
 
 struct list_group { /* marks of one group and name, or the values of one counter */
     struct jsp_read_text group, name;

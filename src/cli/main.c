@@ -37,8 +37,8 @@ enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
 static const char main_head[] =
     "usage: jsprof COMMAND [OPTION]... FILE\n"
     "\n"
-    "Answers from the captures of embedded profilers (.syscap, as jsprof, Sysprof and\n"
-    "GJS write them). FILE may be - for standard input.\n"
+    "Reads captures of embedded profilers (.syscap files, as jsprof, Sysprof and GJS\n"
+    "write them) and answers questions about them. FILE may be - for standard input.\n"
     "\n";
 
 static const char main_tail[] =
@@ -47,7 +47,7 @@ static const char main_tail[] =
     "  jsprof --version       the version of this tool\n"
     "\n"
     "Environment: NO_COLOR turns colours off, COLUMNS sets the width.\n"
-    "Exit status: 0 fine, 1 a file could not be read or written, 2 wrong usage.\n";
+    "Exit status: 0 success, 1 a file could not be read or written, 2 wrong usage.\n";
 
 static int main_help(void)
 {

@@ -16,17 +16,18 @@
 static const char merge_help[] =
     "usage: jsprof merge FILE... -o OUTPUT\n"
     "\n"
-    "One capture with all that is readable in several: of the threads of one program,\n"
-    "of parent and children, of one after the other.\n"
+    "Joins several captures into one, for instance those of parent and children, or\n"
+    "of several runs. Damaged parts of a capture are dropped.\n"
     "\n"
     "  -o, --output FILE   the new capture, written whole or not at all; - is\n"
     "                      standard output\n"
     "\n"
-    "A process number that two captures use for different command lines gets a new\n"
-    "one, above 4194303, in the later. Times of captures of different boots or\n"
-    "machines are moved so that their time of day agrees. Captures whose samples can\n"
-    "not be added up (CPU time with elapsed time, ours with another program's) are\n"
-    "refused. Call tables and listings are the first capture's that has them.\n";
+    "If two captures use one process number for different command lines, the later\n"
+    "capture's process gets a new number, above 4194303. If captures come from\n"
+    "different boots or machines, their times are moved so that the times of day\n"
+    "agree. The command refuses captures whose samples can not be added up: CPU time\n"
+    "and elapsed time, or captures of jsprof and of another program. It copies call\n"
+    "tables and listings from the first capture that has them.\n";
 
 struct merge {
     struct cli_capture *captures; /* owned */

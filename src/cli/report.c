@@ -20,7 +20,8 @@ enum { REPORT_LIMIT = 30, REPORT_ROOMY = 60 };
 static const char report_help[] =
     "usage: jsprof report [OPTION]... FILE\n"
     "\n"
-    "Functions by the time spent in them (self) and in them or below (total).\n"
+    "Lists functions by the time in the function itself (self), and by the time in it\n"
+    "and in the functions that it called (total).\n"
     "\n"
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
@@ -29,8 +30,8 @@ static const char report_help[] =
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "The bar is solid for self and light up to total. The column after a share is\n"
-    "its standard error: how far chance alone moves it with so few samples.\n";
+    "The solid part of the bar is self, its whole length is total. The number after a\n"
+    "share is its standard error: how much chance alone changes the share.\n";
 
 struct report {
     struct cli_capture capture;
@@ -269,7 +270,7 @@ static int report_text(const struct report *r, uint32_t limit)
         report_rest(r, limit);
     cli_closing(&head);
     if (r->functions.has_lines)
-        puts("The hottest line of a function follows its name, with its share of self.");
+        puts("After a function comes its hottest line, with that line's share of self.");
     report_cuts(r);
     if (cli_advice(&r->capture, advice, sizeof advice))
         printf("%s.\n", advice);

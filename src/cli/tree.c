@@ -18,20 +18,22 @@ enum { TREE_NUMBERS = 26, TREE_NAME_LEAST = 20 };
 static const char tree_help[] =
     "usage: jsprof tree [OPTION]... FILE\n"
     "\n"
-    "The call tree: each function is below its caller. An only callee has the same\n"
-    "indentation as its caller.\n"
+    "Prints the call tree: each function below its caller. If the caller has only one\n"
+    "callee here, the callee is not indented.\n"
     "\n"
-    "  --bottom-up      begin with the functions that used the time; --inverted\n"
+    "  --bottom-up      begin with the innermost functions, and print their callers\n"
+    "                   below them; also --inverted\n"
     "  --recursion      show every level of a function that calls itself\n"
-    "  --lines          show a line for each source line of a function (of native\n"
-    "                   code from addr2line or a similar tool)\n"
-    "  --min PERCENT    hide branches below this share (default 1; 0 for programs)\n"
+    "  --lines          show each line of a function by itself (lines of native code\n"
+    "                   come from addr2line)\n"
+    "  --min PERCENT    hide branches below this share (default 1; 0 with --csv\n"
+    "                   and --json)\n"
     "  --depth N        show at most N levels; 0 is all (default)\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "TOTAL is the share of the branch, SELF that of the function itself there.\n";
+    "TOTAL is the share of the branch, SELF the share of the function itself there.\n";
 
 /* The view of a tree. `more` says for each open branch above the current line whether
  * siblings follow. */

@@ -17,14 +17,14 @@
 static const char view_help[] =
     "usage: jsprof view [OPTION]... FILE\n"
     "\n"
-    "Show the capture in the Firefox Profiler: serve it to this machine alone and\n"
-    "print a link that opens it in any browser. The page comes from the network, the\n"
-    "capture stays on this machine. Ctrl-C ends the command.\n"
+    "Opens the capture in the Firefox Profiler: serves it to this machine only, and\n"
+    "prints a link for any browser. The viewer comes from the network; the capture\n"
+    "stays on this machine. Ctrl-C ends the command.\n"
     "\n"
     "  --open           also open the link (with xdg-open)\n"
     "  --once           end after the capture was read once\n"
     "  --port N         listen on this port (default: any free port)\n"
-    "  --viewer URL     another profiler's address (default\n"
+    "  --viewer URL     use another Firefox Profiler (default\n"
     "                   https://profiler.firefox.com)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
     "\n" CLI_FILTER_HELP;

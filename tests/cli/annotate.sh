@@ -10,7 +10,7 @@ is_rc 0
 is_err ''
 has 'work (/srv/app/lib/deep/inside/work.js:20:3)'
 row 'self 50 ms (62.5% of all), total 50 ms (62.5%), in 5 samples'
-has 'source not found: /srv/app/lib/deep/inside/work.js (--source DIR also looks in DIR'
+has 'source not found: /srv/app/lib/deep/inside/work.js (--source DIR adds'
 row '100.0% 100.0% 50 ms 22'
 row '60.0% 60.0% 30 ms 16 again\x1b[31m 10'
 row '20.0% 20.0% 10 ms 12 unless "18"'
@@ -98,7 +98,7 @@ is_err 'jsprof: listing.cap: no listing of this function was registered'
 # What is not so is said, and the rest is used.
 run annotate lies.cap work
 is_rc 0
-has 'Another function of this name has another listing: rows are of both.'
+has 'Another function of this name has another listing: the rows count samples of both.'
 row '60.0% 60.0% 30 ms 16 again'
 grep -q "^jsprof: lies.cap: .*, 3 times (first at byte " err || wrong 'does not count 3 defects'
 

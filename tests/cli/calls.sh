@@ -14,8 +14,8 @@ row '1 10.0 ms 5.0% 200 ms 200 ms 100 B 4.88 KiB vm main (/srv/a.js:1)'
 row '2 10.0 ms 5.0% 10.0 ms 5.00 ms gc collector'
 row '15.0 ms [own cost of counting, subtracted above]'
 row '10.0 ms [garbage collection, part of the rows above]'
-has 'Threads that did not run since the last change: 1; what they were in is not counted'
-has 'Calls over edges that the table had no room for: 7'
+has 'Threads that did not run since the last change: 1; their open calls are not counted'
+has 'Calls over edges beyond the table: 7'
 has 'Calls too deep to be timed: 3;'
 has 'Leaves without an enter: 2'
 hasnt '99,999'
@@ -25,7 +25,7 @@ hasnt 'Of process'
 # Of two processes in one capture, the first one's table is shown, and the report says so.
 run calls callsothers.cap
 row '1,003 calls in 200 ms · 4.88 KiB allocated · 2 threads · counted: counts, time, alloc'
-has 'Of process 100 only: others counted, too'
+has 'Only calls of process 100 are shown: others counted, too'
 
 first() # NAME: of the first row
 {
@@ -139,7 +139,7 @@ row '2,000 +1,000 300 ms +120 ms 190 us x1.00 fib\x1b[31m, "x" (/srv/a.js:9)'
 row '5 +5 90.0 ms +90.0 ms 18.0 ms new sort'
 row '0 -2 0 ns -10.0 ms gone collector'
 row '1 = 10.0 ms = 400 ms x2.00 main'
-has 'The two did not count the same'
+has 'The two captures counted different things'
 awk '/CALLS IN B/{ getline; print; exit }' out | grep -q fib || wrong 'first is not fib'
 run calls --sort each calls.cap calls2.cap
 awk '/CALLS IN B/{ getline; print; exit }' out | grep -q main || wrong 'first is not main'

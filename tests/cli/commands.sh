@@ -151,8 +151,8 @@ run report --clock cpu foreign.cap
 is_rc 1
 is_err 'jsprof: foreign.cap: --clock cpu: the capture names no clock'
 run report --clock cpu passedon.cap
-is_err 'jsprof: passedon.cap: --clock cpu: the capture does not say how much time a sample '\
-'stands for'
+is_err 'jsprof: passedon.cap: --clock cpu: the capture does not record how much time a sample '\
+'represents'
 
 # CSV and JSON have the same rows, and programs can read both.
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }

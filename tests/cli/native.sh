@@ -161,7 +161,7 @@ is_err "jsprof: killed.cap: no names or lines from $PWD/host: No such file or di
 # The recorded file is elsewhere: by name, by path, or as a debug file by its build id.
 objcopy=$($CC -print-prog-name=objcopy)
 id=$("$jsprof" dump --csv killed.cap | sed -n 's|.*,MAP,.*/host","\([0-9a-f]*\)",0$|\1|p')
-[ ${#id} = 40 ] || wrong "the capture tells no build id: $id"
+[ ${#id} = 40 ] || wrong "the capture has no build id: $id"
 mkdir -p by-name "by-path$PWD" by-id/.build-id/${id%${id#??}}
 cp old by-name/host
 cp old "by-path$PWD/host"
@@ -186,7 +186,7 @@ is_err ''
 has ' burn  [host]'
 rm host
 
-# A capture that tells no build id: a file of the user's is taken, and that is said.
+# A capture without build ids: the command takes the user's file, and reports that.
 run report --symbols /nowhere foreign.cap
 hasnt 'confirms'
 cp old by-name/other
