@@ -1,9 +1,9 @@
 /* calls/adopt.c - a thread takes over changed modes.
  *
- * The calls that were open end at the moment of the change, which the thread may notice
- * late. The calls that are on its stacks now begin at the moment of the new modes: the
- * thread has entered and left nothing since then, or it would have noticed the change
- * before.
+ * The thread notices a change at its next event, perhaps late. Calls that were open under the
+ * old modes end at the moment of the change. Calls that are on its stacks now begin at that
+ * moment under the new modes: the thread has entered and left no function since the change, or
+ * it would have noticed it earlier.
  *
  * SPDX-License-Identifier: MIT
  */

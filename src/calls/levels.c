@@ -4,7 +4,7 @@
  * resumed from it, one that was resumed from that one. The entries of all levels are
  * linked together, with a floor between two levels. A switch to a stack that was not
  * resumed from all of them suspends the others: their entries are put aside, and their
- * time stands still until their stack runs again.
+ * time does not advance until their stack runs again.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 /* calls/read.h - a reader of a thread's table, while the thread writes it.
  *
- * Any thread may read that keeps the table from being destroyed. Each row is of one
- * moment, and open calls are included with their time so far.
+ * Any thread may read, while it keeps the table from being destroyed. The values of one row are
+ * of one moment. Open calls count with their time so far.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,8 +23,8 @@ void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell 
 struct jsp_calls_horizon {
     uint64_t now;    /* the clock's time */
     uint32_t epoch;  /* the current epoch */
-    uint32_t naps;   /* naps left to wait for threads inside an event; then */
-    bool torn;       /* ... rows may mix two moments */
+    uint32_t naps;   /* how often the reader may still sleep until a thread ends its event */
+    bool torn;       /* the naps were used up, so rows may mix two moments */
 };
 
 struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c);

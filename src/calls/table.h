@@ -8,9 +8,9 @@
  * (read.h).
  *
  * Time runs on a clock of the table: the ticks between events, minus the cost of
- * counting. Self time is how far this clock advances while a function is innermost; total
- * time, how far from the first open activation to the last. So the sum of all self times
- * is the time inside, for any sequence of calls.
+ * counting. Self time is how far this clock advances while a function is innermost.
+ * Total time is how far it advances while at least one activation of the function is
+ * open. So the sum of all self times is the time inside, for any sequence of calls.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -74,7 +74,7 @@ struct jsp_calls_level {
     struct jsp_calls_entry floor;
 };
 
-/* A suspended stack with open calls, whose time stands still. */
+/* A suspended stack with open calls, whose time does not advance. */
 struct jsp_calls_aside {
     const void *stack;
     struct jsp_calls_entry *top, *bottom; /* both ends of a chain */

@@ -76,8 +76,8 @@ static int tell_function(struct tell *t, uint32_t index)
     return 0;
 }
 
-/* Compare with what was appended last. A caller that appends `now` copies it to `told`
- * then, and not before: after a failed flush it is still new. */
+/* Return true if `now` differs from `told`, the values appended last. The caller copies `now`
+ * to `told` only after it has appended them: after a failed flush they are still new. */
 static bool tell_is_new(const struct jsp_calls_cell *now, const struct jsp_calls_cell *told)
 {
     return memcmp(now, told, sizeof *now) != 0;

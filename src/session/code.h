@@ -33,7 +33,7 @@ struct jsp_code {
     jsprof_code_pc *pcs;   /* after the rows; NULL: none */
     struct jsp_code_line lines[];
 };
-_Static_assert(offsetof(struct jsp_code, lines) % 8 == 0, "pcs are aligned behind lines");
+_Static_assert(offsetof(struct jsp_code, lines) % 8 == 0, "pcs are aligned after lines");
 
 struct jsp_codes {
     pthread_mutex_t lock;

@@ -210,9 +210,8 @@ static int file_try(struct jsp_file *f)
     return err;
 }
 
-/* Open a name beside the one that is taken. The file must be new, or an empty one of
- * ours, which a child leaves that executes another program. Return -EEXIST if it is
- * not. */
+/* Open another name in the folder of the name that is in use. The file must be new, or an
+ * empty capture of a child that executed another program. Otherwise return -EEXIST. */
 static int file_try_other(struct jsp_file *f)
 {
     struct stat st;

@@ -39,7 +39,7 @@ struct jsp_file_ask {
 #define JSP_FILE_DEFAULT "jsprof-%p.syscap"
 
 /* Open or create the file for writing; its content stays. On failure nothing is open, and
- * the name is the one that was tried, or "". Return 0, -ENAMETOOLONG, -ENOENT (an empty
+ * `name` is the last name that was tried, or "". Return 0, -ENAMETOOLONG, -ENOENT (an empty
  * name), -ETXTBSY (another session has it, and no other name is possible), -EEXIST (the
  * default name belongs to something else than a plain file of this user), or the errno of
  * open. */

@@ -1,9 +1,10 @@
 /* session/gone.h - threads that ended without detaching, and without a destructor.
  *
- * A thread that ends by the raw system call (or is killed by a sandbox) leaves everything
- * behind: its record, its ring and its timer. So once a second the drain asks the kernel
- * whether each thread still exists. For a thread that does not, it deletes the timer and
- * keeps the samples as for a thread that detached; then the session removes it.
+ * A thread that ends by the raw system call (or is killed by a sandbox) frees none of
+ * its resources: its record, its ring and its timer remain. So once a second the drain
+ * asks the kernel whether each thread still exists. For a thread that does not, it
+ * deletes the timer and keeps the samples as for a thread that detached; then the
+ * session removes it.
  *
  * The caller holds the session's lock.
  *

@@ -272,7 +272,7 @@ uint32_t jsp_listings_row(struct jsp_listings *all, uint32_t label, uint64_t pc)
 
 /* -- Writing ---------------------------------------------------------------- */
 
-/* Write a chunk, but leave the spare room that the account of losses needs behind it. */
+/* Write a chunk if enough room for the account of losses remains after it. */
 static int listing_chunk(struct jsp_writer *w, const uint8_t *bytes, size_t n)
 {
     if (w->used + n + sizeof(struct jsp_wire_chunk) + JSP_WRITER_SPARE > w->capacity)

@@ -25,11 +25,11 @@ struct jsp_listing {
     char *name;               /* owned, like the arrays */
     uint32_t number, n_rows;
     uint64_t *pcs;            /* the first pc of each row */
-    uint8_t *bytes;           /* records, each behind its length of 4 bytes */
+    uint8_t *bytes;           /* records, each after its length of 4 bytes */
     size_t n_bytes, told;     /* told: bytes already in the file */
     bool is_wanted;           /* a sample met the function */
     bool is_shared;           /* another function of this name has another listing */
-    bool is_shared_told;      /* the file says so */
+    bool is_shared_told;      /* the file records that */
 
     /* Always: told <= n_bytes, and told is where a record begins. */
 };
@@ -66,7 +66,8 @@ struct jsp_pcs {
     uint8_t block[JSP_PCS_BLOCK];
 };
 
-/* Is there room for a sample of n frames? Writes the block first if there is not. */
+/* Return true if there is room for a sample of n frames. Write the block first if there is
+ * not. */
 bool jsp_pcs_has_room(struct jsp_pcs *pcs, struct jsp_writer *w, uint32_t n);
 
 /* Add the rows of these frames, which belong to sample number `ordinal`. There must be

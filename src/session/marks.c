@@ -61,7 +61,7 @@ static int marks_append(struct jsp_marks *m, struct jsp_encode *e)
     return 0;
 }
 
-/* Return the part of the text that fits into a field of `width` bytes with a 0 behind it.
+/* Return the part of the text that fits into a field of `width` bytes with a 0 after it.
  * It is never cut inside a character of UTF-8. */
 static struct jsp_read_text marks_text(size_t width, const char *text)
 {

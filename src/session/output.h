@@ -25,7 +25,7 @@ enum {
 /* A sample in the writer's buffer. */
 struct jsp_pending {
     uint64_t end;  /* offset of its end in the capture; UINT64_MAX: in no frame yet */
-    uint64_t told; /* the same for its weight, without which it counts as 1 */
+    uint64_t told; /* the same for its weight; a sample without one counts as 1 */
     uint32_t tally;
     uint32_t weight;
 };

@@ -1,13 +1,14 @@
-/* session/session.h - the life of a session. Any thread; jsprof.h says what each call
+/* session/session.h - the life of a session. Any thread; jsprof.h defines what each call
  * promises to a host.
  *
  * `lock` guards the list of threads and the records popped from their rings. The output
- * belongs to the drain thread while there is one, otherwise to the holder of `lock`. The
- * drain appends under `lock` but writes to the file without it, so a slow file never
- * stops a host's attach or detach. Without a drain thread, a sampled thread does the
- * drain's work now and then, in its handler and under `lock`: see alone/alone.h. `change` is
- * taken before `lock` and held during a whole start or stop, so that two of them never
- * overlap. A close begins when no other call is inside the session, see live.h.
+ * belongs to the drain thread while there is one, otherwise to the holder of `lock`.
+ * The drain appends under `lock` but writes to the file without it, so a slow file
+ * never stops a host's attach or detach. Without a drain thread, a sampled thread does
+ * the drain's work now and then, in its handler and under `lock`: see alone/alone.h.
+ * `change` is taken before `lock` and held during a whole start or stop, so that two of
+ * them never overlap. A close begins when no other call is inside the session, see
+ * live.h.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -76,7 +76,7 @@ static void thread_grown(struct jsp_vmstack *vm)
     vm->stack_end = vm->stack_low;
 }
 
-/* Find the bounds of the C stack, which tell a link from garbage. If they are unknown,
+/* Find the bounds of the C stack, outside of which a link is garbage. If they are unknown,
  * every address passes. */
 static void thread_find_stack(struct jsp_vmstack *vm)
 {

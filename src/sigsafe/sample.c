@@ -160,8 +160,8 @@ void jsp_sample_mask(int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
-/* Return true if the signal was withheld since it was due: the session saw that, or it
- * left a trace. */
+/* Return true if the signal was withheld since it was due: the session noticed that, or
+ * jsp_hidden finds a trace of it. */
 static bool sample_was_hidden(struct jsp_sampled *self, const struct jsp_arrival *a)
 {
     if (sample_masked)

@@ -59,7 +59,7 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
 
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
 
-/* The place where a C stack was left for another one that it resumed; see resume.h. */
+/* The place where the thread switched from a C stack to one that it resumed; see resume.h. */
 struct jsp_resumer {
     const jsprof_cstack *stack; /* NULL: the thread's own */
     bool known;
@@ -92,7 +92,8 @@ struct jsp_sampled {
     const void *session;       /* only compared, never read */
     /* the session must not be read any more; see B1 in backtrace.c */
     _Atomic bool closed;
-    /* Called after each sample; it finds out itself what it may do there. NULL: none. */
+    /* The handler calls this after each sample. The function itself must check which calls
+     * are allowed there. NULL: none. */
     void (*offer_sigsafe)(struct jsp_sampled *self, const void *ucontext);
 
     /* Written by the handler. */
@@ -173,7 +174,7 @@ struct jsp_sampled *jsp_sampled_find(const void *session);
  * others. */
 struct jsp_sampled *jsp_sampled_first(void);
 
-/* Return true if it is in the calling thread's list. */
+/* Return true if `self` is in the calling thread's list. `self` may be freed memory. */
 bool jsp_sampled_is_linked(const struct jsp_sampled *self);
 
 /* Reserve the record for a caller other than the handler, on this thread, and pause the
@@ -198,10 +199,11 @@ uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t 
 /* Set the timer to this time of the thread's clock. Return 0, or -1 with errno. */
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
 
-/* Read all counters at one moment between two signals. Return false if the thread was
- * inside the handler at every try; *out is then untouched. */
+/* Read all counters at one moment between two signals. Return false, with *out unchanged, if
+ * the thread was inside the handler at every try. */
 bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out);
 
+/* Add `by` to the nesting depth of pauses: 1 or -1. A depth of 0 is never decreased. */
 void jsp_sampled_pause(struct jsp_sampled *self, int by);
 
 #endif

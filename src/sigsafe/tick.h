@@ -1,13 +1,14 @@
-/* sigsafe/tick.h - when the next sample is due, and how much time a sample stands for.
+/* sigsafe/tick.h - when the next sample is due, and how much time a sample represents.
  *
- * A thread's clock is cut into cells of one period, and every cell has one sampling point
- * at a random place. So no program can stay in step with the sampling, whatever its own
- * period, and the rate is still exactly the requested one. The points of 16 consecutive
- * samples fall into 16 different sixteenths of their cells, in random order. A program
- * still cannot keep in step, and a program that does the same in every cell is sampled
- * evenly. A signal that comes late stands for all the points that went by: their number
- * is its weight. The cell in which it comes is counted once its own point has passed, so
- * a time that ends anywhere in a cell has, on average, as many points as its length.
+ * A thread's clock is cut into cells of one period, and every cell has one sampling
+ * point at a random place. So no program can stay in step with the sampling, whatever
+ * its own period, and the rate is still exactly the requested one. The points of 16
+ * consecutive samples fall into 16 different sixteenths of their cells, in random
+ * order. A program still cannot keep in step, and a program that does the same in every
+ * cell is sampled evenly. The weight of a sample is the number of points that passed
+ * since the last signal; it is above 1 if the signal comes late. The cell in which it
+ * comes is counted once its own point has passed, so a time that ends anywhere in a
+ * cell has, on average, as many points as its length.
  *
  *                    SIGPROF handler   before arming   after disarming
  *   jsp_tick_init           -               yes              -
@@ -49,7 +50,7 @@ struct jsp_tick {
 /* Begin the cells now. `seed` is mixed, so any value will do. */
 void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, uint64_t seed);
 
-/* Return the number of points that a sample taken now stands for, at least 1. */
+/* Return the weight of a sample taken now: the points that passed, at least 1. */
 uint32_t jsp_tick_weigh(struct jsp_tick *tick, uint64_t now_ns);
 
 /* Return the number of points that have passed since the last counted one, and count

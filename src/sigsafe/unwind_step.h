@@ -26,7 +26,7 @@ struct jsp_unwind_walk {
 enum { JSP_STEP_ON = -1 }; /* the walk continues */
 
 /* Leave the frame at w->at by the rows' `how`, which is neither SP nor FP. Return
- * JSP_STEP_ON, or the enum jsp_unwind_stop that says why the walk ends. */
+ * JSP_STEP_ON, or the enum jsp_unwind_stop that is the reason why the walk ends. */
 int jsp_unwind_step(struct jsp_unwind_walk *w, uint32_t how);
 
 #endif
