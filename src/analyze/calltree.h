@@ -1,20 +1,20 @@
-/* analyze/calltree.h - stacks as one tree: each node a frame and its caller's node.
+/* analyze/calltree.h - all stacks as one tree. A node is a frame below its caller's node.
  *
  * SPDX-License-Identifier: MIT
  *
- * The report's tree, the exported tables of stacks and the page are all made from this one.
- * A node's parent has the smaller number, so sums go up the tree in one pass from the last
- * node to the first. Stacks of several profiles may be added; their functions then need
- * numbers in common. One thread.
+ * The report's tree, the exported tables of stacks and the page all use this tree. A node's
+ * number is greater than its parent's, so one pass from the last node to the first sums up
+ * the tree. It may contain stacks of several profiles; all profiles then need the same
+ * numbers for their functions. One thread.
  */
 #ifndef JSP_ANALYZE_CALLTREE_H
 #define JSP_ANALYZE_CALLTREE_H
 
 #include "analyze/select.h"
 
-/* What tells frames apart; the rest of a frame is 0. */
+/* The fields by which frames differ; the tree sets the other fields to 0. */
 enum jsp_calltree_detail {
-    JSP_CALLTREE_LINES,     /* all that is known of them */
+    JSP_CALLTREE_LINES,     /* all fields */
     JSP_CALLTREE_KINDS,     /* function, kind and origin */
     JSP_CALLTREE_PLACES,    /* function, line and file */
     JSP_CALLTREE_FUNCTIONS, /* function: a node's frame is its number, and frames[] is empty */
@@ -28,9 +28,9 @@ struct jsp_calltree {
     struct jsp_profile_frame *frames;
     struct jsp_calltree_node *nodes;
     uint32_t n_frames, n_nodes;
-    uint32_t *leaf; /* jsp_calltree_of: the nodes of the profile's stacks, 0: not counted */
+    uint32_t *leaf; /* owned, by jsp_calltree_of: the node of each stack; 0: not selected */
 
-    /* What counts of the profiles. */
+    /* sums over the selected stacks of all profiles */
     uint64_t samples, weight, value;
 
     struct jsp_hash by_frame, by_node;
@@ -39,7 +39,7 @@ struct jsp_calltree {
 
 /* Where a stack is in the tree: the node where its walk ends, and the line of its leaf. */
 struct jsp_calltree_place {
-    uint32_t node; /* 0: it does not count */
+    uint32_t node; /* 0: the stack is not selected */
     uint32_t line, file;
 };
 
@@ -47,47 +47,50 @@ struct jsp_calltree_source {
     struct jsp_profile *profile;
     const struct jsp_select *select;
     enum jsp_calltree_detail detail;
-    bool is_bottom_up; /* the leaf is below the root, its callers are below it */
+    bool is_bottom_up; /* a child is the caller of its parent, not its callee */
     bool is_folded;    /* direct recursion is one frame */
 
-    /* Change the frame's function to a number of all profiles; NULL: there is one profile.
-     * 0 or -ENOMEM. */
+    /* Change the frame's function to the number that all profiles use. Return 0 or -ENOMEM.
+     * NULL: there is one profile. */
     int (*function)(void *context, struct jsp_profile_frame *frame);
     void *context;
 
-    /* One of these for each stack of the profile, zeroed; NULL: not wanted. */
+    /* Either is an array of zeros with one element for each stack, which add fills, or
+     * NULL. */
     struct jsp_calltree_place *places;
     uint32_t *leaf;
 };
 
-/* A tree that is only a root; then all stacks of each source. -ENOMEM. In any case
- * jsp_calltree_free frees it. */
+/* Make a tree that is only a root; then add all stacks of a source. Return 0 or -ENOMEM.
+ * The caller calls jsp_calltree_free also after an error. */
 int jsp_calltree_init(struct jsp_calltree *t);
 int jsp_calltree_add(struct jsp_calltree *t, const struct jsp_calltree_source *source);
 void jsp_calltree_free(struct jsp_calltree *t);
 
-/* The child of a node with this frame; it may be new. -ENOMEM. */
+/* Find the child of node.parent with node.frame, or add it. Return 0 or -ENOMEM. */
 int jsp_calltree_child(struct jsp_calltree *t, struct jsp_calltree_node node, uint32_t *out);
 
-/* The number of a frame; it may be new. -ENOMEM. */
+/* Find the number of a frame, or add the frame. Return 0 or -ENOMEM. */
 int jsp_calltree_frame(struct jsp_calltree *t, const struct jsp_profile_frame *frame,
                        uint32_t *out);
 
-/* The tree of one profile, with `leaf`. -ENODATA: nothing counts; -ENOMEM; it is then empty. */
+/* Make the tree of one profile, with `leaf`. Return 0, -ENOMEM, or -ENODATA if no stack is
+ * selected; after an error there is nothing to free. */
 int jsp_calltree_of(struct jsp_calltree *t, struct jsp_profile *p,
                     const struct jsp_select *select, enum jsp_calltree_detail detail);
 
-/* What ended at a node in one thread, all of its stacks together. */
+/* The sum of one thread's stacks whose walk ends at this node. */
 struct jsp_calltree_count {
     uint32_t thread, node;
     uint64_t samples, weight, value;
 };
 
-/* All that counts, by thread and then by node: an array to free(), NULL: no memory. */
+/* Return an array of *n counts, by thread and then by node, or NULL without memory. The
+ * caller frees it. */
 struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
                                                const struct jsp_profile *p, uint32_t *n);
 
-/* The frames of a node, leaf first; returns how many. */
+/* Store the frames from a node up to the root, leaf first. Return their number. */
 uint32_t jsp_calltree_frames(const struct jsp_calltree *t, uint32_t node,
                              uint32_t out[JSP_PROFILE_DEPTH]);
 

@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Recordings differ in length and by chance: shares are compared, each with the effect of
- * chance. A function is the same in both if its module and its name are, except for the
- * line and column at the name's end. One thread.
+ * Recordings differ in length, so this compares shares. Shares also differ by chance,
+ * so each change comes with the probability of chance alone. A function is the same in
+ * both if its module and its name are, except for the line and column at the name's
+ * end. One thread.
  */
 #ifndef JSP_ANALYZE_DIFF_H
 #define JSP_ANALYZE_DIFF_H

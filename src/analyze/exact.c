@@ -13,7 +13,7 @@
 #include "capture/embedded.h"
 #include "jsprof.h"
 
-/* A row or an edge that no commit stands behind yet: where in the capture it is. */
+/* The place in the capture of a row or an edge that no commit follows yet. */
 struct exact_pending {
     const uint8_t *record, *end;
     uint32_t at; /* in functions[] or edges[] */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Every type shares the same columns: two texts and two numbers hold what a type has;
- * of a sample, one row stands for each of its addresses.
+ * of a sample, there is one row for each of its addresses.
  */
 #include "cli/dump_rows.h"
 

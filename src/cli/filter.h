@@ -1,10 +1,10 @@
-/* cli/filter.h - the options by which every command chooses what of a capture counts.
+/* cli/filter.h - the options that select the samples and frames of a capture.
  *
  * SPDX-License-Identifier: MIT
  *
  * A command puts CLI_FILTER_OPTIONS into its list of options and CLI_FILTER_HELP into
- * its help, opens with cli_filter_open instead of cli_load, and gives
- * capture.select to whatever looks at stacks. One thread.
+ * its help, calls cli_filter_open instead of cli_load, and passes capture.select to each
+ * function that reads stacks. One thread.
  */
 #ifndef JSP_CLI_FILTER_H
 #define JSP_CLI_FILTER_H

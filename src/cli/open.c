@@ -1,4 +1,4 @@
-/* open.c - opening captures for a command, and saying what was wrong with them.
+/* open.c - opens captures for a command, and reports their defects.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,4 +1,4 @@
-/* cli/open.h - opening captures for a command, and saying what was wrong with them.
+/* cli/open.h - opens captures for a command, and reports their defects.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -25,7 +25,8 @@ struct cli_capture {
     const char *under;                 /* borrowed; NULL: any function */
 };
 
-/* Open a capture; load it. CLI_OK, or CLI_FAILED: the error is reported and nothing is open. */
+/* Open a capture; open and load it. Return CLI_OK, or CLI_FAILED: the error is reported and
+ * nothing is open. */
 int cli_open(struct cli_capture *c, const char *path);
 int cli_load(struct cli_capture *c, const char *path);
 int cli_load_with(struct cli_capture *c, const char *path,

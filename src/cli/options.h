@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Long options, with "=value" or the next word as value, and short ones ("-o FILE", "-oFILE");
- * "--" ends them. A wrong one is said in one line on standard error. One thread.
+ * "--" ends them. A wrong option is reported in one line on standard error. One thread.
  */
 #ifndef JSP_CLI_OPTIONS_H
 #define JSP_CLI_OPTIONS_H

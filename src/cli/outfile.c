@@ -21,8 +21,9 @@ enum { OUTFILE_PIPE = 1 << 20 }; /* bytes, the most that any user may have */
 static const int outfile_signals[] = { SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ };
 enum { OUTFILE_N_SIGNALS = sizeof outfile_signals / sizeof *outfile_signals };
 
-/* What a signal removes. ORDER: volatile is enough, the one reader is a handler of this
- * thread: the path is whole before it is published, and stays until it is taken back. */
+/* The temporary file that a signal removes. ORDER: volatile is enough, because the only
+ * reader is a handler of this thread. The path is complete before this points to it, and is
+ * freed only after this is NULL again. */
 static const char *volatile outfile_aside;
 
 /* Handlers are set to go off once, so raising the signal again ends the process. */

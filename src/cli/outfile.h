@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * A file that is there is replaced only by a whole new one: it is written aside, in the
- * same folder, and renamed at the end; where that never comes, also by a signal,
- * nothing is left behind. "-" is standard output, and what is not a regular file (a
- * pipe, a device) is written to as it is. A reader that went away is no error. Failures
- * are one line on standard error. One at a time, one thread.
+ * Only a whole new file replaces an existing one: the command writes a temporary file in the
+ * same folder and renames it at the end. If the command fails, or a signal ends it, it removes
+ * the temporary file. The command writes directly to standard output ("-"), and to anything
+ * that is not a regular file (a pipe, a device). A reader that closes the pipe is no error.
+ * Each failure is one line on standard error. One file at a time, one thread.
  */
 #ifndef JSP_CLI_OUTFILE_H
 #define JSP_CLI_OUTFILE_H
@@ -18,7 +18,7 @@
 struct cli_outfile {
     struct jsp_sink sink; /* write here */
     const char *label;    /* for people: the path, or "standard output" */
-    char *target, *aside; /* owned; NULL: written to as it is */
+    char *target, *aside; /* owned; NULL: the output is written directly */
     int fd;
 };
 

@@ -1,11 +1,11 @@
-/* cli/serve.h - one file over HTTP, to this machine alone.
+/* cli/serve.h - serves one file over HTTP, to this machine only.
  *
  * SPDX-License-Identifier: MIT
  *
- * Listens on the loopback address only. The file stands at a path that nobody can guess,
- * requests under another host's name are refused (a page elsewhere could have its name
- * point here), and the pages of one origin may read it. One request at a time, each with
- * a limit of time. One thread.
+ * The server listens on the loopback address only. The path of the file can not be guessed,
+ * and only the pages of one origin may read it. The server refuses requests for another host's
+ * name, because any web page can let its name resolve to this machine. It answers one request
+ * at a time, each within a limit of time. One thread.
  */
 #ifndef JSP_CLI_SERVE_H
 #define JSP_CLI_SERVE_H

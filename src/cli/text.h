@@ -1,10 +1,10 @@
-/* cli/text.h - text for a person: names made harmless, fitted, numbers, colours.
+/* cli/text.h - text for a person: harmless names of limited width, numbers, colours.
  *
  * SPDX-License-Identifier: MIT
  *
- * A capture may hold any bytes as a name. Nothing from it reaches the terminal but
- * through cli_name: control characters, direction overrides and invalid UTF-8 come out
- * as visible escapes. One thread.
+ * A capture may contain any bytes as a name. All names reach the terminal through cli_name or
+ * cli_clean, which turn control characters, direction overrides and invalid UTF-8 into visible
+ * escapes. One thread.
  */
 #ifndef JSP_CLI_TEXT_H
 #define JSP_CLI_TEXT_H
@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 struct cli_style {
-    bool is_colour; /* escapes are wanted */
+    bool is_colour; /* print escapes for colours */
     bool is_utf8;   /* boxes and blocks may be drawn */
     int columns;    /* of the terminal; 0: no limit */
 };
@@ -37,7 +37,7 @@ static inline struct cli_span cli_span(const char *text)
 }
 
 /* Print a name in at most `room` columns (0: no limit); "name (dir/file:line)" loses
- * directories first, others their middle. Returns the columns used. */
+ * directories first, and other names lose their middle. Return the columns used. */
 int cli_name(const struct cli_style *s, struct cli_span name, int room);
 
 /* Return the same text in memory, without a limit. The caller frees it. NULL: no memory. */

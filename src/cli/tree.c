@@ -35,7 +35,7 @@ static const char tree_help[] =
     "\n"
     "TOTAL is the share of the branch, SELF the share of the function itself there.\n";
 
-/* The view of a tree. `more` says for each open branch above the current line whether
+/* The view of a tree. For each open branch above the current line, `more` is true if
  * siblings follow. */
 struct tree_view {
     struct cli_capture capture;
