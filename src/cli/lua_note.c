@@ -11,14 +11,18 @@
 #include "cli/text.h"
 #include "jsprof.h"
 
-enum { NOTE_RARE = 5 }; /* percent of the time */
+enum {
+    NOTE_RARE = 5,       /* percent of the time */
+    NOTE_FRAMES = 16384, /* of the file's beginning: the first second of a recording */
+};
 
 static bool note_is(struct jsp_read_text text, const char *word)
 {
     return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
 }
 
-/* The module has a counter from the beginning on: the memory of its Lua. */
+/* Return true if the capture is of the Lua module, which counts the memory of its Lua from its
+ * first second on. Read only the beginning of the file: a report reads the whole once. */
 static bool note_is_of_lua(const struct jsp_read *capture)
 {
     struct jsp_read_cursor cursor;
@@ -26,7 +30,7 @@ static bool note_is_of_lua(const struct jsp_read *capture)
     struct jsp_read_counters all;
     struct jsp_read_counter one;
     jsp_read_start(&cursor, capture, NULL);
-    while (jsp_read_next(&cursor, &frame)) {
+    for (int i = 0; i < NOTE_FRAMES && jsp_read_next(&cursor, &frame); i++) {
         if (frame.type != JSP_WIRE_CTRDEF || !jsp_read_counters(&cursor, &frame, &all))
             continue;
         while (jsp_read_counter(&cursor, &frame, &all, &one))
