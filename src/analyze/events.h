@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Only those inside the span of time with which the profile was loaded; a mark counts if
- * any part of it is inside. Texts are borrowed from the capture. Sums are by group and
+ * An event counts if it lies in the span of time with which the profile was loaded; a mark
+ * counts if any part of it does. Texts are borrowed from the capture. Sums are by group and
  * name, whatever the process. One thread.
  */
 #ifndef JSP_ANALYZE_EVENTS_H

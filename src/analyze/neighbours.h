@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Each stack counts once. Its caller is that of the outermost call on the stack, its
- * callee that of the innermost: so with recursion, too, the callers' values add up to the
+ * Each stack counts once, also under recursion: for the caller of the function's outermost
+ * frame and for the callee of its innermost frame. So the callers' values add up to the
  * total, and so do the callees' values plus self. Several functions of one name are
  * merged. One thread.
  */
@@ -21,7 +21,7 @@ struct jsp_neighbours {
     struct jsp_neighbour *callers, *callees; /* the largest first */
     uint32_t n_callers, n_callees;
     uint32_t function;  /* one function of that name; UINT32_MAX: there is none */
-    uint32_t n_of_name; /* how many */
+    uint32_t n_of_name; /* number of functions of that name */
     uint64_t self, total, self_samples, total_samples;
     uint64_t value, samples; /* of all selected stacks */
 };

@@ -25,7 +25,7 @@
 #include "capture/read.h"
 
 enum jsp_value {
-    JSP_VALUE_CPU = JSP_CLOCK_CPU, /* of each clock its time */
+    JSP_VALUE_CPU = JSP_CLOCK_CPU, /* the units of time, by enum jsp_clock */
     JSP_VALUE_WALL = JSP_CLOCK_WALL,
     JSP_VALUE_COUNT = JSP_N_CLOCKS,
 };
@@ -111,7 +111,7 @@ struct jsp_profile {
     struct jsp_profile_work *work; /* tables that build the above */
 };
 
-/* Called from time to time with the bytes done and the total; for a progress line. */
+/* Loading calls this from time to time, with the bytes read and the total. */
 typedef void (*jsp_profile_progress)(void *context, uint64_t done, uint64_t all);
 
 /* One sample as it was counted, in file order; for callers that need its time. */

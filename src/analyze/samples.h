@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * For callers that need the order or the time of samples; the stacks of a profile hold
- * only their sums. Any number of walks at the same time, by one thread.
+ * Callers use it if they need the order or the time of samples; the stacks of a profile hold
+ * only their sums. One thread may have several walks at the same time.
  */
 #ifndef JSP_ANALYZE_SAMPLES_H
 #define JSP_ANALYZE_SAMPLES_H

@@ -18,7 +18,7 @@ struct cli_calls {
     bool is_over;                 /* the recording was completed */
 };
 
-/* Which functions are shown. An edge is shown where its caller or its callee is. */
+/* The selection of functions. An edge is shown if its caller or its callee is selected. */
 struct cli_calls_keep {
     regex_t only, file;
     bool has_only, has_file;
@@ -33,17 +33,17 @@ struct cli_calls_ask {
     struct cli_calls_keep keep;
 };
 
-/* Read the words of the options; NULL: the option is not given. CLI_OK; otherwise the error
+/* Read the values of the options; NULL: the option is absent. Return CLI_OK, or an error that
  * is reported. */
 int cli_calls_keep_open(struct cli_calls_keep *k, const char *only, const char *file,
                         const char *min);
 void cli_calls_keep_close(struct cli_calls_keep *k);
 
-/* Set the costs of everything that is not shown to 0. -ENOMEM. */
+/* Set the costs of everything that is not selected to 0. Return 0 or -ENOMEM. */
 int cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c);
 
-/* Pair the functions of two captures. The names are chosen already. A function with the
- * share of --min in either capture is shown with its costs in both. -ENOMEM. */
+/* Pair the functions of two captures, after the selection by name. A function that has the
+ * share of --min in either capture is shown with its costs in both. Return 0 or -ENOMEM. */
 int cli_calls_pairs(struct jsp_exact_pair **out, uint32_t *n, const struct cli_calls *first,
                     const struct cli_calls *second, const struct cli_calls_ask *ask);
 

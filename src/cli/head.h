@@ -1,9 +1,10 @@
-/* cli/head.h - the head of an answer, and its end: which capture, and how much of it counts.
+/* cli/head.h - the first and last lines of an answer: the capture, and how much of it counts.
  *
  * SPDX-License-Identifier: MIT
  *
- * Samples and value are those that the command's options chose. Text and JSON print them from
- * the same struct, so they can not differ from the rows, nor from each other.
+ * Samples and value are sums over the samples that the command's options select. Text and
+ * JSON print them from the same struct, so they can not differ from the rows, nor from each
+ * other.
  */
 #ifndef JSP_CLI_HEAD_H
 #define JSP_CLI_HEAD_H
@@ -12,23 +13,23 @@
 
 struct cli_head {
     const struct cli_capture *capture;
-    uint64_t samples, value; /* that count */
+    uint64_t samples, value; /* of the selected samples */
 };
 
 /* The columns of a struct cli_head. */
 extern const struct cli_column cli_head_columns[];
 
-/* All that `unit` may be; ends with NULL. */
+/* All values that `unit` may have; ends with NULL. */
 extern const char *const cli_head_units[];
 
-/* The head of a command that does not count samples itself. CLI_OK, or CLI_FAILED: no memory,
- * which is reported. */
+/* Fill the head for a command that does not count samples itself. Return CLI_OK, or
+ * CLI_FAILED without memory, which is reported. */
 int cli_head_of(struct cli_head *out, struct cli_capture *c);
 
-/* The first lines of text: what ran, how much of it counts, for how long. */
+/* Print the first lines of text: program, number of samples, their time and its span. */
 void cli_heading(const struct cli_head *h);
 
-/* The last lines of text: what shares are of, and what was lost. */
+/* Print the last lines of text: the basis of all shares, and the losses. */
 void cli_closing(const struct cli_head *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* lines.c - file and line of native code, asked of a tool of the machine.
+/* lines.c - file and line of native code, from a tool such as addr2line.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,9 +1,9 @@
-/* cli/lines.h - file and line of native code, asked of a tool of the machine.
+/* cli/lines.h - file and line of native code, from a tool such as addr2line.
  *
  * SPDX-License-Identifier: MIT
  *
- * One child process for each file, with its addresses on standard input; no shell. The
- * tool is looked for in PATH. One thread.
+ * Each file gets a child process, without a shell, that reads the file's addresses from
+ * standard input. The tool must be in PATH. One thread.
  */
 #ifndef JSP_CLI_LINES_H
 #define JSP_CLI_LINES_H
@@ -16,11 +16,13 @@ struct cli_lines_tool {
     char path[4096];
 };
 
-/* Find the first of eu-addr2line, llvm-symbolizer and addr2line. -ENOENT: there is none. */
+/* Find the first of eu-addr2line, llvm-symbolizer and addr2line. Return 0, or -ENOENT if
+ * there is none. */
 int cli_lines_find(struct cli_lines_tool *tool);
 
 /* Ask the tool for `n` addresses of a file. *text has a line for each; the caller frees it.
- * -EBADMSG: the tool failed, or lines are missing; -ETIMEDOUT; errno. */
+ * Return 0, -EBADMSG if the tool failed or lines are missing, -ETIMEDOUT, or another negative
+ * errno. */
 struct cli_lines_batch {
     const char *file;
     const uint64_t *addresses;

@@ -1,4 +1,4 @@
-/* name.c - a name from a capture, made harmless and fitted.
+/* name.c - prints a name from a capture: harmless, and in a limited width.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -85,7 +85,7 @@ static int name_print(const struct cli_style *s, struct cli_span name, int room)
     return columns;
 }
 
-/* The longest end of the name that fits into `room`. */
+/* Find the longest end of the name that fits into `room`. */
 static struct cli_span name_tail(const struct cli_style *s, struct cli_span name,
                                  int room)
 {
@@ -111,7 +111,7 @@ static int name_print_cut(const struct cli_style *s, struct cli_span name, int r
     return used + width + name_print(s, name_tail(s, name, tail), tail);
 }
 
-/* Where the path of "name (path:line)" begins, 0: it has none. */
+/* Return where the path of "name (path:line)" begins, or 0 if it has none. */
 static size_t name_path(struct cli_span name)
 {
     if (name.len < 4 || name.at[name.len - 1] != ')')

@@ -51,7 +51,8 @@ int jsprof_counter_set(jsprof *p, int counter, int64_t value)
     return public_counter_set(p, counter, value, (double)value);
 }
 
-/* Convert to an integer as well: out of range, take the nearest limit. */
+/* Also convert the value to an integer. A value out of range becomes the nearest limit, and
+ * NaN becomes 0. */
 int jsprof_counter_set_real(jsprof *p, int counter, double value)
 {
     int64_t whole = value >= 9223372036854774784.0 ? INT64_MAX

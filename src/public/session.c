@@ -24,7 +24,7 @@ int jsprof_options_set(jsprof_options *o, const char *name, const char *value)
     return jsp_options_set(o, name, value);
 }
 
-/* Check the options, which get their defaults, and fill `setup` but for the output. */
+/* Check the options, set their defaults, and fill `setup` except for the output. */
 static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
 {
     int err = jsp_options_complete(o);

@@ -13,11 +13,12 @@
 #include "options.h"
 
 static char env_folder[PATH_MAX];
-static const char *env_path; /* JSPROF then: a host that sets it anew has another text */
+static const char *env_path; /* its value then; a host that sets JSPROF later has another pointer */
 
-/* NULL also in a program that was given privileges. Not by getenv() or secure_getenv():
- * SpiderMonkey exports functions of these names, which end the process when they are called
- * before its own start, as by a library that is preloaded. */
+/* Return the value of a variable, or NULL if it is unset or empty, or if the program has
+ * additional privileges. This does not call getenv() or secure_getenv(): SpiderMonkey exports
+ * functions of these names. They end the process if a caller, such as a preloaded library,
+ * calls them before SpiderMonkey has started. */
 static const char *env_get(const char *name)
 {
     size_t len = strlen(name);
@@ -30,7 +31,7 @@ static const char *env_get(const char *name)
     return NULL;
 }
 
-/* Before the program can go to another folder. Nothing is done where nobody asks. */
+/* Keep the current folder before the program can change it, if JSPROF is a relative path. */
 __attribute__((constructor)) static void env_remember(void)
 {
     int saved_errno = errno;

@@ -89,13 +89,13 @@ int jsp_options_complete(jsprof_options *o)
 
 /* -- Text ------------------------------------------------------------------- */
 
-/* In ASCII, whatever the host's locale is. */
+/* Return the letter in lower case, and _ for -, by ASCII and not by the host's locale. */
 static char options_letter(char c)
 {
     return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Does `given` begin with `name`? Return what follows, or NULL. */
+/* Return the rest of `given` after `name`, or NULL if it does not begin with `name`. */
 static const char *options_after(const char *given, const char *name)
 {
     while (*name && options_letter(*given) == *name) {
@@ -116,7 +116,8 @@ static bool options_is(const char *given, const char *name)
     return end && !*end;
 }
 
-/* Digits only; UINT32_MAX + 1 and more are UINT32_MAX + 1. False: it is no whole number. */
+/* Read a number that has only digits. Values above UINT32_MAX become UINT32_MAX + 1. Return
+ * false if the text is no whole number. */
 static bool options_read(const char *text, uint64_t *out)
 {
     *out = 0;

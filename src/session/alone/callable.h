@@ -4,14 +4,14 @@
  * A function must not be called from a signal handler if the interrupted code may be in
  * the middle of it: holding malloc's lock, or with a half-changed list. So if the program
  * counter is neither in the C library nor in the loader, and this thread is not inside of
- * our functions, a handler may call whatever a function there may call. The same holds if
- * the thread waits in a system call around which no code holds a lock.
+ * our functions, a handler may call any function that the interrupted code may call. The
+ * same holds if the thread waits in a system call around which no code holds a lock.
  *
  * All code between the program and the C library counts as the C library: each object to
  * which the name of a function that we call leads (jsp_callable_names), each preloaded
- * object, and all that those need. If the process has such an object, no wait counts,
- * because the object may hold a lock around any. If this cannot be found out, the answer
- * is no.
+ * object, and all objects that those need. If the process has such an object, the answer is
+ * no during every wait, because the object may hold a lock around any system call. The answer
+ * is also no if the objects cannot be found.
  *
  * A handler that interrupted the C library, and is interrupted itself, looks harmless.
  * The caller has walked the stack and checks jsp_unwinder.n_crossed.
