@@ -1,8 +1,8 @@
-/* account.c - the account of a recording: what it kept and lost (jsprof/losses).
+/* analyze/account.c - the account of a recording: what it kept and lost (jsprof/losses).
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/account.h"
+#include "account.h"
 
 #include <errno.h>
 #include <stdlib.h>

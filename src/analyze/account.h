@@ -1,11 +1,11 @@
 /* analyze/account.h - the account of a recording: what it kept and lost (jsprof/losses).
  *
- * SPDX-License-Identifier: MIT
- *
  * Text lines, rewritten as things change; for each key the last whole line counts, so the
  * file of a killed program has an account of its last flush. Unknown words are skipped.
  * The line for all threads together may be newer than lines after it in the file. One
  * thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_ACCOUNT_H
 #define JSP_ANALYZE_ACCOUNT_H

@@ -1,8 +1,8 @@
-/* addresses.c - the addresses of a stack, leaf first, each with its line.
+/* analyze/addresses.c - the addresses of a stack, leaf first, each with its line.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/addresses.h"
+#include "addresses.h"
 
 void jsp_addresses_of_stack(struct jsp_addresses *a, const struct jsp_profile *p,
                             const struct jsp_stack *k)

@@ -1,15 +1,15 @@
 /* analyze/addresses.h - the addresses of a stack, leaf first, each with its line.
  *
- * SPDX-License-Identifier: MIT
- *
  * The capture may hold them in a SAMPLE frame and jsprof/samples, or in jsprof/stacks.
  * One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_ADDRESSES_H
 #define JSP_ANALYZE_ADDRESSES_H
 
-#include "analyze/profile.h"
-#include "analyze/samples.h"
+#include "profile.h"
+#include "samples.h"
 
 struct jsp_addresses {
     const struct jsp_read *capture;

@@ -1,14 +1,14 @@
-/* annotate.c - the lines of one function, and the rows of its bytecode.
+/* analyze/annotate.c - the lines of one function, and the rows of its bytecode.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/annotate.h"
+#include "annotate.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/addresses.h"
-#include "analyze/work.h"
+#include "addresses.h"
+#include "work.h"
 #include "capture/wire.h"
 
 enum { ANNOTATE_IS_LEAF = 1, ANNOTATE_FRAME = 2 };

@@ -1,16 +1,16 @@
 /* analyze/annotate.h - the lines of one function, and the rows of its bytecode.
  *
- * SPDX-License-Identifier: MIT
- *
  * Self of a line or row is the cost while the function itself ran there; total counts a
  * sample once for each line or row on its stack, however often the function recurs. One
  * thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_ANNOTATE_H
 #define JSP_ANALYZE_ANNOTATE_H
 
-#include "analyze/bytecode.h"
-#include "analyze/select.h"
+#include "bytecode.h"
+#include "select.h"
 
 struct jsp_annotate_cost {
     uint64_t self, total; /* in the profile's unit */

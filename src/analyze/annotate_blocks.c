@@ -1,11 +1,11 @@
-/* annotate_blocks.c - a listing's basic blocks, and its operations by name.
+/* analyze/annotate_blocks.c - a listing's basic blocks, and its operations by name.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/annotate.h"
+#include "annotate.h"
 
 /* Mark where blocks begin: at the first row, at targets, and after rows that jump or
  * end. */

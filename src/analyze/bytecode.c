@@ -1,8 +1,8 @@
-/* bytecode.c - a function's listing: the file jsprof/listings.
+/* analyze/bytecode.c - a function's listing: the file jsprof/listings.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/bytecode.h"
+#include "bytecode.h"
 
 #include <errno.h>
 #include <stdlib.h>

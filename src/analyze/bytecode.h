@@ -1,9 +1,9 @@
 /* analyze/bytecode.h - a function's listing and the rows on which samples were taken: the
  * files jsprof/listings and jsprof/pcs.
  *
- * SPDX-License-Identifier: MIT
- *
  * Borrows the bytes of the open capture. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_BYTECODE_H
 #define JSP_ANALYZE_BYTECODE_H

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/calltree.h"
+#include "calltree.h"
 
 #include <errno.h>
 #include <stdlib.h>

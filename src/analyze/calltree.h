@@ -1,16 +1,16 @@
 /* analyze/calltree.h - all stacks as one tree. A node is a frame below its caller's node.
  *
- * SPDX-License-Identifier: MIT
- *
  * The report's tree, the exported tables of stacks and the page all use this tree. A node's
  * number is greater than its parent's, so one pass from the last node to the first sums up
  * the tree. It may contain stacks of several profiles; all profiles then need the same
  * numbers for their functions. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_CALLTREE_H
 #define JSP_ANALYZE_CALLTREE_H
 
-#include "analyze/select.h"
+#include "select.h"
 
 /* The fields by which frames differ; the tree sets the other fields to 0. */
 enum jsp_calltree_detail {

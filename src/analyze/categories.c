@@ -1,8 +1,8 @@
-/* categories.c - what kind of work a function is: rules by kind, name, file.
+/* analyze/categories.c - what kind of work a function is: rules by kind, name, file.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/categories.h"
+#include "categories.h"
 
 #include "base/store.h"
 

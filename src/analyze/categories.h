@@ -1,7 +1,5 @@
 /* analyze/categories.h - what kind of work a function is: rules by kind, name, file.
  *
- * SPDX-License-Identifier: MIT
- *
  * A rule is a line: the category, then conditions on a function, each a word
  *
  *     name=GLOB   its name       file=GLOB   the file it was mapped from, whole path
@@ -10,11 +8,13 @@
  * All conditions of a rule must hold. GLOB is the shell's: * ? [a-z]; a ? also matches a
  * blank. The first rule that holds decides; the user's rules come before the built-in
  * ones, the last of which matches every function. "#" begins a comment. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_CATEGORIES_H
 #define JSP_ANALYZE_CATEGORIES_H
 
-#include "analyze/profile.h"
+#include "profile.h"
 
 struct jsp_categories;
 

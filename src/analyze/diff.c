@@ -1,8 +1,8 @@
-/* diff.c - a comparison of two profiles, function by function, by share.
+/* analyze/diff.c - a comparison of two profiles, function by function, by share.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/diff.h"
+#include "diff.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,16 +1,16 @@
 /* analyze/diff.h - a comparison of two profiles, function by function, by share.
  *
- * SPDX-License-Identifier: MIT
- *
  * Recordings differ in length, so this compares shares. Shares also differ by chance,
  * so each change comes with the probability of chance alone. A function is the same in
  * both if its module and its name are, except for the line and column at the name's
  * end. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_DIFF_H
 #define JSP_ANALYZE_DIFF_H
 
-#include "analyze/functions.h"
+#include "functions.h"
 
 struct jsp_diff_side {
     const struct jsp_profile *profile;

@@ -1,13 +1,13 @@
-/* events.c - marks and counters of a capture.
+/* analyze/events.c - marks and counters of a capture.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/events.h"
+#include "events.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/work.h"
+#include "work.h"
 #include "capture/wire.h"
 
 struct events_scan {

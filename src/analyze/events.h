@@ -1,15 +1,15 @@
 /* analyze/events.h - marks and counters of a capture.
  *
- * SPDX-License-Identifier: MIT
- *
  * An event counts if it lies in the span of time with which the profile was loaded; a mark
  * counts if any part of it does. Texts are borrowed from the capture. Sums are by group and
  * name, whatever the process. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_EVENTS_H
 #define JSP_ANALYZE_EVENTS_H
 
-#include "analyze/profile.h"
+#include "profile.h"
 
 struct jsp_event_mark {
     int64_t time, duration; /* ns; 0: a moment */

@@ -1,8 +1,8 @@
-/* exact.c - the exact calls of a capture: the file jsprof/calls.
+/* analyze/exact.c - the exact calls of a capture: the file jsprof/calls.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/exact.h"
+#include "exact.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* analyze/exact.h - the exact calls of a capture: the file jsprof/calls.
  *
- * SPDX-License-Identifier: MIT
- *
  * Records after the last commit are incomplete and do not count. Times are in ticks of
  * the capture's clock; jsp_exact_ns converts them to nanoseconds. Texts are borrowed from
  * the open capture. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_EXACT_H
 #define JSP_ANALYZE_EXACT_H

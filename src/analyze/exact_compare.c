@@ -1,8 +1,8 @@
-/* exact_compare.c - a comparison of the exact calls of two captures.
+/* analyze/exact_compare.c - a comparison of the exact calls of two captures.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/exact.h"
+#include "exact.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* exact_order.c - exact calls in nanoseconds and in order.
+/* analyze/exact_order.c - exact calls in nanoseconds and in order.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 
-#include "analyze/exact.h"
+#include "exact.h"
 
 uint64_t jsp_exact_ns(const struct jsp_exact *c, uint64_t ticks)
 {

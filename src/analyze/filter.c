@@ -1,14 +1,14 @@
-/* filter.c - a filter of stacks, by the functions on them.
+/* analyze/filter.c - a filter of stacks, by the functions on them.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/filter.h"
+#include "filter.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/work.h"
+#include "work.h"
 
 /* Flags of a function. */
 enum {

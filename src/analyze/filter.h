@@ -1,16 +1,16 @@
 /* analyze/filter.h - a filter of stacks, by the functions on them.
  *
- * SPDX-License-Identifier: MIT
- *
  * It looks at the frames that a selection shows. Each function is matched once and the
  * result kept. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_FILTER_H
 #define JSP_ANALYZE_FILTER_H
 
 #include <regex.h>
 
-#include "analyze/categories.h"
+#include "categories.h"
 
 /* The strings are borrowed as long as the filter lives. */
 struct jsp_filter_options {

@@ -1,8 +1,8 @@
-/* functions.c - a profile by function: self, total, hottest line.
+/* analyze/functions.c - a profile by function: self, total, hottest line.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/functions.h"
+#include "functions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* analyze/functions.h - a profile by function: self, total, hottest line.
  *
- * SPDX-License-Identifier: MIT
- *
  * Total counts a stack once for each function on it, however often the function recurs,
  * so no share exceeds the whole. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_FUNCTIONS_H
 #define JSP_ANALYZE_FUNCTIONS_H
 
-#include "analyze/select.h"
+#include "select.h"
 
 enum jsp_sort { JSP_SORT_SELF, JSP_SORT_TOTAL, JSP_SORT_SAMPLES, JSP_SORT_NAME };
 

@@ -1,13 +1,13 @@
-/* lines.c - the source lines of native code.
+/* analyze/lines.c - the source lines of native code.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/lines.h"
+#include "lines.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/work.h"
+#include "work.h"
 
 /* Resolve all selected stacks, which looks up their addresses. */
 static int lines_visit(struct jsp_profile *p, const struct jsp_select *select)

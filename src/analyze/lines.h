@@ -1,15 +1,15 @@
 /* analyze/lines.h - the source lines of native code.
  *
- * SPDX-License-Identifier: MIT
- *
  * The lines of native code are stored in debug information, which other programs read.
  * Collect the addresses, let such a program find their lines, and store its answers: then
  * the frames of the profile's stacks have lines. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_LINES_H
 #define JSP_ANALYZE_LINES_H
 
-#include "analyze/select.h"
+#include "select.h"
 
 struct jsp_line_ask {
     struct jsp_native_place at; /* file: in the profile's natives */

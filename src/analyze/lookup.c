@@ -1,8 +1,8 @@
-/* lookup.c - collects a capture's definitions of addresses.
+/* analyze/lookup.c - collects a capture's definitions of addresses.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/lookup.h"
+#include "lookup.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* analyze/lookup.h - names of addresses, as the capture itself defines them.
  *
- * SPDX-License-Identifier: MIT
- *
  * The sources are JITMAP frames, MAP frames, the embedded files __symbols__,
  * jsprof/frames and jsprof/loops. An address may be defined again. An "epoch" counts the
  * moments after which older definitions no longer hold for all addresses; every
@@ -9,6 +7,8 @@
  * definition that is not younger than itself (or, if there is none, the first younger
  * one). So a redefinition renames nothing that was sampled before it. Fill, then seal,
  * then look up. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_LOOKUP_H
 #define JSP_ANALYZE_LOOKUP_H

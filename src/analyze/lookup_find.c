@@ -1,8 +1,8 @@
-/* lookup_find.c - looks up an address in the capture's definitions.
+/* analyze/lookup_find.c - looks up an address in the capture's definitions.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/lookup.h"
+#include "lookup.h"
 #include "base/bisect.h"
 
 /* A bound for files with many overlapping maps. */

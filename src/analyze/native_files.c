@@ -1,8 +1,8 @@
-/* native_files.c - the files from which a capture's native code was mapped.
+/* analyze/native_files.c - the files from which a capture's native code was mapped.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/native_files.h"
+#include "native_files.h"
 
 #include <errno.h>
 #include <limits.h>

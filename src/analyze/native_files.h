@@ -1,18 +1,18 @@
 /* analyze/native_files.h - the files from which a capture's native code was mapped.
  *
- * SPDX-License-Identifier: MIT
- *
  * A completed recording contains its names; for a killed one, and for other programs'
  * captures, they are read from the files of this machine: each file once, when the first
  * address in it is looked up. A file that is not the recorded one is refused: its build
  * id differs, or, without a build id in the capture, its inode does, or it was modified
  * after the recording. Then the folder that the user named is searched: by build id, by
  * path, by name. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_NATIVE_FILES_H
 #define JSP_ANALYZE_NATIVE_FILES_H
 
-#include "analyze/lookup.h"
+#include "lookup.h"
 #include "base/store.h"
 #include "image/symtab.h"
 

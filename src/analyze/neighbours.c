@@ -1,8 +1,8 @@
-/* neighbours.c - one function with its callers, its self and its callees.
+/* analyze/neighbours.c - one function with its callers, its self and its callees.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/neighbours.h"
+#include "neighbours.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* analyze/neighbours.h - one function with its callers, its self and its callees.
  *
- * SPDX-License-Identifier: MIT
- *
  * Each stack counts once, also under recursion: for the caller of the function's outermost
  * frame and for the callee of its innermost frame. So the callers' values add up to the
  * total, and so do the callees' values plus self. Several functions of one name are
  * merged. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_NEIGHBOURS_H
 #define JSP_ANALYZE_NEIGHBOURS_H
 
-#include "analyze/select.h"
+#include "select.h"
 
 struct jsp_neighbour {
     uint32_t function; /* UINT32_MAX: the function was outermost */

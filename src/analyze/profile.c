@@ -1,14 +1,14 @@
-/* profile.c - one capture as a profile: loading, units, processes.
+/* analyze/profile.c - one capture as a profile: loading, units, processes.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/profile.h"
+#include "profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "analyze/work.h"
+#include "work.h"
 
 static int profile_work(struct jsp_profile *p, const struct jsp_profile_options *options)
 {

@@ -1,8 +1,6 @@
 /* analyze/profile.h - one capture as a profile: threads, stacks, functions and their
  * time.
  *
- * SPDX-License-Identifier: MIT
- *
  * Equal stacks of a thread are counted together, and only distinct stacks are resolved
  * into functions, on demand: a million samples cost one pass over the file. The profile
  * borrows the open capture and its bytes. One thread.
@@ -11,6 +9,8 @@
  *   JSP_VALUE_CPU     ns of CPU time, as each sample measured it
  *   JSP_VALUE_WALL    ns of elapsed time, timer expirations x period
  *   JSP_VALUE_COUNT   samples, if the capture does not say how much time they represent
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_PROFILE_H
 #define JSP_ANALYZE_PROFILE_H
@@ -18,10 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/account.h"
-#include "analyze/lookup.h"
+#include "account.h"
+#include "lookup.h"
 #include "base/hash.h"
-#include "analyze/native_files.h"
+#include "native_files.h"
 #include "capture/read.h"
 
 enum jsp_value {

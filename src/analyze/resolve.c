@@ -1,4 +1,4 @@
-/* resolve.c - resolves addresses of a stack to functions of the profile.
+/* analyze/resolve.c - resolves addresses of a stack to functions of the profile.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/addresses.h"
-#include "analyze/work.h"
+#include "addresses.h"
+#include "work.h"
 #include "capture/wire.h"
 #include "jsprof.h"
 

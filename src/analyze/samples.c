@@ -1,10 +1,10 @@
-/* samples.c - an iterator over samples, with all data of each.
+/* analyze/samples.c - an iterator over samples, with all data of each.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/samples.h"
+#include "samples.h"
 
-#include "analyze/work.h"
+#include "work.h"
 
 /* The largest sum of all samples in ns, such that two sums can be added. */
 static const uint64_t samples_most = UINT64_C(1) << 62;

@@ -1,15 +1,15 @@
 /* analyze/samples.h - an iterator over samples, with all data of each.
  *
- * SPDX-License-Identifier: MIT
- *
  * Callers use it if they need the order or the time of samples; the stacks of a profile hold
  * only their sums. One thread may have several walks at the same time.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_SAMPLES_H
 #define JSP_ANALYZE_SAMPLES_H
 
-#include "analyze/profile.h"
-#include "analyze/weights.h"
+#include "profile.h"
+#include "weights.h"
 
 struct jsp_samples {
     const struct jsp_profile *profile;

@@ -1,4 +1,4 @@
-/* scan_frames.c - the first pass: everything in a capture but its samples.
+/* analyze/scan_frames.c - the first pass: everything in a capture but its samples.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/work.h"
+#include "work.h"
 #include "capture/wire.h"
 
 static bool scan_is(struct jsp_read_text t, const char *word)

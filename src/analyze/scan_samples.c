@@ -1,11 +1,11 @@
-/* scan_samples.c - the second pass: counts samples, equal stacks together.
+/* analyze/scan_samples.c - the second pass: counts samples, equal stacks together.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 
-#include "analyze/samples.h"
-#include "analyze/work.h"
+#include "samples.h"
+#include "work.h"
 #include "capture/wire.h"
 
 /* Samples are looked up in batches: their data lie all over the file, so every step

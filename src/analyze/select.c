@@ -1,10 +1,10 @@
-/* select.c - a selection of the stacks of a profile, and of their frames.
+/* analyze/select.c - a selection of the stacks of a profile, and of their frames.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/select.h"
+#include "select.h"
 
-#include "analyze/work.h"
+#include "work.h"
 
 static bool select_shows(enum jsp_show show, enum jsp_origin origin)
 {

@@ -1,14 +1,14 @@
 /* analyze/select.h - a selection of the stacks of a profile, and of their frames.
  *
- * SPDX-License-Identifier: MIT
- *
  * A frame that is not shown is dropped from its stack; its own cost goes to the nearest
  * shown frame that called it. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_SELECT_H
 #define JSP_ANALYZE_SELECT_H
 
-#include "analyze/filter.h"
+#include "filter.h"
 
 enum jsp_show {
     JSP_SHOW_USUAL, /* all but the code of interpreters */

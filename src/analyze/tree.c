@@ -1,13 +1,13 @@
-/* tree.c - a profile as a call tree, from the roots or from the leaves.
+/* analyze/tree.c - a profile as a call tree, from the roots or from the leaves.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/tree.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/calltree.h"
+#include "calltree.h"
 
 /* A node of the report for each of the call tree, with what ended there. */
 static int tree_nodes(struct jsp_tree *out, const struct jsp_calltree *calls,

@@ -1,16 +1,16 @@
 /* analyze/tree.h - a profile as a call tree, from the roots or from the leaves.
  *
- * SPDX-License-Identifier: MIT
- *
  * Top-down, a node is a function called by the node above it. Bottom-up, a first-level
  * node is a function's self, and its callers are below it. Node 0 is the whole and has no
  * function. Children are in order of their totals. With lines, each line of a function is
  * a node of its own. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_TREE_H
 #define JSP_ANALYZE_TREE_H
 
-#include "analyze/functions.h"
+#include "functions.h"
 
 struct jsp_tree_node {
     uint32_t function, parent;

@@ -1,10 +1,10 @@
-/* walk.c - the samples of a profile in file order, each with its stack.
+/* analyze/walk.c - the samples of a profile in file order, each with its stack.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/walk.h"
+#include "walk.h"
 
-#include "analyze/work.h"
+#include "work.h"
 #include "capture/wire.h"
 
 void jsp_walk_start(struct jsp_walk *w, struct jsp_profile *p,

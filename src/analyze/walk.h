@@ -1,17 +1,17 @@
 /* analyze/walk.h - the samples of a profile in file order, each with its stack.
  *
- * SPDX-License-Identifier: MIT
- *
  * For callers that need the time of samples: exports, timelines. The walk returns exactly
  * the samples that the profile counted, so the values add up to its own. Samples of one
  * thread are in the order of time, those of several threads nearly. One thread; defects
  * were counted when the profile was loaded.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_WALK_H
 #define JSP_ANALYZE_WALK_H
 
-#include "analyze/samples.h"
-#include "analyze/select.h"
+#include "samples.h"
+#include "select.h"
 
 struct jsp_walk {
     struct jsp_profile *profile;

@@ -1,8 +1,8 @@
-/* weights.c - the weight of each sample: the file jsprof/samples.
+/* analyze/weights.c - the weight of each sample: the file jsprof/samples.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/weights.h"
+#include "weights.h"
 
 #include <errno.h>
 #include <stdlib.h>

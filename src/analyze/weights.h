@@ -1,11 +1,11 @@
 /* analyze/weights.h - the weight of each sample: the file jsprof/samples.
  *
- * SPDX-License-Identifier: MIT
- *
  * First every chunk is added, and each of its records is checked; then any number of
  * cursors walk the samples in file order and read each one's record. Records are decoded
  * in place, on demand; a sample without a record has weight 1 and unknown CPU time. One
  * thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_ANALYZE_WEIGHTS_H
 #define JSP_ANALYZE_WEIGHTS_H

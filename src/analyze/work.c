@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/work.h"
+#include "work.h"
 
 #include <errno.h>
 

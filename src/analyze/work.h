@@ -5,8 +5,8 @@
 #ifndef JSP_ANALYZE_WORK_H
 #define JSP_ANALYZE_WORK_H
 
-#include "analyze/profile.h"
-#include "analyze/samples.h"
+#include "profile.h"
+#include "samples.h"
 #include "base/store.h"
 
 struct jsp_profile_place { /* an address that was looked up, and its frame */

@@ -1,8 +1,8 @@
-/* hash.c - an index of an array by hash.
+/* base/hash.c - an index of an array by hash.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "base/hash.h"
+#include "hash.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* base/hash.h - an index of an array by hash.
  *
- * SPDX-License-Identifier: MIT
- *
  * A jsp_hash finds positions in an array of the caller: it keeps 32 bits of hash beside
  * each position, so most probes end without touching the items; the caller compares the
  * few that remain. Open addressing, never more than half full. The seed is random for
  * each table, so no file can be made in which all keys collide. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_BASE_HASH_H
 #define JSP_BASE_HASH_H

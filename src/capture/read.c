@@ -1,11 +1,11 @@
-/* read.c - reads frames, one after the other, each completely inside the file.
+/* capture/read.c - reads frames, one after the other, each completely inside the file.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "capture/read.h"
+#include "read.h"
 
-#include "capture/read_stacks.h"
-#include "capture/wire.h"
+#include "read_stacks.h"
+#include "wire.h"
 
 enum { READ_AHEAD = 2048 }; /* bytes; a prefetch past the end does nothing */
 

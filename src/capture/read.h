@@ -1,7 +1,5 @@
 /* capture/read.h - a reader of .syscap files, checked and split into frames.
  *
- * SPDX-License-Identifier: MIT
- *
  * No byte of a capture is trusted. A cursor returns frames that are completely inside the
  * file; a body function returns fields that are completely inside their frame. Unreadable
  * data are skipped and counted by cause, never guessed. Nothing is copied: pointers in
@@ -10,6 +8,8 @@
  *
  * Samples may be stored in the embedded file jsprof/stacks, in a compact form: after each
  * of its chunks a cursor returns them as frames of type SAMPLE.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CAPTURE_READ_H
 #define JSP_CAPTURE_READ_H

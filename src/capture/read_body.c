@@ -1,11 +1,11 @@
-/* read_body.c - reads the body of each frame type, completely inside its frame.
+/* capture/read_body.c - reads the body of each frame type, completely inside its frame.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "capture/read.h"
+#include "read.h"
 
-#include "capture/read_stacks.h"
-#include "capture/wire.h"
+#include "read_stacks.h"
+#include "wire.h"
 
 static bool read_refuse(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                         enum jsp_read_cause why)

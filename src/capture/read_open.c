@@ -1,8 +1,8 @@
-/* read_open.c - opens a path, a pipe or memory as a checked capture.
+/* capture/read_open.c - opens a path, a pipe or memory as a checked capture.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "capture/read.h"
+#include "read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/read_stacks.h"
-#include "capture/wire.h"
+#include "read_stacks.h"
+#include "wire.h"
 
 static int read_why(char why[JSP_READ_WHY], int err)
 {

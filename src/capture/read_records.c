@@ -1,11 +1,11 @@
-/* read_records.c - the records of one block of jsprof/stacks, one by one.
+/* capture/read_records.c - the records of one block of jsprof/stacks, one by one.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "capture/read_records.h"
+#include "read_records.h"
 
-#include "capture/varint.h"
-#include "capture/wire.h"
+#include "varint.h"
+#include "wire.h"
 
 enum {
     RECORDS_MORE = JSP_WIRE_STACKS_CUT | JSP_WIRE_STACKS_PROCESSOR | JSP_WIRE_STACKS_UNKNOWN,

@@ -8,8 +8,8 @@
 #ifndef JSP_CAPTURE_READ_RECORDS_H
 #define JSP_CAPTURE_READ_RECORDS_H
 
-#include "capture/nodes.h"
-#include "capture/read.h"
+#include "nodes.h"
+#include "read.h"
 
 struct read_head {
     uint64_t epoch, count;

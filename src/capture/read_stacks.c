@@ -2,14 +2,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "capture/read_stacks.h"
+#include "read_stacks.h"
 
 #include <stdlib.h>
 
 #include "base/bisect.h"
 #include "base/grow.h"
-#include "capture/read_records.h"
-#include "capture/wire.h"
+#include "read_records.h"
+#include "wire.h"
 
 void jsp_read_stacks_free(struct jsp_read_stacks *s)
 {

@@ -11,8 +11,8 @@
 #ifndef JSP_CAPTURE_READ_STACKS_H
 #define JSP_CAPTURE_READ_STACKS_H
 
-#include "capture/nodes.h"
-#include "capture/read.h"
+#include "nodes.h"
+#include "read.h"
 
 /* A chunk, which is one block. */
 struct read_block {

@@ -1,8 +1,8 @@
-/* advice.c - what to record in another way when a capture has little to show.
+/* cli/advice.c - what to record in another way when a capture has little to show.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/advice.h"
+#include "advice.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef JSP_CLI_ADVICE_H
 #define JSP_CLI_ADVICE_H
 
-#include "cli/head.h"
+#include "head.h"
 
 enum { CLI_ADVICE = 256 }; /* bytes that hold any */
 

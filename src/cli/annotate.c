@@ -1,8 +1,8 @@
-/* annotate.c - `jsprof annotate`: one function by line and by operation.
+/* cli/annotate.c - `jsprof annotate`: one function by line and by operation.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/annotate.h"
+#include "annotate.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analyze/functions.h"
-#include "cli/command.h"
-#include "cli/filter.h"
+#include "command.h"
+#include "filter.h"
 #include "jsprof.h"
 
 enum { ANNOTATE_LISTED = 8 };

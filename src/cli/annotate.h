@@ -6,9 +6,9 @@
 #define JSP_CLI_ANNOTATE_H
 
 #include "analyze/annotate.h"
-#include "cli/open.h"
-#include "cli/source.h"
-#include "cli/table.h"
+#include "open.h"
+#include "source.h"
+#include "table.h"
 
 struct cli_annotate {
     struct cli_capture capture;

@@ -1,4 +1,4 @@
-/* annotate_dot.c - a function's listing as a control-flow graph.
+/* cli/annotate_dot.c - a function's listing as a control-flow graph.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/annotate.h"
+#include "annotate.h"
 
 static double dot_share(const struct cli_annotate *a, uint64_t value)
 {

@@ -1,10 +1,10 @@
-/* annotate_rows.c - a function from inside, for programs: its lines and its operations.
+/* cli/annotate_rows.c - a function from inside, for programs: its lines and its operations.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/annotate.h"
-#include "cli/head.h"
-#include "cli/options.h"
+#include "annotate.h"
+#include "head.h"
+#include "options.h"
 
 /* A line, or a row of the listing. */
 struct annotate_row {

@@ -1,4 +1,4 @@
-/* annotate_text.c - a function's lines and operations as a table.
+/* cli/annotate_text.c - a function's lines and operations as a table.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/annotate.h"
-#include "cli/threads.h"
+#include "annotate.h"
+#include "threads.h"
 #include "jsprof.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* callers.c - `jsprof callers`, `jsprof callees`: one function and its neighbours.
+/* cli/callers.c - `jsprof callers`, `jsprof callees`: one function and its neighbours.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "analyze/neighbours.h"
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/head.h"
-#include "cli/threads.h"
+#include "command.h"
+#include "filter.h"
+#include "head.h"
+#include "threads.h"
 
 enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
 

@@ -1,14 +1,14 @@
-/* calls.c - `jsprof calls`: exact calls, of one capture or of two.
+/* cli/calls.c - `jsprof calls`: exact calls, of one capture or of two.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/calls.h"
+#include "calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "command.h"
 
 enum { CALLS_LIMIT = 30 };
 

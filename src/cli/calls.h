@@ -8,8 +8,8 @@
 #include <regex.h>
 
 #include "analyze/exact.h"
-#include "cli/open.h"
-#include "cli/table.h"
+#include "open.h"
+#include "table.h"
 
 struct cli_calls {
     struct cli_capture capture;

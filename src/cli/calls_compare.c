@@ -1,4 +1,4 @@
-/* calls_compare.c - how exact calls of two captures differ.
+/* cli/calls_compare.c - how exact calls of two captures differ.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analyze/profile.h"
-#include "cli/calls.h"
-#include "cli/options.h"
+#include "calls.h"
+#include "options.h"
 
 /* "+12,345", "-3", "=" */
 static void compare_change(char out[CLI_NUMBER], const char *show(char[CLI_NUMBER], uint64_t),

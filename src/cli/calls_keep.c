@@ -1,4 +1,4 @@
-/* calls_keep.c - which functions `jsprof calls` shows: --only, --file and --min.
+/* cli/calls_keep.c - which functions `jsprof calls` shows: --only, --file and --min.
  *
  * What is not chosen is emptied, as if it had never been called, so that every form leaves
  * it out in the same way. The sums of the capture stay what they are.
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "analyze/filter.h"
-#include "cli/calls.h"
-#include "cli/command.h"
+#include "calls.h"
+#include "command.h"
 
 enum { KEEP_TEXT = 1024 };
 

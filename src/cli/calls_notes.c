@@ -1,11 +1,11 @@
-/* calls_notes.c - what limits exact figures, and how these are written.
+/* cli/calls_notes.c - what limits exact figures, and how these are written.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/calls.h"
+#include "calls.h"
 
 enum {
     NOTES_CLOCK_OFF = 1000,  /* parts per million; times mislead from this deviation */

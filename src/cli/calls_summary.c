@@ -1,8 +1,8 @@
-/* calls_summary.c - what the exact calls of a capture come to, for JSON.
+/* cli/calls_summary.c - what the exact calls of a capture come to, for JSON.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/calls.h"
+#include "calls.h"
 
 static struct cli_cell summary_capture(CLI_OF_ROW)
 {

@@ -1,4 +1,4 @@
-/* calls_table.c - exact calls of one capture: functions, or edges.
+/* cli/calls_table.c - exact calls of one capture: functions, or edges.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analyze/profile.h"
-#include "cli/calls.h"
-#include "cli/options.h"
+#include "calls.h"
+#include "options.h"
 
 /* A function, or a time that belongs to none. */
 struct calls_row {

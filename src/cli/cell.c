@@ -1,8 +1,8 @@
-/* cell.c - the values of a table's cells.
+/* cli/cell.c - the values of a table's cells.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/table.h"
+#include "table.h"
 
 const char *const cli_kinds[] = { "vm",    "jit",    "label", "gc", "native",
                                   "synth", "kernel", "other", NULL };

@@ -1,4 +1,4 @@
-/* cmd_threads.c - `jsprof threads`: which thread of which process had how much.
+/* cli/cmd_threads.c - `jsprof threads`: which thread of which process had how much.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/head.h"
-#include "cli/threads.h"
+#include "command.h"
+#include "filter.h"
+#include "head.h"
+#include "threads.h"
 
 enum { CMD_THREADS_UNSEEN = 10 }; /* the width of that column */
 

@@ -5,8 +5,8 @@
 #ifndef JSP_CLI_COMMAND_H
 #define JSP_CLI_COMMAND_H
 
-#include "cli/options.h"
-#include "cli/table.h"
+#include "options.h"
+#include "table.h"
 
 struct cli_command {
     const char *name;

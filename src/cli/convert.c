@@ -1,4 +1,4 @@
-/* convert.c - `jsprof convert`: a capture in the format of another tool.
+/* cli/convert.c - `jsprof convert`: a capture in the format of another tool.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/outfile.h"
+#include "command.h"
+#include "filter.h"
+#include "outfile.h"
 #include "export/export.h"
 
 static const char convert_help[] =

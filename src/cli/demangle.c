@@ -1,8 +1,8 @@
-/* demangle.c - readable names of C++ functions, by the machine's C++ library.
+/* cli/demangle.c - readable names of C++ functions, by the machine's C++ library.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/demangle.h"
+#include "demangle.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

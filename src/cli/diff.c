@@ -1,4 +1,4 @@
-/* diff.c - `jsprof diff`: what changed from one capture to another, by share.
+/* cli/diff.c - `jsprof diff`: what changed from one capture to another, by share.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/head.h"
-#include "cli/threads.h"
+#include "command.h"
+#include "filter.h"
+#include "head.h"
+#include "threads.h"
 
 enum { DIFF_LIMIT = 30 };
 #define DIFF_LEAST 0.05 /* points: a share's change that is printed as 0.1 points */

@@ -1,4 +1,4 @@
-/* dump.c - `jsprof dump`: every frame of a capture as text, in file order.
+/* cli/dump.c - `jsprof dump`: every frame of a capture as text, in file order.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,9 +8,9 @@
 
 #include "analyze/addresses.h"
 #include "capture/wire.h"
-#include "cli/command.h"
-#include "cli/dump_rows.h"
-#include "cli/filter.h"
+#include "command.h"
+#include "dump_rows.h"
+#include "filter.h"
 
 static const char dump_help[] =
     "usage: jsprof dump FILE\n"

@@ -1,15 +1,15 @@
-/* dump_rows.c - the frames of a capture, for programs.
- *
- * SPDX-License-Identifier: MIT
+/* cli/dump_rows.c - the frames of a capture, for programs.
  *
  * Every type shares the same columns: two texts and two numbers hold what a type has;
  * of a sample, there is one row for each of its addresses.
+ *
+ * SPDX-License-Identifier: MIT
  */
-#include "cli/dump_rows.h"
+#include "dump_rows.h"
 
 #include "analyze/addresses.h"
 #include "capture/wire.h"
-#include "cli/options.h"
+#include "options.h"
 
 /* What a and b are: of a SAMPLE the weight and, row by row, the address; of a MAP start
  * and end; of a MARK the duration; of a counter its number; of a FILE its length. */

@@ -5,7 +5,7 @@
 #ifndef JSP_CLI_DUMP_ROWS_H
 #define JSP_CLI_DUMP_ROWS_H
 
-#include "cli/head.h"
+#include "head.h"
 
 /* The words of `jsprof dump` for the types of frames, by enum jsp_wire_type. */
 extern const char *const cli_dump_types[17];

@@ -1,8 +1,8 @@
-/* filter.c - the options by which every command chooses what of a capture counts.
+/* cli/filter.c - the options by which every command chooses what of a capture counts.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/filter.h"
+#include "filter.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/threads.h"
+#include "threads.h"
 
 enum { FILTER_RULES_MOST = 1 << 20 };
 

@@ -1,17 +1,17 @@
 /* cli/filter.h - the options that select the samples and frames of a capture.
  *
- * SPDX-License-Identifier: MIT
- *
  * A command puts CLI_FILTER_OPTIONS into its list of options and CLI_FILTER_HELP into
  * its help, calls cli_filter_open instead of cli_load, and passes capture.select to each
  * function that reads stacks. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_FILTER_H
 #define JSP_CLI_FILTER_H
 
-#include "cli/native.h"
-#include "cli/open.h"
-#include "cli/options.h"
+#include "native.h"
+#include "open.h"
+#include "options.h"
 
 struct cli_filter { /* the words of the options; NULL: the option is not given */
     const char *thread, *process, *time, *only, *under, *category, *categories;

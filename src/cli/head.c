@@ -1,14 +1,14 @@
-/* head.c - the head of an answer, and its end: which capture, and how much of it counts.
+/* cli/head.c - the head of an answer, and its end: which capture, and how much of it counts.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/head.h"
+#include "head.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/options.h"
-#include "cli/threads.h"
+#include "options.h"
+#include "threads.h"
 
 int cli_head_of(struct cli_head *out, struct cli_capture *c)
 {

@@ -1,15 +1,15 @@
 /* cli/head.h - the first and last lines of an answer: the capture, and how much of it counts.
  *
- * SPDX-License-Identifier: MIT
- *
  * Samples and value are sums over the samples that the command's options select. Text and
  * JSON print them from the same struct, so they can not differ from the rows, nor from each
  * other.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_HEAD_H
 #define JSP_CLI_HEAD_H
 
-#include "cli/table.h"
+#include "table.h"
 
 struct cli_head {
     const struct cli_capture *capture;

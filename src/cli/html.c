@@ -1,4 +1,4 @@
-/* html.c - `jsprof html`: a capture, or two to compare, as a page for a browser.
+/* cli/html.c - `jsprof html`: a capture, or two to compare, as a page for a browser.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/outfile.h"
+#include "command.h"
+#include "filter.h"
+#include "outfile.h"
 #include "jsprof.h"
 
 static const char html_help[] =

@@ -1,4 +1,4 @@
-/* info.c - `jsprof info`: what was recorded, at which rate, and what was lost.
+/* cli/info.c - `jsprof info`: what was recorded, at which rate, and what was lost.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/info.h"
+#include "command.h"
+#include "info.h"
 #include "jsprof.h"
 
 enum { INFO_WIDE = 100 }; /* columns of a terminal on which a time and what is missing after

@@ -5,8 +5,8 @@
 #ifndef JSP_CLI_INFO_H
 #define JSP_CLI_INFO_H
 
-#include "cli/table.h"
-#include "cli/threads.h"
+#include "table.h"
+#include "threads.h"
 
 /* Print a line for each thread: samples, rate reached, time, losses by cause. CLI_OK, or
  * CLI_FAILED: no memory, which is reported. */

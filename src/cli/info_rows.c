@@ -1,10 +1,10 @@
-/* info_rows.c - `jsprof info` for programs: a row for each thread of a recording.
+/* cli/info_rows.c - `jsprof info` for programs: a row for each thread of a recording.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/head.h"
-#include "cli/info.h"
-#include "cli/options.h"
+#include "head.h"
+#include "info.h"
+#include "options.h"
 
 /* A thread of our own recordings has an account, a thread of others only its samples. */
 struct info_row {

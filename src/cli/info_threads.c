@@ -1,4 +1,4 @@
-/* info_threads.c - threads of a recording: rates, losses, and whether they add up.
+/* cli/info_threads.c - threads of a recording: rates, losses, and whether they add up.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/info.h"
-#include "cli/options.h"
+#include "info.h"
+#include "options.h"
 
 enum { INFO_NAME = 16, INFO_MOST = 64 };
 

@@ -1,8 +1,8 @@
-/* lines.c - file and line of native code, from a tool such as addr2line.
+/* cli/lines.c - file and line of native code, from a tool such as addr2line.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/lines.h"
+#include "lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

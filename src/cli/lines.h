@@ -1,9 +1,9 @@
 /* cli/lines.h - file and line of native code, from a tool such as addr2line.
  *
- * SPDX-License-Identifier: MIT
- *
  * Each file gets a child process, without a shell, that reads the file's addresses from
  * standard input. The tool must be in PATH. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_LINES_H
 #define JSP_CLI_LINES_H

@@ -1,4 +1,4 @@
-/* list.c - `jsprof list`: the marks and counters of a capture.
+/* cli/list.c - `jsprof list`: the marks and counters of a capture.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/head.h"
-#include "cli/threads.h"
+#include "command.h"
+#include "filter.h"
+#include "head.h"
+#include "threads.h"
 
 enum { LIST_NAME = 24 }; /* the width of a group and a name */
 

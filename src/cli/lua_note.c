@@ -2,13 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/lua_note.h"
+#include "lua_note.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "capture/wire.h"
-#include "cli/text.h"
+#include "text.h"
 #include "jsprof.h"
 
 enum {

@@ -5,7 +5,7 @@
 #ifndef JSP_CLI_LUA_NOTE_H
 #define JSP_CLI_LUA_NOTE_H
 
-#include "cli/open.h"
+#include "open.h"
 
 /* Print the share of Lua where the Lua module made the recording and Lua is in a small part of
  * it, and the usual reasons. Otherwise print nothing. */

@@ -1,4 +1,4 @@
-/* main.c - the `jsprof` command: which command, which help, which exit status.
+/* cli/main.c - the `jsprof` command: which command, which help, which exit status.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/open.h"
-#include "cli/schema.h"
+#include "command.h"
+#include "open.h"
+#include "schema.h"
 #include "jsprof.h"
 
 static const struct cli_command *const main_commands[] = {

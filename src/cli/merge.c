@@ -1,4 +1,4 @@
-/* merge.c - `jsprof merge`: several captures become one.
+/* cli/merge.c - `jsprof merge`: several captures become one.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/open.h"
-#include "cli/outfile.h"
+#include "command.h"
+#include "open.h"
+#include "outfile.h"
 
 static const char merge_help[] =
     "usage: jsprof merge FILE... -o OUTPUT\n"

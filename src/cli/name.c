@@ -1,4 +1,4 @@
-/* name.c - prints a name from a capture: harmless, and in a limited width.
+/* cli/name.c - prints a name from a capture: harmless, and in a limited width.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "cli/text.h"
+#include "text.h"
 
 enum { NAME_PIECE = 16, NAME_LONGEST = 16384, NAME_PATH_LEAST = 6 };
 

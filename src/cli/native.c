@@ -1,8 +1,8 @@
-/* native.c - native code for a person: its files' state, its lines, its options.
+/* cli/native.c - native code for a person: its files' state, its lines, its options.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/native.h"
+#include "native.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analyze/lines.h"
-#include "cli/lines.h"
-#include "cli/options.h"
+#include "lines.h"
+#include "options.h"
 
 int cli_native_show(const char *command, const struct cli_native *n, enum jsp_show *out)
 {

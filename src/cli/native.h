@@ -6,7 +6,7 @@
 #define JSP_CLI_NATIVE_H
 
 #include "analyze/select.h"
-#include "cli/open.h"
+#include "open.h"
 
 struct cli_native {
     bool has_native, is_vm_only, has_lines; /* --native, --vm, --lines */

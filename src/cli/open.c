@@ -1,8 +1,8 @@
-/* open.c - opens captures for a command, and reports their defects.
+/* cli/open.c - opens captures for a command, and reports their defects.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/open.h"
+#include "open.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "analyze/exact.h"
-#include "cli/advice.h"
-#include "cli/demangle.h"
-#include "cli/options.h"
+#include "advice.h"
+#include "demangle.h"
+#include "options.h"
 
 enum { OPEN_PATIENCE_NS = 1000000000 };
 

@@ -1,15 +1,15 @@
 /* cli/open.h - opens captures for a command, and reports their defects.
  *
- * SPDX-License-Identifier: MIT
- *
  * Every failure is one line on standard error: "jsprof: FILE: reason". One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_OPEN_H
 #define JSP_CLI_OPEN_H
 
 #include "analyze/select.h"
 #include "capture/read.h"
-#include "cli/text.h"
+#include "text.h"
 
 struct cli_capture {
     const char *path;  /* as given */

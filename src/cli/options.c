@@ -1,8 +1,8 @@
-/* options.c - the words after `jsprof COMMAND`.
+/* cli/options.c - the words after `jsprof COMMAND`.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/options.h"
+#include "options.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/text.h"
+#include "text.h"
 
 int cli_usage(const char *command, const char *format, ...)
 {

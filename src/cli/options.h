@@ -1,9 +1,9 @@
 /* cli/options.h - the words after `jsprof COMMAND`.
  *
- * SPDX-License-Identifier: MIT
- *
  * Long options, with "=value" or the next word as value, and short ones ("-o FILE", "-oFILE");
  * "--" ends them. A wrong option is reported in one line on standard error. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_OPTIONS_H
 #define JSP_CLI_OPTIONS_H

@@ -1,8 +1,8 @@
-/* outfile.c - the file that a command writes.
+/* cli/outfile.c - the file that a command writes.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/outfile.h"
+#include "outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/open.h"
-#include "cli/options.h"
+#include "open.h"
+#include "options.h"
 
 enum { OUTFILE_PIPE = 1 << 20 }; /* bytes, the most that any user may have */
 

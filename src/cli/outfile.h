@@ -1,12 +1,12 @@
 /* cli/outfile.h - the file that a command writes.
  *
- * SPDX-License-Identifier: MIT
- *
  * Only a whole new file replaces an existing one: the command writes a temporary file in the
  * same folder and renames it at the end. If the command fails, or a signal ends it, it removes
  * the temporary file. The command writes directly to standard output ("-"), and to anything
  * that is not a regular file (a pipe, a device). A reader that closes the pipe is no error.
  * Each failure is one line on standard error. One file at a time, one thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_OUTFILE_H
 #define JSP_CLI_OUTFILE_H

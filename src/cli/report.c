@@ -1,4 +1,4 @@
-/* report.c - `jsprof report`: functions by self and total share.
+/* cli/report.c - `jsprof report`: functions by self and total share.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "analyze/functions.h"
-#include "cli/advice.h"
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/head.h"
-#include "cli/lua_note.h"
-#include "cli/threads.h"
+#include "advice.h"
+#include "command.h"
+#include "filter.h"
+#include "head.h"
+#include "lua_note.h"
+#include "threads.h"
 #include "jsprof.h"
 
 enum { REPORT_LIMIT = 30, REPORT_ROOMY = 60 };

@@ -1,18 +1,18 @@
-/* schema.c - the JSON Schema of what a command prints with --json.
- *
- * SPDX-License-Identifier: MIT
+/* cli/schema.c - the JSON Schema of what a command prints with --json.
  *
  * It is generated from the columns that print the JSON, so it can not differ from them. Each
  * object names all of its members and allows no others. A member is not required where its
  * column is only shown with some option.
+ *
+ * SPDX-License-Identifier: MIT
  */
-#include "cli/schema.h"
+#include "schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/table.h"
+#include "table.h"
 #include "export/json.h"
 
 /* What a type is in JSON, and the sentence that names its unit. */

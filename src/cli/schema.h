@@ -5,7 +5,7 @@
 #ifndef JSP_CLI_SCHEMA_H
 #define JSP_CLI_SCHEMA_H
 
-#include "cli/command.h"
+#include "command.h"
 
 /* Print the schema (draft 2020-12) of the documents of the command. Return the exit status. */
 int cli_schema(const struct cli_command *c);

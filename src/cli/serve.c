@@ -1,8 +1,8 @@
-/* serve.c - one file over HTTP, to this machine alone.
+/* cli/serve.c - one file over HTTP, to this machine alone.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/serve.h"
+#include "serve.h"
 
 #include <errno.h>
 #include <inttypes.h>

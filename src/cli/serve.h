@@ -1,11 +1,11 @@
 /* cli/serve.h - serves one file over HTTP, to this machine only.
  *
- * SPDX-License-Identifier: MIT
- *
  * The server listens on the loopback address only. The path of the file can not be guessed,
  * and only the pages of one origin may read it. The server refuses requests for another host's
  * name, because any web page can let its name resolve to this machine. It answers one request
  * at a time, each within a limit of time. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_SERVE_H
 #define JSP_CLI_SERVE_H

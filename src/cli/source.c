@@ -1,8 +1,8 @@
-/* source.c - the lines of a source file that a capture names.
+/* cli/source.c - the lines of a source file that a capture names.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/source.h"
+#include "source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* cli/source.h - the lines of a source file that a capture names.
  *
- * SPDX-License-Identifier: MIT
- *
  * The path is a claim of the capture: only a regular file is read. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_SOURCE_H
 #define JSP_CLI_SOURCE_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "cli/text.h"
+#include "text.h"
 
 struct cli_source {
     char *path;      /* the path where it was found; NULL: it was not */

@@ -1,8 +1,8 @@
-/* table.c - the rows that a command prints: as CSV, as JSON.
+/* cli/table.c - the rows that a command prints: as CSV, as JSON.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/table_text.h"
+#include "table_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
+#include "options.h"
 
 int cli_form_check(const char *command, const struct cli_form *f)
 {

@@ -1,17 +1,17 @@
 /* cli/table.h - the rows that a command prints: as text, as CSV, as JSON.
  *
- * SPDX-License-Identifier: MIT
- *
  * A command describes each column once. The same description makes the text for a person,
  * the CSV and the JSON for programs, and the schema of that JSON. CSV is a line of names
  * and a line for each row. JSON is one object: the head, then one or more arrays of rows.
  * Names from the capture are exact for programs: JSON escapes what could do harm, and CSV
  * makes them harmless where a terminal reads it. One thread, one table at a time.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_TABLE_H
 #define JSP_CLI_TABLE_H
 
-#include "cli/open.h"
+#include "open.h"
 
 struct cli_form { /* the options --csv and --json; without both: text */
     bool is_csv, is_json;

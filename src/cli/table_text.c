@@ -1,12 +1,12 @@
-/* table_text.c - the rows that a command prints: as text.
+/* cli/table_text.c - the rows that a command prints: as text.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/table_text.h"
+#include "table_text.h"
 
 #include <string.h>
 
-#include "cli/threads.h"
+#include "threads.h"
 
 enum { TEXT_GAP = 2, TEXT_OPEN_BAR = 16 };
 

@@ -5,7 +5,7 @@
 #ifndef JSP_CLI_TABLE_TEXT_H
 #define JSP_CLI_TABLE_TEXT_H
 
-#include "cli/table.h"
+#include "table.h"
 #include "export/json.h"
 
 enum { CLI_TABLE_COLUMNS = 48 };

@@ -1,8 +1,8 @@
-/* text.c - what the terminal is; numbers, bars, colours.
+/* cli/text.c - what the terminal is; numbers, bars, colours.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <langinfo.h>

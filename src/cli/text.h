@@ -1,10 +1,10 @@
 /* cli/text.h - text for a person: harmless names of limited width, numbers, colours.
  *
- * SPDX-License-Identifier: MIT
- *
  * A capture may contain any bytes as a name. All names reach the terminal through cli_name or
  * cli_clean, which turn control characters, direction overrides and invalid UTF-8 into visible
  * escapes. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_CLI_TEXT_H
 #define JSP_CLI_TEXT_H

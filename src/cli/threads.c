@@ -1,8 +1,8 @@
-/* threads.c - choosing and describing the threads of a profile.
+/* cli/threads.c - choosing and describing the threads of a profile.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cli/threads.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #define JSP_CLI_THREADS_H
 
 #include "analyze/functions.h"
-#include "cli/open.h"
+#include "open.h"
 
 /* Flag the threads whose name or tid is `thread`, of the processes whose number, name or
  * command line is `process`; NULL: all. The caller frees the flags. Return false where there

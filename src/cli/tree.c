@@ -1,4 +1,4 @@
-/* tree.c - `jsprof tree`: who called whom, from the roots or from the leaves.
+/* cli/tree.c - `jsprof tree`: who called whom, from the roots or from the leaves.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/head.h"
-#include "cli/threads.h"
+#include "command.h"
+#include "filter.h"
+#include "head.h"
+#include "threads.h"
 #include "jsprof.h"
 
 enum { TREE_NUMBERS = 26, TREE_NAME_LEAST = 20 };

@@ -1,4 +1,4 @@
-/* view.c - `jsprof view`: a capture in the Firefox Profiler, with one click.
+/* cli/view.c - `jsprof view`: a capture in the Firefox Profiler, with one click.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/filter.h"
-#include "cli/serve.h"
+#include "command.h"
+#include "filter.h"
+#include "serve.h"
 #include "export/export.h"
 
 static const char view_help[] =

@@ -1,16 +1,16 @@
-/* callgrind.c - the format of callgrind_annotate and KCachegrind.
- *
- * SPDX-License-Identifier: MIT
+/* export/callgrind.c - the format of callgrind_annotate and KCachegrind.
  *
  * Text: for each function its file, its own cost by line, and its calls with their
  * inclusive cost. A name is written once and then replaced by its number.
+ *
+ * SPDX-License-Identifier: MIT
  */
-#include "export/callgrind.h"
+#include "callgrind.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/shown_names.h"
+#include "shown_names.h"
 #include "jsprof.h"
 
 static int callgrind_text(struct jsp_read_text a, struct jsp_read_text b)

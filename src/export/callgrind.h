@@ -1,17 +1,17 @@
 /* export/callgrind.h - functions, lines and calls with costs, for Callgrind's format.
  *
- * SPDX-License-Identifier: MIT
- *
  * Its readers know an inclusive cost only for each call, and compute a function's own
  * total as the sum over the calls of it. So if functions call each other in a cycle, the
  * costs of the calls of one are scaled to its real total; a function's direct calls of
  * itself cost nothing. Outside of cycles nothing changes. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_CALLGRIND_H
 #define JSP_EXPORT_CALLGRIND_H
 
 #include "base/store.h"
-#include "export/export.h"
+#include "export.h"
 
 struct callgrind_function {
     struct jsp_read_text name, file, object; /* file, object: empty if unknown */

@@ -1,11 +1,11 @@
-/* callgrind_exact.c - Callgrind's functions and calls from the capture's exact ones.
+/* export/callgrind_exact.c - Callgrind's functions and calls from the capture's exact ones.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 
 #include "analyze/exact.h"
-#include "export/callgrind.h"
+#include "callgrind.h"
 
 /* Texts are borrowed from the capture; the library's own ones are literals. */
 static int exact_functions(struct callgrind *c, const struct jsp_exact *x)

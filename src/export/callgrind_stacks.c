@@ -1,16 +1,16 @@
-/* callgrind_stacks.c - Callgrind's functions and calls from sampled stacks.
- *
- * SPDX-License-Identifier: MIT
+/* export/callgrind_stacks.c - Callgrind's functions and calls from sampled stacks.
  *
  * A stack counts once for a function and for a call, from the outermost occurrence,
  * however often they are on it. Samples do not know how often a call was made; the number
  * of samples with the call takes its place.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/callgrind.h"
-#include "export/shown_names.h"
+#include "callgrind.h"
+#include "shown_names.h"
 
 /* A call between two functions, from any line. */
 struct stacks_pair {

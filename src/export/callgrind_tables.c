@@ -1,8 +1,8 @@
-/* callgrind_tables.c - functions, costs and calls on their way to a callgrind file.
+/* export/callgrind_tables.c - functions, costs and calls on their way to a callgrind file.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/callgrind.h"
+#include "callgrind.h"
 
 struct callgrind_function *callgrind_function_add(struct callgrind *c)
 {

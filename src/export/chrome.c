@@ -1,21 +1,21 @@
-/* chrome.c - trace events for Chromium's DevTools and tracing tools.
- *
- * SPDX-License-Identifier: MIT
+/* export/chrome.c - trace events for Chromium's DevTools and tracing tools.
  *
  * Each thread is a sampled CPU profile in V8's form. In that form a sample lasts until
  * the next one, so each sample begins its own duration before its time, and the gaps are
  * "(idle)". Thus durations add up to the profile's values, and where samples overlap the
  * later one is delayed. Without a clock a sample lasts 1 us. Marks are asynchronous
  * events, since they need not nest. Times are in us.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/json.h"
-#include "export/shown_names.h"
-#include "export/tables.h"
-#include "export/timeline.h"
+#include "json.h"
+#include "shown_names.h"
+#include "tables.h"
+#include "timeline.h"
 #include "jsprof.h"
 
 enum { CHROME_ROOT = 1, CHROME_IDLE = 2, CHROME_NODES = 2, CHROME_US = 1000 };

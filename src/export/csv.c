@@ -1,15 +1,15 @@
-/* csv.c - a table of stacks: one row for each stack of a thread.
- *
- * SPDX-License-Identifier: MIT
+/* export/csv.c - a table of stacks: one row for each stack of a thread.
  *
  * Quoted by RFC 4180. `value` is in `unit`; `function` and `kind` are those of the
  * innermost frame, `stack` has all frames, root first, separated by semicolons.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/export.h"
-#include "export/shown_names.h"
+#include "export.h"
+#include "shown_names.h"
 #include "analyze/calltree.h"
 
 static const char csv_head[] =

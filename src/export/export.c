@@ -1,8 +1,8 @@
-/* export.c - data that several formats need.
+/* export/export.c - data that several formats need.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/export.h"
+#include "export.h"
 
 #include <time.h>
 

@@ -1,16 +1,16 @@
 /* export/export.h - the exports of a profile to other formats.
  *
- * SPDX-License-Identifier: MIT
- *
  * Each format is one function that writes a whole file. The sink keeps failures of the
  * output, so a function returns only its own. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_EXPORT_H
 #define JSP_EXPORT_EXPORT_H
 
 #include "analyze/categories.h"
 #include "analyze/select.h"
-#include "export/sink.h"
+#include "sink.h"
 
 struct jsp_export {
     struct jsp_profile *profile;

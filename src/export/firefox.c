@@ -1,12 +1,12 @@
-/* firefox.c - a processed profile for the Firefox Profiler (profiler.firefox.com).
- *
- * SPDX-License-Identifier: MIT
+/* export/firefox.c - a processed profile for the Firefox Profiler (profiler.firefox.com).
  *
  * Version 56 of its format, which newer viewers upgrade: a section for each thread with
  * its own tables, and one table of strings. A sample's weight is its time in ms if the
  * recording has a clock; each sample has the CPU time since the one before.
+ *
+ * SPDX-License-Identifier: MIT
  */
-#include "export/firefox.h"
+#include "firefox.h"
 
 #include <errno.h>
 #include <stdlib.h>

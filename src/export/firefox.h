@@ -1,17 +1,17 @@
 /* export/firefox.h - the state that the parts of the Firefox Profiler's format share.
  *
- * SPDX-License-Identifier: MIT
- *
  * For firefox*.c only. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_FIREFOX_H
 #define JSP_EXPORT_FIREFOX_H
 
-#include "export/json.h"
-#include "export/shown_names.h"
-#include "export/strings.h"
-#include "export/tables.h"
-#include "export/timeline.h"
+#include "json.h"
+#include "shown_names.h"
+#include "strings.h"
+#include "tables.h"
+#include "timeline.h"
 
 struct firefox {
     struct jsp_export *e;

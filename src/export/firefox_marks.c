@@ -1,10 +1,10 @@
-/* firefox_marks.c - marks and counters in the Firefox Profiler's format.
- *
- * SPDX-License-Identifier: MIT
+/* export/firefox_marks.c - marks and counters in the Firefox Profiler's format.
  *
  * A counter's values are written as changes.
+ *
+ * SPDX-License-Identifier: MIT
  */
-#include "export/firefox.h"
+#include "firefox.h"
 
 #include <stdio.h>
 

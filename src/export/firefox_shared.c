@@ -1,8 +1,8 @@
-/* firefox_shared.c - categories and times, which all parts of a Firefox profile have.
+/* export/firefox_shared.c - categories and times, which all parts of a Firefox profile have.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/firefox.h"
+#include "firefox.h"
 #include "jsprof.h"
 
 /* Categories by kind of frame. One must be grey: it is for all other kinds. */

@@ -1,11 +1,11 @@
-/* firefox_thread.c - one thread in the Firefox Profiler's format: its own tables.
+/* export/firefox_thread.c - one thread in the Firefox Profiler's format: its own tables.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 
-#include "export/firefox.h"
-#include "export/shown_names.h"
+#include "firefox.h"
+#include "shown_names.h"
 #include "jsprof.h"
 
 enum { THREAD_RESOURCE_LIBRARY = 1, THREAD_RESOURCE_OTHER = 0 };

@@ -1,17 +1,17 @@
-/* folded.c - one line for each stack, root first, with its value.
- *
- * SPDX-License-Identifier: MIT
+/* export/folded.c - one line for each stack, root first, with its value.
  *
  * "main;outer_[j];inner 1234": the format of flame graph scripts. The suffixes mark
  * the kinds that they colour: _[j] compiled code, _[i] interpreted code, _[k] the
  * kernel. With several threads, the first frame is the thread. Values are in the
  * profile's unit.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/export.h"
-#include "export/shown_names.h"
+#include "export.h"
+#include "shown_names.h"
 #include "analyze/calltree.h"
 #include "jsprof.h"
 

@@ -1,8 +1,8 @@
-/* gzip.c - a gzip file around bytes, without compressing them (RFC 1952, RFC 1951).
+/* export/gzip.c - a gzip file around bytes, without compressing them (RFC 1952, RFC 1951).
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/gzip.h"
+#include "gzip.h"
 
 enum { GZIP_STORED = 65535, GZIP_LAST = 1 };
 

@@ -1,14 +1,14 @@
 /* export/gzip.h - a gzip file around bytes, without compressing them.
  *
- * SPDX-License-Identifier: MIT
- *
  * Readers of pprof expect gzip, and the command uses no library but libc: deflate's
  * stored blocks are enough. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_GZIP_H
 #define JSP_EXPORT_GZIP_H
 
-#include "export/sink.h"
+#include "sink.h"
 
 struct jsp_gzip {
     struct jsp_sink *out;

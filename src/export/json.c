@@ -1,15 +1,15 @@
-/* json.c - a writer of JSON.
+/* export/json.c - a writer of JSON.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/json.h"
+#include "json.h"
 
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/utf8.h"
+#include "utf8.h"
 
 enum { JSON_NUMBER = 32, JSON_SHORT = 15, JSON_EXACT = 17 };
 

@@ -1,18 +1,18 @@
 /* export/json.h - a writer of JSON.
  *
- * SPDX-License-Identifier: MIT
- *
  * The caller nests; commas are added automatically. Any bytes may be a string: bytes that
  * are not UTF-8 become U+FFFD, and characters that could act on a terminal, or end a
  * script element of HTML, are escaped, so the text is harmless everywhere. Numbers do not
  * depend on the locale. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_JSON_H
 #define JSP_EXPORT_JSON_H
 
 #include <stdbool.h>
 
-#include "export/sink.h"
+#include "sink.h"
 
 struct jsp_json {
     struct jsp_sink *out;

@@ -1,14 +1,14 @@
-/* merge.c - joins captures: times and the order of everything.
+/* export/merge.c - joins captures: times and the order of everything.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/merge.h"
+#include "merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "export/merge_work.h"
+#include "merge_work.h"
 
 enum { MERGE_SAME_BOOT_NS = 2000000000 };
 

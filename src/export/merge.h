@@ -1,19 +1,19 @@
 /* export/merge.h - joins several captures into one.
  *
- * SPDX-License-Identifier: MIT
- *
  * All frames are read and written again, in this machine's byte order. Tagged addresses,
  * counters and accounts get new numbers. If two captures use one pid for different
  * command lines, the later one gets a new pid. If two captures do not share a boot, the
  * times of the later one are moved so that the times of day agree. What cannot be joined
  * (call tables, listings, a file that both embed) is taken from the first capture and
  * counted as left out of the others. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_MERGE_H
 #define JSP_EXPORT_MERGE_H
 
 #include "analyze/profile.h"
-#include "export/sink.h"
+#include "sink.h"
 
 struct jsp_merge {
     struct jsp_profile **inputs; /* completely loaded; borrowed */

@@ -1,4 +1,4 @@
-/* merge_files.c - the embedded files of several captures, joined.
+/* export/merge_files.c - the embedded files of several captures, joined.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "capture/embedded.h"
-#include "export/merge_work.h"
+#include "merge_work.h"
 
 enum { MERGE_BLOCK = 48 << 10, MERGE_FILES = 4096 };
 

@@ -1,11 +1,11 @@
-/* merge_frames.c - writes the frames of one capture into another.
+/* export/merge_frames.c - writes the frames of one capture into another.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 
 #include "analyze/addresses.h"
-#include "export/merge_work.h"
+#include "merge_work.h"
 
 enum { MERGE_NAMES_FULL = JSP_WIRE_MAX_FRAME / 2 };
 

@@ -1,8 +1,8 @@
-/* merge_numbers.c - numbers of the inputs in the output, and its frames.
+/* export/merge_numbers.c - numbers of the inputs in the output, and its frames.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/merge_work.h"
+#include "merge_work.h"
 
 enum { MERGE_FIRST_PID = 1 << 22 }; /* above any pid of a kernel */
 

@@ -7,8 +7,8 @@
 
 #include "analyze/samples.h"
 #include "capture/encode.h"
-#include "export/merge.h"
-#include "export/sample_blocks.h"
+#include "merge.h"
+#include "sample_blocks.h"
 
 enum merge_space { MERGE_TAG, MERGE_COUNTER, MERGE_ACCOUNT, MERGE_PID, MERGE_SPACES };
 

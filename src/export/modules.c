@@ -1,8 +1,8 @@
-/* modules.c - the modules of functions: files, or names in brackets.
+/* export/modules.c - the modules of functions: files, or names in brackets.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/modules.h"
+#include "modules.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* export/modules.h - the modules of functions: files, or names in brackets.
  *
- * SPDX-License-Identifier: MIT
- *
  * Formats with a table of libraries need one for each function. VM code, the kernel and
  * functions that the host or jsprof made up belong to no library: they get a name in
  * brackets. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_MODULES_H
 #define JSP_EXPORT_MODULES_H
 
 #include "analyze/profile.h"
-#include "export/strings.h"
+#include "strings.h"
 
 struct jsp_module {
     struct jsp_read_text path, build_id;

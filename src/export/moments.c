@@ -1,8 +1,8 @@
-/* moments.c - the selected samples, thread by thread and in order of time.
+/* export/moments.c - the selected samples, thread by thread and in order of time.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/moments.h"
+#include "moments.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* export/moments.h - the selected samples, thread by thread and in order of time.
  *
- * SPDX-License-Identifier: MIT
- *
  * For formats with a time axis. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_MOMENTS_H
 #define JSP_EXPORT_MOMENTS_H

@@ -1,17 +1,17 @@
-/* perf.c - text like that of `perf script`, which many tools read.
- *
- * SPDX-License-Identifier: MIT
+/* export/perf.c - text like that of `perf script`, which many tools read.
  *
  * A paragraph for each sample, by thread and time; the period is the sample's value, in
  * the profile's unit. Merged frames have no address any more, so the number of the
  * function takes its place. Most readers count paragraphs and ignore periods.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/shown_names.h"
-#include "export/text_cache.h"
-#include "export/tables.h"
+#include "shown_names.h"
+#include "text_cache.h"
+#include "tables.h"
 
 struct perf {
     struct jsp_export *e;

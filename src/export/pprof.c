@@ -1,23 +1,23 @@
-/* pprof.c - profile.proto in gzip: for go tool pprof and other readers of its files.
- *
- * SPDX-License-Identifier: MIT
+/* export/pprof.c - profile.proto in gzip: for go tool pprof and other readers of its files.
  *
  * A sample for each stack of a thread, with the count of samples and, if the recording
  * has a clock, nanoseconds. Ids count from 1 without gaps. Functions keep their whole
  * names, so that two functions of one name in two places stay distinct where only names
  * are shown; file and line, if the name has them, are also written separately.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/export.h"
-#include "export/gzip.h"
-#include "export/modules.h"
-#include "export/shown_names.h"
-#include "export/proto.h"
+#include "export.h"
+#include "gzip.h"
+#include "modules.h"
+#include "shown_names.h"
+#include "proto.h"
 #include "analyze/calltree.h"
-#include "export/strings.h"
+#include "strings.h"
 
 enum pprof_profile { /* fields of the outermost message */
     PPROF_SAMPLE_TYPE = 1,

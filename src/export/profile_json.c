@@ -1,17 +1,17 @@
 /* export/profile_json.c - all data of a capture as JSON, for scripts.
  *
- * SPDX-License-Identifier: MIT
- *
  * docs/export.md describes the fields. Tables refer to each other by position; each
  * property of samples is a column of its own.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/json.h"
-#include "export/shown_names.h"
-#include "export/tables.h"
-#include "export/timeline.h"
+#include "json.h"
+#include "shown_names.h"
+#include "tables.h"
+#include "timeline.h"
 
 enum { PROFILE_JSON_VERSION = 1 };
 

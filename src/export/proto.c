@@ -1,8 +1,8 @@
-/* proto.c - messages of the protocol-buffer encoding.
+/* export/proto.c - messages of the protocol-buffer encoding.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/proto.h"
+#include "proto.h"
 
 enum { PROTO_VARINT = 0, PROTO_BYTES = 2, PROTO_NUMBER = 10 };
 

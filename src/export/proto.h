@@ -1,14 +1,14 @@
 /* export/proto.h - messages of the protocol-buffer encoding.
  *
- * SPDX-License-Identifier: MIT
- *
  * A message is built in memory, because its length comes first. Fields that are 0 are
  * omitted, which means the same. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_PROTO_H
 #define JSP_EXPORT_PROTO_H
 
-#include "export/sink.h"
+#include "sink.h"
 
 struct jsp_proto {
     struct jsp_bytes bytes;

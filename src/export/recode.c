@@ -1,11 +1,11 @@
-/* recode.c - writes a capture with its samples in another form: as SAMPLE frames, which
+/* export/recode.c - writes a capture with its samples in another form: as SAMPLE frames, which
  * Sysprof opens, or in jsprof/stacks, which is many times smaller.
- *
- * SPDX-License-Identifier: MIT
  *
  * Every other frame is copied unchanged, in the byte order of the file. Samples keep
  * their order, and the maps and names that came after them stay after them, because the
  * meaning of an address depends on that.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "analyze/addresses.h"
 #include "capture/encode.h"
 #include "capture/pack.h"
-#include "export/export.h"
-#include "export/sample_blocks.h"
+#include "export.h"
+#include "sample_blocks.h"
 
 struct recode {
     struct jsp_profile *profile;

@@ -1,8 +1,8 @@
-/* sample_blocks.c - writes what SAMPLE frames cannot hold.
+/* export/sample_blocks.c - writes what SAMPLE frames cannot hold.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/sample_blocks.h"
+#include "sample_blocks.h"
 
 #include "analyze/addresses.h"
 

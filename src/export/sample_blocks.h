@@ -1,10 +1,10 @@
 /* export/sample_blocks.h - blocks of jsprof/samples and of jsprof/pcs, which hold what SAMPLE
  * frames cannot.
  *
- * SPDX-License-Identifier: MIT
- *
  * Samples are added in the order of their frames. A full block is handed on at once, the
  * rest by jsp_sample_blocks_flush. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_SAMPLE_BLOCKS_H
 #define JSP_EXPORT_SAMPLE_BLOCKS_H

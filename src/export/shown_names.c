@@ -1,13 +1,13 @@
-/* shown_names.c - names from a capture, in the forms of other formats.
+/* export/shown_names.c - names from a capture, in the forms of other formats.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/shown_names.h"
+#include "shown_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "export/utf8.h"
+#include "utf8.h"
 
 enum { NAMES_MOST_LINE = 1000000000 };
 

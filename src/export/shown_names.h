@@ -1,14 +1,14 @@
 /* export/shown_names.h - names from a capture, in the forms of other formats.
  *
- * SPDX-License-Identifier: MIT
- *
  * One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_SHOWN_NAMES_H
 #define JSP_EXPORT_SHOWN_NAMES_H
 
 #include "analyze/profile.h"
-#include "export/sink.h"
+#include "sink.h"
 
 /* "name (file:line:column)" in its parts, which borrow from it. A name without such a
  * place is all name. */

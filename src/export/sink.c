@@ -1,8 +1,8 @@
-/* sink.c - the buffered output of an exporter.
+/* export/sink.c - the buffered output of an exporter.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/sink.h"
+#include "sink.h"
 
 #include <errno.h>
 #include <stdlib.h>

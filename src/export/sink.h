@@ -1,10 +1,10 @@
 /* export/sink.h - the buffered output of an exporter.
  *
- * SPDX-License-Identifier: MIT
- *
  * Exporters write many small pieces. The sink collects them and passes them on in blocks.
  * It keeps the first failure and drops everything after it; jsp_sink_flush returns it, so
  * no exporter checks each piece. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_SINK_H
 #define JSP_EXPORT_SINK_H

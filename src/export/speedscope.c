@@ -1,17 +1,17 @@
-/* speedscope.c - speedscope's own format: a sampled profile for each thread, with weights.
- *
- * SPDX-License-Identifier: MIT
+/* export/speedscope.c - speedscope's own format: a sampled profile for each thread, with weights.
  *
  * Samples are in the order of time, so that all three of its views work; neighbours with
  * the same stack are merged. A frame is a function.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/json.h"
-#include "export/shown_names.h"
-#include "export/text_cache.h"
-#include "export/tables.h"
+#include "json.h"
+#include "shown_names.h"
+#include "text_cache.h"
+#include "tables.h"
 
 struct speedscope {
     struct jsp_export *e;

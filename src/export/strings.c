@@ -1,8 +1,8 @@
-/* strings.c - a table of strings, each stored once and referred to by its number.
+/* export/strings.c - a table of strings, each stored once and referred to by its number.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/strings.h"
+#include "strings.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* export/strings.h - a table of strings, each stored once and referred to by its number.
  *
- * SPDX-License-Identifier: MIT
- *
  * String 0 is the empty one. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_STRINGS_H
 #define JSP_EXPORT_STRINGS_H

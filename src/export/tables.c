@@ -1,8 +1,8 @@
-/* tables.c - the tables from which most formats are written: stacks, files, moments.
+/* export/tables.c - the tables from which most formats are written: stacks, files, moments.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/tables.h"
+#include "tables.h"
 
 int jsp_tables_build(struct jsp_tables *t, const struct jsp_export *e,
                      enum jsp_calltree_detail detail)

@@ -1,16 +1,16 @@
 /* export/tables.h - the tables from which most formats are written: stacks, files,
  * moments.
  *
- * SPDX-License-Identifier: MIT
- *
  * One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_TABLES_H
 #define JSP_EXPORT_TABLES_H
 
-#include "export/export.h"
-#include "export/modules.h"
-#include "export/moments.h"
+#include "export.h"
+#include "modules.h"
+#include "moments.h"
 
 struct jsp_tables {
     struct jsp_calltree stacks;

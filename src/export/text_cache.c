@@ -1,8 +1,8 @@
-/* text_cache.c - a cache of texts that occur repeatedly.
+/* export/text_cache.c - a cache of texts that occur repeatedly.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/text_cache.h"
+#include "text_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* export/text_cache.h - a cache of texts that occur repeatedly.
  *
- * SPDX-License-Identifier: MIT
- *
  * A file with one entry for each sample consists mostly of stacks, and most stacks
  * occurred before. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_TEXT_CACHE_H
 #define JSP_EXPORT_TEXT_CACHE_H
 
 #include <stdbool.h>
 
-#include "export/sink.h"
+#include "sink.h"
 
 struct jsp_text_cache_text {
     size_t at, len;

@@ -1,8 +1,8 @@
-/* timeline.c - marks by thread and values by counter, for formats with such lists.
+/* export/timeline.c - marks by thread and values by counter, for formats with such lists.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/timeline.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

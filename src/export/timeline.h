@@ -1,16 +1,16 @@
 /* export/timeline.h - marks by thread and values by counter, for formats with such lists.
  *
- * SPDX-License-Identifier: MIT
- *
  * A mark belongs to a process; it is listed with the first thread of its process that has
  * selected samples, or with the first such thread of all if its process has none. One
  * thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_EXPORT_TIMELINE_H
 #define JSP_EXPORT_TIMELINE_H
 
 #include "analyze/events.h"
-#include "export/moments.h"
+#include "moments.h"
 
 struct jsp_timeline {
     struct jsp_events events;

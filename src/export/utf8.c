@@ -1,8 +1,8 @@
-/* utf8.c - names from a capture as UTF-8, whatever their bytes are.
+/* export/utf8.c - names from a capture as UTF-8, whatever their bytes are.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/utf8.h"
+#include "utf8.h"
 
 /* What a first byte says: the length, and which second bytes may follow it. */
 struct utf8_first {

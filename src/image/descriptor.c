@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "image/descriptor.h"
+#include "descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>

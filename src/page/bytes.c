@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/bytes.h"
+#include "bytes.h"
 
 #include "base/grow.h"
 #include "capture/varint.h"

@@ -1,9 +1,9 @@
 /* page/bytes.h - numbers for the page: varints in memory, written as base64.
  *
- * SPDX-License-Identifier: MIT
- *
  * An error of memory is kept, and later numbers are dropped: check once, at the end.
  * Starts zeroed. For src/page only.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_BYTES_H
 #define JSP_PAGE_BYTES_H

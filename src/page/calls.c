@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/calls.h"
+#include "calls.h"
 
 #include <errno.h>
 #include <stdlib.h>

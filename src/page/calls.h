@@ -1,15 +1,15 @@
 /* page/calls.h - the exact calls of a page, as JSON.
  *
- * SPDX-License-Identifier: MIT
- *
  * The calls with the most self time (without times, the most calls), as many as fit a
  * page. For src/page only.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_CALLS_H
 #define JSP_PAGE_CALLS_H
 
 #include "analyze/exact.h"
-#include "page/page.h"
+#include "page.h"
 #include "export/json.h"
 
 struct jsp_page_calls {

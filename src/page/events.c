@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/events.h"
+#include "events.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "page/time.h"
+#include "time.h"
 
 enum { EVENTS_MARKS = 5000, EVENTS_POINTS = 2000, EVENTS_COUNTERS = 64 };
 

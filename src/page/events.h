@@ -1,16 +1,16 @@
 /* page/events.h - marks and counters of a page, as JSON.
  *
- * SPDX-License-Identifier: MIT
- *
  * If there are too many marks, the page gets the longest ones; if a counter has too many
  * values, the smallest and the largest of each run of them. The page shows how many were
  * dropped. For the files of src/page only.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_EVENTS_H
 #define JSP_PAGE_EVENTS_H
 
 #include "analyze/events.h"
-#include "page/page.h"
+#include "page.h"
 #include "export/json.h"
 
 struct jsp_page_events {

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/meta.h"
+#include "meta.h"
 
 #include "export/json.h"
 #include "jsprof.h"

@@ -1,15 +1,15 @@
 /* page/meta.h - all data of a page except the long rows of numbers, as JSON.
  *
- * SPDX-License-Identifier: MIT
- *
  * For src/page only.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_META_H
 #define JSP_PAGE_META_H
 
-#include "page/calls.h"
-#include "page/events.h"
-#include "page/time.h"
+#include "calls.h"
+#include "events.h"
+#include "time.h"
 
 struct jsp_page_data {
     const struct jsp_html *page;

@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/page.h"
+#include "page.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "page/meta.h"
+#include "meta.h"
 
 static bool html_is_time(const struct jsp_html *h)
 {

@@ -1,10 +1,10 @@
 /* page/page.h - a capture, or two to compare, as one page for a browser.
  *
- * SPDX-License-Identifier: MIT
- *
  * The page contains everything: the code that draws (src/page/browser/) and the profile,
  * with stacks merged and samples counted by spans of time, so that a million samples make
  * a few megabytes. It makes no network request. One thread.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_PAGE_H
 #define JSP_PAGE_PAGE_H

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/stacks.h"
+#include "stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* page/stacks.h - the ends of samples (node, thread and line), as the page gets them.
  *
- * SPDX-License-Identifier: MIT
- *
  * Stacks of a profile that differ only in lines further out, or in branches that were too
  * small to keep, are merged here. Threads are numbered through all captures. For src/page
  * only.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_STACKS_H
 #define JSP_PAGE_STACKS_H
 
-#include "page/tree.h"
+#include "tree.h"
 
 struct jsp_page_place { /* a line of code; place 0 is none */
     const char *file;   /* "": the file in the function's name */

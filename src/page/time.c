@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/time.h"
+#include "time.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* page/time.h - the samples by spans of time, as the page gets them.
  *
- * SPDX-License-Identifier: MIT
- *
  * Spans are equal. They are made longer until their data fit a page; a stack has one
  * entry in a span, with its samples and its value there. Values are in a round unit; the
  * remainder of a stack's value goes to its next span. Both captures count their time from
  * their own start. For src/page only.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_TIME_H
 #define JSP_PAGE_TIME_H
 
-#include "page/stacks.h"
+#include "stacks.h"
 
 struct jsp_page_time_at { /* a stack in a span; stack: position in jsp_page_stacks */
     uint32_t span, stack;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/tree.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,19 +1,19 @@
 /* page/tree.h - the stacks of all captures as one tree, as the page gets them.
  *
- * SPDX-License-Identifier: MIT
- *
  * A node is a frame called by the frame above it; frames differ by function and kind. A
  * tree that is too large for a page loses its smallest branches: their samples go to a
  * frame "[smaller branches]" of the function that called them, and the page shows how
  * small they were. Kept nodes are numbered in the order of a walk from the root. For
  * src/page only.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_PAGE_TREE_H
 #define JSP_PAGE_TREE_H
 
 #include "analyze/calltree.h"
-#include "page/bytes.h"
-#include "page/page.h"
+#include "bytes.h"
+#include "page.h"
 
 struct jsp_page_function {
     const char *name, *module; /* of the first capture with this function */

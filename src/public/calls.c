@@ -1,10 +1,10 @@
-/* calls.c - the public functions that turn call counts on and read them.
+/* public/calls.c - the public functions that turn call counts on and read them.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 
-#include "public/public.h"
+#include "public.h"
 
 int jsprof_calls_set(jsprof *p, uint32_t modes)
 {

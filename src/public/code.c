@@ -1,8 +1,8 @@
-/* code.c - the public functions by which a host registers the code that it generates.
+/* public/code.c - the public functions by which a host registers the code that it generates.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "public/public.h"
+#include "public.h"
 #include "session/register.h"
 
 int jsprof_code_add(jsprof *p, const jsprof_code *code)

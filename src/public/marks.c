@@ -1,10 +1,10 @@
-/* marks.c - the public functions of marks and counters.
+/* public/marks.c - the public functions of marks and counters.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <unistd.h>
 
-#include "public/public.h"
+#include "public.h"
 
 uint64_t jsprof_now(void)
 {

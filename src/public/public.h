@@ -1,4 +1,4 @@
-/* public.h - the begin and the end of every public function; used by src/public alone.
+/* public/public.h - the begin and the end of every public function; used by src/public alone.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,4 +1,4 @@
-/* session.c - the public functions of a session: check its options, open its output, call down.
+/* public/session.c - the public functions of a session: check arguments and call down.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "image/descriptor.h"
-#include "public/public.h"
+#include "public.h"
 #include "session/env.h"
 #include "session/explain.h"
 #include "session/options.h"

@@ -1,8 +1,8 @@
-/* thread.c - the public functions of functions, threads and their stacks.
+/* public/thread.c - the public functions of functions, threads and their stacks.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "public/public.h"
+#include "public.h"
 #include "calls/event.h"
 #include "session/function.h"
 #include "session/function_check.h"

@@ -1,4 +1,4 @@
-/* version.c - the library's version, and its errors in words.
+/* public/version.c - the library's version, and its errors in words.
  *
  * SPDX-License-Identifier: MIT
  */
