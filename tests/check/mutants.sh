@@ -205,8 +205,13 @@ mutant exports 'executable stack'
 # The style.
 echo 'extern int jsp_mutant;' >src/session/mutant.c
 mutant style 'mutant.c: no SPDX line'
-echo '/* other.c - SPDX-License-Identifier: MIT */' >src/session/mutant.c
-mutant style 'mutant.c:1: does not name the file'
+head='/* session/mutant.c - nothing.\n *\n * SPDX-License-Identifier: MIT\n'
+echo '/* mutant.c - SPDX-License-Identifier: MIT */' >src/session/mutant.c
+mutant style 'mutant.c:1: does not begin with its path'
+printf "$head * More.\n */\n" >src/session/mutant.c
+mutant style 'the licence does not end the first comment'
+printf "$head */\n#include \"session/thread.h\"\n" >src/session/mutant.c
+mutant style 'mutant.c:5: a path for a header of the same room'
 printf '/* mutant.c - SPDX-License-Identifier: MIT */\nextern\tint jsp_mutant;\n' \
     >src/session/mutant.c
 mutant style 'mutant.c:2: a tab'
