@@ -131,8 +131,9 @@ static const struct cli_column annotate_listing[] = {
 const struct cli_document cli_annotate_document = {
     .means = "One function by line and by operation of its bytecode.",
     .head = annotate_head,
-    .lists = { { "lines", "Its lines.", annotate_lines },
-               { "rows", "The operations of its bytecode.", annotate_listing } },
+    .lists = { { .name = "lines", .means = "Its lines.", .columns = annotate_lines },
+               { .name = "rows", .means = "The operations of its bytecode.",
+                 .columns = annotate_listing } },
     .is_one_line = true,
 };
 

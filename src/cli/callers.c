@@ -180,7 +180,8 @@ static const struct cli_column callers_columns[] = {
 static const struct cli_document callers_document = {
     .means = "One function: its callers, its total and self, its callees.",
     .head = cli_head_columns,
-    .lists = { { "rows", "The function and its neighbours.", callers_columns } },
+    .lists = { { .name = "rows", .means = "The function and its neighbours.",
+                 .columns = callers_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */

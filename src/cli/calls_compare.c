@@ -216,7 +216,8 @@ static const struct cli_column compare_heads[] = {
 const struct cli_document cli_calls_compare_document = {
     .means = "Exact calls of two captures, function by function; with a second capture.",
     .head = compare_heads,
-    .lists = { { "functions", "The functions of either capture.", compare_columns } },
+    .lists = { { .name = "functions", .means = "The functions of either capture.",
+                 .columns = compare_columns } },
     .is_one_line = true,
 };
 

@@ -254,7 +254,8 @@ static const struct cli_column calls_edge_columns[] = {
 const struct cli_document cli_calls_document = {
     .means = "Exact calls of one capture: functions, and who called whom.",
     .head = cli_calls_summary,
-    .lists = { { "functions", "The functions.", calls_columns },
+    .lists = { { .name = "functions", .means = "The functions.",
+                 .columns = calls_columns },
                { "edges", "Who called whom; absent with --limit, unless --edges is given.",
                  calls_edge_columns, .may_lack = true } },
     .is_one_line = true,

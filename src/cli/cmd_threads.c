@@ -300,7 +300,8 @@ static const struct cli_column cmd_threads_columns[] = {
 static const struct cli_document cmd_threads_document = {
     .means = "Threads, the busiest first.",
     .head = cli_head_columns,
-    .lists = { { "rows", "The threads.", cmd_threads_columns } },
+    .lists = { { .name = "rows", .means = "The threads.",
+                 .columns = cmd_threads_columns } },
 };
 
 static int cmd_threads_print(const struct cmd_threads *t)

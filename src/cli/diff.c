@@ -198,7 +198,8 @@ static const struct cli_column diff_heads[] = {
 static const struct cli_document diff_document = {
     .means = "What changed from the first capture to the second.",
     .head = diff_heads,
-    .lists = { { "rows", "The functions of either capture.", diff_columns } },
+    .lists = { { .name = "rows", .means = "The functions of either capture.",
+                 .columns = diff_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */

@@ -66,7 +66,8 @@ static const struct cli_column dump_columns[] = {
 const struct cli_document cli_dump_document = {
     .means = "The frames of the file, in its order; a row for each part of a frame.",
     .head = cli_head_columns,
-    .lists = { { "rows", "Frames, or parts of a frame.", dump_columns } },
+    .lists = { { .name = "rows", .means = "Frames, or parts of a frame.",
+                 .columns = dump_columns } },
 };
 
 static void dump_rows_sample(struct dump_rows *d, struct dump_fields f)

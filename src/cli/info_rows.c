@@ -112,7 +112,7 @@ static const struct cli_column info_columns[] = {
 
 const struct cli_document cli_info_document = {
     .means = "A row for each thread of each capture: what was recorded and lost.",
-    .lists = { { "rows", "The threads.", info_columns } },
+    .lists = { { .name = "rows", .means = "The threads.", .columns = info_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */

@@ -278,7 +278,8 @@ static const struct cli_column list_columns[] = {
 static const struct cli_document list_document = {
     .means = "Marks and counters by group and name.",
     .head = cli_head_columns,
-    .lists = { { "rows", "Marks, then counters.", list_columns } },
+    .lists = { { .name = "rows", .means = "Marks, then counters.",
+                 .columns = list_columns } },
 };
 
 /* -- Columns of single marks ------------------------------------------------ */
@@ -337,7 +338,7 @@ static const struct cli_column list_each_columns[] = {
 static const struct cli_document list_each_document = {
     .means = "Every mark, in the order of the file; with --each.",
     .head = cli_head_columns,
-    .lists = { { "rows", "The marks.", list_each_columns } },
+    .lists = { { .name = "rows", .means = "The marks.", .columns = list_each_columns } },
 };
 
 /* -- Rows ------------------------------------------------------------------- */

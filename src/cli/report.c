@@ -204,7 +204,7 @@ static const struct cli_column report_columns[] = {
 static const struct cli_document report_document = {
     .means = "Functions by the time spent in them.",
     .head = cli_head_columns,
-    .lists = { { "rows", "The functions.", report_columns } },
+    .lists = { { .name = "rows", .means = "The functions.", .columns = report_columns } },
 };
 
 static void report_rest(const struct report *r, uint32_t limit)

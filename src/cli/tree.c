@@ -205,7 +205,7 @@ static const struct cli_column tree_columns[] = {
 static const struct cli_document tree_document = {
     .means = "The call tree: parents come before their children.",
     .head = cli_head_columns,
-    .lists = { { "rows", "The branches.", tree_columns } },
+    .lists = { { .name = "rows", .means = "The branches.", .columns = tree_columns } },
 };
 
 static struct tree_row tree_row(const struct tree_view *v, uint32_t id, uint32_t depth)

@@ -75,9 +75,9 @@ TEST(a_session_reads_back)
                                     .n_samples = most, .labels_cut = 1, .marks_lost = 2,
                                     .addresses_missed = 3, .write_error = -EIO,
                                     .arena = &arena };
-    arena.n_labels = 4;
-    arena.used = 5;
-    arena.n_lost = 6;
+    atomic_store_explicit(&arena.n_labels, 4, memory_order_relaxed);
+    atomic_store_explicit(&arena.used, 5, memory_order_relaxed);
+    atomic_store_explicit(&arena.n_lost, 6, memory_order_relaxed);
     CHECK_EQ(read_back(jsp_losses_session(line, &s)), 0);
     const struct jsp_account_session *got = &account.session;
     CHECK(got->present);
