@@ -48,7 +48,7 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         snprintf(out, size, "The threads waited for %s of the time: --clock cpu shows the rest",
                  cli_percent(share, (double)(passed - ran) / (double)passed));
     else if (!is_wall && t->samples >= ADVICE_FEW && t->samples < t->expirations / ADVICE_SELDOM)
-        snprintf(out, size, "A sample stands for %s expirations, because the kernel measures CPU "
+        snprintf(out, size, "A sample counts for %s expirations, because the kernel measures CPU "
                             "time at its own tick; the wall clock is sampled at the full rate",
                  cli_count(n, (t->kept + t->samples / 2) / t->samples));
     else

@@ -124,7 +124,7 @@ void cli_closing(const struct cli_head *h)
     putchar('\n');
     if (p->unit == JSP_VALUE_COUNT)
         printf("100%% is %s samples; the capture %s.\n", cli_count(n, h->samples),
-               p->clock[0] ? "does not say how much time each stands for" : "names no clock");
+               p->clock[0] ? "does not record how long each counts" : "names no clock");
     else
         printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, h->value),
                jsp_unit_name(p->unit), cli_count(n, h->samples));

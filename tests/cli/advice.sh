@@ -73,10 +73,10 @@ hasnt 'The threads waited'
 ./host seldom.cap 10000 cpu 0.5 burn
 run report seldom.cap
 is_rc 0
-says '^A sample stands for [0-9]+ expirations, because the kernel measures CPU time at its' out
+says '^A sample counts for [0-9]+ expirations, because the kernel measures CPU time at its' out
 says ' own tick; the wall clock is sampled at the full rate[.]$' out
 
 run report good.cap
 hasnt 'waited'
-hasnt 'stands for'
+hasnt 'counts for'
 exit $bad

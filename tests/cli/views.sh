@@ -86,7 +86,7 @@ has '2 samples in '
 has '1000 Hz asked for'
 hasnt 'ms of CPU time'
 row '100.0% 0.0 2 100.0% 2 ████████████████ native [other]'
-has '100% is 2 samples; the capture does not say how much time each stands for.'
+has '100% is 2 samples; the capture does not record how long each counts.'
 
 run tree good.cap
 row "100.0% 80 ms 25.0% $main"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # names.sh - names of functions that nobody on the stack has made: of modules that are required
-# while recording, by what calls them; and none that stands for another one each time.
+# while recording, by what calls them; and none that means another function each time.
 #
 # SPDX-License-Identifier: MIT
 set -u
