@@ -132,9 +132,9 @@ static int scan_account(struct jsp_profile *p, const struct scan_one *o,
     if (p->samples == 1)
         p->first_sample = o->time;
     p->last_sample = o->time;
-    struct jsp_profile_sample told = { (uint32_t)(k - p->stacks), o->sample.ref,
+    struct jsp_profile_sample written = { (uint32_t)(k - p->stacks), o->sample.ref,
                                        o->sample.ordinal, o->time, value };
-    return options->sampled ? options->sampled(options->sampled_context, &told) : 0;
+    return options->sampled ? options->sampled(options->sampled_context, &written) : 0;
 }
 
 static void scan_fetch(const struct scan_state *s)

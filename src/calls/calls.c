@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "cost.h"
 #include "event.h"
-#include "tell.h"
+#include "rows.h"
 #include "session/thread.h"
 
 /* -- Opening and closing ------------------------------------------------------- */
@@ -42,14 +42,14 @@ static void calls_free_memory(struct jsp_calls_session *s)
     jsp_calls_destroy(s->gone);
     jsp_calls_destroy(s->merged);
     calls_unmap(s->edges, JSP_CALLS_EDGES, sizeof *s->edges);
-    calls_unmap(s->told, JSP_FUNCTION_IDS, sizeof *s->told);
-    calls_unmap(s->told_edges, JSP_CALLS_EDGES, sizeof *s->told_edges);
+    calls_unmap(s->written, JSP_FUNCTION_IDS, sizeof *s->written);
+    calls_unmap(s->written_edges, JSP_CALLS_EDGES, sizeof *s->written_edges);
     free(s->defined);
     free(s->buffer);
     free(s->block);
     jsp_calls_shared_drop(s->shared);
     s->gone = s->merged = NULL;
-    s->edges = s->told = s->told_edges = NULL;
+    s->edges = s->written = s->written_edges = NULL;
     s->defined = s->buffer = NULL;
     s->block = NULL;
     s->shared = NULL;
@@ -64,13 +64,13 @@ static int calls_begin(struct jsp_calls_session *s)
         jsp_calls_clock_open(&s->clock);
     s->shared = jsp_calls_shared_new(&s->clock);
     s->edges = calls_map(JSP_CALLS_EDGES, sizeof *s->edges);
-    s->told = calls_map(JSP_FUNCTION_IDS, sizeof *s->told);
-    s->told_edges = calls_map(JSP_CALLS_EDGES, sizeof *s->told_edges);
+    s->written = calls_map(JSP_FUNCTION_IDS, sizeof *s->written);
+    s->written_edges = calls_map(JSP_CALLS_EDGES, sizeof *s->written_edges);
     s->defined = calloc(1, JSP_FUNCTION_IDS / 8);
     s->buffer = malloc(JSP_CALLS_BUFFER);
     s->block = malloc(JSP_CALLS_BLOCK * sizeof *s->block);
-    bool good = s->shared && s->edges && s->told && s->told_edges && s->defined && s->buffer &&
-                s->block &&
+    bool good = s->shared && s->edges && s->written && s->written_edges &&
+                s->defined && s->buffer && s->block &&
                 jsp_calls_create(&s->gone, s->shared, s) == 0 &&
                 jsp_calls_create(&s->merged, s->shared, s) == 0;
     if (!good) {
@@ -143,7 +143,7 @@ static int calls_member(struct jsp_calls_session *s, struct jsp_thread *t)
 
 /* Return the value of `counting` for these modes. Plain counting needs no flag: an
  * increment does not depend on the modes before. */
-static uint32_t calls_told(uint32_t modes)
+static uint32_t calls_written(uint32_t modes)
 {
     return modes & ~(uint32_t)JSPROF_CALLS_COUNT ? modes | JSP_CALLS_ASK : modes;
 }
@@ -156,7 +156,7 @@ static void calls_turn(struct jsp_thread *threads, uint32_t modes)
             continue;
         /* ORDER: release, pairs with jsprof_counting in jsprof.h: the table is
          * visible. */
-        __atomic_store_n(&t->sampled.own.counting, calls_told(modes), __ATOMIC_RELEASE);
+        __atomic_store_n(&t->sampled.own.counting, calls_written(modes), __ATOMIC_RELEASE);
         if (mine) /* the other threads notice the modes at their next call */
             jsp_calls_see(t->calls, &t->sampled.own);
     }
@@ -200,7 +200,7 @@ int jsp_calls_attach(struct jsp_calls_session *s, struct jsp_thread *t)
     uint32_t modes = s->shared ? calls_epoch_at(s, calls_epoch(s))->modes : 0;
     int err = modes ? calls_member(s, t) : 0;
     if (!err && modes) {
-        t->sampled.own.counting = calls_told(modes);
+        t->sampled.own.counting = calls_written(modes);
         jsp_calls_see(t->calls, &t->sampled.own);
     }
     pthread_mutex_unlock(&s->lock);

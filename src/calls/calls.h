@@ -23,7 +23,7 @@ struct jsp_calls_member {
 
 /* The sums of a function or an edge: now, and as last written. */
 struct jsp_calls_sums {
-    struct jsp_calls_cell *now, *told; /* owned */
+    struct jsp_calls_cell *now, *written; /* owned */
 };
 
 struct jsp_calls_session {
@@ -41,8 +41,8 @@ struct jsp_calls_session {
     struct jsp_calls_cell total;      /* as of the last look */
 
     /* Used by the thread that writes the output; only one does so at a time. */
-    struct jsp_calls_cell *told;      /* owned: sums of functions, as last written */
-    struct jsp_calls_cell *told_edges;
+    struct jsp_calls_cell *written;      /* owned: sums of functions, as last written */
+    struct jsp_calls_cell *written_edges;
     /* owned: sums that are being written. `lock` is free meanwhile, so nobody else may use
      * them. */
     struct jsp_calls_cell *edges;     /* by edge of `merged` */
@@ -50,7 +50,7 @@ struct jsp_calls_session {
     uint8_t *defined; /* owned: one bit for each function that is in the file */
     uint8_t *buffer;                  /* owned */
     uint32_t used;
-    uint32_t told_epoch;
+    uint32_t written_epoch;
 };
 
 void jsp_calls_open(struct jsp_calls_session *s);

@@ -58,11 +58,11 @@ static int stacks_run(struct jsp_read_stacks *s, const struct read_head *head)
 }
 
 /* Add a node below the ref `parent`. Return false if there is no memory. */
-static bool stacks_add(struct jsp_read_stacks *s, const struct jsp_node *told,
+static bool stacks_add(struct jsp_read_stacks *s, const struct jsp_node *written,
                        uint32_t parent, bool is_lost)
 {
-    struct read_ref ref = { 0, parent, told->row };
-    struct jsp_node node = *told;
+    struct read_ref ref = { 0, parent, written->row };
+    struct jsp_node node = *written;
     if (jsp_grow(&s->refs, &s->refs_room, s->n_refs, sizeof *s->refs) < 0 ||
         jsp_nodes_reserve(&s->nodes, 1) < 0)
         return false;

@@ -53,7 +53,7 @@ static int merge_open(struct merge *m, const struct cli_arguments *a)
     return CLI_OK;
 }
 
-static void merge_tell(const struct merge *m, const struct jsp_merge *done)
+static void merge_report(const struct merge *m, const struct jsp_merge *done)
 {
     const char *label = m->out.label;
     if (done->renumbered)
@@ -76,7 +76,7 @@ static int merge_write(struct merge *m, const char *output)
         return CLI_FAILED;
     int err = jsp_merge_write(&merge);
     if (err == 0)
-        merge_tell(m, &merge);
+        merge_report(m, &merge);
     return cli_outfile_close(&m->out,
                              err < 0 ? cli_fail(output, "%s", strerror(-err)) : CLI_OK);
 }

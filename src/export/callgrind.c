@@ -130,28 +130,28 @@ struct callgrind_texts {
     uint32_t n, room;
 };
 
-struct callgrind_told {
+struct callgrind_written {
     bool *functions;
     struct callgrind_texts files, objects;
 };
 
 /* Write "fl=(3) a.js" the first time and "fl=(3)" afterwards. An empty text has number
  * 1. */
-static int callgrind_tell(struct jsp_export *e, struct callgrind_texts *told, const char *key,
+static int callgrind_once(struct jsp_export *e, struct callgrind_texts *written, const char *key,
                           struct jsp_read_text text)
 {
-    uint64_t h = jsp_hash_bytes(told->known.seed, text.len ? text.at : "", text.len);
+    uint64_t h = jsp_hash_bytes(written->known.seed, text.len ? text.at : "", text.len);
     uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
-    while ((at = jsp_hash_next(&told->known, hash, &probe)) != 0)
-        if (callgrind_text(told->list[at - 1], text) == 0)
+    while ((at = jsp_hash_next(&written->known, hash, &probe)) != 0)
+        if (callgrind_text(written->list[at - 1], text) == 0)
             break;
     bool is_new = !at;
     if (is_new) {
-        if (jsp_grow(&told->list, &told->room, told->n, sizeof *told->list) < 0 ||
-            jsp_hash_add(&told->known, hash, told->n) < 0)
+        if (jsp_grow(&written->list, &written->room, written->n, sizeof *written->list) < 0 ||
+            jsp_hash_add(&written->known, hash, written->n) < 0)
             return -ENOMEM;
-        told->list[told->n] = text;
-        at = ++told->n;
+        written->list[written->n] = text;
+        at = ++written->n;
     }
     jsp_sink_text(e->out, key);
     jsp_sink_byte(e->out, '(');
@@ -165,14 +165,14 @@ static int callgrind_tell(struct jsp_export *e, struct callgrind_texts *told, co
     return 0;
 }
 
-static void callgrind_name(struct jsp_export *e, struct callgrind_told *told,
+static void callgrind_name(struct jsp_export *e, struct callgrind_written *written,
                            const struct callgrind *c, uint32_t function)
 {
     const struct callgrind_function *f = &c->functions[function];
     jsp_sink_byte(e->out, '(');
     jsp_sink_u64(e->out, (uint64_t)function + 1);
     jsp_sink_byte(e->out, ')');
-    if (!told->functions[function]) {
+    if (!written->functions[function]) {
         jsp_sink_byte(e->out, ' ');
         jsp_shown_plain_bytes(e->out, f->name, 0);
         if (f->number) {
@@ -180,7 +180,7 @@ static void callgrind_name(struct jsp_export *e, struct callgrind_told *told,
             jsp_sink_u64(e->out, f->number);
         }
     }
-    told->functions[function] = true;
+    written->functions[function] = true;
     jsp_sink_byte(e->out, '\n');
 }
 
@@ -192,17 +192,17 @@ static void callgrind_cost(struct jsp_export *e, uint32_t line, uint64_t cost)
     jsp_sink_byte(e->out, '\n');
 }
 
-static int callgrind_put_call(struct jsp_export *e, struct callgrind_told *told,
+static int callgrind_put_call(struct jsp_export *e, struct callgrind_written *written,
                               const struct callgrind *c, const struct callgrind_call *call)
 {
     const struct callgrind_function *callee = &c->functions[call->callee];
-    int err = callgrind_tell(e, &told->objects, "cob=", callee->object);
+    int err = callgrind_once(e, &written->objects, "cob=", callee->object);
     if (!err)
-        err = callgrind_tell(e, &told->files, "cfi=", callee->file);
+        err = callgrind_once(e, &written->files, "cfi=", callee->file);
     if (err)
         return err;
     jsp_sink_text(e->out, "cfn=");
-    callgrind_name(e, told, c, call->callee);
+    callgrind_name(e, written, c, call->callee);
     jsp_sink_text(e->out, "calls=");
     jsp_sink_u64(e->out, call->calls);
     jsp_sink_byte(e->out, ' ');
@@ -212,7 +212,7 @@ static int callgrind_put_call(struct jsp_export *e, struct callgrind_told *told,
     return 0;
 }
 
-static int callgrind_put(struct jsp_export *e, struct callgrind_told *told,
+static int callgrind_put(struct jsp_export *e, struct callgrind_written *written,
                          const struct callgrind *c)
 {
     uint32_t self = 0, call = 0;
@@ -226,15 +226,15 @@ static int callgrind_put(struct jsp_export *e, struct callgrind_told *told,
         if (end == self && calls_end == call)
             continue;
         jsp_sink_byte(e->out, '\n');
-        err = callgrind_tell(e, &told->objects, "ob=", c->functions[i].object);
+        err = callgrind_once(e, &written->objects, "ob=", c->functions[i].object);
         if (!err)
-            err = callgrind_tell(e, &told->files, "fl=", c->functions[i].file);
+            err = callgrind_once(e, &written->files, "fl=", c->functions[i].file);
         jsp_sink_text(e->out, "fn=");
-        callgrind_name(e, told, c, i);
+        callgrind_name(e, written, c, i);
         for (; self < end; self++)
             callgrind_cost(e, c->selves[self].line, c->selves[self].cost);
         for (; call < calls_end && !err; call++)
-            err = callgrind_put_call(e, told, c, &c->calls[call]);
+            err = callgrind_put_call(e, written, c, &c->calls[call]);
     }
     return err;
 }
@@ -258,11 +258,11 @@ static void callgrind_head(struct jsp_export *e, const struct callgrind *c)
 
 static int callgrind_write(struct jsp_export *e, struct callgrind *c)
 {
-    struct callgrind_told told = { 0 };
-    told.functions = calloc((size_t)c->n_functions + 1, sizeof *told.functions);
-    int err = told.functions ? jsp_hash_init(&told.files.known, 0) : -ENOMEM;
+    struct callgrind_written written = { 0 };
+    written.functions = calloc((size_t)c->n_functions + 1, sizeof *written.functions);
+    int err = written.functions ? jsp_hash_init(&written.files.known, 0) : -ENOMEM;
     if (!err)
-        err = jsp_hash_init(&told.objects.known, 0);
+        err = jsp_hash_init(&written.objects.known, 0);
     if (!err)
         err = callgrind_number(c);
     if (!err) {
@@ -274,13 +274,13 @@ static int callgrind_write(struct jsp_export *e, struct callgrind *c)
         for (uint32_t i = 0; i < c->n_selves; i++)
             c->all += c->selves[i].cost;
         callgrind_head(e, c);
-        err = callgrind_put(e, &told, c);
+        err = callgrind_put(e, &written, c);
     }
-    free(told.functions);
-    free(told.files.list);
-    free(told.objects.list);
-    jsp_hash_free(&told.files.known);
-    jsp_hash_free(&told.objects.known);
+    free(written.functions);
+    free(written.files.list);
+    free(written.objects.list);
+    jsp_hash_free(&written.files.known);
+    jsp_hash_free(&written.objects.known);
     return err;
 }
 

@@ -123,7 +123,7 @@ static uint64_t loaded_mix_table(const struct jsp_loaded *l, pid_t pid)
     return identity;
 }
 
-static int loaded_tell(struct loaded_walk *w, const struct dl_phdr_info *info)
+static int loaded_report(struct loaded_walk *w, const struct dl_phdr_info *info)
 {
     struct jsp_loaded l = { .identity = 14695981039346656037u };
     loaded_code(&l, info);
@@ -153,7 +153,7 @@ static int loaded_visit(struct dl_phdr_info *info, size_t size, void *arg)
         w->seen->adds = info->dlpi_adds;
         w->seen->subs = info->dlpi_subs;
     }
-    int end = loaded_tell(w, info);
+    int end = loaded_report(w, info);
     w->is_first = false;
     return end;
 }
@@ -169,7 +169,7 @@ static int loaded_visit_vdso(struct loaded_walk *w)
     for (int i = 0; i < info.dlpi_phnum; i++)
         if (info.dlpi_phdr[i].p_type == PT_LOAD)
             info.dlpi_addr = w->vdso - info.dlpi_phdr[i].p_vaddr + info.dlpi_phdr[i].p_offset;
-    return loaded_tell(w, &info);
+    return loaded_report(w, &info);
 }
 
 int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each, void *arg)

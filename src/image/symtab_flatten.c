@@ -135,7 +135,7 @@ static uint32_t flatten_name(struct flatten *f, const struct jsp_symtab_entry *e
 }
 
 /* Give the range from the cursor to `until` to the innermost open entry. */
-static void flatten_tell(struct flatten *f, uint32_t until)
+static void flatten_report(struct flatten *f, uint32_t until)
 {
     struct jsp_symtab *t = f->table;
     if (f->cursor >= until)
@@ -153,7 +153,7 @@ static void flatten_tell(struct flatten *f, uint32_t until)
 static void flatten_close(struct flatten *f, uint32_t until)
 {
     while (f->depth && f->open[f->depth - 1].end <= until) {
-        flatten_tell(f, f->open[f->depth - 1].end);
+        flatten_report(f, f->open[f->depth - 1].end);
         f->depth--;
     }
 }
@@ -191,7 +191,7 @@ static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e,
     }
     end = end < f->work->limit ? end : f->work->limit;
     if (around)
-        flatten_tell(f, e->begin);
+        flatten_report(f, e->begin);
     f->cursor = e->begin;
     while (f->depth && f->open[f->depth - 1].end <= end)
         f->depth--;

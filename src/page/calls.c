@@ -44,18 +44,18 @@ static struct calls_order calls_shown(uint32_t *at, uint32_t n)
     return (struct calls_order){ at, n, n < CALLS_MOST ? n : CALLS_MOST };
 }
 
-/* Each function is written once; `told` is its position on the page + 1. */
-struct calls_told {
+/* Each function is written once; `places` has its position on the page + 1. */
+struct calls_written {
     const struct jsp_exact *e;
-    uint32_t *told, n;
+    uint32_t *places, n;
 };
 
-static void calls_function(struct calls_told *t, uint32_t which, struct jsp_json *j)
+static void calls_function(struct calls_written *t, uint32_t which, struct jsp_json *j)
 {
     const struct jsp_exact_function *f = &t->e->functions[which];
-    if (t->told[which])
+    if (t->places[which])
         return;
-    t->told[which] = ++t->n;
+    t->places[which] = ++t->n;
     jsp_json_open(j, '[');
     jsp_json_text(j, f->shown);
     jsp_json_u64(j, f->kind);
@@ -63,18 +63,18 @@ static void calls_function(struct calls_told *t, uint32_t which, struct jsp_json
     jsp_json_close(j, ']');
 }
 
-static void calls_edge(const struct calls_told *t, const struct jsp_exact_edge *edge,
+static void calls_edge(const struct calls_written *t, const struct jsp_exact_edge *edge,
                        struct jsp_json *j)
 {
     jsp_json_open(j, '[');
-    jsp_json_u64(j, t->told[edge->caller] - 1);
-    jsp_json_u64(j, t->told[edge->callee] - 1);
+    jsp_json_u64(j, t->places[edge->caller] - 1);
+    jsp_json_u64(j, t->places[edge->callee] - 1);
     jsp_json_u64(j, edge->cost.calls);
     jsp_json_u64(j, jsp_exact_ns(t->e, edge->cost.total));
     jsp_json_close(j, ']');
 }
 
-static void calls_tables(struct calls_told *t, struct calls_order functions,
+static void calls_tables(struct calls_written *t, struct calls_order functions,
                          struct calls_order edges, struct jsp_json *j)
 {
     jsp_json_key_open(j, "functions", '[');
@@ -120,12 +120,13 @@ static int calls_one(const struct jsp_exact *e, struct jsp_json *j)
 {
     bool has_time = e->modes & JSP_EXACT_TIME;
     uint32_t n = 0, n_edges = 0;
-    struct calls_told told = { e, calloc((size_t)e->n_functions + 1, sizeof *told.told), 0 };
+    struct calls_written written = { .e = e };
+    written.places = calloc((size_t)e->n_functions + 1, sizeof *written.places);
     uint32_t *order = jsp_exact_order(e, has_time ? JSP_EXACT_BY_SELF : JSP_EXACT_BY_CALLS,
                                       0, &n);
     uint32_t *edges = jsp_exact_order_edges(
         e, has_time ? JSP_EXACT_BY_TOTAL : JSP_EXACT_BY_CALLS, 0, &n_edges);
-    bool is_fine = told.told && order && edges;
+    bool is_fine = written.places && order && edges;
     jsp_json_open(j, '{');
     jsp_json_key_u64(j, "modes", e->modes);
     jsp_json_key_u64(j, "all", e->commit[JSP_WIRE_COMMIT_CALLS]);
@@ -133,9 +134,9 @@ static int calls_one(const struct jsp_exact *e, struct jsp_json *j)
     jsp_json_key_u64(j, "gc", jsp_exact_ns(e, e->commit[JSP_WIRE_COMMIT_GC]));
     calls_limits(e, j);
     if (is_fine)
-        calls_tables(&told, calls_shown(order, n), calls_shown(edges, n_edges), j);
+        calls_tables(&written, calls_shown(order, n), calls_shown(edges, n_edges), j);
     jsp_json_close(j, '}');
-    free(told.told);
+    free(written.places);
     free(order);
     free(edges);
     return is_fine ? 0 : -ENOMEM;

@@ -85,14 +85,14 @@ static void events_mark(struct jsp_json *j, const struct jsp_html *h, uint32_t c
 static void events_marks(const struct jsp_page_events *e, const struct jsp_html *h,
                          struct jsp_json *j)
 {
-    uint32_t told = 0;
+    uint32_t written = 0;
     jsp_json_key_open(j, "marks", '{');
     jsp_json_key_open(j, "list", '[');
     for (uint32_t c = 0; c < h->n; c++)
-        for (uint32_t i = 0; i < e->of[c].n_marks && told < EVENTS_MARKS; i++)
+        for (uint32_t i = 0; i < e->of[c].n_marks && written < EVENTS_MARKS; i++)
             if (e->of[c].marks[i].duration >= e->least) {
                 events_mark(j, h, c, &e->of[c].marks[i]);
-                told++;
+                written++;
             }
     jsp_json_close(j, ']');
     jsp_json_key_u64(j, "left", e->left_out);

@@ -64,7 +64,7 @@ static void child_ranges(struct jsp_loops *to, const struct jsp_loops *from)
 }
 
 /* Write all code to perf's files, because perf knows the child by a map of its own. */
-static void child_tell_perf(struct jsprof *p)
+static void child_report_perf(struct jsprof *p)
 {
     for (uint32_t i = 0; i < p->codes.n; i++) {
         const struct jsp_code *c = p->codes.at[i];
@@ -79,7 +79,7 @@ static void child_take_over(struct jsprof *p, struct child_kept *k)
     if (k->has_codes) {
         p->codes = k->codes;
         pthread_mutex_init(&p->codes.lock, NULL);
-        child_tell_perf(p);
+        child_report_perf(p);
     }
     jsp_marks_take_over(&p->marks, &k->marks);
     child_ranges(&p->output.frames.loops, &k->loops);

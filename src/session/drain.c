@@ -60,18 +60,18 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     return true;
 }
 
-static void drain_tell_thread(struct jsprof *p, struct jsp_thread *t)
+static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
 {
     char line[JSP_LOSSES_LINE];
     size_t n = jsp_losses_thread(line, t, jsp_tallies_of(&p->output.tallies, t->tally));
     if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0)
-        t->told = t->counts;
+        t->written = t->counts;
 }
 
 /* Write the last account of a thread that is gone, and release its record. */
 static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 {
-    drain_tell_thread(p, t);
+    drain_report_thread(p, t);
     jsp_counts_add(&p->gone, &t->counts);
     jsp_tallies_leave(&p->output.tallies, t->tally);
     t->listed = false;
@@ -138,7 +138,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     return true;
 }
 
-void jsp_drain_tell(struct jsprof *p, const char *state)
+void jsp_drain_report(struct jsprof *p, const char *state)
 {
     char line[JSP_LOSSES_LINE];
     struct jsp_losses_session session = {
@@ -152,8 +152,8 @@ void jsp_drain_tell(struct jsprof *p, const char *state)
         return; /* losses are written after the samples that they count */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         session.labels_cut += t->counts.labels_cut;
-        if (memcmp(&t->counts, &t->told, sizeof t->told) != 0)
-            drain_tell_thread(p, t);
+        if (memcmp(&t->counts, &t->written, sizeof t->written) != 0)
+            drain_report_thread(p, t);
     }
     size_t n = jsp_losses_session(line, &session);
     jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n);
@@ -305,7 +305,7 @@ void jsp_drain_here(struct jsprof *p, uint64_t now)
         drain_look_quickly(p);
     if (all && now - p->flushed_ns < DRAIN_FLUSH_NS)
         return;
-    jsp_drain_tell(p, "running");
+    jsp_drain_report(p, "running");
     jsp_drain_look(p, p->quiet_ns);
     jsp_drain_write(p, jsp_output_flush);
     p->flushed_ns = now;
@@ -361,7 +361,7 @@ static void *drain_main(void *session)
         quit = stops && all;
         if (all && !due && !quit)
             continue;
-        jsp_drain_tell(p, quit ? "stopped" : "running");
+        jsp_drain_report(p, quit ? "stopped" : "running");
         failed = drain_flush(p, quit);
         p->flushed_ns = now;
         if (all)

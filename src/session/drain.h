@@ -3,7 +3,7 @@
  *
  *                     drain thread    with p->lock, no drain thread
  *   jsp_drain_pass        yes                 yes
- *   jsp_drain_tell        yes                 yes
+ *   jsp_drain_report        yes                 yes
  *   jsp_drain_look        yes                 yes
  *   jsp_drain_here         -                  yes, also in the handler: see alone/alone.h
  *   jsp_drain_spawn        -                  yes
@@ -26,7 +26,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping);
 void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns);
 
 /* Append the current losses. */
-void jsp_drain_tell(struct jsprof *p, const char *state);
+void jsp_drain_report(struct jsprof *p, const char *state);
 
 /* Format the sum over all threads, as of the last flush: a line of JSP_LOSSES_LINE bytes
  * for the reserved place in the file. The caller holds `lock`. Return its size. */

@@ -85,7 +85,7 @@ static void ending_give_up(struct jsprof *p, int err)
     jsp_output_give_up(&p->output, err);
     jsp_writer_forgive(&p->output.writer); /* the last lines are worth another wait */
     for (struct jsp_thread *t = p->threads; t; t = t->next)
-        t->told.expirations = UINT64_MAX; /* its line is out of date */
+        t->written.expirations = UINT64_MAX; /* its line is out of date */
 }
 
 /* Write the rest of the file, and the final account into its reserved place. */
@@ -131,7 +131,7 @@ int jsp_session_close(struct jsprof *p)
     }
     if (err)
         ending_give_up(p, err);
-    jsp_drain_tell(p, "final");
+    jsp_drain_report(p, "final");
     struct jsp_counts counts;
     jsp_session_counts(p, &counts);
     pthread_mutex_unlock(&p->lock);

@@ -280,19 +280,19 @@ static int listing_chunk(struct jsp_writer *w, const uint8_t *bytes, size_t n)
     return jsp_writer_chunk(w, JSP_WIRE_FILE_LISTINGS, bytes, n);
 }
 
-static int listing_tell(struct jsp_listing *l, struct jsp_writer *w)
+static int listing_write(struct jsp_listing *l, struct jsp_writer *w)
 {
     struct jsp_embedded_listing other = { .tag = JSP_WIRE_LISTING_OTHER, .number = l->number };
     uint8_t shared[JSP_EMBEDDED_LISTING];
     uint32_t len;
     int err = 0;
-    for (; !err && l->told < l->n_bytes; l->told += err ? 0 : sizeof len + len) {
-        memcpy(&len, l->bytes + l->told, sizeof len);
-        err = listing_chunk(w, l->bytes + l->told + sizeof len, len);
+    for (; !err && l->written < l->n_bytes; l->written += err ? 0 : sizeof len + len) {
+        memcpy(&len, l->bytes + l->written, sizeof len);
+        err = listing_chunk(w, l->bytes + l->written + sizeof len, len);
     }
-    if (!err && l->is_shared && !l->is_shared_told) {
+    if (!err && l->is_shared && !l->is_shared_written) {
         err = listing_chunk(w, shared, jsp_embedded_listing_put(shared, &other));
-        l->is_shared_told = !err;
+        l->is_shared_written = !err;
     }
     return err;
 }
@@ -301,7 +301,7 @@ int jsp_listings_write(struct jsp_listings *all, struct jsp_writer *w)
 {
     for (; all->unsettled < all->n; all->unsettled++) {
         struct jsp_listing *l = all->at[all->unsettled];
-        int err = l->is_wanted ? listing_tell(l, w) : 0;
+        int err = l->is_wanted ? listing_write(l, w) : 0;
         if (err)
             return err;
     }

@@ -26,12 +26,12 @@ struct jsp_listing {
     uint32_t number, n_rows;
     uint64_t *pcs;            /* the first pc of each row */
     uint8_t *bytes;           /* records, each after its length of 4 bytes */
-    size_t n_bytes, told;     /* told: bytes already in the file */
+    size_t n_bytes, written;     /* written: bytes already in the file */
     bool is_wanted;           /* a sample met the function */
     bool is_shared;           /* another function of this name has another listing */
-    bool is_shared_told;      /* the file records that */
+    bool is_shared_written;      /* the file records that */
 
-    /* Always: told <= n_bytes, and told is where a record begins. */
+    /* Always: written <= n_bytes, and written is where a record begins. */
 };
 
 struct jsp_listings {

@@ -31,10 +31,10 @@ void jsp_natives_close(struct jsp_natives *natives)
         jsp_bundle_close(natives->bundle);
     jsp_maps_free(&natives->maps);
     jsp_maps_free(&natives->since);
-    free(natives->told);
+    free(natives->written);
     natives->bundle = NULL;
-    natives->told = NULL;
-    natives->n_told = 0;
+    natives->written = NULL;
+    natives->n_written = 0;
 }
 
 /* Find the mapping of an address. Hosts map memory for code at any time. The mapping of a
@@ -78,9 +78,9 @@ static uint64_t natives_key(const struct jsp_map *map)
     return map->start ^ map->offset << 20 ^ map->inode * 0x9E3779B97F4A7C15u;
 }
 
-static bool natives_told(const struct jsp_natives *natives, uint64_t key)
+static bool natives_written(const struct jsp_natives *natives, uint64_t key)
 {
-    return natives->n_told && bsearch(&key, natives->told, natives->n_told, sizeof key,
+    return natives->n_written && bsearch(&key, natives->written, natives->n_written, sizeof key,
                                       natives_compare);
 }
 
@@ -107,7 +107,7 @@ static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct js
 }
 
 /* Append a MAP frame. Return true if it fits. */
-static bool natives_tell(struct jsp_writer *w, const struct jsp_map *map)
+static bool natives_write(struct jsp_writer *w, const struct jsp_map *map)
 {
     char build_id[2 * JSP_ELF_BUILD_ID + 1];
     natives_build_id(build_id, map);
@@ -116,21 +116,21 @@ static bool natives_tell(struct jsp_writer *w, const struct jsp_map *map)
     return jsp_writer_map(w, &to) == 0;
 }
 
-static void natives_tell_new(struct jsp_natives *natives, struct jsp_writer *w)
+static void natives_write_new(struct jsp_natives *natives, struct jsp_writer *w)
 {
-    uint64_t *more = realloc(natives->told, (natives->n_told + natives->maps.n) * sizeof *more);
-    size_t n = natives->n_told;
+    size_t n = natives->n_written;
+    uint64_t *more = realloc(natives->written, (n + natives->maps.n) * sizeof *more);
     if (!more)
         return;
-    natives->told = more;
+    natives->written = more;
     for (size_t i = 0; i < natives->maps.n; i++) {
         const struct jsp_map *map = &natives->maps.list[i];
         uint64_t key = natives_key(map);
-        if (map->is_executable && *map->path && !natives_told(natives, key) &&
-            natives_tell(w, map))
+        if (map->is_executable && *map->path && !natives_written(natives, key) &&
+            natives_write(w, map))
             more[n++] = key;
     }
-    natives->n_told = n;
+    natives->n_written = n;
     qsort(more, n, sizeof *more, natives_compare);
 }
 
@@ -141,7 +141,7 @@ static void natives_look(struct jsp_natives *natives, struct jsp_writer *w)
     jsp_maps_free(&natives->since);
     natives->has_looked = natives->is_stale = false;
     memset(natives->seen, 0, sizeof natives->seen); /* the mappings may have changed */
-    natives_tell_new(natives, w);
+    natives_write_new(natives, w);
 }
 
 static void natives_settle(struct jsp_natives *natives)

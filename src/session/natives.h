@@ -25,8 +25,8 @@ struct jsp_natives {
     bool is_stale;             /* an address was found that the map lacks */
     /* time of the next look-up of names; the wait after that */
     uint64_t settle_ns, pause_ns;
-    uint64_t *told; /* owned: sorted keys of the mappings that have a MAP frame */
-    size_t n_told;
+    uint64_t *written; /* owned: sorted keys of the mappings that have a MAP frame */
+    size_t n_written;
     struct jsp_natives_seen {
         uint64_t addr;
         bool in_file;

@@ -128,7 +128,7 @@ static void output_block(struct jsp_output *out)
     if (!out->block_count || jsp_writer_block(&out->writer, &block))
         return; /* no room: the block stays, and its samples wait for it */
     for (uint32_t i = 1; i <= out->block_waiting; i++)
-        out->pending[out->n_pending - i].told = out->writer.appended;
+        out->pending[out->n_pending - i].written = out->writer.appended;
     out->block_waiting = 0;
     out->block_count = 0;
     out->block_used = 0;
@@ -164,7 +164,7 @@ static int output_stacks(struct jsp_output *out)
     int err = jsp_compact_write(out->compact, &out->writer);
     for (uint32_t i = 1; !err && i <= waiting; i++) {
         struct jsp_pending *sample = &out->pending[out->n_pending - i];
-        sample->end = sample->told = out->writer.appended;
+        sample->end = sample->written = out->writer.appended;
     }
     return err;
 }
@@ -229,11 +229,11 @@ bool jsp_output_is_full(const struct jsp_output *out)
 
 /* Append the code ranges that were added since the last time. */
 static void output_ranges(struct jsp_output *out, const struct jsp_loops *ranges,
-                          uint32_t *told)
+                          uint32_t *written)
 {
-    for (; *told < ranges->n; ++*told) {
+    for (; *written < ranges->n; ++*written) {
         uint8_t record[JSP_EMBEDDED_PAIR];
-        size_t n = jsp_embedded_loop_put(record, ranges->at[*told]);
+        size_t n = jsp_embedded_loop_put(record, ranges->at[*written]);
         if (jsp_writer_chunk(&out->writer, JSP_WIRE_FILE_LOOPS, record, n) != 0)
             return;
     }
@@ -241,8 +241,8 @@ static void output_ranges(struct jsp_output *out, const struct jsp_loops *ranges
 
 int jsp_output_side(struct jsp_output *out)
 {
-    output_ranges(out, &out->frames.loops, &out->loops_told);
-    output_ranges(out, &out->frames.hidden, &out->hidden_told);
+    output_ranges(out, &out->frames.loops, &out->loops_written);
+    output_ranges(out, &out->frames.hidden, &out->hidden_written);
     output_kinds(out);
     output_block(out);
     jsp_listings_write(&out->listings, &out->writer);
@@ -259,7 +259,7 @@ void jsp_output_settle(struct jsp_output *out)
 {
     uint64_t written = output_written(out);
     uint32_t gone = 0;
-    while (gone < out->n_pending && out->pending[gone].told <= written)
+    while (gone < out->n_pending && out->pending[gone].written <= written)
         jsp_tallies_settle(&out->tallies, out->pending[gone++].tally);
     out->n_pending -= gone;
     memmove(out->pending, out->pending + gone, out->n_pending * sizeof *out->pending);
@@ -273,7 +273,7 @@ struct jsp_tally jsp_output_unwritten(const struct jsp_output *out)
         const struct jsp_pending *sample = &out->pending[i];
         bool is_there = sample->end <= written;
         sum.samples += !is_there;
-        sum.kept += sample->told <= written ? 0 : sample->weight - is_there;
+        sum.kept += sample->written <= written ? 0 : sample->weight - is_there;
     }
     return sum;
 }
@@ -294,18 +294,18 @@ int jsp_output_flush_for_a_moment(struct jsp_output *out)
 }
 
 /* Find where the weights of the waiting samples will be in the file after a drop. */
-static void output_retell(struct jsp_output *out, const char *const *but)
+static void output_move_weights(struct jsp_output *out, const char *const *but)
 {
     uint64_t from = UINT64_MAX, to = UINT64_MAX; /* many samples have the same */
     for (uint32_t i = 0; i < out->n_pending; i++) {
         struct jsp_pending *sample = &out->pending[i];
-        if (sample->told == UINT64_MAX)
+        if (sample->written == UINT64_MAX)
             continue;
-        if (sample->told != from) {
-            from = sample->told;
+        if (sample->written != from) {
+            from = sample->written;
             to = jsp_writer_after_drop(&out->writer, but, from);
         }
-        sample->told = to;
+        sample->written = to;
     }
 }
 
@@ -317,7 +317,7 @@ void jsp_output_give_up(struct jsp_output *out, int err)
     uint32_t begun = 0; /* samples of the frame that the file has begun will be written */
     uint64_t whole = output_written(out) + out->writer.begun;
     out->writer.error = err;
-    output_retell(out, beside);
+    output_move_weights(out, beside);
     /* Otherwise they might reach the file later. Data of the embedded files may still
      * follow for samples in the file; for dropped samples they do no harm. */
     jsp_writer_drop(&out->writer, beside);
@@ -341,7 +341,7 @@ static void output_settle_all(struct jsp_output *out)
     jsp_output_settle(out);
     for (uint32_t i = 0; i < out->n_pending; i++) {
         const struct jsp_pending *sample = &out->pending[i];
-        if (sample->told <= written)
+        if (sample->written <= written)
             jsp_tallies_settle(&out->tallies, sample->tally);
         else if (sample->end <= written)
             jsp_tallies_lessen(&out->tallies, sample->tally, sample->weight);

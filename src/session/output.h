@@ -25,7 +25,7 @@ enum {
 /* A sample in the writer's buffer. */
 struct jsp_pending {
     uint64_t end;  /* offset of its end in the capture; UINT64_MAX: in no frame yet */
-    uint64_t told; /* the same for its weight; a sample without one counts as 1 */
+    uint64_t written; /* the same for its weight; a sample without one counts as 1 */
     uint32_t tally;
     uint32_t weight;
 };
@@ -48,7 +48,7 @@ struct jsp_output {
     uint32_t block_used;           /* bytes */
     uint32_t block_waiting;        /* the last samples of the block, which wait */
     uint32_t kinds_used;
-    uint32_t loops_told, hidden_told;
+    uint32_t loops_written, hidden_written;
     bool has_calls;                /* part of jsprof/calls was appended */
     uint8_t block[JSP_OUTPUT_BLOCK];
     uint8_t kinds[4096];

@@ -310,7 +310,7 @@ static void session_finish(struct jsprof *p)
     jsp_gone_collect(p);
     while (!jsp_drain_pass(p, p->flush_error))
         jsp_drain_write(p, jsp_output_flush_patiently);
-    jsp_drain_tell(p, "stopped");
+    jsp_drain_report(p, "stopped");
     jsp_drain_write(p, jsp_output_flush_patiently);
 }
 
@@ -374,7 +374,7 @@ static int session_flush_here(struct jsprof *p)
         err = jsp_drain_write(p, jsp_output_flush);
     if (err)
         return err;
-    jsp_drain_tell(p, p->running ? "running" : "stopped");
+    jsp_drain_report(p, p->running ? "running" : "stopped");
     return jsp_drain_write(p, jsp_output_flush);
 }
 

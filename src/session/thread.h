@@ -66,7 +66,7 @@ struct jsp_thread {
     uint64_t armed_ns[JSP_N_CLOCKS]; /* time armed, without the current interval */
     struct jsp_unseen unseen;
     struct jsp_counts counts; /* as of the drain's last pass */
-    struct jsp_counts told;   /* as last written into the capture */
+    struct jsp_counts written;   /* as last written into the capture */
     struct jsp_calls *calls;  /* owned; NULL: its calls were never counted */
 };
 

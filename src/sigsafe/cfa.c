@@ -102,7 +102,7 @@ static inline void cfa_redefine(struct cfa_run *r, int64_t offset)
 
 /* Not inlined: otherwise rooms.sh would find the pointer call at a line that does not
  * name it. */
-static __attribute__((noinline)) void cfa_tell(struct cfa_run *r)
+static __attribute__((noinline)) void cfa_report(struct cfa_run *r)
 {
     if (!r->cfa->is_changed)
         return;
@@ -119,7 +119,7 @@ static inline void cfa_advance(struct cfa_run *r, uint64_t delta)
         return;
     }
     if (delta)
-        cfa_tell(r);
+        cfa_report(r);
     r->at += delta;
 }
 
@@ -259,7 +259,7 @@ bool jsp_cfa_run(struct jsp_cfa *cfa, const struct jsp_ehframe_fde *fde,
     r.row_sigsafe = row_sigsafe;
     if (!cfa_program(&r))
         return false;
-    cfa_tell(&r);
+    cfa_report(&r);
     return !r.bad;
 }
 

@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) int unwind_one(struct jsp_unwind_wa
         w->is_exact = *is_exact;
         stop = jsp_unwind_step(w, how);
         to = w->at;
-        if (w->is_told)
+        if (w->is_reported)
             frame->ip = JSP_NATIVE_TOLD;
     }
     if (stop != JSP_STEP_ON) {

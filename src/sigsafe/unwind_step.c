@@ -261,7 +261,7 @@ static int step_by_caller(struct jsp_unwind_walk *w, const jsprof_frame *caller)
     to.pc = caller->pc;
     to.sp = caller->sp;
     to.fp = (uintptr_t)caller->detail;
-    w->is_told = !step_is_loaded(w, w->at.pc - !w->is_exact);
+    w->is_reported = !step_is_loaded(w, w->at.pc - !w->is_exact);
     return step_to(w, &to);
 }
 
@@ -284,7 +284,7 @@ static int step_without_rows(struct jsp_unwind_walk *w, uint32_t how)
 
 int jsp_unwind_step(struct jsp_unwind_walk *w, uint32_t how)
 {
-    w->is_told = false;
+    w->is_reported = false;
     switch (jsp_how_kind(how)) {
     case JSP_HOW_END: return JSP_STOP_END;
     case JSP_HOW_RULE: return step_by_rule(w, jsp_how_rule(how));

@@ -19,7 +19,7 @@ struct jsp_unwind_walk {
     const struct jsp_regs *regs;
     bool is_exact; /* at.pc is the next instruction to run, not a return address */
     uint32_t crossings;          /* trampolines that may still be crossed */
-    bool is_told;                /* out: the host's walker reported this frame */
+    bool is_reported;                /* out: the host's walker reported this frame */
     uintptr_t cfa;               /* out: CFA of the frame that was left */
 };
 

@@ -1,4 +1,4 @@
-/* unit/calls_write_test.c - src/calls/tell.c: what a failed flush keeps out of the capture, a
+/* unit/calls_write_test.c - src/calls/rows.c: what a failed flush keeps out of the capture, a
  * later one writes.
  *
  * SPDX-License-Identifier: MIT

@@ -1,9 +1,9 @@
-/* calls/tell.c - writes the calls of a session to the capture: jsprof/calls, as
+/* calls/rows.c - writes the calls of a session to the capture: jsprof/calls, as
  * docs/capture.md describes. See jsp_calls_write in calls.h.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "tell.h"
+#include "rows.h"
 
 #include "calls.h"
 #include "capture/embedded.h"
@@ -17,7 +17,7 @@ enum {
 _Static_assert((int)JSP_WIRE_CALLS_IDS == JSP_FUNCTION_IDS, "ids are indices");
 _Static_assert((int)JSP_WIRE_CALLS_NO_FUNCTION == JSP_FUNCTION_NONE, "those too");
 
-struct tell {
+struct rows {
     struct jsp_calls_session *s;
     struct jsp_output *out;
     int (*flush)(struct jsp_output *);
@@ -27,7 +27,7 @@ struct tell {
 
 /* -- Records ------------------------------------------------------------------- */
 
-static int tell_chunk(struct tell *t)
+static int rows_chunk(struct rows *t)
 {
     struct jsp_calls_session *s = t->s;
     int err = s->used ? jsp_writer_chunk(&t->out->writer, JSP_WIRE_FILE_CALLS, s->buffer,
@@ -38,7 +38,7 @@ static int tell_chunk(struct tell *t)
 }
 
 /* Make room for one more record. The lock is released while the file is written. */
-static int tell_room(struct tell *t)
+static int rows_room(struct rows *t)
 {
     int err = 0;
     if (t->s->used + TELL_RECORD <= JSP_CALLS_BUFFER)
@@ -48,22 +48,22 @@ static int tell_room(struct tell *t)
         err = t->flush(t->out);
         pthread_mutex_lock(&t->s->lock);
     }
-    return err ? err : tell_chunk(t);
+    return err ? err : rows_chunk(t);
 }
 
-static void tell_put(struct tell *t, const struct jsp_embedded_call *record)
+static void rows_put(struct rows *t, const struct jsp_embedded_call *record)
 {
     t->s->used += (uint32_t)jsp_embedded_call_put(t->s->buffer + t->s->used, record);
     t->changed = true;
 }
 
-static int tell_function(struct tell *t, uint32_t index)
+static int rows_function(struct rows *t, uint32_t index)
 {
     uint8_t *byte = &t->s->defined[index / 8], bit = (uint8_t)(1u << index % 8);
     const struct jsprof_function *f = jsp_function_at(index);
     if (*byte & bit || !f)
         return 0;
-    int err = tell_room(t);
+    int err = rows_room(t);
     if (err)
         return err;
     struct jsp_embedded_call record = {
@@ -71,25 +71,25 @@ static int tell_function(struct tell *t, uint32_t index)
         .function = { index, f->kind, f->line, { f->text, f->name_len },
                       { f->file_len ? f->text + f->name_len + 2 : "", f->file_len } },
     };
-    tell_put(t, &record);
+    rows_put(t, &record);
     *byte |= bit;
     return 0;
 }
 
-/* Return true if `now` differs from `told`, the values appended last. The caller copies `now`
- * to `told` only after it has appended them: after a failed flush they are still new. */
-static bool tell_is_new(const struct jsp_calls_cell *now, const struct jsp_calls_cell *told)
+/* Return true if `now` differs from `written`, the values appended last. The caller copies `now`
+ * to `written` only after it has appended them: after a failed flush they are still new. */
+static bool rows_is_new(const struct jsp_calls_cell *now, const struct jsp_calls_cell *written)
 {
-    return memcmp(now, told, sizeof *now) != 0;
+    return memcmp(now, written, sizeof *now) != 0;
 }
 
-static int tell_row(struct tell *t, uint32_t index, const struct jsp_calls_cell *cell)
+static int rows_row(struct rows *t, uint32_t index, const struct jsp_calls_cell *cell)
 {
-    if (!tell_is_new(cell, &t->s->told[index]))
+    if (!rows_is_new(cell, &t->s->written[index]))
         return 0;
-    int err = tell_function(t, index);
+    int err = rows_function(t, index);
     if (!err)
-        err = tell_room(t);
+        err = rows_room(t);
     if (err)
         return err;
     struct jsp_embedded_call record = {
@@ -97,67 +97,67 @@ static int tell_row(struct tell *t, uint32_t index, const struct jsp_calls_cell 
         .row = { index, { cell->calls, (uint64_t)cell->self, (uint64_t)cell->total,
                           cell->self_bytes, cell->total_bytes } },
     };
-    tell_put(t, &record);
-    t->s->told[index] = *cell;
+    rows_put(t, &record);
+    t->s->written[index] = *cell;
     return 0;
 }
 
-static int tell_edge(struct tell *t, uint32_t edge)
+static int rows_edge(struct rows *t, uint32_t edge)
 {
     const struct jsp_calls_edge *e = &t->s->merged->edges[edge];
     struct jsp_calls_cell *cell = &t->s->edges[edge];
     jsp_calls_cell_show(cell);
-    if (!tell_is_new(cell, &t->s->told_edges[edge]))
+    if (!rows_is_new(cell, &t->s->written_edges[edge]))
         return 0;
-    int err = tell_function(t, e->caller);
+    int err = rows_function(t, e->caller);
     if (!err)
-        err = tell_function(t, e->callee);
+        err = rows_function(t, e->callee);
     if (!err)
-        err = tell_room(t);
+        err = rows_room(t);
     if (err)
         return err;
     struct jsp_embedded_call record = {
         .tag = JSP_WIRE_CALLS_EDGE,
         .edge = { e->caller, e->callee, cell->calls, (uint64_t)cell->total },
     };
-    tell_put(t, &record);
-    t->s->told_edges[edge] = *cell;
+    rows_put(t, &record);
+    t->s->written_edges[edge] = *cell;
     return 0;
 }
 
 /* -- A snapshot ---------------------------------------------------------------- */
 
 /* Convert a time of the clock to CLOCK_MONOTONIC. */
-static uint64_t tell_time(const struct jsp_calls_clock *clock, uint64_t tick)
+static uint64_t rows_time(const struct jsp_calls_clock *clock, uint64_t tick)
 {
     if (clock->source != JSP_CALLS_COUNTER)
         return tick;
     return clock->ns0 + jsp_calls_clock_ns(tick - clock->tick0, clock->ticks_per_second);
 }
 
-static int tell_modes(struct tell *t)
+static int rows_modes(struct rows *t)
 {
     const struct jsp_calls_shared *shared = t->s->shared;
     /* ORDER: relaxed. The caller holds the lock of the threads that store it. */
     uint32_t last = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
-    if (last - t->s->told_epoch >= JSP_CALLS_EPOCHS)
-        t->s->told_epoch = last - JSP_CALLS_EPOCHS + 1;
-    while (t->s->told_epoch < last) {
-        int err = tell_room(t);
+    if (last - t->s->written_epoch >= JSP_CALLS_EPOCHS)
+        t->s->written_epoch = last - JSP_CALLS_EPOCHS + 1;
+    while (t->s->written_epoch < last) {
+        int err = rows_room(t);
         if (err)
             return err;
-        uint32_t n = ++t->s->told_epoch;
+        uint32_t n = ++t->s->written_epoch;
         const struct jsp_calls_epoch *epoch = &shared->epochs[n % JSP_CALLS_EPOCHS];
         struct jsp_embedded_call record = {
             .tag = JSP_WIRE_CALLS_MODE,
-            .mode = { tell_time(&shared->clock, epoch->start), epoch->modes },
+            .mode = { rows_time(&shared->clock, epoch->start), epoch->modes },
         };
-        tell_put(t, &record);
+        rows_put(t, &record);
     }
     return 0;
 }
 
-static int tell_functions(struct tell *t)
+static int rows_functions(struct rows *t)
 {
     struct jsp_calls_cell *cells = t->s->block;
     int64_t inside = 0;
@@ -172,7 +172,7 @@ static int tell_functions(struct tell *t)
             t->commit.fields[JSP_WIRE_COMMIT_ALLOC] += cells[i].self_bytes;
             if (index == JSP_FUNCTION_OTHER)
                 t->commit.fields[JSP_WIRE_COMMIT_FUNCTIONS_LOST] = cells[i].calls;
-            int err = tell_row(t, index, &cells[i]);
+            int err = rows_row(t, index, &cells[i]);
             if (err)
                 return err;
         }
@@ -181,19 +181,19 @@ static int tell_functions(struct tell *t)
     return 0;
 }
 
-static int tell_edges(struct tell *t)
+static int rows_edges(struct rows *t)
 {
     uint32_t n = jsp_calls_sum_edges(t->s, t->s->edges);
     int err = 0;
     for (uint32_t i = 0; i < n && !err; i++)
-        err = tell_edge(t, i);
+        err = rows_edge(t, i);
     t->commit.fields[JSP_WIRE_COMMIT_EDGES_LOST] = t->s->edges[0].calls;
     return err;
 }
 
 /* Return the last epoch that counted time, whose costs are known. Close begins one
  * without. */
-static const struct jsp_calls_epoch *tell_timed_epoch(const struct jsp_calls_shared *shared)
+static const struct jsp_calls_epoch *rows_timed_epoch(const struct jsp_calls_shared *shared)
 {
     /* ORDER: relaxed. The caller holds the lock of the threads that store it. */
     uint32_t last = atomic_load_explicit(&shared->epoch, memory_order_relaxed);
@@ -205,12 +205,12 @@ static const struct jsp_calls_epoch *tell_timed_epoch(const struct jsp_calls_sha
     return &shared->epochs[last % JSP_CALLS_EPOCHS];
 }
 
-static void tell_account(struct tell *t)
+static void rows_account(struct rows *t)
 {
     const struct jsp_calls_shared *shared = t->s->shared;
     struct jsp_calls_account a = jsp_calls_account(t->s);
     struct jsp_calls_rate rate = jsp_calls_clock_rate(&shared->clock);
-    const struct jsp_calls_epoch *epoch = tell_timed_epoch(shared);
+    const struct jsp_calls_epoch *epoch = rows_timed_epoch(shared);
     uint64_t *f = t->commit.fields;
     f[JSP_WIRE_COMMIT_TICKS_PER_SECOND] = rate.ticks_per_second;
     f[JSP_WIRE_COMMIT_CLOCK] = shared->clock.source == JSP_CALLS_COUNTER;
@@ -227,40 +227,40 @@ static void tell_account(struct tell *t)
     f[JSP_WIRE_COMMIT_LEAVE_COST] = epoch->cost[JSP_CALLS_LEAVE];
 }
 
-static int tell_commit(struct tell *t)
+static int rows_commit(struct rows *t)
 {
-    int err = tell_room(t);
+    int err = rows_room(t);
     if (err)
         return err;
-    tell_account(t);
+    rows_account(t);
     t->commit.fields[JSP_WIRE_COMMIT_TIME] = jsp_now_ns(CLOCK_MONOTONIC);
-    tell_put(t, &t->commit);
-    return tell_chunk(t);
+    rows_put(t, &t->commit);
+    return rows_chunk(t);
 }
 
 /* Append all changes. Without any change no commit is needed. */
-static int tell_all(struct tell *t)
+static int rows_all(struct rows *t)
 {
-    int err = tell_modes(t);
+    int err = rows_modes(t);
     if (!err)
-        err = tell_functions(t);
+        err = rows_functions(t);
     if (!err)
-        err = tell_edges(t);
+        err = rows_edges(t);
     if (!err && (t->changed || t->s->used))
-        err = tell_commit(t);
+        err = rows_commit(t);
     return err;
 }
 
 int jsp_calls_write(struct jsp_calls_session *s, struct jsp_output *out,
                     int (*flush)(struct jsp_output *))
 {
-    struct tell t = { .s = s, .out = out, .flush = flush,
+    struct rows t = { .s = s, .out = out, .flush = flush,
                       .commit.tag = JSP_WIRE_CALLS_COMMIT };
     int err = 0;
     pthread_mutex_lock(&s->lock);
     if (s->shared) {
         jsp_calls_look(s);
-        err = tell_all(&t);
+        err = rows_all(&t);
         out->has_calls = true;
     }
     pthread_mutex_unlock(&s->lock);

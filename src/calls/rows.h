@@ -1,9 +1,9 @@
-/* calls/tell.h - the buffer size of jsp_calls_write; see calls.h.
+/* calls/rows.h - the buffer size of jsp_calls_write; see calls.h.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef JSP_CALLS_TELL_H
-#define JSP_CALLS_TELL_H
+#ifndef JSP_CALLS_ROWS_H
+#define JSP_CALLS_ROWS_H
 
 /* bytes of jsprof/calls before they become a chunk */
 enum { JSP_CALLS_BUFFER = 1 << 15 };
