@@ -12,7 +12,7 @@ script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
 
 widest() { wc -L <out; } # in columns, wide characters count twice
 
-uncut='^ +[0-9]+  |expirations|THREAD|^The hottest line|^Lost|samples|clock|more function'
+uncut='^ +[0-9]+  |expirations|THREAD|^After a function comes|^Lost|samples|clock|more function'
 uncut="$uncut|changed by|and .* more"
 for columns in 40 60 80 100 132; do
     for view in report tree 'tree --bottom-up' info threads list 'list --each' \
