@@ -132,8 +132,8 @@ check-long: export LONG = 1
 check-long: export TEST_TIMEOUT = 1800
 check-long: check ## the same, where a test has a long form (LONG=1) in that
 
-SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0 \
-  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=second_deadlock_stack=1
+SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0:allocator_may_return_null=1 \
+  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=second_deadlock_stack=1:allocator_may_return_null=1
 asan tsan:
 	+$(Q)$(MAKE) B=$(B)-$@ SAN='$(SAN_$@) -fno-omit-frame-pointer' MOZJS=no LUA=no run-san
 

@@ -31,6 +31,7 @@ count_tap() # FILE RC: print "passed failed skipped", and what TAP itself can't 
         /^ok .*# SKIP/ { skipped++; next }
         /^ok / { passed++ }
         /^1\.\.[0-9]+$/ { plan = substr($0, 4) + 0; plans++ }
+        /^1\.\.0 # SKIP/ { plan = skipped = 1; plans++ }
         END {
             ran = passed + failed + skipped
             if (plans != 1 || plan != ran)
@@ -60,7 +61,8 @@ list_skips() # FILE OUTPUT: one line for each skip, with its reason
 {
     case $1 in
     *.sh) echo "$1: $(tail -n 1 "$2" | sed 's/^SKIP: //')" ;;
-    *) sed -n "s|^ok [0-9]* - \(.*\) # SKIP *|${1##*/}: \1: |p" "$2" ;;
+    *) sed -n "s|^ok [0-9]* - \(.*\) # SKIP *|${1##*/}: \1: |p; s|^1\.\.0 # SKIP:* *|${1##*/}: |p" \
+        "$2" ;;
     esac
 }
 

@@ -45,6 +45,11 @@ expect 0 '1 passed, 0 failed, 1 skipped' tap_skips <<'END'
 echo ok 1 - a; echo 'ok 2 - b # SKIP no room'; echo 1..2
 END
 reason 'tap_skips: b: no room'
+expect 1 '0 passed, 0 failed, 1 skipped' tap_skips_all <<'END'
+#!/bin/sh
+echo '1..0 # SKIP needs a compiler'
+END
+reason 'tap_skips_all: needs a compiler'
 STRICT=1
 export STRICT
 expect 1 '1 passed, 0 failed, 1 skipped' tap_strict <<'END'
