@@ -4,6 +4,8 @@
  */
 #include "meta.h"
 
+#include <string.h>
+
 #include "export/json.h"
 #include "jsprof.h"
 
@@ -96,7 +98,7 @@ static void meta_places(struct jsp_json *j, const struct jsp_page_stacks *s)
     const char *before = "";
     jsp_json_key_open(j, "places", '[');
     for (uint32_t i = 0; i < s->n_places; i++) {
-        if (s->places[i].file != before)
+        if (strcmp(s->places[i].file, before) != 0)
             jsp_json_text(j, before = s->places[i].file);
         jsp_json_u64(j, s->places[i].line);
     }
