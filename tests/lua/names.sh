@@ -27,10 +27,10 @@ not_seen() # REGEX
 one()
 {
     check 'a module is required while it is recorded' recorded
-    check 'a field of a module' share_is 15 60 \
+    check 'a field of a module' share_is 8 60 \
         "(^|$t)helper .$where:7. :[0-9]+${t}field .$where:13. :14$t"
-    check 'a method' share_is 15 60 "${t}helper .$where:7. :[0-9]+${t}method .$where:18. :19$t"
-    check 'a parameter is no name' share_is 15 60 \
+    check 'a method' share_is 8 60 "${t}helper .$where:7. :[0-9]+${t}method .$where:18. :19$t"
+    check 'a parameter is no name' share_is 8 60 \
         "${t}helper .$where:7. :[0-9]+${t}function .$where:23. :23${t}through "
     grep -q lpeg "$SCRATCH/out" || return
     check 'a function of a module in C' share_is 8 50 \
