@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 enum {
-    STACK_ALL = 256 << 10,
+    STACK_ALL = (HOST_LATE ? 2048 : 256) << 10, /* the thread sanitizer takes most of a MiB */
     STACK_PROMISE = 12 << 10, /* as jsprof.h says of cold functions */
     STACK_OTHERS = 6 << 10,   /* of libc's thread and of the test's own frames */
     PAINT = 0xA5,
