@@ -87,6 +87,10 @@ left 5 --under=work
 left 2 --thread=200
 left 8 --process=100
 left 8 --process=host
+run report --process '/srv/bin/one --flag' crowd.cap
+is_rc 0
+run report --process '/srv/bin/one --flog' crowd.cap
+is_rc 1
 left 8 --category=script
 left 8 --hide-system
 left 2 --time=14ms..16ms

@@ -69,6 +69,7 @@ starves 'calls calls.cap calls2.cap'
 starves 'diff good.cap merged.cap'
 starves 'html good.cap -o made'
 starves 'html good.cap merged.cap -o made'
+starves 'html calls.cap -o made'
 starves 'merge good.cap merged.cap -o made'
 starves 'dump calls.cap'
 for to in pprof firefox speedscope chrome folded perf callgrind csv json syscap compact; do
