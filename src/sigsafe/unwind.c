@@ -211,7 +211,7 @@ static void unwind_leaf(struct jsp_unwind_walk *w, struct jsp_unwound *out)
         caller->sp <= w->at.sp || !out->max)
         return;
     out->frames[out->n++] = (struct jsp_rec_native){ w->at.pc, caller->sp };
-    w->at = (struct jsp_regs_core){ .pc = caller->pc, .sp = caller->sp,
+    w->at = (struct jsp_regs_core){ .pc = jsp_regs_strip(caller->pc), .sp = caller->sp,
                                     .fp = (uintptr_t)caller->detail };
     w->regs = NULL;
     w->is_exact = false;
