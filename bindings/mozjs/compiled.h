@@ -42,7 +42,7 @@ struct mozjs_lines {
 
 /* The line of one place in a script; 0: not known. */
 uint32_t mozjs_line_at(jsprof_mozjs *m, JSScript *script, jsbytecode *pc);
-/* The functions of compiled code where this iterator stands; nullptr: not remembered. What
+/* The functions of compiled code at which this iterator is; nullptr: not remembered. What
  * it says of the stack is in the iterator's words, not in the place. */
 const mozjs_place *mozjs_place_of(jsprof_mozjs *m, const mozjs_walk &walk);
 /* extractStack of this iterator: how many functions are there, innermost first, and the
@@ -53,7 +53,7 @@ uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk,
 /* -- lines.cpp: lines in compiled code -- */
 
 void mozjs_bind_tables(jsprof_mozjs *m);
-/* Write the lines of these n functions, where this iterator stands in compiled code; 0: not
+/* Write the lines of these n functions, while this iterator is in compiled code; 0: not
  * known. Return whether that of the innermost function is true of running code alone. */
 bool mozjs_lines_at(jsprof_mozjs *m, const mozjs_walk &walk,
                     const JS::ProfilingFrameIterator::Frame *frames, uint32_t n,
@@ -65,7 +65,7 @@ void mozjs_lines_between(jsprof_mozjs *m, const mozjs_walk &walk,
 
 /* -- wasm.cpp: names of functions in WebAssembly -- */
 
-/* What extractStack says where this iterator stands in WebAssembly: 1 frame or none. Its
+/* What extractStack says while this iterator is in WebAssembly: 1 frame or none. Its
  * label is "WebAssembly" where SpiderMonkey can not be asked. */
 uint32_t mozjs_wasm_at(jsprof_mozjs *m, const mozjs_walk &walk,
                        const JS::ProfilingFrameIterator::RegisterState &regs,

@@ -192,7 +192,7 @@ int recording_count_begin(void)
     return recording_thread ? jsprof_calls_set(recording_request.session, JSPROF_CALLS_COUNT) : 0;
 }
 
-/* The first call is told as a hook does it, which makes room for the counter; the rest is
+/* Report the first call as a hook does, which makes room for the counter; the rest is
  * added to the counter, as the inline hook does. The function lives as long as the process. */
 int recording_count(const recording_calls *row)
 {

@@ -9,7 +9,7 @@
  *
  * Lines: the C++ interpreter stores where it is in its entry, the baseline interpreter
  * in its frame; both when they call something. So callers have a line and the innermost
- * frame has none, for the one that is stored may be far behind. For compiled
+ * frame has none, because the stored one may be much older. For compiled
  * code see lines.cpp.
  */
 #include "compiled.h"

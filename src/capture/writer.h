@@ -19,7 +19,7 @@
 
 struct jsp_writer {
     int fd;            /* owned; -1: closed */
-    dev_t dev;         /* the file behind fd at open: a host that closes it and */
+    dev_t dev;         /* the file of fd at open: a host that closes it and */
     ino_t ino;         /* opens another must not get our bytes there */
     bool is_locked;    /* our lock; forked children may hold copies of the descriptor */
     int64_t base;      /* offset of our first byte in it; -1: it has no offsets */

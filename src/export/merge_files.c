@@ -227,7 +227,7 @@ static int merge_symbols(struct merge_work *w)
     uint32_t got = merge_symbols_gather(w, list);
     qsort(list, got, sizeof *list, merge_symbol_compare);
     merge_symbols_bytes(w, list, got, &file);
-    /* Sysprof 3.46 loses the file if it comes right behind another one */
+    /* Sysprof 3.46 loses the file if it comes directly after another one */
     merge_begin(w, JSP_WIRE_TIMESTAMP);
     merge_end(w);
     for (size_t at = 0; at < file.n; at += JSP_WIRE_MAX_CHUNK) {

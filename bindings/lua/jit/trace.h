@@ -1,4 +1,4 @@
-/* trace.h - the Lua functions that a compiled trace stands for.
+/* trace.h - the Lua functions that a compiled trace runs.
  *
  * LuaJIT compiles along one path through several functions. Where machine code might
  * have to leave the trace, a snapshot holds which functions are open there, and at which

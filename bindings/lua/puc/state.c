@@ -1,4 +1,4 @@
-/* state.c - what walk.h tells of a PUC Lua state outside of signals.
+/* state.c - what walk.h declares of a PUC Lua state, outside of signals.
  *
  * SPDX-License-Identifier: MIT
  */
