@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "lookup.h"
+
+#include <string.h>
+
 #include "base/bisect.h"
 
 /* A bound for files with many overlapping maps. */
@@ -101,8 +104,32 @@ static bool lookup_loop_up_to(const void *item, const void *key)
     return l->pid != k->pid ? l->pid < k->pid : l->start <= k->addr;
 }
 
+/* A file's code may be mapped again elsewhere: libffi maps its table of trampolines so. */
+static bool lookup_is_loop_elsewhere(const struct jsp_lookup *n, struct jsp_lookup_key k)
+{
+    const struct jsp_lookup_map *m = jsp_lookup_map(n, k);
+    if (!m || m->path.len == 0 || m->path.at[0] != '/')
+        return false;
+    uint64_t offset = k.addr - m->start + m->offset;
+    for (uint32_t i = 0; i < n->n_loops; i++) {
+        const struct jsp_lookup_loop *l = &n->loops[i];
+        struct jsp_lookup_key first = { l->start, l->pid, k.epoch };
+        const struct jsp_lookup_map *of = l->pid == k.pid ? jsp_lookup_map(n, first) : NULL;
+        if (!of || of->inode != m->inode || of->path.len != m->path.len ||
+            memcmp(of->path.at, m->path.at, m->path.len) != 0)
+            continue;
+        uint64_t start = l->start - of->start + of->offset;
+        uint64_t end = l->end < of->end ? l->end : of->end;
+        if (offset >= start && offset - start < end - l->start)
+            return true;
+    }
+    return false;
+}
+
 bool jsp_lookup_is_loop(const struct jsp_lookup *n, struct jsp_lookup_key k)
 {
     size_t low = jsp_bisect(n->loops, n->n_loops, sizeof *n->loops, lookup_loop_up_to, &k);
-    return low > 0 && n->loops[low - 1].pid == k.pid && k.addr < n->loops[low - 1].end;
+    if (low > 0 && n->loops[low - 1].pid == k.pid && k.addr < n->loops[low - 1].end)
+        return true;
+    return lookup_is_loop_elsewhere(n, k);
 }

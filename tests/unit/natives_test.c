@@ -240,6 +240,22 @@ TEST(edges_of_a_loop_belong_to_it_as_its_end_does_not)
     unloaded();
 }
 
+TEST(code_of_a_loop_that_is_mapped_once_more_belongs_to_it)
+{
+    struct jsp_lookup_key k = { 0x9fff, 100, 0 };
+    interpreted();
+    build_map(&b, 0x9000, 0xb000, "/nowhere/host");
+    build_map(&b, 0xb000, 0xc000, "/nowhere/libc.so");
+    if (!loaded())
+        return;
+    CHECK(jsp_lookup_is_loop(&p.lookup, k));
+    k.addr = 0xa000; /* the same offset as the loop's end */
+    CHECK(!jsp_lookup_is_loop(&p.lookup, k));
+    k.addr = 0xb000; /* an offset of the loop, but in another file */
+    CHECK(!jsp_lookup_is_loop(&p.lookup, k));
+    unloaded();
+}
+
 TEST(self_of_a_hidden_frame_goes_to_its_caller_and_none_is_lost)
 {
     static const enum jsp_show shows[] = { JSP_SHOW_USUAL, JSP_SHOW_ALL, JSP_SHOW_VM };
@@ -355,6 +371,7 @@ int main(void)
     RUN(what_is_no_readable_file_says_so_and_is_never_followed);
     RUN(frames_of_the_interpreter_show_only_when_asked_for);
     RUN(edges_of_a_loop_belong_to_it_as_its_end_does_not);
+    RUN(code_of_a_loop_that_is_mapped_once_more_belongs_to_it);
     RUN(self_of_a_hidden_frame_goes_to_its_caller_and_none_is_lost);
     RUN(loop_that_ends_before_it_starts_is_refused_and_said);
     RUN(functions_of_one_name_in_two_files_are_two);
