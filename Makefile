@@ -95,7 +95,7 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all lib room tool examples demo check check-long asan tsan mutants bench fuzz \
+.PHONY: all lib room tool examples demo check check-long asan tsan mutants sizes bench fuzz \
   deps install uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -151,6 +151,10 @@ run-san: tool test-programs fuzz-programs
 mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)
 	@N='$(N)' SEED='$(SEED)' JOBS='$(JOBS)' IN='$(IN)' OUT='$(B)-mutants' \
 	  python3 -B tests/strength/run.py
+
+# NAMES=src/page lists the room's static functions with one use as well.
+sizes: ## print each room's lines and functions, and how many of these have one use (NAMES)
+	@NAMES='$(NAMES)' python3 -B tests/strength/sizes.py
 
 bench: all $(BENCHES) ## measure, each figure beside its peer's
 	@if [ -x tests/bench/run ]; then B='$(B)' CC='$(CC)' tests/bench/run; \
