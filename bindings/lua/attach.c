@@ -1,4 +1,5 @@
-/* attach.c - a state's life with a session; see jsprof-lua.h for the contract.
+/* attach.c - attaching a Lua state to a session's thread; see jsprof-lua.h for the
+ * contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,8 +15,8 @@
 #include "collector.h"
 #include "probe.h"
 
-/* The tie of this state to this thread, or NULL. In the registry stands, at the thread's
- * address, the userdata whose finalizer sees the state close. */
+/* Return the tie of this state to this thread, or NULL. The registry holds, at the
+ * thread's address, the userdata whose finalizer notices that the state closes. */
 static struct jsprof_lua *attach_of(lua_State *L, jsprof_thread *thread)
 {
     lua_pushlightuserdata(L, thread);
@@ -46,7 +47,7 @@ static int attach_on_close(lua_State *L)
     return 0;
 }
 
-/* Runs protected: makes the userdata. */
+/* Make the userdata. Runs protected. */
 static int attach_make_box(lua_State *L)
 {
     struct jsprof_lua *lua = lua_touserdata(L, 1);
@@ -82,7 +83,8 @@ static void *attach_map(size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Where Lua has this function. A preloaded module has one of the same name in front of it. */
+/* Return the address of Lua's function of this name. A preloaded module exports functions
+ * of the same names, and the loader finds those first. */
 static uintptr_t attach_api(const char *name, uintptr_t address)
 {
     void *next = dlsym(RTLD_NEXT, name);

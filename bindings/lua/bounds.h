@@ -1,7 +1,7 @@
-/* bounds.h - where a C function of the process begins and ends.
+/* bounds.h - the first and last address of a C function of the process.
  *
- * From the sorted table of .eh_frame_hdr, which every object carries that exceptions
- * can pass: it needs no symbols.
+ * Reads the sorted table of .eh_frame_hdr, which every object has that exceptions can
+ * pass. It needs no symbols.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,11 +15,11 @@ struct jsp_lua_bounds {
     uintptr_t start, end;
 };
 
-/* The function that holds `pc`. False: nothing says. */
+/* Find the function that contains `pc`. Return false if no table has it. */
 bool jsp_lua_bounds_function(uintptr_t pc, struct jsp_lua_bounds *out);
 
-/* The code of the object that holds `pc`, if it is an interpreter's own: a library or
- * program whose name begins with "liblua" or "lua". */
+/* Find the code of the object that contains `pc`, if that object is an interpreter: a
+ * library or program whose name begins with "liblua" or "lua". */
 bool jsp_lua_bounds_object(uintptr_t pc, struct jsp_lua_bounds *out);
 
 #endif

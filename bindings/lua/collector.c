@@ -17,8 +17,9 @@ enum {
     COLLECTOR_LOOKS = 32,
 };
 
-/* A look at what frees: inside of which function of the API, and which functions are right inside
- * of that one. They are several, for a compiler may have put the outermost into it. */
+/* One search for the functions that free memory: the function of the API that runs, and
+ * the functions found directly inside it. They can be several, because a compiler may
+ * inline the outermost. */
 struct collector_look {
     jsprof_thread *thread;
     uintptr_t api; /* 0: not now */
@@ -26,7 +27,7 @@ struct collector_look {
     struct jsp_lua_bounds found[JSP_LUA_COLLECTORS];
 };
 
-static jsprof_function *collector_function; /* of all sessions, for ever */
+static jsprof_function *collector_function; /* shared by all sessions, never freed */
 
 static void collector_make_function(void)
 {

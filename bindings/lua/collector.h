@@ -1,10 +1,11 @@
 /* collector.h - where PUC Lua's garbage collector is in memory.
  *
- * Its functions are not exported and have no symbols. A small state of our own, whose
- * allocator looks at the C stack when something is freed, shows which functions stand right
- * inside of lua_gc and of one that allocates: a full collection and a step of one. LuaJIT
- * says that it collects, but not which C function allocates: where none of these functions is on
- * the C stack, the walker shows the collector right above the Lua function.
+ * Its functions are not exported and have no symbols. A small state of our own has an
+ * allocator that looks at the C stack when it frees memory. So it finds the functions
+ * that lua_gc calls directly, and those that an allocating function calls: a full
+ * collection and one step of it. LuaJIT's state shows that it collects, but not which C
+ * function allocates. If none of these functions is on the C stack, the walker shows the
+ * collector directly above the Lua function.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,8 +14,8 @@
 
 #include "attach.h"
 
-/* From now on samples in them show a frame of the garbage collector. Where they are not
- * found nothing is registered. The walker knows which. -ENOMEM. */
+/* From this call on, samples in these functions show a frame of the garbage collector. If
+ * the functions are not found, nothing is registered. Return 0 or -ENOMEM. */
 int jsp_lua_collector_tell(const struct jsprof_lua *lua);
 
 #endif

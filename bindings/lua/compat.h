@@ -1,4 +1,4 @@
-/* compat.h - what the six Lua APIs spell differently.
+/* compat.h - one name for each function that the six Lua APIs spell differently.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,8 +9,9 @@
 #include <lua.h>
 #include <lualib.h>
 
-/* What not every version has is looked for by name when a module is loaded; being weak, it
- * may be missing then, so that a module of the wrong version comes as far as saying so. */
+/* The loader resolves functions that some versions lack when it loads the module. They
+ * are weak, so they may be missing: a module of the wrong version loads, and can then
+ * report that it is wrong. */
 #if LUA_VERSION_NUM == 501
 #pragma weak luaL_loadbuffer
 #pragma weak lua_call
@@ -106,7 +107,7 @@ static inline lua_State *compat_newstate(lua_Alloc f, void *data)
 #define COMPAT_PCALL "lua_pcallk"
 #endif
 
-/* Negative indices that stay right while the stack grows. */
+/* Make a negative index absolute, so that it stays valid while the stack grows. */
 static inline int compat_absolute(lua_State *L, int at)
 {
     return at > 0 || at <= LUA_REGISTRYINDEX ? at : lua_gettop(L) + at + 1;

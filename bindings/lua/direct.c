@@ -14,19 +14,19 @@
 #include <unistd.h>
 
 enum {
-    DIRECT_HOW = 0x7FFFFFFF, /* is none of SIG_BLOCK, SIG_UNBLOCK and SIG_SETMASK */
+    DIRECT_HOW = 0x7FFFFFFF, /* an invalid `how` for rt_sigprocmask */
     DIRECT_SET_BYTES = 8,    /* the kernel's signal set, whatever libc's is */
     DIRECT_PAGE = 4096,
 };
 
-/* The kernel copies the set before it looks at what to do with it. */
+/* The kernel copies the set before it checks how to apply it. */
 bool jsp_lua_direct_is_there(uintptr_t at)
 {
     return syscall(SYS_rt_sigprocmask, DIRECT_HOW, at, NULL, (size_t)DIRECT_SET_BYTES) < 0 &&
            errno == EINVAL;
 }
 
-/* Does the kernel answer as it should? */
+/* Return whether the kernel's answers are right for readable and unreadable memory. */
 static bool direct_is_told(void)
 {
     uint64_t here = 0;
@@ -40,14 +40,15 @@ static bool direct_is_told(void)
     return is_told;
 }
 
-/* It says so itself: its own library comes first. */
+/* Valgrind shows itself: its library is first in LD_PRELOAD. */
 static bool direct_is_valgrind(void)
 {
     const char *preloaded = getenv("LD_PRELOAD");
     return preloaded && strstr(preloaded, "vgpreload_core");
 }
 
-/* Threads of whatever library: a directory has as many links as directories in it, and 2. */
+/* Count the threads of every library: a directory has two links more than it has
+ * subdirectories. */
 static bool direct_is_alone(void)
 {
     struct stat tasks;
@@ -63,7 +64,7 @@ void jsp_lua_direct_init(struct jsp_lua_direct *d)
     errno = saved_errno;
 }
 
-/* By hand: a sanitizer looks into memcpy. */
+/* Copy in a loop of its own, because sanitizers check memcpy. */
 __attribute__((no_sanitize("address", "undefined"))) void
 jsp_lua_direct_copy(uintptr_t at, void *to, size_t n)
 {

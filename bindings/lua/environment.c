@@ -11,7 +11,7 @@
 
 #include "jsprof.h"
 
-static char environment_folder[PATH_MAX]; /* where the process was when we were loaded */
+static char environment_folder[PATH_MAX]; /* its value when the module was loaded */
 
 static const char *environment_get(const char *name)
 {
@@ -19,7 +19,7 @@ static const char *environment_get(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* A preloaded program may go to another folder before it has a Lua. */
+/* A preloaded program may change its folder before it makes a Lua state. */
 __attribute__((constructor)) static void environment_remember(void)
 {
     int saved_errno = errno;
@@ -44,7 +44,7 @@ static void environment_output(lua_State *L)
     lua_setfield(L, -2, "output");
 }
 
-/* Set the option that this variable names, if it is there. */
+/* Set the option of this variable, if the variable exists. */
 static const char *environment_set(lua_State *L, jsprof_options *o, const char *variable)
 {
     char why[300];

@@ -1,5 +1,4 @@
-/* environment.h - what JSPROF in the environment asks of the module: to record without a line of
- * code in the program.
+/* environment.h - JSPROF and its variables: record without a line of code in the program.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,10 +9,11 @@
 
 #include "compat.h"
 
-/* Does anybody ask? Not in a program that was given privileges. */
+/* Return whether the environment asks for a recording. It can not ask a program that runs
+ * with raised privileges. */
 bool jsp_lua_environment_asks(void);
 
-/* Push the table for jsprof.start that says the same. Raises an error where a variable has a
+/* Push the table for jsprof.start that means the same. Raise an error if a variable has a
  * value that is not allowed. */
 void jsp_lua_environment_push(lua_State *L);
 

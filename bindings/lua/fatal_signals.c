@@ -13,18 +13,18 @@
 #include "jsprof.h"
 
 enum { FATAL_AGAIN_NS = 1000000, FATAL_TRIES = 2000, FATAL_SIGNALS = 3,
-       FATAL_SAME = 20 /* tries: who sends one twice by then, as timeout(1), means one */ };
+       FATAL_SAME = 20 /* tries: timeout(1) sends a signal twice at once */ };
 
 static const int fatal_signals[FATAL_SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 
-/* Constant once a handler is there. */
-static timer_t fatal_timers[FATAL_SIGNALS]; /* send it again, to any thread */
+/* Constant once a handler is installed. */
+static timer_t fatal_timers[FATAL_SIGNALS]; /* sends the signal again, to any thread */
 static pid_t fatal_pid;
 static bool (*fatal_last)(void);
 
 static volatile sig_atomic_t fatal_tries;
 
-/* As if nobody had handled it. */
+/* End the process as if it had no handler. */
 static void fatal_end(int signo)
 {
     sigset_t one;
@@ -43,8 +43,8 @@ static void fatal_again(int signo)
             fatal_end(signo);
 }
 
-/* A signal in a child between fork and exec, and a later one of a user who does not want
- * to wait, end the process at once. */
+/* The process ends at once at a signal in a child between fork and exec, and at a second
+ * signal from a user who does not want to wait. */
 static void fatal_handle(int signo, siginfo_t *info, void *ucontext)
 {
     int saved_errno = errno;
@@ -63,7 +63,7 @@ static int fatal_timer(int i)
     return timer_create(CLOCK_MONOTONIC, &event, &fatal_timers[i]) < 0 ? -errno : 0;
 }
 
-/* Not on an alternate stack, which may be too small for what `last` does. */
+/* The handler does not run on an alternate stack, which may be too small for `last`. */
 int jsp_lua_on_fatal_signal(bool (*last)(void))
 {
     struct sigaction ours = { .sa_sigaction = fatal_handle,

@@ -7,11 +7,12 @@
 
 #include <stdbool.h>
 
-/* Call `last` in the handler of each of these signals that the process neither ignores nor
- * handles. The handler calls it as soon as it interrupts the program where any function may be
- * called (jsprof_callable), again as long as it returns false, and then lets the signal do what
- * it would have done. It gives up after two seconds, or at a second signal that does not come
- * together with the first. A negative errno. */
+/* Call `last` in the handler of each of these signals that the process neither ignores
+ * nor handles. The handler calls it at the first moment in which the interrupted program
+ * may call any function (jsprof_callable), calls it again while it returns false, and
+ * then lets the signal take its usual effect. It gives up after two seconds, or at a
+ * second signal that does not arrive together with the first. Return 0 or a negative
+ * errno. */
 int jsp_lua_on_fatal_signal(bool (*last)(void));
 
 #endif

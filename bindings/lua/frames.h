@@ -1,4 +1,5 @@
-/* frames.h - the frames that a walk writes, innermost first; what does not fit is counted.
+/* frames.h - the frames that a walk writes, innermost first; it counts those that do not
+ * fit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,10 +16,10 @@ enum { JSP_LUA_BEYOND = 8192 }; /* frames that are counted when no more fit */
 struct jsp_lua_frames {
     jsprof_frame *out;
     uint32_t max, n;
-    uintptr_t sp; /* of the frames to come; 0: not known */
+    uintptr_t sp; /* of the following frames; 0: not known */
 };
 
-/* NULL: there is no more room. */
+/* Return the next free frame, or NULL if there is no more room. */
 static inline jsprof_frame *jsp_lua_frames_next(struct jsp_lua_frames *frames)
 {
     frames->n++;
@@ -30,7 +31,7 @@ static inline jsprof_frame *jsp_lua_frames_next(struct jsp_lua_frames *frames)
     return frame;
 }
 
-/* A function; labels that the program gave are of no kind and no line. */
+/* Write a function's frame. Labels that the program gave have neither kind nor line. */
 static inline void jsp_lua_frame_function(jsprof_frame *frame, const struct jsp_lua_label *label,
                                           enum jsprof_kind kind, uint32_t line)
 {

@@ -33,7 +33,7 @@ const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labe
     return NULL;
 }
 
-/* Length of the well-formed character at `s`; 0: none is. */
+/* Return the length of the well-formed character at `s`, or 0. */
 static size_t label_utf8(const unsigned char *s)
 {
     if (s[0] < 0x80)
@@ -147,7 +147,8 @@ static char *label_number(char *to, uint64_t value)
     return to;
 }
 
-/* The end of a path says more than its beginning; the first line of a text suffices. */
+/* The end of a path identifies a file better than its beginning; of a text the first line
+ * is enough. */
 void jsp_lua_where(const struct jsp_lua_chunk *chunk, char *to)
 {
     enum { ROOM = JSP_LUA_WHERE - LABELS_LINE_DIGITS - 8 };

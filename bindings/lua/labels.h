@@ -1,15 +1,15 @@
-/* labels.h - names of Lua functions as frames show them, made once for each.
+/* labels.h - names of Lua functions as frames show them, each made once.
  *
- * A prototype is known by its address and three of its fields: code, chunk name, first line.
- * Memory that was given to another one is mistaken for it only where all of them are the
- * same, a chunk of one name loaded again; then the old name is shown, of the right place in
- * the source. The first name that is found stays:
- * one function is one line of a report. A table that gets full is emptied before the next
- * walk, but for what was named when recording began: a program that loads chunks for ever
- * has new functions for ever.
+ * A prototype is identified by its address and three of its fields: code, chunk name,
+ * first line. If memory is reused for another prototype, the two are confused only if all
+ * of these are equal: a chunk of the same name was loaded again. Then frames show the old
+ * name, which belongs to the right place in the source. The first name that is found
+ * stays, so one function is one line of a report. When the table is full, it is emptied
+ * before the next walk, except for the names from the start of the recording, because a
+ * program that keeps loading chunks has new functions for ever.
  *
- * Written by the owner thread: outside of signals while the thread is paused, in the
- * handler otherwise.
+ * The owner thread writes: outside of signals while the thread is paused, otherwise in
+ * the handler.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,13 +22,14 @@
 
 enum {
     JSP_LUA_LABELS = 8192,        /* power of two */
-    JSP_LUA_LABELS_FIXED = 1024,  /* of them may be kept for ever */
+    JSP_LUA_LABELS_FIXED = 1024,  /* labels that may be kept for ever */
     JSP_LUA_LABEL_TEXT = 1 << 20, /* bytes of all names */
-    JSP_LUA_NAME = 80,            /* of one, with its zero */
+    JSP_LUA_NAME = 80,            /* of one name, with its zero */
     JSP_LUA_WHERE = 240,          /* of one source and line, with its zero */
 };
 
-/* at 0: no key. For C functions: the function, the rest 0. */
+/* A label's key; `at` is 0 in an empty entry. For C functions `at` is the function, and
+ * the rest is 0. */
 struct jsp_lua_key {
     uintptr_t at, code, source;
     uint64_t line;
@@ -38,43 +39,44 @@ struct jsp_lua_label {
     struct jsp_lua_key key;
     const char *name;  /* or NULL */
     const char *where; /* "file:line", or NULL */
-    bool is_searched;  /* what it makes has been named */
+    bool is_searched;  /* the functions that it makes have names */
 };
 
-/* A chunk of this name and another behind it is a label of the program's. */
+/* A chunk whose name begins with this is a label that the program gave. */
 #define JSP_LUA_LABEL_CHUNK "=(jsprof label) "
 
 struct jsp_lua_labels {
     uint32_t n;
     uint32_t used;      /* bytes of `text` */
-    uint32_t n_fixed, used_fixed; /* of them, of the fixed ones, which came first */
+    uint32_t n_fixed, used_fixed; /* of n and used: the fixed labels, which came first */
     struct jsp_lua_label fixed[JSP_LUA_LABELS_FIXED];
-    struct jsp_lua_label scratch; /* of a full table */
+    struct jsp_lua_label scratch; /* used while the table is full */
     char scratch_text[JSP_LUA_NAME + JSP_LUA_WHERE];
     struct jsp_lua_label entries[JSP_LUA_LABELS];
     char text[JSP_LUA_LABEL_TEXT];
 };
 
-/* A walk begins: labels that were found or added before may go. */
+/* Begin a walk. Labels that were found or added before may be removed. */
 void jsp_lua_labels_begin(struct jsp_lua_labels *labels);
 
-/* What has been added so far stays. */
+/* Keep all labels that were added so far. */
 void jsp_lua_labels_fix(struct jsp_lua_labels *labels);
 
-/* NULL: not seen before. */
+/* Return the function's label, or NULL if it has none. */
 const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labels,
                                                const struct jsp_lua_key *key);
 
-/* Either may be NULL, not both. Both are copied, what is no printable UTF-8 as '?'. */
+/* Add a label. Either text may be NULL, not both. Both are copied; a byte that is not
+ * printable UTF-8 becomes '?'. */
 const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
                                               const struct jsp_lua_key *key, const char *name,
                                               const char *where);
 
-/* Of a label that was found or added. */
+/* Mark a label that was found or added as searched. */
 void jsp_lua_label_set_searched(const struct jsp_lua_label *label);
 
-/* "file:line" of a chunk's name as Lua keeps it ("@file", "=name" or the text itself), of
- * which `n` of `whole` bytes are given; `to` has room for JSP_LUA_WHERE. */
+/* Write "file:line" for a chunk's name as Lua keeps it ("@file", "=name" or the text
+ * itself). The caller has `n` of its `whole` bytes; `to` has room for JSP_LUA_WHERE. */
 struct jsp_lua_chunk {
     const char *text;
     size_t n;

@@ -1,5 +1,4 @@
-/* launch.c - jsprof-lua: find the program of the Lua version that was asked for, and
- * become it.
+/* launch.c - jsprof-lua: find the program of the requested Lua version, and execute it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In the order in which they are taken where none is asked for. */
+/* The default is the first of these that is installed. */
 static const char *const launch_versions[] = { "5.5", "5.4", "5.3", "5.2", "5.1", "jit" };
 enum { LAUNCH_VERSIONS = 6, LAUNCH_USAGE = 2 };
 
-/* PROGRAM followed by the version, in this program's folder. */
+/* Execute PROGRAM followed by the version, from this program's folder. */
 static int launch_path(char *to, size_t size, const char *version)
 {
     ssize_t n = readlink("/proc/self/exe", to, size);
@@ -31,7 +30,7 @@ static int launch_run(const char *version, char **argv)
     return errno;
 }
 
-/* Take "--version X" or "--version=X" out of argv. NULL: it is not there. */
+/* Take "--version X" or "--version=X" out of argv. Return NULL if it is missing. */
 static const char *launch_take(char **argv)
 {
     const char *version = NULL;

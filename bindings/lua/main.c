@@ -1,8 +1,7 @@
-/* main.c - jsprof-lua5.4 and its like: run a Lua program, recorded.
+/* main.c - jsprof-lua5.4 and the other versions: run a Lua program and record it.
  *
- * A small stand-in for the `lua` program: script, arguments, LUA_INIT, messages and exit
- * status are as there. What the options of ours ask for is done by the module, which the
- * script can require as well.
+ * It replaces the `lua` program: script, arguments, LUA_INIT, messages and exit status
+ * are the same. The module does the recording; the script can require it as well.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,12 +34,12 @@ static const char main_help[] =
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
-    const char *hz_name, *clock_name; /* the option or the variable that says so */
-    const char *compact, *children; /* of the environment */
-    jsprof_options open;            /* what the four above amount to */
+    const char *hz_name, *clock_name; /* the option or variable that set it */
+    const char *compact, *children; /* from the environment */
+    jsprof_options open;            /* the four values above, converted */
     bool alloc;
-    int script;   /* index in argv; argc: none */
-    int n_steps;  /* -e and -l options, in argv before it */
+    int script;   /* index in argv; argc: no script */
+    int n_steps;  /* -e and -l options before it in argv */
 };
 
 static int main_fail(const char *what, const char *why)
@@ -94,7 +93,7 @@ static int main_parse(int argc, char **argv, struct main_options *o)
     return 0;
 }
 
-/* Options come first; an empty variable is none. */
+/* Options have precedence; an empty variable counts as unset. */
 static void main_variable(const char *variable, const char **value, const char **name)
 {
     const char *text = getenv(variable);
@@ -119,7 +118,8 @@ static void main_environment(struct main_options *o)
     main_variable("JSPROF_CHILDREN", &o->children, &name);
 }
 
-/* The module would name its own options, which the user did not type. */
+/* Check here, because the module would name its own options, which the user did not
+ * type. */
 static int main_check(struct main_options *o)
 {
     const struct {
@@ -158,7 +158,7 @@ static int main_traceback(lua_State *L)
     return 1;
 }
 
-/* The function below its `n` arguments; tells what went wrong. */
+/* Call the function below its `n` arguments, and report an error. */
 static int main_call(lua_State *L, int n)
 {
     int base = lua_gettop(L) - n;
@@ -174,7 +174,7 @@ static int main_call(lua_State *L, int n)
     return 1;
 }
 
-/* What luaL_load... gave: a chunk to run or a message. */
+/* Handle the result of luaL_load...: a chunk to run, or a message. */
 static int main_loaded(lua_State *L, int status)
 {
     if (status == LUA_OK)
@@ -198,7 +198,7 @@ static int main_step(lua_State *L, const char *kind, const char *text)
     return err ? 1 : 0;
 }
 
-/* LUA_INIT, or the one of this version. */
+/* Run LUA_INIT, or the variable for this version. */
 static int main_init(lua_State *L)
 {
     char name[32];
@@ -270,7 +270,7 @@ static int main_start(lua_State *L, const struct main_options *o)
     lua_getglobal(L, "require");
     lua_pushstring(L, "jsprof");
     if (lua_pcall(L, 1, 1, 0) != LUA_OK)
-        return main_failed_start(L); /* a Lua that we do not know */
+        return main_failed_start(L); /* this Lua is unknown to us */
     lua_getfield(L, -1, "start");
     lua_newtable(L);
     main_start_field(L, "output", o->output);
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
         return main_fail("out of memory", NULL), 1;
     luaL_openlibs(L);
 #if LUA_VERSION_NUM >= 504
-    lua_gc(L, LUA_GCGEN, 0, 0); /* as the interpreter does, but no library by itself */
+    lua_gc(L, LUA_GCGEN, 0, 0); /* as the interpreter does, but not the library */
 #endif
     main_preload(L);
     jsp_lua_module_leave_environment();

@@ -46,7 +46,7 @@ int jsp_lua_memory_begin(struct jsp_lua_memory *m, jsprof *session, uintptr_t gl
     return 0;
 }
 
-/* A signal may have interrupted who holds the lock: then not now. */
+/* Skip this look if the lock is held: the signal may have interrupted its holder. */
 void jsp_lua_memory_look(void *data)
 {
     struct jsp_lua_memory *m = data;

@@ -1,7 +1,8 @@
-/* memory.h - what is looked at some times a second: how much memory a Lua uses, as a counter,
- * and whose the signal is.
+/* memory.h - a look, several times a second, at the memory that a Lua uses and at the
+ * handler of the signal.
  *
- * By a read that can not fault, so the program is not asked and not slowed.
+ * It reads in a way that can not fault, so it neither calls nor slows the program. It
+ * writes the memory as a counter.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,32 +17,32 @@
 #include "watch.h"
 
 struct jsp_lua_memory {
-    pthread_mutex_t lock;        /* over the rest */
-    jsprof *session;             /* NULL: nothing is looked at, not yet or no more */
+    pthread_mutex_t lock;        /* of the fields below */
+    jsprof *session;             /* NULL: not begun, or ended */
     struct jsp_lua_watch *watch; /* borrowed */
     int counter;
-    uintptr_t at[2];             /* what is added up; 0: nothing */
-    int sign;                    /* of the second */
-    uint64_t looked_ns;          /* when, last */
+    uintptr_t at[2];             /* addresses of the values to add; 0: none */
+    int sign;                    /* of the second value */
+    uint64_t looked_ns;          /* time of the last look */
 };
 
-/* Before anything else; nothing is looked at until it begins. */
+/* Must be called first. There are no looks before jsp_lua_memory_begin. */
 void jsp_lua_memory_init(struct jsp_lua_memory *m);
 
-/* `global` is the state's global_State. A negative errno. */
+/* `global` is the state's global_State. Return 0 or a negative errno. */
 int jsp_lua_memory_begin(struct jsp_lua_memory *m, jsprof *session, uintptr_t global,
                          struct jsp_lua_watch *watch);
 
-/* Look, if it is time to; jsprof_options.on_drain, whose data is `m`. */
+/* Look if it is time to. Usable as jsprof_options.on_drain with `m` as its data. */
 void jsp_lua_memory_look(void *m);
 
-/* Look now. The state's thread, not in a handler. */
+/* Look now. Call it in the state's thread, not in a handler. */
 void jsp_lua_memory_look_now(struct jsp_lua_memory *m);
 
-/* Look once more; no look is taken after this. Any thread; again is fine. */
+/* Look one last time. Any thread may call it, also again. */
 void jsp_lua_memory_end(struct jsp_lua_memory *m);
 
-/* The same in a signal handler. False: a signal interrupted who looks. */
+/* The same in a signal handler. Return false if the signal interrupted a look. */
 bool jsp_lua_memory_end_now(struct jsp_lua_memory *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* module.c - `local jsprof = require "jsprof"`: what a Lua program can ask for.
+/* module.c - `local jsprof = require "jsprof"`: start and stop a recording from Lua.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,25 +20,25 @@
 #include "module_functions.h"
 #include "wraps.h"
 
-/* In the registry, at this address: the run of this state, as a light userdata. */
+/* The registry keeps the run of this state at this address, as a light userdata. */
 static const char module_key = 0;
 
-/* Runs of all states, for exit() in the middle of one. */
+/* The runs of all states, so that exit() in the middle of a run can end it. */
 static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct module_run *module_runs;
 static int module_result;
-static atomic_int module_ending; /* so many are under way, and not in the list */
+static atomic_int module_ending; /* runs that are ending: no longer in the list */
 
 /* -- Runs --------------------------------------------------------------------- */
 
-/* Nobody looks at it any more; who took its signal is known. */
+/* Take the last look at the run. Return -EBUSY if another profiler took its signal. */
 static int module_quiet(struct module_run *run)
 {
     jsp_lua_memory_end(&run->memory);
     return run->watch.was_taken ? -EBUSY : 0;
 }
 
-/* With the lock, which it opens. */
+/* The caller holds the lock; this function releases it. */
 static void module_finish_locked(void)
 {
     for (struct module_run *run = module_runs; run; run = run->next) {
@@ -58,7 +58,7 @@ void jsp_lua_module_finish(void)
     module_finish_locked();
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static bool module_quiet_now(void)
 {
     bool is_quiet = true;
@@ -69,7 +69,8 @@ static bool module_quiet_now(void)
 
 bool jsp_lua_module_finish_now(void)
 {
-    /* ORDER: relaxed. A signal of this thread; others are found by the lock. */
+    /* ORDER: relaxed. The signal interrupted this thread, which reads its own stores; the
+     * lock finds other threads. */
     if (atomic_load_explicit(&module_ending, memory_order_relaxed) ||
         pthread_mutex_trylock(&module_lock) != 0)
         return false;
@@ -103,7 +104,7 @@ static void module_list(struct module_run *run)
     pthread_mutex_unlock(&module_lock);
 }
 
-/* Afterwards the session is this caller's to close, or somebody has closed it. */
+/* After this, either the caller closes the session, or another thread has closed it. */
 static void module_unlist(struct module_run *run)
 {
     pthread_mutex_lock(&module_lock);
@@ -154,11 +155,11 @@ static void module_keep(lua_State *L, struct module_run *run)
     lua_rawset(L, LUA_REGISTRYINDEX);
 }
 
-/* Complete the capture; `stats` may be NULL. The errno of a failed write, or -EBUSY: its
- * signal was taken. `L` NULL: the state is closing. */
+/* Complete the capture. `stats` may be NULL; `L` is NULL if the state is closing. Return
+ * the errno of a failed write, or -EBUSY if another profiler took the signal. */
 static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
 {
-    /* ORDER: relaxed, as its reader. */
+    /* ORDER: relaxed, for the reason that its reader gives. */
     atomic_fetch_add_explicit(&module_ending, 1, memory_order_relaxed);
     module_unlist(run);
     jsp_lua_threads_end(run);
@@ -172,13 +173,13 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     jsprof_thread_detach(run->thread);
     int closed = jsprof_close(run->prof);
     free(run);
-    /* ORDER: relaxed, as its reader. */
+    /* ORDER: relaxed, for the reason that its reader gives. */
     atomic_fetch_sub_explicit(&module_ending, 1, memory_order_relaxed);
     err = err ? err : closed;
     return err ? err : taken;
 }
 
-/* The state goes: Lua calls finalizers first. */
+/* The state is closing: Lua runs the finalizers first. */
 static void module_on_close(void *data)
 {
     int err = module_end(data, NULL, NULL);
@@ -206,7 +207,7 @@ static const char *module_text(lua_State *L, const char *field, const char *fall
     const char *text = lua_tostring(L, -1);
     if (strlen(text) != compat_length(L, -1))
         luaL_error(L, "jsprof.start: %s holds a zero byte", field);
-    lua_pop(L, 1); /* the table keeps it */
+    lua_pop(L, 1); /* the table keeps the string alive */
     return text;
 }
 
@@ -218,7 +219,7 @@ static void module_set(lua_State *L, jsprof_options *o, const char *field, const
         luaL_error(L, "jsprof.start: %s", jsprof_error_text(err, why, sizeof why));
 }
 
-/* A fraction is cut, as it always was. */
+/* Drop the fraction of a number, as this function always did. */
 static void module_number(lua_State *L, jsprof_options *o, const char *field)
 {
     char text[32];
@@ -304,7 +305,7 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
     o->open.on_drain = jsp_lua_memory_look;
     o->open.on_drain_data = &run->memory;
     jsp_lua_memory_init(&run->memory);
-    int err = jsp_lua_prepare(L, &run->lua); /* before there is a file */
+    int err = jsp_lua_prepare(L, &run->lua); /* before the file exists */
     if (!err)
         err = jsprof_open(&run->prof, &o->open);
     if (!err)
@@ -328,7 +329,7 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
     return err;
 }
 
-/* What else is wrong is explained with the path. */
+/* Explain the errors that need a path; jsprof_error_text explains all others. */
 static const char *module_why(int err)
 {
     switch (err) {
@@ -338,7 +339,7 @@ static const char *module_why(int err)
     }
 }
 
-/* Nothing was recorded: what was created goes, unless it is a device or a link to a file. */
+/* Nothing was recorded: remove the file that was created, but no device and no link. */
 static void module_discard(jsprof *prof)
 {
     const char *path = prof ? jsprof_path(prof, NULL) : NULL;
@@ -356,7 +357,7 @@ static int module_refuse(lua_State *L, const char *path, int err)
                       module_why(err));
 }
 
-/* jsprof.start, and JSPROF_... flags beside the options. */
+/* Do jsprof.start with further JSPROF_... flags. */
 static int module_start_with(lua_State *L, uint32_t flags)
 {
     struct module_options o;
@@ -393,7 +394,7 @@ static int module_start(lua_State *L)
     return module_start_with(L, 0);
 }
 
-/* What was recorded, as a table. */
+/* Push a table of what was recorded. */
 static void module_push_stats(lua_State *L, const jsprof_stats *stats)
 {
     lua_newtable(L);
@@ -447,7 +448,7 @@ static int module_start_asked(lua_State *L)
     return module_start_with(L, JSPROF_NOFOLLOW);
 }
 
-/* Once in each state. */
+/* Start as the environment asks. It happens once in each state. */
 static void module_environment(lua_State *L)
 {
     if (module_leaves_environment || !jsp_lua_environment_asks() || jsp_lua_run_of(L))
@@ -457,7 +458,7 @@ static void module_environment(lua_State *L)
     lua_call(L, 1, 0);
 }
 
-/* Only what all versions have may be called before the check. */
+/* Before the check, only functions that all versions have may be called. */
 int luaopen_jsprof(lua_State *L)
 {
     struct jsp_lua_found found;

@@ -1,4 +1,4 @@
-/* module.h - what the program jsprof-lua needs of the module besides what scripts see.
+/* module.h - what the program jsprof-lua uses of the module besides its Lua functions.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,19 +11,20 @@
 /* `require "jsprof"`. */
 JSPROF_API int luaopen_jsprof(lua_State *L);
 
-/* The module does not do what JSPROF in the environment asks: the program does. */
+/* Ignore JSPROF in the environment: the program follows it instead. */
 void jsp_lua_module_leave_environment(void);
 
-/* How the last capture ended that was not ended by jsprof.stop(): 0 or a negative errno. */
+/* Return the result of the last capture that jsprof.stop() did not end: 0 or a negative
+ * errno. */
 int jsp_lua_module_result(void);
 
-/* What such an errno means. */
+/* Return a text for such an errno. */
 const char *jsp_lua_module_why(int err);
 
-/* Complete every capture, from any thread; the program is about to end. */
+/* Complete every capture. Any thread may call it; the program is about to end. */
 void jsp_lua_module_finish(void);
 
-/* The same in a signal handler. False: a signal interrupted who does so. */
+/* The same in a signal handler. Return false if the signal interrupted such work. */
 bool jsp_lua_module_finish_now(void);
 
 #endif

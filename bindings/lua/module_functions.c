@@ -45,7 +45,7 @@ static void functions_push_row(lua_State *L, const jsprof_calls_row *row, uint32
     }
 }
 
-/* The list of functions, and on top of it the same by id. */
+/* Push the list of functions, and a table of the same entries by id. */
 static void functions_push_rows(lua_State *L, const jsprof_calls *calls)
 {
     int n = 0;
@@ -62,7 +62,7 @@ static void functions_push_rows(lua_State *L, const jsprof_calls *calls)
     }
 }
 
-/* From the list by id on top, which goes, to the list of edges. */
+/* Pop the list by id on top, and push the list of edges. */
 static void functions_push_edges(lua_State *L, const jsprof_calls *calls)
 {
     int by_id = lua_gettop(L), n = 0;
@@ -82,7 +82,7 @@ static void functions_push_edges(lua_State *L, const jsprof_calls *calls)
     lua_pop(L, 1);
 }
 
-/* Protected, so that the snapshot is given back whatever happens. */
+/* Runs protected, so that the snapshot is always freed. */
 static int functions_push_calls(lua_State *L)
 {
     const jsprof_calls *calls = lua_touserdata(L, 1);
@@ -91,7 +91,8 @@ static int functions_push_calls(lua_State *L)
     return 2;
 }
 
-/* calls(): a list of the functions that were called, and one of who called whom. */
+/* calls(): returns a list of the functions that were called, and a list of callers with
+ * their callees. */
 int jsp_lua_module_calls(lua_State *L)
 {
     struct module_run *run = jsp_lua_run_of(L);
@@ -114,14 +115,14 @@ int jsp_lua_module_calls(lua_State *L)
 
 /* -- Marks and counters ----------------------------------------------------------- */
 
-/* now(): the clock that marks stand on, in seconds. */
+/* now(): returns the time in seconds, of the clock that marks use. */
 int jsp_lua_module_now(lua_State *L)
 {
     lua_pushnumber(L, (lua_Number)jsprof_now() / 1e9);
     return 1;
 }
 
-/* A text for C: zeros would end it. */
+/* Return a text for C, which a zero byte would end early. */
 static const char *functions_clean(lua_State *L, int at, char *to, size_t room)
 {
     size_t n;
@@ -133,7 +134,8 @@ static const char *functions_clean(lua_State *L, int at, char *to, size_t room)
     return to;
 }
 
-/* mark(name [, message [, since]]): something happened, or went on since then. */
+/* mark(name [, message [, since]]): record that something happened, or lasted since
+ * then. */
 int jsp_lua_module_mark(lua_State *L)
 {
     struct module_run *run = jsp_lua_run_of(L);
@@ -151,7 +153,7 @@ int jsp_lua_module_mark(lua_State *L)
     return 0;
 }
 
-/* counter(name, value): a figure over time. */
+/* counter(name, value): record a figure over time. */
 int jsp_lua_module_counter(lua_State *L)
 {
     struct module_run *run = jsp_lua_run_of(L);
@@ -172,12 +174,13 @@ int jsp_lua_module_counter(lua_State *L)
     return 0;
 }
 
-/* Calls f and hands its results on, by no tail call: it stays on the stack. */
+/* Call f and return its results. It is no tail call, so this function stays on the
+ * stack. */
 static const char functions_wrapper[] = "local f = ...\n"
                                      "local function pass(...) return ... end\n"
                                      "return function(...) return pass(f(...)) end\n";
 
-/* wrap(f, name): a function that does what f does, under a label. */
+/* wrap(f, name): return a function that calls f and has a label. */
 int jsp_lua_module_wrap(lua_State *L)
 {
     char name[sizeof JSP_LUA_LABEL_CHUNK + JSP_LUA_WHERE];

@@ -1,4 +1,5 @@
-/* module_functions.h - the module's functions that a Lua program calls while it is recorded.
+/* module_functions.h - the functions of the module that a Lua program calls during a
+ * recording.
  *
  * They are lua_CFunctions; README.md describes the arguments of each.
  *

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value on top is a function of this name: keep it in mind. */
+/* Give this name to the function on top of the stack. */
 static void names_function(lua_State *L, struct jsprof_lua *lua, const char *name)
 {
     jsprof_thread_pause(lua->thread);
@@ -16,7 +16,7 @@ static void names_function(lua_State *L, struct jsprof_lua *lua, const char *nam
     jsprof_thread_resume(lua->thread);
 }
 
-/* Name the functions in the table on top, or its C functions alone. */
+/* Name the functions in the table on top, or only its C functions. */
 enum names_which { NAMES_ALL, NAMES_C };
 static void names_module(lua_State *L, struct jsprof_lua *lua, const char *module,
                          enum names_which which)
@@ -34,7 +34,7 @@ static void names_module(lua_State *L, struct jsprof_lua *lua, const char *modul
     }
 }
 
-/* The table on top is the metatable of a type: name its methods and metamethods. */
+/* Name the methods and metamethods of a type, whose metatable is on top. */
 static void names_type(lua_State *L, struct jsprof_lua *lua, const char *type)
 {
     names_module(L, lua, type, NAMES_C);
@@ -45,8 +45,8 @@ static void names_type(lua_State *L, struct jsprof_lua *lua, const char *type)
     lua_pop(L, 1);
 }
 
-/* luaL_newmetatable puts the metatables of types into the registry, under their names. Lua's own
- * tables there begin with "_". */
+/* luaL_newmetatable puts the metatables of types into the registry under their names.
+ * Lua's own tables there have names that begin with "_". */
 static void names_types(lua_State *L, struct jsprof_lua *lua)
 {
     lua_pushvalue(L, LUA_REGISTRYINDEX);
@@ -58,7 +58,7 @@ static void names_types(lua_State *L, struct jsprof_lua *lua)
     lua_pop(L, 1);
 }
 
-/* What the standard functions return, by a chunk that calls each. */
+/* Name the functions that standard functions return. A chunk calls each of them. */
 static const char names_given[] =
     "local found = {}\n"
     "local function keep(name, make, ...)\n"
@@ -80,7 +80,7 @@ static void names_iterators(lua_State *L, struct jsprof_lua *lua)
     lua_pop(L, 1);
 }
 
-/* A function that stands in two modules gets the name of the first. */
+/* A function that is in two modules gets the first one's name. */
 static const char *const names_first[] = { "_G", "string", "table", "math", "io", "os",
                                            "coroutine", "debug", "package", "utf8", "bit32" };
 

@@ -7,12 +7,13 @@
 
 #include "attach.h"
 
-/* A lua_CFunction whose argument is the tie: name every function in a loaded module
+/* A lua_CFunction whose argument is the tie: name every function of a loaded module
  * ("string.gsub"; "print" for a global), and the functions that those return. */
 int jsp_lua_name_modules(lua_State *L);
 
-/* Name the C functions of the module that was loaded under this name ("lpeg.match"), and those
- * of the types of userdata that the state has by now ("FILE*.write"). May raise an error. */
+/* Name the C functions of the module that was loaded under this name ("lpeg.match"), and
+ * those of the types of userdata that the state has so far ("FILE*.write"). May raise an
+ * error. */
 void jsp_lua_name_new_module(lua_State *L, struct jsprof_lua *lua, const char *module);
 
 #endif

@@ -36,7 +36,7 @@ bool jsp_lua_naming_is_wrapper(struct jsp_lua_walker *w, const struct jsp_lua_pr
                                                         sizeof text));
 }
 
-/* Functions that LuaJIT brings as bytecode have the line -1, which is none. */
+/* Functions that LuaJIT itself has as bytecode have the line -1, which means none. */
 static uint64_t naming_line(const struct jsp_lua_proto *p)
 {
     return p->key.line == UINT32_MAX ? 0 : p->key.line;
@@ -73,7 +73,8 @@ const struct jsp_lua_label *jsp_lua_naming_c(struct jsp_lua_walker *w, uintptr_t
 
 /* -- Where functions are made --------------------------------------------------- */
 
-/* The functions that are made by one whose code waits; their code waits then. */
+/* Name the functions that the next waiting prototype makes, and let these wait in
+ * turn. */
 static uint32_t naming_one(struct jsp_lua_walker *w, uint32_t n_waiting)
 {
     struct jsp_lua_defined made;
@@ -92,8 +93,9 @@ static uint32_t naming_one(struct jsp_lua_walker *w, uint32_t n_waiting)
     return n_waiting;
 }
 
-/* All was looked through: it need not be again, if it has a label to say so. The main
- * chunk gets one; a function may find its name yet. */
+/* The whole prototype is searched. If it has a label, the label records this, so it is
+ * not searched again. The main chunk gets a label here; a function may still find its
+ * name later. */
 void jsp_lua_naming_search(struct jsp_lua_walker *w, const struct jsp_lua_proto *p)
 {
     const struct jsp_lua_label *label = jsp_lua_naming_find(w, p);

@@ -1,7 +1,8 @@
 /* naming.h - how frames show Lua functions: a label for each, made when it is first seen.
  *
- * A function is named by what it is put into where it is made, so the code of whoever made
- * it is looked through; see docs/lua.md. Called by the walkers, under walk.h's rules.
+ * A function is named after the variable or field that receives it where it is made. So
+ * the binding searches the code of the function that makes it; see docs/lua.md. The
+ * walkers call this, under walk.h's rules.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,29 +12,29 @@
 #include "proto.h"
 #include "walk.h"
 
-/* A walk begins: what it may look through is bounded. */
+/* Begin a walk, and renew its limit of searches. */
 void jsp_lua_naming_begin(struct jsp_lua_walker *w);
 
-/* NULL: not seen before. */
+/* Return the label, or NULL if the function was not seen before. */
 const struct jsp_lua_label *jsp_lua_naming_find(struct jsp_lua_walker *w,
                                                 const struct jsp_lua_proto *p);
 
-/* A label of this name; NULL: for want of one, what it is. */
+/* Add a label of this name. If `name` is NULL, the label describes the function. */
 const struct jsp_lua_label *jsp_lua_naming_add(struct jsp_lua_walker *w,
                                                const struct jsp_lua_proto *p, const char *name);
 
-/* The label of a C function (or of the number that stands for one); where it has none yet,
- * this name becomes it. */
+/* Return the label of a C function (or of the number of one of LuaJIT's). If it has none
+ * yet, give it this name. */
 const struct jsp_lua_label *jsp_lua_naming_c(struct jsp_lua_walker *w, uintptr_t c,
                                              const char *name);
 
-/* Names the functions that this one makes, and those that they make; each once. */
+/* Name the functions that this one makes, and those that they make, each once. */
 void jsp_lua_naming_search(struct jsp_lua_walker *w, const struct jsp_lua_proto *p);
 
-/* Is it the wrapper that stands behind a label of the program's? */
+/* Return whether this is the wrapper that carries a label of the program. */
 bool jsp_lua_naming_is_wrapper(struct jsp_lua_walker *w, const struct jsp_lua_proto *p);
 
-/* Names a function before it is seen. */
+/* Name a function before a sample meets it. */
 void jsp_lua_naming_given(struct jsp_lua_walker *w, const struct jsp_lua_function *f,
                           const char *name);
 

@@ -1,4 +1,4 @@
-/* peek.h - one read of memory that may be gone, outside of signals.
+/* peek.h - one read of memory that may be unmapped, outside of signals.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 
 #include "read.h"
 
-/* False: it can not be read. Any thread. */
+/* Return false if it can not be read. Any thread may call it. */
 bool jsp_lua_peek(uintptr_t at, void *to, size_t n);
 
 #endif

@@ -1,9 +1,10 @@
 /* preload.c - the module as a preloaded library: LD_PRELOAD=.../lua/5.4/jsprof.so with
  * JSPROF=FILE records a program that embeds a shared liblua, without a line of code in it.
  *
- * Every host opens the standard libraries in a state that it makes. That call comes here first:
- * afterwards the state requires the module, which does what JSPROF asks. Other processes that
- * inherit the variable have no Lua: of its functions all are weak (build.mk).
+ * Every host opens the standard libraries in a state that it makes, and calls this
+ * library's function for it first. Then the state requires the module, which follows
+ * JSPROF. Other processes that inherit the variable have no Lua, so all references to its
+ * functions are weak (build.mk).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +21,7 @@
 #include "probe.h"
 #include "threads.h"
 
-/* Protected: as if the program did it. */
+/* Runs protected, as if the program had required it. */
 static int preload_require(lua_State *L)
 {
     lua_getglobal(L, "package");
@@ -33,7 +34,7 @@ static int preload_require(lua_State *L)
     return 0;
 }
 
-/* There is nobody else to say it to. */
+/* Only standard error can receive it. */
 static void preload_state(lua_State *L)
 {
     struct jsp_lua_found found = { "", -1 };
@@ -54,7 +55,7 @@ static void preload_state(lua_State *L)
 
 /* -- A Lua that no preloaded library reaches ------------------------------------------ */
 
-/* The texts by which every Lua names itself, and how many of their characters come before the
+/* The texts by which each Lua names itself, and the number of characters before the
  * version. */
 static const struct {
     const char *text;
@@ -63,7 +64,7 @@ static const struct {
     { "$LuaVersion: Lua 5.", 17 }, { "$Lua: Lua 5.1", 10 }, { "LuaJIT 2.", 7 },
 };
 
-/* Search the program's own segments that can not be written. The first object is the program. */
+/* Search the program's own read-only segments. The first object is the program. */
 static int preload_search(struct dl_phdr_info *info, size_t size, void *data)
 {
     const char **found = data;
@@ -89,8 +90,9 @@ static bool preload_is_preloaded(void)
     return list && dladdr(preload_marks, &us) && us.dli_fname && strstr(list, us.dli_fname);
 }
 
-/* A program that is its own Lua calls luaL_openlibs without the loader: nothing would be recorded,
- * and nothing would say so. A shell that inherits the variables is no such program. */
+/* A program that contains its Lua calls luaL_openlibs without the loader. Then nothing is
+ * recorded, and without this line the user would not learn why. A shell that inherits the
+ * variables is not such a program. */
 __attribute__((constructor)) static void preload_refuse_static(void)
 {
     const char *found = NULL, *init = secure_getenv("LUA_INIT");
@@ -110,7 +112,7 @@ __attribute__((constructor)) static void preload_refuse_static(void)
     errno = saved_errno;
 }
 
-/* Until 5.4 and since 5.5: a Lua of another version is to be met as well. */
+/* Up to 5.4 and since 5.5, so that a Lua of another version is noticed as well. */
 #undef luaL_openlibs
 JSPROF_API void luaL_openlibs(lua_State *L);
 JSPROF_API void luaL_openselectedlibs(lua_State *L, int load, int preload);
@@ -139,8 +141,8 @@ void luaL_openselectedlibs(lua_State *L, int load, int preload)
 
 /* -- Calls into Lua -------------------------------------------------------------------- */
 
-/* A function of the API that runs a state, under its own name in the linker: whichever Lua the
- * program has, six words hold its arguments. */
+/* Define a function of the API that runs a state, under its own name for the linker: in
+ * every Lua version, six words hold its arguments. */
 typedef uintptr_t preload_fn(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                              uintptr_t e);
 

@@ -15,12 +15,12 @@
 
 enum { PROBE_FRAMES = 64, PROBE_NATIVES = 32 };
 
-/* A probe under way; its C functions are given its address. */
+/* A probe that is running; its C functions get its address. */
 struct probe {
     struct jsprof_lua *lua;
     uint32_t n_checked;           /* frames that agreed */
     bool failed;
-    uint32_t n_direct;            /* natives from here to a C function called from C */
+    uint32_t n_direct;            /* native frames out to a C function that C called */
     uintptr_t direct[PROBE_NATIVES];
     uintptr_t loop;               /* an address in the interpreter's loop; 0: not found */
 };
@@ -48,8 +48,8 @@ static bool probe_parse(const char *text, struct jsp_lua_found *out)
     return true;
 }
 
-/* PUC Lua has a text that says which release it is. A Lua that hides it is known by what
- * its version was the first to have. */
+/* PUC Lua contains a text with its release. If a Lua hides it, the newest function that
+ * it has shows its version. */
 static bool probe_find(struct jsp_lua_found *out)
 {
     static const char *const known[][2] = {
@@ -82,13 +82,14 @@ enum jsp_lua_probe_answer jsp_lua_probe_version(struct jsp_lua_found *found)
 
 /* -- Frames -------------------------------------------------------------------- */
 
-/* Lua functions call the probe's; C calls its chunk, in a new activation of the loop. */
+/* Lua functions call the probe's function; C calls its chunk, in a new activation of the
+ * loop. */
 static bool probe_is_entry(const jsprof_frame *frame)
 {
     return frame->kind & JSPROF_FRAME_ENTRY;
 }
 
-/* Does the walked frame say what Lua says of this level? */
+/* Return whether the walked frame agrees with what Lua reports for this level. */
 static bool probe_same(lua_State *L, lua_Debug *ar, const jsprof_frame *frame)
 {
     char where[LUA_IDSIZE + 32];
@@ -135,7 +136,7 @@ static void probe_compare(struct probe *p, lua_State *L)
 
 static int probe_all(lua_State *L);
 
-/* Where the C functions from here out to the one that began begin. */
+/* Find the starts of the C functions between here and the one that began. */
 static uint32_t probe_natives(struct probe *p, uintptr_t *starts)
 {
     jsprof_backtrace_frame frames[2 * PROBE_NATIVES];
@@ -163,9 +164,9 @@ static bool probe_is_direct(const struct probe *p, uintptr_t start)
     return false;
 }
 
-/* The C function that is there only when a Lua function is called in between (LuaJIT's
- * machine code is there for calls of C functions too); of those that the compiler made of it,
- * the largest. */
+/* Find the C function that is on the stack only if a Lua function was called in between.
+ * (LuaJIT's machine code is also there when C functions are called.) If the compiler
+ * split it, take the largest part. */
 static void probe_find_loop(struct probe *p)
 {
     uintptr_t starts[PROBE_NATIVES];
@@ -205,7 +206,7 @@ static int probe_learn_here(lua_State *L)
     return 0;
 }
 
-/* Protected: here, and in a coroutine of its own. */
+/* Runs protected: learn here, and in a coroutine of its own. */
 static int probe_learn(lua_State *L)
 {
     void *walker = lua_touserdata(L, 1);
@@ -247,7 +248,7 @@ static void probe_push(lua_State *L, struct probe *p, lua_CFunction f)
     lua_pushcclosure(L, f, 1);
 }
 
-/* The chunk, in a coroutine of its own. */
+/* Run the chunk in a coroutine of its own. */
 static int probe_resume(lua_State *L)
 {
     lua_State *co = lua_newthread(L);
@@ -263,7 +264,7 @@ static void probe_load(lua_State *L, const char *name)
         lua_error(L);
 }
 
-/* Protected: everything above, in turn. */
+/* Runs protected: do everything above in turn. */
 static int probe_all(lua_State *L)
 {
     struct probe *p = lua_touserdata(L, 1);
@@ -280,7 +281,7 @@ static int probe_all(lua_State *L)
     return 0;
 }
 
-/* A host may run coroutines from C: then ours is not below the main one. */
+/* A host may run coroutines from C: then ours is not above the main coroutine. */
 static void probe_root(struct jsprof_lua *lua, lua_State *L)
 {
     jsprof_frame frames[2];
@@ -303,7 +304,7 @@ int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
     if (err)
         return err;
     probe_root(lua, L);
-    err = jsp_lua_protected(L, jsp_lua_name_modules, lua); /* before one is seen without */
+    err = jsp_lua_protected(L, jsp_lua_name_modules, lua); /* before a walk meets one */
     if (!err)
         err = probe_run(&p, L);
     if (!err)

@@ -1,4 +1,4 @@
-/* probe.h - is this Lua one that we were built for, and where is its loop?
+/* probe.h - check that this Lua is one that we were built for, and find its loop.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,23 +7,25 @@
 
 #include "attach.h"
 
-/* What the Lua in this process says of itself. */
+/* What the Lua in this process reports about itself. */
 struct jsp_lua_found {
-    char name[16]; /* "5.4.6", "5.3" where it keeps its release to itself, "jit" */
+    char name[16]; /* "5.4.6"; "5.3" if it hides its release; or "jit" */
     int release;   /* 6; -1: not known */
 };
 
 enum jsp_lua_probe_answer { JSP_LUA_OURS, JSP_LUA_OTHER_VERSION, JSP_LUA_OLD_RELEASE };
 
-/* Is it ours, as far as can be known? Callable in any Lua. `*found` is set unless it says
- * nothing of itself, which counts as ours. */
+/* Return whether this is our Lua, as far as can be known. It can be called in any Lua.
+ * Set `*found`, unless the Lua reports nothing about itself, which counts as ours. */
 enum jsp_lua_probe_answer jsp_lua_probe_version(struct jsp_lua_found *found);
 
-/* Walk known stacks, in the main coroutine and in another, and compare with what Lua says
- * of them; name Lua's own functions. It needs no session. -ENOTSUP: they differ; -ENOMEM. */
+/* Walk known stacks, in the main coroutine and in another one, compare them with what Lua
+ * reports, and name Lua's own functions. It needs no session. Return 0, -ENOTSUP if they
+ * differ, or -ENOMEM. */
 int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L);
 
-/* Find the interpreter's loop and register it with the session. The same errors. */
+/* Find the interpreter's loop and register it with the session. The errors are the
+ * same. */
 int jsp_lua_probe_code(struct jsprof_lua *lua, lua_State *L);
 
 #endif

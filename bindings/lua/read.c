@@ -16,7 +16,7 @@ static uint32_t read_slot(uintptr_t page)
     return (uint32_t)(page / JSP_LUA_PAGE) & (JSP_LUA_PAGES - 1);
 }
 
-/* Bits of the windows from the first to the last of these: there are some. */
+/* Return the bits from the lowest to the highest set bit of `windows`, which is not 0. */
 static uint8_t read_between(uint8_t windows)
 {
     unsigned low = (unsigned)__builtin_ctz(windows);
@@ -24,7 +24,7 @@ static uint8_t read_between(uint8_t windows)
     return (uint8_t)((2u << high) - (1u << low));
 }
 
-/* Of this page the windows from the first to the last of these. */
+/* Describe the part of this page from the first to the last of these windows. */
 static void read_range(struct jsp_lua_read *r, uint32_t slot, uint8_t windows,
                        struct iovec *here, struct iovec *there)
 {
@@ -40,7 +40,7 @@ static void read_is_here(struct jsp_lua_page *page, uint32_t walk, uint8_t windo
     page->walk = walk;
 }
 
-/* What the walk before used, as far as it is still readable. */
+/* Read what the previous walk used, as far as it is still readable. */
 static void read_again(struct jsp_lua_read *r)
 {
     struct iovec here[JSP_LUA_AGAIN], there[JSP_LUA_AGAIN];
@@ -70,18 +70,18 @@ void jsp_lua_read_begin(struct jsp_lua_read *r)
 {
     r->calls = JSP_LUA_READ_CALLS;
     r->missed = 0;
-    if (!++r->walk) { /* 0 is no walk, and none is older than the first */
+    if (!++r->walk) { /* 0 marks no walk, so start again with empty pages */
         memset(r->pages, 0, sizeof r->pages);
         r->walk = 1;
     }
     r->is_direct = jsp_lua_direct_may(&r->direct);
     if (r->is_direct)
         return;
-    r->pid = getpid(); /* a session can go on in the child of a fork */
+    r->pid = getpid(); /* a session may continue in the child of a fork */
     read_again(r);
 }
 
-/* Reads this window, or, where one of its page was missed before, the page. */
+/* Read this window, or the whole page if another window of it was missed before. */
 static bool read_miss(struct jsp_lua_read *r, uint32_t slot, uintptr_t at, uint8_t window)
 {
     struct jsp_lua_page *page = &r->pages[slot];
@@ -101,7 +101,7 @@ static bool read_miss(struct jsp_lua_read *r, uint32_t slot, uintptr_t at, uint8
     return true;
 }
 
-/* The window that holds `at`; NULL: not readable. */
+/* Return the window that contains `at`, or NULL if it can not be read. */
 static const uint8_t *read_window(struct jsp_lua_read *r, uintptr_t at)
 {
     uintptr_t in_page = at & (JSP_LUA_PAGE - 1);
@@ -118,7 +118,7 @@ static const uint8_t *read_window(struct jsp_lua_read *r, uintptr_t at)
     return r->bytes[slot] + (in_page & ~(uintptr_t)(JSP_LUA_WINDOW - 1));
 }
 
-/* Asks for a page that this walk has not asked for. */
+/* Ask for a page for which this walk has not asked yet. */
 static bool read_ask(struct jsp_lua_read *r, uintptr_t at)
 {
     struct jsp_lua_page *page = &r->pages[read_slot(at)];
@@ -139,7 +139,7 @@ static bool read_direct(struct jsp_lua_read *r, uintptr_t at, void *to, size_t n
     if (last < at)
         return n == 0;
     for (; page <= last; page += JSP_LUA_PAGE)
-        if (!page || !read_ask(r, page)) /* 0: below the first object, or above the last */
+        if (!page || !read_ask(r, page)) /* page 0 has no object */
             return false;
     jsp_lua_direct_copy(at, to, n);
     return true;

@@ -1,15 +1,16 @@
-/* read.h - reading a Lua state from a signal handler, where any pointer may be stale.
+/* read.h - reads of a Lua state from a signal handler, where any pointer may be stale.
  *
- * A process of one thread reads things where they lie (direct.h), and asks the kernel once
- * a walk for each page. In others every load goes through the kernel (process_vm_readv on
- * ourselves), which says no where a plain load would fault. What a call of it costs is the
- * call and the pages that it must find, hardly what it copies. So what the walk before
- * needed is copied in one call at the beginning, of each page the part that was used; the
- * rest by small windows one by one, and where two of a page are missed, the page. They are
- * small because what a walk pulls through the cache the program must fetch again.
+ * In a process of one thread, loads are plain (direct.h), and the kernel is asked once a
+ * walk for each page. In others, every read goes through the kernel (process_vm_readv on
+ * this process), which returns an error where a plain load would fault. Such a call costs
+ * its entry and the search for the pages; the size of the copy hardly matters. So at its
+ * beginning a walk copies, in one call, the parts of pages that the previous walk used.
+ * It reads the rest in small windows, one by one, and once two windows of a page were
+ * missed, the whole page. Windows are small because the program must load again what a
+ * walk pushes out of the cache.
  *
- * Copies live for one walk, and so does what is made of them: between two, what is collected
- * makes room for what looks the same.
+ * Copies, and results made from them, are valid during one walk. Between two walks the
+ * collector may free an object, and another that looks the same may take its place.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,63 +27,64 @@
 
 enum {
     JSP_LUA_WINDOW = 512,
-    JSP_LUA_PAGE = 4096,      /* the smallest there is: is readable as a whole, or not */
+    JSP_LUA_PAGE = 4096,      /* the smallest that exists: readable whole or not at all */
     JSP_LUA_PAGES = 64,       /* power of two */
-    JSP_LUA_AGAIN = 32,       /* of them that the next walk begins with, at most */
+    JSP_LUA_AGAIN = 32,       /* windows that the next walk reads first, at most */
     JSP_LUA_KEPT = 16,        /* power of two */
     JSP_LUA_KEPT_WORDS = 16,
     JSP_LUA_FACTS = 128,      /* power of two */
-    JSP_LUA_READ_CALLS = 1024, /* of one walk */
+    JSP_LUA_READ_CALLS = 1024, /* during one walk */
 };
 
-/* Of a page that was read. Windows are bits, the lowest address first; of a page that is
- * read where it lies there are none. */
+/* A page that was read. Windows are bits, the lowest address first. A page that is read
+ * by plain loads has none. */
 struct jsp_lua_page {
     uintptr_t at;
-    uint32_t walk;   /* that read it last */
-    uint32_t used;   /* walk that used it last; 0: none */
+    uint32_t walk;   /* the last walk that read it */
+    uint32_t used;   /* the last walk that used it; 0: none */
     uint8_t here;    /* windows that `walk` read */
-    uint8_t windows; /* that `used` used */
+    uint8_t windows; /* windows that the walk `used` used */
 };
 
-/* Something about an instruction of the prototype at `of`, good for one walk. */
+/* A fact about an instruction of the prototype at `of`, valid for one walk. */
 struct jsp_lua_fact {
     uintptr_t of;
     uint32_t walk;
-    uint32_t index; /* of the instruction, and which fact */
-    uint32_t value; /* 0: there is none here */
+    uint32_t index; /* of the instruction, with the kind of the fact */
+    uint32_t value; /* 0: nothing is known here */
 };
 
 struct jsp_lua_read {
     pid_t pid;
     struct jsp_lua_direct direct;
-    bool is_direct; /* this walk */
-    uint32_t calls; /* left */
-    uint32_t walk;  /* number of this walk; what others read is stale */
-    uintptr_t missed; /* the last page that had to be read */
+    bool is_direct; /* whether this walk reads by plain loads */
+    uint32_t calls; /* calls that this walk may still make */
+    uint32_t walk;  /* number of this walk; results of others are stale */
+    uintptr_t missed; /* the last page that lacked a window */
     struct jsp_lua_page pages[JSP_LUA_PAGES];
     uint8_t bytes[JSP_LUA_PAGES][JSP_LUA_PAGE];
-    /* What was made of objects that a walk meets again and again; see jsp_lua_kept. */
+    /* Results about objects that one walk meets again and again; see jsp_lua_kept. */
     struct {
         uintptr_t at;
         uint32_t walk;
         uint64_t words[JSP_LUA_KEPT_WORDS];
     } kept[JSP_LUA_KEPT];
-    /* The same of instructions. */
+    /* Results about instructions. */
     struct jsp_lua_fact facts[JSP_LUA_FACTS];
 };
 
-/* Before the first walk, of this process; all else is 0. */
+/* Call it before the first walk in this process; all other bytes are 0. */
 void jsp_lua_read_init(struct jsp_lua_read *r);
 
-/* A walk begins. */
+/* Begin a walk. */
 void jsp_lua_read_begin(struct jsp_lua_read *r);
 
-/* False: it can not be read, or the walk has read too much; `to` is undefined. */
+/* Copy n bytes. Return false if they can not be read, or if the walk has read too much;
+ * `to` is then undefined. */
 bool jsp_lua_read(struct jsp_lua_read *r, uintptr_t at, void *to, size_t n);
 
-/* A place for what is known of the object at `at`; *is_known: from earlier in this walk. Who
- * fills it with what is not so must take it back. */
+/* Return a place for results about the object at `at`; *is_known means that this walk has
+ * filled it. A caller that stores a wrong result must remove it. */
 static inline void *jsp_lua_kept(struct jsp_lua_read *r, uintptr_t at, bool *is_known)
 {
     uint32_t slot = (uint32_t)(at >> 4 ^ at >> 10) & (JSP_LUA_KEPT - 1);
@@ -98,7 +100,7 @@ static inline void jsp_lua_kept_not(struct jsp_lua_read *r, uintptr_t at)
     r->kept[slot].at = 0;
 }
 
-/* Fields of a copied object. */
+/* Read a field of a copied object. */
 static inline uintptr_t jsp_lua_pointer(const void *object, size_t offset)
 {
     uintptr_t value;

@@ -8,7 +8,7 @@
 #include "attach.h"
 #include "memory.h"
 
-/* Lives until the process ends or it is stopped. */
+/* A run lives until it is stopped or the process ends. */
 struct module_run {
     struct module_run *next;
     jsprof *prof;                  /* NULL: closed, because the process ends */
@@ -17,19 +17,19 @@ struct module_run {
     struct jsp_lua_memory memory;
     struct jsp_lua_watch watch;
     /* Written by the thread that runs the state (threads.c): */
-    uint64_t maker, runner;        /* numbers of the thread that began and of the one that runs */
+    uint64_t maker, runner;        /* numbers of the first thread and the present one */
     struct jsp_lua_joined *joined; /* other threads that run it; under the lock of runs */
 };
 
-/* That of this state; NULL: nothing is recorded. */
+/* Return the run of this state, or NULL if nothing is recorded. */
 struct module_run *jsp_lua_run_of(lua_State *L);
 
-/* Its session, which nobody closes until it is let go; NULL: there is none, and nothing to
- * let go. */
+/* Return its session and hold the lock, so that no thread closes the session until
+ * jsp_lua_run_let_go. Return NULL, without the lock, if there is no session. */
 jsprof *jsp_lua_run_hold(struct module_run *run);
 void jsp_lua_run_let_go(void);
 
-/* Take the lock of all runs; jsp_lua_run_let_go gives it back. */
+/* Take the lock of all runs; jsp_lua_run_let_go releases it. */
 void jsp_lua_run_lock(void);
 
 /* Set a field of the table on top. */

@@ -14,31 +14,31 @@
 
 /* A thread that joined. */
 struct jsp_lua_joined {
-    struct jsp_lua_joined *next;        /* of the state; under the lock of runs */
-    struct jsp_lua_joined *next_here;   /* of the thread */
+    struct jsp_lua_joined *next;        /* of the same state; under the lock of runs */
+    struct jsp_lua_joined *next_here;   /* of the same thread */
     struct module_run *run;             /* NULL: it ended; under the lock of runs */
     uint64_t thread_number;
     struct jsprof_lua lua;              /* session, thread, walker, main; not tied to the state */
 };
 
-/* What a thread knows of itself, and of the state that it ran last. */
+/* What a thread knows about itself and about the state that it ran last. */
 static __thread struct {
-    uint64_t number;                    /* 0: not asked for yet */
+    uint64_t number;                    /* 0: not assigned yet */
     uint64_t n_changes;
     uintptr_t global;
     struct module_run *run;             /* NULL: that state is not recorded */
     struct jsp_lua_joined *joined;
-    bool is_inside;                     /* what this file calls comes back to it */
+    bool is_inside;                     /* calls of this file come back to it */
 } threads_here;
 
 static _Atomic uint64_t threads_number;
-static _Atomic uint64_t threads_changes; /* runs that began or ended; 0: there was none */
+static _Atomic uint64_t threads_changes; /* begins and ends of runs */
 static pthread_key_t threads_key;
 static bool threads_has_key;
 
 static uint64_t threads_me(void)
 {
-    /* ORDER: relaxed. The number must be unique, no more. */
+    /* ORDER: relaxed. The number only has to be unique. */
     if (!threads_here.number)
         threads_here.number = atomic_fetch_add_explicit(&threads_number, 1,
                                                         memory_order_relaxed) + 1;
@@ -71,8 +71,8 @@ static void threads_on_exit(void *data)
     threads_here.joined = NULL;
 }
 
-/* Before the library makes its own key: destructors run in the order of the keys, and a thread
- * must detach here before the library lets it go. */
+/* Make the key before the library makes its own: destructors run in the order of the
+ * keys, and a thread must detach here before the library releases it. */
 __attribute__((constructor)) static void threads_make_key(void)
 {
     threads_has_key = pthread_key_create(&threads_key, threads_on_exit) == 0;
@@ -80,7 +80,7 @@ __attribute__((constructor)) static void threads_make_key(void)
 
 /* -- Threads that join ---------------------------------------------------------------- */
 
-/* Copy what the first walker learned of this Lua; names belong to each. */
+/* Copy what the first walker learned about this Lua. Each walker has names of its own. */
 static struct jsp_lua_walker *threads_walker(const struct jsp_lua_walker *first)
 {
     struct jsp_lua_walker *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE,
@@ -138,7 +138,7 @@ static struct jsp_lua_joined *threads_find(const struct module_run *run)
     return j;
 }
 
-/* Show the state's frames on this thread, and on no other. */
+/* Show the state's frames on this thread and on no other. */
 static void threads_switch(lua_State *L, struct module_run *run)
 {
     bool is_maker = run->maker == threads_me();
@@ -171,7 +171,8 @@ static void threads_look(lua_State *L, uintptr_t global, uint64_t n_changes)
 
 void jsp_lua_threads_enter(lua_State *L)
 {
-    /* ORDER: acquire, pairs with the release of begin and end: a run that they list is whole. */
+    /* ORDER: acquire, pairs with the release of begin and end: a run in their list is
+     * whole. */
     uint64_t n_changes = atomic_load_explicit(&threads_changes, memory_order_acquire);
     if (!n_changes || threads_here.is_inside)
         return;

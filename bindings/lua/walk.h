@@ -1,9 +1,9 @@
 /* walk.h - the Lua stack of an interrupted thread, without Lua's help.
  *
- * A jsprof walker (form c of jsprof.h): runs in the signal handler, reads the state's
- * objects by protected loads and calls nothing of Lua. No hook is set, so the program
- * runs as it does without us. docs/lua.md says which states of the VM a signal meets
- * and what is seen in each.
+ * This is a jsprof walker (form c of jsprof.h): it runs in the signal handler, reads the
+ * state's objects by protected loads and calls nothing of Lua. It sets no hook, so the
+ * program runs as it does without us. docs/lua.md lists the states of the VM that a
+ * signal can meet and what a sample shows in each.
  *
  *                        handler   owner thread
  *   jsp_lua_walk_sigsafe   yes         yes, while paused
@@ -25,7 +25,7 @@ enum { JSP_LUA_STATES = 64 }; /* coroutines that resume each other */
 
 enum { JSP_LUA_COLLECTORS = 8 }; /* C functions of the collector */
 
-enum { JSP_LUA_TO_SEARCH = 256 }; /* prototypes whose code waits to be looked through */
+enum { JSP_LUA_TO_SEARCH = 256 }; /* prototypes whose code is to be searched */
 
 /* One coroutine of a walk. */
 struct jsp_lua_state {
@@ -43,65 +43,72 @@ struct jsp_lua_walker {
     uintptr_t stack_low, stack_high; /* of the thread; equal: not known */
     uintptr_t unshown;       /* a C function of ours that gets no frame; 0: none */
     uint64_t n_skipped;      /* frames that were not readable */
-    uint32_t searches;       /* prototypes that this walk may still look through */
+    uint32_t searches;       /* prototypes that this walk may still search */
     uintptr_t to_search[JSP_LUA_TO_SEARCH];
     struct jsp_lua_read read;
     struct jsp_lua_labels labels;
     struct {
         uint32_t holds;   /* words that have held the running coroutine so far, as bits */
-        uint16_t current; /* offset of the one that does; 0: not known */
+        uint16_t current; /* offset of the word that holds it; 0: not known */
         uint16_t traces;  /* offset of the list of traces; 0: not known yet */
-        uintptr_t alone;  /* of this walk: the activation that no coroutine resumed; or 0 */
-    } jit;                /* offsets are those in LuaJIT's global state */
+        uintptr_t alone;  /* in this walk: the activation without a resumer, or 0 */
+    } jit;                /* offsets in LuaJIT's global state */
 };
 
 /* A jsprof_walk_sigsafe_fn; `host` is the walker, `ucontext` may be NULL. */
 uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max);
 
-/* Note the stack of the calling thread: a state that another thread runs shows no frames here. */
+/* Note the calling thread's stack: a state that another thread runs shows no frames
+ * here. */
 void jsp_lua_walk_set_stack(struct jsp_lua_walker *w);
 
-/* May this thread, whose stack pointer is `sp`, run a state whose C code has a frame at `at`? Only
- * where both are known, and the stack pointer is not on a stack of the host's, is the answer no. */
+/* Return whether this thread, whose stack pointer is `sp`, can run a state whose C code
+ * has a frame at `at`. The answer is no only if both are known and the stack pointer is
+ * not on a stack of the host. */
 static inline bool jsp_lua_walk_is_here(const struct jsp_lua_walker *w, uintptr_t sp, uintptr_t at)
 {
     uintptr_t bytes = w->stack_high - w->stack_low;
     return !at || sp - w->stack_low >= bytes || at - w->stack_low < bytes;
 }
 
-/* The main coroutine of this one's Lua; 0: this is no lua_State as we know them. */
+/* Return the main coroutine of this one's Lua, or 0 if this is no lua_State of a known
+ * layout. */
 uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state);
 
-/* The coroutine that runs at this moment is known: learn how this Lua's state says so. Called
- * by C functions of two coroutines, before the first walk. PUC Lua's does not say. */
+/* Learn how the state of this Lua shows the coroutine that runs, at a moment in which it
+ * is known. C functions in two coroutines call this before the first walk. PUC Lua does
+ * not show it. */
 void jsp_lua_walk_learn(struct jsp_lua_walker *w, uintptr_t running);
 
-/* Names a function before it is seen, by what lua_topointer and lua_tocfunction say. */
+/* Name a function before a walk meets it, by the values of lua_topointer and
+ * lua_tocfunction. */
 void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_function,
                        const char *name);
 
-/* What a function is told apart by, by what lua_topointer and lua_tocfunction say; reads
- * plainly, so only of a function that is alive. */
+/* Return the value that identifies a function, from those of lua_topointer and
+ * lua_tocfunction. It reads plainly, so the function must be alive. */
 void jsp_lua_walk_key(uintptr_t object, uintptr_t c_function, struct jsp_lua_key *key);
 
-/* The global state of a lua_State that is alive. */
+/* Return the global state of a lua_State that is alive. */
 uintptr_t jsp_lua_walk_global(uintptr_t state);
 
-/* The numbers in a global state that give the bytes in use; 0: there is no second. Returns 1
- * where the second is added, -1 where it is taken off. */
+/* Find the numbers of a global state that give the bytes in use; at[1] is 0 if one number
+ * is enough. Return 1 if the second must be added, -1 if it must be subtracted. */
 int jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2]);
 
-/* LuaJIT: may it compile from now on? Compiled code calls no hooks. */
+/* LuaJIT: allow or forbid that it compiles. Compiled code calls no hooks. */
 void jsp_lua_walk_compile(lua_State *L, bool may);
 
-/* Do its frames have stack addresses? Else the loop's activations order them. */
+/* Return whether its frames have stack addresses. If not, the activations of the loop
+ * order them. */
 bool jsp_lua_walk_has_addresses(void);
 
-/* Do the calls of this coroutine, which runs, end at the one that its layout says is the first,
- * and is the C stack where the layout says that it is? */
+/* Return whether this layout fits the coroutine, which runs: its calls end at the first
+ * one of the layout, and the C stack is where the layout has it. */
 bool jsp_lua_walk_ends(struct jsp_lua_walker *w, uintptr_t state);
 
-/* The version that this was built for: "5.4"; its first release that has this layout. */
+/* Return the version for which this was built, such as "5.4", and its first release with
+ * this layout. */
 const char *jsp_lua_walk_version(void);
 int jsp_lua_walk_first_release(void);
 

@@ -1,7 +1,7 @@
-/* watch.h - does another profiler take the signal that samples come by?
+/* watch.h - notice that another profiler takes the signal of the samples.
  *
- * LuaJIT's own (luajit -jp, jit.profile) does: it puts a handler of its own in the place of
- * whatever was there, and from then on there are no samples.
+ * LuaJIT's own profiler (luajit -jp, jit.profile) takes it: it replaces the signal's
+ * handler, and from then on there are no samples.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,15 +14,15 @@
 
 struct jsp_lua_watch {
     jsprof *session;          /* borrowed; NULL: nothing is sampled */
-    void (*handler)(void);    /* that of the signal when sampling began */
-    bool is_taken;            /* now */
-    bool was_taken;           /* ever */
+    void (*handler)(void);    /* the signal's handler when sampling began */
+    bool is_taken;            /* another profiler has it now */
+    bool was_taken;           /* another profiler has had it */
 };
 
-/* Sampling has begun. */
+/* Start to watch, at the moment in which sampling begins. */
 void jsp_lua_watch_begin(struct jsp_lua_watch *w, jsprof *session);
 
-/* Look now; what has changed is marked in the capture. One thread at a time. */
+/* Look now, and mark a change in the capture. One thread at a time may call it. */
 void jsp_lua_watch_look(struct jsp_lua_watch *w);
 
 #endif

@@ -8,7 +8,7 @@
 #include "module_names.h"
 #include "run.h"
 
-/* Call the function that was there, by a call of its own. */
+/* Call the replaced function, as a call of its own. */
 static int wraps_call(lua_State *L)
 {
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -17,9 +17,8 @@ static int wraps_call(lua_State *L)
     return lua_gettop(L);
 }
 
-/* The function that was there, on the arguments that we were given. As a part of this call,
- * of which hooks see the beginning and the end, not as one more, unless it needs more than
- * its arguments. */
+/* Run the replaced function with the same arguments. It runs as part of this call, whose
+ * begin and end the hooks see, unless it needs an upvalue: then it is called. */
 static int wraps_pass(lua_State *L)
 {
     lua_CFunction f = lua_tocfunction(L, lua_upvalueindex(1));
@@ -29,8 +28,8 @@ static int wraps_pass(lua_State *L)
     return wraps_call(L);
 }
 
-/* Pop the table on top and replace these functions of it by ours, which call them. The list ends
- * with NULL. */
+/* Pop the table on top, and replace its functions of these names by ours, which call
+ * them. The list ends with NULL. */
 static void wraps_replace(lua_State *L, const luaL_Reg *ours)
 {
     for (int i = 0; ours[i].name && lua_istable(L, -1); i++) {
@@ -58,7 +57,7 @@ static lua_State *wraps_of(lua_State *L)
     return lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
 }
 
-/* debug.sethook of a program whose calls are counted: ours goes in front of it. */
+/* debug.sethook, while calls are counted: ours calls the program's new hook. */
 static int wraps_sethook(lua_State *L)
 {
     lua_State *of = wraps_of(L);
@@ -69,7 +68,7 @@ static int wraps_sethook(lua_State *L)
     return n;
 }
 
-/* And debug.gethook: it sees its own. */
+/* debug.gethook, while calls are counted: the program sees its own hook. */
 static int wraps_gethook(lua_State *L)
 {
     lua_State *of = wraps_of(L);
@@ -126,7 +125,8 @@ static int wraps_replace_require(lua_State *L)
     return 0;
 }
 
-/* Of our own code, hide what may be on the C stack between require's caller and require. */
+/* Hide those of our functions that may be on the C stack between require's caller and
+ * require. */
 static int wraps_hide(jsprof *session, uintptr_t function)
 {
     struct jsp_lua_bounds b;
@@ -149,7 +149,7 @@ int jsp_lua_wrap_require(lua_State *L, struct jsprof_lua *lua)
 
 #ifdef LUA_JITLIBNAME
 
-/* What was sampled is written now: without signals nobody would. */
+/* Write the samples now, because without signals nothing else triggers it. */
 static void wraps_write(lua_State *L)
 {
     jsprof *prof = jsp_lua_run_hold(jsp_lua_run_of(L));
@@ -159,7 +159,7 @@ static void wraps_write(lua_State *L)
     jsp_lua_run_let_go();
 }
 
-/* jit.profile.start and stop: whose is the signal now? */
+/* jit.profile.start and stop: check at once whose the signal is. */
 static int wraps_profile(lua_State *L)
 {
     int n = wraps_pass(L);
@@ -186,7 +186,7 @@ static int wraps_profilers(lua_State *L)
     return 0;
 }
 
-/* Where there is no such module, nothing is to be wrapped. */
+/* If there is no such module, do nothing. */
 void jsp_lua_wrap_profilers(lua_State *L)
 {
     jsp_lua_protected(L, wraps_profilers, NULL);

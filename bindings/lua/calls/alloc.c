@@ -15,13 +15,13 @@ struct jsp_lua_alloc {
     jsprof_thread *thread; /* NULL: nothing is reported */
     lua_Alloc below;
     void *below_data;
-    struct jsp_lua_alloc *next; /* of those that are not used, but may still be called */
+    struct jsp_lua_alloc *next; /* list of those that are idle but may still be called */
 };
 
 static pthread_mutex_t alloc_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct jsp_lua_alloc *alloc_idle;
 
-/* An idle one in front of the same allocator, or a new one. NULL: no memory. */
+/* Take an idle allocator that calls the same one, or make a new one. NULL: no memory. */
 static struct jsp_lua_alloc *alloc_take(lua_Alloc below, void *below_data)
 {
     pthread_mutex_lock(&alloc_lock);
@@ -49,7 +49,7 @@ static void alloc_give(struct jsp_lua_alloc *a)
     pthread_mutex_unlock(&alloc_lock);
 }
 
-/* Without a block, its size is something else: since 5.2 a kind of object. */
+/* Without a block, `before` is no size: since 5.2 it is a kind of object. */
 static void *alloc_tell(void *data, void *block, size_t before, size_t after)
 {
     const struct jsp_lua_alloc *a = data;
@@ -84,6 +84,6 @@ void jsp_lua_alloc_end(struct jsp_lua_alloc *a, lua_State *L)
         lua_setallocf(L, a->below, a->below_data);
         alloc_give(a);
     } else {
-        a->thread = NULL; /* the allocator in front of it still calls it */
+        a->thread = NULL; /* the program's allocator still calls it */
     }
 }

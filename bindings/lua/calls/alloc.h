@@ -1,7 +1,7 @@
 /* alloc.h - the bytes that a Lua state allocates, by function, counted in its own allocator.
  *
- * The state's allocator does the work. Ours calls it and counts the bytes that a block grew
- * by. Owner thread only.
+ * The state's own allocator does the work. Ours calls it and counts the bytes by which a
+ * block grew. Only the owner thread may call these.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,11 +13,11 @@
 
 struct jsp_lua_alloc;
 
-/* -ENOMEM. */
+/* Set our allocator. Return 0 or -ENOMEM. */
 int jsp_lua_alloc_begin(struct jsp_lua_alloc **out, jsprof_thread *thread, lua_State *L);
 
-/* Give the state its former allocator back. Where the program set another one since, which
- * calls ours, ours stays and counts nothing. NULL is fine. */
+/* Give the state its former allocator back. If the program has set another one since,
+ * which calls ours, ours stays and counts nothing. `a` may be NULL. */
 void jsp_lua_alloc_end(struct jsp_lua_alloc *a, lua_State *L);
 
 #endif

@@ -66,7 +66,7 @@ static bool called_grow(struct jsp_lua_called_table *t)
     return true;
 }
 
-/* The name that samples show, taken apart: "name", "file", line. */
+/* The name that samples show, in its parts: "name", "file", line. */
 static jsprof_function *called_function(const jsprof_frame *frame)
 {
     char file[JSP_LUA_WHERE];
@@ -87,7 +87,7 @@ static jsprof_function *called_function(const jsprof_frame *frame)
     return f;
 }
 
-/* The frame on this level, as the walker sees it; label NULL: it does not. */
+/* Return the frame of this level as the walker sees it, or a frame without a label. */
 static jsprof_frame called_walk(struct jsp_lua_called_table *t, uint32_t level)
 {
     jsprof_frame frames[CALLED_LEVELS], none = { 0 };
@@ -107,9 +107,9 @@ static bool called_is_c(const struct jsp_lua_key *key)
     return !key->code && !key->source;
 }
 
-/* What a walk that has seen the function calls it; a walk from the main coroutine need not
- * get to the one that runs (C resumed it and keeps it to itself, or it is too far in), one
- * from there does. */
+/* Return the frame that a walk shows for the function. A walk from the main coroutine may
+ * not reach the running one, if C code resumed that one and hides it, or if it is too
+ * deep. Then walk from the running coroutine. */
 static jsprof_frame called_frame(struct jsp_lua_called_table *t, const struct jsp_lua_key *key,
                                  lua_State *L, uint32_t level)
 {

@@ -1,6 +1,6 @@
 /* called_functions.h - the functions that were called, under the names that samples show.
  *
- * Owner thread only.
+ * Only the owner thread may call these.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,13 +26,13 @@ struct jsp_lua_called {
 
 struct jsp_lua_called_table;
 
-/* NULL: no memory. */
+/* Return NULL if there is no memory. */
 struct jsp_lua_called_table *jsp_lua_called_new(struct jsprof_lua *lua);
 void jsp_lua_called_free(struct jsp_lua_called_table *t);
 
-/* Pop the function on top of L's stack and return its entry. A function that is new gets the
- * name that a walk shows for it; it runs on L's `level`. NULL: no memory. The entry is good
- * until the next call. */
+/* Pop the function on top of L's stack and return its entry. A new function, which runs
+ * on L's `level`, gets the name that a walk shows for it. Return NULL if there is no
+ * memory. The entry is valid until the next call. */
 const struct jsp_lua_called *jsp_lua_called_pop(struct jsp_lua_called_table *t, lua_State *L,
                                                 uint32_t level);
 

@@ -11,7 +11,7 @@
 #include "calls/hooks.h"
 #include "calls/open_calls.h"
 
-enum { CALLS_LEVELS = 48, CALLS_BETWEEN = 4096 /* events from one look around to the next */ };
+enum { CALLS_LEVELS = 48, CALLS_BETWEEN = 4096 /* events between two checks */ };
 
 struct jsp_lua_calls {
     struct jsp_lua_calls *next; /* of this thread */
@@ -19,10 +19,10 @@ struct jsp_lua_calls {
     uintptr_t global;
     struct jsp_lua_called_table *functions; /* owned */
     struct jsp_lua_open_calls *open_calls;     /* owned */
-    jsprof_function *missed;         /* owned: stands for what nobody told us of */
+    jsprof_function *missed;         /* owned: counts the times that calls were missed */
     uint64_t n_missed;
-    uint32_t n_events;               /* since the last look around */
-    bool compiles;                   /* LuaJIT does, as the program has it, but for us */
+    uint32_t n_events;               /* since the last check */
+    bool compiles;                   /* the program lets LuaJIT compile */
     struct jsp_lua_hooks hooks;
 };
 
@@ -39,8 +39,8 @@ static struct jsp_lua_calls *calls_of(lua_State *L)
     return c;
 }
 
-/* The coroutine that is about to be resumed may be older than the counting. LuaJIT has one
- * hook for all. */
+/* Hook the coroutine that is about to be resumed: it may be older than the counting.
+ * LuaJIT has one hook for all. */
 static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
 {
     lua_State *co = NULL;
@@ -56,8 +56,8 @@ static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *a
         jsp_lua_hooks_put(&c->hooks, co);
 }
 
-/* jit.on() and jit.off(), if they are about all functions. A hook that is called ends what
- * is being compiled, so calls are told all the same. */
+/* Notice jit.on() and jit.off() for all functions. A hook that is called ends what is
+ * being compiled, so the hook sees the calls anyway. */
 static void calls_note_jit(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, bool on)
 {
     if (lua_getlocal(L, ar, 1))
@@ -91,7 +91,7 @@ static void calls_look_around(struct jsp_lua_calls *c)
 static void calls_hook(lua_State *L, lua_Debug *ar)
 {
     struct jsp_lua_calls *c = calls_of(L);
-    if (!c) { /* the state is used on another thread */
+    if (!c) { /* another thread uses the state now */
         jsp_lua_hooks_orphan(L, ar);
         return;
     }
@@ -148,7 +148,7 @@ static void calls_adopt_level(struct jsp_lua_calls *c, lua_State *L, int level, 
                            called->is_c);
 }
 
-/* What is open already, if the main coroutine asks: outermost first. */
+/* If the main coroutine asks, add the calls that are already open, outermost first. */
 static void calls_adopt(struct jsp_lua_calls *c, lua_State *L)
 {
     int levels[CALLS_LEVELS];
@@ -158,7 +158,7 @@ static void calls_adopt(struct jsp_lua_calls *c, lua_State *L)
         return;
     for (int level = 0; n < CALLS_LEVELS && lua_getstack(L, level, &ar); level++) {
         lua_getinfo(L, "f", &ar);
-        if (lua_isfunction(L, -1)) /* else a tail call that is gone */
+        if (lua_isfunction(L, -1)) /* otherwise a tail call replaced it */
             levels[n++] = level;
         lua_pop(L, 1);
     }
@@ -166,7 +166,7 @@ static void calls_adopt(struct jsp_lua_calls *c, lua_State *L)
         calls_adopt_level(c, L, levels[n], n);
 }
 
-/* While nothing is sampled yet the thread may seem to stand on these. */
+/* Until samples are taken, the thread may seem to be in these calls. */
 static int calls_turn_on(struct jsp_lua_calls *c, uint32_t modes)
 {
     jsprof_link *top = c->lua->thread->top;
@@ -176,7 +176,7 @@ static int calls_turn_on(struct jsp_lua_calls *c, uint32_t modes)
     return err;
 }
 
-/* jit.status(), as the program would ask; false in PUC Lua. */
+/* Call jit.status() for the program's setting; PUC Lua gives false. */
 static int calls_ask_jit(lua_State *L)
 {
     struct jsp_lua_calls *c = lua_touserdata(L, 1);

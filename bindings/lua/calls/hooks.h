@@ -4,7 +4,8 @@
  * program's hook is written into the mask of ours, so coroutines inherit it as they would
  * without us. LuaJIT has one hook for all coroutines.
  *
- * Owner thread only. No function here raises a Lua error of its own; the program's hook may.
+ * Only the owner thread may call these. No function here raises a Lua error of its own;
+ * the program's hook may.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,27 +17,29 @@
 
 #include "compat.h"
 
-/* Of one state. */
+/* The hooks of one state. */
 struct jsp_lua_hooks {
     lua_Hook ours;
-    bool has_own; /* some coroutine had, or has, a hook of the program's */
-    /* PUC Lua: offsets in a coroutine of what is left of its count, and in the global state of
-     * the list of all objects. */
+    bool has_own; /* a coroutine had, or has, a hook of the program */
+    /* PUC Lua: the offset, in a coroutine, of the events left of its count; and in the
+     * global state, of the list of all objects. */
     size_t left_at, objects_at;
-    /* LuaJIT: the program's hook, and whether ours sees the next instruction. */
+    /* LuaJIT: the program's hook, and whether our hook gets the next instruction. */
     lua_Hook own;
     int own_mask, own_count;
     bool steps;
 };
 
-/* Prepare; no hook is set yet. -ENOTSUP: this Lua is not as we know it; -ENOMEM. */
+/* Prepare; no hook is set yet. Return 0, -ENOTSUP if the layout of this Lua is unknown,
+ * or -ENOMEM. */
 int jsp_lua_hooks_init(struct jsp_lua_hooks *h, lua_State *L, lua_Hook ours);
 
-/* Set ours, which calls the program's from now on. Do nothing where ours is set already, nor
- * where no room is left to note another hook of the program's: that one stays alone then. */
+/* Set our hook, which from now on calls the program's. Do nothing if ours is set
+ * already, or if there is no room to note another hook of the program: then that hook
+ * stays alone. */
 void jsp_lua_hooks_put(struct jsp_lua_hooks *h, lua_State *L);
 
-/* Set the program's alone again. False: ours was not set. */
+/* Set only the program's hook again. Return false if ours was not set. */
 bool jsp_lua_hooks_take(struct jsp_lua_hooks *h, lua_State *L);
 
 /* Do the same in all coroutines. */
@@ -46,14 +49,14 @@ void jsp_lua_hooks_take_all(struct jsp_lua_hooks *h, lua_State *L);
  * `h`. */
 void jsp_lua_hooks_pass(const struct jsp_lua_hooks *h, lua_State *L, lua_Debug *ar);
 
-/* Ours was called on a thread on which no calls are counted: set the program's alone again. */
+/* Our hook was called on a thread that counts no calls: set only the program's again. */
 void jsp_lua_hooks_orphan(lua_State *L, lua_Debug *ar);
 
-/* LuaJIT: show each next instruction to ours, or no longer. Do nothing where the program's own
- * hook counts instructions: it would be disturbed. */
+/* LuaJIT: start or stop calling our hook at each instruction. Do nothing if the program's
+ * own hook counts instructions, which this would disturb. */
 void jsp_lua_hooks_step(struct jsp_lua_hooks *h, lua_State *L, bool steps);
 
-/* The LUA_MASK... of an event. */
+/* Return the LUA_MASK... of an event. */
 static inline int jsp_lua_hooks_bit(const lua_Debug *ar)
 {
 #ifdef LUA_HOOKTAILCALL

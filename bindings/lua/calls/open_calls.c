@@ -13,9 +13,9 @@ enum { OPEN_BLOCK = 256, OPEN_SLOTS = 1024, OPEN_SWEEP = 4096 };
 
 struct open_coroutine {
     lua_State *L;
-    jsprof_cstack stack;             /* its memory: the thread's, on which all run */
-    struct open_coroutine *resumer; /* while it runs */
-    struct open_coroutine *next;    /* of the same slot */
+    jsprof_cstack stack;             /* in the memory of the thread's stack */
+    struct open_coroutine *resumer; /* NULL while it does not run */
+    struct open_coroutine *next;    /* in the same slot */
     struct jsp_lua_open *top;
 };
 
@@ -28,10 +28,10 @@ struct jsp_lua_open_calls {
     jsprof_thread *thread;
     struct open_coroutine root, *running;
     struct open_coroutine *slots[OPEN_SLOTS];
-    uint32_t n, sweep_at;            /* coroutines in slots; to look for dead ones */
+    uint32_t n, sweep_at;            /* coroutines in slots; sweep at this n */
     struct jsp_lua_open *spare;
     struct open_block *blocks;
-    const void *low, *high;          /* the thread's stack */
+    const void *low, *high;          /* ends of the thread's stack */
 };
 
 /* -- Memory ------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ static struct jsp_lua_open *open_take(struct jsp_lua_open_calls *o)
 
 /* -- Calls -------------------------------------------------------------------- */
 
-/* `last` and all that is inside of it. */
+/* Free `last` and all calls inside it. */
 static void open_end(struct jsp_lua_open_calls *o, struct jsp_lua_open *last)
 {
     struct jsp_lua_open *e = o->running->top, *end;
@@ -198,7 +198,7 @@ static void open_forget(struct jsp_lua_open_calls *o, struct open_coroutine *co)
     }
 }
 
-/* Nobody tells that a coroutine was collected. */
+/* Find the dead coroutines: Lua has no event for a collected one. */
 static void open_sweep(struct jsp_lua_open_calls *o)
 {
     for (uint32_t i = 0; i < OPEN_SLOTS; i++) {
@@ -241,8 +241,8 @@ static struct open_coroutine *open_of(struct jsp_lua_open_calls *o, lua_State *L
     return co ? co : open_new(o, L);
 }
 
-/* Whoever resumed a coroutine that did not run: the innermost that is still in the middle
- * of something. */
+/* Return the resumer of a coroutine that did not run: the innermost that has resumed
+ * another. */
 static struct open_coroutine *open_resumer(struct jsp_lua_open_calls *o)
 {
     struct open_coroutine *co = o->running;
@@ -251,7 +251,7 @@ static struct open_coroutine *open_resumer(struct jsp_lua_open_calls *o)
     return co;
 }
 
-/* What it resumed has come back, or died. */
+/* All coroutines inside this one have yielded, returned or died. */
 static void open_back_to(struct jsp_lua_open_calls *o, struct open_coroutine *co)
 {
     struct open_coroutine *inner = o->running;

@@ -1,9 +1,10 @@
 /* open_calls.h - the calls that are open in each coroutine, kept by the hooks' events.
  *
- * Hooks report calls and returns. They report neither the frames that an error removes nor, in
- * LuaJIT, the return of a C function. So each event carries its place (place.h), and every call
- * at that place or further in has ended. Coroutines are stacks that resume each other: the
- * clock of the calls on one of them stops while it is suspended. Owner thread only.
+ * Hooks report calls and returns. They report neither the frames that an error removes
+ * nor, in LuaJIT, the return of a C function. So each event carries its place (place.h),
+ * and every call at that place or further in has ended. Coroutines are stacks that resume
+ * each other: the clock of the calls on one of them stops while it is suspended. Only the
+ * owner thread may call these.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,22 +15,23 @@
 
 struct jsp_lua_open_calls;
 
-/* `main` is the main coroutine: it runs, or it resumed the one that runs. -ENOMEM. */
+/* `main` is the main coroutine: it runs, or has resumed the one that runs. Return 0 or
+ * -ENOMEM. */
 int jsp_lua_open_new(struct jsp_lua_open_calls **out, jsprof_thread *thread, lua_State *main);
 void jsp_lua_open_free(struct jsp_lua_open_calls *o);
 
 /* Note that this coroutine runs: those that it resumed have returned or yielded. */
 void jsp_lua_open_switch(struct jsp_lua_open_calls *o, lua_State *L);
 
-/* Note, in the running coroutine: a call at `at`, which may replace an open one; a return; or
- * that the function at `at` goes on. */
+/* Note an event in the running coroutine: a call at `at`, which may replace an open one;
+ * a return; or that the function at `at` continues. */
 void jsp_lua_open_enter(struct jsp_lua_open_calls *o, const jsprof_function *f, uintptr_t at,
                         bool is_c);
 void jsp_lua_open_leave(struct jsp_lua_open_calls *o, uintptr_t at);
 void jsp_lua_open_at(struct jsp_lua_open_calls *o, uintptr_t at);
 
-/* Add a call that was open before counting began. Give the outermost one first, and all of
- * them before the first event. */
+/* Add a call that was open before counting began. The caller passes the outermost first,
+ * and all of them before the first event. */
 void jsp_lua_open_adopt(struct jsp_lua_open_calls *o, const jsprof_function *f, uintptr_t at,
                         bool is_c);
 jsprof_link *jsp_lua_open_top(const struct jsp_lua_open_calls *o);

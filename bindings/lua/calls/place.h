@@ -1,7 +1,8 @@
 /* place.h - the place of a function's frame in its coroutine, as hooks report it.
  *
- * A place is what `i_ci` of a hook's lua_Debug means: a CallInfo's address (5.2 to 5.5), its
- * number (5.1), or the frame's slot (LuaJIT). Owner thread, outside of signals.
+ * A place is the value of `i_ci` in a hook's lua_Debug: a CallInfo's address (5.2 to
+ * 5.5), its number (5.1), or the frame's slot (LuaJIT). Only the owner thread may call
+ * these, outside of signals.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +14,7 @@
 #include "compat.h"
 #include "jsprof.h"
 
-/* A call that is open; `link.up` is the one that was open before in the same coroutine, or
+/* An open call; `link.up` is the call that was open before it in the same coroutine, or
  * NULL. */
 struct jsp_lua_open {
     jsprof_link link;
@@ -26,25 +27,26 @@ static inline struct jsp_lua_open *jsp_lua_open_up(const struct jsp_lua_open *e)
     return (struct jsp_lua_open *)(void *)e->link.up;
 }
 
-/* Return the place of the function of an event, or of one that lua_getstack found. */
+/* Return the place of the function of an event, or of a function that lua_getstack
+ * found. */
 uintptr_t jsp_lua_place(lua_State *L, const lua_Debug *ar);
 
-/* Return the caller's place where the call at `at` is a tail call, which replaces its caller;
- * else `at`. */
+/* Return the caller's place if the call at `at` is a tail call, which replaces its
+ * caller; otherwise `at`. */
 uintptr_t jsp_lua_place_tail(lua_State *L, const lua_Debug *ar, uintptr_t at);
 
-/* Return the outermost entry, from `top` outwards, that is not further out than `at`: it and
- * the entries inside of it have ended when a call begins or ends at `at`. NULL: none has. */
+/* Return the outermost entry, from `top` outwards, that is not further out than `at`, or
+ * NULL. It and the entries inside it have ended when a call begins or ends at `at`. */
 struct jsp_lua_open *jsp_lua_place_over(struct jsp_lua_open *top, uintptr_t at);
 
-/* The same while the function at `at` goes on. */
+/* The same while the function at `at` continues. */
 struct jsp_lua_open *jsp_lua_place_inside(struct jsp_lua_open *top, uintptr_t at);
 
-/* Return whether C functions may end without an event. Then an event before the next
- * instruction is needed. */
+/* Return whether C functions may end without an event. Then our hook needs an event at
+ * the next instruction. */
 bool jsp_lua_place_needs_step(void);
 
-/* What a coroutine does. Its address may be stale by now. */
+/* The state of a coroutine, whose address may be stale by now. */
 enum jsp_lua_state_now { JSP_LUA_GONE, JSP_LUA_SUSPENDED, JSP_LUA_RESUMED };
 enum jsp_lua_state_now jsp_lua_place_state(uintptr_t co);
 

@@ -21,7 +21,8 @@ static void frames_search_thread(struct jsp_jit_walk *k)
     }
 }
 
-/* Somebody is seen for the first time: whoever made it may be on the stack. */
+/* Search for the name of a function that is seen for the first time: the function that
+ * made it may be on the stack. */
 static void frames_search(const struct jsp_jit_walk *k)
 {
     struct jsp_jit_walk all = *k;
@@ -33,8 +34,9 @@ static void frames_search(const struct jsp_jit_walk *k)
     } while (i++ < FRAMES_COROUTINES && bottom && jsp_jit_resumer(&all, bottom));
 }
 
-/* Of the two frames of a function with variable arguments the outer one says who called; of a C
- * function that compiled code left for, a continuation does. */
+/* Return the caller of a frame. A function with variable arguments has two frames, of
+ * which the outer one has the link to the caller. If a C function was called by compiled
+ * code, a continuation has it. */
 static struct jsp_jit_call frames_call(struct jsp_jit_walk *k, uintptr_t base)
 {
     uintptr_t link = jsp_jit_word(k, base - 8);
@@ -48,7 +50,8 @@ static struct jsp_jit_call frames_call(struct jsp_jit_walk *k, uintptr_t base)
     return (struct jsp_jit_call){ 0, caller, is_continued ? jsp_jit_word(k, base - 24) : link };
 }
 
-/* What the caller's instruction calls it. A label's wrapper calls everything `f`. */
+/* Return the name by which the caller's instruction calls it. A label's wrapper calls
+ * every function `f`. */
 static const char *frames_site_name(struct jsp_jit_walk *k, const struct jsp_jit_call *call,
                                     char name[JSP_LUA_NAME])
 {
@@ -118,8 +121,8 @@ void jsp_jit_frame(struct jsp_jit_walk *k, const struct jsp_lua_function *f, uin
                            index == UINT32_MAX ? 0 : jsp_lua_proto_line(k->read, &f->proto, index));
 }
 
-/* What the link at the base of a frame says of the one below: its next instruction, and
- * where C stood between, the VM's activation that it is in. */
+/* Follow the link at the base of a frame to the frame below. Set that frame's next
+ * instruction, and, if C code is between the two, its activation of the VM. */
 static uintptr_t frames_below(struct jsp_jit_walk *k, uintptr_t base, uintptr_t link)
 {
     if (!(link & JIT_LINK_TYPE))
@@ -181,7 +184,7 @@ uint32_t jsp_lua_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *ou
     }
     if (ucontext && !jsp_lua_walk_is_here(k.w, k.rsp, k.thread.cframe))
         return 0;
-    uintptr_t bottom = k.rsp - JIT_C_BYTES; /* of a coroutine that is about to run, or did */
+    uintptr_t bottom = k.rsp - JIT_C_BYTES; /* it will run, or has run */
     if (k.thread.cframe) {
         bottom = jsp_jit_bottom(&k);
         jsp_jit_running(&k);

@@ -1,9 +1,10 @@
-/* global.c - what moves in LuaJIT's global state from build to build; see jit_walk.h for
- * the contract.
+/* global.c - offsets in LuaJIT's global state that differ between builds; see jit_walk.h
+ * for the contract.
  *
- * The coroutine that runs: the one word that holds main while main runs, and another coroutine
- * while that one does. The list of traces: the one pointer, with a count after it, whose
- * entry of the running trace's number is a trace that says so itself.
+ * The running coroutine: the one word that contains main while main runs, and another
+ * coroutine while that one runs. The list of traces: the one pointer, with a count after
+ * it, whose entry for the running trace's number is a trace that contains the same
+ * number.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,8 +24,8 @@ void jsp_lua_walk_learn(struct jsp_lua_walker *w, uintptr_t running)
     w->jit.current = first < n ? (uint16_t)(JIT_G_CURRENT_FROM + 8 * first) : 0;
 }
 
-/* The trace of this number, if `list` and `n` are the list of traces; 0: they are not, or it
- * has none. */
+/* Return the trace of this number if `list` and `n` are the list of traces, and it has
+ * one. Otherwise 0. */
 static uintptr_t global_entry(struct jsp_lua_read *r, uintptr_t list, uint32_t n, uint32_t number)
 {
     uint8_t object[JIT_T_BYTES];

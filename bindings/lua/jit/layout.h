@@ -1,9 +1,9 @@
 /* layout.h - where the fields of LuaJIT 2.1's objects are, on x86-64 with GC64.
  *
- * The numbers are those of all builds from 2022 to 2026, OpenResty's among them. What moved
- * meanwhile lies in the global state, and is found there by what it holds (global.c). The
- * probe (probe.c) compares a walk with what lua_getinfo says, and refuses a LuaJIT that is
- * built differently.
+ * The numbers are those of all builds from 2022 to 2026, OpenResty's among them. The
+ * fields that moved meanwhile are in the global state, where global.c finds them by their
+ * content. The probe (probe.c) compares a walk with the results of lua_getinfo, and
+ * refuses a LuaJIT that is built differently.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,16 +20,16 @@ enum {
 
     /* global_State */
     JIT_G_TOTAL = 16, JIT_G_VMSTATE = 184, JIT_G_MAIN = 192,
-    JIT_G_CURRENT_FROM = 200, JIT_G_CURRENT_TO = 456, /* the coroutine that runs is between */
-    JIT_G_JIT_BASE = 8,                               /* after it */
-    JIT_G_TRACES_FROM = 1000, JIT_G_TRACES_TO = 1256, /* so is the list of traces */
-    JIT_G_N_TRACES = 12,                              /* in it */
+    JIT_G_CURRENT_FROM = 200, JIT_G_CURRENT_TO = 456, /* running coroutine: in between */
+    JIT_G_JIT_BASE = 8,                               /* bytes after it */
+    JIT_G_TRACES_FROM = 1000, JIT_G_TRACES_TO = 1256, /* list of traces: in between */
+    JIT_G_N_TRACES = 12,                              /* bytes after it */
 
-    /* vmstate: a trace's number, or the complement of one of these */
+    /* vmstate: a trace's number, or the complement of one of these numbers */
     JIT_VM_INTERPRETS = 0, JIT_VM_C = 1, JIT_VM_COLLECTS = 2, JIT_VM_EXITS = 3,
-    JIT_VM_LAST = 6, /* 3 to 6: what the compiler does */
+    JIT_VM_LAST = 6, /* 3 to 6: the compiler works */
 
-    /* GCproto; its bytecode is right behind it */
+    /* GCproto; its bytecode follows directly */
     JIT_P_N_PARAMS = 10, JIT_P_N_CODE = 12, JIT_P_K = 32, JIT_P_N_KGC = 48,
     JIT_P_CHUNK = 64, JIT_P_FIRST = 72,
     JIT_P_N_LINES = 76, JIT_P_LINEINFO = 80, JIT_P_UVINFO = 88, JIT_P_VARINFO = 96,
@@ -37,7 +37,7 @@ enum {
 
     /* GCfunc */
     JIT_F_ID = 10, JIT_F_CODE = 32, JIT_F_C = 40, JIT_F_BYTES = 48,
-    JIT_ID_LUA = 0, JIT_ID_C = 1, /* others are Lua's own fast functions */
+    JIT_ID_LUA = 0, JIT_ID_C = 1, /* higher numbers are Lua's own fast functions */
 
     /* GCstr: its text at 24 */
     JIT_S_LENGTH = 20, JIT_STRING = 4,
@@ -46,11 +46,11 @@ enum {
     JIT_T_N_SNAPS = 10, JIT_T_IR = 32, JIT_T_N_MAP = 44, JIT_T_SNAPS = 48, JIT_T_MAP = 56,
     JIT_T_START = 64, JIT_T_CODE_BYTES = 84, JIT_T_CODE = 88, JIT_T_NUMBER = 104, JIT_T_BYTES = 120,
 
-    /* SnapShot: what the stack looks like from one place in a trace on */
+    /* SnapShot: the stack from one place in a trace onwards */
     JIT_SNAP_MAP = 0, JIT_SNAP_CODE = 6, JIT_SNAP_N = 10, JIT_SNAP_BYTES = 12,
     JIT_SNAP_FRAME = 0x010000, /* flag of an entry */
 
-    /* IRIns: opcode at 5; a 64-bit constant is in the instruction behind */
+    /* IRIns: opcode at 5; a 64-bit constant is in the next instruction */
     JIT_IR_OP = 5, JIT_IR_KGC = 24, JIT_IR_KNUM = 28, JIT_IR_KINT64 = 29,
 
     /* A frame of the VM on the C stack */
@@ -65,7 +65,7 @@ enum {
     JIT_BC_MOV = 18, JIT_BC_UGET = 45, JIT_BC_USETV = 46, JIT_BC_FNEW = 51, JIT_BC_GGET = 54,
     JIT_BC_GSET = 55, JIT_BC_TGETS = 57, JIT_BC_TGETR = 59, JIT_BC_TSETS = 61,
     JIT_BC_CALLM = 65, JIT_BC_CALL = 66, JIT_BC_ITERN = 70,
-    JIT_VARNAMES = 7, /* variables of fewer are Lua's own, 0 ends the list */
+    JIT_VARNAMES = 7, /* smaller values mean variables of Lua itself, 0 the list's end */
 };
 
 /* A pointer in a Lua value, and the tag above it. */

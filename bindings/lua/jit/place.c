@@ -6,11 +6,11 @@
 #include "peek.h"
 #include "calls/place.h"
 
-/* A function with variable arguments has two frames, the inner one made when it begins: the
- * outer one is its place. */
+/* Return the place of the outer frame, if the function has variable arguments: then it
+ * has two frames, and makes the inner one when it begins. */
 uintptr_t jsp_lua_place(lua_State *L, const lua_Debug *ar)
 {
-    uintptr_t at = (uintptr_t)ar->i_ci & 0xFFFF; /* above: its size, from lua_getstack */
+    uintptr_t at = (uintptr_t)ar->i_ci & 0xFFFF; /* lua_getstack puts its size above */
     uintptr_t link = jsp_lua_pointer((const void *)jsp_lua_pointer(L, JIT_L_STACK), 8 * at);
     if ((link & JIT_LINK_TYPEP) == JIT_LINK_VARG)
         at -= (link & ~(uintptr_t)JIT_LINK_TYPEP) / 8;
@@ -20,7 +20,7 @@ uintptr_t jsp_lua_place(lua_State *L, const lua_Debug *ar)
 uintptr_t jsp_lua_place_tail(lua_State *L, const lua_Debug *ar, uintptr_t at)
 {
     (void)L, (void)ar;
-    return at; /* it is the caller's */
+    return at; /* it has the caller's slot */
 }
 
 struct jsp_lua_open *jsp_lua_place_over(struct jsp_lua_open *top, uintptr_t at)

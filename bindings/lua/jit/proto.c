@@ -10,7 +10,8 @@ size_t jsp_lua_proto_bytes(void)
     return JIT_P_BYTES;
 }
 
-/* Its code is right behind it: the length stands for it. */
+/* The code follows the prototype directly, so its length takes the place of its
+ * address. */
 struct jsp_lua_key jsp_lua_proto_key(const void *object, uintptr_t at)
 {
     return (struct jsp_lua_key){ at, jsp_lua_u32(object, JIT_P_N_CODE),
@@ -60,7 +61,7 @@ uint32_t jsp_lua_proto_line_read(struct jsp_lua_read *r, const struct jsp_lua_pr
         return 0;
     if (index && !jsp_lua_read(r, p->lineinfo + (uintptr_t)(index - 1) * width, &step, width))
         return 0;
-    return (uint32_t)p->key.line + step; /* little-endian, as the machine of these layouts is */
+    return (uint32_t)p->key.line + step; /* little-endian, as x86-64 is */
 }
 
 int64_t jsp_lua_string_length(const uint8_t *head)

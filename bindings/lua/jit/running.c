@@ -1,5 +1,5 @@
-/* running.c - what LuaJIT does at the moment, and in which function; see jit_walk.h for
- * the contract.
+/* running.c - the present state of LuaJIT and its function; see jit_walk.h for the
+ * contract.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,12 +7,12 @@
 #include "jit/jit_walk.h"
 
 enum {
-    RUNNING_RETURN_WORDS = 512, /* looked at for the compiled code that called C */
-    RUNNING_SUBROUTINE = 32,    /* bytes that the VM's own subroutines take on the C stack */
+    RUNNING_RETURN_WORDS = 512, /* words to search for a return into compiled code */
+    RUNNING_SUBROUTINE = 32,    /* stack bytes that the VM's own subroutines take */
 };
 
-/* The interpreter's registers: base and program counter, where they are what they are
- * between two instructions. */
+/* Read base and program counter from the interpreter's registers, if these hold the
+ * values that they have between two instructions. */
 static void running_interpreter(struct jsp_jit_walk *k)
 {
     k->pc = jsp_jit_saved_pc(k);
@@ -31,13 +31,14 @@ static void running_interpreter(struct jsp_jit_walk *k)
         k->pc = pc;
 }
 
-/* The base that compiled code, or what it called, runs with; 0: none runs. */
+/* Return the base with which compiled code runs, or called the code that runs. 0: none
+ * runs. */
 static uintptr_t running_jit_base(struct jsp_jit_walk *k)
 {
     return jsp_jit_word(k, k->global + k->w->jit.current + JIT_G_JIT_BASE);
 }
 
-/* Where in the trace the thread is: in it, or in C that it called. */
+/* Return the thread's place in the trace: in its code, or at the call of a C function. */
 static uintptr_t running_trace_pc(struct jsp_jit_walk *k, const struct jsp_jit_trace *t)
 {
     if (k->rip - t->code < t->code_bytes)
@@ -67,7 +68,8 @@ static void running_traced_function(struct jsp_jit_walk *k, const struct jsp_jit
         jsp_jit_frame(k, &f, next, JSPROF_KIND_JIT, call);
 }
 
-/* Show the C stack from the caller of the VM's frame on; `flags` may add JSPROF_FRAME_NO_TABLE. */
+/* Let the C stack continue at the caller of the VM's frame. `flags` may add
+ * JSPROF_FRAME_NO_TABLE. */
 static void running_caller(struct jsp_jit_walk *k, uint32_t flags)
 {
     uintptr_t cframe = k->thread.cframe;
@@ -80,7 +82,8 @@ static void running_caller(struct jsp_jit_walk *k, uint32_t flags)
     frame->detail = (const char *)jsp_jit_word(k, cframe + JIT_C_FP);
 }
 
-/* Compiled code: the functions inside the trace, then the one that it began in. */
+/* Show compiled code: the functions inside the trace, then the function in which it
+ * began. */
 static void running_trace(struct jsp_jit_walk *k)
 {
     struct jsp_jit_trace t;
@@ -114,9 +117,9 @@ static void running_trace(struct jsp_jit_walk *k)
     jsp_jit_frames(k, false, JSPROF_KIND_JIT);
 }
 
-/* Was one of the VM's own subroutines interrupted, as for `%` on numbers? It is entered by a
- * call inside of the VM, so a return address lies below the VM's frame. The one row that the VM
- * has in the unwind tables does not know of it. */
+/* Return whether one of the VM's own subroutines was interrupted, such as that of `%` on
+ * numbers. The VM calls them, so a return address lies below the VM's frame. The VM's
+ * only row in the unwind tables does not cover that. */
 static bool running_is_subroutine(const struct jsp_jit_walk *k)
 {
     uintptr_t below = k->thread.cframe - k->rsp;
@@ -132,7 +135,8 @@ static bool running_is_collector(const struct jsp_jit_walk *k, uintptr_t pc)
     return false;
 }
 
-/* Is a C function of the collector on the C stack? Then its code is shown as the collector. */
+/* Return whether a C function of the collector is on the C stack. Then that function is
+ * shown as the collector. */
 static bool running_has_collector(struct jsp_jit_walk *k)
 {
     uintptr_t at = k->rsp & ~(uintptr_t)7, end = k->thread.cframe;
@@ -153,7 +157,8 @@ void jsp_jit_running(struct jsp_jit_walk *k)
         running_interpreter(k);
     else
         k->pc = jsp_jit_saved_pc(k);
-    /* A step of the collector, say, that compiled code called: no table describes that code. */
+    /* Compiled code may have called, for example, a step of the collector: no table
+     * describes that code. */
     if (running_is_subroutine(k))
         running_caller(k, JSPROF_FRAME_NO_TABLE);
     else if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))

@@ -1,5 +1,5 @@
-/* site.c - names that LuaJIT's code has for functions, where it makes and where it calls
- * them; see proto.h.
+/* site.c - names of functions in LuaJIT's code, where it makes and where it calls them;
+ * see proto.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@ struct site_text {
     uint32_t begin; /* index of an instruction */
 };
 
-/* A collectable constant: they lie below `k`. 0: there is none. */
+/* Return a collectable constant: they lie below `k`. 0: there is none. */
 static uintptr_t site_constant(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n)
 {
     uintptr_t value;
@@ -23,7 +23,7 @@ static uintptr_t site_constant(struct jsp_lua_read *r, const struct jsp_lua_prot
                ? value : 0;
 }
 
-/* Copy a zero-ended text; its length, or room where it is longer. */
+/* Copy a zero-ended text. Return its length, or `room` if it is longer. */
 static size_t site_cstring(struct jsp_lua_read *r, uintptr_t at, char *to, size_t room)
 {
     size_t n = 0;
@@ -46,7 +46,8 @@ static uint32_t site_uleb(struct jsp_lua_read *r, uintptr_t *at)
     return value;
 }
 
-/* The local variable in a slot when this instruction runs, and where it begins to live. */
+/* Copy the name of the local variable in a slot when this instruction runs, and find
+ * where its life begins. */
 static bool site_variable(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t slot,
                           uint32_t index, struct site_text *out)
 {
@@ -132,14 +133,15 @@ uint32_t jsp_lua_defined_next(struct jsp_lua_read *r, const struct jsp_lua_proto
 
 /* -- Where functions are called -------------------------------------------------------- */
 
-/* Does an instruction with this opcode write the slot in its A, and no other? */
+/* Return whether an instruction with this opcode writes the slot in its A, and no
+ * other. */
 static bool site_is_write(uint32_t op)
 {
     return (op >= JIT_BC_MOV && op <= JIT_BC_UGET) ||
            (op >= JIT_BC_FNEW && op <= JIT_BC_TGETR && op != JIT_BC_GSET);
 }
 
-/* What the slot that instruction `i` writes was loaded from. */
+/* Copy the name of the variable or field from which instruction `i` loads its slot. */
 static bool site_loaded(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t index,
                         uint32_t i, char *to)
 {

@@ -1,4 +1,4 @@
-/* state.c - what walk.h declares of a LuaJIT state, outside of signals.
+/* state.c - the functions of walk.h for a LuaJIT state, outside of signals.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ int jsp_lua_walk_first_release(void)
     return 0;
 }
 
-/* The links between frames are checked one by one. */
+/* The walk checks the links between frames one by one. */
 bool jsp_lua_walk_ends(struct jsp_lua_walker *w, uintptr_t state)
 {
     (void)w, (void)state;
@@ -47,7 +47,7 @@ void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_f
                        const char *name)
 {
     struct jsp_lua_function f;
-    (void)c_function; /* many that have one are told apart by their number all the same */
+    (void)c_function; /* LuaJIT's own functions have numbers, which identify them */
     jsp_lua_read_begin(&w->read);
     jsp_lua_function_read(&w->read, object, &f);
     jsp_lua_naming_given(w, &f, name);

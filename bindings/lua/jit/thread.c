@@ -6,8 +6,8 @@
 #include "jit/jit_walk.h"
 
 enum {
-    THREAD_CALLER_WORDS = 2048, /* of the C stack that are looked at for a resumer */
-    THREAD_CANDIDATES = 128,    /* of them that may be one */
+    THREAD_CALLER_WORDS = 2048, /* words of the C stack to search for a resumer */
+    THREAD_CANDIDATES = 128,    /* candidates to check among them */
     THREAD_NO_POINTER = 65536,
     THREAD_ACTIVATIONS = 256,
     THREAD_ABOVE = 1024,        /* bytes of a Lua stack beyond its usual end */
@@ -88,8 +88,8 @@ uintptr_t jsp_jit_bottom(struct jsp_jit_walk *k)
     return 0;
 }
 
-/* The first activation of this one stands on the C stack below its resumer's, mostly
- * right below it. The outermost coroutine has none. */
+/* The first activation of this coroutine is on the C stack below its resumer's, usually
+ * directly below. The outermost coroutine has no resumer. */
 bool jsp_jit_resumer(struct jsp_jit_walk *k, uintptr_t bottom)
 {
     uintptr_t at = (bottom + JIT_C_BYTES) & ~(uintptr_t)7, global;
@@ -112,6 +112,6 @@ bool jsp_jit_resumer(struct jsp_jit_walk *k, uintptr_t bottom)
             return true;
         }
     }
-    k->w->jit.alone = bottom; /* it costs much to find that out */
+    k->w->jit.alone = bottom; /* the search is expensive, so keep its result */
     return false;
 }

@@ -23,7 +23,7 @@ bool jsp_jit_trace_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_jit_tra
     return true;
 }
 
-/* The 64-bit constant that an instruction holds; *op is what kind it is. */
+/* Return the 64-bit constant of an instruction, and its kind in *op. */
 static uint64_t trace_constant(struct jsp_lua_read *r, const struct jsp_jit_trace *t,
                                uint32_t ref, uint8_t *op)
 {
@@ -43,7 +43,7 @@ static uintptr_t trace_function(struct jsp_lua_read *r, const struct jsp_jit_tra
     return op == JIT_IR_KGC ? value & JIT_POINTER : 0;
 }
 
-/* The link in the slot above the function: kept where it is a return address. */
+/* Return the link in the slot above the function, if it is a return address. */
 static uintptr_t trace_link(struct jsp_lua_read *r, const struct jsp_jit_trace *t, uint32_t ref)
 {
     uint8_t op;
@@ -52,7 +52,8 @@ static uintptr_t trace_link(struct jsp_lua_read *r, const struct jsp_jit_trace *
     return is_constant && !(value & JIT_LINK_TYPE) ? value : 0;
 }
 
-/* One entry with the frame flag: functions stand in even slots, links above them. */
+/* Read one entry with the frame flag: functions are in even slots, links in the slots
+ * above them. */
 static void trace_entry(struct jsp_lua_read *r, struct jsp_jit_trace *t, uint32_t entry)
 {
     uint32_t slot = entry >> 24, ref = entry & 0xFFFF;
@@ -71,7 +72,7 @@ static void trace_entry(struct jsp_lua_read *r, struct jsp_jit_trace *t, uint32_
     }
 }
 
-/* The last snapshot whose code begins at or before this offset. */
+/* Return the last snapshot whose code begins at or before this offset. */
 static bool trace_snapshot(struct jsp_lua_read *r, const struct jsp_jit_trace *t,
                            uintptr_t offset, uint8_t *snap)
 {

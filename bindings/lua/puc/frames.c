@@ -15,10 +15,10 @@ struct walk {
     struct jsp_lua_read *read;
     const void *ucontext;
     struct jsp_lua_frames frames;
-    uint32_t n_states; /* of the walker's */
+    uint32_t n_states; /* of the walker's states */
 };
 
-/* A call and whoever made it. */
+/* A call and its caller. */
 struct walk_call {
     struct jsp_puc_ci ci, caller;
     bool has_caller;
@@ -26,8 +26,8 @@ struct walk_call {
     struct jsp_lua_function f;
 };
 
-/* The running function's program counter is in a register of the loop: savedpc is as
- * old as the last instruction that could fail. */
+/* Find the running function's program counter in the registers of the loop: savedpc is
+ * only as new as the last instruction that could fail. */
 static uint32_t walk_register_index(const struct walk *k, const struct jsp_lua_proto *p)
 {
     uintptr_t registers[JSP_LUA_REGISTERS];
@@ -42,7 +42,7 @@ static uint32_t walk_register_index(const struct walk *k, const struct jsp_lua_p
 
 /* -- The caller's instruction --------------------------------------------------- */
 
-/* What it is; false: the caller is no Lua function. */
+/* Find the caller's instruction. Return false if the caller is no Lua function. */
 static bool walk_site(struct walk *k, const struct jsp_puc_ci *caller, struct jsp_lua_proto *p,
                       uint32_t *index)
 {
@@ -55,7 +55,7 @@ static bool walk_site(struct walk *k, const struct jsp_puc_ci *caller, struct js
     return *index != UINT32_MAX;
 }
 
-/* Does it run in an activation of the loop of its own? */
+/* Return whether the function runs in an activation of the loop of its own. */
 static bool walk_is_fresh(struct walk *k, const struct walk_call *call)
 {
     struct jsp_lua_proto p;
@@ -68,7 +68,7 @@ static bool walk_is_fresh(struct walk *k, const struct walk_call *call)
            !jsp_lua_site_is_call(k->read, &p, index);
 }
 
-/* The wrapper behind a label calls everything `f`. */
+/* The wrapper of a label calls every function `f`. */
 static bool walk_site_name(struct walk *k, const struct walk_call *call, char *name)
 {
     struct jsp_lua_proto p;
@@ -95,7 +95,8 @@ static void walk_search_state(struct walk *k, const struct jsp_lua_state *s)
     }
 }
 
-/* Somebody is seen for the first time: whoever made it may be on the stack. */
+/* Return the function's label. If it is seen for the first time, search the functions on
+ * the stack: one of them may have made it. */
 static const struct jsp_lua_label *walk_label(struct walk *k, const struct walk_call *call)
 {
     const struct jsp_lua_proto *p = &call->f.proto;
@@ -147,7 +148,7 @@ static void walk_c_frame(struct walk *k, const struct walk_call *call)
     jsp_lua_frame_function(frame, label, JSPROF_KIND_LABEL, 0);
 }
 
-/* The frames of one coroutine, innermost first. */
+/* Add the frames of one coroutine, innermost first. */
 static void walk_state(struct walk *k, const struct jsp_lua_state *s, bool is_running)
 {
     struct walk_call call = { .is_leaf = is_running };

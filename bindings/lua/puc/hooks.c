@@ -1,10 +1,11 @@
 /* hooks.c - the hooks of PUC Lua's coroutines; see hooks.h for the contract.
  *
- * Nothing is kept beside a coroutine. Lua looks at the lower half of a hook's mask only; the
- * upper half says what the program's hook is: bits 4 and 5 whether that one wants calls and
- * returns, bits 6 and 7 which of the C functions seen so far it is. (debug.sethook's is
- * always the same one, which looks up the Lua function by the coroutine.) Lines and
- * instructions are asked for by the program alone, so their bits and the count are its own.
+ * The binding keeps no data of its own about a coroutine. Lua reads only the lower half
+ * of a hook's mask. The upper half describes the program's hook: bits 4 and 5 are set if
+ * it wants calls and returns, bits 6 and 7 are the number of its C function among those
+ * seen so far. (debug.sethook always sets the same one, which looks up the Lua function
+ * by the coroutine.) Only the program asks for lines and instructions, so their bits and
+ * the count are its own.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,21 +26,21 @@ enum {
     HOOKS_WHICH_SHIFT = 6,
     HOOKS_FUNCTIONS = 3,
     HOOKS_TAG_AT = 8,
-    HOOKS_STATE_BYTES = LUA_VERSION_NUM == 501 ? 184 : 196, /* as many are there in all */
+    HOOKS_STATE_BYTES = LUA_VERSION_NUM == 501 ? 184 : 196, /* every state has them */
     HOOKS_GLOBAL_BYTES = 256,
-    HOOKS_COUNT = 0x5A17C0DE, /* that no coroutine holds twice by chance */
+    HOOKS_COUNT = 0x5A17C0DE, /* a value that no coroutine contains by chance */
 };
 
-/* C functions that programs set as hooks, of all states; once there for ever. */
+/* C functions that programs set as hooks, in all states; never removed. */
 static _Atomic(lua_Hook) hooks_functions[HOOKS_FUNCTIONS];
 
-/* 0: NULL; negative: there is no room. */
+/* Return the number of `f`: 0 if it is NULL, negative if there is no room. */
 static int hooks_which(lua_Hook f)
 {
     for (int i = 0; f && i < HOOKS_FUNCTIONS; i++) {
         lua_Hook there = NULL;
-        /* ORDER: relaxed. A place is written once; who reads it has its number from a
-         * coroutine, which was handed on from the thread that wrote it. */
+        /* ORDER: relaxed. A place is written once. Its readers have its number from a
+         * coroutine, which they got from the thread that wrote it. */
         if (atomic_compare_exchange_strong_explicit(&hooks_functions[i], &there, f,
                                                     memory_order_relaxed,
                                                     memory_order_relaxed) || there == f)
@@ -48,11 +49,11 @@ static int hooks_which(lua_Hook f)
     return f ? -1 : 0;
 }
 
-/* The program's hook, from the mask of ours. */
+/* Return the program's hook, from the mask of ours. */
 static lua_Hook hooks_own(int mask)
 {
     int which = mask >> HOOKS_WHICH_SHIFT;
-    /* ORDER: relaxed, as above. */
+    /* ORDER: relaxed, for the same reason. */
     return which ? atomic_load_explicit(&hooks_functions[which - 1], memory_order_relaxed)
                  : NULL;
 }
@@ -62,8 +63,8 @@ static int hooks_own_mask(int mask)
     return (mask & HOOKS_OWN) | (mask >> HOOKS_WANTS_SHIFT & HOOKS_OURS);
 }
 
-/* The program must not see that we were here: what is left of a count stays, and so does the
- * line that is compared with the next one. */
+/* Set a hook so that the program notices no change: the events left of its count stay,
+ * and so does the line that is compared with the next one. */
 static void hooks_set(const struct jsp_lua_hooks *h, lua_State *L, lua_Hook f, int mask)
 {
     bool has_pc = layout.oldpc != LAYOUT_NONE;
@@ -95,7 +96,7 @@ bool jsp_lua_hooks_take(struct jsp_lua_hooks *h, lua_State *L)
     return true;
 }
 
-/* One without a stack was not completed, for want of memory. */
+/* A coroutine without a stack was not completed, because memory ran out. */
 static bool hooks_is_coroutine(const void *object)
 {
     return (jsp_lua_u8(object, HOOKS_TAG_AT) & 0x3F) == (layout.tag_thread & 0x3F) &&
@@ -133,12 +134,12 @@ void jsp_lua_hooks_orphan(lua_State *L, lua_Debug *ar)
 
 void jsp_lua_hooks_step(struct jsp_lua_hooks *h, lua_State *L, bool steps)
 {
-    (void)h, (void)L, (void)steps; /* C functions' returns are told */
+    (void)h, (void)L, (void)steps; /* hooks get the returns of C functions */
 }
 
 /* -- Where things are ------------------------------------------------------------- */
 
-/* The count itself and what is left of it stand side by side. */
+/* The count and the rest of it are next to each other. */
 static size_t hooks_find_left(const lua_State *co)
 {
     const int wanted[2] = { HOOKS_COUNT, HOOKS_COUNT };
@@ -148,7 +149,7 @@ static size_t hooks_find_left(const lua_State *co)
     return 0;
 }
 
-/* Whatever is made comes first. */
+/* A new object is the first in the list. */
 static size_t hooks_find_objects(const lua_State *co)
 {
     const void *global = (const void *)jsp_lua_walk_global((uintptr_t)co);
@@ -158,7 +159,7 @@ static size_t hooks_find_objects(const lua_State *co)
     return 0;
 }
 
-/* Protected. A coroutine that is made for it shows where they are. */
+/* Runs protected. A coroutine that it makes for this purpose shows the offsets. */
 static int hooks_find(lua_State *L)
 {
     struct jsp_lua_hooks *h = lua_touserdata(L, 1);

@@ -1,9 +1,10 @@
 /* layout.h - where the fields of one Lua version's objects are, on 64-bit machines.
  *
- * The headers that say so are Lua's own and not installed; the numbers are those of
- * Debian's packages, the same for every build with the usual luaconf.h. None is
- * believed: attaching runs a probe (probe.c) that compares a walk by these numbers
- * with what lua_getinfo says, and refuses a Lua that is built differently.
+ * The headers with these offsets are internal to Lua and not installed. The numbers are
+ * those of Debian's packages, and the same for every build with the usual luaconf.h. The
+ * binding does not trust them: attaching runs a probe (probe.c) that compares a walk by
+ * these numbers with the results of lua_getinfo, and refuses a Lua that is built
+ * differently.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,12 +17,12 @@ enum { LAYOUT_NONE = 0xFFFF };
 
 struct lua_layout {
     const char *version;
-    int first_release; /* that is built so */
+    int first_release; /* the first with this layout */
 
     /* lua_State */
     uint16_t status, top, global, ci, base_ci, error_jmp, state_bytes;
     uint16_t savedpc;       /* 5.1: of the running function */
-    uint16_t oldpc;         /* 5.2, 5.3: what lua_sethook sets to where a function is */
+    uint16_t oldpc;         /* 5.2, 5.3: lua_sethook sets it to the present instruction */
     uint16_t base_ci_inside; /* 1: base_ci is no pointer but the first CallInfo itself */
     uint16_t main_thread, total_bytes, gc_debt; /* in global_State */
     uint16_t main_inside;      /* 1: main_thread is no pointer but the lua_State itself */
@@ -32,13 +33,13 @@ struct lua_layout {
     uint16_t ci_is_array;   /* 1: the previous one is the one before in memory */
     uint16_t status_mask;   /* bits of ci_status that there are */
     uint16_t fresh_bit, fresh_value; /* the function runs in a loop activation of its own */
-    uint16_t fresh_is_late;   /* 1: so says also that one which was resumed in its middle */
+    uint16_t fresh_is_late;   /* 1: also of a function that was resumed in its middle */
     uint16_t tail_bit;
-    uint16_t ci_tail_calls; /* 5.1: how many, an int */
+    uint16_t ci_tail_calls; /* 5.1: their number, an int */
 
     /* TValue: 16 bytes, tag at 8 */
     uint8_t tag_lua, tag_c, tag_light, tag_thread, tag_string;
-    uint8_t is_c;           /* 5.1: byte of a closure that tells; else 0 */
+    uint8_t is_c;           /* 5.1: byte of a closure that shows its kind; else 0 */
 
     /* Closures */
     uint16_t closure_n, closure_proto, closure_upvalues;
@@ -67,7 +68,7 @@ struct lua_layout {
     uint8_t op_closure, op_setglobal, op_settabup, op_setfield, op_setupval;
 };
 
-/* What 5.2 to 5.5 have in common, what 5.4 and 5.5, and what 5.1 to 5.3. */
+/* The common fields of 5.2 to 5.5, of 5.4 and 5.5, and of 5.1 to 5.3. */
 #define LAYOUT_SINCE_52                                                                 \
     .top = 16, .global = 24, .ci = 32, .savedpc = LAYOUT_NONE, .base_ci_inside = 1,     \
     .total_bytes = 16, .gc_debt = 24, .ci_func = 0, .ci_previous = 16,                  \

@@ -1,4 +1,4 @@
-/* layout_54.h - PUC Lua 5.4, from 5.4.3 on; see layout.h.
+/* layout_54.h - PUC Lua 5.4, since 5.4.3; see layout.h.
  *
  * SPDX-License-Identifier: MIT
  */

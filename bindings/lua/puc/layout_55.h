@@ -1,6 +1,7 @@
 /* layout_55.h - PUC Lua 5.5; see layout.h.
  *
- * The bits of `callstatus` that matter are in its upper half, which ci_status points to.
+ * The useful bits of `callstatus` are in its upper half, so ci_status is that half's
+ * offset.
  *
  * SPDX-License-Identifier: MIT
  */

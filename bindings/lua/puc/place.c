@@ -21,7 +21,8 @@ uintptr_t jsp_lua_place(lua_State *L, const lua_Debug *ar)
     return (uintptr_t)ar->i_ci;
 }
 
-/* 5.1 has no event of its own for it: the caller's instruction says so. */
+/* Return whether the call is a tail call. 5.1 has no event for it, but the caller's
+ * instruction shows it. */
 static bool place_is_tail(lua_State *L, const lua_Debug *ar, uintptr_t at)
 {
     uintptr_t call, closure, ci = jsp_lua_pointer(L, layout.base_ci) + (at - 1) * layout.ci_bytes;
@@ -38,7 +39,8 @@ static bool place_is_tail(lua_State *L, const lua_Debug *ar, uintptr_t at)
            layout.op_tailcall;
 }
 
-/* 5.4 has made the move when it tells; before, a place of its own is given up again. */
+/* Before 5.4, a tail call has a place of its own at its event, and moves to its caller's
+ * place later. 5.4 has moved it already. */
 uintptr_t jsp_lua_place_tail(lua_State *L, const lua_Debug *ar, uintptr_t at)
 {
     if (LUA_VERSION_NUM >= PLACE_LUA_54 || !place_is_tail(L, ar, at))
@@ -54,7 +56,8 @@ static struct jsp_lua_open *place_over_number(struct jsp_lua_open *top, uintptr_
     return over;
 }
 
-/* What stands on top of the nearest caller that is known; all, where none is. */
+/* Return the entry just inside the nearest known caller, or the outermost if no caller is
+ * known. */
 struct jsp_lua_open *jsp_lua_place_over(struct jsp_lua_open *top, uintptr_t at)
 {
     if (layout.ci_is_array)
@@ -71,7 +74,7 @@ struct jsp_lua_open *jsp_lua_place_over(struct jsp_lua_open *top, uintptr_t at)
 
 struct jsp_lua_open *jsp_lua_place_inside(struct jsp_lua_open *top, uintptr_t at)
 {
-    (void)top, (void)at; /* every end of a call is told, or followed by one that is */
+    (void)top, (void)at; /* every end of a call has an event, or one follows */
     return NULL;
 }
 

@@ -9,7 +9,7 @@
 enum {
     PROTO_TAG_AT = 8,          /* in every collectable object */
     PROTO_TAG_BITS = 0x3F,
-    PROTO_LINES_BETWEEN = 128, /* instructions from one absolute line to the next */
+    PROTO_LINES_BETWEEN = 128, /* instructions between two absolute lines */
     PROTO_ABSLINE_BYTES = 8,   /* int pc, int line */
 };
 
@@ -85,7 +85,8 @@ void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_
     }
 }
 
-/* The last absolute line at or before `index`: *from is its instruction, -1 the start. */
+/* Return the last absolute line at or before `index`. *from is its instruction, or -1 for
+ * the function's start. */
 static uint32_t proto_line_base(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
                                 uint32_t index, int64_t *from)
 {
@@ -103,7 +104,7 @@ static uint32_t proto_line_base(struct jsp_lua_read *r, const struct jsp_lua_pro
     return line;
 }
 
-/* One signed byte an instruction: the difference to the line of the one before. */
+/* Each instruction has one signed byte: the difference to the line before. */
 static uint32_t proto_line_sum(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
                                uint32_t index)
 {

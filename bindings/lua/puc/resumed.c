@@ -1,20 +1,21 @@
 /* resumed.c - the coroutine that a C function resumed, by the C stack; see puc.h.
  *
- * An event loop in C keeps its coroutines where only it knows. But who resumes one calls
- * lua_resume (or lua_pcall on it), so a return address into that is on the C stack, and the
- * coroutine lies near it, where a register was saved. Which of the words near it is known for
- * sure: the outermost `errorJmp` of a running coroutine is in the frame that this very call
- * made. It also gives the order of several, and where to begin: what C resumed in the middle of
- * a coroutine lies further in than that one's innermost `errorJmp`.
+ * An event loop in C keeps its coroutines in memory that only it knows. But to resume one
+ * it calls lua_resume (or lua_pcall on it), so a return address into that function is on
+ * the C stack, and the coroutine is in a saved register near it. One fact shows which of
+ * the words near it is the coroutine: the outermost `errorJmp` of a running coroutine is
+ * in the frame that this very call made. It also gives the order of several, and the
+ * start of the search: a coroutine that C resumed in the middle of another one lies
+ * further in than the innermost `errorJmp` of that one.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "puc/puc.h"
 
 enum {
-    RESUMED_STACK = 65536, /* bytes of the C stack that are looked at */
+    RESUMED_STACK = 65536, /* bytes of the C stack to search */
     RESUMED_CHUNK = 512,
-    RESUMED_NEAR = 1024,   /* bytes from the return address to what belongs to its call */
+    RESUMED_NEAR = 1024,   /* from the return address to the other data of its call */
     RESUMED_JUMPS = 256,
     RESUMED_NO_POINTER = 65536,
 };
@@ -39,8 +40,8 @@ static void resumed_chunk(struct jsp_puc_chain *k, uintptr_t at, const uint8_t *
             k->calls[k->n_calls++ & (JSP_PUC_CALLS - 1)] = at + i;
 }
 
-/* All return addresses of such calls, up to the end of what is looked at; where there are too
- * many, the outermost. */
+/* Collect all return addresses of such calls up to the end of the searched part. If there
+ * are too many, keep the outermost. */
 static void resumed_collect(struct jsp_puc_chain *k)
 {
     uint8_t words[RESUMED_CHUNK];
@@ -63,7 +64,8 @@ static bool resumed_is_near(uintptr_t a, uintptr_t b)
     return (a > b ? a - b : b - a) < RESUMED_NEAR;
 }
 
-/* Did the call whose return address lies at `call` make the first of its errorJmps? */
+/* Return whether the call whose return address lies at `call` made the first of the
+ * coroutine's errorJmps. */
 static bool resumed_is_of(const struct jsp_puc_chain *k, const struct jsp_lua_state *s,
                           uintptr_t call)
 {
@@ -80,7 +82,7 @@ static bool resumed_is_of(const struct jsp_puc_chain *k, const struct jsp_lua_st
     return false;
 }
 
-/* Is this word a coroutine that the call at `call` runs? Then it is the next of the chain. */
+/* If this word is a coroutine that the call at `call` runs, add it to the chain. */
 static bool resumed_take(struct jsp_puc_chain *k, uintptr_t call, uintptr_t at)
 {
     struct jsp_lua_state *next = &k->w->states[k->n];
@@ -94,7 +96,7 @@ static bool resumed_take(struct jsp_puc_chain *k, uintptr_t call, uintptr_t at)
     return true;
 }
 
-/* What lies nearest to the return address is looked at first. */
+/* Search the words nearest to the return address first. */
 static bool resumed_near(struct jsp_puc_chain *k, uintptr_t call)
 {
     for (uintptr_t away = 8; away < RESUMED_NEAR; away += 8)

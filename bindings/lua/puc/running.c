@@ -1,4 +1,4 @@
-/* running.c - which coroutine of PUC Lua runs, and who resumed it; see puc.h.
+/* running.c - the running coroutine of PUC Lua, and those that resumed it; see puc.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,7 +6,7 @@
 
 #include JSPROF_LUA_LAYOUT
 
-enum { RUNNING_ARGUMENTS = 8, RUNNING_UPVALUES = 4 }; /* that are looked at for a coroutine */
+enum { RUNNING_ARGUMENTS = 8, RUNNING_UPVALUES = 4 }; /* searched for a coroutine */
 
 bool jsp_puc_is_resumed(const struct jsp_puc_chain *k, const struct jsp_lua_state *s)
 {
@@ -19,7 +19,7 @@ bool jsp_puc_is_resumed(const struct jsp_puc_chain *k, const struct jsp_lua_stat
     return true;
 }
 
-/* Is this value a resumed coroutine? Then it becomes the next of the chain. */
+/* If this value is a resumed coroutine, add it to the chain. */
 static bool running_take(struct jsp_puc_chain *k, uintptr_t value_at)
 {
     struct jsp_lua_read *read = &k->w->read;
@@ -33,7 +33,7 @@ static bool running_take(struct jsp_puc_chain *k, uintptr_t value_at)
     return true;
 }
 
-/* Lua's own functions keep the coroutine that they resume among their arguments
+/* Lua's own functions keep the coroutine that they resume in their arguments
  * (coroutine.resume) or upvalues (coroutine.wrap). */
 static bool running_by_values(struct jsp_puc_chain *k, const struct jsp_puc_ci *ci,
                               const struct jsp_lua_function *f)
@@ -49,7 +49,8 @@ static bool running_by_values(struct jsp_puc_chain *k, const struct jsp_puc_ci *
     return false;
 }
 
-/* Only C resumes: the last of the chain is in a C function, or C has called nothing in it. */
+/* Only C code resumes: the last of the chain is in a C function, or has no call although
+ * C runs it. */
 static bool running_next(struct jsp_puc_chain *k)
 {
     const struct jsp_lua_state *s = &k->w->states[k->n - 1];

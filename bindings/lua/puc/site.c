@@ -1,6 +1,6 @@
-/* site.c - names that code has for functions: a call's for what it calls (the variable
- * or field that the register was loaded from), and those that functions are put into
- * where they are made. See proto.h.
+/* site.c - names of functions in code. A call's instruction has the variable or field
+ * from which it loads the function; where a function is made, the code has the variable
+ * or field that receives it. See proto.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,7 +51,7 @@ static bool site_upvalue(struct jsp_lua_read *r, const struct jsp_lua_proto *p, 
            jsp_lua_text(r, name, to, room);
 }
 
-/* The local variable in a register when `index` runs. */
+/* Copy the name of the local variable in a register when `index` runs. */
 static bool site_local(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t reg,
                        uint32_t index, char *to, size_t room)
 {
@@ -67,7 +67,8 @@ static bool site_local(struct jsp_lua_read *r, const struct jsp_lua_proto *p, ui
     return false;
 }
 
-/* The field name in C: always a constant in some instructions, marked as one in others. */
+/* Copy the field name in C: always a constant in some instructions, marked as one in
+ * others. */
 static bool site_field(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t i,
                        char *to, size_t room)
 {
@@ -83,7 +84,8 @@ static bool site_field(struct jsp_lua_read *r, const struct jsp_lua_proto *p, ui
     return site_constant(r, p, c, to, room);
 }
 
-/* What the register that instruction `i` loads was loaded from. */
+/* Copy the name of the variable or field from which instruction `i` loads its
+ * register. */
 static bool site_loaded(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t index,
                         uint32_t i, char *to, size_t room)
 {
@@ -134,7 +136,7 @@ bool jsp_lua_site_name(struct jsp_lua_read *r, const struct jsp_lua_proto *calle
     return false;
 }
 
-/* The key of a store whose value is in this register. */
+/* Copy the key of a store whose value is in this register. */
 static bool site_stored(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t i,
                         uint32_t reg, struct jsp_lua_defined *out)
 {
@@ -155,7 +157,7 @@ static bool site_stored(struct jsp_lua_read *r, const struct jsp_lua_proto *p, u
     return site_constant(r, p, b, out->name, sizeof out->name);
 }
 
-/* The local variable that begins to live here in this register. */
+/* Copy the name of the local variable whose life begins here in this register. */
 static bool site_born(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t reg,
                       uint32_t index, struct jsp_lua_defined *out)
 {

@@ -1,4 +1,4 @@
-/* state.c - what walk.h declares of a PUC Lua state, outside of signals.
+/* state.c - the functions of walk.h for a PUC Lua state, outside of signals.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,7 @@
 #include JSPROF_LUA_LAYOUT
 
 enum {
-    STATE_CALLS = 200,         /* looked at; a deeper stack is believed */
+    STATE_CALLS = 200,         /* calls to check; a deeper stack is accepted */
     STATE_STACK = 1024 * 1024, /* bytes of C stack from a probe to the call that protects it */
 };
 
