@@ -161,7 +161,8 @@ static void text_right(struct cli_table *t, const struct cli_column *c,
     int room = c->width - text_columns(text);
     text_skip(t, room > 0 || !t->used ? room : 1); /* one too long gets a space at least */
     text_flush(t);
-    cli_colour(&t->style, cell->colour);
+    if (cell->colour)
+        cli_colour(&t->style, cell->colour);
     fputs(text, stdout);
     t->used += c->width - room;
     if (cell->colour)
