@@ -22,6 +22,14 @@ struct cli_cell cli_cell_i64(int64_t n)
     return (struct cli_cell){ .i64 = n };
 }
 
+struct cli_cell cli_cell_time(int64_t time, int64_t start, int digits)
+{
+    struct cli_cell cell = cli_cell_i64((int64_t)((uint64_t)time - (uint64_t)start));
+    snprintf(cell.shown, sizeof cell.shown, "%.*f", digits,
+             ((double)time - (double)start) / 1e9);
+    return cell;
+}
+
 struct cli_cell cli_cell_real(double n)
 {
     return (struct cli_cell){ .real = n };

@@ -218,14 +218,9 @@ static struct cli_cell cmd_threads_unseen_of(CLI_OF_ROW)
     return cell;
 }
 
-/* Return the time since the start. The difference wraps, because a capture may contain any
- * times. Text shows seconds. */
 static struct cli_cell cmd_threads_moment(const struct cmd_threads *t, int64_t time)
 {
-    int64_t start = t->capture.profile.start_time;
-    struct cli_cell cell = cli_cell_i64((int64_t)((uint64_t)time - (uint64_t)start));
-    snprintf(cell.shown, sizeof cell.shown, "%.2f", ((double)time - (double)start) / 1e9);
-    return cell;
+    return cli_cell_time(time, t->capture.profile.start_time, 2);
 }
 
 static struct cli_cell cmd_threads_from(CLI_OF_ROW)

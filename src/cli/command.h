@@ -32,7 +32,4 @@ extern const struct cli_command cli_diff;
 extern const struct cli_command cli_calls;
 extern const struct cli_command cli_merge;
 
-/* Return the only file that is named, or NULL after an error, which is reported. */
-const char *cli_one_file(const struct cli_arguments *a);
-
 #endif

@@ -284,17 +284,11 @@ static const struct cli_document list_document = {
 
 /* -- Columns of single marks ------------------------------------------------ */
 
-/* Return the time since the start. The difference wraps, because a capture may contain any
- * times. Text shows seconds. */
 static struct cli_cell list_time(CLI_OF_ROW)
 {
     const struct list *l = ((const struct list_of *)of)->list;
-    const struct jsp_event_mark *m = row;
-    int64_t start = l->capture.profile.start_time;
-    struct cli_cell cell = cli_cell_i64((int64_t)((uint64_t)m->time - (uint64_t)start));
-    snprintf(cell.shown, sizeof cell.shown, "%.6f",
-             ((double)m->time - (double)start) / 1e9);
-    return cell;
+    return cli_cell_time(((const struct jsp_event_mark *)row)->time,
+                         l->capture.profile.start_time, 6);
 }
 
 static struct cli_cell list_duration(CLI_OF_ROW)

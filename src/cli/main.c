@@ -110,14 +110,6 @@ static int main_command(int n_words, char **words)
     return main_run(c, n_words - 1, words + 1);
 }
 
-const char *cli_one_file(const struct cli_arguments *a)
-{
-    if (a->n_files == 1)
-        return a->files[0];
-    cli_usage(a->command, a->n_files ? "one capture at a time" : "no capture named");
-    return NULL;
-}
-
 /* Open /dev/null at each standard descriptor that is closed. Otherwise a file of ours could
  * get its number, and what we print would go there. */
 static void main_fill_closed(void)

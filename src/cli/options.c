@@ -110,3 +110,11 @@ int cli_options(struct cli_arguments *a, const struct cli_option *options)
     }
     return CLI_OK;
 }
+
+const char *cli_one_file(const struct cli_arguments *a)
+{
+    if (a->n_files == 1)
+        return a->files[0];
+    cli_usage(a->command, a->n_files ? "one capture at a time" : "no capture named");
+    return NULL;
+}

@@ -31,6 +31,9 @@ struct cli_arguments {
 /* Read the words. CLI_OK or CLI_USAGE. The options end with a NULL name. */
 int cli_options(struct cli_arguments *a, const struct cli_option *options);
 
+/* Return the only file that is named, or NULL after an error, which is reported. */
+const char *cli_one_file(const struct cli_arguments *a);
+
 /* Print one line "jsprof COMMAND: ... (try: jsprof COMMAND --help)". Return CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -182,6 +182,10 @@ struct cli_cell cli_cell_bool(bool yes);
 struct cli_cell cli_cell_string(const char *text);
 struct cli_cell cli_cell_text(struct jsp_read_text text);
 
+/* A CLI_TYPE_TIME since `start`. The difference wraps, because a capture may contain any times.
+ * Text shows seconds with so many digits after the point. */
+struct cli_cell cli_cell_time(int64_t time, int64_t start, int digits);
+
 /* All that jsp_kind_name returns; ends with NULL. */
 extern const char *const cli_kinds[];
 

@@ -97,8 +97,14 @@ static const char *text_head_of(const struct cli_table *t, const struct cli_colu
     return !t->style.is_utf8 && strcmp(head, "±") == 0 ? "+-" : head;
 }
 
+/* Where no column has a head, there is no line of heads. */
 static void text_head(struct cli_table *t)
 {
+    bool has_heads = false;
+    for (int i = 0; i < t->n; i++)
+        has_heads |= *t->order[i]->head;
+    if (!has_heads)
+        return;
     cli_colour(&t->style, CLI_DIM);
     for (int i = 0; i < t->n; i++) {
         const struct cli_column *c = t->order[i];
@@ -138,11 +144,11 @@ static const char *text_of(const struct cli_table *t, const struct cli_column *c
     case CLI_TYPE_VALUE: return cli_value(out, &t->show.capture->profile, cell->u64);
     case CLI_TYPE_NS: return cli_duration(out, cell->u64);
     case CLI_TYPE_EXACT_NS: return cli_exact_duration(out, cell->u64);
-    case CLI_TYPE_TIME: snprintf(out, CLI_NUMBER, "%.2f", (double)cell->i64 / 1e9); return out;
     case CLI_TYPE_BYTES: return cli_bytes(out, cell->u64);
     case CLI_TYPE_SHARE: return cli_percent(out, cell->real);
     case CLI_TYPE_REAL: return text_real(out, cell->real);
     case CLI_TYPE_BOOL: return cell->yes ? "yes" : "no";
+    case CLI_TYPE_TIME: /* has `shown` */
     case CLI_TYPE_TEXT:
     case CLI_TYPE_WORD:
     case CLI_TYPE_BAR:
