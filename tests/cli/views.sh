@@ -133,6 +133,8 @@ row 'thread id=2 tid=200 name=helper%20two'
 run dump foreign.cap
 has '00007f0000001500  [libfoo.so.1]  /usr/lib/libfoo.so.1+0x1500'
 has 'ffffffffffffff80  (kernel below)'
+run dump --csv defects.cap # a frame that can not be read is a row, too
+has '1544,18000000,100,SAMPLE,,,,"","",0'
 
 run --version
 has "jsprof $(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$SRCDIR/include/jsprof.h")"
