@@ -2,16 +2,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <inttypes.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "info.h"
-#include "jsprof.h"
 
-enum { INFO_WIDE = 100 }; /* columns of a terminal on which a time and what is missing after
-                           * it fit into one line */
+enum { INFO_MOST = 64 }; /* threads without an account that text lists */
 
 static const char info_help[] =
     "usage: jsprof info FILE...\n"
@@ -25,280 +23,281 @@ static const char info_help[] =
     "blocked + undelivered. The command checks this against the samples of the file.\n"
     "If they differ, it reports the difference and exits with status 1.\n";
 
-static void info_label(const struct cli_style *s, const char *label)
+/* -- Columns ---------------------------------------------------------------- */
+
+/* A thread of our own recordings has an account, a thread of others only its samples. */
+struct info_row {
+    const struct jsp_profile *profile;
+    const char *file, *recorder, *clock, *state, *form, *name;
+    uint64_t samples, stacks, thread_samples;
+    uint32_t hz;
+    int32_t process, thread;
+    const struct jsp_account_thread *account; /* NULL: none */
+    /* Without a thread's account the first two are none; without any account, all. */
+    struct cli_cell marks_lost, adds_up, all_expirations, all_kept, complete;
+};
+
+static struct cli_cell info_no_proc(CLI_OF_ROW)
 {
-    cli_colour(s, CLI_DIM);
-    printf("  %-10s ", label);
-    cli_colour(s, CLI_PLAIN);
+    return ((const struct info_row *)row)->profile->no_proc ? cli_cell_string(CLI_NO_PROC)
+                                                            : cli_cell_none();
 }
 
-static int info_room(const struct cli_style *s)
+/* A count of the thread's account, at c->offset. */
+static struct cli_cell info_account(CLI_OF_ROW)
 {
-    return s->columns ? s->columns - 13 : 0;
+    const struct info_row *r = row;
+    return r->account ? cli_get_u64(c, of, r->account) : cli_cell_none();
 }
 
-static double info_seconds(const struct jsp_profile *p, int64_t end)
+static struct cli_cell info_lost(CLI_OF_ROW)
 {
-    int64_t start = p->capture->time ? p->capture->time : p->first_time;
-    return end > start ? ((double)end - (double)start) / 1e9 : 0;
+    return cli_cell_u64(jsp_account_lost(((const struct info_row *)row)->account));
 }
 
-static void info_processes(const struct cli_capture *c)
+/* The rate that was reached on the recording's own clock. */
+static struct cli_cell info_rate(CLI_OF_ROW)
+{
+    const struct info_row *r = row;
+    const struct jsp_clock_row *driver = r->profile->driver;
+    uint64_t ns = r->account->clock_ns[driver ? driver->clock : JSP_CLOCK_CPU];
+    struct cli_cell cell = { .shown = "-" };
+    if (ns && r->account->kept)
+        snprintf(cell.shown, sizeof cell.shown, "%.0f Hz",
+                 (double)r->account->kept / ((double)ns / 1e9));
+    return cell;
+}
+
+static bool info_has_account(const void *of)
+{
+    return ((const struct cli_capture *)of)->profile.account.n_threads > 0;
+}
+
+#define INFO_FIELD(field) .offset = offsetof(struct info_row, field)
+#define INFO_ACCOUNT(field) .offset = offsetof(struct jsp_account_thread, field)
+#define INFO_COUNT(column, field, text)                                                      \
+    { .name = column, .type = CLI_TYPE_COUNT, .get = info_account, INFO_ACCOUNT(field),      \
+      .may_lack = true, .means = text }
+#define INFO_LOSS(CAUSE, cause, asked, name, meaning)                                        \
+    INFO_COUNT("lost_" #cause, lost[JSP_LOST_##CAUSE], "Expirations lost: " meaning "."),
+#define INFO_CLOCK(CLOCK, key, unit, noun, meaning)                                          \
+    { .name = unit, .type = CLI_TYPE_NS, .get = info_account, .may_lack = true,              \
+      INFO_ACCOUNT(clock_ns[JSP_CLOCK_##CLOCK]),                                             \
+      .means = "What passed on this clock while the thread was attached." },
+
+/* Lines of text on the whole capture, and columns of its threads. */
+/* Causes of loss that were added later have their columns after older ones, which keep their
+ * places. */
+static const struct cli_column info_columns[] = {
+    { .label = "process", .line = cli_info_processes },
+    { .name = "capture", .type = CLI_TYPE_TEXT, .get = cli_get_string, INFO_FIELD(file),
+      .means = "The capture as it was named, or \"standard input\"." },
+    { .name = "recorder", .label = "recorder", .line = cli_info_recorder, .type = CLI_TYPE_TEXT,
+      .get = cli_get_string, INFO_FIELD(recorder),
+      .means = "The version of jsprof that recorded it; empty: another program did." },
+    { .label = "recorded", .line = cli_info_recorded },
+    { .name = "clock", .label = "clock", .line = cli_info_clock, .type = CLI_TYPE_TEXT,
+      .get = cli_get_string, INFO_FIELD(clock),
+      .means = "The clock of the samples, cpu or wall; empty: the file names none." },
+    { .name = "hz", .type = CLI_TYPE_COUNT, .get = cli_get_u32, INFO_FIELD(hz),
+      .means = "Samples a second that were asked for; 0: not known." },
+    { .name = "state", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      INFO_FIELD(state),
+      .means = "running, stopped or final; empty: the file has no account." },
+    { .name = "samples", .label = "samples", .line = cli_info_samples, .type = CLI_TYPE_COUNT,
+      .get = cli_get_u64, INFO_FIELD(samples), .means = "Samples in the capture." },
+    { .label = "C stacks", .line = cli_info_stops },
+    { .label = "VM frames", .line = cli_info_bad },
+    { .label = "names", .type = CLI_TYPE_WORD, .get = info_no_proc },
+    { .label = "names", .line = cli_info_names },
+    { .name = "stacks", .type = CLI_TYPE_COUNT, .get = cli_get_u64, INFO_FIELD(stacks),
+      .means = "Different stacks in the capture." },
+    { .name = "process", .type = CLI_TYPE_INTEGER, .get = cli_get_i32, INFO_FIELD(process),
+      .means = "The number of the process." },
+    { .name = "thread", .head = "THREAD", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
+      INFO_FIELD(thread), .place = 10, .width = 9, .means = "The number of the thread." },
+    { .name = "name", .head = "NAME", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      INFO_FIELD(name), .place = 20, .width = -16,
+      .means = "The name of the thread; empty where it has none." },
+    { .name = "thread_samples", .head = "SAMPLES", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      INFO_FIELD(thread_samples), .place = 30, .width = 10, .means = "Samples of the thread." },
+    { .name = "expirations", .head = "EXPIRATIONS", .type = CLI_TYPE_COUNT,
+      .get = info_account, INFO_ACCOUNT(expirations), .place = 40, .width = 13,
+      .fits = info_has_account, .may_lack = true,
+      .means = "Expirations of the thread's timer." },
+    { .head = "LOST", .type = CLI_TYPE_COUNT, .get = info_lost, .place = 50, .width = 9,
+      .fits = info_has_account },
+    { .head = "RATE", .type = CLI_TYPE_TEXT, .get = info_rate, .place = 60, .width = 9,
+      .fits = info_has_account },
+    { .head = "CPU TIME", .type = CLI_TYPE_NS, .get = info_account,
+      INFO_ACCOUNT(clock_ns[JSP_CLOCK_CPU]), .place = 70, .width = 10,
+      .fits = info_has_account },
+    INFO_COUNT("kept", kept, "Expirations that samples stand for."),
+    JSP_LOSSES_FIRST(INFO_LOSS)
+    INFO_COUNT("frames_cut", frames_cut, "Frames cut from stacks that were too deep."),
+    INFO_COUNT("frames_bad", frames_bad, "Frames of the host that made no sense."),
+    INFO_COUNT("underflows", underflows, "Frames that the host left without entering them."),
+    JSP_CLOCKS(INFO_CLOCK)
+    { .name = "marks_lost", .type = CLI_TYPE_COUNT, .get = cli_get_cell,
+      INFO_FIELD(marks_lost), .may_lack = true,
+      .means = "Marks and counters of the whole session that were lost." },
+    { .name = "adds_up", .type = CLI_TYPE_BOOL, .get = cli_get_cell, INFO_FIELD(adds_up),
+      .may_lack = true, .means = "The thread's expirations are those kept and those lost." },
+    { .name = "form", .label = "file", .line = cli_info_form, .type = CLI_TYPE_TEXT,
+      .get = cli_get_string, INFO_FIELD(form), .words = cli_info_forms,
+      .means = "How the samples are stored." },
+    JSP_LOSSES_LATER(INFO_LOSS)
+    { .name = "all_expirations", .type = CLI_TYPE_COUNT, .get = cli_get_cell,
+      INFO_FIELD(all_expirations), .may_lack = true, .means = "Expirations of all threads." },
+    { .name = "all_kept", .type = CLI_TYPE_COUNT, .get = cli_get_cell,
+      INFO_FIELD(all_kept), .may_lack = true,
+      .means = "Expirations of all threads that samples stand for." },
+    { .name = "complete", .type = CLI_TYPE_BOOL, .get = cli_get_cell, INFO_FIELD(complete),
+      .may_lack = true, .means = "The file holds all that was recorded, to the end." },
+    { 0 }
+};
+
+static const struct cli_document info_document = {
+    .means = "A row for each thread of each capture: what was recorded and lost.",
+    .lists = { { .name = "rows", .means = "The threads.", .columns = info_columns } },
+};
+
+/* -- Rows ------------------------------------------------------------------- */
+
+static struct info_row info_row(const struct cli_capture *c)
 {
     const struct jsp_profile *p = &c->profile;
-    const struct cli_style *s = &c->style;
-    enum { MOST = 8 };
-    for (uint32_t i = 0; i < p->n_processes && i < MOST; i++) {
-        char pid[CLI_NUMBER];
-        snprintf(pid, sizeof pid, "%" PRId32 "  ", p->processes[i].pid);
-        struct jsp_read_text command = p->processes[i].command;
-        info_label(s, i ? "" : "process");
-        fputs(pid, stdout);
-        if (command.len)
-            cli_name(s, (struct cli_span){ command.at, command.len },
-                     s->columns ? info_room(s) - (int)strlen(pid) : 0);
-        putchar('\n');
-    }
-    if (p->n_processes > MOST) {
-        info_label(s, "");
-        printf("and %u more\n", p->n_processes - MOST);
-    }
-}
-
-static void info_writer(const struct cli_capture *c)
-{
-    const struct jsp_profile *p = &c->profile;
-    const struct cli_style *s = &c->style;
-    info_label(s, "recorder");
-    if (p->version[0]) {
-        fputs("jsprof ", stdout);
-        cli_name(s, cli_span(p->version), 24);
-        fputs(p->host[0] ? " in " : "", stdout);
-        cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
-    } else {
-        fputs("another program (records no clock, rate or losses)", stdout);
-    }
-    putchar('\n');
-}
-
-/* Print what the file lacks. A recording that was killed has no end, but is complete up to
- * its last flush. */
-static void info_missing(const struct jsp_profile *p, const struct jsp_account_verdict *v,
-                         bool is_final)
-{
-    double last = info_seconds(p, p->last_time);
-    if (is_final)
-        printf("; incomplete, nothing of it is in the file after %.2f s", last);
-    else
-        printf("killed or still running; complete up to %.2f s", last);
-    if (v->write_error)
-        printf(": %s", jsprof_strerror((int)-v->write_error));
-}
-
-static void info_life(const struct cli_capture *c)
-{
-    const struct jsp_profile *p = &c->profile;
-    const struct cli_style *s = &c->style;
-    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
     struct jsp_account_verdict v;
     jsp_account_verdict(&p->account, &v);
-    bool is_ours = p->account.session.present || p->version[0];
-    bool is_final = is_ours ? strcmp(v.state, "final") == 0 : p->capture->end_time != 0;
-    info_label(s, "recorded");
-    if (p->capture->capture_time[0]) {
-        cli_name(s, cli_span(p->capture->capture_time), 24);
-        fputs(!is_final && s->columns && s->columns < INFO_WIDE ? ",\n             " : ", ",
-              stdout);
-    }
-    if (is_final)
-        printf("%.2f s", info_seconds(p, end));
-    cli_colour(s, CLI_WARM);
-    if (!is_final || (is_ours && !v.is_whole))
-        info_missing(p, &v, is_final);
-    cli_colour(s, CLI_PLAIN);
-    putchar('\n');
+    struct cli_cell none = cli_cell_none();
+    bool is_ours = p->version[0] || p->account.n_threads > 0;
+    return (struct info_row){
+        .profile = p, .file = c->label, .recorder = p->version, .clock = p->clock,
+        .state = v.state, .form = cli_info_form_of(p), .name = "", .samples = p->samples,
+        .stacks = p->n_stacks, .hz = p->hz, .marks_lost = none, .adds_up = none,
+        .all_expirations = is_ours ? cli_cell_u64(v.sum.expirations) : none,
+        .all_kept = is_ours ? cli_cell_u64(v.sum.kept) : none,
+        .complete = is_ours ? cli_cell_bool(v.is_whole) : none,
+    };
 }
 
-static void info_clock(const struct cli_capture *c)
+static void info_of_account(struct info_row *r, const struct jsp_account_thread *t)
+{
+    r->account = t;
+    r->process = t->pid;
+    r->thread = t->tid;
+    r->name = t->name;
+    r->thread_samples = t->samples;
+}
+
+static void info_foreign(struct info_row *r, struct cli_table *t, uint32_t most)
+{
+    const struct jsp_profile *p = r->profile;
+    for (uint32_t i = 0; p->account.n_threads == 0 && i < p->n_threads && i < most; i++) {
+        r->process = p->threads[i].pid;
+        r->thread = p->threads[i].tid;
+        r->thread_samples = p->threads[i].samples;
+        cli_table_row(t, r);
+    }
+}
+
+/* Print a row for each account, so that a thread that attached twice has two. */
+static int info_rows(const struct cli_capture *c, struct cli_table *t)
 {
     const struct jsp_profile *p = &c->profile;
-    if (!p->hz)
-        return;
-    info_label(&c->style, "clock");
-    const struct jsp_clock_row *clock = p->driver ? p->driver : &jsp_clocks[JSP_CLOCK_CPU];
-    printf("%s: %s, %u Hz asked for\n", clock->key, clock->meaning, p->hz);
+    const struct jsp_account *a = &p->account;
+    struct info_row row = info_row(c);
+    int status = CLI_OK;
+    for (uint32_t i = 0; i < a->n_threads; i++) {
+        bool adds_up = cli_info_adds_up(c, &a->threads[i]) == CLI_OK;
+        info_of_account(&row, &a->threads[i]);
+        row.marks_lost = cli_cell_u64(a->session.marks_lost);
+        row.adds_up = cli_cell_bool(adds_up);
+        if (!adds_up)
+            status = CLI_FAILED;
+        cli_table_row(t, &row);
+    }
+    info_foreign(&row, t, UINT32_MAX);
+    if (a->n_threads + p->n_threads == 0 && p->version[0]) { /* the totals alone */
+        row.process = p->n_processes ? p->processes[0].pid : 0;
+        cli_table_row(t, &row);
+    }
+    return status;
 }
 
-static void info_samples(const struct cli_capture *c)
+static struct cli_table *info_open(const struct cli_form *form, const struct cli_capture *c)
+{
+    return cli_table_open(&(struct cli_show){ .form = form, .command = "info",
+                                              .columns = info_columns,
+                                              .document = &info_document, .of = c,
+                                              .capture = c });
+}
+
+/* Print a line for each thread: samples, rate reached, time, losses by cause. */
+static int info_threads(const struct cli_capture *c, const struct cli_form *form)
 {
     const struct jsp_profile *p = &c->profile;
-    char samples[CLI_NUMBER], weight[CLI_NUMBER], stacks[CLI_NUMBER];
-    info_label(&c->style, "samples");
-    printf("%s", cli_count(samples, p->samples));
-    if (p->weight != p->samples)
-        printf(" for %s timer expirations", cli_count(weight, p->weight));
-    printf(", %s different stacks\n", cli_count(stacks, p->n_stacks));
-}
-
-/* Do not round a share up to all or down to nothing. */
-static const char *info_share(char out[CLI_NUMBER], double share)
-{
-    if (share > 0 && share < 0.0005)
-        return "<0.1%";
-    return share < 1 && share > 0.9995 ? ">99.9%" : cli_percent(out, share);
-}
-
-static void info_stops(const struct cli_capture *c)
-{
-    static const struct {
-        const char *what;
-        size_t offset;
-    } causes[] = {
-        { "whole", offsetof(struct jsp_account_thread, stop_end) },
-        { "were too deep", offsetof(struct jsp_account_thread, stop_full) },
-        { "ended in code without tables",
-          offsetof(struct jsp_account_thread, stop_no_table) },
-        { "ended where the stack made no sense",
-          offsetof(struct jsp_account_thread, stop_stack) },
-        { "ended at unreadable memory",
-          offsetof(struct jsp_account_thread, stop_unreadable) },
-        { "ended at a rule that was not understood",
-          offsetof(struct jsp_account_thread, stop_rule) },
-    };
-    enum { CAUSES = sizeof causes / sizeof *causes };
-    const struct jsp_account *a = &c->profile.account;
-    uint64_t sums[CAUSES] = { 0 }, all = 0, one;
-    char share[CLI_NUMBER];
-    for (uint32_t i = 0; i < a->n_threads; i++)
-        for (int j = 0; j < CAUSES; j++) {
-            memcpy(&one, (const char *)&a->threads[i] + causes[j].offset, sizeof one);
-            sums[j] += one;
-            all += one;
-        }
-    if (all == 0)
-        return;
-    info_label(&c->style, "C stacks");
-    for (int j = 0; j < CAUSES; j++)
-        if (sums[j] || j == 0)
-            printf("%s%s %s", j ? ", " : "",
-                   info_share(share, (double)sums[j] / (double)all), causes[j].what);
+    struct info_row row = info_row(c);
+    uint32_t n;
+    if (p->account.n_threads + p->n_threads == 0)
+        return CLI_OK;
+    struct cli_info_sum *sums = cli_info_sums(&p->account, &n);
+    if (!sums)
+        return cli_fail(c->label, "%s", strerror(ENOMEM));
     putchar('\n');
-}
-
-/* Print how many frames of the host made no sense. */
-static void info_bad(const struct cli_capture *c)
-{
-    const struct jsp_account *a = &c->profile.account;
-    uint64_t n = 0;
-    char text[CLI_NUMBER];
-    for (uint32_t i = 0; i < a->n_threads; i++)
-        n += a->threads[i].frames_bad;
-    if (!n)
-        return;
-    info_label(&c->style, "VM frames");
-    printf("%s made no sense: entered in a function that has returned, left by a "
-           "longjmp, or nameless; their order may be wrong\n", cli_count(text, n));
-}
-
-/* Print which names the file lacks. */
-static void info_names(const struct cli_capture *c)
-{
-    const struct jsp_account_session *s = &c->profile.account.session;
-    const struct {
-        uint64_t n;
-        const char *what;
-    } causes[] = {
-        { s->labels_lost, "frames without a name, the table was full" },
-        { s->labels_cut, "names cut" },
-        { s->addresses_missed, "C addresses without a name, too many different ones" },
-    };
-    char n[CLI_NUMBER];
-    int shown = 0;
-    if (c->profile.no_proc) {
-        info_label(&c->style, "names");
-        puts(CLI_NO_PROC);
+    struct cli_table *t = info_open(form, c);
+    for (uint32_t i = 0; t && i < n; i++) {
+        info_of_account(&row, &sums[i].t);
+        cli_table_row(t, &row);
+        cli_info_extras(&sums[i]);
     }
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        if (!causes[i].n)
-            continue;
-        if (!shown)
-            info_label(&c->style, "names");
-        printf("%s%s %s", shown++ ? ", " : "", cli_count(n, causes[i].n), causes[i].what);
-    }
-    if (shown)
-        putchar('\n');
+    free(sums);
+    if (t)
+        info_foreign(&row, t, INFO_MOST);
+    if (n == 0 && p->n_threads > INFO_MOST)
+        printf("%9s  and %u more\n", "", p->n_threads - INFO_MOST);
+    return cli_table_close(t);
 }
 
-const char *const cli_info_forms[] = { "plain", "compact", "partly compact", NULL };
-
-const char *cli_info_form(const struct jsp_profile *p)
+static int info_text(const struct cli_capture *c, const struct cli_form *form)
 {
-    return cli_info_forms[!p->packed ? 0 : p->packed == p->samples ? 1 : 2];
-}
-
-static void info_print(const struct cli_capture *c)
-{
-    char size[CLI_NUMBER];
     cli_colour(&c->style, CLI_BOLD);
     cli_name(&c->style, cli_span(c->label), c->style.columns);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
-    info_processes(c);
-    info_writer(c);
-    info_life(c);
-    info_clock(c);
-    info_samples(c);
-    info_stops(c);
-    info_bad(c);
-    info_names(c);
-    info_label(&c->style, "file");
-    printf("%s bytes, %s-endian, %s\n", cli_count(size, c->read.size),
-           (c->read.bytes[5] & 1) ? "little" : "big", cli_info_form(&c->profile));
-}
-
-static int info_file(const char *path, struct cli_table *rows)
-{
-    struct cli_capture c;
-    if (cli_load(&c, path))
-        return CLI_FAILED;
-    if (rows) {
-        int status_rows = cli_info_rows(&c, rows);
-        cli_close(&c);
-        return status_rows;
-    }
-    info_print(&c);
-    int status = cli_info_threads(&c);
-    if (cli_info_balance(&c))
-        status = CLI_FAILED;
-    cli_close(&c);
-    return status;
+    struct info_row row = info_row(c);
+    cli_table_lines(info_columns, c, &row);
+    int status = info_threads(c, form);
+    return cli_info_balance(c) ? CLI_FAILED : status;
 }
 
 static int info_run(struct cli_arguments *a)
 {
     struct cli_form form = { 0 };
     const struct cli_option options[] = { CLI_FORM_OPTIONS(&form), { 0 } };
-    struct cli_table *rows = NULL;
     int status = CLI_OK;
     if (cli_options(a, options) || cli_form_check(a->command, &form))
         return CLI_USAGE;
     if (a->n_files == 0)
         return cli_usage(a->command, "no capture named");
-    if (!cli_form_is_text(&form)) {
-        rows = cli_info_open(&form);
-        if (!rows)
-            return CLI_FAILED;
-    }
-    for (int i = 0; i < a->n_files; i++) {
-        if (i && !rows)
+    bool is_text = cli_form_is_text(&form);
+    struct cli_table *rows = is_text ? NULL : info_open(&form, NULL);
+    for (int i = 0; (is_text || rows) && i < a->n_files; i++) {
+        struct cli_capture c;
+        if (i && is_text)
             putchar('\n');
-        if (info_file(a->files[i], rows))
+        if (cli_load(&c, a->files[i])) {
             status = CLI_FAILED;
+            continue;
+        }
+        if (is_text ? info_text(&c, &form) : info_rows(&c, rows))
+            status = CLI_FAILED;
+        cli_close(&c);
     }
-    return rows && cli_table_close(rows) ? CLI_FAILED : status;
+    return !is_text && cli_table_close(rows) ? CLI_FAILED : status;
 }
 
-static const struct cli_document *const info_documents[] = { &cli_info_document, NULL };
+static const struct cli_document *const info_documents[] = { &info_document, NULL };
 
 const struct cli_command cli_info = {
     .name = "info",

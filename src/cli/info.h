@@ -1,4 +1,4 @@
-/* cli/info.h - the parts of `jsprof info` that speak of threads.
+/* cli/info.h - the parts of `jsprof info`.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,25 +6,30 @@
 #define JSP_CLI_INFO_H
 
 #include "table.h"
-#include "threads.h"
 
-/* Print a line for each thread: samples, rate reached, time, losses by cause. CLI_OK, or
- * CLI_FAILED: no memory, which is reported. */
-int cli_info_threads(const struct cli_capture *c);
+/* Lines on the whole capture. A line without a value is not printed. */
+cli_line cli_info_processes, cli_info_recorder, cli_info_recorded, cli_info_clock;
+cli_line cli_info_samples, cli_info_stops, cli_info_bad, cli_info_names, cli_info_form;
 
-/* The same for programs: open the table, then add a row for each thread of a capture.
- * cli_info_rows returns CLI_OK, or CLI_FAILED where the counts of a thread do not add up,
- * which is reported. */
-extern const struct cli_document cli_info_document;
-struct cli_table *cli_info_open(const struct cli_form *form);
-int cli_info_rows(const struct cli_capture *c, struct cli_table *t);
+/* Return how the samples are stored, one of the forms; these end with NULL. */
+extern const char *const cli_info_forms[];
+const char *cli_info_form_of(const struct jsp_profile *p);
+
+/* A thread may attach and detach many times; each time has an account of its own. */
+struct cli_info_sum {
+    struct jsp_account_thread t;
+    uint32_t first, times;
+};
+
+/* Sum up the accounts of each thread and name, in the order in which they first occur. NULL:
+ * no memory. */
+struct cli_info_sum *cli_info_sums(const struct jsp_account *a, uint32_t *n);
+
+/* Print how often the thread attached and what it lost, where that is of interest. */
+void cli_info_extras(const struct cli_info_sum *sum);
 
 /* Check that the counts of a thread add up. CLI_OK, or CLI_FAILED, which is reported. */
 int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t);
-
-/* Return how the samples are stored: "plain", "compact" or "partly compact". */
-extern const char *const cli_info_forms[]; /* ends with NULL */
-const char *cli_info_form(const struct jsp_profile *p);
 
 /* Check that every missing sample is counted, and print the result. CLI_OK or CLI_FAILED. */
 int cli_info_balance(const struct cli_capture *c);

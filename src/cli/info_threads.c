@@ -10,8 +10,6 @@
 #include "info.h"
 #include "options.h"
 
-enum { INFO_NAME = 16, INFO_MOST = 64 };
-
 struct info_cause {
     const char *name;
     size_t offset;
@@ -35,37 +33,7 @@ static uint64_t info_cause_of(const struct jsp_account_thread *t,
     return n;
 }
 
-/* Return the rate that was reached on the recording's own clock; 0: not known. */
-static double info_rate(const struct jsp_profile *p, const struct jsp_account_thread *t)
-{
-    uint64_t ns = t->clock_ns[p->driver ? p->driver->clock : JSP_CLOCK_CPU];
-    return ns ? (double)t->kept / ((double)ns / 1e9) : 0;
-}
-
-static void info_name(const struct cli_style *s, const char *name)
-{
-    int used = cli_name(s, cli_span(name), INFO_NAME);
-    cli_repeat(" ", INFO_NAME - used);
-}
-
-static void info_head(const struct cli_style *s, bool is_ours)
-{
-    putchar('\n');
-    cli_colour(s, CLI_DIM);
-    printf("%9s  %-16s %9s", "THREAD", "NAME", "SAMPLES");
-    if (is_ours)
-        printf("%13s%9s%9s%10s", "EXPIRATIONS", "LOST", "RATE", "CPU TIME");
-    cli_colour(s, CLI_PLAIN);
-    putchar('\n');
-}
-
-/* A thread may attach and detach many times; each time has an account of its own. */
-struct info_sum {
-    struct jsp_account_thread t;
-    uint32_t first, times;
-};
-
-static void info_extras(const struct info_sum *sum)
+void cli_info_extras(const struct cli_info_sum *sum)
 {
     const struct jsp_account_thread *t = &sum->t;
     char times[CLI_NUMBER];
@@ -83,43 +51,9 @@ static void info_extras(const struct info_sum *sum)
         putchar('\n');
 }
 
-static void info_ours(const struct cli_capture *c, const struct info_sum *sum)
-{
-    const struct jsp_account_thread *t = &sum->t;
-    char n[CLI_NUMBER];
-    printf("%9" PRId32 "  ", t->tid);
-    info_name(&c->style, t->name);
-    printf(" %9s", cli_count(n, t->samples));
-    printf("%13s", cli_count(n, t->expirations));
-    printf("%9s", cli_count(n, jsp_account_lost(t)));
-    double rate = info_rate(&c->profile, t);
-    if (rate > 0)
-        printf("%6.0f Hz", rate);
-    else
-        printf("%9s", "-");
-    printf("%10s\n", cli_duration(n, t->clock_ns[JSP_CLOCK_CPU]));
-    info_extras(sum);
-}
-
-static void info_foreign(const struct cli_capture *c)
-{
-    const struct jsp_profile *p = &c->profile;
-    char n[CLI_NUMBER];
-    if (p->n_threads == 0)
-        return;
-    info_head(&c->style, false);
-    for (uint32_t i = 0; i < p->n_threads && i < INFO_MOST; i++) {
-        printf("%9" PRId32 "  ", p->threads[i].tid);
-        info_name(&c->style, "");
-        printf(" %9s\n", cli_count(n, p->threads[i].samples));
-    }
-    if (p->n_threads > INFO_MOST)
-        printf("%9s  and %u more\n", "", p->n_threads - INFO_MOST);
-}
-
 static int info_compare(const void *a, const void *b)
 {
-    const struct info_sum *x = a, *y = b;
+    const struct cli_info_sum *x = a, *y = b;
     int order = (x->t.pid > y->t.pid) - (x->t.pid < y->t.pid);
     if (!order)
         order = (x->t.tid > y->t.tid) - (x->t.tid < y->t.tid);
@@ -130,11 +64,11 @@ static int info_compare(const void *a, const void *b)
 
 static int info_compare_first(const void *a, const void *b)
 {
-    const struct info_sum *x = a, *y = b;
+    const struct cli_info_sum *x = a, *y = b;
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void info_add(struct info_sum *sum, const struct jsp_account_thread *t)
+static void info_add(struct cli_info_sum *sum, const struct jsp_account_thread *t)
 {
     sum->times++;
     sum->t.samples += t->samples;
@@ -149,19 +83,17 @@ static void info_add(struct info_sum *sum, const struct jsp_account_thread *t)
     }
 }
 
-/* Sum up the accounts of each thread and name, in the order in which they first occur. NULL:
- * no memory. */
-static struct info_sum *info_sums(const struct jsp_account *a, uint32_t *n)
+struct cli_info_sum *cli_info_sums(const struct jsp_account *a, uint32_t *n)
 {
-    struct info_sum *sums = malloc(((size_t)a->n_threads + 1) * sizeof *sums);
+    struct cli_info_sum *sums = malloc(((size_t)a->n_threads + 1) * sizeof *sums);
     *n = 0;
     if (!sums)
         return NULL;
     for (uint32_t i = 0; i < a->n_threads; i++)
-        sums[i] = (struct info_sum){ a->threads[i], i, 1 };
+        sums[i] = (struct cli_info_sum){ a->threads[i], i, 1 };
     qsort(sums, a->n_threads, sizeof *sums, info_compare);
     for (uint32_t i = 0; i < a->n_threads; i++) {
-        struct info_sum *last = *n ? &sums[*n - 1] : NULL;
+        struct cli_info_sum *last = *n ? &sums[*n - 1] : NULL;
         if (last && last->t.pid == sums[i].t.pid && last->t.tid == sums[i].t.tid &&
             strcmp(last->t.name, sums[i].t.name) == 0)
             info_add(last, &sums[i].t);
@@ -170,24 +102,6 @@ static struct info_sum *info_sums(const struct jsp_account *a, uint32_t *n)
     }
     qsort(sums, *n, sizeof *sums, info_compare_first);
     return sums;
-}
-
-int cli_info_threads(const struct cli_capture *c)
-{
-    const struct jsp_profile *p = &c->profile;
-    uint32_t n;
-    if (p->account.n_threads == 0) {
-        info_foreign(c);
-        return CLI_OK;
-    }
-    struct info_sum *sums = info_sums(&p->account, &n);
-    if (!sums)
-        return cli_fail(c->label, "%s", strerror(ENOMEM));
-    info_head(&c->style, true);
-    for (uint32_t i = 0; i < n; i++)
-        info_ours(c, &sums[i]);
-    free(sums);
-    return CLI_OK;
 }
 
 int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t)
@@ -275,7 +189,7 @@ int cli_info_balance(const struct cli_capture *c)
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
     if (v.is_total && !v.is_whole) {
-        info_extras(&(struct info_sum){ .t = v.sum });
+        cli_info_extras(&(struct cli_info_sum){ .t = v.sum });
         puts("The lines of threads are as of the last time that the file took them.");
     }
     info_blocked(&c->style, v.sum.lost[JSP_LOST_BLOCKED], v.sum.expirations);

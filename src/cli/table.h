@@ -82,6 +82,9 @@ struct cli_table;
         __attribute__((unused)) const void *of, __attribute__((unused)) const void *row
 typedef struct cli_cell cli_get(CLI_OF_ROW);
 
+/* Print a line of text on the whole capture, or nothing. */
+typedef void cli_line(const struct cli_capture *c, const char *label);
+
 enum { CLI_IN_CSV = 1, CLI_IN_JSON = 2 };
 
 struct cli_column {
@@ -104,6 +107,10 @@ struct cli_column {
     const char *(*heading)(const struct cli_table *t); /* NULL: it is `head` */
     bool (*fits)(const void *of); /* text shows it only where this holds */
 
+    /* Of a line of text, for cli_table_lines; NULL: none. `line` prints it in place of `get`. */
+    const char *label;
+    cli_line *line;
+
     /* Programs. */
     bool (*when)(const void *of); /* any form shows it only where this holds */
     unsigned in;                  /* CLI_IN_...; 0: both forms */
@@ -112,10 +119,10 @@ struct cli_column {
     const struct cli_column *columns; /* of an object; they end like a table's */
 };
 
-/* Columns end with one that has neither name nor head. */
+/* Columns end with one that has neither name nor head nor label. */
 static inline bool cli_column_is_end(const struct cli_column *c)
 {
-    return !c->name && !c->head;
+    return !c->name && !c->head && !c->label;
 }
 
 /* What --json prints: one object with the command, the columns of the head (NULL: none),
@@ -154,6 +161,12 @@ void cli_table_next(struct cli_table *t);
 
 /* End. CLI_OK, or CLI_FAILED where `t` is NULL. */
 int cli_table_close(struct cli_table *t);
+
+/* Print text: "  label      value" for each column with a label that has a value in this row. */
+void cli_table_lines(const struct cli_column *columns, const struct cli_capture *c,
+                     const void *row);
+void cli_label(const struct cli_style *s, const char *label);
+enum { CLI_LABEL = 13 }; /* columns */
 
 /* A jsp_sink_write to standard output; main reports its errors. */
 int cli_table_write(void *context, const void *bytes, size_t n);

@@ -133,7 +133,7 @@ static const char *text_real(char out[CLI_NUMBER], double n)
 }
 
 /* The cell as text; a word of the capture is printed by cli_name instead. */
-static const char *text_of(const struct cli_table *t, const struct cli_column *c,
+static const char *text_of(const struct cli_capture *of, const struct cli_column *c,
                            const struct cli_cell *cell, char out[CLI_NUMBER])
 {
     if (*cell->shown)
@@ -141,7 +141,7 @@ static const char *text_of(const struct cli_table *t, const struct cli_column *c
     switch (c->type) {
     case CLI_TYPE_COUNT: return cli_count(out, cell->u64);
     case CLI_TYPE_INTEGER: snprintf(out, CLI_NUMBER, "%lld", (long long)cell->i64); return out;
-    case CLI_TYPE_VALUE: return cli_value(out, &t->show.capture->profile, cell->u64);
+    case CLI_TYPE_VALUE: return cli_value(out, &of->profile, cell->u64);
     case CLI_TYPE_NS: return cli_duration(out, cell->u64);
     case CLI_TYPE_EXACT_NS: return cli_exact_duration(out, cell->u64);
     case CLI_TYPE_BYTES: return cli_bytes(out, cell->u64);
@@ -163,7 +163,7 @@ static void text_right(struct cli_table *t, const struct cli_column *c,
                        const struct cli_cell *cell)
 {
     char buffer[CLI_NUMBER];
-    const char *text = text_of(t, c, cell, buffer);
+    const char *text = text_of(t->show.capture, c, cell, buffer);
     int room = c->width - text_columns(text);
     text_skip(t, room > 0 || !t->used ? room : 1); /* one too long gets a space at least */
     text_flush(t);
@@ -248,4 +248,30 @@ void cli_table_text_open(struct cli_table *t)
 {
     text_layout(t);
     text_head(t);
+}
+
+void cli_label(const struct cli_style *s, const char *label)
+{
+    cli_colour(s, CLI_DIM);
+    printf("  %-*s ", CLI_LABEL - 3, label);
+    cli_colour(s, CLI_PLAIN);
+}
+
+void cli_table_lines(const struct cli_column *columns, const struct cli_capture *of,
+                     const void *row)
+{
+    for (const struct cli_column *c = columns; !cli_column_is_end(c); c++) {
+        char number[CLI_NUMBER];
+        if (c->label && c->line)
+            c->line(of, c->label);
+        if (!c->label || c->line)
+            continue;
+        struct cli_cell cell = c->get(c, of, row);
+        if (cell.is_none || cell.is_blank)
+            continue;
+        cli_label(&of->style, c->label);
+        bool is_text = c->type == CLI_TYPE_TEXT || c->type == CLI_TYPE_WORD;
+        cli_name(&of->style, is_text ? cell.text : cli_span(text_of(of, c, &cell, number)), 0);
+        putchar('\n');
+    }
 }

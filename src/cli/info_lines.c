@@ -1,0 +1,222 @@
+/* cli/info_lines.c - what `jsprof info` prints of a whole capture, line by line.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "info.h"
+#include "jsprof.h"
+
+enum { INFO_WIDE = 100 }; /* columns of a terminal on which a time and what is missing after
+                           * it fit into one line */
+
+static int info_room(const struct cli_style *s)
+{
+    return s->columns ? s->columns - CLI_LABEL : 0;
+}
+
+static double info_seconds(const struct jsp_profile *p, int64_t end)
+{
+    int64_t start = p->capture->time ? p->capture->time : p->first_time;
+    return end > start ? ((double)end - (double)start) / 1e9 : 0;
+}
+
+void cli_info_processes(const struct cli_capture *c, const char *label)
+{
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    enum { MOST = 8 };
+    for (uint32_t i = 0; i < p->n_processes && i < MOST; i++) {
+        char pid[CLI_NUMBER];
+        snprintf(pid, sizeof pid, "%" PRId32 "  ", p->processes[i].pid);
+        struct jsp_read_text command = p->processes[i].command;
+        cli_label(s, i ? "" : label);
+        fputs(pid, stdout);
+        if (command.len)
+            cli_name(s, (struct cli_span){ command.at, command.len },
+                     s->columns ? info_room(s) - (int)strlen(pid) : 0);
+        putchar('\n');
+    }
+    if (p->n_processes > MOST) {
+        cli_label(s, "");
+        printf("and %u more\n", p->n_processes - MOST);
+    }
+}
+
+void cli_info_recorder(const struct cli_capture *c, const char *label)
+{
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    cli_label(s, label);
+    if (p->version[0]) {
+        fputs("jsprof ", stdout);
+        cli_name(s, cli_span(p->version), 24);
+        fputs(p->host[0] ? " in " : "", stdout);
+        cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
+    } else {
+        fputs("another program (records no clock, rate or losses)", stdout);
+    }
+    putchar('\n');
+}
+
+/* Print what the file lacks. A recording that was killed has no end, but is complete up to
+ * its last flush. */
+static void info_missing(const struct jsp_profile *p, const struct jsp_account_verdict *v,
+                         bool is_final)
+{
+    double last = info_seconds(p, p->last_time);
+    if (is_final)
+        printf("; incomplete, nothing of it is in the file after %.2f s", last);
+    else
+        printf("killed or still running; complete up to %.2f s", last);
+    if (v->write_error)
+        printf(": %s", jsprof_strerror((int)-v->write_error));
+}
+
+void cli_info_recorded(const struct cli_capture *c, const char *label)
+{
+    const struct jsp_profile *p = &c->profile;
+    const struct cli_style *s = &c->style;
+    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&p->account, &v);
+    bool is_ours = p->account.session.present || p->version[0];
+    bool is_final = is_ours ? strcmp(v.state, "final") == 0 : p->capture->end_time != 0;
+    cli_label(s, label);
+    if (p->capture->capture_time[0]) {
+        cli_name(s, cli_span(p->capture->capture_time), 24);
+        fputs(!is_final && s->columns && s->columns < INFO_WIDE ? ",\n             " : ", ",
+              stdout);
+    }
+    if (is_final)
+        printf("%.2f s", info_seconds(p, end));
+    cli_colour(s, CLI_WARM);
+    if (!is_final || (is_ours && !v.is_whole))
+        info_missing(p, &v, is_final);
+    cli_colour(s, CLI_PLAIN);
+    putchar('\n');
+}
+
+void cli_info_clock(const struct cli_capture *c, const char *label)
+{
+    const struct jsp_profile *p = &c->profile;
+    if (!p->hz)
+        return;
+    cli_label(&c->style, label);
+    const struct jsp_clock_row *clock = p->driver ? p->driver : &jsp_clocks[JSP_CLOCK_CPU];
+    printf("%s: %s, %u Hz asked for\n", clock->key, clock->meaning, p->hz);
+}
+
+void cli_info_samples(const struct cli_capture *c, const char *label)
+{
+    const struct jsp_profile *p = &c->profile;
+    char samples[CLI_NUMBER], weight[CLI_NUMBER], stacks[CLI_NUMBER];
+    cli_label(&c->style, label);
+    printf("%s", cli_count(samples, p->samples));
+    if (p->weight != p->samples)
+        printf(" for %s timer expirations", cli_count(weight, p->weight));
+    printf(", %s different stacks\n", cli_count(stacks, p->n_stacks));
+}
+
+/* Do not round a share up to all or down to nothing. */
+static const char *info_share(char out[CLI_NUMBER], double share)
+{
+    if (share > 0 && share < 0.0005)
+        return "<0.1%";
+    return share < 1 && share > 0.9995 ? ">99.9%" : cli_percent(out, share);
+}
+
+/* Add up the count at this offset over all threads. */
+static uint64_t info_sum(const struct jsp_account *a, size_t offset)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < a->n_threads; i++)
+        sum += *(const uint64_t *)((const char *)&a->threads[i] + offset);
+    return sum;
+}
+
+void cli_info_stops(const struct cli_capture *c, const char *label)
+{
+    static const struct {
+        const char *what;
+        size_t offset;
+    } causes[] = {
+        { "whole", offsetof(struct jsp_account_thread, stop_end) },
+        { "were too deep", offsetof(struct jsp_account_thread, stop_full) },
+        { "ended in code without tables",
+          offsetof(struct jsp_account_thread, stop_no_table) },
+        { "ended where the stack made no sense",
+          offsetof(struct jsp_account_thread, stop_stack) },
+        { "ended at unreadable memory",
+          offsetof(struct jsp_account_thread, stop_unreadable) },
+        { "ended at a rule that was not understood",
+          offsetof(struct jsp_account_thread, stop_rule) },
+    };
+    enum { CAUSES = sizeof causes / sizeof *causes };
+    const struct jsp_account *a = &c->profile.account;
+    uint64_t sums[CAUSES], all = 0;
+    char share[CLI_NUMBER];
+    for (int j = 0; j < CAUSES; j++)
+        all += sums[j] = info_sum(a, causes[j].offset);
+    if (all == 0)
+        return;
+    cli_label(&c->style, label);
+    for (int j = 0; j < CAUSES; j++)
+        if (sums[j] || j == 0)
+            printf("%s%s %s", j ? ", " : "",
+                   info_share(share, (double)sums[j] / (double)all), causes[j].what);
+    putchar('\n');
+}
+
+/* Print how many frames of the host made no sense. */
+void cli_info_bad(const struct cli_capture *c, const char *label)
+{
+    char text[CLI_NUMBER];
+    uint64_t n = info_sum(&c->profile.account, offsetof(struct jsp_account_thread, frames_bad));
+    if (!n)
+        return;
+    cli_label(&c->style, label);
+    printf("%s made no sense: entered in a function that has returned, left by a "
+           "longjmp, or nameless; their order may be wrong\n", cli_count(text, n));
+}
+
+/* Print which names the file lacks. */
+void cli_info_names(const struct cli_capture *c, const char *label)
+{
+    const struct jsp_account_session *s = &c->profile.account.session;
+    const struct {
+        uint64_t n;
+        const char *what;
+    } causes[] = {
+        { s->labels_lost, "frames without a name, the table was full" },
+        { s->labels_cut, "names cut" },
+        { s->addresses_missed, "C addresses without a name, too many different ones" },
+    };
+    char n[CLI_NUMBER];
+    int shown = 0;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        if (!causes[i].n)
+            continue;
+        if (!shown)
+            cli_label(&c->style, label);
+        printf("%s%s %s", shown++ ? ", " : "", cli_count(n, causes[i].n), causes[i].what);
+    }
+    if (shown)
+        putchar('\n');
+}
+
+const char *const cli_info_forms[] = { "plain", "compact", "partly compact", NULL };
+
+const char *cli_info_form_of(const struct jsp_profile *p)
+{
+    return cli_info_forms[!p->packed ? 0 : p->packed == p->samples ? 1 : 2];
+}
+
+void cli_info_form(const struct cli_capture *c, const char *label)
+{
+    char size[CLI_NUMBER];
+    cli_label(&c->style, label);
+    printf("%s bytes, %s-endian, %s\n", cli_count(size, c->read.size),
+           (c->read.bytes[5] & 1) ? "little" : "big", cli_info_form_of(&c->profile));
+}
