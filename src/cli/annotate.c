@@ -191,10 +191,9 @@ static int annotate_show(struct cli_annotate *a, const struct cli_form *form, bo
         return cli_annotate_rows(a, form);
     if (is_dot && !a->result.code.n)
         return cli_fail(a->capture.label, "no listing of this function was registered");
-    if (is_dot)
-        cli_annotate_dot(a);
-    else
-        cli_annotate_text(a);
+    if (!is_dot)
+        return cli_annotate_text(a, form);
+    cli_annotate_dot(a);
     return CLI_OK;
 }
 

@@ -24,10 +24,12 @@ struct cli_annotate {
  * line. The caller frees it. NULL: the name has no path. */
 char *cli_annotate_place(const char *name, uint32_t *line);
 
-void cli_annotate_text(struct cli_annotate *a);
+/* Print it in a form: the whole text; the tables of the text; what programs get. Return the
+ * exit status. */
+int cli_annotate_text(const struct cli_annotate *a, const struct cli_form *form);
+int cli_annotate_tables(const struct cli_annotate *a, const struct cli_form *form);
+int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form);
 extern const struct cli_document cli_annotate_document;
-int cli_annotate_rows(const struct cli_annotate *a,
-                      const struct cli_form *form); /* the exit status */
 void cli_annotate_dot(const struct cli_annotate *a);
 
 #endif

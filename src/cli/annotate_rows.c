@@ -1,10 +1,19 @@
-/* cli/annotate_rows.c - a function from inside, for programs: its lines and its operations.
+/* cli/annotate_rows.c - a function from inside: its lines and its operations.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <inttypes.h>
+#include <stdlib.h>
+
 #include "annotate.h"
 #include "head.h"
 #include "options.h"
+
+enum {
+    ANNOTATE_TAB = 4,
+    ANNOTATE_OPCODES = 16, /* of the table of operations */
+    ANNOTATE_AROUND = 3,   /* lines of source around a line that has values */
+};
 
 /* A line, or a row of the listing. */
 struct annotate_row {
@@ -17,11 +26,6 @@ struct annotate_row {
 
 /* -- The function ----------------------------------------------------------- */
 
-static struct cli_cell annotate_capture(CLI_OF_ROW)
-{
-    return cli_cell_string(((const struct cli_annotate *)row)->capture.label);
-}
-
 static struct cli_cell annotate_function(CLI_OF_ROW)
 {
     return cli_cell_string(((const struct cli_annotate *)row)->function->name);
@@ -32,16 +36,6 @@ static struct cli_cell annotate_module(CLI_OF_ROW)
     return cli_cell_string(((const struct cli_annotate *)row)->function->module);
 }
 
-static const char *annotate_own_file(const struct cli_annotate *a)
-{
-    return a->file ? a->file : "";
-}
-
-static struct cli_cell annotate_head_file(CLI_OF_ROW)
-{
-    return cli_cell_string(annotate_own_file(row));
-}
-
 static struct cli_cell annotate_unit(CLI_OF_ROW)
 {
     return cli_cell_string(jsp_unit_key(((const struct cli_annotate *)row)->capture.profile.unit));
@@ -50,13 +44,14 @@ static struct cli_cell annotate_unit(CLI_OF_ROW)
 #define ANNOTATE_FIELD(field) .offset = offsetof(struct cli_annotate, field)
 
 static const struct cli_column annotate_head[] = {
-    { .name = "capture", .type = CLI_TYPE_TEXT, .get = annotate_capture,
+    { .name = "capture", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      ANNOTATE_FIELD(capture.label),
       .means = "The capture as it was named, or \"standard input\"." },
     { .name = "function", .type = CLI_TYPE_TEXT, .get = annotate_function,
       .means = "The name of the function." },
     { .name = "module", .type = CLI_TYPE_TEXT, .get = annotate_module,
       .means = "The file of native code; empty where there is none." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = annotate_head_file,
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, ANNOTATE_FIELD(file),
       .means = "The source file; empty where it is not known." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, ANNOTATE_FIELD(line),
       .means = "The line of the definition; 0: not known." },
@@ -88,30 +83,95 @@ static const struct cli_column annotate_head[] = {
 
 /* -- Lines and rows --------------------------------------------------------- */
 
+static double annotate_share(const struct cli_annotate *a, uint64_t value)
+{
+    return a->result.total ? (double)value / (double)a->result.total : 0;
+}
+
+static struct cli_cell annotate_self_share(CLI_OF_ROW)
+{
+    uint64_t self = ((const struct annotate_row *)row)->cost.self;
+    struct cli_cell cell = cli_cell_real(annotate_share(of, self));
+    cell.is_blank = !self;
+    cell.colour = cli_heat(cell.real);
+    return cell;
+}
+
+static struct cli_cell annotate_total_share(CLI_OF_ROW)
+{
+    uint64_t total = ((const struct annotate_row *)row)->cost.total;
+    struct cli_cell cell = cli_cell_real(annotate_share(of, total));
+    cell.is_blank = !total;
+    return cell;
+}
+
+static struct cli_cell annotate_self(CLI_OF_ROW)
+{
+    struct cli_cell cell = cli_get_u64(c, of, row);
+    cell.is_blank = !cell.u64;
+    return cell;
+}
+
+/* Text shows the line, or of an operation its pc, further to the right. */
+static struct cli_cell annotate_line(CLI_OF_ROW)
+{
+    const struct annotate_row *r = row;
+    struct cli_cell cell = cli_get_u32(c, of, row);
+    cell.colour = r->pc.is_none ? CLI_KIND : CLI_DIM;
+    snprintf(cell.shown, sizeof cell.shown, "%*" PRIu64, r->pc.is_none ? 0 : 13,
+             r->pc.is_none ? cell.u64 : r->pc.u64);
+    return cell;
+}
+
+/* Print the text without tabs. */
+static void annotate_draw(const struct cli_table *t, const void *row, int room)
+{
+    struct cli_span text = ((const struct annotate_row *)row)->text.text;
+    char *flat = malloc(ANNOTATE_TAB * text.len + 1);
+    size_t n = 0;
+    cli_incomplete(!flat);
+    for (size_t i = 0; flat && i < text.len; i++)
+        if (text.at[i] != '\t')
+            flat[n++] = text.at[i];
+        else
+            for (flat[n++] = ' '; n % ANNOTATE_TAB; n++)
+                flat[n] = ' ';
+    if (flat)
+        cli_name(cli_table_style(t), (struct cli_span){ flat, n }, room);
+    free(flat);
+}
+
 #define ANNOTATE_ROW(field) .offset = offsetof(struct annotate_row, field)
 #define ANNOTATE_COLUMN_FILE                                                                 \
     { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, ANNOTATE_ROW(file),      \
       .means = "The file of the line; empty where it is not known." }
 #define ANNOTATE_COLUMN_LINE                                                                 \
-    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, ANNOTATE_ROW(line),        \
-      .means = "The line; 0: not known." }
+    { .name = "line", .head = "LINE", .type = CLI_TYPE_COUNT, .get = annotate_line,          \
+      ANNOTATE_ROW(line), .place = 40, .width = 7, .means = "The line; 0: not known." }
 #define ANNOTATE_COLUMN_PC                                                                   \
     { .name = "pc", .type = CLI_TYPE_COUNT, .get = cli_get_cell, ANNOTATE_ROW(pc),           \
       .means = "Where the operation begins in the bytecode." }
 #define ANNOTATE_COLUMN_COST                                                                 \
-    { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64, ANNOTATE_ROW(cost.self),   \
+    { .name = "self", .head = "TIME", .heading = cli_table_unit, .type = CLI_TYPE_VALUE,     \
+      .get = annotate_self, ANNOTATE_ROW(cost.self), .place = 30, .width = 10,               \
       .means = "What was spent there, without what it called from there." },                 \
     { .name = "total", .type = CLI_TYPE_VALUE, .get = cli_get_u64,                           \
       ANNOTATE_ROW(cost.total),                                                              \
       .means = "What was spent there and in what it called from there." }
 #define ANNOTATE_COLUMN_TEXT                                                                 \
-    { .name = "text", .type = CLI_TYPE_TEXT, .get = cli_get_cell, ANNOTATE_ROW(text),        \
+    { .name = "text", .head = "", .type = CLI_TYPE_TEXT, .get = cli_get_cell,                \
+      ANNOTATE_ROW(text), .draw = annotate_draw, .place = 50, .least = 1,                    \
       .means = "The operation, or the source of the line." }
 
 static const struct cli_column annotate_columns[] = {
     { .name = "what", .type = CLI_TYPE_WORD, .get = cli_get_string, ANNOTATE_ROW(what) },
     ANNOTATE_COLUMN_FILE, ANNOTATE_COLUMN_LINE, ANNOTATE_COLUMN_PC, ANNOTATE_COLUMN_COST,
-    ANNOTATE_COLUMN_TEXT, { 0 }
+    ANNOTATE_COLUMN_TEXT,
+    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = annotate_self_share, .place = 10,
+      .width = 7 },
+    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = annotate_total_share, .place = 20,
+      .width = 8 },
+    { 0 }
 };
 
 static const struct cli_column annotate_lines[] = {
@@ -141,7 +201,7 @@ const struct cli_document cli_annotate_document = {
 static void annotate_put_line(const struct cli_annotate *a, struct cli_table *t,
                               const struct jsp_annotate_line *line)
 {
-    struct annotate_row row = { .what = "line", .file = annotate_own_file(a),
+    struct annotate_row row = { .what = "line", .file = a->file,
                                 .line = line->line, .pc = cli_cell_none(),
                                 .cost = line->cost };
     if (line->file)
@@ -154,7 +214,7 @@ static void annotate_put_row(const struct cli_annotate *a, struct cli_table *t, 
 {
     const struct jsp_bytecode *code = &a->result.code;
     const struct jsp_bytecode_row *r = &code->rows[i];
-    struct annotate_row row = { .what = "row", .file = annotate_own_file(a), .line = r->line,
+    struct annotate_row row = { .what = "row", .file = a->file, .line = r->line,
                                 .ends = r->ends, .pc = cli_cell_u64(r->pc),
                                 .text = cli_cell_text(r->text),
                                 .cost = a->result.rows[i] };
@@ -163,13 +223,18 @@ static void annotate_put_row(const struct cli_annotate *a, struct cli_table *t, 
     cli_table_row(t, &row);
 }
 
-int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
+static struct cli_table *annotate_open(const struct cli_annotate *a, const struct cli_form *form)
 {
-    const struct jsp_annotate *r = &a->result;
-    struct cli_table *t = cli_table_open(&(struct cli_show){
+    return cli_table_open(&(struct cli_show){
         .form = form, .command = "annotate",
         .columns = annotate_columns, .document = &cli_annotate_document, .head = a,
         .of = a, .capture = &a->capture });
+}
+
+int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
+{
+    const struct jsp_annotate *r = &a->result;
+    struct cli_table *t = annotate_open(a, form);
     if (!t)
         return CLI_FAILED;
     for (uint32_t i = 0; i < r->n_lines; i++)
@@ -178,4 +243,123 @@ int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
     for (uint32_t i = 0; i < r->code.n; i++)
         annotate_put_row(a, t, i);
     return cli_table_close(t);
+}
+
+/* -- Text ------------------------------------------------------------------- */
+
+/* Print a line of source, then its operations. */
+static void annotate_put_source(const struct cli_annotate *a, struct cli_table *t, uint32_t line)
+{
+    const struct jsp_annotate *r = &a->result;
+    struct jsp_annotate_line own = { .line = line };
+    for (uint32_t i = r->n_lines; i-- > 0;)
+        if (r->lines[i].line == line)
+            own.cost = r->lines[i].cost;
+    annotate_put_line(a, t, &own);
+    for (uint32_t i = 0; i < r->code.n; i++)
+        if (r->code.rows[i].line == line)
+            annotate_put_row(a, t, i);
+}
+
+static int annotate_compare(const void *x, const void *y)
+{
+    const uint32_t *a = x, *b = y;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* List the lines that have values, in order, and the line of the definition. */
+static uint32_t annotate_known(const struct cli_annotate *a, uint32_t *known)
+{
+    const struct jsp_annotate *r = &a->result;
+    uint32_t n = 0, kept = 0;
+    for (uint32_t i = 0; i < r->n_lines; i++)
+        known[n++] = r->lines[i].line;
+    for (uint32_t i = 0; i < r->code.n; i++)
+        known[n++] = r->code.rows[i].line;
+    known[n++] = a->line;
+    qsort(known, n, sizeof *known, annotate_compare);
+    for (uint32_t i = 0; i < n; i++)
+        if (known[i] && (!kept || known[i] != known[kept - 1]))
+            known[kept++] = known[i];
+    return kept;
+}
+
+/* Print the lines around them where the source is known. */
+static void annotate_put_gap(const struct cli_annotate *a, struct cli_table *t, uint32_t from,
+                             uint32_t to)
+{
+    bool is_far = to - from > 2 * ANNOTATE_AROUND + 1;
+    for (uint32_t line = from; a->source.path && line < to; line++) {
+        if (is_far && line == from + ANNOTATE_AROUND) {
+            printf("%32s\n", "...");
+            line = to - ANNOTATE_AROUND;
+        }
+        annotate_put_source(a, t, line);
+    }
+}
+
+static int annotate_text_lines(const struct cli_annotate *a, const struct cli_form *form)
+{
+    const struct jsp_annotate *r = &a->result;
+    uint32_t *known = calloc((size_t)r->n_lines + r->code.n + 1, sizeof *known);
+    uint32_t n = cli_incomplete(!known) ? 0 : annotate_known(a, known);
+    struct cli_table *t = annotate_open(a, form);
+    for (uint32_t i = 0; t && i < n; i++) {
+        if (i)
+            annotate_put_gap(a, t, known[i - 1] + 1, known[i]);
+        annotate_put_source(a, t, known[i]);
+    }
+    if (t && n && known[n - 1] < a->source.n_lines)
+        annotate_put_source(a, t, known[n - 1] + 1);
+    free(known);
+    for (uint32_t i = 0; t && i < r->code.n; i++)
+        if (r->code.rows[i].line == 0)
+            annotate_put_row(a, t, i);
+    return cli_table_close(t);
+}
+
+static struct cli_cell annotate_opcode_share(CLI_OF_ROW)
+{
+    return cli_cell_real(annotate_share(of, ((const struct jsp_annotate_opcode *)row)->self));
+}
+
+static void annotate_opcode_draw(const struct cli_table *t, const void *row, int room)
+{
+    const struct jsp_annotate_opcode *o = row;
+    (void)room;
+    cli_name(cli_table_style(t), (struct cli_span){ o->name.at, o->name.len }, 0);
+    printf("  (%" PRIu32 " row%s)", o->n_rows, o->n_rows == 1 ? "" : "s");
+}
+
+static const struct cli_column annotate_opcodes[] = {
+    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = annotate_opcode_share, .place = 10,
+      .width = 7 },
+    { .head = "TIME", .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cli_get_u64,
+      .offset = offsetof(struct jsp_annotate_opcode, self), .place = 20, .width = 18 },
+    { .head = "OPERATION", .type = CLI_TYPE_TEXT, .draw = annotate_opcode_draw, .place = 30 },
+    { 0 }
+};
+
+static int annotate_text_opcodes(const struct cli_annotate *a, const struct cli_form *form)
+{
+    struct jsp_annotate_opcode *all = NULL;
+    uint32_t n = 0;
+    if (!a->result.in_rows || cli_incomplete(jsp_annotate_opcodes(&a->result, &all, &n) < 0)) {
+        free(all);
+        return CLI_OK;
+    }
+    putchar('\n');
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = form, .columns = annotate_opcodes, .of = a, .capture = &a->capture });
+    for (uint32_t i = 0; t && i < n && i < ANNOTATE_OPCODES && all[i].self; i++)
+        cli_table_row(t, &all[i]);
+    free(all);
+    return cli_table_close(t);
+}
+
+int cli_annotate_tables(const struct cli_annotate *a, const struct cli_form *form)
+{
+    putchar('\n');
+    int status = annotate_text_lines(a, form);
+    return annotate_text_opcodes(a, form) ? CLI_FAILED : status;
 }

@@ -4,11 +4,6 @@
  */
 #include "calls.h"
 
-static struct cli_cell summary_capture(CLI_OF_ROW)
-{
-    return cli_cell_string(((const struct cli_calls *)row)->capture.label);
-}
-
 static struct cli_cell summary_ns(CLI_OF_ROW)
 {
     const struct cli_calls *l = row;
@@ -26,7 +21,8 @@ const char *const cli_calls_modes[] = { "counts", "time", "allocation", "edges",
       SUMMARY_FIELD(calls.commit[field]), .means = text }
 
 const struct cli_column cli_calls_summary[] = {
-    { .name = "capture", .type = CLI_TYPE_TEXT, .get = summary_capture,
+    { .name = "capture", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      SUMMARY_FIELD(capture.label),
       .means = "The capture as it was named, or \"standard input\"." },
     { .name = "command_line", .type = CLI_TYPE_TEXT, .get = cli_get_text, SUMMARY_FIELD(command),
       .means = "The command line of the process; empty where it is not known." },

@@ -91,11 +91,9 @@ static double calls_share_of(const struct cli_calls *c, const struct calls_row *
 
 static struct cli_cell calls_self(CLI_OF_ROW)
 {
-    const struct calls_row *r = row;
     struct cli_cell cell = calls_ns(c, of, row);
-    double share = calls_share_of(of, row);
-    if (r->function)
-        cell.colour = share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN;
+    if (((const struct calls_row *)row)->function)
+        cell.colour = cli_heat(calls_share_of(of, row));
     return cell;
 }
 

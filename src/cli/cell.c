@@ -87,7 +87,8 @@ struct cli_cell cli_get_chars(CLI_OF_ROW)
 
 struct cli_cell cli_get_string(CLI_OF_ROW)
 {
-    return cli_cell_string(*(const char *const *)table_field(c, row));
+    const char *text = *(const char *const *)table_field(c, row);
+    return cli_cell_string(text ? text : "");
 }
 
 struct cli_cell cli_get_text(CLI_OF_ROW)

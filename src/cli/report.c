@@ -56,11 +56,6 @@ static double report_error(const struct report *r, double share)
     return n > 0 && share > 0 ? sqrt(share * (1 - share) / n) : 0;
 }
 
-static enum cli_colour report_heat(double share)
-{
-    return share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN;
-}
-
 /* -- Columns ---------------------------------------------------------------- */
 
 static const struct jsp_function *report_function(const struct report *r,
@@ -88,7 +83,7 @@ static struct cli_cell report_self_share(CLI_OF_ROW)
     const struct jsp_function_row *f = row;
     struct cli_cell cell = cli_cell_real(report_share(of, f->self));
     cell.is_blank = f->self_samples == 0;
-    cell.colour = report_heat(cell.real);
+    cell.colour = cli_heat(cell.real);
     return cell;
 }
 

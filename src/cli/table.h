@@ -179,7 +179,7 @@ const void *cli_table_of(const struct cli_table *t);
 const char *cli_table_unit(const struct cli_table *t);
 
 /* Cells of fields at `offset` of the row: the type is in the name; chars is an array,
- * string a pointer to one, text a struct jsp_read_text. */
+ * string a pointer to one (NULL: empty), text a struct jsp_read_text. */
 cli_get cli_get_u64, cli_get_u32, cli_get_i64, cli_get_i32, cli_get_real, cli_get_bool;
 cli_get cli_get_chars, cli_get_string, cli_get_text;
 

@@ -51,6 +51,11 @@ void cli_colour(const struct cli_style *s, enum cli_colour c)
         printf("\033[%sm", codes[c]);
 }
 
+enum cli_colour cli_heat(double share)
+{
+    return share >= 0.10 ? CLI_HOT : share >= 0.02 ? CLI_WARM : CLI_PLAIN;
+}
+
 const char *cli_count(char out[CLI_NUMBER], uint64_t n)
 {
     char digits[CLI_NUMBER];

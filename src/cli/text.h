@@ -26,6 +26,9 @@ struct cli_style cli_style_get(void);
 enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_HOT, CLI_WARM, CLI_GOOD, CLI_KIND };
 void cli_colour(const struct cli_style *s, enum cli_colour c);
 
+/* Return the colour of a share of the time, a part of 1. */
+enum cli_colour cli_heat(double share);
+
 struct cli_span {
     const char *at;
     size_t len;

@@ -124,12 +124,8 @@ static uint64_t tree_hidden(const struct tree_view *v, const struct jsp_tree_nod
 static struct cli_cell tree_total_share(CLI_OF_ROW)
 {
     const struct tree_row *r = row;
-    double share = tree_share(of, r->total);
-    struct cli_cell cell = cli_cell_real(share);
-    cell.colour = r->n_hidden       ? CLI_DIM
-                  : share >= 0.10 ? CLI_HOT
-                  : share >= 0.02 ? CLI_WARM
-                                  : CLI_PLAIN;
+    struct cli_cell cell = cli_cell_real(tree_share(of, r->total));
+    cell.colour = r->n_hidden ? CLI_DIM : cli_heat(cell.real);
     return cell;
 }
 
