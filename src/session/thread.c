@@ -115,6 +115,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->merged = (void *)(base + l->merged);
     s->session = setup->session;
     s->signo = setup->signo;
+    s->handler = jsp_sample_handle;
     s->clock = setup->clock;
     /* ORDER: relaxed. Only uniqueness counts. */
     s->number = atomic_fetch_add_explicit(&thread_numbers, 1, memory_order_relaxed) + 1;

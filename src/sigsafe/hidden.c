@@ -4,7 +4,6 @@
  */
 #include "hidden.h"
 #include "regs.h"
-#include "sample.h"
 
 enum {
     HIDDEN_SET_BYTES = 8,       /* size of the kernel's signal set */
@@ -78,16 +77,16 @@ static bool hidden_by_call(struct jsp_memread *mem, const struct jsp_arrival *a,
 
 /* Return true if a handler of the host blocks the signal. This makes at most _NSIG system
  * calls, for an arrival that has no other explanation. */
-static bool hidden_has_handler(int signo)
+static bool hidden_has_handler(const struct jsp_arrival *a)
 {
     for (int other = 1; other < _NSIG; other++) {
         struct sigaction action;
         if (sigaction(other, NULL, &action) < 0 || action.sa_handler == SIG_DFL ||
-            action.sa_handler == SIG_IGN || action.sa_sigaction == jsp_sample_handle)
+            action.sa_handler == SIG_IGN || action.sa_sigaction == a->handler)
             continue;
         uint64_t blocked;
         memcpy(&blocked, &action.sa_mask, sizeof blocked);
-        if (hidden_has(blocked, signo))
+        if (hidden_has(blocked, a->signo))
             return true;
     }
     return false;
@@ -149,7 +148,7 @@ static bool hidden_by_time(struct jsp_memread *mem, const struct jsp_arrival *a,
     jsp_memread_begin(mem, jsp_regs_sp(a->ucontext));
     if (hidden_follows(mem, regs, JSP_CALL_ANY) && !hidden_is_raised(mem, regs))
         return false;
-    return dropped || hidden_has_handler(a->signo);
+    return dropped || hidden_has_handler(a);
 }
 
 bool jsp_hidden(struct jsp_memread *mem, const struct jsp_arrival *a)

@@ -27,6 +27,7 @@ enum { JSP_HIDDEN_AGAIN_NS = 250000000 };
 struct jsp_arrival {
     const void *ucontext;
     int signo;
+    void (*handler)(int sig, siginfo_t *info, void *ucontext); /* ours, to compare with */
     /* expirations that the timer dropped while this signal was pending */
     uint32_t overrun;
     enum jsp_clock clock; /* the signal was due by it */

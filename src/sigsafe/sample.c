@@ -6,141 +6,17 @@
 #include "sample.h"
 #include "hidden.h"
 
-enum {
-    SAMPLE_TRIES = 64,
-};
-
-static _Thread_local struct jsp_sampled *volatile sampled_list;
 /* The ucontext of the delivery that we are passing on, and the frame that does so. */
 static _Thread_local const void *volatile sample_passing, *volatile sample_passer;
 /* nesting depth of jsp_sample_mask */
 static _Thread_local volatile uint32_t sample_masked;
 struct jsp_sample_chain jsp_sample_chain[_NSIG];
 
-void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
-{
-    sum->expirations += c->expirations;
-    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
-        sum->lost[cause] += c->lost[cause];
-    sum->frames_cut += c->frames_cut;
-    sum->frames_bad += c->frames_bad;
-    sum->labels_cut += c->labels_cut;
-    sum->underflows += c->underflows;
-    sum->handler_ns += c->handler_ns;
-    for (int stop = 0; stop < JSP_N_STOPS; stop++)
-        sum->stops[stop] += c->stops[stop];
-}
-
-void jsp_sampled_link(struct jsp_sampled *self)
-{
-    self->next = sampled_list;
-    /* ORDER: signal fence only. The reader is this thread's own handler. */
-    atomic_signal_fence(memory_order_release); /* ORDER: as above */
-    sampled_list = self;
-}
-
-void jsp_sampled_unlink(struct jsp_sampled *self)
-{
-    if (sampled_list == self) {
-        sampled_list = self->next;
-        return;
-    }
-    for (struct jsp_sampled *s = sampled_list; s; s = s->next)
-        if (s->next == self)
-            s->next = self->next;
-}
-
-struct jsp_sampled *jsp_sampled_find(const void *session)
-{
-    struct jsp_sampled *s = sampled_list;
-    while (s && s->session != session)
-        s = s->next;
-    return s;
-}
-
-bool jsp_sampled_is_linked(const struct jsp_sampled *self)
-{
-    const struct jsp_sampled *s = sampled_list;
-    while (s && s != self)
-        s = s->next;
-    return s;
-}
-
-struct jsp_sampled *jsp_sampled_first(void)
-{
-    return sampled_list;
-}
-
-void jsp_sampled_pause(struct jsp_sampled *self, int by)
-{
-    /* ORDER: signal fences only. This thread's own handler, which reads what the host
-     * changes in between, must see the pause around it. */
-    atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
-    if (by > 0 || self->paused)
-        self->paused = self->paused + (uint32_t)by;
-    atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
-}
-
-uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
-{
-    uint64_t at = jsp_tick_next(&self->tick, now_ns, load);
-    /* ORDER: relaxed. Threads that look from outside take it as a hint. */
-    atomic_store_explicit(&self->due_ns, at, memory_order_relaxed);
-    return at;
-}
-
-int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
-{
-    /* The interval is a safety net: a lost signal (SIG_IGN for a moment) must not be the
-     * last one. It is long, because the kernel starts it before our handler runs: an
-     * interval as short as the period would be the processor's next timer, and the kernel
-     * would program the hardware twice per sample. */
-    struct itimerspec when = {
-        .it_value = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) },
-        .it_interval = { 0, JSP_HIDDEN_AGAIN_NS },
-    };
-    return timer_settime(self->timer, TIMER_ABSTIME, &when, NULL);
-}
-
-bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
-{
-    for (int i = 0; i < SAMPLE_TRIES; i++) {
-        /* ORDER: acquire, pairs with S2. The counters are those of a finished sample. */
-        uint32_t before = atomic_load_explicit(&self->seq, memory_order_acquire);
-        if (before & 1)
-            continue;
-        struct jsp_counts c = {
-            .expirations = jsp_counted(&self->expirations),
-            .frames_cut = jsp_counted(&self->vm.n_cut),
-            .frames_bad = jsp_counted(&self->vm.n_bad) + jsp_counted(&self->names.n_bad),
-            .labels_cut = jsp_counted(&self->names.n_cut),
-            .underflows = self->own.underflows,
-            .handler_ns = jsp_counted(&self->handler_ns),
-            .due_ns = jsp_counted(&self->due_ns),
-            /* ORDER: acquire, pairs with the ring's R2, for a caller that pops up to
-             * here. */
-            .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
-        };
-        for (int cause = 0; cause < JSP_N_LOSSES; cause++)
-            c.lost[cause] = jsp_counted(&self->lost[cause]);
-        for (int stop = 0; stop < JSP_N_STOPS; stop++)
-            c.stops[stop] = jsp_counted(&self->unwinder.stops[stop]);
-        /* ORDER: acquire fence: the loads above stay before the second load of seq. */
-        atomic_thread_fence(memory_order_acquire); /* ORDER: as above */
-        /* ORDER: relaxed, after the fence. If seq is unchanged, no sample began in
-         * between. */
-        if (atomic_load_explicit(&self->seq, memory_order_relaxed) == before) {
-            *out = c;
-            return true;
-        }
-    }
-    return false;
-}
-
 static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const siginfo_t *info,
                                          const void *ucontext)
 {
-    struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo };
+    struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
+                             .handler = self->handler };
     a.overrun = (uint32_t)info->si_overrun;
     a.clock = self->clock;
     a.now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
@@ -212,7 +88,7 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
 static uint64_t sample_others(const struct jsp_sampled *self)
 {
     uint64_t load = 0;
-    for (const struct jsp_sampled *s = sampled_list; s; s = s->next)
+    for (const struct jsp_sampled *s = jsp_sampled_first(); s; s = s->next)
         /* ORDER: acquire, pairs with the arming, which set up the tick before. */
         if (s != self && atomic_load_explicit(&s->armed, memory_order_acquire))
             load += s->tick.load;
@@ -285,7 +161,7 @@ static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     *ours = info->si_code == SI_TIMER &&
             (value ^ jsp_sample_mark()) >> JSP_SAMPLE_NUMBER_BITS == 0;
-    struct jsp_sampled *s = *ours ? sampled_list : NULL;
+    struct jsp_sampled *s = *ours ? jsp_sampled_first() : NULL;
     while (s && jsp_sample_value(s->number) != info->si_value.sival_ptr)
         s = s->next;
     return s;
@@ -344,38 +220,6 @@ static void sample_end(struct jsp_sampled *self)
     uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
     /* S2. ORDER: release: other threads see all writes before seq is even. */
     atomic_store_explicit(&self->seq, seq + 1, memory_order_release);
-}
-
-bool jsp_sampled_enter(struct jsp_sampled *self)
-{
-    /* ORDER: relaxed, both. Only this thread stores them. */
-    if (atomic_load_explicit(&self->seq, memory_order_relaxed) & 1 ||
-        atomic_load_explicit(&self->busy, memory_order_relaxed)) /* ORDER: as above */
-        return false;
-    /* ORDER: seq_cst, before the load of `closed`; see B1 in backtrace.c. */
-    atomic_store_explicit(&self->busy, true, memory_order_seq_cst);
-    /* our own timer may fire meanwhile: the handler counts it */
-    jsp_sampled_pause(self, 1);
-    return true;
-}
-
-void jsp_sampled_exit(struct jsp_sampled *self)
-{
-    jsp_sampled_pause(self, -1);
-    /* ORDER: release: all reads of the session are done before. */
-    atomic_store_explicit(&self->busy, false, memory_order_release);
-}
-
-bool jsp_sampled_inside(const struct jsp_sampled *self)
-{
-    /* ORDER: seq_cst, after `armed` was cleared: see S1. */
-    return atomic_load_explicit(&self->seq, memory_order_seq_cst) & 1;
-}
-
-bool jsp_sampled_busy(const struct jsp_sampled *self)
-{
-    /* ORDER: seq_cst, after `closed` was set: see B1 in backtrace.c. */
-    return atomic_load_explicit(&self->busy, memory_order_seq_cst);
 }
 
 /* Count the expiration; the stack has no room for more. The timer's interval brings the

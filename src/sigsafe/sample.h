@@ -16,7 +16,7 @@
  *   jsp_sampled_link      -          yes              -
  *   jsp_sampled_unlink    -          yes              -
  *   jsp_sampled_find      -          yes              -
- *   jsp_sampled_first     -          yes              -
+ *   jsp_sampled_first    yes         yes              -
  *   jsp_sampled_is_linked  -         yes              -
  *   jsp_sampled_counts    -          yes             yes
  *   jsp_sampled_expect   yes          -              yes, to arm
@@ -85,6 +85,7 @@ struct jsp_sampled {
     timer_t timer;
     enum jsp_clock clock; /* the timer runs by it */
     int signo;
+    void (*handler)(int sig, siginfo_t *info, void *ucontext); /* ours, to compare with */
     uint64_t number;           /* part of the signal's value; see jsp_sample_value */
     /* the session saw that the signal due at this time was withheld */
     _Atomic uint64_t hidden_ns;
