@@ -169,11 +169,31 @@ static void drain_sync(struct jsprof *p, int flushed)
     p->unwritten = jsp_output_unwritten(&p->output);
 }
 
-size_t jsp_drain_total(const struct jsprof *p, const char *state, char *line)
+void jsp_drain_counts(const struct jsprof *p, struct jsp_counts *sum)
+{
+    *sum = p->gone;
+    for (const struct jsp_thread *t = p->threads; t; t = t->next)
+        jsp_counts_add(sum, &t->counts);
+}
+
+struct jsp_tally jsp_drain_tally(const struct jsprof *p)
+{
+    struct jsp_tally tally = jsp_tallies_sum(&p->output.tallies);
+    if (p->write_error) {
+        tally.samples -= p->unwritten.samples;
+        tally.kept -= p->unwritten.kept;
+        tally.lost += p->unwritten.kept;
+    }
+    return tally;
+}
+
+/* Format the sum over all threads, as of the last flush: a line of JSP_LOSSES_LINE bytes
+ * for the reserved place in the file. The caller holds `lock`. Return its size. */
+static size_t drain_total(const struct jsprof *p, const char *state, char *line)
 {
     struct jsp_counts counts;
-    jsp_session_counts(p, &counts);
-    struct jsp_losses_total total = { state, p->write_error, &counts, jsp_session_tally(p) };
+    jsp_drain_counts(p, &counts);
+    struct jsp_losses_total total = { state, p->write_error, &counts, jsp_drain_tally(p) };
     return jsp_losses_total(line, &total);
 }
 
@@ -199,7 +219,7 @@ int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
     jsp_signals_unhush(&hushed);
     drain_sync(p, err);
     if (err) /* this moment's lines are not in the file */
-        jsp_writer_fill(&p->output.writer, line, jsp_drain_total(p, drain_state(p), line));
+        jsp_writer_fill(&p->output.writer, line, drain_total(p, drain_state(p), line));
     return err;
 }
 
@@ -328,7 +348,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
     drain_sync(p, err);
     if (err) { /* this moment's lines are not in the file */
         char line[JSP_LOSSES_LINE];
-        size_t n = jsp_drain_total(p, quit ? "stopped" : "running", line);
+        size_t n = drain_total(p, quit ? "stopped" : "running", line);
         pthread_mutex_unlock(&p->lock);
         jsp_writer_fill(&p->output.writer, line, n);
         pthread_mutex_lock(&p->lock);

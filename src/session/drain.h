@@ -3,8 +3,10 @@
  *
  *                     drain thread    with p->lock, no drain thread
  *   jsp_drain_pass        yes                 yes
- *   jsp_drain_report        yes                 yes
+ *   jsp_drain_report      yes                 yes
  *   jsp_drain_look        yes                 yes
+ *   jsp_drain_counts      yes                 yes
+ *   jsp_drain_tally       yes                 yes
  *   jsp_drain_here         -                  yes, also in the handler: see alone/alone.h
  *   jsp_drain_spawn        -                  yes
  *   jsp_drain_write        -                  yes
@@ -28,9 +30,10 @@ void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns);
 /* Append the current losses. */
 void jsp_drain_report(struct jsprof *p, const char *state);
 
-/* Format the sum over all threads, as of the last flush: a line of JSP_LOSSES_LINE bytes
- * for the reserved place in the file. The caller holds `lock`. Return its size. */
-size_t jsp_drain_total(const struct jsprof *p, const char *state, char *line);
+/* Sum over all threads, gone ones included, as of the last pass and the last flush. The
+ * caller holds `lock`. Waiting samples count as kept until the file refuses data. */
+void jsp_drain_counts(const struct jsprof *p, struct jsp_counts *sum);
+struct jsp_tally jsp_drain_tally(const struct jsprof *p);
 
 /* Write all waiting data, on a thread of the host. */
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *));

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "session/alone/callable.h"
-#include "function.h"
 #include "image/forkgate.h"
 
 /* The forks of the calling thread that are under way. */
@@ -73,7 +72,6 @@ void jsp_process_renew(void)
     process_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     process_cond = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     jsp_forkgate_in_child();
-    jsp_function_in_child();
     process_get_hooks()->in_child();
 }
 

@@ -90,7 +90,7 @@ struct jsprof {
 
     /* a thread is stopped inside its handler and may read anything of the session */
     bool stuck;
-    struct jsprof *kept; /* next kept session, see ending.c */
+    struct jsprof *kept; /* next kept session, see session.c */
 
     /* Used by the drain only. */
     struct jsp_output output;
@@ -100,30 +100,31 @@ struct jsprof {
     uint64_t popped[8 + 6 * JSP_FRAMES_RUN];
 };
 
+/* -- session.c */
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
+int jsp_session_close(struct jsprof *p);
 
-/* Fill a session which is zeroed except for its arena, but do not put it on the list of
- * live sessions. Returns 0, -ENOMEM or the errors of jsp_session_open; after an error,
- * jsp_session_free frees what was made so far. */
+/* -- make.c: make a session that is zeroed except for its arena; fill it, but do not put it
+ * on the list of live sessions; free everything but the output, which is closed. Return 0,
+ * -ENOMEM or the errors of jsp_session_open. After an error of fill, free it. */
+int jsp_session_new(struct jsprof **out, uint32_t label_bytes);
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup);
+void jsp_session_free(struct jsprof *p);
+
+/* -- run.c */
 int jsp_session_start(struct jsprof *p);
 int jsp_session_stop(struct jsprof *p);
 
 /* Stop the session for a close, when no other call on it is under way. */
 int jsp_session_halt(struct jsprof *p);
 
-int jsp_session_close(struct jsprof *p);
 int jsp_session_flush(struct jsprof *p);
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
-
-/* Sum over all threads, gone ones included, as of the last pass and the last flush. The
- * caller holds `lock`. */
-void jsp_session_counts(const struct jsprof *p, struct jsp_counts *sum);
-struct jsp_tally jsp_session_tally(const struct jsprof *p);
 
 int jsp_session_calls(struct jsprof *p, uint32_t modes);
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
 
+/* -- attach.c */
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
 int jsp_session_detach(struct jsp_thread *t);
 

@@ -1,0 +1,253 @@
+/* session/run.c - the calls on an open session: start, stop, flush, its counters and its exact
+ * calls. See session.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "drain.h"
+#include "gone.h"
+#include "live.h"
+#include "process.h"
+#include "sigframe.h"
+#include "signals.h"
+
+static int run_arm_all(struct jsprof *p)
+{
+    for (struct jsp_thread *t = p->threads; t; t = t->next) {
+        int err = t->owned ? jsp_thread_arm(t, &p->setup) : 0;
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static void run_disarm_all(struct jsprof *p)
+{
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        jsp_thread_disarm(t);
+}
+
+static void run_give_signal(struct jsprof *p)
+{
+    jsp_process_lock();
+    jsp_signals_give(p->setup.signo);
+    jsp_process_unlock();
+}
+
+static int run_take_signal(struct jsprof *p)
+{
+    jsp_process_lock();
+    int err = jsp_signals_take(p->setup.signo, p->chain);
+    jsp_process_unlock();
+    return err;
+}
+
+static int run_start_locked(struct jsprof *p)
+{
+    /* at what was loaded since open or since the last run */
+    jsp_drain_look(p, p->quiet_ns);
+    jsp_gone_collect(p); /* threads that are gone, which cannot be armed */
+    bool needs_drain = !jsp_alone_serves(p);
+    int err = run_arm_all(p);
+    if (!err && needs_drain)
+        err = jsp_drain_spawn(p);
+    if (err)
+        run_disarm_all(p);
+    p->running = !err;
+    p->draining = !err && needs_drain;
+    return err;
+}
+
+/* The caller holds `change`. */
+static int run_begin(struct jsprof *p)
+{
+    if (p->running)
+        return 0;
+    /* Only the calling thread's stack can be checked; it may have changed since
+     * attach. */
+    int err = jsp_sampled_find(p) ? jsp_sigframe_check() : 0;
+    if (!err)
+        err = run_take_signal(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    err = run_start_locked(p);
+    pthread_mutex_unlock(&p->lock);
+    if (err)
+        run_give_signal(p);
+    return err;
+}
+
+int jsp_session_start(struct jsprof *p)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->change);
+    err = run_begin(p);
+    pthread_mutex_unlock(&p->change);
+    jsp_live_leave(p);
+    return err;
+}
+
+/* Write everything that waits, without a drain thread, and wait some time for a slow
+ * pipe. The caller holds `lock`. */
+static void run_finish(struct jsprof *p)
+{
+    jsp_writer_forgive(&p->output.writer);
+    jsp_drain_look(p, p->quiet_ns);
+    jsp_gone_collect(p);
+    while (!jsp_drain_pass(p, p->flush_error))
+        jsp_drain_write(p, jsp_output_flush_patiently);
+    jsp_drain_report(p, "stopped");
+    jsp_drain_write(p, jsp_output_flush_patiently);
+}
+
+static void run_join(struct jsprof *p)
+{
+    pthread_join(p->drain, NULL);
+    pthread_mutex_lock(&p->lock);
+    p->draining = false;
+    pthread_cond_broadcast(&p->served_cond);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Return the error that made data lost for good, otherwise the result of the flush. The
+ * caller holds `lock`. */
+static int run_error(const struct jsprof *p, int flushed)
+{
+    return p->write_error ? p->write_error : flushed;
+}
+
+int jsp_session_halt(struct jsprof *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool was = p->running, drains = p->draining;
+    p->running = false;
+    if (was)
+        run_disarm_all(p);
+    if (was && !drains)
+        run_finish(p);
+    p->quit = true;
+    jsp_ask_ring(&p->ask);
+    pthread_mutex_unlock(&p->lock);
+    if (drains)
+        run_join(p);
+    if (was)
+        run_give_signal(p);
+    pthread_mutex_lock(&p->lock);
+    int err = run_error(p, p->flush_error);
+    pthread_mutex_unlock(&p->lock);
+    return err;
+}
+
+int jsp_session_stop(struct jsprof *p)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->change);
+    err = jsp_session_halt(p);
+    pthread_mutex_unlock(&p->change);
+    jsp_live_leave(p);
+    return err;
+}
+
+/* Flush without a drain thread. The caller holds `lock`. */
+static int run_flush_here(struct jsprof *p)
+{
+    int err = 0;
+    jsp_drain_look(p, p->quiet_ns);
+    jsp_gone_collect(p);
+    while (!err && !jsp_drain_pass(p, p->write_error))
+        err = jsp_drain_write(p, jsp_output_flush);
+    if (err)
+        return err;
+    jsp_drain_report(p, p->running ? "running" : "stopped");
+    return jsp_drain_write(p, jsp_output_flush);
+}
+
+int jsp_session_flush(struct jsprof *p)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    uint64_t mine = ++p->asked;
+    jsp_ask_ring(&p->ask);
+    while (p->draining && p->served < mine)
+        pthread_cond_wait(&p->served_cond, &p->lock);
+    err = p->served < mine ? run_flush_here(p) : p->flush_error;
+    err = run_error(p, err);
+    pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
+    return err;
+}
+
+/* -- Calls ------------------------------------------------------------------ */
+
+int jsp_session_calls(struct jsprof *p, uint32_t modes)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    err = jsp_calls_set(&p->calls, p->threads, modes);
+    pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
+    return err;
+}
+
+int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    err = jsp_calls_snapshot(&p->calls, out);
+    jsp_live_leave(p);
+    return err;
+}
+
+/* -- Counters --------------------------------------------------------------- */
+
+#define RUN_LOSS(CAUSE, cause, asked, name, meaning) \
+    out->lost_##cause = c->lost[JSP_LOST_##CAUSE];
+
+static void run_copy(jsprof_stats *out, const struct jsp_counts *c)
+{
+    out->expirations = c->expirations;
+    JSP_LOSSES(RUN_LOSS)
+    out->frames_cut = c->frames_cut;
+    out->frames_bad = c->frames_bad;
+    out->labels_cut = c->labels_cut;
+    out->underflows = c->underflows;
+    out->handler_ns = c->handler_ns;
+    out->stop_end = c->stops[JSP_STOP_END];
+    out->stop_full = c->stops[JSP_STOP_FULL];
+    out->stop_no_table = c->stops[JSP_STOP_NO_TABLE];
+    out->stop_stack = c->stops[JSP_STOP_STACK];
+    out->stop_unreadable = c->stops[JSP_STOP_UNREADABLE];
+    out->stop_rule = c->stops[JSP_STOP_RULE];
+}
+
+int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
+{
+    struct jsp_counts sum;
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    if (!p->draining)
+        jsp_drain_pass(p, false); /* samples that came late */
+    jsp_drain_counts(p, &sum);
+    struct jsp_tally tally = jsp_drain_tally(p);
+    sum.lost[JSP_LOST_WRITE] = tally.lost;
+    run_copy(out, &sum);
+    out->samples = tally.samples;
+    out->kept = tally.kept;
+    out->labels_lost = jsp_counted(&p->arena.n_lost);
+    out->write_error = p->write_error;
+    out->marks_lost = jsp_marks_lost(&p->marks);
+    pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
+    return 0;
+}
