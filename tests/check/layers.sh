@@ -1,6 +1,7 @@
 #!/bin/sh
 # check/layers.sh - arrows point only downward: a symbol or a header of one layer
-# may be used on that layer or above it, never below.
+# may be used on that layer or above it, never below. Within a room (a folder of src/ with
+# its subfolders) no files use each other's symbols in a circle.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -60,3 +61,30 @@ awk '
         if (!n) { print "layers: nothing found to check"; bad = 1 }
         exit bad
     }' "$tmp/arrows"
+
+# Arrows within a room that may close a circle: "USER USED reason".
+cat >"$tmp/allowed" <<'END'
+cli/info_rows.c cli/info.c one module in two files: the rows of the forms, and the forms
+cli/dump_rows.c cli/dump.c one module in two files: the rows of the types, and the types
+cli/*.c cli/main.c the commands share what main.c has for all of them
+END
+awk '
+    function room(file) { return substr(file, 1, index(file, "/")) }
+    { sub(/^src\//, "", $4) }
+    FILENAME == ARGV[1] { allowed[$1, $2]; next }
+    $1 == "D" { where[$2] = $4 }
+    $1 == "U" { use[++u] = $2; by[u] = $4 }
+    END {
+        for (i = 1; i <= u; i++) {
+            to = where[use[i]]
+            if (to == "" || to == by[i] || room(to) != room(by[i])) continue
+            any = room(to) "*.c"
+            if (!((by[i], to) in allowed) && !((any, to) in allowed)) print by[i], to
+        }
+    }' "$tmp/allowed" "$tmp/arrows" | sort -u >"$tmp/within"
+[ -s "$tmp/within" ] || { echo 'layers: no arrows within a room found'; exit 1; }
+tsort "$tmp/within" >/dev/null 2>"$tmp/circle" || {
+    echo "layers: files use each other in a circle:" \
+        $(sed -n 's/^tsort: \([^ ]*\.c\)$/\1/p' "$tmp/circle")
+    exit 1
+}

@@ -137,6 +137,10 @@ mutant layers 'src/capture/mutant.c includes upward: src/session/mutant.h'
 mkdir -p src/loft && echo 'extern int jsp_mutant;' >src/loft/mutant.c
 mutant layers 'stands on no layer'
 rmdir src/loft
+{ echo 'int jsp_up(void);'; fn void 'return jsp_up();'; } >src/session/mutant.c
+echo 'int jsp_mutant(void); int jsp_up(void); int jsp_up(void) { return jsp_mutant(); }' \
+    >src/session/mutant_too.c
+mutant layers 'in a circle: session/mutant.c session/mutant_too.c'
 
 # The orders.
 echo '#include <stdatomic.h>
