@@ -126,11 +126,9 @@ enum {
      * valid.
      *
      * The child keeps that thread's entries and stack, the registered code and the
-     * counters. It does not keep listings, exact calls and other threads. It also loses
-     * all registered code if another thread was using the registry of code at the moment
-     * of the fork; the host must then register the code again. The child closes its
-     * session as the parent does. A child that executes another program leaves an empty
-     * file. If the child can get no timer or thread, its session is stopped. With
+     * counters. It does not keep listings, exact calls and other threads. The child closes
+     * its session as the parent does. A child that executes another program leaves an
+     * empty file. If the child can get no timer or thread, its session is stopped. With
      * JSPROF_USE_FD the flag has no effect. */
     JSPROF_CHILDREN = 1u << 8,
 };

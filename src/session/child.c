@@ -10,27 +10,18 @@
 
 /* The parts of the parent's session with which the child's begins. */
 struct child_kept {
-    struct jsp_codes codes;
+    struct jsp_code *codes;
     struct jsp_marks marks;
     struct jsp_loops loops, hidden;
     struct jsprof *next;
     struct jsp_file *file;
     pid_t pid;
-    bool has_codes, was_running;
+    bool was_running;
 };
-
-static bool child_is_free(pthread_mutex_t *lock)
-{
-    bool is_free = pthread_mutex_trylock(lock) == 0;
-    if (is_free)
-        pthread_mutex_unlock(lock);
-    return is_free;
-}
 
 static void child_keep(struct child_kept *k, struct jsprof *p)
 {
-    k->has_codes = child_is_free(&p->codes.lock);
-    k->codes = p->codes;
+    k->codes = p->codes.newest;
     k->marks = p->marks;
     k->loops = p->output.frames.loops;
     k->hidden = p->output.frames.hidden;
@@ -76,11 +67,8 @@ static void child_report_perf(struct jsprof *p)
 
 static void child_take_over(struct jsprof *p, struct child_kept *k)
 {
-    if (k->has_codes) {
-        p->codes = k->codes;
-        pthread_mutex_init(&p->codes.lock, NULL);
+    if (jsp_codes_take_over(&p->codes, k->codes) == 0)
         child_report_perf(p);
-    }
     jsp_marks_take_over(&p->marks, &k->marks);
     child_ranges(&p->output.frames.loops, &k->loops);
     child_ranges(&p->output.frames.hidden, &k->hidden);

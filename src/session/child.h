@@ -3,9 +3,9 @@
  * This happens only with JSPROF_CHILDREN. The child makes the session anew in the same
  * memory, so the host's pointers to it and to the thread that forked stay valid. The
  * session keeps the names, the host's entries, descriptor and walker, interpreters'
- * ranges, the numbers of counters, and registered code; but it loses the last two if
- * another thread was changing them during the fork. It loses listings, and the counts
- * of calls. The child never uses or frees the data of the parent's other threads.
+ * ranges, the numbers of counters, and registered code: data of which every moment is
+ * consistent. It loses listings, and the counts of calls. The child never uses or frees
+ * the data of the parent's other threads.
  *
  * SPDX-License-Identifier: MIT
  */

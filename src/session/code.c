@@ -22,10 +22,10 @@ void jsp_codes_init(struct jsp_codes *codes)
 
 void jsp_codes_free(struct jsp_codes *codes)
 {
-    for (uint32_t i = 0; i < codes->n; i++)
-        free(codes->at[i]);
-    for (uint32_t i = 0; i < codes->n_dead; i++)
-        free(codes->dead[i]);
+    for (struct jsp_code *code = codes->newest, *older; code; code = older) {
+        older = code->older;
+        free(code);
+    }
     for (uint32_t i = 0; i < codes->n_outgrown; i++)
         free(codes->outgrown[i]);
     free(codes->at);
@@ -128,6 +128,14 @@ static int codes_grow_handler(struct jsp_codes *codes)
     return 0;
 }
 
+/* Let the handler find the range; codes_grow_handler made room. */
+static void codes_show(struct jsp_codes *codes, const struct jsp_code *code)
+{
+    struct jsp_jitrows_range range = { code->start, code->end, code->rows, code->n_rows,
+                                       code->label };
+    jsp_jitrows_add(&codes->handler, &range);
+}
+
 static struct jsp_code *codes_new(const struct jsp_code_def *def, uint64_t now_ns)
 {
     size_t lines = (def->lines ? def->n_lines : 0) * sizeof *def->lines;
@@ -155,6 +163,34 @@ static struct jsp_code *codes_new(const struct jsp_code_def *def, uint64_t now_n
     return code;
 }
 
+/* Order two stores, on which the child of a fork relies. */
+static void codes_step(void)
+{
+    /* ORDER: release, for the copy that a fork on another thread makes; no partner. */
+    atomic_thread_fence(memory_order_release);
+}
+
+static void codes_link(struct jsp_codes *codes, struct jsp_code *code)
+{
+    code->older = codes->newest;
+    if (code->older)
+        code->older->newer = code;
+    codes_step();
+    codes->newest = code;
+}
+
+static void codes_unlink_and_free(struct jsp_codes *codes, struct jsp_code *code)
+{
+    if (code->newer)
+        code->newer->older = code->older;
+    else
+        codes->newest = code->older;
+    codes_step();
+    if (code->older)
+        code->older->newer = code->newer;
+    free(code);
+}
+
 static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *def,
                             uint64_t now_ns)
 {
@@ -165,13 +201,12 @@ static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *
     if (!code)
         return -ENOMEM;
     codes_kill_overlap(codes, code->start, code->end, now_ns);
+    codes_link(codes, code);
     uint32_t at = codes_until(codes, code->start);
     memmove(codes->at + at + 1, codes->at + at, (codes->n - at) * sizeof *codes->at);
     codes->at[at] = code;
     codes->n++;
-    struct jsp_jitrows_range range = { code->start, code->end, code->rows, code->n_rows,
-                                       code->label };
-    jsp_jitrows_add(&codes->handler, &range);
+    codes_show(codes, code);
     return 0;
 }
 
@@ -296,13 +331,56 @@ static bool codes_is_over(struct jsp_code *code, uint64_t before_ns)
     return code->doomed < before_ns;
 }
 
+static int codes_by_start(const void *left, const void *right)
+{
+    const struct jsp_code *const *l = left, *const *r = right;
+    return ((*l)->start > (*r)->start) - ((*l)->start < (*r)->start);
+}
+
+static int codes_by_death(const void *left, const void *right)
+{
+    const struct jsp_code *const *l = left, *const *r = right;
+    return ((*l)->death > (*r)->death) - ((*l)->death < (*r)->death);
+}
+
+int jsp_codes_take_over(struct jsp_codes *codes, struct jsp_code *newest)
+{
+    uint32_t n = 0;
+    codes->newest = newest;
+    for (struct jsp_code *code = newest, *newer = NULL; code; newer = code, code = code->older) {
+        code->newer = newer;
+        n++;
+    }
+    if (!n)
+        return 0;
+    if (jsp_grow_by(&codes->at, &codes->capacity, 0, n, sizeof *codes->at) < 0 ||
+        jsp_grow_by(&codes->dead, &codes->dead_capacity, 0, n, sizeof *codes->dead) < 0)
+        return -ENOMEM;
+    for (struct jsp_code *code = newest; code; code = code->older) {
+        if (code->death == UINT64_MAX)
+            codes->at[codes->n++] = code;
+        else
+            codes->dead[codes->n_dead++] = code;
+    }
+    qsort(codes->at, codes->n, sizeof *codes->at, codes_by_start);
+    qsort(codes->dead, codes->n_dead, sizeof *codes->dead, codes_by_death);
+    for (uint32_t i = 0; i < codes->n; i++) {
+        int err = codes_grow_handler(codes);
+        if (err)
+            return err;
+        codes_show(codes, codes->at[i]);
+    }
+    codes->crowded_at = codes->n_dead + CODE_CROWD;
+    return 0;
+}
+
 void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns)
 {
     uint32_t kept = 0, i = 0;
     pthread_mutex_lock(&codes->lock);
     for (; i < codes->n_dead && codes->dead[i]->death < before_ns; i++) {
         if (codes_is_over(codes->dead[i], before_ns))
-            free(codes->dead[i]);
+            codes_unlink_and_free(codes, codes->dead[i]);
         else
             codes->dead[kept++] = codes->dead[i];
     }

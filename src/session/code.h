@@ -22,11 +22,12 @@ struct jsp_code_line {
     uint32_t line;
 };
 
-/* One range with its life time. Immutable except `death` and `doomed`. */
+/* One range with its life time. Immutable except `death`, `doomed` and the chain. */
 struct jsp_code {
     uint64_t start, end;
     uint64_t birth, death; /* death UINT64_MAX: still registered */
     uint64_t doomed;       /* time of the prune that first found it dead; 0: none */
+    struct jsp_code *older, *newer; /* the neighbours in the chain */
     uint32_t label;        /* id in the session's arena */
     uint32_t n_lines, n_rows, n_pcs;
     jsprof_code_row *rows; /* after the lines; NULL: by frame pointer */
@@ -44,9 +45,12 @@ struct jsp_codes {
     uint32_t n, capacity;
     struct jsp_code **dead; /* owned: the dead ones, sorted by death */
     uint32_t n_dead, dead_capacity;
+    struct jsp_code *newest; /* owned: the chain of all ranges, living and dead */
     uint32_t crowded_at;    /* number of dead ones that needs a prune */
 
-    /* Always: the living ranges do not overlap; n + n_dead <= dead_capacity */
+    /* Always: the living ranges do not overlap; n + n_dead <= dead_capacity. At every moment,
+     * also with the lock held, the chain from `newest` by `older` is whole: see
+     * jsp_codes_take_over. */
 };
 
 struct jsp_code_def {
@@ -68,6 +72,10 @@ struct jsp_code_hit {
 
 void jsp_codes_init(struct jsp_codes *codes);
 void jsp_codes_free(struct jsp_codes *codes);
+
+/* Take over all ranges of the parent, in the child of a fork after init. `newest` is the
+ * parent's. Another thread of the parent may have held its lock. Return 0 or -ENOMEM. */
+int jsp_codes_take_over(struct jsp_codes *codes, struct jsp_code *newest);
 
 /* Add a range; ranges that live in the same bytes die. Return 0, -EINVAL or -ENOMEM. */
 int jsp_codes_add(struct jsp_codes *codes, const struct jsp_code_def *def, uint64_t now_ns);

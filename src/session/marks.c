@@ -5,11 +5,11 @@
 #include "marks.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/grow.h"
 #include "capture/encode.h"
 
 void jsp_marks_init(struct jsp_marks *m, int32_t pid)
@@ -128,7 +128,9 @@ static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
     struct jsp_encode e;
     if (m->n_counters == JSP_MARKS_COUNTERS)
         return -ENOSPC;
-    if (jsp_grow(&m->counters, &m->counters_room, m->n_counters, sizeof *m->counters) < 0)
+    if (!m->counters)
+        m->counters = calloc(JSP_MARKS_COUNTERS, sizeof *m->counters);
+    if (!m->counters)
         return -ENOMEM;
     int err = marks_frame(m, &e, JSP_WIRE_CTRDEF, marks_now());
     if (err)
@@ -137,21 +139,20 @@ static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
     err = marks_append(m, &e);
     if (err)
         return err;
-    m->counters[m->n_counters++] = *c;
-    return (int)m->n_counters;
+    m->counters[m->n_counters] = *c;
+    /* ORDER: release, for the copy that a fork on another thread makes; no partner. */
+    atomic_thread_fence(memory_order_release);
+    return (int)++m->n_counters;
 }
 
-void jsp_marks_take_over(struct jsp_marks *m, struct jsp_marks *parents)
+void jsp_marks_take_over(struct jsp_marks *m, const struct jsp_marks *parents)
 {
-    if (pthread_mutex_trylock(&parents->lock) != 0)
-        return;
     for (uint32_t i = 0; i < parents->n_counters; i++) {
         struct jsp_marks_counter c = parents->counters[i];
         c.is_set = false;
         if (marks_define(m, &c, NULL) < 0)
             break;
     }
-    pthread_mutex_unlock(&parents->lock);
 }
 
 int jsp_marks_counter(struct jsp_marks *m, const struct jsp_marks_definition *d)

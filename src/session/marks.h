@@ -32,8 +32,9 @@ struct jsp_marks {
     uint8_t *queue; /* owned; NULL until the first mark */
     uint32_t used;  /* bytes of whole frames */
     int32_t pid;
-    struct jsp_marks_counter *counters; /* owned; index: id - 1 */
-    uint32_t n_counters, counters_room;
+    /* owned; index: id - 1; NULL until the first one, then room for all */
+    struct jsp_marks_counter *counters;
+    uint32_t n_counters;
     uint64_t lost;    /* marks and values that found no room or were given up */
 };
 
@@ -41,8 +42,8 @@ void jsp_marks_init(struct jsp_marks *m, int32_t pid);
 void jsp_marks_free(struct jsp_marks *m);
 
 /* Take over the parent's counters with their ids but without values, in the child of a
- * fork after init. Takes none if another thread of the parent was changing them. */
-void jsp_marks_take_over(struct jsp_marks *m, struct jsp_marks *parents);
+ * fork after init. Another thread of the parent may have held its lock. */
+void jsp_marks_take_over(struct jsp_marks *m, const struct jsp_marks *parents);
 
 struct jsp_marks_mark {
     uint64_t begin_ns, end_ns;

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#include "session/session.h"
+
 static int child_status(pid_t child)
 {
     int status = -1;
@@ -379,20 +381,44 @@ TEST(child_goes_on_while_other_threads_of_its_parent_were_inside)
     fork_many(0, true);
 }
 
-/* In the child: what perf would read; the number of the first wrong answer. */
-static int perf_knows(jsprof *prof)
+static int a_counter(jsprof *prof, const char *name)
+{
+    return jsprof_counter(prof, "test", name, "", JSPROF_COUNTER_WHOLE);
+}
+
+/* In the child: what perf would read, and the counters; the number of the first wrong
+ * answer. */
+static int knows(jsprof *prof)
 {
     char path[64], text[256];
+    alarm(30); /* a lock that another thread held at the fork must not be waited for */
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     text[n < 0 ? 0 : n] = 0;
+    int counter = a_counter(prof, "second");
     unlink(path);
     unlink(jsprof_path(prof, NULL));
-    return n < 0 ? 1 : !strstr(text, " 10 compiled before\n") ? 2 : 0;
+    return n < 0 ? 1 : !strstr(text, " 10 compiled before\n") ? 2 : counter != 2 ? 3 : 0;
 }
 
-TEST(child_tells_perf_of_the_code_that_its_parent_registered)
+/* Another thread that uses the code and the counters until the test ends that. */
+static atomic_int uses;
+
+static void *use(void *session)
+{
+    jsprof *p = session;
+    pthread_mutex_lock(&p->codes.lock);
+    pthread_mutex_lock(&p->marks.lock);
+    atomic_store_explicit(&uses, 1, memory_order_release);
+    while (atomic_load_explicit(&uses, memory_order_acquire))
+        sched_yield();
+    pthread_mutex_unlock(&p->marks.lock);
+    pthread_mutex_unlock(&p->codes.lock);
+    return NULL;
+}
+
+static void fork_with_code(bool is_used)
 {
     static char space[16];
     char directory[] = "/tmp/jsprof-fork-XXXXXX", path[128];
@@ -407,16 +433,36 @@ TEST(child_tells_perf_of_the_code_that_its_parent_registered)
     options.flags |= JSPROF_CHILDREN | JSPROF_PERF_MAP;
     if (CHECK_EQ(jsprof_open(&prof, &options), 0)) {
         CHECK_EQ(jsprof_code_add(prof, &code), 0);
+        CHECK_EQ(a_counter(prof, "first"), 1);
+        pthread_t user = is_used ? host_thread(use, prof) : pthread_self();
+        while (is_used && !atomic_load_explicit(&uses, memory_order_acquire))
+            sched_yield();
         pid_t child = fork();
         if (child == 0)
-            _exit(perf_knows(prof));
+            _exit(knows(prof));
         CHECK_EQ(child_status(child), 0);
+        atomic_store_explicit(&uses, 0, memory_order_release);
+        if (is_used)
+            pthread_join(user, NULL);
         CHECK_EQ(jsprof_close(prof), 0);
     }
     unlink(path);
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     unlink(path);
     CHECK_EQ(rmdir(directory), 0);
+}
+
+TEST(child_tells_perf_of_the_code_that_its_parent_registered)
+{
+    fork_with_code(false);
+}
+
+TEST(child_keeps_code_and_counters_that_another_thread_was_using)
+{
+    if (HOST_SANITIZED)
+        SKIP("a sanitizer has no threads after a fork, or its allocator's locks as they were");
+    else
+        fork_with_code(true);
 }
 
 int main(void)
@@ -433,5 +479,6 @@ int main(void)
     RUN(child_goes_on_without_a_thread_where_its_parent_has_none);
     RUN(child_goes_on_while_other_threads_of_its_parent_were_inside);
     RUN(child_tells_perf_of_the_code_that_its_parent_registered);
+    RUN(child_keeps_code_and_counters_that_another_thread_was_using);
     return DONE();
 }

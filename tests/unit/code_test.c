@@ -133,9 +133,19 @@ static uint64_t since_floor(uint32_t later)
     return floor_ns + chance((uint32_t)(now - floor_ns) + later);
 }
 
+/* What the child of a fork does: the arrays may have been in the middle of a change. */
+static void take_over(void)
+{
+    struct jsp_code *newest = codes.newest;
+    codes.newest = NULL;
+    jsp_codes_free(&codes);
+    jsp_codes_init(&codes);
+    CHECK_EQ(jsp_codes_take_over(&codes, newest), 0);
+}
+
 static void operate(void)
 {
-    uint32_t what = chance(20);
+    uint32_t what = chance(21);
     const struct plain *p = n_plain ? &plain[chance(n_plain)] : NULL;
     uint64_t start = p && chance(4) ? p->start : chance(SPACE);
     now += chance(3); /* several things at one moment, too */
@@ -145,6 +155,8 @@ static void operate(void)
         drop(start);
     else if (what < 19)
         move(start, chance(SPACE));
+    else if (what == 20)
+        take_over();
     else
         jsp_codes_prune(&codes, floor_ns = since_floor(1));
 }
