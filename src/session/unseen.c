@@ -16,26 +16,36 @@
 #include "image/descriptor.h"
 #include "sigsafe/sample.h"
 
-/* Return the signal set in this line of a thread's status, or none without such a
- * line. */
-static uint64_t unseen_signals(const char *status, const char *line)
+enum { UNSEEN_LINE = 64 }; /* bytes; a line with a signal set is shorter */
+
+/* Take the signal set from this line of a thread's status, if `part` has all of the line. */
+static void unseen_signals(uint64_t *set, const char *part, const char *line)
 {
-    const char *at = strstr(status, line);
-    return at ? strtoull(at + strlen(line), NULL, 16) : 0;
+    const char *at = strstr(part, line);
+    if (at && strchr(at + 1, '\n'))
+        *set = strtoull(at + strlen(line), NULL, 16);
 }
 
+/* The line of groups comes before those of signals, and may have 700 KiB. */
 static bool unseen_waits_there(pid_t tid, int signo)
 {
-    char path[48], status[4096];
+    char path[48], part[4096];
+    uint64_t pending = 0, blocked = 0;
+    size_t kept = 0;
     snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
     int fd = jsp_descriptor_open(path, O_RDONLY, 0);
     if (fd < 0)
         return false;
-    ssize_t n = read(fd, status, sizeof status - 1);
+    for (ssize_t n; (n = read(fd, part + kept, sizeof part - 1 - kept)) > 0;) {
+        size_t used = kept + (size_t)n;
+        part[used] = 0;
+        unseen_signals(&pending, part, "\nSigPnd:");
+        unseen_signals(&blocked, part, "\nSigBlk:");
+        kept = used < UNSEEN_LINE ? used : UNSEEN_LINE;
+        memmove(part, part + used - kept, kept);
+    }
     close(fd);
-    status[n > 0 ? n : 0] = 0;
-    uint64_t waiting = unseen_signals(status, "\nSigPnd:") & unseen_signals(status, "\nSigBlk:");
-    return waiting >> (signo - 1) & 1;
+    return (pending & blocked) >> (signo - 1) & 1;
 }
 
 static bool unseen_waits_here(int signo)
