@@ -105,6 +105,7 @@ struct jsp_profile {
     const struct jsp_clock_row *driver; /* the clock of that timer; NULL: unknown */
     char clock[8], host[64], version[32]; /* "" if unknown */
     bool no_proc;      /* it was recorded without /proc */
+    bool is_of_lua;    /* it has the counter by which the Lua module reports its memory */
 
     struct jsp_lookup lookup;
     struct jsp_native_files natives;

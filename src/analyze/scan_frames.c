@@ -108,6 +108,17 @@ static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c
     }
 }
 
+static void scan_counters(struct jsp_profile *p, const struct jsp_read_cursor *c,
+                          const struct jsp_read_frame *f)
+{
+    struct jsp_read_counters all;
+    struct jsp_read_counter one;
+    if (!jsp_read_counters(c, f, &all))
+        return;
+    while (jsp_read_counter(c, f, &all, &one))
+        p->is_of_lua |= scan_is(one.group, "Lua") && scan_is(one.name, "memory");
+}
+
 static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
                       const struct jsp_read_frame *f)
 {
@@ -159,6 +170,8 @@ static int scan_frame(struct jsp_profile *p, const struct jsp_read_cursor *c,
         jsp_read_mark(c, f, &(struct jsp_read_mark){ 0 }); /* only to count its defects */
         return 0;
     case JSP_WIRE_CTRDEF:
+        scan_counters(p, c, f);
+        return 0;
     case JSP_WIRE_CTRSET:
         jsp_read_counters(c, f, &(struct jsp_read_counters){ 0 });
         return 0;

@@ -5,40 +5,11 @@
 #include "lua_note.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "capture/wire.h"
 #include "text.h"
 #include "jsprof.h"
 
-enum {
-    NOTE_RARE = 5,       /* percent of the time */
-    NOTE_FRAMES = 16384, /* of the file's beginning: the first second of a recording */
-};
-
-static bool note_is(struct jsp_read_text text, const char *word)
-{
-    return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
-}
-
-/* Return true if the capture is of the Lua module, which counts the memory of its Lua from its
- * first second on. Read only the beginning of the file: a report reads the whole once. */
-static bool note_is_of_lua(const struct jsp_read *capture)
-{
-    struct jsp_read_cursor cursor;
-    struct jsp_read_frame frame;
-    struct jsp_read_counters all;
-    struct jsp_read_counter one;
-    jsp_read_start(&cursor, capture, NULL);
-    for (int i = 0; i < NOTE_FRAMES && jsp_read_next(&cursor, &frame); i++) {
-        if (frame.type != JSP_WIRE_CTRDEF || !jsp_read_counters(&cursor, &frame, &all))
-            continue;
-        while (jsp_read_counter(&cursor, &frame, &all, &one))
-            if (note_is(one.group, "Lua") && note_is(one.name, "memory"))
-                return true;
-    }
-    return false;
-}
+enum { NOTE_RARE = 5 }; /* percent of the time */
 
 /* The value of the stacks in which a Lua function runs. */
 static uint64_t note_value(struct jsp_profile *p)
@@ -59,7 +30,7 @@ void cli_lua_note(struct cli_capture *c)
 {
     struct jsp_profile *p = &c->profile;
     char share[CLI_NUMBER];
-    if (!p->value || !note_is_of_lua(p->capture))
+    if (!p->value || !p->is_of_lua)
         return;
     double lua = (double)note_value(p) / (double)p->value;
     if (100 * lua >= NOTE_RARE)
