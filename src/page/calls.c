@@ -24,16 +24,6 @@ void jsp_page_calls_free(struct jsp_page_calls *c)
         jsp_exact_free(&c->of[i]);
 }
 
-static void calls_cost(const struct jsp_exact *e, const struct jsp_exact_cost *cost,
-                       struct jsp_json *j)
-{
-    jsp_json_u64(j, cost->calls);
-    jsp_json_u64(j, jsp_exact_ns(e, cost->self));
-    jsp_json_u64(j, jsp_exact_ns(e, cost->total));
-    jsp_json_u64(j, cost->self_bytes);
-    jsp_json_u64(j, cost->total_bytes);
-}
-
 /* The functions or edges in order, and how many the page gets. */
 struct calls_order {
     uint32_t *at, n, shown; /* at: owned */
@@ -59,18 +49,11 @@ static void calls_function(struct calls_written *t, uint32_t which, struct jsp_j
     jsp_json_open(j, '[');
     jsp_json_text(j, f->shown);
     jsp_json_u64(j, f->kind);
-    calls_cost(t->e, &f->cost, j);
-    jsp_json_close(j, ']');
-}
-
-static void calls_edge(const struct calls_written *t, const struct jsp_exact_edge *edge,
-                       struct jsp_json *j)
-{
-    jsp_json_open(j, '[');
-    jsp_json_u64(j, t->places[edge->caller] - 1);
-    jsp_json_u64(j, t->places[edge->callee] - 1);
-    jsp_json_u64(j, edge->cost.calls);
-    jsp_json_u64(j, jsp_exact_ns(t->e, edge->cost.total));
+    jsp_json_u64(j, f->cost.calls);
+    jsp_json_u64(j, jsp_exact_ns(t->e, f->cost.self));
+    jsp_json_u64(j, jsp_exact_ns(t->e, f->cost.total));
+    jsp_json_u64(j, f->cost.self_bytes);
+    jsp_json_u64(j, f->cost.total_bytes);
     jsp_json_close(j, ']');
 }
 
@@ -86,8 +69,15 @@ static void calls_tables(struct calls_written *t, struct calls_order functions,
     }
     jsp_json_close(j, ']');
     jsp_json_key_open(j, "edges", '[');
-    for (uint32_t i = 0; i < edges.shown; i++)
-        calls_edge(t, &t->e->edges[edges.at[i]], j);
+    for (uint32_t i = 0; i < edges.shown; i++) {
+        const struct jsp_exact_edge *edge = &t->e->edges[edges.at[i]];
+        jsp_json_open(j, '[');
+        jsp_json_u64(j, t->places[edge->caller] - 1);
+        jsp_json_u64(j, t->places[edge->callee] - 1);
+        jsp_json_u64(j, edge->cost.calls);
+        jsp_json_u64(j, jsp_exact_ns(t->e, edge->cost.total));
+        jsp_json_close(j, ']');
+    }
     jsp_json_close(j, ']');
     jsp_json_key_u64(j, "left", functions.n - functions.shown);
     jsp_json_key_u64(j, "edgesLeft", edges.n - edges.shown);

@@ -69,19 +69,6 @@ static void events_text(struct jsp_json *j, struct jsp_read_text t)
     jsp_json_bytes(j, t.at, t.len);
 }
 
-static void events_mark(struct jsp_json *j, const struct jsp_html *h, uint32_t capture,
-                        const struct jsp_event_mark *m)
-{
-    jsp_json_open(j, '[');
-    jsp_json_u64(j, capture);
-    jsp_json_i64(j, events_us(&h->captures[capture], m->time));
-    jsp_json_i64(j, m->duration > 0 ? m->duration / 1000 : 0);
-    events_text(j, m->group);
-    events_text(j, m->name);
-    events_text(j, m->message);
-    jsp_json_close(j, ']');
-}
-
 static void events_marks(const struct jsp_page_events *e, const struct jsp_html *h,
                          struct jsp_json *j)
 {
@@ -91,7 +78,15 @@ static void events_marks(const struct jsp_page_events *e, const struct jsp_html 
     for (uint32_t c = 0; c < h->n; c++)
         for (uint32_t i = 0; i < e->of[c].n_marks && written < EVENTS_MARKS; i++)
             if (e->of[c].marks[i].duration >= e->least) {
-                events_mark(j, h, c, &e->of[c].marks[i]);
+                const struct jsp_event_mark *m = &e->of[c].marks[i];
+                jsp_json_open(j, '[');
+                jsp_json_u64(j, c);
+                jsp_json_i64(j, events_us(&h->captures[c], m->time));
+                jsp_json_i64(j, m->duration > 0 ? m->duration / 1000 : 0);
+                events_text(j, m->group);
+                events_text(j, m->name);
+                events_text(j, m->message);
+                jsp_json_close(j, ']');
                 written++;
             }
     jsp_json_close(j, ']');

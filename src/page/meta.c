@@ -9,33 +9,19 @@
 #include "export/json.h"
 #include "jsprof.h"
 
-static void meta_command(struct jsp_json *j, const struct jsp_profile *p, int32_t pid)
-{
-    struct jsp_read_text command = jsp_profile_command(p, pid);
-    jsp_json_key(j, "command");
-    if (command.len)
-        jsp_json_bytes(j, command.at, command.len);
-    else
-        jsp_json_text(j, p->host);
-}
-
-static void meta_losses(struct jsp_json *j, const struct jsp_account *a)
-{
-    struct jsp_account_verdict v;
-    jsp_account_verdict(a, &v);
-    if (a->n_threads == 0 && !v.is_total)
-        return;
-    jsp_json_key_u64(j, "expirations", v.sum.expirations);
-    jsp_json_key_u64(j, "lost", jsp_account_lost(&v.sum));
-}
-
 static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
 {
     const struct jsp_profile *p = c->profile;
     int64_t start = jsp_page_time_start(c);
     jsp_json_open(j, '{');
     jsp_json_key_text(j, "label", c->label);
-    meta_command(j, p, p->n_threads ? p->threads[0].pid : 0);
+    struct jsp_read_text command =
+        jsp_profile_command(p, p->n_threads ? p->threads[0].pid : 0);
+    jsp_json_key(j, "command");
+    if (command.len)
+        jsp_json_bytes(j, command.at, command.len);
+    else
+        jsp_json_text(j, p->host);
     bool is_count = p->unit == JSP_VALUE_COUNT;
     jsp_json_key_text(j, "unit", is_count ? "count" : jsp_clocks[p->unit].key);
     jsp_json_key_u64(j, "hz", p->hz);
@@ -47,7 +33,12 @@ static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
     jsp_json_key_text(j, "recorded", p->capture->capture_time);
     jsp_json_key_u64(j, "duration",
                      p->last_time > start ? (uint64_t)p->last_time - (uint64_t)start : 0);
-    meta_losses(j, &p->account);
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&p->account, &v);
+    if (p->account.n_threads || v.is_total) {
+        jsp_json_key_u64(j, "expirations", v.sum.expirations);
+        jsp_json_key_u64(j, "lost", jsp_account_lost(&v.sum));
+    }
     jsp_json_close(j, '}');
 }
 

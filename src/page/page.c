@@ -9,17 +9,12 @@
 
 #include "meta.h"
 
-static bool html_is_time(const struct jsp_html *h)
-{
-    bool is_time = true;
-    for (uint32_t c = 0; c < h->n; c++)
-        is_time &= h->captures[c].profile->unit != JSP_VALUE_COUNT;
-    return is_time;
-}
-
 static int html_build(struct jsp_page_data *d)
 {
     const struct jsp_html *h = d->page;
+    bool is_time = true;
+    for (uint32_t c = 0; c < h->n; c++)
+        is_time &= h->captures[c].profile->unit != JSP_VALUE_COUNT;
     int err = jsp_page_calls_build(&d->calls, h);
     if (err == 0)
         err = jsp_page_tree_build(&d->tree, h);
@@ -37,7 +32,7 @@ static int html_build(struct jsp_page_data *d)
     if (err == 0)
         jsp_page_stacks_encode(&d->stacks, &d->stacks_bytes);
     if (err == 0)
-        err = jsp_page_time_encode(&d->time, html_is_time(h), &d->time_bytes);
+        err = jsp_page_time_encode(&d->time, is_time, &d->time_bytes);
     return err < 0 ? err : d->stacks_bytes.error;
 }
 

@@ -104,22 +104,6 @@ static int time_sort(struct jsp_page_time *t)
     return 0;
 }
 
-static void time_fill(struct jsp_page_time *t, const struct jsp_html *h,
-                      const struct jsp_page_stacks *s)
-{
-    for (uint32_t c = 0; c < h->n; c++)
-        for (uint32_t i = 0; i < h->captures[c].times->n; i++) {
-            const struct jsp_profile_sample *from = &h->captures[c].times->list[i];
-            uint32_t stack = s->of[c][from->stack];
-            uint64_t span = time_since(&h->captures[c], from->time) / t->span_ns;
-            if (stack == 0)
-                continue;
-            t->list[t->n++] = (struct jsp_page_time_at){
-                span < t->n_spans ? (uint32_t)span : t->n_spans - 1, stack - 1, from->value, 1
-            };
-        }
-}
-
 int jsp_page_time_build(struct jsp_page_time *t, const struct jsp_html *h,
                         const struct jsp_page_stacks *s)
 {
@@ -137,7 +121,18 @@ int jsp_page_time_build(struct jsp_page_time *t, const struct jsp_html *h,
     t->span_ns = time_round(least > 1000000 ? least : 1000000);
     t->n_spans = (uint32_t)(end / t->span_ns) + 1;
     t->n_stacks = s->n;
-    time_fill(t, h, s);
+    for (uint32_t c = 0; c < h->n; c++)
+        for (uint32_t i = 0; i < h->captures[c].times->n; i++) {
+            const struct jsp_profile_sample *from = &h->captures[c].times->list[i];
+            uint32_t stack = s->of[c][from->stack];
+            uint64_t span = time_since(&h->captures[c], from->time) / t->span_ns;
+            if (stack == 0)
+                continue;
+            t->list[t->n++] = (struct jsp_page_time_at){
+                .span = span < t->n_spans ? (uint32_t)span : t->n_spans - 1,
+                .stack = stack - 1, .value = from->value, .samples = 1,
+            };
+        }
     return time_sort(t);
 }
 
@@ -145,15 +140,6 @@ void jsp_page_time_free(struct jsp_page_time *t)
 {
     free(t->list);
     memset(t, 0, sizeof *t);
-}
-
-static int time_longer(struct jsp_page_time *t)
-{
-    t->span_ns *= 2;
-    t->n_spans = (t->n_spans + 1) / 2;
-    for (uint32_t i = 0; i < t->n; i++)
-        t->list[i].span /= 2;
-    return time_sort(t);
 }
 
 static uint64_t time_unit(const struct jsp_page_time *t, bool is_time)
@@ -212,7 +198,11 @@ int jsp_page_time_encode(struct jsp_page_time *t, bool is_time, struct jsp_page_
         if (err < 0 || out->n <= TIME_BYTES || t->n_spans == 1)
             return err;
         out->n = 0;
-        err = time_longer(t);
+        t->span_ns *= 2;
+        t->n_spans = (t->n_spans + 1) / 2;
+        for (uint32_t i = 0; i < t->n; i++)
+            t->list[i].span /= 2;
+        err = time_sort(t);
         if (err < 0)
             return err;
     }
