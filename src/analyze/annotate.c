@@ -79,14 +79,6 @@ static int annotate_frames(struct annotate_build *b, uint32_t stack, int n)
     return 0;
 }
 
-static uint32_t annotate_met(const struct annotate_build *b, int n)
-{
-    uint32_t met = 0;
-    for (int i = 0; i < n; i++)
-        met += b->frames[i].function == b->out->function;
-    return met;
-}
-
 static int annotate_stack(struct annotate_build *b, uint32_t stack)
 {
     const struct jsp_stack *k = &b->p->stacks[stack];
@@ -96,7 +88,9 @@ static int annotate_stack(struct annotate_build *b, uint32_t stack)
         return n;
     a->value += k->value;
     a->samples += k->samples;
-    uint32_t met = annotate_met(b, n);
+    uint32_t met = 0;
+    for (int i = 0; i < n; i++)
+        met += b->frames[i].function == a->function;
     if (!met)
         return 0;
     bool leaf = b->frames[0].function == a->function;

@@ -18,24 +18,6 @@ struct bytecode_from {
     uint32_t number; /* of the listing that is wanted, once it is known */
 };
 
-static int bytecode_target(struct jsp_bytecode *b, uint64_t pc)
-{
-    if (jsp_grow(&b->targets, &b->targets_room, b->n_targets, sizeof *b->targets) < 0)
-        return -ENOMEM;
-    b->targets[b->n_targets++] = pc;
-    return 0;
-}
-
-static int bytecode_keep(struct jsp_bytecode *b, const struct jsp_bytecode_row *row)
-{
-    if (b->n && row->pc <= b->rows[b->n - 1].pc)
-        return -EBADMSG;
-    if (jsp_grow(&b->rows, &b->rows_room, b->n, sizeof *b->rows) < 0)
-        return -ENOMEM;
-    b->rows[b->n++] = *row;
-    return 0;
-}
-
 static int bytecode_row(struct jsp_bytecode *b, struct bytecode_from *from, bool is_ours)
 {
     struct jsp_embedded_row r;
@@ -46,40 +28,17 @@ static int bytecode_row(struct jsp_bytecode *b, struct bytecode_from *from, bool
         return 0;
     struct jsp_bytecode_row row = { r.pc, r.text, r.line, b->n_targets, r.n_targets, r.ends };
     const uint8_t *at = r.packed;
-    int err = 0;
-    for (uint32_t i = 0; !err && i < r.n_targets && jsp_read_varint(&at, from->end, &pc); i++)
-        err = bytecode_target(b, pc);
-    return err ? err : bytecode_keep(b, &row);
-}
-
-static bool bytecode_is_ours(const struct jsp_bytecode *b, const struct bytecode_from *from,
-                             uint32_t number)
-{
-    return b->is_there && b->pid == from->pid && number == from->number;
-}
-
-static int bytecode_rows(struct jsp_bytecode *b, struct bytecode_from *from,
-                         const struct jsp_embedded_listing *head)
-{
-    bool is_ours = bytecode_is_ours(b, from, head->number);
-    int err = 0;
-    if (is_ours && (head->first != b->n || (uint64_t)head->first + head->count > b->n_claimed))
+    for (uint32_t i = 0; i < r.n_targets && jsp_read_varint(&at, from->end, &pc); i++) {
+        if (jsp_grow(&b->targets, &b->targets_room, b->n_targets, sizeof *b->targets) < 0)
+            return -ENOMEM;
+        b->targets[b->n_targets++] = pc;
+    }
+    if (b->n && row.pc <= b->rows[b->n - 1].pc)
         return -EBADMSG;
-    for (uint64_t i = 0; !err && i < head->count; i++)
-        err = bytecode_row(b, from, is_ours);
-    return err;
-}
-
-static void bytecode_begin(struct jsp_bytecode *b, struct bytecode_from *from,
-                           const struct jsp_embedded_listing *head, const char *wanted)
-{
-    const struct jsp_read_text *name = &head->name;
-    if (b->is_there || name->len != strlen(wanted) || memcmp(name->at, wanted, name->len) != 0)
-        return;
-    b->is_there = true;
-    b->pid = from->pid;
-    b->n_claimed = head->count;
-    from->number = head->number;
+    if (jsp_grow(&b->rows, &b->rows_room, b->n, sizeof *b->rows) < 0)
+        return -ENOMEM;
+    b->rows[b->n++] = row;
+    return 0;
 }
 
 static int bytecode_record(struct jsp_bytecode *b, struct bytecode_from *from,
@@ -88,13 +47,28 @@ static int bytecode_record(struct jsp_bytecode *b, struct bytecode_from *from,
     struct jsp_embedded_listing head;
     if (!jsp_embedded_listing_get(&from->at, from->end, &head))
         return -EBADMSG;
-    if (head.tag == JSP_WIRE_LISTING_ROWS)
-        return bytecode_rows(b, from, &head);
-    if (head.tag == JSP_WIRE_LISTING)
-        bytecode_begin(b, from, &head, wanted);
-    else
-        b->is_shared = b->is_shared || bytecode_is_ours(b, from, head.number);
-    return 0;
+    bool is_ours = b->is_there && b->pid == from->pid && head.number == from->number;
+    int err = 0;
+    switch (head.tag) {
+    case JSP_WIRE_LISTING:
+        if (b->is_there || head.name.len != strlen(wanted) ||
+            memcmp(head.name.at, wanted, head.name.len) != 0)
+            return 0;
+        b->is_there = true;
+        b->pid = from->pid;
+        b->n_claimed = head.count;
+        from->number = head.number;
+        return 0;
+    case JSP_WIRE_LISTING_ROWS:
+        if (is_ours && (head.first != b->n || (uint64_t)head.first + head.count > b->n_claimed))
+            return -EBADMSG;
+        for (uint64_t i = 0; !err && i < head.count; i++)
+            err = bytecode_row(b, from, is_ours);
+        return err;
+    default:
+        b->is_shared |= is_ours;
+        return 0;
+    }
 }
 
 static bool bytecode_is_file(const struct jsp_read_chunk *chunk, const char *path)

@@ -9,23 +9,20 @@
 
 /* -- Frames and nodes ------------------------------------------------------- */
 
-static bool calltree_same(const struct jsp_profile_frame *a, const struct jsp_profile_frame *b)
-{
-    return a->function == b->function && a->line == b->line && a->file == b->file &&
-           a->kind == b->kind && a->origin == b->origin;
-}
-
 static inline int calltree_frame(struct jsp_calltree *t, const struct jsp_profile_frame *f,
                                  uint32_t *out)
 {
     uint64_t h = jsp_hash_mix(t->by_frame.seed, (uint64_t)f->function << 32 | f->line);
     h = jsp_hash_mix(h, (uint64_t)f->file << 32 | f->kind << 8 | (uint32_t)f->origin);
     uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
-    while ((at = jsp_hash_next(&t->by_frame, hash, &probe)) != 0)
-        if (calltree_same(&t->frames[at - 1], f)) {
+    while ((at = jsp_hash_next(&t->by_frame, hash, &probe)) != 0) {
+        const struct jsp_profile_frame *is = &t->frames[at - 1];
+        if (is->function == f->function && is->line == f->line && is->file == f->file &&
+            is->kind == f->kind && is->origin == f->origin) {
             *out = at - 1;
             return 0;
         }
+    }
     if (jsp_grow(&t->frames, &t->frames_room, t->n_frames, sizeof *t->frames) < 0)
         return -ENOMEM;
     t->frames[t->n_frames] = *f;
@@ -62,17 +59,6 @@ int jsp_calltree_child(struct jsp_calltree *t, struct jsp_calltree_node n, uint3
 
 /* -- Building --------------------------------------------------------------- */
 
-/* Clear the parts of the frame that the detail ignores. */
-static inline void calltree_part(struct jsp_profile_frame *f, enum jsp_calltree_detail detail)
-{
-    if (detail == JSP_CALLTREE_KINDS)
-        f->line = f->file = 0;
-    if (detail == JSP_CALLTREE_PLACES) {
-        f->kind = 0;
-        f->origin = 0;
-    }
-}
-
 static inline int calltree_step(struct jsp_calltree *t, const struct jsp_calltree_source *s,
                                 struct jsp_profile_frame *f, uint32_t *node)
 {
@@ -80,20 +66,16 @@ static inline int calltree_step(struct jsp_calltree *t, const struct jsp_calltre
     int err = s->function ? s->function(s->context, f) : 0;
     next.frame = f->function;
     if (err == 0 && s->detail != JSP_CALLTREE_FUNCTIONS) {
-        calltree_part(f, s->detail);
+        /* Clear the parts of the frame that the detail ignores. */
+        if (s->detail == JSP_CALLTREE_KINDS)
+            f->line = f->file = 0;
+        if (s->detail == JSP_CALLTREE_PLACES) {
+            f->kind = 0;
+            f->origin = 0;
+        }
         err = calltree_frame(t, f, &next.frame);
     }
     return err < 0 ? err : calltree_child(t, next, node);
-}
-
-/* Fold direct recursion into one frame. Return how many frames are left. */
-static int calltree_fold(struct jsp_profile_frame *frames, int n)
-{
-    int kept = 1;
-    for (int i = 1; i < n; i++)
-        if (frames[i].function != frames[kept - 1].function)
-            frames[kept++] = frames[i];
-    return kept;
 }
 
 /* Return the number of frames of the stack; 0: it does not count. */
@@ -104,8 +86,14 @@ static int calltree_stack(struct jsp_calltree *t, const struct jsp_calltree_sour
     int n = jsp_select_frames(s->select, s->profile, stack, frames), err = 0;
     if (n <= 0)
         return n;
-    if (s->is_folded)
-        n = calltree_fold(frames, n);
+    if (s->is_folded) {
+        /* Fold direct recursion into one frame. */
+        int kept = 1;
+        for (int i = 1; i < n; i++)
+            if (frames[i].function != frames[kept - 1].function)
+                frames[kept++] = frames[i];
+        n = kept;
+    }
     place.line = frames[0].line;
     place.file = frames[0].file;
     for (int i = 0; i < n && err == 0; i++)

@@ -230,19 +230,14 @@ bool jsp_categories_find(const struct jsp_categories *c, const char *name, uint3
     return false;
 }
 
-/* Copy the path, which may lack a NUL. A long path is judged by its beginning. */
-static void categories_path(char out[CATEGORIES_TEXT], const struct jsp_function *f)
-{
-    uint32_t n = f->path.len < CATEGORIES_TEXT ? f->path.len : CATEGORIES_TEXT - 1;
-    if (n)
-        memcpy(out, f->path.at, n);
-    out[n] = 0;
-}
-
 uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_function *f)
 {
     char path[CATEGORIES_TEXT];
-    categories_path(path, f);
+    /* Copy the path, which may lack a NUL. A long path is judged by its beginning. */
+    uint32_t n = f->path.len < CATEGORIES_TEXT ? f->path.len : CATEGORIES_TEXT - 1;
+    if (n)
+        memcpy(path, f->path.at, n);
+    path[n] = 0;
     for (uint32_t i = 0; i < c->n_rules; i++) {
         const struct categories_rule *r = &c->rules[i];
         if ((r->kind == JSP_N_KINDS || r->kind == f->kind) &&

@@ -28,12 +28,6 @@ size_t jsp_diff_name(const char *name)
     return colon ? (size_t)(colon - name) : n;
 }
 
-static bool diff_same(const struct jsp_diff_row *r, const struct jsp_function *f, size_t n)
-{
-    return jsp_diff_name(r->name) == n && memcmp(r->name, f->name, n) == 0 &&
-           strcmp(r->module, f->module) == 0;
-}
-
 static int diff_row(struct diff_build *b, const struct jsp_function *f,
                     struct jsp_diff_row **out)
 {
@@ -41,32 +35,19 @@ static int diff_row(struct diff_build *b, const struct jsp_function *f,
     size_t n = jsp_diff_name(f->name);
     uint32_t hash = (uint32_t)(jsp_hash_bytes(b->by_name.seed, f->name, n) >> 16);
     uint32_t probe = hash, at;
-    while ((at = jsp_hash_next(&b->by_name, hash, &probe)) != 0)
-        if (diff_same(&d->rows[at - 1], f, n)) {
-            *out = &d->rows[at - 1];
+    while ((at = jsp_hash_next(&b->by_name, hash, &probe)) != 0) {
+        struct jsp_diff_row *r = &d->rows[at - 1];
+        if (jsp_diff_name(r->name) == n && memcmp(r->name, f->name, n) == 0 &&
+            strcmp(r->module, f->module) == 0) {
+            *out = r;
             return 0;
         }
+    }
     if (jsp_grow(&d->rows, &b->room, d->n, sizeof *d->rows) < 0)
         return -ENOMEM;
     *out = &d->rows[d->n];
     **out = (struct jsp_diff_row){ .name = f->name, .module = f->module, .kind = f->kind };
     return jsp_hash_add(&b->by_name, hash, d->n++);
-}
-
-static int diff_side(struct diff_build *b, const struct jsp_diff_side *side, int which)
-{
-    struct jsp_diff_row *row;
-    for (uint32_t i = 0; i < side->functions->n; i++) {
-        const struct jsp_function_row *from = &side->functions->rows[i];
-        int err = diff_row(b, &side->profile->functions[from->function], &row);
-        if (err < 0)
-            return err;
-        row->self[which] += from->self;
-        row->total[which] += from->total;
-        row->samples[which] += from->self_samples;
-        row->kind = from->kind;
-    }
-    return 0;
 }
 
 /* Return the number of equally weighted samples that would give the same certainty. */
@@ -97,23 +78,6 @@ static double diff_share(uint64_t value, const struct jsp_diff_side *side)
     double share =
         side->functions->value ? (double)value / (double)side->functions->value : 0;
     return share < 1 ? share : 1; /* functions that were merged may count a stack twice */
-}
-
-static void diff_judge(struct jsp_diff *d, const struct jsp_diff_side sides[2])
-{
-    const double worth[2] = { diff_worth(&sides[0]), diff_worth(&sides[1]) };
-    for (uint32_t i = 0; i < d->n; i++) {
-        struct jsp_diff_row *r = &d->rows[i];
-        for (int j = 0; j < 2; j++) {
-            r->share[j] = diff_share(r->self[j], &sides[j]);
-            r->total_share[j] = diff_share(r->total[j], &sides[j]);
-        }
-        r->chance = diff_chance(r->share, worth);
-        r->total_chance = diff_chance(r->total_share, worth);
-        d->n_judged += fmax(r->share[0], r->share[1]) >= JSP_DIFF_LEAST;
-        d->n_total_judged +=
-            fmax(r->total_share[0], r->total_share[1]) >= JSP_DIFF_LEAST;
-    }
 }
 
 bool jsp_diff_is_real(double chance, uint32_t n_judged)
@@ -153,16 +117,37 @@ void jsp_diff_sort_total(struct jsp_diff *d)
 int jsp_diff_build(struct jsp_diff *d, const struct jsp_diff_side sides[2])
 {
     struct diff_build b = { .out = d };
+    struct jsp_diff_row *row;
     memset(d, 0, sizeof *d);
     int err = jsp_hash_init(&b.by_name, 0);
-    for (int i = 0; err == 0 && i < 2; i++)
-        err = diff_side(&b, &sides[i], i);
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; err == 0 && i < sides[side].functions->n; i++) {
+            const struct jsp_function_row *from = &sides[side].functions->rows[i];
+            err = diff_row(&b, &sides[side].profile->functions[from->function], &row);
+            if (err < 0)
+                break;
+            row->self[side] += from->self;
+            row->total[side] += from->total;
+            row->samples[side] += from->self_samples;
+            row->kind = from->kind;
+        }
     jsp_hash_free(&b.by_name);
     if (err < 0) {
         jsp_diff_free(d);
         return err;
     }
-    diff_judge(d, sides);
+    const double worth[2] = { diff_worth(&sides[0]), diff_worth(&sides[1]) };
+    for (uint32_t i = 0; i < d->n; i++) {
+        struct jsp_diff_row *r = &d->rows[i];
+        for (int j = 0; j < 2; j++) {
+            r->share[j] = diff_share(r->self[j], &sides[j]);
+            r->total_share[j] = diff_share(r->total[j], &sides[j]);
+        }
+        r->chance = diff_chance(r->share, worth);
+        r->total_chance = diff_chance(r->total_share, worth);
+        d->n_judged += fmax(r->share[0], r->share[1]) >= JSP_DIFF_LEAST;
+        d->n_total_judged += fmax(r->total_share[0], r->total_share[1]) >= JSP_DIFF_LEAST;
+    }
     if (d->n)
         qsort(d->rows, d->n, sizeof *d->rows, diff_by_self);
     return 0;

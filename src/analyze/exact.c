@@ -76,14 +76,6 @@ static int exact_add(struct jsp_exact *c, struct jsp_exact_function f)
     return 0;
 }
 
-static int exact_function(struct jsp_exact *c, const struct jsp_embedded_call *r)
-{
-    struct jsp_exact_function f = { .id = r->function.id, .kind = r->function.kind,
-                                    .line = r->function.line, .name = r->function.name,
-                                    .file = r->function.file };
-    return exact_add(c, f);
-}
-
 /* Add one of the functions that always exist, unless the file defines them itself. */
 static int exact_fixed(struct jsp_exact *c, uint64_t id)
 {
@@ -146,16 +138,6 @@ static int exact_edge(struct jsp_exact *c, const struct jsp_embedded_call *r, ui
 
 /* -- Modes and commits ------------------------------------------------------ */
 
-static int exact_mode(struct jsp_exact *c, const struct jsp_embedded_call *r)
-{
-    struct jsp_exact_work *w = c->work;
-    if (jsp_grow(&c->changes, &w->changes_room, c->n_changes, sizeof *c->changes) < 0)
-        return -ENOMEM;
-    c->changes[c->n_changes++] = (struct jsp_exact_mode){ r->mode.time, r->mode.modes };
-    c->modes |= r->mode.modes;
-    return 0;
-}
-
 static void exact_settle(struct jsp_exact *c)
 {
     struct jsp_exact_work *w = c->work;
@@ -175,13 +157,6 @@ static void exact_settle(struct jsp_exact *c)
     w->n_pending = 0;
 }
 
-static void exact_commit(struct jsp_exact *c, const struct jsp_embedded_call *r)
-{
-    exact_settle(c);
-    memcpy(c->commit, r->fields, sizeof r->fields);
-    c->is_there = true;
-}
-
 static int exact_record(struct jsp_exact *c, const uint8_t **at, const uint8_t *end)
 {
     struct exact_pending p = { *at, end, 0 };
@@ -190,18 +165,30 @@ static int exact_record(struct jsp_exact *c, const uint8_t **at, const uint8_t *
     if (!jsp_embedded_call_get(at, end, &r))
         return -EBADMSG;
     switch (r.tag) {
-    case JSP_WIRE_CALLS_FUNCTION:
-        return exact_function(c, &r);
+    case JSP_WIRE_CALLS_FUNCTION: {
+        struct jsp_exact_function f = { .id = r.function.id, .kind = r.function.kind,
+                                        .line = r.function.line, .name = r.function.name,
+                                        .file = r.function.file };
+        return exact_add(c, f);
+    }
     case JSP_WIRE_CALLS_ROW:
         err = exact_find(c, r.row.id, &p.at);
         return err ? err : exact_pend(c, p);
     case JSP_WIRE_CALLS_EDGE:
         err = exact_edge(c, &r, &p.at);
         return err ? err : exact_pend(c, p);
-    case JSP_WIRE_CALLS_MODE:
-        return exact_mode(c, &r);
+    case JSP_WIRE_CALLS_MODE: {
+        struct jsp_exact_work *w = c->work;
+        if (jsp_grow(&c->changes, &w->changes_room, c->n_changes, sizeof *c->changes) < 0)
+            return -ENOMEM;
+        c->changes[c->n_changes++] = (struct jsp_exact_mode){ r.mode.time, r.mode.modes };
+        c->modes |= r.mode.modes;
+        return 0;
+    }
     case JSP_WIRE_CALLS_COMMIT:
-        exact_commit(c, &r);
+        exact_settle(c);
+        memcpy(c->commit, r.fields, sizeof r.fields);
+        c->is_there = true;
     }
     return 0;
 }

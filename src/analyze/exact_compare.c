@@ -107,18 +107,6 @@ static void compare_match(struct compare_build *b,
     }
 }
 
-static void compare_all(struct compare_build *b)
-{
-    compare_match(b, compare_line);
-    compare_match(b, compare_place);
-    for (uint32_t i = 0; i < b->first.n; i++)
-        if (!b->first.at[i].is_done)
-            compare_pair(b, b->first.at[i].f, NULL);
-    for (uint32_t i = 0; i < b->second.n; i++)
-        if (!b->second.at[i].is_done)
-            compare_pair(b, NULL, b->second.at[i].f);
-}
-
 /* -- Order ------------------------------------------------------------------ */
 
 static uint64_t compare_key(const struct jsp_exact_cost *cost, enum jsp_exact_sort by)
@@ -181,8 +169,16 @@ int jsp_exact_compare(struct jsp_exact_pair **out, uint32_t *n, const struct jsp
     int err = b.pairs ? compare_side(&b.first, first) : -ENOMEM;
     if (!err)
         err = compare_side(&b.second, second);
-    if (!err)
-        compare_all(&b);
+    if (!err) {
+        compare_match(&b, compare_line);
+        compare_match(&b, compare_place);
+        for (uint32_t i = 0; i < b.first.n; i++)
+            if (!b.first.at[i].is_done)
+                compare_pair(&b, b.first.at[i].f, NULL);
+        for (uint32_t i = 0; i < b.second.n; i++)
+            if (!b.second.at[i].is_done)
+                compare_pair(&b, NULL, b.second.at[i].f);
+    }
     if (!err)
         err = compare_sort(&b, by);
     free(b.first.at);

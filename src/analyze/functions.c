@@ -89,34 +89,6 @@ static int functions_stack(struct functions_build *b, uint32_t stack)
     return b->frames[0].line ? functions_line(b, b->frames[0], k->value) : 0;
 }
 
-static void functions_hottest(struct functions_build *b)
-{
-    for (uint32_t i = 0; i < b->n_lines; i++) {
-        const struct functions_line *l = &b->lines[i];
-        struct jsp_function_row *row = &b->out->rows[l->function];
-        b->out->has_lines = true;
-        if (l->value > row->line_value || row->line == 0) {
-            row->line = l->line;
-            row->file = l->file;
-            row->line_value = l->value;
-        }
-    }
-}
-
-/* Drop the rows of functions that only unselected stacks contain. */
-static void functions_finish(struct jsp_functions *f, const struct jsp_profile *p)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct jsp_function_row *row = &f->rows[i];
-        bool is_jit = row->jit_total > row->total / 2;
-        row->kind = is_jit ? JSPROF_KIND_JIT : p->functions[row->function].kind;
-        if (row->total_samples)
-            f->rows[kept++] = *row;
-    }
-    f->n = kept;
-}
-
 int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
                         const struct jsp_select *select)
 {
@@ -131,12 +103,27 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
         if (jsp_select_has(select, &p->stacks[i]))
             err = functions_stack(b, i);
-    if (err == 0) {
-        functions_hottest(b);
-        functions_finish(out, p);
-    } else {
-        jsp_functions_free(out);
+    for (uint32_t i = 0; err == 0 && i < b->n_lines; i++) {
+        const struct functions_line *l = &b->lines[i];
+        struct jsp_function_row *row = &out->rows[l->function];
+        out->has_lines = true;
+        if (l->value > row->line_value || row->line == 0) {
+            row->line = l->line;
+            row->file = l->file;
+            row->line_value = l->value;
+        }
     }
+    uint32_t n = out->n;
+    out->n = 0; /* drop the rows of functions that only unselected stacks contain */
+    for (uint32_t i = 0; err == 0 && i < n; i++) {
+        struct jsp_function_row *row = &out->rows[i];
+        bool is_jit = row->jit_total > row->total / 2;
+        row->kind = is_jit ? JSPROF_KIND_JIT : p->functions[row->function].kind;
+        if (row->total_samples)
+            out->rows[out->n++] = *row;
+    }
+    if (err < 0)
+        jsp_functions_free(out);
     jsp_hash_free(&b->by_line);
     free(b->lines);
     free(b->seen);

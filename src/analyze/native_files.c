@@ -157,28 +157,18 @@ static bool natives_equal(struct jsp_read_text a, struct jsp_read_text b)
     return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
-/* Return the position + 1, or 0 if the file is not known yet. */
-static uint32_t natives_known(const struct jsp_native_files *n, uint32_t hash,
-                              const struct jsp_lookup_map *m)
-{
-    uint32_t probe = hash, at;
-    while ((at = jsp_hash_next(&n->by_path, hash, &probe)) != 0) {
-        const struct jsp_native_file *f = &n->files[at - 1];
-        if (f->inode == m->inode && natives_equal(f->path, m->path) &&
-            natives_equal(f->build_id, m->build_id))
-            break;
-    }
-    return at;
-}
-
 int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_map *m)
 {
     if (m->path.len == 0 || m->path.at[0] != '/')
         return -ENOENT;
     uint64_t h = jsp_hash_bytes(n->by_path.seed + m->inode, m->path.at, m->path.len);
-    uint32_t hash = (uint32_t)(h >> 16), at = natives_known(n, hash, m);
-    if (at)
-        return (int)at - 1;
+    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
+    while ((at = jsp_hash_next(&n->by_path, hash, &probe)) != 0) {
+        const struct jsp_native_file *f = &n->files[at - 1];
+        if (f->inode == m->inode && natives_equal(f->path, m->path) &&
+            natives_equal(f->build_id, m->build_id))
+            return (int)at - 1;
+    }
     if (n->n == NATIVES_MOST)
         return -ENOENT;
     if (jsp_grow(&n->files, &n->room, n->n, sizeof *n->files) < 0)

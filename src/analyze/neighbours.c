@@ -15,7 +15,6 @@ struct neighbours_of { /* one function of the profile */
 struct neighbours_build {
     struct jsp_neighbours *out;
     struct jsp_profile *p;
-    const struct jsp_select *select;
     const char *name;
     struct neighbours_of *of; /* by function */
     uint32_t n, room;
@@ -69,15 +68,6 @@ static void neighbours_count(struct neighbours_build *b, const struct jsp_stack 
     out->self_samples += k->samples;
 }
 
-static int neighbours_stack(struct neighbours_build *b, uint32_t stack)
-{
-    int n = jsp_select_frames(b->select, b->p, stack, b->frames);
-    int err = n < 0 ? n : neighbours_reach(b);
-    if (err == 0 && n > 0)
-        neighbours_count(b, &b->p->stacks[stack], n);
-    return err;
-}
-
 static int neighbours_compare(const void *a, const void *b)
 {
     const struct jsp_neighbour *x = a, *y = b;
@@ -106,17 +96,6 @@ static int neighbours_list(const struct neighbours_build *b, bool is_callers,
     return 0;
 }
 
-static int neighbours_finish(struct neighbours_build *b)
-{
-    struct jsp_neighbours *out = b->out;
-    out->function = UINT32_MAX;
-    for (uint32_t i = 0; i < b->n; i++)
-        if (b->of[i].is_it && out->n_of_name++ == 0)
-            out->function = i;
-    int err = neighbours_list(b, true, &out->callers, &out->n_callers);
-    return err < 0 ? err : neighbours_list(b, false, &out->callees, &out->n_callees);
-}
-
 int jsp_neighbours_build(struct jsp_neighbours *out, struct jsp_profile *p,
                          const struct jsp_select *select, const char *name)
 {
@@ -126,15 +105,25 @@ int jsp_neighbours_build(struct jsp_neighbours *out, struct jsp_profile *p,
         return -ENOMEM;
     b->out = out;
     b->p = p;
-    b->select = select;
     b->name = name;
     b->root.function = UINT32_MAX;
     int err = 0;
-    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
-        if (jsp_select_has(select, &p->stacks[i]))
-            err = neighbours_stack(b, i);
+    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++) {
+        if (!jsp_select_has(select, &p->stacks[i]))
+            continue;
+        int n = jsp_select_frames(select, p, i, b->frames);
+        err = n < 0 ? n : neighbours_reach(b);
+        if (err == 0 && n > 0)
+            neighbours_count(b, &p->stacks[i], n);
+    }
+    out->function = UINT32_MAX;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->of[i].is_it && out->n_of_name++ == 0)
+            out->function = i;
     if (err == 0)
-        err = neighbours_finish(b);
+        err = neighbours_list(b, true, &out->callers, &out->n_callers);
+    if (err == 0)
+        err = neighbours_list(b, false, &out->callees, &out->n_callees);
     if (err < 0)
         jsp_neighbours_free(out);
     free(b->of);

@@ -32,15 +32,6 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     return err;
 }
 
-/* Return true if the capture defines the time that a sample represents: by weights, or,
- * as in all our recordings, one tick for a sample without a weight. Samples that were
- * copied into another program's recording name our clock, but one of them may represent
- * many of its ticks. */
-static bool profile_weighs(const struct jsp_profile *p)
-{
-    return p->work->weights.n || *p->version || *p->account.session.clock;
-}
-
 /* Choose the unit of shares by the clock of the recording. */
 static void profile_unit(struct jsp_profile *p)
 {
@@ -51,7 +42,11 @@ static void profile_unit(struct jsp_profile *p)
     p->period_ns = p->hz ? 1000000000u / p->hz : 0;
     p->unit = JSP_VALUE_COUNT;
     p->driver = jsp_clock_find(p->clock);
-    if (!profile_weighs(p) || !p->period_ns || !p->driver)
+    /* Weights define the time that a sample represents. In our recordings a sample without a
+     * weight is one tick. Samples that were copied into another program's recording name our
+     * clock, but one of them may represent many of its ticks. */
+    bool has_time = p->work->weights.n || *p->version || *p->account.session.clock;
+    if (!has_time || !p->period_ns || !p->driver)
         return;
     const struct jsp_clock_row *wish = p->work->options.clock;
     bool wants_cpu = wish && wish->clock == JSP_CLOCK_CPU;
@@ -66,26 +61,6 @@ const char *jsp_unit_key(enum jsp_value unit)
 const char *jsp_unit_name(enum jsp_value unit)
 {
     return unit == JSP_VALUE_COUNT ? "samples" : jsp_clocks[unit].name;
-}
-
-static void profile_match_losses(struct jsp_profile *p)
-{
-    for (uint32_t i = 0; i < p->n_threads; i++) {
-        struct jsp_account_thread *t = jsp_account_of_tid(
-            &p->account, p->threads[i].pid, p->threads[i].tid);
-        p->threads[i].losses = t;
-        if (t)
-            t->in_file += p->threads[i].weight;
-    }
-}
-
-/* Use the header's start time unless a frame is older. */
-static void profile_start(struct jsp_profile *p)
-{
-    int64_t start = p->capture->time;
-    p->start_time = start > 0 && (p->first_time == 0 || start <= p->first_time)
-                        ? start
-                        : p->first_time;
 }
 
 /* Return the time of day at the recording's end, in s, or 0 if unknown. */
@@ -111,14 +86,24 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         err = jsp_account_seal(&p->account);
     if (err == 0) {
         profile_unit(p);
-        profile_start(p);
+        /* Use the header's start time unless a frame is older. */
+        int64_t start = p->capture->time;
+        p->start_time = start > 0 && (p->first_time == 0 || start <= p->first_time)
+                            ? start
+                            : p->first_time;
         err = jsp_scan_samples(p);
     }
     if (err < 0) {
         jsp_profile_free(p);
         return err;
     }
-    profile_match_losses(p);
+    for (uint32_t i = 0; i < p->n_threads; i++) {
+        struct jsp_account_thread *t = jsp_account_of_tid(
+            &p->account, p->threads[i].pid, p->threads[i].tid);
+        p->threads[i].losses = t;
+        if (t)
+            t->in_file += p->threads[i].weight;
+    }
     p->natives.recorded = profile_end(p);
     return 0;
 }

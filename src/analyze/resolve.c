@@ -31,48 +31,35 @@ bool jsp_profile_is_marker(uint64_t a)
            a == resolve_guest_user;
 }
 
-static uint32_t resolve_known(const struct jsp_profile *p, uint32_t hash,
-                              const struct jsp_resolve_name *n)
-{
-    uint32_t probe = hash, at;
-    while ((at = jsp_hash_next(&p->work->functions, hash, &probe)) != 0) {
-        const struct jsp_function *f = &p->functions[at - 1];
-        if (f->kind == n->kind && strlen(f->name) == n->text.len &&
-            memcmp(f->name, n->text.at, n->text.len) == 0 &&
-            strcmp(f->module, n->module) == 0)
-            break;
-    }
-    return at;
-}
-
-static int resolve_new(struct jsp_profile *p, const struct jsp_resolve_name *n)
-{
-    struct jsp_profile_work *w = p->work;
-    if (jsp_grow(&p->functions, &w->functions_room, p->n_functions,
-                 sizeof *p->functions) < 0)
-        return -ENOMEM;
-    const char *module = "", *name = jsp_store_text(&w->store, n->text.at, n->text.len);
-    if (name && *n->module)
-        module = jsp_store_text(&w->store, n->module, strlen(n->module));
-    if (!name || !module)
-        return -ENOMEM;
-    p->functions[p->n_functions++] = (struct jsp_function){ name, module, n->kind, n->path };
-    return 0;
-}
-
 int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name n,
                       struct jsp_profile_frame *out)
 {
-    struct jsp_hash *t = &p->work->functions;
+    struct jsp_profile_work *w = p->work;
+    struct jsp_hash *t = &w->functions;
     uint32_t kind = n.kind;
     n.kind = kind == JSPROF_KIND_JIT ? JSPROF_KIND_VM : kind;
     uint64_t h = jsp_hash_bytes(t->seed + n.kind, n.text.at, n.text.len);
     h = jsp_hash_bytes(h, n.module, strlen(n.module));
-    uint32_t hash = (uint32_t)(h >> 16), at = resolve_known(p, hash, &n);
+    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
+    while ((at = jsp_hash_next(t, hash, &probe)) != 0) {
+        const struct jsp_function *f = &p->functions[at - 1];
+        if (f->kind == n.kind && strlen(f->name) == n.text.len &&
+            memcmp(f->name, n.text.at, n.text.len) == 0 && strcmp(f->module, n.module) == 0)
+            break;
+    }
     *out = (struct jsp_profile_frame){ .function = at ? at - 1 : p->n_functions,
                                        .kind = kind };
-    int err = at ? 0 : resolve_new(p, &n);
-    return at || err < 0 ? err : jsp_hash_add(t, hash, out->function);
+    if (at)
+        return 0;
+    if (jsp_grow(&p->functions, &w->functions_room, p->n_functions, sizeof *p->functions) < 0)
+        return -ENOMEM;
+    const char *module = "", *name = jsp_store_text(&w->store, n.text.at, n.text.len);
+    if (name && *n.module)
+        module = jsp_store_text(&w->store, n.module, strlen(n.module));
+    if (!name || !module)
+        return -ENOMEM;
+    p->functions[p->n_functions++] = (struct jsp_function){ name, module, n.kind, n.path };
+    return jsp_hash_add(t, hash, out->function);
 }
 
 int jsp_resolve_fixed(struct jsp_profile *p, const char *name,

@@ -188,33 +188,25 @@ static int scan_sample(struct scan_state *s)
 }
 
 /* Do the same as scan_thread and scan_stack, without adding anything. */
-static uint32_t scan_known(const struct jsp_profile *p, const struct scan_one *o)
-{
-    const struct jsp_hash *t = &p->work->stacks;
-    uint32_t probe = o->hash, at;
-    while ((at = jsp_hash_next(t, o->hash, &probe)) != 0)
-        if (scan_equal(o, &p->stacks[at - 1]))
-            break;
-    return at;
-}
-
 bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack)
 {
     struct scan_one o = { .sample = *sample, .time = f->time };
-    struct jsp_hash *t = &p->work->threads;
+    const struct jsp_hash *threads = &p->work->threads, *stacks = &p->work->stacks;
     uint64_t both = (uint64_t)(uint32_t)f->pid << 32 | (uint32_t)sample->body.tid;
-    uint32_t hash = (uint32_t)jsp_hash_mix(t->seed, both), probe = hash, at;
+    uint32_t hash = (uint32_t)jsp_hash_mix(threads->seed, both), probe = hash, at;
     if (!jsp_work_overlaps(p, f->time, f->time))
         return false;
-    while ((at = jsp_hash_next(t, hash, &probe)) != 0)
+    while ((at = jsp_hash_next(threads, hash, &probe)) != 0)
         if (p->threads[at - 1].pid == f->pid && p->threads[at - 1].tid == sample->body.tid)
             break;
     if (!at)
         return false;
     o.thread = at - 1;
-    o.hash = scan_hash(p, &o);
-    at = scan_known(p, &o);
+    o.hash = probe = scan_hash(p, &o);
+    while ((at = jsp_hash_next(stacks, o.hash, &probe)) != 0)
+        if (scan_equal(&o, &p->stacks[at - 1]))
+            break;
     *stack = at - 1;
     return at != 0;
 }

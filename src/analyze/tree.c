@@ -38,21 +38,6 @@ static int tree_nodes(struct jsp_tree *out, const struct jsp_calltree *calls,
     return 0;
 }
 
-/* Each node gets what is below it. Bottom-up a stack begins below the root: what ends further
- * down is that function's self. */
-static void tree_sums(struct jsp_tree *t, bool is_bottom_up)
-{
-    for (uint32_t i = 0; i < t->n; i++)
-        t->nodes[i].total = t->nodes[i].self;
-    for (uint32_t i = t->n - 1; i > 0; i--) {
-        struct jsp_tree_node *n = &t->nodes[i], *parent = &t->nodes[n->parent];
-        parent->total += n->total;
-        parent->n_samples += n->n_samples;
-        if (is_bottom_up)
-            n->self = n->parent == 0 ? n->total : 0;
-    }
-}
-
 struct tree_key {
     uint64_t total;
     uint32_t parent, node;
@@ -106,8 +91,19 @@ int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
         err = calls.leaf ? jsp_calltree_add(&calls, &source) : -ENOMEM;
     if (err == 0)
         err = tree_nodes(out, &calls, p);
-    if (err == 0)
-        tree_sums(out, options->is_bottom_up);
+    if (err == 0) {
+        /* Add each node to its parent. Bottom-up a stack begins below the root, so the samples
+         * that end further down are that function's self. */
+        for (uint32_t i = 0; i < out->n; i++)
+            out->nodes[i].total = out->nodes[i].self;
+        for (uint32_t i = out->n - 1; i > 0; i--) {
+            struct jsp_tree_node *n = &out->nodes[i], *parent = &out->nodes[n->parent];
+            parent->total += n->total;
+            parent->n_samples += n->n_samples;
+            if (options->is_bottom_up)
+                n->self = n->parent == 0 ? n->total : 0;
+        }
+    }
     if (err == 0)
         err = tree_order(out);
     jsp_calltree_free(&calls);

@@ -10,17 +10,6 @@
 
 #include "base/grow.h"
 
-static int weights_block(struct jsp_weights *w, const struct jsp_weights_block *b)
-{
-    const struct jsp_weights_block *last = w->n ? &w->blocks[w->n - 1] : NULL;
-    if (last && b->first < last->first + last->count)
-        return -EBADMSG;
-    if (jsp_grow(&w->blocks, &w->capacity, w->n, sizeof *w->blocks) < 0)
-        return -ENOMEM;
-    w->blocks[w->n++] = *b;
-    return 0;
-}
-
 int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end,
                     uint64_t offset)
 {
@@ -37,9 +26,14 @@ int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end
             if (!jsp_embedded_weight_get(&at, end, &skipped))
                 return -EBADMSG;
         b.end = at;
-        int err = b.count ? weights_block(w, &b) : 0;
-        if (err < 0)
-            return err;
+        if (b.count == 0)
+            continue;
+        const struct jsp_weights_block *last = w->n ? &w->blocks[w->n - 1] : NULL;
+        if (last && b.first < last->first + last->count)
+            return -EBADMSG;
+        if (jsp_grow(&w->blocks, &w->capacity, w->n, sizeof *w->blocks) < 0)
+            return -ENOMEM;
+        w->blocks[w->n++] = b;
     }
     return 0;
 }
