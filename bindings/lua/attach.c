@@ -154,7 +154,7 @@ int jsp_lua_tie(struct jsprof_lua *lua, jsprof *session, jsprof_thread *thread, 
     jsp_lua_walk_set_stack(lua->walker);
     int err = jsp_lua_probe_code(lua, L);
     if (!err)
-        err = jsp_lua_collector_tell(lua);
+        err = jsp_lua_collector_register(lua);
     if (!err)
         err = jsp_lua_protected(L, attach_make_box, lua);
     if (!err)

@@ -99,7 +99,7 @@ static void collector_garbage(lua_State *L)
     lua_pop(L, 1);
 }
 
-int jsp_lua_collector_tell(const struct jsprof_lua *lua)
+int jsp_lua_collector_register(const struct jsprof_lua *lua)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct collector_look look = { .thread = lua->thread };

@@ -16,6 +16,6 @@
 
 /* From this call on, samples in these functions show a frame of the garbage collector. If
  * the functions are not found, nothing is registered. Return 0 or -ENOMEM. */
-int jsp_lua_collector_tell(const struct jsprof_lua *lua);
+int jsp_lua_collector_register(const struct jsprof_lua *lua);
 
 #endif

@@ -27,17 +27,17 @@ bool jsp_lua_direct_is_there(uintptr_t at)
 }
 
 /* Return whether the kernel's answers are right for readable and unreadable memory. */
-static bool direct_is_told(void)
+static bool direct_is_reliable(void)
 {
     uint64_t here = 0;
     void *none = mmap(NULL, DIRECT_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (none == MAP_FAILED)
         return false;
-    bool is_told = jsp_lua_direct_is_there((uintptr_t)&here) &&
+    bool is_reliable = jsp_lua_direct_is_there((uintptr_t)&here) &&
                    !jsp_lua_direct_is_there((uintptr_t)none) &&
                    !jsp_lua_direct_is_there(UINTPTR_MAX - 7);
     munmap(none, DIRECT_PAGE);
-    return is_told;
+    return is_reliable;
 }
 
 /* Valgrind shows itself: its library is first in LD_PRELOAD. */
@@ -59,7 +59,7 @@ void jsp_lua_direct_init(struct jsp_lua_direct *d)
 {
     int saved_errno = errno;
     d->alone = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
-    if (d->alone && (direct_is_valgrind() || !direct_is_alone() || !direct_is_told()))
+    if (d->alone && (direct_is_valgrind() || !direct_is_alone() || !direct_is_reliable()))
         d->alone = NULL;
     errno = saved_errno;
 }

@@ -307,7 +307,7 @@ static int main_run(lua_State *L, int argc, char **argv, const struct main_optio
     return failed;
 }
 
-static void main_told_losses(void)
+static void main_reported(void)
 {
     int err = jsp_lua_module_result();
     if (err)
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
     if (o.output && (main_start(L, &o) != 0 ||
                      jsp_lua_on_fatal_signal(jsp_lua_module_finish_now) < 0))
         return 1;
-    atexit(main_told_losses);
+    atexit(main_reported);
     err = main_run(L, argc, argv, &o);
     lua_close(L);
     return err;

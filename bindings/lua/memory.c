@@ -15,7 +15,7 @@ static int64_t memory_read(uintptr_t at)
     return at && jsp_lua_peek(at, &value, sizeof value) ? value : 0;
 }
 
-static void memory_tell(struct jsp_lua_memory *m)
+static void memory_report(struct jsp_lua_memory *m)
 {
     jsprof_counter_set(m->session, m->counter,
                        memory_read(m->at[0]) + m->sign * memory_read(m->at[1]));
@@ -41,7 +41,7 @@ int jsp_lua_memory_begin(struct jsp_lua_memory *m, jsprof *session, uintptr_t gl
     m->watch = watch;
     m->sign = jsp_lua_walk_memory(global, m->at);
     m->session = session;
-    memory_tell(m);
+    memory_report(m);
     pthread_mutex_unlock(&m->lock);
     return 0;
 }
@@ -53,7 +53,7 @@ void jsp_lua_memory_look(void *data)
     if (pthread_mutex_trylock(&m->lock) != 0)
         return;
     if (m->session && jsprof_now() - m->looked_ns >= MEMORY_EVERY_NS)
-        memory_tell(m);
+        memory_report(m);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -61,14 +61,14 @@ void jsp_lua_memory_look_now(struct jsp_lua_memory *m)
 {
     pthread_mutex_lock(&m->lock);
     if (m->session)
-        memory_tell(m);
+        memory_report(m);
     pthread_mutex_unlock(&m->lock);
 }
 
 static void memory_end_locked(struct jsp_lua_memory *m)
 {
     if (m->session)
-        memory_tell(m);
+        memory_report(m);
     m->session = NULL;
     pthread_mutex_unlock(&m->lock);
 }

@@ -183,7 +183,7 @@ static void probe_find_loop(struct probe *p)
     }
 }
 
-static int probe_tell_code(struct probe *p)
+static int probe_register_loop(struct probe *p)
 {
     struct jsp_lua_bounds b;
     int err = 0;
@@ -316,5 +316,5 @@ int jsp_lua_probe_code(struct jsprof_lua *lua, lua_State *L)
 {
     struct probe p = { .lua = lua };
     int err = probe_run(&p, L);
-    return err ? err : probe_tell_code(&p);
+    return err ? err : probe_register_loop(&p);
 }

@@ -1,10 +1,10 @@
-/* collect.cpp - what the collector tells: when nobody may walk.
+/* collect.cpp - the collector's callbacks: times in which a walk is not allowed.
  *
  * SPDX-License-Identifier: MIT
  *
- * While the collector runs, SpiderMonkey lets nobody walk: compiled frames are taken
- * once before, and samples inside reuse them. Whoever had the callbacks before us still
- * gets them.
+ * While the collector runs, SpiderMonkey does not allow its iterator. So the binding
+ * takes the compiled frames once before, and samples during the collection reuse them.
+ * Callbacks that were set before ours are still called.
  */
 #include "context.h"
 
@@ -13,11 +13,11 @@
 namespace {
 
 /* SpiderMonkey calls back without a pointer of ours, but a context never leaves its
- * thread. The handler does not look here. */
+ * thread, so this is thread-local. The handler does not read it. */
 thread_local jsprof_mozjs *collect_current;
 thread_local JS::GCSliceCallback collect_slice_before;
 
-/* Epoch 0 is that of unused entries. */
+/* Epoch 0 marks unused entries. */
 void collect_forget(volatile uint32_t *epoch)
 {
     *epoch = *epoch == UINT32_MAX ? 1 : *epoch + 1;
@@ -27,7 +27,8 @@ void collect_begins(jsprof_mozjs *m)
 {
     if (m->collections == 0)
         mozjs_keep_frames(m);
-    /* ORDER: signal fence only. This thread's own handler reads the frames after it. */
+    /* ORDER: signal fence only. This thread's own handler reads the frames after the
+     * count. */
     std::atomic_signal_fence(std::memory_order_release);
     m->collections = m->collections + 1;
 }
@@ -39,14 +40,14 @@ void collect_ends(jsprof_mozjs *m)
     collect_forget(&m->script_epoch);
 }
 
-/* Our callbacks stay where they are: SpiderMonkey is just calling one of them. */
+/* Our callbacks stay set: SpiderMonkey is in the middle of calling one of them. */
 void collect_lose_context(void)
 {
     mozjs_lose_context(collect_current);
     collect_current = nullptr;
 }
 
-/* The first that is heard of a context's end. */
+/* The first callback of a context's end. */
 bool collect_is_last(JS::GCReason reason)
 {
     return reason == JS::GCReason::DESTROY_RUNTIME;
@@ -81,8 +82,9 @@ void collect_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCRea
         mozjs_mark_nursery(collect_current, progress, reason);
 }
 
-/* Called when sweeping begins and ends. Nobody can take this place from us, as the others:
- * what is remembered of code that is gone must not be read. */
+/* SpiderMonkey calls it when sweeping begins and ends. Other code can not replace this
+ * callback as it can the others, which matters here: results about code that is gone must
+ * not be read. */
 void collect_on_sweep(JS::GCContext *, JSFinalizeStatus, void *)
 {
     if (collect_current)
@@ -107,7 +109,7 @@ bool mozjs_watch_collections(jsprof_mozjs *m)
     return true;
 }
 
-/* A callback that somebody has put in front of ours still calls ours: it stays. */
+/* If other code has set a callback since, which calls ours, ours stays. */
 void mozjs_unwatch_collections(jsprof_mozjs *m)
 {
     JS_RemoveFinalizeCallback(m->cx, collect_on_sweep);

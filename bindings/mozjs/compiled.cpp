@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * SpiderMonkey made its iterator for a thread that is stopped anywhere; where it is
- * changing what the iterator reads, it finds nothing.
+ * SpiderMonkey made its iterator for a thread that may be stopped anywhere. If it is
+ * changing the data that the iterator reads, the iterator finds nothing.
  */
 #include "compiled.h"
 
@@ -18,18 +18,18 @@ namespace {
 
 using Walk = JS::ProfilingFrameIterator;
 
-/* More physical frames than a stack of the usual size has room for. */
+/* More physical frames than fit on a stack of the usual size. */
 constexpr uint32_t COMPILED_FRAMES = 1u << 18;
 
-/* A list in the making. If it becomes too long it is used as a ring. */
+/* A list that is being filled. If it becomes too long, it continues as a ring. */
 struct compiled_list {
     jsprof_mozjs *m;
     jsprof_frame *out;
     uint32_t max;
-    uint32_t n;       /* that were put, those that are overwritten, too */
-    uint32_t at;      /* where the next one goes: n % max */
-    const Walk::RegisterState *regs; /* of what was interrupted */
-    Walk::Frame last;                /* that was put, if it is_wasm */
+    uint32_t n;       /* frames written, including those overwritten */
+    uint32_t at;      /* index of the next one: n % max */
+    const Walk::RegisterState *regs; /* at the interrupted instruction */
+    Walk::Frame last;                /* the last one written, if it is_wasm */
     bool is_wasm;
 };
 
@@ -47,26 +47,27 @@ jsprof_frame *compiled_next(compiled_list *list)
     return to;
 }
 
-/* The iterator's address in the code, where its words are known. */
+/* Return the iterator's address in the code, if its words are known. */
 const void *compiled_code(const compiled_list *list, const mozjs_walk &walk)
 {
     return reinterpret_cast<const void *>(walk.words()[list->m->words.code]);
 }
 
-/* Was this place of compiled code interrupted itself? */
+/* Return whether the signal interrupted this place of compiled code itself. */
 bool compiled_runs(const compiled_list *list, const void *code)
 {
     return list->n == 0 && code == list->regs->pc;
 }
 
-/* Was compiled code interrupted that has no functions, such as the stubs of baseline code? Then
- * SpiderMonkey reports the innermost functions at a place where they were before. */
+/* Return whether the signal interrupted compiled code that has no functions, such as the
+ * stubs of baseline code. Then SpiderMonkey reports the place of the innermost functions
+ * before the stub. */
 bool compiled_is_between(const compiled_list *list, const void *code)
 {
     return list->n == 0 && code != list->regs->pc && !mozjs_in_object(list->regs->pc, true);
 }
 
-/* One that is being interpreted, or was not remembered. */
+/* Add a frame that is interpreted, or was not remembered. */
 void compiled_put_function(compiled_list *list, const Walk::Frame &frame, uint32_t line)
 {
     jsprof_frame to = {};
@@ -77,13 +78,13 @@ void compiled_put_function(compiled_list *list, const Walk::Frame &frame, uint32
     to.line = line;
     if (frame.kind == Walk::Frame_BaselineInterpreter) {
         to.kind = JSPROF_KIND_VM;
-        if (list->n > 0 || mozjs_in_object(list->regs->pc, false)) /* it calls */
+        if (list->n > 0 || mozjs_in_object(list->regs->pc, false)) /* it is in a call */
             to.line = mozjs_line_at(list->m, frame.interpreterScript, frame.interpreterPC());
     }
     *compiled_next(list) = to;
 }
 
-/* Where the C stack goes on below compiled code. */
+/* Add the frame at which the C stack continues below compiled code. */
 void compiled_put_caller(compiled_list *list, const Walk::RegisterState &regs)
 {
     jsprof_frame to = {};
@@ -93,12 +94,12 @@ void compiled_put_caller(compiled_list *list, const Walk::RegisterState &regs)
     to.detail = static_cast<const char *>(regs.fp);
     to.kind = JSPROF_FRAME_CALLER;
     *compiled_next(list) = to;
-    if (list->regs->pc) /* a sample: nobody else writes it */
+    if (list->regs->pc) /* a sample is the only writer */
         list->m->last_caller = regs;
 }
 
-/* WebAssembly that is the last of its activation was called by C++ code. Of JavaScript
- * SpiderMonkey says it itself. */
+/* If WebAssembly is the last frame of its activation, C++ code called it. For JavaScript,
+ * SpiderMonkey reports this itself. */
 void compiled_leave_wasm(compiled_list *list, const void *activation)
 {
     Walk::RegisterState regs;
@@ -109,7 +110,7 @@ void compiled_leave_wasm(compiled_list *list, const void *activation)
     list->is_wasm = false;
 }
 
-/* What SpiderMonkey has to be asked. */
+/* Add the frames that only SpiderMonkey can name. */
 __attribute__((noinline)) void compiled_put_asked(compiled_list *list, const mozjs_walk &walk)
 {
     Walk::Frame frames[MOZJS_INLINED];
@@ -159,8 +160,8 @@ void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
         compiled_put_caller(list, *regs);
 }
 
-/* Lists as many physical frames as may fit, without the `skipped` innermost; returns how
- * many there are. Going up one costs little, naming it more. */
+/* List as many physical frames as may fit, without the `skipped` innermost ones. Return
+ * their total number. To go up one frame costs little; to name it costs more. */
 uint32_t compiled_fill(compiled_list *list, const Walk::RegisterState &regs, uint32_t skipped)
 {
     uint32_t at = 0;
@@ -169,7 +170,7 @@ uint32_t compiled_fill(compiled_list *list, const Walk::RegisterState &regs, uin
     list->at = 0;
     list->is_wasm = false;
     for (mozjs_walk walk(list->m, regs); !walk->done() && at < COMPILED_FRAMES; at++) {
-        if (at - skipped < list->max) /* wraps for those that are skipped */
+        if (at - skipped < list->max) /* wraps around for the skipped ones */
             compiled_put_frame(list, walk);
         ((*walk).*list->m->next)();
     }
@@ -178,7 +179,8 @@ uint32_t compiled_fill(compiled_list *list, const Walk::RegisterState &regs, uin
     return at;
 }
 
-/* Make out[first] the first of n. By reversing, which calls no library function. */
+/* Rotate out so that out[first] is the first of n, by three reversals, which call no
+ * library function. */
 void compiled_rotate(jsprof_frame *out, uint32_t first, uint32_t n)
 {
     std::reverse(out, out + first);
@@ -186,12 +188,13 @@ void compiled_rotate(jsprof_frame *out, uint32_t first, uint32_t n)
     std::reverse(out, out + n);
 }
 
-/* Copied into every iterator, with what its compiler left unset. */
+/* Every iterator is a copy of this one, so that it has known values in bytes that its
+ * constructor does not set. */
 const mozilla::Maybe<uint64_t> compiled_no_position;
 
 } // namespace
 
-/* glibc's own unwinder asks it in signal handlers. */
+/* glibc's own unwinder uses it in signal handlers. */
 bool mozjs_in_object(void *pc, bool unknown)
 {
     dl_find_object found;
@@ -201,14 +204,14 @@ bool mozjs_in_object(void *pc, bool unknown)
 
 mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)
 {
-    /* Else the compiler may leave out to clear what an object will be made of. */
+    /* Without this the compiler may omit clearing the memory of a new object. */
     __asm__ volatile("" : : "r"(bytes) : "memory");
     walk = new (bytes) Walk(m->cx, regs, compiled_no_position);
 }
 
-/* Of too many frames the outermost are kept, for a tree needs its roots. As many physical
- * ones as are too many are not named; if inlined ones and callers in C++ make them too many
- * again, the list is a ring. */
+/* If there are too many frames, keep the outermost, because a tree needs its roots. That
+ * many physical frames are not named; if inlined functions and C++ callers still make too
+ * many, the list becomes a ring. */
 uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const Walk::RegisterState &regs,
                              jsprof_frame *out, uint32_t max)
 {

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Without an option of ours, output, messages and exit status are those of the
- * gjs-console that libgjs comes with, down to the order in which things are checked.
+ * Without one of our options, output, messages and exit status are those of libgjs's own
+ * gjs-console, including the order of its checks.
  */
 #define G_LOG_DOMAIN "Gjs"
 
@@ -26,17 +26,17 @@
 
 namespace {
 
-/* What is going to be run. Strings live as long as the process. */
+/* The program to run. The strings live as long as the process. */
 struct program {
     char *script;
     gsize len;
-    const char *shown_as; /* in stack traces */
+    const char *shown_as; /* name in stack traces */
     const char *name;     /* System.programInvocationName */
     char *path;           /* System.programPath, or nullptr */
     bool interactive;
 };
 
-/* libgjs tells its version to scripts only, as 10000 * major + 100 * minor + micro. */
+/* libgjs reports its version only to scripts, as 10000 * major + 100 * minor + micro. */
 [[noreturn]] void console_print_version(void)
 {
     int version = 0;
@@ -80,7 +80,7 @@ void console_load(const console_options *options, program *out)
             g_warning("'-m' requires a file argument.\nExample: gjs -m main.js");
             exit(1);
         }
-        /* A name that can be used at the prompt, so it is part of the behaviour. */
+        /* The prompt can use this name, so it is part of the behaviour. */
         out->script = g_strdup("const Console = imports.console; Console.interact();");
         out->shown_as = "<stdin>";
         out->interactive = true;
@@ -88,7 +88,8 @@ void console_load(const console_options *options, program *out)
     out->len = strlen(out->script);
 }
 
-/* libgjs's own profiler, where it was built in: a descriptor in GJS_TRACE_FD, or -1. */
+/* Return the descriptor in GJS_TRACE_FD that starts libgjs's own profiler, if that was
+ * built in, or -1. */
 int console_trace_fd(console_options *options, bool interactive)
 {
     const char *text = g_getenv("GJS_TRACE_FD");
@@ -123,8 +124,8 @@ void console_direct_profiler(const console_options *options, GjsContext *context
         close(fd);
 }
 
-/* While we record, libgjs must not take the script's stack for its own profiler, where
- * it has one. The script itself sees its environment as it was. */
+/* During a recording, libgjs must not use the script's stack for its own profiler. The
+ * script sees its environment unchanged. */
 GjsContext *console_new_context(const console_options *options, const program *program)
 {
     char *wanted = g_strdup(recording_is_open() ? g_getenv("GJS_ENABLE_PROFILER") : nullptr);
@@ -169,8 +170,8 @@ GjsCoverage *console_new_coverage(const console_options *options, GjsContext *co
     return coverage;
 }
 
-/* A program that called System.exit() has said all it wanted to. */
-void console_tell(GError *error)
+/* A program that called System.exit() has printed all that it wanted to. */
+void console_print_error(GError *error)
 {
     if (!g_error_matches(error, GJS_ERROR, GJS_ERROR_SYSTEM_EXIT))
         g_critical("%s", error->message);
@@ -191,7 +192,7 @@ int console_run_module(GjsContext *context, const program *program)
         code = 1;
     } else if (!gjs_context_eval_module(context, uri, &status, &error)) {
         code = status;
-        console_tell(error);
+        console_print_error(error);
     }
     g_free(uri);
     g_object_unref(file);
@@ -205,7 +206,7 @@ int console_run_script(GjsContext *context, const program *program)
 
     if (!gjs_context_eval(context, program->script, static_cast<gssize>(program->len),
                           program->shown_as, &code, &error))
-        console_tell(error);
+        console_print_error(error);
     return code;
 }
 
@@ -217,7 +218,7 @@ int console_run(const console_options *options, GjsContext *context, const progr
                               : console_run_script(context, program);
 }
 
-/* Open what is asked for. False: one line on stderr has said why not. */
+/* Open the requested recording. Return false after one line on stderr. */
 bool console_open(const console_options *options, const program *program)
 {
     const request_program asked_by = { "gjs-console", program->interactive,
@@ -269,7 +270,7 @@ int main(int argc, char **argv)
     }
     if (!script_define_everywhere(cx))
         JS_ClearPendingException(cx);
-    counts_begin(cx); /* later, because exit() ends first what began last */
+    counts_begin(cx); /* later, because exit() runs its functions in reverse order */
     int code = console_run(&options, context, &program);
     counts_write();
     recording_finish();

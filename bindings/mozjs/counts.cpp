@@ -23,14 +23,14 @@
 namespace {
 
 const char *counts_program;
-const char *counts_path; /* nullptr: into the capture alone */
+const char *counts_path; /* nullptr: only into the capture */
 bool counts_asked;
-FILE *counts_file; /* nullptr: no table, or it is written */
+FILE *counts_file; /* nullptr: no table, or already written */
 
-/* That of this thread, until its counts are written. */
+/* This thread's context, until its counts are written. */
 thread_local JSContext *counts_context;
 
-void counts_say(const char *why)
+void counts_warn(const char *why)
 {
     fprintf(stderr, "%s: --profile-calls%s%s: %s\n", counts_program, counts_path ? ": " : "",
             counts_path ? counts_path : "", why);
@@ -41,7 +41,7 @@ std::string counts_place(const coverage_row &row)
     return row.name + " (" + row.file + (row.line ? ":" + std::to_string(row.line) : "") + ")";
 }
 
-/* Names can hold any character; a table has one line for each. */
+/* Escape a name, which can contain any character: the table has one line for each. */
 void counts_print(const coverage_row &row)
 {
     fprintf(counts_file, "%14" PRIu64 "  ", row.calls);
@@ -61,7 +61,7 @@ void counts_print_all(const std::vector<coverage_row> &rows)
         counts_print(row);
     const bool bad = ferror(counts_file) != 0;
     if (fclose(counts_file) != 0 || bad)
-        counts_say(strerror(errno));
+        counts_warn(strerror(errno));
     counts_file = nullptr;
 }
 
@@ -75,10 +75,10 @@ void counts_record(const std::vector<coverage_row> &rows)
             err = recording_count(&one);
     }
     if (err < 0)
-        counts_say(jsprof_strerror(err));
+        counts_warn(jsprof_strerror(err));
 }
 
-/* Not on a number below 3, where the script may be run with these closed. */
+/* Use no descriptor below 3, because the script may run with these closed. */
 FILE *counts_open_file(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -94,7 +94,7 @@ bool counts_open_table(const char *path)
     counts_path = path;
     counts_file = path[0] ? counts_open_file(path) : nullptr;
     if (!counts_file)
-        counts_say(path[0] ? strerror(errno) : "a file name is needed");
+        counts_warn(path[0] ? strerror(errno) : "a file name is needed");
     return counts_file != nullptr;
 }
 
@@ -140,7 +140,7 @@ void counts_write(void)
     const JS::UniqueChars report = js::GetCodeCoverageSummaryAll(counts_context, &length);
     counts_context = nullptr;
     if (!report) {
-        counts_say(strerror(ENOMEM));
+        counts_warn(strerror(ENOMEM));
         length = 0;
     }
     auto rows = coverage_read(report.get() ? report.get() : "", length);

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * SpiderMonkey counts for coverage in its interpreters and in what its baseline compiler
- * makes; code of its optimizing compiler does not count. So scripts run without that one,
- * and slower. One thread and its context are counted.
+ * SpiderMonkey counts for its coverage report, in its interpreters and in code of its
+ * baseline compiler, but not in code of its optimizing compiler. So scripts run without
+ * that compiler, and slower. One thread and its context are counted.
  */
 #ifndef JSPROF_MOZJS_COUNTS_H
 #define JSPROF_MOZJS_COUNTS_H
@@ -13,22 +13,23 @@
 
 struct JSContext;
 
-/* Is this the value of --profile-calls that asks for counts in the capture alone? */
+/* Return whether this value of --profile-calls asks for counts in the capture alone. */
 bool counts_is_capture_alone(const char *value);
 
-/* Begin before a context is made; `value` is that of --profile-calls, nullptr: nobody asks,
- * and the other functions do nothing. Return false after one line on stderr where the table
- * can not be written. */
+/* Begin before a context is made. `value` is that of --profile-calls; with nullptr the
+ * other functions do nothing. Return false, after one line on stderr, if the table can
+ * not be written. */
 bool counts_open(const char *value, const char *program);
 
 /* Count the scripts of this new context. Call it on the context's thread. */
 void counts_begin(JSContext *cx);
 
-/* Return what the host may set SpiderMonkey's option to instead of `value`. */
+/* Return the value for SpiderMonkey's option, which the host wants to set to `value`. */
 uint32_t counts_optimizing(uint32_t value);
 
 /* Read the counts of the context, once, and write them into the capture, if there is one,
- * and into the table. On the context's thread, before it ends: exit() does it, too. */
+ * and into the table. Call it on the context's thread before it ends; exit() calls it
+ * too. */
 void counts_write(void);
 
 #endif

@@ -2,13 +2,14 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The report has, for each file, FN:line,name for every function, then FNDA:calls,name for
- * every called one in the same order, and DA:line,hits for every line. Names repeat: all arrow
- * functions that are assigned to `f` are `f<`. Where a name has as many FNDA as FN, they pair
- * in order. Elsewhere some functions of that name were never called, and the lines' hits
- * exclude candidates: a function that was called n times has its first instruction on its
- * first line or on the next one with instructions, and that line has n hits or more. A
- * function whose candidates are still on different lines has no line here.
+ * For each file, the report has FN:line,name for every function, then FNDA:calls,name for
+ * every called one in the same order, and DA:line,hits for every line. Names repeat: all
+ * arrow functions that are assigned to `f` are `f<`. If a name has as many FNDA as FN,
+ * they pair in order. Otherwise some functions of that name were never called, and the
+ * lines' hits exclude candidates: a function that was called n times has its first
+ * instruction on its first line or on the next one with instructions, and that line has n
+ * hits or more. If a function's candidates are still on different lines, its line is
+ * unknown.
  */
 #include "coverage.h"
 
@@ -42,7 +43,7 @@ bool coverage_split(const std::string &line, uint64_t *number, std::string *name
     return true;
 }
 
-/* Can the function that begins on this line have been called so often? */
+/* Return whether the function that begins on this line can have been called so often. */
 bool coverage_can(const coverage_source &source, uint32_t line, uint64_t calls)
 {
     auto at = source.hits.lower_bound(line);
@@ -53,7 +54,8 @@ bool coverage_can(const coverage_source &source, uint32_t line, uint64_t calls)
     return false;
 }
 
-/* Choose the first possible line for each row, both in order. False: there is none. */
+/* Choose the first possible line for each row, both in order. Return false if there is
+ * none. */
 bool coverage_first(const coverage_source &source, const coverage_name &name,
                     const std::vector<coverage_row> &rows, std::vector<size_t> *chosen)
 {
@@ -70,7 +72,7 @@ bool coverage_first(const coverage_source &source, const coverage_name &name,
     return true;
 }
 
-/* The same from the end: `chosen` has the last row first. */
+/* The same from the end: `chosen` gets the last row first. */
 bool coverage_last(const coverage_source &source, const coverage_name &name,
                    const std::vector<coverage_row> &rows, std::vector<size_t> *chosen)
 {

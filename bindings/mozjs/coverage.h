@@ -14,7 +14,7 @@ struct coverage_row {
     uint64_t calls;
     std::string name;
     std::string file;
-    uint32_t line; /* of its beginning; 0: not known */
+    uint32_t line; /* line of its beginning; 0: not known */
 };
 
 /* Return the functions that were called, in the report's order. */

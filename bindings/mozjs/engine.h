@@ -1,10 +1,10 @@
-/* engine.h - what differs between SpiderMonkey 102 and 140, in this one place.
+/* engine.h - the differences between SpiderMonkey 102 and 140, all in this file.
  *
  * SPDX-License-Identifier: MIT
  *
- * The headers that are installed say which version it is. 102, 115, 128 and 140 are the
- * versions with long-term support, which distributions ship: a difference that came between
- * two of them is taken to have come with the later one.
+ * The installed headers show the version. 102, 115, 128 and 140 are the versions with
+ * long-term support, which distributions ship. If a change came between two of them, this
+ * file treats it as part of the later one.
  */
 #ifndef JSPROF_MOZJS_ENGINE_H
 #define JSPROF_MOZJS_ENGINE_H
@@ -21,11 +21,12 @@
 #error "jsprof-mozjs needs SpiderMonkey 102 or a later one"
 #endif
 
-/* Does a compiled frame begin with its caller's frame pointer and the return address? Then
- * the frame pointer is the callee's to save in all compiled code. */
+/* Whether a compiled frame begins with its caller's frame pointer and the return address.
+ * If so, all compiled code saves the frame pointer. */
 constexpr bool ENGINE_HAS_FRAME_POINTERS = MOZJS_MAJOR_VERSION >= 115;
 
-/* One kind of frame in WebAssembly, or one for each of its compilers, are the last ones. */
+/* The last values are one kind of frame in WebAssembly, or one for each of its
+ * compilers. */
 inline bool engine_is_wasm(JS::ProfilingFrameIterator::FrameKind kind)
 {
     return kind > JS::ProfilingFrameIterator::Frame_Ion;
@@ -58,7 +59,7 @@ inline void engine_set_tail_call(JS::ProfilingFrameIterator::RegisterState *regs
 using engine_nursery = void(JSContext *, JS::GCNurseryProgress, JS::GCReason);
 
 #if MOZJS_MAJOR_VERSION < 128
-/* Whoever had the callback before us. Each context has a thread of its own. */
+/* The callback that was set before ours. Each context has a thread of its own. */
 inline thread_local JS::GCNurseryCollectionCallback engine_nursery_before;
 
 template <engine_nursery *Ours> bool engine_watch_nursery(JSContext *cx)
@@ -70,7 +71,7 @@ template <engine_nursery *Ours> bool engine_watch_nursery(JSContext *cx)
     return true;
 }
 
-/* A callback that somebody has put in front of ours still calls ours: it stays. */
+/* If other code has set a callback since, which calls ours, ours stays. */
 template <engine_nursery *Ours> void engine_unwatch_nursery(JSContext *cx)
 {
     auto now = JS::SetGCNurseryCollectionCallback(cx, engine_nursery_before);
@@ -103,7 +104,7 @@ template <engine_nursery *Ours> void engine_unwatch_nursery(JSContext *cx)
     JS::RemoveGCNurseryCollectionCallback(cx, engine_on_nursery<Ours>, nullptr);
 }
 
-/* The others are called by SpiderMonkey. */
+/* SpiderMonkey calls the others. */
 inline void engine_pass_nursery(JSContext *, JS::GCNurseryProgress, JS::GCReason)
 {
 }
@@ -118,7 +119,7 @@ inline void engine_pass_nursery(JSContext *, JS::GCNurseryProgress, JS::GCReason
 constexpr uint8_t ENGINE_JUMP_TARGET = 143; /* an operation */
 constexpr uint32_t ENGINE_JUMP_TARGET_BYTES = 5;
 
-/* Of optimized code: its scripts, and the regions before this header. */
+/* Optimized code: its scripts, and the regions before this header. */
 struct engine_scripts {
     uint32_t n;
     struct {
@@ -131,7 +132,8 @@ struct engine_regions {
     uint32_t before[1]; /* bytes from the beginning of a region to this header */
 };
 
-/* A piece of compiled code; SpiderMonkey writes it. Spare words: it may be larger. */
+/* A piece of compiled code, which SpiderMonkey writes. It has spare words, because the
+ * real one may be larger. */
 struct engine_code {
     enum { OPTIMIZED = 1, BASELINE = 2 };
     void *tower;
@@ -152,7 +154,7 @@ struct engine_code {
     uint64_t spare[24];
 };
 
-/* Of baseline code: where calls return to, and where in the script that is. */
+/* Baseline code: the return addresses of its calls, and their places in the script. */
 struct engine_return {
     uint32_t code_offset;
     uint32_t script_offset : 28;
@@ -164,8 +166,8 @@ struct engine_baseline {
     uint32_t returns_begin, returns_end; /* bytes from the beginning of this */
 };
 
-/* A script has a record of its compilers, which has the baseline code's. Bits below 4: it is
- * something else. */
+/* A script has a record of its compilers, which contains the baseline code. Values below
+ * 4 are no pointers. */
 inline const engine_baseline *engine_baseline_of(const JSScript *script)
 {
     constexpr uint32_t RECORD = 1, BASELINE = 14;

@@ -1,16 +1,17 @@
-/* entry.cpp - which C++ code called WebAssembly.
+/* entry.cpp - the C++ code that called WebAssembly.
  *
  * SPDX-License-Identifier: MIT
  *
- * Of JavaScript's compiled code SpiderMonkey tells it; at WebAssembly that the C++ interpreter
- * has called its iterator ends. Where compiled frames have frame pointers, the frames of
- * WebAssembly and its entry stub's are on one chain of them. The first return address on that
- * chain that is in SpiderMonkey's own code is the caller's, and beside it is its frame pointer.
+ * SpiderMonkey reports the caller of JavaScript's compiled code. But if the C++
+ * interpreter called WebAssembly, its iterator ends there. If compiled frames have frame
+ * pointers, the frames of WebAssembly and of its entry stub are on one chain of them. The
+ * first return address on that chain that is in SpiderMonkey's own code belongs to the
+ * caller, and its frame pointer is next to it.
  *
- * Where they have none: between the last frame and the activation, an object in the C++
- * function that made the call, stand what the entry stub keeps and that function's return
- * address: the first word there that points after a call through a pointer in SpiderMonkey's
- * own library. The stub keeps the function's registers, which are data.
+ * If they have none: the activation is an object in the C++ function that made the call.
+ * Between it and the last frame are the registers that the entry stub saved, and that
+ * function's return address. It is the first word there that is the address after a call
+ * through a pointer, in SpiderMonkey's own library. The saved registers contain data.
  */
 #include "compiled.h"
 
@@ -23,13 +24,16 @@ namespace {
 
 using Registers = JS::ProfilingFrameIterator::RegisterState;
 
-/* Between the last frame that SpiderMonkey reports and its caller there is the entry stub's. */
+/* Between the last frame that SpiderMonkey reports and its caller is the entry stub's
+ * frame. */
 constexpr uint32_t ENTRY_FRAMES = 4;
 
-/* The general registers are more than a C++ function's that are to be saved, and padding. */
+/* The general registers are at least as many as a C++ function must save, with
+ * padding. */
 constexpr uint32_t ENTRY_SAVED = 16;
 
-/* A stub's frame, with all the arguments that a call can have, is not larger. */
+/* A stub's frame, with all the arguments that a call can have, is not larger than
+ * this. */
 constexpr uintptr_t ENTRY_BYTES = 16384;
 
 uintptr_t entry_address(const void *p)
@@ -40,7 +44,8 @@ uintptr_t entry_address(const void *p)
 #if defined(__x86_64__)
 constexpr uintptr_t ENTRY_CALL_BYTES = 2;
 
-/* Behind `call *%rax`, or another register? A stub is called in no other way. */
+/* Return whether `call *%rax`, or another register, comes before. Nothing else calls a
+ * stub. */
 bool entry_is_behind_call(uintptr_t pc)
 {
     const auto *call = reinterpret_cast<const unsigned char *>(pc - ENTRY_CALL_BYTES);
@@ -61,8 +66,9 @@ bool entry_is_engine(const jsprof_mozjs *m, uintptr_t pc)
     return pc >= m->code_begin + ENTRY_CALL_BYTES && pc < m->code_end;
 }
 
-/* The entry stub's frame is a copy: above it the registers of the C++ function are saved, and
- * above these is the return address as the call pushed it. There the caller's stack begins. */
+/* The entry stub's frame is a copy. Above it are the saved registers of the C++ function,
+ * and above these the return address that the call pushed. The caller's stack begins
+ * there. */
 const uintptr_t *entry_stack(const uintptr_t *frame, uintptr_t end)
 {
     const uintptr_t *word = frame + 2;
@@ -73,7 +79,7 @@ const uintptr_t *entry_stack(const uintptr_t *frame, uintptr_t end)
     return frame + 2;
 }
 
-/* Up the chain of frame pointers, which only rises and ends below the activation. */
+/* Go up the chain of frame pointers, which only rises and ends below the activation. */
 bool entry_by_frame_pointer(const jsprof_mozjs *m, const void *frame_pointer, uintptr_t low,
                             uintptr_t end, Registers *regs)
 {
@@ -110,7 +116,7 @@ bool entry_by_search(const jsprof_mozjs *m, const uintptr_t *word, const uintptr
     return false;
 }
 
-/* 1: it was in this object; as dl_iterate_phdr has it. */
+/* Return 1 if it was in this object, as dl_iterate_phdr expects. */
 int entry_look(dl_phdr_info *object, size_t, void *data)
 {
     auto *m = static_cast<jsprof_mozjs *>(data);
@@ -137,7 +143,7 @@ void mozjs_find_code(jsprof_mozjs *m)
     (void)dl_iterate_phdr(entry_look, m);
 }
 
-/* The innermost frame is where the thread was interrupted; all others are at their frame
+/* The innermost frame is at the interrupted instruction; all others are at their frame
  * pointers. */
 bool mozjs_wasm_caller(const jsprof_mozjs *m, const JS::ProfilingFrameIterator::Frame &frame,
                        const Registers &now, Registers *regs)

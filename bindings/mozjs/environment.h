@@ -1,10 +1,10 @@
-/* environment.h - the environment, past the functions that SpiderMonkey puts before it.
+/* environment.h - access to the environment that avoids SpiderMonkey's replacements.
  *
  * SPDX-License-Identifier: MIT
  *
- * libmozjs exports a getenv, putenv, setenv and unsetenv of its own, since 140 also a
- * secure_getenv, which end the process where libc is loaded before libmozjs, as it does beside
- * a preloaded library. As all of their kind, not while another thread reads.
+ * libmozjs exports a getenv, putenv, setenv and unsetenv of its own, and since 140 a
+ * secure_getenv. They end the process if libc is loaded before libmozjs, which happens
+ * with a preloaded library. As with libc's own, no other thread may read meanwhile.
  */
 #ifndef JSPROF_MOZJS_ENVIRONMENT_H
 #define JSPROF_MOZJS_ENVIRONMENT_H
@@ -16,7 +16,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* The entry "variable=..." or the final nullptr. */
+/* Return the entry "variable=..." or the final nullptr. */
 inline char **environment_find(const char *variable)
 {
     const size_t len = strlen(variable);
@@ -28,7 +28,7 @@ inline char **environment_find(const char *variable)
     return entry;
 }
 
-/* nullptr: unset, or the program was given privileges. */
+/* Return nullptr if it is unset, or if the program runs with raised privileges. */
 inline char *environment_get(const char *variable)
 {
     char *entry = getauxval(AT_SECURE) ? nullptr : *environment_find(variable);
@@ -42,7 +42,8 @@ inline void environment_unset(const char *variable)
         entry[0] = entry[1];
 }
 
-/* What is set already gets another value, which lives as long as the process. */
+/* Give a variable that is already set another value, which must live as long as the
+ * process. */
 inline void environment_change(const char *variable, const char *value)
 {
     char **entry = environment_find(variable);

@@ -1,4 +1,4 @@
-/* farewell.cpp - what a thread of ours does when a signal comes.
+/* farewell.cpp - a thread of ours that acts on the program's signals.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,7 @@
 namespace {
 
 constexpr int farewell_signals[] = { SIGTERM, SIGINT, SIGHUP };
-constexpr size_t farewell_stack = 1 << 20; /* the program is asked to end its recording on it */
+constexpr size_t farewell_stack = 1 << 20; /* of the thread that completes the capture */
 
 /* Set before the first handler is installed, then constant. */
 int farewell_pipe[2];
@@ -24,8 +24,8 @@ pid_t farewell_pid;
 void (*farewell_last)(void);
 void (*farewell_toggle)(void);
 
-/* SA_RESETHAND has restored the default of the last ones already. A child between fork and exec has
- * nothing to say farewell to. */
+/* SA_RESETHAND has restored the default of the fatal ones already. A child between fork
+ * and exec has nothing to complete. */
 void farewell_on_signal(int signo)
 {
     int saved_errno = errno;
@@ -38,7 +38,7 @@ void farewell_on_signal(int signo)
     errno = saved_errno;
 }
 
-/* The next signal; 0: there will be none. */
+/* Return the next signal. 0: there will be none. */
 int farewell_next(void)
 {
     unsigned char byte;
@@ -63,7 +63,7 @@ void *farewell_wait(void *)
     return nullptr;
 }
 
-/* The thread takes no signals, so that the program's own threads still get them. */
+/* The thread blocks all signals, so that the program's own threads still get them. */
 int farewell_start_thread(void)
 {
     sigset_t all, before;
@@ -82,7 +82,7 @@ int farewell_start_thread(void)
     return -err;
 }
 
-/* False: it is somebody else's. */
+/* Return false if the signal has another user. */
 bool farewell_take(int signo, unsigned once)
 {
     struct sigaction now = {}, ours = {};

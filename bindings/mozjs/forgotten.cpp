@@ -1,12 +1,12 @@
-/* forgotten.cpp - compiled code that SpiderMonkey tells nothing of.
+/* forgotten.cpp - compiled code for which SpiderMonkey's iterator finds no frame.
  *
  * SPDX-License-Identifier: MIT
  *
- * WebAssembly that called JavaScript and returns to JavaScript leaves no frame to begin with,
- * and until the next call or return SpiderMonkey's iterator finds nothing. Who called all of
- * it from C++ is as it was a sample ago if the return address is still where it was: the C
- * stack goes on there. Where no compiled code runs the walk over the C stack has no use for
- * that, whatever an old word on the stack says.
+ * If WebAssembly called JavaScript and returns to JavaScript, there is no frame from
+ * which to start, and the iterator finds nothing until the next call or return. The C++
+ * caller of all this is the same as in the sample before, if its return address is still
+ * in place: the C stack continues there. If no compiled code runs, the walk over the C
+ * stack ignores this frame, whatever an old word on the stack suggests.
  */
 #include "compiled.h"
 
@@ -36,8 +36,8 @@ void mozjs_find_stack(jsprof_mozjs *m)
     (void)pthread_attr_destroy(&attr);
 }
 
-/* All of a stack further out than where we are is there to be read. A sample may come in
- * between when this is asked outside of one: so a copy is looked at. */
+/* The stack further out than our own frame is readable. But a sample may interrupt this
+ * function when it is called outside of one, so use a copy. */
 bool mozjs_is_forgotten(const jsprof_mozjs *m,
                         const JS::ProfilingFrameIterator::RegisterState &regs,
                         JS::ProfilingFrameIterator::RegisterState *caller)

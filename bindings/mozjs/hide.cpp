@@ -1,4 +1,4 @@
-/* hide.cpp - the engine's own code, which views hide.
+/* hide.cpp - the engine's own code, which reports hide.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,7 +45,7 @@ int hide_segment(jsprof *session, const dl_phdr_info *object, const ElfW(Phdr) &
     return jsprof_interpreter_add(session, start, segment.p_memsz);
 }
 
-/* 1: it was this one; as dl_iterate_phdr has it. */
+/* Return 1 if it was this object, as dl_iterate_phdr expects. */
 int hide_object(dl_phdr_info *object, size_t, void *data)
 {
     auto *search = static_cast<hide_search *>(data);
@@ -58,8 +58,8 @@ int hide_object(dl_phdr_info *object, size_t, void *data)
     return 1;
 }
 
-/* A function's address may be that of a stub in the program; what SpiderMonkey itself
- * keeps in a table of its own may not. */
+/* A function's address may be that of a stub in the program. A pointer in a table of
+ * SpiderMonkey itself is not. */
 const void *hide_inside(void)
 {
     return reinterpret_cast<const void *>(JS::DefaultGlobalClassOps.trace);

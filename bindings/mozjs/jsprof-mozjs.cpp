@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Ties a context to a thread of a session and unties it. What the ties read stands in
- * walk.cpp and compiled.cpp, what the collector changes about it in collect.cpp.
+ * This file ties a context to a thread of a session, and unties it. walk.cpp and
+ * compiled.cpp read the tie; collect.cpp keeps it up to date during collections.
  */
 #include "context.h"
 
@@ -12,7 +12,7 @@
 
 #include <js/RootingAPI.h>
 
-/* The core reads both as plain memory. */
+/* The library reads both as plain memory. */
 static_assert(sizeof(ProfilingStack::stackPointer) == sizeof(uint32_t), "depth");
 static_assert(sizeof(ProfilingStack::frames) == sizeof(void *), "entries");
 
@@ -42,8 +42,8 @@ bool mozjs_enable(jsprof_mozjs *m)
     return mozjs_watch_collections(m);
 }
 
-/* The context keeps no pointer to a stack that goes away. Running scripts still pop
- * what they pushed, so before that the stack must be empty. */
+/* Take our stack from the context, which must not keep a pointer to it. Running scripts
+ * still pop what they pushed, so the stack must be empty before. */
 void mozjs_disable(jsprof_mozjs *m)
 {
     js::EnableContextProfilingStack(m->cx, false);
@@ -51,7 +51,7 @@ void mozjs_disable(jsprof_mozjs *m)
         js::SetContextProfilingStack(m->cx, nullptr);
 }
 
-/* The array first: once it is there, a walk finds an interpreter's run of frames. */
+/* Set the array first: once it exists, a walk finds the frames of the C++ interpreter. */
 int mozjs_join_thread(jsprof_mozjs *m)
 {
     const jsprof_stack d = mozjs_descriptor(m);
@@ -65,7 +65,7 @@ int mozjs_join_thread(jsprof_mozjs *m)
     return err;
 }
 
-/* No sample reads the context any more. */
+/* From now on no sample reads the context. */
 void mozjs_leave_thread(jsprof_mozjs *m)
 {
     (void)jsprof_thread_set_walker(m->thread, nullptr, nullptr);
@@ -84,7 +84,8 @@ void mozjs_lose_context(jsprof_mozjs *m)
     m->cx = nullptr;
 }
 
-/* Paused: a sample must not meet a context that is half switched over. */
+/* The thread is paused, because a sample must not meet a context that is half switched
+ * over. */
 int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out)
 {
     if (!thread || !cx || !out)

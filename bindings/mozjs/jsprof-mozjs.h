@@ -14,9 +14,9 @@
  *     jsprof_mozjs_detach(js);
  *     jsprof_thread_detach(me);
  *
- * Attach and detach belong to the thread that runs the context. A program that ends
- * by exit() from inside a script just closes its session: detaching is for a
- * context that goes on, or is destroyed in order.
+ * Only the thread that runs the context may attach and detach it. A program that ends by
+ * exit() inside a script only closes its session: detach is for a context that continues,
+ * or is destroyed in order.
  */
 #ifndef JSPROF_MOZJS_H
 #define JSPROF_MOZJS_H
@@ -30,31 +30,32 @@ extern "C" {
 typedef struct JSContext JSContext;
 #endif
 
-/* The C++ code of the program or library that `inside` points into is the engine's:
- * views hide its frames unless they are asked, and their time counts for the script.
- * NULL: SpiderMonkey itself. Another address: glue of the host's own. Once a session,
- * on any thread. -EINVAL: no session; -ENOENT: nothing is loaded there; -ENOMEM;
- * -ECHILD. */
+/* Mark the C++ code of the program or library that contains `inside` as the engine's:
+ * reports hide its frames by default, and their time counts for the script. NULL means
+ * SpiderMonkey itself; another address may be a library that connects the host to it.
+ * Call it once a session, on any thread. Errors: -EINVAL: no session; -ENOENT: nothing is
+ * loaded there; -ENOMEM; -ECHILD. */
 int jsprof_mozjs_hide(jsprof *session, const void *inside);
 
 /* The tie between one thread of a session and one JSContext. */
 typedef struct jsprof_mozjs jsprof_mozjs;
 
-/* Scripts of `cx` that start from now on are seen. SpiderMonkey compiles them anew,
- * with what a profiler needs. -EINVAL: an argument is NULL; -EBUSY: another profiler
- * has this context, or the session this thread's stack; -ENOMEM; -ECHILD. */
+/* Show scripts of `cx` that start from now on in samples. SpiderMonkey compiles them
+ * again, with the data that a profiler needs. Errors: -EINVAL: an argument is NULL;
+ * -EBUSY: another profiler has this context, or the session already has a stack of this
+ * thread; -ENOMEM; -ECHILD. */
 int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out);
 
-/* Collections of this context are marks of `session` from now on, each with its reason:
- * "Collection" from its first slice to its last, its "Slice"s, its "Sweep", and each
- * "Nursery" collection, all in the group "GC"; and the sizes of its heap are counters,
- * "GC bytes" after each of them and "Malloc bytes" ten times a second at most. Once a
- * context. -EINVAL: an argument is NULL; or what jsprof_counter answers. */
+/* Write the collections of this context from now on as marks of `session`, each with its
+ * reason, in the group "GC": "Collection" from the first slice to the last, its
+ * "Slice"s, its "Sweep", and each "Nursery" collection. The sizes of its heap are
+ * counters: "GC bytes" after each collection and "Malloc bytes" ten times a second at
+ * most. Call it once a context. Errors: -EINVAL: an argument is NULL; or the error of
+ * jsprof_counter. */
 int jsprof_mozjs_tell_collections(jsprof_mozjs *m, jsprof *session);
 
-/* Give the context back as it was. -EBUSY: a script is still running; sampling of
- * JavaScript has ended all the same, and a later call may free the rest. NULL is
- * fine. */
+/* Give the context back as it was. -EBUSY: a script is still running; then the sampling
+ * of JavaScript has ended, and a later call may free the rest. `js` may be NULL. */
 int jsprof_mozjs_detach(jsprof_mozjs *m);
 
 #ifdef __cplusplus

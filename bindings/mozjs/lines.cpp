@@ -1,20 +1,21 @@
-/* lines.cpp - the lines at which functions in compiled code are.
+/* lines.cpp - the lines of functions in compiled code.
  *
  * SPDX-License-Identifier: MIT
  *
- * SpiderMonkey keeps for each piece of compiled code where in its scripts an address belongs:
- * of optimized code a table of regions, each with the scripts that are inlined there, and of
- * baseline code the return addresses of its calls. It names the functions from these tables
- * and reports no lines, so they are read here, in the layout of the version in engine.h. A
- * layout is not believed: where the names that the tables lead to are not the very names that
- * SpiderMonkey reports, or the baseline code is not that of the table, there is no line.
+ * SpiderMonkey keeps tables that map an address in compiled code to its place in scripts:
+ * for optimized code, regions with the scripts inlined there; for baseline code, the
+ * return addresses of its calls. It names functions from these tables but does not report
+ * lines, so this file reads them, in the layout that engine.h has for the version. It
+ * does not trust a layout: if the names that the tables lead to differ from those that
+ * SpiderMonkey reports, or if the baseline code is not that of the table, the line is
+ * unknown.
  *
- * An address in baseline code that is not a return address belongs to the next call there. Most
- * operations call a stub: where one was interrupted, its return address is near the top of the
- * stack.
- * Regions of optimized code know the place of an inlined call; else they know the block of code
- * without jumps, and all of it has the line on which it begins. So a call from there would have
- * the line of another statement: only running code has that line.
+ * In baseline code, an address between return addresses belongs to the next call. Most
+ * operations call a stub: if a stub was interrupted, its return address is near the top
+ * of the stack. In optimized code, regions have the place of an inlined call; otherwise
+ * they have the block of code without jumps, all of which gets the line on which it
+ * begins. So a call from there would get the line of another statement: only running code
+ * gets that line.
  */
 #include "compiled.h"
 
@@ -41,11 +42,11 @@ template struct lines_entry_of<&Walk::getPhysicalFrameAndEntry>;
 template struct lines_script_of<&js::ProfilingStackFrame::spOrScript>;
 template struct lines_offset_of<&js::ProfilingStackFrame::pcOffsetIfJS_>;
 
-/* More scripts than one piece of code can have, and more regions. */
+/* More scripts, and more regions, than one piece of code can have. */
 constexpr uint32_t LINES_SCRIPTS = 1u << 16;
 constexpr uint32_t LINES_REGIONS = 1u << 20;
 
-/* A stub saves fewer registers than these above its return address. */
+/* A stub saves at most this many registers above its return address. */
 constexpr uint32_t LINES_STUB_WORDS = 4;
 
 /* -- The bytes of a region --------------------------------------------------------------- */
@@ -60,7 +61,8 @@ uint32_t lines_byte(lines_reader *r)
     return r->at < r->end ? *r->at++ : 0;
 }
 
-/* Seven bits a byte, the lowest first; bit 0 of a byte: there is another one. */
+/* Decode seven bits a byte, the lowest first. Bit 0 of a byte is set if another one
+ * follows. */
 uint32_t lines_number(lines_reader *r)
 {
     uint32_t value = 0, byte = 1;
@@ -72,7 +74,8 @@ uint32_t lines_number(lines_reader *r)
     return value;
 }
 
-/* How far the code goes on, and the script meanwhile: in 1 to 4 bytes, by the lowest bits. */
+/* Decode how far the code advances, and the script meanwhile, from 1 to 4 bytes, as their
+ * lowest bits indicate. */
 void lines_delta(lines_reader *r, uint32_t *native, int32_t *script)
 {
     uint32_t bits = lines_byte(r);
@@ -101,7 +104,7 @@ void lines_delta(lines_reader *r, uint32_t *native, int32_t *script)
 
 /* -- Optimized code ------------------------------------------------------------------------ */
 
-/* The table's regions lie before it, each so many bytes before its beginning. */
+/* The table's regions are before it; each entry is a distance in bytes back from it. */
 lines_reader lines_region(const engine_regions *table, uint32_t i)
 {
     const auto *end = reinterpret_cast<const uint8_t *>(table);
@@ -109,8 +112,8 @@ lines_reader lines_region(const engine_regions *table, uint32_t i)
     return { end - table->before[i], i + 1 < table->n ? end - table->before[i + 1] : end };
 }
 
-/* The last region that begins before this offset, or the first one. Regions have about 100
- * entries. */
+/* Return the last region that begins before this offset, or the first one. Regions have
+ * about 100 entries. */
 lines_reader lines_find_region(const engine_regions *table, uint32_t offset)
 {
     uint32_t low = 0, high = table->n;
@@ -127,7 +130,8 @@ lines_reader lines_find_region(const engine_regions *table, uint32_t offset)
     return lines_region(table, low);
 }
 
-/* How far the innermost script of a region has come at this offset, after its beginning. */
+/* Return the place of the innermost script of a region at this offset after its
+ * beginning. */
 int32_t lines_run(lines_reader *r, uint32_t at, uint32_t offset)
 {
     int32_t run = 0;
@@ -145,7 +149,7 @@ int32_t lines_run(lines_reader *r, uint32_t at, uint32_t offset)
     return run;
 }
 
-/* False: the tables are not as expected. */
+/* Return false if the tables are not as expected. */
 bool lines_in_optimized(const engine_code *code, uint32_t offset, const Walk::Frame *frames,
                         uint32_t n, engine_place *places)
 {
@@ -172,8 +176,8 @@ bool lines_in_optimized(const engine_code *code, uint32_t offset, const Walk::Fr
 
 /* -- Baseline code ------------------------------------------------------------------------- */
 
-/* The first return address at this offset or after it, or the last one. nullptr: the code is not
- * as expected. */
+/* Return the first return address at this offset or after it, or the last one. nullptr:
+ * the code is not as expected. */
 const engine_return *lines_find_return(const engine_code *code, uint32_t offset,
                                        const Walk::Frame *frames, uint32_t n)
 {
@@ -206,8 +210,8 @@ bool lines_in_baseline(const engine_code *code, uint32_t offset, const Walk::Fra
     return found != nullptr;
 }
 
-/* The line of an offset in a script; SpiderMonkey itself makes an address of it. A jump's
- * target has the line of what is before it, and the block that begins there begins after it. */
+/* Return the line of an offset in a script; SpiderMonkey itself makes an address of it. A
+ * jump's target has the line of the code before it; its block begins after it. */
 uint32_t lines_of(jsprof_mozjs *m, const engine_place &place)
 {
     js::ProfilingStackFrame frame;

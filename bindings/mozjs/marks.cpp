@@ -1,10 +1,10 @@
-/* marks.cpp - what the collector does, as marks and counters of a session.
+/* marks.cpp - the collector's work, as marks and counters of a session.
  *
  * SPDX-License-Identifier: MIT
  *
- * All of it is called by the collector on the context's own thread, at the beginning and
- * the end of its work, but for the size of what is allocated by malloc: SpiderMonkey
- * tells it to scripts only, so it is asked for between two steps of a running script.
+ * The collector calls all of this on the context's own thread, when its work begins and
+ * ends. The exception is the size of malloc'ed memory, which SpiderMonkey shows only to
+ * scripts: it is read between two steps of a running script.
  */
 #include "context.h"
 
@@ -14,13 +14,13 @@
 
 namespace {
 
-constexpr uint64_t MARKS_MALLOC_NS = 100000000; /* between two looks at it */
+constexpr uint64_t MARKS_MALLOC_NS = 100000000; /* between two reads of it */
 
-/* The one that the interrupt of this thread's context looks for. */
+/* The interrupt of this thread's context finds the binding here. */
 thread_local jsprof_mozjs *marks_current;
-thread_local JSContext *marks_interrupted; /* has our callback, which can not be removed */
+thread_local JSContext *marks_interrupted; /* has our permanent callback */
 
-/* A begin that nobody saw makes no mark. A full buffer is counted by the session. */
+/* An end without a begin makes no mark. The session counts marks that did not fit. */
 void marks_end(const jsprof_mozjs *m, uint64_t *begin_ns, const char *name,
                JS::GCReason reason)
 {
@@ -43,7 +43,7 @@ void marks_set_malloc(JSContext *cx, const jsprof_mozjs *m)
         JS_ClearPendingException(cx);
 }
 
-/* True: the script goes on. */
+/* Return true: the script continues. */
 bool marks_on_interrupt(JSContext *cx)
 {
     jsprof_mozjs *m = marks_current;
@@ -66,7 +66,7 @@ void marks_set_heap(jsprof_mozjs *m)
 
 /* -- Sweeping ------------------------------------------------------------------------- */
 
-/* Groups are swept one after the other, maybe over several slices. */
+/* Groups are swept one after the other, possibly over several slices. */
 void marks_on_finalize(JS::GCContext *, JSFinalizeStatus status, void *data)
 {
     auto *m = static_cast<jsprof_mozjs *>(data);

@@ -112,8 +112,8 @@ char **options_slot(profile_options *p, const char *name, size_t len)
     return nullptr;
 }
 
-/* Does the stock option `arg` (next: what follows it, or nullptr) use up the next
- * word as its value? */
+/* Return whether the stock option `arg` takes the next word, `next` or nullptr, as its
+ * value. */
 bool options_takes_next(const char *arg, const char *next)
 {
     static const char *const with_value[] = { "--command", "--coverage-prefix",
@@ -130,7 +130,8 @@ bool options_takes_next(const char *arg, const char *next)
     return false;
 }
 
-/* How many words, 0 to 2, at argv[i] are one of our options with its value. */
+/* Return the number of words, 0 to 2, at argv[i] that are one of our options with its
+ * value. */
 int options_take_one(profile_options *p, int argc, char **argv, int i)
 {
     const char *value = strchr(argv[i], '=');
@@ -144,7 +145,7 @@ int options_take_one(profile_options *p, int argc, char **argv, int i)
     return value ? 1 : 2;
 }
 
-/* Is `arg` the last word before the script's own: the program itself? */
+/* Return whether `arg` is the last word before the script's own: the program itself. */
 bool options_ends_ours(const char *arg)
 {
     return arg[0] != '-' || arg[1] == 0 || strcmp(arg, "--") == 0 ||
@@ -152,7 +153,7 @@ bool options_ends_ours(const char *arg)
            (arg[1] != '-' && arg[strlen(arg) - 1] == 'c');
 }
 
-/* The words without our options; a new array of the same words. */
+/* Make a new array of the words without our options. */
 char **options_without_ours(profile_options *p, int *argc, char **argv)
 {
     char **rest = g_new0(char *, *argc + 1);
@@ -186,9 +187,9 @@ bool options_is_command(const char *arg)
     return strcmp(arg, "-c") == 0 || strcmp(arg, "--command") == 0;
 }
 
-/* How many of the words are for us. A first, lenient reading finds what no option
- * claims: the script. Words are compared by their text, as the stock program does,
- * so the first one that reads like the script ends our part. */
+/* Return the number of words for us. A first, lenient reading finds the first word that
+ * no option takes: the script. It compares words by their text, as the stock program
+ * does, so the first one with the script's text ends our part. */
 int options_split(GOptionContext *context, const console_options *found, int argc,
                   char **argv)
 {
@@ -217,7 +218,7 @@ int options_split(GOptionContext *context, const console_options *found, int arg
     return n;
 }
 
-/* Forget the lenient reading, but for what the stock program keeps of it. */
+/* Drop the results of the lenient reading, except those that the stock program keeps. */
 void options_forget(console_options *o)
 {
     console_options kept = {};
@@ -236,7 +237,7 @@ void options_forget(console_options *o)
     exit(1);
 }
 
-/* The strict reading of our words; returns those that are left, program included. */
+/* Read our words strictly. Return the words that remain, program included. */
 char **options_read(GOptionContext *context, int n, char **argv)
 {
     char **words = g_new0(char *, n + 1);
@@ -270,7 +271,7 @@ void options_warn_stray(const char *option, const char *variable)
               option, variable);
 }
 
-/* Read the script's words, leniently; false: they can not be read. */
+/* Read the script's words leniently. Return false if they can not be read. */
 bool options_scan_stray(const console_options *options, console_options *found)
 {
     char **words = g_new0(char *, options->script_argc + 2);
@@ -304,8 +305,8 @@ bool options_scan_stray(const console_options *options, console_options *found)
 
 } // namespace
 
-/* One context for both readings: GOption remembers a list of values across them, and
- * scripts see the search path that comes of it. */
+/* Both readings use one context: GOption keeps a list of values across them, and scripts
+ * see the resulting search path. */
 void options_parse(console_options *out, int argc, char **argv)
 {
     *out = {};

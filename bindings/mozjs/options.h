@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * One reader for two audiences: what stands before the script is ours, what stands
- * behind it is the script's. Our own --profile-... options are taken out first, so that
- * a line without them meets exactly the parser that the stock program has.
+ * Words before the script's name are options of the console; words after it belong to the
+ * script. Our own --profile-... options are taken out first, so that a line without them
+ * meets exactly the parser of the stock program.
  */
 #ifndef JSPROF_MOZJS_OPTIONS_H
 #define JSPROF_MOZJS_OPTIONS_H
@@ -13,8 +13,8 @@
 
 #include "request.h"
 
-/* The gboolean and char members are written by GOption. All of it lives as long as
- * the process. */
+/* GOption writes the gboolean and char members. All of it lives as long as the
+ * process. */
 struct console_options {
     char **include_path;
     char **coverage_prefixes;
@@ -34,11 +34,12 @@ struct console_options {
     char **script_argv;
 };
 
-/* Ends the process where the stock program does so: help, a bad option. */
+/* Read the command line. End the process where the stock program does so: after help or a
+ * wrong option. */
 void options_parse(struct console_options *out, int argc, char **argv);
 
-/* Options that were accepted behind the script's name once are still taken, with a
- * warning. Later than options_parse, because the warning comes after other errors. */
+/* Take options after the script's name that were once accepted there, with a warning. It
+ * comes later than options_parse, because the warning follows other errors. */
 void options_take_stray(struct console_options *options);
 
 #endif

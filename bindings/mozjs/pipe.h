@@ -1,4 +1,4 @@
-/* pipe.h - a pipe of ours in a program that is not ours.
+/* pipe.h - a pipe of the binding in a host's process.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,8 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Both ends are closed on exec and have numbers above 2: where the program runs with
- * stdout closed, what it prints must not go into our pipe. 0 or a negative errno. */
+/* Make a pipe whose ends are closed on exec and have numbers above 2: a program that runs
+ * with stdout closed must not print into it. Return 0 or a negative errno. */
 static inline int pipe_above(int ends[2])
 {
     int below[2];

@@ -19,24 +19,24 @@
 
 namespace {
 
-/* Guards the rest against the ends of the process: see recording.h. */
+/* Guards the fields below against the ends of the process: see recording.h. */
 pthread_mutex_t recording_lock = PTHREAD_MUTEX_INITIALIZER;
 
-request recording_request; /* session is nullptr: none, or it is closed already */
+request recording_request; /* session nullptr: none, or already closed */
 const char *recording_program;
 bool recording_begun;   /* the first thread has joined */
-bool recording_stopped; /* by SIGUSR2 */
+bool recording_stopped; /* stopped by SIGUSR2 */
 
 const char recording_group[] = "JavaScript";
 
-/* Each thread's own. */
+/* Each thread has its own. */
 thread_local jsprof_thread *recording_thread;
 thread_local jsprof_mozjs *recording_js;
 
-void recording_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void recording_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* One line on stderr, in one piece. */
-void recording_say(const char *format, ...)
+/* Print one line on stderr, in one piece. */
+void recording_warn(const char *format, ...)
 {
     char line[4600];
     va_list args;
@@ -47,23 +47,24 @@ void recording_say(const char *format, ...)
     fprintf(stderr, "%s: %s: %s\n", recording_program, recording_request.name, line);
 }
 
-void recording_tell_losses(const jsprof_stats *s)
+void recording_warn_losses(const jsprof_stats *s)
 {
     uint64_t lost = s->lost_ring + s->lost_write + s->lost_stack;
 
     if (s->write_error)
-        recording_say("%s; the capture is not whole: %" PRIu64 " of %" PRIu64
-                      " samples are missing",
-                      strerror(-s->write_error), lost, s->expirations);
+        recording_warn("%s; the capture is not whole: %" PRIu64 " of %" PRIu64
+                       " samples are missing",
+                       strerror(-s->write_error), lost, s->expirations);
     else if (lost)
-        recording_say("%" PRIu64 " of %" PRIu64 " samples are missing: buffer full %" PRIu64
-                      ", signal stack too small %" PRIu64,
-                      lost, s->expirations, s->lost_ring, s->lost_stack);
+        recording_warn("%" PRIu64 " of %" PRIu64 " samples are missing: buffer full %" PRIu64
+                       ", signal stack too small %" PRIu64,
+                       lost, s->expirations, s->lost_ring, s->lost_stack);
     if (s->labels_lost)
-        recording_say("%" PRIu64 " frames have no name: too many names", s->labels_lost);
+        recording_warn("%" PRIu64 " frames have no name: too many names", s->labels_lost);
 }
 
-/* What could not be passed on is missing from Sysprof's recording, not from ours. */
+/* Frames that could not be passed on are missing from Sysprof's recording, not from
+ * ours. */
 void recording_pass_on_rest(void)
 {
     relay_result result;
@@ -73,11 +74,11 @@ void recording_pass_on_rest(void)
     relay_close(recording_request.passes_on, &result);
     recording_request.passes_on = nullptr;
     if (result.lost)
-        recording_say("%" PRIu64 " of %" PRIu64 " entries are missing: nobody took them",
-                      result.lost, result.frames);
+        recording_warn("%" PRIu64 " of %" PRIu64 " entries are missing: nobody took them",
+                       result.lost, result.frames);
 }
 
-/* Complete the file. Called by whichever end of the process comes first. */
+/* Complete the file. The first of the process's ends calls it. */
 void recording_close(void)
 {
     jsprof_stats stats = {};
@@ -85,20 +86,20 @@ void recording_close(void)
     pthread_mutex_lock(&recording_lock);
     if (recording_request.session) {
         stats.size = sizeof stats;
-        (void)jsprof_stop(recording_request.session); /* its error is in the stats */
+        (void)jsprof_stop(recording_request.session); /* stats have its error */
         bool known = jsprof_stats_get(recording_request.session, &stats) == 0;
         int err = jsprof_close(recording_request.session);
 
         recording_request.session = nullptr;
         if (known && !stats.write_error)
             stats.write_error = err;
-        recording_tell_losses(&stats);
+        recording_warn_losses(&stats);
         recording_pass_on_rest();
     }
     pthread_mutex_unlock(&recording_lock);
 }
 
-/* SIGUSR2 has come: stop, or go on. */
+/* Stop or continue, at SIGUSR2. */
 void recording_toggle(void)
 {
     pthread_mutex_lock(&recording_lock);
@@ -106,16 +107,16 @@ void recording_toggle(void)
         int err = recording_stopped ? jsprof_start(recording_request.session)
                                     : jsprof_stop(recording_request.session);
         if (err < 0)
-            recording_say("SIGUSR2: %s", jsprof_strerror(err));
+            recording_warn("SIGUSR2: %s", jsprof_strerror(err));
         else
             recording_stopped = !recording_stopped;
     }
     pthread_mutex_unlock(&recording_lock);
 }
 
-/* What stands between a script and the C function that it calls, or that calls it: the
- * engine, gjs and the library by which gjs calls. Where that one can not be found, its
- * frames are seen. */
+/* Hide the code between a script and the C function that it calls, or that calls it: the
+ * engine, gjs, and the library by which gjs calls. If that library can not be found,
+ * reports show its frames. */
 int recording_hide_glue(void)
 {
     const void *ffi = dlsym(RTLD_DEFAULT, "ffi_call");
@@ -128,7 +129,7 @@ int recording_hide_glue(void)
     return err;
 }
 
-/* The first thread starts the session. */
+/* Start the session with the first thread. */
 int recording_begin(void)
 {
     const request *r = &recording_request;
@@ -180,7 +181,7 @@ bool recording_start(JSContext *cx, const char *thread)
     pthread_mutex_lock(&recording_lock);
     int err = recording_request.session ? recording_join(cx, thread) : 0;
     if (err < 0)
-        recording_say("%s", jsprof_strerror(err));
+        recording_warn("%s", jsprof_strerror(err));
     pthread_mutex_unlock(&recording_lock);
     if (err < 0)
         recording_leave();
@@ -192,8 +193,8 @@ int recording_count_begin(void)
     return recording_thread ? jsprof_calls_set(recording_request.session, JSPROF_CALLS_COUNT) : 0;
 }
 
-/* Report the first call as a hook does, which makes room for the counter; the rest is
- * added to the counter, as the inline hook does. The function lives as long as the process. */
+/* Report the first call as a hook does, which makes room for the counter. Add the others
+ * to the counter, as the inline hook does. The function lives as long as the process. */
 int recording_count(const recording_calls *row)
 {
     jsprof_function *function;
@@ -234,8 +235,8 @@ void recording_counter(const char *name, double value)
     pthread_mutex_unlock(&recording_lock);
 }
 
-/* The context may still hold entries of ours if a script is running further up; then
- * what they point to stays. */
+/* The context may still contain entries of ours if a script is running further out; then
+ * their memory stays. */
 void recording_leave(void)
 {
     (void)jsprof_mozjs_detach(recording_js);

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * There is one per process, because a process ends once: by returning from the
- * script, by exit() somewhere below it, or by a signal. Whichever comes first closes
- * the capture. Functions that return false have told the user why, in one line.
+ * There is one per process, because a process ends once: by a return from the script, by
+ * exit() somewhere below it, or by a signal. Whichever comes first closes the capture.
+ * Functions that return false have explained it to the user in one line.
  */
 #ifndef JSPROF_MOZJS_RECORDING_H
 #define JSPROF_MOZJS_RECORDING_H
@@ -13,18 +13,18 @@
 
 struct JSContext;
 
-/* Open the capture that somebody asks for; nothing is sampled yet. True as well when
- * nobody asks. Once a process. */
+/* Open the capture if one was requested; sampling has not begun yet. Return true also
+ * without a request. Call it once a process. */
 bool recording_open(const profile_options *options, const request_program *program);
 
-/* Is there one, from recording_open to its end? */
+/* Return whether there is a recording, from recording_open to its end. */
 bool recording_is_open(void);
 
-/* Sample this thread, named so, and the scripts of its cx from now on. The first thread
- * begins the recording. */
+/* Sample this thread under this name, and the scripts of its cx, from now on. The first
+ * thread begins the recording. */
 bool recording_start(JSContext *cx, const char *thread);
 
-/* How often one function of this thread's scripts was called. */
+/* The calls of one function of this thread's scripts. */
 struct recording_calls {
     const char *name;
     const char *file;
@@ -32,21 +32,22 @@ struct recording_calls {
     uint64_t calls;
 };
 
-/* Write exact counts into the capture, which recording_count does for one function. Both do
- * nothing where this thread is not recorded. They return what jsprof_calls_set and
- * jsprof_function_new do. */
+/* Write exact counts into the capture; recording_count writes those of one function. Both
+ * do nothing if this thread is not recorded. They return the results of jsprof_calls_set
+ * and jsprof_function_new. */
 int recording_count_begin(void);
 int recording_count(const recording_calls *row);
 
-/* A mark and a counter of the group JavaScript, as jsprof_mark and jsprof_counter_set_real. They
- * do nothing where nothing is recorded; stats count what did not fit. */
+/* Write a mark or a counter of the group JavaScript, as jsprof_mark and
+ * jsprof_counter_set_real do. They do nothing without a recording; stats count the marks
+ * that did not fit. */
 void recording_mark(uint64_t begin_ns, const char *name, const char *message);
 void recording_counter(const char *name, double value);
 
-/* This thread's scripts are over. */
+/* Stop recording this thread: its scripts have ended. */
 void recording_leave(void);
 
-/* All scripts are over: complete the capture, and tell of samples that are missing
+/* All scripts have ended: complete the capture, and print a line if samples are missing
  * from it. */
 void recording_finish(void);
 

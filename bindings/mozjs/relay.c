@@ -22,7 +22,7 @@ enum {
     RELAY_FRAME_MAX = 65528,
     RELAY_PIPE_BYTES = 1 << 20,
     RELAY_STACK = 512 << 10,
-    /* Frame types, as in docs/capture.md. */
+    /* The types of frames, as in docs/capture.md. */
     RELAY_CTRDEF = 8,
     RELAY_CTRSET = 9,
     RELAY_FILE_CHUNK = 13,
@@ -31,15 +31,15 @@ enum {
 struct relay {
     pthread_t thread;
     int output;             /* the pipe's */
-    int file;               /* a duplicate, or -1: to the ring */
-    struct relay_ring ring; /* in use where file is -1 */
+    int file;               /* a duplicate; -1: frames go to the ring */
+    struct relay_ring ring; /* used if file is -1 */
     uint32_t counter_base;
     struct relay_result result;
 
     unsigned char buffer[2 * RELAY_FRAME_MAX];
     size_t n; /* bytes in buffer that are not passed on yet */
 
-    /* The end of a frame of which the file has the beginning. */
+    /* The rest of a frame whose beginning is in the file. */
     unsigned char rest[RELAY_FRAME_MAX];
     size_t n_rest;
 };
@@ -78,7 +78,7 @@ static void relay_move_counters(unsigned char *frame, size_t len, uint32_t base)
 
 /* -- Passing on -------------------------------------------------------------------- */
 
-/* How many of the bytes the file has taken. */
+/* Return how many of the bytes the file has accepted. */
 static size_t relay_write(int fd, const unsigned char *bytes, size_t n)
 {
     size_t at = 0;
@@ -95,7 +95,7 @@ static size_t relay_write(int fd, const unsigned char *bytes, size_t n)
     return at;
 }
 
-/* -1: the file still has only a part of a frame. */
+/* Return -1 if the file still has only a part of a frame. */
 static int relay_settle(struct relay *r)
 {
     size_t wrote = relay_write(r->file, r->rest, r->n_rest);
@@ -105,8 +105,9 @@ static int relay_settle(struct relay *r)
     return r->n_rest > 0 ? -1 : 0;
 }
 
-/* A frame that is not at the end of the one before would make garbage of all that follow:
- * what does not fit of one goes before the next. -1: nothing of it was written. */
+/* A frame must follow the end of the previous one, or all later frames would be garbage.
+ * So the rest of a frame that did not fit goes before the next frame. Return -1 if
+ * nothing of it was written. */
 static int relay_file_put(struct relay *r, const unsigned char *bytes, size_t n)
 {
     if (relay_settle(r) < 0)
@@ -134,7 +135,8 @@ static void relay_frame(struct relay *r, unsigned char *frame, size_t len)
         r->result.lost++;
 }
 
-/* Pass on what is whole in the buffer, keep the rest. -1: these are no frames. */
+/* Pass on the whole frames in the buffer and keep the rest. Return -1 if these are no
+ * frames. */
 static int relay_frames(struct relay *r)
 {
     size_t at = 0;
@@ -155,7 +157,7 @@ static int relay_frames(struct relay *r)
     return 0;
 }
 
-/* Fill the buffer to `want` bytes; false: the input has ended before. */
+/* Fill the buffer to `want` bytes. Return false if the input ended before. */
 static bool relay_fill(struct relay *r, size_t want)
 {
     while (r->n < want) {
@@ -170,7 +172,7 @@ static bool relay_fill(struct relay *r, size_t want)
     return true;
 }
 
-/* A file begins with the capture's header, a ring has none. */
+/* Begin a file with the capture's header; a ring has none. */
 static bool relay_header(struct relay *r)
 {
     if (!relay_fill(r, RELAY_HEADER_BYTES))
@@ -182,8 +184,8 @@ static bool relay_header(struct relay *r)
     return true;
 }
 
-/* Input that is no capture, or that cannot be written, is read all the same: whoever
- * writes it must not wait for ever. */
+/* Read the whole input, even if it is no capture or can not be written: its writer must
+ * not wait for ever. */
 static void *relay_run(void *data)
 {
     struct relay *r = data;

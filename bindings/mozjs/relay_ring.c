@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What both sides see. */
+/* The page that both sides share. */
 struct relay_ring_head {
     _Atomic uint32_t head; /* the reader's place in the body */
     _Atomic uint32_t tail; /* ours */
@@ -25,7 +25,7 @@ struct relay_ring_head {
 _Static_assert(sizeof(struct relay_ring_head) == 16, "as Sysprof lays it out");
 
 enum {
-    RING_WAIT_MS = 2000, /* longer than Sysprof ever takes to look */
+    RING_WAIT_MS = 2000, /* longer than Sysprof ever pauses */
     RING_FINISH_BYTES = 24,
     RING_FINISH_TYPE = 0xff,
 };
@@ -50,7 +50,8 @@ static int ring_descriptor_of(struct msghdr *message)
     return fd;
 }
 
-/* The one descriptor that comes with the answer of one byte, or a negative errno. */
+/* Receive the one descriptor that comes with the answer of one byte. Return it or a
+ * negative errno. */
 static int ring_receive(int fd)
 {
     struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -76,7 +77,7 @@ static int ring_receive(int fd)
 
 /* -- Mapping ------------------------------------------------------------------------- */
 
-/* The size of the body of the ring in this file, or -EPROTO. */
+/* Return the size of the body of the ring in this file, or -EPROTO. */
 static int64_t ring_size(int fd)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -130,22 +131,23 @@ int relay_ring_ask(struct relay_ring *ring, int control_fd)
 
 /* -- Writing ------------------------------------------------------------------------- */
 
-/* Bytes that may be written; one stays free, else full would look like empty. */
+/* Return the bytes that may be written. One stays free, because a full ring would look
+ * empty. */
 static uint32_t ring_room(const struct relay_ring *ring)
 {
-    /* ORDER: acquire, pairs with the reader's store: it has read what was there. */
+    /* ORDER: acquire, pairs with the reader's store: it has read all bytes before. */
     uint32_t head = atomic_load_explicit(&ring->head->head, memory_order_acquire);
-    /* ORDER: relaxed, only we store it. */
+    /* ORDER: relaxed, only this thread stores it. */
     uint32_t tail = atomic_load_explicit(&ring->head->tail, memory_order_relaxed);
 
     if (head >= ring->size || tail >= ring->size)
-        return 0; /* the other side has gone mad */
+        return 0; /* the other side wrote nonsense */
     return head > tail ? head - tail - 1 : ring->size - tail + head - 1;
 }
 
 static void ring_store(struct relay_ring *ring, const unsigned char *frame, uint32_t len)
 {
-    /* ORDER: relaxed, only we store it. */
+    /* ORDER: relaxed, only this thread stores it. */
     uint32_t tail = atomic_load_explicit(&ring->head->tail, memory_order_relaxed);
 
     memcpy(ring->body + tail, frame, len);
@@ -155,7 +157,7 @@ static void ring_store(struct relay_ring *ring, const unsigned char *frame, uint
     atomic_store_explicit(&ring->head->tail, tail, memory_order_seq_cst);
 }
 
-/* Until there is room for so many bytes, or for two seconds in all. */
+/* Wait until there is room for so many bytes, two seconds in all at most. */
 static int ring_wait(struct relay_ring *ring, uint32_t bytes)
 {
     const struct timespec moment = { 0, 1000000 };
@@ -185,7 +187,8 @@ int relay_ring_finish(struct relay_ring *ring)
     const uint16_t len = RING_FINISH_BYTES;
     unsigned char frame[RING_FINISH_BYTES] = { 0 };
 
-    /* What is there first: Sysprof takes the last frame as the end of the ring. */
+    /* Wait for the earlier frames first: Sysprof takes the last frame as the end of the
+     * ring. */
     int read_all = ring_wait(ring, ring->size - 1);
     memcpy(frame, &len, sizeof len);
     frame[16] = RING_FINISH_TYPE;

@@ -19,18 +19,18 @@ struct relay_ring {
     size_t bytes;                 /* of the mapping */
     unsigned char *body;
     uint32_t size; /* of the body */
-    int stuck;     /* nobody has read for long; nothing more is waited for */
+    int stuck;     /* the reader was away for long, so never wait again */
 };
 
-/* Ask on SYSPROF_CONTROL_FD for a ring. -EPROTO, -ETIMEDOUT: this is no Sysprof;
- * -ENOMEM, or errno of sending and receiving. */
+/* Ask on SYSPROF_CONTROL_FD for a ring. Errors: -EPROTO, -ETIMEDOUT: this is no Sysprof;
+ * -ENOMEM; those of sending and receiving. */
 int relay_ring_ask(struct relay_ring *ring, int control_fd);
 
-/* Put one frame, waiting for room, two seconds at most. -1: there was none. */
+/* Write one frame. Wait for room, two seconds at most; return -1 if there was none. */
 int relay_ring_put(struct relay_ring *ring, const unsigned char *frame, size_t len);
 
-/* Say that this was all, and wait until it has been read, two seconds at most. -1: not
- * all of it was. */
+/* Announce the end, and wait until all of it has been read, two seconds at most. Return
+ * -1 if some was not. */
 int relay_ring_finish(struct relay_ring *ring);
 
 void relay_ring_close(struct relay_ring *ring);

@@ -1,22 +1,22 @@
-/* remember.cpp - what SpiderMonkey said once, for as long as it holds.
+/* remember.cpp - answers of SpiderMonkey, kept while they are valid.
  *
  * SPDX-License-Identifier: MIT
  *
- * A line: finding it reads all of a script's notes before it. Any collection may move the
- * script, and ends it.
+ * A line: to find it, SpiderMonkey reads all notes of a script before it. Any collection
+ * may move the script, so it ends the validity.
  *
  * The functions at a place in compiled code: SpiderMonkey searches a list for the code,
- * then reads what was inlined there. That is a function of the iterator's own bytes and of
- * that list. Entries get into the list when code is linked, at addresses that had
- * none, so "nothing there" is not remembered; they leave it, with the names that they
- * own, only when a collection of more than the nursery sweeps: see collect.cpp. A frame of
- * the baseline interpreter is asked each time, for the iterator reads it from the stack;
- * of WebAssembly see wasm.cpp.
+ * then reads what was inlined there. The result depends only on the iterator's bytes and
+ * on that list. Entries get into the list when code is linked, at addresses that had
+ * none, so the answer "nothing there" is not kept. They leave it, with the names that
+ * they own, only when a collection of more than the nursery sweeps: see collect.cpp. A
+ * frame of the baseline interpreter is looked up each time, because the iterator reads it
+ * from the stack; for WebAssembly see wasm.cpp.
  *
- * Some of those bytes' words are addresses on the stack, of the frame, the activation, and
- * since SpiderMonkey 115 of the stack's end; the code's functions do not depend on them.
- * SpiderMonkey tells the first two, and the address in the code, of each frame: that is how
- * we know which words they are. All others must be the same.
+ * Some of those words are addresses on the stack: of the frame, of the activation, and
+ * since SpiderMonkey 115 of the stack's end. The code's functions do not depend on them.
+ * SpiderMonkey reports the first two of each frame, and the address in the code, so the
+ * binding learns which words they are. All other words must be equal.
  */
 #include "compiled.h"
 
@@ -37,7 +37,7 @@ mozjs_place *remember_slot(jsprof_mozjs *m, const uint64_t *words)
     return &m->places[words[m->words.code] * 0x9e3779b97f4a7c15u >> 55 & (MOZJS_PLACES - 1)];
 }
 
-/* Both but for the words of the stack. */
+/* Return whether both are equal except for the words of the stack. */
 bool remember_is_same(const mozjs_words &which, const mozjs_place *place, const uint64_t *words)
 {
     uint64_t differs = 0;
@@ -48,7 +48,8 @@ bool remember_is_same(const mozjs_words &which, const mozjs_place *place, const 
     return !differs;
 }
 
-/* The one word with this value; MOZJS_WALK_WORDS: there are none or more. */
+/* Return the index of the one word with this value, or MOZJS_WALK_WORDS if none or
+ * several have it. */
 uint32_t remember_find(const uint64_t *words, const void *value)
 {
     uint32_t found = MOZJS_WALK_WORDS, n = 0;
@@ -62,7 +63,7 @@ uint32_t remember_find(const uint64_t *words, const void *value)
     return n == 1 ? found : MOZJS_WALK_WORDS;
 }
 
-/* The first frame that has each of the three once teaches us. */
+/* Learn the indices from the first frame that has each of the three once. */
 void remember_learn(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &frame)
 {
     mozjs_words which = { true, remember_find(words, frame.stackAddress),
@@ -79,7 +80,7 @@ void remember_learn(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &f
     m->words = which;
 }
 
-/* Does the iterator keep these three where we know it to? */
+/* Return whether the iterator keeps these three at the known indices. */
 bool remember_knows(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &frame)
 {
     const mozjs_words &which = m->words;

@@ -1,4 +1,4 @@
-/* request.cpp - who asks for a recording, and where it goes.
+/* request.cpp - the request for a recording: its source, its options, its destination.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,10 +17,10 @@
 
 namespace {
 
-/* There is one thread, whose stacks can be deep: some 400 of 512 frames fit. */
+/* There is one thread, whose stacks can be deep: about 400 samples of 512 frames fit. */
 constexpr uint32_t REQUEST_RING_BYTES = 4u << 20;
 
-/* One of the library's own options, as this option or this variable of ours has it. */
+/* One of the library's options, with the name that our option or variable has for it. */
 bool request_set(const char *program, const char *name, const char *text, jsprof_options *o)
 {
     char why[300];
@@ -51,7 +51,8 @@ bool request_read_form(const char *program, const char *text, uint32_t *flags)
     return false;
 }
 
-/* Does the descriptor lead where a new file of this name would be? */
+/* Return whether the descriptor leads to the place where a new file of this name would
+ * be. */
 bool request_is_same(const struct stat *file, int fd)
 {
     struct stat other;
@@ -60,7 +61,7 @@ bool request_is_same(const struct stat *file, int fd)
            file->st_ino == other.st_ino && (!S_ISCHR(file->st_mode) || isatty(fd));
 }
 
-/* A capture in the middle of what the program prints would be neither. */
+/* A capture in the middle of the program's own output would spoil both. */
 bool request_read_output(const char *program, const char *name, const char *path)
 {
     struct stat file;
@@ -74,7 +75,7 @@ bool request_read_output(const char *program, const char *name, const char *path
     return false;
 }
 
-/* What options say of the session, but for the place it goes to. */
+/* Set the session's options, except the destination. */
 bool request_read(const profile_options *asked, const char *program, jsprof_options *o,
                   bool *begins_stopped)
 {
@@ -104,8 +105,8 @@ bool request_is_alone(const request_program *program, const request *r)
            request_refuse(program->name, r, "can not be combined with --profile");
 }
 
-/* A file that somebody else writes is left to them, and this one goes beside it. */
-bool request_tell_path(const request_program *program, const request *r)
+/* If another process writes the file, leave it alone and write a file next to it. */
+bool request_print_path(const request_program *program, const request *r)
 {
     bool is_other;
     const char *path = jsprof_path(r->session, &is_other);
@@ -136,7 +137,7 @@ bool request_open_file(const profile_options *asked, const request_program *prog
     if (err < 0)
         return request_refuse(program->name, r,
                               err == -ETXTBSY ? jsprof_strerror(err) : strerror(-err));
-    return request_tell_path(program, r);
+    return request_print_path(program, r);
 }
 
 bool request_open_env(const char *path, const request_program *program, request *r)
@@ -149,12 +150,12 @@ bool request_open_env(const char *path, const request_program *program, request 
         char why[4400];
         fprintf(stderr, "%s: %s\n", program->name, jsprof_error_text(err, why, sizeof why));
     }
-    return err >= 0 && request_tell_path(program, r);
+    return err >= 0 && request_print_path(program, r);
 }
 
 /* -- Sysprof --------------------------------------------------------------------------- */
 
-/* The open descriptor that this variable names; -1: there is none. A variable that has
+/* Return the open descriptor that this variable names, or -1. A variable that has
  * outlived its descriptor is no reason to stop. */
 int request_descriptor(const char *variable)
 {
@@ -169,7 +170,7 @@ int request_descriptor(const char *variable)
     return static_cast<int>(fd);
 }
 
-/* A file that is ours alone: programs that we start do not write there. */
+/* Open a file for us alone: programs that we start do not write to it. */
 int request_to_file(const char *variable, int fd, relay **out, int *input)
 {
     int err = relay_to_file(out, fd, input);
@@ -181,13 +182,13 @@ int request_to_file(const char *variable, int fd, relay **out, int *input)
     return 0;
 }
 
-/* The first of its ways that is open; *input stays -1 where there is none. */
+/* Open the first of its ways that works; *input stays -1 if there is none. */
 int request_join_sysprof(const request_program *program, request *r, int *input)
 {
     static const char *const files[] = { "GJS_TRACE_FD", "SYSPROF_TRACE_FD" };
     int fd;
 
-    /* It sets both, and gjs looks at neither at a prompt. */
+    /* Sysprof sets both, and gjs ignores both at a prompt. */
     bool for_gjs = environment_get("GJS_ENABLE_PROFILER") && !program->interactive;
 
     for (int i = for_gjs ? 0 : 1; i < 2; i++) {
@@ -201,7 +202,8 @@ int request_join_sysprof(const request_program *program, request *r, int *input)
     return fd >= 0 ? relay_to_ring(&r->passes_on, fd, input) : 0;
 }
 
-/* Whoever does not answer as Sysprof does is told of, but the program runs. */
+/* If the other end does not answer as Sysprof does, print this, but let the program
+ * run. */
 bool request_open_sysprof(const profile_options *asked, const request_program *program,
                           request *r)
 {
@@ -241,7 +243,7 @@ bool request_without_output(const profile_options *o, const char *program)
     return true;
 }
 
-/* JSPROF_HZ and JSPROF_CLOCK are for Sysprof's recordings as well. */
+/* JSPROF_HZ and JSPROF_CLOCK also apply to Sysprof's recordings. */
 profile_options request_sysprof_options(void)
 {
     profile_options o = {};

@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * mark(name, message, begin): something happened now, or has gone on since `begin`, a now();
- * counter(name, value): a figure has this value now; now(): nanoseconds. A full buffer loses
- * marks, which the session counts, and throws nothing.
+ * mark(name, message, begin) records that something happened now, or has lasted since
+ * `begin`, a value of now(). counter(name, value) records that a figure has this value
+ * now. now() returns nanoseconds. A full buffer loses marks, which the session counts,
+ * and throws nothing.
  */
 #include "script.h"
 

@@ -10,8 +10,9 @@
 #include <js/RootingAPI.h>
 #include <js/TypeDecls.h>
 
-/* Define the object in this global, or in those of all realms. Do nothing where nothing is
- * recorded: a script asks for globalThis.jsprof. Return false with an exception pending. */
+/* Define the object in this global, or in those of all realms. Do nothing without a
+ * recording: a script checks globalThis.jsprof. Return false with an exception
+ * pending. */
 bool script_define(JSContext *cx, JS::HandleObject global);
 bool script_define_everywhere(JSContext *cx);
 

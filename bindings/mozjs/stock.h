@@ -1,8 +1,10 @@
-/* stock.h - what differs between the gjs-consoles of gjs 1.74 and 1.90, in this one place.
+/* stock.h - the differences between the gjs-consoles of gjs 1.74 and 1.90, all in this
+ * file.
  *
  * SPDX-License-Identifier: MIT
  *
- * build.mk defines GJS_VERSION as 1000 * major + minor: ours is to be as the one beside it.
+ * build.mk defines GJS_VERSION as 1000 * major + minor of the installed gjs, whose
+ * console ours imitates.
  */
 #ifndef JSPROF_MOZJS_STOCK_H
 #define JSPROF_MOZJS_STOCK_H
@@ -18,14 +20,14 @@
 #define STOCK_HELP_MODULE "Execute the file as a module."
 #endif
 
-/* Does this descriptor in GJS_TRACE_FD ask for gjs's own profiler? */
+/* Return whether this descriptor in GJS_TRACE_FD asks for gjs's own profiler. */
 constexpr bool stock_traces(int fd)
 {
     return GJS_VERSION >= 1088 ? fd != -1 : fd > 0;
 }
 
-/* Where the prompt and the debugger keep what was typed, for a property of the context that
- * came with 1.84; nullptr: nowhere. */
+/* Return the path of the history of the prompt and the debugger, for a property of the
+ * context that exists since 1.84; nullptr: there is none. */
 inline char *stock_history(void)
 {
     const char *asked = g_getenv("GJS_REPL_HISTORY");

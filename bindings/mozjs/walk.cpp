@@ -1,16 +1,16 @@
-/* walk.cpp - the two places in which SpiderMonkey tells its stack.
+/* walk.cpp - the two parts of SpiderMonkey's stack: pushed entries and compiled code.
  *
  * SPDX-License-Identifier: MIT
  *
- * Its C++ interpreter and its native sections push entries on a ProfilingStack, which
- * the core reads as a host's own array. Compiled code and the baseline interpreter push
- * nothing there and are walked from the interrupted registers. The core puts both in
- * order by stack address. All layouts come from the installed headers.
+ * Its C++ interpreter and its native sections push entries on a ProfilingStack, which the
+ * library reads as a host's own array. Compiled code and the baseline interpreter push
+ * nothing there, so the binding walks them from the interrupted registers. The library
+ * orders both by stack address. All layouts come from the installed headers.
  *
- * Lines: the C++ interpreter stores where it is in its entry, the baseline interpreter
- * in its frame; both when they call something. So callers have a line and the innermost
- * frame has none, because the stored one may be much older. For compiled
- * code see lines.cpp.
+ * Lines: the C++ interpreter stores its place in its entry, the baseline interpreter in
+ * its frame; both do so when they call something. So callers have a line. The innermost
+ * frame has none, because the stored one may be much older. For compiled code see
+ * lines.cpp.
  */
 #include "compiled.h"
 
@@ -46,7 +46,7 @@ uint32_t mozjs_join(const Frame &frame)
     return JSPROF_JOIN_SPACE;
 }
 
-/* Sections of the collector are frames of a kind of their own. */
+/* Sections of the collector have a kind of their own. */
 uint32_t mozjs_label_kind(const Frame &frame)
 {
     const auto &pair = JS::GetProfilingCategoryPairInfo(frame.categoryPair());
@@ -85,7 +85,7 @@ Walk::RegisterState mozjs_registers(const ucontext_t *context)
 #error "jsprof-mozjs knows the registers of x86-64 and aarch64"
 #endif
 
-/* What mozjs_walk_compiled would have found before the collection. */
+/* Return the frames that mozjs_walk_compiled would have found before the collection. */
 uint32_t mozjs_walk_kept(const jsprof_mozjs *m, jsprof_frame *out, uint32_t max)
 {
     const uint32_t n = m->n_kept < max ? m->n_kept : max;
@@ -96,8 +96,8 @@ uint32_t mozjs_walk_kept(const jsprof_mozjs *m, jsprof_frame *out, uint32_t max)
     return m->kept_there;
 }
 
-/* Is compiled code running that this entry's frame has called? Where the interpreter
- * calls into it there is no marker between the two. */
+/* Return whether compiled code runs that this entry's frame has called. If the
+ * interpreter calls into it, there is no marker between the two. */
 bool mozjs_runs_compiled(jsprof_mozjs *m, const Frame *entry)
 {
     const Frame *bottom = m->stack.frames;
@@ -109,8 +109,8 @@ bool mozjs_runs_compiled(jsprof_mozjs *m, const Frame *entry)
            mozjs_address(walk.stackAddress()) < mozjs_address(entry->stackAddress());
 }
 
-/* The line of a frame of the C++ interpreter, if it has called something. While the
- * collector runs, script and pc are nullptr. */
+/* Return the line of a frame of the C++ interpreter, if it has called something. While
+ * the collector runs, script and pc are nullptr. */
 uint32_t mozjs_interpreted_line(jsprof_mozjs *m, const Frame *entry)
 {
     const Frame *last = &m->stack.frames[m->stack.stackPointer - 1];
@@ -122,11 +122,11 @@ uint32_t mozjs_interpreted_line(jsprof_mozjs *m, const Frame *entry)
 
 } // namespace
 
-/* One entry of the ProfilingStack. Scripts have no stack address of their own: the
- * core gives them the one of the marker or label below. Two kinds of script entries
- * are no frames: one that went on in compiled code (OSR), for mozjs_walk_sigsafe
- * finds it there, and the "js::RunScript" without a dynamic string that stands below
- * every run of scripts. */
+/* Decode one entry of the ProfilingStack. Scripts have no stack address of their own: the
+ * library gives them that of the marker or label below. Two kinds of script entries are
+ * no frames: one that continued in compiled code (OSR), because mozjs_walk_sigsafe finds
+ * it there, and the "js::RunScript" without a dynamic string that is below every run of
+ * scripts. */
 int mozjs_decode_sigsafe(void *host, const void *entry, jsprof_frame *out)
 {
     auto *m = static_cast<jsprof_mozjs *>(host);
@@ -168,8 +168,8 @@ void mozjs_keep_frames(jsprof_mozjs *m)
     const Walk::RegisterState in_cpp; /* no address in compiled code */
 
     m->keeps = true;
-    /* ORDER: signal fences only. This thread's own handler may come in between, and each
-     * of the tables is one writer's. */
+    /* ORDER: signal fences only. This thread's own handler may interrupt between them,
+     * and each of the tables has one writer. */
     std::atomic_signal_fence(std::memory_order_seq_cst);
     m->kept_there = mozjs_walk_compiled(m, in_cpp, m->kept, MOZJS_KEPT);
     m->n_kept = m->kept_there < MOZJS_KEPT ? m->kept_there : MOZJS_KEPT;
@@ -177,10 +177,10 @@ void mozjs_keep_frames(jsprof_mozjs *m)
     m->keeps = false;
 }
 
-/* The handler must not be the first to call into SpiderMonkey: in a host linked for
- * lazy binding the dynamic linker would look symbols up there, and that takes locks.
- * A walk that finds nothing binds the names it calls; those that it does not reach
- * are taken as addresses, which the linker fills in when it loads us. */
+/* The handler must not be the first to call into SpiderMonkey: in a host linked for lazy
+ * binding, the dynamic linker would then look up symbols, which takes locks. A walk that
+ * finds nothing binds the names that it calls. The names that it does not reach are taken
+ * as addresses, which the linker fills in when it loads us. */
 void mozjs_bind_symbols(jsprof_mozjs *m)
 {
     jsprof_frame frame;

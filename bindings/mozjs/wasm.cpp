@@ -2,14 +2,16 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * SpiderMonkey takes a lock to tell such a name, and holds it while it makes the names of a
- * module that is instantiated, which JavaScript that WebAssembly called may do. A sample in
- * that moment would wait for what its own thread holds. Compiled code holds no lock; so
- * only when that was interrupted, or nothing was, as at the start of a collection, SpiderMonkey
- * is asked, and what it said is remembered for samples in C++ code.
+ * SpiderMonkey takes a lock to find such a name. It holds the lock while it makes the
+ * names of a module that is instantiated, and JavaScript called by WebAssembly may
+ * instantiate one. A sample in that moment would wait for a lock of its own thread.
+ * Compiled code holds no lock. So SpiderMonkey is asked only if compiled code was
+ * interrupted, or nothing was, as at the start of a collection. The answer is kept for
+ * samples in C++ code.
  *
- * The iterator holds which function it is, addresses on the stack, and where the caller goes
- * on. With the stack's left out, all calls of a function from one place are the same.
+ * The iterator contains the function, addresses on the stack, and the caller's next
+ * instruction. Without the stack's addresses, all calls of a function from one place are
+ * equal.
  */
 #include "compiled.h"
 
@@ -19,9 +21,9 @@ using Walk = JS::ProfilingFrameIterator;
 
 constexpr uint64_t WASM_WAYS = 8;
 
-/* The iterator's words; those that are on the stack, up to the activation, which is an object
- * of the C++ function that called, are 0. Where the thread's stack is not known it is taken to
- * end at what was interrupted. */
+/* The iterator's words. Those that are on the stack, up to the activation, which is an
+ * object of the calling C++ function, become 0. If the thread's stack is not known, it is
+ * assumed to end at the interrupted frame. */
 void wasm_take(uint64_t *words, const jsprof_mozjs *m, const mozjs_walk &walk,
                const Walk::RegisterState &regs, const Walk::Frame &frame)
 {
@@ -44,8 +46,8 @@ bool wasm_is_same(const mozjs_wasm *known, const uint64_t *words)
     return !differs;
 }
 
-/* The place of these words, or one that they may have. Functions that call each other must not
- * take turns in one, so there are a few for each. */
+/* Return the place of these words, or one that they may take. Each function has a few, so
+ * that functions that call each other do not displace each other. */
 mozjs_wasm *wasm_slot(jsprof_mozjs *m, const uint64_t *words, bool *is_known)
 {
     uint64_t mixed = 0;
@@ -71,7 +73,7 @@ const char *wasm_asked(const jsprof_mozjs *m, const mozjs_walk &walk)
     return ((*walk).*m->extract)(&frame, 0, 1) == 1 ? frame.label : nullptr;
 }
 
-/* While frames are taken for a collection the table is not the handler's. */
+/* While frames are taken for a collection, the handler does not own the table. */
 const char *wasm_name(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::RegisterState &regs,
                       const Walk::Frame &frame)
 {

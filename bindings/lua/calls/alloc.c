@@ -50,7 +50,7 @@ static void alloc_give(struct jsp_lua_alloc *a)
 }
 
 /* Without a block, `before` is no size: since 5.2 it is a kind of object. */
-static void *alloc_tell(void *data, void *block, size_t before, size_t after)
+static void *alloc_counted(void *data, void *block, size_t before, size_t after)
 {
     const struct jsp_lua_alloc *a = data;
     void *result = a->below(a->below_data, block, before, after);
@@ -70,7 +70,7 @@ int jsp_lua_alloc_begin(struct jsp_lua_alloc **out, jsprof_thread *thread, lua_S
     a->thread = thread;
     a->below = below;
     a->below_data = below_data;
-    lua_setallocf(L, alloc_tell, a);
+    lua_setallocf(L, alloc_counted, a);
     *out = a;
     return 0;
 }
@@ -80,7 +80,7 @@ void jsp_lua_alloc_end(struct jsp_lua_alloc *a, lua_State *L)
     void *data;
     if (!a)
         return;
-    if (lua_getallocf(L, &data) == alloc_tell && data == a) {
+    if (lua_getallocf(L, &data) == alloc_counted && data == a) {
         lua_setallocf(L, a->below, a->below_data);
         alloc_give(a);
     } else {

@@ -1,10 +1,11 @@
-/* jsprof_gjs.c - jsprof-gjs: start a GJS program that was built without us, recorded.
+/* jsprof_gjs.c - jsprof-gjs: start and record a GJS program that was built without us.
  *
  * SPDX-License-Identifier: MIT
  *
- * Checks what can be checked before, puts it into the environment for preload.cpp, and
- * becomes the program. Status 2: wrong usage; 1: the file can not be written or our
- * library is not there; 126, 127: the program can not be started, is not there.
+ * It checks all that can be checked before, stores the options in the environment for
+ * preload.cpp, and executes the program. Status 2: wrong usage; 1: the file can not be
+ * written, or our library is missing; 126 and 127: the program can not be started, or is
+ * missing.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -62,7 +63,7 @@ static const struct launch_option *launch_find(const char *word, size_t len)
     return NULL;
 }
 
-/* One option with its value, as one word or two; returns how many. */
+/* Read one option with its value, as one word or two. Return the number of words. */
 static int launch_take(char **argv)
 {
     const char *equals = strchr(argv[0], '=');
@@ -77,7 +78,7 @@ static int launch_take(char **argv)
     return equals ? 1 : 2;
 }
 
-/* Leaves argv at the program. */
+/* Leave argv at the program. */
 static char **launch_read(char **argv)
 {
     argv++;
@@ -95,7 +96,7 @@ static char **launch_read(char **argv)
     return *argv && strcmp(*argv, "--") == 0 ? argv + 1 : argv;
 }
 
-/* The folder that a new file of this name would be in. */
+/* Return the folder of a new file of this name. */
 static const char *launch_folder(const char *path)
 {
     char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
@@ -108,7 +109,7 @@ static const char *launch_folder(const char *path)
     return copy;
 }
 
-/* Fail now and not when the program is under way. Nothing is created or changed. */
+/* Fail now rather than after the program has started. Nothing is created or changed. */
 static void launch_check_output(const char *path)
 {
     struct stat there;
@@ -125,7 +126,7 @@ static void launch_check_output(const char *path)
     }
 }
 
-/* A relative name is of this folder, wherever the program goes. */
+/* A relative name belongs to this folder, even if the program changes its own. */
 static void launch_set_folder(const char *path)
 {
     char here[4096];
@@ -138,7 +139,7 @@ static void launch_set_folder(const char *path)
     setenv("JSPROF_GJS_FOLDER", here, 1);
 }
 
-/* lib/jsprof beside the bin that we stand in. */
+/* Return lib/jsprof next to the bin folder that contains us. */
 static void launch_find_library(char *out, size_t size)
 {
     static const char below[] = "/lib/jsprof/libjsprof-gjs.so";

@@ -1,4 +1,4 @@
-/* launch.cpp - what jsprof-gjs, which is C, asks of request.cpp.
+/* launch.cpp - the functions of request.cpp for jsprof-gjs, which is C.
  *
  * SPDX-License-Identifier: MIT
  */

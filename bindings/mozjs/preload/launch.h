@@ -1,4 +1,4 @@
-/* launch.h - what jsprof-gjs, which is C, asks of request.cpp.
+/* launch.h - the functions of request.cpp for jsprof-gjs, which is C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,12 +11,13 @@
 extern "C" {
 #endif
 
-/* As typed; NULL: not given. */
+/* Values as the user typed them; NULL: not given. */
 struct launch_values {
     const char *output, *hz, *clock, *toggle, *form, *calls;
 };
 
-/* Are these values that the options take? Else one line says which is not. */
+/* Return whether the options accept these values. If not, print a line that names the
+ * wrong one. */
 bool launch_check(const struct launch_values *values);
 
 const char *launch_version(void);

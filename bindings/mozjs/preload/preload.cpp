@@ -1,12 +1,12 @@
-/* preload.cpp - records the scripts of a program that was built without us.
+/* preload.cpp - a recorder for the scripts of a program that was built without us.
  *
  * SPDX-License-Identifier: MIT
  *
- * The command jsprof-gjs has the dynamic linker load this library first. It replaces functions of
- * SpiderMonkey that libgjs, like every embedder, calls: when a context is made, is ready, gets
- * its compilers and globals, and ends. The first context opens the capture; since then the
- * programs that this one starts are not recorded. The environment holds the options of
- * jsprof-gjs.
+ * The command jsprof-gjs has the dynamic linker load this library first. It replaces
+ * functions of SpiderMonkey that libgjs, like every embedder, calls: when a context is
+ * made, is ready, gets its compilers and globals, and ends. The first context opens the
+ * capture; programs that this one starts later are not recorded. The environment has the
+ * options of jsprof-gjs.
  */
 #include <cerrno>
 #include <cstdio>
@@ -33,12 +33,12 @@ namespace {
 const char preload_program[] = "jsprof-gjs";
 
 pthread_mutex_t preload_lock = PTHREAD_MUTEX_INITIALIZER;
-bool preload_asked; /* a context was there */
+bool preload_asked; /* the process has had a context */
 
-/* This thread's, while it is recorded. */
+/* This thread's context, while it is recorded. */
 thread_local JSContext *preload_context;
 
-/* The function that ours stands in front of. */
+/* Return the function that ours replaces. */
 template <typename Function> Function *preload_next(const char *symbol)
 {
     void *next = dlsym(RTLD_NEXT, symbol);
@@ -61,8 +61,9 @@ char *preload_take(const char *variable)
     return copy;
 }
 
-/* Where the user was when the name was given: a program that starts this one, or this one,
- * may have gone elsewhere. In what becomes a pattern a percent sign is written twice. */
+/* A relative name belongs to the user's folder at the start: this program, or one that
+ * starts it, may have changed its own. In a string that becomes a pattern, write a
+ * percent sign twice. */
 char *preload_place(const char *name, const char *folder, bool is_pattern)
 {
     size_t n = 0;
@@ -95,7 +96,7 @@ bool preload_is_taken(const char *path, const char *since)
     return file.st_size > 0 && now >= strtoll(since, nullptr, 10);
 }
 
-/* Once a process. The linker's variable goes back to what it was before jsprof-gjs. */
+/* Restore the linker's variable, once a process, to its value before jsprof-gjs. */
 void preload_open(void)
 {
     profile_options o = {};
@@ -149,7 +150,7 @@ void preload_join(JSContext *cx)
     }
 }
 
-/* The program that jsprof-gjs became has had no script for us. */
+/* The program that jsprof-gjs executed ran no script. */
 __attribute__((destructor)) void preload_ends(void)
 {
     const char *pid = environment_get("JSPROF_GJS_PID");
@@ -162,7 +163,7 @@ __attribute__((destructor)) void preload_ends(void)
 
 } // namespace
 
-/* Coverage must be asked for before the first context. */
+/* Coverage must be requested before the first context exists. */
 PRELOAD_EXPORT JSContext *JS_NewContext(uint32_t max_bytes, JSRuntime *parent)
 {
     static const auto next =
