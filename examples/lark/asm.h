@@ -80,7 +80,7 @@ void lark_asm_u32(struct lark_asm *a, uint32_t word);
 /* Record that the bytes before here hold a jump to this label. */
 void lark_asm_fix(struct lark_asm *a, uint32_t at, uint32_t label);
 
-/* Record that the stack is unwound like this from here on. */
+/* Record how the stack is unwound after the bytes so far. */
 void lark_asm_row(struct lark_asm *a, jsprof_code_row row);
 
 /* Write the distances of all jumps. */

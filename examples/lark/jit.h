@@ -29,7 +29,7 @@ enum {
 bool lark_jit_open(struct lark *l, const struct lark_jit_options *options);
 void lark_jit_close(struct lark *l);
 
-/* Tell the JIT that the interpreter is at this place. Return true if there is native code
+/* Note that the interpreter is at this place. Return true if there is native code
  * with which to continue; make that code if it is time to. */
 bool lark_jit_ready(struct lark *l, struct lark_function *f);
 

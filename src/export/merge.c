@@ -19,7 +19,7 @@ const char *jsp_merge_refuses(const struct jsp_profile *a, const struct jsp_prof
     if (a->unit == JSP_VALUE_WALL && a->period_ns != b->period_ns)
         return "they were recorded at different rates of elapsed time";
     if (!a->version[0] != !b->version[0])
-        return "one stands callers with the call, the other where it returns to";
+        return "one has callers at their call, the other at the address of their return";
     return NULL;
 }
 
