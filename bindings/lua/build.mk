@@ -4,13 +4,17 @@
 #
 # SPDX-License-Identifier: MIT
 
-LUA_PKGS = 5.1:lua5.1 5.2:lua5.2 5.3:lua5.3 5.4:lua5.4 5.5:lua5.5 \
-  $(if $(findstring x86_64,$(MACHINE)),jit:luajit)
-# LUA=no leaves the binding out.
+# Every Lua that the binding knows, oldest first. Programs get the list as "5.1|5.2|...|jit".
+LUA_KNOWN = 5.1 5.2 5.3 5.4 5.5 jit
+lua_pkg = lua$(1)
+# LUA=no skips the binding. LuaJIT's walker is for x86-64 only.
 ifneq ($(LUA),no)
-LUA_VERSIONS := $(strip $(foreach p,$(LUA_PKGS),$(if $(shell pkg-config --exists \
-  $(lastword $(subst :, ,$(p))) 2>/dev/null && echo yes),$(firstword $(subst :, ,$(p))))))
+LUA_VERSIONS := $(strip $(foreach v,$(if $(findstring x86_64,$(MACHINE)),$(LUA_KNOWN),\
+  $(filter-out jit,$(LUA_KNOWN))),$(if $(shell pkg-config --exists $(call lua_pkg,$(v)) \
+  2>/dev/null && echo yes),$(v))))
 endif
+lua_space := $(subst x,,x x)
+lua_known = -DJSPROF_LUA_KNOWN='"$(subst $(lua_space),|,$(LUA_KNOWN))"'
 # One set of objects for each Lua: the files of this folder and of calls/, and its walker.
 lua_names = $(patsubst bindings/lua/%.c,%,$(wildcard bindings/lua/$(1)*.c))
 # What a program that requires the module needs beside it, and what belongs to no library.
@@ -18,7 +22,6 @@ LUA_MODULE = environment module module_functions threads wraps memory watch
 LUA_PROGRAM = main fatal_signals
 LUA_COMMON = $(filter-out $(LUA_MODULE) $(LUA_PROGRAM) launch preload,$(call lua_names)) \
   $(call lua_names,calls/)
-lua_pkg = $(lastword $(subst :, ,$(filter $(1):%,$(LUA_PKGS))))
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(call lua_names,$(if $(filter jit,$(1)),jit/,puc/)) $(2))
 lua_layout = '"puc/layout_$(subst .,,$(1)).h"'
@@ -39,7 +42,7 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	@echo '  CC    $$< ($(1))'
 	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CFLAGS) -Ibindings/lua \
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
-	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) -MMD -MP -c -o $$@ $$<
+	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) $(lua_known) -MMD -MP -c -o $$@ $$<
 
 # Preloaded, it comes into processes without a Lua too: all that Lua has is weak there.
 $(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE) preload) \
@@ -81,6 +84,7 @@ $(B)/bin/lua-host$(1): $(B)/obj/examples/lua-host/$(1)/main.o $(B)/lib/libjsprof
 endef
 $(foreach v,$(LUA_VERSIONS),$(eval $(call lua_rules,$(v))))
 
+$(B)/obj/bindings/lua/launch.o: BASE_CFLAGS += $(lua_known)
 $(B)/bin/jsprof-lua: $(B)/obj/bindings/lua/launch.o
 	$(call link)
 

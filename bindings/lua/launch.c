@@ -8,9 +8,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The default is the first of these that is installed. */
-static const char *const launch_versions[] = { "5.5", "5.4", "5.3", "5.2", "5.1", "jit" };
-enum { LAUNCH_VERSIONS = 6, LAUNCH_USAGE = 2 };
+enum { LAUNCH_MOST = 16, LAUNCH_USAGE = 2 };
+
+/* The versions that the binding knows: PUC Lua from the oldest to the newest, then LuaJIT. */
+static const char *launch_versions[LAUNCH_MOST];
+static int launch_n;
+
+static void launch_list(void)
+{
+    static char known[] = JSPROF_LUA_KNOWN;
+    for (char *v = strtok(known, "|"); v && launch_n < LAUNCH_MOST; v = strtok(NULL, "|"))
+        launch_versions[launch_n++] = v;
+}
+
+/* Return the version to try as number i: the newest PUC Lua first, LuaJIT last. */
+static const char *launch_choice(int i)
+{
+    return launch_versions[i < launch_n - 1 ? launch_n - 2 - i : i];
+}
 
 /* Execute PROGRAM followed by the version, from this program's folder. */
 static int launch_path(char *to, size_t size, const char *version)
@@ -47,25 +62,34 @@ static const char *launch_take(char **argv)
     return version;
 }
 
+static int launch_refuse(const char *version)
+{
+    fprintf(stderr, "jsprof-lua: --version is ");
+    for (int i = 0; i < launch_n; i++)
+        fprintf(stderr, "%s%s", i == 0 ? "" : i < launch_n - 1 ? ", " : " or ", launch_versions[i]);
+    fprintf(stderr, ", not '%s'\n", version);
+    return LAUNCH_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     const char *version = launch_take(argv);
     (void)argc;
-    for (int i = 0; i < LAUNCH_VERSIONS; i++) {
-        if (version && strcmp(version, launch_versions[i]) != 0)
+    launch_list();
+    for (int i = 0; i < launch_n; i++) {
+        const char *choice = launch_choice(i);
+        if (version && strcmp(version, choice) != 0)
             continue;
-        int err = launch_run(launch_versions[i], argv);
+        int err = launch_run(choice, argv);
         if (version || err != ENOENT) {
-            fprintf(stderr, "jsprof-lua: Lua %s: %s\n", launch_versions[i],
+            fprintf(stderr, "jsprof-lua: Lua %s: %s\n", choice,
                     err == ENOENT ? "it was not built (the package was missing)"
                                   : strerror(err));
             return 1;
         }
     }
     if (version)
-        fprintf(stderr, "jsprof-lua: --version is 5.1, 5.2, 5.3, 5.4, 5.5 or jit, not '%s'\n",
-                version);
-    else
-        fprintf(stderr, "jsprof-lua: it was built for no Lua version\n");
-    return version ? LAUNCH_USAGE : 1;
+        return launch_refuse(version);
+    fprintf(stderr, "jsprof-lua: it was built for no Lua version\n");
+    return 1;
 }

@@ -17,7 +17,7 @@
 enum { MAIN_USAGE = 2 };
 
 static const char main_help[] =
-    "Usage: jsprof-lua [--version 5.1|5.2|5.3|5.4|5.5|jit] [OPTION...] SCRIPT [ARG...]\n"
+    "Usage: jsprof-lua [--version " JSPROF_LUA_KNOWN "] [OPTION...] SCRIPT [ARG...]\n"
     "Run a Lua program and record what it does.\n\n"
     "  --profile-output=FILE      record into FILE; %p in it is the process id\n"
     "  --profile-hz=N             samples a second, 1 to 10000; 1000 without it\n"
@@ -26,11 +26,11 @@ static const char main_help[] =
     "                             samples (default), exact calls, or both\n"
     "  --profile-alloc            with calls: also the bytes that they allocate\n"
     "  -l MODULE                  require MODULE first\n"
-    "  -e CODE                    run CODE; the script may be left out then\n"
+    "  -e CODE                    run CODE; the script is then optional\n"
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
-    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT and JSPROF_CHILDREN) says where to record;\n"
-    "without either nothing is.\n";
+    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT and JSPROF_CHILDREN) sets where to record.\n"
+    "Without both, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;

@@ -101,7 +101,7 @@ exits_counted()
 
 wrong_version()
 {
-    for wrong_other in 5.1 5.2 5.3 5.4 5.5 jit; do
+    for wrong_other in $VERSIONS; do
         [ "$wrong_other" = "$VERSION" ] && continue
         [ -f "$B/lib/lua/$wrong_other/jsprof.so" ] || continue
         LUA_CPATH="$B/lib/lua/$wrong_other/?.so" stock -e 'require "jsprof"' \
