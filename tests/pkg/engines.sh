@@ -1,6 +1,7 @@
 #!/bin/sh
-# engines.sh - make says which SpiderMonkey binding it builds and why it leaves one out, and
-# builds several beside each other. A pkg-config of our own plays the machine.
+# engines.sh - make prints which SpiderMonkey binding it builds and why it skips one, and builds
+# several next to each other; manuals name the versions that the build files know. A pkg-config
+# of our own plays the machine.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -41,8 +42,28 @@ says() # LINE MAKE-ARGS...
     check "it says: $says_line" grep -qxF "  SpiderMonkey: $says_line" "$SCRATCH/said"
 }
 
+names() # FILE VERSIONS...
+{
+    names_file=$1
+    shift
+    for names_version; do
+        head -n 30 "$names_file" | grep -q "[^0-9.]$names_version\\([^0-9.]\|[.]\?\$\)" ||
+            { echo "$names_file does not name $names_version"; return 1; }
+    done
+}
+
+engines=$(sed -n 's/^MOZJS_KNOWN = //p' bindings/mozjs/build.mk)
+luas=$(sed -n 's/^LUA_KNOWN = //p' bindings/lua/build.mk)
+check 'the build files have lists' [ "${engines%% *} ${luas##* }" = '102 jit' ]
+for file in docs/man/jsprof-gjs.1 bindings/mozjs/README.md; do
+    check "$file names each SpiderMonkey" names $file $engines
+done
+for file in docs/man/jsprof-lua.1 bindings/lua/README.md; do
+    check "$file names each Lua" names $file $luas
+done
+
 machine nothing nothing
-says 'not built: no libmozjs-VERSION-dev of 102 115 128 140' CXX=sh
+says "not built: no libmozjs-VERSION-dev of $engines" CXX=sh
 says 'not built: no C++ compiler (no-such-c++)' CXX=no-such-c++
 says 'not built: MOZJS=no' MOZJS=no
 machine nothing mozjs-128
