@@ -257,7 +257,7 @@ static int report_rows(const struct report *r, uint32_t limit)
 
 static int report_text(const struct report *r, uint32_t limit)
 {
-    char advice[CLI_ADVICE];
+    char advice[CLI_ADVICE + 1];
     struct cli_head head = report_head(r);
     cli_heading(&head);
     int status = report_rows(r, limit);
@@ -267,8 +267,8 @@ static int report_text(const struct report *r, uint32_t limit)
     if (r->functions.has_lines)
         puts("After a function comes its hottest line, with that line's share of self.");
     report_cuts(r);
-    if (cli_advice(&r->capture, advice, sizeof advice))
-        printf("%s.\n", advice);
+    if (cli_advice(&r->capture, advice, CLI_ADVICE))
+        cli_wrap(&r->capture.style, strcat(advice, "."));
     return status;
 }
 

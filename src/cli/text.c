@@ -117,6 +117,19 @@ const char *cli_percent(char out[CLI_NUMBER], double share)
     return out;
 }
 
+void cli_wrap(const struct cli_style *s, const char *sentence)
+{
+    int room = s->columns ? s->columns : 80, used = 0;
+    for (const char *at = sentence; *at; at += *at == ' ') {
+        int n = (int)strcspn(at, " ");
+        if (used && used + 1 + n > room)
+            used = 0, putchar('\n');
+        used += printf("%s%.*s", used ? " " : "", n, at);
+        at += n;
+    }
+    putchar('\n');
+}
+
 void cli_repeat(const char *what, int times)
 {
     for (int i = 0; i < times; i++)

@@ -46,6 +46,10 @@ int cli_name(const struct cli_style *s, struct cli_span name, int room);
 /* Return the same text in memory, without a limit. The caller frees it. NULL: no memory. */
 char *cli_clean(const struct cli_style *s, struct cli_span name);
 
+/* Print a sentence of ours that ends with a line, and break it at spaces where it is wider than
+ * the terminal, or than 80 columns where there is no limit. */
+void cli_wrap(const struct cli_style *s, const char *sentence);
+
 /* What a capture without /proc lacks. */
 #define CLI_NO_PROC                                                                          \
     "recorded where /proc was not mounted: code of removed files and of memory without a "   \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli/advice.sh - `jsprof report` says in one line what to record in another way: a short
+# cli/advice.sh - `jsprof report` says in a sentence what to record in another way: a short
 # program without a sample, one that waits, one with far fewer samples than were asked for.
 #
 # SPDX-License-Identifier: MIT
@@ -71,10 +71,16 @@ hasnt 'The threads waited'
 
 # No kernel's tick is that fine.
 ./host seldom.cap 10000 cpu 0.5 burn
-run report seldom.cap
-is_rc 0
-says '^A sample counts for [0-9]+ expirations, because the kernel measures CPU time at its' out
-says ' own tick; the wall clock is sampled at the full rate[.]$' out
+for columns in 40 61 '' 200; do # as wide as a terminal; 80 where there is none
+    COLUMNS=$columns run report seldom.cap
+    is_rc 0
+    sed -n '/^A sample counts/,$p' out >advice
+    awk -v most="${columns:-80}" 'length > most { exit 1 }' advice ||
+        wrong "is wider than ${columns:-80} columns"
+    paste -s -d ' ' advice >sentence
+    says '^A sample counts for [0-9]+ expirations, because the kernel measures CPU ' sentence
+    says ' CPU time at its own tick; the wall clock is sampled at the full rate[.]$' sentence
+done
 
 run report good.cap
 hasnt 'waited'
