@@ -4,12 +4,16 @@
  */
 #include "advice.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "jsprof.h"
 
 enum {
     ADVICE_WAITING = 10, /* less than 1 part in so many was CPU time: the rest is waits */
     ADVICE_SELDOM = 2,   /* so many expirations a sample */
     ADVICE_FEW = 20,     /* samples, below which their number may be chance */
+    ADVICE_LUA = 5,      /* percent of the time, below which Lua is rare */
 };
 
 static uint64_t advice_time(const struct jsp_account *a, enum jsp_clock clock)
@@ -54,4 +58,33 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
     else
         return false;
     return true;
+}
+
+/* The value of the stacks in which a Lua function runs. */
+static uint64_t advice_value(struct jsp_profile *p)
+{
+    static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+    uint64_t value = 0;
+    for (uint32_t s = 0; s < p->n_stacks; s++) {
+        int n = jsp_profile_frames(p, s, frames);
+        bool has_lua = false;
+        for (int i = 0; i < n && !has_lua; i++)
+            has_lua = frames[i].kind == JSPROF_KIND_VM || frames[i].kind == JSPROF_KIND_JIT;
+        value += has_lua ? p->stacks[s].value : 0;
+    }
+    return value;
+}
+
+void cli_lua_note(struct cli_capture *c)
+{
+    struct jsp_profile *p = &c->profile;
+    char share[CLI_NUMBER];
+    if (!p->value || !p->is_of_lua)
+        return;
+    double lua = (double)advice_value(p) / (double)p->value;
+    if (100 * lua >= ADVICE_LUA)
+        return;
+    printf("Lua is in %s of the time; the rest is C code that no Lua function called, or "
+           "waiting.\nA state that other threads run is seen there only where the module is "
+           "preloaded (LD_PRELOAD).\n", cli_percent(share, lua));
 }

@@ -5,7 +5,7 @@
 #ifndef JSP_CLI_ADVICE_H
 #define JSP_CLI_ADVICE_H
 
-#include "head.h"
+#include "open.h"
 
 enum { CLI_ADVICE = 256 }; /* bytes that hold any */
 
@@ -13,5 +13,9 @@ enum { CLI_ADVICE = 256 }; /* bytes that hold any */
  * short program, threads that mostly waited, far fewer samples than were asked for. Return
  * false if there is nothing to advise. */
 bool cli_advice(const struct cli_capture *c, char *out, size_t size);
+
+/* Print the share of Lua where the Lua module made the recording and Lua is in a small part of
+ * it, and the usual reasons. Otherwise print nothing. */
+void cli_lua_note(struct cli_capture *c);
 
 #endif

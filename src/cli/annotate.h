@@ -24,9 +24,7 @@ struct cli_annotate {
  * line. The caller frees it. NULL: the name has no path. */
 char *cli_annotate_place(const char *name, uint32_t *line);
 
-/* Print it in a form: the whole text; the tables of the text; what programs get. Return the
- * exit status. */
-int cli_annotate_text(const struct cli_annotate *a, const struct cli_form *form);
+/* Print the tables of the text; print what programs get. Return the exit status. */
 int cli_annotate_tables(const struct cli_annotate *a, const struct cli_form *form);
 int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form);
 extern const struct cli_document cli_annotate_document;

@@ -304,14 +304,12 @@ static int callers_run(struct cli_arguments *a)
     return status;
 }
 
-static const struct cli_document *const callers_documents[] = { &callers_document, NULL };
-
 const struct cli_command cli_callers = {
     .name = "callers",
     .summary = "one function: its callers, and its main callees",
     .help = callers_help,
     .run = callers_run,
-    .documents = callers_documents,
+    .documents = { &callers_document },
 };
 
 const struct cli_command cli_callees = {
@@ -319,5 +317,5 @@ const struct cli_command cli_callees = {
     .summary = "one function: its callees, and its main callers",
     .help = callees_help,
     .run = callers_run,
-    .documents = callers_documents,
+    .documents = { &callers_document },
 };

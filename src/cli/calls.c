@@ -142,13 +142,10 @@ static int calls_run(struct cli_arguments *a)
     return rc;
 }
 
-static const struct cli_document *const calls_documents[] = { &cli_calls_document,
-                                                              &cli_calls_compare_document, NULL };
-
 const struct cli_command cli_calls = {
     .name = "calls",
     .summary = "exact calls, times and bytes, or how two captures differ",
     .help = calls_help,
     .run = calls_run,
-    .documents = calls_documents,
+    .documents = { &cli_calls_document, &cli_calls_compare_document },
 };

@@ -352,12 +352,10 @@ static int cmd_threads_run(struct cli_arguments *a)
     return status;
 }
 
-static const struct cli_document *const cmd_threads_documents[] = { &cmd_threads_document, NULL };
-
 const struct cli_command cli_threads = {
     .name = "threads",
     .summary = "the threads: their share, their time, what they ran",
     .help = cmd_threads_help,
     .run = cmd_threads_run,
-    .documents = cmd_threads_documents,
+    .documents = { &cmd_threads_document },
 };

@@ -13,7 +13,7 @@ struct cli_command {
     const char *summary;                 /* one line in `jsprof --help` */
     const char *help;                    /* fits a screen */
     int (*run)(struct cli_arguments *a); /* returns the exit status */
-    const struct cli_document *const *documents; /* of --json; end with NULL. NULL: none */
+    const struct cli_document *documents[3]; /* of --json; they end with NULL */
 };
 
 extern const struct cli_command cli_info;
@@ -31,5 +31,9 @@ extern const struct cli_command cli_callees;
 extern const struct cli_command cli_diff;
 extern const struct cli_command cli_calls;
 extern const struct cli_command cli_merge;
+
+/* Print the JSON Schema (draft 2020-12) of the documents of the command. Return the exit
+ * status. */
+int cli_schema(const struct cli_command *c);
 
 #endif

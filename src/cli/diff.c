@@ -317,12 +317,10 @@ static int diff_run(struct cli_arguments *a)
     return diff_open(&d, a, limit);
 }
 
-static const struct cli_document *const diff_documents[] = { &diff_document, NULL };
-
 const struct cli_command cli_diff = {
     .name = "diff",
     .summary = "what changed between two captures, and what chance explains",
     .help = diff_help,
     .run = diff_run,
-    .documents = diff_documents,
+    .documents = { &diff_document },
 };

@@ -440,12 +440,10 @@ static int dump_run(struct cli_arguments *a)
     return status;
 }
 
-static const struct cli_document *const dump_documents[] = { &dump_document, NULL };
-
 const struct cli_command cli_dump = {
     .name = "dump",
     .summary = "every frame of the file, as text",
     .help = dump_help,
     .run = dump_run,
-    .documents = dump_documents,
+    .documents = { &dump_document },
 };

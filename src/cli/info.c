@@ -297,12 +297,10 @@ static int info_run(struct cli_arguments *a)
     return !is_text && cli_table_close(rows) ? CLI_FAILED : status;
 }
 
-static const struct cli_document *const info_documents[] = { &info_document, NULL };
-
 const struct cli_command cli_info = {
     .name = "info",
     .summary = "what was recorded, at which rate, and what was lost",
     .help = info_help,
     .run = info_run,
-    .documents = info_documents,
+    .documents = { &info_document },
 };

@@ -418,13 +418,10 @@ static int list_run(struct cli_arguments *a)
     return status;
 }
 
-static const struct cli_document *const list_documents[] = { &list_document,
-                                                             &list_each_document, NULL };
-
 const struct cli_command cli_list = {
     .name = "list",
     .summary = "marks and counters, with their spread",
     .help = list_help,
     .run = list_run,
-    .documents = list_documents,
+    .documents = { &list_document, &list_each_document },
 };

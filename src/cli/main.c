@@ -12,7 +12,6 @@
 
 #include "command.h"
 #include "open.h"
-#include "schema.h"
 #include "jsprof.h"
 
 static const struct cli_command *const main_commands[] = {
@@ -80,7 +79,7 @@ static int main_run(const struct cli_command *c, int n_words, char **words)
     for (int i = 0; i < n_words && strcmp(words[i], "--") != 0; i++)
         if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
             return main_help_of(c->name);
-    for (int i = 0; c->documents && i < n_words && strcmp(words[i], "--") != 0; i++)
+    for (int i = 0; c->documents[0] && i < n_words && strcmp(words[i], "--") != 0; i++)
         if (strcmp(words[i], "--json-schema") == 0)
             return cli_schema(c);
     struct cli_arguments a = { .command = c->name, .words = words, .n_words = n_words };

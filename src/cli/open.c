@@ -4,6 +4,7 @@
  */
 #include "open.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,10 +14,10 @@
 
 #include "analyze/exact.h"
 #include "advice.h"
-#include "demangle.h"
 #include "options.h"
+#include "image/demangle.h"
 
-enum { OPEN_PATIENCE_NS = 1000000000 };
+enum { OPEN_PATIENCE_NS = 1000000000, OPEN_DEMANGLED = 4096 };
 
 struct open_progress {
     struct timespec start;
@@ -132,6 +133,35 @@ int cli_open(struct cli_capture *c, const char *path)
                                                   : CLI_OK;
 }
 
+static jsp_demangle_fn *open_demangler(void)
+{
+    static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1" };
+    jsp_demangle_fn *call = NULL;
+    for (int i = 0; !call && i < 2; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
+        void *found = library ? dlsym(library, "__cxa_demangle") : NULL;
+        memcpy(&call, &found, sizeof call);
+    }
+    return call;
+}
+
+/* Return the readable name of a C++ function. The caller frees it. NULL: it has no other form.
+ * The machine's C++ library is loaded when the first such name turns up; where there is none,
+ * names remain as they are. */
+static char *open_demangle(const char *name)
+{
+    static jsp_demangle_fn *call;
+    static bool is_loaded;
+    char *out = malloc(OPEN_DEMANGLED);
+    if (!is_loaded)
+        call = open_demangler();
+    is_loaded = true;
+    if (out && call && jsp_demangle(call, name, out, OPEN_DEMANGLED))
+        return out;
+    free(out);
+    return NULL;
+}
+
 int cli_load(struct cli_capture *c, const char *path)
 {
     return cli_load_with(c, path, &(struct jsp_profile_options){ 0 });
@@ -144,7 +174,7 @@ int cli_load_with(struct cli_capture *c, const char *path,
     struct jsp_profile_options options = *given;
     options.progress = open_progress;
     options.context = &progress;
-    options.demangle = cli_demangle;
+    options.demangle = open_demangle;
     if (cli_open(c, path) != CLI_OK)
         return CLI_FAILED;
     c->is_part = options.from_ns || options.to_ns;

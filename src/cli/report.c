@@ -11,7 +11,6 @@
 #include "command.h"
 #include "filter.h"
 #include "head.h"
-#include "lua_note.h"
 #include "threads.h"
 #include "jsprof.h"
 
@@ -329,12 +328,10 @@ static int report_run(struct cli_arguments *a)
     return status;
 }
 
-static const struct cli_document *const report_documents[] = { &report_document, NULL };
-
 const struct cli_command cli_report = {
     .name = "report",
     .summary = "functions by self and total share",
     .help = report_help,
     .run = report_run,
-    .documents = report_documents,
+    .documents = { &report_document },
 };

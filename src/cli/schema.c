@@ -6,13 +6,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "schema.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "command.h"
+#include "open.h"
 #include "export/json.h"
 
 /* What a type is in JSON, and the sentence that names its unit. */

@@ -339,12 +339,10 @@ static int tree_run(struct cli_arguments *a)
     return status;
 }
 
-static const struct cli_document *const tree_documents[] = { &tree_document, NULL };
-
 const struct cli_command cli_tree = {
     .name = "tree",
     .summary = "the call tree, from the roots or from the leaves",
     .help = tree_help,
     .run = tree_run,
-    .documents = tree_documents,
+    .documents = { &tree_document },
 };
