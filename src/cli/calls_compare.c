@@ -41,6 +41,11 @@ struct compare_of {
     uint64_t modes;
 };
 
+struct compare_row {
+    struct jsp_exact_function function;
+    struct jsp_exact_pair pair;
+};
+
 static bool compare_has_time(const void *of)
 {
     return ((const struct compare_of *)of)->modes & JSP_EXACT_TIME;
@@ -51,39 +56,9 @@ static bool compare_has_bytes(const void *of)
     return ((const struct compare_of *)of)->modes & JSP_EXACT_ALLOC;
 }
 
-static const struct jsp_exact_function *compare_function(const void *row)
-{
-    return ((const struct jsp_exact_pair *)row)->function;
-}
-
-static struct cli_cell compare_name(CLI_OF_ROW)
-{
-    return cli_cell_text(compare_function(row)->name);
-}
-
-static struct cli_cell compare_shown(CLI_OF_ROW)
-{
-    return cli_cell_string(compare_function(row)->shown);
-}
-
-static struct cli_cell compare_file(CLI_OF_ROW)
-{
-    return cli_cell_text(compare_function(row)->file);
-}
-
-static struct cli_cell compare_line(CLI_OF_ROW)
-{
-    return cli_cell_u64(compare_function(row)->line);
-}
-
-static struct cli_cell compare_kind(CLI_OF_ROW)
-{
-    return cli_cell_string(jsp_kind_name(compare_function(row)->kind));
-}
-
 static struct cli_cell compare_calls_change(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = row;
+    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
     struct cli_cell cell = { 0 };
     compare_change(cell.shown, cli_count, p->first.calls, p->second.calls);
     return cell;
@@ -91,7 +66,7 @@ static struct cli_cell compare_calls_change(CLI_OF_ROW)
 
 static struct cli_cell compare_self_change(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = row;
+    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
     struct cli_cell cell = { 0 };
     compare_change(cell.shown, cli_exact_duration, p->first.self, p->second.self);
     return cell;
@@ -99,7 +74,7 @@ static struct cli_cell compare_self_change(CLI_OF_ROW)
 
 static struct cli_cell compare_bytes_change(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = row;
+    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
     struct cli_cell cell = { 0 };
     compare_change(cell.shown, cli_bytes, p->first.self_bytes, p->second.self_bytes);
     return cell;
@@ -107,7 +82,7 @@ static struct cli_cell compare_bytes_change(CLI_OF_ROW)
 
 static struct cli_cell compare_each(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = row;
+    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
     struct cli_cell cell = cli_cell_u64(jsp_exact_each(&p->second));
     cell.is_blank = !p->second.calls;
     return cell;
@@ -116,23 +91,13 @@ static struct cli_cell compare_each(CLI_OF_ROW)
 static struct cli_cell compare_times(CLI_OF_ROW)
 {
     struct cli_cell cell = { 0 };
-    compare_ratio(cell.shown, row);
+    compare_ratio(cell.shown, &((const struct compare_row *)row)->pair);
     return cell;
 }
 
 static const char *compare_heading_times(const struct cli_table *t)
 {
     return compare_has_time(cli_table_of(t)) ? "OF A" : "";
-}
-
-static struct cli_cell compare_first(CLI_OF_ROW)
-{
-    return (struct cli_cell){ .object = &((const struct jsp_exact_pair *)row)->first };
-}
-
-static struct cli_cell compare_second(CLI_OF_ROW)
-{
-    return (struct cli_cell){ .object = &((const struct jsp_exact_pair *)row)->second };
 }
 
 #define COMPARE_COST(field) .get = cli_get_u64, .offset = offsetof(struct jsp_exact_cost, field)
@@ -152,17 +117,18 @@ static const struct cli_column compare_cost[] = {
     { 0 }
 };
 
-#define COMPARE_PAIR(field)                                                                  \
-    .get = cli_get_u64, .offset = offsetof(struct jsp_exact_pair, field), .in = CLI_IN_CSV
+#define COMPARE_ROW(field) .offset = offsetof(struct compare_row, field)
+#define COMPARE_PAIR(field) .get = cli_get_u64, COMPARE_ROW(pair.field), .in = CLI_IN_CSV
 
 static const struct cli_column compare_columns[] = {
-    { .name = "function", .type = CLI_TYPE_TEXT, .get = compare_name,
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = cli_get_text, COMPARE_ROW(function.name),
       .means = "The name of the function." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = compare_file,
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_text, COMPARE_ROW(function.file),
       .means = "The source file; empty where it is not known." },
-    { .name = "line", .type = CLI_TYPE_COUNT, .get = compare_line,
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, COMPARE_ROW(function.line),
       .means = "The line of the definition; 0: not known." },
-    { .name = "kind", .type = CLI_TYPE_WORD, .get = compare_kind, .words = cli_kinds,
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_kind,
+      COMPARE_ROW(function.kind), .words = cli_kinds,
       .means = "What the function is." },
     { .name = "calls_a", .type = CLI_TYPE_COUNT, COMPARE_PAIR(first.calls) },
     { .name = "calls_b", .head = "CALLS IN B", .type = CLI_TYPE_COUNT,
@@ -174,10 +140,10 @@ static const struct cli_column compare_columns[] = {
     { .name = "total_ns_b", .type = CLI_TYPE_EXACT_NS, COMPARE_PAIR(second.total) },
     { .name = "self_bytes_a", .type = CLI_TYPE_BYTES, COMPARE_PAIR(first.self_bytes) },
     { .name = "self_bytes_b", .type = CLI_TYPE_BYTES, COMPARE_PAIR(second.self_bytes) },
-    { .name = "a", .type = CLI_TYPE_OBJECT, .get = compare_first, .columns = compare_cost,
-      .in = CLI_IN_JSON, .means = "In the first capture." },
-    { .name = "b", .type = CLI_TYPE_OBJECT, .get = compare_second, .columns = compare_cost,
-      .in = CLI_IN_JSON, .means = "In the second capture." },
+    { .name = "a", .type = CLI_TYPE_OBJECT, .get = cli_get_object, COMPARE_ROW(pair.first),
+      .columns = compare_cost, .in = CLI_IN_JSON, .means = "In the first capture." },
+    { .name = "b", .type = CLI_TYPE_OBJECT, .get = cli_get_object, COMPARE_ROW(pair.second),
+      .columns = compare_cost, .in = CLI_IN_JSON, .means = "In the second capture." },
     { .head = "SINCE A", .type = CLI_TYPE_TEXT, .get = compare_calls_change, .place = 20,
       .width = 12 },
     { .head = "SINCE A", .type = CLI_TYPE_TEXT, .get = compare_self_change, .place = 40,
@@ -188,7 +154,8 @@ static const struct cli_column compare_columns[] = {
       .get = compare_times, .place = 60, .width = 8 },
     { .head = "BYTES", .type = CLI_TYPE_TEXT, .get = compare_bytes_change, .place = 70,
       .width = 12, .fits = compare_has_bytes },
-    { .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = compare_shown, .place = 80, .least = 8 },
+    { .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      COMPARE_ROW(function.shown), .place = 80, .least = 8 },
     { 0 }
 };
 
@@ -269,7 +236,7 @@ int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *sec
         .columns = compare_columns, .document = &cli_calls_compare_document,
         .head = &head, .of = &of, .capture = &second->capture });
     for (uint32_t i = 0; t && i < shown; i++)
-        cli_table_row(t, &pairs[i]);
+        cli_table_row(t, &(struct compare_row){ *pairs[i].function, pairs[i] });
     free(pairs);
     int status = cli_table_close(t);
     if (is_text)

@@ -9,12 +9,10 @@
 #include "calls.h"
 #include "options.h"
 
-/* A function, or a time that belongs to none. */
+/* A function, or a time that belongs to none and only has names. */
 struct calls_row {
-    const struct jsp_exact_function *function; /* NULL: none */
-    const char *name, *shown;                  /* of a time without a function: for
-                                                * programs, for text */
-    struct jsp_exact_cost cost;                /* times in ticks */
+    struct jsp_exact_function function; /* costs in ticks */
+    bool is_extra;
 };
 
 /* -- Columns of functions --------------------------------------------------- */
@@ -30,50 +28,21 @@ static bool calls_has_bytes(const void *of)
     return ((const struct cli_calls *)of)->calls.modes & JSP_EXACT_ALLOC;
 }
 
-static struct cli_cell calls_id(CLI_OF_ROW)
+/* Text shows only the names and the time of an extra row. */
+static struct cli_cell calls_but_extra(struct cli_cell cell, const struct calls_row *r)
 {
-    return cli_cell_u64(((const struct calls_row *)row)->function->id);
-}
-
-static struct cli_cell calls_name(CLI_OF_ROW)
-{
-    const struct calls_row *r = row;
-    return r->function ? cli_cell_text(r->function->name) : cli_cell_string(r->name);
-}
-
-static struct cli_cell calls_shown(CLI_OF_ROW)
-{
-    const struct calls_row *r = row;
-    return cli_cell_string(r->function ? r->function->shown : r->shown);
-}
-
-static struct cli_cell calls_file(CLI_OF_ROW)
-{
-    const struct calls_row *r = row;
-    return r->function ? cli_cell_text(r->function->file) : cli_cell_string("");
-}
-
-static struct cli_cell calls_line(CLI_OF_ROW)
-{
-    const struct calls_row *r = row;
-    return cli_cell_u64(r->function ? r->function->line : 0);
+    cell.is_blank = r->is_extra;
+    return cell;
 }
 
 static struct cli_cell calls_kind(CLI_OF_ROW)
 {
-    const struct calls_row *r = row;
-    struct cli_cell cell =
-        cli_cell_string(r->function ? jsp_kind_name(r->function->kind) : "synth");
-    cell.colour = CLI_KIND;
-    cell.is_blank = !r->function;
-    return cell;
+    return calls_but_extra(cli_get_kind(c, of, row), row);
 }
 
 static struct cli_cell calls_count(CLI_OF_ROW)
 {
-    struct cli_cell cell = cli_get_u64(c, of, row);
-    cell.is_blank = !((const struct calls_row *)row)->function;
-    return cell;
+    return calls_but_extra(cli_get_u64(c, of, row), row);
 }
 
 /* Convert the ticks at c->offset to ns. */
@@ -86,37 +55,34 @@ static struct cli_cell calls_ns(CLI_OF_ROW)
 static double calls_share_of(const struct cli_calls *c, const struct calls_row *r)
 {
     uint64_t inside = c->calls.commit[JSP_WIRE_COMMIT_INSIDE];
-    return inside ? (double)r->cost.self / (double)inside : 0;
+    return inside ? (double)r->function.cost.self / (double)inside : 0;
 }
 
 static struct cli_cell calls_self(CLI_OF_ROW)
 {
     struct cli_cell cell = calls_ns(c, of, row);
-    if (((const struct calls_row *)row)->function)
+    if (!((const struct calls_row *)row)->is_extra)
         cell.colour = cli_heat(calls_share_of(of, row));
     return cell;
 }
 
 static struct cli_cell calls_share(CLI_OF_ROW)
 {
-    struct cli_cell cell = cli_cell_real(calls_share_of(of, row));
-    cell.is_blank = !((const struct calls_row *)row)->function;
-    return cell;
+    return calls_but_extra(cli_cell_real(calls_share_of(of, row)), row);
 }
 
 static struct cli_cell calls_total(CLI_OF_ROW)
 {
-    struct cli_cell cell = calls_ns(c, of, row);
-    cell.is_blank = !((const struct calls_row *)row)->function;
-    return cell;
+    return calls_but_extra(calls_ns(c, of, row), row);
 }
 
+/* The time of one call, from the cost at c->offset. */
 static struct cli_cell calls_each(CLI_OF_ROW)
 {
     const struct cli_calls *l = of;
-    const struct calls_row *r = row;
-    struct cli_cell cell = cli_cell_u64(jsp_exact_ns(&l->calls, jsp_exact_each(&r->cost)));
-    cell.is_blank = !r->cost.calls;
+    const struct jsp_exact_cost *cost = cli_get_object(c, of, row).object;
+    struct cli_cell cell = cli_cell_u64(jsp_exact_ns(&l->calls, jsp_exact_each(cost)));
+    cell.is_blank = !cost->calls;
     return cell;
 }
 
@@ -127,19 +93,19 @@ static struct cli_cell calls_bytes(CLI_OF_ROW)
     return cell;
 }
 
-#define CALLS_FIELD(field) .offset = offsetof(struct calls_row, field)
+#define CALLS_FIELD(field) .offset = offsetof(struct calls_row, function.field)
 
 static const struct cli_column calls_columns[] = {
-    { .name = "id", .type = CLI_TYPE_COUNT, .get = calls_id, .in = CLI_IN_JSON,
-      .means = "The number of the function in this capture." },
-    { .name = "function", .type = CLI_TYPE_TEXT, .get = calls_name,
+    { .name = "id", .type = CLI_TYPE_COUNT, .get = cli_get_u32, CALLS_FIELD(id),
+      .in = CLI_IN_JSON, .means = "The number of the function in this capture." },
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = cli_get_text, CALLS_FIELD(name),
       .means = "The name of the function." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = calls_file,
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_text, CALLS_FIELD(file),
       .means = "The source file; empty where it is not known." },
-    { .name = "line", .type = CLI_TYPE_COUNT, .get = calls_line,
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, CALLS_FIELD(line),
       .means = "The line of the definition; 0: not known." },
     { .name = "kind", .head = "KIND", .type = CLI_TYPE_WORD, .get = calls_kind,
-      .words = cli_kinds, .place = 80, .width = -8, .minimum = 90,
+      CALLS_FIELD(kind), .words = cli_kinds, .place = 80, .width = -8, .minimum = 90,
       .means = "What the function is." },
     { .name = "calls", .head = "CALLS", .type = CLI_TYPE_COUNT, .get = calls_count,
       CALLS_FIELD(cost.calls), .place = 10, .width = 12, .means = "How often it was called." },
@@ -152,7 +118,7 @@ static const struct cli_column calls_columns[] = {
       CALLS_FIELD(cost.total), .place = 40, .width = 10, .fits = calls_has_time,
       .means = "Time in the function and in what it called; recursion counts once." },
     { .name = "per_call_ns", .head = "PER CALL", .type = CLI_TYPE_EXACT_NS, .get = calls_each,
-      .place = 50, .width = 10, .minimum = 60, .fits = calls_has_time,
+      CALLS_FIELD(cost), .place = 50, .width = 10, .minimum = 60, .fits = calls_has_time,
       .means = "Total by calls." },
     { .name = "self_bytes", .head = "BYTES", .type = CLI_TYPE_BYTES, .get = calls_bytes,
       CALLS_FIELD(cost.self_bytes), .place = 60, .width = 12, .minimum = 70,
@@ -161,62 +127,27 @@ static const struct cli_column calls_columns[] = {
       CALLS_FIELD(cost.total_bytes), .place = 70, .width = 12, .minimum = 110,
       .fits = calls_has_bytes,
       .means = "Bytes allocated in the function and in what it called." },
-    { .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = calls_shown, .place = 90, .least = 6 },
+    { .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = cli_get_string, CALLS_FIELD(shown),
+      .place = 90, .least = 6 },
     { 0 }
 };
 
 /* -- Columns of edges ------------------------------------------------------- */
 
-static const struct jsp_exact_function *calls_end(const struct cli_calls *c, uint32_t function)
-{
-    return &c->calls.functions[function];
-}
-
-static struct cli_cell calls_caller_id(CLI_OF_ROW)
-{
-    return cli_cell_u64(calls_end(of, ((const struct jsp_exact_edge *)row)->caller)->id);
-}
-
-static struct cli_cell calls_callee_id(CLI_OF_ROW)
-{
-    return cli_cell_u64(calls_end(of, ((const struct jsp_exact_edge *)row)->callee)->id);
-}
-
-static struct cli_cell calls_caller_name(CLI_OF_ROW)
-{
-    return cli_cell_string(calls_end(of, ((const struct jsp_exact_edge *)row)->caller)->shown);
-}
-
-static struct cli_cell calls_callee_name(CLI_OF_ROW)
-{
-    return cli_cell_string(calls_end(of, ((const struct jsp_exact_edge *)row)->callee)->shown);
-}
-
-static struct cli_cell calls_edge_each(CLI_OF_ROW)
-{
-    const struct cli_calls *l = of;
-    const struct jsp_exact_edge *e = row;
-    struct cli_cell cell = cli_cell_u64(jsp_exact_ns(&l->calls, jsp_exact_each(&e->cost)));
-    cell.is_blank = !e->cost.calls;
-    return cell;
-}
-
-static const char *calls_caller(const struct cli_calls *c, const struct jsp_exact_edge *e)
-{
-    bool is_rest = c->calls.functions[e->caller].id == JSP_WIRE_CALLS_OTHER &&
-                   c->calls.functions[e->callee].id == JSP_WIRE_CALLS_OTHER;
-    return is_rest ? "[edges beyond the table]" : c->calls.functions[e->caller].shown;
-}
+struct calls_edge {
+    struct jsp_exact_function caller, callee;
+    struct jsp_exact_cost cost;
+};
 
 static void calls_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct cli_style *s = cli_table_style(t);
-    const struct cli_calls *c = cli_table_of(t);
-    const struct jsp_exact_edge *e = row;
+    const struct calls_edge *e = row;
+    bool is_rest = e->caller.id == JSP_WIRE_CALLS_OTHER && e->callee.id == JSP_WIRE_CALLS_OTHER;
     int half = room ? (room - 4) / 2 : 0;
-    cli_name(s, cli_span(calls_caller(c, e)), half);
+    cli_name(s, cli_span(is_rest ? "[edges beyond the table]" : e->caller.shown), half);
     fputs(s->is_utf8 ? " → " : " -> ", stdout);
-    cli_name(s, cli_span(calls_end(c, e->callee)->shown), half);
+    cli_name(s, cli_span(e->callee.shown), half);
 }
 
 static const char *calls_heading_edge(const struct cli_table *t)
@@ -224,16 +155,16 @@ static const char *calls_heading_edge(const struct cli_table *t)
     return cli_table_style(t)->is_utf8 ? "CALLER → CALLEE" : "CALLER -> CALLEE";
 }
 
-#define CALLS_EDGE(field) .offset = offsetof(struct jsp_exact_edge, field)
+#define CALLS_EDGE(field) .offset = offsetof(struct calls_edge, field)
 
 static const struct cli_column calls_edge_columns[] = {
-    { .name = "caller_id", .type = CLI_TYPE_COUNT, .get = calls_caller_id, .in = CLI_IN_JSON,
-      .means = "The id of the caller." },
-    { .name = "caller", .type = CLI_TYPE_TEXT, .get = calls_caller_name,
+    { .name = "caller_id", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
+      CALLS_EDGE(caller.id), .in = CLI_IN_JSON, .means = "The id of the caller." },
+    { .name = "caller", .type = CLI_TYPE_TEXT, .get = cli_get_string, CALLS_EDGE(caller.shown),
       .means = "The name of the caller, with its file and line." },
-    { .name = "callee_id", .type = CLI_TYPE_COUNT, .get = calls_callee_id, .in = CLI_IN_JSON,
-      .means = "The id of the callee." },
-    { .name = "callee", .type = CLI_TYPE_TEXT, .get = calls_callee_name,
+    { .name = "callee_id", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
+      CALLS_EDGE(callee.id), .in = CLI_IN_JSON, .means = "The id of the callee." },
+    { .name = "callee", .type = CLI_TYPE_TEXT, .get = cli_get_string, CALLS_EDGE(callee.shown),
       .means = "The name of the callee, with its file and line." },
     { .name = "calls", .head = "CALLS", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       CALLS_EDGE(cost.calls), .place = 10, .width = 12,
@@ -242,7 +173,7 @@ static const struct cli_column calls_edge_columns[] = {
       CALLS_EDGE(cost.total), .place = 20, .width = 10, .fits = calls_has_time,
       .means = "The time of these calls, with what the callee called." },
     { .name = "per_call_ns", .head = "PER CALL", .type = CLI_TYPE_EXACT_NS,
-      .get = calls_edge_each, .place = 30, .width = 10, .fits = calls_has_time,
+      .get = calls_each, CALLS_EDGE(cost), .place = 30, .width = 10, .fits = calls_has_time,
       .means = "Total by calls." },
     { .head = "CALLER", .heading = calls_heading_edge, .type = CLI_TYPE_TEXT,
       .draw = calls_draw, .place = 40 },
@@ -273,12 +204,15 @@ static void calls_more(uint32_t all, uint32_t shown, const char *what)
 /* Add the times that belong to no function. They have no calls. */
 static void calls_extras(const struct cli_calls *c, struct cli_table *t)
 {
-    const struct calls_row own = { .name = "[own cost of counting]",
-                                   .shown = "[own cost of counting, subtracted above]",
-                                   .cost.self = c->calls.commit[JSP_WIRE_COMMIT_OWN] };
-    const struct calls_row gc = { .name = "[garbage collection]",
-                                  .shown = "[garbage collection, part of the rows above]",
-                                  .cost.self = c->calls.commit[JSP_WIRE_COMMIT_GC] };
+    static const char own_name[] = "[own cost of counting]", gc_name[] = "[garbage collection]";
+    const struct calls_row own = {
+        { .name = { own_name, sizeof own_name - 1 }, .kind = JSPROF_KIND_SYNTH,
+          .shown = "[own cost of counting, subtracted above]",
+          .cost.self = c->calls.commit[JSP_WIRE_COMMIT_OWN] }, true };
+    const struct calls_row gc = {
+        { .name = { gc_name, sizeof gc_name - 1 }, .kind = JSPROF_KIND_SYNTH,
+          .shown = "[garbage collection, part of the rows above]",
+          .cost.self = c->calls.commit[JSP_WIRE_COMMIT_GC] }, true };
     cli_table_row(t, &own);
     cli_table_row(t, &gc);
 }
@@ -289,10 +223,8 @@ static void calls_functions(const struct cli_calls *c, const struct cli_calls_as
     uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
     cli_incomplete(!order);
     uint32_t shown = !order ? 0 : ask->limit && ask->limit < n ? ask->limit : n;
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct jsp_exact_function *f = &c->calls.functions[order[i]];
-        cli_table_row(t, &(struct calls_row){ .function = f, .cost = f->cost });
-    }
+    for (uint32_t i = 0; i < shown; i++)
+        cli_table_row(t, &(struct calls_row){ .function = c->calls.functions[order[i]] });
     if (cli_form_is_text(&ask->form))
         calls_more(n, shown, "function");
     if (ask->form.is_csv || (cli_form_is_text(&ask->form) && calls_has_time(c)))
@@ -306,8 +238,11 @@ static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *a
     uint32_t n = 0, *order = jsp_exact_order_edges(&c->calls, ask->sort, ask->limit, &n);
     cli_incomplete(!order);
     uint32_t shown = !order ? 0 : ask->limit && ask->limit < n ? ask->limit : n;
-    for (uint32_t i = 0; i < shown; i++)
-        cli_table_row(t, &c->calls.edges[order[i]]);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct jsp_exact_edge *e = &c->calls.edges[order[i]];
+        cli_table_row(t, &(struct calls_edge){ c->calls.functions[e->caller],
+                                               c->calls.functions[e->callee], e->cost });
+    }
     if (cli_form_is_text(&ask->form))
         calls_more(n, shown, "edge");
     free(order);

@@ -112,3 +112,8 @@ struct cli_cell cli_get_kind(CLI_OF_ROW)
     cell.colour = CLI_KIND;
     return cell;
 }
+
+struct cli_cell cli_get_object(CLI_OF_ROW)
+{
+    return (struct cli_cell){ .object = table_field(c, row) };
+}

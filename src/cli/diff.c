@@ -181,15 +181,10 @@ static const struct cli_column diff_columns[] = {
 };
 
 /* The two captures. */
-static struct cli_cell diff_side(CLI_OF_ROW)
-{
-    return (struct cli_cell){ .object = (const char *)row + c->offset };
-}
-
 static const struct cli_column diff_heads[] = {
-    { .name = "before", .type = CLI_TYPE_OBJECT, .get = diff_side, .offset = 0,
+    { .name = "before", .type = CLI_TYPE_OBJECT, .get = cli_get_object, .offset = 0,
       .columns = cli_head_columns, .means = "The first capture." },
-    { .name = "after", .type = CLI_TYPE_OBJECT, .get = diff_side,
+    { .name = "after", .type = CLI_TYPE_OBJECT, .get = cli_get_object,
       .offset = sizeof(struct cli_head), .columns = cli_head_columns,
       .means = "The second capture." },
     { 0 }

@@ -183,8 +183,9 @@ const char *cli_table_unit(const struct cli_table *t);
 cli_get cli_get_u64, cli_get_u32, cli_get_i64, cli_get_i32, cli_get_real, cli_get_bool;
 cli_get cli_get_chars, cli_get_string, cli_get_text;
 
-/* The same of a field that is a cell; of a uint32_t that is a kind: its name. */
-cli_get cli_get_cell, cli_get_kind;
+/* The same of a field that is a cell; of a uint32_t that is a kind: its name; of a struct, for
+ * CLI_TYPE_OBJECT. */
+cli_get cli_get_cell, cli_get_kind, cli_get_object;
 
 /* The other cells. */
 struct cli_cell cli_cell_none(void);
