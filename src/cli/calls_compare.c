@@ -202,19 +202,6 @@ static void compare_which(char which, const struct cli_calls *c)
     putchar('\n');
 }
 
-static void compare_text(const struct cli_calls *first, const struct cli_calls *second,
-                         uint32_t hidden)
-{
-    if (hidden) {
-        char more[CLI_NUMBER];
-        bool is_one = hidden == 1;
-        printf("%12s%s more function%s (--limit 0 shows %s)\n", "", cli_count(more, hidden),
-               is_one ? "" : "s", is_one ? "it" : "them");
-    }
-    if (first->calls.modes != second->calls.modes)
-        puts("\nThe two captures counted different things: only columns of both are shown.");
-}
-
 int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
                       const struct cli_calls_ask *ask)
 {
@@ -240,6 +227,8 @@ int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *sec
     free(pairs);
     int status = cli_table_close(t);
     if (is_text)
-        compare_text(first, second, n - shown);
+        cli_more(12, n - shown, "function");
+    if (is_text && first->calls.modes != second->calls.modes)
+        puts("\nThe two captures counted different things: only columns of both are shown.");
     return status;
 }

@@ -192,15 +192,6 @@ const struct cli_document cli_calls_document = {
 
 /* -- Tables ----------------------------------------------------------------- */
 
-static void calls_more(uint32_t all, uint32_t shown, const char *what)
-{
-    char n[CLI_NUMBER];
-    bool is_one = all - shown == 1;
-    if (shown < all)
-        printf("%12s%s more %s%s (--limit 0 shows %s)\n", "", cli_count(n, all - shown), what,
-               is_one ? "" : "s", is_one ? "it" : "them");
-}
-
 /* Add the times that belong to no function. They have no calls. */
 static void calls_extras(const struct cli_calls *c, struct cli_table *t)
 {
@@ -226,7 +217,7 @@ static void calls_functions(const struct cli_calls *c, const struct cli_calls_as
     for (uint32_t i = 0; i < shown; i++)
         cli_table_row(t, &(struct calls_row){ .function = c->calls.functions[order[i]] });
     if (cli_form_is_text(&ask->form))
-        calls_more(n, shown, "function");
+        cli_more(12, n - shown, "function");
     if (ask->form.is_csv || (cli_form_is_text(&ask->form) && calls_has_time(c)))
         calls_extras(c, t);
     free(order);
@@ -244,7 +235,7 @@ static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *a
                                                c->calls.functions[e->callee], e->cost });
     }
     if (cli_form_is_text(&ask->form))
-        calls_more(n, shown, "edge");
+        cli_more(12, n - shown, "edge");
     free(order);
 }
 

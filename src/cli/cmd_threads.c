@@ -34,6 +34,7 @@ struct cmd_threads_sum {
     uint64_t unseen; /* in the unit of the profile; value is without it */
     uint32_t top; /* function */
     uint64_t top_value;
+    struct cli_cell from, to, cpu, top_name, top_self; /* none without a sample */
 };
 
 struct cmd_threads_self { /* the value of the last thread that ran the function, so that no
@@ -168,6 +169,19 @@ static void cmd_threads_account(struct cmd_threads *t)
         t->unseen += t->sums[i].unseen;
 }
 
+static void cmd_threads_cells(const struct cmd_threads *t, struct cmd_threads_sum *s)
+{
+    const struct jsp_profile *p = &t->capture.profile;
+    s->from = s->to = s->cpu = s->top_name = s->top_self = cli_cell_none();
+    if (!s->of || !s->samples)
+        return;
+    s->from = cli_cell_time(s->of->first_time, p->start_time, 2);
+    s->to = cli_cell_time(s->of->last_time, p->start_time, 2);
+    s->cpu = cli_cell_u64(s->of->cpu_ns);
+    s->top_name = cli_cell_string(p->functions[s->top].name);
+    s->top_self = cli_cell_u64(s->top_value);
+}
+
 static int cmd_threads_build(struct cmd_threads *t)
 {
     struct jsp_profile *p = &t->capture.profile;
@@ -186,6 +200,8 @@ static int cmd_threads_build(struct cmd_threads *t)
         err = cmd_threads_tops(t);
     if (err == 0 && cmd_threads_is_whole(t))
         cmd_threads_account(t);
+    for (uint32_t i = 0; err == 0 && i < t->n_sums; i++)
+        cmd_threads_cells(t, &t->sums[i]);
     if (err == 0)
         qsort(t->sums, t->n_sums, sizeof *t->sums, cmd_threads_compare);
     return err;
@@ -218,42 +234,6 @@ static struct cli_cell cmd_threads_unseen_of(CLI_OF_ROW)
     return cell;
 }
 
-static struct cli_cell cmd_threads_moment(const struct cmd_threads *t, int64_t time)
-{
-    return cli_cell_time(time, t->capture.profile.start_time, 2);
-}
-
-static struct cli_cell cmd_threads_from(CLI_OF_ROW)
-{
-    const struct cmd_threads_sum *s = row;
-    return s->of ? cmd_threads_moment(of, s->of->first_time) : cli_cell_none();
-}
-
-static struct cli_cell cmd_threads_to(CLI_OF_ROW)
-{
-    const struct cmd_threads_sum *s = row;
-    return s->of ? cmd_threads_moment(of, s->of->last_time) : cli_cell_none();
-}
-
-static struct cli_cell cmd_threads_cpu(CLI_OF_ROW)
-{
-    const struct cmd_threads_sum *s = row;
-    return s->of ? cli_cell_u64(s->of->cpu_ns) : cli_cell_none();
-}
-
-static struct cli_cell cmd_threads_top(CLI_OF_ROW)
-{
-    const struct cmd_threads *t = of;
-    const struct cmd_threads_sum *s = row;
-    return s->of ? cli_cell_string(t->capture.profile.functions[s->top].name) : cli_cell_none();
-}
-
-static struct cli_cell cmd_threads_top_value(CLI_OF_ROW)
-{
-    const struct cmd_threads_sum *s = row;
-    return s->of ? cli_cell_u64(s->top_value) : cli_cell_none();
-}
-
 #define CMD_THREADS_FIELD(field) .offset = offsetof(struct cmd_threads_sum, field)
 
 static const struct cli_column cmd_threads_columns[] = {
@@ -272,19 +252,21 @@ static const struct cli_column cmd_threads_columns[] = {
       .means = "What its samples come to." },
     { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       CMD_THREADS_FIELD(samples), .means = "Samples of the thread." },
-    { .name = "first_time_ns", .head = "FROM s", .type = CLI_TYPE_TIME, .get = cmd_threads_from,
-      .place = 70, .width = 9, .minimum = 90, .may_lack = true,
+    { .name = "first_time_ns", .head = "FROM s", .type = CLI_TYPE_TIME, .get = cli_get_cell,
+      CMD_THREADS_FIELD(from), .place = 70, .width = 9, .minimum = 90, .may_lack = true,
       .means = "The time of its first sample; null without samples." },
-    { .name = "last_time_ns", .head = "TO s", .type = CLI_TYPE_TIME, .get = cmd_threads_to,
-      .place = 80, .width = 9, .minimum = 90, .may_lack = true,
+    { .name = "last_time_ns", .head = "TO s", .type = CLI_TYPE_TIME, .get = cli_get_cell,
+      CMD_THREADS_FIELD(to), .place = 80, .width = 9, .minimum = 90, .may_lack = true,
       .means = "The time of its last sample; null without samples." },
-    { .name = "cpu_ns", .type = CLI_TYPE_NS, .get = cmd_threads_cpu, .may_lack = true,
+    { .name = "cpu_ns", .type = CLI_TYPE_NS, .get = cli_get_cell, CMD_THREADS_FIELD(cpu),
+      .may_lack = true,
       .means = "CPU time that passed between its samples; null without samples." },
-    { .name = "top", .head = "MOST OF IT IN", .type = CLI_TYPE_TEXT, .get = cmd_threads_top,
-      .place = 90, .minimum = 70, .may_lack = true,
+    { .name = "top", .head = "MOST OF IT IN", .type = CLI_TYPE_TEXT, .get = cli_get_cell,
+      CMD_THREADS_FIELD(top_name), .place = 90, .minimum = 70, .may_lack = true,
       .means = "The function with the most self; null without samples." },
-    { .name = "top_self", .type = CLI_TYPE_VALUE, .get = cmd_threads_top_value,
-      .may_lack = true, .means = "Self of that function; null without samples." },
+    { .name = "top_self", .type = CLI_TYPE_VALUE, .get = cli_get_cell,
+      CMD_THREADS_FIELD(top_self), .may_lack = true,
+      .means = "Self of that function; null without samples." },
     { .name = "unseen", .head = "UNSEEN", .type = CLI_TYPE_VALUE, .get = cmd_threads_unseen_of,
       CMD_THREADS_FIELD(unseen), .place = 60, .width = CMD_THREADS_UNSEEN,
       .fits = cmd_threads_has_unseen,
@@ -339,9 +321,7 @@ static int cmd_threads_run(struct cli_arguments *a)
                                           { 0 } };
     if (cli_options(a, options) || cli_form_check(a->command, &t.form))
         return CLI_USAGE;
-    const char *path = cli_one_file(a);
-    int status = path ? cli_filter_open(&t.capture, path, &t.filter, a->command)
-                      : CLI_USAGE;
+    int status = cli_filter_open(&t.capture, cli_one_file(a), &t.filter, a->command);
     if (status)
         return status;
     status = cmd_threads_show(&t);

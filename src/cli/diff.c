@@ -236,9 +236,7 @@ static int diff_print(const struct diff *d, uint32_t limit)
     int status = diff_rows(d, n);
     for (uint32_t i = 0; i < d->diff.n; i++)
         real += diff_is_real(d, &d->diff.rows[i]);
-    if (n < d->diff.n)
-        printf("        %u more function%s (--limit 0 shows %s)\n", d->diff.n - n,
-               d->diff.n - n == 1 ? "" : "s", d->diff.n - n == 1 ? "it" : "them");
+    cli_more(8, d->diff.n - n, "function");
     printf("\n%u of %u functions changed by more than chance explains (*).\n", real,
            d->diff.n);
     return status;

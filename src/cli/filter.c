@@ -172,6 +172,8 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
 {
     struct jsp_profile_options o = { 0 };
     enum jsp_show show;
+    if (!path)
+        return CLI_USAGE;
     if (f->load)
         o = *f->load;
     int status = filter_check(f, command, &o, &show);

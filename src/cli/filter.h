@@ -45,7 +45,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     "  --clock cpu|wall  count CPU or elapsed time; --symbols DIR  also look in DIR\n"
 
 /* Check the words, load the capture and choose from it. CLI_OK; or CLI_USAGE or CLI_FAILED:
- * the error is reported and nothing is open. cli_close frees everything. */
+ * the error is reported and nothing is open. cli_close frees everything. A path that is NULL is
+ * cli_one_file's error. */
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
                     const char *command);
 

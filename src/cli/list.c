@@ -405,9 +405,7 @@ static int list_run(struct cli_arguments *a)
                                           { 0 } };
     if (cli_options(a, options) || cli_form_check(a->command, &l.form))
         return CLI_USAGE;
-    const char *path = cli_one_file(a);
-    int status = path ? cli_filter_open(&l.capture, path, &l.filter, a->command)
-                      : CLI_USAGE;
+    int status = cli_filter_open(&l.capture, cli_one_file(a), &l.filter, a->command);
     if (status)
         return status;
     status = list_show(&l);

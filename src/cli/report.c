@@ -311,10 +311,7 @@ static int report_run(struct cli_arguments *a)
     if (cli_options(a, options) || report_sort(sort_word, &sort) ||
         cli_form_check(a->command, &r.form))
         return CLI_USAGE;
-    const char *path = cli_one_file(a);
-    if (!path)
-        return CLI_USAGE;
-    int status = cli_filter_open(&r.capture, path, &r.filter, a->command);
+    int status = cli_filter_open(&r.capture, cli_one_file(a), &r.filter, a->command);
     if (status)
         return status;
     status = report_build(&r, sort);

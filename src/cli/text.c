@@ -130,6 +130,14 @@ void cli_wrap(const struct cli_style *s, const char *sentence)
     putchar('\n');
 }
 
+void cli_more(int columns, uint32_t n, const char *what)
+{
+    char number[CLI_NUMBER];
+    if (n)
+        printf("%*s%s more %s%s (--limit 0 shows %s)\n", columns, "", cli_count(number, n), what,
+               n == 1 ? "" : "s", n == 1 ? "it" : "them");
+}
+
 void cli_repeat(const char *what, int times)
 {
     for (int i = 0; i < times; i++)

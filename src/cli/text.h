@@ -66,6 +66,9 @@ const char *cli_percent(char out[CLI_NUMBER], double share); /* 12.3%; share of 
  * 1. */
 void cli_bar(const struct cli_style *s, double self, double total, int width);
 
+/* Where rows are hidden, print how many, in so many columns, and which option shows them. */
+void cli_more(int columns, uint32_t n, const char *what);
+
 void cli_repeat(const char *what, int times);
 
 #endif

@@ -324,10 +324,7 @@ static int tree_run(struct cli_arguments *a)
     if (tree_min(min ? min : cli_form_is_text(&v.form) ? "1" : "0", &v.min))
         return CLI_USAGE;
     shape.has_lines = filter.native.has_lines;
-    const char *path = cli_one_file(a);
-    if (!path)
-        return CLI_USAGE;
-    int status = cli_filter_open(&v.capture, path, &filter, a->command);
+    int status = cli_filter_open(&v.capture, cli_one_file(a), &filter, a->command);
     if (status)
         return status;
     status = tree_build(&v, &shape);

@@ -143,10 +143,7 @@ static int view_run(struct cli_arguments *a)
         return CLI_USAGE;
     if (v.port > UINT16_MAX)
         return cli_usage("view", "--port wants a number up to 65535, not %u", v.port);
-    const char *path = cli_one_file(a);
-    if (!path)
-        return CLI_USAGE;
-    int status = cli_filter_open(&v.capture, path, &v.filter, "view");
+    int status = cli_filter_open(&v.capture, cli_one_file(a), &v.filter, "view");
     if (status)
         return status;
     status = view_convert(&v);
