@@ -10,53 +10,8 @@
 #ifndef JSP_ANALYZE_ACCOUNT_H
 #define JSP_ANALYZE_ACCOUNT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/clocks.h"
 #include "base/hash.h"
-#include "base/losses.h"
-
-struct jsp_account_session {
-    bool present;
-    char state[16]; /* "running", "stopped", "final" */
-    char clock[16]; /* "cpu", "wall" */
-    uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut, marks_lost;
-    uint64_t addresses_missed;
-    int64_t write_error;
-};
-
-struct jsp_account_thread {
-    uint64_t id;
-    int32_t pid, tid;
-    char name[64];
-    uint64_t expirations, kept, samples;
-    uint64_t lost[JSP_N_LOSSES]; /* by enum jsp_loss; 0 where the library was older */
-    uint64_t frames_cut, frames_bad, underflows;
-    /* Native walks, by how they ended; all 0: unknown. */
-    uint64_t stop_end, stop_full, stop_no_table, stop_stack, stop_unreadable, stop_rule;
-    uint64_t clock_ns[JSP_N_CLOCKS]; /* time that it was armed */
-    uint64_t handler_ns;
-
-    /* A tid may serve several threads in turn, and the samples of a file do not
-     * distinguish them. After sealing, the newest thread of each tid has the sums of
-     * all: */
-    bool is_newest;
-    uint64_t kept_of_tid; /* by the lines */
-    uint64_t unseen_of_tid; /* expirations without a sample, except pauses */
-    uint64_t in_file; /* by the file's samples; the caller that counts them adds here */
-};
-
-/* All threads together, in a place of the file that was reserved for it: it is written
- * last, even if the file takes nothing else any more. */
-struct jsp_account_total {
-    bool present;
-    char state[16]; /* "open" until a write fails, or until the end */
-    uint64_t time;
-    int64_t write_error;
-    struct jsp_account_thread sum; /* only its counts are used */
-};
+#include "capture/embedded.h"
 
 struct jsp_account {
     struct jsp_account_session session;

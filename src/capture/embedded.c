@@ -4,6 +4,9 @@
  */
 #include "embedded.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static size_t embedded_numbers(uint8_t *to, const uint64_t *values, size_t n)
 {
     uint8_t *begin = to;
@@ -106,4 +109,118 @@ size_t jsp_embedded_call_put(uint8_t *to, const struct jsp_embedded_call *c)
         return 1 + embedded_commit(to, c);
     }
     return 0;
+}
+
+/* -- jsprof/losses ----------------------------------------------------------- */
+
+#define FIELD(of, field, type) { #field, offsetof(struct jsp_account_##of, field), type, 0 }
+#define COUNT(of, field) FIELD(of, field, JSP_FIELD_COUNT)
+#define TEXT(of, field)                                                                       \
+    { #field, offsetof(struct jsp_account_##of, field), JSP_FIELD_TEXT,                        \
+      sizeof((struct jsp_account_##of *)0)->field }
+#define LOSS(CAUSE, cause, asked, name, meaning)                                               \
+    { "lost_" #cause, offsetof(struct jsp_account_thread, lost[JSP_LOST_##CAUSE]),              \
+      JSP_FIELD_COUNT, 0 },
+#define CLOCK(CLOCK, key, unit, name, meaning)                                                 \
+    { unit, offsetof(struct jsp_account_thread, clock_ns[JSP_CLOCK_##CLOCK]), JSP_FIELD_COUNT, 0 },
+#define END { NULL, 0, JSP_FIELD_COUNT, 0 }
+
+static const struct jsp_embedded_field embedded_session[] = {
+    TEXT(session, state), COUNT(session, time), COUNT(session, hz), TEXT(session, clock),
+    COUNT(session, samples), COUNT(session, labels), COUNT(session, label_bytes),
+    COUNT(session, labels_lost), COUNT(session, labels_cut), COUNT(session, marks_lost),
+    COUNT(session, addresses_missed), FIELD(session, write_error, JSP_FIELD_SIGNED), END
+};
+static const struct jsp_embedded_field embedded_thread[] = {
+    COUNT(thread, id), FIELD(thread, tid, JSP_FIELD_NARROW), TEXT(thread, name), END
+};
+static const struct jsp_embedded_field embedded_total[] = {
+    TEXT(total, state), COUNT(total, time), FIELD(total, write_error, JSP_FIELD_SIGNED), END
+};
+static const struct jsp_embedded_field embedded_counts[] = {
+    COUNT(thread, expirations), COUNT(thread, kept), COUNT(thread, samples), JSP_LOSSES(LOSS)
+    COUNT(thread, frames_cut), COUNT(thread, frames_bad), COUNT(thread, underflows),
+    COUNT(thread, stop_end), COUNT(thread, stop_full), COUNT(thread, stop_no_table),
+    COUNT(thread, stop_stack), COUNT(thread, stop_unreadable), COUNT(thread, stop_rule),
+    COUNT(thread, handler_ns), END
+};
+static const struct jsp_embedded_field embedded_clocks[] = { JSP_CLOCKS(CLOCK) END };
+
+#define BASE(of) offsetof(struct jsp_embedded_account, of)
+const struct jsp_embedded_line jsp_embedded_lines[] = {
+    [JSP_ACCOUNT_SESSION] = { "session", { { embedded_session, BASE(session) } } },
+    [JSP_ACCOUNT_THREAD] = { "thread", { { embedded_thread, BASE(thread) },
+                                         { embedded_counts, BASE(thread) },
+                                         { embedded_clocks, BASE(thread) } } },
+    [JSP_ACCOUNT_TOTAL] = { "total", { { embedded_total, BASE(total) },
+                                       { embedded_counts, BASE(total.sum) } } },
+};
+
+enum { EMBEDDED_FIELD = 64 }; /* bytes of any key with its number */
+
+/* Percent-encode the characters that would end a value. */
+static size_t embedded_encode(char *to, const char *text)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char *begin = to;
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool is_plain = c > ' ' && c != '%' && c != 0x7F;
+        *to++ = is_plain ? (char)c : '%';
+        if (!is_plain) {
+            *to++ = hex[c >> 4];
+            *to++ = hex[c & 15];
+        }
+    }
+    return (size_t)(to - begin);
+}
+
+static size_t embedded_field(char *to, const struct jsp_embedded_field *f, const char *at)
+{
+    int64_t value = 0;
+    int32_t narrow;
+    if (f->type == JSP_FIELD_TEXT) {
+        size_t n = (size_t)snprintf(to, EMBEDDED_FIELD, " %s=", f->key);
+        return n + embedded_encode(to + n, at);
+    }
+    if (f->type == JSP_FIELD_NARROW) {
+        memcpy(&narrow, at, sizeof narrow);
+        value = narrow;
+    } else {
+        memcpy(&value, at, sizeof value);
+    }
+    if (f->type == JSP_FIELD_COUNT)
+        return (size_t)snprintf(to, EMBEDDED_FIELD, " %s=%" PRIu64, f->key, (uint64_t)value);
+    return (size_t)snprintf(to, EMBEDDED_FIELD, " %s=%" PRId64, f->key, value);
+}
+
+size_t jsp_embedded_account_put(char *to, const struct jsp_embedded_account *record)
+{
+    const struct jsp_embedded_line *line = &jsp_embedded_lines[record->tag];
+    size_t n = strlen(line->word);
+    memcpy(to, line->word, n);
+    for (int i = 0; line->parts[i].fields; i++)
+        for (const struct jsp_embedded_field *f = line->parts[i].fields; f->key; f++)
+            n += embedded_field(to + n, f,
+                                (const char *)record + line->parts[i].base + f->offset);
+    to[n++] = '\n';
+    return n;
+}
+
+static void embedded_add(struct jsp_account_thread *sum, const struct jsp_account_thread *t,
+                         const struct jsp_embedded_field *f)
+{
+    for (; f->key; f++) {
+        uint64_t all, one;
+        memcpy(&all, (const char *)sum + f->offset, sizeof all);
+        memcpy(&one, (const char *)t + f->offset, sizeof one);
+        all += one;
+        memcpy((char *)sum + f->offset, &all, sizeof all);
+    }
+}
+
+void jsp_embedded_account_add(struct jsp_account_thread *sum, const struct jsp_account_thread *t)
+{
+    embedded_add(sum, t, embedded_counts);
+    embedded_add(sum, t, embedded_clocks);
 }

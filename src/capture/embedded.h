@@ -11,6 +11,8 @@
 #ifndef JSP_CAPTURE_EMBEDDED_H
 #define JSP_CAPTURE_EMBEDDED_H
 
+#include "base/clocks.h"
+#include "base/losses.h"
 #include "read.h"
 #include "varint.h"
 #include "wire.h"
@@ -98,5 +100,82 @@ struct jsp_embedded_call {
 size_t jsp_embedded_call_put(uint8_t *to, const struct jsp_embedded_call *record);
 bool jsp_embedded_call_get(const uint8_t **at, const uint8_t *end,
                            struct jsp_embedded_call *out);
+
+/* jsprof/losses: a line of text for the session, for a thread or for all threads together. */
+struct jsp_account_session {
+    bool present;
+    char state[16]; /* "running", "stopped", "final" */
+    char clock[16]; /* "cpu", "wall" */
+    uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut, marks_lost;
+    uint64_t addresses_missed;
+    int64_t write_error;
+};
+
+struct jsp_account_thread {
+    uint64_t id;
+    int32_t tid;
+    char name[64];
+    uint64_t expirations, kept, samples;
+    uint64_t lost[JSP_N_LOSSES]; /* by enum jsp_loss; 0 where the library was older */
+    uint64_t frames_cut, frames_bad, underflows;
+    /* Native walks, by how they ended; all 0: unknown. */
+    uint64_t stop_end, stop_full, stop_no_table, stop_stack, stop_unreadable, stop_rule;
+    uint64_t clock_ns[JSP_N_CLOCKS]; /* time that it was armed */
+    uint64_t handler_ns;
+
+    /* Not in the line; see analyze/account.h. A tid may serve several threads in turn, and
+     * the samples of a file do not distinguish them. After sealing, the newest thread of
+     * each tid has the sums of all: */
+    int32_t pid;
+    bool is_newest;
+    uint64_t kept_of_tid; /* by the lines */
+    uint64_t unseen_of_tid; /* expirations without a sample, except pauses */
+    uint64_t in_file; /* by the file's samples; the caller that counts them adds here */
+};
+
+/* All threads together, in a place of the file that was reserved for it: it is written
+ * last, even if the file takes nothing else any more. */
+struct jsp_account_total {
+    bool present;
+    char state[16]; /* "open" until a write fails, or until the end */
+    uint64_t time;
+    int64_t write_error;
+    struct jsp_account_thread sum; /* only its counts are used */
+};
+
+struct jsp_embedded_account {
+    enum jsp_account_tag { JSP_ACCOUNT_SESSION, JSP_ACCOUNT_THREAD, JSP_ACCOUNT_TOTAL } tag;
+    union {
+        struct jsp_account_session session;
+        struct jsp_account_thread thread;
+        struct jsp_account_total total;
+    };
+};
+enum { JSP_EMBEDDED_ACCOUNT = 1536 }; /* largest size, with the newline */
+size_t jsp_embedded_account_put(char *to, const struct jsp_embedded_account *line);
+
+/* Skip words of a newer writer. *at moves after the line also if that is none. */
+bool jsp_embedded_account_get(const uint8_t **at, const uint8_t *end,
+                              struct jsp_embedded_account *out);
+
+/* Add the counts and times of a thread. */
+void jsp_embedded_account_add(struct jsp_account_thread *sum, const struct jsp_account_thread *t);
+
+/* How a line is made, for put and get: its first word, then "key=value" for each field of
+ * its parts. A part's fields are at their offsets from `base` in the record. */
+struct jsp_embedded_field {
+    const char *key; /* NULL: the end */
+    size_t offset;
+    enum { JSP_FIELD_COUNT, JSP_FIELD_SIGNED, JSP_FIELD_NARROW, JSP_FIELD_TEXT } type;
+    size_t size; /* of a text: percent-encoded, and cut when read */
+};
+struct jsp_embedded_line {
+    const char *word;
+    struct {
+        const struct jsp_embedded_field *fields; /* NULL: the end */
+        size_t base;
+    } parts[4];
+};
+extern const struct jsp_embedded_line jsp_embedded_lines[JSP_ACCOUNT_TOTAL + 1]; /* by tag */
 
 #endif

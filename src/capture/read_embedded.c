@@ -185,3 +185,111 @@ bool jsp_embedded_call_get(const uint8_t **at, const uint8_t *end, struct jsp_em
     }
     return false;
 }
+
+/* -- jsprof/losses ----------------------------------------------------------- */
+
+static int embedded_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if ((c | 32) >= 'a' && (c | 32) <= 'f')
+        return (c | 32) - 'a' + 10;
+    return -1;
+}
+
+/* Decode percent escapes, cut to the field, and add a NUL. */
+static void embedded_decode(char *out, size_t size, const char *at, const char *end)
+{
+    size_t n = 0;
+    while (at < end && n + 1 < size) {
+        int high = *at == '%' && end - at > 2 ? embedded_hex(at[1]) : -1;
+        int low = high >= 0 ? embedded_hex(at[2]) : -1;
+        out[n++] = low >= 0 ? (char)(high << 4 | low) : *at;
+        at += low >= 0 ? 3 : 1;
+    }
+    out[n] = 0;
+}
+
+static bool embedded_decimal(const char *at, const char *end, uint64_t *out)
+{
+    bool minus = at < end && *at == '-';
+    uint64_t n = 0;
+    at += minus;
+    if (at == end || end - at > 19)
+        return false;
+    for (; at < end; at++) {
+        if (*at < '0' || *at > '9')
+            return false;
+        n = n * 10 + (uint64_t)(*at - '0');
+    }
+    *out = minus ? 0 - n : n;
+    return true;
+}
+
+static bool embedded_set(char *into, const struct jsp_embedded_field *f, const char *value,
+                         const char *end)
+{
+    uint64_t number;
+    if (f->type == JSP_FIELD_TEXT) {
+        embedded_decode(into, f->size, value, end);
+        return true;
+    }
+    if (!embedded_decimal(value, end, &number))
+        return false;
+    int32_t narrow = (int32_t)(uint32_t)number;
+    if (f->type == JSP_FIELD_NARROW)
+        memcpy(into, &narrow, sizeof narrow);
+    else
+        memcpy(into, &number, sizeof number);
+    return true;
+}
+
+/* Read one word "key=value". */
+static bool embedded_word(struct jsp_embedded_account *out, const char *at, const char *end)
+{
+    const struct jsp_embedded_line *line = &jsp_embedded_lines[out->tag];
+    const char *equal = memchr(at, '=', (size_t)(end - at));
+    if (!equal)
+        return false;
+    for (int i = 0; line->parts[i].fields; i++)
+        for (const struct jsp_embedded_field *f = line->parts[i].fields; f->key; f++)
+            if (strlen(f->key) == (size_t)(equal - at) &&
+                memcmp(f->key, at, (size_t)(equal - at)) == 0)
+                return embedded_set((char *)out + line->parts[i].base + f->offset, f,
+                                    equal + 1, end);
+    return true;
+}
+
+static bool embedded_words(struct jsp_embedded_account *out, const char *at, const char *end)
+{
+    while (at < end) {
+        const char *space = memchr(at, ' ', (size_t)(end - at));
+        const char *stop = space ? space : end;
+        if (stop > at && !embedded_word(out, at, stop))
+            return false;
+        at = stop + 1;
+    }
+    return true;
+}
+
+bool jsp_embedded_account_get(const uint8_t **at, const uint8_t *end,
+                              struct jsp_embedded_account *out)
+{
+    const char *from = (const char *)*at;
+    const char *stop = memchr(from, '\n', (size_t)(end - *at));
+    *at = stop ? (const uint8_t *)stop + 1 : end;
+    for (int tag = JSP_ACCOUNT_SESSION; stop && tag <= JSP_ACCOUNT_TOTAL; tag++) {
+        size_t n = strlen(jsp_embedded_lines[tag].word);
+        if ((size_t)(stop - from) <= n + 1 || from[n] != ' ' ||
+            memcmp(from, jsp_embedded_lines[tag].word, n) != 0)
+            continue;
+        memset(out, 0, sizeof *out);
+        out->tag = (enum jsp_account_tag)tag;
+        if (tag == JSP_ACCOUNT_SESSION)
+            out->session.present = true;
+        else if (tag == JSP_ACCOUNT_TOTAL)
+            out->total.present = true;
+        return embedded_words(out, from + n + 1, stop);
+    }
+    return false;
+}

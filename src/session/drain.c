@@ -62,7 +62,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
 
 static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
 {
-    char line[JSP_LOSSES_LINE];
+    char line[JSP_EMBEDDED_ACCOUNT];
     size_t n = jsp_losses_thread(line, t, jsp_tallies_of(&p->output.tallies, t->tally));
     if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0)
         t->written = t->counts;
@@ -140,23 +140,26 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
 
 void jsp_drain_report(struct jsprof *p, const char *state)
 {
-    char line[JSP_LOSSES_LINE];
-    struct jsp_losses_session session = {
-        .state = state, .hz = p->hz, .clock = p->setup.clock,
-        .n_samples = p->output.n_samples, .labels_cut = p->gone.labels_cut,
-        .write_error = p->output.writer.error, .arena = &p->arena,
+    char text[JSP_EMBEDDED_ACCOUNT];
+    struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_SESSION, .session = {
+        .time = jsp_now_ns(CLOCK_MONOTONIC), .hz = p->hz, .samples = p->output.n_samples,
+        .labels = jsp_counted(&p->arena.n_labels), .label_bytes = jsp_counted(&p->arena.used),
+        .labels_lost = jsp_counted(&p->arena.n_lost), .labels_cut = p->gone.labels_cut,
         .marks_lost = jsp_marks_lost(&p->marks),
         .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),
-    };
+        .write_error = -p->output.writer.error,
+    } };
+    strcpy(line.session.state, state);
+    strcpy(line.session.clock, jsp_clocks[p->setup.clock].key);
     if (jsp_output_side(&p->output) < 0)
         return; /* losses are written after the samples that they count */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
-        session.labels_cut += t->counts.labels_cut;
+        line.session.labels_cut += t->counts.labels_cut;
         if (memcmp(&t->counts, &t->written, sizeof t->written) != 0)
             drain_report_thread(p, t);
     }
-    size_t n = jsp_losses_session(line, &session);
-    jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n);
+    size_t n = jsp_embedded_account_put(text, &line);
+    jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, text, n);
 }
 
 /* Copy the state after a flush, which returned `flushed`, to where every thread may read
@@ -187,7 +190,7 @@ struct jsp_tally jsp_drain_tally(const struct jsprof *p)
     return tally;
 }
 
-/* Format the sum over all threads, as of the last flush: a line of JSP_LOSSES_LINE bytes
+/* Format the sum over all threads, as of the last flush: a line of JSP_EMBEDDED_ACCOUNT bytes
  * for the reserved place in the file. The caller holds `lock`. Return its size. */
 static size_t drain_total(const struct jsprof *p, const char *state, char *line)
 {
@@ -213,7 +216,7 @@ static const char *drain_state(const struct jsprof *p)
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
 {
     struct jsp_signals_hushed hushed;
-    char line[JSP_LOSSES_LINE];
+    char line[JSP_EMBEDDED_ACCOUNT];
     jsp_signals_hush(&hushed);
     int err = drain_out(p, flush);
     jsp_signals_unhush(&hushed);
@@ -347,7 +350,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
     pthread_mutex_lock(&p->lock);
     drain_sync(p, err);
     if (err) { /* this moment's lines are not in the file */
-        char line[JSP_LOSSES_LINE];
+        char line[JSP_EMBEDDED_ACCOUNT];
         size_t n = drain_total(p, quit ? "stopped" : "running", line);
         pthread_mutex_unlock(&p->lock);
         jsp_writer_fill(&p->output.writer, line, n);

@@ -98,7 +98,7 @@ static void make_describe(struct jsprof *p)
     jsp_writer_metadata(w, "jsprof.host", *text ? text : program_invocation_short_name);
     if (p->native && access("/proc/self/maps", R_OK) < 0)
         jsp_writer_metadata(w, "jsprof.proc", "none");
-    if (jsp_writer_reserve(w, JSP_WIRE_FILE_LOSSES, JSP_LOSSES_LINE) == 0)
+    if (jsp_writer_reserve(w, JSP_WIRE_FILE_LOSSES, JSP_EMBEDDED_ACCOUNT) == 0)
         jsp_writer_fill(w, open_total, sizeof open_total - 1);
 }
 

@@ -135,7 +135,7 @@ static void session_give_up(struct jsprof *p, int err)
 /* Write the rest of the file, and the final account into its reserved place. */
 static int session_write(struct jsprof *p, const struct jsp_counts *counts)
 {
-    char line[JSP_LOSSES_LINE];
+    char line[JSP_EMBEDDED_ACCOUNT];
     struct jsp_output *out = &p->output;
     int err = jsp_output_finish(out);
     struct jsp_losses_total total = { "final", err, counts, jsp_tallies_sum(&out->tallies) };

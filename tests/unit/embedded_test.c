@@ -309,6 +309,95 @@ TEST(a_commit_of_another_version_is_read_as_far_as_it_is_known)
         no_garbage(tag, read_call);
 }
 
+/* -- jsprof/losses ----------------------------------------------------------- */
+
+static bool read_account(const uint8_t **at, const uint8_t *end)
+{
+    struct jsp_embedded_account got;
+    return jsp_embedded_account_get(at, end, &got);
+}
+
+static struct jsp_embedded_account account_back(const struct jsp_embedded_account *line)
+{
+    struct jsp_embedded_account got;
+    const uint8_t *at = bytes;
+    size_t n = jsp_embedded_account_put((char *)bytes, line);
+    CHECK(n <= JSP_EMBEDDED_ACCOUNT && bytes[n - 1] == '\n');
+    only_whole(n, read_account);
+    memset(&got, 0xff, sizeof got);
+    CHECK(jsp_embedded_account_get(&at, bytes + n, &got));
+    CHECK_EQ(got.tag, line->tag);
+    return got;
+}
+
+static const uint64_t most = 9999999999999999999u; /* 19 digits: the longest that is read */
+
+static void counts(struct jsp_account_thread *t)
+{
+    t->expirations = most;
+    t->kept = most - 1;
+    t->samples = 2;
+    for (int i = 0; i < JSP_N_LOSSES; i++)
+        t->lost[i] = most - 100 + (uint64_t)i;
+    t->frames_cut = 3;
+    t->frames_bad = 4;
+    t->underflows = 5;
+    t->stop_end = 6;
+    t->stop_full = 7;
+    t->stop_no_table = 8;
+    t->stop_stack = 9;
+    t->stop_unreadable = 10;
+    t->stop_rule = most;
+    t->handler_ns = 0;
+}
+
+TEST(a_thread_reads_back)
+{
+    struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_THREAD, .thread = {
+        .id = UINT32_MAX, .tid = INT32_MIN, .clock_ns = { most, 11 } } };
+    for (int i = 0; i < 63; i++) /* spaces, '=', '%', a newline, DEL, and bytes of UTF-8 */
+        line.thread.name[i] = " =%\n\x7f\xc3\xa4x"[i % 8];
+    counts(&line.thread);
+    struct jsp_embedded_account got = account_back(&line);
+    CHECK(memcmp(&got.thread, &line.thread, sizeof got.thread) == 0);
+}
+
+TEST(a_total_reads_back)
+{
+    struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_TOTAL, .total = {
+        .present = true, .state = "fifteen letters", .time = most, .write_error = -5 } };
+    counts(&line.total.sum);
+    struct jsp_embedded_account got = account_back(&line);
+    CHECK(memcmp(&got.total, &line.total, sizeof got.total) == 0);
+    struct jsp_account_thread sum = line.total.sum;
+    jsp_embedded_account_add(&sum, &got.total.sum);
+    CHECK(sum.samples == 4 && sum.stop_end == 12 && sum.lost[0] == 2 * (most - 100));
+}
+
+TEST(a_session_reads_back)
+{
+    struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_SESSION, .session = {
+        .present = true, .state = "final", .clock = "wall", .time = most, .hz = 1,
+        .samples = 2, .labels = 3, .label_bytes = 4, .labels_lost = 5, .labels_cut = 6,
+        .marks_lost = 7, .addresses_missed = most, .write_error = 28 } };
+    struct jsp_embedded_account got = account_back(&line);
+    CHECK(memcmp(&got.session, &line.session, sizeof got.session) == 0);
+}
+
+TEST(words_of_another_version_are_skipped_and_a_bad_line_is_passed)
+{
+    static const char text[] = "session new=x hz=7\nsession hz=x\nsessions hz=1\ntotal \n"
+                               "thread id=3 name=%4x%4 \n";
+    const uint8_t *at = (const uint8_t *)text, *end = at + sizeof text - 1;
+    struct jsp_embedded_account got;
+    CHECK(jsp_embedded_account_get(&at, end, &got) && got.session.hz == 7);
+    for (int i = 0; i < 3; i++)
+        CHECK(!jsp_embedded_account_get(&at, end, &got));
+    CHECK(jsp_embedded_account_get(&at, end, &got) && got.thread.id == 3);
+    CHECK_STR(got.thread.name, "%4x%4");
+    CHECK(at == end);
+}
+
 int main(void)
 {
     RUN(a_block_reads_back);
@@ -320,5 +409,9 @@ int main(void)
     RUN(a_row_reads_back_with_its_targets);
     RUN(each_record_of_calls_reads_back);
     RUN(a_commit_of_another_version_is_read_as_far_as_it_is_known);
+    RUN(a_thread_reads_back);
+    RUN(a_total_reads_back);
+    RUN(a_session_reads_back);
+    RUN(words_of_another_version_are_skipped_and_a_bad_line_is_passed);
     return DONE();
 }

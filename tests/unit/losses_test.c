@@ -10,7 +10,7 @@
 #include "analyze/account.h"
 #include "test.h"
 
-static char line[JSP_LOSSES_LINE];
+static char line[JSP_EMBEDDED_ACCOUNT];
 static struct jsp_account account;
 
 /* How many lines could not be read. */
@@ -68,27 +68,6 @@ TEST(a_total_reads_back)
     one_total(most - 100);
 }
 
-TEST(a_session_reads_back)
-{
-    struct jsp_arena arena = { 0 };
-    struct jsp_losses_session s = { .state = "running", .hz = 10000, .clock = JSP_CLOCK_WALL,
-                                    .n_samples = most, .labels_cut = 1, .marks_lost = 2,
-                                    .addresses_missed = 3, .write_error = -EIO,
-                                    .arena = &arena };
-    atomic_store_explicit(&arena.n_labels, 4, memory_order_relaxed);
-    atomic_store_explicit(&arena.used, 5, memory_order_relaxed);
-    atomic_store_explicit(&arena.n_lost, 6, memory_order_relaxed);
-    CHECK_EQ(read_back(jsp_losses_session(line, &s)), 0);
-    const struct jsp_account_session *got = &account.session;
-    CHECK(got->present);
-    CHECK_STR(got->state, "running");
-    CHECK_STR(got->clock, "wall");
-    CHECK(got->hz == 10000 && got->samples == most && got->labels_cut == 1 &&
-          got->marks_lost == 2 && got->addresses_missed == 3 && got->labels == 4 &&
-          got->label_bytes == 5 && got->labels_lost == 6 && got->write_error == EIO);
-    jsp_account_free(&account);
-}
-
 TEST(a_line_that_is_no_account_is_refused)
 {
     static const char *const bad[] = {
@@ -109,7 +88,6 @@ TEST(a_line_that_is_no_account_is_refused)
 int main(void)
 {
     RUN(a_total_reads_back);
-    RUN(a_session_reads_back);
     RUN(a_line_that_is_no_account_is_refused);
     return DONE();
 }
