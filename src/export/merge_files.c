@@ -244,37 +244,32 @@ static int merge_symbols(struct merge_work *w)
 /* Write one session line for all inputs: final if each of them is. */
 static void merge_session(struct merge_work *w)
 {
-    struct jsp_account_session all = { .state = "final" };
-    char line[512];
+    const struct jsp_profile *first = w->m->inputs[0];
+    struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_SESSION, .session = {
+        .state = "final", .hz = first->hz, .samples = w->m->samples } };
+    struct jsp_account_session *all = &line.session;
+    char text[JSP_EMBEDDED_ACCOUNT];
+    strcpy(all->clock, (first->driver ? first->driver : jsp_clocks)->key);
     for (uint32_t i = 0; i < w->m->n; i++) {
         const struct jsp_account *a = &w->m->inputs[i]->account;
         const struct jsp_account_session *s = &a->session;
         struct jsp_account_verdict v;
         jsp_account_verdict(a, &v);
         if (s->present && !v.is_whole)
-            strcpy(all.state, "running");
-        all.present |= s->present;
-        all.labels += s->labels;
-        all.label_bytes += s->label_bytes;
-        all.labels_lost += s->labels_lost;
-        all.labels_cut += s->labels_cut;
-        all.marks_lost += s->marks_lost;
-        all.time = s->time > all.time ? s->time : all.time;
-        all.write_error = all.write_error ? all.write_error : v.write_error;
+            strcpy(all->state, "running");
+        all->present |= s->present;
+        all->labels += s->labels;
+        all->label_bytes += s->label_bytes;
+        all->labels_lost += s->labels_lost;
+        all->labels_cut += s->labels_cut;
+        all->marks_lost += s->marks_lost;
+        all->addresses_missed += s->addresses_missed;
+        all->time = s->time > all->time ? s->time : all->time;
+        all->write_error = all->write_error ? all->write_error : v.write_error;
     }
-    if (!all.present)
+    if (!all->present)
         return;
-    const struct jsp_profile *first = w->m->inputs[0];
-    int n = snprintf(line, sizeof line,
-                     "session state=%s time=%" PRIu64 " hz=%u clock=%s samples=%" PRIu64
-                     " labels=%" PRIu64 " label_bytes=%" PRIu64 " labels_lost=%" PRIu64
-                     " labels_cut=%" PRIu64 " marks_lost=%" PRIu64 " write_error=%" PRId64
-                     "\n",
-                     all.state, all.time, first->hz,
-                     (first->driver ? first->driver : jsp_clocks)->key, w->m->samples,
-                     all.labels, all.label_bytes, all.labels_lost, all.labels_cut,
-                     all.marks_lost, all.write_error);
-    merge_chunk(w, JSP_WIRE_FILE_LOSSES, line, (size_t)n, false);
+    merge_chunk(w, JSP_WIRE_FILE_LOSSES, text, jsp_embedded_account_put(text, &line), false);
     w->has_losses = true;
 }
 
