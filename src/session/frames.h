@@ -17,7 +17,7 @@
 #include "natives.h"
 
 enum {
-    JSP_FRAMES_RUN = 1004,  /* of each kind: JSP_RECORD_FRAMES of the largest max_depth */
+    JSP_FRAMES_RUN = JSP_RECORD_FRAMES(JSP_RECORD_DEEPEST), /* of the VM; of C, no more */
     JSP_FRAMES_KEPT = 1000, /* of one sample in the file; Sysprof 48 drops deeper ones */
 };
 

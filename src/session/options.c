@@ -11,6 +11,7 @@
 
 #include "base/clocks.h"
 #include "explain.h"
+#include "sigsafe/record.h"
 
 struct options_number {
     const char *name;
@@ -23,7 +24,7 @@ struct options_number {
 
 static const struct options_number options_numbers[] = {
     NUMBER(hz, 1, 10000, 1000),
-    NUMBER(max_depth, 1, 1000, 512),
+    NUMBER(max_depth, 1, JSP_RECORD_DEEPEST, 512),
     NUMBER(ring_bytes, 1 << 14, 1 << 30, 1 << 19),
     NUMBER(label_bytes, 4096, 8 << 20, 8 << 20),
     NUMBER(signo, 1, _NSIG - 1, SIGPROF),

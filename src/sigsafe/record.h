@@ -50,7 +50,10 @@ _Static_assert(sizeof(struct jsp_rec_frame) % 8 == 0, "whole words in the ring")
 
 static inline uint32_t jsp_record_frames(const struct jsp_record *record)
 {
-    return (uint32_t)record->n[0] + record->n[1] + record->n[2] + record->n[3];
+    uint32_t n = 0;
+    for (int run = 0; run < JSP_N_RUNS; run++)
+        n += record->n[run];
+    return n;
 }
 
 static inline struct jsp_rec_native *jsp_record_natives(const struct jsp_record *record)
@@ -65,6 +68,8 @@ static inline void jsp_record_cut(struct jsp_record *record, uint32_t n)
     uint32_t room = UINT32_MAX - record->cut;
     record->cut += n < room ? n : room;
 }
+
+enum { JSP_RECORD_DEEPEST = 1000 }; /* the largest max_depth that a session accepts */
 
 /* Room for the VM frames of one record: max_depth of them, and a mark for each run. */
 #define JSP_RECORD_FRAMES(max_depth) ((max_depth) + (uint32_t)JSP_N_RUNS)
