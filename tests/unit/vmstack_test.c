@@ -1,4 +1,4 @@
-/* unit/vmstack_test.c - src/sigsafe/vmstack.c: our own array and links, and what of broken
+/* unit/vmstack_test.c - src/sigsafe/vmstack.c, links.c: our own array and links, and what of broken
  * ones is believed.
  *
  * SPDX-License-Identifier: MIT
