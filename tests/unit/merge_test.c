@@ -57,7 +57,10 @@ static void native(uint64_t ip, uint64_t cfa)
 
 static uint32_t n_vm(void)
 {
-    return stack.n[0] + stack.n[1] + stack.n[2] + stack.n[3];
+    uint32_t n = 0;
+    for (int run = 0; run < JSP_N_RUNS; run++)
+        n += stack.n[run];
+    return n;
 }
 
 static void pack(void)
