@@ -92,17 +92,6 @@ static void callgrind_scale(struct callgrind_call *calls, uint32_t n, uint64_t t
     }
 }
 
-static void callgrind_circles(struct callgrind *c)
-{
-    if (c->n_calls)
-        qsort(c->calls, c->n_calls, sizeof *c->calls, callgrind_by_callee);
-    for (uint32_t i = 0, n; i < c->n_calls; i += n) {
-        for (n = 1; i + n < c->n_calls && c->calls[i + n].callee == c->calls[i].callee; n++)
-            continue;
-        callgrind_scale(c->calls + i, n, c->functions[c->calls[i].callee].total);
-    }
-}
-
 /* -- Writing ---------------------------------------------------------------- */
 
 static int callgrind_by_caller(const void *x, const void *y)
@@ -266,7 +255,14 @@ static int callgrind_write(struct jsp_export *e, struct callgrind *c)
     if (!err)
         err = callgrind_number(c);
     if (!err) {
-        callgrind_circles(c);
+        if (c->n_calls)
+            qsort(c->calls, c->n_calls, sizeof *c->calls, callgrind_by_callee);
+        for (uint32_t i = 0, n; i < c->n_calls; i += n) {
+            uint32_t callee = c->calls[i].callee;
+            for (n = 1; i + n < c->n_calls && c->calls[i + n].callee == callee; n++)
+                continue;
+            callgrind_scale(c->calls + i, n, c->functions[callee].total);
+        }
         if (c->n_calls)
             qsort(c->calls, c->n_calls, sizeof *c->calls, callgrind_by_caller);
         if (c->n_selves)

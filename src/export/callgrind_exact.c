@@ -29,19 +29,15 @@ static int exact_functions(struct callgrind *c, const struct jsp_exact *x)
     return 0;
 }
 
-static bool exact_is_rest(const struct jsp_exact *x, const struct jsp_exact_edge *e)
-{
-    return x->functions[e->caller].id == JSP_WIRE_CALLS_OTHER &&
-           x->functions[e->callee].id == JSP_WIRE_CALLS_OTHER;
-}
-
 /* Add the calls, except those for which the host's table had no room: they have neither a
  * caller nor a callee. */
 static int exact_calls(struct callgrind *c, const struct jsp_exact *x)
 {
     for (uint32_t i = 0; i < x->n_edges; i++) {
         const struct jsp_exact_edge *e = &x->edges[i];
-        if (!e->cost.calls || exact_is_rest(x, e))
+        bool is_rest = x->functions[e->caller].id == JSP_WIRE_CALLS_OTHER &&
+                       x->functions[e->callee].id == JSP_WIRE_CALLS_OTHER;
+        if (!e->cost.calls || is_rest)
             continue;
         struct callgrind_call *call = callgrind_call_add(c);
         if (!call)

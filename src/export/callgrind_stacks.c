@@ -49,32 +49,27 @@ static struct jsp_read_text stacks_text(const char *text)
     return (struct jsp_read_text){ text, (uint32_t)strlen(text) };
 }
 
-/* Add a function. The file of native code is that of its first known line. */
-static int stacks_new(struct stacks_build *b, const struct jsp_profile_frame *frame)
-{
-    const struct jsp_profile *p = b->e->profile;
-    const struct jsp_function *from = &p->functions[frame->function];
-    struct jsp_shown_parts parts = jsp_shown_split(from->name);
-    struct callgrind_function *f = callgrind_function_add(b->to);
-    if (!f)
-        return -ENOMEM;
-    f->name = parts.name;
-    f->file = frame->file ? stacks_text(p->files[frame->file]) : parts.file;
-    f->line = parts.line;
-    f->object = stacks_text(from->module);
-    b->of_function[frame->function] = b->to->n_functions;
-    return 0;
-}
-
+/* Find or add a function. The file of native code is that of its first known line. */
 static int stacks_function(struct stacks_build *b, const struct jsp_profile_frame *frame,
                            uint32_t *out)
 {
-    int err = stacks_reach(&b->of_function, &b->of_room, &b->n_of, frame->function + 1);
-    if (!err && !b->of_function[frame->function])
-        err = stacks_new(b, frame);
-    if (!err)
-        *out = b->of_function[frame->function] - 1;
-    return err;
+    const struct jsp_profile *p = b->e->profile;
+    if (stacks_reach(&b->of_function, &b->of_room, &b->n_of, frame->function + 1) < 0)
+        return -ENOMEM;
+    if (!b->of_function[frame->function]) {
+        const struct jsp_function *from = &p->functions[frame->function];
+        struct jsp_shown_parts parts = jsp_shown_split(from->name);
+        struct callgrind_function *f = callgrind_function_add(b->to);
+        if (!f)
+            return -ENOMEM;
+        f->name = parts.name;
+        f->file = frame->file ? stacks_text(p->files[frame->file]) : parts.file;
+        f->line = parts.line;
+        f->object = stacks_text(from->module);
+        b->of_function[frame->function] = b->to->n_functions;
+    }
+    *out = b->of_function[frame->function] - 1;
+    return 0;
 }
 
 /* Make the thread's name, which the store owns. */
@@ -219,22 +214,6 @@ static int stacks_stack(struct stacks_build *b, uint32_t stack)
     return stacks_self(b, (struct callgrind_self){ call.callee, line, k->value });
 }
 
-static int stacks_all(struct stacks_build *b)
-{
-    const struct jsp_profile *p = b->e->profile;
-    struct jsp_hash *const tables[] = { &b->calls, &b->selves, &b->by_pair };
-    int err = 0;
-    for (int i = 0; i < 3 && !err; i++)
-        err = jsp_hash_init(tables[i], 0);
-    b->of_thread = calloc((size_t)p->n_threads + 1, sizeof *b->of_thread);
-    if (!b->of_thread)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < p->n_stacks && !err; i++)
-        if (jsp_select_has(b->e->select, &p->stacks[i]))
-            err = stacks_stack(b, i);
-    return err ? err : b->to->n_selves ? 0 : -ENODATA;
-}
-
 int callgrind_stacks(struct callgrind *c, struct jsp_export *e)
 {
     struct stacks_build *b = calloc(1, sizeof *b);
@@ -243,7 +222,17 @@ int callgrind_stacks(struct callgrind *c, struct jsp_export *e)
     b->to = c;
     b->e = e;
     c->event = e->profile->unit == JSP_VALUE_COUNT ? "samples" : "ns";
-    int err = stacks_all(b);
+    const struct jsp_profile *p = e->profile;
+    struct jsp_hash *const tables[] = { &b->calls, &b->selves, &b->by_pair };
+    b->of_thread = calloc((size_t)p->n_threads + 1, sizeof *b->of_thread);
+    int err = b->of_thread ? 0 : -ENOMEM;
+    for (int i = 0; i < 3 && !err; i++)
+        err = jsp_hash_init(tables[i], 0);
+    for (uint32_t i = 0; i < p->n_stacks && !err; i++)
+        if (jsp_select_has(e->select, &p->stacks[i]))
+            err = stacks_stack(b, i);
+    if (!err && !c->n_selves)
+        err = -ENODATA;
     jsp_hash_free(&b->calls);
     jsp_hash_free(&b->selves);
     free(b->of_function);

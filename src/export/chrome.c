@@ -198,21 +198,6 @@ static void chrome_chunk(struct chrome *x, uint32_t thread)
     chrome_close(x, 3);
 }
 
-static void chrome_thread(struct chrome *x, uint32_t thread)
-{
-    const struct jsp_thread_info *t = &x->p->threads[thread];
-    struct jsp_read_text command = jsp_profile_command(x->p, t->pid);
-    const char *name = jsp_shown_of_thread(x->p, thread);
-    chrome_named(x, thread, "process_name", command);
-    chrome_named(x, thread, "thread_name",
-                 (struct jsp_read_text){ name, (uint32_t)strlen(name) });
-    chrome_lay_out(x, thread);
-    chrome_profile(x, "Profile", thread);
-    chrome_us(x, "startTime", x->samples[0].start);
-    chrome_close(x, 3);
-    chrome_chunk(x, thread);
-}
-
 static void chrome_text(struct chrome *x, const char *key, struct jsp_read_text text)
 {
     jsp_json_key(&x->json, key);
@@ -240,17 +225,6 @@ static void chrome_mark_event(struct chrome *x, const char *phase, uint32_t mark
     chrome_close(x, 2);
 }
 
-static void chrome_marks(struct chrome *x, uint32_t thread)
-{
-    const struct jsp_timeline *t = &x->timeline;
-    for (uint32_t i = t->marks_first[thread]; i < t->marks_first[thread + 1]; i++) {
-        bool lasts = t->events.marks[t->marks[i]].duration > 0;
-        chrome_mark_event(x, lasts ? "b" : "i", t->marks[i], thread);
-        if (lasts)
-            chrome_mark_event(x, "e", t->marks[i], thread);
-    }
-}
-
 static void chrome_counters(struct chrome *x)
 {
     const struct jsp_timeline *t = &x->timeline;
@@ -270,13 +244,28 @@ static void chrome_counters(struct chrome *x)
 static void chrome_write(struct chrome *x)
 {
     struct jsp_json *j = &x->json;
+    const struct jsp_timeline *line = &x->timeline;
     jsp_json_open(j, '{');
     jsp_json_key_open(j, "traceEvents", '[');
-    for (uint32_t t = 0; t < x->p->n_threads; t++)
-        if (x->from.moments.first[t] < x->from.moments.first[t + 1]) {
-            chrome_thread(x, t);
-            chrome_marks(x, t);
+    for (uint32_t t = 0; t < x->p->n_threads; t++) {
+        if (x->from.moments.first[t] == x->from.moments.first[t + 1])
+            continue;
+        const char *name = jsp_shown_of_thread(x->p, t);
+        chrome_named(x, t, "process_name", jsp_profile_command(x->p, x->p->threads[t].pid));
+        chrome_named(x, t, "thread_name",
+                     (struct jsp_read_text){ name, (uint32_t)strlen(name) });
+        chrome_lay_out(x, t);
+        chrome_profile(x, "Profile", t);
+        chrome_us(x, "startTime", x->samples[0].start);
+        chrome_close(x, 3);
+        chrome_chunk(x, t);
+        for (uint32_t i = line->marks_first[t]; i < line->marks_first[t + 1]; i++) {
+            bool lasts = line->events.marks[line->marks[i]].duration > 0;
+            chrome_mark_event(x, lasts ? "b" : "i", line->marks[i], t);
+            if (lasts)
+                chrome_mark_event(x, "e", line->marks[i], t);
         }
+    }
     chrome_counters(x);
     jsp_json_close(j, ']');
     jsp_json_key_text(j, "displayTimeUnit", "ns");
@@ -286,28 +275,23 @@ static void chrome_write(struct chrome *x)
     jsp_sink_byte(j->out, '\n');
 }
 
-static int chrome_start(struct chrome *x, struct jsp_export *e)
+int jsp_export_chrome(struct jsp_export *e)
 {
+    struct chrome *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
     int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
     if (err == 0)
         err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
-    if (err < 0)
-        return err;
-    x->samples = malloc((2 * (size_t)x->from.moments.n + 1) * sizeof *x->samples);
-    x->nodes = malloc(x->from.stacks.n_nodes * sizeof *x->nodes);
-    x->mark = calloc(x->from.stacks.n_nodes, sizeof *x->mark);
-    return x->samples && x->nodes && x->mark ? 0 : -ENOMEM;
-}
-
-int jsp_export_chrome(struct jsp_export *e)
-{
-    struct chrome *x = calloc(1, sizeof *x);
-    if (!x)
-        return -ENOMEM;
-    int err = chrome_start(x, e);
+    if (err == 0) {
+        x->samples = malloc((2 * (size_t)x->from.moments.n + 1) * sizeof *x->samples);
+        x->nodes = malloc(x->from.stacks.n_nodes * sizeof *x->nodes);
+        x->mark = calloc(x->from.stacks.n_nodes, sizeof *x->mark);
+        err = x->samples && x->nodes && x->mark ? 0 : -ENOMEM;
+    }
     if (err == 0)
         chrome_write(x);
     jsp_tables_free(&x->from);

@@ -38,30 +38,6 @@ static void csv_quoted(struct csv *x)
     x->cell.n = 0;
 }
 
-static void csv_numbers(struct csv *x, const struct jsp_calltree_count *c)
-{
-    struct jsp_sink *out = x->e->out;
-    const uint64_t numbers[] = { c->samples, c->weight, c->value };
-    for (int i = 0; i < 3; i++) {
-        jsp_sink_byte(out, ',');
-        jsp_sink_u64(out, numbers[i]);
-    }
-    jsp_sink_byte(out, ',');
-    jsp_sink_text(out, jsp_unit_key(x->e->profile->unit));
-    jsp_sink_byte(out, ',');
-}
-
-static void csv_stack(struct csv *x, uint32_t n)
-{
-    for (uint32_t i = n; i-- > 0;) {
-        uint32_t function = x->stacks.frames[x->frames[i]].function;
-        jsp_shown_plain(&x->into, x->e->profile->functions[function].name, ';');
-        if (i > 0)
-            jsp_sink_byte(&x->into, ';');
-    }
-    csv_quoted(x);
-}
-
 static void csv_row(struct csv *x, const struct jsp_calltree_count *c)
 {
     const struct jsp_profile *p = x->e->profile;
@@ -74,7 +50,14 @@ static void csv_row(struct csv *x, const struct jsp_calltree_count *c)
     jsp_sink_byte(out, ',');
     jsp_shown_plain(&x->into, jsp_shown_of_thread(p, c->thread), 0);
     csv_quoted(x);
-    csv_numbers(x, c);
+    const uint64_t numbers[] = { c->samples, c->weight, c->value };
+    for (int i = 0; i < 3; i++) {
+        jsp_sink_byte(out, ',');
+        jsp_sink_u64(out, numbers[i]);
+    }
+    jsp_sink_byte(out, ',');
+    jsp_sink_text(out, jsp_unit_key(p->unit));
+    jsp_sink_byte(out, ',');
     jsp_sink_u64(out, n);
     jsp_sink_byte(out, ',');
     jsp_sink_text(out, jsp_kind_name(leaf->kind));
@@ -85,24 +68,14 @@ static void csv_row(struct csv *x, const struct jsp_calltree_count *c)
     if (leaf->line)
         jsp_sink_u64(out, leaf->line);
     jsp_sink_byte(out, ',');
-    csv_stack(x, n);
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t function = x->stacks.frames[x->frames[i]].function;
+        jsp_shown_plain(&x->into, p->functions[function].name, ';');
+        if (i > 0)
+            jsp_sink_byte(&x->into, ';');
+    }
+    csv_quoted(x);
     jsp_sink_byte(out, '\n');
-}
-
-static int csv_rows(struct csv *x)
-{
-    uint32_t n;
-    struct jsp_calltree_count *counts = jsp_calltree_counts(&x->stacks, x->e->profile, &n);
-    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
-    jsp_sink_init(&x->into, jsp_bytes_write, &x->cell);
-    jsp_sink_text(x->e->out, csv_head);
-    for (uint32_t i = 0; x->frames && i < n; i++)
-        csv_row(x, &counts[i]);
-    int err = counts && x->frames ? x->into.error : -ENOMEM;
-    free(x->frames);
-    free(counts);
-    jsp_bytes_free(&x->cell);
-    return err;
 }
 
 int jsp_export_csv(struct jsp_export *e)
@@ -113,7 +86,17 @@ int jsp_export_csv(struct jsp_export *e)
     x->e = e;
     int err = jsp_calltree_of(&x->stacks, e->profile, e->select, JSP_CALLTREE_LINES);
     if (err == 0) {
-        err = csv_rows(x);
+        uint32_t n;
+        struct jsp_calltree_count *counts = jsp_calltree_counts(&x->stacks, e->profile, &n);
+        x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
+        jsp_sink_init(&x->into, jsp_bytes_write, &x->cell);
+        jsp_sink_text(e->out, csv_head);
+        for (uint32_t i = 0; x->frames && i < n; i++)
+            csv_row(x, &counts[i]);
+        err = counts && x->frames ? x->into.error : -ENOMEM;
+        free(x->frames);
+        free(counts);
+        jsp_bytes_free(&x->cell);
         jsp_calltree_free(&x->stacks);
     }
     free(x);

@@ -50,34 +50,12 @@ static void firefox_extra(struct firefox *x)
     jsp_json_close(j, ']');
 }
 
-static void firefox_units(struct firefox *x)
-{
-    struct jsp_json *j = &x->json;
-    jsp_json_key_open(j, "sampleUnits", '{');
-    jsp_json_key_text(j, "time", "ms");
-    jsp_json_key_text(j, "eventDelay", "ms");
-    jsp_json_key_text(j, "threadCPUDelta", "ns");
-    jsp_json_close(j, '}');
-}
-
-static void firefox_product(struct firefox *x)
-{
-    const struct jsp_profile *p = x->p;
-    struct jsp_read_text command =
-        jsp_profile_command(p, p->n_threads ? p->threads[0].pid : 0);
-    jsp_json_key(&x->json, "product");
-    if (*p->host)
-        jsp_json_text(&x->json, p->host);
-    else
-        jsp_json_bytes(&x->json, command.at, command.len);
-    jsp_json_key(&x->json, "arguments");
-    jsp_json_bytes(&x->json, command.at, command.len);
-}
-
 static void firefox_meta(struct firefox *x)
 {
     struct jsp_json *j = &x->json;
     const struct jsp_profile *p = x->p;
+    struct jsp_read_text command =
+        jsp_profile_command(p, p->n_threads ? p->threads[0].pid : 0);
     jsp_json_key_open(j, "meta", '{');
     jsp_json_key(j, "interval");
     jsp_json_ms(j, p->period_ns ? p->period_ns : FIREFOX_MS);
@@ -85,7 +63,13 @@ static void firefox_meta(struct firefox *x)
     jsp_json_ms(j, (uint64_t)jsp_export_time_of_day(p));
     jsp_json_key_i64(j, "startTimeAsClockMonotonicNanosecondsSinceBoot", p->start_time);
     jsp_json_key_u64(j, "processType", 0);
-    firefox_product(x);
+    jsp_json_key(j, "product");
+    if (*p->host)
+        jsp_json_text(j, p->host);
+    else
+        jsp_json_bytes(j, command.at, command.len);
+    jsp_json_key(j, "arguments");
+    jsp_json_bytes(j, command.at, command.len);
     jsp_json_key_text(j, "importedFrom", "jsprof");
     jsp_json_key_u64(j, "stackwalk", 1);
     jsp_json_key_u64(j, "version", FIREFOX_GECKO_VERSION);
@@ -93,7 +77,11 @@ static void firefox_meta(struct firefox *x)
     jsp_json_key_bool(j, "symbolicated", true);
     jsp_json_key_bool(j, "usesOnlyOneStackType", !firefox_has_native(x));
     jsp_json_key_bool(j, "sourceCodeIsNotOnSearchfox", true);
-    firefox_units(x);
+    jsp_json_key_open(j, "sampleUnits", '{');
+    jsp_json_key_text(j, "time", "ms");
+    jsp_json_key_text(j, "eventDelay", "ms");
+    jsp_json_key_text(j, "threadCPUDelta", "ns");
+    jsp_json_close(j, '}');
     firefox_category_list(x);
     firefox_mark_schema(x);
     firefox_extra(x);
@@ -213,20 +201,6 @@ static int firefox_start(struct firefox *x, struct jsp_export *e)
     return err < 0 ? err : firefox_tables(x);
 }
 
-static void firefox_free(struct firefox *x)
-{
-    jsp_tables_free(&x->from);
-    jsp_timeline_free(&x->timeline);
-    jsp_strings_free(&x->strings);
-    uint32_t *const tables[] = { x->of_function, x->lib,      x->node_id, x->nodes,
-                                 x->frame_id,    x->frames,   x->func_id, x->funcs,
-                                 x->module_id,   x->used_modules, x->position };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        free(tables[i]);
-    free(x->mark);
-    free(x);
-}
-
 int jsp_export_firefox(struct jsp_export *e)
 {
     struct firefox *x = calloc(1, sizeof *x);
@@ -237,6 +211,15 @@ int jsp_export_firefox(struct jsp_export *e)
         firefox_write(x);
         err = x->strings.error;
     }
-    firefox_free(x);
+    jsp_tables_free(&x->from);
+    jsp_timeline_free(&x->timeline);
+    jsp_strings_free(&x->strings);
+    uint32_t *const tables[] = { x->of_function, x->lib,      x->node_id, x->nodes,
+                                 x->frame_id,    x->frames,   x->func_id, x->funcs,
+                                 x->module_id,   x->used_modules, x->position };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        free(tables[i]);
+    free(x->mark);
+    free(x);
     return err;
 }

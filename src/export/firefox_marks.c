@@ -121,20 +121,6 @@ static void marks_counter_samples(struct firefox *x, uint32_t counter)
     jsp_json_close(j, '}');
 }
 
-/* Let the viewer draw the sum of the changes, which is the value. */
-static void marks_display(struct jsp_json *j, struct jsp_read_text name)
-{
-    jsp_json_key_open(j, "display", '{');
-    jsp_json_key_text(j, "graphType", "line-accumulated");
-    jsp_json_key_text(j, "unit", "");
-    jsp_json_key_text(j, "color", "blue");
-    jsp_json_key_null(j, "markerSchemaLocation");
-    jsp_json_key_u64(j, "sortWeight", 30);
-    jsp_json_key(j, "label");
-    jsp_json_bytes(j, name.at, name.len);
-    jsp_json_close(j, '}');
-}
-
 void firefox_counters(struct firefox *x)
 {
     struct jsp_json *j = &x->json;
@@ -153,7 +139,16 @@ void firefox_counters(struct firefox *x)
         jsp_json_key_text(j, "pid", pid);
         jsp_json_key_u64(j, "mainThreadIndex",
                          x->position[x->timeline.counter_thread[i]]);
-        marks_display(j, c->name);
+        /* Let the viewer draw the sum of the changes, which is the value. */
+        jsp_json_key_open(j, "display", '{');
+        jsp_json_key_text(j, "graphType", "line-accumulated");
+        jsp_json_key_text(j, "unit", "");
+        jsp_json_key_text(j, "color", "blue");
+        jsp_json_key_null(j, "markerSchemaLocation");
+        jsp_json_key_u64(j, "sortWeight", 30);
+        jsp_json_key(j, "label");
+        jsp_json_bytes(j, c->name.at, c->name.len);
+        jsp_json_close(j, '}');
         marks_counter_samples(x, i);
         jsp_json_close(j, '}');
     }

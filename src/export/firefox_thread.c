@@ -10,16 +10,6 @@
 
 enum { THREAD_RESOURCE_LIBRARY = 1, THREAD_RESOURCE_OTHER = 0 };
 
-static const struct jsp_function *thread_function(const struct firefox *x, uint32_t func)
-{
-    return &x->p->functions[x->funcs[func]];
-}
-
-static const struct jsp_profile_frame *thread_frame(const struct firefox *x, uint32_t i)
-{
-    return &x->from.stacks.frames[x->frames[i]];
-}
-
 /* Give an item the next number in the table of used ones. */
 static void thread_use(uint32_t *id, uint32_t *used, uint32_t *n, uint32_t what)
 {
@@ -156,26 +146,24 @@ static void thread_frames(struct firefox *x)
     for (int column = THREAD_ADDRESS; column <= THREAD_COLUMN; column++) {
         jsp_json_key_open(j, names[column], '[');
         for (uint32_t i = 0; i < x->n_frames; i++)
-            thread_frame_cell(x, thread_frame(x, i), (enum thread_column)column);
+            thread_frame_cell(x, &x->from.stacks.frames[x->frames[i]],
+                              (enum thread_column)column);
         jsp_json_close(j, ']');
     }
     jsp_json_key_u64(j, "length", x->n_frames);
     jsp_json_close(j, '}');
 }
 
-static bool thread_is_script(const struct jsp_function *f)
-{
-    return f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT;
-}
-
 static void thread_func_cell(struct firefox *x, uint32_t func, int column)
 {
-    const struct jsp_function *f = thread_function(x, func);
+    const struct jsp_function *f = &x->p->functions[x->funcs[func]];
     struct jsp_shown_parts parts = jsp_shown_split(f->name);
     struct jsp_json *j = &x->json;
     switch (column) {
     case 0: jsp_json_u64(j, jsp_strings_add(&x->strings, parts.name)); break;
-    case 1: jsp_json_bool(j, thread_is_script(f)); break;
+    case 1:
+        jsp_json_bool(j, f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT);
+        break;
     case 2: jsp_json_bool(j, f->kind == JSPROF_KIND_LABEL); break;
     case 3:
         jsp_json_u64(j, x->module_id[x->from.modules.of_function[x->funcs[func]]] - 1);

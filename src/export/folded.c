@@ -15,14 +15,6 @@
 #include "analyze/calltree.h"
 #include "jsprof.h"
 
-static const char *folded_suffix(uint32_t kind)
-{
-    return kind == JSPROF_KIND_JIT   ? "_[j]"
-           : kind == JSPROF_KIND_VM  ? "_[i]"
-           : kind == JSP_KIND_KERNEL ? "_[k]"
-                                     : "";
-}
-
 static void folded_line(struct jsp_export *e, const struct jsp_calltree *s,
                         const struct jsp_calltree_count *c, uint32_t *frames)
 {
@@ -34,7 +26,10 @@ static void folded_line(struct jsp_export *e, const struct jsp_calltree *s,
     for (uint32_t i = jsp_calltree_frames(s, c->node, frames); i-- > 0;) {
         const struct jsp_profile_frame *f = &s->frames[frames[i]];
         jsp_shown_plain(e->out, p->functions[f->function].name, ';');
-        jsp_sink_text(e->out, folded_suffix(f->kind));
+        jsp_sink_text(e->out, f->kind == JSPROF_KIND_JIT   ? "_[j]"
+                              : f->kind == JSPROF_KIND_VM  ? "_[i]"
+                              : f->kind == JSP_KIND_KERNEL ? "_[k]"
+                                                           : "");
         if (i > 0)
             jsp_sink_byte(e->out, ';');
     }

@@ -80,16 +80,6 @@ static void merge_losses(struct merge_work *w, const struct jsp_read_chunk *c)
     merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
 }
 
-/* Keep only the first capture's listings, because they belong to the names of one
- * capture. */
-static void merge_listing(struct merge_work *w, const struct jsp_read_chunk *c)
-{
-    if (w->input == 0)
-        merge_chunk(w, JSP_WIRE_FILE_LISTINGS, c->data, c->len, c->is_last);
-    else
-        w->m->left_out += c->is_last;
-}
-
 /* -- Files of anybody's ------------------------------------------------------- */
 
 /* Find the input that owns the file of this path. If there is none, the current input
@@ -139,9 +129,14 @@ int merge_file(struct merge_work *w)
         merge_kinds(w, &c);
     else if (merge_is(c.path, JSP_WIRE_FILE_LOSSES))
         merge_losses(w, &c);
-    else if (merge_is(c.path, JSP_WIRE_FILE_LISTINGS))
-        merge_listing(w, &c);
-    else if (!merge_is(c.path, JSP_WIRE_FILE_LOOPS))
+    else if (merge_is(c.path, JSP_WIRE_FILE_LISTINGS)) {
+        /* Keep only the first capture's listings, because they belong to the names of one
+         * capture. */
+        if (w->input == 0)
+            merge_chunk(w, JSP_WIRE_FILE_LISTINGS, c.data, c.len, c.is_last);
+        else
+            w->m->left_out += c.is_last;
+    } else if (!merge_is(c.path, JSP_WIRE_FILE_LOOPS))
         return merge_other(w, &c);
     else if (c.len)
         merge_gather(w, &w->text, c.data, c.len);

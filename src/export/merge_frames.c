@@ -17,36 +17,26 @@ static void merge_addresses(struct merge_work *w, const uint8_t *at, uint32_t n)
         jsp_encode_u64(&w->out, merge_address(w, jsp_read_u64(r, at + 8 * i)));
 }
 
-static void merge_stack(struct merge_work *w, const struct jsp_sample *s)
-{
-    struct jsp_addresses all;
-    uint64_t addr, line;
-    jsp_addresses_of_sample(&all, w->m->inputs[w->input], s);
-    while (jsp_addresses_next(&all, &addr, &line))
-        jsp_encode_u64(&w->out, merge_address(w, addr));
-}
-
-/* Add what the frame cannot hold. Rows refer to listings, which only the first input
- * keeps. */
-static void merge_beside(struct merge_work *w, const struct jsp_sample *s)
-{
-    const struct jsp_profile *p = w->m->inputs[w->input];
-    jsp_sample_blocks_weight(&w->blocks, p, s, w->m->samples);
-    if (w->input == 0)
-        jsp_sample_blocks_rows(&w->blocks, w->rows,
-                               jsp_sample_blocks_rows_of(p, &w->pcs, s, w->rows),
-                               w->m->samples);
-}
-
 static int merge_sample(struct merge_work *w)
 {
     struct jsp_sample s;
     if (!jsp_samples_take(&w->samples, &w->in, &s))
         return 0;
-    merge_beside(w, &s);
+    /* Add what the frame cannot hold. Rows refer to listings, which only the first input
+     * keeps. */
+    const struct jsp_profile *p = w->m->inputs[w->input];
+    jsp_sample_blocks_weight(&w->blocks, p, &s, w->m->samples);
+    if (w->input == 0)
+        jsp_sample_blocks_rows(&w->blocks, w->rows,
+                               jsp_sample_blocks_rows_of(p, &w->pcs, &s, w->rows),
+                               w->m->samples);
     merge_begin(w, JSP_WIRE_SAMPLE);
     jsp_encode_sample(&w->out, s.body.tid, s.body.n_addrs);
-    merge_stack(w, &s);
+    struct jsp_addresses all;
+    uint64_t addr, line;
+    jsp_addresses_of_sample(&all, w->m->inputs[w->input], &s);
+    while (jsp_addresses_next(&all, &addr, &line))
+        jsp_encode_u64(&w->out, merge_address(w, addr));
     merge_end(w);
     w->m->samples++;
     return 0;

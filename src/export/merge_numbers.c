@@ -72,16 +72,6 @@ static bool merge_is_taken(const struct merge_work *w, int32_t pid,
     return false;
 }
 
-static void merge_take(struct merge_work *w, int32_t pid, struct jsp_read_text command)
-{
-    int err = jsp_grow(&w->pids, &w->pids_room, w->n_pids, sizeof *w->pids);
-    if (err == 0) {
-        w->pids[w->n_pids] = (struct merge_pid){ pid, command };
-        err = jsp_hash_add(&w->by_pid, merge_pid_hash(w, pid), w->n_pids++);
-    }
-    w->has_failed |= err < 0;
-}
-
 /* Return the output's pid. Zero and negative ones are not processes of user space and
  * stay as they are. */
 int32_t merge_pid(struct merge_work *w, int32_t pid)
@@ -95,7 +85,11 @@ int32_t merge_pid(struct merge_work *w, int32_t pid)
     int32_t to = pid;
     if (merge_is_taken(w, pid, command))
         to = MERGE_FIRST_PID + (int32_t)w->m->renumbered++;
-    merge_take(w, to, command);
+    if (jsp_grow(&w->pids, &w->pids_room, w->n_pids, sizeof *w->pids) < 0 ||
+        jsp_hash_add(&w->by_pid, merge_pid_hash(w, to), w->n_pids) < 0)
+        w->has_failed = true;
+    else
+        w->pids[w->n_pids++] = (struct merge_pid){ to, command };
     merge_remember(w, MERGE_PID, (uint32_t)pid, (uint32_t)to);
     return to;
 }

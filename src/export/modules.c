@@ -51,17 +51,6 @@ static bool modules_is_host(const struct jsp_lookup_map *map, const char *host)
            memcmp(map->path.at + map->path.len - n, host, n) == 0;
 }
 
-/* Add the program first: readers expect it there. */
-static int modules_host(struct jsp_modules *m, const struct jsp_profile *p)
-{
-    uint32_t first;
-    for (uint32_t i = 0; i < p->lookup.n_maps; i++)
-        if (modules_is_host(&p->lookup.maps[i], p->host))
-            return modules_add(m, (struct jsp_module){ .path = p->lookup.maps[i].path,
-                                                       .is_file = true }, &first);
-    return 0;
-}
-
 /* Note the first mapping of each file. */
 static void modules_places(struct jsp_modules *m, const struct jsp_profile *p)
 {
@@ -85,8 +74,11 @@ int jsp_modules_build(struct jsp_modules *m, const struct jsp_profile *p)
     m->of_function = calloc((size_t)p->n_functions + 1, sizeof *m->of_function);
     if (err == 0 && !m->of_function)
         err = -ENOMEM;
-    if (err == 0)
-        err = modules_host(m, p);
+    /* Add the program first: readers expect it there. */
+    for (uint32_t i = 0, at; err == 0 && i < p->lookup.n_maps && m->n == 0; i++)
+        if (modules_is_host(&p->lookup.maps[i], p->host))
+            err = modules_add(m, (struct jsp_module){ .path = p->lookup.maps[i].path,
+                                                      .is_file = true }, &at);
     for (uint32_t i = 0; err == 0 && i < p->n_functions; i++)
         err = modules_add(m, modules_describe(&p->functions[i]), &m->of_function[i]);
     if (err == 0)

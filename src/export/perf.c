@@ -56,17 +56,6 @@ static void perf_frame(struct perf *x, uint32_t function)
     jsp_sink_text(out, ")\n");
 }
 
-static void perf_stack(struct perf *x, uint32_t node)
-{
-    if (jsp_text_cache_wants(&x->cache, node)) {
-        uint32_t n = jsp_calltree_frames(&x->from.stacks, node, x->frames);
-        for (uint32_t i = 0; i < n; i++)
-            perf_frame(x, x->from.stacks.frames[x->frames[i]].function);
-        jsp_sink_byte(&x->cache.into, '\n');
-    }
-    jsp_text_cache_put(&x->cache, node, x->e->out);
-}
-
 /* Write a number with at least as many digits as `least` has. */
 static void perf_number(struct jsp_sink *out, uint64_t n, uint64_t least)
 {
@@ -92,7 +81,13 @@ static void perf_sample(struct perf *x, const char *head, const struct jsp_momen
     jsp_sink_byte(out, ' ');
     jsp_sink_text(out, is_count ? "samples" : jsp_clocks[x->p->unit].key);
     jsp_sink_text(out, is_count ? ": \n" : "-clock: \n");
-    perf_stack(x, m->node);
+    if (jsp_text_cache_wants(&x->cache, m->node)) {
+        uint32_t n = jsp_calltree_frames(&x->from.stacks, m->node, x->frames);
+        for (uint32_t i = 0; i < n; i++)
+            perf_frame(x, x->from.stacks.frames[x->frames[i]].function);
+        jsp_sink_byte(&x->cache.into, '\n');
+    }
+    jsp_text_cache_put(&x->cache, m->node, out);
 }
 
 /* Return "comm pid/tid ", the same for each sample of the thread. The caller frees it. */
@@ -129,23 +124,19 @@ static int perf_threads(struct perf *x)
     return x->cache.into.error;
 }
 
-static int perf_start(struct perf *x, struct jsp_export *e)
-{
-    x->e = e;
-    x->p = e->profile;
-    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
-    if (err == 0)
-        err = jsp_text_cache_init(&x->cache, x->from.stacks.n_nodes);
-    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
-    return err == 0 && !x->frames ? -ENOMEM : err;
-}
-
 int jsp_export_perf(struct jsp_export *e)
 {
     struct perf *x = calloc(1, sizeof *x);
     if (!x)
         return -ENOMEM;
-    int err = perf_start(x, e);
+    x->e = e;
+    x->p = e->profile;
+    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
+    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
+    if (err == 0)
+        err = jsp_text_cache_init(&x->cache, x->from.stacks.n_nodes);
+    if (err == 0 && !x->frames)
+        err = -ENOMEM;
     if (err == 0)
         err = perf_threads(x);
     jsp_tables_free(&x->from);

@@ -190,16 +190,6 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
     pprof_put(x, PPROF_SAMPLE);
 }
 
-static int pprof_samples(struct pprof *x)
-{
-    uint32_t n;
-    struct jsp_calltree_count *counts = jsp_calltree_counts(&x->stacks, x->p, &n);
-    for (uint32_t i = 0; i < n; i++)
-        pprof_sample(x, &counts[i]);
-    free(counts);
-    return counts ? 0 : -ENOMEM;
-}
-
 /* Write the strings. Escapes are visible, because pprof prints names as they are. */
 static void pprof_strings(struct pprof *x)
 {
@@ -215,6 +205,7 @@ static void pprof_strings(struct pprof *x)
 static void pprof_write(struct pprof *x)
 {
     char text[64 + sizeof x->p->version];
+    uint32_t n;
     pprof_head(x);
     snprintf(text, sizeof text, "recorded by %s %s", *x->p->version ? "jsprof" : "another program",
              x->p->version);
@@ -222,16 +213,23 @@ static void pprof_write(struct pprof *x)
     pprof_mappings(x);
     pprof_locations(x);
     pprof_functions(x);
-    int err = pprof_samples(x);
+    struct jsp_calltree_count *counts = jsp_calltree_counts(&x->stacks, x->p, &n);
+    for (uint32_t i = 0; i < n; i++)
+        pprof_sample(x, &counts[i]);
     pprof_strings(x); /* last, when all of them are known */
     if (x->error == 0)
-        x->error = err ? err : x->strings.error;
+        x->error = counts ? x->strings.error : -ENOMEM;
+    free(counts);
 }
 
-static int pprof_start(struct pprof *x, struct jsp_export *e)
+int jsp_export_pprof(struct jsp_export *e)
 {
+    struct pprof *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
     x->e = e;
     x->p = e->profile;
+    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
     int err = jsp_calltree_of(&x->stacks, e->profile, e->select, JSP_CALLTREE_LINES);
     if (err == 0)
         err = jsp_modules_build(&x->modules, e->profile);
@@ -239,12 +237,16 @@ static int pprof_start(struct pprof *x, struct jsp_export *e)
         err = jsp_strings_init(&x->strings);
     if (err == 0)
         err = jsp_hash_init(&x->by_function, 0);
-    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
-    return err == 0 && !x->frames ? -ENOMEM : err;
-}
-
-static void pprof_free(struct pprof *x)
-{
+    if (err == 0 && !x->frames)
+        err = -ENOMEM;
+    if (err == 0) {
+        jsp_gzip_start(&x->gzip, e->out);
+        jsp_sink_init(&x->sink, jsp_gzip_write, &x->gzip);
+        pprof_write(x);
+        jsp_sink_flush(&x->sink);
+        jsp_gzip_end(&x->gzip);
+        err = x->error;
+    }
     jsp_calltree_free(&x->stacks);
     jsp_modules_free(&x->modules);
     jsp_strings_free(&x->strings);
@@ -254,22 +256,5 @@ static void pprof_free(struct pprof *x)
     free(x->functions);
     free(x->frames);
     free(x);
-}
-
-int jsp_export_pprof(struct jsp_export *e)
-{
-    struct pprof *x = calloc(1, sizeof *x);
-    if (!x)
-        return -ENOMEM;
-    int err = pprof_start(x, e);
-    if (err == 0) {
-        jsp_gzip_start(&x->gzip, e->out);
-        jsp_sink_init(&x->sink, jsp_gzip_write, &x->gzip);
-        pprof_write(x);
-        jsp_sink_flush(&x->sink);
-        jsp_gzip_end(&x->gzip);
-        err = x->error;
-    }
-    pprof_free(x);
     return err;
 }

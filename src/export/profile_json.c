@@ -69,16 +69,6 @@ static void profile_json_processes(struct profile_json *x)
     jsp_json_close(j, ']');
 }
 
-static void profile_json_losses(struct jsp_json *j, const struct jsp_account_thread *t)
-{
-    jsp_json_key_open(j, "losses", '{');
-    jsp_json_key_u64(j, "expirations", t->expirations);
-    jsp_json_key_u64(j, "kept", t->kept);
-    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
-        jsp_json_key_u64(j, jsp_losses[cause].word, t->lost[cause]);
-    jsp_json_close(j, '}');
-}
-
 static void profile_json_threads(struct profile_json *x)
 {
     struct jsp_json *j = &x->json;
@@ -89,8 +79,14 @@ static void profile_json_threads(struct profile_json *x)
         jsp_json_key_i64(j, "pid", t->pid);
         jsp_json_key_i64(j, "tid", t->tid);
         jsp_json_key_text(j, "name", jsp_shown_of_thread(x->p, i));
-        if (t->losses)
-            profile_json_losses(j, t->losses);
+        if (t->losses) {
+            jsp_json_key_open(j, "losses", '{');
+            jsp_json_key_u64(j, "expirations", t->losses->expirations);
+            jsp_json_key_u64(j, "kept", t->losses->kept);
+            for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+                jsp_json_key_u64(j, jsp_losses[cause].word, t->losses->lost[cause]);
+            jsp_json_close(j, '}');
+        }
         jsp_json_close(j, '}');
     }
     jsp_json_close(j, ']');
@@ -250,22 +246,13 @@ static void profile_json_write(struct profile_json *x)
     jsp_sink_byte(j->out, '\n');
 }
 
-static int profile_json_start(struct profile_json *x, struct jsp_export *e)
-{
-    x->e = e;
-    x->p = e->profile;
-    jsp_json_init(&x->json, e->out);
-    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_LINES);
-    if (err == 0)
-        err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
-    return err;
-}
-
 int jsp_export_json(struct jsp_export *e)
 {
-    struct profile_json x;
-    memset(&x, 0, sizeof x);
-    int err = profile_json_start(&x, e);
+    struct profile_json x = { .e = e, .p = e->profile };
+    jsp_json_init(&x.json, e->out);
+    int err = jsp_tables_build(&x.from, e, JSP_CALLTREE_LINES);
+    if (err == 0)
+        err = jsp_timeline_build(&x.timeline, x.p, &x.from.moments);
     if (err == 0)
         profile_json_write(&x);
     jsp_tables_free(&x.from);

@@ -115,16 +115,6 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
     return jsp_sample_blocks_weight(r->blocks, r->profile, s, r->n) ? 0 : -EFBIG;
 }
 
-static int recode_sample(struct recode *r)
-{
-    struct jsp_sample s;
-    if (!jsp_samples_take(&r->samples, &r->in, &s))
-        return 0; /* the defect was reported when the capture was loaded */
-    int err = r->pack ? recode_pack(r, &s) : recode_plain(r, &s);
-    r->n++;
-    return err;
-}
-
 /* -- All of it ---------------------------------------------------------------- */
 
 static bool recode_is(struct jsp_read_text path, const char *name)
@@ -148,8 +138,14 @@ static int recode_frame(struct recode *r)
 {
     r->pid = r->in.pid;
     r->time = r->in.time;
-    if (r->in.type == JSP_WIRE_SAMPLE)
-        return recode_sample(r);
+    if (r->in.type == JSP_WIRE_SAMPLE) {
+        struct jsp_sample s;
+        if (!jsp_samples_take(&r->samples, &r->in, &s))
+            return 0; /* the defect was reported when the capture was loaded */
+        int err = r->pack ? recode_pack(r, &s) : recode_plain(r, &s);
+        r->n++;
+        return err;
+    }
     if (recode_is_ours(r))
         return 0;
     bool defines = r->in.type == JSP_WIRE_MAP || r->in.type == JSP_WIRE_JITMAP;
@@ -157,21 +153,6 @@ static int recode_frame(struct recode *r)
         recode_block(r);
     jsp_sink_put(r->out, r->in.at, r->in.len);
     return 0;
-}
-
-static void recode_finish(struct recode *r)
-{
-    if (r->pack) {
-        recode_block(r);
-        if (r->is_complete)
-            recode_chunk(r, JSP_WIRE_FILE_STACKS, NULL, 0);
-        return;
-    }
-    jsp_sample_blocks_flush(r->blocks);
-    if (r->is_complete) {
-        recode_chunk(r, JSP_WIRE_FILE_SAMPLES, NULL, 0);
-        recode_chunk(r, JSP_WIRE_FILE_PCS, NULL, 0);
-    }
 }
 
 static int recode_all(struct recode *r)
@@ -187,9 +168,19 @@ static int recode_all(struct recode *r)
     int err = 0;
     while (err == 0 && r->out->error == 0 && jsp_read_next(&r->cursor, &r->in))
         err = recode_frame(r);
-    if (err == 0)
-        recode_finish(r);
-    return err;
+    if (err < 0)
+        return err;
+    if (r->pack)
+        recode_block(r);
+    else
+        jsp_sample_blocks_flush(r->blocks);
+    if (r->is_complete && r->pack)
+        recode_chunk(r, JSP_WIRE_FILE_STACKS, NULL, 0);
+    if (r->is_complete && !r->pack) {
+        recode_chunk(r, JSP_WIRE_FILE_SAMPLES, NULL, 0);
+        recode_chunk(r, JSP_WIRE_FILE_PCS, NULL, 0);
+    }
+    return 0;
 }
 
 static int recode_run(struct jsp_export *e, bool is_compact)

@@ -62,16 +62,6 @@ static uint32_t blocks_lines(const struct jsp_profile *p, const struct jsp_sampl
     return n;
 }
 
-static void blocks_put_lines(struct jsp_sample_block *b, const struct jsp_profile *p,
-                             const struct jsp_sample *sample, uint32_t n)
-{
-    struct jsp_addresses all;
-    uint64_t addr, line;
-    jsp_addresses_of_sample(&all, p, sample);
-    while (n-- && jsp_addresses_next(&all, &addr, &line))
-        b->used += (uint32_t)jsp_varint_put(blocks_at(b), line);
-}
-
 bool jsp_sample_blocks_weight(struct jsp_sample_blocks *s, const struct jsp_profile *p,
                               const struct jsp_sample *sample, uint64_t ordinal)
 {
@@ -88,7 +78,11 @@ bool jsp_sample_blocks_weight(struct jsp_sample_blocks *s, const struct jsp_prof
     struct jsp_weight record = { .weight = w->weight, .cpu_ns = w->cpu_ns, .cut = w->cut,
                                  .n_lines = n };
     b->used += (uint32_t)jsp_embedded_weight_put(blocks_at(b), &record);
-    blocks_put_lines(b, p, sample, n);
+    struct jsp_addresses all;
+    uint64_t addr, line;
+    jsp_addresses_of_sample(&all, p, sample);
+    while (n-- && jsp_addresses_next(&all, &addr, &line))
+        b->used += (uint32_t)jsp_varint_put(blocks_at(b), line);
     b->next = ordinal + 1;
     return true;
 }

@@ -57,15 +57,6 @@ struct jsp_shown_parts jsp_shown_split(const char *name)
     return parts;
 }
 
-static void names_escape(struct jsp_sink *out, const unsigned char *bytes, size_t n)
-{
-    char text[8];
-    for (size_t i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "\\x%02x", bytes[i]);
-        jsp_sink_text(out, text);
-    }
-}
-
 void jsp_shown_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator)
 {
@@ -76,9 +67,13 @@ void jsp_shown_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
         uint32_t c = jsp_utf8_next(at, (size_t)(end - at), &used);
         /* A replacement character in the name itself takes three bytes. */
         bool is_broken = c == JSP_UTF8_REPLACEMENT && (used < 3 || at[0] != 0xEF);
-        if (is_broken || jsp_utf8_is_harmful(c))
-            names_escape(out, at, used);
-        else if (separator && c == (unsigned char)separator)
+        if (is_broken || jsp_utf8_is_harmful(c)) {
+            char text[8];
+            for (size_t i = 0; i < used; i++) {
+                snprintf(text, sizeof text, "\\x%02x", at[i]);
+                jsp_sink_text(out, text);
+            }
+        } else if (separator && c == (unsigned char)separator)
             jsp_sink_byte(out, ':');
         else
             jsp_sink_put(out, at, used);

@@ -100,44 +100,35 @@ static void speedscope_thread(struct speedscope *x, uint32_t thread)
     jsp_json_close(j, '}');
 }
 
-static void speedscope_write(struct speedscope *x)
-{
-    struct jsp_json *j = &x->json;
-    jsp_json_open(j, '{');
-    jsp_json_key_text(j, "$schema", "https://www.speedscope.app/file-format-schema.json");
-    jsp_json_key_text(j, "name", x->e->title);
-    jsp_json_key_text(j, "exporter", "jsprof");
-    jsp_json_key_u64(j, "activeProfileIndex", 0);
-    speedscope_frames(x);
-    jsp_json_key_open(j, "profiles", '[');
-    for (uint32_t t = 0; t < x->p->n_threads; t++)
-        if (x->from.moments.first[t] < x->from.moments.first[t + 1])
-            speedscope_thread(x, t);
-    jsp_json_close(j, ']');
-    jsp_json_close(j, '}');
-    jsp_sink_byte(j->out, '\n');
-}
-
-static int speedscope_start(struct speedscope *x, struct jsp_export *e)
-{
-    x->e = e;
-    x->p = e->profile;
-    jsp_json_init(&x->json, e->out);
-    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
-    if (err == 0)
-        err = jsp_text_cache_init(&x->cache, x->from.stacks.n_nodes);
-    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
-    return err == 0 && !x->frames ? -ENOMEM : err;
-}
-
 int jsp_export_speedscope(struct jsp_export *e)
 {
     struct speedscope *x = calloc(1, sizeof *x);
     if (!x)
         return -ENOMEM;
-    int err = speedscope_start(x, e);
+    x->e = e;
+    x->p = e->profile;
+    x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
+    jsp_json_init(&x->json, e->out);
+    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
+    if (err == 0)
+        err = jsp_text_cache_init(&x->cache, x->from.stacks.n_nodes);
+    if (err == 0 && !x->frames)
+        err = -ENOMEM;
     if (err == 0) {
-        speedscope_write(x);
+        struct jsp_json *j = &x->json;
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+        jsp_json_key_text(j, "name", x->e->title);
+        jsp_json_key_text(j, "exporter", "jsprof");
+        jsp_json_key_u64(j, "activeProfileIndex", 0);
+        speedscope_frames(x);
+        jsp_json_key_open(j, "profiles", '[');
+        for (uint32_t t = 0; t < x->p->n_threads; t++)
+            if (x->from.moments.first[t] < x->from.moments.first[t + 1])
+                speedscope_thread(x, t);
+        jsp_json_close(j, ']');
+        jsp_json_close(j, '}');
+        jsp_sink_byte(j->out, '\n');
         err = x->cache.into.error;
     }
     jsp_tables_free(&x->from);

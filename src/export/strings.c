@@ -24,17 +24,6 @@ void jsp_strings_free(struct jsp_strings *s)
     memset(s, 0, sizeof *s);
 }
 
-static int strings_new(struct jsp_strings *s, struct jsp_read_text text, uint32_t hash)
-{
-    if (jsp_grow(&s->list, &s->room, s->n, sizeof *s->list) < 0)
-        return -ENOMEM;
-    const char *kept = jsp_store_text(&s->store, text.at, text.len);
-    if (!kept)
-        return -ENOMEM;
-    s->list[s->n] = (struct jsp_read_text){ kept, text.len };
-    return jsp_hash_add(&s->by_text, hash, s->n++);
-}
-
 static uint32_t strings_hash(const struct jsp_strings *s, struct jsp_read_text text)
 {
     return (uint32_t)(jsp_hash_bytes(s->by_text.seed, text.at, text.len) >> 16);
@@ -57,8 +46,14 @@ uint32_t jsp_strings_add(struct jsp_strings *s, struct jsp_read_text text)
     uint32_t at = s->error ? 0 : jsp_strings_find(s, text);
     if (at || s->error || (text.len == 0 && s->n))
         return at;
-    s->error = strings_new(s, text, strings_hash(s, text));
-    return s->error ? 0 : s->n - 1;
+    const char *kept = jsp_store_text(&s->store, text.at, text.len);
+    if (!kept || jsp_grow(&s->list, &s->room, s->n, sizeof *s->list) < 0 ||
+        jsp_hash_add(&s->by_text, strings_hash(s, text), s->n) < 0) {
+        s->error = -ENOMEM;
+        return 0;
+    }
+    s->list[s->n] = (struct jsp_read_text){ kept, text.len };
+    return s->n++;
 }
 
 uint32_t jsp_strings_text(struct jsp_strings *s, const char *text)
