@@ -71,11 +71,6 @@ static int bytecode_record(struct jsp_bytecode *b, struct bytecode_from *from,
     }
 }
 
-static bool bytecode_is_file(const struct jsp_read_chunk *chunk, const char *path)
-{
-    return chunk->path.len == strlen(path) && memcmp(chunk->path.at, path, chunk->path.len) == 0;
-}
-
 int jsp_bytecode_read(struct jsp_bytecode *out, const struct jsp_read *capture,
                       const char *name, struct jsp_read_defects *defects)
 {
@@ -86,10 +81,7 @@ int jsp_bytecode_read(struct jsp_bytecode *out, const struct jsp_read *capture,
     int err = 0;
     memset(out, 0, sizeof *out);
     jsp_read_start(&c, capture, NULL);
-    while (err != -ENOMEM && jsp_read_next(&c, &f)) {
-        if (f.type != JSP_WIRE_FILE_CHUNK || !jsp_read_chunk(&c, &f, &chunk) ||
-            !bytecode_is_file(&chunk, JSP_WIRE_FILE_LISTINGS))
-            continue;
+    while (err != -ENOMEM && jsp_read_file(&c, JSP_WIRE_FILE_LISTINGS, &f, &chunk)) {
         from.at = chunk.data;
         from.end = chunk.data + chunk.len;
         from.pid = f.pid;
@@ -127,27 +119,6 @@ void jsp_bytecode_pcs_start(struct jsp_bytecode_pcs *pcs, const struct jsp_read 
     pcs->cursor.defects = defects;
 }
 
-/* Go to the next chunk of jsprof/pcs. Return false if there is none. */
-static bool pcs_chunk(struct jsp_bytecode_pcs *pcs)
-{
-    struct jsp_read_frame f;
-    struct jsp_read_chunk chunk;
-    struct jsp_read_cursor quiet = pcs->cursor;
-    quiet.defects = NULL; /* loading the capture has counted the defects of frames */
-    while (jsp_read_next(&quiet, &f))
-        if (f.type == JSP_WIRE_FILE_CHUNK && jsp_read_chunk(&quiet, &f, &chunk) &&
-            bytecode_is_file(&chunk, JSP_WIRE_FILE_PCS)) {
-            pcs->at = chunk.data;
-            pcs->end = chunk.data + chunk.len;
-            pcs->offset = f.offset;
-            pcs->cursor.offset = quiet.offset;
-            return true;
-        }
-    /* at the end, so that no later call searches the file again */
-    pcs->cursor.offset = quiet.offset;
-    return false;
-}
-
 static bool pcs_record(struct jsp_bytecode_pcs *pcs)
 {
     struct jsp_embedded_pcs record;
@@ -169,9 +140,19 @@ static bool pcs_ready(struct jsp_bytecode_pcs *pcs)
 {
     while (!pcs->is_ready) {
         if (pcs->at == pcs->end) {
+            struct jsp_read_frame f;
+            struct jsp_read_chunk chunk;
+            struct jsp_read_cursor quiet = pcs->cursor;
+            quiet.defects = NULL; /* loading the capture has counted the defects of frames */
+            bool is_there = jsp_read_file(&quiet, JSP_WIRE_FILE_PCS, &f, &chunk);
+            /* if none is, no later call searches the file again */
+            pcs->cursor.offset = quiet.offset;
             pcs->left = 0;
-            if (!pcs_chunk(pcs))
+            if (!is_there)
                 return false;
+            pcs->at = chunk.data;
+            pcs->end = chunk.data + chunk.len;
+            pcs->offset = f.offset;
             continue;
         }
         pcs->is_ready = pcs_record(pcs);

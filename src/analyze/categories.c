@@ -88,8 +88,7 @@ static int categories_number(struct jsp_categories *c, struct jsp_read_text name
                              uint32_t *out)
 {
     for (*out = 0; *out < c->n_names; ++*out)
-        if (strlen(c->names[*out]) == name.len &&
-            memcmp(c->names[*out], name.at, name.len) == 0)
+        if (jsp_read_is(name, c->names[*out]))
             return 0;
     if (jsp_grow(&c->names, &c->names_room, c->n_names, sizeof *c->names) < 0)
         return -ENOMEM;

@@ -210,12 +210,6 @@ static int exact_chunk(struct jsp_exact *c, const struct jsp_read_chunk *chunk, 
     return err;
 }
 
-static bool exact_is_file(const struct jsp_read_chunk *chunk)
-{
-    return chunk->path.len == strlen(JSP_WIRE_FILE_CALLS) &&
-           memcmp(chunk->path.at, JSP_WIRE_FILE_CALLS, chunk->path.len) == 0;
-}
-
 static int exact_walk(struct jsp_exact *c, const struct jsp_read *capture,
                       struct jsp_read_defects *defects)
 {
@@ -223,10 +217,7 @@ static int exact_walk(struct jsp_exact *c, const struct jsp_read *capture,
     struct jsp_read_frame f;
     struct jsp_read_chunk chunk;
     jsp_read_start(&walk, capture, NULL);
-    while (jsp_read_next(&walk, &f)) {
-        if (f.type != JSP_WIRE_FILE_CHUNK || !jsp_read_chunk(&walk, &f, &chunk) ||
-            !exact_is_file(&chunk))
-            continue;
+    while (jsp_read_file(&walk, JSP_WIRE_FILE_CALLS, &f, &chunk)) {
         int err = exact_chunk(c, &chunk, f.pid);
         if (err == -ENOMEM)
             return err;

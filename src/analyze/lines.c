@@ -66,8 +66,7 @@ static int lines_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t
     uint64_t h = jsp_hash_bytes(w->files.seed, name.at, name.len);
     uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
     while ((at = jsp_hash_next(&w->files, hash, &probe)) != 0)
-        if (strlen(p->files[at - 1]) == name.len &&
-            memcmp(p->files[at - 1], name.at, name.len) == 0)
+        if (jsp_read_is(name, p->files[at - 1]))
             break;
     *out = at - 1;
     if (at)

@@ -44,16 +44,11 @@ static uint32_t lookup_latest(const struct jsp_lookup *n, uint64_t addr, int32_t
     return 0;
 }
 
-static bool lookup_same(struct jsp_read_text a, struct jsp_read_text b)
-{
-    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
-}
-
 bool jsp_lookup_renames(const struct jsp_lookup *n, uint64_t addr, int32_t pid,
                         struct jsp_read_text name)
 {
     uint32_t at = lookup_latest(n, addr, pid);
-    return at && !lookup_same(n->jits[at - 1].name, name);
+    return at && !jsp_read_equal(n->jits[at - 1].name, name);
 }
 
 int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
@@ -61,7 +56,7 @@ int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
 {
     uint32_t at = lookup_latest(n, key.addr, key.pid);
     if (at &&
-        (lookup_same(n->jits[at - 1].name, name) || n->jits[at - 1].epoch == key.epoch)) {
+        (jsp_read_equal(n->jits[at - 1].name, name) || n->jits[at - 1].epoch == key.epoch)) {
         n->jits[at - 1].name = name;
         return 0;
     }

@@ -152,11 +152,6 @@ static int natives_elsewhere(struct jsp_native_files *n, struct jsp_native_file 
     return err ? reason : 0;
 }
 
-static bool natives_equal(struct jsp_read_text a, struct jsp_read_text b)
-{
-    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
-}
-
 int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_map *m)
 {
     if (m->path.len == 0 || m->path.at[0] != '/')
@@ -165,8 +160,8 @@ int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_ma
     uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
     while ((at = jsp_hash_next(&n->by_path, hash, &probe)) != 0) {
         const struct jsp_native_file *f = &n->files[at - 1];
-        if (f->inode == m->inode && natives_equal(f->path, m->path) &&
-            natives_equal(f->build_id, m->build_id))
+        if (f->inode == m->inode && jsp_read_equal(f->path, m->path) &&
+            jsp_read_equal(f->build_id, m->build_id))
             return (int)at - 1;
     }
     if (n->n == NATIVES_MOST)

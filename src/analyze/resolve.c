@@ -43,8 +43,8 @@ int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name n,
     uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
     while ((at = jsp_hash_next(t, hash, &probe)) != 0) {
         const struct jsp_function *f = &p->functions[at - 1];
-        if (f->kind == n.kind && strlen(f->name) == n.text.len &&
-            memcmp(f->name, n.text.at, n.text.len) == 0 && strcmp(f->module, n.module) == 0)
+        if (f->kind == n.kind && jsp_read_is(n.text, f->name) &&
+            strcmp(f->module, n.module) == 0)
             break;
     }
     *out = (struct jsp_profile_frame){ .function = at ? at - 1 : p->n_functions,

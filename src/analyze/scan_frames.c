@@ -9,11 +9,6 @@
 #include "work.h"
 #include "capture/wire.h"
 
-static bool scan_is(struct jsp_read_text t, const char *word)
-{
-    return t.len == strlen(word) && memcmp(t.at, word, t.len) == 0;
-}
-
 static void scan_copy(char *out, size_t width, struct jsp_read_text t)
 {
     snprintf(out, width, "%.*s", (int)t.len, t.at);
@@ -94,15 +89,15 @@ static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c
     char number[16];
     if (!jsp_read_pair(c, f, &pair))
         return;
-    if (scan_is(pair.key, "jsprof.clock"))
+    if (jsp_read_is(pair.key, "jsprof.clock"))
         scan_copy(p->clock, sizeof p->clock, pair.value);
-    if (scan_is(pair.key, "jsprof.host"))
+    if (jsp_read_is(pair.key, "jsprof.host"))
         scan_copy(p->host, sizeof p->host, pair.value);
-    if (scan_is(pair.key, "jsprof.version"))
+    if (jsp_read_is(pair.key, "jsprof.version"))
         scan_copy(p->version, sizeof p->version, pair.value);
-    if (scan_is(pair.key, "jsprof.proc"))
-        p->no_proc = scan_is(pair.value, "none");
-    if (scan_is(pair.key, "jsprof.hz")) {
+    if (jsp_read_is(pair.key, "jsprof.proc"))
+        p->no_proc = jsp_read_is(pair.value, "none");
+    if (jsp_read_is(pair.key, "jsprof.hz")) {
         scan_copy(number, sizeof number, pair.value);
         p->hz = (uint32_t)strtoul(number, NULL, 10);
     }
@@ -116,7 +111,7 @@ static void scan_counters(struct jsp_profile *p, const struct jsp_read_cursor *c
     if (!jsp_read_counters(c, f, &all))
         return;
     while (jsp_read_counter(c, f, &all, &one))
-        p->is_of_lua |= scan_is(one.group, "Lua") && scan_is(one.name, "memory");
+        p->is_of_lua |= jsp_read_is(one.group, "Lua") && jsp_read_is(one.name, "memory");
 }
 
 static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
@@ -127,18 +122,18 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         return 0;
     const uint8_t *end = chunk.data + chunk.len;
     int err = 0;
-    if (scan_is(chunk.path, JSP_WIRE_FILE_SAMPLES))
+    if (jsp_read_is(chunk.path, JSP_WIRE_FILE_SAMPLES))
         err = jsp_weights_add(&p->work->weights, chunk.data, end, f->offset);
-    else if (scan_is(chunk.path, JSP_WIRE_FILE_FRAMES))
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_FRAMES))
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
-    else if (scan_is(chunk.path, JSP_WIRE_FILE_LOOPS))
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_LOOPS))
         err = jsp_lookup_loops_add(&p->lookup, chunk.data, end, f->pid);
-    else if (scan_is(chunk.path, JSP_WIRE_FILE_LOSSES)) {
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_LOSSES)) {
         p->account.is_ended |= chunk.is_last;
         err = jsp_account_read(&p->account,
                                (struct jsp_account_text){ (const char *)chunk.data,
                                                           chunk.len, f->pid });
-    } else if (scan_is(chunk.path, JSP_WIRE_FILE_SYMBOLS))
+    } else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_SYMBOLS))
         err = jsp_lookup_symbols_add(&p->lookup, chunk.data, chunk.len);
     if (err == -ENOMEM)
         return err;

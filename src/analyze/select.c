@@ -10,12 +10,14 @@ int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_
                       struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
     enum jsp_show show = s ? s->show : JSP_SHOW_USUAL;
+    const bool is_shown[] = { [JSP_ORIGIN_VM] = true,
+                              [JSP_ORIGIN_NATIVE] = show != JSP_SHOW_VM,
+                              [JSP_ORIGIN_LOOP] = show == JSP_SHOW_ALL };
     int n = jsp_profile_frames(p, stack, out), kept = 0, err = 0;
     if (n <= 0)
         return n;
     for (int i = 0; i < n; i++)
-        if (show == JSP_SHOW_ALL || out[i].origin == JSP_ORIGIN_VM ||
-            (show == JSP_SHOW_USUAL && out[i].origin == JSP_ORIGIN_NATIVE))
+        if (is_shown[out[i].origin])
             out[kept++] = out[i];
     if (kept == 0) {
         const char *instead = show == JSP_SHOW_VM ? "[no VM frame]" : "[interpreter]";

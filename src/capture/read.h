@@ -169,6 +169,11 @@ void jsp_read_start(struct jsp_read_cursor *c, const struct jsp_read *r,
                     struct jsp_read_defects *defects);
 bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out);
 
+/* Go to the next chunk of the embedded file `path`, without reading samples. Return false if
+ * there is none. */
+bool jsp_read_file(struct jsp_read_cursor *c, const char *path, struct jsp_read_frame *frame,
+                   struct jsp_read_chunk *chunk);
+
 /* Read a body. Return false if the frame is not readable as this; it was counted. */
 bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                      struct jsp_read_sample *out);
@@ -212,6 +217,16 @@ const char *jsp_read_cause_text(enum jsp_read_cause why); /* "samples without ..
 /* Read a little-endian number of base 128, as in the jsprof/ files. Return false if it is
  * cut short or longer than 64 bits. */
 bool jsp_read_varint(const uint8_t **at, const uint8_t *end, uint64_t *out);
+
+static inline bool jsp_read_is(struct jsp_read_text text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
+}
+
+static inline bool jsp_read_equal(struct jsp_read_text a, struct jsp_read_text b)
+{
+    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
+}
 
 static inline uint64_t jsp_read_u64(const struct jsp_read *r, const uint8_t *at)
 {

@@ -202,6 +202,16 @@ bool jsp_read_chunk(const struct jsp_read_cursor *c, const struct jsp_read_frame
     return out->len <= f->len - data || read_refuse(c, f, JSP_READ_CHUNK);
 }
 
+bool jsp_read_file(struct jsp_read_cursor *c, const char *path, struct jsp_read_frame *frame,
+                   struct jsp_read_chunk *chunk)
+{
+    while (jsp_read_raw(c, frame))
+        if (frame->type == JSP_WIRE_FILE_CHUNK && jsp_read_chunk(c, frame, chunk) &&
+            jsp_read_is(chunk->path, path))
+            return true;
+    return false;
+}
+
 bool jsp_read_names(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                     struct jsp_read_names *out)
 {

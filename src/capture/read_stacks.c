@@ -144,12 +144,6 @@ static bool stacks_block(struct jsp_read_stacks *s, const struct jsp_read_chunk 
     return is_done;
 }
 
-static bool stacks_is(struct jsp_read_text path)
-{
-    static const char ours[] = JSP_WIRE_FILE_STACKS;
-    return path.len == sizeof ours - 1 && memcmp(path.at, ours, path.len) == 0;
-}
-
 static bool stacks_begin(struct jsp_read_stacks *s)
 {
     if (jsp_nodes_init(&s->nodes) < 0 ||
@@ -171,10 +165,8 @@ static void stacks_load(const struct jsp_read *r, uint64_t offset)
     s->is_short = !stacks_begin(s);
     jsp_read_start(&c, r, NULL);
     f.offset = c.offset = offset;
-    while (!s->is_short && jsp_read_raw(&c, &f))
-        if (f.type == JSP_WIRE_FILE_CHUNK && jsp_read_chunk(&c, &f, &chunk) &&
-            stacks_is(chunk.path))
-            s->is_short = !stacks_block(s, &chunk, f.offset);
+    while (!s->is_short && jsp_read_file(&c, JSP_WIRE_FILE_STACKS, &f, &chunk))
+        s->is_short = !stacks_block(s, &chunk, f.offset);
     s->short_at = f.offset;
 }
 
@@ -192,7 +184,7 @@ static void stacks_enter(struct jsp_read_cursor *c, const struct jsp_read_frame 
     struct jsp_read_stacks *s = c->capture->stacks;
     struct jsp_read_cursor quiet = { .capture = c->capture };
     struct jsp_read_chunk chunk;
-    if (!jsp_read_chunk(&quiet, f, &chunk) || !stacks_is(chunk.path))
+    if (!jsp_read_chunk(&quiet, f, &chunk) || !jsp_read_is(chunk.path, JSP_WIRE_FILE_STACKS))
         return;
     if (!s->is_loaded)
         stacks_load(c->capture, f->offset);

@@ -185,8 +185,7 @@ static uint32_t stacks_line(const struct stacks_build *b, const struct jsp_profi
 {
     const struct callgrind_function *f = &b->to->functions[function];
     const char *file = frame->file ? b->e->profile->files[frame->file] : NULL;
-    bool is_own = !file || (strlen(file) == f->file.len &&
-                            memcmp(file, f->file.at, f->file.len) == 0);
+    bool is_own = !file || jsp_read_is(f->file, file);
     return is_own && frame->line ? frame->line : f->line;
 }
 

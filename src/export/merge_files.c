@@ -12,11 +12,6 @@
 
 enum { MERGE_BLOCK = 48 << 10, MERGE_FILES = 4096 };
 
-static bool merge_is(struct jsp_read_text t, const char *word)
-{
-    return t.len == strlen(word) && memcmp(t.at, word, t.len) == 0;
-}
-
 static void merge_gather(struct merge_work *w, struct jsp_bytes *to, const void *bytes,
                          size_t n)
 {
@@ -87,8 +82,7 @@ static void merge_losses(struct merge_work *w, const struct jsp_read_chunk *c)
 static int merge_owner(struct merge_work *w, struct jsp_read_text path, uint32_t *owner)
 {
     for (uint32_t i = 0; i < w->n_files; i++)
-        if (w->files[i].path.len == path.len &&
-            memcmp(w->files[i].path.at, path.at, path.len) == 0) {
+        if (jsp_read_equal(w->files[i].path, path)) {
             *owner = w->files[i].input;
             return 0;
         }
@@ -122,21 +116,21 @@ int merge_file(struct merge_work *w)
     struct jsp_read_chunk c;
     if (!jsp_read_chunk(&w->cursor, &w->in, &c))
         return 0;
-    if (merge_is(c.path, JSP_WIRE_FILE_SYMBOLS) || merge_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
-        merge_is(c.path, JSP_WIRE_FILE_STACKS) || merge_is(c.path, JSP_WIRE_FILE_PCS))
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_SYMBOLS) || jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
+        jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) || jsp_read_is(c.path, JSP_WIRE_FILE_PCS))
         return 0; /* written anew from the data */
-    if (merge_is(c.path, JSP_WIRE_FILE_FRAMES))
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_FRAMES))
         merge_kinds(w, &c);
-    else if (merge_is(c.path, JSP_WIRE_FILE_LOSSES))
+    else if (jsp_read_is(c.path, JSP_WIRE_FILE_LOSSES))
         merge_losses(w, &c);
-    else if (merge_is(c.path, JSP_WIRE_FILE_LISTINGS)) {
+    else if (jsp_read_is(c.path, JSP_WIRE_FILE_LISTINGS)) {
         /* Keep only the first capture's listings, because they belong to the names of one
          * capture. */
         if (w->input == 0)
             merge_chunk(w, JSP_WIRE_FILE_LISTINGS, c.data, c.len, c.is_last);
         else
             w->m->left_out += c.is_last;
-    } else if (!merge_is(c.path, JSP_WIRE_FILE_LOOPS))
+    } else if (!jsp_read_is(c.path, JSP_WIRE_FILE_LOOPS))
         return merge_other(w, &c);
     else if (c.len)
         merge_gather(w, &w->text, c.data, c.len);

@@ -65,8 +65,7 @@ static bool merge_is_taken(const struct merge_work *w, int32_t pid,
     uint32_t hash = merge_pid_hash(w, pid), probe = hash, at;
     while ((at = jsp_hash_next(&w->by_pid, hash, &probe)) != 0) {
         const struct merge_pid *p = &w->pids[at - 1];
-        if (p->pid == pid && (p->command.len != command.len ||
-                              memcmp(p->command.at, command.at, command.len) != 0))
+        if (p->pid == pid && !jsp_read_equal(p->command, command))
             return true;
     }
     return false;

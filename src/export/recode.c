@@ -117,18 +117,13 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
 
 /* -- All of it ---------------------------------------------------------------- */
 
-static bool recode_is(struct jsp_read_text path, const char *name)
-{
-    return path.len == strlen(name) && memcmp(path.at, name, path.len) == 0;
-}
-
 /* Does the frame hold a chunk of a file that is written anew? */
 static bool recode_is_ours(struct recode *r)
 {
     struct jsp_read_chunk c;
     if (r->in.type != JSP_WIRE_FILE_CHUNK || !jsp_read_chunk(&r->cursor, &r->in, &c) ||
-        (!recode_is(c.path, JSP_WIRE_FILE_STACKS) && !recode_is(c.path, JSP_WIRE_FILE_PCS) &&
-         !recode_is(c.path, JSP_WIRE_FILE_SAMPLES)))
+        (!jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) && !jsp_read_is(c.path, JSP_WIRE_FILE_PCS) &&
+         !jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES)))
         return false;
     r->is_complete |= c.is_last;
     return true;

@@ -35,8 +35,7 @@ uint32_t jsp_strings_find(const struct jsp_strings *s, struct jsp_read_text text
         return 0; /* the pointer may be NULL, too */
     uint32_t hash = strings_hash(s, text), probe = hash, at;
     while ((at = jsp_hash_next(&s->by_text, hash, &probe)) != 0)
-        if (s->list[at - 1].len == text.len &&
-            memcmp(s->list[at - 1].at, text.at, text.len) == 0)
+        if (jsp_read_equal(s->list[at - 1], text))
             return at - 1;
     return 0;
 }
