@@ -111,21 +111,23 @@ inline void engine_pass_nursery(JSContext *, JS::GCNurseryProgress, JS::GCReason
 #endif
 
 /* -- Tables of compiled code, as SpiderMonkey 102 has them in memory. Later versions have other
- *    layouts, of which none has been tried -- */
+ *    layouts, of which none has been tried. ENGINE_NO_LINES is for the bench, which measures
+ *    what lines cost -- */
 
-#if MOZJS_MAJOR_VERSION < 115 && defined(__x86_64__)
+#if MOZJS_MAJOR_VERSION < 115 && defined(__x86_64__) && !defined(ENGINE_NO_LINES)
 #define ENGINE_HAS_CODE_TABLES
 
 constexpr uint8_t ENGINE_JUMP_TARGET = 143; /* an operation */
 constexpr uint32_t ENGINE_JUMP_TARGET_BYTES = 5;
 
 /* Optimized code: its scripts, and the regions before this header. */
+struct engine_pair {
+    JSScript *script;
+    const char *name;
+};
 struct engine_scripts {
     uint32_t n;
-    struct {
-        JSScript *script;
-        const char *name;
-    } pairs[1];
+    engine_pair pairs[1];
 };
 struct engine_regions {
     uint32_t n;
@@ -166,18 +168,10 @@ struct engine_baseline {
     uint32_t returns_begin, returns_end; /* bytes from the beginning of this */
 };
 
-/* A script has a record of its compilers, which contains the baseline code. Values below
- * 4 are no pointers. */
-inline const engine_baseline *engine_baseline_of(const JSScript *script)
-{
-    constexpr uint32_t RECORD = 1, BASELINE = 14;
-    const uintptr_t record = reinterpret_cast<const uintptr_t *>(script)[RECORD];
-
-    if (record == 0 || record % 4 != 0)
-        return nullptr;
-    const uintptr_t code = reinterpret_cast<const uintptr_t *>(record)[BASELINE];
-    return code % 8 == 0 ? reinterpret_cast<const engine_baseline *>(code) : nullptr;
-}
+/* A script has a record of its compilers, which contains the baseline code: the numbers of
+ * these words. */
+constexpr uint32_t ENGINE_SCRIPT_RECORD = 1;
+constexpr uint32_t ENGINE_RECORD_BASELINE = 14;
 
 struct engine_place {
     JSScript *script;

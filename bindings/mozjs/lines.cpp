@@ -8,7 +8,8 @@
  * lines, so this file reads them, in the layout that engine.h has for the version. It
  * does not trust a layout: if the names that the tables lead to differ from those that
  * SpiderMonkey reports, or if the baseline code is not that of the table, the line is
- * unknown.
+ * unknown. No load here can fault: the kernel copies the tables (peek.h). Only
+ * SpiderMonkey's own functions read a script whose name agreed.
  *
  * In baseline code, an address between return addresses belongs to the next call. Most
  * operations call a stub: if a stub was interrupted, its return address is near the top
@@ -18,6 +19,8 @@
  * gets that line.
  */
 #include "compiled.h"
+
+#include "peek.h"
 
 #ifdef ENGINE_HAS_CODE_TABLES
 
@@ -46,19 +49,33 @@ template struct lines_offset_of<&js::ProfilingStackFrame::pcOffsetIfJS_>;
 constexpr uint32_t LINES_SCRIPTS = 1u << 16;
 constexpr uint32_t LINES_REGIONS = 1u << 20;
 
+/* A region has at most 100 entries of 4 bytes, and 64 scripts before them. */
+constexpr uintptr_t LINES_REGION_BYTES = 2048;
+
 /* A stub saves at most this many registers above its return address. */
 constexpr uint32_t LINES_STUB_WORDS = 4;
 
 /* -- The bytes of a region --------------------------------------------------------------- */
 
 struct lines_reader {
+    mozjs_peek *peek;
     const uint8_t *at;
     const uint8_t *end;
+    bool bad; /* it ended too early, or the kernel refused a copy */
 };
 
+/* Return the next byte, 0 if there is none. */
 uint32_t lines_byte(lines_reader *r)
 {
-    return r->at < r->end ? *r->at++ : 0;
+    uint8_t byte;
+
+    if (r->at < r->end && mozjs_peek_at(r->peek, r->at, &byte)) {
+        r->at++;
+        return byte;
+    }
+    r->bad = true;
+    r->at = r->end;
+    return 0;
 }
 
 /* Decode seven bits a byte, the lowest first. Bit 0 of a byte is set if another one
@@ -104,30 +121,46 @@ void lines_delta(lines_reader *r, uint32_t *native, int32_t *script)
 
 /* -- Optimized code ------------------------------------------------------------------------ */
 
-/* The table's regions are before it; each entry is a distance in bytes back from it. */
-lines_reader lines_region(const engine_regions *table, uint32_t i)
+/* Begin to read a region. The regions are before the table; each entry is a distance in
+ * bytes back from it. */
+void lines_region(lines_reader *r, const engine_regions *table, uint32_t n, uint32_t i)
 {
-    const auto *end = reinterpret_cast<const uint8_t *>(table);
+    const auto end = reinterpret_cast<uintptr_t>(table);
+    uint32_t before = 0, next = 0;
 
-    return { end - table->before[i], i + 1 < table->n ? end - table->before[i + 1] : end };
+    r->bad = !mozjs_peek_at(r->peek, &table->before[i], &before) ||
+             (i + 1 < n && !mozjs_peek_at(r->peek, &table->before[i + 1], &next)) ||
+             before < next || before - next > LINES_REGION_BYTES;
+    r->at = r->bad ? nullptr : reinterpret_cast<const uint8_t *>(end - before);
+    r->end = r->bad ? nullptr : reinterpret_cast<const uint8_t *>(end - next);
 }
 
-/* Return the last region that begins before this offset, or the first one. Regions have
- * about 100 entries. */
-lines_reader lines_find_region(const engine_regions *table, uint32_t offset)
+/* Begin to read the last region that begins before this offset, or the first one. Regions
+ * have about 100 entries. */
+void lines_find_region(lines_reader *r, const engine_regions *table, uint32_t n,
+                       uint32_t offset)
 {
-    uint32_t low = 0, high = table->n;
+    uint32_t low = 0, high = n;
 
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        lines_reader r = lines_region(table, middle);
 
-        if (lines_number(&r) < offset)
+        lines_region(r, table, n, middle);
+        if (lines_number(r) < offset)
             low = middle;
         else
             high = middle;
+        if (r->bad)
+            return;
     }
-    return lines_region(table, low);
+    lines_region(r, table, n, low);
+}
+
+/* Return the address this many windows before the table, where its regions are. */
+const void *lines_before(const engine_regions *table, uintptr_t windows)
+{
+    return reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(table) -
+                                          windows * MOZJS_PEEK_WINDOW);
 }
 
 /* Return the place of the innermost script of a region at this offset after its
@@ -151,75 +184,105 @@ int32_t lines_run(lines_reader *r, uint32_t at, uint32_t offset)
 
 /* Return false if the tables are not as expected. */
 bool lines_in_optimized(const engine_code *code, uint32_t offset, const Walk::Frame *frames,
-                        uint32_t n, engine_place *places)
+                        uint32_t n, engine_place *places, mozjs_peek *peek)
 {
     const engine_regions *table = code->optimized.regions;
     const engine_scripts *scripts = code->optimized.scripts;
+    lines_reader r = { peek, nullptr, nullptr, false };
+    uint32_t n_regions, n_scripts;
+    engine_pair pair;
 
-    if (!table || !scripts || table->n == 0 || table->n > LINES_REGIONS ||
-        scripts->n > LINES_SCRIPTS)
+    mozjs_peek_begin(peek, { table, lines_before(table, 1), lines_before(table, 2), scripts });
+    if (!mozjs_peek_at(peek, &table->n, &n_regions) ||
+        !mozjs_peek_at(peek, &scripts->n, &n_scripts) || n_regions == 0 ||
+        n_regions > LINES_REGIONS || n_scripts > LINES_SCRIPTS)
         return false;
-    lines_reader r = lines_find_region(table, offset);
+    lines_find_region(&r, table, n_regions, offset);
     const uint32_t begin = lines_number(&r);
-    if (lines_byte(&r) != n)
+    if (lines_byte(&r) != n || r.bad)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t script = lines_number(&r);
 
-        if (script >= scripts->n || scripts->pairs[script].name != frames[i].label)
+        if (script >= n_scripts || !mozjs_peek_at(peek, &scripts->pairs[script], &pair) ||
+            pair.name != frames[i].label)
             return false;
-        places[i] = { scripts->pairs[script].script, static_cast<int32_t>(lines_number(&r)) };
+        places[i] = { pair.script, static_cast<int32_t>(lines_number(&r)) };
     }
     places[0].offset += lines_run(&r, begin, offset);
-    return places[0].offset >= 0;
+    return !r.bad && places[0].offset >= 0;
 }
 
 /* -- Baseline code ------------------------------------------------------------------------- */
 
-/* Return the first return address at this offset or after it, or the last one. nullptr:
- * the code is not as expected. */
-const engine_return *lines_find_return(const engine_code *code, uint32_t offset,
-                                       const Walk::Frame *frames, uint32_t n)
+/* Return false if there is no baseline code. Values of a record below 4 are no pointers. */
+bool lines_baseline_of(mozjs_peek *peek, const JSScript *script, uintptr_t *baseline)
 {
-    const engine_baseline *baseline = engine_baseline_of(code->baseline.script);
+    const auto *words = reinterpret_cast<const uintptr_t *>(script);
+    uintptr_t record;
 
-    if (n != 1 || code->baseline.name != frames->label || !baseline ||
-        baseline->code != code->code || baseline->returns_begin >= baseline->returns_end)
-        return nullptr;
-    const auto *bytes = reinterpret_cast<const uint8_t *>(baseline);
-    const auto *low = reinterpret_cast<const engine_return *>(bytes + baseline->returns_begin);
-    const auto *high = reinterpret_cast<const engine_return *>(bytes + baseline->returns_end) - 1;
+    if (!mozjs_peek_at(peek, words + ENGINE_SCRIPT_RECORD, &record) || record == 0 ||
+        record % 4 != 0)
+        return false;
+    words = reinterpret_cast<const uintptr_t *>(record);
+    return mozjs_peek_at(peek, words + ENGINE_RECORD_BASELINE, baseline) && *baseline % 8 == 0;
+}
+
+/* Copy the first return address at this offset or after it, or the last one. Return false if
+ * the code is not as expected. */
+bool lines_find_return(const engine_code *code, uint32_t offset, const Walk::Frame *frames,
+                       uint32_t n, engine_return *found, mozjs_peek *peek)
+{
+    engine_baseline baseline;
+    uintptr_t at;
+
+    if (n != 1 || code->baseline.name != frames->label ||
+        !lines_baseline_of(peek, code->baseline.script, &at) ||
+        !mozjs_peek_bytes(peek, at, &baseline, sizeof baseline) ||
+        baseline.code != code->code || baseline.returns_begin >= baseline.returns_end)
+        return false;
+    const auto *low = reinterpret_cast<const engine_return *>(at + baseline.returns_begin);
+    const auto *high = reinterpret_cast<const engine_return *>(at + baseline.returns_end) - 1;
     while (low < high) {
         const auto *middle = low + (high - low) / 2;
 
-        if (middle->code_offset < offset)
+        if (!mozjs_peek_at(peek, middle, found))
+            return false;
+        if (found->code_offset < offset)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    return mozjs_peek_at(peek, low, found);
 }
 
 bool lines_in_baseline(const engine_code *code, uint32_t offset, const Walk::Frame *frames,
-                       uint32_t n, engine_place *place)
+                       uint32_t n, engine_place *place, mozjs_peek *peek)
 {
-    const engine_return *found = lines_find_return(code, offset, frames, n);
+    engine_return found;
 
-    if (found)
-        *place = { code->baseline.script, static_cast<int32_t>(found->script_offset) };
-    return found != nullptr;
+    mozjs_peek_begin(peek, { code->baseline.script });
+    if (!lines_find_return(code, offset, frames, n, &found, peek))
+        return false;
+    *place = { code->baseline.script, static_cast<int32_t>(found.script_offset) };
+    return true;
 }
 
 /* Return the line of an offset in a script; SpiderMonkey itself makes an address of it. A
- * jump's target has the line of the code before it; its block begins after it. */
+ * jump's target has the line of the code before it; its block begins after it. A script that
+ * runs is alive, with its operations: the collector does not free them here. */
 uint32_t lines_of(jsprof_mozjs *m, const engine_place &place)
 {
     js::ProfilingStackFrame frame;
 
+    if (!mozjs_peek_is_there(place.script))
+        return 0;
     frame.*lines_get_script() = place.script;
     frame.*lines_get_offset() = place.offset;
     jsbytecode *pc = (frame.*m->pc)();
-    if (pc && *pc == ENGINE_JUMP_TARGET)
+    if (!mozjs_peek_is_there(pc))
+        return 0;
+    if (*pc == ENGINE_JUMP_TARGET)
         pc += ENGINE_JUMP_TARGET_BYTES;
     return mozjs_line_at(m, (frame.*m->script)(), pc);
 }
@@ -236,6 +299,7 @@ bool mozjs_lines_at(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Frame *
 {
     engine_place places[MOZJS_INLINED];
     engine_code code = {};
+    mozjs_peek peek;
 
     for (uint32_t i = 0; i < n; i++)
         lines[i] = 0;
@@ -247,9 +311,9 @@ bool mozjs_lines_at(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Frame *
         return false;
     const auto offset = static_cast<uint32_t>(at - code.begin);
     const bool good = code.kind == engine_code::OPTIMIZED
-                          ? lines_in_optimized(&code, offset, frames, n, places)
+                          ? lines_in_optimized(&code, offset, frames, n, places, &peek)
                       : code.kind == engine_code::BASELINE &&
-                          lines_in_baseline(&code, offset, frames, n, places);
+                          lines_in_baseline(&code, offset, frames, n, places, &peek);
     for (uint32_t i = 0; good && i < n; i++)
         lines[i] = lines_of(m, places[i]);
     return code.kind == engine_code::OPTIMIZED;
@@ -258,25 +322,29 @@ bool mozjs_lines_at(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Frame *
 void mozjs_lines_between(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Frame *frames,
                          uint32_t n, const void *sp, uint32_t *lines)
 {
-    const auto *word = static_cast<const uintptr_t *>(sp);
+    uintptr_t words[LINES_STUB_WORDS];
     engine_code code = {};
+    engine_return found;
+    mozjs_peek peek;
 
     for (uint32_t i = 0; i < n; i++)
         lines[i] = 0;
     (void)((*walk).*m->code_of)(reinterpret_cast<js::jit::JitcodeGlobalEntry *>(&code));
-    if (code.kind != engine_code::BASELINE || reinterpret_cast<uintptr_t>(sp) % sizeof *word != 0)
+    if (code.kind != engine_code::BASELINE)
         return;
-    for (const auto *end = word + LINES_STUB_WORDS; word < end; word++) {
-        const uintptr_t offset = *word - reinterpret_cast<uintptr_t>(code.begin);
+    mozjs_peek_begin(&peek, { sp, code.baseline.script });
+    if (!mozjs_peek_at(&peek, sp, &words))
+        return;
+    for (const uintptr_t word : words) {
+        const uintptr_t offset = word - reinterpret_cast<uintptr_t>(code.begin);
 
-        if (offset >= static_cast<uintptr_t>(code.end - code.begin))
-            continue;
-        const auto *found =
-            lines_find_return(&code, static_cast<uint32_t>(offset), frames, n);
-        if (!found || found->code_offset != offset)
+        if (offset >= static_cast<uintptr_t>(code.end - code.begin) ||
+            !lines_find_return(&code, static_cast<uint32_t>(offset), frames, n, &found,
+                               &peek) ||
+            found.code_offset != offset)
             continue;
         lines[0] = lines_of(m, { code.baseline.script,
-                                 static_cast<int32_t>(found->script_offset) });
+                                 static_cast<int32_t>(found.script_offset) });
         return;
     }
 }

@@ -153,3 +153,42 @@ for clock in cpu wall; do
                 'BEGIN { print (a <= 3 + off && b <= 30 + off ? "yes" : "NO") }')"
     done
 done
+
+# -- Lines in compiled code ------------------------------------------------------------------
+
+# The handler's time a sample with and without them, in turn.
+handler_ns() # NAME GJS-CONSOLE
+{
+    BURN_MS=$lines_ms "$2" --profile-clock=wall --profile-output="$work/x.cap" \
+        "$scripts/parts.js" >/dev/null
+    "$B/bin/jsprof" dump "$work/x.cap" | awk '/^ *thread id=0 / {
+        for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] } }
+        END { print v["handler_ns"] / v["samples"] / 1000 }' >>"$work/$1"
+}
+
+median() # FILE
+{
+    sort -n "$1" | awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'
+}
+
+lines_ms=${QUICK:+1500}
+lines_ms=${lines_ms:-6000}
+if ! pkg-config --print-requires-private gjs-1.0 2>/dev/null | grep -q mozjs-102; then
+    printf 'note\tno gjs lines: needs gjs of SpiderMonkey 102\n'
+elif ! MAKEFLAGS='' make -s -C "$top" B="$work/b" LUA=no CXXFLAGS=-DENGINE_NO_LINES \
+    "$work/b/bin/gjs-console" >"$work/log" 2>&1; then
+    printf 'note\tno gjs lines: %s\n' "$(tail -n 1 "$work/log")"
+else
+    i=0
+    while [ $i -lt "$rounds" ]; do
+        handler_ns with "$gjs"
+        handler_ns without "$work/b/bin/gjs-console"
+        i=$((i + 1))
+    done
+    paid=$(ratios "$work/with" "$work/without")
+    # Broken only where even the lower quartile is above the limit.
+    row 'gjs: handler, lines in compiled code' '<= 1.2 of without' "$(median "$work/with") us" \
+        "without $(median "$work/without") us, ratio $paid" \
+        "$(echo "$paid" | sed 's/[()-]/ /g' | awk '{
+            print ($1 <= 1.2 ? "yes" : ($2 > 1.2 ? "NO" : "noise")) }')"
+fi
