@@ -123,7 +123,9 @@ static uint32_t annotate_number(char *path)
     return (uint32_t)n;
 }
 
-char *cli_annotate_place(const char *name, uint32_t *line)
+/* Return the path in the last "(path:line)" or "(path:line:column)" of a name, and store the
+ * line. The caller frees it. NULL: the name has no path. */
+static char *annotate_place(const char *name, uint32_t *line)
 {
     size_t len = strlen(name);
     const char *at = NULL;
@@ -145,7 +147,7 @@ char *cli_annotate_place(const char *name, uint32_t *line)
 static void annotate_source(struct cli_annotate *a)
 {
     const struct jsp_annotate *r = &a->result;
-    a->file = cli_annotate_place(a->function->name, &a->line);
+    a->file = annotate_place(a->function->name, &a->line);
     for (uint32_t i = 0; !a->file && i < r->n_lines; i++)
         if (r->lines[i].file) {
             a->file = strdup(a->capture.profile.files[r->lines[i].file]);

@@ -20,10 +20,6 @@ struct cli_annotate {
     struct cli_source source;
 };
 
-/* Return the path in the last "(path:line)" or "(path:line:column)" of a name, and store the
- * line. The caller frees it. NULL: the name has no path. */
-char *cli_annotate_place(const char *name, uint32_t *line);
-
 /* Print the tables of the text; print what programs get. Return the exit status. */
 int cli_annotate_tables(const struct cli_annotate *a, const struct cli_form *form);
 int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form);

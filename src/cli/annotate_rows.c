@@ -291,7 +291,7 @@ static void annotate_put_gap(const struct cli_annotate *a, struct cli_table *t, 
     bool is_far = to - from > 2 * ANNOTATE_AROUND + 1;
     for (uint32_t line = from; a->source.path && line < to; line++) {
         if (is_far && line == from + ANNOTATE_AROUND) {
-            printf("%32s\n", "...");
+            printf("%*s\n", 7 + 8 + 10 + 7, "..."); /* below LINE */
             line = to - ANNOTATE_AROUND;
         }
         annotate_put_source(a, t, line);

@@ -57,9 +57,6 @@ extern const struct cli_document cli_calls_document, cli_calls_compare_document;
 /* The columns of a struct cli_calls. */
 extern const struct cli_column cli_calls_summary[];
 
-/* The names of the bits of `modes`; they end with NULL. */
-extern const char *const cli_calls_modes[];
-
 /* Print what limits these figures, a line for each limit. */
 void cli_calls_notes(const struct cli_calls *c);
 

@@ -20,7 +20,7 @@ static struct cli_cell notes_ns(CLI_OF_ROW)
     return cli_cell_u64(jsp_exact_ns(&l->calls, cli_get_u64(c, of, row).u64));
 }
 
-const char *const cli_calls_modes[] = { "counts", "time", "allocation", "edges", NULL };
+static const char *const notes_modes[] = { "counts", "time", "allocation", "edges", NULL };
 
 #define NOTES_FIELD(field) .offset = offsetof(struct cli_calls, field)
 #define NOTES_COUNT(column, field, text)                                                   \
@@ -41,7 +41,7 @@ const struct cli_column cli_calls_summary[] = {
     { .name = "complete", .type = CLI_TYPE_BOOL, .get = cli_get_bool, NOTES_FIELD(is_over),
       .means = "The recording came to its end." },
     { .name = "counted", .type = CLI_TYPE_WORDS, .get = cli_get_u64,
-      NOTES_FIELD(calls.modes), .words = cli_calls_modes,
+      NOTES_FIELD(calls.modes), .words = notes_modes,
       .means = "What was counted at any time." },
     NOTES_COUNT("calls", JSP_WIRE_COMMIT_CALLS, "Calls of all functions."),
     NOTES_NS("inside_ns", JSP_WIRE_COMMIT_INSIDE, "Time in all functions."),
@@ -79,7 +79,7 @@ void cli_calls_modes_text(char out[64], uint64_t modes)
     for (int i = 0; i < 4; i++)
         if (modes >> i & 1)
             used += (size_t)snprintf(out + used, 64 - used, "%s%s", used ? ", " : "",
-                                     cli_calls_modes[i]);
+                                     notes_modes[i]);
 }
 
 static void notes_count(const struct cli_calls *c, enum jsp_wire_commit field,

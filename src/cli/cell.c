@@ -80,11 +80,6 @@ struct cli_cell cli_get_real(CLI_OF_ROW)
     return cli_cell_real(*(const double *)table_field(c, row));
 }
 
-struct cli_cell cli_get_chars(CLI_OF_ROW)
-{
-    return cli_cell_string(table_field(c, row));
-}
-
 struct cli_cell cli_get_string(CLI_OF_ROW)
 {
     const char *text = *(const char *const *)table_field(c, row);

@@ -44,7 +44,9 @@ static bool filter_moment(const char *at, const char *end, uint64_t *out)
     return false;
 }
 
-bool cli_filter_time(const char *word, uint64_t *from, uint64_t *to)
+/* Read "2s..5s", "..500ms" or "1m.." as ns since the start; *to is 0 for the end. Return
+ * false for any other text. */
+static bool filter_time(const char *word, uint64_t *from, uint64_t *to)
 {
     const char *dots = strstr(word, "..");
     if (!dots || strlen(word) == 2)
@@ -57,7 +59,7 @@ bool cli_filter_time(const char *word, uint64_t *from, uint64_t *to)
 static int filter_check(const struct cli_filter *f, const char *command,
                         struct jsp_profile_options *o, enum jsp_show *show)
 {
-    if (f->time && !cli_filter_time(f->time, &o->from_ns, &o->to_ns))
+    if (f->time && !filter_time(f->time, &o->from_ns, &o->to_ns))
         return cli_usage(command, "--time wants FROM..TO as in 2s..5s, not \"%s\"",
                          f->time);
     o->clock = f->clock ? jsp_clock_find(f->clock) : NULL;

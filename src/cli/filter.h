@@ -54,8 +54,4 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
  * reported. */
 int cli_symbols_check(const char *directory);
 
-/* Read "2s..5s", "..500ms" or "1m.." as ns since the start; *to is 0 for the end. Return
- * false for any other text. */
-bool cli_filter_time(const char *word, uint64_t *from, uint64_t *to);
-
 #endif

@@ -178,10 +178,10 @@ const void *cli_table_of(const struct cli_table *t);
 /* "TIME" or "SAMPLES", for `heading`. */
 const char *cli_table_unit(const struct cli_table *t);
 
-/* Cells of fields at `offset` of the row: the type is in the name; chars is an array,
- * string a pointer to one (NULL: empty), text a struct jsp_read_text. */
+/* Cells of fields at `offset` of the row: the type is in the name; string is a
+ * pointer to characters (NULL: empty), text a struct jsp_read_text. */
 cli_get cli_get_u64, cli_get_u32, cli_get_i64, cli_get_i32, cli_get_real, cli_get_bool;
-cli_get cli_get_chars, cli_get_string, cli_get_text;
+cli_get cli_get_string, cli_get_text;
 
 /* The same of a field that is a cell; of a uint32_t that is a kind: its name; of a struct, for
  * CLI_TYPE_OBJECT. */

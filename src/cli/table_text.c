@@ -22,7 +22,7 @@ const void *cli_table_of(const struct cli_table *t)
 
 const char *cli_table_unit(const struct cli_table *t)
 {
-    return cli_unit_head(&t->show.capture->profile);
+    return t->show.capture->profile.unit == JSP_VALUE_COUNT ? "SAMPLES" : "TIME";
 }
 
 /* Skip columns; the spaces are printed when something follows them on the line. */

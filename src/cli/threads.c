@@ -97,11 +97,6 @@ bool cli_threads_choose(const struct cli_capture *c, const char *process,
     return true;
 }
 
-const char *cli_unit_head(const struct jsp_profile *p)
-{
-    return p->unit == JSP_VALUE_COUNT ? "SAMPLES" : "TIME";
-}
-
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value)
 {
     return p->unit == JSP_VALUE_COUNT ? cli_count(out, value) : cli_duration(out, value);

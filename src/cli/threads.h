@@ -17,9 +17,6 @@ bool cli_threads_choose(const struct cli_capture *c, const char *process,
 /* Return the name of the thread from the recording, or "". */
 const char *cli_thread_name(const struct jsp_thread_info *t);
 
-/* The head of a column of such values: "TIME" or "SAMPLES". */
-const char *cli_unit_head(const struct jsp_profile *p);
-
 /* Write a value in the profile's unit: a duration, or a count of samples. */
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value);
 
