@@ -47,11 +47,11 @@ struct dump {
  * FILE its length. */
 struct dump_row {
     struct dump *dump;
-    uint64_t offset, line;
+    uint64_t line;
     int32_t process;
     const char *type;
     struct jsp_read_text name, text;
-    struct cli_cell time, thread, a, b;
+    struct cli_cell offset, time, thread, a, b;
 };
 
 /* -- Types of frames -------------------------------------------------------- */
@@ -328,14 +328,6 @@ static const char *const dump_types[17] = { /* by enum jsp_wire_type */
     "LOG",  "FILE",      "ALLOCATION", "OVERLAY", NULL,
 };
 
-/* Text shows every digit, because the offset leads to the frame in a hexadecimal editor. */
-static struct cli_cell dump_offset(CLI_OF_ROW)
-{
-    struct cli_cell cell = cli_get_u64(c, of, row);
-    snprintf(cell.shown, sizeof cell.shown, "%" PRIu64, cell.u64);
-    return cell;
-}
-
 static void dump_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct dump_row *r = row;
@@ -346,7 +338,7 @@ static void dump_draw(const struct cli_table *t, const void *row, int room)
 #define DUMP_FIELD(field) .offset = offsetof(struct dump_row, field)
 
 static const struct cli_column dump_columns[] = {
-    { .name = "offset", .head = "", .type = CLI_TYPE_BYTES, .get = dump_offset,
+    { .name = "offset", .head = "", .type = CLI_TYPE_BYTES, .get = cli_get_cell,
       DUMP_FIELD(offset), .place = 10, .width = 10,
       .means = "Where the frame begins in the file." },
     { .name = "time_ns", .head = "", .type = CLI_TYPE_TIME, .get = cli_get_cell,
@@ -394,16 +386,19 @@ static void dump_frame(struct dump *d)
     const struct cli_capture *c = &d->capture;
     struct dump_row r = {
         .dump = d,
-        .offset = d->frame.offset,
+        .offset = cli_cell_u64(d->frame.offset),
         .process = d->frame.pid,
         .type = dump_types[d->frame.type],
         .time = cli_cell_time(d->frame.time, d->is_text ? c->read.time : c->profile.start_time, 6),
         .thread = cli_cell_none(), .a = cli_cell_none(), .b = cli_cell_none(),
     };
-    if (d->is_text)
-        cli_table_row(d->table, &r);
-    else
+    if (!d->is_text) {
         dump_body(d, r);
+        return;
+    }
+    /* Every digit: the offset leads to the frame in a hexadecimal editor. */
+    snprintf(r.offset.shown, sizeof r.offset.shown, "%" PRIu64, d->frame.offset);
+    cli_table_row(d->table, &r);
 }
 
 static int dump_show(struct dump *d)
