@@ -9,9 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/grow.h"
-#include "cost.h"
 #include "event.h"
-#include "rows.h"
 #include "session/thread.h"
 
 /* -- Opening and closing ------------------------------------------------------- */

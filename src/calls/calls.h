@@ -106,4 +106,7 @@ int jsp_calls_write(struct jsp_calls_session *s, struct jsp_output *out,
 /* See jsprof_calls_snapshot. */
 int jsp_calls_snapshot(struct jsp_calls_session *s, jsprof_calls *out);
 
+/* bytes of jsprof/calls before they become a chunk */
+enum { JSP_CALLS_BUFFER = 1 << 15 };
+
 #endif

@@ -1,4 +1,4 @@
-/* calls/cost.c - see cost.h for the contract.
+/* calls/cost.c - see table.h for the contract.
  *
  * A loop of calls to a function of known work runs bare and with hooks, in turns. The
  * row's time minus the bare time is the cost between the time stamps of an enter and its
@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cost.h"
+#include "table.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "rows.h"
 
 #include "calls.h"
 #include "capture/embedded.h"

@@ -215,4 +215,9 @@ static inline _Atomic uint64_t *jsp_calls_count(const struct jsp_calls *c, uint3
     return (_Atomic uint64_t *)&c->counts[index];
 }
 
+/* cost.c: measure the cost of one enter and one leave for these modes on this
+ * clock, in about a millisecond; all 0 if the modes do not count time. Return 0 or
+ * -ENOMEM. Any thread. */
+int jsp_calls_cost_measure(const struct jsp_calls_clock *clock, struct jsp_calls_epoch *epoch);
+
 #endif

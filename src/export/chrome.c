@@ -15,7 +15,6 @@
 #include "json.h"
 #include "shown_names.h"
 #include "tables.h"
-#include "timeline.h"
 #include "jsprof.h"
 
 enum { CHROME_ROOT = 1, CHROME_IDLE = 2, CHROME_NODES = 2, CHROME_US = 1000 };

@@ -11,7 +11,6 @@
 #include "shown_names.h"
 #include "strings.h"
 #include "tables.h"
-#include "timeline.h"
 
 struct firefox {
     struct jsp_export *e;

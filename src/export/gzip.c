@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "gzip.h"
+#include "sink.h"
 
 enum { GZIP_STORED = 65535, GZIP_LAST = 1 };
 

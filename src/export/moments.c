@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "moments.h"
+#include "tables.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,12 +12,9 @@
 #include <stdlib.h>
 
 #include "export.h"
-#include "gzip.h"
-#include "modules.h"
-#include "shown_names.h"
 #include "proto.h"
-#include "analyze/calltree.h"
-#include "strings.h"
+#include "shown_names.h"
+#include "tables.h"
 
 enum pprof_profile { /* fields of the outermost message */
     PPROF_SAMPLE_TYPE = 1,

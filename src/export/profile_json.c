@@ -11,7 +11,6 @@
 #include "json.h"
 #include "shown_names.h"
 #include "tables.h"
-#include "timeline.h"
 
 enum { PROFILE_JSON_VERSION = 1 };
 

@@ -74,4 +74,16 @@ struct jsp_bytes {
 int jsp_bytes_write(void *context, const void *bytes, size_t n);
 void jsp_bytes_free(struct jsp_bytes *b);
 
+/* -- gzip.c: a gzip file around bytes, without compressing them. Readers of pprof expect gzip,
+ * and the command uses no library but libc: deflate's stored blocks are enough. */
+
+struct jsp_gzip {
+    struct jsp_sink *out;
+    uint32_t crc, size;
+};
+
+void jsp_gzip_start(struct jsp_gzip *g, struct jsp_sink *out);
+int jsp_gzip_write(void *context, const void *bytes, size_t n); /* context: a jsp_gzip */
+void jsp_gzip_end(struct jsp_gzip *g);
+
 #endif

@@ -1,5 +1,5 @@
-/* export/tables.h - the tables from which most formats are written: stacks, files,
- * moments.
+/* export/tables.h - the tables from which most formats are written: stacks, modules,
+ * moments, marks and counters.
  *
  * One thread.
  *
@@ -8,9 +8,64 @@
 #ifndef JSP_EXPORT_TABLES_H
 #define JSP_EXPORT_TABLES_H
 
+#include "analyze/calltree.h"
+#include "analyze/events.h"
 #include "export.h"
-#include "modules.h"
-#include "moments.h"
+#include "strings.h"
+
+/* -- modules.c: the modules of functions: files, or names in brackets.
+ *
+ * Formats with a table of libraries need one for each function. VM code, the kernel and
+ * functions that the host or jsprof made up belong to no library: they get a name in
+ * brackets. */
+
+struct jsp_module {
+    struct jsp_read_text path, build_id;
+    uint64_t start, end, offset; /* of its first mapping; 0: unknown */
+    bool is_file;                /* not one in brackets */
+};
+
+struct jsp_modules {
+    struct jsp_module *list;
+    uint32_t n, room;
+    uint32_t *of_function; /* index of the module of each function of the profile */
+    struct jsp_strings paths;
+};
+
+/* Call this when the profile's functions are known. Return 0 or -ENOMEM. */
+int jsp_modules_build(struct jsp_modules *m, const struct jsp_profile *p);
+void jsp_modules_free(struct jsp_modules *m);
+
+/* -- moments.c: the selected samples, thread by thread and in order of time, for formats with
+ * a time axis */
+
+struct jsp_moment {
+    int64_t time;
+    uint64_t value; /* in the profile's unit */
+    uint64_t weight, cpu_ns;
+    uint32_t node;    /* in the stacks */
+    uint32_t ordinal; /* number among all selected samples, in file order */
+    int16_t cpu;
+};
+
+struct jsp_moments {
+    struct jsp_moment *list; /* of thread t: [first[t], first[t + 1]) */
+    uint32_t *first;
+    uint32_t n;
+};
+
+/* Collect the samples. Return 0, -ENOMEM, or -EOVERFLOW if there are more than 2^32
+ * samples. */
+int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
+                      const struct jsp_calltree *s, const struct jsp_select *select);
+
+/* Store in list[] the nodes of a thread's samples and all their parents, parents first.
+ * Return how many. `mark` has a byte for each node, all 0 before and after. */
+uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_calltree *s,
+                           uint32_t thread, uint8_t *mark, uint32_t *list);
+void jsp_moments_free(struct jsp_moments *m);
+
+/* -- tables.c */
 
 struct jsp_tables {
     struct jsp_calltree stacks;
@@ -30,5 +85,23 @@ static inline const struct jsp_module *jsp_tables_module(const struct jsp_tables
 {
     return &t->modules.list[t->modules.of_function[function]];
 }
+
+/* -- timeline.c: marks by thread and values by counter, for formats with such lists.
+ *
+ * A mark belongs to a process; it is listed with the first thread of its process that has
+ * selected samples, or with the first such thread of all if its process has none. */
+
+struct jsp_timeline {
+    struct jsp_events events;
+    /* Positions in events.marks, those of thread t at [first[t], first[t + 1]). */
+    uint32_t *marks, *marks_first;
+    /* Positions in events.values, the same by counter. */
+    uint32_t *values, *values_first;
+    uint32_t *counter_thread; /* the thread of each counter, by the same rule */
+};
+
+int jsp_timeline_build(struct jsp_timeline *t, struct jsp_profile *p,
+                       const struct jsp_moments *m); /* 0 or -ENOMEM */
+void jsp_timeline_free(struct jsp_timeline *t);
 
 #endif

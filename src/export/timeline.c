@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "timeline.h"
+#include "tables.h"
 
 #include <errno.h>
 #include <stdlib.h>

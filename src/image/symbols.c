@@ -12,7 +12,6 @@
 
 #include "demangle.h"
 #include "elf_debug.h"
-#include "symbols_file.h"
 #include "symtab.h"
 
 enum { SYMBOLS_OBJECTS = 1024 }; /* a bound for programs that load ever new files */

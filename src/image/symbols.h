@@ -13,6 +13,7 @@
 #ifndef JSP_IMAGE_SYMBOLS_H
 #define JSP_IMAGE_SYMBOLS_H
 
+#include "elf.h"
 #include "maps.h"
 
 enum { JSP_SYMBOL_NAME = 512, JSP_SYMBOL_MODULE = 64 }; /* bytes */
@@ -53,5 +54,20 @@ void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps,
 
 /* Return the bytes of all tables that are held now. */
 size_t jsp_symbols_bytes(const struct jsp_symbols *s);
+
+/* -- symbols_file.c: the ELF file that is really mapped, by any way to reach it */
+
+struct jsp_symbols_file {
+    struct jsp_elf elf;
+    void *image; /* owned: the source of `elf` if no file can be read */
+};
+
+/* Open the file of `map`, one of `maps`; `path` is its path without " (deleted)". Return
+ * 0, -EBADMSG, the errno of open, or -ESTALE if the file is gone and its image is not
+ * usable. */
+int jsp_symbols_file_open(struct jsp_symbols_file *file, const struct jsp_maps *maps,
+                          const struct jsp_map *map, const char *path);
+
+void jsp_symbols_file_close(struct jsp_symbols_file *file);
 
 #endif

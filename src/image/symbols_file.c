@@ -1,8 +1,8 @@
-/* image/symbols_file.c - see symbols_file.h for the contract.
+/* image/symbols_file.c - see symbols.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "symbols_file.h"
+#include "symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "calls.h"
+#include "meta.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "public.h"
-#include "session/register.h"
+#include "session/session.h"
 
 int jsprof_code_add(jsprof *p, const jsprof_code *code)
 {

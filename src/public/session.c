@@ -8,7 +8,6 @@
 
 #include "image/descriptor.h"
 #include "public.h"
-#include "session/env.h"
 #include "session/explain.h"
 #include "session/options.h"
 

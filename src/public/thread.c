@@ -5,7 +5,6 @@
 #include "public.h"
 #include "calls/event.h"
 #include "session/function.h"
-#include "session/function_check.h"
 #include "sigsafe/backtrace.h"
 #include "sigsafe/resume.h"
 

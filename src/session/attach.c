@@ -10,7 +10,7 @@
 #include "live.h"
 #include "session/alone/alone.h"
 #include "process.h"
-#include "sigframe.h"
+#include "signals.h"
 
 static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
 {

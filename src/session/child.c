@@ -1,8 +1,8 @@
-/* session/child.c - see child.h for the contract.
+/* session/child.c - see session.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "child.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>

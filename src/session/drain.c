@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "capture/wire.h"
-#include "gone.h"
 #include "losses.h"
 #include "signals.h"
-#include "spawn.h"
 
 enum {
     DRAIN_FIRST_NS = 20000000,    /* to a first capture that can be read soon */

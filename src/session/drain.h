@@ -44,4 +44,23 @@ void jsp_drain_here(struct jsprof *p, uint64_t now);
 /* Start the thread: it makes passes and flushes until p->quit. Return 0 or -EAGAIN. */
 int jsp_drain_spawn(struct jsprof *p);
 
+/* -- gone.c: threads that ended without detaching, and without a destructor.
+ *
+ * A thread that ends by the raw system call (or is killed by a sandbox) frees none of
+ * its resources: its record, its ring and its timer remain. So once a second the drain
+ * asks the kernel whether each thread still exists. For a thread that does not, it
+ * deletes the timer and keeps the samples as for a thread that detached; then the
+ * session removes it. The caller holds the session's lock. */
+
+/* Detach all threads that have ended; the next pass pops their last samples. */
+void jsp_gone_collect(struct jsprof *p);
+
+/* Do the same, but at most once a second. */
+void jsp_gone_look(struct jsprof *p, uint64_t now_ns);
+
+/* -- spawn.c: start `run(arg)` as a thread of that name. Return 0, -EAGAIN or -ENOMEM. The
+ * thread takes no signal of the host, and has a stack of our choice: the default size is
+ * the host's, and may be 16 KiB (RLIMIT_STACK, pthread_setattr_default_np). */
+int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *name);
+
 #endif

@@ -1,8 +1,7 @@
-/* session/env.c - see env.h for the contract.
+/* session/env.c - see options.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "env.h"
 
 #include <errno.h>
 #include <limits.h>

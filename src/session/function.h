@@ -45,4 +45,9 @@ void jsp_function_drop(void);
  * parent's sessions. */
 void jsp_function_in_child(void);
 
+/* -- function_check.c: if a freed function is on a stack, write a line to stderr and abort. For
+ * debug builds of hosts. It searches the calling thread's stacks, and those of the other
+ * threads of its sessions, which run meanwhile: each word is read with care. */
+void jsp_function_check(const struct jsprof_function *f);
+
 #endif

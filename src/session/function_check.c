@@ -1,8 +1,8 @@
-/* session/function_check.c - see function_check.h for the contract.
+/* session/function_check.c - see function.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "function_check.h"
+#include "function.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* session/gone.c - see gone.h for the contract.
+/* session/gone.c - see drain.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "gone.h"
+#include "drain.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

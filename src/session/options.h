@@ -18,4 +18,16 @@ int jsp_options_complete(jsprof_options *o);
 /* See jsprof_options_set. */
 int jsp_options_set(jsprof_options *o, const char *name, const char *value);
 
+/* -- env.c: options from the environment */
+
+/* Fill path, hz, clock and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT and
+ * JSPROF_CHILDREN. Return 1 if JSPROF is set, 0 if not or if the program is setuid, and
+ * -EINVAL for a malformed value, with an explanation. */
+int jsp_env_options(jsprof_options *options);
+
+/* Return the folder of a relative JSPROF: the current one when this library was loaded,
+ * because the variable was set before. Return NULL if JSPROF is absolute, or the host has
+ * set it since. */
+const char *jsp_env_folder(void);
+
 #endif

@@ -1,8 +1,8 @@
-/* session/register.c - see register.h for the contract.
+/* session/register.c - see session.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "register.h"
+#include "session.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,10 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "drain.h"
-#include "gone.h"
 #include "live.h"
 #include "process.h"
-#include "sigframe.h"
 #include "signals.h"
 
 static int run_arm_all(struct jsprof *p)

@@ -7,14 +7,12 @@
 
 #include <sys/mman.h>
 
-#include "child.h"
 #include "drain.h"
 #include "function.h"
 #include "live.h"
 #include "losses.h"
 #include "process.h"
 #include "signals.h"
-#include "warm.h"
 
 static void session_thread_exit(void)
 {

@@ -132,4 +132,31 @@ int jsp_session_detach(struct jsp_thread *t);
  * fork. */
 int jsp_session_owns(const struct jsp_thread *t);
 
+/* -- child.c: sessions that continue in the child of a fork, in files of their own.
+ *
+ * This happens only with JSPROF_CHILDREN. The child makes the session anew in the same
+ * memory, so the host's pointers to it and to the thread that forked stay valid. The
+ * session keeps the names, the host's entries, descriptor and walker, interpreters'
+ * ranges, the numbers of counters, and registered code: data of which every moment is
+ * consistent. It loses listings, and the counts of calls. The child never uses or frees
+ * the data of the parent's other threads.
+ *
+ * Call this after a fork, in the child's one thread, when the locks of the process are
+ * new. If the session cannot continue, each call on it returns -ECHILD. */
+void jsp_child_go_on(struct jsprof *p);
+
+/* -- register.c: the code that a host registers */
+int jsp_register_code(struct jsprof *p, const jsprof_code *code);
+int jsp_register_remove(struct jsprof *p, uint64_t start);
+int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to);
+int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing);
+int jsp_register_loop(struct jsprof *p, uint64_t start, uint64_t length);
+int jsp_register_hidden(struct jsprof *p, uint64_t start, uint64_t length);
+
+/* -- warm.c: call each libc function that the handler calls once, outside of it. In a host
+ * that links us statically and without -z now, the first call of each looks up its name:
+ * this needs the dynamic linker's locks and stack, in a signal handler. The whole program
+ * shares the name's slot. */
+void jsp_warm_libc(void);
+
 #endif

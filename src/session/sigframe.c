@@ -1,4 +1,4 @@
-/* session/sigframe.c - see sigframe.h for the contract.
+/* session/sigframe.c - see signals.h for the contract.
  *
  * The kernel reports how large its frame may become (AT_MINSIGSTKSZ): 12 KiB on a
  * processor with large registers, but only 4 for a program that does not use these. So
@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "sigframe.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -15,6 +15,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The calling thread's mask and pending signals from before. */
 struct jsp_signals_hushed {
@@ -47,5 +48,16 @@ bool jsp_signals_look(int signo);
 void jsp_signals_before_fork(void);
 void jsp_signals_after_fork(void);
 void jsp_signals_in_child(void);
+
+/* -- sigframe.c: the size of the frame that the kernel saves for a signal */
+
+/* Check the calling thread's alternate stack. Return -EOVERFLOW if a signal on it would
+ * write below it, or end the process. Takes the process lock. */
+int jsp_sigframe_check(void);
+
+/* Return the bytes from the high end of an alternate stack to the handler's frame,
+ * measured with a signal to the calling thread, or 0 if it cannot be measured here.
+ * Takes the process lock. */
+size_t jsp_sigframe_measure(void);
 
 #endif

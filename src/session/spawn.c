@@ -1,8 +1,8 @@
-/* session/spawn.c - see spawn.h for the contract.
+/* session/spawn.c - see drain.h for the contract.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "spawn.h"
+#include "drain.h"
 
 #include <link.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
-/* session/warm.c - see warm.h for the contract. The names are those of sigsafe/ALLOWED.
+/* session/warm.c - see session.h for the contract. The names are those of sigsafe/ALLOWED.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "warm.h"
+#include "session.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "session/sigframe.h"
+#include "session/signals.h"
 #include "sigsafe/left.h"
 
 enum { STACK_LARGE = 1 << 16, STACK_DEPTH = 60, STACK_PAINT = 0xA5, STACK_MS = 100,

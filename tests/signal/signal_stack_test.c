@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
-#include "session/sigframe.h"
+#include "session/signals.h"
 #include "sigsafe/left.h"
 
 /* Not every C library has them. */
