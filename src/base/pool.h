@@ -15,7 +15,7 @@ struct jsp_pool { /* zeroed: empty */
     uint32_t n_bytes, room;
     struct jsp_pool_slot {
         uint32_t hash, at, n; /* n = 0: free */
-    } *slots;           /* owned; open addressing */
+    } *slots;           /* owned; a block, which hash.h cannot give back to the system */
     uint32_t n_slots, n_used;
 };
 

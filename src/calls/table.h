@@ -139,7 +139,8 @@ struct jsp_calls {
     _Atomic uint64_t depth_lost, underflows, clock_back;
     _Atomic uint32_t n_edges;
     uint32_t n_asides, spare_aside;
-    uint32_t *edge_slots;          /* hash: index of an edge; 0: free */
+    /* hash: index of an edge; 0: free. An event may not allocate, as base/hash.h does. */
+    uint32_t *edge_slots;
     struct jsp_calls_aside *asides; /* index 0 is none */
     uint32_t *aside_slots;         /* hash: chains of asides */
 

@@ -21,7 +21,9 @@ struct jsp_node {
 struct jsp_nodes {
     /* owned; [0] is no frame, but the caller of the outermost ones */
     struct jsp_node *at;
-    uint32_t *slots;     /* owned; by hash; 0 is free */
+    /* owned; by hash; 0 is free. With base/hash.h, `jsprof convert --to compact` takes 8 %
+     * more instructions, and a report of a compact capture 4 %. */
+    uint32_t *slots;
     uint32_t n;          /* including [0]; the number of the next node */
     uint32_t room, mask; /* room of `at`; number of slots - 1 */
     uint64_t seed;       /* random, so that no file can make every node collide */

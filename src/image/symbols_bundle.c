@@ -28,7 +28,9 @@ struct bundle_range {
 
 struct jsp_bundle {
     struct jsp_symbols *symbols;
-    uint64_t *seen;              /* owned: a hash set; 0 is an empty slot */
+    /* owned: a hash set; 0 is an empty slot. The drain looks up each address of each sample
+     * here; base/hash.h would read an array of the addresses besides. */
+    uint64_t *seen;
     size_t seen_room;            /* a power of two */
     size_t n_seen;
     uint64_t *pending;           /* owned: seen and not named yet */
