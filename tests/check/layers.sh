@@ -62,26 +62,17 @@ awk '
         exit bad
     }' "$tmp/arrows"
 
-# Arrows within a room that may close a circle: "USER USED reason".
-cat >"$tmp/allowed" <<'END'
-cli/info_rows.c cli/info.c one module in two files: the rows of the forms, and the forms
-cli/dump_rows.c cli/dump.c one module in two files: the rows of the types, and the types
-cli/*.c cli/main.c the commands share what main.c has for all of them
-END
+# The arrows within each room.
 awk '
-    function room(file) { return substr(file, 1, index(file, "/")) }
-    { sub(/^src\//, "", $4) }
-    FILENAME == ARGV[1] { allowed[$1, $2]; next }
+    function room(file) { split(file, part, "/"); return part[2] }
     $1 == "D" { where[$2] = $4 }
     $1 == "U" { use[++u] = $2; by[u] = $4 }
     END {
         for (i = 1; i <= u; i++) {
             to = where[use[i]]
-            if (to == "" || to == by[i] || room(to) != room(by[i])) continue
-            any = room(to) "*.c"
-            if (!((by[i], to) in allowed) && !((any, to) in allowed)) print by[i], to
+            if (to != "" && to != by[i] && room(to) == room(by[i])) print by[i], to
         }
-    }' "$tmp/allowed" "$tmp/arrows" | sort -u >"$tmp/within"
+    }' "$tmp/arrows" | sort -u >"$tmp/within"
 [ -s "$tmp/within" ] || { echo 'layers: no arrows within a room found'; exit 1; }
 tsort "$tmp/within" >/dev/null 2>"$tmp/circle" || {
     echo "layers: files use each other in a circle:" \

@@ -140,7 +140,7 @@ rmdir src/loft
 { echo 'int jsp_up(void);'; fn void 'return jsp_up();'; } >src/session/mutant.c
 echo 'int jsp_mutant(void); int jsp_up(void); int jsp_up(void) { return jsp_mutant(); }' \
     >src/session/mutant_too.c
-mutant layers 'in a circle: session/mutant.c session/mutant_too.c'
+mutant layers 'in a circle: src/session/mutant.c src/session/mutant_too.c'
 
 # The orders.
 echo '#include <stdatomic.h>
