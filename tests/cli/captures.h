@@ -1,4 +1,4 @@
-/* captures.h - what the captures for the tests of the tool are made of.
+/* captures.h - the parts of the captures for the tests of the tool.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,23 @@
 
 #include "unit/capture_builder.h"
 
-/* The embedded file jsprof/calls of the capture of that name; its start is there. */
+/* captures.c: the beginning of a capture; what several captures contain. */
+void captures_start(struct builder *b, bool is_big);
+void captures_names(struct builder *b);
+void captures_samples(struct builder *b);
+void captures_losses(struct builder *b, const char *text);
+void captures_good(struct builder *b);
+
+/* The other files: each writes the capture of that name. */
+void captures_listing(struct builder *b);
+void captures_nested(struct builder *b);
+void captures_lies(struct builder *b);
+void captures_hostile(struct builder *b);
+void captures_events(struct builder *b);
+void captures_crowd(struct builder *b);
+void captures_crowd_big(struct builder *b);
+
+/* The embedded file jsprof/calls of the capture of that name, after the capture's start. */
 void captures_write_calls(struct builder *b);
 void captures_write_calls2(struct builder *b);
 void captures_write_calls3(struct builder *b);

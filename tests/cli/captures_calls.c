@@ -35,8 +35,8 @@ static void captures_call_names(struct builder *b, uint64_t line, const char *th
     captures_call(b, CALL_FUNCTION, 3, (uint64_t[]){ 5, kind, 0 }, third, "");
 }
 
-/* Ticks are half a nanosecond. What came before is replaced, what has no commit behind
- * it does not count. */
+/* Ticks are half a nanosecond. Later rows replace earlier ones; rows without a commit after
+ * them do not count. */
 void captures_write_calls(struct builder *b)
 {
     CALL(CALL_MODE, 1000000000, 15);
@@ -100,7 +100,7 @@ void captures_write_circle(struct builder *b)
     CALL(CALL_COMMIT, 17, 1500000000, 1000000000, 0, 260, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6);
 }
 
-/* A row of no function, a function told twice, an id too large, a text that is cut. */
+/* A row of no function, a function written twice, an id too large, a text that is cut. */
 void captures_write_badcalls(struct builder *b)
 {
     captures_write_calls(b);

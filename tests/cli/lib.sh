@@ -10,7 +10,7 @@ bad=0
 unset COLUMNS NO_COLOR
 export LC_ALL=C.UTF-8
 $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o "$tmp/captures" \
-    "$SRCDIR/tests/cli/captures.c" "$SRCDIR/tests/cli/captures_calls.c"
+    "$SRCDIR"/tests/cli/captures*.c
 for name in $("$tmp/captures"); do
     "$tmp/captures" "$name" >"$tmp/$name.cap"
 done
