@@ -16,51 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "embedded.h"
-#include "encode.h"
 #include "image/descriptor.h"
-
-enum {
-    WRITER_LEAST = 32,   /* no frame is begun with less room */
-    WRITER_TEXT = 4095,  /* longest command line, value or name; the rest is cut */
-};
+#include "sigsafe/room.h"
+#include "wire.h"
 
 static int64_t writer_now(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
-/* Begin a frame at the end of the buffer. Return false if less than a header and `spare`
- * would be left. */
-static bool writer_frame_at(const struct jsp_writer *w, struct jsp_encode *e,
-                            enum jsp_wire_type type, int64_t time, size_t spare)
-{
-    struct jsp_encode_head head = { .time = time, .pid = w->pid, .cpu = -1,
-                                    .type = (uint8_t)type };
-    if (w->used + spare + WRITER_LEAST > w->capacity)
-        return false;
-    *e = (struct jsp_encode){ .at = w->bytes + w->used, .room = w->capacity - w->used - spare };
-    jsp_encode_begin(e, &head);
-    return true;
-}
-
-static bool writer_frame(const struct jsp_writer *w, struct jsp_encode *e,
-                         enum jsp_wire_type type)
-{
-    return writer_frame_at(w, e, type, writer_now(), 0);
-}
-
-/* End the frame, or drop it if it did not fit. */
-static int writer_append(struct jsp_writer *w, struct jsp_encode *e)
-{
-    if (e->is_cut)
-        return -ENOBUFS;
-    size_t len = jsp_encode_end(e);
-    w->used += len;
-    w->appended += len;
-    return 0;
+    return (int64_t)jsp_now_ns(CLOCK_MONOTONIC);
 }
 
 static void writer_begin(struct jsp_writer *w)
@@ -352,133 +314,6 @@ void jsp_writer_abandon(struct jsp_writer *w)
     writer_forget(w);
 }
 
-static struct jsp_read_text writer_text(const char *text, size_t most)
-{
-    return (struct jsp_read_text){ text, (uint32_t)strnlen(text, most) };
-}
-
-int jsp_writer_process(struct jsp_writer *w, const char *command_line)
-{
-    struct jsp_encode e;
-    if (!writer_frame(w, &e, JSP_WIRE_PROCESS))
-        return -ENOBUFS;
-    jsp_encode_text(&e, writer_text(command_line, WRITER_TEXT));
-    return writer_append(w, &e);
-}
-
-int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value)
-{
-    struct jsp_read_pair pair = { writer_text(id, 39), writer_text(value, WRITER_TEXT) };
-    struct jsp_encode e;
-    if (!writer_frame(w, &e, JSP_WIRE_METADATA))
-        return -ENOBUFS;
-    jsp_encode_metadata(&e, &pair);
-    return writer_append(w, &e);
-}
-
-int jsp_writer_map(struct jsp_writer *w, const struct jsp_read_map *map)
-{
-    struct jsp_encode e;
-    if (!writer_frame(w, &e, JSP_WIRE_MAP))
-        return -ENOBUFS;
-    jsp_encode_map(&e, map);
-    return writer_append(w, &e);
-}
-
-int jsp_writer_copy(struct jsp_writer *w, const void *frame)
-{
-    uint16_t len;
-    memcpy(&len, frame, sizeof len);
-    if (w->used + len + JSP_WRITER_SPARE > w->capacity)
-        return -ENOBUFS;
-    memcpy(w->bytes + w->used, frame, len);
-    w->used += len;
-    w->appended += len;
-    return 0;
-}
-
-int jsp_writer_timestamp(struct jsp_writer *w)
-{
-    struct jsp_encode e;
-    return writer_frame(w, &e, JSP_WIRE_TIMESTAMP) ? writer_append(w, &e) : -ENOBUFS;
-}
-
-int jsp_writer_jitmap(struct jsp_writer *w, uint64_t addr, const char *name)
-{
-    struct jsp_encode e;
-    if (!writer_frame(w, &e, JSP_WIRE_JITMAP))
-        return -ENOBUFS;
-    jsp_encode_names(&e);
-    jsp_encode_name(&e, addr, writer_text(name, WRITER_TEXT));
-    return writer_append(w, &e);
-}
-
-int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *sample)
-{
-    struct jsp_encode e;
-    if (!writer_frame_at(w, &e, JSP_WIRE_SAMPLE, (int64_t)sample->time_ns, JSP_WRITER_SPARE))
-        return -ENOBUFS;
-    jsp_encode_sample(&e, sample->tid, sample->n_addrs);
-    jsp_encode_u64s(&e, sample->addrs, sample->n_addrs);
-    return writer_append(w, &e);
-}
-
-/* Append one chunk. A chunk without data is the last one. */
-static int writer_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
-{
-    struct jsp_encode e;
-    if (!writer_frame(w, &e, JSP_WIRE_FILE_CHUNK))
-        return -ENOBUFS;
-    jsp_encode_chunk(&e, &(struct jsp_encode_chunk){ path, n, !data });
-    jsp_encode_put(&e, data, n);
-    return writer_append(w, &e);
-}
-
-int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
-{
-    size_t frames = n / JSP_WIRE_MAX_CHUNK + 1;
-    if (w->used + n + frames * (sizeof(struct jsp_wire_chunk) + JSP_WIRE_ALIGN) > w->capacity)
-        return -ENOBUFS;
-    for (size_t at = 0, piece; at < n; at += piece) {
-        piece = n - at < JSP_WIRE_MAX_CHUNK ? n - at : JSP_WIRE_MAX_CHUNK;
-        writer_one_chunk(w, path, (const uint8_t *)data + at, piece);
-    }
-    return 0;
-}
-
-int jsp_writer_block(struct jsp_writer *w, const struct jsp_writer_block *block)
-{
-    uint8_t head[JSP_EMBEDDED_BLOCK];
-    size_t n = jsp_embedded_block_put(head, block->first, block->count);
-    struct jsp_encode e;
-    if (!writer_frame(w, &e, JSP_WIRE_FILE_CHUNK))
-        return -ENOBUFS;
-    jsp_encode_chunk(&e, &(struct jsp_encode_chunk){ block->path, n + block->n, false });
-    jsp_encode_put(&e, head, n);
-    jsp_encode_put(&e, block->data, block->n);
-    return writer_append(w, &e);
-}
-
-int jsp_writer_reserve(struct jsp_writer *w, const char *path, uint32_t n)
-{
-    struct jsp_encode e;
-    if (w->base < 0)
-        return 0;
-    if (!writer_frame(w, &e, JSP_WIRE_FILE_CHUNK))
-        return -ENOBUFS;
-    jsp_encode_chunk(&e, &(struct jsp_encode_chunk){ path, n, false });
-    uint8_t *data = jsp_encode_room(&e, n);
-    uint64_t slot = w->appended + e.used - n;
-    if (data)
-        memset(data, '\n', n);
-    int err = writer_append(w, &e);
-    if (!err) {
-        w->slot = slot;
-        w->slot_bytes = n;
-    }
-    return err;
-}
-
 int jsp_writer_fill(struct jsp_writer *w, const void *data, size_t n)
 {
     char bytes[JSP_WRITER_SLOT];
@@ -501,25 +336,4 @@ void jsp_writer_discard(struct jsp_writer *w)
 {
     w->appended -= w->used;
     w->used = 0;
-}
-
-int jsp_writer_chunk_end(struct jsp_writer *w, const char *path)
-{
-    return writer_one_chunk(w, path, NULL, 0);
-}
-
-int jsp_writer_file(struct jsp_writer *w, const char *path, const void *data, size_t n)
-{
-    for (size_t at = 0, piece; at < n; at += piece) {
-        piece = n - at < JSP_WIRE_MAX_CHUNK ? n - at : JSP_WIRE_MAX_CHUNK;
-        bool full = w->capacity - w->used < JSP_WIRE_MAX_FRAME;
-        int err = full ? jsp_writer_flush_patiently(w) : 0;
-        if (!err)
-            err = writer_one_chunk(w, path, (const uint8_t *)data + at, piece);
-        if (err) {
-            w->error = err; /* the file lacks its end */
-            return err;
-        }
-    }
-    return jsp_writer_chunk_end(w, path);
 }

@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "capture/encode.h"
+#include "sigsafe/room.h"
 
 void jsp_marks_init(struct jsp_marks *m, int32_t pid)
 {
@@ -24,13 +24,6 @@ void jsp_marks_free(struct jsp_marks *m)
     free(m->queue);
     free(m->counters);
     pthread_mutex_destroy(&m->lock);
-}
-
-static uint64_t marks_now(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 /* Begin a frame in the queue, with `lock` held. -ENOMEM. */
@@ -99,7 +92,7 @@ int jsp_marks_mark(struct jsp_marks *m, const struct jsp_marks_mark *mark)
 {
     struct jsp_marks_mark full = *mark;
     if (!full.end_ns)
-        full.end_ns = marks_now();
+        full.end_ns = jsp_now_ns(CLOCK_MONOTONIC);
     if (!full.begin_ns || full.begin_ns > full.end_ns)
         full.begin_ns = full.end_ns;
     pthread_mutex_lock(&m->lock);
@@ -132,7 +125,7 @@ static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
         m->counters = calloc(JSP_MARKS_COUNTERS, sizeof *m->counters);
     if (!m->counters)
         return -ENOMEM;
-    int err = marks_frame(m, &e, JSP_WIRE_CTRDEF, marks_now());
+    int err = marks_frame(m, &e, JSP_WIRE_CTRDEF, jsp_now_ns(CLOCK_MONOTONIC));
     if (err)
         return err;
     jsp_encode_counter(&e, &to);
@@ -174,7 +167,7 @@ static int marks_set_locked(struct jsp_marks *m, uint32_t id, uint64_t bits)
     struct jsp_encode e;
     if (c->is_set && c->bits == bits)
         return 0;
-    int err = marks_frame(m, &e, JSP_WIRE_CTRSET, marks_now());
+    int err = marks_frame(m, &e, JSP_WIRE_CTRSET, jsp_now_ns(CLOCK_MONOTONIC));
     if (err)
         return err;
     jsp_encode_value(&e, id, bits);

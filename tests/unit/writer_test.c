@@ -1,4 +1,4 @@
-/* unit/writer_test.c - src/capture/writer.c: a bounded buffer in front of a descriptor
+/* unit/writer_test.c - src/capture/writer.c, append.c: a bounded buffer in front of a descriptor
  * that takes little, nothing, or is another's.
  *
  * SPDX-License-Identifier: MIT
