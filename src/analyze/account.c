@@ -28,24 +28,6 @@ static struct jsp_account_thread *account_slot(struct jsp_account *a, uint64_t i
     return &a->threads[a->n_threads++];
 }
 
-/* Take a line. Return 0 or -ENOMEM. */
-static int account_take(struct jsp_account *a, int32_t pid,
-                        const struct jsp_embedded_account *line)
-{
-    if (line->tag == JSP_ACCOUNT_SESSION) {
-        a->session = line->session;
-    } else if (line->tag == JSP_ACCOUNT_TOTAL) {
-        a->total = line->total;
-    } else {
-        struct jsp_account_thread *slot = account_slot(a, line->thread.id);
-        if (!slot)
-            return -ENOMEM;
-        *slot = line->thread;
-        slot->pid = pid;
-    }
-    return 0;
-}
-
 int jsp_account_read(struct jsp_account *a, struct jsp_account_text text)
 {
     const uint8_t *at = (const uint8_t *)text.at, *end = at + text.len;
@@ -56,10 +38,16 @@ int jsp_account_read(struct jsp_account *a, struct jsp_account_text text)
             at++;
         } else if (!jsp_embedded_account_get(&at, end, &line)) {
             bad++;
+        } else if (line.tag == JSP_ACCOUNT_SESSION) {
+            a->session = line.session;
+        } else if (line.tag == JSP_ACCOUNT_TOTAL) {
+            a->total = line.total;
         } else {
-            int err = account_take(a, text.pid, &line);
-            if (err < 0)
-                return err;
+            struct jsp_account_thread *slot = account_slot(a, line.thread.id);
+            if (!slot)
+                return -ENOMEM;
+            *slot = line.thread;
+            slot->pid = text.pid;
         }
     }
     return bad;

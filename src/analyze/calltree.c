@@ -180,34 +180,30 @@ static int calltree_order(const void *left, const void *right)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-static uint32_t calltree_sum_up(struct jsp_calltree_count *list, uint32_t n)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (kept == 0 || calltree_order(&list[kept - 1], &list[i]) != 0) {
-            list[kept++] = list[i];
-            continue;
-        }
-        list[kept - 1].samples += list[i].samples;
-        list[kept - 1].weight += list[i].weight;
-        list[kept - 1].value += list[i].value;
-    }
-    return kept;
-}
-
 struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
                                            const struct jsp_profile *p, uint32_t *n)
 {
     struct jsp_calltree_count *list = malloc(((size_t)p->n_stacks + 1) * sizeof *list);
+    uint32_t all = 0;
     *n = 0;
-    for (uint32_t i = 0; list && i < p->n_stacks; i++) {
+    if (!list)
+        return NULL;
+    for (uint32_t i = 0; i < p->n_stacks; i++) {
         const struct jsp_stack *k = &p->stacks[i];
         if (t->leaf[i])
-            list[(*n)++] = (struct jsp_calltree_count){ k->thread, t->leaf[i], k->samples,
-                                                      k->weight, k->value };
+            list[all++] = (struct jsp_calltree_count){ k->thread, t->leaf[i], k->samples,
+                                                       k->weight, k->value };
     }
-    if (list)
-        qsort(list, *n, sizeof *list, calltree_order);
-    *n = list ? calltree_sum_up(list, *n) : 0;
+    qsort(list, all, sizeof *list, calltree_order);
+    for (uint32_t i = 0; i < all; i++) {
+        struct jsp_calltree_count *last = *n ? &list[*n - 1] : NULL;
+        if (!last || calltree_order(last, &list[i]) != 0) {
+            list[(*n)++] = list[i];
+            continue;
+        }
+        last->samples += list[i].samples;
+        last->weight += list[i].weight;
+        last->value += list[i].value;
+    }
     return list;
 }

@@ -96,14 +96,6 @@ static int categories_number(struct jsp_categories *c, struct jsp_read_text name
     return c->names[c->n_names++] ? 0 : -ENOMEM;
 }
 
-static uint32_t categories_kind(const char *word)
-{
-    uint32_t kind = 0;
-    while (kind < JSP_N_KINDS && strcmp(jsp_kind_name(kind), word) != 0)
-        kind++;
-    return kind;
-}
-
 /* Put "key=value" into the rule. Return 0, -ENOMEM, or -EBADMSG with *why. */
 static int categories_word(struct jsp_categories *c, struct categories_rule *r,
                            struct jsp_read_text word, const char **why)
@@ -119,12 +111,14 @@ static int categories_word(struct jsp_categories *c, struct categories_rule *r,
         r->file = equal + 1;
     else if (len == 6 && memcmp(text, "module", 6) == 0)
         r->module = equal + 1;
-    else if (len == 4 && memcmp(text, "kind", 4) == 0)
-        r->kind = categories_kind(equal + 1);
-    else
+    else if (len == 4 && memcmp(text, "kind", 4) == 0) {
+        r->kind = 0;
+        while (r->kind < JSP_N_KINDS && strcmp(jsp_kind_name(r->kind), equal + 1) != 0)
+            r->kind++;
+        if (r->kind == JSP_N_KINDS)
+            *why = "kinds are vm, jit, label, gc, native, synth, kernel and other";
+    } else
         *why = "a condition is name=, file=, module= or kind=";
-    if (!*why && len == 4 && memcmp(text, "kind", 4) == 0 && r->kind == JSP_N_KINDS)
-        *why = "kinds are vm, jit, label, gc, native, synth, kernel and other";
     return *why ? -EBADMSG : 0;
 }
 

@@ -109,9 +109,16 @@ static int exact_pend(struct jsp_exact *c, struct exact_pending p)
     return 0;
 }
 
-static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, uint32_t *out)
+/* Which of the edges it is; it may be new. */
+static int exact_edge(struct jsp_exact *c, const struct jsp_embedded_call *r, uint32_t *out)
 {
     struct jsp_exact_work *w = c->work;
+    uint32_t caller = 0, callee = 0;
+    int err = exact_find(c, r->edge.caller, &caller);
+    if (!err)
+        err = exact_find(c, r->edge.callee, &callee);
+    if (err)
+        return err;
     uint64_t both = (uint64_t)caller << 32 | callee;
     uint32_t hash = (uint32_t)(jsp_hash_mix(w->edges.seed, both) >> 16), probe = hash, at;
     while ((at = jsp_hash_next(&w->edges, hash, &probe)) != 0)
@@ -124,16 +131,6 @@ static int exact_edge_at(struct jsp_exact *c, uint32_t caller, uint32_t callee, 
     c->edges[c->n_edges] = (struct jsp_exact_edge){ .caller = caller, .callee = callee };
     *out = c->n_edges++;
     return jsp_hash_add(&w->edges, hash, *out);
-}
-
-/* Which of the edges it is; it may be new. */
-static int exact_edge(struct jsp_exact *c, const struct jsp_embedded_call *r, uint32_t *out)
-{
-    uint32_t caller = 0, callee = 0;
-    int err = exact_find(c, r->edge.caller, &caller);
-    if (!err)
-        err = exact_find(c, r->edge.callee, &callee);
-    return err ? err : exact_edge_at(c, caller, callee, out);
 }
 
 /* -- Modes and commits ------------------------------------------------------ */
@@ -195,21 +192,6 @@ static int exact_record(struct jsp_exact *c, const uint8_t **at, const uint8_t *
 
 /* -- Reading ---------------------------------------------------------------- */
 
-static int exact_chunk(struct jsp_exact *c, const struct jsp_read_chunk *chunk, int32_t pid)
-{
-    const uint8_t *at = chunk->data, *end = at + chunk->len;
-    int err = 0;
-    if (!c->pid)
-        c->pid = pid;
-    if (pid != c->pid) {
-        c->has_others = true;
-        return 0;
-    }
-    while (!err && at < end)
-        err = exact_record(c, &at, end);
-    return err;
-}
-
 static int exact_walk(struct jsp_exact *c, const struct jsp_read *capture,
                       struct jsp_read_defects *defects)
 {
@@ -218,7 +200,15 @@ static int exact_walk(struct jsp_exact *c, const struct jsp_read *capture,
     struct jsp_read_chunk chunk;
     jsp_read_start(&walk, capture, NULL);
     while (jsp_read_file(&walk, JSP_WIRE_FILE_CALLS, &f, &chunk)) {
-        int err = exact_chunk(c, &chunk, f.pid);
+        const uint8_t *at = chunk.data, *end = at + chunk.len;
+        int err = 0;
+        c->pid = c->pid ? c->pid : f.pid;
+        if (f.pid != c->pid) {
+            c->has_others = true;
+            continue;
+        }
+        while (!err && at < end)
+            err = exact_record(c, &at, end);
         if (err == -ENOMEM)
             return err;
         if (err && defects)

@@ -77,30 +77,24 @@ int jsp_filter_matches(const regex_t *pattern, const char *text)
     return err && errno == ENOMEM ? -ENOMEM : !err;
 }
 
-static int filter_ask(const struct jsp_filter *f, const struct jsp_function *of)
-{
-    const struct jsp_filter_options *o = &f->options;
-    int is = o->only ? jsp_filter_matches(&f->only, of->name) : 0, known = is ? FILTER_ONLY : 0;
-    if (is < 0)
-        return is;
-    if (o->under && jsp_filter_names(of, o->under))
-        known |= FILTER_UNDER;
-    if (o->category && jsp_categories_of(o->categories, of) == f->category)
-        known |= FILTER_CATEGORY;
-    if (o->hide_system && jsp_categories_is_system(of))
-        known |= FILTER_SYSTEM;
-    return known;
-}
-
 static int filter_reach(struct jsp_filter *f, const struct jsp_profile *p)
 {
+    const struct jsp_filter_options *o = &f->options;
     for (; f->n_known < p->n_functions; f->n_known++) {
+        const struct jsp_function *of = &p->functions[f->n_known];
         if (jsp_grow(&f->known, &f->room, f->n_known, 1) < 0)
             return -ENOMEM;
-        int known = filter_ask(f, &p->functions[f->n_known]);
-        if (known < 0)
-            return known;
-        f->known[f->n_known] = (uint8_t)known;
+        int is = o->only ? jsp_filter_matches(&f->only, of->name) : 0;
+        if (is < 0)
+            return is;
+        uint8_t known = is ? FILTER_ONLY : 0;
+        if (o->under && jsp_filter_names(of, o->under))
+            known |= FILTER_UNDER;
+        if (o->category && jsp_categories_of(o->categories, of) == f->category)
+            known |= FILTER_CATEGORY;
+        if (o->hide_system && jsp_categories_is_system(of))
+            known |= FILTER_SYSTEM;
+        f->known[f->n_known] = known;
     }
     return 0;
 }

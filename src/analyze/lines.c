@@ -9,34 +9,6 @@
 
 #include "work.h"
 
-/* Resolve all selected stacks, which looks up their addresses. */
-static int lines_visit(struct jsp_profile *p, const struct jsp_select *select)
-{
-    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
-    int n = frames ? 0 : -ENOMEM;
-    for (uint32_t i = 0; n >= 0 && i < p->n_stacks; i++)
-        if (jsp_select_has(select, &p->stacks[i]))
-            n = jsp_profile_frames(p, i, frames);
-    free(frames);
-    return n < 0 ? n : 0;
-}
-
-static int lines_ask(struct jsp_profile *p, struct jsp_line_asks *asks, uint32_t place)
-{
-    const struct jsp_profile_place *q = &p->work->place[place];
-    const struct jsp_lookup_map *m = NULL;
-    struct jsp_line_ask ask = { .place = place };
-    if (q->frame.origin != JSP_ORIGIN_VM && !q->at.is_kernel)
-        m = jsp_resolve_map(p, q->at.key);
-    if (!m || !jsp_native_files_place(&p->natives, m, q->at.key.addr - q->at.is_return,
-                                      &ask.at))
-        return 0;
-    if (jsp_grow(&asks->list, &asks->room, asks->n, sizeof *asks->list) < 0)
-        return -ENOMEM;
-    asks->list[asks->n++] = ask;
-    return 0;
-}
-
 static int lines_compare(const void *a, const void *b)
 {
     const struct jsp_line_ask *x = a, *y = b;
@@ -49,9 +21,27 @@ int jsp_lines_collect(struct jsp_profile *p, const struct jsp_select *select,
                       struct jsp_line_asks *out)
 {
     memset(out, 0, sizeof *out);
-    int err = lines_visit(p, select);
-    for (uint32_t i = 0; err == 0 && i < p->work->n_places; i++)
-        err = lines_ask(p, out, i);
+    /* Resolve all selected stacks, which looks up their addresses. */
+    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
+    int n = frames ? 0 : -ENOMEM;
+    for (uint32_t i = 0; n >= 0 && i < p->n_stacks; i++)
+        if (jsp_select_has(select, &p->stacks[i]))
+            n = jsp_profile_frames(p, i, frames);
+    free(frames);
+    int err = n < 0 ? n : 0;
+    for (uint32_t i = 0; err == 0 && i < p->work->n_places; i++) {
+        const struct jsp_profile_place *q = &p->work->place[i];
+        const struct jsp_lookup_map *m = NULL;
+        struct jsp_line_ask ask = { .place = i };
+        if (q->frame.origin != JSP_ORIGIN_VM && !q->at.is_kernel)
+            m = jsp_resolve_map(p, q->at.key);
+        if (!m || !jsp_native_files_place(&p->natives, m, q->at.key.addr - q->at.is_return,
+                                          &ask.at))
+            continue;
+        err = jsp_grow(&out->list, &out->room, out->n, sizeof *out->list);
+        if (err == 0)
+            out->list[out->n++] = ask;
+    }
     if (err < 0)
         jsp_lines_free(out);
     else if (out->n)

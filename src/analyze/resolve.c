@@ -181,31 +181,21 @@ static int resolve_tagged(struct jsp_profile *p, struct jsp_lookup_key k,
     return jsp_resolve_named(p, n, out);
 }
 
-static uint32_t resolve_cached(struct jsp_profile_work *w, uint32_t hash,
-                               const struct jsp_profile_address *a)
-{
-    uint32_t probe = hash, at;
-    while ((at = jsp_hash_next(&w->places, hash, &probe)) != 0) {
-        const struct jsp_profile_address *q = &w->place[at - 1].at;
-        if (q->key.addr == a->key.addr && q->key.pid == a->key.pid &&
-            q->key.epoch == a->key.epoch && q->is_kernel == a->is_kernel &&
-            q->is_return == a->is_return)
-            return at;
-    }
-    return 0;
-}
-
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *a,
                          struct jsp_profile_frame *out)
 {
     struct jsp_profile_work *w = p->work;
     uint64_t h = jsp_hash_mix(w->places.seed, a->key.addr);
     uint64_t rest = (uint64_t)(uint32_t)a->key.pid << 32 | a->key.epoch;
-    uint32_t hash = (uint32_t)(jsp_hash_mix(h, rest) >> 16);
-    uint32_t at = resolve_cached(w, hash, a);
-    if (at) {
-        *out = w->place[at - 1].frame;
-        return 0;
+    uint32_t hash = (uint32_t)(jsp_hash_mix(h, rest) >> 16), probe = hash, at;
+    while ((at = jsp_hash_next(&w->places, hash, &probe)) != 0) {
+        const struct jsp_profile_address *q = &w->place[at - 1].at;
+        if (q->key.addr == a->key.addr && q->key.pid == a->key.pid &&
+            q->key.epoch == a->key.epoch && q->is_kernel == a->is_kernel &&
+            q->is_return == a->is_return) {
+            *out = w->place[at - 1].frame;
+            return 0;
+        }
     }
     bool is_tagged = (a->key.addr & JSP_WIRE_JIT_MASK) == JSP_WIRE_JIT_TAG;
     int err = is_tagged ? resolve_tagged(p, a->key, out) : resolve_native(p, a, out);

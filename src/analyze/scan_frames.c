@@ -45,43 +45,6 @@ static int scan_jitmap(struct jsp_profile *p, const struct jsp_read_cursor *c,
     return err;
 }
 
-static int scan_map(struct jsp_profile *p, const struct jsp_read_cursor *c,
-                    const struct jsp_read_frame *f)
-{
-    struct jsp_read_map map;
-    if (!jsp_read_map(c, f, &map))
-        return 0;
-    int err = scan_epoch(p);
-    return err < 0 ? err
-                   : jsp_lookup_map_add(&p->lookup, &map, f->pid, p->work->n_epochs);
-}
-
-static int scan_process(struct jsp_profile *p, const struct jsp_read_cursor *c,
-                        const struct jsp_read_frame *f)
-{
-    struct jsp_process *process;
-    struct jsp_read_text command;
-    if (!jsp_read_process(c, f, &command))
-        return 0;
-    int err = jsp_work_process(p, f->pid, &process);
-    if (err == 0 && (command.len || !process->command.at))
-        process->command = command;
-    return err;
-}
-
-static int scan_fork(struct jsp_profile *p, const struct jsp_read_cursor *c,
-                     const struct jsp_read_frame *f)
-{
-    struct jsp_process *process;
-    int32_t child;
-    if (!jsp_read_fork(c, f, &child))
-        return 0;
-    int err = jsp_work_process(p, child, &process);
-    if (err == 0 && child != f->pid)
-        process->parent = f->pid;
-    return err;
-}
-
 static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c,
                           const struct jsp_read_frame *f)
 {
@@ -145,6 +108,11 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
 static int scan_frame(struct jsp_profile *p, const struct jsp_read_cursor *c,
                       const struct jsp_read_frame *f)
 {
+    struct jsp_read_map map;
+    struct jsp_read_text command;
+    struct jsp_process *process;
+    int32_t child;
+    int err;
     if (f->time > p->last_time)
         p->last_time = f->time;
     if (f->time > 0 && (p->first_time == 0 || f->time < p->first_time))
@@ -156,11 +124,24 @@ static int scan_frame(struct jsp_profile *p, const struct jsp_read_cursor *c,
     case JSP_WIRE_JITMAP:
         return scan_jitmap(p, c, f);
     case JSP_WIRE_MAP:
-        return scan_map(p, c, f);
+        if (!jsp_read_map(c, f, &map))
+            return 0;
+        err = scan_epoch(p);
+        return err < 0 ? err : jsp_lookup_map_add(&p->lookup, &map, f->pid, p->work->n_epochs);
     case JSP_WIRE_PROCESS:
-        return scan_process(p, c, f);
+        if (!jsp_read_process(c, f, &command))
+            return 0;
+        err = jsp_work_process(p, f->pid, &process);
+        if (err == 0 && (command.len || !process->command.at))
+            process->command = command;
+        return err;
     case JSP_WIRE_FORK:
-        return scan_fork(p, c, f);
+        if (!jsp_read_fork(c, f, &child))
+            return 0;
+        err = jsp_work_process(p, child, &process);
+        if (err == 0 && child != f->pid)
+            process->parent = f->pid;
+        return err;
     case JSP_WIRE_MARK:
         jsp_read_mark(c, f, &(struct jsp_read_mark){ 0 }); /* only to count its defects */
         return 0;

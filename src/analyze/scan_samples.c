@@ -172,21 +172,6 @@ static int scan_flush(struct scan_state *s)
     return 0;
 }
 
-/* Add a sample to the batch; look up a full batch. */
-static int scan_sample(struct scan_state *s)
-{
-    struct scan_one *o = &s->batch[s->n];
-    const struct jsp_hash *t = &s->p->work->stacks;
-    int err = scan_thread(s, o->sample.body.tid);
-    if (err < 0)
-        return err;
-    o->thread = s->thread;
-    o->time = s->frame.time;
-    o->hash = scan_hash(s->p, o);
-    __builtin_prefetch(&t->slots[o->hash & t->mask]);
-    return ++s->n == SCAN_BATCH ? scan_flush(s) : 0;
-}
-
 /* Do the same as scan_thread and scan_stack, without adding anything. */
 bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack)
@@ -214,6 +199,7 @@ bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
 int jsp_scan_samples(struct jsp_profile *p)
 {
     struct scan_state s = { .p = p };
+    const struct jsp_hash *stacks = &p->work->stacks;
     struct jsp_read_cursor walk;
     struct jsp_samples samples;
     int err = 0;
@@ -222,11 +208,20 @@ int jsp_scan_samples(struct jsp_profile *p)
     jsp_read_start(&walk, p->capture, NULL);
     jsp_samples_start(&samples, p, &p->defects);
     while (err == 0 && jsp_read_next(&walk, &s.frame)) {
+        struct scan_one *o = &s.batch[s.n];
         if (s.frame.type != JSP_WIRE_SAMPLE ||
-            !jsp_samples_take(&samples, &s.frame, &s.batch[s.n].sample) ||
+            !jsp_samples_take(&samples, &s.frame, &o->sample) ||
             !jsp_work_overlaps(p, s.frame.time, s.frame.time))
             continue;
-        err = scan_sample(&s);
+        err = scan_thread(&s, o->sample.body.tid);
+        if (err < 0)
+            break;
+        o->thread = s.thread;
+        o->time = s.frame.time;
+        o->hash = scan_hash(p, o);
+        __builtin_prefetch(&stacks->slots[o->hash & stacks->mask]);
+        if (++s.n == SCAN_BATCH)
+            err = scan_flush(&s);
         jsp_work_progress(p, p->capture->size / 2 + walk.offset / 2);
     }
     return err < 0 ? err : scan_flush(&s);

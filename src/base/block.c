@@ -36,14 +36,9 @@ enum {
     BLOCK_FIRST = 256,    /* elements of an array that grows */
 };
 
-static size_t block_pages(size_t size)
-{
-    return (size + sizeof(struct block_head) + BLOCK_PAGE - 1) & ~(size_t)(BLOCK_PAGE - 1);
-}
-
 static struct block_head *block_map(struct block_head *old, size_t size)
 {
-    size_t mapped = block_pages(size);
+    size_t all = size + sizeof *old, mapped = (all + BLOCK_PAGE - 1) & ~(size_t)(BLOCK_PAGE - 1);
     if (old && old->mapped >= mapped && old->mapped / 2 < mapped)
         return old;
     void *at = old ? mremap(old, old->mapped, mapped, MREMAP_MAYMOVE)
@@ -53,14 +48,6 @@ static struct block_head *block_map(struct block_head *old, size_t size)
         return NULL;
     ((struct block_head *)at)->mapped = mapped;
     return at;
-}
-
-static struct block_head *block_small(struct block_head *old, size_t size)
-{
-    struct block_head *h = realloc(old, sizeof *h + size);
-    if (h)
-        h->mapped = 0;
-    return h;
 }
 
 /* Move a block from malloc into a mapping. */
@@ -80,13 +67,16 @@ void *jsp_block_grow(void *block, size_t size)
     bool is_mapped = old && old->mapped;
     if (size > SIZE_MAX / 2)
         return NULL;
-    if (BLOCK_ALL_SMALL || (size < JSP_BLOCK_LARGE && !is_mapped))
-        h = block_small(old, size);
+    bool is_small = BLOCK_ALL_SMALL || (size < JSP_BLOCK_LARGE && !is_mapped);
+    if (is_small)
+        h = realloc(old, sizeof *h + size);
     else
         h = !old || is_mapped ? block_map(old, size) : block_promote(old, size);
     if (!h)
         return NULL;
     h->size = size;
+    if (is_small)
+        h->mapped = 0;
     return h + 1;
 }
 

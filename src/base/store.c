@@ -14,23 +14,15 @@ struct jsp_store_block {
     char text[];
 };
 
-static struct jsp_store_block *store_block(struct jsp_store *s, size_t bytes)
-{
-    struct jsp_store_block *b = malloc(sizeof *b + bytes);
-    if (b) {
-        b->older = s->blocks;
-        s->blocks = b;
-    }
-    return b;
-}
-
 char *jsp_store_text(struct jsp_store *s, const char *text, size_t len)
 {
     if (len + 1 > s->left) {
         size_t room = len + 1 > STORE_BLOCK ? len + 1 : STORE_BLOCK;
-        struct jsp_store_block *b = store_block(s, room);
+        struct jsp_store_block *b = malloc(sizeof *b + room);
         if (!b)
             return NULL;
+        b->older = s->blocks;
+        s->blocks = b;
         s->next = b->text;
         s->left = room;
     }

@@ -72,34 +72,27 @@ static int stacks_function(struct stacks_build *b, const struct jsp_profile_fram
     return 0;
 }
 
-/* Make the thread's name, which the store owns. */
-static int stacks_thread_name(struct stacks_build *b, uint32_t thread, struct jsp_read_text *out)
-{
-    struct jsp_bytes bytes = { 0 };
-    struct jsp_sink *sink = malloc(sizeof *sink);
-    if (!sink)
-        return -ENOMEM;
-    jsp_sink_init(sink, jsp_bytes_write, &bytes);
-    jsp_sink_text(sink, "[thread ");
-    jsp_shown_thread(sink, b->e->profile, thread, 0);
-    jsp_sink_byte(sink, ']');
-    int err = jsp_sink_flush(sink);
-    char *text = err ? NULL : jsp_store_text(&b->to->store, bytes.at, bytes.n);
-    *out = (struct jsp_read_text){ text, (uint32_t)bytes.n };
-    jsp_bytes_free(&bytes);
-    free(sink);
-    return text ? 0 : -ENOMEM;
-}
-
+/* Find or add a thread's function, "[thread NAME]". */
 static int stacks_thread(struct stacks_build *b, uint32_t thread, uint32_t *out)
 {
     if (!b->of_thread[thread]) {
-        struct jsp_read_text name;
-        int err = stacks_thread_name(b, thread, &name);
-        struct callgrind_function *f = err ? NULL : callgrind_function_add(b->to);
+        struct jsp_bytes name = { 0 };
+        struct jsp_sink *sink = malloc(sizeof *sink);
+        if (!sink)
+            return -ENOMEM;
+        jsp_sink_init(sink, jsp_bytes_write, &name);
+        jsp_sink_text(sink, "[thread ");
+        jsp_shown_thread(sink, b->e->profile, thread, 0);
+        jsp_sink_byte(sink, ']');
+        int err = jsp_sink_flush(sink);
+        char *text = err ? NULL : jsp_store_text(&b->to->store, name.at, name.n);
+        struct callgrind_function *f = text ? callgrind_function_add(b->to) : NULL;
+        if (f)
+            f->name = (struct jsp_read_text){ text, (uint32_t)name.n };
+        jsp_bytes_free(&name);
+        free(sink);
         if (!f)
             return -ENOMEM;
-        f->name = name;
         b->of_thread[thread] = b->to->n_functions;
     }
     *out = b->of_thread[thread] - 1;

@@ -188,8 +188,11 @@ static int firefox_tables(struct firefox *x)
     return 0;
 }
 
-static int firefox_start(struct firefox *x, struct jsp_export *e)
+int jsp_export_firefox(struct jsp_export *e)
 {
+    struct firefox *x = calloc(1, sizeof *x);
+    if (!x)
+        return -ENOMEM;
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
@@ -198,15 +201,8 @@ static int firefox_start(struct firefox *x, struct jsp_export *e)
         err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
     if (err == 0)
         err = jsp_strings_init(&x->strings);
-    return err < 0 ? err : firefox_tables(x);
-}
-
-int jsp_export_firefox(struct jsp_export *e)
-{
-    struct firefox *x = calloc(1, sizeof *x);
-    if (!x)
-        return -ENOMEM;
-    int err = firefox_start(x, e);
+    if (err == 0)
+        err = firefox_tables(x);
     if (err == 0) {
         firefox_write(x);
         err = x->strings.error;

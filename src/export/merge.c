@@ -89,19 +89,6 @@ static void merge_side(void *work, const char *path, const void *data, size_t n)
 
 /* -- All of it -------------------------------------------------------------- */
 
-static int merge_input(struct merge_work *w)
-{
-    struct jsp_profile *p = w->m->inputs[w->input];
-    int err = 0;
-    w->shift = merge_shift(w);
-    jsp_read_start(&w->cursor, p->capture, NULL);
-    jsp_samples_start(&w->samples, p, NULL);
-    jsp_bytecode_pcs_start(&w->pcs, p->capture, NULL);
-    while (err == 0 && w->m->out->error == 0 && jsp_read_next(&w->cursor, &w->in))
-        err = merge_frame(w);
-    return w->has_failed ? -ENOMEM : err;
-}
-
 int jsp_merge_write(struct jsp_merge *m)
 {
     struct merge_work *w = calloc(1, sizeof *w);
@@ -116,8 +103,17 @@ int jsp_merge_write(struct jsp_merge *m)
         err = jsp_hash_init(&w->by_pid, 0);
     if (err == 0)
         merge_head(w);
-    for (w->input = 0; err == 0 && w->input < m->n; w->input++)
-        err = merge_input(w);
+    for (w->input = 0; err == 0 && w->input < m->n; w->input++) {
+        struct jsp_profile *p = m->inputs[w->input];
+        w->shift = merge_shift(w);
+        jsp_read_start(&w->cursor, p->capture, NULL);
+        jsp_samples_start(&w->samples, p, NULL);
+        jsp_bytecode_pcs_start(&w->pcs, p->capture, NULL);
+        while (err == 0 && m->out->error == 0 && jsp_read_next(&w->cursor, &w->in))
+            err = merge_frame(w);
+        if (w->has_failed)
+            err = -ENOMEM;
+    }
     if (err == 0)
         err = merge_finish(w);
     if (err == 0 && w->has_failed)

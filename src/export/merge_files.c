@@ -46,31 +46,26 @@ static void merge_kinds(struct merge_work *w, const struct jsp_read_chunk *c)
     merge_flush(w, JSP_WIRE_FILE_FRAMES, &w->has_frames);
 }
 
-/* Renumber a line "thread id=3 ...". Other lines are left out; merge_session writes the
- * session's line at the end. The line ends in a newline, so strtoull stops inside it. */
-static void merge_line(struct merge_work *w, const char *at, const char *end)
-{
-    static const char head[] = "thread id=";
-    char id[48], *rest;
-    size_t skip = sizeof head - 1;
-    if ((size_t)(end - at) <= skip || memcmp(at, head, skip) != 0 || at[skip] < '0' ||
-        at[skip] > '9' || end - at > MERGE_BLOCK)
-        return;
-    uint64_t from = strtoull(at + skip, &rest, 10);
-    int n = snprintf(id, sizeof id, "%s%" PRIu64, head,
-                     merge_number(w, MERGE_ACCOUNT, from));
-    if (w->text.n + (size_t)n + (size_t)(end - rest) > MERGE_BLOCK)
-        merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
-    merge_gather(w, &w->text, id, (size_t)n);
-    merge_gather(w, &w->text, rest, (size_t)(end - rest));
-}
-
+/* Renumber the lines "thread id=3 ...". Other lines are omitted; merge_session writes the
+ * session's line at the end. A line ends in a newline, so strtoull stops inside it. */
 static void merge_losses(struct merge_work *w, const struct jsp_read_chunk *c)
 {
+    static const char head[] = "thread id=";
     const char *at = (const char *)c->data, *end = at + c->len, *stop;
-    while (at < end && (stop = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        merge_line(w, at, stop + 1);
-        at = stop + 1;
+    for (; at < end && (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1) {
+        char id[48], *rest;
+        size_t len = (size_t)(stop + 1 - at), skip = sizeof head - 1;
+        if (len <= skip || memcmp(at, head, skip) != 0 || at[skip] < '0' || at[skip] > '9' ||
+            len > MERGE_BLOCK)
+            continue;
+        uint64_t from = strtoull(at + skip, &rest, 10);
+        int n = snprintf(id, sizeof id, "%s%" PRIu64, head,
+                         merge_number(w, MERGE_ACCOUNT, from));
+        len = (size_t)(stop + 1 - rest);
+        if (w->text.n + (size_t)n + len > MERGE_BLOCK)
+            merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
+        merge_gather(w, &w->text, id, (size_t)n);
+        merge_gather(w, &w->text, rest, len);
     }
     merge_flush(w, JSP_WIRE_FILE_LOSSES, &w->has_losses);
 }
@@ -155,23 +150,6 @@ static int merge_symbol_compare(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static uint32_t merge_symbols_gather(struct merge_work *w, struct merge_symbol *list)
-{
-    uint32_t n = 0;
-    for (w->input = 0; w->input < w->m->n; w->input++) {
-        const struct jsp_lookup *l = &w->m->inputs[w->input]->lookup;
-        for (uint32_t i = 0; i < l->n_symbols; i++) {
-            const struct jsp_lookup_symbol *s = &l->symbols[i];
-            uint64_t begin = merge_address(w, s->begin);
-            list[n++] = (struct merge_symbol){ begin, begin + (s->end - s->begin),
-                                               merge_pid(w, (int32_t)s->pid),
-                                               s->name, s->module };
-        }
-    }
-    w->input = 0;
-    return n;
-}
-
 static void merge_symbols_text(struct merge_work *w, struct jsp_bytes *b,
                                struct jsp_read_text t)
 {
@@ -205,6 +183,7 @@ static void merge_symbols_bytes(struct merge_work *w, const struct merge_symbol 
 static int merge_symbols(struct merge_work *w)
 {
     struct jsp_bytes file = { 0 };
+    uint32_t got = 0;
     uint64_t n = 0;
     for (uint32_t i = 0; i < w->m->n; i++)
         n += w->m->inputs[i]->lookup.n_symbols;
@@ -213,7 +192,17 @@ static int merge_symbols(struct merge_work *w)
     struct merge_symbol *list = n < UINT32_MAX ? malloc(n * sizeof *list) : NULL;
     if (!list)
         return -ENOMEM;
-    uint32_t got = merge_symbols_gather(w, list);
+    for (w->input = 0; w->input < w->m->n; w->input++) {
+        const struct jsp_lookup *l = &w->m->inputs[w->input]->lookup;
+        for (uint32_t i = 0; i < l->n_symbols; i++) {
+            const struct jsp_lookup_symbol *s = &l->symbols[i];
+            uint64_t begin = merge_address(w, s->begin);
+            list[got++] = (struct merge_symbol){ begin, begin + (s->end - s->begin),
+                                                 merge_pid(w, (int32_t)s->pid),
+                                                 s->name, s->module };
+        }
+    }
+    w->input = 0;
     qsort(list, got, sizeof *list, merge_symbol_compare);
     merge_symbols_bytes(w, list, got, &file);
     /* Sysprof 3.46 loses the file if it comes directly after another one */

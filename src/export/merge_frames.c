@@ -9,14 +9,6 @@
 
 enum { MERGE_NAMES_FULL = JSP_WIRE_MAX_FRAME / 2 };
 
-/* Encode the addresses of an ALLOCATION. */
-static void merge_addresses(struct merge_work *w, const uint8_t *at, uint32_t n)
-{
-    const struct jsp_read *r = w->cursor.capture;
-    for (uint32_t i = 0; i < n; i++)
-        jsp_encode_u64(&w->out, merge_address(w, jsp_read_u64(r, at + 8 * i)));
-}
-
 static int merge_sample(struct merge_work *w)
 {
     struct jsp_sample s;
@@ -166,7 +158,8 @@ static int merge_allocation(struct merge_work *w)
     jsp_encode_u32(&w->out, jsp_read_u32(r, at + 40));
     jsp_encode_u16(&w->out, (uint16_t)n);
     jsp_encode_u16(&w->out, 0);
-    merge_addresses(w, at + 48, n);
+    for (uint32_t i = 0; i < n; i++)
+        jsp_encode_u64(&w->out, merge_address(w, jsp_read_u64(r, at + 48 + 8 * i)));
     merge_end(w);
     return 0;
 }

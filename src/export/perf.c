@@ -111,19 +111,6 @@ static char *perf_head(struct perf *x, uint32_t thread)
     return NULL;
 }
 
-static int perf_threads(struct perf *x)
-{
-    for (uint32_t t = 0; t < x->p->n_threads; t++) {
-        char *head = perf_head(x, t);
-        if (!head)
-            return -ENOMEM;
-        for (uint32_t i = x->from.moments.first[t]; i < x->from.moments.first[t + 1]; i++)
-            perf_sample(x, head, &x->from.moments.list[i]);
-        free(head);
-    }
-    return x->cache.into.error;
-}
-
 int jsp_export_perf(struct jsp_export *e)
 {
     struct perf *x = calloc(1, sizeof *x);
@@ -137,8 +124,14 @@ int jsp_export_perf(struct jsp_export *e)
         err = jsp_text_cache_init(&x->cache, x->from.stacks.n_nodes);
     if (err == 0 && !x->frames)
         err = -ENOMEM;
-    if (err == 0)
-        err = perf_threads(x);
+    for (uint32_t t = 0; err == 0 && t < x->p->n_threads; t++) {
+        char *head = perf_head(x, t);
+        uint32_t end = x->from.moments.first[t + 1];
+        for (uint32_t i = x->from.moments.first[t]; head && i < end; i++)
+            perf_sample(x, head, &x->from.moments.list[i]);
+        err = head ? x->cache.into.error : -ENOMEM;
+        free(head);
+    }
     jsp_tables_free(&x->from);
     jsp_text_cache_free(&x->cache);
     free(x->frames);

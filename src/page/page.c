@@ -36,21 +36,6 @@ static int html_build(struct jsp_page_data *d)
     return err < 0 ? err : d->stacks_bytes.error;
 }
 
-static int html_put(const struct jsp_page_data *d)
-{
-    struct jsp_sink *out = d->page->out;
-    jsp_sink_put(out, jsp_page_frame_head, jsp_page_frame_head_size);
-    int err = jsp_page_meta(d, out);
-    jsp_sink_put(out, jsp_page_frame_middle, jsp_page_frame_middle_size);
-    jsp_page_base64(out, &d->tree_bytes);
-    jsp_sink_byte(out, '\n');
-    jsp_page_base64(out, &d->stacks_bytes);
-    jsp_sink_byte(out, '\n');
-    jsp_page_base64(out, &d->time_bytes);
-    jsp_sink_put(out, jsp_page_frame_tail, jsp_page_frame_tail_size);
-    return err;
-}
-
 int jsp_page_write(const struct jsp_html *h)
 {
     struct jsp_page_data *d = calloc(1, sizeof *d);
@@ -58,8 +43,17 @@ int jsp_page_write(const struct jsp_html *h)
         return -ENOMEM;
     d->page = h;
     int err = html_build(d);
-    if (err == 0)
-        err = html_put(d);
+    if (err == 0) {
+        jsp_sink_put(h->out, jsp_page_frame_head, jsp_page_frame_head_size);
+        err = jsp_page_meta(d, h->out);
+        jsp_sink_put(h->out, jsp_page_frame_middle, jsp_page_frame_middle_size);
+        jsp_page_base64(h->out, &d->tree_bytes);
+        jsp_sink_byte(h->out, '\n');
+        jsp_page_base64(h->out, &d->stacks_bytes);
+        jsp_sink_byte(h->out, '\n');
+        jsp_page_base64(h->out, &d->time_bytes);
+        jsp_sink_put(h->out, jsp_page_frame_tail, jsp_page_frame_tail_size);
+    }
     jsp_page_tree_free(&d->tree);
     jsp_page_stacks_free(&d->stacks);
     jsp_page_time_free(&d->time);

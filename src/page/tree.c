@@ -250,31 +250,22 @@ static int tree_call(struct tree_calls *c, uint32_t from, uint32_t to, uint32_t 
     return jsp_hash_add(&c->by_call, hash, c->n++);
 }
 
-static int tree_walk(const struct jsp_page_tree *t, struct tree_calls *c,
-                     struct jsp_page_bytes *out)
-{
-    uint32_t up = 0, index = 0, at = tree_next(t, 0, &up);
-    int err = 0;
-    while (err == 0 && at) {
-        const struct jsp_calltree_node *n = &t->calls.nodes[at];
-        bool is_leaf = !t->nodes[at].first;
-        err = tree_call(c, t->calls.nodes[n->parent].frame + 1, n->frame, &index);
-        jsp_page_varint(out, (uint64_t)index << 1 | is_leaf);
-        at = tree_next(t, at, &up);
-        if (is_leaf)
-            jsp_page_varint(out, up);
-    }
-    return err;
-}
-
 int jsp_page_tree_encode(const struct jsp_page_tree *t, struct jsp_page_bytes *out)
 {
     struct tree_calls c = { .n_from = calloc((size_t)t->calls.n_frames + 1,
                                              sizeof *c.n_from) };
     struct jsp_page_bytes nodes = { 0 };
     int err = c.n_from ? jsp_hash_init(&c.by_call, 0) : -ENOMEM;
-    if (err == 0)
-        err = tree_walk(t, &c, &nodes);
+    uint32_t up, index = 0, at = tree_next(t, 0, &up);
+    while (err == 0 && at) {
+        const struct jsp_calltree_node *n = &t->calls.nodes[at];
+        bool is_leaf = !t->nodes[at].first;
+        err = tree_call(&c, t->calls.nodes[n->parent].frame + 1, n->frame, &index);
+        jsp_page_varint(&nodes, (uint64_t)index << 1 | is_leaf);
+        at = tree_next(t, at, &up);
+        if (is_leaf)
+            jsp_page_varint(&nodes, up);
+    }
     jsp_page_varint(out, c.n);
     for (uint32_t i = 0; err == 0 && i < c.n; i++) {
         jsp_page_varint(out, c.list[i].from);
