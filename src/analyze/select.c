@@ -13,7 +13,8 @@ int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_
     const bool is_shown[] = { [JSP_ORIGIN_VM] = true,
                               [JSP_ORIGIN_NATIVE] = show != JSP_SHOW_VM,
                               [JSP_ORIGIN_LOOP] = show == JSP_SHOW_ALL };
-    int n = jsp_profile_frames(p, stack, out), kept = 0, err = 0;
+    int n = s && s->left_out && s->left_out[stack] ? 0 : jsp_profile_frames(p, stack, out);
+    int kept = 0, err = 0;
     if (n <= 0)
         return n;
     for (int i = 0; i < n; i++)

@@ -33,6 +33,8 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
     const struct jsp_account_thread *t = &v.sum;
     uint64_t ran = advice_time(&p->account, JSP_CLOCK_CPU);
     uint64_t passed = advice_time(&p->account, JSP_CLOCK_WALL);
+    /* Idle time that does not count is not in the shares, so it needs no advice. */
+    passed -= c->idle.value < passed ? c->idle.value : passed;
     bool is_wall = strcmp(p->clock, "wall") == 0;
     bool counts_waits = p->unit == (enum jsp_value)JSP_CLOCK_WALL;
 

@@ -255,8 +255,9 @@ static int callers_none(const struct callers *c)
         free(clean);
     }
     char *name = cli_clean(&c->capture.style, cli_span(c->name));
-    int status = cli_fail(c->capture.label, "no function \"%s\"%s%s%s", name ? name : "",
-                          shown ? " (there are: " : "", list, shown ? ")" : "");
+    const char *more = c->capture.idle.samples ? "; --idle counts idle time, too" : "";
+    int status = cli_fail(c->capture.label, "no function \"%s\"%s%s%s%s", name ? name : "",
+                          shown ? " (there are: " : "", list, shown ? ")" : "", more);
     free(name);
     return status;
 }

@@ -319,6 +319,7 @@ static int cmd_threads_run(struct cli_arguments *a)
     const struct cli_option options[] = { CLI_FORM_OPTIONS(&t.form),
                                           CLI_FILTER_OPTIONS(&t.filter),
                                           { 0 } };
+    t.filter.has_idle = true; /* all time of a thread, whatever it did */
     if (cli_options(a, options) || cli_form_check(a->command, &t.form))
         return CLI_USAGE;
     int status = cli_filter_open(&t.capture, cli_one_file(a), &t.filter, a->command);

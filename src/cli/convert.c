@@ -129,6 +129,7 @@ static int convert_file(struct convert *c, const char *path)
         return cli_usage("convert", "--to %s keeps all there is: nothing can be chosen",
                          c->format->name);
     int status = cli_outfile_spares(c->output, &path, 1);
+    c->filter.has_idle = true; /* other tools judge it themselves */
     if (status == CLI_OK)
         status = cli_filter_open(&c->capture, path, &c->filter, "convert");
     if (status)

@@ -237,6 +237,9 @@ static int diff_print(const struct diff *d, uint32_t limit)
     for (uint32_t i = 0; i < d->diff.n; i++)
         real += diff_is_real(d, &d->diff.rows[i]);
     cli_more(8, d->diff.n - n, "function");
+    for (int i = 0; i < 2; i++)
+        cli_head_idle(&(struct cli_head){ &d->captures[i], d->functions[i].samples,
+                                          d->functions[i].value });
     printf("\n%u of %u functions changed by more than chance explains (*).\n", real,
            d->diff.n);
     return status;

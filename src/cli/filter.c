@@ -14,6 +14,9 @@
 
 enum { FILTER_RULES_MOST = 1 << 20 };
 
+/* The category that depends on the whole stack; see analyze/idle.h. */
+#define FILTER_IDLE "idle"
+
 /* Read one end of a span of time, up to `end`. An empty text is 0. */
 static bool filter_moment(const char *at, const char *end, uint64_t *out)
 {
@@ -133,16 +136,26 @@ static int filter_no_category(const struct cli_capture *c, const char *word,
     for (uint32_t i = 0; i < jsp_categories_n(c->categories) && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  jsp_categories_name(c->categories, i));
-    return cli_usage(command, "--category: no category \"%s\" (there are: %s%s)", word,
-                     known, used >= sizeof known ? " ..." : "");
+    return cli_usage(command,
+                     "--category: no category \"%s\" (there are: " FILTER_IDLE ", %s%s)",
+                     word, known, used >= sizeof known ? " ..." : "");
+}
+
+/* The user's rules may have a category of that name. */
+static bool filter_wants_idle(const struct cli_capture *c, const struct cli_filter *f)
+{
+    uint32_t own;
+    return f->category && strcmp(f->category, FILTER_IDLE) == 0 &&
+           !jsp_categories_find(c->categories, FILTER_IDLE, &own);
 }
 
 static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
                          const char *command)
 {
     char why[JSP_FILTER_WHY];
-    struct jsp_filter_options o = { f->only, f->under, f->category, c->categories,
-                                    f->hide_system };
+    struct jsp_filter_options o = { f->only, f->under,
+                                    filter_wants_idle(c, f) ? NULL : f->category,
+                                    c->categories, f->hide_system };
     c->under = f->under;
     if (!o.only && !o.under && !o.category && !o.hide_system)
         return CLI_OK;
@@ -155,6 +168,29 @@ static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
     return err ? cli_fail(c->label, "%s", strerror(-err)) : CLI_OK;
 }
 
+/* Choose by idle stacks: leave them out, or with --category idle all others. If nothing else
+ * was chosen, idle stacks count. */
+static int filter_idle(struct cli_capture *c, const struct cli_filter *f)
+{
+    struct jsp_profile *p = &c->profile;
+    bool is_only = filter_wants_idle(c, f);
+    if (f->has_idle && !is_only)
+        return CLI_OK;
+    c->left_out = malloc(p->n_stacks + 1);
+    int n = c->left_out ? jsp_idle_find(p, c->left_out) : -ENOMEM;
+    if (n > 0 && !is_only)
+        n = jsp_idle_sum(&c->idle, p, &c->select, c->left_out);
+    if (n < 0)
+        return cli_fail(c->label, "%s", strerror(-n));
+    for (uint32_t i = 0; is_only && i < p->n_stacks; i++)
+        c->left_out[i] = !c->left_out[i];
+    if (c->idle.is_all)
+        c->idle = (struct jsp_idle_sum){ 0 };
+    if (is_only || c->idle.samples)
+        c->select.left_out = c->left_out;
+    return CLI_OK;
+}
+
 static int filter_choose(struct cli_capture *c, const struct cli_filter *f,
                          const char *command)
 {
@@ -164,6 +200,8 @@ static int filter_choose(struct cli_capture *c, const struct cli_filter *f,
     c->select.threads = c->threads;
     if (!status)
         status = filter_frames(c, f, command);
+    if (!status)
+        status = filter_idle(c, f);
     if (!status)
         cli_native_lines(c, &f->native, &c->select);
     return status;

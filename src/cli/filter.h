@@ -17,6 +17,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     const char *thread, *process, *time, *only, *under, *category, *categories;
     const char *clock, *symbols;
     bool hide_system;
+    bool has_idle; /* idle stacks count, too */
     struct cli_native native;
     const struct jsp_profile_options *load; /* further options for loading, or NULL */
 };
@@ -32,6 +33,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "clock", NULL, &(f)->clock, NULL }, \
     { "symbols", NULL, &(f)->symbols, NULL }, \
     { "hide-system", &(f)->hide_system, NULL, NULL }, \
+    { "idle", &(f)->has_idle, NULL, NULL }, \
     { "native", &(f)->native.has_native, NULL, NULL }, \
     { "vm", &(f)->native.is_vm_only, NULL, NULL }
 
@@ -42,7 +44,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     "  --only REGEX      stacks with this function; --under FUNCTION  cut above it\n" \
     "  --category WORD   of the innermost function; --categories FILE  with its rules\n" \
     "  --hide-system     hide system frames; --vm  native frames; --native  none\n" \
-    "  --clock cpu|wall  count CPU or elapsed time; --symbols DIR  also look in DIR\n"
+    "  --clock cpu|wall  by this time; --idle  idle, too; --symbols DIR  look there\n"
 
 /* Check the words, load the capture and choose from it. CLI_OK; or CLI_USAGE or CLI_FAILED:
  * the error is reported and nothing is open. cli_close frees everything. A path that is NULL is

@@ -117,6 +117,18 @@ static void head_lost(const struct jsp_profile *p)
     putchar('\n');
 }
 
+void cli_head_idle(const struct cli_head *h)
+{
+    const struct jsp_idle_sum *idle = &h->capture->idle;
+    const struct jsp_profile *p = &h->capture->profile;
+    char v[CLI_NUMBER], n[CLI_NUMBER], share[CLI_NUMBER];
+    double all = (double)idle->value + (double)h->value;
+    if (idle->samples)
+        printf("Idle: %s of %s (%s, %s samples), waiting in an event loop; --idle counts it.\n",
+               cli_percent(share, (double)idle->value / all), jsp_unit_name(p->unit),
+               cli_value(v, p, idle->value), cli_count(n, idle->samples));
+}
+
 void cli_closing(const struct cli_head *h)
 {
     const struct jsp_profile *p = &h->capture->profile;
@@ -128,5 +140,6 @@ void cli_closing(const struct cli_head *h)
     else
         printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, h->value),
                jsp_unit_name(p->unit), cli_count(n, h->samples));
+    cli_head_idle(h);
     head_lost(p);
 }

@@ -26,10 +26,14 @@ extern const char *const cli_head_units[];
  * CLI_FAILED without memory, which is reported. */
 int cli_head_of(struct cli_head *out, struct cli_capture *c);
 
+/* Print a line about the idle time that does not count, if there is any. */
+void cli_head_idle(const struct cli_head *h);
+
 /* Print the first lines of text: program, number of samples, their time and its span. */
 void cli_heading(const struct cli_head *h);
 
-/* Print the last lines of text: the basis of all shares, and the losses. */
+/* Print the last lines of text: the basis of all shares, the idle time beside it, and the
+ * losses. */
 void cli_closing(const struct cli_head *h);
 
 #endif

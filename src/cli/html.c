@@ -46,7 +46,8 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
         if (status)
             return status;
         r->parts[r->n] = (struct jsp_page_capture){ &c->profile, c->select,
-                                                    &r->times[r->n], c->label };
+                                                    &r->times[r->n], c->label,
+                                                    c->idle.value };
     }
     return CLI_OK;
 }

@@ -403,6 +403,7 @@ static int list_run(struct cli_arguments *a)
                                           CLI_FORM_OPTIONS(&l.form),
                                           CLI_FILTER_OPTIONS(&l.filter),
                                           { 0 } };
+    l.filter.has_idle = true; /* it shows no stacks */
     if (cli_options(a, options) || cli_form_check(a->command, &l.form))
         return CLI_USAGE;
     int status = cli_filter_open(&l.capture, cli_one_file(a), &l.filter, a->command);

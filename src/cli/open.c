@@ -101,7 +101,7 @@ int cli_no_samples(const struct cli_capture *c)
 {
     if (!open_is_met(c))
         return open_not_met(c);
-    if (c->select.threads || c->select.filter || c->is_part)
+    if (c->select.threads || c->select.filter || c->select.left_out || c->is_part)
         return cli_fail(c->label, "no samples in what was chosen of this capture");
     if (open_is_counted(c))
         return cli_fail(c->label, "no samples in this capture; its exact calls: jsprof calls");
@@ -195,6 +195,7 @@ void cli_close(struct cli_capture *c)
     jsp_filter_close(c->select.filter);
     jsp_categories_close(c->categories);
     free(c->threads);
+    free(c->left_out);
     jsp_profile_free(&c->profile);
     jsp_read_close(&c->read);
 }

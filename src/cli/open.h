@@ -7,7 +7,7 @@
 #ifndef JSP_CLI_OPEN_H
 #define JSP_CLI_OPEN_H
 
-#include "analyze/select.h"
+#include "analyze/idle.h"
 #include "capture/read.h"
 #include "text.h"
 
@@ -23,6 +23,8 @@ struct cli_capture {
     bool *threads;                     /* owned; NULL: all */
     bool is_part;                      /* --time chose a part of the recording */
     const char *under;                 /* borrowed; NULL: any function */
+    bool *left_out;                    /* owned; NULL: no stack */
+    struct jsp_idle_sum idle;          /* what is left out because threads were idle */
 };
 
 /* Open a capture; open and load it. Return CLI_OK, or CLI_FAILED: the error is reported and

@@ -139,6 +139,7 @@ static int view_run(struct cli_arguments *a)
         CLI_FILTER_OPTIONS(&v.filter),
         { 0 },
     };
+    v.filter.has_idle = true; /* the viewer judges it itself */
     if (cli_options(a, options) || view_origin(&v))
         return CLI_USAGE;
     if (v.port > UINT16_MAX)

@@ -27,6 +27,8 @@ static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
     jsp_json_key_u64(j, "hz", p->hz);
     jsp_json_key_u64(j, "samples", p->samples);
     jsp_json_key_u64(j, "value", p->value);
+    if (c->idle)
+        jsp_json_key_u64(j, "idle", c->idle);
     /* The number of equally weighted samples that would give the same certainty. */
     double value = (double)p->value;
     jsp_json_key_double(j, "worth", p->squares > 0 ? value * value / p->squares : 0);

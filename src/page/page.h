@@ -27,6 +27,7 @@ struct jsp_page_capture {
     struct jsp_select select; /* the page sets `show` itself */
     const struct jsp_page_times *times;
     const char *label; /* shown to users, usually the file's name */
+    uint64_t idle; /* value of the idle stacks that `select` leaves out */
 };
 
 enum {

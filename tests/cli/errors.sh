@@ -72,7 +72,7 @@ misuses "jsprof report: --sort knows $keys, not \"age\" (try: jsprof report --he
 misuses 'jsprof tree: --min wants a percentage from 0 to 100, not "nan" (try: jsprof tree --help)' \
     tree --min nan good.cap
 
-known='gc, compile, memory, wait, io, script, jit, host, kernel, library, native, other'
+known='idle, gc, compile, memory, wait, io, script, jit, host, kernel, library, native, other'
 known="no category \"cache\" (there are: $known)"
 misuses "jsprof report: --category: $known (try: jsprof report --help)" \
     report --category cache good.cap

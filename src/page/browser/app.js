@@ -65,6 +65,11 @@ class App {
             notes.push(`${formatCount(meta.marks.left)} marks, the shortest, are left out.`);
         if (meta.countersLeft)
             notes.push(`${formatCount(meta.countersLeft)} counters are left out.`);
+        for (const [i, c] of meta.captures.entries())
+            if (c.idle)
+                notes.push(`Idle: ${formatPercent(c.idle / c.value)} of the elapsed time` +
+                    (meta.captures.length > 1 ? ` of ${labels[i]}` : '') +
+                    `, waiting in an event loop; jsprof html --idle counts it.`);
         if (!first.samples)
             notes.push('This capture has no samples.');
         byId('notice').textContent = notes.join(' ');
