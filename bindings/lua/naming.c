@@ -42,6 +42,16 @@ static uint64_t naming_line(const struct jsp_lua_proto *p)
     return p->key.line == UINT32_MAX ? 0 : p->key.line;
 }
 
+static bool naming_same(const struct jsp_lua_walker *w, const struct jsp_lua_proto *p)
+{
+    return memcmp(&w->wanted.key, &p->key, sizeof p->key) == 0;
+}
+
+bool jsp_lua_naming_has_upvalue(const struct jsp_lua_walker *w, const struct jsp_lua_proto *p)
+{
+    return w->wanted.name[0] && naming_same(w, p);
+}
+
 const struct jsp_lua_label *jsp_lua_naming_add(struct jsp_lua_walker *w,
                                                const struct jsp_lua_proto *p, const char *name)
 {
@@ -58,6 +68,8 @@ const struct jsp_lua_label *jsp_lua_naming_add(struct jsp_lua_walker *w,
     jsp_lua_where(&chunk, where);
     if (is_label)
         return jsp_lua_label_add(&w->labels, &p->key, where + NAMING_MARK - 1, NULL);
+    if (!name && jsp_lua_naming_has_upvalue(w, p))
+        name = w->wanted.name;
     if (!name)
         name = p->key.line ? "function" : "main chunk";
     return jsp_lua_label_add(&w->labels, &p->key, name, where);
@@ -96,7 +108,7 @@ static uint32_t naming_one(struct jsp_lua_walker *w, uint32_t n_waiting)
 /* The whole prototype is searched. If it has a label, the label records this, so it is
  * not searched again. The main chunk gets a label here; a function may still find its
  * name later. */
-void jsp_lua_naming_search(struct jsp_lua_walker *w, const struct jsp_lua_proto *p)
+static void naming_search_code(struct jsp_lua_walker *w, const struct jsp_lua_proto *p)
 {
     const struct jsp_lua_label *label = jsp_lua_naming_find(w, p);
     uint32_t n_waiting = 1;
@@ -111,6 +123,50 @@ void jsp_lua_naming_search(struct jsp_lua_walker *w, const struct jsp_lua_proto 
         label = jsp_lua_naming_add(w, p, NULL);
     if (label)
         jsp_lua_label_set_searched(label);
+}
+
+/* -- Upvalues ---------------------------------------------------------------------- */
+
+void jsp_lua_naming_want(struct jsp_lua_walker *w, const struct jsp_lua_proto *p)
+{
+    w->wanted.key = p->key;
+    w->wanted.name[0] = 0;
+    w->wanted.n = w->wanted.n_done = 0;
+}
+
+static void naming_wait(struct jsp_lua_walker *w, uintptr_t closure)
+{
+    uint32_t i = 0;
+    while (i < w->wanted.n && w->wanted.closures[i] != closure)
+        i++;
+    if (i == w->wanted.n && i < JSP_LUA_CLOSURES)
+        w->wanted.closures[w->wanted.n++] = closure;
+}
+
+/* The wrapper of a label calls everything `f`. */
+static void naming_look(struct jsp_lua_walker *w, uintptr_t closure)
+{
+    struct jsp_lua_function f, held;
+    char *name = w->wanted.name;
+    jsp_lua_function_read(&w->read, closure, &f);
+    if (f.kind != JSP_LUA_LUA || jsp_lua_naming_is_wrapper(w, &f.proto))
+        return;
+    for (uint32_t n = 0; n < f.n_upvalues && !*name; n++) {
+        if (!jsp_lua_upvalue_read(&w->read, &f, n, &held))
+            continue;
+        if (!naming_same(w, &held.proto))
+            naming_wait(w, held.closure);
+        else if (!jsp_lua_upvalue_name(&w->read, &f.proto, n, name))
+            *name = 0;
+    }
+}
+
+void jsp_lua_naming_search(struct jsp_lua_walker *w, const struct jsp_lua_function *f)
+{
+    naming_search_code(w, &f->proto);
+    naming_wait(w, f->closure);
+    while (w->wanted.n_done < w->wanted.n && !w->wanted.name[0])
+        naming_look(w, w->wanted.closures[w->wanted.n_done++]);
 }
 
 void jsp_lua_naming_given(struct jsp_lua_walker *w, const struct jsp_lua_function *f,

@@ -1,8 +1,9 @@
 /* naming.h - how frames show Lua functions: a label for each, made when it is first seen.
  *
  * A function is named after the variable or field that receives it where it is made. So
- * the binding searches the code of the function that makes it; see docs/lua.md. The
- * walkers call this, under walk.h's rules.
+ * the binding searches the code of the function that makes it; see docs/lua.md. If neither
+ * that nor the call names the function, an upvalue that holds it does. The walkers call
+ * this, under walk.h's rules.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +20,11 @@ void jsp_lua_naming_begin(struct jsp_lua_walker *w);
 const struct jsp_lua_label *jsp_lua_naming_find(struct jsp_lua_walker *w,
                                                 const struct jsp_lua_proto *p);
 
-/* Add a label of this name. If `name` is NULL, the label describes the function. */
+/* Return whether the search found an upvalue that holds this function, the wanted one. */
+bool jsp_lua_naming_has_upvalue(const struct jsp_lua_walker *w, const struct jsp_lua_proto *p);
+
+/* Add a label of this name. If `name` is NULL, the label has the upvalue's name, or else
+ * describes the function. */
 const struct jsp_lua_label *jsp_lua_naming_add(struct jsp_lua_walker *w,
                                                const struct jsp_lua_proto *p, const char *name);
 
@@ -28,8 +33,12 @@ const struct jsp_lua_label *jsp_lua_naming_add(struct jsp_lua_walker *w,
 const struct jsp_lua_label *jsp_lua_naming_c(struct jsp_lua_walker *w, uintptr_t c,
                                              const char *name);
 
-/* Name the functions that this one makes, and those that they make, each once. */
-void jsp_lua_naming_search(struct jsp_lua_walker *w, const struct jsp_lua_proto *p);
+/* Begin to search the name of this function. */
+void jsp_lua_naming_want(struct jsp_lua_walker *w, const struct jsp_lua_proto *p);
+
+/* Name the functions that this Lua function makes, and those that they make, each once.
+ * Look for the wanted function in its upvalues, and in the upvalues of those. */
+void jsp_lua_naming_search(struct jsp_lua_walker *w, const struct jsp_lua_function *f);
 
 /* Return whether this is the wrapper that carries a label of the program. */
 bool jsp_lua_naming_is_wrapper(struct jsp_lua_walker *w, const struct jsp_lua_proto *p);

@@ -52,10 +52,18 @@ struct jsp_lua_function {
     enum jsp_lua_kind kind;
     uintptr_t closure;    /* 0: none, a light C function */
     uintptr_t c;          /* the C function, or the number of one of LuaJIT's own */
-    uint32_t n_upvalues;  /* of a C function of PUC Lua */
+    uint32_t n_upvalues;
     struct jsp_lua_proto proto;
 };
 void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_function *f);
+
+/* Read the Lua function that is upvalue `n` of a Lua function. False: it holds none. */
+bool jsp_lua_upvalue_read(struct jsp_lua_read *r, const struct jsp_lua_function *f, uint32_t n,
+                          struct jsp_lua_function *out);
+
+/* Copy the name of an upvalue, with a zero after it; `to` has room for JSP_LUA_NAME. */
+bool jsp_lua_upvalue_name(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n,
+                          char *to);
 
 /* A function that is made inside another one. */
 struct jsp_lua_defined {

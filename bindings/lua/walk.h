@@ -27,6 +27,8 @@ enum { JSP_LUA_COLLECTORS = 8 }; /* C functions of the collector */
 
 enum { JSP_LUA_TO_SEARCH = 256 }; /* prototypes whose code is to be searched */
 
+enum { JSP_LUA_CLOSURES = 64 }; /* whose upvalues are looked through for one function */
+
 /* One coroutine of a walk. */
 struct jsp_lua_state {
     uintptr_t at, ci, base_ci, top, global, savedpc, error_jmp;
@@ -45,6 +47,12 @@ struct jsp_lua_walker {
     uint64_t n_skipped;      /* frames that were not readable */
     uint32_t searches;       /* prototypes that this walk may still search */
     uintptr_t to_search[JSP_LUA_TO_SEARCH];
+    struct {
+        struct jsp_lua_key key;  /* the function whose name the walk searches */
+        char name[JSP_LUA_NAME]; /* of the upvalue that holds it; empty: none so far */
+        uintptr_t closures[JSP_LUA_CLOSURES];
+        uint32_t n, n_done;      /* of them */
+    } wanted;
     struct jsp_lua_read read;
     struct jsp_lua_labels labels;
     struct {

@@ -32,6 +32,9 @@ one()
     check 'a method' share_is 8 60 "${t}helper .$where:7. :[0-9]+${t}method .$where:18. :19$t"
     check 'a parameter is no name' share_is 8 60 \
         "${t}helper .$where:7. :[0-9]+${t}function .$where:23. :23${t}through "
+    check 'an upvalue that C calls' share_is 1 60 \
+        "${t}is_less .$where:26. :27${t}(I:$any)*(C:$any)*table.sort "
+    check 'an upvalue that is called last' share_is 1 60 "${t}ended .$where:31. :32$t"
     grep -q lpeg "$SCRATCH/out" || return
     check 'a function of a module in C' share_is 8 50 \
         "${t}lpeg.match ..C..$t${any}seconds [^$t]*$t"

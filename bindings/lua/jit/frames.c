@@ -15,7 +15,7 @@ static void frames_search_thread(struct jsp_jit_walk *k)
         struct jsp_lua_function f;
         jsp_jit_function_at(k, base, &f);
         if (f.kind == JSP_LUA_LUA)
-            jsp_lua_naming_search(k->w, &f.proto);
+            jsp_lua_naming_search(k->w, &f);
         base = jsp_jit_below(k, base, jsp_jit_word(k, base - 8));
         k->w->searches -= k->w->searches > 0;
     }
@@ -73,6 +73,8 @@ static const struct jsp_lua_label *frames_c_label(struct jsp_jit_walk *k, uintpt
     return label ? label : jsp_lua_naming_c(k->w, c, name ? name : "C function");
 }
 
+/* The name of an upvalue comes before that of the call: after a tail call, of which LuaJIT keeps
+ * nothing, the caller's instruction names the function that ended so. */
 static const struct jsp_lua_label *frames_label(struct jsp_jit_walk *k,
                                                 const struct jsp_lua_function *f,
                                                 const struct jsp_jit_call *call)
@@ -82,13 +84,14 @@ static const struct jsp_lua_label *frames_label(struct jsp_jit_walk *k,
         return frames_c_label(k, f->c, call);
     const struct jsp_lua_label *label = jsp_lua_naming_find(k->w, &f->proto);
     if (!label && k->w->searches) {
+        jsp_lua_naming_want(k->w, &f->proto);
         frames_search(k);
         label = jsp_lua_naming_find(k->w, &f->proto);
     }
     if (label)
         return label;
-    return jsp_lua_naming_add(k->w, &f->proto,
-                              f->proto.key.line ? frames_site_name(k, call, name) : NULL);
+    bool has_site = f->proto.key.line && !jsp_lua_naming_has_upvalue(k->w, &f->proto);
+    return jsp_lua_naming_add(k->w, &f->proto, has_site ? frames_site_name(k, call, name) : NULL);
 }
 
 /* -- Frames ------------------------------------------------------------------------- */

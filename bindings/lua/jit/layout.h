@@ -36,7 +36,8 @@ enum {
     JIT_P_BYTES = 104,
 
     /* GCfunc */
-    JIT_F_ID = 10, JIT_F_CODE = 32, JIT_F_C = 40, JIT_F_BYTES = 48,
+    JIT_F_ID = 10, JIT_F_N_UPVALUES = 11, JIT_F_CODE = 32, JIT_F_C = 40, JIT_F_UPVALUES = 40,
+    JIT_F_BYTES = 48, JIT_U_VALUE = 32,
     JIT_ID_LUA = 0, JIT_ID_C = 1, /* higher numbers are Lua's own fast functions */
 
     /* GCstr: its text at 24 */
@@ -70,5 +71,6 @@ enum {
 
 /* A pointer in a Lua value, and the tag above it. */
 #define JIT_POINTER 0x7FFFFFFFFFFFull
+#define JIT_TAG_FUNCTION (~8ull & 0x1FFFF) /* after a shift by 47 bits */
 
 #endif

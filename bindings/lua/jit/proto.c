@@ -43,6 +43,7 @@ void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_
         return;
     uint8_t id = object[JIT_F_ID];
     f->closure = at;
+    f->n_upvalues = object[JIT_F_N_UPVALUES];
     if (id == JIT_ID_LUA) {
         uintptr_t code = jsp_lua_pointer(object, JIT_F_CODE);
         if (jsp_lua_proto_read(r, code - JIT_P_BYTES, &f->proto))
@@ -51,6 +52,19 @@ void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_
     }
     f->kind = JSP_LUA_C;
     f->c = id == JIT_ID_C ? jsp_lua_pointer(object, JIT_F_C) : id;
+}
+
+bool jsp_lua_upvalue_read(struct jsp_lua_read *r, const struct jsp_lua_function *f, uint32_t n,
+                          struct jsp_lua_function *out)
+{
+    uintptr_t at = f->closure + JIT_F_UPVALUES + 8ull * n;
+    uint64_t value;
+    if (n >= f->n_upvalues || !jsp_lua_read(r, at, &at, sizeof at) ||
+        !jsp_lua_read(r, at + JIT_U_VALUE, &at, sizeof at) ||
+        !jsp_lua_read(r, at, &value, sizeof value) || value >> 47 != JIT_TAG_FUNCTION)
+        return false;
+    jsp_lua_function_read(r, value & JIT_POINTER, out);
+    return out->kind == JSP_LUA_LUA;
 }
 
 uint32_t jsp_lua_proto_line_read(struct jsp_lua_read *r, const struct jsp_lua_proto *p,

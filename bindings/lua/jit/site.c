@@ -85,8 +85,8 @@ static bool site_local(struct jsp_lua_read *r, const struct jsp_lua_proto *p, ui
     return true;
 }
 
-static bool site_upvalue(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n,
-                         char *to)
+bool jsp_lua_upvalue_name(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n,
+                          char *to)
 {
     uintptr_t at = p->upvalues;
     for (; at && n; n--) {
@@ -110,7 +110,7 @@ static bool site_stored(struct jsp_lua_read *r, const struct jsp_lua_proto *p, u
         return jsp_lua_text(r, site_constant(r, p, d), out->name, sizeof out->name);
     if (op == JIT_BC_TSETS && a == slot)
         return jsp_lua_text(r, site_constant(r, p, c), out->name, sizeof out->name);
-    return op == JIT_BC_USETV && d == slot && site_upvalue(r, p, a, out->name);
+    return op == JIT_BC_USETV && d == slot && jsp_lua_upvalue_name(r, p, a, out->name);
 }
 
 uint32_t jsp_lua_defined_next(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
@@ -153,7 +153,7 @@ static bool site_loaded(struct jsp_lua_read *r, const struct jsp_lua_proto *p, u
             return false;
         memcpy(to, found.name, sizeof found.name);
         return true;
-    case JIT_BC_UGET: return site_upvalue(r, p, d, to);
+    case JIT_BC_UGET: return jsp_lua_upvalue_name(r, p, d, to);
     case JIT_BC_GGET: return jsp_lua_text(r, site_constant(r, p, d), to, JSP_LUA_NAME);
     case JIT_BC_TGETS: return jsp_lua_text(r, site_constant(r, p, d & 0xFF), to, JSP_LUA_NAME);
     default: return false;

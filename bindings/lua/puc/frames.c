@@ -90,7 +90,7 @@ static void walk_search_state(struct walk *k, const struct jsp_lua_state *s)
             return;
         jsp_puc_function(k->read, &ci, &f);
         if (f.kind == JSP_LUA_LUA)
-            jsp_lua_naming_search(k->w, &f.proto);
+            jsp_lua_naming_search(k->w, &f);
         k->w->searches -= k->w->searches > 0;
     }
 }
@@ -103,6 +103,8 @@ static const struct jsp_lua_label *walk_label(struct walk *k, const struct walk_
     const struct jsp_lua_label *label = jsp_lua_naming_find(k->w, p);
     char name[JSP_LUA_NAME];
 
+    if (!label)
+        jsp_lua_naming_want(k->w, p);
     for (uint32_t i = 0; i < k->n_states && !label && k->w->searches; i++) {
         walk_search_state(k, &k->w->states[i]);
         label = jsp_lua_naming_find(k->w, p);

@@ -43,6 +43,7 @@ struct lua_layout {
 
     /* Closures */
     uint16_t closure_n, closure_proto, closure_upvalues;
+    uint16_t upvalue_value; /* of an upvalue: the pointer to its value */
 
     /* Proto */
     uint16_t proto_bytes, k, code, lineinfo, abslineinfo, locvars, source, upvalues;
@@ -79,7 +80,7 @@ struct lua_layout {
 
 #define LAYOUT_SINCE_54                                                                 \
     .oldpc = LAYOUT_NONE, .base_ci = 96, .error_jmp = 88, .state_bytes = 104,          \
-    .ci_savedpc = 32,                                                                   \
+    .ci_savedpc = 32, .upvalue_value = 16,                                              \
     .ci_status = 62, .ci_bytes = 64, .status_mask = 0xFFFF, .proto_bytes = 128,         \
     .k = 56, .code = 64, .lineinfo = 88, .abslineinfo = 96, .locvars = 104,             \
     .source = 112, .upvalues = 80, .p = 72, .n_p = 32, .n_upvalues = 16, .n_k = 20,     \

@@ -14,7 +14,7 @@ static const struct lua_layout layout = {
     .ci_tail_calls = 36,
     .tag_lua = 6, .tag_c = 6, .tag_light = 0xFF, .tag_thread = 8, .tag_string = 4,
     .is_c = 10,
-    .closure_n = 11, .closure_proto = 32, .closure_upvalues = 40,
+    .closure_n = 11, .closure_proto = 32, .closure_upvalues = 40, .upvalue_value = 16,
     .proto_bytes = 120, .k = 16, .code = 24, .lineinfo = 40, .locvars = 48,
     .source = 64, .upvalues = 56, .p = 32, .n_p = 88, .nups = 112, .n_upvalues = 72,
     .n_k = 76, .n_code = 80, .n_lineinfo = 84, .n_locvars = 92, .linedefined = 96, .n_params = 113,

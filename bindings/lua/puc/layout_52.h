@@ -11,7 +11,7 @@ static const struct lua_layout layout = {
     .main_thread = 264,
     .ci_savedpc = 56, .ci_status = 34, .ci_bytes = 80, .status_mask = 0xFF,
     .fresh_bit = 1 << 2, .fresh_value = 0, .tail_bit = 1 << 6,
-    .proto_bytes = 128, .k = 16, .code = 24, .lineinfo = 40, .locvars = 48,
+    .upvalue_value = 16, .proto_bytes = 128, .k = 16, .code = 24, .lineinfo = 40, .locvars = 48,
     .source = 72, .upvalues = 56, .p = 32, .n_p = 96, .n_upvalues = 80, .n_k = 84,
     .n_code = 88, .n_lineinfo = 92, .n_locvars = 100, .linedefined = 104, .n_params = 120,
     .op_getupval = 5, .op_gettabup = 6, .op_getfield = 7, .op_self = 12, .op_call = 29,

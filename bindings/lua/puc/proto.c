@@ -7,7 +7,8 @@
 #include JSPROF_LUA_LAYOUT
 
 enum {
-    PROTO_TAG_AT = 8,          /* in every collectable object */
+    PROTO_TAG_AT = 8,          /* of a value, and in every collectable object */
+    PROTO_VALUE = 16,          /* bytes of one */
     PROTO_TAG_BITS = 0x3F,
     PROTO_LINES_BETWEEN = 128, /* instructions between two absolute lines */
     PROTO_ABSLINE_BYTES = 8,   /* int pc, int line */
@@ -83,6 +84,19 @@ void jsp_lua_function_read(struct jsp_lua_read *r, uintptr_t at, struct jsp_lua_
     } else if (jsp_lua_proto_read(r, body, &f->proto)) {
         f->kind = JSP_LUA_LUA;
     }
+}
+
+bool jsp_lua_upvalue_read(struct jsp_lua_read *r, const struct jsp_lua_function *f, uint32_t n,
+                          struct jsp_lua_function *out)
+{
+    uintptr_t at = f->closure + layout.closure_upvalues + 8ull * n;
+    uint8_t value[PROTO_VALUE];
+    if (n >= f->n_upvalues || !jsp_lua_read(r, at, &at, sizeof at) ||
+        !jsp_lua_read(r, at + layout.upvalue_value, &at, sizeof at) ||
+        !jsp_lua_read(r, at, value, sizeof value) || value[PROTO_TAG_AT] != layout.tag_lua)
+        return false;
+    jsp_lua_function_read(r, jsp_lua_pointer(value, 0), out);
+    return out->kind == JSP_LUA_LUA;
 }
 
 /* Return the last absolute line at or before `index`. *from is its instruction, or -1 for

@@ -41,14 +41,14 @@ static bool site_constant(struct jsp_lua_read *r, const struct jsp_lua_proto *p,
            jsp_lua_text(r, jsp_lua_pointer(value, 0), to, room);
 }
 
-static bool site_upvalue(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n,
-                         char *to, size_t room)
+bool jsp_lua_upvalue_name(struct jsp_lua_read *r, const struct jsp_lua_proto *p, uint32_t n,
+                          char *to)
 {
     uintptr_t name;
     return n < p->n_upvalues &&
            jsp_lua_read(r, p->upvalues + (uintptr_t)n * layout.upvalue_bytes, &name,
                         sizeof name) &&
-           jsp_lua_text(r, name, to, room);
+           jsp_lua_text(r, name, to, JSP_LUA_NAME);
 }
 
 /* Copy the name of the local variable in a register when `index` runs. */
@@ -93,7 +93,7 @@ static bool site_loaded(struct jsp_lua_read *r, const struct jsp_lua_proto *p, u
     if (op == layout.op_move)
         return b >= p->n_params && site_local(r, p, b, index, to, room);
     if (op == layout.op_getupval)
-        return site_upvalue(r, p, b, to, room);
+        return jsp_lua_upvalue_name(r, p, b, to);
     if (op == layout.op_getglobal)
         return site_constant(r, p, i >> layout.bx_shift, to, room);
     return site_field(r, p, i, to, room);
@@ -144,7 +144,7 @@ static bool site_stored(struct jsp_lua_read *r, const struct jsp_lua_proto *p, u
     if (op == layout.op_setglobal && site_a(i) == reg)
         return site_constant(r, p, i >> layout.bx_shift, out->name, sizeof out->name);
     if (op == layout.op_setupval && site_a(i) == reg)
-        return site_upvalue(r, p, b, out->name, sizeof out->name);
+        return jsp_lua_upvalue_name(r, p, b, out->name);
     if ((op != layout.op_settabup && op != layout.op_setfield) ||
         site_bits(i, layout.c_shift, layout.bc_bits) != reg)
         return false;

@@ -18,6 +18,7 @@ end
 
 seconds(0.12, function() local x = M.field(20000) return x end)
 seconds(0.12, function() local x = M:method(20000) return x end)
+seconds(0.12, function() local x = M.sorted(20000) return x end)
 seconds(0.12, function() local x = through(M.given[1], 20000) return x end)
 
 local is_there, lpeg = pcall(require, "lpeg")

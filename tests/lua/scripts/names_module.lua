@@ -23,4 +23,26 @@ end
 M.given = { function(n) local x = helper(n) return x end }
 M.zero = 0
 
+local function is_less(a, b)
+  for _ = 1, 40 do helper(10) end
+  return a < b
+end
+
+local function ended(n)
+  for _ = 1, 5 do helper(n) end
+  return n
+end
+
+local function sorted(n)
+  local list = {}
+  for i = 1, 50 do list[i] = i * 7 % 50 end
+  table.sort(list, is_less)
+  return ended(n)
+end
+
+function M.sorted(n)
+  local x = sorted(n)
+  return x
+end
+
 return M
