@@ -5,13 +5,13 @@
  */
 #include "attach.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "collector.h"
 #include "probe.h"
 
@@ -83,17 +83,6 @@ static void *attach_map(size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Return the address of Lua's function of this name. A preloaded module exports functions
- * of the same names, and the loader finds those first. */
-static uintptr_t attach_api(const char *name, uintptr_t address)
-{
-    void *next = dlsym(RTLD_NEXT, name);
-    Dl_info its, ours;
-    bool is_ours = dladdr((void *)address, &its) && dladdr((void *)attach_of, &ours) &&
-                   its.dli_fbase == ours.dli_fbase;
-    return is_ours && next ? (uintptr_t)next : address;
-}
-
 static int attach_walker(struct jsprof_lua *lua, lua_State *L)
 {
     lua->walker = attach_map(sizeof *lua->walker);
@@ -102,9 +91,8 @@ static int attach_walker(struct jsprof_lua *lua, lua_State *L)
     jsp_lua_read_init(&lua->walker->read);
     lua->main = jsp_lua_walk_main(lua->walker, (uintptr_t)L);
     lua->walker->root = lua->main;
-    jsp_lua_bounds_function(attach_api("lua_resume", (uintptr_t)lua_resume), &lua->walker->resume);
-    jsp_lua_bounds_function(attach_api(COMPAT_PCALL, (uintptr_t)compat_pcall),
-                            &lua->walker->pcall);
+    jsp_lua_bounds_function(jsp_lua_api(JSP_LUA_API_RESUME), &lua->walker->resume);
+    jsp_lua_bounds_function(jsp_lua_api(JSP_LUA_API_PCALL), &lua->walker->pcall);
     return lua->main ? 0 : -ENOTSUP;
 }
 

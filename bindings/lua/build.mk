@@ -18,9 +18,10 @@ lua_known = -DJSPROF_LUA_KNOWN='"$(subst $(lua_space),|,$(LUA_KNOWN))"'
 # One set of objects for each Lua: the files of this folder and of calls/, and its walker.
 lua_names = $(patsubst bindings/lua/%.c,%,$(wildcard bindings/lua/$(1)*.c))
 # What a program that requires the module needs beside it, and what belongs to no library.
-LUA_MODULE = environment module module_functions threads wraps memory watch
+LUA_MODULE = api_module environment module module_functions threads wraps memory watch
 LUA_PROGRAM = main fatal_signals
-LUA_COMMON = $(filter-out $(LUA_MODULE) $(LUA_PROGRAM) launch preload,$(call lua_names)) \
+LUA_LIBRARY = api_linked
+LUA_COMMON = $(filter-out $(LUA_MODULE) $(LUA_PROGRAM) $(LUA_LIBRARY) launch preload,$(call lua_names)) \
   $(call lua_names,calls/)
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(call lua_names,$(if $(filter jit,$(1)),jit/,puc/)) $(2))
@@ -54,7 +55,7 @@ $(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE) preload) \
 	$$(Q)$$(CC) -shared -o $$@ $(B)/obj/lua$(1)-module.o $(B)/lib/libjsprof.a \
 	  $$(ALL_LDFLAGS) -Wl,-z,nodelete
 
-$(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1))
+$(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1),$(LUA_LIBRARY))
 	@mkdir -p $$(@D)
 	@echo '  AR    $$@'
 	$$(Q)$$(LD_TOOL) -r -o $(B)/obj/libjsprof-lua$(1).o $$^

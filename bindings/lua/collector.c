@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "api.h"
 #include "bounds.h"
 
 enum {
@@ -107,11 +108,11 @@ int jsp_lua_collector_register(const struct jsprof_lua *lua)
     lua_State *L = collector_function ? compat_newstate(collector_alloc, &look) : NULL;
     if (!L)
         return -ENOMEM;
-    collector_begin_look(&look, (uintptr_t)compat_newuserdata);
+    collector_begin_look(&look, jsp_lua_api(JSP_LUA_API_NEWUSERDATA));
     for (int i = 0; i < COLLECTOR_TRIES && look.api && look.n_looks < COLLECTOR_LOOKS; i++)
         collector_garbage(L);
     collector_garbage(L);
-    collector_begin_look(&look, (uintptr_t)lua_gc);
+    collector_begin_look(&look, jsp_lua_api(JSP_LUA_API_GC));
     lua_gc(L, LUA_GCCOLLECT, 0);
     look.api = 0;
     int err = collector_add(lua, &look);

@@ -94,8 +94,10 @@ static inline lua_State *compat_newstate(lua_Alloc f, void *data)
 /* The function of the API that makes a userdata. */
 #if LUA_VERSION_NUM < 504
 #define compat_newuserdata lua_newuserdata
+#define COMPAT_NEWUSERDATA "lua_newuserdata"
 #else
 #define compat_newuserdata lua_newuserdatauv
+#define COMPAT_NEWUSERDATA "lua_newuserdatauv"
 #endif
 
 /* The function of the API that makes a protected call. */

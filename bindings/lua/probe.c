@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api.h"
 #include "bounds.h"
 #include "module_names.h"
 
@@ -193,7 +194,7 @@ static int probe_register_loop(struct probe *p)
     }
     if (p->lua->walker->loop_low && !jsp_lua_walk_has_addresses())
         err = jsprof_interpreter_add(p->lua->session, (const void *)b.start, b.end - b.start);
-    if (!err && jsp_lua_bounds_object((uintptr_t)lua_gettop, &b))
+    if (!err && jsp_lua_bounds_object(jsp_lua_api(JSP_LUA_API_GETTOP), &b))
         err = jsprof_interpreter_hide(p->lua->session, (const void *)b.start, b.end - b.start);
     return err;
 }

@@ -76,6 +76,21 @@ own_lua_of_a_host()
     own_lua "$SCRATCH/own-lua" 'own-lua itself, where a preloaded module does not reach it$'
 }
 
+# Lua comes when the preloaded module is already there.
+recorded_late()
+{
+    # shellcheck disable=SC2046
+    ${CC:-cc} -shared -fPIC -Dmain=plain_main -o "$SCRATCH/late.so" \
+        $(pkg-config --cflags "lua$VERSION") "$SRCDIR/tests/lua/plain_host.c" \
+        $(pkg-config --libs "lua$VERSION") &&
+        ${CC:-cc} -o "$SCRATCH/late" "$SRCDIR/tests/lua/late_host.c" -ldl || return 1
+    rm -f "$SCRATCH/cap"
+    JSPROF=$SCRATCH/cap JSPROF_CLOCK=wall \
+        LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" \
+        "$SCRATCH/late" "$SCRATCH/late.so" "$SCRATCH/plain.lua" >"$SCRATCH/out" &&
+        [ "$(cat "$SCRATCH/out")" = ran ] && whole
+}
+
 required() # INTERPRETER'S ARGS...
 {
     rm -f "$SCRATCH/cap"
@@ -106,6 +121,8 @@ one()
     check 'preloaded, nothing happens where nobody asks' silent
     check 'a program that knows nothing of it is recorded' recorded JSPROF="$SCRATCH/cap" \
         JSPROF_CLOCK=wall
+    check 'its functions are seen, too' seen
+    check 'so is one that loads its Lua later' recorded_late
     check 'its functions are seen, too' seen
     check 'by a path of where it was started' recorded JSPROF=cap
     check 'a wrong value is told in a line, and the program goes on' refused \
