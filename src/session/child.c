@@ -84,15 +84,6 @@ static void child_thread(struct jsprof *p)
     p->threads = t;
 }
 
-/* Keep the memory of the name, to which jsprof_path has given a pointer; its text is
- * another one now. */
-static void child_file(struct jsprof *p, struct jsp_file *parents)
-{
-    *parents = *p->file;
-    free(p->file);
-    p->file = p->given.file = parents;
-}
-
 static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     struct child_kept *k = calloc(1, sizeof *k);
@@ -107,7 +98,11 @@ static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     } else {
         child_take_over(p, k);
         child_thread(p);
-        child_file(p, k->file);
+        /* Keep the memory of the name, to which jsprof_path has given a pointer; its text
+         * is another one now. */
+        *k->file = *p->file;
+        free(p->file);
+        p->file = p->given.file = k->file;
         if (k->was_running)
             jsp_session_start(p);
     }

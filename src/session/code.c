@@ -83,15 +83,6 @@ static void codes_die(struct jsp_codes *codes, uint32_t at, uint64_t now_ns)
     codes->n_dead++;
 }
 
-/* Kill the living ranges that overlap [start, end). Living ranges are disjoint, so these
- * are neighbours. */
-static void codes_kill_overlap(struct jsp_codes *codes, uint64_t start, uint64_t end,
-                               uint64_t now_ns)
-{
-    for (uint32_t i = codes_until(codes, end - 1); i-- > 0 && codes->at[i]->end > start;)
-        codes_die(codes, i, now_ns);
-}
-
 /* Make room for one more living range, and for all of them among the dead: dying must not
  * fail. */
 static int codes_grow(struct jsp_codes *codes)
@@ -200,7 +191,11 @@ static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *
     struct jsp_code *code = err ? NULL : codes_new(def, now_ns);
     if (!code)
         return -ENOMEM;
-    codes_kill_overlap(codes, code->start, code->end, now_ns);
+    /* Those that overlap the new one die. Living ranges are disjoint, so these are
+     * neighbours. */
+    for (uint32_t i = codes_until(codes, code->end - 1);
+         i-- > 0 && codes->at[i]->end > code->start;)
+        codes_die(codes, i, now_ns);
     codes_link(codes, code);
     uint32_t at = codes_until(codes, code->start);
     memmove(codes->at + at + 1, codes->at + at, (codes->n - at) * sizeof *codes->at);

@@ -26,13 +26,6 @@ void jsp_compact_close(struct jsp_compact *c)
     free(c);
 }
 
-/* Return true if the buffer has room for a whole block besides the spare room, which
- * samples must not use. */
-static bool compact_has_room(const struct jsp_compact *c, const struct jsp_writer *w)
-{
-    return w->used + sizeof c->pack.bytes + JSP_WRITER_SPARE <= w->capacity;
-}
-
 static void compact_places(struct jsp_compact *c, struct jsp_listings *listings,
                            const struct jsp_frames *frames)
 {
@@ -47,7 +40,8 @@ static void compact_places(struct jsp_compact *c, struct jsp_listings *listings,
 int jsp_compact_put(struct jsp_compact *c, const struct jsp_writer *w,
                     struct jsp_listings *listings, const struct jsp_compact_sample *s)
 {
-    if (!compact_has_room(c, w))
+    /* a whole block must fit besides the spare room, which samples must not use */
+    if (w->used + sizeof c->pack.bytes + JSP_WRITER_SPARE > w->capacity)
         return -ENOBUFS;
     compact_places(c, listings, s->frames);
     struct jsp_pack_sample sample = {

@@ -206,11 +206,6 @@ static int drain_out(struct jsprof *p, int (*flush)(struct jsp_output *))
     return flushed ? flushed : err;
 }
 
-static const char *drain_state(const struct jsprof *p)
-{
-    return p->running ? "running" : "stopped";
-}
-
 int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
 {
     struct jsp_signals_hushed hushed;
@@ -220,7 +215,8 @@ int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
     jsp_signals_unhush(&hushed);
     drain_sync(p, err);
     if (err) /* this moment's lines are not in the file */
-        jsp_writer_fill(&p->output.writer, line, drain_total(p, drain_state(p), line));
+        jsp_writer_fill(&p->output.writer, line,
+                        drain_total(p, p->running ? "running" : "stopped", line));
     return err;
 }
 

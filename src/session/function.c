@@ -163,15 +163,6 @@ static int function_format(char *to, size_t size, const struct jsp_function_def 
     return snprintf(to, size, "%s (%s:%u)", def->name, def->file, (unsigned)def->line);
 }
 
-/* Note the parts of the name in the text, which may be cut. */
-static void function_parts(struct jsprof_function *f, const struct jsp_function_def *def)
-{
-    size_t name = strnlen(def->name, f->len), from = name + 2;
-    size_t file = def->file && from < f->len ? strnlen(def->file, f->len - from) : 0;
-    f->name_len = (uint16_t)name;
-    f->file_len = (uint16_t)file;
-}
-
 int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def *def)
 {
     char text[JSP_LABEL_MAX + 1];
@@ -190,7 +181,10 @@ int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def
     f->line = def->line;
     f->kind = (uint8_t)def->kind;
     f->cut = len > JSP_LABEL_MAX;
-    function_parts(f, def);
+    /* the parts of the text, which may be cut */
+    size_t name = strnlen(def->name, kept), from = name + 2;
+    f->name_len = (uint16_t)name;
+    f->file_len = def->file && from < kept ? (uint16_t)strnlen(def->file, kept - from) : 0;
     /* ORDER: relaxed. Only uniqueness matters. */
     f->serial = atomic_fetch_add_explicit(&function_serials, 1, memory_order_relaxed) + 1;
     f->seal = jsp_function_seal(f, f->serial);

@@ -54,13 +54,6 @@ int jsp_session_new(struct jsprof **out, uint32_t label_bytes)
     return 0;
 }
 
-static void make_locks(struct jsprof *p)
-{
-    pthread_mutex_init(&p->change, NULL);
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->served_cond, NULL);
-}
-
 static void make_read_text(const char *path, char *to, size_t size)
 {
     int fd = jsp_descriptor_open(path, O_RDONLY, 0);
@@ -125,18 +118,12 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     };
 }
 
-static int make_perf(struct jsprof *p, const struct jsp_session_setup *setup)
-{
-    int err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
-    if (!err && setup->dump)
-        err = jsp_perfmap_open_dump(&p->perf, setup->file ? setup->file->name : "");
-    return err;
-}
-
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     make_set_up(p, setup);
-    int err = make_perf(p, setup);
+    int err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
+    if (!err && setup->dump)
+        err = jsp_perfmap_open_dump(&p->perf, setup->file ? setup->file->name : "");
     if (!err && setup->native)
         err = jsp_objects_init(&p->objects);
     p->native = setup->native && !err;
@@ -148,7 +135,9 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
         err = jsp_output_empty(&p->output); /* the last step that can fail */
     if (err)
         return err;
-    make_locks(p);
+    pthread_mutex_init(&p->change, NULL);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->served_cond, NULL);
     p->given = *setup;
     p->file = setup->file;
     p->output.writer.is_locked = setup->file != NULL;

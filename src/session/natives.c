@@ -72,12 +72,6 @@ static int natives_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Mix start, offset and inode: another file at the same place has another key. */
-static uint64_t natives_key(const struct jsp_map *map)
-{
-    return map->start ^ map->offset << 20 ^ map->inode * 0x9E3779B97F4A7C15u;
-}
-
 static bool natives_written(const struct jsp_natives *natives, uint64_t key)
 {
     return natives->n_written && bsearch(&key, natives->written, natives->n_written, sizeof key,
@@ -125,7 +119,8 @@ static void natives_write_new(struct jsp_natives *natives, struct jsp_writer *w)
     natives->written = more;
     for (size_t i = 0; i < natives->maps.n; i++) {
         const struct jsp_map *map = &natives->maps.list[i];
-        uint64_t key = natives_key(map);
+        /* another file at the same place has another key */
+        uint64_t key = map->start ^ map->offset << 20 ^ map->inode * 0x9E3779B97F4A7C15u;
         if (map->is_executable && *map->path && !natives_written(natives, key) &&
             natives_write(w, map))
             more[n++] = key;

@@ -31,14 +31,6 @@ static void run_give_signal(struct jsprof *p)
     jsp_process_unlock();
 }
 
-static int run_take_signal(struct jsprof *p)
-{
-    jsp_process_lock();
-    int err = jsp_signals_take(p->setup.signo, p->chain);
-    jsp_process_unlock();
-    return err;
-}
-
 static int run_start_locked(struct jsprof *p)
 {
     /* at what was loaded since open or since the last run */
@@ -63,8 +55,11 @@ static int run_begin(struct jsprof *p)
     /* Only the calling thread's stack can be checked; it may have changed since
      * attach. */
     int err = jsp_sampled_find(p) ? jsp_sigframe_check() : 0;
-    if (!err)
-        err = run_take_signal(p);
+    if (err)
+        return err;
+    jsp_process_lock();
+    err = jsp_signals_take(p->setup.signo, p->chain);
+    jsp_process_unlock();
     if (err)
         return err;
     pthread_mutex_lock(&p->lock);

@@ -110,15 +110,20 @@ static bool signals_somebodys(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+void jsp_signals_all(sigset_t *set)
+{
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(set, faults[i]);
+}
+
 /* Install our handler. All asynchronous signals wait during a sample; faults cannot. */
 static int signals_install(int signo, struct sigaction *old)
 {
-    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
     struct sigaction action = { .sa_sigaction = jsp_sample_handle,
                                 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&action.sa_mask, faults[i]);
+    jsp_signals_all(&action.sa_mask);
     return sigaction(signo, &action, old) < 0 ? -errno : 0;
 }
 
@@ -129,11 +134,6 @@ static struct jsp_sample_owner signals_owner(const struct sigaction *action)
     if (action->sa_flags & SA_SIGINFO)
         return (struct jsp_sample_owner){ .action_sigsafe = action->sa_sigaction };
     return (struct jsp_sample_owner){ .plain_sigsafe = action->sa_handler };
-}
-
-static bool signals_same(const struct jsp_sample_owner *a, const struct jsp_sample_owner *b)
-{
-    return a->action_sigsafe == b->action_sigsafe && a->plain_sigsafe == b->plain_sigsafe;
 }
 
 static void signals_set_reset(int signo, bool is_reset)
@@ -151,7 +151,8 @@ static void signals_set_chain(int signo, const struct sigaction *before)
     bool is_covered = signals_covered[signo];
     signals_covered[signo] = false;
     signals_set_reset(signo, false);
-    if (signals_same(&chain->before, &owner))
+    if (chain->before.action_sigsafe == owner.action_sigsafe &&
+        chain->before.plain_sigsafe == owner.plain_sigsafe)
         return;
     chain->below = is_covered ? chain->before : (struct jsp_sample_owner){ 0 };
     chain->before = owner;

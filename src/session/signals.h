@@ -29,6 +29,9 @@ struct jsp_signals_hushed {
 void jsp_signals_hush(struct jsp_signals_hushed *h);
 void jsp_signals_unhush(const struct jsp_signals_hushed *h);
 
+/* Fill the set with all signals but faults, which must stay deadly. No lock needed. */
+void jsp_signals_all(sigset_t *set);
+
 /* Install the handler. Return 0, -EBUSY if another handler is installed and `chain` is
  * false, or -EINVAL if there is no such signal. */
 int jsp_signals_take(int signo, bool chain);

@@ -5,11 +5,11 @@
 #include "drain.h"
 
 #include <link.h>
-#include <signal.h>
 #include <stddef.h>
 
 #include "image/forkgate.h"
 #include "sigsafe/sample.h"
+#include "signals.h"
 
 enum {
     /* The drain uses less than 64 KiB; the rest is for the host's on_drain. It is only
@@ -40,23 +40,6 @@ static size_t spawn_tls(void)
     return sum;
 }
 
-/* Return the stack size. glibc takes the thread-local storage of all objects from the
- * thread's stack. */
-static size_t spawn_stack_bytes(void)
-{
-    size_t tls = spawn_tls();
-    return (SPAWN_STACK + tls + 0xFFFF) & ~(size_t)0xFFFF; /* whole pages of any size */
-}
-
-/* Block all signals except faults, which must stay deadly. */
-static void spawn_mask(sigset_t *set)
-{
-    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
-    sigfillset(set);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(set, faults[i]);
-}
-
 int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *name)
 {
     pthread_attr_t attr;
@@ -64,8 +47,11 @@ int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *na
     int err = -pthread_attr_init(&attr);
     if (err)
         return err;
-    err = -pthread_attr_setstacksize(&attr, spawn_stack_bytes());
-    spawn_mask(&all);
+    /* glibc takes the thread-local storage of all objects from the thread's stack; whole
+     * pages of any size */
+    size_t bytes = (SPAWN_STACK + spawn_tls() + 0xFFFF) & ~(size_t)0xFFFF;
+    err = -pthread_attr_setstacksize(&attr, bytes);
+    jsp_signals_all(&all);
     jsp_sample_mask(1);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     if (!err)
