@@ -118,19 +118,13 @@ static void adopt_add(struct adopt_walk *w, const jsprof_function *f, uintptr_t 
     w->first = e;
 }
 
-/* Return false for a frame that was pushed with a name only. */
-static bool adopt_is_function(const jsprof_frame *frame)
-{
-    return frame->function || !frame->label;
-}
-
 static void adopt_frame(struct adopt_walk *w)
 {
     const jsprof_frame *frame = &w->t->frames[w->depth - 1];
     uint32_t level = adopt_level(w, frame->sp);
     w->depth--;
     w->bases[level] = w->depth; /* overwritten until it is the level's outermost one */
-    if (adopt_is_function(frame))
+    if (frame->function || !frame->label) /* it was not pushed with a name only */
         adopt_add(w, frame->function, jsp_calls_array_key(w->depth), level);
 }
 

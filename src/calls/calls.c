@@ -119,17 +119,12 @@ static void calls_next(struct jsp_calls_session *s, const struct jsp_calls_epoch
 
 /* -- Threads ------------------------------------------------------------------- */
 
-static int calls_make_room(struct jsp_calls_session *s)
-{
-    return jsp_grow(&s->members, &s->capacity, s->n_members, sizeof *s->members);
-}
-
 /* Give this thread a table that counts nothing yet. */
 static int calls_member(struct jsp_calls_session *s, struct jsp_thread *t)
 {
     if (t->calls || !t->owned)
         return 0;
-    int err = calls_make_room(s);
+    int err = jsp_grow(&s->members, &s->capacity, s->n_members, sizeof *s->members);
     if (!err)
         err = jsp_calls_create(&t->calls, s->shared, t->me);
     if (err)

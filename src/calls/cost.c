@@ -91,12 +91,6 @@ static uint64_t cost_ticks(double ticks)
     return ticks > 1 && ticks < 1e6 ? (uint64_t)(ticks + 0.5) : 1;
 }
 
-static void cost_set(struct jsp_calls_epoch *epoch, struct cost_pair cost)
-{
-    epoch->cost[JSP_CALLS_ENTER] = cost_ticks(cost.inside);
-    epoch->cost[JSP_CALLS_LEAVE] = cost_ticks(cost.outside);
-}
-
 static void cost_rounds(struct jsp_sampled *s, struct jsp_calls_epoch *epoch)
 {
     static const struct jsprof_function function = {
@@ -107,7 +101,8 @@ static void cost_rounds(struct jsp_sampled *s, struct jsp_calls_epoch *epoch)
         inside[i < 0 ? 0 : i] = one.inside;
         outside[i < 0 ? 0 : i] = one.outside;
     }
-    cost_set(epoch, (struct cost_pair){ cost_median(inside), cost_median(outside) });
+    epoch->cost[JSP_CALLS_ENTER] = cost_ticks(cost_median(inside));
+    epoch->cost[JSP_CALLS_LEAVE] = cost_ticks(cost_median(outside));
 }
 
 int jsp_calls_cost_measure(const struct jsp_calls_clock *clock, struct jsp_calls_epoch *epoch)

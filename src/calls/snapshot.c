@@ -25,12 +25,6 @@ static uint64_t snapshot_ns(const struct snapshot *snap, uint64_t ticks)
     return jsp_calls_clock_ns(ticks, snap->rate);
 }
 
-static int snapshot_make_room(struct snapshot *snap)
-{
-    return jsp_grow(&snap->out->rows, &snap->capacity, (uint32_t)snap->out->n_rows,
-                    sizeof *snap->out->rows);
-}
-
 static void snapshot_row(struct snapshot *snap, uint32_t index,
                          const struct jsp_calls_cell *cell)
 {
@@ -63,7 +57,8 @@ static int snapshot_block(struct snapshot *snap, uint32_t block)
             continue;
         snap->inside += cells[i].self;
         snap->negative += jsp_calls_cell_show(&cells[i]);
-        err = snapshot_make_room(snap);
+        err = jsp_grow(&snap->out->rows, &snap->capacity, (uint32_t)snap->out->n_rows,
+                       sizeof *snap->out->rows);
         if (!err)
             snapshot_row(snap, block * JSP_CALLS_BLOCK + i, &cells[i]);
     }

@@ -172,13 +172,6 @@ static void stacks_load(const struct jsp_read *r, uint64_t offset)
 
 /* -- Where a cursor stands -------------------------------------------------- */
 
-static const struct read_block *stacks_find(const struct jsp_read_stacks *s, uint64_t offset)
-{
-    struct jsp_bisect_number than = { offsetof(struct read_block, offset), offset };
-    size_t low = jsp_bisect_below(s->blocks, s->n_blocks, sizeof *s->blocks, than);
-    return low < s->n_blocks && s->blocks[low].offset == offset ? &s->blocks[low] : NULL;
-}
-
 static void stacks_enter(struct jsp_read_cursor *c, const struct jsp_read_frame *f)
 {
     struct jsp_read_stacks *s = c->capture->stacks;
@@ -190,7 +183,10 @@ static void stacks_enter(struct jsp_read_cursor *c, const struct jsp_read_frame 
         stacks_load(c->capture, f->offset);
     if (s->is_short && f->offset >= s->short_at)
         jsp_read_count(c->defects, JSP_READ_MEMORY, f->offset);
-    c->block = stacks_find(s, f->offset);
+    struct jsp_bisect_number than = { offsetof(struct read_block, offset), f->offset };
+    size_t at = jsp_bisect_below(s->blocks, s->n_blocks, sizeof *s->blocks, than);
+    bool is_there = at < s->n_blocks && s->blocks[at].offset == f->offset;
+    c->block = is_there ? &s->blocks[at] : NULL;
     if (c->block)
         jsp_read_records_start(&c->records, c->block->at, c->block->end, c->block->first);
 }

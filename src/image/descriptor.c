@@ -29,20 +29,15 @@ int jsp_descriptor_open(const char *path, int flags, mode_t mode)
     return copy;
 }
 
-static bool descriptor_is_own(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-           st.st_uid == geteuid();
-}
-
 /* O_NONBLOCK: a named pipe without a reader must not block the host. */
 int jsp_descriptor_open_own(const char *path, int flags, mode_t mode)
 {
+    struct stat st;
     int fd = jsp_descriptor_open(path, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode);
     if (fd < 0)
         return fd == -ENXIO || fd == -EISDIR ? -EEXIST : fd; /* a pipe, a folder */
-    if (descriptor_is_own(fd))
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+        st.st_uid == geteuid())
         return fd;
     close(fd);
     return -EEXIST;

@@ -13,19 +13,13 @@
 #include "base/bisect.h"
 #include "descriptor.h"
 
-/* Return the index of the first entry whose address is `addr` or above. */
-static size_t kallsyms_at(const struct jsp_kallsyms_name *list, size_t n, uint64_t addr)
-{
-    struct jsp_bisect_number than = { offsetof(struct jsp_kallsyms_name, addr), addr };
-    return jsp_bisect_below(list, n, sizeof *list, than);
-}
-
 /* Note that a function begins at `addr`. It may be the nearest one before the next
  * address of the list, and it may end the function of the address before. */
 static int kallsyms_function(struct jsp_kallsyms_name *list, size_t n, uint64_t addr,
                              const char *name, const char *module)
 {
-    size_t at = kallsyms_at(list, n, addr);
+    struct jsp_bisect_number than = { offsetof(struct jsp_kallsyms_name, addr), addr };
+    size_t at = jsp_bisect_below(list, n, sizeof *list, than); /* of the first at or above */
     if (at > 0 && addr < list[at - 1].end)
         list[at - 1].end = addr;
     if (at == n || addr <= list[at].begin)

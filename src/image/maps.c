@@ -61,11 +61,6 @@ static bool maps_line(char *line, struct jsp_map *m)
     return m->start < m->end;
 }
 
-static bool maps_wanted(const struct jsp_map *m)
-{
-    return m->inode != 0 || m->is_executable || strcmp(m->path, "[vdso]") == 0;
-}
-
 int jsp_maps_take(struct jsp_maps *maps, char *text)
 {
     size_t lines = 0, n = 0;
@@ -79,7 +74,9 @@ int jsp_maps_take(struct jsp_maps *maps, char *text)
         size_t len = strcspn(line, "\n");
         next = line + len + (line[len] != '\0');
         line[len] = '\0';
-        if (maps_line(line, &list[n]) && list[n].start >= last && maps_wanted(&list[n]))
+        const struct jsp_map *m = &list[n];
+        if (maps_line(line, &list[n]) && m->start >= last &&
+            (m->inode != 0 || m->is_executable || strcmp(m->path, "[vdso]") == 0))
             last = list[n++].end;
     }
     jsp_maps_free(maps);

@@ -45,14 +45,6 @@ struct loaded_list {
     uint64_t vdso, page;
 };
 
-static void loaded_free(struct loaded_list *list)
-{
-    for (size_t i = 0; i < list->n_objects; i++)
-        free(list->objects[i].path);
-    jsp_block_free(list->objects);
-    jsp_block_free(list->segments);
-}
-
 /* Return the object's path. The first object is the program, for which the loader has
  * none. */
 static const char *loaded_name(const struct loaded_list *list, const struct dl_phdr_info *info)
@@ -190,7 +182,10 @@ int jsp_maps_of_loader(struct jsp_maps *maps)
     if (!err && list.n_segments)
         qsort(list.segments, list.n_segments, sizeof *list.segments, loaded_order);
     char *text = err ? NULL : loaded_text(&list);
-    loaded_free(&list);
+    for (size_t i = 0; i < list.n_objects; i++)
+        free(list.objects[i].path);
+    jsp_block_free(list.objects);
+    jsp_block_free(list.segments);
     if (!err)
         err = text ? jsp_maps_take(maps, text) : -ENOMEM;
     if (err)

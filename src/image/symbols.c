@@ -171,16 +171,6 @@ static void symbols_module(const struct jsp_map *map, struct jsp_symbol *out)
     out->kind = JSP_SYMBOL_MODULE_ONLY;
 }
 
-/* Store the function's range, cut to the mapping, as addresses of the process. */
-static void symbols_place(struct jsp_symbol *out, const struct jsp_map *map,
-                          uint64_t addr, const struct jsp_symtab_found *found,
-                          uint64_t vaddr)
-{
-    uint64_t before = vaddr - found->begin, after = found->end - vaddr;
-    out->begin = before < addr - map->start ? addr - before : map->start;
-    out->end = after < map->end - addr ? addr + after : map->end;
-}
-
 static void symbols_function(struct jsp_symbols *s, const struct symbols_object *o,
                              const struct jsp_map *map, uint64_t addr,
                              struct jsp_symbol *out)
@@ -189,7 +179,10 @@ static void symbols_function(struct jsp_symbols *s, const struct symbols_object 
     if (!jsp_symtab_vaddr(&o->table, addr - map->start + map->offset, &vaddr))
         return;
     struct jsp_symtab_found found = jsp_symtab_find(&o->table, vaddr);
-    symbols_place(out, map, addr, &found, vaddr);
+    /* the function's range, cut to the mapping, as addresses of the process */
+    uint64_t before = vaddr - found.begin, after = found.end - vaddr;
+    out->begin = before < addr - map->start ? addr - before : map->start;
+    out->end = after < map->end - addr ? addr + after : map->end;
     if (!found.name)
         return;
     if (*found.name) {

@@ -290,15 +290,6 @@ int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool la
     return err;
 }
 
-/* Readers do not agree whether an entry has its end. Where nothing follows at once it
- * cannot matter; elsewhere the entry ends right behind the last address it is for. */
-static uint64_t bundle_end(const struct jsp_bundle *b, size_t i)
-{
-    const struct bundle_range *r = &b->ranges[i];
-    bool touches = i + 1 < b->n_ranges && r[1].begin == r->end;
-    return touches ? r->last + 1 : r->end;
-}
-
 int jsp_bundle_file(const struct jsp_bundle *b, int32_t pid, void **bytes, size_t *size)
 {
     size_t table = (b->n_ranges + 1) * sizeof(struct jsp_wire_symbol);
@@ -308,9 +299,12 @@ int jsp_bundle_file(const struct jsp_bundle *b, int32_t pid, void **bytes, size_
     struct jsp_wire_symbol *e = (void *)file;
     for (size_t i = 0; i < b->n_ranges; i++) {
         const struct bundle_range *r = &b->ranges[i];
-        e[i] = (struct jsp_wire_symbol){ r->begin, bundle_end(b, i), pid,
-                                      (uint32_t)table + r->name,
-                                      r->tag ? (uint32_t)table + r->tag : 0, 0 };
+        /* Readers do not agree whether the end belongs to an entry. This matters only if
+         * another one begins there; such an entry ends after the last address seen. */
+        bool touches = i + 1 < b->n_ranges && r[1].begin == r->end;
+        e[i] = (struct jsp_wire_symbol){ r->begin, touches ? r->last + 1 : r->end, pid,
+                                         (uint32_t)table + r->name,
+                                         r->tag ? (uint32_t)table + r->tag : 0, 0 };
     }
     memcpy(file + table, b->text, b->text_used);
     *bytes = file;

@@ -11,12 +11,6 @@
 #include "base/block.h"
 #include "symtab_work.h"
 
-static bool symtab_is_code(const Elf64_Phdr *p)
-{
-    return p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz > 0 &&
-           p->p_vaddr <= UINT64_MAX - p->p_filesz;
-}
-
 /* Note the code segments; base and limit span them all. Return 0 or -ENOMEM. */
 static int symtab_parts(struct jsp_symtab *t, struct jsp_symtab_work *w)
 {
@@ -26,7 +20,8 @@ static int symtab_parts(struct jsp_symtab *t, struct jsp_symtab_work *w)
         return -ENOMEM;
     for (size_t i = 0; i < w->elf->n_segments; i++) {
         const Elf64_Phdr *p = &w->elf->segments[i];
-        if (!symtab_is_code(p))
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || p->p_filesz == 0 ||
+            p->p_vaddr > UINT64_MAX - p->p_filesz)
             continue;
         t->parts[t->n_parts++] =
             (struct jsp_symtab_part){ p->p_offset, p->p_vaddr, p->p_filesz };

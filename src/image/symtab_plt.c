@@ -74,22 +74,17 @@ static void plt_resolvers(struct jsp_symtab_work *w,
     }
 }
 
-static bool plt_is_irelative(uint16_t machine, uint32_t type)
-{
-    return machine == EM_X86_64 ? type == R_X86_64_IRELATIVE
-                                : type == PLT_AARCH64_IRELATIVE;
-}
-
 static void plt_relocations(struct jsp_symtab_work *w, const Elf64_Shdr *section,
                             const struct plt_names *resolvers, struct plt_names *slots)
 {
     Elf64_Rela *list = section ? jsp_elf_read_section(w->elf, section) : NULL;
     size_t n = list ? section->sh_size / sizeof *list : 0;
+    uint32_t irelative = w->elf->head.e_machine == EM_X86_64 ? R_X86_64_IRELATIVE
+                                                             : PLT_AARCH64_IRELATIVE;
     for (size_t i = 0; i < n; i++) {
         uint64_t symbol = ELF64_R_SYM(list[i].r_info);
         const char *name = NULL;
-        if (plt_is_irelative(w->elf->head.e_machine,
-                             (uint32_t)ELF64_R_TYPE(list[i].r_info)))
+        if (ELF64_R_TYPE(list[i].r_info) == irelative)
             name = plt_find(resolvers, (uint64_t)list[i].r_addend);
         else if (symbol && w->dynamic.symbols && symbol < w->dynamic.n)
             name = jsp_symtab_text(&w->dynamic, w->dynamic.symbols[symbol].st_name);
