@@ -282,9 +282,7 @@ int jsp_export_chrome(struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_KINDS);
-    if (err == 0)
-        err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
+    int err = jsp_timeline_build(&x->timeline, &x->from, e, JSP_CALLTREE_KINDS);
     if (err == 0) {
         x->samples = malloc((2 * (size_t)x->from.moments.n + 1) * sizeof *x->samples);
         x->nodes = malloc(x->from.stacks.n_nodes * sizeof *x->nodes);

@@ -196,9 +196,7 @@ int jsp_export_firefox(struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     jsp_json_init(&x->json, e->out);
-    int err = jsp_tables_build(&x->from, e, JSP_CALLTREE_LINES);
-    if (err == 0)
-        err = jsp_timeline_build(&x->timeline, x->p, &x->from.moments);
+    int err = jsp_timeline_build(&x->timeline, &x->from, e, JSP_CALLTREE_LINES);
     if (err == 0)
         err = jsp_strings_init(&x->strings);
     if (err == 0)

@@ -249,9 +249,7 @@ int jsp_export_json(struct jsp_export *e)
 {
     struct profile_json x = { .e = e, .p = e->profile };
     jsp_json_init(&x.json, e->out);
-    int err = jsp_tables_build(&x.from, e, JSP_CALLTREE_LINES);
-    if (err == 0)
-        err = jsp_timeline_build(&x.timeline, x.p, &x.from.moments);
+    int err = jsp_timeline_build(&x.timeline, &x.from, e, JSP_CALLTREE_LINES);
     if (err == 0)
         profile_json_write(&x);
     jsp_tables_free(&x.from);

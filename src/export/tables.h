@@ -100,8 +100,10 @@ struct jsp_timeline {
     uint32_t *counter_thread; /* the thread of each counter, by the same rule */
 };
 
-int jsp_timeline_build(struct jsp_timeline *t, struct jsp_profile *p,
-                       const struct jsp_moments *m); /* 0 or -ENOMEM */
+/* Build the tables of the selected part of the profile, and from them the timeline. Return
+ * 0, -ENODATA if nothing is selected, or -ENOMEM. Free both in any case. */
+int jsp_timeline_build(struct jsp_timeline *t, struct jsp_tables *from,
+                       const struct jsp_export *e, enum jsp_calltree_detail detail);
 void jsp_timeline_free(struct jsp_timeline *t);
 
 #endif

@@ -95,12 +95,16 @@ static int timeline_keys(struct jsp_timeline *t, const struct timeline_processes
     return err;
 }
 
-int jsp_timeline_build(struct jsp_timeline *t, struct jsp_profile *p,
-                       const struct jsp_moments *m)
+int jsp_timeline_build(struct jsp_timeline *t, struct jsp_tables *from,
+                       const struct jsp_export *e, enum jsp_calltree_detail detail)
 {
     struct timeline_processes processes;
+    struct jsp_profile *p = e->profile;
     memset(t, 0, sizeof *t);
-    int err = timeline_processes(&processes, p, m);
+    int err = jsp_tables_build(from, e, detail);
+    if (err < 0)
+        return err;
+    err = timeline_processes(&processes, p, &from->moments);
     if (err == 0)
         err = jsp_events_read(&t->events, p, (struct jsp_events_of){ NULL, 0 });
     if (err == 0)
