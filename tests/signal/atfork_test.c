@@ -11,17 +11,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/wait.h>
 
 enum { PATIENCE = 480 };
-
-static int status_of(pid_t child)
-{
-    int status = -1;
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /* What the program answered; 142: it hung. */
 static int run_program(int (*program)(void))
@@ -31,7 +22,7 @@ static int run_program(int (*program)(void))
         alarm(PATIENCE);
         _exit(program());
     }
-    return status_of(child);
+    return host_child_status(child);
 }
 
 /* A session from its beginning to its end; 0 or which call failed. */
@@ -122,7 +113,7 @@ static int fork_with_handlers(void)
             return at_fork.call == jsprof_close ? at_fork.answer : at_fork.answer + ECHILD;
         return child_has_a_session();
     }
-    int answer = status_of(child);
+    int answer = host_child_status(child);
     if (answer == 0 && at_fork.place != CHILD)
         answer = at_fork.answer;
     if (answer == 0 && (at_fork.place == CHILD || at_fork.call != jsprof_close))
@@ -207,7 +198,7 @@ static int fork_beside_a_worker(void)
     if (child == 0)
         return child_has_a_session();
     pthread_join(worker, NULL);
-    int answer = status_of(child);
+    int answer = host_child_status(child);
     return answer ? answer : jsprof_close(h.prof);
 }
 
@@ -282,7 +273,7 @@ static int fork_at_any_moment(void)
         pid_t child = fork();
         if (child == 0)
             _exit(child_makes_functions(h.prof));
-        answer = status_of(child);
+        answer = host_child_status(child);
     }
     atomic_store_explicit(&is_over, true, memory_order_relaxed);
     for (int i = 0; i < 3; i++)
@@ -320,7 +311,7 @@ static int fork_while_counting(void)
     pid_t child = fork();
     if (child == 0)
         _exit(child_frees(h.prof));
-    int answer = status_of(child);
+    int answer = host_child_status(child);
     return answer ? answer : jsprof_close(h.prof);
 }
 
@@ -402,7 +393,7 @@ static int fork_beside_a_look(void)
         pid_t child = fork();
         if (child == 0)
             _exit(child_looks());
-        answer = status_of(child);
+        answer = host_child_status(child);
     }
     atomic_store_explicit(&is_over, true, memory_order_relaxed);
     pthread_join(flusher, NULL);

@@ -6,17 +6,8 @@
 #include "host.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 
 #include "session/session.h"
-
-static int child_status(pid_t child)
-{
-    int status = -1;
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /* Every call on the parent's session; the number of the first wrong answer. */
 static int try_everything(struct host *h, jsprof_thread *me)
@@ -55,7 +46,7 @@ TEST(child_is_inert_and_hangs_on_no_lock)
         pid_t child = fork();
         if (child == 0)
             _exit(try_everything(&h, me));
-        if (!CHECK_EQ(child_status(child), 0))
+        if (!CHECK_EQ(host_child_status(child), 0))
             break;
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
@@ -89,7 +80,7 @@ TEST(child_attaches_to_a_session_of_its_own_after_closing_the_parents)
     pid_t child = fork();
     if (child == 0)
         _exit(close_and_begin_again(&h));
-    CHECK_EQ(child_status(child), 0);
+    CHECK_EQ(host_child_status(child), 0);
     host_finish(&h);
 }
 
@@ -127,7 +118,7 @@ TEST(child_closes_what_another_thread_was_changing_and_does_not_crash)
         pid_t child = fork();
         if (child == 0)
             _exit(jsprof_close(h.prof));
-        if (!CHECK_EQ(child_status(child), 0))
+        if (!CHECK_EQ(host_child_status(child), 0))
             break;
     }
     atomic_store_explicit(&over, true, memory_order_relaxed);
@@ -177,7 +168,7 @@ TEST(child_records_its_own_session_beside_the_parents)
     pid_t child = fork();
     if (child == 0)
         _exit(own_session());
-    CHECK_EQ(child_status(child), 0);
+    CHECK_EQ(host_child_status(child), 0);
     host_burn_ms(150);
     if (host_close(&h)) {
         host_check(&h);
@@ -202,7 +193,7 @@ TEST(child_that_closes_and_exits_leaves_the_parents_file_alone)
         jsprof_close(h.prof);
         exit(0); /* with the handlers of atexit and all */
     }
-    CHECK_EQ(child_status(child), 0);
+    CHECK_EQ(host_child_status(child), 0);
     CHECK_EQ(bytes_of(h.fd), before);
     host_finish(&h);
 }
@@ -236,7 +227,7 @@ TEST(fork_of_a_large_program_at_10_khz_comes_to_an_end)
         pid_t child = fork();
         if (child == 0)
             _exit(0);
-        CHECK_EQ(child_status(child), 0);
+        CHECK_EQ(host_child_status(child), 0);
         CHECK(held_back);
         look_at_the_mask();
         CHECK(!held_back);
@@ -264,7 +255,7 @@ TEST(exec_while_sampled_runs_the_new_program)
                   (char *)NULL);
             _exit(2);
         }
-        if (!CHECK_EQ(child_status(child), 0))
+        if (!CHECK_EQ(host_child_status(child), 0))
             return;
     }
 }
@@ -285,7 +276,7 @@ static int go_on(jsprof *prof, jsprof_thread *me, const char *parents, bool fork
     pid_t child = forks_too ? fork() : 0;
     if (forks_too && child == 0)
         _exit(go_on(prof, me, parents, false));
-    if (forks_too && child_status(child) != 0)
+    if (forks_too && host_child_status(child) != 0)
         return 3;
     if (jsprof_stop(prof) != 0 || jsprof_stats_get(prof, &stats) != 0)
         return 4;
@@ -352,7 +343,7 @@ static void fork_many(uint32_t flags, bool is_disturbed)
         pid_t child = fork();
         if (child == 0)
             _exit(go_on(h.prof, me, path, i % 8 == 0));
-        if (!CHECK_EQ(child_status(child), 0))
+        if (!CHECK_EQ(host_child_status(child), 0))
             break;
     }
     jsprof_pop(me);
@@ -440,7 +431,7 @@ static void fork_with_code(bool is_used)
         pid_t child = fork();
         if (child == 0)
             _exit(knows(prof));
-        CHECK_EQ(child_status(child), 0);
+        CHECK_EQ(host_child_status(child), 0);
         atomic_store_explicit(&uses, 0, memory_order_release);
         if (is_used)
             pthread_join(user, NULL);

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +31,25 @@ enum { HOST_SANITIZED = 1, HOST_LATE = 0 };
 #else
 enum { HOST_SANITIZED = 0, HOST_LATE = 0 };
 #endif
+
+/* Return the exit status of a child; after a signal 128 and its number; -1: no child. */
+static inline int host_child_status(pid_t child)
+{
+    int status = -1;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Run the body in a child, which a signal may kill. */
+static inline int host_in_child(int (*body)(void))
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(body());
+    return host_child_status(child);
+}
 
 struct host {
     int fd;

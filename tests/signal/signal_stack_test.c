@@ -317,15 +317,20 @@ static char *run_coroutine(size_t leave, void (*run)(void))
     return stack;
 }
 
-static int lose_on_coroutine(size_t leave)
+static int on_coroutine(size_t leave, void (*run)(void), bool is_sampled)
 {
     begin();
     if (attach_and_start() < 0)
         return BAD_ANSWER;
     pthread_t thread = clock_thread();
-    char *stack = run_coroutine(leave, spin);
+    char *stack = run_coroutine(leave, run);
     pthread_join(thread, NULL);
-    return end(stack, false);
+    return end(stack, is_sampled);
+}
+
+static int lose_on_coroutine(size_t leave)
+{
+    return on_coroutine(leave, spin, false);
 }
 
 /* It has switched back, by its words, and is still there. */
@@ -369,13 +374,7 @@ TEST(coroutine_with_little_stack_left_is_not_stepped_over)
 
 static int sample_coroutine(size_t leave)
 {
-    begin();
-    if (attach_and_start() < 0)
-        return BAD_ANSWER;
-    pthread_t thread = clock_thread();
-    char *stack = run_coroutine(leave, spin);
-    pthread_join(thread, NULL);
-    return end(stack, true);
+    return on_coroutine(leave, spin, true);
 }
 
 TEST(coroutine_with_enough_stack_left_is_sampled)

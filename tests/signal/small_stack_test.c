@@ -5,7 +5,6 @@
  */
 #include "host.h"
 
-#include <sys/wait.h>
 
 enum {
     STACK_ALL = (HOST_LATE ? 2048 : 256) << 10, /* the thread sanitizer takes most of a MiB */
@@ -13,17 +12,6 @@ enum {
     STACK_OTHERS = 6 << 10,   /* of libc's thread and of the test's own frames */
     PAINT = 0xA5,
 };
-
-static int in_child(int (*body)(void))
-{
-    int status = 0;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(body());
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /* A recording in all its phases; 0, or which of them failed. */
 static int record(bool sampled)
@@ -74,7 +62,7 @@ static int record_with_a_small_default(void)
 
 TEST(default_stack_of_16_kib_does_not_kill_our_thread)
 {
-    CHECK_EQ(in_child(record_with_a_small_default), 0);
+    CHECK_EQ(host_in_child(record_with_a_small_default), 0);
 }
 
 static void *record_in_thread(void *arg)

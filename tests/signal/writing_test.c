@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 /* One that is full soon, also of compact samples. */
 static int small_pipe(int ends[2])
@@ -95,26 +94,14 @@ static int write_past_the_size_limit(void)
     return lseek(fd, 0, SEEK_END) <= 20000 ? 0 : 4;
 }
 
-/* In a child: the wrong end of this is death by a signal. */
-static int in_child(int (*body)(void))
-{
-    int status = 0;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(body());
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 TEST(close_onto_a_pipe_whose_reader_left_does_not_kill_the_host)
 {
-    CHECK_EQ(in_child(close_onto_a_pipe_without_reader), 0);
+    CHECK_EQ(host_in_child(close_onto_a_pipe_without_reader), 0);
 }
 
 TEST(close_at_the_file_size_limit_does_not_kill_the_host)
 {
-    CHECK_EQ(in_child(write_past_the_size_limit), 0);
+    CHECK_EQ(host_in_child(write_past_the_size_limit), 0);
 }
 
 /* At most `max` bytes from the pipe into the memory file. */
