@@ -46,7 +46,7 @@ constexpr uintptr_t ENTRY_CALL_BYTES = 2;
 
 /* Return whether `call *%rax`, or another register, comes before. Nothing else calls a
  * stub. */
-bool entry_is_behind_call(uintptr_t pc)
+bool entry_is_after_call(uintptr_t pc)
 {
     const auto *call = reinterpret_cast<const unsigned char *>(pc - ENTRY_CALL_BYTES);
 
@@ -55,7 +55,7 @@ bool entry_is_behind_call(uintptr_t pc)
 #else
 constexpr uintptr_t ENTRY_CALL_BYTES = 4;
 
-bool entry_is_behind_call(uintptr_t)
+bool entry_is_after_call(uintptr_t)
 {
     return false;
 }
@@ -107,7 +107,7 @@ bool entry_by_search(const jsprof_mozjs *m, const uintptr_t *word, const uintptr
     if (entry_address(end) - entry_address(word) > ENTRY_BYTES)
         return false;
     for (; word < end; word++) {
-        if (!entry_is_engine(m, *word) || !entry_is_behind_call(*word))
+        if (!entry_is_engine(m, *word) || !entry_is_after_call(*word))
             continue;
         regs->pc = reinterpret_cast<void *>(*word);
         regs->sp = const_cast<uintptr_t *>(word + 1);

@@ -192,7 +192,7 @@ static void adopt_begin(struct jsp_calls *c, struct jsp_calls_place place)
 
 /* Note in `counting` that the owner knows the modes of epoch `now`: the fast paths are
  * allowed again. */
-static void adopt_tell(const struct jsp_calls *c, const jsprof_thread *t, uint32_t now)
+static void adopt_allow(const struct jsp_calls *c, const jsprof_thread *t, uint32_t now)
 {
     uint32_t *counting = (uint32_t *)(uintptr_t)&t->counting, asked = c->modes | JSP_CALLS_ASK;
     if (c->shared->clock.source != JSP_CALLS_COUNTER)
@@ -232,5 +232,5 @@ void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place)
         adopt_begin(c, place);
     }
     if (place.t)
-        adopt_tell(c, place.t, now);
+        adopt_allow(c, place.t, now);
 }

@@ -11,7 +11,7 @@
 
 enum {
     /* a function's record is the longest */
-    TELL_RECORD = 1 + 7 * JSP_VARINT_MAX + JSP_LABEL_MAX,
+    ROWS_RECORD = 1 + 7 * JSP_VARINT_MAX + JSP_LABEL_MAX,
 };
 _Static_assert((int)JSP_WIRE_CALLS_IDS == JSP_FUNCTION_IDS, "ids are indices");
 _Static_assert((int)JSP_WIRE_CALLS_NO_FUNCTION == JSP_FUNCTION_NONE, "those too");
@@ -40,7 +40,7 @@ static int rows_chunk(struct rows *t)
 static int rows_room(struct rows *t)
 {
     int err = 0;
-    if (t->s->used + TELL_RECORD <= JSP_CALLS_BUFFER)
+    if (t->s->used + ROWS_RECORD <= JSP_CALLS_BUFFER)
         return 0;
     if (jsp_output_is_full(t->out)) {
         pthread_mutex_unlock(&t->s->lock);

@@ -40,7 +40,7 @@ struct jsp_elf_span {
     uint64_t size;
 };
 
-/* Open the file behind `fd` and take over the descriptor. Return 0, -EBADMSG (not an ELF
+/* Open the file of `fd` and take over the descriptor. Return 0, -EBADMSG (not an ELF
  * file of the supported kind), -ENOMEM or the errno of reading. On failure `fd` is
  * closed. */
 int jsp_elf_open(struct jsp_elf *elf, int fd);

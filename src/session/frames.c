@@ -31,7 +31,7 @@ static bool frames_native(struct jsp_frames *frames, const struct jsp_record *re
                           struct jsp_merged *frame)
 {
     struct jsp_code_hit hit;
-    if (frame->ip == JSP_NATIVE_TOLD)
+    if (frame->ip == JSP_NATIVE_WALKED)
         return false;
     frame->ip -= !frame->leaf;
     if (jsp_codes_find(frames->codes, frame->ip, record->time_ns, &hit)) {

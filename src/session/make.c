@@ -114,7 +114,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
         .find_sigsafe = jsp_loaded_find(), .max_depth = setup->max_depth,
         .ring_words = make_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,
-        .offer_sigsafe = jsp_alone_open(&p->alone, setup),
+        .drain_sigsafe = jsp_alone_open(&p->alone, setup),
     };
 }
 

@@ -354,13 +354,13 @@ static void output_settle_all(struct jsp_output *out)
 
 int jsp_output_finish(struct jsp_output *out)
 {
-    static const char *const sides[2][7] = {
+    static const char *const ended[2][7] = {
         { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES, JSP_WIRE_FILE_LOOPS,
           JSP_WIRE_FILE_LISTINGS, JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_LOSSES, NULL },
         { JSP_WIRE_FILE_STACKS, JSP_WIRE_FILE_FRAMES, JSP_WIRE_FILE_LOOPS,
           JSP_WIRE_FILE_LISTINGS, JSP_WIRE_FILE_LOSSES, NULL, NULL },
     };
-    const char *const *files = sides[out->compact != NULL];
+    const char *const *files = ended[out->compact != NULL];
     jsp_natives_refresh(&out->natives, &out->writer, JSP_NATIVES_LAST);
     /* a failure shows again in the flush */
     jsp_natives_bundle(&out->natives, &out->writer);

@@ -125,7 +125,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     thread_find_stack(&s->vm);
     s->map = setup->map;
     s->ask = setup->ask;
-    s->offer_sigsafe = setup->offer_sigsafe;
+    s->drain_sigsafe = setup->drain_sigsafe;
     thread_unwinder(t, setup);
     s->empty_id = jsp_arena_synth(setup->arena, "[no VM frame]");
     s->vm.cut_id = jsp_arena_synth(setup->arena, "[frames cut]");
@@ -222,7 +222,7 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     s->number = atomic_fetch_add_explicit(&thread_numbers, 1, memory_order_relaxed) + 1;
     jsp_ring_init(&s->ring, s->ring.words, setup->ring_words);
     memset(&s->unwinder, 0, sizeof s->unwinder);
-    s->offer_sigsafe = setup->offer_sigsafe;
+    s->drain_sigsafe = setup->drain_sigsafe;
     thread_unwinder(t, setup);
 }
 

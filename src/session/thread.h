@@ -39,8 +39,8 @@ struct jsp_thread_setup {
     uint64_t period_ns;
     enum jsp_clock clock;
     int signo;
-    /* lets the handler offer to act as the drain; NULL: no */
-    void (*offer_sigsafe)(struct jsp_sampled *, const void *);
+    /* does the drain's work in the handler; NULL: a thread does it */
+    void (*drain_sigsafe)(struct jsp_sampled *, const void *);
 };
 
 struct jsp_thread {

@@ -51,7 +51,7 @@ static int backtrace_copy(struct jsp_sampled *self, const struct jsp_backtrace_f
     uint32_t n = jsp_merge(self->record, &none, self->merged), to = 0;
     for (uint32_t i = 0; i < n && to < max; i++)
         if ((from->ucontext || !self->merged[i].leaf) &&
-            self->merged[i].ip != JSP_NATIVE_TOLD)
+            self->merged[i].ip != JSP_NATIVE_WALKED)
             out[to++] = backtrace_frame(self, &self->merged[i]);
     return (int)to;
 }

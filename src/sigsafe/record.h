@@ -24,7 +24,7 @@ struct jsp_rec_frame {
 };
 
 /* In place of an address: compiled code whose frames the host's walker reports. */
-#define JSP_NATIVE_TOLD UINT64_MAX
+#define JSP_NATIVE_WALKED UINT64_MAX
 /* In place of an address: C frames that did not fit; the record's cut_native labels
  * them. */
 #define JSP_NATIVE_CUT (UINT64_MAX - 1)

@@ -254,8 +254,8 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
         else
             walked = sample_take(self, info, ucontext, room);
         sample_end(self);
-        if (walked && self->offer_sigsafe)
-            self->offer_sigsafe(self, ucontext);
+        if (walked && self->drain_sigsafe)
+            self->drain_sigsafe(self, ucontext);
     } else if (!ours) {
         sample_pass_on(sig, info, ucontext);
     }

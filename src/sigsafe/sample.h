@@ -95,7 +95,7 @@ struct jsp_sampled {
     _Atomic bool closed;
     /* The handler calls this after each sample. The function itself must check which calls
      * are allowed there. NULL: none. */
-    void (*offer_sigsafe)(struct jsp_sampled *self, const void *ucontext);
+    void (*drain_sigsafe)(struct jsp_sampled *self, const void *ucontext);
 
     /* Written by the handler. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */

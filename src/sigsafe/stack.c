@@ -63,14 +63,14 @@ static enum jsp_unwind_stop stack_walk_all(struct jsp_sampled *self,
                                            struct stack_from from, struct jsp_unwound *out)
 {
     struct jsp_unwinder *u = &self->unwinder;
-    u->is_behind = false;
+    u->has_unmapped = false;
     enum jsp_unwind_stop stop = stack_walk(self, map, from, out);
     const struct jsp_unwind_map *now = stack_map(self);
     /* the drain has published a newer map meanwhile */
     if (now != map && !stack_is_whole(self, stop))
         stop = stack_walk(self, map = now, from, out);
     bool whole = stack_is_whole(self, stop);
-    if (!self->ask || (whole && !u->is_behind))
+    if (!self->ask || (whole && !u->has_unmapped))
         return stop;
     bool doubts = jsp_ask_look(self->ask) && u->live.find_sigsafe && !u->mem.probes;
     return doubts && !whole ? stack_doubt(self, map, from, out) : stop;

@@ -27,7 +27,7 @@ static uint32_t unwind_live(struct jsp_unwinder *u, uintptr_t pc)
     if (!jsp_live_has_room(&u->live))
         unwind_forget(u);
     if (jsp_live_how(&u->live, &u->mem, pc, &how))
-        u->is_behind = true;
+        u->has_unmapped = true;
     return how;
 }
 
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) int unwind_one(struct jsp_unwind_wa
         stop = jsp_unwind_step(w, how);
         to = w->at;
         if (w->is_reported)
-            frame->ip = JSP_NATIVE_TOLD;
+            frame->ip = JSP_NATIVE_WALKED;
     }
     if (stop != JSP_STEP_ON) {
         u->last_how = how;

@@ -56,7 +56,7 @@ struct jsp_unwinder {
     struct jsp_regs crossed;  /* registers that the last trampoline restores */
     uint32_t n_crossed;       /* trampolines that the last walk from a signal met */
     uint32_t last_how;        /* the rule where the last walk ended; see enum jsp_how */
-    bool is_behind;           /* a walk met an object that its map does not contain */
+    bool has_unmapped;        /* a walk met an object that its map does not contain */
     struct jsp_live live;     /* finds the rules of such objects */
     struct jsp_unwind_cached {
         uintptr_t pc;

@@ -45,12 +45,12 @@ awk '
         n = split(calls[f], list, " ")
         for (i = 1; i <= n; i++) reach(list[i])
     }
-    END { reach("jsp_sample_handle"); reach("jsp_backtrace"); reach("alone_offer_sigsafe")
+    END { reach("jsp_sample_handle"); reach("jsp_backtrace"); reach("alone_drain_sigsafe")
         for (f in seen) print f
     }' "$tmp/calls" |
     sort >"$tmp/handler"
 n=$(grep -c '^jsp_' "$tmp/handler")
-for root in jsp_sample_handle jsp_backtrace alone_offer_sigsafe; do
+for root in jsp_sample_handle jsp_backtrace alone_drain_sigsafe; do
     grep -q "^$root " "$tmp/calls" || say "no function $root, by which a handler enters"
 done
 

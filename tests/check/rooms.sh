@@ -8,7 +8,7 @@
 # x->name_sigsafe(...); system calls of our own; thread-locals that allocate on
 # first use; recursion; libc names that would be looked up by their first call; more stack than
 # the handler looks for before it goes on. One pointer
-# of that name leads out by design: offer_sigsafe, NULL but with JSPROF_NO_THREAD. What it
+# of that name leads out by design: drain_sigsafe, NULL but with JSPROF_NO_THREAD. What it
 # may do, where, tests/signal/alone_test.c shows.
 #
 # SPDX-License-Identifier: MIT

@@ -433,7 +433,7 @@ TEST(behind_unknown_code_the_walk_goes_on_where_the_host_says)
     CHECK(is_end(from_unknown_code(&pc)));
     if (!CHECK(out.n > 3))
         return;
-    CHECK_EQ(frames[0].ip, JSP_NATIVE_TOLD);
+    CHECK_EQ(frames[0].ip, JSP_NATIVE_WALKED);
     CHECK_EQ(frames[1].ip, pc);
     CHECK(frames[2].cfa > frames[1].cfa);
 }

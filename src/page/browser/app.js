@@ -74,7 +74,7 @@ class App {
             notes.push('This capture has no samples.');
         byId('notice').textContent = notes.join(' ');
         byId('notice').hidden = !notes.length;
-        byId('help-data').textContent = `Time is told in steps of ` +
+        byId('help-data').textContent = `Time is shown in steps of ` +
             `${formatDuration(meta.span)}; the order of samples within one is not known. ` +
             `Made by jsprof ${meta.version}.`;
     }

@@ -112,7 +112,7 @@ static void alone_take(struct jsprof *p, const struct jsp_thread *t, uint64_t no
     pthread_mutex_unlock(&p->lock);
 }
 
-static void alone_offer_sigsafe(struct jsp_sampled *self, const void *ucontext)
+static void alone_drain_sigsafe(struct jsp_sampled *self, const void *ucontext)
 {
     struct jsp_thread *t = (struct jsp_thread *)(void *)self;
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
@@ -137,5 +137,5 @@ jsp_alone_sigsafe_fn *jsp_alone_open(struct jsp_alone *alone,
 {
     alone->is_possible = jsp_callable_init() && setup->alone && setup->native &&
                          alone_never_waits(setup->fd);
-    return alone->is_possible ? alone_offer_sigsafe : NULL;
+    return alone->is_possible ? alone_drain_sigsafe : NULL;
 }

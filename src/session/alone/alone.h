@@ -1,8 +1,8 @@
 /* session/alone/alone.h - a session without a drain thread: JSPROF_NO_THREAD.
  *
- * The handler does the drain's work in the sampled thread. After each sample it offers the
- * moment. The offer is taken some times a second, or when the ring fills up, if the
- * interrupted code could have called any function (callable.h).
+ * The handler does the drain's work in the sampled thread. It does so after a sample,
+ * some times a second or when the ring fills up, if the interrupted code could have called
+ * any function (callable.h).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +24,7 @@ struct jsp_alone { /* of a session */
     _Atomic uint64_t passed_ns;       /* time of the last pass in a handler, or of a try */
 };
 
-/* The offer of a session's threads, in the handler. */
+/* Drain in the handler, if it is time to and allowed there. */
 typedef void jsp_alone_sigsafe_fn(struct jsp_sampled *self, const void *ucontext);
 
 /* Find out whether the session can do without a drain thread. Return the function that its
