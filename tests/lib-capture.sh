@@ -19,7 +19,7 @@ CASES=0
 MISSING= # packages
 UNDER=   # in front of what fails: which of several it was
 
-# The environment of whoever runs the tests must not steer the programs in them.
+# The environment of the test run must not steer the programs in the tests.
 unset JSPROF JSPROF_HZ JSPROF_CLOCK
 export LC_ALL=C.UTF-8
 ulimit -c 0

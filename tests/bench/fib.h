@@ -17,7 +17,7 @@
 #define FIB_VARIANT static __attribute__((noinline, aligned(64), unused))
 #define FIB_BARRIER(x) __asm__ volatile("" : "+r"(x) : : "memory")
 
-/* An entry as one writes it who needs no more than that. */
+/* An entry as a host writes it that needs no more. */
 struct fib_hand {
     struct fib_hand *up;
     const void *function;

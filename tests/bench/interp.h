@@ -22,7 +22,7 @@ struct interp_code {
     uint8_t op, arg;
 };
 
-/* One activation; label and line stand where a jsprof_stack can find them. */
+/* One activation; label and line are where a jsprof_stack can find them. */
 struct interp_frame {
     const char *label;
     void *sp;

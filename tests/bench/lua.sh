@@ -24,7 +24,7 @@ else
     pairs=40 peer_rounds=4 turn=0.12 runs=80 peer_runs=5 seconds=0.5 processes=7 least=6 most=16
 fi
 
-# Median and quartiles of the ratios: told, not judged.
+# Median and quartiles of the ratios: printed, not judged.
 ratios()
 {
     awk '{ print $2 / $1 }' "$work/turns" | sort -n | awk '

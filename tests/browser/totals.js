@@ -34,7 +34,7 @@ const readPage = (page, change) => page.evaluate(source => {
 /* Stacks of which nothing is shown: the report has a name for them, the page's root has them. */
 const ofRoot = name => name === '[no VM frame]' || name === '[interpreter]';
 
-/* Values are told in microseconds: each stack may be off by half of one. */
+/* Values are in microseconds: each stack may be off by half of one. */
 function compare(what, page, report) {
     const most = 1000 * page.stacks, off = [];
     for (const [name, [self, total]] of report) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check/contract.sh - every public function says who may call it: its declaration
+# check/contract.sh - every public function has a word for its callers: its declaration
 # ends in JSPROF_COLD, JSPROF_OWNER or JSPROF_SIGSAFE.
 #
 # SPDX-License-Identifier: MIT

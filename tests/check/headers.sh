@@ -1,5 +1,5 @@
 #!/bin/sh
-# check/headers.sh - every header stands alone and may come in twice; the public one
+# check/headers.sh - every header compiles alone and may be included twice; the public one
 # is also strict ISO C11.
 #
 # SPDX-License-Identifier: MIT

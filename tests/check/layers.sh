@@ -18,7 +18,7 @@ layer() # FILE below src/
     src/calls/* | src/session/* | src/analyze/*) echo 2 ;;
     src/export/* | src/page/* | src/public/*) echo 3 ;;
     src/cli/*) echo 4 ;;
-    *) echo "layers: $1 stands on no layer" >&2; return 1 ;;
+    *) echo "layers: $1 is on no layer" >&2; return 1 ;;
     esac
 }
 

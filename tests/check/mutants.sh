@@ -135,7 +135,7 @@ extern int jsp_mutant;' >src/capture/mutant.c
 echo 'enum { JSP_MUTANT };' >src/session/mutant.h
 mutant layers 'src/capture/mutant.c includes upward: src/session/mutant.h'
 mkdir -p src/loft && echo 'extern int jsp_mutant;' >src/loft/mutant.c
-mutant layers 'stands on no layer'
+mutant layers 'is on no layer'
 rmdir src/loft
 { echo 'int jsp_up(void);'; fn void 'return jsp_up();'; } >src/session/mutant.c
 echo 'int jsp_mutant(void); int jsp_up(void); int jsp_up(void) { return jsp_mutant(); }' \

@@ -1,13 +1,13 @@
 #!/bin/sh
 # check/rooms.sh - prove on the object files that the signal-safe room is closed.
 #
-# Whatever the SIGPROF handler can reach stands in src/sigsafe/*.o, so it is enough
+# All code that the SIGPROF handler can reach is in src/sigsafe/*.o, so it is enough
 # that these, linked together, need nothing but the libc names in
 # src/sigsafe/ALLOWED, each with its reason. What a symbol table does not show is
 # looked up in the disassembly: calls through pointers, which must be written
 # x->name_sigsafe(...); system calls of our own; thread-locals that allocate on
 # first use; recursion; libc names that would be looked up by their first call; more stack than
-# the handler looks for before it goes on. One pointer
+# the handler looks for before it continues. One pointer
 # of that name leads out by design: drain_sigsafe, NULL but with JSPROF_NO_THREAD. What it
 # may do, where, tests/signal/alone_test.c shows.
 #

@@ -30,7 +30,7 @@ is_rc 1
 run annotate --time 0..11ms listing.cap work
 row 'total 20 ms (100.0%), in 2 samples'
 
-# Under a function only those activations count that stand inside of it: the outer one of two
+# Under a function only those activations count that are inside it: the outer one of two
 # is cut off, and its row with it.
 run annotate nested.cap work
 row '100.0% 12 unless "18"'

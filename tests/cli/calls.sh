@@ -151,7 +151,7 @@ has '"function":"sort","file":"","line":0,"kind":"label","a":{"calls":0'
 run calls calls.cap calls.cap
 [ "$(grep -c '  = ' out)" = 3 ] || wrong 'a capture differs from itself'
 
-# Bad records are counted, the rest stands.
+# Bad records are counted, the others stay.
 run calls badcalls.cap
 is_rc 0
 is_err "jsprof: badcalls.cap: malformed record in an embedded jsprof/ file, skipped, 7 times \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # cli/html.sh - what `jsprof html` writes and refuses; how the page looks and behaves in a
-# browser stands in tests/browser.
+# browser is in tests/browser.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"

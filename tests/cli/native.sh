@@ -45,7 +45,7 @@ is_rc 0
 is_err 'jsprof: merged.cap: no names or lines from /srv/bin/host: No such file or directory'
 
 # A host whose lines are known. Completed, its capture has its names in itself; killed,
-# its file has to tell them.
+# they have to come from its file.
 mkdir none
 cat >host.c <<'C'
 #include <jsprof.h>

@@ -106,7 +106,7 @@ LC_ALL=C run tree good.cap
 row '62.5% 50 ms 62.5% |- work'
 row '12.5% 10 ms 12.5% `- leaf'
 
-# What did not change is not told.
+# Rows without a change are not printed.
 run diff good.cap good.cap
 is_rc 0
 row '3 more functions (--limit 0 shows them)'

@@ -6,7 +6,7 @@
  *     kinds hostile    the same with names that try to break out of each format
  *     kinds crowd      150,000 processes, a thread, a function and a sample each
  *     kinds threads    the same threads in one process
- *     kinds back       samples of one thread that stand in the file from last to first
+ *     kinds back       samples of one thread that are in the file from last to first
  */
 #include "unit/capture_builder.h"
 
@@ -52,7 +52,7 @@ static uint8_t kinds_records[1024];
 static size_t kinds_used;
 static unsigned kinds_count;
 
-/* One sample, leaf first, that stands for two expirations and so many ms. */
+/* One sample, leaf first, that counts two expirations and so many ms. */
 static void kinds_sample(const uint64_t *addrs, int n, uint64_t ms)
 {
     build_sample(&b, addrs, n);

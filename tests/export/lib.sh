@@ -16,7 +16,7 @@ convert() # FORMAT NAME OUTPUT: of the capture NAME.cap, without a complaint
     is_err ''
 }
 
-# Lines "figure name": places behind names are cut off, equal names added up, 0 left out.
+# Lines "figure name": places after names are cut, equal names added up, zeros dropped.
 figures()
 {
     sed 's/ (\/.*)$//' | awk '

@@ -19,7 +19,8 @@ cmp whole d/x.folded || wrong 'differs with the name right behind -o'
 run convert --to folded --output=- - <good.cap
 cmp out whole || wrong 'differs through - and -'
 
-# Replaced as a whole: who has the old one open reads the old one; its mode stays.
+# The file is replaced as a whole: a reader that has the old one open reads the old one. Its mode
+# stays.
 echo old >d/x.folded
 chmod 604 d/x.folded
 exec 3<d/x.folded
@@ -29,7 +30,7 @@ is_rc 0
 cmp whole d/x.folded || wrong 'is not what was to be written'
 [ "$(stat -c %a d/x.folded)" = 604 ] || wrong 'changed the mode'
 
-# Behind a link stands what is replaced.
+# Through a link, the file that it leads to is replaced.
 ln -s d/x.folded link.folded
 echo old >d/x.folded
 run convert -o link.folded good.cap

@@ -1,6 +1,6 @@
 #!/bin/sh
-# fault/files.sh - captures onto paths that can not take them: the host goes on, and
-# is told why. Seen failing without the signals held back (SIGPIPE, SIGXFSZ).
+# fault/files.sh - captures onto paths that can not take them: the host continues, and
+# gets the reason. Seen failing without the signals held back (SIGPIPE, SIGXFSZ).
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -19,7 +19,7 @@ host /dev/full 50
 said 'stop: no space left on device'
 said 'close: no space left on device'
 
-# A folder and a file without permission, as somebody who has no privileges.
+# A folder and a file without permission, for a user without privileges.
 mkdir "$SCRATCH/closed" && : >"$SCRATCH/closed.cap"
 chmod 555 "$SCRATCH/closed" && chmod 444 "$SCRATCH/closed.cap" && chmod 755 "$SCRATCH"
 as=

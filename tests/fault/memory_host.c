@@ -1,5 +1,5 @@
 /* memory_host.c - calls everything that may ask for memory: `memory_host PATH [TIMES]`. Prints
- * each call that failed and why, goes on whatever fails, and ends with the line "done".
+ * each call that failed and why, continues whatever fails, and ends with the line "done".
  *
  * SPDX-License-Identifier: MIT
  */

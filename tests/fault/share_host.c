@@ -122,7 +122,7 @@ static int spawn(char *self)
     return finish(prof) || bad;
 }
 
-/* Children that go on with what they have, in the middle of a call, and do not know. */
+/* Children that continue in the middle of a call, with a session that they do not know of. */
 static int forked(void)
 {
     jsprof *prof;
@@ -179,7 +179,7 @@ static int become(char *self)
     return execl(self, self, "plain", (char *)NULL);
 }
 
-/* Killed while a child of its goes on, which does not know of the recording. */
+/* Killed while a child continues, which does not know of the recording. */
 static int orphan(void)
 {
     jsprof *prof;

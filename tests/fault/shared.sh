@@ -44,7 +44,7 @@ share workers
 each_has_its_own
 [ "$(grep -c ' other$' "$OUT")" = 3 ] || fail 'three workers, and not three other files'
 
-# On request children go on by themselves, in the middle of what they do.
+# On request children record by themselves, and continue in the middle of their work.
 JSPROF_CHILDREN=1
 export JSPROF_CHILDREN
 share forked

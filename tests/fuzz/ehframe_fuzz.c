@@ -1,6 +1,6 @@
 /* ehframe_fuzz.c - any bytes as an .eh_frame, and walks by what comes out of them.
  *
- * The first byte says where the section stands, the rest is the section.
+ * The first byte gives the section's address, the rest is the section.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -12,7 +12,7 @@ for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
     exit 77
 done
 
-# make gives its own settings to whoever it runs: B and CC here are others.
+# make passes its own settings to its children: B and CC are others here.
 arm=$B/lark-aarch64
 (cd "$SRCDIR" && env -u MAKEFLAGS -u MAKEOVERRIDES \
     make B="$arm" CC=aarch64-linux-gnu-gcc MOZJS=no "$arm/bin/lark") \

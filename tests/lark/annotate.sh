@@ -18,7 +18,7 @@ check 'recorded, compiled' record native
 check 'recorded, while code memory is reused' record reused --jit-threshold=1 \
     --jit-cache-bytes=9000
 
-# Rows know their line, samples know theirs: both told the same of each of these frames.
+# Rows know their line, samples know theirs: both gave the same line for each of these frames.
 # Only the entry of compiled code, line 40, is no operation.
 rows_are_lines() # NAME FUNCTION
 {

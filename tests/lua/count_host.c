@@ -84,7 +84,7 @@ static void host_arguments(jsprof_lua *lua, lua_State *L)
     lua_close(other);
 }
 
-/* Counted once, all that it allocates is told, and its allocator is back. */
+/* Count once: all that it allocates is reported, and its allocator is set again. */
 static void host_counts(jsprof_lua *lua, lua_State *L, struct host_budget *b)
 {
     uint64_t calls, bytes, calls_after, bytes_after;

@@ -166,7 +166,7 @@ static void host_steps(jsprof_lua *lua, lua_State *L, int until, int *lines)
     host_n_lines = -1;
 }
 
-/* 5.1 goes on with the same line for ever. */
+/* 5.1 reports the same line for ever. */
 static void host_stepped(jsprof_lua *lua, lua_State *L)
 {
     int wanted[HOST_LINES], lines[HOST_LINES];

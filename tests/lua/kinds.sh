@@ -1,6 +1,6 @@
 #!/bin/sh
 # kinds.sh - interpreted code, compiled code, C functions, the collector and LuaJIT's compiler
-# are told apart, each below the function that it worked for.
+# have kinds of their own, each below the function that it worked for.
 #
 # SPDX-License-Identifier: MIT
 set -u

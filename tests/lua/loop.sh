@@ -1,6 +1,6 @@
 #!/bin/sh
 # loop.sh - coroutines that C resumes, as event loops do: their functions are seen, on top of
-# who called the loop, and take the time that they take.
+# the callers of the loop, and have the right time.
 #
 # SPDX-License-Identifier: MIT
 set -u

@@ -73,7 +73,7 @@ program_says_so()
         one_line "$SCRATCH/err" 'jsprof-lua: the capture is not complete: another profiler took'
 }
 
-# The figures stand in what this prints, for docs/lua.md.
+# This prints the figures for docs/lua.md.
 rates()
 {
     stock "$SCRIPTS/rates.lua" "$SCRATCH/cap" >"$SCRATCH/out" 2>&1

@@ -2,7 +2,7 @@
 # storm.sh - samples at 10000 Hz while everything that a Lua state is made of changes:
 # the program's output is its own, nothing crashes, every expiration is accounted for.
 # LONG=1: until 1,000,000 samples were taken of each version, several minutes for each;
-# VERBOSE=1 tells how far it is.
+# VERBOSE=1 prints the progress.
 #
 # SPDX-License-Identifier: MIT
 set -u

@@ -92,7 +92,7 @@ same -mI lib argv.mjs
 same -c
 same argv.mjs
 
-# -- Search path and stray options behind the script --
+# -- Search path and stray options after the script --
 same -I one argv.js
 same -I one -I two argv.js
 same --include-path=one --include-path two argv.js

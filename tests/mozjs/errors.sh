@@ -1,6 +1,6 @@
 #!/bin/sh
 # errors.sh - what can not be recorded is refused in one line before the script runs;
-# what is lost later is told in one line, and the script does not notice.
+# a later loss is reported in one line, and the script does not notice.
 #
 # SPDX-License-Identifier: MIT
 set -u

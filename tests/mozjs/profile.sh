@@ -179,7 +179,7 @@ for no_jit in '' 1; do
         '^map ' '^viaMap ' '^tick ' 'MainLoop[.]run' 'callers[.]js$'
     check 'every stack begins where the process did' rooted callers.cap
     check "the engine's own frames are hidden" hidden callers.cap
-    # The engine's C++ interpreter tells nobody when it resumes one of these.
+    # The engine's C++ interpreter does not report that it resumes one of these.
     if [ -z "$no_jit" ]; then
         at_least total '^viaGenerator/generator \(|^generator \(' 1
         at_least total '^viaPromise \(' 1
@@ -232,7 +232,7 @@ for no_jit in '' 1; do
     check 'every stack begins where the process did' rooted collect.cap
     at_least total '^<command line>$' 98
 
-    # SpiderMonkey tells lines of its interpreters only.
+    # SpiderMonkey reports lines of its interpreters only.
     if [ -n "$no_jit" ]; then
         clock=wall
         record lines.cap 1000 "$SCRIPTS/lines.js"

@@ -72,7 +72,7 @@ again GJS_DISABLE_JIT=1
 again BURNS=1
 check 'the function that did it is named' grep -q 'wasm-function\[1\]' again.tree
 
-# SpiderMonkey forgets frames there; who called them from C is told nevertheless.
+# SpiderMonkey loses frames there; samples have their callers in C nevertheless.
 BURN_MS=1500 "$GJS" --profile-output=forgets.cap --profile-hz=10000 --profile-clock=wall \
     "$SCRIPTS/back.js" forgets >forgets.out 2>&1
 "$JSPROF_TOOL" info forgets.cap | tee forgets.info | grep 'C stacks'

@@ -26,7 +26,7 @@ record() # map|dump
     }
 }
 
-# Both names stand in the report, and the one that runs twice as long comes first.
+# Both names are in the report, and the one that runs twice as long comes first.
 check() # FILE WHAT
 {
     perf report --stdio -F overhead,sym -i "$1" >"$tmp/report" 2>"$tmp/errors" || {

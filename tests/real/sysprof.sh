@@ -33,7 +33,7 @@ ours()
     done
 }
 
-# C functions must stand among them, so that names of both kinds are compared.
+# C functions must be among them, so that names of both kinds are compared.
 has_native() # CAPTURE
 {
     "$B/bin/jsprof" report --native --csv "$1" | grep -q '^"lark_[a-z_]*",native,' ||

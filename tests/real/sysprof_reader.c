@@ -7,7 +7,7 @@
  * "first TYPE" is the first frame that is a PROCESS or a SAMPLE, "samples N" their
  * count by the capture cursor, then for each function of the call graph
  * "self<TAB>total<TAB>name", both in samples. A total counts a sample once, however
- * often the function stands on its stack.
+ * often the function is on its stack.
  */
 #include <stdint.h>
 #include <stdio.h>

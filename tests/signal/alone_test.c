@@ -206,7 +206,7 @@ TEST(pipe_that_makes_who_writes_wait_brings_one)
 
 /* -- Where it may not ---------------------------------------------------------------- */
 
-/* Looks like the program when our signal finds it, and may stand in the middle of malloc. */
+/* Looks like the program to our signal, and may be in the middle of malloc. */
 static void nested(int signo, siginfo_t *info, void *ucontext)
 {
     uint64_t until = host_ns(CLOCK_MONOTONIC) + 200000;
@@ -299,7 +299,7 @@ TEST(nobody_drains_on_a_small_stack_within_the_threads_own)
 
 enum { FINE = 7 };
 
-/* Writing is where a thread ends that was told to. */
+/* A cancelled thread ends in a write. */
 static int cancelled(void)
 {
     jsprof_thread *me;

@@ -1,4 +1,4 @@
-/* callable_test.c - a handler is told where it may call any function, and where not.
+/* callable_test.c - jsprof_callable returns true only where a handler may call any function.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -111,7 +111,7 @@ TEST(handler_is_told_where_it_may_call_anything)
     close(h.fd);
 }
 
-/* Does what it was told that it may: where that is wrong it waits for the lock it interrupted. */
+/* Do what the answer allows. If the answer is wrong, this waits for the interrupted lock. */
 static void ask_and_make(int signo, siginfo_t *info, void *ucontext)
 {
     uint32_t n_before = n_yes;

@@ -105,7 +105,7 @@ static bool is_vm(const char *name)
     return strncmp(name, "vm ", 3) == 0;
 }
 
-/* Where in `calls` the sample may go on; -1: nowhere. Nothing of the VM is left out. */
+/* Return where in `calls` the sample may continue; -1: nowhere. No VM frame may be missing. */
 static int go_on(const char *name, int from)
 {
     for (int at = from; calls[at]; at++) {

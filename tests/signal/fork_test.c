@@ -262,7 +262,7 @@ TEST(exec_while_sampled_runs_the_new_program)
 
 static const char *told; /* by jsprof_path, before the fork */
 
-/* What a child finds where its session goes on; the number of the first wrong answer. */
+/* Check a child in which the session continues. Return the number of the first wrong answer. */
 static int go_on(jsprof *prof, jsprof_thread *me, const char *parents, bool forks_too)
 {
     jsprof_stats stats = { .size = sizeof stats };

@@ -222,7 +222,7 @@ static inline bool host_stack_has(struct host *h, uint32_t stack, const char *na
     return at < n;
 }
 
-/* The weight of the stacks in which a frame of this name stands, anywhere. */
+/* Return the weight of the stacks that contain a frame of this name. */
 static inline uint64_t host_weight(struct host *h, const char *name)
 {
     uint64_t weight = 0;

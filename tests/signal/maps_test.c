@@ -27,7 +27,7 @@ static void set(_Atomic uint32_t *flag)
     atomic_store_explicit(flag, 1, memory_order_release);
 }
 
-/* The handler stays here until it may go on. */
+/* The handler waits here until it may continue. */
 static uint32_t walk_slowly(void *arg, const void *ucontext, jsprof_frame *out, uint32_t max)
 {
     (void)arg, (void)ucontext, (void)out, (void)max;

@@ -34,7 +34,7 @@ static bool begin(void)
     return begin_with(host_options(10000, JSPROF_CLOCK_WALL));
 }
 
-/* When it was there: a stop may have to wait for whoever lost its processor, at 10 kHz. */
+/* The time of the visit: at 10 kHz a stop may have to wait for a thread without a processor. */
 static uint64_t program_began, program_ended = UINT64_MAX;
 
 /* The work, below a VM frame and this function. */
@@ -365,7 +365,7 @@ TEST(smashed_stack_gives_short_samples_and_no_crash)
 }
 
 #if defined(__x86_64__)
-/* Two functions that keep something else in %rbp; the second tells nobody how. */
+/* Two functions that keep another value in %rbp; the second has no unwind row for it. */
 void busy_told(uint64_t turns);
 void busy_untold(uint64_t turns);
 __asm__(".text\n.globl busy_told\n.type busy_told, @function\nbusy_told:\n.cfi_startproc\n"

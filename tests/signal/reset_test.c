@@ -51,7 +51,7 @@ static void rest(uint64_t ns)
         host_burn_ms(1);
 }
 
-/* -- Timers that go on ---------------------------------------------------------- */
+/* -- Timers that continue ---------------------------------------------------------- */
 
 static int close_in_sandbox(struct host *h, const int *calls, size_t n)
 {

@@ -202,7 +202,7 @@ static void *flush_for_ever(void *arg)
     return NULL;
 }
 
-/* In a child: a lock that is left behind hangs it. */
+/* In a child: a lock that is still held would hang it. */
 static int cancel_one_that_flushes(void)
 {
     struct host h;

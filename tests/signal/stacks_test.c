@@ -173,7 +173,7 @@ TEST(leave_below_zero_is_counted_and_does_no_harm)
     host_free(&h);
 }
 
-/* Both labels stand at one address, one after the other. */
+/* Both labels are at one address, one after the other. */
 TEST(label_that_was_overwritten_shows_each_text_in_its_time)
 {
     char label[16];
@@ -195,7 +195,7 @@ TEST(label_that_was_overwritten_shows_each_text_in_its_time)
     host_free(&h);
 }
 
-/* What the slot's last user called itself is gone: asan sees who reads it. */
+/* The label of the slot's last user is freed: asan reports a read of it. */
 TEST(enter_without_a_function_does_not_show_the_frame_before)
 {
     char *label = strdup("freed");

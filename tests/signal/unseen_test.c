@@ -376,7 +376,7 @@ TEST(full_disk_takes_no_expiration_away)
     }
 }
 
-/* The child tells its clock in shared memory, and blocks the signal for good. */
+/* The child stores its clock in shared memory, and blocks the signal for good. */
 static void child_turns(const struct host *h, int clock, _Atomic uint64_t *ran_ns)
 {
     jsprof_options options = host_options(HZ, clock);

@@ -217,7 +217,7 @@ TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
     close(file);
 }
 
-/* Is it told what the function is, also behind the samples of it? */
+/* Return whether the file defines the function, also after its samples. */
 static bool is_collector(struct host *h)
 {
     bool is = false;

@@ -8,7 +8,7 @@
  *   table FILE starts    stdin is `readelf --debug-dump=frames`: a range begins at each
  *                        FDE, unless a symbol has it
  *
- * DEBUG_ROOT in the environment stands for the system's folder of debug files.
+ * DEBUG_ROOT in the environment replaces the system's folder of debug files.
  *
  * SPDX-License-Identifier: MIT
  */

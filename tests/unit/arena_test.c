@@ -128,7 +128,7 @@ TEST(probes_are_bounded_when_the_table_is_full)
     CHECK(intern("name 63", 0) != JSP_LABEL_LOST);
 }
 
-/* Names that the table can tell apart only by their bytes. */
+/* Names that differ for the table only in their bytes. */
 TEST(equal_hashes_are_told_apart_by_their_bytes)
 {
     begin(BYTES, SLOTS);

@@ -114,7 +114,7 @@ static inline void model_event(struct model *m, uint64_t now, int event)
         model_pass(m, passed, 0);
 }
 
-/* An entry that stands on the running stack now. */
+/* Push an entry onto the running stack. */
 static inline void model_push(struct model *m, uint32_t id)
 {
     struct model_open open;

@@ -121,7 +121,7 @@ static uintptr_t return_to(void)
     return (uintptr_t)caller + CALLER;
 }
 
-/* The whole stack as it is once the frame stands. */
+/* The whole stack once the frame is complete. */
 static void fill(const struct at *f, size_t n, uintptr_t ra)
 {
     for (size_t i = 0; i < WORDS; i++)
@@ -214,7 +214,8 @@ TEST(what_no_call_left_is_not_taken_for_a_return_address)
     CHECK(!jsp_frame_leave(&mem, &known, &at, &to));
 }
 
-/* Interrupted behind so many bytes that do nothing, of code that starts as is said. */
+/* Interrupt code that does nothing, after `offset` bytes, with this range known of it. Return
+ * whether its caller is found. */
 static bool leaves_nops(size_t offset, struct jsp_frame_code known)
 {
 #if defined(__x86_64__)
@@ -231,7 +232,7 @@ static bool leaves_nops(size_t offset, struct jsp_frame_code known)
     return jsp_frame_leave(&mem, &known, &at, &to) && to.pc == return_to();
 }
 
-/* Its caller would be lost at the beginning, and made up behind it, where a frame stands. */
+/* A guess by frame pointer would lose its caller at first, and later invent one. */
 TEST(first_instructions_are_left_by_where_the_code_starts_and_later_ones_are_not)
 {
     enum { SEEN = 32 }; /* bytes before the interrupted instruction */

@@ -27,7 +27,7 @@ static uint64_t now_ms(void)
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* Place k holds label k, whose one row says k; behind each is a gap. */
+/* Place k has label k, whose one row is k; a gap follows each. */
 static void look(uint64_t at, _Atomic uint64_t *found)
 {
     uint64_t place = at / EVERY;

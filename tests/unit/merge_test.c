@@ -225,7 +225,7 @@ TEST(c_frames_that_were_left_out_are_one_with_a_name)
     CHECK_EQ(merged[0].ip, NATIVE + 3);
 }
 
-/* Two activations were seen outside of what was left out, one inside, two in it. */
+/* Two activations were seen outside the cut, one inside it, and two are in the cut. */
 TEST(activations_that_were_left_out_stand_where_they_were)
 {
     begin();

@@ -113,7 +113,7 @@ static void check_header(void)
 
 static const unsigned char code[] = { 0x90, 0x90, 0x0F, 0x0B, 0xC3 };
 
-/* A record of code, as it stands at `at`; returns where the next one is. */
+/* Check a record of code at `at`. Return where the next one is. */
 static size_t check_load(size_t at, const char *name, uint64_t index, uint64_t time_ns)
 {
     size_t name_bytes = strlen(name) + 1;

@@ -19,7 +19,7 @@ static char why[JSP_READ_WHY];
 
 static const uint64_t two[2] = { 0xE000000000000007u, 0x1234567890u };
 
-/* The capture is complete: open it and stand before its first frame. */
+/* Complete the capture, and open it at its first frame. */
 static bool opened(void)
 {
     memset(&d, 0, sizeof d);

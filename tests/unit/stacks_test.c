@@ -354,7 +354,7 @@ TEST(the_bytes_mean_what_the_page_says)
     close_it();
 }
 
-/* The lie is counted once, at its place, and what stands before it is kept. */
+/* The wrong record is counted once, at its place, and the records before it are kept. */
 static void lie(const char *bytes, size_t n, int samples, size_t at)
 {
     CHECK_EQ(samples_of(bytes, n), samples);

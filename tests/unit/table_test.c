@@ -20,7 +20,7 @@ enum { IS_SANITIZED = 0 };
 #endif
 enum { START = 0x400000, SIZE = 0x10000, NOP = 0 };
 
-/* Zeros behind the records end the section. */
+/* Zeros after the records end the section. */
 static uint8_t bytes[4096];
 static size_t used;
 

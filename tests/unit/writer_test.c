@@ -114,7 +114,7 @@ TEST(embedded_file_larger_than_a_frame_becomes_several)
     close(fd);
 }
 
-/* A file whose size is at its limit stands for a full disk. */
+/* A file whose size is at its limit takes the part of a full disk. */
 TEST(reserved_bytes_are_written_where_nothing_else_is_any_more)
 {
     static const char *const none[] = { NULL };

@@ -1,4 +1,4 @@
-/* watch.c - how much CPU time a SIGPROF handler takes: preloaded, it stands around the
+/* watch.c - how much CPU time a SIGPROF handler takes: preloaded, it wraps the
  * handler that a program installs and around the timer_settime that it calls. To WATCH_OUT
  * it writes "signals median p99 arming read", in microseconds: of the whole handler, of
  * the kernel's arming of the timer in it (a median), and of the reading of the clock,
