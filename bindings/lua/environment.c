@@ -34,16 +34,6 @@ bool jsp_lua_environment_asks(void)
     return environment_get("JSPROF") != NULL;
 }
 
-static void environment_output(lua_State *L)
-{
-    const char *path = environment_get("JSPROF");
-    if (*path == '/' || !*environment_folder)
-        lua_pushstring(L, path);
-    else
-        lua_pushfstring(L, "%s/%s", environment_folder, path);
-    lua_setfield(L, -2, "output");
-}
-
 /* Set the option of this variable, if the variable exists. */
 static const char *environment_set(lua_State *L, jsprof_options *o, const char *variable)
 {
@@ -69,7 +59,12 @@ void jsp_lua_environment_push(lua_State *L)
     environment_set(L, &o, "JSPROF_COMPACT");
     environment_set(L, &o, "JSPROF_CHILDREN");
     lua_newtable(L);
-    environment_output(L);
+    const char *path = environment_get("JSPROF");
+    if (*path == '/' || !*environment_folder)
+        lua_pushstring(L, path);
+    else
+        lua_pushfstring(L, "%s/%s", environment_folder, path);
+    lua_setfield(L, -2, "output");
     if (o.hz) {
         lua_pushnumber(L, (lua_Number)o.hz);
         lua_setfield(L, -2, "hz");

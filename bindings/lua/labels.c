@@ -8,12 +8,6 @@
 
 enum { LABELS_PROBES = 32, LABELS_LINE_DIGITS = 12, LABELS_CHUNK = 40 };
 
-static bool label_same(const struct jsp_lua_key *a, const struct jsp_lua_key *b)
-{
-    return a->at == b->at && a->code == b->code && a->source == b->source &&
-           a->line == b->line;
-}
-
 static uint32_t label_slot(const struct jsp_lua_key *key, uint32_t probe)
 {
     uint64_t hash = (uint64_t)(key->at ^ key->code << 20) * 0x9E3779B97F4A7C15u;
@@ -27,7 +21,9 @@ const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labe
         const struct jsp_lua_label *label = &labels->entries[label_slot(key, probe)];
         if (!label->key.at)
             return NULL;
-        if (label_same(&label->key, key))
+        const struct jsp_lua_key *is = &label->key;
+        if (is->at == key->at && is->code == key->code && is->source == key->source &&
+            is->line == key->line)
             return label;
     }
     return NULL;

@@ -14,34 +14,15 @@ enum { LAUNCH_MOST = 16, LAUNCH_USAGE = 2 };
 static const char *launch_versions[LAUNCH_MOST];
 static int launch_n;
 
-static void launch_list(void)
-{
-    static char known[] = JSPROF_LUA_KNOWN;
-    for (char *v = strtok(known, "|"); v && launch_n < LAUNCH_MOST; v = strtok(NULL, "|"))
-        launch_versions[launch_n++] = v;
-}
-
-/* Return the version to try as number i: the newest PUC Lua first, LuaJIT last. */
-static const char *launch_choice(int i)
-{
-    return launch_versions[i < launch_n - 1 ? launch_n - 2 - i : i];
-}
-
 /* Execute PROGRAM followed by the version, from this program's folder. */
-static int launch_path(char *to, size_t size, const char *version)
-{
-    ssize_t n = readlink("/proc/self/exe", to, size);
-    if (n <= 0 || (size_t)n + strlen(version) >= size)
-        return -1;
-    memcpy(to + n, version, strlen(version) + 1);
-    return 0;
-}
-
 static int launch_run(const char *version, char **argv)
 {
     char path[PATH_MAX];
-    if (launch_path(path, sizeof path, version) == 0)
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+    if (n > 0 && (size_t)n + strlen(version) < sizeof path) {
+        memcpy(path + n, version, strlen(version) + 1);
         execv(path, argv);
+    }
     return errno;
 }
 
@@ -75,9 +56,12 @@ int main(int argc, char **argv)
 {
     const char *version = launch_take(argv);
     (void)argc;
-    launch_list();
+    static char known[] = JSPROF_LUA_KNOWN;
+    for (char *v = strtok(known, "|"); v && launch_n < LAUNCH_MOST; v = strtok(NULL, "|"))
+        launch_versions[launch_n++] = v;
+    /* The newest PUC Lua is first, LuaJIT last. */
     for (int i = 0; i < launch_n; i++) {
-        const char *choice = launch_choice(i);
+        const char *choice = launch_versions[i < launch_n - 1 ? launch_n - 2 - i : i];
         if (version && strcmp(version, choice) != 0)
             continue;
         int err = launch_run(choice, argv);

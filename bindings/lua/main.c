@@ -213,16 +213,6 @@ static int main_init(lua_State *L)
     return main_loaded(L, luaL_loadbuffer(L, init, strlen(init), "=LUA_INIT"));
 }
 
-static void main_arguments(lua_State *L, int argc, char **argv, int script)
-{
-    lua_newtable(L);
-    for (int i = 0; i < argc; i++) {
-        lua_pushstring(L, argv[i]);
-        lua_rawseti(L, -2, i - script);
-    }
-    lua_setglobal(L, "arg");
-}
-
 static int main_script(lua_State *L, int argc, char **argv, int script)
 {
     const char *name = strcmp(argv[script], "-") == 0 ? NULL : argv[script];
@@ -294,9 +284,14 @@ static int main_start(lua_State *L, const struct main_options *o)
 
 static int main_run(lua_State *L, int argc, char **argv, const struct main_options *o)
 {
-    int failed = 0;
-    main_arguments(L, argc, argv, o->script < argc ? o->script : 0);
-    failed = main_init(L);
+    int script = o->script < argc ? o->script : 0;
+    lua_newtable(L);
+    for (int i = 0; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i - script);
+    }
+    lua_setglobal(L, "arg");
+    int failed = main_init(L);
     for (int i = 1; i < o->script && !failed; i++) {
         bool is_step = strcmp(argv[i], "-e") == 0 || strcmp(argv[i], "-l") == 0;
         if (is_step && ++i < o->script)

@@ -394,17 +394,6 @@ static int module_start(lua_State *L)
     return module_start_with(L, 0);
 }
 
-/* Push a table of what was recorded. */
-static void module_push_stats(lua_State *L, const jsprof_stats *stats)
-{
-    lua_newtable(L);
-    jsp_lua_field(L, "expirations", stats->expirations);
-    jsp_lua_field(L, "samples", stats->samples);
-    jsp_lua_field(L, "kept", stats->kept);
-    jsp_lua_field(L, "lost", stats->expirations - stats->kept);
-    jsp_lua_field(L, "frames_cut", stats->frames_cut);
-}
-
 static int module_stop(lua_State *L)
 {
     struct module_run *run = jsp_lua_run_of(L);
@@ -417,7 +406,12 @@ static int module_stop(lua_State *L)
     if (err)
         return luaL_error(L, "jsprof.stop: the capture is not complete: %s",
                           jsp_lua_module_why(err));
-    module_push_stats(L, &stats);
+    lua_newtable(L);
+    jsp_lua_field(L, "expirations", stats.expirations);
+    jsp_lua_field(L, "samples", stats.samples);
+    jsp_lua_field(L, "kept", stats.kept);
+    jsp_lua_field(L, "lost", stats.expirations - stats.kept);
+    jsp_lua_field(L, "frames_cut", stats.frames_cut);
     if (missed)
         jsp_lua_field(L, "hooks_overwritten", missed);
     return 1;

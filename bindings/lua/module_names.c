@@ -7,15 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Give this name to the function on top of the stack. */
-static void names_function(lua_State *L, struct jsprof_lua *lua, const char *name)
-{
-    jsprof_thread_pause(lua->thread);
-    jsp_lua_walk_name(lua->walker, (uintptr_t)lua_topointer(L, -1),
-                      (uintptr_t)lua_tocfunction(L, -1), name);
-    jsprof_thread_resume(lua->thread);
-}
-
 /* Name the functions in the table on top, or only its C functions. */
 enum names_which { NAMES_ALL, NAMES_C };
 static void names_module(lua_State *L, struct jsprof_lua *lua, const char *module,
@@ -30,19 +21,12 @@ static void names_module(lua_State *L, struct jsprof_lua *lua, const char *modul
             continue;
         snprintf(name, sizeof name, "%s%s%s", is_global ? "" : module, is_global ? "" : ".",
                  lua_tostring(L, -2));
-        names_function(L, lua, name);
+        /* the function is on top of the stack */
+        jsprof_thread_pause(lua->thread);
+        jsp_lua_walk_name(lua->walker, (uintptr_t)lua_topointer(L, -1),
+                          (uintptr_t)lua_tocfunction(L, -1), name);
+        jsprof_thread_resume(lua->thread);
     }
-}
-
-/* Name the methods and metamethods of a type, whose metatable is on top. */
-static void names_type(lua_State *L, struct jsprof_lua *lua, const char *type)
-{
-    names_module(L, lua, type, NAMES_C);
-    lua_pushliteral(L, "__index");
-    lua_rawget(L, -2);
-    if (lua_istable(L, -1))
-        names_module(L, lua, type, NAMES_C);
-    lua_pop(L, 1);
 }
 
 /* luaL_newmetatable puts the metatables of types into the registry under their names.
@@ -52,8 +36,15 @@ static void names_types(lua_State *L, struct jsprof_lua *lua)
     lua_pushvalue(L, LUA_REGISTRYINDEX);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         const char *type = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "_";
-        if (*type != '_' && lua_istable(L, -1))
-            names_type(L, lua, type);
+        if (*type != '_' && lua_istable(L, -1)) {
+            /* the metamethods, whose table is on top, and the methods */
+            names_module(L, lua, type, NAMES_C);
+            lua_pushliteral(L, "__index");
+            lua_rawget(L, -2);
+            if (lua_istable(L, -1))
+                names_module(L, lua, type, NAMES_C);
+            lua_pop(L, 1);
+        }
     }
     lua_pop(L, 1);
 }
@@ -72,14 +63,6 @@ static const char names_given[] =
     "pcall(found['io.lines iterator']) -- at the end of the file it closes that\n"
     "return found\n";
 
-static void names_iterators(lua_State *L, struct jsprof_lua *lua)
-{
-    if (luaL_loadbuffer(L, names_given, sizeof names_given - 1, "=jsprof names") == 0 &&
-        lua_pcall(L, 0, 1, 0) == 0 && lua_istable(L, -1))
-        names_module(L, lua, "_G", NAMES_ALL);
-    lua_pop(L, 1);
-}
-
 /* A function that is in two modules gets the first one's name. */
 static const char *const names_first[] = { "_G", "string", "table", "math", "io", "os",
                                            "coroutine", "debug", "package", "utf8", "bit32" };
@@ -97,7 +80,10 @@ int jsp_lua_name_modules(lua_State *L)
             names_module(L, lua, names_first[i], NAMES_ALL);
         lua_pop(L, 1);
     }
-    names_iterators(L, lua);
+    if (luaL_loadbuffer(L, names_given, sizeof names_given - 1, "=jsprof names") == 0 &&
+        lua_pcall(L, 0, 1, 0) == 0 && lua_istable(L, -1))
+        names_module(L, lua, "_G", NAMES_ALL);
+    lua_pop(L, 1);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
         if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1))
             names_module(L, lua, lua_tostring(L, -2), NAMES_ALL);

@@ -130,19 +130,13 @@ static struct jsp_lua_joined *threads_join(lua_State *L, struct module_run *run)
     return j;
 }
 
-static struct jsp_lua_joined *threads_find(const struct module_run *run)
-{
-    struct jsp_lua_joined *j = threads_here.joined;
-    while (j && j->run != run)
-        j = j->next_here;
-    return j;
-}
-
 /* Show the state's frames on this thread and on no other. */
 static void threads_switch(lua_State *L, struct module_run *run)
 {
     bool is_maker = run->maker == threads_me();
-    struct jsp_lua_joined *mine = is_maker ? NULL : threads_find(run);
+    struct jsp_lua_joined *mine = is_maker ? NULL : threads_here.joined;
+    while (mine && mine->run != run)
+        mine = mine->next_here;
     bool is_new = !is_maker && !mine;
     if (is_new)
         mine = threads_join(L, run);

@@ -56,16 +56,6 @@ static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *a
         jsp_lua_hooks_put(&c->hooks, co);
 }
 
-/* Notice jit.on() and jit.off() for all functions. A hook that is called ends what is
- * being compiled, so the hook sees the calls anyway. */
-static void calls_note_jit(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, bool on)
-{
-    if (lua_getlocal(L, ar, 1))
-        lua_pop(L, 1);
-    else
-        c->compiles = on;
-}
-
 static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
 {
     uintptr_t at = jsp_lua_place(L, ar);
@@ -77,15 +67,14 @@ static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
     jsp_lua_open_enter(c->open_calls, called ? called->function : NULL, at, is_c);
     if (called && called->special == JSP_LUA_RESUMES)
         calls_take_along(c, L, ar);
-    else if (called && called->special)
-        calls_note_jit(c, L, ar, called->special == JSP_LUA_JIT_ON);
-}
-
-static void calls_look_around(struct jsp_lua_calls *c)
-{
-    c->n_events = 0;
-    if (c->lua->on_calls)
-        c->lua->on_calls(c->lua->on_calls_data);
+    else if (called && called->special) {
+        /* Notice jit.on() and jit.off() for all functions. A hook that is called ends what is
+         * being compiled, so the hook sees the calls anyway. */
+        if (lua_getlocal(L, ar, 1))
+            lua_pop(L, 1);
+        else
+            c->compiles = called->special == JSP_LUA_JIT_ON;
+    }
 }
 
 static void calls_hook(lua_State *L, lua_Debug *ar)
@@ -95,8 +84,11 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
         jsp_lua_hooks_orphan(L, ar);
         return;
     }
-    if (++c->n_events == CALLS_BETWEEN)
-        calls_look_around(c);
+    if (++c->n_events == CALLS_BETWEEN) {
+        c->n_events = 0;
+        if (c->lua->on_calls)
+            c->lua->on_calls(c->lua->on_calls_data);
+    }
     jsp_lua_open_switch(c->open_calls, L);
     if (jsp_lua_hooks_bit(ar) == LUA_MASKCALL)
         calls_enter(c, L, ar);
@@ -137,17 +129,6 @@ uint64_t jsp_lua_calls_check(struct jsp_lua_calls *c, lua_State *L)
 
 /* -- Beginning and end ------------------------------------------------------------ */
 
-static void calls_adopt_level(struct jsp_lua_calls *c, lua_State *L, int level, uint32_t frame)
-{
-    lua_Debug ar;
-    lua_getstack(L, level, &ar);
-    lua_getinfo(L, "f", &ar);
-    const struct jsp_lua_called *called = jsp_lua_called_pop(c->functions, L, frame);
-    if (called)
-        jsp_lua_open_adopt(c->open_calls, called->function, jsp_lua_place(L, &ar),
-                           called->is_c);
-}
-
 /* If the main coroutine asks, add the calls that are already open, outermost first. */
 static void calls_adopt(struct jsp_lua_calls *c, lua_State *L)
 {
@@ -162,18 +143,14 @@ static void calls_adopt(struct jsp_lua_calls *c, lua_State *L)
             levels[n++] = level;
         lua_pop(L, 1);
     }
-    while (n--)
-        calls_adopt_level(c, L, levels[n], n);
-}
-
-/* Until samples are taken, the thread may seem to be in these calls. */
-static int calls_turn_on(struct jsp_lua_calls *c, uint32_t modes)
-{
-    jsprof_link *top = c->lua->thread->top;
-    c->lua->thread->top = jsp_lua_open_top(c->open_calls);
-    int err = jsprof_calls_set(c->lua->session, modes);
-    c->lua->thread->top = top;
-    return err;
+    while (n--) {
+        lua_getstack(L, levels[n], &ar);
+        lua_getinfo(L, "f", &ar);
+        const struct jsp_lua_called *called = jsp_lua_called_pop(c->functions, L, n);
+        if (called)
+            jsp_lua_open_adopt(c->open_calls, called->function, jsp_lua_place(L, &ar),
+                               called->is_c);
+    }
 }
 
 /* Call jit.status() for the program's setting; PUC Lua gives false. */
@@ -220,7 +197,11 @@ int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_
         err = jsp_lua_hooks_init(&c->hooks, L, calls_hook);
     if (!err) {
         calls_adopt(c, L);
-        err = calls_turn_on(c, modes);
+        /* Until samples are taken, the thread may seem to be in these calls. */
+        jsprof_link *top = lua->thread->top;
+        lua->thread->top = jsp_lua_open_top(c->open_calls);
+        err = jsprof_calls_set(lua->session, modes);
+        lua->thread->top = top;
     }
     if (err) {
         calls_free(c);

@@ -17,16 +17,6 @@ void jsp_lua_count_end(struct jsprof_lua *lua, lua_State *L)
     lua->calls = NULL;
 }
 
-static int count_begin(struct jsprof_lua *lua, lua_State *L, uint32_t modes)
-{
-    int err = jsp_lua_calls_begin(&lua->calls, lua, L, modes);
-    if (!err && modes & JSPROF_CALLS_ALLOC)
-        err = jsp_lua_alloc_begin(&lua->alloc, lua->thread, L);
-    if (err)
-        jsp_lua_count_end(lua, L);
-    return err;
-}
-
 int jsprof_lua_calls(jsprof_lua *lua, lua_State *L, uint32_t modes)
 {
     if (!lua || !L || !lua->box || modes & ~(uint32_t)JSPROF_CALLS_ALL ||
@@ -34,8 +24,14 @@ int jsprof_lua_calls(jsprof_lua *lua, lua_State *L, uint32_t modes)
         return -EINVAL;
     if (modes && lua->calls)
         return -EALREADY;
-    if (modes)
-        return count_begin(lua, L, modes);
+    if (modes) {
+        int err = jsp_lua_calls_begin(&lua->calls, lua, L, modes);
+        if (!err && modes & JSPROF_CALLS_ALLOC)
+            err = jsp_lua_alloc_begin(&lua->alloc, lua->thread, L);
+        if (err)
+            jsp_lua_count_end(lua, L);
+        return err;
+    }
     jsp_lua_count_end(lua, L);
     return jsprof_calls_set(lua->session, 0);
 }

@@ -33,13 +33,6 @@ static bool resumed_is_call(const struct jsp_lua_walker *w, uintptr_t word)
     return resumed_is_in(&w->resume, word) || resumed_is_in(&w->pcall, word);
 }
 
-static void resumed_chunk(struct jsp_puc_chain *k, uintptr_t at, const uint8_t *words, size_t n)
-{
-    for (size_t i = 0; i < n; i += 8)
-        if (resumed_is_call(k->w, jsp_lua_pointer(words, i)))
-            k->calls[k->n_calls++ & (JSP_PUC_CALLS - 1)] = at + i;
-}
-
 /* Collect all return addresses of such calls up to the end of the searched part. If there
  * are too many, keep the outermost. */
 static void resumed_collect(struct jsp_puc_chain *k)
@@ -54,7 +47,9 @@ static void resumed_collect(struct jsp_puc_chain *k)
         size_t n = RESUMED_CHUNK - (at & (RESUMED_CHUNK - 1));
         if (!jsp_lua_read(&k->w->read, at, words, n))
             return;
-        resumed_chunk(k, at, words, n);
+        for (size_t i = 0; i < n; i += 8)
+            if (resumed_is_call(k->w, jsp_lua_pointer(words, i)))
+                k->calls[k->n_calls++ & (JSP_PUC_CALLS - 1)] = at + i;
         at += n;
     }
 }
