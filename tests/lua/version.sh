@@ -34,7 +34,8 @@ build_changed() # SED-EXPRESSION
     changed_others=
     for changed_source in $(cd "$SRCDIR/bindings/lua" && echo *.c puc/*.c calls/*.c); do
         changed_name=${changed_source%.c}
-        echo $LAYOUT_FILES main fatal_signals launch | tr ' ' '\n' | grep -qxF "$changed_name" ||
+        echo $LAYOUT_FILES main fatal_signals launch api_linked | tr ' ' '\n' |
+            grep -qxF "$changed_name" ||
             changed_others="$changed_others $B/obj/bindings/lua/$VERSION/$changed_name.o"
     done
     changed_flags=-O1
