@@ -35,18 +35,6 @@ static void thread_collect(struct firefox *x, uint32_t thread)
     }
 }
 
-static void thread_forget(struct firefox *x)
-{
-    for (uint32_t i = 0; i < x->n_nodes; i++)
-        x->node_id[x->nodes[i]] = 0;
-    for (uint32_t i = 0; i < x->n_frames; i++)
-        x->frame_id[x->frames[i]] = 0;
-    for (uint32_t i = 0; i < x->n_funcs; i++)
-        x->func_id[x->funcs[i]] = 0;
-    for (uint32_t i = 0; i < x->n_modules; i++)
-        x->module_id[x->used_modules[i]] = 0;
-}
-
 static void thread_samples(struct firefox *x, const struct jsp_moment *at, uint32_t n)
 {
     struct jsp_json *j = &x->json;
@@ -273,5 +261,13 @@ void firefox_thread(struct firefox *x, uint32_t thread)
     thread_funcs(x);
     thread_resources(x);
     jsp_json_close(&x->json, '}');
-    thread_forget(x);
+    /* The next thread has numbers of its own. */
+    for (uint32_t i = 0; i < x->n_nodes; i++)
+        x->node_id[x->nodes[i]] = 0;
+    for (uint32_t i = 0; i < x->n_frames; i++)
+        x->frame_id[x->frames[i]] = 0;
+    for (uint32_t i = 0; i < x->n_funcs; i++)
+        x->func_id[x->funcs[i]] = 0;
+    for (uint32_t i = 0; i < x->n_modules; i++)
+        x->module_id[x->used_modules[i]] = 0;
 }

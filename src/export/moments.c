@@ -17,21 +17,6 @@ static int moments_order(const void *left, const void *right)
     return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
 }
 
-/* Turn the number of samples of each thread into their start in the list. */
-static void moments_places(struct jsp_moments *m, const struct jsp_profile *p,
-                           const struct jsp_calltree *s)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n_stacks; i++)
-        if (s->leaf[i])
-            m->first[p->stacks[i].thread] += p->stacks[i].samples;
-    for (uint32_t t = 0; t <= p->n_threads; t++) {
-        uint32_t of_thread = m->first[t];
-        m->first[t] = n;
-        n += of_thread;
-    }
-}
-
 static void moments_fill(struct jsp_moments *m, struct jsp_profile *p,
                          const struct jsp_calltree *s, const struct jsp_select *select)
 {
@@ -81,7 +66,16 @@ int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
         jsp_moments_free(m);
         return -ENOMEM;
     }
-    moments_places(m, p, s);
+    /* Turn the number of samples of each thread into their start in the list. */
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_stacks; i++)
+        if (s->leaf[i])
+            m->first[p->stacks[i].thread] += p->stacks[i].samples;
+    for (uint32_t t = 0; t <= p->n_threads; t++) {
+        uint32_t of_thread = m->first[t];
+        m->first[t] = n;
+        n += of_thread;
+    }
     moments_fill(m, p, s, select);
     moments_settle(m, p->n_threads);
     return 0;

@@ -60,25 +60,6 @@ static void speedscope_stack(struct speedscope *x, uint32_t node)
     jsp_text_cache_put(&x->cache, node, x->json.out);
 }
 
-static void speedscope_samples(struct speedscope *x, const struct jsp_moment *at,
-                               uint32_t n)
-{
-    struct jsp_json *j = &x->json;
-    jsp_json_key_open(j, "samples", '[');
-    for (uint32_t i = 0; i < n; i++)
-        if (i == 0 || at[i].node != at[i - 1].node)
-            speedscope_stack(x, at[i].node);
-    jsp_json_close(j, ']');
-    jsp_json_key_open(j, "weights", '[');
-    for (uint32_t i = 0, next; i < n; i = next) {
-        uint64_t value = 0;
-        for (next = i; next < n && at[next].node == at[i].node; next++)
-            value += at[next].value;
-        jsp_json_u64(j, value);
-    }
-    jsp_json_close(j, ']');
-}
-
 static void speedscope_thread(struct speedscope *x, uint32_t thread)
 {
     struct jsp_json *j = &x->json;
@@ -96,7 +77,19 @@ static void speedscope_thread(struct speedscope *x, uint32_t thread)
     jsp_json_key_text(j, "unit", x->p->unit == JSP_VALUE_COUNT ? "none" : "nanoseconds");
     jsp_json_key_u64(j, "startValue", 0);
     jsp_json_key_u64(j, "endValue", value);
-    speedscope_samples(x, at, n);
+    jsp_json_key_open(j, "samples", '[');
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || at[i].node != at[i - 1].node)
+            speedscope_stack(x, at[i].node);
+    jsp_json_close(j, ']');
+    jsp_json_key_open(j, "weights", '[');
+    for (uint32_t i = 0, next; i < n; i = next) {
+        uint64_t weight = 0;
+        for (next = i; next < n && at[next].node == at[i].node; next++)
+            weight += at[next].value;
+        jsp_json_u64(j, weight);
+    }
+    jsp_json_close(j, ']');
     jsp_json_close(j, '}');
 }
 
