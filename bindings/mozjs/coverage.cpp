@@ -4,30 +4,35 @@
  *
  * For each file, the report has FN:line,name for every function, then FNDA:calls,name for
  * every called one in the same order, and DA:line,hits for every line. Names repeat: all
- * arrow functions that are assigned to `f` are `f<`. If a name has as many FNDA as FN,
- * they pair in order. Otherwise some functions of that name were never called, and the
- * lines' hits exclude candidates: a function that was called n times has its first
- * instruction on its first line or on the next one with instructions, and that line has n
- * hits or more. If a function's candidates are still on different lines, its line is
- * unknown.
+ * arrow functions that are assigned to `f` are `f<`, and all without a name are `top-level`,
+ * as is the file's own code. So the called ones are looked for among all functions, in order:
+ * each has a first place where it can be, for all called before it have a place, and a last
+ * one. If one line has both, it is the function's; otherwise its line is unknown. Where some
+ * functions of a name were never called, the lines' hits exclude places: a function that was
+ * called n times has its first instruction on its first line or on the next one with
+ * instructions, and that line has n hits or more.
  */
 #include "coverage.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <sstream>
 
 namespace {
 
-struct coverage_name {
-    std::vector<uint32_t> lines; /* FN */
-    std::vector<size_t> rows;    /* FNDA: indices */
+struct coverage_function {
+    uint32_t line;
+    std::string name;
 };
 
 struct coverage_source {
     std::string file;
-    std::map<std::string, coverage_name> names;
+    size_t begin = 0; /* of its rows */
+    std::vector<coverage_function> functions;
+    std::map<std::string, int> never; /* how many of a name were never called */
     std::map<uint32_t, uint64_t> hits; /* of a line */
 };
 
@@ -54,58 +59,53 @@ bool coverage_can(const coverage_source &source, uint32_t line, uint64_t calls)
     return false;
 }
 
-/* Choose the first possible line for each row, both in order. Return false if there is
- * none. */
-bool coverage_first(const coverage_source &source, const coverage_name &name,
-                    const std::vector<coverage_row> &rows, std::vector<size_t> *chosen)
+/* Choose the first possible function for each row, both in the order of the iterators, and
+ * append its line. Return false if there is none. */
+template <class Function, class Row>
+bool coverage_choose(const coverage_source &source, Function at, Function end, Row row,
+                     Row rows_end, std::vector<uint32_t> *lines)
 {
-    size_t at = 0;
+    for (; row != rows_end; row++, at++) {
+        const bool is_any = source.never.at(row->name) == 0;
 
-    for (const size_t row : name.rows) {
-        while (at < name.lines.size() &&
-               !coverage_can(source, name.lines[at], rows[row].calls))
+        while (at != end && (at->name != row->name ||
+                             !(is_any || coverage_can(source, at->line, row->calls))))
             at++;
-        if (at == name.lines.size())
+        if (at == end)
             return false;
-        chosen->push_back(at++);
+        lines->push_back(at->line);
     }
     return true;
 }
 
-/* The same from the end: `chosen` gets the last row first. */
-bool coverage_last(const coverage_source &source, const coverage_name &name,
-                   const std::vector<coverage_row> &rows, std::vector<size_t> *chosen)
+/* Return whether the first function is the file's own code, which runs before all others. */
+bool coverage_is_file(const coverage_source &source)
 {
-    size_t end = name.lines.size();
+    const auto is_first = [](const coverage_function &f) {
+        return f.line == 1 && f.name == "top-level";
+    };
+    const auto &all = source.functions;
 
-    for (size_t i = name.rows.size(); i-- > 0;) {
-        while (end > 0 &&
-               !coverage_can(source, name.lines[end - 1], rows[name.rows[i]].calls))
-            end--;
-        if (end == 0)
-            return false;
-        chosen->push_back(--end);
-    }
-    return true;
+    return !all.empty() && is_first(all[0]) &&
+           std::count_if(all.begin(), all.end(), is_first) == 1;
 }
 
-void coverage_place(const coverage_source &source, const coverage_name &name,
-                    std::vector<coverage_row> *rows)
+/* Give the rows of this source their lines. */
+void coverage_place(const coverage_source &source, std::vector<coverage_row> *rows)
 {
-    const size_t n = name.rows.size();
-    std::vector<size_t> first, last;
+    auto begin = rows->begin() + static_cast<std::ptrdiff_t>(source.begin);
+    auto at = source.functions.begin();
+    std::vector<uint32_t> first, last;
 
-    if (n == name.lines.size()) {
-        for (size_t i = 0; i < n; i++)
-            (*rows)[name.rows[i]].line = name.lines[i];
+    if (begin != rows->end() && coverage_is_file(source))
+        (begin++)->line = (at++)->line;
+    if (!coverage_choose(source, at, source.functions.end(), begin, rows->end(), &first) ||
+        !coverage_choose(source, source.functions.rbegin(), std::make_reverse_iterator(at),
+                         rows->rbegin(), std::make_reverse_iterator(begin), &last))
         return;
-    }
-    if (!coverage_first(source, name, *rows, &first) ||
-        !coverage_last(source, name, *rows, &last))
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (name.lines[first[i]] == name.lines[last[n - 1 - i]])
-            (*rows)[name.rows[i]].line = name.lines[first[i]];
+    for (size_t i = 0; i < first.size(); i++)
+        if (first[i] == last[last.size() - 1 - i])
+            begin[static_cast<std::ptrdiff_t>(i)].line = first[i];
 }
 
 } // namespace
@@ -121,11 +121,12 @@ std::vector<coverage_row> coverage_read(const char *text, size_t length)
 
     while (std::getline(report, line)) {
         if (is("SF:")) {
-            source = { line.substr(3), {}, {} };
+            source = { line.substr(3), rows.size(), {}, {}, {} };
         } else if (is("FN:") && coverage_split(line, &number, &name)) {
-            source.names[name].lines.push_back(static_cast<uint32_t>(number));
+            source.functions.push_back({ static_cast<uint32_t>(number), name });
+            source.never[name]++;
         } else if (is("FNDA:") && coverage_split(line, &number, &name)) {
-            source.names[name].rows.push_back(rows.size());
+            source.never[name]--;
             rows.push_back({ number, name, source.file, 0 });
         } else if (is("DA:")) {
             const auto comma = line.find(',');
@@ -133,8 +134,7 @@ std::vector<coverage_row> coverage_read(const char *text, size_t length)
                 source.hits[static_cast<uint32_t>(strtoul(line.c_str() + 3, nullptr, 10))] =
                     strtoull(line.c_str() + comma + 1, nullptr, 10);
         } else if (is("end_of_record")) {
-            for (const auto &one : source.names)
-                coverage_place(source, one.second, &rows);
+            coverage_place(source, &rows);
         }
     }
     return rows;

@@ -59,6 +59,38 @@ in_capture() # CAPTURE COUNT NAME LINE
     grep -Fq "\"$3\",\"counted.js\",$4,vm,$2," calls.csv
 }
 
+# Some of the functions without a name, and of those of one name, are never called.
+cat >arrows.js <<'END'
+const {GLib} = imports.gi;
+[1, 2, 3].map(x => x + 1);
+[1, 2].forEach(x => {
+    [5, 6, 7, 8].map(y => y * x);
+});
+let f = () => 1;
+f(); f(); f();
+f = () => 2;
+f();
+setTimeout(() => {
+    throw 1;
+}, 1e9);
+const o = {g: () => 3};
+o.g(); o.g();
+(() => { print('x'); })();
+const never = [() => 4, () => {
+    throw 2;
+}];
+[1, 2, 3, 4, 5].map(x => -x);
+f = () => 6;
+imports.system.exit(never.length - 2);
+END
+"$GJS" --profile-calls=calls.txt arrows.js >out 2>err
+for want in '1:top-level:1' '3:top-level:2' '2:top-level:3' '8:top-level:4' '3:f:6' '1:f:8' \
+    '2:g:13' '1:top-level:15' '5:top-level:19'; do
+    check "arrows: $want" grep -q \
+        "^ *${want%%:*}  $(echo "${want#*:}" | sed 's/:/ (arrows.js:/'))\$" calls.txt
+done
+check 'arrows: no other row' test "$(grep -c arrows.js calls.txt)" = 9
+
 for way in '' exit throws; do
     gjs-console counted.js $way >want.out 2>want.err
     want=$?
