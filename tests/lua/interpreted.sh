@@ -1,6 +1,6 @@
 #!/bin/sh
-# interpreted.sh - interpreted LuaJIT keeps its C stack inside of the VM's own subroutines,
-# which the VM's unwind row does not describe.
+# interpreted.sh - interpreted LuaJIT keeps its C stack inside of the VM's own subroutines
+# and where the VM makes and ends its frame: its unwind row describes neither.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -17,7 +17,7 @@ interpreted() # WHICH
 one()
 {
     [ "$VERSION" = jit ] || return
-    for which in remainder floor tables strings; do
+    for which in remainder floor tables strings calls; do
         check "$which: recorded" interpreted "$which"
         check "$which: up to main" share_is 99.5 100 "C:__libc_start_call_main$t"
         check "$which: and the file says so" info_has 'C stacks +100.0% whole$'

@@ -9,6 +9,8 @@
 enum {
     RUNNING_RETURN_WORDS = 512, /* words to search for a return into compiled code */
     RUNNING_SUBROUTINE = 32,    /* stack bytes that the VM's own subroutines take */
+    RUNNING_EDGE = 10,          /* bytes of the instructions that make or end a VM frame */
+    RUNNING_EDGE_PLACES = 5,
 };
 
 /* Read base and program counter from the interpreter's registers, if these hold the
@@ -68,18 +70,60 @@ static void running_traced_function(struct jsp_jit_walk *k, const struct jsp_jit
         jsp_jit_frame(k, &f, next, JSPROF_KIND_JIT, call);
 }
 
-/* Let the C stack continue at the caller of the VM's frame. `flags` may add
- * JSPROF_FRAME_NO_TABLE. */
-static void running_caller(struct jsp_jit_walk *k, uint32_t flags)
+/* Let the C stack continue at the caller of a VM frame whose return address lies at
+ * `ret`. `flags` may add JSPROF_FRAME_NO_TABLE. */
+static void running_caller(struct jsp_jit_walk *k, uintptr_t ret, uintptr_t frame_pointer,
+                           uint32_t flags)
 {
-    uintptr_t cframe = k->thread.cframe;
-    jsprof_frame *frame = cframe ? jsp_jit_frame_next(k) : NULL;
+    jsprof_frame *frame = jsp_jit_frame_next(k);
     if (!frame)
         return;
     frame->kind = JSPROF_FRAME_CALLER | flags;
-    frame->pc = jsp_jit_word(k, cframe + JIT_C_RETURN);
-    frame->sp = cframe + JIT_C_BYTES;
-    frame->detail = (const char *)jsp_jit_word(k, cframe + JIT_C_FP);
+    frame->pc = jsp_jit_word(k, ret);
+    frame->sp = ret + 8;
+    frame->detail = (const char *)frame_pointer;
+}
+
+static void running_caller_of_frame(struct jsp_jit_walk *k, uint32_t flags)
+{
+    uintptr_t cframe = k->thread.cframe;
+    if (cframe)
+        running_caller(k, cframe + JIT_C_RETURN, jsp_jit_word(k, cframe + JIT_C_FP), flags);
+}
+
+/* The VM's only row in the unwind tables does not cover the instructions with which the VM
+ * makes its frame on the C stack and ends it. If one of them was interrupted, let the C stack
+ * continue at the VM's caller, and return true. */
+static bool running_edge(struct jsp_jit_walk *k)
+{
+    static const struct {
+        uint8_t code[RUNNING_EDGE];
+        struct { uint8_t at, saved; } places[RUNNING_EDGE_PLACES]; /* bytes below the return */
+    } edges[] = {
+        /* push rbp, rbx, r15, r14; sub rsp, 40 */
+        { { 0x55, 0x53, 0x41, 0x57, 0x41, 0x56, 0x48, 0x83, 0xEC, 0x28 },
+          { { 0, 0 }, { 1, 8 }, { 2, 16 }, { 4, 24 }, { 6, 32 } } },
+        /* add rsp, 40; pop r14, r15, rbx, rbp */
+        { { 0x48, 0x83, 0xC4, 0x28, 0x41, 0x5E, 0x41, 0x5F, 0x5B, 0x5D },
+          { { 4, 32 }, { 6, 24 }, { 8, 16 }, { 9, 8 }, { 10, 0 } } },
+    };
+    uint8_t code[2 * RUNNING_EDGE];
+    if (!k->context || k->rip < k->w->loop_low || k->rip >= k->w->loop_high ||
+        !jsp_lua_read(k->read, k->rip - RUNNING_EDGE, code, sizeof code))
+        return false;
+    for (size_t i = 0; i < sizeof edges / sizeof *edges * RUNNING_EDGE_PLACES; i++) {
+        size_t edge = i / RUNNING_EDGE_PLACES, place = i % RUNNING_EDGE_PLACES;
+        uint32_t saved = edges[edge].places[place].saved;
+        if (memcmp(code + RUNNING_EDGE - edges[edge].places[place].at, edges[edge].code,
+                   RUNNING_EDGE) != 0)
+            continue;
+        running_caller(k, k->rsp + saved,
+                       saved ? jsp_jit_word(k, k->rsp + saved - 8)
+                             : (uintptr_t)k->context->uc_mcontext.gregs[REG_RBP],
+                       JSPROF_FRAME_NO_TABLE);
+        return true;
+    }
+    return false;
 }
 
 /* Show compiled code: the functions inside the trace, then the function in which it
@@ -90,7 +134,7 @@ static void running_trace(struct jsp_jit_walk *k)
     uintptr_t base = running_jit_base(k);
     if (jsp_jit_in_stack(&k->thread, base))
         k->thread.base = base;
-    running_caller(k, 0);
+    running_caller_of_frame(k, 0);
     if (!jsp_jit_trace_read(k->read, jsp_jit_trace_object(k, (uint32_t)k->vm), &t)) {
         jsp_jit_frames(k, false, JSPROF_KIND_JIT);
         return;
@@ -160,9 +204,9 @@ void jsp_jit_running(struct jsp_jit_walk *k)
     /* Compiled code may have called, for example, a step of the collector: no table
      * describes that code. */
     if (running_is_subroutine(k))
-        running_caller(k, JSPROF_FRAME_NO_TABLE);
-    else if (jsp_jit_in_stack(&k->thread, running_jit_base(k)))
-        running_caller(k, 0);
+        running_caller_of_frame(k, JSPROF_FRAME_NO_TABLE);
+    else if (!running_edge(k) && jsp_jit_in_stack(&k->thread, running_jit_base(k)))
+        running_caller_of_frame(k, 0);
     if (state == JIT_VM_COLLECTS && !running_has_collector(k))
         jsp_jit_frame_doing(k, "[garbage collector]", JSPROF_KIND_GC);
     else if (state >= JIT_VM_EXITS && state <= JIT_VM_LAST)
