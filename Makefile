@@ -181,7 +181,12 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang lib
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER)
 DEPS_GJS = $(MOZJS_KNOWN:%=libmozjs-%-dev) libgjs-dev gjs dbus
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
-  lua5.4 liblua5.4-dev lua5.5 liblua5.5-dev luajit libluajit-5.1-dev luarocks lua-cqueues lua-lpeg
+  lua5.4 liblua5.4-dev lua5.5 liblua5.5-dev luajit libluajit-5.1-dev luarocks lua-cqueues lua-lpeg \
+  $(DEPS_LUA_HOSTS)
+# Programs that have a Lua. tshark and what it needs take 127 MB.
+DEPS_LUA_HOSTS = lua-luv neovim haproxy prosody nginx-light curl tshark
+# nginx's module for Lua, which conflicts with the LuaJIT above: unpacked into $(B)/nginx.
+DEPS_NGINX = libnginx-mod-http-lua lua-resty-core lua-resty-lrucache libluajit2-5.1-2
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh mandoc golang-go python3-jsonschema
 DEPS_BROWSER = chromium
@@ -195,6 +200,9 @@ deps: ## install every package that a test can use, with apt-get and npm
 	set -x; \
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 	  --no-install-recommends $$there; \
+	mkdir -p $(B)/nginx; (cd $(B)/nginx && apt-get download $(DEPS_NGINX) && \
+	  for p in *.deb; do dpkg -x "$$p" .; done) || \
+	  echo "deps: not in this distribution: nginx's module for Lua"; \
 	command -v npm >/dev/null || $$sudo env DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y --no-install-recommends nodejs npm; \
 	cd tests/node && npm ci --ignore-scripts --no-audit --no-fund

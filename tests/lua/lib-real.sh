@@ -1,0 +1,88 @@
+# lib-real.sh - what the tests share that record a program of the distribution which has a Lua;
+# sourced, not run. The program makes turns of scripts/turns.lua and prints, or answers, what
+# share of their time `long` took by its own clock.
+#
+# SPDX-License-Identifier: MIT
+
+. "$(dirname "$0")/lib.sh"
+
+# A missing program is a skip.
+needs() # VERSION PACKAGE FILE...
+{
+    VERSION=$1
+    MODULE=$B/lib/lua/$VERSION/jsprof.so
+    needs_package=$2
+    shift 2
+    [ -f "$MODULE" ] || MISSING="$MISSING liblua$VERSION-dev"
+    for file; do
+        [ -e "$file" ] || { MISSING="$MISSING $needs_package"; break; }
+    done
+    [ -z "$MISSING" ] && return
+    echo "SKIP: needs$MISSING"
+    exit 77
+}
+
+# The module is preloaded, and the variables ask for a capture.
+preloaded() # COMMAND...
+{
+    JSPROF=$SCRATCH/cap LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULE" "$@"
+}
+
+# The same for a server: with `&`, its process is $!.
+serving() # COMMAND...
+{
+    exec env JSPROF="$SCRATCH/cap" LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULE" "$@"
+}
+
+wait_for() # FILE
+{
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ -e "$1" ] && return
+        sleep 0.5
+    done
+    echo "there is no $1"
+    return 1
+}
+
+# The share of samples below `long` against the last number of the program's output: in 12
+# percent points of it there are five standard deviations of 400 samples.
+as_it_says() # FILE
+{
+    long_n=$(stacks | grep -Ec "work ${any}long ")
+    short_n=$(stacks | grep -Ec "work ${any}short ")
+    want=$(grep -Eo '[0-9]+\.[0-9]+' "$1" | tail -n 1)
+    echo "long $long_n short $short_n, wanted ${want:=none} %"
+    awk -v l="$long_n" -v s="$short_n" -v w="$want" 'BEGIN {
+        of = l + s > 0 ? 100 * l / (l + s) : 0; d = of - w
+        exit !(w > 50 && l + s > 50 && d < 12 && d > -12) }'
+}
+
+c_stacks_are_whole()
+{
+    whole_part=$("$JSPROF_TOOL" info "$SCRATCH/cap" |
+        sed -n 's/^ *C stacks *\([0-9.]*\)% whole.*/\1/p')
+    echo "$whole_part% are whole"
+    awk -v part="$whole_part" 'BEGIN { exit !(part >= 99) }'
+}
+
+# What Lua has, among the ten functions with most time of their own, has a name; one without is
+# there by chance, with 3% at most. The parts of the work are there.
+top_ten_has_names()
+{
+    "$JSPROF_TOOL" report --csv "$SCRATCH/cap" | sed -n 2,11p >"$SCRATCH/top"
+    cat "$SCRATCH/top"
+    awk -F , '{ all += $(NF - 3) }
+        /^"?(function|C function|[?]) [(]/ { without += $(NF - 3) }
+        END { exit without > 0.03 * all }' "$SCRATCH/top" &&
+        grep -q 'table.sort' "$SCRATCH/top" && grep -q 'is_longer (.*turns.lua:8)' "$SCRATCH/top" &&
+        grep -q 'sorted (.*turns.lua:19)' "$SCRATCH/top"
+}
+
+# With the capture in place and the program's output in this file.
+check_real() # FILE
+{
+    check 'the capture is complete' whole
+    check 'long and short have the shares that the program says' as_it_says "$1"
+    check 'the C stacks are whole' c_stacks_are_whole
+    check 'the top ten have names' top_ten_has_names
+}
