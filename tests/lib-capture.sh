@@ -74,9 +74,8 @@ one_line() # FILE REGEX: just one line, which matches
 }
 
 # Names of each sample's frames, leaf first, one sample to a line, tabs between. Before
-# a native one stands C: or, where it is the engine's or its glue, I:. With a second
-# argument that is not empty each has its current line behind it, with a third the weight
-# comes first.
+# a native one comes C: or, if it is the engine's or its glue, I:. With a second argument
+# that is not empty, its current line follows each; with a third, the weight comes first.
 stacks() # [CAPTURE [LINES [WEIGHTS]]]
 {
     "$JSPROF_TOOL" dump "${1:-$SCRATCH/cap}" | awk -v lines="${2:-}" -v weights="${3:-}" '

@@ -6,8 +6,8 @@
  *
  * Samples of 60 frames, every second one with lines, in two runs that have to be
  * merged by stack address; 2,000 functions; each sample differs from the one before.
- * What is timed is what the drain's thread does: pop, append, flush. Beside it stands
- * copying as many bytes into a file as the capture has, by plain write.
+ * The timed work is that of the drain's thread: pop, append, flush. Next to it is the
+ * time to write as many bytes as the capture has into a file, by plain write.
  */
 #include <fcntl.h>
 #include <unistd.h>

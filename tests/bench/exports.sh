@@ -7,7 +7,7 @@
 # weights and lines. From open to the renamed file, by the wall clock; each round does all
 # formats in turn. Beside it: what was written. perf's text is read from a pipe and is the
 # longest, so it goes into one; into a file, the machine's own writing of as many bytes
-# stands beside it.
+# is next to it.
 set -eu
 build=$1 work=$2
 rounds=5

@@ -1,5 +1,5 @@
 /* fib.h - the recursion that the bench of calls runs: bare, with an entry linked by hand,
- * and with our hooks. The yardstick is one for all that stands beside it.
+ * and with our hooks. All are compared with the same bare one.
  *
  * Every variant is called through a pointer, with the host's thread as its first argument,
  * as interpreters carry it: so no compiler makes a constant of it in one variant and not in

@@ -3,8 +3,8 @@
 #
 # SPDX-License-Identifier: MIT
 #
-# GJS_PEER=COMMAND: a gjs-console 1.74 that was built with gjs's own profiler, to stand
-# beside ours (Debian's is built without). QUICK=1: fewer rounds.
+# GJS_PEER=COMMAND: a gjs-console 1.74 that was built with gjs's own profiler, to
+# compare with ours (Debian's is built without). QUICK=1: fewer rounds.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

@@ -10,9 +10,9 @@
  * The same work is done again and again, in pairs in alternating order: one turn
  * without and one with. What counts is the CPU time of the whole process, user and
  * system, with the drain's thread in it, and jsprof_start and jsprof_stop once a turn: the
- * turns are so long that these are a small part, which is told in a row of its own. The
- * second row of "cpu" and "wall" is what the handler's own clock says, over the same CPU
- * time: it leaves out the delivery of the signal, but no noise of the machine either.
+ * turns are so long that these are a small part, which has a row of its own. The
+ * second row of "cpu" and "wall" is the handler's own clock over the same CPU time. It
+ * contains neither the delivery of the signal nor noise of the machine.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

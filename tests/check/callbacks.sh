@@ -1,6 +1,6 @@
 #!/bin/sh
 # check/callbacks.sh - the binding's ..._sigsafe functions run in the SIGPROF handler
-# too, but stand outside the room: follow their calls, and let them leave the binding
+# too, but are outside the room: follow their calls, and let them leave the binding
 # only for the names in callbacks.allowed.
 #
 # SPDX-License-Identifier: MIT

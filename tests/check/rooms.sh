@@ -82,7 +82,7 @@ tsort "$tmp/calls" >/dev/null 2>"$tmp/loop" ||
 
 # 5. Names that a host linked without -z now would look up by their first call.
 # (On aarch64 and with clang they are: what would bind them early is a call through a
-# register there, which check 3 can not tell from one through any pointer.)
+# register there, which check 3 can not distinguish from one through any pointer.)
 case $($CC --version) in *clang*) eager=no ;; *) eager=yes ;; esac
 awk '/R_X86_64_PLT32/ { sub(/[-+]0x[0-9a-f]+$/, ""); print $NF }' "$tmp/code" | sort -u |
     comm -12 - "$tmp/needed" >"$tmp/lazy"

@@ -138,8 +138,8 @@ PATH=$PWD/bad run report --lines whole.cap
 has ' lööööööööööööööö:7 '
 iconv -f UTF-8 -t UTF-8 out >/dev/null || wrong 'cuts a character in two'
 
-# The host was built again, and otherwise: what is there now says nothing of what was
-# recorded. The same once more is the same.
+# A host that was built again gives the names of the recording if its file is equal, and none if
+# the file differs.
 mv host old
 host host
 run report killed.cap

@@ -1,6 +1,6 @@
 #!/bin/sh
-# export/outfile.sh - an output file is replaced whole or not at all, and nothing is left
-# behind.
+# export/outfile.sh - an output file is replaced whole or not at all, and no other file
+# stays.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/export/lib.sh"

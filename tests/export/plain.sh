@@ -57,7 +57,7 @@ run convert --to folded --only nothing every.cap
 is_rc 1
 is_err 'jsprof: every.cap: no samples in what was chosen of this capture'
 
-# Marks of a process of which no thread counts stand with the first that does.
+# Marks of a process without a selected thread are listed with the first selected thread.
 for format in chrome firefox; do
     run convert --to $format --process child every.cap
     is_rc 0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# export/view.sh - what jsprof view serves, to whom, and that it ends when it is told.
+# export/view.sh - jsprof view serves its viewer alone, and ends when it gets a signal.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/node/lib.sh"

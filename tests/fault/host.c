@@ -2,8 +2,8 @@
  * records MS milliseconds of CPU time into PATH, or where the environment says ("-"), at the
  * end of so many calls. It goes to FOLDER first.
  *
- * It says on stdout what each call answered, and always goes on to its own work:
- * the last line is "done".
+ * It prints the result of each call on stdout, and always continues with its own
+ * work: the last line is "done".
  *
  * SPDX-License-Identifier: MIT
  */

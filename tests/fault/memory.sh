@@ -1,7 +1,8 @@
 #!/bin/sh
-# fault/memory.sh - memory runs out in any call of a host: the call says so, the host goes on, and
-# a capture that was begun is whole or says what is missing. Each allocation fails once, alone,
-# and some of them with all that come after. Whatever fails, all the rest is freed.
+# fault/memory.sh - memory runs out in any call of a host: the call returns it, the host
+# continues, and a capture that was begun is whole or records what is missing. Each allocation
+# fails once, alone, and some of them with all that come after. Whatever fails, all the rest is
+# freed.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/fault/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # fault/shared.sh - several programs that are asked to record into one file: each has a
 # whole capture of its own. Seen failing without the lock (the parent's capture is cut and
-# written over by the child), without the look at who wrote the file (a program that
+# written over by the child), without the check of the file's writer (a program that
 # executes itself loses its first half), and where a child keeps the lock of its parent.
 #
 # SPDX-License-Identifier: MIT

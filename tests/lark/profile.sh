@@ -20,7 +20,7 @@ spread() # CAPTURE
 
 # Total share of each function beside the program's own "share NAME PERCENT": within
 # four standard errors of chance, for so many samples, half a point for the clock's own
-# cost, and one sample: where others had the processor it may stand for much.
+# cost, and one sample: if others had the processor, it may count much time.
 shares_agree() # CAPTURE OUTPUT
 {
     spread "$1" >>"$2"

@@ -132,8 +132,8 @@ bool look_deeper(JSContext *, unsigned argc, JS::Value *vp)
 
 std::string wasm_unasked, wasm_asked, wasm_remembered, wasm_kept, wasm_forgotten, wasm_again;
 
-/* Called by WebAssembly. In C++ code its name may be being told: to ask for it would be to
- * wait for oneself. */
+/* WebAssembly calls this. In C++ code SpiderMonkey may be making its name: to ask for the name
+ * would wait for the same thread. */
 bool look_wasm(JSContext *, unsigned argc, JS::Value *vp)
 {
     wasm_unasked = look_now();

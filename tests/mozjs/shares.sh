@@ -33,8 +33,8 @@ found() # CAPTURE PARTS...: lines "part nanoseconds"
         END { for (i = 2; i <= n; i++) print part[i], sum[part[i]] + 0 }'
 }
 
-# As many samples of equal weight tell as much: on a busy machine one that comes late stands
-# for all the time that others had the processor.
+# Samples count equally here, because on a busy machine a late one has the weight of all the
+# time in which others had the processor.
 worth() # CAPTURE
 {
     "$JSPROF_TOOL" dump "$1" | awk '

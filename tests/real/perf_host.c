@@ -1,5 +1,5 @@
 /* real/perf_host.c - runs two compiled functions, one twice as long as the other, and
- * tells perf of them: perf_host map|dump CAPTURE
+ * writes perf's files about them: perf_host map|dump CAPTURE
  *
  * SPDX-License-Identifier: MIT
  */

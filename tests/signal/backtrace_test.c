@@ -55,7 +55,7 @@ static STACK_PLACED(program) void program(void)
     __asm__ volatile("" ::: "memory");
 }
 
-/* "inner < f < run_vm < ...", what is not known left out; `n` of them. */
+/* Return "inner < f < run_vm < ..." for `n` frames, without unknown ones. */
 static const char *text_of(const jsprof_backtrace_frame *of, int n)
 {
     static char text[1024];

@@ -1,5 +1,5 @@
-/* calls_counter_test.c - exact calls by the processor's counter, which no other clock can stand
- * in for: whose time it is after a jump, and what the file says of the cost.
+/* calls_counter_test.c - exact calls by the processor's counter, which no other clock can
+ * replace: the time after a jump, and the cost in the file.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -85,7 +85,7 @@ static double best_plain = INFINITY, best_hooked = INFINITY;
 /* A run with hooks between two without: corrected and as it was, as shares of those. What a
  * call takes depends on what else the processor does now, so the cost is measured anew.
  * False: others had the processor meanwhile, or an interrupt, for a 200th of the time; or
- * who shares the core with us, or its cache, made a run slower than others were. */
+ * a program that shares the core or its cache made a run slower than the others. */
 static bool between(double *corrected, double *raw)
 {
     CHECK_EQ(jsprof_calls_set(h.prof, 0), 0);

@@ -1,5 +1,5 @@
-/* calls_test.c - exact calls on the real clock and of real threads: what is on a stack
- * when counting begins or ends, who joins and goes, what a reader sees meanwhile.
+/* calls_test.c - exact calls on the real clock and of real threads: entries on a stack
+ * when counting begins or ends, threads that come and go, a reader at the same time.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /* conservation_test.c - every timer expiration is kept or has a cause, and samples
- * stand for the time that went by.
+ * count the time that passed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -137,8 +137,8 @@ TEST(each_thread_has_its_own_account)
     host_free(&h);
 }
 
-/* When a thread's first sample comes, in 8 parts of the period. It sleeps, for who wakes up
- * gets a processor soon also where others want it. */
+/* When a thread's first sample comes, in 8 parts of the period. The thread sleeps, because
+ * one that wakes up gets a processor soon even if others want it. */
 TEST(first_expiry_is_random_within_the_period)
 {
     enum { RUNS = 48, PARTS = 8, HZ = 25, PERIOD = 1000000000 / HZ };

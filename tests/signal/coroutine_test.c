@@ -91,8 +91,8 @@ static STACK_PLACED(program) void program(void)
     jsprof_link_leave(me, &link);
 }
 
-/* Every sample is a part of this, in order; where the innermost C function is there, none
- * is left out: main's stack and both coroutines'. */
+/* Every sample is a part of this, in order; if it has the innermost C function, it
+ * has all: main's stack and both coroutines'. */
 static const char *const calls[] = { "program", "vm main", "resume", "body", "vm outer",
                                      "resume", "body", "vm inner", "leaf", NULL };
 enum { N_CALLS = sizeof calls / sizeof *calls - 1 };

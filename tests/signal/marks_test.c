@@ -1,4 +1,4 @@
-/* marks_test.c - jsprof_mark, jsprof_counter: what a host says stands in the capture.
+/* marks_test.c - jsprof_mark, jsprof_counter: the capture has the host's marks and values.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,6 @@
 /* merged_test.c - a program whose VM calls C, which calls the VM, four times over: in
- * every sample all of them stand in the order in which they were called, whatever form
- * the host keeps its VM frames in.
+ * every sample all of them are in the order in which they were called, in each form of the
+ * host's VM frames.
  *
  * SPDX-License-Identifier: MIT
  */

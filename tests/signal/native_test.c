@@ -286,7 +286,7 @@ TEST(recursion_of_100000_c_frames_keeps_its_leaves_and_says_so)
     CHECK(seen.n_vm_first * 10 > seen.n * 8);
 }
 
-/* program and some of recurse, then what is left out, then the innermost of recurse. */
+/* program and some of recurse, then the mark of the cut, then the innermost of recurse. */
 TEST(recursion_of_3000_c_frames_keeps_its_roots_and_its_leaves)
 {
     depth = MIDDLE;

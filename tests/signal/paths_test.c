@@ -1,4 +1,4 @@
-/* paths_test.c - where a capture goes, and what is there already.
+/* paths_test.c - the path of a capture, and files that are there already.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 /* stack.h - each sample of a capture as a list of names, for tests that know what every
  * stack must have been. VM frames have the names that the capture gives them. Native
- * frames are looked up in the test's own functions, each of which stands in a section
- * of its own, and not in the capture's symbols: those are what other tests are about.
+ * frames are looked up in the test's own functions, each of which is in a section
+ * of its own, and not in the capture's symbols, which other tests check.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -22,8 +22,8 @@ static bool begin(void)
     return begin_with(host_options(10000, JSPROF_CLOCK_WALL));
 }
 
-/* Paused: a stop may have to wait for whoever lost its processor, and all of that would be
- * sampled, without a frame. */
+/* Pause: a stop may have to wait for a thread without a processor, and all of that time would
+ * be sampled, without a frame. */
 static bool finish(void)
 {
     jsprof_thread_pause(me);

@@ -1,4 +1,4 @@
-/* threads_test.c - threads that come, go, die and are left behind while sampled. The storm
+/* threads_test.c - threads that come, go, die and outlive the session while sampled. The storm
  * was seen failing on tallies changed without the session's lock, the thousand on one timer
  * in 512 that carries another's number.
  *

@@ -273,8 +273,8 @@ static void *spin(void *unused)
     return unused;
 }
 
-/* A late signal that nobody blocked stands for its time, as before: others had the
- * processor, the kernel was busy for the thread, or it slept. */
+/* A late signal that was not blocked counts its time: others had the processor, the kernel was
+ * busy for the thread, or it slept. */
 TEST(busy_machine_and_long_system_calls_are_not_taken_for_a_blocked_signal)
 {
     enum { SPINNERS = 3, BYTES = 1 << 26, TIMES = 4 };

@@ -1,5 +1,5 @@
 /* unwind_storm_test.c - objects opened, closed and unmapped while a 10 kHz signal walks
- * the stacks of whoever opens them, and maps are retired and freed beneath.
+ * the stacks of the threads that open them, and maps are retired and freed meanwhile.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,7 +38,7 @@ static void on_signal(int sig)
     atomic_fetch_add(&frames_seen, out.n);
 }
 
-/* A new map is published, then wait for a moment without a handler: whoever begins
+/* Publish a new map, then wait for a moment without a handler: every handler that begins
  * after that sees the new one. */
 static void *refresh(void *arg)
 {

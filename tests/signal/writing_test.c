@@ -1,5 +1,5 @@
 /* writing_test.c - captures onto files that are full, slow, closed or gone: the host
- * goes on, the loss is counted, its signals and descriptors stay its own.
+ * continues, the loss is counted, its signals and descriptors stay its own.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -4,7 +4,7 @@
 # A mutant is compiled into a copy of the tree, and only tests that run its line are run,
 # quick programs first, until one fails. Where none was seen to run the line, those that run
 # its file are. A test that can fail by chance (signals, scripts) has to fail twice, and must
-# have passed without a mutant; one that does not is left out. Mutants that do not compile,
+# have passed without a mutant; one that does not is skipped. Mutants that do not compile,
 # or compile to the same code, do not count.
 #
 # What was found is kept in the folder OUT, and not tried again while SEED and the file are

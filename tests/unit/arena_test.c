@@ -1,5 +1,5 @@
-/* unit/arena_test.c - src/sigsafe/arena.c: names are there once, whoever brings them
- * and however full it is.
+/* unit/arena_test.c - src/sigsafe/arena.c: each name is stored once, also if several threads
+ * bring it, and if the arena is full.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /* unit/frame_test.c - src/sigsafe/frame.c: at every instruction of a few functions, the
- * caller where the frame does not stand, nothing where it does.
+ * caller while the frame is incomplete, nothing once it is complete.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
-/* unit/mapped_test.c - src/session/natives.c: what a session knows of mapped code when the
- * same place holds another thing later on, and what of it the capture is told.
+/* unit/mapped_test.c - src/session/natives.c: a session's data about mapped code, if the
+ * same place has another object later, and the part of it in the capture.
  *
  * SPDX-License-Identifier: MIT
  */

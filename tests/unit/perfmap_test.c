@@ -1,5 +1,5 @@
-/* unit/perfmap_test.c - src/session/perfmap.c: what stands in /tmp/perf-PID.map and in
- * the jitdump, byte by byte.
+/* unit/perfmap_test.c - src/session/perfmap.c: /tmp/perf-PID.map and the jitdump, byte
+ * by byte.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
-/* profile_beside_test.c - src/analyze/: what stands beside the samples, jsprof/samples and
- * jsprof/losses, and whose it is.
+/* profile_beside_test.c - src/analyze/: the data next to the samples, jsprof/samples and
+ * jsprof/losses, and the threads to which they belong.
  *
  * SPDX-License-Identifier: MIT
  */

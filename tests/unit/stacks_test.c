@@ -155,8 +155,8 @@ static bool same(const struct told *s, const struct jsp_read_cursor *c,
            p->cut == s->cut;
 }
 
-/* Every sample that comes is one that was put, in their order; returns how many came.
- * Only those of the chunk that is left out, and what hangs on it, may be missing. */
+/* Check that every sample read is one that was written, in order. Return their number. Only
+ * samples of the chunk that is missing, and those that depend on it, may be missing. */
 static int compare(void)
 {
     struct jsp_read_cursor c;

@@ -1,5 +1,5 @@
 /* symbols_test.c - src/image/symbols.c: names for what this process really has mapped,
- * also when the file behind it is gone or another.
+ * also if its file is gone or another.
  *
  * The library that comes and goes is a copy of libgcc_s, which no C program uses.
  *

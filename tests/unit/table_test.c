@@ -194,8 +194,8 @@ static struct jsp_ehframe_section many_functions(void)
     return (struct jsp_ehframe_section){ all, n + 4, 0 };
 }
 
-/* A host at its limit goes on, with stacks that end there: it neither dies nor walks by
- * half a table, and the memory that there was is given back. */
+/* A host at its limit continues, with stacks that end there: it neither dies nor walks by
+ * half a table, and the library frees the memory that it got. */
 TEST(object_whose_table_finds_no_memory_is_refused_as_a_whole)
 {
     static const uint8_t untouched[sizeof(struct jsp_table)];

@@ -2,7 +2,7 @@
  * TAP on stdout. A test file is one program; tests/run.sh counts its cases.
  *
  * A check that fails is reported, the case continues, and the check returns false to
- * whoever wants to return. A case that says SKIP(why) and returns is not counted
+ * a case that wants to return. A case that says SKIP(why) and returns is not counted
  * as passed; one that checked nothing has failed. Checks belong to the main thread.
  *
  * SPDX-License-Identifier: MIT

@@ -5,7 +5,7 @@
  * WALK_OUT names a file that gets a line a process, and each of the first differences
  * in full; WALK_AS, how to call the program there. WALK_MOST ends the sampling after so
  * many samples (0: never). libunwind takes the loader's lock in the handler, so a program
- * that opens objects all the time would stand still sooner or later: unwind_storm_test.c
+ * that opens objects all the time would hang sooner or later: unwind_storm_test.c
  * does that, without libunwind.
  *
  * SPDX-License-Identifier: MIT
@@ -87,8 +87,8 @@ static void shim_theirs(void *ucontext, struct stack *s)
     } while (s->n < DEPTH && (s->end = shim.step(&cursor)) > 0);
 }
 
-/* Do they differ only behind a frame of code that nobody described, n being the first that
- * does? There both guess. */
+/* Return whether they differ only after a frame of code without a description, where both
+ * guess. n is the first frame that differs. */
 static bool shim_is_guess(const struct stack *a, const struct stack *b, uint32_t n)
 {
     const struct jsp_unwind_map *map = jsp_objects_map(&shim.objects);

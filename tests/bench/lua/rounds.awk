@@ -1,10 +1,10 @@
 # rounds.awk - what the rounds of pairs.lua say: of each process the median of its undisturbed
 # rounds, and of these medians the mean and the interval that has it with 95 % certainty.
 #
-# A round in which two equal turns differ by more than a 20th was disturbed, by who shares
-# the core or its cache, and says nothing. A median knows nothing of what comes in every
-# tenth round, as a write does: what all rounds took together that differ by less than a
-# 10th, with samples over without, stands beside it.
+# A round in which two equal turns differ by more than a 20th was disturbed, by a program on
+# the same core or cache, and does not count. A median does not show an event of every tenth
+# round, such as a write. So next to it is the time of all rounds that differ by less than a
+# 10th, with samples over without.
 #
 # Prints: sampled, from, to; plain, from, to; all together; processes; rounds used; rounds.
 #

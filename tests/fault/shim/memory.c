@@ -1,7 +1,7 @@
 /* fault/shim/memory.c - preloaded: allocation number SHIM_FAIL (1: the first after main began)
  * fails, and with SHIM_FAIL_ALL each one after it. At exit the file SHIM_COUNT gets two numbers:
- * how many allocations there were, and how many of them nobody freed; -1: what libc keeps for
- * itself can not be told from them.
+ * how many allocations there were, and how many of them nobody freed; -1: libc's own can not be
+ * distinguished from them.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -2,7 +2,7 @@
 // WebAssembly that calls JavaScript, in a way that SpiderMonkey does not expect:
 //   again    The called function instantiates the same module, again and again. While
 //            SpiderMonkey looks whether the module's functions have names, it holds the
-//            lock that one takes who asks for a name.
+//            lock that a request for a name takes.
 //   forgets  They call each other, a few deep, throw and collect: SpiderMonkey forgets
 //            its frames again and again.
 const module = new WebAssembly.Module(new Uint8Array([
