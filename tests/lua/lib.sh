@@ -16,6 +16,19 @@ unset LUA_INIT LUA_PATH LUA_CPATH LUA_INIT_5_2 LUA_INIT_5_3 LUA_INIT_5_4 LUA_INI
 VERSIONS='5.1 5.2 5.3 5.4 jit'
 [ ! -x /usr/bin/lua5.5 ] || VERSIONS="$VERSIONS 5.5"
 
+burn_lua() # a Lua function that takes so many seconds of CPU time
+{
+    cat <<'END'
+local function burn(seconds)
+  local x, start = 0, os.clock()
+  repeat
+    for i = 1, 20000 do x = x + i % 7 end
+  until os.clock() - start > seconds
+  return x
+end
+END
+}
+
 # Each Lua that the binding was built for runs what is given; a missing one is a skip.
 each_version() # COMMAND...
 {

@@ -32,8 +32,8 @@ static bool begin(struct host *h, int fd, jsprof_thread **me)
     return CHECK_EQ(jsprof_flush(h->prof), 0) && CHECK(bytes_at(path) > 1000);
 }
 
-/* What is sampled now has no place any more. */
-static void check_is_told(struct host *h)
+/* The recording ends: flush, stop and close return -ESTALE, and later samples are lost. */
+static void check_ends(struct host *h)
 {
     host_burn_ms(20);
     CHECK_EQ(jsprof_flush(h->prof), -ESTALE);
@@ -45,6 +45,16 @@ static void check_is_told(struct host *h)
     CHECK_EQ(jsprof_close(h->prof), -ESTALE);
 }
 
+/* The recording ends with -ESTALE, and the file keeps its size. Remove it. */
+static void check_stays(struct host *h, int fd)
+{
+    off_t before = bytes_at(path);
+    check_ends(h);
+    CHECK_EQ(bytes_at(path), before);
+    close(fd);
+    unlink(path);
+}
+
 /* As logrotate's copytruncate does, or `: >file`. */
 TEST(capture_that_is_cut_gets_no_hole_and_close_says_so)
 {
@@ -53,7 +63,7 @@ TEST(capture_that_is_cut_gets_no_hole_and_close_says_so)
     if (!begin(&h, -1, &me))
         return;
     CHECK_EQ(truncate(path, 0), 0);
-    check_is_told(&h);
+    check_ends(&h);
     CHECK_EQ(bytes_at(path), 0);
     unlink(path);
 }
@@ -67,7 +77,7 @@ TEST(capture_that_is_cut_in_append_mode_is_noticed)
     if (!begin(&h, fd, &me))
         return;
     CHECK_EQ(truncate(path, 0), 0);
-    check_is_told(&h);
+    check_ends(&h);
     CHECK_EQ(bytes_at(path), 0);
     close(fd);
     unlink(path);
@@ -81,11 +91,7 @@ TEST(log_that_two_append_to_is_told_as_one_that_is_no_capture)
     if (!begin(&h, fd, &me))
         return;
     CHECK_EQ(write(fd, "a line\n", 7), 7);
-    off_t before = bytes_at(path);
-    check_is_told(&h);
-    CHECK_EQ(bytes_at(path), before);
-    close(fd);
-    unlink(path);
+    check_stays(&h, fd);
 }
 
 TEST(host_that_moves_the_place_of_its_descriptor_is_told)
@@ -96,11 +102,7 @@ TEST(host_that_moves_the_place_of_its_descriptor_is_told)
     if (!begin(&h, fd, &me))
         return;
     CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-    off_t before = bytes_at(path);
-    check_is_told(&h);
-    CHECK_EQ(bytes_at(path), before);
-    close(fd);
-    unlink(path);
+    check_stays(&h, fd);
 }
 
 TEST(capture_that_is_removed_or_replaced_is_told)
@@ -113,7 +115,7 @@ TEST(capture_that_is_removed_or_replaced_is_told)
     CHECK_EQ(write(fd, "another", 7), 7);
     close(fd);
     CHECK_EQ(rename(other, path), 0);
-    check_is_told(&h);
+    check_ends(&h);
     CHECK_EQ(bytes_at(path), 7);
     unlink(path);
 }
