@@ -13,6 +13,10 @@
 /* Flags of a function. */
 enum { IDLE_KNOWN = 1, IDLE_WAITS = 2, IDLE_LOOPS = 4 };
 
+/* Since glibc 2.41, poll and the like call a function of the library that makes the system
+ * call, up to this many deep. */
+enum { IDLE_BELOW = 4 };
+
 struct idle_find {
     uint8_t *known; /* by function */
     uint32_t n_known, room;
@@ -61,10 +65,17 @@ static int idle_flags(struct idle_find *f, const struct jsp_profile *p, uint32_t
 static int idle_stack(struct idle_find *f, struct jsp_profile *p, uint32_t stack)
 {
     int n = jsp_profile_frames(p, stack, f->frames);
-    int flags = n > 0 ? idle_flags(f, p, f->frames[0].function) : n;
-    if (flags < 0 || !(flags & IDLE_WAITS))
-        return flags < 0 ? flags : 0;
-    for (int i = 1; i < n; i++)
+    int flags = n > 0 ? idle_flags(f, p, f->frames[0].function) : n, at = 0;
+    if (n <= 0 || flags < 0)
+        return n <= 0 ? n : flags;
+    const struct jsp_function *leaf = &p->functions[f->frames[0].function];
+    while (at + 1 < n && at < IDLE_BELOW && leaf->kind == JSPROF_KIND_NATIVE &&
+           !(f->known[f->frames[at].function] & IDLE_WAITS) &&
+           strcmp(leaf->module, p->functions[f->frames[at + 1].function].module) == 0)
+        at++;
+    if (!(f->known[f->frames[at].function] & IDLE_WAITS))
+        return 0;
+    for (int i = at + 1; i < n; i++)
         if (f->known[f->frames[i].function] & IDLE_LOOPS)
             return 1;
     return 0;
