@@ -7,7 +7,7 @@
 # SPDX-License-Identifier: MIT
 #
 # LUA_BENCH='5.4 jit': these versions only. LUA_PROGRAMS='trees ring': sampling of these only;
-# "shares" among them: the shares, too.
+# "shares" among them: the shares, too; "whole": whole processes.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -20,8 +20,10 @@ CAP=$work/lua.cap
 export CAP
 if [ -n "${QUICK:-}" ]; then
     pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2 least=2 most=2
+    whole_pairs=8 whole_size=14
 else
     pairs=40 peer_rounds=4 turn=0.12 runs=80 peer_runs=5 seconds=0.5 processes=7 least=6 most=16
+    whole_pairs=12 whole_size=17
 fi
 
 # Median and quartiles of the ratios: printed, not judged.
@@ -131,6 +133,29 @@ whole_processes() # PROGRAM ARG
         "recording nothing $idle; lua with an idle thread $(ratios)"
 }
 
+# Print a row of `whole` for this command. The limit is that of runs of 2 s, so QUICK judges none;
+# the interpreter is the same on both sides.
+whole_row() # CLOCK LIMIT PROGRAM ARG
+{
+    "$work/whole" "$whole_pairs" "$work/whole.cap" "$1" "$lua" "$root/examples/lua/$3.lua" "$4" |
+        awk -v name="Lua $version: whole process, $1 / plain" -v limit="$2" \
+            -v pairs="$whole_pairs" -v quick="${QUICK:+1}" '{
+            holds = quick ? "-" : $3 <= limit ? "yes" : $2 > limit ? "NO" : "noise"
+            printf "row\t%s\t<= %sx\t%.4fx (%.4f..%.4f)\t", name, limit, $1, $2, $3
+            printf "trees, user and system, %d pairs\t%s\n", pairs, holds }'
+}
+
+# Of processes of some seconds, and of one that does nothing: what opening and closing takes.
+whole() # ARG OF trees
+{
+    whole_row cpu 1.01 trees "$1"
+    whole_row wall 1.03 trees "$1"
+    "$work/whole" $((4 * whole_pairs)) "$work/whole.cap" cpu "$lua" -e '' |
+        awk -v name="Lua $version: require, open and close" '{
+            printf "row\t%s\t-\t%.2f ms (%.2f..%.2f)\t", name, $4, $5, $6
+            printf "user and system; the goal is 1.0 ms\t-\n" }'
+}
+
 # A Lua module for pairs.lua.
 clocks()
 {
@@ -181,6 +206,7 @@ all_shares()
 }
 
 "$CC" -O2 -shared -fPIC -pthread -o "$work/thread.so" "$here/lua/thread.c"
+"$CC" -D_GNU_SOURCE -O2 -o "$work/whole" "$here/lua/whole.c" -lm
 for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
     lua=/usr/bin/lua$version
     if [ ! -x "$B/bin/jsprof-lua$version" ] || [ ! -x "$lua" ]; then
@@ -198,6 +224,10 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
             all_shares
             continue
             ;;
+        whole)
+            whole $((whole_size + (faster > 1)))
+            continue
+            ;;
         fib) argument=$((faster > 1 ? 27 : 22)) ;;
         trees) argument=$((faster > 1 ? 9 : 8)) ;;
         nbody) argument=$((1000 * faster)) ;;
@@ -209,6 +239,7 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
     [ -z "${LUA_PROGRAMS:-}" ] || continue
     whole_processes trees $((faster > 1 ? 18 : 17))
     whole_processes fib $((faster > 1 ? 41 : 36))
+    whole $((whole_size + (faster > 1)))
     turns calls "$peer_rounds" fib 22
     measured=$(ratios)
     beside='compiles nothing meanwhile'
