@@ -47,7 +47,7 @@ names() # FILE VERSIONS...
     names_file=$1
     shift
     for names_version; do
-        head -n 30 "$names_file" | grep -q "[^0-9.]$names_version\\([^0-9.]\|[.]\?\$\)" ||
+        head -n 30 "$names_file" | grep -q "[^0-9.]$names_version\\([^0-9.]\|[.] \|[.]\?\$\)" ||
             { echo "$names_file does not name $names_version"; return 1; }
     done
 }
