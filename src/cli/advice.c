@@ -62,11 +62,14 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
     return true;
 }
 
-/* The value of the stacks in which a Lua function runs. */
-static uint64_t advice_value(struct jsp_profile *p)
+void cli_lua_note(struct cli_capture *c)
 {
     static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
-    uint64_t value = 0;
+    struct jsp_profile *p = &c->profile;
+    char share[CLI_NUMBER];
+    uint64_t value = 0; /* of the stacks in which a Lua function runs */
+    if (!p->value || !p->is_of_lua)
+        return;
     for (uint32_t s = 0; s < p->n_stacks; s++) {
         int n = jsp_profile_frames(p, s, frames);
         bool has_lua = false;
@@ -74,16 +77,7 @@ static uint64_t advice_value(struct jsp_profile *p)
             has_lua = frames[i].kind == JSPROF_KIND_VM || frames[i].kind == JSPROF_KIND_JIT;
         value += has_lua ? p->stacks[s].value : 0;
     }
-    return value;
-}
-
-void cli_lua_note(struct cli_capture *c)
-{
-    struct jsp_profile *p = &c->profile;
-    char share[CLI_NUMBER];
-    if (!p->value || !p->is_of_lua)
-        return;
-    double lua = (double)advice_value(p) / (double)p->value;
+    double lua = (double)value / (double)p->value;
     if (100 * lua >= ADVICE_LUA)
         return;
     printf("Lua is in %s of the time; the rest is C code that no Lua function called, or "

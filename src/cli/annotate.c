@@ -220,17 +220,6 @@ static void annotate_print_source(const struct cli_annotate *a)
     putchar('\n');
 }
 
-static void annotate_nothing(const struct cli_annotate *a)
-{
-    bool is_native = a->function->kind == JSPROF_KIND_NATIVE;
-    bool is_vm = a->function->kind == JSPROF_KIND_VM;
-    if (a->result.n_lines || a->result.code.n)
-        return;
-    puts(is_native ? "\nThis is native code, and its debug information has no lines."
-         : is_vm   ? "\nThe host gave no lines of this function, and registered no listing."
-                   : "\nThis is something that the host does: it has no lines.");
-}
-
 static void annotate_part(const struct cli_annotate *a, uint64_t value, const char *what)
 {
     char share[CLI_NUMBER];
@@ -242,7 +231,12 @@ static void annotate_part(const struct cli_annotate *a, uint64_t value, const ch
 static void annotate_closing(const struct cli_annotate *a)
 {
     const struct jsp_annotate *r = &a->result;
-    annotate_nothing(a);
+    bool is_native = a->function->kind == JSPROF_KIND_NATIVE;
+    bool is_vm = a->function->kind == JSPROF_KIND_VM;
+    if (!r->n_lines && !r->code.n)
+        puts(is_native ? "\nThis is native code, and its debug information has no lines."
+             : is_vm   ? "\nThe host gave no lines of this function, and registered no listing."
+                       : "\nThis is something that the host does: it has no lines.");
     putchar('\n');
     if (r->n_lines && r->self)
         annotate_part(a, r->in_lines, "line");
@@ -253,19 +247,10 @@ static void annotate_closing(const struct cli_annotate *a)
     if (r->code.n < r->code.n_claimed)
         printf("The listing has %" PRIu32 " rows, %" PRIu32 " of them are in the file.\n",
                r->code.n_claimed, r->code.n);
-    if (a->function->kind == JSPROF_KIND_NATIVE && r->n_lines)
+    if (is_native && r->n_lines)
         puts("This is native code: it has lines from its debug information, but no listing.");
-    else if (!r->code.is_there && a->function->kind == JSPROF_KIND_VM)
+    else if (!r->code.is_there && is_vm)
         puts("The host registered no listing of this function.");
-}
-
-static int annotate_text(const struct cli_annotate *a, const struct cli_form *form)
-{
-    annotate_heading(a);
-    annotate_print_source(a);
-    int status = a->result.n_lines || a->result.code.n ? cli_annotate_tables(a, form) : CLI_OK;
-    annotate_closing(a);
-    return status;
 }
 
 /* -- The command ------------------------------------------------------------ */
@@ -276,18 +261,15 @@ static int annotate_show(struct cli_annotate *a, const struct cli_form *form, bo
         return cli_annotate_rows(a, form);
     if (is_dot && !a->result.code.n)
         return cli_fail(a->capture.label, "no listing of this function was registered");
-    if (!is_dot)
-        return annotate_text(a, form);
-    cli_annotate_dot(a);
-    return CLI_OK;
-}
-
-static void annotate_close(struct cli_annotate *a)
-{
-    jsp_annotate_free(&a->result);
-    cli_source_free(&a->source);
-    free(a->file);
-    cli_close(&a->capture);
+    if (is_dot) {
+        cli_annotate_dot(a);
+        return CLI_OK;
+    }
+    annotate_heading(a);
+    annotate_print_source(a);
+    int status = a->result.n_lines || a->result.code.n ? cli_annotate_tables(a, form) : CLI_OK;
+    annotate_closing(a);
+    return status;
 }
 
 static int annotate_run(struct cli_arguments *a)
@@ -295,12 +277,11 @@ static int annotate_run(struct cli_arguments *a)
     struct cli_form form = { 0 };
     bool is_dot = false;
     struct cli_annotate annotate = { 0 };
-    const char *directory = NULL;
     struct jsp_annotate_samples samples = { 0 };
     const struct jsp_profile_options load = { .sampled = jsp_annotate_sampled,
                                               .sampled_context = &samples };
     struct cli_filter filter = { .load = &load };
-    const struct cli_option options[] = { { "source", NULL, &directory, NULL },
+    const struct cli_option options[] = { { "source", NULL, &annotate.directory, NULL },
                                           CLI_FILTER_OPTIONS(&filter),
                                           CLI_FORM_OPTIONS(&form),
                                           { "dot", &is_dot, NULL, NULL },
@@ -313,14 +294,16 @@ static int annotate_run(struct cli_arguments *a)
         return cli_usage(a->command, a->n_files > 2 ? "one function of one capture at a time"
                                      : a->n_files   ? "no function named"
                                                     : "no capture named");
-    annotate.directory = directory;
     int file = cli_which_file(a->files, 0);
     int status = cli_filter_open(&annotate.capture, a->files[file], &filter, a->command);
     if (status == CLI_OK) {
         status = annotate_build(&annotate, a->files[!file], &samples);
         if (status == CLI_OK)
             status = annotate_show(&annotate, &form, is_dot);
-        annotate_close(&annotate);
+        jsp_annotate_free(&annotate.result);
+        cli_source_free(&annotate.source);
+        free(annotate.file);
+        cli_close(&annotate.capture);
     }
     free(samples.list);
     return status;

@@ -284,20 +284,6 @@ static uint32_t annotate_known(const struct cli_annotate *a, uint32_t *known)
     return kept;
 }
 
-/* Print the lines around them where the source is known. */
-static void annotate_put_gap(const struct cli_annotate *a, struct cli_table *t, uint32_t from,
-                             uint32_t to)
-{
-    bool is_far = to - from > 2 * ANNOTATE_AROUND + 1;
-    for (uint32_t line = from; a->source.path && line < to; line++) {
-        if (is_far && line == from + ANNOTATE_AROUND) {
-            printf("%*s\n", 7 + 8 + 10 + 7, "..."); /* below LINE */
-            line = to - ANNOTATE_AROUND;
-        }
-        annotate_put_source(a, t, line);
-    }
-}
-
 static int annotate_text_lines(const struct cli_annotate *a, const struct cli_form *form)
 {
     const struct jsp_annotate *r = &a->result;
@@ -305,8 +291,16 @@ static int annotate_text_lines(const struct cli_annotate *a, const struct cli_fo
     uint32_t n = cli_incomplete(!known) ? 0 : annotate_known(a, known);
     struct cli_table *t = annotate_open(a, form);
     for (uint32_t i = 0; t && i < n; i++) {
-        if (i)
-            annotate_put_gap(a, t, known[i - 1] + 1, known[i]);
+        /* Print the lines between this one and the last where the source is known. */
+        uint32_t from = i ? known[i - 1] + 1 : known[i];
+        bool is_far = known[i] - from > 2 * ANNOTATE_AROUND + 1;
+        for (uint32_t line = from; a->source.path && line < known[i]; line++) {
+            if (is_far && line == from + ANNOTATE_AROUND) {
+                printf("%*s\n", 7 + 8 + 10 + 7, "..."); /* below LINE */
+                line = known[i] - ANNOTATE_AROUND;
+            }
+            annotate_put_source(a, t, line);
+        }
         annotate_put_source(a, t, known[i]);
     }
     if (t && n && known[n - 1] < a->source.n_lines)

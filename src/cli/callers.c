@@ -109,16 +109,6 @@ static struct cli_cell callers_module(CLI_OF_ROW)
     return cli_cell_string(f ? f->module : "");
 }
 
-static void callers_draw_itself(const struct callers *l, const struct callers_row *r, int room)
-{
-    const struct cli_style *s = &l->capture.style;
-    cli_colour(s, CLI_BOLD);
-    cli_name(s, cli_span(callers_function(l, r)->name), room);
-    cli_colour(s, CLI_PLAIN);
-    if (l->n.n_of_name > 1)
-        printf(" (and %u more of that name)", l->n.n_of_name - 1);
-}
-
 static void callers_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct callers *l = cli_table_of(t);
@@ -127,7 +117,11 @@ static void callers_draw(const struct cli_table *t, const void *row, int room)
     const struct jsp_function *f = callers_function(l, r);
     char module[CLI_PLACE] = "";
     if (r->is_itself) {
-        callers_draw_itself(l, r, room);
+        cli_colour(s, CLI_BOLD);
+        cli_name(s, cli_span(f->name), room);
+        cli_colour(s, CLI_PLAIN);
+        if (l->n.n_of_name > 1)
+            printf(" (and %u more of that name)", l->n.n_of_name - 1);
         return;
     }
     fputs("  ", stdout);
@@ -204,19 +198,6 @@ static void callers_part(const struct callers *c, struct cli_table *t, bool is_c
         cli_table_row(t, &rest);
 }
 
-static void callers_itself(const struct callers *c, struct cli_table *t)
-{
-    const struct jsp_neighbours *n = &c->n;
-    struct callers_row total = { .part = "total", .function = n->function, .value = n->total,
-                                 .samples = n->total_samples, .self = n->self,
-                                 .is_itself = true };
-    struct callers_row self = { .part = "self", .function = n->function, .value = n->self,
-                                .samples = n->self_samples };
-    cli_table_row(t, &total);
-    if (!cli_form_is_text(&c->form))
-        cli_table_row(t, &self);
-}
-
 static int callers_print(const struct callers *c)
 {
     struct cli_head head = { &c->capture, c->n.samples, c->n.value };
@@ -229,7 +210,14 @@ static int callers_print(const struct callers *c)
         .head = &head, .of = c, .capture = &c->capture });
     if (t) {
         callers_part(c, t, true);
-        callers_itself(c, t);
+        cli_table_row(t, &(struct callers_row){ .part = "total", .function = c->n.function,
+                                                .value = c->n.total, .self = c->n.self,
+                                                .samples = c->n.total_samples,
+                                                .is_itself = true });
+        if (!is_text)
+            cli_table_row(t, &(struct callers_row){ .part = "self", .function = c->n.function,
+                                                    .value = c->n.self,
+                                                    .samples = c->n.self_samples });
         callers_part(c, t, false);
     }
     int status = cli_table_close(t);
@@ -262,20 +250,6 @@ static int callers_none(const struct callers *c)
     return status;
 }
 
-static int callers_show(struct callers *c)
-{
-    int err =
-        jsp_neighbours_build(&c->n, &c->capture.profile, &c->capture.select, c->name);
-    if (err < 0)
-        return cli_fail(c->capture.label, "%s", strerror(-err));
-    cli_native_complain(&c->capture);
-    if (c->n.samples == 0)
-        return cli_no_samples(&c->capture);
-    if (c->n.total_samples == 0)
-        return callers_none(c);
-    return callers_print(c);
-}
-
 static int callers_run(struct cli_arguments *a)
 {
     struct callers c = { .command = a->command };
@@ -299,7 +273,13 @@ static int callers_run(struct cli_arguments *a)
     int status = cli_filter_open(&c.capture, a->files[file], &c.filter, a->command);
     if (status)
         return status;
-    status = callers_show(&c);
+    int err = jsp_neighbours_build(&c.n, &c.capture.profile, &c.capture.select, c.name);
+    if (!err)
+        cli_native_complain(&c.capture);
+    status = err < 0                  ? cli_fail(c.capture.label, "%s", strerror(-err))
+             : c.n.samples == 0       ? cli_no_samples(&c.capture)
+             : c.n.total_samples == 0 ? callers_none(&c)
+                                      : callers_print(&c);
     jsp_neighbours_free(&c.n);
     cli_close(&c.capture);
     return status;

@@ -34,16 +34,6 @@ static const char calls_help[] =
     "BYTES counts what the function itself allocated. All times exclude the measured\n"
     "cost of counting.\n";
 
-static void calls_command(struct cli_calls *c)
-{
-    struct jsp_read_cursor walk;
-    struct jsp_read_frame f;
-    jsp_read_start(&walk, &c->capture.read, NULL);
-    while (!c->command.len && jsp_read_next(&walk, &f))
-        if (f.type == JSP_WIRE_PROCESS && f.pid == c->calls.pid)
-            jsp_read_process(&walk, &f, &c->command);
-}
-
 /* Open a capture and read its calls. CLI_OK; or CLI_FAILED: the error is reported and
  * nothing is open. */
 static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_keep *keep)
@@ -64,7 +54,12 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
         return CLI_FAILED;
     }
     c->is_over = c->capture.read.end_time != 0;
-    calls_command(c);
+    struct jsp_read_cursor walk;
+    struct jsp_read_frame f;
+    jsp_read_start(&walk, &c->capture.read, NULL);
+    while (!c->command.len && jsp_read_next(&walk, &f))
+        if (f.type == JSP_WIRE_PROCESS && f.pid == c->calls.pid)
+            jsp_read_process(&walk, &f, &c->command);
     return CLI_OK;
 }
 
@@ -84,33 +79,6 @@ static int calls_sort(const char *word, enum jsp_exact_sort *out)
         }
     return cli_usage("calls", "--sort knows self, total, calls, each, bytes and name, not \"%s\"",
                      word);
-}
-
-static int calls_two(const char *const *files, const struct cli_calls_ask *ask)
-{
-    struct cli_calls first, second;
-    struct cli_calls_keep by_name = ask->keep;
-    by_name.min = 0; /* it applies to both captures together */
-    if (calls_open(&first, files[0], &by_name))
-        return CLI_FAILED;
-    if (calls_open(&second, files[1], &by_name)) {
-        calls_close(&first);
-        return CLI_FAILED;
-    }
-    int status = cli_calls_compare(&first, &second, ask);
-    calls_close(&first);
-    calls_close(&second);
-    return status;
-}
-
-static int calls_one(const char *path, const struct cli_calls_ask *ask)
-{
-    struct cli_calls c;
-    if (calls_open(&c, path, &ask->keep))
-        return CLI_FAILED;
-    int status = cli_calls_table(&c, ask);
-    calls_close(&c);
-    return status;
 }
 
 static int calls_run(struct cli_arguments *a)
@@ -137,7 +105,23 @@ static int calls_run(struct cli_arguments *a)
     int rc = cli_calls_keep_open(&ask.keep, only, file, min);
     if (rc)
         return rc;
-    rc = a->n_files == 2 ? calls_two(a->files, &ask) : calls_one(a->files[0], &ask);
+    struct cli_calls first, second;
+    struct cli_calls_keep by_name = ask.keep;
+    bool is_two = a->n_files == 2;
+    if (is_two)
+        by_name.min = 0; /* it applies to both captures together */
+    rc = calls_open(&first, a->files[0], &by_name);
+    if (rc)
+        goto out;
+    rc = is_two ? calls_open(&second, a->files[1], &by_name) : CLI_OK;
+    if (!rc && is_two) {
+        rc = cli_calls_compare(&first, &second, &ask);
+        calls_close(&second);
+    } else if (!rc) {
+        rc = cli_calls_table(&first, &ask);
+    }
+    calls_close(&first);
+out:
     cli_calls_keep_close(&ask.keep);
     return rc;
 }

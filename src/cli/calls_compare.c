@@ -20,20 +20,6 @@ static void compare_change(char out[CLI_NUMBER], const char *show(char[CLI_NUMBE
         snprintf(out, CLI_NUMBER, "%c%.29s", b > a ? '+' : '-', show(n, b > a ? b - a : a - b));
 }
 
-/* Write the ratio of total time per call, as in "x1.25"; "new" or "gone" where one capture
- * lacks the function. */
-static const char *compare_ratio(char out[CLI_NUMBER], const struct jsp_exact_pair *p)
-{
-    double a = (double)p->first.total / (double)(p->first.calls ? p->first.calls : 1);
-    double b = (double)p->second.total / (double)(p->second.calls ? p->second.calls : 1);
-    strcpy(out, "");
-    if (!p->in_first || !p->in_second)
-        strcpy(out, p->in_first ? "gone" : "new");
-    else if (a > 0)
-        snprintf(out, CLI_NUMBER, "x%.2f", b / a);
-    return out;
-}
-
 /* -- Columns ---------------------------------------------------------------- */
 
 /* What both captures counted. */
@@ -88,10 +74,18 @@ static struct cli_cell compare_each(CLI_OF_ROW)
     return cell;
 }
 
+/* Write the ratio of total time per call, as in "x1.25"; "new" or "gone" where one capture
+ * lacks the function. */
 static struct cli_cell compare_times(CLI_OF_ROW)
 {
+    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
+    double a = (double)p->first.total / (double)(p->first.calls ? p->first.calls : 1);
+    double b = (double)p->second.total / (double)(p->second.calls ? p->second.calls : 1);
     struct cli_cell cell = { 0 };
-    compare_ratio(cell.shown, &((const struct compare_row *)row)->pair);
+    if (!p->in_first || !p->in_second)
+        strcpy(cell.shown, p->in_first ? "gone" : "new");
+    else if (a > 0)
+        snprintf(cell.shown, sizeof cell.shown, "x%.2f", b / a);
     return cell;
 }
 

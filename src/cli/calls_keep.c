@@ -72,12 +72,6 @@ static int keep_matches(const regex_t *pattern, struct jsp_read_text text)
     return matches;
 }
 
-static int keep_name(const struct cli_calls_keep *k, const struct jsp_exact_function *f)
-{
-    int is = k->has_only ? keep_matches(&k->only, f->name) : 1;
-    return is == 1 && k->has_file ? keep_matches(&k->file, f->file) : is;
-}
-
 /* Return the share of total in all time, or the share of calls where no time was counted. */
 static bool keep_share(const struct cli_calls_keep *k, uint64_t inside, uint64_t calls,
                        const struct jsp_exact_cost *cost)
@@ -95,26 +89,22 @@ static bool keep_share_of(const struct cli_calls_keep *k, const struct jsp_exact
 
 static const struct jsp_exact_cost keep_nothing;
 
-static int keep_functions(const struct cli_calls_keep *k, struct jsp_exact *c, bool *named)
-{
-    for (uint32_t i = 0; i < c->n_functions; i++) {
-        struct jsp_exact_function *f = &c->functions[i];
-        int is = keep_name(k, f);
-        if (is < 0)
-            return is;
-        named[i] = is;
-        if (!named[i] || !keep_share_of(k, c, &f->cost))
-            f->cost = keep_nothing;
-    }
-    return 0;
-}
-
 int cli_calls_keep(const struct cli_calls_keep *k, struct jsp_exact *c)
 {
     if (!k->has_only && !k->has_file && k->min <= 0)
         return 0;
     bool *named = calloc((size_t)c->n_functions + 1, sizeof *named);
-    int err = named ? keep_functions(k, c, named) : -ENOMEM;
+    int err = named ? 0 : -ENOMEM;
+    for (uint32_t i = 0; !err && i < c->n_functions; i++) {
+        struct jsp_exact_function *f = &c->functions[i];
+        int is = k->has_only ? keep_matches(&k->only, f->name) : 1;
+        if (is == 1 && k->has_file)
+            is = keep_matches(&k->file, f->file);
+        named[i] = is == 1;
+        if (!named[i] || !keep_share_of(k, c, &f->cost))
+            f->cost = keep_nothing;
+        err = is < 0 ? is : 0;
+    }
     for (uint32_t i = 0; !err && i < c->n_edges; i++) {
         struct jsp_exact_edge *e = &c->edges[i];
         if ((!named[e->caller] && !named[e->callee]) || !keep_share_of(k, c, &e->cost))

@@ -90,34 +90,16 @@ static void notes_count(const struct cli_calls *c, enum jsp_wire_commit field,
         printf("%s: %s%s\n", what, cli_count(n, c->calls.commit[field]), consequence);
 }
 
-static void notes_clock(const struct cli_calls *c)
-{
-    const uint64_t *commit = c->calls.commit;
-    if (commit[JSP_WIRE_COMMIT_CLOCK_OFF] >= NOTES_CLOCK_OFF)
-        printf("The processor's counter was off by %" PRIu64 " ppm: do not trust times\n",
-               commit[JSP_WIRE_COMMIT_CLOCK_OFF]);
-    if (commit[JSP_WIRE_COMMIT_NEGATIVE]) {
-        char time[CLI_NUMBER];
-        printf("Estimated cost of counting beyond the measured time: %s, in rows shown as 0\n",
-               cli_exact_duration(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
-    }
-}
-
-/* Return the number of changes, without a last one that only marks the end of the host. */
-static uint32_t notes_n_changes(const struct jsp_exact *calls)
-{
-    uint32_t n = calls->n_changes;
-    const struct jsp_exact_mode *last = n ? &calls->changes[n - 1] : NULL;
-    bool is_end = last && !last->modes &&
-                  last->time + NOTES_END_NS > calls->commit[JSP_WIRE_COMMIT_TIME];
-    return is_end ? n - 1 : n;
-}
-
-/* Print when the modes of counting changed, because the figures cover only these times. */
+/* Print when the modes of counting changed, because the figures cover only these times. A last
+ * change that only marks the end of the host does not count. */
 static void notes_changes(const struct cli_calls *c)
 {
     const struct jsp_exact *calls = &c->calls;
-    uint32_t n = notes_n_changes(calls);
+    uint32_t n = calls->n_changes;
+    const struct jsp_exact_mode *last = n ? &calls->changes[n - 1] : NULL;
+    if (last && !last->modes &&
+        last->time + NOTES_END_NS > calls->commit[JSP_WIRE_COMMIT_TIME])
+        n--;
     if (n < 2)
         return;
     fputs("Counted:", stdout);
@@ -155,5 +137,10 @@ void cli_calls_notes(const struct cli_calls *c)
     notes_count(c, JSP_WIRE_COMMIT_FOREIGN, "Events of another thread, not counted", "");
     notes_count(c, JSP_WIRE_COMMIT_CLOCK_BACK, "Times that the clock went back",
                 "; 0 was taken");
-    notes_clock(c);
+    if (commit[JSP_WIRE_COMMIT_CLOCK_OFF] >= NOTES_CLOCK_OFF)
+        printf("The processor's counter was off by %" PRIu64 " ppm: do not trust times\n",
+               commit[JSP_WIRE_COMMIT_CLOCK_OFF]);
+    if (commit[JSP_WIRE_COMMIT_NEGATIVE])
+        printf("Estimated cost of counting beyond the measured time: %s, in rows shown as 0\n",
+               cli_exact_duration(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
 }

@@ -192,9 +192,20 @@ const struct cli_document cli_calls_document = {
 
 /* -- Tables ----------------------------------------------------------------- */
 
-/* Add the times that belong to no function. They have no calls. */
-static void calls_extras(const struct cli_calls *c, struct cli_table *t)
+static void calls_functions(const struct cli_calls *c, const struct cli_calls_ask *ask,
+                            struct cli_table *t)
 {
+    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
+    cli_incomplete(!order);
+    uint32_t shown = !order ? 0 : ask->limit && ask->limit < n ? ask->limit : n;
+    for (uint32_t i = 0; i < shown; i++)
+        cli_table_row(t, &(struct calls_row){ .function = c->calls.functions[order[i]] });
+    if (cli_form_is_text(&ask->form))
+        cli_more(12, n - shown, "function");
+    free(order);
+    if (!ask->form.is_csv && (!cli_form_is_text(&ask->form) || !calls_has_time(c)))
+        return;
+    /* Add the times that belong to no function. They have no calls. */
     static const char own_name[] = "[own cost of counting]", gc_name[] = "[garbage collection]";
     const struct calls_row own = {
         { .name = { own_name, sizeof own_name - 1 }, .kind = JSPROF_KIND_SYNTH,
@@ -206,21 +217,6 @@ static void calls_extras(const struct cli_calls *c, struct cli_table *t)
           .cost.self = c->calls.commit[JSP_WIRE_COMMIT_GC] }, true };
     cli_table_row(t, &own);
     cli_table_row(t, &gc);
-}
-
-static void calls_functions(const struct cli_calls *c, const struct cli_calls_ask *ask,
-                            struct cli_table *t)
-{
-    uint32_t n = 0, *order = jsp_exact_order(&c->calls, ask->sort, ask->limit, &n);
-    cli_incomplete(!order);
-    uint32_t shown = !order ? 0 : ask->limit && ask->limit < n ? ask->limit : n;
-    for (uint32_t i = 0; i < shown; i++)
-        cli_table_row(t, &(struct calls_row){ .function = c->calls.functions[order[i]] });
-    if (cli_form_is_text(&ask->form))
-        cli_more(12, n - shown, "function");
-    if (ask->form.is_csv || (cli_form_is_text(&ask->form) && calls_has_time(c)))
-        calls_extras(c, t);
-    free(order);
 }
 
 static void calls_edges(const struct cli_calls *c, const struct cli_calls_ask *ask,
@@ -263,31 +259,23 @@ static void calls_heading(const struct cli_calls *c)
     printf("%scounted: %s\n\n", dot, modes);
 }
 
-/* JSON has both: functions always, edges where they are asked for or nothing is limited. */
-static int calls_rows(const struct cli_calls *c, const struct cli_calls_ask *ask)
+int cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask)
 {
-    bool is_json = ask->form.is_json;
+    bool is_text = cli_form_is_text(&ask->form), is_json = ask->form.is_json;
+    if (is_text)
+        calls_heading(c);
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &ask->form, .command = "calls",
         .columns = ask->has_edges ? calls_edge_columns : calls_columns,
         .document = &cli_calls_document, .head = c, .of = c, .capture = &c->capture });
-    if (!t)
-        return CLI_FAILED;
-    if (is_json || !ask->has_edges)
+    /* JSON has both: functions always, edges where they are asked for or nothing is limited. */
+    if (t && (is_json || !ask->has_edges))
         calls_functions(c, ask, t);
-    if (is_json && (ask->has_edges || !ask->limit))
+    if (t && is_json && (ask->has_edges || !ask->limit))
         cli_table_next(t);
-    if (ask->has_edges || (is_json && !ask->limit))
+    if (t && (ask->has_edges || (is_json && !ask->limit)))
         calls_edges(c, ask, t);
-    return cli_table_close(t);
-}
-
-int cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask)
-{
-    bool is_text = cli_form_is_text(&ask->form);
-    if (is_text)
-        calls_heading(c);
-    int status = calls_rows(c, ask);
+    int status = cli_table_close(t);
     if (is_text)
         cli_calls_notes(c);
     return status;

@@ -54,22 +54,6 @@ struct cmd_threads {
     uint64_t value, samples, unseen;
 };
 
-static int cmd_threads_stack(struct cmd_threads *t, uint32_t stack)
-{
-    struct jsp_profile *p = &t->capture.profile;
-    const struct jsp_stack *k = &p->stacks[stack];
-    if (!jsp_select_has(&t->capture.select, k))
-        return 0;
-    int n = jsp_select_frames(&t->capture.select, p, stack, t->frames);
-    if (n <= 0)
-        return n;
-    t->sums[k->thread].value += k->value;
-    t->sums[k->thread].samples += k->samples;
-    t->value += k->value;
-    t->samples += k->samples;
-    return 0;
-}
-
 /* Order stacks by thread. Each thread needs its busiest function; a pass over all stacks for
  * each thread would be quadratic. */
 static int cmd_threads_compare_stack(const void *a, const void *b, void *stacks)
@@ -131,17 +115,6 @@ static int cmd_threads_compare(const void *a, const void *b)
                             : (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* Return true where the account of a thread covers exactly what the options chose, in the
- * same unit. */
-static bool cmd_threads_is_whole(const struct cmd_threads *t)
-{
-    const struct jsp_profile *p = &t->capture.profile;
-    const struct cli_filter *f = &t->filter;
-    bool is_own = p->unit == JSP_VALUE_COUNT || p->unit == (enum jsp_value)p->driver->clock;
-    return p->period_ns && is_own && !f->time && !f->only &&
-           !f->under && !f->category && !f->thread && !f->process;
-}
-
 static uint64_t cmd_threads_unseen(const struct cmd_threads *t,
                                    const struct jsp_account_thread *of)
 {
@@ -194,11 +167,27 @@ static int cmd_threads_build(struct cmd_threads *t)
         t->sums[i] = (struct cmd_threads_sum){ .pid = of->pid, .tid = of->tid,
                                                .name = cli_thread_name(of), .of = of };
     }
-    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
-        err = cmd_threads_stack(t, i);
+    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++) {
+        const struct jsp_stack *k = &p->stacks[i];
+        int n = jsp_select_has(&t->capture.select, k)
+                    ? jsp_select_frames(&t->capture.select, p, i, t->frames)
+                    : 0;
+        err = n < 0 ? n : 0;
+        if (n <= 0)
+            continue;
+        t->sums[k->thread].value += k->value;
+        t->sums[k->thread].samples += k->samples;
+        t->value += k->value;
+        t->samples += k->samples;
+    }
     if (err == 0)
         err = cmd_threads_tops(t);
-    if (err == 0 && cmd_threads_is_whole(t))
+    /* Unseen time counts where the account of a thread covers exactly what the options chose,
+     * in the same unit. */
+    const struct cli_filter *f = &t->filter;
+    bool is_own = p->unit == JSP_VALUE_COUNT || p->unit == (enum jsp_value)p->driver->clock;
+    if (err == 0 && p->period_ns && is_own && !f->time && !f->only && !f->under &&
+        !f->category && !f->thread && !f->process)
         cmd_threads_account(t);
     for (uint32_t i = 0; err == 0 && i < t->n_sums; i++)
         cmd_threads_cells(t, &t->sums[i]);
@@ -302,17 +291,6 @@ static int cmd_threads_print(const struct cmd_threads *t)
     return status;
 }
 
-static int cmd_threads_show(struct cmd_threads *t)
-{
-    int err = cmd_threads_build(t);
-    if (err < 0)
-        return cli_fail(t->capture.label, "%s", strerror(-err));
-    cli_native_complain(&t->capture);
-    if (t->samples == 0 && t->unseen == 0)
-        return cli_no_samples(&t->capture);
-    return cmd_threads_print(t);
-}
-
 static int cmd_threads_run(struct cli_arguments *a)
 {
     struct cmd_threads t = { 0 };
@@ -325,7 +303,12 @@ static int cmd_threads_run(struct cli_arguments *a)
     int status = cli_filter_open(&t.capture, cli_one_file(a), &t.filter, a->command);
     if (status)
         return status;
-    status = cmd_threads_show(&t);
+    int err = cmd_threads_build(&t);
+    if (!err)
+        cli_native_complain(&t.capture);
+    status = err < 0                             ? cli_fail(t.capture.label, "%s", strerror(-err))
+             : t.samples == 0 && t.unseen == 0 ? cli_no_samples(&t.capture)
+                                                 : cmd_threads_print(&t);
     free(t.sums);
     free(t.frames);
     free(t.self);

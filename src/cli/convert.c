@@ -69,29 +69,20 @@ static bool convert_ends(const char *text, const char *ending)
     return len > n && strcmp(text + len - n, ending) == 0;
 }
 
-/* Return the format of this name, or without a name the format that the ending of the output
- * means. */
-static const struct convert_format *convert_find(const struct convert *c)
-{
-    for (int i = 0; i < CONVERT_N_FORMATS; i++)
-        if (c->to ? strcmp(convert_formats[i].name, c->to) == 0
-                  : convert_ends(c->output, convert_formats[i].extension))
-            return &convert_formats[i];
-    return NULL;
-}
-
+/* Find the format of the name after --to, or without a name the format that the ending of the
+ * output means. */
 static int convert_choose(struct convert *c)
 {
     char known[256] = "";
-    c->format = convert_find(c);
-    if (c->format)
-        return CLI_OK;
-    for (int i = 0; i < CONVERT_N_FORMATS; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
-                 i == 0                       ? ""
-                 : i == CONVERT_N_FORMATS - 1 ? " and "
-                                              : ", ",
-                 convert_formats[i].name);
+    for (int i = 0; i < CONVERT_N_FORMATS; i++) {
+        const struct convert_format *f = &convert_formats[i];
+        if (c->to ? strcmp(f->name, c->to) == 0 : convert_ends(c->output, f->extension)) {
+            c->format = f;
+            return CLI_OK;
+        }
+        const char *before = i == 0 ? "" : i == CONVERT_N_FORMATS - 1 ? " and " : ", ";
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", before, f->name);
+    }
     if (c->to)
         return cli_usage("convert", "--to knows %s, not \"%s\"", known, c->to);
     return cli_usage("convert", "no format: name one of %s with --to", known);
@@ -118,27 +109,6 @@ static int convert_write(struct convert *c)
     return cli_outfile_close(&c->out, status);
 }
 
-static int convert_file(struct convert *c, const char *path)
-{
-    if (c->format->is_binary && strcmp(c->output, "-") == 0 && isatty(STDOUT_FILENO))
-        return cli_usage("convert", "%s is not for a terminal: name a file with -o",
-                         c->format->name);
-    /* Its account of losses covers the whole capture, so none of it may be missing. */
-    static const struct cli_filter everything;
-    if (c->format->is_capture && memcmp(&c->filter, &everything, sizeof everything) != 0)
-        return cli_usage("convert", "--to %s keeps all there is: nothing can be chosen",
-                         c->format->name);
-    int status = cli_outfile_spares(c->output, &path, 1);
-    c->filter.has_idle = true; /* other tools judge it themselves */
-    if (status == CLI_OK)
-        status = cli_filter_open(&c->capture, path, &c->filter, "convert");
-    if (status)
-        return status;
-    status = convert_write(c);
-    cli_close(&c->capture);
-    return status;
-}
-
 static int convert_run(struct cli_arguments *a)
 {
     static struct convert c; /* its block of output is large */
@@ -154,7 +124,25 @@ static int convert_run(struct cli_arguments *a)
     if (cli_options(a, options) || convert_choose(&c))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
-    return path ? convert_file(&c, path) : CLI_USAGE;
+    if (!path)
+        return CLI_USAGE;
+    if (c.format->is_binary && strcmp(c.output, "-") == 0 && isatty(STDOUT_FILENO))
+        return cli_usage("convert", "%s is not for a terminal: name a file with -o",
+                         c.format->name);
+    /* Its account of losses covers the whole capture, so none of it may be missing. */
+    static const struct cli_filter everything;
+    if (c.format->is_capture && memcmp(&c.filter, &everything, sizeof everything) != 0)
+        return cli_usage("convert", "--to %s keeps all there is: nothing can be chosen",
+                         c.format->name);
+    int status = cli_outfile_spares(c.output, &path, 1);
+    c.filter.has_idle = true; /* other tools judge it themselves */
+    if (status == CLI_OK)
+        status = cli_filter_open(&c.capture, path, &c.filter, "convert");
+    if (status)
+        return status;
+    status = convert_write(&c);
+    cli_close(&c.capture);
+    return status;
 }
 
 const struct cli_command cli_convert = {

@@ -245,22 +245,17 @@ static int diff_print(const struct diff *d, uint32_t limit)
     return status;
 }
 
-static int diff_build_side(struct diff *d, int i)
-{
-    struct cli_capture *c = &d->captures[i];
-    int err = jsp_functions_build(&d->functions[i], &c->profile, &c->select);
-    if (err < 0)
-        return cli_fail(c->label, "%s", strerror(-err));
-    cli_native_complain(c);
-    return d->functions[i].n ? CLI_OK : cli_no_samples(c);
-}
-
 static int diff_show(struct diff *d, uint32_t limit)
 {
     struct jsp_diff_side sides[2];
     for (int i = 0; i < 2; i++) {
-        if (diff_build_side(d, i))
-            return CLI_FAILED;
+        struct cli_capture *c = &d->captures[i];
+        int err = jsp_functions_build(&d->functions[i], &c->profile, &c->select);
+        if (err < 0)
+            return cli_fail(c->label, "%s", strerror(-err));
+        cli_native_complain(c);
+        if (!d->functions[i].n)
+            return cli_no_samples(c);
         sides[i] = (struct jsp_diff_side){ &d->captures[i].profile, &d->functions[i] };
     }
     if (sides[0].profile->unit != sides[1].profile->unit)
@@ -274,23 +269,6 @@ static int diff_show(struct diff *d, uint32_t limit)
     if (cli_form_is_text(&d->form))
         return diff_print(d, limit == UINT32_MAX ? DIFF_LIMIT : limit);
     return diff_rows(d, limit && limit < d->diff.n ? limit : d->diff.n);
-}
-
-static int diff_open(struct diff *d, const struct cli_arguments *a, uint32_t limit)
-{
-    int status = cli_filter_open(&d->captures[0], a->files[0], &d->filter, a->command);
-    if (status)
-        return status;
-    status = cli_filter_open(&d->captures[1], a->files[1], &d->filter, a->command);
-    if (status == CLI_OK) {
-        status = diff_show(d, limit);
-        cli_close(&d->captures[1]);
-    }
-    jsp_diff_free(&d->diff);
-    for (int i = 0; i < 2; i++)
-        jsp_functions_free(&d->functions[i]);
-    cli_close(&d->captures[0]);
-    return status;
 }
 
 static int diff_run(struct cli_arguments *a)
@@ -310,7 +288,19 @@ static int diff_run(struct cli_arguments *a)
         return cli_usage(a->command, "--sort knows self and total, not \"%s\"", sort);
     if (a->n_files != 2)
         return cli_usage(a->command, "two captures are wanted, before and after");
-    return diff_open(&d, a, limit);
+    int status = cli_filter_open(&d.captures[0], a->files[0], &d.filter, a->command);
+    if (status)
+        return status;
+    status = cli_filter_open(&d.captures[1], a->files[1], &d.filter, a->command);
+    if (status == CLI_OK) {
+        status = diff_show(&d, limit);
+        cli_close(&d.captures[1]);
+    }
+    jsp_diff_free(&d.diff);
+    for (int i = 0; i < 2; i++)
+        jsp_functions_free(&d.functions[i]);
+    cli_close(&d.captures[0]);
+    return status;
 }
 
 const struct cli_command cli_diff = {

@@ -292,14 +292,6 @@ static bool dump_fork(struct dump *d, struct dump_row *r)
     return true;
 }
 
-static bool dump_other(struct dump *d, struct dump_row *r)
-{
-    if (d->is_text && d->frame.len > sizeof(struct jsp_wire_frame))
-        printf("%" PRIu32 " bytes", d->frame.len);
-    dump_put(d, r);
-    return true;
-}
-
 static void dump_body(struct dump *d, struct dump_row r)
 {
     static bool (*const bodies[16])(struct dump *, struct dump_row *) = {
@@ -313,10 +305,12 @@ static void dump_body(struct dump *d, struct dump_row r)
     uint8_t type = d->frame.type;
     if (d->is_text && d->frame.len > sizeof(struct jsp_wire_frame))
         putchar(' ');
-    if ((bodies[type] ? bodies[type] : dump_other)(d, &r))
+    if (bodies[type] && bodies[type](d, &r))
         return;
-    if (d->is_text)
+    if (d->is_text && bodies[type])
         fputs("(unreadable)", stdout);
+    else if (d->is_text && d->frame.len > sizeof(struct jsp_wire_frame))
+        printf("%" PRIu32 " bytes", d->frame.len);
     dump_put(d, &r);
 }
 
@@ -401,20 +395,6 @@ static void dump_frame(struct dump *d)
     cli_table_row(d->table, &r);
 }
 
-static int dump_show(struct dump *d)
-{
-    struct cli_head head = { &d->capture, d->capture.profile.samples, d->capture.profile.value };
-    d->table = cli_table_open(&(struct cli_show){ .form = &d->form, .command = "dump",
-                                                  .columns = dump_columns,
-                                                  .document = &dump_document,
-                                                  .head = &head, .capture = &d->capture });
-    jsp_read_start(&d->cursor, &d->capture.read, NULL);
-    jsp_samples_start(&d->samples, &d->capture.profile, NULL);
-    while (d->table && !ferror(stdout) && jsp_read_next(&d->cursor, &d->frame))
-        dump_frame(d);
-    return cli_table_close(d->table);
-}
-
 static int dump_run(struct cli_arguments *a)
 {
     struct dump d = { 0 };
@@ -430,7 +410,16 @@ static int dump_run(struct cli_arguments *a)
     if (cli_symbols_check(how.symbols) || cli_load_with(&d.capture, path, &how))
         return CLI_FAILED;
     d.is_text = cli_form_is_text(&d.form);
-    int status = dump_show(&d);
+    struct cli_head head = { &d.capture, d.capture.profile.samples, d.capture.profile.value };
+    d.table = cli_table_open(&(struct cli_show){ .form = &d.form, .command = "dump",
+                                                 .columns = dump_columns,
+                                                 .document = &dump_document,
+                                                 .head = &head, .capture = &d.capture });
+    jsp_read_start(&d.cursor, &d.capture.read, NULL);
+    jsp_samples_start(&d.samples, &d.capture.profile, NULL);
+    while (d.table && !ferror(stdout) && jsp_read_next(&d.cursor, &d.frame))
+        dump_frame(&d);
+    int status = cli_table_close(d.table);
     cli_close(&d.capture);
     return status;
 }

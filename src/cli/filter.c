@@ -191,22 +191,6 @@ static int filter_idle(struct cli_capture *c, const struct cli_filter *f)
     return CLI_OK;
 }
 
-static int filter_choose(struct cli_capture *c, const struct cli_filter *f,
-                         const char *command)
-{
-    int status = filter_clock(c, f);
-    if (!status && !cli_threads_choose(c, f->process, f->thread, &c->threads))
-        status = CLI_FAILED;
-    c->select.threads = c->threads;
-    if (!status)
-        status = filter_frames(c, f, command);
-    if (!status)
-        status = filter_idle(c, f);
-    if (!status)
-        cli_native_lines(c, &f->native, &c->select);
-    return status;
-}
-
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
                     const char *command)
 {
@@ -225,8 +209,17 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
     c->select.show = show;
     status = filter_rules(c, f->categories);
     if (!status)
-        status = filter_choose(c, f, command);
+        status = filter_clock(c, f);
+    if (!status && !cli_threads_choose(c, f->process, f->thread, &c->threads))
+        status = CLI_FAILED;
+    c->select.threads = c->threads;
+    if (!status)
+        status = filter_frames(c, f, command);
+    if (!status)
+        status = filter_idle(c, f);
     if (status)
         cli_close(c);
+    else
+        cli_native_lines(c, &f->native, &c->select);
     return status;
 }

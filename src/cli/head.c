@@ -63,12 +63,6 @@ static struct cli_span head_command(const struct jsp_profile *p, const bool *thr
     return command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host);
 }
 
-static uint64_t head_span(const struct jsp_profile *p)
-{
-    return p->last_time > p->first_time ? (uint64_t)p->last_time - (uint64_t)p->first_time
-                                        : 0;
-}
-
 void cli_heading(const struct cli_head *h)
 {
     const struct cli_capture *c = h->capture;
@@ -84,7 +78,9 @@ void cli_heading(const struct cli_head *h)
     printf("\n%s samples", cli_count(n, h->samples));
     if (p->unit != JSP_VALUE_COUNT)
         printf("%s%s of %s", dot, cli_duration(n, h->value), jsp_unit_name(p->unit));
-    printf(" in %s", cli_duration(m, head_span(p)));
+    printf(" in %s", cli_duration(m, p->last_time > p->first_time
+                                         ? (uint64_t)p->last_time - (uint64_t)p->first_time
+                                         : 0));
     if (p->hz)
         printf("%s%u Hz asked for", dot, p->hz);
     for (uint32_t i = 0, shown = 0; threads && i < p->n_threads; i++)
@@ -95,26 +91,6 @@ void cli_heading(const struct cli_head *h)
     if (!threads && p->n_threads > 1)
         printf("%s%u threads", dot, p->n_threads);
     fputs("\n\n", stdout);
-}
-
-static void head_lost(const struct jsp_profile *p)
-{
-    char n[CLI_NUMBER], m[CLI_NUMBER], share[CLI_NUMBER];
-    struct jsp_account_verdict v;
-    jsp_account_verdict(&p->account, &v);
-    const struct jsp_account_thread *t = &v.sum;
-    uint64_t lost = jsp_account_lost(t);
-    if (p->account.n_threads == 0 && !v.is_total)
-        return;
-    printf("Lost: %s of %s timer expirations", cli_count(n, lost),
-           cli_count(m, t->expirations));
-    if (lost)
-        printf(" (%s)", cli_percent(share, (double)lost / (double)t->expirations));
-    for (int cause = 0, shown = 0; cause < JSP_N_LOSSES; cause++)
-        if (t->lost[cause])
-            printf("%s %s %s", shown++ ? "," : ":", jsp_losses[cause].name,
-                   cli_count(n, t->lost[cause]));
-    putchar('\n');
 }
 
 void cli_head_idle(const struct cli_head *h)
@@ -132,7 +108,7 @@ void cli_head_idle(const struct cli_head *h)
 void cli_closing(const struct cli_head *h)
 {
     const struct jsp_profile *p = &h->capture->profile;
-    char n[CLI_NUMBER], v[CLI_NUMBER];
+    char n[CLI_NUMBER], v[CLI_NUMBER], share[CLI_NUMBER];
     putchar('\n');
     if (p->unit == JSP_VALUE_COUNT)
         printf("100%% is %s samples; the capture %s.\n", cli_count(n, h->samples),
@@ -141,5 +117,19 @@ void cli_closing(const struct cli_head *h)
         printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, h->value),
                jsp_unit_name(p->unit), cli_count(n, h->samples));
     cli_head_idle(h);
-    head_lost(p);
+    struct jsp_account_verdict verdict;
+    jsp_account_verdict(&p->account, &verdict);
+    const struct jsp_account_thread *t = &verdict.sum;
+    uint64_t lost = jsp_account_lost(t);
+    if (p->account.n_threads == 0 && !verdict.is_total)
+        return;
+    printf("Lost: %s of %s timer expirations", cli_count(n, lost),
+           cli_count(v, t->expirations));
+    if (lost)
+        printf(" (%s)", cli_percent(share, (double)lost / (double)t->expirations));
+    for (int cause = 0, shown = 0; cause < JSP_N_LOSSES; cause++)
+        if (t->lost[cause])
+            printf("%s %s %s", shown++ ? "," : ":", jsp_losses[cause].name,
+                   cli_count(n, t->lost[cause]));
+    putchar('\n');
 }

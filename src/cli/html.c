@@ -52,27 +52,19 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
     return CLI_OK;
 }
 
-/* The page has all frames. At first it shows those that other commands show. */
-static uint32_t html_hidden(const struct html_run *r)
-{
-    const uint32_t loops = 1u << JSP_HTML_LOOP;
-    switch (r->parts[0].select.show) {
-    case JSP_SHOW_ALL:
-        return 0;
-    case JSP_SHOW_VM:
-        return loops | 1u << JSPROF_KIND_NATIVE | 1u << JSP_KIND_KERNEL;
-    default:
-        return loops;
-    }
-}
-
 static int html_write(struct html_run *r)
 {
     struct cli_outfile file;
     int status = cli_outfile_open(&file, r->output);
     if (status)
         return status;
-    struct jsp_html page = { r->parts, r->n, html_hidden(r), &file.sink };
+    /* The page has all frames. At first it shows those that other commands show. */
+    static const uint32_t hidden[] = {
+        [JSP_SHOW_ALL] = 0,
+        [JSP_SHOW_VM] = 1u << JSP_HTML_LOOP | 1u << JSPROF_KIND_NATIVE | 1u << JSP_KIND_KERNEL,
+        [JSP_SHOW_USUAL] = 1u << JSP_HTML_LOOP,
+    };
+    struct jsp_html page = { r->parts, r->n, hidden[r->parts[0].select.show], &file.sink };
     int err = jsp_page_write(&page);
     if (err == -ENODATA && r->n == 1)
         status = cli_no_samples(&r->captures[0]);

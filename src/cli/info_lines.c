@@ -60,20 +60,6 @@ void cli_info_recorder(const struct cli_capture *c, const char *label)
     putchar('\n');
 }
 
-/* Print what the file lacks. A recording that was killed has no end, but is complete up to
- * its last flush. */
-static void info_missing(const struct jsp_profile *p, const struct jsp_account_verdict *v,
-                         bool is_final)
-{
-    double last = info_seconds(p, p->last_time);
-    if (is_final)
-        printf("; incomplete, nothing of it is in the file after %.2f s", last);
-    else
-        printf("killed or still running; complete up to %.2f s", last);
-    if (v->write_error)
-        printf(": %s", jsprof_strerror((int)-v->write_error));
-}
-
 void cli_info_recorded(const struct cli_capture *c, const char *label)
 {
     const struct jsp_profile *p = &c->profile;
@@ -92,8 +78,16 @@ void cli_info_recorded(const struct cli_capture *c, const char *label)
     if (is_final)
         printf("%.2f s", info_seconds(p, end));
     cli_colour(s, CLI_WARM);
-    if (!is_final || (is_ours && !v.is_whole))
-        info_missing(p, &v, is_final);
+    /* Print what the file lacks. A recording that was killed has no end, but is complete up to
+     * its last flush. */
+    bool is_partial = !is_final || (is_ours && !v.is_whole);
+    double last = info_seconds(p, p->last_time);
+    if (is_partial && is_final)
+        printf("; incomplete, nothing of it is in the file after %.2f s", last);
+    else if (is_partial)
+        printf("killed or still running; complete up to %.2f s", last);
+    if (is_partial && v.write_error)
+        printf(": %s", jsprof_strerror((int)-v.write_error));
     cli_colour(s, CLI_PLAIN);
     putchar('\n');
 }

@@ -123,21 +123,6 @@ int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_threa
     return status;
 }
 
-/* Print how much time the blocked signal cost, and what to do. No function has this time. */
-static void info_blocked(const struct cli_style *s, uint64_t blocked, uint64_t expirations)
-{
-    char n[CLI_NUMBER];
-    if (!blocked)
-        return;
-    cli_colour(s, CLI_WARM);
-    printf("%s of the time went by unseen: ",
-           cli_percent(n, (double)blocked / (double)expirations));
-    cli_colour(s, CLI_PLAIN);
-    puts("threads blocked the profiler's signal, or it was ignored\n"
-         "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler in "
-         "place,\nor choose another one (signo of jsprof_options).");
-}
-
 /* Check the sum of all threads, and that the file contains what the account counts as kept. */
 static int info_verdict(const struct cli_capture *c, const struct jsp_account_verdict *v)
 {
@@ -154,17 +139,6 @@ static int info_verdict(const struct cli_capture *c, const struct jsp_account_ve
                         "MISMATCH: %" PRIu64 " expirations kept, but the file has samples for %"
                         PRIu64, v->sum.kept, in_file);
     return CLI_OK;
-}
-
-static const char *info_judgement(const struct jsp_account_verdict *v, int status)
-{
-    if (status)
-        return "DOES NOT ADD UP";
-    if (v->is_whole)
-        return "adds up, and the file holds them all";
-    if (v->is_total)
-        return "incomplete, but all that is missing is counted";
-    return "incomplete, and what was counted last is not in it";
 }
 
 int cli_info_balance(const struct cli_capture *c)
@@ -185,13 +159,27 @@ int cli_info_balance(const struct cli_capture *c)
     printf("\n%s expirations = %s kept + %s lost: ", cli_count(a, v.sum.expirations),
            cli_count(b, v.sum.kept), cli_count(d, jsp_account_lost(&v.sum)));
     cli_colour(&c->style, status ? CLI_HOT : v.is_whole ? CLI_GOOD : CLI_WARM);
-    fputs(info_judgement(&v, status), stdout);
+    fputs(status       ? "DOES NOT ADD UP"
+          : v.is_whole ? "adds up, and the file holds them all"
+          : v.is_total ? "incomplete, but all that is missing is counted"
+                       : "incomplete, and what was counted last is not in it",
+          stdout);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
     if (v.is_total && !v.is_whole) {
         cli_info_extras(&(struct cli_info_sum){ .t = v.sum });
         puts("The lines of threads are as of the last time that the file took them.");
     }
-    info_blocked(&c->style, v.sum.lost[JSP_LOST_BLOCKED], v.sum.expirations);
+    /* Print how much time the blocked signal cost, and what to do. No function has this time. */
+    uint64_t blocked = v.sum.lost[JSP_LOST_BLOCKED];
+    if (!blocked)
+        return status;
+    cli_colour(&c->style, CLI_WARM);
+    printf("%s of the time went by unseen: ",
+           cli_percent(a, (double)blocked / (double)v.sum.expirations));
+    cli_colour(&c->style, CLI_PLAIN);
+    puts("threads blocked the profiler's signal, or it was ignored\n"
+         "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler in "
+         "place,\nor choose another one (signo of jsprof_options).");
     return status;
 }

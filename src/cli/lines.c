@@ -67,25 +67,17 @@ static int lines_questions(const struct cli_lines_batch *b)
     return fd;
 }
 
-static void lines_words(const struct cli_lines_tool *tool, const char *file,
-                        const char *words[6])
-{
-    bool is_llvm = strcmp(tool->name, "llvm-symbolizer") == 0;
-    const char *llvm[6] = { tool->name, "--output-style=GNU", "--functions=none",
-                            "--no-inlines", "-e", file };
-    const char *gnu[6] = { tool->name, "-e", file };
-    memcpy(words, is_llvm ? llvm : gnu, sizeof llvm);
-}
-
 /* Start the tool. It reads one end and writes to the other; its standard error is dropped. */
 static int lines_spawn(const struct cli_lines_tool *tool, const char *file,
                        const int ends[2], pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
-    const char *words[7] = { NULL };
-    char *copies[7];
-    lines_words(tool, file, words);
-    memcpy(copies, words, sizeof copies);
+    bool is_llvm = strcmp(tool->name, "llvm-symbolizer") == 0;
+    const char *llvm[7] = { tool->name, "--output-style=GNU", "--functions=none",
+                            "--no-inlines", "-e", file };
+    const char *gnu[7] = { tool->name, "-e", file };
+    char *words[7];
+    memcpy(words, is_llvm ? llvm : gnu, sizeof words);
     int err = posix_spawn_file_actions_init(&actions);
     if (err)
         return -err;
@@ -96,22 +88,9 @@ static int lines_spawn(const struct cli_lines_tool *tool, const char *file,
         err = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
                                                O_WRONLY, 0);
     if (!err)
-        err = posix_spawn(pid, tool->path, &actions, NULL, copies, environ);
+        err = posix_spawn(pid, tool->path, &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     return -err;
-}
-
-static int lines_room(struct lines_answer *a)
-{
-    if (a->room - a->n > LINES_CHUNK)
-        return 0;
-    size_t room = 2 * a->room + 2 * LINES_CHUNK;
-    char *more = room <= LINES_MOST ? realloc(a->text, room) : NULL;
-    if (!more)
-        return -ENOMEM;
-    a->text = more;
-    a->room = room;
-    return 0;
 }
 
 static int lines_read(int fd, struct lines_answer *a)
@@ -119,9 +98,14 @@ static int lines_read(int fd, struct lines_answer *a)
     struct pollfd wait = { fd, POLLIN, 0 };
     ssize_t got = 1;
     while (got != 0) {
-        int err = lines_room(a);
-        if (err)
-            return err;
+        if (a->room - a->n <= LINES_CHUNK) {
+            size_t room = 2 * a->room + 2 * LINES_CHUNK;
+            char *more = room <= LINES_MOST ? realloc(a->text, room) : NULL;
+            if (!more)
+                return -ENOMEM;
+            a->text = more;
+            a->room = room;
+        }
         int ready = poll(&wait, 1, LINES_PATIENCE_MS);
         if (ready == 0)
             return -ETIMEDOUT;
@@ -132,16 +116,6 @@ static int lines_read(int fd, struct lines_answer *a)
     }
     a->text[a->n] = 0;
     return 0;
-}
-
-/* Return 0 where the tool succeeded with one line for each address. */
-static int lines_check(const struct cli_lines_batch *b, const struct lines_answer *a,
-                       int status)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < a->n; i++)
-        n += a->text[i] == '\n';
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && n == b->n ? 0 : -EBADMSG;
 }
 
 static int lines_run(const struct cli_lines_tool *tool, const struct cli_lines_batch *b,
@@ -159,8 +133,12 @@ static int lines_run(const struct cli_lines_tool *tool, const struct cli_lines_b
             kill(pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             continue;
-        if (!err)
-            err = lines_check(b, a, status);
+        /* The tool succeeded if it wrote one line for each address. */
+        uint32_t n = 0;
+        for (size_t i = 0; !err && i < a->n; i++)
+            n += a->text[i] == '\n';
+        if (!err && (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || n != b->n))
+            err = -EBADMSG;
     }
     close(ends[0]);
     return err;

@@ -74,10 +74,15 @@ static int list_group(struct list *l, struct list_group g, double *values, uint3
 }
 
 /* Make a group of each run of equal group and name in the sorted marks. */
-static int list_runs(struct list *l, const struct jsp_event_mark **order, double *values)
+static int list_marks(struct list *l, double *values)
 {
     uint32_t n = l->events.n_marks;
-    int err = 0;
+    const struct jsp_event_mark **order = malloc((n + 1) * sizeof *order);
+    int err = order ? 0 : -ENOMEM;
+    for (uint32_t i = 0; err == 0 && i < n; i++)
+        order[i] = &l->events.marks[i];
+    if (err == 0)
+        qsort(order, n, sizeof *order, list_mark_compare);
     for (uint32_t at = 0, run; err == 0 && at < n; at += run) {
         for (run = 0; at + run < n; run++) {
             if (run && list_mark_compare(&order[at], &order[at + run]) != 0)
@@ -89,19 +94,6 @@ static int list_runs(struct list *l, const struct jsp_event_mark **order, double
                                 .kind = "mark" };
         err = list_group(l, g, values, run);
     }
-    return err;
-}
-
-static int list_marks(struct list *l, double *values)
-{
-    uint32_t n = l->events.n_marks;
-    const struct jsp_event_mark **order = malloc((n + 1) * sizeof *order);
-    if (!order)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = &l->events.marks[i];
-    qsort(order, n, sizeof *order, list_mark_compare);
-    int err = list_runs(l, order, values);
     free(order);
     return err;
 }
@@ -133,28 +125,19 @@ static int list_counters(struct list *l, double *values)
     return err;
 }
 
-/* Collect the processes of the chosen threads. */
-static int list_pids(struct list *l, struct jsp_events_of *of)
-{
-    const struct jsp_profile *p = &l->capture.profile;
-    if (!l->capture.threads)
-        return 0;
-    l->pids = malloc((p->n_threads + 1) * sizeof *l->pids);
-    if (!l->pids)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < p->n_threads; i++)
-        if (l->capture.threads[i])
-            l->pids[of->n++] = p->threads[i].pid;
-    of->pids = l->pids;
-    return 0;
-}
-
 static int list_build(struct list *l)
 {
+    struct jsp_profile *p = &l->capture.profile;
     struct jsp_events_of of = { 0 };
-    int err = list_pids(l, &of);
-    if (err == 0)
-        err = jsp_events_read(&l->events, &l->capture.profile, of);
+    if (l->capture.threads) { /* the processes of the chosen threads */
+        of.pids = l->pids = malloc((p->n_threads + 1) * sizeof *l->pids);
+        if (!l->pids)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < p->n_threads; i++)
+            if (l->capture.threads[i])
+                l->pids[of.n++] = p->threads[i].pid;
+    }
+    int err = jsp_events_read(&l->events, p, of);
     if (err < 0 || l->is_each)
         return err;
     uint32_t most = l->events.n_marks > l->events.n_values ? l->events.n_marks
@@ -349,21 +332,15 @@ static int list_each(const struct list *l)
     return cli_table_close(t);
 }
 
-static bool list_has(const struct list *l, const char *kind)
-{
-    for (uint32_t i = 0; i < l->n_groups; i++)
-        if (strcmp(l->groups[i].kind, kind) == 0)
-            return true;
-    return false;
-}
-
 /* Print a table. In text it has one kind, and is skipped where there is none. Programs get
  * both kinds. */
 static int list_table(const struct list *l, const char *kind)
 {
     struct list_of of = { l, kind };
-    bool is_text = cli_form_is_text(&l->form);
-    if (is_text && !list_has(l, kind))
+    bool is_text = cli_form_is_text(&l->form), has_any = !is_text;
+    for (uint32_t i = 0; i < l->n_groups && !has_any; i++)
+        has_any = strcmp(l->groups[i].kind, kind) == 0;
+    if (!has_any)
         return CLI_OK;
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &l->form, .command = "list",

@@ -109,18 +109,13 @@ static int main_command(int n_words, char **words)
     return main_run(c, n_words - 1, words + 1);
 }
 
-/* Open /dev/null at each standard descriptor that is closed. Otherwise a file of ours could
- * get its number, and what we print would go there. */
-static void main_fill_closed(void)
-{
-    for (int fd = 0; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
-            return;
-}
-
 int main(int argc, char **argv)
 {
-    main_fill_closed();
+    /* Open /dev/null at each standard descriptor that is closed. Otherwise a file of ours could
+     * get its number, and what we print would go there. */
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+            break;
     /* A reader that closed the pipe has read enough: ignore the signal and the error. */
     signal(SIGPIPE, SIG_IGN);
     int status = main_command(argc - 1, argv + 1);

@@ -53,20 +53,6 @@ static int merge_open(struct merge *m, const struct cli_arguments *a)
     return CLI_OK;
 }
 
-static void merge_report(const struct merge *m, const struct jsp_merge *done)
-{
-    const char *label = m->out.label;
-    if (done->renumbered)
-        cli_fail(label, "%u process%s another number", done->renumbered,
-                 done->renumbered == 1 ? " has" : "es have");
-    if (done->moved)
-        cli_fail(label, "times of %u capture%s were moved to the first one's clock",
-                 done->moved, done->moved == 1 ? "" : "s");
-    if (done->left_out)
-        cli_fail(label, "%u embedded file%s skipped: an earlier capture has the same",
-                 done->left_out, done->left_out == 1 ? "" : "s");
-}
-
 static int merge_write(struct merge *m, const char *output)
 {
     struct jsp_merge merge = { .inputs = m->inputs,
@@ -75,10 +61,18 @@ static int merge_write(struct merge *m, const char *output)
     if (cli_outfile_open(&m->out, output))
         return CLI_FAILED;
     int err = jsp_merge_write(&merge);
-    if (err == 0)
-        merge_report(m, &merge);
-    return cli_outfile_close(&m->out,
-                             err < 0 ? cli_fail(output, "%s", strerror(-err)) : CLI_OK);
+    if (err < 0)
+        return cli_outfile_close(&m->out, cli_fail(output, "%s", strerror(-err)));
+    if (merge.renumbered)
+        cli_fail(m->out.label, "%u process%s another number", merge.renumbered,
+                 merge.renumbered == 1 ? " has" : "es have");
+    if (merge.moved)
+        cli_fail(m->out.label, "times of %u capture%s were moved to the first one's clock",
+                 merge.moved, merge.moved == 1 ? "" : "s");
+    if (merge.left_out)
+        cli_fail(m->out.label, "%u embedded file%s skipped: an earlier capture has the same",
+                 merge.left_out, merge.left_out == 1 ? "" : "s");
+    return cli_outfile_close(&m->out, CLI_OK);
 }
 
 static int merge_run(struct cli_arguments *a)

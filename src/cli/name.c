@@ -111,23 +111,14 @@ static int name_print_cut(const struct cli_style *s, struct cli_span name, int r
     return used + width + name_print(s, name_tail(s, name, tail), tail);
 }
 
-/* Return where the path of "name (path:line)" begins, or 0 if it has none. */
-static size_t name_path(struct cli_span name)
-{
-    if (name.len < 4 || name.at[name.len - 1] != ')')
-        return 0;
-    for (size_t i = name.len - 1; i > 1; i--)
-        if (name.at[i - 1] == '(' && name.at[i - 2] == ' ')
-            return i;
-    return 0;
-}
-
 /* Fewer directories, as many as still fit: "name (…/dir/file.js:3)". */
 static int name_print_path(const struct cli_style *s, struct cli_span name, int room)
 {
     const char *dots = s->is_utf8 ? "…" : "...";
-    size_t path = name_path(name);
-    if (path == 0)
+    size_t path = name.len < 4 || name.at[name.len - 1] != ')' ? 0 : name.len - 1;
+    while (path > 1 && (name.at[path - 1] != '(' || name.at[path - 2] != ' '))
+        path--;
+    if (path <= 1) /* it is no "name (path:line)" */
         return name_print_cut(s, name, room);
     struct cli_span head = { name.at, path };
     int fixed = name_columns(s, head) + (s->is_utf8 ? 1 : 3);

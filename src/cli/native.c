@@ -23,13 +23,6 @@ int cli_native_show(const char *command, const struct cli_native *n, enum jsp_sh
     return CLI_OK;
 }
 
-static const char *native_reason(int reason)
-{
-    return reason == -ESTALE    ? "is not the file that was recorded"
-           : reason == -EBADMSG ? "is not an ELF file"
-                                : strerror(-reason);
-}
-
 void cli_native_complain(const struct cli_capture *c)
 {
     const struct jsp_native_files *n = &c->profile.natives;
@@ -46,7 +39,9 @@ void cli_native_complain(const struct cli_capture *c)
             snprintf(more, sizeof more, " (and %u more)", after);
         char *name = cli_clean(&c->style, cli_span(n->files[i].name));
         cli_fail(c->label, "no names or lines from %s%s: %s", name ? name : "?", more,
-                 native_reason(reason));
+                 reason == -ESTALE    ? "is not the file that was recorded"
+                 : reason == -EBADMSG ? "is not an ELF file"
+                                      : strerror(-reason));
         free(name);
     }
     if (n->unsure)
@@ -129,12 +124,6 @@ void cli_native_lines(struct cli_capture *c, const struct cli_native *n,
     jsp_lines_free(&asks);
 }
 
-static const char *native_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* At most so many bytes of a text, made harmless and never cut inside a character. */
 static void native_put(char *out, const struct cli_capture *c, const char *text, int most)
 {
@@ -155,24 +144,21 @@ void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
     if (line.line == 0)
         return;
     const char *path = line.file ? c->profile.files[line.file] : "";
+    const char *slash = strrchr(path, '/');
     *out = ' ';
-    native_put(out + 1, c, native_base(path), CLI_PLACE - CLI_NUMBER);
+    native_put(out + 1, c, slash ? slash + 1 : path, CLI_PLACE - CLI_NUMBER);
     snprintf(out + strlen(out), CLI_PLACE - strlen(out), ":%" PRIu32, line.line);
-}
-
-/* Without a function's name, its name is "[libc.so.6]" or "libc.so.6+0x1230". */
-static bool native_says_module(const struct jsp_function *f)
-{
-    size_t len = strlen(f->module);
-    return *f->name == '[' || (strncmp(f->name, f->module, len) == 0 &&
-                               strncmp(f->name + len, "+0x", 3) == 0);
 }
 
 void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c,
                        const struct jsp_function *f)
 {
+    /* Without a function's name, its name is "[libc.so.6]" or "libc.so.6+0x1230". */
+    size_t len = strlen(f->module);
+    bool has_module = *f->name == '[' || (strncmp(f->name, f->module, len) == 0 &&
+                                          strncmp(f->name + len, "+0x", 3) == 0);
     out[0] = 0;
-    if (!*f->module || native_says_module(f))
+    if (!*f->module || has_module)
         return;
     strcpy(out, "  [");
     native_put(out + 3, c, f->module, CLI_PLACE - 5);

@@ -70,40 +70,24 @@ static void open_progress(void *context, uint64_t done, uint64_t all)
     fflush(stderr);
 }
 
-/* Return true where a sampled function has the name of --under, or where --under is not
- * given. */
-static bool open_is_met(const struct cli_capture *c)
+int cli_no_samples(const struct cli_capture *c)
 {
-    bool is_met = !c->under;
+    bool is_met = !c->under; /* a sampled function has the name of --under */
     for (uint32_t i = 0; i < c->profile.n_functions && !is_met; i++)
         is_met = jsp_filter_names(&c->profile.functions[i], c->under);
-    return is_met;
-}
-
-static int open_not_met(const struct cli_capture *c)
-{
-    char *name = cli_clean(&c->style, cli_span(c->under));
-    int status = cli_fail(c->label, "no function \"%s\" was sampled%s", name ? name : "",
-                          c->select.threads || c->is_part ? " in what was chosen" : "");
-    free(name);
-    return status;
-}
-
-static bool open_is_counted(const struct cli_capture *c)
-{
+    if (!is_met) {
+        char *name = cli_clean(&c->style, cli_span(c->under));
+        cli_fail(c->label, "no function \"%s\" was sampled%s", name ? name : "",
+                 c->select.threads || c->is_part ? " in what was chosen" : "");
+        free(name);
+        return CLI_FAILED;
+    }
+    if (c->select.threads || c->select.filter || c->select.left_out || c->is_part)
+        return cli_fail(c->label, "no samples in what was chosen of this capture");
     struct jsp_exact calls = { 0 };
     bool is_counted = !jsp_exact_read(&calls, &c->read, NULL) && calls.is_there;
     jsp_exact_free(&calls);
-    return is_counted;
-}
-
-int cli_no_samples(const struct cli_capture *c)
-{
-    if (!open_is_met(c))
-        return open_not_met(c);
-    if (c->select.threads || c->select.filter || c->select.left_out || c->is_part)
-        return cli_fail(c->label, "no samples in what was chosen of this capture");
-    if (open_is_counted(c))
+    if (is_counted)
         return cli_fail(c->label, "no samples in this capture; its exact calls: jsprof calls");
     char advice[CLI_ADVICE];
     bool is_advised = cli_advice(c, advice, sizeof advice);
@@ -133,29 +117,20 @@ int cli_open(struct cli_capture *c, const char *path)
                                                   : CLI_OK;
 }
 
-static jsp_demangle_fn *open_demangler(void)
-{
-    static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1" };
-    jsp_demangle_fn *call = NULL;
-    for (int i = 0; !call && i < 2; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
-        void *found = library ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&call, &found, sizeof call);
-    }
-    return call;
-}
-
 /* Return the readable name of a C++ function. The caller frees it. NULL: it has no other form.
  * The machine's C++ library is loaded when the first such name turns up; where there is none,
  * names remain as they are. */
 static char *open_demangle(const char *name)
 {
     static jsp_demangle_fn *call;
-    static bool is_loaded;
+    static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1" };
+    static int n_tried;
     char *out = malloc(OPEN_DEMANGLED);
-    if (!is_loaded)
-        call = open_demangler();
-    is_loaded = true;
+    for (; !call && n_tried < 2; n_tried++) {
+        void *library = dlopen(libraries[n_tried], RTLD_LAZY | RTLD_LOCAL);
+        void *found = library ? dlsym(library, "__cxa_demangle") : NULL;
+        memcpy(&call, &found, sizeof call);
+    }
     if (out && call && jsp_demangle(call, name, out, OPEN_DEMANGLED))
         return out;
     free(out);

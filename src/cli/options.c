@@ -40,18 +40,6 @@ static const struct cli_option *options_find(const struct cli_option *o, const c
     return NULL;
 }
 
-static int options_number(const struct cli_arguments *a, const struct cli_option *o,
-                          const char *value)
-{
-    char *end;
-    errno = 0;
-    unsigned long n = strtoul(value, &end, 10);
-    if (errno || *end || end == value || value[0] == '-' || n > UINT32_MAX)
-        return cli_usage(a->command, "--%s wants a number, not \"%s\"", o->name, value);
-    *o->number = (uint32_t)n;
-    return CLI_OK;
-}
-
 /* Find the option of a word, and store the value that the word contains, or NULL. A name of
  * one letter has one dash, and its value may follow it directly. Every other name has two
  * dashes, and its value may follow "=". */
@@ -87,9 +75,16 @@ static int options_word(struct cli_arguments *a, const struct cli_option *option
         value = ++*i < a->n_words ? a->words[*i] : NULL;
     if (!value)
         return cli_usage(a->command, "%s%s wants a value", dashes, o->name);
-    if (o->number)
-        return options_number(a, o, value);
-    *o->text = value;
+    if (!o->number) {
+        *o->text = value;
+        return CLI_OK;
+    }
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(value, &end, 10);
+    if (errno || *end || end == value || value[0] == '-' || n > UINT32_MAX)
+        return cli_usage(a->command, "--%s wants a number, not \"%s\"", o->name, value);
+    *o->number = (uint32_t)n;
     return CLI_OK;
 }
 

@@ -76,24 +76,19 @@ static int outfile_mode(int fd, const struct stat *old, bool is_new)
     return 0;
 }
 
-/* "dir/.name.XXXXXX" beside "dir/name". */
-static char *outfile_name_aside(const char *target)
-{
-    const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash + 1 - target) : 0;
-    char *aside;
-    return asprintf(&aside, "%.*s.%s.XXXXXX", folder, target, target + folder) < 0 ? NULL
-                                                                                   : aside;
-}
-
+/* Write to "dir/.name.XXXXXX" beside "dir/name". */
 static int outfile_start_aside(struct cli_outfile *o, const char *path,
                                const struct stat *old, bool is_new)
 {
     /* Replace the target of a symbolic link, not the link. */
     o->target = is_new ? strdup(path) : realpath(path, NULL);
-    o->aside = o->target ? outfile_name_aside(o->target) : NULL;
-    if (!o->aside)
-        return o->target ? -ENOMEM : -errno;
+    if (!o->target)
+        return -errno;
+    const char *slash = strrchr(o->target, '/'), *name = slash ? slash + 1 : o->target;
+    if (asprintf(&o->aside, "%.*s.%s.XXXXXX", (int)(name - o->target), o->target, name) < 0) {
+        o->aside = NULL;
+        return -ENOMEM;
+    }
     o->fd = mkostemp(o->aside, O_CLOEXEC);
     if (o->fd < 0)
         return -errno;

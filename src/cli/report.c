@@ -201,18 +201,6 @@ static const struct cli_document report_document = {
     .lists = { { .name = "rows", .means = "The functions.", .columns = report_columns } },
 };
 
-static void report_rest(const struct report *r, uint32_t limit)
-{
-    uint64_t self = 0;
-    char share[CLI_NUMBER], n[CLI_NUMBER];
-    for (uint32_t i = limit; i < r->functions.n; i++)
-        self += r->functions.rows[i].self;
-    bool is_one = r->functions.n - limit == 1;
-    printf("        %s more function%s %s of self (--limit 0 shows %s)\n",
-           cli_count(n, r->functions.n - limit), is_one ? " has" : "s have",
-           cli_percent(share, report_share(r, self)), is_one ? "it" : "them");
-}
-
 /* Print what the user can do about stacks that were cut. */
 static void report_cuts(const struct report *r)
 {
@@ -260,8 +248,16 @@ static int report_text(const struct report *r, uint32_t limit)
     struct cli_head head = report_head(r);
     cli_heading(&head);
     int status = report_rows(r, limit);
-    if (limit && limit < r->functions.n)
-        report_rest(r, limit);
+    if (limit && limit < r->functions.n) {
+        char share[CLI_NUMBER], n[CLI_NUMBER];
+        bool is_one = r->functions.n - limit == 1;
+        uint64_t self = 0;
+        for (uint32_t i = limit; i < r->functions.n; i++)
+            self += r->functions.rows[i].self;
+        printf("        %s more function%s %s of self (--limit 0 shows %s)\n",
+               cli_count(n, r->functions.n - limit), is_one ? " has" : "s have",
+               cli_percent(share, report_share(r, self)), is_one ? "it" : "them");
+    }
     cli_closing(&head);
     if (r->functions.has_lines)
         puts("After a function comes its hottest line, with that line's share of self.");

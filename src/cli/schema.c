@@ -73,65 +73,34 @@ static void schema_type(struct jsp_json *j, const struct cli_column *c)
 static void schema_members(struct jsp_json *j, const char *command,
                            const struct cli_column *columns, const struct cli_list *lists);
 
-static void schema_items(struct jsp_json *j, const struct cli_column *c)
-{
-    jsp_json_key_open(j, "items", '{');
-    if (c->type == CLI_TYPE_WORDS) {
-        schema_words(j, c->words, false);
-    } else {
-        jsp_json_key_text(j, "type", "integer");
-        jsp_json_key_u64(j, "minimum", 0);
-    }
-    jsp_json_close(j, '}');
-}
-
-static void schema_describe(struct jsp_json *j, const struct cli_column *c)
-{
-    char *text = NULL;
-    if (cli_incomplete(asprintf(&text, "%s%s", c->means, schema_types[c->type].unit) < 0))
-        return;
-    jsp_json_key_text(j, "description", text);
-    free(text);
-}
-
 static void schema_column(struct jsp_json *j, const struct cli_column *c)
 {
     schema_line(j, c->name);
     jsp_json_open(j, '{');
-    schema_describe(j, c);
+    char *text = NULL;
+    if (!cli_incomplete(asprintf(&text, "%s%s", c->means, schema_types[c->type].unit) < 0)) {
+        jsp_json_key_text(j, "description", text);
+        free(text);
+    }
     schema_type(j, c);
     if (schema_types[c->type].is_from_0)
         jsp_json_key_u64(j, "minimum", 0);
     if (schema_types[c->type].is_to_1)
         jsp_json_key_u64(j, "maximum", 1);
-    if (c->type == CLI_TYPE_WORDS || c->type == CLI_TYPE_NUMBERS)
-        schema_items(j, c);
-    else if (c->words)
+    if (c->type == CLI_TYPE_WORDS) {
+        jsp_json_key_open(j, "items", '{');
+        schema_words(j, c->words, false);
+        jsp_json_close(j, '}');
+    } else if (c->type == CLI_TYPE_NUMBERS) {
+        jsp_json_key_open(j, "items", '{');
+        jsp_json_key_text(j, "type", "integer");
+        jsp_json_key_u64(j, "minimum", 0);
+        jsp_json_close(j, '}');
+    } else if (c->words) {
         schema_words(j, c->words, c->may_lack);
+    }
     if (c->type == CLI_TYPE_OBJECT)
         schema_members(j, NULL, c->columns, NULL);
-    jsp_json_close(j, '}');
-}
-
-static void schema_list(struct jsp_json *j, const struct cli_list *l)
-{
-    schema_line(j, l->name);
-    jsp_json_open(j, '{');
-    jsp_json_key_text(j, "description", l->means);
-    jsp_json_key_text(j, "type", "array");
-    jsp_json_key_open(j, "items", '{');
-    jsp_json_key_text(j, "type", "object");
-    schema_members(j, NULL, l->columns, NULL);
-    jsp_json_close(j, '}');
-    jsp_json_close(j, '}');
-}
-
-static void schema_command(struct jsp_json *j, const char *command)
-{
-    schema_line(j, "command");
-    jsp_json_open(j, '{');
-    jsp_json_key_text(j, "description", "The command that was run.");
-    jsp_json_key_text(j, "const", command);
     jsp_json_close(j, '}');
 }
 
@@ -145,13 +114,27 @@ static void schema_members(struct jsp_json *j, const char *command,
                            const struct cli_column *columns, const struct cli_list *lists)
 {
     jsp_json_key_open(j, "properties", '{');
-    if (command)
-        schema_command(j, command);
+    if (command) {
+        schema_line(j, "command");
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "description", "The command that was run.");
+        jsp_json_key_text(j, "const", command);
+        jsp_json_close(j, '}');
+    }
     for (const struct cli_column *c = columns; c && !cli_column_is_end(c); c++)
         if (schema_has(c))
             schema_column(j, c);
-    for (const struct cli_list *l = lists; l && l->name; l++)
-        schema_list(j, l);
+    for (const struct cli_list *l = lists; l && l->name; l++) {
+        schema_line(j, l->name);
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "description", l->means);
+        jsp_json_key_text(j, "type", "array");
+        jsp_json_key_open(j, "items", '{');
+        jsp_json_key_text(j, "type", "object");
+        schema_members(j, NULL, l->columns, NULL);
+        jsp_json_close(j, '}');
+        jsp_json_close(j, '}');
+    }
     jsp_json_close(j, '}');
     jsp_sink_byte(j->out, ',');
     j->has_before = false;
@@ -177,37 +160,32 @@ static void schema_document(struct jsp_json *j, const char *command,
     schema_members(j, command, d->head, d->lists);
 }
 
-static void schema_print(struct jsp_json *j, const struct cli_command *c)
-{
-    char title[CLI_NUMBER];
-    snprintf(title, sizeof title, "jsprof %s --json", c->name);
-    jsp_json_open(j, '{');
-    jsp_json_key_text(j, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    jsp_json_key_text(j, "title", title);
-    if (!c->documents[1]) {
-        schema_document(j, c->name, c->documents[0]);
-    } else {
-        jsp_json_key_open(j, "anyOf", '[');
-        for (int i = 0; c->documents[i]; i++) {
-            jsp_json_open(j, '{');
-            schema_document(j, c->name, c->documents[i]);
-            jsp_json_close(j, '}');
-        }
-        jsp_json_close(j, ']');
-    }
-    jsp_json_close(j, '}');
-    jsp_sink_byte(j->out, '\n');
-}
-
 int cli_schema(const struct cli_command *c)
 {
     struct jsp_json j;
+    char title[CLI_NUMBER];
     struct jsp_sink *out = malloc(sizeof *out);
     if (!out)
         return cli_fail("standard output", "%s", strerror(ENOMEM));
     jsp_sink_init(out, cli_table_write, NULL);
     jsp_json_init(&j, out);
-    schema_print(&j, c);
+    snprintf(title, sizeof title, "jsprof %s --json", c->name);
+    jsp_json_open(&j, '{');
+    jsp_json_key_text(&j, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    jsp_json_key_text(&j, "title", title);
+    if (!c->documents[1]) {
+        schema_document(&j, c->name, c->documents[0]);
+    } else {
+        jsp_json_key_open(&j, "anyOf", '[');
+        for (int i = 0; c->documents[i]; i++) {
+            jsp_json_open(&j, '{');
+            schema_document(&j, c->name, c->documents[i]);
+            jsp_json_close(&j, '}');
+        }
+        jsp_json_close(&j, ']');
+    }
+    jsp_json_close(&j, '}');
+    jsp_sink_byte(out, '\n');
     jsp_sink_flush(out);
     free(out);
     return CLI_OK;

@@ -132,9 +132,15 @@ static bool serve_is(const struct cli_serve *s, const char *request, const char 
            strncmp(request + m + 1, s->path, n) == 0 && request[m + 1 + n] == ' ';
 }
 
-static void serve_request(struct cli_serve *s, int fd)
+static void serve_request(struct cli_serve *s)
 {
+    struct timeval patience = { .tv_sec = SERVE_PATIENCE_S };
     char request[SERVE_REQUEST];
+    int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (!serve_read(fd, request))
         serve_answer(s, fd, "400 Bad Request", 0);
     else if (!serve_is_ours(s, request))
@@ -147,47 +153,29 @@ static void serve_request(struct cli_serve *s, int fd)
         serve_answer(s, fd, "404 Not Found", 0);
     else if (serve_answer(s, fd, "200 OK", s->n) && serve_send(fd, s->body, s->n))
         s->n_read++;
-}
-
-static void serve_accept(struct cli_serve *s)
-{
-    struct timeval patience = { .tv_sec = SERVE_PATIENCE_S };
-    int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    serve_request(s, fd);
     shutdown(fd, SHUT_WR);
     close(fd);
 }
 
-static void serve_signals(sigset_t *before)
+int cli_serve_run(struct cli_serve *s)
 {
     static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
     struct sigaction mine = { .sa_handler = serve_interrupted };
-    sigset_t blocked;
+    struct pollfd wait = { .fd = s->fd, .events = POLLIN };
+    sigset_t before, blocked;
+    int err = 0;
     sigemptyset(&blocked);
     for (int i = 0; i < 3; i++) {
         sigaction(ends[i], &mine, NULL);
         sigaddset(&blocked, ends[i]);
     }
     /* Signals arrive only during the wait, so none is missed before it. */
-    sigprocmask(SIG_BLOCK, &blocked, before);
-}
-
-int cli_serve_run(struct cli_serve *s)
-{
-    struct pollfd wait = { .fd = s->fd, .events = POLLIN };
-    sigset_t before;
-    int err = 0;
-    serve_signals(&before);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
     while (!serve_is_over && !(s->is_once && s->n_read)) {
         int n = ppoll(&wait, 1, NULL, &before);
         if (n > 0) {
-            sigset_t blocked;
             sigprocmask(SIG_SETMASK, &before, &blocked);
-            serve_accept(s);
+            serve_request(s);
             sigprocmask(SIG_SETMASK, &blocked, NULL);
         } else if (n < 0 && errno != EINTR) {
             err = -errno;

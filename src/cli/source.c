@@ -40,26 +40,10 @@ static int source_search(struct cli_source *s, const char *path, const char *dir
     return fd;
 }
 
-static int source_split(struct cli_source *s, size_t size)
-{
-    size_t n = 1;
-    for (size_t i = 0; i < size; i++)
-        n += s->text[i] == '\n';
-    s->starts = malloc((n + 1) * sizeof *s->starts);
-    if (!s->starts)
-        return -ENOMEM;
-    s->starts[0] = 0;
-    for (size_t i = 0; i < size; i++)
-        if (s->text[i] == '\n')
-            s->starts[++s->n_lines] = i + 1;
-    if (s->starts[s->n_lines] < size)
-        s->starts[++s->n_lines] = size + 1;
-    return 0;
-}
-
+/* Read the text and find where its lines begin. */
 static int source_take(struct cli_source *s, int fd, const struct stat *st)
 {
-    size_t size = (size_t)st->st_size, got = 0;
+    size_t size = (size_t)st->st_size, got = 0, most = 1;
     ssize_t n = 1;
     s->changed = st->st_mtime;
     s->text = malloc(size + 1);
@@ -69,7 +53,20 @@ static int source_take(struct cli_source *s, int fd, const struct stat *st)
         n = read(fd, s->text + got, size - got);
         got += n > 0 ? (size_t)n : 0;
     }
-    return n < 0 ? -errno : source_split(s, got);
+    if (n < 0)
+        return -errno;
+    for (size_t i = 0; i < got; i++)
+        most += s->text[i] == '\n';
+    s->starts = malloc((most + 1) * sizeof *s->starts);
+    if (!s->starts)
+        return -ENOMEM;
+    s->starts[0] = 0;
+    for (size_t i = 0; i < got; i++)
+        if (s->text[i] == '\n')
+            s->starts[++s->n_lines] = i + 1;
+    if (s->starts[s->n_lines] < got)
+        s->starts[++s->n_lines] = got + 1;
+    return 0;
 }
 
 int cli_source_read(struct cli_source *s, const char *path, const char *directory)

@@ -33,30 +33,6 @@ static bool table_has(const struct cli_table *t, const struct cli_column *c, uns
 static void json_columns(struct cli_table *t, const struct cli_column *columns,
                          const void *row);
 
-static void json_words(struct jsp_json *j, const struct cli_column *c, uint64_t bits)
-{
-    jsp_json_open(j, '[');
-    for (int i = 0; c->words[i]; i++)
-        if (bits >> i & 1)
-            jsp_json_text(j, c->words[i]);
-    jsp_json_close(j, ']');
-}
-
-static void json_numbers(struct jsp_json *j, const struct cli_cell *cell)
-{
-    jsp_json_open(j, '[');
-    for (uint32_t i = 0; i < cell->numbers.n; i++)
-        jsp_json_u64(j, cell->numbers.at[i]);
-    jsp_json_close(j, ']');
-}
-
-static void json_object(struct cli_table *t, const struct cli_column *c, const void *row)
-{
-    jsp_json_open(&t->json, '{');
-    json_columns(t, c->columns, row);
-    jsp_json_close(&t->json, '}');
-}
-
 static void json_cell(struct cli_table *t, const struct cli_column *c,
                       const struct cli_cell *cell)
 {
@@ -78,9 +54,24 @@ static void json_cell(struct cli_table *t, const struct cli_column *c,
     case CLI_TYPE_SHARE:
     case CLI_TYPE_REAL: jsp_json_double(j, cell->real); break;
     case CLI_TYPE_BOOL: jsp_json_bool(j, cell->yes); break;
-    case CLI_TYPE_WORDS: json_words(j, c, cell->u64); break;
-    case CLI_TYPE_NUMBERS: json_numbers(j, cell); break;
-    case CLI_TYPE_OBJECT: json_object(t, c, cell->object); break;
+    case CLI_TYPE_WORDS:
+        jsp_json_open(j, '[');
+        for (int i = 0; c->words[i]; i++)
+            if (cell->u64 >> i & 1)
+                jsp_json_text(j, c->words[i]);
+        jsp_json_close(j, ']');
+        break;
+    case CLI_TYPE_NUMBERS:
+        jsp_json_open(j, '[');
+        for (uint32_t i = 0; i < cell->numbers.n; i++)
+            jsp_json_u64(j, cell->numbers.at[i]);
+        jsp_json_close(j, ']');
+        break;
+    case CLI_TYPE_OBJECT:
+        jsp_json_open(j, '{');
+        json_columns(t, c->columns, cell->object);
+        jsp_json_close(j, '}');
+        break;
     case CLI_TYPE_BAR: break;
     }
 }
@@ -112,17 +103,6 @@ static void json_row(struct cli_table *t, const void *row)
     jsp_json_close(j, '}');
 }
 
-static void json_head(struct cli_table *t)
-{
-    const struct cli_document *d = t->show.document;
-    jsp_json_init(&t->json, &t->sink);
-    jsp_json_open(&t->json, '{');
-    jsp_json_key_text(&t->json, "command", t->show.command);
-    if (d->head)
-        json_columns(t, d->head, t->show.head);
-    jsp_json_key_open(&t->json, d->lists[0].name, '[');
-}
-
 static void json_list_end(struct cli_table *t)
 {
     if (!t->show.document->is_one_line)
@@ -138,21 +118,18 @@ void cli_table_next(struct cli_table *t)
     jsp_json_key_open(&t->json, t->show.document->lists[++t->list].name, '[');
 }
 
-static void csv_quoted(struct jsp_sink *out, struct cli_span text)
-{
-    jsp_sink_byte(out, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] == '"')
-            jsp_sink_byte(out, '"');
-        jsp_sink_byte(out, text.at[i]);
-    }
-    jsp_sink_byte(out, '"');
-}
-
 static void csv_text(struct cli_table *t, struct cli_span text)
 {
     char *clean = t->is_terminal ? cli_clean(&t->style, text) : NULL;
-    csv_quoted(&t->sink, clean ? cli_span(clean) : text);
+    if (clean)
+        text = cli_span(clean);
+    jsp_sink_byte(&t->sink, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] == '"')
+            jsp_sink_byte(&t->sink, '"');
+        jsp_sink_byte(&t->sink, text.at[i]);
+    }
+    jsp_sink_byte(&t->sink, '"');
     free(clean);
 }
 
@@ -221,7 +198,13 @@ struct cli_table *cli_table_open(const struct cli_show *show)
     t->is_terminal = isatty(STDOUT_FILENO);
     jsp_sink_init(&t->sink, cli_table_write, NULL);
     if (show->form->is_json) {
-        json_head(t);
+        const struct cli_document *d = show->document;
+        jsp_json_init(&t->json, &t->sink);
+        jsp_json_open(&t->json, '{');
+        jsp_json_key_text(&t->json, "command", show->command);
+        if (d->head)
+            json_columns(t, d->head, show->head);
+        jsp_json_key_open(&t->json, d->lists[0].name, '[');
     } else if (show->form->is_csv) {
         csv_row(t, NULL);
     } else {

@@ -70,66 +70,11 @@ static bool text_has(const struct cli_table *t, const struct cli_column *c)
            t->style.columns >= c->minimum + s->extra;
 }
 
-/* The columns by place; those of one place stay in order. */
-static void text_layout(struct cli_table *t)
-{
-    for (const struct cli_column *c = t->show.columns; !cli_column_is_end(c); c++) {
-        int at = t->n;
-        if (!c->head || t->n == CLI_TABLE_COLUMNS)
-            continue;
-        for (; at > 0 && t->order[at - 1]->place > c->place; at--)
-            t->order[at] = t->order[at - 1];
-        t->order[at] = c;
-        t->n++;
-    }
-}
-
 /* A left column after a right one begins after a gap, whether it is shown or not. */
 static void text_gap(struct cli_table *t, int i)
 {
     if (i > 0 && t->order[i]->width <= 0 && t->order[i - 1]->width > 0)
         text_skip(t, TEXT_GAP);
-}
-
-static const char *text_head_of(const struct cli_table *t, const struct cli_column *c)
-{
-    const char *head = c->heading ? c->heading(t) : c->head;
-    return !t->style.is_utf8 && strcmp(head, "±") == 0 ? "+-" : head;
-}
-
-/* Where no column has a head, there is no line of heads. */
-static void text_head(struct cli_table *t)
-{
-    bool has_heads = false;
-    for (int i = 0; i < t->n; i++)
-        has_heads |= *t->order[i]->head;
-    if (!has_heads)
-        return;
-    cli_colour(&t->style, CLI_DIM);
-    for (int i = 0; i < t->n; i++) {
-        const struct cli_column *c = t->order[i];
-        int width = text_width(t, c);
-        text_gap(t, i);
-        if (!text_has(t, c))
-            continue;
-        const char *head = text_head_of(t, c);
-        int n = text_columns(head);
-        if (width > 0)
-            text_skip(t, width - n);
-        if (*head)
-            text_flush(t);
-        fputs(head, stdout);
-        if (width < 0)
-            text_skip(t, -width - n);
-    }
-    cli_colour(&t->style, CLI_PLAIN);
-    text_end(t);
-}
-
-static const char *text_real(char out[CLI_NUMBER], double n)
-{
-    snprintf(out, CLI_NUMBER, "%.4g", n);
-    return out;
 }
 
 /* The cell as text; a word of the capture is printed by cli_name instead. */
@@ -146,7 +91,7 @@ static const char *text_of(const struct cli_capture *of, const struct cli_column
     case CLI_TYPE_EXACT_NS: return cli_exact_duration(out, cell->u64);
     case CLI_TYPE_BYTES: return cli_bytes(out, cell->u64);
     case CLI_TYPE_SHARE: return cli_percent(out, cell->real);
-    case CLI_TYPE_REAL: return text_real(out, cell->real);
+    case CLI_TYPE_REAL: snprintf(out, CLI_NUMBER, "%.4g", cell->real); return out;
     case CLI_TYPE_BOOL: return cell->yes ? "yes" : "no";
     case CLI_TYPE_TIME: /* has `shown` */
     case CLI_TYPE_TEXT:
@@ -246,8 +191,41 @@ void cli_table_text_row(struct cli_table *t, const void *row)
 
 void cli_table_text_open(struct cli_table *t)
 {
-    text_layout(t);
-    text_head(t);
+    bool has_heads = false;
+    /* The columns by place; those of one place stay in order. */
+    for (const struct cli_column *c = t->show.columns; !cli_column_is_end(c); c++) {
+        int at = t->n;
+        if (!c->head || t->n == CLI_TABLE_COLUMNS)
+            continue;
+        for (; at > 0 && t->order[at - 1]->place > c->place; at--)
+            t->order[at] = t->order[at - 1];
+        t->order[at] = c;
+        t->n++;
+        has_heads |= *c->head;
+    }
+    if (!has_heads)
+        return;
+    cli_colour(&t->style, CLI_DIM);
+    for (int i = 0; i < t->n; i++) {
+        const struct cli_column *c = t->order[i];
+        int width = text_width(t, c);
+        text_gap(t, i);
+        if (!text_has(t, c))
+            continue;
+        const char *head = c->heading ? c->heading(t) : c->head;
+        if (!t->style.is_utf8 && strcmp(head, "±") == 0)
+            head = "+-";
+        int n = text_columns(head);
+        if (width > 0)
+            text_skip(t, width - n);
+        if (*head)
+            text_flush(t);
+        fputs(head, stdout);
+        if (width < 0)
+            text_skip(t, -width - n);
+    }
+    cli_colour(&t->style, CLI_PLAIN);
+    text_end(t);
 }
 
 void cli_label(const struct cli_style *s, const char *label)

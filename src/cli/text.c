@@ -14,18 +14,6 @@
 
 enum { TEXT_LEAST_COLUMNS = 40 };
 
-static int text_columns(void)
-{
-    const char *columns = getenv("COLUMNS");
-    struct winsize size;
-    int n = columns ? atoi(columns) : 0;
-    if (n <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        n = size.ws_col;
-    if (n <= 0)
-        return isatty(STDOUT_FILENO) ? 80 : 0;
-    return n < TEXT_LEAST_COLUMNS ? TEXT_LEAST_COLUMNS : n;
-}
-
 struct cli_style cli_style_get(void)
 {
     struct cli_style s = { 0 };
@@ -37,7 +25,15 @@ struct cli_style cli_style_get(void)
         setlocale(LC_CTYPE, "C.UTF-8");
     s.is_colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
                   !(term && strcmp(term, "dumb") == 0);
-    s.columns = text_columns();
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    s.columns = columns ? atoi(columns) : 0;
+    if (s.columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        s.columns = size.ws_col;
+    if (s.columns <= 0)
+        s.columns = isatty(STDOUT_FILENO) ? 80 : 0;
+    else if (s.columns < TEXT_LEAST_COLUMNS)
+        s.columns = TEXT_LEAST_COLUMNS;
     return s;
 }
 

@@ -14,13 +14,6 @@ const char *cli_thread_name(const struct jsp_thread_info *t)
     return t->losses ? t->losses->name : "";
 }
 
-static bool threads_is(const struct jsp_thread_info *t, const char *which)
-{
-    char tid[CLI_NUMBER];
-    snprintf(tid, sizeof tid, "%" PRId32, t->tid);
-    return strcmp(tid, which) == 0 || strcmp(cli_thread_name(t), which) == 0;
-}
-
 static void threads_complain(const struct cli_capture *c, const char *which)
 {
     char list[256] = "";
@@ -80,8 +73,12 @@ bool cli_threads_choose(const struct cli_capture *c, const char *process,
         return false;
     }
     for (uint32_t i = 0; i < p->n_threads; i++) {
-        bool is_of = !process || threads_of(p, p->threads[i].pid, process);
-        chosen[i] = is_of && (!thread || threads_is(&p->threads[i], thread));
+        const struct jsp_thread_info *t = &p->threads[i];
+        bool is_of = !process || threads_of(p, t->pid, process);
+        char tid[CLI_NUMBER];
+        snprintf(tid, sizeof tid, "%" PRId32, t->tid);
+        chosen[i] = is_of && (!thread || strcmp(tid, thread) == 0 ||
+                              strcmp(cli_thread_name(t), thread) == 0);
         any_process |= is_of;
         any |= chosen[i];
     }

@@ -88,14 +88,6 @@ static const char *tree_joint(const struct tree_view *v)
     return more ? "|- " : "`- ";
 }
 
-static bool tree_push(struct tree_view *v)
-{
-    if (jsp_grow(&v->more, &v->more_room, v->n_more, sizeof *v->more) < 0)
-        return false;
-    v->more[v->n_more++] = false;
-    return true;
-}
-
 /* Return how many children of a node are large enough. They come first. */
 static uint32_t tree_visible(const struct tree_view *v, const struct jsp_tree_node *n)
 {
@@ -108,15 +100,6 @@ static uint32_t tree_visible(const struct tree_view *v, const struct jsp_tree_no
         shown++;
     }
     return shown;
-}
-
-static uint64_t tree_hidden(const struct tree_view *v, const struct jsp_tree_node *n,
-                            uint32_t shown)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = shown; i < n->n_children; i++)
-        sum += v->tree.nodes[v->tree.order[n->first_child + i]].total;
-    return sum;
 }
 
 /* -- Columns ---------------------------------------------------------------- */
@@ -220,12 +203,18 @@ static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t node, 
 {
     const struct jsp_tree_node *n = &v->tree.nodes[node];
     uint32_t shown = v->depth && level >= v->depth ? 0 : tree_visible(v, n);
-    uint64_t hidden = shown ? tree_hidden(v, n, shown) : 0;
+    uint64_t hidden = 0;
+    for (uint32_t i = shown; shown && i < n->n_children; i++)
+        hidden += v->tree.nodes[v->tree.order[n->first_child + i]].total;
     bool has_rest = hidden && tree_share(v, hidden) >= v->min;
     /* Roots and only children need no branch: they have the indentation of their parent. */
     bool is_straight = level == 0 || (shown == 1 && !has_rest);
-    if (shown == 0 || (!is_straight && !tree_push(v)))
+    if (shown == 0)
         return;
+    if (!is_straight && jsp_grow(&v->more, &v->more_room, v->n_more, sizeof *v->more) < 0)
+        return;
+    if (!is_straight)
+        v->more[v->n_more++] = false;
     for (uint32_t i = 0; i < shown && !ferror(stdout); i++) {
         uint32_t child = v->tree.order[n->first_child + i];
         struct tree_row row = tree_row(v, child, level + 1);
@@ -278,29 +267,6 @@ static int tree_print(struct tree_view *v)
     return status;
 }
 
-static int tree_build(struct tree_view *v, struct jsp_tree_options *options)
-{
-    options->select = v->capture.select;
-    int err = jsp_tree_build(&v->tree, &v->capture.profile, options);
-    if (err < 0)
-        return cli_fail(v->capture.label, "%s", strerror(-err));
-    cli_native_complain(&v->capture);
-    if (v->tree.n == 1)
-        return cli_no_samples(&v->capture);
-    return CLI_OK;
-}
-
-static int tree_min(const char *word, double *min)
-{
-    char *end;
-    double percent = strtod(word, &end);
-    if (end == word || *end || !(percent >= 0 && percent <= 100))
-        return cli_usage("tree", "--min wants a percentage from 0 to 100, not \"%s\"",
-                         word);
-    *min = percent / 100;
-    return CLI_OK;
-}
-
 static int tree_run(struct cli_arguments *a)
 {
     const char *min = NULL;
@@ -321,15 +287,24 @@ static int tree_run(struct cli_arguments *a)
     if (cli_options(a, options) || cli_form_check(a->command, &v.form))
         return CLI_USAGE;
     /* Programs get all branches. Only text has lines that sum up hidden ones. */
-    if (tree_min(min ? min : cli_form_is_text(&v.form) ? "1" : "0", &v.min))
-        return CLI_USAGE;
+    char *end;
+    if (!min)
+        min = cli_form_is_text(&v.form) ? "1" : "0";
+    double percent = strtod(min, &end);
+    if (end == min || *end || !(percent >= 0 && percent <= 100))
+        return cli_usage("tree", "--min wants a percentage from 0 to 100, not \"%s\"", min);
+    v.min = percent / 100;
     shape.has_lines = filter.native.has_lines;
     int status = cli_filter_open(&v.capture, cli_one_file(a), &filter, a->command);
     if (status)
         return status;
-    status = tree_build(&v, &shape);
-    if (status == CLI_OK)
-        status = tree_print(&v);
+    shape.select = v.capture.select;
+    int err = jsp_tree_build(&v.tree, &v.capture.profile, &shape);
+    if (!err)
+        cli_native_complain(&v.capture);
+    status = err < 0         ? cli_fail(v.capture.label, "%s", strerror(-err))
+             : v.tree.n == 1 ? cli_no_samples(&v.capture)
+                             : tree_print(&v);
     jsp_tree_free(&v.tree);
     free(v.more);
     cli_close(&v.capture);

@@ -92,16 +92,6 @@ static char *view_link(const struct view *v)
                                                                                  : link;
 }
 
-static void view_open(char *link)
-{
-    extern char **environ;
-    char *const words[] = { (char[]){ "xdg-open" }, link, NULL };
-    pid_t child;
-    int err = posix_spawnp(&child, words[0], NULL, NULL, words, environ);
-    if (err)
-        cli_fail("xdg-open", "%s (open the link by hand)", strerror(err));
-}
-
 static int view_serve(struct view *v)
 {
     v->serve = (struct cli_serve){ .name = "jsprof.json",
@@ -119,8 +109,12 @@ static int view_serve(struct view *v)
     fflush(stdout);
     fprintf(stderr, "jsprof: open this link; %s\n",
             v->is_once ? "this ends when the capture was read" : "Ctrl-C ends it");
-    if (v->is_opened)
-        view_open(link);
+    extern char **environ;
+    char *const words[] = { (char[]){ "xdg-open" }, link, NULL };
+    pid_t child;
+    err = v->is_opened ? posix_spawnp(&child, words[0], NULL, NULL, words, environ) : 0;
+    if (err)
+        cli_fail("xdg-open", "%s (open the link by hand)", strerror(err));
     free(link);
     err = cli_serve_run(&v->serve);
     return err < 0 ? cli_fail("127.0.0.1", "%s", strerror(-err)) : CLI_OK;
