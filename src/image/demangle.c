@@ -23,15 +23,6 @@ jsp_demangle_fn *jsp_demangle_find(void)
     return call;
 }
 
-static void demangle_copy(const char *name, char *out, size_t size)
-{
-    size_t len = strlen(name), room = size - 1;
-    memcpy(out, name, len < room ? len : room);
-    out[len < room ? len : room] = '\0';
-    if (len > room && room >= 3)
-        memcpy(out + room - 3, "...", 3);
-}
-
 bool jsp_demangle(jsp_demangle_fn *demangle, const char *name, char *out, size_t size)
 {
     bool mangled = strncmp(name, "_Z", 2) == 0 && strlen(name) <= DEMANGLE_LONGEST;
@@ -41,8 +32,14 @@ bool jsp_demangle(jsp_demangle_fn *demangle, const char *name, char *out, size_t
     if (copy && suffix)
         copy[suffix - name] = '\0';
     char *nice = copy ? demangle(copy, NULL, NULL, &status) : NULL;
-    demangle_copy(nice && status == 0 ? nice : name, out, size);
-    size_t len = strlen(out);
+    const char *from = nice && status == 0 ? nice : name;
+    size_t len = strlen(from), most = size - 1;
+    bool is_long = len > most;
+    len = is_long ? most : len;
+    memcpy(out, from, len);
+    out[len] = '\0';
+    if (is_long && len >= 3)
+        memcpy(out + len - 3, "...", 3);
     if (nice && suffix && size - len > strlen(suffix))
         strcpy(out + len, suffix);
     free(copy);

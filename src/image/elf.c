@@ -65,30 +65,6 @@ void *jsp_elf_read_section(const struct jsp_elf *elf, const Elf64_Shdr *s)
     return jsp_elf_read(elf, (struct jsp_elf_span){ s->sh_offset, s->sh_size });
 }
 
-static int elf_head(struct jsp_elf *elf)
-{
-    struct jsp_elf_span span = { 0, sizeof elf->head };
-    const unsigned char *ident = elf->head.e_ident;
-    int order = *(const unsigned char *)&elf_one ? ELFDATA2LSB : ELFDATA2MSB;
-    int err = elf_get(elf, span, &elf->head);
-    if (err)
-        return err;
-    bool ours = memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS64 &&
-                ident[EI_DATA] == order;
-    return ours ? 0 : -EBADMSG;
-}
-
-static void elf_segments(struct jsp_elf *elf)
-{
-    struct jsp_elf_span span = { elf->head.e_phoff,
-                                 (uint64_t)elf->head.e_phnum * sizeof *elf->segments };
-    if (elf->head.e_phentsize != sizeof *elf->segments ||
-        elf->head.e_phnum > ELF_MOST_SEGMENTS)
-        return;
-    elf->segments = jsp_elf_read(elf, span);
-    elf->n_segments = elf->segments ? elf->head.e_phnum : 0;
-}
-
 /* Section 0 holds the counts that do not fit into the ELF header. */
 static void elf_sections(struct jsp_elf *elf)
 {
@@ -113,12 +89,20 @@ static void elf_sections(struct jsp_elf *elf)
 
 static int elf_begin(struct jsp_elf *elf)
 {
-    int err = elf_head(elf);
-    if (err) {
+    Elf64_Ehdr *head = &elf->head;
+    int order = *(const unsigned char *)&elf_one ? ELFDATA2LSB : ELFDATA2MSB;
+    int err = elf_get(elf, (struct jsp_elf_span){ 0, sizeof *head }, head);
+    bool ours = !err && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
+                head->e_ident[EI_CLASS] == ELFCLASS64 && head->e_ident[EI_DATA] == order;
+    if (!ours) {
         jsp_elf_close(elf);
-        return err;
+        return err ? err : -EBADMSG;
     }
-    elf_segments(elf);
+    if (head->e_phentsize == sizeof *elf->segments && head->e_phnum <= ELF_MOST_SEGMENTS) {
+        uint64_t size = (uint64_t)head->e_phnum * sizeof *elf->segments;
+        elf->segments = jsp_elf_read(elf, (struct jsp_elf_span){ head->e_phoff, size });
+        elf->n_segments = elf->segments ? head->e_phnum : 0;
+    }
     elf_sections(elf);
     return 0;
 }

@@ -50,21 +50,6 @@ static bool dynamic_tags(const struct jsp_elf *elf, const Elf64_Phdr *p,
     return tags->symbols && tags->text;
 }
 
-/* The second word of the old hash table is the number of symbols. */
-static uint64_t dynamic_count_old(const struct jsp_elf *elf, uint64_t addr)
-{
-    uint32_t head[2] = { 0, 0 };
-    struct jsp_elf_span span = dynamic_span(elf, addr);
-    if (span.size < sizeof head)
-        return 0;
-    span.size = sizeof head;
-    uint32_t *words = jsp_elf_read(elf, span);
-    if (words)
-        memcpy(head, words, sizeof head);
-    jsp_block_free(words);
-    return head[1];
-}
-
 /* The GNU hash table has no such number. The last symbol is at the end of the last chain,
  * which has an end mark. */
 static uint64_t dynamic_count_chains(const uint32_t *words, uint64_t n)
@@ -85,12 +70,17 @@ static uint64_t dynamic_count_chains(const uint32_t *words, uint64_t n)
 
 static uint64_t dynamic_count(const struct jsp_elf *elf, const struct dynamic_tags *tags)
 {
-    if (!tags->gnu_hash)
-        return tags->hash ? dynamic_count_old(elf, tags->hash) : 0;
-    struct jsp_elf_span span = dynamic_span(elf, tags->gnu_hash);
+    uint64_t addr = tags->gnu_hash ? tags->gnu_hash : tags->hash, count = 0;
+    struct jsp_elf_span span = dynamic_span(elf, addr);
     uint64_t n = span.size / sizeof(uint32_t);
-    uint32_t *words = n >= 4 ? jsp_elf_read(elf, span) : NULL;
-    uint64_t count = words ? dynamic_count_chains(words, n) : 0;
+    if (!addr || n < (tags->gnu_hash ? 4 : 2))
+        return 0;
+    if (!tags->gnu_hash)
+        span.size = 2 * sizeof(uint32_t);
+    uint32_t *words = jsp_elf_read(elf, span);
+    /* The second word of the old hash table is the number of symbols. */
+    if (words)
+        count = tags->gnu_hash ? dynamic_count_chains(words, n) : words[1];
     jsp_block_free(words);
     return count;
 }

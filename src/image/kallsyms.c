@@ -13,19 +13,27 @@
 #include "base/bisect.h"
 #include "descriptor.h"
 
-/* Note that a function begins at `addr`. It may be the nearest one before the next
- * address of the list, and it may end the function of the address before. */
-static int kallsyms_function(struct jsp_kallsyms_name *list, size_t n, uint64_t addr,
-                             const char *name, const char *module)
+/* Read a line such as "ffffffff81000000 T _text [module]". Note that a function begins there: it
+ * may be the nearest one before the next address of the list, and it may end the function of the
+ * address before. */
+static int kallsyms_line(char *line, struct jsp_kallsyms_name *list, size_t n)
 {
+    char *rest, *save = NULL;
+    uint64_t addr = strtoull(line, &rest, 16);
+    if (!addr || rest[0] != ' ' || !rest[1] || !strchr("TtWw", rest[1]) || rest[2] != ' ')
+        return 0;
+    const char *name = strtok_r(rest + 3, " \t\n", &save);
+    const char *module = strtok_r(NULL, " \t\n[]", &save);
+    if (!name)
+        return 0;
     struct jsp_bisect_number than = { offsetof(struct jsp_kallsyms_name, addr), addr };
     size_t at = jsp_bisect_below(list, n, sizeof *list, than); /* of the first at or above */
     if (at > 0 && addr < list[at - 1].end)
         list[at - 1].end = addr;
     if (at == n || addr <= list[at].begin)
         return 0;
-    char *own = strdup(name), *from = *module ? strdup(module) : NULL;
-    if (!own || (*module && !from)) {
+    char *own = strdup(name), *from = module ? strdup(module) : NULL;
+    if (!own || (module && !from)) {
         free(own);
         free(from);
         return -ENOMEM;
@@ -36,18 +44,6 @@ static int kallsyms_function(struct jsp_kallsyms_name *list, size_t n, uint64_t 
     list[at].name = own;
     list[at].module = from;
     return 0;
-}
-
-/* Read a line such as "ffffffff81000000 T _text [module]". */
-static int kallsyms_line(char *line, struct jsp_kallsyms_name *list, size_t n)
-{
-    char *at, *save = NULL;
-    uint64_t addr = strtoull(line, &at, 16);
-    if (!addr || at[0] != ' ' || !at[1] || !strchr("TtWw", at[1]) || at[2] != ' ')
-        return 0;
-    const char *name = strtok_r(at + 3, " \t\n", &save);
-    const char *module = strtok_r(NULL, " \t\n[]", &save);
-    return name ? kallsyms_function(list, n, addr, name, module ? module : "") : 0;
 }
 
 /* Addresses without a function right before them share that of the address below. */

@@ -50,16 +50,6 @@ static uint64_t loaded_mix(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
-/* Return the address of .eh_frame by .eh_frame_hdr, or 0. */
-static uint64_t loaded_frame_of_header(pid_t pid, uint64_t header)
-{
-    struct { uint8_t version, frame, count, table; int32_t at; } h;
-    if (loaded_read(pid, header, &h, sizeof h) != sizeof h || h.version != 1 ||
-        h.frame != PE_PCREL_SDATA4) /* the encoding that linkers write */
-        return 0;
-    return header + 4 + (uint64_t)(int64_t)h.at;
-}
-
 /* Find .eh_frame in the program's file: statically linked programs may have no
  * PT_GNU_EH_FRAME. */
 static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
@@ -79,25 +69,18 @@ static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
     jsp_elf_close(&elf);
 }
 
-static void loaded_code(struct jsp_loaded *l, const struct dl_phdr_info *info)
-{
-    l->start = UINT64_MAX;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uint64_t at = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
-            continue;
-        l->start = at < l->start ? at : l->start;
-        l->end = at + p->p_memsz > l->end ? at + p->p_memsz : l->end;
-    }
-}
-
+/* Find .eh_frame by .eh_frame_hdr. */
 static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info, pid_t pid)
 {
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
-            l->eh_frame = loaded_frame_of_header(pid, info->dlpi_addr +
-                                                      info->dlpi_phdr[i].p_vaddr);
+    struct { uint8_t version, frame, count, table; int32_t at; } h;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uint64_t header = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        if (info->dlpi_phdr[i].p_type != PT_GNU_EH_FRAME)
+            continue;
+        bool is_known = loaded_read(pid, header, &h, sizeof h) == sizeof h && h.version == 1 &&
+                        h.frame == PE_PCREL_SDATA4; /* the encoding that linkers write */
+        l->eh_frame = is_known ? header + 4 + (uint64_t)(int64_t)h.at : 0;
+    }
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uint64_t at = info->dlpi_addr + p->p_vaddr;
@@ -125,8 +108,15 @@ static uint64_t loaded_mix_table(const struct jsp_loaded *l, pid_t pid)
 
 static int loaded_report(struct loaded_walk *w, const struct dl_phdr_info *info)
 {
-    struct jsp_loaded l = { .identity = 14695981039346656037u };
-    loaded_code(&l, info);
+    struct jsp_loaded l = { .identity = 14695981039346656037u, .start = UINT64_MAX };
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uint64_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+            continue;
+        l.start = at < l.start ? at : l.start;
+        l.end = at + p->p_memsz > l.end ? at + p->p_memsz : l.end;
+    }
     if (l.start >= l.end)
         return 0;
     loaded_frame(&l, info, w->pid);

@@ -27,18 +27,6 @@ static bool maps_number(char **at, int base, char stop, uint64_t *out)
     return true;
 }
 
-/* Undo the kernel's only escape: it writes a newline in a path as \012. */
-static void maps_unescape(char *path)
-{
-    char *to = path;
-    for (const char *from = path; *from; from++) {
-        bool is_newline = strncmp(from, "\\012", 4) == 0;
-        *to++ = is_newline ? '\n' : *from;
-        from += is_newline ? 3 : 0;
-    }
-    *to = '\0';
-}
-
 static bool maps_line(char *line, struct jsp_map *m)
 {
     uint64_t major, minor, inode;
@@ -54,10 +42,17 @@ static bool maps_line(char *line, struct jsp_map *m)
         return false;
     inode = strtoull(line, &line, 10);
     line += strspn(line, " ");
-    maps_unescape(line);
+    m->path = line;
+    char *to = line;
+    /* Undo the kernel's only escape: it writes a newline in a path as \012. */
+    for (const char *from = line; *from; from++) {
+        bool is_newline = strncmp(from, "\\012", 4) == 0;
+        *to++ = is_newline ? '\n' : *from;
+        from += is_newline ? 3 : 0;
+    }
+    *to = '\0';
     m->dev = makedev((unsigned)major, (unsigned)minor);
     m->inode = inode;
-    m->path = line;
     return m->start < m->end;
 }
 

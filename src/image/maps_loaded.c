@@ -45,33 +45,6 @@ struct loaded_list {
     uint64_t vdso, page;
 };
 
-/* Return the object's path. The first object is the program, for which the loader has
- * none. */
-static const char *loaded_name(const struct loaded_list *list, const struct dl_phdr_info *info)
-{
-    const char *exec = (const char *)(uintptr_t)getauxval(AT_EXECFN);
-    if (info->dlpi_name && *info->dlpi_name)
-        return info->dlpi_name;
-    return list->n_objects || !exec ? "" : exec;
-}
-
-static void loaded_segments(struct loaded_list *list, const struct dl_phdr_info *info)
-{
-    struct loaded_object *o = &list->objects[list->n_objects];
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uint64_t at = info->dlpi_addr + p->p_vaddr, before = p->p_vaddr % list->page;
-        if (p->p_type == PT_NOTE && !o->n_id)
-            o->n_id = jsp_elf_note_id((const uint8_t *)(uintptr_t)at, p->p_memsz, o->id);
-        if (p->p_type != PT_LOAD || !p->p_filesz)
-            continue;
-        list->segments[list->n_segments++] = (struct loaded_segment){
-            at - before, (at + p->p_filesz + list->page - 1) & ~(list->page - 1),
-            p->p_offset - before, p->p_flags, list->n_objects,
-        };
-    }
-}
-
 static int loaded_copy(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct loaded_list *list = arg;
@@ -85,14 +58,27 @@ static int loaded_copy(struct dl_phdr_info *info, size_t size, void *arg)
     list->segments = more ? more : list->segments;
     if (!objects || !more)
         return -ENOMEM;
-    list->objects[n] = (struct loaded_object){ .path = strdup(loaded_name(list, info)) };
+    /* The first object is the program, for which the loader has no path. */
+    const char *exec = n ? NULL : (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    const char *path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : exec;
+    list->objects[n] = (struct loaded_object){ .path = strdup(path ? path : "") };
     if (!list->objects[n].path)
         return -ENOMEM;
-    size_t first = list->n_segments;
-    loaded_segments(list, info);
-    for (size_t i = first; i < list->n_segments; i++)
-        if (list->segments[i].start == list->vdso)
-            *list->objects[n].path = 0;
+    struct loaded_object *o = &list->objects[n];
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uint64_t at = info->dlpi_addr + p->p_vaddr, before = p->p_vaddr % list->page;
+        if (p->p_type == PT_NOTE && !o->n_id)
+            o->n_id = jsp_elf_note_id((const uint8_t *)(uintptr_t)at, p->p_memsz, o->id);
+        if (p->p_type != PT_LOAD || !p->p_filesz)
+            continue;
+        list->segments[list->n_segments++] = (struct loaded_segment){
+            at - before, (at + p->p_filesz + list->page - 1) & ~(list->page - 1),
+            p->p_offset - before, p->p_flags, n,
+        };
+        if (at - before == list->vdso)
+            *o->path = 0;
+    }
     list->n_objects++;
     return 0;
 }

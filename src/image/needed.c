@@ -98,14 +98,6 @@ struct jsp_needed_object *jsp_needed_at(const struct jsp_needed *needed, uintptr
     return NULL;
 }
 
-static struct jsp_needed_object *needed_find(const struct jsp_needed *needed, const char *name)
-{
-    for (uint32_t i = 0; i < needed->n; i++)
-        if (*name && strncmp(needed->at[i].name, name, JSP_NEEDED_NAME - 1) == 0)
-            return &needed->at[i];
-    return NULL;
-}
-
 bool jsp_needed_each(const struct jsp_needed *needed, const struct jsp_needed_object *object,
                      jsp_needed_fn each, void *arg)
 {
@@ -114,7 +106,11 @@ bool jsp_needed_each(const struct jsp_needed *needed, const struct jsp_needed_ob
             continue;
         const char *name = needed_string(object, d), *slash = strrchr(name, '/');
         name = slash ? slash + 1 : name;
-        each(arg, name, needed_find(needed, name));
+        struct jsp_needed_object *found = NULL;
+        for (uint32_t i = 0; *name && i < needed->n && !found; i++)
+            if (strncmp(needed->at[i].name, name, JSP_NEEDED_NAME - 1) == 0)
+                found = &needed->at[i];
+        each(arg, name, found);
     }
     return object->dynamic != NULL;
 }

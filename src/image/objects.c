@@ -35,34 +35,18 @@ static void objects_free_one(struct jsp_object *object)
     free(object);
 }
 
-static void objects_free_list(struct jsp_object *list)
-{
-    while (list) {
-        struct jsp_object *next = list->next;
-        objects_free_one(list);
-        list = next;
-    }
-}
-
-/* Remove this object from the old list and return it, or NULL if the list lacks it. */
-static struct jsp_object *objects_take(struct jsp_objects *o, const struct jsp_loaded *l)
-{
-    for (struct jsp_object **at = &o->list; *at; at = &(*at)->next) {
-        struct jsp_object *object = *at;
-        if (memcmp(&object->loaded, l, sizeof *l) != 0)
-            continue;
-        *at = object->next;
-        object->is_kept = true;
-        return object;
-    }
-    return NULL;
-}
-
 static int objects_meet(void *arg, const struct jsp_loaded *loaded)
 {
     struct objects_look *look = arg;
-    struct jsp_object *object = objects_take(look->o, loaded);
-    if (!object) {
+    /* An object of the old list moves to the new one. */
+    struct jsp_object **at = &look->o->list, *object;
+    while (*at && memcmp(&(*at)->loaded, loaded, sizeof *loaded) != 0)
+        at = &(*at)->next;
+    object = *at;
+    if (object) {
+        *at = object->next;
+        object->is_kept = true;
+    } else {
         object = calloc(1, sizeof *object);
         if (!object)
             return -ENOMEM;
@@ -254,7 +238,10 @@ void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet)
 void jsp_objects_free(struct jsp_objects *o)
 {
     jsp_objects_reclaim(o, UINT64_MAX);
-    objects_free_list(o->list);
+    for (struct jsp_object *object = o->list, *next; object; object = next) {
+        next = object->next;
+        objects_free_one(object);
+    }
     /* ORDER: relaxed. No handler reads any more. */
     free(atomic_load_explicit(&o->map, memory_order_relaxed));
     *o = (struct jsp_objects){ .list = NULL };

@@ -89,19 +89,6 @@ static size_t symbols_path_length(const char *path)
     return n > tail && strcmp(path + n - tail, deleted) == 0 ? n - tail : n;
 }
 
-static struct symbols_object *symbols_known(const struct jsp_symbols *s,
-                                            const struct jsp_map *map)
-{
-    size_t n = symbols_path_length(map->path);
-    for (size_t i = 0; i < s->n; i++) {
-        struct symbols_object *o = &s->objects[i];
-        if (o->inode == map->inode && o->dev == map->dev && strlen(o->path) == n &&
-            memcmp(o->path, map->path, n) == 0)
-            return o;
-    }
-    return NULL;
-}
-
 /* Make room for the newest table: drop the ones that were unused for longest. */
 static void symbols_shrink(struct jsp_symbols *s, const struct symbols_object *keep)
 {
@@ -144,9 +131,16 @@ static struct symbols_object *symbols_object(struct jsp_symbols *s,
                                              const struct jsp_maps *maps,
                                              const struct jsp_map *map)
 {
-    struct symbols_object *o = symbols_known(s, map);
+    struct symbols_object *o = NULL;
+    size_t n = symbols_path_length(map->path);
+    for (size_t i = 0; i < s->n && !o; i++) {
+        struct symbols_object *known = &s->objects[i];
+        if (known->inode == map->inode && known->dev == map->dev &&
+            strlen(known->path) == n && memcmp(known->path, map->path, n) == 0)
+            o = known;
+    }
     if (!o && s->n < SYMBOLS_OBJECTS) {
-        char *path = strndup(map->path, symbols_path_length(map->path));
+        char *path = strndup(map->path, n);
         if (!path)
             return NULL;
         o = &s->objects[s->n++];
@@ -158,17 +152,6 @@ static struct symbols_object *symbols_object(struct jsp_symbols *s,
     if (!o->bytes && !o->reason)
         symbols_load(s, o, maps, map);
     return o->bytes ? o : NULL;
-}
-
-static void symbols_module(const struct jsp_map *map, struct jsp_symbol *out)
-{
-    const char *slash = strrchr(map->path, '/');
-    const char *name = slash ? slash + 1 : map->path;
-    size_t n = symbols_path_length(name);
-    snprintf(out->module, sizeof out->module, "%.*s", (int)(n < INT32_MAX ? n : 0), name);
-    snprintf(out->name, sizeof out->name, *out->module == '[' ? "%s" : "[%s]",
-             out->module);
-    out->kind = JSP_SYMBOL_MODULE_ONLY;
 }
 
 static void symbols_function(struct jsp_symbols *s, const struct symbols_object *o,
@@ -208,7 +191,11 @@ void jsp_symbols_resolve(struct jsp_symbols *s, const struct jsp_maps *maps,
     }
     out->begin = map->start;
     out->end = map->end;
-    symbols_module(map, out);
+    const char *slash = strrchr(map->path, '/'), *name = slash ? slash + 1 : map->path;
+    size_t n = symbols_path_length(name);
+    snprintf(out->module, sizeof out->module, "%.*s", (int)(n < INT32_MAX ? n : 0), name);
+    snprintf(out->name, sizeof out->name, *out->module == '[' ? "%s" : "[%s]", out->module);
+    out->kind = JSP_SYMBOL_MODULE_ONLY;
     if (map->inode == 0 && strcmp(map->path, "[vdso]") != 0)
         return;
     const struct symbols_object *o = symbols_object(s, maps, map);

@@ -155,15 +155,6 @@ static uint32_t bundle_text(struct jsp_bundle *b, const char *s)
     return (uint32_t)(b->text_used - n);
 }
 
-static uint32_t bundle_tag_text(struct jsp_bundle *b, const char *module)
-{
-    if (!*module)
-        return 0;
-    if (strcmp(b->text + b->tag, module) != 0)
-        b->tag = bundle_text(b, module);
-    return b->tag;
-}
-
 /* Return the index of the first range that ends after `addr`, among the n sorted ones. */
 static size_t bundle_find(const struct jsp_bundle *b, size_t n, uint64_t addr)
 {
@@ -185,7 +176,9 @@ static int bundle_add(struct jsp_bundle *b, size_t n, uint64_t addr,
     uint64_t ceiling = next < n ? b->ranges[next].begin : UINT64_MAX;
     struct bundle_range r = { symbol->begin > floor ? symbol->begin : floor,
                               symbol->end < ceiling ? symbol->end : ceiling, addr, 0, 0 };
-    r.tag = bundle_tag_text(b, symbol->module);
+    if (*symbol->module && strcmp(b->text + b->tag, symbol->module) != 0)
+        b->tag = bundle_text(b, symbol->module);
+    r.tag = *symbol->module ? b->tag : 0;
     r.name = bundle_text(b, symbol->name);
     if (!r.name)
         r.name = r.tag;
@@ -233,25 +226,10 @@ static int bundle_users(struct jsp_bundle *b, size_t n, size_t count,
     return err;
 }
 
-static void bundle_kernel_symbol(const struct jsp_kallsyms_name *from,
-                                 struct jsp_symbol *to)
-{
-    *to = (struct jsp_symbol){ from->addr, from->addr + 1, JSP_SYMBOL_MODULE_ONLY,
-                               "[kernel]", "kernel" };
-    if (!from->begin)
-        return;
-    to->begin = from->begin;
-    to->end = from->end;
-    strncpy(to->name, from->name, sizeof to->name - 1);
-    if (from->module)
-        strncpy(to->module, from->module, sizeof to->module - 1);
-}
-
 /* Name the pending addresses after the first `from`, which are the kernel's. */
 static int bundle_kernels(struct jsp_bundle *b, size_t n, size_t from)
 {
     size_t count = b->n_pending - from;
-    struct jsp_symbol symbol;
     struct jsp_kallsyms_name *list = count ? calloc(count, sizeof *list) : NULL;
     if (!count)
         return 0;
@@ -264,7 +242,15 @@ static int bundle_kernels(struct jsp_bundle *b, size_t n, size_t from)
     for (size_t i = 0; !err && i < count; i++) {
         if (bundle_known(b, n, list[i].addr))
             continue;
-        bundle_kernel_symbol(&list[i], &symbol);
+        struct jsp_symbol symbol = { list[i].addr, list[i].addr + 1, JSP_SYMBOL_MODULE_ONLY,
+                                     "[kernel]", "kernel" };
+        if (list[i].begin) {
+            symbol.begin = list[i].begin;
+            symbol.end = list[i].end;
+            strncpy(symbol.name, list[i].name, sizeof symbol.name - 1);
+        }
+        if (list[i].begin && list[i].module)
+            strncpy(symbol.module, list[i].module, sizeof symbol.module - 1);
         err = bundle_add(b, n, list[i].addr, &symbol);
     }
     jsp_kallsyms_free(list, count);

@@ -32,16 +32,6 @@ static int file_same(const char *path, const struct jsp_map *map)
     return fd < 0 ? fd : -ESTALE;
 }
 
-/* Open the file by the kernel's links to mapped files; the second needs no privilege. */
-static int file_through_proc(const struct jsp_map *map)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/map_files/%" PRIx64 "-%" PRIx64, map->start,
-             map->end);
-    int fd = file_same(path, map);
-    return fd >= 0 ? fd : file_same("/proc/self/exe", map);
-}
-
 static bool file_is_kin(const struct jsp_map *a, const struct jsp_map *b)
 {
     return a->inode == b->inode && a->dev == b->dev && strcmp(a->path, b->path) == 0;
@@ -154,8 +144,13 @@ int jsp_symbols_file_open(struct jsp_symbols_file *file, const struct jsp_maps *
     int fd = file_same(path, map);
     if (fd < 0)
         fd = file_same(map->path, map); /* the file's real name may end in " (deleted)" */
+    /* The kernel links to mapped files; the second link needs no privilege. */
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/map_files/%" PRIx64 "-%" PRIx64, map->start, map->end);
     if (fd < 0)
-        fd = file_through_proc(map);
+        fd = file_same(link, map);
+    if (fd < 0)
+        fd = file_same("/proc/self/exe", map);
     if (fd >= 0)
         return jsp_elf_open(&file->elf, fd);
     int err = file_from_memory(file, maps, map);

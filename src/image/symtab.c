@@ -34,15 +34,6 @@ static int symtab_parts(struct jsp_symtab *t, struct jsp_symtab_work *w)
     return 0;
 }
 
-static void symtab_forget(struct jsp_symtab_work *w)
-{
-    jsp_block_free(w->entries);
-    jsp_block_free(w->full.symbols);
-    jsp_block_free(w->full.text);
-    jsp_block_free(w->dynamic.symbols);
-    jsp_block_free(w->dynamic.text);
-}
-
 int jsp_symtab_load(struct jsp_symtab *t, const struct jsp_elf *elf,
                     const struct jsp_elf *debug)
 {
@@ -55,7 +46,11 @@ int jsp_symtab_load(struct jsp_symtab *t, const struct jsp_elf *elf,
         jsp_symtab_starts(&w);
         err = w.failed ? -ENOMEM : jsp_symtab_flatten(&w, t);
     }
-    symtab_forget(&w);
+    jsp_block_free(w.entries);
+    jsp_block_free(w.full.symbols);
+    jsp_block_free(w.full.text);
+    jsp_block_free(w.dynamic.symbols);
+    jsp_block_free(w.dynamic.text);
     if (err)
         jsp_symtab_free(t);
     return err;

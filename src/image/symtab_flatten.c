@@ -158,21 +158,6 @@ static void flatten_close(struct flatten *f, uint32_t until)
     }
 }
 
-/* Return the best of the entries at one address, with the largest size among them. */
-static struct jsp_symtab_entry flatten_best(const struct jsp_symtab_entry *group,
-                                            size_t n)
-{
-    struct jsp_symtab_entry best = group[0];
-    uint32_t size = best.size;
-    for (size_t i = 1; i < n; i++) {
-        if (jsp_symtab_compare(&group[i], &best) < 0)
-            best = group[i];
-        size = group[i].size > size ? group[i].size : size;
-    }
-    best.size = best.size ? best.size : size;
-    return best;
-}
-
 /* Open an entry; the address now belongs to it. `next` is where the following entry
  * begins. */
 static void flatten_enter(struct flatten *f, const struct jsp_symtab_entry *e,
@@ -209,9 +194,16 @@ int jsp_symtab_flatten(struct jsp_symtab_work *w, struct jsp_symtab *t)
     if (!t->names || flatten_sort(w) < 0)
         return -ENOMEM;
     for (size_t i = 0, n; i < w->n && !f.failed; i += n) {
-        for (n = 1; i + n < w->n && w->entries[i + n].begin == w->entries[i].begin;)
-            n++;
-        struct jsp_symtab_entry best = flatten_best(&w->entries[i], n);
+        /* Take the best of the entries at one address, with the largest size among them. */
+        struct jsp_symtab_entry best = w->entries[i];
+        uint32_t size = best.size;
+        for (n = 1; i + n < w->n && w->entries[i + n].begin == best.begin; n++) {
+            const struct jsp_symtab_entry *other = &w->entries[i + n];
+            if (jsp_symtab_compare(other, &best) < 0)
+                best = *other;
+            size = other->size > size ? other->size : size;
+        }
+        best.size = best.size ? best.size : size;
         flatten_close(&f, best.begin);
         flatten_enter(&f, &best, i + n < w->n ? w->entries[i + n].begin : UINT32_MAX);
     }

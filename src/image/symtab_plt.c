@@ -133,23 +133,16 @@ static bool plt_decode_aarch64(const uint8_t *at, uint64_t left, uint64_t vaddr,
     return true;
 }
 
-/* Return the distance between two places where a stub can begin. Linkers that do not
- * store the size of entries align the section to it. */
-static uint64_t plt_step(const struct jsp_elf *elf, const Elf64_Shdr *s)
-{
-    if (elf->head.e_machine == EM_AARCH64)
-        return 4;
-    bool is_short = s->sh_entsize == 8 || (!s->sh_entsize && s->sh_addralign == 8);
-    return is_short ? 8 : 16;
-}
-
 static void plt_section(struct jsp_symtab_work *w, const char *name,
                         const struct plt_names *slots)
 {
     const Elf64_Shdr *s = jsp_elf_section(w->elf, name, SHT_PROGBITS);
     uint8_t *code = s ? jsp_elf_read_section(w->elf, s) : NULL;
     bool is_arm = w->elf->head.e_machine == EM_AARCH64;
-    uint64_t step = code ? plt_step(w->elf, s) : 16;
+    /* The distance between two places where a stub can begin. Linkers that do not store the size
+     * of entries align the section to it. */
+    bool is_short = s && (s->sh_entsize == 8 || (!s->sh_entsize && s->sh_addralign == 8));
+    uint64_t step = is_arm ? 4 : is_short ? 8 : 16;
     for (uint64_t at = 0; code && at < s->sh_size; at += step) {
         struct plt_stub stub = { at, is_arm ? 16 : step, 0 };
         bool known = is_arm

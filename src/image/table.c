@@ -47,14 +47,6 @@ struct table_work {
 
 enum { SORT_BITS = 11, SORT_PASSES = 3, SORT_BUCKETS = 1 << SORT_BITS };
 
-static bool table_is_sorted(const struct jsp_table_piece *pieces, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++)
-        if (pieces[i - 1].start > pieces[i].start)
-            return false;
-    return true;
-}
-
 struct table_digit {
     uint32_t shift;
     /* SORT_BUCKETS counters, on the heap because callers have little stack */
@@ -80,7 +72,10 @@ static void table_sort_pass(const struct jsp_table_piece *from, struct jsp_table
 /* Sort by start; equal ones keep their order. Return 0, or -ENOMEM: nothing has changed. */
 static int table_sort(struct jsp_table_piece *pieces, uint32_t n)
 {
-    if (table_is_sorted(pieces, n))
+    uint32_t in_order = 1;
+    while (in_order < n && pieces[in_order - 1].start <= pieces[in_order].start)
+        in_order++;
+    if (in_order >= n)
         return 0;
     enum { BUCKETS = SORT_BUCKETS * sizeof(uint32_t) };
     struct jsp_table_piece *other = jsp_block_grow(NULL, n * sizeof *other + BUCKETS);
@@ -252,18 +247,6 @@ static uint32_t table_join(const struct table_work *w, struct jsp_unwind_row *ro
     return n;
 }
 
-static void table_count_pages(const struct jsp_unwind_object *o, uint32_t *pages,
-                              uint32_t n_pages)
-{
-    uint32_t row = 0;
-    for (uint32_t page = 0; page <= n_pages; page++) {
-        uint64_t start = (uint64_t)page << o->page_shift;
-        while (row < o->n_rows && o->rows[row].start < start)
-            row++;
-        pages[page] = row;
-    }
-}
-
 static int table_finish(struct table_work *w, struct jsp_unwind_object *o)
 {
     uint32_t span = (uint32_t)(w->end - w->start), shift = TABLE_PAGE_SHIFT;
@@ -285,7 +268,12 @@ static int table_finish(struct table_work *w, struct jsp_unwind_object *o)
         jsp_block_free((void *)(uintptr_t)o->rows);
         return -ENOMEM;
     }
-    table_count_pages(o, pages, n_pages);
+    for (uint32_t page = 0, row = 0; page <= n_pages; page++) {
+        uint64_t first = (uint64_t)page << shift;
+        while (row < o->n_rows && o->rows[row].start < first)
+            row++;
+        pages[page] = row;
+    }
     o->pages = pages;
     return 0;
 }
