@@ -113,7 +113,11 @@ TEST(every_address_has_its_name_for_both_kinds_of_readers)
         CHECK_STR(name_of(seen[i], false), names[i]);
         CHECK_STR(name_of(seen[i], true), names[i]);
     }
-    CHECK_STR((char *)file + entry(1)->tag, "symbols_bundle_test");
+    size_t at = 0;
+    while (at < n_entries && entry(at)->begin != seen[0])
+        at++;
+    CHECK(at < n_entries);
+    CHECK_STR((char *)file + entry(at)->tag, "symbols_bundle_test");
 }
 
 TEST(an_address_seen_later_widens_its_entry)
