@@ -186,7 +186,8 @@ DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
 # Programs that have a Lua. tshark and what it needs take 127 MB.
 DEPS_LUA_HOSTS = lua-luv neovim haproxy prosody nginx-light curl tshark
 # nginx's module for Lua, which conflicts with the LuaJIT above: unpacked into $(B)/nginx.
-DEPS_NGINX = libnginx-mod-http-lua lua-resty-core lua-resty-lrucache libluajit2-5.1-2
+DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-resty-lrucache \
+  libluajit2-5.1-2
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh mandoc golang-go python3-jsonschema
 DEPS_BROWSER = chromium

@@ -12,13 +12,14 @@ NGINX_ROOT=$B/nginx
 [ -d "$NGINX_ROOT/usr" ] || NGINX_ROOT=
 modules=usr/lib/nginx/modules
 library=$(dirname "$(find "$NGINX_ROOT/usr/lib" -name 'libluajit-5.1.so.2' | head -n 1)")
-needs jit nginx-light /usr/sbin/nginx /$modules/ndk_http_module.so
+needs jit nginx-light /usr/sbin/nginx
+needs jit libnginx-mod-http-ndk "$NGINX_ROOT/$modules/ndk_http_module.so"
 needs jit libnginx-mod-http-lua "$NGINX_ROOT/$modules/ngx_http_lua_module.so" "$library"
 needs jit curl /usr/bin/curl
 
 mkdir "$SCRATCH/temp"
 cat >"$SCRATCH/nginx.conf" <<CONF
-load_module /$modules/ndk_http_module.so;
+load_module $NGINX_ROOT/$modules/ndk_http_module.so;
 load_module $NGINX_ROOT/$modules/ngx_http_lua_module.so;
 daemon off;
 master_process off;
