@@ -71,6 +71,9 @@ void options_add_ours(GOptionGroup *group, profile_options *p)
         { "profile-calls", 0, 0, G_OPTION_ARG_FILENAME, &p->calls,
           "Count every call, without the optimizing compiler: on writes the counts into the "
           "capture, FILE also writes a table there", "FILE" },
+        { "profile-threads", 0, 0, G_OPTION_ARG_STRING, &p->threads,
+          "Sample the thread of the script, or every thread that has a name: main (default) "
+          "or all", "WHICH" },
         { "profile-toggle", 0, 0, G_OPTION_ARG_STRING, &p->toggle,
           "Let SIGUSR2 stop and continue it, beginning on or off", "STATE" },
         {},
@@ -103,6 +106,7 @@ char **options_slot(profile_options *p, const char *name, size_t len)
         { "--profile-toggle", &p->toggle },
         { "--profile-form", &p->form },
         { "--profile-calls", &p->calls },
+        { "--profile-threads", &p->threads },
     };
 
     for (const auto &k : known) {

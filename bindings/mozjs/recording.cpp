@@ -9,10 +9,12 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <csignal>
 #include <cstring>
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "farewell.h"
 #include "jsprof-mozjs.h"
@@ -32,6 +34,7 @@ const char recording_group[] = "JavaScript";
 /* Each thread has its own. */
 thread_local jsprof_thread *recording_thread;
 thread_local jsprof_mozjs *recording_js;
+thread_local jsprof_thread *recording_native; /* before the thread has a context */
 
 void recording_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -148,6 +151,8 @@ int recording_begin(void)
 
 int recording_join(JSContext *cx, const char *name)
 {
+    (void)jsprof_thread_detach(recording_native);
+    recording_native = nullptr;
     int err = jsprof_thread_attach(recording_request.session, name, &recording_thread);
 
     if (err < 0)
@@ -186,6 +191,24 @@ bool recording_start(JSContext *cx, const char *thread)
     if (err < 0)
         recording_leave();
     return err == 0;
+}
+
+/* A thread that blocks the signal can not be sampled, and would only count as lost. */
+void recording_join_native(const char *name)
+{
+    sigset_t blocked;
+
+    if (!recording_request.all_threads || recording_thread || recording_native ||
+        getpid() == gettid() || pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0 ||
+        sigismember(&blocked, SIGPROF))
+        return;
+    pthread_mutex_lock(&recording_lock);
+    if (recording_request.session) {
+        int err = jsprof_thread_attach(recording_request.session, name, &recording_native);
+        if (err < 0)
+            recording_warn("thread %s: %s", name, jsprof_strerror(err));
+    }
+    pthread_mutex_unlock(&recording_lock);
 }
 
 int recording_count_begin(void)

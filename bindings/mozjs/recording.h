@@ -24,6 +24,10 @@ bool recording_is_open(void);
  * thread begins the recording. */
 bool recording_start(JSContext *cx, const char *thread);
 
+/* If all threads were requested, sample the calling thread under this name, too, until it
+ * ends. It runs no scripts. */
+void recording_join_native(const char *name);
+
 /* The calls of one function of this thread's scripts. */
 struct recording_calls {
     const char *name;

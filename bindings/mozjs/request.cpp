@@ -17,7 +17,7 @@
 
 namespace {
 
-/* There is one thread, whose stacks can be deep: about 400 samples of 512 frames fit. */
+/* A thread's stacks can be deep: about 400 samples of 512 frames fit. */
 constexpr uint32_t REQUEST_RING_BYTES = 4u << 20;
 
 /* One of the library's options, with the name that our option or variable has for it. */
@@ -48,6 +48,14 @@ bool request_read_form(const char *program, const char *text, uint32_t *flags)
         return true;
     }
     fprintf(stderr, "%s: --profile-form=%s: neither plain nor compact\n", program, text);
+    return false;
+}
+
+bool request_read_threads(const char *program, const char *text)
+{
+    if (strcmp(text, "main") == 0 || strcmp(text, "all") == 0)
+        return true;
+    fprintf(stderr, "%s: --profile-threads=%s: neither main nor all\n", program, text);
     return false;
 }
 
@@ -89,6 +97,7 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
            (!asked->hz || request_set(program, hz, asked->hz, o)) &&
            (!asked->clock || request_set(program, clock, asked->clock, o)) &&
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
+           (!asked->threads || request_read_threads(program, asked->threads)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
 }
 
@@ -127,6 +136,7 @@ bool request_open_file(const profile_options *asked, const request_program *prog
     if (!request_read(asked, program->name, &o, &r->begins_stopped))
         return false;
     r->toggles = asked->toggle != nullptr;
+    r->all_threads = asked->threads && strcmp(asked->threads, "all") == 0;
     o.path = asked->output;
     snprintf(r->name, sizeof r->name, "--profile-output: %s", asked->output);
     if (!asked->output[0])
@@ -231,11 +241,12 @@ bool request_open_sysprof(const profile_options *asked, const request_program *p
 
 bool request_without_output(const profile_options *o, const char *program)
 {
-    const char *option = o->hz       ? "--profile-hz"
-                         : o->clock  ? "--profile-clock"
-                         : o->toggle ? "--profile-toggle"
-                         : o->form   ? "--profile-form"
-                                     : nullptr;
+    const char *option = o->hz        ? "--profile-hz"
+                         : o->clock   ? "--profile-clock"
+                         : o->toggle  ? "--profile-toggle"
+                         : o->form    ? "--profile-form"
+                         : o->threads ? "--profile-threads"
+                                      : nullptr;
 
     if (!option)
         return false;

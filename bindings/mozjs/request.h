@@ -20,6 +20,7 @@ struct profile_options {
     char *toggle;
     char *form;
     char *calls; /* only of gjs-console: see counts.h */
+    char *threads;
     bool is_environment; /* JSPROF_HZ and JSPROF_CLOCK */
 };
 
@@ -36,13 +37,14 @@ struct request {
     relay *passes_on;     /* nullptr: the session writes to a file itself */
     bool toggles;         /* SIGUSR2 stops it and continues it */
     bool begins_stopped;  /* until the first SIGUSR2 */
+    bool all_threads;     /* threads without scripts are sampled, too */
     char name[4200];      /* its name in messages: option and path */
 };
 
 bool request_open(const profile_options *options, const request_program *program,
                   request *out);
 
-/* Return whether --profile-output, -hz, -clock, -toggle and -form accept these values. */
+/* Return whether --profile-output, -hz, -clock, -toggle, -form and -threads accept these values. */
 bool request_check(const profile_options *options, const char *program);
 
 #endif

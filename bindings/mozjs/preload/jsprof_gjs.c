@@ -29,6 +29,7 @@ static const char launch_usage[] =
     "  --profile-toggle=STATE   let SIGUSR2 stop and continue it, beginning on or off\n"
     "  --profile-form=FORM      plain (default), which Sysprof reads whole, or compact\n"
     "  --profile-calls=on       count every call, too, without the optimizing compiler\n"
+    "  --profile-threads=WHICH  main (default), or all: every thread that has a name\n"
     "  --help, --version\n"
     "\n"
     "Exit status: the program's own; 2 wrong usage, 1 nothing can be recorded,\n"
@@ -46,6 +47,7 @@ static const struct launch_option launch_options[] = {
     { "--profile-toggle", "JSPROF_GJS_TOGGLE" },
     { "--profile-form", "JSPROF_GJS_FORM" },
     { "--profile-calls", "JSPROF_GJS_CALLS" },
+    { "--profile-threads", "JSPROF_GJS_THREADS" },
 };
 
 static void launch_fail(int status, const char *what, const char *why)
@@ -192,7 +194,8 @@ int main(int argc, char **argv)
         launch_fail(2, "--profile-output=FILE is needed", NULL);
     const struct launch_values values = {
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
-        getenv("JSPROF_GJS_TOGGLE"), getenv("JSPROF_GJS_FORM"), getenv("JSPROF_GJS_CALLS")
+        getenv("JSPROF_GJS_TOGGLE"), getenv("JSPROF_GJS_FORM"), getenv("JSPROF_GJS_CALLS"),
+        getenv("JSPROF_GJS_THREADS")
     };
     if (!launch_check(&values))
         return 2;

@@ -113,6 +113,7 @@ void preload_open(void)
     o.toggle = preload_take("JSPROF_GJS_TOGGLE");
     o.form = preload_take("JSPROF_GJS_FORM");
     o.calls = preload_take("JSPROF_GJS_CALLS");
+    o.threads = preload_take("JSPROF_GJS_THREADS");
     if (before && before[0])
         environment_change("LD_PRELOAD", before);
     else
