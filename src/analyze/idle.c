@@ -14,7 +14,7 @@
 enum { IDLE_KNOWN = 1, IDLE_WAITS = 2, IDLE_LOOPS = 4 };
 
 /* Since glibc 2.41, poll and the like call a function of the library that makes the system
- * call, up to this many deep. */
+ * call, up to this many deep. A program's own function of such a name may call any code. */
 enum { IDLE_BELOW = 4 };
 
 struct idle_find {
@@ -69,7 +69,7 @@ static int idle_stack(struct idle_find *f, struct jsp_profile *p, uint32_t stack
     if (n <= 0 || flags < 0)
         return n <= 0 ? n : flags;
     const struct jsp_function *leaf = &p->functions[f->frames[0].function];
-    while (at + 1 < n && at < IDLE_BELOW && leaf->kind == JSPROF_KIND_NATIVE &&
+    while (at + 1 < n && at < IDLE_BELOW && strncmp(leaf->module, "libc.so.", 8) == 0 &&
            !(f->known[f->frames[at].function] & IDLE_WAITS) &&
            strcmp(leaf->module, p->functions[f->frames[at + 1].function].module) == 0)
         at++;

@@ -1,10 +1,10 @@
 /* analyze/idle.h - stacks of threads that wait for events: the category "idle".
  *
  * A stack is idle if its innermost function waits for descriptors (poll, epoll_wait, select,
- * ...), or is a part of the C library below such a function, and if one of its callers runs
- * an event loop (GLib's, libuv's, libev's, libevent's, systemd's). A wait that the program
- * itself asked for, such as a sleep or a lock, is not idle. Only elapsed time counts waits,
- * so on other clocks no stack is idle. One thread.
+ * ...), or is a part of the C library that such a function called, and if one of its callers
+ * runs an event loop (GLib's, libuv's, libev's, libevent's, systemd's). A wait that the program
+ * itself asked for, such as a sleep or a lock, is not idle. Only elapsed time counts waits, so
+ * on other clocks no stack is idle. One thread.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -22,7 +22,8 @@ __attribute__((noinline)) void work(double seconds)
 {
     double until = now(CLOCK_PROCESS_CPUTIME_ID) + seconds;
     while (now(CLOCK_PROCESS_CPUTIME_ID) < until)
-        ;
+        for (volatile int i = 0; i < 100000; i++)
+            ;
 }
 
 __attribute__((noinline)) void wait_for(double seconds)
@@ -40,7 +41,20 @@ __attribute__((noinline)) void g_main_loop_run(double seconds)
     __asm__ volatile("");
 }
 
-/* FILE cpu|wall, wait in the loop y|n, wait outside y|n, work|rest */
+/* The name of a function of the C library, for one that works. */
+__attribute__((noinline)) void epoll_pwait2(double seconds)
+{
+    work(seconds);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) void event_base_loop(double seconds)
+{
+    epoll_pwait2(seconds);
+    __asm__ volatile("");
+}
+
+/* FILE cpu|wall, wait in the loop y|n, wait outside y|n, work|own|rest */
 int main(int argc, char **argv)
 {
     jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = 1000 };
@@ -54,6 +68,8 @@ int main(int argc, char **argv)
     wait_for(argv[4][0] == 'y' ? 0.4 : 0);
     if (strcmp(argv[5], "work") == 0)
         work(0.2);
+    if (strcmp(argv[5], "own") == 0)
+        event_base_loop(0.2);
     return jsprof_thread_detach(t) < 0 || jsprof_close(p) < 0;
 }
 END
@@ -118,6 +134,13 @@ hasnt 'Idle:'
 run report --only '^poll$' only.cap
 is_rc 0
 row ' poll'
+hasnt 'Idle:'
+
+# Below a function of the program itself that has such a name, all code counts.
+./host own.cap wall n n own
+run report own.cap
+is_rc 0
+row ' work'
 hasnt 'Idle:'
 
 # Outside a loop it is a wait like any other, and on the CPU clock there is none.
