@@ -12,6 +12,7 @@
 #include "analyze/functions.h"
 #include "command.h"
 #include "filter.h"
+#include "head.h"
 #include "threads.h"
 #include "jsprof.h"
 
@@ -105,7 +106,8 @@ static int annotate_choose(const struct cli_annotate *a, const struct jsp_functi
         if (n == 1)
             return CLI_OK;
     }
-    return cli_fail(a->capture.label, "no function \"%s\" was sampled", wanted);
+    return cli_fail(a->capture.label, "no function \"%s\" was sampled%s", wanted,
+                    a->capture.idle.samples ? "; --idle counts idle time, too" : "");
 }
 
 /* -- What is known of it ---------------------------------------------------- */
@@ -251,6 +253,7 @@ static void annotate_closing(const struct cli_annotate *a)
         puts("This is native code: it has lines from its debug information, but no listing.");
     else if (!r->code.is_there && is_vm)
         puts("The host registered no listing of this function.");
+    cli_head_idle(&(struct cli_head){ &a->capture, r->samples, r->value });
 }
 
 /* -- The command ------------------------------------------------------------ */

@@ -114,6 +114,15 @@ is_rc 1
 is_err 'jsprof: loop.cap: no function "poll" (there are: poll); --idle counts idle time, too'
 run callers --idle poll loop.cap
 is_rc 0
+run annotate loop.cap main
+is_rc 0
+has 'Idle: '
+run annotate loop.cap poll
+is_rc 1
+is_err 'jsprof: loop.cap: no function "poll" was sampled; --idle counts idle time, too'
+run annotate --idle loop.cap poll
+is_rc 0
+hasnt 'Idle:'
 run threads loop.cap
 hasnt 'Idle:'
 run convert --to folded loop.cap
