@@ -40,7 +40,8 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
 
     if (p->account.n_threads == 0 || !p->hz || !p->clock[0])
         return false;
-    if (c->select.threads || c->select.filter || c->is_part)
+    bool is_idle_only = c->select.left_out && !c->idle.samples;
+    if (c->select.threads || c->select.filter || is_idle_only || c->is_part)
         return false;
     if (t->samples == 0 && t->expirations == 0 && !is_wall)
         snprintf(out, size, "its threads used %s of CPU time, %u Hz asked for: a higher rate or "

@@ -152,6 +152,14 @@ is_rc 0
 row ' work'
 hasnt 'Idle:'
 
+# Advice is about the whole program. Idle time that was chosen is only a part of it.
+./host both.cap wall y y rest
+run report both.cap
+has 'The threads waited for '
+run report --category idle both.cap
+is_rc 0
+hasnt 'The threads waited for '
+
 # Outside a loop it is a wait like any other, and on the CPU clock there is none.
 ./host outside.cap wall n y work
 run report outside.cap
