@@ -24,6 +24,12 @@ static uint64_t advice_time(const struct jsp_account *a, enum jsp_clock clock)
     return sum;
 }
 
+/* Only idle stacks count. */
+static bool advice_is_of_idle(const struct cli_capture *c)
+{
+    return c->select.left_out && !c->idle.samples;
+}
+
 bool cli_advice(const struct cli_capture *c, char *out, size_t size)
 {
     const struct jsp_profile *p = &c->profile;
@@ -40,8 +46,7 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
 
     if (p->account.n_threads == 0 || !p->hz || !p->clock[0])
         return false;
-    bool is_idle_only = c->select.left_out && !c->idle.samples;
-    if (c->select.threads || c->select.filter || is_idle_only || c->is_part)
+    if (c->select.threads || c->select.filter || advice_is_of_idle(c) || c->is_part)
         return false;
     if (t->samples == 0 && t->expirations == 0 && !is_wall)
         snprintf(out, size, "its threads used %s of CPU time, %u Hz asked for: a higher rate or "
@@ -63,22 +68,30 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
     return true;
 }
 
-void cli_lua_note(struct cli_capture *c)
+/* Return the share of the stacks that count in which a Lua function runs. */
+static double advice_lua(struct cli_capture *c)
 {
     static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
     struct jsp_profile *p = &c->profile;
-    char share[CLI_NUMBER];
-    uint64_t value = 0; /* of the stacks in which a Lua function runs */
-    if (!p->value || !p->is_of_lua)
-        return;
+    uint64_t lua = 0, all = 0;
     for (uint32_t s = 0; s < p->n_stacks; s++) {
-        int n = jsp_profile_frames(p, s, frames);
+        bool is_left_out = c->select.left_out && c->select.left_out[s];
+        int n = is_left_out ? 0 : jsp_profile_frames(p, s, frames);
         bool has_lua = false;
         for (int i = 0; i < n && !has_lua; i++)
             has_lua = frames[i].kind == JSPROF_KIND_VM || frames[i].kind == JSPROF_KIND_JIT;
-        value += has_lua ? p->stacks[s].value : 0;
+        lua += has_lua ? p->stacks[s].value : 0;
+        all += is_left_out ? 0 : p->stacks[s].value;
     }
-    double lua = (double)value / (double)p->value;
+    return all ? (double)lua / (double)all : 1;
+}
+
+void cli_lua_note(struct cli_capture *c)
+{
+    char share[CLI_NUMBER];
+    if (!c->profile.is_of_lua || advice_is_of_idle(c))
+        return;
+    double lua = advice_lua(c);
     if (100 * lua >= ADVICE_LUA)
         return;
     printf("Lua is in %s of the time; the rest is C code that no Lua function called, or "

@@ -54,7 +54,20 @@ __attribute__((noinline)) void event_base_loop(double seconds)
     __asm__ volatile("");
 }
 
-/* FILE cpu|wall, wait in the loop y|n, wait outside y|n, work|own|rest */
+/* Work in a function of an interpreter that looks like the Lua module's. */
+static int lua(jsprof *p, jsprof_thread *t, double seconds)
+{
+    jsprof_function *f;
+    if (jsprof_counter(p, "Lua", "memory", NULL, JSPROF_COUNTER_WHOLE) < 0 ||
+        jsprof_function_new(&f, "burn", "a.lua", 1, JSPROF_KIND_VM) < 0)
+        return 1;
+    jsprof_enter(t, f);
+    work(seconds);
+    jsprof_leave(t);
+    return 0;
+}
+
+/* FILE cpu|wall, wait in the loop y|n, wait outside y|n, work|own|lua|rest */
 int main(int argc, char **argv)
 {
     jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = 1000 };
@@ -70,6 +83,10 @@ int main(int argc, char **argv)
         work(0.2);
     if (strcmp(argv[5], "own") == 0)
         event_base_loop(0.2);
+    if (strcmp(argv[5], "lua") == 0 && lua(p, t, 0.04) != 0)
+        return 1;
+    if (strcmp(argv[5], "lua") == 0)
+        work(0.2);
     return jsprof_thread_detach(t) < 0 || jsprof_close(p) < 0;
 }
 END
@@ -159,6 +176,16 @@ has 'The threads waited for '
 run report --category idle both.cap
 is_rc 0
 hasnt 'The threads waited for '
+
+# Lua is rare only by the time that counts.
+./host lua.cap wall y n lua
+run report lua.cap
+is_rc 0
+row ' burn'
+hasnt 'Lua is in '
+run report --category idle lua.cap
+is_rc 0
+hasnt 'Lua is in '
 
 # Outside a loop it is a wait like any other, and on the CPU clock there is none.
 ./host outside.cap wall n y work
