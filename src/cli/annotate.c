@@ -145,20 +145,6 @@ static char *annotate_place(const char *name, uint32_t *line)
     return NULL;
 }
 
-/* Find the source file. A line of native code names its own file. */
-static void annotate_source(struct cli_annotate *a)
-{
-    const struct jsp_annotate *r = &a->result;
-    a->file = annotate_place(a->function->name, &a->line);
-    for (uint32_t i = 0; !a->file && i < r->n_lines; i++)
-        if (r->lines[i].file) {
-            a->file = strdup(a->capture.profile.files[r->lines[i].file]);
-            cli_incomplete(!a->file);
-        }
-    if (a->file)
-        cli_incomplete(cli_source_read(&a->source, a->file, a->directory) == -ENOMEM);
-}
-
 static int annotate_build(struct cli_annotate *a, const char *wanted,
                           const struct jsp_annotate_samples *samples)
 {
@@ -186,7 +172,16 @@ static int annotate_build(struct cli_annotate *a, const char *wanted,
         return cli_fail(a->capture.label, "%s", strerror(-err));
     cli_complain(&a->capture, &defects);
     a->function = &p->functions[ask.function];
-    annotate_source(a);
+    /* Find the source file. A line of native code names its own file. */
+    const struct jsp_annotate *r = &a->result;
+    a->file = annotate_place(a->function->name, &a->line);
+    for (uint32_t i = 0; !a->file && i < r->n_lines; i++)
+        if (r->lines[i].file) {
+            a->file = strdup(p->files[r->lines[i].file]);
+            cli_incomplete(!a->file);
+        }
+    if (a->file)
+        cli_incomplete(cli_source_read(&a->source, a->file, a->directory) == -ENOMEM);
     return CLI_OK;
 }
 

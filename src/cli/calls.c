@@ -69,18 +69,6 @@ static void calls_close(struct cli_calls *c)
     cli_close(&c->capture);
 }
 
-static int calls_sort(const char *word, enum jsp_exact_sort *out)
-{
-    static const char *const names[] = { "self", "total", "calls", "each", "bytes", "name" };
-    for (int i = 0; i < 6; i++)
-        if (strcmp(word, names[i]) == 0) {
-            *out = (enum jsp_exact_sort)i;
-            return CLI_OK;
-        }
-    return cli_usage("calls", "--sort knows self, total, calls, each, bytes and name, not \"%s\"",
-                     word);
-}
-
 static int calls_run(struct cli_arguments *a)
 {
     const char *sort = "self", *only = NULL, *file = NULL, *min = NULL;
@@ -93,9 +81,11 @@ static int calls_run(struct cli_arguments *a)
                                           { "min", NULL, &min, NULL },
                                           CLI_FORM_OPTIONS(&ask.form),
                                           { 0 } };
-    if (cli_options(a, options) || calls_sort(sort, &ask.sort) ||
-        cli_form_check(a->command, &ask.form))
+    static const char *const sorts[] = { "self", "total", "calls", "each", "bytes", "name", NULL };
+    int by = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", sort, sorts);
+    if (by < 0 || cli_form_check(a->command, &ask.form))
         return CLI_USAGE;
+    ask.sort = (enum jsp_exact_sort)by;
     if (a->n_files < 1 || a->n_files > 2)
         return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");
     if (a->n_files == 2 && ask.has_edges)

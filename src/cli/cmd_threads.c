@@ -63,25 +63,6 @@ static int cmd_threads_compare_stack(const void *a, const void *b, void *stacks)
     return (x > y) - (x < y);
 }
 
-static void cmd_threads_leaf(struct cmd_threads *t, uint32_t stack)
-{
-    struct jsp_profile *p = &t->capture.profile;
-    struct cmd_threads_sum *sum = &t->sums[p->stacks[stack].thread];
-    int n = jsp_select_has(&t->capture.select, &p->stacks[stack])
-                ? jsp_select_frames(&t->capture.select, p, stack, t->frames)
-                : 0;
-    if (n <= 0)
-        return;
-    struct cmd_threads_self *self = &t->self[t->frames[0].function];
-    if (self->thread != p->stacks[stack].thread)
-        *self = (struct cmd_threads_self){ 0, p->stacks[stack].thread };
-    self->value += p->stacks[stack].value;
-    if (self->value > sum->top_value || sum->top_value == 0) {
-        sum->top = t->frames[0].function;
-        sum->top_value = self->value;
-    }
-}
-
 static int cmd_threads_tops(struct cmd_threads *t)
 {
     struct jsp_profile *p = &t->capture.profile;
@@ -94,8 +75,21 @@ static int cmd_threads_tops(struct cmd_threads *t)
     for (uint32_t i = 0; i < p->n_stacks; i++)
         order[i] = i;
     qsort_r(order, p->n_stacks, sizeof *order, cmd_threads_compare_stack, p->stacks);
-    for (uint32_t i = 0; i < p->n_stacks; i++)
-        cmd_threads_leaf(t, order[i]);
+    for (uint32_t i = 0; i < p->n_stacks; i++) {
+        const struct jsp_stack *k = &p->stacks[order[i]];
+        struct cmd_threads_sum *sum = &t->sums[k->thread];
+        if (!jsp_select_has(&t->capture.select, k) ||
+            jsp_select_frames(&t->capture.select, p, order[i], t->frames) <= 0)
+            continue;
+        struct cmd_threads_self *self = &t->self[t->frames[0].function];
+        if (self->thread != k->thread)
+            *self = (struct cmd_threads_self){ 0, k->thread };
+        self->value += k->value;
+        if (self->value > sum->top_value || sum->top_value == 0) {
+            sum->top = t->frames[0].function;
+            sum->top_value = self->value;
+        }
+    }
     free(order);
     return 0;
 }

@@ -63,12 +63,6 @@ struct convert {
     struct jsp_export export;
 };
 
-static bool convert_ends(const char *text, const char *ending)
-{
-    size_t len = strlen(text), n = strlen(ending);
-    return len > n && strcmp(text + len - n, ending) == 0;
-}
-
 /* Find the format of the name after --to, or without a name the format that the ending of the
  * output means. */
 static int convert_choose(struct convert *c)
@@ -76,7 +70,9 @@ static int convert_choose(struct convert *c)
     char known[256] = "";
     for (int i = 0; i < CONVERT_N_FORMATS; i++) {
         const struct convert_format *f = &convert_formats[i];
-        if (c->to ? strcmp(f->name, c->to) == 0 : convert_ends(c->output, f->extension)) {
+        size_t len = strlen(c->output), n = strlen(f->extension);
+        bool ends = len > n && strcmp(c->output + len - n, f->extension) == 0;
+        if (c->to ? strcmp(f->name, c->to) == 0 : ends) {
             c->format = f;
             return CLI_OK;
         }

@@ -214,22 +214,15 @@ static int diff_rows(const struct diff *d, uint32_t n)
     return cli_table_close(t);
 }
 
-/* Return how many of the first `limit` rows show more than "+0.0". The rows are sorted by
- * change. */
-static uint32_t diff_worth_saying(const struct diff *d, uint32_t limit)
-{
-    uint32_t n = 0;
-    for (; n < limit && n < d->diff.n; n++) {
-        const struct jsp_diff_row *r = &d->diff.rows[n];
-        if (fabs(diff_change(d, r)) < DIFF_LEAST && !diff_is_real(d, r))
-            break;
-    }
-    return n;
-}
-
 static int diff_print(const struct diff *d, uint32_t limit)
 {
-    uint32_t n = limit ? diff_worth_saying(d, limit) : d->diff.n, real = 0;
+    uint32_t n = d->diff.n, real = 0;
+    /* With a limit, print only rows that show more than "+0.0". They are sorted by change. */
+    for (uint32_t i = 0; limit && i < n; i++) {
+        const struct jsp_diff_row *r = &d->diff.rows[i];
+        if (i == limit || (fabs(diff_change(d, r)) < DIFF_LEAST && !diff_is_real(d, r)))
+            n = i;
+    }
     diff_side_line(d, 0, "before");
     diff_side_line(d, 1, "after");
     putchar('\n');
@@ -283,9 +276,10 @@ static int diff_run(struct cli_arguments *a)
                                           { 0 } };
     if (cli_options(a, options) || cli_form_check(a->command, &d.form))
         return CLI_USAGE;
-    d.is_total = strcmp(sort, "total") == 0;
-    if (!d.is_total && strcmp(sort, "self") != 0)
-        return cli_usage(a->command, "--sort knows self and total, not \"%s\"", sort);
+    int by = cli_choice(a->command, "sort", sort, (const char *[]){ "self", "total", NULL });
+    if (by < 0)
+        return CLI_USAGE;
+    d.is_total = by == 1;
     if (a->n_files != 2)
         return cli_usage(a->command, "two captures are wanted, before and after");
     int status = cli_filter_open(&d.captures[0], a->files[0], &d.filter, a->command);

@@ -189,21 +189,6 @@ static bool dump_mark(struct dump *d, struct dump_row *r)
     return true;
 }
 
-static void dump_counter(const struct dump *d, const struct jsp_read_counter *c)
-{
-    printf("\n    %" PRIu32, c->id);
-    if (d->frame.type == JSP_WIRE_CTRSET) {
-        printf(" = %016" PRIx64, c->bits);
-        return;
-    }
-    fputs("  ", stdout);
-    dump_text(d, c->group);
-    fputs(" / ", stdout);
-    dump_text(d, c->name);
-    fputs(c->is_real ? "  real  " : "  whole  ", stdout);
-    dump_text(d, c->what);
-}
-
 static bool dump_counters(struct dump *d, struct dump_row *r)
 {
     struct jsp_read_counters all;
@@ -212,7 +197,17 @@ static bool dump_counters(struct dump *d, struct dump_row *r)
         return false;
     while (jsp_read_counter(&d->cursor, &d->frame, &all, &c)) {
         if (d->is_text)
-            dump_counter(d, &c);
+            printf("\n    %" PRIu32, c.id);
+        if (d->is_text && d->frame.type == JSP_WIRE_CTRSET) {
+            printf(" = %016" PRIx64, c.bits);
+        } else if (d->is_text) {
+            fputs("  ", stdout);
+            dump_text(d, c.group);
+            fputs(" / ", stdout);
+            dump_text(d, c.name);
+            fputs(c.is_real ? "  real  " : "  whole  ", stdout);
+            dump_text(d, c.what);
+        }
         r->a = cli_cell_u64(c.id);
         r->b = cli_cell_u64(c.bits);
         r->name = c.group;

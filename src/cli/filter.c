@@ -128,19 +128,6 @@ static int filter_rules(struct cli_capture *c, const char *path)
     return cli_fail(path ? path : c->label, "%s", strerror(-err));
 }
 
-static int filter_no_category(const struct cli_capture *c, const char *word,
-                              const char *command)
-{
-    char known[512] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < jsp_categories_n(c->categories) && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                 jsp_categories_name(c->categories, i));
-    return cli_usage(command,
-                     "--category: no category \"%s\" (there are: " FILTER_IDLE ", %s%s)",
-                     word, known, used >= sizeof known ? " ..." : "");
-}
-
 /* The user's rules may have a category of that name. */
 static bool filter_wants_idle(const struct cli_capture *c, const struct cli_filter *f)
 {
@@ -160,8 +147,16 @@ static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
     if (!o.only && !o.under && !o.category && !o.hide_system)
         return CLI_OK;
     uint32_t category;
-    if (o.category && !jsp_categories_find(o.categories, o.category, &category))
-        return filter_no_category(c, o.category, command);
+    if (o.category && !jsp_categories_find(o.categories, o.category, &category)) {
+        char known[512] = "";
+        size_t used = 0;
+        for (uint32_t i = 0; i < jsp_categories_n(o.categories) && used < sizeof known; i++)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                     jsp_categories_name(o.categories, i));
+        return cli_usage(command,
+                         "--category: no category \"%s\" (there are: " FILTER_IDLE ", %s%s)",
+                         o.category, known, used >= sizeof known ? " ..." : "");
+    }
     int err = jsp_filter_open(&c->select.filter, &o, why);
     if (err == -EINVAL)
         return cli_usage(command, "--only: %s", why);

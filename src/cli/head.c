@@ -52,17 +52,6 @@ const struct cli_column cli_head_columns[] = {
 
 /* -- Text ------------------------------------------------------------------- */
 
-/* Return the command line of the first chosen thread. */
-static struct cli_span head_command(const struct jsp_profile *p, const bool *threads)
-{
-    uint32_t first = 0;
-    while (threads && first + 1 < p->n_threads && !threads[first])
-        first++;
-    struct jsp_read_text command =
-        jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
-    return command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host);
-}
-
 void cli_heading(const struct cli_head *h)
 {
     const struct cli_capture *c = h->capture;
@@ -71,9 +60,14 @@ void cli_heading(const struct cli_head *h)
     const struct cli_style *s = &c->style;
     const char *dot = s->is_utf8 ? " · " : ", ";
     char n[CLI_NUMBER], m[CLI_NUMBER];
-    int room = s->columns;
+    uint32_t first = 0; /* the first chosen thread */
+    while (threads && first + 1 < p->n_threads && !threads[first])
+        first++;
+    struct jsp_read_text command =
+        jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
     cli_colour(s, CLI_BOLD);
-    cli_name(s, head_command(p, threads), room);
+    cli_name(s, command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host),
+             s->columns);
     cli_colour(s, CLI_PLAIN);
     printf("\n%s samples", cli_count(n, h->samples));
     if (p->unit != JSP_VALUE_COUNT)

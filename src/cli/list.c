@@ -320,18 +320,6 @@ static const struct cli_document list_each_document = {
 
 /* -- Rows ------------------------------------------------------------------- */
 
-static int list_each(const struct list *l)
-{
-    struct list_of of = { l, "mark" };
-    struct cli_table *t = cli_table_open(&(struct cli_show){
-        .form = &l->form, .command = "list",
-        .columns = list_each_columns, .document = &list_each_document,
-        .head = &l->head, .of = &of, .capture = &l->capture });
-    for (uint32_t i = 0; t && i < l->events.n_marks && !ferror(stdout); i++)
-        cli_table_row(t, &l->events.marks[i]);
-    return cli_table_close(t);
-}
-
 /* Print a table. In text it has one kind, and is skipped where there is none. Programs get
  * both kinds. */
 static int list_table(const struct list *l, const char *kind)
@@ -367,8 +355,15 @@ static int list_show(struct list *l)
         puts("No marks and no counters.");
         return CLI_OK;
     }
-    if (l->is_each)
-        return list_each(l);
+    if (l->is_each) {
+        struct cli_table *t = cli_table_open(&(struct cli_show){
+            .form = &l->form, .command = "list",
+            .columns = list_each_columns, .document = &list_each_document, .head = &l->head,
+            .of = &(struct list_of){ l, "mark" }, .capture = &l->capture });
+        for (uint32_t i = 0; t && i < l->events.n_marks && !ferror(stdout); i++)
+            cli_table_row(t, &l->events.marks[i]);
+        return cli_table_close(t);
+    }
     int status = list_table(l, "mark");
     return status || !is_text ? status : list_table(l, "counter");
 }

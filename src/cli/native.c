@@ -50,21 +50,6 @@ void cli_native_complain(const struct cli_capture *c)
                  n->unsure, n->unsure == 1 ? "" : "s");
 }
 
-static int native_answers(struct cli_capture *c, const struct jsp_line_ask *asks,
-                          uint32_t n, char *text)
-{
-    int err = 0;
-    for (uint32_t i = 0; err == 0 && i < n; i++) {
-        char *end = strchr(text, '\n');
-        *end = 0;
-        struct jsp_line answer = { .line = cli_lines_split(text) };
-        answer.file = (struct jsp_read_text){ text, (uint32_t)strlen(text) };
-        err = jsp_lines_answer(&c->profile, &asks[i], answer);
-        text = end + 1;
-    }
-    return err;
-}
-
 /* The addresses of one file, the first `n` of the asks. */
 static int native_file_lines(struct cli_capture *c, const struct cli_lines_tool *tool,
                              const struct jsp_line_ask *asks, uint32_t n)
@@ -78,8 +63,15 @@ static int native_file_lines(struct cli_capture *c, const struct cli_lines_tool 
     for (uint32_t i = 0; i < n; i++)
         addresses[i] = asks[i].at.vaddr;
     int err = cli_lines_ask(tool, &batch, &text);
-    if (!err)
-        err = native_answers(c, asks, n, text);
+    char *at = text; /* a line for each address */
+    for (uint32_t i = 0; !err && i < n; i++) {
+        char *end = strchr(at, '\n');
+        *end = 0;
+        struct jsp_line answer = { .line = cli_lines_split(at) };
+        answer.file = (struct jsp_read_text){ at, (uint32_t)strlen(at) };
+        err = jsp_lines_answer(&c->profile, &asks[i], answer);
+        at = end + 1;
+    }
     free(addresses);
     free(text);
     return err;

@@ -106,6 +106,21 @@ int cli_options(struct cli_arguments *a, const struct cli_option *options)
     return CLI_OK;
 }
 
+int cli_choice(const char *command, const char *option, const char *word,
+               const char *const *names)
+{
+    char known[256] = "";
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], word) == 0)
+            return i;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 i == 0 ? "" : names[i + 1] ? ", " : " and ", names[i]);
+    }
+    cli_usage(command, "--%s knows %s, not \"%s\"", option, known, word);
+    return -1;
+}
+
 const char *cli_one_file(const struct cli_arguments *a)
 {
     if (a->n_files == 1)

@@ -31,6 +31,11 @@ struct cli_arguments {
 /* Read the words. CLI_OK or CLI_USAGE. The options end with a NULL name. */
 int cli_options(struct cli_arguments *a, const struct cli_option *options);
 
+/* Find the word of an option among the names, which end with NULL. Return its number, or -1 after
+ * an error, which is reported. */
+int cli_choice(const char *command, const char *option, const char *word,
+               const char *const *names);
+
 /* Return the only file that is named, or NULL after an error, which is reported. */
 const char *cli_one_file(const struct cli_arguments *a);
 

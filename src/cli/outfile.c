@@ -35,18 +35,6 @@ static void outfile_interrupted(int signo)
     raise(signo);
 }
 
-static void outfile_guard(const char *aside)
-{
-    outfile_aside = aside;
-    for (int i = 0; i < OUTFILE_N_SIGNALS; i++) {
-        struct sigaction old, mine = { .sa_handler = outfile_interrupted,
-                                       .sa_flags = (int)SA_RESETHAND };
-        sigaction(outfile_signals[i], NULL, &old);
-        if (old.sa_handler != SIG_IGN)
-            sigaction(outfile_signals[i], &mine, NULL);
-    }
-}
-
 static int outfile_write(void *context, const void *bytes, size_t n)
 {
     const struct cli_outfile *o = context;
@@ -92,7 +80,14 @@ static int outfile_start_aside(struct cli_outfile *o, const char *path,
     o->fd = mkostemp(o->aside, O_CLOEXEC);
     if (o->fd < 0)
         return -errno;
-    outfile_guard(o->aside);
+    outfile_aside = o->aside;
+    for (int i = 0; i < OUTFILE_N_SIGNALS; i++) {
+        struct sigaction before, mine = { .sa_handler = outfile_interrupted,
+                                          .sa_flags = (int)SA_RESETHAND };
+        sigaction(outfile_signals[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN)
+            sigaction(outfile_signals[i], &mine, NULL);
+    }
     return outfile_mode(o->fd, old, is_new);
 }
 

@@ -267,36 +267,10 @@ static int report_text(const struct report *r, uint32_t limit)
     return status;
 }
 
-static int report_sort(const char *word, enum jsp_sort *sort)
-{
-    static const char *const names[] = { "self", "total", "samples", "name" };
-    for (int i = 0; i < 4; i++)
-        if (strcmp(word, names[i]) == 0) {
-            *sort = (enum jsp_sort)i;
-            return CLI_OK;
-        }
-    return cli_usage("report", "--sort knows self, total, samples and name, not \"%s\"",
-                     word);
-}
-
-static int report_build(struct report *r, enum jsp_sort sort)
-{
-    struct jsp_profile *p = &r->capture.profile;
-    int err = jsp_functions_build(&r->functions, p, &r->capture.select);
-    if (err < 0)
-        return cli_fail(r->capture.label, "%s", strerror(-err));
-    jsp_functions_sort(&r->functions, p, sort);
-    cli_native_complain(&r->capture);
-    if (r->functions.n == 0)
-        return cli_no_samples(&r->capture);
-    return CLI_OK;
-}
-
 static int report_run(struct cli_arguments *a)
 {
     const char *sort_word = "self";
     uint32_t limit = UINT32_MAX; /* not given */
-    enum jsp_sort sort = JSP_SORT_SELF;
     struct report r = { 0 };
     const struct cli_option options[] = { { "sort", NULL, &sort_word, NULL },
                                           { "limit", NULL, NULL, &limit },
@@ -304,18 +278,29 @@ static int report_run(struct cli_arguments *a)
                                           { "lines", &r.filter.native.has_lines, NULL, NULL },
                                           CLI_FILTER_OPTIONS(&r.filter),
                                           { 0 } };
-    if (cli_options(a, options) || report_sort(sort_word, &sort) ||
-        cli_form_check(a->command, &r.form))
+    static const char *const sorts[] = { "self", "total", "samples", "name", NULL };
+    int sort = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", sort_word, sorts);
+    if (sort < 0 || cli_form_check(a->command, &r.form))
         return CLI_USAGE;
     int status = cli_filter_open(&r.capture, cli_one_file(a), &r.filter, a->command);
     if (status)
         return status;
-    status = report_build(&r, sort);
-    if (status == CLI_OK && cli_form_is_text(&r.form)) {
+    int err = jsp_functions_build(&r.functions, &r.capture.profile, &r.capture.select);
+    if (err < 0) {
+        status = cli_fail(r.capture.label, "%s", strerror(-err));
+        goto out;
+    }
+    jsp_functions_sort(&r.functions, &r.capture.profile, (enum jsp_sort)sort);
+    cli_native_complain(&r.capture);
+    if (r.functions.n == 0) {
+        status = cli_no_samples(&r.capture);
+    } else if (cli_form_is_text(&r.form)) {
         status = report_text(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
         cli_lua_note(&r.capture);
-    } else if (status == CLI_OK)
+    } else {
         status = report_rows(&r, limit == UINT32_MAX ? 0 : limit);
+    }
+out:
     jsp_functions_free(&r.functions);
     cli_close(&r.capture);
     return status;

@@ -57,19 +57,6 @@ static void schema_words(struct jsp_json *j, const char *const *words, bool may_
     jsp_json_close(j, ']');
 }
 
-static void schema_type(struct jsp_json *j, const struct cli_column *c)
-{
-    const char *type = schema_types[c->type].type;
-    if (!c->may_lack && c->type != CLI_TYPE_REAL) {
-        jsp_json_key_text(j, "type", type);
-        return;
-    }
-    jsp_json_key_open(j, "type", '[');
-    jsp_json_text(j, type);
-    jsp_json_text(j, "null");
-    jsp_json_close(j, ']');
-}
-
 static void schema_members(struct jsp_json *j, const char *command,
                            const struct cli_column *columns, const struct cli_list *lists);
 
@@ -82,7 +69,15 @@ static void schema_column(struct jsp_json *j, const struct cli_column *c)
         jsp_json_key_text(j, "description", text);
         free(text);
     }
-    schema_type(j, c);
+    const char *type = schema_types[c->type].type;
+    if (c->may_lack || c->type == CLI_TYPE_REAL) {
+        jsp_json_key_open(j, "type", '[');
+        jsp_json_text(j, type);
+        jsp_json_text(j, "null");
+        jsp_json_close(j, ']');
+    } else {
+        jsp_json_key_text(j, "type", type);
+    }
     if (schema_types[c->type].is_from_0)
         jsp_json_key_u64(j, "minimum", 0);
     if (schema_types[c->type].is_to_1)

@@ -146,14 +146,20 @@ static int text_cells(double share, int width)
     return share >= 1 ? width : share > 0 ? (int)(share * width + 0.5) : 0;
 }
 
-/* Draw the bar to an eighth of a cell, so that the solid part ends where the share ends. */
-static void text_bar_blocks(const struct cli_style *s, double self, double total,
-                            int width)
+void cli_bar(const struct cli_style *s, double self, double total, int width)
 {
     static const char *const part[8] =
         { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-    int eighths = text_cells(self, width * 8), cells = eighths / 8;
     int light = text_cells(total, width);
+    if (!s->is_utf8) {
+        int solid = text_cells(self, width);
+        cli_repeat("#", solid);
+        cli_repeat("-", light - solid);
+        cli_repeat(" ", width - (light > solid ? light : solid));
+        return;
+    }
+    /* Draw to an eighth of a cell, so that the solid part ends where the share ends. */
+    int eighths = text_cells(self, width * 8), cells = eighths / 8;
     cli_colour(s, CLI_WARM);
     cli_repeat("█", cells);
     if (eighths % 8 && cells < width)
@@ -164,16 +170,4 @@ static void text_bar_blocks(const struct cli_style *s, double self, double total
         fputs("░", stdout);
     cli_colour(s, CLI_PLAIN);
     cli_repeat(" ", width - cells);
-}
-
-void cli_bar(const struct cli_style *s, double self, double total, int width)
-{
-    if (s->is_utf8) {
-        text_bar_blocks(s, self, total, width);
-        return;
-    }
-    int solid = text_cells(self, width), light = text_cells(total, width);
-    cli_repeat("#", solid);
-    cli_repeat("-", light - solid);
-    cli_repeat(" ", width - (light > solid ? light : solid));
 }

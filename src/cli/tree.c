@@ -65,27 +65,22 @@ static double tree_share(const struct tree_view *v, uint64_t value)
 }
 
 /* Deep branches keep their innermost levels, so that a name always has room. */
-static int tree_indent(const struct tree_view *v, const char *joint)
+static int tree_indent(const struct tree_view *v, bool is_joint)
 {
     const struct cli_style *s = &v->capture.style;
     uint32_t most = s->columns
                         ? (uint32_t)(s->columns - TREE_NUMBERS - TREE_NAME_LEAST) / 3
                         : UINT32_MAX;
-    uint32_t outer = joint && v->n_more ? v->n_more - 1 : v->n_more;
+    uint32_t outer = is_joint && v->n_more ? v->n_more - 1 : v->n_more;
     uint32_t from = v->n_more > most ? v->n_more - most : 0;
     for (uint32_t i = from; i < outer; i++)
         fputs(!v->more[i] ? "   " : s->is_utf8 ? "│  " : "|  ", stdout);
-    if (outer < v->n_more)
-        fputs(joint, stdout);
-    return 3 * (int)(v->n_more - from);
-}
-
-static const char *tree_joint(const struct tree_view *v)
-{
     bool more = v->n_more && v->more[v->n_more - 1];
-    if (v->capture.style.is_utf8)
-        return more ? "├─ " : "└─ ";
-    return more ? "|- " : "`- ";
+    if (outer < v->n_more && s->is_utf8)
+        fputs(more ? "├─ " : "└─ ", stdout);
+    else if (outer < v->n_more)
+        fputs(more ? "|- " : "`- ", stdout);
+    return 3 * (int)(v->n_more - from);
 }
 
 /* Return how many children of a node are large enough. They come first. */
@@ -128,7 +123,7 @@ static void tree_draw(const struct cli_table *t, const void *row, int room)
     const struct cli_style *s = &v->capture.style;
     char place[CLI_PLACE];
     cli_colour(s, CLI_DIM);
-    int indent = tree_indent(v, r->is_joint ? tree_joint(v) : NULL);
+    int indent = tree_indent(v, r->is_joint);
     if (r->n_hidden)
         printf("(%u smaller)", r->n_hidden);
     cli_colour(s, CLI_PLAIN);
