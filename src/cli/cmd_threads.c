@@ -136,19 +136,6 @@ static void cmd_threads_account(struct cmd_threads *t)
         t->unseen += t->sums[i].unseen;
 }
 
-static void cmd_threads_cells(const struct cmd_threads *t, struct cmd_threads_sum *s)
-{
-    const struct jsp_profile *p = &t->capture.profile;
-    s->from = s->to = s->cpu = s->top_name = s->top_self = cli_cell_none();
-    if (!s->of || !s->samples)
-        return;
-    s->from = cli_cell_time(s->of->first_time, p->start_time, 2);
-    s->to = cli_cell_time(s->of->last_time, p->start_time, 2);
-    s->cpu = cli_cell_u64(s->of->cpu_ns);
-    s->top_name = cli_cell_string(p->functions[s->top].name);
-    s->top_self = cli_cell_u64(s->top_value);
-}
-
 static int cmd_threads_build(struct cmd_threads *t)
 {
     struct jsp_profile *p = &t->capture.profile;
@@ -183,8 +170,17 @@ static int cmd_threads_build(struct cmd_threads *t)
     if (err == 0 && p->period_ns && is_own && !f->time && !f->only && !f->under &&
         !f->category && !f->thread && !f->process)
         cmd_threads_account(t);
-    for (uint32_t i = 0; err == 0 && i < t->n_sums; i++)
-        cmd_threads_cells(t, &t->sums[i]);
+    for (uint32_t i = 0; err == 0 && i < t->n_sums; i++) {
+        struct cmd_threads_sum *s = &t->sums[i];
+        s->from = s->to = s->cpu = s->top_name = s->top_self = cli_cell_none();
+        if (!s->of || !s->samples)
+            continue;
+        s->from = cli_cell_time(s->of->first_time, p->start_time, 2);
+        s->to = cli_cell_time(s->of->last_time, p->start_time, 2);
+        s->cpu = cli_cell_u64(s->of->cpu_ns);
+        s->top_name = cli_cell_string(p->functions[s->top].name);
+        s->top_self = cli_cell_u64(s->top_value);
+    }
     if (err == 0)
         qsort(t->sums, t->n_sums, sizeof *t->sums, cmd_threads_compare);
     return err;

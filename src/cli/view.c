@@ -77,21 +77,6 @@ static int view_convert(struct view *v)
     return err < 0 ? cli_fail(v->capture.label, "%s", strerror(-err)) : CLI_OK;
 }
 
-/* VIEWER/from-url/ADDRESS, with ":" and "/" of the address written as %3A and %2F. */
-static char *view_link(const struct view *v)
-{
-    char address[256], escaped[3 * sizeof address], *to = escaped, *link;
-    size_t len = strlen(v->viewer);
-    snprintf(address, sizeof address, "http://127.0.0.1:%u%s", v->serve.port,
-             v->serve.path);
-    for (const char *at = address; *at; at++)
-        to += sprintf(to, *at == ':' || *at == '/' ? "%%%02X" : "%c", *at);
-    while (len > 0 && v->viewer[len - 1] == '/')
-        len--;
-    return asprintf(&link, "%.*s/from-url/%s", (int)len, v->viewer, escaped) < 0 ? NULL
-                                                                                 : link;
-}
-
 static int view_serve(struct view *v)
 {
     v->serve = (struct cli_serve){ .name = "jsprof.json",
@@ -102,8 +87,15 @@ static int view_serve(struct view *v)
     int err = cli_serve_open(&v->serve, (uint16_t)v->port);
     if (err < 0)
         return cli_fail("127.0.0.1", "%s", strerror(-err));
-    char *link = view_link(v);
-    if (!link)
+    /* VIEWER/from-url/ADDRESS, with ":" and "/" of the address written as %3A and %2F. */
+    char address[256], escaped[3 * sizeof address], *to = escaped, *link;
+    size_t len = strlen(v->viewer);
+    snprintf(address, sizeof address, "http://127.0.0.1:%u%s", v->serve.port, v->serve.path);
+    for (const char *at = address; *at; at++)
+        to += sprintf(to, *at == ':' || *at == '/' ? "%%%02X" : "%c", *at);
+    while (len > 0 && v->viewer[len - 1] == '/')
+        len--;
+    if (asprintf(&link, "%.*s/from-url/%s", (int)len, v->viewer, escaped) < 0)
         return cli_fail(v->capture.label, "%s", strerror(ENOMEM));
     puts(link);
     fflush(stdout);

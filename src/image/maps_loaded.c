@@ -83,21 +83,8 @@ static int loaded_copy(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-/* Return true if the file at the object's path is the one that was loaded. If the memory
- * has no build id, assume so. */
-static bool loaded_is_file(const struct loaded_object *o, int fd)
-{
-    uint8_t id[JSP_ELF_BUILD_ID];
-    struct jsp_elf elf;
-    if (jsp_elf_open(&elf, fd) < 0)
-        return false;
-    size_t n = jsp_elf_build_id(&elf, id);
-    jsp_elf_close(&elf);
-    return !o->n_id || (n == o->n_id && memcmp(id, o->id, n) == 0);
-}
-
-/* Find the file. The program may have been started by a relative path: make it
- * absolute. */
+/* Find the file, if it is the one that was loaded. If the memory has no build id, assume so. The
+ * program may have been started by a relative path: make it absolute. */
 static void loaded_find_file(struct loaded_object *o)
 {
     char whole[PATH_MAX];
@@ -110,7 +97,13 @@ static void loaded_find_file(struct loaded_object *o)
     bool good = fd >= 0 && fstat(fd, &o->file) == 0;
     if (fd >= 0 && !good)
         close(fd);
-    if (!good || !loaded_is_file(o, fd))
+    uint8_t id[JSP_ELF_BUILD_ID];
+    struct jsp_elf elf;
+    good = good && jsp_elf_open(&elf, fd) == 0;
+    size_t n = good ? jsp_elf_build_id(&elf, id) : 0;
+    if (good)
+        jsp_elf_close(&elf);
+    if (!good || (o->n_id && (n != o->n_id || memcmp(id, o->id, n) != 0)))
         o->file = (struct stat){ .st_ino = LOADED_NO_FILE };
 }
 

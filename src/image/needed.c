@@ -63,16 +63,6 @@ static const char *needed_string(const struct jsp_needed_object *o, const ElfW(D
     return d->d_un.d_val < o->text_bytes ? o->text + d->d_un.d_val : "";
 }
 
-static void needed_name(struct jsp_needed_object *o, const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
-    for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++)
-        if (d->d_tag == DT_SONAME)
-            name = needed_string(o, d);
-    if (name)
-        memcpy(o->name, name, strnlen(name, sizeof o->name - 1));
-}
-
 static int needed_visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct jsp_needed *needed = arg;
@@ -86,7 +76,13 @@ static int needed_visit(struct dl_phdr_info *info, size_t size, void *arg)
     memset(o, 0, sizeof *o);
     needed_segments(o, &memory, info);
     needed_text(o, &memory);
-    needed_name(o, info->dlpi_name);
+    const char *path = info->dlpi_name, *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : path;
+    for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_SONAME)
+            name = needed_string(o, d);
+    if (name)
+        memcpy(o->name, name, strnlen(name, sizeof o->name - 1));
     return 0;
 }
 
