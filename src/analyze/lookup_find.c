@@ -8,8 +8,8 @@
 
 #include "base/bisect.h"
 
-/* A bound for files with many overlapping maps. */
-enum { LOOKUP_MAPS_BACK = 64 };
+/* Bounds for files with many overlapping maps or loops. */
+enum { LOOKUP_MAPS_BACK = 64, LOOKUP_LOOPS = 256 };
 
 static bool lookup_jit_up_to(const void *item, const void *key)
 {
@@ -104,17 +104,22 @@ static bool lookup_loop_up_to(const void *item, const void *key)
     return l->pid != k->pid ? l->pid < k->pid : l->start <= k->addr;
 }
 
-/* A file's code may be mapped again elsewhere: libffi maps its table of trampolines so. */
+/* A file's code may be mapped again elsewhere: libffi maps its table of trampolines so. Only
+ * the first loops of a process are compared. */
 static bool lookup_is_loop_elsewhere(const struct jsp_lookup *n, struct jsp_lookup_key k)
 {
     const struct jsp_lookup_map *m = jsp_lookup_map(n, k);
     if (!m || m->path.len == 0 || m->path.at[0] != '/')
         return false;
     uint64_t offset = k.addr - m->start + m->offset;
-    for (uint32_t i = 0; i < n->n_loops; i++) {
+    struct jsp_lookup_key lowest = { 0, k.pid, k.epoch };
+    size_t from = jsp_bisect(n->loops, n->n_loops, sizeof *n->loops, lookup_loop_up_to, &lowest);
+    for (size_t i = from; i < n->n_loops && i - from < LOOKUP_LOOPS; i++) {
         const struct jsp_lookup_loop *l = &n->loops[i];
         struct jsp_lookup_key first = { l->start, l->pid, k.epoch };
-        const struct jsp_lookup_map *of = l->pid == k.pid ? jsp_lookup_map(n, first) : NULL;
+        if (l->pid != k.pid)
+            break;
+        const struct jsp_lookup_map *of = jsp_lookup_map(n, first);
         if (!of || of->inode != m->inode || of->path.len != m->path.len ||
             memcmp(of->path.at, m->path.at, m->path.len) != 0)
             continue;

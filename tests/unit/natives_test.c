@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analyze/functions.h"
@@ -256,6 +257,36 @@ TEST(code_of_a_loop_that_is_mapped_once_more_belongs_to_it)
     unloaded();
 }
 
+/* No program has so many loops. */
+TEST(file_with_many_loops_is_read_in_time)
+{
+    enum { LOOPS = 60000, APART = 64, LOOP = 8, AT_ONCE = 1000 };
+    uint8_t loops[AT_ONCE * 20];
+    size_t n = 0;
+    build_start(&b, false);
+    build_map(&b, 0x10000, 0x10000 + LOOPS * APART, "/nowhere/host");
+    for (uint64_t i = 0; i < LOOPS; i++) {
+        n += build_varint(loops + n, 0x10000 + i * APART);
+        n += build_varint(loops + n, 0x10000 + i * APART + LOOP);
+        if ((i + 1) % AT_ONCE == 0) {
+            build_chunk(&b, "jsprof/loops", loops, n);
+            n = 0;
+        }
+    }
+    if (!loaded())
+        return;
+    CHECK_EQ(p.lookup.n_loops, LOOPS);
+    clock_t begin = clock();
+    for (uint64_t i = 0; i < LOOPS; i++) {
+        CHECK(jsp_lookup_is_loop(&p.lookup,
+                                 (struct jsp_lookup_key){ 0x10000 + i * APART, 100, 0 }));
+        CHECK(!jsp_lookup_is_loop(
+            &p.lookup, (struct jsp_lookup_key){ 0x10000 + i * APART + LOOP, 100, 0 }));
+    }
+    CHECK((clock() - begin) / CLOCKS_PER_SEC < 4);
+    unloaded();
+}
+
 TEST(self_of_a_hidden_frame_goes_to_its_caller_and_none_is_lost)
 {
     static const enum jsp_show shows[] = { JSP_SHOW_USUAL, JSP_SHOW_ALL, JSP_SHOW_VM };
@@ -372,6 +403,7 @@ int main(void)
     RUN(frames_of_the_interpreter_show_only_when_asked_for);
     RUN(edges_of_a_loop_belong_to_it_as_its_end_does_not);
     RUN(code_of_a_loop_that_is_mapped_once_more_belongs_to_it);
+    RUN(file_with_many_loops_is_read_in_time);
     RUN(self_of_a_hidden_frame_goes_to_its_caller_and_none_is_lost);
     RUN(loop_that_ends_before_it_starts_is_refused_and_said);
     RUN(functions_of_one_name_in_two_files_are_two);
