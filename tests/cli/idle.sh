@@ -171,7 +171,7 @@ hasnt 'Idle:'
 
 # Advice is about the whole program. Idle time that was chosen is only a part of it.
 ./host both.cap wall y y rest
-run report both.cap
+run report --idle both.cap
 has 'The threads waited for '
 run report --category idle both.cap
 is_rc 0
