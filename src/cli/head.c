@@ -38,6 +38,16 @@ static struct cli_cell head_unit(CLI_OF_ROW)
     return cli_cell_string(jsp_unit_key(h->capture->profile.unit));
 }
 
+static struct cli_cell head_idle_samples(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct cli_head *)row)->capture->idle.samples);
+}
+
+static struct cli_cell head_idle(CLI_OF_ROW)
+{
+    return cli_cell_u64(((const struct cli_head *)row)->capture->idle.value);
+}
+
 const struct cli_column cli_head_columns[] = {
     { .name = "capture", .type = CLI_TYPE_TEXT, .get = head_capture,
       .means = "The capture as it was named, or \"standard input\"." },
@@ -47,6 +57,9 @@ const struct cli_column cli_head_columns[] = {
       .offset = offsetof(struct cli_head, samples), .means = "Samples that count." },
     { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
       .offset = offsetof(struct cli_head, value), .means = "The value of these samples." },
+    { .name = "idle_samples", .type = CLI_TYPE_COUNT, .get = head_idle_samples,
+      .means = CLI_HEAD_IDLE_SAMPLES },
+    { .name = "idle_value", .type = CLI_TYPE_VALUE, .get = head_idle, .means = CLI_HEAD_IDLE },
     { 0 }
 };
 

@@ -19,6 +19,9 @@ struct cli_head {
 /* The columns of a struct cli_head. */
 extern const struct cli_column cli_head_columns[];
 
+#define CLI_HEAD_IDLE_SAMPLES "Samples that do not count, because they wait in an event loop."
+#define CLI_HEAD_IDLE "The value of these idle samples."
+
 /* All values that `unit` may have; ends with NULL. */
 extern const char *const cli_head_units[];
 

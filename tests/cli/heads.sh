@@ -17,7 +17,7 @@ same_ends() # COMMAND...
 
 json_is() # SAMPLES VALUE COMMAND...
 {
-    counts="\"samples\":$1,\"value\":$2,\"rows\""
+    counts="\"samples\":$1,\"value\":$2,\"idle_samples\":0,\"idle_value\":0,\"rows\""
     shift 2
     run "$@" --json good.cap
     is_rc 0

@@ -119,11 +119,13 @@ done
 
 run report --json --native loop.cap
 shown=$(total)
+head=$(sed -n 's/.*"idle_value":\([0-9]*\).*/\1/p' out)
 run report --json --native --idle loop.cap
 all=$(total)
 run report --json --native --category idle loop.cap
 idle=$(total)
 [ "$((shown + idle))" = "$all" ] || wrong "$shown and $idle are not $all"
+[ "$head" = "$idle" ] || wrong "JSON's head has $head ns of idle time, not $idle"
 [ "$idle" -gt 400000000 ] || wrong "only $idle ns are idle"
 [ "$shown" -lt "$all" ] || wrong 'nothing is left out'
 run callers poll loop.cap
