@@ -13,12 +13,35 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SERVE_REQUEST = 8192, SERVE_HEAD = 768, SERVE_PATIENCE_S = 10, SERVE_BACKLOG = 16 };
+enum {
+    SERVE_REQUEST = 8192,
+    SERVE_HEAD = 768,
+    SERVE_PATIENCE_MS = 10000,
+    SERVE_BACKLOG = 16,
+    SERVE_PEERS = 32
+};
+
+struct serve_peer {
+    int fd;        /* -1: free */
+    size_t n;      /* bytes of the request that have arrived */
+    size_t n_head; /* bytes of the answer's head; 0: there is no answer yet */
+    size_t sent;   /* bytes of head and body */
+    int64_t until; /* then it is closed; progress of the answer moves it */
+    bool has_body;
+    char request[SERVE_REQUEST], head[SERVE_HEAD];
+};
 
 static volatile sig_atomic_t serve_is_over;
+
+static int64_t serve_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
 
 static void serve_interrupted(int signo)
 {
@@ -53,25 +76,10 @@ int cli_serve_open(struct cli_serve *s, uint16_t port)
     return 0;
 }
 
-/* Send all bytes. Return false where the reader closed the connection or took too long. */
-static bool serve_send(int fd, const char *at, size_t n)
+static void serve_answer(const struct cli_serve *s, struct serve_peer *p, const char *status,
+                         size_t n)
 {
-    while (n > 0 && !serve_is_over) {
-        ssize_t done = send(fd, at, n, MSG_NOSIGNAL);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        at += done;
-        n -= (size_t)done;
-    }
-    return n == 0;
-}
-
-static bool serve_answer(const struct cli_serve *s, int fd, const char *status, size_t n)
-{
-    char head[SERVE_HEAD];
-    int len = snprintf(head, sizeof head,
+    int len = snprintf(p->head, sizeof p->head,
                        "HTTP/1.1 %s\r\n"
                        "Content-Type: application/json\r\n"
                        "Content-Length: %zu\r\n"
@@ -83,27 +91,7 @@ static bool serve_answer(const struct cli_serve *s, int fd, const char *status, 
                        "Cache-Control: no-store\r\n"
                        "Connection: close\r\n\r\n",
                        status, n, s->origin);
-    return serve_send(fd, head, (size_t)len);
-}
-
-/* Read the whole head of a request as text. Return false where there is none. */
-static bool serve_read(int fd, char request[SERVE_REQUEST])
-{
-    size_t n = 0;
-    while (n < SERVE_REQUEST - 1) {
-        ssize_t got = recv(fd, request + n, SERVE_REQUEST - 1 - n, 0);
-        if (got < 0 && errno == EINTR && !serve_is_over)
-            continue;
-        if (got <= 0)
-            return false;
-        n += (size_t)got;
-        request[n] = 0;
-        if (strlen(request) < n)
-            return false; /* a 0 byte */
-        if (strstr(request, "\r\n\r\n"))
-            return true;
-    }
-    return false;
+    p->n_head = (size_t)len;
 }
 
 /* Return true where the request names our own host. A page elsewhere can let its own name
@@ -132,36 +120,112 @@ static bool serve_is(const struct cli_serve *s, const char *request, const char 
            strncmp(request + m + 1, s->path, n) == 0 && request[m + 1 + n] == ' ';
 }
 
-static void serve_request(struct cli_serve *s)
+static void serve_request(const struct cli_serve *s, struct serve_peer *p)
 {
-    struct timeval patience = { .tv_sec = SERVE_PATIENCE_S };
-    char request[SERVE_REQUEST];
-    int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (!serve_is_ours(s, p->request)) {
+        serve_answer(s, p, "403 Forbidden", 0);
+    } else if (serve_is(s, p->request, "OPTIONS")) {
+        serve_answer(s, p, "204 No Content", 0);
+    } else if (serve_is(s, p->request, "HEAD")) {
+        serve_answer(s, p, "200 OK", s->n);
+    } else if (!serve_is(s, p->request, "GET")) {
+        serve_answer(s, p, "404 Not Found", 0);
+    } else {
+        serve_answer(s, p, "200 OK", s->n);
+        p->has_body = true;
+    }
+}
+
+/* Read what has arrived. Prepare the answer once the head of the request is whole, or can not
+ * become one. */
+static void serve_receive(const struct cli_serve *s, struct serve_peer *p)
+{
+    ssize_t got = recv(p->fd, p->request + p->n, SERVE_REQUEST - 1 - p->n, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got > 0)
+        p->n += (size_t)got;
+    p->request[p->n] = 0;
+    bool is_bad = got <= 0 || strlen(p->request) < p->n; /* a 0 byte */
+    if (!is_bad && strstr(p->request, "\r\n\r\n"))
+        serve_request(s, p);
+    else if (is_bad || p->n == SERVE_REQUEST - 1)
+        serve_answer(s, p, "400 Bad Request", 0);
+}
+
+/* Send what the socket takes. Return false at the end of the answer or of the connection. */
+static bool serve_send(struct cli_serve *s, struct serve_peer *p)
+{
+    const char *body = s->body;
+    size_t all = p->n_head + (p->has_body ? s->n : 0);
+    while (p->sent < all) {
+        bool is_head = p->sent < p->n_head;
+        const char *at = is_head ? p->head + p->sent : body + (p->sent - p->n_head);
+        ssize_t done = send(p->fd, at, (is_head ? p->n_head : all) - p->sent, MSG_NOSIGNAL);
+        if (done < 0 && (errno == EAGAIN || errno == EINTR))
+            return true;
+        if (done <= 0)
+            return false;
+        p->sent += (size_t)done;
+        p->until = serve_now_ms() + SERVE_PATIENCE_MS;
+    }
+    s->n_read += p->has_body;
+    shutdown(p->fd, SHUT_WR);
+    return false;
+}
+
+static void serve_close(struct serve_peer *p)
+{
+    if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
+}
+
+/* Where all places are taken, the connection that made no progress for longest is closed. */
+static void serve_accept(const struct cli_serve *s, struct serve_peer *peers)
+{
+    struct serve_peer *p = peers;
+    int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (!serve_read(fd, request))
-        serve_answer(s, fd, "400 Bad Request", 0);
-    else if (!serve_is_ours(s, request))
-        serve_answer(s, fd, "403 Forbidden", 0);
-    else if (serve_is(s, request, "OPTIONS"))
-        serve_answer(s, fd, "204 No Content", 0);
-    else if (serve_is(s, request, "HEAD"))
-        serve_answer(s, fd, "200 OK", s->n);
-    else if (!serve_is(s, request, "GET"))
-        serve_answer(s, fd, "404 Not Found", 0);
-    else if (serve_answer(s, fd, "200 OK", s->n) && serve_send(fd, s->body, s->n))
-        s->n_read++;
-    shutdown(fd, SHUT_WR);
-    close(fd);
+    for (int i = 1; i < SERVE_PEERS && p->fd >= 0; i++)
+        if (peers[i].fd < 0 || peers[i].until < p->until)
+            p = &peers[i];
+    serve_close(p);
+    *p = (struct serve_peer){ .fd = fd, .until = serve_now_ms() + SERVE_PATIENCE_MS };
+}
+
+static void serve_peer(struct cli_serve *s, struct serve_peer *p, short events)
+{
+    if (events && p->n_head == 0)
+        serve_receive(s, p);
+    if (p->until < serve_now_ms() || (p->n_head && !serve_send(s, p)))
+        serve_close(p);
+}
+
+/* Wait for the next event of a connection, at most until the first one's time is over. */
+static int serve_wait(const struct cli_serve *s, const struct serve_peer *peers,
+                      struct pollfd *wait, const sigset_t *signals)
+{
+    int64_t first = INT64_MAX, now = serve_now_ms();
+    for (int i = 0; i < SERVE_PEERS; i++) {
+        const struct serve_peer *p = &peers[i];
+        wait[i] = (struct pollfd){ .fd = p->fd, .events = p->n_head ? POLLOUT : POLLIN };
+        if (p->fd >= 0 && p->until < first)
+            first = p->until;
+    }
+    wait[SERVE_PEERS] = (struct pollfd){ .fd = s->fd, .events = POLLIN };
+    int64_t left = first < now ? 0 : first - now + 1;
+    struct timespec t = { .tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000 };
+    return ppoll(wait, SERVE_PEERS + 1, first == INT64_MAX ? NULL : &t, signals);
 }
 
 int cli_serve_run(struct cli_serve *s)
 {
     static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+    static struct serve_peer peers[SERVE_PEERS]; /* 300 KiB */
     struct sigaction mine = { .sa_handler = serve_interrupted };
-    struct pollfd wait = { .fd = s->fd, .events = POLLIN };
+    struct pollfd wait[SERVE_PEERS + 1];
     sigset_t before, blocked;
     int err = 0;
     sigemptyset(&blocked);
@@ -169,20 +233,23 @@ int cli_serve_run(struct cli_serve *s)
         sigaction(ends[i], &mine, NULL);
         sigaddset(&blocked, ends[i]);
     }
+    for (int i = 0; i < SERVE_PEERS; i++)
+        peers[i].fd = -1;
     /* Signals arrive only during the wait, so none is missed before it. */
     sigprocmask(SIG_BLOCK, &blocked, &before);
-    while (!serve_is_over && !(s->is_once && s->n_read)) {
-        int n = ppoll(&wait, 1, NULL, &before);
-        if (n > 0) {
-            sigprocmask(SIG_SETMASK, &before, &blocked);
-            serve_request(s);
-            sigprocmask(SIG_SETMASK, &blocked, NULL);
-        } else if (n < 0 && errno != EINTR) {
+    while (!serve_is_over && err == 0 && !(s->is_once && s->n_read)) {
+        int n = serve_wait(s, peers, wait, &before);
+        if (n < 0 && errno != EINTR)
             err = -errno;
-            break;
-        }
+        for (int i = 0; n >= 0 && i < SERVE_PEERS; i++)
+            if (peers[i].fd >= 0)
+                serve_peer(s, &peers[i], wait[i].revents);
+        if (n > 0 && wait[SERVE_PEERS].revents)
+            serve_accept(s, peers);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
+    for (int i = 0; i < SERVE_PEERS; i++)
+        serve_close(&peers[i]);
     close(s->fd);
     return err;
 }

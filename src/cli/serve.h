@@ -2,8 +2,9 @@
  *
  * The server listens on the loopback address only. The path of the file can not be guessed,
  * and only the pages of one origin may read it. The server refuses requests for another host's
- * name, because any web page can let its name resolve to this machine. It answers one request
- * at a time, each within a limit of time. One thread.
+ * name, because any web page can let its name resolve to this machine. It answers up to 32
+ * connections side by side, so a silent one delays no other, and closes each after a limit of
+ * time. One thread.
  *
  * SPDX-License-Identifier: MIT
  */

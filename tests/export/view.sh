@@ -75,6 +75,25 @@ awk -v port="$(printf '%04X' "$port")" '$2 ~ ":" port "$" && $4 == "0A" { print 
 ran='listening'
 [ "$(cat out)" = "0100007F:$(printf '%04X' "$port")" ] || wrong 'listens elsewhere too'
 
+# Silent connections, more than it keeps, do not delay the viewer.
+ran='GET beside 40 silent connections'
+"$node" -e '
+    const [url, port] = process.argv.slice(1), net = require("net");
+    let open = 0;
+    for (let i = 0; i < 40; i++)
+        net.connect(port, "127.0.0.1", () => { if (++open === 40) ask(); }).on("error", () => 0);
+    function ask() {
+        const start = Date.now();
+        require("http").get(url, (answer) => {
+            answer.resume();
+            answer.on("end", () => {
+                console.log(answer.statusCode, Date.now() - start < 5000 ? "soon" : "late");
+                process.exit(0);
+            });
+        });
+    }' "$url" "$port" >out
+has '200 soon'
+
 # The real viewer, from the link's address.
 profiler_load "$url" >out 2>err || wrong 'the viewer does not load it'
 profiler thread functions --thread t-0 --limit 0 >out
