@@ -21,7 +21,10 @@ static int read_why(char why[JSP_READ_WHY], int err)
     return -err;
 }
 
-/* Read a pipe, which has no size, into memory that doubles. */
+static const uint8_t read_magic[4] = { 0x5E, 0x97, 0xCA, 0xFD };
+
+/* Read a pipe, which has no size, into memory that doubles. Stop early if it does not start
+ * like a capture: it can be endless. */
 static int read_stream(int fd, uint8_t **out, uint64_t *size)
 {
     size_t room = 1 << 20, n = 0;
@@ -35,12 +38,13 @@ static int read_stream(int fd, uint8_t **out, uint64_t *size)
             free(bytes);
             return -err;
         }
-        if (got == 0) {
+        n += (size_t)got;
+        if (got == 0 || (n >= sizeof read_magic &&
+                         memcmp(bytes, read_magic, sizeof read_magic) != 0)) {
             *out = bytes;
             *size = n;
             return 0;
         }
-        n += (size_t)got;
         if (n < room)
             continue;
         room *= 2;
@@ -88,9 +92,9 @@ static int read_refuse_start(const struct jsp_read *r, char why[JSP_READ_WHY])
 
 static int read_header(struct jsp_read *r, char why[JSP_READ_WHY])
 {
-    static const uint8_t magic[4] = { 0x5E, 0x97, 0xCA, 0xFD };
     const struct jsp_wire_header *h = (const void *)r->bytes;
-    if (r->size < sizeof magic || memcmp(r->bytes, magic, sizeof magic) != 0)
+    if (r->size < sizeof read_magic ||
+        memcmp(r->bytes, read_magic, sizeof read_magic) != 0)
         return read_refuse_start(r, why);
     if (r->size < sizeof *h) {
         snprintf(why, JSP_READ_WHY, "cut inside the file header (%d of %d bytes)",

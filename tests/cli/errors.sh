@@ -31,6 +31,10 @@ run info "$(printf 'e\033[1m')"
 is_err 'jsprof: e\x1b[1m: not a Sysprof capture (starts with 78)'
 run report - <nothing
 is_err 'jsprof: standard input: empty file'
+# A pipe without end is refused by its first bytes.
+(ulimit -v 1000000; exec "$jsprof" info - </dev/zero) >out 2>err || true
+ran='info - of an endless pipe'
+is_err 'jsprof: standard input: not a Sysprof capture (starts with 00 00 00 00)'
 
 for command in threads report tree 'callers x'; do
     run $command empty.cap
