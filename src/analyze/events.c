@@ -137,26 +137,3 @@ void jsp_events_free(struct jsp_events *e)
     free(e->values);
     memset(e, 0, sizeof *e);
 }
-
-/* Sort values that are not a number to the end. */
-static int events_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    if (x != x || y != y)
-        return (x != x) - (y != y);
-    return (x > y) - (x < y);
-}
-
-struct jsp_events_sum jsp_events_sum(double *values, uint32_t n)
-{
-    struct jsp_events_sum s = { .n = n, .last = values[n - 1] };
-    qsort(values, n, sizeof *values, events_compare);
-    for (uint32_t i = 0; i < n; i++)
-        s.total += values[i];
-    s.min = values[0];
-    s.max = values[n - 1];
-    s.mean = s.total / n;
-    s.median = values[(n - 1) / 2];
-    s.p95 = values[(uint32_t)(((uint64_t)n * 95 + 99) / 100) - 1]; /* the nearest rank */
-    return s;
-}

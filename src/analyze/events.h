@@ -56,4 +56,21 @@ struct jsp_events_sum {
 /* Summarize the values, and sort them. n is at least 1. */
 struct jsp_events_sum jsp_events_sum(double *values, uint32_t n);
 
+/* Marks of one group and name (their durations in ns), or the values of one counter. */
+struct jsp_events_group {
+    struct jsp_read_text group, name;
+    struct jsp_events_sum sum;
+    const char *kind; /* "mark", "counter" */
+};
+
+struct jsp_events_groups {
+    struct jsp_events_group *at; /* marks by group and name, then counters as defined */
+    uint32_t n, room;
+};
+
+/* Group the events, and sort the counters' values by counter and time. Return 0 or -ENOMEM.
+ * Free the groups in any case. */
+int jsp_events_group(struct jsp_events_groups *g, struct jsp_events *e);
+void jsp_events_groups_free(struct jsp_events_groups *g);
+
 #endif

@@ -31,99 +31,16 @@ static const char list_help[] =
     "Marks belong to a process, not to a thread or a stack. So only --process and\n"
     "--time select marks; the other options have no effect on them.\n";
 
-struct list_group { /* marks of one group and name, or the values of one counter */
-    struct jsp_read_text group, name;
-    struct jsp_events_sum sum;
-    const char *kind; /* "mark", "counter" */
-    uint32_t first;   /* in order[] */
-};
-
 struct list {
     struct cli_capture capture;
     struct cli_filter filter;
     struct cli_form form;
     struct jsp_events events;
-    struct list_group *groups; /* owned */
-    uint32_t n_groups, groups_room;
+    struct jsp_events_groups groups;
     int32_t *pids; /* owned; NULL: all */
     bool is_each;
     struct cli_head head;
 };
-
-static int list_text_compare(struct jsp_read_text a, struct jsp_read_text b)
-{
-    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-static int list_mark_compare(const void *a, const void *b)
-{
-    const struct jsp_event_mark *x = *(const struct jsp_event_mark *const *)a;
-    const struct jsp_event_mark *y = *(const struct jsp_event_mark *const *)b;
-    int order = list_text_compare(x->group, y->group);
-    return order ? order : list_text_compare(x->name, y->name);
-}
-
-static int list_group(struct list *l, struct list_group g, double *values, uint32_t n)
-{
-    if (jsp_grow(&l->groups, &l->groups_room, l->n_groups, sizeof *l->groups) < 0)
-        return -ENOMEM;
-    g.sum = jsp_events_sum(values, n);
-    l->groups[l->n_groups++] = g;
-    return 0;
-}
-
-/* Make a group of each run of equal group and name in the sorted marks. */
-static int list_marks(struct list *l, double *values)
-{
-    uint32_t n = l->events.n_marks;
-    const struct jsp_event_mark **order = malloc((n + 1) * sizeof *order);
-    int err = order ? 0 : -ENOMEM;
-    for (uint32_t i = 0; err == 0 && i < n; i++)
-        order[i] = &l->events.marks[i];
-    if (err == 0)
-        qsort(order, n, sizeof *order, list_mark_compare);
-    for (uint32_t at = 0, run; err == 0 && at < n; at += run) {
-        for (run = 0; at + run < n; run++) {
-            if (run && list_mark_compare(&order[at], &order[at + run]) != 0)
-                break;
-            values[run] = (double)order[at + run]->duration;
-        }
-        struct list_group g = { .group = order[at]->group,
-                                .name = order[at]->name,
-                                .kind = "mark" };
-        err = list_group(l, g, values, run);
-    }
-    free(order);
-    return err;
-}
-
-static int list_value_compare(const void *a, const void *b)
-{
-    const struct jsp_event_value *x = a, *y = b;
-    if (x->counter != y->counter)
-        return x->counter < y->counter ? -1 : 1;
-    return (x->time > y->time) - (x->time < y->time);
-}
-
-static int list_counters(struct list *l, double *values)
-{
-    struct jsp_events *e = &l->events;
-    int err = 0;
-    if (e->n_values)
-        qsort(e->values, e->n_values, sizeof *e->values, list_value_compare);
-    for (uint32_t at = 0, run; err == 0 && at < e->n_values; at += run) {
-        const struct jsp_event_counter *c = &e->counters[e->values[at].counter];
-        for (run = 0; at + run < e->n_values; run++) {
-            if (e->values[at + run].counter != e->values[at].counter)
-                break;
-            values[run] = e->values[at + run].value;
-        }
-        struct list_group g = { .group = c->group, .name = c->name, .kind = "counter" };
-        err = list_group(l, g, values, run);
-    }
-    return err;
-}
 
 static int list_build(struct list *l)
 {
@@ -140,14 +57,7 @@ static int list_build(struct list *l)
     int err = jsp_events_read(&l->events, p, of);
     if (err < 0 || l->is_each)
         return err;
-    uint32_t most = l->events.n_marks > l->events.n_values ? l->events.n_marks
-                                                           : l->events.n_values;
-    double *values = malloc(((size_t)most + 1) * sizeof *values);
-    err = values ? list_marks(l, values) : -ENOMEM;
-    if (err == 0)
-        err = list_counters(l, values);
-    free(values);
-    return err;
+    return jsp_events_group(&l->groups, &l->events);
 }
 
 static struct cli_span list_span(struct jsp_read_text t)
@@ -176,7 +86,7 @@ static bool list_is_counters(const void *of)
 /* Return a figure. Text shows a duration, or a number in few digits. */
 static struct cli_cell list_figure(CLI_OF_ROW)
 {
-    const struct list_group *g = row;
+    const struct jsp_events_group *g = row;
     struct cli_cell cell = cli_get_real(c, of, row);
     double v = cell.real;
     bool is_whole = v == (double)(int64_t)v && v < 1e15 && v > -1e15;
@@ -193,7 +103,7 @@ static const char *const list_units[] = { "ns", NULL };
 
 static struct cli_cell list_unit(CLI_OF_ROW)
 {
-    bool is_mark = *((const struct list_group *)row)->kind == 'm';
+    bool is_mark = *((const struct jsp_events_group *)row)->kind == 'm';
     return is_mark ? cli_cell_string(list_units[0]) : cli_cell_none();
 }
 
@@ -201,7 +111,7 @@ static struct cli_cell list_unit(CLI_OF_ROW)
 static void list_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct cli_style *s = cli_table_style(t);
-    const struct list_group *g = row;
+    const struct jsp_events_group *g = row;
     int used = cli_name(s, list_span(g->group), room / 2);
     fputs(" / ", stdout);
     used += 3 + cli_name(s, list_span(g->name), room - used - 3);
@@ -220,7 +130,7 @@ static const char *list_heading_count(const struct cli_table *t)
 
 static const char *const list_kinds[] = { "mark", "counter", NULL };
 
-#define LIST_FIELD(field) .offset = offsetof(struct list_group, field)
+#define LIST_FIELD(field) .offset = offsetof(struct jsp_events_group, field)
 
 /* Where there is little room, the last figures stay. */
 static const struct cli_column list_columns[] = {
@@ -326,17 +236,17 @@ static int list_table(const struct list *l, const char *kind)
 {
     struct list_of of = { l, kind };
     bool is_text = cli_form_is_text(&l->form), has_any = !is_text;
-    for (uint32_t i = 0; i < l->n_groups && !has_any; i++)
-        has_any = strcmp(l->groups[i].kind, kind) == 0;
+    for (uint32_t i = 0; i < l->groups.n && !has_any; i++)
+        has_any = strcmp(l->groups.at[i].kind, kind) == 0;
     if (!has_any)
         return CLI_OK;
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &l->form, .command = "list",
         .columns = list_columns, .document = &list_document,
         .head = &l->head, .of = &of, .capture = &l->capture });
-    for (uint32_t i = 0; t && i < l->n_groups; i++)
-        if (!is_text || strcmp(l->groups[i].kind, kind) == 0)
-            cli_table_row(t, &l->groups[i]);
+    for (uint32_t i = 0; t && i < l->groups.n; i++)
+        if (!is_text || strcmp(l->groups.at[i].kind, kind) == 0)
+            cli_table_row(t, &l->groups.at[i]);
     return cli_table_close(t);
 }
 
@@ -383,7 +293,7 @@ static int list_run(struct cli_arguments *a)
         return status;
     status = list_show(&l);
     jsp_events_free(&l.events);
-    free(l.groups);
+    jsp_events_groups_free(&l.groups);
     free(l.pids);
     cli_close(&l.capture);
     return status;

@@ -44,6 +44,8 @@ int jsp_page_events_build(struct jsp_page_events *e, const struct jsp_html *h)
     for (uint32_t c = 0; err == 0 && c < h->n; c++) {
         err = jsp_events_read(&e->of[c], h->captures[c].profile,
                               (struct jsp_events_of){ NULL, 0 });
+        if (err == 0)
+            err = jsp_events_group(&e->groups[c], &e->of[c]);
         n += e->of[c].n_marks;
     }
     if (err == 0)
@@ -54,8 +56,10 @@ int jsp_page_events_build(struct jsp_page_events *e, const struct jsp_html *h)
 
 void jsp_page_events_free(struct jsp_page_events *e)
 {
-    for (int c = 0; c < JSP_HTML_MOST; c++)
+    for (int c = 0; c < JSP_HTML_MOST; c++) {
         jsp_events_free(&e->of[c]);
+        jsp_events_groups_free(&e->groups[c]);
+    }
 }
 
 static int64_t events_us(const struct jsp_page_capture *c, int64_t time)
@@ -82,7 +86,7 @@ static void events_marks(const struct jsp_page_events *e, const struct jsp_html 
                 jsp_json_open(j, '[');
                 jsp_json_u64(j, c);
                 jsp_json_i64(j, events_us(&h->captures[c], m->time));
-                jsp_json_i64(j, m->duration > 0 ? m->duration / 1000 : 0);
+                jsp_json_us(j, m->duration > 0 ? (uint64_t)m->duration : 0);
                 events_text(j, m->group);
                 events_text(j, m->name);
                 events_text(j, m->message);
@@ -144,6 +148,7 @@ static void events_counter(struct jsp_json *j, const struct jsp_html *h, uint32_
     events_text(j, counter->group);
     jsp_json_key(j, "name");
     events_text(j, counter->name);
+    jsp_json_key_u64(j, "step", l.step);
     jsp_json_key_open(j, "points", '[');
     for (uint32_t i = 0; i < e->n_values; i++)
         if (e->values[i].counter == which)
@@ -151,6 +156,28 @@ static void events_counter(struct jsp_json *j, const struct jsp_html *h, uint32_
     events_flush(j, &l);
     jsp_json_close(j, ']');
     jsp_json_close(j, '}');
+}
+
+static void events_sums(const struct jsp_page_events *e, const struct jsp_html *h,
+                        struct jsp_json *j)
+{
+    jsp_json_key_open(j, "eventSums", '[');
+    for (uint32_t c = 0; c < h->n; c++)
+        for (uint32_t i = 0; i < e->groups[c].n; i++) {
+            const struct jsp_events_group *g = &e->groups[c].at[i];
+            const struct jsp_events_sum *s = &g->sum;
+            const double figures[] = { s->total, s->min, s->mean, s->median, s->p95, s->max };
+            jsp_json_open(j, '[');
+            jsp_json_u64(j, c);
+            jsp_json_text(j, g->kind);
+            events_text(j, g->group);
+            events_text(j, g->name);
+            jsp_json_u64(j, s->n);
+            for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+                jsp_json_double(j, figures[k]);
+            jsp_json_close(j, ']');
+        }
+    jsp_json_close(j, ']');
 }
 
 void jsp_page_events_put(const struct jsp_page_events *e, const struct jsp_html *h,
@@ -168,4 +195,5 @@ void jsp_page_events_put(const struct jsp_page_events *e, const struct jsp_html 
         }
     jsp_json_close(j, ']');
     jsp_json_key_u64(j, "countersLeft", left_out);
+    events_sums(e, h, j);
 }

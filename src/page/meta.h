@@ -35,10 +35,11 @@ int jsp_page_calls_put(const struct jsp_page_calls *c, const struct jsp_html *h,
 
 /* -- events.c: marks and counters. If there are too many marks, the page gets the longest
  * ones; if a counter has too many values, the smallest and the largest of each run of
- * them. The page shows how many were dropped. */
+ * them. The page shows how many were dropped. Sums over the whole time are of all. */
 
 struct jsp_page_events {
     struct jsp_events of[JSP_HTML_MOST];
+    struct jsp_events_groups groups[JSP_HTML_MOST]; /* of all marks and values */
     int64_t least;      /* marks of at least this duration are on the page */
     uint64_t left_out;  /* number of dropped marks */
 };
@@ -49,7 +50,10 @@ void jsp_page_events_free(struct jsp_page_events *e);
 
 /* Write
  *   "marks": {"list": [[capture, us, us, group, name, message], ...], "left": n},
- *   "counters": [{"capture", "group", "name", "points": [us, value, ...]}, ...] */
+ *   "counters": [{"capture", "group", "name", "step", "points": [us, value, ...]}, ...],
+ *   "eventSums": [[capture, "mark" or "counter", group, name, count, sum, least, mean,
+ *                  median, 95%, most], ...]
+ * A duration has three digits after the point; a counter's point stands for step values. */
 void jsp_page_events_put(const struct jsp_page_events *e, const struct jsp_html *h,
                          struct jsp_json *j);
 

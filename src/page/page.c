@@ -17,16 +17,17 @@ static int html_build(struct jsp_page_data *d)
         is_time &= h->captures[c].profile->unit != JSP_VALUE_COUNT;
     int err = jsp_page_calls_build(&d->calls, h);
     if (err == 0)
+        err = jsp_page_events_build(&d->events, h);
+    if (err == 0)
         err = jsp_page_tree_build(&d->tree, h);
     for (uint32_t c = 0; err == 0 && c < h->n; c++)
-        if (d->tree.empty >> c & 1 && !d->calls.of[c].is_there)
+        if (d->tree.empty >> c & 1 && !d->calls.of[c].is_there &&
+            (h->captures[c].profile->samples || !d->events.groups[c].n))
             err = -ENODATA;
     if (err == 0)
         err = jsp_page_stacks_build(&d->stacks, h, &d->tree);
     if (err == 0)
         err = jsp_page_time_build(&d->time, h, &d->stacks);
-    if (err == 0)
-        err = jsp_page_events_build(&d->events, h);
     if (err == 0)
         err = jsp_page_tree_encode(&d->tree, &d->tree_bytes);
     if (err == 0)

@@ -2,12 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures before|after|evil|deep >FILE
+ *     captures before|after|evil|deep|marks >FILE
  *
  * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
  * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
  * collect in the middle. 10 ms a sample, parse sampled in lines 11 and 12. Marks and a
  * counter. "after": parse has 200 ms. "evil": names that would harm. "deep": 3000 levels.
+ * "marks": no samples; 12,000 marks, from 100 ns in 100 steps of 300 ns; 12,000 values.
  */
 #include "unit/capture_builder.h"
 
@@ -67,18 +68,23 @@ static void captures_end(void)
     build_chunk(&b, "jsprof/losses", losses, sizeof losses - 1);
 }
 
-static void captures_mark(int ms, int length_ms, const char *name)
+static void captures_span(int64_t at, int64_t length, const char *name)
 {
-    b.time = 1000000000 + (ms - 1) * 1000000ll;
+    b.time = 1000000000 + at;
     build_begin(&b, 10);
-    build_int(&b, (uint64_t)length_ms * 1000000, 8);
+    build_int(&b, (uint64_t)length, 8);
     build_text(&b, "phases", 24);
     build_text(&b, name, 40);
     build_text(&b, "a <b>message</b>", 0);
     build_end(&b);
 }
 
-static void captures_counter(void)
+static void captures_mark(int ms, int length_ms, const char *name)
+{
+    captures_span((ms - 1) * 1000000ll, length_ms * 1000000ll, name);
+}
+
+static void captures_define(void)
 {
     build_begin(&b, 8);
     build_int(&b, 1, 2);
@@ -89,17 +95,26 @@ static void captures_counter(void)
     build_int(&b, 1, 4); /* id 1, type 0: 64-bit integer */
     build_int(&b, 0, 8);
     build_end(&b);
-    for (int i = 0; i < 50; i++) {
-        b.time = 1000000000 + 20000000ll * i;
-        build_begin(&b, 9);
-        build_int(&b, 1, 2);
-        build_zero(&b, 6);
-        build_int(&b, 1, 4);
-        build_zero(&b, 28);
-        build_int(&b, (uint64_t)(1000 + 40 * (i % 10)), 8);
-        build_zero(&b, 56);
-        build_end(&b);
-    }
+}
+
+static void captures_value(int64_t at, int value)
+{
+    b.time = 1000000000 + at;
+    build_begin(&b, 9);
+    build_int(&b, 1, 2);
+    build_zero(&b, 6);
+    build_int(&b, 1, 4);
+    build_zero(&b, 28);
+    build_int(&b, (uint64_t)value, 8);
+    build_zero(&b, 56);
+    build_end(&b);
+}
+
+static void captures_counter(void)
+{
+    captures_define();
+    for (int i = 0; i < 50; i++)
+        captures_value(20000000ll * i, 1000 + 40 * (i % 10));
 }
 
 static void captures_known(int parse_samples)
@@ -166,6 +181,17 @@ static void captures_deep(void)
     captures_end();
 }
 
+static void captures_marks(void)
+{
+    build_start(&b, false);
+    build_process(&b, "host script.x");
+    captures_define();
+    for (int i = 0; i < 12000; i++) {
+        captures_span(i * 100000ll, 100 + i % 100 * 300, "parsing");
+        captures_value(i * 100000ll, i);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -177,6 +203,8 @@ int main(int argc, char **argv)
         captures_evil();
     else if (strcmp(name, "deep") == 0)
         captures_deep();
+    else if (strcmp(name, "marks") == 0)
+        captures_marks();
     else
         return 2;
     size_t written = fwrite(b.bytes, 1, b.size, stdout);

@@ -118,10 +118,28 @@ async function comparesCalls(open, file) {
         ['1,000', '2,000', '180 ms', '300 ms', '190 ms', '380 ms']);
 }
 
+/* More marks and values than a page gets: the sums are of all of them. */
+async function sumsMarks(open, file) {
+    const page = await open(file);
+    check('a capture of marks begins there', await page.locator('#marks').isVisible());
+    same('all of them', await cells(page, 'marks'), [
+        ['mark', 'phases', '12,000', '179 ms', '100 ns', '14.9 µs', '14.8 µs', '28.3 µs',
+         '29.8 µs', 'parsing'],
+        ['counter', 'memory', '12,000', '', '0', '5999.5', '5999', '11399', '11999', 'heap']]);
+    check('no note', await page.locator('#marks-note').isHidden());
+    await page.fill('#range-from', '0.2');
+    await page.fill('#range-to', '0.4');
+    await page.press('#range-to', 'Enter');
+    await settled(page);
+    const note = await text(page, '#marks-note');
+    check('a part has a note', note.includes('only the 5,000 longest marks'), note);
+}
+
 withBrowser(async open => {
-    const [,, known, calls, both] = process.argv, page = await open(known);
+    const [,, known, calls, both, marks] = process.argv, page = await open(known);
     await listsCalls(open, calls);
     await comparesCalls(open, both);
+    await sumsMarks(open, marks);
     for (const part of [listsFunctions, showsSandwich, hasTreeGrid, listsMarks])
         await part(page);
     same('requests', page.asked(), []);

@@ -31,7 +31,7 @@ class App {
         this.extras();
         this.head();
         this.listen();
-        this.show(meta.captures.some(c => c.samples) ? 'graph' : 'calls');
+        this.show(meta.captures.some(c => c.samples) ? 'graph' : this.calls ? 'calls' : 'marks');
     }
 
     /* Add the views that only some captures have. */

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The table covers the chosen range of time: a mark is in it if any part of it is, a
- * value if its moment is. The median and the 95th percentile are figures that occur.
+ * value if its moment is. The median and the 95th percentile are figures that occur. For the
+ * whole time the capture's own sums are shown; for a part, sums of the events on the page.
  */
 
 class Marks {
@@ -13,7 +14,21 @@ class Marks {
         this.table = new SortTable(byId('marks'), { label: 'Marks and counters' });
     }
 
-    /* Return rows {what, capture, group, name, values}. */
+    isWhole() {
+        const { from, to } = this.app.state;
+        return from === 0 && to === this.app.profile.meta.spans;
+    }
+
+    /* Return rows of the whole time. */
+    sums() {
+        const keys = ['capture', 'what', 'group', 'name', 'n', 'total', 'min', 'mean', 'median',
+            'p95', 'max'];
+        return this.app.profile.meta.eventSums
+            .map(sum => Object.fromEntries(keys.map((key, i) => [key, sum[i]])))
+            .filter(row => this.app.state.captures.includes(row.capture));
+    }
+
+    /* Return rows {what, capture, group, name, values} of a part. */
     collect() {
         const { meta } = this.app.profile, { from, to, captures } = this.app.state;
         const begin = from * meta.span / 1e3, end = to * meta.span / 1e3, rows = new Map();
@@ -33,7 +48,20 @@ class Marks {
         return [...rows.values()];
     }
 
-    render() {
+    /* Say which events of a part are not on the page. */
+    note() {
+        const { marks, counters } = this.app.profile.meta, notes = [];
+        if (marks.left)
+            notes.push(`only the ${formatCount(marks.list.length)} longest marks are counted`);
+        if (counters.some(c => c.step > 1))
+            notes.push('only the extremes of the counters');
+        byId('marks-note').hidden = this.isWhole() || !notes.length;
+        byId('marks-note').textContent = `In this part of the time ${notes.join(', and ')}; ` +
+            'jsprof list --time FROM..TO counts all.';
+    }
+
+    /* Return the rows of a part, with their figures. */
+    part() {
         const rows = this.collect();
         for (const row of rows) {
             const v = row.values.sort((a, b) => a - b), n = v.length;
@@ -42,8 +70,14 @@ class Marks {
                 p95: rank(0.95), total: v.reduce((a, b) => a + b, 0) });
             row.mean = row.total / n;
         }
+        return rows;
+    }
+
+    render() {
+        const rows = this.isWhole() ? this.sums() : this.part();
+        this.note();
         const figure = (key, title) => ({ key, title, value: r => r[key],
-            text: r => r.what === 'mark' ? formatDuration(r[key])
+            text: r => r[key] === null ? '' : r.what === 'mark' ? formatDuration(r[key])
                 : key === 'total' ? '' : +r[key].toPrecision(6) + '' });
         const isTwo = this.app.profile.meta.captures.length > 1;
         const text = (key, title, of) => ({ key, title, isText: true, value: of, text: of });
