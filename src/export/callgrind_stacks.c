@@ -11,6 +11,7 @@
 
 #include "callgrind.h"
 #include "shown_names.h"
+#include "analyze/name_parts.h"
 
 /* A call between two functions, from any line. */
 struct stacks_pair {
@@ -58,7 +59,7 @@ static int stacks_function(struct stacks_build *b, const struct jsp_profile_fram
         return -ENOMEM;
     if (!b->of_function[frame->function]) {
         const struct jsp_function *from = &p->functions[frame->function];
-        struct jsp_shown_parts parts = jsp_shown_split(from->name);
+        struct jsp_name_parts parts = jsp_name_split(from->name);
         struct callgrind_function *f = callgrind_function_add(b->to);
         if (!f)
             return -ENOMEM;

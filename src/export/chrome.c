@@ -14,6 +14,7 @@
 
 #include "json.h"
 #include "shown_names.h"
+#include "analyze/name_parts.h"
 #include "tables.h"
 #include "jsprof.h"
 
@@ -75,7 +76,7 @@ static void chrome_call_frame(struct chrome *x, const struct jsp_profile_frame *
 {
     struct jsp_json *j = &x->json;
     const struct jsp_function *function = &x->p->functions[f->function];
-    struct jsp_shown_parts parts = jsp_shown_split(function->name);
+    struct jsp_name_parts parts = jsp_name_split(function->name);
     bool is_script = f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT;
     struct jsp_read_text module = function->path;
     jsp_json_key_open(j, "callFrame", '{');

@@ -6,6 +6,7 @@
 
 #include "firefox.h"
 #include "shown_names.h"
+#include "analyze/name_parts.h"
 #include "jsprof.h"
 
 enum { THREAD_RESOURCE_LIBRARY = 1, THREAD_RESOURCE_OTHER = 0 };
@@ -145,7 +146,7 @@ static void thread_frames(struct firefox *x)
 static void thread_func_cell(struct firefox *x, uint32_t func, int column)
 {
     const struct jsp_function *f = &x->p->functions[x->funcs[func]];
-    struct jsp_shown_parts parts = jsp_shown_split(f->name);
+    struct jsp_name_parts parts = jsp_name_split(f->name);
     struct jsp_json *j = &x->json;
     switch (column) {
     case 0: jsp_json_u64(j, jsp_strings_add(&x->strings, parts.name)); break;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "shown_names.h"
+#include "analyze/name_parts.h"
 #include "text_cache.h"
 #include "tables.h"
 
@@ -43,7 +44,7 @@ static void perf_frame(struct perf *x, uint32_t function)
     struct jsp_sink *out = &x->cache.into;
     const struct jsp_module *m = jsp_tables_module(&x->from, function);
     const char *name = x->p->functions[function].name;
-    struct jsp_shown_parts parts = jsp_shown_split(name);
+    struct jsp_name_parts parts = jsp_name_split(name);
     struct jsp_read_text place = m->path;
     if (parts.line) /* all after "name (" except the parenthesis */
         place = (struct jsp_read_text){ parts.file.at, (uint32_t)strlen(parts.file.at) - 1 };

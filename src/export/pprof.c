@@ -14,6 +14,7 @@
 #include "export.h"
 #include "proto.h"
 #include "shown_names.h"
+#include "analyze/name_parts.h"
 #include "tables.h"
 
 enum pprof_profile { /* fields of the outermost message */
@@ -152,7 +153,7 @@ static void pprof_functions(struct pprof *x)
     for (uint32_t i = 0; i < x->n_functions; i++) {
         const struct pprof_function *f = &x->functions[i];
         const char *name = x->p->functions[f->function].name;
-        struct jsp_shown_parts parts = jsp_shown_split(name);
+        struct jsp_name_parts parts = jsp_name_split(name);
         jsp_proto_u64(&x->message, 1, i + 1);
         jsp_proto_u64(&x->message, 2, jsp_strings_text(&x->strings, name));
         jsp_proto_u64(&x->message, 4,

@@ -10,6 +10,7 @@
 
 #include "json.h"
 #include "shown_names.h"
+#include "analyze/name_parts.h"
 #include "tables.h"
 
 enum { PROFILE_JSON_VERSION = 1 };
@@ -97,7 +98,7 @@ static void profile_json_functions(struct profile_json *x)
     jsp_json_key_open(j, "functions", '[');
     for (uint32_t i = 0; i < x->p->n_functions; i++) {
         const struct jsp_function *f = &x->p->functions[i];
-        struct jsp_shown_parts parts = jsp_shown_split(f->name);
+        struct jsp_name_parts parts = jsp_name_split(f->name);
         jsp_json_open(j, '{');
         jsp_json_key_text(j, "name", f->name);
         jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));

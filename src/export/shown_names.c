@@ -9,54 +9,6 @@
 
 #include "utf8.h"
 
-enum { NAMES_MOST_LINE = 1000000000 };
-
-/* Remove the last colon and the number after it from text[0, *len). Return the number, or
- * 0 if there is none. */
-static uint32_t names_number(const char *text, size_t *len)
-{
-    uint64_t number = 0, scale = 1;
-    size_t at = *len;
-    while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9' &&
-           scale < NAMES_MOST_LINE) {
-        number += (uint64_t)(text[--at] - '0') * scale;
-        scale *= 10;
-    }
-    if (at == *len || at == 0 || text[at - 1] != ':')
-        return 0;
-    *len = at - 1;
-    return (uint32_t)number;
-}
-
-/* Return where the place begins: after the last " (" of a name that ends in ")". */
-static size_t names_place(const char *name, size_t len)
-{
-    if (len < 4 || name[len - 1] != ')')
-        return 0;
-    for (size_t i = len - 1; i > 2; i--)
-        if (name[i - 1] == '(' && name[i - 2] == ' ')
-            return i;
-    return 0;
-}
-
-struct jsp_shown_parts jsp_shown_split(const char *name)
-{
-    size_t len = strlen(name), at = names_place(name, len);
-    struct jsp_shown_parts parts = { .name = { name, (uint32_t)len } };
-    if (at == 0)
-        return parts;
-    size_t file = len - 1 - at;
-    uint32_t last = names_number(name + at, &file);
-    uint32_t before = last ? names_number(name + at, &file) : 0;
-    if (last == 0 || file == 0)
-        return parts; /* parentheses, but no place */
-    parts.line = before ? before : last;
-    parts.column = before ? last : 0;
-    parts.name.len = (uint32_t)(at - 2);
-    parts.file = (struct jsp_read_text){ name + at, (uint32_t)file };
-    return parts;
-}
-
 void jsp_shown_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator)
 {

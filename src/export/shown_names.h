@@ -10,14 +10,6 @@
 #include "analyze/profile.h"
 #include "sink.h"
 
-/* "name (file:line:column)" in its parts, which borrow from it. A name without such a
- * place is all name. */
-struct jsp_shown_parts {
-    struct jsp_read_text name, file;
-    uint32_t line, column; /* 0: unknown */
-};
-struct jsp_shown_parts jsp_shown_split(const char *name);
-
 /* Write a name into a line of text: bytes that are not UTF-8 and characters that could
  * act on a terminal become visible escapes, and `separator`, which separates fields (0:
  * none), becomes a colon. */

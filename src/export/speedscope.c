@@ -10,6 +10,7 @@
 
 #include "json.h"
 #include "shown_names.h"
+#include "analyze/name_parts.h"
 #include "text_cache.h"
 #include "tables.h"
 
@@ -28,7 +29,7 @@ static void speedscope_frames(struct speedscope *x)
     jsp_json_key_open(j, "shared", '{');
     jsp_json_key_open(j, "frames", '[');
     for (uint32_t i = 0; i < x->p->n_functions; i++) {
-        struct jsp_shown_parts parts = jsp_shown_split(x->p->functions[i].name);
+        struct jsp_name_parts parts = jsp_name_split(x->p->functions[i].name);
         const struct jsp_module *m = jsp_tables_module(&x->from, i);
         jsp_json_open(j, '{');
         jsp_json_key(j, "name");

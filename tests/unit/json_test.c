@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "export/json.h"
+#include "analyze/name_parts.h"
 #include "export/shown_names.h"
 
 static struct jsp_sink sink;
@@ -158,7 +159,7 @@ TEST(the_first_failure_is_kept_and_nothing_is_written_after_it)
 
 static void splits(const char *name, const char *want)
 {
-    struct jsp_shown_parts p = jsp_shown_split(name);
+    struct jsp_name_parts p = jsp_name_split(name);
     char got[256];
     snprintf(got, sizeof got, "%.*s|%.*s|%u|%u", (int)p.name.len, p.name.at,
              (int)p.file.len, p.file.len ? p.file.at : "", p.line, p.column);
