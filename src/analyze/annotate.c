@@ -175,7 +175,7 @@ static int annotate_all(struct annotate_build *b)
         if (jsp_select_has(b->ask->select, &p->stacks[i]))
             err = annotate_stack(b, i);
     if (err == 0)
-        err = jsp_bytecode_read(&a->code, p->capture, p->functions[a->function].name,
+        err = jsp_bytecode_read(&a->code, p->capture, p->functions[a->function].recorded,
                                 b->ask->defects);
     if (err == 0 && a->code.is_there)
         err = annotate_samples(b);

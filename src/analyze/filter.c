@@ -61,13 +61,18 @@ void jsp_filter_close(struct jsp_filter *f)
     free(f);
 }
 
-bool jsp_filter_names(const struct jsp_function *f, const char *name)
+static bool filter_begins(const char *whole, const char *name)
 {
     size_t n = strlen(name);
-    if (strncmp(f->name, name, n) != 0)
+    if (strncmp(whole, name, n) != 0)
         return false;
-    const char *rest = f->name + n;
+    const char *rest = whole + n;
     return n > 0 && (!*rest || *rest == '(' || (*rest == ' ' && rest[1] == '('));
+}
+
+bool jsp_filter_names(const struct jsp_function *f, const char *name)
+{
+    return filter_begins(f->name, name) || filter_begins(f->recorded, name);
 }
 
 int jsp_filter_matches(const regex_t *pattern, const char *text)
@@ -85,6 +90,8 @@ static int filter_reach(struct jsp_filter *f, const struct jsp_profile *p)
         if (jsp_grow(&f->known, &f->room, f->n_known, 1) < 0)
             return -ENOMEM;
         int is = o->only ? jsp_filter_matches(&f->only, of->name) : 0;
+        if (is == 0 && o->only && of->recorded != of->name)
+            is = jsp_filter_matches(&f->only, of->recorded);
         if (is < 0)
             return is;
         uint8_t known = is ? FILTER_ONLY : 0;

@@ -78,7 +78,14 @@ int jsp_lines_answer(struct jsp_profile *p, const struct jsp_line_ask *ask,
     int err = p->n_files ? 0 : lines_file(p, none, &file);
     if (answer.line == 0 || err < 0)
         return err;
+    const struct jsp_naming_options *naming = p->work->options.naming;
+    char *path = naming ? jsp_naming_file(naming, answer.file) : NULL;
+    if (naming && !path)
+        return -ENOMEM;
+    if (path)
+        answer.file = (struct jsp_read_text){ path, (uint32_t)strlen(path) };
     err = lines_file(p, answer.file, &file);
+    free(path);
     if (err < 0)
         return err;
     f->line = answer.line;

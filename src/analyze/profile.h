@@ -20,6 +20,7 @@
 
 #include "account.h"
 #include "lookup.h"
+#include "naming.h"
 #include "base/hash.h"
 #include "native_files.h"
 #include "capture/read.h"
@@ -57,7 +58,8 @@ struct jsp_stack {
 /* Interpreted and compiled code of one name is one function (of kind VM here); each frame
  * records which of them ran. Native functions of one name in two files are two. */
 struct jsp_function {
-    const char *name;   /* owned by the profile */
+    const char *name;   /* as it is shown; owned by the profile */
+    const char *recorded; /* its name in the capture; likewise */
     /* of native code its file's name, else ""; owned by the profile */
     const char *module;
     uint32_t kind;      /* enum jsprof_kind, JSP_KIND_... */
@@ -131,6 +133,7 @@ struct jsp_profile_options {
     jsp_profile_sampled sampled; /* may be NULL; a negative result ends loading */
     void *sampled_context;
     jsp_native_files_demangle *demangle; /* for native names read from files; may be NULL */
+    const struct jsp_naming_options *naming; /* NULL: names are shown as recorded; borrowed */
     const char *symbols; /* a folder with files for native names; may be NULL; borrowed */
     /* The clock for shares; NULL: the clock that drove the recording. Every recording has CPU
      * time. For another clock that did not drive it, the unit stays that of the recording. */

@@ -31,8 +31,9 @@ bool jsp_profile_is_marker(uint64_t a)
            a == resolve_guest_user;
 }
 
-int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name n,
-                      struct jsp_profile_frame *out)
+/* Store the frame of a shown name. */
+static int resolve_shown(struct jsp_profile *p, struct jsp_resolve_name n,
+                         struct jsp_read_text recorded, struct jsp_profile_frame *out)
 {
     struct jsp_profile_work *w = p->work;
     struct jsp_hash *t = &w->functions;
@@ -54,12 +55,31 @@ int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name n,
     if (jsp_grow(&p->functions, &w->functions_room, p->n_functions, sizeof *p->functions) < 0)
         return -ENOMEM;
     const char *module = "", *name = jsp_store_text(&w->store, n.text.at, n.text.len);
+    const char *old = name;
+    if (name && !jsp_read_is(recorded, name))
+        old = jsp_store_text(&w->store, recorded.at, recorded.len);
     if (name && *n.module)
         module = jsp_store_text(&w->store, n.module, strlen(n.module));
-    if (!name || !module)
+    if (!name || !old || !module)
         return -ENOMEM;
-    p->functions[p->n_functions++] = (struct jsp_function){ name, module, n.kind, n.path };
+    p->functions[p->n_functions++] = (struct jsp_function){ name, old, module, n.kind, n.path };
     return jsp_hash_add(t, hash, out->function);
+}
+
+int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name n,
+                      struct jsp_profile_frame *out)
+{
+    const struct jsp_naming_options *naming = p->work->options.naming;
+    struct jsp_read_text recorded = n.text;
+    if (!naming || (n.kind != JSPROF_KIND_VM && n.kind != JSPROF_KIND_JIT))
+        return resolve_shown(p, n, recorded, out);
+    char *shown = jsp_naming_name(naming, recorded);
+    if (!shown)
+        return -ENOMEM;
+    n.text = (struct jsp_read_text){ shown, (uint32_t)strlen(shown) };
+    int err = resolve_shown(p, n, recorded, out);
+    free(shown);
+    return err;
 }
 
 int jsp_resolve_fixed(struct jsp_profile *p, const char *name,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/functions.h"
+#include "analyze/name_parts.h"
 #include "command.h"
 #include "filter.h"
 #include "head.h"
@@ -42,6 +43,8 @@ static bool annotate_is_exact(const struct jsp_function *f, const char *wanted)
 {
     size_t len = strlen(f->name), module = strlen(f->module);
     const char *rest = wanted + len;
+    if (strcmp(f->recorded, wanted) == 0)
+        return !module;
     if (strncmp(f->name, wanted, len) != 0)
         return false;
     if (!*rest)
@@ -59,7 +62,7 @@ static bool annotate_matches(const struct jsp_function *f, const char *wanted, i
     case ANNOTATE_EXACT: return annotate_is_exact(f, wanted);
     case ANNOTATE_NAME_VM: return is_name && f->kind == JSPROF_KIND_VM;
     case ANNOTATE_NAME: return is_name;
-    default: return strstr(f->name, wanted) != NULL;
+    default: return strstr(f->name, wanted) || strstr(f->recorded, wanted);
     }
 }
 
@@ -112,37 +115,28 @@ static int annotate_choose(const struct cli_annotate *a, const struct jsp_functi
 
 /* -- What is known of it ---------------------------------------------------- */
 
-/* Cut ":digits" off the end of the path and return the number; 0: the path has none. */
-static uint32_t annotate_number(char *path)
+/* Find the source file. A line of native code names its own file, and the name of a script is its
+ * file. */
+static void annotate_source(struct cli_annotate *a)
 {
-    char *colon = strrchr(path, ':'), *end;
-    if (!colon || colon[1] < '0' || colon[1] > '9')
-        return 0;
-    unsigned long n = strtoul(colon + 1, &end, 10);
-    if (*end || n > UINT32_MAX)
-        return 0;
-    *colon = 0;
-    return (uint32_t)n;
-}
-
-/* Return the path in the last "(path:line)" or "(path:line:column)" of a name, and store the
- * line. The caller frees it. NULL: the name has no path. */
-static char *annotate_place(const char *name, uint32_t *line)
-{
-    size_t len = strlen(name);
-    const char *at = NULL;
-    *line = 0;
-    for (const char *p = name; len && name[len - 1] == ')' && (p = strstr(p, " (")); p++)
-        at = p + 2;
-    char *path = at ? strndup(at, (size_t)(name + len - 1 - at)) : NULL;
-    if (cli_incomplete(at && !path) || !path)
-        return NULL;
-    uint32_t last = annotate_number(path), before = last ? annotate_number(path) : 0;
-    *line = before ? before : last;
-    if (*path && *line)
-        return path;
-    free(path);
-    return NULL;
+    const struct jsp_annotate *r = &a->result;
+    const struct jsp_profile *p = &a->capture.profile;
+    struct jsp_name_parts parts = jsp_name_split(a->function->name);
+    struct jsp_read_text file = parts.file;
+    a->line = parts.line;
+    for (uint32_t i = 0; !file.len && i < r->n_lines; i++)
+        if (r->lines[i].file)
+            file = (struct jsp_read_text){ p->files[r->lines[i].file],
+                                           (uint32_t)strlen(p->files[r->lines[i].file]) };
+        else if (jsp_naming_is_file(a->function->name))
+            file = parts.name;
+    if (file.len == 0)
+        return;
+    a->file = strndup(file.at, file.len);
+    if (cli_incomplete(!a->file))
+        return;
+    int err = jsp_naming_read(&a->capture.naming, &a->source, a->file, a->directory);
+    cli_incomplete(err == -ENOMEM);
 }
 
 static int annotate_build(struct cli_annotate *a, const char *wanted,
@@ -172,16 +166,7 @@ static int annotate_build(struct cli_annotate *a, const char *wanted,
         return cli_fail(a->capture.label, "%s", strerror(-err));
     cli_complain(&a->capture, &defects);
     a->function = &p->functions[ask.function];
-    /* Find the source file. A line of native code names its own file. */
-    const struct jsp_annotate *r = &a->result;
-    a->file = annotate_place(a->function->name, &a->line);
-    for (uint32_t i = 0; !a->file && i < r->n_lines; i++)
-        if (r->lines[i].file) {
-            a->file = strdup(p->files[r->lines[i].file]);
-            cli_incomplete(!a->file);
-        }
-    if (a->file)
-        cli_incomplete(cli_source_read(&a->source, a->file, a->directory) == -ENOMEM);
+    annotate_source(a);
     return CLI_OK;
 }
 
@@ -203,6 +188,12 @@ static void annotate_heading(const struct cli_annotate *a)
            cli_count((char[CLI_NUMBER]){ 0 }, r->total_samples));
 }
 
+/* Return true if the source is compiled into a program or library. */
+static bool annotate_is_resource(const struct cli_annotate *a)
+{
+    return strncmp(a->file, "resource://", strlen("resource://")) == 0;
+}
+
 static void annotate_print_source(const struct cli_annotate *a)
 {
     const struct jsp_profile *p = &a->capture.profile;
@@ -211,7 +202,8 @@ static void annotate_print_source(const struct cli_annotate *a)
     fputs(a->source.path ? "source: " : "source not found: ", stdout);
     cli_name(&a->capture.style, cli_span(a->source.path ? a->source.path : a->file), 0);
     if (!a->source.path)
-        fputs(a->directory ? "" : " (--source DIR adds a folder to look in)", stdout);
+        printf("%s%s", annotate_is_resource(a) ? " (in a GResource of the program)" : "",
+               a->directory ? "" : " (--source DIR adds a folder to look in)");
     else if (p->natives.recorded && a->source.changed > p->natives.recorded)
         fputs(" (changed after the recording: lines may differ)", stdout);
     putchar('\n');
@@ -299,7 +291,7 @@ static int annotate_run(struct cli_arguments *a)
         if (status == CLI_OK)
             status = annotate_show(&annotate, &form, is_dot);
         jsp_annotate_free(&annotate.result);
-        cli_source_free(&annotate.source);
+        jsp_source_free(&annotate.source);
         free(annotate.file);
         cli_close(&annotate.capture);
     }

@@ -7,7 +7,7 @@
 
 #include "analyze/annotate.h"
 #include "open.h"
-#include "source.h"
+#include "analyze/source.h"
 #include "table.h"
 
 struct cli_annotate {
@@ -17,7 +17,7 @@ struct cli_annotate {
     char *file;              /* the source file of the lines; NULL: not known */
     uint32_t line;           /* of its definition; 0: not known */
     const char *directory;   /* to look for sources in, or NULL */
-    struct cli_source source;
+    struct jsp_source source;
 };
 
 /* Print the tables of the text; print what programs get. Return the exit status. */

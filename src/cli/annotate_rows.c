@@ -210,7 +210,8 @@ static void annotate_put_line(const struct cli_annotate *a, struct cli_table *t,
                                 .cost = line->cost };
     if (line->file)
         row.file = a->capture.profile.files[line->file];
-    row.text.text = line->file ? cli_span("") : cli_source_line(&a->source, line->line);
+    struct jsp_read_text text = jsp_source_line(&a->source, line->file ? 0 : line->line);
+    row.text.text = (struct cli_span){ text.at, text.len };
     cli_table_row(t, &row);
 }
 

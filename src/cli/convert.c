@@ -14,7 +14,6 @@
 
 static const char convert_help[] =
     "usage: jsprof convert [--to FORMAT] [OPTION]... FILE\n"
-    "\n"
     "  pprof       .pb.gz            go tool pprof, Pyroscope, Parca\n"
     "  firefox     .profile.json     profiler.firefox.com (see also jsprof view)\n"
     "  speedscope  .speedscope.json  speedscope.app\n"

@@ -60,7 +60,8 @@ static bool filter_time(const char *word, uint64_t *from, uint64_t *to)
 }
 
 static int filter_check(const struct cli_filter *f, const char *command,
-                        struct jsp_profile_options *o, enum jsp_show *show)
+                        struct jsp_profile_options *o, enum jsp_show *show,
+                        const struct jsp_naming_options *naming)
 {
     if (f->time && !filter_time(f->time, &o->from_ns, &o->to_ns))
         return cli_usage(command, "--time wants FROM..TO as in 2s..5s, not \"%s\"",
@@ -68,7 +69,11 @@ static int filter_check(const struct cli_filter *f, const char *command,
     o->clock = f->clock ? jsp_clock_find(f->clock) : NULL;
     if (f->clock && !o->clock)
         return cli_usage(command, "--clock is %s, not \"%s\"", JSP_CLOCKS_KEYS, f->clock);
+    for (uint32_t i = 0; i < f->n_maps; i++)
+        if (!strchr(f->maps[i], '='))
+            return cli_usage(command, "--map wants OLD=NEW, not \"%s\"", f->maps[i]);
     o->symbols = f->symbols;
+    o->naming = naming;
     int status = cli_native_show(command, &f->native, show);
     return status ? status : cli_symbols_check(f->symbols);
 }
@@ -190,12 +195,13 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
                     const char *command)
 {
     struct jsp_profile_options o = { 0 };
+    struct jsp_naming_options naming = { f->maps, f->trims, f->n_maps, f->n_trims };
     enum jsp_show show;
     if (!path)
         return CLI_USAGE;
     if (f->load)
         o = *f->load;
-    int status = filter_check(f, command, &o, &show);
+    int status = filter_check(f, command, &o, &show, &naming);
     if (status)
         return status;
     status = cli_load_with(c, path, &o);

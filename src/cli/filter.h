@@ -16,6 +16,8 @@
 struct cli_filter { /* the words of the options; NULL: the option is not given */
     const char *thread, *process, *time, *only, *under, *category, *categories;
     const char *clock, *symbols;
+    const char *maps[CLI_VALUES], *trims[CLI_VALUES];
+    uint32_t n_maps, n_trims;
     bool hide_system;
     bool has_idle; /* idle stacks count, too */
     struct cli_native native;
@@ -32,6 +34,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "categories", NULL, &(f)->categories, NULL }, \
     { "clock", NULL, &(f)->clock, NULL }, \
     { "symbols", NULL, &(f)->symbols, NULL }, \
+    { "map", NULL, (f)->maps, &(f)->n_maps }, \
+    { "trim-path", NULL, (f)->trims, &(f)->n_trims }, \
     { "hide-system", &(f)->hide_system, NULL, NULL }, \
     { "idle", &(f)->has_idle, NULL, NULL }, \
     { "native", &(f)->native.has_native, NULL, NULL }, \
@@ -44,7 +48,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     "  --only REGEX      stacks with this function; --under FUNCTION  cut above it\n" \
     "  --category WORD   of the innermost function; --categories FILE  with its rules\n" \
     "  --hide-system     hide system frames; --vm  native frames; --native  none\n" \
-    "  --clock cpu|wall  by this time; --idle  idle, too; --symbols DIR  look there\n"
+    "  --clock cpu|wall  by this time; --idle  idle, too; --symbols DIR  look there\n" \
+    "  --map OLD=NEW     sources below OLD are below NEW; --trim-path DIR  no DIR\n"
 
 /* Check the words, load the capture and choose from it. CLI_OK; or CLI_USAGE or CLI_FAILED:
  * the error is reported and nothing is open. cli_close frees everything. A path that is NULL is

@@ -152,6 +152,10 @@ int cli_load_with(struct cli_capture *c, const char *path,
     options.demangle = open_demangle;
     if (cli_open(c, path) != CLI_OK)
         return CLI_FAILED;
+    if (given->naming) {
+        c->naming = *given->naming;
+        options.naming = &c->naming;
+    }
     c->is_part = options.from_ns || options.to_ns;
     clock_gettime(CLOCK_MONOTONIC, &progress.start);
     int err = jsp_profile_load(&c->profile, &c->read, &options);

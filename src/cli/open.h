@@ -16,6 +16,7 @@ struct cli_capture {
     const char *label; /* for people: the path, or "standard input" */
     struct jsp_read read;
     struct jsp_profile profile;
+    struct jsp_naming_options naming; /* borrowed from the command's options */
     struct cli_style style;
     /* What cli_filter_open chose. After cli_load it is everything. */
     struct jsp_select select;

@@ -79,6 +79,12 @@ static int options_word(struct cli_arguments *a, const struct cli_option *option
         *o->text = value;
         return CLI_OK;
     }
+    if (o->text) {
+        if (*o->number == CLI_VALUES)
+            return cli_usage(a->command, "--%s: more than %d times", o->name, CLI_VALUES);
+        o->text[(*o->number)++] = value;
+        return CLI_OK;
+    }
     char *end;
     errno = 0;
     unsigned long n = strtoul(value, &end, 10);

@@ -13,11 +13,14 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
+/* The most values of an option that may be repeated. */
+enum { CLI_VALUES = 16 };
+
 struct cli_option {
     const char *name; /* without the dashes */
-    bool *flag;       /* one of these three is not NULL */
-    const char **text;
-    uint32_t *number;
+    bool *flag;       /* one of these three is not NULL; for a list the last two are */
+    const char **text; /* of a list, the first of CLI_VALUES */
+    uint32_t *number;  /* of a list, how many were given */
 };
 
 struct cli_arguments {

@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures NAME >FILE        without a NAME: the names there are
+ *     captures NAME >FILE             without a NAME: the names there are
+ *     captures of FUNCTION=LINE...    a sample of 10 ms of each function at that line
  */
 #include "cli/captures.h"
 
@@ -302,9 +303,37 @@ static const struct {
     { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };
 
+/* The beginning is that of the others without their functions. */
+static void captures_of(struct builder *b, char **words, int n)
+{
+    uint8_t data[4096];
+    size_t at = 2 + build_varint(data + 2, (uint64_t)n);
+    build_start(b, false);
+    build_process(b, "host script.x");
+    build_metadata(b, "jsprof.version", "0.1.0");
+    build_metadata(b, "jsprof.clock", "cpu");
+    build_metadata(b, "jsprof.hz", "100");
+    memcpy(data, "\1\0", 2);
+    for (int i = 0; i < n && at < sizeof data - 64; i++) {
+        char *line = strrchr(words[i], '=');
+        uint64_t addr = build_tag((uint32_t)i + 1);
+        *line++ = 0;
+        build_jit(b, addr, words[i]);
+        build_sample(b, &addr, 1);
+        at += build_varint(data + at, 1);
+        at += build_varint(data + at, 10000000);
+        at += build_varint(data + at, 0);
+        at += build_varint(data + at, 1);
+        at += build_varint(data + at, strtoul(line, NULL, 10));
+    }
+    build_chunk(b, "jsprof/samples", data, at);
+}
+
 int main(int argc, char **argv)
 {
     struct builder b = { 0 };
+    if (argc > 2 && strcmp(argv[1], "of") == 0)
+        captures_of(&b, argv + 2, argc - 2);
     for (size_t i = 0; i < sizeof captures / sizeof *captures; i++) {
         if (argc < 2)
             puts(captures[i].name);

@@ -1,0 +1,81 @@
+#!/bin/sh
+# cli/sources.sh - the files of functions: file URLs are paths, --map and --trim-path change
+# paths, and the source is found all the same.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+# -- File URLs ------------------------------------------------------------------
+mkdir -p "a b/é" moved
+printf 'one\ntwo %s\nthree\n' "$(printf %01000d 0)" >"a b/é/x%.js"
+url=file://$tmp/a%20b/%C3%A9/x%25.js
+path="$tmp/a b/é/x%.js"
+"$tmp/captures" of "work ($url:1:1)=3" "$url=2" "local (file://localhost$tmp/y.js?v=2:1:1)=1" \
+    'far (file://server/y.js:1:1)=1' 'gi (resource:///org/gnome/gi.js:7:11)=8' \
+    'nul (file:///a%00b.js:1:1)=1' >url.cap
+run report --csv url.cap
+is_err ''
+has "work ($path:1:1)"
+has "$path"
+has "local ($tmp/y.js:1:1)"
+has 'far (file://server/y.js:1:1)'
+has 'nul (file:///a%00b.js:1:1)'
+run annotate url.cap work
+has "source: $path"
+row '100.0% 100.0% 10 ms 3 three'
+run annotate url.cap "$path"
+has "source: $path"
+run annotate url.cap "$url" # as it was recorded
+has "source: $path"
+run annotate url.cap gi
+has 'source not found: resource:///org/gnome/gi.js (in a GResource of the program)'
+mkdir -p tree/org/gnome
+seq 10 >tree/org/gnome/gi.js
+run annotate --source tree url.cap gi
+has 'source: tree/org/gnome/gi.js'
+for regex in "a%20b.*x%25" 'a b.*x%'; do # the recorded name, and the shown one
+    run report --only "$regex" --csv url.cap
+    has "work ($path:1:1)"
+    lines 3
+done
+for format in pprof callgrind firefox speedscope; do
+    run convert --to $format -o - url.cap
+    tr '\n\0' '  ' <out >joined
+    grep -aqF "$path" joined || wrong 'does not name the file by its path'
+    ! grep -aqF 'a%20b' joined || wrong 'names the file by its URL'
+done
+
+# -- Other folders --------------------------------------------------------------
+printf 'far\naway\n' >moved/w.js
+"$tmp/captures" of 'work (/build/src/lib/w.js:1:1)=2' 'near (/build/srcs/n.js:1:1)=1' \
+    'here (src/h.js:1:1)=1' '/build/src/top.js=1' 'get a/b=0' >map.cap
+run report --csv --map /build/src/lib=moved map.cap
+has 'work (moved/w.js:1:1)'
+has '/build/src/top.js'
+run annotate --map "/build/src/lib/=$tmp/moved/" map.cap work
+has "source: $tmp/moved/w.js"
+row '100.0% 100.0% 10 ms 2 away'
+run report --csv --map /build/src=/one --map /build=/two --map =/three map.cap
+has 'work (/one/lib/w.js:1:1)'
+has '/one/top.js'
+has 'near (/two/srcs/n.js:1:1)'
+has 'here (/three/src/h.js:1:1)'
+has 'get a/b'
+run report --csv --trim-path /build/src map.cap
+has 'work (lib/w.js:1:1)'
+has 'near (/build/srcs/n.js:1:1)'
+run annotate --map /build/src/lib=/x --map "/build/src=$tmp" --trim-path /x map.cap work
+has 'source not found: w.js'
+run annotate --map "/build/src/lib=$tmp/moved" --trim-path "$tmp" map.cap work
+has 'source: '
+row '100.0% 100.0% 10 ms 2 away'
+run convert --to callgrind --trim-path=/build map.cap
+has 'src/lib/w.js'
+hasnt /build/src/lib
+run report --map nowhere map.cap
+is_rc 2
+is_err 'jsprof report: --map wants OLD=NEW, not "nowhere" (try: jsprof report --help)'
+run report $(for i in $(seq 17); do echo "--map a$i=b"; done) map.cap
+is_rc 2
+is_err 'jsprof report: --map: more than 16 times (try: jsprof report --help)'
+exit $bad
