@@ -32,6 +32,7 @@ static const char categories_builtin[] =
     "gc       kind=native name=*::GCRuntime::*\n"
     "gc       kind=native name=luaC_*\n"
     "gc       kind=native name=lj_gc_*\n"
+    "compile  kind=label name=?JIT?compiler?\n"
     "compile  kind=native name=js::jit::*Compil*\n"
     "compile  kind=native name=js::jit::*Generator*\n"
     "compile  kind=native name=js::frontend::*\n"
@@ -223,7 +224,8 @@ bool jsp_categories_find(const struct jsp_categories *c, const char *name, uint3
     return false;
 }
 
-uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_function *f)
+uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_function *f,
+                           uint32_t kind)
 {
     char path[CATEGORIES_TEXT];
     /* Copy the path, which may lack a NUL. A long path is judged by its beginning. */
@@ -233,7 +235,7 @@ uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_func
     path[n] = 0;
     for (uint32_t i = 0; i < c->n_rules; i++) {
         const struct categories_rule *r = &c->rules[i];
-        if ((r->kind == JSP_N_KINDS || r->kind == f->kind) &&
+        if ((r->kind == JSP_N_KINDS || r->kind == kind) &&
             (!r->name || fnmatch(r->name, f->name, 0) == 0) &&
             (!r->file || fnmatch(r->file, path, 0) == 0) &&
             (!r->module || fnmatch(r->module, f->module, 0) == 0))

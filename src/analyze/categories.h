@@ -35,7 +35,9 @@ uint32_t jsp_categories_n(const struct jsp_categories *c);
 const char *jsp_categories_name(const struct jsp_categories *c, uint32_t category);
 bool jsp_categories_find(const struct jsp_categories *c, const char *name, uint32_t *out);
 
-uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_function *f);
+/* Return the category of those frames of the function that are of this kind. */
+uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_function *f,
+                           uint32_t kind);
 
 /* Return true for code of the system: the kernel's, the vdso's, or of a file below /lib*,
  * /usr/lib* or /usr/libexec. */

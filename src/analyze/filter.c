@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "jsprof.h"
 #include "work.h"
 
 /* Flags of a function. */
@@ -16,6 +17,7 @@ enum {
     FILTER_UNDER = 2,
     FILTER_CATEGORY = 4,
     FILTER_SYSTEM = 8,
+    FILTER_JIT_CATEGORY = 16, /* its compiled frames are of the category */
 };
 
 struct jsp_filter {
@@ -97,8 +99,11 @@ static int filter_reach(struct jsp_filter *f, const struct jsp_profile *p)
         uint8_t known = is ? FILTER_ONLY : 0;
         if (o->under && jsp_filter_names(of, o->under))
             known |= FILTER_UNDER;
-        if (o->category && jsp_categories_of(o->categories, of) == f->category)
+        if (o->category && jsp_categories_of(o->categories, of, of->kind) == f->category)
             known |= FILTER_CATEGORY;
+        if (o->category && of->kind == JSPROF_KIND_VM &&
+            jsp_categories_of(o->categories, of, JSPROF_KIND_JIT) == f->category)
+            known |= FILTER_JIT_CATEGORY;
         if (o->hide_system && jsp_categories_is_system(of))
             known |= FILTER_SYSTEM;
         f->known[f->n_known] = known;
@@ -149,7 +154,9 @@ int jsp_filter_frames(struct jsp_filter *f, struct jsp_profile *p,
         n--;
     if (n > 0 && o->only && !filter_has(f, frames, n))
         return 0;
-    if (n > 0 && o->category && !filter_is(f, frames[0].function, FILTER_CATEGORY))
+    bool is_jit = n > 0 && frames[0].kind == JSPROF_KIND_JIT;
+    if (n > 0 && o->category &&
+        !filter_is(f, frames[0].function, is_jit ? FILTER_JIT_CATEGORY : FILTER_CATEGORY))
         return 0;
     return n;
 }

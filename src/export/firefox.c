@@ -180,7 +180,8 @@ static int firefox_tables(struct firefox *x)
     if (!x->mark)
         return -ENOMEM;
     for (uint32_t i = 0; i < functions; i++)
-        x->of_function[i] = jsp_categories_of(x->e->categories, &x->p->functions[i]);
+        x->of_function[i] = jsp_categories_of(x->e->categories, &x->p->functions[i],
+                                              x->p->functions[i].kind);
     for (uint32_t t = 0, n = 0; t < x->p->n_threads; t++) {
         x->position[t] = n;
         n += firefox_has(x, t);

@@ -103,9 +103,8 @@ static void profile_json_functions(struct profile_json *x)
         jsp_json_key_text(j, "name", f->name);
         jsp_json_key_text(j, "kind", jsp_kind_name(f->kind));
         profile_json_text(j, "module", jsp_tables_module(&x->from, i)->path);
-        jsp_json_key_text(j, "category",
-                          jsp_categories_name(x->e->categories,
-                                              jsp_categories_of(x->e->categories, f)));
+        uint32_t category = jsp_categories_of(x->e->categories, f, f->kind);
+        jsp_json_key_text(j, "category", jsp_categories_name(x->e->categories, category));
         if (parts.line) {
             profile_json_text(j, "file", parts.file);
             jsp_json_key_u64(j, "line", parts.line);

@@ -141,6 +141,42 @@ TEST(a_category_is_of_the_innermost_function)
     unload();
 }
 
+/* A JITMAP of an address that is no tag is compiled code. */
+static void build_compiled(void)
+{
+    build_start(&b, false);
+    build_process(&b, "host script");
+    build_jit(&b, build_tag(MAIN), "main (a.js:1)");
+    build_jit(&b, build_tag(WORK), "work (a.js:2)");
+    build_jit(&b, 0x5000, "work (a.js:2)");
+    sample(2, build_tag(WORK), build_tag(MAIN), 0);
+    sample(2, 0x5000, build_tag(MAIN), 0);
+    sample(3, 0x5000, build_tag(WORK), build_tag(MAIN));
+    sample(1, build_tag(MAIN), 0, 0);
+}
+
+static void load_compiled(void)
+{
+    char why[JSP_READ_WHY];
+    struct jsp_categories_defect defect;
+    build_compiled();
+    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK_EQ(jsp_categories_open(&categories, (struct jsp_read_text){ 0 }, &defect), 0);
+}
+
+TEST(a_function_counts_as_jit_or_as_script_by_how_it_ran)
+{
+    load_compiled();
+    filtered(&(struct jsp_filter_options){ .category = "jit", .categories = categories });
+    CHECK_EQ(fs.samples, 2);
+    jsp_functions_free(&fs);
+    filtered(&(struct jsp_filter_options){ .category = "script", .categories = categories });
+    CHECK_EQ(fs.samples, 2);
+    jsp_categories_close(categories);
+    unload();
+}
+
 TEST(wrong_rules_and_expressions_are_refused_with_a_reason)
 {
     static const struct {
@@ -208,6 +244,7 @@ int main(void)
     RUN(a_function_answers_to_its_name_without_file_or_arguments);
     RUN(hidden_system_code_counts_for_its_caller);
     RUN(a_category_is_of_the_innermost_function);
+    RUN(a_function_counts_as_jit_or_as_script_by_how_it_ran);
     RUN(wrong_rules_and_expressions_are_refused_with_a_reason);
     RUN(a_span_of_time_counts_from_the_start_and_is_half_open);
     RUN(a_walk_gives_every_counted_sample_and_no_other);
