@@ -1,4 +1,4 @@
-/* analyze/functions.c - a profile by function: self, total, hottest line.
+/* analyze/functions.c - a profile by function, or by group of functions.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,8 +17,9 @@ struct functions_line {
 struct functions_build {
     struct jsp_profile *p;
     const struct jsp_select *select;
+    struct jsp_groups *groups; /* NULL: rows are of functions */
     struct jsp_functions *out;
-    uint32_t *seen; /* by function: number + 1 of the last stack with it */
+    uint32_t *seen; /* by row: number + 1 of the last stack with it */
     uint32_t rows_room, seen_room;
     struct functions_line *lines;
     uint32_t n_lines, lines_room;
@@ -26,11 +27,16 @@ struct functions_build {
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 };
 
-/* Add rows for functions that were found while resolving stacks. */
-static int functions_reach(struct functions_build *b)
+/* Find the row of a frame. Add rows for what was found while resolving stacks. */
+static int functions_row(struct functions_build *b, const struct jsp_profile_frame *frame,
+                         uint32_t *row)
 {
     struct jsp_functions *f = b->out;
-    for (; f->n < b->p->n_functions; f->n++) {
+    *row = frame->function;
+    if (b->groups && jsp_groups_of(b->groups, b->p, frame, row) < 0)
+        return -ENOMEM;
+    uint32_t n = b->groups ? jsp_groups_n(b->groups) : b->p->n_functions;
+    for (; f->n < n; f->n++) {
         if (jsp_grow(&f->rows, &b->rows_room, f->n, sizeof *f->rows) < 0)
             return -ENOMEM;
         if (jsp_grow(&b->seen, &b->seen_room, f->n, sizeof *b->seen) < 0)
@@ -67,30 +73,32 @@ static int functions_stack(struct functions_build *b, uint32_t stack)
     const struct jsp_stack *k = &b->p->stacks[stack];
     struct jsp_functions *out = b->out;
     int n = jsp_select_frames(b->select, b->p, stack, b->frames);
-    int err = n < 0 ? n : functions_reach(b);
-    if (err < 0 || n == 0)
-        return err;
-    struct jsp_function_row *leaf = &out->rows[b->frames[0].function];
-    leaf->self += k->value;
-    leaf->self_samples += k->samples;
     for (int i = 0; i < n; i++) {
-        uint32_t function = b->frames[i].function;
-        if (b->seen[function] == stack + 1)
+        uint32_t row;
+        if (functions_row(b, &b->frames[i], &row) < 0)
+            return -ENOMEM;
+        if (i == 0) {
+            out->rows[row].self += k->value;
+            out->rows[row].self_samples += k->samples;
+        }
+        if (b->seen[row] == stack + 1)
             continue;
-        b->seen[function] = stack + 1;
-        out->rows[function].total += k->value;
-        out->rows[function].total_samples += k->samples;
+        b->seen[row] = stack + 1;
+        out->rows[row].total += k->value;
+        out->rows[row].total_samples += k->samples;
         if (b->frames[i].kind == JSPROF_KIND_JIT)
-            out->rows[function].jit_total += k->value;
+            out->rows[row].jit_total += k->value;
     }
+    if (n <= 0)
+        return n;
     out->value += k->value;
     out->samples += k->samples;
     out->weight += k->weight;
-    return b->frames[0].line ? functions_line(b, b->frames[0], k->value) : 0;
+    return b->frames[0].line && !b->groups ? functions_line(b, b->frames[0], k->value) : 0;
 }
 
-int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
-                        const struct jsp_select *select)
+int jsp_functions_build_by(struct jsp_functions *out, struct jsp_profile *p,
+                           const struct jsp_select *select, struct jsp_groups *groups)
 {
     memset(out, 0, sizeof *out);
     struct functions_build *b = calloc(1, sizeof *b);
@@ -99,6 +107,8 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
     b->p = p;
     b->out = out;
     b->select = select;
+    b->groups = groups;
+    out->groups = groups;
     int err = jsp_hash_init(&b->by_line, 0);
     for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++)
         if (jsp_select_has(select, &p->stacks[i]))
@@ -118,7 +128,8 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
     for (uint32_t i = 0; err == 0 && i < n; i++) {
         struct jsp_function_row *row = &out->rows[i];
         bool is_jit = row->jit_total > row->total / 2;
-        row->kind = is_jit ? JSPROF_KIND_JIT : p->functions[row->function].kind;
+        if (!groups)
+            row->kind = is_jit ? JSPROF_KIND_JIT : p->functions[row->function].kind;
         if (row->total_samples)
             out->rows[out->n++] = *row;
     }
@@ -129,6 +140,19 @@ int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
     free(b->seen);
     free(b);
     return err;
+}
+
+int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
+                        const struct jsp_select *select)
+{
+    return jsp_functions_build_by(out, p, select, NULL);
+}
+
+const char *jsp_functions_name(const struct jsp_functions *f, const struct jsp_profile *p,
+                               const struct jsp_function_row *row)
+{
+    return f->groups ? jsp_groups_name(f->groups, row->function)
+                     : p->functions[row->function].name;
 }
 
 struct functions_key {
@@ -155,7 +179,7 @@ void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p,
         return; /* unsorted, but complete */
     for (uint32_t i = 0; i < f->n; i++) {
         const struct jsp_function_row *r = &f->rows[i];
-        keys[i] = (struct functions_key){ *r, p->functions[r->function].name, 0, 0 };
+        keys[i] = (struct functions_key){ *r, jsp_functions_name(f, p, r), 0, 0 };
         if (by != JSP_SORT_NAME) {
             keys[i].first = by == JSP_SORT_SELF    ? r->self
                             : by == JSP_SORT_TOTAL ? r->total

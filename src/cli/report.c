@@ -1,4 +1,4 @@
-/* cli/report.c - `jsprof report`: functions by self and total share.
+/* cli/report.c - `jsprof report`: functions, or groups of them, by self and total share.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +22,7 @@ static const char report_help[] =
     "Lists functions by the time in the function itself (self), and by the time in it\n"
     "and in the functions that it called (total).\n"
     "\n"
+    "  --by function|category|kind|module  sum up functions in groups\n"
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
@@ -37,7 +38,19 @@ struct report {
     struct jsp_functions functions;
     struct cli_filter filter;
     struct cli_form form;
+    const struct report_by *by;
 };
+
+/* What rows are of: the word after --by, the head of the column, and the plural. */
+static const struct report_by {
+    const char *head, *some;
+} report_bys[] = { /* as report_by_words */
+    { "FUNCTION", "functions" },
+    { "CATEGORY", "categories" },
+    { "KIND", "kinds" },
+    { "MODULE", "modules" },
+};
+static const char *const report_by_words[] = { "function", "category", "kind", "module", NULL };
 
 static double report_share(const struct report *r, uint64_t value)
 {
@@ -152,7 +165,39 @@ static void report_draw(const struct cli_table *t, const void *row, int room)
     cli_colour(s, CLI_PLAIN);
 }
 
+static struct cli_cell report_group(CLI_OF_ROW)
+{
+    const struct report *r = of;
+    return cli_cell_string(jsp_functions_name(&r->functions, &r->capture.profile, row));
+}
+
+static const char *report_group_heading(const struct cli_table *t)
+{
+    return ((const struct report *)cli_table_of(t))->by->head;
+}
+
 #define REPORT_FIELD(field) .offset = offsetof(struct jsp_function_row, field)
+
+#define REPORT_FIGURES(SELF, TOTAL)                                                        \
+    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = report_self_share, .place = 10,        \
+      .width = 7 },                                                                        \
+    { .head = "±", .type = CLI_TYPE_REAL, .get = report_self_error, .place = 20,            \
+      .width = 5, .minimum = 90 },                                                         \
+    { .name = "self", .head = "TIME", .heading = cli_table_unit, .type = CLI_TYPE_VALUE,    \
+      .get = report_self, REPORT_FIELD(self), .place = 30, .width = 10, .minimum = 50,      \
+      .means = "What was spent in " SELF "." },                                            \
+    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = report_total_share, .place = 50,      \
+      .width = 8 },                                                                        \
+    { .name = "total", .head = "TIME", .heading = cli_table_unit, .type = CLI_TYPE_VALUE,   \
+      .get = cli_get_u64, REPORT_FIELD(total), .place = 60, .width = 10, .minimum = 120,    \
+      .means = "What was spent in " TOTAL "." },                                           \
+    { .name = "self_samples", .head = "SAMPLES", .type = CLI_TYPE_COUNT,                    \
+      .get = report_self, REPORT_FIELD(self_samples), .place = 40, .width = 9,              \
+      .minimum = 100, .fits = report_is_timed, .means = "Samples in " SELF "." },          \
+    { .name = "total_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,                  \
+      REPORT_FIELD(total_samples), .means = "Samples in " TOTAL "." },                     \
+    { .head = "", .type = CLI_TYPE_BAR, .get = report_bar, .place = 70, .width = -1,        \
+      .minimum = 72 }
 
 static const struct cli_column report_columns[] = {
     { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = report_name,
@@ -161,29 +206,7 @@ static const struct cli_column report_columns[] = {
       REPORT_FIELD(kind),
       .words = cli_kinds, .place = 80, .width = -8, .minimum = REPORT_ROOMY,
       .means = "What the function is: most of its frames were of this kind." },
-    { .head = "SELF", .type = CLI_TYPE_SHARE, .get = report_self_share, .place = 10,
-      .width = 7 },
-    { .head = "±", .type = CLI_TYPE_REAL, .get = report_self_error, .place = 20,
-      .width = 5,
-      .minimum = 90 },
-    { .name = "self", .head = "TIME",
-      .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = report_self,
-      REPORT_FIELD(self), .place = 30, .width = 10, .minimum = 50,
-      .means = "What was spent in the function itself." },
-    { .head = "TOTAL", .type = CLI_TYPE_SHARE, .get = report_total_share, .place = 50,
-      .width = 8 },
-    { .name = "total", .head = "TIME",
-      .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cli_get_u64,
-      REPORT_FIELD(total), .place = 60, .width = 10, .minimum = 120,
-      .means = "What was spent in the function and in what it called." },
-    { .name = "self_samples", .head = "SAMPLES", .type = CLI_TYPE_COUNT,
-      .get = report_self,
-      REPORT_FIELD(self_samples), .place = 40, .width = 9, .minimum = 100,
-      .fits = report_is_timed, .means = "Samples in the function itself." },
-    { .name = "total_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
-      REPORT_FIELD(total_samples), .means = "Samples in the function and in what it called." },
-    { .head = "", .type = CLI_TYPE_BAR, .get = report_bar, .place = 70, .width = -1,
-      .minimum = 72 },
+    REPORT_FIGURES("the function itself", "the function and in what it called"),
     { .name = "module", .type = CLI_TYPE_TEXT, .get = report_module,
       .when = report_has_lines,
       .means = "The file of native code; empty where there is none." },
@@ -201,6 +224,20 @@ static const struct cli_document report_document = {
     .lists = { { .name = "rows", .means = "The functions.", .columns = report_columns } },
 };
 
+static const struct cli_column report_group_columns[] = {
+    { .name = "group", .head = "GROUP", .heading = report_group_heading, .type = CLI_TYPE_TEXT,
+      .get = report_group, .place = 90,
+      .means = "The category, the kind or the module; as in CATEGORIES of jsprof(1)." },
+    REPORT_FIGURES("frames of the group itself", "stacks that have such a frame"),
+    { 0 }
+};
+
+static const struct cli_document report_group_document = {
+    .means = "Groups of functions by the time spent in them; with --by.",
+    .head = cli_head_columns,
+    .lists = { { .name = "rows", .means = "The groups.", .columns = report_group_columns } },
+};
+
 /* Print what the user can do about stacks that were cut. */
 static void report_cuts(const struct report *r)
 {
@@ -215,7 +252,7 @@ static void report_cuts(const struct report *r)
     char share[CLI_NUMBER];
     if (r->capture.profile.no_proc)
         puts(CLI_NO_PROC ".");
-    for (uint32_t i = 0; i < r->functions.n; i++) {
+    for (uint32_t i = 0; i < r->functions.n && !r->functions.groups; i++) {
         const struct jsp_function_row *f = &r->functions.rows[i];
         const char *name = r->capture.profile.functions[f->function].name;
         for (size_t c = 0; f->kind == JSPROF_KIND_SYNTH && c < sizeof cuts / sizeof *cuts; c++)
@@ -233,9 +270,11 @@ static struct cli_head report_head(const struct report *r)
 static int report_rows(const struct report *r, uint32_t limit)
 {
     struct cli_head head = report_head(r);
+    bool has_groups = r->functions.groups;
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &r->form, .command = "report",
-        .columns = report_columns, .document = &report_document,
+        .columns = has_groups ? report_group_columns : report_columns,
+        .document = has_groups ? &report_group_document : &report_document,
         .head = &head, .of = r, .capture = &r->capture });
     for (uint32_t i = 0; t && i < r->functions.n && (limit == 0 || i < limit); i++)
         cli_table_row(t, &r->functions.rows[i]);
@@ -254,8 +293,9 @@ static int report_text(const struct report *r, uint32_t limit)
         uint64_t self = 0;
         for (uint32_t i = limit; i < r->functions.n; i++)
             self += r->functions.rows[i].self;
-        printf("        %s more function%s %s of self (--limit 0 shows %s)\n",
-               cli_count(n, r->functions.n - limit), is_one ? " has" : "s have",
+        printf("        %s more %s %s %s of self (--limit 0 shows %s)\n",
+               cli_count(n, r->functions.n - limit),
+               is_one ? report_by_words[r->by - report_bys] : r->by->some, is_one ? "has" : "have",
                cli_percent(share, report_share(r, self)), is_one ? "it" : "them");
     }
     cli_closing(&head);
@@ -267,12 +307,27 @@ static int report_text(const struct report *r, uint32_t limit)
     return status;
 }
 
+/* Build the rows. CLI_OK, or CLI_FAILED, which is reported. */
+static int report_build(struct report *r, struct jsp_groups **groups)
+{
+    int err = 0;
+    if (r->by != report_bys)
+        err = jsp_groups_open(groups, (enum jsp_group_by)(r->by - report_bys - 1),
+                              r->capture.categories);
+    if (err == 0)
+        err = jsp_functions_build_by(&r->functions, &r->capture.profile, &r->capture.select,
+                                     *groups);
+    return err < 0 ? cli_fail(r->capture.label, "%s", strerror(-err)) : CLI_OK;
+}
+
 static int report_run(struct cli_arguments *a)
 {
-    const char *sort_word = "self";
+    const char *sort_word = "self", *by_word = "function";
+    struct jsp_groups *groups = NULL;
     uint32_t limit = UINT32_MAX; /* not given */
     struct report r = { 0 };
-    const struct cli_option options[] = { { "sort", NULL, &sort_word, NULL },
+    const struct cli_option options[] = { { "by", NULL, &by_word, NULL },
+                                          { "sort", NULL, &sort_word, NULL },
                                           { "limit", NULL, NULL, &limit },
                                           CLI_FORM_OPTIONS(&r.form),
                                           { "lines", &r.filter.native.has_lines, NULL, NULL },
@@ -280,16 +335,16 @@ static int report_run(struct cli_arguments *a)
                                           { 0 } };
     static const char *const sorts[] = { "self", "total", "samples", "name", NULL };
     int sort = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", sort_word, sorts);
-    if (sort < 0 || cli_form_check(a->command, &r.form))
+    int by = sort < 0 ? -1 : cli_choice(a->command, "by", by_word, report_by_words);
+    if (by < 0 || cli_form_check(a->command, &r.form))
         return CLI_USAGE;
+    r.by = &report_bys[by];
     int status = cli_filter_open(&r.capture, cli_one_file(a), &r.filter, a->command);
     if (status)
         return status;
-    int err = jsp_functions_build(&r.functions, &r.capture.profile, &r.capture.select);
-    if (err < 0) {
-        status = cli_fail(r.capture.label, "%s", strerror(-err));
+    status = report_build(&r, &groups);
+    if (status)
         goto out;
-    }
     jsp_functions_sort(&r.functions, &r.capture.profile, (enum jsp_sort)sort);
     cli_native_complain(&r.capture);
     if (r.functions.n == 0) {
@@ -302,6 +357,7 @@ static int report_run(struct cli_arguments *a)
     }
 out:
     jsp_functions_free(&r.functions);
+    jsp_groups_close(groups);
     cli_close(&r.capture);
     return status;
 }
@@ -311,5 +367,5 @@ const struct cli_command cli_report = {
     .summary = "functions by self and total share",
     .help = report_help,
     .run = report_run,
-    .documents = { &report_document },
+    .documents = { &report_document, &report_group_document },
 };

@@ -7,16 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "jsprof.h"
-
-static const char *modules_instead(uint32_t kind)
-{
-    return kind == JSPROF_KIND_VM || kind == JSPROF_KIND_JIT     ? "[vm]"
-           : kind == JSPROF_KIND_LABEL || kind == JSPROF_KIND_GC ? "[host]"
-           : kind == JSP_KIND_KERNEL                             ? "[kernel]"
-           : kind == JSPROF_KIND_SYNTH                           ? "[jsprof]"
-                                                                 : "[unknown]";
-}
+#include "analyze/groups.h"
 
 static struct jsp_module modules_describe(const struct jsp_function *f)
 {
@@ -24,7 +15,7 @@ static struct jsp_module modules_describe(const struct jsp_function *f)
     if (m.path.len == 0)
         m.path = (struct jsp_read_text){ f->module, (uint32_t)strlen(f->module) };
     if (m.path.len == 0) {
-        const char *instead = modules_instead(f->kind);
+        const char *instead = jsp_groups_no_module(f->kind);
         m.path = (struct jsp_read_text){ instead, (uint32_t)strlen(instead) };
     }
     if (m.path.at[0] == '[')

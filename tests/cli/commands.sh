@@ -130,6 +130,20 @@ misuse '--only: ' --only 'a('
 misuse '--csv and --json exclude each other' --csv --json
 run report --category mine good.cap
 is_rc 2
+run report --by category --categories rules good.cap
+is_rc 0
+row '62.5% 17.1 50 ms 5 62.5% 50 ms ██████████ mine'
+row 'SELF ± TIME SAMPLES TOTAL TIME CATEGORY'
+run report --by category --categories rules --csv good.cap
+printf '%s\n' group,self,total,self_samples,total_samples '"mine",50000000,50000000,5,5' \
+    '"script",30000000,80000000,3,8' | cmp -s - out || wrong 'has other categories'
+run report --by category --only work --limit 1 good.cap
+has 'script'
+run report --by kind --json good.cap
+has '{"group":"vm","self":80000000,"total":80000000,"self_samples":8,"total_samples":8}'
+run report --by category --limit 1 --categories rules good.cap
+has '1 more category has 37.5% of self (--limit 0 shows it)'
+misuse '--by knows function, category, kind and module, not "line"' --by line
 printf 'mine colour=red\n' >rules
 run report --categories rules good.cap
 is_rc 1

@@ -1,5 +1,5 @@
-/* filter_test.c - src/analyze/filter.c, categories.c, walk.c: which stacks and samples
- * count.
+/* filter_test.c - src/analyze/filter.c, categories.c, groups.c, walk.c: which stacks and
+ * samples count, and for which group.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -177,6 +177,58 @@ TEST(a_function_counts_as_jit_or_as_script_by_how_it_ran)
     unload();
 }
 
+static void grouped(enum jsp_group_by by, struct jsp_groups **groups)
+{
+    CHECK_EQ(jsp_groups_open(groups, by, categories), 0);
+    CHECK_EQ(jsp_functions_build_by(&fs, &p, NULL, *groups), 0);
+    jsp_functions_sort(&fs, &p, JSP_SORT_TOTAL);
+    CHECK_EQ(fs.samples, 4);
+    CHECK(!fs.has_lines);
+}
+
+TEST(a_group_counts_a_stack_once_and_its_innermost_frame_as_self)
+{
+    struct jsp_groups *groups = NULL;
+    load_compiled();
+    grouped(JSP_GROUP_CATEGORY, &groups);
+    if (CHECK_EQ(fs.n, 2)) {
+        CHECK_STR(jsp_functions_name(&fs, &p, &fs.rows[0]), "script");
+        CHECK_EQ(fs.rows[0].self, 2);
+        CHECK_EQ(fs.rows[0].total, 4);
+        CHECK_STR(jsp_functions_name(&fs, &p, &fs.rows[1]), "jit");
+        CHECK_EQ(fs.rows[1].self, 2);
+        CHECK_EQ(fs.rows[1].total, 2);
+    }
+    jsp_functions_free(&fs);
+    jsp_groups_close(groups);
+    grouped(JSP_GROUP_KIND, &groups);
+    if (CHECK_EQ(fs.n, 2)) {
+        CHECK_STR(jsp_functions_name(&fs, &p, &fs.rows[0]), "vm");
+        CHECK_STR(jsp_functions_name(&fs, &p, &fs.rows[1]), "jit");
+    }
+    jsp_functions_free(&fs);
+    jsp_groups_close(groups);
+    jsp_categories_close(categories);
+    unload();
+}
+
+TEST(modules_are_files_or_words_in_brackets)
+{
+    struct jsp_groups *groups = NULL;
+    if (!load(NULL))
+        return;
+    categories = NULL;
+    grouped(JSP_GROUP_MODULE, &groups);
+    if (CHECK_EQ(fs.n, 2)) {
+        CHECK_STR(jsp_functions_name(&fs, &p, &fs.rows[0]), "[vm]");
+        CHECK_EQ(fs.rows[0].self, 3);
+        CHECK_STR(jsp_functions_name(&fs, &p, &fs.rows[1]), "libx.so.1");
+        CHECK_EQ(fs.rows[1].self, 1);
+    }
+    jsp_groups_close(groups);
+    unload();
+}
+
 TEST(wrong_rules_and_expressions_are_refused_with_a_reason)
 {
     static const struct {
@@ -245,6 +297,8 @@ int main(void)
     RUN(hidden_system_code_counts_for_its_caller);
     RUN(a_category_is_of_the_innermost_function);
     RUN(a_function_counts_as_jit_or_as_script_by_how_it_ran);
+    RUN(a_group_counts_a_stack_once_and_its_innermost_frame_as_self);
+    RUN(modules_are_files_or_words_in_brackets);
     RUN(wrong_rules_and_expressions_are_refused_with_a_reason);
     RUN(a_span_of_time_counts_from_the_start_and_is_half_open);
     RUN(a_walk_gives_every_counted_sample_and_no_other);

@@ -1,0 +1,35 @@
+/* analyze/groups.h - functions in groups: by category, by kind, by module.
+ *
+ * A function can be in two groups, because its interpreted and its compiled frames are of
+ * two kinds. Groups are numbered in the order in which frames of them are first seen. One
+ * thread.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_ANALYZE_GROUPS_H
+#define JSP_ANALYZE_GROUPS_H
+
+#include "categories.h"
+
+enum jsp_group_by { JSP_GROUP_CATEGORY, JSP_GROUP_KIND, JSP_GROUP_MODULE };
+
+struct jsp_groups;
+
+/* Return 0 or -ENOMEM. The categories are borrowed as long as the groups live; they may be
+ * NULL for the other two. */
+int jsp_groups_open(struct jsp_groups **out, enum jsp_group_by by,
+                    const struct jsp_categories *categories);
+void jsp_groups_close(struct jsp_groups *g); /* NULL is allowed */
+
+/* Find the group of a frame of the profile, which is the same for all calls. Return 0 or
+ * -ENOMEM. */
+int jsp_groups_of(struct jsp_groups *g, const struct jsp_profile *p,
+                  const struct jsp_profile_frame *frame, uint32_t *out);
+
+uint32_t jsp_groups_n(const struct jsp_groups *g);
+const char *jsp_groups_name(const struct jsp_groups *g, uint32_t group);
+
+/* Return "[vm]" and the like: the module of functions of this kind that have no file. */
+const char *jsp_groups_no_module(uint32_t kind);
+
+#endif

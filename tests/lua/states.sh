@@ -1,0 +1,68 @@
+#!/bin/sh
+# states.sh - what LuaJIT did, by category: the same shares as its own profiler's -jp=v prints
+# of the same program.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+JIT_MODULES='/usr/share/luajit-2.1/?.lua;/usr/share/luajit-2.1.0-beta3/?.lua;;'
+
+# Write our percent of each state, and theirs, as lines: STATE OURS THEIRS.
+both() # KIND HOW-MUCH
+{
+    LUA_PATH=$JIT_MODULES stock -jp=vi1m0,"$SCRATCH/theirs" "$SCRIPTS/kinds.lua" "$@" &&
+        record "$SCRIPTS/kinds.lua" "$@" &&
+        "$JSPROF_TOOL" report --by category --vm --csv "$SCRATCH/cap" >"$SCRATCH/ours" || return 1
+    sed 's/^ *\([0-9]*\)% */\1 /; s/Compiled/jit/; s/Interpreted/script/; s/C code/host/
+         s/Garbage Collector/gc/; s/JIT Compiler/compile/' "$SCRATCH/theirs" >"$SCRATCH/words"
+    sed '1d; s/^"\(.*\)",\([0-9]*\),.*/\2 \1/' "$SCRATCH/ours" | awk '
+        FILENAME == "-" { ours[$2] = $1; all += $1; next }
+        { theirs[$2] = $1; ours[$2] += 0 }
+        END { for (s in ours) printf "%s %.1f %.1f\n", s, 100 * ours[s] / all, theirs[s] }
+        ' - "$SCRATCH/words" >"$SCRATCH/both"
+    cat "$SCRATCH/both"
+}
+
+only() # STATE KIND HOW-MUCH: both profilers see this state alone
+{
+    state=$1
+    shift
+    both "$@" && awk -v state="$state" '$1 == state && $2 >= 95 && $3 >= 95 { good = 1 }
+        END { exit !good }' "$SCRATCH/both"
+}
+
+mixed() # STATE KIND HOW-MUCH: both see much of this one, and of each state about as much
+{
+    state=$1
+    shift
+    both "$@" && awk -v state="$state" '$1 == state && $2 >= 30 { good = 1 }
+        $2 - $3 > 15 || $3 - $2 > 15 { bad = 1 }
+        END { exit bad || !good }' "$SCRATCH/both"
+}
+
+# A stack counts by how its innermost function ran, not by whether any call of it was compiled.
+filter_agrees()
+{
+    record "$SCRIPTS/kinds.lua" compiled 300000000 || return 1
+    "$JSPROF_TOOL" report --category jit --csv --sort total "$SCRATCH/cap" >"$SCRATCH/jit" &&
+        "$JSPROF_TOOL" report --by category --csv "$SCRATCH/cap" >"$SCRATCH/ours" || return 1
+    cat "$SCRATCH/ours" "$SCRATCH/jit"
+    [ "$(sed -n 's/^"jit",\([0-9]*\),.*/\1/p' "$SCRATCH/ours")" = \
+        "$(sed -n 's/^"main chunk [^"]*",vm,0,\([0-9]*\),.*/\1/p' "$SCRATCH/jit")" ]
+}
+
+one()
+{
+    check 'interpreted code is of category script' only script interpreted 200000000
+    check 'compiled code is of category jit' only jit compiled 400000000
+    check 'C functions are of category host' only host c 16000
+    check 'a collection is of category gc' only gc collected 3000
+    check 'the JIT compiler is of category compile' mixed compile compiler 60000
+    check 'compiled code that collects is of both' mixed gc garbage 30000000
+    check '--category jit counts what --by category counts for it' filter_agrees
+}
+
+LUA_ONLY=jit
+each_version one
+finish
