@@ -59,6 +59,7 @@ struct jsp_events_sum jsp_events_sum(double *values, uint32_t n);
 /* Marks of one group and name (their durations in ns), or the values of one counter. */
 struct jsp_events_group {
     struct jsp_read_text group, name;
+    struct jsp_read_text message; /* of marks, where they are grouped by it too */
     struct jsp_events_sum sum;
     const char *kind; /* "mark", "counter" */
 };
@@ -68,9 +69,9 @@ struct jsp_events_groups {
     uint32_t n, room;
 };
 
-/* Group the events, and sort the counters' values by counter and time. Return 0 or -ENOMEM.
- * Free the groups in any case. */
-int jsp_events_group(struct jsp_events_groups *g, struct jsp_events *e);
+/* Group the events, and sort the counters' values by counter and time. By messages, the most
+ * frequent message of a name comes first. Return 0 or -ENOMEM. Free the groups in any case. */
+int jsp_events_group(struct jsp_events_groups *g, struct jsp_events *e, bool by_message);
 void jsp_events_groups_free(struct jsp_events_groups *g);
 
 #endif

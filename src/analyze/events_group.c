@@ -56,28 +56,52 @@ static int events_mark_compare(const void *a, const void *b)
     return order ? order : events_text_compare(x->name, y->name);
 }
 
-/* Make a group of each run of equal group and name in the sorted marks. */
-static int events_marks(struct jsp_events_groups *g, const struct jsp_events *e,
-                        double *values)
+static int events_message_compare(const void *a, const void *b)
 {
+    const struct jsp_event_mark *x = *(const struct jsp_event_mark *const *)a;
+    const struct jsp_event_mark *y = *(const struct jsp_event_mark *const *)b;
+    int order = events_mark_compare(a, b);
+    return order ? order : events_text_compare(x->message, y->message);
+}
+
+/* Compare groups of marks with messages: the most frequent message of a name comes first. */
+static int events_group_compare(const void *a, const void *b)
+{
+    const struct jsp_events_group *x = a, *y = b;
+    int order = events_text_compare(x->group, y->group);
+    order = order ? order : events_text_compare(x->name, y->name);
+    order = order ? order : (x->sum.n < y->sum.n) - (x->sum.n > y->sum.n);
+    return order ? order : events_text_compare(x->message, y->message);
+}
+
+/* Make a group of each run of equal marks in the sorted ones. */
+static int events_marks(struct jsp_events_groups *g, const struct jsp_events *e,
+                        bool by_message, double *values)
+{
+    int (*compare)(const void *, const void *) = by_message ? events_message_compare
+                                                            : events_mark_compare;
     uint32_t n = e->n_marks;
     const struct jsp_event_mark **order = malloc((n + 1) * sizeof *order);
     int err = order ? 0 : -ENOMEM;
     for (uint32_t i = 0; err == 0 && i < n; i++)
         order[i] = &e->marks[i];
     if (err == 0)
-        qsort(order, n, sizeof *order, events_mark_compare);
+        qsort(order, n, sizeof *order, compare);
     for (uint32_t at = 0, run; err == 0 && at < n; at += run) {
         for (run = 0; at + run < n; run++) {
-            if (run && events_mark_compare(&order[at], &order[at + run]) != 0)
+            if (run && compare(&order[at], &order[at + run]) != 0)
                 break;
             values[run] = (double)order[at + run]->duration;
         }
         struct jsp_events_group group = { .group = order[at]->group,
                                           .name = order[at]->name,
                                           .kind = "mark" };
+        if (by_message)
+            group.message = order[at]->message;
         err = events_add(g, group, values, run);
     }
+    if (err == 0 && by_message && g->n)
+        qsort(g->at, g->n, sizeof *g->at, events_group_compare);
     free(order);
     return err;
 }
@@ -110,12 +134,12 @@ static int events_counters(struct jsp_events_groups *g, struct jsp_events *e, do
     return err;
 }
 
-int jsp_events_group(struct jsp_events_groups *g, struct jsp_events *e)
+int jsp_events_group(struct jsp_events_groups *g, struct jsp_events *e, bool by_message)
 {
     uint32_t most = e->n_marks > e->n_values ? e->n_marks : e->n_values;
     double *values = malloc(((size_t)most + 1) * sizeof *values);
     *g = (struct jsp_events_groups){ 0 };
-    int err = values ? events_marks(g, e, values) : -ENOMEM;
+    int err = values ? events_marks(g, e, by_message, values) : -ENOMEM;
     if (err == 0)
         err = events_counters(g, e, values);
     free(values);

@@ -24,6 +24,7 @@ static const char list_help[] =
     "the same figures of their values.\n"
     "\n"
     "  --each           list every single mark, in the order of the file\n"
+    "  --messages       sum marks up by message, too\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
@@ -38,7 +39,7 @@ struct list {
     struct jsp_events events;
     struct jsp_events_groups groups;
     int32_t *pids; /* owned; NULL: all */
-    bool is_each;
+    bool is_each, has_messages;
     struct cli_head head;
 };
 
@@ -57,7 +58,7 @@ static int list_build(struct list *l)
     int err = jsp_events_read(&l->events, p, of);
     if (err < 0 || l->is_each)
         return err;
-    return jsp_events_group(&l->groups, &l->events);
+    return jsp_events_group(&l->groups, &l->events, l->has_messages);
 }
 
 static struct cli_span list_span(struct jsp_read_text t)
@@ -83,6 +84,22 @@ static bool list_is_counters(const void *of)
     return !list_is_marks(of);
 }
 
+static bool list_has_messages(const void *of)
+{
+    return ((const struct list_of *)of)->list->has_messages;
+}
+
+/* Text shows marks with their messages in the last column, and few figures before it. */
+static bool list_is_long(const void *of)
+{
+    return list_is_marks(of) && list_has_messages(of);
+}
+
+static bool list_is_short(const void *of)
+{
+    return !list_is_long(of);
+}
+
 /* Return a figure. Text shows a duration, or a number in few digits. */
 static struct cli_cell list_figure(CLI_OF_ROW)
 {
@@ -97,6 +114,12 @@ static struct cli_cell list_figure(CLI_OF_ROW)
     else
         snprintf(cell.shown, sizeof cell.shown, is_whole ? "%.0f" : "%.4g", v);
     return cell;
+}
+
+static struct cli_cell list_message(CLI_OF_ROW)
+{
+    const struct jsp_events_group *g = row;
+    return *g->kind == 'm' ? cli_cell_text(g->message) : cli_cell_none();
 }
 
 static const char *const list_units[] = { "ns", NULL };
@@ -116,6 +139,24 @@ static void list_draw(const struct cli_table *t, const void *row, int room)
     fputs(" / ", stdout);
     used += 3 + cli_name(s, list_span(g->name), room - used - 3);
     cli_repeat(" ", room - used);
+}
+
+/* Print "group / name  message" in a third of the room, half of the rest, and the rest. */
+static void list_draw_long(const struct cli_style *s, const struct jsp_read_text words[3], int room)
+{
+    int used = cli_name(s, list_span(words[0]), room ? room / 3 : 0);
+    fputs(" / ", stdout);
+    used += 3 + cli_name(s, list_span(words[1]), room ? (room - used) / 2 : 0);
+    fputs("  ", stdout);
+    if (!room || room - used - 2 > 0)
+        cli_name(s, list_span(words[2]), room ? room - used - 2 : 0);
+}
+
+static void list_draw_message(const struct cli_table *t, const void *row, int room)
+{
+    const struct jsp_events_group *g = row;
+    list_draw_long(cli_table_style(t),
+                   (struct jsp_read_text[]){ g->group, g->name, g->message }, room);
 }
 
 static const char *list_heading(const struct cli_table *t)
@@ -140,8 +181,10 @@ static const struct cli_column list_columns[] = {
       .means = "The group of the mark or counter." },
     { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_FIELD(name),
       .means = "The name of the mark or counter." },
+    { .name = "message", .type = CLI_TYPE_TEXT, .get = list_message, .when = list_has_messages,
+      .may_lack = true, .means = "The message of the marks; null: a counter has none." },
     { .head = "MARK", .heading = list_heading, .type = CLI_TYPE_TEXT, .draw = list_draw,
-      .place = 10, .width = -LIST_NAME },
+      .place = 10, .width = -LIST_NAME, .fits = list_is_short },
     { .name = "count", .head = "TIMES", .heading = list_heading_count, .type = CLI_TYPE_COUNT,
       .get = cli_get_u64, LIST_FIELD(sum.n), .place = 20, .width = 7,
       .means = "How many marks or values there are." },
@@ -149,14 +192,16 @@ static const struct cli_column list_columns[] = {
       LIST_FIELD(sum.total), .place = 30, .width = 9, .minimum = 85, .fits = list_is_marks,
       .means = "The sum." },
     { .name = "min", .head = "LEAST", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.min), .place = 40, .width = 9, .minimum = 76, .means = "The least." },
+      LIST_FIELD(sum.min), .place = 40, .width = 9, .minimum = 76, .fits = list_is_short,
+      .means = "The least." },
     { .name = "mean", .head = "MEAN", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.mean), .place = 50, .width = 9, .minimum = 67, .means = "The mean." },
+      LIST_FIELD(sum.mean), .place = 50, .width = 9, .minimum = 67, .fits = list_is_short,
+      .means = "The mean." },
     { .name = "median", .head = "MEDIAN", .type = CLI_TYPE_REAL, .get = list_figure,
       LIST_FIELD(sum.median), .place = 60, .width = 9, .minimum = 58,
       .means = "The median, which occurs." },
     { .name = "p95", .head = "95%", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.p95), .place = 70, .width = 9, .minimum = 49,
+      LIST_FIELD(sum.p95), .place = 70, .width = 9, .minimum = 49, .fits = list_is_short,
       .means = "The 95th percentile, which occurs." },
     { .name = "max", .head = "MOST", .type = CLI_TYPE_REAL, .get = list_figure,
       LIST_FIELD(sum.max), .place = 80, .width = 9, .means = "The most." },
@@ -165,11 +210,13 @@ static const struct cli_column list_columns[] = {
       .means = "The last in the order of time." },
     { .name = "unit", .type = CLI_TYPE_WORD, .get = list_unit, .words = list_units,
       .may_lack = true, .means = "The unit of these figures; null: as the counter has it." },
+    { .head = "MARK", .type = CLI_TYPE_TEXT, .draw = list_draw_message, .place = 90,
+      .fits = list_is_long },
     { 0 }
 };
 
 static const struct cli_document list_document = {
-    .means = "Marks and counters by group and name.",
+    .means = "Marks and counters by group and name; with --messages, marks also by message.",
     .head = cli_head_columns,
     .lists = { { .name = "rows", .means = "Marks, then counters.",
                  .columns = list_columns } },
@@ -191,17 +238,11 @@ static struct cli_cell list_duration(CLI_OF_ROW)
     return cell;
 }
 
-/* Print "group / name  message" in a third of the room, half of the rest, and the rest. */
 static void list_draw_mark(const struct cli_table *t, const void *row, int room)
 {
-    const struct cli_style *s = cli_table_style(t);
     const struct jsp_event_mark *m = row;
-    int used = cli_name(s, list_span(m->group), room ? room / 3 : 0);
-    fputs(" / ", stdout);
-    used += 3 + cli_name(s, list_span(m->name), room ? (room - used) / 2 : 0);
-    fputs("  ", stdout);
-    if (!room || room - used - 2 > 0)
-        cli_name(s, list_span(m->message), room ? room - used - 2 : 0);
+    list_draw_long(cli_table_style(t),
+                   (struct jsp_read_text[]){ m->group, m->name, m->message }, room);
 }
 
 #define LIST_MARK(field) .offset = offsetof(struct jsp_event_mark, field)
@@ -282,6 +323,7 @@ static int list_run(struct cli_arguments *a)
 {
     struct list l = { 0 };
     const struct cli_option options[] = { { "each", &l.is_each, NULL, NULL },
+                                          { "messages", &l.has_messages, NULL, NULL },
                                           CLI_FORM_OPTIONS(&l.form),
                                           CLI_FILTER_OPTIONS(&l.filter),
                                           { 0 } };

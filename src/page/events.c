@@ -45,7 +45,7 @@ int jsp_page_events_build(struct jsp_page_events *e, const struct jsp_html *h)
         err = jsp_events_read(&e->of[c], h->captures[c].profile,
                               (struct jsp_events_of){ NULL, 0 });
         if (err == 0)
-            err = jsp_events_group(&e->groups[c], &e->of[c]);
+            err = jsp_events_group(&e->groups[c], &e->of[c], false);
         n += e->of[c].n_marks;
     }
     if (err == 0)

@@ -49,6 +49,16 @@ lines 21
 row '0.004000 1.00 ms 100 gc / sweep why 0'
 run list --time 22ms.. --each events.cap
 lines 12 # also those that began before and lasted until then
+run list --messages events.cap
+is_rc 0
+has '      1  7.00 ms  7.00 ms  7.00 ms  gc / sweep  why 6'
+row 'gc / heap 5 2,000 -3 1399 1,000 4,000 4,000'
+[ "$(grep -c ' gc / sweep ' out)" = 20 ] || wrong 'has not a row for each message'
+run list --messages --csv events.cap
+has 'mark,"gc","sweep","why 0",1,1000000,1000000,'
+has 'counter,"gc","heap",,5,6994,'
+run list --messages --json events.cap
+has '"name":"heap","message":null,"count":5'
 run list --process 100 events.cap
 row 'gc / sweep 20 210 ms 1.00 ms 10 ms 10 ms 19 ms 20 ms'
 run list --csv events.cap

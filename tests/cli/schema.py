@@ -15,8 +15,9 @@ bad = 0
 ways = {
     'info': [[]],
     'threads': [[], ['--thread', '100']],
-    'list': [[], ['--each']],
-    'report': [[], ['--lines', '--native'], ['--sort', 'name', '--limit', '1']],
+    'list': [[], ['--each'], ['--messages']],
+    'report': [[], ['--lines', '--native'], ['--sort', 'name', '--limit', '1'],
+               ['--by', 'category'], ['--by', 'module', '--native']],
     'tree': [[], ['--bottom-up', '--lines', '--min', '0']],
     'callers': [['work'], ['work', '--limit', '1']],
     'callees': [['main']],
@@ -94,6 +95,7 @@ def described(schema, path):
 
 
 optional = {('report', 'rows', 0, key) for key in ('module', 'file', 'line')}  # with --lines
+optional |= {('list', 'rows', 0, 'message')}  # with --messages
 optional |= {('calls', 'edges')}  # without --limit, or with --edges
 for command, many in ways.items():
     words = json.loads(subprocess.check_output([jsprof, command, '--json-schema']))
