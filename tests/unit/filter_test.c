@@ -98,10 +98,13 @@ TEST(under_cuts_the_callers_off)
 
 TEST(a_function_answers_to_its_name_without_file_or_arguments)
 {
-    const struct jsp_function f = { .name = "main (a.js:1)", .module = "" };
-    const struct jsp_function g = { .name = "work(int)", .module = "" };
+    const struct jsp_function f = { .name = "main (/a.js:1)",
+                                    .recorded = "main (file:///a.js:1)",
+                                    .module = "" };
+    const struct jsp_function g = { .name = "work(int)", .recorded = "work(int)", .module = "" };
     CHECK(jsp_filter_names(&f, "main"));
-    CHECK(jsp_filter_names(&f, "main (a.js:1)"));
+    CHECK(jsp_filter_names(&f, "main (/a.js:1)"));
+    CHECK(jsp_filter_names(&f, "main (file:///a.js:1)"));
     CHECK(!jsp_filter_names(&f, "mai"));
     CHECK(!jsp_filter_names(&f, ""));
     CHECK(jsp_filter_names(&g, "work"));
