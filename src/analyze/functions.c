@@ -28,12 +28,12 @@ struct functions_build {
 };
 
 /* Find the row of a frame. Add rows for what was found while resolving stacks. */
-static int functions_row(struct functions_build *b, const struct jsp_profile_frame *frame,
-                         uint32_t *row)
+static int functions_row(struct functions_build *b, uint32_t stack,
+                         const struct jsp_profile_frame *frame, uint32_t *row)
 {
     struct jsp_functions *f = b->out;
     *row = frame->function;
-    if (b->groups && jsp_groups_of(b->groups, b->p, frame, row) < 0)
+    if (b->groups && jsp_groups_of(b->groups, b->p, stack, frame, row) < 0)
         return -ENOMEM;
     uint32_t n = b->groups ? jsp_groups_n(b->groups) : b->p->n_functions;
     for (; f->n < n; f->n++) {
@@ -75,7 +75,7 @@ static int functions_stack(struct functions_build *b, uint32_t stack)
     int n = jsp_select_frames(b->select, b->p, stack, b->frames);
     for (int i = 0; i < n; i++) {
         uint32_t row;
-        if (functions_row(b, &b->frames[i], &row) < 0)
+        if (functions_row(b, stack, &b->frames[i], &row) < 0)
             return -ENOMEM;
         if (i == 0) {
             out->rows[row].self += k->value;

@@ -1,21 +1,36 @@
-/* analyze/groups.c - functions in groups: by category, by kind, by module.
+/* analyze/groups.c - functions in groups: by category, by kind, by module, by file, by line,
+ * by thread.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "groups.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "jsprof.h"
+#include "name_parts.h"
+
+/* Everything that a group can depend on. Two keys can have one group. */
+struct groups_key {
+    uint32_t function, kind, line, file, thread;
+};
+
+struct groups_known {
+    struct groups_key key;
+    uint32_t group;
+};
 
 struct jsp_groups {
     enum jsp_group_by by;
     const struct jsp_categories *categories;
-    const char **names; /* borrowed from categories and functions */
+    char **names; /* owned, like each name */
     uint32_t n, room;
-    uint32_t *known; /* two of each function: group + 1 of its own kind, then as JIT; 0: unknown */
+    struct groups_known *known;
     uint32_t n_known, known_room;
+    struct jsp_hash by_key, by_name;
 };
 
 int jsp_groups_open(struct jsp_groups **out, enum jsp_group_by by,
@@ -26,6 +41,10 @@ int jsp_groups_open(struct jsp_groups **out, enum jsp_group_by by,
         return -ENOMEM;
     g->by = by;
     g->categories = categories;
+    if (jsp_hash_init(&g->by_key, 0) < 0 || jsp_hash_init(&g->by_name, 0) < 0) {
+        jsp_groups_close(g);
+        return -ENOMEM;
+    }
     *out = g;
     return 0;
 }
@@ -34,8 +53,12 @@ void jsp_groups_close(struct jsp_groups *g)
 {
     if (!g)
         return;
+    for (uint32_t i = 0; i < g->n; i++)
+        free(g->names[i]);
     free(g->names);
     free(g->known);
+    jsp_hash_free(&g->by_key);
+    jsp_hash_free(&g->by_name);
     free(g);
 }
 
@@ -48,47 +71,102 @@ const char *jsp_groups_no_module(uint32_t kind)
                                                                  : "[unknown]";
 }
 
-static const char *groups_describe(const struct jsp_groups *g, const struct jsp_function *f,
-                                   uint32_t kind)
+static char *groups_thread(const struct jsp_thread_info *t)
 {
+    const char *name = t->losses ? t->losses->name : "";
+    char *text;
+    return asprintf(&text, "%s%s%" PRId32, name, *name ? " " : "", t->tid) < 0 ? NULL : text;
+}
+
+static char *groups_place(const struct jsp_groups *g, const struct jsp_profile *p,
+                          const struct groups_key *key)
+{
+    const struct jsp_function *f = &p->functions[key->function];
+    struct jsp_read_text file = jsp_name_split(f->name).file;
+    char *text;
+    if (key->file)
+        file = (struct jsp_read_text){ p->files[key->file],
+                                       (uint32_t)strlen(p->files[key->file]) };
+    if (g->by == JSP_GROUP_LINE && file.len && key->line)
+        return asprintf(&text, "%.*s:%" PRIu32, (int)file.len, file.at, key->line) < 0 ? NULL
+                                                                                       : text;
+    if (g->by == JSP_GROUP_LINE)
+        return strdup(f->name);
+    return file.len ? strndup(file.at, file.len)
+                    : strdup(*f->module ? f->module : jsp_groups_no_module(key->kind));
+}
+
+/* Return the name of a key's group, which the caller frees, or NULL: no memory. */
+static char *groups_describe(const struct jsp_groups *g, const struct jsp_profile *p,
+                             const struct groups_key *key)
+{
+    const struct jsp_function *f = &p->functions[key->function];
+    const char *name = *f->module ? f->module : jsp_groups_no_module(key->kind);
     switch (g->by) {
     case JSP_GROUP_CATEGORY:
-        return jsp_categories_name(g->categories, jsp_categories_of(g->categories, f, kind));
-    case JSP_GROUP_KIND: return jsp_kind_name(kind);
+        name = jsp_categories_name(g->categories,
+                                   jsp_categories_of(g->categories, f, key->kind));
+        break;
+    case JSP_GROUP_KIND: name = jsp_kind_name(key->kind); break;
     case JSP_GROUP_MODULE: break;
+    case JSP_GROUP_FILE:
+    case JSP_GROUP_LINE: return groups_place(g, p, key);
+    case JSP_GROUP_THREAD: return groups_thread(&p->threads[key->thread]);
     }
-    return *f->module ? f->module : jsp_groups_no_module(kind);
+    return strdup(name);
 }
 
-static int groups_number(struct jsp_groups *g, const char *name, uint32_t *out)
+/* Find the group with this name, which is then owned. */
+static int groups_number(struct jsp_groups *g, char *name, uint32_t *out)
 {
-    for (*out = 0; *out < g->n; ++*out)
-        if (strcmp(g->names[*out], name) == 0)
-            return 0;
-    if (jsp_grow(&g->names, &g->room, g->n, sizeof *g->names) < 0)
+    uint32_t hash = (uint32_t)jsp_hash_bytes(g->by_name.seed, name, strlen(name)), at;
+    for (uint32_t probe = hash; (at = jsp_hash_next(&g->by_name, hash, &probe)) != 0;)
+        if (strcmp(g->names[at - 1], name) == 0)
+            break;
+    if (at) {
+        free(name);
+        *out = at - 1;
+        return 0;
+    }
+    if (jsp_grow(&g->names, &g->room, g->n, sizeof *g->names) < 0) {
+        free(name);
         return -ENOMEM;
+    }
+    *out = g->n;
     g->names[g->n++] = name;
-    return 0;
+    return jsp_hash_add(&g->by_name, hash, *out);
 }
 
-int jsp_groups_of(struct jsp_groups *g, const struct jsp_profile *p,
+static struct groups_key groups_key(const struct jsp_groups *g, const struct jsp_stack *stack,
+                                    const struct jsp_profile_frame *frame)
+{
+    if (g->by == JSP_GROUP_THREAD)
+        return (struct groups_key){ .thread = stack->thread };
+    struct groups_key key = { .function = frame->function, .kind = frame->kind };
+    if (g->by == JSP_GROUP_FILE || g->by == JSP_GROUP_LINE)
+        key.file = frame->file;
+    if (g->by == JSP_GROUP_LINE)
+        key.line = frame->line;
+    return key;
+}
+
+int jsp_groups_of(struct jsp_groups *g, const struct jsp_profile *p, uint32_t stack,
                   const struct jsp_profile_frame *frame, uint32_t *out)
 {
-    uint32_t at = 2 * frame->function + (frame->kind == JSPROF_KIND_JIT);
-    for (; g->n_known <= at; g->n_known++) {
-        if (jsp_grow(&g->known, &g->known_room, g->n_known, sizeof *g->known) < 0)
-            return -ENOMEM;
-        g->known[g->n_known] = 0;
-    }
-    if (!g->known[at]) {
-        const struct jsp_function *f = &p->functions[frame->function];
-        uint32_t group;
-        if (groups_number(g, groups_describe(g, f, frame->kind), &group) < 0)
-            return -ENOMEM;
-        g->known[at] = group + 1;
-    }
-    *out = g->known[at] - 1;
-    return 0;
+    const struct groups_key key = groups_key(g, &p->stacks[stack], frame);
+    uint32_t hash = (uint32_t)jsp_hash_bytes(g->by_key.seed, &key, sizeof key), at;
+    for (uint32_t probe = hash; (at = jsp_hash_next(&g->by_key, hash, &probe)) != 0;)
+        if (memcmp(&g->known[at - 1].key, &key, sizeof key) == 0) {
+            *out = g->known[at - 1].group;
+            return 0;
+        }
+    if (jsp_grow(&g->known, &g->known_room, g->n_known, sizeof *g->known) < 0)
+        return -ENOMEM;
+    char *name = groups_describe(g, p, &key);
+    if (!name || groups_number(g, name, out) < 0)
+        return -ENOMEM;
+    g->known[g->n_known] = (struct groups_known){ key, *out };
+    return jsp_hash_add(&g->by_key, hash, g->n_known++);
 }
 
 uint32_t jsp_groups_n(const struct jsp_groups *g)

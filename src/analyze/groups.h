@@ -1,8 +1,9 @@
-/* analyze/groups.h - functions in groups: by category, by kind, by module.
+/* analyze/groups.h - functions in groups: by category, by kind, by module, by file, by
+ * line, by thread.
  *
- * A function can be in two groups, because its interpreted and its compiled frames are of
- * two kinds. Groups are numbered in the order in which frames of them are first seen. One
- * thread.
+ * A function can be in several groups, because its interpreted and its compiled frames are
+ * of two kinds, and its frames are in many lines and threads. Groups are numbered in the
+ * order in which frames of them are first seen. One thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,19 +12,26 @@
 
 #include "categories.h"
 
-enum jsp_group_by { JSP_GROUP_CATEGORY, JSP_GROUP_KIND, JSP_GROUP_MODULE };
+enum jsp_group_by {
+    JSP_GROUP_CATEGORY,
+    JSP_GROUP_KIND,
+    JSP_GROUP_MODULE,
+    JSP_GROUP_FILE, /* the module where the source file is unknown */
+    JSP_GROUP_LINE, /* the function where the line is unknown */
+    JSP_GROUP_THREAD
+};
 
 struct jsp_groups;
 
 /* Return 0 or -ENOMEM. The categories are borrowed as long as the groups live; they may be
- * NULL for the other two. */
+ * NULL for the others. */
 int jsp_groups_open(struct jsp_groups **out, enum jsp_group_by by,
                     const struct jsp_categories *categories);
 void jsp_groups_close(struct jsp_groups *g); /* NULL is allowed */
 
-/* Find the group of a frame of the profile, which is the same for all calls. Return 0 or
- * -ENOMEM. */
-int jsp_groups_of(struct jsp_groups *g, const struct jsp_profile *p,
+/* Find the group of a frame of a stack of the profile, which is the same for all calls.
+ * Return 0 or -ENOMEM. */
+int jsp_groups_of(struct jsp_groups *g, const struct jsp_profile *p, uint32_t stack,
                   const struct jsp_profile_frame *frame, uint32_t *out);
 
 uint32_t jsp_groups_n(const struct jsp_groups *g);

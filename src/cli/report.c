@@ -22,7 +22,8 @@ static const char report_help[] =
     "Lists functions by the time in the function itself (self), and by the time in it\n"
     "and in the functions that it called (total).\n"
     "\n"
-    "  --by function|category|kind|module  sum up functions in groups\n"
+    "  --by WORD        sum up by function (default), category, kind, module, file,\n"
+    "                   line or thread\n"
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
@@ -49,8 +50,12 @@ static const struct report_by {
     { "CATEGORY", "categories" },
     { "KIND", "kinds" },
     { "MODULE", "modules" },
+    { "FILE", "files" },
+    { "LINE", "lines" },
+    { "THREAD", "threads" },
 };
-static const char *const report_by_words[] = { "function", "category", "kind", "module", NULL };
+static const char *const report_by_words[] = { "function", "category", "kind", "module",
+                                               "file", "line", "thread", NULL };
 
 static double report_share(const struct report *r, uint64_t value)
 {
@@ -227,7 +232,7 @@ static const struct cli_document report_document = {
 static const struct cli_column report_group_columns[] = {
     { .name = "group", .head = "GROUP", .heading = report_group_heading, .type = CLI_TYPE_TEXT,
       .get = report_group, .place = 90,
-      .means = "The category, the kind or the module; as in CATEGORIES of jsprof(1)." },
+      .means = "The category, as in CATEGORIES of jsprof(1); or the kind, and so on." },
     REPORT_FIGURES("frames of the group itself", "stacks that have such a frame"),
     { 0 }
 };

@@ -153,7 +153,21 @@ run report --by kind --json good.cap
 has '{"group":"vm","self":80000000,"total":80000000,"self_samples":8,"total_samples":8}'
 run report --by category --limit 1 --categories rules good.cap
 has '1 more category has 37.5% of self (--limit 0 shows it)'
-misuse '--by knows function, category, kind and module, not "line"' --by line
+by() # GROUP ROW...: all rows of good.cap
+{
+    group=$1
+    shift
+    run report --by "$group" --csv good.cap
+    printf '%s\n' group,self,total,self_samples,total_samples "$@" | cmp -s - out ||
+        wrong "has other ${group}s"
+}
+by file '"/srv/app/lib/deep/inside/work.js",50000000,50000000,5,5' \
+    '"/srv/app/start.js",20000000,80000000,2,8' '"/srv/app/leaf.js",10000000,10000000,1,1'
+by line '"/srv/app/lib/deep/inside/work.js:22",50000000,50000000,5,5' \
+    '"/srv/app/start.js:21",20000000,20000000,2,2' '"/srv/app/leaf.js:23",10000000,10000000,1,1' \
+    '"main (/srv/app/start.js:1:1)",0,60000000,0,6'
+by thread '"main 100",60000000,60000000,6,6' '"helper two 200",20000000,20000000,2,2'
+misuse '--by knows function, category, kind, module, file, line and thread, not "x"' --by x
 printf 'mine colour=red\n' >rules
 run report --categories rules good.cap
 is_rc 1
