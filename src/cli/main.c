@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "nearest.h"
 #include "open.h"
 #include "jsprof.h"
 
@@ -65,11 +66,20 @@ static const struct cli_command *main_find(const char *name)
     return NULL;
 }
 
+static int main_unknown(const char *name)
+{
+    struct cli_nearest near = { .word = name, .len = strlen(name) };
+    for (int i = 0; i < MAIN_N_COMMANDS; i++)
+        cli_nearest_try(&near, main_commands[i]->name);
+    return near.best ? cli_usage(NULL, "no command \"%s\", perhaps %s?", name, near.best)
+                     : cli_usage(NULL, "no command \"%s\"", name);
+}
+
 static int main_help_of(const char *name)
 {
     const struct cli_command *c = main_find(name);
     if (!c)
-        return cli_usage(NULL, "no command \"%s\"", name);
+        return main_unknown(name);
     fputs(c->help, stdout);
     return CLI_OK;
 }
@@ -103,9 +113,8 @@ static int main_command(int n_words, char **words)
         return n_words > 1 ? main_help_of(words[1]) : main_help();
     const struct cli_command *c = main_find(words[0]);
     if (!c)
-        return cli_usage(NULL,
-                         words[0][0] == '-' ? "unknown option %s" : "no command \"%s\"",
-                         words[0]);
+        return words[0][0] == '-' ? cli_usage(NULL, "unknown option %s", words[0])
+                                  : main_unknown(words[0]);
     return main_run(c, n_words - 1, words + 1);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "text.h"
 
 int cli_usage(const char *command, const char *format, ...)
@@ -57,13 +58,27 @@ static const struct cli_option *options_of(const char *word,
     return len > 1 ? options_find(options, name, len) : NULL;
 }
 
+static int options_unknown(const char *command, const char *word,
+                           const struct cli_option *options)
+{
+    size_t len = strcspn(word, "=");
+    const char *name = word + strspn(word, "-");
+    struct cli_nearest near = { .word = name, .len = (size_t)(word + len - name) };
+    for (const struct cli_option *o = options; o->name; o++)
+        if (o->name[1])
+            cli_nearest_try(&near, o->name);
+    return near.best ? cli_usage(command, "unknown option %.*s, perhaps --%s?", (int)len, word,
+                                 near.best)
+                     : cli_usage(command, "unknown option %.*s", (int)len, word);
+}
+
 /* Read the word at *i and, for a value, the next one. */
 static int options_word(struct cli_arguments *a, const struct cli_option *options, int *i)
 {
     const char *word = a->words[*i], *value;
     const struct cli_option *o = options_of(word, options, &value);
     if (!o)
-        return cli_usage(a->command, "unknown option %.*s", (int)strcspn(word, "="), word);
+        return options_unknown(a->command, word, options);
     const char *dashes = o->name[1] ? "--" : "-";
     if (o->flag && value)
         return cli_usage(a->command, "%s%s takes no value", dashes, o->name);

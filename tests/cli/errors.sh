@@ -59,7 +59,8 @@ misuses() # MESSAGE ARGUMENTS...
     lines 0
 }
 misuses 'jsprof: no command given (try: jsprof --help)'
-misuses 'jsprof: no command "reprot" (try: jsprof --help)' reprot
+misuses 'jsprof: no command "reprot", perhaps report? (try: jsprof --help)' reprot
+misuses 'jsprof: no command "exit" (try: jsprof --help)' exit
 misuses 'jsprof: unknown option --colour (try: jsprof --help)' --colour
 misuses 'jsprof report: unknown option --speed (try: jsprof report --help)' \
     report --speed=9 good.cap
@@ -81,7 +82,7 @@ known="no category \"cache\" (there are: $known)"
 misuses "jsprof report: --category: $known (try: jsprof report --help)" \
     report --category cache good.cap
 misuses 'jsprof html: -o wants a value (try: jsprof html --help)' html good.cap -o
-misuses 'jsprof report: unknown option -limit (try: jsprof report --help)' \
+misuses 'jsprof report: unknown option -limit, perhaps --limit? (try: jsprof report --help)' \
     report -limit=3 good.cap
 for command in report dump; do
     run $command --symbols absent good.cap
