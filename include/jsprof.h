@@ -339,6 +339,10 @@ enum jsprof_join {
  * loop. */
 enum { JSPROF_FRAME_ENTRY = 1 << 16 };
 
+/* With JSPROF_FRAME_ENTRY, on the innermost frame: the function is called, but has run nothing
+ * so far, so the loop may not have been entered for it. */
+enum { JSPROF_FRAME_CALLED = 1 << 19 };
+
 /* A kind for walkers only: the entry is no frame but a set of registers. It marks a place
  * where a C function called into compiled code that is not registered, and the walk over
  * the C stack continues there. `pc` is the return address into that C function. `sp` and
@@ -597,7 +601,8 @@ JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSP
 
 /* Declare the C code of an interpreter's loop. The capture marks its native frames, and
  * views hide them. Where VM frames have no stack address, each native activation of the
- * loop takes one run of VM frames, from a frame with JSPROF_FRAME_ENTRY to the next.
+ * loop takes one run of VM frames, from a frame with JSPROF_FRAME_ENTRY to the next. Frames
+ * before the first one with JSPROF_FRAME_ENTRY run outside of the loop.
  *
  * -EINVAL: start is NULL or length is 0. -ENOMEM. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;

@@ -24,10 +24,18 @@ static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
 }
+static inline uintptr_t jsp_lua_instruction(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP];
+}
 #elif defined(__aarch64__)
 static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.sp;
+}
+static inline uintptr_t jsp_lua_instruction(const void *ucontext)
+{
+    return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.pc;
 }
 static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
 {
@@ -40,6 +48,12 @@ static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
 static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
 {
     return (uintptr_t)ucontext;
+}
+/* 0: not known */
+static inline uintptr_t jsp_lua_instruction(const void *ucontext)
+{
+    (void)ucontext;
+    return 0;
 }
 static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
 {

@@ -126,25 +126,46 @@ static uint32_t merge_activations(const struct merge_run *run)
     return n;
 }
 
+/* Put the frames before the first entry, which no loop runs. If no frame is an entry, the
+ * host marks none; if a gap is among those frames, the record lacks their entry. */
+static void merge_put_outside(struct merge_all *all, struct merge_run *run)
+{
+    uint32_t n = 0;
+    while (n < run->left && !run->next[n].entry && !run->next[n].gap)
+        n++;
+    if (n == run->left || run->next[n].gap)
+        return;
+    for (; n; n--)
+        merge_put_vm(all, run);
+}
+
+/* Return whether the innermost function may not have entered the loop yet. */
+static bool merge_is_only_called(const struct merge_run *run)
+{
+    return run->left && run->next[run->left - 1].entry & JSPROF_FRAME_CALLED;
+}
+
 static bool merge_is_cut(const struct merge_all *all, uint32_t native)
 {
     return all->natives[native].ip == JSP_NATIVE_CUT;
 }
 
-/* Walk both from the outside. If the unwinder saw fewer activations than the VM has,
- * it dropped those of its gap, or it missed the outer ones. If it saw more, the
- * innermost one has just been entered or is about to be left. Inside of a gap of the
- * VM frames both are counted from the inside, because the outer loops ran the frames
- * that are missing. */
+/* Walk both from the outside. If the unwinder saw fewer activations than the VM has, the
+ * innermost one may not be entered yet, the unwinder dropped those of its gap, or it missed
+ * the outer ones. If it saw more, the innermost one has just been entered or is about to be
+ * left. Inside of a gap of the VM frames both are counted from the inside, because the
+ * outer loops ran the frames that are missing. */
 static void merge_by_loop(struct merge_all *all, const struct jsp_loops *loops,
                           struct merge_run *run)
 {
+    merge_put_outside(all, run);
     uint32_t loops_left = 0, runs_left = merge_activations(run);
     bool is_cut = false;
     for (uint32_t i = 0; i < all->natives_left; i++) {
         loops_left += merge_in_loop(all, loops, i);
         is_cut = is_cut || merge_is_cut(all, i);
     }
+    runs_left -= runs_left > loops_left && merge_is_only_called(run);
     for (; !is_cut && runs_left > loops_left && run->left; runs_left--)
         merge_one_activation(all, run);
     while (all->natives_left) {

@@ -5,7 +5,8 @@
  * the native frame that runs it, and comes after it. A VM frame without an address stays
  * next to the previous one in its run. Where a host has no addresses at all, each native
  * activation of its interpreter's loop takes one run of VM frames, from one that is
- * marked as an entry to the next.
+ * marked as an entry to the next. Frames before the first entry were called by C, and lie
+ * outside of all activations.
  *
  * Pure functions; any thread may call them.
  *

@@ -18,7 +18,8 @@ struct jsp_rec_frame {
     uint32_t line;  /* current, 0: unknown */
     uint64_t sp;    /* 0: that of the previous frame in the run */
     uint64_t pc;
-    /* nonzero: the first frame of one activation of the interpreter's loop */
+    /* nonzero: the first frame of one activation of the interpreter's loop; may have
+     * JSPROF_FRAME_CALLED */
     uint32_t entry;
     uint32_t gap;   /* nonzero: a mark in place of frames that the record lacks */
 };

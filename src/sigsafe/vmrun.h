@@ -72,7 +72,7 @@ static inline void jsp_vmrun_put(struct jsp_vmrun *run, const jsprof_frame *fram
     to->line = frame->line;
     to->sp = frame->sp;
     to->pc = frame->pc;
-    to->entry = frame->kind & JSPROF_FRAME_ENTRY;
+    to->entry = frame->kind & (JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
     to->gap = 0;
 }
 

@@ -168,6 +168,51 @@ TEST(each_native_activation_of_a_loop_takes_one_run_of_frames)
     }
 }
 
+/* A host's C function is the outermost VM frame: C called it. */
+TEST(frames_before_the_first_entry_are_outside_of_all_loops)
+{
+    for (uint32_t entered_or_left = 0; entered_or_left < 2; entered_or_left++) {
+        begin();
+        vm(JSP_RUN_HOST, 0, 0);
+        vm(JSP_RUN_HOST, 0, 0);
+        native(NATIVE + 1, 8);
+        activation(3);
+        activation(2);
+        native(NATIVE + 2, 8);
+        if (entered_or_left)
+            activation(0);
+        check_order(&loops);
+    }
+    begin(); /* a host that marks no entry */
+    native(NATIVE + 1500, 8);
+    vm(JSP_RUN_ARRAY, 0, 0);
+    vm(JSP_RUN_ARRAY, 0, 0);
+    native(NATIVE + 3, 8);
+    check_order(&loops);
+}
+
+/* It is in the loop or not. Only if its loop is missing, it is the innermost of all. */
+TEST(function_that_is_only_called_takes_no_loop_of_its_callers)
+{
+    begin();
+    activation(2);
+    activation(3);
+    native(NATIVE + 2, 8);
+    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
+    check_order(&loops);
+    begin();
+    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY); /* the unwinder did not see its loop */
+    activation(2);
+    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
+    check_order(&loops);
+    begin();
+    activation(2);
+    native(NATIVE + 1500, 8);
+    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
+    native(NATIVE + 2, 8);
+    check_order(&loops);
+}
+
 /* The leaf is looked up where it is, callers one byte back. */
 TEST(call_at_the_very_end_of_a_loop_is_inside_of_it)
 {
@@ -330,6 +375,8 @@ int main(void)
 {
     RUN(random_stacks_come_out_as_they_were_called);
     RUN(each_native_activation_of_a_loop_takes_one_run_of_frames);
+    RUN(frames_before_the_first_entry_are_outside_of_all_loops);
+    RUN(function_that_is_only_called_takes_no_loop_of_its_callers);
     RUN(call_at_the_very_end_of_a_loop_is_inside_of_it);
     RUN(cut_leaves_leave_their_mark_innermost);
     RUN(c_frames_that_were_left_out_are_one_with_a_name);

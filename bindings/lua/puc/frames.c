@@ -68,6 +68,15 @@ static bool walk_is_fresh(struct walk *k, const struct walk_call *call)
            !jsp_lua_site_is_call(k->read, &p, index);
 }
 
+/* Return whether the innermost function has run no instruction, and C code outside of the
+ * loop was interrupted: the loop may not have been entered for it. */
+static bool walk_is_only_called(const struct walk *k, const struct walk_call *call)
+{
+    uintptr_t ip = k->ucontext && call->is_leaf ? jsp_lua_instruction(k->ucontext) : 0;
+    return ip && (ip < k->w->loop_low || ip >= k->w->loop_high) && !call->ci.tail_calls &&
+           jsp_lua_proto_index(&call->f.proto, call->ci.savedpc) == UINT32_MAX;
+}
+
 /* The wrapper of a label calls every function `f`. */
 static bool walk_site_name(struct walk *k, const struct walk_call *call, char *name)
 {
@@ -121,6 +130,8 @@ static void walk_lua_frame(struct walk *k, const struct walk_call *call)
 {
     const struct jsp_lua_proto *p = &call->f.proto;
     uint32_t entry = walk_is_fresh(k, call) ? JSPROF_FRAME_ENTRY : 0;
+    if (entry && walk_is_only_called(k, call))
+        entry |= JSPROF_FRAME_CALLED;
     jsprof_frame *frame = jsp_lua_frames_next(&k->frames);
     if (frame) {
         uint32_t index = call->is_leaf ? walk_register_index(k, p) : UINT32_MAX;
