@@ -134,16 +134,55 @@ static uintptr_t frames_below(struct jsp_jit_walk *k, uintptr_t base, uintptr_t 
         k->pc = jsp_jit_word(k, base - 24);
     uintptr_t below = jsp_jit_below(k, base, link);
     if ((link & JIT_LINK_TYPE) == JIT_LINK_C && below) {
-        k->thread.cframe = jsp_jit_cframe_before(k, k->thread.cframe);
+        uintptr_t before = jsp_jit_cframe_before(k, k->thread.cframe);
+        k->thread.cframe = jsp_jit_cframe_of(k, before, below);
         k->pc = jsp_jit_saved_pc(k);
     }
     return below;
+}
+
+/* Return whether all activations from this one on run functions: as many as C called. The
+ * coroutine's first frame, below all functions, belongs to none. */
+static bool frames_fit(struct jsp_jit_walk *k, uintptr_t cframe)
+{
+    uintptr_t base = k->thread.base;
+    for (uint32_t i = 0; base && i < k->frames.max + JSP_LUA_BEYOND; i++) {
+        uintptr_t link = jsp_jit_word(k, base - 8);
+        uintptr_t below = jsp_jit_below(k, base, link);
+        if ((link & JIT_LINK_TYPE) == JIT_LINK_C && below)
+            cframe = jsp_jit_cframe_of(k, jsp_jit_cframe_before(k, cframe), below);
+        if (!below)
+            return !cframe || base != k->thread.stack + JIT_FIRST_BASE;
+        base = below;
+    }
+    return true;
+}
+
+/* Find the activation that runs the innermost function. While the VM makes or ends an
+ * activation, the innermost one runs no function, and that of the C function which calls is
+ * the innermost on the Lua stack. */
+static void frames_find_activation(struct jsp_jit_walk *k)
+{
+    uintptr_t innermost = k->thread.cframe;
+    uintptr_t of = jsp_jit_cframe_of(k, innermost, k->thread.base);
+    if (of && of - k->rsp <= JSP_JIT_SUBROUTINE && k->rip >= k->w->loop_low &&
+        k->rip < k->w->loop_high) {
+        struct jsp_lua_function f;
+        jsp_jit_function_at(k, k->thread.base, &f);
+        if (f.kind != JSP_LUA_LUA && !frames_fit(k, of))
+            of = jsp_jit_cframe_of(k, jsp_jit_cframe_before(k, of), k->thread.base);
+    }
+    if (of == innermost)
+        return;
+    k->thread.cframe = of;
+    k->pc = jsp_jit_saved_pc(k);
 }
 
 void jsp_jit_frames(struct jsp_jit_walk *k, bool skip_first, enum jsprof_kind kind)
 {
     uintptr_t base = k->thread.base;
     bool skip = skip_first;
+    frames_find_activation(k);
     for (uint32_t i = 0; base && i < k->frames.max + JSP_LUA_BEYOND; i++) {
         uintptr_t link = jsp_jit_word(k, base - 8);
         struct jsp_lua_function f = { .kind = JSP_LUA_UNKNOWN };

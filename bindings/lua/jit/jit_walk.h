@@ -20,6 +20,8 @@
 #error "LuaJIT is understood on x86-64 only"
 #endif
 
+enum { JSP_JIT_SUBROUTINE = 32 }; /* stack bytes that the VM's own subroutines take */
+
 /* The coroutine that is being walked. */
 struct jsp_jit_thread {
     uintptr_t at, base, stack, maxstack, cframe;
@@ -62,6 +64,10 @@ uintptr_t jsp_jit_saved_pc(struct jsp_jit_walk *k);
 
 /* Return the VM's activation before this one, in the same coroutine. 0: there is none. */
 uintptr_t jsp_jit_cframe_before(struct jsp_jit_walk *k, uintptr_t cframe);
+
+/* Return the VM's activation that runs the function with this base: `cframe`, or one before it.
+ * LuaJIT runs its parser and its compiler in activations that run no function. */
+uintptr_t jsp_jit_cframe_of(struct jsp_jit_walk *k, uintptr_t cframe, uintptr_t base);
 
 /* Return the outermost activation of the coroutine. */
 uintptr_t jsp_jit_bottom(struct jsp_jit_walk *k);

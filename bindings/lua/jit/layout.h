@@ -55,8 +55,11 @@ enum {
     JIT_IR_OP = 5, JIT_IR_KGC = 24, JIT_IR_KNUM = 28, JIT_IR_KINT64 = 29,
 
     /* A frame of the VM on the C stack */
-    JIT_C_L = 16, JIT_C_PC = 24, JIT_C_PREV = 32, JIT_C_FP = 64, JIT_C_RETURN = 72,
-    JIT_C_BYTES = 80,
+    JIT_C_RESULTS = 8, JIT_C_L = 16, JIT_C_PC = 24, JIT_C_PREV = 32, JIT_C_FP = 64,
+    JIT_C_RETURN = 72, JIT_C_BYTES = 80,
+
+    /* The first frame of a Lua stack */
+    JIT_FIRST_BASE = 16,
 
     /* Links between Lua frames, in the slot below the base */
     JIT_LINK_TYPE = 3, JIT_LINK_TYPEP = 7, JIT_LINK_C = 1, JIT_LINK_CONT = 2,

@@ -8,18 +8,31 @@
 
 enum {
     RUNNING_RETURN_WORDS = 512, /* words to search for a return into compiled code */
-    RUNNING_SUBROUTINE = 32,    /* stack bytes that the VM's own subroutines take */
     RUNNING_EDGE = 10,          /* bytes of the instructions that make or end a VM frame */
     RUNNING_EDGE_PLACES = 5,
 };
 
+/* Return the base with which compiled code runs, or called the code that runs. 0: none
+ * runs. */
+static uintptr_t running_jit_base(struct jsp_jit_walk *k)
+{
+    return jsp_jit_word(k, k->global + k->w->jit.current + JIT_G_JIT_BASE);
+}
+
 /* Read base and program counter from the interpreter's registers, if these hold the
- * values that they have between two instructions. */
+ * values that they have between two instructions. The first instruction of compiled code still
+ * runs as the interpreter. */
 static void running_interpreter(struct jsp_jit_walk *k)
 {
     k->pc = jsp_jit_saved_pc(k);
-    if (!k->context || k->rip < k->w->loop_low || k->rip >= k->w->loop_high)
+    if (!k->context)
         return;
+    if (k->rip < k->w->loop_low || k->rip >= k->w->loop_high) {
+        uintptr_t jit_base = running_jit_base(k);
+        if (jsp_jit_in_stack(&k->thread, jit_base))
+            k->thread.base = jit_base;
+        return;
+    }
     uintptr_t base = (uintptr_t)k->context->uc_mcontext.gregs[REG_RDX];
     uintptr_t pc = (uintptr_t)k->context->uc_mcontext.gregs[REG_RBX];
     struct jsp_lua_function f;
@@ -31,13 +44,6 @@ static void running_interpreter(struct jsp_jit_walk *k)
     jsp_jit_function_at(k, k->thread.base, &f);
     if (f.kind == JSP_LUA_LUA && jsp_lua_proto_index(&f.proto, pc) != UINT32_MAX)
         k->pc = pc;
-}
-
-/* Return the base with which compiled code runs, or called the code that runs. 0: none
- * runs. */
-static uintptr_t running_jit_base(struct jsp_jit_walk *k)
-{
-    return jsp_jit_word(k, k->global + k->w->jit.current + JIT_G_JIT_BASE);
 }
 
 /* Return the thread's place in the trace: in its code, or at the call of a C function. */
@@ -168,7 +174,7 @@ static bool running_is_subroutine(const struct jsp_jit_walk *k)
 {
     uintptr_t below = k->thread.cframe - k->rsp;
     return k->thread.cframe && k->rip >= k->w->loop_low && k->rip < k->w->loop_high &&
-           below > 0 && below <= RUNNING_SUBROUTINE;
+           below > 0 && below <= JSP_JIT_SUBROUTINE;
 }
 
 static bool running_is_collector(const struct jsp_jit_walk *k, uintptr_t pc)

@@ -76,6 +76,20 @@ uintptr_t jsp_jit_cframe_before(struct jsp_jit_walk *k, uintptr_t cframe)
     return thread_cframe(jsp_jit_word(k, cframe + JIT_C_PREV));
 }
 
+/* Such an activation has, in place of the number of results, the negative offset of the Lua
+ * stack's top at its begin. All functions that it runs are further up. */
+uintptr_t jsp_jit_cframe_of(struct jsp_jit_walk *k, uintptr_t cframe, uintptr_t base)
+{
+    for (uint32_t i = 0; cframe && i < THREAD_ACTIVATIONS; i++) {
+        int32_t results;
+        if (!jsp_lua_read(k->read, cframe + JIT_C_RESULTS, &results, sizeof results) ||
+            results >= 0 || base > k->thread.stack - (uintptr_t)(intptr_t)results)
+            break;
+        cframe = jsp_jit_cframe_before(k, cframe);
+    }
+    return cframe;
+}
+
 uintptr_t jsp_jit_bottom(struct jsp_jit_walk *k)
 {
     uintptr_t cframe = k->thread.cframe;
