@@ -148,25 +148,34 @@ typedef uintptr_t preload_fn(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c
 
 static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name)
 {
+    preload_fn *next;
+    void *found = dlsym(RTLD_NEXT, name);
+    memcpy(&next, &found, sizeof next);
     /* ORDER: relaxed. All threads find the same function. */
-    preload_fn *next = atomic_load_explicit(kept, memory_order_relaxed);
-    if (!next) {
-        void *found = dlsym(RTLD_NEXT, name);
-        memcpy(&next, &found, sizeof next);
-        atomic_store_explicit(kept, next, memory_order_relaxed); /* ORDER: as above */
-    }
+    atomic_store_explicit(kept, next, memory_order_relaxed);
     return next;
 }
 
+/* C functions such as table.sort call Lua by these without end, so the usual call passes at
+ * once: it saves no register. ORDER: next is relaxed, as above; changes is for the reason that
+ * jsp_lua_threads_enter gives. */
 #define PRELOAD_ENTRY(ours, name)                                                        \
     JSPROF_API preload_fn ours __asm__(name);                                            \
+    static _Atomic(preload_fn *) ours##_next;                                            \
+    static __attribute__((noinline)) uintptr_t ours##_enters(                            \
+        lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)   \
+    {                                                                                    \
+        preload_fn *next = preload_next(&ours##_next, name);                             \
+        jsp_lua_threads_enter(L);                                                        \
+        return next(L, a, b, c, d, e);                                                   \
+    }                                                                                    \
     uintptr_t ours(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,     \
                    uintptr_t e)                                                          \
     {                                                                                    \
-        static _Atomic(preload_fn *) kept;                                               \
-        preload_fn *next = preload_next(&kept, name);                                    \
-        jsp_lua_threads_enter(L);                                                        \
-        return next(L, a, b, c, d, e);                                                   \
+        preload_fn *next = atomic_load_explicit(&ours##_next, memory_order_relaxed);     \
+        uint64_t n = atomic_load_explicit(&jsp_lua_changes, memory_order_acquire);       \
+        return next && jsp_lua_threads_is_entered(L, n) ? next(L, a, b, c, d, e)         \
+                                                        : ours##_enters(L, a, b, c, d, e); \
     }
 
 PRELOAD_ENTRY(preload_resume, "lua_resume")

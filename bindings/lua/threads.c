@@ -21,28 +21,23 @@ struct jsp_lua_joined {
     struct jsprof_lua lua;              /* session, thread, walker, main; not tied to the state */
 };
 
-/* What a thread knows about itself and about the state that it ran last. */
-static __thread struct {
-    uint64_t number;                    /* 0: not assigned yet */
-    uint64_t n_changes;
-    uintptr_t global;
-    struct module_run *run;             /* NULL: that state is not recorded */
-    struct jsp_lua_joined *joined;
-    bool is_inside;                     /* calls of this file come back to it */
-} threads_here;
+static __thread struct jsp_lua_joined *threads_joined; /* of this thread */
+static __thread bool threads_is_inside; /* calls of this file come back to it */
+
+__thread struct jsp_lua_here jsp_lua_here;
+_Atomic uint64_t jsp_lua_changes;
 
 static _Atomic uint64_t threads_number;
-static _Atomic uint64_t threads_changes; /* begins and ends of runs */
 static pthread_key_t threads_key;
 static bool threads_has_key;
 
 static uint64_t threads_me(void)
 {
     /* ORDER: relaxed. The number only has to be unique. */
-    if (!threads_here.number)
-        threads_here.number = atomic_fetch_add_explicit(&threads_number, 1,
-                                                        memory_order_relaxed) + 1;
-    return threads_here.number;
+    if (!jsp_lua_here.number)
+        jsp_lua_here.number = 1 + atomic_fetch_add_explicit(&threads_number, 1,
+                                                            memory_order_relaxed);
+    return jsp_lua_here.number;
 }
 
 /* -- Threads that end --------------------------------------------------------------- */
@@ -64,11 +59,11 @@ static void threads_leave(struct jsp_lua_joined *j)
 static void threads_on_exit(void *data)
 {
     (void)data;
-    for (struct jsp_lua_joined *j = threads_here.joined, *next; j; j = next) {
+    for (struct jsp_lua_joined *j = threads_joined, *next; j; j = next) {
         next = j->next_here;
         threads_leave(j);
     }
-    threads_here.joined = NULL;
+    threads_joined = NULL;
 }
 
 /* Make the key before the library makes its own: destructors run in the order of the
@@ -124,8 +119,8 @@ static struct jsp_lua_joined *threads_join(lua_State *L, struct module_run *run)
     jsprof_thread_set_walker(j->lua.thread, jsp_lua_walk_sigsafe, j->lua.walker);
     j->thread_number = threads_me();
     j->run = run;
-    j->next_here = threads_here.joined;
-    threads_here.joined = j;
+    j->next_here = threads_joined;
+    threads_joined = j;
     pthread_setspecific(threads_key, j);
     return j;
 }
@@ -134,7 +129,7 @@ static struct jsp_lua_joined *threads_join(lua_State *L, struct module_run *run)
 static void threads_switch(lua_State *L, struct module_run *run)
 {
     bool is_maker = run->maker == threads_me();
-    struct jsp_lua_joined *mine = is_maker ? NULL : threads_here.joined;
+    struct jsp_lua_joined *mine = is_maker ? NULL : threads_joined;
     while (mine && mine->run != run)
         mine = mine->next_here;
     bool is_new = !is_maker && !mine;
@@ -152,28 +147,25 @@ static void threads_switch(lua_State *L, struct module_run *run)
     jsp_lua_run_let_go();
 }
 
-static void threads_look(lua_State *L, uintptr_t global, uint64_t n_changes)
+static void threads_look(lua_State *L, uint64_t n_changes)
 {
-    threads_here.is_inside = true;
-    threads_here.run = lua_checkstack(L, 4) ? jsp_lua_run_of(L) : NULL;
-    threads_here.global = global;
-    threads_here.n_changes = n_changes;
-    if (threads_here.run && threads_here.run->runner != threads_me())
-        threads_switch(L, threads_here.run);
-    threads_here.is_inside = false;
+    threads_is_inside = true;
+    jsp_lua_here.run = lua_checkstack(L, 4) ? jsp_lua_run_of(L) : NULL;
+    jsp_lua_here.global = jsp_lua_walk_global((uintptr_t)L);
+    jsp_lua_here.global_at = jsp_lua_walk_global_at();
+    jsp_lua_here.n_changes = n_changes;
+    if (jsp_lua_here.run && jsp_lua_here.run->runner != threads_me())
+        threads_switch(L, jsp_lua_here.run);
+    threads_is_inside = false;
 }
 
 void jsp_lua_threads_enter(lua_State *L)
 {
     /* ORDER: acquire, pairs with the release of begin and end: a run in their list is
      * whole. */
-    uint64_t n_changes = atomic_load_explicit(&threads_changes, memory_order_acquire);
-    if (!n_changes || threads_here.is_inside)
-        return;
-    uintptr_t global = jsp_lua_walk_global((uintptr_t)L);
-    bool is_known = threads_here.global == global && threads_here.n_changes == n_changes;
-    if (!is_known || (threads_here.run && threads_here.run->runner != threads_here.number))
-        threads_look(L, global, n_changes);
+    uint64_t n_changes = atomic_load_explicit(&jsp_lua_changes, memory_order_acquire);
+    if (!threads_is_inside && !jsp_lua_threads_is_entered(L, n_changes))
+        threads_look(L, n_changes);
 }
 
 /* -- Beginning and end ------------------------------------------------------------------ */
@@ -182,7 +174,7 @@ void jsp_lua_threads_begin(struct module_run *run)
 {
     run->maker = run->runner = threads_me();
     /* ORDER: release, pairs with the acquire in enter. */
-    atomic_fetch_add_explicit(&threads_changes, 1, memory_order_release);
+    atomic_fetch_add_explicit(&jsp_lua_changes, 1, memory_order_release);
 }
 
 void jsp_lua_threads_end(struct module_run *run)
@@ -195,5 +187,5 @@ void jsp_lua_threads_end(struct module_run *run)
     run->joined = NULL;
     jsp_lua_run_let_go();
     /* ORDER: release, pairs with the acquire in enter. */
-    atomic_fetch_add_explicit(&threads_changes, 1, memory_order_release);
+    atomic_fetch_add_explicit(&jsp_lua_changes, 1, memory_order_release);
 }

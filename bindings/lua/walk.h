@@ -97,8 +97,10 @@ void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_f
  * lua_tocfunction. It reads plainly, so the function must be alive. */
 void jsp_lua_walk_key(uintptr_t object, uintptr_t c_function, struct jsp_lua_key *key);
 
-/* Return the global state of a lua_State that is alive. */
+/* Return the global state of a lua_State that is alive, and the offset in it of the field that
+ * holds that. */
 uintptr_t jsp_lua_walk_global(uintptr_t state);
+size_t jsp_lua_walk_global_at(void);
 
 /* Find the numbers of a global state that give the bytes in use; at[1] is 0 if one number
  * is enough. Return 1 if the second must be added, -1 if it must be subtracted. */

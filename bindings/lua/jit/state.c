@@ -70,6 +70,11 @@ uintptr_t jsp_lua_walk_global(uintptr_t state)
     return jsp_lua_pointer((const void *)state, JIT_L_GLOBAL);
 }
 
+size_t jsp_lua_walk_global_at(void)
+{
+    return JIT_L_GLOBAL;
+}
+
 int jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
 {
     at[0] = global + JIT_G_TOTAL;

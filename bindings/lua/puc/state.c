@@ -82,6 +82,11 @@ uintptr_t jsp_lua_walk_global(uintptr_t state)
     return jsp_lua_pointer((const void *)state, layout.global);
 }
 
+size_t jsp_lua_walk_global_at(void)
+{
+    return layout.global;
+}
+
 int jsp_lua_walk_memory(uintptr_t global, uintptr_t at[2])
 {
     at[0] = global + layout.total_bytes;
