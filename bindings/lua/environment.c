@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "jsprof.h"
@@ -34,6 +35,13 @@ bool jsp_lua_environment_asks(void)
     return environment_get("JSPROF") != NULL;
 }
 
+int jsp_lua_environment_traces(void)
+{
+    const char *value = environment_get("JSPROF_TRACES");
+    bool is_known = !value || strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+    return is_known ? value && *value == '1' : -1;
+}
+
 /* Set the option of this variable, if the variable exists. */
 static const char *environment_set(lua_State *L, jsprof_options *o, const char *variable)
 {
@@ -58,6 +66,9 @@ void jsp_lua_environment_push(lua_State *L)
     environment_set(L, &o, "JSPROF_HZ");
     environment_set(L, &o, "JSPROF_COMPACT");
     environment_set(L, &o, "JSPROF_CHILDREN");
+    int traces = jsp_lua_environment_traces();
+    if (traces < 0)
+        luaL_error(L, "jsprof: JSPROF_TRACES=%s: 0 or 1 is allowed", getenv("JSPROF_TRACES"));
     lua_newtable(L);
     const char *path = environment_get("JSPROF");
     if (*path == '/' || !*environment_folder)
@@ -75,4 +86,5 @@ void jsp_lua_environment_push(lua_State *L)
     }
     environment_flag(L, o.flags & JSPROF_COMPACT, "compact");
     environment_flag(L, o.flags & JSPROF_CHILDREN, "children");
+    environment_flag(L, traces, "traces");
 }

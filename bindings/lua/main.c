@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "environment.h"
 #include "fatal_signals.h"
 #include "module.h"
 
@@ -25,19 +26,22 @@ static const char main_help[] =
     "  --profile-mode=sample|calls|both\n"
     "                             samples (default), exact calls, or both\n"
     "  --profile-alloc            with calls: also the bytes that they allocate\n"
+    "  --profile-traces           LuaJIT: also a mark for each trace, with the reason why\n"
+    "                             the compiler gave up\n"
     "  -l MODULE                  require MODULE first\n"
     "  -e CODE                    run CODE; the script is then optional\n"
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
-    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT and JSPROF_CHILDREN) sets where to record.\n"
-    "Without both, nothing is recorded.\n";
+    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN and JSPROF_TRACES) sets\n"
+    "where to record. Without both, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
     const char *compact, *children; /* from the environment */
+    int environment_traces;         /* the same; -1: its value is not allowed */
     jsprof_options open;            /* the four values above, converted */
-    bool alloc;
+    bool alloc, traces;
     int script;   /* index in argv; argc: no script */
     int n_steps;  /* -e and -l options before it in argv */
 };
@@ -63,6 +67,8 @@ static bool main_option(const char *arg, struct main_options *o)
 {
     if (strcmp(arg, "--profile-alloc") == 0)
         return o->alloc = true;
+    if (strcmp(arg, "--profile-traces") == 0)
+        return o->traces = true;
     return main_value(arg, "--profile-output", &o->output) ||
            main_value(arg, "--profile-hz", &o->hz) ||
            main_value(arg, "--profile-clock", &o->clock) ||
@@ -88,7 +94,7 @@ static int main_parse(int argc, char **argv, struct main_options *o)
     o->script = i;
     if (i == argc && !o->n_steps)
         return main_fail("no script (--help says how)", NULL);
-    if (!o->output && (o->hz || o->clock || o->mode || o->alloc) && !getenv("JSPROF"))
+    if (!o->output && (o->hz || o->clock || o->mode || o->alloc || o->traces) && !getenv("JSPROF"))
         return main_fail("--profile-output=FILE is missing", NULL);
     return 0;
 }
@@ -116,6 +122,7 @@ static void main_environment(struct main_options *o)
     main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
     main_variable("JSPROF_COMPACT", &o->compact, &name);
     main_variable("JSPROF_CHILDREN", &o->children, &name);
+    o->environment_traces = jsp_lua_environment_traces();
 }
 
 /* Check here, because the module would name its own options, which the user did not
@@ -127,6 +134,13 @@ static int main_check(struct main_options *o)
     } given[] = { { o->hz_name, o->hz }, { o->clock_name, o->clock },
                   { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children } };
     char why[300];
+    if (o->environment_traces < 0)
+        return main_fail("JSPROF_TRACES", "0 or 1 is allowed");
+    o->traces = o->traces || o->environment_traces;
+#ifndef LUA_JITLIBNAME
+    if (o->traces)
+        return main_fail("--profile-traces", "only LuaJIT compiles");
+#endif
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         int err = given[i].value ? jsprof_options_set(&o->open, given[i].name, given[i].value)
                                  : 0;
@@ -273,6 +287,7 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_flag(L, "alloc", o->alloc);
     main_start_flag(L, "compact", o->open.flags & JSPROF_COMPACT);
     main_start_flag(L, "children", o->open.flags & JSPROF_CHILDREN);
+    main_start_flag(L, "traces", o->traces);
     if (lua_pcall(L, 1, 2, 0) != LUA_OK)
         return main_failed_start(L);
     if (lua_toboolean(L, -1))

@@ -18,6 +18,7 @@
 #include "run.h"
 #include "threads.h"
 #include "module_functions.h"
+#include "traces.h"
 #include "wraps.h"
 
 /* The registry keeps the run of this state at this address, as a light userdata. */
@@ -163,6 +164,8 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     atomic_fetch_add_explicit(&module_ending, 1, memory_order_relaxed);
     module_unlist(run);
     jsp_lua_threads_end(run);
+    if (L)
+        jsp_lua_traces_end(L);
     int taken = module_quiet(run);
     if (run->lua)
         jsp_lua_count_end(run->lua, L);
@@ -191,7 +194,7 @@ static void module_on_close(void *data)
 struct module_options {
     jsprof_options open;
     const char *mode;
-    bool alloc;
+    bool alloc, traces;
 };
 
 static const char *module_text(lua_State *L, const char *field, const char *fallback)
@@ -251,7 +254,7 @@ static bool module_flag(lua_State *L, const char *field)
 static bool module_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
-                                         "alloc", "compact", "children" };
+                                         "alloc", "compact", "children", "traces" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], name) == 0)
             return true;
@@ -266,7 +269,7 @@ static void module_check_names(lua_State *L)
                        luaL_typename(L, -2));
         if (!module_known(lua_tostring(L, -2)))
             luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
-                          "max_depth, alloc, compact, children", lua_tostring(L, -2));
+                          "max_depth, alloc, compact, children, traces", lua_tostring(L, -2));
     }
 }
 
@@ -292,6 +295,14 @@ static void module_read(lua_State *L, struct module_options *o)
     o->alloc = module_flag(L, "alloc");
     o->open.flags |= module_flag(L, "compact") ? JSPROF_COMPACT : 0u;
     o->open.flags |= module_flag(L, "children") ? JSPROF_CHILDREN : 0u;
+    o->traces = module_flag(L, "traces");
+    if (o->traces && strcmp(o->mode, "sample") != 0)
+        luaL_error(L, "jsprof.start: traces needs mode \"sample\": nothing is compiled while "
+                      "calls are counted");
+#ifndef LUA_JITLIBNAME
+    if (o->traces)
+        luaL_error(L, "jsprof.start: traces: only LuaJIT compiles");
+#endif
     if (o->alloc && strcmp(o->mode, "sample") == 0)
         luaL_error(L, "jsprof.start: alloc needs mode \"calls\" or \"both\": bytes belong to "
                       "the calls that are open");
@@ -326,6 +337,8 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
     if (!err)
         err = jsp_lua_memory_begin(&run->memory, run->prof, jsp_lua_walk_global((uintptr_t)L),
                                    &run->watch);
+    if (!err && o->traces)
+        err = jsp_lua_traces_begin(L);
     return err;
 }
 
