@@ -29,8 +29,8 @@ struct compiled_list {
     uint32_t n;       /* frames written, including those overwritten */
     uint32_t at;      /* index of the next one: n % max */
     const Walk::RegisterState *regs; /* at the interrupted instruction */
-    Walk::Frame last;                /* the last one written, if it is_wasm */
-    bool is_wasm;
+    enum { NONE, SCRIPT, WASM } left; /* kind of the last frame, if its caller is not listed */
+    Walk::Frame last;                 /* its addresses; of WebAssembly all of it */
 };
 
 uintptr_t compiled_address(const void *p)
@@ -98,16 +98,19 @@ void compiled_put_caller(compiled_list *list, const Walk::RegisterState &regs)
         list->m->last_caller = regs;
 }
 
-/* If WebAssembly is the last frame of its activation, C++ code called it. For JavaScript,
- * SpiderMonkey reports this itself. */
-void compiled_leave_wasm(compiled_list *list, const void *activation)
+/* The next frame is of this activation. If the last one is of another, C++ code called it. */
+void compiled_leave(compiled_list *list, const void *activation)
 {
+    const Walk::Frame &last = list->last;
     Walk::RegisterState regs;
 
-    if (list->last.activation != activation &&
-        mozjs_wasm_caller(list->m, list->last, *list->regs, &regs))
+    if (list->left == compiled_list::NONE || last.activation == activation)
+        return;
+    if (list->left == compiled_list::WASM
+            ? mozjs_wasm_caller(list->m, last, *list->regs, &regs)
+            : mozjs_script_caller(list->m, last.stackAddress, last.activation, &regs))
         compiled_put_caller(list, regs);
-    list->is_wasm = false;
+    list->left = compiled_list::NONE;
 }
 
 /* Add the frames that only SpiderMonkey can name. */
@@ -115,21 +118,21 @@ __attribute__((noinline)) void compiled_put_asked(compiled_list *list, const moz
 {
     Walk::Frame frames[MOZJS_INLINED];
     mozjs_lines lines = {};
-    const uint32_t n = ((*walk).*list->m->is_wasm)()
-                           ? mozjs_wasm_at(list->m, walk, *list->regs, frames)
+    const bool is_wasm = ((*walk).*list->m->is_wasm)();
+    const uint32_t n = is_wasm ? mozjs_wasm_at(list->m, walk, *list->regs, frames)
                            : mozjs_functions_at(list->m, walk, frames, &lines);
 
-    if (list->is_wasm && n > 0)
-        compiled_leave_wasm(list, frames->activation);
+    if (n > 0)
+        compiled_leave(list, frames->activation);
     if (n > 0 && compiled_is_between(list, frames->returnAddress_))
         mozjs_lines_between(list->m, walk, frames, n, list->regs->sp, lines.lines);
     else if (n > 0 && lines.runs && !compiled_runs(list, frames->returnAddress_))
         lines.lines[0] = 0;
     for (uint32_t i = 0; i < n; i++)
         compiled_put_function(list, frames[i], lines.lines[i]);
-    if (n > 0 && engine_is_wasm(frames->kind)) {
+    if (n > 0) {
         list->last = *frames;
-        list->is_wasm = true;
+        list->left = is_wasm ? compiled_list::WASM : compiled_list::SCRIPT;
     }
 }
 
@@ -137,8 +140,12 @@ void compiled_put_place(compiled_list *list, const mozjs_place &place, const moz
 {
     const mozjs_words &which = list->m->words;
 
-    if (list->is_wasm)
-        compiled_leave_wasm(list, reinterpret_cast<void *>(walk.words()[which.activation]));
+    Walk::Frame *last = &list->last;
+
+    compiled_leave(list, reinterpret_cast<void *>(walk.words()[which.activation]));
+    list->left = compiled_list::SCRIPT;
+    last->activation = reinterpret_cast<void *>(walk.words()[which.activation]);
+    last->stackAddress = reinterpret_cast<void *>(walk.words()[which.address]);
     const bool runs = compiled_runs(list, compiled_code(list, walk));
     for (uint32_t i = 0; i < place.n; i++) {
         const uint32_t line = i == 0 && place.runs && !runs ? 0 : place.lines[i];
@@ -156,8 +163,10 @@ void compiled_put_frame(compiled_list *list, const mozjs_walk &walk)
     else
         compiled_put_asked(list, walk);
     const auto regs = ((*walk).*list->m->entry)();
-    if (regs.isSome() && regs->pc)
+    if (regs.isSome() && regs->pc) {
         compiled_put_caller(list, *regs);
+        list->left = compiled_list::NONE;
+    }
 }
 
 /* List as many physical frames as may fit, without the `skipped` innermost ones. Return
@@ -168,14 +177,13 @@ uint32_t compiled_fill(compiled_list *list, const Walk::RegisterState &regs, uin
 
     list->n = 0;
     list->at = 0;
-    list->is_wasm = false;
+    list->left = compiled_list::NONE;
     for (mozjs_walk walk(list->m, regs); !walk->done() && at < COMPILED_FRAMES; at++) {
         if (at - skipped < list->max) /* wraps around for the skipped ones */
             compiled_put_frame(list, walk);
         ((*walk).*list->m->next)();
     }
-    if (list->is_wasm)
-        compiled_leave_wasm(list, nullptr);
+    compiled_leave(list, nullptr);
     return at;
 }
 
@@ -215,7 +223,7 @@ mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)
 uint32_t mozjs_walk_compiled(jsprof_mozjs *m, const Walk::RegisterState &regs,
                              jsprof_frame *out, uint32_t max)
 {
-    compiled_list list = { m, out, max, 0, 0, &regs, {}, false };
+    compiled_list list = { m, out, max, 0, 0, &regs, compiled_list::NONE, {} };
     Walk::RegisterState caller;
     const uint32_t physical = compiled_fill(&list, regs, 0);
     const uint32_t skipped = physical > max ? physical - max : 0;

@@ -73,7 +73,12 @@ uint32_t mozjs_wasm_at(jsprof_mozjs *m, const mozjs_walk &walk,
                        const JS::ProfilingFrameIterator::RegisterState &regs,
                        JS::ProfilingFrameIterator::Frame *frame);
 
-/* -- entry.cpp: which C++ code called WebAssembly -- */
+/* -- entry.cpp: which C++ code called WebAssembly, or a script -- */
+
+/* Find the caller of the script at this stack address, the last frame of its activation, if
+ * SpiderMonkey does not report it. */
+bool mozjs_script_caller(const jsprof_mozjs *m, const void *frame, const void *activation,
+                         JS::ProfilingFrameIterator::RegisterState *regs);
 
 /* Find the caller of its activation's last frame, when `now` was interrupted. The frame
  * pointer is found only if compiled frames have them. */

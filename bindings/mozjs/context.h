@@ -43,11 +43,13 @@ struct mozjs_line {
 /* The iterator's words that depend on the stack, and those that depend on the code:
  * indices, learned from a frame that SpiderMonkey described. */
 struct mozjs_words {
-    bool known;
+    bool has_stack; /* address, activation and walk are known */
+    bool known;     /* all are */
     uint32_t address;
     uint32_t activation;
     uint32_t code;
     uint64_t same[MOZJS_WALK_WORDS]; /* ~0: part of a place; 0: a stack address */
+    uint64_t walk[MOZJS_WALK_WORDS]; /* the iterator at that frame */
 };
 
 /* The functions at a place: the iterator's words, except those of the stack, had these

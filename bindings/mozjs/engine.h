@@ -25,6 +25,18 @@
  * If so, all compiled code saves the frame pointer. */
 constexpr bool ENGINE_HAS_FRAME_POINTERS = MOZJS_MAJOR_VERSION >= 115;
 
+/* Return the stack address of the frame that called the compiled code of this one: its first word,
+ * or the sizes in its descriptor, which says how large both are. */
+inline uintptr_t engine_outer_frame(uintptr_t frame)
+{
+    const auto *words = reinterpret_cast<const uintptr_t *>(frame);
+
+    if (ENGINE_HAS_FRAME_POINTERS)
+        return words[0];
+    const uintptr_t caller_bytes = (words[1] & 0xffffffff) >> 8, header_words = words[1] >> 4 & 7;
+    return frame + caller_bytes + header_words * sizeof(uintptr_t);
+}
+
 /* The last values are one kind of frame in WebAssembly, or one for each of its
  * compilers. */
 inline bool engine_is_wasm(JS::ProfilingFrameIterator::FrameKind kind)

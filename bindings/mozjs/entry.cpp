@@ -1,9 +1,14 @@
-/* entry.cpp - the C++ code that called WebAssembly.
+/* entry.cpp - the C++ code that called WebAssembly or a script.
  *
  * SPDX-License-Identifier: MIT
  *
- * SpiderMonkey reports the caller of JavaScript's compiled code. But if the C++
- * interpreter called WebAssembly, its iterator ends there. If compiled frames have frame
+ * SpiderMonkey reports the caller of a script's compiled code, if the call led straight into it.
+ * There can be frames without a function in between: that of the arguments rectifier if C++ gave
+ * fewer arguments than the function takes, of the baseline interpreter's entry, of a sort that
+ * runs in a trampoline. SpiderMonkey's iterator skips them, and then does not find the caller. So
+ * the binding goes through them, and asks about each.
+ *
+ * If the C++ interpreter called WebAssembly, the iterator ends there. If compiled frames have frame
  * pointers, the frames of WebAssembly and of its entry stub are on one chain of them. The
  * first return address on that chain that is in SpiderMonkey's own code belongs to the
  * caller, and its frame pointer is next to it.
@@ -31,6 +36,9 @@ constexpr uint32_t ENTRY_FRAMES = 4;
 /* The general registers are at least as many as a C++ function must save, with
  * padding. */
 constexpr uint32_t ENTRY_SAVED = 16;
+
+/* A script's frame, and the frames between it and its caller. */
+constexpr uint32_t ENTRY_BETWEEN = 8;
 
 /* A stub's frame, with all the arguments that a call can have, is not larger than
  * this. */
@@ -141,6 +149,32 @@ int entry_look(dl_phdr_info *object, size_t, void *data)
 void mozjs_find_code(jsprof_mozjs *m)
 {
     (void)dl_iterate_phdr(entry_look, m);
+}
+
+/* SpiderMonkey reads only the iterator's kind and its stack address to answer. */
+bool mozjs_script_caller(const jsprof_mozjs *m, const void *frame, const void *activation,
+                         Registers *regs)
+{
+    uint64_t words[MOZJS_WALK_WORDS];
+    uintptr_t at = entry_address(frame), low = 0;
+    const uintptr_t end = entry_address(activation);
+
+    for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
+        words[i] = m->words.walk[i];
+    for (uint32_t i = 0; m->words.has_stack && i < ENTRY_BETWEEN; i++) {
+        if (at <= low || at >= end || at % sizeof(uintptr_t) != 0)
+            return false;
+        words[m->words.address] = at;
+        const auto *walk = reinterpret_cast<const JS::ProfilingFrameIterator *>(words);
+        const auto found = (walk->*m->entry)();
+        if (found.isSome() && found->pc) {
+            *regs = *found;
+            return true;
+        }
+        low = at;
+        at = engine_outer_frame(at);
+    }
+    return false;
 }
 
 /* The innermost frame is at the interrupted instruction; all others are at their frame

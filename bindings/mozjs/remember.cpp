@@ -63,33 +63,34 @@ uint32_t remember_find(const uint64_t *words, const void *value)
     return n == 1 ? found : MOZJS_WALK_WORDS;
 }
 
-/* Learn the indices from the first frame that has each of the three once. */
+/* Learn the indices from the first frame that has each of them once. A frame of the baseline
+ * interpreter has no address in the code, but the others. */
 void remember_learn(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &frame)
 {
-    mozjs_words which = { true, remember_find(words, frame.stackAddress),
+    mozjs_words which = { false, false, remember_find(words, frame.stackAddress),
                           remember_find(words, frame.activation),
-                          remember_find(words, frame.returnAddress_), {} };
+                          remember_find(words, frame.returnAddress_), {}, {} };
 
-    if (which.address == MOZJS_WALK_WORDS || which.activation == MOZJS_WALK_WORDS ||
-        which.code == MOZJS_WALK_WORDS)
+    if (which.address == MOZJS_WALK_WORDS || which.activation == MOZJS_WALK_WORDS)
         return;
+    which.has_stack = true;
+    which.known = which.code < MOZJS_WALK_WORDS;
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++) {
         const bool on_stack = words[i] >= m->stack_low && words[i] < m->stack_high;
         which.same[i] = on_stack || i == which.address || i == which.activation ? 0 : ~0ull;
+        which.walk[i] = words[i];
     }
     m->words = which;
 }
 
 /* Return whether the iterator keeps these three at the known indices. */
-bool remember_knows(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &frame)
+bool remember_knows(const jsprof_mozjs *m, const uint64_t *words, const Walk::Frame &frame)
 {
     const mozjs_words &which = m->words;
     auto has = [words](uint32_t i, const void *p) {
         return words[i] == reinterpret_cast<uintptr_t>(p);
     };
 
-    if (!which.known)
-        remember_learn(m, words, frame);
     return which.known && has(which.address, frame.stackAddress) &&
            has(which.activation, frame.activation) && has(which.code, frame.returnAddress_);
 }
@@ -153,6 +154,8 @@ uint32_t mozjs_functions_at(jsprof_mozjs *m, const mozjs_walk &walk, Walk::Frame
 
     if (remember_is_compiled(frames, n))
         lines->runs = mozjs_lines_at(m, walk, frames, n, lines->lines);
+    if (!m->keeps && n > 0 && !m->words.known)
+        remember_learn(m, walk.words(), *frames);
     if (!m->keeps && remember_is_worth(frames, n) &&
         remember_knows(m, walk.words(), *frames))
         remember_place(m, walk.words(), frames, lines, n);

@@ -85,6 +85,25 @@ ordered() # CAPTURE REGEX-INNERMOST...
         END { print seen + 0, "samples"; exit bad || !seen }'
 }
 
+# Is the next named C function below every frame of this function this one, and are there enough
+# of them?
+called_by() # CAPTURE REGEX REGEX-OF-C
+{
+    stacks "$1" | FUNCTION=$2 C=$3 awk -F '\t' '
+        BEGIN { function_re = ENVIRON["FUNCTION"]; c_re = ENVIRON["C"] }
+        {
+            for (f = 2; f <= NF; f++) {
+                if ($f !~ function_re) continue
+                seen++
+                for (c = f + 1; c <= NF && $c !~ /^C:/; c++) ;
+                if (c <= NF && $c ~ c_re) continue
+                print "called by " (c <= NF ? $c : "none") ": " $0
+                bad = 1
+            }
+        }
+        END { print seen + 0, "frames"; exit bad || seen < 20 }'
+}
+
 # Share of samples, in whole percent, whose frame of this name is at this line; of all
 # samples in which it has a line. Innermost frames have none.
 line_share() # CAPTURE REGEX LINE
@@ -195,6 +214,13 @@ for no_jit in '' 1; do
     check 'and between two scripts' ordered natives.cap '^burn ' '^later ' \
         '^C:g_list_store_sort$' '^sorted ' '/natives[.]js$' '^C:main$'
     check 'every stack begins where the process did' rooted natives.cap
+
+    record fewer.cap 700 "$SCRIPTS/fewer.js"
+    check 'C calls a function that takes more arguments than it gives' \
+        called_by fewer.cap '^compare ' '^C:(libglib|g_sequence_|g_list_store_sort)'
+    check 'and so does C below that' \
+        called_by fewer.cap '^tick ' '^C:(libglib|g_main_|g_idle_)'
+    check 'every stack begins where the process did' rooted fewer.cap
 
     record module.cap 700 -m "$SCRIPTS/module.mjs"
     at_least self '^burnt \(.*/burnt[.]mjs:2:'$(column 21)'\)$' 80
