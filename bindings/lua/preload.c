@@ -157,8 +157,7 @@ static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name)
 }
 
 /* C functions such as table.sort call Lua by these without end, so the usual call passes at
- * once: it saves no register. ORDER: next is relaxed, as above; changes is for the reason that
- * jsp_lua_threads_enter gives. */
+ * once: it saves no register. */
 #define PRELOAD_ENTRY(ours, name)                                                        \
     JSPROF_API preload_fn ours __asm__(name);                                            \
     static _Atomic(preload_fn *) ours##_next;                                            \
@@ -172,7 +171,9 @@ static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name)
     uintptr_t ours(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,     \
                    uintptr_t e)                                                          \
     {                                                                                    \
+        /* ORDER: relaxed, as above. */                                                  \
         preload_fn *next = atomic_load_explicit(&ours##_next, memory_order_relaxed);     \
+        /* ORDER: acquire, for the reason that jsp_lua_threads_enter gives. */           \
         uint64_t n = atomic_load_explicit(&jsp_lua_changes, memory_order_acquire);       \
         return next && jsp_lua_threads_is_entered(L, n) ? next(L, a, b, c, d, e)         \
                                                         : ours##_enters(L, a, b, c, d, e); \
