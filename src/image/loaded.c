@@ -26,6 +26,7 @@ struct loaded_walk {
     jsp_loaded_fn each;
     void *arg;
     bool is_first;
+    bool copies; /* the kernel copies memory for us */
     bool has_vdso;
     uint64_t vdso;
 };
@@ -40,6 +41,14 @@ static size_t loaded_read(pid_t pid, uint64_t at, void *to, size_t n)
         got = (ssize_t)n;
     }
     return got < 0 ? 0 : (size_t)got;
+}
+
+/* Return true if the kernel copies memory of this process for us, and so for the handler. */
+static bool loaded_copies(pid_t pid)
+{
+    char from = 1, to = 0;
+    struct iovec here = { &to, 1 }, there = { &from, 1 };
+    return process_vm_readv(pid, &here, 1, &there, 1, 0) == 1;
 }
 
 static uint64_t loaded_mix(uint64_t hash, const void *bytes, size_t n)
@@ -70,16 +79,19 @@ static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
 }
 
 /* Find .eh_frame by .eh_frame_hdr. */
-static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info, pid_t pid)
+static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info,
+                         const struct loaded_walk *w)
 {
-    struct { uint8_t version, frame, count, table; int32_t at; } h;
+    struct jsp_live_header h;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uint64_t header = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
         if (info->dlpi_phdr[i].p_type != PT_GNU_EH_FRAME)
             continue;
-        bool is_known = loaded_read(pid, header, &h, sizeof h) == sizeof h && h.version == 1 &&
+        bool is_known = loaded_read(w->pid, header, &h, sizeof h) == sizeof h &&
+                        h.version == 1 &&
                         h.frame == PE_PCREL_SDATA4; /* the encoding that linkers write */
         l->eh_frame = is_known ? header + 4 + (uint64_t)(int64_t)h.at : 0;
+        l->header = is_known && w->copies && jsp_live_is_sorted(&h) ? header : 0;
     }
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -119,7 +131,7 @@ static int loaded_report(struct loaded_walk *w, const struct dl_phdr_info *info)
     }
     if (l.start >= l.end)
         return 0;
-    loaded_frame(&l, info, w->pid);
+    loaded_frame(&l, info, w);
     if (!l.eh_frame && w->is_first)
         loaded_ask_file(&l, info->dlpi_addr);
     const char *name = info->dlpi_name ? info->dlpi_name : "";
@@ -143,6 +155,8 @@ static int loaded_visit(struct dl_phdr_info *info, size_t size, void *arg)
         w->seen->adds = info->dlpi_adds;
         w->seen->subs = info->dlpi_subs;
     }
+    if (w->is_first)
+        w->copies = loaded_copies(w->pid);
     int end = loaded_report(w, info);
     w->is_first = false;
     return end;

@@ -18,6 +18,9 @@ struct jsp_loaded {
     uint64_t identity;
     uint64_t eh_frame;     /* address; 0: none */
     uint64_t eh_end;       /* upper bound of its end */
+    /* its sorted header, from which the handler can read single records; 0: none, or the
+     * kernel does not copy */
+    uint64_t header;
 };
 
 /* The loader's counters at the last walk, by which a walk finds out if anything is

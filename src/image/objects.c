@@ -17,27 +17,50 @@ struct jsp_object {
     struct jsp_ehframe_section section; /* dropped when its table is made */
     struct jsp_table table;
     bool is_kept;                       /* also belongs to the old list */
+    bool is_unread;                     /* its table is not made yet */
+    bool is_refused;                    /* and cannot be made */
+    bool is_copied;                     /* `section` was copied in this look */
+    _Atomic uint32_t is_met;            /* set by handlers while is_unread */
 };
 
-/* One refresh. */
+/* One look. */
 struct objects_look {
     struct jsp_objects *o;
+    struct jsp_loaded_seen seen;
+    uint64_t epoch;
     struct jsp_object *list; /* new objects, and those kept from o->list */
     uint32_t n;
+    bool builds;             /* make the tables of the objects that handlers have met */
 };
+
+static void objects_drop_copy(struct jsp_object *object)
+{
+    jsp_block_free((void *)(uintptr_t)object->section.bytes);
+    object->section.bytes = NULL;
+    object->is_copied = false;
+}
 
 static void objects_free_one(struct jsp_object *object)
 {
     if (!object)
         return;
-    jsp_block_free((void *)(uintptr_t)object->section.bytes);
+    objects_drop_copy(object);
     jsp_table_free(&object->table);
     free(object);
+}
+
+/* Return true if handlers wait for the object's rows. */
+static bool objects_is_wanted(const struct jsp_object *object)
+{
+    /* ORDER: relaxed. The request that woke the drain published it. */
+    return object->is_unread && !object->is_refused &&
+           atomic_load_explicit(&object->is_met, memory_order_relaxed);
 }
 
 static int objects_meet(void *arg, const struct jsp_loaded *loaded)
 {
     struct objects_look *look = arg;
+    int err = 0;
     /* An object of the old list moves to the new one. */
     struct jsp_object **at = &look->o->list, *object;
     while (*at && memcmp(&(*at)->loaded, loaded, sizeof *loaded) != 0)
@@ -51,30 +74,33 @@ static int objects_meet(void *arg, const struct jsp_loaded *loaded)
         if (!object)
             return -ENOMEM;
         object->loaded = *loaded;
-        int err = jsp_loaded_copy(loaded, look->o->pid, &object->section);
-        if (err < 0) {
-            free(object);
-            return err;
-        }
+        object->table.object.start = loaded->start;
+        object->table.object.end = loaded->end;
+        object->is_unread = loaded->header != 0;
     }
     object->next = look->list;
     look->list = object;
     look->n++;
-    return 0;
+    object->is_copied = object->is_unread ? look->builds && objects_is_wanted(object)
+                                          : !object->is_kept;
+    if (object->is_copied)
+        err = jsp_loaded_copy(loaded, look->o->pid, &object->section);
+    return err;
 }
 
-/* Build the tables of new objects, now that the loader's lock is free again. */
+/* Build the tables of the objects that were copied, now that the loader's lock is free
+ * again. Without a table, walks go on by the object's single records, or end with
+ * NO_TABLE. */
 static void objects_build(struct objects_look *look)
 {
     for (struct jsp_object *object = look->list; object; object = object->next) {
-        if (object->is_kept)
+        if (!object->is_copied)
             continue;
         const struct jsp_loaded *l = &object->loaded;
-        struct jsp_unwind_object empty = { .start = l->start, .end = l->end };
-        if (jsp_table_build(&object->table, &object->section, l->start, l->end) < 0)
-            object->table.object = empty; /* walks that end there report NO_TABLE */
-        jsp_block_free((void *)(uintptr_t)object->section.bytes);
-        object->section.bytes = NULL;
+        int err = jsp_table_build(&object->table, &object->section, l->start, l->end);
+        object->is_unread = object->is_unread && err < 0;
+        object->is_refused = err < 0;
+        objects_drop_copy(object);
     }
 }
 
@@ -84,14 +110,33 @@ static int objects_by_start(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Fill `unread` for the objects of the map. Return false if all have rows. */
+static bool objects_unread(const struct objects_look *look, const struct jsp_unwind_map *map,
+                           struct jsp_unwind_unread *unread)
+{
+    bool any = false;
+    memset(unread, 0, map->n * sizeof *unread);
+    for (struct jsp_object *object = look->list; object; object = object->next) {
+        const struct jsp_unwind_object *at = jsp_unwind_map_find(map, object->loaded.start);
+        if (!object->is_unread || !at)
+            continue;
+        unread[at - map->objects] = (struct jsp_unwind_unread){ object->loaded.header,
+                                                                &object->is_met };
+        any = true;
+    }
+    return any;
+}
+
 static struct jsp_unwind_map *objects_map(const struct objects_look *look)
 {
-    size_t n = look->n, each = sizeof(uintptr_t) + sizeof(struct jsp_unwind_object);
+    size_t n = look->n, each = sizeof(uintptr_t) + sizeof(struct jsp_unwind_object) +
+                               sizeof(struct jsp_unwind_unread);
     struct jsp_unwind_map *map = malloc(sizeof *map + n * each);
     if (!map)
         return NULL;
     struct jsp_unwind_object *objects = (void *)(map + 1);
-    uintptr_t *starts = (void *)(objects + n);
+    struct jsp_unwind_unread *unread = (void *)(objects + n);
+    uintptr_t *starts = (void *)(unread + n);
     uint32_t i = 0;
     for (const struct jsp_object *object = look->list; object; object = object->next)
         objects[i++] = object->table.object;
@@ -101,7 +146,9 @@ static struct jsp_unwind_map *objects_map(const struct objects_look *look)
         if (i && objects[i - 1].end > objects[i].start)
             objects[i - 1].end = objects[i].start;
     }
-    *map = (struct jsp_unwind_map){ look->o->generation + 1, look->n, starts, objects };
+    *map = (struct jsp_unwind_map){ look->o->generation + 1, look->n, starts, objects, NULL };
+    if (objects_unread(look, map, unread))
+        map->unread = unread;
     return map;
 }
 
@@ -116,6 +163,7 @@ static int objects_give_back(struct objects_look *look, int err)
             objects_free_one(object);
             continue;
         }
+        objects_drop_copy(object);
         object->is_kept = false;
         object->next = o->list;
         o->list = object;
@@ -146,7 +194,7 @@ static struct jsp_object_old *objects_cells(size_t n)
 }
 
 static void objects_publish(struct objects_look *look, struct jsp_unwind_map *map,
-                            struct jsp_object_old *cells, uint64_t epoch)
+                            struct jsp_object_old *cells)
 {
     struct jsp_objects *o = look->o;
     /* O1. ORDER: acq_rel: the map's contents are visible with its address; only this
@@ -157,7 +205,7 @@ static void objects_publish(struct objects_look *look, struct jsp_unwind_map *ma
     while (cells) {
         struct jsp_object_old *cell = cells;
         cells = cell->next;
-        cell->epoch = epoch;
+        cell->epoch = look->epoch;
         cell->map = gone;
         gone = NULL;
         if (!cell->map) {
@@ -174,20 +222,19 @@ static void objects_publish(struct objects_look *look, struct jsp_unwind_map *ma
         object->is_kept = false;
 }
 
-int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch)
+static int objects_take(struct objects_look *look)
 {
-    struct objects_look look = { .o = o };
-    struct jsp_loaded_seen seen = { o->adds, o->subs };
+    struct jsp_objects *o = look->o;
     size_t n_old = 1;
-    int end = jsp_loaded_each(&seen, o->pid, objects_meet, &look);
+    int end = jsp_loaded_each(&look->seen, o->pid, objects_meet, look);
     if (end == 1)
         return 0;
     if (end < 0)
-        return objects_give_back(&look, end);
-    objects_build(&look);
+        return objects_give_back(look, end);
+    objects_build(look);
     for (const struct jsp_object *object = o->list; object; object = object->next)
         n_old++;
-    struct jsp_unwind_map *map = objects_map(&look);
+    struct jsp_unwind_map *map = objects_map(look);
     struct jsp_object_old *cells = objects_cells(n_old);
     if (!map || !cells) {
         free(map);
@@ -196,12 +243,31 @@ int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch)
             free(cells);
             cells = next;
         }
-        return objects_give_back(&look, -ENOMEM);
+        return objects_give_back(look, -ENOMEM);
     }
-    objects_publish(&look, map, cells, epoch);
-    o->adds = seen.adds;
-    o->subs = seen.subs;
+    objects_publish(look, map, cells);
+    o->adds = look->seen.adds;
+    o->subs = look->seen.subs;
     return 1;
+}
+
+int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch)
+{
+    struct objects_look look = { .o = o, .seen = { o->adds, o->subs }, .epoch = epoch };
+    return objects_take(&look);
+}
+
+int jsp_objects_build(struct jsp_objects *o, uint64_t epoch)
+{
+    const struct jsp_object *object = o->list;
+    while (object && !objects_is_wanted(object))
+        object = object->next;
+    if (!object)
+        return jsp_objects_refresh(o, epoch);
+    /* a copy is safe only under the loader's lock, and of an object that is still there */
+    struct objects_look look = { .o = o, .seen = { UINT64_MAX, UINT64_MAX }, .epoch = epoch,
+                                 .builds = true };
+    return objects_take(&look);
 }
 
 int jsp_objects_init(struct jsp_objects *o)

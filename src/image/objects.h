@@ -1,12 +1,15 @@
 /* image/objects.h - the loaded objects, and their map for handlers.
  *
  * The drain calls refresh often; as long as the loader's counters show that no object was
- * opened or closed, it costs one call. Otherwise new objects get a table, made from a
- * copy of their .eh_frame that the kernel took (so a file that is truncated meanwhile is
- * an error, not a SIGBUS). Tables of objects that are still loaded are kept, and a new
- * map replaces the old one. The old map, and tables that only it used, are retired: they
- * get the caller's epoch and are freed once the caller confirms that no handler can still
- * be reading them.
+ * opened or closed, it costs one call. Otherwise a new map replaces the old one. A new
+ * object is in it without rows: most objects are never met in a sample. Once a handler has
+ * met it, build gives it a table, made from a copy of its .eh_frame that the kernel took
+ * (so a file that is truncated meanwhile is an error, not a SIGBUS). An object from which
+ * the handler cannot read single records gets its table at once.
+ *
+ * Tables of objects that are still loaded are kept. The old map, and tables that only it
+ * used, are retired: they get the caller's epoch and are freed once the caller confirms
+ * that no handler can still be reading them.
  *
  * Outside the handler only, one thread at a time for each struct; any thread and the
  * handler may call jsp_objects_map.
@@ -49,6 +52,10 @@ int jsp_objects_init(struct jsp_objects *o);
  * if nothing has changed. On -ENOMEM, or -EAGAIN because another thread forks, the old
  * map stays, and the next call tries again. */
 int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch);
+
+/* Make the tables of the objects that handlers have met, and look again in any case where
+ * there are such objects; otherwise do as refresh. Return as refresh. */
+int jsp_objects_build(struct jsp_objects *o, uint64_t epoch);
 
 /* Free the objects retired before `quiet`: no handler that began then still runs. */
 void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet);

@@ -123,6 +123,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
 {
     uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
     drain_masks(p, began);
+    p->builds = p->running;
     p->quiet = true;
     drain_signal(p);
     if (p->on_drain)
@@ -253,17 +254,25 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
         /* ORDER: acquire, pairs with the release of the ringing thread: what it rang for
          * is seen. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
-        if (p->quit || p->asked != p->served || jsp_ask_state(&p->ask) == JSP_ASK_YES)
+        if (p->quit || p->asked != p->served || jsp_ask_has_rows(&p->ask) ||
+            jsp_ask_state(&p->ask) == JSP_ASK_YES)
             return;
         drain_sleep(p, bell, until - now);
         now = jsp_now_ns(CLOCK_MONOTONIC);
     }
 }
 
+/* Look at the loaded objects, and make the rows that handlers wait for, unless the session
+ * has stopped. */
 static enum jsp_natives_news drain_objects(struct jsprof *p)
 {
-    uint64_t closed = p->objects.subs;
-    if (jsp_objects_refresh(&p->objects, jsp_now_ns(CLOCK_MONOTONIC)) != 1)
+    uint64_t opened = p->objects.adds, closed = p->objects.subs;
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    jsp_ask_take_rows(&p->ask);
+    int is_new = p->builds ? jsp_objects_build(&p->objects, now)
+                           : jsp_objects_refresh(&p->objects, now);
+    bool same = p->objects.adds == opened && p->objects.subs == closed;
+    if (is_new != 1 || (same && opened != UINT64_MAX))
         return JSP_NATIVES_SAME;
     return p->objects.subs == closed ? JSP_NATIVES_OPENED : JSP_NATIVES_CLOSED;
 }
@@ -273,9 +282,12 @@ static enum jsp_natives_news drain_objects(struct jsprof *p)
 static void drain_rest(struct jsprof *p, enum jsp_natives_news news, uint64_t cpu_ns)
 {
     uint64_t rest = cpu_ns * DRAIN_LOOK_SHARE;
-    bool was_asked = jsp_ask_state(&p->ask) == JSP_ASK_YES;
-    if (news == JSP_NATIVES_SAME && !was_asked)
+    enum jsp_ask_state state = jsp_ask_state(&p->ask);
+    if (news == JSP_NATIVES_SAME && state != JSP_ASK_YES) {
+        if (state == JSP_ASK_REST) /* making the rows of a new object is a part of its cost */
+            p->rested_ns += rest;
         return;
+    }
     p->pause_ns = news != JSP_NATIVES_SAME ? 0 :
                   p->pause_ns ? p->pause_ns * 2 : DRAIN_VAIN_NS;
     if (p->pause_ns > DRAIN_VAIN_MOST_NS)
@@ -290,7 +302,8 @@ static bool drain_is_to_look(struct jsprof *p, uint64_t now)
     enum jsp_ask_state state = jsp_ask_state(&p->ask);
     if ((state == JSP_ASK_REST || state == JSP_ASK_VAIN) && now >= p->rested_ns)
         jsp_ask_set(&p->ask, JSP_ASK_NO);
-    return p->native && (state == JSP_ASK_YES || now - p->looked_ns >= DRAIN_LOOK_NS);
+    return p->native && (state == JSP_ASK_YES || jsp_ask_has_rows(&p->ask) ||
+                         now - p->looked_ns >= DRAIN_LOOK_NS);
 }
 
 /* Check whether the loader opened or closed anything, and if so, update what depends on

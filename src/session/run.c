@@ -87,6 +87,7 @@ int jsp_session_start(struct jsprof *p)
 static void run_finish(struct jsprof *p)
 {
     jsp_writer_forgive(&p->output.writer);
+    p->builds = false;
     jsp_drain_look(p, p->quiet_ns);
     jsp_gone_collect(p);
     while (!jsp_drain_pass(p, p->flush_error))

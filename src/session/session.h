@@ -78,6 +78,7 @@ struct jsprof {
     struct jsp_thread *threads;
     uint32_t n_ids;
     struct jsp_counts gone; /* sums over the forgotten threads */
+    bool builds;            /* the session ran at the last pass: rows will be used */
     bool quiet;             /* during this pass, no thread was inside its handler */
     uint64_t flushed_ns;
     uint64_t gone_ns;       /* time of the last search for threads that are gone */

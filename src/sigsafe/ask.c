@@ -14,6 +14,13 @@ void jsp_ask_ring(struct jsp_ask *ask)
     syscall(SYS_futex, &ask->bell, ASK_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+void jsp_ask_rows(struct jsp_ask *ask)
+{
+    /* ORDER: release, pairs with jsp_ask_take_rows: the marks were set before. */
+    if (!atomic_exchange_explicit(&ask->rows, true, memory_order_release))
+        jsp_ask_ring(ask);
+}
+
 bool jsp_ask_look(struct jsp_ask *ask)
 {
     uint32_t no = JSP_ASK_NO;

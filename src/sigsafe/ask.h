@@ -1,11 +1,16 @@
-/* sigsafe/ask.h - how handlers ask the drain to look for newly loaded objects at once.
+/* sigsafe/ask.h - how handlers ask the drain to look for newly loaded objects at once, and
+ * to make the rows of objects that they have met.
  *
  * The handler asks when a walk has met code without rows. The drain sleeps on the bell.
- * The result of its look decides how soon a handler may ask again: a host whose stacks
- * always end in unknown code would otherwise wake the drain at every sample.
+ * If the code was in no object of the map, the result of its look decides how soon a
+ * handler may ask again: a host whose stacks always end in unknown code would otherwise
+ * wake the drain at every sample. The rows of an object are asked for once.
  *
  *                       SIGPROF handler   any thread   drain
  *   jsp_ask_look              yes             yes         -
+ *   jsp_ask_rows              yes             yes         -
+ *   jsp_ask_has_rows          yes             yes        yes
+ *   jsp_ask_take_rows          -               -         yes
  *   jsp_ask_ring              yes             yes         -
  *   jsp_ask_state             yes             yes        yes
  *   jsp_ask_set                -               -         yes
@@ -27,10 +32,29 @@ enum jsp_ask_state {
 struct jsp_ask { /* zeroed: no handler has asked */
     _Atomic uint32_t state; /* enum jsp_ask_state */
     _Atomic uint32_t bell;  /* a futex: each ring adds 1 */
+    _Atomic bool rows;      /* handlers have met objects without rows */
 };
 
 /* Ask, unless the drain rests. Return false if the drain has just looked in vain. */
 bool jsp_ask_look(struct jsp_ask *ask);
+
+/* Ask for the rows of the objects that handlers have marked. */
+void jsp_ask_rows(struct jsp_ask *ask);
+
+/* Return true if a handler has asked for rows since the last take. */
+static inline bool jsp_ask_has_rows(const struct jsp_ask *ask)
+{
+    /* ORDER: relaxed. A hint; jsp_ask_take_rows reads it again. */
+    return atomic_load_explicit(&ask->rows, memory_order_relaxed);
+}
+
+/* The drain reads the marks next. */
+static inline void jsp_ask_take_rows(struct jsp_ask *ask)
+{
+    /* ORDER: acquire, pairs with the release in jsp_ask_rows: the marks set before it are
+     * seen. A later mark brings another request. */
+    atomic_exchange_explicit(&ask->rows, false, memory_order_acquire);
+}
 
 /* Wake the thread that sleeps on the bell. */
 void jsp_ask_ring(struct jsp_ask *ask);

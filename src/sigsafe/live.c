@@ -5,9 +5,9 @@
 #include "live.h"
 
 enum {
-    LIVE_CHUNK = 32,  /* entries of the header that are copied at once */
+    LIVE_CHUNK = 64,  /* entries of the header that are copied at once */
     LIVE_HEAD = 8,    /* size of a record's length and CIE pointer */
-    LIVE_PCREL_SDATA4 = 0x1B, LIVE_UDATA4 = 0x03, LIVE_DATAREL_SDATA4 = 0x3B,
+    LIVE_SHORT = 96,  /* bytes that are copied at once; most records are shorter */
 };
 
 struct live_entry {
@@ -87,24 +87,35 @@ static uintptr_t live_search(struct live_look *look)
 
 static bool live_header(struct live_look *look)
 {
-    struct { uint8_t version, frame, count, table; int32_t at; uint32_t n; } h;
-    if (!jsp_memread_bytes(look->mem, look->header, &h, sizeof h) || h.version != 1 ||
-        h.frame != LIVE_PCREL_SDATA4 || h.count != LIVE_UDATA4 ||
-        h.table != LIVE_DATAREL_SDATA4) /* the encodings that linkers write */
+    struct jsp_live_header h;
+    if (!jsp_memread_bytes(look->mem, look->header, &h, sizeof h) || !jsp_live_is_sorted(&h))
         return false;
     look->n = h.n;
-    return h.n > 0;
+    return true;
+}
+
+/* Copy the first bytes of a record, and read its head. Return their number, or 0 if it is no
+ * record. Memory may end directly after the record. */
+static uint32_t live_begin(struct live_look *look, uintptr_t at, uint8_t *to, uint32_t head[2])
+{
+    uint32_t n = LIVE_SHORT;
+    if (!jsp_memread_bytes(look->mem, at, to, n))
+        n = jsp_memread_bytes(look->mem, at, to, LIVE_HEAD) ? LIVE_HEAD : 0;
+    if (!n)
+        return 0;
+    memcpy(head, to, LIVE_HEAD);
+    return head[0] < 4 || head[0] == UINT32_MAX ? 0 : n;
 }
 
 /* Copy the record at `at`, with its length. Return the number of bytes copied, or 0. */
 static uint32_t live_record(struct live_look *look, uintptr_t at, uint8_t *to, uint32_t room,
                             uint32_t head[2])
 {
-    if (!jsp_memread_bytes(look->mem, at, head, LIVE_HEAD) || head[0] < 4 ||
-        head[0] == UINT32_MAX)
+    uint32_t have = live_begin(look, at, to, head);
+    if (!have)
         return 0;
     uint32_t n = head[0] > room - 4 ? room : head[0] + 4;
-    return jsp_memread_bytes(look->mem, at, to, n) ? n : 0;
+    return n <= have || jsp_memread_bytes(look->mem, at, to, n) ? n : 0;
 }
 
 static void live_put(uint8_t *to, uint32_t value)
@@ -116,20 +127,19 @@ static void live_put(uint8_t *to, uint32_t value)
  * pointer to the CIE. */
 static bool live_copy(struct live_look *look, uintptr_t at, struct jsp_ehframe_section *to)
 {
-    uint8_t *bytes = look->live->records;
+    uint8_t *cie = look->live->records, *own = cie + JSP_LIVE_CIE;
     uint32_t head[2], common[2];
-    if (!jsp_memread_bytes(look->mem, at, head, LIVE_HEAD) || !head[1])
+    uint32_t n_own = live_record(look, at, own, JSP_LIVE_FDE, head);
+    if (n_own < LIVE_HEAD || !head[1])
         return false;
-    uint32_t n = live_record(look, at + 4 - head[1], bytes, JSP_LIVE_CIE, common);
+    uint32_t n = live_record(look, at + 4 - head[1], cie, JSP_LIVE_CIE, common);
     if (!n || n != common[0] + 4)
         return false;
-    uint32_t own = live_record(look, at, bytes + n, JSP_LIVE_FDE, head);
-    if (own < LIVE_HEAD)
-        return false;
-    look->is_cut = own != head[0] + 4;
-    live_put(bytes + n, own - 4);
-    live_put(bytes + n + 4, n + 4);
-    *to = (struct jsp_ehframe_section){ bytes, n + own, at - n };
+    memmove(own - n, cie, n); /* to directly before the FDE */
+    look->is_cut = n_own != head[0] + 4;
+    live_put(own, n_own - 4);
+    live_put(own + 4, n + 4);
+    *to = (struct jsp_ehframe_section){ own - n, n + n_own, at - n };
     return true;
 }
 
@@ -199,19 +209,27 @@ static uint32_t live_answer(struct live_look *look)
     return at && live_copy(look, at, &section) ? live_run(look, &section) : JSP_HOW_NONE;
 }
 
-bool jsp_live_how(struct jsp_live *live, struct jsp_memread *mem, uintptr_t pc, uint32_t *how)
+uint32_t jsp_live_read(struct jsp_live *live, struct jsp_memread *mem, uintptr_t header,
+                       uintptr_t pc)
 {
-    struct jsp_live_found found;
+    struct live_look look = { .live = live, .mem = mem, .pc = pc, .header = header };
     uint32_t others = mem->calls;
-    if (!live->calls || !jsp_live_has_room(live) || !live_find(live, pc, &found))
-        return false;
-    struct live_look look = { .live = live, .mem = mem, .pc = pc,
-                              .header = (uintptr_t)found.header };
     mem->calls = live->calls;
     mem->may_vanish = true;
-    *how = look.header ? live_answer(&look) : JSP_HOW_NONE;
+    uint32_t how = live_answer(&look);
     live->calls = mem->calls;
     mem->calls = others;
     mem->may_vanish = false;
+    return live->calls ? how : JSP_HOW_NONE;
+}
+
+bool jsp_live_how(struct jsp_live *live, struct jsp_memread *mem, uintptr_t pc, uint32_t *how)
+{
+    struct jsp_live_found found;
+    if (!live->calls || !jsp_live_has_room(live) || !live_find(live, pc, &found))
+        return false;
+    *how = JSP_HOW_NONE;
+    if (found.header)
+        *how = jsp_live_read(live, mem, (uintptr_t)found.header, pc);
     return live->calls > 0;
 }

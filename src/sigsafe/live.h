@@ -1,18 +1,21 @@
-/* sigsafe/live.h - unwind rules for objects that the map does not contain yet.
+/* sigsafe/live.h - unwind rules for objects that have no rows yet.
  *
- * An object that was opened a moment ago has no table yet. The C library finds it without
- * a lock (_dl_find_object, glibc 2.35), and this module reads in its .eh_frame how to
- * leave one instruction: it searches the sorted header, copies the CIE and the FDE, and
- * runs them. Another thread may close the object meanwhile, so the kernel makes all
- * copies, and every value is checked. Where the kernel does not copy (some sandboxes), or
- * the C library does not find the object, the result is "unknown", and the drain has to
- * look.
+ * The map has the rows of an object only after a handler has met it. Before that, this
+ * module reads in the object's .eh_frame how to leave one instruction: it searches the
+ * sorted header, copies the CIE and the FDE, and runs them. If the object was opened a
+ * moment ago, the map does not contain it, but the C library finds it without a lock
+ * (_dl_find_object, glibc 2.35).
+ *
+ * Another thread may close the object meanwhile, so the kernel makes all copies, and every
+ * value is checked. Where the kernel does not copy (some sandboxes), or the C library does
+ * not find the object, the result is "unknown", and the drain has to look.
  *
  *                       SIGPROF handler   any thread, for itself
  *   jsp_live_init              -                  yes
  *   jsp_live_forget           yes                 yes
  *   jsp_live_is_code          yes                 yes
  *   jsp_live_how              yes                 yes
+ *   jsp_live_read             yes                 yes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,14 +34,31 @@ struct jsp_live_found {
     unsigned long long reserved[7];
 };
 
+/* .eh_frame_hdr, before its entries. */
+struct jsp_live_header {
+    uint8_t version, frame, count, table; /* the last three are encodings */
+    int32_t at;                           /* of .eh_frame, from this field */
+    uint32_t n;                           /* entries */
+};
+
+/* Return true if the header has entries, in the encodings that linkers write. */
+static inline bool jsp_live_is_sorted(const struct jsp_live_header *h)
+{
+    enum { PCREL_SDATA4 = 0x1B, UDATA4 = 0x03, DATAREL_SDATA4 = 0x3B };
+    return h->version == 1 && h->frame == PCREL_SDATA4 && h->count == UDATA4 &&
+           h->table == DATAREL_SDATA4 && h->n > 0;
+}
+
 typedef int (*jsp_live_find_sigsafe_fn)(void *pc, struct jsp_live_found *found);
 
 enum {
     JSP_LIVE_RULES = 32,
     JSP_LIVE_EXPRS = 512,
     JSP_LIVE_CIE = 256,   /* bytes of a record that are read */
-    JSP_LIVE_FDE = 1536,
+    JSP_LIVE_FDE = 24576, /* compilers' longest have 22 KiB; few have 1 */
     JSP_LIVE_CALLS = 512, /* system calls in one walk */
+    /* the same for a map with objects that have no rows yet: some 800 new frames */
+    JSP_LIVE_CALLS_UNREAD = 8192,
 };
 
 struct jsp_live {
@@ -49,10 +69,10 @@ struct jsp_live {
     uint8_t exprs[JSP_LIVE_EXPRS];
     struct jsp_cfa cfa;
     struct jsp_ehframe_cie cie;
-    uint8_t records[JSP_LIVE_CIE + JSP_LIVE_FDE];
+    uint8_t records[JSP_LIVE_CIE + JSP_LIVE_FDE]; /* last: most pages are never touched */
 };
 
-/* Lay out over zeroed memory. */
+/* Lay out over zeroed memory; `records` may hold anything. */
 void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe);
 
 /* Drop the rules. The caller no longer uses any result. */
@@ -73,5 +93,11 @@ bool jsp_live_is_code(const struct jsp_live *live, uintptr_t pc);
  * calls. */
 bool jsp_live_how(struct jsp_live *live, struct jsp_memread *mem, uintptr_t pc,
                   uint32_t *how);
+
+/* Return the same for an instruction of the object with this .eh_frame_hdr: JSP_HOW_NONE if
+ * the records do not cover it, or if this walk has used up its system calls. The caller has
+ * checked that there is room. */
+uint32_t jsp_live_read(struct jsp_live *live, struct jsp_memread *mem, uintptr_t header,
+                       uintptr_t pc);
 
 #endif

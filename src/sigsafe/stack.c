@@ -70,6 +70,10 @@ static enum jsp_unwind_stop stack_walk_all(struct jsp_sampled *self,
     if (now != map && !stack_is_whole(self, stop))
         stop = stack_walk(self, map = now, from, out);
     bool whole = stack_is_whole(self, stop);
+    if (self->ask && u->has_unread) {
+        u->has_unread = false;
+        jsp_ask_rows(self->ask);
+    }
     if (!self->ask || (whole && !u->has_unmapped))
         return stop;
     bool doubts = jsp_ask_look(self->ask) && u->live.find_sigsafe && !u->mem.probes;

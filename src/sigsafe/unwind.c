@@ -9,7 +9,7 @@ enum { UNWIND_CROSSINGS = 16 }; /* signals that interrupted each other */
 
 void jsp_unwinder_init(struct jsp_unwinder *u, uintptr_t low, uintptr_t high, pid_t pid)
 {
-    memset(u, 0, sizeof *u);
+    memset(u, 0, offsetof(struct jsp_unwinder, live.records));
     jsp_memread_init(&u->mem, low, high, pid);
     jsp_live_init(&u->live, NULL);
 }
@@ -31,13 +31,30 @@ static uint32_t unwind_live(struct jsp_unwinder *u, uintptr_t pc)
     return how;
 }
 
+/* Look up an object whose rows are not made yet, and mark it, so that the drain makes
+ * them. */
+static uint32_t unwind_unread(struct jsp_unwinder *u, const struct jsp_unwind_unread *unread,
+                              uintptr_t pc)
+{
+    /* ORDER: relaxed, both. The ring of the bell publishes the mark. */
+    if (!atomic_load_explicit(unread->is_met, memory_order_relaxed)) {
+        atomic_store_explicit(unread->is_met, 1, memory_order_relaxed); /* ORDER: as above */
+        u->has_unread = true;
+    }
+    if (!jsp_live_has_room(&u->live))
+        unwind_forget(u);
+    return jsp_live_read(&u->live, &u->mem, unread->header, pc);
+}
+
 static __attribute__((noinline)) uint32_t unwind_look_up(struct jsp_unwinder *u,
                                                          const struct jsp_unwind_map *map,
                                                          uintptr_t pc,
                                                          struct jsp_unwind_cached *slot)
 {
     const struct jsp_unwind_object *o = jsp_unwind_map_find(map, pc);
-    uint32_t how = o ? jsp_unwind_object_how(o, pc) : unwind_live(u, pc);
+    const struct jsp_unwind_unread *unread = o ? jsp_unwind_map_unread(map, o) : NULL;
+    uint32_t how = unread ? unwind_unread(u, unread, pc)
+                          : o ? jsp_unwind_object_how(o, pc) : unwind_live(u, pc);
     slot->how = how;
     /* the calls are used up: do not cache, another walk can ask again */
     slot->pc = u->live.calls ? pc : 0;
@@ -198,7 +215,7 @@ static void unwind_begin(struct jsp_unwind_walk *w)
         u->generation = w->map->generation;
     }
     w->crossings = UNWIND_CROSSINGS;
-    u->live.calls = JSP_LIVE_CALLS;
+    u->live.calls = w->map->unread ? JSP_LIVE_CALLS_UNREAD : JSP_LIVE_CALLS;
     jsp_memread_begin(&u->mem, w->at.sp);
 }
 

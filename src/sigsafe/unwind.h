@@ -44,7 +44,7 @@ enum { JSP_UNWIND_CACHED = 1024 }; /* power of two */
  * trampoline. It stays so as long as the map is the same. */
 enum { JSP_UNWIND_LOOKED = 1 << JSP_HOW_KIND_BITS };
 
-/* The unwinder of one thread. About 23 KiB. */
+/* The unwinder of one thread. About 46 KiB, of which 22 are only for very long records. */
 struct jsp_unwinder {
     struct jsp_memread mem;
     struct jsp_jitrows *jit;  /* borrowed; NULL: none */
@@ -57,11 +57,12 @@ struct jsp_unwinder {
     uint32_t n_crossed;       /* trampolines that the last walk from a signal met */
     uint32_t last_how;        /* the rule where the last walk ended; see enum jsp_how */
     bool has_unmapped;        /* a walk met an object that its map does not contain */
-    struct jsp_live live;     /* finds the rules of such objects */
+    bool has_unread;          /* a walk was the first to meet an object without rows */
     struct jsp_unwind_cached {
         uintptr_t pc;
         uint32_t how;
     } cache[JSP_UNWIND_CACHED];
+    struct jsp_live live;     /* finds the rules of such objects */
 };
 
 /* Return the cache slot for pc. */

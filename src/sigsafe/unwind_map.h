@@ -10,6 +10,7 @@
  *
  *                        SIGPROF handler   any thread that holds the map
  *   jsp_unwind_map_find         yes                    yes
+ *   jsp_unwind_map_unread       yes                    yes
  *   jsp_unwind_object_how       yes                    yes
  *
  * SPDX-License-Identifier: MIT
@@ -97,11 +98,19 @@ struct jsp_unwind_object {
     uint32_t page_shift;
 };
 
+/* An object of the map whose rows are not made yet. The handler reads its records one by
+ * one (live.h), and the drain makes the rows once a handler has met the object. */
+struct jsp_unwind_unread {
+    uintptr_t header;         /* address of its .eh_frame_hdr; 0: the object has its rows */
+    _Atomic uint32_t *is_met; /* set by handlers; kept outside of the map */
+};
+
 struct jsp_unwind_map {
     uint64_t generation;                /* differs between any two maps of a process */
     uint32_t n;
     const uintptr_t *starts; /* starts of the objects, kept apart for the search */
     const struct jsp_unwind_object *objects;
+    const struct jsp_unwind_unread *unread; /* one for each object; NULL: all have rows */
 
     /* Always:  objects[i].start < objects[i].end <= objects[i + 1].start */
 };
@@ -121,6 +130,16 @@ jsp_unwind_map_find(const struct jsp_unwind_map *map, uintptr_t pc)
     if (!low || pc >= map->objects[low - 1].end)
         return NULL;
     return &map->objects[low - 1];
+}
+
+/* Return the entry of an object of the map whose rows are not made yet, otherwise NULL. */
+static inline const struct jsp_unwind_unread *
+jsp_unwind_map_unread(const struct jsp_unwind_map *map, const struct jsp_unwind_object *o)
+{
+    if (o->n_rows || !map->unread)
+        return NULL;
+    const struct jsp_unwind_unread *unread = &map->unread[o - map->objects];
+    return unread->header ? unread : NULL;
 }
 
 /* Return how to leave the instruction at pc, which is inside the object. */

@@ -136,7 +136,7 @@ static int step_by_rule(struct jsp_unwind_walk *w, uint32_t index)
 {
     struct step_rule r = { { w->at, w->regs, &w->u->mem }, NULL, 0 };
     r.object = jsp_unwind_map_find(w->map, w->at.pc - !w->is_exact);
-    if (!r.object)
+    if (!r.object || jsp_unwind_map_unread(w->map, r.object))
         r.object = &w->u->live.object;
     if (index >= r.object->n_rules)
         return JSP_STOP_NO_TABLE;

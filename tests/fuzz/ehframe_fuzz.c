@@ -21,7 +21,7 @@ static void walk(const struct jsp_unwind_object *object)
     uint64_t stack[64];
     struct jsp_rec_native frames[MOST];
     uintptr_t starts[1] = { object->start };
-    struct jsp_unwind_map map = { unwinder.generation + 1, 1, starts, object };
+    struct jsp_unwind_map map = { unwinder.generation + 1, 1, starts, object, NULL };
     jsp_unwinder_init(&unwinder, (uintptr_t)stack, (uintptr_t)(stack + 64), getpid());
     for (size_t i = 0; i < 64; i++)
         stack[i] = i % 3 ? object->start + i * 97 : (uintptr_t)&stack[i];

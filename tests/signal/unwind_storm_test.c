@@ -43,7 +43,7 @@ static void on_signal(int sig)
 static void *refresh(void *arg)
 {
     for (uint64_t epoch = 1; !atomic_load(&is_over); epoch++) {
-        if (jsp_objects_refresh(&objects, epoch) == 1)
+        if (jsp_objects_build(&objects, epoch) == 1)
             atomic_fetch_add(&maps, 1);
         while (atomic_load(&inside) & 1)
             sched_yield();

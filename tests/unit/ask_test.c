@@ -1,5 +1,6 @@
 /* unit/ask_test.c - src/sigsafe/ask.c and stack.c: a handler asks the drain to look at what is
- * loaded where a walk ended in unknown code, and only there; and whom it wakes.
+ * loaded where a walk ended in unknown code, and only there; and whom it wakes. It asks for
+ * the rows of an object once, when a sample has met it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,42 +18,127 @@ static void burn_ms(uint64_t ms)
         continue;
 }
 
-/* How often the drain was asked in a session of plain C code; *samples are what it has. */
-static uint32_t rings_of_a_session(uint64_t *samples)
-{
-    jsprof_options options = { .size = sizeof options, .flags = JSPROF_USE_FD, .hz = 1000 };
-    jsprof_stats stats = { .size = sizeof stats };
-    jsprof_thread *me;
+/* A session of plain C code. */
+struct a_session {
     jsprof *prof;
-    *samples = 0;
-    options.fd = memfd_create("capture", MFD_CLOEXEC);
-    if (!CHECK_EQ(jsprof_open(&prof, &options), 0))
-        return 1;
-    CHECK_EQ(jsprof_thread_attach(prof, "main", &me), 0);
-    CHECK_EQ(jsprof_start(prof), 0);
-    burn_ms(100);
-    uint32_t rings = atomic_load_explicit(&prof->ask.bell, memory_order_relaxed);
-    CHECK_EQ(jsprof_stop(prof), 0);
-    CHECK_EQ(jsprof_stats_get(prof, &stats), 0);
-    *samples = stats.samples;
-    CHECK_EQ(jsprof_close(prof), 0);
-    CHECK_EQ(jsprof_thread_detach(me), 0);
-    close(options.fd);
-    return rings;
+    jsprof_thread *me;
+    int fd;
+    jsprof_stats stats; /* after its end */
+};
+
+static bool begin(struct a_session *s, uint32_t flags)
+{
+    jsprof_options options = { .size = sizeof options, .flags = JSPROF_USE_FD | flags,
+                               .hz = 1000 };
+    *s = (struct a_session){ .stats.size = sizeof s->stats };
+    s->fd = options.fd = memfd_create("capture", MFD_CLOEXEC);
+    return CHECK_EQ(jsprof_open(&s->prof, &options), 0) &&
+           CHECK_EQ(jsprof_thread_attach(s->prof, "main", &s->me), 0);
 }
 
-TEST(whole_stacks_wake_nobody)
+static void end(struct a_session *s)
+{
+    CHECK_EQ(jsprof_stats_get(s->prof, &s->stats), 0);
+    CHECK_EQ(jsprof_close(s->prof), 0);
+    CHECK_EQ(jsprof_thread_detach(s->me), 0);
+    close(s->fd);
+}
+
+static uint32_t rings(const jsprof *prof)
+{
+    return atomic_load_explicit(&prof->ask.bell, memory_order_relaxed);
+}
+
+/* How often the drain was asked after the first samples; *samples are what the session has. */
+static uint32_t rings_of_a_session(uint64_t *samples)
+{
+    struct a_session s;
+    *samples = 0;
+    if (!begin(&s, 0))
+        return 1;
+    CHECK_EQ(jsprof_start(s.prof), 0);
+    burn_ms(50);
+    uint32_t first = rings(s.prof);
+    burn_ms(100);
+    uint32_t later = rings(s.prof) - first;
+    CHECK_EQ(jsprof_stop(s.prof), 0);
+    end(&s);
+    *samples = s.stats.samples;
+    return later;
+}
+
+TEST(whole_stacks_wake_nobody_once_their_objects_have_rows)
 {
     uint64_t samples = 0;
-    uint32_t rings = 1;
+    uint32_t n = 1;
 #ifndef __GLIBC__
     SKIP("needs a C library with unwind rows");
     return;
 #endif
-    for (int i = 0; i < 20 && (rings || samples < 5); i++)
-        rings = rings_of_a_session(&samples);
-    CHECK_EQ(rings, 0);
+    for (int i = 0; i < 20 && (n || samples < 5); i++)
+        n = rings_of_a_session(&samples);
+    CHECK_EQ(n, 0);
     CHECK(samples >= 5);
+}
+
+static uint32_t with_rows(jsprof *prof)
+{
+    const struct jsp_unwind_map *map = jsp_objects_map(&prof->objects);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < map->n; i++)
+        n += map->objects[i].n_rows > 0;
+    return n;
+}
+
+static void rows_of_a_session(uint32_t flags)
+{
+    struct a_session s;
+    if (!begin(&s, flags))
+        return;
+    const struct jsp_unwind_map *map = jsp_objects_map(&s.prof->objects);
+    uint32_t n = map->n;
+    if (!map->unread) {
+        SKIP("needs process_vm_readv");
+        return end(&s);
+    }
+    CHECK(n >= 2);
+    CHECK_EQ(with_rows(s.prof), 0);
+    CHECK_EQ(jsprof_start(s.prof), 0);
+    for (int i = 0; i < 200 && !with_rows(s.prof); i++)
+        burn_ms(10);
+    CHECK(with_rows(s.prof) > 0);
+    CHECK_EQ(jsprof_flush(s.prof), 0);
+    CHECK(with_rows(s.prof) < n); /* nothing runs in the kernel's page */
+    CHECK_EQ(jsprof_stop(s.prof), 0);
+    end(&s);
+#ifdef __GLIBC__
+    CHECK_EQ(s.stats.stop_end, s.stats.samples); /* the first ones, too */
+#endif
+}
+
+TEST(session_makes_the_rows_of_the_objects_that_its_samples_have_met)
+{
+    rows_of_a_session(0);
+}
+
+TEST(session_without_a_thread_makes_the_rows_of_the_objects_that_its_samples_have_met)
+{
+    rows_of_a_session(JSPROF_NO_THREAD);
+}
+
+TEST(drain_is_asked_for_rows_once_until_it_has_looked)
+{
+    struct jsp_ask ask = { 0 };
+    CHECK(!jsp_ask_has_rows(&ask));
+    jsp_ask_rows(&ask);
+    jsp_ask_rows(&ask);
+    CHECK(jsp_ask_has_rows(&ask));
+    CHECK_EQ(atomic_load(&ask.bell), 1);
+    jsp_ask_take_rows(&ask);
+    CHECK(!jsp_ask_has_rows(&ask));
+    jsp_ask_rows(&ask);
+    CHECK_EQ(atomic_load(&ask.bell), 2);
+    CHECK_EQ(jsp_ask_state(&ask), JSP_ASK_NO); /* it may still be asked to look */
 }
 
 TEST(drain_is_asked_once_until_it_has_looked_and_not_while_it_rests)
@@ -74,7 +160,10 @@ TEST(drain_is_asked_once_until_it_has_looked_and_not_while_it_rests)
 
 int main(void)
 {
-    RUN(whole_stacks_wake_nobody);
+    RUN(whole_stacks_wake_nobody_once_their_objects_have_rows);
+    RUN(session_makes_the_rows_of_the_objects_that_its_samples_have_met);
+    RUN(session_without_a_thread_makes_the_rows_of_the_objects_that_its_samples_have_met);
+    RUN(drain_is_asked_for_rows_once_until_it_has_looked);
     RUN(drain_is_asked_once_until_it_has_looked_and_not_while_it_rests);
     return DONE();
 }

@@ -82,6 +82,54 @@ TEST(every_caller_is_in_the_list_and_further_up)
     CHECK_EQ(frames[out.n - 1].cfa, UINTPTR_MAX);
 }
 
+static uint32_t rows_at(uintptr_t pc)
+{
+    const struct jsp_unwind_object *o = jsp_unwind_map_find(jsp_objects_map(&objects), pc);
+    return o ? o->n_rows : 0;
+}
+
+/* main calls this first: no object has been met yet. */
+TEST(object_gets_its_rows_only_after_a_walk_has_met_it)
+{
+    const struct jsp_unwind_map *map = jsp_objects_map(&objects);
+    uint32_t n_before = 0, n_after = 0, n_first;
+    static struct jsp_rec_native first[MOST];
+    if (!map->unread) {
+        SKIP("needs process_vm_readv");
+        return;
+    }
+    CHECK_EQ(jsp_objects_build(&objects, 0), 0); /* no walk has met any */
+    for (uint32_t i = 0; i < map->n; i++)
+        n_before += map->objects[i].n_rows > 0;
+    CHECK_EQ(n_before, 0);
+    CHECK_EQ(rows_at((uintptr_t)deep), 0);
+    deep_again = deep;
+    deep(7);
+    CHECK(is_end(deep_stop)); /* the first walk is whole */
+    CHECK(unwinder.has_unread);
+    uint32_t calls = JSP_LIVE_CALLS_UNREAD - unwinder.live.calls;
+    printf("# %u calls for %u frames without rows\n", calls, out.n);
+    CHECK(calls >= out.n / 2 && calls <= 16 * out.n); /* so 500 frames are certain */
+    CHECK_EQ(jsp_objects_map(&objects)->generation, map->generation);
+    memcpy(first, frames, sizeof first);
+    n_first = out.n;
+
+    CHECK_EQ(jsp_objects_refresh(&objects, 0), 0); /* this makes no rows */
+    CHECK_EQ(jsp_objects_build(&objects, 0), 1);
+    CHECK_EQ(jsp_objects_build(&objects, 0), 0); /* and each object is made once */
+    CHECK(rows_at((uintptr_t)deep) > 100);
+    map = jsp_objects_map(&objects);
+    for (uint32_t i = 0; i < map->n; i++)
+        n_after += map->objects[i].n_rows > 0;
+    CHECK(n_after < map->n); /* no walk has met the kernel's page of code */
+    unwinder.has_unread = false;
+    deep(7);
+    CHECK(!unwinder.has_unread);
+    CHECK_EQ(out.n, n_first);
+    for (uint32_t i = 0; i < n_first; i++) /* this function calls from two places */
+        CHECK(first[i].cfa == frames[i].cfa && (first[i].ip == frames[i].ip || i == 8));
+}
+
 TEST(a_full_list_keeps_the_innermost)
 {
     struct jsp_regs_core here = jsp_regs_here();
@@ -295,7 +343,7 @@ static enum jsp_unwind_stop walk_by(uint32_t first, uint32_t second,
     const struct jsp_unwind_object object = { .start = CODE, .end = CODE + 0x30, .rows = rows,
         .pages = pages, .rules = rule, .n_rows = 3, .n_rules = rule != NULL, .page_shift = 12 };
     const uintptr_t starts[] = { CODE };
-    map = (struct jsp_unwind_map){ map.generation + 1000, 1, starts, &object };
+    map = (struct jsp_unwind_map){ map.generation + 1000, 1, starts, &object, NULL };
     const struct jsp_regs_core at = { .pc = CODE + SECOND, .sp = (uintptr_t)stack,
                                       .fp = (uintptr_t)stack };
     out = (struct jsp_unwound){ .frames = frames, .max = MOST };
@@ -378,9 +426,12 @@ TEST(an_opened_object_is_found_and_a_closed_one_is_not)
     const struct jsp_unwind_map *map = jsp_objects_map(&objects);
     CHECK(map->generation > before);
     uintptr_t cos_at = (uintptr_t)dlsym(lib, "cos");
-    const struct jsp_unwind_object *o = jsp_unwind_map_find(map, cos_at);
-    if (CHECK(o != NULL))
-        CHECK(o->n_rows > 100);
+    struct jsp_regs_core in_cos = { .pc = cos_at, .sp = (uintptr_t)&lib };
+    CHECK(jsp_unwind_map_find(map, cos_at) != NULL);
+    walk_from(&in_cos);
+    jsp_objects_build(&objects, 2);
+    CHECK(rows_at(cos_at) > 100);
+    map = jsp_objects_map(&objects);
     uint32_t n = map->n;
     dlclose(other);
     CHECK_EQ(jsp_objects_refresh(&objects, 3), 1);
@@ -401,8 +452,13 @@ TEST(the_kernels_page_of_code_is_known)
         return (void)SKIP("this kernel gives no code to programs");
     while (i < map->n && (map->starts[i] < page || map->starts[i] >= page + (1 << 16)))
         i++;
-    if (CHECK(i < map->n))
-        CHECK(map->objects[i].n_rows > 1);
+    if (!CHECK(i < map->n))
+        return;
+    struct jsp_regs_core in_page = { .pc = map->starts[i], .sp = (uintptr_t)&i };
+    uintptr_t start = map->starts[i];
+    walk_from(&in_page);
+    jsp_objects_build(&objects, 4);
+    CHECK(rows_at(start) > 1);
 }
 
 /* Walks from registers as if code at address 1, which nobody knows, had called this function.
@@ -447,6 +503,7 @@ int main(void)
     if (high - low < STACK) /* musl tells what is mapped by now */
         low = high - STACK;
     jsp_unwinder_init(&unwinder, low, high, getpid());
+    RUN(object_gets_its_rows_only_after_a_walk_has_met_it);
     RUN(every_caller_is_in_the_list_and_further_up);
     RUN(a_full_list_keeps_the_innermost);
     RUN(a_full_list_keeps_the_outermost_too_where_it_is_asked_to);

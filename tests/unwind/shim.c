@@ -154,7 +154,7 @@ static void *shim_refresh(void *arg)
     struct timespec pause = { 0, REFRESH_NS };
     (void)arg;
     for (;;) {
-        jsp_objects_refresh(&shim.objects, 0);
+        jsp_objects_build(&shim.objects, 0);
         nanosleep(&pause, NULL);
     }
     return NULL;

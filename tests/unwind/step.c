@@ -23,7 +23,8 @@
 
 #include "../signal/jit.h"
 
-enum { MOST = 128, SHOWN = 10, LONGEST_INSTRUCTION = 15, ENOUGH = 5000, FEW = 500 };
+enum { MOST = 128, SHOWN = 10, LONGEST_INSTRUCTION = 15, ENOUGH = 5000, FEW = 500,
+       BUILD_STEPS = 2048 };
 
 struct truth {
     uint64_t slot[MOST], ra[MOST]; /* outermost first */
@@ -176,6 +177,8 @@ static int step_all(pid_t child, struct jsp_objects *objects)
         truth_follow(&truth, child, &before, &now);
         before = now;
         context_of(&uc, &now);
+        if (steps % BUILD_STEPS == BUILD_STEPS - 1) /* the first are walked without rows */
+            jsp_objects_build(objects, 0);
         struct jsp_unwound out = { .frames = frames, .max = MOST };
         enum jsp_unwind_stop stop =
             jsp_unwind(&unwinder, jsp_objects_map(objects), &uc, &out);

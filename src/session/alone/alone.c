@@ -60,6 +60,7 @@ static bool alone_is_due(const struct jsp_thread *t, uint64_t now)
 {
     return now - jsp_counted(&t->session->alone.passed_ns) >= ALONE_EVERY_NS ||
            jsp_ask_state(&t->session->ask) == JSP_ASK_YES ||
+           jsp_ask_has_rows(&t->session->ask) ||
            jsp_ring_used(&t->sampled.ring) > t->sampled.ring.capacity / 4;
 }
 
