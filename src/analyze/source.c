@@ -143,23 +143,33 @@ int jsp_source_of_text(struct jsp_source *s, const char *path, char *text, size_
     return err;
 }
 
-int jsp_source_read(struct jsp_source *s, const char *path, const char *directory)
+/* Read an open file, -1: there is none, and close it. */
+static int source_finish(struct jsp_source *s, int fd, const struct stat *st)
 {
-    struct stat st;
-    memset(s, 0, sizeof *s);
-    int fd = source_open(path, &st);
-    if (fd >= 0)
-        s->path = strdup(path);
-    else if (directory)
-        fd = source_search(s, path, directory, &st);
-    else
-        return -ENOENT;
-    int err = !s->path ? -ENOMEM : fd < 0 ? -ENOENT : source_take(s, fd, &st);
+    int err = !s->path ? -ENOMEM : fd < 0 ? -ENOENT : source_take(s, fd, st);
     if (fd >= 0)
         close(fd);
     if (err)
         jsp_source_free(s);
     return err;
+}
+
+int jsp_source_below(struct jsp_source *s, const char *path, const char *directory)
+{
+    struct stat st;
+    memset(s, 0, sizeof *s);
+    return source_finish(s, source_search(s, path, directory, &st), &st);
+}
+
+int jsp_source_read(struct jsp_source *s, const char *path, const char *directory)
+{
+    struct stat st;
+    memset(s, 0, sizeof *s);
+    int fd = source_open(path, &st);
+    if (fd < 0)
+        return directory ? jsp_source_below(s, path, directory) : -ENOENT;
+    s->path = strdup(path);
+    return source_finish(s, fd, &st);
 }
 
 void jsp_source_free(struct jsp_source *s)

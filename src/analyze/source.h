@@ -26,6 +26,9 @@ struct jsp_source {
  * last parts of the path as exist there. -ENOENT, -ENOMEM or errno; *s is then empty. */
 int jsp_source_read(struct jsp_source *s, const char *path, const char *directory);
 
+/* Read the same file, but only below the directory. */
+int jsp_source_below(struct jsp_source *s, const char *path, const char *directory);
+
 /* Make a source of a text, which it then owns, also after -ENOMEM. Return 0 or -ENOMEM. */
 int jsp_source_of_text(struct jsp_source *s, const char *path, char *text, size_t size);
 void jsp_source_free(struct jsp_source *s);
