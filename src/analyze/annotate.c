@@ -21,6 +21,7 @@ struct annotate_build {
      * plus ANNOTATE_IS_LEAF. */
     uint32_t *stacks;
     struct jsp_hash by_line;
+    uint32_t generated; /* the function's, as in its frames */
     struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
     uint32_t rows[JSP_PROFILE_DEPTH];
 };
@@ -89,8 +90,12 @@ static int annotate_stack(struct annotate_build *b, uint32_t stack)
     a->value += k->value;
     a->samples += k->samples;
     uint32_t met = 0;
-    for (int i = 0; i < n; i++)
-        met += b->frames[i].function == a->function;
+    for (int i = 0; i < n; i++) {
+        if (b->frames[i].function != a->function)
+            continue;
+        b->generated = b->frames[i].generated;
+        met++;
+    }
     if (!met)
         return 0;
     bool leaf = b->frames[0].function == a->function;
@@ -166,6 +171,21 @@ static int annotate_samples(struct annotate_build *b)
     return err;
 }
 
+/* Replace the lines of a generated function's listing by those of its original. */
+static int annotate_originals(struct annotate_build *b)
+{
+    struct jsp_bytecode *code = &b->out->code;
+    int err = 0;
+    for (uint32_t i = 0; b->generated && !err && i < code->n; i++) {
+        struct jsp_naming_line is = { 0 };
+        if (code->rows[i].line)
+            err = jsp_naming_line(b->p->naming, b->generated, code->rows[i].line, &is);
+        code->rows[i].line = is.file ? 0 : is.line;
+        free(is.file);
+    }
+    return err;
+}
+
 static int annotate_all(struct annotate_build *b)
 {
     struct jsp_profile *p = b->p;
@@ -177,6 +197,8 @@ static int annotate_all(struct annotate_build *b)
     if (err == 0)
         err = jsp_bytecode_read(&a->code, p->capture, p->functions[a->function].recorded,
                                 b->ask->defects);
+    if (err == 0)
+        err = annotate_originals(b);
     if (err == 0 && a->code.is_there)
         err = annotate_samples(b);
     if (a->n_lines)

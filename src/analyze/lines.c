@@ -49,42 +49,19 @@ int jsp_lines_collect(struct jsp_profile *p, const struct jsp_select *select,
     return err;
 }
 
-/* Store the position of the name in the profile's files; it may be new. */
-static int lines_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t *out)
-{
-    struct jsp_profile_work *w = p->work;
-    uint64_t h = jsp_hash_bytes(w->files.seed, name.at, name.len);
-    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
-    while ((at = jsp_hash_next(&w->files, hash, &probe)) != 0)
-        if (jsp_read_is(name, p->files[at - 1]))
-            break;
-    *out = at - 1;
-    if (at)
-        return 0;
-    if (jsp_grow(&p->files, &w->files_room, p->n_files, sizeof *p->files) < 0)
-        return -ENOMEM;
-    p->files[p->n_files] = jsp_store_text(&w->store, name.at, name.len);
-    *out = p->n_files;
-    return p->files[p->n_files] ? jsp_hash_add(&w->files, hash, p->n_files++) : -ENOMEM;
-}
-
 int jsp_lines_answer(struct jsp_profile *p, const struct jsp_line_ask *ask,
                      struct jsp_line answer)
 {
     struct jsp_profile_frame *f = &p->work->place[ask->place].frame;
-    const struct jsp_read_text none = { "", 0 };
     uint32_t file;
-    /* Position 0 is reserved for "none". */
-    int err = p->n_files ? 0 : lines_file(p, none, &file);
-    if (answer.line == 0 || err < 0)
-        return err;
-    const struct jsp_naming_options *naming = p->work->options.naming;
-    char *path = naming ? jsp_naming_file(naming, answer.file) : NULL;
-    if (naming && !path)
+    if (answer.line == 0)
+        return 0;
+    char *path = p->naming ? jsp_naming_file(p->naming, answer.file) : NULL;
+    if (p->naming && !path)
         return -ENOMEM;
     if (path)
         answer.file = (struct jsp_read_text){ path, (uint32_t)strlen(path) };
-    err = lines_file(p, answer.file, &file);
+    int err = jsp_work_file(p, answer.file, &file);
     free(path);
     if (err < 0)
         return err;

@@ -20,6 +20,8 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     int err = jsp_native_files_init(&p->natives);
     p->natives.demangle = w->options.demangle;
     p->natives.symbols = w->options.symbols;
+    if (err == 0 && w->options.naming)
+        err = jsp_naming_open(&p->naming, w->options.naming);
     if (err == 0)
         err = jsp_lookup_init(&p->lookup);
     if (err == 0)
@@ -105,6 +107,8 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
             t->in_file += p->threads[i].weight;
     }
     p->natives.recorded = profile_end(p);
+    if (p->naming)
+        jsp_naming_recorded(p->naming, p->natives.recorded);
     return 0;
 }
 
@@ -126,6 +130,7 @@ void jsp_profile_free(struct jsp_profile *p)
     }
     jsp_lookup_free(&p->lookup);
     jsp_native_files_free(&p->natives);
+    jsp_naming_close(p->naming);
     jsp_account_free(&p->account);
     free(p->processes);
     free(p->threads);

@@ -79,6 +79,7 @@ struct jsp_profile_frame {
     uint32_t file;          /* file of the line, in files[]; 0: the one in the name */
     uint32_t kind;          /* enum jsprof_kind, JSP_KIND_... */
     enum jsp_origin origin;
+    uint32_t generated;     /* for jsp_naming_line; 0: the line is as recorded */
 };
 
 struct jsp_profile {
@@ -111,6 +112,7 @@ struct jsp_profile {
 
     struct jsp_lookup lookup;
     struct jsp_native_files natives;
+    struct jsp_naming *naming; /* NULL: names are shown as recorded */
     struct jsp_profile_work *work; /* tables that build the above */
 };
 

@@ -69,16 +69,17 @@ static int resolve_shown(struct jsp_profile *p, struct jsp_resolve_name n,
 int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name n,
                       struct jsp_profile_frame *out)
 {
-    const struct jsp_naming_options *naming = p->work->options.naming;
     struct jsp_read_text recorded = n.text;
-    if (!naming || (n.kind != JSPROF_KIND_VM && n.kind != JSPROF_KIND_JIT))
+    struct jsp_naming_name shown;
+    if (!p->naming || (n.kind != JSPROF_KIND_VM && n.kind != JSPROF_KIND_JIT))
         return resolve_shown(p, n, recorded, out);
-    char *shown = jsp_naming_name(naming, recorded);
-    if (!shown)
-        return -ENOMEM;
-    n.text = (struct jsp_read_text){ shown, (uint32_t)strlen(shown) };
-    int err = resolve_shown(p, n, recorded, out);
-    free(shown);
+    int err = jsp_naming_name(p->naming, recorded, &shown);
+    if (err)
+        return err;
+    n.text = (struct jsp_read_text){ shown.text, (uint32_t)strlen(shown.text) };
+    err = resolve_shown(p, n, recorded, out);
+    out->generated = shown.generated;
+    free(shown.text);
     return err;
 }
 
@@ -238,6 +239,20 @@ void jsp_profile_next(const struct jsp_profile *p, struct jsp_profile_address *a
     a->is_return = !p->version[0];
 }
 
+/* Replace the line of generated code by its original. */
+static int resolve_line(struct jsp_profile *p, struct jsp_profile_frame *f)
+{
+    struct jsp_naming_line is;
+    int err = jsp_naming_line(p->naming, f->generated, f->line, &is);
+    if (err == 0)
+        f->line = is.line;
+    if (err == 0 && is.file)
+        err = jsp_work_file(p, (struct jsp_read_text){ is.file, (uint32_t)strlen(is.file) },
+                            &f->file);
+    free(is.file);
+    return err;
+}
+
 int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
@@ -255,9 +270,11 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
         if (n == JSP_PROFILE_DEPTH)
             break;
         int err = jsp_profile_function(p, &a, &out[n]);
-        if (number > 0 && number <= UINT32_MAX) {
+        if (err == 0 && number > 0 && number <= UINT32_MAX) {
             out[n].line = (uint32_t)number;
             out[n].file = 0;
+            if (out[n].generated)
+                err = resolve_line(p, &out[n]);
         }
         jsp_profile_next(p, &a);
         n = err < 0 ? err : n + 1;

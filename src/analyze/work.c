@@ -58,3 +58,29 @@ int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **ou
     **out = (struct jsp_process){ .pid = pid };
     return jsp_hash_add(&p->work->processes, work_hash(p, pid), p->n_processes++);
 }
+
+static int work_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t *out)
+{
+    struct jsp_profile_work *w = p->work;
+    uint64_t h = jsp_hash_bytes(w->files.seed, name.at, name.len);
+    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
+    while ((at = jsp_hash_next(&w->files, hash, &probe)) != 0)
+        if (jsp_read_is(name, p->files[at - 1]))
+            break;
+    *out = at - 1;
+    if (at)
+        return 0;
+    if (jsp_grow(&p->files, &w->files_room, p->n_files, sizeof *p->files) < 0)
+        return -ENOMEM;
+    p->files[p->n_files] = jsp_store_text(&w->store, name.at, name.len);
+    *out = p->n_files;
+    return p->files[p->n_files] ? jsp_hash_add(&w->files, hash, p->n_files++) : -ENOMEM;
+}
+
+int jsp_work_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t *out)
+{
+    const struct jsp_read_text none = { "", 0 };
+    /* Position 0 is reserved for "none". */
+    int err = p->n_files ? 0 : work_file(p, none, out);
+    return err < 0 ? err : work_file(p, name, out);
+}

@@ -50,6 +50,10 @@ int jsp_resolve_named(struct jsp_profile *p, struct jsp_resolve_name name,
 int jsp_resolve_fixed(struct jsp_profile *p, const char *name,
                       struct jsp_profile_frame *out);
 
+/* Store the position of a source file in the profile's files; it may be new. Return 0 or
+ * -ENOMEM. */
+int jsp_work_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t *out);
+
 /* Return the mapping of an address in the process, or in one from which it was forked. */
 const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
                                              struct jsp_lookup_key k);

@@ -135,7 +135,7 @@ static void annotate_source(struct cli_annotate *a)
     a->file = strndup(file.at, file.len);
     if (cli_incomplete(!a->file))
         return;
-    int err = jsp_naming_read(&a->capture.naming, &a->source, a->file, a->directory);
+    int err = jsp_naming_read(a->capture.profile.naming, &a->source, a->file, a->directory);
     cli_incomplete(err == -ENOMEM);
 }
 
@@ -165,6 +165,7 @@ static int annotate_build(struct cli_annotate *a, const char *wanted,
     if (err < 0)
         return cli_fail(a->capture.label, "%s", strerror(-err));
     cli_complain(&a->capture, &defects);
+    cli_originals_complain(&a->capture);
     a->function = &p->functions[ask.function];
     annotate_source(a);
     return CLI_OK;

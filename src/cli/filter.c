@@ -195,7 +195,8 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
                     const char *command)
 {
     struct jsp_profile_options o = { 0 };
-    struct jsp_naming_options naming = { f->maps, f->trims, f->n_maps, f->n_trims };
+    struct jsp_naming_options naming = { f->maps, f->trims, f->n_maps, f->n_trims,
+                                         f->source_maps, f->has_no_source_maps };
     enum jsp_show show;
     if (!path)
         return CLI_USAGE;

@@ -18,6 +18,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     const char *clock, *symbols;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
     uint32_t n_maps, n_trims;
+    const char *source_maps;
+    bool has_no_source_maps;
     bool hide_system;
     bool has_idle; /* idle stacks count, too */
     struct cli_native native;
@@ -35,6 +37,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "clock", NULL, &(f)->clock, NULL }, \
     { "symbols", NULL, &(f)->symbols, NULL }, \
     { "map", NULL, (f)->maps, &(f)->n_maps }, \
+    { "source-maps", NULL, &(f)->source_maps, NULL }, \
+    { "no-source-maps", &(f)->has_no_source_maps, NULL, NULL }, \
     { "trim-path", NULL, (f)->trims, &(f)->n_trims }, \
     { "hide-system", &(f)->hide_system, NULL, NULL }, \
     { "idle", &(f)->has_idle, NULL, NULL }, \
@@ -49,7 +53,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     "  --category WORD   of the innermost function; --categories FILE  with its rules\n" \
     "  --hide-system     hide system frames; --vm  native frames; --native  none\n" \
     "  --clock cpu|wall  by this time; --idle  idle, too; --symbols DIR  look there\n" \
-    "  --map OLD=NEW     sources below OLD are below NEW; --trim-path DIR  no DIR\n"
+    "  --map OLD=NEW     sources below OLD are below NEW; --trim-path DIR  no DIR\n" \
+    "  --source-maps MAP  a source map, or a folder of some; --no-source-maps  none\n"
 
 /* Check the words, load the capture and choose from it. CLI_OK; or CLI_USAGE or CLI_FAILED:
  * the error is reported and nothing is open. cli_close frees everything. A path that is NULL is

@@ -13,6 +13,8 @@
 #include "lines.h"
 #include "options.h"
 
+enum { NATIVE_ORIGINALS = 5 }; /* source maps about which to complain */
+
 int cli_native_show(const char *command, const struct cli_native *n, enum jsp_show *out)
 {
     if (n->has_native && n->is_vm_only)
@@ -23,8 +25,28 @@ int cli_native_show(const char *command, const struct cli_native *n, enum jsp_sh
     return CLI_OK;
 }
 
+void cli_originals_complain(const struct cli_capture *c)
+{
+    const struct jsp_naming *naming = c->profile.naming;
+    const struct jsp_originals *o = naming ? jsp_naming_originals(naming) : NULL;
+    uint32_t n_mapped = o ? jsp_originals_n_mapped(o) : 0;
+    struct jsp_originals_defect d;
+    if (n_mapped)
+        cli_fail(c->label, "names and lines of %u file%s are from source maps "
+                           "(--no-source-maps shows the recorded ones)",
+                 n_mapped, n_mapped == 1 ? "" : "s");
+    for (uint32_t i = 0; o && jsp_originals_defect(o, i, &d); i++) {
+        if (i == NATIVE_ORIGINALS) {
+            cli_fail(c->label, "and source maps of more files are not used");
+            return;
+        }
+        cli_fail(c->label, "the source map of %s is not used: %s", d.file, d.why);
+    }
+}
+
 void cli_native_complain(const struct cli_capture *c)
 {
+    cli_originals_complain(c);
     const struct jsp_native_files *n = &c->profile.natives;
     for (uint32_t i = 0; i < n->n; i++) {
         int reason = n->files[i].reason;

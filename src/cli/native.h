@@ -20,7 +20,11 @@ int cli_native_show(const char *command, const struct cli_native *n, enum jsp_sh
 void cli_native_lines(struct cli_capture *c, const struct cli_native *n,
                       const struct jsp_select *select);
 
-/* After the functions are looked up, report which files could not name theirs, and why. */
+/* After the functions are looked up, report how many generated files are shown by their source
+ * maps, and why others are not. */
+void cli_originals_complain(const struct cli_capture *c);
+
+/* Report this and which files of native code could not name theirs, and why. */
 void cli_native_complain(const struct cli_capture *c);
 
 /* Write " file.c:12" or " :12", made harmless, to `out`; "" where no line is known. */

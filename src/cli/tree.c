@@ -25,8 +25,7 @@ static const char tree_help[] =
     "                   below them; also --inverted\n"
     "  --recursion      show every level of a function that calls itself\n"
     "  --lines          show each line of a function by itself, also of native code\n"
-    "  --min PERCENT    hide branches below this share (default 1; 0 with --csv\n"
-    "                   and --json)\n"
+    "  --min PERCENT    hide branches below this share (default 1; 0 for programs)\n"
     "  --depth N        show at most N levels; 0 is all (default)\n"
     CLI_FORM_HELP
     "\n"

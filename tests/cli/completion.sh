@@ -48,7 +48,7 @@ for shell in bash zsh; do
     in_$shell jsprof help du
     has dump
     lines 1
-    in_$shell jsprof report --so
+    in_$shell jsprof report --sor
     has --sort
     lines 1
     in_$shell jsprof tree --h
