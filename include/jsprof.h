@@ -641,6 +641,15 @@ JSPROF_API int jsprof_listing_add(jsprof *p, const jsprof_listing *listing) JSPR
  * no VM frames. Errors as jsprof_interpreter_add. */
 JSPROF_API int jsprof_interpreter_hide(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
+/* Name the C function that begins at `start`, for a static function of a stripped library whose
+ * name the host knows: one that it finds in a table of callbacks, for example. Its length comes
+ * from the unwind tables. A function that has a symbol keeps that name, and so does one that a
+ * sample met before. Copies the name, of which the capture keeps 511 bytes; the newest name of
+ * a function counts.
+ *
+ * -EINVAL: no start, or no name. -ENOMEM. */
+JSPROF_API int jsprof_symbol_add(jsprof *p, const void *start, const char *name) JSPROF_COLD;
+
 /* A C stack of a coroutine. The structure must stay valid while a thread runs on this
  * stack, or on a stack that was resumed from it. The handler uses no memory below `low`:
  * with too little stack left above it, the handler drops the sample and counts it in

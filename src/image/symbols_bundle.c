@@ -5,6 +5,7 @@
 #include "symbols_bundle.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,15 @@ struct bundle_range {
     uint32_t tag;
 };
 
+struct bundle_given {
+    struct bundle_given *next;
+    uint64_t start;
+    char name[];
+};
+
 struct jsp_bundle {
     struct jsp_symbols *symbols;
+    struct bundle_given *_Atomic given; /* owned: a list that grows at its front, newest first */
     /* owned: a hash set; 0 is an empty slot. The drain looks up each address of each sample
      * here; base/hash.h would read an array of the addresses besides. */
     uint64_t *seen;
@@ -76,6 +84,12 @@ void jsp_bundle_close(struct jsp_bundle *b)
 {
     if (!b)
         return;
+    /* ORDER: relaxed. No other thread has the bundle any more. */
+    struct bundle_given *given = atomic_load_explicit(&b->given, memory_order_relaxed), *next;
+    for (; given; given = next) {
+        next = given->next;
+        free(given);
+    }
     jsp_symbols_close(b->symbols);
     free(b->seen);
     free(b->pending);
@@ -206,6 +220,42 @@ static int bundle_order(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
+int jsp_bundle_give(struct jsp_bundle *b, uint64_t start, const char *name)
+{
+    size_t n = strnlen(name, JSP_SYMBOL_NAME - 1);
+    struct bundle_given *given = malloc(sizeof *given + n + 1);
+    if (!given)
+        return -ENOMEM;
+    given->start = start;
+    memcpy(given->name, name, n);
+    given->name[n] = 0;
+    /* ORDER: relaxed. Only the exchange below makes this value matter. */
+    given->next = atomic_load_explicit(&b->given, memory_order_relaxed);
+    /* G1. ORDER: release, pairs with G2. The name becomes visible before the list has it. */
+    while (!atomic_compare_exchange_weak_explicit(&b->given, &given->next, given,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    return 0;
+}
+
+void jsp_bundle_take_over(struct jsp_bundle *b, const struct jsp_bundle *parents)
+{
+    /* ORDER: relaxed, both. The child has one thread. */
+    atomic_store_explicit(&b->given, atomic_load_explicit(&parents->given, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
+/* Give the symbol the host's name if its object has none. */
+static void bundle_rename(struct jsp_bundle *b, struct jsp_symbol *symbol)
+{
+    /* G2. ORDER: acquire, pairs with G1: without it the newest name could be seen unwritten. */
+    const struct bundle_given *given = atomic_load_explicit(&b->given, memory_order_acquire);
+    while (given && given->start != symbol->begin)
+        given = given->next;
+    if (given && symbol->kind == JSP_SYMBOL_START)
+        memcpy(symbol->name, given->name, strlen(given->name) + 1);
+}
+
 /* Name the first `count` addresses, which are the program's. Addresses that stay pending
  * move to the front; *kept counts them. */
 static int bundle_users(struct jsp_bundle *b, size_t n, size_t count,
@@ -221,6 +271,7 @@ static int bundle_users(struct jsp_bundle *b, size_t n, size_t count,
             continue;
         }
         jsp_symbols_resolve(b->symbols, by.maps, b->pending[i], &symbol);
+        bundle_rename(b, &symbol);
         err = bundle_add(b, n, b->pending[i], &symbol);
     }
     return err;

@@ -7,7 +7,7 @@
  * after its object is gone. It has one name for the whole capture: the format has no room
  * for two.
  *
- * One thread at a time, never in the handler.
+ * One thread at a time, never in the handler. Any thread may call jsp_bundle_give meanwhile.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,6 +33,14 @@ void jsp_bundle_close(struct jsp_bundle *b);
 /* Note a native address of a sample. Tagged addresses and perf's context markers are
  * skipped. Return false if there are too many addresses; this one will have no name. */
 bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr);
+
+/* Name the function that begins at `start`, if its object has no symbol for it and none of its
+ * addresses has been named. Return 0 or -ENOMEM. */
+int jsp_bundle_give(struct jsp_bundle *b, uint64_t start, const char *name);
+
+/* After a fork, in the child: take the names that were given to the parent's bundle, whose memory
+ * is not used again. */
+void jsp_bundle_take_over(struct jsp_bundle *b, const struct jsp_bundle *parents);
 
 /* Name the noted addresses by this map of the process. Addresses that the map does not
  * contain stay noted, unless `last`. Return 0 or -ENOMEM; all stay noted then. */

@@ -60,6 +60,16 @@ int jsprof_listing_add(jsprof *p, const jsprof_listing *listing)
     return err;
 }
 
+int jsprof_symbol_add(jsprof *p, const void *start, const char *name)
+{
+    if (!p || !start || !name || !*name)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_register_symbol(p, (uint64_t)(uintptr_t)start, name);
+    public_leave(&host);
+    return err;
+}
+
 int jsprof_interpreter_add(jsprof *p, const void *start, size_t length)
 {
     return public_range(jsp_register_loop, p, start, length);

@@ -13,6 +13,7 @@ struct child_kept {
     struct jsp_code *codes;
     struct jsp_marks marks;
     struct jsp_loops loops, hidden;
+    struct jsp_bundle *bundle;
     struct jsprof *next;
     struct jsp_file *file;
     pid_t pid;
@@ -25,6 +26,7 @@ static void child_keep(struct child_kept *k, struct jsprof *p)
     k->marks = p->marks;
     k->loops = p->output.frames.loops;
     k->hidden = p->output.frames.hidden;
+    k->bundle = p->output.natives.bundle;
     /* ORDER: relaxed. The child has one thread. */
     k->next = atomic_load_explicit(&p->live_next, memory_order_relaxed);
     k->file = p->file;
@@ -72,6 +74,7 @@ static void child_take_over(struct jsprof *p, struct child_kept *k)
     jsp_marks_take_over(&p->marks, &k->marks);
     child_ranges(&p->output.frames.loops, &k->loops);
     child_ranges(&p->output.frames.hidden, &k->hidden);
+    jsp_bundle_take_over(p->output.natives.bundle, k->bundle);
 }
 
 static void child_thread(struct jsprof *p)

@@ -91,6 +91,13 @@ int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing)
     return err;
 }
 
+int jsp_register_symbol(struct jsprof *p, uint64_t start, const char *name)
+{
+    if (p->pid != getpid())
+        return -ECHILD;
+    return jsp_bundle_give(p->output.natives.bundle, start, name);
+}
+
 static int register_range(struct jsprof *p, struct jsp_loops *to, uint64_t start,
                           uint64_t length)
 {

@@ -138,9 +138,9 @@ int jsp_session_owns(const struct jsp_thread *t);
  * This happens only with JSPROF_CHILDREN. The child makes the session anew in the same
  * memory, so the host's pointers to it and to the thread that forked stay valid. The
  * session keeps the names, the host's entries, descriptor and walker, interpreters'
- * ranges, the numbers of counters, and registered code: data of which every moment is
- * consistent. It loses listings, and the counts of calls. The child never uses or frees
- * the data of the parent's other threads.
+ * ranges, the host's symbols, the numbers of counters, and registered code: data of which
+ * every moment is consistent. It loses listings, and the counts of calls. The child never
+ * uses or frees the data of the parent's other threads.
  *
  * Call this after a fork, in the child's one thread, when the locks of the process are
  * new. If the session cannot continue, each call on it returns -ECHILD. */
@@ -151,6 +151,7 @@ int jsp_register_code(struct jsprof *p, const jsprof_code *code);
 int jsp_register_remove(struct jsprof *p, uint64_t start);
 int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to);
 int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing);
+int jsp_register_symbol(struct jsprof *p, uint64_t start, const char *name);
 int jsp_register_loop(struct jsprof *p, uint64_t start, uint64_t length);
 int jsp_register_hidden(struct jsprof *p, uint64_t start, uint64_t length);
 

@@ -92,6 +92,7 @@ TEST(calls_without_a_session_or_a_thread_are_refused_or_do_nothing)
     CHECK_EQ(jsprof_listing_add(NULL, &listing), -EINVAL);
     CHECK_EQ(jsprof_interpreter_add(NULL, &byte, 1), -EINVAL);
     CHECK_EQ(jsprof_interpreter_hide(NULL, &byte, 1), -EINVAL);
+    CHECK_EQ(jsprof_symbol_add(NULL, &byte, "f"), -EINVAL);
     CHECK_EQ(jsprof_counter(NULL, "g", "n", NULL, JSPROF_COUNTER_WHOLE), -EINVAL);
     CHECK_EQ(jsprof_counter_set(NULL, 1, 1), -EINVAL);
     jsprof_thread_pause(NULL);
@@ -152,6 +153,9 @@ TEST(code_and_ranges_that_are_half_described_are_refused)
     CHECK_EQ(jsprof_interpreter_add(h.prof, bytes, 0), -EINVAL);
     CHECK_EQ(jsprof_interpreter_hide(h.prof, NULL, 64), -EINVAL);
     CHECK_EQ(jsprof_interpreter_hide(h.prof, bytes, 0), -EINVAL);
+    CHECK_EQ(jsprof_symbol_add(h.prof, NULL, "f"), -EINVAL);
+    CHECK_EQ(jsprof_symbol_add(h.prof, bytes, NULL), -EINVAL);
+    CHECK_EQ(jsprof_symbol_add(h.prof, bytes, ""), -EINVAL);
     CHECK_EQ(jsprof_counter(h.prof, "g", "n", NULL, JSPROF_COUNTER_REAL + 1), -EINVAL);
     host_finish(&h);
 }

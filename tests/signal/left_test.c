@@ -83,6 +83,7 @@ static void call_about_code(void)
     LEAVES(jsprof_code_remove(h.prof, code)); /* is not there any more */
     LEAVES(jsprof_interpreter_add(h.prof, code, 64));
     LEAVES(jsprof_interpreter_hide(h.prof, code, 64));
+    LEAVES(jsprof_symbol_add(h.prof, code, "one"));
     LEAVES(jsprof_listing_add(h.prof, &listing));
 }
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "image/kallsyms.h"
@@ -19,6 +20,14 @@ __asm__(
     ".type touch_b, %function\ntouch_b: nop\nnop\n.size touch_b, . - touch_b\n"
     ".type touch_c, %function\ntouch_c: nop\n.size touch_c, . - touch_c\n.popsection");
 extern char touch_a[], touch_b[], touch_c[];
+
+/* A function that only the unwind tables know. */
+__asm__(
+    ".pushsection .text\n.p2align 4\n.Lnameless: .cfi_startproc\nnop\nnop\nnop\n.cfi_endproc\n"
+    ".p2align 4\n.globl after_nameless\n.type after_nameless, %function\nafter_nameless: nop\n"
+    ".size after_nameless, . - after_nameless\n.popsection\n"
+    ".pushsection .data\n.p2align 3\n.globl nameless\nnameless: .quad .Lnameless\n.popsection");
+extern char *const nameless, after_nameless[];
 
 struct entry {
     uint64_t begin, end;
@@ -131,6 +140,59 @@ TEST(an_address_seen_later_widens_its_entry)
     finish();
     CHECK_EQ(n_entries, 2);
     CHECK_STR(name_of(number(touch_a) + 1, false), "touch_a");
+}
+
+TEST(a_function_without_a_symbol_has_the_name_that_the_host_gave)
+{
+    char longest[2 * JSP_SYMBOL_NAME];
+    memset(longest, 'n', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    begin();
+    jsp_bundle_see(bundle, number(nameless));
+    finish();
+    CHECK(strncmp(name_of(number(nameless), false), "symbols_bundle_test+0x", 22) == 0);
+    begin();
+    CHECK_EQ(jsp_bundle_give(bundle, number(nameless), longest), 0);
+    CHECK_EQ(jsp_bundle_give(bundle, number(nameless), "an older name"), 0);
+    CHECK_EQ(jsp_bundle_give(bundle, number(nameless), "given"), 0);
+    CHECK_EQ(jsp_bundle_give(bundle, number(nameless) + 1, "not a beginning"), 0);
+    CHECK_EQ(jsp_bundle_give(bundle, number(touch_a), "not needed"), 0);
+    jsp_bundle_see(bundle, number(nameless) + 1);
+    jsp_bundle_see(bundle, number(touch_a));
+    jsp_bundle_see(bundle, number(after_nameless));
+    finish();
+    CHECK_STR(name_of(number(nameless), false), "given");
+    CHECK_STR(name_of(number(nameless) + 2, false), "given");
+    CHECK_STR(name_of(number(touch_a), false), "touch_a");
+    CHECK_STR(name_of(number(after_nameless), false), "after_nameless");
+    jsp_bundle_give(bundle, number(nameless), "too late");
+    jsp_bundle_see(bundle, number(nameless) + 2);
+    finish();
+    CHECK_STR(name_of(number(nameless) + 2, false), "given");
+    begin();
+    CHECK_EQ(jsp_bundle_give(bundle, number(nameless), longest), 0);
+    jsp_bundle_see(bundle, number(nameless));
+    finish();
+    CHECK_EQ(strlen(name_of(number(nameless), false)), JSP_SYMBOL_NAME - 1);
+}
+
+TEST(a_bundle_that_goes_on_in_a_child_has_the_names_given_before)
+{
+    int status = 1;
+    begin();
+    CHECK_EQ(jsp_bundle_give(bundle, number(nameless), "given"), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        const struct jsp_bundle *parents = bundle;
+        bundle = NULL;
+        begin();
+        jsp_bundle_take_over(bundle, parents);
+        jsp_bundle_see(bundle, number(nameless));
+        finish();
+        _exit(strcmp(name_of(number(nameless), false), "given") != 0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
 }
 
 TEST(a_closed_library_keeps_the_names_it_was_seen_with)
@@ -248,6 +310,8 @@ int main(void)
 {
     RUN(every_address_has_its_name_for_both_kinds_of_readers);
     RUN(an_address_seen_later_widens_its_entry);
+    RUN(a_function_without_a_symbol_has_the_name_that_the_host_gave);
+    RUN(a_bundle_that_goes_on_in_a_child_has_the_names_given_before);
     RUN(a_closed_library_keeps_the_names_it_was_seen_with);
     RUN(a_library_closed_before_its_names_were_read_has_them_by_the_map_it_was_in);
     RUN(markers_and_tagged_addresses_are_not_ours);
