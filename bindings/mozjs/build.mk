@@ -119,7 +119,7 @@ $(GJS): $(call mozjs_objects,$(GJS_MOZJS),$(basename $(notdir $(CXX_SRC)))) $(RE
 	$(Q)$(CXX) -o $@ $^ -Wl,--export-dynamic-symbol=pthread_setname_np $(ALL_LDFLAGS) $(GJS_LIBS)
 
 $(PRELOAD_SO): $(call mozjs_objects,$(GJS_MOZJS),$(MOZJS_PARTS) preload/preload recording \
-  request farewell counts coverage script threads) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
+  request farewell counts coverage script sources threads) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -shared -o $@ -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \

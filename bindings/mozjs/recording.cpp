@@ -18,6 +18,7 @@
 
 #include "farewell.h"
 #include "jsprof-mozjs.h"
+#include "sources.h"
 
 namespace {
 
@@ -138,6 +139,8 @@ int recording_begin(void)
     const request *r = &recording_request;
     int err = recording_hide_glue();
 
+    if (err == 0)
+        err = sources_name(r->session);
     if (err == 0 && atexit(recording_close) != 0)
         err = -ENOMEM;
     if (err == 0)

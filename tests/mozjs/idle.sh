@@ -31,8 +31,14 @@ share() # OPTION...: of work, in whole percent of what counts
 
 "$GJS" --profile-clock=wall --profile-output=idle.cap timer.js >out 2>err
 check 'whole' whole idle.cap
-"$JSPROF_TOOL" report idle.cap >report
+"$JSPROF_TOOL" report --limit=0 idle.cap >report
 check 'the report says how much was idle' grep -Eq '^Idle: [5-9][0-9][.][0-9]% of elapsed' report
+check 'it names the function of GLib that calls the timeout' \
+    grep -q ' native  g_timeout_dispatch  \[libglib' report
+"$B/bin/jsprof-gjs" --profile-clock=wall --profile-output=other.cap -- gjs-console timer.js \
+    >out 2>err
+"$JSPROF_TOOL" report --limit=0 other.cap >other.report
+check 'also where it is recorded from outside' grep -q ' native  g_timeout_dispatch ' other.report
 check "work has $(share) % of the rest" test "$(share)" -ge 70
 check "and $(share --idle) % of all" test "$(share --idle)" -le 40
 
