@@ -343,6 +343,11 @@ enum { JSPROF_FRAME_ENTRY = 1 << 16 };
  * so far, so the loop may not have been entered for it. */
 enum { JSPROF_FRAME_CALLED = 1 << 19 };
 
+/* Add this to a frame's kind if the frame is a C function without a name that begins at `pc`.
+ * In the capture, the symbol that begins there takes the place of `label`, if the object has
+ * one. The frame itself has no program counter then. */
+enum { JSPROF_FRAME_SYMBOL = 1 << 20 };
+
 /* A kind for walkers only: the entry is no frame but a set of registers. It marks a place
  * where a C function called into compiled code that is not registered, and the walk over
  * the C stack continues there. `pc` is the return address into that C function. `sp` and

@@ -327,6 +327,15 @@ int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool la
     return err;
 }
 
+bool jsp_bundle_function(struct jsp_bundle *b, const struct jsp_maps *maps, uint64_t addr,
+                         char out[JSP_SYMBOL_NAME])
+{
+    struct jsp_symbol symbol;
+    jsp_symbols_resolve(b->symbols, maps, addr, &symbol);
+    memcpy(out, symbol.name, JSP_SYMBOL_NAME);
+    return symbol.kind == JSP_SYMBOL_NAMED && symbol.begin == addr;
+}
+
 int jsp_bundle_file(const struct jsp_bundle *b, int32_t pid, void **bytes, size_t *size)
 {
     size_t table = (b->n_ranges + 1) * sizeof(struct jsp_wire_symbol);

@@ -46,6 +46,11 @@ void jsp_bundle_take_over(struct jsp_bundle *b, const struct jsp_bundle *parents
  * contain stay noted, unless `last`. Return 0 or -ENOMEM; all stay noted then. */
 int jsp_bundle_settle(struct jsp_bundle *b, const struct jsp_maps *maps, bool last);
 
+/* Copy the name of the function that begins at `addr`, by this map of the process. Return false
+ * if no symbol is there. */
+bool jsp_bundle_function(struct jsp_bundle *b, const struct jsp_maps *maps, uint64_t addr,
+                         char out[JSP_SYMBOL_NAME]);
+
 /* Return true if all noted addresses have names. */
 bool jsp_bundle_is_settled(const struct jsp_bundle *b);
 

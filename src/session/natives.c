@@ -66,6 +66,14 @@ bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr)
 }
 _Static_assert(JSP_NATIVES_CACHE == 1 << 12, "jsp_natives_see keeps the upper 12 bits");
 
+bool jsp_natives_function(struct jsp_natives *natives, uint64_t addr, char out[JSP_SYMBOL_NAME])
+{
+    const struct jsp_map *map = natives_map(natives, addr);
+    bool is_old = map && map == jsp_maps_find(&natives->maps, addr);
+    return map && jsp_bundle_function(natives->bundle, is_old ? &natives->maps : &natives->since,
+                                      addr, out);
+}
+
 static int natives_compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -40,6 +40,9 @@ void jsp_natives_close(struct jsp_natives *natives);
 /* Note an address of a sample. Return true if it lies in the code of a file. */
 bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr);
 
+/* Copy the name of the function that begins at `addr`. Return false if no symbol is there. */
+bool jsp_natives_function(struct jsp_natives *natives, uint64_t addr, char out[JSP_SYMBOL_NAME]);
+
 enum jsp_natives_news {
     JSP_NATIVES_SAME,   /* no news from the loader */
     JSP_NATIVES_OPENED, /* objects were opened, none was closed */

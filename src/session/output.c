@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/embedded.h"
+#include "sigsafe/names.h"
 
 enum {
     OUTPUT_KNOWN_BYTES = (1 << JSP_ARENA_ID_BITS) / 8,
@@ -78,6 +79,17 @@ static void output_kinds(struct jsp_output *out)
         out->kinds_used = 0;
 }
 
+/* Return the text of a name; if a symbol takes the place of its label, compose it. */
+static const char *output_text(struct jsp_output *out, const struct jsp_label *name)
+{
+    struct jsp_name_symbol symbol;
+    if (!jsp_name_symbol(name, &symbol) ||
+        !jsp_natives_function(&out->natives, symbol.addr, out->text))
+        return name->text;
+    strcpy(out->text + strlen(out->text), name->text + symbol.label_len);
+    return out->text;
+}
+
 /* Write a name before the first sample that uses it. */
 static int output_name(struct jsp_output *out, uint32_t id)
 {
@@ -90,7 +102,7 @@ static int output_name(struct jsp_output *out, uint32_t id)
         return -ENOBUFS;
     const struct jsp_label *label = jsp_arena_label(out->arena, id);
     uint64_t addr = output_address(out, id);
-    int err = jsp_writer_jitmap(&out->writer, addr, label->text);
+    int err = jsp_writer_jitmap(&out->writer, addr, output_text(out, label));
     if (err)
         return err;
     out->kinds_used += (uint32_t)jsp_embedded_kind_put(out->kinds + out->kinds_used,

@@ -52,6 +52,7 @@ struct jsp_output {
     bool has_calls;                /* part of jsprof/calls was appended */
     uint8_t block[JSP_OUTPUT_BLOCK];
     uint8_t kinds[4096];
+    char text[JSP_LABEL_MAX + JSP_SYMBOL_NAME]; /* scratch space for one name */
     uint64_t addrs[JSP_FRAMES_KEPT];
 };
 

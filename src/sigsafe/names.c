@@ -92,6 +92,22 @@ static uint32_t names_compose(struct jsp_names *names, const jsprof_frame *frame
     return len;
 }
 
+/* Append the place of the symbol to the scratch text. A text that is too long for it keeps its
+ * label. */
+static uint32_t names_append_symbol(struct jsp_names *names, uint32_t len, uint64_t addr,
+                                    const struct jsp_name_entry *entry)
+{
+    struct jsp_name_symbol symbol;
+    if (entry->label_at || !entry->label_len || len + 1 + sizeof symbol > JSP_LABEL_MAX)
+        return len;
+    memset(&symbol, 0, sizeof symbol); /* the padding is part of the name's identity */
+    symbol.addr = addr;
+    symbol.label_len = entry->label_len;
+    names->text[len] = 0;
+    memcpy(names->text + len + 1, &symbol, sizeof symbol);
+    return len + 1 + (uint32_t)sizeof symbol;
+}
+
 static uint32_t names_of_function(struct jsp_names *names, const jsprof_function *f)
 {
     struct jsp_name_key key = { f, NULL, f->serial };
@@ -120,7 +136,9 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
      * narrow stores and cost more than the whole look-up. */
     __asm__("" : "+r"(label), "+r"(detail));
     /* Bit 63 keeps these keys apart from the serials of functions. */
-    struct jsp_name_key key = { label, detail, (frame->kind & NAMES_KIND_JOIN) | 1ull << 63 };
+    uint64_t addr = frame->kind & JSPROF_FRAME_SYMBOL ? frame->pc : 0;
+    struct jsp_name_key key = { label, detail,
+                                addr << 16 | (frame->kind & NAMES_KIND_JOIN) | 1ull << 63 };
     struct jsp_name_entry *entry = &names->cache[names_slot(&key)];
     const char *text = jsp_arena_label(names->arena, entry->id)->text;
 
@@ -130,6 +148,8 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
         return entry->id;
     entry->key = key;
     uint32_t len = names_compose(names, frame, entry);
+    if (addr)
+        len = names_append_symbol(names, len, addr, entry);
     entry->id = jsp_arena_intern(names->arena, names->text, len,
                                  (uint8_t)(frame->kind & NAMES_KIND_MASK));
     return entry->id;

@@ -64,6 +64,22 @@ struct jsp_names {
     char text[JSP_LABEL_MAX + 1];
 };
 
+/* After the zero of the text of a frame with JSPROF_FRAME_SYMBOL. */
+struct jsp_name_symbol {
+    uint64_t addr;      /* where the function begins */
+    uint32_t label_len; /* bytes of the text that its symbol may replace */
+};
+
+/* Return whether a name has that, and copy it. */
+static inline bool jsp_name_symbol(const struct jsp_label *name, struct jsp_name_symbol *out)
+{
+    size_t visible = strnlen(name->text, name->len);
+    if (name->len != visible + 1 + sizeof *out)
+        return false;
+    memcpy(out, name->text + visible + 1, sizeof *out);
+    return true;
+}
+
 /* Lay out over zeroed memory. */
 void jsp_names_init(struct jsp_names *names, struct jsp_arena *arena);
 

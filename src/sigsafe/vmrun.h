@@ -61,7 +61,8 @@ static inline bool jsp_vmrun_is_named(const struct jsp_vmrun *run,
                                       const jsprof_frame *frame)
 {
     return frame->label && frame->label == run->label && frame->detail == run->detail &&
-           frame->kind == run->kind && !frame->function;
+           frame->kind == run->kind && !frame->function &&
+           !(frame->kind & JSPROF_FRAME_SYMBOL);
 }
 
 /* Put a frame further in than all before. */
@@ -71,7 +72,7 @@ static inline void jsp_vmrun_put(struct jsp_vmrun *run, const jsprof_frame *fram
     to->id = jsp_vmrun_is_named(run, frame) ? run->id : jsp_vmrun_name(run, frame);
     to->line = frame->line;
     to->sp = frame->sp;
-    to->pc = frame->pc;
+    to->pc = frame->kind & JSPROF_FRAME_SYMBOL ? 0 : frame->pc;
     to->entry = frame->kind & (JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
     to->gap = 0;
 }

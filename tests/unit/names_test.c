@@ -52,6 +52,33 @@ TEST(parts_are_joined_as_the_kind_says)
     CHECK_STR(shown("a", "b", 0xFFFFFF00), "a b");
 }
 
+static uint32_t id_of_symbol(uint64_t pc, uint32_t join)
+{
+    jsprof_frame frame = { .label = "C function", .detail = "[C]", .pc = pc,
+                           .kind = join | JSPROF_FRAME_SYMBOL };
+    return jsp_names_of(&names, &frame);
+}
+
+TEST(c_functions_of_one_label_are_names_of_their_own)
+{
+    struct jsp_name_symbol symbol;
+    begin(BYTES);
+    uint32_t a = id_of_symbol(0x7F0012345678, JSPROF_JOIN_PAREN);
+    uint32_t b = id_of_symbol(0x7F0012345679, JSPROF_JOIN_PAREN);
+    CHECK(a != b);
+    CHECK_EQ(id_of_symbol(0x7F0012345678, JSPROF_JOIN_PAREN), a);
+    CHECK_STR(text_of(b), "C function ([C])");
+    CHECK(jsp_name_symbol(jsp_arena_label(&arena, b), &symbol));
+    CHECK_EQ(symbol.addr, 0x7F0012345679);
+    CHECK_EQ(symbol.label_len, strlen("C function"));
+    jsprof_frame plain = { .label = "C function", .detail = "[C]", .kind = JSPROF_JOIN_PAREN };
+    uint32_t without = jsp_names_of(&names, &plain);
+    CHECK(without != a && without != b);
+    CHECK(!jsp_name_symbol(jsp_arena_label(&arena, without), &symbol));
+    /* a symbol has no place where the label is not the first part */
+    CHECK(!jsp_name_symbol(jsp_arena_label(&arena, id_of_symbol(8, JSPROF_JOIN_GET)), &symbol));
+}
+
 TEST(one_part_stands_alone)
 {
     begin(BYTES);
@@ -239,6 +266,7 @@ TEST(more_names_than_the_cache_holds_all_come_back)
 int main(void)
 {
     RUN(parts_are_joined_as_the_kind_says);
+    RUN(c_functions_of_one_label_are_names_of_their_own);
     RUN(one_part_stands_alone);
     RUN(no_part_is_counted_and_named_so);
     RUN(kind_is_part_of_the_name);
