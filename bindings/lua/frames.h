@@ -42,4 +42,19 @@ static inline void jsp_lua_frame_function(jsprof_frame *frame, const struct jsp_
     frame->line = label->where ? line : 0;
 }
 
+/* The label of a C function for which no name was found. */
+#define JSP_LUA_NO_NAME "C function"
+enum { JSP_LUA_NO_CODE = 4096 }; /* smaller numbers are those of LuaJIT's own functions */
+
+/* Write the frame of the C function at `c`. If it has no name, its symbol names it. */
+static inline void jsp_lua_frame_c(jsprof_frame *frame, const struct jsp_lua_label *label,
+                                   uintptr_t c)
+{
+    jsp_lua_frame_function(frame, label, JSPROF_KIND_LABEL, 0);
+    if (c < JSP_LUA_NO_CODE || !label->name || strcmp(label->name, JSP_LUA_NO_NAME) != 0)
+        return;
+    frame->kind |= JSPROF_FRAME_SYMBOL;
+    frame->pc = c;
+}
+
 #endif

@@ -23,6 +23,41 @@ not_seen() # REGEX
     ! grep -E "$1" "$SCRATCH/stacks.out"
 }
 
+built()
+{
+    build_host names_host.c && hosted
+}
+
+hosted()
+{
+    rm -f "$SCRATCH/cap"
+    "$SCRATCH/host" "$SCRATCH/cap" && whole
+}
+
+# Nothing but the capture itself has the symbols: the program is gone before they are printed.
+by_symbol()
+{
+    rm "$SCRATCH/host"
+    share_is 20 45 "(^|$t)first_of_host ..C..$t" && share_is 20 45 "(^|$t)second_of_host ..C..$t" &&
+        share_is 20 45 "(^|$t)by_a_name ..C..$t" && not_seen '(C function|third_of_host) [(]'
+}
+
+# The symbol of another function that begins before is no name.
+without_symbols()
+{
+    build_host names_host.c && strip "$SCRATCH/host" && hosted || return 1
+    share_is 45 85 "(^|$t)C function ..C..$t" && not_seen '[a-z_]+_of_host'
+}
+
+of_lpeg()
+{
+    check 'a function of a module in C' share_is 8 50 \
+        "${t}lpeg.match ..C..$t${any}seconds [^$t]*$t"
+    check 'one that no call instruction names' share_is 8 50 \
+        "${t}lpeg.match ..C..$t(I:$any)*pcall ..C..$t"
+    check 'nothing of ours is between require and its caller' not_seen 'C:wraps_|require .*require '
+}
+
 # Where LPeg is installed, there are more parts.
 one()
 {
@@ -35,12 +70,10 @@ one()
     check 'an upvalue that C calls' share_is 1 60 \
         "${t}is_less .$where:26. :27${t}(I:$any)*(C:$any)*table.sort "
     check 'an upvalue that is called last' share_is 1 60 "${t}ended .$where:31. :32$t"
-    grep -q lpeg "$SCRATCH/out" || return
-    check 'a function of a module in C' share_is 8 50 \
-        "${t}lpeg.match ..C..$t${any}seconds [^$t]*$t"
-    check 'one that no call instruction names' share_is 8 50 \
-        "${t}lpeg.match ..C..$t(I:$any)*pcall ..C..$t"
-    check 'nothing of ours is between require and its caller' not_seen 'C:wraps_|require .*require '
+    ! grep -q lpeg "$SCRATCH/out" || of_lpeg
+    check 'a program that calls C functions of its own' built
+    check 'their symbols are their names' by_symbol
+    check 'without symbols they have none' without_symbols
 }
 
 each_version one

@@ -70,7 +70,7 @@ static const struct jsp_lua_label *frames_c_label(struct jsp_jit_walk *k, uintpt
     char buffer[JSP_LUA_NAME];
     const struct jsp_lua_label *label = jsp_lua_naming_c(k->w, c, NULL);
     const char *name = label ? NULL : frames_site_name(k, call, buffer);
-    return label ? label : jsp_lua_naming_c(k->w, c, name ? name : "C function");
+    return label ? label : jsp_lua_naming_c(k->w, c, name ? name : JSP_LUA_NO_NAME);
 }
 
 /* The name of an upvalue comes before that of the call: after a tail call, of which LuaJIT keeps
@@ -80,8 +80,6 @@ static const struct jsp_lua_label *frames_label(struct jsp_jit_walk *k,
                                                 const struct jsp_jit_call *call)
 {
     char name[JSP_LUA_NAME];
-    if (f->kind == JSP_LUA_C)
-        return frames_c_label(k, f->c, call);
     const struct jsp_lua_label *label = jsp_lua_naming_find(k->w, &f->proto);
     if (!label && k->w->searches) {
         jsp_lua_naming_want(k->w, &f->proto);
@@ -118,9 +116,12 @@ void jsp_jit_frame(struct jsp_jit_walk *k, const struct jsp_lua_function *f, uin
     jsprof_frame *frame = is_shown ? jsp_jit_frame_next(k) : NULL;
     if (!frame)
         return;
-    bool is_lua = f->kind == JSP_LUA_LUA;
-    uint32_t index = is_lua ? jsp_lua_proto_index(&f->proto, next) : UINT32_MAX;
-    jsp_lua_frame_function(frame, frames_label(k, f, call), is_lua ? kind : JSPROF_KIND_LABEL,
+    if (f->kind == JSP_LUA_C) {
+        jsp_lua_frame_c(frame, frames_c_label(k, f->c, call), f->c);
+        return;
+    }
+    uint32_t index = jsp_lua_proto_index(&f->proto, next);
+    jsp_lua_frame_function(frame, frames_label(k, f, call), kind,
                            index == UINT32_MAX ? 0 : jsp_lua_proto_line(k->read, &f->proto, index));
 }
 

@@ -157,8 +157,8 @@ static void walk_c_frame(struct walk *k, const struct walk_call *call)
         return;
     if (!label)
         label = jsp_lua_naming_c(k->w, call->f.c,
-                                 walk_site_name(k, call, name) ? name : "C function");
-    jsp_lua_frame_function(frame, label, JSPROF_KIND_LABEL, 0);
+                                 walk_site_name(k, call, name) ? name : JSP_LUA_NO_NAME);
+    jsp_lua_frame_c(frame, label, call->f.c);
 }
 
 /* Add the frames of one coroutine, innermost first. */
