@@ -65,7 +65,18 @@ const struct cli_column cli_head_columns[] = {
 
 /* -- Text ------------------------------------------------------------------- */
 
-void cli_heading(const struct cli_head *h)
+struct cli_span cli_head_command(const struct cli_capture *c)
+{
+    const struct jsp_profile *p = &c->profile;
+    uint32_t first = 0; /* the first chosen thread */
+    while (c->threads && first + 1 < p->n_threads && !c->threads[first])
+        first++;
+    struct jsp_read_text command =
+        jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
+    return command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host);
+}
+
+void cli_head_counts(const struct cli_head *h)
 {
     const struct cli_capture *c = h->capture;
     const bool *threads = c->threads;
@@ -73,16 +84,7 @@ void cli_heading(const struct cli_head *h)
     const struct cli_style *s = &c->style;
     const char *dot = s->is_utf8 ? " · " : ", ";
     char n[CLI_NUMBER], m[CLI_NUMBER];
-    uint32_t first = 0; /* the first chosen thread */
-    while (threads && first + 1 < p->n_threads && !threads[first])
-        first++;
-    struct jsp_read_text command =
-        jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
-    cli_colour(s, CLI_BOLD);
-    cli_name(s, command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host),
-             s->columns);
-    cli_colour(s, CLI_PLAIN);
-    printf("\n%s samples", cli_count(n, h->samples));
+    printf("%s samples", cli_count(n, h->samples));
     if (p->unit != JSP_VALUE_COUNT)
         printf("%s%s of %s", dot, cli_duration(n, h->value), jsp_unit_name(p->unit));
     printf(" in %s", cli_duration(m, p->last_time > p->first_time
@@ -97,7 +99,18 @@ void cli_heading(const struct cli_head *h)
         }
     if (!threads && p->n_threads > 1)
         printf("%s%u threads", dot, p->n_threads);
-    fputs("\n\n", stdout);
+    putchar('\n');
+}
+
+void cli_heading(const struct cli_head *h)
+{
+    const struct cli_style *s = &h->capture->style;
+    cli_colour(s, CLI_BOLD);
+    cli_name(s, cli_head_command(h->capture), s->columns);
+    cli_colour(s, CLI_PLAIN);
+    putchar('\n');
+    cli_head_counts(h);
+    putchar('\n');
 }
 
 void cli_head_idle(const struct cli_head *h)

@@ -32,6 +32,12 @@ int cli_head_of(struct cli_head *out, struct cli_capture *c);
 /* Print a line about the idle time that does not count, if there is any. */
 void cli_head_idle(const struct cli_head *h);
 
+/* Return the command line of the chosen process, or the host's name; borrowed. */
+struct cli_span cli_head_command(const struct cli_capture *c);
+
+/* Print the line with the number of samples, their time and its span. */
+void cli_head_counts(const struct cli_head *h);
+
 /* Print the first lines of text: program, number of samples, their time and its span. */
 void cli_heading(const struct cli_head *h);
 

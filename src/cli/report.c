@@ -11,10 +11,11 @@
 #include "command.h"
 #include "filter.h"
 #include "head.h"
+#include "markdown.h"
 #include "threads.h"
 #include "jsprof.h"
 
-enum { REPORT_LIMIT = 30, REPORT_ROOMY = 60 };
+enum { REPORT_LIMIT = 30, REPORT_SHORT = 12, REPORT_ROOMY = 60 };
 
 static const char report_help[] =
     "usage: jsprof report [OPTION]... FILE\n"
@@ -28,6 +29,7 @@ static const char report_help[] =
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
     CLI_FORM_HELP
+    "  --markdown       a summary to paste: functions, categories, hottest path\n"
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -40,6 +42,7 @@ struct report {
     struct cli_filter filter;
     struct cli_form form;
     const struct report_by *by;
+    bool is_markdown;
 };
 
 /* What rows are of: the word after --by, the head of the column, and the plural. */
@@ -335,6 +338,7 @@ static int report_run(struct cli_arguments *a)
                                           { "sort", NULL, &sort_word, NULL },
                                           { "limit", NULL, NULL, &limit },
                                           CLI_FORM_OPTIONS(&r.form),
+                                          { "markdown", &r.is_markdown, NULL, NULL },
                                           { "lines", &r.filter.native.has_lines, NULL, NULL },
                                           CLI_FILTER_OPTIONS(&r.filter),
                                           { 0 } };
@@ -343,6 +347,8 @@ static int report_run(struct cli_arguments *a)
     int by = sort < 0 ? -1 : cli_choice(a->command, "by", by_word, report_by_words);
     if (by < 0 || cli_form_check(a->command, &r.form))
         return CLI_USAGE;
+    if (r.is_markdown && (by > 0 || !cli_form_is_text(&r.form)))
+        return cli_usage(a->command, "--markdown has all in one: leave out --by, --csv and --json");
     r.by = &report_bys[by];
     int status = cli_filter_open(&r.capture, cli_one_file(a), &r.filter, a->command);
     if (status)
@@ -354,6 +360,9 @@ static int report_run(struct cli_arguments *a)
     cli_native_complain(&r.capture);
     if (r.functions.n == 0) {
         status = cli_no_samples(&r.capture);
+    } else if (r.is_markdown) {
+        status = cli_markdown(&r.capture, &r.functions,
+                              limit == UINT32_MAX ? REPORT_SHORT : limit);
     } else if (cli_form_is_text(&r.form)) {
         status = report_text(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
         cli_lua_note(&r.capture);

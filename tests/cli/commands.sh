@@ -168,6 +168,19 @@ by line '"/srv/app/lib/deep/inside/work.js:22",50000000,50000000,5,5' \
     '"main (/srv/app/start.js:1:1)",0,60000000,0,6'
 by thread '"main 100",60000000,60000000,6,6' '"helper two 200",20000000,20000000,2,2'
 misuse '--by knows function, category, kind, module, file, line and thread, not "x"' --by x
+run report --markdown --categories rules --lines good.cap
+is_rc 0
+row '# Profile of `host script.x`'
+row '| 62.5% | 62.5% | 5 | vm | `work (/srv/app/lib/deep/inside/work.js:20:3)`, mostly `:22` |'
+row 'Self by category: 62.5% `mine`, 37.5% `script`.'
+row '1. 100.0% `main (/srv/app/start.js:1:1)`'
+has '`jsprof annotate` on `good.cap` shows the lines of `work (/srv'
+run report --markdown --limit 1 good.cap
+row '2 more functions have 37.5% of self.'
+run report --markdown hostile.cap
+is_rc 0
+! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037]')" out || wrong 'has control characters'
+misuse '--markdown has all in one: leave out --by, --csv and --json' --markdown --by kind
 printf 'mine colour=red\n' >rules
 run report --categories rules good.cap
 is_rc 1

@@ -1,0 +1,230 @@
+/* cli/markdown.c - a whole answer as Markdown.
+ *
+ * Names are in code spans: a name can not become a link, a picture or a heading.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "markdown.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice.h"
+#include "head.h"
+#include "native.h"
+#include "options.h"
+#include "analyze/tree.h"
+#include "jsprof.h"
+
+enum {
+    MARKDOWN_NAME = 80,  /* bytes of a name that are printed at least */
+    MARKDOWN_PATH = 16,  /* steps of the hottest path */
+    MARKDOWN_GROUPS = 8,
+    MARKDOWN_ASIDE = 3,  /* commands to go on with */
+};
+
+static const double markdown_thin = 0.05; /* the path ends where its share is below this */
+
+struct markdown {
+    struct cli_capture *c;
+    const struct jsp_functions *rows;
+};
+
+static double markdown_share(const struct markdown *m, uint64_t value)
+{
+    return m->rows->value ? (double)value / (double)m->rows->value : 0;
+}
+
+/* Return the length of the longest run of backticks. */
+static size_t markdown_run(const char *text)
+{
+    size_t longest = 0, run = 0;
+    for (; *text; text++) {
+        run = *text == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* Print a name as code: between more backticks than it has in a row. A long one loses its
+ * middle. In a table "|" needs a backslash. */
+static void markdown_code(struct cli_span name)
+{
+    static const struct cli_style plain = { .is_utf8 = true };
+    char *text = cli_clean(&plain, name);
+    if (cli_incomplete(!text))
+        return;
+    size_t n = strlen(text), half = MARKDOWN_NAME / 2, skipped = 0, from = n;
+    if (n > MARKDOWN_NAME + 8) {
+        from = half;
+        skipped = n - MARKDOWN_NAME;
+        while (from && ((unsigned char)text[from] & 0xC0) == 0x80)
+            from--; /* cut between characters */
+        while (((unsigned char)text[from + skipped] & 0xC0) == 0x80)
+            skipped++;
+    }
+    int ticks = (int)markdown_run(text) + 1;
+    cli_repeat("`", ticks);
+    bool is_padded = ticks > 1 || n == 0;
+    fputs(is_padded ? " " : "", stdout);
+    for (size_t i = 0; i < n; i++) {
+        if (i == from) {
+            fputs("...", stdout);
+            i += skipped;
+        }
+        if (text[i] == '|')
+            putchar('\\');
+        putchar(text[i]);
+    }
+    fputs(is_padded ? " " : "", stdout);
+    cli_repeat("`", ticks);
+    free(text);
+}
+
+static void markdown_functions(const struct markdown *m, uint32_t limit)
+{
+    const struct jsp_profile *p = &m->c->profile;
+    uint32_t n = limit && limit < m->rows->n ? limit : m->rows->n;
+    uint64_t rest = 0;
+    char a[CLI_NUMBER], b[CLI_NUMBER], s[CLI_NUMBER], place[CLI_PLACE];
+    puts("## Functions\n\n| Self | Total | Samples | Kind | Function |\n"
+         "|---:|---:|---:|:---|:---|");
+    for (uint32_t i = 0; i < m->rows->n; i++) {
+        const struct jsp_function_row *f = &m->rows->rows[i];
+        if (i >= n) {
+            rest += f->self;
+            continue;
+        }
+        printf("| %s | %s | %s | %s | ", cli_percent(a, markdown_share(m, f->self)),
+               cli_percent(b, markdown_share(m, f->total)), cli_count(s, f->self_samples),
+               jsp_kind_name(f->kind));
+        markdown_code(cli_span(p->functions[f->function].name));
+        cli_native_place(place, m->c, (struct cli_line){ f->file, f->line });
+        if (f->line && f->self) {
+            fputs(", mostly ", stdout);
+            markdown_code(cli_span(place + strspn(place, " ")));
+        }
+        puts(" |");
+    }
+    if (n < m->rows->n)
+        printf("\n%s more functions have %s of self.\n", cli_count(a, m->rows->n - n),
+               cli_percent(b, markdown_share(m, rest)));
+    putchar('\n');
+}
+
+/* Print the largest categories. *gc is set to the share of the collector. */
+static int markdown_categories(const struct markdown *m, double *gc)
+{
+    struct jsp_groups *groups = NULL;
+    struct jsp_functions sums = { 0 };
+    char a[CLI_NUMBER];
+    int err = jsp_groups_open(&groups, JSP_GROUP_CATEGORY, m->c->categories);
+    if (err == 0)
+        err = jsp_functions_build_by(&sums, &m->c->profile, &m->c->select, groups);
+    if (err == 0)
+        jsp_functions_sort(&sums, &m->c->profile, JSP_SORT_SELF);
+    fputs("Self by category:", stdout);
+    for (uint32_t i = 0; i < sums.n; i++) {
+        const char *name = jsp_functions_name(&sums, &m->c->profile, &sums.rows[i]);
+        double share = markdown_share(m, sums.rows[i].self);
+        if (i < MARKDOWN_GROUPS && sums.rows[i].self) {
+            printf("%s %s ", i ? "," : "", cli_percent(a, share));
+            markdown_code(cli_span(name));
+        }
+        if (strcmp(name, "gc") == 0)
+            *gc = share;
+    }
+    puts(".\n");
+    jsp_functions_free(&sums);
+    jsp_groups_close(groups);
+    return err;
+}
+
+/* Print the way from the root by the largest callee. Steps where nearly nothing branches off
+ * are put together. */
+static int markdown_path(const struct markdown *m)
+{
+    const struct jsp_tree_options shape = { .select = m->c->select };
+    struct jsp_tree tree;
+    char a[CLI_NUMBER];
+    int err = jsp_tree_build(&tree, &m->c->profile, &shape);
+    if (err < 0)
+        return err;
+    puts("## Hottest path\n");
+    uint32_t shown = 0, folded = 0;
+    for (uint32_t at = 0; tree.nodes[at].n_children && shown < MARKDOWN_PATH;) {
+        uint32_t next = tree.order[tree.nodes[at].first_child];
+        const struct jsp_tree_node *node = &tree.nodes[next];
+        const struct jsp_tree_node *below =
+            node->n_children ? &tree.nodes[tree.order[node->first_child]] : NULL;
+        if (markdown_share(m, node->total) < markdown_thin)
+            break;
+        at = next;
+        if (below && (double)below->total > 0.99 * (double)node->total) {
+            folded++;
+            continue;
+        }
+        printf("%u. %s ", ++shown, cli_percent(a, markdown_share(m, node->total)));
+        markdown_code(cli_span(m->c->profile.functions[node->function].name));
+        if (folded)
+            printf(" (below %u more)", folded);
+        putchar('\n');
+        folded = 0;
+    }
+    putchar('\n');
+    jsp_tree_free(&tree);
+    return 0;
+}
+
+/* Print a command for each of the functions with the most self. */
+static void markdown_next(const struct markdown *m, double gc)
+{
+    char a[CLI_NUMBER], advice[CLI_ADVICE];
+    bool is_file = strcmp(m->c->label, m->c->path) == 0;
+    struct cli_span file = cli_span(is_file ? m->c->path : "FILE");
+    puts("## Next\n");
+    if (cli_advice(m->c, advice, sizeof advice))
+        printf("- %s.\n", advice);
+    if (gc >= 0.1) {
+        printf("- Garbage collection takes %s: `jsprof report --category gc` on ",
+               cli_percent(a, gc));
+        markdown_code(file);
+        puts(" has the functions that allocate.");
+    }
+    for (uint32_t i = 0; i < m->rows->n && i < MARKDOWN_ASIDE; i++) {
+        const struct jsp_function_row *f = &m->rows->rows[i];
+        const struct jsp_function *function = &m->c->profile.functions[f->function];
+        bool has_lines = f->line && (f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT);
+        if (f->self == 0)
+            continue;
+        printf("- `jsprof %s` on ", has_lines ? "annotate" : "callers");
+        markdown_code(file);
+        fputs(has_lines ? " shows the lines of " : " shows who calls ", stdout);
+        markdown_code(cli_span(function->name));
+        puts(".");
+    }
+}
+
+int cli_markdown(struct cli_capture *c, const struct jsp_functions *rows, uint32_t limit)
+{
+    const struct markdown m = { c, rows };
+    struct cli_head head = { c, rows->samples, rows->value };
+    double gc = 0;
+    fputs("# Profile of ", stdout);
+    markdown_code(cli_head_command(c));
+    puts("\n");
+    cli_head_counts(&head);
+    putchar('\n');
+    markdown_functions(&m, limit);
+    int err = markdown_categories(&m, &gc);
+    if (err == 0)
+        err = markdown_path(&m);
+    if (err < 0)
+        return cli_fail(c->label, "%s", strerror(-err));
+    fputs("## Account\n", stdout);
+    cli_closing(&head);
+    putchar('\n');
+    markdown_next(&m, gc);
+    return CLI_OK;
+}

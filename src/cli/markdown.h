@@ -1,0 +1,16 @@
+/* cli/markdown.h - a whole answer as Markdown, to paste into an issue or to hand to a program
+ * that reads text.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CLI_MARKDOWN_H
+#define JSP_CLI_MARKDOWN_H
+
+#include "open.h"
+#include "analyze/functions.h"
+
+/* Print the recording, the `limit` largest functions, the categories, the hottest path and the
+ * losses. `rows` are functions, sorted. CLI_OK, or CLI_FAILED, which is reported. */
+int cli_markdown(struct cli_capture *c, const struct jsp_functions *rows, uint32_t limit);
+
+#endif
