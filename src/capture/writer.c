@@ -275,9 +275,18 @@ static void writer_forget(struct jsp_writer *w)
     w->bytes = NULL;
 }
 
+/* Filesystems write the data of a truncated file when it is closed, as if it replaced a file
+ * with contents. A new file has none. */
+static bool writer_is_new(const struct jsp_writer *w)
+{
+    struct stat st;
+    return fstat(w->fd, &st) == 0 && st.st_size == 0;
+}
+
 int jsp_writer_empty(struct jsp_writer *w)
 {
-    int err = w->is_file && ftruncate(w->fd, 0) < 0 ? -errno : 0;
+    bool has_none = !w->is_file || writer_is_new(w);
+    int err = !has_none && ftruncate(w->fd, 0) < 0 ? -errno : 0;
     w->size = 0;
     if (err)
         writer_forget(w);
