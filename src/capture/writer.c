@@ -20,9 +20,30 @@
 #include "sigsafe/room.h"
 #include "wire.h"
 
+enum { WRITER_MONTHS = 8000 * 12 }; /* the last year is 9970 */
+
 static int64_t writer_now(void)
 {
     return (int64_t)jsp_now_ns(CLOCK_MONOTONIC);
+}
+
+/* Return the number of days in a month, which is counted from January 1970. */
+static unsigned writer_days(unsigned month)
+{
+    static const unsigned char lengths[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    unsigned year = 1970 + month / 12;
+    bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return lengths[month % 12] + (month % 12 == 1 && is_leap ? 1u : 0u);
+}
+
+void jsp_writer_date(char text[JSP_WRITER_DATE], uint64_t seconds)
+{
+    uint64_t day = seconds / 86400;
+    unsigned month = 0, second = (unsigned)(seconds % 86400);
+    for (; day >= writer_days(month) && month < WRITER_MONTHS; month++)
+        day -= writer_days(month);
+    snprintf(text, JSP_WRITER_DATE, "%04u-%02u-%02uT%02u:%02u:%02uZ", 1970 + month / 12,
+             month % 12 + 1, (unsigned)day + 1, second / 3600, second / 60 % 60, second % 60);
 }
 
 static void writer_begin(struct jsp_writer *w)
@@ -33,10 +54,7 @@ static void writer_begin(struct jsp_writer *w)
         .little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
         .time = writer_now(),
     };
-    time_t now = time(NULL);
-    struct tm tm;
-    if (gmtime_r(&now, &tm))
-        strftime(head.capture_time, sizeof head.capture_time, "%FT%TZ", &tm);
+    jsp_writer_date(head.capture_time, (uint64_t)time(NULL));
     memcpy(w->bytes, &head, sizeof head);
     w->used = sizeof head;
     w->begun = sizeof head;

@@ -55,6 +55,11 @@ enum {
     JSP_WRITER_SPARE = 1 << 17,
 };
 
+/* Write the time since 1970 as the file's head has it, in UTC. The C library would read the
+ * host's time zone from a file for it. */
+enum { JSP_WRITER_DATE = 64 };
+void jsp_writer_date(char text[JSP_WRITER_DATE], uint64_t seconds);
+
 /* Take over `fd` and begin the file. Return 0, -ENOMEM, or the errno of fstat; fd then
  * stays the caller's. A pipe or terminal in blocking mode is opened again without that
  * mode, and the new descriptor replaces `fd`, because the host shares the old one's

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/read.h"
@@ -55,6 +56,22 @@ static int one_sample(uint32_t n_addrs)
     static uint64_t addrs[JSP_WIRE_MAX_ADDRS + 1];
     struct jsp_writer_sample sample = { 5, 6, addrs, n_addrs };
     return jsp_writer_sample(&w, &sample);
+}
+
+TEST(date_of_a_capture_is_that_of_the_c_library)
+{
+    const uint64_t day = 86400, years = 430 * 366;
+    uint64_t n_bad = 0;
+    for (uint64_t i = 0; i < years; i++) {
+        time_t now = (time_t)(i * day + i * 7 % day);
+        char ours[JSP_WRITER_DATE], theirs[64];
+        struct tm tm;
+        strftime(theirs, sizeof theirs, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+        jsp_writer_date(ours, (uint64_t)now);
+        if (strcmp(ours, theirs) != 0 && n_bad++ < 3)
+            printf("# %s, not %s\n", ours, theirs);
+    }
+    CHECK_EQ(n_bad, 0);
 }
 
 TEST(samples_are_refused_while_there_is_room_for_what_tells_of_losses)
@@ -374,6 +391,7 @@ TEST(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file)
 
 int main(void)
 {
+    RUN(date_of_a_capture_is_that_of_the_c_library);
     RUN(samples_are_refused_while_there_is_room_for_what_tells_of_losses);
     RUN(longest_frame_fits_and_one_address_more_does_not);
     RUN(embedded_file_larger_than_a_frame_becomes_several);
