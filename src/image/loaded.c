@@ -51,11 +51,19 @@ static bool loaded_copies(pid_t pid)
     return process_vm_readv(pid, &here, 1, &there, 1, 0) == 1;
 }
 
+/* FNV-1a, by words of 8 bytes: the high half of a word must reach the low half of the hash. */
 static uint64_t loaded_mix(uint64_t hash, const void *bytes, size_t n)
 {
     const uint8_t *at = bytes;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ at[i]) * 1099511628211u; /* FNV-1a */
+    for (uint64_t word; n; at += sizeof word, n -= sizeof word) {
+        size_t part = n < sizeof word ? n : sizeof word;
+        word = 0;
+        memcpy(&word, at, part);
+        hash = (hash ^ word) * 1099511628211u;
+        hash ^= hash >> 32;
+        if (part < sizeof word)
+            break;
+    }
     return hash;
 }
 

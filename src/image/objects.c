@@ -280,6 +280,7 @@ int jsp_objects_init(struct jsp_objects *o)
     /* ORDER: relaxed. No other thread has seen *o yet. */
     atomic_store_explicit(&o->map, empty, memory_order_relaxed);
     int err = jsp_objects_refresh(o, 0);
+    jsp_objects_reclaim(o, UINT64_MAX); /* no handler has seen the empty map */
     if (err >= 0 || err == -EAGAIN)
         return 0;
     jsp_objects_free(o);

@@ -41,7 +41,7 @@ int jsp_symbols_open(struct jsp_symbols **out, size_t budget)
 {
     struct jsp_symbols *s = calloc(1, sizeof *s);
     if (s)
-        s->objects = calloc(SYMBOLS_OBJECTS, sizeof *s->objects);
+        s->objects = malloc(SYMBOLS_OBJECTS * sizeof *s->objects); /* few are ever used */
     if (!s || !s->objects) {
         free(s);
         return -ENOMEM;

@@ -61,6 +61,7 @@ bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr)
     jsp_bundle_see(natives->bundle, addr);
     /* An address that is not mapped as of the last look belongs to a newer object. Only a
      * partial map, from the loader, lacks memory that hosts map for code. */
+    natives->has_seen = true;
     *seen = (struct jsp_natives_seen){ addr, map ? *map->path : !natives->since.is_partial };
     return seen->in_file;
 }
@@ -143,7 +144,9 @@ static void natives_look(struct jsp_natives *natives, struct jsp_writer *w)
         return;
     jsp_maps_free(&natives->since);
     natives->has_looked = natives->is_stale = false;
-    memset(natives->seen, 0, sizeof natives->seen); /* the mappings may have changed */
+    if (natives->has_seen) /* and the mappings may have changed */
+        memset(natives->seen, 0, sizeof natives->seen);
+    natives->has_seen = false;
     natives_write_new(natives, w);
 }
 
@@ -165,7 +168,10 @@ void jsp_natives_refresh(struct jsp_natives *natives, struct jsp_writer *w,
     /* use the old map, which still has the closed objects */
     if (news == JSP_NATIVES_CLOSED)
         jsp_bundle_settle(natives->bundle, &natives->maps, false);
-    if (news != JSP_NATIVES_SAME || natives->is_stale)
+    bool is_needed = news != JSP_NATIVES_SAME;
+    if (news == JSP_NATIVES_LAST) /* for the addresses that are named now */
+        is_needed = !jsp_bundle_is_settled(natives->bundle);
+    if (is_needed || natives->is_stale)
         natives_look(natives, w);
     if (news == JSP_NATIVES_OPENED)
         natives->pause_ns = natives->settle_ns = 0;

@@ -23,6 +23,7 @@ struct jsp_natives {
     struct jsp_maps since;     /* read later, for an address that `maps` lacks */
     bool has_looked; /* `since` is current; at most once between two refreshes */
     bool is_stale;             /* an address was found that the map lacks */
+    bool has_seen;             /* `seen` is not all zero */
     /* time of the next look-up of names; the wait after that */
     uint64_t settle_ns, pause_ns;
     uint64_t *written; /* owned: sorted keys of the mappings that have a MAP frame */

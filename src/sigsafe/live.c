@@ -28,6 +28,7 @@ struct live_look {
 void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe)
 {
     live->find_sigsafe = find_sigsafe;
+    live->calls = 0;
     live->object.rules = live->rules;
     live->object.exprs = live->exprs;
     jsp_live_forget(live);

@@ -72,7 +72,7 @@ struct jsp_live {
     uint8_t records[JSP_LIVE_CIE + JSP_LIVE_FDE]; /* last: most pages are never touched */
 };
 
-/* Lay out over zeroed memory; `records` may hold anything. */
+/* Lay out; the memory may hold anything. */
 void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe);
 
 /* Drop the rules. The caller no longer uses any result. */

@@ -9,7 +9,8 @@ enum { UNWIND_CROSSINGS = 16 }; /* signals that interrupted each other */
 
 void jsp_unwinder_init(struct jsp_unwinder *u, uintptr_t low, uintptr_t high, pid_t pid)
 {
-    memset(u, 0, offsetof(struct jsp_unwinder, live.records));
+    memset(u, 0, offsetof(struct jsp_unwinder, cache));
+    u->generation = UINT64_MAX - 1; /* of no map: the first walk clears the cache */
     jsp_memread_init(&u->mem, low, high, pid);
     jsp_live_init(&u->live, NULL);
 }
