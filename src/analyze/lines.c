@@ -21,14 +21,7 @@ int jsp_lines_collect(struct jsp_profile *p, const struct jsp_select *select,
                       struct jsp_line_asks *out)
 {
     memset(out, 0, sizeof *out);
-    /* Resolve all selected stacks, which looks up their addresses. */
-    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
-    int n = frames ? 0 : -ENOMEM;
-    for (uint32_t i = 0; n >= 0 && i < p->n_stacks; i++)
-        if (jsp_select_has(select, &p->stacks[i]))
-            n = jsp_profile_frames(p, i, frames);
-    free(frames);
-    int err = n < 0 ? n : 0;
+    int err = jsp_select_resolve(select, p);
     for (uint32_t i = 0; err == 0 && i < p->work->n_places; i++) {
         const struct jsp_profile_place *q = &p->work->place[i];
         const struct jsp_lookup_map *m = NULL;

@@ -31,6 +31,14 @@ bool jsp_profile_is_marker(uint64_t a)
            a == resolve_guest_user;
 }
 
+int jsp_resolve_rename(struct jsp_profile *p, uint32_t function, const char *name)
+{
+    const char *copy = jsp_store_text(&p->work->store, name, strlen(name));
+    if (copy)
+        p->functions[function].name = copy;
+    return copy ? 0 : -ENOMEM;
+}
+
 /* Store the frame of a shown name. */
 static int resolve_shown(struct jsp_profile *p, struct jsp_resolve_name n,
                          struct jsp_read_text recorded, struct jsp_profile_frame *out)

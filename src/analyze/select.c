@@ -4,6 +4,9 @@
  */
 #include "select.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "work.h"
 
 int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
@@ -28,4 +31,15 @@ int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_
     if (err < 0)
         return err;
     return s && s->filter ? jsp_filter_frames(s->filter, p, out, kept) : kept;
+}
+
+int jsp_select_resolve(const struct jsp_select *s, struct jsp_profile *p)
+{
+    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
+    int n = frames ? 0 : -ENOMEM;
+    for (uint32_t i = 0; n >= 0 && i < p->n_stacks; i++)
+        if (jsp_select_has(s, &p->stacks[i]))
+            n = jsp_profile_frames(p, i, frames);
+    free(frames);
+    return n < 0 ? n : 0;
 }

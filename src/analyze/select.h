@@ -33,4 +33,7 @@ static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_s
 int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
                       struct jsp_profile_frame out[JSP_PROFILE_DEPTH]);
 
+/* Look up the functions of all selected stacks, of hidden frames, too. Return 0 or -ENOMEM. */
+int jsp_select_resolve(const struct jsp_select *s, struct jsp_profile *p);
+
 #endif

@@ -54,6 +54,9 @@ int jsp_resolve_fixed(struct jsp_profile *p, const char *name,
  * -ENOMEM. */
 int jsp_work_file(struct jsp_profile *p, struct jsp_read_text name, uint32_t *out);
 
+/* Show a function by another name. Return 0 or -ENOMEM. */
+int jsp_resolve_rename(struct jsp_profile *p, uint32_t function, const char *name);
+
 /* Return the mapping of an address in the process, or in one from which it was forked. */
 const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
                                              struct jsp_lookup_key k);

@@ -30,7 +30,7 @@ static const char diff_help[] =
     "A star marks a change that chance does not explain: in a whole table without any\n"
     "real change, a star appears with a probability below 1 in 20. Other changes are\n"
     "grey. Two functions are the same if their modules agree, and their names up to\n"
-    "the line number at the end.\n";
+    "the line number at the end. The folder of the program may be another one.\n";
 
 struct diff {
     struct cli_capture captures[2];
@@ -251,6 +251,8 @@ static int diff_show(struct diff *d, uint32_t limit)
             return cli_no_samples(c);
         sides[i] = (struct jsp_diff_side){ &d->captures[i].profile, &d->functions[i] };
     }
+    if (cli_roots(d->captures))
+        return CLI_FAILED;
     if (sides[0].profile->unit != sides[1].profile->unit)
         cli_fail(d->captures[1].label, "shares of %s are compared with shares of %s",
                  jsp_unit_name(sides[1].profile->unit), jsp_unit_name(sides[0].profile->unit));

@@ -52,6 +52,18 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
     return CLI_OK;
 }
 
+/* Prepare two captures for a comparison by the names of their functions. */
+static int html_compare(struct html_run *r)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct cli_capture *c = &r->captures[i];
+        int err = jsp_select_resolve(&c->select, &c->profile);
+        if (err < 0)
+            return cli_fail(c->label, "%s", strerror(-err));
+    }
+    return cli_roots(r->captures);
+}
+
 static int html_write(struct html_run *r)
 {
     struct cli_outfile file;
@@ -105,6 +117,8 @@ static int html_run(struct cli_arguments *a)
     int status = cli_options(a, options) ? CLI_USAGE : html_check(r, a);
     if (status == CLI_OK)
         status = html_open(r, a);
+    if (status == CLI_OK && r->n == 2)
+        status = html_compare(r);
     if (status == CLI_OK)
         status = html_write(r);
     for (uint32_t i = 0; i < r->n; i++)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/lines.h"
+#include "analyze/roots.h"
 #include "lines.h"
 #include "options.h"
 
@@ -70,6 +71,22 @@ void cli_native_complain(const struct cli_capture *c)
         cli_fail(c->label, "names of %u file%s are from --symbols, which nothing in the "
                            "capture confirms (it has no build id)",
                  n->unsure, n->unsure == 1 ? "" : "s");
+}
+
+int cli_roots(struct cli_capture captures[2])
+{
+    struct jsp_roots roots;
+    int err = jsp_roots_strip(&roots, (struct jsp_profile *[]){ &captures[0].profile,
+                                                                 &captures[1].profile });
+    if (err)
+        return cli_fail(captures[0].label, "%s", strerror(-err));
+    for (uint32_t i = 0; i < roots.n; i++) {
+        const char *before = roots.list[i].of[0], *after = roots.list[i].of[1];
+        cli_fail(captures[1].label, "files below \"%s\" are compared with those below \"%s\" of %s",
+                 after, before, captures[0].label);
+    }
+    jsp_roots_free(&roots);
+    return CLI_OK;
 }
 
 /* The addresses of one file, the first `n` of the asks. */

@@ -27,6 +27,10 @@ void cli_originals_complain(const struct cli_capture *c);
 /* Report this and which files of native code could not name theirs, and why. */
 void cli_native_complain(const struct cli_capture *c);
 
+/* Compare files of two captures without the folders that differ, and report these. Resolve the
+ * stacks before. CLI_OK or CLI_FAILED. */
+int cli_roots(struct cli_capture captures[2]);
+
 /* Write " file.c:12" or " :12", made harmless, to `out`; "" where no line is known. */
 enum { CLI_PLACE = 64 };
 struct cli_line {

@@ -72,6 +72,32 @@ row '100.0% 100.0% 10 ms 2 away'
 run convert --to callgrind --trim-path=/build map.cap
 has 'src/lib/w.js'
 hasnt /build/src/lib
+# -- One program in two folders --------------------------------------------------
+"$tmp/captures" of 'work (/s/v1/lib/w.js:1:1)=2' 'gone (/s/v1/g.js:1:1)=1' /s/v1/main.js=1 \
+    'far (/lib/far.js:1:1)=1' >v1.cap
+"$tmp/captures" of "work (file:///s/v2/lib/w.js:3:1)=2" 'new (/s/v2/n.js:1:1)=1' \
+    file:///s/v2/main.js=1 'far (/lib/far.js:1:1)=1' >v2.cap
+note='jsprof: v2.cap: files below "/s/v2/" are compared with those below "/s/v1/" of v1.cap'
+run diff --csv v1.cap v2.cap
+is_err "$note"
+has '"work (lib/w.js:1:1)",vm,"",10000000,10000000,'
+has '"main.js",vm,"",10000000,10000000,'
+has 'far (/lib/far.js:1:1)'
+has 'gone (g.js:1:1)'
+has 'new (n.js:1:1)'
+lines 6
+run html -o - v1.cap v2.cap
+is_err "$note"
+grep -qF 'work (lib/w.js:' out || { echo 'html compares whole paths'; bad=1; }
+! grep -qF '/s/v' out || { echo 'html has the folders'; bad=1; }
+run diff --map /s/v1=/s/v2 v1.cap v2.cap
+is_err ''
+run diff v1.cap v1.cap
+is_err ''
+run html -o - v1.cap
+is_err ''
+grep -qF 'work (/s/v1/lib/w.js:1:1)' out || { echo 'html of one capture cuts paths'; bad=1; }
+
 run report --map nowhere map.cap
 is_rc 2
 is_err 'jsprof report: --map wants OLD=NEW, not "nowhere" (try: jsprof report --help)'
