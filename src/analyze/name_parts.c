@@ -36,20 +36,33 @@ static size_t name_place(const char *name, size_t len)
     return 0;
 }
 
+bool jsp_name_is_file(struct jsp_read_text name)
+{
+    static const char *const endings[] = { ".js", ".mjs", ".cjs", ".lua" };
+    static const char url[] = "file://";
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (name.len > n && memcmp(name.at + name.len - n, endings[i], n) == 0)
+            return true;
+    }
+    return name.len && (*name.at == '/' || (name.len > strlen(url) &&
+                                            memcmp(name.at, url, strlen(url)) == 0));
+}
+
 struct jsp_name_parts jsp_name_split(const char *name)
 {
     size_t len = strlen(name), at = name_place(name, len);
     struct jsp_name_parts parts = { .name = { name, (uint32_t)len } };
-    if (at == 0)
-        return parts;
-    size_t file = len - 1 - at;
+    size_t file = at ? len - 1 - at : len;
     uint32_t last = name_number(name + at, &file);
     uint32_t before = last ? name_number(name + at, &file) : 0;
     if (last == 0 || file == 0)
         return parts; /* parentheses, but no place */
+    if (at == 0 && !jsp_name_is_file((struct jsp_read_text){ name, (uint32_t)file }))
+        return parts;
     parts.line = before ? before : last;
     parts.column = before ? last : 0;
-    parts.name.len = (uint32_t)(at - 2);
+    parts.name.len = at ? (uint32_t)(at - 2) : parts.name.len;
     parts.file = (struct jsp_read_text){ name + at, (uint32_t)file };
     return parts;
 }

@@ -155,18 +155,6 @@ int jsp_naming_read(struct jsp_naming *n, struct jsp_source *s, const char *path
 
 /* -- Names ------------------------------------------------------------------ */
 
-bool jsp_naming_is_file(const char *name)
-{
-    static const char *const endings[] = { ".js", ".mjs", ".cjs", ".lua" };
-    size_t len = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t n = strlen(endings[i]);
-        if (len > n && strcmp(name + len - n, endings[i]) == 0)
-            return true;
-    }
-    return *name == '/' || strncmp(name, "file://", 7) == 0;
-}
-
 /* Show the original of generated code. Return 0 or -ENOMEM. *out stays as it is where the code has
  * no known original. */
 static int naming_generated(struct jsp_naming *n, const char *path,
@@ -197,17 +185,19 @@ static int naming_generated(struct jsp_naming *n, const char *path,
         out->text = shown;
         return 0;
     }
-    /* "get " and "set " are no part of the name. */
+    /* "get " and "set " are no part of the name, and a place is none. */
+    bool has_name = name.at != parts->file.at;
     int before = name.len > 4 && (strncmp(name.at, "get ", 4) == 0 ||
                                   strncmp(name.at, "set ", 4) == 0) ? 4 : 0;
-    struct jsp_read_text own = jsp_original_name_own(name);
-    if (new_name && jsp_read_is(own, new_name)) {
-        free(new_name);
+    if (new_name && jsp_read_is(jsp_original_name_own(name), new_name)) {
+        free(new_name); /* the rest of the generated name says more */
         new_name = NULL;
     }
-    if (shown && asprintf(&out->text, "%.*s%s (%s:%" PRIu32 ":%" PRIu32 ")",
-                          new_name ? before : (int)name.len, name.at, new_name ? new_name : "",
-                          shown, original.line, original.column) < 0) {
+    const char *put = has_name && new_name ? new_name : "";
+    before = !has_name ? 0 : new_name ? before : (int)name.len;
+    if (shown && asprintf(&out->text, "%.*s%s%s%s:%" PRIu32 ":%" PRIu32 "%s", before, name.at, put,
+                          has_name ? " (" : "", shown, original.line, original.column,
+                          has_name ? ")" : "") < 0) {
         out->text = NULL;
         err = -ENOMEM;
     }
@@ -224,7 +214,7 @@ int jsp_naming_name(struct jsp_naming *n, struct jsp_read_text recorded,
     if (!name)
         return -ENOMEM;
     struct jsp_name_parts parts = jsp_name_split(name);
-    if (parts.file.len == 0 && !jsp_naming_is_file(name)) {
+    if (parts.file.len == 0 && !jsp_name_is_file(parts.name)) {
         out->text = name;
         return 0;
     }

@@ -50,9 +50,6 @@ struct jsp_naming_line {
 int jsp_naming_line(struct jsp_naming *n, uint32_t generated, uint32_t line,
                     struct jsp_naming_line *out); /* 0 or -ENOMEM */
 
-/* Return true if the name of a function is the file of its script. */
-bool jsp_naming_is_file(const char *name);
-
 /* Read a file by its shown path, like jsp_source_read. */
 int jsp_naming_read(struct jsp_naming *n, struct jsp_source *s, const char *path,
                     const char *directory);

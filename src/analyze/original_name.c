@@ -121,6 +121,48 @@ struct jsp_read_text jsp_original_name_own(struct jsp_read_text name)
     return name_word_before(name, name.len);
 }
 
+/* The same, where the function begins exactly at `end`. */
+static int64_t name_before(struct jsp_read_text line, uint32_t end, struct jsp_read_text own)
+{
+    bool is_assigned = false;
+    while (end > 0) {
+        struct jsp_read_text word = name_word_before(line, end);
+        char sign = line.at[end - 1];
+        if (is_assigned && word.len == own.len && memcmp(word.at, own.at, own.len) == 0)
+            return end - word.len;
+        if (word.len ? !name_is_one_of(word, (const char *const[]){ "function", "async", NULL })
+                     : !strchr(" \t=:(*", sign))
+            return -1;
+        is_assigned |= sign == '=' || sign == ':';
+        end -= word.len ? word.len : 1;
+    }
+    return -1;
+}
+
+int64_t jsp_original_name_before(struct jsp_read_text line, uint32_t column,
+                                 struct jsp_read_text own)
+{
+    if (own.len == 0 || column > line.len)
+        return -1;
+    int64_t found = name_before(line, column, own);
+    return found < 0 && column > 0 ? name_before(line, column - 1, own) : found;
+}
+
+/* Return true if the parentheses at a position are the parameters of a function. */
+static bool name_is_parameters(struct jsp_read_text line, uint32_t at)
+{
+    int depth = 0;
+    for (; at < line.len; at++) {
+        depth += line.at[at] == '(';
+        depth -= line.at[at] == ')';
+        if (depth == 0)
+            break;
+    }
+    at = name_spaces(line, at + 1);
+    return at < line.len && (line.at[at] == '{' || line.at[at] == ':' ||
+                             (line.at[at] == '=' && line.len - at > 1 && line.at[at + 1] == '>'));
+}
+
 struct jsp_read_text jsp_original_name_find(struct jsp_read_text line, uint32_t column)
 {
     if (column > line.len)
@@ -128,7 +170,9 @@ struct jsp_read_text jsp_original_name_find(struct jsp_read_text line, uint32_t 
     struct jsp_read_text word = name_after(line, column);
     if (word.len)
         return word;
-    /* The position may be that of the parameters. */
+    /* The position may be that of the parameters, or of the first one. */
+    if (column > 0 && line.at[column - 1] == '(' && name_is_parameters(line, column - 1))
+        column--;
     uint32_t at = name_spaces_before(line, column);
     bool has_parameters = column < line.len && line.at[column] == '(';
     word = name_word_before(line, at);

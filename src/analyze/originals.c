@@ -17,7 +17,7 @@
 
 enum {
     ORIGINALS_MOST = 1 << 12,         /* files with maps */
-    ORIGINALS_MOST_BYTES = 512 << 20, /* of all maps */
+    ORIGINALS_MOST_BYTES = 512 << 20, /* of all maps and generated files */
     ORIGINALS_SPREAD = 16,            /* lines of one statement that became one line */
     ORIGINALS_SEGMENTS = 4096,        /* of one line; a line with more has no single original */
 };
@@ -34,6 +34,7 @@ struct originals_file {
     struct jsp_map_text text;
     struct jsp_source_map map;
     struct originals_source *sources; /* map.n_sources of them */
+    struct jsp_source generated;
     bool is_mapped;
 };
 
@@ -69,6 +70,7 @@ static void originals_unmap(struct originals_file *f)
     free(f->sources);
     f->sources = NULL;
     jsp_source_map_free(&f->map);
+    jsp_source_free(&f->generated);
     free(f->text.text);
     free(f->text.directory);
     f->text = (struct jsp_map_text){ 0 };
@@ -109,21 +111,21 @@ static int originals_paths(struct originals_file *f)
 /* Find and read the map of a file. Return 0, -ENOMEM, or another error: the file is not mapped. */
 static int originals_map(struct jsp_originals *o, struct originals_file *f)
 {
-    struct jsp_source generated = { 0 };
-    int err = jsp_source_read(&generated, f->path, NULL);
+    int err = jsp_source_read(&f->generated, f->path, NULL);
     if (err && (!o->maps || err == -ENOMEM))
         return err;
-    err = jsp_map_find(&f->text, f->path, &generated, o->maps);
-    uint32_t n_lines = generated.n_lines;
-    int64_t changed = generated.changed > f->text.changed ? generated.changed : f->text.changed;
-    jsp_source_free(&generated);
+    err = jsp_map_find(&f->text, f->path, &f->generated, o->maps);
+    uint32_t n_lines = f->generated.n_lines;
+    int64_t changed =
+        f->generated.changed > f->text.changed ? f->generated.changed : f->text.changed;
     if (err == -EBADMSG)
         f->why = "its data in the file is broken";
     if (err)
         return err;
     if (!f->text.is_given && o->recorded && changed > o->recorded)
         f->why = "it was changed after the recording (--source-maps uses it all the same)";
-    else if (f->text.len > ORIGINALS_MOST_BYTES - o->bytes || o->n_mapped == ORIGINALS_MOST)
+    else if (f->text.len + f->generated.size > ORIGINALS_MOST_BYTES - o->bytes ||
+             o->n_mapped == ORIGINALS_MOST)
         f->why = "the maps are too large";
     else
         err = jsp_source_map_read(&f->map, f->text.text, f->text.len, &f->why);
@@ -132,7 +134,7 @@ static int originals_map(struct jsp_originals *o, struct originals_file *f)
         f->why = "it has more lines than the file";
     if (f->why || err)
         return err ? err : -EBADMSG;
-    o->bytes += f->text.len;
+    o->bytes += f->text.len + f->generated.size;
     return originals_paths(f);
 }
 
@@ -209,24 +211,31 @@ int jsp_originals_function(struct jsp_originals *o, uint32_t file,
                            char **name)
 {
     struct originals_file *f = &o->files[file - 1];
+    bool has_name = generated->name.at != generated->file.at;
     struct jsp_read_text own = jsp_original_name_own(generated->name);
     uint32_t line = generated->line - 1, column = generated->column;
     *name = NULL;
+    own.len = has_name ? own.len : 0;
     /* An engine gives the place of a function's parameters, and counts columns from 0 or 1. A
      * segment that begins at the name before them is the function's. */
     const struct jsp_source_map_segment *s = NULL;
     for (uint32_t from = 0; own.len && !s && from < 2; from++)
         s = originals_exact(f, line, (int64_t)column - own.len - from);
-    bool is_named = s && s->name != JSP_SOURCE_MAP_NONE;
-    if (!s)
+    const struct jsp_source_map_segment *named = s;
+    if (!s) {
+        /* In "name = function (" and "name = async a => " the name is further away. */
+        struct jsp_read_text text = jsp_source_line(&f->generated, line + 1);
+        named = originals_exact(f, line, jsp_original_name_before(text, column, own));
         s = jsp_source_map_find(&f->map, line, column);
+    }
+    bool is_named = s && named && named->name != JSP_SOURCE_MAP_NONE;
     *out = originals_of(f, s);
     if (!s || own.len == 0)
         return 0;
     size_t len;
     char *original = NULL;
     if (is_named) {
-        original = jsp_json_in_text(f->map.names[s->name], &len);
+        original = jsp_json_in_text(f->map.names[named->name], &len);
         if (!original)
             return -ENOMEM;
     } else {

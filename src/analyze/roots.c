@@ -76,12 +76,12 @@ static int roots_collect(struct roots_side *s)
         const struct jsp_function *f = &p->functions[i];
         struct jsp_name_parts parts = jsp_name_split(f->name);
         struct roots_item item = { parts.file, parts.name, i, false };
-        if (item.file.len == 0) { /* a script: its file is its name */
+        if (item.file.len == 0) /* a script: its file is its name */
             item.file = parts.name;
+        if (item.file.at == parts.name.at)
             item.name.len = 0;
-        }
         if (f->kind != JSPROF_KIND_VM ||
-            (parts.file.len == 0 && !jsp_naming_is_file(f->name)))
+            (parts.file.len == 0 && !jsp_name_is_file(parts.name)))
             continue;
         if (jsp_grow(&s->items, &s->room, s->n, sizeof item) < 0)
             return -ENOMEM;

@@ -128,7 +128,7 @@ static void annotate_source(struct cli_annotate *a)
         if (r->lines[i].file)
             file = (struct jsp_read_text){ p->files[r->lines[i].file],
                                            (uint32_t)strlen(p->files[r->lines[i].file]) };
-        else if (jsp_naming_is_file(a->function->name))
+        else if (jsp_name_is_file(parts.name))
             file = parts.name;
     if (file.len == 0)
         return;

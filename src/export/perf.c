@@ -46,7 +46,8 @@ static void perf_frame(struct perf *x, uint32_t function)
     const char *name = x->p->functions[function].name;
     struct jsp_name_parts parts = jsp_name_split(name);
     struct jsp_read_text place = m->path;
-    if (parts.line) /* all after "name (" except the parenthesis */
+    /* All after "name (" except the parenthesis; a function without a name is its place. */
+    if (parts.line && parts.name.at != parts.file.at)
         place = (struct jsp_read_text){ parts.file.at, (uint32_t)strlen(parts.file.at) - 1 };
     jsp_sink_byte(out, '\t');
     jsp_sink_u64(out, (uint64_t)function + 1);

@@ -178,6 +178,10 @@ TEST(a_name_is_split_into_function_file_line_and_column)
     splits("f (:1)", "f (:1)||0|0");
     splits("f (a:)", "f (a:)||0|0");
     splits("f (a:99999999999)", "f (a:99999999999)||0|0");
+    splits("/a/b.js:12:3", "/a/b.js:12:3|/a/b.js|12|3"); /* a function without a name */
+    splits("b.js:12", "b.js:12|b.js|12|0");
+    splits("b.js", "b.js||0|0");
+    splits("b:12", "b:12||0|0");
     splits("", "||0|0");
 }
 

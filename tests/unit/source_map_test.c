@@ -223,12 +223,16 @@ TEST(a_line_that_names_its_function_is_understood)
     named("this.f = |x => x;", "f");
     named("  f: |function () {},", "f");
     named("  f: async |x => x,", "f");
+    named("export const f = async (|o: Opt): Promise<number> => {", "f");
+    named("    f(|n: number): number {", "f");
 }
 
 TEST(a_line_that_does_not_is_left_alone)
 {
     named("list.map(|x => x)", "");
     named("list.map(|(x) => x)", "");
+    named("list.map((|x) => x)", "");
+    named("list.map(|x => { return (x); })", "");
     named("    |constructor(public a: number) {", "");
     named("(|function () {", "");
     named("if (a == |(b)) {", "");
@@ -237,6 +241,31 @@ TEST(a_line_that_does_not_is_left_alone)
     named("|", "");
     named("x|", "");
     CHECK_EQ(jsp_original_name_find((struct jsp_read_text){ "abc(", 4 }, 99).len, 0);
+}
+
+static int64_t before(const char *line, const char *own)
+{
+    char text[256], *bar;
+    snprintf(text, sizeof text, "%s", line);
+    bar = strchr(text, '|');
+    memmove(bar, bar + 1, strlen(bar));
+    return jsp_original_name_before((struct jsp_read_text){ text, (uint32_t)strlen(text) },
+                                    (uint32_t)(bar - text),
+                                    (struct jsp_read_text){ own, (uint32_t)strlen(own) });
+}
+
+TEST(a_generated_name_is_found_before_its_function)
+{
+    CHECK_EQ(before("var c=async |o=>{", "c"), 4);
+    CHECK_EQ(before("var c=async o|=>{", "c"), 4); /* columns from 1 */
+    CHECK_EQ(before("var c=function|(o){", "c"), 4);
+    CHECK_EQ(before("e=|e=>e", "e"), 0);
+    CHECK_EQ(before("e=e|=>e", "e"), 0);
+    CHECK_EQ(before("return{c:|(o)=>o}", "c"), 7);
+    CHECK_EQ(before("c=a.map(|(o)=>o)", "c"), -1);
+    CHECK_EQ(before("var cc=|(o)=>o", "c"), -1);
+    CHECK_EQ(before("|c", ""), -1);
+    CHECK_EQ(before("c|", "c"), -1);
 }
 
 /* -- Files ------------------------------------------------------------------ */
@@ -310,6 +339,8 @@ TEST(a_function_and_its_lines_have_their_originals)
     CHECK_STR(line(99), "0");
     CHECK_STR(shown("f (js/out.js:1:11)"), "found (in.ts:5:10)"); /* columns from 1 */
     CHECK_STR(shown("g (js/out.js:4:17)"), "g (in.ts:10:9)");
+    CHECK_STR(shown("js/out.js:4:17"), "in.ts:10:9"); /* a function without a name */
+    CHECK_STR(shown("A.prototype.g (js/out.js:4:17)"), "A.prototype.g (in.ts:10:9)");
     CHECK_STR(shown("js/out.js"), "in.ts");
     CHECK_STR(line(2), "6");
     CHECK_STR(shown("f (js/other.js:1:10)"), "f (js/other.js:1:10)");
@@ -473,6 +504,7 @@ int main(void)
     RUN(a_source_is_relative_to_its_map);
     RUN(a_line_that_names_its_function_is_understood);
     RUN(a_line_that_does_not_is_left_alone);
+    RUN(a_generated_name_is_found_before_its_function);
     RUN(a_function_and_its_lines_have_their_originals);
     RUN(without_source_maps_names_are_as_recorded);
     RUN(the_paths_of_originals_follow_the_rules);
