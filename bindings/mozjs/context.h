@@ -125,7 +125,7 @@ struct jsprof_mozjs {
     engine_line line_of;
 #ifdef ENGINE_HAS_CODE_TABLES
     mozilla::Maybe<JS::ProfilingFrameIterator::Frame> (
-        JS::ProfilingFrameIterator::*code_of)(js::jit::JitcodeGlobalEntry *) const;
+        JS::ProfilingFrameIterator::*code_of)(engine_entry) const;
 #endif
 
     /* Always: cx has our stack; or, after a detach that returned -EBUSY, profiling of cx

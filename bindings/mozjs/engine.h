@@ -122,14 +122,17 @@ inline void engine_pass_nursery(JSContext *, JS::GCNurseryProgress, JS::GCReason
 }
 #endif
 
-/* -- Tables of compiled code, as SpiderMonkey 102 has them in memory. Later versions have other
- *    layouts, of which none has been tried. ENGINE_NO_LINES is for the bench, which measures
- *    what lines cost -- */
+/* -- Tables of compiled code, as SpiderMonkey 102, 128 and 140 have them in memory. Those of 115
+ *    have not been tried. ENGINE_NO_LINES is for the bench, which measures what lines cost -- */
 
-#if MOZJS_MAJOR_VERSION < 115 && defined(__x86_64__) && !defined(ENGINE_NO_LINES)
+#if (MOZJS_MAJOR_VERSION < 115 || MOZJS_MAJOR_VERSION >= 128) && defined(__x86_64__) && \
+    !defined(ENGINE_NO_LINES)
 #define ENGINE_HAS_CODE_TABLES
 
-constexpr uint8_t ENGINE_JUMP_TARGET = 143; /* an operation */
+/* An operation. */
+constexpr uint8_t ENGINE_JUMP_TARGET = MOZJS_MAJOR_VERSION < 115   ? 143
+                                       : MOZJS_MAJOR_VERSION < 140 ? 151
+                                                                   : 153;
 constexpr uint32_t ENGINE_JUMP_TARGET_BYTES = 5;
 
 /* Optimized code: its scripts, and the regions before this header. */
@@ -137,13 +140,15 @@ struct engine_pair {
     JSScript *script;
     const char *name;
 };
-struct engine_scripts {
-    uint32_t n;
-    engine_pair pairs[1];
-};
 struct engine_regions {
     uint32_t n;
     uint32_t before[1]; /* bytes from the beginning of a region to this header */
+};
+
+#if MOZJS_MAJOR_VERSION < 115
+struct engine_scripts {
+    uint32_t n;
+    engine_pair pairs[1];
 };
 
 /* A piece of compiled code, which SpiderMonkey writes. It has spare words, because the
@@ -168,6 +173,66 @@ struct engine_code {
     uint64_t spare[24];
 };
 
+/* Write the code at which the iterator is, or nothing. `ask` is its private member, `copy` copies
+ * memory or returns false. */
+using engine_entry = js::jit::JitcodeGlobalEntry *;
+template <class Ask, class Copy> bool engine_take(engine_code *to, Ask ask, Copy)
+{
+    ask(reinterpret_cast<js::jit::JitcodeGlobalEntry *>(to));
+    return true;
+}
+
+inline const engine_pair *engine_pairs(const engine_code &code)
+{
+    return code.optimized.scripts->pairs;
+}
+template <class Copy> bool engine_n_pairs(const engine_code &code, uint32_t *n, Copy copy)
+{
+    return copy(&code.optimized.scripts->n, n, sizeof *n);
+}
+#else
+/* A piece of compiled code, as SpiderMonkey has it. That of the baseline compiler ends after its
+ * name. */
+struct engine_code {
+    enum { OPTIMIZED = 0, BASELINE = 2 };
+    const uint8_t *begin, *end;
+    const void *code;
+    uint64_t position;
+    uint8_t kind;
+    union {
+        struct {
+            const engine_pair *pairs;
+            uint64_t n_pairs, room;
+            engine_pair first[2]; /* used if there are no more */
+            const engine_regions *regions;
+        } optimized;
+        struct {
+            JSScript *script;
+            const char *name;
+        } baseline;
+    };
+};
+
+using engine_entry = const js::jit::JitcodeGlobalEntry **;
+template <class Ask, class Copy> bool engine_take(engine_code *to, Ask ask, Copy copy)
+{
+    const js::jit::JitcodeGlobalEntry *entry = nullptr;
+
+    ask(&entry);
+    return entry && copy(entry, to, sizeof *to);
+}
+
+inline const engine_pair *engine_pairs(const engine_code &code)
+{
+    return code.optimized.pairs;
+}
+template <class Copy> bool engine_n_pairs(const engine_code &code, uint32_t *n, Copy)
+{
+    *n = static_cast<uint32_t>(code.optimized.n_pairs);
+    return *n == code.optimized.n_pairs;
+}
+#endif
+
 /* Baseline code: the return addresses of its calls, and their places in the script. */
 struct engine_return {
     uint32_t code_offset;
@@ -183,7 +248,7 @@ struct engine_baseline {
 /* A script has a record of its compilers, which contains the baseline code: the numbers of
  * these words. */
 constexpr uint32_t ENGINE_SCRIPT_RECORD = 1;
-constexpr uint32_t ENGINE_RECORD_BASELINE = 14;
+constexpr uint32_t ENGINE_RECORD_BASELINE = MOZJS_MAJOR_VERSION < 115 ? 14 : 5;
 
 struct engine_place {
     JSScript *script;

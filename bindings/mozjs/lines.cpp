@@ -55,6 +55,23 @@ constexpr uintptr_t LINES_REGION_BYTES = 2048;
 /* A stub saves at most this many registers above its return address. */
 constexpr uint32_t LINES_STUB_WORDS = 4;
 
+struct lines_copy {
+    mozjs_peek *peek;
+    bool operator()(const void *from, void *to, size_t n) const
+    {
+        return mozjs_peek_bytes(peek, reinterpret_cast<uintptr_t>(from), to, n);
+    }
+};
+
+/* Copy what SpiderMonkey knows of the code at which this iterator is, or return false. */
+bool lines_take(const jsprof_mozjs *m, const mozjs_walk &walk, engine_code *to, mozjs_peek *peek)
+{
+    auto ask = [m, &walk](engine_entry entry) { (void)((*walk).*m->code_of)(entry); };
+
+    mozjs_peek_begin(peek, {});
+    return engine_take(to, ask, lines_copy{ peek });
+}
+
 /* -- The bytes of a region --------------------------------------------------------------- */
 
 struct lines_reader {
@@ -187,14 +204,14 @@ bool lines_in_optimized(const engine_code *code, uint32_t offset, const Walk::Fr
                         uint32_t n, engine_place *places, mozjs_peek *peek)
 {
     const engine_regions *table = code->optimized.regions;
-    const engine_scripts *scripts = code->optimized.scripts;
+    const engine_pair *pairs = engine_pairs(*code);
     lines_reader r = { peek, nullptr, nullptr, false };
     uint32_t n_regions, n_scripts;
     engine_pair pair;
 
-    mozjs_peek_begin(peek, { table, lines_before(table, 1), lines_before(table, 2), scripts });
+    mozjs_peek_begin(peek, { table, lines_before(table, 1), lines_before(table, 2), pairs });
     if (!mozjs_peek_at(peek, &table->n, &n_regions) ||
-        !mozjs_peek_at(peek, &scripts->n, &n_scripts) || n_regions == 0 ||
+        !engine_n_pairs(*code, &n_scripts, lines_copy{ peek }) || n_regions == 0 ||
         n_regions > LINES_REGIONS || n_scripts > LINES_SCRIPTS)
         return false;
     lines_find_region(&r, table, n_regions, offset);
@@ -204,7 +221,7 @@ bool lines_in_optimized(const engine_code *code, uint32_t offset, const Walk::Fr
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t script = lines_number(&r);
 
-        if (script >= n_scripts || !mozjs_peek_at(peek, &scripts->pairs[script], &pair) ||
+        if (script >= n_scripts || !mozjs_peek_at(peek, &pairs[script], &pair) ||
             pair.name != frames[i].label)
             return false;
         places[i] = { pair.script, static_cast<int32_t>(lines_number(&r)) };
@@ -305,9 +322,8 @@ bool mozjs_lines_at(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Frame *
         lines[i] = 0;
     if (n == 0 || n > MOZJS_INLINED)
         return false;
-    (void)((*walk).*m->code_of)(reinterpret_cast<js::jit::JitcodeGlobalEntry *>(&code));
     const auto *at = static_cast<const uint8_t *>(frames->returnAddress_);
-    if (at < code.begin || at >= code.end)
+    if (!lines_take(m, walk, &code, &peek) || at < code.begin || at >= code.end)
         return false;
     const auto offset = static_cast<uint32_t>(at - code.begin);
     const bool good = code.kind == engine_code::OPTIMIZED
@@ -329,8 +345,7 @@ void mozjs_lines_between(jsprof_mozjs *m, const mozjs_walk &walk, const Walk::Fr
 
     for (uint32_t i = 0; i < n; i++)
         lines[i] = 0;
-    (void)((*walk).*m->code_of)(reinterpret_cast<js::jit::JitcodeGlobalEntry *>(&code));
-    if (code.kind != engine_code::BASELINE)
+    if (!lines_take(m, walk, &code, &peek) || code.kind != engine_code::BASELINE)
         return;
     mozjs_peek_begin(&peek, { sp, code.baseline.script });
     if (!mozjs_peek_at(&peek, sp, &words))

@@ -79,7 +79,7 @@ void mozjs_peek_begin(mozjs_peek *p, std::initializer_list<const void *> wanted)
         there[n] = { reinterpret_cast<void *>(at), MOZJS_PEEK_WINDOW };
         slots[n++] = slot;
     }
-    const ssize_t got = process_vm_readv(p->pid, here, n, there, n, 0);
+    const ssize_t got = n > 0 ? process_vm_readv(p->pid, here, n, there, n, 0) : 0;
     for (size_t i = got > 0 ? static_cast<size_t>(got) / MOZJS_PEEK_WINDOW : 0; i < n; i++)
         p->at[slots[i]] = 1;
 }

@@ -20,7 +20,7 @@
 namespace {
 
 using Walk = JS::ProfilingFrameIterator;
-using look_fn = mozilla::Maybe<Walk::Frame> (Walk::*)(js::jit::JitcodeGlobalEntry *) const;
+using look_fn = mozilla::Maybe<Walk::Frame> (Walk::*)(engine_entry) const;
 
 constexpr size_t PAGE = 4096;
 
@@ -35,11 +35,22 @@ void check(bool good, const char *what)
     printf("%sok %d - %s\n", good ? "" : "not ", ++n_checks, what);
 }
 
+/* SpiderMonkey fills in the entry, or returns a pointer to its own. */
+void forge(js::jit::JitcodeGlobalEntry *to)
+{
+    memcpy(static_cast<void *>(to), &forged, sizeof forged);
+}
+
+void forge(const js::jit::JitcodeGlobalEntry **to)
+{
+    *to = reinterpret_cast<const js::jit::JitcodeGlobalEntry *>(&forged);
+}
+
 /* In place of SpiderMonkey's own search for the code. */
 struct forger {
-    mozilla::Maybe<Walk::Frame> look(js::jit::JitcodeGlobalEntry *to) const
+    mozilla::Maybe<Walk::Frame> look(engine_entry to) const
     {
-        memcpy(static_cast<void *>(to), &forged, sizeof forged);
+        forge(to);
         return {};
     }
 };
@@ -47,6 +58,17 @@ struct forger {
 template <class T> T *unreadable()
 {
     return reinterpret_cast<T *>(pages + PAGE / 2);
+}
+
+template <class Code> auto lose_scripts(Code *code, int) -> decltype((void)code->optimized.scripts)
+{
+    code->optimized.scripts = reinterpret_cast<decltype(code->optimized.scripts)>(
+        unreadable<char>());
+}
+
+template <class Code> auto lose_scripts(Code *code, long) -> decltype((void)code->optimized.pairs)
+{
+    code->optimized.pairs = unreadable<engine_pair>();
 }
 
 /* The innermost line at this place, as the tables of `code` have it. */
@@ -75,7 +97,7 @@ void try_optimized(const engine_code &code, const mozjs_walk &walk, const Walk::
     bad.optimized.regions = unreadable<engine_regions>();
     check(line_by(bad, walk, frames, n) == 0, "not without the table of regions");
     bad = code;
-    bad.optimized.scripts = unreadable<engine_scripts>();
+    lose_scripts(&bad, 0);
     check(line_by(bad, walk, frames, n) == 0, "nor without the scripts");
     memcpy(copy - before, reinterpret_cast<const char *>(table) - before,
            before + sizeof *table + table->n * sizeof table->before[0]);
@@ -115,6 +137,12 @@ void try_baseline(const engine_code &code, const mozjs_walk &walk, const Walk::F
     check(line_by(bad, walk, frames, 1) == 0, "nor without the return addresses");
 }
 
+bool copy(const void *from, void *to, size_t n)
+{
+    memcpy(to, from, n);
+    return true;
+}
+
 bool has_tried[3];
 
 /* Called from compiled code, where a sample would be. */
@@ -129,7 +157,9 @@ bool look(JSContext *, unsigned argc, JS::Value *vp)
     if (walk->done())
         return true;
     const uint32_t n = ((*walk).*attached->extract)(frames, 0, MOZJS_INLINED);
-    (void)((*walk).*attached->code_of)(reinterpret_cast<js::jit::JitcodeGlobalEntry *>(&code));
+    auto ask = [&walk](engine_entry entry) { (void)((*walk).*attached->code_of)(entry); };
+    if (!engine_take(&code, ask, copy))
+        return true;
     const uint32_t kind = code.kind;
     if (n == 0 || (kind != engine_code::OPTIMIZED && kind != engine_code::BASELINE) ||
         has_tried[kind])
