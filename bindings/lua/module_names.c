@@ -7,17 +7,36 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Name the functions in the table on top, or only its C functions. */
-enum names_which { NAMES_ALL, NAMES_C };
+#include "source_line.h"
+
+/* Which functions of a table get names: all, only those in C, or those and the Lua functions whose
+ * source line has their name. */
+enum names_which { NAMES_ALL, NAMES_C, NAMES_SOURCE };
+
+/* Return whether the Lua function on top, whose name is below it, has that name in its source. A
+ * program with very many functions keeps its table for those that samples meet. */
+static bool names_is_in_source(lua_State *L, const struct jsprof_lua *lua,
+                               struct jsp_lua_source *source)
+{
+    lua_Debug ar;
+    lua_pushvalue(L, -1);
+    return lua->walker->labels.n < JSP_LUA_LABELS / 4 && lua_getinfo(L, ">S", &ar) &&
+           jsp_lua_source_names(source, ar.source, ar.linedefined, lua_tostring(L, -2));
+}
+
+/* Name the functions in the table on top. */
 static void names_module(lua_State *L, struct jsprof_lua *lua, const char *module,
                          enum names_which which)
 {
     char name[JSP_LUA_NAME];
     bool is_global = strcmp(module, "_G") == 0;
+    struct jsp_lua_source source = { 0 };
 
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1) ||
-            (which == NAMES_C && !lua_iscfunction(L, -1)))
+        if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1))
+            continue;
+        if (which != NAMES_ALL && !lua_iscfunction(L, -1) &&
+            (which == NAMES_C || !names_is_in_source(L, lua, &source)))
             continue;
         snprintf(name, sizeof name, "%s%s%s", is_global ? "" : module, is_global ? "" : ".",
                  lua_tostring(L, -2));
@@ -27,6 +46,7 @@ static void names_module(lua_State *L, struct jsprof_lua *lua, const char *modul
                           (uintptr_t)lua_tocfunction(L, -1), name);
         jsprof_thread_resume(lua->thread);
     }
+    jsp_lua_source_free(&source);
 }
 
 /* luaL_newmetatable puts the metatables of types into the registry under their names.
@@ -99,7 +119,7 @@ void jsp_lua_name_new_module(lua_State *L, struct jsprof_lua *lua, const char *m
     if (lua_istable(L, -1)) {
         lua_getfield(L, -1, module);
         if (lua_istable(L, -1))
-            names_module(L, lua, module, NAMES_C);
+            names_module(L, lua, module, NAMES_SOURCE);
         names_types(L, lua);
     }
     lua_settop(L, top);

@@ -11,9 +11,9 @@
  * ("string.gsub"; "print" for a global), and the functions that those return. */
 int jsp_lua_name_modules(lua_State *L);
 
-/* Name the C functions of the module that was loaded under this name ("lpeg.match"), and
- * those of the types of userdata that the state has so far ("FILE*.write"). May raise an
- * error. */
+/* Name the functions of the module that was loaded under this name ("lpeg.match"): those in
+ * C, and those in Lua whose source line has their name. Name also the C functions of the
+ * types of userdata that the state has so far ("FILE*.write"). May raise an error. */
 void jsp_lua_name_new_module(lua_State *L, struct jsprof_lua *lua, const char *module);
 
 #endif

@@ -63,8 +63,13 @@ one()
 {
     check 'a module is required while it is recorded' recorded
     check 'a field of a module' share_is 8 60 \
-        "(^|$t)helper .$where:7. :[0-9]+${t}field .$where:13. :14$t"
-    check 'a method' share_is 8 60 "${t}helper .$where:7. :[0-9]+${t}method .$where:18. :19$t"
+        "(^|$t)helper .$where:7. :[0-9]+${t}names_module.field .$where:13. :14$t"
+    check 'a method' share_is 8 60 \
+        "${t}helper .$where:7. :[0-9]+${t}names_module.method .$where:18. :19$t"
+    check 'a field that only C calls' share_is 5 60 \
+        "${t}helper .$where:7. :[0-9]+${t}names_module.called .$where:48. :49${t}(I:$any)*pcall "
+    check 'a field is no name of what its maker makes elsewhere' share_is 5 60 \
+        "${t}helper .$where:7. :[0-9]+${t}function .$where:54. :54${t}through "
     check 'a parameter is no name' share_is 8 60 \
         "${t}helper .$where:7. :[0-9]+${t}function .$where:23. :23${t}through "
     check 'an upvalue that C calls' share_is 1 60 \

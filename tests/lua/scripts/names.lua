@@ -20,6 +20,8 @@ seconds(0.12, function() local x = M.field(20000) return x end)
 seconds(0.12, function() local x = M:method(20000) return x end)
 seconds(0.12, function() local x = M.sorted(20000) return x end)
 seconds(0.12, function() local x = through(M.given[1], 20000) return x end)
+seconds(0.12, function() pcall(M.called, 20000) end)
+seconds(0.12, function() local x = through(M.others[1], 20000) return x end)
 
 local is_there, lpeg = pcall(require, "lpeg")
 if is_there then

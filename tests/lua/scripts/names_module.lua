@@ -45,4 +45,14 @@ function M.sorted(n)
   return x
 end
 
+M.called = function(n)
+  local x = helper(n)
+  return x
+end
+
+local function make()
+  return function(n) local x = helper(n) return x end
+end
+M.made, M.others = make(), { make() }
+
 return M
