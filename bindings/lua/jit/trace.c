@@ -43,33 +43,20 @@ static uintptr_t trace_function(struct jsp_lua_read *r, const struct jsp_jit_tra
     return op == JIT_IR_KGC ? value & JIT_POINTER : 0;
 }
 
-/* Return the link in the slot above the function, if it is a return address. */
-static uintptr_t trace_link(struct jsp_lua_read *r, const struct jsp_jit_trace *t, uint32_t ref)
+/* Read the entry of a frame's link, which has the flag of frames. The entry before it is that of
+ * the slot below, which holds the function. A function with variable arguments has a second
+ * frame. */
+static void trace_frame(struct jsp_lua_read *r, struct jsp_jit_trace *t, uint32_t before,
+                        uint32_t entry)
 {
     uint8_t op;
-    uint64_t value = trace_constant(r, t, ref, &op);
-    bool is_constant = op == JIT_IR_KNUM || op == JIT_IR_KINT64;
-    return is_constant && !(value & JIT_LINK_TYPE) ? value : 0;
-}
-
-/* Read one entry with the frame flag: functions are in even slots, links in the slots
- * above them. */
-static void trace_entry(struct jsp_lua_read *r, struct jsp_jit_trace *t, uint32_t entry)
-{
-    uint32_t slot = entry >> 24, ref = entry & 0xFFFF;
-    uint8_t op;
-    uint64_t value = trace_constant(r, t, ref, &op);
-    if (slot == 0) {
-        t->base_function = op == JIT_IR_KGC ? value & JIT_POINTER : 0;
-    } else if (slot == 1) {
+    uint64_t link = trace_constant(r, t, entry & 0xFFFF, &op);
+    bool is_link = op == JIT_IR_KNUM || op == JIT_IR_KINT64;
+    bool has_function = before >> 24 == (entry >> 24) - 1;
+    if (!is_link || (link & JIT_LINK_TYPEP) == JIT_LINK_VARG || t->n == JSP_JIT_INLINED)
         return;
-    } else if (op == JIT_IR_KNUM || op == JIT_IR_KINT64) {
-        if (t->n)
-            t->inlined[t->n - 1].link = trace_link(r, t, ref);
-    } else if (t->n < JSP_JIT_INLINED) {
-        t->inlined[t->n].link = 0;
-        t->inlined[t->n++].function = trace_function(r, t, ref);
-    }
+    t->inlined[t->n].link = link & JIT_LINK_TYPE ? 0 : link;
+    t->inlined[t->n++].function = has_function ? trace_function(r, t, before & 0xFFFF) : 0;
 }
 
 /* Return the last snapshot whose code begins at or before this offset. */
@@ -99,12 +86,13 @@ void jsp_jit_trace_at(struct jsp_lua_read *r, uintptr_t pc, struct jsp_jit_trace
     if (!trace_snapshot(r, t, pc - t->code, snap))
         return;
     uint32_t first = jsp_lua_u32(snap, JIT_SNAP_MAP), n = snap[JIT_SNAP_N];
-    for (uint32_t i = 0; i < n && i < TRACE_MAX_ENTRIES; i++) {
-        uint32_t entry;
+    for (uint32_t i = 0, entry, before = 0; i < n && i < TRACE_MAX_ENTRIES; i++, before = entry) {
         if (!jsp_lua_read(r, t->map + 4ull * (first + i), &entry, sizeof entry))
             return;
-        if (entry & JIT_SNAP_FRAME)
-            trace_entry(r, t, entry);
+        if (entry >> 24 == 0)
+            t->base_function = trace_function(r, t, entry & 0xFFFF);
+        else if (entry >> 24 > 1 && entry & JIT_SNAP_FRAME)
+            trace_frame(r, t, before, entry);
     }
     if (jsp_lua_read(r, t->map + 4ull * (first + n), &at, sizeof at))
         t->next = (at >> 8) + 4;
