@@ -146,7 +146,8 @@ typedef struct jsprof_options {
     uint32_t    max_depth;   /* VM frames, and C frames, kept per sample, 1..1000; default
                               * 512. A deeper stack keeps its innermost and its outermost
                               * frames, with a frame "[frames cut]" between them */
-    uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB */
+    uint32_t    ring_bytes;  /* per thread, 16 KiB..1 GiB, rounded up; default 512 KiB, or
+                              * 4 MiB with `alloc`, which take memory as they fill */
     uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB of address
                               * space, which takes memory as it fills */
     int         signo;       /* default SIGPROF; see jsprof_start */
@@ -159,10 +160,14 @@ typedef struct jsprof_options {
      * NULL: no callback. */
     void      (*on_drain)(void *data);
     void       *on_drain_data;
+    uint32_t    alloc;       /* sample one in each so many bytes that jsprof_allocated
+                              * reports, up to 1 GiB; 0: none; 1: JSPROF_ALLOC_USUAL */
 } jsprof_options;
 
+enum { JSPROF_ALLOC_USUAL = 512 << 10 };
+
 /* Set one option from text, for hosts with options on a command line. `name` is a field
- * (path, hz, clock, max_depth, ring_bytes, label_bytes or signo), or a flag without
+ * (path, hz, clock, max_depth, ring_bytes, label_bytes, signo or alloc), or a flag without
  * JSPROF_ (compact, children, no_thread, ..., but not use_fd). The function accepts capital
  * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole
  * and decimal, a clock is cpu or wall, a flag is 1 or 0. The text of `path` must stay valid
@@ -259,9 +264,9 @@ JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
- * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1. A relative
- * FILE starts at the folder that was current when the process loaded this library. FILE
- * must not be a symbolic link (-ELOOP).
+ * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
+ * JSPROF_ALLOC=BYTES. A relative FILE starts at the folder that was current when the process
+ * loaded this library. FILE must not be a symbolic link (-ELOOP).
  *
  * Return 1 if the session runs; *out is the session. Return 0 if JSPROF is unset or empty,
  * or if the program is setuid; *out is NULL.
@@ -419,6 +424,10 @@ typedef struct jsprof_thread {
     /* Counts of calls, by function number. Not NULL while the library counts. */
     uint64_t         *counts;
     void             *calls;     /* private */
+    int64_t           alloc_left;  /* bytes to the next sampled one; negative: past it */
+    /* Sampled blocks that are not freed, by jsprof_alloc_home; NULL: allocations are not
+     * sampled now. */
+    const uint16_t   *alloc_homes;
 } jsprof_thread;
 
 /* Attach the calling thread. Copies `name` (at most 63 bytes; NULL: "thread"). If the
@@ -728,7 +737,35 @@ JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
 JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
                                       int fd) JSPROF_SIGSAFE;
 
-/* -- 10. Exact calls -------------------------------------------------------- */
+/* -- 10. Sampled allocations ------------------------------------------------- */
+
+/* Report what the host's allocator did, if the option `alloc` is set: the library then takes
+ * the stack of some allocations. Each byte is sampled with the same probability, whatever the
+ * size of its block, so sums over the samples are not biased. While the session does not run,
+ * or without the option, each function tests one field.
+ *
+ * The calling thread is the one that attached as `t`, and it may be anywhere in the host except
+ * in a signal handler. NULL as `t` or `block` does nothing. A sample needs as much stack as one
+ * of the timer. The timer's expirations during a sample count as lost_paused. */
+static inline void jsprof_allocated(jsprof_thread *t, const void *block,
+                                    size_t bytes) JSPROF_OWNER;
+
+/* Report a block that is about to be freed; any thread of the session may have allocated it.
+ * Sampled blocks that no thread frees while the session runs count as live. */
+static inline void jsprof_freed(jsprof_thread *t, const void *block) JSPROF_OWNER;
+
+/* Report a block that has moved. Where a block grows, also report the bytes that it grew by as
+ * allocated; a block that shrinks counts as live in full until it is freed. */
+static inline void jsprof_moved(jsprof_thread *t, const void *from, const void *to) JSPROF_OWNER;
+
+/* The functions that these call. */
+JSPROF_API void jsprof_sample_allocated(jsprof_thread *t, const void *block,
+                                        size_t bytes) JSPROF_OWNER;
+JSPROF_API void jsprof_sample_freed(jsprof_thread *t, const void *block) JSPROF_OWNER;
+JSPROF_API void jsprof_sample_moved(jsprof_thread *t, const void *from,
+                                    const void *to) JSPROF_OWNER;
+
+/* -- 11. Exact calls -------------------------------------------------------- */
 
 /* The library can count these at every enter and leave (linked or array), in addition to
  * the samples. Each can be on without the others. */
@@ -849,7 +886,7 @@ JSPROF_API void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
-/* -- 11. The library ------------------------------------------------------- */
+/* -- 12. The library ------------------------------------------------------- */
 
 /* Return JSPROF_VERSION of the library that is loaded. */
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;
@@ -1037,6 +1074,52 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)
         else
             jsprof_count_leave(t, link, 0);
     }
+}
+
+enum { JSPROF_ALLOC_HOMES = 1 << 14 };
+
+/* Return the place of a block in alloc_homes. */
+static inline uint32_t jsprof_alloc_home(const void *block)
+{
+    return (uint32_t)((uint64_t)(uintptr_t)block * UINT64_C(0x9E3779B97F4A7C15) >> 50);
+}
+
+/* Return alloc_homes. */
+static inline const uint16_t *jsprof_alloc_homes(const jsprof_thread *t)
+{
+    /* ORDER: acquire, pairs with the thread that starts the session: the table exists. */
+    return __atomic_load_n(&t->alloc_homes, __ATOMIC_ACQUIRE);
+}
+
+static inline void jsprof_allocated(jsprof_thread *t, const void *block, size_t bytes)
+{
+    if (!t || !jsprof_alloc_homes(t) || !block)
+        return;
+    /* ORDER: relaxed. Only this thread stores it; for others it is a statistic. */
+    int64_t left = __atomic_load_n(&t->alloc_left, __ATOMIC_RELAXED) - (int64_t)bytes;
+    __atomic_store_n(&t->alloc_left, left, __ATOMIC_RELAXED); /* ORDER: as above */
+    if (__builtin_expect(left < 0, 0))
+        jsprof_sample_allocated(t, block, bytes);
+}
+
+/* Return true if the block may have been sampled. */
+static inline bool jsprof_alloc_may_know(const jsprof_thread *t, const void *block)
+{
+    const uint16_t *homes = t ? jsprof_alloc_homes(t) : NULL;
+    /* ORDER: relaxed. The program orders this call after the one that allocated the block. */
+    return homes && __atomic_load_n(&homes[jsprof_alloc_home(block)], __ATOMIC_RELAXED);
+}
+
+static inline void jsprof_freed(jsprof_thread *t, const void *block)
+{
+    if (__builtin_expect(jsprof_alloc_may_know(t, block), 0))
+        jsprof_sample_freed(t, block);
+}
+
+static inline void jsprof_moved(jsprof_thread *t, const void *from, const void *to)
+{
+    if (__builtin_expect(from != to && jsprof_alloc_may_know(t, from), 0))
+        jsprof_sample_moved(t, from, to);
 }
 
 static inline void jsprof_alloc(jsprof_thread *t, size_t bytes)

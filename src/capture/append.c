@@ -118,6 +118,18 @@ int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *samp
     return append_end(w, &e);
 }
 
+int jsp_writer_allocation(struct jsp_writer *w, const struct jsp_writer_allocation *a)
+{
+    const struct jsp_writer_sample *s = &a->sample;
+    struct jsp_encode e;
+    if (!append_frame_at(w, &e, JSP_WIRE_ALLOCATION, (int64_t)s->time_ns, JSP_WRITER_SPARE))
+        return -ENOBUFS;
+    jsp_encode_allocation(&e, &(struct jsp_encode_allocation){ a->number, a->size, s->tid,
+                                                               s->n_addrs });
+    jsp_encode_u64s(&e, s->addrs, s->n_addrs);
+    return append_end(w, &e);
+}
+
 /* Append one chunk. A chunk without data is the last one. */
 static int append_one_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n)
 {

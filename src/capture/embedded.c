@@ -129,7 +129,8 @@ static const struct jsp_embedded_field embedded_session[] = {
     TEXT(session, state), COUNT(session, time), COUNT(session, hz), TEXT(session, clock),
     COUNT(session, samples), COUNT(session, labels), COUNT(session, label_bytes),
     COUNT(session, labels_lost), COUNT(session, labels_cut), COUNT(session, marks_lost),
-    COUNT(session, addresses_missed), FIELD(session, write_error, JSP_FIELD_SIGNED), END
+    COUNT(session, addresses_missed), FIELD(session, allocs_lost, JSP_FIELD_RARE),
+    FIELD(session, write_error, JSP_FIELD_SIGNED), END
 };
 static const struct jsp_embedded_field embedded_thread[] = {
     COUNT(thread, id), FIELD(thread, tid, JSP_FIELD_NARROW), TEXT(thread, name), END
@@ -142,7 +143,8 @@ static const struct jsp_embedded_field embedded_counts[] = {
     COUNT(thread, frames_cut), COUNT(thread, frames_bad), COUNT(thread, underflows),
     COUNT(thread, stop_end), COUNT(thread, stop_full), COUNT(thread, stop_no_table),
     COUNT(thread, stop_stack), COUNT(thread, stop_unreadable), COUNT(thread, stop_rule),
-    COUNT(thread, handler_ns), END
+    COUNT(thread, handler_ns), FIELD(thread, alloc_bytes, JSP_FIELD_RARE),
+    FIELD(thread, alloc_lost, JSP_FIELD_RARE), FIELD(thread, alloc_untold, JSP_FIELD_RARE), END
 };
 static const struct jsp_embedded_field embedded_clocks[] = { JSP_CLOCKS(CLOCK) END };
 
@@ -189,7 +191,9 @@ static size_t embedded_field(char *to, const struct jsp_embedded_field *f, const
     } else {
         memcpy(&value, at, sizeof value);
     }
-    if (f->type == JSP_FIELD_COUNT)
+    if (f->type == JSP_FIELD_RARE && !value)
+        return 0;
+    if (f->type == JSP_FIELD_COUNT || f->type == JSP_FIELD_RARE)
         return (size_t)snprintf(to, EMBEDDED_FIELD, " %s=%" PRIu64, f->key, (uint64_t)value);
     return (size_t)snprintf(to, EMBEDDED_FIELD, " %s=%" PRId64, f->key, value);
 }

@@ -108,6 +108,7 @@ struct jsp_account_session {
     char clock[16]; /* "cpu", "wall" */
     uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut, marks_lost;
     uint64_t addresses_missed;
+    uint64_t allocs_lost; /* sampled allocations that the file could not take */
     int64_t write_error;
 };
 
@@ -122,6 +123,9 @@ struct jsp_account_thread {
     uint64_t stop_end, stop_full, stop_no_table, stop_stack, stop_unreadable, stop_rule;
     uint64_t clock_ns[JSP_N_CLOCKS]; /* time that it was armed */
     uint64_t handler_ns;
+    /* Sampled allocations: bytes reported in all, samples lost, and samples that count as live
+     * for want of room in the table. */
+    uint64_t alloc_bytes, alloc_lost, alloc_untold;
 
     /* Not in the line; see analyze/account.h. A tid may serve several threads in turn, and
      * the samples of a file do not distinguish them. After sealing, the newest thread of
@@ -166,7 +170,10 @@ void jsp_embedded_account_add(struct jsp_account_thread *sum, const struct jsp_a
 struct jsp_embedded_field {
     const char *key; /* NULL: the end */
     size_t offset;
-    enum { JSP_FIELD_COUNT, JSP_FIELD_SIGNED, JSP_FIELD_NARROW, JSP_FIELD_TEXT } type;
+    /* a rare count is not written while it is 0 */
+    enum {
+        JSP_FIELD_COUNT, JSP_FIELD_RARE, JSP_FIELD_SIGNED, JSP_FIELD_NARROW, JSP_FIELD_TEXT
+    } type;
     size_t size; /* of a text: percent-encoded, and cut when read */
 };
 struct jsp_embedded_line {

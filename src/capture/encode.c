@@ -143,6 +143,15 @@ void jsp_encode_sample(struct jsp_encode *e, int32_t tid, uint32_t n_addrs)
     encode_put(e, &body, sizeof body);
 }
 
+void jsp_encode_allocation(struct jsp_encode *e, const struct jsp_encode_allocation *a)
+{
+    jsp_encode_u64(e, a->block);
+    jsp_encode_u64(e, (uint64_t)a->size);
+    jsp_encode_u32(e, (uint32_t)a->tid);
+    jsp_encode_u16(e, (uint16_t)a->n_addrs);
+    jsp_encode_u16(e, 0);
+}
+
 /* The build id comes after the path's NUL, so a reader that does not know it reads only
  * the path. */
 void jsp_encode_map(struct jsp_encode *e, const struct jsp_read_map *map)

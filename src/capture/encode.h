@@ -52,6 +52,13 @@ void *jsp_encode_room(struct jsp_encode *e, size_t n);
 
 /* Encode all but the addresses: the caller appends n_addrs of them, leaf first. */
 void jsp_encode_sample(struct jsp_encode *e, int32_t tid, uint32_t n_addrs);
+struct jsp_encode_allocation {
+    uint64_t block;
+    int64_t size;
+    int32_t tid;
+    uint32_t n_addrs;
+};
+void jsp_encode_allocation(struct jsp_encode *e, const struct jsp_encode_allocation *a);
 void jsp_encode_map(struct jsp_encode *e, const struct jsp_read_map *map);
 void jsp_encode_fork(struct jsp_encode *e, int32_t child);
 void jsp_encode_mark(struct jsp_encode *e, const struct jsp_read_mark *mark);

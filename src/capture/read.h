@@ -112,6 +112,12 @@ struct jsp_read_sample {
     int32_t tid;
 };
 
+struct jsp_read_allocation {
+    struct jsp_read_sample at; /* the stack; never in jsprof/stacks */
+    uint64_t block;            /* a number or an address */
+    int64_t size;              /* not above 0: the block was freed */
+};
+
 struct jsp_read_map {
     uint64_t start, end, offset;
     uint64_t inode;                /* 0: unknown */
@@ -177,6 +183,8 @@ bool jsp_read_file(struct jsp_read_cursor *c, const char *path, struct jsp_read_
 /* Read a body. Return false if the frame is not readable as this; it was counted. */
 bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                      struct jsp_read_sample *out);
+bool jsp_read_allocation(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                         struct jsp_read_allocation *out);
 bool jsp_read_map(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                   struct jsp_read_map *out);
 bool jsp_read_process(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
@@ -202,6 +210,10 @@ bool jsp_read_name(const struct jsp_read_cursor *c, const struct jsp_read_frame 
 /* Read the next counter of a CTRDEF or value of a CTRSET. Return false at the end. */
 bool jsp_read_counter(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                       struct jsp_read_counters *all, struct jsp_read_counter *out);
+
+/* Return true for an ALLOCATION frame of an allocated block, whether or not its stack is
+ * readable. jsprof/allocations counts these. */
+bool jsp_read_is_allocation(const struct jsp_read *r, const struct jsp_read_frame *f);
 
 /* Return the address of a packed stack's leaf; *node becomes its caller, 0 after the
  * outermost. */

@@ -60,6 +60,31 @@ bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_fram
     return out->n_addrs > 0 || read_refuse(c, f, JSP_READ_EMPTY);
 }
 
+bool jsp_read_allocation(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
+                         struct jsp_read_allocation *out)
+{
+    const struct jsp_read *r = c->capture;
+    if (!read_room(c, f, sizeof(struct jsp_wire_allocation)))
+        return false;
+    out->block = jsp_read_u64(r, f->at + offsetof(struct jsp_wire_allocation, block));
+    out->size = (int64_t)jsp_read_u64(r, f->at + offsetof(struct jsp_wire_allocation, size));
+    out->at = (struct jsp_read_sample){
+        .addrs = f->at + sizeof(struct jsp_wire_allocation),
+        .n_addrs = jsp_read_u16(r, f->at + offsetof(struct jsp_wire_allocation, n_addrs)),
+        .tid = (int32_t)jsp_read_u32(r, f->at + offsetof(struct jsp_wire_allocation, tid)),
+    };
+    if (out->at.n_addrs > (f->len - sizeof(struct jsp_wire_allocation)) / sizeof(uint64_t))
+        return read_refuse(c, f, JSP_READ_ADDRS);
+    return out->at.n_addrs > 0 || out->size <= 0 || read_refuse(c, f, JSP_READ_EMPTY);
+}
+
+bool jsp_read_is_allocation(const struct jsp_read *r, const struct jsp_read_frame *f)
+{
+    size_t at = offsetof(struct jsp_wire_allocation, size);
+    return f->type == JSP_WIRE_ALLOCATION && f->len >= sizeof(struct jsp_wire_allocation) &&
+           (int64_t)jsp_read_u64(r, f->at + at) > 0;
+}
+
 /* Return the file's build id, which may follow the path's NUL after "@". */
 static struct jsp_read_text read_build_id(const struct jsp_read_frame *f,
                                           struct jsp_read_text path)

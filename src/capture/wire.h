@@ -23,6 +23,7 @@
 #define JSP_WIRE_FILE_CALLS "jsprof/calls"
 #define JSP_WIRE_FILE_LISTINGS "jsprof/listings"
 #define JSP_WIRE_FILE_PCS "jsprof/pcs"
+#define JSP_WIRE_FILE_ALLOCATIONS "jsprof/allocations"
 #define JSP_WIRE_FILE_STACKS "jsprof/stacks"
 #define JSP_WIRE_FILE_SYMBOLS "__symbols__" /* Sysprof's */
 
@@ -152,6 +153,17 @@ struct jsp_wire_sample {
     /* uint64_t addrs[n_addrs], leaf first */
 };
 _Static_assert(sizeof(struct jsp_wire_sample) == 32, "sample");
+
+struct jsp_wire_allocation {
+    struct jsp_wire_frame frame;
+    uint64_t block;
+    int64_t size; /* not above 0: the block was freed */
+    int32_t tid;
+    uint16_t n_addrs;
+    uint16_t pad;
+    /* uint64_t addrs[n_addrs], leaf first */
+};
+_Static_assert(sizeof(struct jsp_wire_allocation) == 48, "allocation");
 
 struct jsp_wire_map {
     struct jsp_wire_frame frame;

@@ -127,6 +127,15 @@ struct jsp_writer_sample {
 /* Append a sample without using the spare room. */
 int jsp_writer_sample(struct jsp_writer *w, const struct jsp_writer_sample *sample);
 
+struct jsp_writer_allocation {
+    struct jsp_writer_sample sample; /* may have no addresses */
+    uint64_t number;
+    int64_t size; /* 0: it was freed */
+};
+
+/* Append a sampled allocation without using the spare room. */
+int jsp_writer_allocation(struct jsp_writer *w, const struct jsp_writer_allocation *a);
+
 /* Append the next bytes of an embedded file, in several frames if needed. */
 int jsp_writer_chunk(struct jsp_writer *w, const char *path, const void *data, size_t n);
 

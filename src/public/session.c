@@ -33,6 +33,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .ring_bytes = o->ring_bytes,
         .label_bytes = o->label_bytes & ~7u,
         .signo = o->signo,
+        .alloc = o->alloc,
         .clock = (enum jsp_clock)o->clock,
         .chain = o->flags & JSPROF_CHAIN,
         .native = !(o->flags & JSPROF_NO_NATIVE),

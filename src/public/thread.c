@@ -122,6 +122,31 @@ void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack)
         jsp_calls_forget(public_thread(t)->calls, t, stack);
 }
 
+/* -- Sampled allocations ---------------------------------------------------- */
+
+/* In a function of its own, because its registers are where the walk begins. */
+__attribute__((noinline)) void jsprof_sample_allocated(jsprof_thread *t, const void *block,
+                                                       size_t bytes)
+{
+    struct jsp_sampled *self = &public_thread(t)->sampled;
+    int saved_errno = errno;
+    jsp_regs_store(&self->alloc.asked);
+    jsp_alloc_sample(self, block, bytes);
+    errno = saved_errno;
+}
+
+void jsprof_sample_freed(jsprof_thread *t, const void *block)
+{
+    int saved_errno = errno;
+    jsp_alloc_freed(&public_thread(t)->sampled, block);
+    errno = saved_errno;
+}
+
+void jsprof_sample_moved(jsprof_thread *t, const void *from, const void *to)
+{
+    jsp_alloc_moved(&public_thread(t)->sampled, from, to);
+}
+
 /* -- A stack on demand ------------------------------------------------------ */
 
 /* Check the arguments. The caller has set `here`, because the registers must be its

@@ -145,6 +145,7 @@ void jsp_drain_report(struct jsprof *p, const char *state)
         .labels = jsp_counted(&p->arena.n_labels), .label_bytes = jsp_counted(&p->arena.used),
         .labels_lost = jsp_counted(&p->arena.n_lost), .labels_cut = p->gone.labels_cut,
         .marks_lost = jsp_marks_lost(&p->marks),
+        .allocs_lost = p->output.allocs.n_lost,
         .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),
         .write_error = -p->output.writer.error,
     } };
@@ -245,6 +246,15 @@ static void drain_sleep(struct jsprof *p, uint32_t bell, uint64_t ns)
     pthread_mutex_lock(&p->lock);
 }
 
+/* Is a ring half full? Only samples of allocations come so fast. */
+static bool drain_is_late(const struct jsprof *p)
+{
+    bool is_late = false;
+    for (const struct jsp_thread *t = p->threads; t && !is_late; t = t->next)
+        is_late = jsp_ring_used(&t->sampled.ring) >= t->sampled.ring.capacity / 2;
+    return is_late;
+}
+
 static void drain_wait(struct jsprof *p, uint64_t ns)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), until = now + ns;
@@ -255,7 +265,7 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
          * is seen. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
         if (p->quit || p->asked != p->served || jsp_ask_has_rows(&p->ask) ||
-            jsp_ask_state(&p->ask) == JSP_ASK_YES)
+            jsp_ask_state(&p->ask) == JSP_ASK_YES || (p->setup.allocs && drain_is_late(p)))
             return;
         drain_sleep(p, bell, until - now);
         now = jsp_now_ns(CLOCK_MONOTONIC);

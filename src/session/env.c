@@ -48,7 +48,7 @@ const char *jsp_env_folder(void)
 int jsp_env_options(jsprof_options *options)
 {
     static const char *const names[] = { "JSPROF_HZ", "JSPROF_CLOCK", "JSPROF_COMPACT",
-                                         "JSPROF_CHILDREN" };
+                                         "JSPROF_CHILDREN", "JSPROF_ALLOC" };
     options->path = env_get("JSPROF");
     if (!options->path)
         return 0;

@@ -23,6 +23,9 @@ static void losses_counts(struct jsp_account_thread *to, const struct jsp_counts
     to->stop_unreadable = c->stops[JSP_STOP_UNREADABLE];
     to->stop_rule = c->stops[JSP_STOP_RULE];
     to->handler_ns = c->handler_ns;
+    to->alloc_bytes = c->alloc_bytes;
+    to->alloc_lost = c->alloc_lost;
+    to->alloc_untold = c->alloc_untold;
 }
 
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally)

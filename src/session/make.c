@@ -87,6 +87,10 @@ static void make_describe(struct jsprof *p)
     jsp_writer_metadata(w, "jsprof.hz", number);
     snprintf(number, sizeof number, "%u", (unsigned)p->setup.max_depth);
     jsp_writer_metadata(w, "jsprof.max_depth", number);
+    if (p->setup.alloc) {
+        snprintf(number, sizeof number, "%u", (unsigned)p->setup.alloc);
+        jsp_writer_metadata(w, "jsprof.alloc", number);
+    }
     make_read_text("/proc/self/comm", text, sizeof text);
     jsp_writer_metadata(w, "jsprof.host", *text ? text : program_invocation_short_name);
     if (p->native && access("/proc/self/maps", R_OK) < 0)
@@ -114,14 +118,28 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
         .find_sigsafe = jsp_loaded_find(), .max_depth = setup->max_depth,
         .ring_words = make_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,
-        .drain_sigsafe = jsp_alone_open(&p->alone, setup),
+        .drain_sigsafe = jsp_alone_open(&p->alone, setup), .alloc = setup->alloc,
     };
+}
+
+static int make_allocs(struct jsprof *p)
+{
+    struct jsp_alloc_table *table =
+        p->setup.alloc ? make_map(sizeof *p->setup.allocs) : NULL;
+    if (p->setup.alloc && !table)
+        return -ENOMEM;
+    if (table)
+        atomic_init(&table->holders, 1);
+    p->setup.allocs = table;
+    return 0;
 }
 
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     make_set_up(p, setup);
-    int err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
+    int err = make_allocs(p);
+    if (!err)
+        err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
     if (!err && setup->dump)
         err = jsp_perfmap_open_dump(&p->perf, setup->file ? setup->file->name : "");
     if (!err && setup->native)
@@ -142,6 +160,7 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     p->file = setup->file;
     p->output.writer.is_locked = setup->file != NULL;
     p->output.frames.codes = &p->codes;
+    p->output.allocs.every = setup->alloc;
     make_describe(p);
     return 0;
 }
@@ -154,6 +173,7 @@ void jsp_session_free(struct jsprof *p)
     jsp_marks_free(&p->marks);
     jsp_codes_free(&p->codes);
     jsp_calls_close(&p->calls);
+    jsp_thread_release_allocs(p->setup.allocs);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
     free(p->file);

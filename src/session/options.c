@@ -28,6 +28,7 @@ static const struct options_number options_numbers[] = {
     NUMBER(ring_bytes, 1 << 14, 1 << 30, 1 << 19),
     NUMBER(label_bytes, 4096, 8 << 20, 8 << 20),
     NUMBER(signo, 1, _NSIG - 1, SIGPROF),
+    NUMBER(alloc, 0, 1 << 30, 0),
 };
 
 struct options_flag {
@@ -45,6 +46,7 @@ static const struct options_flag options_flags[] = {
 enum {
     OPTIONS_NUMBERS = sizeof options_numbers / sizeof *options_numbers,
     OPTIONS_FLAGS = sizeof options_flags / sizeof *options_flags,
+    OPTIONS_ALLOC_RING = 1 << 22, /* programs allocate in bursts */
 };
 
 /* -- Ranges ----------------------------------------------------------------- */
@@ -83,8 +85,12 @@ static int options_check_rest(const jsprof_options *o)
 int jsp_options_complete(jsprof_options *o)
 {
     int err = 0;
+    if (o->alloc && !o->ring_bytes)
+        o->ring_bytes = OPTIONS_ALLOC_RING;
     for (int i = 0; !err && i < OPTIONS_NUMBERS; i++)
         err = options_check_number(o, &options_numbers[i]);
+    if (o->alloc == 1)
+        o->alloc = JSPROF_ALLOC_USUAL;
     return err ? err : options_check_rest(o);
 }
 

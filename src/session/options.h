@@ -20,9 +20,9 @@ int jsp_options_set(jsprof_options *o, const char *name, const char *value);
 
 /* -- env.c: options from the environment */
 
-/* Fill path, hz, clock and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT and
- * JSPROF_CHILDREN. Return 1 if JSPROF is set, 0 if not or if the program is setuid, and
- * -EINVAL for a malformed value, with an explanation. */
+/* Fill path, hz, clock, alloc and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT,
+ * JSPROF_CHILDREN and JSPROF_ALLOC. Return 1 if JSPROF is set, 0 if not or if the program is
+ * setuid, and -EINVAL for a malformed value, with an explanation. */
 int jsp_env_options(jsprof_options *options);
 
 /* Return the folder of a relative JSPROF: the current one when this library was loaded,

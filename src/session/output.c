@@ -216,9 +216,22 @@ static int output_sample(struct jsp_output *out, const struct jsp_record *record
     return out->compact ? output_compact(out, record, tid) : output_plain(out, record, tid);
 }
 
+static void output_allocation(struct jsp_output *out, const struct jsp_record *record,
+                              int32_t tid)
+{
+    struct jsp_allocs_sample sample = { record, &out->frames, out->addrs, tid };
+    jsp_frames_of(&out->frames, record);
+    if (output_addresses(out) || jsp_allocs_put(&out->allocs, &out->writer, &sample))
+        out->allocs.n_lost++;
+}
+
 void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
                        struct jsp_output_from from)
 {
+    if (record->number) {
+        output_allocation(out, record, from.tid);
+        return;
+    }
     if (output_sample(out, record, from.tid) != 0) {
         jsp_tallies_lose(&out->tallies, from.tally, record->weight);
         if (!out->writer.error) /* a slow pipe becomes an error now */
@@ -257,6 +270,7 @@ int jsp_output_side(struct jsp_output *out)
     output_ranges(out, &out->frames.hidden, &out->hidden_written);
     output_kinds(out);
     output_block(out);
+    jsp_allocs_write(&out->allocs, &out->writer);
     jsp_listings_write(&out->listings, &out->writer);
     jsp_pcs_write(&out->pcs, &out->writer);
     return out->compact ? output_stacks(out) : 0;
@@ -325,11 +339,12 @@ void jsp_output_give_up(struct jsp_output *out, int err)
 {
     static const char *const beside[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
                                           JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
-                                          JSP_WIRE_FILE_PCS, NULL };
+                                          JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_ALLOCATIONS, NULL };
     uint32_t begun = 0; /* samples of the frame that the file has begun will be written */
     uint64_t whole = output_written(out) + out->writer.begun;
     out->writer.error = err;
     output_move_weights(out, beside);
+    jsp_allocs_give_up(&out->allocs, &out->writer);
     /* Otherwise they might reach the file later. Data of the embedded files may still
      * follow for samples in the file; for dropped samples they do no harm. */
     jsp_writer_drop(&out->writer, beside);
@@ -381,6 +396,8 @@ int jsp_output_finish(struct jsp_output *out)
         continue;
     for (; *files; files++)
         jsp_writer_chunk_end(&out->writer, *files);
+    if (out->allocs.n)
+        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_ALLOCATIONS);
     if (out->has_calls)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_CALLS);
     int err = jsp_output_flush_patiently(out);

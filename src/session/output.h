@@ -11,6 +11,7 @@
 
 #include "capture/varint.h"
 #include "capture/writer.h"
+#include "allocs.h"
 #include "compact.h"
 #include "frames.h"
 #include "listing.h"
@@ -37,6 +38,7 @@ struct jsp_output {
     struct jsp_natives natives;
     struct jsp_listings listings;
     struct jsp_pcs pcs;
+    struct jsp_allocs allocs;
     struct jsp_compact *compact;   /* owned; NULL: samples become SAMPLE frames */
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
     struct jsp_tallies tallies;

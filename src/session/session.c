@@ -89,8 +89,10 @@ static void session_keep(struct jsprof *p)
  * the parent may have been changing anything except what is constant since open. */
 static void session_abandon(struct jsprof *p)
 {
-    for (struct jsp_sampled *s; (s = jsp_sampled_find(p)) != NULL;)
+    for (struct jsp_sampled *s; (s = jsp_sampled_find(p)) != NULL;) {
         s->session = NULL;
+        s->own.alloc_homes = NULL;
+    }
     jsp_live_remove(p);
     jsp_output_abandon(&p->output);
     jsp_perfmap_abandon(&p->perf);

@@ -33,6 +33,7 @@ struct jsp_session_setup {
      * the host's descriptor */
     struct jsp_file *file;
     uint32_t hz, max_depth, ring_bytes, label_bytes;
+    uint32_t alloc; /* 0: allocations are not sampled */
     enum jsp_clock clock;
     bool chain, native, perf_map, dump, compact, alone, children;
     void (*on_drain)(void *data);

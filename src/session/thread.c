@@ -104,6 +104,33 @@ static void thread_unwinder(struct jsp_thread *t, const struct jsp_thread_setup 
     t->sampled.unwinder.jit = setup->jit;
 }
 
+static void thread_allocs(struct jsp_sampled *s, const struct jsp_thread_setup *setup)
+{
+    if (!setup->allocs)
+        return;
+    /* ORDER: relaxed. The caller holds the session, so the table stays. */
+    atomic_fetch_add_explicit(&setup->allocs->holders, 1, memory_order_relaxed);
+    jsp_alloc_open(s, setup->allocs, setup->alloc);
+}
+
+void jsp_thread_release_allocs(struct jsp_alloc_table *table)
+{
+    /* ORDER: acq_rel. All other threads are done with the table before the last one frees
+     * it. */
+    if (table &&
+        atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) == 1) /* ORDER: above */
+        munmap(table, sizeof *table);
+}
+
+/* Let the host's inline code report allocations from now on, or no longer. */
+static void thread_report_allocs(struct jsp_sampled *s, bool is_on)
+{
+    if (s->alloc.table)
+        /* ORDER: release, pairs with the acquire in jsprof_alloc_homes. */
+        __atomic_store_n(&s->own.alloc_homes, is_on ? s->alloc.table->homes : NULL,
+                         __ATOMIC_RELEASE);
+}
+
 static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *setup,
                         const struct thread_layout *l)
 {
@@ -131,6 +158,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->vm.cut_id = jsp_arena_synth(setup->arena, "[frames cut]");
     s->vm.deeper_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");
     s->cut_native_id = jsp_arena_synth(setup->arena, "[C frames cut]");
+    thread_allocs(s, setup);
 }
 
 /* Return the kernel's number of a thread's CPU time clock. */
@@ -185,6 +213,7 @@ static void thread_renew_counters(struct jsp_sampled *s)
 {
     _Atomic uint64_t *const all[] = {
         &s->expirations, &s->handler_ns, &s->due_ns, &s->hidden_ns, &s->vm.n_cut,
+        &s->alloc.drawn, &s->alloc.n_lost, &s->alloc.n_untold,
         &s->vm.n_bad, &s->names.n_cut, &s->names.n_bad,
     };
     for (int cause = 0; cause < JSP_N_LOSSES; cause++)
@@ -224,6 +253,8 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     memset(&s->unwinder, 0, sizeof s->unwinder);
     s->drain_sigsafe = setup->drain_sigsafe;
     thread_unwinder(t, setup);
+    s->own.alloc_homes = NULL;
+    thread_allocs(s, setup); /* the parent's table stays as it was */
 }
 
 /* Return the system's clock for `clock` and this thread. Every thread can read it. */
@@ -256,8 +287,10 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
      * belong to the handler from here on: a late signal may enter it before this timer's
      * first one. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
-    if (jsp_sampled_set_timer(&t->sampled, first) == 0)
+    if (jsp_sampled_set_timer(&t->sampled, first) == 0) {
+        thread_report_allocs(&t->sampled, true);
         return 0;
+    }
     err = -errno;
     jsp_thread_disarm(t);
     return err;
@@ -371,6 +404,7 @@ void jsp_thread_disarm(struct jsp_thread *t)
     /* ORDER: seq_cst, see S1 in sample.c. */
     if (!atomic_exchange_explicit(&t->sampled.armed, false, memory_order_seq_cst))
         return;
+    thread_report_allocs(&t->sampled, false);
     if (!thread_wait(t, jsp_sampled_inside))
         t->stuck = true;
     uint64_t late = thread_late_ns(t, jsp_counted(&t->sampled.due_ns));
@@ -420,5 +454,6 @@ void jsp_thread_release(struct jsp_thread *t)
     if (t->owned || t->listed || t->stuck)
         return;
     jsp_calls_destroy(t->calls);
+    jsp_thread_release_allocs(t->sampled.alloc.table);
     munmap(t, t->bytes);
 }

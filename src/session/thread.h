@@ -39,6 +39,8 @@ struct jsp_thread_setup {
     uint64_t period_ns;
     enum jsp_clock clock;
     int signo;
+    struct jsp_alloc_table *allocs; /* NULL: allocations are not sampled */
+    uint32_t alloc;                 /* bytes from one sample to the next */
     /* does the drain's work in the handler; NULL: a thread does it */
     void (*drain_sigsafe)(struct jsp_sampled *, const void *);
 };
@@ -110,6 +112,10 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
 
 /* Sum up the time armed until now, on each clock. */
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS]);
+
+/* Give up one hold on the table of allocations, and free it after the last. NULL does
+ * nothing. */
+void jsp_thread_release_allocs(struct jsp_alloc_table *table);
 
 /* Free the record if nobody holds it any more. */
 void jsp_thread_release(struct jsp_thread *t);

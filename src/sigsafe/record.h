@@ -37,8 +37,11 @@ struct jsp_rec_native {
 
 struct jsp_record {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
-    uint64_t cpu_ns;  /* CPU time of the thread since its previous expiration */
-    uint32_t weight;  /* expirations */
+    /* CPU time of the thread since its previous expiration; of an allocation its bytes, and
+     * 0 if it was freed */
+    uint64_t cpu_ns;
+    uint64_t number;  /* of an allocation, from 1; 0: a sample of time */
+    uint32_t weight;  /* expirations; 0 for an allocation */
     uint32_t cut;     /* frames that the stack had and the record lacks */
     uint16_t n[JSP_N_RUNS];
     uint16_t n_native;

@@ -61,6 +61,21 @@ static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(
     return c;
 }
 
+/* Store the current registers of the function that calls this, without those that calls
+ * change. */
+static inline __attribute__((always_inline)) void jsp_regs_store(ucontext_t *to)
+{
+    struct jsp_regs_core core;
+    uint64_t *x = (uint64_t *)to->uc_mcontext.regs;
+    __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tstp x19, x20, [%2, #152]\n\t"
+                     "stp x21, x22, [%2, #168]\n\tstp x23, x24, [%2, #184]\n\t"
+                     "stp x25, x26, [%2, #200]\n\tstp x27, x28, [%2, #216]\n\t"
+                     "stp x29, x30, [%2, #232]"
+                     : "=&r"(core.pc), "=&r"(core.sp) : "r"(x) : "memory");
+    to->uc_mcontext.sp = core.sp;
+    to->uc_mcontext.pc = core.pc;
+}
+
 /* A signal handler returns to this code: mov x8, #139; svc #0. */
 static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTES])
 {

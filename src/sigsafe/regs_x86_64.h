@@ -72,6 +72,22 @@ static inline __attribute__((always_inline)) struct jsp_regs_core jsp_regs_here(
     return c;
 }
 
+/* Store the current registers of the function that calls this, without those that calls
+ * change. */
+static inline __attribute__((always_inline)) void jsp_regs_store(ucontext_t *to)
+{
+    __asm__ volatile("leaq 0(%%rip), %%rax\n\tmovq %%rax, %c1(%0)\n\t"
+                     "movq %%rsp, %c2(%0)\n\tmovq %%rbp, %c3(%0)\n\t"
+                     "movq %%rbx, %c4(%0)\n\tmovq %%r12, %c5(%0)\n\t"
+                     "movq %%r13, %c6(%0)\n\tmovq %%r14, %c7(%0)\n\t"
+                     "movq %%r15, %c8(%0)"
+                     :
+                     : "r"(to->uc_mcontext.gregs), "i"(8 * REG_RIP), "i"(8 * REG_RSP),
+                       "i"(8 * REG_RBP), "i"(8 * REG_RBX), "i"(8 * REG_R12),
+                       "i"(8 * REG_R13), "i"(8 * REG_R14), "i"(8 * REG_R15)
+                     : "rax", "memory");
+}
+
 /* A signal handler returns to this code: mov $15, %rax; syscall. */
 static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTES])
 {

@@ -33,6 +33,7 @@
 #ifndef JSP_SIGSAFE_SAMPLE_H
 #define JSP_SIGSAFE_SAMPLE_H
 
+#include "alloc.h"
 #include "ask.h"
 #include "base/clocks.h"
 #include "base/losses.h"
@@ -49,6 +50,7 @@ struct jsp_counts {
     uint64_t lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     uint64_t frames_cut, frames_bad, labels_cut, underflows;
     uint64_t handler_ns;
+    uint64_t alloc_bytes, alloc_lost, alloc_untold; /* see jsp_alloc */
     uint64_t stops[JSP_N_STOPS]; /* native walks by how they ended: enum jsp_unwind_stop */
     uint64_t ring_tail; /* these counts include all records below it */
     uint64_t due_ns;    /* the next expiration, which these counts do not include */
@@ -120,6 +122,7 @@ struct jsp_sampled {
     jsprof_backtrace_frame printed[JSP_PRINTED];
 
     struct jsp_ring ring;
+    struct jsp_alloc alloc;
 };
 
 /* A signal handler in one of its two forms; both NULL: none. */

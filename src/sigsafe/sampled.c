@@ -19,6 +19,9 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
     sum->labels_cut += c->labels_cut;
     sum->underflows += c->underflows;
     sum->handler_ns += c->handler_ns;
+    sum->alloc_bytes += c->alloc_bytes;
+    sum->alloc_lost += c->alloc_lost;
+    sum->alloc_untold += c->alloc_untold;
     for (int stop = 0; stop < JSP_N_STOPS; stop++)
         sum->stops[stop] += c->stops[stop];
 }
@@ -94,6 +97,14 @@ int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
     return timer_settime(self->timer, TIMER_ABSTIME, &when, NULL);
 }
 
+/* Return the bytes that the thread has reported as allocated. */
+static uint64_t sampled_bytes(const struct jsp_sampled *self)
+{
+    /* ORDER: relaxed. A statistic. */
+    int64_t left = __atomic_load_n(&self->own.alloc_left, __ATOMIC_RELAXED);
+    return jsp_counted(&self->alloc.drawn) - (uint64_t)left;
+}
+
 bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
 {
     for (int i = 0; i < SAMPLED_TRIES; i++) {
@@ -109,6 +120,9 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
             .labels_cut = jsp_counted(&self->names.n_cut),
             .underflows = self->own.underflows,
             .handler_ns = jsp_counted(&self->handler_ns),
+            .alloc_bytes = sampled_bytes(self),
+            .alloc_lost = jsp_counted(&self->alloc.n_lost),
+            .alloc_untold = jsp_counted(&self->alloc.n_untold),
             .due_ns = jsp_counted(&self->due_ns),
             /* ORDER: acquire, pairs with the ring's R2, for a caller that pops up to
              * here. */

@@ -5,13 +5,13 @@
 #include "tick.h"
 
 /* xorshift64*: cheap, and random enough to be out of step with any program. */
-static uint64_t tick_random(struct jsp_tick *tick)
+uint64_t jsp_tick_random(uint64_t *state)
 {
-    uint64_t x = tick->random;
+    uint64_t x = *state;
     x ^= x >> 12;
     x ^= x << 25;
     x ^= x >> 27;
-    tick->random = x;
+    *state = x;
     return x * 0x2545F4914F6CDD1Du;
 }
 
@@ -25,7 +25,7 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
     tick->cost_ns = 0;
     jsp_tick_spent(tick, 0);
     tick->random = (seed ^ now_ns) * 0x9E3779B97F4A7C15u | 1;
-    tick_random(tick);
+    jsp_tick_random(&tick->random);
     for (uint32_t i = 0; i < JSP_TICK_STRATA; i++)
         tick->strata[i] = (uint8_t)i;
     tick->n_strata = JSP_TICK_STRATA;
@@ -34,7 +34,7 @@ void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, u
 /* Draw one of the strata that are left; after the last one, begin anew. */
 static uint32_t tick_stratum(struct jsp_tick *tick)
 {
-    uint32_t at = (uint32_t)((tick_random(tick) >> 32) * tick->n_strata >> 32);
+    uint32_t at = (uint32_t)((jsp_tick_random(&tick->random) >> 32) * tick->n_strata >> 32);
     uint32_t last = --tick->n_strata;
     uint8_t drawn = tick->strata[at];
     tick->strata[at] = tick->strata[last];
@@ -50,7 +50,7 @@ static void tick_draw(struct jsp_tick *tick, uint64_t cell)
     uint32_t stratum = tick_stratum(tick);
     uint64_t begin = stratum * tick->period_ns / JSP_TICK_STRATA;
     uint64_t width = (stratum + 1) * tick->period_ns / JSP_TICK_STRATA - begin;
-    uint64_t within = (uint64_t)((unsigned __int128)tick_random(tick) * width >> 64);
+    uint64_t within = (uint64_t)((unsigned __int128)jsp_tick_random(&tick->random) * width >> 64);
     tick->due_cell = cell;
     tick->due_ns = tick->base_ns + cell * tick->period_ns + begin + within;
 }

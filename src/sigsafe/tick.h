@@ -11,6 +11,7 @@
  * cell has, on average, as many points as its length.
  *
  *                    SIGPROF handler   before arming   after disarming
+ *   jsp_tick_random        yes              yes             yes
  *   jsp_tick_init           -               yes              -
  *   jsp_tick_weigh         yes               -               -
  *   jsp_tick_spent         yes               -               -
@@ -46,6 +47,9 @@ struct jsp_tick {
     uint8_t strata[JSP_TICK_STRATA]; /* a permutation; [0, n_strata) are not drawn yet */
     uint32_t n_strata;
 };
+
+/* Return the next random number of a sequence. `state` is never 0. */
+uint64_t jsp_tick_random(uint64_t *state);
 
 /* Begin the cells now. `seed` is mixed, so any value will do. */
 void jsp_tick_init(struct jsp_tick *tick, uint64_t period_ns, uint64_t now_ns, uint64_t seed);

@@ -164,8 +164,8 @@ TEST(unknown_name_is_refused_with_the_names_there_are)
         char why[512];
         snprintf(why, sizeof why,
                  "%s: no such option; there are path, clock, hz, max_depth, ring_bytes, "
-                 "label_bytes, signo, chain, nofollow, no_native, perf_map, jitdump, compact, "
-                 "no_thread, children", names[i]);
+                 "label_bytes, signo, alloc, chain, nofollow, no_native, perf_map, jitdump, "
+                 "compact, no_thread, children", names[i]);
         refused(names[i], "1", why);
     }
 }
