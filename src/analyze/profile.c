@@ -43,6 +43,11 @@ static void profile_unit(struct jsp_profile *p)
         memcpy(p->clock, p->account.session.clock, sizeof p->clock - 1);
     p->period_ns = p->hz ? 1000000000u / p->hz : 0;
     p->unit = JSP_VALUE_COUNT;
+    if (jsp_unit_is_bytes(p->work->options.measure)) {
+        p->unit = p->work->options.measure;
+        p->driver = jsp_clock_find(p->clock);
+        return;
+    }
     p->driver = jsp_clock_find(p->clock);
     /* Weights define the time that a sample represents. In our recordings a sample without a
      * weight is one tick. Samples that were copied into another program's recording name our
@@ -57,12 +62,14 @@ static void profile_unit(struct jsp_profile *p)
 
 const char *jsp_unit_key(enum jsp_value unit)
 {
-    return unit == JSP_VALUE_COUNT ? "samples" : jsp_clocks[unit].unit;
+    static const char *const others[] = { "samples", "alloc_bytes", "live_bytes" };
+    return jsp_unit_is_time(unit) ? jsp_clocks[unit].unit : others[unit - JSP_VALUE_COUNT];
 }
 
 const char *jsp_unit_name(enum jsp_value unit)
 {
-    return unit == JSP_VALUE_COUNT ? "samples" : jsp_clocks[unit].name;
+    static const char *const others[] = { "samples", "allocated bytes", "live bytes" };
+    return jsp_unit_is_time(unit) ? jsp_clocks[unit].name : others[unit - JSP_VALUE_COUNT];
 }
 
 /* Return the time of day at the recording's end, in s, or 0 if unknown. */
@@ -81,11 +88,14 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
 {
     memset(p, 0, sizeof *p);
     p->capture = capture;
+    p->heap.is_live_wanted = options && options->measure == JSP_VALUE_LIVE;
     int err = profile_work(p, options);
     if (err == 0)
         err = jsp_scan_frames(p);
     if (err == 0)
         err = jsp_account_seal(&p->account);
+    if (err == 0)
+        err = jsp_heap_seal(&p->heap);
     if (err == 0) {
         profile_unit(p);
         /* Use the header's start time unless a frame is older. */
@@ -103,7 +113,7 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         struct jsp_account_thread *t = jsp_account_of_tid(
             &p->account, p->threads[i].pid, p->threads[i].tid);
         p->threads[i].losses = t;
-        if (t)
+        if (t && !jsp_unit_is_bytes(p->unit))
             t->in_file += p->threads[i].weight;
     }
     p->natives.recorded = profile_end(p);
@@ -117,6 +127,7 @@ void jsp_profile_free(struct jsp_profile *p)
     struct jsp_profile_work *w = p->work;
     if (w) {
         jsp_weights_free(&w->weights);
+        jsp_weights_free(&w->allocations);
         jsp_store_free(&w->store);
         jsp_hash_free(&w->processes);
         jsp_hash_free(&w->threads);
@@ -132,6 +143,7 @@ void jsp_profile_free(struct jsp_profile *p)
     jsp_native_files_free(&p->natives);
     jsp_naming_close(p->naming);
     jsp_account_free(&p->account);
+    jsp_heap_free(&p->heap);
     free(p->processes);
     free(p->threads);
     free(p->stacks);

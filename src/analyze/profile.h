@@ -9,6 +9,8 @@
  *   JSP_VALUE_CPU     ns of CPU time, as each sample measured it
  *   JSP_VALUE_WALL    ns of elapsed time, timer expirations x period
  *   JSP_VALUE_COUNT   samples, if the capture does not say how much time they represent
+ *   JSP_VALUE_ALLOC   bytes that were allocated; the samples are those of allocations
+ *   JSP_VALUE_LIVE    of these the bytes that were not freed
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,6 +21,7 @@
 #include <stdint.h>
 
 #include "account.h"
+#include "heap.h"
 #include "lookup.h"
 #include "naming.h"
 #include "base/hash.h"
@@ -29,6 +32,9 @@ enum jsp_value {
     JSP_VALUE_CPU = JSP_CLOCK_CPU, /* the units of time, by enum jsp_clock */
     JSP_VALUE_WALL = JSP_CLOCK_WALL,
     JSP_VALUE_COUNT = JSP_N_CLOCKS,
+    JSP_VALUE_ALLOC,
+    JSP_VALUE_LIVE,
+    JSP_N_VALUES,
 };
 
 /* Kinds in addition to enum jsprof_kind of the public header. */
@@ -87,6 +93,7 @@ struct jsp_profile {
     struct jsp_read_defects defects;
 
     enum jsp_value unit;
+    struct jsp_heap heap;            /* sampled allocations, whatever the unit is */
     uint64_t samples, weight, value; /* all stacks together */
     uint64_t packed;                 /* samples stored in jsprof/stacks */
     double squares;                  /* sum of each sample's value squared */
@@ -140,6 +147,9 @@ struct jsp_profile_options {
     /* The clock for shares; NULL: the clock that drove the recording. Every recording has CPU
      * time. For another clock that did not drive it, the unit stays that of the recording. */
     const struct jsp_clock_row *clock;
+    /* Samples of allocations instead of those of time: JSP_VALUE_ALLOC or JSP_VALUE_LIVE. Any
+     * other value has no effect. */
+    enum jsp_value measure;
     /* Load only samples of this half-open span of time, in ns from start_time; to_ns 0:
      * to the end. */
     uint64_t from_ns, to_ns;
@@ -178,10 +188,21 @@ void jsp_profile_next(const struct jsp_profile *p, struct jsp_profile_address *a
 bool jsp_profile_is_marker(uint64_t addr);
 bool jsp_profile_is_kernel_marker(uint64_t addr);
 
-/* "cpu_ns", "wall_ns", "samples": the unit, for programs. */
+/* "cpu_ns", "wall_ns", "samples", "alloc_bytes", "live_bytes": the unit, for programs. */
 const char *jsp_unit_key(enum jsp_value unit);
 
-/* "CPU time", "elapsed time", "samples": what shares are made of, for people. */
+static inline bool jsp_unit_is_time(enum jsp_value unit)
+{
+    return unit < JSP_VALUE_COUNT;
+}
+
+static inline bool jsp_unit_is_bytes(enum jsp_value unit)
+{
+    return unit > JSP_VALUE_COUNT;
+}
+
+/* "CPU time", "elapsed time", "samples", "allocated bytes", "live bytes": what shares are made
+ * of, for people. */
 const char *jsp_unit_name(enum jsp_value unit);
 
 /* "vm", "jit", "label", "gc", "native", "synth", "kernel", "other" */

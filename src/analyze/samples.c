@@ -17,7 +17,10 @@ void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
     s->cpu_left = samples_most;
     s->weight_left = samples_most / (p->period_ns ? p->period_ns : 1);
     jsp_read_start(&s->body, p->capture, defects);
-    jsp_weights_start(&p->work->weights, &s->weights);
+    s->is_bytes = jsp_unit_is_bytes(p->unit);
+    if (s->is_bytes)
+        s->weight_left = samples_most;
+    jsp_weights_start(s->is_bytes ? &p->work->allocations : &p->work->weights, &s->weights);
 }
 
 /* Limit a capture that claims more time than is possible: drop the weight that exceeds
@@ -36,6 +39,30 @@ static void samples_limit(struct jsp_samples *s, const struct jsp_read_frame *f,
     w->known = false;
 }
 
+/* Read the body and the weight of an allocation. */
+static bool samples_allocation(struct jsp_samples *s, const struct jsp_read_frame *f,
+                               struct jsp_sample *out)
+{
+    const struct jsp_profile *p = s->profile;
+    struct jsp_weight *w = &out->weight;
+    struct jsp_read_allocation a;
+    jsp_weights_get(&p->work->allocations, &s->weights, out->ordinal, w);
+    if (!jsp_read_allocation(&s->body, f, &a) ||
+        (p->unit == JSP_VALUE_LIVE && !jsp_heap_is_live(&p->heap, out->ordinal)))
+        return false;
+    out->body = a.at;
+    out->bytes = (uint64_t)a.size;
+    if (out->bytes > s->weight_left) {
+        jsp_read_count(s->body.defects, JSP_READ_SUM, f->offset);
+        out->bytes = 1;
+    }
+    s->weight_left -= out->bytes;
+    uint64_t own = w->known && w->weight ? w->weight : out->bytes;
+    w->weight = own < out->bytes ? (out->bytes + own / 2) / own : 1;
+    w->cpu_ns = 0;
+    return true;
+}
+
 bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                       struct jsp_sample *out)
 {
@@ -44,6 +71,10 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
         s->epoch++;
     out->epoch = s->epoch;
     out->ordinal = s->ordinal++;
+    out->bytes = 0;
+    out->ref = 0;
+    if (s->is_bytes)
+        return samples_allocation(s, f, out);
     jsp_weights_get(&w->weights, &s->weights, out->ordinal, &out->weight);
     out->ref = f->packed.node ? f->packed.ref : 0;
     if (out->ref)

@@ -18,6 +18,7 @@ struct jsp_samples {
     uint64_t ordinal; /* of the next SAMPLE frame */
     uint64_t weight_left, cpu_left; /* larger sums could overflow */
     uint32_t epoch;
+    bool is_bytes; /* of allocations */
 };
 
 struct jsp_sample {
@@ -26,14 +27,17 @@ struct jsp_sample {
     uint64_t ordinal;
     uint32_t ref; /* for jsp_read_rows; 0: its rows are in jsprof/pcs */
     uint32_t epoch; /* for jsp_profile_function */
+    /* What a sample of an allocation represents; the weight is the number of blocks. */
+    uint64_t bytes;
 };
 
 /* Begin a walk. `defects` counts unreadable bodies; NULL: do not count. */
 void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
                        struct jsp_read_defects *defects);
 
-/* Read one sample. Pass every frame of type SAMPLE, in file order. Return false if it is
- * not readable. */
+/* Read one sample. Pass every frame of type SAMPLE, in file order, or with a profile of
+ * allocations every frame of those. Return false if it is not readable, or not live where the
+ * profile measures live bytes. */
 bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                       struct jsp_sample *out);
 

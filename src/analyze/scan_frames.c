@@ -60,6 +60,10 @@ static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c
         scan_copy(p->version, sizeof p->version, pair.value);
     if (jsp_read_is(pair.key, "jsprof.proc"))
         p->no_proc = jsp_read_is(pair.value, "none");
+    if (jsp_read_is(pair.key, "jsprof.alloc")) {
+        scan_copy(number, sizeof number, pair.value);
+        p->heap.every = strtoul(number, NULL, 10);
+    }
     if (jsp_read_is(pair.key, "jsprof.hz")) {
         scan_copy(number, sizeof number, pair.value);
         p->hz = (uint32_t)strtoul(number, NULL, 10);
@@ -87,6 +91,8 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
     int err = 0;
     if (jsp_read_is(chunk.path, JSP_WIRE_FILE_SAMPLES))
         err = jsp_weights_add(&p->work->weights, chunk.data, end, f->offset);
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_ALLOCATIONS))
+        err = jsp_weights_add(&p->work->allocations, chunk.data, end, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_FRAMES))
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_LOOPS))
@@ -117,10 +123,12 @@ static int scan_frame(struct jsp_profile *p, const struct jsp_read_cursor *c,
         p->last_time = f->time;
     if (f->time > 0 && (p->first_time == 0 || f->time < p->first_time))
         p->first_time = f->time;
+    p->work->n_samples += jsp_work_counts(p, f);
     switch (f->type) {
     case JSP_WIRE_SAMPLE:
-        p->work->n_samples++;
         return 0;
+    case JSP_WIRE_ALLOCATION:
+        return jsp_heap_add(&p->heap, p->capture, f);
     case JSP_WIRE_JITMAP:
         return scan_jitmap(p, c, f);
     case JSP_WIRE_MAP:

@@ -100,13 +100,22 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
     return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
 }
 
-uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_weight *w)
+uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_sample *sample)
 {
+    const struct jsp_weight *w = &sample->weight;
+    if (jsp_unit_is_bytes(p->unit))
+        return sample->bytes;
     if (p->unit == JSP_VALUE_COUNT)
         return w->weight;
     if (p->unit == JSP_VALUE_CPU && w->known)
         return w->cpu_ns;
     return w->weight * p->period_ns;
+}
+
+bool jsp_work_counts(const struct jsp_profile *p, const struct jsp_read_frame *f)
+{
+    return jsp_unit_is_bytes(p->work->options.measure) ? jsp_read_is_allocation(p->capture, f)
+                                                       : f->type == JSP_WIRE_SAMPLE;
 }
 
 static int scan_account(struct jsp_profile *p, const struct scan_one *o,
@@ -115,7 +124,7 @@ static int scan_account(struct jsp_profile *p, const struct scan_one *o,
     const struct jsp_profile_options *options = &p->work->options;
     const struct jsp_weight *w = &o->sample.weight;
     struct jsp_thread_info *t = &p->threads[o->thread];
-    uint64_t value = jsp_scan_value(p, w);
+    uint64_t value = jsp_scan_value(p, &o->sample);
     k->samples++;
     k->weight += w->weight;
     k->value += value;
@@ -209,7 +218,7 @@ int jsp_scan_samples(struct jsp_profile *p)
     jsp_samples_start(&samples, p, &p->defects);
     while (err == 0 && jsp_read_next(&walk, &s.frame)) {
         struct scan_one *o = &s.batch[s.n];
-        if (s.frame.type != JSP_WIRE_SAMPLE ||
+        if (!jsp_work_counts(p, &s.frame) ||
             !jsp_samples_take(&samples, &s.frame, &o->sample) ||
             !jsp_work_overlaps(p, s.frame.time, s.frame.time))
             continue;

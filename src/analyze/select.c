@@ -9,6 +9,16 @@
 
 #include "work.h"
 
+/* Return the number of native frames inside the innermost frame of a VM, if there is one: the
+ * allocator, which all stacks of allocations end in. */
+static int select_allocator(const struct jsp_profile_frame *frames, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (frames[i].origin == JSP_ORIGIN_VM)
+            return i;
+    return 0;
+}
+
 int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_t stack,
                       struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
@@ -20,7 +30,8 @@ int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_
     int kept = 0, err = 0;
     if (n <= 0)
         return n;
-    for (int i = 0; i < n; i++)
+    int from = show == JSP_SHOW_USUAL && jsp_unit_is_bytes(p->unit) ? select_allocator(out, n) : 0;
+    for (int i = from; i < n; i++)
         if (is_shown[out[i].origin])
             out[kept++] = out[i];
     if (kept == 0) {

@@ -5,7 +5,6 @@
 #include "walk.h"
 
 #include "work.h"
-#include "capture/wire.h"
 
 void jsp_walk_start(struct jsp_walk *w, struct jsp_profile *p,
                     const struct jsp_select *select)
@@ -23,7 +22,7 @@ bool jsp_walk_next(struct jsp_walk *w, struct jsp_walk_item *out)
     struct jsp_sample s;
     uint32_t stack;
     while (jsp_read_next(&w->cursor, &f)) {
-        if (f.type != JSP_WIRE_SAMPLE || !jsp_samples_take(&w->samples, &f, &s) ||
+        if (!jsp_work_counts(p, &f) || !jsp_samples_take(&w->samples, &f, &s) ||
             !jsp_scan_find(p, &f, &s, &stack) ||
             !jsp_select_has(w->select, &p->stacks[stack]))
             continue;
@@ -31,7 +30,7 @@ bool jsp_walk_next(struct jsp_walk *w, struct jsp_walk_item *out)
                                        .stack = stack,
                                        .thread = p->stacks[stack].thread,
                                        .cpu = f.cpu,
-                                       .value = jsp_scan_value(p, &s.weight),
+                                       .value = jsp_scan_value(p, &s),
                                        .weight = s.weight.weight,
                                        .cpu_ns = s.weight.cpu_ns };
         return true;

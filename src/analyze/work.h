@@ -22,7 +22,7 @@ struct jsp_resolve_name {
 };
 
 struct jsp_profile_work {
-    struct jsp_weights weights;
+    struct jsp_weights weights, allocations; /* of SAMPLE and of ALLOCATION frames */
     struct jsp_store store;
     struct jsp_hash processes, threads, stacks, functions, places, files;
     struct jsp_profile_place *place;
@@ -32,7 +32,7 @@ struct jsp_profile_work {
     /* Ordinals of the samples before which an epoch begins: epoch i + 1 at epochs[i]. */
     uint64_t *epochs;
     uint32_t n_epochs, epochs_room;
-    uint64_t n_samples;     /* SAMPLE frames, readable or not, found while scanning */
+    uint64_t n_samples;     /* frames that jsp_work_counts, found while scanning */
     uint64_t epoch_samples; /* those before the current epoch */
 
     struct jsp_profile_options options;
@@ -61,6 +61,9 @@ int jsp_resolve_rename(struct jsp_profile *p, uint32_t function, const char *nam
 const struct jsp_lookup_map *jsp_resolve_map(struct jsp_profile *p,
                                              struct jsp_lookup_key k);
 
+/* Return true for a frame that is a sample of what the profile measures, readable or not. */
+bool jsp_work_counts(const struct jsp_profile *p, const struct jsp_read_frame *f);
+
 /* Return true if a span of time touches the one with which the profile was loaded. */
 bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to);
 
@@ -72,6 +75,6 @@ int jsp_scan_samples(struct jsp_profile *p);
  * none. */
 bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack);
-uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_weight *w);
+uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_sample *sample);
 
 #endif

@@ -44,7 +44,7 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
     bool is_wall = strcmp(p->clock, "wall") == 0;
     bool counts_waits = p->unit == (enum jsp_value)JSP_CLOCK_WALL;
 
-    if (p->account.n_threads == 0 || !p->hz || !p->clock[0])
+    if (jsp_unit_is_bytes(p->unit) || p->account.n_threads == 0 || !p->hz || !p->clock[0])
         return false;
     if (c->select.threads || c->select.filter || advice_is_of_idle(c) || c->is_part)
         return false;
@@ -89,7 +89,7 @@ static double advice_lua(struct cli_capture *c)
 void cli_lua_note(struct cli_capture *c)
 {
     char share[CLI_NUMBER];
-    if (!c->profile.is_of_lua || advice_is_of_idle(c))
+    if (!c->profile.is_of_lua || jsp_unit_is_bytes(c->profile.unit) || advice_is_of_idle(c))
         return;
     double lua = advice_lua(c);
     if (100 * lua >= ADVICE_LUA)

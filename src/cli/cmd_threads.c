@@ -166,7 +166,8 @@ static int cmd_threads_build(struct cmd_threads *t)
     /* Unseen time counts where the account of a thread covers exactly what the options chose,
      * in the same unit. */
     const struct cli_filter *f = &t->filter;
-    bool is_own = p->unit == JSP_VALUE_COUNT || p->unit == (enum jsp_value)p->driver->clock;
+    bool is_own = p->unit == JSP_VALUE_COUNT ||
+                  (p->driver && p->unit == (enum jsp_value)p->driver->clock);
     if (err == 0 && p->period_ns && is_own && !f->time && !f->only && !f->under &&
         !f->category && !f->thread && !f->process)
         cmd_threads_account(t);

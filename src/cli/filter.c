@@ -74,6 +74,14 @@ static int filter_check(const struct cli_filter *f, const char *command,
             return cli_usage(command, "--map wants OLD=NEW, not \"%s\"", f->maps[i]);
     o->symbols = f->symbols;
     o->naming = naming;
+    static const char *const measures[] = { "time", "alloc", "live", NULL };
+    static const enum jsp_value values[] = { JSP_VALUE_COUNT, JSP_VALUE_ALLOC, JSP_VALUE_LIVE };
+    int measure = f->measure ? cli_choice(command, "measure", f->measure, measures) : 0;
+    if (measure < 0)
+        return CLI_USAGE;
+    if (measure && f->clock)
+        return cli_usage(command, "--clock is for time, not for --measure %s", f->measure);
+    o->measure = values[measure];
     int status = cli_native_show(command, &f->native, show);
     return status ? status : cli_symbols_check(f->symbols);
 }
@@ -95,7 +103,7 @@ static int filter_clock(const struct cli_capture *c, const struct cli_filter *f)
     enum jsp_value unit = c->profile.unit;
     if (!f->clock)
         return CLI_OK;
-    if (unit == JSP_VALUE_COUNT)
+    if (unit == JSP_VALUE_COUNT) /* bytes were refused before */
         return cli_fail(c->label, "--clock %s: the capture %s", f->clock,
                         c->profile.clock[0] ? "does not record how much time a sample represents"
                                             : "names no clock");

@@ -15,7 +15,7 @@
 
 struct cli_filter { /* the words of the options; NULL: the option is not given */
     const char *thread, *process, *time, *only, *under, *category, *categories;
-    const char *clock, *symbols;
+    const char *clock, *measure, *symbols;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
     uint32_t n_maps, n_trims;
     const char *source_maps;
@@ -35,6 +35,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "category", NULL, &(f)->category, NULL }, \
     { "categories", NULL, &(f)->categories, NULL }, \
     { "clock", NULL, &(f)->clock, NULL }, \
+    { "measure", NULL, &(f)->measure, NULL }, \
     { "symbols", NULL, &(f)->symbols, NULL }, \
     { "map", NULL, (f)->maps, &(f)->n_maps }, \
     { "source-maps", NULL, &(f)->source_maps, NULL }, \
@@ -48,7 +49,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
 #define CLI_FILTER_HELP \
     "Filters:\n" \
     "  --thread WHICH    this thread, by name or number; --process WHICH  likewise\n" \
-    "  --time FROM..TO   time since the start, as in 2s..5s, ..500ms, 1m..\n" \
+    "  --time FROM..TO   as in 2s..5s, ..500ms, 1m..; --measure alloc|live  by bytes\n" \
     "  --only REGEX      stacks with this function; --under FUNCTION  cut above it\n" \
     "  --category WORD   of the innermost function; --categories FILE  with its rules\n" \
     "  --hide-system     hide system frames; --vm  native frames; --native  none\n" \

@@ -30,7 +30,8 @@ static struct cli_cell head_capture(CLI_OF_ROW)
 }
 
 #define HEAD_UNIT(CLOCK, key, unit, name, meaning) unit,
-const char *const cli_head_units[] = { JSP_CLOCKS(HEAD_UNIT) "samples", NULL };
+const char *const cli_head_units[] = { JSP_CLOCKS(HEAD_UNIT) "samples", "alloc_bytes",
+                                         "live_bytes", NULL };
 
 static struct cli_cell head_unit(CLI_OF_ROW)
 {
@@ -86,11 +87,11 @@ void cli_head_counts(const struct cli_head *h)
     char n[CLI_NUMBER], m[CLI_NUMBER];
     printf("%s samples", cli_count(n, h->samples));
     if (p->unit != JSP_VALUE_COUNT)
-        printf("%s%s of %s", dot, cli_duration(n, h->value), jsp_unit_name(p->unit));
+        printf("%s%s of %s", dot, cli_value(n, p, h->value), jsp_unit_name(p->unit));
     printf(" in %s", cli_duration(m, p->last_time > p->first_time
                                          ? (uint64_t)p->last_time - (uint64_t)p->first_time
                                          : 0));
-    if (p->hz)
+    if (p->hz && !jsp_unit_is_bytes(p->unit))
         printf("%s%u Hz asked for", dot, p->hz);
     for (uint32_t i = 0, shown = 0; threads && i < p->n_threads; i++)
         if (threads[i] && !shown++) {
@@ -125,6 +126,27 @@ void cli_head_idle(const struct cli_head *h)
                cli_value(v, p, idle->value), cli_count(n, idle->samples));
 }
 
+void cli_allocations(const struct jsp_profile *p)
+{
+    char n[CLI_NUMBER], v[CLI_NUMBER];
+    struct jsp_account_verdict verdict;
+    jsp_account_verdict(&p->account, &verdict);
+    const struct jsp_account_thread *t = &verdict.sum;
+    uint64_t lost = t->alloc_lost + p->account.session.allocs_lost;
+    printf("%s %sallocation%s", cli_count(n, p->heap.n_allocated),
+           p->heap.every ? "sampled " : "", p->heap.n_allocated == 1 ? "" : "s");
+    if (p->heap.every)
+        printf(", one in each %s", cli_bytes(v, p->heap.every));
+    if (t->alloc_bytes)
+        printf("; %s were allocated in all", cli_bytes(v, t->alloc_bytes));
+    puts(".");
+    if (lost)
+        printf("Lost: %s sample%s of allocations.\n", cli_count(n, lost), lost == 1 ? "" : "s");
+    if (t->alloc_untold)
+        printf("Counted as live for want of room in the table of sampled blocks: %s.\n",
+               cli_count(n, t->alloc_untold));
+}
+
 void cli_closing(const struct cli_head *h)
 {
     const struct jsp_profile *p = &h->capture->profile;
@@ -136,6 +158,10 @@ void cli_closing(const struct cli_head *h)
     else
         printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, h->value),
                jsp_unit_name(p->unit), cli_count(n, h->samples));
+    if (jsp_unit_is_bytes(p->unit)) {
+        cli_allocations(p);
+        return;
+    }
     cli_head_idle(h);
     struct jsp_account_verdict verdict;
     jsp_account_verdict(&p->account, &verdict);

@@ -41,6 +41,9 @@ void cli_head_counts(const struct cli_head *h);
 /* Print the first lines of text: program, number of samples, their time and its span. */
 void cli_heading(const struct cli_head *h);
 
+/* Print the lines on the capture's sampled allocations: how many, and of how much. */
+void cli_allocations(const struct jsp_profile *p);
+
 /* Print the last lines of text: the basis of all shares, the idle time beside it, and the
  * losses. */
 void cli_closing(const struct cli_head *h);

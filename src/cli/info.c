@@ -106,6 +106,7 @@ static const struct cli_column info_columns[] = {
       .means = "running, stopped or final; empty: the file has no account." },
     { .name = "samples", .label = "samples", .line = cli_info_samples, .type = CLI_TYPE_COUNT,
       .get = cli_get_u64, INFO_FIELD(samples), .means = "Samples in the capture." },
+    { .label = "allocated", .line = cli_info_allocations },
     { .label = "C stacks", .line = cli_info_stops },
     { .label = "VM frames", .line = cli_info_bad },
     { .label = "names", .type = CLI_TYPE_WORD, .get = info_no_proc },

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "head.h"
 #include "info.h"
 #include "jsprof.h"
 
@@ -100,6 +101,14 @@ void cli_info_clock(const struct cli_capture *c, const char *label)
     cli_label(&c->style, label);
     const struct jsp_clock_row *clock = p->driver ? p->driver : &jsp_clocks[JSP_CLOCK_CPU];
     printf("%s: %s, %u Hz asked for\n", clock->key, clock->meaning, p->hz);
+}
+
+void cli_info_allocations(const struct cli_capture *c, const char *label)
+{
+    if (!c->profile.heap.n_allocated && !c->profile.heap.every)
+        return;
+    cli_label(&c->style, label);
+    cli_allocations(&c->profile);
 }
 
 void cli_info_samples(const struct cli_capture *c, const char *label)

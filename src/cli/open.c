@@ -89,6 +89,10 @@ int cli_no_samples(const struct cli_capture *c)
     jsp_exact_free(&calls);
     if (is_counted)
         return cli_fail(c->label, "no samples in this capture; its exact calls: jsprof calls");
+    if (jsp_unit_is_bytes(c->profile.unit))
+        return cli_fail(c->label, "no sampled allocations%s",
+                        c->profile.heap.n_allocated ? " are live at the end"
+                                                    : " in this capture");
     char advice[CLI_ADVICE];
     bool is_advised = cli_advice(c, advice, sizeof advice);
     return cli_fail(c->label, "no samples in this capture%s%s", is_advised ? ": " : "",

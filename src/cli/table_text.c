@@ -22,7 +22,8 @@ const void *cli_table_of(const struct cli_table *t)
 
 const char *cli_table_unit(const struct cli_table *t)
 {
-    return t->show.capture->profile.unit == JSP_VALUE_COUNT ? "SAMPLES" : "TIME";
+    enum jsp_value unit = t->show.capture->profile.unit;
+    return unit == JSP_VALUE_COUNT ? "SAMPLES" : jsp_unit_is_bytes(unit) ? "BYTES" : "TIME";
 }
 
 /* Skip columns; the spaces are printed when something follows them on the line. */

@@ -96,5 +96,7 @@ bool cli_threads_choose(const struct cli_capture *c, const char *process,
 
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value)
 {
-    return p->unit == JSP_VALUE_COUNT ? cli_count(out, value) : cli_duration(out, value);
+    return p->unit == JSP_VALUE_COUNT    ? cli_count(out, value)
+           : jsp_unit_is_bytes(p->unit) ? cli_bytes(out, value)
+                                        : cli_duration(out, value);
 }

@@ -214,7 +214,8 @@ int callgrind_stacks(struct callgrind *c, struct jsp_export *e)
         return -ENOMEM;
     b->to = c;
     b->e = e;
-    c->event = e->profile->unit == JSP_VALUE_COUNT ? "samples" : "ns";
+    enum jsp_value unit = e->profile->unit;
+    c->event = unit == JSP_VALUE_COUNT ? "samples" : jsp_unit_is_bytes(unit) ? "bytes" : "ns";
     const struct jsp_profile *p = e->profile;
     struct jsp_hash *const tables[] = { &b->calls, &b->selves, &b->by_pair };
     b->of_thread = calloc((size_t)p->n_threads + 1, sizeof *b->of_thread);

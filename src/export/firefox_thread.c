@@ -39,9 +39,12 @@ static void thread_collect(struct firefox *x, uint32_t thread)
 static void thread_samples(struct firefox *x, const struct jsp_moment *at, uint32_t n)
 {
     struct jsp_json *j = &x->json;
-    bool is_time = x->p->unit != JSP_VALUE_COUNT;
+    bool is_time = jsp_unit_is_time(x->p->unit);
     jsp_json_key_open(j, "samples", '{');
-    jsp_json_key_text(j, "weightType", is_time ? "tracing-ms" : "samples");
+    jsp_json_key_text(j, "weightType",
+                      is_time                         ? "tracing-ms"
+                      : jsp_unit_is_bytes(x->p->unit) ? "bytes"
+                                                      : "samples");
     jsp_json_key_open(j, "stack", '[');
     for (uint32_t i = 0; i < n; i++)
         jsp_json_u64(j, x->node_id[at[i].node] - 1);

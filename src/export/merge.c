@@ -106,6 +106,7 @@ int jsp_merge_write(struct jsp_merge *m)
     for (w->input = 0; err == 0 && w->input < m->n; w->input++) {
         struct jsp_profile *p = m->inputs[w->input];
         w->shift = merge_shift(w);
+        w->allocations_before = w->n_allocations;
         jsp_read_start(&w->cursor, p->capture, NULL);
         jsp_samples_start(&w->samples, p, NULL);
         jsp_bytecode_pcs_start(&w->pcs, p->capture, NULL);

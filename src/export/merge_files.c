@@ -46,6 +46,25 @@ static void merge_kinds(struct merge_work *w, const struct jsp_read_chunk *c)
     merge_flush(w, JSP_WIRE_FILE_FRAMES, &w->has_frames);
 }
 
+/* Renumber the allocations of each block. */
+static void merge_allocations(struct merge_work *w, const struct jsp_read_chunk *c)
+{
+    const uint8_t *at = c->data, *end = at + c->len, *begin;
+    uint64_t first, count;
+    while (at < end && jsp_embedded_block_get(&at, end, &first, &count)) {
+        uint8_t head[JSP_EMBEDDED_BLOCK];
+        struct jsp_weight one;
+        begin = at;
+        for (uint64_t i = 0; i < count; i++)
+            if (!jsp_embedded_weight_get(&at, end, &one))
+                return; /* its defect was reported when the capture was loaded */
+        first += w->allocations_before;
+        merge_gather(w, &w->text, head, jsp_embedded_block_put(head, first, count));
+        merge_gather(w, &w->text, begin, (size_t)(at - begin));
+        merge_flush(w, JSP_WIRE_FILE_ALLOCATIONS, &w->has_allocations);
+    }
+}
+
 /* Renumber the lines "thread id=3 ...". Other lines are omitted; merge_session writes the
  * session's line at the end. A line ends in a newline, so strtoull stops inside it. */
 static void merge_losses(struct merge_work *w, const struct jsp_read_chunk *c)
@@ -114,7 +133,9 @@ int merge_file(struct merge_work *w)
     if (jsp_read_is(c.path, JSP_WIRE_FILE_SYMBOLS) || jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
         jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) || jsp_read_is(c.path, JSP_WIRE_FILE_PCS))
         return 0; /* written anew from the data */
-    if (jsp_read_is(c.path, JSP_WIRE_FILE_FRAMES))
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_ALLOCATIONS))
+        merge_allocations(w, &c);
+    else if (jsp_read_is(c.path, JSP_WIRE_FILE_FRAMES))
         merge_kinds(w, &c);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_LOSSES))
         merge_losses(w, &c);
@@ -258,6 +279,7 @@ int merge_finish(struct merge_work *w)
         const bool *is;
     } ends[] = { { JSP_WIRE_FILE_SAMPLES, &w->has_samples },
                  { JSP_WIRE_FILE_PCS, &w->has_pcs },
+                 { JSP_WIRE_FILE_ALLOCATIONS, &w->has_allocations },
                  { JSP_WIRE_FILE_FRAMES, &w->has_frames },
                  { JSP_WIRE_FILE_LOOPS, &w->has_loops },
                  { JSP_WIRE_FILE_LOSSES, &w->has_losses } };

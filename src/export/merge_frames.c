@@ -150,14 +150,13 @@ static int merge_allocation(struct merge_work *w)
     const uint8_t *at = w->in.at;
     if (w->in.len < 48)
         return 0;
+    w->n_allocations += jsp_read_is_allocation(r, &w->in);
     uint32_t n = jsp_read_u16(r, at + 44), room = (w->in.len - 48) / 8;
     n = n < room ? n : room;
     merge_begin(w, JSP_WIRE_ALLOCATION);
-    jsp_encode_u64(&w->out, jsp_read_u64(r, at + 24));
-    jsp_encode_u64(&w->out, jsp_read_u64(r, at + 32));
-    jsp_encode_u32(&w->out, jsp_read_u32(r, at + 40));
-    jsp_encode_u16(&w->out, (uint16_t)n);
-    jsp_encode_u16(&w->out, 0);
+    jsp_encode_allocation(&w->out, &(struct jsp_encode_allocation){
+                                       jsp_read_u64(r, at + 24), (int64_t)jsp_read_u64(r, at + 32),
+                                       (int32_t)jsp_read_u32(r, at + 40), n });
     for (uint32_t i = 0; i < n; i++)
         jsp_encode_u64(&w->out, merge_address(w, jsp_read_u64(r, at + 48 + 8 * i)));
     merge_end(w);

@@ -48,6 +48,8 @@ struct merge_work {
     uint32_t n_files, files_room;
 
     struct jsp_sample_blocks blocks;
+    /* allocated blocks written, and before the current input */
+    uint64_t n_allocations, allocations_before;
     struct jsp_bytecode_pcs pcs;       /* of the first input */
     uint32_t rows[JSP_PROFILE_DEPTH];
     struct jsp_bytes text;             /* gathered lines or records */
@@ -55,7 +57,7 @@ struct merge_work {
     uint8_t frame[JSP_WIRE_MAX_FRAME];
     bool has_failed; /* memory was missing */
     /* the output has such a file */
-    bool has_samples, has_pcs, has_frames, has_loops, has_losses;
+    bool has_samples, has_pcs, has_allocations, has_frames, has_loops, has_losses;
 };
 
 /* Return the output's number for a number of the current input. May set has_failed. */

@@ -70,7 +70,7 @@ static void perf_sample(struct perf *x, const char *head, const struct jsp_momen
 {
     struct jsp_sink *out = x->e->out;
     uint64_t time = m->time > 0 ? (uint64_t)m->time : 0;
-    bool is_count = x->p->unit == JSP_VALUE_COUNT;
+    bool is_count = !jsp_unit_is_time(x->p->unit);
     jsp_sink_text(out, head);
     jsp_sink_byte(out, '[');
     perf_number(out, m->cpu < 0 ? 0 : (uint64_t)m->cpu, 100);
@@ -81,7 +81,7 @@ static void perf_sample(struct perf *x, const char *head, const struct jsp_momen
     jsp_sink_put(out, ": ", 2);
     jsp_sink_u64(out, m->value);
     jsp_sink_byte(out, ' ');
-    jsp_sink_text(out, is_count ? "samples" : jsp_clocks[x->p->unit].key);
+    jsp_sink_text(out, is_count ? jsp_unit_key(x->p->unit) : jsp_clocks[x->p->unit].key);
     jsp_sink_text(out, is_count ? ": \n" : "-clock: \n");
     if (jsp_text_cache_wants(&x->cache, m->node)) {
         uint32_t n = jsp_calltree_frames(&x->from.stacks, m->node, x->frames);

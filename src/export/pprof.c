@@ -74,26 +74,38 @@ static void pprof_type(struct pprof *x, enum pprof_profile field, const char *ty
     pprof_put(x, field);
 }
 
-static bool pprof_has_time(const struct pprof *x)
+/* Is there a value besides the count of samples, or of blocks? */
+static bool pprof_has_value(const struct pprof *x)
 {
     return x->p->unit != JSP_VALUE_COUNT;
 }
 
-static const char *pprof_clock(const struct pprof *x)
+/* The names of the two values, and their unit; as Go has them for bytes. */
+static const char *const *pprof_types(const struct pprof *x)
 {
-    return jsp_clocks[x->p->unit].key;
+    static const char *const types[JSP_N_VALUES][3] = {
+        [JSP_VALUE_COUNT] = { "samples" },
+        [JSP_VALUE_ALLOC] = { "alloc_objects", "alloc_space", "bytes" },
+        [JSP_VALUE_LIVE] = { "inuse_objects", "inuse_space", "bytes" },
+#define PPROF_CLOCK(CLOCK, key, unit, name, meaning) \
+    [JSP_VALUE_##CLOCK] = { "samples", key, "nanoseconds" },
+        JSP_CLOCKS(PPROF_CLOCK)
+    };
+    return types[x->p->unit];
 }
 
 /* Write the fields of the whole profile: types, period, times. */
 static void pprof_head(struct pprof *x)
 {
     const struct jsp_profile *p = x->p;
-    pprof_type(x, PPROF_SAMPLE_TYPE, "samples", "count");
-    if (pprof_has_time(x)) {
-        pprof_type(x, PPROF_SAMPLE_TYPE, pprof_clock(x), "nanoseconds");
-        pprof_type(x, PPROF_PERIOD_TYPE, pprof_clock(x), "nanoseconds");
-        pprof_number(x, PPROF_PERIOD, p->period_ns);
-        pprof_number(x, PPROF_DEFAULT_TYPE, jsp_strings_text(&x->strings, pprof_clock(x)));
+    const char *const *types = pprof_types(x);
+    pprof_type(x, PPROF_SAMPLE_TYPE, types[0], "count");
+    if (pprof_has_value(x)) {
+        bool is_bytes = jsp_unit_is_bytes(p->unit);
+        pprof_type(x, PPROF_SAMPLE_TYPE, types[1], types[2]);
+        pprof_type(x, PPROF_PERIOD_TYPE, is_bytes ? "space" : types[1], types[2]);
+        pprof_number(x, PPROF_PERIOD, is_bytes ? p->heap.every : p->period_ns);
+        pprof_number(x, PPROF_DEFAULT_TYPE, jsp_strings_text(&x->strings, types[1]));
     }
     pprof_number(x, PPROF_TIME, (uint64_t)jsp_export_time_of_day(p));
     if (p->last_sample > p->first_sample)
@@ -178,8 +190,10 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
     for (uint32_t i = 0; i < n; i++)
         jsp_proto_item(&x->inner, x->frames[i] + 1);
     jsp_proto_nest(&x->message, 1, &x->inner);
-    jsp_proto_item(&x->inner, pprof_has_time(x) ? c->samples : c->value);
-    if (pprof_has_time(x))
+    jsp_proto_item(&x->inner, jsp_unit_is_bytes(x->p->unit) ? c->weight
+                              : pprof_has_value(x)          ? c->samples
+                                                            : c->value);
+    if (pprof_has_value(x))
         jsp_proto_item(&x->inner, c->value);
     jsp_proto_nest(&x->message, 2, &x->inner);
     const char *kind = jsp_kind_name(x->stacks.frames[x->frames[0]].kind);

@@ -75,7 +75,9 @@ static void speedscope_thread(struct speedscope *x, uint32_t thread)
     jsp_json_key_text(j, "type", "sampled");
     jsp_json_key(j, "name");
     jsp_json_bytes(j, text.at, text.len);
-    jsp_json_key_text(j, "unit", x->p->unit == JSP_VALUE_COUNT ? "none" : "nanoseconds");
+    jsp_json_key_text(j, "unit", jsp_unit_is_bytes(x->p->unit)      ? "bytes"
+                                 : x->p->unit == JSP_VALUE_COUNT ? "none"
+                                                                 : "nanoseconds");
     jsp_json_key_u64(j, "startValue", 0);
     jsp_json_key_u64(j, "endValue", value);
     jsp_json_key_open(j, "samples", '[');

@@ -22,8 +22,9 @@ static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
         jsp_json_bytes(j, command.at, command.len);
     else
         jsp_json_text(j, p->host);
-    bool is_count = p->unit == JSP_VALUE_COUNT;
-    jsp_json_key_text(j, "unit", is_count ? "count" : jsp_clocks[p->unit].key);
+    static const char *const others[] = { "count", "alloc", "live" };
+    jsp_json_key_text(j, "unit", jsp_unit_is_time(p->unit) ? jsp_clocks[p->unit].key
+                                                           : others[p->unit - JSP_VALUE_COUNT]);
     jsp_json_key_u64(j, "hz", p->hz);
     jsp_json_key_u64(j, "samples", p->samples);
     jsp_json_key_u64(j, "value", p->value);

@@ -14,7 +14,7 @@ static int html_build(struct jsp_page_data *d)
     const struct jsp_html *h = d->page;
     bool is_time = true;
     for (uint32_t c = 0; c < h->n; c++)
-        is_time &= h->captures[c].profile->unit != JSP_VALUE_COUNT;
+        is_time &= jsp_unit_is_time(h->captures[c].profile->unit);
     int err = jsp_page_calls_build(&d->calls, h);
     if (err == 0)
         err = jsp_page_events_build(&d->events, h);

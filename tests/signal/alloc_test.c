@@ -1,0 +1,377 @@
+/* alloc_test.c - jsprof_allocated, jsprof_freed, jsprof_moved: what the capture says of the
+ * allocations of a program that knows its own, to the byte or within chance.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include <math.h>
+
+enum {
+    ALL = 2, /* a block of 64 bytes or more is missed once in 1e13 */
+    KEPT = 64,
+    SIGMAS = 5,
+};
+
+static struct host h;
+static jsprof_thread *me;
+static uint64_t reported;
+
+static bool began(uint32_t every, uint32_t ring_bytes)
+{
+    jsprof_options o = host_options(1000, JSPROF_CLOCK_CPU);
+    o.alloc = every;
+    o.ring_bytes = ring_bytes;
+    reported = 0;
+    return host_begin_with(&h, o, &me);
+}
+
+static void *take(size_t bytes)
+{
+    void *block = malloc(bytes);
+    jsprof_allocated(me, block, bytes);
+    reported += bytes;
+    return block;
+}
+
+static void drop(void *block)
+{
+    jsprof_freed(me, block);
+    free(block);
+}
+
+static void *take_as(const char *name, size_t bytes)
+{
+    jsprof_push(me, name, NULL, (uint32_t)(bytes % 100));
+    void *block = take(bytes);
+    jsprof_pop(me);
+    return block;
+}
+
+/* Close, and load the capture by this measure. */
+static bool measured(enum jsp_value measure)
+{
+    struct jsp_profile_options options = { .measure = measure };
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    if (!host_load(&h))
+        return false;
+    jsp_profile_free(&h.profile);
+    return CHECK_EQ(jsp_profile_load(&h.profile, &h.read, &options), 0);
+}
+
+/* The same file by the other measure. */
+static bool again(enum jsp_value measure)
+{
+    struct jsp_profile_options options = { .measure = measure };
+    jsp_profile_free(&h.profile);
+    return CHECK_EQ(jsp_profile_load(&h.profile, &h.read, &options), 0);
+}
+
+static uint64_t value_of(const char *name)
+{
+    uint64_t value = 0;
+    for (uint32_t s = 0; s < h.profile.n_stacks; s++)
+        value += host_stack_has(&h, s, name) ? h.profile.stacks[s].value : 0;
+    return value;
+}
+
+static uint64_t bytes_told(void)
+{
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&h.profile.account, &v);
+    return v.sum.alloc_bytes;
+}
+
+static uint64_t samples_lost(void)
+{
+    struct jsp_account_verdict v;
+    jsp_account_verdict(&h.profile.account, &v);
+    return v.sum.alloc_lost + h.profile.account.session.allocs_lost;
+}
+
+static bool is_near(double got, double want, double sigma)
+{
+    if (fabs(got - want) <= SIGMAS * sigma)
+        return true;
+    printf("# %.0f is not %.0f +- %d * %.0f\n", got, want, SIGMAS, sigma);
+    return false;
+}
+
+TEST(shares_and_sums_are_right_within_chance)
+{
+    enum { EVERY = 8192, BLOCKS = 200000 };
+    uint32_t random = 1;
+    if (!began(EVERY, 1 << 26))
+        return;
+    for (int i = 0; i < BLOCKS; i++) {
+        random = random * 1103515245 + 12345;
+        size_t bytes = 8 + (random >> 16) % 200;
+        drop(take_as("three", 3 * bytes));
+        drop(take_as("one", bytes));
+    }
+    if (measured(JSP_VALUE_ALLOC)) {
+        double n = (double)reported / EVERY;
+        CHECK_EQ(samples_lost(), 0);
+        CHECK_EQ(bytes_told(), reported);
+        CHECK_EQ(value_of("three") + value_of("one"), h.profile.value);
+        CHECK(is_near((double)h.profile.samples, n, sqrt(n)));
+        CHECK(is_near((double)h.profile.value, (double)reported, EVERY * sqrt(n)));
+        CHECK(is_near((double)value_of("three"), 0.75 * (double)reported,
+                      EVERY * sqrt(0.75 * n)));
+        /* blocks: as many of each */
+        CHECK(is_near((double)host_weight(&h, "one"), BLOCKS, 80 * sqrt(0.25 * n)));
+        CHECK_EQ(h.profile.heap.every, EVERY);
+    }
+    host_free(&h);
+}
+
+/* Large blocks are nearly all sampled; each counts for little more than its own size. */
+TEST(a_large_block_counts_for_its_own_size)
+{
+    if (!began(4096, 1 << 20))
+        return;
+    drop(take_as("large", 100 * 4096));
+    if (measured(JSP_VALUE_ALLOC)) {
+        CHECK_EQ(value_of("large"), 100 * 4096);
+        CHECK_EQ(host_weight(&h, "large"), 1);
+    }
+    host_free(&h);
+}
+
+TEST(live_bytes_are_those_that_remain)
+{
+    void *kept[KEPT];
+    uint64_t live = 0;
+    if (!began(ALL, 1 << 22))
+        return;
+    for (int i = 0; i < KEPT; i++) {
+        size_t bytes = 64 + (size_t)i;
+        kept[i] = take_as(i % 2 ? "odd" : "even", bytes);
+        drop(take_as("gone", 100));
+        live += bytes;
+    }
+    for (int i = 0; i < KEPT; i += 4) { /* half of the even ones */
+        live -= 64 + (size_t)i;
+        drop(kept[i]);
+    }
+    if (measured(JSP_VALUE_LIVE)) {
+        CHECK_EQ(h.profile.value, live);
+        CHECK_EQ(h.profile.samples, KEPT - KEPT / 4);
+        CHECK_EQ(value_of("gone"), 0);
+        CHECK_EQ(host_samples(&h, "odd"), KEPT / 2);
+        CHECK_EQ(host_samples(&h, "even"), KEPT / 4);
+    }
+    if (again(JSP_VALUE_ALLOC)) {
+        CHECK_EQ(h.profile.value, reported);
+        CHECK_EQ(h.profile.samples, 2 * KEPT);
+    }
+    host_free(&h);
+    for (int i = 0; i < KEPT; i++)
+        if (i % 4)
+            free(kept[i]);
+}
+
+/* The address of a moved block is used again at once, by a block that stays. */
+TEST(a_block_that_moved_is_found_where_it_is)
+{
+    static char from[64], to[64];
+    if (!began(ALL, 1 << 20))
+        return;
+    jsprof_push(me, "moved", NULL, 1);
+    jsprof_allocated(me, from, 64);
+    jsprof_allocated(me, from, 100); /* it grew in its place */
+    jsprof_pop(me);
+    jsprof_moved(me, from, to);
+    jsprof_push(me, "stays", NULL, 1);
+    jsprof_allocated(me, from, 200);
+    jsprof_pop(me);
+    jsprof_freed(me, to);
+    if (measured(JSP_VALUE_LIVE)) {
+        CHECK_EQ(value_of("moved"), 0);
+        CHECK_EQ(value_of("stays"), 200);
+        CHECK_EQ(h.profile.heap.n_freed, 2);
+    }
+    host_free(&h);
+}
+
+static void *other_thread(void *blocks)
+{
+    void **at = blocks;
+    jsprof_thread *t;
+    if (!CHECK_EQ(jsprof_thread_attach(h.prof, "other", &t), 0))
+        return NULL;
+    for (int i = 0; i < KEPT; i++)
+        jsprof_freed(t, at[i]);
+    jsprof_thread_detach(t);
+    return NULL;
+}
+
+TEST(another_thread_may_free_a_block)
+{
+    static char memory[2 * KEPT][64];
+    void *blocks[KEPT];
+    if (!began(ALL, 1 << 20))
+        return;
+    for (int i = 0; i < 2 * KEPT; i++) {
+        jsprof_allocated(me, memory[i], sizeof memory[i]);
+        blocks[i / 2] = memory[i];
+    }
+    pthread_join(host_thread(other_thread, blocks), NULL);
+    if (measured(JSP_VALUE_LIVE))
+        CHECK_EQ(h.profile.samples, KEPT);
+    host_free(&h);
+}
+
+TEST(without_the_option_and_outside_of_a_run_nothing_is_sampled)
+{
+    if (!began(0, 0))
+        return;
+    CHECK(!me->alloc_homes);
+    drop(take(1 << 30));
+    if (measured(JSP_VALUE_ALLOC))
+        CHECK_EQ(h.profile.heap.n_allocated + bytes_told(), 0);
+    host_free(&h);
+    if (!began(ALL, 0))
+        return;
+    drop(take(64));
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    CHECK(!me->alloc_homes);
+    drop(take(128));
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    drop(take(256));
+    if (measured(JSP_VALUE_ALLOC)) {
+        CHECK_EQ(h.profile.value, 64 + 256);
+        CHECK_EQ(bytes_told(), 64 + 256);
+    }
+    host_free(&h);
+}
+
+TEST(every_sample_is_in_the_file_or_counted_as_lost)
+{
+    enum { BLOCKS = 100000 };
+    if (!began(ALL, 1 << 14))
+        return;
+    for (int i = 0; i < BLOCKS; i++)
+        drop(take(64));
+    if (measured(JSP_VALUE_ALLOC)) {
+        uint64_t lost = samples_lost();
+        CHECK(lost > 0);
+        CHECK(h.profile.samples > 0);
+        /* a record of a freed block may be lost as well */
+        CHECK(h.profile.samples + lost >= BLOCKS);
+        CHECK(h.profile.samples + h.profile.heap.n_freed + lost <= 2 * BLOCKS);
+        CHECK_EQ(bytes_told(), 64 * (uint64_t)BLOCKS);
+    }
+    host_free(&h);
+}
+
+/* Blocks that find no room in the table of live ones are counted. */
+TEST(a_full_table_is_told)
+{
+    enum { BLOCKS = 1 << 15 };
+    static char memory[BLOCKS];
+    struct jsp_account_verdict v;
+    if (!began(ALL, 1 << 26))
+        return;
+    for (int i = 0; i < BLOCKS; i++)
+        jsprof_allocated(me, memory + i, 64);
+    for (int i = 0; i < BLOCKS; i++)
+        jsprof_freed(me, memory + i);
+    if (measured(JSP_VALUE_LIVE)) {
+        jsp_account_verdict(&h.profile.account, &v);
+        CHECK(v.sum.alloc_untold >= BLOCKS / 4);
+        CHECK_EQ(h.profile.samples, v.sum.alloc_untold);
+    }
+    host_free(&h);
+}
+
+/* The timer's handler uses the same memory: its samples stay what they are. */
+TEST(samples_of_time_do_not_mix_with_those_of_allocations)
+{
+    struct host_burn burn;
+    uint64_t blocks = 0;
+    if (!began(ALL, 1 << 26))
+        return;
+    burn = host_burn_begin(300);
+    while (host_burn_on(&burn)) {
+        drop(take_as("vm", 64));
+        blocks++;
+        host_burn_ms(1);
+    }
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(h.profile.samples > 0);
+        CHECK_EQ(h.profile.heap.n_allocated, blocks);
+    }
+    if (again(JSP_VALUE_ALLOC)) {
+        CHECK_EQ(h.profile.value, reported);
+        CHECK_EQ(value_of("vm"), reported);
+    }
+    host_free(&h);
+}
+
+static int in_child(void)
+{
+    jsprof_allocated(me, &h, 64);
+    jsprof_freed(me, &h);
+    jsprof_close(h.prof);
+    jsprof_allocated(me, &h, 64);
+    return 0;
+}
+
+TEST(a_forked_child_goes_on_without_the_session)
+{
+    if (!began(ALL, 0))
+        return;
+    CHECK_EQ(host_in_child(in_child), 0);
+    drop(take_as("parent", 64));
+    if (measured(JSP_VALUE_ALLOC))
+        CHECK_EQ(h.profile.value, 64);
+    host_free(&h);
+}
+
+/* A thread that outlives its session allocates on. */
+TEST(a_thread_without_its_session_reports_to_nobody)
+{
+    if (!began(ALL, 0))
+        return;
+    if (measured(JSP_VALUE_ALLOC)) {
+        drop(take(64));
+        CHECK(!me->alloc_homes);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
+TEST(while_paused_a_sample_has_native_frames_alone)
+{
+    if (!began(ALL, 0))
+        return;
+    jsprof_push(me, "vm", NULL, 1);
+    jsprof_thread_pause(me);
+    drop(take(64));
+    jsprof_thread_resume(me);
+    jsprof_pop(me);
+    if (measured(JSP_VALUE_ALLOC)) {
+        CHECK_EQ(h.profile.value, 64);
+        CHECK_EQ(value_of("vm"), 0);
+    }
+    host_free(&h);
+}
+
+int main(void)
+{
+    RUN(shares_and_sums_are_right_within_chance);
+    RUN(a_large_block_counts_for_its_own_size);
+    RUN(live_bytes_are_those_that_remain);
+    RUN(a_block_that_moved_is_found_where_it_is);
+    RUN(another_thread_may_free_a_block);
+    RUN(without_the_option_and_outside_of_a_run_nothing_is_sampled);
+    RUN(every_sample_is_in_the_file_or_counted_as_lost);
+    RUN(a_full_table_is_told);
+    RUN(samples_of_time_do_not_mix_with_those_of_allocations);
+    RUN(a_forked_child_goes_on_without_the_session);
+    RUN(a_thread_without_its_session_reports_to_nobody);
+    RUN(while_paused_a_sample_has_native_frames_alone);
+    return DONE();
+}
