@@ -18,7 +18,9 @@ struct jsprof_lua {
     uintptr_t main;                 /* the main coroutine */
     struct jsprof_lua **box;        /* the state's userdata; NULL: it is closed */
     struct jsp_lua_calls *calls;    /* owned; NULL: calls are not counted */
-    struct jsp_lua_alloc *alloc;    /* owned; NULL: allocations are not counted */
+    /* owned; NULL: allocations are neither counted nor sampled */
+    struct jsp_lua_alloc *alloc;
+    bool samples_alloc;
     /* Called when the state closes: it is already detached, and everything else still
      * exists. */
     void (*on_close)(void *data);

@@ -64,6 +64,7 @@ void jsp_lua_environment_push(lua_State *L)
     jsprof_options o = { .size = sizeof o };
     const char *clock = environment_set(L, &o, "JSPROF_CLOCK");
     environment_set(L, &o, "JSPROF_HZ");
+    environment_set(L, &o, "JSPROF_ALLOC");
     environment_set(L, &o, "JSPROF_COMPACT");
     environment_set(L, &o, "JSPROF_CHILDREN");
     int traces = jsp_lua_environment_traces();
@@ -79,6 +80,10 @@ void jsp_lua_environment_push(lua_State *L)
     if (o.hz) {
         lua_pushnumber(L, (lua_Number)o.hz);
         lua_setfield(L, -2, "hz");
+    }
+    if (o.alloc) {
+        lua_pushnumber(L, (lua_Number)o.alloc);
+        lua_setfield(L, -2, "alloc");
     }
     if (clock) {
         lua_pushstring(L, clock);

@@ -45,6 +45,11 @@ JSPROF_API int jsprof_lua_attach(jsprof *session, jsprof_thread *thread, lua_Sta
  * being counted; -ENOMEM. */
 JSPROF_API int jsprof_lua_calls(jsprof_lua *lua, lua_State *L, uint32_t modes) JSPROF_COLD;
 
+/* Report the allocations of the state to the session, which samples them if it has the option
+ * `alloc`. `L` is the coroutine that runs. The binding sets an allocator that calls the state's
+ * own. Errors: -EINVAL for NULL or another Lua's L; -ENOMEM. */
+JSPROF_API int jsprof_lua_allocations(jsprof_lua *lua, lua_State *L) JSPROF_COLD;
+
 /* Stop sampling and counting the state's functions. `lua` may be NULL. */
 JSPROF_API int jsprof_lua_detach(jsprof_lua *lua) JSPROF_COLD;
 

@@ -25,23 +25,25 @@ static const char main_help[] =
     "  --profile-clock=cpu|wall   by CPU time (default) or by elapsed time\n"
     "  --profile-mode=sample|calls|both\n"
     "                             samples (default), exact calls, or both\n"
-    "  --profile-alloc            with calls: also the bytes that they allocate\n"
+    "  --profile-alloc[=BYTES]    also sample allocations, one in each so many bytes\n"
+    "                             (512 KiB); with calls: count the bytes that they allocate\n"
     "  --profile-traces           LuaJIT: also a mark for each trace, with the reason why\n"
     "                             the compiler gave up\n"
     "  -l MODULE                  require MODULE first\n"
     "  -e CODE                    run CODE; the script is then optional\n"
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
-    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN and JSPROF_TRACES) sets\n"
-    "where to record. Without both, nothing is recorded.\n";
+    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC and\n"
+    "JSPROF_TRACES) sets where to record. Without both, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
+    const char *alloc, *alloc_name;
     const char *compact, *children; /* from the environment */
     int environment_traces;         /* the same; -1: its value is not allowed */
-    jsprof_options open;            /* the four values above, converted */
-    bool alloc, traces;
+    jsprof_options open;            /* the values above, converted */
+    bool traces;
     int script;   /* index in argv; argc: no script */
     int n_steps;  /* -e and -l options before it in argv */
 };
@@ -65,11 +67,14 @@ static bool main_value(const char *arg, const char *name, const char **value)
 
 static bool main_option(const char *arg, struct main_options *o)
 {
-    if (strcmp(arg, "--profile-alloc") == 0)
-        return o->alloc = true;
+    if (strcmp(arg, "--profile-alloc") == 0) {
+        o->alloc = "1"; /* the usual distance */
+        return true;
+    }
     if (strcmp(arg, "--profile-traces") == 0)
         return o->traces = true;
     return main_value(arg, "--profile-output", &o->output) ||
+           main_value(arg, "--profile-alloc", &o->alloc) ||
            main_value(arg, "--profile-hz", &o->hz) ||
            main_value(arg, "--profile-clock", &o->clock) ||
            main_value(arg, "--profile-mode", &o->mode);
@@ -115,11 +120,13 @@ static void main_environment(struct main_options *o)
     o->open = (jsprof_options){ .size = sizeof o->open };
     o->hz_name = "--profile-hz";
     o->clock_name = "--profile-clock";
+    o->alloc_name = "--profile-alloc";
     if (o->output || !output || !*output)
         return;
     o->output = output;
     main_variable("JSPROF_HZ", &o->hz, &o->hz_name);
     main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
+    main_variable("JSPROF_ALLOC", &o->alloc, &o->alloc_name);
     main_variable("JSPROF_COMPACT", &o->compact, &name);
     main_variable("JSPROF_CHILDREN", &o->children, &name);
     o->environment_traces = jsp_lua_environment_traces();
@@ -132,6 +139,7 @@ static int main_check(struct main_options *o)
     const struct {
         const char *name, *value;
     } given[] = { { o->hz_name, o->hz }, { o->clock_name, o->clock },
+                  { o->alloc_name, o->alloc },
                   { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children } };
     char why[300];
     if (o->environment_traces < 0)
@@ -284,7 +292,10 @@ static int main_start(lua_State *L, const struct main_options *o)
     }
     main_start_field(L, "clock", o->clock);
     main_start_field(L, "mode", o->mode);
-    main_start_flag(L, "alloc", o->alloc);
+    if (o->open.alloc) {
+        lua_pushnumber(L, (lua_Number)o->open.alloc);
+        lua_setfield(L, -2, "alloc");
+    }
     main_start_flag(L, "compact", o->open.flags & JSPROF_COMPACT);
     main_start_flag(L, "children", o->open.flags & JSPROF_CHILDREN);
     main_start_flag(L, "traces", o->traces);

@@ -251,6 +251,20 @@ static bool module_flag(lua_State *L, const char *field)
     return value;
 }
 
+/* The bytes from one sampled allocation to the next, or true. Return false if there are no
+ * samples. */
+static bool module_alloc(lua_State *L, jsprof_options *o)
+{
+    lua_getfield(L, 1, "alloc");
+    bool is_number = lua_type(L, -1) == LUA_TNUMBER;
+    lua_pop(L, 1);
+    if (is_number)
+        module_number(L, o, "alloc");
+    else
+        o->alloc = module_flag(L, "alloc");
+    return o->alloc;
+}
+
 static bool module_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
@@ -292,7 +306,9 @@ static void module_read(lua_State *L, struct module_options *o)
         strcmp(o->mode, "both") != 0)
         luaL_error(L, "jsprof.start: mode is \"sample\", \"calls\" or \"both\", not \"%s\"",
                    o->mode);
-    o->alloc = module_flag(L, "alloc");
+    o->alloc = module_alloc(L, &o->open);
+    if (strcmp(o->mode, "calls") == 0)
+        o->open.alloc = 0; /* counted, not sampled */
     o->open.flags |= module_flag(L, "compact") ? JSPROF_COMPACT : 0u;
     o->open.flags |= module_flag(L, "children") ? JSPROF_CHILDREN : 0u;
     o->traces = module_flag(L, "traces");
@@ -303,9 +319,6 @@ static void module_read(lua_State *L, struct module_options *o)
     if (o->traces)
         luaL_error(L, "jsprof.start: traces: only LuaJIT compiles");
 #endif
-    if (o->alloc && strcmp(o->mode, "sample") == 0)
-        luaL_error(L, "jsprof.start: alloc needs mode \"calls\" or \"both\": bytes belong to "
-                      "the calls that are open");
 }
 
 /* -- Functions ----------------------------------------------------------------- */
@@ -330,7 +343,9 @@ static int module_begin(lua_State *L, struct module_run *run, struct module_opti
     if (!err && strcmp(o->mode, "sample") != 0)
         err = jsprof_lua_calls(run->lua, L, modes);
     if (!err && strcmp(o->mode, "calls") != 0) {
-        err = jsprof_start(run->prof);
+        err = o->alloc ? jsprof_lua_allocations(run->lua, L) : 0;
+        if (!err)
+            err = jsprof_start(run->prof);
         if (!err)
             jsp_lua_watch_begin(&run->watch, run->prof);
     }

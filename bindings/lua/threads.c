@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "calls/alloc.h"
 #include "module_names.h"
 #include "run.h"
 
@@ -141,6 +142,7 @@ static void threads_switch(lua_State *L, struct module_run *run)
         run->joined = mine;
     }
     run->lua->walker->root = is_maker ? run->lua->main : 0;
+    jsp_lua_alloc_run(run->lua->alloc, is_maker ? run->thread : mine ? mine->lua.thread : NULL);
     for (struct jsp_lua_joined *j = run->joined; j; j = j->next)
         j->lua.walker->root = j == mine ? run->lua->main : 0;
     run->runner = threads_me();

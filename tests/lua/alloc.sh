@@ -27,12 +27,6 @@ program() # the option of jsprof-lua
     record --profile-mode=calls --profile-alloc "$SCRATCH/p.lua"
 }
 
-refused() # without calls
-{
-    record --profile-alloc "$SCRATCH/p.lua" 2>"$SCRATCH/err"
-    [ $? = 1 ] && one_line "$SCRATCH/err" 'alloc needs mode "calls" or "both"'
-}
-
 hosted()
 {
     build_host count_host.c && "$SCRATCH/host" "$SCRATCH/cap" && whole
@@ -54,7 +48,6 @@ one()
     check 'the capture holds them' calls_has 'make .*alloc.lua'
     check 'jsprof-lua --profile-alloc' program
     check 'tells them' calls_has '1,000 .*[0-9] [KM]iB .*string\.rep'
-    check 'bytes without calls are refused' refused
     check 'a program in C counts calls and bytes, and has its allocator back' hosted
     check 'running out of memory is as without' out_of_memory
 }

@@ -11,8 +11,12 @@
 /* Since 5.5 a long string keeps the allocator that it was made with, until the state frees it. */
 enum { ALLOC_IS_KEPT = LUA_VERSION_NUM >= 505 };
 
+/* Its address names the calling thread. */
+static __thread char alloc_me;
+
 struct jsp_lua_alloc {
     jsprof_thread *thread; /* NULL: nothing is reported */
+    const char *me;        /* the thread that runs the state; others report nothing */
     lua_Alloc below;
     void *below_data;
     struct jsp_lua_alloc *next; /* list of those that are idle but may still be called */
@@ -53,10 +57,17 @@ static void alloc_give(struct jsp_lua_alloc *a)
 static void *alloc_counted(void *data, void *block, size_t before, size_t after)
 {
     const struct jsp_lua_alloc *a = data;
+    jsprof_thread *t = a->me == &alloc_me ? a->thread : NULL;
+    if (block && !after)
+        jsprof_freed(t, block); /* before another thread gets its memory */
     void *result = a->below(a->below_data, block, before, after);
     size_t had = block ? before : 0;
-    if (result && after > had)
+    if (result && block)
+        jsprof_moved(t, block, result);
+    if (result && after > had) {
         jsprof_alloc(a->thread, after - had);
+        jsprof_allocated(t, result, after - had);
+    }
     return result;
 }
 
@@ -67,12 +78,20 @@ int jsp_lua_alloc_begin(struct jsp_lua_alloc **out, jsprof_thread *thread, lua_S
     struct jsp_lua_alloc *a = alloc_take(below, below_data);
     if (!a)
         return -ENOMEM;
-    a->thread = thread;
+    jsp_lua_alloc_run(a, thread);
     a->below = below;
     a->below_data = below_data;
     lua_setallocf(L, alloc_counted, a);
     *out = a;
     return 0;
+}
+
+void jsp_lua_alloc_run(struct jsp_lua_alloc *a, jsprof_thread *thread)
+{
+    if (!a)
+        return;
+    a->thread = thread;
+    a->me = &alloc_me;
 }
 
 void jsp_lua_alloc_end(struct jsp_lua_alloc *a, lua_State *L)

@@ -1,0 +1,153 @@
+#!/bin/sh
+# allocations.sh - samples of allocations: shares, sums and live bytes against what the script and
+# Lua's own account know, with LuaJIT's compiler at work.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+
+# Tables of two kinds, three of the first for each of the second; `keep` ones stay. The last line
+# is the number of bytes that stay.
+cat >"$SCRATCH/garbage.lua" <<'END'
+local kept = {}
+local function three(i) sink = { i, i, i, i } sink = { i, i, i, i } sink = { i, i, i, i } end
+local function one(i) sink = { i, i, i, i } end
+local function keep(i) kept[i] = { i, i, i, i } end
+for i = 1, 100000 do three(i) one(i) end
+collectgarbage() collectgarbage()
+local before = collectgarbage("count")
+for i = 1, 50000 do keep(i) end
+collectgarbage() collectgarbage()
+print(math.floor((collectgarbage("count") - before) * 1024))
+END
+
+bytes() # MEASURE: lines of function and bytes of its own, and "all" with their sum
+{
+    "$JSPROF_TOOL" report --measure "$1" --json "$SCRATCH/cap" | tr '{' '\n' |
+        sed -n 's/.*"function":"\([^"]*\)".*"self":\([0-9]*\).*/\1\t\2/p' |
+        awk -F '\t' '{ split($1, name, " "); n[name[1]] += $2; all += $2 }
+            END { for (f in n) print f, n[f]; print "all", all }'
+}
+
+# Is the value within five standard deviations? A sample represents 16384 bytes, or little more.
+near() # VALUE WANTED
+{
+    echo "$1, wanted $2"
+    awk -v got="$1" -v want="$2" 'BEGIN {
+        d = got - want; exit !(want > 0 && d * d < 25 * want * 17000) }'
+}
+
+value() # FUNCTION
+{
+    awk -v f="$1" '$1 == f { v = $2 } END { print v + 0 }' "$SCRATCH/bytes"
+}
+
+taken() # OPTION...
+{
+    record "$@" "$SCRATCH/garbage.lua" >"$SCRATCH/out" && whole &&
+        bytes alloc >"$SCRATCH/bytes" && cat "$SCRATCH/bytes"
+}
+
+exactly() # the bytes that Lua's allocator gave
+{
+    stacks_dump=$("$JSPROF_TOOL" dump "$SCRATCH/cap")
+    printf '%s\n' "$stacks_dump" | sed -n 's/.*thread id=0 .* alloc_bytes=\([0-9]*\).*/\1/p' |
+        tail -n 1
+}
+
+sums()
+{
+    near "$(value all)" "$(exactly)"
+}
+
+shares()
+{
+    both=$(($(value three) + $(value one)))
+    near "$(value three)" $((both * 3 / 4)) && near "$(value one)" $((both / 4))
+}
+
+live()
+{
+    bytes live >"$SCRATCH/bytes" && cat "$SCRATCH/bytes"
+    # compiled into its caller, keep has no frame
+    if [ "$VERSION" = jit ]; then of=all; else of=keep; fi
+    near "$(value $of)" "$(cat "$SCRATCH/out")"
+}
+
+# Where Lua's account has the collector's rounds, few tables outlive two of them.
+gone()
+{
+    [ "$(value three)" -le 600000 ] && [ "$(value one)" -le 600000 ]
+}
+
+compiled()
+{
+    [ "$VERSION" != jit ] && return 0
+    "$JSPROF_TOOL" report --measure alloc --csv "$SCRATCH/cap" | grep 'three' | grep -q jit
+}
+
+lines()
+{
+    "$JSPROF_TOOL" report --measure alloc "$SCRATCH/cap" |
+        grep -Eq 'three .*garbage.lua:2.* :2 [1-9][0-9]+%'
+}
+
+# The program has its memory as without: the state's allocator is its own again after stop.
+stopped()
+{
+    cat >"$SCRATCH/stop.lua" <<'END'
+local jsprof = require "jsprof"
+jsprof.start{ output = arg[1], alloc = 2 }
+local t = {} for i = 1, 1000 do t[i] = { i } end
+jsprof.stop()
+for i = 1, 1000 do t[i] = { i, i } end
+t = nil collectgarbage()
+END
+    rm -f "$SCRATCH/cap"
+    stock "$SCRATCH/stop.lua" "$SCRATCH/cap" && whole &&
+        "$JSPROF_TOOL" info "$SCRATCH/cap" |
+        grep -E 'allocated +[0-9,]+ sampled allocations, one in each 2 B'
+}
+
+by_environment()
+{
+    rm -f "$SCRATCH/cap"
+    JSPROF="$SCRATCH/cap" JSPROF_ALLOC=1 stock -e 'require "jsprof"' "$SCRATCH/garbage.lua" \
+        >/dev/null && whole && "$JSPROF_TOOL" info "$SCRATCH/cap" |
+        grep -E 'allocated +[0-9,]+ sampled allocations, one in each 512 KiB'
+}
+
+not_asked()
+{
+    record "$SCRATCH/garbage.lua" >/dev/null && whole &&
+        ! "$JSPROF_TOOL" info "$SCRATCH/cap" | grep allocated &&
+        ! "$JSPROF_TOOL" report --measure alloc "$SCRATCH/cap" 2>"$SCRATCH/err" &&
+        one_line "$SCRATCH/err" 'no sampled allocations in this capture'
+}
+
+refused()
+{
+    record --profile-alloc=many "$SCRATCH/garbage.lua" 2>"$SCRATCH/err"
+    [ $? = 2 ] &&
+        one_line "$SCRATCH/err" '--profile-alloc=many: a whole number from 0 to 1073741824'
+}
+
+one()
+{
+    check 'allocations are sampled' taken --profile-alloc=16384
+    check 'they add up to what was allocated' sums
+    check 'a function that allocates three times as much has three times the share' shares
+    check 'lines are known' lines
+    check 'compiled code is' compiled
+    check 'live bytes are those of collectgarbage "count"' live
+    check 'garbage is not live' gone
+    check 'with calls, too' taken --profile-mode=both --profile-alloc=16384
+    check 'and they add up' sums
+    check 'stop gives the allocator back' stopped
+    check 'JSPROF_ALLOC asks for them' by_environment
+    check 'nothing is sampled that nobody asked for' not_asked
+    check 'a distance that is no number is refused' refused
+}
+
+each_version one
+finish
