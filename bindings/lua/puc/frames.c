@@ -40,6 +40,28 @@ static uint32_t walk_register_index(const struct walk *k, const struct jsp_lua_p
     return UINT32_MAX;
 }
 
+/* Since 5.4 the instructions that make a table or a closure do not store savedpc before they
+ * allocate, so in a C function that the loop called neither this nor a register has the
+ * program counter. Then the C functions above the loop saved that register: find the return
+ * address into the loop, and the nearest word below it that is one. */
+static uint32_t walk_saved_index(struct walk *k, const struct jsp_lua_proto *p)
+{
+    enum { WALK_SAVED = 128, WALK_SINCE = 504 };
+    uintptr_t words[WALK_SAVED];
+    uint32_t n = 0;
+    if (LUA_VERSION_NUM < WALK_SINCE || !k->ucontext || k->w->loop_low == k->w->loop_high ||
+        !jsp_lua_read(k->read, jsp_lua_stack_pointer(k->ucontext), words, sizeof words))
+        return UINT32_MAX;
+    while (n < WALK_SAVED && (words[n] < k->w->loop_low || words[n] >= k->w->loop_high))
+        n++;
+    while (n < WALK_SAVED && n-- > 0) {
+        uint32_t index = jsp_lua_proto_index(p, words[n]);
+        if (index != UINT32_MAX)
+            return index;
+    }
+    return UINT32_MAX;
+}
+
 /* -- The caller's instruction --------------------------------------------------- */
 
 /* Find the caller's instruction. Return false if the caller is no Lua function. */
@@ -135,6 +157,8 @@ static void walk_lua_frame(struct walk *k, const struct walk_call *call)
     jsprof_frame *frame = jsp_lua_frames_next(&k->frames);
     if (frame) {
         uint32_t index = call->is_leaf ? walk_register_index(k, p) : UINT32_MAX;
+        if (index == UINT32_MAX && call->is_leaf)
+            index = walk_saved_index(k, p);
         if (index == UINT32_MAX)
             index = jsp_lua_proto_index(p, call->ci.savedpc);
         jsp_lua_frame_function(frame, walk_label(k, call), JSPROF_KIND_VM,
