@@ -12,6 +12,7 @@
 
 #include "advice.h"
 #include "head.h"
+#include "hints.h"
 #include "native.h"
 #include "options.h"
 #include "analyze/tree.h"
@@ -113,8 +114,8 @@ static void markdown_functions(const struct markdown *m, uint32_t limit)
     putchar('\n');
 }
 
-/* Print the largest categories. *gc is set to the share of the collector. */
-static int markdown_categories(const struct markdown *m, double *gc)
+/* Print the largest categories. */
+static int markdown_categories(const struct markdown *m)
 {
     struct jsp_groups *groups = NULL;
     struct jsp_functions sums = { 0 };
@@ -127,13 +128,11 @@ static int markdown_categories(const struct markdown *m, double *gc)
     fputs("Self by category:", stdout);
     for (uint32_t i = 0; i < sums.n; i++) {
         const char *name = jsp_functions_name(&sums, &m->c->profile, &sums.rows[i]);
-        double share = markdown_share(m, sums.rows[i].self);
         if (i < MARKDOWN_GROUPS && sums.rows[i].self) {
-            printf("%s %s ", i ? "," : "", cli_percent(a, share));
+            printf("%s %s ", i ? "," : "",
+                   cli_percent(a, markdown_share(m, sums.rows[i].self)));
             markdown_code(cli_span(name));
         }
-        if (strcmp(name, "gc") == 0)
-            *gc = share;
     }
     puts(".\n");
     jsp_functions_free(&sums);
@@ -178,20 +177,18 @@ static int markdown_path(const struct markdown *m)
 }
 
 /* Print a command for each of the functions with the most self. */
-static void markdown_next(const struct markdown *m, double gc)
+static int markdown_next(const struct markdown *m)
 {
-    char a[CLI_NUMBER], advice[CLI_ADVICE];
+    char advice[CLI_ADVICE];
+    struct cli_hints hints;
     bool is_file = strcmp(m->c->label, m->c->path) == 0;
     struct cli_span file = cli_span(is_file ? m->c->path : "FILE");
     puts("## Next\n");
     if (cli_advice(m->c, advice, sizeof advice))
         printf("- %s.\n", advice);
-    if (gc >= 0.1) {
-        printf("- Garbage collection takes %s: `jsprof report --category gc` on ",
-               cli_percent(a, gc));
-        markdown_code(file);
-        puts(" has the functions that allocate.");
-    }
+    int err = cli_hints(&hints, m->c, m->rows);
+    for (int i = 0; i < hints.n; i++)
+        printf("- %s.\n", hints.text[i]);
     for (uint32_t i = 0; i < m->rows->n && i < MARKDOWN_ASIDE; i++) {
         const struct jsp_function_row *f = &m->rows->rows[i];
         const struct jsp_function *function = &m->c->profile.functions[f->function];
@@ -204,27 +201,26 @@ static void markdown_next(const struct markdown *m, double gc)
         markdown_code(cli_span(function->name));
         puts(".");
     }
+    return err;
 }
 
 int cli_markdown(struct cli_capture *c, const struct jsp_functions *rows, uint32_t limit)
 {
     const struct markdown m = { c, rows };
     struct cli_head head = { c, rows->samples, rows->value };
-    double gc = 0;
     fputs("# Profile of ", stdout);
     markdown_code(cli_head_command(c));
     puts("\n");
     cli_head_counts(&head);
     putchar('\n');
     markdown_functions(&m, limit);
-    int err = markdown_categories(&m, &gc);
+    int err = markdown_categories(&m);
     if (err == 0)
         err = markdown_path(&m);
-    if (err < 0)
-        return cli_fail(c->label, "%s", strerror(-err));
     fputs("## Account\n", stdout);
     cli_closing(&head);
     putchar('\n');
-    markdown_next(&m, gc);
-    return CLI_OK;
+    if (err == 0)
+        err = markdown_next(&m);
+    return err < 0 ? cli_fail(c->label, "%s", strerror(-err)) : CLI_OK;
 }

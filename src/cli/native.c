@@ -181,15 +181,19 @@ void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
     snprintf(out + strlen(out), CLI_PLACE - strlen(out), ":%" PRIu32, line.line);
 }
 
+bool cli_native_is_nameless(const struct jsp_function *f)
+{
+    /* The name is "[libc.so.6]" or "libc.so.6+0x1230". */
+    size_t len = strlen(f->module);
+    return *f->name == '[' || (strncmp(f->name, f->module, len) == 0 &&
+                               strncmp(f->name + len, "+0x", 3) == 0);
+}
+
 void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c,
                        const struct jsp_function *f)
 {
-    /* Without a function's name, its name is "[libc.so.6]" or "libc.so.6+0x1230". */
-    size_t len = strlen(f->module);
-    bool has_module = *f->name == '[' || (strncmp(f->name, f->module, len) == 0 &&
-                                          strncmp(f->name + len, "+0x", 3) == 0);
     out[0] = 0;
-    if (!*f->module || has_module)
+    if (!*f->module || cli_native_is_nameless(f))
         return;
     strcpy(out, "  [");
     native_put(out + 3, c, f->module, CLI_PLACE - 5);

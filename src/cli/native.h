@@ -39,6 +39,9 @@ struct cli_line {
 void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
                       struct cli_line line);
 
+/* Return true if native code has only its module as a name. */
+bool cli_native_is_nameless(const struct jsp_function *f);
+
 /* Write "  [libc.so.6]" of a function whose name does not contain the module, or "". */
 void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c,
                        const struct jsp_function *f);

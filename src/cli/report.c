@@ -11,6 +11,7 @@
 #include "command.h"
 #include "filter.h"
 #include "head.h"
+#include "hints.h"
 #include "markdown.h"
 #include "threads.h"
 #include "jsprof.h"
@@ -23,8 +24,7 @@ static const char report_help[] =
     "Lists functions by the time in the function itself (self), and by the time in it\n"
     "and in the functions that it called (total).\n"
     "\n"
-    "  --by WORD        sum up by function (default), category, kind, module, file,\n"
-    "                   line or thread\n"
+    "  --by WORD        function, category, kind, module, file, line or thread\n"
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
@@ -289,7 +289,20 @@ static int report_rows(const struct report *r, uint32_t limit)
     return cli_table_close(t);
 }
 
-static int report_text(const struct report *r, uint32_t limit)
+/* Print what stands out, which needs rows of functions. CLI_OK, or CLI_FAILED, which is
+ * reported. */
+static int report_hints(struct report *r)
+{
+    struct cli_hints hints = { .n = 0 };
+    if (r->functions.groups)
+        return CLI_OK;
+    int err = cli_hints(&hints, &r->capture, &r->functions);
+    for (int i = 0; i < hints.n; i++)
+        cli_wrap(&r->capture.style, strcat(hints.text[i], "."));
+    return err < 0 ? cli_fail(r->capture.label, "%s", strerror(-err)) : CLI_OK;
+}
+
+static int report_text(struct report *r, uint32_t limit)
 {
     char advice[CLI_ADVICE + 1];
     struct cli_head head = report_head(r);
@@ -312,7 +325,8 @@ static int report_text(const struct report *r, uint32_t limit)
     report_cuts(r);
     if (cli_advice(&r->capture, advice, CLI_ADVICE))
         cli_wrap(&r->capture.style, strcat(advice, "."));
-    return status;
+    int hinted = report_hints(r);
+    return status ? status : hinted;
 }
 
 /* Build the rows. CLI_OK, or CLI_FAILED, which is reported. */

@@ -18,24 +18,30 @@ static double cpu_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* FILE HZ CLOCK SECONDS sleep|burn */
+/* FILE HZ CLOCK SECONDS sleep|burn [collect] */
 int main(int argc, char **argv)
 {
     jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = (uint32_t)atoi(argv[2]) };
     double seconds = atof(argv[4]), until = cpu_now() + seconds;
     jsprof *p;
     jsprof_thread *t;
-    (void)argc;
     o.clock = strcmp(argv[3], "wall") == 0 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU;
     if (jsprof_open(&p, &o) < 0 || jsprof_thread_attach(p, "main", &t) < 0 || jsprof_start(p) < 0)
         return 1;
     jsprof_push(t, "work", NULL, 0);
+    jsprof_function *collector;
+    if (jsprof_function_new(&collector, "garbage collection", NULL, 0, JSPROF_KIND_GC) < 0)
+        return 1;
+    if (argc > 6)
+        jsprof_enter(t, collector);
     if (strcmp(argv[5], "burn") == 0)
         while (cpu_now() < until)
             ;
     struct timespec rest = { .tv_nsec = 10000000 };
     for (int i = 0; strcmp(argv[5], "sleep") == 0 && i < (int)(seconds * 100); i++)
         nanosleep(&rest, NULL);
+    if (argc > 6)
+        jsprof_leave(t);
     jsprof_pop(t);
     return jsprof_thread_detach(t) < 0 || jsprof_close(p) < 0;
 }
@@ -81,6 +87,20 @@ for columns in 40 61 '' 200; do # as wide as a terminal; 80 where there is none
     says '^A sample counts for [0-9]+ expirations, because the kernel measures CPU ' sentence
     says ' CPU time at its own tick; the wall clock is sampled at the full rate[.]$' sentence
 done
+
+# What stands out in a report of functions.
+./host collects.cap 1000 wall 0.2 burn collect
+run report collects.cap
+tr '\n' ' ' <out >sentence
+says "Garbage collection takes [0-9.]+% of the time: jsprof callers 'garbage collection'" sentence
+run report --by kind collects.cap
+hasnt 'takes'
+run report seldom.cap
+hasnt 'Garbage'
+run report good.cap
+has 'Line 22 of work takes 62.5% of the time: jsprof annotate shows it.'
+run report --thread 100 --under leaf good.cap
+hasnt 'Line 22'
 
 run report good.cap
 hasnt 'waited'

@@ -1,0 +1,136 @@
+/* cli/hints.c - what stands out in a report.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "hints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "native.h"
+#include "analyze/name_parts.h"
+#include "jsprof.h"
+
+/* Parts of the whole from which it is worth a line. */
+static const double hints_gc = 0.1, hints_line = 0.5, hints_nameless = 0.2;
+
+struct hints {
+    struct cli_hints *out;
+    struct cli_capture *c;
+    const struct jsp_functions *rows;
+};
+
+static double hints_share(const struct hints *h, uint64_t value)
+{
+    return h->rows->value ? (double)value / (double)h->rows->value : 0;
+}
+
+static char *hints_next(struct hints *h)
+{
+    return h->out->text[h->out->n++];
+}
+
+/* Write a name for a shell's command line: its part before the file, in quotes if it has blanks;
+ * or FUNCTION where a shell would read more into it. */
+static void hints_word(char out[CLI_PLACE], const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/ ";
+    struct jsp_read_text t = jsp_name_split(name).name;
+    bool is_plain = t.len && strspn(t.at, plain) >= t.len && t.len < CLI_PLACE - 2;
+    const char *quote = is_plain && memchr(t.at, ' ', t.len) ? "'" : "";
+    snprintf(out, CLI_PLACE, "%s%.*s%s", quote, is_plain ? (int)t.len : 8,
+             is_plain ? t.at : "FUNCTION", quote);
+}
+
+/* The collector's functions may call each other: count each stack once. */
+static int hints_collector(struct hints *h)
+{
+    struct jsp_profile *p = &h->c->profile;
+    const struct jsp_function_row *most = NULL;
+    struct jsp_groups *kinds = NULL;
+    struct jsp_functions sums = { 0 };
+    uint64_t sum = 0, gc = 0;
+    for (uint32_t i = 0; i < h->rows->n; i++) {
+        const struct jsp_function_row *f = &h->rows->rows[i];
+        if (f->kind != JSPROF_KIND_GC)
+            continue;
+        sum += f->total;
+        most = most && most->total >= f->total ? most : f;
+    }
+    if (!most || hints_share(h, sum) < hints_gc)
+        return 0;
+    int err = jsp_groups_open(&kinds, JSP_GROUP_KIND, NULL);
+    if (err == 0)
+        err = jsp_functions_build_by(&sums, p, &h->c->select, kinds);
+    for (uint32_t i = 0; i < sums.n; i++) {
+        const char *kind = jsp_functions_name(&sums, p, &sums.rows[i]);
+        if (strcmp(kind, jsp_kind_name(JSPROF_KIND_GC)) == 0)
+            gc = sums.rows[i].total;
+    }
+    if (hints_share(h, gc) >= hints_gc) {
+        char share[CLI_NUMBER], word[CLI_PLACE];
+        hints_word(word, p->functions[most->function].name);
+        snprintf(hints_next(h), CLI_HINT,
+                 "Garbage collection takes %s of the time: jsprof callers %s shows where the "
+                 "memory is allocated",
+                 cli_percent(share, hints_share(h, gc)), word);
+    }
+    jsp_functions_free(&sums);
+    jsp_groups_close(kinds);
+    return err;
+}
+
+static void hints_hot_line(struct hints *h)
+{
+    const struct jsp_function_row *most = NULL;
+    char share[CLI_NUMBER], word[CLI_PLACE];
+    for (uint32_t i = 0; i < h->rows->n; i++)
+        if (h->rows->rows[i].line && (!most || h->rows->rows[i].line_value > most->line_value))
+            most = &h->rows->rows[i];
+    if (!most || hints_share(h, most->line_value) < hints_line)
+        return;
+    hints_word(word, h->c->profile.functions[most->function].name);
+    snprintf(hints_next(h), CLI_HINT,
+             "Line %u of %s takes %s of the time: jsprof annotate shows it", most->line, word,
+             cli_percent(share, hints_share(h, most->line_value)));
+}
+
+static void hints_without_names(struct hints *h)
+{
+    const struct jsp_profile *p = &h->c->profile;
+    const char *most = NULL;
+    uint64_t sum = 0, best = 0;
+    char share[CLI_NUMBER];
+    for (uint32_t i = 0; i < h->rows->n; i++) {
+        const struct jsp_function_row *f = &h->rows->rows[i];
+        const struct jsp_function *function = &p->functions[f->function];
+        if (f->kind != JSPROF_KIND_NATIVE || !cli_native_is_nameless(function))
+            continue;
+        sum += f->self;
+        if (f->self > best) {
+            best = f->self;
+            most = function->module;
+        }
+    }
+    if (!most || hints_share(h, sum) < hints_nameless)
+        return;
+    char *module = cli_clean(&h->c->style, cli_span(most));
+    snprintf(hints_next(h), CLI_HINT,
+             "C functions without names take %s of the time, most of it in %.200s: its debug "
+             "symbols (a package, or --symbols DIR) name them",
+             cli_percent(share, hints_share(h, sum)), module ? module : "a library");
+    free(module);
+}
+
+int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows)
+{
+    struct hints h = { out, c, rows };
+    out->n = 0;
+    int err = hints_collector(&h);
+    if (err < 0)
+        return err;
+    hints_hot_line(&h);
+    hints_without_names(&h);
+    return 0;
+}
