@@ -18,9 +18,10 @@ const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labe
                                                const struct jsp_lua_key *key)
 {
     for (uint32_t probe = 0; probe < LABELS_PROBES; probe++) {
-        const struct jsp_lua_label *label = &labels->entries[label_slot(key, probe)];
-        if (!label->key.at)
+        uint32_t at = labels->slots[label_slot(key, probe)];
+        if (!at)
             return NULL;
+        const struct jsp_lua_label *label = &labels->entries[at - 1];
         const struct jsp_lua_key *is = &label->key;
         if (is->at == key->at && is->code == key->code && is->source == key->source &&
             is->line == key->line)
@@ -73,47 +74,54 @@ static void label_fill(struct jsp_lua_label *label, char *text, const char *name
         label_copy(text, where);
 }
 
+/* Return the slot for a key that has none yet, or NULL if all that may hold it are taken. */
+static uint16_t *label_free_slot(struct jsp_lua_labels *labels, const struct jsp_lua_key *key)
+{
+    for (uint32_t probe = 0; probe < LABELS_PROBES; probe++) {
+        uint16_t *slot = &labels->slots[label_slot(key, probe)];
+        if (!*slot)
+            return slot;
+    }
+    return NULL;
+}
+
 const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
                                               const struct jsp_lua_key *key, const char *name,
                                               const char *where)
 {
     uint32_t n = (uint32_t)((name ? strlen(name) + 1 : 0) + (where ? strlen(where) + 1 : 0));
-    struct jsp_lua_label *free_one = NULL;
-
-    for (uint32_t probe = 0; probe < LABELS_PROBES && !free_one; probe++) {
-        struct jsp_lua_label *label = &labels->entries[label_slot(key, probe)];
-        free_one = label->key.at ? NULL : label;
-    }
-    if (!free_one || labels->n > JSP_LUA_LABELS / 4 * 3 || n > sizeof labels->text - labels->used) {
+    uint16_t *slot = label_free_slot(labels, key);
+    if (!slot || labels->n == JSP_LUA_LABELS_MOST || n > sizeof labels->text - labels->used) {
         label_fill(&labels->scratch, labels->scratch_text, name, where);
         return &labels->scratch;
     }
-    label_fill(free_one, labels->text + labels->used, name, where);
-    free_one->key = *key;
+    struct jsp_lua_label *label = &labels->entries[labels->n++];
+    label_fill(label, labels->text + labels->used, name, where);
+    label->key = *key;
     labels->used += n;
-    labels->n++;
-    return free_one;
+    *slot = (uint16_t)labels->n;
+    return label;
 }
 
 void jsp_lua_labels_fix(struct jsp_lua_labels *labels)
 {
-    labels->n_fixed = 0;
+    labels->n_fixed = labels->n < JSP_LUA_LABELS_FIXED ? labels->n : JSP_LUA_LABELS_FIXED;
     labels->used_fixed = labels->used;
-    for (uint32_t i = 0; i < JSP_LUA_LABELS && labels->n_fixed < JSP_LUA_LABELS_FIXED; i++)
-        if (labels->entries[i].key.at)
-            labels->fixed[labels->n_fixed++] = labels->entries[i];
+    for (uint32_t i = 0; i < labels->n_fixed; i++)
+        labels->entries[i].was_searched = labels->entries[i].is_searched;
 }
 
 void jsp_lua_labels_begin(struct jsp_lua_labels *labels)
 {
     if (labels->n < JSP_LUA_LABELS / 2 && labels->used < JSP_LUA_LABEL_TEXT / 2)
         return;
-    memset(labels->entries, 0, sizeof labels->entries);
+    memset(labels->slots, 0, sizeof labels->slots);
     for (uint32_t i = 0; i < labels->n_fixed; i++) {
-        uint32_t probe = 0;
-        while (labels->entries[label_slot(&labels->fixed[i].key, probe)].key.at)
-            probe++;
-        labels->entries[label_slot(&labels->fixed[i].key, probe)] = labels->fixed[i];
+        struct jsp_lua_label *label = &labels->entries[i];
+        label->is_searched = label->was_searched;
+        uint16_t *slot = label_free_slot(labels, &label->key);
+        if (slot) /* in the order of adding, each finds one */
+            *slot = (uint16_t)(i + 1);
     }
     labels->n = labels->n_fixed;
     labels->used = labels->used_fixed;

@@ -21,7 +21,8 @@
 #include <stdint.h>
 
 enum {
-    JSP_LUA_LABELS = 8192,        /* power of two */
+    JSP_LUA_LABELS = 8192,        /* slots; power of two */
+    JSP_LUA_LABELS_MOST = JSP_LUA_LABELS / 4 * 3,
     JSP_LUA_LABELS_FIXED = 1024,  /* labels that may be kept for ever */
     JSP_LUA_LABEL_TEXT = 1 << 20, /* bytes of all names */
     JSP_LUA_NAME = 80,            /* of one name, with its zero */
@@ -40,19 +41,22 @@ struct jsp_lua_label {
     const char *name;  /* or NULL */
     const char *where; /* "file:line", or NULL */
     bool is_searched;  /* the functions that it makes have names */
+    bool was_searched; /* the same, when the labels were fixed */
 };
 
 /* A chunk whose name begins with this is a label that the program gave. */
 #define JSP_LUA_LABEL_CHUNK "=(jsprof label) "
 
+/* The labels lie one after the other and only their numbers are scattered by hash, so a few
+ * labels touch a few pages of memory. */
 struct jsp_lua_labels {
     uint32_t n;
     uint32_t used;      /* bytes of `text` */
     uint32_t n_fixed, used_fixed; /* of n and used: the fixed labels, which came first */
-    struct jsp_lua_label fixed[JSP_LUA_LABELS_FIXED];
+    uint16_t slots[JSP_LUA_LABELS]; /* by the key's hash: number of an entry + 1; 0: none */
     struct jsp_lua_label scratch; /* used while the table is full */
     char scratch_text[JSP_LUA_NAME + JSP_LUA_WHERE];
-    struct jsp_lua_label entries[JSP_LUA_LABELS];
+    struct jsp_lua_label entries[JSP_LUA_LABELS_MOST]; /* in the order of adding */
     char text[JSP_LUA_LABEL_TEXT];
 };
 
