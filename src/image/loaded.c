@@ -99,7 +99,9 @@ static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info,
                         h.version == 1 &&
                         h.frame == PE_PCREL_SDATA4; /* the encoding that linkers write */
         l->eh_frame = is_known ? header + 4 + (uint64_t)(int64_t)h.at : 0;
-        l->header = is_known && w->copies && jsp_live_is_sorted(&h) ? header : 0;
+        bool is_sorted = is_known && w->copies && jsp_live_is_sorted(&h);
+        l->header = is_sorted ? header : 0;
+        l->n_sorted = is_sorted ? h.n : 0;
     }
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];

@@ -21,6 +21,7 @@ struct jsp_loaded {
     /* its sorted header, from which the handler can read single records; 0: none, or the
      * kernel does not copy */
     uint64_t header;
+    uint64_t n_sorted;     /* its number of entries */
 };
 
 /* The loader's counters at the last walk, by which a walk finds out if anything is

@@ -120,8 +120,8 @@ static bool objects_unread(const struct objects_look *look, const struct jsp_unw
         const struct jsp_unwind_object *at = jsp_unwind_map_find(map, object->loaded.start);
         if (!object->is_unread || !at)
             continue;
-        unread[at - map->objects] = (struct jsp_unwind_unread){ object->loaded.header,
-                                                                &object->is_met };
+        unread[at - map->objects] = (struct jsp_unwind_unread){
+            object->loaded.header, (uint32_t)object->loaded.n_sorted, &object->is_met };
         any = true;
     }
     return any;

@@ -6,6 +6,7 @@
 
 enum {
     LIVE_CHUNK = 64,  /* entries of the header that are copied at once */
+    LIVE_GUESSES = 6, /* chunks whose place is guessed, before the search halves */
     LIVE_HEAD = 8,    /* size of a record's length and CIE pointer */
     LIVE_SHORT = 96,  /* bytes that are copied at once; most records are shorter */
 };
@@ -18,8 +19,8 @@ struct live_entry {
 struct live_look {
     struct jsp_live *live;
     struct jsp_memread *mem;
-    uintptr_t header, pc;
-    uint32_t n;                 /* number of entries in the header */
+    const struct jsp_live_object *object;
+    uintptr_t pc;
     bool is_cut;                /* the FDE is longer than what was copied */
     bool is_past;               /* the run has met a state that begins after pc */
     struct jsp_cfa_state state; /* the last state before that */
@@ -37,6 +38,7 @@ void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe)
 void jsp_live_forget(struct jsp_live *live)
 {
     live->object.n_rules = live->object.n_exprs = 0;
+    live->common_at = 0; /* other objects may be loaded now */
 }
 
 static bool live_find(const struct jsp_live *live, uintptr_t pc, struct jsp_live_found *found)
@@ -55,13 +57,46 @@ bool jsp_live_is_code(const struct jsp_live *live, uintptr_t pc)
 static bool live_entries(struct live_look *look, uint32_t first, uint32_t n,
                          struct live_entry *to)
 {
-    return jsp_memread_bytes(look->mem, look->header + 12 + (uintptr_t)first * sizeof *to, to,
-                             n * sizeof *to);
+    uintptr_t at = look->object->header + sizeof(struct jsp_live_header);
+    return jsp_memread_bytes(look->mem, at + (uintptr_t)first * sizeof *to, to, n * sizeof *to);
+}
+
+static uintptr_t live_code(const struct live_look *look, const struct live_entry *entry)
+{
+    return look->object->header + (uintptr_t)(intptr_t)entry->code;
 }
 
 static bool live_is_after(const struct live_look *look, const struct live_entry *entry)
 {
-    return look->header + (uintptr_t)(intptr_t)entry->code > look->pc;
+    return live_code(look, entry) > look->pc;
+}
+
+/* Return the address of the FDE of the last of n entries that starts at or before pc, or 0. */
+static uintptr_t live_among(const struct live_look *look, const struct live_entry *entries,
+                            uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && !live_is_after(look, &entries[i]))
+        i++;
+    return i ? look->object->header + (uintptr_t)(intptr_t)entries[i - 1].record : 0;
+}
+
+/* The entries that may be the last to start at or before pc; the code of the first begins
+ * near `from`, and that of the one after the last near `to`. */
+struct live_range {
+    uint32_t low, high;
+    uintptr_t from, to;
+};
+
+/* Return the first entry of the chunk to read next: around where pc would be if all
+ * functions had one size; after some turns, around the middle. */
+static uint32_t live_guess(const struct live_range *r, uintptr_t pc, uint32_t turn)
+{
+    uint32_t n = r->high - r->low, at = n / 2;
+    if (turn < LIVE_GUESSES && pc >= r->from && pc < r->to && r->to - r->from < UINT32_MAX)
+        at = (uint32_t)((uint64_t)(pc - r->from) * n / (r->to - r->from));
+    at = at > LIVE_CHUNK / 2 ? at - LIVE_CHUNK / 2 : 0;
+    return r->low + (at < n - LIVE_CHUNK ? at : n - LIVE_CHUNK);
 }
 
 /* Return the address of the FDE whose code is the last to start at or before pc, or 0 if
@@ -69,30 +104,25 @@ static bool live_is_after(const struct live_look *look, const struct live_entry 
 static uintptr_t live_search(struct live_look *look)
 {
     struct live_entry chunk[LIVE_CHUNK];
-    uint32_t low = 0, high = look->n, n = 0;
-    while (high - low > LIVE_CHUNK) { /* at most 32 turns */
-        uint32_t mid = low + (high - low) / 2;
-        if (!live_entries(look, mid, 1, chunk))
+    struct live_range r = { 0, look->object->n, look->object->start, look->object->end };
+    uint32_t last = LIVE_CHUNK - 1;
+    for (uint32_t turn = 0; r.high - r.low > LIVE_CHUNK; turn++) { /* at most LIVE_GUESSES + 32 */
+        uint32_t first = live_guess(&r, look->pc, turn);
+        if (!live_entries(look, first, LIVE_CHUNK, chunk))
             return 0;
-        if (live_is_after(look, chunk))
-            high = mid;
-        else
-            low = mid;
+        if (live_is_after(look, &chunk[0])) {
+            r.high = first;
+            r.to = live_code(look, &chunk[0]);
+        } else if (!live_is_after(look, &chunk[last])) {
+            r.low = first + last;
+            r.from = live_code(look, &chunk[last]);
+        } else {
+            return live_among(look, chunk, LIVE_CHUNK);
+        }
     }
-    if (!live_entries(look, low, high - low, chunk))
+    if (!live_entries(look, r.low, r.high - r.low, chunk))
         return 0;
-    while (n < high - low && !live_is_after(look, &chunk[n]))
-        n++;
-    return n ? look->header + (uintptr_t)(intptr_t)chunk[n - 1].record : 0;
-}
-
-static bool live_header(struct live_look *look)
-{
-    struct jsp_live_header h;
-    if (!jsp_memread_bytes(look->mem, look->header, &h, sizeof h) || !jsp_live_is_sorted(&h))
-        return false;
-    look->n = h.n;
-    return true;
+    return live_among(look, chunk, r.high - r.low);
 }
 
 /* Copy the first bytes of a record, and read its head. Return their number, or 0 if it is no
@@ -119,6 +149,21 @@ static uint32_t live_record(struct live_look *look, uintptr_t at, uint8_t *to, u
     return n <= have || jsp_memread_bytes(look->mem, at, to, n) ? n : 0;
 }
 
+/* Copy the CIE at `at`, unless it is the one that was copied last. */
+static bool live_common(struct live_look *look, uintptr_t at)
+{
+    struct jsp_live *live = look->live;
+    uint32_t head[2];
+    if (live->common_at == at)
+        return true;
+    live->common_at = 0;
+    live->n_common = live_record(look, at, live->common, JSP_LIVE_CIE, head);
+    if (!live->n_common || live->n_common != head[0] + 4)
+        return false;
+    live->common_at = at;
+    return true;
+}
+
 static void live_put(uint8_t *to, uint32_t value)
 {
     memcpy(to, &value, sizeof value);
@@ -128,15 +173,14 @@ static void live_put(uint8_t *to, uint32_t value)
  * pointer to the CIE. */
 static bool live_copy(struct live_look *look, uintptr_t at, struct jsp_ehframe_section *to)
 {
-    uint8_t *cie = look->live->records, *own = cie + JSP_LIVE_CIE;
-    uint32_t head[2], common[2];
+    struct jsp_live *live = look->live;
+    uint8_t *own = live->records + JSP_LIVE_CIE;
+    uint32_t head[2];
     uint32_t n_own = live_record(look, at, own, JSP_LIVE_FDE, head);
-    if (n_own < LIVE_HEAD || !head[1])
+    if (n_own < LIVE_HEAD || !head[1] || !live_common(look, at + 4 - head[1]))
         return false;
-    uint32_t n = live_record(look, at + 4 - head[1], cie, JSP_LIVE_CIE, common);
-    if (!n || n != common[0] + 4)
-        return false;
-    memmove(own - n, cie, n); /* to directly before the FDE */
+    uint32_t n = live->n_common;
+    memcpy(own - n, live->common, n); /* directly before the FDE */
     look->is_cut = n_own != head[0] + 4;
     live_put(own, n_own - 4);
     live_put(own + 4, n + 4);
@@ -206,21 +250,33 @@ static uint32_t live_run(struct live_look *look, const struct jsp_ehframe_sectio
 static uint32_t live_answer(struct live_look *look)
 {
     struct jsp_ehframe_section section;
-    uintptr_t at = live_header(look) ? live_search(look) : 0;
+    uintptr_t at = live_search(look);
     return at && live_copy(look, at, &section) ? live_run(look, &section) : JSP_HOW_NONE;
 }
 
-uint32_t jsp_live_read(struct jsp_live *live, struct jsp_memread *mem, uintptr_t header,
-                       uintptr_t pc)
+/* Let the reader use this walk's calls for objects without rows. Return its own calls. */
+static uint32_t live_begin_reading(struct jsp_live *live, struct jsp_memread *mem)
 {
-    struct live_look look = { .live = live, .mem = mem, .pc = pc, .header = header };
     uint32_t others = mem->calls;
     mem->calls = live->calls;
     mem->may_vanish = true;
-    uint32_t how = live_answer(&look);
+    return others;
+}
+
+static void live_end_reading(struct jsp_live *live, struct jsp_memread *mem, uint32_t others)
+{
     live->calls = mem->calls;
     mem->calls = others;
     mem->may_vanish = false;
+}
+
+uint32_t jsp_live_read(struct jsp_live *live, struct jsp_memread *mem,
+                       const struct jsp_live_object *object, uintptr_t pc)
+{
+    struct live_look look = { .live = live, .mem = mem, .object = object, .pc = pc };
+    uint32_t others = live_begin_reading(live, mem);
+    uint32_t how = live_answer(&look);
+    live_end_reading(live, mem, others);
     return live->calls ? how : JSP_HOW_NONE;
 }
 
@@ -229,8 +285,14 @@ bool jsp_live_how(struct jsp_live *live, struct jsp_memread *mem, uintptr_t pc, 
     struct jsp_live_found found;
     if (!live->calls || !jsp_live_has_room(live) || !live_find(live, pc, &found))
         return false;
-    *how = JSP_HOW_NONE;
-    if (found.header)
-        *how = jsp_live_read(live, mem, (uintptr_t)found.header, pc);
+    struct jsp_live_object object = { (uintptr_t)found.header, (uintptr_t)found.start,
+                                      (uintptr_t)found.end, 0 };
+    struct jsp_live_header header;
+    uint32_t others = live_begin_reading(live, mem);
+    if (found.header && jsp_memread_bytes(mem, object.header, &header, sizeof header) &&
+        jsp_live_is_sorted(&header))
+        object.n = header.n;
+    live_end_reading(live, mem, others);
+    *how = object.n ? jsp_live_read(live, mem, &object, pc) : JSP_HOW_NONE;
     return live->calls > 0;
 }

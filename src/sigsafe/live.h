@@ -49,6 +49,13 @@ static inline bool jsp_live_is_sorted(const struct jsp_live_header *h)
            h->table == DATAREL_SDATA4 && h->n > 0;
 }
 
+/* An object with a sorted header. */
+struct jsp_live_object {
+    uintptr_t header;     /* address of its .eh_frame_hdr */
+    uintptr_t start, end; /* of its code, roughly: the search begins by it */
+    uint32_t n;           /* entries of the header */
+};
+
 typedef int (*jsp_live_find_sigsafe_fn)(void *pc, struct jsp_live_found *found);
 
 enum {
@@ -57,8 +64,8 @@ enum {
     JSP_LIVE_CIE = 256,   /* bytes of a record that are read */
     JSP_LIVE_FDE = 24576, /* compilers' longest have 22 KiB; few have 1 */
     JSP_LIVE_CALLS = 512, /* system calls in one walk */
-    /* the same for a map with objects that have no rows yet: some 800 new frames */
-    JSP_LIVE_CALLS_UNREAD = 8192,
+    /* the same for a map with objects that have no rows yet: 1000 new frames and more */
+    JSP_LIVE_CALLS_UNREAD = 4096,
 };
 
 struct jsp_live {
@@ -69,6 +76,9 @@ struct jsp_live {
     uint8_t exprs[JSP_LIVE_EXPRS];
     struct jsp_cfa cfa;
     struct jsp_ehframe_cie cie;
+    uintptr_t common_at;           /* address of the CIE copied last; 0: none */
+    uint32_t n_common;
+    uint8_t common[JSP_LIVE_CIE];  /* that CIE: most records of an object share one */
     uint8_t records[JSP_LIVE_CIE + JSP_LIVE_FDE]; /* last: most pages are never touched */
 };
 
@@ -94,10 +104,10 @@ bool jsp_live_is_code(const struct jsp_live *live, uintptr_t pc);
 bool jsp_live_how(struct jsp_live *live, struct jsp_memread *mem, uintptr_t pc,
                   uint32_t *how);
 
-/* Return the same for an instruction of the object with this .eh_frame_hdr: JSP_HOW_NONE if
- * the records do not cover it, or if this walk has used up its system calls. The caller has
- * checked that there is room. */
-uint32_t jsp_live_read(struct jsp_live *live, struct jsp_memread *mem, uintptr_t header,
-                       uintptr_t pc);
+/* Return the same for an instruction of this object: JSP_HOW_NONE if the records do not
+ * cover it, or if this walk has used up its system calls. The caller has checked that there
+ * is room. */
+uint32_t jsp_live_read(struct jsp_live *live, struct jsp_memread *mem,
+                       const struct jsp_live_object *object, uintptr_t pc);
 
 #endif

@@ -35,8 +35,9 @@ static uint32_t unwind_live(struct jsp_unwinder *u, uintptr_t pc)
 /* Look up an object whose rows are not made yet, and mark it, so that the drain makes
  * them. */
 static uint32_t unwind_unread(struct jsp_unwinder *u, const struct jsp_unwind_unread *unread,
-                              uintptr_t pc)
+                              const struct jsp_unwind_object *o, uintptr_t pc)
 {
+    const struct jsp_live_object object = { unread->header, o->start, o->end, unread->n };
     /* ORDER: relaxed, both. The ring of the bell publishes the mark. */
     if (!atomic_load_explicit(unread->is_met, memory_order_relaxed)) {
         atomic_store_explicit(unread->is_met, 1, memory_order_relaxed); /* ORDER: as above */
@@ -44,7 +45,7 @@ static uint32_t unwind_unread(struct jsp_unwinder *u, const struct jsp_unwind_un
     }
     if (!jsp_live_has_room(&u->live))
         unwind_forget(u);
-    return jsp_live_read(&u->live, &u->mem, unread->header, pc);
+    return jsp_live_read(&u->live, &u->mem, &object, pc);
 }
 
 static __attribute__((noinline)) uint32_t unwind_look_up(struct jsp_unwinder *u,
@@ -54,7 +55,7 @@ static __attribute__((noinline)) uint32_t unwind_look_up(struct jsp_unwinder *u,
 {
     const struct jsp_unwind_object *o = jsp_unwind_map_find(map, pc);
     const struct jsp_unwind_unread *unread = o ? jsp_unwind_map_unread(map, o) : NULL;
-    uint32_t how = unread ? unwind_unread(u, unread, pc)
+    uint32_t how = unread ? unwind_unread(u, unread, o, pc)
                           : o ? jsp_unwind_object_how(o, pc) : unwind_live(u, pc);
     slot->how = how;
     /* the calls are used up: do not cache, another walk can ask again */

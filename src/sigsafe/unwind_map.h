@@ -102,6 +102,7 @@ struct jsp_unwind_object {
  * one (live.h), and the drain makes the rows once a handler has met the object. */
 struct jsp_unwind_unread {
     uintptr_t header;         /* address of its .eh_frame_hdr; 0: the object has its rows */
+    uint32_t n;               /* entries of the header */
     _Atomic uint32_t *is_met; /* set by handlers; kept outside of the map */
 };
 
