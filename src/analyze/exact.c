@@ -233,6 +233,32 @@ int jsp_exact_read(struct jsp_exact *out, const struct jsp_read *capture,
     return err;
 }
 
+int jsp_exact_show(struct jsp_exact *c, struct jsp_naming *n)
+{
+    int err = 0;
+    for (uint32_t i = 0; n && err == 0 && i < c->n_functions; i++) {
+        struct jsp_exact_function *f = &c->functions[i];
+        struct jsp_read_text recorded = { f->shown, (uint32_t)strlen(f->shown) };
+        struct jsp_naming_name shown;
+        if (f->file.len == 0 || jsp_naming_name(n, recorded, &shown) < 0) {
+            err = f->file.len ? -ENOMEM : 0;
+            continue;
+        }
+        const char *text = jsp_store_text(&c->work->store, shown.text, strlen(shown.text));
+        bool is_other = strcmp(shown.text, f->shown) != 0;
+        free(shown.text);
+        err = text ? 0 : -ENOMEM;
+        if (err || !is_other)
+            continue;
+        struct jsp_name_parts parts = jsp_name_split(text);
+        f->shown = text;
+        f->name = parts.name;
+        f->file = parts.file;
+        f->line = parts.line;
+    }
+    return err;
+}
+
 void jsp_exact_free(struct jsp_exact *c)
 {
     struct jsp_exact_work *w = c->work;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "naming.h"
 #include "base/hash.h"
 #include "capture/read.h"
 #include "capture/wire.h"
@@ -61,6 +62,9 @@ struct jsp_exact {
  * -ENOMEM. */
 int jsp_exact_read(struct jsp_exact *out, const struct jsp_read *capture,
                    struct jsp_read_defects *defects);
+
+/* Show the functions as the naming does; NULL: as they were recorded. Return 0 or -ENOMEM. */
+int jsp_exact_show(struct jsp_exact *c, struct jsp_naming *n);
 void jsp_exact_free(struct jsp_exact *c);
 
 uint64_t jsp_exact_ns(const struct jsp_exact *c, uint64_t ticks);

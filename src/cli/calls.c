@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "filter.h"
 
 enum { CALLS_LIMIT = 30 };
 
@@ -28,6 +29,7 @@ static const char calls_help[] =
     "  --edges          caller and callee: number of calls, and total time of these\n"
     "  --csv            all rows, for programs; times are in ns\n"
     "  --json           the rows and all other figures; --json-schema  its form\n"
+    "  --map OLD=NEW    sources below OLD are below NEW; --trim-path DIR  no DIR\n"
     "\n"
     "Self is the time in the function itself. Total includes the functions that it\n"
     "called, and counts recursive calls once. PER CALL is total divided by calls.\n"
@@ -36,7 +38,8 @@ static const char calls_help[] =
 
 /* Open a capture and read its calls. CLI_OK; or CLI_FAILED: the error is reported and
  * nothing is open. */
-static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_keep *keep)
+static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_ask *ask,
+                      const struct cli_calls_keep *keep)
 {
     struct jsp_read_defects defects = { 0 };
     memset(c, 0, sizeof *c);
@@ -44,6 +47,10 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
         return CLI_FAILED;
     int err = jsp_exact_read(&c->calls, &c->capture.read, &defects);
     cli_complain(&c->capture, &defects);
+    if (!err)
+        err = jsp_naming_open(&c->capture.profile.naming, &ask->naming);
+    if (!err)
+        err = jsp_exact_show(&c->calls, c->capture.profile.naming);
     if (!err && c->calls.is_there)
         err = cli_calls_keep(keep, &c->calls);
     if (err || !c->calls.is_there) {
@@ -72,18 +79,26 @@ static void calls_close(struct cli_calls *c)
 static int calls_run(struct cli_arguments *a)
 {
     const char *sort = "self", *only = NULL, *file = NULL, *min = NULL;
-    struct cli_calls_ask ask = { .limit = UINT32_MAX };
+    const char *maps[CLI_VALUES], *trims[CLI_VALUES];
+    /* The recording's end is not known here, so a map could be one of later code. */
+    struct cli_calls_ask ask = { .limit = UINT32_MAX,
+                                 .naming = { .maps = maps, .trims = trims,
+                                             .has_no_source_maps = true } };
     const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
                                           { "limit", NULL, NULL, &ask.limit },
                                           { "edges", &ask.has_edges, NULL, NULL },
                                           { "only", NULL, &only, NULL },
                                           { "file", NULL, &file, NULL },
                                           { "min", NULL, &min, NULL },
+                                          { "map", NULL, maps, &ask.naming.n_maps },
+                                          { "trim-path", NULL, trims, &ask.naming.n_trims },
                                           CLI_FORM_OPTIONS(&ask.form),
                                           { 0 } };
     static const char *const sorts[] = { "self", "total", "calls", "each", "bytes", "name", NULL };
     int by = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", sort, sorts);
     if (by < 0 || cli_form_check(a->command, &ask.form))
+        return CLI_USAGE;
+    if (cli_maps_check(a->command, maps, ask.naming.n_maps))
         return CLI_USAGE;
     ask.sort = (enum jsp_exact_sort)by;
     if (a->n_files < 1 || a->n_files > 2)
@@ -100,10 +115,10 @@ static int calls_run(struct cli_arguments *a)
     bool is_two = a->n_files == 2;
     if (is_two)
         by_name.min = 0; /* it applies to both captures together */
-    rc = calls_open(&first, a->files[0], &by_name);
+    rc = calls_open(&first, a->files[0], &ask, &by_name);
     if (rc)
         goto out;
-    rc = is_two ? calls_open(&second, a->files[1], &by_name) : CLI_OK;
+    rc = is_two ? calls_open(&second, a->files[1], &ask, &by_name) : CLI_OK;
     if (!rc && is_two) {
         rc = cli_calls_compare(&first, &second, &ask);
         calls_close(&second);

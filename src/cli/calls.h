@@ -31,6 +31,7 @@ struct cli_calls_ask {
     bool has_edges;
     struct cli_form form;
     struct cli_calls_keep keep;
+    struct jsp_naming_options naming;
 };
 
 /* Read the values of the options; NULL: the option is absent. Return CLI_OK, or an error that

@@ -59,6 +59,14 @@ static bool filter_time(const char *word, uint64_t *from, uint64_t *to)
            (second == end || *to > *from);
 }
 
+int cli_maps_check(const char *command, const char *const *maps, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!strchr(maps[i], '='))
+            return cli_usage(command, "--map wants OLD=NEW, not \"%s\"", maps[i]);
+    return CLI_OK;
+}
+
 static int filter_check(const struct cli_filter *f, const char *command,
                         struct jsp_profile_options *o, enum jsp_show *show,
                         const struct jsp_naming_options *naming)
@@ -69,9 +77,8 @@ static int filter_check(const struct cli_filter *f, const char *command,
     o->clock = f->clock ? jsp_clock_find(f->clock) : NULL;
     if (f->clock && !o->clock)
         return cli_usage(command, "--clock is %s, not \"%s\"", JSP_CLOCKS_KEYS, f->clock);
-    for (uint32_t i = 0; i < f->n_maps; i++)
-        if (!strchr(f->maps[i], '='))
-            return cli_usage(command, "--map wants OLD=NEW, not \"%s\"", f->maps[i]);
+    if (cli_maps_check(command, f->maps, f->n_maps))
+        return CLI_USAGE;
     o->symbols = f->symbols;
     o->naming = naming;
     static const char *const measures[] = { "time", "alloc", "live", NULL };

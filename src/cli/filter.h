@@ -57,6 +57,9 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     "  --map OLD=NEW     sources below OLD are below NEW; --trim-path DIR  no DIR\n" \
     "  --source-maps MAP  a source map, or a folder of some; --no-source-maps  none\n"
 
+/* Check the words of --map. CLI_OK or CLI_USAGE. */
+int cli_maps_check(const char *command, const char *const *maps, uint32_t n);
+
 /* Check the words, load the capture and choose from it. CLI_OK; or CLI_USAGE or CLI_FAILED:
  * the error is reported and nothing is open. cli_close frees everything. A path that is NULL is
  * cli_one_file's error. */

@@ -52,8 +52,12 @@ int callgrind_exact(struct callgrind *c, struct jsp_export *e)
 {
     struct jsp_exact x;
     int err = jsp_exact_read(&x, e->profile->capture, NULL);
-    if (err)
+    if (!err)
+        err = jsp_exact_show(&x, e->profile->naming);
+    if (err) {
+        jsp_exact_free(&x);
         return err;
+    }
     bool is_graph = x.is_there && x.n_edges && x.commit[JSP_WIRE_COMMIT_INSIDE];
     if (is_graph) {
         c->event = "ns";

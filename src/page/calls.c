@@ -13,8 +13,12 @@ int jsp_page_calls_build(struct jsp_page_calls *c, const struct jsp_html *h)
 {
     int err = 0;
     memset(c, 0, sizeof *c);
-    for (uint32_t i = 0; err == 0 && i < h->n; i++)
-        err = jsp_exact_read(&c->of[i], h->captures[i].profile->capture, NULL);
+    for (uint32_t i = 0; err == 0 && i < h->n; i++) {
+        const struct jsp_profile *p = h->captures[i].profile;
+        err = jsp_exact_read(&c->of[i], p->capture, NULL);
+        if (err == 0)
+            err = jsp_exact_show(&c->of[i], p->naming);
+    }
     return err;
 }
 

@@ -72,6 +72,22 @@ row '100.0% 100.0% 10 ms 2 away'
 run convert --to callgrind --trim-path=/build map.cap
 has 'src/lib/w.js'
 hasnt /build/src/lib
+# -- Exact calls ----------------------------------------------------------------
+run calls --csv --map /srv=/x calls.cap
+has '"main","/x/a.js",1,'
+run calls --csv --trim-path /srv calls.cap
+has '"main","a.js",1,'
+run calls --file '^/x/' --map /srv=/x --csv calls.cap
+has '"main","/x/a.js",1,'
+run calls --map /srv calls.cap
+is_rc 2
+is_err 'jsprof calls: --map wants OLD=NEW, not "/srv" (try: jsprof calls --help)'
+run convert --to callgrind --map /srv=/x calls.cap
+has ' /x/a.js'
+hasnt /srv
+run html -o - --map /srv=/x calls.cap
+grep -qF 'main (/x/a.js:1)' out || { echo 'html does not map exact calls'; bad=1; }
+
 # -- One program in two folders --------------------------------------------------
 "$tmp/captures" of 'work (/s/v1/lib/w.js:1:1)=2' 'gone (/s/v1/g.js:1:1)=1' /s/v1/main.js=1 \
     'far (/lib/far.js:1:1)=1' >v1.cap
