@@ -17,7 +17,7 @@
 
 enum {
     ORIGINALS_MOST = 1 << 12,         /* files with maps */
-    ORIGINALS_MOST_BYTES = 512 << 20, /* of all maps and generated files */
+    ORIGINALS_MOST_BYTES = 512 << 20, /* of all maps with their tables, and generated files */
     ORIGINALS_SPREAD = 16,            /* lines of one statement that became one line */
     ORIGINALS_SEGMENTS = 4096,        /* of one line; a line with more has no single original */
 };
@@ -124,17 +124,19 @@ static int originals_map(struct jsp_originals *o, struct originals_file *f)
         return err;
     if (!f->text.is_given && o->recorded && changed > o->recorded)
         f->why = "it was changed after the recording (--source-maps uses it all the same)";
-    else if (f->text.len + f->generated.size > ORIGINALS_MOST_BYTES - o->bytes ||
-             o->n_mapped == ORIGINALS_MOST)
-        f->why = "the maps are too large";
+    else if (o->n_mapped == ORIGINALS_MOST)
+        f->why = "there are too many maps";
     else
         err = jsp_source_map_read(&f->map, f->text.text, f->text.len, &f->why);
     const struct jsp_source_map *m = &f->map;
     if (!f->why && n_lines && m->n_segments && m->segments[m->n_segments - 1].line > n_lines)
         f->why = "it has more lines than the file";
+    size_t bytes = f->text.len + f->generated.size + m->n_segments * sizeof *m->segments;
+    if (!f->why && !err && bytes > ORIGINALS_MOST_BYTES - o->bytes)
+        f->why = "the maps are too large";
     if (f->why || err)
         return err ? err : -EBADMSG;
-    o->bytes += f->text.len + f->generated.size;
+    o->bytes += bytes;
     return originals_paths(f);
 }
 

@@ -28,6 +28,7 @@ struct map_build {
     const char *why;
     /* Where the section begins: places, and positions in the tables. */
     uint32_t line, column, first_source, first_name;
+    size_t path_bytes;
     bool is_sorted;
 };
 
@@ -99,6 +100,9 @@ static int map_sources(struct map_build *b, const struct map_parts *parts)
             source.content = jsp_json_in_string(&contents);
         if (j.is_bad)
             break;
+        b->path_bytes += raw.len + parts->root.len;
+        if (m->n_sources == JSP_SOURCE_MAP_SOURCES || b->path_bytes > JSP_SOURCE_MAP_PATHS)
+            return map_bad(b, "it has too many sources");
         if (jsp_grow(&m->sources, &m->sources_room, m->n_sources, sizeof source) < 0)
             return -ENOMEM;
         source.path = map_path(parts, raw);
@@ -118,6 +122,8 @@ static int map_names(struct map_build *b, const struct map_parts *parts)
     if (j.at)
         jsp_json_in_open(&j, '[');
     while (j.at && !j.is_bad && jsp_json_in_next(&j, ']')) {
+        if (m->n_names == JSP_SOURCE_MAP_NAMES)
+            return map_bad(b, "it has too many names");
         if (jsp_grow(&m->names, &m->names_room, m->n_names, sizeof *m->names) < 0)
             return -ENOMEM;
         m->names[m->n_names++] = jsp_json_in_string(&j);

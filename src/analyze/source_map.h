@@ -11,7 +11,15 @@
 
 #include "json_in.h"
 
-enum { JSP_SOURCE_MAP_NONE = 0xFFFFFFFF, JSP_SOURCE_MAP_SEGMENTS = 1 << 22 };
+enum { JSP_SOURCE_MAP_NONE = 0xFFFFFFFF };
+
+/* The most of a map. */
+enum {
+    JSP_SOURCE_MAP_SEGMENTS = 1 << 22,
+    JSP_SOURCE_MAP_SOURCES = 1 << 16,
+    JSP_SOURCE_MAP_NAMES = 1 << 20,
+    JSP_SOURCE_MAP_PATHS = 1 << 24, /* bytes of all paths of sources */
+};
 
 struct jsp_source_map_segment {
     uint32_t line, column;       /* generated */

@@ -116,6 +116,41 @@ TEST(a_map_that_is_none_is_refused)
     }
 }
 
+/* A map with one more than `most` of something, and with exactly as many. */
+static void bounded(const char *before, const char *each, const char *after, uint32_t most,
+                    const char *complaint)
+{
+    size_t n = strlen(each), len = strlen(before);
+    char *text = malloc(len + (most + 1) * n + strlen(after) + 1);
+    if (!CHECK(text != NULL))
+        return;
+    memcpy(text, before, len);
+    for (uint32_t i = 0; i <= most; i++, len += n)
+        memcpy(text + len, each, n);
+    strcpy(text + len, after);
+    CHECK_EQ(reads(text), -EBADMSG);
+    CHECK_STR(why, complaint);
+    strcpy(text + len - n, after);
+    CHECK_EQ(reads(text), 0);
+    free(text);
+}
+
+TEST(a_map_has_only_so_much)
+{
+    bounded("{\"version\":3,\"sources\":[\"\"", ",\"\"", "],\"mappings\":\"\"}",
+            JSP_SOURCE_MAP_SOURCES - 1, "it has too many sources");
+    char path[256] = ",\"";
+    memset(path + 2, 'x', 252);
+    path[254] = '"';
+    bounded("{\"version\":3,\"sourceRoot\":\"0123456789abcdef\",\"mappings\":\"\","
+            "\"sources\":[\"\"", path, "]}",
+            (JSP_SOURCE_MAP_PATHS - 16) / (16 + 252), "it has too many sources");
+    bounded("{\"version\":3,\"names\":[\"\"", ",\"\"", "],\"mappings\":\"\"}",
+            JSP_SOURCE_MAP_NAMES - 1, "it has too many names");
+    bounded("{\"version\":3,\"mappings\":\"A", ",C", "\"}", JSP_SOURCE_MAP_SEGMENTS - 1,
+            "it has too many mappings");
+}
+
 TEST(every_cut_of_a_map_is_refused)
 {
     static const char whole[] =
@@ -497,6 +532,7 @@ int main(void)
     RUN(mappings_out_of_order_are_sorted);
     RUN(broken_mappings_are_refused);
     RUN(a_map_that_is_none_is_refused);
+    RUN(a_map_has_only_so_much);
     RUN(every_cut_of_a_map_is_refused);
     RUN(deep_nesting_is_refused);
     RUN(the_root_comes_before_relative_sources);
