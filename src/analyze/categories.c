@@ -236,7 +236,8 @@ uint32_t jsp_categories_of(const struct jsp_categories *c, const struct jsp_func
     for (uint32_t i = 0; i < c->n_rules; i++) {
         const struct categories_rule *r = &c->rules[i];
         if ((r->kind == JSP_N_KINDS || r->kind == kind) &&
-            (!r->name || fnmatch(r->name, f->name, 0) == 0) &&
+            (!r->name || fnmatch(r->name, f->name, 0) == 0 ||
+             fnmatch(r->name, f->recorded, 0) == 0) &&
             (!r->file || fnmatch(r->file, path, 0) == 0) &&
             (!r->module || fnmatch(r->module, f->module, 0) == 0))
             return r->category;

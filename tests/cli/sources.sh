@@ -38,6 +38,10 @@ for regex in "a%20b.*x%25" 'a b.*x%'; do # the recorded name, and the shown one
     has "work ($path:1:1)"
     lines 3
 done
+printf 'shell name=*file://*\nmine name=* kind=vm\n' >rules
+run report --categories rules --category shell --csv url.cap # a rule for the recorded name
+has "work ($path:1:1)"
+hasnt resource://
 for format in pprof callgrind firefox speedscope; do
     run convert --to $format -o - url.cap
     tr '\n\0' '  ' <out >joined

@@ -373,6 +373,9 @@ TEST(a_function_and_its_lines_have_their_originals)
     CHECK_STR(line(3), "0"); /* no mapping */
     CHECK_STR(line(99), "0");
     CHECK_STR(shown("f (js/out.js:1:11)"), "found (in.ts:5:10)"); /* columns from 1 */
+    CHECK_STR(shown("get f (js/out.js:1:10)"), "get found (in.ts:5:10)");
+    CHECK_STR(shown("A.f (js/out.js:1:10)"), "found (in.ts:5:10)");
+    CHECK_STR(shown("f/< (js/out.js:1:10)"), "f/< (in.ts:5:10)");
     CHECK_STR(shown("g (js/out.js:4:17)"), "g (in.ts:10:9)");
     CHECK_STR(shown("js/out.js:4:17"), "in.ts:10:9"); /* a function without a name */
     CHECK_STR(shown("A.prototype.g (js/out.js:4:17)"), "A.prototype.g (in.ts:10:9)");
