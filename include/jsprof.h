@@ -331,6 +331,16 @@ enum jsprof_kind {
     JSPROF_KIND_SYNTH = 5,  /* made by jsprof itself, "[...]" */
 };
 
+/* Which of the host's interpreters or compilers runs a frame; add one of these to its kind, with
+ * `|`. 0: not known. `jsprof report --by tier` sums them up. */
+enum jsprof_tier {
+    JSPROF_TIER_INTERPRETER = 1 << 4,
+    JSPROF_TIER_BASELINE_INTERPRETER = 2 << 4, /* an interpreter that the JIT generates */
+    JSPROF_TIER_BASELINE = 3 << 4,             /* compiled quickly */
+    JSPROF_TIER_OPTIMIZED = 4 << 4,            /* compiled by an optimizing compiler */
+    JSPROF_TIER_WASM = 5 << 4,                 /* WebAssembly, by whatever compiler */
+};
+
 /* How label and detail form one name. Add one of these to a frame's kind, with `|`. */
 enum jsprof_join {
     JSPROF_JOIN_SPACE = 0,      /* "label detail" */
@@ -394,7 +404,7 @@ typedef struct jsprof_frame {
     uintptr_t   sp;                  /* an address inside this activation's C frame */
     uint64_t    pc;                  /* the host's own program counter, 0: none */
     uint32_t    line;                /* current line, from 1 */
-    uint32_t    kind;                /* enum jsprof_kind | jsprof_join | JSPROF_FRAME_ENTRY */
+    uint32_t    kind;                /* kind, tier, join and JSPROF_FRAME_..., with `|` */
 } jsprof_frame;
 
 /* -- 3. Threads ----------------------------------------------------------- */
@@ -528,7 +538,7 @@ typedef struct jsprof_stack {
     uint32_t    limit;          /* entries in the array, where capacity is NULL; 0: unknown */
     uint32_t    depth_bytes;    /* 4 or 8 */
     uint32_t    stride;         /* bytes from one entry to the next */
-    uint32_t    kind;           /* kind and join of frames that are read by offsets */
+    uint32_t    kind;           /* kind, tier and join of frames that are read by offsets */
     /* Either offsets in an entry (JSPROF_NO_FIELD for a missing field) ... */
     int32_t     label_offset;   /* const char * */
     int32_t     detail_offset;  /* const char * */

@@ -74,10 +74,9 @@ void compiled_put_function(compiled_list *list, const Walk::Frame &frame, uint32
 
     to.label = frame.label;
     to.sp = compiled_address(frame.stackAddress);
-    to.kind = JSPROF_KIND_JIT;
+    to.kind = mozjs_frame_kind(frame.kind);
     to.line = line;
     if (frame.kind == Walk::Frame_BaselineInterpreter) {
-        to.kind = JSPROF_KIND_VM;
         if (list->n > 0 || mozjs_in_object(list->regs->pc, false)) /* it is in a call */
             to.line = mozjs_line_at(list->m, frame.interpreterScript, frame.interpreterPC());
     }
@@ -150,7 +149,7 @@ void compiled_put_place(compiled_list *list, const mozjs_place &place, const moz
     for (uint32_t i = 0; i < place.n; i++) {
         const uint32_t line = i == 0 && place.runs && !runs ? 0 : place.lines[i];
         *compiled_next(list) = { nullptr, place.labels[i], nullptr,
-                                 walk.words()[which.address], 0, line, JSPROF_KIND_JIT };
+                                 walk.words()[which.address], 0, line, place.kind };
     }
 }
 
@@ -208,6 +207,16 @@ bool mozjs_in_object(void *pc, bool unknown)
     dl_find_object found;
 
     return !pc || (_dl_find_object ? _dl_find_object(pc, &found) == 0 : unknown);
+}
+
+uint32_t mozjs_frame_kind(Walk::FrameKind kind)
+{
+    if (engine_is_wasm(kind))
+        return JSPROF_KIND_JIT | JSPROF_TIER_WASM;
+    return kind == Walk::Frame_BaselineInterpreter
+               ? JSPROF_KIND_VM | JSPROF_TIER_BASELINE_INTERPRETER
+           : kind == Walk::Frame_Baseline ? JSPROF_KIND_JIT | JSPROF_TIER_BASELINE
+                                          : JSPROF_KIND_JIT | JSPROF_TIER_OPTIMIZED;
 }
 
 mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)

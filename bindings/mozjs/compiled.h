@@ -96,6 +96,9 @@ bool mozjs_is_forgotten(const jsprof_mozjs *m,
 
 /* -- compiled.cpp: the frames -- */
 
+/* Return kind and tier for a jsprof_frame. */
+uint32_t mozjs_frame_kind(JS::ProfilingFrameIterator::FrameKind kind);
+
 /* Return whether this is code of a program or library, and not SpiderMonkey's compiled
  * code. A null pointer counts as such. If libc can not look it up, return `unknown`. */
 bool mozjs_in_object(void *pc, bool unknown);

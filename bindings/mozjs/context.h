@@ -59,6 +59,7 @@ struct mozjs_place {
     const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; the code's own */
     uint32_t lines[MOZJS_PLACE_LABELS];     /* as in mozjs_lines */
     bool runs;                              /* as in mozjs_lines */
+    uint32_t kind;                          /* as in jsprof_frame */
     uint32_t n;
     uint32_t epoch; /* of the table; 0: unused */
 };

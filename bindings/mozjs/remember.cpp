@@ -117,6 +117,7 @@ void remember_place(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame *f
         place->lines[i] = lines->lines[i];
     }
     place->runs = lines->runs;
+    place->kind = mozjs_frame_kind(frames->kind);
     place->n = n;
     place->epoch = m->code_epoch;
 }

@@ -1,5 +1,5 @@
-/* analyze/groups.c - functions in groups: by category, by kind, by module, by file, by line,
- * by thread.
+/* analyze/groups.c - functions in groups: by category, by kind, by tier, by module, by file, by
+ * line, by thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 /* Everything that a group can depend on. Two keys can have one group. */
 struct groups_key {
-    uint32_t function, kind, line, file, thread;
+    uint32_t function, kind, tier, line, file, thread;
 };
 
 struct groups_known {
@@ -108,6 +108,10 @@ static char *groups_describe(const struct jsp_groups *g, const struct jsp_profil
                                    jsp_categories_of(g->categories, f, key->kind));
         break;
     case JSP_GROUP_KIND: name = jsp_kind_name(key->kind); break;
+    case JSP_GROUP_TIER:
+        name = jsp_tier_name(&(struct jsp_profile_frame){ .kind = key->kind,
+                                                          .tier = key->tier });
+        break;
     case JSP_GROUP_MODULE: break;
     case JSP_GROUP_FILE:
     case JSP_GROUP_LINE: return groups_place(g, p, key);
@@ -143,6 +147,8 @@ static struct groups_key groups_key(const struct jsp_groups *g, const struct jsp
     if (g->by == JSP_GROUP_THREAD)
         return (struct groups_key){ .thread = stack->thread };
     struct groups_key key = { .function = frame->function, .kind = frame->kind };
+    if (g->by == JSP_GROUP_TIER)
+        key.tier = frame->tier;
     if (g->by == JSP_GROUP_FILE || g->by == JSP_GROUP_LINE)
         key.file = frame->file;
     if (g->by == JSP_GROUP_LINE)

@@ -1,5 +1,5 @@
-/* analyze/groups.h - functions in groups: by category, by kind, by module, by file, by
- * line, by thread.
+/* analyze/groups.h - functions in groups: by category, by kind, by tier, by module, by
+ * file, by line, by thread.
  *
  * A function can be in several groups, because its interpreted and its compiled frames are
  * of two kinds, and its frames are in many lines and threads. Groups are numbered in the
@@ -15,6 +15,7 @@
 enum jsp_group_by {
     JSP_GROUP_CATEGORY,
     JSP_GROUP_KIND,
+    JSP_GROUP_TIER, /* the kind where the tier is unknown */
     JSP_GROUP_MODULE,
     JSP_GROUP_FILE, /* the module where the source file is unknown */
     JSP_GROUP_LINE, /* the function where the line is unknown */

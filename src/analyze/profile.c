@@ -159,3 +159,11 @@ const char *jsp_kind_name(uint32_t kind)
     };
     return names[kind < JSP_N_KINDS ? kind : JSP_KIND_OTHER];
 }
+
+const char *jsp_tier_name(const struct jsp_profile_frame *frame)
+{
+    static const char *const names[JSP_N_TIERS] = {
+        NULL, "interpreter", "baseline-interpreter", "baseline", "optimized", "wasm"
+    };
+    return frame->tier ? names[frame->tier] : jsp_kind_name(frame->kind);
+}

@@ -40,6 +40,9 @@ enum jsp_value {
 /* Kinds in addition to enum jsprof_kind of the public header. */
 enum { JSP_KIND_KERNEL = 6, JSP_KIND_OTHER = 7, JSP_N_KINDS };
 
+/* A tier is recorded with a kind: this is enum jsprof_tier without the kind's bits. */
+enum { JSP_TIER_SHIFT = 4, JSP_N_TIERS = (JSPROF_TIER_WASM >> JSP_TIER_SHIFT) + 1 };
+
 struct jsp_process {
     int32_t pid, parent; /* parent 0: unknown */
     struct jsp_read_text command;
@@ -84,6 +87,7 @@ struct jsp_profile_frame {
     uint32_t line;          /* 0: unknown */
     uint32_t file;          /* file of the line, in files[]; 0: the one in the name */
     uint32_t kind;          /* enum jsprof_kind, JSP_KIND_... */
+    uint32_t tier;          /* below JSP_N_TIERS; 0: not known */
     enum jsp_origin origin;
     uint32_t generated;     /* for jsp_naming_line; 0: the line is as recorded */
 };
@@ -207,5 +211,8 @@ const char *jsp_unit_name(enum jsp_value unit);
 
 /* "vm", "jit", "label", "gc", "native", "synth", "kernel", "other" */
 const char *jsp_kind_name(uint32_t kind);
+
+/* Return the tier's word, or the one of the frame's kind if the tier is not known. */
+const char *jsp_tier_name(const struct jsp_profile_frame *frame);
 
 #endif

@@ -203,11 +203,15 @@ static int resolve_tagged(struct jsp_profile *p, struct jsp_lookup_key k,
     const struct jsp_lookup_jit *jit = jsp_lookup_jit(&p->lookup, k);
     struct jsp_resolve_name n = { .module = "", .kind = JSPROF_KIND_VM };
     jsp_lookup_kind(&p->lookup, (uint32_t)k.addr, &n.kind);
+    uint32_t tier = n.kind >> JSP_TIER_SHIFT;
+    n.kind &= (1 << JSP_TIER_SHIFT) - 1;
     const struct jsp_lookup_symbol *s = jit ? NULL : jsp_lookup_symbol(&p->lookup, k);
     if (!jit && !s)
         return jsp_resolve_fixed(p, "[unnamed VM function]", out);
     n.text = jit ? jit->name : s->name;
-    return jsp_resolve_named(p, n, out);
+    int err = jsp_resolve_named(p, n, out);
+    out->tier = tier < JSP_N_TIERS ? tier : 0;
+    return err;
 }
 
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *a,

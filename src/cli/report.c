@@ -24,7 +24,7 @@ static const char report_help[] =
     "Lists functions by the time in the function itself (self), and by the time in it\n"
     "and in the functions that it called (total).\n"
     "\n"
-    "  --by WORD        function, category, kind, module, file, line or thread\n"
+    "  --by WORD        function, category, kind, tier, module, file, line or thread\n"
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
@@ -52,13 +52,14 @@ static const struct report_by {
     { "FUNCTION", "functions" },
     { "CATEGORY", "categories" },
     { "KIND", "kinds" },
+    { "TIER", "tiers" },
     { "MODULE", "modules" },
     { "FILE", "files" },
     { "LINE", "lines" },
     { "THREAD", "threads" },
 };
-static const char *const report_by_words[] = { "function", "category", "kind", "module",
-                                               "file", "line", "thread", NULL };
+static const char *const report_by_words[] = { "function", "category", "kind", "tier",
+                                               "module", "file", "line", "thread", NULL };
 
 static double report_share(const struct report *r, uint64_t value)
 {

@@ -215,6 +215,50 @@ TEST(a_group_counts_a_stack_once_and_its_innermost_frame_as_self)
     unload();
 }
 
+/* Return the samples whose innermost frame is of this tier, and the kind's word where the tier is
+ * unknown. */
+static uint64_t of_tier(const char *name)
+{
+    for (uint32_t i = 0; i < fs.n; i++)
+        if (strcmp(jsp_functions_name(&fs, &p, &fs.rows[i]), name) == 0)
+            return fs.rows[i].self;
+    return 0;
+}
+
+TEST(a_tier_is_recorded_with_the_kind_and_makes_no_other_function)
+{
+    static const uint16_t kinds[] = { 0,
+                                      JSPROF_KIND_VM | JSPROF_TIER_INTERPRETER,
+                                      JSPROF_KIND_JIT | JSPROF_TIER_OPTIMIZED,
+                                      JSPROF_KIND_JIT | JSPROF_TIER_WASM,
+                                      JSPROF_KIND_JIT,
+                                      JSPROF_KIND_JIT | 15 << 4 }; /* unknown to us */
+    struct jsp_groups *groups = NULL;
+    uint8_t data[32];
+    char why[JSP_READ_WHY];
+    size_t n = 0;
+    build_start(&b, false);
+    build_process(&b, "host script");
+    for (uint32_t i = 1; i < sizeof kinds / sizeof *kinds; i++) {
+        build_jit(&b, build_tag(i), "work (a.js:2)");
+        n += build_varint(data + n, i);
+        n += build_varint(data + n, kinds[i]);
+        sample(1, build_tag(i), 0, 0);
+    }
+    build_chunk(&b, "jsprof/frames", data, n);
+    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK_EQ(jsp_groups_open(&groups, JSP_GROUP_TIER, NULL), 0);
+    CHECK_EQ(jsp_functions_build_by(&fs, &p, NULL, groups), 0);
+    CHECK_EQ(p.n_functions, 1);
+    CHECK_EQ(of_tier("interpreter"), 1);
+    CHECK_EQ(of_tier("optimized"), 1);
+    CHECK_EQ(of_tier("wasm"), 1);
+    CHECK_EQ(of_tier("jit"), 2);
+    jsp_groups_close(groups);
+    unload();
+}
+
 TEST(modules_are_files_or_words_in_brackets)
 {
     struct jsp_groups *groups = NULL;
@@ -301,6 +345,7 @@ int main(void)
     RUN(a_category_is_of_the_innermost_function);
     RUN(a_function_counts_as_jit_or_as_script_by_how_it_ran);
     RUN(a_group_counts_a_stack_once_and_its_innermost_frame_as_self);
+    RUN(a_tier_is_recorded_with_the_kind_and_makes_no_other_function);
     RUN(modules_are_files_or_words_in_brackets);
     RUN(wrong_rules_and_expressions_are_refused_with_a_reason);
     RUN(a_span_of_time_counts_from_the_start_and_is_half_open);
