@@ -129,7 +129,7 @@ inline void engine_pass_nursery(JSContext *, JS::GCNurseryProgress, JS::GCReason
     !defined(ENGINE_NO_LINES)
 #define ENGINE_HAS_CODE_TABLES
 
-/* An operation. */
+/* The number of the operation JumpTarget, in the order of SpiderMonkey's list of operations. */
 constexpr uint8_t ENGINE_JUMP_TARGET = MOZJS_MAJOR_VERSION < 115   ? 143
                                        : MOZJS_MAJOR_VERSION < 140 ? 151
                                                                    : 153;
