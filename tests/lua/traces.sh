@@ -144,7 +144,7 @@ end
 for i = 0, #vmdef.traceerr do
   if vmdef.traceerr[i]:find "FastFunc %%s" then abort(i, string.gsub) abort(i, jsprof.now) end
 end
-abort(12345, nil) abort("a %s message", "x") abort(nil, nil) abort(3, {})
+abort(0) abort(12345, nil) abort("a %s message", "x") abort(nil, nil) abort(3, {})
 handler("abort") handler("stop") handler(nil) handler("other", 1)
 jsprof.stop()
 EOF
@@ -153,6 +153,7 @@ EOF
         "$JSPROF_TOOL" list --each --csv "$SCRATCH/cap" >"$SCRATCH/list" || return 1
     cat "$SCRATCH/list"
     grep -q 'FastFunc string.gsub: ' "$SCRATCH/list" &&
+        grep -q '"error thrown or hook called during recording: f' "$SCRATCH/list" &&
         grep -q '"error 12345",' "$SCRATCH/list" && grep -q '"a x message",' "$SCRATCH/list"
 }
 
