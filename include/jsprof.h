@@ -437,7 +437,7 @@ typedef struct jsprof_thread {
     int64_t           alloc_left;  /* bytes to the next sampled one; negative: past it */
     /* Sampled blocks that are not freed, by jsprof_alloc_home; NULL: allocations are not
      * sampled now. */
-    const uint16_t   *alloc_homes;
+    const uint8_t    *alloc_homes;
 } jsprof_thread;
 
 /* Attach the calling thread. Copies `name` (at most 63 bytes; NULL: "thread"). If the
@@ -1095,7 +1095,7 @@ static inline uint32_t jsprof_alloc_home(const void *block)
 }
 
 /* Return alloc_homes. */
-static inline const uint16_t *jsprof_alloc_homes(const jsprof_thread *t)
+static inline const uint8_t *jsprof_alloc_homes(const jsprof_thread *t)
 {
     /* ORDER: acquire, pairs with the thread that starts the session: the table exists. */
     return __atomic_load_n(&t->alloc_homes, __ATOMIC_ACQUIRE);
@@ -1115,7 +1115,7 @@ static inline void jsprof_allocated(jsprof_thread *t, const void *block, size_t 
 /* Return true if the block may have been sampled. */
 static inline bool jsprof_alloc_may_know(const jsprof_thread *t, const void *block)
 {
-    const uint16_t *homes = t ? jsprof_alloc_homes(t) : NULL;
+    const uint8_t *homes = t ? jsprof_alloc_homes(t) : NULL;
     /* ORDER: relaxed. The program orders this call after the one that allocated the block. */
     return homes && __atomic_load_n(&homes[jsprof_alloc_home(block)], __ATOMIC_RELAXED);
 }

@@ -58,7 +58,7 @@ static void alloc_home(struct jsp_alloc_table *t, uint32_t home, int by)
 {
     /* ORDER: relaxed. The program itself orders the call that frees a block after the one
      * that allocated it. */
-    __atomic_fetch_add(&t->homes[home], (uint16_t)by, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t->homes[home], (uint8_t)by, __ATOMIC_RELAXED);
 }
 
 /* Remember a sampled block. Return false if its window is full. */

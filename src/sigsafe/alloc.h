@@ -8,7 +8,8 @@
  * The table holds the sampled blocks that are not freed yet. All threads of a session share it
  * without locks: a slot belongs to the thread that changed its `block` from 0 to JSP_ALLOC_BUSY,
  * or to the thread that frees that block. `homes` counts the blocks by the slot at which a
- * search begins. The host's inline code reads it, and calls the library only where it is not 0.
+ * search begins, which are never more than the slots of one search. The host's inline code reads
+ * it, and calls the library only where it is not 0.
  *
  *                       owner thread   session, drain
  *   jsp_alloc_open           -              yes
@@ -39,7 +40,7 @@ struct jsp_alloc_slot {
 struct jsp_alloc_table {
     _Atomic uint32_t holders;  /* the session and its threads */
     _Atomic uint64_t numbers;  /* the last number of an allocation */
-    uint16_t homes[JSP_ALLOC_HOMES];
+    uint8_t homes[JSP_ALLOC_HOMES];
     struct jsp_alloc_slot slots[JSP_ALLOC_HOMES + JSP_ALLOC_WINDOW];
 };
 
