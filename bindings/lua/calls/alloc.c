@@ -53,21 +53,46 @@ static void alloc_give(struct jsp_lua_alloc *a)
     pthread_mutex_unlock(&alloc_lock);
 }
 
-/* Without a block, `before` is no size: since 5.2 it is a kind of object. */
+static inline void alloc_report(const struct jsp_lua_alloc *a, const void *block, size_t bytes)
+{
+    jsprof_alloc(a->thread, bytes);
+    if (a->me == &alloc_me)
+        jsprof_allocated(a->thread, block, bytes);
+}
+
+/* Report the block before another thread may get its memory. */
+static __attribute__((noinline)) void *alloc_free(const struct jsp_lua_alloc *a, void *block,
+                                                  size_t before)
+{
+    jsprof_freed(a->thread, block);
+    return a->below(a->below_data, block, before, 0);
+}
+
+static __attribute__((noinline)) void *alloc_resize(const struct jsp_lua_alloc *a, void *block,
+                                                    size_t before, size_t after)
+{
+    void *result = a->below(a->below_data, block, before, after);
+    if (result && a->me == &alloc_me)
+        jsprof_moved(a->thread, block, result);
+    if (result && after > before)
+        alloc_report(a, result, after - before);
+    return result;
+}
+
+/* The usual cases save no register. Without a block, `before` is no size: since 5.2 it is a kind
+ * of object. */
 static void *alloc_counted(void *data, void *block, size_t before, size_t after)
 {
     const struct jsp_lua_alloc *a = data;
-    jsprof_thread *t = a->me == &alloc_me ? a->thread : NULL;
-    if (block && !after)
-        jsprof_freed(t, block); /* before another thread gets its memory */
+    if (!after && a->me == &alloc_me && jsprof_alloc_may_know(a->thread, block))
+        return alloc_free(a, block, before);
+    if (!after)
+        return a->below(a->below_data, block, before, after);
+    if (block)
+        return alloc_resize(a, block, before, after);
     void *result = a->below(a->below_data, block, before, after);
-    size_t had = block ? before : 0;
-    if (result && block)
-        jsprof_moved(t, block, result);
-    if (result && after > had) {
-        jsprof_alloc(a->thread, after - had);
-        jsprof_allocated(t, result, after - had);
-    }
+    if (result)
+        alloc_report(a, result, after);
     return result;
 }
 
