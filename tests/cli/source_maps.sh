@@ -127,6 +127,14 @@ run annotate ts.cap perimeter
 has 'source: src/hot.ts'
 row '50.0% 50.0% 10 ms 10 embedded'
 
+# The rows of a listing have lines, too: 20 to 23 are 5 to 8.
+printf '{"version":3,"sources":["orig.ts"],"mappings":"%sAAIA;AACA;AACA;AACA"}' \
+    ';;;;;;;;;;;;;;;;;;;' >elsewhere/work.js.map
+run annotate --csv --source-maps elsewhere listing.cap work
+has 'line,"elsewhere/orig.ts",7,,50000000,50000000,""'
+has 'row,"elsewhere/orig.ts",6,12,10000000,10000000,'
+has 'row,"elsewhere/orig.ts",8,18,0,0,"return"'
+
 # -- What does not fit ----------------------------------------------------------
 sed -i '$d' gen/hot.js
 echo '//# sourceMappingURL=hot.js.map' >>gen/hot.js
