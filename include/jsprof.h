@@ -626,7 +626,7 @@ JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSP
 /* Declare the C code of an interpreter's loop. The capture marks its native frames, and
  * views hide them. Where VM frames have no stack address, each native activation of the
  * loop takes one run of VM frames, from a frame with JSPROF_FRAME_ENTRY to the next. Frames
- * before the first one with JSPROF_FRAME_ENTRY run outside of the loop.
+ * before the first one with JSPROF_FRAME_ENTRY come just outside of the first activation.
  *
  * -EINVAL: start is NULL or length is 0. -ENOMEM. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;

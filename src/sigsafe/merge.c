@@ -118,25 +118,24 @@ static void merge_one_activation(struct merge_all *all, struct merge_run *run)
     while (run->left && !run->next->entry);
 }
 
-static uint32_t merge_activations(const struct merge_run *run)
+/* Count the activations from the frame with this index on, which begins one. */
+static uint32_t merge_activations(const struct merge_run *run, uint32_t first)
 {
-    uint32_t n = run->left > 0;
-    for (uint32_t i = 1; i < run->left; i++)
+    uint32_t n = run->left > first;
+    for (uint32_t i = first + 1; i < run->left; i++)
         n += run->next[i].entry != 0;
     return n;
 }
 
-/* Put the frames before the first entry, which no loop runs. If no frame is an entry, the
- * host marks none; if a gap is among those frames, the record lacks their entry. */
-static void merge_put_outside(struct merge_all *all, struct merge_run *run)
+/* Return the number of frames before the first entry, which no loop runs. If no frame is an
+ * entry, the host marks none; if a gap is among those frames, the record lacks their
+ * entry. */
+static uint32_t merge_outside(const struct merge_run *run)
 {
     uint32_t n = 0;
     while (n < run->left && !run->next[n].entry && !run->next[n].gap)
         n++;
-    if (n == run->left || run->next[n].gap)
-        return;
-    for (; n; n--)
-        merge_put_vm(all, run);
+    return n == run->left || run->next[n].gap ? 0 : n;
 }
 
 /* Return whether the innermost function may not have entered the loop yet. */
@@ -154,23 +153,29 @@ static bool merge_is_cut(const struct merge_all *all, uint32_t native)
  * innermost one may not be entered yet, the unwinder dropped those of its gap, or it missed
  * the outer ones. If it saw more, the innermost one has just been entered or is about to be
  * left. Inside of a gap of the VM frames both are counted from the inside, because the
- * outer loops ran the frames that are missing. */
+ * outer loops ran the frames that are missing. The frames that no loop runs are just outside
+ * of the first one that is known to run a frame. */
 static void merge_by_loop(struct merge_all *all, const struct jsp_loops *loops,
                           struct merge_run *run)
 {
-    merge_put_outside(all, run);
-    uint32_t loops_left = 0, runs_left = merge_activations(run);
+    uint32_t outside = merge_outside(run);
+    uint32_t loops_left = 0, runs_left = merge_activations(run, outside);
     bool is_cut = false;
     for (uint32_t i = 0; i < all->natives_left; i++) {
         loops_left += merge_in_loop(all, loops, i);
         is_cut = is_cut || merge_is_cut(all, i);
     }
     runs_left -= runs_left > loops_left && merge_is_only_called(run);
-    for (; !is_cut && runs_left > loops_left && run->left; runs_left--)
+    bool is_missed = !is_cut && runs_left > loops_left;
+    for (; is_missed && outside; outside--)
+        merge_put_vm(all, run);
+    for (; is_missed && runs_left > loops_left && run->left; runs_left--)
         merge_one_activation(all, run);
     while (all->natives_left) {
         bool takes = merge_in_loop(all, loops, all->natives_left - 1);
         bool took_others = merge_is_cut(all, all->natives_left - 1);
+        for (; (takes || took_others) && outside; outside--)
+            merge_put_vm(all, run);
         merge_put_native(all);
         for (; took_others && runs_left > loops_left && run->left; runs_left--)
             merge_one_activation(all, run);

@@ -6,7 +6,7 @@
  * next to the previous one in its run. Where a host has no addresses at all, each native
  * activation of its interpreter's loop takes one run of VM frames, from one that is
  * marked as an entry to the next. Frames before the first entry were called by C, and lie
- * outside of all activations.
+ * just outside of the first activation.
  *
  * Pure functions; any thread may call them.
  *

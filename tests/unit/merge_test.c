@@ -173,16 +173,23 @@ TEST(frames_before_the_first_entry_are_outside_of_all_loops)
 {
     for (uint32_t entered_or_left = 0; entered_or_left < 2; entered_or_left++) {
         begin();
-        vm(JSP_RUN_HOST, 0, 0);
-        vm(JSP_RUN_HOST, 0, 0);
         native(NATIVE + 1, 8);
-        activation(3);
+        vm(JSP_RUN_HOST, 0, 0);
+        vm(JSP_RUN_HOST, 0, 0);
+        native(NATIVE + 1500, 8);
+        vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY);
+        vm(JSP_RUN_HOST, 0, 0);
         activation(2);
         native(NATIVE + 2, 8);
         if (entered_or_left)
             activation(0);
         check_order(&loops);
     }
+    begin(); /* the unwinder did not see the first loop */
+    vm(JSP_RUN_HOST, 0, 0);
+    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY);
+    activation(2);
+    check_order(&loops);
     begin(); /* a host that marks no entry */
     native(NATIVE + 1500, 8);
     vm(JSP_RUN_ARRAY, 0, 0);
