@@ -51,9 +51,9 @@ without_symbols()
 
 of_lpeg()
 {
-    check 'a function of a module in C' share_is 8 50 \
+    check 'a function of a module in C' share_is 5 50 \
         "${t}lpeg.match ..C..$t${any}seconds [^$t]*$t"
-    check 'one that no call instruction names' share_is 8 50 \
+    check 'one that no call instruction names' share_is 5 50 \
         "${t}lpeg.match ..C..$t(I:$any)*pcall ..C..$t"
     check 'nothing of ours is between require and its caller' not_seen 'C:wraps_|require .*require '
 }
@@ -62,15 +62,15 @@ of_lpeg()
 one()
 {
     check 'a module is required while it is recorded' recorded
-    check 'a field of a module' share_is 8 60 \
+    check 'a field of a module' share_is 5 60 \
         "(^|$t)helper .$where:7. :[0-9]+${t}names_module.field .$where:13. :14$t"
-    check 'a method' share_is 8 60 \
+    check 'a method' share_is 5 60 \
         "${t}helper .$where:7. :[0-9]+${t}names_module.method .$where:18. :19$t"
     check 'a field that only C calls' share_is 5 60 \
         "${t}helper .$where:7. :[0-9]+${t}names_module.called .$where:48. :49${t}(I:$any)*pcall "
     check 'a field is no name of what its maker makes elsewhere' share_is 5 60 \
         "${t}helper .$where:7. :[0-9]+${t}function .$where:54. :54${t}through "
-    check 'a parameter is no name' share_is 8 60 \
+    check 'a parameter is no name' share_is 5 60 \
         "${t}helper .$where:7. :[0-9]+${t}function .$where:23. :23${t}through "
     check 'an upvalue that C calls' share_is 1 60 \
         "${t}is_less .$where:26. :27${t}(I:$any)*(C:$any)*table.sort "
