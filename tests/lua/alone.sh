@@ -43,13 +43,15 @@ waits()
 }
 
 # Who kills it may read what there was a second before.
-survives_a_kill()
+survives() # SIGNAL COMMAND...
 {
+    survives_signal=$1
+    shift
     rm -f "$SCRATCH/cap"
-    "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" -e 'while true do end' &
+    "$@" &
     alone_pid=$!
     sleep 2
-    kill -KILL $alone_pid
+    kill -"$survives_signal" $alone_pid
     wait $alone_pid 2>/dev/null
     info_has 'complete up to (0\.[6-9]|1\.)'
 }
@@ -208,7 +210,11 @@ one()
     check 'ten times the rate, in Lua and in C' nothing_lost --profile-hz=10000 \
         --profile-clock=wall -e "$burns"
     check 'one system call that waits for long' waits
-    check 'most of it is in the file before the end' survives_a_kill
+    check 'most of it is in the file before the end' survives KILL \
+        "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" -e 'while true do end'
+    check 'so it is for a program that requires the module' survives TERM env \
+        LD_PRELOAD="$ASAN_LIBRARY" "$LUA" -e "require 'jsprof'.start{ output = '$SCRATCH/cap' }
+            while true do end"
     check 'the memory, while samples are taken' memory_is_told sample
     check 'the memory, while calls are counted' memory_is_told calls
     check 'SIGTERM, SIGINT, SIGHUP, wherever it is' everywhere
