@@ -38,8 +38,8 @@ hosted()
 by_symbol()
 {
     rm "$SCRATCH/host"
-    share_is 20 45 "(^|$t)first_of_host ..C..$t" && share_is 20 45 "(^|$t)second_of_host ..C..$t" &&
-        share_is 20 45 "(^|$t)by_a_name ..C..$t" && not_seen '(C function|third_of_host) [(]'
+    share_is 15 55 "(^|$t)first_of_host ..C..$t" && share_is 15 55 "(^|$t)second_of_host ..C..$t" &&
+        share_is 15 55 "(^|$t)by_a_name ..C..$t" && not_seen '(C function|third_of_host) [(]'
 }
 
 # The symbol of another function that begins before is no name.

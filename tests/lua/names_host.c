@@ -24,7 +24,7 @@ static void host_burn(double seconds)
 static int first_of_host(lua_State *L)
 {
     (void)L;
-    host_burn(0.1);
+    host_burn(0.3);
     host_sum++; /* another body than that of the next */
     return 0;
 }
@@ -32,14 +32,14 @@ static int first_of_host(lua_State *L)
 static int second_of_host(lua_State *L)
 {
     (void)L;
-    host_burn(0.1);
+    host_burn(0.3);
     return 0;
 }
 
 static int third_of_host(lua_State *L)
 {
     (void)L;
-    host_burn(0.1);
+    host_burn(0.3);
     host_sum += 2;
     return 0;
 }
@@ -68,7 +68,7 @@ static int host_run(jsprof *prof)
 
 int main(int argc, char **argv)
 {
-    jsprof_options options = { .size = sizeof options, .clock = JSPROF_CLOCK_WALL };
+    jsprof_options options = { .size = sizeof options };
     jsprof *prof;
     if (argc != 2)
         return 2;
