@@ -270,6 +270,9 @@ static int probe_all(lua_State *L)
 {
     struct probe *p = lua_touserdata(L, 1);
     luaL_checkstack(L, 16, "jsprof");
+    /* The code that calls this function also begins the calls of Lua functions, up to 5.3. */
+    jsp_lua_bounds_function((uintptr_t)__builtin_return_address(0) - 1,
+                            &p->lua->walker->begins);
     probe_push(L, p, probe_direct);
     lua_call(L, 0, 0);
     probe_load(L, "=jsprof probe");

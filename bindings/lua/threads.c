@@ -87,6 +87,7 @@ static struct jsp_lua_walker *threads_walker(const struct jsp_lua_walker *first)
     w->loop_high = first->loop_high;
     w->resume = first->resume;
     w->pcall = first->pcall;
+    w->begins = first->begins;
     w->n_collectors = first->n_collectors;
     memcpy(w->collectors, first->collectors, sizeof w->collectors);
     w->unshown = first->unshown;

@@ -40,6 +40,7 @@ struct jsp_lua_walker {
     struct jsp_lua_state states[JSP_LUA_STATES];
     uintptr_t loop_low, loop_high; /* C code of the interpreter's loop; equal: not known */
     struct jsp_lua_bounds resume, pcall; /* lua_resume and lua_pcall; empty: not known */
+    struct jsp_lua_bounds begins; /* C code that begins a call; empty: not known */
     uint32_t n_collectors;   /* C functions that are registered as the collector */
     struct jsp_lua_bounds collectors[JSP_LUA_COLLECTORS];
     uintptr_t stack_low, stack_high; /* of the thread; equal: not known */

@@ -91,12 +91,15 @@ static bool walk_is_fresh(struct walk *k, const struct walk_call *call)
 }
 
 /* Return whether the innermost function has run no instruction, and C code outside of the
- * loop was interrupted: the loop may not have been entered for it. */
+ * loop was interrupted: the loop may not have been entered for it. While Lua begins the call,
+ * the saved program counter may still be that of an earlier one. */
 static bool walk_is_only_called(const struct walk *k, const struct walk_call *call)
 {
     uintptr_t ip = k->ucontext && call->is_leaf ? jsp_lua_instruction(k->ucontext) : 0;
+    const struct jsp_lua_bounds *begins = &k->w->begins;
     return ip && (ip < k->w->loop_low || ip >= k->w->loop_high) && !call->ci.tail_calls &&
-           jsp_lua_proto_index(&call->f.proto, call->ci.savedpc) == UINT32_MAX;
+           (ip - begins->start < begins->end - begins->start ||
+            jsp_lua_proto_index(&call->f.proto, call->ci.savedpc) == UINT32_MAX);
 }
 
 /* The wrapper of a label calls every function `f`. */
