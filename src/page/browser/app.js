@@ -50,9 +50,9 @@ class App {
         byId('title').title = meta.captures.map(c => harmless(c.label)).join(' → ');
         document.title = labels.join(' → ') + ' – jsprof';
         const one = c => [harmless(c.command), `${formatCount(c.samples)} samples`,
-            c.unit === 'count' ? '' : `${formatDuration(c.value)} of ` +
-                (c.unit === 'wall' ? 'elapsed time' : 'CPU time') +
-                ` in ${formatDuration(c.duration)}`,
+            c.unit === 'count' ? ''
+                : (isTimed(c.unit) ? formatDuration : formatBytes)(c.value) +
+                    ` of ${unitNames[c.unit]} in ${formatDuration(c.duration)}`,
             c.hz ? `${c.hz} Hz` : '', c.recorded ? harmless(c.recorded) : '',
             c.expirations ? `lost ${formatPercent(c.lost / c.expirations)}` : '']
             .filter(Boolean).join(' · ');
@@ -295,7 +295,7 @@ class App {
     describe(box) {
         const { view } = this, isTime = box instanceof TimeBox;
         if (isTime)
-            return [box.name, formatDuration(box.value) + ' from ' +
+            return [box.name, (view.isBytes ? '' : formatDuration(box.value) + ' ') + 'from ' +
                 formatSeconds(box.x) + ' s'];
         const lines = [box.name], module = this.profile.modules[box.fn];
         const share = v => formatPercent(view.total[0] ? v / view.total[0] : 0);

@@ -8,14 +8,6 @@
 
 const CALLS_TIME = 2, CALLS_BYTES = 4;
 
-const formatBytes = n => {
-    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-    let unit = 0;
-    for (; n >= 1023.5 && unit < 4; unit++)
-        n /= 1024;
-    return n.toFixed(!unit || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2) + ' ' + units[unit];
-};
-
 class Calls {
     constructor(app) {
         this.app = app;

@@ -88,7 +88,7 @@ function fillMetrics(app) {
     const { captures } = app.profile.meta, units = captures.map(c => c.unit);
     const select = byId('metric'), options = [];
     if (!units.includes('count'))
-        options.push(['value', units.includes('wall') ? 'elapsed time' : 'CPU time']);
+        options.push(['value', unitNames[units.includes('wall') ? 'wall' : units[0]]]);
     options.push(['samples', 'samples']);
     select.replaceChildren(...options.map(([value, text]) =>
         element('option', { value }, text)));

@@ -94,6 +94,7 @@ function applyFilter(profile, filter) {
         self: layoutOf(figures, 'self', wholes),
         isCount: filter.metric === 'samples' ||
             profile.meta.captures.some(c => c.unit === 'count'),
+        isBytes: profile.meta.captures.some(c => isOfBytes(c.unit)),
     };
 }
 
@@ -211,4 +212,5 @@ function judgedOf(view, key) {
 }
 
 const formatValue = (view, value) =>
-    view.isCount ? formatCount(value) : formatDuration(value);
+    view.isCount ? formatCount(value)
+        : view.isBytes ? formatBytes(value) : formatDuration(value);

@@ -37,7 +37,7 @@ class Timeline {
     activity() {
         const { meta, time, stack } = this.profile;
         const sums = meta.threads.map(() => new Float64Array(this.spans));
-        const isCount = meta.threads.map(t => meta.captures[t.capture].unit === 'count');
+        const isCount = meta.threads.map(t => !isTimed(meta.captures[t.capture].unit));
         for (let s = 0; s < this.spans; s++)
             for (let i = time.spanStart[s]; i < time.spanStart[s + 1]; i++) {
                 const t = stack.thread[time.stack[i]], value = time.value[i];
@@ -142,7 +142,7 @@ class Timeline {
         const c = this.context, sums = this.sums[lane.thread.index];
         const step = 2, columns = Math.ceil((this.width - GUTTER) / step);
         const values = new Float64Array(columns + 1), per = this.end / columns;
-        const isCount = this.profile.meta.captures[lane.thread.capture].unit === 'count';
+        const isCount = !isTimed(this.profile.meta.captures[lane.thread.capture].unit);
         sums.forEach((v, s) => {
             const from = s * columns / this.spans, to = (s + 1) * columns / this.spans;
             for (let i = Math.floor(from); i < to && i <= columns; i++)

@@ -15,7 +15,7 @@ function timeEntries(view, thread) {
         if (!before)
             return;
         const begin = before.span * meta.span;
-        const isCount = meta.captures[meta.threads[thread].capture].unit === 'count';
+        const isCount = !isTimed(meta.captures[meta.threads[thread].capture].unit);
         const most = Math.max(meta.span, isCount ? meta.span : 2.5 * before.sum);
         let at = begin;
         const length = Math.min(end - begin, most);

@@ -45,6 +45,19 @@ function formatDuration(ns) {
         : ns < 999.5e6 ? digits(ns / 1e6, 'ms') : digits(ns / 1e9, 's');
 }
 const formatCount = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
+const formatBytes = n => {
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    let unit = 0;
+    for (; n >= 1023.5 && unit < 4; unit++)
+        n /= 1024;
+    return n.toFixed(!unit || n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2) + ' ' + units[unit];
+};
+
+/* What values are made of, by the unit of a capture; a count has no name of its own. */
+const unitNames = { cpu: 'CPU time', wall: 'elapsed time', alloc: 'allocated bytes',
+                    live: 'live bytes' };
+const isTimed = unit => unit === 'cpu' || unit === 'wall';
+const isOfBytes = unit => unit === 'alloc' || unit === 'live';
 const formatPercent = share => (100 * share).toFixed(1) + '%';
 const formatDelta = share =>
     (share < 0 ? '−' : '+') + Math.abs(100 * share).toFixed(1) + '%';
