@@ -205,6 +205,12 @@ static inline bool jsp_unit_is_bytes(enum jsp_value unit)
     return unit > JSP_VALUE_COUNT;
 }
 
+/* "time" or "bytes", for a sentence about a share. */
+static inline const char *jsp_unit_noun(enum jsp_value unit)
+{
+    return jsp_unit_is_bytes(unit) ? "bytes" : "time";
+}
+
 /* "CPU time", "elapsed time", "samples", "allocated bytes", "live bytes": what shares are made
  * of, for people. */
 const char *jsp_unit_name(enum jsp_value unit);

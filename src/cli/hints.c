@@ -92,8 +92,9 @@ static void hints_hot_line(struct hints *h)
         return;
     hints_word(word, h->c->profile.functions[most->function].name);
     snprintf(hints_next(h), CLI_HINT,
-             "Line %u of %s takes %s of the time: jsprof annotate shows it", most->line, word,
-             cli_percent(share, hints_share(h, most->line_value)));
+             "Line %u of %s takes %s of the %s: jsprof annotate shows it", most->line, word,
+             cli_percent(share, hints_share(h, most->line_value)),
+             jsp_unit_noun(h->c->profile.unit));
 }
 
 static void hints_without_names(struct hints *h)
@@ -117,9 +118,10 @@ static void hints_without_names(struct hints *h)
         return;
     char *module = cli_clean(&h->c->style, cli_span(most));
     snprintf(hints_next(h), CLI_HINT,
-             "C functions without names take %s of the time, most of it in %.200s: its debug "
+             "C functions without names take %s of the %s, most of it in %.200s: its debug "
              "symbols (a package, or --symbols DIR) name them",
-             cli_percent(share, hints_share(h, sum)), module ? module : "a library");
+             cli_percent(share, hints_share(h, sum)), jsp_unit_noun(p->unit),
+             module ? module : "a library");
     free(module);
 }
 
@@ -127,7 +129,7 @@ int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_fun
 {
     struct hints h = { out, c, rows };
     out->n = 0;
-    int err = hints_collector(&h);
+    int err = jsp_unit_is_bytes(c->profile.unit) ? 0 : hints_collector(&h);
     if (err < 0)
         return err;
     hints_hot_line(&h);

@@ -266,8 +266,9 @@ static void report_cuts(const struct report *r)
         const char *name = r->capture.profile.functions[f->function].name;
         for (size_t c = 0; f->kind == JSPROF_KIND_SYNTH && c < sizeof cuts / sizeof *cuts; c++)
             if (strcmp(name, cuts[c].name) == 0)
-                printf("%s (%s of the time): %s.\n", name,
-                       cli_percent(share, report_share(r, f->total)), cuts[c].advice);
+                printf("%s (%s of the %s): %s.\n", name,
+                       cli_percent(share, report_share(r, f->total)),
+                       jsp_unit_noun(r->capture.profile.unit), cuts[c].advice);
     }
 }
 
