@@ -100,10 +100,22 @@ static void fuzz_format(struct jsp_profile *p, const struct jsp_categories *cate
     jsp_bytes_free(&bytes);
 }
 
+static void fuzz_measure(const struct jsp_read *r, const struct jsp_categories *categories,
+                         enum jsp_value measure)
+{
+    struct jsp_profile_options options = { .measure = measure };
+    struct jsp_profile p;
+    if (jsp_profile_load(&p, r, &options) != 0)
+        return;
+    for (size_t i = 0; i < sizeof fuzz_formats / sizeof *fuzz_formats; i++)
+        fuzz_format(&p, categories, &fuzz_formats[i]);
+    jsp_profile_free(&p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const enum jsp_value measures[] = { JSP_VALUE_COUNT, JSP_VALUE_ALLOC, JSP_VALUE_LIVE };
     struct jsp_read r;
-    struct jsp_profile p;
     struct jsp_categories *categories = NULL;
     struct jsp_categories_defect defect;
     char why[JSP_READ_WHY];
@@ -113,13 +125,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(bytes, data, size);
     if (jsp_read_memory(&r, bytes, size, why) == 0) {
-        if (jsp_profile_load(&p, &r, NULL) == 0) {
-            if (jsp_categories_open(&categories, (struct jsp_read_text){ "", 0 }, &defect) == 0)
-                for (size_t i = 0; i < sizeof fuzz_formats / sizeof *fuzz_formats; i++)
-                    fuzz_format(&p, categories, &fuzz_formats[i]);
-            jsp_categories_close(categories);
-            jsp_profile_free(&p);
-        }
+        if (jsp_categories_open(&categories, (struct jsp_read_text){ "", 0 }, &defect) == 0)
+            for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+                fuzz_measure(&r, categories, measures[i]);
+        jsp_categories_close(categories);
         jsp_read_close(&r);
     }
     free(bytes);
