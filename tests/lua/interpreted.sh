@@ -19,7 +19,7 @@ one()
     [ "$VERSION" = jit ] || return
     for which in remainder floor tables strings calls; do
         check "$which: recorded" interpreted "$which"
-        check "$which: up to main" share_is 99.5 100 "C:__libc_start_call_main$t"
+        check "$which: up to main" share_is 99.5 100 "C:__libc_start_(call_)?main$t"
         check "$which: and the file says so" info_has 'C stacks +100.0% whole$'
     done
 }
