@@ -257,6 +257,9 @@ static bool module_alloc(lua_State *L, jsprof_options *o)
 {
     lua_getfield(L, 1, "alloc");
     bool is_number = lua_type(L, -1) == LUA_TNUMBER;
+    if (!is_number && !lua_isboolean(L, -1) && !lua_isnil(L, -1))
+        luaL_error(L, "jsprof.start: alloc must be true, false or a number, not a %s",
+                   luaL_typename(L, -1));
     lua_pop(L, 1);
     if (is_number)
         module_number(L, o, "alloc");

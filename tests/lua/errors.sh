@@ -190,9 +190,11 @@ one()
     check 'a rate of the wrong kind' refuses 'hz must be a number, not a string' "{hz = 'x'}"
     check 'a rate out of range' refuses 'hz=0: a whole number from 1 to 10000 is allowed' "{hz = 0}"
     check 'an unknown clock' refuses 'clock=sun: cpu or wall is allowed' "{clock = 'sun'}"
-    check 'bytes without calls' refuses 'alloc needs mode "calls" or "both"' "{alloc = true}"
-    check 'a flag of the wrong kind' refuses 'alloc must be true or false' \
-        "{alloc = 1, mode = 'calls'}"
+    check 'an alloc of the wrong kind' refuses 'alloc must be true, false or a number' \
+        "{alloc = 'some'}"
+    check 'an alloc out of range' refuses 'a whole number from 0 to 1073741824' \
+        "{alloc = 2e9}"
+    check 'a flag of the wrong kind' refuses 'compact must be true or false' "{compact = 1}"
     check 'an unknown mode' refuses 'mode is' "{mode = 'all'}"
     check 'a path with a zero' refuses 'zero byte' "{output = 'a\\0b'}"
     check 'a folder that is not there' refuses '/no/where: no such file' "{output = '/no/where'}"
