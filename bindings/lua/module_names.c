@@ -19,8 +19,10 @@ static bool names_is_in_source(lua_State *L, const struct jsprof_lua *lua,
                                struct jsp_lua_source *source)
 {
     lua_Debug ar;
-    lua_pushvalue(L, -1);
-    return lua->walker->labels.n < JSP_LUA_LABELS / 4 && lua_getinfo(L, ">S", &ar) &&
+    if (lua->walker->labels.n >= JSP_LUA_LABELS / 4)
+        return false;
+    lua_pushvalue(L, -1); /* lua_getinfo takes it off the stack */
+    return lua_getinfo(L, ">S", &ar) &&
            jsp_lua_source_names(source, ar.source, ar.linedefined, lua_tostring(L, -2));
 }
 
