@@ -60,6 +60,7 @@ static void threads_leave(struct jsp_lua_joined *j)
 static void threads_on_exit(void *data)
 {
     (void)data;
+    jsp_lua_alloc_leave();
     for (struct jsp_lua_joined *j = threads_joined, *next; j; j = next) {
         next = j->next_here;
         threads_leave(j);

@@ -6,17 +6,22 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Since 5.5 a long string keeps the allocator that it was made with, until the state frees it. */
 enum { ALLOC_IS_KEPT = LUA_VERSION_NUM >= 505 };
 
-/* Its address names the calling thread. */
-static __thread char alloc_me;
+/* The number of the calling thread; 0: not assigned yet. An address would name another thread
+ * after this one has ended. */
+static __thread uint64_t alloc_me;
+static _Atomic uint64_t alloc_threads;
 
 struct jsp_lua_alloc {
     jsprof_thread *thread; /* NULL: nothing is reported */
-    const char *me;        /* the thread that runs the state; others report nothing */
+    /* number of the thread that runs the state: others report nothing, and `thread` may be gone
+     * for them */
+    uint64_t me;
     lua_Alloc below;
     void *below_data;
     struct jsp_lua_alloc *next; /* list of those that are idle but may still be called */
@@ -55,9 +60,10 @@ static void alloc_give(struct jsp_lua_alloc *a)
 
 static inline void alloc_report(const struct jsp_lua_alloc *a, const void *block, size_t bytes)
 {
+    if (a->me != alloc_me)
+        return;
     jsprof_alloc(a->thread, bytes);
-    if (a->me == &alloc_me)
-        jsprof_allocated(a->thread, block, bytes);
+    jsprof_allocated(a->thread, block, bytes);
 }
 
 /* Report the block before another thread may get its memory. */
@@ -72,7 +78,7 @@ static __attribute__((noinline)) void *alloc_resize(const struct jsp_lua_alloc *
                                                     size_t before, size_t after)
 {
     void *result = a->below(a->below_data, block, before, after);
-    if (result && a->me == &alloc_me)
+    if (result && a->me == alloc_me)
         jsprof_moved(a->thread, block, result);
     if (result && after > before)
         alloc_report(a, result, after - before);
@@ -84,7 +90,7 @@ static __attribute__((noinline)) void *alloc_resize(const struct jsp_lua_alloc *
 static void *alloc_counted(void *data, void *block, size_t before, size_t after)
 {
     const struct jsp_lua_alloc *a = data;
-    if (!after && a->me == &alloc_me && jsprof_alloc_may_know(a->thread, block))
+    if (!after && a->me == alloc_me && jsprof_alloc_may_know(a->thread, block))
         return alloc_free(a, block, before);
     if (!after)
         return a->below(a->below_data, block, before, after);
@@ -115,8 +121,16 @@ void jsp_lua_alloc_run(struct jsp_lua_alloc *a, jsprof_thread *thread)
 {
     if (!a)
         return;
+    /* ORDER: relaxed. The number only has to be unique. */
+    if (!alloc_me)
+        alloc_me = 1 + atomic_fetch_add_explicit(&alloc_threads, 1, memory_order_relaxed);
     a->thread = thread;
-    a->me = &alloc_me;
+    a->me = alloc_me;
+}
+
+void jsp_lua_alloc_leave(void)
+{
+    alloc_me = 0;
 }
 
 void jsp_lua_alloc_end(struct jsp_lua_alloc *a, lua_State *L)

@@ -22,6 +22,9 @@ int jsp_lua_alloc_begin(struct jsp_lua_alloc **out, jsprof_thread *thread, lua_S
  * NULL. */
 void jsp_lua_alloc_run(struct jsp_lua_alloc *a, jsprof_thread *thread);
 
+/* The calling thread ends, and reports nothing from now on. */
+void jsp_lua_alloc_leave(void);
+
 /* Give the state its former allocator back. If the program has set another one since,
  * which calls ours, ours stays and counts nothing. `a` may be NULL. */
 void jsp_lua_alloc_end(struct jsp_lua_alloc *a, lua_State *L);
