@@ -43,7 +43,7 @@ static int attach_on_close(lua_State *L)
     jsprof_thread_set_walker(lua->thread, NULL, NULL);
     jsp_lua_count_end(lua, NULL);
     if (lua->on_close)
-        lua->on_close(lua->on_close_data);
+        lua->on_close(L, lua->on_close_data);
     return 0;
 }
 

@@ -23,7 +23,7 @@ struct jsprof_lua {
     bool samples_alloc;
     /* Called when the state closes: it is already detached, and everything else still
      * exists. */
-    void (*on_close)(void *data);
+    void (*on_close)(lua_State *L, void *data);
     void *on_close_data;
     /* Called from time to time while calls are counted; may be NULL. */
     void (*on_calls)(void *data);

@@ -182,9 +182,11 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     return err ? err : taken;
 }
 
-/* The state is closing: Lua runs the finalizers first. */
-static void module_on_close(void *data)
+/* The state is closing: Lua runs the finalizers first. Those that follow must not find the run
+ * any more. */
+static void module_on_close(lua_State *L, void *data)
 {
+    module_keep(L, NULL);
     int err = module_end(data, NULL, NULL);
     module_result = err ? err : module_result;
 }
