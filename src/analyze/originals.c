@@ -18,6 +18,7 @@
 enum {
     ORIGINALS_MOST = 1 << 12,         /* files with maps */
     ORIGINALS_MOST_BYTES = 512 << 20, /* of all maps with their tables, and generated files */
+    ORIGINALS_BLOCKS = 64,            /* of the allocator, for the paths of a source */
     ORIGINALS_SPREAD = 16,            /* lines of one statement that became one line */
     ORIGINALS_SEGMENTS = 4096,        /* of one line; a line with more has no single original */
 };
@@ -108,6 +109,20 @@ static int originals_paths(struct originals_file *f)
     return f->sources ? 0 : -ENOMEM;
 }
 
+/* Return how much memory a map takes with its tables, the paths of its sources and its file. */
+static size_t originals_bytes(const struct originals_file *f)
+{
+    const struct jsp_source_map *m = &f->map;
+    size_t bytes = f->text.len + f->generated.size +
+                   f->generated.n_lines * sizeof *f->generated.starts +
+                   m->n_segments * sizeof *m->segments + m->n_names * sizeof *m->names;
+    size_t each = sizeof *m->sources + sizeof *f->sources +
+                  (f->text.directory ? strlen(f->text.directory) : 0) + ORIGINALS_BLOCKS;
+    for (uint32_t i = 0; i < m->n_sources; i++)
+        bytes += each + 2 * strlen(m->sources[i].path);
+    return bytes;
+}
+
 /* Find and read the map of a file. Return 0, -ENOMEM, or another error: the file is not mapped. */
 static int originals_map(struct jsp_originals *o, struct originals_file *f)
 {
@@ -131,7 +146,7 @@ static int originals_map(struct jsp_originals *o, struct originals_file *f)
     const struct jsp_source_map *m = &f->map;
     if (!f->why && n_lines && m->n_segments && m->segments[m->n_segments - 1].line > n_lines)
         f->why = "it has more lines than the file";
-    size_t bytes = f->text.len + f->generated.size + m->n_segments * sizeof *m->segments;
+    size_t bytes = originals_bytes(f);
     if (!f->why && !err && bytes > ORIGINALS_MOST_BYTES - o->bytes)
         f->why = "the maps are too large";
     if (f->why || err)
