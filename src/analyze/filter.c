@@ -154,9 +154,13 @@ int jsp_filter_frames(struct jsp_filter *f, struct jsp_profile *p,
         n--;
     if (n > 0 && o->only && !filter_has(f, frames, n))
         return 0;
-    bool is_jit = n > 0 && frames[0].kind == JSPROF_KIND_JIT;
+    int leaf = 0;
+    while (leaf + 1 < n && ((o->skips_natives && frames[leaf].origin == JSP_ORIGIN_NATIVE) ||
+                            (o->skips_loops && frames[leaf].origin == JSP_ORIGIN_LOOP)))
+        leaf++;
+    bool is_jit = n > 0 && frames[leaf].kind == JSPROF_KIND_JIT;
     if (n > 0 && o->category &&
-        !filter_is(f, frames[0].function, is_jit ? FILTER_JIT_CATEGORY : FILTER_CATEGORY))
+        !filter_is(f, frames[leaf].function, is_jit ? FILTER_JIT_CATEGORY : FILTER_CATEGORY))
         return 0;
     return n;
 }

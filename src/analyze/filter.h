@@ -21,6 +21,9 @@ struct jsp_filter_options {
     const char *category; /* a stack counts if its innermost frame is of this category */
     const struct jsp_categories *categories; /* may be NULL if category is */
     bool hide_system;     /* drop frames of jsp_categories_is_system */
+    /* Frames that are not the innermost one of a category, also where they are shown: of native
+     * code, and of interpreters' own code. */
+    bool skips_natives, skips_loops;
 };
 
 struct jsp_filter;

@@ -162,7 +162,9 @@ static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
     char why[JSP_FILTER_WHY];
     struct jsp_filter_options o = { f->only, f->under,
                                     filter_wants_idle(c, f) ? NULL : f->category,
-                                    c->categories, f->hide_system };
+                                    c->categories, f->hide_system,
+                                    c->select.show == JSP_SHOW_VM,
+                                    c->select.show != JSP_SHOW_ALL };
     c->under = f->under;
     if (!o.only && !o.under && !o.category && !o.hide_system)
         return CLI_OK;
