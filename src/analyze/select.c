@@ -30,8 +30,11 @@ int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_
     int kept = 0, err = 0;
     if (n <= 0)
         return n;
-    int from = show == JSP_SHOW_USUAL && jsp_unit_is_bytes(p->unit) ? select_allocator(out, n) : 0;
-    for (int i = from; i < n; i++)
+    /* Show the allocator like an interpreter's own code; a page can show both. */
+    int inside = jsp_unit_is_bytes(p->unit) ? select_allocator(out, n) : 0;
+    for (int i = 0; i < inside; i++)
+        out[i].origin = JSP_ORIGIN_LOOP;
+    for (int i = 0; i < n; i++)
         if (is_shown[out[i].origin])
             out[kept++] = out[i];
     if (kept == 0) {
