@@ -77,7 +77,7 @@ struct cli_span cli_head_command(const struct cli_capture *c)
     return command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host);
 }
 
-void cli_head_counts(const struct cli_head *h)
+void cli_head_counts(const struct cli_head *h, bool is_markdown)
 {
     const struct cli_capture *c = h->capture;
     const bool *threads = c->threads;
@@ -95,8 +95,9 @@ void cli_head_counts(const struct cli_head *h)
         printf("%s%u Hz asked for", dot, p->hz);
     for (uint32_t i = 0, shown = 0; threads && i < p->n_threads; i++)
         if (threads[i] && !shown++) {
-            printf("%sthread %" PRId32 " ", dot, p->threads[i].tid);
-            cli_name(s, cli_span(cli_thread_name(&p->threads[i])), 24);
+            printf("%sthread %" PRId32 "%s", dot, p->threads[i].tid, is_markdown ? "" : " ");
+            if (!is_markdown)
+                cli_name(s, cli_span(cli_thread_name(&p->threads[i])), 24);
         }
     if (!threads && p->n_threads > 1)
         printf("%s%u threads", dot, p->n_threads);
@@ -110,7 +111,7 @@ void cli_heading(const struct cli_head *h)
     cli_name(s, cli_head_command(h->capture), s->columns);
     cli_colour(s, CLI_PLAIN);
     putchar('\n');
-    cli_head_counts(h);
+    cli_head_counts(h, false);
     putchar('\n');
 }
 

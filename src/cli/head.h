@@ -35,8 +35,9 @@ void cli_head_idle(const struct cli_head *h);
 /* Return the command line of the chosen process, or the host's name; borrowed. */
 struct cli_span cli_head_command(const struct cli_capture *c);
 
-/* Print the line with the number of samples, their time and its span. */
-void cli_head_counts(const struct cli_head *h);
+/* Print the line with the number of samples, their time and its span, and the chosen thread: in
+ * Markdown without its name, which could be Markdown. */
+void cli_head_counts(const struct cli_head *h, bool is_markdown);
 
 /* Print the first lines of text: program, number of samples, their time and its span. */
 void cli_heading(const struct cli_head *h);

@@ -11,6 +11,8 @@
 #include "analyze/name_parts.h"
 #include "jsprof.h"
 
+enum { HINTS_NAME = 200 }; /* bytes of a module's name */
+
 /* Parts of the whole from which it is worth a line. */
 static const double hints_gc = 0.1, hints_line = 0.5, hints_nameless = 0.2;
 
@@ -18,6 +20,7 @@ struct hints {
     struct cli_hints *out;
     struct cli_capture *c;
     const struct jsp_functions *rows;
+    const char *quote; /* around a name: a backtick in Markdown */
 };
 
 static double hints_share(const struct hints *h, uint64_t value)
@@ -32,15 +35,15 @@ static char *hints_next(struct hints *h)
 
 /* Write a name for a shell's command line: its part before the file, in quotes if it has blanks;
  * or FUNCTION where a shell would read more into it. */
-static void hints_word(char out[CLI_PLACE], const char *name)
+static void hints_word(const struct hints *h, char out[CLI_PLACE], const char *name)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/ ";
     struct jsp_read_text t = jsp_name_split(name).name;
-    bool is_plain = t.len && strspn(t.at, plain) >= t.len && t.len < CLI_PLACE - 2;
+    bool is_plain = t.len && strspn(t.at, plain) >= t.len && t.len < CLI_PLACE - 4;
     const char *quote = is_plain && memchr(t.at, ' ', t.len) ? "'" : "";
-    snprintf(out, CLI_PLACE, "%s%.*s%s", quote, is_plain ? (int)t.len : 8,
-             is_plain ? t.at : "FUNCTION", quote);
+    snprintf(out, CLI_PLACE, "%s%s%.*s%s%s", h->quote, quote, is_plain ? (int)t.len : 8,
+             is_plain ? t.at : "FUNCTION", quote, h->quote);
 }
 
 /* The collector's functions may call each other: count each stack once. */
@@ -70,7 +73,7 @@ static int hints_collector(struct hints *h)
     }
     if (hints_share(h, gc) >= hints_gc) {
         char share[CLI_NUMBER], word[CLI_PLACE];
-        hints_word(word, p->functions[most->function].name);
+        hints_word(h, word, p->functions[most->function].name);
         snprintf(hints_next(h), CLI_HINT,
                  "Garbage collection takes %s of the time: jsprof callers %s shows where the "
                  "memory is allocated",
@@ -90,11 +93,25 @@ static void hints_hot_line(struct hints *h)
             most = &h->rows->rows[i];
     if (!most || hints_share(h, most->line_value) < hints_line)
         return;
-    hints_word(word, h->c->profile.functions[most->function].name);
+    hints_word(h, word, h->c->profile.functions[most->function].name);
     snprintf(hints_next(h), CLI_HINT,
-             "Line %u of %s takes %s of the %s: jsprof annotate shows it", most->line, word,
+             "Line %u of %s takes %s of the %s: jsprof annotate%s shows it", most->line, word,
              cli_percent(share, hints_share(h, most->line_value)),
-             jsp_unit_noun(h->c->profile.unit));
+             jsp_unit_noun(h->c->profile.unit), cli_measure_option(&h->c->profile));
+}
+
+/* Keep the beginning of a long name, between characters; and what quotes it out of it. */
+static void hints_cut(const struct hints *h, char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+    if (n > HINTS_NAME) {
+        for (n = HINTS_NAME; n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80;)
+            n--;
+        name[n] = 0;
+    }
+    for (size_t i = 0; i < n && *h->quote; i++)
+        if (name[i] == *h->quote)
+            name[i] = '\'';
 }
 
 static void hints_without_names(struct hints *h)
@@ -117,17 +134,19 @@ static void hints_without_names(struct hints *h)
     if (!most || hints_share(h, sum) < hints_nameless)
         return;
     char *module = cli_clean(&h->c->style, cli_span(most));
+    hints_cut(h, module);
     snprintf(hints_next(h), CLI_HINT,
-             "C functions without names take %s of the %s, most of it in %.200s: its debug "
+             "C functions without names take %s of the %s, most of it in %s%s%s: its debug "
              "symbols (a package, or --symbols DIR) name them",
-             cli_percent(share, hints_share(h, sum)), jsp_unit_noun(p->unit),
-             module ? module : "a library");
+             cli_percent(share, hints_share(h, sum)), jsp_unit_noun(h->c->profile.unit),
+             module ? h->quote : "", module ? module : "a library", module ? h->quote : "");
     free(module);
 }
 
-int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows)
+int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows,
+              bool is_markdown)
 {
-    struct hints h = { out, c, rows };
+    struct hints h = { out, c, rows, is_markdown ? "`" : "" };
     out->n = 0;
     int err = jsp_unit_is_bytes(c->profile.unit) ? 0 : hints_collector(&h);
     if (err < 0)

@@ -16,7 +16,17 @@ struct cli_hints {
 };
 
 /* Look for a collector that takes a tenth of the time, for a line that takes half of it, and for
- * functions without names that take a fifth of it. `rows` are functions. Return 0 or -ENOMEM. */
-int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows);
+ * functions without names that take a fifth of it. `rows` are functions. In Markdown names are code
+ * spans. Return 0 or -ENOMEM. */
+int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows,
+              bool is_markdown);
+
+/* Return the option, with a space before it, that chooses the unit in another command. */
+static inline const char *cli_measure_option(const struct jsp_profile *p)
+{
+    return p->unit == JSP_VALUE_ALLOC  ? " --measure alloc"
+           : p->unit == JSP_VALUE_LIVE ? " --measure live"
+                                       : "";
+}
 
 #endif

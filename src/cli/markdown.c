@@ -186,7 +186,7 @@ static int markdown_next(const struct markdown *m)
     puts("## Next\n");
     if (cli_advice(m->c, advice, sizeof advice))
         printf("- %s.\n", advice);
-    int err = cli_hints(&hints, m->c, m->rows);
+    int err = cli_hints(&hints, m->c, m->rows, true);
     for (int i = 0; i < hints.n; i++)
         printf("- %s.\n", hints.text[i]);
     for (uint32_t i = 0; i < m->rows->n && i < MARKDOWN_ASIDE; i++) {
@@ -195,7 +195,8 @@ static int markdown_next(const struct markdown *m)
         bool has_lines = f->line && (f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT);
         if (f->self == 0)
             continue;
-        printf("- `jsprof %s` on ", has_lines ? "annotate" : "callers");
+        printf("- `jsprof %s%s` on ", has_lines ? "annotate" : "callers",
+               cli_measure_option(&m->c->profile));
         markdown_code(file);
         fputs(has_lines ? " shows the lines of " : " shows who calls ", stdout);
         markdown_code(cli_span(function->name));
@@ -211,7 +212,7 @@ int cli_markdown(struct cli_capture *c, const struct jsp_functions *rows, uint32
     fputs("# Profile of ", stdout);
     markdown_code(cli_head_command(c));
     puts("\n");
-    cli_head_counts(&head);
+    cli_head_counts(&head, true);
     putchar('\n');
     markdown_functions(&m, limit);
     int err = markdown_categories(&m);

@@ -298,7 +298,7 @@ static int report_hints(struct report *r)
     struct cli_hints hints = { .n = 0 };
     if (r->functions.groups)
         return CLI_OK;
-    int err = cli_hints(&hints, &r->capture, &r->functions);
+    int err = cli_hints(&hints, &r->capture, &r->functions, false);
     for (int i = 0; i < hints.n; i++)
         cli_wrap(&r->capture.style, strcat(hints.text[i], "."));
     return err < 0 ? cli_fail(r->capture.label, "%s", strerror(-err)) : CLI_OK;
