@@ -55,8 +55,9 @@ static bool samples_allocation(struct jsp_samples *s, const struct jsp_read_fram
     if (out->bytes > s->weight_left) {
         jsp_read_count(s->body.defects, JSP_READ_SUM, f->offset);
         out->bytes = 1;
+    } else {
+        s->weight_left -= out->bytes;
     }
-    s->weight_left -= out->bytes;
     uint64_t own = w->known && w->weight ? w->weight : out->bytes;
     w->weight = own < out->bytes ? (out->bytes + own / 2) / own : 1;
     w->cpu_ns = 0;
