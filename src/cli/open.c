@@ -84,15 +84,15 @@ int cli_no_samples(const struct cli_capture *c)
     }
     if (c->select.threads || c->select.filter || c->select.left_out || c->is_part)
         return cli_fail(c->label, "no samples in what was chosen of this capture");
+    if (jsp_unit_is_bytes(c->profile.unit))
+        return cli_fail(c->label, "no sampled allocations%s",
+                        c->profile.heap.n_allocated ? " are live at the end"
+                                                    : " in this capture");
     struct jsp_exact calls = { 0 };
     bool is_counted = !jsp_exact_read(&calls, &c->read, NULL) && calls.is_there;
     jsp_exact_free(&calls);
     if (is_counted)
         return cli_fail(c->label, "no samples in this capture; its exact calls: jsprof calls");
-    if (jsp_unit_is_bytes(c->profile.unit))
-        return cli_fail(c->label, "no sampled allocations%s",
-                        c->profile.heap.n_allocated ? " are live at the end"
-                                                    : " in this capture");
     char advice[CLI_ADVICE];
     bool is_advised = cli_advice(c, advice, sizeof advice);
     return cli_fail(c->label, "no samples in this capture%s%s", is_advised ? ": " : "",
