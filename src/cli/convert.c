@@ -128,7 +128,8 @@ static int convert_run(struct cli_arguments *a)
     if (c.format->is_capture && memcmp(&c.filter, &everything, sizeof everything) != 0)
         return cli_usage("convert", "--to %s keeps all there is: nothing can be chosen",
                          c.format->name);
-    if (c.format->write == jsp_export_chrome && c.filter.measure)
+    if (c.format->write == jsp_export_chrome && c.filter.measure &&
+        strcmp(c.filter.measure, "time") != 0)
         return cli_usage("convert", "--to %s shows time alone", c.format->name);
     int status = cli_outfile_spares(c.output, &path, 1);
     c.filter.has_idle = true; /* other tools judge it themselves */
