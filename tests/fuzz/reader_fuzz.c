@@ -150,7 +150,7 @@ static void fuzz_filter(struct jsp_profile *p)
 {
     static struct jsp_categories *categories;
     struct jsp_categories_defect defect;
-    struct jsp_filter_options o = { "a|b", NULL, NULL, NULL, true };
+    struct jsp_filter_options o = { .only = "a|b", .hide_system = true };
     struct jsp_select select = { 0 };
     struct jsp_functions f;
     char why[JSP_FILTER_WHY];
