@@ -71,11 +71,14 @@ const char *jsp_groups_no_module(uint32_t kind)
                                                                  : "[unknown]";
 }
 
-static char *groups_thread(const struct jsp_thread_info *t)
+static char *groups_thread(const struct jsp_profile *p, const struct jsp_thread_info *t)
 {
     const char *name = t->losses ? t->losses->name : "";
-    char *text;
-    return asprintf(&text, "%s%s%" PRId32, name, *name ? " " : "", t->tid) < 0 ? NULL : text;
+    char process[32] = "", *text;
+    if (p->is_of_many)
+        snprintf(process, sizeof process, " (process %" PRId32 ")", t->pid);
+    int n = asprintf(&text, "%s%s%" PRId32 "%s", name, *name ? " " : "", t->tid, process);
+    return n < 0 ? NULL : text;
 }
 
 static char *groups_place(const struct jsp_groups *g, const struct jsp_profile *p,
@@ -115,7 +118,7 @@ static char *groups_describe(const struct jsp_groups *g, const struct jsp_profil
     case JSP_GROUP_MODULE: break;
     case JSP_GROUP_FILE:
     case JSP_GROUP_LINE: return groups_place(g, p, key);
-    case JSP_GROUP_THREAD: return groups_thread(&p->threads[key->thread]);
+    case JSP_GROUP_THREAD: return groups_thread(p, &p->threads[key->thread]);
     }
     return strdup(name);
 }
