@@ -31,7 +31,7 @@ preloaded() # COMMAND...
 thread_ended()
 {
     rm -f "$SCRATCH/cap"
-    build_host late_host.c && preloaded "$SCRATCH/host" "$SCRATCH/cap" && whole
+    build_host ended_host.c && preloaded "$SCRATCH/host" "$SCRATCH/cap" && whole
 }
 
 # Finalizers run in the order that is opposite to that of their objects.
