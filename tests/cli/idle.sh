@@ -145,7 +145,7 @@ hasnt 'Idle:'
 run threads loop.cap
 hasnt 'Idle:'
 run convert --to folded loop.cap
-grep -q ';poll ' out || wrong 'an export lacks idle time'
+grep -q ';poll[; ]' out || wrong 'an export lacks idle time'
 run html loop.cap -o page.html
 grep -q '"idle":' page.html || wrong 'the page does not say it'
 run html --idle loop.cap -o page.html

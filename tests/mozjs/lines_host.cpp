@@ -36,12 +36,12 @@ void check(bool good, const char *what)
 }
 
 /* SpiderMonkey fills in the entry, or returns a pointer to its own. */
-void forge(js::jit::JitcodeGlobalEntry *to)
+[[maybe_unused]] void forge(js::jit::JitcodeGlobalEntry *to)
 {
     memcpy(static_cast<void *>(to), &forged, sizeof forged);
 }
 
-void forge(const js::jit::JitcodeGlobalEntry **to)
+[[maybe_unused]] void forge(const js::jit::JitcodeGlobalEntry **to)
 {
     *to = reinterpret_cast<const js::jit::JitcodeGlobalEntry *>(&forged);
 }

@@ -52,7 +52,7 @@ std::string look_now(bool in_cpp = true)
         forget_pc(&here);
     uint32_t n = mozjs_walk_sigsafe(attached, &here, frames, LOOK_MAX);
     for (uint32_t i = 0; i < n && i < LOOK_MAX; i++)
-        if (frames[i].kind == JSPROF_KIND_JIT)
+        if ((frames[i].kind & 0xF) == JSPROF_KIND_JIT) /* whatever its tier */
             names += std::string(frames[i].label) + ";";
     return names;
 }
