@@ -36,6 +36,17 @@ is_err 'jsprof: standard input: empty file'
 ran='info - of an endless pipe'
 is_err 'jsprof: standard input: not a Sysprof capture (starts with 00 00 00 00)'
 
+run report --source-maps /nonexistent good.cap
+is_rc 1
+is_err 'jsprof: /nonexistent: No such file or directory'
+run report --measure alloc calls.cap
+is_rc 1
+is_err 'jsprof: calls.cap: no sampled allocations in this capture'
+run convert --to chrome --measure alloc good.cap -o out.json
+is_rc 2
+run convert --to chrome --measure time good.cap -o out.json
+is_rc 0
+
 for command in threads report tree 'callers x'; do
     run $command empty.cap
     is_rc 1
