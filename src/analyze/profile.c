@@ -72,14 +72,13 @@ const char *jsp_unit_name(enum jsp_value unit)
     return jsp_unit_is_time(unit) ? jsp_clocks[unit].name : others[unit - JSP_VALUE_COUNT];
 }
 
-/* Return the time of day at the recording's end, in s, or 0 if unknown. */
-static int64_t profile_end(const struct jsp_profile *p)
+int64_t jsp_profile_day(const struct jsp_read *capture, int64_t time)
 {
     struct tm tm = { 0 };
-    const char *end = strptime(p->capture->capture_time, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    if (!end || *end || p->last_time < p->capture->time)
+    const char *end = strptime(capture->capture_time, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if (!end || *end || time < capture->time)
         return 0;
-    uint64_t ns = (uint64_t)p->last_time - (uint64_t)p->capture->time;
+    uint64_t ns = (uint64_t)time - (uint64_t)capture->time;
     return timegm(&tm) + (int64_t)(ns / 1000000000);
 }
 
@@ -116,7 +115,7 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         if (t && !jsp_unit_is_bytes(p->unit))
             t->in_file += p->threads[i].weight;
     }
-    p->natives.recorded = profile_end(p);
+    p->natives.recorded = jsp_profile_day(capture, p->last_time);
     if (p->naming)
         jsp_naming_recorded(p->naming, p->natives.recorded);
     return 0;

@@ -159,6 +159,9 @@ struct jsp_profile_options {
     uint64_t from_ns, to_ns;
 };
 
+/* Return the time of day of a moment of the capture, in s, or 0 if unknown. */
+int64_t jsp_profile_day(const struct jsp_read *capture, int64_t time);
+
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
                      const struct jsp_profile_options *options); /* 0 or -ENOMEM */
 void jsp_profile_free(struct jsp_profile *p);

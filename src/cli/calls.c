@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "filter.h"
+#include "native.h"
 
 enum { CALLS_LIMIT = 30 };
 
@@ -30,6 +31,7 @@ static const char calls_help[] =
     "  --csv            all rows, for programs; times are in ns\n"
     "  --json           the rows and all other figures; --json-schema  its form\n"
     "  --map OLD=NEW    sources below OLD are below NEW; --trim-path DIR  no DIR\n"
+    "  --source-maps MAP  a source map, or a folder of some; --no-source-maps  none\n"
     "\n"
     "Self is the time in the function itself. Total includes the functions that it\n"
     "called, and counts recursive calls once. PER CALL is total divided by calls.\n"
@@ -42,15 +44,23 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
                       const struct cli_calls_keep *keep)
 {
     struct jsp_read_defects defects = { 0 };
+    struct jsp_naming_options naming = ask->naming;
     memset(c, 0, sizeof *c);
     if (cli_open(&c->capture, path))
         return CLI_FAILED;
+    /* Without the recording's end a map could be one of later code. */
+    if (!c->capture.read.end_time && !naming.source_maps)
+        naming.has_no_source_maps = true;
     int err = jsp_exact_read(&c->calls, &c->capture.read, &defects);
     cli_complain(&c->capture, &defects);
     if (!err)
-        err = jsp_naming_open(&c->capture.profile.naming, &ask->naming);
+        err = jsp_naming_open(&c->capture.profile.naming, &naming);
+    if (!err && c->capture.profile.naming)
+        jsp_naming_recorded(c->capture.profile.naming,
+                            jsp_profile_day(&c->capture.read, c->capture.read.end_time));
     if (!err)
         err = jsp_exact_show(&c->calls, c->capture.profile.naming);
+    cli_originals_complain(&c->capture);
     if (!err && c->calls.is_there)
         err = cli_calls_keep(keep, &c->calls);
     if (err || !c->calls.is_there) {
@@ -80,10 +90,8 @@ static int calls_run(struct cli_arguments *a)
 {
     const char *sort = "self", *only = NULL, *file = NULL, *min = NULL;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
-    /* The recording's end is not known here, so a map could be one of later code. */
     struct cli_calls_ask ask = { .limit = UINT32_MAX,
-                                 .naming = { .maps = maps, .trims = trims,
-                                             .has_no_source_maps = true } };
+                                 .naming = { .maps = maps, .trims = trims } };
     const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
                                           { "limit", NULL, NULL, &ask.limit },
                                           { "edges", &ask.has_edges, NULL, NULL },
@@ -92,6 +100,9 @@ static int calls_run(struct cli_arguments *a)
                                           { "min", NULL, &min, NULL },
                                           { "map", NULL, maps, &ask.naming.n_maps },
                                           { "trim-path", NULL, trims, &ask.naming.n_trims },
+                                          { "source-maps", NULL, &ask.naming.source_maps, NULL },
+                                          { "no-source-maps", &ask.naming.has_no_source_maps,
+                                            NULL, NULL },
                                           CLI_FORM_OPTIONS(&ask.form),
                                           { 0 } };
     static const char *const sorts[] = { "self", "total", "calls", "each", "bytes", "name", NULL };
@@ -100,6 +111,8 @@ static int calls_run(struct cli_arguments *a)
         return CLI_USAGE;
     if (cli_maps_check(a->command, maps, ask.naming.n_maps))
         return CLI_USAGE;
+    if (cli_source_maps_check(ask.naming.source_maps))
+        return CLI_FAILED;
     ask.sort = (enum jsp_exact_sort)by;
     if (a->n_files < 1 || a->n_files > 2)
         return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");

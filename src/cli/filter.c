@@ -90,10 +90,15 @@ static int filter_check(const struct cli_filter *f, const char *command,
         return cli_usage(command, "--clock is for time, not for --measure %s", f->measure);
     o->measure = values[measure];
     int status = cli_native_show(command, &f->native, show);
-    struct stat is;
-    if (status == CLI_OK && f->source_maps && stat(f->source_maps, &is) < 0)
-        return cli_fail(f->source_maps, "%s", strerror(errno));
+    if (status == CLI_OK)
+        status = cli_source_maps_check(f->source_maps);
     return status ? status : cli_symbols_check(f->symbols);
+}
+
+int cli_source_maps_check(const char *path)
+{
+    struct stat is;
+    return path && stat(path, &is) < 0 ? cli_fail(path, "%s", strerror(errno)) : CLI_OK;
 }
 
 int cli_symbols_check(const char *directory)

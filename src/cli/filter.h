@@ -66,6 +66,10 @@ int cli_maps_check(const char *command, const char *const *maps, uint32_t n);
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
                     const char *command);
 
+/* Check the path of --source-maps; NULL is valid. CLI_FAILED where nothing is there, which is
+ * reported. */
+int cli_source_maps_check(const char *path);
+
 /* Check the folder of --symbols; NULL is valid. CLI_FAILED where it is no folder, which is
  * reported. */
 int cli_symbols_check(const char *directory);

@@ -83,6 +83,17 @@ run calls --csv --trim-path /srv calls.cap
 has '"main","a.js",1,'
 run calls --file '^/x/' --map /srv=/x --csv calls.cap
 has '"main","/x/a.js",1,'
+printf '{"version":3,"file":"a.js","sources":["b.ts"],"names":[],"mappings":"AAAA;;;;AAiDA"}' \
+    >a.js.map
+run calls --csv --source-maps a.js.map calls.cap
+is_rc 0
+has '"main","b.ts",1,vm,1,'
+has ',"b.ts",50,vm,1000,'
+grep -q '^jsprof: calls.cap: names and lines of 1 file are from source maps ' err ||
+    wrong 'does not say that it used a map'
+run calls --source-maps nowhere calls.cap
+is_rc 1
+is_err 'jsprof: nowhere: No such file or directory'
 run calls --map /srv calls.cap
 is_rc 2
 is_err 'jsprof calls: --map wants OLD=NEW, not "/srv" (try: jsprof calls --help)'
