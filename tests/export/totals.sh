@@ -54,9 +54,9 @@ rounded() { figures | awk '{ n = $1; $1 = ""; printf "%.0f%s\n", n / 1000, $0 }'
 run convert --help
 is_rc 0
 printf '%s\n' $formats >want
-for listed in 's/^ *--to \([a-z|]*\)$/\1/p' 's/^  \([a-z]*\)  *\.[a-z].*/\1/p'; do
+for listed in 's/^ *--to \([a-z|]*\)$/\1/p' 's/^  \([a-z, ]*[a-z]\)  *\.[a-z].*/\1/p'; do
     # The last two are captures again, which tests/export/compact.sh compares.
-    "$jsprof" convert --help | sed -n "$listed" | tr '|' '\n' |
+    "$jsprof" convert --help | sed -n "$listed" | tr -s '|, ' '\n' |
         grep -vx -e compact -e syscap | LC_ALL=C sort >got
     diff want got >out || wrong 'lists other formats than this test covers'
 done
