@@ -96,9 +96,10 @@ static void rows_of_a_session(uint32_t flags)
     if (!begin(&s, flags))
         return;
     const struct jsp_unwind_map *map = jsp_objects_map(&s.prof->objects);
+    const struct jsp_unwind_object *own = jsp_unwind_map_find(map, (uintptr_t)with_rows);
     uint32_t n = map->n;
-    if (!map->unread) {
-        SKIP("needs process_vm_readv");
+    if (!own || !jsp_unwind_map_unread(map, own)) {
+        SKIP("needs process_vm_readv, and a sorted header in this program");
         return end(&s);
     }
     CHECK(n >= 2);
