@@ -18,6 +18,7 @@
 #include "run.h"
 #include "threads.h"
 #include "module_functions.h"
+#include "module_options.h"
 #include "traces.h"
 #include "wraps.h"
 
@@ -191,144 +192,9 @@ static void module_on_close(lua_State *L, void *data)
     module_result = err ? err : module_result;
 }
 
-/* -- Options ------------------------------------------------------------------- */
-
-struct module_options {
-    jsprof_options open;
-    const char *mode;
-    bool alloc, traces;
-};
-
-static const char *module_text(lua_State *L, const char *field, const char *fallback)
-{
-    lua_getfield(L, 1, field);
-    if (lua_isnil(L, -1)) {
-        lua_pop(L, 1);
-        return fallback;
-    }
-    if (lua_type(L, -1) != LUA_TSTRING)
-        luaL_error(L, "jsprof.start: %s must be a string, not a %s", field,
-                   luaL_typename(L, -1));
-    const char *text = lua_tostring(L, -1);
-    if (strlen(text) != compat_length(L, -1))
-        luaL_error(L, "jsprof.start: %s holds a zero byte", field);
-    lua_pop(L, 1); /* the table keeps the string alive */
-    return text;
-}
-
-static void module_set(lua_State *L, jsprof_options *o, const char *field, const char *text)
-{
-    char why[300];
-    int err = jsprof_options_set(o, field, text);
-    if (err < 0)
-        luaL_error(L, "jsprof.start: %s", jsprof_error_text(err, why, sizeof why));
-}
-
-/* Drop the fraction of a number, as this function always did. */
-static void module_number(lua_State *L, jsprof_options *o, const char *field)
-{
-    char text[32];
-    lua_getfield(L, 1, field);
-    lua_Number value = lua_tonumber(L, -1);
-    if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TNUMBER)
-        luaL_error(L, "jsprof.start: %s must be a number, not a %s", field,
-                   luaL_typename(L, -1));
-    if (value >= 1 && value <= UINT32_MAX)
-        snprintf(text, sizeof text, "%u", (unsigned)value);
-    else
-        snprintf(text, sizeof text, "%.14g", (double)value);
-    if (!lua_isnil(L, -1))
-        module_set(L, o, field, text);
-    lua_pop(L, 1);
-}
-
-static bool module_flag(lua_State *L, const char *field)
-{
-    lua_getfield(L, 1, field);
-    bool value = lua_toboolean(L, -1);
-    if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
-        luaL_error(L, "jsprof.start: %s must be true or false, not a %s", field,
-                   luaL_typename(L, -1));
-    lua_pop(L, 1);
-    return value;
-}
-
-/* The bytes from one sampled allocation to the next, or true. Return false if there are no
- * samples. */
-static bool module_alloc(lua_State *L, jsprof_options *o)
-{
-    lua_getfield(L, 1, "alloc");
-    bool is_number = lua_type(L, -1) == LUA_TNUMBER;
-    if (!is_number && !lua_isboolean(L, -1) && !lua_isnil(L, -1))
-        luaL_error(L, "jsprof.start: alloc must be true, false or a number, not a %s",
-                   luaL_typename(L, -1));
-    lua_pop(L, 1);
-    if (is_number)
-        module_number(L, o, "alloc");
-    else
-        o->alloc = module_flag(L, "alloc");
-    return o->alloc;
-}
-
-static bool module_known(const char *name)
-{
-    static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
-                                         "alloc", "compact", "children", "traces" };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i], name) == 0)
-            return true;
-    return false;
-}
-
-static void module_check_names(lua_State *L)
-{
-    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            luaL_error(L, "jsprof.start: options have names, this one is a %s",
-                       luaL_typename(L, -2));
-        if (!module_known(lua_tostring(L, -2)))
-            luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
-                          "max_depth, alloc, compact, children, traces", lua_tostring(L, -2));
-    }
-}
-
-static void module_read(lua_State *L, struct module_options *o)
-{
-    o->open = (jsprof_options){ .size = sizeof o->open, .flags = JSPROF_NO_THREAD };
-    o->mode = "sample";
-    if (lua_isnoneornil(L, 1))
-        return;
-    luaL_checktype(L, 1, LUA_TTABLE);
-    module_check_names(L);
-    o->open.path = module_text(L, "output", NULL);
-    module_number(L, &o->open, "hz");
-    module_number(L, &o->open, "max_depth");
-    const char *clock = module_text(L, "clock", NULL);
-    if (clock)
-        module_set(L, &o->open, "clock", clock);
-    o->mode = module_text(L, "mode", "sample");
-    if (strcmp(o->mode, "sample") != 0 && strcmp(o->mode, "calls") != 0 &&
-        strcmp(o->mode, "both") != 0)
-        luaL_error(L, "jsprof.start: mode is \"sample\", \"calls\" or \"both\", not \"%s\"",
-                   o->mode);
-    o->alloc = module_alloc(L, &o->open);
-    if (strcmp(o->mode, "calls") == 0)
-        o->open.alloc = 0; /* counted, not sampled */
-    o->open.flags |= module_flag(L, "compact") ? JSPROF_COMPACT : 0u;
-    o->open.flags |= module_flag(L, "children") ? JSPROF_CHILDREN : 0u;
-    o->traces = module_flag(L, "traces");
-    if (o->traces && strcmp(o->mode, "sample") != 0)
-        luaL_error(L, "jsprof.start: traces needs mode \"sample\": nothing is compiled while "
-                      "calls are counted");
-#ifndef LUA_JITLIBNAME
-    if (o->traces)
-        luaL_error(L, "jsprof.start: traces: only LuaJIT compiles");
-#endif
-}
-
 /* -- Functions ----------------------------------------------------------------- */
 
-static int module_begin(lua_State *L, struct module_run *run, struct module_options *o)
+static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_options *o)
 {
     uint32_t modes = JSPROF_CALLS_ALL & ~(o->alloc ? 0u : (uint32_t)JSPROF_CALLS_ALLOC);
     o->open.on_drain = jsp_lua_memory_look;
@@ -393,8 +259,8 @@ static int module_refuse(lua_State *L, const char *path, int err)
 /* Do jsprof.start with further JSPROF_... flags. */
 static int module_start_with(lua_State *L, uint32_t flags)
 {
-    struct module_options o;
-    module_read(L, &o);
+    struct jsp_lua_options o;
+    jsp_lua_options_read(L, &o);
     o.open.flags |= flags;
     if (jsp_lua_run_of(L))
         return luaL_error(L, "jsprof.start: it records already; jsprof.stop() ends that");

@@ -1,0 +1,25 @@
+/* module_options.h - the table that a script gives to jsprof.start.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSPROF_LUA_MODULE_OPTIONS_H
+#define JSPROF_LUA_MODULE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "jsprof.h"
+
+struct jsp_lua_options {
+    jsprof_options open;
+    const char *mode; /* "sample", "calls" or "both" */
+    bool alloc, traces;
+};
+
+/* Read the table at the stack's first place, or the defaults where there is none. Raise a Lua
+ * error that names a wrong option. The table keeps the texts. */
+void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o);
+
+#endif
