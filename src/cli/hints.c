@@ -1,4 +1,4 @@
-/* cli/hints.c - what stands out in a report.
+/* cli/hints.c - what a reader of a report should look at.
  *
  * SPDX-License-Identifier: MIT
  */

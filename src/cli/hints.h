@@ -1,4 +1,5 @@
-/* cli/hints.h - what stands out in a report, each with its figure and how to go on.
+/* cli/hints.h - what a reader of a report should look at, each with its figure and
+ * the next command.
  *
  * SPDX-License-Identifier: MIT
  */

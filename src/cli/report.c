@@ -291,7 +291,7 @@ static int report_rows(const struct report *r, uint32_t limit)
     return cli_table_close(t);
 }
 
-/* Print what stands out, which needs rows of functions. CLI_OK, or CLI_FAILED, which is
+/* Print what to look at, which needs rows of functions. CLI_OK, or CLI_FAILED, which is
  * reported. */
 static int report_hints(struct report *r)
 {

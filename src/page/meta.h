@@ -53,7 +53,7 @@ void jsp_page_events_free(struct jsp_page_events *e);
  *   "counters": [{"capture", "group", "name", "step", "points": [us, value, ...]}, ...],
  *   "eventSums": [[capture, "mark" or "counter", group, name, count, sum, least, mean,
  *                  median, 95%, most], ...]
- * A duration has three digits after the point; a counter's point stands for step values. */
+ * A duration has three digits after the point; a counter's point represents step values. */
 void jsp_page_events_put(const struct jsp_page_events *e, const struct jsp_html *h,
                          struct jsp_json *j);
 

@@ -88,7 +88,7 @@ for columns in 40 61 '' 200; do # as wide as a terminal; 80 where there is none
     says ' CPU time at its own tick; the wall clock is sampled at the full rate[.]$' sentence
 done
 
-# What stands out in a report of functions.
+# What to look at in a report of functions.
 ./host collects.cap 1000 wall 0.2 burn collect
 run report collects.cap
 tr '\n' ' ' <out >sentence

@@ -1,6 +1,6 @@
 #!/bin/sh
 # traces.sh - marks of LuaJIT's traces, compiled or given up: the same that luajit -jv prints in
-# the same run, whoever attached first; and none where nobody asked.
+# the same run, in any order of attaching; and none without the option.
 #
 # SPDX-License-Identifier: MIT
 set -u
