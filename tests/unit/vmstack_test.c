@@ -145,6 +145,14 @@ TEST(links_in_a_circle_come_to_an_end_and_are_not_shown)
     CHECK_EQ(bad(), 1);
 }
 
+/* Leave a link behind that is whole, and so far down that no later call reaches it. */
+static __attribute__((noinline)) void leave_below(void)
+{
+    _Alignas(jsprof_link) volatile char frame[65536];
+    frame[sizeof frame - 1] = 1;
+    jsprof_link_enter(&own, (jsprof_link *)(uintptr_t)frame, &functions[1]);
+}
+
 TEST(link_below_the_stack_pointer_is_dead)
 {
     jsprof_link alive;
@@ -152,9 +160,9 @@ TEST(link_below_the_stack_pointer_is_dead)
     know_the_stack();
     jsprof_link_enter(&own, &alive, &functions[0]);
     CHECK_STR(taken(), "f0");
-    uintptr_t below = jsp_regs_sp(&context) - JSP_RED_ZONE;
-    own.top = (jsprof_link *)((below - sizeof(jsprof_link)) & ~(uintptr_t)7);
-    CHECK_STR(taken(), "");
+    leave_below();
+    CHECK((uintptr_t)own.top < jsp_regs_sp(&context) - JSP_RED_ZONE);
+    CHECK_STR(taken(), "f0"); /* to which the dead one leads */
     CHECK_EQ(bad(), 1);
     own.top = (jsprof_link *)((uintptr_t)&alive + 1); /* nothing stands at an odd address */
     CHECK_STR(taken(), "");
