@@ -89,8 +89,27 @@ static uint64_t samples_lost(void)
     return v.sum.alloc_lost + h.profile.account.session.allocs_lost;
 }
 
-static bool is_near(double got, double want, double sigma)
+/* What samples of blocks add up to on average, and the variances of that. */
+struct expected {
+    double samples, bytes, blocks;
+    double samples_variance, bytes_variance, blocks_variance;
+};
+
+/* A block is sampled once or not at all, and represents more blocks if it was less likely. */
+static void expect_block(struct expected *e, double bytes, double every)
 {
+    double p = -expm1(-bytes / every);
+    e->samples += p;
+    e->bytes += bytes;
+    e->blocks++;
+    e->samples_variance += p * (1 - p);
+    e->bytes_variance += bytes * bytes * (1 - p) / p;
+    e->blocks_variance += (1 - p) / p;
+}
+
+static bool is_near(double got, double want, double variance)
+{
+    double sigma = sqrt(variance);
     if (fabs(got - want) <= SIGMAS * sigma)
         return true;
     printf("# %.0f is not %.0f +- %d * %.0f\n", got, want, SIGMAS, sigma);
@@ -100,6 +119,7 @@ static bool is_near(double got, double want, double sigma)
 TEST(shares_and_sums_are_right_within_chance)
 {
     enum { EVERY = 8192, BLOCKS = 200000 };
+    struct expected all = { 0 }, three = { 0 }, one = { 0 };
     uint32_t random = 1;
     if (!began(EVERY, 1 << 26))
         return;
@@ -108,18 +128,19 @@ TEST(shares_and_sums_are_right_within_chance)
         size_t bytes = 8 + (random >> 16) % 200;
         drop(take_as("three", 3 * bytes));
         drop(take_as("one", bytes));
+        expect_block(&three, 3 * (double)bytes, EVERY);
+        expect_block(&one, (double)bytes, EVERY);
+        expect_block(&all, 3 * (double)bytes, EVERY);
+        expect_block(&all, (double)bytes, EVERY);
     }
     if (measured(JSP_VALUE_ALLOC)) {
-        double n = (double)reported / EVERY;
         CHECK_EQ(samples_lost(), 0);
         CHECK_EQ(bytes_told(), reported);
         CHECK_EQ(value_of("three") + value_of("one"), h.profile.value);
-        CHECK(is_near((double)h.profile.samples, n, sqrt(n)));
-        CHECK(is_near((double)h.profile.value, (double)reported, EVERY * sqrt(n)));
-        CHECK(is_near((double)value_of("three"), 0.75 * (double)reported,
-                      EVERY * sqrt(0.75 * n)));
-        /* blocks: as many of each */
-        CHECK(is_near((double)host_weight(&h, "one"), BLOCKS, 80 * sqrt(0.25 * n)));
+        CHECK(is_near((double)h.profile.samples, all.samples, all.samples_variance));
+        CHECK(is_near((double)h.profile.value, all.bytes, all.bytes_variance));
+        CHECK(is_near((double)value_of("three"), three.bytes, three.bytes_variance));
+        CHECK(is_near((double)host_weight(&h, "one"), one.blocks, one.blocks_variance));
         CHECK_EQ(h.profile.heap.every, EVERY);
     }
     host_free(&h);
