@@ -95,6 +95,8 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         err = jsp_account_seal(&p->account);
     if (err == 0)
         err = jsp_heap_seal(&p->heap);
+    if (err == 0 && options && options->during)
+        err = jsp_spans_of_marks(&p->during, capture, options->during);
     if (err == 0) {
         profile_unit(p);
         /* Use the header's start time unless a frame is older. */
@@ -123,6 +125,7 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
 
 void jsp_profile_free(struct jsp_profile *p)
 {
+    jsp_spans_free(&p->during);
     struct jsp_profile_work *w = p->work;
     if (w) {
         jsp_weights_free(&w->weights);

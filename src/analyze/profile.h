@@ -26,6 +26,7 @@
 #include "naming.h"
 #include "base/hash.h"
 #include "native_files.h"
+#include "spans.h"
 #include "capture/read.h"
 
 enum jsp_value {
@@ -112,6 +113,7 @@ struct jsp_profile {
     const char **files; /* source files of native lines; files[0] is none */
     uint32_t n_processes, n_threads, n_stacks, n_functions, n_files;
     bool is_of_many; /* threads[] are of more than one process */
+    struct jsp_spans during; /* of the marks that were asked for */
 
     struct jsp_account account;
     uint64_t period_ns; /* period of the requested timer; 0: unknown */
@@ -157,6 +159,7 @@ struct jsp_profile_options {
     /* Load only samples of this half-open span of time, in ns from start_time; to_ns 0:
      * to the end. */
     uint64_t from_ns, to_ns;
+    const char *during; /* and only while a mark of this name is open; NULL: always; borrowed */
 };
 
 /* Return the time of day of a moment of the capture, in s, or 0 if unknown. */

@@ -22,7 +22,8 @@ bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to)
     const struct jsp_profile_options *o = &p->work->options;
     uint64_t start = from > p->start_time ? (uint64_t)from - (uint64_t)p->start_time : 0;
     uint64_t end = to > p->start_time ? (uint64_t)to - (uint64_t)p->start_time : 0;
-    return end >= o->from_ns && (o->to_ns == 0 || start < o->to_ns);
+    return end >= o->from_ns && (o->to_ns == 0 || start < o->to_ns) &&
+           (!o->during || jsp_spans_overlap(&p->during, from, to));
 }
 
 static uint32_t work_hash(const struct jsp_profile *p, int32_t pid)

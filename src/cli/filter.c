@@ -80,6 +80,7 @@ static int filter_check(const struct cli_filter *f, const char *command,
     if (cli_maps_check(command, f->maps, f->n_maps))
         return CLI_USAGE;
     o->symbols = f->symbols;
+    o->during = f->during;
     o->naming = naming;
     static const char *const measures[] = { "time", "alloc", "live", NULL };
     static const enum jsp_value values[] = { JSP_VALUE_COUNT, JSP_VALUE_ALLOC, JSP_VALUE_LIVE };
@@ -164,17 +165,34 @@ static bool filter_wants_idle(const struct cli_capture *c, const struct cli_filt
            !jsp_categories_find(c->categories, FILTER_IDLE, &own);
 }
 
+/* Find the kind of --top-of. CLI_OK or CLI_USAGE. */
+static int filter_kind(const struct cli_filter *f, const char *command, uint32_t *top_of)
+{
+    const char *kinds[JSP_N_KINDS + 1] = { NULL };
+    for (uint32_t i = 0; i < JSP_N_KINDS; i++)
+        kinds[i] = jsp_kind_name(i);
+    int kind = cli_choice(command, "top-of", f->top_of, kinds);
+    *top_of = (uint32_t)kind + 1;
+    return kind < 0 ? CLI_USAGE : CLI_OK;
+}
+
 static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
                          const char *command)
 {
     char why[JSP_FILTER_WHY];
-    struct jsp_filter_options o = { f->only, f->under,
-                                    filter_wants_idle(c, f) ? NULL : f->category,
-                                    c->categories, f->hide_system,
-                                    c->select.show == JSP_SHOW_VM,
-                                    c->select.show != JSP_SHOW_ALL };
+    struct jsp_filter_options o = { .only = f->only, .without = f->without, .hide = f->hide,
+                                    .under = f->under, .focus = f->focus,
+                                    .category = filter_wants_idle(c, f) ? NULL : f->category,
+                                    .categories = c->categories,
+                                    .hide_system = f->hide_system,
+                                    .is_collapsed = f->is_collapsed,
+                                    .skips_natives = c->select.show == JSP_SHOW_VM,
+                                    .skips_loops = c->select.show != JSP_SHOW_ALL };
     c->under = f->under;
-    if (!o.only && !o.under && !o.category && !o.hide_system)
+    if (f->top_of && filter_kind(f, command, &o.top_of))
+        return CLI_USAGE;
+    if (!o.only && !o.without && !o.hide && !o.under && !o.focus && !o.top_of && !o.category &&
+        !o.hide_system && !o.is_collapsed)
         return CLI_OK;
     uint32_t category;
     if (o.category && !jsp_categories_find(o.categories, o.category, &category)) {
@@ -189,7 +207,7 @@ static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
     }
     int err = jsp_filter_open(&c->select.filter, &o, why);
     if (err == -EINVAL)
-        return cli_usage(command, "--only: %s", why);
+        return cli_usage(command, "--%s", why);
     return err ? cli_fail(c->label, "%s", strerror(-err)) : CLI_OK;
 }
 
@@ -234,7 +252,10 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
     if (status)
         return status;
     c->select.show = show;
-    status = filter_rules(c, f->categories);
+    if (f->during && !c->profile.during.n_marks)
+        status = cli_fail(c->label, "no mark \"%s\" (jsprof list shows the marks)", f->during);
+    if (!status)
+        status = filter_rules(c, f->categories);
     if (!status)
         status = filter_clock(c, f);
     if (!status && !cli_threads_choose(c, f->process, f->thread, &c->threads))

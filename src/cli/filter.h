@@ -15,12 +15,13 @@
 
 struct cli_filter { /* the words of the options; NULL: the option is not given */
     const char *thread, *process, *time, *only, *under, *category, *categories;
+    const char *without, *hide, *focus, *during, *top_of;
     const char *clock, *measure, *symbols;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
     uint32_t n_maps, n_trims;
     const char *source_maps;
     bool has_no_source_maps;
-    bool hide_system;
+    bool hide_system, is_collapsed;
     bool has_idle; /* idle stacks count, too */
     struct cli_native native;
     const struct jsp_profile_options *load; /* further options for loading, or NULL */
@@ -32,6 +33,12 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "time", NULL, &(f)->time, NULL }, \
     { "only", NULL, &(f)->only, NULL }, \
     { "under", NULL, &(f)->under, NULL }, \
+    { "not", NULL, &(f)->without, NULL }, \
+    { "hide", NULL, &(f)->hide, NULL }, \
+    { "focus", NULL, &(f)->focus, NULL }, \
+    { "during", NULL, &(f)->during, NULL }, \
+    { "top-of", NULL, &(f)->top_of, NULL }, \
+    { "collapse-recursion", &(f)->is_collapsed, NULL, NULL }, \
     { "category", NULL, &(f)->category, NULL }, \
     { "categories", NULL, &(f)->categories, NULL }, \
     { "clock", NULL, &(f)->clock, NULL }, \
@@ -48,14 +55,14 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
 
 #define CLI_FILTER_HELP \
     "Filters:\n" \
-    "  --thread WHICH    this thread, by name or number; --process WHICH  likewise\n" \
-    "  --time FROM..TO   as in 2s..5s, ..500ms, 1m..; --measure alloc|live  by bytes\n" \
-    "  --only REGEX      stacks with this function; --under FUNCTION  cut above it\n" \
-    "  --category WORD   of the innermost function; --categories FILE  with its rules\n" \
-    "  --hide-system     hide system frames; --vm  native frames; --native  none\n" \
-    "  --clock cpu|wall  by this time; --idle  idle, too; --symbols DIR  look there\n" \
-    "  --map OLD=NEW     sources below OLD are below NEW; --trim-path DIR  no DIR\n" \
-    "  --source-maps MAP  a source map, or a folder of some; --no-source-maps  none\n"
+    "  --thread WHICH, --process WHICH  by name or number\n" \
+    "  --time FROM..TO  as in 2s..5s, ..500ms, 1m..; --during MARK  while it is open\n" \
+    "  --only REGEX     stacks with this function; --not REGEX  without it\n" \
+    "  --under FUNCTION, --focus REGEX, --top-of KIND  cut its callers off\n" \
+    "  --hide REGEX, --hide-system, --vm, --collapse-recursion  no frames; --native\n" \
+    "  --category WORD  of the innermost function; --categories FILE  with its rules\n" \
+    "  --clock cpu|wall, --measure alloc|live  by this; --idle  too; --symbols DIR\n" \
+    "  --map OLD=NEW, --trim-path DIR, --source-maps MAP, --no-source-maps  sources\n"
 
 /* Check the words of --map. CLI_OK or CLI_USAGE. */
 int cli_maps_check(const char *command, const char *const *maps, uint32_t n);

@@ -160,7 +160,7 @@ int cli_load_with(struct cli_capture *c, const char *path,
         c->naming = *given->naming;
         options.naming = &c->naming;
     }
-    c->is_part = options.from_ns || options.to_ns;
+    c->is_part = options.from_ns || options.to_ns || options.during;
     clock_gettime(CLOCK_MONOTONIC, &progress.start);
     int err = jsp_profile_load(&c->profile, &c->read, &options);
     if (progress.is_shown)

@@ -88,12 +88,39 @@ is_rc 2
 share() # ARGUMENTS...: the samples that are left
 {
     run report "$@"
-    sed -n 's/^100% is .*, in \([0-9]*\) samples.*/\1/p' out
+    sed -n 's/^100% is \(.*, in \)\{0,1\}\([0-9]*\) samples.*/\2/p' out
 }
 left() { [ "$(share "$2" good.cap)" = "$1" ] || wrong "has $(share "$2" good.cap), not $1"; }
 left 8 --only=main
 left 5 --only=^wor
 left 5 --under=work
+left 7 --not=leaf
+left 5 '--focus=^(work|helper)'
+left 8 --hide=^work
+left 8 --top-of=vm
+left 8 --collapse-recursion
+# good.cap: work and leaf are called by main; main itself has 2 of 8 samples.
+run report --csv --hide '^(work|leaf)' good.cap
+row '"main (/srv/app/start.js:1:1)",vm,80000000,80000000,8,8'
+run report --top-of vm --csv good.cap
+row '"main (/srv/app/start.js:1:1)",vm,20000000,20000000,2,2'
+# The last mark lasts until the sixth of eight samples; the one before ends earlier.
+left_of() { [ "$(share "$2" "$3")" = "$1" ] || wrong "has not $1 samples"; }
+left_of 6 --during=sweep events.cap
+left_of 6 --during=gc/sweep events.cap
+for command in report tree threads 'callers main' 'callees main' list 'convert --to csv' \
+    'html -o -'; do
+    # shellcheck disable=SC2086
+    run $command --during nothing events.cap
+    is_rc 1
+    is_err 'jsprof: events.cap: no mark "nothing" (jsprof list shows the marks)'
+    run $command --focus '(' events.cap
+    is_rc 2
+done
+run tree --top-of wheels good.cap
+is_rc 2
+kinds='vm, jit, label, gc, native, synth, kernel and other'
+is_err "jsprof tree: --top-of knows $kinds, not \"wheels\" (try: jsprof tree --help)"
 left 2 --thread=200
 left 8 --process=100
 left 8 --process=host

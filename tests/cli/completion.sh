@@ -51,10 +51,13 @@ for shell in bash zsh; do
     in_$shell jsprof report --sor
     has --sort
     lines 1
-    in_$shell jsprof tree --h
+    in_$shell jsprof tree --hide-
     has --hide-system
+    lines 1
+    in_$shell jsprof tree --h
+    has --hide
     has --help
-    lines 2
+    lines 3
     in_$shell jsprof report --sort na
     has name
     lines 1

@@ -96,6 +96,112 @@ TEST(under_cuts_the_callers_off)
     unload();
 }
 
+TEST(not_drops_whole_stacks_with_a_match)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .without = "^wo.k" });
+    CHECK_EQ(fs.samples, 2);
+    CHECK_EQ(row("main (a.js:1)").total, 2);
+    CHECK_EQ(row("main (a.js:1)").self, 1);
+    jsp_functions_free(&fs);
+    filtered(&(struct jsp_filter_options){ .only = "main", .without = "leaf" });
+    CHECK_EQ(fs.samples, 3);
+    unload();
+}
+
+TEST(not_looks_at_what_focus_and_under_have_left)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .under = "work", .without = "main" });
+    CHECK_EQ(fs.samples, 2);
+    CHECK_EQ(row("work(int)").total, 2);
+    unload();
+}
+
+TEST(what_hide_drops_counts_for_its_caller)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .hide = "^(work|main)" });
+    CHECK_EQ(fs.samples, 4);
+    CHECK_EQ(row("leaf").self, 1);
+    CHECK_EQ(row("leaf").total, 1);
+    CHECK_EQ(row("[hidden]").self, 2);
+    CHECK_EQ(row("[hidden]").total, 2);
+    jsp_functions_free(&fs);
+    filtered(&(struct jsp_filter_options){ .hide = "^leaf$" });
+    CHECK_EQ(fs.samples, 4);
+    CHECK_EQ(row("work(int)").self, 2);
+    unload();
+}
+
+TEST(focus_cuts_the_callers_off_the_outermost_match)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .focus = "^(work|leaf)" });
+    CHECK_EQ(fs.samples, 2);
+    CHECK_EQ(fs.n, 2);
+    CHECK_EQ(row("work(int)").total, 2);
+    CHECK_EQ(row("leaf").total, 1);
+    unload();
+}
+
+TEST(the_top_of_a_kind_begins_at_its_innermost_frame)
+{
+    if (!load(NULL))
+        return;
+    filtered(&(struct jsp_filter_options){ .top_of = 1 + JSPROF_KIND_VM });
+    CHECK_EQ(fs.samples, 4);
+    CHECK_EQ(row("leaf").total, 1);
+    CHECK_EQ(row("work(int)").total, 1);
+    CHECK_EQ(row("main (a.js:1)").total, 2); /* one of them in the library */
+    CHECK_EQ(row("main (a.js:1)").self, 1);
+    jsp_functions_free(&fs);
+    filtered(&(struct jsp_filter_options){ .top_of = 1 + JSPROF_KIND_NATIVE });
+    CHECK_EQ(fs.samples, 1);
+    CHECK_EQ(fs.n, 1);
+    unload();
+}
+
+/* leaf < work < main < work < main, and main < main. */
+TEST(collapsed_recursion_keeps_one_call_of_a_function_and_the_innermost_as_self)
+{
+    const uint64_t deep[] = { build_tag(LEAF), build_tag(WORK), build_tag(MAIN), build_tag(WORK),
+                              build_tag(MAIN) };
+    const uint64_t left[] = { build_tag(MAIN), build_tag(LEAF), build_tag(WORK),
+                              build_tag(MAIN) };
+    const uint64_t twice[] = { build_tag(MAIN), build_tag(MAIN) };
+    struct jsp_filter_options o = { .is_collapsed = true };
+    struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+    struct jsp_select select = { 0 };
+    char why[JSP_FILTER_WHY];
+    build_start(&b, false);
+    build_process(&b, "host script");
+    build_jit(&b, build_tag(MAIN), "main");
+    build_jit(&b, build_tag(WORK), "work");
+    build_jit(&b, build_tag(LEAF), "leaf");
+    build_sample(&b, deep, 5);
+    build_sample(&b, left, 4);
+    build_sample(&b, twice, 2);
+    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK_EQ(jsp_filter_open(&select.filter, &o, why), 0);
+    for (int again = 0; again < 2; again++) {
+        CHECK_EQ(jsp_select_frames(&select, &p, 0, frames), 3);
+        CHECK_STR(p.functions[frames[0].function].name, "leaf");
+        CHECK_STR(p.functions[frames[1].function].name, "work");
+        CHECK_STR(p.functions[frames[2].function].name, "main");
+        CHECK_EQ(jsp_select_frames(&select, &p, 1, frames), 1);
+        CHECK_STR(p.functions[frames[0].function].name, "main");
+        CHECK_EQ(jsp_select_frames(&select, &p, 2, frames), 1);
+    }
+    jsp_filter_close(select.filter);
+    unload();
+}
+
 TEST(a_function_answers_to_its_name_without_file_or_arguments)
 {
     const struct jsp_function f = { .name = "main (/a.js:1)",
@@ -298,7 +404,11 @@ TEST(wrong_rules_and_expressions_are_refused_with_a_reason)
     CHECK_EQ(jsp_categories_open(&categories, nul, &defect), -EBADMSG);
     CHECK_EQ(jsp_filter_open(&filter, &(struct jsp_filter_options){ .only = "(" }, why),
              -EINVAL);
-    CHECK(*why != 0);
+    CHECK(strncmp(why, "only: ", 6) == 0 && why[6]);
+    CHECK_EQ(jsp_filter_open(&filter,
+                             &(struct jsp_filter_options){ .only = "a", .focus = "[" }, why),
+             -EINVAL);
+    CHECK(strncmp(why, "focus: ", 7) == 0 && why[7]);
 }
 
 TEST(a_span_of_time_counts_from_the_start_and_is_half_open)
@@ -340,6 +450,12 @@ int main(void)
 {
     RUN(only_keeps_whole_stacks_with_a_match);
     RUN(under_cuts_the_callers_off);
+    RUN(not_drops_whole_stacks_with_a_match);
+    RUN(not_looks_at_what_focus_and_under_have_left);
+    RUN(what_hide_drops_counts_for_its_caller);
+    RUN(focus_cuts_the_callers_off_the_outermost_match);
+    RUN(the_top_of_a_kind_begins_at_its_innermost_frame);
+    RUN(collapsed_recursion_keeps_one_call_of_a_function_and_the_innermost_as_self);
     RUN(a_function_answers_to_its_name_without_file_or_arguments);
     RUN(hidden_system_code_counts_for_its_caller);
     RUN(a_category_is_of_the_innermost_function);

@@ -1,0 +1,123 @@
+/* spans_test.c - src/analyze/spans.c: when marks of one name are open, and the samples then.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "analyze/spans.h"
+
+#include "analyze/profile.h"
+#include "capture_builder.h"
+#include "test.h"
+
+static struct builder b;
+static struct jsp_read r;
+
+/* A mark from `at` ms on, for `length` ms. */
+static void mark(int64_t at, int64_t length, const char *group, const char *name)
+{
+    b.time = (at - 1) * 1000000; /* which build_begin moves on */
+    build_begin(&b, 10);
+    build_int(&b, (uint64_t)(length * 1000000), 8);
+    build_text(&b, group, 24);
+    build_text(&b, name, 40);
+    build_text(&b, "", 0);
+    build_end(&b);
+}
+
+static bool start(void)
+{
+    build_start(&b, false);
+    build_process(&b, "host");
+    build_jit(&b, build_tag(1), "main");
+    return true;
+}
+
+static bool load(void)
+{
+    char why[JSP_READ_WHY];
+    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+}
+
+static void end(void)
+{
+    jsp_read_close(&r);
+    free(b.bytes);
+}
+
+TEST(spans_of_a_name_are_in_order_and_joined)
+{
+    struct jsp_spans s;
+    start();
+    mark(30, 10, "gc", "minor");
+    mark(10, 5, "gc", "minor");
+    mark(15, 5, "gc", "minor"); /* touches */
+    mark(32, 2, "other", "minor"); /* lies in another one */
+    mark(50, 0, "gc", "minor");
+    mark(60, 9, "gc", "major");
+    if (!load())
+        return;
+    CHECK_EQ(jsp_spans_of_marks(&s, &r, "minor"), 0);
+    CHECK_EQ(s.n_marks, 5);
+    if (CHECK_EQ(s.n, 2)) {
+        CHECK_EQ(s.at[0].from, 10000000);
+        CHECK_EQ(s.at[0].to, 20000000);
+        CHECK_EQ(s.at[1].from, 30000000);
+        CHECK_EQ(s.at[1].to, 40000000);
+    }
+    jsp_spans_free(&s);
+    CHECK_EQ(jsp_spans_of_marks(&s, &r, "other/minor"), 0);
+    CHECK_EQ(s.n_marks, 1);
+    CHECK_EQ(s.n, 1);
+    jsp_spans_free(&s);
+    CHECK_EQ(jsp_spans_of_marks(&s, &r, "min"), 0);
+    CHECK_EQ(s.n_marks, 0);
+    CHECK(!jsp_spans_overlap(&s, 0, INT64_MAX));
+    jsp_spans_free(&s);
+    end();
+}
+
+TEST(spans_are_half_open)
+{
+    struct jsp_span at[] = { { 10, 20 }, { 30, 31 } };
+    const struct jsp_spans s = { .at = at, .n = 2 };
+    CHECK(!jsp_spans_overlap(&s, 9, 9));
+    CHECK(jsp_spans_overlap(&s, 10, 10));
+    CHECK(jsp_spans_overlap(&s, 19, 19));
+    CHECK(!jsp_spans_overlap(&s, 20, 20));
+    CHECK(!jsp_spans_overlap(&s, 20, 29));
+    CHECK(jsp_spans_overlap(&s, 20, 30));
+    CHECK(jsp_spans_overlap(&s, 0, 100));
+    CHECK(!jsp_spans_overlap(&s, 31, 100));
+}
+
+/* A sample at each ms from 1 to 20; marks over [5, 8) and [7, 10). */
+TEST(samples_count_while_a_mark_is_open)
+{
+    const struct jsp_profile_options o = { .during = "gc" };
+    const struct jsp_profile_options part = { .during = "gc", .to_ns = 6000000 };
+    const uint64_t addr = build_tag(1);
+    struct jsp_profile p;
+    start();
+    for (int ms = 1; ms <= 20; ms++) {
+        b.time = (ms - 1) * 1000000;
+        build_sample(&b, &addr, 1);
+    }
+    mark(5, 3, "x", "gc");
+    mark(7, 3, "x", "gc");
+    b.time = 0;
+    if (!load() || !CHECK_EQ(jsp_profile_load(&p, &r, &o), 0))
+        return;
+    CHECK_EQ(p.samples, 5);
+    jsp_profile_free(&p);
+    if (CHECK_EQ(jsp_profile_load(&p, &r, &part), 0))
+        CHECK(p.samples > 0 && p.samples < 5);
+    jsp_profile_free(&p);
+    end();
+}
+
+int main(void)
+{
+    RUN(spans_of_a_name_are_in_order_and_joined);
+    RUN(spans_are_half_open);
+    RUN(samples_count_while_a_mark_is_open);
+    return DONE();
+}
