@@ -483,15 +483,31 @@ static inline void jsprof_leave(jsprof_thread *t) JSPROF_OWNER;
 static inline void jsprof_line(jsprof_thread *t, uint32_t line) JSPROF_OWNER;
 static inline void jsprof_pc(jsprof_thread *t, uint64_t pc) JSPROF_OWNER;
 
-/* Return to an earlier value of t->depth, after longjmp or an exception. */
+/* Return to an earlier value of t->depth, after longjmp or an exception. A depth above the
+ * current one changes nothing but `underflows`. */
 static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth) JSPROF_OWNER;
 
+/* Do the same as push and enter for a helper function, whose own C frame ends before the
+ * entry does. `sp` is an address in a C frame that lives as long as the activation: a local
+ * variable of the function that runs it, or its __builtin_frame_address(0). 0: unknown; the
+ * frame then has the stack address of the entry further out. */
+static inline void jsprof_push_at(jsprof_thread *t, const char *label, const char *file,
+                                  uint32_t line, uintptr_t sp) JSPROF_OWNER;
+static inline void jsprof_enter_at(jsprof_thread *t, const jsprof_function *f,
+                                   uintptr_t sp) JSPROF_OWNER;
+
 /* Linked entries, for hosts that recurse on the C stack. They cost a third of the
- * time of array entries. `link` is a local variable of the caller. After longjmp, leave the
- * link of the outermost frame that is gone. */
+ * time of array entries. `link` is a local variable of the caller. */
 static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
                                      const jsprof_function *f) JSPROF_OWNER;
 static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
+
+/* Make `link` the innermost entry again, after longjmp into the function that holds it: all
+ * linked entries inside it are gone. Read none of them. NULL: no linked entry is left.
+ * Does nothing if `link` is the innermost one. While time is counted, the calls inside it end
+ * now. C++ code can use jsprof_scope at the end of this file, which also leaves its entry
+ * when an exception passes. */
+static inline void jsprof_link_unwind_to(jsprof_thread *t, jsprof_link *link) JSPROF_OWNER;
 
 /* Each pair tests t twice: on entry and on exit. A host with very short calls may notice
  * two tests even while nobody profiles. Such a host can test once: it writes the body
@@ -821,6 +837,34 @@ static inline void jsprof_section_end(jsprof_thread *t) JSPROF_OWNER;
  * depth at the moment of the switch to its stack. */
 JSPROF_API void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
+/* Exact calls of hosts that keep a stack of their own, which the library reads by a descriptor
+ * or a walker. These functions count; they push nothing, and samples do not show them. `key`
+ * identifies one activation: the address of its frame, for example. Two open calls of one
+ * thread's C stack should have different keys.
+ *
+ * Every sequence is allowed and gives times that add up. Order is checked, and `underflows`
+ * counts what is wrong:
+ *   leave of a call that is not the innermost one ends the calls inside it, too, and counts
+ *     each of these;
+ *   leave, leave_through, unwind_to and tail of a key that is not open count 1. Leave,
+ *     leave_through and unwind_to then change nothing; tail enters.
+ * A key that is open twice means the innermost of the two. A call that was open before
+ * counting began is not known, so its leave counts 1, too. */
+static inline void jsprof_call_enter(jsprof_thread *t, const jsprof_function *f,
+                                     const void *key) JSPROF_OWNER;
+static inline void jsprof_call_leave(jsprof_thread *t, const void *key) JSPROF_OWNER;
+
+/* End this call and all calls inside it: an exception or longjmp leaves its frame. */
+static inline void jsprof_call_leave_through(jsprof_thread *t, const void *key) JSPROF_OWNER;
+
+/* End all calls inside this one, which is the innermost again: an exception or longjmp
+ * arrives in its frame. */
+static inline void jsprof_call_unwind_to(jsprof_thread *t, const void *key) JSPROF_OWNER;
+
+/* Replace the function of this call, which is the innermost one, by `f`. */
+static inline void jsprof_call_tail(jsprof_thread *t, const jsprof_function *f,
+                                    const void *key) JSPROF_OWNER;
+
 /* One function. Its text stays valid until the session is closed. */
 typedef struct jsprof_calls_row {
     const char *name, *file; /* not terminated */
@@ -862,7 +906,8 @@ typedef struct jsprof_calls {
     uint64_t           functions_lost; /* calls in row 0 */
     uint64_t           edges_lost;     /* calls in edge 0 -> 0 */
     uint64_t           depth_lost;     /* calls too deep to have a time of their own */
-    uint64_t           underflows;     /* leaves without an enter */
+    uint64_t           underflows;     /* leaves without an enter; of calls by key, also
+                                        * enters that ended without a leave */
     uint64_t           clock_back;     /* steps of the clock that went backwards, taken as 0 */
     uint64_t           foreign; /* events that were dropped: a thread reported them on another
                                  * thread's stack, or a signal handler reported them
@@ -880,7 +925,9 @@ JSPROF_API void jsprof_calls_free(jsprof_calls *calls) JSPROF_COLD;
  *   enter right before the host pushes the entry;
  *   leave for array entries, before the entries above `depth` are popped;
  *   leave for linked entries, before or after `link` and all entries inside it are popped;
- *   tail before the host replaces the entry's function. */
+ *   tail before the host replaces the entry's function.
+ * Array entries are told apart by t->depth, so a host that does not keep its entries in
+ * t->frames uses jsprof_call_enter instead. */
 JSPROF_API void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link,
@@ -888,6 +935,19 @@ JSPROF_API void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link,
 JSPROF_API void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f,
                                   const jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_count_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
+
+/* The same for jsprof_link_unwind_to, right after `link` became t->top, and for calls by
+ * key. `f` is read by enter and tail only. */
+enum jsprof_call_event {
+    JSPROF_CALL_ENTER = 0,
+    JSPROF_CALL_LEAVE = 1,
+    JSPROF_CALL_LEAVE_THROUGH = 2,
+    JSPROF_CALL_UNWIND_TO = 3,
+    JSPROF_CALL_TAIL = 4,
+};
+JSPROF_API void jsprof_count_unwind(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
+JSPROF_API void jsprof_count_call(jsprof_thread *t, enum jsprof_call_event event,
+                                  const jsprof_function *f, uintptr_t key) JSPROF_OWNER;
 
 /* Enter and leave for linked entries only, while `counting` is JSPROF_CALLS_USUAL. Enter
  * takes a filled `link`, counts and pushes it. Leave counts after the caller has popped
@@ -927,10 +987,10 @@ jsprof_counting_now(const jsprof_thread *t)
     return t->counting;
 }
 
-/* Count an enter. Only the usual case of counts alone, of a function that was counted
- * before, is inline. */
-static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
-                                  jsprof_link *link, uint32_t counting)
+/* Count an enter in the usual case of counts alone, of a function that was counted before.
+ * Return false in any other case. */
+static inline bool jsprof_counted_once(jsprof_thread *t, const jsprof_function *f,
+                                       uint32_t counting)
 {
     if (counting == JSPROF_CALLS_COUNT && f) {
         uint64_t *counter = &t->counts[*(const uint32_t *)(const void *)f];
@@ -938,10 +998,18 @@ static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
         if (__builtin_expect(before != 0, 1)) {
             /* ORDER: relaxed. Readers want a statistic. */
             __atomic_store_n(counter, before + 1, __ATOMIC_RELAXED);
-            return;
+            return true;
         }
     }
-    jsprof_count_enter(t, f, link);
+    return false;
+}
+
+/* Count an enter. Only the usual case is inline. */
+static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
+                                  jsprof_link *link, uint32_t counting)
+{
+    if (!jsprof_counted_once(t, f, counting))
+        jsprof_count_enter(t, f, link);
 }
 
 static inline jsprof_frame *jsprof_frame_next(jsprof_thread *t)
@@ -949,8 +1017,8 @@ static inline jsprof_frame *jsprof_frame_next(jsprof_thread *t)
     return t->depth < t->capacity ? &t->frames[t->depth] : NULL;
 }
 
-static inline void jsprof_push(jsprof_thread *t, const char *label, const char *file,
-                               uint32_t line)
+static inline void jsprof_push_at(jsprof_thread *t, const char *label, const char *file,
+                                  uint32_t line, uintptr_t sp)
 {
     if (!t)
         return;
@@ -959,7 +1027,7 @@ static inline void jsprof_push(jsprof_thread *t, const char *label, const char *
         f->function = NULL;
         f->label = label;
         f->detail = file;
-        f->sp = (uintptr_t)__builtin_frame_address(0);
+        f->sp = sp;
         f->pc = 0;
         f->line = line;
         f->kind = (uint32_t)JSPROF_KIND_VM | (uint32_t)JSPROF_JOIN_PAREN;
@@ -970,7 +1038,14 @@ static inline void jsprof_push(jsprof_thread *t, const char *label, const char *
     t->depth = t->depth + 1;
 }
 
-static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *function)
+static inline void jsprof_push(jsprof_thread *t, const char *label, const char *file,
+                               uint32_t line)
+{
+    jsprof_push_at(t, label, file, line, (uintptr_t)__builtin_frame_address(0));
+}
+
+static inline void jsprof_enter_at(jsprof_thread *t, const jsprof_function *function,
+                                   uintptr_t sp)
 {
     if (!t)
         return;
@@ -980,7 +1055,7 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
         f->function = function;
         f->label = NULL; /* an earlier push may have stored a pointer that is now invalid */
         f->detail = NULL;
-        f->sp = (uintptr_t)__builtin_frame_address(0);
+        f->sp = sp;
         f->pc = 0;
         f->line = 0;
         f->kind = 0;
@@ -990,6 +1065,11 @@ static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *functio
     /* ORDER: signal fence only; as in jsprof_push. */
     __atomic_signal_fence(__ATOMIC_RELEASE);
     t->depth = t->depth + 1;
+}
+
+static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *function)
+{
+    jsprof_enter_at(t, function, (uintptr_t)__builtin_frame_address(0));
 }
 
 static inline void jsprof_pop(jsprof_thread *t)
@@ -1084,6 +1164,56 @@ static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link)
         else
             jsprof_count_leave(t, link, 0);
     }
+}
+
+static inline void jsprof_link_unwind_to(jsprof_thread *t, jsprof_link *link)
+{
+    if (!t || t->top == link)
+        return;
+    /* ORDER: signal fence only; as in jsprof_pop. */
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    t->top = link;
+    if (jsprof_counting_now(t) > JSPROF_CALLS_COUNT)
+        jsprof_count_unwind(t, link);
+}
+
+static inline void jsprof_call_enter(jsprof_thread *t, const jsprof_function *f,
+                                     const void *key)
+{
+    uint32_t counting = t ? jsprof_counting(t) : 0;
+    if (counting && !jsprof_counted_once(t, f, counting))
+        jsprof_count_call(t, JSPROF_CALL_ENTER, f, (uintptr_t)key);
+}
+
+/* Report an event that only open calls need. */
+static inline void jsprof_call_event(jsprof_thread *t, enum jsprof_call_event event,
+                                     const void *key)
+{
+    if (t && jsprof_counting_now(t) > JSPROF_CALLS_COUNT)
+        jsprof_count_call(t, event, NULL, (uintptr_t)key);
+}
+
+static inline void jsprof_call_leave(jsprof_thread *t, const void *key)
+{
+    jsprof_call_event(t, JSPROF_CALL_LEAVE, key);
+}
+
+static inline void jsprof_call_leave_through(jsprof_thread *t, const void *key)
+{
+    jsprof_call_event(t, JSPROF_CALL_LEAVE_THROUGH, key);
+}
+
+static inline void jsprof_call_unwind_to(jsprof_thread *t, const void *key)
+{
+    jsprof_call_event(t, JSPROF_CALL_UNWIND_TO, key);
+}
+
+static inline void jsprof_call_tail(jsprof_thread *t, const jsprof_function *f,
+                                    const void *key)
+{
+    uint32_t counting = t ? jsprof_counting(t) : 0;
+    if (counting && !jsprof_counted_once(t, f, counting))
+        jsprof_count_call(t, JSPROF_CALL_TAIL, f, (uintptr_t)key);
 }
 
 enum { JSPROF_ALLOC_HOMES = 1 << 14 };
@@ -1181,6 +1311,40 @@ static inline void jsprof_section_end(jsprof_thread *t)
 
 #ifdef __cplusplus
 }
+
+/* A linked entry in C++: it is entered where this local variable is defined, and left at the
+ * end of its block, also when an exception passes. After longjmp, which runs no destructors,
+ * call unwind_to() of the scope that is the innermost again. With t == nullptr it does
+ * nothing. */
+class jsprof_scope {
+public:
+    jsprof_scope(jsprof_thread *t, const jsprof_function *f) : thread_(t)
+    {
+        jsprof_link_enter(thread_, &link_, f);
+    }
+    ~jsprof_scope()
+    {
+        jsprof_link_leave(thread_, &link_);
+    }
+    jsprof_scope(const jsprof_scope &) = delete;
+    jsprof_scope &operator=(const jsprof_scope &) = delete;
+    void unwind_to()
+    {
+        jsprof_link_unwind_to(thread_, &link_);
+    }
+    void tail_call(const jsprof_function *f)
+    {
+        jsprof_link_tail_call(thread_, &link_, f);
+    }
+    jsprof_link &link() /* to store its line and pc */
+    {
+        return link_;
+    }
+
+private:
+    jsprof_thread *thread_;
+    jsprof_link link_;
+};
 #endif
 
 #endif

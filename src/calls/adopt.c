@@ -177,7 +177,8 @@ static void adopt_open(struct adopt_walk *w)
 static void adopt_begin(struct jsp_calls *c, struct jsp_calls_place place)
 {
     const jsprof_thread *t = place.t;
-    struct adopt_walk w = { .c = c, .t = t, .link = place.link ? place.link : t->top,
+    bool has_link = place.link && !((uintptr_t)place.link & JSP_CALLS_KEY_HOST);
+    struct adopt_walk w = { .c = c, .t = t, .link = has_link ? place.link : t->top,
                             .depth = t->depth < t->capacity ? t->depth : t->capacity };
     adopt_chain(&w, ((const struct jsp_sampled *)(const void *)t)->cstack);
     while (w.depth || w.link) {

@@ -160,8 +160,11 @@ static __attribute__((noinline)) void event_leave_odd(struct jsp_calls *c, uintp
             jsp_count(&c->underflows, 1);
         return;
     }
-    while (jsp_calls_top(c) != last)
+    while (jsp_calls_top(c) != last) {
+        if (key & JSP_CALLS_KEY_HOST) /* their leaves are missing */
+            jsp_count(&c->underflows, 1);
         jsp_calls_pop(c);
+    }
     jsp_calls_pop(c);
     jsp_calls_beyond_is(c, 0);
 }
@@ -188,6 +191,42 @@ void jsp_calls_leave(struct jsp_calls *c, struct jsp_calls_place place, uint32_t
         jsp_count(&c->underflows, 1);
     else if (event_needs_stack(c))
         event_pop(c, key);
+    event_end(c);
+}
+
+/* Return the outermost link of the running stack, or NULL. */
+static struct jsp_calls_entry *event_first_link(struct jsp_calls *c)
+{
+    struct jsp_calls_entry *first = NULL;
+    for (struct jsp_calls_entry *e = jsp_calls_top(c); e != jsp_calls_floor(c); e = e->up)
+        if (!(e->key & (JSP_CALLS_KEY_ARRAY | JSP_CALLS_KEY_HOST)))
+            first = e;
+    return first;
+}
+
+static void event_unwind(struct jsp_calls *c, uintptr_t key, bool is_left)
+{
+    struct jsp_calls_entry *last = key ? event_find(c, key) : event_first_link(c);
+    if (!last) { /* it may be one of those for which no entry was free */
+        if (key && !c->beyond)
+            jsp_count(&c->underflows, 1);
+        return;
+    }
+    while (jsp_calls_top(c) != last)
+        jsp_calls_pop(c);
+    if (is_left || !key)
+        jsp_calls_pop(c);
+    jsp_calls_beyond_is(c, 0);
+}
+
+void jsp_calls_unwind(struct jsp_calls *c, struct jsp_calls_place place, bool is_left)
+{
+    uint64_t now;
+    if (!event_begin(c, place, &now))
+        return;
+    jsp_calls_advance(c, JSP_CALLS_LEAVE, now);
+    if (event_needs_stack(c))
+        event_unwind(c, (uintptr_t)place.link, is_left);
     event_end(c);
 }
 

@@ -18,7 +18,8 @@ static inline uintptr_t jsp_calls_array_key(uint32_t depth)
     return (uintptr_t)depth << 2 | JSP_CALLS_KEY_ARRAY;
 }
 
-/* The place of an entry: the array (link NULL), or the link. */
+/* The place of an entry: the array (link NULL), or the link. A call that the host identifies
+ * by a key has jsp_calls_host_link(key), which can not be read. */
 struct jsp_calls_place {
     const jsprof_thread *t;
     const jsprof_link *link;
@@ -30,12 +31,22 @@ static inline uintptr_t jsp_calls_key(const struct jsp_calls *c, struct jsp_call
     return place.link ? (uintptr_t)place.link : jsp_calls_array_key(depth - c->base);
 }
 
+/* Return a key that differs from those of links and array entries: their highest bit is 0. */
+static inline jsprof_link *jsp_calls_host_link(uintptr_t key)
+{
+    return (jsprof_link *)(key << 2 | JSP_CALLS_KEY_HOST);
+}
+
 void jsp_calls_enter(struct jsp_calls *c, const jsprof_function *f,
                      struct jsp_calls_place place);
 
 /* End the link and all entries inside of it; on the array, end all entries above
  * `depth`. */
 void jsp_calls_leave(struct jsp_calls *c, struct jsp_calls_place place, uint32_t depth);
+
+/* End all entries inside of the link, and with `is_left` also the link. A link that is NULL:
+ * end the outermost one and all entries inside of it. */
+void jsp_calls_unwind(struct jsp_calls *c, struct jsp_calls_place place, bool is_left);
 
 /* End the innermost entry of that place, and enter `f` in its place. */
 void jsp_calls_tail(struct jsp_calls *c, const jsprof_function *f,

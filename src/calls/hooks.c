@@ -194,6 +194,34 @@ void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f, const jsprof_
         jsp_calls_tail(t->calls, f, place);
 }
 
+void jsprof_count_unwind(jsprof_thread *t, const jsprof_link *link)
+{
+    struct jsp_calls_place place = { t, link };
+    if (t && t->calls)
+        jsp_calls_unwind(t->calls, place, false);
+}
+
+static void hooks_unwind_call(jsprof_thread *t, uintptr_t key, bool is_left)
+{
+    struct jsp_calls_place place = { t, jsp_calls_host_link(key) };
+    if (t && t->calls)
+        jsp_calls_unwind(t->calls, place, is_left);
+}
+
+void jsprof_count_call(jsprof_thread *t, enum jsprof_call_event event,
+                       const jsprof_function *f, uintptr_t key)
+{
+    jsprof_link *link = jsp_calls_host_link(key);
+    switch (event) {
+    case JSPROF_CALL_ENTER: jsprof_count_enter(t, f, link); break;
+    case JSPROF_CALL_LEAVE: jsprof_count_leave(t, link, 0); break;
+    case JSPROF_CALL_LEAVE_THROUGH: hooks_unwind_call(t, key, true); break;
+    case JSPROF_CALL_UNWIND_TO: hooks_unwind_call(t, key, false); break;
+    case JSPROF_CALL_TAIL: jsprof_count_tail(t, f, link); break;
+    default: break;
+    }
+}
+
 void jsprof_count_alloc(jsprof_thread *t, size_t bytes)
 {
     struct jsp_calls_place place = { t, NULL };

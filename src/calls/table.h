@@ -55,13 +55,15 @@ struct jsp_calls_edge {
 
 /* bits that are 0 in every link's address */
 enum { JSP_CALLS_KEY_ARRAY = 1, JSP_CALLS_KEY_GC = 2 };
+#define JSP_CALLS_KEY_HOST ((uintptr_t)1 << (sizeof(uintptr_t) * 8 - 1))
 
 /* One open call. Entries are linked from the outermost to the innermost one, and the free
  * ones follow: so an enter or a leave only moves `top`. Always: e->next is NULL or
  * e->next->up == e. */
 struct jsp_calls_entry {
     struct jsp_calls_row *_Atomic row; /* the function's */
-    uintptr_t key; /* the link's address, or 4 * depth + 1; + 2: kind GC */
+    /* the link's address, or 4 * depth + 1, or jsp_calls_host_link; + 2: kind GC */
+    uintptr_t key;
     struct jsp_calls_entry *up, *next;
     uint32_t edge;                     /* the edge of the call; UINT32_MAX: unknown */
 };

@@ -27,6 +27,7 @@ struct model_entry {
     uint32_t id;
     uint32_t caller; /* over which edge it was called; 0: not known */
     bool known;      /* it is counted: not suspended while the modes changed */
+    bool is_keyed;   /* the library can not find it on the stack */
 };
 
 struct model_stack {
@@ -145,7 +146,7 @@ static inline void model_modes(struct model *m, uint32_t modes, uint64_t now)
             m->stacks[s].at[i].known = false;
     for (int s = m->running; s >= 0; s = m->stacks[s].resumer)
         for (uint32_t i = 0; i < m->stacks[s].n; i++) {
-            m->stacks[s].at[i].known = model_needs_stack(m);
+            m->stacks[s].at[i].known = model_needs_stack(m) && !m->stacks[s].at[i].is_keyed;
             m->stacks[s].at[i].caller = 0;
         }
 }

@@ -32,8 +32,10 @@ static uint32_t below(uint32_t n)
 /* -- Its stacks, as memory lies -------------------------------------------------- */
 
 /* One level of a stack. Inner levels have lower addresses. */
+enum host_form { HOST_ARRAY, HOST_LINK, HOST_KEY };
+
 struct host_entry {
-    bool is_link;
+    enum host_form form;
     jsprof_link link;
 };
 
@@ -47,6 +49,12 @@ static struct host_stack host_stacks[MODEL_STACKS];
 static struct host_entry *entry_at(int stack, uint32_t i)
 {
     return &host_stacks[stack].room[MODEL_DEPTH - 1 - i];
+}
+
+/* Any address may be a key, such as an odd one. */
+static const void *key_of(const struct host_entry *e)
+{
+    return (const char *)e + 1;
 }
 
 static struct model_stack *running(void)
@@ -85,11 +93,16 @@ static void do_enter(void)
     if (s->n == MODEL_DEPTH)
         return;
     struct host_entry *e = entry_at(model.running, s->n);
-    e->is_link = below(2);
+    e->form = (enum host_form)below(3);
     tick(0);
     model_push(&model, id_of(f));
-    if (e->is_link) {
+    s->at[s->n - 1].is_keyed = e->form == HOST_KEY;
+    if (e->form == HOST_LINK) {
         jsprof_link_enter(me, &e->link, function_of(f));
+        return;
+    }
+    if (e->form == HOST_KEY) {
+        jsprof_call_enter(me, function_of(f), key_of(e));
         return;
     }
     if (below(2))
@@ -105,18 +118,60 @@ static uint32_t depth_below(uint32_t i)
     uint32_t depth = 0;
     for (int s = model.running; s >= 0; s = model.stacks[s].resumer)
         for (uint32_t k = 0; k < (s == model.running ? i : model.stacks[s].n); k++)
-            depth += !entry_at(s, k)->is_link;
+            depth += entry_at(s, k)->form == HOST_ARRAY;
     return depth;
 }
 
-/* Leave entry i of the running stack, and all entries inside it. If i is not known, no entry
- * further out is. */
+/* Return the link that is innermost when entries [i, n) of the running stack are gone: what
+ * longjmp does to links. */
+static jsprof_link *top_below(uint32_t i)
+{
+    jsprof_link *top = me->top;
+    for (uint32_t k = running()->n; k-- > i;)
+        top = entry_at(model.running, k)->form == HOST_LINK ? top->up : top;
+    return top;
+}
+
+/* Return the number of counted entries inside entry i. */
+static uint32_t known_inside(uint32_t i)
+{
+    const struct model_stack *s = running();
+    uint32_t n = 0;
+    while (++i < s->n)
+        n += s->at[i].known;
+    return n;
+}
+
+/* Leave a call by its key. A plain leave counts the calls inside it, which were not left. */
+static void leave_key(uint32_t i)
+{
+    struct model_stack *s = running();
+    struct host_entry *e = entry_at(model.running, i);
+    bool is_through = below(2);
+    tick(1);
+    if (model_needs_stack(&model))
+        model.underflows += !s->at[i].known + (is_through ? 0 : known_inside(i));
+    if (is_through)
+        jsprof_call_leave_through(me, key_of(e));
+    else
+        jsprof_call_leave(me, key_of(e));
+    me->top = top_below(i);
+    s->n = i;
+    me->depth = depth_below(i);
+}
+
+/* Leave entry i of the running stack, and all entries inside it. If i is not known, it is the
+ * innermost entry, or no entry further out is known. */
 static void leave_entry(uint32_t i)
 {
     struct model_stack *s = running();
     struct host_entry *e = entry_at(model.running, i);
     bool single = i + 1 == s->n;
-    if (e->is_link) {
+    if (e->form == HOST_KEY) {
+        leave_key(i);
+        return;
+    }
+    if (e->form == HOST_LINK) {
         tick(1);
         if (model_needs_stack(&model))
             model.underflows += !s->at[i].known;
@@ -125,16 +180,50 @@ static void leave_entry(uint32_t i)
         me->depth = depth_below(i);
         return;
     }
-    jsprof_link *top = me->top;
+    jsprof_link *top = top_below(i);
     tick(1);
     if (single && below(2))
         jsprof_leave(me);
     else
         jsprof_leave_to(me, depth_below(i));
-    for (uint32_t k = s->n; k-- > i;) /* what longjmp does to links */
-        top = entry_at(model.running, k)->is_link ? top->up : top;
     me->top = top;
     s->n = i;
+}
+
+/* Longjmp into the frame of a known link or key, which stays. */
+static void do_unwind(void)
+{
+    struct model_stack *s = running();
+    uint32_t i = s->n ? below(s->n) : 0;
+    struct host_entry *e = entry_at(model.running, i);
+    if (!s->n || !s->at[i].known || e->form == HOST_ARRAY ||
+        (e->form == HOST_LINK && me->top == &e->link))
+        return;
+    jsprof_link *top = top_below(i + 1);
+    tick(1);
+    if (e->form == HOST_KEY) {
+        jsprof_call_unwind_to(me, key_of(e));
+        me->top = top;
+    } else {
+        jsprof_link_unwind_to(me, &e->link);
+    }
+    s->n = i + 1;
+    me->depth = depth_below(i + 1);
+}
+
+/* Longjmp to where the running stack has no link. */
+static void do_unwind_all(void)
+{
+    struct model_stack *s = running();
+    uint32_t i = 0;
+    while (i < s->n && entry_at(model.running, i)->form != HOST_LINK)
+        i++;
+    if (model.running || i == s->n || !s->at[i].known)
+        return;
+    tick(1);
+    s->n = i;
+    jsprof_link_unwind_to(me, NULL);
+    me->depth = depth_below(i);
 }
 
 static void do_leave(void)
@@ -159,8 +248,11 @@ static void do_tail(void)
     tick(0);
     s->n--;
     model_push(&model, id_of(f));
-    if (e->is_link)
+    s->at[s->n - 1].is_keyed = e->form == HOST_KEY;
+    if (e->form == HOST_LINK)
         jsprof_link_tail_call(me, &e->link, function_of(f));
+    else if (e->form == HOST_KEY)
+        jsprof_call_tail(me, function_of(f), key_of(e));
     else
         jsprof_tail_call(me, function_of(f));
 }
@@ -182,7 +274,10 @@ static void do_odd_leave(void)
         model_event(&model, now_ticks, 1);
         model.underflows++;
     }
-    jsprof_link_leave(me, &stray);
+    if (below(2))
+        jsprof_link_leave(me, &stray);
+    else
+        jsprof_call_leave(me, &stray);
 }
 
 static void do_modes(void)
@@ -215,10 +310,10 @@ static void rebuild(int stack)
         struct host_entry *e = entry_at(stack, i);
         uint32_t id = model.stacks[stack].at[i].id;
         const jsprof_function *f = id == JSP_FUNCTION_NONE ? NULL : jsp_function_at(id);
-        if (e->is_link) {
+        if (e->form == HOST_LINK) {
             e->link.up = me->top;
             me->top = &e->link;
-        } else {
+        } else if (e->form == HOST_ARRAY) {
             me->frames[me->depth++] = (jsprof_frame){ .function = f, .sp = (uintptr_t)e };
         }
     }
@@ -295,6 +390,10 @@ static void host_step(void)
         do_odd_leave();
     else if (what < 63 && !below(8))
         do_modes();
+    else if (what == 63 && below(4))
+        do_unwind();
+    else if (what == 63)
+        do_unwind_all();
 }
 
 /* End all coroutines and calls. */
