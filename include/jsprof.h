@@ -382,8 +382,13 @@ typedef struct jsprof_function jsprof_function;
 JSPROF_API int jsprof_function_new(jsprof_function **out, const char *name, const char *file,
                                    uint32_t line, enum jsprof_kind kind) JSPROF_COLD;
 
-/* Free a function. The host must make sure that no thread's stack contains it. Counts of
- * its calls stay in the tables, under its name. NULL does nothing.
+/* Share a function among closures or other objects that run the same code: each of them takes
+ * a hold and ends it with jsprof_function_free. Returns `f`; NULL does nothing. */
+JSPROF_API jsprof_function *jsprof_function_ref(jsprof_function *f) JSPROF_COLD;
+
+/* Free a function, or end one hold if there are more. The host must make sure that no thread's
+ * stack contains it after the last hold. Counts of its calls stay in the tables, under its
+ * name. NULL does nothing.
  *
  * If the host defines JSPROF_DEBUG before it includes this header, free looks for the
  * function on the calling thread's stacks and on those of other threads in the same
@@ -395,6 +400,25 @@ JSPROF_API void jsprof_function_free_checked(jsprof_function *f) JSPROF_COLD;
 #define jsprof_function_free(f) jsprof_function_free_checked(f)
 #endif
 
+/* One row of a table of lines. */
+typedef struct jsprof_code_line {
+    uint32_t offset; /* the line applies from here up to the next one's offset; ascending */
+    uint32_t line;
+} jsprof_code_line;
+
+/* Give a function its lines by program counter, in place of those that it had; n == 0: none.
+ * Frames of the function that have a pc and the line 0 then get their line when the drain
+ * reads the sample, so the host need not compute lines while it runs. The rows' offsets count
+ * as the pc of the frames does; a pc before the first row has no line. Since pc 0 means "none",
+ * a host that counts from 0 adds 1 to both. Copies the rows.
+ *
+ * The drain finds the rows by the function's shown name: the newest rows of a name count.
+ * jsprof_backtrace does not look lines up.
+ *
+ * -EINVAL: f is NULL, rows is NULL though n is not 0, or offsets do not ascend. -ENOMEM. */
+JSPROF_API int jsprof_function_lines(jsprof_function *f, const jsprof_code_line *rows,
+                                     uint32_t n) JSPROF_COLD;
+
 /* One frame of a host's stack. Every pointer is borrowed while the frame exists; the
  * handler copies names during the sample. Set unknown fields to zero. */
 typedef struct jsprof_frame {
@@ -403,7 +427,7 @@ typedef struct jsprof_frame {
     const char *detail;              /* second part: file, dynamic string; may be "", NULL */
     uintptr_t   sp;                  /* an address inside this activation's C frame */
     uint64_t    pc;                  /* the host's own program counter, 0: none */
-    uint32_t    line;                /* current line, from 1 */
+    uint32_t    line;                /* current line, from 1; 0: see jsprof_function_lines */
     uint32_t    kind;                /* kind, tier, join and JSPROF_FRAME_..., with `|` */
 } jsprof_frame;
 
@@ -599,11 +623,6 @@ typedef struct jsprof_code_row {
     int16_t  fp_at; /* the caller's frame pointer is at CFA + this; 0: unchanged */
     uint32_t from_fp; /* not 0: CFA counts from the frame pointer */
 } jsprof_code_row;
-
-typedef struct jsprof_code_line {
-    uint32_t offset; /* the line applies from here up to the next one's offset; ascending */
-    uint32_t line;
-} jsprof_code_line;
 
 typedef struct jsprof_code_pc {
     uint64_t pc;     /* the host's program counter, as in its function's listing */

@@ -5,6 +5,7 @@
 #include "public.h"
 #include "calls/event.h"
 #include "session/function.h"
+#include "session/function_lines.h"
 #include "sigsafe/backtrace.h"
 #include "sigsafe/resume.h"
 
@@ -22,6 +23,23 @@ int jsprof_function_new(jsprof_function **out, const char *name, const char *fil
     return err;
 }
 
+jsprof_function *jsprof_function_ref(jsprof_function *f)
+{
+    if (f)
+        jsp_function_ref(f);
+    return f;
+}
+
+int jsprof_function_lines(jsprof_function *f, const jsprof_code_line *rows, uint32_t n)
+{
+    if (!f || (n && !rows))
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_function_lines_set(f, rows, n);
+    public_leave(&host);
+    return err;
+}
+
 void jsprof_function_free(jsprof_function *f)
 {
     struct public_host host = public_enter();
@@ -32,7 +50,7 @@ void jsprof_function_free(jsprof_function *f)
 /* In debug builds of hosts a macro calls this instead of jsprof_function_free. */
 void jsprof_function_free_checked(jsprof_function *f)
 {
-    if (f)
+    if (f && !jsp_function_is_shared(f))
         jsp_function_check(f);
     struct public_host host = public_enter();
     jsp_function_free(f);

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "function_lines.h"
+#include "sigsafe/arena.h"
+
 enum { FRAMES_INNER = JSP_FRAMES_KEPT / 4 };
 
 /* Keep the innermost and the outermost frames; put a frame of ours in place of the
@@ -41,14 +44,23 @@ static bool frames_native(struct jsp_frames *frames, const struct jsp_record *re
     return jsp_natives_see(frames->natives, frame->ip) || !record->n[JSP_RUN_WALKER];
 }
 
+static uint32_t frames_line(const struct jsp_frames *frames, const struct jsp_merged *frame)
+{
+    const struct jsp_label *name = jsp_arena_label(frames->arena, frame->id);
+    return jsp_function_line(name->text, name->len, frame->pc);
+}
+
 void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
 {
     uint32_t n = jsp_merge(record, &frames->loops, frames->at);
     frames->n = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct jsp_merged frame = frames->at[i];
-        if (!frame.native || frames_native(frames, record, &frame))
-            frames->at[frames->n++] = frame;
+        if (frame.native && !frames_native(frames, record, &frame))
+            continue;
+        if (frame.pc && !frame.line && !frame.native)
+            frame.line = frames_line(frames, &frame);
+        frames->at[frames->n++] = frame;
     }
     if (!frames->n)
         frames->at[frames->n++] = (struct jsp_merged){ .id = frames->empty_id };

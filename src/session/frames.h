@@ -22,8 +22,9 @@ enum {
 };
 
 struct jsp_frames {
-    struct jsp_codes *codes; /* borrowed */
-    struct jsp_natives *natives; /* borrowed */
+    const struct jsp_arena *arena; /* borrowed, like the next two */
+    struct jsp_codes *codes;
+    struct jsp_natives *natives;
     struct jsp_loops loops;  /* owned array */
     struct jsp_loops hidden; /* owned array: gets no VM frames, and views hide it */
     uint32_t cut_id, empty_id; /* of "[frames cut]", "[no VM frame]" */

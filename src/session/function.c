@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "function_lines.h"
 #include "process.h"
 #include "sigsafe/names.h"
 
@@ -149,6 +150,7 @@ void jsp_function_in_child(void)
 {
     function_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     function_holds = 0;
+    jsp_function_lines_in_child();
 }
 
 /* -- Functions -------------------------------------------------------------- */
@@ -188,15 +190,30 @@ int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def
     /* ORDER: relaxed. Only uniqueness matters. */
     f->serial = atomic_fetch_add_explicit(&function_serials, 1, memory_order_relaxed) + 1;
     f->seal = jsp_function_seal(f, f->serial);
+    atomic_init(&f->holders, 1);
     function_put(f);
     *out = f;
     return 0;
 }
 
+void jsp_function_ref(struct jsprof_function *f)
+{
+    /* ORDER: relaxed. The caller has a hold, so the last one can not end meanwhile. */
+    atomic_fetch_add_explicit(&f->holders, 1, memory_order_relaxed);
+}
+
+bool jsp_function_is_shared(const struct jsprof_function *f)
+{
+    /* ORDER: relaxed. As above. */
+    return atomic_load_explicit(&f->holders, memory_order_relaxed) > 1;
+}
+
 void jsp_function_free(struct jsprof_function *f)
 {
-    if (!f)
+    /* ORDER: acq_rel, with itself: the last holder frees after all others are done. */
+    if (!f || atomic_fetch_sub_explicit(&f->holders, 1, memory_order_acq_rel) > 1)
         return;
+    jsp_function_lines_drop(f);
     function_lock();
     bool kept = function_holds && f->index;
     if (kept) {

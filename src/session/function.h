@@ -10,6 +10,7 @@
 #ifndef JSP_SESSION_FUNCTION_H
 #define JSP_SESSION_FUNCTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct jsprof_function;
@@ -32,7 +33,13 @@ struct jsp_function_def {
 
 /* Make a function. Return 0, -EINVAL (an empty name) or -ENOMEM. */
 int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def *def);
+
+/* Add a holder; give up one hold, and free the function after the last. */
+void jsp_function_ref(struct jsprof_function *f);
 void jsp_function_free(struct jsprof_function *f);
+
+/* Return true if the function has more than one holder. */
+bool jsp_function_is_shared(const struct jsprof_function *f);
 
 /* Return the function of an index, including the three fixed ones. Between hold and
  * drop. */

@@ -38,6 +38,7 @@ static void output_free(struct jsp_output *out)
 int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
 {
     out->arena = arena;
+    out->frames.arena = arena;
     out->frames.natives = &out->natives;
     out->listings.arena = arena;
     out->frames.cut_id = jsp_arena_synth(arena, "[frames cut]");

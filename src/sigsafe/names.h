@@ -22,6 +22,7 @@ struct jsprof_function {
     uint32_t index;
     uint32_t cell; /* offset of its row in them, in bytes; 0: not for the shortest path */
     uint32_t line;
+    _Atomic uint32_t holders; /* 1, and 1 for each jsprof_function_ref */
     uint64_t serial; /* from 1, never used twice in a process */
     uint64_t seal;   /* jsp_function_seal; other memory does not contain it by chance */
     char *text;      /* owned */
@@ -31,6 +32,7 @@ struct jsprof_function {
     uint8_t kind;
     bool cut;        /* the name was longer */
     struct jsprof_function *next; /* in the list of freed functions that are kept */
+    struct jsp_function_lines *lines; /* held; NULL: none. See session/function_lines.h */
 };
 
 /* Return the seal of a function at this address. Memory with that seal is a function. */
