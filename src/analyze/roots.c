@@ -135,7 +135,23 @@ static void roots_vote(struct roots_vote votes[ROOTS_VOTES], uint32_t *n,
         votes[(*n)++] = (struct roots_vote){ { a, b }, 1 };
 }
 
-/* Find the two folders about which most functions agree. Return false if there are none. */
+/* Return true if as many functions pair one of the vote's folders with another one, which is
+ * neither below nor above: then both pairs are a guess. */
+static bool roots_is_tie(const struct roots_vote *votes, uint32_t n, const struct roots_vote *v)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (int side = 0; side < 2; side++) {
+            struct jsp_read_text a = votes[i].of[side], b = v->of[side];
+            uint32_t shorter = a.len < b.len ? a.len : b.len;
+            if (votes[i].n == v->n && memcmp(a.at, b.at, shorter) != 0 &&
+                roots_order(votes[i].of[!side], v->of[!side]) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* Find the two folders about which most functions agree, without a tie. Return false if there
+ * are none. */
 static bool roots_best(const struct roots_side sides[2], struct roots_vote *best)
 {
     struct roots_vote votes[ROOTS_VOTES];
@@ -158,10 +174,11 @@ static bool roots_best(const struct roots_side sides[2], struct roots_vote *best
     for (uint32_t i = 0; i < n; i++) {
         uint32_t len = votes[i].of[0].len + votes[i].of[1].len;
         uint32_t best_len = best->of[0].len + best->of[1].len;
-        if (votes[i].n > best->n || (votes[i].n == best->n && len < best_len))
+        if ((votes[i].n > best->n || (votes[i].n == best->n && len < best_len)) &&
+            !roots_is_tie(votes, n, &votes[i]))
             *best = votes[i];
     }
-    return n > 0;
+    return best->n > 0;
 }
 
 static bool roots_is_below(struct jsp_read_text file, struct jsp_read_text root)

@@ -2,7 +2,8 @@
  *
  * Functions of two profiles are the same if their names are, and a name has the path of a file.
  * Where a file is only in one profile, and a file of the same name with a function of the same
- * name only in the other, both paths lose the part before what they share. One thread.
+ * name only in the other, both paths lose the part before what they share. Two folders that fit
+ * equally well are both left alone. One thread.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -133,6 +133,33 @@ TEST(a_file_that_moved_takes_no_other_with_it)
     end();
 }
 
+TEST(a_tie_between_two_folders_pairs_neither)
+{
+    strip(LIST("get (/a/util.js:1)", "put (/c/util.js:1)"),
+          LIST("get (/x/util.js:1)", "get (/y/util.js:1)", "put (/d/util.js:1)"));
+    CHECK_EQ(roots.n, 1);
+    root_is(0, "/c/", "/d/", 1);
+    CHECK_STR(name(0, "get"), "get (/a/util.js:1)");
+    CHECK_STR(name(1, "get (/x"), "get (/x/util.js:1)");
+    end();
+}
+
+TEST(a_second_function_decides_between_two_folders)
+{
+    strip(LIST("get (/a/util.js:1)", "put (/a/util.js:9)"),
+          LIST("get (/x/util.js:1)", "get (/y/util.js:1)", "put (/y/util.js:9)"));
+    CHECK_EQ(roots.n, 1);
+    root_is(0, "/a/", "/y/", 2);
+    end();
+}
+
+TEST(a_folder_below_the_other_is_no_tie)
+{
+    strip(LIST("get (/a/util.js:1)"), LIST("get (/b/util.js:1)", "get (/b/test/util.js:1)"));
+    root_is(0, "/a/", "/b/", 1);
+    end();
+}
+
 TEST(different_programs_remain_different)
 {
     strip(LIST("a (/v1/x.js:1)", "b", "c (/v1/my.js:1)", "d (/v1/q.js:1)"),
@@ -150,6 +177,9 @@ int main(void)
     RUN(a_program_may_have_two_parts);
     RUN(files_of_one_name_are_told_apart_by_their_folders);
     RUN(a_file_that_moved_takes_no_other_with_it);
+    RUN(a_tie_between_two_folders_pairs_neither);
+    RUN(a_second_function_decides_between_two_folders);
+    RUN(a_folder_below_the_other_is_no_tie);
     RUN(different_programs_remain_different);
     return DONE();
 }
