@@ -2,12 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures before|after|evil|deep|marks >FILE
+ *     captures before|after|evil|deep|stairs|marks >FILE
  *
  * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
  * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
  * collect in the middle. 10 ms a sample, parse sampled in lines 11 and 12. Marks and a
  * counter. "after": parse has 200 ms. "evil": names that would harm. "deep": 3000 levels.
+ * "stairs": 200 samples of 1 ms, sample s with 2001 + 37 s % 100 levels.
  * "marks": no samples; 12,000 marks, from 100 ns in 100 steps of 300 ns; 12,000 values.
  */
 #include "unit/capture_builder.h"
@@ -181,6 +182,25 @@ static void captures_deep(void)
     captures_end();
 }
 
+static void captures_stairs(void)
+{
+    enum { MOST = 2100 };
+    static uint64_t addrs[MOST];
+    char name[32];
+    captures_start();
+    for (uint32_t i = 1; i <= MOST; i++) {
+        snprintf(name, sizeof name, "level%u", (unsigned)i);
+        build_jit(&b, build_tag(100 + i), name);
+    }
+    for (uint32_t s = 0; s < 200; s++) {
+        uint32_t depth = 2001 + s * 37 % 100;
+        for (uint32_t i = 0; i < depth; i++)
+            addrs[i] = build_tag(100 + depth - i);
+        b.time = 1000000000 + s * 1000000ll;
+        build_sample(&b, addrs, (int)depth);
+    }
+}
+
 static void captures_marks(void)
 {
     build_start(&b, false);
@@ -203,6 +223,8 @@ int main(int argc, char **argv)
         captures_evil();
     else if (strcmp(name, "deep") == 0)
         captures_deep();
+    else if (strcmp(name, "stairs") == 0)
+        captures_stairs();
     else if (strcmp(name, "marks") == 0)
         captures_marks();
     else

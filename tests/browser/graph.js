@@ -143,12 +143,49 @@ async function survivesDepth(open, file) {
     check('deep levels are drawn', (await drawn(page)).some(d => d.startsWith('2900 ')));
 }
 
+/* Of thousands of levels only the visible ones become boxes. */
+async function drawsOnlyWhatIsSeen(open, file) {
+    const page = await open(file);
+    const draw = (view, isBottomUp, level) => page.evaluate(async ([v, up, l]) => {
+        let asked = 0;
+        const { children } = Box.prototype;
+        Box.prototype.children = function () {
+            asked++;
+            return children.call(this);
+        };
+        app.state.isBottomUp = up;
+        app.show(v);
+        app.graph.drawNow();
+        app.graph.scroll.scrollTop = (l - 2) * 19;
+        app.graph.drawNow();
+        Box.prototype.children = children;
+        return { asked, deepest: app.graph.deepest, names: app.graph.drawn
+            .filter(d => d.box.depth === l).map(d => d.box.name) };
+    }, [view, isBottomUp, level]);
+    const depths = Array.from({ length: 200 }, (_, s) => 2001 + s * 37 % 100);
+    const time = await draw('time', false, 2050);
+    const runs = depths.filter((d, s) => d >= 2050 && !(depths[s - 1] >= 2050)).length;
+    same('boxes of time order', time.names, Array(runs).fill('level2050'));
+    same('its deepest level', time.deepest, 2100);
+    check('no box is asked for its children', time.asked === 0, time.asked);
+    const up = await draw('graph', true, 1500);
+    same('the 1500th caller of each leaf', up.names.toSorted(),
+        Array.from({ length: 100 }, (_, i) => `level${2001 + i - 1499}`).toSorted());
+    same('the deepest caller', up.deepest, 2100);
+    check('few boxes are asked for their children', up.asked < 20000, up.asked);
+    const down = await draw('graph', false, 2050);
+    same('one callee', down.names, ['level2050']);
+    await page.mouse.click(100, 500);
+    same('a click zooms', await page.evaluate(() => app.graph.zoomed.depth > 2000), true);
+}
+
 withBrowser(async open => {
-    const [,, known, deep] = process.argv, page = await open(known);
+    const [,, known, deep, stairs] = process.argv, page = await open(known);
     for (const part of [showsFigures, zoomsByClick, movesByKeys, searches, turnsAround,
                         switches, showsTimeOrder])
         await part(page);
     same('requests', page.asked(), []);
     await isDarkAndLight(open, known);
     await survivesDepth(open, deep);
+    await drawsOnlyWhatIsSeen(open, stairs);
 });

@@ -5,14 +5,14 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/browser/lib.sh"
 $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o known "$SRCDIR/tests/browser/captures.c"
-for name in before after evil deep marks; do
+for name in before after evil deep stairs marks; do
     ./known $name >$name.cap
     "$jsprof" html $name.cap -o $name.html || bad=1
 done
 "$jsprof" html before.cap after.cap -o change.html || bad=1
 "$jsprof" html calls.cap -o calls.html && "$jsprof" html calls.cap calls2.cap -o calls2.html ||
     bad=1
-drive graph.js "$tmp/before.html" "$tmp/deep.html"
+drive graph.js "$tmp/before.html" "$tmp/deep.html" "$tmp/stairs.html"
 drive tables.js "$tmp/before.html" "$tmp/calls.html" "$tmp/calls2.html" \
     "$tmp/marks.html"
 drive timeline.js "$tmp/before.html"

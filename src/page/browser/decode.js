@@ -32,18 +32,11 @@ function decodeTree(next, nodes, frames) {
         calls[next()].push(next());
     const tree = {
         parent: new Int32Array(nodes), frame: new Int32Array(nodes).fill(-1),
-        firstChild: new Int32Array(nodes), nextSibling: new Int32Array(nodes),
     };
-    const last = new Int32Array(nodes); /* latest child of each node */
     for (let node = 1, parent = 0; node < nodes; node++) {
         const code = next(), isLeaf = code & 1;
         tree.parent[node] = parent;
         tree.frame[node] = calls[tree.frame[parent] + 1][(code - isLeaf) / 2];
-        if (last[parent])
-            tree.nextSibling[last[parent]] = node;
-        else
-            tree.firstChild[parent] = node;
-        last[parent] = node;
         if (isLeaf)
             for (let up = next(); up > 0; up--)
                 parent = tree.parent[parent];

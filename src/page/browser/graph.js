@@ -116,7 +116,10 @@ class Graph {
         this.deepest = 0;
         this.top = this.scroll.scrollTop;
         this.full = Math.max(height, (this.depth + 1) * ROW);
-        this.drawBox(this.root);
+        if (this.root.isTime)
+            this.drawRows(this.root.order);
+        else
+            this.drawBox(this.root);
         if (this.deepest !== this.depth) {
             this.depth = this.deepest;
             this.spacer.style.height = (this.depth + 1) * ROW + 'px';
@@ -137,11 +140,19 @@ class Graph {
         const right = left + box.value * this.scale;
         if (right <= 0 || left >= this.width)
             return;
-        const x = Math.max(0, left), w = Math.min(this.width, right) - x;
-        const y = this.rowTop(box.depth);
+        const { first, last } = this.seenRows(), least = NARROW / this.scale;
         this.deepest = Math.max(this.deepest, box.depth);
-        if (y > -ROW && y < this.height)
-            this.paint(box, x, y, w, left < -1);
+        if (box.depth > last) {
+            this.deepest = Math.max(this.deepest, box.depth + box.levels(least));
+            return;
+        }
+        if (box.depth < first && box.at(first).depth > box.depth) {
+            this.drawBox(box.at(first));
+            return;
+        }
+        const x = Math.max(0, left), w = Math.min(this.width, right) - x;
+        if (box.depth >= first)
+            this.paint(box, x, this.rowTop(box.depth), w, left < -1);
         let rest = 0, restX = 0; /* neighbours too narrow to be drawn, together */
         for (const child of box.children()) {
             if (child.value * this.scale >= NARROW) {
@@ -152,16 +163,50 @@ class Graph {
                 restX = child.x;
             rest += child.value;
         }
-        if (rest * this.scale >= 1 && !box.isTimeline)
-            this.paintRest(box, restX, rest);
+        if (rest * this.scale >= 1)
+            this.paintRest(box.depth + 1, restX, rest);
     }
 
-    paintRest(box, from, value) {
-        const y = this.rowTop(box.depth + 1);
+    paintRest(depth, from, value) {
         this.context.fillStyle = this.style.getPropertyValue('--rest');
-        if (!this.root.isTime)
-            this.context.fillRect((from - this.window.from) * this.scale, y,
-                value * this.scale, ROW - 1);
+        this.context.fillRect((from - this.window.from) * this.scale, this.rowTop(depth),
+            value * this.scale, ROW - 1);
+    }
+
+    /* Return the first and the last level that the scroll position shows. */
+    seenRows() {
+        const begin = this.isFlame ? this.full - this.top - this.height : this.top;
+        return { first: Math.max(0, Math.ceil(begin / ROW) - 1),
+                 last: Math.floor((begin + this.height) / ROW) };
+    }
+
+    /* Draw the levels that are visible, each by itself. */
+    drawRows(order) {
+        const { from, to } = this.window, { first, last } = this.seenRows();
+        const least = NARROW / this.scale;
+        this.deepest = order.deepest(from, to);
+        for (let depth = first; depth <= Math.min(last, this.deepest); depth++) {
+            const y = this.rowTop(depth);
+            let rest = 0, restX = 0;
+            const flush = () => {
+                if (rest * this.scale >= 1)
+                    this.paintRest(depth, restX, rest);
+                rest = 0;
+            };
+            order.row(depth, from, to, least, (x, value, box) => {
+                if (box || x > restX + rest + least)
+                    flush();
+                if (!box) {
+                    restX = rest ? restX : x;
+                    rest = x + value - restX;
+                    return;
+                }
+                const left = (x - from) * this.scale, begin = Math.max(0, left);
+                const end = Math.min(this.width, left + value * this.scale);
+                this.paint(box, begin, y, end - begin, left < -1);
+            });
+            flush();
+        }
     }
 
     paint(box, x, y, w, isCut) {

@@ -14,31 +14,58 @@ const KIND_LOOP = 8;
 const kindOfFrame = (frame, f) =>
     frame.origin[f] === ORIGIN_LOOP ? KIND_LOOP : frame.kind[f];
 
-function visibleNodes(profile, hiddenKinds) {
+/* Return the tree of the shown nodes: for each node the node that represents it, for each of
+ * these the caller, the depth, and its callees as a list. */
+function shownTree(profile, filter) {
     const { tree, frame, nodes } = profile;
     const shown = new Int32Array(nodes), up = new Int32Array(nodes),
-          depth = new Int32Array(nodes);
+          depth = new Int32Array(nodes), first = new Int32Array(nodes),
+          next = new Int32Array(nodes);
     for (let n = 1; n < nodes; n++) {
         const above = shown[tree.parent[n]];
-        const isHidden = hiddenKinds >> kindOfFrame(frame, tree.frame[n]) & 1;
+        const isHidden = filter.hiddenKinds >> kindOfFrame(frame, tree.frame[n]) & 1;
         shown[n] = isHidden ? above : n;
         up[n] = above;
         depth[n] = isHidden ? depth[above] : depth[above] + 1;
     }
-    return { shown, up, depth };
+    for (let n = nodes - 1; n > 0; n--)
+        if (shown[n] === n) {
+            next[n] = first[up[n]];
+            first[up[n]] = n;
+        }
+    return { shown, up, depth, first, next };
+}
+
+/* Return the shown caller of a shown node at a depth that is not below the node's. Each node has
+ * a second, longer way up, so that this takes logarithmic time. */
+function callerAt(filter, node, depth) {
+    const { up, depth: depths } = filter, jump = filter.jump ??= longWays(filter);
+    while (depths[node] > depth)
+        node = depths[jump[node]] >= depth ? jump[node] : up[node];
+    return node;
+}
+
+function longWays({ shown, up, depth }) {
+    const jump = new Int32Array(up.length);
+    for (let n = 1; n < up.length; n++) {
+        const above = up[n], far = jump[above];
+        if (shown[n] === n)
+            jump[n] = depth[above] - depth[far] === depth[far] - depth[jump[far]]
+                ? jump[far] : above;
+    }
+    return jump;
 }
 
 /* Mark shown nodes whose function is not among their callers; only these count for
  * total. */
-function outermostNodes(profile, shown) {
+function outermostNodes(profile, { shown, up }) {
     const { tree, frame, nodes, names } = profile;
     const isOuter = new Uint8Array(nodes), on = new Int32Array(names.length);
     const path = []; /* nodes of the walk, in growing order */
     for (let n = 1; n < nodes; n++) {
-        const above = shown[tree.parent[n]];
         if (shown[n] !== n)
             continue;
-        while (path.length && path[path.length - 1] !== above)
+        while (path.length && path[path.length - 1] !== up[n])
             on[frame.function[tree.frame[path.pop()]]]--;
         isOuter[n] = on[frame.function[tree.frame[n]]]++ === 0 ? 1 : 0;
         path.push(n);
@@ -48,7 +75,7 @@ function outermostNodes(profile, shown) {
 
 /* Return self and total of each node in one capture. */
 function nodeFigures(profile, filter, capture) {
-    const { tree, stack, time, nodes, meta } = profile;
+    const { stack, time, nodes, meta } = profile, { shown, up } = filter;
     const value = new Float64Array(nodes), samples = new Float64Array(nodes);
     const measured = filter.metric === 'samples' ? time.samples : time.value;
     const counts = meta.threads.map((t, i) => filter.threads[i] && t.capture === capture);
@@ -57,15 +84,16 @@ function nodeFigures(profile, filter, capture) {
         const s = time.stack[i];
         if (!counts[stack.thread[s]])
             continue;
-        const n = filter.shown[stack.node[s]];
+        const n = shown[stack.node[s]];
         value[n] += measured[i];
         samples[n] += time.samples[i];
     }
     const total = value.slice(), totalSamples = samples.slice();
-    for (let n = nodes - 1; n > 0; n--) {
-        total[tree.parent[n]] += total[n];
-        totalSamples[tree.parent[n]] += totalSamples[n];
-    }
+    for (let n = nodes - 1; n > 0; n--)
+        if (shown[n] === n) {
+            total[up[n]] += total[n];
+            totalSamples[up[n]] += totalSamples[n];
+        }
     return { self: value, selfSamples: samples, total, totalSamples };
 }
 
@@ -83,7 +111,7 @@ function layoutOf(figures, key, wholes) {
 }
 
 function applyFilter(profile, filter) {
-    Object.assign(filter, visibleNodes(profile, filter.hiddenKinds));
+    Object.assign(filter, shownTree(profile, filter));
     const which = filter.captures;
     const figures = which.map(c => nodeFigures(profile, filter, c));
     const wholes = figures.map(f => f.total[0]);
@@ -100,12 +128,13 @@ function applyFilter(profile, filter) {
 
 /* Return the share of samples with a match anywhere on their stack. */
 function matchedShare(view, matches) {
-    const { tree, frame, nodes } = view.profile, { shown } = view.filter;
+    const { tree, frame, nodes } = view.profile, { shown, up } = view.filter;
     const hit = new Uint8Array(nodes);
     let sum = 0;
     for (let n = 1; n < nodes; n++) {
-        const isHit = shown[n] === n && matches[frame.function[tree.frame[n]]];
-        hit[n] = hit[tree.parent[n]] || isHit ? 1 : 0;
+        if (shown[n] !== n)
+            continue;
+        hit[n] = hit[up[n]] || matches[frame.function[tree.frame[n]]] ? 1 : 0;
         if (hit[n])
             sum += view.self[n];
     }
@@ -119,7 +148,7 @@ function functionFigures(view) {
 
 function sumFunctions(view) {
     const { profile, filter } = view, { tree, frame, nodes, names } = profile;
-    const isOuter = view.isOuter ??= outermostNodes(profile, filter.shown);
+    const isOuter = view.isOuter ??= outermostNodes(profile, filter);
     return view.figures.map(f => {
         const out = { self: new Float64Array(names.length),
                       total: new Float64Array(names.length),

@@ -5,17 +5,23 @@
  * A box represents all nodes of the call tree that were reached by the same functions;
  * only boxes large enough to be visible are asked for their children. `x` and `value` are
  * in the unit of the layout. Top-down, children are callees. Bottom-up and in a list of
- * callers, a box notes for each node on the way up the node where the way began.
+ * callers, a box notes for each node on the way up the node where the way began. Deep stacks have
+ * thousands of levels, of which a screen shows few: levels() and at() do without the boxes
+ * between.
  */
 
 class Box {
     constructor(view, fn, parent) {
         this.view = view;
         this.fn = fn; /* -1: the whole profile */
-        this.parent = parent;
+        this.above = parent;
         this.depth = parent ? parent.depth + 1 : 0;
         this.x = 0;
         this.value = 0;
+    }
+
+    get parent() {
+        return this.above;
     }
 
     get name() {
@@ -24,6 +30,17 @@ class Box {
 
     children() {
         return this.kids ??= this.place(this.findChildren());
+    }
+
+    /* Return how many levels of boxes with at least this value are below. */
+    levels(least) {
+        return this.children().reduce((most, c) =>
+            c.value < least ? most : Math.max(most, 1 + c.levels(least)), 0);
+    }
+
+    /* Return the box at a depth in whose place this box, and nothing else, is drawn there. */
+    at() {
+        return this;
     }
 
     /* Place children side by side, the largest first. */
@@ -65,22 +82,30 @@ class DownBox extends Box {
     findChildren() {
         const { profile, filter, total } = this.view, { tree, frame } = profile;
         const found = new Map();
-        const look = node => {
-            for (let c = tree.firstChild[node]; c; c = tree.nextSibling[c]) {
+        for (const node of this.nodes)
+            for (let c = filter.first[node]; c; c = filter.next[c]) {
                 if (!total[c])
                     continue;
-                if (filter.shown[c] !== c) {
-                    look(c);
-                    continue;
-                }
                 const fn = frame.function[tree.frame[c]];
                 if (!found.has(fn))
                     found.set(fn, new DownBox(this.view, fn, this));
                 found.get(fn).add(c);
             }
-        };
-        this.nodes.forEach(look);
         return [...found.values()];
+    }
+
+    levels(least) {
+        const { filter: { first, next, depth }, total } = this.view;
+        let most = 0;
+        for (const top of this.nodes)
+            for (const open = [top]; open.length;) {
+                const node = open.pop();
+                most = Math.max(most, depth[node] - depth[top]);
+                for (let c = first[node]; c; c = next[c])
+                    if (total[c] && total[c] >= least)
+                        open.push(c);
+            }
+        return most;
     }
 }
 
@@ -106,9 +131,43 @@ class UpBox extends Box {
         return super.parts(this.weigh);
     }
 
+    /* A box of one node has one child at each level, up to the root. */
+    get isStraight() {
+        return this.fn >= 0 && this.nodes.length === 1;
+    }
+
+    get parent() {
+        return this.head ? this.head.at(this.depth - 1) : this.above;
+    }
+
+    levels(least) {
+        return this.isStraight ? this.view.filter.depth[this.nodes[0]] - 1 : super.levels(least);
+    }
+
+    at(depth) {
+        const head = this.head ?? this, { profile, filter } = this.view;
+        if (!this.isStraight || depth <= head.depth)
+            return head;
+        const { tree, frame } = profile, [node] = head.nodes;
+        depth = Math.min(depth, head.depth + head.levels());
+        head.way ??= new Map([[head.depth, head]]);
+        if (!head.way.has(depth)) {
+            const caller = callerAt(filter, node, filter.depth[node] - depth + head.depth);
+            const box = new UpBox(this.view, frame.function[tree.frame[caller]], null, this.weigh);
+            box.head = head;
+            box.depth = depth;
+            box.x = head.x;
+            box.add(caller, head.of[0]);
+            head.way.set(depth, box);
+        }
+        return head.way.get(depth);
+    }
+
     findChildren() {
         const { profile, filter } = this.view, { tree, frame } = profile;
         const found = new Map();
+        if (this.isStraight)
+            return this.levels() ? [this.at(this.depth + 1)] : [];
         this.nodes.forEach((node, i) => {
             const above = this.fn < 0 ? node : filter.up[node];
             if (!above)
@@ -139,7 +198,7 @@ function bottomUp(view) {
 /* Return the nodes of a function that count for its total. */
 function nodesOf(view, fn) {
     const { profile, filter, total } = view, { tree, frame, nodes } = profile;
-    const isOuter = view.isOuter ??= outermostNodes(profile, filter.shown), list = [];
+    const isOuter = view.isOuter ??= outermostNodes(profile, filter), list = [];
     for (let n = 1; n < nodes; n++)
         if (isOuter[n] && total[n] && filter.shown[n] === n &&
             frame.function[tree.frame[n]] === fn)

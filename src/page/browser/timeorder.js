@@ -44,32 +44,122 @@ function timeEntries(view, thread) {
     return entries;
 }
 
-class TimeBox extends Box {
-    constructor(view, fn, parent, entries, from) {
-        super(view, fn, parent);
+/* Entries as boxes, level by level: neighbours with the same functions from the root to a level
+ * are one box there. `same` counts these levels for an entry and the one before; 0 after a gap. */
+class TimeOrder {
+    constructor(view, entries) {
+        const { from, to, node } = entries, { depth } = view.filter;
+        this.view = view;
         this.entries = entries;
-        this.first = this.last = from;
-        this.x = entries.from[from] ?? 0;
+        this.n = node.length;
+        this.boxes = new Map(); /* by level and first entry */
+        this.same = new Int32Array(this.n);
+        this.depth = Int32Array.from(node, n => depth[n]);
+        for (let i = 1; i < this.n; i++)
+            if (from[i] - to[i - 1] < 1)
+                this.same[i] = this.sharedLevels(node[i - 1], node[i]);
+        this.root = new TimeBox(this, 0, 0, this.n - 1);
+        this.root.x = view.filter.from * view.profile.meta.span;
+        this.root.value = (view.filter.to - view.filter.from) * view.profile.meta.span;
+        this.root.isTime = true;
     }
 
-    /* Extend the box to entry i; it has the entries [first, last] without a gap. */
-    take(i) {
-        this.last = i;
-        this.value = this.entries.to[i] - this.x;
+    functionOf(node) {
+        const { tree, frame } = this.view.profile;
+        return frame.function[tree.frame[node]];
+    }
+
+    sharedLevels(a, b) {
+        const { depth, up } = this.view.filter;
+        let level = Math.min(depth[a], depth[b]), shared = level;
+        a = callerAt(this.view.filter, a, level);
+        b = callerAt(this.view.filter, b, level);
+        for (; a !== b; level--) {
+            if (this.functionOf(a) !== this.functionOf(b))
+                shared = level - 1;
+            a = up[a];
+            b = up[b];
+        }
+        return shared;
+    }
+
+    /* Return the first entry that ends after a moment. */
+    entryAt(moment) {
+        let low = 0, high = this.n;
+        while (low < high) {
+            const middle = low + high >> 1;
+            if (this.entries.to[middle] <= moment)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+    deepest(from, to) {
+        let deepest = 0;
+        for (let i = this.entryAt(from); i < this.n && this.entries.from[i] < to; i++)
+            deepest = Math.max(deepest, this.depth[i]);
+        return deepest;
+    }
+
+    firstOf(level, i) {
+        while (i > 0 && this.same[i] >= level)
+            i--;
+        return i;
+    }
+
+    /* Return the last entry of the box that has the entry `first` as its first. */
+    lastOf(level, first) {
+        let last = first;
+        while (last + 1 < this.n && this.same[last + 1] >= level)
+            last++;
+        return last;
+    }
+
+    boxOf(level, i) {
+        if (level <= 0)
+            return this.root;
+        const first = this.firstOf(level, i), key = level * this.n + first;
+        if (!this.boxes.has(key))
+            this.boxes.set(key, new TimeBox(this, level, first, this.lastOf(level, first)));
+        return this.boxes.get(key);
+    }
+
+    /* Visit the boxes of a level in a window: (x, value, box), without a box if value is less
+     * than `least`. */
+    row(level, from, to, least, visit) {
+        const { entries } = this;
+        if (level === 0) {
+            visit(this.root.x, this.root.value, this.root);
+            return;
+        }
+        for (let i = this.firstOf(level, Math.min(this.n - 1, this.entryAt(from)));
+             i >= 0 && i < this.n && entries.from[i] < to;) {
+            const last = this.lastOf(level, i), value = entries.to[last] - entries.from[i];
+            if (this.depth[i] >= level)
+                visit(entries.from[i], value, value < least ? null : this.boxOf(level, i));
+            i = last + 1;
+        }
+    }
+}
+
+class TimeBox extends Box {
+    constructor(order, level, first, last) {
+        const { entries, view } = order;
+        super(view, level ? order.functionOf(callerAt(view.filter, entries.node[first], level))
+                          : -1, null);
+        Object.assign(this, { order, first, last, depth: level });
+        this.x = entries.from[first] ?? 0;
+        this.value = (entries.to[last] ?? 0) - this.x;
+    }
+
+    get parent() {
+        return this.depth ? this.order.boxOf(this.depth - 1, this.first) : null;
     }
 
     parts() {
         return [this.value];
-    }
-
-    nodeAt(i, depth) {
-        const { depth: depths, up } = this.view.filter;
-        let n = this.entries.node[i];
-        if (depths[n] < depth)
-            return 0;
-        while (depths[n] > depth)
-            n = up[n];
-        return n;
     }
 
     place(list) {
@@ -77,33 +167,15 @@ class TimeBox extends Box {
     }
 
     findChildren() {
-        const { tree, frame } = this.view.profile, list = [];
-        let box = null;
-        for (let i = this.first; i <= this.last; i++) {
-            const node = this.nodeAt(i, this.depth + 1);
-            const fn = node ? frame.function[tree.frame[node]] : -1;
-            const isNext = box && box.fn === fn &&
-                this.entries.from[i] - this.entries.to[i - 1] < 1;
-            if (!isNext)
-                box = node ? new TimeBox(this.view, fn, this, this.entries, i) : null;
-            if (box && !isNext)
-                list.push(box);
-            if (box)
-                box.take(i);
-        }
+        const { order, depth, last } = this, list = [];
+        for (let i = this.first; i <= last; i = order.lastOf(depth + 1, i) + 1)
+            if (order.depth[i] > depth)
+                list.push(order.boxOf(depth + 1, i));
         return list;
     }
 }
 
-function timeOrder(view, thread) {
-    const entries = timeEntries(view, thread), { meta } = view.profile;
-    const root = new TimeBox(view, -1, null, entries, 0);
-    root.last = entries.node.length - 1;
-    root.x = view.filter.from * meta.span;
-    root.value = (view.filter.to - view.filter.from) * meta.span;
-    root.isTime = true;
-    return root;
-}
+const timeOrder = (view, thread) => new TimeOrder(view, timeEntries(view, thread)).root;
 
 /* Return the selected thread with the most samples. */
 function busiestThread(view) {
