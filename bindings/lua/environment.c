@@ -35,9 +35,9 @@ bool jsp_lua_environment_asks(void)
     return environment_get("JSPROF") != NULL;
 }
 
-int jsp_lua_environment_traces(void)
+int jsp_lua_environment_flag(const char *name)
 {
-    const char *value = environment_get("JSPROF_TRACES");
+    const char *value = environment_get(name);
     bool is_known = !value || strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
     return is_known ? value && *value == '1' : -1;
 }
@@ -59,6 +59,14 @@ static void environment_flag(lua_State *L, bool is, const char *option)
     lua_setfield(L, -2, option);
 }
 
+static bool environment_checked(lua_State *L, const char *name)
+{
+    int is = jsp_lua_environment_flag(name);
+    if (is < 0)
+        luaL_error(L, "jsprof: %s=%s: 0 or 1 is allowed", name, getenv(name));
+    return is;
+}
+
 void jsp_lua_environment_push(lua_State *L)
 {
     jsprof_options o = { .size = sizeof o };
@@ -67,9 +75,8 @@ void jsp_lua_environment_push(lua_State *L)
     environment_set(L, &o, "JSPROF_ALLOC");
     environment_set(L, &o, "JSPROF_COMPACT");
     environment_set(L, &o, "JSPROF_CHILDREN");
-    int traces = jsp_lua_environment_traces();
-    if (traces < 0)
-        luaL_error(L, "jsprof: JSPROF_TRACES=%s: 0 or 1 is allowed", getenv("JSPROF_TRACES"));
+    bool traces = environment_checked(L, "JSPROF_TRACES");
+    bool loop = environment_checked(L, "JSPROF_LOOP");
     lua_newtable(L);
     const char *path = environment_get("JSPROF");
     if (*path == '/' || !*environment_folder)
@@ -92,4 +99,5 @@ void jsp_lua_environment_push(lua_State *L)
     environment_flag(L, o.flags & JSPROF_COMPACT, "compact");
     environment_flag(L, o.flags & JSPROF_CHILDREN, "children");
     environment_flag(L, traces, "traces");
+    environment_flag(L, loop, "loop");
 }

@@ -13,8 +13,8 @@
  * with raised privileges. */
 bool jsp_lua_environment_asks(void);
 
-/* Return whether JSPROF_TRACES asks for marks of traces; -1 if its value is not allowed. */
-int jsp_lua_environment_traces(void);
+/* Return whether JSPROF_TRACES or JSPROF_LOOP is set to 1; -1 if its value is not allowed. */
+int jsp_lua_environment_flag(const char *name);
 
 /* Push the table for jsprof.start that means the same. Raise an error if a variable has a
  * value that is not allowed. */

@@ -29,21 +29,22 @@ static const char main_help[] =
     "                             (512 KiB); with calls: count the bytes that they allocate\n"
     "  --profile-traces           LuaJIT: also a mark for each trace, with the reason why\n"
     "                             the compiler gave up\n"
+    "  --profile-loop             also a mark for each callback of an event loop in C\n"
     "  -l MODULE                  require MODULE first\n"
     "  -e CODE                    run CODE; the script is then optional\n"
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
-    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC and\n"
-    "JSPROF_TRACES) sets where to record. Without both, nothing is recorded.\n";
+    "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC,\n"
+    "JSPROF_TRACES and JSPROF_LOOP) sets where to record. Without both, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
     const char *alloc, *alloc_name;
     const char *compact, *children; /* from the environment */
-    int environment_traces;         /* the same; -1: its value is not allowed */
+    int environment_traces, environment_loop; /* the same; -1: its value is not allowed */
     jsprof_options open;            /* the values above, converted */
-    bool traces;
+    bool traces, loop;
     int script;   /* index in argv; argc: no script */
     int n_steps;  /* -e and -l options before it in argv */
 };
@@ -73,6 +74,8 @@ static bool main_option(const char *arg, struct main_options *o)
     }
     if (strcmp(arg, "--profile-traces") == 0)
         return o->traces = true;
+    if (strcmp(arg, "--profile-loop") == 0)
+        return o->loop = true;
     return main_value(arg, "--profile-output", &o->output) ||
            main_value(arg, "--profile-alloc", &o->alloc) ||
            main_value(arg, "--profile-hz", &o->hz) ||
@@ -99,7 +102,8 @@ static int main_parse(int argc, char **argv, struct main_options *o)
     o->script = i;
     if (i == argc && !o->n_steps)
         return main_fail("no script (--help says how)", NULL);
-    if (!o->output && (o->hz || o->clock || o->mode || o->alloc || o->traces) && !getenv("JSPROF"))
+    bool has_other = o->hz || o->clock || o->mode || o->alloc || o->traces || o->loop;
+    if (!o->output && has_other && !getenv("JSPROF"))
         return main_fail("--profile-output=FILE is missing", NULL);
     return 0;
 }
@@ -129,7 +133,8 @@ static void main_environment(struct main_options *o)
     main_variable("JSPROF_ALLOC", &o->alloc, &o->alloc_name);
     main_variable("JSPROF_COMPACT", &o->compact, &name);
     main_variable("JSPROF_CHILDREN", &o->children, &name);
-    o->environment_traces = jsp_lua_environment_traces();
+    o->environment_traces = jsp_lua_environment_flag("JSPROF_TRACES");
+    o->environment_loop = jsp_lua_environment_flag("JSPROF_LOOP");
 }
 
 /* Check here, because the module would name its own options, which the user did not
@@ -142,9 +147,11 @@ static int main_check(struct main_options *o)
                   { o->alloc_name, o->alloc },
                   { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children } };
     char why[300];
-    if (o->environment_traces < 0)
-        return main_fail("JSPROF_TRACES", "0 or 1 is allowed");
+    if (o->environment_traces < 0 || o->environment_loop < 0)
+        return main_fail(o->environment_traces < 0 ? "JSPROF_TRACES" : "JSPROF_LOOP",
+                         "0 or 1 is allowed");
     o->traces = o->traces || o->environment_traces;
+    o->loop = o->loop || o->environment_loop;
 #ifndef LUA_JITLIBNAME
     if (o->traces)
         return main_fail("--profile-traces", "only LuaJIT compiles");
@@ -299,6 +306,7 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_flag(L, "compact", o->open.flags & JSPROF_COMPACT);
     main_start_flag(L, "children", o->open.flags & JSPROF_CHILDREN);
     main_start_flag(L, "traces", o->traces);
+    main_start_flag(L, "loop", o->loop);
     if (lua_pcall(L, 1, 2, 0) != LUA_OK)
         return main_failed_start(L);
     if (lua_toboolean(L, -1))

@@ -15,7 +15,7 @@
 struct jsp_lua_options {
     jsprof_options open;
     const char *mode; /* "sample", "calls" or "both" */
-    bool alloc, traces;
+    bool alloc, traces, loop;
 };
 
 /* Read the table at the stack's first place, or the defaults where there is none. Raise a Lua

@@ -16,6 +16,7 @@ struct module_run {
     jsprof_lua *lua;
     struct jsp_lua_memory memory;
     struct jsp_lua_watch watch;
+    struct jsp_lua_loop *loop;     /* owned; NULL: callbacks of loops are not marked */
     /* Written by the thread that runs the state (threads.c): */
     uint64_t maker, runner;        /* numbers of the first thread and the present one */
     struct jsp_lua_joined *joined; /* other threads that run it; under the lock of runs */

@@ -5,6 +5,7 @@
 #include "wraps.h"
 
 #include "calls/calls.h"
+#include "loop.h"
 #include "module_names.h"
 #include "run.h"
 
@@ -111,8 +112,10 @@ static int wraps_require(lua_State *L)
     lua_insert(L, 2);
     lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
     run = jsp_lua_run_of(L); /* the module may have ended it */
-    if (run)
+    if (run) {
         jsp_lua_name_new_module(L, run->lua, lua_tostring(L, 1));
+        jsp_lua_loop_look(run);
+    }
     return lua_gettop(L) - 1;
 }
 

@@ -40,11 +40,16 @@ http {
     listen unix:$SCRATCH/socket;
     location / {
       content_by_lua_block {
-        local share
+        local share, spent = nil, 0
         for _ = 1, 40 do
+          local since = os.clock()
           share = turn()
+          spent = spent + os.clock() - since
           ngx.sleep(0.001)
         end
+        ngx.timer.at(0.01, function() turn() end)
+        ngx.sleep(0.1)
+        ngx.say(("spent %.0f ns"):format(1e9 * spent))
         ngx.say(share)
       }
     }
@@ -54,6 +59,7 @@ CONF
 
 recorded()
 {
+    export JSPROF_LOOP=1
     LD_LIBRARY_PATH=$library serving nginx -e stderr -p "$SCRATCH" -c "$SCRATCH/nginx.conf" \
         >"$SCRATCH/log" 2>&1 &
     server=$!
@@ -65,6 +71,22 @@ recorded()
     [ -s "$SCRATCH/out" ]
 }
 
+# The handler's coroutine is resumed once for each sleep and once to begin. A timer's function
+# runs in a coroutine of its own.
+resumes_are_marks()
+{
+    "$JSPROF_TOOL" list --messages --csv "$SCRATCH/cap" >"$SCRATCH/list" || return 1
+    cat "$SCRATCH/list"
+    spent=$(sed -n 's/^spent \([0-9]*\) ns/\1/p' "$SCRATCH/out")
+    awk -F '[,"]+' -v spent="$spent" '
+        $2 == "loop" && $3 == "ngx_http_lua_module resume" && $4 ~ /content_by_lua/ {
+            $5 == 42 && $6 > 0.98 * spent ? handler++ : $5 == 1 ? timer++ : other++ }
+        $2 == "loop" && $3 == "poll" && $4 == "nginx" { waits += $5 }
+        END { print "handler", handler, "timer", timer, "waits", waits
+              exit !(handler == 1 && timer == 1 && !other && waits > 40) }' "$SCRATCH/list"
+}
+
 check 'nginx answers' recorded
 check_real "$SCRATCH/out"
+check 'each resume is a mark' resumes_are_marks
 finish

@@ -1,0 +1,191 @@
+/* imports.c - see imports.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "imports.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "api.h"
+
+enum { IMPORTS_OBJECTS = 128 };
+
+/* The objects only grow in number. One that was unloaded keeps its entry until another one is
+ * at its place. */
+static struct jsp_lua_importer imports_objects[IMPORTS_OBJECTS];
+static _Atomic uint32_t imports_n;
+static pthread_mutex_t imports_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The parts of an object's dynamic section that are used here. */
+struct imports_dynamic {
+    uintptr_t base;
+    const ElfW(Sym) *symbols;
+    const char *strings;
+    const ElfW(Rela) *tables[2];
+    size_t bytes[2];
+    uintptr_t guarded_low, guarded_high; /* words that the loader makes read-only */
+};
+
+/* The loader of some systems leaves addresses in that section relative to the object. */
+static uintptr_t imports_address(uintptr_t base, uintptr_t value)
+{
+    return value < base ? base + value : value;
+}
+
+static void imports_entry(struct imports_dynamic *d, const ElfW(Dyn) *entry)
+{
+    uintptr_t at = imports_address(d->base, entry->d_un.d_ptr);
+    switch (entry->d_tag) {
+    case DT_SYMTAB: d->symbols = (const ElfW(Sym) *)at; break;
+    case DT_STRTAB: d->strings = (const char *)at; break;
+    case DT_RELA: d->tables[0] = (const ElfW(Rela) *)at; break;
+    case DT_RELASZ: d->bytes[0] = entry->d_un.d_val; break;
+    case DT_JMPREL: d->tables[1] = (const ElfW(Rela) *)at; break;
+    case DT_PLTRELSZ: d->bytes[1] = entry->d_un.d_val; break;
+    case DT_PLTREL: d->bytes[1] = entry->d_un.d_val == DT_RELA ? d->bytes[1] : 0; break;
+    default: break;
+    }
+}
+
+static bool imports_read(struct imports_dynamic *d, const struct dl_phdr_info *info)
+{
+    const ElfW(Dyn) *entry = NULL;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    *d = (struct imports_dynamic){ .base = info->dlpi_addr };
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_DYNAMIC)
+            entry = (const ElfW(Dyn) *)at;
+        if (p->p_type == PT_GNU_RELRO) {
+            d->guarded_low = at & ~(page - 1);
+            d->guarded_high = (at + p->p_memsz) & ~(page - 1);
+        }
+    }
+    for (; entry && entry->d_tag != DT_NULL; entry++)
+        imports_entry(d, entry);
+    return d->symbols && d->strings;
+}
+
+/* Write the word, although the loader may have made its page read-only. */
+static void imports_write(const struct imports_dynamic *d, _Atomic uintptr_t *word,
+                          uintptr_t value)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)word & ~(page - 1);
+    bool is_guarded = at >= d->guarded_low && at < d->guarded_high;
+    /* ORDER: relaxed. Both functions that a thread may read here are always valid. */
+    if (atomic_load_explicit(word, memory_order_relaxed) == value)
+        return;
+    if (is_guarded && mprotect((void *)at, page, PROT_READ | PROT_WRITE) != 0)
+        return;
+    /* ORDER: relaxed, as above. */
+    atomic_store_explicit(word, value, memory_order_relaxed);
+    if (is_guarded)
+        mprotect((void *)at, page, PROT_READ);
+}
+
+/* Return how many of the words are replaced now. */
+static uint32_t imports_table(const struct imports_dynamic *d, int which,
+                              const struct jsp_lua_import *list)
+{
+    uint32_t n = 0;
+    const ElfW(Rela) *end = d->tables[which] + (d->tables[which] ? d->bytes[which] : 0) /
+                                                   sizeof(ElfW(Rela));
+    for (const ElfW(Rela) *r = d->tables[which]; r < end; r++) {
+        size_t symbol = sizeof(uintptr_t) == 8 ? (size_t)((uint64_t)r->r_info >> 32)
+                                               : (size_t)(r->r_info >> 8);
+        if (!symbol || r->r_addend || d->symbols[symbol].st_shndx != SHN_UNDEF)
+            continue;
+        const char *name = d->strings + d->symbols[symbol].st_name;
+        for (const struct jsp_lua_import *i = list; i->name; i++)
+            if (strcmp(i->name, name) == 0) {
+                imports_write(d, (_Atomic uintptr_t *)(d->base + r->r_offset), i->ours);
+                n++;
+            }
+    }
+    return n;
+}
+
+/* "/usr/lib/lua/5.4/_cqueues.so" is called "cqueues", and the program by its own name. */
+static void imports_name(char *to, const char *path)
+{
+    const char *name = *path ? path : program_invocation_short_name, *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
+    name += *name == '_';
+    const char *end = strstr(name, ".so");
+    size_t n = end ? (size_t)(end - name) : strlen(name);
+    n = n < JSP_LUA_IMPORT_NAME - 1 ? n : JSP_LUA_IMPORT_NAME - 1;
+    memcpy(to, name, n);
+    to[n] = 0;
+}
+
+static void imports_bounds(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
+{
+    *low = UINTPTR_MAX;
+    *high = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD)
+            continue;
+        *low = at < *low ? at : *low;
+        *high = at + p->p_memsz > *high ? at + p->p_memsz : *high;
+    }
+}
+
+/* Return the entry of an object at this place, or a new one; NULL: there is no room. */
+static struct jsp_lua_importer *imports_place(uintptr_t low, uintptr_t high, uint32_t n)
+{
+    uint32_t i = 0;
+    while (i < n && (imports_objects[i].high <= low || imports_objects[i].low >= high))
+        i++;
+    return i < IMPORTS_OBJECTS ? &imports_objects[i] : NULL;
+}
+
+static int imports_object(struct dl_phdr_info *info, size_t size, void *list)
+{
+    struct imports_dynamic d;
+    uintptr_t low, high, ours = (uintptr_t)imports_object, lua = jsp_lua_api(JSP_LUA_API_GETTOP);
+    (void)size;
+    imports_bounds(info, &low, &high);
+    if ((ours >= low && ours < high) || (lua >= low && lua < high) || !imports_read(&d, info) ||
+        imports_table(&d, 0, list) + imports_table(&d, 1, list) == 0)
+        return 0;
+    /* ORDER: relaxed. Only the holder of the lock stores it. */
+    uint32_t n = atomic_load_explicit(&imports_n, memory_order_relaxed);
+    struct jsp_lua_importer *o = imports_place(low, high, n);
+    if (!o)
+        return 1;
+    o->low = low;
+    o->high = high;
+    imports_name(o->name, info->dlpi_name);
+    /* ORDER: release, pairs with the acquire in of: the entry is whole. */
+    if (o == &imports_objects[n])
+        atomic_store_explicit(&imports_n, n + 1, memory_order_release);
+    return 0;
+}
+
+void jsp_lua_imports_replace(const struct jsp_lua_import *list)
+{
+    pthread_mutex_lock(&imports_lock);
+    dl_iterate_phdr(imports_object, (void *)(uintptr_t)list);
+    pthread_mutex_unlock(&imports_lock);
+}
+
+const struct jsp_lua_importer *jsp_lua_imports_of(uintptr_t address)
+{
+    /* ORDER: acquire, pairs with the release of a new entry. */
+    uint32_t n = atomic_load_explicit(&imports_n, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
+        if (address >= imports_objects[i].low && address < imports_objects[i].high)
+            return &imports_objects[i];
+    return NULL;
+}
