@@ -4,7 +4,6 @@
  */
 #include "module_names.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "source_line.h"
@@ -26,22 +25,34 @@ static bool names_is_in_source(lua_State *L, const struct jsprof_lua *lua,
            jsp_lua_source_names(source, ar.source, ar.linedefined, lua_tostring(L, -2));
 }
 
+/* Copy as much of a text as fits, with a zero after it. Return its length. */
+static size_t names_put(char *to, size_t size, const char *text)
+{
+    size_t n = strnlen(text, size - 1);
+    memcpy(to, text, n);
+    to[n] = 0;
+    return n;
+}
+
 /* Name the functions in the table on top. */
 static void names_module(lua_State *L, struct jsprof_lua *lua, const char *module,
                          enum names_which which)
 {
     char name[JSP_LUA_NAME];
-    bool is_global = strcmp(module, "_G") == 0;
+    size_t n_module = 0;
     struct jsp_lua_source source = { 0 };
 
+    if (strcmp(module, "_G") != 0) {
+        n_module = names_put(name, sizeof name, module);
+        n_module += names_put(name + n_module, sizeof name - n_module, ".");
+    }
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1))
             continue;
         if (which != NAMES_ALL && !lua_iscfunction(L, -1) &&
             (which == NAMES_C || !names_is_in_source(L, lua, &source)))
             continue;
-        snprintf(name, sizeof name, "%s%s%s", is_global ? "" : module, is_global ? "" : ".",
-                 lua_tostring(L, -2));
+        names_put(name + n_module, sizeof name - n_module, lua_tostring(L, -2));
         /* the function is on top of the stack */
         jsprof_thread_pause(lua->thread);
         jsp_lua_walk_name(lua->walker, (uintptr_t)lua_topointer(L, -1),

@@ -62,9 +62,10 @@ void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_f
                        const char *name)
 {
     struct jsp_lua_function f = { .kind = JSP_LUA_C, .c = c_function };
-    jsp_lua_read_begin(&w->read);
-    if (!c_function)
+    if (!c_function) {
+        jsp_lua_read_begin(&w->read);
         jsp_lua_function_read(&w->read, object, &f);
+    }
     jsp_lua_naming_given(w, &f, name);
 }
 
