@@ -16,6 +16,13 @@ enum {
     COLLECTOR_TRIES = 100000,
     COLLECTOR_BYTES = 64,
     COLLECTOR_LOOKS = 32,
+    COLLECTOR_SEEN = 8,
+};
+
+/* The caller of the allocator, and the place of its call on the stack: where both are the same,
+ * the functions further out are the same. */
+struct collector_seen {
+    const void *caller, *frame;
 };
 
 /* One search for the functions that free memory: the function of the API that runs, and
@@ -24,7 +31,8 @@ enum {
 struct collector_look {
     jsprof_thread *thread;
     uintptr_t api; /* 0: not now */
-    uint32_t n_looks, n;
+    uint32_t n_looks, n_seen, n;
+    struct collector_seen seen[COLLECTOR_SEEN];
     struct jsp_lua_bounds found[JSP_LUA_COLLECTORS];
 };
 
@@ -61,13 +69,25 @@ static void collector_look(struct collector_look *look)
     }
 }
 
+/* Return whether no look was taken from here yet. Once many were, one more does no harm. */
+static bool collector_is_new(struct collector_look *look, const void *caller, const void *frame)
+{
+    for (uint32_t i = 0; i < look->n_seen; i++)
+        if (look->seen[i].caller == caller && look->seen[i].frame == frame)
+            return false;
+    if (look->n_seen < COLLECTOR_SEEN)
+        look->seen[look->n_seen++] = (struct collector_seen){ caller, frame };
+    return true;
+}
+
 static void *collector_alloc(void *data, void *block, size_t before, size_t after)
 {
     struct collector_look *look = data;
     (void)before;
     if (after)
         return realloc(block, after);
-    if (block && look->api && look->n_looks++ < COLLECTOR_LOOKS)
+    if (block && look->api && look->n_looks++ < COLLECTOR_LOOKS &&
+        collector_is_new(look, __builtin_return_address(0), __builtin_frame_address(0)))
         collector_look(look);
     free(block);
     return NULL;
@@ -90,7 +110,7 @@ static int collector_add(const struct jsprof_lua *lua, const struct collector_lo
 static void collector_begin_look(struct collector_look *look, uintptr_t api)
 {
     struct jsp_lua_bounds b;
-    look->n_looks = 0;
+    look->n_looks = look->n_seen = 0;
     look->api = jsp_lua_bounds_function(api, &b) ? b.start : 0;
 }
 
