@@ -135,7 +135,7 @@ static void probe_compare(struct probe *p, lua_State *L)
 
 /* -- The loop ------------------------------------------------------------------ */
 
-static int probe_all(lua_State *L);
+static int probe_all_code(lua_State *L);
 
 /* Find the starts of the C functions between here and the one that began. */
 static uint32_t probe_natives(struct probe *p, uintptr_t *starts)
@@ -145,7 +145,7 @@ static uint32_t probe_natives(struct probe *p, uintptr_t *starts)
     int n = jsprof_backtrace(p->lua->thread, NULL, frames, 2 * PROBE_NATIVES);
     uint32_t kept = 0;
 
-    jsp_lua_bounds_function((uintptr_t)probe_all, &all);
+    jsp_lua_bounds_function((uintptr_t)probe_all_code, &all);
     for (int i = 0; i < n && kept < PROBE_NATIVES; i++) {
         if (frames[i].kind != JSPROF_KIND_NATIVE || !frames[i].pc ||
             !jsp_lua_bounds_function(frames[i].pc, &b))
@@ -237,9 +237,10 @@ static int probe_direct(lua_State *L)
 static int probe_here(lua_State *L)
 {
     struct probe *p = probe_upvalue(L);
-    probe_compare(p, L);
-    if (p->lua->thread && !p->loop)
+    if (p->lua->thread)
         probe_find_loop(p);
+    else
+        probe_compare(p, L);
     return 0;
 }
 
@@ -265,8 +266,28 @@ static void probe_load(lua_State *L, const char *name)
         lua_error(L);
 }
 
-/* Runs protected: do everything above in turn. */
+static void probe_call_chunk(lua_State *L, struct probe *p)
+{
+    probe_load(L, "=jsprof probe");
+    probe_push(L, p, probe_here);
+    lua_call(L, 1, 0);
+}
+
+/* Runs protected: compare the frames of a function that C calls, and of a coroutine. */
 static int probe_all(lua_State *L)
+{
+    struct probe *p = lua_touserdata(L, 1);
+    luaL_checkstack(L, 16, "jsprof");
+    probe_call_chunk(L, p);
+    lua_pushlightuserdata(L, p);
+    probe_load(L, "=jsprof probe, by the name of a chunk that is a long string");
+    lua_pushcclosure(L, probe_resume, 2);
+    lua_call(L, 0, 0);
+    return 0;
+}
+
+/* Runs protected: find the interpreter's loop. */
+static int probe_all_code(lua_State *L)
 {
     struct probe *p = lua_touserdata(L, 1);
     luaL_checkstack(L, 16, "jsprof");
@@ -275,13 +296,7 @@ static int probe_all(lua_State *L)
                             &p->lua->walker->begins);
     probe_push(L, p, probe_direct);
     lua_call(L, 0, 0);
-    probe_load(L, "=jsprof probe");
-    probe_push(L, p, probe_here);
-    lua_call(L, 1, 0);
-    lua_pushlightuserdata(L, p);
-    probe_load(L, "=jsprof probe, by the name of a chunk that is a long string");
-    lua_pushcclosure(L, probe_resume, 2);
-    lua_call(L, 0, 0);
+    probe_call_chunk(L, p);
     return 0;
 }
 
@@ -295,12 +310,6 @@ static void probe_root(struct jsprof_lua *lua, lua_State *L)
         lua->walker->root = (uintptr_t)L;
 }
 
-static int probe_run(struct probe *p, lua_State *L)
-{
-    int err = jsp_lua_protected(L, probe_all, p);
-    return !err && (p->failed || p->n_checked < 7) ? -ENOTSUP : err;
-}
-
 int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
 {
     struct probe p = { .lua = lua };
@@ -310,7 +319,9 @@ int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
     probe_root(lua, L);
     err = jsp_lua_protected(L, jsp_lua_name_modules, lua); /* before a walk meets one */
     if (!err)
-        err = probe_run(&p, L);
+        err = jsp_lua_protected(L, probe_all, &p);
+    if (!err && (p.failed || p.n_checked < 7))
+        err = -ENOTSUP;
     if (!err)
         jsp_lua_labels_fix(&lua->walker->labels);
     return err;
@@ -319,6 +330,6 @@ int jsp_lua_probe(struct jsprof_lua *lua, lua_State *L)
 int jsp_lua_probe_code(struct jsprof_lua *lua, lua_State *L)
 {
     struct probe p = { .lua = lua };
-    int err = probe_run(&p, L);
+    int err = jsp_lua_protected(L, probe_all_code, &p);
     return err ? err : probe_register_loop(&p);
 }
