@@ -46,9 +46,15 @@ uintptr_t jsp_lua_walk_main(struct jsp_lua_walker *w, uintptr_t state)
 void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_function,
                        const char *name)
 {
+    enum { AT_ONCE = 64 };
     struct jsp_lua_function f;
     (void)c_function; /* LuaJIT's own functions have numbers, which identify them */
-    jsp_lua_read_begin(&w->read);
+    /* One walk reads many functions that lie in the same pages, if no sample comes in between. */
+    if (w->jit.named_walk != w->read.walk || w->jit.n_named++ == AT_ONCE) {
+        jsp_lua_read_begin(&w->read);
+        w->jit.named_walk = w->read.walk;
+        w->jit.n_named = 0;
+    }
     jsp_lua_function_read(&w->read, object, &f);
     jsp_lua_naming_given(w, &f, name);
 }
