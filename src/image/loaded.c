@@ -18,7 +18,7 @@
 #include "elf_debug.h"
 #include "forkgate.h"
 
-enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, LOADED_PIECE = 1024, PE_PCREL_SDATA4 = 0x1B };
+enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, PE_PCREL_SDATA4 = 0x1B };
 
 struct loaded_walk {
     struct jsp_loaded_seen *seen;
@@ -29,6 +29,7 @@ struct loaded_walk {
     bool copies; /* the kernel copies memory for us */
     bool has_vdso;
     uint64_t vdso;
+    uint8_t *look; /* LOADED_LOOK bytes, outside of the stack, of which there may be little */
 };
 
 /* Return how many of the n bytes at `at` could be copied. */
@@ -51,20 +52,21 @@ static bool loaded_copies(pid_t pid)
     return process_vm_readv(pid, &here, 1, &there, 1, 0) == 1;
 }
 
+static uint64_t loaded_mix_word(uint64_t hash, const uint8_t *at, size_t n)
+{
+    uint64_t word = 0;
+    memcpy(&word, at, n);
+    hash = (hash ^ word) * 1099511628211u;
+    return hash ^ hash >> 32;
+}
+
 /* FNV-1a, by words of 8 bytes: the high half of a word must reach the low half of the hash. */
 static uint64_t loaded_mix(uint64_t hash, const void *bytes, size_t n)
 {
     const uint8_t *at = bytes;
-    for (uint64_t word; n; at += sizeof word, n -= sizeof word) {
-        size_t part = n < sizeof word ? n : sizeof word;
-        word = 0;
-        memcpy(&word, at, part);
-        hash = (hash ^ word) * 1099511628211u;
-        hash ^= hash >> 32;
-        if (part < sizeof word)
-            break;
-    }
-    return hash;
+    for (; n >= sizeof(uint64_t); at += sizeof(uint64_t), n -= sizeof(uint64_t))
+        hash = loaded_mix_word(hash, at, sizeof(uint64_t));
+    return n ? loaded_mix_word(hash, at, n) : hash;
 }
 
 /* Find .eh_frame in the program's file: statically linked programs may have no
@@ -113,24 +115,20 @@ static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info,
         l->eh_frame = 0;
 }
 
-/* Return the identity, mixed with the table's first bytes. The pieces are small because
- * the caller may have little stack. */
-static uint64_t loaded_mix_table(const struct jsp_loaded *l, pid_t pid)
+/* Return the identity, mixed with the table's first bytes. */
+static uint64_t loaded_mix_table(const struct jsp_loaded *l, const struct loaded_walk *w)
 {
-    uint8_t look[LOADED_PIECE];
-    uint64_t n = l->eh_end - l->eh_frame, identity = l->identity, got = sizeof look;
-    n = n < LOADED_LOOK ? n : LOADED_LOOK;
-    for (uint64_t at = 0; at < n && got == sizeof look; at += got) {
-        got = n - at < sizeof look ? n - at : sizeof look;
-        got = loaded_read(pid, l->eh_frame + at, look, got);
-        identity = loaded_mix(identity, look, got);
-    }
-    return identity;
+    uint64_t n = l->eh_end - l->eh_frame;
+    size_t got = loaded_read(w->pid, l->eh_frame, w->look, n < LOADED_LOOK ? n : LOADED_LOOK);
+    return loaded_mix(l->identity, w->look, got);
 }
 
 static int loaded_report(struct loaded_walk *w, const struct dl_phdr_info *info)
 {
     struct jsp_loaded l = { .identity = 14695981039346656037u, .start = UINT64_MAX };
+    w->look = w->look ? w->look : jsp_block_grow(NULL, LOADED_LOOK);
+    if (!w->look)
+        return -ENOMEM;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uint64_t at = info->dlpi_addr + p->p_vaddr;
@@ -149,7 +147,7 @@ static int loaded_report(struct loaded_walk *w, const struct dl_phdr_info *info)
     l.identity = loaded_mix(l.identity, info->dlpi_phdr,
                             info->dlpi_phnum * sizeof *info->dlpi_phdr);
     if (l.eh_frame)
-        l.identity = loaded_mix_table(&l, w->pid);
+        l.identity = loaded_mix_table(&l, w);
     w->has_vdso = w->has_vdso || (w->vdso >= info->dlpi_addr && w->vdso < l.end);
     return w->each(w->arg, &l);
 }
@@ -196,6 +194,7 @@ int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each,
     jsp_forkgate_leave();
     if (!end && w.vdso && !w.has_vdso)
         end = loaded_visit_vdso(&w);
+    jsp_block_free(w.look);
     return end;
 }
 

@@ -36,7 +36,7 @@ typedef int (*jsp_loaded_fn)(void *arg, const struct jsp_loaded *loaded);
 
 /* Report all objects and update *seen. Return 1, without any report, if the counters in
  * *seen are still right. Otherwise return 0, or the callback's result, or -EAGAIN if
- * another thread forks; some objects were then not reported. */
+ * another thread forks, or -ENOMEM; some objects were then not reported. */
 int jsp_loaded_each(struct jsp_loaded_seen *seen, pid_t pid, jsp_loaded_fn each, void *arg);
 
 /* Return a function that finds an object without the loader's lock, or NULL if this C

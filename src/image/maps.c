@@ -12,17 +12,29 @@
 #include "base/bisect.h"
 #include "base/block.h"
 
+/* Return the value of a digit, or UINT64_MAX. */
+static uint64_t maps_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (uint64_t)(c - '0');
+    return c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10) : UINT64_MAX;
+}
+
 /* Read a number that ends at `stop`, and skip `stop`. Return false if there is no such
  * number. */
-static bool maps_number(char **at, int base, char stop, uint64_t *out)
+static bool maps_number(char **at, uint64_t base, char stop, uint64_t *out)
 {
-    char *end;
-    if (**at == ' ' || **at == '-' || **at == '+')
+    const char *begin = *at;
+    char *end = *at;
+    uint64_t value = 0, digit;
+    for (; (digit = maps_digit(*end)) < base; end++) {
+        if (value > (UINT64_MAX - digit) / base)
+            return false;
+        value = value * base + digit;
+    }
+    if (end == begin || *end != stop)
         return false;
-    errno = 0;
-    *out = strtoull(*at, &end, base);
-    if (end == *at || *end != stop || errno)
-        return false;
+    *out = value;
     *at = end + 1;
     return true;
 }
