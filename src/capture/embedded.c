@@ -4,9 +4,6 @@
  */
 #include "embedded.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static size_t embedded_numbers(uint8_t *to, const uint64_t *values, size_t n)
 {
     uint8_t *begin = to;
@@ -158,8 +155,6 @@ const struct jsp_embedded_line jsp_embedded_lines[] = {
                                        { embedded_counts, BASE(total.sum) } } },
 };
 
-enum { EMBEDDED_FIELD = 64 }; /* bytes of any key with its number */
-
 /* Percent-encode the characters that would end a value. */
 static size_t embedded_encode(char *to, const char *text)
 {
@@ -177,12 +172,33 @@ static size_t embedded_encode(char *to, const char *text)
     return (size_t)(to - begin);
 }
 
+static size_t embedded_key(char *to, const char *key)
+{
+    size_t n = strlen(key);
+    to[0] = ' ';
+    memcpy(to + 1, key, n);
+    to[n + 1] = '=';
+    return n + 2;
+}
+
+static size_t embedded_decimal(char *to, uint64_t value)
+{
+    char digits[20];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    for (size_t i = 0; i < n; i++)
+        to[i] = digits[n - 1 - i];
+    return n;
+}
+
 static size_t embedded_field(char *to, const struct jsp_embedded_field *f, const char *at)
 {
     int64_t value = 0;
     int32_t narrow;
     if (f->type == JSP_FIELD_TEXT) {
-        size_t n = (size_t)snprintf(to, EMBEDDED_FIELD, " %s=", f->key);
+        size_t n = embedded_key(to, f->key);
         return n + embedded_encode(to + n, at);
     }
     if (f->type == JSP_FIELD_NARROW) {
@@ -193,9 +209,11 @@ static size_t embedded_field(char *to, const struct jsp_embedded_field *f, const
     }
     if (f->type == JSP_FIELD_RARE && !value)
         return 0;
-    if (f->type == JSP_FIELD_COUNT || f->type == JSP_FIELD_RARE)
-        return (size_t)snprintf(to, EMBEDDED_FIELD, " %s=%" PRIu64, f->key, (uint64_t)value);
-    return (size_t)snprintf(to, EMBEDDED_FIELD, " %s=%" PRId64, f->key, value);
+    size_t n = embedded_key(to, f->key);
+    bool is_negative = f->type != JSP_FIELD_COUNT && f->type != JSP_FIELD_RARE && value < 0;
+    if (is_negative)
+        to[n++] = '-';
+    return n + embedded_decimal(to + n, is_negative ? -(uint64_t)value : (uint64_t)value);
 }
 
 size_t jsp_embedded_account_put(char *to, const struct jsp_embedded_account *record)

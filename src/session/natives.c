@@ -5,7 +5,6 @@
 #include "natives.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,6 +86,16 @@ static bool natives_written(const struct jsp_natives *natives, uint64_t key)
                                       natives_compare);
 }
 
+static void natives_hex(char *to, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        *to++ = digits[bytes[i] >> 4];
+        *to++ = digits[bytes[i] & 15];
+    }
+    *to = 0;
+}
+
 /* Find the build id of the very file that is mapped, so that readers elsewhere can
  * distinguish it from others of its name; "" if it has none. */
 static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct jsp_map *map)
@@ -104,8 +113,7 @@ static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct js
     if (jsp_elf_open(&elf, fd) < 0)
         return;
     size_t n = jsp_elf_build_id(&elf, id);
-    for (size_t i = 0; i < n; i++)
-        snprintf(out + 2 * i, 3, "%02x", id[i]);
+    natives_hex(out, id, n);
     jsp_elf_close(&elf);
 }
 
