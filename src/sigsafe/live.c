@@ -35,10 +35,16 @@ void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe)
     jsp_live_forget(live);
 }
 
+void jsp_live_begin(struct jsp_live *live)
+{
+    for (uint32_t i = 0; i < JSP_LIVE_COMMON; i++)
+        live->common[i].at = 0;
+}
+
 void jsp_live_forget(struct jsp_live *live)
 {
     live->object.n_rules = live->object.n_exprs = 0;
-    live->common_at = 0; /* other objects may be loaded now */
+    jsp_live_begin(live);
 }
 
 static bool live_find(const struct jsp_live *live, uintptr_t pc, struct jsp_live_found *found)
@@ -149,19 +155,21 @@ static uint32_t live_record(struct live_look *look, uintptr_t at, uint8_t *to, u
     return n <= have || jsp_memread_bytes(look->mem, at, to, n) ? n : 0;
 }
 
-/* Copy the CIE at `at`, unless it is the one that was copied last. */
-static bool live_common(struct live_look *look, uintptr_t at)
+/* Return the CIE at `at`, or NULL. Copy it unless it is one of those that were copied last. */
+static const struct jsp_live_common *live_common(struct live_look *look, uintptr_t at)
 {
     struct jsp_live *live = look->live;
     uint32_t head[2];
-    if (live->common_at == at)
-        return true;
-    live->common_at = 0;
-    live->n_common = live_record(look, at, live->common, JSP_LIVE_CIE, head);
-    if (!live->n_common || live->n_common != head[0] + 4)
-        return false;
-    live->common_at = at;
-    return true;
+    for (uint32_t i = 0; i < JSP_LIVE_COMMON; i++)
+        if (at && live->common[i].at == at)
+            return &live->common[i];
+    struct jsp_live_common *to = &live->common[live->n_copied++ % JSP_LIVE_COMMON];
+    to->at = 0;
+    to->n = live_record(look, at, to->bytes, JSP_LIVE_CIE, head);
+    if (!to->n || to->n != head[0] + 4)
+        return NULL;
+    to->at = at;
+    return to;
 }
 
 static void live_put(uint8_t *to, uint32_t value)
@@ -177,10 +185,12 @@ static bool live_copy(struct live_look *look, uintptr_t at, struct jsp_ehframe_s
     uint8_t *own = live->records + JSP_LIVE_CIE;
     uint32_t head[2];
     uint32_t n_own = live_record(look, at, own, JSP_LIVE_FDE, head);
-    if (n_own < LIVE_HEAD || !head[1] || !live_common(look, at + 4 - head[1]))
+    const struct jsp_live_common *common =
+        n_own < LIVE_HEAD || !head[1] ? NULL : live_common(look, at + 4 - head[1]);
+    if (!common)
         return false;
-    uint32_t n = live->n_common;
-    memcpy(own - n, live->common, n); /* directly before the FDE */
+    uint32_t n = common->n;
+    memcpy(own - n, common->bytes, n); /* directly before the FDE */
     look->is_cut = n_own != head[0] + 4;
     live_put(own, n_own - 4);
     live_put(own + 4, n + 4);

@@ -12,6 +12,7 @@
  *
  *                       SIGPROF handler   any thread, for itself
  *   jsp_live_init              -                  yes
+ *   jsp_live_begin            yes                 yes
  *   jsp_live_forget           yes                 yes
  *   jsp_live_is_code          yes                 yes
  *   jsp_live_how              yes                 yes
@@ -62,6 +63,7 @@ enum {
     JSP_LIVE_RULES = 32,
     JSP_LIVE_EXPRS = 512,
     JSP_LIVE_CIE = 256,   /* bytes of a record that are read */
+    JSP_LIVE_COMMON = 4,  /* CIEs that are kept: a stack has frames of several objects */
     JSP_LIVE_FDE = 24576, /* compilers' longest have 22 KiB; few have 1 */
     JSP_LIVE_CALLS = 512, /* system calls in one walk */
     /* the same for a map with objects that have no rows yet: 1000 new frames and more */
@@ -76,14 +78,20 @@ struct jsp_live {
     uint8_t exprs[JSP_LIVE_EXPRS];
     struct jsp_cfa cfa;
     struct jsp_ehframe_cie cie;
-    uintptr_t common_at;           /* address of the CIE copied last; 0: none */
-    uint32_t n_common;
-    uint8_t common[JSP_LIVE_CIE];  /* that CIE: most records of an object share one */
+    uint32_t n_copied;             /* CIEs copied so far */
+    struct jsp_live_common {
+        uintptr_t at;              /* its address; 0: none */
+        uint32_t n;
+        uint8_t bytes[JSP_LIVE_CIE];
+    } common[JSP_LIVE_COMMON];     /* the last CIEs: most records of an object share one */
     uint8_t records[JSP_LIVE_CIE + JSP_LIVE_FDE]; /* last: most pages are never touched */
 };
 
 /* Lay out; the memory may hold anything. */
 void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe);
+
+/* Begin a walk: other objects may have been loaded since the last one. */
+void jsp_live_begin(struct jsp_live *live);
 
 /* Drop the rules. The caller no longer uses any result. */
 void jsp_live_forget(struct jsp_live *live);

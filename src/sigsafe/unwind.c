@@ -217,7 +217,7 @@ static void unwind_begin(struct jsp_unwind_walk *w)
         u->generation = w->map->generation;
     }
     w->crossings = UNWIND_CROSSINGS;
-    u->live.common_at = 0; /* another object may be there by now */
+    jsp_live_begin(&u->live);
     u->live.calls = w->map->unread ? JSP_LIVE_CALLS_UNREAD : JSP_LIVE_CALLS;
     jsp_memread_begin(&u->mem, w->at.sp);
 }
