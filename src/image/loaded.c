@@ -18,7 +18,14 @@
 #include "elf_debug.h"
 #include "forkgate.h"
 
-enum { LOADED_CHUNK = 1 << 18, LOADED_LOOK = 4096, PE_PCREL_SDATA4 = 0x1B };
+enum {
+    LOADED_CHUNK = 1 << 18,
+    LOADED_LOOK = 4096,
+    LOADED_NOTES = 4,   /* groups of notes that are searched for the build id */
+    LOADED_NOTE = 512,  /* bytes of each */
+    PE_PCREL_SDATA4 = 0x1B
+};
+_Static_assert(LOADED_NOTES * LOADED_NOTE <= LOADED_LOOK, "notes are read into `look`");
 
 struct loaded_walk {
     struct jsp_loaded_seen *seen;
@@ -32,16 +39,24 @@ struct loaded_walk {
     uint8_t *look; /* LOADED_LOOK bytes, outside of the stack, of which there may be little */
 };
 
+/* Copy n parts. Return how many bytes could be copied before the first that could not. */
+static size_t loaded_read_parts(pid_t pid, const struct iovec *here, const struct iovec *there,
+                                int n)
+{
+    ssize_t got = process_vm_readv(pid, here, (unsigned long)n, there, (unsigned long)n, 0);
+    if (got < 0 && errno != EFAULT) { /* a sandbox forbids the call: trust the addresses */
+        got = 0;
+        for (int i = 0; i < n; got += (ssize_t)here[i++].iov_len)
+            memcpy(here[i].iov_base, there[i].iov_base, here[i].iov_len);
+    }
+    return got < 0 ? 0 : (size_t)got;
+}
+
 /* Return how many of the n bytes at `at` could be copied. */
 static size_t loaded_read(pid_t pid, uint64_t at, void *to, size_t n)
 {
     struct iovec here = { to, n }, there = { (void *)(uintptr_t)at, n };
-    ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
-    if (got < 0 && errno != EFAULT) { /* a sandbox forbids the call: trust the address */
-        memcpy(to, there.iov_base, n);
-        got = (ssize_t)n;
-    }
-    return got < 0 ? 0 : (size_t)got;
+    return loaded_read_parts(pid, &here, &there, 1);
 }
 
 /* Return true if the kernel copies memory of this process for us, and so for the handler. */
@@ -88,22 +103,71 @@ static void loaded_ask_file(struct jsp_loaded *l, uint64_t base)
     jsp_elf_close(&elf);
 }
 
-/* Find .eh_frame by .eh_frame_hdr. */
+/* What one call of the kernel reads of an object: the header of its table, and its notes. */
+struct loaded_head {
+    struct iovec here[1 + LOADED_NOTES], there[1 + LOADED_NOTES];
+    int n;
+    uint64_t at; /* of the header; 0: none */
+    struct jsp_live_header header;
+};
+
+static void loaded_want(struct loaded_head *head, uint64_t at, void *to, size_t n)
+{
+    head->here[head->n] = (struct iovec){ to, n };
+    head->there[head->n++] = (struct iovec){ (void *)(uintptr_t)at, n };
+}
+
+static uint8_t *loaded_note(const struct loaded_walk *w, int i)
+{
+    return w->look + (size_t)i * LOADED_NOTE;
+}
+
+/* Find the build id in the notes, which begin at `first` of what was read. */
+static void loaded_id(struct jsp_loaded *l, const struct loaded_head *head, int first)
+{
+    for (int i = first; i < head->n && !l->n_id; i++)
+        l->n_id = jsp_elf_note_id(head->here[i].iov_base, head->here[i].iov_len, l->id);
+}
+
+/* Read the header and the notes. Return false if there is no header. */
+static bool loaded_read_head(struct jsp_loaded *l, struct loaded_head *head,
+                             const struct dl_phdr_info *info, const struct loaded_walk *w)
+{
+    head->n = 0;
+    head->at = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+            head->at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    if (head->at)
+        loaded_want(head, head->at, &head->header, sizeof head->header);
+    int first = head->n;
+    for (int i = 0; i < info->dlpi_phnum && head->n - first < LOADED_NOTES; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_NOTE)
+            loaded_want(head, info->dlpi_addr + p->p_vaddr, loaded_note(w, head->n - first),
+                        p->p_memsz < LOADED_NOTE ? p->p_memsz : LOADED_NOTE);
+    }
+    size_t all = 0, got = loaded_read_parts(w->pid, head->here, head->there, head->n);
+    for (int i = 0; i < head->n; i++)
+        all += head->here[i].iov_len;
+    if (got == all)
+        loaded_id(l, head, first);
+    return head->at && got >= sizeof head->header;
+}
+
+/* Find .eh_frame by .eh_frame_hdr, and the build id. */
 static void loaded_frame(struct jsp_loaded *l, const struct dl_phdr_info *info,
                          const struct loaded_walk *w)
 {
-    struct jsp_live_header h;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        uint64_t header = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        if (info->dlpi_phdr[i].p_type != PT_GNU_EH_FRAME)
-            continue;
-        bool is_known = loaded_read(w->pid, header, &h, sizeof h) == sizeof h &&
-                        h.version == 1 &&
-                        h.frame == PE_PCREL_SDATA4; /* the encoding that linkers write */
-        l->eh_frame = is_known ? header + 4 + (uint64_t)(int64_t)h.at : 0;
-        bool is_sorted = is_known && w->copies && jsp_live_is_sorted(&h);
-        l->header = is_sorted ? header : 0;
-        l->n_sorted = is_sorted ? h.n : 0;
+    struct loaded_head head;
+    const struct jsp_live_header *h = &head.header;
+    if (loaded_read_head(l, &head, info, w)) {
+        bool is_known = h->version == 1 &&
+                        h->frame == PE_PCREL_SDATA4; /* the encoding that linkers write */
+        l->eh_frame = is_known ? head.at + 4 + (uint64_t)(int64_t)h->at : 0;
+        bool is_sorted = is_known && w->copies && jsp_live_is_sorted(h);
+        l->header = is_sorted ? head.at : 0;
+        l->n_sorted = is_sorted ? h->n : 0;
     }
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "elf.h"
 #include "sigsafe/live.h"
 
 struct jsp_loaded {
@@ -22,6 +23,8 @@ struct jsp_loaded {
      * kernel does not copy */
     uint64_t header;
     uint64_t n_sorted;     /* its number of entries */
+    uint64_t n_id;         /* bytes of the build id in its memory; 0: none */
+    uint8_t id[JSP_ELF_BUILD_ID];
 };
 
 /* The loader's counters at the last walk, by which a walk finds out if anything is

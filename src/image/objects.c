@@ -287,6 +287,18 @@ int jsp_objects_init(struct jsp_objects *o)
     return err;
 }
 
+size_t jsp_objects_build_id(const struct jsp_objects *o, uint64_t start, uint64_t end,
+                            uint8_t id[JSP_ELF_BUILD_ID])
+{
+    const struct jsp_object *object = o->list;
+    while (object && (object->loaded.start < start || object->loaded.start >= end))
+        object = object->next;
+    if (!object)
+        return 0;
+    memcpy(id, object->loaded.id, object->loaded.n_id);
+    return object->loaded.n_id;
+}
+
 void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet)
 {
     for (struct jsp_object_old **at = &o->old; *at;) {

@@ -21,6 +21,7 @@
 
 #include <sys/types.h>
 
+#include "elf.h"
 #include "table.h"
 
 struct jsp_object; /* a loaded object with its table */
@@ -56,6 +57,11 @@ int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch);
 /* Make the tables of the objects that handlers have met, and look again in any case where
  * there are such objects; otherwise do as refresh. Return as refresh. */
 int jsp_objects_build(struct jsp_objects *o, uint64_t epoch);
+
+/* Copy the build id of the object whose code begins in [start, end). Return its size, or 0 if
+ * there is no such object, or it has none in its memory. */
+size_t jsp_objects_build_id(const struct jsp_objects *o, uint64_t start, uint64_t end,
+                            uint8_t id[JSP_ELF_BUILD_ID]);
 
 /* Free the objects retired before `quiet`: no handler that began then still runs. */
 void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet);

@@ -115,7 +115,8 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,
         .map = setup->native ? &p->objects.map : NULL, .ask = &p->ask,
-        .find_sigsafe = jsp_loaded_find(), .max_depth = setup->max_depth,
+        .find_sigsafe = jsp_loaded_find(),
+        .max_depth = setup->max_depth,
         .ring_words = make_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,
         .drain_sigsafe = jsp_alone_open(&p->alone, setup), .alloc = setup->alloc,
@@ -160,6 +161,7 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     p->file = setup->file;
     p->output.writer.is_locked = setup->file != NULL;
     p->output.frames.codes = &p->codes;
+    p->output.natives.objects = p->native ? &p->objects : NULL;
     p->output.allocs.every = setup->alloc;
     make_describe(p);
     return 0;

@@ -96,32 +96,42 @@ static void natives_hex(char *to, const uint8_t *bytes, size_t n)
     *to = 0;
 }
 
-/* Find the build id of the very file that is mapped, so that readers elsewhere can
- * distinguish it from others of its name; "" if it has none. */
-static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct jsp_map *map)
+/* Find the build id of the very file that is mapped. Return its size, or 0 if it has none. */
+static size_t natives_file_id(const struct jsp_map *map, uint8_t id[JSP_ELF_BUILD_ID])
 {
-    uint8_t id[JSP_ELF_BUILD_ID];
     struct jsp_elf elf;
     struct stat st;
     int fd = jsp_elf_file(map->path);
-    out[0] = 0;
     if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != map->inode) {
         if (fd >= 0)
             close(fd);
-        return;
+        return 0;
     }
     if (jsp_elf_open(&elf, fd) < 0)
-        return;
+        return 0;
     size_t n = jsp_elf_build_id(&elf, id);
-    natives_hex(out, id, n);
     jsp_elf_close(&elf);
+    return n;
+}
+
+/* Find the build id of what is mapped, so that readers elsewhere can distinguish it from others
+ * of its name; "" if it has none. The loaded object has it in memory; other mappings of code
+ * have it only in their file. */
+static void natives_build_id(char out[2 * JSP_ELF_BUILD_ID + 1], const struct jsp_natives *natives,
+                             const struct jsp_map *map)
+{
+    uint8_t id[JSP_ELF_BUILD_ID];
+    size_t n = natives->objects && map->inode
+                   ? jsp_objects_build_id(natives->objects, map->start, map->end, id) : 0;
+    natives_hex(out, id, n ? n : natives_file_id(map, id));
 }
 
 /* Append a MAP frame. Return true if it fits. */
-static bool natives_write(struct jsp_writer *w, const struct jsp_map *map)
+static bool natives_write(const struct jsp_natives *natives, struct jsp_writer *w,
+                          const struct jsp_map *map)
 {
     char build_id[2 * JSP_ELF_BUILD_ID + 1];
-    natives_build_id(build_id, map);
+    natives_build_id(build_id, natives, map);
     struct jsp_read_map to = { map->start, map->end, map->offset, map->inode,
                                jsp_encode_string(map->path), jsp_encode_string(build_id) };
     return jsp_writer_map(w, &to) == 0;
@@ -139,7 +149,7 @@ static void natives_write_new(struct jsp_natives *natives, struct jsp_writer *w)
         /* another file at the same place has another key */
         uint64_t key = map->start ^ map->offset << 20 ^ map->inode * 0x9E3779B97F4A7C15u;
         if (map->is_executable && *map->path && !natives_written(natives, key) &&
-            natives_write(w, map))
+            natives_write(natives, w, map))
             more[n++] = key;
     }
     natives->n_written = n;

@@ -13,12 +13,14 @@
 
 #include "capture/writer.h"
 #include "image/maps.h"
+#include "image/objects.h"
 #include "image/symbols_bundle.h"
 
 enum { JSP_NATIVES_CACHE = 4096 }; /* power of two */
 
 struct jsp_natives {
     struct jsp_bundle *bundle; /* owned */
+    const struct jsp_objects *objects; /* borrowed: the loaded objects; NULL: not known */
     struct jsp_maps maps;      /* as of the last refresh that read the map */
     struct jsp_maps since;     /* read later, for an address that `maps` lacks */
     bool has_looked; /* `since` is current; at most once between two refreshes */
