@@ -6,13 +6,13 @@
 #include "attach.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "api.h"
 #include "collector.h"
+#include "own_stack.h"
 #include "probe.h"
 
 /* Return the tie of this state to this thread, or NULL. The registry holds, at the
@@ -123,16 +123,9 @@ int jsp_lua_prepare(lua_State *L, struct jsprof_lua **out)
 
 void jsp_lua_walk_set_stack(struct jsp_lua_walker *w)
 {
-    pthread_attr_t attributes;
-    void *low = NULL;
-    size_t bytes = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-        w->stack_low = (uintptr_t)low;
-        w->stack_high = (uintptr_t)low + bytes;
-    }
-    pthread_attr_destroy(&attributes);
+    struct jsp_lua_own_stack own = jsp_lua_own_stack();
+    w->stack_low = own.low;
+    w->stack_high = own.high;
 }
 
 int jsp_lua_tie(struct jsprof_lua *lua, jsprof *session, jsprof_thread *thread, lua_State *L)

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,40 +56,6 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
     l.end = at;
     return l;
-}
-
-/* Allow for the growth of the main thread's stack: some C libraries (musl) report only
- * the part that is mapped by now. */
-static void thread_grown(struct jsp_vmstack *vm)
-{
-    struct rlimit most;
-    vm->stack_end = vm->stack_low;
-    if (syscall(SYS_gettid) != getpid())
-        return;
-    vm->stack_end = 0;
-    if (getrlimit(RLIMIT_STACK, &most) < 0 || most.rlim_cur == RLIM_INFINITY ||
-        most.rlim_cur >= vm->stack_high)
-        return;
-    uintptr_t lowest = vm->stack_high - most.rlim_cur;
-    vm->stack_low = vm->stack_low < lowest ? vm->stack_low : lowest;
-    vm->stack_end = vm->stack_low;
-}
-
-/* Find the bounds of the C stack, outside of which a link is garbage. If they are unknown,
- * every address passes. */
-static void thread_find_stack(struct jsp_vmstack *vm)
-{
-    pthread_attr_t attr;
-    void *low;
-    size_t size;
-    if (pthread_getattr_np(pthread_self(), &attr) != 0)
-        return;
-    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
-        vm->stack_high = (uintptr_t)low + size;
-        vm->stack_low = (uintptr_t)low;
-        thread_grown(vm);
-    }
-    pthread_attr_destroy(&attr);
 }
 
 static void thread_unwinder(struct jsp_thread *t, const struct jsp_thread_setup *setup)
@@ -149,7 +114,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     jsp_ring_init(&s->ring, (void *)(base + l->ring), setup->ring_words);
     jsp_names_init(&s->names, setup->arena);
     jsp_vmstack_init(&s->vm, &s->own, setup->max_depth, (void *)(base + l->walked));
-    thread_find_stack(&s->vm);
+    jsp_thread_find_stack(&s->vm);
     s->map = setup->map;
     s->ask = setup->ask;
     s->drain_sigsafe = setup->drain_sigsafe;

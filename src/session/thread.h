@@ -81,6 +81,10 @@ int jsp_thread_check(void);
 int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
                       uint32_t id, const char *name);
 
+/* Find the bounds of the calling thread's C stack, outside of which a link is garbage. If they
+ * are unknown, leave them, so that every address passes. */
+void jsp_thread_find_stack(struct jsp_vmstack *vm);
+
 /* Make the record of the forking thread like new in the child, in the same memory. The
  * host's entries, descriptor and walker stay as they are. The thread's calls are not
  * counted any more. */

@@ -5,9 +5,10 @@
 #include "calls/open_calls.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "own_stack.h"
 
 enum { OPEN_BLOCK = 256, OPEN_SLOTS = 1024, OPEN_SWEEP = 4096 };
 
@@ -36,19 +37,6 @@ struct jsp_lua_open_calls {
 
 /* -- Memory ------------------------------------------------------------------- */
 
-static void open_bounds(struct jsp_lua_open_calls *o)
-{
-    pthread_attr_t attributes;
-    void *low = NULL;
-    size_t bytes = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    pthread_attr_getstack(&attributes, &low, &bytes);
-    pthread_attr_destroy(&attributes);
-    o->low = low;
-    o->high = (char *)low + bytes;
-}
-
 int jsp_lua_open_new(struct jsp_lua_open_calls **out, jsprof_thread *thread, lua_State *main)
 {
     struct jsp_lua_open_calls *o = calloc(1, sizeof *o);
@@ -58,7 +46,9 @@ int jsp_lua_open_new(struct jsp_lua_open_calls **out, jsprof_thread *thread, lua
     o->root.L = main;
     o->running = &o->root;
     o->sweep_at = OPEN_SWEEP;
-    open_bounds(o);
+    struct jsp_lua_own_stack own = jsp_lua_own_stack();
+    o->low = (const void *)own.low;
+    o->high = (const void *)own.high;
     *out = o;
     return 0;
 }
