@@ -115,7 +115,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,
         .map = setup->native ? &p->objects.map : NULL, .ask = &p->ask,
-        .find_sigsafe = jsp_loaded_find(),
+        .find_sigsafe = jsp_loaded_find(), .single = jsp_alone_flag(),
         .max_depth = setup->max_depth,
         .ring_words = make_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,

@@ -64,6 +64,7 @@ static void thread_unwinder(struct jsp_thread *t, const struct jsp_thread_setup 
     bool known = vm->stack_high != UINTPTR_MAX;
     jsp_unwinder_init(&t->sampled.unwinder, known ? vm->stack_low : 0,
                       known ? vm->stack_high : 0, t->pid);
+    t->sampled.unwinder.mem.single = setup->single;
     t->sampled.vm.mem = &t->sampled.unwinder.mem;
     jsp_live_init(&t->sampled.unwinder.live, setup->find_sigsafe);
     t->sampled.unwinder.jit = setup->jit;

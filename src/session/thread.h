@@ -34,6 +34,7 @@ struct jsp_thread_setup {
     struct jsp_unwind_map *_Atomic *map; /* borrowed; NULL: VM frames only */
     struct jsp_ask *ask;     /* borrowed */
     jsp_live_find_sigsafe_fn find_sigsafe; /* see jsp_loaded_find */
+    const volatile char *single; /* see jsp_alone_flag */
     uint32_t max_depth;
     uint32_t ring_words;     /* power of two */
     uint64_t period_ns;

@@ -33,12 +33,23 @@ void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp)
     m->plain_room = m->high - m->plain - 8;
 }
 
-/* Copy by hand, because a sanitizer checks the arguments of memcpy. */
+/* Copy by hand, because a sanitizer checks the arguments of a call of memcpy. */
 static JSP_MEMREAD_ANY void memread_plain(uintptr_t at, void *to, size_t n)
 {
-    const volatile uint8_t *from = (const volatile uint8_t *)at;
-    for (size_t i = 0; i < n; i++)
-        ((uint8_t *)to)[i] = from[i];
+    uint8_t *out = to;
+    for (; n >= sizeof(uint64_t); n -= sizeof(uint64_t), at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, (const void *)at, sizeof word);
+        memcpy(out, &word, sizeof word);
+        out += sizeof word;
+    }
+    for (; n; n--)
+        *out++ = *(const volatile uint8_t *)at++;
+}
+
+static bool memread_is_single(const struct jsp_memread *m)
+{
+    return m->single && *m->single;
 }
 
 /* Return true if the four bytes here can be read. Every sandbox allows FUTEX_WAIT, which
@@ -54,7 +65,7 @@ static bool memread_is_there(uintptr_t at)
 static bool memread_probed(struct jsp_memread *m, uintptr_t at, void *to, size_t n)
 {
     uintptr_t last = at + n - 1;
-    if (last < at || m->may_vanish)
+    if (last < at || (m->may_vanish && !memread_is_single(m)))
         return false;
     for (uintptr_t page = at; page <= last && page >= at;
          page = (page & ~(uintptr_t)(MEMREAD_PAGE - 1)) + MEMREAD_PAGE) {
@@ -71,7 +82,7 @@ static bool memread_probed(struct jsp_memread *m, uintptr_t at, void *to, size_t
 static bool memread_copy(struct jsp_memread *m, uintptr_t at, void *to, size_t n)
 {
     struct iovec here = { to, n }, there = { (void *)at, n };
-    if (m->probes)
+    if (m->probes || memread_is_single(m))
         return memread_probed(m, at, to, n);
     if (!m->calls)
         return false;

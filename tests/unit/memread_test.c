@@ -21,6 +21,15 @@ static void begin(bool probes)
     mem.probes = probes;
 }
 
+/* As in a process of `n` threads. */
+static void begin_threads(int n)
+{
+    static char single;
+    begin(false);
+    single = n == 1;
+    mem.single = &single;
+}
+
 static void check_last_addresses(bool probes)
 {
     uint64_t value = 7;
@@ -100,6 +109,34 @@ TEST(memory_that_can_not_be_read_is_refused_by_the_probe)
     check_pages(true);
 }
 
+TEST(memory_that_may_vanish_is_probed_only_in_a_process_of_one_thread)
+{
+    static const uint64_t seven = 7;
+    uint64_t value = 0;
+    for (int n_threads = 1; n_threads <= 2; n_threads++) {
+        begin_threads(n_threads);
+        mem.probes = true;
+        mem.may_vanish = true;
+        CHECK_EQ(jsp_memread_bytes(&mem, (uintptr_t)&seven, &value, sizeof value),
+                 n_threads == 1);
+    }
+    CHECK_EQ(value, 7);
+}
+
+TEST(process_of_one_thread_reads_without_a_copy_of_the_kernel)
+{
+    static const uint8_t odd[20] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    uint8_t bytes[9];
+    begin_threads(1);
+    mem.pid = -1; /* a copy would fail */
+    CHECK(jsp_memread_bytes(&mem, (uintptr_t)(odd + 1), bytes, 8) && bytes[7] == 9);
+    CHECK(jsp_memread_bytes(&mem, (uintptr_t)odd, bytes, 9) && bytes[8] == 9);
+    CHECK(!jsp_memread_bytes(&mem, 64, bytes, sizeof bytes));
+    begin_threads(2);
+    mem.pid = -1;
+    CHECK(!jsp_memread_bytes(&mem, (uintptr_t)odd, bytes, 9));
+}
+
 TEST(what_the_probe_compares_with_is_read_without_waiting_for_it)
 {
     alignas(8) static uint32_t unlikely[2] = { 0x5EED1E55, 0x5EED1E55 };
@@ -150,6 +187,8 @@ int main(void)
     RUN(stack_that_ends_within_a_word_of_its_pointer_opens_no_other_memory);
     RUN(memory_that_can_not_be_read_is_refused_by_the_kernels_copy);
     RUN(memory_that_can_not_be_read_is_refused_by_the_probe);
+    RUN(memory_that_may_vanish_is_probed_only_in_a_process_of_one_thread);
+    RUN(process_of_one_thread_reads_without_a_copy_of_the_kernel);
     RUN(what_the_probe_compares_with_is_read_without_waiting_for_it);
     RUN(sandbox_that_forbids_the_copy_is_asked_once_and_walks_go_as_far);
     return DONE();

@@ -4,6 +4,7 @@
  */
 #include "alone.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,6 +28,14 @@ static bool alone_is_only_thread(void)
 {
     struct stat st;
     return stat("/proc/self/task", &st) == 0 && st.st_nlink == ALONE_TASK_LINKS + 1;
+}
+
+/* Threads that another C library made are unknown to this one's variable: they are noticed if
+ * they exist by now. */
+const volatile char *jsp_alone_flag(void)
+{
+    const volatile char *flag = dlsym(RTLD_DEFAULT, "__libc_single_threaded"); /* glibc 2.32 */
+    return flag && *flag && alone_is_only_thread() ? flag : NULL;
 }
 
 /* Return true if the handler would run on an alternate stack, which is too small. */

@@ -27,6 +27,10 @@ struct jsp_alone { /* of a session */
 /* Drain in the handler, if it is time to and allowed there. */
 typedef void jsp_alone_sigsafe_fn(struct jsp_sampled *self, const void *ucontext);
 
+/* Return the C library's variable that is not 0 while this process has one thread, or NULL if it
+ * has none or there are more threads by now. */
+const volatile char *jsp_alone_flag(void);
+
 /* Find out whether the session can do without a drain thread. Return the function that its
  * threads call after each sample, or NULL. */
 jsp_alone_sigsafe_fn *jsp_alone_open(struct jsp_alone *alone,
