@@ -74,7 +74,11 @@ typedef struct jsprof jsprof;
 
 enum jsprof_clock {
     JSPROF_CLOCK_CPU = 0,  /* CPU time of each thread; idle threads stay asleep */
-    JSPROF_CLOCK_WALL = 1, /* elapsed time; also shows where threads wait */
+    /* Elapsed time; also shows where threads wait. Each signal interrupts a system call that
+     * waits. The kernel restarts most of them, but poll, select, nanosleep, a wait with a
+     * timeout and some others return early with EINTR: the host must try again with the time
+     * that is left. The CPU clock does not wake a thread that waits. */
+    JSPROF_CLOCK_WALL = 1,
 };
 
 enum {
@@ -167,7 +171,7 @@ typedef struct jsprof_options {
 enum { JSPROF_ALLOC_USUAL = 512 << 10 };
 
 /* Set one option from text, for hosts with options on a command line. `name` is a field
- * (path, hz, clock, max_depth, ring_bytes, label_bytes, signo or alloc), or a flag without
+ * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo or alloc), or a flag without
  * JSPROF_ (compact, children, no_thread, ..., but not use_fd). The function accepts capital
  * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole
  * and decimal, a clock is cpu or wall, a flag is 1 or 0. The text of `path` must stay valid
@@ -265,14 +269,16 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
- * JSPROF_ALLOC=BYTES. A relative FILE starts at the folder that was current when the process
+ * JSPROF_ALLOC=BYTES, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1, and
+ * JSPROF_CALLS=all or some of count, time, alloc and edges with commas between, for
+ * jsprof_calls_set. A relative FILE starts at the folder that was current when the process
  * loaded this library. FILE must not be a symbolic link (-ELOOP).
  *
  * Return 1 if the session runs; *out is the session. Return 0 if JSPROF is unset or empty,
  * or if the program is setuid; *out is NULL.
  *
  * -EINVAL: a value is malformed. Other errors as jsprof_open and jsprof_start; *out is NULL.
- * jsprof_error_text names the variable and its value. */
+ * jsprof_error_text names the variable, its value and what is allowed. */
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
 /* The number of timer expirations that were kept and lost. This equation always holds:
@@ -466,6 +472,11 @@ typedef struct jsprof_thread {
 
 /* Attach the calling thread. Copies `name` (at most 63 bytes; NULL: "thread"). If the
  * session runs, sampling begins at once. *out is valid until the thread detaches or exits.
+ *
+ * No thread can attach another one: the handler finds its memory through a thread-local
+ * variable, which only the thread itself can set, and also the size of its stacks is known
+ * only there. A host whose threads run already lets each of them attach where it next passes a
+ * place of the host's own: when it takes the interpreter's lock, or checks for interrupts.
  *
  * A thread that exits detaches itself. If a thread ends by the raw system call, the library
  * detaches it within about a second; without the library's thread, at the next start, stop

@@ -164,7 +164,13 @@ int jsprof_start_from_env(jsprof **out)
     int asked = jsp_env_options(&options);
     if (asked <= 0)
         return asked;
-    int err = public_open(out, &options, jsp_env_folder());
+    uint32_t modes;
+    int err = jsp_env_calls(&modes);
+    if (err)
+        return err;
+    err = public_open(out, &options, jsp_env_folder());
+    if (!err && modes)
+        err = jsprof_calls_set(*out, modes);
     if (!err)
         err = jsprof_start(*out);
     if (!err)

@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "explain.h"
 #include "options.h"
 
 static char env_folder[PATH_MAX];
@@ -45,10 +46,45 @@ const char *jsp_env_folder(void)
     return env_folder[0] && env_path == env_get("JSPROF") ? env_folder : NULL;
 }
 
+static const struct env_mode {
+    const char *word;
+    uint32_t modes;
+} env_modes[] = {
+    { "count", JSPROF_CALLS_COUNT }, { "time", JSPROF_CALLS_TIME },
+    { "alloc", JSPROF_CALLS_ALLOC }, { "edges", JSPROF_CALLS_EDGES },
+    { "all", JSPROF_CALLS_ALL },
+};
+
+/* Return the modes of a word of n bytes, or 0. */
+static uint32_t env_mode(const char *word, size_t n)
+{
+    for (size_t i = 0; i < sizeof env_modes / sizeof *env_modes; i++)
+        if (strlen(env_modes[i].word) == n && strncmp(env_modes[i].word, word, n) == 0)
+            return env_modes[i].modes;
+    return 0;
+}
+
+int jsp_env_calls(uint32_t *modes)
+{
+    const char *text = env_get("JSPROF_CALLS"), *at = text;
+    uint32_t sum = 0, one = 1;
+    while (at && one) {
+        size_t n = strcspn(at, ",");
+        sum |= one = env_mode(at, n);
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    if (!one)
+        return jsp_explain(-EINVAL, "JSPROF_CALLS=%.100s: all, or some of count, time, alloc and "
+                           "edges with commas between, is allowed", text);
+    *modes = sum;
+    return 0;
+}
+
 int jsp_env_options(jsprof_options *options)
 {
     static const char *const names[] = { "JSPROF_HZ", "JSPROF_CLOCK", "JSPROF_COMPACT",
-                                         "JSPROF_CHILDREN", "JSPROF_ALLOC" };
+                                         "JSPROF_CHILDREN", "JSPROF_ALLOC", "JSPROF_DEPTH",
+                                         "JSPROF_NO_THREAD" };
     options->path = env_get("JSPROF");
     if (!options->path)
         return 0;

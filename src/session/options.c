@@ -15,20 +15,21 @@
 
 struct options_number {
     const char *name;
+    const char *also; /* a second name, or NULL */
     size_t offset; /* of a uint32_t or an int */
     uint32_t low, high, usual;
 };
 
-#define NUMBER(field, low, high, usual) \
-    { #field, offsetof(jsprof_options, field), low, high, usual }
+#define NUMBER(field, also, low, high, usual) \
+    { #field, also, offsetof(jsprof_options, field), low, high, usual }
 
 static const struct options_number options_numbers[] = {
-    NUMBER(hz, 1, 10000, 1000),
-    NUMBER(max_depth, 1, JSP_RECORD_DEEPEST, 512),
-    NUMBER(ring_bytes, 1 << 14, 1 << 30, 1 << 19),
-    NUMBER(label_bytes, 4096, 8 << 20, 8 << 20),
-    NUMBER(signo, 1, _NSIG - 1, SIGPROF),
-    NUMBER(alloc, 0, 1 << 30, 0),
+    NUMBER(hz, NULL, 1, 10000, 1000),
+    NUMBER(max_depth, "depth", 1, JSP_RECORD_DEEPEST, 512),
+    NUMBER(ring_bytes, NULL, 1 << 14, 1 << 30, 1 << 19),
+    NUMBER(label_bytes, NULL, 4096, 8 << 20, 8 << 20),
+    NUMBER(signo, NULL, 1, _NSIG - 1, SIGPROF),
+    NUMBER(alloc, NULL, 0, 1 << 30, 0),
 };
 
 struct options_flag {
@@ -203,7 +204,8 @@ int jsp_options_set(jsprof_options *o, const char *name, const char *value)
     if (options_is(name, "clock"))
         return options_set_clock(o, name, value);
     for (int i = 0; i < OPTIONS_NUMBERS; i++)
-        if (options_is(name, options_numbers[i].name))
+        if (options_is(name, options_numbers[i].name) ||
+            (options_numbers[i].also && options_is(name, options_numbers[i].also)))
             return options_set_number(o, &options_numbers[i], name, value);
     for (int i = 0; i < OPTIONS_FLAGS; i++)
         if (options_is(name, options_flags[i].name))

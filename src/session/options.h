@@ -20,10 +20,15 @@ int jsp_options_set(jsprof_options *o, const char *name, const char *value);
 
 /* -- env.c: options from the environment */
 
-/* Fill path, hz, clock, alloc and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT,
- * JSPROF_CHILDREN and JSPROF_ALLOC. Return 1 if JSPROF is set, 0 if not or if the program is
- * setuid, and -EINVAL for a malformed value, with an explanation. */
+/* Fill path, hz, clock, alloc, max_depth and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK,
+ * JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC, JSPROF_DEPTH and JSPROF_NO_THREAD. Return 1
+ * if JSPROF is set, 0 if not or if the program is setuid, and -EINVAL for a malformed value,
+ * with an explanation. */
 int jsp_env_options(jsprof_options *options);
+
+/* Store JSPROF_CALLS as modes for jsprof_calls_set, 0 if it is unset. Return 0, or -EINVAL for
+ * a malformed value, with an explanation. */
+int jsp_env_calls(uint32_t *modes);
 
 /* Return the folder of a relative JSPROF: the current one when this library was loaded,
  * because the variable was set before. Return NULL if JSPROF is absolute, or the host has
