@@ -187,16 +187,20 @@ void jsp_alloc_freed(struct jsp_sampled *self, const void *block)
 {
     struct jsp_alloc *a = &self->alloc;
     uint64_t number;
-    if (!alloc_enter(self))
-        return;
+    /* The record is in use if a callback of the host's frees a block. The ring may then be in
+     * the middle of a push. */
+    bool is_entered = jsp_sampled_enter(self);
+    /* ORDER: seq_cst, see B1 in backtrace.c. */
+    bool is_closed = atomic_load_explicit(&self->closed, memory_order_seq_cst);
     /* at most one turn for each slot of the window: no other thread frees this block */
-    while ((number = alloc_take(a->table, block)) != 0) {
+    while (!is_closed && (number = alloc_take(a->table, block)) != 0) {
         const struct jsp_record freed = { .time_ns = jsp_now_ns(CLOCK_MONOTONIC),
                                           .number = number };
-        if (!alloc_push(self, &freed))
+        if (!is_entered || !alloc_push(self, &freed))
             jsp_count(&a->n_lost, 1);
     }
-    jsp_sampled_exit(self);
+    if (is_entered)
+        jsp_sampled_exit(self);
 }
 
 void jsp_alloc_moved(struct jsp_sampled *self, const void *from, const void *to)

@@ -65,7 +65,8 @@ void jsp_alloc_open(struct jsp_sampled *self, struct jsp_alloc_table *table, uin
  * frame is the library's function that stored them, and is dropped. */
 void jsp_alloc_sample(struct jsp_sampled *self, const void *block, size_t bytes);
 
-/* Record that a sampled block was freed. Ignore any other block. */
+/* Record that a sampled block was freed, or count a loss if the record is in use or the ring is
+ * full. Ignore any other block. */
 void jsp_alloc_freed(struct jsp_sampled *self, const void *block);
 
 /* Find a sampled block under its new address from now on. */

@@ -380,6 +380,42 @@ TEST(while_paused_a_sample_has_native_frames_alone)
     host_free(&h);
 }
 
+enum { INSIDE = 100 };
+
+static void *inside[INSIDE]; /* blocks that a callback frees */
+
+static int free_inside(void *host, const void *entry, jsprof_frame *out)
+{
+    (void)host, (void)entry;
+    for (int i = 0; i < INSIDE; i++)
+        jsprof_freed(me, inside[i]);
+    out->label = "decoded";
+    return 1;
+}
+
+TEST(a_block_that_a_callback_frees_is_counted_as_lost)
+{
+    static const uint32_t depth = 1;
+    static const char entry[8], *const entries = entry;
+    jsprof_backtrace_frame frames[8];
+    const jsprof_stack stack = { .size = sizeof stack, .depth = &depth, .entries = &entries,
+                                 .depth_bytes = 4, .stride = 8, .limit = 1,
+                                 .decode_sigsafe = free_inside };
+    if (!began(ALL, 1 << 22))
+        return;
+    for (int i = 0; i < INSIDE; i++)
+        inside[i] = take(KEPT);
+    CHECK_EQ(jsprof_thread_set_stack(me, &stack), 0);
+    CHECK(jsprof_backtrace(me, NULL, frames, 8) > 0); /* it uses the record */
+    CHECK_EQ(jsprof_thread_set_stack(me, NULL), 0);
+    for (int i = 0; i < INSIDE; i++)
+        drop(inside[i]); /* the callback has freed them: nothing more to record */
+    if (measured(JSP_VALUE_LIVE))
+        CHECK_EQ(samples_lost(), INSIDE);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
 int main(void)
 {
     RUN(shares_and_sums_are_right_within_chance);
@@ -394,5 +430,6 @@ int main(void)
     RUN(a_forked_child_goes_on_without_the_session);
     RUN(a_thread_without_its_session_reports_to_nobody);
     RUN(while_paused_a_sample_has_native_frames_alone);
+    RUN(a_block_that_a_callback_frees_is_counted_as_lost);
     return DONE();
 }
