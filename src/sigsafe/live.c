@@ -29,7 +29,8 @@ struct live_look {
 void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe)
 {
     live->find_sigsafe = find_sigsafe;
-    live->calls = 0;
+    live->calls = live->granted = 0;
+    live->is_limited = false;
     live->object.rules = live->rules;
     live->object.exprs = live->exprs;
     jsp_live_forget(live);
@@ -45,6 +46,30 @@ void jsp_live_forget(struct jsp_live *live)
 {
     live->object.n_rules = live->object.n_exprs = 0;
     jsp_live_begin(live);
+}
+
+void jsp_live_limit(struct jsp_live *live)
+{
+    live->is_limited = true;
+    live->left = JSP_LIVE_CALLS_UNREAD;
+    live->calls = live->granted = 0;
+}
+
+void jsp_live_unlimit(struct jsp_live *live)
+{
+    live->is_limited = false;
+}
+
+uint32_t jsp_live_left(const struct jsp_live *live)
+{
+    return live->is_limited ? live->left - (live->granted - live->calls) : UINT32_MAX;
+}
+
+void jsp_live_grant(struct jsp_live *live, uint32_t calls)
+{
+    uint32_t left = jsp_live_left(live);
+    live->left = left;
+    live->calls = live->granted = calls < left ? calls : left;
 }
 
 static bool live_find(const struct jsp_live *live, uintptr_t pc, struct jsp_live_found *found)

@@ -14,6 +14,10 @@
  *   jsp_live_init              -                  yes
  *   jsp_live_begin            yes                 yes
  *   jsp_live_forget           yes                 yes
+ *   jsp_live_limit            yes                 yes
+ *   jsp_live_unlimit          yes                 yes
+ *   jsp_live_grant            yes                 yes
+ *   jsp_live_left             yes                 yes
  *   jsp_live_is_code          yes                 yes
  *   jsp_live_how              yes                 yes
  *   jsp_live_read             yes                 yes
@@ -66,13 +70,17 @@ enum {
     JSP_LIVE_COMMON = 4,  /* CIEs that are kept: a stack has frames of several objects */
     JSP_LIVE_FDE = 24576, /* compilers' longest have 22 KiB; few have 1 */
     JSP_LIVE_CALLS = 512, /* system calls in one walk */
-    /* the same for a map with objects that have no rows yet: 1000 new frames and more */
+    /* the same for a map with objects that have no rows yet: 1000 new frames and more; also
+     * for all walks of one sample together */
     JSP_LIVE_CALLS_UNREAD = 4096,
 };
 
 struct jsp_live {
     jsp_live_find_sigsafe_fn find_sigsafe; /* NULL: the C library has no such function */
     uint32_t calls;                        /* system calls left to this walk */
+    uint32_t granted;                      /* the same when it began */
+    bool is_limited;                       /* all walks from now on share `left`: */
+    uint32_t left;                         /* calls left to this walk and later ones */
     struct jsp_unwind_object object;       /* owns the rules below */
     struct jsp_unwind_rule rules[JSP_LIVE_RULES];
     uint8_t exprs[JSP_LIVE_EXPRS];
@@ -92,6 +100,16 @@ void jsp_live_init(struct jsp_live *live, jsp_live_find_sigsafe_fn find_sigsafe)
 
 /* Begin a walk: other objects may have been loaded since the last one. */
 void jsp_live_begin(struct jsp_live *live);
+
+/* Let all walks until jsp_live_unlimit share JSP_LIVE_CALLS_UNREAD system calls. */
+void jsp_live_limit(struct jsp_live *live);
+void jsp_live_unlimit(struct jsp_live *live);
+
+/* Grant a new walk so many system calls at most. */
+void jsp_live_grant(struct jsp_live *live, uint32_t calls);
+
+/* Return how many system calls the next walk may make at most. */
+uint32_t jsp_live_left(const struct jsp_live *live);
 
 /* Drop the rules. The caller no longer uses any result. */
 void jsp_live_forget(struct jsp_live *live);

@@ -13,6 +13,10 @@ static void stack_empty(struct jsp_record *r, uint32_t id)
     r->n[JSP_RUN_LINKS] = 1;
 }
 
+/* The walk that doubts the rows may be followed by one that uses them again. Both have enough
+ * system calls if the walks before them took a quarter of those of a sample. */
+enum { STACK_CALLS_TO_DOUBT = JSP_LIVE_CALLS_UNREAD / 4 * 3 };
+
 /* A stack with more C frames than fit gives 1/4 of the room to the outermost ones. */
 enum { STACK_ROOTS = 4 };
 
@@ -76,7 +80,8 @@ static enum jsp_unwind_stop stack_walk_all(struct jsp_sampled *self,
     }
     if (!self->ask || (whole && !u->has_unmapped))
         return stop;
-    bool doubts = jsp_ask_look(self->ask) && u->live.find_sigsafe && !u->mem.probes;
+    bool doubts = jsp_ask_look(self->ask) && u->live.find_sigsafe && !u->mem.probes &&
+                  jsp_live_left(&u->live) >= STACK_CALLS_TO_DOUBT;
     return doubts && !whole ? stack_doubt(self, map, from, out) : stop;
 }
 
@@ -105,7 +110,9 @@ static void stack_natives(struct jsp_sampled *self, const struct jsp_where *wher
     self->unwinder.callers = self->vm.walked;
     self->unwinder.n_callers = where->is_paused ? 0 : self->vm.n_callers;
     struct stack_from from = { where->ucontext, here };
+    jsp_live_limit(&self->unwinder.live);
     enum jsp_unwind_stop stop = stack_walk_all(self, map, from, &out);
+    jsp_live_unlimit(&self->unwinder.live);
     stop = stack_ended(self, where->sp, stop);
     jsp_unwind_count(&self->unwinder, stop);
     self->record->stop = (uint16_t)stop;

@@ -218,7 +218,7 @@ static void unwind_begin(struct jsp_unwind_walk *w)
     }
     w->crossings = UNWIND_CROSSINGS;
     jsp_live_begin(&u->live);
-    u->live.calls = w->map->unread ? JSP_LIVE_CALLS_UNREAD : JSP_LIVE_CALLS;
+    jsp_live_grant(&u->live, w->map->unread ? JSP_LIVE_CALLS_UNREAD : JSP_LIVE_CALLS);
     jsp_memread_begin(&u->mem, w->at.sp);
 }
 

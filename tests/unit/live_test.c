@@ -111,6 +111,26 @@ TEST(memory_that_is_no_object_is_not_asked_twice)
     CHECK_EQ(live.calls, JSP_LIVE_CALLS);
 }
 
+TEST(walks_of_one_sample_share_their_calls)
+{
+    jsp_live_grant(&live, JSP_LIVE_CALLS);
+    CHECK_EQ(live.calls, JSP_LIVE_CALLS);
+    jsp_live_limit(&live);
+    CHECK_EQ(jsp_live_left(&live), JSP_LIVE_CALLS_UNREAD);
+    jsp_live_grant(&live, JSP_LIVE_CALLS);
+    CHECK_EQ(live.calls, JSP_LIVE_CALLS);
+    live.calls -= 500; /* what a walk takes */
+    CHECK_EQ(jsp_live_left(&live), JSP_LIVE_CALLS_UNREAD - 500);
+    jsp_live_grant(&live, JSP_LIVE_CALLS_UNREAD);
+    CHECK_EQ(live.calls, JSP_LIVE_CALLS_UNREAD - 500);
+    live.calls = 0;
+    jsp_live_grant(&live, JSP_LIVE_CALLS);
+    CHECK_EQ(live.calls, 0);
+    jsp_live_unlimit(&live);
+    jsp_live_grant(&live, JSP_LIVE_CALLS);
+    CHECK_EQ(live.calls, JSP_LIVE_CALLS);
+}
+
 /* -- Objects that lie -------------------------------------------------------------------- */
 
 static uint8_t *header; /* two pages, the second of which can not be read */
@@ -166,6 +186,7 @@ int main(void)
 {
     RUN(records_of_loaded_objects_say_what_their_tables_say);
     RUN(memory_that_is_no_object_is_not_asked_twice);
+    RUN(walks_of_one_sample_share_their_calls);
     RUN(objects_whose_records_lie_are_refused_or_answered_within_the_calls_of_a_walk);
     RUN(object_that_was_unmapped_meanwhile_is_refused);
     return DONE();

@@ -89,6 +89,20 @@ static uint32_t rows_at(uintptr_t pc)
 }
 
 /* main calls this first: no object has been met yet. */
+/* Walk again and again as one sample, and return the system calls for frames without rows. */
+static uint32_t calls_of_one_sample(void)
+{
+    uint32_t calls = 0;
+    jsp_live_limit(&unwinder.live);
+    for (int i = 0; i < 1000; i++) {
+        unwinder.generation = UINT64_MAX; /* the results of the walk before are dropped */
+        deep(7);
+        calls += unwinder.live.granted - unwinder.live.calls;
+    }
+    jsp_live_unlimit(&unwinder.live);
+    return calls;
+}
+
 TEST(object_gets_its_rows_only_after_a_walk_has_met_it)
 {
     const struct jsp_unwind_map *map = jsp_objects_map(&objects);
@@ -111,6 +125,9 @@ TEST(object_gets_its_rows_only_after_a_walk_has_met_it)
     uint32_t calls = JSP_LIVE_CALLS_UNREAD - unwinder.live.calls;
     printf("# %u calls for %u frames without rows\n", calls, out.n);
     CHECK(calls >= out.n && calls <= 4 * out.n); /* so 1000 frames are certain */
+    CHECK_EQ(calls_of_one_sample(), JSP_LIVE_CALLS_UNREAD);
+    deep(7);
+    CHECK(is_end(deep_stop));
     CHECK_EQ(jsp_objects_map(&objects)->generation, map->generation);
     memcpy(first, frames, sizeof first);
     n_first = out.n;
