@@ -802,7 +802,10 @@ JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
  *
  * The calling thread is the one that attached as `t`, and it may be anywhere in the host except
  * in a signal handler. NULL as `t` or `block` does nothing. A sample needs as much stack as one
- * of the timer. The timer's expirations during a sample count as lost_paused. */
+ * of the timer. The timer's expirations during a sample count as lost_paused.
+ *
+ * If the innermost frame of the host's stack is of JSPROF_KIND_SYNTH and its name begins with
+ * "[new ", it is the block's type. Views hide it like the allocator, except with --native. */
 static inline void jsprof_allocated(jsprof_thread *t, const void *block,
                                     size_t bytes) JSPROF_OWNER;
 

@@ -6,15 +6,24 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "work.h"
 
-/* Return the number of native frames inside the innermost frame of a VM, if there is one: the
- * allocator, which all stacks of allocations end in. */
-static int select_allocator(const struct jsp_profile_frame *frames, int n)
+/* Return true if the frame is the type of what was allocated: see jsprof_allocated. */
+static bool select_is_type(const struct jsp_profile *p, const struct jsp_profile_frame *f)
+{
+    return f->kind == JSPROF_KIND_SYNTH &&
+           strncmp(p->functions[f->function].name, "[new ", 5) == 0;
+}
+
+/* Return the number of frames inside the innermost function of a VM, if there is one: the type
+ * and the allocator, which all stacks of allocations end in. */
+static int select_allocator(const struct jsp_profile *p, const struct jsp_profile_frame *frames,
+                            int n)
 {
     for (int i = 0; i < n; i++)
-        if (frames[i].origin == JSP_ORIGIN_VM)
+        if (frames[i].origin == JSP_ORIGIN_VM && !select_is_type(p, &frames[i]))
             return i;
     return 0;
 }
@@ -31,7 +40,7 @@ int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_
     if (n <= 0)
         return n;
     /* Show the allocator like an interpreter's own code; a page can show both. */
-    int inside = jsp_unit_is_bytes(p->unit) ? select_allocator(out, n) : 0;
+    int inside = jsp_unit_is_bytes(p->unit) ? select_allocator(p, out, n) : 0;
     for (int i = 0; i < inside; i++)
         out[i].origin = JSP_ORIGIN_LOOP;
     for (int i = 0; i < n; i++)
