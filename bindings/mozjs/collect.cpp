@@ -6,7 +6,7 @@
  * takes the compiled frames once before, and samples during the collection reuse them.
  * Callbacks that were set before ours are still called.
  */
-#include "context.h"
+#include "allocations.h"
 
 #include <atomic>
 
@@ -78,6 +78,8 @@ void collect_on_nursery(JSContext *cx, JS::GCNurseryProgress progress, JS::GCRea
     engine_pass_nursery(cx, progress, reason);
     if (collect_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_END)
         collect_ends(collect_current);
+    if (collect_current && progress == JS::GCNurseryProgress::GC_NURSERY_COLLECTION_END)
+        mozjs_sort_young(collect_current);
     if (collect_current)
         mozjs_mark_nursery(collect_current, progress, reason);
 }

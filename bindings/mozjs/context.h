@@ -72,6 +72,8 @@ struct mozjs_wasm {
     uint32_t epoch;    /* of the places; 0: unused */
 };
 
+struct mozjs_allocations;
+
 struct jsprof_mozjs {
     JSContext *cx;         /* borrowed; nullptr: the host destroyed it */
     jsprof_thread *thread; /* borrowed; nullptr: detached */
@@ -103,6 +105,8 @@ struct jsprof_mozjs {
     uint64_t malloc_ns; /* time at which its size was read */
     int gc_bytes;       /* counters */
     int malloc_bytes;
+
+    mozjs_allocations *allocations; /* nullptr: not requested */
 
     /* The outermost C++ code that called compiled code in the last sample. */
     JS::ProfilingFrameIterator::RegisterState last_caller;

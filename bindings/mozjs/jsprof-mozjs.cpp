@@ -5,7 +5,7 @@
  * This file ties a context to a thread of a session, and unties it. walk.cpp and
  * compiled.cpp read the tie; collect.cpp keeps it up to date during collections.
  */
-#include "context.h"
+#include "allocations.h"
 
 #include <cerrno>
 #include <new>
@@ -80,6 +80,7 @@ void mozjs_lose_context(jsprof_mozjs *m)
     mozjs_leave_thread(m);
     jsprof_thread_resume(m->thread);
     mozjs_mark_no_more(m);
+    jsprof_mozjs_end_allocations(m);
     m->thread = nullptr;
     m->cx = nullptr;
 }
@@ -129,6 +130,7 @@ int jsprof_mozjs_detach(jsprof_mozjs *m)
         jsprof_thread_resume(m->thread);
         m->thread = nullptr;
     }
+    mozjs_leave_allocations(m);
     if (m->stack.stackSize() > 0)
         return -EBUSY;
     if (m->cx)

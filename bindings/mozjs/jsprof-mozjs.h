@@ -54,6 +54,18 @@ int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out
  * jsprof_counter. */
 int jsprof_mozjs_tell_collections(jsprof_mozjs *m, jsprof *session);
 
+/* Report the objects that this context's realms create from now on to the session's samples
+ * of allocations, if its option `alloc` is set: see jsprof_allocated. The innermost frame of
+ * a sample is the type, "[new Array]". Call it again for realms that are created later.
+ * SpiderMonkey throws its compiled code away and creates each object by a call into C++.
+ * Errors: -EINVAL: m is NULL, its context has been destroyed, or its
+ * allocations have ended; -ENOMEM. */
+int jsprof_mozjs_tell_allocations(jsprof_mozjs *m);
+
+/* Report no more objects, and none as freed: those that are live now stay live in the
+ * capture. A host calls it before it ends its realms. */
+void jsprof_mozjs_end_allocations(jsprof_mozjs *m);
+
 /* Give the context back as it was. -EBUSY: a script is still running; then the sampling
  * of JavaScript has ended, and a later call may free the rest. `js` may be NULL. */
 int jsprof_mozjs_detach(jsprof_mozjs *m);

@@ -55,8 +55,15 @@ void options_add_stock(GOptionGroup *group, console_options *o)
     g_option_group_add_entries(group, entries);
 }
 
+/* The value is optional, as in options_take_one, which has taken all of them. */
+gboolean options_on_alloc(const char *, const char *, void *, GError **)
+{
+    return TRUE;
+}
+
 void options_add_ours(GOptionGroup *group, profile_options *p)
 {
+    GOptionArgFunc on_alloc = options_on_alloc;
     const GOptionEntry entries[] = {
         { "profile-output", 0, 0, G_OPTION_ARG_FILENAME, &p->output,
           "Sample the program and write a capture to FILE (%p is the process id)",
@@ -74,6 +81,9 @@ void options_add_ours(GOptionGroup *group, profile_options *p)
         { "profile-threads", 0, 0, G_OPTION_ARG_STRING, &p->threads,
           "Sample the thread of the script, or every thread that has a name: main (default) "
           "or all", "WHICH" },
+        { "profile-alloc", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
+          reinterpret_cast<void *>(on_alloc),
+          "Sample allocations, too, one in each so many bytes (default: 524288)", "BYTES" },
         { "profile-toggle", 0, 0, G_OPTION_ARG_STRING, &p->toggle,
           "Let SIGUSR2 stop and continue it, beginning on or off", "STATE" },
         {},
@@ -107,6 +117,7 @@ char **options_slot(profile_options *p, const char *name, size_t len)
         { "--profile-form", &p->form },
         { "--profile-calls", &p->calls },
         { "--profile-threads", &p->threads },
+        { "--profile-alloc", &p->alloc },
     };
 
     for (const auto &k : known) {
@@ -142,6 +153,8 @@ int options_take_one(profile_options *p, int argc, char **argv, int i)
     size_t len = value ? static_cast<size_t>(value - argv[i]) : strlen(argv[i]);
     char **slot = options_slot(p, argv[i], len);
 
+    if (slot == &p->alloc && !value)
+        value = "=1"; /* the usual distance */
     if (!slot || (!value && i + 1 == argc))
         return 0;
     g_free(*slot);

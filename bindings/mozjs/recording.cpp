@@ -163,6 +163,8 @@ int recording_join(JSContext *cx, const char *name)
     err = jsprof_mozjs_attach(recording_thread, cx, &recording_js);
     if (err == 0)
         err = jsprof_mozjs_tell_collections(recording_js, recording_request.session);
+    if (err == 0 && recording_request.allocates)
+        err = jsprof_mozjs_tell_allocations(recording_js);
     if (err == 0 && !recording_begun)
         err = recording_begin();
     return err;
@@ -238,6 +240,17 @@ int recording_count(const recording_calls *row)
     /* ORDER: relaxed. The drain reads a statistic. */
     __atomic_store_n(counter, *counter + row->calls - 1, __ATOMIC_RELAXED);
     return 0;
+}
+
+void recording_add_realm(void)
+{
+    if (recording_js && recording_request.allocates)
+        (void)jsprof_mozjs_tell_allocations(recording_js);
+}
+
+void recording_end_allocations(void)
+{
+    jsprof_mozjs_end_allocations(recording_js);
 }
 
 /* Another thread may end the recording meanwhile. */

@@ -42,6 +42,13 @@ struct recording_calls {
 int recording_count_begin(void);
 int recording_count(const recording_calls *row);
 
+/* Report the objects of a realm that this thread's context has just got, if allocations are
+ * sampled. */
+void recording_add_realm(void);
+
+/* This thread's realms are about to end: what they created and did not free stays live. */
+void recording_end_allocations(void);
+
 /* Write a mark or a counter of the group JavaScript, as jsprof_mark and
  * jsprof_counter_set_real do. They do nothing without a recording; stats count the marks
  * that did not fit. */

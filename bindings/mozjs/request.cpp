@@ -98,6 +98,7 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
            (!asked->clock || request_set(program, clock, asked->clock, o)) &&
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->threads || request_read_threads(program, asked->threads)) &&
+           (!asked->alloc || request_set(program, "--profile-alloc", asked->alloc, o)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
 }
 
@@ -136,6 +137,7 @@ bool request_open_file(const profile_options *asked, const request_program *prog
     if (!request_read(asked, program->name, &o, &r->begins_stopped))
         return false;
     r->toggles = asked->toggle != nullptr;
+    r->allocates = o.alloc != 0;
     r->all_threads = asked->threads && strcmp(asked->threads, "all") == 0;
     o.path = asked->output;
     snprintf(r->name, sizeof r->name, "--profile-output: %s", asked->output);
@@ -160,6 +162,8 @@ bool request_open_env(const char *path, const request_program *program, request 
         char why[4400];
         fprintf(stderr, "%s: %s\n", program->name, jsprof_error_text(err, why, sizeof why));
     }
+    const char *alloc = environment_get("JSPROF_ALLOC");
+    r->allocates = alloc && strcmp(alloc, "0") != 0;
     return err >= 0 && request_print_path(program, r);
 }
 
@@ -246,6 +250,7 @@ bool request_without_output(const profile_options *o, const char *program)
                          : o->toggle  ? "--profile-toggle"
                          : o->form    ? "--profile-form"
                          : o->threads ? "--profile-threads"
+                         : o->alloc   ? "--profile-alloc"
                                       : nullptr;
 
     if (!option)

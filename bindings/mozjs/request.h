@@ -21,6 +21,7 @@ struct profile_options {
     char *form;
     char *calls; /* only of gjs-console: see counts.h */
     char *threads;
+    char *alloc;
     bool is_environment; /* JSPROF_HZ and JSPROF_CLOCK */
 };
 
@@ -37,6 +38,7 @@ struct request {
     relay *passes_on;     /* nullptr: the session writes to a file itself */
     bool toggles;         /* SIGUSR2 stops it and continues it */
     bool begins_stopped;  /* until the first SIGUSR2 */
+    bool allocates;       /* allocations are sampled */
     bool all_threads;     /* threads without scripts are sampled, too */
     char name[4200];      /* its name in messages: option and path */
 };
@@ -44,7 +46,8 @@ struct request {
 bool request_open(const profile_options *options, const request_program *program,
                   request *out);
 
-/* Return whether --profile-output, -hz, -clock, -toggle, -form and -threads accept these values. */
+/* Return whether --profile-output, -hz, -clock, -toggle, -form, -threads and -alloc accept
+ * these values. */
 bool request_check(const profile_options *options, const char *program);
 
 #endif

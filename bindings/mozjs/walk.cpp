@@ -12,6 +12,7 @@
  * frame has none, because the stored one may be much older. For compiled code see
  * lines.cpp.
  */
+#include "allocations.h"
 #include "compiled.h"
 
 #include <atomic>
@@ -146,6 +147,12 @@ int mozjs_decode_sigsafe(void *host, const void *entry, jsprof_frame *out)
     }
     if (!frame.isLabelFrame())
         return -1;
+    if (frame.label() == mozjs_type_label) {
+        out->label = frame.dynamicString();
+        out->kind = JSPROF_KIND_SYNTH;
+        out->sp = mozjs_address(frame.stackAddress());
+        return 1;
+    }
     out->label = frame.label();
     out->detail = frame.dynamicString();
     out->sp = mozjs_address(frame.stackAddress());

@@ -30,6 +30,7 @@ static const char launch_usage[] =
     "  --profile-form=FORM      plain (default), which Sysprof reads whole, or compact\n"
     "  --profile-calls=on       count every call, too, without the optimizing compiler\n"
     "  --profile-threads=WHICH  main (default), or all: every thread that has a name\n"
+    "  --profile-alloc[=BYTES]  sample allocations, too, one in each so many bytes\n"
     "  --help, --version\n"
     "\n"
     "Exit status: the program's own; 2 wrong usage, 1 nothing can be recorded,\n"
@@ -48,6 +49,7 @@ static const struct launch_option launch_options[] = {
     { "--profile-form", "JSPROF_GJS_FORM" },
     { "--profile-calls", "JSPROF_GJS_CALLS" },
     { "--profile-threads", "JSPROF_GJS_THREADS" },
+    { "--profile-alloc", "JSPROF_GJS_ALLOC" },
 };
 
 static void launch_fail(int status, const char *what, const char *why)
@@ -74,7 +76,9 @@ static int launch_take(char **argv)
 
     if (!option)
         launch_fail(2, argv[0], "no such option (--help lists them)");
-    if (!equals && !argv[1])
+    if (!equals && strcmp(option->name, "--profile-alloc") == 0)
+        equals = "=1"; /* the usual distance */
+    else if (!equals && !argv[1])
         launch_fail(2, argv[0], "needs a value");
     setenv(option->variable, equals ? equals + 1 : argv[1], 1);
     return equals ? 1 : 2;
@@ -195,7 +199,7 @@ int main(int argc, char **argv)
     const struct launch_values values = {
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
         getenv("JSPROF_GJS_TOGGLE"), getenv("JSPROF_GJS_FORM"), getenv("JSPROF_GJS_CALLS"),
-        getenv("JSPROF_GJS_THREADS")
+        getenv("JSPROF_GJS_THREADS"), getenv("JSPROF_GJS_ALLOC")
     };
     if (!launch_check(&values))
         return 2;

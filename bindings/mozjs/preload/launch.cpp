@@ -19,6 +19,7 @@ bool launch_check(const launch_values *values)
     o.toggle = const_cast<char *>(values->toggle);
     o.form = const_cast<char *>(values->form);
     o.threads = const_cast<char *>(values->threads);
+    o.alloc = const_cast<char *>(values->alloc);
     if (values->calls && strcmp(values->calls, "on") != 0) {
         fprintf(stderr, "jsprof-gjs: --profile-calls=%s: not on; jsprof calls prints the "
                 "table of a capture\n", values->calls);

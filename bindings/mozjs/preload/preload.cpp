@@ -114,6 +114,7 @@ void preload_open(void)
     o.form = preload_take("JSPROF_GJS_FORM");
     o.calls = preload_take("JSPROF_GJS_CALLS");
     o.threads = preload_take("JSPROF_GJS_THREADS");
+    o.alloc = preload_take("JSPROF_GJS_ALLOC");
     if (before && before[0])
         environment_change("LD_PRELOAD", before);
     else
@@ -187,6 +188,8 @@ PRELOAD_EXPORT JSObject *JS_NewGlobalObject(JSContext *cx, const JSClass *type,
 
     if (global && preload_context == cx && !script_define(cx, global))
         JS_ClearPendingException(cx);
+    if (global && preload_context == cx)
+        recording_add_realm();
     return global;
 }
 
@@ -216,6 +219,18 @@ PRELOAD_EXPORT bool InitSelfHostedCode(JSContext *cx, SelfHostedCache cache,
 }
 
 } // namespace JS
+
+/* libgjs collects everything before it ends a context, for a reason of its own: the second of
+ * those that SpiderMonkey leaves to its hosts. */
+PRELOAD_EXPORT void JS_GC(JSContext *cx, JS::GCReason reason)
+{
+    static const auto next = preload_next<decltype(JS_GC)>("_Z5JS_GCP9JSContextN2JS8GCReasonE");
+    const int dispose = static_cast<int>(JS::GCReason::FIRST_FIREFOX_REASON) + 1;
+
+    if (preload_context == cx && static_cast<int>(reason) == dispose)
+        recording_end_allocations();
+    next(cx, reason);
+}
 
 PRELOAD_EXPORT void JS_DestroyContext(JSContext *cx)
 {
