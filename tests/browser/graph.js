@@ -112,6 +112,30 @@ async function switches(page) {
     check('menu is closed', await page.locator('#popup').isHidden());
 }
 
+/* Focus, hide and undo: by keys, by the menu of the right button, by the sandwich. */
+async function chooses(page) {
+    const parse = await boxOf(page, 'parse');
+    await page.mouse.click(parse.x, parse.y, { button: 'right' });
+    await page.getByRole('button', { name: 'Focus: only stacks with it' }).click();
+    same('only parse, from it on', await drawn(page), ['0 all 100', '1 parse 100', '2 scan 33',
+        '3 scan 33']);
+    same('100% is parse', await text(page, '#status'), '100% is 600 ms');
+    await page.locator('#kinds').click();
+    await page.getByLabel('one frame for recursion').check();
+    await page.keyboard.press('Escape');
+    same('one scan', await drawn(page), ['0 all 100', '1 parse 100', '2 scan 33']);
+    await page.getByRole('button', { name: 'recursion collapsed' }).click();
+    await page.getByRole('button', { name: 'focus: parse' }).click();
+    const main = await boxOf(page, 'main');
+    await page.mouse.click(main.x, main.y);
+    await page.keyboard.press('h');
+    same('without main', (await drawn(page)).slice(0, 3), ['0 all 100', '1 parse 50',
+        '2 scan 17']);
+    await page.getByRole('button', { name: 'hidden: main' }).click();
+    same('everything again', (await drawn(page)).length, 7);
+    await page.keyboard.press('Escape');
+}
+
 async function showsTimeOrder(page) {
     await page.keyboard.press('2');
     const at = await page.evaluate(() => {
@@ -173,6 +197,11 @@ async function drawsOnlyWhatIsSeen(open, file) {
         Array.from({ length: 100 }, (_, i) => `level${2001 + i - 1499}`).toSorted());
     same('the deepest caller', up.deepest, 2100);
     check('few boxes are asked for their children', up.asked < 20000, up.asked);
+    const folded = await draw('graph', false, 50);
+    same('one callee, of those that not all stacks have', folded.names, ['level2050']);
+    same('the others are one frame', await page.evaluate(() => app.graph.root.name),
+        'all: 2000 frames to level2001');
+    await page.evaluate(() => app.flip('isFolded', true));
     const down = await draw('graph', false, 2050);
     same('one callee', down.names, ['level2050']);
     await page.mouse.click(100, 500);
@@ -182,7 +211,8 @@ async function drawsOnlyWhatIsSeen(open, file) {
 withBrowser(async open => {
     const [,, known, deep, stairs] = process.argv, page = await open(known);
     for (const part of [showsFigures, zoomsByClick, movesByKeys, searches, turnsAround,
-                        switches, showsTimeOrder])
+                        switches, chooses,
+                        showsTimeOrder])
         await part(page);
     same('requests', page.asked(), []);
     await isDarkAndLight(open, known);

@@ -18,7 +18,8 @@ function readReport(file) {
 }
 
 const readPage = (page, change) => page.evaluate(source => {
-    Object.assign(app.state, { hiddenKinds: 1 << 8, from: 0, to: app.profile.meta.spans });
+    Object.assign(app.state, { hiddenKinds: 1 << 8, from: 0, to: app.profile.meta.spans,
+        hidden: [], focus: -1, isCollapsed: false });
     (0, eval)('(' + source + ')')(app);
     app.update();
     const [f] = functionFigures(app.view), rows = {};
@@ -58,6 +59,16 @@ withBrowser(async open => {
         '': () => {},
         '--vm': app => { app.state.hiddenKinds = 336; },
         '--native': app => { app.state.hiddenKinds = 0; },
+        '--hide ^(inline|span)': app => {
+            app.profile.names.forEach((name, fn) => {
+                if (/^(inline|span)/.test(name))
+                    app.state.hidden.push(fn);
+            });
+        },
+        '--under inline': app => {
+            app.state.focus = app.profile.names.findIndex(name => name.startsWith('inline'));
+        },
+        '--collapse-recursion': app => { app.state.isCollapsed = true; },
         '--time 0s..0.1s': app => { app.state.to = 0.1e9 / app.profile.meta.span; },
     };
     for (const [options, change] of Object.entries(cases))

@@ -11,12 +11,13 @@ class App {
             view: 'graph', isBottomUp: false, isFlame: false,
             threads: meta.threads.map(() => true), from: 0, to: meta.spans,
             hiddenKinds: meta.hidden, metric: 'value', captures: meta.captures.map((_, c) => c),
-            fn: -1, search: '',
+            fn: -1, search: '', hidden: [], focus: -1, isCollapsed: false, isFolded: true,
         };
         this.popup = new Popup();
         const events = { hover: (box, e) => this.hover(box, e), select: (box, isSaid) =>
             isSaid && announce(this.describe(box).join(', ')),
-            open: box => this.sandwich(box.fn), choose: fn => this.sandwich(fn) };
+            menu: (box, e) => functionMenu(this, box.fn, e), open: box => this.sandwich(box.fn), choose: fn => this.sandwich(fn),
+            focus: fn => this.focus(fn), hide: fn => this.hide(fn) };
         this.graph = new Graph(byId('graph'), { ...events, zoom: box => this.crumbs(box) });
         this.both = new Sandwich(events);
         this.functions = new SortTable(byId('functions'),
@@ -194,9 +195,12 @@ class App {
             this.update();
     }
 
-    flip(what) {
+    flip(what, isFilter = false) {
         this.state[what] = !this.state[what];
-        this.render();
+        if (isFilter)
+            this.update();
+        else
+            this.render();
     }
 
     setRange(from, to) {
@@ -223,6 +227,27 @@ class App {
         const { threads } = this.state;
         const isOnly = threads[index] && threads.filter(Boolean).length === 1;
         threads.forEach((_, t) => { threads[t] = isOnly || t === index; });
+        this.update();
+    }
+
+    /* Change which functions are hidden, or the one in focus, and update. */
+    hide(fn) {
+        if (fn < 0 || this.state.hidden.includes(fn))
+            return;
+        this.state.hidden = [...this.state.hidden, fn];
+        this.update();
+        announce(this.profile.names[fn] + ' is hidden');
+    }
+
+    focus(fn) {
+        this.state.focus = fn;
+        this.update();
+        if (fn >= 0)
+            announce('Only stacks with ' + this.profile.names[fn]);
+    }
+
+    unhide(fn) {
+        this.state.hidden = this.state.hidden.filter(f => f !== fn);
         this.update();
     }
 
@@ -361,6 +386,8 @@ class App {
                  (graph.zoomed !== graph.root || graph.window.to - graph.window.from <
                      graph.root.value * 0.999))
             graph.zoom(graph.root);
+        else if (this.state.focus >= 0)
+            this.focus(-1);
         else if (this.timeline.range)
             this.timeline.setRange(null);
         else {
@@ -387,7 +414,9 @@ class App {
         const actions = {
             s: () => this.sandwich(this.currentFunction()), b: () => this.flip('isBottomUp'),
             i: () => this.flip('isFlame'), d: () => this.setDark(!isDark),
-            n: () => this.nextMatch(), '?': () => byId('help').showModal(),
+            n: () => this.nextMatch(), h: () => this.hide(this.currentFunction()),
+            f: () => this.focus(this.currentFunction()),
+            r: () => this.flip('isCollapsed', true), '?': () => byId('help').showModal(),
         };
         const action = tab ? () => this.show(tab.dataset.view) : actions[e.key.toLowerCase()];
         if (!action)

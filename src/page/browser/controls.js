@@ -29,18 +29,31 @@ class Popup {
         }
         this.button = button;
         button.setAttribute('aria-expanded', 'true');
-        this.popup.setAttribute('aria-label', button.parentElement.firstChild.textContent);
+        const area = button.getBoundingClientRect();
+        this.show(area.left, area.bottom + 4, button.parentElement.firstChild.textContent,
+            content);
+    }
+
+    /* Open at the mouse, or below the element with the keyboard focus. */
+    at(e, label, ...content) {
+        this.close();
+        this.button = e.target;
+        this.show(e.clientX, e.clientY, label, content);
+    }
+
+    show(x, y, label, content) {
+        this.popup.setAttribute('aria-label', label);
         this.popup.replaceChildren(...content);
         this.popup.hidden = false;
-        const area = button.getBoundingClientRect();
-        this.popup.style.top = area.bottom + scrollY + 4 + 'px';
-        this.popup.style.left = Math.max(4, Math.min(area.left,
-            innerWidth - this.popup.offsetWidth - 8)) + 'px';
+        const { offsetWidth: width, offsetHeight: height } = this.popup;
+        this.popup.style.top = scrollY + Math.max(4, Math.min(y, innerHeight - height - 8)) + 'px';
+        this.popup.style.left = Math.max(4, Math.min(x, innerWidth - width - 8)) + 'px';
         this.popup.querySelector('input, button')?.focus();
     }
 
     close() {
-        this.button?.setAttribute('aria-expanded', 'false');
+        if (this.button?.hasAttribute('aria-expanded'))
+            this.button.setAttribute('aria-expanded', 'false');
         this.popup.hidden = true;
     }
 }
@@ -81,7 +94,37 @@ function kindMenu(popup, app) {
             app.update();
         }, swatch);
     });
-    popup.toggle(byId('kinds'), ...lines);
+    const flip = (what, text) => checkLine(text, app.state[what], () => app.flip(what, true));
+    popup.toggle(byId('kinds'), ...lines, flip('isCollapsed', 'one frame for recursion'),
+        flip('isFolded', 'fold roots that all stacks have'));
+}
+
+/* A menu of what can be done with a function, where the mouse is. */
+function functionMenu(app, fn, e) {
+    if (fn < 0)
+        return;
+    const item = (text, action) => element('button', { type: 'button', onclick: () => {
+        app.popup.close();
+        action();
+    } }, text);
+    e.preventDefault();
+    app.popup.at(e, splitName(app.profile.names[fn]).name,
+        item('Callers and callees', () => app.sandwich(fn)),
+        item('Focus: only stacks with it', () => app.focus(fn)),
+        item('Hide its frames', () => app.hide(fn)));
+}
+
+/* Show what is hidden and in focus, with buttons that undo it. */
+function showChosen(app) {
+    const { state, profile } = app;
+    const name = fn => splitName(profile.names[fn]).name;
+    const chip = (text, undo) => element('button', { type: 'button', class: 'chip',
+        title: 'undo', onclick: undo }, text + ' ✕');
+    byId('chosen').replaceChildren(
+        ...state.focus >= 0 ? [chip('focus: ' + name(state.focus), () => app.focus(-1))] : [],
+        ...state.hidden.map(fn => chip('hidden: ' + name(fn), () => app.unhide(fn))),
+        ...state.isCollapsed ? [chip('recursion collapsed', () => app.flip('isCollapsed', true))]
+            : []);
 }
 
 function fillMetrics(app) {
@@ -123,6 +166,7 @@ function describeSwitches(app) {
         : `${on} of ${threads.length}`;
     byId('kinds').textContent = hiddenKinds === 0 ? 'all'
         : hiddenKinds === 1 << KIND_LOOP ? 'usual' : 'some';
+    showChosen(app);
 }
 
 function showLegend(app) {

@@ -303,6 +303,11 @@ class Graph {
             if (box && box.fn >= 0)
                 this.events.open?.(box);
         });
+        canvas.addEventListener('contextmenu', e => {
+            const box = e.button === 2 ? this.boxAt(e) : this.selected;
+            if (box && box.fn >= 0)
+                this.events.menu?.(box, e);
+        });
         canvas.addEventListener('wheel', e => this.wheel(e), { passive: false });
         canvas.addEventListener('keydown', e => this.key(e));
     }

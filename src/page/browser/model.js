@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * A filter selects threads, a span of time, frames and a measure. The cost of a hidden
- * frame goes to the nearest shown frame that called it. With two captures each keeps its
+ * A filter selects threads, a span of time, frames, functions and a measure. The cost of a
+ * hidden frame goes to the nearest shown frame that called it. With two captures each keeps its
  * own figures; widths are made from `layout`.
  */
 
@@ -21,19 +21,28 @@ function shownTree(profile, filter) {
     const shown = new Int32Array(nodes), up = new Int32Array(nodes),
           depth = new Int32Array(nodes), first = new Int32Array(nodes),
           next = new Int32Array(nodes);
+    /* Stacks without the function in focus do not count, and its callers are hidden. */
+    const isIn = filter.focus >= 0 ? new Uint8Array(nodes) : null;
+    const hidden = new Set(filter.hidden);
     for (let n = 1; n < nodes; n++) {
-        const above = shown[tree.parent[n]];
-        const isHidden = filter.hiddenKinds >> kindOfFrame(frame, tree.frame[n]) & 1;
-        shown[n] = isHidden ? above : n;
+        const above = shown[tree.parent[n]], fn = frame.function[tree.frame[n]];
+        if (isIn)
+            isIn[n] = isIn[tree.parent[n]] || fn === filter.focus ? 1 : 0;
+        const isHidden = (isIn && !isIn[n]) || hidden.has(fn) ||
+            filter.hiddenKinds >> kindOfFrame(frame, tree.frame[n]) & 1;
+        let same = filter.isCollapsed && !isHidden ? above : 0;
+        while (same && frame.function[tree.frame[same]] !== fn)
+            same = up[same];
+        shown[n] = isHidden ? above : same || n;
         up[n] = above;
-        depth[n] = isHidden ? depth[above] : depth[above] + 1;
+        depth[n] = shown[n] === n ? depth[above] + 1 : depth[shown[n]];
     }
     for (let n = nodes - 1; n > 0; n--)
         if (shown[n] === n) {
             next[n] = first[up[n]];
             first[up[n]] = n;
         }
-    return { shown, up, depth, first, next };
+    return { shown, up, depth, first, next, isIn };
 }
 
 /* Return the shown caller of a shown node at a depth that is not below the node's. Each node has
@@ -58,8 +67,10 @@ function longWays({ shown, up, depth }) {
 
 /* Mark shown nodes whose function is not among their callers; only these count for
  * total. */
-function outermostNodes(profile, { shown, up }) {
+function outermostNodes(profile, { shown, up, isCollapsed }) {
     const { tree, frame, nodes, names } = profile;
+    if (isCollapsed)
+        return shown.map((s, n) => s === n ? 1 : 0);
     const isOuter = new Uint8Array(nodes), on = new Int32Array(names.length);
     const path = []; /* nodes of the walk, in growing order */
     for (let n = 1; n < nodes; n++) {
@@ -75,14 +86,14 @@ function outermostNodes(profile, { shown, up }) {
 
 /* Return self and total of each node in one capture. */
 function nodeFigures(profile, filter, capture) {
-    const { stack, time, nodes, meta } = profile, { shown, up } = filter;
+    const { stack, time, nodes, meta } = profile, { shown, up, isIn } = filter;
     const value = new Float64Array(nodes), samples = new Float64Array(nodes);
     const measured = filter.metric === 'samples' ? time.samples : time.value;
     const counts = meta.threads.map((t, i) => filter.threads[i] && t.capture === capture);
     const to = time.spanStart[filter.to];
     for (let i = time.spanStart[filter.from]; i < to; i++) {
         const s = time.stack[i];
-        if (!counts[stack.thread[s]])
+        if (!counts[stack.thread[s]] || (isIn && !isIn[stack.node[s]]))
             continue;
         const n = shown[stack.node[s]];
         value[n] += measured[i];
@@ -141,6 +152,29 @@ function matchedShare(view, matches) {
     return view.total[0] ? sum / view.total[0] : 0;
 }
 
+/* Of the callers at the root that are on every stack, if these are many, return the last two:
+ * the last one is the first frame of interest. */
+const FOLDED_LEAST = 3;
+function foldedRoots(view) {
+    const { filter: { first, next, depth }, total } = view;
+    const only = node => {
+        let child = 0;
+        for (let c = first[node]; c; c = next[c]) {
+            if (total[c] && child)
+                return 0;
+            child = total[c] ? c : child;
+        }
+        return total[child] >= total[0] * (1 - 1e-12) ? child : 0;
+    };
+    let above = 0, node = 0;
+    for (let child = only(0); child; child = only(child)) {
+        above = node;
+        node = child;
+    }
+    return view.filter.isFolded && first[node] && depth[above] >= FOLDED_LEAST ? [above, node]
+                                                                               : [0, 0];
+}
+
 /* Return each function's figures, by capture. */
 function functionFigures(view) {
     return view.byFunction ??= sumFunctions(view);
@@ -191,8 +225,9 @@ function linesOf(view, fn) {
     const measured = filter.metric === 'samples' ? time.samples : time.value;
     for (let i = time.spanStart[filter.from]; i < to; i++) {
         const s = time.stack[i], n = stack.node[s], thread = stack.thread[s];
-        if (!stack.place[s] || !filter.threads[thread] || filter.shown[n] !== n ||
+        if (!stack.place[s] || !filter.threads[thread] || (filter.isIn && !filter.isIn[n]) ||
             frame.function[tree.frame[n]] !== fn ||
+            frame.function[tree.frame[filter.shown[n]]] !== fn ||
             !filter.captures.includes(meta.threads[thread].capture))
             continue;
         sums.set(stack.place[s], (sums.get(stack.place[s]) ?? 0) + measured[i]);

@@ -182,8 +182,13 @@ class UpBox extends Box {
 }
 
 function topDown(view) {
-    const root = new DownBox(view, -1, null);
-    root.add(0);
+    const root = new DownBox(view, -1, null), [above, first] = foldedRoots(view);
+    root.add(above);
+    if (above) {
+        const { names, frame, tree } = view.profile;
+        root.title = `all: ${view.filter.depth[above]} frames to ` +
+            splitName(names[frame.function[tree.frame[first]]]).name;
+    }
     return root;
 }
 

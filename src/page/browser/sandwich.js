@@ -5,7 +5,7 @@
 
 class Sandwich {
     constructor(events) {
-        this.events = events; /* like those of a graph, and choose(fn) */
+        this.events = events; /* like those of a graph; choose(fn), focus(fn), hide(fn) */
         const open = { ...events, zoom: null };
         this.callers = new Graph(byId('callers'), open);
         this.callees = new Graph(byId('callees'), open);
@@ -38,7 +38,11 @@ class Sandwich {
             element('h2', {}, name, element('span', { class: 'place' },
                 place ? ' ' + place : '')),
             element('p', {}, figure('self', self), ' ', figure('total', root.parts()), ' ',
-                element('span', {}, KINDS[this.colors.kindOf(this.fn)].name)));
+                element('span', {}, KINDS[this.colors.kindOf(this.fn)].name),
+                element('button', { type: 'button', title: 'only stacks with it (F)',
+                    onclick: () => this.events.focus(this.fn) }, 'Focus'),
+                element('button', { type: 'button', title: 'drop its frames (H)',
+                    onclick: () => this.events.hide(this.fn) }, 'Hide')));
         const middle = byId('sandwich-middle');
         middle.textContent = `↑ callers · ${name} · callees ↓`;
         middle.style.background = kindColor(this.colors.kindOf(this.fn),

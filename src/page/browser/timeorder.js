@@ -29,9 +29,10 @@ function timeEntries(view, thread) {
         const list = [];
         let sum = 0, weight = 0;
         for (let i = time.spanStart[span]; i < time.spanStart[span + 1]; i++) {
-            if (stack.thread[time.stack[i]] !== thread)
+            const node = stack.node[time.stack[i]];
+            if (stack.thread[time.stack[i]] !== thread || (filter.isIn && !filter.isIn[node]))
                 continue;
-            list.push([filter.shown[stack.node[time.stack[i]]], time.samples[i]]);
+            list.push([filter.shown[node], time.samples[i]]);
             sum += time.value[i];
             weight += time.samples[i];
         }
