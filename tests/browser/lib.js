@@ -36,7 +36,7 @@ async function withBrowser(run) {
         await page.goto('file://' + file);
         await page.waitForFunction('performance.getEntriesByName("interactive").length');
         page.asked = () => asked.filter(url => url !== 'file://' + file &&
-            !url.startsWith('data:'));
+            !/^(data|blob):/.test(url));
         return page;
     };
     try {

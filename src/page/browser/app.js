@@ -16,7 +16,8 @@ class App {
         this.popup = new Popup();
         const events = { hover: (box, e) => this.hover(box, e), select: (box, isSaid) =>
             isSaid && announce(this.describe(box).join(', ')),
-            menu: (box, e) => functionMenu(this, box.fn, e), open: box => this.sandwich(box.fn), choose: fn => this.sandwich(fn),
+            menu: (box, e) => functionMenu(this, box.fn, e),
+            open: box => this.sandwich(box.fn), choose: fn => this.sandwich(fn),
             focus: fn => this.focus(fn), hide: fn => this.hide(fn) };
         this.graph = new Graph(byId('graph'), { ...events, zoom: box => this.crumbs(box) });
         this.both = new Sandwich(events);
@@ -32,7 +33,11 @@ class App {
         this.extras();
         this.head();
         this.listen();
-        this.show(meta.captures.some(c => c.samples) ? 'graph' : this.calls ? 'calls' : 'marks');
+        this.first = meta.captures.some(c => c.samples) ? 'graph' : this.calls ? 'calls' : 'marks';
+        this.address = new Address(this);
+        this.address.isReading = true;
+        this.show(this.first);
+        this.address.read();
     }
 
     /* Add the views that only some captures have. */
@@ -101,6 +106,8 @@ class App {
         byId('range-all').addEventListener('click', () => this.timeline.setRange(null));
         for (const id of ['range-from', 'range-to'])
             byId(id).addEventListener('input', () => this.typedRange());
+        byId('save').addEventListener('click', () => saveMenu(this));
+        preparePrint(this);
         matchMedia('(prefers-color-scheme: dark)').addEventListener('change', e =>
             this.setDark(e.matches));
         document.addEventListener('keydown', e => this.key(e));
@@ -122,6 +129,7 @@ class App {
         const { state, view, colors, matches } = this;
         const isTime = state.view === 'time';
         byId('direction').disabled = !['graph', 'tree'].includes(state.view);
+        byId('save').disabled = !['graph', 'time'].includes(state.view);
         byId('orientation').disabled = !['graph', 'time'].includes(state.view);
         byId('direction').setAttribute('aria-pressed', state.isBottomUp);
         byId('orientation').setAttribute('aria-pressed', state.isFlame);
@@ -152,6 +160,7 @@ class App {
         byId('status').textContent = this.status || (view.isDiff
             ? `100% is ${view.wholes.map(w => formatValue(view, w)).join(' before, ')} after`
             : `100% is ${formatValue(view, whole)}${view.isCount ? ' samples' : ''}`);
+        this.address.write();
     }
 
     root() {
@@ -274,6 +283,7 @@ class App {
         byId('crumbs').replaceChildren(...path.slice(-12).map(b =>
             element('button', { type: 'button', class: 'link', title: b.name,
                 onclick: () => this.graph.zoom(b) }, splitName(b.name).name)));
+        this.address.write();
     }
 
     findMatches() {

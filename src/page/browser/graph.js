@@ -131,6 +131,25 @@ class Graph {
             this.drawTimes();
     }
 
+    /* Draw all levels on another context, as wide as it is. */
+    drawOn(context, width, height) {
+        const { top, full, drawn, selected, hovered } = this;
+        const before = { context: this.context, width: this.width, height: this.height,
+                         scale: this.scale, top, full, drawn, selected, hovered };
+        Object.assign(this, { context, width, height, drawn: [], selected: null, hovered: null,
+            scale: width / (this.window.to - this.window.from), top: 0, full: height,
+            style: getComputedStyle(this.canvas) });
+        context.font = GRAPH_FONT;
+        context.textBaseline = 'middle';
+        if (this.root.isTime)
+            this.drawRows(this.root.order);
+        else
+            this.drawBox(this.root);
+        if (this.root.isTime)
+            this.drawTimes();
+        Object.assign(this, before);
+    }
+
     rowTop(depth) {
         return (this.isFlame ? this.full - (depth + 1) * ROW : depth * ROW) - this.top;
     }
