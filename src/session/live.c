@@ -27,7 +27,7 @@ static void live_set(struct jsprof *_Atomic *at, struct jsprof *p)
 }
 
 /* Return the place of the pointer to it, or NULL; `p` may be any pointer. */
-static struct jsprof *_Atomic *live_find(const struct jsprof *p)
+static struct jsprof *_Atomic *live_slot(const struct jsprof *p)
 {
     struct jsprof *_Atomic *at = &live_first;
     for (struct jsprof *s; (s = live_get(at)) != NULL; at = &s->live_next)
@@ -47,7 +47,7 @@ void jsp_live_add(struct jsprof *p)
 /* Check a session, with the lock held. */
 static int live_check(const struct jsprof *p)
 {
-    if (!live_find(p))
+    if (!live_slot(p))
         return -EINVAL;
     if (p->pid != getpid())
         return -ECHILD;
@@ -87,7 +87,7 @@ int jsp_live_end(struct jsprof *p)
 void jsp_live_remove(const struct jsprof *p)
 {
     jsp_process_lock();
-    struct jsprof *_Atomic *at = live_find(p);
+    struct jsprof *_Atomic *at = live_slot(p);
     if (at)
         live_set(at, live_get(&live_get(at)->live_next));
     jsp_process_unlock();
