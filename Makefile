@@ -96,7 +96,7 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 # -- Targets -------------------------------------------------------------------
 
 .PHONY: all lib room tool examples demo check check-long asan tsan mutants sizes bench fuzz \
-  deps install uninstall clean help test-programs fuzz-programs FORCE
+  amalgamation deps install uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -208,6 +208,21 @@ deps: ## install every package that a test can use, with apt-get and npm
 	command -v npm >/dev/null || $$sudo env DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y --no-install-recommends nodejs npm; \
 	cd tests/node && npm ci --ignore-scripts --no-audit --no-fund
+
+# -- One file, and the sources as one archive ----------------------------------------------
+
+AMALGAMATION = $(B)/amalgamation/jsprof.c $(B)/amalgamation/jsprof.h
+amalgamation: $(AMALGAMATION) ## the library as one jsprof.c and jsprof.h, to take along
+
+# The signal-safe room comes first: its flags end where it ends.
+$(B)/amalgamation/jsprof.c: $(LIB_SRC) $(wildcard src/*/*.h src/*/*/*.h packaging/*) \
+  include/jsprof.h
+	@mkdir -p "$(@D)"
+	$(Q)sh packaging/amalgamate.sh $(sort $(filter src/sigsafe/%,$(LIB_SRC))) \
+	  $(sort $(filter-out src/sigsafe/%,$(LIB_SRC))) >"$@"
+$(B)/amalgamation/jsprof.h: include/jsprof.h
+	@mkdir -p "$(@D)"
+	$(Q)cp include/jsprof.h "$@"
 
 clean: ## remove what was built
 	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz $(B)-mutants

@@ -47,8 +47,10 @@ static bool names_part_same(const char *text, uint32_t at, uint32_t len, const c
     return strncmp(text + at, part, len) == 0 && part[len] == 0;
 }
 
-/* Append as much as the scratch space holds. Return false if it did not all fit. */
-static bool names_append(struct jsp_names *names, uint32_t *len, const char *part)
+/* Append as much as the scratch space holds. Return false if it did not all fit. It is not
+ * inlined: with -O3, gcc would warn that the bound exceeds the length of a known text. */
+__attribute__((noinline)) static bool names_append(struct jsp_names *names, uint32_t *len,
+                                                   const char *part)
 {
     size_t room = JSP_LABEL_MAX - *len;
     size_t n = strnlen(part, room + 1);
