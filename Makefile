@@ -96,7 +96,7 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 # -- Targets -------------------------------------------------------------------
 
 .PHONY: all lib room tool examples demo check check-long asan tsan mutants sizes bench fuzz \
-  amalgamation deps install uninstall clean help test-programs fuzz-programs FORCE
+  amalgamation dist deps install uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -223,6 +223,9 @@ $(B)/amalgamation/jsprof.c: $(LIB_SRC) $(wildcard src/*/*.h src/*/*/*.h packagin
 $(B)/amalgamation/jsprof.h: include/jsprof.h
 	@mkdir -p "$(@D)"
 	$(Q)cp include/jsprof.h "$@"
+
+dist: $(AMALGAMATION) ## jsprof-VERSION.tar.gz, the same bytes in any folder
+	sh packaging/dist.sh jsprof-$(VERSION) "$(B)"
 
 clean: ## remove what was built
 	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz $(B)-mutants
