@@ -720,6 +720,14 @@ JSPROF_API int jsprof_interpreter_hide(jsprof *p, const void *start, size_t leng
  * -EINVAL: no start, or no name. -ENOMEM. */
 JSPROF_API int jsprof_symbol_add(jsprof *p, const void *start, const char *name) JSPROF_COLD;
 
+/* Write the name of the C function that begins at `start`, from the symbol tables of the
+ * process's objects, cut to `size` bytes with its zero. Exact calls of a C function that the
+ * interpreter can not name get it so; in samples JSPROF_FRAME_SYMBOL has the same effect. Reads
+ * the object's file, which takes about a millisecond.
+ *
+ * -EINVAL: no start, or no room. -ENOENT: no symbol begins there. -ENOMEM. */
+JSPROF_API int jsprof_symbol_find(const void *start, char *name, size_t size) JSPROF_COLD;
+
 /* A C stack of a coroutine. The structure must stay valid while a thread runs on this
  * stack, or on a stack that was resumed from it. The handler uses no memory below `low`:
  * with too little stack left above it, the handler drops the sample and counts it in

@@ -2,7 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "public.h"
+#include "session/natives.h"
 #include "session/session.h"
 
 int jsprof_code_add(jsprof *p, const jsprof_code *code)
@@ -67,6 +70,19 @@ int jsprof_symbol_add(jsprof *p, const void *start, const char *name)
     struct public_host host = public_enter();
     int err = jsp_register_symbol(p, (uint64_t)(uintptr_t)start, name);
     public_leave(&host);
+    return err;
+}
+
+int jsprof_symbol_find(const void *start, char *name, size_t size)
+{
+    char found[JSP_SYMBOL_NAME];
+    if (!start || !name || !size)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_natives_symbol((uint64_t)(uintptr_t)start, found);
+    public_leave(&host);
+    if (!err)
+        snprintf(name, size, "%s", found);
     return err;
 }
 

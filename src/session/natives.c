@@ -74,6 +74,18 @@ bool jsp_natives_function(struct jsp_natives *natives, uint64_t addr, char out[J
                                       addr, out);
 }
 
+int jsp_natives_symbol(uint64_t addr, char out[JSP_SYMBOL_NAME])
+{
+    struct jsp_natives *natives = calloc(1, sizeof *natives);
+    int err = natives ? jsp_natives_open(natives) : -ENOMEM;
+    if (!err && !jsp_natives_function(natives, addr, out))
+        err = -ENOENT;
+    if (natives)
+        jsp_natives_close(natives);
+    free(natives);
+    return err;
+}
+
 static int natives_compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -1,10 +1,11 @@
 /* session/natives.h - the native addresses of a session: mappings, names, and their
  * frames in the capture.
  *
- * Only the drain uses it, like the output. It reads /proc/self/maps and ELF files, so it
- * is never called with the session's lock, except to look into a cache. The map is read
- * again if the loader has news or an address was found that the map lacks. Names are
- * looked up at growing intervals, and before the data of a closed object are dropped.
+ * Only the drain uses it, like the output; any thread may call jsp_natives_symbol. It reads
+ * /proc/self/maps and ELF files, so it is never called with the session's lock, except to look
+ * into a cache. The map is read again if the loader has news or an address was found that the
+ * map lacks. Names are looked up at growing intervals, and before the data of a closed object
+ * are dropped.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,6 +46,10 @@ bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr);
 
 /* Copy the name of the function that begins at `addr`. Return false if no symbol is there. */
 bool jsp_natives_function(struct jsp_natives *natives, uint64_t addr, char out[JSP_SYMBOL_NAME]);
+
+/* Do the same for any address of this process, without a session. Return 0, -ENOENT if no symbol
+ * begins there, or -ENOMEM. */
+int jsp_natives_symbol(uint64_t addr, char out[JSP_SYMBOL_NAME]);
 
 enum jsp_natives_news {
     JSP_NATIVES_SAME,   /* no news from the loader */
