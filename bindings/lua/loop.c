@@ -112,16 +112,6 @@ static bool loop_push_first(lua_State *L)
 
 /* -- Calls ---------------------------------------------------------------------------- */
 
-static void loop_mark(struct module_run *run, uint64_t since, const char *name,
-                      const char *message)
-{
-    jsprof *prof = jsp_lua_run_hold(run);
-    if (!prof)
-        return;
-    jsprof_mark(prof, since, "loop", name, message);
-    jsp_lua_run_let_go();
-}
-
 /* Return the run whose callbacks are marked on this thread now, or NULL. */
 static struct module_run *loop_here(uint64_t n_changes)
 {
@@ -208,7 +198,7 @@ static void loop_ends(const struct loop_call *call)
     memcpy(name, call->by->name, n);
     name[n] = ' ';
     strcpy(name + n + 1, call->kind);
-    loop_mark(call->run, call->since, name, call->text);
+    jsp_lua_run_mark(call->run, call->since, "loop", name, call->text);
 }
 
 /* In every version, six words hold the arguments of these functions (preload.c). */
@@ -261,7 +251,7 @@ static void loop_waited(uint64_t since, int timeout, const void *from)
     const struct jsp_lua_importer *by = run ? jsp_lua_imports_of((uintptr_t)from) : NULL;
     int saved_errno = errno;
     if (by)
-        loop_mark(run, since, "poll", by->name);
+        jsp_lua_run_mark(run, since, "loop", "poll", by->name);
     errno = saved_errno;
 }
 

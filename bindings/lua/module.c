@@ -148,6 +148,16 @@ void jsp_lua_run_let_go(void)
     pthread_mutex_unlock(&module_lock);
 }
 
+void jsp_lua_run_mark(struct module_run *run, uint64_t since, const char *group, const char *name,
+                      const char *message)
+{
+    jsprof *prof = jsp_lua_run_hold(run);
+    if (!prof)
+        return;
+    jsprof_mark(prof, since, group, name, message);
+    jsp_lua_run_let_go();
+}
+
 static void module_keep(lua_State *L, struct module_run *run)
 {
     lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key);
@@ -166,7 +176,7 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     atomic_fetch_add_explicit(&module_ending, 1, memory_order_relaxed);
     module_unlist(run);
     jsp_lua_threads_end(run);
-    if (L)
+    if (L && run->has_traces)
         jsp_lua_traces_end(L);
     int taken = module_quiet(run);
     if (run->lua)
@@ -225,6 +235,7 @@ static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_opt
     if (!err)
         err = jsp_lua_memory_begin(&run->memory, run->prof, jsp_lua_walk_global((uintptr_t)L),
                                    &run->watch);
+    run->has_traces = o->traces;
     if (!err && o->traces)
         err = jsp_lua_traces_begin(L);
     if (!err && o->loop)

@@ -137,3 +137,61 @@ void jsp_lua_name_new_module(lua_State *L, struct jsprof_lua *lua, const char *m
     }
     lua_settop(L, top);
 }
+
+/* -- Without `require` ---------------------------------------------------------------- */
+
+static int names_c_functions(lua_State *L)
+{
+    struct jsprof_lua *lua = lua_touserdata(L, 1);
+    luaL_checkstack(L, 16, "jsprof");
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    if (!lua_istable(L, -1))
+        return 0;
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1))
+            names_module(L, lua, lua_tostring(L, -2), NAMES_C);
+    names_types(L, lua);
+    return 0;
+}
+
+void jsp_lua_name_c_functions(lua_State *L, struct jsprof_lua *lua)
+{
+    jsp_lua_protected(L, names_c_functions, lua);
+}
+
+struct names_search {
+    const void *function;
+    const char *name;
+    char *out; /* of JSP_LUA_NAME bytes */
+};
+
+static int names_in_module(lua_State *L)
+{
+    struct names_search *s = lua_touserdata(L, 1);
+    luaL_checkstack(L, 8, "jsprof");
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    if (!lua_istable(L, -1))
+        return 0;
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        const char *module = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "_G";
+        if (strcmp(module, "_G") == 0 || !lua_istable(L, -1))
+            continue;
+        lua_pushstring(L, s->name);
+        lua_rawget(L, -2);
+        bool is_it = lua_topointer(L, -1) == s->function;
+        lua_pop(L, 1);
+        if (is_it) {
+            snprintf(s->out, JSP_LUA_NAME, "%s.%s", module, s->name);
+            return 0;
+        }
+    }
+    return 0;
+}
+
+bool jsp_lua_name_in_module(lua_State *L, const void *function, const char *name,
+                            char out[JSP_LUA_NAME])
+{
+    out[0] = 0;
+    jsp_lua_protected(L, names_in_module, &(struct names_search){ function, name, out });
+    return out[0];
+}

@@ -16,4 +16,13 @@ int jsp_lua_name_modules(lua_State *L);
  * types of userdata that the state has so far ("FILE*.write"). May raise an error. */
 void jsp_lua_name_new_module(lua_State *L, struct jsprof_lua *lua, const char *module);
 
+/* Name the C functions of all modules that are loaded by now, and of the types of userdata, for a
+ * state whose `require` is not replaced. */
+void jsp_lua_name_c_functions(lua_State *L, struct jsprof_lua *lua);
+
+/* Write the name with that of its module ("mod.f") if a loaded module has this function, by
+ * lua_topointer, in the field of that name. Return false if none has. */
+bool jsp_lua_name_in_module(lua_State *L, const void *function, const char *name,
+                            char out[JSP_LUA_NAME]);
+
 #endif

@@ -16,6 +16,7 @@ struct module_run {
     jsprof_lua *lua;
     struct jsp_lua_memory memory;
     struct jsp_lua_watch watch;
+    bool has_traces;
     struct jsp_lua_loop *loop;     /* owned; NULL: callbacks of loops are not marked */
     /* Written by the thread that runs the state (threads.c): */
     uint64_t maker, runner;        /* numbers of the first thread and the present one */
@@ -32,6 +33,10 @@ void jsp_lua_run_let_go(void);
 
 /* Take the lock of all runs; jsp_lua_run_let_go releases it. */
 void jsp_lua_run_lock(void);
+
+/* Make a mark that began at `since`, if the run still has a session. */
+void jsp_lua_run_mark(struct module_run *run, uint64_t since, const char *group, const char *name,
+                      const char *message);
 
 /* Set a field of the table on top. */
 void jsp_lua_field(lua_State *L, const char *name, uint64_t value);

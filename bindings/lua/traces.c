@@ -61,11 +61,7 @@ struct traces_state {
 static void traces_mark(struct module_run *run, uint64_t since, const char *name,
                         const char *message)
 {
-    jsprof *prof = jsp_lua_run_hold(run);
-    if (!prof)
-        return;
-    jsprof_mark(prof, since, "trace", name, message);
-    jsp_lua_run_let_go();
+    jsp_lua_run_mark(run, since, "trace", name, message);
 }
 
 /* -- Places ----------------------------------------------------------------------- */

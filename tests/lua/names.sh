@@ -28,10 +28,37 @@ built()
     build_host names_host.c && hosted
 }
 
-hosted()
+hosted() # [calls]
 {
     rm -f "$SCRATCH/cap"
-    "$SCRATCH/host" "$SCRATCH/cap" && whole
+    "$SCRATCH/host" "$SCRATCH/cap" ${1:+"$1"} && whole
+}
+
+counted() # REGEX...: each is the beginning of a row
+{
+    "$JSPROF_TOOL" calls --csv "$SCRATCH/cap" >"$SCRATCH/calls" || return 1
+    cat "$SCRATCH/calls"
+    for re; do
+        grep -Eq "^$re" "$SCRATCH/calls" || { echo "no $re"; return 1; }
+    done
+}
+
+# The same program, while its calls are counted.
+counts_of_modules()
+{
+    rm -f "$SCRATCH/cap"
+    stock "$SCRIPTS/names.lua" "$SCRATCH/cap" "$SCRIPTS" calls >"$SCRATCH/out" 2>&1 ||
+        { cat "$SCRATCH/out"; return 1; }
+    for row in names_module.field:13 names_module.method:18 names_module.called:48 helper:7; do
+        counted "\"${row%:*}\",\"[^\"]*names_module.lua\",${row#*:}," || return 1
+    done
+    ! grep -q lpeg "$SCRATCH/out" || counted '"lpeg.match"' '"luaopen_lpeg"'
+}
+
+counts_by_symbol()
+{
+    build_host names_host.c && hosted calls &&
+        counted '"first_of_host"' '"second_of_host"' '"by_a_name"' && ! grep -q third_of_host "$SCRATCH/calls"
 }
 
 # Nothing but the capture itself has the symbols: the program is gone before they are printed.
@@ -76,8 +103,10 @@ one()
         "${t}is_less .$where:26. :27${t}(I:$any)*(C:$any)*table.sort "
     check 'an upvalue that is called last' share_is 1 60 "${t}ended .$where:31. :32$t"
     ! grep -q lpeg "$SCRATCH/out" || of_lpeg
+    check 'exact calls have the names of modules' counts_of_modules
     check 'a program that calls C functions of its own' built
     check 'their symbols are their names' by_symbol
+    check 'exact calls have their symbols, too' counts_by_symbol
     check 'without symbols they have none' without_symbols
 }
 

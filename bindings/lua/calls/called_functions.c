@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frames.h"
+#include "module_names.h"
 
 enum { CALLED_SLOTS_BEGIN = 1024, CALLED_LEVELS = 64 };
 
@@ -69,7 +70,8 @@ static bool called_grow(struct jsp_lua_called_table *t)
 /* The name that samples show, in its parts: "name", "file", line. */
 static jsprof_function *called_function(const jsprof_frame *frame)
 {
-    char file[JSP_LUA_WHERE];
+    char file[JSP_LUA_WHERE], symbol[JSP_LUA_NAME];
+    const char *name = frame->label;
     uint32_t line = 0;
     jsprof_function *f = NULL;
     enum jsprof_kind kind = (enum jsprof_kind)(frame->kind & 0xFF);
@@ -83,7 +85,10 @@ static jsprof_function *called_function(const jsprof_frame *frame)
             *colon = 0;
         }
     }
-    jsprof_function_new(&f, frame->label, frame->detail ? file : NULL, line, kind);
+    if (frame->kind & JSPROF_FRAME_SYMBOL &&
+        jsprof_symbol_find((const void *)(uintptr_t)frame->pc, symbol, sizeof symbol) == 0)
+        name = symbol;
+    jsprof_function_new(&f, name, frame->detail ? file : NULL, line, kind);
     return f;
 }
 
@@ -124,9 +129,10 @@ static jsprof_frame called_frame(struct jsp_lua_called_table *t, const struct js
         w->root = root;
         label = jsp_lua_label_find(&w->labels, key);
     }
-    if (label)
-        jsp_lua_frame_function(&frame, label,
-                               called_is_c(key) ? JSPROF_KIND_LABEL : JSPROF_KIND_VM, 0);
+    if (label && called_is_c(key))
+        jsp_lua_frame_c(&frame, label, key->at);
+    else if (label)
+        jsp_lua_frame_function(&frame, label, JSPROF_KIND_VM, 0);
     jsprof_thread_resume(t->lua->thread);
     return frame;
 }
@@ -148,9 +154,15 @@ static enum jsp_lua_special called_special(const char *name)
 
 static struct jsp_lua_called *called_add(struct jsp_lua_called_table *t,
                                          const struct jsp_lua_key *key, lua_State *L,
-                                         uint32_t level)
+                                         uint32_t level, const void *function)
 {
+    char name[JSP_LUA_NAME];
+    if (called_is_c(key) && !jsp_lua_label_find(&t->lua->walker->labels, key))
+        jsp_lua_name_c_functions(L, t->lua);
     jsprof_frame frame = called_frame(t, key, L, level);
+    if (frame.label && !called_is_c(key) &&
+        jsp_lua_name_in_module(L, function, frame.label, name))
+        frame.label = name;
     if (!frame.label || (t->n * 4 > t->n_slots * 3 && !called_grow(t)))
         return NULL;
     struct jsp_lua_called *e = called_slot(t->slots, t->n_slots, key);
@@ -168,8 +180,9 @@ const struct jsp_lua_called *jsp_lua_called_pop(struct jsp_lua_called_table *t, 
                                                 uint32_t level)
 {
     struct jsp_lua_key key;
-    jsp_lua_walk_key((uintptr_t)lua_topointer(L, -1), (uintptr_t)lua_tocfunction(L, -1), &key);
+    const void *function = lua_topointer(L, -1);
+    jsp_lua_walk_key((uintptr_t)function, (uintptr_t)lua_tocfunction(L, -1), &key);
     lua_pop(L, 1);
     struct jsp_lua_called *e = called_slot(t->slots, t->n_slots, &key);
-    return e->key.at ? e : called_add(t, &key, L, level);
+    return e->key.at ? e : called_add(t, &key, L, level, function);
 }

@@ -2,7 +2,7 @@
 --
 -- SPDX-License-Identifier: MIT
 local jsprof = require "jsprof"
-jsprof.start{ output = arg[1], clock = "wall" }
+jsprof.start{ output = arg[1], clock = "wall", mode = arg[3] }
 package.path = arg[2] .. "/?.lua;" .. package.path
 local M = require "names_module"
 
