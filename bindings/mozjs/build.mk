@@ -116,10 +116,11 @@ $(GJS): $(call mozjs_objects,$(GJS_MOZJS),$(basename $(notdir $(CXX_SRC)))) $(RE
   $(B)/lib/libjsprof.a
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
-	$(Q)$(CXX) -o $@ $^ -Wl,--export-dynamic-symbol=pthread_setname_np $(ALL_LDFLAGS) $(GJS_LIBS)
+	$(Q)$(CXX) -o $@ $^ -Wl,--export-dynamic-symbol=pthread_setname_np \
+	  -Wl,--export-dynamic-symbol=g_type_register_static_simple $(ALL_LDFLAGS) $(GJS_LIBS)
 
 $(PRELOAD_SO): $(call mozjs_objects,$(GJS_MOZJS),$(MOZJS_PARTS) preload/preload recording \
-  request farewell counts coverage script sources threads) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
+  request farewell counts coverage script sources threads painting) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -shared -o $@ -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \

@@ -30,8 +30,6 @@ const char *recording_program;
 bool recording_begun;   /* the first thread has joined */
 bool recording_stopped; /* stopped by SIGUSR2 */
 
-const char recording_group[] = "JavaScript";
-
 /* Each thread has its own. */
 thread_local jsprof_thread *recording_thread;
 thread_local jsprof_mozjs *recording_js;
@@ -254,19 +252,19 @@ void recording_end_allocations(void)
 }
 
 /* Another thread may end the recording meanwhile. */
-void recording_mark(uint64_t begin_ns, const char *name, const char *message)
+void recording_mark(const char *group, uint64_t begin_ns, const char *name, const char *message)
 {
     pthread_mutex_lock(&recording_lock);
     if (recording_request.session)
-        (void)jsprof_mark(recording_request.session, begin_ns, recording_group, name, message);
+        (void)jsprof_mark(recording_request.session, begin_ns, group, name, message);
     pthread_mutex_unlock(&recording_lock);
 }
 
-void recording_counter(const char *name, double value)
+void recording_counter(const char *group, const char *name, double value)
 {
     pthread_mutex_lock(&recording_lock);
     if (recording_request.session) {
-        const int counter = jsprof_counter(recording_request.session, recording_group, name,
+        const int counter = jsprof_counter(recording_request.session, group, name,
                                            nullptr, JSPROF_COUNTER_REAL);
         if (counter > 0)
             (void)jsprof_counter_set_real(recording_request.session, counter, value);

@@ -49,11 +49,11 @@ void recording_add_realm(void);
 /* This thread's realms are about to end: what they created and did not free stays live. */
 void recording_end_allocations(void);
 
-/* Write a mark or a counter of the group JavaScript, as jsprof_mark and
+/* Write a mark or a counter of this group, a constant, as jsprof_mark and
  * jsprof_counter_set_real do. They do nothing without a recording; stats count the marks
  * that did not fit. */
-void recording_mark(uint64_t begin_ns, const char *name, const char *message);
-void recording_counter(const char *name, double value);
+void recording_mark(const char *group, uint64_t begin_ns, const char *name, const char *message);
+void recording_counter(const char *group, const char *name, double value);
 
 /* Stop recording this thread: its scripts have ended. */
 void recording_leave(void);

@@ -25,6 +25,8 @@
 
 namespace {
 
+const char script_group[] = "JavaScript";
+
 JS::UniqueChars script_text(JSContext *cx, JS::HandleValue value)
 {
     JS::RootedString text(cx, JS::ToString(cx, value));
@@ -48,7 +50,7 @@ bool script_mark(JSContext *cx, unsigned argc, JS::Value *vp)
         return false;
     if (!args.get(2).isUndefined() && !JS::ToNumber(cx, args.get(2), &begin))
         return false;
-    recording_mark(begin >= 1 ? static_cast<uint64_t>(begin) : 0, name.get(), message.get());
+    recording_mark(script_group, begin >= 1 ? static_cast<uint64_t>(begin) : 0, name.get(), message.get());
     args.rval().setUndefined();
     return true;
 }
@@ -63,7 +65,7 @@ bool script_counter(JSContext *cx, unsigned argc, JS::Value *vp)
     const JS::UniqueChars name = script_text(cx, args[0]);
     if (!name || !JS::ToNumber(cx, args[1], &value))
         return false;
-    recording_counter(name.get(), value);
+    recording_counter(script_group, name.get(), value);
     args.rval().setUndefined();
     return true;
 }

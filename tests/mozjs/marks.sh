@@ -41,6 +41,39 @@ marked() # CAPTURE: the marks and the counter are in it
         "$JSPROF_TOOL" dump "$1" | grep -q 'twenty ms'
 }
 
+# Marks whose times the script knows, and a counter with three values.
+cat >exact.js <<'END'
+const {jsprof} = globalThis, begin = jsprof.now();
+jsprof.mark('first', 'of two', begin - 3000001);
+jsprof.mark('second', 'of two', begin - 1000000);
+for (const value of [0.1, -7e300, 3])
+    jsprof.counter('value', value);
+print(begin, jsprof.now());
+for (const end = Date.now() + 50; Date.now() < end;);
+END
+
+exact() # PROGRAM...: each begin to the nanosecond, each end before the script's later look
+{
+    rm -f exact.cap
+    "$@" exact.js >out && "$JSPROF_TOOL" convert --to json -o exact.json exact.cap || return 1
+    read -r begin end <out
+    start=$(sed -n 's/.*"start_ns":\([0-9]*\).*/\1/p' exact.json)
+    grep -o '"time_ns":[^}]*"name":"[a-z]*","message":"of two"' exact.json |
+        tr -c '0-9a-z\n' ' ' | tee times
+    while read -r _ _ time _ _ took _ _ _ _ _ _ name _; do
+        case $name in
+        first) want=$((begin - 3000001)) ;;
+        *) want=$((begin - 1000000)) ;;
+        esac
+        echo "$name: $((start + time)), wanted $want, took $took, end $end"
+        [ $((start + time)) = "$want" ] && [ $((want + took)) -ge "$begin" ] &&
+            [ $((want + took)) -le "$end" ] || return 1
+    done <times
+    [ "$(wc -l <times)" = 2 ] &&
+        grep -o '"name":"value".*' exact.json |
+        grep -Eq '^[^[]*"values":\[\[[0-9]+,0\.1],\[[0-9]+,-7e\+300],\[[0-9]+,3]]'
+}
+
 for program in "$GJS" gjs-console; do
     "$program" marked.js >out 2>err
     check "$program alone: no such object" diff without.out out
@@ -57,5 +90,9 @@ check 'jsprof-gjs: marks and counter' marked stock.cap
 "$GJS" --profile-output=module.cap -m marked.mjs >out 2>err
 check 'a module has it, too' diff with.out out
 check 'a module: marks and counter' marked module.cap
+
+check 'times and values are exact' exact "$GJS" --profile-output=exact.cap
+check 'jsprof-gjs: times and values are exact' exact "$B/bin/jsprof-gjs" \
+    --profile-output=exact.cap gjs-console
 
 finish

@@ -1,0 +1,107 @@
+#!/bin/sh
+# painting.sh - the frames of a GTK 4 program are marks, and those that it missed are counted, as
+# the program counts them itself.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+if ! command -v xvfb-run >/dev/null || ! gjs-console -c 'imports.gi.versions.Gtk = "4.0";
+    imports.gi.Gtk' 2>/dev/null; then
+    echo 'SKIP: needs xvfb xauth gir1.2-gtk-4.0 gjs'
+    exit 77
+fi
+
+# An animation of 40 frames. Within every eighth frame it computes for 100 ms, and after two of the
+# others a timeout does. It prints the number of frames that it saw, of those that it missed
+# by the clock's time, and the least number that it must have missed.
+cat >skips.js <<'END'
+imports.gi.versions.Gtk = '4.0';
+const {Gtk, GLib} = imports.gi;
+function busy(ms) {
+    const end = GLib.get_monotonic_time() + 1000 * ms;
+    while (GLib.get_monotonic_time() < end);
+}
+Gtk.init();
+const loop = new GLib.MainLoop(null, false);
+const area = new Gtk.DrawingArea();
+const window = new Gtk.Window({child: area, defaultWidth: 100, defaultHeight: 100});
+let frames = 0, missed = 0, last = 0;
+area.add_tick_callback((widget, clock) => {
+    const now = clock.get_frame_time();
+    if (last)
+        missed += Math.max(0, Math.floor((now - last + 8333) / 16667) - 1);
+    last = now;
+    if (++frames % 8 === 0)
+        busy(100);
+    if (frames === 11 || frames === 21)
+        GLib.timeout_add(GLib.PRIORITY_HIGH, 0, () => { busy(100); return false; });
+    area.queue_draw();
+    if (frames < 40)
+        return true;
+    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 300, () => { loop.quit(); return false; });
+    return false;
+});
+window.present();
+loop.run();
+print(frames, missed);
+END
+
+recorded() # PROGRAM...
+{
+    rm -f cap
+    GDK_BACKEND=x11 GSK_RENDERER=cairo LIBGL_ALWAYS_SOFTWARE=1 timeout 60 \
+        xvfb-run -a -s '-screen 0 640x480x24' "$@" >out 2>err
+    cat out err
+    read -r frames missed <out
+    [ "$frames" = 40 ] && [ "$missed" -ge 15 ] && whole cap &&
+        "$JSPROF_TOOL" list --csv cap >list
+    cat list
+}
+
+# How many marks have this name?
+number()
+{
+    sed -n "s/^mark,\"GTK\",\"$1\",\([0-9]*\),.*/\1/p" list
+}
+
+# The window itself may paint a few frames before and after the animation.
+painted()
+{
+    n=$(number Frame)
+    echo "$n of $frames"
+    [ "$n" -ge "$frames" ] && [ "$n" -le $((frames + 10)) ] && [ "$(number Update)" -ge "$frames" ] &&
+        [ "$(number Layout)" -ge 1 ] && [ "$(number Paint)" -ge "$frames" ]
+}
+
+# Frames in which the program computes, in the phase of tick callbacks, take as long as that.
+long()
+{
+    "$JSPROF_TOOL" dump cap | grep -E 'MARK +0\.1[0-9]* s GTK / ' >long
+    cat long
+    [ "$(grep -c 'Frame frame' long)" -ge 5 ] && [ "$(grep -c Update long)" -ge 5 ] &&
+        ! grep Layout long
+}
+
+# What the marks say, what the counter says, and what the program says.
+missing()
+{
+    marked=$("$JSPROF_TOOL" dump cap | sed -n 's/.*GTK \/ Missed \([0-9]*\) before frame.*/\1/p' |
+        awk '{ n += $1 } END { print n + 0 }')
+    counted=$(sed -n 's/^counter,"GTK","Missed frames",[0-9]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,\([0-9]*\).*/\1/p' list)
+    echo "marks $marked, counter $counted, program $missed"
+    [ "$marked" = "$missed" ] && [ "$counted" = "$missed" ]
+}
+
+for program in gjs-console jsprof-gjs; do
+    UNDER=$program
+    record="$B/bin/$program --profile-output=cap"
+    [ $program = gjs-console ] || record="$record -- gjs-console"
+    # shellcheck disable=SC2086
+    check 'a program that skips frames is recorded' recorded $record skips.js
+    check 'each frame is a mark, with its phases' painted
+    check 'a long frame is a long mark' long
+    check 'missed frames are those that the program missed' missing
+done
+finish
