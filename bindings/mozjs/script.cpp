@@ -50,7 +50,8 @@ bool script_mark(JSContext *cx, unsigned argc, JS::Value *vp)
         return false;
     if (!args.get(2).isUndefined() && !JS::ToNumber(cx, args.get(2), &begin))
         return false;
-    recording_mark(script_group, begin >= 1 ? static_cast<uint64_t>(begin) : 0, name.get(), message.get());
+    recording_mark(script_group, begin >= 1 ? static_cast<uint64_t>(begin) : 0, name.get(),
+                   message.get());
     args.rval().setUndefined();
     return true;
 }
