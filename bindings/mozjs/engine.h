@@ -13,6 +13,7 @@
 
 #include <js/GCAPI.h>
 #include <js/ProfilingFrameIterator.h>
+#include <js/ProfilingStack.h>
 #include <jsfriendapi.h>
 
 #include <ucontext.h>
@@ -119,6 +120,52 @@ template <engine_nursery *Ours> void engine_unwatch_nursery(JSContext *cx)
 /* SpiderMonkey calls the others. */
 inline void engine_pass_nursery(JSContext *, JS::GCNurseryProgress, JS::GCReason)
 {
+}
+#endif
+
+/* -- What the compilers report: one callback, or a second one for what lasts -- */
+
+using engine_event = void(uint64_t took_ns, const char *event, const char *details);
+
+#if MOZJS_MAJOR_VERSION < 140
+template <engine_event *Ours> void engine_on_event(const char *event, const char *details)
+{
+    Ours(0, event, details);
+}
+
+template <engine_event *Ours> void engine_watch_events(JSContext *cx)
+{
+    js::RegisterContextProfilingEventMarker(cx, engine_on_event<Ours>);
+}
+
+inline void engine_unwatch_events(JSContext *cx)
+{
+    js::RegisterContextProfilingEventMarker(cx, nullptr);
+}
+#else
+template <engine_event *Ours>
+void engine_on_event(mozilla::MarkerCategory, const char *event, const char *details)
+{
+    Ours(0, event, details);
+}
+
+template <engine_event *Ours>
+void engine_on_interval(mozilla::MarkerCategory, const char *event, mozilla::TimeStamp begin,
+                        const char *details)
+{
+    const double us = (mozilla::TimeStamp::Now() - begin).ToMicroseconds();
+
+    Ours(us > 0 ? static_cast<uint64_t>(1000 * us) : 0, event, details);
+}
+
+template <engine_event *Ours> void engine_watch_events(JSContext *cx)
+{
+    js::RegisterContextProfilingEventMarker(cx, engine_on_event<Ours>, engine_on_interval<Ours>);
+}
+
+inline void engine_unwatch_events(JSContext *cx)
+{
+    js::RegisterContextProfilingEventMarker(cx, nullptr, nullptr);
 }
 #endif
 

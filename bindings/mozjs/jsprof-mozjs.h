@@ -50,7 +50,9 @@ int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out
  * reason, in the group "GC": "Collection" from the first slice to the last, its
  * "Slice"s, its "Sweep", and each "Nursery" collection. The sizes of its heap are
  * counters: "GC bytes" after each collection and "Malloc bytes" ten times a second at
- * most. Call it once a context. Errors: -EINVAL: an argument is NULL; or the error of
+ * most. Marks of the group "JIT" are what the compilers report: each "Bailout" from optimized
+ * code, and each "Invalidate" of a function's code, with reason and place. Call it once a
+ * context. Errors: -EINVAL: an argument is NULL; or the error of
  * jsprof_counter. */
 int jsprof_mozjs_tell_collections(jsprof_mozjs *m, jsprof *session);
 

@@ -79,6 +79,17 @@ void marks_on_finalize(JS::GCContext *, JSFinalizeStatus status, void *data)
     }
 }
 
+/* -- The compilers -------------------------------------------------------------------- */
+
+/* SpiderMonkey names the reason and the place. */
+void marks_on_event(uint64_t took_ns, const char *event, const char *details)
+{
+    const jsprof_mozjs *m = marks_current;
+
+    if (m && m->session)
+        (void)jsprof_mark(m->session, took_ns ? jsprof_now() - took_ns : 0, "JIT", event, details);
+}
+
 } // namespace
 
 void mozjs_mark_slice(jsprof_mozjs *m, JS::GCProgress progress, JS::GCReason reason)
@@ -121,6 +132,7 @@ void mozjs_mark_no_more(jsprof_mozjs *m)
     if (!m->session)
         return;
     JS_RemoveFinalizeCallback(m->cx, marks_on_finalize);
+    engine_unwatch_events(m->cx);
     marks_current = nullptr;
     m->session = nullptr;
 }
@@ -148,5 +160,6 @@ int jsprof_mozjs_tell_collections(jsprof_mozjs *m, jsprof *session)
     m->gc_bytes = gc;
     m->malloc_bytes = heap;
     m->session = session;
+    engine_watch_events<marks_on_event>(m->cx);
     return 0;
 }
