@@ -97,8 +97,13 @@ async function saves(open, file, evil) {
 
 async function prints(open, file) {
     const page = await open(file, { colorScheme: 'dark' });
-    const pdf = await page.pdf();
-    check('the graph is on paper', pdf.length > 5000, pdf.length);
+    await page.evaluate(() => addEventListener('beforeprint', () => {
+        window.printed = { isDark, boxes: byId('paper').querySelectorAll('rect').length };
+    }));
+    await page.pdf();
+    same('on paper: light, and a box each', await page.evaluate(() => window.printed),
+        { isDark: false, boxes: 8 });
+    same('nothing stays', await page.locator('#paper svg').count(), 0);
     same('dark again', await page.evaluate(() => isDark), true);
     await page.click('#tab-functions');
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });

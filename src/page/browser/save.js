@@ -54,10 +54,15 @@ class Drawing {
 const escapeXml = text => text.replace(/[&<>"]/g, c =>
     ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
 
+function savedHeight({ root, window: { from, to } }) {
+    const levels = root.isTime ? root.order.deepest(from, to)
+        : root.levels(NARROW * (to - from) / SAVED_WIDTH);
+    return Math.min(SAVED_MOST, (levels + 1) * ROW);
+}
+
 /* Return the graph with all its levels, also those that are not on the screen, as SVG. */
 function graphSvg(graph) {
-    const levels = Math.floor(SAVED_MOST / ROW) - 1;
-    const deepest = Math.min(levels, graph.depth), height = (deepest + 1) * ROW;
+    const height = savedHeight(graph);
     const drawing = new Drawing(SAVED_WIDTH, height);
     const background = getComputedStyle(graph.canvas.closest('main')).backgroundColor;
     drawing.fillStyle = background;
@@ -74,7 +79,7 @@ function saveAs(name, blob) {
 
 /* Draw the graph on a canvas twice as fine as the screen, and save it. */
 function savePng(graph, name) {
-    const height = Math.min(SAVED_MOST, (graph.depth + 1) * ROW), canvas = element('canvas',
+    const height = savedHeight(graph), canvas = element('canvas',
         { width: 2 * SAVED_WIDTH, height: 2 * height }), context = canvas.getContext('2d');
     context.scale(2, 2);
     context.fillStyle = getComputedStyle(graph.canvas.closest('main')).backgroundColor;
@@ -106,8 +111,8 @@ function preparePrint(app) {
             app.setDark(false);
         byId('paper').replaceChildren();
         if (!byId('view-graph').hidden && graph.root)
-            byId('paper').append(element('img', { alt: byId('graph').getAttribute('aria-label'),
-                src: 'data:image/svg+xml,' + encodeURIComponent(graphSvg(graph)) }));
+            byId('paper').append(new DOMParser().parseFromString(graphSvg(graph),
+                'image/svg+xml').documentElement);
     });
     addEventListener('afterprint', () => {
         byId('paper').replaceChildren();
