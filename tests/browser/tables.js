@@ -91,6 +91,16 @@ async function listsMarks(page) {
         ['mark', 'phases', '1', '600 ms']);
     same('a counter', rows.find(r => r[9] === 'heap').slice(0, 9),
         ['counter', 'memory', '50', '', '1000', '1180', '1160', '1360', '1360']);
+    check('no single marks at first', await page.locator('#marks-each').isHidden());
+    await page.locator('#marks tbody tr', { hasText: 'printing' }).click();
+    same('whose', await text(page, '#marks-each-title'), 'phases / printing: 1 of 1');
+    same('the single mark', await cells(page, 'marks-each'),
+        [['0.610 s', '400 ms', 'a <b>message</b>']]);
+    await page.locator('#marks-each tbody tr').click();
+    check('it leads to the graph', await page.locator('#view-graph').isVisible());
+    same('of its time', await page.inputValue('#range-from'), '0.610');
+    same('100% is print', await text(page, '#status'), '100% is 400 ms');
+    await page.click('#range-all');
 }
 
 async function listsCalls(open, file) {
@@ -131,6 +141,9 @@ async function sumsMarks(open, file) {
     await page.fill('#range-to', '0.4');
     await page.press('#range-to', 'Enter');
     await settled(page);
+    await page.locator('#marks tbody tr', { hasText: 'parsing' }).click();
+    same('those on the page', await text(page, '#marks-each-title'),
+        'phases / parsing: 5,000 of 12,000');
     const note = await text(page, '#marks-note');
     check('a part has a note', note.includes('only the 5,000 longest marks'), note);
 }

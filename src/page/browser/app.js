@@ -193,6 +193,8 @@ class App {
             const isOn = tab.dataset.view === name;
             tab.setAttribute('aria-selected', isOn);
             tab.tabIndex = isOn ? 0 : -1;
+            if (isOn)
+                tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
         }
         byId('panel').setAttribute('aria-labelledby', 'tab-' + name);
         for (const section of byId('panel').children)

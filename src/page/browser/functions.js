@@ -50,7 +50,7 @@ class SortTable {
 
     row(row) {
         const cells = this.columns.map(c => {
-            const cell = element('td', { class: !c.isText ? 'number'
+            const cell = element('td', { 'data-key': c.key, class: !c.isText ? 'number'
                 : c.key === 'name' ? 'name' : 'word' });
             cell.append(...[c.show ? c.show(row) : c.text(row)].flat());
             return cell;

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The table covers the chosen range of time: a mark is in it if any part of it is, a
- * value if its moment is. The median and the 95th percentile are figures that occur. For the
+ * value if its moment is. A row of marks opens the list of these marks, the longest first, and a row
+ * of that list jumps to the time of the mark. The median and the 95th percentile are figures that occur. For the
  * whole time the capture's own sums are shown; for a part, sums of the events on the page.
  */
 
@@ -11,7 +12,55 @@ class Marks {
     constructor(app) {
         this.app = app;
         byId('tab-marks').hidden = false;
-        this.table = new SortTable(byId('marks'), { label: 'Marks and counters' });
+        this.table = new SortTable(byId('marks'),
+            { label: 'Marks and counters', open: row => this.list(row) });
+        this.each = new SortTable(byId('marks-each'),
+            { label: 'Single marks', open: ({ mark }) => this.jump(mark) });
+        this.chosen = null;
+    }
+
+    /* List the single marks of a row, below the table. */
+    list(row) {
+        if (row.what !== 'mark')
+            return;
+        this.chosen = row;
+        this.renderEach();
+        byId('marks-each-title').scrollIntoView({ block: 'nearest' });
+        announce(byId('marks-each-title').textContent);
+    }
+
+    renderEach() {
+        const { chosen } = this, { meta } = this.app.profile;
+        const rows = !chosen ? [] : meta.marks.list.filter(([capture, , , group, name]) =>
+            capture === chosen.capture && group === chosen.group && name === chosen.name)
+            .map(mark => ({ mark, at: mark[1] * 1e3, length: mark[2] * 1e3,
+                            message: harmless(mark[5]) }));
+        byId('marks-each-title').hidden = byId('marks-each').hidden = !chosen;
+        if (!chosen)
+            return;
+        byId('marks-each-title').textContent = `${harmless(chosen.group)} / ` +
+            `${harmless(chosen.name)}: ${formatCount(rows.length)} of ` +
+            `${formatCount(this.countOf(chosen))}`;
+        this.each.set([
+            { key: 'at', title: 'Begins', value: r => r.at, text: r => formatSeconds(r.at) + ' s' },
+            { key: 'length', title: 'Lasts', value: r => r.length,
+              text: r => formatDuration(r.length) },
+            { key: 'name', title: 'Message', isText: true, value: r => r.message,
+              text: r => r.message }], rows, { key: 'length', isDown: true });
+    }
+
+    countOf({ capture, group, name }) {
+        return this.app.profile.meta.eventSums.find(s => s[0] === capture && s[1] === 'mark' &&
+            s[2] === group && s[3] === name)[4];
+    }
+
+    /* Choose the time of a mark. */
+    jump([, at, length]) {
+        const { timeline } = this.app;
+        timeline.setRange(timeline.spansOf(at * 1e3, Math.min((at + length) * 1e3,
+            timeline.end - 1)));
+        if (this.app.profile.meta.stacks)
+            this.app.show('graph');
     }
 
     isWhole() {
@@ -76,6 +125,7 @@ class Marks {
     render() {
         const rows = this.isWhole() ? this.sums() : this.part();
         this.note();
+        this.renderEach();
         const figure = (key, title) => ({ key, title, value: r => r[key],
             text: r => r[key] === null ? '' : r.what === 'mark' ? formatDuration(r[key])
                 : key === 'total' ? '' : +r[key].toPrecision(6) + '' });

@@ -4,10 +4,10 @@
  *
  * The height of a thread's curve is how busy it was: its CPU time (or its samples' time)
  * as a share of the elapsed time or, without a clock, its samples relative to its busiest
- * moment.
+ * moment. The names of lanes have less room where the page is narrow.
  */
 
-const GUTTER = 150, AXIS = 18, LANE = 26, MARK_LANE = 17, COUNTER_LANE = 34;
+const AXIS = 18, LANE = 26, MARK_LANE = 17, COUNTER_LANE = 34;
 
 class Timeline {
     constructor(canvas, events) {
@@ -84,13 +84,17 @@ class Timeline {
         return this.spans * this.span;
     }
 
+    get gutter() {
+        return this.width < 600 ? 84 : 150;
+    }
+
     x(ns) {
-        return GUTTER + ns / this.end * (this.width - GUTTER);
+        return this.gutter + ns / this.end * (this.width - this.gutter);
     }
 
     timeAt(e) {
         const px = e.clientX - this.canvas.getBoundingClientRect().left;
-        return Math.min(1, Math.max(0, (px - GUTTER) / (this.width - GUTTER))) * this.end;
+        return Math.min(1, Math.max(0, (px - this.gutter) / (this.width - this.gutter))) * this.end;
     }
 
     drawNow() {
@@ -105,7 +109,7 @@ class Timeline {
         context.font = '11px system-ui, sans-serif';
         context.textBaseline = 'middle';
         context.fillStyle = this.color('dim');
-        for (const { at, text } of timeTicks(0, this.end, width - GUTTER)) {
+        for (const { at, text } of timeTicks(0, this.end, width - this.gutter)) {
             context.fillRect(this.x(at), 0, 1, 5);
             context.fillText(text, this.x(at) + 4, AXIS / 2);
         }
@@ -120,7 +124,7 @@ class Timeline {
         c.fillStyle = this.color('line');
         c.fillRect(0, lane.y + lane.height - 1, this.width, 1);
         c.fillStyle = this.color(isOff ? 'dim' : 'text');
-        c.fillText(this.cut(lane.label, GUTTER - 12), 6, lane.y + lane.height / 2);
+        c.fillText(this.cut(lane.label, this.gutter - 12), 6, lane.y + lane.height / 2);
         c.globalAlpha = isOff ? 0.3 : 1;
         ({ thread: () => this.drawThread(lane), marks: () => this.drawMarks(lane),
            counter: () => this.drawCounter(lane) })[lane.kind]();
@@ -140,7 +144,7 @@ class Timeline {
     /* Draw in columns of a few pixels, so that a burst is visible at any scale. */
     drawThread(lane) {
         const c = this.context, sums = this.sums[lane.thread.index];
-        const step = 2, columns = Math.ceil((this.width - GUTTER) / step);
+        const step = 2, columns = Math.ceil((this.width - this.gutter) / step);
         const values = new Float64Array(columns + 1), per = this.end / columns;
         const isCount = !isTimed(this.profile.meta.captures[lane.thread.capture].unit);
         sums.forEach((v, s) => {
@@ -153,7 +157,7 @@ class Timeline {
         for (let i = 0; i < columns; i++) {
             const h = Math.min(1, values[i] / (most || 1)) * (lane.height - 4);
             if (values[i])
-                c.fillRect(GUTTER + i * step, lane.y + lane.height - 1 - Math.max(1, h),
+                c.fillRect(this.gutter + i * step, lane.y + lane.height - 1 - Math.max(1, h),
                     step, Math.max(1, h));
         }
     }
@@ -162,7 +166,7 @@ class Timeline {
         const c = this.context;
         c.fillStyle = this.color('mark');
         for (const [, at, length] of lane.marks) {
-            const x = this.x(at * 1e3), w = length * 1e3 / this.end * (this.width - GUTTER);
+            const x = this.x(at * 1e3), w = length * 1e3 / this.end * (this.width - this.gutter);
             c.fillRect(x, lane.y + 3, Math.max(1.5, w), lane.height - 7);
         }
     }
@@ -193,7 +197,7 @@ class Timeline {
             return;
         const x0 = this.x(range.from * this.span), x1 = this.x(range.to * this.span);
         c.fillStyle = this.color('veil');
-        c.fillRect(GUTTER, 0, x0 - GUTTER, height);
+        c.fillRect(this.gutter, 0, x0 - this.gutter, height);
         c.fillRect(x1, 0, this.width - x1, height);
         c.fillStyle = this.color('accent');
         c.fillRect(x0 - 1, 0, 2, height);
@@ -206,7 +210,7 @@ class Timeline {
     }
 
     isGutter(e) {
-        return e.clientX - this.canvas.getBoundingClientRect().left < GUTTER;
+        return e.clientX - this.canvas.getBoundingClientRect().left < this.gutter;
     }
 
     down(e) {
@@ -262,7 +266,7 @@ class Timeline {
     }
 
     marksAt(lane, ns) {
-        const near = 3 * this.end / (this.width - GUTTER);
+        const near = 3 * this.end / (this.width - this.gutter);
         return lane.marks.filter(m => ns >= m[1] * 1e3 - near &&
             ns <= (m[1] + m[2]) * 1e3 + near).slice(0, 8);
     }

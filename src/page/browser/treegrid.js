@@ -34,7 +34,7 @@ class TreeGrid {
 
     columns(view) {
         return view.isDiff ? ['Before', 'After', 'Change', 'Self before', 'Self after']
-            : ['Total', '', 'Self', '', 'Samples'];
+            : ['Total', 'Total %', 'Self', 'Self %', 'Samples'];
     }
 
     /* Open the path that took most of the time. */
