@@ -85,7 +85,7 @@ FAULTY := $(patsubst %.c,$(B)/%,$(wildcard tests/fault/*.c))
 NO_TEST := tests/bench/% $(wildcard tests/*/lib*.sh tests/*/common.sh)
 SH_TESTS := $(filter-out $(NO_TEST),$(wildcard tests/*/*.sh))
 MAN := $(wildcard docs/man/*.[1-9])
-COMPLETIONS := $(wildcard completion/*.bash completion/_*)
+COMPLETIONS := $(wildcard completion/*.bash completion/*.fish completion/_*)
 
 LIBS := $(if $(LIB_SRC),$(B)/lib/libjsprof.a $(B)/lib/libjsprof.so)
 TOOL := $(if $(CLI_SRC),$(B)/bin/jsprof)
@@ -96,7 +96,7 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 # -- Targets -------------------------------------------------------------------
 
 .PHONY: all lib room tool examples demo check check-long asan tsan mutants sizes bench fuzz \
-  amalgamation dist deps install uninstall clean help test-programs fuzz-programs FORCE
+  amalgamation dist deps install install-lib uninstall clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -178,7 +178,7 @@ DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang lib
   libsysprof-4-dev libsysprof-6-dev sysprof xvfb valgrind linux-perf elfutils \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
   libgoogle-perftools-dev libunwind-dev \
-  $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER)
+  $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER) $(DEPS_PACKAGES)
 DEPS_GJS = $(MOZJS_KNOWN:%=libmozjs-%-dev) libgjs-dev gjs dbus
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
   lua5.4 liblua5.4-dev lua5.5 liblua5.5-dev luajit libluajit-5.1-dev luarocks lua-cqueues lua-lpeg \
@@ -190,8 +190,9 @@ DEPS_LUA_HOSTS = lua-luv neovim haproxy prosody nginx-light libpcre3 curl tshark
 DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-resty-lrucache \
   libluajit2-5.1-2
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
-DEPS_EXPORT = zsh mandoc golang-go python3-jsonschema
+DEPS_EXPORT = zsh fish mandoc golang-go python3-jsonschema
 DEPS_BROWSER = chromium
+DEPS_PACKAGES = cmake meson ninja-build
 deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \
 	$$sudo apt-get update; \
@@ -312,39 +313,60 @@ $(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o
 
 # -- Installing ----------------------------------------------------------------
 
+# DESTDIR may contain spaces; PREFIX and LIBDIR may not, because pkg-config's files hold them.
 ROOT = $(DESTDIR)$(PREFIX)
+LIBROOT = $(DESTDIR)$(LIBDIR)
 DOCDIR = $(ROOT)/share/doc/jsprof
 INSTALLED_DOCS = $(wildcard LICENSE README* CHANGELOG*)
+# The name of our gjs-console where it is installed: gjs has a program of that name.
+GJS_CONSOLE ?= jsprof-gjs-console
 # Where a manual page or a completion goes, below ROOT.
 place = $(strip $(if $(filter %.bash,$(1)),\
   share/bash-completion/completions/$(basename $(notdir $(1))),\
+  $(if $(filter %.fish,$(1)),share/fish/vendor_completions.d/$(notdir $(1)),\
   $(if $(filter completion/%,$(1)),share/zsh/site-functions/$(notdir $(1)),\
-  share/man/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1)))))
+  share/man/man$(patsubst .%,%,$(suffix $(1)))/$(patsubst gjs-console.%,$(GJS_CONSOLE).%,$(notdir \
+  $(1)))))))
+fill_in = sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|'
 
 $(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
 	@mkdir -p $(@D)
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
+	$(Q)$(fill_in) $< >$@
 
-install: lib tool $(B)/jsprof.pc ## install below PREFIX, staged in DESTDIR
-	install -d $(ROOT)/bin $(ROOT)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DOCDIR)
-	install -m 755 $(TOOL) $(ROOT)/bin
-	install -m 644 include/jsprof.h $(ROOT)/include
-	install -m 644 $(B)/lib/libjsprof.a $(DESTDIR)$(LIBDIR)
-	install -m 755 $(B)/lib/libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)
-	ln -sf libjsprof.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libjsprof.so
-	install -m 644 $(B)/jsprof.pc $(DESTDIR)$(LIBDIR)/pkgconfig
-	install -m 644 $(INSTALLED_DOCS) $(DOCDIR)
+# Write the file NAME of pkg-config for a LIBRARY of bindings/ that needs a PACKAGE.
+binding_pc = $(fill_in) packaging/binding.pc.in | sed 's|@NAME@|$(1)|; s|@LIBRARY@|$(2)|; \
+  s|@PACKAGE@|$(3)|' >"$(LIBROOT)/pkgconfig/$(1).pc"
+
+install-lib: lib $(B)/jsprof.pc ## the library alone, with its header and files for pkg-config and CMake
+	install -d "$(ROOT)/include" "$(LIBROOT)/pkgconfig" "$(LIBROOT)/cmake/jsprof"
+	install -m 644 include/jsprof.h "$(ROOT)/include"
+	install -m 644 $(B)/lib/libjsprof.a "$(LIBROOT)"
+	install -m 755 $(B)/lib/libjsprof.so.$(VERSION) "$(LIBROOT)"
+	ln -sf libjsprof.so.$(VERSION) "$(LIBROOT)/$(SONAME)"
+	ln -sf $(SONAME) "$(LIBROOT)/libjsprof.so"
+	install -m 644 $(B)/jsprof.pc "$(LIBROOT)/pkgconfig"
+	$(fill_in) packaging/jsprof-config.cmake >"$(LIBROOT)/cmake/jsprof/jsprof-config.cmake"
+	$(fill_in) packaging/jsprof-config-version.cmake \
+	  >"$(LIBROOT)/cmake/jsprof/jsprof-config-version.cmake"
+
+install: install-lib tool ## install below PREFIX, staged in DESTDIR
+	install -d "$(ROOT)/bin" "$(DOCDIR)"
+	install -m 755 $(TOOL) "$(ROOT)/bin"
+	install -m 644 $(INSTALLED_DOCS) "$(DOCDIR)"
 	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),\
-	  install -D -m 644 $(f) $(ROOT)/$(call place,$(f));)
+	  install -D -m 644 $(f) "$(ROOT)/$(call place,$(f))";)
 	+$(if $(LUA_VERSIONS),$(Q)$(MAKE) --no-print-directory install-lua)
 
+# It removes the files that install makes by their names, and then empty folders of ours.
 uninstall: ## remove what install put there
-	rm -f $(ROOT)/bin/jsprof
-	rm -f $(ROOT)/include/jsprof.h
-	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.a
-	rm -f $(DESTDIR)$(LIBDIR)/libjsprof.so*
-	rm -f $(DESTDIR)$(LIBDIR)/pkgconfig/jsprof.pc
-	rm -rf $(DOCDIR)
-	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),rm -f $(ROOT)/$(call place,$(f));)
+	rm -f "$(ROOT)/bin/jsprof" "$(ROOT)/include/jsprof.h"
+	rm -f "$(LIBROOT)/libjsprof.a" "$(LIBROOT)/libjsprof.so.$(VERSION)"
+	@set -ex; cd "$(LIBROOT)" 2>/dev/null || exit 0; \
+	  for l in $(SONAME) libjsprof.so; do [ -e $$l ] || rm -f $$l; done
+	rm -f "$(LIBROOT)/pkgconfig/jsprof.pc"
+	rm -f "$(LIBROOT)/cmake/jsprof/jsprof-config.cmake"
+	rm -f "$(LIBROOT)/cmake/jsprof/jsprof-config-version.cmake"
+	@set -ex; $(foreach f,$(INSTALLED_DOCS),rm -f "$(DOCDIR)/$(notdir $(f))";)
+	-@rmdir "$(LIBROOT)/cmake/jsprof" "$(DOCDIR)" 2>/dev/null || true
+	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),rm -f "$(ROOT)/$(call place,$(f))";)
 	+$(if $(LUA_VERSIONS),$(Q)$(MAKE) --no-print-directory uninstall-lua)

@@ -106,16 +106,23 @@ run-lua-tests: lua tool
 	  $(filter-out $(wildcard tests/lua/lib*.sh),$(wildcard tests/lua/*.sh))
 
 # Lua 5.1 and LuaJIT look for modules in the same folder: LuaJIT's is kept apart.
-LUA_ROOT = $(DESTDIR)$(LIBDIR)/lua
+LUA_ROOT = $(LIBROOT)/lua
+# jsprof-lua.pc is for the newest Lua that is not LuaJIT, or for that.
+LUA_DEFAULT = $(lastword $(filter jit,$(LUA_VERSIONS)) $(filter-out jit,$(LUA_VERSIONS)))
 .PHONY: install-lua uninstall-lua
 install-lua: lua
-	install -m 755 $(B)/bin/jsprof-lua $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) $(ROOT)/bin
-	install -m 644 bindings/lua/jsprof-lua.h $(ROOT)/include
-	install -m 644 $(LUA_LIBS) $(DESTDIR)$(LIBDIR)
+	install -d "$(ROOT)/bin" "$(ROOT)/include" "$(LIBROOT)/pkgconfig"
+	install -m 755 $(B)/bin/jsprof-lua $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) "$(ROOT)/bin"
+	install -m 644 bindings/lua/jsprof-lua.h "$(ROOT)/include"
+	install -m 644 $(LUA_LIBS) "$(LIBROOT)"
 	@set -ex; $(foreach v,$(LUA_VERSIONS),\
-	  install -D -m 755 $(B)/lib/lua/$(v)/jsprof.so $(LUA_ROOT)/$(v)/jsprof.so;)
+	  install -D -m 755 $(B)/lib/lua/$(v)/jsprof.so "$(LUA_ROOT)/$(v)/jsprof.so"; \
+	  $(call binding_pc,jsprof-lua$(v),jsprof-lua$(v),$(call lua_pkg,$(v)));)
+	ln -sf jsprof-lua$(LUA_DEFAULT).pc "$(LIBROOT)/pkgconfig/jsprof-lua.pc"
 
 uninstall-lua:
-	rm -f $(ROOT)/bin/jsprof-lua $(LUA_VERSIONS:%=$(ROOT)/bin/jsprof-lua%)
-	rm -f $(ROOT)/include/jsprof-lua.h $(LUA_VERSIONS:%=$(DESTDIR)$(LIBDIR)/libjsprof-lua%.a)
-	rm -f $(LUA_VERSIONS:%=$(LUA_ROOT)/%/jsprof.so)
+	rm -f "$(ROOT)/bin/jsprof-lua" "$(ROOT)/include/jsprof-lua.h"
+	rm -f "$(LIBROOT)/pkgconfig/jsprof-lua.pc"
+	@set -ex; $(foreach v,$(LUA_VERSIONS),rm -f "$(ROOT)/bin/jsprof-lua$(v)" \
+	  "$(LIBROOT)/libjsprof-lua$(v).a" "$(LIBROOT)/pkgconfig/jsprof-lua$(v).pc" \
+	  "$(LUA_ROOT)/$(v)/jsprof.so";)

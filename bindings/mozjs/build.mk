@@ -91,15 +91,21 @@ install: install-mozjs
 uninstall: uninstall-mozjs
 .PHONY: install-mozjs uninstall-mozjs
 
+# The library without a number, and its file of pkg-config, are for MOZJS_DEFAULT.
 install-mozjs: $(MOZJS_LIBS)
-	install -d $(ROOT)/include $(DESTDIR)$(LIBDIR)
-	install -m 644 bindings/mozjs/jsprof-mozjs.h $(ROOT)/include
-	install -m 644 $(MOZJS_VERSIONS:%=$(B)/lib/libjsprof-mozjs-%.a) $(DESTDIR)$(LIBDIR)
-	ln -sf libjsprof-mozjs-$(MOZJS_DEFAULT).a $(DESTDIR)$(LIBDIR)/libjsprof-mozjs.a
+	install -d "$(ROOT)/include" "$(LIBROOT)/pkgconfig"
+	install -m 644 bindings/mozjs/jsprof-mozjs.h "$(ROOT)/include"
+	install -m 644 $(MOZJS_VERSIONS:%=$(B)/lib/libjsprof-mozjs-%.a) "$(LIBROOT)"
+	ln -sf libjsprof-mozjs-$(MOZJS_DEFAULT).a "$(LIBROOT)/libjsprof-mozjs.a"
+	@set -ex; $(foreach v,$(MOZJS_VERSIONS),\
+	  $(call binding_pc,jsprof-mozjs-$(v),jsprof-mozjs-$(v),mozjs-$(v));)
+	ln -sf jsprof-mozjs-$(MOZJS_DEFAULT).pc "$(LIBROOT)/pkgconfig/jsprof-mozjs.pc"
 
 uninstall-mozjs:
-	rm -f $(ROOT)/include/jsprof-mozjs.h $(DESTDIR)$(LIBDIR)/libjsprof-mozjs.a
-	rm -f $(MOZJS_KNOWN:%=$(DESTDIR)$(LIBDIR)/libjsprof-mozjs-%.a)
+	rm -f "$(ROOT)/include/jsprof-mozjs.h" "$(LIBROOT)/libjsprof-mozjs.a"
+	rm -f "$(LIBROOT)/pkgconfig/jsprof-mozjs.pc"
+	@set -ex; $(foreach v,$(MOZJS_VERSIONS),rm -f "$(LIBROOT)/libjsprof-mozjs-$(v).a" \
+	  "$(LIBROOT)/pkgconfig/jsprof-mozjs-$(v).pc";)
 endif
 
 # -- GJS -----------------------------------------------------------------------------------
@@ -109,6 +115,14 @@ GJS_LIBS = $$(pkg-config --libs mozjs-$(GJS_MOZJS) gjs-1.0)
 RELAY_OBJ := $(call objects,$(RELAY_SRC))
 PRELOAD_SO := $(B)/lib/jsprof/libjsprof-gjs.so
 PRELOAD_BIN := $(B)/bin/jsprof-gjs
+# The folder of PRELOAD_SO where they are installed, seen from the folder above bin.
+PRELOAD_BELOW = $(patsubst $(PREFIX)/%,%,$(LIBDIR))/jsprof
+PRELOAD_OBJ := $(B)/obj/bindings/mozjs/preload/jsprof_gjs.o
+$(PRELOAD_OBJ): CFLAGS += -DLAUNCH_BELOW='"$(PRELOAD_BELOW)"'
+$(PRELOAD_OBJ): $(B)/obj/preload_below
+$(B)/obj/preload_below: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PRELOAD_BELOW)' | cmp -s - $@ || echo '$(PRELOAD_BELOW)' >$@
 
 all: $(PRELOAD_SO) $(PRELOAD_BIN)
 
@@ -137,13 +151,15 @@ install: install-gjs
 uninstall: uninstall-gjs
 .PHONY: install-gjs uninstall-gjs
 
+# jsprof-gjs loads its library from LIBDIR, or in the build folder from lib.
 install-gjs: $(GJS) $(PRELOAD_SO) $(PRELOAD_BIN)
-	install -d $(ROOT)/bin $(ROOT)/lib/jsprof
-	install -m 755 $(GJS) $(PRELOAD_BIN) $(ROOT)/bin
-	install -m 755 $(PRELOAD_SO) $(ROOT)/lib/jsprof
+	install -d "$(ROOT)/bin" "$(LIBROOT)/jsprof"
+	install -m 755 $(GJS) "$(ROOT)/bin/$(GJS_CONSOLE)"
+	install -m 755 $(PRELOAD_BIN) "$(ROOT)/bin"
+	install -m 755 $(PRELOAD_SO) "$(LIBROOT)/jsprof"
 
 uninstall-gjs:
-	rm -f $(ROOT)/bin/gjs-console $(ROOT)/bin/jsprof-gjs
-	rm -f $(ROOT)/lib/jsprof/libjsprof-gjs.so
-	rmdir $(ROOT)/lib/jsprof 2>/dev/null || true
+	rm -f "$(ROOT)/bin/$(GJS_CONSOLE)" "$(ROOT)/bin/jsprof-gjs"
+	rm -f "$(LIBROOT)/jsprof/libjsprof-gjs.so"
+	rmdir "$(LIBROOT)/jsprof" 2>/dev/null || true
 endif

@@ -1,20 +1,44 @@
 #!/bin/sh
 # pkg/install.sh - what a packager does: install into a staging folder, build and run a
-# host against that, statically and shared, and uninstall without a trace.
+# host against that, statically and shared, and uninstall without a trace. The staging folder's
+# name has a space, LIBDIR is not PREFIX/lib, and files of others lie where ours go.
 #
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$SRCDIR"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-stage=$tmp/stage prefix=/opt/fresh
-root=$stage$prefix
+stage=$tmp/stage prefix=/opt/fresh libdir=/opt/fresh/lib/here
+mkdir "$tmp/the stage"
+ln -s 'the stage' "$stage" # the compiler's flags are words
+root=$stage$prefix lib=$stage$libdir
 fail() { echo "install: $*"; exit 1; }
-run_make() { make -s B="$B" CC="$CC" PREFIX=$prefix DESTDIR="$stage" "$@"; }
+run_make()
+{
+    make -s B="$B" CC="$CC" PREFIX=$prefix LIBDIR=$libdir DESTDIR="$tmp/the stage" "$@"
+}
+others="bin/gjs-console bin/gjs share/man/man1/gjs-console.1 lib/here/libjsprof.so.9.9
+    share/doc/jsprof/copyright lib/here/jsprof/other.so lib/here/pkgconfig/lua5.4.pc
+    lib/here/lua/5.4/other.so lib/libjsprof.so lib/jsprof/libjsprof-gjs.so"
+others_are_whole()
+{
+    for f in $others; do
+        [ "$(cat "$root/$f")" = "$f" ] || fail "$1 changes $f, which is not ours"
+    done
+}
+for f in $others; do
+    mkdir -p "$root/${f%/*}"
+    echo "$f" >"$root/$f"
+done
 
+run_make install-lib >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'make install-lib'; }
+[ -f "$lib/libjsprof.so" ] && [ ! -e "$root/bin/jsprof" ] && [ ! -e "$root/share/man/man3" ] ||
+    fail 'install-lib is not the library alone'
 run_make install >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'make install'; }
-for f in bin/jsprof include/jsprof.h lib/libjsprof.a lib/libjsprof.so \
-    lib/pkgconfig/jsprof.pc share/doc/jsprof/LICENSE; do
+others_are_whole 'make install'
+for f in bin/jsprof include/jsprof.h lib/here/libjsprof.a lib/here/libjsprof.so \
+    lib/here/pkgconfig/jsprof.pc lib/here/cmake/jsprof/jsprof-config.cmake \
+    share/doc/jsprof/LICENSE share/fish/vendor_completions.d/jsprof.fish; do
     [ -f "$root/$f" ] || fail "$f is not there"
 done
 version=$(sed -n 's/^.define JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
@@ -30,15 +54,15 @@ flags() # static|shared
     if command -v pkg-config >/dev/null; then
         extra=
         [ "$1" = shared ] || extra=--static
-        PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config $extra --cflags --libs jsprof \
-            --define-variable=prefix="$root" --define-variable=libdir="$root/lib"
+        PKG_CONFIG_PATH=$lib/pkgconfig pkg-config $extra --cflags --libs jsprof \
+            --define-variable=prefix="$root" --define-variable=libdir="$lib"
     else
-        sed -n 's|^Cflags: ||p; s|^Libs.*: ||p' "$root/lib/pkgconfig/jsprof.pc" |
-            sed "s|\${includedir}|$root/include|; s|\${libdir}|$root/lib|" | tr '\n' ' '
+        sed -n 's|^Cflags: ||p; s|^Libs.*: ||p' "$lib/pkgconfig/jsprof.pc" |
+            sed "s|\${includedir}|$root/include|; s|\${libdir}|$lib|" | tr '\n' ' '
     fi
 }
 if command -v pkg-config >/dev/null; then
-    found=$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --modversion jsprof)
+    found=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion jsprof)
     [ "$found" = "$version" ] || fail "pkg-config says version $found"
 fi
 
@@ -47,7 +71,7 @@ for kind in shared static; do
     [ $kind = shared ] || f=$(echo "$f" | sed 's/-ljsprof/-l:libjsprof.a/')
     $CC -std=c11 -Wall -Wextra ${WERROR:-} -o "$tmp/$kind" tests/pkg/host.c $f ||
         fail "$kind host does not build"
-    LD_LIBRARY_PATH=$root/lib "$tmp/$kind" "$tmp/$kind.cap" ||
+    LD_LIBRARY_PATH=$lib "$tmp/$kind" "$tmp/$kind.cap" ||
         fail "$kind host does not run"
     "$root/bin/jsprof" report "$tmp/$kind.cap" >"$tmp/report" || fail "no report on $kind"
     grep -q 'installed_work (host.c' "$tmp/report" ||
@@ -58,6 +82,26 @@ $readelf -d "$tmp/shared" | grep -q 'NEEDED.*libjsprof\.so\.' ||
     fail 'shared host is not shared'
 ! $readelf -d "$tmp/static" | grep -q 'NEEDED.*libjsprof' || fail 'static host is shared'
 
+# What a binding installs can be linked too: here by the words of its own .pc file.
+for pc in "$lib"/pkgconfig/jsprof-*.pc; do
+    [ -e "$pc" ] && command -v pkg-config >/dev/null || continue
+    pc=$(basename "$pc" .pc)
+    PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --exists --print-errors "$pc" ||
+        fail "pkg-config can not find $pc"
+    PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --libs "$pc" | grep -q -- "-l$(
+        readlink "$lib/pkgconfig/$pc.pc" | sed 's/\.pc$//' | grep . || echo "$pc")" ||
+        fail "pkg-config names no library for $pc"
+done
+if [ -x "$B/bin/jsprof-gjs" ]; then
+    [ -x "$root/bin/jsprof-gjs-console" ] || fail 'no jsprof-gjs-console'
+    echo 'print(1 + 1)' >"$tmp/sum.js"
+    cp -R "$root/" "$tmp/copy" # the loader takes no path with a space
+    [ "$("$tmp/copy/bin/jsprof-gjs" --profile-output="$tmp/gjs.cap" gjs "$tmp/sum.js")" = 2 ] ||
+        fail 'jsprof-gjs does not find its library'
+fi
+
 run_make uninstall >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'make uninstall'; }
-left=$(find "$stage" ! -type d; find "$stage" -type d -name '*jsprof*' ! -path "$root")
+others_are_whole 'make uninstall'
+for f in $others; do rm "$root/$f"; done
+left=$(find "$stage/" ! -type d)
 [ -z "$left" ] || fail "left behind: $left"

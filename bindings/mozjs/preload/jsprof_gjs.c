@@ -145,11 +145,13 @@ static void launch_set_folder(const char *path)
     setenv("JSPROF_GJS_FOLDER", here, 1);
 }
 
-/* Return lib/jsprof next to the bin folder that contains us. */
+/* Find the library in LAUNCH_BELOW, the folder of the installed one, or else in lib/jsprof.
+ * Both are next to the bin folder that contains us, unless LAUNCH_BELOW is absolute. */
 static void launch_find_library(char *out, size_t size)
 {
-    static const char below[] = "/lib/jsprof/libjsprof-gjs.so";
-    ssize_t n = readlink("/proc/self/exe", out, size - sizeof below);
+    static const char installed[] = LAUNCH_BELOW "/libjsprof-gjs.so";
+    static const char built[] = "/lib/jsprof/libjsprof-gjs.so";
+    ssize_t n = readlink("/proc/self/exe", out, size - sizeof installed - sizeof built);
 
     if (n < 0)
         launch_fail(1, "/proc/self/exe", strerror(errno));
@@ -159,7 +161,12 @@ static void launch_find_library(char *out, size_t size)
         if (slash)
             *slash = 0;
     }
-    strcat(out, below);
+    n = (ssize_t)strlen(out);
+    snprintf(out + n, size - (size_t)n, "/%s", installed);
+    if (installed[0] == '/')
+        memcpy(out, installed, sizeof installed);
+    if (access(out, R_OK) < 0)
+        memcpy(out + n, built, sizeof built);
     if (access(out, R_OK) < 0)
         launch_fail(1, out, strerror(errno));
     if (strpbrk(out, " :"))
