@@ -1,9 +1,9 @@
 #!/bin/sh
-# cli/completion.sh - what bash and zsh offer when a word of a jsprof command is completed.
+# cli/completion.sh - what bash, zsh and fish offer when a word of a jsprof command is completed.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
-for shell in bash zsh; do
+for shell in bash zsh fish; do
     command -v $shell >/dev/null || { echo "SKIP: needs $shell"; exit 77; }
 done
 PATH=$(cd "$(dirname "$jsprof")" && pwd):$PATH
@@ -38,7 +38,15 @@ in_zsh()
     is_err ''
 }
 
-for shell in bash zsh; do
+in_fish()
+{
+    HOME=$PWD fish -c 'source $argv[1]; complete -C "$argv[2..]"' \
+        "$SRCDIR/completion/jsprof.fish" "$@" 2>err | cut -f 1 >out
+    ran="completing in fish: $*"
+    is_err ''
+}
+
+for shell in bash zsh fish; do
     in_$shell jsprof re
     has report
     lines 1
