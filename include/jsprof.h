@@ -135,6 +135,17 @@ enum {
      * empty file. If the child can get no timer or thread, its session is stopped. With
      * JSPROF_USE_FD the flag has no effect. */
     JSPROF_CHILDREN = 1u << 8,
+    /* Options.flags: let one thread of the library, the looker, look at all attached threads
+     * once a period and send the signal to those that have a processor, in place of a timer
+     * for each thread. A CPU timer fires on the scheduler's tick only, which has 100 to 1000 a
+     * second, and in step with a program that follows the tick; the looker takes as many
+     * samples of a second of CPU time as `hz` asks for, at random moments. In exchange a
+     * sample means one more wake of a thread, and each attached thread takes a descriptor.
+     *
+     * The library uses timers in spite of this flag on the wall clock, with JSPROF_NO_THREAD,
+     * without /proc, or if the system refuses the thread or the signals; for threads whose
+     * number exceeds a quarter of RLIMIT_NOFILE, it uses timers, too. */
+    JSPROF_LOOKER = 1u << 9,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later
@@ -172,9 +183,10 @@ enum { JSPROF_ALLOC_USUAL = 512 << 10 };
 
 /* Set one option from text, for hosts with options on a command line. `name` is a field
  * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo or alloc), or a flag without
- * JSPROF_ (compact, children, no_thread, ..., but not use_fd). The function accepts capital
- * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole
- * and decimal, a clock is cpu or wall, a flag is 1 or 0. The text of `path` must stay valid
+ * JSPROF_ (compact, children, no_thread, ..., but not use_fd), or source, which is timer or
+ * looker (JSPROF_LOOKER). The function accepts capital letters, and - for _, and ignores the
+ * prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock is cpu or wall, a
+ * flag is 1 or 0. The text of `path` must stay valid
  * until jsprof_open returns. Threads may call this at the same time, each with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
@@ -269,10 +281,10 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
- * JSPROF_ALLOC=BYTES, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1, and
- * JSPROF_CALLS=all or some of count, time, alloc and edges with commas between, for
- * jsprof_calls_set. A relative FILE starts at the folder that was current when the process
- * loaded this library. FILE must not be a symbolic link (-ELOOP).
+ * JSPROF_ALLOC=BYTES, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
+ * JSPROF_SOURCE=timer|looker, and JSPROF_CALLS=all or some of count, time, alloc and edges with
+ * commas between, for jsprof_calls_set. A relative FILE starts at the folder that was current
+ * when the process loaded this library. FILE must not be a symbolic link (-ELOOP).
  *
  * Return 1 if the session runs; *out is the session. Return 0 if JSPROF is unset or empty,
  * or if the program is setuid; *out is NULL.

@@ -43,6 +43,12 @@ static struct cli_cell info_no_proc(CLI_OF_ROW)
                                                             : cli_cell_none();
 }
 
+static struct cli_cell info_source(CLI_OF_ROW)
+{
+    const struct jsp_profile *p = ((const struct info_row *)row)->profile;
+    return p->source[0] ? cli_cell_string(p->source) : cli_cell_none();
+}
+
 /* A count of the thread's account, at c->offset. */
 static struct cli_cell info_account(CLI_OF_ROW)
 {
@@ -109,6 +115,7 @@ static const struct cli_column info_columns[] = {
     { .label = "allocated", .line = cli_info_allocations },
     { .label = "C stacks", .line = cli_info_stops },
     { .label = "VM frames", .line = cli_info_bad },
+    { .label = "source", .type = CLI_TYPE_TEXT, .get = info_source },
     { .label = "names", .type = CLI_TYPE_WORD, .get = info_no_proc },
     { .label = "names", .line = cli_info_names },
     { .name = "stacks", .type = CLI_TYPE_COUNT, .get = cli_get_u64, INFO_FIELD(stacks),

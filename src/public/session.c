@@ -42,6 +42,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .compact = o->flags & JSPROF_COMPACT,
         .alone = o->flags & JSPROF_NO_THREAD,
         .children = o->flags & JSPROF_CHILDREN,
+        .looker = o->flags & JSPROF_LOOKER,
         .on_drain = o->on_drain,
         .on_drain_data = o->on_drain_data,
     };

@@ -108,6 +108,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     p->chain = setup->chain;
     p->on_drain = setup->on_drain;
     p->on_drain_data = setup->on_drain_data;
+    jsp_looker_open(&p->looker);
     jsp_codes_init(&p->codes);
     jsp_calls_open(&p->calls);
     jsp_perfmap_init(&p->perf);

@@ -71,7 +71,7 @@ static int options_check_number(jsprof_options *o, const struct options_number *
 
 static int options_check_rest(const jsprof_options *o)
 {
-    uint32_t known = JSPROF_USE_FD;
+    uint32_t known = JSPROF_USE_FD | JSPROF_LOOKER;
     for (int i = 0; i < OPTIONS_FLAGS; i++)
         known |= options_flags[i].flag;
     if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)
@@ -176,6 +176,15 @@ static int options_set_clock(jsprof_options *o, const char *name, const char *te
     return 0;
 }
 
+static int options_set_source(jsprof_options *o, const char *name, const char *text)
+{
+    bool is_looker = strcmp(text, "looker") == 0;
+    if (!is_looker && strcmp(text, "timer") != 0)
+        return options_refuse(name, text, "timer or looker");
+    o->flags = is_looker ? o->flags | JSPROF_LOOKER : o->flags & ~(uint32_t)JSPROF_LOOKER;
+    return 0;
+}
+
 static int options_set_path(jsprof_options *o, const char *name, const char *text)
 {
     if (!*text)
@@ -187,7 +196,7 @@ static int options_set_path(jsprof_options *o, const char *name, const char *tex
 static int options_no_such(const char *name)
 {
     char names[256];
-    int used = snprintf(names, sizeof names, "path, clock");
+    int used = snprintf(names, sizeof names, "path, clock, source");
     for (int i = 0; i < OPTIONS_NUMBERS; i++)
         used += snprintf(names + used, sizeof names - (size_t)used, ", %s",
                          options_numbers[i].name);
@@ -201,6 +210,8 @@ int jsp_options_set(jsprof_options *o, const char *name, const char *value)
 {
     if (options_is(name, "path"))
         return options_set_path(o, name, value);
+    if (options_is(name, "source"))
+        return options_set_source(o, name, value);
     if (options_is(name, "clock"))
         return options_set_clock(o, name, value);
     for (int i = 0; i < OPTIONS_NUMBERS; i++)

@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "drain.h"
 #include "live.h"
 #include "process.h"
@@ -31,17 +33,40 @@ static void run_give_signal(struct jsprof *p)
     jsp_process_unlock();
 }
 
+/* Start the looker if the host asked for it and it can serve, and write into the capture what
+ * sends the signals. The caller holds `lock`, and there is no drain thread. */
+static void run_choose_source(struct jsprof *p)
+{
+    char text[64] = "looker";
+    if (!p->given.looker)
+        return;
+    int err = 0;
+    if (p->setup.clock != JSP_CLOCK_CPU)
+        strcpy(text, "timer (the looker serves the CPU clock only)");
+    else if (p->given.alone)
+        strcpy(text, "timer (no_thread was asked for, too)");
+    else if ((err = jsp_looker_start(&p->looker, p->setup.period_ns, p->setup.signo)) < 0)
+        snprintf(text, sizeof text,
+                 err == -ENOENT ? "timer (no looker without /proc)" : "timer (no looker: error %d)",
+                 -err);
+    p->setup.looker = p->looker.runs ? &p->looker : NULL;
+    jsp_writer_metadata(&p->output.writer, "jsprof.source", text);
+}
+
 static int run_start_locked(struct jsprof *p)
 {
     /* at what was loaded since open or since the last run */
     jsp_drain_look(p, p->quiet_ns);
     jsp_gone_collect(p); /* threads that are gone, which cannot be armed */
     bool needs_drain = !jsp_alone_serves(p);
+    run_choose_source(p);
     int err = run_arm_all(p);
     if (!err && needs_drain)
         err = jsp_drain_spawn(p);
-    if (err)
+    if (err) {
         run_disarm_all(p);
+        jsp_looker_stop(&p->looker);
+    }
     p->running = !err;
     p->draining = !err && needs_drain;
     return err;
@@ -119,6 +144,7 @@ int jsp_session_halt(struct jsprof *p)
     p->running = false;
     if (was)
         run_disarm_all(p);
+    jsp_looker_stop(&p->looker);
     if (was && !drains)
         run_finish(p);
     p->quit = true;

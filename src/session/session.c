@@ -23,6 +23,7 @@ static void session_thread_exit(void)
 static void session_leave(struct jsprof *p)
 {
     jsp_writer_leave(&p->output.writer);
+    jsp_looker_leave(&p->looker);
 }
 
 static bool session_is_child; /* set from session_in_child to session_after_fork */

@@ -35,7 +35,7 @@ struct jsp_session_setup {
     uint32_t hz, max_depth, ring_bytes, label_bytes;
     uint32_t alloc; /* 0: allocations are not sampled */
     enum jsp_clock clock;
-    bool chain, native, perf_map, dump, compact, alone, children;
+    bool chain, native, perf_map, dump, compact, alone, children, looker;
     void (*on_drain)(void *data);
     void *on_drain_data;
     int signo;
@@ -66,6 +66,7 @@ struct jsprof {
     uint32_t n_inside; /* calls on the session under way */
     bool closing;
 
+    struct jsp_looker looker; /* its list has a lock of its own */
     pthread_mutex_t change, lock;
     pthread_cond_t served_cond; /* flushing callers wait for it */
     struct jsp_ask ask;         /* its bell wakes the drain */

@@ -238,7 +238,28 @@ static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *se
                   t->sampled.number ^ (uint64_t)(uintptr_t)t);
 }
 
-int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+/* Let the looker send the signals. Return 0, or an error of jsp_looker_add. */
+static int thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    struct jsp_sampled *s = &t->sampled;
+    t->looker = setup->looker;
+    t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = t->cpu_clock };
+    s->is_looked = true;
+    thread_begin(t, setup);
+    t->looked.ran_ns = t->armed_at[JSP_CLOCK_CPU];
+    jsp_sampled_take_owed(s);
+    /* ORDER: seq_cst, see S1 in sample.c. */
+    atomic_store_explicit(&s->armed, true, memory_order_seq_cst);
+    int err = jsp_looker_add(t->looker, &t->looked);
+    if (err)
+        /* ORDER: seq_cst, as above. No signal was sent. */
+        atomic_store_explicit(&s->armed, false, memory_order_seq_cst);
+    else
+        thread_report_allocs(s, true);
+    return err;
+}
+
+static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = setup->signo };
     int err;
@@ -262,6 +283,15 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     return err;
 }
 
+int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    if (setup->looker && thread_arm_looked(t, setup) == 0)
+        return 0;
+    t->looker = NULL;
+    t->sampled.is_looked = false;
+    return thread_arm_timer(t, setup);
+}
+
 /* Wait until `is` is false. Return false after a second: the thread is stopped in
  * there. */
 static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_sampled *))
@@ -275,6 +305,12 @@ static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_
     return false;
 }
 
+/* Let the looker send no more signals, and add the expirations that it has not sent. */
+static void thread_leave_looker(struct jsp_thread *t)
+{
+    t->unseen.undelivered += jsp_looker_remove(t->looker, &t->looked);
+}
+
 /* Delete the timer, or at least stop it if a sandbox refuses. Remember a timer that goes
  * on, or that a thread stopped in its handler may set again. */
 static void thread_end_timer(const struct jsp_thread *t)
@@ -286,10 +322,12 @@ static void thread_end_timer(const struct jsp_thread *t)
         jsp_signals_survives(t->sampled.signo);
 }
 
-/* Return how late the due expiration is on its own clock, or 0 if it is not due yet. */
+/* Return how late the due expiration is on its own clock, which is the elapsed time for a
+ * looker's signal; return 0 if it is not due yet. */
 static uint64_t thread_late_ns(const struct jsp_thread *t, uint64_t due_ns)
 {
-    uint64_t now = jsp_now_ns(thread_clock(t, t->sampled.clock));
+    enum jsp_clock clock = t->sampled.is_looked ? JSP_CLOCK_WALL : t->sampled.clock;
+    uint64_t now = jsp_now_ns(thread_clock(t, clock));
     return now > due_ns ? now - due_ns : 0;
 }
 
@@ -312,7 +350,8 @@ static bool thread_is_armed(const struct jsp_thread *t)
 static void thread_mark(struct jsp_thread *t, uint64_t due_ns, uint64_t late_ns)
 {
     t->unseen.due_ns = due_ns;
-    t->unseen.so_far = 1 + late_ns / t->sampled.tick.period_ns;
+    t->unseen.so_far = t->sampled.is_looked ? jsp_counted(&t->sampled.owed)
+                                            : 1 + late_ns / t->sampled.tick.period_ns;
     /* ORDER: relaxed. The value names the expiration itself, so it may be seen at any
      * time. */
     atomic_store_explicit(&t->sampled.hidden_ns, due_ns, memory_order_relaxed);
@@ -333,13 +372,15 @@ void jsp_thread_rearm(struct jsp_thread *t)
         return;
     if (late > JSP_UNSEEN_LATE_NS)
         thread_mark(t, due, late);
-    jsp_sampled_set_timer(&t->sampled, due + late + t->sampled.tick.period_ns);
+    if (!t->sampled.is_looked)
+        jsp_sampled_set_timer(&t->sampled, due + late + t->sampled.tick.period_ns);
 }
 
 /* Count the expirations due until now as lost: no signal will come for them. */
 static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
 {
-    uint32_t passed = jsp_tick_passed(&t->sampled.tick, now);
+    uint32_t passed = t->sampled.is_looked ? jsp_sampled_take_owed(&t->sampled)
+                                           : jsp_tick_passed(&t->sampled.tick, now);
     uint64_t *loss = is_kept_from ? &t->unseen.blocked : &t->unseen.undelivered;
     *loss += passed;
     t->unseen.so_far = 0;
@@ -375,7 +416,10 @@ void jsp_thread_disarm(struct jsp_thread *t)
         t->stuck = true;
     uint64_t late = thread_late_ns(t, jsp_counted(&t->sampled.due_ns));
     bool is_kept_from = late && thread_is_kept_from(t, late);
-    thread_end_timer(t);
+    if (t->sampled.is_looked)
+        thread_leave_looker(t);
+    else
+        thread_end_timer(t);
     uint64_t now[JSP_N_CLOCKS];
     thread_now(t, now);
     if (!t->stuck)

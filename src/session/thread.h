@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "calls/table.h"
+#include "looker.h"
 #include "sigsafe/sample.h"
 
 enum { JSP_THREAD_NAME = 64 };
@@ -40,6 +41,7 @@ struct jsp_thread_setup {
     uint64_t period_ns;
     enum jsp_clock clock;
     int signo;
+    struct jsp_looker *looker; /* borrowed; NULL: each thread gets a timer */
     struct jsp_alloc_table *allocs; /* NULL: allocations are not sampled */
     uint32_t alloc;                 /* bytes from one sample to the next */
     /* does the drain's work in the handler; NULL: a thread does it */
@@ -68,6 +70,8 @@ struct jsp_thread {
     uint64_t armed_at[JSP_N_CLOCKS];
     uint64_t armed_ns[JSP_N_CLOCKS]; /* time armed, without the current interval */
     struct jsp_unseen unseen;
+    struct jsp_looked looked;    /* while armed, if the session has a looker */
+    struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_counts written;   /* as last written into the capture */
     struct jsp_calls *calls;  /* owned; NULL: its calls were never counted */
@@ -91,8 +95,8 @@ void jsp_thread_find_stack(struct jsp_vmstack *vm);
  * counted any more. */
 void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup);
 
-/* Give the thread a timer. Returns 0, -EAGAIN (no timer left), -EPERM or -EINVAL; after
- * an error the thread is not armed. */
+/* Give the thread a timer, or let the looker sample it. Returns 0, -EAGAIN (no timer left),
+ * -EPERM or -EINVAL; after an error the thread is not armed. */
 int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup);
 
 /* Set the timer of an armed thread again, when it may have stopped and its last signal

@@ -32,7 +32,8 @@ struct jsp_arrival {
     uint32_t overrun;
     enum jsp_clock clock; /* the signal was due by it */
     uint64_t now_ns[JSP_N_CLOCKS];
-    uint64_t late_ns; /* time since the signal was due */
+    uint64_t due_ns;  /* when the signal was due, on `clock` */
+    uint64_t late_ns; /* time since then */
     uint64_t ran_ns;  /* CPU time since the previous arrival */
     uint64_t took_ns; /* elapsed time since the previous arrival */
 };

@@ -12,17 +12,37 @@ static _Thread_local const void *volatile sample_passing, *volatile sample_passe
 static _Thread_local volatile uint32_t sample_masked;
 struct jsp_sample_chain jsp_sample_chain[_NSIG];
 
+/* Return true if this is a signal of a timer, or one of a looker. */
+static bool sample_is_ours(const siginfo_t *info)
+{
+    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+    return (info->si_code == SI_TIMER || info->si_code == SI_QUEUE) &&
+           (value ^ jsp_sample_mark()) >> JSP_SAMPLE_NUMBER_BITS == 0;
+}
+
+/* Return what a timer would have counted as overrun: the looker sent this signal when it was
+ * due, and since then it waited; or 0: somebody else took the one that was due, and this is
+ * a later try. */
+static uint32_t sample_waited(const siginfo_t *info, uint64_t due_ns)
+{
+    uint64_t sent_ns = jsp_sample_sent_ns(info);
+    bool is_first = sent_ns < due_ns || sent_ns - due_ns < JSP_HIDDEN_AGAIN_NS;
+    return is_first ? UINT32_MAX : 0;
+}
+
 static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const siginfo_t *info,
                                          const void *ucontext)
 {
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
                              .handler = self->handler };
-    a.overrun = (uint32_t)info->si_overrun;
-    a.clock = self->clock;
+    /* the looker looks at elapsed time, whatever clock it counts */
+    a.clock = self->is_looked ? JSP_CLOCK_WALL : self->clock;
+    a.due_ns = self->is_looked ? jsp_counted(&self->due_ns) : self->tick.due_ns;
+    a.overrun = self->is_looked ? sample_waited(info, a.due_ns) : (uint32_t)info->si_overrun;
     a.now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
     a.now_ns[JSP_CLOCK_CPU] = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t now = a.now_ns[a.clock], due = self->tick.due_ns;
-    a.late_ns = now > due ? now - due : 0;
+    uint64_t now = a.now_ns[a.clock];
+    a.late_ns = now > a.due_ns ? now - a.due_ns : 0;
     a.ran_ns = a.now_ns[JSP_CLOCK_CPU] - self->last_ns[JSP_CLOCK_CPU];
     a.took_ns = a.now_ns[JSP_CLOCK_WALL] - self->last_ns[JSP_CLOCK_WALL];
     return a;
@@ -42,7 +62,7 @@ static bool sample_was_hidden(struct jsp_sampled *self, const struct jsp_arrival
 {
     if (sample_masked)
         return false;
-    return jsp_counted(&self->hidden_ns) == self->tick.due_ns ||
+    return jsp_counted(&self->hidden_ns) == a->due_ns ||
            jsp_hidden(&self->unwinder.mem, a);
 }
 
@@ -111,11 +131,37 @@ static uint64_t sample_cost(uint64_t enough, const struct jsp_arrival *a)
  * counted. */
 static void sample_late(struct jsp_sampled *self)
 {
+    if (self->is_looked) /* counted as owed */
+        return;
     /* ORDER: relaxed. The other writer stores it while it disarms the timer. */
     if (atomic_exchange_explicit(&self->settled, false, memory_order_relaxed))
         return;
     jsp_count(&self->expirations, 1);
     jsp_count(&self->lost[JSP_LOST_LATE], 1);
+}
+
+/* Return the weight of the sample. The two kinds of sources count it in different places. */
+static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
+{
+    return self->is_looked ? jsp_sampled_take_owed(self) : jsp_tick_weigh(&self->tick, now_ns);
+}
+
+/* Let the next sample come, under the load of all sessions. */
+static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
+{
+    if (!self->is_looked) {
+        jsp_sampled_set_timer(self, jsp_sampled_expect(self, now_ns, load));
+        return;
+    }
+    /* ORDER: relaxed. The looker takes it as a hint. */
+    atomic_store_explicit(&self->rest, (uint32_t)jsp_tick_over(load), memory_order_relaxed);
+}
+
+/* Return true for a signal that the looker sent again, while the first one came after all. */
+static bool sample_is_second(const struct jsp_sampled *self)
+{
+    /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
+    return self->is_looked && !atomic_load_explicit(&self->owed, memory_order_acquire);
 }
 
 /* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
@@ -130,10 +176,12 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
         sample_late(self);
         return false;
     }
+    if (sample_is_second(self))
+        return false;
     struct jsp_arrival a = sample_arrival(self, info, ucontext);
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     uint64_t now = a.now_ns[a.clock], left = hidden ? sample_left(&a) : 0;
-    uint32_t weight = jsp_tick_weigh(&self->tick, now - left);
+    uint32_t weight = sample_weigh(self, now - left);
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
     jsp_count(&self->expirations, weight);
     if (loss) { /* the record may be in use */
@@ -148,7 +196,7 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     /* Use the cost of the previous sample: the cost of this one is unknown until the
      * timer is set. */
     uint64_t others = sample_others(self);
-    jsp_sampled_set_timer(self, jsp_sampled_expect(self, now, others + self->tick.load));
+    sample_next(self, now, others + self->tick.load);
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
     uint64_t cost = sample_cost(enough, &a);
     jsp_tick_spent(&self->tick, cost);
@@ -158,9 +206,7 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
 {
-    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
-    *ours = info->si_code == SI_TIMER &&
-            (value ^ jsp_sample_mark()) >> JSP_SAMPLE_NUMBER_BITS == 0;
+    *ours = sample_is_ours(info);
     struct jsp_sampled *s = *ours ? jsp_sampled_first() : NULL;
     while (s && jsp_sample_value(s->number) != info->si_value.sival_ptr)
         s = s->next;
@@ -231,9 +277,10 @@ static void sample_lose(struct jsp_sampled *self)
         sample_late(self);
         return;
     }
+    uint32_t weight = self->is_looked ? jsp_sampled_take_owed(self) : 1;
     self->tick.cell++; /* no later sample includes it */
-    jsp_count(&self->expirations, 1);
-    jsp_count(&self->lost[JSP_LOST_STACK], 1);
+    jsp_count(&self->expirations, weight);
+    jsp_count(&self->lost[JSP_LOST_STACK], weight);
 }
 
 /* The frame of this function, with all functions inlined here, must be small: the stack

@@ -21,6 +21,7 @@
  *   jsp_sampled_counts    -          yes             yes
  *   jsp_sampled_expect   yes          -              yes, to arm
  *   jsp_sampled_set_timer  yes        -              yes, to arm
+ *   jsp_sampled_take_owed  yes        -              yes, disarmed
  *   jsp_sampled_pause    yes         yes              -
  *   jsp_sampled_enter    yes         yes              -
  *   jsp_sampled_exit     yes         yes              -
@@ -84,8 +85,9 @@ struct jsp_sampled {
 
     /* Written by the thread that arms and disarms, under the session's lock. */
     _Atomic bool armed;
+    bool is_looked; /* the looker sends the signals, see owed; there is no timer */
     timer_t timer;
-    enum jsp_clock clock; /* the timer runs by it */
+    enum jsp_clock clock; /* its expirations count time of this clock */
     int signo;
     void (*handler)(int sig, siginfo_t *info, void *ucontext); /* ours, to compare with */
     uint64_t number;           /* part of the signal's value; see jsp_sample_value */
@@ -103,7 +105,11 @@ struct jsp_sampled {
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
     _Atomic uint64_t expirations, lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     _Atomic uint64_t handler_ns;
-    _Atomic uint64_t due_ns; /* the tick's due_ns, for threads that look from outside */
+    /* The tick's due_ns, for threads that look from outside. Under the looker: the elapsed
+     * time at which `owed` became nonzero; UINT64_MAX: it is 0. */
+    _Atomic uint64_t due_ns;
+    /* for the looker: cells without a signal after each sample */
+    _Atomic uint32_t rest;
     uint64_t last_ns[JSP_N_CLOCKS]; /* each clock at the last arrival */
     struct jsp_tick tick;
     struct jsp_vmstack vm;
@@ -115,6 +121,10 @@ struct jsp_sampled {
     struct jsp_record *record; /* borrowed, room for max_depth frames of each kind */
     uint32_t empty_id;         /* "[no VM frame]" */
     uint32_t cut_native_id;    /* "[C frames cut]" */
+
+    /* Added to by the looker, taken by the handler: the weight of the next sample. While it
+     * is not 0, a signal is under way. */
+    alignas(JSP_CACHELINE) _Atomic uint64_t owed;
 
     /* Written by jsprof_backtrace. */
     _Atomic bool busy;         /* the owner thread is inside jsprof_backtrace */
@@ -152,11 +162,24 @@ static inline uint64_t jsp_sample_mark(void)
     return 0x6A73ull << 48 | copy << JSP_SAMPLE_NUMBER_BITS;
 }
 
-/* Return the value that a thread's timer carries, by which the handler recognizes it. */
+/* Return the value that a thread's signals carry, by which the handler recognizes them. */
 static inline void *jsp_sample_value(uint64_t number)
 {
     return (void *)(uintptr_t)(jsp_sample_mark() |
                                (number & ((1u << JSP_SAMPLE_NUMBER_BITS) - 1)));
+}
+
+/* Store the time at which the looker sends this signal, and return it. It takes the place of
+ * the sender's process and user. */
+static inline void jsp_sample_set_sent_ns(siginfo_t *info, uint64_t at_ns)
+{
+    info->si_pid = (pid_t)(uint32_t)at_ns;
+    info->si_uid = (uid_t)(at_ns >> 32);
+}
+
+static inline uint64_t jsp_sample_sent_ns(const siginfo_t *info)
+{
+    return (uint64_t)info->si_uid << 32 | (uint32_t)info->si_pid;
 }
 
 /* The signal handler, for sigaction with SA_SIGINFO. */
@@ -202,6 +225,10 @@ uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t 
 
 /* Set the timer to this time of the thread's clock. Return 0, or -1 with errno. */
 int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
+
+/* Return the expirations that the looker counted for the next sample, and count none of them
+ * again. */
+uint32_t jsp_sampled_take_owed(struct jsp_sampled *self);
 
 /* Read all counters at one moment between two signals. Return false, with *out unchanged, if
  * the thread was inside the handler at every try. */

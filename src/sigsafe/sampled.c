@@ -97,6 +97,17 @@ int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
     return timer_settime(self->timer, TIMER_ABSTIME, &when, NULL);
 }
 
+uint32_t jsp_sampled_take_owed(struct jsp_sampled *self)
+{
+    /* ORDER: relaxed. The exchange below publishes it: the looker, which reads the 0 of
+     * `owed`, stores its own time afterwards. */
+    atomic_store_explicit(&self->due_ns, UINT64_MAX, memory_order_relaxed);
+    /* L1. ORDER: acq_rel, pairs with the looker's acquire load and its release add of
+     * `owed`. */
+    uint64_t owed = atomic_exchange_explicit(&self->owed, 0, memory_order_acq_rel);
+    return owed < UINT32_MAX ? (uint32_t)owed : UINT32_MAX;
+}
+
 /* Return the bytes that the thread has reported as allocated. */
 static uint64_t sampled_bytes(const struct jsp_sampled *self)
 {

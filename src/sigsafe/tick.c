@@ -87,10 +87,15 @@ void jsp_tick_spent(struct jsp_tick *tick, uint64_t cost_ns)
     tick->cost_ns = cost_ns;
 }
 
-uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t now_ns, uint64_t load)
+uint64_t jsp_tick_over(uint64_t load)
 {
     uint64_t over = JSP_TICK_SHARE * load / JSP_TICK_WHOLE;
-    uint64_t cell = tick->cell + (over < JSP_TICK_MOST ? over : JSP_TICK_MOST);
+    return over < JSP_TICK_MOST ? over : JSP_TICK_MOST;
+}
+
+uint64_t jsp_tick_next(struct jsp_tick *tick, uint64_t now_ns, uint64_t load)
+{
+    uint64_t cell = tick->cell + jsp_tick_over(load);
     if (tick->due_cell != cell)
         tick_draw(tick, cell);
     if (tick->due_ns <= now_ns) /* the next sample's weight counts the points up to now */

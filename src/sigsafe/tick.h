@@ -10,12 +10,16 @@
  * comes is counted once its own point has passed, so a time that ends anywhere in a
  * cell has, on average, as many points as its length.
  *
+ * A looker has one for all threads, on the elapsed time; it alone uses it, so it may call
+ * every function.
+ *
  *                    SIGPROF handler   before arming   after disarming
  *   jsp_tick_random        yes              yes             yes
  *   jsp_tick_init           -               yes              -
  *   jsp_tick_weigh         yes               -               -
  *   jsp_tick_spent         yes               -               -
  *   jsp_tick_next          yes              yes              -
+ *   jsp_tick_over          yes               -               -
  *   jsp_tick_passed        yes               -              yes
  *
  * SPDX-License-Identifier: MIT
@@ -65,6 +69,10 @@ uint32_t jsp_tick_passed(struct jsp_tick *tick, uint64_t now_ns);
  * one sample alone may have been interrupted itself, while other threads had the
  * processor. */
 void jsp_tick_spent(struct jsp_tick *tick, uint64_t cost_ns);
+
+/* Return how many cells to skip under this load, so that samples take a quarter of the time
+ * at most. */
+uint64_t jsp_tick_over(uint64_t load);
 
 /* Return when the next point after now is due, on the thread's clock. `load` is the load
  * of all sessions that sample the thread. If it is high, every session skips cells, so

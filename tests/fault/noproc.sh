@@ -41,6 +41,11 @@ grep -q 'names.*recorded where /proc was not mounted' "$OUT" || fail 'info does 
 grep -q 'noproc_host' "$OUT" || fail 'the program has no name'
 awk '/C stacks/ { sub(">", "", $3); exit !($3 + 0 >= 90) }' "$OUT" || fail 'stacks are not whole'
 
+JSPROF_SOURCE=looker JSPROF=$SCRATCH/looker.cap hidden "$B/bin/minimal" >"$OUT" 2>&1 ||
+    fail 'a host that asked for the looker ended badly without /proc'
+"$TOOL" info "$SCRATCH/looker.cap" >"$OUT"
+grep -q 'source.*timer (no looker without /proc)' "$OUT" || fail 'info does not name the source'
+
 "$TOOL" info "$SCRATCH/plain.cap" >"$OUT"
 grep -q 'was not mounted' "$OUT" && fail 'said of a capture that had /proc'
 

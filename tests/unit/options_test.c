@@ -104,6 +104,17 @@ TEST(clock_is_one_of_its_words)
     CHECK_EQ(options.clock, JSPROF_CLOCK_CPU);
 }
 
+TEST(source_is_one_of_its_words)
+{
+    begin();
+    CHECK_EQ(set("source", "looker"), 0);
+    CHECK_EQ(options.flags, JSPROF_LOOKER);
+    refused("source", "tick", "source=tick: timer or looker is allowed");
+    CHECK_EQ(options.flags, JSPROF_LOOKER);
+    CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
+    CHECK_EQ(options.flags, 0);
+}
+
 TEST(flag_is_set_and_taken_back_and_leaves_the_others)
 {
     static const struct {
@@ -163,7 +174,7 @@ TEST(unknown_name_is_refused_with_the_names_there_are)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char why[512];
         snprintf(why, sizeof why,
-                 "%s: no such option; there are path, clock, hz, max_depth, ring_bytes, "
+                 "%s: no such option; there are path, clock, source, hz, max_depth, ring_bytes, "
                  "label_bytes, signo, alloc, chain, nofollow, no_native, perf_map, jitdump, "
                  "compact, no_thread, children", names[i]);
         refused(names[i], "1", why);
@@ -218,6 +229,7 @@ int main(void)
     RUN(number_is_taken_up_to_its_limits_and_not_past_them);
     RUN(what_is_no_whole_decimal_number_is_refused);
     RUN(clock_is_one_of_its_words);
+    RUN(source_is_one_of_its_words);
     RUN(flag_is_set_and_taken_back_and_leaves_the_others);
     RUN(path_is_borrowed);
     RUN(names_are_found_as_variables_and_command_lines_have_them);

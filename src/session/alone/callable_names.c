@@ -22,7 +22,7 @@ const char *const jsp_callable_names[] = {
     "pthread_attr_getstack", "pthread_attr_init", "pthread_attr_setstacksize",
     "pthread_cond_broadcast", "pthread_cond_destroy", "pthread_cond_init",
     "pthread_cond_wait", "pthread_create", "pthread_getattr_np",
-    "pthread_getcpuclockid", "pthread_join", "pthread_key_create",
+    "prctl", "pthread_getcpuclockid", "pthread_join", "pthread_key_create", "pthread_kill",
     "pthread_mutex_destroy", "pthread_mutex_init", "pthread_mutex_lock",
     "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_once", "pthread_self",
     "pthread_setcancelstate", "pthread_setname_np", "pthread_setspecific",

@@ -1,0 +1,398 @@
+/* looker_test.c - src/session/looker.c: one thread of the library samples all others, in place
+ * of their timers.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <sys/resource.h>
+
+#include "host.h"
+
+static jsprof_options looker_options(uint32_t hz)
+{
+    jsprof_options options = host_options(hz, JSPROF_CLOCK_CPU);
+    options.flags |= JSPROF_LOOKER;
+    return options;
+}
+
+/* -- Shares ----------------------------------------------------------------- */
+
+enum { WORKS = 4, PARTS = 57, RUN_MS = 400 };
+static const char *const works[WORKS] = { "tiny", "least", "middle", "most" };
+static const unsigned parts[WORKS] = { 1, 8, 16, 32 };
+
+struct shares {
+    double of[WORKS];
+};
+
+static double shares_sum(const struct shares *s)
+{
+    double sum = 0;
+    for (int i = 0; i < WORKS; i++)
+        sum += s->of[i];
+    return sum;
+}
+
+/* Work in one of the four until a moment of the elapsed time, and add up its CPU time. A step
+ * counts for 0.1 ms at most: the machine may have been away meanwhile. */
+static void shares_work(jsprof_thread *me, int which, uint64_t until, struct shares *truth)
+{
+    jsprof_push(me, works[which], NULL, 0);
+    uint64_t at = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    while (host_ns(CLOCK_MONOTONIC) < until) {
+        uint64_t now = host_ns(CLOCK_THREAD_CPUTIME_ID), step = now - at;
+        truth->of[which] += (double)(step < 100000 ? step : 100000);
+        at = now;
+    }
+    jsprof_pop(me);
+}
+
+static uint64_t shares_random = 88172645463325252u;
+
+static uint64_t shares_cycle_ns(uint64_t fixed_ns)
+{
+    if (fixed_ns)
+        return fixed_ns;
+    shares_random ^= shares_random << 13;
+    shares_random ^= shares_random >> 7;
+    shares_random ^= shares_random << 17;
+    return 600000 + shares_random % 5400000;
+}
+
+static void shares_turns(jsprof_thread *me, uint64_t fixed_ns, struct shares *truth)
+{
+    uint64_t at = host_ns(CLOCK_MONOTONIC);
+    while (shares_sum(truth) < RUN_MS * 1e6) {
+        uint64_t cycle = shares_cycle_ns(fixed_ns), end = 0;
+        for (int i = 0; i < WORKS; i++) {
+            end += parts[i];
+            shares_work(me, i, at + cycle * end / PARTS, truth);
+        }
+        at += cycle;
+        while (host_ns(CLOCK_MONOTONIC) > at + cycle)
+            at += cycle; /* we did not run for a while: keep the phase */
+    }
+}
+
+/* Return the sum over the four of (error / chance)^2: 3 on average, if each sample were an
+ * independent draw. */
+static double shares_judge(const struct shares *seen, const struct shares *truth)
+{
+    double squares = 0, n = shares_sum(seen);
+    for (int i = 0; i < WORKS && n > 0; i++) {
+        double p = truth->of[i] / shares_sum(truth), error = seen->of[i] / n - p;
+        squares += error * error * n / p;
+    }
+    return squares;
+}
+
+static double shares_of(uint64_t fixed_ns)
+{
+    struct host h;
+    jsprof_thread *me;
+    struct shares truth = { 0 }, seen = { 0 };
+    if (!host_begin_with(&h, looker_options(1000), &me))
+        return 1e9;
+    shares_turns(me, fixed_ns, &truth);
+    if (host_close(&h))
+        for (int i = 0; i < WORKS; i++)
+            seen.of[i] = (double)host_samples(&h, works[i]);
+    host_free(&h);
+    return shares_judge(&seen, &truth);
+}
+
+/* Is the middle one of three runs near chance? A CPU timer at 250 Hz gave 87 and more in each
+ * of ten runs with cycles of 1 and 4 ms; the looker 0.6 to 14 on the same busy machine. */
+static void shares_are_right(uint64_t fixed_ns)
+{
+    enum { MOST = 40 };
+    int n_good = 0;
+    for (int i = 0; i < 3 && n_good < 2; i++) {
+        double squares = shares_of(fixed_ns);
+        printf("# %.1f, 3 expected\n", squares);
+        n_good += squares < MOST;
+    }
+    CHECK_EQ(n_good, 2);
+}
+
+TEST(program_in_step_with_the_tick_gets_its_shares)
+{
+    shares_are_right(4000000);
+}
+
+TEST(program_in_step_with_the_period_gets_its_shares)
+{
+    shares_are_right(1000000);
+}
+
+/* -- Rates ------------------------------------------------------------------ */
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* A CPU timer gives a sample a tick, and the other periods become weight. */
+static bool rate_once(void)
+{
+    struct host h;
+    jsprof_thread *me;
+    bool good = false;
+    if (!host_begin_with(&h, looker_options(1000), &me))
+        return false;
+    uint64_t began = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    jsprof_push(me, "work", NULL, 0);
+    host_burn_ms(300);
+    jsprof_pop(me);
+    uint64_t ms = (host_ns(CLOCK_THREAD_CPUTIME_ID) - began) / 1000000;
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_STR(h.profile.source, "looker");
+        CHECK(distance(h.stats.expirations, ms) <= 4);
+        printf("# %llu samples of %llu periods\n", (unsigned long long)h.stats.samples,
+               (unsigned long long)h.stats.expirations);
+        good = h.stats.samples * 10 > h.stats.expirations * 6 && host_share(&h, "work") > 90;
+    }
+    host_free(&h);
+    return good;
+}
+
+TEST(busy_thread_gets_as_many_samples_as_were_asked_for)
+{
+    bool good = false;
+    for (int i = 0; i < 5 && !good; i++)
+        good = rate_once();
+    CHECK(good);
+}
+
+/* The thread runs for about a third of the time, in turns shorter than a period. */
+TEST(thread_that_often_sleeps_has_its_time_and_is_not_interrupted)
+{
+    enum { TURNS = 600 };
+    struct host h;
+    jsprof_thread *me;
+    uint32_t n_cut = 0;
+    if (!host_begin_with(&h, looker_options(1000), &me))
+        return;
+    uint64_t began = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < TURNS; i++) {
+        uint64_t until = host_ns(CLOCK_THREAD_CPUTIME_ID) + 300000;
+        while (host_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+            continue;
+        n_cut += nanosleep(&(struct timespec){ 0, 600000 }, NULL) < 0;
+    }
+    uint64_t ms = (host_ns(CLOCK_THREAD_CPUTIME_ID) - began) / 1000000;
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu of %llu periods, %u of %d sleeps cut short\n",
+               (unsigned long long)h.stats.expirations, (unsigned long long)ms, n_cut, TURNS);
+        CHECK(distance(h.stats.expirations, ms) <= 4);
+        CHECK(n_cut <= TURNS / 50); /* a signal that was sent just before */
+    }
+    host_free(&h);
+}
+
+/* -- Idle ------------------------------------------------------------------- */
+
+/* How often has this thread gone to sleep, if it is the looker? */
+static uint64_t idle_naps_of(const char *tid)
+{
+    char path[300], line[128];
+    unsigned long long naps = 0;
+    bool is_it = false;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", tid);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        is_it = is_it || strcmp(line, "Name:\tjsprof-looker\n") == 0;
+        if (is_it)
+            sscanf(line, "voluntary_ctxt_switches: %llu", &naps);
+    }
+    if (f)
+        fclose(f);
+    return naps;
+}
+
+static uint64_t idle_naps(void)
+{
+    uint64_t naps = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;)
+        naps += idle_naps_of(e->d_name);
+    if (tasks)
+        closedir(tasks);
+    return naps;
+}
+
+static void idle_ms(int ms)
+{
+    struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
+    while (nanosleep(&left, &left) < 0)
+        continue;
+}
+
+TEST(looker_sleeps_while_the_program_does_and_wakes_with_it)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, looker_options(1000), &me))
+        return;
+    host_burn_ms(20);
+    idle_ms(300);
+    uint64_t before = idle_naps();
+    idle_ms(1000);
+    uint64_t naps = idle_naps() - before;
+    printf("# %llu naps before, %llu in a second of sleep\n", (unsigned long long)before,
+           (unsigned long long)naps);
+    CHECK(before > 0);
+    /* 1000 without the alarm; where a tick meets the drain, the looker is awake for 50 ms */
+    CHECK(naps < 400);
+    jsprof_push(me, "awake", NULL, 0);
+    host_burn_ms(200);
+    jsprof_pop(me);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(host_weight(&h, "awake") > 150);
+    }
+    host_free(&h);
+}
+
+/* -- Many threads ----------------------------------------------------------- */
+
+enum { SHORT_MAKERS = 2, SHORT_THREADS = 600 };
+
+static void *short_life(void *arg)
+{
+    struct host *h = arg;
+    jsprof_thread *me;
+    if (jsprof_thread_attach(h->prof, "short", &me) != 0)
+        return NULL;
+    uint64_t until = host_ns(CLOCK_THREAD_CPUTIME_ID) + 300000;
+    while (host_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+        continue;
+    jsprof_thread_detach(me);
+    return h;
+}
+
+static _Atomic uint32_t short_lives;
+
+static void *short_maker(void *arg)
+{
+    for (int i = 0; i < SHORT_THREADS; i++) {
+        void *lived;
+        pthread_join(host_thread(short_life, arg), &lived);
+        if (lived)
+            host_count(&short_lives);
+    }
+    return NULL;
+}
+
+TEST(threads_that_end_under_the_look_are_accounted_for)
+{
+    struct host h;
+    pthread_t makers[SHORT_MAKERS];
+    if (!host_begin_with(&h, looker_options(1000), &(jsprof_thread *){ NULL }))
+        return;
+    for (int i = 0; i < SHORT_MAKERS; i++)
+        makers[i] = host_thread(short_maker, &h);
+    for (int i = 0; i < SHORT_MAKERS; i++)
+        pthread_join(makers[i], NULL);
+    CHECK_EQ(host_counted(&short_lives), SHORT_MAKERS * SHORT_THREADS);
+    if (host_close(&h)) {
+        uint64_t ns = 0;
+        host_check(&h);
+        for (uint32_t i = 0; i < h.profile.account.n_threads; i++)
+            ns += h.profile.account.threads[i].clock_ns[JSP_CLOCK_CPU];
+        printf("# %llu expirations in %llu ms\n", (unsigned long long)h.stats.expirations,
+               (unsigned long long)ns / 1000000);
+        CHECK(distance(h.stats.expirations, ns / 1000000) <= 10 + ns / 20000000);
+    }
+    host_free(&h);
+}
+
+enum { BUDGET_FILES = 40, BUDGET_THREADS = 20, BUDGET_MS = 40 };
+
+static _Atomic uint32_t budget_attached;
+
+static void *budget_worker(void *arg)
+{
+    struct host *h = arg;
+    jsprof_thread *me;
+    if (jsprof_thread_attach(h->prof, "worker", &me) != 0)
+        return NULL;
+    host_count(&budget_attached);
+    while (host_counted(&budget_attached) < BUDGET_THREADS)
+        usleep(1000);
+    host_burn_ms(BUDGET_MS);
+    jsprof_thread_detach(me);
+    return NULL;
+}
+
+/* The looker opens ten files. */
+TEST(threads_above_the_budget_of_descriptors_get_timers)
+{
+    struct host h;
+    struct rlimit old, low;
+    pthread_t threads[BUDGET_THREADS];
+    if (!CHECK_EQ(getrlimit(RLIMIT_NOFILE, &old), 0) || !host_begin_with(&h, looker_options(1000),
+                                                                         &(jsprof_thread *){ 0 }))
+        return;
+    jsprof_stop(h.prof);
+    low = (struct rlimit){ BUDGET_FILES, old.rlim_max };
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    for (int i = 0; i < BUDGET_THREADS; i++)
+        threads[i] = host_thread(budget_worker, &h);
+    for (int i = 0; i < BUDGET_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    setrlimit(RLIMIT_NOFILE, &old);
+    CHECK_EQ(host_counted(&budget_attached), BUDGET_THREADS);
+    if (host_close(&h)) {
+        uint32_t n_sampled = 0;
+        host_check(&h);
+        for (uint32_t i = 0; i < h.profile.account.n_threads; i++)
+            n_sampled += h.profile.account.threads[i].kept > BUDGET_MS / 4;
+        CHECK(n_sampled >= BUDGET_THREADS - 2);
+    }
+    host_free(&h);
+}
+
+/* -- Where the looker does not serve ---------------------------------------- */
+
+static void source_is(jsprof_options options, const char *source)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, options, &me))
+        return;
+    host_burn_ms(20);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_STR(h.profile.source, source);
+    }
+    host_free(&h);
+}
+
+TEST(capture_names_the_source_and_why_it_is_not_the_looker)
+{
+    jsprof_options wall = looker_options(1000), alone = wall, timers = wall;
+    wall.clock = JSPROF_CLOCK_WALL;
+    alone.flags |= JSPROF_NO_THREAD;
+    timers.flags &= ~(uint32_t)JSPROF_LOOKER;
+    source_is(looker_options(1000), "looker");
+    source_is(wall, "timer (the looker serves the CPU clock only)");
+    source_is(alone, "timer (no_thread was asked for, too)");
+    source_is(timers, "");
+}
+
+int main(void)
+{
+    RUN(busy_thread_gets_as_many_samples_as_were_asked_for);
+    RUN(program_in_step_with_the_tick_gets_its_shares);
+    RUN(program_in_step_with_the_period_gets_its_shares);
+    RUN(thread_that_often_sleeps_has_its_time_and_is_not_interrupted);
+    RUN(looker_sleeps_while_the_program_does_and_wakes_with_it);
+    RUN(threads_that_end_under_the_look_are_accounted_for);
+    RUN(threads_above_the_budget_of_descriptors_get_timers);
+    RUN(capture_names_the_source_and_why_it_is_not_the_looker);
+    return DONE();
+}
