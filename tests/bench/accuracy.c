@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     accuracy wall|cycle|cpu|tick TOOL DIRECTORY
+ *     accuracy MODE TOOL DIRECTORY
  *
  * tinywork, leastwork, middlework and mostwork burn time 1:8:16:32 in turns, and a
  * clock at every change keeps the true shares. Each run is about 1000 expirations;
@@ -14,6 +14,9 @@
  *     cycle   wall clock; every cycle takes exactly one sampling period, 1 ms
  *     cpu     CPU clock; cycles of random length
  *     tick    CPU clock; every cycle takes 4 ms, a scheduler tick at 250 Hz
+ *     looker, looker_cycle, looker_tick
+ *             the same three cycles: random, 1 ms and 4 ms, on the CPU clock; the looker in
+ *             place of timers
  *
  * The peer samples the same runs: a timer of fixed period on the same clock, whose
  * handler counts which of the four it interrupted, overruns included.
@@ -38,6 +41,7 @@ struct acc_mode {
     int clock;
     int runs;
     double cycle_ns; /* 0: random, 0.6 to 6 ms */
+    uint32_t flags;
 };
 
 /* Time or counts of each of the four. */
@@ -164,7 +168,8 @@ static void acc_judge(struct acc_errors *e, const struct acc_shares *seen,
 
 static void acc_run(const struct acc_mode *m, const char *path, struct acc_shares *truth)
 {
-    jsprof_options o = { .size = sizeof o, .path = path, .hz = ACC_HZ, .clock = m->clock };
+    jsprof_options o = { .size = sizeof o, .path = path, .hz = ACC_HZ, .clock = m->clock,
+                         .flags = m->flags };
     jsprof *p = NULL;
     jsprof_thread *t = NULL;
     bench_need(jsprof_open(&p, &o) == 0 && jsprof_thread_attach(p, "work", &t) == 0 &&
@@ -216,13 +221,19 @@ static void acc_tell(const struct acc_mode *m, const struct acc_errors *ours,
 
 static const struct acc_mode acc_modes[] = {
     { "wall", "share error, wall clock, random cycle", "<= 1.2x chance", "fixed 1 ms",
-      JSPROF_CLOCK_WALL, 20, 0 },
+      JSPROF_CLOCK_WALL, 20, 0, 0 },
     { "cycle", "share error, wall clock, 1 ms cycle", "<= 1.2x chance", "fixed 1 ms",
-      JSPROF_CLOCK_WALL, 20, ACC_MS },
+      JSPROF_CLOCK_WALL, 20, ACC_MS, 0 },
     { "cpu", "share error, CPU clock, random cycle", NULL, "fixed 1 ms",
-      JSPROF_CLOCK_CPU, 12, 0 },
+      JSPROF_CLOCK_CPU, 12, 0, 0 },
     { "tick", "share error, CPU clock, 4 ms cycle", NULL, "fixed 1 ms",
-      JSPROF_CLOCK_CPU, 12, 4 * ACC_MS },
+      JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, 0 },
+    { "looker", "share error, CPU clock, looker, random cycle", "<= 1.2x chance", "CPU timer",
+      JSPROF_CLOCK_CPU, 12, 0, JSPROF_LOOKER },
+    { "looker_cycle", "share error, CPU clock, looker, 1 ms cycle", "<= 1.2x chance",
+      "CPU timer", JSPROF_CLOCK_CPU, 12, ACC_MS, JSPROF_LOOKER },
+    { "looker_tick", "share error, CPU clock, looker, 4 ms cycle", "<= 1.2x chance",
+      "CPU timer", JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, JSPROF_LOOKER },
 };
 
 static void acc_all_runs(const struct acc_mode *m, const char *tool, const char *directory)
@@ -253,12 +264,13 @@ int main(int argc, char **argv)
                                 .sa_flags = SA_SIGINFO | SA_RESTART };
     bench_need(sigaction(SIGUSR2, &action, NULL) == 0, "sigaction");
     acc_random ^= (uint64_t)bench_ns(CLOCK_MONOTONIC);
-    bench_pin();
     for (size_t i = 0; argc == 4 && i < sizeof acc_modes / sizeof *acc_modes; i++)
         if (strcmp(argv[1], acc_modes[i].name) == 0) {
+            if (!acc_modes[i].flags) /* the looker is for a second processor */
+                bench_pin();
             acc_all_runs(&acc_modes[i], argv[2], argv[3]);
             return 0;
         }
-    fprintf(stderr, "usage: accuracy wall|cycle|cpu|tick TOOL DIRECTORY\n");
+    fprintf(stderr, "usage: accuracy MODE TOOL DIRECTORY\n");
     return 2;
 }
