@@ -381,6 +381,13 @@ enum { JSPROF_FRAME_CALLED = 1 << 19 };
  * one. The frame itself has no program counter then. */
 enum { JSPROF_FRAME_SYMBOL = 1 << 20 };
 
+/* Add this to the kind of a frame with label and detail if it knows where its function is
+ * defined: the upper 32 bits of `pc` are that line (0: unknown), and the lower 32 bits the
+ * program counter. The name then has the line after the detail, if there is one: with
+ * JSPROF_JOIN_PAREN "label (detail:line)", like a jsprof_function. So two functions of one
+ * name, such as lambdas, stay apart. Not with JSPROF_FRAME_SYMBOL. */
+enum { JSPROF_FRAME_DEFINED = 1 << 21 };
+
 /* A kind for walkers only: the entry is no frame but a set of registers. It marks a place
  * where a C function called into compiled code that is not registered, and the walk over
  * the C stack continues there. `pc` is the return address into that C function. `sp` and
@@ -584,6 +591,10 @@ static inline void jsprof_link_unwind_to(jsprof_thread *t, jsprof_link *link) JS
  * callback then sets out->sp, the frames further in get that stack address. Return -1 if
  * the entry is unreadable; frames_bad counts it.
  *
+ * A name that must be computed needs memory that stays unchanged until the sample ends: see
+ * jsprof_scratch. One buffer must not hold the names of two frames of a sample, because the
+ * library takes equal pointers for equal names.
+ *
  * This callback and a walker have at least 8 KiB of stack. Where there is less, the
  * handler drops the sample and counts it in lost_stack. */
 typedef int (*jsprof_decode_sigsafe_fn)(void *host, const void *entry, jsprof_frame *out);
@@ -592,10 +603,15 @@ enum { JSPROF_NO_FIELD = -1 };
 
 /* Where the entries are. Entry 0 is the outermost frame. Every sample reads the counter
  * and the array pointer again: a host that moves its array stores the new pointer before
- * it frees the old array. */
+ * it frees the old array. realloc can not do this: it frees the array while the host still
+ * points to it. So either allocate, copy, store, free; or call jsprof_thread_pause before
+ * realloc and _resume after the pointers are stored. With an end pointer, always pause:
+ * between the two stores the pointers belong to different arrays.
+ *
+ * Zero every field that is not used, apart from the offsets with JSPROF_NO_FIELD. */
 typedef struct jsprof_stack {
     size_t      size;           /* sizeof(jsprof_stack) */
-    const void *depth;          /* borrowed: address of the depth counter */
+    const void *depth;          /* borrowed: address of the depth counter; NULL: see end */
     const void *entries;        /* borrowed: address of the pointer to entry 0 */
     const void *capacity;       /* borrowed: address of a uint32_t; NULL: see limit */
     uint32_t    limit;          /* entries in the array, where capacity is NULL; 0: unknown */
@@ -612,19 +628,42 @@ typedef struct jsprof_stack {
     /* ... or a callback, which must be signal-safe: no locks, no allocation. */
     jsprof_decode_sigsafe_fn decode_sigsafe;
     void       *host;           /* passed to the callback */
+    /* In place of `depth`, borrowed: address of a pointer to the end of the entries. The entries
+     * are none if that pointer is NULL. A pointer before entry 0, or between two entries, counts
+     * in frames_bad, and the sample has none of the entries. */
+    const void *end;
+    uint32_t    end_is_last;    /* 1: it points to the innermost entry; 0: past that */
+    int32_t     defined_offset; /* uint32_t, see JSPROF_FRAME_DEFINED; 0: none */
+    /* In place of `depth`, `end`, `entries` and `capacity`, for hosts whose coroutines have a
+     * stack each, borrowed: address of a pointer to the running coroutine's structure. The
+     * offsets below lead to the same variables in that structure (JSPROF_NO_FIELD for a missing
+     * one), and resumer_at to a pointer to the structure of the coroutine that resumed it
+     * (NULL: none), whose frames are further out. The innermost 16 stacks are read. */
+    const void *context;
+    int32_t     depth_at, end_at, entries_at, capacity_at;
+    int32_t     resumer_at;
+    int32_t     reserved_at;
 } jsprof_stack;
 
 /* Set the calling thread's VM stack; NULL: none. Copies the descriptor. The addresses in
  * it must stay valid until the thread sets another stack or detaches.
  *
- * -EINVAL: no counter, no entries, or neither label nor callback. -EPERM: called by
- * another thread. */
+ * -EINVAL: no counter or end, both, no entries, or neither label nor callback. -EPERM: called
+ * by another thread. */
 JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack) JSPROF_COLD;
+
+/* Return `bytes` bytes, aligned to 8, in which a decode callback or a walker of this thread may
+ * compute a name. They are the callback's until the sample ends. A sample has 64 KiB, which
+ * take memory as they are used. NULL: they are used up, or no callback is running. */
+JSPROF_API void *jsprof_scratch(jsprof_thread *t, size_t bytes) JSPROF_SIGSAFE;
 
 /* -- 6. The stack, form (c): a walker ------------------------------------- */
 
 /* Write up to `max` frames, innermost first, each with its sp. Return how many frames the
- * stack has; if that is more than `max`, frames_cut counts the excess. The handler calls
+ * stack has; if that is more than `max`, frames_cut counts the excess. A walker may stop when
+ * it has found one frame more than `max`, and return max + 1: a very deep stack then costs no
+ * more than `max` frames, and frames_cut counts 1 for the rest. Labels must stay unchanged
+ * until the sample ends, each in memory of its own. The handler calls
  * the walker with the interrupted registers (a ucontext_t), so it must be signal-safe. */
 typedef uint32_t (*jsprof_walk_sigsafe_fn)(void *host, const void *ucontext,
                                            jsprof_frame *out, uint32_t max);

@@ -94,18 +94,26 @@ void jsprof_thread_resume(jsprof_thread *t)
 
 int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack)
 {
-    static const jsprof_stack none;
-    if (!t || (stack && stack->size != sizeof *stack))
+    enum { OLDEST = offsetof(jsprof_stack, host) + sizeof(void *) };
+    jsprof_stack copy = { 0 };
+    if (!t || (stack && (stack->size < OLDEST || stack->size > sizeof copy)))
         return -EINVAL;
+    if (stack)
+        memcpy(&copy, stack, stack->size);
     int err = jsp_session_owns(public_thread(t));
     if (!err && stack)
-        err = jsp_vmstack_check(stack);
+        err = jsp_vmstack_check(&copy);
     if (err)
         return err;
     jsprof_thread_pause(t);
-    public_thread(t)->sampled.vm.host = stack ? *stack : none;
+    public_thread(t)->sampled.vm.host = copy;
     jsprof_thread_resume(t);
     return 0;
+}
+
+void *jsprof_scratch(jsprof_thread *t, size_t bytes)
+{
+    return t ? jsp_vmstack_scratch(&public_thread(t)->sampled.vm, bytes) : NULL;
 }
 
 int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk, void *host)

@@ -26,7 +26,7 @@ static _Atomic uint64_t thread_numbers;
 
 /* The offsets in bytes of what follows struct jsp_thread in its mapping. */
 struct thread_layout {
-    size_t frames, walked, record, merged, ring, end;
+    size_t frames, walked, scratch, record, merged, ring, end;
 };
 
 static size_t thread_part(size_t *at, size_t bytes)
@@ -49,6 +49,7 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     size_t at = sizeof(struct jsp_thread);
     l.frames = thread_part(&at, thread_capacity(setup) * sizeof(jsprof_frame));
     l.walked = thread_part(&at, setup->max_depth * sizeof(jsprof_frame));
+    l.scratch = thread_part(&at, JSP_VMSTACK_SCRATCH);
     uint32_t vm = JSP_RECORD_FRAMES(setup->max_depth);
     uint32_t record = jsp_record_words(vm, setup->max_depth);
     l.record = thread_part(&at, record * sizeof(uint64_t));
@@ -115,6 +116,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     jsp_ring_init(&s->ring, (void *)(base + l->ring), setup->ring_words);
     jsp_names_init(&s->names, setup->arena);
     jsp_vmstack_init(&s->vm, &s->own, setup->max_depth, (void *)(base + l->walked));
+    s->vm.scratch = base + l->scratch;
     jsp_thread_find_stack(&s->vm);
     s->map = setup->map;
     s->ask = setup->ask;

@@ -62,6 +62,25 @@ __attribute__((noinline)) static bool names_append(struct jsp_names *names, uint
     return fits;
 }
 
+/* Append ":" and the line at which the function is defined; 0: unknown. */
+static bool names_append_line(struct jsp_names *names, uint32_t *len, uint32_t line)
+{
+    char text[12], *at = &text[sizeof text - 1];
+    if (!line)
+        return true;
+    *at = 0;
+    for (; line; line /= 10) /* at most 10 digits */
+        *--at = (char)('0' + line % 10);
+    *--at = ':';
+    return names_append(names, len, at);
+}
+
+/* Return the line of the definition, which the name shows; 0: none. */
+static uint32_t names_defined(const jsprof_frame *frame)
+{
+    return frame->kind & JSPROF_FRAME_DEFINED ? (uint32_t)(frame->pc >> 32) : 0;
+}
+
 /* Write the joined name into the scratch space and note where its parts are. A name that
  * was cut gets an entry that equals no key, because it cannot be verified later. */
 static uint32_t names_compose(struct jsp_names *names, const jsprof_frame *frame,
@@ -85,6 +104,8 @@ static uint32_t names_compose(struct jsp_names *names, const jsprof_frame *frame
     if (frame->detail)
         whole = names_append(names, &len, frame->detail) && whole;
     entry->detail_len = (uint16_t)(len - entry->detail_at);
+    if (entry->detail_len)
+        whole = names_append_line(names, &len, names_defined(frame)) && whole;
     if (two)
         whole = names_append(names, &len, join->after) && whole;
     if (!whole) {
@@ -125,6 +146,12 @@ static uint32_t names_of_function(struct jsp_names *names, const jsprof_function
     return entry->id;
 }
 
+/* Return the part of the name that is in `pc`: an address or a line. */
+static uint64_t names_pc(const jsprof_frame *frame)
+{
+    return frame->kind & JSPROF_FRAME_SYMBOL ? frame->pc : names_defined(frame);
+}
+
 uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
 {
     if (frame->function)
@@ -138,7 +165,7 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
      * narrow stores and cost more than the whole look-up. */
     __asm__("" : "+r"(label), "+r"(detail));
     /* Bit 63 keeps these keys apart from the serials of functions. */
-    uint64_t addr = frame->kind & JSPROF_FRAME_SYMBOL ? frame->pc : 0;
+    uint64_t addr = frame->kind & JSP_FRAME_PC_NAMES ? names_pc(frame) : 0;
     struct jsp_name_key key = { label, detail,
                                 addr << 16 | (frame->kind & NAMES_KIND_JOIN) | 1ull << 63 };
     struct jsp_name_entry *entry = &names->cache[names_slot(&key)];
@@ -150,7 +177,7 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
         return entry->id;
     entry->key = key;
     uint32_t len = names_compose(names, frame, entry);
-    if (addr)
+    if (frame->kind & JSPROF_FRAME_SYMBOL && addr)
         len = names_append_symbol(names, len, addr, entry);
     entry->id = jsp_arena_intern(names->arena, names->text, len,
                                  (uint8_t)(frame->kind & NAMES_KIND_MASK));

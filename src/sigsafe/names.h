@@ -41,6 +41,10 @@ static inline uint64_t jsp_function_seal(const struct jsprof_function *at, uint6
     return ((uint64_t)(uintptr_t)at ^ serial << 48) * 0x9E3779B97F4A7C15u;
 }
 
+/* Kinds of frames whose `pc` holds a part of the name: the address of the function, or in the
+ * upper half the line of its definition. */
+enum { JSP_FRAME_PC_NAMES = JSPROF_FRAME_SYMBOL | JSPROF_FRAME_DEFINED };
+
 enum { JSP_NAMES_CACHE = 1024 }; /* entries, power of two */
 
 struct jsp_name_key {

@@ -62,7 +62,13 @@ static inline bool jsp_vmrun_is_named(const struct jsp_vmrun *run,
 {
     return frame->label && frame->label == run->label && frame->detail == run->detail &&
            frame->kind == run->kind && !frame->function &&
-           !(frame->kind & JSPROF_FRAME_SYMBOL);
+           !(frame->kind & JSP_FRAME_PC_NAMES);
+}
+
+/* Return the pc of a frame whose `pc` holds a part of its name. */
+static inline uint64_t jsp_vmrun_pc(const jsprof_frame *frame)
+{
+    return frame->kind & JSPROF_FRAME_SYMBOL ? 0 : (uint32_t)frame->pc;
 }
 
 /* Put a frame further in than all before. */
@@ -72,7 +78,7 @@ static inline void jsp_vmrun_put(struct jsp_vmrun *run, const jsprof_frame *fram
     to->id = jsp_vmrun_is_named(run, frame) ? run->id : jsp_vmrun_name(run, frame);
     to->line = frame->line;
     to->sp = frame->sp;
-    to->pc = frame->kind & JSPROF_FRAME_SYMBOL ? 0 : frame->pc;
+    to->pc = frame->kind & JSP_FRAME_PC_NAMES ? jsp_vmrun_pc(frame) : frame->pc;
     to->entry = frame->kind & (JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
     to->gap = 0;
 }

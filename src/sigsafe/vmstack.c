@@ -7,6 +7,16 @@
 
 enum { VMSTACK_LATER = 8 }; /* 1/8 of the room is kept for each later run */
 
+void *jsp_vmstack_scratch(struct jsp_vmstack *vm, size_t bytes)
+{
+    if (bytes > vm->scratch_left)
+        return NULL;
+    size_t whole = (bytes + 7) & ~(size_t)7; /* what is left is a multiple of 8 */
+    void *place = vm->scratch + (JSP_VMSTACK_SCRATCH - vm->scratch_left);
+    vm->scratch_left -= (uint32_t)whole;
+    return place;
+}
+
 void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_depth,
                       jsprof_frame *walked)
 {
@@ -20,9 +30,12 @@ void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_d
 
 int jsp_vmstack_check(const jsprof_stack *s)
 {
-    bool width = s->depth_bytes == 4 || s->depth_bytes == 8;
+    bool has_depth = s->context ? s->depth_at >= 0 : s->depth != NULL;
+    bool has_end = s->context ? s->end_at >= 0 : s->end != NULL;
+    bool has_entries = s->context ? s->entries_at >= 0 : s->entries != NULL;
+    bool width = !has_depth || s->depth_bytes == 4 || s->depth_bytes == 8;
     bool names = s->decode_sigsafe || s->label_offset >= 0 || s->detail_offset >= 0;
-    return s->depth && s->entries && s->stride && width && names ? 0 : -EINVAL;
+    return has_depth != has_end && has_entries && s->stride && width && names ? 0 : -EINVAL;
 }
 
 __attribute__((noinline)) uint32_t jsp_vmrun_name(struct jsp_vmrun *out,
@@ -67,13 +80,28 @@ static void vmstack_array(struct jsp_vmrun *out)
     vmstack_entries(out, n - inner, n);
 }
 
-static uint64_t vmstack_host_depth(const jsprof_stack *s)
-{
-    if (s->depth_bytes == 8)
-        return *(const volatile uint64_t *)s->depth;
-    uint32_t depth = *(const volatile uint32_t *)s->depth;
-    return depth > INT32_MAX ? UINT64_MAX : depth; /* a negative depth stays negative */
-}
+/* -- Form (b): the host's own arrays ------------------------------------------------ */
+
+enum { VMSTACK_CHAIN = 16 }; /* stacks, each resumed from the next one */
+
+/* One array of entries. */
+struct vmstack_part {
+    const char *entries; /* the first entry */
+    uint64_t n;          /* entries that may be read */
+};
+
+/* All arrays of the host, outermost first. */
+struct vmstack_parts {
+    struct vmstack_part at[VMSTACK_CHAIN];
+    uint32_t n;
+    uint64_t total;    /* readable entries */
+    uint64_t unstored; /* innermost entries for which the innermost array has no room */
+};
+
+/* The addresses of one array's variables; NULL: there is no such variable. */
+struct vmstack_vars {
+    const void *depth, *end, *entries, *capacity;
+};
 
 static const void *vmstack_at(const char *entry, int32_t offset)
 {
@@ -81,6 +109,72 @@ static const void *vmstack_at(const char *entry, int32_t offset)
     if (offset >= 0)
         memcpy(&value, entry + offset, sizeof value);
     return value;
+}
+
+static uint64_t vmstack_host_depth(const void *depth, uint32_t depth_bytes)
+{
+    if (depth_bytes == 8)
+        return *(const volatile uint64_t *)depth;
+    uint32_t narrow = *(const volatile uint32_t *)depth;
+    return narrow > INT32_MAX ? UINT64_MAX : narrow; /* a negative depth stays negative */
+}
+
+/* Return the number of entries up to the end pointer. An end before the first entry, or within
+ * an entry, is a negative depth: the host moved the array in two steps. */
+static uint64_t vmstack_host_until(const jsprof_stack *s, const char *entries, const void *end)
+{
+    const char *to = *(const char *const volatile *)end;
+    if (!to || !entries)
+        return 0;
+    uint64_t bytes = (uint64_t)((uintptr_t)to - (uintptr_t)entries);
+    uint64_t past = bytes / s->stride + (s->end_is_last != 0);
+    return to < entries || bytes % s->stride ? UINT64_MAX : past;
+}
+
+/* Add an array further in than all before. */
+static void vmstack_part(struct jsp_vmrun *out, const struct vmstack_vars *v,
+                         struct vmstack_parts *to)
+{
+    const jsprof_stack *s = &out->vm->host;
+    const char *entries = *(const char *const volatile *)v->entries;
+    uint64_t depth = v->depth ? vmstack_host_depth(v->depth, s->depth_bytes)
+                              : vmstack_host_until(s, entries, v->end);
+    uint64_t limit = v->capacity ? *(const volatile uint32_t *)v->capacity : s->limit;
+    bool is_negative = depth > INT64_MAX; /* the host left more functions than it entered */
+    uint64_t n = (limit || v->capacity) && depth > limit ? limit : depth;
+    if (is_negative || (n && !entries)) {
+        jsp_count(&out->vm->n_bad, 1);
+        depth = n = 0;
+    }
+    jsp_vmrun_cut(out, to->unstored); /* those of the array further out */
+    to->unstored = depth - n;
+    to->at[to->n++] = (struct vmstack_part){ entries, n };
+    to->total += n;
+}
+
+static const void *vmstack_field(const char *context, int32_t at)
+{
+    return at >= 0 ? context + at : NULL;
+}
+
+/* Add the arrays of the running stack and of those that it was resumed from. */
+static void vmstack_chain(struct jsp_vmrun *out, struct vmstack_parts *to)
+{
+    const jsprof_stack *s = &out->vm->host;
+    const char *chain[VMSTACK_CHAIN]; /* innermost first */
+    const char *at = *(const char *const volatile *)s->context;
+    uint32_t n = 0;
+    for (; at && n < VMSTACK_CHAIN; at = vmstack_at(at, s->resumer_at))
+        chain[n++] = at;
+    if (at) /* more stacks, or a circle */
+        jsp_count(&out->vm->n_bad, 1);
+    while (n--) {
+        const struct vmstack_vars v = {
+            vmstack_field(chain[n], s->depth_at), vmstack_field(chain[n], s->end_at),
+            vmstack_field(chain[n], s->entries_at), vmstack_field(chain[n], s->capacity_at),
+        };
+        vmstack_part(out, &v, to);
+    }
 }
 
 /* Read one entry by its offsets. */
@@ -94,21 +188,13 @@ static int vmstack_fields(const jsprof_stack *s, const char *entry, jsprof_frame
     if (s->pc_offset >= 0)
         memcpy(&frame->pc, entry + s->pc_offset, sizeof frame->pc);
     frame->kind = s->kind;
-    return 1;
-}
-
-/* Return the number of entries; store how many of them may be read. */
-static uint64_t vmstack_host_entries(struct jsp_vmrun *out, uint64_t *readable)
-{
-    const jsprof_stack *s = &out->vm->host;
-    uint64_t depth = vmstack_host_depth(s);
-    if (depth > INT64_MAX) {
-        jsp_count(&out->vm->n_bad, 1); /* the host left more functions than it entered */
-        depth = 0;
+    if (s->defined_offset > 0) {
+        uint32_t defined;
+        memcpy(&defined, entry + s->defined_offset, sizeof defined);
+        frame->kind |= JSPROF_FRAME_DEFINED;
+        frame->pc = (uint64_t)defined << 32 | (uint32_t)frame->pc;
     }
-    uint64_t limit = s->capacity ? *(const volatile uint32_t *)s->capacity : s->limit;
-    *readable = (!limit && !s->capacity) || depth <= limit ? depth : limit;
-    return depth;
+    return 1;
 }
 
 static int vmstack_entry(const jsprof_stack *s, const char *entry, jsprof_frame *frame)
@@ -118,22 +204,16 @@ static int vmstack_entry(const jsprof_stack *s, const char *entry, jsprof_frame 
                              : vmstack_fields(s, entry, frame);
 }
 
-/* A range of the host's entries. */
-struct vmstack_span {
-    const char *entries; /* the first entry of the array */
-    uint64_t from, to;
-};
-
-/* Put the frames of the range as long as there is room. Return the index of the next
- * entry. */
-static uint64_t vmstack_span(struct jsp_vmrun *out, const struct vmstack_span *span,
-                             uintptr_t sp)
+/* Put entries [from, to) of an array as long as there is room. Entries without a stack address
+ * get `sp`, until one has its own. Return the index of the next entry. */
+static uint64_t vmstack_span(struct jsp_vmrun *out, const char *entries, uint64_t from,
+                             uint64_t to, uintptr_t sp)
 {
     const jsprof_stack *s = &out->vm->host;
-    uint64_t i = span->from;
-    for (; i < span->to && out->n - out->marks < out->room; i++) {
+    uint64_t i = from;
+    for (; i < to && out->n - out->marks < out->room; i++) {
         jsprof_frame frame;
-        int is = vmstack_entry(s, span->entries + i * s->stride, &frame);
+        int is = vmstack_entry(s, entries + i * s->stride, &frame);
         if (frame.sp)
             sp = frame.sp;
         frame.sp = sp;
@@ -145,46 +225,67 @@ static uint64_t vmstack_span(struct jsp_vmrun *out, const struct vmstack_span *s
     return i;
 }
 
-/* Return the stack address of the last of these entries that has one, or 0. */
-static uintptr_t vmstack_sp_of(const jsprof_stack *s, const struct vmstack_span *span)
+/* Return the stack address of the last of entries [from, to) that has one, or 0. */
+static uintptr_t vmstack_sp_of(const jsprof_stack *s, const char *entries, uint64_t from,
+                               uint64_t to)
 {
     jsprof_frame frame = { .sp = 0 };
-    for (uint64_t i = span->to; i > span->from && !frame.sp; i--)
-        vmstack_entry(s, span->entries + (i - 1) * s->stride, &frame);
+    for (uint64_t i = to; i > from && !frame.sp; i--)
+        vmstack_entry(s, entries + (i - 1) * s->stride, &frame);
     return frame.sp;
 }
 
-/* The room is full, and more of the `n` entries follow, beginning with `at`: drop frames
- * from the end so that only the outermost remain, then put the innermost. */
-static void vmstack_host_inner(struct jsp_vmrun *out, const char *entries, uint64_t at,
-                               uint64_t n)
+/* Put the entries of all arrays together, beginning with `from`, as long as there is room.
+ * Search `inner` entries before it for the stack address of the first. Return the index of the
+ * next entry. */
+static uint64_t vmstack_from(struct jsp_vmrun *out, const struct vmstack_parts *parts,
+                             uint64_t from, uint32_t inner)
+{
+    uint64_t base = 0;
+    for (uint32_t p = 0; p < parts->n; p++) {
+        const struct vmstack_part *part = &parts->at[p];
+        uint64_t at = from > base ? from - base : 0;
+        if (at < part->n) {
+            uint64_t before = at > inner ? at - inner : 0;
+            uintptr_t sp = vmstack_sp_of(&out->vm->host, part->entries, before, at);
+            uint64_t next = vmstack_span(out, part->entries, at, part->n, sp);
+            if (next < part->n)
+                return base + next;
+        }
+        base += part->n;
+    }
+    return base;
+}
+
+/* The room is full, and more entries follow, beginning with `at`: drop frames from the end so
+ * that only the outermost remain, then put the innermost. */
+static void vmstack_host_inner(struct jsp_vmrun *out, const struct vmstack_parts *parts,
+                               uint64_t at)
 {
     uint32_t inner = jsp_vmrun_inner(out);
-    struct vmstack_span last = { entries, n - inner, n };
-    struct vmstack_span before = { entries, last.from > inner ? last.from - inner : 0, last.from };
     uint32_t kept = out->n + 1; /* including the mark */
     out->n -= inner;
     jsp_vmrun_mark(out, out->vm->cut_id, 0);
-    vmstack_span(out, &last, vmstack_sp_of(&out->vm->host, &before));
-    jsp_vmrun_cut(out, n - at + (kept - out->n));
+    vmstack_from(out, parts, parts->total - inner, inner);
+    jsp_vmrun_cut(out, parts->total - at + (kept - out->n));
 }
 
 static void vmstack_host(struct jsp_vmrun *out)
 {
     const jsprof_stack *s = &out->vm->host;
-    uint64_t n, depth = vmstack_host_entries(out, &n);
-    const char *entries = *(const char *const volatile *)s->entries;
-
-    if (n && !entries) {
-        jsp_count(&out->vm->n_bad, 1);
-        return;
-    }
-    struct vmstack_span all = { entries, 0, n };
-    uint64_t at = vmstack_span(out, &all, 0);
-    if (n < depth) /* the innermost entries are not in the array */
-        jsp_vmrun_mark(out, out->vm->deeper_id, depth - at);
-    else if (at < n)
-        vmstack_host_inner(out, entries, at, n);
+    const struct vmstack_vars one = { s->depth, s->end, s->entries, s->capacity };
+    struct vmstack_parts parts;
+    parts.n = 0;
+    parts.total = parts.unstored = 0;
+    if (s->context)
+        vmstack_chain(out, &parts);
+    else
+        vmstack_part(out, &one, &parts);
+    uint64_t at = vmstack_from(out, &parts, 0, 0);
+    if (parts.unstored) /* the innermost entries are not in the array */
+        jsp_vmrun_mark(out, out->vm->deeper_id, parts.total - at + parts.unstored);
+    else if (at < parts.total)
+        vmstack_host_inner(out, &parts, at);
 }
 
 /* Move the registers of C functions that called compiled code to the start of the
@@ -214,12 +315,19 @@ static void vmstack_walker(struct jsp_vmrun *out, const void *ucontext)
     vmstack_callers(vm, n);
 }
 
+static bool vmstack_has_host(const jsprof_stack *s)
+{
+    if (s->context || s->end)
+        return true;
+    return s->depth && vmstack_host_depth(s->depth, s->depth_bytes);
+}
+
 static bool vmstack_has(const struct jsp_vmstack *vm, int run, const struct jsp_where *where)
 {
     switch (run) {
     case JSP_RUN_LINKS: return vm->own->top;
     case JSP_RUN_ARRAY: return vm->own->depth;
-    case JSP_RUN_HOST: return vm->host.depth && vmstack_host_depth(&vm->host);
+    case JSP_RUN_HOST: return vmstack_has_host(&vm->host);
     default: return vm->walk_sigsafe && where->ucontext;
     }
 }
@@ -255,6 +363,7 @@ void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
     jsp_memread_begin(vm->mem, where->sp);
     vm->mem->calls = JSP_VMRUN_CALLS;
     vm->n_callers = 0;
+    vm->scratch_left = JSP_VMSTACK_SCRATCH;
     for (int run = 0; run < JSP_N_RUNS; run++) {
         out.room = vmstack_room(vm, run, where, left);
         out.n = out.marks = 0;
@@ -264,6 +373,7 @@ void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
         out.frames += out.n;
         left -= out.n - out.marks;
     }
+    vm->scratch_left = 0;
     record->cut = out.cut;
     if (out.cut)
         jsp_count(&vm->n_cut, out.cut);

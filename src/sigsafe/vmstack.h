@@ -11,6 +11,7 @@
  *   jsp_vmstack_init            -              yes
  *   jsp_vmstack_read           yes              -
  *   jsp_vmstack_check           -              yes
+ *   jsp_vmstack_scratch        yes              -
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +22,10 @@
 #include "names.h"
 #include "record.h"
 
-enum { JSP_VMSTACK_KNOWN = 1024 }; /* power of two */
+enum {
+    JSP_VMSTACK_KNOWN = 1024,    /* power of two */
+    JSP_VMSTACK_SCRATCH = 65536, /* bytes for all callbacks in one sample */
+};
 
 struct jsp_vmstack {
     jsprof_thread *own;  /* borrowed: form (a) */
@@ -39,6 +43,8 @@ struct jsp_vmstack {
     /* "[deeper frames cut]": in place of frames for which the host's array has no room */
     uint32_t deeper_id;
     jsprof_frame *walked; /* borrowed, room for max_depth frames */
+    char *scratch; /* borrowed: JSP_VMSTACK_SCRATCH bytes */
+    uint32_t scratch_left; /* 0: no sample is being taken */
     /* callers of compiled code in the last sample, innermost first, at the start of
      * `walked` */
     uint32_t n_callers;
@@ -52,6 +58,10 @@ void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_d
 
 /* Return 0, or -EINVAL if a stack cannot be read by this description. */
 int jsp_vmstack_check(const jsprof_stack *stack);
+
+/* Return `bytes` bytes that stay the callback's until the end of this sample, or NULL if there
+ * are none left or no sample is being taken. */
+void *jsp_vmstack_scratch(struct jsp_vmstack *vm, size_t bytes);
 
 /* The place from which a stack is read. */
 struct jsp_where {

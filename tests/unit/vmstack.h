@@ -24,6 +24,7 @@ static alignas(8) unsigned char memory[sizeof(struct jsp_record) +
                                        JSP_RECORD_FRAMES(MAX) * sizeof(struct jsp_rec_frame)];
 static struct jsp_record *const record = (void *)memory;
 static ucontext_t context;
+static alignas(8) char scratch[JSP_VMSTACK_SCRATCH];
 static uintptr_t where_sp; /* instead of the context's; 0: that */
 
 static struct jsprof_function functions[3] = {
@@ -53,6 +54,7 @@ static inline void begin(void)
     jsp_vmstack_init(&vm, &own, MAX, walked);
     jsp_memread_init(&mem, 0, 0, getpid());
     vm.mem = &mem;
+    vm.scratch = scratch;
     vm.cut_id = jsp_arena_synth(&arena, "...");
     vm.deeper_id = jsp_arena_synth(&arena, "?");
     /* Not getcontext: musl has none. */
