@@ -725,7 +725,11 @@ JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSP
  * loop takes one run of VM frames, from a frame with JSPROF_FRAME_ENTRY to the next. Frames
  * before the first one with JSPROF_FRAME_ENTRY come just outside of the first activation.
  *
- * -EINVAL: start is NULL or length is 0. -ENOMEM. */
+ * With length 0 the range is the function that contains `start`, by the unwind table of its
+ * object. Code that the compiler placed apart from it (gcc: NAME.cold) is a range of its own.
+ *
+ * -EINVAL: start is NULL. -ENOENT: length is 0, and no unwind table covers `start`. -ENOMEM.
+ * -EAGAIN: length is 0, and other threads fork all the time. */
 JSPROF_API int jsprof_interpreter_add(jsprof *p, const void *start, size_t length) JSPROF_COLD;
 
 /* One operation of a function's bytecode. */

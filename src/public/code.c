@@ -44,7 +44,7 @@ int jsprof_code_move(jsprof *p, const void *from, const void *to)
 static int public_range(int (*call)(jsprof *, uint64_t, uint64_t), jsprof *p,
                         const void *start, size_t length)
 {
-    if (!p || !start || !length)
+    if (!p || !start)
         return -EINVAL;
     struct public_host host = public_enter();
     int err = call(p, (uint64_t)(uintptr_t)start, length);

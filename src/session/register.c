@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "drain.h"
+#include "image/function_range.h"
 
 _Static_assert(sizeof(jsprof_code_line) == sizeof(struct jsp_code_line), "same lines");
 
@@ -101,10 +102,14 @@ int jsp_register_symbol(struct jsprof *p, uint64_t start, const char *name)
 static int register_range(struct jsprof *p, struct jsp_loops *to, uint64_t start,
                           uint64_t length)
 {
+    struct jsp_function_range range = { start, start + length };
     if (p->pid != getpid())
         return -ECHILD;
+    int err = length ? 0 : jsp_function_range(start, p->pid, &range);
+    if (err)
+        return err;
     pthread_mutex_lock(&p->lock);
-    int err = jsp_frames_add_range(to, start, start + length);
+    err = jsp_frames_add_range(to, range.start, range.end);
     pthread_mutex_unlock(&p->lock);
     return err;
 }

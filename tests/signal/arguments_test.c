@@ -150,9 +150,9 @@ TEST(code_and_ranges_that_are_half_described_are_refused)
     CHECK_EQ(jsprof_listing_add(h.prof, NULL), -EINVAL);
     CHECK_EQ(jsprof_listing_add(h.prof, &listing), -EINVAL);
     CHECK_EQ(jsprof_interpreter_add(h.prof, NULL, 64), -EINVAL);
-    CHECK_EQ(jsprof_interpreter_add(h.prof, bytes, 0), -EINVAL);
+    CHECK_EQ(jsprof_interpreter_add(h.prof, bytes, 0), -ENOENT); /* no code */
     CHECK_EQ(jsprof_interpreter_hide(h.prof, NULL, 64), -EINVAL);
-    CHECK_EQ(jsprof_interpreter_hide(h.prof, bytes, 0), -EINVAL);
+    CHECK_EQ(jsprof_interpreter_hide(h.prof, bytes, 0), -ENOENT);
     CHECK_EQ(jsprof_symbol_add(h.prof, NULL, "f"), -EINVAL);
     CHECK_EQ(jsprof_symbol_add(h.prof, bytes, NULL), -EINVAL);
     CHECK_EQ(jsprof_symbol_add(h.prof, bytes, ""), -EINVAL);
