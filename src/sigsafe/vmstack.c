@@ -247,7 +247,7 @@ static uint64_t vmstack_from(struct jsp_vmrun *out, const struct vmstack_parts *
         uint64_t at = from > base ? from - base : 0;
         if (at < part->n) {
             uint64_t before = at > inner ? at - inner : 0;
-            uintptr_t sp = vmstack_sp_of(&out->vm->host, part->entries, before, at);
+            uintptr_t sp = at ? vmstack_sp_of(&out->vm->host, part->entries, before, at) : 0;
             uint64_t next = vmstack_span(out, part->entries, at, part->n, sp);
             if (next < part->n)
                 return base + next;
