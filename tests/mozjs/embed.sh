@@ -31,6 +31,22 @@ hidden()
     ! grep 'JS::Evaluate' report.csv && grep '^"main",native' report.csv
 }
 
+make_bytes() # MEASURE: those of make.js
+{
+    "$JSPROF_TOOL" report --csv --measure "$1" --limit=0 host.cap |
+        awk -F, '/make.js/ { sum += $3 } END { print sum + 0 }'
+}
+
+# Objects of 40 bytes: five times 300,000 were created, and three times the binding was asked to
+# report them. Nothing keeps them; the last collection was after the reports had ended.
+allocated()
+{
+    created=$(make_bytes alloc)
+    live=$(make_bytes live)
+    echo "$created created, $live live"
+    [ "$created" -gt 34000000 ] && [ "$created" -lt 38000000 ] && [ "$live" -lt 12000000 ]
+}
+
 check 'the header is C as well' header_in_c
 for ENGINE in $(engines); do
     UNDER="SpiderMonkey $ENGINE"
@@ -38,6 +54,7 @@ for ENGINE in $(engines); do
     ./host host.cap >host.out 2>host.err
     check "it ends well, not with $?" test $? = 0
     check 'each step' all_ok host.out
+    check 'its objects' allocated
     check 'its capture' whole host.cap
     check 'the engine, called by main, runs the script' whole_stacks
     check 'and its own functions are hidden' hidden

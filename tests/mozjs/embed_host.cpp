@@ -59,6 +59,11 @@ const char burn[] = "function burn(n) { let x = 0;\n"
                     "for (let i = 0; i < 100; i++) burn(300000);\n"
                     "7";
 
+const char make[] = "{ let kept = [];\n"
+                    "  for (let i = 0; i < 300000; i++)\n"
+                    "      if (i % 100) kept[0] = {a: i}; else kept.push({b: i}); }\n"
+                    "6";
+
 /* The order of the README. */
 void check_plain(jsprof_thread *me, JSContext *cx)
 {
@@ -105,6 +110,31 @@ void check_often(jsprof_thread *me, JSContext *cx)
     check(good, "attach and detach fifty times");
 }
 
+/* Objects are reported while the context is attached, also where it detaches in a script. */
+void check_allocations(jsprof_thread *me, JSContext *cx)
+{
+    check(jsprof_mozjs_tell_allocations(nullptr) == -EINVAL, "nobody to tell");
+    check(jsprof_mozjs_attach(me, cx, &attached) == 0, "attach, to tell allocations");
+    check(jsprof_mozjs_tell_allocations(attached) == 0 &&
+          jsprof_mozjs_tell_allocations(attached) == 0, "tell allocations, twice");
+    check(run(cx, make, "make.js") == 6, "a script creates objects");
+    JS_GC(cx);
+    check(run(cx, make, "make.js") == 6, "and after a collection");
+    check(run(cx, "detachInside(); 6", "make.js") == 6 && detached_inside == -EBUSY,
+          "detach while objects are reported");
+    check(run(cx, make, "make.js") == 6, "objects that nobody sees");
+    JS_GC(cx);
+    check(jsprof_mozjs_detach(attached) == 0, "detach again");
+    check(jsprof_mozjs_attach(me, cx, &attached) == 0 &&
+          jsprof_mozjs_tell_allocations(attached) == 0, "attach again");
+    check(run(cx, make, "make.js") == 6, "more objects");
+    jsprof_mozjs_end_allocations(attached);
+    check(jsprof_mozjs_tell_allocations(attached) == -EINVAL, "they have ended");
+    check(run(cx, make, "make.js") == 6, "objects after the end");
+    JS_GC(cx);
+    check(jsprof_mozjs_detach(attached) == 0, "detach after the end");
+}
+
 void check_hide(jsprof *prof)
 {
     char here;
@@ -135,12 +165,14 @@ void *run_other(void *data)
 
     JS::InitSelfHostedCode(cx);
     good = jsprof_thread_attach(prof, "other", &me) == 0 &&
-           jsprof_mozjs_attach(me, cx, &js) == 0;
+           jsprof_mozjs_attach(me, cx, &js) == 0 &&
+           jsprof_mozjs_tell_allocations(js) == 0;
     {
         JS::RootedObject global(cx, new_global(cx));
         JSAutoRealm realm(cx, global);
 
-        good = good && run(cx, burn, "other.js") == 7;
+        good = good && jsprof_mozjs_tell_allocations(js) == 0 &&
+               run(cx, burn, "other.js") == 7 && run(cx, make, "other.js") == 6;
     }
     JS_DestroyContext(cx);
     good = good && jsprof_mozjs_detach(js) == 0 && jsprof_thread_detach(me) == 0;
@@ -173,6 +205,7 @@ void check_all(jsprof *prof, jsprof_thread *me, JSContext *cx)
     check_plain(me, cx);
     check_inside(me, cx);
     check_often(me, cx);
+    check_allocations(me, cx);
     check_two(prof, me, cx);
 }
 
@@ -181,7 +214,8 @@ void check_destroyed(jsprof_thread *me, JSContext *cx)
 {
     jsprof_mozjs *js = nullptr;
 
-    check(jsprof_mozjs_attach(me, cx, &js) == 0, "attach once more");
+    check(jsprof_mozjs_attach(me, cx, &js) == 0 && jsprof_mozjs_tell_allocations(js) == 0,
+          "attach once more");
     JS_DestroyContext(cx);
     gone = cx;
     for (volatile int i = 0; i < 30000000; i = i + 1) /* samples of a thread without one */
@@ -211,6 +245,7 @@ int main(int argc, char **argv)
     jsprof_thread *me = nullptr;
 
     options.size = sizeof options;
+    options.alloc = 4096;
     options.path = argc > 1 ? argv[1] : nullptr;
     JS_Init();
     JSContext *cx = JS_NewContext(32 * 1024 * 1024);
