@@ -58,7 +58,8 @@ counts_of_modules()
 counts_by_symbol()
 {
     build_host names_host.c && hosted calls &&
-        counted '"first_of_host"' '"second_of_host"' '"by_a_name"' && ! grep -q third_of_host "$SCRATCH/calls"
+        counted '"first_of_host"' '"second_of_host"' '"by_a_name"' &&
+        ! grep -q third_of_host "$SCRATCH/calls"
 }
 
 # Nothing but the capture itself has the symbols: the program is gone before they are printed.
