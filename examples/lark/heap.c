@@ -84,6 +84,7 @@ static size_t heap_object_bytes(const struct lark_object *object)
 
 static void heap_free(struct lark *l, struct lark_object *object)
 {
+    lark_profile_free(object);
     l->heap_bytes -= heap_object_bytes(object);
     if (object->type == LARK_ARRAY)
         free(((struct lark_array *)object)->items);
@@ -126,7 +127,7 @@ static void *heap_new(struct lark *l, size_t bytes, size_t more, enum lark_type 
     *object = (struct lark_object){ .next = l->objects, .type = type };
     l->objects = object;
     l->heap_bytes += bytes + more;
-    lark_profile_alloc(bytes + more);
+    lark_profile_alloc(object, bytes + more);
     return object;
 }
 
@@ -180,7 +181,7 @@ void lark_heap_append(struct lark *l, struct lark_array *array, struct lark_valu
     array->items = lark_heap_grow(array->items, &array->capacity, array->n + 1,
                                   sizeof(struct lark_value));
     l->heap_bytes += (array->capacity - before) * sizeof(struct lark_value);
-    lark_profile_alloc((array->capacity - before) * sizeof(struct lark_value));
+    lark_profile_alloc(array, (array->capacity - before) * sizeof(struct lark_value));
     array->items[array->n++] = item;
 }
 

@@ -19,6 +19,7 @@ static const char main_help[] =
     "  --profile-output=FILE  record where the program spends its time (%p is the pid)\n"
     "  --profile-hz=N         samples a second, 1 to 10000 (default 1000)\n"
     "  --profile-clock=CLOCK  cpu (default) or wall\n"
+    "  --profile-alloc[=N]    also sample allocations, one in each N bytes (default 524288)\n"
     "  --profile-calls[=LIST] also count every call exactly: counts, time, alloc, edges\n"
     "  --jit=on|off           make native code of hot functions (default on)\n"
     "  --jit-threshold=N      calls and rounds of loops that make one hot (default 500)\n"
@@ -27,7 +28,8 @@ static const char main_help[] =
     "  --jit-stats            say at the end how much was compiled\n"
     "  --help, --version\n"
     "\n"
-    "JSPROF=FILE in the environment records too, with JSPROF_HZ and JSPROF_CLOCK.\n"
+    "JSPROF=FILE in the environment records too, with JSPROF_HZ, JSPROF_CLOCK and\n"
+    "JSPROF_ALLOC.\n"
     "Read the recording with: jsprof report FILE, jsprof calls FILE\n";
 
 struct main_options {
@@ -121,9 +123,12 @@ static int main_option(const char *arg, struct main_options *options)
         return *value ? 0 : main_usage("no file for a profile", "");
     }
     if ((value = main_value(arg, "--profile-hz")) ||
-        (value = main_value(arg, "--profile-clock")))
+        (value = main_value(arg, "--profile-clock")) ||
+        (value = main_value(arg, "--profile-alloc")))
         return main_session_option(arg, value, &profile->open);
-    if (!strcmp(arg, "--profile-calls"))
+    if (!strcmp(arg, "--profile-alloc"))
+        profile->open.alloc = JSPROF_ALLOC_USUAL;
+    else if (!strcmp(arg, "--profile-calls"))
         profile->calls = JSPROF_CALLS_ALL;
     else if ((value = main_value(arg, "--profile-calls")))
         return main_calls(value, &profile->calls)
@@ -235,7 +240,9 @@ int main(int argc, char **argv)
     }
     if (i == argc)
         return main_usage("no script", "");
-    if (options.profile.calls && !options.profile.open.path && !getenv("JSPROF"))
-        return main_usage("--profile-calls needs --profile-output", "");
+    bool has_other = options.profile.calls || options.profile.open.alloc;
+    if (has_other && !options.profile.open.path && !getenv("JSPROF"))
+        return main_usage(options.profile.calls ? "--profile-calls" : "--profile-alloc",
+                          " needs --profile-output");
     return main_script(&options, argc - i, argv + i);
 }

@@ -54,9 +54,16 @@ static inline void lark_profile_go_native(const struct lark_profile_frame *frame
         lark_profile_thread->top = frame->link.up;
 }
 
-static inline void lark_profile_alloc(size_t bytes)
+/* An object has got so many bytes, when it is made or when it grows. Objects do not move. */
+static inline void lark_profile_alloc(const void *object, size_t bytes)
 {
     jsprof_alloc(lark_profile_thread, bytes);
+    jsprof_allocated(lark_profile_thread, object, bytes);
+}
+
+static inline void lark_profile_free(const void *object)
+{
+    jsprof_freed(lark_profile_thread, object);
 }
 
 /* Line and pc are side by side in an operation and in a link. One volatile store sets
