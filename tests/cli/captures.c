@@ -300,6 +300,7 @@ static const struct {
     { "calls3", captures_calls3 },     { "circle", captures_circle },
     { "callsothers", captures_calls_others },
     { "nameless", captures_nameless }, { "passedon", captures_passed_on },
+    { "allocations", captures_allocations },
     { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };
 

@@ -20,6 +20,7 @@ void captures_nested(struct builder *b);
 void captures_lies(struct builder *b);
 void captures_hostile(struct builder *b);
 void captures_events(struct builder *b);
+void captures_allocations(struct builder *b);
 void captures_crowd(struct builder *b);
 void captures_crowd_big(struct builder *b);
 

@@ -78,6 +78,38 @@ void captures_hostile(struct builder *b)
                     "samples=4\n");
 }
 
+/* A sample of the allocator, or with n = 0 that it freed the block. */
+static void captures_block(struct builder *b, uint64_t block, int64_t size,
+                           const uint64_t *addrs, uint32_t n)
+{
+    build_begin(b, 14);
+    build_int(b, block, 8);
+    build_int(b, (uint64_t)size, 8);
+    build_int(b, (uint32_t)b->tid, 4);
+    build_int(b, n, 2);
+    build_zero(b, 2);
+    for (uint32_t i = 0; i < n; i++)
+        build_int(b, addrs[i], 8);
+    build_end(b);
+}
+
+/* `work` allocates three blocks and frees two, `main` one that stays; beside samples of time. */
+void captures_allocations(struct builder *b)
+{
+    const uint64_t addrs[2] = { build_tag(2), build_tag(1) };
+    captures_start(b, false);
+    captures_samples(b);
+    for (uint64_t i = 1; i <= 3; i++)
+        captures_block(b, i, 1000 * (int64_t)i, addrs, 2);
+    captures_block(b, 4, 65536, addrs + 1, 1);
+    captures_block(b, 1, 0, NULL, 0);
+    captures_block(b, 2, 0, NULL, 0);
+    captures_losses(b, "session state=final time=500000000 hz=1000 clock=cpu\n"
+                    "thread id=1 tid=100 name=main expirations=12 kept=12 samples=6 "
+                    "alloc_bytes=71536 alloc_samples=4\n"
+                    "thread id=2 tid=200 name=second expirations=4 kept=4 samples=2\n");
+}
+
 /* Marks of 1 to 20 ms, the first at 4 ms, one each millisecond; counters. */
 void captures_events(struct builder *b)
 {

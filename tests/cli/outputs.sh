@@ -89,6 +89,30 @@ say_all() # CAPTURE
     rm -f pprof.gz two.cap small.cap page.html
 }
 
+# The measures of allocations, in each command that takes them.
+say_measures() # CAPTURE
+{
+    for measure in alloc live; do
+        say report --measure $measure "$1"
+        say report --measure $measure --json "$1"
+        say report --measure $measure --by category --csv "$1"
+        say tree --measure $measure "$1"
+        say tree --measure $measure --json "$1"
+        say callers --measure $measure work "$1"
+        say callees --measure $measure main "$1"
+        say annotate --measure $measure --source . "$1" work
+        say diff --measure $measure "$1" "$1"
+        for to in folded callgrind speedscope pprof; do
+            say_long convert --measure $measure --to $to -o out "$1"
+            [ ! -e out ] || { [ $to = pprof ] && gzip -dc out | cksum || cat out; }
+            rm -f out
+        done
+        say html --measure $measure "$1" -o page.html
+        [ ! -e page.html ] || page_data page.html
+        rm -f page.html
+    done
+}
+
 # In colours, as on a terminal; ESC is shown as \e.
 say_colours() # ARGUMENT...
 {
@@ -129,6 +153,7 @@ for name in $("$tmp/captures"); do
     {
         say_all "$name.cap"
         case $name in crowd | calls | events | merged) say_width "$name.cap" ;; esac
+        [ "$name" != allocations ] || say_measures "$name.cap"
     } | sed "s/^\(creator: .*\|{\"version\":\"\)$version/\1VERSION/
         s/\([0-9][.][0-9]\{10\}\)[0-9]*/\1/g" >"$name.txt" # libm's last digits differ
     compare "$name"
