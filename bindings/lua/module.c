@@ -41,14 +41,20 @@ static int module_quiet(struct module_run *run)
     return run->watch.was_taken ? -EBUSY : 0;
 }
 
+/* A forked child that is not recorded ends a copy of the session: it has lost nothing. */
+static void module_note(int err)
+{
+    if (err && err != -ECHILD)
+        module_result = err;
+}
+
 /* The caller holds the lock; this function releases it. */
 static void module_finish_locked(void)
 {
     for (struct module_run *run = module_runs; run; run = run->next) {
         int taken = module_quiet(run);
         int err = jsprof_close(run->prof);
-        err = err ? err : taken;
-        module_result = err ? err : module_result;
+        module_note(err ? err : taken);
         run->prof = NULL;
     }
     module_runs = NULL;
@@ -200,8 +206,7 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
 static void module_on_close(lua_State *L, void *data)
 {
     module_keep(L, NULL);
-    int err = module_end(data, NULL, NULL);
-    module_result = err ? err : module_result;
+    module_note(module_end(data, NULL, NULL));
 }
 
 /* -- Functions ----------------------------------------------------------------- */

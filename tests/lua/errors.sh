@@ -64,6 +64,20 @@ forked()
     done
 }
 
+# A child that is not recorded and fails prints its own message only, and leaves the capture.
+forked_fails()
+{
+    rm -f "$SCRATCH/cap"
+    "$B/bin/jsprof-lua" --version "$VERSION" --profile-output="$SCRATCH/cap" -e '
+        local ffi = require "ffi"
+        ffi.cdef "int fork(void); int waitpid(int, int *, int);"
+        local pid = ffi.C.fork()
+        if pid == 0 then error "child fails" end
+        ffi.C.waitpid(pid, nil, 0)' 2>"$SCRATCH/err" || return 1
+    cat "$SCRATCH/err"
+    grep -q 'child fails' "$SCRATCH/err" && ! grep -q 'capture' "$SCRATCH/err" && whole
+}
+
 usage() # REGEX ARGS...
 {
     usage_wanted=$1
@@ -204,6 +218,7 @@ one()
         JSPROF_CLOCK=x
     check 'and a bad flag' refused_variable 'JSPROF_CHILDREN=y: 0 or 1 is allowed' JSPROF_CHILDREN=y
     [ "$VERSION" != jit ] || check 'a child of fork goes on in its own file' forked
+    [ "$VERSION" != jit ] || check 'a child that fails says nothing of it' forked_fails
     check 'recording twice' refuses 'it records already' \
         "{output = '$SCRATCH/cap'}; require('jsprof').start{output = '$SCRATCH/cap'}"
     check 'an option of nobody' usage 'no such option' --profile x.lua
