@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: MIT
 set -u
 . "$(dirname "$0")/lib.sh"
+. "$SRCDIR/tests/lib-allocations.sh"
 
 # Arrays of two kinds, three of the first for each of the second, which the collector frees; and
 # arrays that stay.
@@ -18,26 +19,10 @@ for i = 0, 50000 { keep(i); }
 print(len(kept));
 END
 
-bytes() # MEASURE: lines of function and bytes of its own, and "all" with their sum
+shown() # MEASURE
 {
-    "$JSPROF_TOOL" report --measure "$1" --json "$SCRATCH/cap" | tr '{' '\n' |
-        sed -n 's/.*"function":"\([^"]*\)".*"self":\([0-9]*\).*/\1\t\2/p' |
-        awk -F '\t' '{ split($1, name, " "); n[name[1]] += $2; all += $2 }
-            END { for (f in n) print f, n[f]; print "all", all }' >"$SCRATCH/bytes"
+    bytes "$1" >"$SCRATCH/bytes"
     cat "$SCRATCH/bytes"
-}
-
-value() # FUNCTION
-{
-    awk -v f="$1" '$1 == f { v = $2 } END { print v + 0 }' "$SCRATCH/bytes"
-}
-
-# Is the value within five standard deviations? A sample represents 16384 bytes, or little more.
-near() # VALUE WANTED
-{
-    echo "$1, wanted $2"
-    awk -v got="$1" -v want="$2" 'BEGIN {
-        d = got - want; exit !(want > 0 && d * d < 25 * want * 17000) }'
 }
 
 recorded() # OPTION...
@@ -56,7 +41,7 @@ counted()
 
 allocated()
 {
-    bytes alloc && near "$(value three)" "$(counted three)" &&
+    shown alloc && near "$(value three)" "$(counted three)" &&
         near "$(value one)" "$(counted one)" &&
         [ "$(counted three)" = $((3 * $(counted one))) ]
 }
@@ -64,7 +49,7 @@ allocated()
 # The arrays that stay are all that `keep` made; others may wait for the collector.
 live()
 {
-    bytes live && near "$(value keep)" "$(counted keep)" &&
+    shown live && near "$(value keep)" "$(counted keep)" &&
         [ "$(value three)" -lt $(($(counted three) / 3)) ]
 }
 
@@ -83,7 +68,7 @@ one_way() # OPTION
 usual()
 {
     "$LARK" --profile-output="$SCRATCH/cap" --profile-alloc --profile-calls=counts,alloc \
-        "$SCRATCH/objects.lark" && bytes alloc || return 1
+        "$SCRATCH/objects.lark" && shown alloc || return 1
     usual_all=$("$JSPROF_TOOL" calls --csv "$SCRATCH/cap" |
         awk -F , '{ all += $(NF - 1) } END { print all }')
     near $(($(value all) / 32)) $((usual_all / 32))
