@@ -147,4 +147,5 @@ const struct cli_command cli_convert = {
     .summary = "the capture in the format of another tool",
     .help = convert_help,
     .run = convert_run,
+    .is_for_files = true,
 };

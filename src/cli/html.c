@@ -134,4 +134,5 @@ const struct cli_command cli_html = {
     .summary = "a page for a browser: flame graph, timeline, tables; two: their difference",
     .help = html_help,
     .run = html_run,
+    .is_for_files = true,
 };

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "nearest.h"
 #include "open.h"
+#include "pager.h"
 #include "jsprof.h"
 
 static const struct cli_command *const main_commands[] = {
@@ -46,7 +47,8 @@ static const char main_tail[] =
     "  jsprof help COMMAND    the options of one command\n"
     "  jsprof --version       the version of this tool\n"
     "\n"
-    "Environment: NO_COLOR turns colours off, COLUMNS sets the width.\n"
+    "Environment: NO_COLOR turns colours off, COLUMNS sets the width, JSPROF_PAGER or\n"
+    "PAGER names a program that shows what is printed on a terminal.\n"
     "Exit status: 0 success, 1 a file could not be read or written, 2 wrong usage.\n";
 
 static int main_help(void)
@@ -96,6 +98,8 @@ static int main_run(const struct cli_command *c, int n_words, char **words)
     a.files = calloc((size_t)n_words + 1, sizeof *a.files);
     if (!a.files)
         return cli_fail(c->name, "%s", strerror(ENOMEM));
+    if (!c->is_for_files)
+        cli_pager_start();
     int status = c->run(&a);
     free(a.files);
     return status;
@@ -129,8 +133,10 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     int status = main_command(argc - 1, argv + 1);
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE && errno != 0) {
-        fprintf(stderr, "jsprof: standard output: %s\n", strerror(errno));
+    int err = fflush(stdout) != 0 || ferror(stdout) ? errno : 0;
+    cli_pager_end();
+    if (err && err != EPIPE) {
+        fprintf(stderr, "jsprof: standard output: %s\n", strerror(err));
         return CLI_FAILED;
     }
     if (status == CLI_OK && cli_is_incomplete())

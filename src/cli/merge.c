@@ -110,4 +110,5 @@ const struct cli_command cli_merge = {
     .summary = "several captures as one",
     .help = merge_help,
     .run = merge_run,
+    .is_for_files = true,
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "pager.h"
 
 int cli_form_check(const char *command, const struct cli_form *f)
 {
@@ -195,7 +196,7 @@ struct cli_table *cli_table_open(const struct cli_show *show)
     }
     t->show = *show;
     t->style = show->capture ? show->capture->style : cli_style_get();
-    t->is_terminal = isatty(STDOUT_FILENO);
+    t->is_terminal = isatty(cli_terminal());
     jsp_sink_init(&t->sink, cli_table_write, NULL);
     if (show->form->is_json) {
         const struct cli_document *d = show->document;

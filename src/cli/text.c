@@ -12,6 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "pager.h"
+
 enum { TEXT_LEAST_COLUMNS = 40 };
 
 struct cli_style cli_style_get(void)
@@ -23,15 +25,15 @@ struct cli_style cli_style_get(void)
     /* Names are UTF-8 in any locale, and their widths need a locale of UTF-8. */
     if (!s.is_utf8)
         setlocale(LC_CTYPE, "C.UTF-8");
-    s.is_colour = isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
+    s.is_colour = isatty(cli_terminal()) && !(no_colour && *no_colour) &&
                   !(term && strcmp(term, "dumb") == 0);
     const char *columns = getenv("COLUMNS");
     struct winsize size;
     s.columns = columns ? atoi(columns) : 0;
-    if (s.columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    if (s.columns <= 0 && ioctl(cli_terminal(), TIOCGWINSZ, &size) == 0)
         s.columns = size.ws_col;
     if (s.columns <= 0)
-        s.columns = isatty(STDOUT_FILENO) ? 80 : 0;
+        s.columns = isatty(cli_terminal()) ? 80 : 0;
     else if (s.columns < TEXT_LEAST_COLUMNS)
         s.columns = TEXT_LEAST_COLUMNS;
     return s;

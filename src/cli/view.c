@@ -146,4 +146,5 @@ const struct cli_command cli_view = {
     .summary = "the capture in the Firefox Profiler, with one click",
     .help = view_help,
     .run = view_run,
+    .is_for_files = true,
 };

@@ -106,6 +106,23 @@ on_terminal env TERM=dumb "$jsprof" report good.cap
 hasnt "$escape"
 run report good.cap
 hasnt "$escape"
+# A pager gets what the terminal would, with its colours and width; nothing else has one.
+on_terminal env TERM=xterm PAGER='sed s/^/page:/' "$jsprof" report good.cap
+has 'page:'
+has "$escape"
+on_terminal env TERM=xterm JSPROF_PAGER= PAGER='sed s/^/page:/' "$jsprof" report good.cap
+hasnt 'page:'
+on_terminal env PAGER='sed s/^/page:/' "$jsprof" merge good.cap -o merged.cap
+hasnt 'page:'
+on_terminal "stty cols 59; PAGER=sed\ s/^//p '$jsprof' report good.cap"
+hasnt 'KIND'
+on_terminal "PAGER='head -1 >first' '$jsprof' report good.cap; echo rc \$?"
+has 'rc 0'
+[ "$(wc -l <first)" -eq 1 ] || wrong 'the pager has not read one line'
+on_terminal "PAGER=false '$jsprof' report missing.file; echo rc \$?"
+has 'rc 1'
+PAGER='sed s/^/page:/' run report good.cap
+hasnt 'page:'
 # CSV is exact, but for a terminal.
 for view in report tree threads list 'list --each' dump; do
     # shellcheck disable=SC2086
