@@ -38,7 +38,7 @@ needed=$(awk '
             }
         }
     }
-    BEGIN { for (i = 1; i < ARGC; i++) visit(ARGV[i]) }' "$@" | sort -u)
+    BEGIN { for (i = 1; i < ARGC; i++) visit(ARGV[i]) }' "$@" | grep -v "<jsprof\.h>" | sort -u)
 
 cat <<END_OF_HEAD
 /* jsprof.c - jsprof $version, the library in one file. packaging/amalgamate.sh wrote it.
