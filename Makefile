@@ -36,7 +36,8 @@ BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -pthread -fvisibility=hidden \
   -ftls-model=initial-exec $(WARN) -Iinclude
 INTERNAL = -Isrc
 # A sanitizer's own code makes compilers warn of what is not there: the plain builds warn.
-ALL_CFLAGS = $(BASE_CFLAGS) $(INTERNAL) $(ROOM) $(if $(SAN),$(SAN) -w) $(CFLAGS)
+ALL_CFLAGS = $(BASE_CFLAGS) $(INTERNAL) $(ROOM) $(if $(SAN),$(SAN) -w) $(CPPFLAGS) $(CFLAGS) \
+  $(UNFORTIFIED)
 ALL_LDFLAGS = -pthread -Wl,--as-needed $(SAN) $(LDFLAGS)
 SO_LDFLAGS = -shared -Wl,-soname,$(SONAME) -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \
   -Wl,--version-script=src/jsprof.map
@@ -50,7 +51,7 @@ ROOM_FRAME = $(if $(SAN),,-Wframe-larger-than=2048 -Werror=frame-larger-than$(if
 MACHINE := $(shell $(CC) -dumpmachine)
 ROOM_ATOMICS = $(if $(findstring aarch64,$(MACHINE)),-mno-outline-atomics)
 ROOM_FLAGS = -DJSP_IN_ROOM -fno-jump-tables \
-  -fno-optimize-sibling-calls -fno-lto -fno-builtin-bcmp $(ROOM_FRAME) $(ROOM_ATOMICS) $(EAGER)
+  -fno-optimize-sibling-calls -fno-builtin-bcmp $(ROOM_FRAME) $(ROOM_ATOMICS) $(EAGER)
 $(B)/obj/src/sigsafe/%.o: ROOM = $(ROOM_FLAGS)
 # What a handler calls in libc is bound when the program starts: a host that links the
 # static library without -z now would else look it up by the first call, in the handler.
@@ -61,6 +62,20 @@ $(B)/obj/src/public/thread.o $(B)/obj/src/session/session.o: ROOM = $(EAGER)
 # An example sees what a user sees: the public header.
 $(B)/obj/examples/%.o: INTERNAL =
 $(B)/obj/tests/%.o: INTERNAL = -Isrc -Itests -Itests/unit
+
+# A fortified call has a name of its own. The handler may not reach these names, and the library
+# looks up where each name that it calls leads. The command keeps what CPPFLAGS says.
+$(B)/obj/src/%.o: UNFORTIFIED = -U_FORTIFY_SOURCE
+$(B)/obj/src/sigsafe/%.o: UNFORTIFIED = -U_FORTIFY_SOURCE -fno-lto
+$(B)/obj/src/cli/%.o: UNFORTIFIED =
+
+# With LTO the library's one object is machine code, which any linker takes.
+LTO := $(findstring -flto,$(CFLAGS))
+ifneq ($(and $(LTO),$(findstring clang,$(CC))),)
+$(error CFLAGS has $(LTO), which the library takes from gcc alone: clang's linker plugin writes no \
+  relocatable object. Build it without, or take the amalgamation along: make amalgamation)
+endif
+RELOCATABLE = $(if $(LTO),$(CC) $(CFLAGS) -nostdlib -flinker-output=nolto-rel,$(LD_TOOL)) -r
 
 prog_name = $(shell $(CC) -print-prog-name=$(1))
 LD_TOOL := $(call prog_name,ld)
@@ -192,7 +207,7 @@ DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-rest
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh fish mandoc golang-go python3-jsonschema
 DEPS_BROWSER = chromium
-DEPS_PACKAGES = cmake meson ninja-build
+DEPS_PACKAGES = cmake meson ninja-build python3-dev
 deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \
 	$$sudo apt-get update; \
@@ -252,7 +267,7 @@ $(B)/obj/%.o: %.c $(B)/obj/flags
 $(B)/lib/libjsprof.a: $(call objects,$(LIB_SRC))
 	@mkdir -p $(@D)
 	@echo '  AR    $@'
-	$(Q)$(LD_TOOL) -r -o $(B)/obj/libjsprof.o $^
+	$(Q)$(RELOCATABLE) -o $(B)/obj/libjsprof.o $^
 	$(Q)$(OBJCOPY_TOOL) --localize-hidden $(B)/obj/libjsprof.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(B)/obj/libjsprof.o
 
@@ -337,7 +352,7 @@ $(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
 binding_pc = $(fill_in) packaging/binding.pc.in | sed 's|@NAME@|$(1)|; s|@LIBRARY@|$(2)|; \
   s|@PACKAGE@|$(3)|' >"$(LIBROOT)/pkgconfig/$(1).pc"
 
-install-lib: lib $(B)/jsprof.pc ## the library alone, with its header and files for pkg-config and CMake
+install-lib: lib $(B)/jsprof.pc ## the library alone, also for pkg-config and CMake
 	install -d "$(ROOT)/include" "$(LIBROOT)/pkgconfig" "$(LIBROOT)/cmake/jsprof"
 	install -m 644 include/jsprof.h "$(ROOT)/include"
 	install -m 644 $(B)/lib/libjsprof.a "$(LIBROOT)"

@@ -42,7 +42,7 @@ define lua_rules
 $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	@mkdir -p $$(@D)
 	@echo '  CC    $$< ($(1))'
-	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CFLAGS) -Ibindings/lua \
+	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CPPFLAGS) $$(CFLAGS) -Ibindings/lua \
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) $(lua_known) -MMD -MP -c -o $$@ $$<
 
@@ -51,7 +51,7 @@ $(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE) preload) \
   $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
-	$$(Q)$$(LD_TOOL) -r -o $(B)/obj/lua$(1)-module.o $$(filter %.o,$$^)
+	$$(Q)$$(RELOCATABLE) -o $(B)/obj/lua$(1)-module.o $$(filter %.o,$$^)
 	$$(Q)$$(OBJCOPY_TOOL) -w --weaken-symbol 'lua*' $(B)/obj/lua$(1)-module.o
 	$$(Q)$$(CC) -shared -o $$@ $(B)/obj/lua$(1)-module.o $(B)/lib/libjsprof.a \
 	  $$(ALL_LDFLAGS) -Wl,-z,nodelete
@@ -59,7 +59,7 @@ $(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE) preload) \
 $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1),$(LUA_LIBRARY))
 	@mkdir -p $$(@D)
 	@echo '  AR    $$@'
-	$$(Q)$$(LD_TOOL) -r -o $(B)/obj/libjsprof-lua$(1).o $$^
+	$$(Q)$$(RELOCATABLE) -o $(B)/obj/libjsprof-lua$(1).o $$^
 	$$(Q)$$(OBJCOPY_TOOL) --localize-hidden $(B)/obj/libjsprof-lua$(1).o
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
 
@@ -74,7 +74,7 @@ $(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),$(LUA_MODULE) $(LUA_PROGRAM)) $
 $(B)/obj/examples/lua-host/$(1)/main.o: examples/lua-host/main.c $(B)/obj/flags
 	@mkdir -p $$(@D)
 	@echo '  CC    $$< ($(1))'
-	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CFLAGS) -Ibindings/lua \
+	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CPPFLAGS) $$(CFLAGS) -Ibindings/lua \
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
 	  -MMD -MP -c -o $$@ $$<
 

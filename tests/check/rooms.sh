@@ -142,7 +142,7 @@ done <"$tmp/pointer"
 # 4. Recursion: the calls inside the room, sorted topologically.
 awk -v call="$call" '
     /^[0-9a-f]+ <.*>:$/ { f = $2; gsub(/[<>:]/, "", f); next }
-    /e8 00 00 00 00/ { next } # its relocation follows
+    /(e8|ff 15) 00 00 00 00/ { next } # its relocation follows
     $0 ~ "[[:space:]]" call "[[:space:]]" && match($0, /<[^>+]+>/) {
         print f, substr($0, RSTART + 1, RLENGTH - 2)
     }
