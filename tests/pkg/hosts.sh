@@ -44,7 +44,8 @@ if pkg-config --exists python-3.11-embed; then
         $(pkg-config --cflags python-3.11-embed | sed 's/-I/-isystem /g') \
         -o "$tmp/python" examples/hosts/python/python.c "$B/lib/libjsprof.a" \
         $(pkg-config --libs python-3.11-embed) -pthread || fail 'python.c does not build'
-    (cd examples/hosts/python && "$tmp/python" shares.py "$tmp/cap") || fail 'python ended with an error'
+    (cd examples/hosts/python && "$tmp/python" shares.py "$tmp/cap") ||
+        fail 'python ended with an error'
     share large 0.75
     share small 0.25
     line examples/hosts/python/shares.py
