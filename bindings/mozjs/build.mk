@@ -118,7 +118,7 @@ PRELOAD_BIN := $(B)/bin/jsprof-gjs
 # The folder of PRELOAD_SO where they are installed, seen from the folder above bin.
 PRELOAD_BELOW = $(patsubst $(PREFIX)/%,%,$(LIBDIR))/jsprof
 PRELOAD_OBJ := $(B)/obj/bindings/mozjs/preload/jsprof_gjs.o
-$(PRELOAD_OBJ): CFLAGS += -DLAUNCH_BELOW='"$(PRELOAD_BELOW)"'
+$(PRELOAD_OBJ): BASE_CFLAGS += -DLAUNCH_BELOW='"$(PRELOAD_BELOW)"'
 $(PRELOAD_OBJ): $(B)/obj/preload_below
 $(B)/obj/preload_below: FORCE
 	@mkdir -p $(@D)
