@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: MIT
  *
  * The table covers the chosen range of time: a mark is in it if any part of it is, a
- * value if its moment is. A row of marks opens the list of these marks, the longest first, and a row
- * of that list jumps to the time of the mark. The median and the 95th percentile are figures that occur. For the
- * whole time the capture's own sums are shown; for a part, sums of the events on the page.
+ * value if its moment is. A row of marks opens the list of these marks, the longest first,
+ * and a row of that list jumps to the time of the mark. The median and the 95th percentile
+ * are figures that occur. For the whole time the capture's own sums are shown; for a part,
+ * sums of the events on the page.
  */
 
 class Marks {
