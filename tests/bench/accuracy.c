@@ -228,11 +228,11 @@ static const struct acc_mode acc_modes[] = {
       JSPROF_CLOCK_CPU, 12, 0, 0 },
     { "tick", "share error, CPU clock, 4 ms cycle", NULL, "fixed 1 ms",
       JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, 0 },
-    { "looker", "share error, CPU clock, looker, random cycle", "<= 1.2x chance", "CPU timer",
+    { "looker", "share error, CPU clock, looker, random cycle", NULL, "CPU timer",
       JSPROF_CLOCK_CPU, 12, 0, JSPROF_LOOKER },
-    { "looker_cycle", "share error, CPU clock, looker, 1 ms cycle", "<= 1.2x chance",
+    { "looker_cycle", "share error, CPU clock, looker, 1 ms cycle", NULL,
       "CPU timer", JSPROF_CLOCK_CPU, 12, ACC_MS, JSPROF_LOOKER },
-    { "looker_tick", "share error, CPU clock, looker, 4 ms cycle", "<= 1.2x chance",
+    { "looker_tick", "share error, CPU clock, looker, 4 ms cycle", NULL,
       "CPU timer", JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, JSPROF_LOOKER },
 };
 
