@@ -44,7 +44,10 @@ class Drawing {
     }
 
     toString() {
-        return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" ` +
+        /* The browser knows the name space: the page contains no address. */
+        const { namespaceURI } = new DOMParser().parseFromString('<svg>', 'text/html')
+            .querySelector('svg');
+        return `<svg xmlns="${namespaceURI}" width="${this.width}" ` +
             `height="${this.height}" viewBox="0 0 ${this.width} ${this.height}" ` +
             `font-family="monospace" font-size="11" xml:space="preserve">` +
             `${this.parts.join('\n')}</svg>\n`;
