@@ -22,6 +22,7 @@ static const char html_help[] =
     "\n"
     "  -o PAGE, --output PAGE   write to PAGE (- is standard output)\n"
     "  --lines                  add lines of native code, from addr2line\n"
+    "  --sources                put the source files into the page, with heat by line\n"
     "\n" CLI_FILTER_HELP
     "The page has a switch that shows or hides native frames; --native and --vm set\n"
     "its first position.\n";
@@ -29,6 +30,7 @@ static const char html_help[] =
 struct html_run {
     struct cli_filter filter;
     const char *output;
+    bool has_sources;
     struct cli_capture captures[JSP_HTML_MOST];
     struct jsp_page_times times[JSP_HTML_MOST];
     struct jsp_page_capture parts[JSP_HTML_MOST];
@@ -76,7 +78,8 @@ static int html_write(struct html_run *r)
         [JSP_SHOW_VM] = 1u << JSP_HTML_LOOP | 1u << JSPROF_KIND_NATIVE | 1u << JSP_KIND_KERNEL,
         [JSP_SHOW_USUAL] = 1u << JSP_HTML_LOOP,
     };
-    struct jsp_html page = { r->parts, r->n, hidden[r->parts[0].select.show], &file.sink };
+    struct jsp_html page = { r->parts, r->n, hidden[r->parts[0].select.show], &file.sink,
+                             r->has_sources };
     int err = jsp_page_write(&page);
     if (err == -ENODATA && r->n == 1)
         status = cli_no_samples(&r->captures[0]);
@@ -112,6 +115,7 @@ static int html_run(struct cli_arguments *a)
                                           { "output", NULL, &r->output, NULL },
                                           { "lines", &r->filter.native.has_lines, NULL,
                                             NULL },
+                                          { "sources", &r->has_sources, NULL, NULL },
                                           CLI_FILTER_OPTIONS(&r->filter),
                                           { 0 } };
     int status = cli_options(a, options) ? CLI_USAGE : html_check(r, a);

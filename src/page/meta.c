@@ -131,6 +131,8 @@ int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out)
     meta_sizes(&j, d);
     jsp_page_events_put(&d->events, d->page, &j);
     int err = jsp_page_calls_put(&d->calls, d->page, &j);
+    if (err == 0)
+        err = jsp_page_sources_put(d, &j);
     jsp_json_key_u64(&j, "hidden", d->page->hidden);
     jsp_json_close(&j, '}');
     return err;

@@ -67,6 +67,11 @@ struct jsp_page_data {
     struct jsp_page_bytes tree_bytes, stacks_bytes, time_bytes;
 };
 
+/* -- sources.c: the files that functions and lines name, as "sources": {"path": "text", ...}, as
+ * many as fit;
+ * nothing if the page was not asked for them. Return 0 or -ENOMEM. */
+int jsp_page_sources_put(const struct jsp_page_data *d, struct jsp_json *j);
+
 int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out); /* 0 or -ENOMEM */
 
 #endif

@@ -41,6 +41,7 @@ struct jsp_html {
     uint32_t n;
     uint32_t hidden; /* bits of the kinds of frames that are hidden at first */
     struct jsp_sink *out;
+    bool has_sources; /* the page contains the source files that its functions name */
 };
 
 /* Write the page. Return 0, -ENOMEM, or -ENODATA if a capture has neither selected

@@ -9,6 +9,11 @@ for name in before after evil deep stairs marks; do
     ./known $name >$name.cap
     "$jsprof" html $name.cap -o $name.html || bad=1
 done
+mkdir lib
+for line in $(seq 61); do
+    echo "line $line </script><script>alert(1)</script>"
+done >lib/parse.js
+"$jsprof" html --sources --map "/srv/app/lib=$tmp/lib" before.cap -o source.html || bad=1
 "$jsprof" html before.cap after.cap -o change.html || bad=1
 "$jsprof" html calls.cap -o calls.html && "$jsprof" html calls.cap calls2.cap -o calls2.html ||
     bad=1
@@ -16,7 +21,7 @@ drive graph.js "$tmp/before.html" "$tmp/deep.html" "$tmp/stairs.html"
 drive narrow.js "$tmp/before.html"
 drive address.js "$tmp/before.html" "$tmp/evil.html"
 drive tables.js "$tmp/before.html" "$tmp/calls.html" "$tmp/calls2.html" \
-    "$tmp/marks.html"
+    "$tmp/marks.html" "$tmp/source.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
 drive hostile.js "$tmp/evil.html"

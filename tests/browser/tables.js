@@ -148,11 +148,36 @@ async function sumsMarks(open, file) {
     check('a part has a note', note.includes('only the 5,000 longest marks'), note);
 }
 
+/* Lines 11 and 12 of parse.js have 200 ms each, line 41 the 200 ms of scan. */
+async function showsSource(open, file, none) {
+    const page = await open(file);
+    await page.click('#tab-source');
+    check('which file', (await text(page, '#source-title')).endsWith('/lib/parse.js'));
+    const rows = await cells(page, 'source');
+    same('its lines', rows.length, 62);
+    same('those with time', rows.filter(r => r[0]), [
+        ['16.7%', '200 ms', '11', 'line 11 </script><script>alert(1)</script>'],
+        ['16.7%', '200 ms', '12', 'line 12 </script><script>alert(1)</script>'],
+        ['16.7%', '200 ms', '41', 'line 41 </script><script>alert(1)</script>']]);
+    check('the hottest is visible', await page.locator('#line-11').evaluate(row => {
+        const { top, bottom } = row.getBoundingClientRect();
+        return top > 0 && bottom < innerHeight;
+    }));
+    await page.click('#tab-functions');
+    await page.locator('#functions tbody tr', { hasText: 'scan' }).click();
+    await page.getByRole('button', { name: 'Source' }).click();
+    check('from the sandwich', await page.locator('#source').isVisible());
+    check('the address names it', (await page.evaluate(() => location.hash)).includes('scan'));
+    check('a page that was not asked has none',
+        await (await open(none)).locator('#tab-source').isHidden());
+}
+
 withBrowser(async open => {
-    const [,, known, calls, both, marks] = process.argv, page = await open(known);
+    const [,, known, calls, both, marks, source] = process.argv, page = await open(known);
     await listsCalls(open, calls);
     await comparesCalls(open, both);
     await sumsMarks(open, marks);
+    await showsSource(open, source, known);
     for (const part of [listsFunctions, showsSandwich, hasTreeGrid, listsMarks])
         await part(page);
     same('requests', page.asked(), []);

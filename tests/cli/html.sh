@@ -86,4 +86,17 @@ grep -q 'good.cap' page.html || wrong 'lost the page that was there'
 [ ! -e x.html ] || wrong 'wrote a page that was refused'
 { "$jsprof" html good.cap -o - 2>err; echo $? >rc; } | head -c 100 >/dev/null
 [ ! -s err ] && [ "$(cat rc)" = 0 ] || wrong 'complains of a reader that went away'
+# Source files come into a page on request, below a limit, and only as text.
+mkdir src
+printf 'the source </script>\n' >src/leaf.js
+head -c 1100000 /dev/zero | tr '\0' x >src/start.js
+run html --map "/srv/app=$tmp/src" good.cap -o plain.html
+is_rc 0
+! grep -q 'the source' plain.html || wrong 'contains a source that nobody asked for'
+! grep -q '"sources":' plain.html || wrong 'has sources'
+run html --sources --map "/srv/app=$tmp/src" good.cap -o sources.html
+is_rc 0
+[ "$(grep -c 'the source' sources.html)" -eq 1 ] || wrong 'does not contain the source once'
+! grep -q 'the source </script>' sources.html || wrong 'ends its own script'
+! grep -q xxxxxxxxxxxx sources.html || wrong 'contains a file above the limit'
 exit $bad

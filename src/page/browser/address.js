@@ -40,7 +40,8 @@ class Address {
         put('measure', state.metric, state.metric === byId('metric').options[0].value);
         put('show', state.captures.join('.'), state.captures.length === meta.captures.length);
         put('search', state.search, !state.search);
-        put('function', names[state.fn], state.view !== 'sandwich' || state.fn < 0);
+        put('function', names[state.fn], !['sandwich', 'source'].includes(state.view) ||
+            state.fn < 0);
         put('focus', names[state.focus], state.focus < 0);
         for (const fn of state.hidden)
             put('hide', names[fn], false);

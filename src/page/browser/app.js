@@ -18,7 +18,8 @@ class App {
             isSaid && announce(this.describe(box).join(', ')),
             menu: (box, e) => functionMenu(this, box.fn, e),
             open: box => this.sandwich(box.fn), choose: fn => this.sandwich(fn),
-            focus: fn => this.focus(fn), hide: fn => this.hide(fn) };
+            focus: fn => this.focus(fn), hide: fn => this.hide(fn),
+            source: () => this.source };
         this.graph = new Graph(byId('graph'), { ...events, zoom: box => this.crumbs(box) });
         this.both = new Sandwich(events);
         this.functions = new SortTable(byId('functions'),
@@ -43,6 +44,8 @@ class App {
     /* Add the views that only some captures have. */
     extras() {
         const { meta } = this.profile;
+        if (meta.sources && Object.keys(meta.sources).length)
+            this.source = new Source(this);
         if (meta.calls.some(Boolean))
             this.calls = new Calls(this);
         if (meta.marks.list.length || meta.counters.length)
@@ -148,6 +151,8 @@ class App {
                 { key, isDown: true });
         } else if (state.view === 'sandwich') {
             this.renderSandwich();
+        } else if (state.view === 'source') {
+            this.source.render();
         } else if (state.view === 'calls') {
             this.calls.render();
         } else if (state.view === 'marks') {

@@ -218,20 +218,29 @@ function functionKinds(view) {
     return kinds;
 }
 
-/* Return [{place, value}] of a function's own lines, hottest first. */
-function linesOf(view, fn) {
-    const { profile, filter } = view, { tree, frame, stack, time, places, meta } = profile;
-    const sums = new Map(), to = time.spanStart[filter.to];
+/* Visit the known lines of selected samples, where the innermost function is shown: (fn, place
+ * number, value). */
+function eachLine(view, visit) {
+    const { profile, filter } = view, { tree, frame, stack, time, meta } = profile;
+    const to = time.spanStart[filter.to];
     const measured = filter.metric === 'samples' ? time.samples : time.value;
     for (let i = time.spanStart[filter.from]; i < to; i++) {
         const s = time.stack[i], n = stack.node[s], thread = stack.thread[s];
-        if (!stack.place[s] || !filter.threads[thread] || (filter.isIn && !filter.isIn[n]) ||
-            frame.function[tree.frame[n]] !== fn ||
-            frame.function[tree.frame[filter.shown[n]]] !== fn ||
-            !filter.captures.includes(meta.threads[thread].capture))
-            continue;
-        sums.set(stack.place[s], (sums.get(stack.place[s]) ?? 0) + measured[i]);
+        const fn = frame.function[tree.frame[n]];
+        if (stack.place[s] && filter.threads[thread] && !(filter.isIn && !filter.isIn[n]) &&
+            frame.function[tree.frame[filter.shown[n]]] === fn &&
+            filter.captures.includes(meta.threads[thread].capture))
+            visit(fn, stack.place[s], measured[i]);
     }
+}
+
+/* Return [{place, value}] of a function's own lines, hottest first. */
+function linesOf(view, fn) {
+    const { places } = view.profile, sums = new Map();
+    eachLine(view, (of, place, value) => {
+        if (of === fn)
+            sums.set(place, (sums.get(place) ?? 0) + value);
+    });
     return [...sums].map(([place, value]) => ({ place: places[place], value }))
         .filter(l => l.place.line).sort((a, b) => b.value - a.value);
 }

@@ -42,7 +42,9 @@ class Sandwich {
                 element('button', { type: 'button', title: 'only stacks with it (F)',
                     onclick: () => this.events.focus(this.fn) }, 'Focus'),
                 element('button', { type: 'button', title: 'drop its frames (H)',
-                    onclick: () => this.events.hide(this.fn) }, 'Hide')));
+                    onclick: () => this.events.hide(this.fn) }, 'Hide'),
+                ...this.events.source() ? [element('button', { type: 'button',
+                    onclick: () => this.events.source().app.show('source') }, 'Source')] : []));
         const middle = byId('sandwich-middle');
         middle.textContent = `↑ callers · ${name} · callees ↓`;
         middle.style.background = kindColor(this.colors.kindOf(this.fn),
