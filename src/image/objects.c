@@ -88,6 +88,9 @@ static int objects_meet(void *arg, const struct jsp_loaded *loaded)
     return err;
 }
 
+/* No later look would build these. */
+static const _Atomic bool objects_never;
+
 /* Build the tables of the objects that were copied, now that the loader's lock is free
  * again. Without a table, walks go on by the object's single records, or end with
  * NO_TABLE. */
@@ -97,9 +100,11 @@ static void objects_build(struct objects_look *look)
         if (!object->is_copied)
             continue;
         const struct jsp_loaded *l = &object->loaded;
-        int err = jsp_table_build(&object->table, &object->section, l->start, l->end);
+        const _Atomic bool *unwanted = object->is_unread ? &look->o->is_hurried : &objects_never;
+        int err = jsp_table_build_unless(unwanted, &object->table, &object->section, l->start,
+                                         l->end);
         object->is_unread = object->is_unread && err < 0;
-        object->is_refused = err < 0;
+        object->is_refused = err < 0 && err != -ECANCELED;
         objects_drop_copy(object);
     }
 }
@@ -255,6 +260,12 @@ int jsp_objects_refresh(struct jsp_objects *o, uint64_t epoch)
 {
     struct objects_look look = { .o = o, .seen = { o->adds, o->subs }, .epoch = epoch };
     return objects_take(&look);
+}
+
+void jsp_objects_hurry(struct jsp_objects *o, bool is_hurried)
+{
+    /* ORDER: relaxed. The builder reads nothing else of the thread that sets it. */
+    atomic_store_explicit(&o->is_hurried, is_hurried, memory_order_relaxed);
 }
 
 int jsp_objects_build(struct jsp_objects *o, uint64_t epoch)

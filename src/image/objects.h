@@ -12,7 +12,7 @@
  * that no handler can still be reading them.
  *
  * Outside the handler only, one thread at a time for each struct; any thread and the
- * handler may call jsp_objects_map.
+ * handler may call jsp_objects_map, any thread jsp_objects_hurry.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -43,6 +43,8 @@ struct jsp_objects { /* zeroed: before init */
     uint64_t adds, subs;                /* the loader's counters at the last refresh */
     pid_t pid;
     uint32_t n;
+
+    _Atomic bool is_hurried;            /* set by any thread */
 };
 
 /* Take the first look; if another thread forks, leave it to the next refresh. Return 0 or
@@ -62,6 +64,10 @@ int jsp_objects_build(struct jsp_objects *o, uint64_t epoch);
  * there is no such object, or it has none in its memory. */
 size_t jsp_objects_build_id(const struct jsp_objects *o, uint64_t start, uint64_t end,
                             uint8_t id[JSP_ELF_BUILD_ID]);
+
+/* Give up the table that another thread is building, and make no more of them: nobody will
+ * walk by it. With false, make them again. Any thread may call this. */
+void jsp_objects_hurry(struct jsp_objects *o, bool is_hurried);
 
 /* Free the objects retired before `quiet`: no handler that began then still runs. */
 void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet);

@@ -38,6 +38,7 @@ struct table_work {
     struct jsp_pool rules, exprs;
     uint64_t n_states;
     int err;                      /* an error other than a bad FDE: give up */
+    const _Atomic bool *unwanted;
 };
 
 /* -- Order ------------------------------------------------------------------ */
@@ -205,6 +206,12 @@ static bool table_add(struct table_work *w, struct jsp_cfa *cfa,
     return true;
 }
 
+static bool table_is_unwanted(const struct table_work *w)
+{
+    /* ORDER: relaxed. It only saves work. */
+    return atomic_load_explicit(w->unwanted, memory_order_relaxed);
+}
+
 static int table_read(struct table_work *w, struct jsp_table *table)
 {
     struct jsp_ehframe *e = jsp_block_grow(NULL, sizeof *e);
@@ -217,6 +224,8 @@ static int table_read(struct table_work *w, struct jsp_table *table)
         while (!w->err && jsp_ehframe_next(e, &fde)) {
             table->n_fdes++;
             table->n_refused += !table_add(w, cfa, &fde);
+            if (table_is_unwanted(w) && !w->err)
+                w->err = -ECANCELED;
         }
         table->n_refused += e->n_refused;
         table->n_states = w->n_states;
@@ -281,7 +290,16 @@ static int table_finish(struct table_work *w, struct jsp_unwind_object *o)
 int jsp_table_build(struct jsp_table *table, const struct jsp_ehframe_section *section,
                     uint64_t start, uint64_t end)
 {
-    struct table_work w = { .section = section, .start = start, .end = end };
+    static const _Atomic bool never;
+    return jsp_table_build_unless(&never, table, section, start, end);
+}
+
+int jsp_table_build_unless(const _Atomic bool *unwanted, struct jsp_table *table,
+                           const struct jsp_ehframe_section *section, uint64_t start,
+                           uint64_t end)
+{
+    struct table_work w = { .section = section, .start = start, .end = end,
+                            .unwanted = unwanted };
     struct jsp_table made = { .object = { .start = start, .end = end } };
     if (end < start || end - start >= UINT32_MAX)
         return -EFBIG;

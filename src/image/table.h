@@ -29,6 +29,11 @@ struct jsp_table {
 int jsp_table_build(struct jsp_table *table, const struct jsp_ehframe_section *section,
                     uint64_t start, uint64_t end);
 
+/* Do the same, but return -ECANCELED once another thread sets *unwanted. */
+int jsp_table_build_unless(const _Atomic bool *unwanted, struct jsp_table *table,
+                           const struct jsp_ehframe_section *section, uint64_t start,
+                           uint64_t end);
+
 void jsp_table_free(struct jsp_table *table);
 
 #endif

@@ -58,6 +58,7 @@ static int run_start_locked(struct jsprof *p)
     /* at what was loaded since open or since the last run */
     jsp_drain_look(p, p->quiet_ns);
     jsp_gone_collect(p); /* threads that are gone, which cannot be armed */
+    jsp_objects_hurry(&p->objects, false);
     bool needs_drain = !jsp_alone_serves(p);
     run_choose_source(p);
     int err = run_arm_all(p);
@@ -139,6 +140,7 @@ static int run_error(const struct jsprof *p, int flushed)
 
 int jsp_session_halt(struct jsprof *p)
 {
+    jsp_objects_hurry(&p->objects, true); /* no walk comes after it */
     pthread_mutex_lock(&p->lock);
     bool was = p->running, drains = p->draining;
     p->running = false;

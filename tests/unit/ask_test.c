@@ -127,6 +127,28 @@ TEST(session_without_a_thread_makes_the_rows_of_the_objects_that_its_samples_hav
     rows_of_a_session(JSPROF_NO_THREAD);
 }
 
+TEST(session_that_ends_makes_no_rows_and_a_later_run_makes_them)
+{
+    struct a_session s;
+    if (!begin(&s, 0))
+        return;
+    const struct jsp_unwind_map *map = jsp_objects_map(&s.prof->objects);
+    const struct jsp_unwind_object *own = jsp_unwind_map_find(map, (uintptr_t)with_rows);
+    const struct jsp_unwind_unread *unread = own ? jsp_unwind_map_unread(map, own) : NULL;
+    if (!unread) {
+        SKIP("needs process_vm_readv, and a sorted header in this program");
+        return end(&s);
+    }
+    atomic_store_explicit(unread->is_met, 1, memory_order_relaxed);
+    jsp_objects_hurry(&s.prof->objects, true);
+    CHECK(jsp_objects_build(&s.prof->objects, 1) >= 0);
+    CHECK_EQ(with_rows(s.prof), 0);
+    jsp_objects_hurry(&s.prof->objects, false);
+    CHECK_EQ(jsp_objects_build(&s.prof->objects, 2), 1);
+    CHECK_EQ(with_rows(s.prof), 1);
+    end(&s);
+}
+
 TEST(drain_is_asked_for_rows_once_until_it_has_looked)
 {
     struct jsp_ask ask = { 0 };
@@ -164,6 +186,7 @@ int main(void)
     RUN(whole_stacks_wake_nobody_once_their_objects_have_rows);
     RUN(session_makes_the_rows_of_the_objects_that_its_samples_have_met);
     RUN(session_without_a_thread_makes_the_rows_of_the_objects_that_its_samples_have_met);
+    RUN(session_that_ends_makes_no_rows_and_a_later_run_makes_them);
     RUN(drain_is_asked_for_rows_once_until_it_has_looked);
     RUN(drain_is_asked_once_until_it_has_looked_and_not_while_it_rests);
     return DONE();

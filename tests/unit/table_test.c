@@ -95,6 +95,17 @@ TEST(functions_out_of_order_are_found_and_what_lies_between_is_not_known)
     jsp_table_free(&table);
 }
 
+TEST(table_that_nobody_wants_any_more_is_given_up)
+{
+    static const _Atomic bool unwanted = true;
+    struct jsp_table table = { .n_fdes = 7 };
+    begin();
+    function(START, 16, NULL, 0);
+    struct jsp_ehframe_section section = { bytes, used + 4, 0 };
+    CHECK_EQ(jsp_table_build_unless(&unwanted, &table, &section, START, START + SIZE),
+             -ECANCELED);
+    CHECK_EQ(table.n_fdes, 7);
+}
 TEST(function_that_is_not_inside_of_the_object_is_refused)
 {
     struct jsp_table table;
@@ -228,6 +239,7 @@ TEST(object_whose_table_finds_no_memory_is_refused_as_a_whole)
 int main(void)
 {
     RUN(functions_out_of_order_are_found_and_what_lies_between_is_not_known);
+    RUN(table_that_nobody_wants_any_more_is_given_up);
     RUN(function_that_is_not_inside_of_the_object_is_refused);
     RUN(register_that_is_saved_as_far_away_as_can_be_has_a_full_rule);
     RUN(object_of_nearly_4_gib_with_few_rows_is_laid_out);
