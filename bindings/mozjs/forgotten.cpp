@@ -11,12 +11,30 @@
 #include "compiled.h"
 
 #include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace {
 
 uintptr_t forgotten_address(const void *p)
 {
     return reinterpret_cast<uintptr_t>(p);
+}
+
+/* The stack of the first thread ends after the program's name, which the kernel puts there, and
+ * grows up to its limit. libc would read the list of all mappings for that. */
+bool forgotten_main_stack(jsprof_mozjs *m)
+{
+    const auto here = forgotten_address(__builtin_frame_address(0));
+    const uintptr_t name = getauxval(AT_EXECFN);
+    rlimit limit;
+
+    if (getpid() != gettid() || getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > name)
+        return false;
+    m->stack_low = name - limit.rlim_cur;
+    m->stack_high = name;
+    return m->stack_low < here && here < m->stack_high;
 }
 
 } // namespace
@@ -27,6 +45,9 @@ void mozjs_find_stack(jsprof_mozjs *m)
     void *low = nullptr;
     size_t size = 0;
 
+    if (forgotten_main_stack(m))
+        return;
+    m->stack_low = m->stack_high = 0;
     if (pthread_getattr_np(pthread_self(), &attr) != 0)
         return;
     if (pthread_attr_getstack(&attr, &low, &size) == 0) {
