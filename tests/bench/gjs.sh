@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: MIT
 #
+# TYPESCRIPT=FOLDER: the one with typescript.js, if not that of `make deps`.
 # GJS_PEER=COMMAND: a gjs-console 1.74 that was built with gjs's own profiler, to
 # compare with ours (Debian's is built without). QUICK=1: fewer rounds.
 set -eu
@@ -97,6 +98,78 @@ for kind in friendly recursion; do
     fi
     row "gjs: CPU at 1000 Hz, $kind" "<= gjs's profiler" "$ours" "gjs's $theirs" "$holds"
 done
+
+# -- Start and stop, TypeScript, exact calls ---------------------------------------------
+
+# Differences of the lines of two files, in milliseconds: as ratios().
+differences() # FILE BASE
+{
+    paste "$1" "$2" | awk '{ print ($1 - $2) / 1000 }' | sort -n | awk '
+        { v[NR] = $1 }
+        END { printf "%.1f ms (%.1f-%.1f)\n", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)],
+            v[int((3 * NR + 1) / 4)] }'
+}
+
+# Broken only where even the lower quartile is above the limit.
+judged() # LIMIT "MEDIAN (LOW-HIGH)"
+{
+    echo "$2" | sed 's/[()a-z-]/ /g' | awk -v limit="$1" '{
+        print ($1 <= limit ? "yes" : ($2 > limit ? "NO" : "noise")) }'
+}
+
+turn() # NAME COMMAND...: adds a line to $work/NAME
+{
+    turn_name=$1
+    shift
+    "$B/tests/bench/cpu_of" "$@" >>"$work/$turn_name"
+}
+
+i=0
+while [ $i -lt $((3 * rounds)) ]; do
+    turn start.plain gjs-console -c 0
+    turn start.here "$gjs" --profile-output="$work/x.cap" -c 0
+    turn start.pre "$B/bin/jsprof-gjs" --profile-output="$work/y.cap" -- gjs-console -c 0
+    i=$((i + 1))
+done
+paid=$(differences "$work/start.here" "$work/start.plain")
+row 'gjs: start and stop, all threads' '<= 3 ms' "$paid" \
+    "jsprof-gjs $(differences "$work/start.pre" "$work/start.plain")" "$(judged 3 "$paid")"
+
+# shellcheck disable=SC2046
+modules=${TYPESCRIPT:-$top/tests/node/node_modules/typescript/lib}
+if [ ! -f "$modules/typescript.js" ]; then
+    printf 'note\tno gjs tsc: needs npm package typescript (make deps)\n'
+elif ! pkg-config --print-requires-private gjs-1.0 | grep -o 'mozjs-[0-9]*' >"$work/mozjs" ||
+    ! "${CXX:-g++}" -std=c++17 -O2 -fPIC -shared -fno-rtti -o "$work/engine.so" \
+        $(pkg-config --cflags "$(head -n 1 "$work/mozjs")") "$here/peers/engine.cpp" \
+        >"$work/log" 2>&1; then
+    printf 'note\tno gjs tsc: %s\n' "$(tail -n 1 "$work/log")"
+else
+    tsc=$scripts/tsc.js
+    i=0
+    while [ $i -lt "$rounds" ]; do
+        turn tsc.plain gjs-console "$tsc" "$modules"
+        turn tsc.engine env ENGINE=instrumented LD_PRELOAD="$work/engine.so" gjs-console "$tsc" \
+            "$modules"
+        turn tsc.1 "$gjs" --profile-hz=1 --profile-output="$work/x.cap" "$tsc" "$modules"
+        turn tsc.1000 "$gjs" --profile-output="$work/x.cap" "$tsc" "$modules"
+        turn tsc.no-ion env ENGINE=no-ion LD_PRELOAD="$work/engine.so" gjs-console "$tsc" \
+            "$modules"
+        turn tsc.counts "$gjs" --profile-calls=on --profile-hz=1 --profile-output="$work/x.cap" \
+            "$tsc" "$modules"
+        i=$((i + 1))
+    done
+    paid=$(ratios "$work/tsc.1" "$work/tsc.plain")
+    row 'gjs: tsc, switched on, 1 Hz' '<= 1.02' "$paid" \
+        "the engine's instrumentation alone $(ratios "$work/tsc.engine" "$work/tsc.plain")" \
+        "$(judged 1.02 "$paid")"
+    row 'gjs: tsc, 1000 Hz' - "$(ratios "$work/tsc.1000" "$work/tsc.plain")" \
+        "of 1 Hz $(ratios "$work/tsc.1000" "$work/tsc.1")" -
+    paid=$(ratios "$work/tsc.counts" "$work/tsc.plain")
+    row 'gjs: tsc, exact calls' '<= 1.5' "$paid" \
+        "without the optimizing compiler $(ratios "$work/tsc.no-ion" "$work/tsc.plain")" \
+        "$(judged 1.5 "$paid")"
+fi
 
 # -- Bytes a sample ------------------------------------------------------------------------
 
