@@ -1,0 +1,29 @@
+#!/bin/sh
+# step.sh - a script in step with the scheduler's tick: the wall clock finds both of its functions.
+# Prints what the CPU clock finds, in step and out of step: docs/bench.md says why these differ.
+# `chrt -f 1` before the command keeps other programs out.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+tick_us=4000 # of a kernel with 250 ticks a second, as Debian has
+
+first() # CAPTURE: the share of first() of the samples, in percent
+{
+    "$JSPROF_TOOL" convert --to folded --vm "$1" | awk '/;first \(/ { a += $NF }
+        /;second \(/ { b += $NF } END { printf "%.1f\n", a + b ? 100 * a / (a + b) : -1 }'
+}
+
+echo 'clock  cycle    program  profile (share of the first function, percent)'
+for clock in wall cpu; do
+    for cycle in "$tick_us" $((tick_us + 300)); do
+        truth=$("$GJS" --profile-clock=$clock --profile-output=x.cap "$SCRIPTS/in_step.js" "$cycle")
+        found=$(first x.cap)
+        echo "$clock   $cycle us  $truth  $found"
+        [ $clock = cpu ] || check "wall clock, cycle of $cycle us" awk -v a="$truth" -v b="$found" \
+            'BEGIN { exit !(a - b < 8 && b - a < 8) }'
+    done
+done
+
+finish
