@@ -66,6 +66,10 @@ for option in '' --gjs --use-trace-fd; do
     check "sysprof-cli $option: its recording has our stacks" has_stacks
     check "sysprof-cli $option: and no file of ours" no_files_of_ours
 done
+BURN_MS=700 sysprof '' "$B/bin/jsprof-gjs" /usr/bin/gjs-console "$SCRIPTS/shares.js"
+check 'jsprof-gjs below sysprof-cli ends well' grep -qx 0 rc
+check 'jsprof-gjs: the recording has our stacks' has_stacks
+check 'jsprof-gjs: and no file of ours' no_files_of_ours
 BURN_MS=100 sysprof '' /usr/bin/gjs-console "$SCRIPTS/shares.js"
 check 'a stock console tells Sysprof nothing' sh -c \
     "'$JSPROF_TOOL' report recording.cap 2>&1 | grep -q 'no samples'"

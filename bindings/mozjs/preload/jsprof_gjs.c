@@ -173,6 +173,12 @@ static void launch_find_library(char *out, size_t size)
         launch_fail(1, out, "the dynamic linker takes no such path");
 }
 
+/* Return true if Sysprof started us: without a file, its recording gets the samples. */
+static int launch_joins(void)
+{
+    return getenv("SYSPROF_CONTROL_FD") || getenv("GJS_TRACE_FD") || getenv("SYSPROF_TRACE_FD");
+}
+
 static void launch_set_environment(const char *library)
 {
     const char *before = getenv("LD_PRELOAD");
@@ -201,7 +207,7 @@ int main(int argc, char **argv)
     const char *output = getenv("JSPROF_GJS_OUTPUT");
     if (!*program)
         launch_fail(2, "a program to run is needed (--help says more)", NULL);
-    if (!output)
+    if (!output && !launch_joins())
         launch_fail(2, "--profile-output=FILE is needed", NULL);
     const struct launch_values values = {
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
@@ -210,8 +216,10 @@ int main(int argc, char **argv)
     };
     if (!launch_check(&values))
         return 2;
-    launch_check_output(output);
-    launch_set_folder(output);
+    if (output) {
+        launch_check_output(output);
+        launch_set_folder(output);
+    }
     launch_find_library(library, sizeof library);
     launch_set_environment(library);
     execvp(*program, program);

@@ -122,7 +122,7 @@ void preload_open(void)
     if (preload_is_taken(path, since))
         fprintf(stderr, "%s: %s: another program of this run records into it; %%p in the "
                 "name makes a file for each\n", preload_program, name);
-    else if (o.output && recording_open(&o, &program))
+    else if ((o.output || !name) && recording_open(&o, &program))
         (void)counts_open(o.calls, preload_program);
     free(path);
     free(folder);
