@@ -247,7 +247,7 @@ clean: ## remove what was built
 	rm -rf $(B) $(B)-asan $(B)-tsan $(B)-fuzz $(B)-mutants
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' Makefile
 
 # -- Rules ---------------------------------------------------------------------
 
