@@ -127,6 +127,7 @@ static const struct jsp_embedded_field embedded_session[] = {
     COUNT(session, samples), COUNT(session, labels), COUNT(session, label_bytes),
     COUNT(session, labels_lost), COUNT(session, labels_cut), COUNT(session, marks_lost),
     COUNT(session, addresses_missed), FIELD(session, allocs_lost, JSP_FIELD_RARE),
+    FIELD(session, forks, JSP_FIELD_RARE),
     FIELD(session, write_error, JSP_FIELD_SIGNED), END
 };
 static const struct jsp_embedded_field embedded_thread[] = {

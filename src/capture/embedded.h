@@ -109,6 +109,7 @@ struct jsp_account_session {
     uint64_t time, hz, samples, labels, label_bytes, labels_lost, labels_cut, marks_lost;
     uint64_t addresses_missed;
     uint64_t allocs_lost; /* sampled allocations that the file could not take */
+    uint64_t forks;       /* children that the session did not follow */
     int64_t write_error;
 };
 

@@ -113,6 +113,7 @@ static const struct cli_column info_columns[] = {
     { .name = "samples", .label = "samples", .line = cli_info_samples, .type = CLI_TYPE_COUNT,
       .get = cli_get_u64, INFO_FIELD(samples), .means = "Samples in the capture." },
     { .label = "allocated", .line = cli_info_allocations },
+    { .label = "children", .line = cli_info_forks },
     { .label = "C stacks", .line = cli_info_stops },
     { .label = "VM frames", .line = cli_info_bad },
     { .label = "source", .type = CLI_TYPE_TEXT, .get = info_source },

@@ -9,7 +9,7 @@
 
 /* Lines on the whole capture. A line without a value is not printed. */
 cli_line cli_info_processes, cli_info_recorder, cli_info_recorded, cli_info_clock;
-cli_line cli_info_samples, cli_info_allocations, cli_info_stops, cli_info_bad;
+cli_line cli_info_samples, cli_info_allocations, cli_info_forks, cli_info_stops, cli_info_bad;
 cli_line cli_info_names, cli_info_form;
 
 /* Return how the samples are stored, one of the forms; these end with NULL. */

@@ -172,6 +172,18 @@ void cli_info_stops(const struct cli_capture *c, const char *label)
     putchar('\n');
 }
 
+/* Print how many children the recording did not follow. */
+void cli_info_forks(const struct cli_capture *c, const char *label)
+{
+    char text[CLI_NUMBER];
+    uint64_t n = c->profile.account.session.forks;
+    if (!n)
+        return;
+    cli_label(&c->style, label);
+    printf("%s forked and not recorded; JSPROF_CHILDREN=1 records each into a file of its own\n",
+           cli_count(text, n));
+}
+
 /* Print how many frames of the host made no sense. */
 void cli_info_bad(const struct cli_capture *c, const char *label)
 {

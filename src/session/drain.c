@@ -9,6 +9,7 @@
 
 #include "capture/wire.h"
 #include "losses.h"
+#include "process.h"
 #include "signals.h"
 
 enum {
@@ -146,6 +147,7 @@ void jsp_drain_report(struct jsprof *p, const char *state)
         .labels_lost = jsp_counted(&p->arena.n_lost), .labels_cut = p->gone.labels_cut,
         .marks_lost = jsp_marks_lost(&p->marks),
         .allocs_lost = p->output.allocs.n_lost,
+        .forks = p->given.children ? 0 : jsp_process_forks() - p->forks_before,
         .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),
         .write_error = -p->output.writer.error,
     } };

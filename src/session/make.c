@@ -15,6 +15,7 @@
 #include "image/descriptor.h"
 #include "image/loaded.h"
 #include "losses.h"
+#include "process.h"
 
 enum { MAKE_SLOT_PER_BYTES = 64 }; /* bytes of labels for each slot of their table */
 
@@ -159,6 +160,7 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->served_cond, NULL);
     p->given = *setup;
+    p->forks_before = jsp_process_forks();
     p->file = setup->file;
     p->output.writer.is_locked = setup->file != NULL;
     p->output.frames.codes = &p->codes;

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <unistd.h>
 
 #include "session/alone/callable.h"
@@ -26,7 +25,14 @@ static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 static const struct jsp_process_hooks *_Atomic process_hooks;
 static pthread_key_t process_key;
 static int process_error;
+static _Atomic uint64_t process_n_forks; /* a child continues its parent's */
 static _Thread_local struct process_fork process_fork;
+
+uint64_t jsp_process_forks(void)
+{
+    /* ORDER: relaxed. A statistic. */
+    return atomic_load_explicit(&process_n_forks, memory_order_relaxed);
+}
 
 static const struct jsp_process_hooks *process_get_hooks(void)
 {
@@ -56,6 +62,13 @@ static void process_after_fork(void)
         pthread_setcancelstate(process_fork.cancel, NULL);
     }
     jsp_callable_not(-1);
+}
+
+static void process_in_parent(void)
+{
+    /* ORDER: relaxed. A statistic. */
+    atomic_fetch_add_explicit(&process_n_forks, 1, memory_order_relaxed);
+    process_after_fork();
 }
 
 static void process_in_child(void)
@@ -91,7 +104,7 @@ static void process_begin(void)
 {
     process_error = pthread_key_create(&process_key, process_thread_exit) ? -EAGAIN : 0;
     if (!process_error)
-        process_error = -pthread_atfork(process_before_fork, process_after_fork,
+        process_error = -pthread_atfork(process_before_fork, process_in_parent,
                                         process_in_child);
 }
 

@@ -17,6 +17,8 @@
 #ifndef JSP_SESSION_PROCESS_H
 #define JSP_SESSION_PROCESS_H
 
+#include <stdint.h>
+
 /* What the other parts of the library do around a fork, in the forking thread. */
 struct jsp_process_hooks {
     void (*before_fork)(void);
@@ -28,6 +30,9 @@ struct jsp_process_hooks {
 /* Install the hooks; each call passes the same ones. Return 0, or -EAGAIN if no
  * thread-specific key is left. */
 int jsp_process_init(const struct jsp_process_hooks *hooks);
+
+/* Return how often the process and its ancestors forked; posix_spawn is no fork. */
+uint64_t jsp_process_forks(void);
 
 /* Make all locks anew if this is the child of a fork whose handlers still run. Call it
  * before taking a lock of the process. */

@@ -44,6 +44,7 @@ struct jsp_session_setup {
 struct jsprof {
     /* Constant after open. */
     pid_t pid;
+    uint64_t forks_before; /* forks of the process before it was made */
     struct jsp_session_setup given; /* `given.file` is `file` below */
     uint32_t hz;
     bool chain;

@@ -9,7 +9,9 @@ cat >host.c <<'END'
 #include <jsprof.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static double cpu_now(void)
 {
@@ -18,7 +20,7 @@ static double cpu_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* FILE HZ CLOCK SECONDS sleep|burn [collect] */
+/* FILE HZ CLOCK SECONDS sleep|burn|fork [collect] */
 int main(int argc, char **argv)
 {
     jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = (uint32_t)atoi(argv[2]) };
@@ -37,6 +39,14 @@ int main(int argc, char **argv)
     if (strcmp(argv[5], "burn") == 0)
         while (cpu_now() < until)
             ;
+    pid_t child = strcmp(argv[5], "fork") == 0 ? fork() : 1;
+    if (child == 0) {
+        while (cpu_now() < until)
+            ;
+        _exit(0);
+    }
+    while (child > 1 && wait(NULL) < 0)
+        ;
     struct timespec rest = { .tv_nsec = 10000000 };
     for (int i = 0; strcmp(argv[5], "sleep") == 0 && i < (int)(seconds * 100); i++)
         nanosleep(&rest, NULL);
@@ -53,7 +63,15 @@ says() # REGEX FILE
     grep -Eq "$1" "$2" || wrong "does not say: $1"
 }
 
+./host forked.cap 1 cpu 0.01 fork
+run report forked.cap
+is_rc 1
+says ': the program forked 1 children, whose work is not recorded: JSPROF_CHILDREN=1' err
+run info forked.cap
+says '^ *children +1 forked and not recorded; JSPROF_CHILDREN=1' out
 ./host short.cap 1 cpu 0 burn
+run info short.cap
+! grep -q children out || wrong 'counts a child that no one forked'
 run report short.cap
 is_rc 1
 says '^jsprof: short.cap: no samples in this capture: its threads used [0-9.]+ [mun]?s of CPU' err
