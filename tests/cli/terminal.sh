@@ -107,14 +107,14 @@ hasnt "$escape"
 run report good.cap
 hasnt "$escape"
 # A pager gets what the terminal would, with its colours and width; nothing else has one.
-on_terminal env TERM=xterm PAGER='sed s/^/page:/' "$jsprof" report good.cap
+on_terminal "TERM=xterm PAGER='sed s/^/page:/' '$jsprof' report good.cap"
 has 'page:'
 has "$escape"
-on_terminal env TERM=xterm JSPROF_PAGER= PAGER='sed s/^/page:/' "$jsprof" report good.cap
+on_terminal "TERM=xterm JSPROF_PAGER= PAGER='sed s/^/page:/' '$jsprof' report good.cap"
 hasnt 'page:'
-on_terminal env PAGER='sed s/^/page:/' "$jsprof" merge good.cap -o merged.cap
+on_terminal "PAGER='sed s/^/page:/' '$jsprof' merge good.cap -o merged.cap"
 hasnt 'page:'
-on_terminal "stty cols 59; PAGER=sed\ s/^//p '$jsprof' report good.cap"
+on_terminal "stty cols 59; PAGER='sed s/^//' '$jsprof' report good.cap"
 hasnt 'KIND'
 on_terminal "PAGER='head -1 >first' '$jsprof' report good.cap; echo rc \$?"
 has 'rc 0'
