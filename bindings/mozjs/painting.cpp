@@ -163,6 +163,26 @@ void painting_on_class(void *clock_class, void *data)
                                 const_cast<painting_step *>(&step), nullptr);
 }
 
+const char painting_register[] = "g_type_register_static_simple";
+
+using painting_registers = decltype(g_type_register_static_simple);
+
+/* Find GLib's own function. If the program has loaded GLib for itself alone, only the library
+ * that calls finds it. */
+painting_registers *painting_next(const void *caller)
+{
+    static void *const next = dlsym(RTLD_NEXT, painting_register);
+    Dl_info its;
+    void *library, *found = next;
+
+    if (!found && dladdr(caller, &its) &&
+        (library = dlopen(its.dli_fname, RTLD_NOLOAD | RTLD_LAZY))) {
+        found = dlsym(library, painting_register);
+        dlclose(library);
+    }
+    return reinterpret_cast<painting_registers *>(found);
+}
+
 } // namespace
 
 /* GDK registers the type of its clocks through it. */
@@ -170,8 +190,7 @@ extern "C" __attribute__((visibility("default"))) GType g_type_register_static_s
     GType parent, const gchar *name, guint class_size, GClassInitFunc class_init,
     guint instance_size, GInstanceInitFunc instance_init, GTypeFlags flags)
 {
-    static const auto next = reinterpret_cast<decltype(g_type_register_static_simple) *>(
-        dlsym(RTLD_NEXT, "g_type_register_static_simple"));
+    painting_registers *next = painting_next(__builtin_return_address(0));
 
     if (!next)
         return G_TYPE_INVALID;

@@ -84,6 +84,22 @@ BURN_MS=100 "$LAUNCH" --profile-output=each-%p.cap sh -c \
     "gjs-console '$SCRIPTS/shares.js'; gjs-console '$SCRIPTS/shares.js'; true" >out 2>err
 check 'with %p each has a file' test "$(find . -name 'each-*.cap' | wc -l)" = 2 -a ! -s err
 
+# -- A program that loads GLib for itself alone --
+cat >alone.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    void *library = dlopen("libgio-2.0.so.0", RTLD_NOW | RTLD_LOCAL);
+    unsigned long (*type)(void) = (unsigned long (*)(void))dlsym(library, "g_action_get_type");
+    printf("%s\n", type() ? "has types" : "has none");
+}
+END
+check 'a program that loads GLib for itself alone compiles' "${CC:-gcc}" -o alone alone.c -ldl
+"$LAUNCH" --profile-output=alone.cap ./alone >out 2>err
+check 'it has its types' test "$(cat out)" = 'has types'
+check 'and no message of GLib' test "$(wc -l <err)" = 1
+
 # -- What is wrong --
 refused() # STATUS REGEX ARGS...
 {
