@@ -23,7 +23,8 @@ constexpr int64_t PAINTING_USUAL_US = 16667; /* between frames, where GDK does n
 
 /* One clock. Times of GDK are in microseconds, ours in nanoseconds, of the same clock. */
 struct painting {
-    void *clock;       /* only compared; nullptr: not used yet */
+    void *clock;       /* only compared; nullptr: not used yet. A later one may be at its place */
+    int64_t counter;   /* of its last frame */
     uint64_t begin_ns; /* of the frame that is painted; 0: none */
     uint64_t phase_ns; /* of its phase, which has this name */
     const char *phase;
@@ -63,17 +64,20 @@ painting *painting_of(void *clock)
 }
 
 /* Frames were missed if an animation was to go on, and this frame is later than the next one
- * was due. */
-void painting_count_missed(painting *p, int64_t now_us, int64_t counter)
+ * was due. Each clock counts its frames from 0: another number is another clock's. */
+void painting_count_missed(painting *p, int64_t now_us)
 {
+    const int64_t counter = painting_calls.counter(p->clock);
+    const bool is_next = counter == p->counter + 1;
     int64_t interval_us = 0, shown_us = 0;
     char message[64];
 
+    p->counter = counter;
     painting_calls.refresh(p->clock, now_us, &interval_us, &shown_us);
     if (interval_us <= 0)
         interval_us = PAINTING_USUAL_US;
     const int64_t missed = (now_us - p->frame_us + interval_us / 2) / interval_us - 1;
-    if (!p->frame_us || !p->goes_on || missed < 1)
+    if (!is_next || !p->frame_us || !p->goes_on || missed < 1)
         return;
     const auto due_us = static_cast<uint64_t>(p->frame_us + interval_us);
     snprintf(message, sizeof message, "%" PRId64 " before frame %" PRId64, missed, counter);
@@ -86,7 +90,7 @@ void painting_frame_begins(painting *p)
 {
     const int64_t now_us = painting_calls.frame_time(p->clock);
 
-    painting_count_missed(p, now_us, painting_calls.counter(p->clock));
+    painting_count_missed(p, now_us);
     p->begin_ns = jsprof_now();
     p->frame_us = now_us;
 }
@@ -95,7 +99,7 @@ void painting_frame_ends(painting *p)
 {
     char message[64];
 
-    snprintf(message, sizeof message, "frame %" PRId64, painting_calls.counter(p->clock));
+    snprintf(message, sizeof message, "frame %" PRId64, p->counter);
     recording_mark(painting_group, p->begin_ns, "Frame", message);
     p->begin_ns = 0;
     p->goes_on = painting_calls.is_awaited(p->clock, painting_update, 0, TRUE);

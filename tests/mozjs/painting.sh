@@ -48,12 +48,43 @@ loop.run();
 print(frames, missed);
 END
 
-recorded() # PROGRAM...
+# Windows that it closes while they are animated, each some time after the last.
+cat >windows.js <<'END'
+imports.gi.versions.Gtk = '4.0';
+const {Gtk, GLib} = imports.gi;
+Gtk.init();
+const loop = new GLib.MainLoop(null, false);
+const later = (ms, f) => GLib.timeout_add(GLib.PRIORITY_DEFAULT, ms, () => { f(); return false; });
+let windows = 0;
+function show() {
+    const area = new Gtk.DrawingArea();
+    const window = new Gtk.Window({child: area, defaultWidth: 100, defaultHeight: 100});
+    let frames = 0;
+    area.add_tick_callback(() => {
+        area.queue_draw();
+        if (++frames === 3)
+            later(1, () => { window.destroy(); imports.system.gc(); });
+        return true;
+    });
+    window.present();
+    later(200, ++windows < 10 ? show : () => loop.quit());
+}
+show();
+loop.run();
+print(windows);
+END
+
+started() # PROGRAM...
 {
     rm -f cap
     GDK_BACKEND=x11 GSK_RENDERER=cairo LIBGL_ALWAYS_SOFTWARE=1 timeout 60 \
         xvfb-run -a -s '-screen 0 640x480x24' "$@" >out 2>err
     cat out err
+}
+
+recorded() # PROGRAM...
+{
+    started "$@"
     read -r frames missed <out
     [ "$frames" = 40 ] && [ "$missed" -ge 15 ] && whole cap &&
         "$JSPROF_TOOL" list --csv cap >list
@@ -94,6 +125,15 @@ missing()
     [ "$marked" = "$missed" ] && [ "$counted" = "$missed" ]
 }
 
+# Each window has a clock of its own, whose first frame is number 0.
+closed() # PROGRAM...
+{
+    started "$@"
+    "$JSPROF_TOOL" list --messages --csv cap >list && cat list &&
+        grep -q "^mark,\"GTK\",\"Frame\",\"frame 0\",$(cat out)," list &&
+        ! grep -q 'Missed","[0-9]* before frame 0"' list
+}
+
 for program in gjs-console jsprof-gjs; do
     UNDER=$program
     record="$B/bin/$program --profile-output=cap"
@@ -103,5 +143,7 @@ for program in gjs-console jsprof-gjs; do
     check 'each frame is a mark, with its phases' painted
     check 'a long frame is a long mark' long
     check 'missed frames are those that the program missed' missing
+    # shellcheck disable=SC2086
+    check 'a new window has missed none' closed $record windows.js
 done
 finish
