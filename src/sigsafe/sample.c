@@ -283,15 +283,27 @@ static void sample_lose(struct jsp_sampled *self)
     jsp_count(&self->lost[JSP_LOST_STACK], weight);
 }
 
+/* Return true if a looker's signal is under way to this session. The kernel keeps one pending
+ * signal of a number and drops others, also those of other sessions; so any of them serves
+ * all sessions. */
+static bool sample_is_owed(const struct jsp_sampled *self, int sig)
+{
+    /* ORDER: acquire, as in sample_is_second. */
+    return self->is_looked && self->signo == sig &&
+           atomic_load_explicit(&self->owed, memory_order_acquire);
+}
+
 /* The frame of this function, with all functions inlined here, must be small: the stack
  * may end right below. See JSP_STACK_ENTRY. */
 void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
 {
     int saved_errno = errno; /* the interrupted code must not see ours */
     bool ours;
-    struct jsp_sampled *self = sample_whose(info, &ours);
+    const struct jsp_sampled *whose = sample_whose(info, &ours);
 
-    if (self && sample_begin(self)) {
+    for (struct jsp_sampled *self = jsp_sampled_first(); self; self = self->next) {
+        if ((self != whose && !sample_is_owed(self, sig)) || !sample_begin(self))
+            continue;
         ptrdiff_t room = jsp_stack_left(self, &((const ucontext_t *)ucontext)->uc_stack,
                                         jsp_regs_sp(ucontext),
                                         (uintptr_t)__builtin_frame_address(0));
@@ -303,8 +315,8 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
         sample_end(self);
         if (walked && self->drain_sigsafe)
             self->drain_sigsafe(self, ucontext);
-    } else if (!ours) {
-        sample_pass_on(sig, info, ucontext);
     }
+    if (!ours)
+        sample_pass_on(sig, info, ucontext);
     errno = saved_errno;
 }
