@@ -16,6 +16,7 @@
 #include "image/descriptor.h"
 #include "drain.h"
 #include "sigsafe/hidden.h"
+#include "unseen.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -76,15 +77,23 @@ static bool looker_owe_more(struct jsp_looked *t)
     return false;
 }
 
+/* Send the signal again: a handler of the host may have had it, or it was ignored. One that
+ * still waits stays alone, because the kernel queues every real-time signal. */
+static void looker_send_again(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    t->sent_ns = now;
+    if (!jsp_unseen_waits(t->tid, l->signo))
+        looker_send(l, t, now);
+}
+
 /* Report the thread's expirations by a signal, unless the last sample asked for a rest. A
- * signal that nobody took is sent again after some time: a handler of the host may have had
- * it, or it was ignored. */
+ * signal that nobody took is sent again after some time. */
 static void looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     struct jsp_sampled *s = t->sampled;
     if (looker_owe_more(t)) {
         if (now - t->sent_ns >= JSP_HIDDEN_AGAIN_NS)
-            looker_send(l, t, now);
+            looker_send_again(l, t, now);
         return;
     }
     /* ORDER: relaxed. A hint. */

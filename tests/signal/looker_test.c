@@ -379,6 +379,33 @@ TEST(sessions_of_one_thread_do_not_take_each_others_signals)
     }
 }
 
+/* -- Signals that wait ------------------------------------------------------- */
+
+enum { WAITING_MS = 1200 };
+
+/* Each would be a queued signal of the user's limit, which timers and other programs share. */
+TEST(blocked_real_time_signal_is_queued_once)
+{
+    struct host h;
+    sigset_t ours;
+    jsprof_options options = looker_options(1000);
+    options.signo = SIGRTMIN + 3;
+    if (!host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
+        return;
+    sigemptyset(&ours);
+    sigaddset(&ours, options.signo);
+    pthread_sigmask(SIG_BLOCK, &ours, NULL);
+    host_burn_ms(WAITING_MS);
+    int n = 0;
+    while (n < 100 && sigtimedwait(&ours, NULL, &(struct timespec){ 0, 0 }) == options.signo)
+        n++;
+    CHECK_EQ(n, 1);
+    pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+    if (host_close(&h))
+        host_check(&h);
+    host_free(&h);
+}
+
 /* -- Where the looker does not serve ---------------------------------------- */
 
 static void source_is(jsprof_options options, const char *source)
@@ -417,6 +444,7 @@ int main(void)
     RUN(threads_that_end_under_the_look_are_accounted_for);
     RUN(threads_above_the_budget_of_descriptors_get_timers);
     RUN(sessions_of_one_thread_do_not_take_each_others_signals);
+    RUN(blocked_real_time_signal_is_queued_once);
     RUN(capture_names_the_source_and_why_it_is_not_the_looker);
     return DONE();
 }
