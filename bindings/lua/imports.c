@@ -26,7 +26,9 @@ static pthread_mutex_t imports_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The parts of an object's dynamic section that are used here. */
 struct imports_dynamic {
-    uintptr_t base;
+    uintptr_t base, low, high;
+    const uint16_t *versions; /* of the symbols, or NULL */
+    const char *needs;        /* the list of the versions' names, or NULL */
     const ElfW(Sym) *symbols;
     const char *strings;
     const ElfW(Rela) *tables[2];
@@ -46,6 +48,8 @@ static void imports_entry(struct imports_dynamic *d, const ElfW(Dyn) *entry)
     switch (entry->d_tag) {
     case DT_SYMTAB: d->symbols = (const ElfW(Sym) *)at; break;
     case DT_STRTAB: d->strings = (const char *)at; break;
+    case DT_VERSYM: d->versions = (const uint16_t *)at; break;
+    case DT_VERNEED: d->needs = (const char *)at; break;
     case DT_RELA: d->tables[0] = (const ElfW(Rela) *)at; break;
     case DT_RELASZ: d->bytes[0] = entry->d_un.d_val; break;
     case DT_JMPREL: d->tables[1] = (const ElfW(Rela) *)at; break;
@@ -55,11 +59,26 @@ static void imports_entry(struct imports_dynamic *d, const ElfW(Dyn) *entry)
     }
 }
 
+static void imports_bounds(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
+{
+    *low = UINTPTR_MAX;
+    *high = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD)
+            continue;
+        *low = at < *low ? at : *low;
+        *high = at + p->p_memsz > *high ? at + p->p_memsz : *high;
+    }
+}
+
 static bool imports_read(struct imports_dynamic *d, const struct dl_phdr_info *info)
 {
     const ElfW(Dyn) *entry = NULL;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     *d = (struct imports_dynamic){ .base = info->dlpi_addr };
+    imports_bounds(info, &d->low, &d->high);
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t at = info->dlpi_addr + p->p_vaddr;
@@ -92,6 +111,45 @@ static void imports_write(const struct imports_dynamic *d, _Atomic uintptr_t *wo
         mprotect((void *)at, page, PROT_READ);
 }
 
+/* Return whether the name of a version ends with this Lua's, as "LUA_5.4" does. */
+static bool imports_is_our_version(const char *version)
+{
+    const char *ours = strchr(LUA_VERSION, ' ') + 1;
+    size_t n = strlen(version), n_ours = strlen(ours);
+    return n >= n_ours && strcmp(version + n - n_ours, ours) == 0;
+}
+
+/* Return whether the loader would find a symbol in this Lua. */
+static bool imports_finds_ours(const struct imports_dynamic *d, size_t symbol)
+{
+    uint32_t version = d->versions ? d->versions[symbol] & 0x7FFF : 0;
+    const char *at = version > VER_NDX_GLOBAL ? d->needs : NULL;
+    while (at) {
+        const ElfW(Verneed) *need = (const ElfW(Verneed) *)(const void *)at;
+        const char *name = at + need->vn_aux;
+        for (uint32_t i = 0; i < need->vn_cnt; i++) {
+            const ElfW(Vernaux) *aux = (const ElfW(Vernaux) *)(const void *)name;
+            if ((aux->vna_other & 0x7FFF) == version)
+                return imports_is_our_version(d->strings + aux->vna_name);
+            name += aux->vna_next;
+        }
+        at = need->vn_next ? at + need->vn_next : NULL;
+    }
+    return true;
+}
+
+/* Return whether a word is for the function that is to be replaced. A process may have another
+ * Lua, too. Before its first call, a word has an address in its own object. */
+static bool imports_is_theirs(const struct imports_dynamic *d, const struct jsp_lua_import *i,
+                              _Atomic uintptr_t *word, size_t symbol)
+{
+    /* ORDER: relaxed. Only the address counts. */
+    uintptr_t now = atomic_load_explicit(word, memory_order_relaxed);
+    bool is_unknown = now >= d->low && now < d->high;
+    return !i->theirs || now == i->theirs || now == i->ours ||
+           (is_unknown && imports_finds_ours(d, symbol));
+}
+
 /* Return how many of the words are replaced now. */
 static uint32_t imports_table(const struct imports_dynamic *d, int which,
                               const struct jsp_lua_import *list)
@@ -107,7 +165,10 @@ static uint32_t imports_table(const struct imports_dynamic *d, int which,
         const char *name = d->strings + d->symbols[symbol].st_name;
         for (const struct jsp_lua_import *i = list; i->name; i++)
             if (strcmp(i->name, name) == 0) {
-                imports_write(d, (_Atomic uintptr_t *)(d->base + r->r_offset), i->ours);
+                _Atomic uintptr_t *word = (_Atomic uintptr_t *)(d->base + r->r_offset);
+                if (!imports_is_theirs(d, i, word, symbol))
+                    continue;
+                imports_write(d, word, i->ours);
                 n++;
             }
     }
@@ -127,20 +188,6 @@ static void imports_name(char *to, const char *path)
     to[n] = 0;
 }
 
-static void imports_bounds(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
-{
-    *low = UINTPTR_MAX;
-    *high = 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uintptr_t at = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type != PT_LOAD)
-            continue;
-        *low = at < *low ? at : *low;
-        *high = at + p->p_memsz > *high ? at + p->p_memsz : *high;
-    }
-}
-
 /* Return the entry of an object at this place, or a new one; NULL: there is no room. */
 static struct jsp_lua_importer *imports_place(uintptr_t low, uintptr_t high, uint32_t n)
 {
@@ -153,19 +200,19 @@ static struct jsp_lua_importer *imports_place(uintptr_t low, uintptr_t high, uin
 static int imports_object(struct dl_phdr_info *info, size_t size, void *list)
 {
     struct imports_dynamic d;
-    uintptr_t low, high, ours = (uintptr_t)imports_object, lua = jsp_lua_api(JSP_LUA_API_GETTOP);
+    uintptr_t ours = (uintptr_t)imports_object, lua = jsp_lua_api(JSP_LUA_API_GETTOP);
     (void)size;
-    imports_bounds(info, &low, &high);
-    if ((ours >= low && ours < high) || (lua >= low && lua < high) || !imports_read(&d, info) ||
+    if (!imports_read(&d, info) || (ours >= d.low && ours < d.high) ||
+        (lua >= d.low && lua < d.high) ||
         imports_table(&d, 0, list) + imports_table(&d, 1, list) == 0)
         return 0;
     /* ORDER: relaxed. Only the holder of the lock stores it. */
     uint32_t n = atomic_load_explicit(&imports_n, memory_order_relaxed);
-    struct jsp_lua_importer *o = imports_place(low, high, n);
+    struct jsp_lua_importer *o = imports_place(d.low, d.high, n);
     if (!o)
         return 1;
-    o->low = low;
-    o->high = high;
+    o->low = d.low;
+    o->high = d.high;
     imports_name(o->name, info->dlpi_name);
     /* ORDER: release, pairs with the acquire in of: the entry is whole. */
     if (o == &imports_objects[n])

@@ -19,6 +19,7 @@ enum { JSP_LUA_IMPORT_NAME = 28 };
 struct jsp_lua_import {
     const char *name;
     uintptr_t ours;
+    uintptr_t theirs; /* only this Lua's, of several in the process; 0: any of this name */
 };
 
 /* An object whose calls were replaced. */

@@ -205,14 +205,6 @@ static void loop_ends(const struct loop_call *call)
 typedef uintptr_t loop_fn(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                           uintptr_t e);
 
-static loop_fn *loop_next(const char *name)
-{
-    loop_fn *next;
-    void *found = dlsym(RTLD_DEFAULT, name);
-    memcpy(&next, &found, sizeof next);
-    return next;
-}
-
 enum { LOOP_CALL, LOOP_PCALL, LOOP_RESUME, LOOP_N };
 static loop_fn *loop_functions[LOOP_N];
 
@@ -274,13 +266,13 @@ static int loop_epoll_pwait(int epoll, struct epoll_event *events, int n, int ti
 
 /* -- Begin and end -------------------------------------------------------------------- */
 
-static const struct jsp_lua_import loop_imports[] = {
-    { LOOP_CALL_NAME, (uintptr_t)loop_call },
-    { LOOP_PCALL_NAME, (uintptr_t)loop_pcall },
-    { "lua_resume", (uintptr_t)loop_resume },
-    { "epoll_wait", (uintptr_t)loop_epoll_wait },
-    { "epoll_pwait", (uintptr_t)loop_epoll_pwait },
-    { NULL, 0 },
+static struct jsp_lua_import loop_imports[] = {
+    [LOOP_CALL] = { LOOP_CALL_NAME, (uintptr_t)loop_call, 0 },
+    [LOOP_PCALL] = { LOOP_PCALL_NAME, (uintptr_t)loop_pcall, 0 },
+    [LOOP_RESUME] = { "lua_resume", (uintptr_t)loop_resume, 0 },
+    { "epoll_wait", (uintptr_t)loop_epoll_wait, 0 },
+    { "epoll_pwait", (uintptr_t)loop_epoll_pwait, 0 },
+    { NULL, 0, 0 },
 };
 
 /* Hide our functions, which are on the C stack between a loop and Lua. */
@@ -310,11 +302,13 @@ int jsp_lua_loop_begin(lua_State *L, struct module_run *run)
     run->loop = calloc(1, sizeof *run->loop);
     if (!run->loop)
         return -ENOMEM;
-    loop_functions[LOOP_CALL] = loop_next(LOOP_CALL_NAME);
-    loop_functions[LOOP_PCALL] = loop_next(LOOP_PCALL_NAME);
-    loop_functions[LOOP_RESUME] = loop_next("lua_resume");
-    if (!loop_functions[LOOP_CALL] || !loop_functions[LOOP_PCALL] || !loop_functions[LOOP_RESUME])
-        return -ENOTSUP;
+    for (int i = 0; i < LOOP_N; i++) {
+        void *found = dlsym(RTLD_DEFAULT, loop_imports[i].name);
+        if (!found)
+            return -ENOTSUP;
+        memcpy(&loop_functions[i], &found, sizeof found);
+        loop_imports[i].theirs = (uintptr_t)found;
+    }
     int err = jsp_lua_protected(L, loop_learn, run->loop);
     if (!err)
         err = loop_hide(run->prof);

@@ -155,6 +155,46 @@ refused() # WHAT COMMAND...
     one_line "$SCRATCH/line" "$what" && [ ! -e "$SCRATCH/cap" ]
 }
 
+# A library of the program has a Lua of its own, of another version.
+two_luas()
+{
+    cat >"$SCRATCH/other.c" <<'END'
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+int other(void)
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    int failed = luaL_dostring(L, "assert(pcall(string.gsub, 'a', '.', function() end))");
+    lua_close(L);
+    return failed;
+}
+END
+    cat >"$SCRATCH/two.c" <<'END'
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+int other(void);
+int main(int argc, char **argv)
+{
+    lua_State *L = luaL_newstate();
+    luaL_openlibs(L);
+    int failed = argc < 2 || luaL_dostring(L, argv[1]) || other() || other();
+    return failed || luaL_dostring(L, "require('jsprof').stop()");
+}
+END
+    # shellcheck disable=SC2046
+    for when in lazy now; do
+        "${CC:-gcc}" -shared -fPIC -Wl,-z,$when -o "$SCRATCH/libother.so" "$SCRATCH/other.c" \
+            $(pkg-config --cflags --libs lua5.3) &&
+            "${CC:-gcc}" -o "$SCRATCH/two" "$SCRATCH/two.c" -L"$SCRATCH" -Wl,-rpath,"$SCRATCH" \
+                $(pkg-config --cflags --libs lua5.4) -lother &&
+            "$SCRATCH/two" "require('jsprof').start{ output = '$SCRATCH/two.cap', loop = true }" ||
+            return 1
+    done
+}
+
 TRIED=0
 one()
 {
@@ -176,6 +216,9 @@ one()
         check 'the environment asks' by_environment
         check 'marks that do not fit are counted' counts_the_rest
         check 'a mark costs little' costs_little
+    fi
+    if [ "$VERSION" = 5.4 ] && pkg-config --exists lua5.3 lua5.4; then
+        check 'a library with another Lua runs on' two_luas
     fi
     "$LUA" -e 'require "cqueues"' 2>/dev/null || return
     check 'a program of cqueues' recorded callbacks_cqueues.lua
