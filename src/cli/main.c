@@ -134,12 +134,14 @@ int main(int argc, char **argv)
     int status = main_command(argc - 1, argv + 1);
     errno = 0;
     int err = fflush(stdout) != 0 || ferror(stdout) ? errno : 0;
-    cli_pager_end();
+    const char *missing = cli_pager_end();
     if (err && err != EPIPE) {
         fprintf(stderr, "jsprof: standard output: %s\n", strerror(err));
         return CLI_FAILED;
     }
     if (status == CLI_OK && cli_is_incomplete())
         return cli_fail("standard output", "%s: the answer is not complete", strerror(ENOMEM));
+    if (status == CLI_OK && missing)
+        return cli_fail("pager", "%s could not be run: the answer is not shown", missing);
     return status;
 }

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { PAGER_NOT_RUN = 126, PAGER_NOT_FOUND = 127 }; /* the shell's exit status */
+
 static pid_t pager_pid;
 static int pager_terminal = STDOUT_FILENO;
 
@@ -32,12 +34,34 @@ static void pager_run(const char *program, const int ends[2])
     _exit(127);
 }
 
-void cli_pager_start(void)
+static int pager_wait(void)
+{
+    int status = 0;
+    close(STDOUT_FILENO);
+    while (waitpid(pager_pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* A pager stays after Ctrl-C, which also reaches us. If we ended before it, the shell and the
+ * pager would both read the terminal. */
+static void pager_interrupt(int number)
+{
+    pager_wait();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static const char *pager_program(void)
 {
     const char *program = getenv("JSPROF_PAGER");
+    return program ? program : getenv("PAGER");
+}
+
+void cli_pager_start(void)
+{
+    const char *program = pager_program();
     int ends[2];
-    if (!program)
-        program = getenv("PAGER");
     if (!program || !*program || strcmp(program, "cat") == 0 || !isatty(STDOUT_FILENO))
         return;
     int terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -56,14 +80,16 @@ void cli_pager_start(void)
         close(terminal);
     close(ends[0]);
     close(ends[1]);
+    if (pager_pid > 0 && signal(SIGINT, pager_interrupt) == SIG_IGN)
+        signal(SIGINT, SIG_IGN);
 }
 
-void cli_pager_end(void)
+const char *cli_pager_end(void)
 {
     if (pager_pid <= 0)
-        return;
+        return NULL;
+    signal(SIGINT, SIG_IGN);
     fflush(stdout);
-    close(STDOUT_FILENO);
-    while (waitpid(pager_pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    int status = pager_wait(), code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    return code == PAGER_NOT_RUN || code == PAGER_NOT_FOUND ? pager_program() : NULL;
 }

@@ -11,8 +11,9 @@
  * write to it. An empty name and "cat" mean none. Without memory or processes there is none. */
 void cli_pager_start(void);
 
-/* Flush, and wait until the user has left the pager. */
-void cli_pager_end(void);
+/* Flush, and wait until the user has left the pager. Return NULL, or the program if the shell could
+ * not run it. */
+const char *cli_pager_end(void);
 
 /* Return the descriptor of the user's terminal if output goes to one, also through a pager; else
  * standard output's. */

@@ -121,6 +121,17 @@ has 'rc 0'
 [ "$(wc -l <first)" -eq 1 ] || wrong 'the pager has not read one line'
 on_terminal "PAGER=false '$jsprof' report missing.file; echo rc \$?"
 has 'rc 1'
+# A pager that can not be run shows nothing: that is an error.
+on_terminal "PAGER='no-such-pager -x' '$jsprof' report good.cap; echo rc \$?"
+has 'no-such-pager -x could not be run'
+has 'rc 1'
+# Ctrl-C reaches both. While the pager stays, so does the command: the shell reads no keys.
+interrupt='kill -INT $PPID; cat >rest; sleep 0.3; echo left'
+on_terminal "PAGER='cat >rest; kill -INT \$PPID; sleep 0.3; echo left' '$jsprof' report good.cap
+    echo rc \$?"
+tr -d '\r\n' <out | grep -q 'leftrc 0$' || wrong 'Ctrl-C leaves the pager alone'
+on_terminal "PAGER='head -c 1 >first; $interrupt' '$jsprof' dump --json crowd.cap; echo rc \$?"
+tr -d '\r\n' <out | grep -q 'leftrc 130$' || wrong 'Ctrl-C leaves the pager alone while it reads'
 PAGER='sed s/^/page:/' run report good.cap
 hasnt 'page:'
 # CSV is exact, but for a terminal.
