@@ -49,6 +49,37 @@ if pkg-config --exists python-3.11-embed; then
     share large 0.75
     share small 0.25
     line examples/hosts/python/shares.py
+    cat >"$tmp/threads.py" <<'END_OF_PROGRAM'
+import threading
+
+
+def spin(n):
+    total = 0
+    for i in range(n):
+        total += i * i
+
+
+def elsewhere(depth):
+    spin(100) if depth == 0 else elsewhere(depth - 1)
+
+
+def loop():
+    while not is_over:
+        elsewhere(60)
+
+
+is_over = False
+threads = [threading.Thread(target=loop) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(1000):
+    spin(10000)
+is_over = True
+for thread in threads:
+    thread.join()
+END_OF_PROGRAM
+    # Other threads run deep stacks while the handler walks the first one's.
+    "$tmp/python" "$tmp/threads.py" "$tmp/cap" || fail 'python with threads ended with an error'
     tried=python
 fi
 [ -n "$tried" ] || { echo 'SKIP: needs python3-dev of CPython 3.11'; exit 77; }

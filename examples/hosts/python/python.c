@@ -22,7 +22,8 @@ struct activation {
     void *sp;
 };
 
-static struct activation *volatile innermost; /* one thread: the one that attached */
+/* Each thread that runs Python has a chain of its own. Only one thread attaches here. */
+static _Thread_local struct activation *volatile innermost;
 static jsprof_thread *me;
 static Py_ssize_t slot; /* where a code object keeps its function */
 
