@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -266,6 +267,31 @@ static int looker_open(pid_t tid)
     return jsp_descriptor_open(path, O_RDONLY, 0);
 }
 
+/* Open it for this thread. Return 0, or a negative errno. */
+static int looker_open_thread(struct jsp_looked *t)
+{
+    struct stat st;
+    t->fd = looker_open(t->tid);
+    if (t->fd < 0)
+        return t->fd;
+    if (fstat(t->fd, &st) == 0) {
+        t->dev = st.st_dev;
+        t->ino = st.st_ino;
+        return 0;
+    }
+    int err = -errno;
+    close(t->fd);
+    return err;
+}
+
+/* Close the file, unless the host has closed it and its number is now another file's. */
+static void looker_close_thread(const struct jsp_looked *t)
+{
+    struct stat st;
+    if (fstat(t->fd, &st) == 0 && st.st_dev == t->dev && st.st_ino == t->ino)
+        close(t->fd);
+}
+
 /* Return 0 if the kernel reports the calling thread's system call, and lets us send it
  * signals. */
 static int looker_try(const struct jsp_looker *l)
@@ -322,14 +348,14 @@ void jsp_looker_stop(struct jsp_looker *l)
 int jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
 {
     pthread_mutex_lock(&l->lock);
-    t->fd = l->n < l->n_most ? looker_open(t->tid) : -EMFILE;
-    if (t->fd >= 0) {
+    int err = l->n < l->n_most ? looker_open_thread(t) : -EMFILE;
+    if (!err) {
         t->next = l->threads;
         l->threads = t;
         l->n++;
     }
     pthread_mutex_unlock(&l->lock);
-    return t->fd < 0 ? t->fd : 0;
+    return err;
 }
 
 /* Return the expirations of the time that no look has counted. What is less or more than
@@ -353,7 +379,7 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
     uint64_t n = 0;
     if (*at) {
         *at = t->next;
-        close(t->fd);
+        looker_close_thread(t);
         l->n--;
         n = t->debt + looker_settle(l, t);
     }
@@ -364,6 +390,6 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
 void jsp_looker_leave(struct jsp_looker *l)
 {
     for (struct jsp_looked *t = l->threads; t; t = t->next)
-        close(t->fd);
+        looker_close_thread(t);
     l->threads = NULL;
 }

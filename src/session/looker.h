@@ -45,6 +45,8 @@ struct jsp_looked {
     clockid_t cpu_clock;
 
     int fd; /* owned: the thread's file in /proc; see looker_is_ready */
+    dev_t dev; /* of that file: a host may close it */
+    ino_t ino;
 
     /* Under the looker's lock. */
     struct jsp_looked *next;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include "host.h"
@@ -406,6 +407,43 @@ TEST(blocked_real_time_signal_is_queued_once)
     host_free(&h);
 }
 
+/* -- Descriptors that the host closes ---------------------------------------- */
+
+/* Return the descriptor of the looker for the only thread, or -1. */
+static int closed_find(void)
+{
+    char path[32], to[64];
+    for (int fd = 3; fd < 64; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(path, to, sizeof to - 1);
+        to[n > 0 ? n : 0] = 0;
+        if (strstr(to, "/syscall"))
+            return fd;
+    }
+    return -1;
+}
+
+TEST(descriptor_that_the_host_took_over_stays_open)
+{
+    struct host h;
+    if (!host_begin_with(&h, looker_options(1000), &(jsprof_thread *){ NULL }))
+        return;
+    int fd = closed_find(), other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (CHECK(fd >= 0) && CHECK_EQ(dup2(other, fd), fd)) {
+        pid_t child = fork();
+        if (!child)
+            _exit(fcntl(fd, F_GETFD) < 0);
+        CHECK_EQ(host_child_status(child), 0);
+        jsprof_stop(h.prof);
+        CHECK(fcntl(fd, F_GETFD) >= 0);
+        close(fd);
+    }
+    close(other);
+    if (host_close(&h))
+        host_check(&h);
+    host_free(&h);
+}
+
 /* -- Where the looker does not serve ---------------------------------------- */
 
 static void source_is(jsprof_options options, const char *source)
@@ -445,6 +483,7 @@ int main(void)
     RUN(threads_above_the_budget_of_descriptors_get_timers);
     RUN(sessions_of_one_thread_do_not_take_each_others_signals);
     RUN(blocked_real_time_signal_is_queued_once);
+    RUN(descriptor_that_the_host_took_over_stays_open);
     RUN(capture_names_the_source_and_why_it_is_not_the_looker);
     return DONE();
 }
