@@ -28,12 +28,12 @@ static int range_object(void *arg, const struct jsp_loaded *loaded)
     return jsp_loaded_copy(loaded, search->pid, &search->section);
 }
 
-/* Copy the table. The counters of the loader do not matter: nothing was seen before. */
+/* Copy the table. No counters of the loader are equal to these: musl counts from 0. */
 static int range_copy(struct range_search *search)
 {
     int err = -EAGAIN;
     for (int i = 0; err == -EAGAIN && i < RANGE_TRIES; i++) {
-        struct jsp_loaded_seen seen = { 0 };
+        struct jsp_loaded_seen seen = { UINT64_MAX, UINT64_MAX };
         err = jsp_loaded_each(&seen, search->pid, range_object, search);
     }
     return err < 0 ? err : 0;
