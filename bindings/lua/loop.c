@@ -18,6 +18,8 @@
 enum { LOOP_NAMES = 256 /* power of two */, LOOP_FRAMES = 64, LOOP_MARK = 40,
        LOOP_TEXT = JSP_LUA_NAME + JSP_LUA_WHERE + 4 };
 
+enum loop_which { LOOP_CALL, LOOP_PCALL, LOOP_RESUME, LOOP_N };
+
 /* A function that a loop called, as marks show it. */
 struct loop_name {
     struct jsp_lua_key key; /* at 0: empty */
@@ -38,9 +40,10 @@ struct loop_call {
     const char *kind, *text;
 };
 
-/* The C frame of this thread's outermost call, or NULL. An error may end it without a return:
- * then a later call's frame is not below it. */
+/* The C frame of this thread's outermost call, or NULL. An error or a yield may end it without
+ * a return, if it does not catch them: then a later call's frame may be anywhere. */
 static __thread const char *loop_frame;
+static __thread const struct jsp_lua_importer *loop_by; /* NULL: it catches them */
 
 /* -- Names ---------------------------------------------------------------------------- */
 
@@ -166,11 +169,20 @@ static const char *loop_function(lua_State *L, int n, struct module_run *run)
     return co ? loop_coroutine(co, 0, run) : NULL;
 }
 
-/* Return whether an outermost call begins, whose function has `n` arguments above it. */
-static bool loop_begins(struct loop_call *call, lua_State *L, int n, bool is_resume,
-                        const char *frame, const void *from)
+/* Return whether a call is inside the outermost one. If that may have ended already, only calls
+ * of its own library are. */
+static bool loop_is_inside(const char *frame, uintptr_t from)
 {
-    if (loop_frame && frame < loop_frame)
+    return loop_frame && frame < loop_frame &&
+           (!loop_by || (from >= loop_by->low && from < loop_by->high));
+}
+
+/* Return whether an outermost call begins, whose function has `n` arguments above it. */
+static bool loop_begins(struct loop_call *call, lua_State *L, int n, enum loop_which which,
+                        bool catches, const char *frame, const void *from)
+{
+    bool is_resume = which == LOOP_RESUME;
+    if (loop_is_inside(frame, (uintptr_t)from))
         return false;
     loop_frame = NULL;
     jsp_lua_threads_enter(L);
@@ -185,6 +197,7 @@ static bool loop_begins(struct loop_call *call, lua_State *L, int n, bool is_res
     call->kind = is_resume ? "resume" : "callback";
     call->since = jsprof_now();
     loop_frame = frame;
+    loop_by = catches ? NULL : call->by;
     return true;
 }
 
@@ -205,15 +218,14 @@ static void loop_ends(const struct loop_call *call)
 typedef uintptr_t loop_fn(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                           uintptr_t e);
 
-enum { LOOP_CALL, LOOP_PCALL, LOOP_RESUME, LOOP_N };
 static loop_fn *loop_functions[LOOP_N];
 
-#define LOOP_ENTRY(ours, which, n_arguments)                                              \
+#define LOOP_ENTRY(ours, which, n_arguments, catches)                                     \
     static uintptr_t ours(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c,            \
                           uintptr_t d, uintptr_t e)                                       \
     {                                                                                     \
         struct loop_call call;                                                            \
-        bool is_ours = loop_begins(&call, L, (int)(n_arguments), (which) == LOOP_RESUME,  \
+        bool is_ours = loop_begins(&call, L, (int)(n_arguments), which, catches,          \
                                    __builtin_frame_address(0),                            \
                                    __builtin_return_address(0));                          \
         uintptr_t result = loop_functions[which](L, a, b, c, d, e);                       \
@@ -222,14 +234,15 @@ static loop_fn *loop_functions[LOOP_N];
         return result;                                                                    \
     }
 
-LOOP_ENTRY(loop_call, LOOP_CALL, a)
-LOOP_ENTRY(loop_pcall, LOOP_PCALL, a)
+LOOP_ENTRY(loop_call, LOOP_CALL, a, false)
 #if LUA_VERSION_NUM == 501
-LOOP_ENTRY(loop_resume, LOOP_RESUME, a)
+LOOP_ENTRY(loop_pcall, LOOP_PCALL, a, true)
+LOOP_ENTRY(loop_resume, LOOP_RESUME, a, true)
 #define LOOP_CALL_NAME "lua_call"
 #define LOOP_PCALL_NAME "lua_pcall"
 #else
-LOOP_ENTRY(loop_resume, LOOP_RESUME, b)
+LOOP_ENTRY(loop_pcall, LOOP_PCALL, a, e == 0) /* with a continuation, it may yield */
+LOOP_ENTRY(loop_resume, LOOP_RESUME, b, true)
 #define LOOP_CALL_NAME "lua_callk"
 #define LOOP_PCALL_NAME "lua_pcallk"
 #endif

@@ -4,7 +4,8 @@
  * such call is a mark of the group "loop" that lasts as long as the call. Its name is the
  * library and the kind of the call ("luv callback", "cqueues resume"), the message is the Lua
  * function. A wait in epoll_wait is a mark "poll". A call counts if an object other than Lua
- * itself makes it. It is transparent, so that calls inside count, if it runs a main chunk, or
+ * itself makes it. An error may end a lua_call without a return, so inside one, calls of other
+ * libraries count, too. It is transparent, so that calls inside count, if it runs a main chunk, or
  * a C function that coroutine.wrap did not make: a host runs its whole program so.
  *
  * SPDX-License-Identifier: MIT

@@ -105,6 +105,30 @@ END
         grep -Eq '^mark,"loop","cqueues resume","good \([^"]*error.lua:4\)",6,' "$SCRATCH/list"
 }
 
+# A library whose callback raised an error through it, and then callbacks deeper on the stack.
+after_a_jump()
+{
+    cat >"$SCRATCH/jump.lua" <<'END'
+local uv, lpeg, jsprof = require "luv", require "lpeg", require "jsprof"
+jsprof.start{ output = arg[1], loop = true }
+assert(not pcall(lpeg.match, lpeg.P(1) / function() error "bad" end, "a"))
+local socket, n = uv.new_udp(), 0
+socket:bind("127.0.0.1", 0)
+local port = socket:getsockname().port
+local function send() socket:send("x", "127.0.0.1", port) end
+socket:recv_start(function()
+  n = n + 1
+  if n == 10 then socket:close() else send() end
+end)
+send()
+uv.run()
+jsprof.stop()
+END
+    rm -f "$SCRATCH/cap"
+    "$LUA" "$SCRATCH/jump.lua" "$SCRATCH/cap" && listed &&
+        grep -Eq '^mark,"loop","luv callback","[^"]*jump.lua:8\)",10,' "$SCRATCH/list"
+}
+
 # No frame of ours is between the loop and its callback.
 nothing_of_ours()
 {
@@ -216,6 +240,8 @@ one()
         check 'the environment asks' by_environment
         check 'marks that do not fit are counted' counts_the_rest
         check 'a mark costs little' costs_little
+        "$LUA" -e 'require "lpeg"' 2>/dev/null &&
+            check 'after an error through another library, too' after_a_jump
     fi
     if [ "$VERSION" = 5.4 ] && pkg-config --exists lua5.3 lua5.4; then
         check 'a library with another Lua runs on' two_luas
