@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "api.h"
 #include "imports.h"
 #include "labels.h"
 #include "threads.h"
@@ -310,13 +311,31 @@ static int loop_learn(lua_State *L)
     return 0;
 }
 
+/* Find a function of Lua. A program that takes its address may have a stub of that name, which
+ * calls by a word that is replaced here. */
+static void *loop_find(const char *name)
+{
+    Dl_info its, lua, ours;
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (!found || !dladdr(found, &its) || !dladdr((void *)loop_find, &ours) ||
+        !dladdr((void *)jsp_lua_api(JSP_LUA_API_GETTOP), &lua) ||
+        its.dli_fbase == lua.dli_fbase || its.dli_fbase == ours.dli_fbase)
+        return found;
+    void *library = dlopen(lua.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    if (!library)
+        return found;
+    found = dlsym(library, name);
+    dlclose(library);
+    return found;
+}
+
 int jsp_lua_loop_begin(lua_State *L, struct module_run *run)
 {
     run->loop = calloc(1, sizeof *run->loop);
     if (!run->loop)
         return -ENOMEM;
     for (int i = 0; i < LOOP_N; i++) {
-        void *found = dlsym(RTLD_DEFAULT, loop_imports[i].name);
+        void *found = loop_find(loop_imports[i].name);
         if (!found)
             return -ENOTSUP;
         memcpy(&loop_functions[i], &found, sizeof found);

@@ -219,6 +219,36 @@ END
     done
 }
 
+# A program with a stub of its own for a function of Lua, whose address it takes.
+with_a_stub()
+{
+    cat >"$SCRATCH/stub.c" <<'END'
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+int main(int argc, char **argv)
+{
+    int (*volatile resume)(lua_State *, lua_State *, int, int *) = lua_resume;
+    lua_State *L = luaL_newstate(), *co = lua_newthread(L);
+    int n, failed;
+    luaL_openlibs(L);
+    failed = argc < 2 || luaL_dostring(L, argv[1]);
+    for (int i = 0; i < 2 && !failed; i++) {
+        lua_getglobal(co, "step");
+        failed = i ? resume(co, L, 0, &n) : lua_resume(co, L, 0, &n);
+    }
+    return failed || luaL_dostring(L, "require('jsprof').stop()");
+}
+END
+    rm -f "$SCRATCH/cap"
+    # shellcheck disable=SC2046
+    "${CC:-gcc}" -O1 -fno-pie -no-pie -Wl,-z,lazy -o "$SCRATCH/stub" "$SCRATCH/stub.c" \
+        $(pkg-config --cflags --libs lua5.4) &&
+        "$SCRATCH/stub" "function step() end
+            require('jsprof').start{ output = '$SCRATCH/cap', loop = true }" && listed &&
+        grep -Eq '^mark,"loop","stub resume","step .*",2,' "$SCRATCH/list"
+}
+
 TRIED=0
 one()
 {
@@ -245,6 +275,9 @@ one()
     fi
     if [ "$VERSION" = 5.4 ] && pkg-config --exists lua5.3 lua5.4; then
         check 'a library with another Lua runs on' two_luas
+    fi
+    if [ "$VERSION" = 5.4 ] && pkg-config --exists lua5.4; then
+        check 'a program with a stub for lua_resume runs on' with_a_stub
     fi
     "$LUA" -e 'require "cqueues"' 2>/dev/null || return
     check 'a program of cqueues' recorded callbacks_cqueues.lua
