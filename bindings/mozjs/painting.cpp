@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr size_t PAINTING_CLOCKS = 16; /* a clock for each window; further ones are not recorded */
+constexpr size_t PAINTING_CLOCKS = 16; /* one for each window; further ones share them */
 constexpr int64_t PAINTING_USUAL_US = 16667; /* between frames, where GDK does not know it */
 
 /* One clock. Times of GDK are in microseconds, ours in nanoseconds, of the same clock. */
@@ -52,15 +52,20 @@ guint painting_update; /* the signal that a tick callback waits for */
 
 const char painting_group[] = "GTK";
 
+/* A new clock gets the place of the one that has been quiet for the longest time. */
 painting *painting_of(void *clock)
 {
+    painting *oldest = painting_clocks;
+
     for (painting &p : painting_clocks) {
-        if (!p.clock)
-            p.clock = clock;
         if (p.clock == clock)
             return &p;
+        if (p.phase_ns < oldest->phase_ns)
+            oldest = &p;
     }
-    return nullptr;
+    *oldest = {};
+    oldest->clock = clock;
+    return oldest;
 }
 
 /* Frames were missed if an animation was to go on, and this frame is later than the next one
@@ -121,7 +126,7 @@ gboolean painting_on_signal(GSignalInvocationHint *, guint, const GValue *values
     const auto *step = static_cast<const painting_step *>(data);
     painting *p = painting_of(values[0].data[0].v_pointer);
 
-    if (!p || !recording_is_open())
+    if (!recording_is_open())
         return TRUE;
     if (step == painting_steps)
         painting_frame_begins(p);
