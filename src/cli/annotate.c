@@ -183,10 +183,10 @@ static void annotate_heading(const struct cli_annotate *a)
     cli_colour(s, CLI_BOLD);
     cli_name(s, cli_span(a->function->name), s->columns);
     cli_colour(s, CLI_PLAIN);
-    printf("\nself %s (%s of all), total %s (%s), in %s samples\n",
+    printf("\nself %s (%s of all), total %s (%s), in %s sample%s\n",
            cli_value(self, p, r->self), cli_percent(share, (double)r->self / of),
            cli_value(total, p, r->total), cli_percent(all, (double)r->total / of),
-           cli_count((char[CLI_NUMBER]){ 0 }, r->total_samples));
+           cli_count((char[CLI_NUMBER]){ 0 }, r->total_samples), cli_s(r->total_samples));
 }
 
 /* Return true if the source is compiled into a program or library. */
@@ -235,8 +235,9 @@ static void annotate_closing(const struct cli_annotate *a)
     if (r->code.is_shared)
         puts("Another function of this name has another listing: the rows count samples of both.");
     if (r->code.n < r->code.n_claimed)
-        printf("The listing has %" PRIu32 " rows, %" PRIu32 " of them are in the file.\n",
-               r->code.n_claimed, r->code.n);
+        printf("The listing has %" PRIu32 " row%s, %" PRIu32 " of them %s in the file.\n",
+               r->code.n_claimed, cli_s(r->code.n_claimed), r->code.n,
+               r->code.n == 1 ? "is" : "are");
     if (is_native && r->n_lines)
         puts("This is native code: it has lines from its debug information, but no listing.");
     else if (!r->code.is_there && is_vm)

@@ -327,7 +327,7 @@ static void annotate_opcode_draw(const struct cli_table *t, const void *row, int
     const struct jsp_annotate_opcode *o = row;
     (void)room;
     cli_name(cli_table_style(t), (struct cli_span){ o->name.at, o->name.len }, 0);
-    printf("  (%" PRIu32 " row%s)", o->n_rows, o->n_rows == 1 ? "" : "s");
+    printf("  (%" PRIu32 " row%s)", o->n_rows, cli_s(o->n_rows));
 }
 
 static const struct cli_column annotate_opcodes[] = {

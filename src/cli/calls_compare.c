@@ -190,7 +190,8 @@ static void compare_which(char which, const struct cli_calls *c)
     uint64_t inside = c->calls.commit[JSP_WIRE_COMMIT_INSIDE];
     printf("%c  ", which);
     cli_name(&c->capture.style, cli_span(c->capture.label), 0);
-    printf(": %s calls", cli_count(calls, c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
+    printf(": %s call%s", cli_count(calls, c->calls.commit[JSP_WIRE_COMMIT_CALLS]),
+           cli_s(c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
     if (c->calls.modes & JSP_EXACT_TIME)
         printf(" in %s", cli_exact_duration(time, jsp_exact_ns(&c->calls, inside)));
     putchar('\n');

@@ -244,7 +244,8 @@ static void calls_heading(const struct cli_calls *c)
     cli_name(s, (struct cli_span){ c->command.len ? c->command.at : "?",
                                    c->command.len ? c->command.len : 1 }, s->columns);
     cli_colour(s, CLI_PLAIN);
-    printf("\n%s calls", cli_count(n, c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
+    printf("\n%s call%s", cli_count(n, c->calls.commit[JSP_WIRE_COMMIT_CALLS]),
+           cli_s(c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
     if (c->calls.modes & JSP_EXACT_TIME)
         printf(" in %s",
                cli_exact_duration(time, jsp_exact_ns(&c->calls,

@@ -50,10 +50,12 @@ static void diff_side_line(const struct diff *d, int i, const char *what)
     int room = c->style.columns ? c->style.columns - 60 : 0;
     cli_name(&c->style, cli_span(c->label), room > 20 || !room ? room : 20);
     if (p->unit == JSP_VALUE_COUNT)
-        printf(": %s samples\n", cli_count(n, d->functions[i].samples));
+        printf(": %s sample%s\n", cli_count(n, d->functions[i].samples),
+               cli_s(d->functions[i].samples));
     else
-        printf(": %s of %s in %s samples\n", cli_value(v, p, d->functions[i].value),
-               jsp_unit_name(p->unit), cli_count(n, d->functions[i].samples));
+        printf(": %s of %s in %s sample%s\n", cli_value(v, p, d->functions[i].value),
+               jsp_unit_name(p->unit), cli_count(n, d->functions[i].samples),
+               cli_s(d->functions[i].samples));
 }
 
 static bool diff_is_real(const struct diff *d, const struct jsp_diff_row *r)
@@ -233,8 +235,8 @@ static int diff_print(const struct diff *d, uint32_t limit)
     for (int i = 0; i < 2; i++)
         cli_head_idle(&(struct cli_head){ &d->captures[i], d->functions[i].samples,
                                           d->functions[i].value });
-    printf("\n%u of %u functions changed by more than chance explains (*).\n", real,
-           d->diff.n);
+    printf("\n%u of %u function%s changed by more than chance explains (*).\n", real,
+           d->diff.n, cli_s(d->diff.n));
     return status;
 }
 

@@ -105,12 +105,12 @@ static bool dump_sample(struct dump *d, struct dump_row *r)
         return false;
     struct jsp_profile_address a = { .key = { 0, d->frame.pid, s.epoch } };
     if (d->is_text)
-        printf("#%" PRIu64 " tid %" PRId32 " cpu %d, %" PRIu32 " addresses", s.ordinal,
-               s.body.tid, d->frame.cpu, s.body.n_addrs);
+        printf("#%" PRIu64 " tid %" PRId32 " cpu %d, %" PRIu32 " address%s", s.ordinal,
+               s.body.tid, d->frame.cpu, s.body.n_addrs, s.body.n_addrs == 1 ? "" : "es");
     if (d->is_text && s.weight.known)
         printf(", weight %" PRIu64 ", cpu_ns %" PRIu64, s.weight.weight, s.weight.cpu_ns);
     if (d->is_text && s.weight.cut)
-        printf(", %" PRIu64 " frames cut", s.weight.cut);
+        printf(", %" PRIu64 " frame%s cut", s.weight.cut, cli_s(s.weight.cut));
     r->thread = cli_cell_i64(s.body.tid);
     r->a = cli_cell_u64(s.weight.weight);
     jsp_addresses_of_sample(&all, p, &s);
@@ -140,7 +140,7 @@ static bool dump_names(struct dump *d, struct dump_row *r)
     if (!jsp_read_names(&d->cursor, &d->frame, &names))
         return false;
     if (d->is_text)
-        printf("%" PRIu32 " names", names.left);
+        printf("%" PRIu32 " name%s", names.left, cli_s(names.left));
     r->a = cli_cell_u64(0);
     while (jsp_read_name(&d->cursor, &d->frame, &names, &r->a.u64, &r->name)) {
         if (d->is_text) {
@@ -254,7 +254,7 @@ static bool dump_chunk(struct dump *d, struct dump_row *r)
         return false;
     if (d->is_text) {
         dump_text(d, c.path);
-        printf(" %" PRIu32 " bytes%s", c.len, c.is_last ? ", last" : "");
+        printf(" %" PRIu32 " byte%s%s", c.len, cli_s(c.len), c.is_last ? ", last" : "");
     }
     if (d->is_text && c.path.len == strlen(JSP_WIRE_FILE_LOSSES) &&
         memcmp(c.path.at, JSP_WIRE_FILE_LOSSES, c.path.len) == 0)
@@ -305,7 +305,7 @@ static void dump_body(struct dump *d, struct dump_row r)
     if (d->is_text && bodies[type])
         fputs("(unreadable)", stdout);
     else if (d->is_text && d->frame.len > sizeof(struct jsp_wire_frame))
-        printf("%" PRIu32 " bytes", d->frame.len);
+        printf("%" PRIu32 " byte%s", d->frame.len, cli_s(d->frame.len));
     dump_put(d, &r);
 }
 

@@ -85,7 +85,7 @@ void cli_head_counts(const struct cli_head *h, bool is_markdown)
     const struct cli_style *s = &c->style;
     const char *dot = s->is_utf8 ? " · " : ", ";
     char n[CLI_NUMBER], m[CLI_NUMBER];
-    printf("%s samples", cli_count(n, h->samples));
+    printf("%s sample%s", cli_count(n, h->samples), cli_s(h->samples));
     if (p->unit != JSP_VALUE_COUNT)
         printf("%s%s of %s", dot, cli_value(n, p, h->value), jsp_unit_name(p->unit));
     printf(" in %s", cli_duration(m, p->last_time > p->first_time
@@ -122,9 +122,9 @@ void cli_head_idle(const struct cli_head *h)
     char v[CLI_NUMBER], n[CLI_NUMBER], share[CLI_NUMBER];
     double all = (double)idle->value + (double)h->value;
     if (idle->samples)
-        printf("Idle: %s of %s (%s, %s samples), waiting in an event loop; --idle counts it.\n",
+        printf("Idle: %s of %s (%s, %s sample%s), waiting in an event loop; --idle counts it.\n",
                cli_percent(share, (double)idle->value / all), jsp_unit_name(p->unit),
-               cli_value(v, p, idle->value), cli_count(n, idle->samples));
+               cli_value(v, p, idle->value), cli_count(n, idle->samples), cli_s(idle->samples));
 }
 
 void cli_allocations(const struct jsp_profile *p)
@@ -135,14 +135,14 @@ void cli_allocations(const struct jsp_profile *p)
     const struct jsp_account_thread *t = &verdict.sum;
     uint64_t lost = t->alloc_lost + p->account.session.allocs_lost;
     printf("%s %sallocation%s", cli_count(n, p->heap.n_allocated),
-           p->heap.every ? "sampled " : "", p->heap.n_allocated == 1 ? "" : "s");
+           p->heap.every ? "sampled " : "", cli_s(p->heap.n_allocated));
     if (p->heap.every)
         printf(", one in each %s", cli_bytes(v, p->heap.every));
     if (t->alloc_bytes)
         printf("; %s were allocated in all", cli_bytes(v, t->alloc_bytes));
     puts(".");
     if (lost)
-        printf("Lost: %s sample%s of allocations.\n", cli_count(n, lost), lost == 1 ? "" : "s");
+        printf("Lost: %s sample%s of allocations.\n", cli_count(n, lost), cli_s(lost));
     if (t->alloc_untold)
         printf("Counted as live for want of room in the table of sampled blocks: %s.\n",
                cli_count(n, t->alloc_untold));
@@ -154,11 +154,12 @@ void cli_closing(const struct cli_head *h)
     char n[CLI_NUMBER], v[CLI_NUMBER], share[CLI_NUMBER];
     putchar('\n');
     if (p->unit == JSP_VALUE_COUNT)
-        printf("100%% is %s samples; the capture %s.\n", cli_count(n, h->samples),
+        printf("100%% is %s sample%s; the capture %s.\n", cli_count(n, h->samples),
+               cli_s(h->samples),
                p->clock[0] ? "does not record how long each counts" : "names no clock");
     else
-        printf("100%% is %s of %s, in %s samples.\n", cli_value(v, p, h->value),
-               jsp_unit_name(p->unit), cli_count(n, h->samples));
+        printf("100%% is %s of %s, in %s sample%s.\n", cli_value(v, p, h->value),
+               jsp_unit_name(p->unit), cli_count(n, h->samples), cli_s(h->samples));
     if (jsp_unit_is_bytes(p->unit)) {
         cli_allocations(p);
         return;
@@ -170,8 +171,8 @@ void cli_closing(const struct cli_head *h)
     uint64_t lost = jsp_account_lost(t);
     if (p->account.n_threads == 0 && !verdict.is_total)
         return;
-    printf("Lost: %s of %s timer expirations", cli_count(n, lost),
-           cli_count(v, t->expirations));
+    printf("Lost: %s of %s timer expiration%s", cli_count(n, lost),
+           cli_count(v, t->expirations), cli_s(t->expirations));
     if (lost)
         printf(" (%s)", cli_percent(share, (double)lost / (double)t->expirations));
     for (int cause = 0, shown = 0; cause < JSP_N_LOSSES; cause++)

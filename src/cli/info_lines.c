@@ -118,8 +118,8 @@ void cli_info_samples(const struct cli_capture *c, const char *label)
     cli_label(&c->style, label);
     printf("%s", cli_count(samples, p->samples));
     if (p->weight != p->samples)
-        printf(" for %s timer expirations", cli_count(weight, p->weight));
-    printf(", %s different stacks\n", cli_count(stacks, p->n_stacks));
+        printf(" for %s timer expiration%s", cli_count(weight, p->weight), cli_s(p->weight));
+    printf(", %s different stack%s\n", cli_count(stacks, p->n_stacks), cli_s(p->n_stacks));
 }
 
 /* Do not round a share up to all or down to nothing. */
@@ -232,6 +232,6 @@ void cli_info_form(const struct cli_capture *c, const char *label)
 {
     char size[CLI_NUMBER];
     cli_label(&c->style, label);
-    printf("%s bytes, %s-endian, %s\n", cli_count(size, c->read.size),
+    printf("%s byte%s, %s-endian, %s\n", cli_count(size, c->read.size), cli_s(c->read.size),
            (c->read.bytes[5] & 1) ? "little" : "big", cli_info_form_of(&c->profile));
 }

@@ -111,15 +111,16 @@ int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_threa
     if (t->expirations != t->kept + jsp_account_lost(t))
         status = cli_fail(c->label,
                           "MISMATCH: thread %" PRId32 " had %" PRIu64
-                          " expirations, but kept %" PRIu64 " and lost %" PRIu64,
-                          t->tid, t->expirations, t->kept, jsp_account_lost(t));
+                          " expiration%s, but kept %" PRIu64 " and lost %" PRIu64,
+                          t->tid, t->expirations, cli_s(t->expirations), t->kept,
+                          jsp_account_lost(t));
     /* During a recording, samples are written before the counts that include them. */
     if (t->is_newest &&
         (is_final ? t->kept_of_tid != t->in_file : t->kept_of_tid > t->in_file))
         status = cli_fail(c->label,
                           "MISMATCH: thread %" PRId32 " kept %" PRIu64
-                          " expirations, but the file has samples for %" PRIu64,
-                          t->tid, t->kept_of_tid, t->in_file);
+                          " expiration%s, but the file has samples for %" PRIu64,
+                          t->tid, t->kept_of_tid, cli_s(t->kept_of_tid), t->in_file);
     return status;
 }
 
@@ -132,12 +133,12 @@ static int info_verdict(const struct cli_capture *c, const struct jsp_account_ve
         return CLI_OK;
     if (v->sum.expirations != v->sum.kept + lost)
         return cli_fail(c->label,
-                        "MISMATCH: %" PRIu64 " expirations, but %" PRIu64 " kept and %" PRIu64
-                        " lost", v->sum.expirations, v->sum.kept, lost);
+                        "MISMATCH: %" PRIu64 " expiration%s, but %" PRIu64 " kept and %" PRIu64
+                        " lost", v->sum.expirations, cli_s(v->sum.expirations), v->sum.kept, lost);
     if (is_final ? v->sum.kept != in_file : v->sum.kept > in_file)
         return cli_fail(c->label,
-                        "MISMATCH: %" PRIu64 " expirations kept, but the file has samples for %"
-                        PRIu64, v->sum.kept, in_file);
+                        "MISMATCH: %" PRIu64 " expiration%s kept, but the file has samples for %"
+                        PRIu64, v->sum.kept, cli_s(v->sum.kept), in_file);
     return CLI_OK;
 }
 
@@ -156,7 +157,8 @@ int cli_info_balance(const struct cli_capture *c)
     for (uint32_t i = 0; i < account->n_threads; i++)
         if (cli_info_adds_up(c, &account->threads[i]))
             status = CLI_FAILED;
-    printf("\n%s expirations = %s kept + %s lost: ", cli_count(a, v.sum.expirations),
+    printf("\n%s expiration%s = %s kept + %s lost: ", cli_count(a, v.sum.expirations),
+           cli_s(v.sum.expirations),
            cli_count(b, v.sum.kept), cli_count(d, jsp_account_lost(&v.sum)));
     cli_colour(&c->style, status ? CLI_HOT : v.is_whole ? CLI_GOOD : CLI_WARM);
     fputs(status       ? "DOES NOT ADD UP"

@@ -297,8 +297,8 @@ static int list_show(struct list *l)
     if (err < 0)
         return cli_fail(l->capture.label, "%s", strerror(-err));
     if (l->events.undefined)
-        cli_fail(l->capture.label, "%" PRIu64 " values of counters that nothing defines, "
-                                   "skipped", l->events.undefined);
+        cli_fail(l->capture.label, "%" PRIu64 " value%s of counters that nothing defines, "
+                                   "skipped", l->events.undefined, cli_s(l->events.undefined));
     bool is_text = cli_form_is_text(&l->form);
     if (!is_text && cli_head_of(&l->head, &l->capture))
         return CLI_FAILED;

@@ -109,7 +109,8 @@ static void markdown_functions(const struct markdown *m, uint32_t limit)
         puts(" |");
     }
     if (n < m->rows->n)
-        printf("\n%s more functions have %s of self.\n", cli_count(a, m->rows->n - n),
+        printf("\n%s more function%s %s %s of self.\n", cli_count(a, m->rows->n - n),
+               cli_s(m->rows->n - n), m->rows->n - n == 1 ? "has" : "have",
                cli_percent(b, markdown_share(m, rest)));
     putchar('\n');
 }

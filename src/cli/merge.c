@@ -68,10 +68,10 @@ static int merge_write(struct merge *m, const char *output)
                  merge.renumbered == 1 ? " has" : "es have");
     if (merge.moved)
         cli_fail(m->out.label, "times of %u capture%s were moved to the first one's clock",
-                 merge.moved, merge.moved == 1 ? "" : "s");
+                 merge.moved, cli_s(merge.moved));
     if (merge.left_out)
         cli_fail(m->out.label, "%u embedded file%s skipped: an earlier capture has the same",
-                 merge.left_out, merge.left_out == 1 ? "" : "s");
+                 merge.left_out, cli_s(merge.left_out));
     return cli_outfile_close(&m->out, CLI_OK);
 }
 

@@ -35,7 +35,7 @@ void cli_originals_complain(const struct cli_capture *c)
     if (n_mapped)
         cli_fail(c->label, "names and lines of %u file%s are from source maps "
                            "(--no-source-maps shows the recorded ones)",
-                 n_mapped, n_mapped == 1 ? "" : "s");
+                 n_mapped, cli_s(n_mapped));
     for (uint32_t i = 0; o && jsp_originals_defect(o, i, &d); i++) {
         if (i == NATIVE_ORIGINALS) {
             cli_fail(c->label, "and source maps of more files are not used");
@@ -70,7 +70,7 @@ void cli_native_complain(const struct cli_capture *c)
     if (n->unsure)
         cli_fail(c->label, "names of %u file%s are from --symbols, which nothing in the "
                            "capture confirms (it has no build id)",
-                 n->unsure, n->unsure == 1 ? "" : "s");
+                 n->unsure, cli_s(n->unsure));
 }
 
 int cli_roots(struct cli_capture captures[2])

@@ -67,6 +67,11 @@ const char *cli_count(char out[CLI_NUMBER], uint64_t n)
     return out;
 }
 
+const char *cli_s(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 const char *cli_duration(char out[CLI_NUMBER], uint64_t ns)
 {
     double v = (double)ns;
@@ -133,7 +138,7 @@ void cli_more(int columns, uint32_t n, const char *what)
     char number[CLI_NUMBER];
     if (n)
         printf("%*s%s more %s%s (--limit 0 shows %s)\n", columns, "", cli_count(number, n), what,
-               n == 1 ? "" : "s", n == 1 ? "it" : "them");
+               cli_s(n), n == 1 ? "it" : "them");
 }
 
 void cli_repeat(const char *what, int times)

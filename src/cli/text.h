@@ -57,6 +57,7 @@ void cli_wrap(const struct cli_style *s, const char *sentence);
 
 enum { CLI_NUMBER = 32 };
 const char *cli_count(char out[CLI_NUMBER], uint64_t n);     /* 12,345 */
+const char *cli_s(uint64_t n); /* how a word ends after this number: "" or "s" */
 const char *cli_duration(char out[CLI_NUMBER], uint64_t ns); /* 4.56 s, 123 ms, 12 us */
 const char *cli_exact_duration(char out[CLI_NUMBER], uint64_t ns); /* 17 ns, 1.23 us, 7.89 s */
 const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes); /* 512 B, 1.50 KiB */

@@ -36,7 +36,7 @@ run annotate nested.cap work
 row '100.0% 12 unless "18"'
 row '100.0% 100.0% 1.00 ms 16 again'
 run annotate --under 'leaf, "quoted"' nested.cap work
-row 'self 1.00 ms (100.0% of all), total 1.00 ms (100.0%), in 1 samples'
+row 'self 1.00 ms (100.0% of all), total 1.00 ms (100.0%), in 1 sample'
 row '100.0% 100.0% 1.00 ms 16 again'
 row '12 unless "18"'
 grep -q '%.*unless' out && wrong 'counts a row of an activation that was cut off'

@@ -88,7 +88,7 @@ is_rc 2
 share() # ARGUMENTS...: the samples that are left
 {
     run report "$@"
-    sed -n 's/^100% is \(.*, in \)\{0,1\}\([0-9]*\) samples.*/\2/p' out
+    sed -n 's/^100% is \(.*, in \)\{0,1\}\([0-9]*\) samples\{0,1\}\b.*/\2/p' out
 }
 left() { [ "$(share "$2" good.cap)" = "$1" ] || wrong "has $(share "$2" good.cap), not $1"; }
 left 8 --only=main

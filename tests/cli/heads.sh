@@ -10,8 +10,8 @@ same_ends() # COMMAND...
 {
     run "$@" good.cap
     is_rc 0
-    first=$(sed -n '2s/^\([0-9,]*\) samples · \(.*\) of CPU time in .*/\1 \2/p' out)
-    last=$(sed -n 's/^100% is \(.*\) of CPU time, in \([0-9,]*\) samples\.$/\2 \1/p' out)
+    first=$(sed -n '2s/^\([0-9,]*\) samples\{0,1\} · \(.*\) of CPU time in .*/\1 \2/p' out)
+    last=$(sed -n 's/^100% is \(.*\) of CPU time, in \([0-9,]*\) samples\{0,1\}\.$/\2 \1/p' out)
     [ -n "$first" ] && [ "$first" = "$last" ] || wrong "begins with \"$first\", ends with \"$last\""
 }
 

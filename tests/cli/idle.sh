@@ -101,7 +101,7 @@ total() # : the value that JSON's head has
 ./host loop.cap wall y n work
 run report loop.cap
 is_rc 0
-grep -Eq '^Idle: [0-9.]+% of elapsed time \([0-9.]+ ms, [0-9,]+ samples\), waiting in' out ||
+grep -Eq '^Idle: [0-9.]+% of elapsed time \([0-9.]+ ms, [0-9,]+ samples?\), waiting in' out ||
     wrong 'no line about idle time'
 hasnt 'waited for'
 hasnt ' poll'
