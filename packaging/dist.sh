@@ -7,18 +7,23 @@
 # SPDX-License-Identifier: MIT
 set -eu
 list=$(mktemp)
-trap 'rm -f "$list"' EXIT
+trap 'rm -f "$list" "$list.tar"' EXIT
 if [ -e .git ] && command -v git >/dev/null; then
     git ls-files >"$list"
     date=$(git log -1 --format=%ct)
 else
-    find . -type f ! -path './build*' ! -path '*/node_modules/*' ! -path './.git/*' |
-        sed 's|^\./||' >"$list"
+    # The folder may lie in the tree, under any name.
+    built=$(mkdir -p "$2" && cd "$2" && pwd -P)
+    here=$(pwd -P)
+    case $built in "$here"/*) built=.${built#"$here"} ;; esac
+    find . -path "$built" -prune -o -type f ! -path './build*' ! -path '*/node_modules/*' \
+        ! -path './.git/*' -print | sed 's|^\./||' >"$list"
     date=$(stat -c %Y Makefile)
 fi
 mkdir -p "$2"
-LC_ALL=C sort "$list" |
-    tar -c --no-recursion --files-from=- --transform "s|^|$1/|S" --format=gnu --owner=0 --group=0 \
-        --numeric-owner --mode=go=rX,u+rw,a-s --mtime="@${SOURCE_DATE_EPOCH:-$date}" |
-    gzip -9n >"$2/$1.tar.gz"
+LC_ALL=C sort -o "$list" "$list"
+# Not in a pipe, which would hide a failure of tar.
+tar -c --no-recursion --files-from="$list" --transform "s|^|$1/|S" --format=gnu --owner=0 --group=0 \
+    --numeric-owner --mode=go=rX,u+rw,a-s --mtime="@${SOURCE_DATE_EPOCH:-$date}" >"$list.tar"
+gzip -9n <"$list.tar" >"$2/$1.tar.gz"
 echo "dist: $2/$1.tar.gz, $(wc -l <"$list") files, $(wc -c <"$2/$1.tar.gz") bytes"

@@ -37,3 +37,14 @@ cmp "$tmp/$name/build/amalgamation/jsprof.c" "$tmp/one/build/amalgamation/jsprof
 tar -tzf "$tmp/one/build/$name.tar.gz" >"$tmp/list"
 ! grep -E '\.(o|a|so|cap)$|/build/' "$tmp/list" || fail 'built files in it'
 [ "$(wc -l <"$tmp/list")" -gt 500 ] || fail 'files are missing'
+
+# In a folder of another name, twice: it does not contain itself.
+rm -rf "$tmp/$name/build"
+second=$(export SOURCE_DATE_EPOCH=1700000000; dist "$tmp/$name" out && dist "$tmp/$name" out)
+[ "$second" = "$first
+$first" ] || fail 'what was built elsewhere is in it'
+# A file that can not be read is an error.
+(cd "$tmp/$name" && git init -q . && git add -A -f CHANGELOG.md Makefile include src packaging &&
+    git -c user.name=x -c user.email=x@example.org commit -qm x && rm CHANGELOG.md) >/dev/null
+! (cd "$tmp/$name" && make -s B=out MOZJS=no LUA=no dist >"$tmp/log" 2>&1) ||
+    fail 'a file is missing, and make dist does not fail'
