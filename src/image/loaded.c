@@ -129,6 +129,19 @@ static void loaded_id(struct jsp_loaded *l, const struct loaded_head *head, int 
         l->n_id = jsp_elf_note_id(head->here[i].iov_base, head->here[i].iov_len, l->id);
 }
 
+/* Return true if a loaded segment holds all of this one: a linker's script may keep notes in the
+ * file alone. */
+static bool loaded_holds(const struct dl_phdr_info *info, const ElfW(Phdr) *of)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && of->p_vaddr >= p->p_vaddr && of->p_memsz <= p->p_memsz &&
+            of->p_vaddr - p->p_vaddr <= p->p_memsz - of->p_memsz)
+            return true;
+    }
+    return false;
+}
+
 /* Read the header and the notes. Return false if there is no header. */
 static bool loaded_read_head(struct jsp_loaded *l, struct loaded_head *head,
                              const struct dl_phdr_info *info, const struct loaded_walk *w)
@@ -143,7 +156,7 @@ static bool loaded_read_head(struct jsp_loaded *l, struct loaded_head *head,
     int first = head->n;
     for (int i = 0; i < info->dlpi_phnum && head->n - first < LOADED_NOTES; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_NOTE)
+        if (p->p_type == PT_NOTE && loaded_holds(info, p))
             loaded_want(head, info->dlpi_addr + p->p_vaddr, loaded_note(w, head->n - first),
                         p->p_memsz < LOADED_NOTE ? p->p_memsz : LOADED_NOTE);
     }

@@ -153,13 +153,19 @@ static struct jsp_function_lines *lines_give(struct jsprof_function *f,
 {
     struct jsp_function_lines *newest = lines_find(f->text, f->len);
     bool is_same = lines_equal(newest, l);
-    f->lines = is_same ? newest : l;
-    f->lines->holders++;
+    struct jsp_function_lines *kept = is_same ? newest : l;
+    kept->holders++;
+    if (!is_same) {
+        struct jsp_function_lines *_Atomic *bucket = lines_bucket(f->text, f->len);
+        lines_put(&l->next, lines_get(bucket));
+        lines_put(bucket, l);
+    }
+    /* ORDER: release. In the child of a fork at this moment, rows of a function are in a bucket
+     * and held. */
+    atomic_thread_fence(memory_order_release);
+    f->lines = kept;
     if (is_same)
         return l;
-    struct jsp_function_lines *_Atomic *bucket = lines_bucket(f->text, f->len);
-    lines_put(&l->next, lines_get(bucket));
-    lines_put(bucket, l);
     /* ORDER: relaxed. A drain that does not see it yet finds no line, as before this call. */
     atomic_store_explicit(&lines_any, true, memory_order_relaxed);
     return NULL;
