@@ -106,8 +106,12 @@ static void module_list(struct module_run *run)
 {
     static bool is_registered;
     pthread_mutex_lock(&module_lock);
+    /* The session has registered its own for a fork: ours, later ones, take our lock before its
+     * locks. Without them a child would wait for a thread that it does not have. */
     if (!is_registered)
-        is_registered = atexit(jsp_lua_module_finish) == 0;
+        is_registered = atexit(jsp_lua_module_finish) == 0 &&
+                        pthread_atfork(jsp_lua_run_lock, jsp_lua_run_let_go,
+                                       jsp_lua_run_let_go) == 0;
     run->next = module_runs;
     module_runs = run;
     pthread_mutex_unlock(&module_lock);

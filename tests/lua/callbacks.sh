@@ -249,6 +249,55 @@ END
         grep -Eq '^mark,"loop","stub resume","step .*",2,' "$SCRATCH/list"
 }
 
+# Children of a fork, while another thread makes marks without end.
+forked()
+{
+    cat >"$SCRATCH/forks.c" <<'END'
+#include <lauxlib.h>
+#include <lua.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int luaopen_forks(lua_State *L) /* calls the function in a child, which has 5 seconds */
+{
+    int status;
+    if (fork() == 0) {
+        alarm(5);
+        lua_getglobal(L, "child");
+        lua_call(L, 0, 0);
+        _exit(0);
+    }
+    wait(&status);
+    lua_pushboolean(L, status == 0);
+    return 1;
+}
+END
+    cat >"$SCRATCH/forks.lua" <<'END'
+local uv, jsprof = require "luv", require "jsprof"
+local thread = uv.new_thread(function(file)
+  local uv, jsprof = require "luv", require "jsprof"
+  jsprof.start{ output = file .. ".thread", loop = true }
+  local idle, n = uv.new_idle(), 0
+  idle:start(function() n = n + 1 if n == 400000 then idle:close() end end)
+  uv.run()
+  jsprof.stop()
+end, arg[1])
+jsprof.start{ output = arg[1], loop = true }
+function child()
+  local idle, n = uv.new_idle(), 0
+  idle:start(function() n = n + 1 if n == 5 then idle:close() end end)
+  uv.run()
+end
+local fork = package.loadlib(arg[2], "luaopen_forks")
+for _ = 1, 40 do assert(fork()) end
+thread:join()
+jsprof.stop()
+END
+    # shellcheck disable=SC2046
+    "${CC:-gcc}" -shared -fPIC -o "$SCRATCH/forks.so" "$SCRATCH/forks.c" \
+        $(pkg-config --cflags "lua$VERSION") &&
+        timeout 60 "$LUA" "$SCRATCH/forks.lua" "$SCRATCH/forks.cap" "$SCRATCH/forks.so"
+}
+
 TRIED=0
 one()
 {
@@ -277,6 +326,7 @@ one()
         check 'a library with another Lua runs on' two_luas
     fi
     if [ "$VERSION" = 5.4 ] && pkg-config --exists lua5.4; then
+        check 'children of a fork run on' forked
         check 'a program with a stub for lua_resume runs on' with_a_stub
     fi
     "$LUA" -e 'require "cqueues"' 2>/dev/null || return
