@@ -24,6 +24,14 @@ withBrowser(async open => {
     await settled(page);
     same('found', await text(page, '#matched'), '9.1% matched');
 
+    same('a picture with characters that XML has not', await page.evaluate(() => {
+        const drawing = new Drawing(100, 20);
+        drawing.fillStyle = 'red';
+        drawing.fillText('a<\uffff\ufffe\ud83d\ud83d\ude00', 0, 0);
+        return new DOMParser().parseFromString(String(drawing), 'image/svg+xml').documentElement
+            .textContent;
+    }), 'a<\ufffd\ufffd\ufffd\ud83d\ude00');
+
     page.removeAllListeners('console'); /* the browser says there what it refuses */
     const refused = await page.evaluate(() => new Promise(done => {
         document.addEventListener('securitypolicyviolation', e => done(e.effectiveDirective));

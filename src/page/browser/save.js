@@ -54,7 +54,8 @@ class Drawing {
     }
 }
 
-const escapeXml = text => text.replace(/[&<>"]/g, c =>
+/* XML has no U+FFFE, no U+FFFF and no half of a pair, which a name that is cut may end with. */
+const escapeXml = text => text.replace(/[\ufffe\uffff\p{Cs}]/gu, '\ufffd').replace(/[&<>"]/g, c =>
     ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
 
 function savedHeight({ root, window: { from, to } }) {
