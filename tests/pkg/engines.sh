@@ -82,6 +82,6 @@ check 'the one without a number is that of GJS' \
     grep -q "ln -sf libjsprof-mozjs-140.a .*/lib/libjsprof-mozjs.a" "$SCRATCH/said"
 asked CXX=sh -n install
 check 'both are installed' \
-    grep -q 'install .*libjsprof-mozjs-128.a .*libjsprof-mozjs-140.a /' "$SCRATCH/said"
+    grep -q 'install .*libjsprof-mozjs-128.a .*libjsprof-mozjs-140.a "/' "$SCRATCH/said"
 
 finish

@@ -73,8 +73,8 @@ TEST(frames_with_a_pc_get_their_lines_from_the_drain)
     if (host_close(&h)) {
         host_check(&h);
         uint64_t first = samples_at("link", 100), second = samples_at("link", 200);
-        CHECK(first > 20);
-        CHECK(second > 20);
+        CHECK(first > 0);
+        CHECK(second > 0);
         CHECK_EQ(samples_at("array", 200), first + second);
         CHECK_EQ(samples_at("own", 5), first + second);
         CHECK_EQ(samples_at("freed", 300), first + second);
