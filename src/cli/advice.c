@@ -50,9 +50,9 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         return false;
     uint64_t forks = p->account.session.forks;
     if (forks && t->samples < ADVICE_FEW)
-        snprintf(out, size, "%she program forked %s children, whose work is not recorded: "
-                            "JSPROF_CHILDREN=1 records them, too",
-                 t->samples ? "T" : "t", cli_count(n, forks));
+        snprintf(out, size, "%she program forked %s %s, whose work is not recorded: "
+                            "JSPROF_CHILDREN=1 records it, too",
+                 t->samples ? "T" : "t", cli_count(n, forks), forks == 1 ? "child" : "children");
     else if (t->samples == 0 && t->expirations == 0 && !is_wall)
         snprintf(out, size, "its threads used %s of CPU time, %u Hz asked for: a higher rate or "
                             "the wall clock would take some",

@@ -66,7 +66,7 @@ says() # REGEX FILE
 ./host forked.cap 1 cpu 0.01 fork
 run report forked.cap
 is_rc 1
-says ': the program forked 1 children, whose work is not recorded: JSPROF_CHILDREN=1' err
+says ': the program forked 1 child, whose work is not recorded: JSPROF_CHILDREN=1' err
 run info forked.cap
 says '^ *children +1 forked and not recorded; JSPROF_CHILDREN=1' out
 ./host short.cap 1 cpu 0 burn
