@@ -126,7 +126,7 @@ done
 
 run dump good.cap
 is_rc 0
-row 'SAMPLE #3 tid 100 cpu 0, 1 addresses, weight 2, cpu_ns 10000000'
+row 'SAMPLE #3 tid 100 cpu 0, 1 address, weight 2, cpu_ns 10000000'
 row "e000000000000002 $work :22"
 row 'PROCESS host script.x'
 row 'thread id=2 tid=200 name=helper%20two'

@@ -43,7 +43,8 @@ rm -rf "$tmp/$name/build"
 second=$(export SOURCE_DATE_EPOCH=1700000000; dist "$tmp/$name" out && dist "$tmp/$name" out)
 [ "$second" = "$first
 $first" ] || fail 'what was built elsewhere is in it'
-# A file that can not be read is an error.
+# A file that can not be read is an error. Only a repository knows which should be there.
+command -v git >/dev/null || exit 0
 (cd "$tmp/$name" && git init -q . && git add -A -f CHANGELOG.md Makefile include src packaging &&
     git -c user.name=x -c user.email=x@example.org commit -qm x && rm CHANGELOG.md) >/dev/null
 ! (cd "$tmp/$name" && make -s B=out MOZJS=no LUA=no dist >"$tmp/log" 2>&1) ||
