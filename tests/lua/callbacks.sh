@@ -130,12 +130,13 @@ END
 }
 
 # No frame of ours is between the loop and its callback.
+# Between the loop and Lua. The marks themselves take time, which a sample may show.
 nothing_of_ours()
 {
     stacks >"$SCRATCH/stacks.out"
     head -n 5 "$SCRATCH/stacks.out"
     grep -Eq "(on_timer|on_read|in_coroutine) .*uv_run" "$SCRATCH/stacks.out" &&
-        ! grep -q 'C:loop_' "$SCRATCH/stacks.out"
+        ! grep -Eq '(on_timer|on_read|in_coroutine) .*C:loop_' "$SCRATCH/stacks.out"
 }
 
 # More marks than the queue holds between two writes: the capture has the number of those that
@@ -326,7 +327,7 @@ one()
         check 'a library with another Lua runs on' two_luas
     fi
     if [ "$VERSION" = 5.4 ] && pkg-config --exists lua5.4; then
-        check 'children of a fork run on' forked
+        ! "$LUA" -e 'require "luv"' 2>/dev/null || check 'children of a fork run on' forked
         check 'a program with a stub for lua_resume runs on' with_a_stub
     fi
     "$LUA" -e 'require "cqueues"' 2>/dev/null || return
