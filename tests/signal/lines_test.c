@@ -49,7 +49,7 @@ TEST(frames_with_a_pc_get_their_lines_from_the_drain)
     jsprof_function *own = function("own"), *freed = function("freed");
     jsprof_link link;
     walked = function("walked");
-    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
+    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_WALL), &me))
         return;
     jsprof_thread_pause(me);
     CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, NULL), 0);
