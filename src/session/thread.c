@@ -246,7 +246,8 @@ static int thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup
     struct jsp_sampled *s = &t->sampled;
     t->looker = setup->looker;
     t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = t->cpu_clock };
-    s->is_looked = true;
+    /* ORDER: relaxed. See jsp_sampled_is_looked. */
+    atomic_store_explicit(&s->is_looked, true, memory_order_relaxed);
     thread_begin(t, setup);
     t->looked.ran_ns = t->armed_at[JSP_CLOCK_CPU];
     jsp_sampled_take_owed(s);
@@ -290,7 +291,8 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     if (setup->looker && thread_arm_looked(t, setup) == 0)
         return 0;
     t->looker = NULL;
-    t->sampled.is_looked = false;
+    /* ORDER: relaxed. See jsp_sampled_is_looked. */
+    atomic_store_explicit(&t->sampled.is_looked, false, memory_order_relaxed);
     return thread_arm_timer(t, setup);
 }
 
@@ -328,7 +330,7 @@ static void thread_end_timer(const struct jsp_thread *t)
  * looker's signal; return 0 if it is not due yet. */
 static uint64_t thread_late_ns(const struct jsp_thread *t, uint64_t due_ns)
 {
-    enum jsp_clock clock = t->sampled.is_looked ? JSP_CLOCK_WALL : t->sampled.clock;
+    enum jsp_clock clock = jsp_sampled_is_looked(&t->sampled) ? JSP_CLOCK_WALL : t->sampled.clock;
     uint64_t now = jsp_now_ns(thread_clock(t, clock));
     return now > due_ns ? now - due_ns : 0;
 }
@@ -352,7 +354,7 @@ static bool thread_is_armed(const struct jsp_thread *t)
 static void thread_mark(struct jsp_thread *t, uint64_t due_ns, uint64_t late_ns)
 {
     t->unseen.due_ns = due_ns;
-    t->unseen.so_far = t->sampled.is_looked ? jsp_counted(&t->sampled.owed)
+    t->unseen.so_far = jsp_sampled_is_looked(&t->sampled) ? jsp_counted(&t->sampled.owed)
                                             : 1 + late_ns / t->sampled.tick.period_ns;
     /* ORDER: relaxed. The value names the expiration itself, so it may be seen at any
      * time. */
@@ -374,14 +376,14 @@ void jsp_thread_rearm(struct jsp_thread *t)
         return;
     if (late > JSP_UNSEEN_LATE_NS)
         thread_mark(t, due, late);
-    if (!t->sampled.is_looked)
+    if (!jsp_sampled_is_looked(&t->sampled))
         jsp_sampled_set_timer(&t->sampled, due + late + t->sampled.tick.period_ns);
 }
 
 /* Count the expirations due until now as lost: no signal will come for them. */
 static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
 {
-    uint32_t passed = t->sampled.is_looked ? jsp_sampled_take_owed(&t->sampled)
+    uint32_t passed = jsp_sampled_is_looked(&t->sampled) ? jsp_sampled_take_owed(&t->sampled)
                                            : jsp_tick_passed(&t->sampled.tick, now);
     uint64_t *loss = is_kept_from ? &t->unseen.blocked : &t->unseen.undelivered;
     *loss += passed;
@@ -418,7 +420,7 @@ void jsp_thread_disarm(struct jsp_thread *t)
         t->stuck = true;
     uint64_t late = thread_late_ns(t, jsp_counted(&t->sampled.due_ns));
     bool is_kept_from = late && thread_is_kept_from(t, late);
-    if (t->sampled.is_looked)
+    if (jsp_sampled_is_looked(&t->sampled))
         thread_leave_looker(t);
     else
         thread_end_timer(t);

@@ -36,9 +36,10 @@ static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const s
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
                              .handler = self->handler };
     /* the looker looks at elapsed time, whatever clock it counts */
-    a.clock = self->is_looked ? JSP_CLOCK_WALL : self->clock;
-    a.due_ns = self->is_looked ? jsp_counted(&self->due_ns) : self->tick.due_ns;
-    a.overrun = self->is_looked ? sample_waited(info, a.due_ns) : (uint32_t)info->si_overrun;
+    bool is_looked = jsp_sampled_is_looked(self);
+    a.clock = is_looked ? JSP_CLOCK_WALL : self->clock;
+    a.due_ns = is_looked ? jsp_counted(&self->due_ns) : self->tick.due_ns;
+    a.overrun = is_looked ? sample_waited(info, a.due_ns) : (uint32_t)info->si_overrun;
     a.now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
     a.now_ns[JSP_CLOCK_CPU] = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
     uint64_t now = a.now_ns[a.clock];
@@ -131,7 +132,7 @@ static uint64_t sample_cost(uint64_t enough, const struct jsp_arrival *a)
  * counted. */
 static void sample_late(struct jsp_sampled *self)
 {
-    if (self->is_looked) /* counted as owed */
+    if (jsp_sampled_is_looked(self)) /* counted as owed */
         return;
     /* ORDER: relaxed. The other writer stores it while it disarms the timer. */
     if (atomic_exchange_explicit(&self->settled, false, memory_order_relaxed))
@@ -143,13 +144,14 @@ static void sample_late(struct jsp_sampled *self)
 /* Return the weight of the sample. The two kinds of sources count it in different places. */
 static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
 {
-    return self->is_looked ? jsp_sampled_take_owed(self) : jsp_tick_weigh(&self->tick, now_ns);
+    return jsp_sampled_is_looked(self) ? jsp_sampled_take_owed(self)
+                                       : jsp_tick_weigh(&self->tick, now_ns);
 }
 
 /* Let the next sample come, under the load of all sessions. */
 static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
 {
-    if (!self->is_looked) {
+    if (!jsp_sampled_is_looked(self)) {
         jsp_sampled_set_timer(self, jsp_sampled_expect(self, now_ns, load));
         return;
     }
@@ -161,7 +163,8 @@ static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load
 static bool sample_is_second(const struct jsp_sampled *self)
 {
     /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
-    return self->is_looked && !atomic_load_explicit(&self->owed, memory_order_acquire);
+    return jsp_sampled_is_looked(self) &&
+           !atomic_load_explicit(&self->owed, memory_order_acquire);
 }
 
 /* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
@@ -277,7 +280,7 @@ static void sample_lose(struct jsp_sampled *self)
         sample_late(self);
         return;
     }
-    uint32_t weight = self->is_looked ? jsp_sampled_take_owed(self) : 1;
+    uint32_t weight = jsp_sampled_is_looked(self) ? jsp_sampled_take_owed(self) : 1;
     self->tick.cell++; /* no later sample includes it */
     jsp_count(&self->expirations, weight);
     jsp_count(&self->lost[JSP_LOST_STACK], weight);
@@ -289,7 +292,7 @@ static void sample_lose(struct jsp_sampled *self)
 static bool sample_is_owed(const struct jsp_sampled *self, int sig)
 {
     /* ORDER: acquire, as in sample_is_second. */
-    return self->is_looked && self->signo == sig &&
+    return jsp_sampled_is_looked(self) && self->signo == sig &&
            atomic_load_explicit(&self->owed, memory_order_acquire);
 }
 

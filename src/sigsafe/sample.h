@@ -85,7 +85,7 @@ struct jsp_sampled {
 
     /* Written by the thread that arms and disarms, under the session's lock. */
     _Atomic bool armed;
-    bool is_looked; /* the looker sends the signals, see owed; there is no timer */
+    _Atomic bool is_looked; /* the looker sends the signals, see owed; there is no timer */
     timer_t timer;
     enum jsp_clock clock; /* its expirations count time of this clock */
     int signo;
@@ -152,6 +152,12 @@ struct jsp_sample_chain {
 extern struct jsp_sample_chain jsp_sample_chain[]; /* by signal number, _NSIG of them */
 
 enum { JSP_SAMPLE_NUMBER_BITS = 28 };
+
+static inline bool jsp_sampled_is_looked(const struct jsp_sampled *self)
+{
+    /* ORDER: relaxed. It changes while the thread is disarmed; a late signal may come then. */
+    return atomic_load_explicit(&self->is_looked, memory_order_relaxed);
+}
 
 /* Return the part that all signal values of this copy of the library share. Another
  * copy in the process (one linked in, one in a plugin) has its variables at other
