@@ -211,7 +211,8 @@ TEST(alternate_stack_that_holds_the_kernels_frame_is_sampled_and_the_loss_is_cou
         if (got != NO_STACK) /* the kernel itself refuses very small ones */
             CHECK_EQ(got, FINE);
     }
-    CHECK_EQ(outcome(sample_on_alternate, frame + ALIGN + JSP_STACK_NEED), FINE);
+    CHECK_EQ(outcome(sample_on_alternate, frame + ALIGN + JSP_STACK_ENTRY + JSP_STACK_NEED),
+             FINE);
 }
 
 TEST(alternate_stack_without_room_for_the_kernels_frame_is_refused)
