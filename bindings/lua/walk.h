@@ -61,7 +61,8 @@ struct jsp_lua_walker {
         uint16_t current; /* offset of the word that holds it; 0: not known */
         uint16_t traces;  /* offset of the list of traces; 0: not known yet */
         uintptr_t alone;  /* in this walk: the activation without a resumer, or 0 */
-        uint32_t named_walk, n_named; /* the walk in which functions were named, their number */
+        uint32_t named_walk, n_named; /* the walk in which functions were named (0: none yet) and
+                                       * their number */
     } jit;                /* offsets in LuaJIT's global state */
 };
 

@@ -50,7 +50,8 @@ void jsp_lua_walk_name(struct jsp_lua_walker *w, uintptr_t object, uintptr_t c_f
     struct jsp_lua_function f;
     (void)c_function; /* LuaJIT's own functions have numbers, which identify them */
     /* One walk reads many functions that lie in the same pages, if no sample comes in between. */
-    if (w->jit.named_walk != w->read.walk || w->jit.n_named++ == AT_ONCE) {
+    if (!w->jit.named_walk || w->jit.named_walk != w->read.walk ||
+        w->jit.n_named++ == AT_ONCE) {
         jsp_lua_read_begin(&w->read);
         w->jit.named_walk = w->read.walk;
         w->jit.n_named = 0;
