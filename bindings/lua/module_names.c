@@ -100,6 +100,14 @@ static const char names_given[] =
 static const char *const names_first[] = { "_G", "string", "table", "math", "io", "os",
                                            "coroutine", "debug", "package", "utf8", "bit32" };
 
+static bool names_was_first(const char *module)
+{
+    for (size_t i = 0; i < sizeof names_first / sizeof *names_first; i++)
+        if (strcmp(module, names_first[i]) == 0)
+            return true;
+    return false;
+}
+
 int jsp_lua_name_modules(lua_State *L)
 {
     struct jsprof_lua *lua = lua_touserdata(L, 1);
@@ -118,7 +126,8 @@ int jsp_lua_name_modules(lua_State *L)
         names_module(L, lua, "_G", NAMES_ALL);
     lua_pop(L, 1);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-        if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1))
+        if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1) &&
+            !names_was_first(lua_tostring(L, -2)))
             names_module(L, lua, lua_tostring(L, -2), NAMES_ALL);
     names_types(L, lua);
     return 0;
