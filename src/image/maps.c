@@ -39,6 +39,20 @@ static bool maps_number(char **at, uint64_t base, char stop, uint64_t *out)
     return true;
 }
 
+/* Undo the kernel's only escape: it writes a newline in a path as \012. */
+static void maps_unescape(char *path)
+{
+    char *to = strchr(path, '\\');
+    if (!to)
+        return;
+    for (const char *from = to; *from; from++) {
+        bool is_newline = strncmp(from, "\\012", 4) == 0;
+        *to++ = is_newline ? '\n' : *from;
+        from += is_newline ? 3 : 0;
+    }
+    *to = '\0';
+}
+
 static bool maps_line(char *line, struct jsp_map *m)
 {
     uint64_t major, minor, inode;
@@ -55,14 +69,7 @@ static bool maps_line(char *line, struct jsp_map *m)
     inode = strtoull(line, &line, 10);
     line += strspn(line, " ");
     m->path = line;
-    char *to = line;
-    /* Undo the kernel's only escape: it writes a newline in a path as \012. */
-    for (const char *from = line; *from; from++) {
-        bool is_newline = strncmp(from, "\\012", 4) == 0;
-        *to++ = is_newline ? '\n' : *from;
-        from += is_newline ? 3 : 0;
-    }
-    *to = '\0';
+    maps_unescape(line);
     m->dev = makedev((unsigned)major, (unsigned)minor);
     m->inode = inode;
     return m->start < m->end;
