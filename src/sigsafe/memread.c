@@ -22,6 +22,8 @@ void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp)
     uintptr_t page = sp & ~(uintptr_t)(MEMREAD_PAGE - 1);
     m->calls = JSP_MEMREAD_CALLS;
     m->window_n = 0;
+    if (m->single)
+        memset(m->pages, 0, sizeof m->pages);
     /* no known stack: only our own window is certainly mapped */
     m->plain = (uintptr_t)m->window;
     m->plain_room = 0;
@@ -61,6 +63,24 @@ static bool memread_is_there(uintptr_t at)
                    &no_time, NULL, 0) < 0 && (errno == EAGAIN || errno == ETIMEDOUT);
 }
 
+/* Ask for the page that contains `at`, unless this walk knows it. */
+static bool memread_ask(struct jsp_memread *m, uintptr_t at)
+{
+    uintptr_t page = at & ~(uintptr_t)(MEMREAD_PAGE - 1);
+    uintptr_t *known = &m->pages[page / MEMREAD_PAGE % JSP_MEMREAD_PAGES];
+    bool is_single = memread_is_single(m);
+    if (is_single && page && *known == page)
+        return true;
+    if (!m->calls)
+        return false;
+    m->calls--;
+    if (!memread_is_there(at))
+        return false;
+    if (is_single)
+        *known = page;
+    return true;
+}
+
 /* Probe page by page, then copy; n is small. */
 static bool memread_probed(struct jsp_memread *m, uintptr_t at, void *to, size_t n)
 {
@@ -68,13 +88,9 @@ static bool memread_probed(struct jsp_memread *m, uintptr_t at, void *to, size_t
     if (last < at || (m->may_vanish && !memread_is_single(m)))
         return false;
     for (uintptr_t page = at; page <= last && page >= at;
-         page = (page & ~(uintptr_t)(MEMREAD_PAGE - 1)) + MEMREAD_PAGE) {
-        if (!m->calls)
+         page = (page & ~(uintptr_t)(MEMREAD_PAGE - 1)) + MEMREAD_PAGE)
+        if (!memread_ask(m, page))
             return false;
-        m->calls--;
-        if (!memread_is_there(page))
-            return false;
-    }
     memread_plain(at, to, n);
     return true;
 }

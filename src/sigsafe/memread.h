@@ -27,7 +27,7 @@
 
 #include "room.h"
 
-enum { JSP_MEMREAD_WINDOW = 512, JSP_MEMREAD_CALLS = 32 };
+enum { JSP_MEMREAD_WINDOW = 512, JSP_MEMREAD_CALLS = 32, JSP_MEMREAD_PAGES = 8 };
 
 struct jsp_memread {
     /* Constant after init. */
@@ -43,6 +43,8 @@ struct jsp_memread {
     uintptr_t plain;     /* first address that may be loaded plainly */
     uintptr_t plain_room; /* the last such address is plain + plain_room */
     uint32_t calls;      /* system calls left */
+    /* pages that were readable in this walk, in a process of one thread; 0: none */
+    uintptr_t pages[JSP_MEMREAD_PAGES];
     uint32_t window_n;
     uintptr_t window_at;
     alignas(8) uint8_t window[JSP_MEMREAD_WINDOW];

@@ -139,6 +139,22 @@ TEST(process_of_one_thread_reads_without_a_copy_of_the_kernel)
     CHECK_EQ(got, mem.probes);
 }
 
+TEST(walk_asks_once_for_a_page_and_the_next_walk_asks_again)
+{
+    uint64_t value = 0;
+    uint8_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(page != MAP_FAILED))
+        return;
+    begin_threads(1);
+    jsp_memread_begin(&mem, 0);
+    for (int i = 0; i < 3; i++)
+        CHECK(jsp_memread_bytes(&mem, (uintptr_t)(page + 100 * i), &value, sizeof value));
+    CHECK_EQ(mem.calls, JSP_MEMREAD_CALLS - 1);
+    munmap(page, PAGE);
+    jsp_memread_begin(&mem, 0);
+    CHECK(!jsp_memread_bytes(&mem, (uintptr_t)page, &value, sizeof value));
+}
+
 TEST(what_the_probe_compares_with_is_read_without_waiting_for_it)
 {
     alignas(8) static uint32_t unlikely[2] = { 0x5EED1E55, 0x5EED1E55 };
@@ -191,6 +207,7 @@ int main(void)
     RUN(memory_that_can_not_be_read_is_refused_by_the_probe);
     RUN(memory_that_may_vanish_is_probed_only_in_a_process_of_one_thread);
     RUN(process_of_one_thread_reads_without_a_copy_of_the_kernel);
+    RUN(walk_asks_once_for_a_page_and_the_next_walk_asks_again);
     RUN(what_the_probe_compares_with_is_read_without_waiting_for_it);
     RUN(sandbox_that_forbids_the_copy_is_asked_once_and_walks_go_as_far);
     return DONE();
