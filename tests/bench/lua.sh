@@ -23,7 +23,7 @@ if [ -n "${QUICK:-}" ]; then
     whole_pairs=8 whole_size=14
 else
     pairs=40 peer_rounds=4 turn=0.12 runs=80 peer_runs=5 seconds=0.5 processes=7 least=6 most=16
-    whole_pairs=12 whole_size=17
+    whole_pairs=20 whole_size=17
 fi
 
 # Median and quartiles of the ratios: printed, not judged.
@@ -133,27 +133,43 @@ whole_processes() # PROGRAM ARG
         "recording nothing $idle; lua with an idle thread $(ratios)"
 }
 
-# Print a row of `whole` for this command. The limit is that of runs of 2 s, so QUICK judges none;
-# the interpreter is the same on both sides.
-whole_row() # CLOCK LIMIT PROGRAM ARG
+# Print a row for a line of `whole`: its median, the interval of that and the quartiles. The limit
+# is that of runs of 2 s, so QUICK judges none.
+whole_row() # NAME LIMIT LINE BESIDE
 {
-    "$work/whole" "$whole_pairs" "$work/whole.cap" "$1" "$lua" "$root/examples/lua/$3.lua" "$4" |
-        awk -v name="Lua $version: whole process, $1 / plain" -v limit="$2" \
-            -v pairs="$whole_pairs" -v quick="${QUICK:+1}" '{
-            holds = quick ? "-" : $3 <= limit ? "yes" : $2 > limit ? "NO" : "noise"
-            printf "row\t%s\t<= %sx\t%.4fx (%.4f..%.4f)\t", name, limit, $1, $2, $3
-            printf "trees, user and system, %d pairs\t%s\n", pairs, holds }'
+    echo "$3" | awk -v name="Lua $version: $1" -v limit="$2" -v beside="$4" \
+        -v quick="${QUICK:+1}" '{
+            holds = quick || limit == "-" ? "-" : $3 <= limit ? "yes" : $2 > limit ? "NO" : "noise"
+            printf "row\t%s\t%s\t%.4fx (%.4f..%.4f)\t", name,
+                limit == "-" ? "-" : "<= " limit "x", $1, $2, $3
+            printf "quartiles %.4f..%.4f; %s\t%s\n", $4, $5, beside, holds }'
 }
 
-# Of processes of some seconds, and of one that does nothing: what opening and closing takes.
+# The interpreter is the same on both sides, except for the launcher.
+whole_clock() # CLOCK LIMIT LAUNCHER PROGRAM ARG
+{
+    "$work/whole" "$whole_pairs" "$work/whole.cap" "$1" "$3" "$lua" \
+        "$root/examples/lua/$4.lua" "$5" >"$work/whole.lines" || return
+    elapsed=$(awk 'NR == 2 { printf "elapsed %.4f (%.4f..%.4f)", $1, $4, $5 }' "$work/whole.lines")
+    whole_row "whole process, $1 / plain" "$2" "$(sed -n 1p "$work/whole.lines")" \
+        "user and system, $whole_pairs rounds of $4; $elapsed"
+    [ "$3" = - ] || whole_row "jsprof-lua that records nothing / lua" 1.01 \
+        "$(sed -n 4p "$work/whole.lines")" "user and system"
+}
+
+# Of processes of some seconds, and of one that does nothing: what opening and closing takes. The
+# floor of the latter, in the same run, is a process of this Lua that only starts.
 whole() # ARG OF trees
 {
-    whole_row cpu 1.01 trees "$1"
-    whole_row wall 1.03 trees "$1"
-    "$work/whole" $((4 * whole_pairs)) "$work/whole.cap" cpu "$lua" -e '' |
-        awk -v name="Lua $version: require, open and close" '{
-            printf "row\t%s\t-\t%.2f ms (%.2f..%.2f)\t", name, $4, $5, $6
-            printf "user and system; the goal is 1.0 ms\t-\n" }'
+    whole_clock cpu 1.01 "$B/bin/jsprof-lua$version" trees "$1"
+    whole_clock wall 1.03 - trees "$1"
+    "$work/whole" $((4 * whole_pairs)) "$work/whole.cap" cpu - "$lua" -e '' >"$work/whole.lines"
+    awk -v name="Lua $version: require, open and close" '
+        NR == 1 { ratio = $1 }
+        NR == 3 {
+            printf "row\t%s\t-\t%.2f ms (%.2f..%.2f)\t", name, $1, $2, $3
+            printf "quartiles %.2f..%.2f, user and system; the goal is 1.0 ms; ", $4, $5
+            printf "%.2f times a process that only starts\t-\n", ratio - 1 }' "$work/whole.lines"
 }
 
 # A Lua module for pairs.lua.

@@ -1,10 +1,13 @@
-/* whole.c - what recording costs a whole process: a command in turns as it is and with JSPROF set,
- * each run in an address space layout of its own, as the kernel gives it to every process.
+/* whole.c - what recording costs a whole process: a command as it is, the same with JSPROF set, and
+ * a launcher that records nothing, in turns. Every run has an environment of another size, and the
+ * address space layout that the kernel gives it, so that neither favours a side.
  *
- *     whole PAIRS CAPTURE CLOCK COMMAND ARG...
+ *     whole ROUNDS CAPTURE CLOCK LAUNCHER COMMAND ARG...
  *
- * Print the median of recorded / plain of user and system time with the 95% interval of that
- * median, and the same of recorded - plain in milliseconds.
+ * Print a line of five numbers for each: the median, the 95% interval of the median, the quartiles.
+ * They are user and system time of recorded / plain, its elapsed time, recorded - plain in
+ * milliseconds of user and system time, and the launcher's user and system time / plain; without a
+ * launcher ("-") the last line is missing.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,39 +15,67 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MOST = 1000 };
+enum { MOST = 1000, PADDING = 8192 };
+
+enum kind { PLAIN, RECORDED, IDLE, N_KINDS };
+
+struct took {
+    double cpu, wall;
+};
 
 static double seconds(struct timeval t)
 {
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-/* Return the CPU seconds of one run. */
-static double run(char **argv, int is_recorded)
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void become(char **argv, enum kind kind)
+{
+    static char padding[PADDING + 1];
+    int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, 1);
+    close(nowhere);
+    memset(padding, 'x', (size_t)(random() % PADDING));
+    setenv("PADDING", padding, 1);
+    if (kind == RECORDED) {
+        setenv("JSPROF", argv[2], 1);
+        setenv("JSPROF_CLOCK", argv[3], 1);
+        setenv("LUA_INIT", "require 'jsprof'", 1);
+    }
+    if (kind == IDLE)
+        argv[5] = argv[4];
+    execv(argv[5], argv + 5);
+    _exit(127);
+}
+
+/* The file is new each time: one that is truncated and written again is flushed to the disk. */
+static struct took run(char **argv, enum kind kind)
 {
     struct rusage used;
     int status;
+    unlink(argv[2]);
+    random();
+    double begin = now();
     pid_t child = fork();
-    if (child == 0) {
-        int nowhere = open("/dev/null", O_WRONLY);
-        dup2(nowhere, 1);
-        if (is_recorded) {
-            setenv("JSPROF", argv[2], 1);
-            setenv("JSPROF_CLOCK", argv[3], 1);
-            setenv("LUA_INIT", "require 'jsprof'", 1);
-        }
-        execv(argv[4], argv + 4);
-        _exit(127);
-    }
+    if (child == 0)
+        become(argv, kind);
     if (child < 0 || wait4(child, &status, 0, &used) != child || status != 0) {
-        fprintf(stderr, "whole: %s failed\n", argv[4]);
+        fprintf(stderr, "whole: %s failed\n", argv[5]);
         exit(1);
     }
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
+    return (struct took){ seconds(used.ru_utime) + seconds(used.ru_stime), now() - begin };
 }
 
 static int compare(const void *a, const void *b)
@@ -53,29 +84,43 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double at(const double *values, int n, double part)
+{
+    double where = (n - 1) * part;
+    int low = (int)where;
+    return values[low] + (where - low) * (values[low + (where > low)] - values[low]);
+}
+
 static void print(double *values, int n)
 {
     int off = (int)ceil(0.98 * sqrt(n)), low = n / 2 - off, high = n / 2 + off;
     qsort(values, (size_t)n, sizeof *values, compare);
-    printf("%.4f %.4f %.4f ", n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2,
-           values[low > 0 ? low : 0], values[high < n ? high : n - 1]);
+    printf("%.4f %.4f %.4f %.4f %.4f\n", at(values, n, 0.5), values[low > 0 ? low : 0],
+           values[high < n ? high : n - 1], at(values, n, 0.25), at(values, n, 0.75));
 }
 
 int main(int argc, char **argv)
 {
-    static double ratios[MOST], more[MOST];
-    int n = argc > 4 ? atoi(argv[1]) : 0;
+    static double cpu[MOST], wall[MOST], more[MOST], idle[MOST];
+    int n = argc > 5 ? atoi(argv[1]) : 0;
     if (n < 1 || n > MOST)
-        return fprintf(stderr, "usage: whole PAIRS CAPTURE CLOCK COMMAND ARG...\n"), 2;
+        return fprintf(stderr, "usage: whole ROUNDS CAPTURE CLOCK LAUNCHER COMMAND ARG...\n"), 2;
+    int n_kinds = strcmp(argv[4], "-") == 0 ? IDLE : N_KINDS;
     for (int i = 0; i < n; i++) {
-        double of[2];
-        of[i & 1] = run(argv, i & 1); /* the order changes from pair to pair */
-        of[!(i & 1)] = run(argv, !(i & 1));
-        ratios[i] = of[1] / of[0];
-        more[i] = 1000 * (of[1] - of[0]);
+        struct took of[N_KINDS];
+        for (int k = 0; k < n_kinds; k++) { /* the order changes from round to round */
+            enum kind kind = (enum kind)((i & 1 ? n_kinds - 1 - k : k) + i / 2) % n_kinds;
+            of[kind] = run(argv, kind);
+        }
+        cpu[i] = of[RECORDED].cpu / of[PLAIN].cpu;
+        wall[i] = of[RECORDED].wall / of[PLAIN].wall;
+        more[i] = 1000 * (of[RECORDED].cpu - of[PLAIN].cpu);
+        idle[i] = n_kinds == N_KINDS ? of[IDLE].cpu / of[PLAIN].cpu : 1;
     }
-    print(ratios, n);
+    print(cpu, n);
+    print(wall, n);
     print(more, n);
-    putchar('\n');
+    if (n_kinds == N_KINDS)
+        print(idle, n);
     return 0;
 }
