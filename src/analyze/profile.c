@@ -141,6 +141,7 @@ void jsp_profile_free(struct jsp_profile *p)
         free(w->epochs);
         free(w);
     }
+    jsp_states_free(&p->state_file);
     jsp_lookup_free(&p->lookup);
     jsp_native_files_free(&p->natives);
     jsp_naming_close(p->naming);

@@ -27,6 +27,7 @@
 #include "base/hash.h"
 #include "native_files.h"
 #include "spans.h"
+#include "states.h"
 #include "capture/read.h"
 
 enum jsp_value {
@@ -123,6 +124,7 @@ struct jsp_profile {
     bool no_proc;      /* it was recorded without /proc */
     bool is_of_lua;    /* it has the counter by which the Lua module reports its memory */
 
+    struct jsp_states_read state_file;
     struct jsp_lookup lookup;
     struct jsp_native_files natives;
     struct jsp_naming *naming; /* NULL: names are shown as recorded */

@@ -4,6 +4,7 @@
  */
 #include "samples.h"
 
+#include "capture/wire.h"
 #include "work.h"
 
 /* The largest sum of all samples in ns, such that two sums can be added. */
@@ -21,6 +22,7 @@ void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
     if (s->is_bytes)
         s->weight_left = samples_most;
     jsp_weights_start(s->is_bytes ? &p->work->allocations : &p->work->weights, &s->weights);
+    jsp_weights_start(&p->state_file.blocks, &s->states);
 }
 
 /* Limit a capture that claims more time than is possible: drop the weight that exceeds
@@ -74,17 +76,32 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
     out->ordinal = s->ordinal++;
     out->bytes = 0;
     out->ref = 0;
+    out->state = (struct jsp_read_state){ 0 };
     if (s->is_bytes)
         return samples_allocation(s, f, out);
     jsp_weights_get(&w->weights, &s->weights, out->ordinal, &out->weight);
+    jsp_states_get(&s->profile->state_file, &s->states, out->ordinal, &out->state);
     out->ref = f->packed.node ? f->packed.ref : 0;
-    if (out->ref)
+    if (out->ref) {
+        out->state = f->packed.state;
         out->weight = (struct jsp_weight){ .weight = f->packed.weight,
                                            .cpu_ns = f->packed.cpu_ns,
                                            .known = f->packed.known,
                                            .cut = f->packed.cut };
+    }
     samples_limit(s, f, &out->weight);
     return jsp_read_sample(&s->body, f, &out->body);
+}
+
+struct jsp_read_text jsp_samples_detail(const struct jsp_profile *p, const struct jsp_sample *s,
+                                        int32_t pid)
+{
+    struct jsp_lookup_key what = { JSP_WIRE_JIT_TAG | s->state.name, pid, s->epoch };
+    const struct jsp_lookup_jit *name = s->state.name ? jsp_lookup_jit(&p->lookup, what) : NULL;
+    if (name)
+        return name->name;
+    return s->state.call ? jsp_states_name(&p->state_file, s->state.call - 1, pid)
+                         : (struct jsp_read_text){ "", 0 };
 }
 
 bool jsp_samples_end_epoch(const struct jsp_samples *s)

@@ -14,7 +14,7 @@
 struct jsp_samples {
     const struct jsp_profile *profile;
     struct jsp_read_cursor body;
-    struct jsp_weights_cursor weights;
+    struct jsp_weights_cursor weights, states;
     uint64_t ordinal; /* of the next SAMPLE frame */
     uint64_t weight_left, cpu_left; /* larger sums could overflow */
     uint32_t epoch;
@@ -24,6 +24,7 @@ struct jsp_samples {
 struct jsp_sample {
     struct jsp_read_sample body;
     struct jsp_weight weight;
+    struct jsp_read_state state;
     uint64_t ordinal;
     uint32_t ref; /* for jsp_read_rows; 0: its rows are in jsprof/pcs */
     uint32_t epoch; /* for jsp_profile_function */
@@ -40,6 +41,11 @@ void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
  * profile measures live bytes. */
 bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                       struct jsp_sample *out);
+
+/* Return the name of the system call in which a sample of this process sleeps, or of what the
+ * host waits for; empty if there is none. */
+struct jsp_read_text jsp_samples_detail(const struct jsp_profile *p, const struct jsp_sample *s,
+                                        int32_t pid);
 
 /* Return true if an epoch ends here: equal addresses may be other functions
  * afterwards. */

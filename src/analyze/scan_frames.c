@@ -95,6 +95,8 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         err = jsp_weights_add(&p->work->weights, chunk.data, end, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_ALLOCATIONS))
         err = jsp_weights_add(&p->work->allocations, chunk.data, end, f->offset);
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_STATES))
+        err = jsp_states_add(&p->state_file, &chunk, f->pid, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_FRAMES))
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_LOOPS))

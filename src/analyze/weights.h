@@ -37,11 +37,30 @@ struct jsp_weights_cursor {
 int jsp_weights_add(struct jsp_weights *w, const uint8_t *at, const uint8_t *end,
                     uint64_t offset);
 
+/* The records of a file of blocks: `skip` reads one, which has `least` bytes at least. */
+struct jsp_weights_record {
+    bool (*skip)(const uint8_t **at, const uint8_t *end);
+    uint32_t least;
+};
+
+/* Add one block of such a file, with the end and the offset of `chunk`, and move *at after it.
+ * Return as jsp_weights_add. */
+int jsp_weights_block(struct jsp_weights *w, const uint8_t **at,
+                      const struct jsp_weights_block *chunk,
+                      const struct jsp_weights_record *record);
+
 void jsp_weights_start(const struct jsp_weights *w, struct jsp_weights_cursor *c);
 
 /* Store the record of sample `ordinal`, which increases by one from call to call. */
 void jsp_weights_get(const struct jsp_weights *w, struct jsp_weights_cursor *c,
                      uint64_t ordinal, struct jsp_weight *out);
+
+/* Return the block in which the cursor is at the record of sample `ordinal`, or NULL if that
+ * sample has none. The caller reads the record, then steps to the next one. */
+const struct jsp_weights_block *jsp_weights_at(const struct jsp_weights *w,
+                                               const struct jsp_weights_cursor *c,
+                                               uint64_t ordinal);
+void jsp_weights_step(const struct jsp_weights *w, struct jsp_weights_cursor *c);
 void jsp_weights_free(struct jsp_weights *w);
 
 #endif

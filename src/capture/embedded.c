@@ -41,6 +41,22 @@ size_t jsp_embedded_pcs_put(uint8_t *to, uint64_t skip, const uint32_t *rows, ui
     return (size_t)(to - begin);
 }
 
+size_t jsp_embedded_state_put(uint8_t *to, const struct jsp_read_state *s)
+{
+    uint64_t asleep[] = { s->state, s->call, s->descriptor, s->asleep_ns };
+    if (s->state == JSP_STATE_ASLEEP)
+        return embedded_numbers(to, asleep, 4);
+    return embedded_numbers(to, (uint64_t[]){ s->state, s->name },
+                            s->state == JSP_STATE_HOST ? 2 : 1);
+}
+
+size_t jsp_embedded_call_name_put(uint8_t *to, uint64_t number, struct jsp_read_text name)
+{
+    to[0] = JSP_WIRE_STATES_CALL;
+    size_t n = 1 + jsp_varint_put(to + 1, number);
+    return n + embedded_text(to + n, name);
+}
+
 size_t jsp_embedded_kind_put(uint8_t *to, uint32_t id, uint64_t kind)
 {
     return embedded_numbers(to, (uint64_t[]){ id, kind }, 2);

@@ -17,7 +17,8 @@
 #include "varint.h"
 #include "wire.h"
 
-/* jsprof/samples and jsprof/pcs: a block for samples from ordinal `first` has `count` records. */
+/* jsprof/samples, jsprof/pcs, jsprof/states: a block for samples from ordinal `first` has `count`
+ * records. */
 enum { JSP_EMBEDDED_BLOCK = 1 + 2 * JSP_VARINT_MAX }; /* largest size */
 size_t jsp_embedded_block_put(uint8_t *to, uint64_t first, uint64_t count);
 bool jsp_embedded_block_get(const uint8_t **at, const uint8_t *end, uint64_t *first,
@@ -45,6 +46,15 @@ struct jsp_embedded_pcs {
 };
 size_t jsp_embedded_pcs_put(uint8_t *to, uint64_t skip, const uint32_t *rows, uint32_t n);
 bool jsp_embedded_pcs_get(const uint8_t **at, const uint8_t *end, struct jsp_embedded_pcs *out);
+
+/* jsprof/states: the state of one sample; and the name of a system call, after its tag. The
+ * caller of name_put has room for JSP_EMBEDDED_CALL_NAME bytes and the text. */
+enum { JSP_EMBEDDED_STATE = 4 * JSP_VARINT_MAX, JSP_EMBEDDED_CALL_NAME = 1 + 2 * JSP_VARINT_MAX };
+size_t jsp_embedded_state_put(uint8_t *to, const struct jsp_read_state *state);
+bool jsp_embedded_state_get(const uint8_t **at, const uint8_t *end, struct jsp_read_state *out);
+size_t jsp_embedded_call_name_put(uint8_t *to, uint64_t number, struct jsp_read_text name);
+bool jsp_embedded_call_name_get(const uint8_t **at, const uint8_t *end, uint64_t *number,
+                                struct jsp_read_text *name);
 
 /* jsprof/frames: the kind of a tagged address; jsprof/loops: the code of a loop. */
 enum { JSP_EMBEDDED_PAIR = 2 * JSP_VARINT_MAX }; /* largest size */

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "nodes.h"
+#include "read.h"
 #include "varint.h"
 #include "wire.h"
 
@@ -60,6 +61,7 @@ struct jsp_pack_sample {
     const uint32_t *lines, *rows; /* one for each address; NULL: all unknown */
     bool known;                  /* weight and cpu_ns are known */
     uint64_t weight, cpu_ns, cut;
+    struct jsp_read_state state;
 };
 
 int jsp_pack_init(struct jsp_pack *p); /* 0 or -ENOMEM */

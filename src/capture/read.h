@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/states.h"
+
 /* The reason why something was skipped or repaired. */
 enum jsp_read_cause {
     JSP_READ_CUT,     /* the file ends inside a frame */
@@ -57,6 +59,15 @@ struct jsp_read {
     int64_t time, end_time; /* ns; end_time 0: the writer did not finish */
 };
 
+/* What a sampled thread was doing; see base/states.h. */
+struct jsp_read_state {
+    enum jsp_state state;
+    /* If it is asleep: the number + 1 of the system call, the call's descriptor + 1 (0: none),
+     * and the time so far. */
+    uint64_t call, descriptor, asleep_ns;
+    uint32_t name; /* in a wait of the host: id of the tagged address of what it waits for */
+};
+
 /* The data of a sample in jsprof/stacks. */
 struct jsp_read_packed {
     uint32_t node; /* its stack; equal stacks have equal numbers; 0: a SAMPLE frame */
@@ -64,6 +75,7 @@ struct jsp_read_packed {
     int32_t tid;
     bool known;    /* weight and cpu_ns are known */
     uint64_t weight, cpu_ns, cut;
+    struct jsp_read_state state;
 };
 
 struct jsp_read_frame {

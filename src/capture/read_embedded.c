@@ -95,6 +95,27 @@ bool jsp_embedded_pcs_get(const uint8_t **at, const uint8_t *end, struct jsp_emb
     return true;
 }
 
+bool jsp_embedded_state_get(const uint8_t **at, const uint8_t *end, struct jsp_read_state *out)
+{
+    uint64_t state;
+    *out = (struct jsp_read_state){ 0 };
+    if (!embedded_number(at, end, &state) || state >= JSP_N_STATES)
+        return false;
+    out->state = (enum jsp_state)state;
+    if (out->state == JSP_STATE_HOST)
+        return embedded_u32(at, end, &out->name);
+    return out->state != JSP_STATE_ASLEEP ||
+           (embedded_number(at, end, &out->call) && embedded_number(at, end, &out->descriptor) &&
+            embedded_number(at, end, &out->asleep_ns));
+}
+
+bool jsp_embedded_call_name_get(const uint8_t **at, const uint8_t *end, uint64_t *number,
+                                struct jsp_read_text *name)
+{
+    return *at < end && *(*at)++ == JSP_WIRE_STATES_CALL && embedded_number(at, end, number) &&
+           embedded_text(at, end, name);
+}
+
 bool jsp_embedded_kind_get(const uint8_t **at, const uint8_t *end, uint32_t *id, uint64_t *kind)
 {
     return embedded_u32(at, end, id) && embedded_number(at, end, kind);

@@ -23,6 +23,7 @@
 #define JSP_WIRE_FILE_CALLS "jsprof/calls"
 #define JSP_WIRE_FILE_LISTINGS "jsprof/listings"
 #define JSP_WIRE_FILE_PCS "jsprof/pcs"
+#define JSP_WIRE_FILE_STATES "jsprof/states"
 #define JSP_WIRE_FILE_ALLOCATIONS "jsprof/allocations"
 #define JSP_WIRE_FILE_STACKS "jsprof/stacks"
 #define JSP_WIRE_FILE_SYMBOLS "__symbols__" /* Sysprof's */
@@ -33,7 +34,8 @@ enum {
     JSP_WIRE_MAX_FRAME = 65528,
     JSP_WIRE_MAX_ADDRS = 8187,
     JSP_WIRE_MAX_CHUNK = JSP_WIRE_MAX_FRAME - 284 - 4,
-    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples and jsprof/pcs */
+    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples, jsprof/pcs and jsprof/states */
+    JSP_WIRE_STATES_CALL = 2, /* tag of a system call's name in jsprof/states */
 };
 
 /* Records of jsprof/listings. */
@@ -54,6 +56,7 @@ enum {
     JSP_WIRE_STACKS_CUT = 1,
     JSP_WIRE_STACKS_PROCESSOR = 2,
     JSP_WIRE_STACKS_UNKNOWN = 4,   /* weight and CPU time are unknown */
+    JSP_WIRE_STACKS_STATE = 8,     /* a record as in a block of jsprof/states follows */
     JSP_WIRE_STACKS_TAGGED = 1,    /* first byte of a node */
     JSP_WIRE_STACKS_LINE = 2,
     JSP_WIRE_STACKS_ROW = 4,

@@ -96,6 +96,23 @@ static void dump_address(struct dump *d, const struct dump_row *r,
         fputs("  (interpreter)", stdout);
 }
 
+/* Print what the thread was doing. */
+static void dump_state(const struct dump *d, const struct jsp_sample *s)
+{
+    const struct jsp_profile *p = &d->capture.profile;
+    const struct jsp_read_state *state = &s->state;
+    struct jsp_read_text detail = jsp_samples_detail(p, s, d->frame.pid);
+    printf(", %s", jsp_states[state->state].name);
+    if (detail.len) {
+        fputs(state->call ? " in " : ": ", stdout);
+        dump_text(d, detail);
+    }
+    if (state->descriptor)
+        printf("(%" PRIu64 ")", state->descriptor - 1);
+    if (state->state == JSP_STATE_ASLEEP)
+        printf(" for %.6f s", (double)state->asleep_ns / 1e9);
+}
+
 static bool dump_sample(struct dump *d, struct dump_row *r)
 {
     struct jsp_profile *p = &d->capture.profile;
@@ -111,8 +128,12 @@ static bool dump_sample(struct dump *d, struct dump_row *r)
         printf(", weight %" PRIu64 ", cpu_ns %" PRIu64, s.weight.weight, s.weight.cpu_ns);
     if (d->is_text && s.weight.cut)
         printf(", %" PRIu64 " frame%s cut", s.weight.cut, cli_s(s.weight.cut));
+    if (d->is_text && s.state.state)
+        dump_state(d, &s);
     r->thread = cli_cell_i64(s.body.tid);
     r->a = cli_cell_u64(s.weight.weight);
+    const char *state = s.state.state ? jsp_states[s.state.state].key : "";
+    r->text = (struct jsp_read_text){ state, (uint32_t)strlen(state) };
     jsp_addresses_of_sample(&all, p, &s);
     while (jsp_addresses_next(&all, &a.key.addr, &r->line)) {
         struct jsp_profile_frame frame = { 0 };
@@ -353,7 +374,8 @@ static const struct cli_column dump_columns[] = {
     { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, DUMP_FIELD(name),
       .means = "The name that the frame has, or that its address belongs to." },
     { .name = "text", .type = CLI_TYPE_TEXT, .get = cli_get_text, DUMP_FIELD(text),
-      .means = "The other text of the frame: a message, a value, a build id." },
+      .means = "The other text of the frame: a message, a value, a build id, a "
+               "thread's state." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u64, DUMP_FIELD(line),
       .means = "The line where a SAMPLE's frame was; 0: not known." },
     { .head = "", .type = CLI_TYPE_TEXT, .draw = dump_draw, .place = 50 },

@@ -81,9 +81,9 @@ static void merge_head(struct merge_work *w)
 static void merge_side(void *work, const char *path, const void *data, size_t n)
 {
     struct merge_work *w = work;
-    bool is_weights = path == w->blocks.weights.path;
-    w->has_samples |= is_weights;
-    w->has_pcs |= !is_weights;
+    w->has_samples |= strcmp(path, JSP_WIRE_FILE_SAMPLES) == 0;
+    w->has_pcs |= strcmp(path, JSP_WIRE_FILE_PCS) == 0;
+    w->has_states |= strcmp(path, JSP_WIRE_FILE_STATES) == 0;
     merge_chunk(w, path, data, n, false);
 }
 

@@ -133,7 +133,9 @@ int merge_file(struct merge_work *w)
     if (jsp_read_is(c.path, JSP_WIRE_FILE_SYMBOLS) || jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
         jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) || jsp_read_is(c.path, JSP_WIRE_FILE_PCS))
         return 0; /* written anew from the data */
-    if (jsp_read_is(c.path, JSP_WIRE_FILE_ALLOCATIONS))
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_STATES))
+        jsp_sample_blocks_calls(&c, w->blocks.chunk, w);
+    else if (jsp_read_is(c.path, JSP_WIRE_FILE_ALLOCATIONS))
         merge_allocations(w, &c);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_FRAMES))
         merge_kinds(w, &c);
@@ -279,6 +281,7 @@ int merge_finish(struct merge_work *w)
         const bool *is;
     } ends[] = { { JSP_WIRE_FILE_SAMPLES, &w->has_samples },
                  { JSP_WIRE_FILE_PCS, &w->has_pcs },
+                 { JSP_WIRE_FILE_STATES, &w->has_states },
                  { JSP_WIRE_FILE_ALLOCATIONS, &w->has_allocations },
                  { JSP_WIRE_FILE_FRAMES, &w->has_frames },
                  { JSP_WIRE_FILE_LOOPS, &w->has_loops },

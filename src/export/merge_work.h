@@ -57,7 +57,7 @@ struct merge_work {
     uint8_t frame[JSP_WIRE_MAX_FRAME];
     bool has_failed; /* memory was missing */
     /* the output has such a file */
-    bool has_samples, has_pcs, has_allocations, has_frames, has_loops, has_losses;
+    bool has_samples, has_pcs, has_states, has_allocations, has_frames, has_loops, has_losses;
 };
 
 /* Return the output's number for a number of the current input. May set has_failed. */

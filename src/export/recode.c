@@ -28,6 +28,7 @@ struct recode {
     uint64_t n;              /* samples written */
     int32_t pid;             /* of the last frame, like `time` */
     int64_t time;
+    bool has_states;  /* of the input or of the output */
     bool is_complete; /* the files that are written anew had their last chunk */
     uint64_t addrs[JSP_WIRE_MAX_ADDRS];
     uint32_t lines[JSP_WIRE_MAX_ADDRS], rows[JSP_PROFILE_DEPTH];
@@ -91,7 +92,7 @@ static int recode_pack(struct recode *r, const struct jsp_sample *s)
         .time = r->in.time, .pid = r->in.pid, .tid = s->body.tid, .cpu = r->in.cpu,
         .n = s->body.n_addrs, .addrs = r->addrs, .lines = r->lines, .rows = r->rows,
         .known = s->weight.known, .weight = s->weight.weight,
-        .cpu_ns = s->weight.cpu_ns, .cut = s->weight.cut,
+        .cpu_ns = s->weight.cpu_ns, .cut = s->weight.cut, .state = s->state,
     };
     int err;
     recode_unfold(r, s);
@@ -112,6 +113,8 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
     while (n && !r->rows[n - 1])
         n--;
     jsp_sample_blocks_rows(r->blocks, r->rows, n, r->n);
+    jsp_sample_blocks_state(r->blocks, &s->state, r->n);
+    r->has_states |= s->state.state != JSP_STATE_UNKNOWN;
     return jsp_sample_blocks_weight(r->blocks, r->profile, s, r->n) ? 0 : -EFBIG;
 }
 
@@ -121,8 +124,15 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
 static bool recode_is_ours(struct recode *r)
 {
     struct jsp_read_chunk c;
-    if (r->in.type != JSP_WIRE_FILE_CHUNK || !jsp_read_chunk(&r->cursor, &r->in, &c) ||
-        (!jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) && !jsp_read_is(c.path, JSP_WIRE_FILE_PCS) &&
+    if (r->in.type != JSP_WIRE_FILE_CHUNK || !jsp_read_chunk(&r->cursor, &r->in, &c))
+        return false;
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_STATES)) {
+        jsp_sample_blocks_calls(&c, recode_chunk, r);
+        r->has_states = true;
+        r->is_complete |= c.is_last;
+        return true;
+    }
+    if ((!jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) && !jsp_read_is(c.path, JSP_WIRE_FILE_PCS) &&
          !jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES)))
         return false;
     r->is_complete |= c.is_last;
@@ -175,6 +185,8 @@ static int recode_all(struct recode *r)
         recode_chunk(r, JSP_WIRE_FILE_SAMPLES, NULL, 0);
         recode_chunk(r, JSP_WIRE_FILE_PCS, NULL, 0);
     }
+    if (r->is_complete && r->has_states)
+        recode_chunk(r, JSP_WIRE_FILE_STATES, NULL, 0);
     return 0;
 }
 

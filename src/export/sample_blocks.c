@@ -15,7 +15,9 @@ void jsp_sample_blocks_init(struct jsp_sample_blocks *s, jsp_sample_blocks_chunk
     s->context = context;
     s->weights.path = JSP_WIRE_FILE_SAMPLES;
     s->pcs.path = JSP_WIRE_FILE_PCS;
+    s->states.path = JSP_WIRE_FILE_STATES;
     s->weights.count = s->weights.used = s->pcs.count = s->pcs.used = 0;
+    s->states.count = s->states.used = 0;
 }
 
 static void blocks_end(struct jsp_sample_blocks *s, struct jsp_sample_block *b)
@@ -97,10 +99,52 @@ void jsp_sample_blocks_rows(struct jsp_sample_blocks *s, const uint32_t *rows, u
     b->next = ordinal + 1;
 }
 
+void jsp_sample_blocks_state(struct jsp_sample_blocks *s, const struct jsp_read_state *state,
+                             uint64_t ordinal)
+{
+    struct jsp_sample_block *b = &s->states;
+    if (b->count && b->next != ordinal)
+        blocks_end(s, b);
+    if ((!state->state && !b->count) || !blocks_begin(s, b, ordinal, JSP_EMBEDDED_STATE))
+        return;
+    b->used += (uint32_t)jsp_embedded_state_put(blocks_at(b), state);
+    b->next = ordinal + 1;
+}
+
+/* Step over a block of states. */
+static bool blocks_skip_states(const uint8_t **at, const uint8_t *end)
+{
+    struct jsp_read_state state;
+    uint64_t first, count;
+    if (!jsp_embedded_block_get(at, end, &first, &count))
+        return false;
+    while (count && jsp_embedded_state_get(at, end, &state))
+        count--;
+    return !count;
+}
+
+void jsp_sample_blocks_calls(const struct jsp_read_chunk *chunk, jsp_sample_blocks_chunk *put,
+                             void *context)
+{
+    const uint8_t *at = chunk->data, *end = at + chunk->len;
+    while (at < end) {
+        struct jsp_read_text name;
+        uint64_t number;
+        const uint8_t *begin = at, *after = at;
+        while (after < end && jsp_embedded_call_name_get(&after, end, &number, &name))
+            at = after;
+        if (at > begin)
+            put(context, JSP_WIRE_FILE_STATES, begin, (size_t)(at - begin));
+        if (at < end && !blocks_skip_states(&at, end))
+            return; /* its defect was reported when the capture was loaded */
+    }
+}
+
 void jsp_sample_blocks_flush(struct jsp_sample_blocks *s)
 {
     blocks_end(s, &s->weights);
     blocks_end(s, &s->pcs);
+    blocks_end(s, &s->states);
 }
 
 uint32_t jsp_sample_blocks_rows_of(const struct jsp_profile *p, struct jsp_bytecode_pcs *pcs,

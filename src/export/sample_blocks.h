@@ -1,5 +1,5 @@
-/* export/sample_blocks.h - blocks of jsprof/samples and of jsprof/pcs, which hold what SAMPLE
- * frames cannot.
+/* export/sample_blocks.h - blocks of jsprof/samples, jsprof/pcs and jsprof/states, which hold
+ * what SAMPLE frames cannot.
  *
  * Samples are added in the order of their frames. A full block is handed on at once, the
  * rest by jsp_sample_blocks_flush. One thread.
@@ -32,7 +32,7 @@ struct jsp_sample_block {
 struct jsp_sample_blocks {
     jsp_sample_blocks_chunk *chunk;
     void *context;
-    struct jsp_sample_block weights, pcs;
+    struct jsp_sample_block weights, pcs, states;
 };
 
 void jsp_sample_blocks_init(struct jsp_sample_blocks *s, jsp_sample_blocks_chunk *chunk,
@@ -46,6 +46,14 @@ bool jsp_sample_blocks_weight(struct jsp_sample_blocks *s, const struct jsp_prof
 /* Add the sample's rows, leaf first; n may be 0. */
 void jsp_sample_blocks_rows(struct jsp_sample_blocks *s, const uint32_t *rows, uint32_t n,
                             uint64_t ordinal);
+
+/* Add the sample's state, which may be unknown. */
+void jsp_sample_blocks_state(struct jsp_sample_blocks *s, const struct jsp_read_state *state,
+                             uint64_t ordinal);
+
+/* Put the names of system calls from a chunk of jsprof/states into chunks of their own. */
+void jsp_sample_blocks_calls(const struct jsp_read_chunk *chunk, jsp_sample_blocks_chunk *put,
+                             void *context);
 
 void jsp_sample_blocks_flush(struct jsp_sample_blocks *s);
 

@@ -28,6 +28,7 @@ struct jsp_compact_sample {
     const struct jsp_frames *frames;
     const uint64_t *addrs; /* one for each frame */
     int32_t tid;
+    struct jsp_read_state state;
 };
 
 /* Add a sample to the block. Return 0, or -ENOBUFS if the block must be written first or

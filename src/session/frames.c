@@ -50,6 +50,14 @@ static uint32_t frames_line(const struct jsp_frames *frames, const struct jsp_me
     return jsp_function_line(name->text, name->len, frame->pc);
 }
 
+/* Put a frame of ours before the innermost one. A record has fewer frames than `at` has room
+ * for. */
+static void frames_push(struct jsp_frames *frames, uint32_t id)
+{
+    memmove(frames->at + 1, frames->at, frames->n++ * sizeof *frames->at);
+    frames->at[0] = (struct jsp_merged){ .id = id };
+}
+
 void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
 {
     uint32_t n = jsp_merge(record, &frames->loops, frames->at);
@@ -64,6 +72,8 @@ void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
     }
     if (!frames->n)
         frames->at[frames->n++] = (struct jsp_merged){ .id = frames->empty_id };
+    if (record->state.state == JSP_STATE_WAITING)
+        frames_push(frames, frames->waiting_id);
     frames_limit(frames);
 }
 

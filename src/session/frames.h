@@ -27,14 +27,16 @@ struct jsp_frames {
     struct jsp_natives *natives;
     struct jsp_loops loops;  /* owned array */
     struct jsp_loops hidden; /* owned array: gets no VM frames, and views hide it */
-    uint32_t cut_id, empty_id; /* of "[frames cut]", "[no VM frame]" */
+    /* of "[frames cut]", "[no VM frame]", "[waiting for a processor]" */
+    uint32_t cut_id, empty_id, waiting_id;
     /* The result; index: innermost first. */
     uint32_t n;
     uint32_t cut;            /* frames dropped above JSP_FRAMES_KEPT */
     struct jsp_merged at[2 * JSP_FRAMES_RUN];
 };
 
-/* Fill `n`, `cut` and `at`; frames of registered code become VM frames with a label. */
+/* Fill `n`, `cut` and `at`; frames of registered code become VM frames with a label. A thread
+ * that waits for a processor gets an innermost frame that says so. */
 void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record);
 
 /* Add a code range to one of the two lists. Return 0 or -ENOMEM. */

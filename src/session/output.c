@@ -43,6 +43,7 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     out->listings.arena = arena;
     out->frames.cut_id = jsp_arena_synth(arena, "[frames cut]");
     out->frames.empty_id = jsp_arena_synth(arena, "[no VM frame]");
+    out->frames.waiting_id = jsp_arena_synth(arena, JSP_STATE_WAITING_FRAME);
     out->known = calloc(1, OUTPUT_KNOWN_BYTES);
     out->pending = malloc(OUTPUT_MAX_PENDING * sizeof *out->pending);
     int err = out->known && out->pending ? jsp_natives_open(&out->natives) : -ENOMEM;
@@ -112,6 +113,13 @@ static int output_name(struct jsp_output *out, uint32_t id)
     return 0;
 }
 
+static struct jsp_read_state output_state(struct jsp_output *out,
+                                          const struct jsp_record *record)
+{
+    return jsp_states_of(&out->states, &out->writer, &record->state,
+                         output_address(out, record->state.what));
+}
+
 /* Add to the block what a SAMPLE frame cannot hold; see docs/capture.md. */
 static void output_beside(struct jsp_output *out, const struct jsp_record *record)
 {
@@ -131,6 +139,8 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
         out->block_first = out->n_samples;
     out->block_used += (uint32_t)(to - begin);
     jsp_pcs_put(&out->pcs, &out->listings, &out->frames, out->n_samples);
+    struct jsp_read_state state = output_state(out, record);
+    jsp_states_put(&out->states, &state, out->n_samples);
 }
 
 /* Append the block as one chunk. */
@@ -156,8 +166,8 @@ static bool output_block_has_room(struct jsp_output *out, uint32_t n)
     return out->block_used + need <= sizeof out->block;
 }
 
-/* Convert the frames to addresses; new names are written first. */
-static int output_addresses(struct jsp_output *out)
+/* Convert the frames to addresses; new names are written first, also that of a wait. */
+static int output_addresses(struct jsp_output *out, const struct jsp_record *record)
 {
     for (uint32_t i = 0; i < out->frames.n; i++) {
         const struct jsp_merged *frame = &out->frames.at[i];
@@ -166,7 +176,7 @@ static int output_addresses(struct jsp_output *out)
             return err;
         out->addrs[i] = frame->native ? frame->ip : output_address(out, frame->id);
     }
-    return 0;
+    return record->state.what ? output_name(out, record->state.what) : 0;
 }
 
 /* Append the block of jsprof/stacks as a chunk; its samples now have a place in the
@@ -184,10 +194,11 @@ static int output_stacks(struct jsp_output *out)
 
 static int output_compact(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
 {
-    struct jsp_compact_sample sample = { record, &out->frames, out->addrs, tid };
-    int err = output_addresses(out);
+    int err = output_addresses(out, record);
     if (err)
         return err;
+    struct jsp_compact_sample sample = { record, &out->frames, out->addrs, tid,
+                                         output_state(out, record) };
     do
         err = jsp_compact_put(out->compact, &out->writer, &out->listings, &sample);
     while (err == -ENOBUFS && out->compact->pack.used && output_stacks(out) == 0);
@@ -197,9 +208,10 @@ static int output_compact(struct jsp_output *out, const struct jsp_record *recor
 static int output_plain(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
 {
     if (!output_block_has_room(out, out->frames.n) ||
-        !jsp_pcs_has_room(&out->pcs, &out->writer, out->frames.n))
+        !jsp_pcs_has_room(&out->pcs, &out->writer, out->frames.n) ||
+        !jsp_states_has_room(&out->states, &out->writer))
         return -ENOBUFS;
-    int err = output_addresses(out);
+    int err = output_addresses(out, record);
     if (err)
         return err;
     struct jsp_writer_sample sample = { record->time_ns, tid, out->addrs, out->frames.n };
@@ -222,7 +234,7 @@ static void output_allocation(struct jsp_output *out, const struct jsp_record *r
 {
     struct jsp_allocs_sample sample = { record, &out->frames, out->addrs, tid };
     jsp_frames_of(&out->frames, record);
-    if (output_addresses(out) || jsp_allocs_put(&out->allocs, &out->writer, &sample))
+    if (output_addresses(out, record) || jsp_allocs_put(&out->allocs, &out->writer, &sample))
         out->allocs.n_lost++;
 }
 
@@ -274,6 +286,7 @@ int jsp_output_side(struct jsp_output *out)
     jsp_allocs_write(&out->allocs, &out->writer);
     jsp_listings_write(&out->listings, &out->writer);
     jsp_pcs_write(&out->pcs, &out->writer);
+    jsp_states_write(&out->states, &out->writer);
     return out->compact ? output_stacks(out) : 0;
 }
 
@@ -340,7 +353,8 @@ void jsp_output_give_up(struct jsp_output *out, int err)
 {
     static const char *const beside[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
                                           JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
-                                          JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_ALLOCATIONS, NULL };
+                                          JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_STATES,
+                                          JSP_WIRE_FILE_ALLOCATIONS, NULL };
     uint32_t begun = 0; /* samples of the frame that the file has begun will be written */
     uint64_t whole = output_written(out) + out->writer.begun;
     out->writer.error = err;
@@ -397,6 +411,8 @@ int jsp_output_finish(struct jsp_output *out)
         continue;
     for (; *files; files++)
         jsp_writer_chunk_end(&out->writer, *files);
+    if (out->states.has_any)
+        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_STATES);
     if (out->allocs.n)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_ALLOCATIONS);
     if (out->has_calls)

@@ -16,6 +16,7 @@
 #include "frames.h"
 #include "listing.h"
 #include "natives.h"
+#include "states.h"
 #include "sigsafe/arena.h"
 #include "tally.h"
 
@@ -38,6 +39,7 @@ struct jsp_output {
     struct jsp_natives natives;
     struct jsp_listings listings;
     struct jsp_pcs pcs;
+    struct jsp_states states;
     struct jsp_allocs allocs;
     struct jsp_compact *compact;   /* owned; NULL: samples become SAMPLE frames */
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */

@@ -11,6 +11,8 @@
 
 #include "room.h"
 
+#include "base/states.h"
+
 enum jsp_run { JSP_RUN_LINKS, JSP_RUN_ARRAY, JSP_RUN_HOST, JSP_RUN_WALKER, JSP_N_RUNS };
 
 struct jsp_rec_frame {
@@ -35,6 +37,15 @@ struct jsp_rec_native {
     uint64_t cfa; /* the caller's stack pointer: lower addresses belong to this frame */
 };
 
+/* What the thread was doing. All 0: not known. */
+struct jsp_rec_state {
+    uint64_t asleep_ns;  /* so far */
+    uint32_t state;      /* enum jsp_state */
+    uint32_t call;       /* the system call in which it sleeps: its number + 1; 0: none */
+    uint32_t descriptor; /* the call's descriptor + 1; 0: none */
+    uint32_t what;       /* id of the label of what the host waits for; 0: none */
+};
+
 struct jsp_record {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     /* CPU time of the thread since its previous expiration; of an allocation its bytes, and
@@ -47,6 +58,7 @@ struct jsp_record {
     uint16_t n_native;
     uint16_t stop;    /* why the unwinder ended */
     uint32_t cut_native; /* id of the label for C frames that the record lacks */
+    struct jsp_rec_state state;
     struct jsp_rec_frame frames[]; /* the runs, one after another; then the natives */
 };
 _Static_assert(sizeof(struct jsp_record) % 8 == 0, "whole words in the ring");

@@ -192,6 +192,7 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     } else {
         self->record->time_ns = a.now_ns[JSP_CLOCK_WALL];
         self->record->cpu_ns = a.ran_ns;
+        self->record->state = (struct jsp_rec_state){ 0 };
         sample_keep(self, ucontext, weight);
     }
     for (int clock = 0; clock < JSP_N_CLOCKS; clock++)

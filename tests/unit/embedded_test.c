@@ -129,6 +129,58 @@ TEST(rows_read_back)
     no_garbage(0, read_pcs);
 }
 
+/* -- jsprof/states ------------------------------------------------------------ */
+
+static bool read_state(const uint8_t **at, const uint8_t *end)
+{
+    struct jsp_read_state s;
+    return jsp_embedded_state_get(at, end, &s);
+}
+
+TEST(a_state_reads_back)
+{
+    for (int i = 0; i < EDGES * JSP_N_STATES; i++) {
+        uint64_t edge = edges[i % EDGES];
+        struct jsp_read_state s = { .state = (enum jsp_state)(i / EDGES) }, got;
+        if (s.state == JSP_STATE_ASLEEP)
+            s = (struct jsp_read_state){ s.state, edge, edges[EDGES - 1 - i % EDGES], edge, 0 };
+        if (s.state == JSP_STATE_HOST)
+            s.name = (uint32_t)edge;
+        size_t n = jsp_embedded_state_put(bytes, &s);
+        CHECK(n <= JSP_EMBEDDED_STATE);
+        only_whole(n, read_state);
+        const uint8_t *at = bytes;
+        CHECK(jsp_embedded_state_get(&at, bytes + n, &got));
+        CHECK(got.state == s.state && got.call == s.call && got.descriptor == s.descriptor &&
+              got.asleep_ns == s.asleep_ns && got.name == s.name);
+    }
+    bytes[0] = JSP_N_STATES;
+    CHECK(!read_state(&(const uint8_t *){ bytes }, bytes + 5));
+    no_garbage(JSP_STATE_ASLEEP, read_state);
+}
+
+static bool read_call_name(const uint8_t **at, const uint8_t *end)
+{
+    struct jsp_read_text name;
+    uint64_t number;
+    return jsp_embedded_call_name_get(at, end, &number, &name);
+}
+
+TEST(the_name_of_a_system_call_reads_back)
+{
+    struct jsp_read_text name;
+    const uint8_t *at = bytes;
+    uint64_t number;
+    size_t n = jsp_embedded_call_name_put(bytes, UINT64_MAX, (struct jsp_read_text){ "poll", 4 });
+    CHECK(n <= JSP_EMBEDDED_CALL_NAME + 4);
+    only_whole(n, read_call_name);
+    CHECK(jsp_embedded_call_name_get(&at, bytes + n, &number, &name));
+    CHECK(number == UINT64_MAX && is_text(name, "poll"));
+    bytes[0] = JSP_WIRE_BLOCK; /* another tag */
+    CHECK(!read_call_name(&(const uint8_t *){ bytes }, bytes + n));
+    no_garbage(JSP_WIRE_STATES_CALL, read_call_name);
+}
+
 /* -- jsprof/frames and jsprof/loops ------------------------------------------ */
 
 static bool read_kind(const uint8_t **at, const uint8_t *end)
@@ -403,6 +455,8 @@ int main(void)
     RUN(a_block_reads_back);
     RUN(a_weight_reads_back_with_its_lines);
     RUN(rows_read_back);
+    RUN(a_state_reads_back);
+    RUN(the_name_of_a_system_call_reads_back);
     RUN(a_kind_reads_back);
     RUN(a_loop_reads_back);
     RUN(the_head_of_a_listing_reads_back);

@@ -22,6 +22,7 @@ struct told {
     uint32_t lines[DEPTH], rows[DEPTH];
     bool known;
     uint64_t weight, cpu_ns, cut;
+    struct jsp_read_state state;
 };
 
 static struct told told[SAMPLES];
@@ -69,6 +70,13 @@ static void invent(struct told *s, int i, uint32_t threads)
     s->weight = chance(4) ? 1 : chance(40);
     s->cpu_ns = chance(3) ? 1000000 + chance(2000) : (uint64_t)chance(3) << 62;
     s->cut = chance(30) ? 0 : chance(100000);
+    if (chance(2)) /* in one half of the samples, of every kind */
+        s->state.state = (enum jsp_state)chance(JSP_N_STATES);
+    if (s->state.state == JSP_STATE_ASLEEP)
+        s->state = (struct jsp_read_state){ s->state.state, chance(400), (uint64_t)chance(3) << 60,
+                                            (uint64_t)0 - chance(3), 0 };
+    if (s->state.state == JSP_STATE_HOST)
+        s->state.name = UINT32_MAX - chance(3);
     if (!s->known) {
         s->weight = 1;
         s->cpu_ns = 0;
@@ -89,7 +97,7 @@ static void put(const struct told *s)
 {
     struct jsp_pack_sample sample = {
         s->time, s->pid, s->tid, s->cpu, s->n, s->addrs, s->lines, s->rows,
-        s->known, s->weight, s->cpu_ns, s->cut,
+        s->known, s->weight, s->cpu_ns, s->cut, s->state,
     };
     int err;
     while ((err = jsp_pack_put(&pack, &sample)) == -ENOBUFS)
@@ -144,6 +152,12 @@ static bool same_stack(const struct told *s, const struct jsp_read_sample *body,
     return node == 0;
 }
 
+static bool same_state(const struct jsp_read_state *a, const struct jsp_read_state *to)
+{
+    return a->state == to->state && a->call == to->call && a->descriptor == to->descriptor &&
+           a->asleep_ns == to->asleep_ns && a->name == to->name;
+}
+
 static bool same(const struct told *s, const struct jsp_read_cursor *c,
                  const struct jsp_read_frame *f)
 {
@@ -152,7 +166,7 @@ static bool same(const struct told *s, const struct jsp_read_cursor *c,
     return f->type == 2 && jsp_read_sample(c, f, &body) && same_stack(s, &body, p->ref) &&
            f->time == s->time && f->pid == s->pid && f->cpu == s->cpu &&
            p->known == s->known && p->weight == s->weight && p->cpu_ns == s->cpu_ns &&
-           p->cut == s->cut;
+           p->cut == s->cut && same_state(&p->state, &s->state);
 }
 
 /* Check that every sample read is one that was written, in order. Return their number. Only
@@ -378,8 +392,10 @@ TEST(lies_are_told_with_their_place)
     LIE(HEAD NODES FIRST "\1\x0a\5\0", 1, 20);
     LIE(HEAD NODES FIRST "\x11\4\x0a\0\0", 1, 20);        /* a thread that is not there */
     LIE(HEAD NODES FIRST "\x11\x83\1\x0a\0\0", 1, 20);
-    LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0", 1, 20);      /* an unknown flag */
+    LIE(HEAD NODES FIRST "\x41\x10\x0a\0\0", 1, 20);      /* an unknown flag */
     LIE(HEAD NODES FIRST "\1\x0a", 1, 20);                /* it ends too soon */
+    LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0\5", 1, 20);    /* an unknown state */
+    LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0\3\0\0", 1, 20); /* no time asleep */
     LIE(HEAD NODES FIRST "\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\0\0", 1, 20);
     LIE(HEAD "\x80\0", 0, 4);                             /* no nodes */
     LIE(HEAD "\x81\2\0\0", 0, 4);                         /* below what is not there */

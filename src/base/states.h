@@ -1,0 +1,31 @@
+/* base/states.h - what a sampled thread was doing: the one table of states.
+ *
+ * A sample on the wall clock has one of them. The file has the number, filters and programs
+ * use the key, reports show the name. Every layer may include this.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_BASE_STATES_H
+#define JSP_BASE_STATES_H
+
+/* X(STATE, key, name): the numbers are those of the file, from 0. */
+#define JSP_STATES(X) \
+    X(UNKNOWN, "unknown", "not known") \
+    X(RUNNING, "running", "running") \
+    X(WAITING, "waiting", "waiting for a processor") \
+    X(ASLEEP, "asleep", "asleep") \
+    X(HOST, "host", "in a wait of the host")
+
+#define JSP_STATES_ENUM(STATE, key, name) JSP_STATE_##STATE,
+enum jsp_state { JSP_STATES(JSP_STATES_ENUM) JSP_N_STATES };
+
+struct jsp_state_row {
+    const char *key;  /* in options and in output for programs */
+    const char *name; /* in reports */
+};
+extern const struct jsp_state_row jsp_states[JSP_N_STATES]; /* index: enum jsp_state */
+
+/* The innermost frame of a sample in the state JSP_STATE_WAITING. */
+#define JSP_STATE_WAITING_FRAME "[waiting for a processor]"
+
+#endif
