@@ -14,7 +14,7 @@
  *     jsprof_close(prof);
  *
  * Errors.   Functions of type int return 0 (or a count) or a negative errno. They never
- *           set errno and never abort; only jsprof_backtrace_print writes text. A failed
+ *           set errno and never abort; only jsprof_backtrace_print and _json write text. A failed
  *           call has changed nothing, except that stop, close and flush do their work
  *           and then report the error of the file. jsprof_strerror() returns one line
  *           of text for each errno.
@@ -855,6 +855,13 @@ JSPROF_API int jsprof_backtrace(jsprof_thread *t, const void *ucontext,
  * or the errno of write. */
 JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
                                       int fd) JSPROF_SIGSAFE;
+
+/* Write the same as one line of JSON:
+ * {"thread":TID,"frames":[{"kind":"vm","name":TEXT,"line":N,"pc":"0x..."}, ...]}, innermost first.
+ * "kind" is vm, jit, label, gc, native or synth; members that are not known are missing. Bytes of
+ * a name that are not UTF-8 become U+FFFD. */
+JSPROF_API int jsprof_backtrace_json(jsprof_thread *t, const void *ucontext,
+                                     int fd) JSPROF_SIGSAFE;
 
 /* -- 10. Sampled allocations ------------------------------------------------- */
 

@@ -4,48 +4,6 @@
  */
 #include "utf8.h"
 
-/* What a first byte says: the length, and which second bytes may follow it. */
-struct utf8_first {
-    size_t length; /* 0: no character starts so */
-    unsigned char low, high;
-};
-
-static struct utf8_first utf8_first(unsigned char byte)
-{
-    if (byte < 0x80)
-        return (struct utf8_first){ 1, 0, 0 };
-    if (byte < 0xC2 || byte > 0xF4)
-        return (struct utf8_first){ 0, 0, 0 };
-    return (struct utf8_first){ byte < 0xE0   ? 2
-                                : byte < 0xF0 ? 3
-                                              : 4,
-                                byte == 0xE0   ? 0xA0
-                                : byte == 0xF0 ? 0x90
-                                               : 0x80,
-                                byte == 0xED   ? 0x9F
-                                : byte == 0xF4 ? 0x8F
-                                               : 0xBF };
-}
-
-uint32_t jsp_utf8_next(const unsigned char *at, size_t n, size_t *used)
-{
-    struct utf8_first first = utf8_first(at[0]);
-    *used = 1;
-    if (first.length <= 1)
-        return first.length ? at[0] : JSP_UTF8_REPLACEMENT;
-    uint32_t character = at[0] & (0xFFu >> (first.length + 1));
-    for (size_t i = 1; i < first.length; i++) {
-        unsigned char low = i == 1 ? first.low : 0x80, high = i == 1 ? first.high : 0xBF;
-        if (i >= n || at[i] < low || at[i] > high) {
-            *used = i;
-            return JSP_UTF8_REPLACEMENT;
-        }
-        character = character << 6 | (at[i] & 0x3F);
-    }
-    *used = first.length;
-    return character;
-}
-
 size_t jsp_utf8_put(char out[4], uint32_t c)
 {
     if (c < 0x80) {

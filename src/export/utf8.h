@@ -9,12 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JSP_UTF8_REPLACEMENT = 0xFFFD };
-
-/* Return the character at `at`, of `n` > 0 bytes, and store how many of them it takes.
- * Bytes that are not UTF-8 (overlong forms, surrogates and numbers beyond Unicode too)
- * become one replacement character for each run that could have been the start of one. */
-uint32_t jsp_utf8_next(const unsigned char *at, size_t n, size_t *used);
+#include "base/utf8.h"
 
 /* Write the bytes of a character. Return how many. */
 size_t jsp_utf8_put(char out[4], uint32_t character);

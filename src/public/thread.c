@@ -199,12 +199,25 @@ int jsprof_backtrace(jsprof_thread *t, const void *ucontext, jsprof_backtrace_fr
     return n;
 }
 
+static int public_backtrace_write(int (*write_as)(struct jsp_sampled *,
+                                                  const struct jsp_backtrace_from *, int),
+                                  jsprof_thread *t, struct jsp_backtrace_from *from, int fd)
+{
+    int saved_errno = errno, err = public_backtrace_begin(t, from);
+    if (!err)
+        err = write_as(&public_thread(t)->sampled, from, fd);
+    errno = saved_errno;
+    return err;
+}
+
 int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext, int fd)
 {
     struct jsp_backtrace_from from = { .ucontext = ucontext, .here = jsp_regs_here() };
-    int saved_errno = errno, err = public_backtrace_begin(t, &from);
-    if (!err)
-        err = jsp_backtrace_print(&public_thread(t)->sampled, &from, fd);
-    errno = saved_errno;
-    return err;
+    return public_backtrace_write(jsp_backtrace_print, t, &from, fd);
+}
+
+int jsprof_backtrace_json(jsprof_thread *t, const void *ucontext, int fd)
+{
+    struct jsp_backtrace_from from = { .ucontext = ucontext, .here = jsp_regs_here() };
+    return public_backtrace_write(jsp_backtrace_json, t, &from, fd);
 }

@@ -444,6 +444,57 @@ TEST(printed_backtrace_has_a_numbered_line_for_each_frame)
     finish();
 }
 
+static void print_json(void)
+{
+    print_result = jsprof_backtrace_json(me, NULL, text_fd);
+}
+
+static void print_odd_json(void)
+{
+    jsprof_push(me, "a \"b\\\n\xff \xe2\x82\xac", NULL, 7);
+    print_json();
+    jsprof_pop(me);
+}
+
+static const char *json_of(void (*place)(void))
+{
+    static char text[8192];
+    text_fd = memfd_create("text", MFD_CLOEXEC);
+    act = place;
+    print_result = -1;
+    program();
+    CHECK_EQ(print_result, 0);
+    ssize_t size = pread(text_fd, text, sizeof text - 1, 0);
+    text[size < 0 ? 0 : size] = 0;
+    close(text_fd);
+    return text;
+}
+
+TEST(backtrace_as_json_is_one_line_with_an_object_for_each_frame)
+{
+    static const char odd[] = "\"name\":\"a \\u0022b\\u005c\\u000a\\ufffd \xe2\x82\xac\","
+                              "\"line\":7}";
+    char head[64];
+    if (!begin_at(1, 0))
+        return;
+    const char *text = json_of(print_json);
+    int n = snprintf(head, sizeof head,
+                     "{\"thread\":%d,\"frames\":[{\"kind\":\"native\",\"pc\":", (int)getpid());
+    CHECK_EQ(strncmp(text, head, (size_t)n), 0);
+    CHECK(strstr(text, "},{\"kind\":\"vm\",\"name\":\"f\",\"line\":10},{\"kind\":\"native\","));
+    CHECK(strstr(text, ",{\"kind\":\"vm\",\"name\":\"inner\"}"));
+    CHECK_STR(text + strlen(text) - 4, "}]}\n");
+    CHECK_EQ(strchr(text, '\n') - text, (long)strlen(text) - 1);
+    CHECK(strstr(json_of(print_odd_json), odd));
+    text_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    act = print_json;
+    program();
+    CHECK_EQ(print_result, -ENOSPC);
+    close(text_fd);
+    finish();
+    CHECK_EQ(jsprof_backtrace_json(NULL, NULL, 1), -EINVAL);
+}
+
 int main(void)
 {
     jsprof_function_new(&function, "f", NULL, 0, JSPROF_KIND_VM);
@@ -459,6 +510,7 @@ int main(void)
     RUN(backtrace_in_the_child_of_a_fork_is_refused);
     RUN(close_while_another_thread_takes_a_backtrace_waits_for_it);
     RUN(printed_backtrace_has_a_numbered_line_for_each_frame);
+    RUN(backtrace_as_json_is_one_line_with_an_object_for_each_frame);
     jsprof_function_free(function);
     return DONE();
 }
