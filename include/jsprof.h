@@ -657,6 +657,16 @@ JSPROF_API int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *sta
  * take memory as they are used. NULL: they are used up, or no callback is running. */
 JSPROF_API void *jsprof_scratch(jsprof_thread *t, size_t bytes) JSPROF_SIGSAFE;
 
+/* Copy `bytes` bytes from an address that may be invalid, in a decode callback or a walker of
+ * this thread. Return false if they can not be read, or if no callback is running; `to` may then
+ * hold a part of them. A callback needs this where the signal may interrupt the host between
+ * two stores: it then follows a pointer that is old, or was never stored, and a plain load would
+ * end the process. The bytes may be those of a freed object, so compare them with something
+ * before you trust them. A sample has 4096 reads outside the thread's own stack; each takes
+ * a system call, which a program of one thread makes once for each page. */
+JSPROF_API bool jsprof_read(jsprof_thread *t, void *to, const void *from,
+                            size_t bytes) JSPROF_SIGSAFE;
+
 /* -- 6. The stack, form (c): a walker ------------------------------------- */
 
 /* Write up to `max` frames, innermost first, each with its sp. Return how many frames the

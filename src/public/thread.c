@@ -116,6 +116,11 @@ void *jsprof_scratch(jsprof_thread *t, size_t bytes)
     return t ? jsp_vmstack_scratch(&public_thread(t)->sampled.vm, bytes) : NULL;
 }
 
+bool jsprof_read(jsprof_thread *t, void *to, const void *from, size_t bytes)
+{
+    return t && jsp_vmstack_peek(&public_thread(t)->sampled.vm, to, from, bytes);
+}
+
 int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk, void *host)
 {
     if (!t)

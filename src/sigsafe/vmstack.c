@@ -17,6 +17,13 @@ void *jsp_vmstack_scratch(struct jsp_vmstack *vm, size_t bytes)
     return place;
 }
 
+bool jsp_vmstack_peek(struct jsp_vmstack *vm, void *to, const void *from, size_t bytes)
+{
+    uintptr_t at = (uintptr_t)from;
+    return vm->is_reading && at + bytes >= at &&
+           (!bytes || jsp_memread_bytes(vm->mem, at, to, bytes));
+}
+
 void jsp_vmstack_init(struct jsp_vmstack *vm, jsprof_thread *own, uint32_t max_depth,
                       jsprof_frame *walked)
 {
@@ -364,6 +371,7 @@ void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
     vm->mem->calls = JSP_VMRUN_CALLS;
     vm->n_callers = 0;
     vm->scratch_left = JSP_VMSTACK_SCRATCH;
+    vm->is_reading = true;
     for (int run = 0; run < JSP_N_RUNS; run++) {
         out.room = vmstack_room(vm, run, where, left);
         out.n = out.marks = 0;
@@ -374,6 +382,7 @@ void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
         left -= out.n - out.marks;
     }
     vm->scratch_left = 0;
+    vm->is_reading = false;
     record->cut = out.cut;
     if (out.cut)
         jsp_count(&vm->n_cut, out.cut);

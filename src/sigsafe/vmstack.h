@@ -12,6 +12,7 @@
  *   jsp_vmstack_read           yes              -
  *   jsp_vmstack_check           -              yes
  *   jsp_vmstack_scratch        yes              -
+ *   jsp_vmstack_peek           yes              -
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,6 +46,7 @@ struct jsp_vmstack {
     jsprof_frame *walked; /* borrowed, room for max_depth frames */
     char *scratch; /* borrowed: JSP_VMSTACK_SCRATCH bytes */
     uint32_t scratch_left; /* 0: no sample is being taken */
+    bool is_reading;       /* a sample is being taken */
     /* callers of compiled code in the last sample, innermost first, at the start of
      * `walked` */
     uint32_t n_callers;
@@ -62,6 +64,10 @@ int jsp_vmstack_check(const jsprof_stack *stack);
 /* Return `bytes` bytes that stay the callback's until the end of this sample, or NULL if there
  * are none left or no sample is being taken. */
 void *jsp_vmstack_scratch(struct jsp_vmstack *vm, size_t bytes);
+
+/* Copy bytes for a callback. Return false if they can not be read, or if no sample is being
+ * taken. */
+bool jsp_vmstack_peek(struct jsp_vmstack *vm, void *to, const void *from, size_t bytes);
 
 /* The place from which a stack is read. */
 struct jsp_where {

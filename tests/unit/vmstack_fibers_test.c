@@ -5,6 +5,8 @@
  */
 #include "vmstack.h"
 
+#include <sys/mman.h>
+
 struct entry {
     const char *name, *file;
     uint32_t line, defined;
@@ -255,6 +257,45 @@ TEST(callbacks_have_memory_for_names_until_the_sample_ends)
     CHECK(jsp_vmstack_scratch(&vm, 1) == NULL); /* no sample is being taken */
 }
 
+static unsigned n_read, n_bad_reads;
+
+/* Follow the entry's pointer, which leads to a page that is gone where the line is 2. */
+static int decode_with_care(void *host, const void *entry, jsprof_frame *out)
+{
+    const struct entry *e = entry;
+    const char *gone = host;
+    char name[8];
+    bool is_old = e->line == 2;
+    if (!jsp_vmstack_peek(&vm, name, is_old ? gone : e->name, 3)) {
+        n_bad_reads++;
+        return -1;
+    }
+    n_read++;
+    out->label = &"\0a\0b\0c\0d"[2 * e->line - 1];
+    return 1;
+}
+
+TEST(callbacks_read_memory_that_may_be_gone)
+{
+    char byte;
+    char *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(gone != MAP_FAILED))
+        return;
+    munmap(gone, 4096);
+    by_end(1);
+    vm.host.decode_sigsafe = decode_with_care;
+    vm.host.host = gone;
+    last = first + 3;
+    CHECK_STR(taken(), "a>c>d");
+    CHECK_EQ(n_read, 3);
+    CHECK_EQ(n_bad_reads, 1);
+    CHECK_EQ(vm.n_bad, 1);
+    CHECK(!jsp_vmstack_peek(&vm, &byte, first, 1)); /* no sample is being taken */
+    vm.is_reading = true;
+    CHECK(!jsp_vmstack_peek(&vm, &byte, first, SIZE_MAX)); /* past the end of memory */
+    CHECK(jsp_vmstack_peek(&vm, &byte, NULL, 0));
+}
+
 int main(void)
 {
     RUN(end_pointer_takes_the_place_of_a_counter);
@@ -267,5 +308,6 @@ int main(void)
     RUN(functions_of_one_name_are_kept_apart_by_the_line_of_their_definition);
     RUN(frame_with_the_line_of_its_definition_keeps_its_pc);
     RUN(callbacks_have_memory_for_names_until_the_sample_ends);
+    RUN(callbacks_read_memory_that_may_be_gone);
     return DONE();
 }
