@@ -207,7 +207,9 @@ DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-rest
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh fish mandoc golang-go python3-jsonschema
 DEPS_BROWSER = chromium
-DEPS_PACKAGES = cmake meson ninja-build python3-dev
+DEPS_PACKAGES = cmake meson ninja-build python3-dev $(DEPS_HOSTS)
+# Interpreters that examples/hosts embeds.
+DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev
 deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \
 	$$sudo apt-get update; \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # pkg/hosts.sh - the programs of examples/hosts: each embeds an interpreter of the distribution,
 # unchanged, and records a program that spends three quarters of its time in one function and
-# one quarter in another, all on one line.
+# one quarter in another, all on one line. Where the interpreter has a hook, a second run counts.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -10,7 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "hosts: $*"; exit 1; }
 command -v pkg-config >/dev/null || { echo 'SKIP: needs pkg-config'; exit 77; }
-tried=
+tried= skipped=
 
 # The total share of a function must be within five standard deviations of the truth: of n
 # samples with chance p, sqrt(p (1 - p) / n).
@@ -19,7 +19,7 @@ share() # NAME EXPECTED
     "$B/bin/jsprof" report --vm --limit 0 "$tmp/cap" >"$tmp/report"
     awk -v name="$1" -v p="$2" '
         /samples? · / { n = $1 }
-        index($0, " " name " (shares.") {
+        $0 ~ " " name " \\(([^ ]*/)?shares[.]" {
             found = 1
             for (i = 1; i <= 8; i++) if ($i ~ /%$/) last = $i + 0
         }
@@ -38,17 +38,51 @@ line() # FILE: most of the time is on the line that says so
         { cat "$tmp/report"; fail "line $want of $1 is not the hottest"; }
 }
 
+build() # NAME FLAGS...: a program of examples/hosts
+{
+    name=$1
+    shift
+    $CC -std=gnu11 -O2 -Wall -Wextra ${WERROR:-} -Iinclude -o "$tmp/$name" \
+        "examples/hosts/$name/$name.c" "$B/lib/libjsprof.a" "$@" -pthread ||
+        fail "$name.c does not build"
+}
+system() { "$@" | sed 's/-I/-isystem /g'; } # print flags; the headers may give warnings
+record() # NAME PROGRAM [MODES]: with the variables of the environment
+{
+    (cd "examples/hosts/${2%/*}" &&
+        JSPROF="$tmp/cap" JSPROF_CALLS=${3:-} "$tmp/$1" "${2#*/}") ||
+        fail "$1 ended with an error"
+}
+shares() # NAME PROGRAM [BEFORE]: BEFORE comes before the name of a function
+{
+    share "${3:-}large" 0.75
+    share "${3:-}small" 0.25
+    line "examples/hosts/$2"
+    tried="$tried $1"
+}
+counted() # FUNCTION CALLS: exactly so many
+{
+    grep -E "^ *$(printf %d "$2" | sed 's/\([0-9]\)\([0-9]\{3\}\)$/\1,\2/') .* $1 " \
+        "$tmp/calls" >/dev/null || { cat "$tmp/calls"; fail "$1 was called $2 times"; }
+}
+counts() # NAME PROGRAM ROUNDS [BEFORE]
+{
+    record "$1" "$2" all
+    "$B/bin/jsprof" calls --limit 0 "$tmp/cap" >"$tmp/calls"
+    counted "${4:-}spin" $((2 * $3))
+    counted "${4:-}large" "$3"
+    counted "${4:-}small" "$3"
+    counted "${4:-}caught" 100
+    counted "${4:-}fails" 100
+    ! grep 'Leaves without' "$tmp/calls" || fail "$1 counts more leaves than enters"
+}
+
 if pkg-config --exists python-3.11-embed; then
     # shellcheck disable=SC2046 # words
-    $CC -std=gnu11 -O2 -Wall -Wextra ${WERROR:-} -Iinclude \
-        $(pkg-config --cflags python-3.11-embed | sed 's/-I/-isystem /g') \
-        -o "$tmp/python" examples/hosts/python/python.c "$B/lib/libjsprof.a" \
-        $(pkg-config --libs python-3.11-embed) -pthread || fail 'python.c does not build'
+    build python $(system pkg-config --cflags --libs python-3.11-embed)
     (cd examples/hosts/python && "$tmp/python" shares.py "$tmp/cap") ||
         fail 'python ended with an error'
-    share large 0.75
-    share small 0.25
-    line examples/hosts/python/shares.py
+    shares python python/shares.py
     cat >"$tmp/threads.py" <<'END_OF_PROGRAM'
 import threading
 
@@ -80,7 +114,56 @@ for thread in threads:
 END_OF_PROGRAM
     # Other threads run deep stacks while the handler walks the first one's.
     "$tmp/python" "$tmp/threads.py" "$tmp/cap" || fail 'python with threads ended with an error'
-    tried=python
+else
+    skipped="$skipped python (needs python3-dev of CPython 3.11)"
 fi
-[ -n "$tried" ] || { echo 'SKIP: needs python3-dev of CPython 3.11'; exit 77; }
-echo "hosts: $tried"
+
+has() { echo "#include <$1>" | $CC -E ${2:-} - >/dev/null 2>&1; } # a header, with these flags
+
+if has mruby.h; then
+    build mruby -lmruby -lm
+    (cd examples/hosts/ruby && "$tmp/mruby" shares.rb "$tmp/cap") ||
+        fail 'mruby ended with an error'
+    shares mruby ruby/shares.rb
+else
+    skipped="$skipped mruby (needs libmruby-dev)"
+fi
+
+perl=$(perl -MExtUtils::Embed -e ccopts 2>/dev/null) || perl=
+if [ -n "$perl" ] && has perl.h "$perl -include EXTERN.h"; then
+    # shellcheck disable=SC2046 # words
+    build perl $(system echo "$perl") $(perl -MExtUtils::Embed -e ldopts)
+    record perl perl/shares.pl
+    shares perl perl/shares.pl
+    counts perl perl/shares.pl 300
+else
+    skipped="$skipped perl (needs libperl-dev)"
+fi
+
+tcl=/usr/include/tcl8.6
+tcl="-isystem $tcl/tcl-private/generic -isystem $tcl/tcl-private/unix -isystem $tcl"
+if has tclCompile.h "$tcl"; then
+    # shellcheck disable=SC2086 # words
+    build tcl $tcl -ltcl8.6
+    record tcl tcl/shares.tcl
+    shares tcl tcl/shares.tcl
+    counts tcl tcl/shares.tcl 300
+else
+    skipped="$skipped tcl (needs tcl8.6-dev)"
+fi
+
+ruby=$(ls /usr/lib/*/pkgconfig/ruby-3.*.pc 2>/dev/null | sed -n '1s|.*/\(.*\)\.pc|\1|p')
+if [ -n "$ruby" ]; then
+    # shellcheck disable=SC2046 # words
+    build ruby $(system pkg-config --cflags --libs "$ruby") -Wno-deprecated-declarations
+    record ruby ruby/shares.rb
+    shares ruby ruby/shares.rb Object#
+    counts ruby ruby/shares.rb 600 Object#
+    awk '$NF == "[collect]" && $1 >= 5 { found = 1 } END { exit !found }' "$tmp/calls" ||
+        { cat "$tmp/calls"; fail 'ruby collected at least 5 times'; }
+else
+    skipped="$skipped ruby (needs ruby-dev)"
+fi
+[ -z "$skipped" ] || echo "hosts: not here:$skipped"
+[ -n "$tried" ] || { echo "SKIP:$skipped"; exit 77; }
+echo "hosts:$tried"
