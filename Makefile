@@ -190,7 +190,7 @@ run-fuzz: fuzz-programs
 
 # Of all distributions that we know; deps asks which of these names there are.
 DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang libclang-rt-dev \
-  libsysprof-4-dev libsysprof-6-dev sysprof xvfb valgrind linux-perf elfutils \
+  libsysprof-4-dev libsysprof-6-dev sysprof xvfb valgrind linux-perf elfutils xz-utils \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
   libgoogle-perftools-dev libunwind-dev \
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER) $(DEPS_PACKAGES)

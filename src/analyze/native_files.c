@@ -18,6 +18,17 @@ enum {
     NATIVES_MOST = 1 << 14, /* a bound, because a capture may claim any number of files */
 };
 
+/* The files that a folder may have instead of the recorded one. */
+enum natives_way {
+    NATIVES_BY_ID,          /* DIR/.build-id/xx/yyyy.debug */
+    NATIVES_PROGRAM_BY_ID,  /* DIR/.build-id/xx/yyyy */
+    NATIVES_CACHED,         /* DIR/xxyyyy/debuginfo */
+    NATIVES_CACHED_PROGRAM, /* DIR/xxyyyy/executable */
+    NATIVES_BY_PATH,        /* DIR/path */
+    NATIVES_BY_NAME,        /* DIR/name */
+    NATIVES_WAYS,
+};
+
 int jsp_native_files_init(struct jsp_native_files *n)
 {
     memset(n, 0, sizeof *n);
@@ -56,18 +67,28 @@ static bool natives_is_same(const struct jsp_native_files *n, const struct jsp_n
            (n->recorded == 0 || st.st_mtime <= n->recorded);
 }
 
+static bool natives_debug(const struct jsp_native_files *n, const struct jsp_native_file *f,
+                          const struct jsp_elf *elf, struct jsp_elf *debug)
+{
+    const char *const roots[] = { n->symbols, n->cache, JSP_ELF_DEBUG_ROOT };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        struct jsp_elf_debug_place place = { f->name, roots[i] };
+        if (roots[i] && jsp_elf_debug_open(debug, elf, place) == 0)
+            return true;
+    }
+    return jsp_elf_debug_inside(debug, elf) == 0;
+}
+
 /* Read names from an open file and, if it has none, from its debug file. */
 static int natives_take(const struct jsp_native_files *n, struct jsp_native_file *f,
                         const struct jsp_elf *elf)
 {
-    const char *const roots[] = { n->symbols, JSP_ELF_DEBUG_ROOT };
     struct jsp_elf debug;
-    bool has_debug = false;
-    for (int i = 0; i < 2 && !has_debug; i++) {
-        struct jsp_elf_debug_place place = { f->name, roots[i] };
-        has_debug = roots[i] && jsp_elf_debug_open(&debug, elf, place) == 0;
-    }
-    int err = jsp_symtab_load(&f->table, elf, has_debug ? &debug : NULL);
+    bool has_debug = natives_debug(n, f, elf, &debug), has_names = has_debug;
+    for (size_t i = 0; i < elf->n_sections && !has_names; i++)
+        has_names = elf->sections[i].sh_type == SHT_SYMTAB;
+    f->is_skipped = !f->is_needed && !has_names;
+    int err = f->is_skipped ? 0 : jsp_symtab_load(&f->table, elf, has_debug ? &debug : NULL);
     if (has_debug)
         jsp_elf_close(&debug);
     return err;
@@ -123,36 +144,62 @@ static int natives_try(struct jsp_native_files *n, struct jsp_native_file *f, co
     if (err)
         return err;
     f->from = jsp_store_text(&n->store, path, strlen(path));
-    n->unsure += f->build_id.len == 0;
+    n->unsure += f->build_id.len == 0 && !f->is_skipped;
     return 0;
 }
 
-/* Try "DIR/.build-id/xx/yyyy.debug", the same without ".debug", "DIR/path" and
- * "DIR/name". If none fits, the error of the recorded path remains. */
+/* Write the path of a file that `root` may have instead of the recorded one. Return false if
+ * it can not be, or does not fit. */
+static bool natives_way(char path[PATH_MAX], const char *root, const struct jsp_native_file *f,
+                        enum natives_way way)
+{
+    const char *id = f->build_id.at, *slash = strrchr(f->name, '/');
+    int all = (int)f->build_id.len, rest = all - 2, n = -1;
+    if (way <= NATIVES_CACHED_PROGRAM && rest <= 0)
+        return false;
+    if (way == NATIVES_BY_ID || way == NATIVES_PROGRAM_BY_ID)
+        n = snprintf(path, PATH_MAX, "%s/.build-id/%.2s/%.*s%s", root, id, rest, id + 2,
+                     way == NATIVES_BY_ID ? ".debug" : "");
+    else if (way == NATIVES_CACHED || way == NATIVES_CACHED_PROGRAM)
+        n = snprintf(path, PATH_MAX, "%s/%.*s/%s", root, all, id,
+                     way == NATIVES_CACHED ? "debuginfo" : "executable");
+    else
+        n = snprintf(path, PATH_MAX, "%s/%s", root,
+                     way == NATIVES_BY_PATH ? f->name : slash ? slash + 1 : f->name);
+    return n > 0 && n < PATH_MAX;
+}
+
+/* Search the user's folder, then the cache, which has files by build id. If none fits, the error
+ * of the recorded path remains. */
 static int natives_elsewhere(struct jsp_native_files *n, struct jsp_native_file *f, int reason)
 {
     char path[PATH_MAX];
-    const char *id = f->build_id.at, *slash = strrchr(f->name, '/');
-    int rest = f->build_id.len > 2 ? (int)f->build_id.len - 2 : 0, err = reason;
-    for (int way = 0; n->symbols && err && way < 4; way++) {
-        int len;
-        if (way < 2 && !rest)
+    const char *const roots[] = { n->symbols, n->cache };
+    int err = reason;
+    for (int at = 0; err && at < NATIVES_WAYS + NATIVES_BY_PATH; at++) {
+        const char *root = roots[at / NATIVES_WAYS];
+        if (!root || !natives_way(path, root, f, at % NATIVES_WAYS))
             continue;
-        if (way < 2)
-            len = snprintf(path, sizeof path, "%s/.build-id/%.2s/%.*s%s", n->symbols, id,
-                           rest, id + 2, way ? "" : ".debug");
-        else
-            len = snprintf(path, sizeof path, "%s/%s", n->symbols,
-                           way == 2 ? f->name : slash ? slash + 1 : f->name);
-        if (len > 0 && (size_t)len < sizeof path)
-            err = natives_try(n, f, path);
+        err = natives_try(n, f, path);
         if (err == -ESTALE)
             reason = err;
     }
     return err ? reason : 0;
 }
 
-int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_map *m)
+/* Read the file, or read it again because now all that it has is needed. */
+static void natives_load(struct jsp_native_files *n, struct jsp_native_file *f)
+{
+    f->is_skipped = false;
+    f->reason = natives_read(n, f);
+    if (f->reason)
+        f->reason = natives_elsewhere(n, f, f->reason);
+}
+
+/* Return the position of the mapped file, after reading it. Return -ENOENT if no file is
+ * mapped there, or -ENOMEM. */
+static int natives_file(struct jsp_native_files *n, const struct jsp_lookup_map *m,
+                        bool is_needed)
 {
     if (m->path.len == 0 || m->path.at[0] != '/')
         return -ENOENT;
@@ -162,7 +209,14 @@ int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_ma
         const struct jsp_native_file *f = &n->files[at - 1];
         if (f->inode == m->inode && jsp_read_equal(f->path, m->path) &&
             jsp_read_equal(f->build_id, m->build_id))
-            return (int)at - 1;
+            break;
+    }
+    if (at) {
+        struct jsp_native_file *f = &n->files[at - 1];
+        f->is_needed |= is_needed;
+        if (f->is_needed && f->is_skipped)
+            natives_load(n, f);
+        return (int)at - 1;
     }
     if (n->n == NATIVES_MOST)
         return -ENOENT;
@@ -170,24 +224,40 @@ int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_ma
         return -ENOMEM;
     struct jsp_native_file *f = &n->files[n->n];
     *f = (struct jsp_native_file){
-        m->path, m->build_id, .inode = m->inode, .offset = m->offset
+        m->path, m->build_id, .inode = m->inode, .offset = m->offset, .is_needed = is_needed
     };
     f->name = jsp_store_text(&n->store, m->path.at, m->path.len);
     if (!f->name || jsp_hash_add(&n->by_path, hash, n->n) < 0)
         return -ENOMEM;
-    f->reason = natives_read(n, f);
-    if (f->reason)
-        f->reason = natives_elsewhere(n, f, f->reason);
+    natives_load(n, f);
     return (int)n->n++;
 }
 
-bool jsp_native_files_place(struct jsp_native_files *n, const struct jsp_lookup_map *m,
-                            uint64_t addr, struct jsp_native_place *out)
+static bool natives_place(struct jsp_native_files *n, const struct jsp_lookup_map *m,
+                          uint64_t addr, bool is_needed, struct jsp_native_place *out)
 {
-    int file = jsp_native_files_file(n, m);
+    int file = natives_file(n, m, is_needed);
     if (file < 0 || n->files[file].reason)
         return false;
     out->file = (uint32_t)file;
     return jsp_symtab_vaddr(&n->files[file].table, addr - m->start + m->offset,
                             &out->vaddr);
+}
+
+bool jsp_native_files_place(struct jsp_native_files *n, const struct jsp_lookup_map *m,
+                            uint64_t addr, struct jsp_native_place *out)
+{
+    bool is_needed = true;
+    return natives_place(n, m, addr, is_needed, out);
+}
+
+const char *jsp_native_files_later(struct jsp_native_files *n, const struct jsp_lookup_map *m,
+                                   uint64_t addr)
+{
+    struct jsp_native_place place;
+    bool is_needed = false;
+    if (!natives_place(n, m, addr, is_needed, &place))
+        return NULL;
+    const char *name = jsp_symtab_find(&n->files[place.file].table, place.vaddr).name;
+    return name && *name ? name : NULL;
 }

@@ -2,10 +2,11 @@
  *
  * A completed recording contains its names; for a killed one, and for other programs'
  * captures, they are read from the files of this machine: each file once, when the first
- * address in it is looked up. A file that is not the recorded one is refused: its build
- * id differs, or, without a build id in the capture, its inode does, or it was modified
- * after the recording. Then the folder that the user named is searched: by build id, by
- * path, by name. One thread.
+ * address in it is looked up. A completed recording has no names of functions of stripped
+ * files; a debug file that came later has. A file that is not the recorded one is refused:
+ * its build id differs, or, without a build id in the capture, its inode does, or it was
+ * modified after the recording. Then the folder that the user named is searched: by build
+ * id, by path, by name; and debuginfod's cache. One thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,6 +26,8 @@ struct jsp_native_file {
     const char *name; /* path with a NUL, owned by the store */
     const char *from; /* the file that was read: name, or one elsewhere; NULL: none */
     int reason; /* 0: table is valid; otherwise the error: -ESTALE, -EBADMSG, errno */
+    bool is_needed;  /* the capture itself has no name for an address in it */
+    bool is_skipped; /* it was not needed and nothing has names of it: the table is empty */
     struct jsp_symtab table;
 };
 
@@ -36,15 +39,12 @@ struct jsp_native_files {
     int64_t recorded; /* time of day at the recording's end, in s; 0: unknown */
     jsp_native_files_demangle *demangle; /* may be NULL */
     const char *symbols; /* another folder to search; may be NULL */
+    const char *cache;   /* debuginfod's; may be NULL */
     uint32_t unsure;     /* files from there that the capture does not confirm */
 };
 
 int jsp_native_files_init(struct jsp_native_files *n); /* 0 or -ENOMEM */
 void jsp_native_files_free(struct jsp_native_files *n);
-
-/* Return the position of the mapped file, after reading it. Return -ENOENT if no file is
- * mapped there, or -ENOMEM. */
-int jsp_native_files_file(struct jsp_native_files *n, const struct jsp_lookup_map *map);
 
 /* Find the file of an address in the mapping, and its address there. Return false if no
  * such file could be read. */
@@ -54,5 +54,10 @@ struct jsp_native_place {
 };
 bool jsp_native_files_place(struct jsp_native_files *n, const struct jsp_lookup_map *map,
                             uint64_t addr, struct jsp_native_place *out);
+
+/* Return the name of the function at this address by symbols that the recording did not have,
+ * or NULL. */
+const char *jsp_native_files_later(struct jsp_native_files *n, const struct jsp_lookup_map *map,
+                                   uint64_t addr);
 
 #endif

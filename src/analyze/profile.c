@@ -20,6 +20,7 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
     int err = jsp_native_files_init(&p->natives);
     p->natives.demangle = w->options.demangle;
     p->natives.symbols = w->options.symbols;
+    p->natives.cache = w->options.debuginfod;
     if (err == 0 && w->options.naming)
         err = jsp_naming_open(&p->naming, w->options.naming);
     if (err == 0)

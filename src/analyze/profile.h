@@ -152,6 +152,7 @@ struct jsp_profile_options {
     jsp_native_files_demangle *demangle; /* for native names read from files; may be NULL */
     const struct jsp_naming_options *naming; /* NULL: names are shown as recorded; borrowed */
     const char *symbols; /* a folder with files for native names; may be NULL; borrowed */
+    const char *debuginfod; /* the folder of debuginfod's cache; may be NULL; borrowed */
     /* The clock for shares; NULL: the clock that drove the recording. Every recording has CPU
      * time. For another clock that did not drive it, the unit stays that of the recording. */
     const struct jsp_clock_row *clock;

@@ -138,6 +138,17 @@ static int resolve_text(struct jsp_profile *p, const char *text,
     return jsp_resolve_named(p, n, out);
 }
 
+/* Name the function by a symbol of a file. */
+static int resolve_symbol(struct jsp_profile *p, const char *name, struct jsp_resolve_name n,
+                          struct jsp_profile_frame *out)
+{
+    bool is_mangled = strncmp(name, "_Z", 2) == 0 && p->natives.demangle;
+    char *nice = is_mangled ? p->natives.demangle(name) : NULL;
+    int err = resolve_text(p, nice ? nice : name, n, out);
+    free(nice);
+    return err;
+}
+
 /* Name the address by the mapped file; if that has no name for it, show at least the
  * file. */
 static int resolve_by_file(struct jsp_profile *p, const struct jsp_lookup_map *m,
@@ -152,15 +163,21 @@ static int resolve_by_file(struct jsp_profile *p, const struct jsp_lookup_map *m
         found = jsp_symtab_find(&p->natives.files[place.file].table, place.vaddr);
     if (!found.name)
         return resolve_text(p, text, n, out);
-    if (!*found.name) {
-        snprintf(text, sizeof text, "%s+0x%" PRIx64, n.module, found.begin);
-        return resolve_text(p, text, n, out);
-    }
-    bool is_mangled = strncmp(found.name, "_Z", 2) == 0 && p->natives.demangle;
-    char *nice = is_mangled ? p->natives.demangle(found.name) : NULL;
-    int err = resolve_text(p, nice ? nice : found.name, n, out);
-    free(nice);
-    return err;
+    if (*found.name)
+        return resolve_symbol(p, found.name, n, out);
+    snprintf(text, sizeof text, "%s+0x%" PRIx64, n.module, found.begin);
+    return resolve_text(p, text, n, out);
+}
+
+/* Return true for "[libx.so]" and "libx.so+0x1230", which the library writes where a file has no
+ * symbol. */
+static bool resolve_is_nameless(const struct jsp_lookup_symbol *s)
+{
+    uint32_t len = s->module.len;
+    if (s->name.len && *s->name.at == '[')
+        return true;
+    return len && s->name.len > len + 3 && memcmp(s->name.at, s->module.at, len) == 0 &&
+           memcmp(s->name.at + len, "+0x", 3) == 0;
 }
 
 static int resolve_native(struct jsp_profile *p, const struct jsp_profile_address *a,
@@ -180,13 +197,19 @@ static int resolve_native(struct jsp_profile *p, const struct jsp_profile_addres
         n = (struct jsp_resolve_name){ jit->name, "", JSPROF_KIND_JIT, { "", 0 } };
         return jsp_resolve_named(p, n, out);
     }
-    if (s) {
+    const char *later = NULL;
+    uint64_t in = a->key.addr - a->is_return;
+    if (s && m && resolve_is_nameless(s))
+        later = jsp_native_files_later(&p->natives, m, in);
+    if (later) {
+        err = resolve_symbol(p, later, n, out);
+    } else if (s) {
         n.text = s->name;
         err = jsp_resolve_named(p, n, out);
     } else if (a->is_kernel) {
         err = resolve_text(p, "[kernel]", n, out);
     } else if (m && *module) {
-        err = resolve_by_file(p, m, a->key.addr - a->is_return, n, out);
+        err = resolve_by_file(p, m, in, n, out);
     } else {
         err = jsp_resolve_fixed(p, "[unknown]", out);
     }

@@ -54,9 +54,9 @@ void cli_native_complain(const struct cli_capture *c)
         uint32_t before = 0, after = 0;
         char more[CLI_NUMBER] = "";
         for (uint32_t j = 0; j < n->n; j++)
-            if (j != i && n->files[j].reason == reason)
+            if (j != i && n->files[j].is_needed && n->files[j].reason == reason)
                 *(j < i ? &before : &after) += 1;
-        if (reason == 0 || before)
+        if (reason == 0 || !n->files[i].is_needed || before)
             continue;
         if (after)
             snprintf(more, sizeof more, " (and %u more)", after);

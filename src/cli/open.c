@@ -6,9 +6,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,6 +148,27 @@ int cli_load(struct cli_capture *c, const char *path)
     return cli_load_with(c, path, &(struct jsp_profile_options){ 0 });
 }
 
+/* Return the folder in which debuginfod's clients keep the files that they have loaded, or NULL
+ * if there is none. */
+static const char *open_debuginfod(void)
+{
+    static const struct {
+        const char *variable, *below;
+    } places[] = { { "DEBUGINFOD_CACHE_PATH", "" },
+                   { "HOME", "/.debuginfod_client_cache" },
+                   { "XDG_CACHE_HOME", "/debuginfod_client" },
+                   { "HOME", "/.cache/debuginfod_client" } };
+    static char path[PATH_MAX];
+    struct stat is;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *root = getenv(places[i].variable);
+        int n = root && *root ? snprintf(path, sizeof path, "%s%s", root, places[i].below) : -1;
+        if (n > 0 && (size_t)n < sizeof path && stat(path, &is) == 0 && S_ISDIR(is.st_mode))
+            return path;
+    }
+    return NULL;
+}
+
 int cli_load_with(struct cli_capture *c, const char *path,
                   const struct jsp_profile_options *given)
 {
@@ -154,6 +177,7 @@ int cli_load_with(struct cli_capture *c, const char *path,
     options.progress = open_progress;
     options.context = &progress;
     options.demangle = open_demangle;
+    options.debuginfod = open_debuginfod();
     if (cli_open(c, path) != CLI_OK)
         return CLI_FAILED;
     if (given->naming) {

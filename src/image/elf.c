@@ -132,6 +132,7 @@ void jsp_elf_close(struct jsp_elf *elf)
     jsp_block_free(elf->segments);
     jsp_block_free(elf->sections);
     jsp_block_free(elf->section_names);
+    jsp_block_free(elf->decoded);
     *elf = (struct jsp_elf){ .fd = -1 };
 }
 

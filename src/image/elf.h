@@ -23,6 +23,7 @@ enum { JSP_ELF_MOST = 1 << 28 }; /* bytes of one piece */
 struct jsp_elf {
     int fd;                  /* owned; -1: read from `image` */
     const uint8_t *image;    /* borrowed: the whole file, in memory */
+    void *decoded;           /* owned block: the bytes of `image`, if no file has them */
     uint64_t image_base;     /* the image's address in the running process; 0: unknown */
     uint64_t size;           /* of the file */
     Elf64_Ehdr head;

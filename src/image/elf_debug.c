@@ -14,6 +14,7 @@
 
 #include "base/block.h"
 #include "descriptor.h"
+#include "xz.h"
 
 enum {
     DEBUG_CHUNK = 1 << 20,      /* bytes that the checksum reads at once */
@@ -106,10 +107,12 @@ static bool debug_by_id(struct jsp_elf *debug, const struct debug_wanted *wanted
     char hex[2 * JSP_ELF_BUILD_ID + 1] = "", path[PATH_MAX];
     if (wanted->id_size < 2)
         return false;
-    for (size_t i = 1; i < wanted->id_size; i++)
-        snprintf(hex + 2 * (i - 1), 3, "%02x", wanted->id[i]);
-    int n = snprintf(path, sizeof path, "%s/.build-id/%02x/%s.debug", root, wanted->id[0],
-                     hex);
+    for (size_t i = 0; i < wanted->id_size; i++)
+        snprintf(hex + 2 * i, 3, "%02x", wanted->id[i]);
+    int n = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2);
+    if (n > 0 && (size_t)n < sizeof path && debug_try(debug, wanted, path))
+        return true;
+    n = snprintf(path, sizeof path, "%s/%s/debuginfo", root, hex);
     return n > 0 && (size_t)n < sizeof path && debug_try(debug, wanted, path);
 }
 
@@ -133,13 +136,39 @@ static bool debug_by_link(struct jsp_elf *debug, const struct debug_wanted *want
     return false;
 }
 
+static bool debug_is_needed(const struct jsp_elf *elf)
+{
+    for (size_t i = 0; i < elf->n_sections; i++)
+        if (elf->sections[i].sh_type == SHT_SYMTAB)
+            return false;
+    return true;
+}
+
+int jsp_elf_debug_inside(struct jsp_elf *debug, const struct jsp_elf *elf)
+{
+    const Elf64_Shdr *s = jsp_elf_section(elf, ".gnu_debugdata", SHT_PROGBITS);
+    uint8_t *packed = s && debug_is_needed(elf) ? jsp_elf_read_section(elf, s) : NULL;
+    struct jsp_xz_output is;
+    if (!packed)
+        return -ENOENT;
+    int err = jsp_xz_decode(packed, s->sh_size, &is);
+    jsp_block_free(packed);
+    if (err)
+        return err;
+    err = jsp_elf_open_image(debug, is.bytes, is.size);
+    if (err)
+        jsp_block_free(is.bytes);
+    else
+        debug->decoded = is.bytes;
+    return err;
+}
+
 int jsp_elf_debug_open(struct jsp_elf *debug, const struct jsp_elf *elf,
                        struct jsp_elf_debug_place place)
 {
     struct debug_wanted wanted = { .id_size = 0 };
-    for (size_t i = 0; i < elf->n_sections; i++)
-        if (elf->sections[i].sh_type == SHT_SYMTAB)
-            return -ENOENT;
+    if (!debug_is_needed(elf))
+        return -ENOENT;
     wanted.id_size = jsp_elf_build_id(elf, wanted.id);
     debug_link(&wanted, elf);
     bool found =

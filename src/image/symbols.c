@@ -114,7 +114,8 @@ static void symbols_load(struct jsp_symbols *s, struct symbols_object *o,
     if (o->reason)
         return;
     struct jsp_elf_debug_place place = { o->path, JSP_ELF_DEBUG_ROOT };
-    bool has_debug = jsp_elf_debug_open(&debug, &file.elf, place) == 0;
+    bool has_debug = jsp_elf_debug_open(&debug, &file.elf, place) == 0 ||
+                     jsp_elf_debug_inside(&debug, &file.elf) == 0;
     o->reason = jsp_symtab_load(&o->table, &file.elf, has_debug ? &debug : NULL);
     jsp_elf_close(&debug);
     jsp_symbols_file_close(&file);

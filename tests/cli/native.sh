@@ -185,6 +185,40 @@ run report --symbols by-id killed.cap
 is_err ''
 has ' burn  [host]'
 rm host
+# debuginfod's cache, for a file that is not here.
+mkdir -p cache/debuginfod_client/$id
+cp by-id/.build-id/${id%${id#??}}/${id#??}.debug cache/debuginfod_client/$id/debuginfo
+XDG_CACHE_HOME=$PWD/cache run report killed.cap
+is_err ''
+has ' burn  [host]'
+DEBUGINFOD_CACHE_PATH=$PWD/cache/debuginfod_client run report killed.cap
+has ' burn  [host]'
+run report --symbols cache/debuginfod_client killed.cap
+has ' burn  [host]'
+
+# A completed recording of a stripped file has no names; a debug file that comes later has.
+"$objcopy" --strip-all old host
+JSPROF=stripped.cap ./host
+run report stripped.cap
+is_err ''
+hasnt burn
+has ' host+0x'
+run report --symbols by-id stripped.cap
+is_err ''
+has ' burn  [host]'
+hasnt ' host+0x'
+XDG_CACHE_HOME=$PWD/cache run report stripped.cap
+has ' burn  [host]'
+run report --symbols wrong stripped.cap
+is_err ''
+has ' host+0x'
+rm host
+run report stripped.cap
+is_err ''
+has ' host+0x'
+run report --symbols by-name stripped.cap
+is_err ''
+has ' burn  [host]'
 
 # A capture without build ids: the command takes the user's file, and reports that.
 run report --symbols /nowhere foreign.cap

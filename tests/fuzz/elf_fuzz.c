@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/elf.h"
+#include "image/elf_debug.h"
 #include "image/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,7 +38,7 @@ static void fuzz_table(const struct jsp_symtab *t)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct jsp_elf elf;
+    struct jsp_elf elf, inside;
     struct jsp_elf_dynamic dynamic;
     struct jsp_symtab table;
     uint8_t id[JSP_ELF_BUILD_ID];
@@ -50,6 +50,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (jsp_symtab_load(&table, &elf, &elf) == 0)
         fuzz_table(&table);
     jsp_symtab_free(&table);
+    if (jsp_elf_debug_inside(&inside, &elf) == 0) {
+        if (jsp_symtab_load(&table, &elf, &inside) == 0)
+            fuzz_table(&table);
+        jsp_symtab_free(&table);
+        jsp_elf_close(&inside);
+    }
     jsp_elf_close(&elf);
     return 0;
 }

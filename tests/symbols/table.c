@@ -139,7 +139,8 @@ static int table_load(struct jsp_symtab *t, const char *path)
     int err = fd < 0 ? -1 : jsp_elf_open(&elf, fd);
     if (err)
         return err;
-    bool has_debug = jsp_elf_debug_open(&debug, &elf, place) == 0;
+    bool has_debug = jsp_elf_debug_open(&debug, &elf, place) == 0 ||
+                     jsp_elf_debug_inside(&debug, &elf) == 0;
     err = jsp_symtab_load(t, &elf, has_debug ? &debug : NULL);
     jsp_elf_close(&debug);
     jsp_elf_close(&elf);
