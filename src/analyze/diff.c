@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { DIFF_MOST_TIMES = 1000 };
+
 struct diff_build {
     struct jsp_diff *out;
     uint32_t room;
@@ -83,6 +85,28 @@ static double diff_share(uint64_t value, const struct jsp_diff_side *side)
 bool jsp_diff_is_real(double chance, uint32_t n_judged)
 {
     return chance * (n_judged ? n_judged : 1) < 0.05;
+}
+
+/* Return how many standard deviations a chance is away. */
+static double diff_deviations(double chance)
+{
+    double low = 0, high = 40;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (erfc(middle / sqrt(2)) > chance)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The deviations grow with the root of the number of samples. */
+double jsp_diff_times(double chance, uint32_t n_judged)
+{
+    double is = diff_deviations(chance), wanted = diff_deviations(0.05 / (n_judged ? n_judged : 1));
+    double times = is > 0 ? wanted * wanted / (is * is) : 0;
+    return times <= DIFF_MOST_TIMES ? times : 0;
 }
 
 static int diff_order(double x, double y, const struct jsp_diff_row *a,

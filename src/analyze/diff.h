@@ -48,6 +48,10 @@ void jsp_diff_free(struct jsp_diff *d);
  * compared: in a table, one row in twenty changes that much by chance. */
 bool jsp_diff_is_real(double chance, uint32_t n_judged);
 
+/* Return how many times as many samples would make this change real, or 0 where no number would
+ * that makes sense. */
+double jsp_diff_times(double chance, uint32_t n_judged);
+
 /* Sort by the change of total share instead. */
 void jsp_diff_sort_total(struct jsp_diff *d);
 

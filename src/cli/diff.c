@@ -11,10 +11,13 @@
 #include "command.h"
 #include "filter.h"
 #include "head.h"
+#include "hints.h"
+#include "native.h"
 #include "threads.h"
 
 enum { DIFF_LIMIT = 30 };
 #define DIFF_LEAST 0.05 /* points: a share's change that is printed as 0.1 points */
+#define DIFF_WORTH 1.0  /* points: a change for which more samples are worth their time */
 
 static const char diff_help[] =
     "usage: jsprof diff [OPTION]... BEFORE AFTER\n"
@@ -216,6 +219,25 @@ static int diff_rows(const struct diff *d, uint32_t n)
     return cli_table_close(t);
 }
 
+/* Where nothing is sure, print how many samples would make the largest change sure. */
+static void diff_doubt(const struct diff *d)
+{
+    const struct jsp_diff_row *r = d->diff.rows;
+    char sentence[CLI_HINT], place[CLI_PLACE];
+    if (!d->diff.n || fabs(diff_change(d, r)) < DIFF_WORTH)
+        return;
+    double times = d->is_total ? jsp_diff_times(r->total_chance, d->diff.n_total_judged)
+                               : jsp_diff_times(r->chance, d->diff.n_judged);
+    if (times == 0)
+        return;
+    cli_native_text(place, &d->captures[0], r->name);
+    snprintf(sentence, sizeof sentence,
+             "There are too few samples to trust a difference: the largest, %+.1f points of %s, "
+             "would need %.0f times as many. Record for longer, or at a higher rate.",
+             diff_change(d, r), place, ceil(times));
+    cli_wrap(&d->captures[0].style, sentence);
+}
+
 static int diff_print(const struct diff *d, uint32_t limit)
 {
     uint32_t n = d->diff.n, real = 0;
@@ -237,6 +259,8 @@ static int diff_print(const struct diff *d, uint32_t limit)
                                           d->functions[i].value });
     printf("\n%u of %u function%s changed by more than chance explains (*).\n", real,
            d->diff.n, cli_s(d->diff.n));
+    if (real == 0)
+        diff_doubt(d);
     return status;
 }
 

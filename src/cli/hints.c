@@ -4,14 +4,19 @@
  */
 #include "hints.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "native.h"
+#include "package.h"
 #include "analyze/name_parts.h"
 #include "jsprof.h"
 
-enum { HINTS_NAME = 200 }; /* bytes of a module's name */
+enum {
+    HINTS_NAME = 200,  /* bytes of a module's name */
+    HINTS_MISSED = 20, /* expirations of a thread without a sample from which it is worth a line */
+};
 
 /* Parts of the whole from which it is worth a line. */
 static const double hints_gc = 0.1, hints_line = 0.5, hints_nameless = 0.2;
@@ -114,12 +119,37 @@ static void hints_cut(const struct hints *h, char *name)
             name[i] = '\'';
 }
 
+/* Return the file of the module that has this path, or NULL. */
+static const struct jsp_native_file *hints_file(const struct hints *h, struct jsp_read_text path)
+{
+    const struct jsp_native_files *n = &h->c->profile.natives;
+    for (uint32_t i = 0; i < n->n; i++)
+        if (jsp_read_equal(n->files[i].path, path))
+            return &n->files[i];
+    return NULL;
+}
+
+/* Write from where the symbols of a file may come. Only a file of this machine is in a package of
+ * this machine. */
+static void hints_ways(char *out, size_t size, const struct jsp_native_file *f)
+{
+    char package[CLI_PACKAGE] = "";
+    if (f && f->reason == 0)
+        cli_package_of_symbols(package, CLI_PACKAGE_LISTS, f->name);
+    int n = snprintf(out, size, "%s%s, ", *package ? "package " : "a package",
+                     package);
+    if (f && f->build_id.len && f->build_id.len <= 2 * JSP_ELF_BUILD_ID)
+        n += snprintf(out + n, size - (size_t)n, "debuginfod-find debuginfo %.*s, ",
+                      (int)strspn(f->build_id.at, "0123456789abcdef"), f->build_id.at);
+    snprintf(out + n, size - (size_t)n, "or --symbols DIR");
+}
+
 static void hints_without_names(struct hints *h)
 {
     const struct jsp_profile *p = &h->c->profile;
-    const char *most = NULL;
+    const struct jsp_function *most = NULL;
     uint64_t sum = 0, best = 0;
-    char share[CLI_NUMBER];
+    char share[CLI_NUMBER], ways[CLI_PACKAGE + 2 * JSP_ELF_BUILD_ID + 64];
     for (uint32_t i = 0; i < h->rows->n; i++) {
         const struct jsp_function_row *f = &h->rows->rows[i];
         const struct jsp_function *function = &p->functions[f->function];
@@ -128,19 +158,49 @@ static void hints_without_names(struct hints *h)
         sum += f->self;
         if (f->self > best) {
             best = f->self;
-            most = function->module;
+            most = function;
         }
     }
     if (!most || hints_share(h, sum) < hints_nameless)
         return;
-    char *module = cli_clean(&h->c->style, cli_span(most));
+    char *module = cli_clean(&h->c->style, cli_span(most->module));
     hints_cut(h, module);
+    hints_ways(ways, sizeof ways, hints_file(h, most->path));
     snprintf(hints_next(h), CLI_HINT,
              "C functions without names take %s of the %s, most of it in %s%s%s: its debug "
-             "symbols (a package, or --symbols DIR) name them",
+             "symbols (%s) name them",
              cli_percent(share, hints_share(h, sum)), jsp_unit_noun(h->c->profile.unit),
-             module ? h->quote : "", module ? module : "a library", module ? h->quote : "");
+             module ? h->quote : "", module ? module : "a library", module ? h->quote : "", ways);
     free(module);
+}
+
+/* A thread whose signals are blocked or taken by others has nothing but losses. */
+static void hints_unseen_thread(struct hints *h)
+{
+    const struct jsp_profile *p = &h->c->profile;
+    const struct jsp_account_thread *most = NULL;
+    uint32_t n = 0;
+    char time[CLI_NUMBER], more[CLI_NUMBER] = "";
+    if (h->c->threads || h->c->is_part || !p->hz || h->out->n == CLI_HINTS)
+        return;
+    for (uint32_t i = 0; i < p->account.n_threads; i++) {
+        const struct jsp_account_thread *t = &p->account.threads[i];
+        if (t->samples || jsp_account_unseen(t) < HINTS_MISSED)
+            continue;
+        n++;
+        most = most && jsp_account_unseen(most) >= jsp_account_unseen(t) ? most : t;
+    }
+    if (!most)
+        return;
+    if (n > 1)
+        snprintf(more, sizeof more, " (and %" PRIu32 " more)", n - 1);
+    char *name = cli_clean(&h->c->style, cli_span(most->name));
+    hints_cut(h, name);
+    snprintf(hints_next(h), CLI_HINT,
+             "Thread %s%s%s%s has no sample of its %s: jsprof info shows what took its signals",
+             h->quote, name && *name ? name : "without a name", h->quote, more,
+             cli_duration(time, (uint64_t)((double)jsp_account_unseen(most) * 1e9 / p->hz)));
+    free(name);
 }
 
 int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows,
@@ -153,5 +213,6 @@ int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_fun
         return err;
     hints_hot_line(&h);
     hints_without_names(&h);
+    hints_unseen_thread(&h);
     return 0;
 }

@@ -9,16 +9,16 @@
 #include "open.h"
 #include "analyze/functions.h"
 
-enum { CLI_HINTS = 3, CLI_HINT = 384 };
+enum { CLI_HINTS = 3, CLI_HINT = 640 };
 
 struct cli_hints {
     char text[CLI_HINTS][CLI_HINT]; /* sentences without their full stop */
     int n;
 };
 
-/* Look for a collector that takes a tenth of the time, for a line that takes half of it, and for
- * functions without names that take a fifth of it. `rows` are functions. In Markdown names are code
- * spans. Return 0 or -ENOMEM. */
+/* Look for a collector that takes a tenth of the time, for a line that takes half of it, for
+ * functions without names that take a fifth of it, and for a thread without a sample. `rows`
+ * are functions. In Markdown names are code spans. Return 0 or -ENOMEM. */
 int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows,
               bool is_markdown);
 

@@ -168,6 +168,11 @@ static void native_put(char *out, const struct cli_capture *c, const char *text,
     free(clean);
 }
 
+void cli_native_text(char out[CLI_PLACE], const struct cli_capture *c, const char *name)
+{
+    native_put(out, c, name, CLI_PLACE - 1);
+}
+
 void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
                       struct cli_line line)
 {

@@ -39,6 +39,9 @@ struct cli_line {
 void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
                       struct cli_line line);
 
+/* Write the beginning of a name, made harmless. */
+void cli_native_text(char out[CLI_PLACE], const struct cli_capture *c, const char *name);
+
 /* Return true if native code has only its module as a name. */
 bool cli_native_is_nameless(const struct jsp_function *f);
 

@@ -120,6 +120,120 @@ has 'Line 22 of work takes 62.5% of the time: jsprof annotate shows it.'
 run report --thread 100 --under leaf good.cap
 hasnt 'Line 22'
 
+# A thread that blocks every signal has nothing but losses.
+cat >blind.c <<'END'
+#include <jsprof.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void burn(void)
+{
+    struct timespec t;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (t.tv_sec == 0 && t.tv_nsec < 300000000);
+}
+
+static void *blind(void *p)
+{
+    jsprof_thread *t;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    if (jsprof_thread_attach(p, "blind", &t) < 0)
+        exit(1);
+    burn();
+    jsprof_thread_detach(t);
+    return NULL;
+}
+
+int main(void)
+{
+    jsprof *p;
+    jsprof_thread *t;
+    pthread_t other;
+    if (jsprof_start_from_env(&p) <= 0 || jsprof_thread_attach(p, "main", &t) < 0 ||
+        pthread_create(&other, NULL, blind, p))
+        return 1;
+    burn();
+    pthread_join(other, NULL);
+    return jsprof_close(p) < 0;
+}
+END
+$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o blind blind.c "$B/lib/libjsprof.a" -pthread
+JSPROF=blind.cap JSPROF_HZ=1000 JSPROF_CLOCK=wall ./blind
+run report blind.cap
+tr '\n' ' ' <out >sentence
+says 'Thread blind has no sample of its [0-9.]+ m?s: jsprof info shows what took its si' sentence
+run report --thread main blind.cap
+hasnt 'has no sample'
+run report --markdown blind.cap
+says '^- Thread `blind` has no sample of its [0-9.]+ m?s: jsprof info' out
+
+# Too few samples to trust a difference, and enough.
+run diff good.cap merged.cap
+tr '\n' ' ' <out >sentence
+says '0 of 6 .* of [[]interpreter], would need 4 times as many. Record for longer' sentence
+run diff waits.cap collects.cap
+hasnt 'too few'
+run diff good.cap good.cap
+hasnt 'too few'
+
+# A stripped library of this machine: its build id, and the package that has its symbols.
+cat >packs.c <<'END'
+#include <dlfcn.h>
+#include <jsprof.h>
+#include <time.h>
+
+typedef int encode(uint32_t preset, int check, const void *, const uint8_t *in, size_t n_in,
+                   uint8_t *out, size_t *at, size_t n_out);
+
+int main(void)
+{
+    static uint8_t in[1 << 20], out[1 << 21];
+    struct timespec now;
+    jsprof *p;
+    jsprof_thread *t;
+    void *library = dlopen("liblzma.so.5", RTLD_NOW);
+    encode *pack;
+    void *found = library ? dlsym(library, "lzma_easy_buffer_encode") : NULL;
+    if (!found)
+        return 77;
+    *(void **)&pack = found;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (uint8_t)(i * i >> 7 ^ i >> 5);
+    if (jsprof_start_from_env(&p) <= 0 || jsprof_thread_attach(p, "main", &t) < 0)
+        return 1;
+    do {
+        size_t at = 0;
+        pack(9, 0, NULL, in, sizeof in, out, &at, sizeof out);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    } while (now.tv_sec == 0 && now.tv_nsec < 500000000);
+    return jsprof_close(p) < 0;
+}
+END
+$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o packs packs.c "$B/lib/libjsprof.a" -pthread -ldl
+status=0
+JSPROF=packs.cap JSPROF_HZ=1000 ./packs || status=$?
+run report packs.cap
+tr '\n' ' ' <out >sentence
+if [ "$status" = 77 ] || grep -q ' lzma_mf_\| lz_encode' out; then
+    echo 'advice: no stripped liblzma here: names of packages were not tried'
+else
+    id='debuginfod-find debuginfo [0-9a-f]{40}, or --symbols DIR[)] name them[.]'
+    says "C functions without names take [0-9.]+% of the time, most of it in liblzma.so.5" sentence
+    says "$id" sentence
+    "$jsprof" dump packs.cap >dump
+    path=$(sed -n 's|.* \(/[^ ]*/liblzma.so.5[^ ]*\).*|\1|p' dump | head -n 1)
+    package=$(dpkg-query -S "*/${path##*/}" 2>/dev/null | sed 's/[:,].*//' | head -n 1) || package=
+    [ -z "$package" ] || says "its debug symbols [(]package $package-dbgsym, debuginfod" sentence
+    mkdir -p home
+    run report --symbols home packs.cap
+    is_rc 0
+fi
+
 run report good.cap
 hasnt 'waited'
 hasnt 'counts for'

@@ -179,6 +179,16 @@ TEST(a_sum_knows_its_ranks)
     CHECK(s.p95 == 1 && s.median == 1 && s.n == 1);
 }
 
+/* Chances of 1.96 and 0.98 deviations: half of the deviations is a quarter of the samples. */
+TEST(change_that_is_no_surprise_needs_so_many_times_the_samples)
+{
+    CHECK_EQ(100 * jsp_diff_times(0.0499958, 1) + 0.5, 100);
+    CHECK_EQ(10 * jsp_diff_times(0.3270868, 1) + 0.5, 40);
+    CHECK(jsp_diff_times(0.3270868, 10) > 8);
+    CHECK_EQ(jsp_diff_times(1, 1), 0);
+    CHECK_EQ(jsp_diff_times(0.99, 1), 0);
+}
+
 int main(void)
 {
     RUN(a_change_counts_when_chance_does_not_explain_it);
@@ -186,5 +196,6 @@ int main(void)
     RUN(the_largest_change_comes_first_not_the_largest_function);
     RUN(neighbours_add_up_under_recursion);
     RUN(a_sum_knows_its_ranks);
+    RUN(change_that_is_no_surprise_needs_so_many_times_the_samples);
     return DONE();
 }
