@@ -14,10 +14,10 @@
  *     jsprof_close(prof);
  *
  * Errors.   Functions of type int return 0 (or a count) or a negative errno. They never
- *           set errno and never abort; only jsprof_backtrace_print and _json write text. A failed
- *           call has changed nothing, except that stop, close and flush do their work
- *           and then report the error of the file. jsprof_strerror() returns one line
- *           of text for each errno.
+ *           set errno and never abort; only jsprof_backtrace_print, jsprof_backtrace_json
+ *           and the report of jsprof_crash_report write text. A failed call has changed
+ *           nothing, except that stop, close and flush do their work and then report the
+ *           error of the file. jsprof_strerror() returns one line of text for each errno.
  * Memory.   "Borrowed" memory stays the caller's and must stay valid as long as the
  *           comment says. The library copies everything else before the call returns.
  * Units.    _ns is nanoseconds, hz is per second, _bytes is bytes.
@@ -872,6 +872,23 @@ JSPROF_API int jsprof_backtrace_print(jsprof_thread *t, const void *ucontext,
  * a name that are not UTF-8 become U+FFFD. */
 JSPROF_API int jsprof_backtrace_json(jsprof_thread *t, const void *ucontext,
                                      int fd) JSPROF_SIGSAFE;
+
+enum { JSPROF_CRASH_JSON = 1 };
+
+/* Report faults: on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT the process writes to `fd` a line
+ * with the signal, then the stack of the thread that it hit, like jsprof_backtrace_print or, with
+ * JSPROF_CRASH_JSON, jsprof_backtrace_json, then the stacks of all other attached threads, 1,024
+ * at most. Then the action follows that the signal had before: the host's handler, or the end of
+ * the process with its core. A thread that does not answer within 0.2 s has a line that says so.
+ *
+ * `fd` is borrowed until the next call, and should not block. -1 ends the reports; a later call
+ * changes `fd`. A host that handles faults itself, as for guard pages, installs its handlers
+ * afterwards and calls from them the ones that it found. A thread whose stack is used up can
+ * report only on an alternate stack: the calling thread, if it is attached, and threads that
+ * attach later get one of 64 KiB until they detach, unless they have one.
+ *
+ * -EINVAL: a bad argument. -EBADF: `fd` is not open. */
+JSPROF_API int jsprof_crash_report(int fd, uint32_t flags) JSPROF_COLD;
 
 /* -- 10. Sampled allocations ------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  */
 #include "public.h"
 #include "calls/event.h"
+#include "session/crash.h"
 #include "session/function.h"
 #include "session/function_lines.h"
 #include "sigsafe/backtrace.h"
@@ -225,4 +226,16 @@ int jsprof_backtrace_json(jsprof_thread *t, const void *ucontext, int fd)
 {
     struct jsp_backtrace_from from = { .ucontext = ucontext, .here = jsp_regs_here() };
     return public_backtrace_write(jsp_backtrace_json, t, &from, fd);
+}
+
+int jsprof_crash_report(int fd, uint32_t flags)
+{
+    if (fd < -1 || flags & ~(uint32_t)JSPROF_CRASH_JSON)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = fd >= 0 && fcntl(fd, F_GETFD) < 0 ? -errno : 0;
+    if (!err)
+        err = jsp_crash_report(fd, flags & JSPROF_CRASH_JSON);
+    public_leave(&host);
+    return err;
 }

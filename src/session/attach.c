@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "drain.h"
 #include "live.h"
 #include "session/alone/alone.h"
@@ -98,7 +99,10 @@ int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **o
     int err = jsp_live_enter(p);
     if (err)
         return err;
+    jsp_crash_attach();
     err = attach_here(p, name, out);
+    if (err)
+        jsp_crash_detach();
     jsp_live_leave(p);
     return err;
 }
@@ -114,6 +118,8 @@ int jsp_session_owns(const struct jsp_thread *t)
 int jsp_session_detach(struct jsp_thread *t)
 {
     int err = jsp_session_owns(t);
+    if (!err || err == -ECHILD)
+        jsp_crash_detach();
     if (err == -ECHILD) { /* a copy in a forked child: drop it, free nothing */
         jsp_sampled_unlink(&t->sampled);
         return 0;

@@ -7,8 +7,7 @@
 #include "base/utf8.h"
 #include "left.h"
 #include "merge.h"
-
-enum { BACKTRACE_BYTES = 512 };
+#include "text.h"
 
 /* Describe a merged frame to a caller that has no capture to look into. */
 static jsprof_backtrace_frame backtrace_frame(const struct jsp_sampled *self,
@@ -80,73 +79,28 @@ int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *fro
 
 /* -- As text ---------------------------------------------------------------- */
 
-struct backtrace_text {
-    int fd;
-    int err; /* of the first failed write: the rest is dropped */
-    size_t n;
-    char bytes[BACKTRACE_BYTES];
-};
-
-static void backtrace_flush(struct backtrace_text *text)
-{
-    for (size_t at = 0; at < text->n && !text->err;) {
-        ssize_t done = write(text->fd, text->bytes + at, text->n - at);
-        if (done > 0)
-            at += (size_t)done;
-        else if (done < 0 && errno != EINTR)
-            text->err = -errno;
-    }
-    text->n = 0;
-}
-
-static void backtrace_put(struct backtrace_text *text, const char *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (text->n == sizeof text->bytes)
-            backtrace_flush(text);
-        text->bytes[text->n++] = bytes[i];
-    }
-}
-
-#define BACKTRACE_PUT(text, string) backtrace_put(text, string, sizeof string - 1)
-
-static void backtrace_put_number(struct backtrace_text *text, uint64_t value, uint32_t base)
-{
-    char digits[20], *at = digits + sizeof digits;
-    do
-        *--at = "0123456789abcdef"[value % base];
-    while ((value /= base) != 0);
-    backtrace_put(text, at, (size_t)(digits + sizeof digits - at));
-}
-
-static void backtrace_put_address(struct backtrace_text *text, uint64_t address)
-{
-    BACKTRACE_PUT(text, "0x");
-    backtrace_put_number(text, address, 16);
-}
-
 /* Write "#12 name" or "#12 0x7f...", then ":line" if the line is known. */
-static void backtrace_line(struct backtrace_text *text, uint32_t at,
+static void backtrace_line(struct jsp_text *text, uint32_t at,
                            const jsprof_backtrace_frame *frame)
 {
-    BACKTRACE_PUT(text, "#");
-    backtrace_put_number(text, at, 10);
-    BACKTRACE_PUT(text, " ");
+    JSP_TEXT_PUT(text, "#");
+    jsp_text_number(text, at, 10);
+    JSP_TEXT_PUT(text, " ");
     if (frame->name)
-        backtrace_put(text, frame->name, strnlen(frame->name, JSP_LABEL_MAX));
+        jsp_text_put(text, frame->name, strnlen(frame->name, JSP_LABEL_MAX));
     else
-        backtrace_put_address(text, frame->pc);
+        jsp_text_address(text, frame->pc);
     if (frame->line) {
-        BACKTRACE_PUT(text, ":");
-        backtrace_put_number(text, frame->line, 10);
+        JSP_TEXT_PUT(text, ":");
+        jsp_text_number(text, frame->line, 10);
     }
-    BACKTRACE_PUT(text, "\n");
-    backtrace_flush(text);
+    JSP_TEXT_PUT(text, "\n");
+    jsp_text_flush(text);
 }
 
 int jsp_backtrace_print(struct jsp_sampled *self, const struct jsp_backtrace_from *from, int fd)
 {
-    struct backtrace_text text = { .fd = fd };
+    struct jsp_text text = { .fd = fd };
     int n = jsp_backtrace(self, from, self->printed, JSP_PRINTED);
     for (int i = 0; i < n && !text.err; i++)
         backtrace_line(&text, (uint32_t)i, &self->printed[i]);
@@ -156,69 +110,69 @@ int jsp_backtrace_print(struct jsp_sampled *self, const struct jsp_backtrace_fro
 /* -- As JSON ---------------------------------------------------------------- */
 
 /* Write a name as a JSON string, which is UTF-8 whatever the name's bytes are. */
-static void backtrace_put_string(struct backtrace_text *text, const char *name)
+static void backtrace_put_string(struct jsp_text *text, const char *name)
 {
     size_t n = strnlen(name, JSP_LABEL_MAX), used;
-    BACKTRACE_PUT(text, "\"");
+    JSP_TEXT_PUT(text, "\"");
     for (size_t i = 0; i < n; i += used) {
         const char *at = name + i;
         uint32_t c = jsp_utf8_next((const unsigned char *)at, n - i, &used);
         if (c == JSP_UTF8_REPLACEMENT) {
-            BACKTRACE_PUT(text, "\\ufffd");
+            JSP_TEXT_PUT(text, "\\ufffd");
         } else if (c < 0x20 || c == '"' || c == '\\') {
-            BACKTRACE_PUT(text, "\\u00");
-            backtrace_put_number(text, c >> 4, 16);
-            backtrace_put_number(text, c & 15, 16);
+            JSP_TEXT_PUT(text, "\\u00");
+            jsp_text_number(text, c >> 4, 16);
+            jsp_text_number(text, c & 15, 16);
         } else {
-            backtrace_put(text, at, used);
+            jsp_text_put(text, at, used);
         }
     }
-    BACKTRACE_PUT(text, "\"");
+    JSP_TEXT_PUT(text, "\"");
 }
 
-static void backtrace_put_kind(struct backtrace_text *text, uint32_t kind)
+static void backtrace_put_kind(struct jsp_text *text, uint32_t kind)
 {
     static const char names[][8] = { "vm", "jit", "label", "gc", "native", "synth" };
     if (kind < sizeof names / sizeof *names)
-        backtrace_put(text, names[kind], strnlen(names[kind], sizeof *names));
+        jsp_text_put(text, names[kind], strnlen(names[kind], sizeof *names));
 }
 
-static void backtrace_object(struct backtrace_text *text, const jsprof_backtrace_frame *frame)
+static void backtrace_object(struct jsp_text *text, const jsprof_backtrace_frame *frame)
 {
-    BACKTRACE_PUT(text, "{\"kind\":\"");
+    JSP_TEXT_PUT(text, "{\"kind\":\"");
     backtrace_put_kind(text, frame->kind);
-    BACKTRACE_PUT(text, "\"");
+    JSP_TEXT_PUT(text, "\"");
     if (frame->name) {
-        BACKTRACE_PUT(text, ",\"name\":");
+        JSP_TEXT_PUT(text, ",\"name\":");
         backtrace_put_string(text, frame->name);
     }
     if (frame->line) {
-        BACKTRACE_PUT(text, ",\"line\":");
-        backtrace_put_number(text, frame->line, 10);
+        JSP_TEXT_PUT(text, ",\"line\":");
+        jsp_text_number(text, frame->line, 10);
     }
     if (frame->pc) {
-        BACKTRACE_PUT(text, ",\"pc\":\"");
-        backtrace_put_address(text, frame->pc);
-        BACKTRACE_PUT(text, "\"");
+        JSP_TEXT_PUT(text, ",\"pc\":\"");
+        jsp_text_address(text, frame->pc);
+        JSP_TEXT_PUT(text, "\"");
     }
-    BACKTRACE_PUT(text, "}");
+    JSP_TEXT_PUT(text, "}");
 }
 
 int jsp_backtrace_json(struct jsp_sampled *self, const struct jsp_backtrace_from *from, int fd)
 {
-    struct backtrace_text text = { .fd = fd };
+    struct jsp_text text = { .fd = fd };
     int n = jsp_backtrace(self, from, self->printed, JSP_PRINTED);
     if (n < 0)
         return n;
-    BACKTRACE_PUT(&text, "{\"thread\":");
-    backtrace_put_number(&text, (uint64_t)syscall(SYS_gettid), 10);
-    BACKTRACE_PUT(&text, ",\"frames\":[");
+    JSP_TEXT_PUT(&text, "{\"thread\":");
+    jsp_text_number(&text, (uint64_t)syscall(SYS_gettid), 10);
+    JSP_TEXT_PUT(&text, ",\"frames\":[");
     for (int i = 0; i < n; i++) {
         if (i)
-            BACKTRACE_PUT(&text, ",");
+            JSP_TEXT_PUT(&text, ",");
         backtrace_object(&text, &self->printed[i]);
     }
-    BACKTRACE_PUT(&text, "]}\n");
-    backtrace_flush(&text);
+    JSP_TEXT_PUT(&text, "]}\n");
+    jsp_text_flush(&text);
     return text.err;
 }

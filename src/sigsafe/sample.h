@@ -25,6 +25,8 @@
  *   jsp_sampled_pause    yes         yes              -
  *   jsp_sampled_enter    yes         yes              -
  *   jsp_sampled_exit     yes         yes              -
+ *   jsp_sampled_seize    yes          -               -
+ *   jsp_sampled_restore  yes          -               -
  *   jsp_sampled_inside    -           -              yes
  *   jsp_sampled_busy      -           -              yes
  *   jsp_sampled_frames   yes         yes              -
@@ -214,6 +216,15 @@ bool jsp_sampled_is_linked(const struct jsp_sampled *self);
  * thread until exit. Return false if the handler or another caller uses the record. */
 bool jsp_sampled_enter(struct jsp_sampled *self);
 void jsp_sampled_exit(struct jsp_sampled *self);
+
+/* Take the record from the sample or the caller that a fault interrupted, and give it back: what
+ * it held is overwritten. */
+struct jsp_seized {
+    uint32_t seq;
+    bool busy;
+};
+struct jsp_seized jsp_sampled_seize(struct jsp_sampled *self);
+void jsp_sampled_restore(struct jsp_sampled *self, struct jsp_seized was);
 
 /* Return true if the handler is inside; return true if a caller is between enter and
  * exit. */

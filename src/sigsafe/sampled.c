@@ -175,6 +175,25 @@ void jsp_sampled_exit(struct jsp_sampled *self)
     atomic_store_explicit(&self->busy, false, memory_order_release);
 }
 
+struct jsp_seized jsp_sampled_seize(struct jsp_sampled *self)
+{
+    /* ORDER: relaxed, all. Only this thread stores them. */
+    uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
+    bool busy = atomic_load_explicit(&self->busy, memory_order_relaxed); /* ORDER: as above */
+    struct jsp_seized was = { seq, busy };
+    /* ORDER: relaxed, as above. */
+    atomic_store_explicit(&self->seq, (seq + 1) & ~1u, memory_order_relaxed);
+    atomic_store_explicit(&self->busy, false, memory_order_relaxed); /* ORDER: as above */
+    return was;
+}
+
+void jsp_sampled_restore(struct jsp_sampled *self, struct jsp_seized was)
+{
+    /* ORDER: relaxed, both, as above. */
+    atomic_store_explicit(&self->seq, was.seq, memory_order_relaxed);
+    atomic_store_explicit(&self->busy, was.busy, memory_order_relaxed); /* ORDER: as above */
+}
+
 bool jsp_sampled_inside(const struct jsp_sampled *self)
 {
     /* ORDER: seq_cst, after `armed` was cleared: see S1 in sample.c. */
