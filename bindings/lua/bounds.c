@@ -88,6 +88,6 @@ bool jsp_lua_bounds_object(uintptr_t pc, struct jsp_lua_bounds *out)
     const char *slash = strrchr(s.name, '/');
     const char *name = *s.name ? slash ? slash + 1 : s.name : program_invocation_short_name;
     *out = s.code;
-    return strncmp(name, "liblua", 6) == 0 || strncmp(name, "lua", 3) == 0 ||
-           strncmp(name, "jsprof-lua", 10) == 0;
+    return strncmp(name, "liblua", 6) == 0 || strncmp(name, "libtexlua", 9) == 0 ||
+           strncmp(name, "lua", 3) == 0 || strncmp(name, "jsprof-lua", 10) == 0;
 }

@@ -56,6 +56,10 @@ static inline size_t compat_length(lua_State *L, int at)
 {
     return lua_objlen(L, at);
 }
+static inline void compat_pushglobals(lua_State *L)
+{
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+}
 #else
 static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions)
 {
@@ -64,6 +68,10 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions)
 static inline size_t compat_length(lua_State *L, int at)
 {
     return lua_rawlen(L, at);
+}
+static inline void compat_pushglobals(lua_State *L)
+{
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }
 #if LUA_VERSION_NUM < 504
 static inline int compat_resume(lua_State *co, lua_State *from, int n)

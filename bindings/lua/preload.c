@@ -1,10 +1,11 @@
 /* preload.c - the module as a preloaded library: LD_PRELOAD=.../lua/5.4/jsprof.so with
  * JSPROF=FILE records a program that embeds a shared liblua, without a line of code in it.
  *
- * Every host opens the standard libraries in a state that it makes, and calls this
- * library's function for it first. Then the state requires the module, which follows
- * JSPROF. Other processes that inherit the variable have no Lua, so all references to its
- * functions are weak (build.mk).
+ * Nearly every host opens the standard libraries in a state that it makes, and calls this
+ * library's function for it first. Some (texlua) open them one by one: such a state is
+ * noticed when it loads its first chunk after it got `require`. Then the state requires the
+ * module, which follows JSPROF. Other processes that inherit the variable have no Lua, so all
+ * references to its functions are weak (build.mk).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,17 +35,50 @@ static int preload_require(lua_State *L)
     return 0;
 }
 
-/* Only standard error can receive it. */
-static void preload_state(lua_State *L)
+/* The registry keeps true at this address once the state was asked to require the module. */
+static const char preload_key = 0;
+
+/* Runs protected. Set the flag at the argument if the state has `require` and was not asked
+ * before. Run no code of the program, such as a metamethod of its global table. */
+static int preload_mark(lua_State *L)
 {
+    bool *is_due = lua_touserdata(L, 1);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&preload_key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    if (!lua_isnil(L, -1))
+        return 0;
+    compat_pushglobals(L);
+    lua_pushstring(L, "require");
+    lua_rawget(L, -2);
+    if (!lua_isfunction(L, -1))
+        return 0;
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&preload_key);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    *is_due = true;
+    return 0;
+}
+
+/* Print the reason once if this is another Lua. Only standard error can receive it. */
+static bool preload_is_ours(void)
+{
+    static _Atomic bool has_refused;
     struct jsp_lua_found found = { "", -1 };
-    if (!jsp_lua_environment_asks())
-        return;
-    if (jsp_lua_probe_version(&found) != JSP_LUA_OURS) {
+    if (jsp_lua_probe_version(&found) == JSP_LUA_OURS)
+        return true;
+    /* ORDER: relaxed. Nothing else depends on it. */
+    if (!atomic_exchange_explicit(&has_refused, true, memory_order_relaxed))
         fprintf(stderr, "jsprof: nothing is recorded: the preloaded module is one of Lua %s, and "
                         "the program has Lua %s\n", jsp_lua_walk_version(), found.name);
+    return false;
+}
+
+static void preload_state(lua_State *L)
+{
+    bool is_due = false;
+    if (!jsp_lua_environment_asks() || !preload_is_ours() ||
+        jsp_lua_protected(L, preload_mark, &is_due) != 0 || !is_due)
         return;
-    }
     lua_pushcfunction(L, preload_require);
     if (lua_pcall(L, 0, 0, 0) == LUA_OK)
         return;
@@ -188,3 +222,24 @@ PRELOAD_ENTRY(preload_cpcall, "lua_cpcall")
 PRELOAD_ENTRY(preload_call, "lua_callk")
 PRELOAD_ENTRY(preload_pcall, "lua_pcallk")
 #endif
+
+/* -- Chunks ---------------------------------------------------------------------------- */
+
+/* All functions that load a chunk pass through this one, under its name for the linker. */
+#ifdef LUA_JITLIBNAME
+#define PRELOAD_LOAD "lua_loadx"
+#else
+#define PRELOAD_LOAD "lua_load"
+#endif
+
+JSPROF_API preload_fn preload_load __asm__(PRELOAD_LOAD);
+static _Atomic(preload_fn *) preload_load_next;
+
+uintptr_t preload_load(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                       uintptr_t e)
+{
+    /* ORDER: relaxed, as in the calls into Lua. */
+    preload_fn *next = atomic_load_explicit(&preload_load_next, memory_order_relaxed);
+    preload_state(L);
+    return (next ? next : preload_next(&preload_load_next, PRELOAD_LOAD))(L, a, b, c, d, e);
+}

@@ -84,6 +84,14 @@ recorded_late()
         [ "$(cat "$SCRATCH/out")" = ran ] && whole
 }
 
+one_by_one()
+{
+    # shellcheck disable=SC2046
+    ${CC:-cc} -DONE_BY_ONE -o "$SCRATCH/host" $(pkg-config --cflags "lua$VERSION") \
+        "$SRCDIR/tests/lua/plain_host.c" $(pkg-config --libs "lua$VERSION") &&
+        recorded JSPROF="$SCRATCH/cap" JSPROF_CLOCK=wall
+}
+
 required() # INTERPRETER'S ARGS...
 {
     rm -f "$SCRATCH/cap"
@@ -124,6 +132,8 @@ one()
     check 'so is a folder that is not there' refused 'jsprof: nothing is recorded: .*/no/where' \
         JSPROF=/no/where
     check 'and a module of another Lua' other_version
+    check 'a program that opens the libraries of Lua one by one is recorded' one_by_one
+    check 'its functions are seen, too' seen
     check 'an interpreter that is its own Lua is refused in a line' own_lua "$LUA" \
         "$(basename "$LUA") itself, .*; an interpreter loads it with LUA_INIT="
     check 'so is another program' own_lua_of_a_host
