@@ -83,6 +83,24 @@ static lua_Integer traces_field(lua_State *L, const char *field)
     return value;
 }
 
+/* LuaJIT of 2026 calls handlers in a coroutine of its own. Then only the main coroutine can be
+ * searched, and nothing may be pushed there, because the compiler works on it. */
+static const char *traces_called_in_main(lua_State *L, int function, lua_Debug *ar)
+{
+    struct module_run *run = jsp_lua_run_of(L);
+    lua_State *main = run ? (lua_State *)run->lua->main : L;
+    lua_Debug wanted;
+    lua_pushvalue(L, function);
+    lua_getinfo(L, ">S", &wanted);
+    for (int level = 0; main != L && level < TRACES_LEVELS && lua_getstack(main, level, ar);
+         level++) {
+        lua_getinfo(main, "nS", ar);
+        if (ar->name && ar->source == wanted.source && ar->linedefined == wanted.linedefined)
+            return ar->name;
+    }
+    return "function";
+}
+
 /* Return the name by which the function was called, if it is on the stack. `ar` keeps it. */
 static const char *traces_called(lua_State *L, int function, lua_Debug *ar)
 {
@@ -93,7 +111,7 @@ static const char *traces_called(lua_State *L, int function, lua_Debug *ar)
         if (is_it && ar->name)
             return ar->name;
     }
-    return "function";
+    return traces_called_in_main(L, function, ar);
 }
 
 /* Write "name (file:line)" of an instruction. */
