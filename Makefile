@@ -208,7 +208,7 @@ DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-rest
   libluajit2-5.1-2
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh fish mandoc golang-go python3-jsonschema
-DEPS_BROWSER = chromium
+DEPS_BROWSER = chromium firefox-esr
 DEPS_PACKAGES = cmake meson ninja-build python3-dev $(DEPS_HOSTS)
 # Interpreters that examples/hosts embeds.
 DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev

@@ -4,7 +4,7 @@
  */
 'use strict';
 const fs = require('node:fs');
-const { check, same, withBrowser, boxOf, settled } = require('./lib.js');
+const { check, same, withBrowser, boxOf, settled, back } = require('./lib.js');
 
 const state = page => page.evaluate(() => {
     app.graph.drawNow();
@@ -23,16 +23,16 @@ async function goesBack(page) {
     await page.click('#tab-functions');
     await page.click('#tab-tree');
     check('the view is in the address', (await hash(page)).includes('view=tree'));
-    await page.goBack();
+    await back(page);
     check('back to the functions', await page.locator('#view-functions').isVisible());
-    await page.goBack();
+    await back(page);
     same('back to the graph, zoomed', (await state(page)).zoomed.split(' ')[0], 'parse');
-    await page.goBack();
+    await back(page);
     same('and to all of it', (await state(page)).zoomed, 'all');
     same('the first address', await hash(page), '');
-    await page.goForward();
+    await back(page, 1);
     same('forward', (await state(page)).zoomed.split(' ')[0], 'parse');
-    await page.goBack();
+    await back(page);
     const before = await page.evaluate(() => history.length);
     await page.fill('#search', 'p');
     await page.fill('#search', 'pa');
@@ -40,7 +40,7 @@ async function goesBack(page) {
     await settled(page);
     check('letters of a search are one step',
         await page.evaluate(() => history.length) <= before + 1);
-    await page.goBack();
+    await back(page);
     same('no search again', await page.inputValue('#search'), '');
 }
 

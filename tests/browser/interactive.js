@@ -6,8 +6,7 @@
  *                                    ms from a click to the picture of what was clicked
  */
 'use strict';
-const { chromium } = require('playwright-core');
-const { FLAGS } = require('./lib.js');
+const { launch } = require('./lib.js');
 
 async function once(browser, file) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 },
@@ -29,8 +28,7 @@ async function once(browser, file) {
 
 (async () => {
     const [,, file, times] = process.argv;
-    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM,
-        args: FLAGS });
+    const browser = await launch();
     await once(browser, file); /* what is loaded once for all pages */
     for (let i = 0; i < +times; i++)
         console.log((await once(browser, file)).map(ms => ms.toFixed(0)).join(' '));

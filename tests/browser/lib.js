@@ -1,9 +1,14 @@
-/* lib.js - a page of `jsprof html` in headless Chromium, and checks that say what failed.
+/* lib.js - a page of `jsprof html` in headless Chromium or Firefox, and checks.
  *
  * SPDX-License-Identifier: MIT
+ *
+ * BROWSER=firefox in the environment chooses Firefox, which is driven by WebDriver BiDi. It can not
+ * emulate media features: preferences set them for all pages.
  */
 'use strict';
-const { chromium } = require('playwright-core');
+const { chromium, firefox } = require('playwright-core');
+
+const isFirefox = process.env.BROWSER === 'firefox';
 
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic',
     '--no-first-run', '--disable-background-networking', '--disable-component-update',
@@ -22,13 +27,33 @@ const same = (what, seen, wanted) =>
     check(`${what} is ${JSON.stringify(wanted)}`,
         JSON.stringify(seen) === JSON.stringify(wanted), seen);
 
+/* Playwright emulates media in each context, with a command that Firefox ESR may not have: count
+ * it as done. */
+function forgiveEmulation() {
+    const { ws } = require('playwright-core/lib/utilsBundle'), { emit } = ws.prototype;
+    ws.prototype.emit = function (event, data, ...rest) {
+        if (event === 'message' && String(data).includes('emulation.')) {
+            const { id, error } = JSON.parse(data);
+            if (error === 'unknown command')
+                data = Buffer.from(JSON.stringify({ type: 'success', id, result: {} }));
+        }
+        return emit.call(this, event, data, ...rest);
+    };
+}
+if (isFirefox)
+    forgiveEmulation();
+
+const launch = (prefs = {}) => isFirefox
+    ? firefox.launch({ executablePath: process.env.FIREFOX, channel: 'moz-firefox',
+        firefoxUserPrefs: { 'ui.prefersReducedMotion': 1, ...prefs } })
+    : chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+
 /* Open files one after another; whatever one asks of a network, and every error, fails. */
-async function withBrowser(run) {
-    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM,
-        args: FLAGS });
+async function withBrowser(run, prefs) {
+    const browser = await launch(prefs);
     const open = async (file, options = {}) => {
         const context = await browser.newContext({ viewport: { width: 1280, height: 800 },
-            reducedMotion: 'reduce', ...options });
+            ...isFirefox ? {} : { reducedMotion: 'reduce' }, ...options });
         const page = await context.newPage(), asked = [];
         page.on('request', r => asked.push(r.url()));
         page.on('pageerror', e => check(`${file}: no error`, false, e.stack));
@@ -64,6 +89,12 @@ async function boxOf(page, name, graph = 'graph') {
 const settled = page => page.evaluate(() => new Promise(done =>
     requestAnimationFrame(() => requestAnimationFrame(done))));
 
+/* Go back in the history of one page: no document is loaded. */
+const back = (page, steps = -1) => page.evaluate(n => new Promise(done => {
+    addEventListener('hashchange', done, { once: true });
+    history.go(n);
+}).then(() => {}), steps);
+
 const text = (page, selector) => page.locator(selector).innerText();
 
-module.exports = { FLAGS, check, same, withBrowser, boxOf, settled, text };
+module.exports = { isFirefox, launch, check, same, withBrowser, boxOf, settled, text, back };

@@ -4,17 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/browser/lib.sh"
-$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o known "$SRCDIR/tests/browser/captures.c"
-for name in before after evil deep stairs marks; do
-    ./known $name >$name.cap
-    "$jsprof" html $name.cap -o $name.html || bad=1
-done
-mkdir lib
-for line in $(seq 61); do
-    echo "line $line </script><script>alert(1)</script>"
-done >lib/parse.js
-"$jsprof" html --sources --map "/srv/app/lib=$tmp/lib" before.cap -o source.html || bad=1
-"$jsprof" html before.cap after.cap -o change.html || bad=1
+pages
 "$jsprof" html calls.cap -o calls.html && "$jsprof" html calls.cap calls2.cap -o calls2.html ||
     bad=1
 drive graph.js "$tmp/before.html" "$tmp/deep.html" "$tmp/stairs.html"

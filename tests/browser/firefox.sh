@@ -1,0 +1,13 @@
+#!/bin/sh
+# browser/firefox.sh - the page in Debian's Firefox, driven by WebDriver BiDi.
+#
+# SPDX-License-Identifier: MIT
+BROWSER=firefox
+. "$SRCDIR/tests/browser/lib.sh"
+need axe-core
+pages
+drive timeline.js "$tmp/before.html"
+drive compare.js "$tmp/change.html"
+drive narrow.js "$tmp/before.html"
+drive axe.js "$tmp/source.html" "$tmp/change.html"
+exit $bad
