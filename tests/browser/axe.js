@@ -36,6 +36,9 @@ async function views(page, what) {
     });
     await page.fill('#search', 'a');
     await look(page, `${what}, chosen`);
+    await page.click('#tab-heat');
+    await look(page, `${what}, chosen cells`);
+    await page.click('#tab-graph');
     await page.evaluate(() => app.tip(null));
     await page.click('#help-button');
     await look(page, `${what}, the help`);

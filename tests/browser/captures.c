@@ -2,19 +2,20 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures before|after|evil|deep|stairs|marks >FILE
+ *     captures before|after|evil|deep|stairs|marks|pulse >FILE
  *
  * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
  * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
  * collect in the middle. 10 ms a sample, parse sampled in lines 11 and 12. Marks and a
  * counter. "after": parse has 200 ms. "evil": names that would harm. "deep": 3000 levels.
  * "stairs": 200 samples of 1 ms, sample s with 2001 + 37 s % 100 levels.
+ * "pulse": 12 s of print, but scan from 300 to 400 ms of each second; no sample from 5 to 7 s.
  * "marks": no samples; 12,000 marks, from 100 ns in 100 steps of 300 ns; 12,000 values.
  */
 #include "unit/capture_builder.h"
 
 static struct builder b;
-static uint8_t records[8192];
+static uint8_t records[16384];
 static size_t n_records;
 static int n_samples;
 
@@ -201,6 +202,16 @@ static void captures_stairs(void)
     }
 }
 
+static void captures_pulse(void)
+{
+    static const uint32_t print[] = { PRINT, MAIN }, scan[] = { SCAN, MAIN };
+    captures_start();
+    for (int i = 0; i < 1200; i++)
+        if (i < 500 || i >= 700)
+            captures_at(1 + 10 * i, 100, i % 100 / 10 == 3 ? scan : print, 2, 0);
+    captures_end();
+}
+
 static void captures_marks(void)
 {
     build_start(&b, false);
@@ -225,6 +236,8 @@ int main(int argc, char **argv)
         captures_deep();
     else if (strcmp(name, "stairs") == 0)
         captures_stairs();
+    else if (strcmp(name, "pulse") == 0)
+        captures_pulse();
     else if (strcmp(name, "marks") == 0)
         captures_marks();
     else

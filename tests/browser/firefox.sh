@@ -6,6 +6,7 @@ BROWSER=firefox
 . "$SRCDIR/tests/browser/lib.sh"
 need axe-core
 pages
+drive heat.js "$tmp/pulse.html" "$tmp/change.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
 drive narrow.js "$tmp/before.html"

@@ -8,7 +8,7 @@ const { isFirefox, check, same, withBrowser, boxOf, settled } = require('./lib.j
 withBrowser(async open => {
     const page = await open(process.argv[2], { viewport: { width: 390, height: 844 },
         hasTouch: true });
-    for (const view of ['graph', 'time', 'functions', 'tree', 'sandwich', 'marks']) {
+    for (const view of ['graph', 'time', 'heat', 'functions', 'tree', 'sandwich', 'marks']) {
         await page.click('#tab-' + view);
         await settled(page);
         const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -34,6 +34,7 @@ class Address {
         put('flames', 1, !state.isFlame);
         put('from', seconds(state.from), state.from === 0);
         put('to', seconds(state.to), state.to === meta.spans);
+        put('rest', 1, !state.isAgainstRest);
         put('threads', state.threads.flatMap((on, t) => on ? [t] : []).join('.'),
             state.threads.every(Boolean));
         put('without', state.hiddenKinds, state.hiddenKinds === meta.hidden);
@@ -82,6 +83,7 @@ class Address {
         const captures = numbers('show', meta.captures.length);
         this.isReading = true;
         Object.assign(state, {
+            isAgainstRest: words.has('rest'),
             isBottomUp: words.has('up'), isFlame: words.has('flames'),
             threads: meta.threads.map((_, t) => !threads.length || threads.includes(t)),
             hiddenKinds: +(words.get('without') ?? meta.hidden) & 511,

@@ -11,7 +11,8 @@ class App {
             view: 'graph', isBottomUp: false, isFlame: false,
             threads: meta.threads.map(() => true), from: 0, to: meta.spans,
             hiddenKinds: meta.hidden, metric: 'value', captures: meta.captures.map((_, c) => c),
-            fn: -1, search: '', hidden: [], focus: -1, isCollapsed: false, isFolded: true,
+            isAgainstRest: false, fn: -1, search: '', hidden: [], focus: -1,
+            isCollapsed: false, isFolded: true,
         };
         this.popup = new Popup();
         const events = { hover: (box, e) => this.hover(box, e), select: (box, isSaid) =>
@@ -29,6 +30,7 @@ class App {
             range: (from, to) => this.setRange(from, to), thread: t => this.onlyThread(t),
             hover: (lines, e) => this.tip(lines, e) });
         this.timeline.setProfile(profile);
+        this.heat = new Heat(this);
         fillMetrics(this);
         fillCaptures(this);
         this.extras();
@@ -106,6 +108,7 @@ class App {
             if (e.key === 'Enter')
                 this.nextMatch();
         });
+        byId('against').addEventListener('click', () => this.flip('isAgainstRest', true));
         byId('range-all').addEventListener('click', () => this.timeline.setRange(null));
         for (const id of ['range-from', 'range-to'])
             byId(id).addEventListener('input', () => this.typedRange());
@@ -132,7 +135,7 @@ class App {
         const { state, view, colors, matches } = this;
         const isTime = state.view === 'time';
         byId('direction').disabled = !['graph', 'tree'].includes(state.view);
-        byId('save').disabled = !['graph', 'time'].includes(state.view);
+        byId('save').disabled = !this.picture;
         byId('orientation').disabled = !['graph', 'time'].includes(state.view);
         byId('direction').setAttribute('aria-pressed', state.isBottomUp);
         byId('orientation').setAttribute('aria-pressed', state.isFlame);
@@ -153,6 +156,8 @@ class App {
             this.renderSandwich();
         } else if (state.view === 'source') {
             this.source.render();
+        } else if (state.view === 'heat') {
+            this.heat.render();
         } else if (state.view === 'calls') {
             this.calls.render();
         } else if (state.view === 'marks') {
@@ -163,9 +168,16 @@ class App {
         showLegend(this);
         const [whole] = view.wholes;
         byId('status').textContent = this.status || (view.isDiff
-            ? `100% is ${view.wholes.map(w => formatValue(view, w)).join(' before, ')} after`
+            ? '100% is ' + view.wholes.map((w, i) => `${formatValue(view, w)} ${view.sides[i]}`)
+                .join(', ')
             : `100% is ${formatValue(view, whole)}${view.isCount ? ' samples' : ''}`);
         this.address.write();
+    }
+
+    /* Return the view that can be drawn as a picture, if it is shown. */
+    get picture() {
+        const { graph, heat } = this;
+        return { graph, time: graph, heat }[this.state.view];
     }
 
     root() {
@@ -222,6 +234,7 @@ class App {
     setRange(from, to) {
         const { span, spans } = this.profile.meta, isAll = from === 0 && to === spans;
         Object.assign(this.state, { from, to });
+        this.state.isAgainstRest &&= !isAll;
         for (const [id, at] of [['range-from', from], ['range-to', to]])
             if (byId(id) !== document.activeElement)
                 byId(id).value = isAll ? '' : formatSeconds(at * span);
@@ -345,8 +358,8 @@ class App {
             lines.push(module);
         if (view.isDiff) {
             const { shares, delta, isSure } = this.colors.change(box);
-            lines.push(`${formatPercent(shares[0])} before, ${formatPercent(shares[1])} ` +
-                `after: ${formatDelta(delta)}`, isSure ? '' : 'chance can explain it');
+            lines.push(shares.map((s, i) => `${formatPercent(s)} ${view.sides[i]}`).join(', ') +
+                ': ' + formatDelta(delta), isSure ? '' : 'chance can explain it');
         } else {
             lines.push(`total ${share(box.value)} (${formatValue(view, box.value)})`,
                 `self ${share(box.self)} (${formatValue(view, box.self)})`);
@@ -431,7 +444,8 @@ class App {
         const actions = {
             s: () => this.sandwich(this.currentFunction()), b: () => this.flip('isBottomUp'),
             i: () => this.flip('isFlame'), d: () => this.setDark(!isDark),
-            n: () => this.nextMatch(), h: () => this.hide(this.currentFunction()),
+            c: () => byId('against').click(), n: () => this.nextMatch(),
+            h: () => this.hide(this.currentFunction()),
             f: () => this.focus(this.currentFunction()),
             r: () => this.flip('isCollapsed', true), '?': () => byId('help').showModal(),
         };

@@ -61,7 +61,7 @@ class Colors {
         return this.kinds[fn];
     }
 
-    /* Return the shares in both captures, and whether they differ by more than chance. */
+    /* Return the shares in both parts, and whether they differ by more than chance. */
     change(box) {
         const { wholes } = this.view;
         const shares = box.parts().map((v, c) => wholes[c] ? v / wholes[c] : 0);

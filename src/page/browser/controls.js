@@ -166,6 +166,9 @@ function describeSwitches(app) {
         : `${on} of ${threads.length}`;
     byId('kinds').textContent = hiddenKinds === 0 ? 'all'
         : hiddenKinds === 1 << KIND_LOOP ? 'usual' : 'some';
+    byId('against').disabled = app.state.captures.length > 1 ||
+        app.state.from === 0 && app.state.to === meta.spans;
+    byId('against').setAttribute('aria-pressed', app.view.isAgainstRest);
     showChosen(app);
 }
 
@@ -177,7 +180,8 @@ function showLegend(app) {
         return element('span', {}, swatch, text);
     };
     if (view.isDiff && app.state.view !== 'time') {
-        byId('legend').replaceChildren(part(changeColor(1, true), 'more than before'),
+        byId('legend').replaceChildren(part(changeColor(1, true),
+            'more than ' + view.sides[0]),
             part(changeColor(-1, true), 'less'), part(changeColor(0, false), 'chance'));
         return;
     }

@@ -156,9 +156,9 @@ function functionColumns(view, colors) {
     const change = (key, title) => ({ key: 'change' + key, title,
         value: r => r[key][1] - r[key][0], text: r => formatDelta(r[key][1] - r[key][0]) });
     if (view.isDiff)
-        return [change('selfShare', 'Self change'), share('selfShare', 'before', 0),
-                share('selfShare', 'after', 1), change('totalShare', 'Total change'),
-                share('totalShare', 'before ', 0), share('totalShare', 'after ', 1),
+        return [change('selfShare', 'Self change'), share('selfShare', view.sides[0], 0),
+                share('selfShare', view.sides[1], 1), change('totalShare', 'Total change'),
+                share('totalShare', view.sides[0], 0), share('totalShare', view.sides[1], 1),
                 kind, name];
     return [share('selfShare', 'Self'),
             { key: 'error', title: '±', hint: 'one standard error of the share of self',

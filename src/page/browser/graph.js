@@ -131,6 +131,12 @@ class Graph {
             this.drawTimes();
     }
 
+    get pictureHeight() {
+        const { root, window: { from, to } } = this, levels = root.isTime
+            ? root.order.deepest(from, to) : root.levels(NARROW * (to - from) / SAVED_WIDTH);
+        return Math.min(SAVED_MOST, (levels + 1) * ROW);
+    }
+
     /* Draw all levels on another context, as wide as it is. */
     drawOn(context, width, height) {
         const { top, full, drawn, selected, hovered } = this;

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: MIT
  *
  * A filter selects threads, a span of time, frames, functions and a measure. The cost of a
- * hidden frame goes to the nearest shown frame that called it. With two captures each keeps its
- * own figures; widths are made from `layout`.
+ * hidden frame goes to the nearest shown frame that called it. Each of two captures that are
+ * compared, or a span of time and the rest of the time, keeps its own figures; widths are made
+ * from `layout`.
  */
 
 const ORIGIN_LOOP = 2; /* native code of an interpreter */
@@ -84,21 +85,29 @@ function outermostNodes(profile, { shown, up, isCollapsed }) {
     return isOuter;
 }
 
-/* Return self and total of each node in one capture. */
-function nodeFigures(profile, filter, capture) {
+/* Return what has figures of its own: captures or, if the chosen time of one capture is compared,
+ * the rest of the time and the chosen time. A range is [first span, span after the last]. */
+function partsOf({ meta }, { captures, from, to, isAgainstRest }) {
+    const chosen = captures.map(capture => ({ capture, ranges: [[from, to]] }));
+    return isAgainstRest && captures.length === 1 && (from > 0 || to < meta.spans)
+        ? [{ capture: captures[0], ranges: [[0, from], [to, meta.spans]] }, ...chosen] : chosen;
+}
+
+/* Return self and total of each node in a part. */
+function nodeFigures(profile, filter, { capture, ranges }) {
     const { stack, time, nodes, meta } = profile, { shown, up, isIn } = filter;
     const value = new Float64Array(nodes), samples = new Float64Array(nodes);
     const measured = filter.metric === 'samples' ? time.samples : time.value;
     const counts = meta.threads.map((t, i) => filter.threads[i] && t.capture === capture);
-    const to = time.spanStart[filter.to];
-    for (let i = time.spanStart[filter.from]; i < to; i++) {
-        const s = time.stack[i];
-        if (!counts[stack.thread[s]] || (isIn && !isIn[stack.node[s]]))
-            continue;
-        const n = shown[stack.node[s]];
-        value[n] += measured[i];
-        samples[n] += time.samples[i];
-    }
+    for (const [from, to] of ranges)
+        for (let i = time.spanStart[from], end = time.spanStart[to]; i < end; i++) {
+            const s = time.stack[i];
+            if (!counts[stack.thread[s]] || (isIn && !isIn[stack.node[s]]))
+                continue;
+            const n = shown[stack.node[s]];
+            value[n] += measured[i];
+            samples[n] += time.samples[i];
+        }
     const total = value.slice(), totalSamples = samples.slice();
     for (let n = nodes - 1; n > 0; n--)
         if (shown[n] === n) {
@@ -108,8 +117,8 @@ function nodeFigures(profile, filter, capture) {
     return { self: value, selfSamples: samples, total, totalSamples };
 }
 
-/* Return widths: the figures of one capture, or the mean of both shares, so that nodes
- * which one capture lacks are still visible. */
+/* Return widths: the figures of one part, or the mean of both shares, so that nodes
+ * which one part lacks are still visible. */
 function layoutOf(figures, key, wholes) {
     if (figures.length === 1)
         return figures[0][key];
@@ -123,12 +132,14 @@ function layoutOf(figures, key, wholes) {
 
 function applyFilter(profile, filter) {
     Object.assign(filter, shownTree(profile, filter));
-    const which = filter.captures;
-    const figures = which.map(c => nodeFigures(profile, filter, c));
+    const parts = partsOf(profile, filter);
+    const figures = parts.map(part => nodeFigures(profile, filter, part));
     const wholes = figures.map(f => f.total[0]);
     return {
-        profile, filter, figures, wholes,
-        isDiff: which.length === 2,
+        profile, filter, parts, figures, wholes,
+        isDiff: parts.length === 2,
+        isAgainstRest: parts.length > filter.captures.length,
+        sides: filter.captures.length === 2 ? ['before', 'after'] : ['in the rest', 'chosen'],
         total: layoutOf(figures, 'total', wholes),
         self: layoutOf(figures, 'self', wholes),
         isCount: filter.metric === 'samples' ||
@@ -175,7 +186,7 @@ function foldedRoots(view) {
                                                                                : [0, 0];
 }
 
-/* Return each function's figures, by capture. */
+/* Return each function's figures, by part. */
 function functionFigures(view) {
     return view.byFunction ??= sumFunctions(view);
 }
@@ -252,10 +263,10 @@ function erfc(x) {
     return terms.reduce((sum, c) => sum * t + c, 0) * t * Math.exp(-x * x);
 }
 
-/* For each capture, the number of equally weighted samples that would give the same
+/* For each part, the number of equally weighted samples that would give the same
  * certainty as the selected ones. */
 const worths = view => view.figures.map((f, i) => {
-    const c = view.profile.meta.captures[view.filter.captures[i]];
+    const c = view.profile.meta.captures[view.parts[i].capture];
     return c.samples ? c.worth * f.totalSamples[0] / c.samples : 0;
 });
 

@@ -58,7 +58,7 @@ class Box {
         return Math.max(0, this.value - this.children().reduce((s, c) => s + c.value, 0));
     }
 
-    /* Return the figure of each capture; `key` is the one of the layout. */
+    /* Return the figure of each part; `key` is the one of the layout. */
     parts(key = 'total') {
         return this.view.figures.map(f => this.sum(f[key]));
     }

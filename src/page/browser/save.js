@@ -1,4 +1,4 @@
-/* save.js - the graph as a picture, to save and to print.
+/* save.js - the graph or the heat as a picture, to save and to print.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -58,15 +58,10 @@ class Drawing {
 const escapeXml = text => text.replace(/[\ufffe\uffff\p{Cs}]/gu, '\ufffd').replace(/[&<>"]/g, c =>
     ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
 
-function savedHeight({ root, window: { from, to } }) {
-    const levels = root.isTime ? root.order.deepest(from, to)
-        : root.levels(NARROW * (to - from) / SAVED_WIDTH);
-    return Math.min(SAVED_MOST, (levels + 1) * ROW);
-}
-
-/* Return the graph with all its levels, also those that are not on the screen, as SVG. */
+/* Return the graph with all its levels, also those that are not on the screen, or the heat, as
+ * SVG. */
 function graphSvg(graph) {
-    const height = savedHeight(graph);
+    const height = graph.pictureHeight;
     const drawing = new Drawing(SAVED_WIDTH, height);
     const background = getComputedStyle(graph.canvas.closest('main')).backgroundColor;
     drawing.fillStyle = background;
@@ -83,7 +78,7 @@ function saveAs(name, blob) {
 
 /* Draw the graph on a canvas twice as fine as the screen, and save it. */
 function savePng(graph, name) {
-    const height = savedHeight(graph), canvas = element('canvas',
+    const height = graph.pictureHeight, canvas = element('canvas',
         { width: 2 * SAVED_WIDTH, height: 2 * height }), context = canvas.getContext('2d');
     context.scale(2, 2);
     context.fillStyle = getComputedStyle(graph.canvas.closest('main')).backgroundColor;
@@ -101,25 +96,23 @@ function saveMenu(app) {
     } }, text);
     app.popup.toggle(byId('save'),
         item('SVG picture', () => saveAs(base + '.svg',
-            new Blob([graphSvg(app.graph)], { type: 'image/svg+xml' }))),
-        item('PNG picture', () => savePng(app.graph, base + '.png')));
+            new Blob([graphSvg(app.picture)], { type: 'image/svg+xml' }))),
+        item('PNG picture', () => savePng(app.picture, base + '.png')));
 }
 
 /* On paper the graph has all its levels, in light colours. */
 function preparePrint(app) {
-    const { graph } = app;
     let wasDark = false;
     addEventListener('beforeprint', () => {
         wasDark = isDark;
         if (isDark)
             app.setDark(false);
-        byId('paper').replaceChildren();
-        if (!byId('view-graph').hidden && graph.root)
-            byId('paper').append(new DOMParser().parseFromString(graphSvg(graph),
+        document.querySelector('#panel > section:not([hidden]) > .paper')?.replaceChildren(
+            new DOMParser().parseFromString(graphSvg(app.picture),
                 'image/svg+xml').documentElement);
     });
     addEventListener('afterprint', () => {
-        byId('paper').replaceChildren();
+        document.querySelectorAll('.paper').forEach(paper => paper.replaceChildren());
         if (wasDark !== isDark)
             app.setDark(wasDark);
     });

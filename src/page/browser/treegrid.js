@@ -33,7 +33,9 @@ class TreeGrid {
     }
 
     columns(view) {
-        return view.isDiff ? ['Before', 'After', 'Change', 'Self before', 'Self after']
+        const capital = text => text[0].toUpperCase() + text.slice(1);
+        return view.isDiff
+            ? [...view.sides.map(capital), 'Change', ...view.sides.map(side => 'Self ' + side)]
             : ['Total', 'Total %', 'Self', 'Self %', 'Samples'];
     }
 
