@@ -6,6 +6,7 @@ BROWSER=firefox
 . "$SRCDIR/tests/browser/lib.sh"
 need axe-core
 pages
+drive tasks.js "$tmp/source.html" "$tmp/change.html" "$tmp/pulse.html"
 drive heat.js "$tmp/pulse.html" "$tmp/change.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"

@@ -12,6 +12,7 @@ drive narrow.js "$tmp/before.html"
 drive address.js "$tmp/before.html" "$tmp/evil.html"
 drive tables.js "$tmp/before.html" "$tmp/calls.html" "$tmp/calls2.html" \
     "$tmp/marks.html" "$tmp/source.html"
+drive tasks.js "$tmp/source.html" "$tmp/change.html" "$tmp/pulse.html"
 drive heat.js "$tmp/pulse.html" "$tmp/change.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
