@@ -1,5 +1,5 @@
 /* analyze/groups.c - functions in groups: by category, by kind, by tier, by module, by file, by
- * line, by thread.
+ * line, by thread, by state, by system call.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 /* Everything that a group can depend on. Two keys can have one group. */
 struct groups_key {
-    uint32_t function, kind, tier, line, file, thread;
+    uint32_t function, kind, tier, line, file, thread, state;
 };
 
 struct groups_known {
@@ -99,6 +99,17 @@ static char *groups_place(const struct jsp_groups *g, const struct jsp_profile *
                     : strdup(*f->module ? f->module : jsp_groups_no_module(key->kind));
 }
 
+/* A thread that is asleep without a system call waits for a page of memory, for example. */
+static char *groups_call(const struct jsp_profile_state *s)
+{
+    char *text;
+    const char *name = s->state == JSP_STATE_ASLEEP ? "no system call" : jsp_states[s->state].name;
+    int n = s->detail.len ? asprintf(&text, s->state == JSP_STATE_HOST ? "[%.*s]" : "%.*s",
+                                     (int)s->detail.len, s->detail.at)
+                          : asprintf(&text, "[%s]", name);
+    return n < 0 ? NULL : text;
+}
+
 /* Return the name of a key's group, which the caller frees, or NULL: no memory. */
 static char *groups_describe(const struct jsp_groups *g, const struct jsp_profile *p,
                              const struct groups_key *key)
@@ -118,6 +129,8 @@ static char *groups_describe(const struct jsp_groups *g, const struct jsp_profil
     case JSP_GROUP_MODULE: break;
     case JSP_GROUP_FILE:
     case JSP_GROUP_LINE: return groups_place(g, p, key);
+    case JSP_GROUP_STATE: name = jsp_states[p->states[key->state].state].key; break;
+    case JSP_GROUP_CALL: return groups_call(&p->states[key->state]);
     case JSP_GROUP_THREAD: return groups_thread(p, &p->threads[key->thread]);
     }
     return strdup(name);
@@ -149,6 +162,8 @@ static struct groups_key groups_key(const struct jsp_groups *g, const struct jsp
 {
     if (g->by == JSP_GROUP_THREAD)
         return (struct groups_key){ .thread = stack->thread };
+    if (g->by == JSP_GROUP_STATE || g->by == JSP_GROUP_CALL)
+        return (struct groups_key){ .state = stack->state };
     struct groups_key key = { .function = frame->function, .kind = frame->kind };
     if (g->by == JSP_GROUP_TIER)
         key.tier = frame->tier;

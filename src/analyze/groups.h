@@ -1,5 +1,5 @@
 /* analyze/groups.h - functions in groups: by category, by kind, by tier, by module, by
- * file, by line, by thread.
+ * file, by line, by thread, by state, by system call.
  *
  * A function can be in several groups, because its interpreted and its compiled frames are
  * of two kinds, and its frames are in many lines and threads. Groups are numbered in the
@@ -19,7 +19,9 @@ enum jsp_group_by {
     JSP_GROUP_MODULE,
     JSP_GROUP_FILE, /* the module where the source file is unknown */
     JSP_GROUP_LINE, /* the function where the line is unknown */
-    JSP_GROUP_THREAD
+    JSP_GROUP_THREAD,
+    JSP_GROUP_STATE, /* the key of the sample's state */
+    JSP_GROUP_CALL   /* the system call or what the host waits for; otherwise the state */
 };
 
 struct jsp_groups;

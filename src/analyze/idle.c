@@ -61,9 +61,27 @@ static int idle_flags(struct idle_find *f, const struct jsp_profile *p, uint32_t
     return f->known[function];
 }
 
+static const char *const idle_calls[] = {
+    "poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2",
+};
+
+/* Return true if the thread sleeps in a system call that waits for descriptors. */
+static bool idle_is_asleep(const struct jsp_profile_state *s)
+{
+    char name[16];
+    if (s->state != JSP_STATE_ASLEEP || s->detail.len >= sizeof name)
+        return false;
+    memcpy(name, s->detail.at, s->detail.len);
+    name[s->detail.len] = 0;
+    return idle_is(name, idle_calls, sizeof idle_calls / sizeof *idle_calls);
+}
+
 /* Return 1 if the stack is idle, 0 if not, or -ENOMEM. */
 static int idle_stack(struct idle_find *f, struct jsp_profile *p, uint32_t stack)
 {
+    const struct jsp_profile_state *state = jsp_profile_state(p, stack);
+    if (state->state && !idle_is_asleep(state))
+        return 0;
     int n = jsp_profile_frames(p, stack, f->frames);
     int flags = n > 0 ? idle_flags(f, p, f->frames[0].function) : n, at = 0;
     if (n <= 0 || flags < 0)
@@ -73,9 +91,9 @@ static int idle_stack(struct idle_find *f, struct jsp_profile *p, uint32_t stack
            !(f->known[f->frames[at].function] & IDLE_WAITS) &&
            strcmp(leaf->module, p->functions[f->frames[at + 1].function].module) == 0)
         at++;
-    if (!(f->known[f->frames[at].function] & IDLE_WAITS))
+    if (!state->state && !(f->known[f->frames[at].function] & IDLE_WAITS))
         return 0;
-    for (int i = at + 1; i < n; i++)
+    for (int i = state->state ? 0 : at + 1; i < n; i++)
         if (f->known[f->frames[i].function] & IDLE_LOOPS)
             return 1;
     return 0;

@@ -2,9 +2,10 @@
  *
  * A stack is idle if its innermost function waits for descriptors (poll, epoll_wait, select,
  * ...), or is a part of the C library that such a function called, and if one of its callers
- * runs an event loop (GLib's, libuv's, libev's, libevent's, systemd's). A wait that the program
- * itself asked for, such as a sleep or a lock, is not idle. Only elapsed time counts waits, so
- * on other clocks no stack is idle. One thread.
+ * runs an event loop (GLib's, libuv's, libev's, libevent's, systemd's). If the sample has a
+ * state, the thread must sleep in such a system call, whatever its innermost functions are. A
+ * wait that the program itself asked for, such as a sleep or a lock, is not idle. Only elapsed
+ * time counts waits, so on other clocks no stack is idle. One thread.
  *
  * SPDX-License-Identifier: MIT
  */

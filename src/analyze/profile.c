@@ -29,7 +29,7 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
         err = jsp_account_init(&p->account);
     struct jsp_hash *const tables[] = { &w->processes, &w->threads, &w->stacks,
                                          &w->functions, &w->places,
-                                         &w->files };
+                                         &w->files, &w->states };
     for (size_t i = 0; err == 0 && i < sizeof tables / sizeof *tables; i++)
         err = jsp_hash_init(tables[i], 0);
     return err;
@@ -135,6 +135,7 @@ void jsp_profile_free(struct jsp_profile *p)
         jsp_hash_free(&w->processes);
         jsp_hash_free(&w->threads);
         jsp_hash_free(&w->stacks);
+        jsp_hash_free(&w->states);
         jsp_hash_free(&w->functions);
         jsp_hash_free(&w->places);
         jsp_hash_free(&w->files);
@@ -151,6 +152,7 @@ void jsp_profile_free(struct jsp_profile *p)
     free(p->processes);
     free(p->threads);
     free(p->stacks);
+    free(p->states);
     free(p->functions);
     free(p->files);
     memset(p, 0, sizeof *p);

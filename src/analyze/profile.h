@@ -54,6 +54,7 @@ struct jsp_thread_info {
     int32_t pid, tid;
     const struct jsp_account_thread *losses; /* NULL: not a jsprof recording */
     uint64_t samples, weight, value, cpu_ns;
+    uint64_t by_state[JSP_N_STATES]; /* weights */
     int64_t first_time, last_time; /* of its samples */
 };
 
@@ -63,7 +64,15 @@ struct jsp_stack {
     const uint8_t *lines; /* varints for the first n_lines addresses */
     uint64_t weight, value;
     uint32_t lines_bytes, epoch, thread, samples;
+    uint32_t state; /* in states[] */
     uint16_t n_addrs, n_lines;
+};
+
+/* What the thread was doing on a stack: its state, and the name of the system call in which it
+ * sleeps or of what the host waits for; empty if there is none. */
+struct jsp_profile_state {
+    enum jsp_state state;
+    struct jsp_read_text detail; /* borrowed from the capture */
 };
 
 /* Interpreted and compiled code of one name is one function (of kind VM here); each frame
@@ -101,6 +110,7 @@ struct jsp_profile {
     enum jsp_value unit;
     struct jsp_heap heap;            /* sampled allocations, whatever the unit is */
     uint64_t samples, weight, value; /* all stacks together */
+    uint64_t by_state[JSP_N_STATES]; /* weights of all threads */
     uint64_t packed;                 /* samples stored in jsprof/stacks */
     double squares;                  /* sum of each sample's value squared */
     int64_t first_time, last_time;   /* of any frame with a time */
@@ -110,9 +120,10 @@ struct jsp_profile {
     struct jsp_process *processes;
     struct jsp_thread_info *threads;
     struct jsp_stack *stacks;
+    struct jsp_profile_state *states; /* states[0] is not known */
     struct jsp_function *functions;
     const char **files; /* source files of native lines; files[0] is none */
-    uint32_t n_processes, n_threads, n_stacks, n_functions, n_files;
+    uint32_t n_processes, n_threads, n_stacks, n_states, n_functions, n_files;
     bool is_of_many; /* threads[] are of more than one process */
     struct jsp_spans during; /* of the marks that were asked for */
 
@@ -229,5 +240,18 @@ const char *jsp_kind_name(uint32_t kind);
 
 /* Return the tier's word, or the one of the frame's kind if the tier is not known. */
 const char *jsp_tier_name(const struct jsp_profile_frame *frame);
+
+/* Return true if samples of this profile have states. */
+static inline bool jsp_profile_has_states(const struct jsp_profile *p)
+{
+    return p->n_states > 1;
+}
+
+/* Return the state of a stack. */
+static inline const struct jsp_profile_state *jsp_profile_state(const struct jsp_profile *p,
+                                                                uint32_t stack)
+{
+    return &p->states[p->stacks[stack].state];
+}
 
 #endif

@@ -15,7 +15,7 @@ enum { SCAN_BATCH = 32, SCAN_LINE = 64, SCAN_LINES = 6 };
 struct scan_one {
     struct jsp_sample sample;
     int64_t time;
-    uint32_t thread, hash;
+    uint32_t thread, state, hash;
 };
 
 struct scan_state {
@@ -52,10 +52,49 @@ static int scan_thread(struct scan_state *s, int32_t tid)
     return jsp_hash_add(&w->threads, hash, s->thread);
 }
 
+static uint32_t scan_state_hash(const struct jsp_profile *p, const struct jsp_profile_state *s)
+{
+    uint64_t h = jsp_hash_mix(p->work->states.seed, s->state);
+    return (uint32_t)jsp_hash_bytes(h, s->detail.at, s->detail.len);
+}
+
+static bool scan_find_state(const struct jsp_profile *p, const struct jsp_profile_state *s,
+                            uint32_t hash, uint32_t *out)
+{
+    uint32_t probe = hash, at;
+    while ((at = jsp_hash_next(&p->work->states, hash, &probe)) != 0)
+        if (p->states[at - 1].state == s->state &&
+            jsp_read_equal(p->states[at - 1].detail, s->detail))
+            break;
+    *out = at - 1;
+    return at != 0;
+}
+
+/* Find or add the state of a sample. */
+static int scan_state(struct jsp_profile *p, const struct jsp_sample *sample, int32_t pid,
+                      uint32_t *out)
+{
+    struct jsp_profile_work *w = p->work;
+    if (!sample->state.state) {
+        *out = 0;
+        return 0;
+    }
+    const struct jsp_profile_state s = { sample->state.state,
+                                         jsp_samples_detail(p, sample, pid) };
+    uint32_t hash = scan_state_hash(p, &s);
+    if (scan_find_state(p, &s, hash, out))
+        return 0;
+    if (jsp_grow(&p->states, &w->states_room, p->n_states, sizeof *p->states) < 0)
+        return -ENOMEM;
+    *out = p->n_states++;
+    p->states[*out] = s;
+    return jsp_hash_add(&w->states, hash, *out);
+}
+
 static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
 {
     const struct jsp_weight *w = &o->sample.weight;
-    return k->thread == o->thread && k->n_addrs == o->sample.body.n_addrs &&
+    return k->thread == o->thread && k->state == o->state && k->n_addrs == o->sample.body.n_addrs &&
            k->node == o->sample.body.node && k->epoch == o->sample.epoch &&
            k->n_lines == w->n_lines && k->lines_bytes == w->lines_bytes &&
            (k->node ||
@@ -68,6 +107,8 @@ static uint32_t scan_hash(const struct jsp_profile *p, const struct scan_one *o)
     const struct jsp_weight *w = &o->sample.weight;
     uint64_t h =
         jsp_hash_mix(p->work->stacks.seed, (uint64_t)o->thread << 32 | o->sample.epoch);
+    if (o->state)
+        h = jsp_hash_mix(h, o->state);
     if (o->sample.body.node)
         return (uint32_t)(jsp_hash_mix(h, o->sample.body.node) >> 16);
     h = jsp_hash_words(h, o->sample.body.addrs, o->sample.body.n_addrs);
@@ -95,6 +136,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
                                 .lines_bytes = o->sample.weight.lines_bytes,
                                 .epoch = o->sample.epoch,
                                 .thread = o->thread,
+                                .state = o->state,
                                 .n_addrs = (uint16_t)o->sample.body.n_addrs,
                                 .n_lines = (uint16_t)o->sample.weight.n_lines };
     return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
@@ -133,6 +175,8 @@ static int scan_account(struct jsp_profile *p, const struct scan_one *o,
     t->value += value;
     t->cpu_ns += w->cpu_ns;
     t->last_time = o->time;
+    t->by_state[p->states[o->state].state] += w->weight;
+    p->by_state[p->states[o->state].state] += w->weight;
     p->samples++;
     p->packed += o->sample.ref != 0;
     p->weight += w->weight;
@@ -196,6 +240,10 @@ bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
             break;
     if (!at)
         return false;
+    struct jsp_profile_state state = { sample->state.state,
+                                       jsp_samples_detail(p, sample, f->pid) };
+    if (state.state && !scan_find_state(p, &state, scan_state_hash(p, &state), &o.state))
+        return false;
     o.thread = at - 1;
     o.hash = probe = scan_hash(p, &o);
     while ((at = jsp_hash_next(stacks, o.hash, &probe)) != 0)
@@ -211,7 +259,9 @@ int jsp_scan_samples(struct jsp_profile *p)
     const struct jsp_hash *stacks = &p->work->stacks;
     struct jsp_read_cursor walk;
     struct jsp_samples samples;
-    int err = 0;
+    int err = jsp_grow(&p->states, &p->work->states_room, 0, sizeof *p->states);
+    if (err == 0)
+        p->states[p->n_states++] = (struct jsp_profile_state){ JSP_STATE_UNKNOWN, { "", 0 } };
     /* The first pass counted defects of frames, this one counts those of sample
      * bodies. */
     jsp_read_start(&walk, p->capture, NULL);
@@ -223,6 +273,8 @@ int jsp_scan_samples(struct jsp_profile *p)
             !jsp_work_overlaps(p, s.frame.time, s.frame.time))
             continue;
         err = scan_thread(&s, o->sample.body.tid);
+        if (err == 0)
+            err = scan_state(p, &o->sample, s.frame.pid, &o->state);
         if (err < 0)
             break;
         o->thread = s.thread;

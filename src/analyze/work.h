@@ -24,10 +24,10 @@ struct jsp_resolve_name {
 struct jsp_profile_work {
     struct jsp_weights weights, allocations; /* of SAMPLE and of ALLOCATION frames */
     struct jsp_store store;
-    struct jsp_hash processes, threads, stacks, functions, places, files;
+    struct jsp_hash processes, threads, stacks, states, functions, places, files;
     struct jsp_profile_place *place;
     uint32_t n_places, places_room, processes_room, threads_room;
-    uint32_t stacks_room, functions_room, files_room;
+    uint32_t stacks_room, states_room, functions_room, files_room;
 
     /* Ordinals of the samples before which an epoch begins: epoch i + 1 at epochs[i]. */
     uint64_t *epochs;

@@ -11,6 +11,8 @@
 /* X(STATE, key, name): the numbers are those of the file, from 0. */
 #define JSP_STATES(X) \
     X(UNKNOWN, "unknown", "not known") \
+    JSP_STATES_KNOWN(X)
+#define JSP_STATES_KNOWN(X) \
     X(RUNNING, "running", "running") \
     X(WAITING, "waiting", "waiting for a processor") \
     X(ASLEEP, "asleep", "asleep") \

@@ -13,6 +13,7 @@ enum {
     ADVICE_WAITING = 10, /* less than 1 part in so many was CPU time: the rest is waits */
     ADVICE_SELDOM = 2,   /* so many expirations a sample */
     ADVICE_FEW = 20,     /* samples, below which their number may be chance */
+    ADVICE_UNSERVED = 10, /* more than 1 part in so many had no processor */
     ADVICE_LUA = 5,      /* percent of the time, below which Lua is rare */
 };
 
@@ -28,6 +29,14 @@ static uint64_t advice_time(const struct jsp_account *a, enum jsp_clock clock)
 static bool advice_is_of_idle(const struct cli_capture *c)
 {
     return c->select.left_out && !c->idle.samples;
+}
+
+/* Return the part of the time that threads had work, but no processor. */
+static double advice_unserved(const struct jsp_profile *p)
+{
+    uint64_t waited = p->by_state[JSP_STATE_WAITING];
+    uint64_t ready = waited + p->by_state[JSP_STATE_RUNNING];
+    return waited >= ADVICE_FEW ? (double)waited / (double)ready : 0;
 }
 
 bool cli_advice(const struct cli_capture *c, char *out, size_t size)
@@ -61,6 +70,10 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         snprintf(out, size, "its threads were recorded for %s, %u Hz asked for: a higher rate "
                             "would take some",
                  cli_duration(cpu, passed), p->hz);
+    else if (counts_waits && advice_unserved(p) * ADVICE_UNSERVED > 1)
+        snprintf(out, size, "Threads that had work waited for a processor in %s of the time, "
+                            "because others had it or a quota was used up: --state waiting "
+                            "shows where", cli_percent(share, advice_unserved(p)));
     else if (counts_waits && t->samples >= ADVICE_FEW && ran < passed / ADVICE_WAITING)
         snprintf(out, size, "The threads waited for %s of the time: --clock cpu shows the rest",
                  cli_percent(share, (double)(passed - ran) / (double)passed));

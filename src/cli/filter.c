@@ -211,27 +211,64 @@ static int filter_frames(struct cli_capture *c, const struct cli_filter *f,
     return err ? cli_fail(c->label, "%s", strerror(-err)) : CLI_OK;
 }
 
+/* Choose by what the threads were doing. CLI_OK, CLI_USAGE or CLI_FAILED. */
+static int filter_states(struct cli_capture *c, const struct cli_filter *f, const char *command)
+{
+    const struct jsp_profile *p = &c->profile;
+    const char *keys[JSP_N_STATES + 1] = { NULL };
+    for (int i = 0; i < JSP_N_STATES; i++)
+        keys[i] = jsp_states[i].key;
+    int state = f->state ? cli_choice(command, "state", f->state, keys) : 0;
+    if (state < 0)
+        return CLI_USAGE;
+    if (!f->state && !f->call)
+        return CLI_OK;
+    if (!jsp_profile_has_states(p))
+        return cli_fail(c->label, "--%s: the capture does not record what threads were doing",
+                        f->state ? "state" : "syscall");
+    for (uint32_t i = 0; i < p->n_stacks; i++) {
+        const struct jsp_profile_state *is = jsp_profile_state(p, i);
+        c->left_out[i] = (f->state && is->state != (enum jsp_state)state) ||
+                         (f->call && (is->state != JSP_STATE_ASLEEP ||
+                                      !jsp_read_is(is->detail, f->call)));
+    }
+    c->select.left_out = c->left_out;
+    return CLI_OK;
+}
+
 /* Choose by idle stacks: leave them out, or with --category idle all others. If nothing else
- * was chosen, idle stacks count. */
+ * was chosen, idle stacks count. Return 0 or -ENOMEM. */
 static int filter_idle(struct cli_capture *c, const struct cli_filter *f)
 {
     struct jsp_profile *p = &c->profile;
     bool is_only = filter_wants_idle(c, f);
     if (f->has_idle && !is_only)
-        return CLI_OK;
-    c->left_out = malloc(p->n_stacks + 1);
-    int n = c->left_out ? jsp_idle_find(p, c->left_out) : -ENOMEM;
+        return 0;
+    bool *idle = malloc(p->n_stacks + 1);
+    int n = idle ? jsp_idle_find(p, idle) : -ENOMEM;
     if (n > 0 && !is_only)
-        n = jsp_idle_sum(&c->idle, p, &c->select, c->left_out);
-    if (n < 0)
-        return cli_fail(c->label, "%s", strerror(-n));
-    for (uint32_t i = 0; is_only && i < p->n_stacks; i++)
-        c->left_out[i] = !c->left_out[i];
+        n = jsp_idle_sum(&c->idle, p, &c->select, idle);
     if (c->idle.is_all)
         c->idle = (struct jsp_idle_sum){ 0 };
-    if (is_only || c->idle.samples)
+    bool is_chosen = is_only || c->idle.samples;
+    for (uint32_t i = 0; n >= 0 && is_chosen && i < p->n_stacks; i++)
+        c->left_out[i] |= idle[i] != is_only;
+    if (is_chosen)
         c->select.left_out = c->left_out;
-    return CLI_OK;
+    free(idle);
+    return n < 0 ? n : 0;
+}
+
+/* Choose stacks by what the threads were doing. */
+static int filter_doing(struct cli_capture *c, const struct cli_filter *f, const char *command)
+{
+    c->left_out = calloc(c->profile.n_stacks + 1, 1);
+    if (!c->left_out)
+        return cli_fail(c->label, "%s", strerror(ENOMEM));
+    int status = filter_states(c, f, command);
+    int err = status ? 0 : filter_idle(c, f);
+    c->is_part |= f->state || f->call;
+    return err < 0 ? cli_fail(c->label, "%s", strerror(-err)) : status;
 }
 
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
@@ -264,7 +301,7 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
     if (!status)
         status = filter_frames(c, f, command);
     if (!status)
-        status = filter_idle(c, f);
+        status = filter_doing(c, f, command);
     if (status)
         cli_close(c);
     else

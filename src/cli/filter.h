@@ -17,6 +17,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     const char *thread, *process, *time, *only, *under, *category, *categories;
     const char *without, *hide, *focus, *during, *top_of;
     const char *clock, *measure, *symbols;
+    const char *state, *call;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
     uint32_t n_maps, n_trims;
     const char *source_maps;
@@ -41,6 +42,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "collapse-recursion", &(f)->is_collapsed, NULL, NULL }, \
     { "category", NULL, &(f)->category, NULL }, \
     { "categories", NULL, &(f)->categories, NULL }, \
+    { "state", NULL, &(f)->state, NULL }, \
+    { "syscall", NULL, &(f)->call, NULL }, \
     { "clock", NULL, &(f)->clock, NULL }, \
     { "measure", NULL, &(f)->measure, NULL }, \
     { "symbols", NULL, &(f)->symbols, NULL }, \
@@ -54,14 +57,14 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "vm", &(f)->native.is_vm_only, NULL, NULL }
 
 #define CLI_FILTER_HELP \
-    "Filters:\n" \
+    "Filters (--idle  counts waits in event loops, too; --symbols DIR  has C names):\n" \
     "  --thread WHICH, --process WHICH  by name or number\n" \
     "  --time FROM..TO  as in 2s..5s, ..500ms, 1m..; --during MARK  while it is open\n" \
     "  --only REGEX     stacks with this function; --not REGEX  without it\n" \
     "  --under FUNCTION, --focus REGEX, --top-of KIND  cut its callers off\n" \
     "  --hide REGEX, --hide-system, --vm, --collapse-recursion  no frames; --native\n" \
-    "  --category WORD  of the innermost function; --categories FILE  with its rules\n" \
-    "  --clock cpu|wall, --measure alloc|live  by this; --idle  too; --symbols DIR\n" \
+    "  --category WORD, --categories FILE  with its rules; --measure alloc|live\n" \
+    "  --state running|waiting|asleep|host, --syscall NAME, --clock cpu|wall\n" \
     "  --map OLD=NEW, --trim-path DIR, --source-maps MAP, --no-source-maps  sources\n"
 
 /* Check the words of --map. CLI_OK or CLI_USAGE. */

@@ -34,6 +34,7 @@ struct info_row {
     int32_t process, thread;
     const struct jsp_account_thread *account; /* NULL: none */
     /* Without a thread's account the first two are none; without any account, all. */
+    const uint64_t *by_state; /* by enum jsp_state; NULL: none */
     struct cli_cell marks_lost, adds_up, all_expirations, all_kept, complete;
 };
 
@@ -54,6 +55,13 @@ static struct cli_cell info_account(CLI_OF_ROW)
 {
     const struct info_row *r = row;
     return r->account ? cli_get_u64(c, of, r->account) : cli_cell_none();
+}
+
+/* The weight of the thread's samples in the state of the column, which is c->offset. */
+static struct cli_cell info_state(CLI_OF_ROW)
+{
+    const struct info_row *r = row;
+    return r->by_state ? cli_cell_u64(r->by_state[c->offset]) : cli_cell_none();
 }
 
 static struct cli_cell info_lost(CLI_OF_ROW)
@@ -86,6 +94,11 @@ static bool info_has_account(const void *of)
       .may_lack = true, .means = text }
 #define INFO_LOSS(CAUSE, cause, asked, name, meaning)                                        \
     INFO_COUNT("lost_" #cause, lost[JSP_LOST_##CAUSE], "Expirations lost: " meaning "."),
+#define INFO_STATE(STATE, key, noun)                                                         \
+    { .name = "state_" key, .type = CLI_TYPE_COUNT, .get = info_state, .may_lack = true,     \
+      .offset = JSP_STATE_##STATE,                                                           \
+      .means = "Expirations in which the thread was " noun "; null where samples have no "   \
+               "states." },
 #define INFO_CLOCK(CLOCK, key, unit, noun, meaning)                                          \
     { .name = unit, .type = CLI_TYPE_NS, .get = info_account, .may_lack = true,              \
       INFO_ACCOUNT(clock_ns[JSP_CLOCK_##CLOCK]),                                             \
@@ -112,6 +125,7 @@ static const struct cli_column info_columns[] = {
       .means = "running, stopped or final; empty: the file has no account." },
     { .name = "samples", .label = "samples", .line = cli_info_samples, .type = CLI_TYPE_COUNT,
       .get = cli_get_u64, INFO_FIELD(samples), .means = "Samples in the capture." },
+    { .label = "states", .line = cli_info_states },
     { .label = "allocated", .line = cli_info_allocations },
     { .label = "children", .line = cli_info_forks },
     { .label = "C stacks", .line = cli_info_stops },
@@ -163,6 +177,7 @@ static const struct cli_column info_columns[] = {
       .means = "Expirations of all threads that samples stand for." },
     { .name = "complete", .type = CLI_TYPE_BOOL, .get = cli_get_cell, INFO_FIELD(complete),
       .may_lack = true, .means = "The file holds all that was recorded, to the end." },
+    JSP_STATES_KNOWN(INFO_STATE)
     { 0 }
 };
 
@@ -190,9 +205,19 @@ static struct info_row info_row(const struct cli_capture *c)
     };
 }
 
+/* Find what the thread was doing. Its samples do not show in which of its accounts they are. */
+static const uint64_t *info_states_of(const struct jsp_profile *p, int32_t pid, int32_t tid)
+{
+    for (uint32_t i = 0; jsp_profile_has_states(p) && i < p->n_threads; i++)
+        if (p->threads[i].pid == pid && p->threads[i].tid == tid)
+            return p->threads[i].by_state;
+    return NULL;
+}
+
 static void info_of_account(struct info_row *r, const struct jsp_account_thread *t)
 {
     r->account = t;
+    r->by_state = t->is_newest ? info_states_of(r->profile, t->pid, t->tid) : NULL;
     r->process = t->pid;
     r->thread = t->tid;
     r->name = t->name;
@@ -206,6 +231,7 @@ static void info_foreign(struct info_row *r, struct cli_table *t, uint32_t most)
         r->process = p->threads[i].pid;
         r->thread = p->threads[i].tid;
         r->thread_samples = p->threads[i].samples;
+        r->by_state = jsp_profile_has_states(p) ? p->threads[i].by_state : NULL;
         cli_table_row(t, r);
     }
 }
@@ -259,6 +285,11 @@ static int info_threads(const struct cli_capture *c, const struct cli_form *form
         info_of_account(&row, &sums[i].t);
         cli_table_row(t, &row);
         cli_info_extras(&sums[i]);
+        const uint64_t *by_state = info_states_of(p, row.process, row.thread);
+        if (by_state && p->n_threads > 1) {
+            fputs("           ", stdout);
+            cli_info_by_state(by_state);
+        }
     }
     free(sums);
     if (t)

@@ -172,6 +172,29 @@ void cli_info_stops(const struct cli_capture *c, const char *label)
     putchar('\n');
 }
 
+void cli_info_by_state(const uint64_t by_state[JSP_N_STATES])
+{
+    uint64_t all = 0;
+    char share[CLI_NUMBER];
+    int shown = 0;
+    for (int i = 0; i < JSP_N_STATES; i++)
+        all += by_state[i];
+    for (int i = 0; i < JSP_N_STATES; i++)
+        if (by_state[i])
+            printf("%s%s %s", shown++ ? ", " : "",
+                   info_share(share, (double)by_state[i] / (double)all), jsp_states[i].name);
+    putchar('\n');
+}
+
+/* Print what the threads were doing. */
+void cli_info_states(const struct cli_capture *c, const char *label)
+{
+    if (!jsp_profile_has_states(&c->profile))
+        return;
+    cli_label(&c->style, label);
+    cli_info_by_state(c->profile.by_state);
+}
+
 /* Print how many children the recording did not follow. */
 void cli_info_forks(const struct cli_capture *c, const char *label)
 {

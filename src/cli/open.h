@@ -22,7 +22,8 @@ struct cli_capture {
     struct jsp_select select;
     struct jsp_categories *categories; /* owned; NULL after cli_load */
     bool *threads;                     /* owned; NULL: all */
-    bool is_part;                      /* --time or --during chose a part of the recording */
+    /* --time, --during, --state or --syscall chose a part of the recording */
+    bool is_part;
     const char *under;                 /* borrowed; NULL: any function */
     bool *left_out;                    /* owned; NULL: no stack */
     struct jsp_idle_sum idle;          /* what is left out because threads were idle */

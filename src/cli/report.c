@@ -24,7 +24,7 @@ static const char report_help[] =
     "Lists functions by the time in the function itself (self), and by the time in it\n"
     "and in the functions that it called (total).\n"
     "\n"
-    "  --by WORD        function, category, kind, tier, module, file, line or thread\n"
+    "  --by function|category|kind|tier|module|file|line|thread|state|syscall\n"
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
@@ -57,9 +57,12 @@ static const struct report_by {
     { "FILE", "files" },
     { "LINE", "lines" },
     { "THREAD", "threads" },
+    { "STATE", "states" },
+    { "SYSTEM CALL", "system calls" },
 };
 static const char *const report_by_words[] = { "function", "category", "kind", "tier",
-                                               "module", "file", "line", "thread", NULL };
+                                               "module", "file", "line", "thread",
+                                               "state", "syscall", NULL };
 
 static double report_share(const struct report *r, uint64_t value)
 {

@@ -301,6 +301,7 @@ static const struct {
     { "callsothers", captures_calls_others },
     { "nameless", captures_nameless }, { "passedon", captures_passed_on },
     { "allocations", captures_allocations },
+    { "states", captures_states },     { "statesbig", captures_states_big },
     { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };
 

@@ -21,6 +21,8 @@ void captures_lies(struct builder *b);
 void captures_hostile(struct builder *b);
 void captures_events(struct builder *b);
 void captures_allocations(struct builder *b);
+void captures_states(struct builder *b);
+void captures_states_big(struct builder *b);
 void captures_crowd(struct builder *b);
 void captures_crowd_big(struct builder *b);
 

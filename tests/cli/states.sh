@@ -1,0 +1,116 @@
+#!/bin/sh
+# cli/states.sh - what threads were doing: groups, filters, idle time, info and advice, with the
+# exact numbers of a made capture, in each form of it.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+
+"$jsprof" convert --to compact -o compact.cap states.cap
+"$jsprof" convert --to syscap -o plain.cap compact.cap
+"$jsprof" merge -o joined.cap states.cap
+
+# groups CAPTURE BY [OPTION]...: "group,self in ms", one a line
+groups()
+{
+    capture=$1 by=$2
+    shift 2
+    run report --by "$by" --csv "$@" "$capture"
+    is_rc 0
+    sed 1d out | tr -d '"' | awk -F, '{ print $1 "," $2 / 1000000 }' | sort >rows
+    ran="jsprof report --by $by $* $capture"
+}
+
+same() # LINES of "group,ms"
+{
+    printf '%s\n' "$@" | sort | cmp -s - rows || {
+        cp rows out
+        wrong "not $*"
+    }
+}
+
+for capture in states.cap statesbig.cap compact.cap plain.cap joined.cap; do
+    groups $capture state --idle
+    same running,550 waiting,200 asleep,570 host,80 unknown,100
+    groups $capture state
+    same running,550 waiting,200 asleep,170 host,80 unknown,100
+    groups $capture syscall
+    same '[running],550' '[waiting for a processor],200' read,100 ppoll,50 \
+        '[the big lock],80' '[no system call],20' '[not known],100'
+    groups $capture state --thread main --idle
+    same running,150 waiting,200 asleep,570 host,80
+    groups $capture state --state asleep
+    same asleep,170
+    groups $capture state --syscall ppoll --idle
+    same asleep,450
+    groups $capture state --syscall ppoll
+    same asleep,50
+    groups $capture kind --state waiting
+    same synth,200 vm,0
+    groups $capture state --category idle
+    same asleep,400
+    groups $capture state --category idle --state asleep
+    same asleep,400
+    groups $capture state --state running --under ppoll
+    same running,100 # it ran in the poll of a loop: not idle
+    groups $capture state --clock cpu
+    same running,550 waiting,0 asleep,0 host,0 unknown,0
+done
+
+run report states.cap
+has 'Idle: 26.7% of elapsed time (400 ms, 1 sample), waiting in an event loop'
+run tree --state host states.cap
+has 'work'
+hasnt 'leaf'
+run report --by state states.cap
+row 'STATE'
+run report --by syscall states.cap
+row 'SYSTEM CALL'
+
+run info states.cap
+has '  states     6.7% not known, 36.7% running, 13.3% waiting for a processor, 38.0% asleep, 5.3%'
+has '           15.0% running, 20.0% waiting for a processor, 57.0% asleep, 8.0% in a'
+has '           20.0% not known, 80.0% running'
+run info --json states.cap
+has '"state_running":15,"state_waiting":20,"state_asleep":57,"state_host":8'
+has '"state_running":40,"state_waiting":0,"state_asleep":0,"state_host":0'
+run info good.cap
+hasnt states
+run info --json good.cap
+has '"state_running":null'
+
+run dump states.cap
+has '#3 tid 100 cpu 0, 3 addresses, weight 10, cpu_ns 0, asleep in read(7) for 0.001500 s'
+has 'in a wait of the host: the big lock'
+has ', waiting for a processor'
+
+# Too few samples for advice; then 20 of 40.
+run report states.cap
+has 'Threads that had work waited for a processor in 26.7% of the time'
+run report --state running states.cap
+hasnt 'Threads that had work'
+
+run report --state sleeping states.cap
+is_rc 2
+grep -q 'knows unknown, running, waiting, asleep and host, not "sleeping"' err ||
+    wrong 'no list of states'
+run report --state running good.cap
+is_rc 1
+is_err 'jsprof: good.cap: --state: the capture does not record what threads were doing'
+run tree --syscall read good.cap
+is_rc 1
+is_err 'jsprof: good.cap: --syscall: the capture does not record what threads were doing'
+run report --syscall write states.cap
+is_rc 1
+is_err 'jsprof: states.cap: no samples in what was chosen of this capture'
+
+# Every command that takes filters takes these.
+for command in threads tree 'callers work' 'callees work' 'annotate work' 'diff states.cap'; do
+    # shellcheck disable=SC2086
+    run $command --state waiting states.cap
+    is_rc 0
+done
+run convert --to folded --state host -o - states.cap
+is_rc 0
+lines 1
+grep -q 'main.*;work .* 80000000$' out || wrong 'not that stack'
+exit $bad
