@@ -177,11 +177,14 @@ static int calltree_order(const void *left, const void *right)
     const struct jsp_calltree_count *a = left, *b = right;
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
-    return a->node < b->node ? -1 : a->node > b->node;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    return a->state < b->state ? -1 : a->state > b->state;
 }
 
-struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
-                                           const struct jsp_profile *p, uint32_t *n)
+static struct jsp_calltree_count *calltree_counts(const struct jsp_calltree *t,
+                                                  const struct jsp_profile *p,
+                                                  bool has_states, uint32_t *n)
 {
     struct jsp_calltree_count *list = malloc(((size_t)p->n_stacks + 1) * sizeof *list);
     uint32_t all = 0;
@@ -191,8 +194,8 @@ struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
     for (uint32_t i = 0; i < p->n_stacks; i++) {
         const struct jsp_stack *k = &p->stacks[i];
         if (t->leaf[i])
-            list[all++] = (struct jsp_calltree_count){ k->thread, t->leaf[i], k->samples,
-                                                       k->weight, k->value };
+            list[all++] = (struct jsp_calltree_count){
+                k->thread, t->leaf[i], has_states ? k->state : 0, k->samples, k->weight, k->value };
     }
     qsort(list, all, sizeof *list, calltree_order);
     for (uint32_t i = 0; i < all; i++) {
@@ -206,4 +209,17 @@ struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
         last->value += list[i].value;
     }
     return list;
+}
+
+struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
+                                               const struct jsp_profile *p, uint32_t *n)
+{
+    return calltree_counts(t, p, false, n);
+}
+
+struct jsp_calltree_count *jsp_calltree_counts_of_states(const struct jsp_calltree *t,
+                                                         const struct jsp_profile *p,
+                                                         uint32_t *n)
+{
+    return calltree_counts(t, p, true, n);
 }

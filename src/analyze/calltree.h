@@ -82,13 +82,18 @@ int jsp_calltree_of(struct jsp_calltree *t, struct jsp_profile *p,
 /* The sum of one thread's stacks whose walk ends at this node. */
 struct jsp_calltree_count {
     uint32_t thread, node;
+    uint32_t state; /* in the profile's states[] */
     uint64_t samples, weight, value;
 };
 
 /* Return an array of *n counts, by thread and then by node, or NULL without memory. The
- * caller frees it. */
+ * caller frees it. Stacks in different states are added up, and the state is 0; or they stay
+ * apart. */
 struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
                                                const struct jsp_profile *p, uint32_t *n);
+struct jsp_calltree_count *jsp_calltree_counts_of_states(const struct jsp_calltree *t,
+                                                         const struct jsp_profile *p,
+                                                         uint32_t *n);
 
 /* Store the frames from a node up to the root, leaf first. Return their number. */
 uint32_t jsp_calltree_frames(const struct jsp_calltree *t, uint32_t node,

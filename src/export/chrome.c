@@ -225,6 +225,34 @@ static void chrome_mark_event(struct chrome *x, const char *phase, uint32_t mark
     chrome_close(x, 2);
 }
 
+/* Write a state of a thread. All of a thread have one id, so that viewers show them in a row. */
+static void chrome_state_event(struct chrome *x, const char *phase, uint32_t thread,
+                               const struct jsp_moments_span *span)
+{
+    const struct jsp_profile_state *s = &x->p->states[span->state];
+    char id[24];
+    snprintf(id, sizeof id, "state %d", (int)x->p->threads[thread].tid);
+    chrome_event(x, phase, thread);
+    jsp_json_key_text(&x->json, "cat", "thread state");
+    jsp_json_key_text(&x->json, "name", jsp_states[s->state].name);
+    chrome_us(x, "ts", chrome_positive(*phase == 'e' ? span->to : span->from));
+    jsp_json_key_text(&x->json, "id", id);
+    jsp_json_key_open(&x->json, "args", '{');
+    if (s->detail.len)
+        chrome_text(x, s->state == JSP_STATE_HOST ? "wait" : "syscall", s->detail);
+    chrome_close(x, 2);
+}
+
+static void chrome_states(struct chrome *x, uint32_t thread)
+{
+    struct jsp_moments_span span;
+    uint32_t at = 0;
+    while (jsp_moments_next_span(&x->from.moments, x->p, thread, &at, &span)) {
+        chrome_state_event(x, "b", thread, &span);
+        chrome_state_event(x, "e", thread, &span);
+    }
+}
+
 static void chrome_counters(struct chrome *x)
 {
     const struct jsp_timeline *t = &x->timeline;
@@ -259,6 +287,7 @@ static void chrome_write(struct chrome *x)
         chrome_us(x, "startTime", x->samples[0].start);
         chrome_close(x, 3);
         chrome_chunk(x, t);
+        chrome_states(x, t);
         for (uint32_t i = line->marks_first[t]; i < line->marks_first[t + 1]; i++) {
             bool lasts = line->events.marks[line->marks[i]].duration > 0;
             chrome_mark_event(x, lasts ? "b" : "i", line->marks[i], t);

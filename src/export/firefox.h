@@ -38,7 +38,7 @@ void firefox_time(struct firefox *x, int64_t time);
 /* Write one thread with its tables. */
 void firefox_thread(struct firefox *x, uint32_t thread);
 
-/* Write the marks of a thread, as a field of it. */
+/* Write the marks and the states of a thread, as a field of it. */
 void firefox_marks(struct firefox *x, uint32_t thread);
 void firefox_mark_schema(struct firefox *x);
 void firefox_counters(struct firefox *x);

@@ -1,6 +1,7 @@
 /* export/firefox_marks.c - marks and counters in the Firefox Profiler's format.
  *
- * A counter's values are written as changes.
+ * A counter's values are written as changes. What a thread was doing is a mark of each span of
+ * one state.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,36 +9,51 @@
 
 #include <stdio.h>
 
-static const char marks_type[] = "jsprof";
+/* The fields of a mark that the program made, and of a span of one state of a thread. */
+static const struct marks_schema {
+    const char *name, *table, *chart, *means;
+    const char *fields[2][2];
+} marks_schemas[] = {
+    { "jsprof", "{marker.data.group} {marker.data.message}", "{marker.data.message}",
+      "A mark that the program made.", { { "group", "Group" }, { "message", "Message" } } },
+    { "jsprof-state", "{marker.data.state} {marker.data.detail}",
+      "{marker.data.state} {marker.data.detail}", "What the thread was doing.",
+      { { "state", "State" }, { "detail", "System call, or what the host waits for" } } },
+};
 
-void firefox_mark_schema(struct firefox *x)
+static void marks_schema(struct jsp_json *j, const struct marks_schema *s)
 {
     static const char *const where[] = { "marker-chart", "marker-table",
                                          "timeline-overview" };
-    static const char *const fields[][2] = { { "group", "Group" },
-                                             { "message", "Message" } };
-    struct jsp_json *j = &x->json;
-    jsp_json_key_open(j, "markerSchema", '[');
     jsp_json_open(j, '{');
-    jsp_json_key_text(j, "name", marks_type);
-    jsp_json_key_text(j, "tableLabel", "{marker.data.group} {marker.data.message}");
-    jsp_json_key_text(j, "chartLabel", "{marker.data.message}");
-    jsp_json_key_text(j, "description", "A mark that the program made.");
+    jsp_json_key_text(j, "name", s->name);
+    jsp_json_key_text(j, "tableLabel", s->table);
+    jsp_json_key_text(j, "chartLabel", s->chart);
+    jsp_json_key_text(j, "description", s->means);
     jsp_json_key_open(j, "display", '[');
     for (size_t i = 0; i < sizeof where / sizeof *where; i++)
         jsp_json_text(j, where[i]);
     jsp_json_close(j, ']');
     jsp_json_key_open(j, "fields", '[');
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < sizeof s->fields / sizeof *s->fields; i++) {
         jsp_json_open(j, '{');
-        jsp_json_key_text(j, "key", fields[i][0]);
-        jsp_json_key_text(j, "label", fields[i][1]);
+        jsp_json_key_text(j, "key", s->fields[i][0]);
+        jsp_json_key_text(j, "label", s->fields[i][1]);
         jsp_json_key_text(j, "format", "string");
         jsp_json_key_bool(j, "searchable", true);
         jsp_json_close(j, '}');
     }
     jsp_json_close(j, ']');
     jsp_json_close(j, '}');
+}
+
+void firefox_mark_schema(struct firefox *x)
+{
+    struct jsp_json *j = &x->json;
+    jsp_json_key_open(j, "markerSchema", '[');
+    marks_schema(j, &marks_schemas[0]);
+    if (jsp_profile_has_states(x->p))
+        marks_schema(j, &marks_schemas[1]);
     jsp_json_close(j, ']');
 }
 
@@ -50,14 +66,15 @@ enum marks_column {
     MARKS_CATEGORY,
 };
 
-static void marks_data(struct jsp_json *j, const struct jsp_event_mark *m)
+static void marks_data(struct jsp_json *j, const struct marks_schema *s,
+                       const struct jsp_read_text texts[2])
 {
     jsp_json_open(j, '{');
-    jsp_json_key_text(j, "type", marks_type);
-    jsp_json_key(j, "group");
-    jsp_json_bytes(j, m->group.at, m->group.len);
-    jsp_json_key(j, "message");
-    jsp_json_bytes(j, m->message.at, m->message.len);
+    jsp_json_key_text(j, "type", s->name);
+    for (int i = 0; i < 2; i++) {
+        jsp_json_key(j, s->fields[i][0]);
+        jsp_json_bytes(j, texts[i].at, texts[i].len);
+    }
     jsp_json_close(j, '}');
 }
 
@@ -66,7 +83,9 @@ static void marks_cell(struct firefox *x, const struct jsp_event_mark *m,
 {
     struct jsp_json *j = &x->json;
     switch (column) {
-    case MARKS_DATA: marks_data(j, m); break;
+    case MARKS_DATA:
+        marks_data(j, &marks_schemas[0], (struct jsp_read_text[]){ m->group, m->message });
+        break;
     case MARKS_NAME: jsp_json_u64(j, jsp_strings_add(&x->strings, m->name)); break;
     case MARKS_START: firefox_time(x, m->time); break;
     case MARKS_END:
@@ -80,22 +99,53 @@ static void marks_cell(struct firefox *x, const struct jsp_event_mark *m,
     }
 }
 
+static void marks_state_cell(struct firefox *x, const struct jsp_moments_span *span,
+                             enum marks_column column)
+{
+    static const struct jsp_read_text row = { "Thread state", 12 };
+    const struct jsp_profile_state *s = &x->p->states[span->state];
+    const char *name = jsp_states[s->state].name;
+    struct jsp_json *j = &x->json;
+    switch (column) {
+    case MARKS_DATA:
+        marks_data(j, &marks_schemas[1],
+                   (struct jsp_read_text[]){ { name, (uint32_t)strlen(name) }, s->detail });
+        break;
+    case MARKS_NAME: jsp_json_u64(j, jsp_strings_add(&x->strings, row)); break;
+    case MARKS_START: firefox_time(x, span->from); break;
+    case MARKS_END: firefox_time(x, span->to); break;
+    case MARKS_PHASE: jsp_json_u64(j, 1); break;
+    case MARKS_CATEGORY: jsp_json_u64(j, 0); break;
+    }
+}
+
+/* Write one column of the spans of the thread's states. Return how many there are. */
+static uint32_t marks_states(struct firefox *x, uint32_t thread, enum marks_column column)
+{
+    struct jsp_moments_span span;
+    uint32_t at = 0, n = 0;
+    for (; jsp_moments_next_span(&x->from.moments, x->p, thread, &at, &span); n++)
+        marks_state_cell(x, &span, column);
+    return n;
+}
+
 void firefox_marks(struct firefox *x, uint32_t thread)
 {
     static const char *const names[] = { "data",    "name",  "startTime",
                                          "endTime", "phase", "category" };
     struct jsp_json *j = &x->json;
     const struct jsp_timeline *t = &x->timeline;
-    uint32_t first = t->marks_first[thread], n = t->marks_first[thread + 1] - first;
+    uint32_t first = t->marks_first[thread], n = t->marks_first[thread + 1] - first, states = 0;
     jsp_json_key_open(j, "markers", '{');
     for (int column = MARKS_DATA; column <= MARKS_CATEGORY; column++) {
         jsp_json_key_open(j, names[column], '[');
         for (uint32_t i = 0; i < n; i++)
             marks_cell(x, &t->events.marks[t->marks[first + i]],
                        (enum marks_column)column);
+        states = marks_states(x, thread, (enum marks_column)column);
         jsp_json_close(j, ']');
     }
-    jsp_json_key_u64(j, "length", n);
+    jsp_json_key_u64(j, "length", n + states);
     jsp_json_close(j, '}');
 }
 

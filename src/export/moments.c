@@ -32,8 +32,10 @@ static void moments_fill(struct jsp_moments *m, struct jsp_profile *p,
                                                                 .weight = item.weight,
                                                                 .cpu_ns = item.cpu_ns,
                                                                 .node = s->leaf[item.stack],
-                                                                .ordinal = ordinal++,
+                                                                .ordinal = ordinal,
                                                                 .cpu = item.cpu };
+        m->list[m->first[item.thread] - 1].state = p->stacks[item.stack].state;
+        ordinal++;
     }
 }
 
@@ -79,6 +81,39 @@ int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
     moments_fill(m, p, s, select);
     moments_settle(m, p->n_threads);
     return 0;
+}
+
+/* Return where the time begins that a sample of the thread stands for. */
+static int64_t moments_from(const struct jsp_moment *of, uint32_t i, uint64_t period_ns)
+{
+    uint64_t worth, late;
+    int64_t from;
+    if (__builtin_mul_overflow(of[i].weight, period_ns, &worth) || worth > INT64_MAX)
+        worth = INT64_MAX;
+    if (__builtin_sub_overflow(of[i].time, (int64_t)worth, &from) || from < 0)
+        from = 0;
+    if (i == 0)
+        return from;
+    late = (uint64_t)from - (uint64_t)of[i - 1].time;
+    /* points are at random places of their periods */
+    return from < of[i - 1].time || late <= period_ns ? of[i - 1].time : from;
+}
+
+bool jsp_moments_next_span(const struct jsp_moments *m, const struct jsp_profile *p,
+                           uint32_t thread, uint32_t *at, struct jsp_moments_span *out)
+{
+    const struct jsp_moment *of = m->list + m->first[thread];
+    uint32_t n = m->first[thread + 1] - m->first[thread];
+    while (*at < n && !of[*at].state)
+        ++*at;
+    if (*at == n)
+        return false;
+    *out = (struct jsp_moments_span){ moments_from(of, *at, p->period_ns), of[*at].time,
+                                      of[*at].state };
+    while (++*at < n && of[*at].state == out->state &&
+           moments_from(of, *at, p->period_ns) <= out->to)
+        out->to = of[*at].time;
+    return true;
 }
 
 static int moments_ascending(const void *left, const void *right)

@@ -1,7 +1,8 @@
 /* export/pprof.c - profile.proto in gzip: for go tool pprof and other readers of its files.
  *
  * A sample for each stack of a thread, with the count of samples and, if the recording
- * has a clock, nanoseconds. Ids count from 1 without gaps. Functions keep their whole
+ * has a clock, nanoseconds. Its labels are the thread, the kind of the leaf, and the state of
+ * the thread if samples have one. Ids count from 1 without gaps. Functions keep their whole
  * names, so that two functions of one name in two places stay distinct where only names
  * are shown; file and line, if the name has them, are also written separately.
  *
@@ -183,6 +184,15 @@ static void pprof_label(struct pprof *x, const char *key, struct jsp_read_text t
     jsp_proto_nest(&x->message, 3, &x->inner);
 }
 
+static void pprof_state(struct pprof *x, const struct jsp_profile_state *s)
+{
+    const char *key = jsp_states[s->state].key;
+    if (s->state)
+        pprof_label(x, "state", (struct jsp_read_text){ key, (uint32_t)strlen(key) });
+    if (s->detail.len)
+        pprof_label(x, s->state == JSP_STATE_HOST ? "wait" : "syscall", s->detail);
+}
+
 static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
 {
     uint32_t n = jsp_calltree_frames(&x->stacks, c->node, x->frames);
@@ -199,6 +209,7 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
     const char *kind = jsp_kind_name(x->stacks.frames[x->frames[0]].kind);
     pprof_label(x, "thread", jsp_shown_thread_text(thread, x->p, c->thread));
     pprof_label(x, "kind", (struct jsp_read_text){ kind, (uint32_t)strlen(kind) });
+    pprof_state(x, &x->p->states[c->state]);
     pprof_put(x, PPROF_SAMPLE);
 }
 
@@ -225,7 +236,7 @@ static void pprof_write(struct pprof *x)
     pprof_mappings(x);
     pprof_locations(x);
     pprof_functions(x);
-    struct jsp_calltree_count *counts = jsp_calltree_counts(&x->stacks, x->p, &n);
+    struct jsp_calltree_count *counts = jsp_calltree_counts_of_states(&x->stacks, x->p, &n);
     for (uint32_t i = 0; i < n; i++)
         pprof_sample(x, &counts[i]);
     pprof_strings(x); /* last, when all of them are known */

@@ -30,4 +30,15 @@ convert chrome hostile hostile.trace.json
 trace hostile.trace.json
 grep '^[0-9]' out | grep -v '"(idle)"' | awk '{ sum += $1 } END { exit sum != 140000000 }' ||
     wrong 'does not add up to 140 ms'
+
+# What threads were doing: a row of spans for each thread.
+convert chrome states states.trace.json
+trace states.trace.json
+has 'b "waiting for a processor" {}'
+has 'b "asleep" {"syscall":"ppoll"}'
+has 'b "in a wait of the host" {"wait":"the big lock"}'
+tr '{' '\n' <states.trace.json | grep '"cat":"thread state"' |
+    sed 's/.*"ph":"\(.\)".*"ts":\([0-9.]*\),"id":"\([^"]*\)".*/\1 \2 \3/' |
+    awk '{ if ($1 == "b") { if ($2 < end[$4]) exit 1; n++ } else end[$4] = $2 }
+        END { exit n != 8 }' || wrong 'not 8 spans that follow each other'
 exit $bad

@@ -66,4 +66,17 @@ load foreign.profile.json
 ask thread functions --limit 0
 row '[kernel] - self: 1 (50.0%)'
 ask stop --all
+
+# What threads were doing: spans on a row of each thread.
+convert firefox states states.profile.json
+load states.profile.json
+ask thread markers --thread t-0 --list --json
+for text in '"Thread state"' 'waiting for a processor' 'asleep ppoll' 'host the big lock' \
+    '"duration": 1'; do
+    has "$text"
+done
+ask thread markers --thread t-1 --list --json
+has 'running'
+hasnt 'asleep'
+ask stop --all
 exit $bad

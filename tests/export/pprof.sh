@@ -72,4 +72,19 @@ iconv -f UTF-8 -t UTF-8 <out >same || wrong 'is not UTF-8'
 awk '/^Samples:/ { part = 1; next } /^Locations/ { exit }
     part && $1 ~ /^[0-9]+$/ { sum += $2 } END { exit sum != 140000000 }' out ||
     wrong 'does not add up to 140 ms'
+
+# What threads were doing: labels that -tagfocus knows, with the report's times.
+convert pprof states states.pb.gz
+pprof -raw states.pb.gz
+row 'state:[asleep] syscall:[ppoll]'
+row 'state:[host]'
+row 'wait:[the big lock]'
+pprof -tags -unit=ms states.pb.gz
+for sum in '550ms running' '200ms waiting' '570ms asleep' '80ms host' '450ms ppoll'; do
+    grep -Eq "^ *${sum% *} .*: ${sum#* }\$" out || wrong "no $sum"
+done
+pprof -top -unit=ms -tagfocus=state=waiting states.pb.gz
+row '200ms 13.33% 13.33% 200ms 13.33% [waiting for a processor]'
+pprof -raw every.pb.gz
+hasnt 'state:'
 exit $bad
