@@ -286,7 +286,7 @@ static int annotate_run(struct cli_arguments *a)
         return cli_usage(a->command, a->n_files > 2 ? "one function of one capture at a time"
                                      : a->n_files   ? "no function named"
                                                     : "no capture named");
-    int file = cli_which_file(a->files, 0);
+    int file = cli_which_file(a->files);
     int status = cli_filter_open(&annotate.capture, a->files[file], &filter, a->command);
     if (status == CLI_OK) {
         status = annotate_build(&annotate, a->files[!file], &samples);

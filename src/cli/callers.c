@@ -27,13 +27,13 @@ enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
     "shares are shares of that total.\n"
 
 static const char callers_help[] =
-    "usage: jsprof callers [OPTION]... FUNCTION FILE\n"
+    "usage: jsprof callers [OPTION]... FILE FUNCTION\n"
     "\n"
     "Shows the callers of a function, then the function, then its largest callees.\n"
     CALLERS_HELP;
 
 static const char callees_help[] =
-    "usage: jsprof callees [OPTION]... FUNCTION FILE\n"
+    "usage: jsprof callees [OPTION]... FILE FUNCTION\n"
     "\n"
     "Shows the largest callers of a function, then the function, then its callees.\n"
     CALLERS_HELP;
@@ -262,13 +262,13 @@ static int callers_run(struct cli_arguments *a)
     if (cli_options(a, options) || cli_form_check(a->command, &c.form))
         return CLI_USAGE;
     if (a->n_files != 2)
-        return cli_usage(a->command, "a function and a capture are wanted");
+        return cli_usage(a->command, "a capture and a function are wanted");
     bool is_given = limit != UINT32_MAX, is_rows = !cli_form_is_text(&c.form);
     uint32_t many = is_given ? limit : is_rows ? 0 : CALLERS_LIMIT;
     uint32_t few = is_given || is_rows ? many : CALLERS_OTHERS;
     c.callers_limit = is_callers ? many : few;
     c.callees_limit = is_callers ? few : many;
-    int file = cli_which_file(a->files, 1);
+    int file = cli_which_file(a->files);
     c.name = a->files[!file];
     int status = cli_filter_open(&c.capture, a->files[file], &c.filter, a->command);
     if (status)

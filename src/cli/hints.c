@@ -38,17 +38,19 @@ static char *hints_next(struct hints *h)
     return h->out->text[h->out->n++];
 }
 
-/* Write a name for a shell's command line: its part before the file, in quotes if it has blanks;
- * or FUNCTION where a shell would read more into it. */
+/* Write a name for a shell's command line: its part before the file, in quotes if a shell would
+ * read more into it; or FUNCTION where quotes do not help. */
 static void hints_word(const struct hints *h, char out[CLI_PLACE], const char *name)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/ ";
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/";
     struct jsp_read_text t = jsp_name_split(name).name;
-    bool is_plain = t.len && strspn(t.at, plain) >= t.len && t.len < CLI_PLACE - 4;
-    const char *quote = is_plain && memchr(t.at, ' ', t.len) ? "'" : "";
-    snprintf(out, CLI_PLACE, "%s%s%.*s%s%s", h->quote, quote, is_plain ? (int)t.len : 8,
-             is_plain ? t.at : "FUNCTION", quote, h->quote);
+    bool is_known = t.len && t.len < CLI_PLACE - 4 && *t.at != '-';
+    for (uint32_t i = 0; i < t.len && is_known; i++)
+        is_known = t.at[i] >= ' ' && t.at[i] <= '~' && t.at[i] != '\'' && t.at[i] != '`';
+    const char *quote = is_known && strspn(t.at, plain) < t.len ? "'" : "";
+    snprintf(out, CLI_PLACE, "%s%s%.*s%s%s", h->quote, quote, is_known ? (int)t.len : 8,
+             is_known ? t.at : "FUNCTION", quote, h->quote);
 }
 
 /* The collector's functions may call each other: count each stack once. */

@@ -225,11 +225,12 @@ void cli_info_names(const struct cli_capture *c, const char *label)
     const struct jsp_account_session *s = &c->profile.account.session;
     const struct {
         uint64_t n;
-        const char *what;
+        const char *one, *many, *how;
     } causes[] = {
-        { s->labels_lost, "frames without a name, the table was full" },
-        { s->labels_cut, "names cut" },
-        { s->addresses_missed, "C addresses without a name, too many different ones" },
+        { s->labels_lost, "frame", "frames", "without a name, the table was full" },
+        { s->labels_cut, "name", "names", "cut" },
+        { s->addresses_missed, "C address", "C addresses",
+          "without a name, too many different ones" },
     };
     char n[CLI_NUMBER];
     int shown = 0;
@@ -238,7 +239,8 @@ void cli_info_names(const struct cli_capture *c, const char *label)
             continue;
         if (!shown)
             cli_label(&c->style, label);
-        printf("%s%s %s", shown++ ? ", " : "", cli_count(n, causes[i].n), causes[i].what);
+        printf("%s%s %s %s", shown++ ? ", " : "", cli_count(n, causes[i].n),
+               causes[i].n == 1 ? causes[i].one : causes[i].many, causes[i].how);
     }
     if (shown)
         putchar('\n');

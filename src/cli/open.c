@@ -106,10 +106,9 @@ static bool open_is_there(const char *path)
     return strcmp(path, "-") == 0 || access(path, F_OK) == 0;
 }
 
-int cli_which_file(const char *const words[2], int expected)
+int cli_which_file(const char *const words[2])
 {
-    return open_is_there(words[expected]) || !open_is_there(words[!expected]) ? expected
-                                                                              : !expected;
+    return !open_is_there(words[0]) && open_is_there(words[1]);
 }
 
 int cli_open(struct cli_capture *c, const char *path)

@@ -38,8 +38,8 @@ int cli_load_with(struct cli_capture *c, const char *path,
 void cli_close(struct cli_capture *c);
 
 /* Return which of two words is the capture; the other is the name of a function. It is the
- * word at `expected`, unless only the other one names an existing file. */
-int cli_which_file(const char *const words[2], int expected);
+ * first, unless only the second names an existing file. */
+int cli_which_file(const char *const words[2]);
 
 /* Report what could not be read of the capture, a line for each cause. */
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);

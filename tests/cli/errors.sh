@@ -8,7 +8,9 @@
 refuses() # FILE REASON
 {
     for command in info threads list report tree 'callers main' 'callees main' dump; do
-        run $command "$1"
+        function=${command#* }
+        [ "$function" != "$command" ] || function=
+        run ${command% *} "$1" $function
         is_rc 1
         is_err "jsprof: $1: $2"
         lines 0

@@ -5,6 +5,7 @@
 import copy
 import glob
 import json
+import re
 import subprocess
 import sys
 
@@ -76,6 +77,26 @@ def breaks(command, schema, answer):
                 wrong(f'{path} {key}: may lack')
 
 
+forms = {'--csv', '--json', '--json-schema', '--markdown', '--dot'}
+
+# Values that are chosen so that most of the captures have an answer.
+values = {
+    '--by': ['category', 'kind', 'tier', 'module', 'file', 'line', 'thread'], '--depth': ['1'],
+    '--category': ['script'], '--categories': ['rules'], '--clock': ['cpu'], '--during': ['none'],
+    '--file': ['.'], '--focus': ['work'], '--hide': ['leaf'], '--limit': ['1', '0'],
+    '--map': ['/srv=/x'], '--measure': ['time'], '--min': ['10'], '--not': ['leaf'],
+    '--only': ['work'], '--process': ['100'],
+    '--sort': ['self', 'total', 'samples', 'name', 'calls'],
+    '--source': ['x.js'], '--source-maps': ['.'], '--symbols': ['.'], '--thread': ['100'],
+    '--time': ['0ms..'], '--top-of': ['vm'], '--trim-path': ['/srv'], '--under': ['work'],
+}
+flags = {'--bottom-up', '--collapse-recursion', '--each', '--edges', '--hide-system', '--idle',
+         '--inverted', '--lines', '--messages', '--native', '--no-source-maps', '--recursion',
+         '--vm'}
+asked = (set(values) | flags) - {'--during'}  # no capture of these has a mark
+tried = set()
+open('rules', 'w').write('mine name=work*\n')
+
 types = {}  # by name, whatever the command; dump's a and b are what the frame has
 
 
@@ -118,4 +139,23 @@ for command, many in ways.items():
                 breaks(command, schema, small)
     if not seen:
         wrong(f'{command}: no answer')
+
+    # Each option that the help names, with a value for those that want one.
+    known = subprocess.run([jsprof, command, '--help'], capture_output=True, text=True).stdout
+    for option in sorted(set(re.findall('--[a-z-]+', known)) - forms):
+        for value in values.get(option, [None]):
+            given = [option, value] if value else [option]
+            for capture in ('good.cap', 'merged.cap', 'listing.cap', 'calls.cap'):
+                words = [command, '--json', *given, capture, *many[0]]
+                answer = run(words)
+                if answer is None:
+                    continue
+                for error in schema.iter_errors(answer):
+                    wrong(f'{words}: {error.json_path}: {error.message}')
+                if command == 'report' and option != '--limit' and \
+                        sum(row['self'] for row in answer['rows']) != answer['value']:
+                    wrong(f'{words}: the rows are not {answer["value"]} together')
+                tried.add(option)
+if tried != asked:
+    wrong(f'no answer with {sorted(asked - tried)}, or unknown: {sorted(tried - asked)}')
 sys.exit(bad)

@@ -35,7 +35,7 @@ is_err "jsprof: missing.cap: MISMATCH: thread 100 kept 50 expirations, but the f
 samples for 12"
 run info nameless.cap
 is_rc 0
-row 'names 3 frames without a name, the table was full, 1 names cut, 1,234 C addresses without'
+row 'names 3 frames without a name, the table was full, 1 name cut, 1,234 C addresses without'
 run info foreign.cap good.cap
 is_rc 0
 has 'another program'
