@@ -129,6 +129,17 @@ static uint64_t loop_changes(void)
     return atomic_load_explicit(&jsp_lua_changes, memory_order_acquire);
 }
 
+/* Make a mark, unless the run may have ended since `n_changes`: while this thread waits,
+ * another one may run the state and end its recording. */
+static void loop_mark(const struct module_run *run, uint64_t n_changes, uint64_t since,
+                      const char *name, const char *message)
+{
+    jsp_lua_run_lock();
+    if (loop_changes() == n_changes && run->loop && run->prof)
+        jsprof_mark(run->prof, since, "loop", name, message);
+    jsp_lua_run_let_go();
+}
+
 static void loop_key(lua_State *L, int at, struct jsp_lua_key *key)
 {
     jsp_lua_walk_key((uintptr_t)lua_topointer(L, at), (uintptr_t)lua_tocfunction(L, at), key);
@@ -206,13 +217,11 @@ static void loop_ends(const struct loop_call *call)
 {
     char name[LOOP_MARK];
     loop_frame = NULL;
-    if (loop_changes() != call->n_changes)
-        return; /* the call ended a recording, maybe this one */
     size_t n = strlen(call->by->name);
     memcpy(name, call->by->name, n);
     name[n] = ' ';
     strcpy(name + n + 1, call->kind);
-    jsp_lua_run_mark(call->run, call->since, "loop", name, call->text);
+    loop_mark(call->run, call->n_changes, call->since, name, call->text);
 }
 
 /* In every version, six words hold the arguments of these functions (preload.c). */
@@ -253,11 +262,12 @@ LOOP_ENTRY(loop_resume, LOOP_RESUME, b, true)
 /* A look without a wait is no mark. */
 static void loop_waited(uint64_t since, int timeout, const void *from)
 {
-    struct module_run *run = timeout ? loop_here(loop_changes()) : NULL;
-    const struct jsp_lua_importer *by = run ? jsp_lua_imports_of((uintptr_t)from) : NULL;
+    uint64_t n_changes = loop_changes();
+    bool is_here = timeout && jsp_lua_here.run && jsp_lua_here.n_changes == n_changes;
+    const struct jsp_lua_importer *by = is_here ? jsp_lua_imports_of((uintptr_t)from) : NULL;
     int saved_errno = errno;
     if (by)
-        jsp_lua_run_mark(run, since, "loop", "poll", by->name);
+        loop_mark(jsp_lua_here.run, n_changes, since, "poll", by->name);
     errno = saved_errno;
 }
 

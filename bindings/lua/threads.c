@@ -189,7 +189,8 @@ void jsp_lua_threads_end(struct module_run *run)
         j->run = NULL;
     }
     run->joined = NULL;
-    jsp_lua_run_let_go();
-    /* ORDER: release, pairs with the acquire in enter. */
+    /* Change it under the lock: a thread that holds that and finds the old number can use the run.
+     * ORDER: release, pairs with the acquire in enter. */
     atomic_fetch_add_explicit(&jsp_lua_changes, 1, memory_order_release);
+    jsp_lua_run_let_go();
 }
