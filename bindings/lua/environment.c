@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "jsprof.h"
+#include "module_options.h"
 
 static char environment_folder[PATH_MAX]; /* its value when the module was loaded */
 
@@ -67,9 +68,37 @@ static bool environment_checked(lua_State *L, const char *name)
     return is;
 }
 
+static void environment_text(lua_State *L, const char *text, const char *option)
+{
+    if (!text)
+        return;
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, option);
+}
+
+static void environment_number(lua_State *L, uint32_t value, const char *option)
+{
+    if (!value)
+        return;
+    lua_pushnumber(L, (lua_Number)value);
+    lua_setfield(L, -2, option);
+}
+
+const char *jsp_lua_environment_calls(void)
+{
+    const char *text = environment_get("JSPROF_CALLS");
+    return text && !jsp_lua_options_modes(text) ? "" : text;
+}
+
 void jsp_lua_environment_push(lua_State *L)
 {
     jsprof_options o = { .size = sizeof o };
+    const char *calls = jsp_lua_environment_calls();
+    if (calls && !*calls)
+        luaL_error(L, "jsprof: JSPROF_CALLS=%s: " JSP_LUA_MODES_ALLOWED, getenv("JSPROF_CALLS"));
+    const char *source = environment_set(L, &o, "JSPROF_SOURCE");
+    const char *alone = environment_set(L, &o, "JSPROF_NO_THREAD");
+    environment_set(L, &o, "JSPROF_DEPTH");
     const char *clock = environment_set(L, &o, "JSPROF_CLOCK");
     environment_set(L, &o, "JSPROF_HZ");
     environment_set(L, &o, "JSPROF_ALLOC");
@@ -84,18 +113,13 @@ void jsp_lua_environment_push(lua_State *L)
     else
         lua_pushfstring(L, "%s/%s", environment_folder, path);
     lua_setfield(L, -2, "output");
-    if (o.hz) {
-        lua_pushnumber(L, (lua_Number)o.hz);
-        lua_setfield(L, -2, "hz");
-    }
-    if (o.alloc) {
-        lua_pushnumber(L, (lua_Number)o.alloc);
-        lua_setfield(L, -2, "alloc");
-    }
-    if (clock) {
-        lua_pushstring(L, clock);
-        lua_setfield(L, -2, "clock");
-    }
+    environment_number(L, o.hz, "hz");
+    environment_number(L, o.alloc, "alloc");
+    environment_number(L, o.max_depth, "max_depth");
+    environment_text(L, clock, "clock");
+    environment_text(L, source, "source");
+    environment_text(L, calls, "calls");
+    environment_flag(L, alone && !(o.flags & JSPROF_NO_THREAD), "thread");
     environment_flag(L, o.flags & JSPROF_COMPACT, "compact");
     environment_flag(L, o.flags & JSPROF_CHILDREN, "children");
     environment_flag(L, traces, "traces");

@@ -16,6 +16,9 @@ bool jsp_lua_environment_asks(void);
 /* Return whether JSPROF_TRACES or JSPROF_LOOP is set to 1; -1 if its value is not allowed. */
 int jsp_lua_environment_flag(const char *name);
 
+/* Return JSPROF_CALLS, NULL if it is unset or empty, or "" if it has an unknown word. */
+const char *jsp_lua_environment_calls(void);
+
 /* Push the table for jsprof.start that means the same. Raise an error if a variable has a
  * value that is not allowed. */
 void jsp_lua_environment_push(lua_State *L);

@@ -14,6 +14,7 @@
 #include "environment.h"
 #include "fatal_signals.h"
 #include "module.h"
+#include "module_options.h"
 
 enum { MAIN_USAGE = 2 };
 
@@ -35,13 +36,14 @@ static const char main_help[] =
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
     "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC,\n"
-    "JSPROF_TRACES and JSPROF_LOOP) sets where to record. Without both, nothing is recorded.\n";
+    "JSPROF_DEPTH, JSPROF_SOURCE, JSPROF_NO_THREAD, JSPROF_CALLS, JSPROF_TRACES and\n"
+    "JSPROF_LOOP) sets where to record. Without both, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
     const char *alloc, *alloc_name;
-    const char *compact, *children; /* from the environment */
+    const char *compact, *children, *depth, *alone, *source, *calls; /* from the environment */
     int environment_traces, environment_loop; /* the same; -1: its value is not allowed */
     jsprof_options open;            /* the values above, converted */
     bool traces, loop;
@@ -133,6 +135,10 @@ static void main_environment(struct main_options *o)
     main_variable("JSPROF_ALLOC", &o->alloc, &o->alloc_name);
     main_variable("JSPROF_COMPACT", &o->compact, &name);
     main_variable("JSPROF_CHILDREN", &o->children, &name);
+    main_variable("JSPROF_DEPTH", &o->depth, &name);
+    main_variable("JSPROF_NO_THREAD", &o->alone, &name);
+    main_variable("JSPROF_SOURCE", &o->source, &name);
+    o->calls = jsp_lua_environment_calls();
     o->environment_traces = jsp_lua_environment_flag("JSPROF_TRACES");
     o->environment_loop = jsp_lua_environment_flag("JSPROF_LOOP");
 }
@@ -145,11 +151,15 @@ static int main_check(struct main_options *o)
         const char *name, *value;
     } given[] = { { o->hz_name, o->hz }, { o->clock_name, o->clock },
                   { o->alloc_name, o->alloc },
-                  { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children } };
+                  { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children },
+                  { "JSPROF_DEPTH", o->depth }, { "JSPROF_NO_THREAD", o->alone },
+                  { "JSPROF_SOURCE", o->source } };
     char why[300];
     if (o->environment_traces < 0 || o->environment_loop < 0)
         return main_fail(o->environment_traces < 0 ? "JSPROF_TRACES" : "JSPROF_LOOP",
                          "0 or 1 is allowed");
+    if (o->calls && !*o->calls)
+        return main_fail("JSPROF_CALLS", JSP_LUA_MODES_ALLOWED);
     o->traces = o->traces || o->environment_traces;
     o->loop = o->loop || o->environment_loop;
 #ifndef LUA_JITLIBNAME
@@ -262,6 +272,14 @@ static void main_start_field(lua_State *L, const char *name, const char *value)
     lua_setfield(L, -2, name);
 }
 
+static void main_start_number(lua_State *L, const char *name, uint32_t value)
+{
+    if (!value)
+        return;
+    lua_pushnumber(L, (lua_Number)value);
+    lua_setfield(L, -2, name);
+}
+
 static void main_start_flag(lua_State *L, const char *name, bool is)
 {
     lua_pushboolean(L, is);
@@ -293,16 +311,14 @@ static int main_start(lua_State *L, const struct main_options *o)
     lua_getfield(L, -1, "start");
     lua_newtable(L);
     main_start_field(L, "output", o->output);
-    if (o->hz) {
-        lua_pushnumber(L, (lua_Number)o->open.hz);
-        lua_setfield(L, -2, "hz");
-    }
+    main_start_number(L, "hz", o->open.hz);
     main_start_field(L, "clock", o->clock);
     main_start_field(L, "mode", o->mode);
-    if (o->open.alloc) {
-        lua_pushnumber(L, (lua_Number)o->open.alloc);
-        lua_setfield(L, -2, "alloc");
-    }
+    main_start_field(L, "source", o->source);
+    main_start_field(L, "calls", o->calls);
+    main_start_number(L, "alloc", o->open.alloc);
+    main_start_number(L, "max_depth", o->open.max_depth);
+    main_start_flag(L, "thread", o->alone && !(o->open.flags & JSPROF_NO_THREAD));
     main_start_flag(L, "compact", o->open.flags & JSPROF_COMPACT);
     main_start_flag(L, "children", o->open.flags & JSPROF_CHILDREN);
     main_start_flag(L, "traces", o->traces);

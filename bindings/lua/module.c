@@ -217,7 +217,6 @@ static void module_on_close(lua_State *L, void *data)
 
 static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_options *o)
 {
-    uint32_t modes = JSPROF_CALLS_ALL & ~(o->alloc ? 0u : (uint32_t)JSPROF_CALLS_ALLOC);
     o->open.on_drain = jsp_lua_memory_look;
     o->open.on_drain_data = &run->memory;
     jsp_lua_memory_init(&run->memory);
@@ -233,7 +232,7 @@ static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_opt
     if (!err && strcmp(o->mode, "sample") == 0)
         err = jsp_lua_wrap_require(L, run->lua);
     if (!err && strcmp(o->mode, "sample") != 0)
-        err = jsprof_lua_calls(run->lua, L, modes);
+        err = jsprof_lua_calls(run->lua, L, o->modes);
     if (!err && strcmp(o->mode, "calls") != 0) {
         err = o->alloc ? jsprof_lua_allocations(run->lua, L) : 0;
         if (!err)

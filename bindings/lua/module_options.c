@@ -80,10 +80,58 @@ static bool options_alloc(lua_State *L, jsprof_options *o)
     return o->alloc;
 }
 
+static const struct {
+    const char *word;
+    uint32_t modes;
+} options_modes[] = {
+    { "count", JSPROF_CALLS_COUNT }, { "time", JSPROF_CALLS_TIME },
+    { "alloc", JSPROF_CALLS_ALLOC }, { "edges", JSPROF_CALLS_EDGES },
+    { "all", JSPROF_CALLS_ALL },
+};
+
+uint32_t jsp_lua_options_modes(const char *text)
+{
+    uint32_t sum = 0, one = 1;
+    while (text && one) {
+        size_t n = strcspn(text, ",");
+        one = 0;
+        for (size_t i = 0; i < sizeof options_modes / sizeof *options_modes; i++)
+            if (strlen(options_modes[i].word) == n &&
+                strncmp(options_modes[i].word, text, n) == 0)
+                one = options_modes[i].modes;
+        sum |= one;
+        text = text[n] ? text + n + 1 : NULL;
+    }
+    return one ? sum : 0;
+}
+
+/* Exact calls, in addition to samples unless the mode is "calls". */
+static void options_calls(lua_State *L, struct jsp_lua_options *o)
+{
+    const char *calls = options_text(L, "calls", NULL);
+    o->modes = calls ? jsp_lua_options_modes(calls)
+                     : JSPROF_CALLS_ALL & ~(o->alloc ? 0u : (uint32_t)JSPROF_CALLS_ALLOC);
+    if (!o->modes)
+        luaL_error(L, "jsprof.start: calls is \"%s\": " JSP_LUA_MODES_ALLOWED, calls);
+    if (calls && strcmp(o->mode, "sample") == 0)
+        o->mode = "both";
+}
+
+/* Whether the session has a thread of its own. One that looks needs it. */
+static void options_thread(lua_State *L, jsprof_options *o)
+{
+    const char *source = options_text(L, "source", NULL);
+    if (source)
+        options_set(L, o, "source", source);
+    if (options_flag(L, "thread") || o->flags & JSPROF_LOOKER)
+        o->flags &= ~(uint32_t)JSPROF_NO_THREAD;
+}
+
 static bool options_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
-                                         "alloc", "compact", "children", "traces", "loop" };
+                                         "alloc", "compact", "children", "traces", "loop",
+                                         "calls", "thread", "source" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], name) == 0)
             return true;
@@ -98,7 +146,8 @@ static void options_check_names(lua_State *L)
                        luaL_typename(L, -2));
         if (!options_known(lua_tostring(L, -2)))
             luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
-                          "max_depth, alloc, compact, children, traces, loop", lua_tostring(L, -2));
+                          "max_depth, alloc, compact, children, traces, loop, calls, thread, "
+                          "source", lua_tostring(L, -2));
     }
 }
 
@@ -106,6 +155,7 @@ void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o)
 {
     o->open = (jsprof_options){ .size = sizeof o->open, .flags = JSPROF_NO_THREAD };
     o->mode = "sample";
+    o->modes = JSPROF_CALLS_ALL & ~(uint32_t)JSPROF_CALLS_ALLOC;
     if (lua_isnoneornil(L, 1))
         return;
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -122,6 +172,8 @@ void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o)
         luaL_error(L, "jsprof.start: mode is \"sample\", \"calls\" or \"both\", not \"%s\"",
                    o->mode);
     o->alloc = options_alloc(L, &o->open);
+    options_calls(L, o);
+    options_thread(L, &o->open);
     if (strcmp(o->mode, "calls") == 0)
         o->open.alloc = 0; /* counted, not sampled */
     o->open.flags |= options_flag(L, "compact") ? JSPROF_COMPACT : 0u;

@@ -15,8 +15,15 @@
 struct jsp_lua_options {
     jsprof_options open;
     const char *mode; /* "sample", "calls" or "both" */
+    uint32_t modes;   /* JSPROF_CALLS_..., if the mode is not "sample" */
     bool alloc, traces, loop;
 };
+
+#define JSP_LUA_MODES_ALLOWED \
+    "all, or some of count, time, alloc and edges with commas between, is allowed"
+
+/* Return the JSPROF_CALLS_... of a text such as "count,time"; 0: a word is unknown. */
+uint32_t jsp_lua_options_modes(const char *text);
 
 /* Read the table at the stack's first place, or the defaults where there is none. Raise a Lua
  * error that names a wrong option. The table keeps the texts. */

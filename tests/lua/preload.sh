@@ -114,6 +114,39 @@ seen()
     share_is 70 100 "(^|$t)burn .*plain.lua:1. :[0-9]+${t}main chunk "
 }
 
+# All variables that the library knows mean the same here, to the module and to jsprof-lua.
+asked() # COMMAND...
+{
+    { burn_lua && cat; } >"$SCRATCH/deep.lua" <<'END'
+local function inner() return (burn(0.001)) end
+local function deep(n) if n == 0 then return burn(0.2) end return 1 + deep(n - 1) end
+for _ = 1, 7 do inner() end
+deep(150)
+END
+    rm -f "$SCRATCH/cap"
+    env JSPROF_DEPTH=64 JSPROF_SOURCE=looker JSPROF_CALLS=count,edges JSPROF="$SCRATCH/cap" "$@" \
+        "$SCRATCH/deep.lua" >"$SCRATCH/out" 2>&1 && whole &&
+        "$JSPROF_TOOL" info "$SCRATCH/cap" >"$SCRATCH/info" &&
+        "$JSPROF_TOOL" calls --csv "$SCRATCH/cap" >"$SCRATCH/calls" || {
+        cat "$SCRATCH/out"
+        return 1
+    }
+    cat "$SCRATCH/info" "$SCRATCH/calls"
+    grep -Eq '^ *source +looker' "$SCRATCH/info" && grep -q 'frames cut [0-9]' "$SCRATCH/info" &&
+        grep -q '^"inner","[^"]*deep.lua",[0-9]*,vm,7,' "$SCRATCH/calls"
+}
+
+wrong_variables() # COMMAND...
+{
+    for wrong in JSPROF_DEPTH=x JSPROF_SOURCE=x JSPROF_NO_THREAD=2 JSPROF_CALLS=count,x; do
+        rm -f "$SCRATCH/cap"
+        env "$wrong" JSPROF="$SCRATCH/cap" "$@" "$SCRATCH/plain.lua" >"$SCRATCH/out" 2>&1 &&
+            return 1
+        cat "$SCRATCH/out"
+        grep -q "${wrong%=*}.* is allowed" "$SCRATCH/out" && [ ! -e "$SCRATCH/cap" ] || return 1
+    done
+}
+
 one()
 {
     check 'a program that requires the module is recorded' required -l jsprof "$SCRATCH/plain.lua"
@@ -138,6 +171,12 @@ one()
         "$(basename "$LUA") itself, .*; an interpreter loads it with LUA_INIT="
     check 'so is another program' own_lua_of_a_host
     check 'an interpreter does load it so' by_variable
+    check 'variables ask for calls, depth and a looker' asked env LUA_INIT='require "jsprof"' \
+        LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
+    check 'jsprof-lua reads them, too' asked "$B/bin/jsprof-lua" --version "$VERSION"
+    check 'a wrong one is named' wrong_variables env LUA_INIT='require "jsprof"' \
+        LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
+    check 'by jsprof-lua, too' wrong_variables "$B/bin/jsprof-lua" --version "$VERSION"
 }
 
 each_version one
