@@ -15,8 +15,10 @@
  *
  * If they have none: the activation is an object in the C++ function that made the call.
  * Between it and the last frame are the registers that the entry stub saved, and that
- * function's return address. It is the first word there that is the address after a call
- * through a pointer, in SpiderMonkey's own library. The saved registers contain data.
+ * function's return address. The return address alone can not be recognized: the stub's frame
+ * has bytes that nothing wrote, where an earlier call may have left the same one. But the stub
+ * saves the stack pointer, too, so one of its words is the address of the next word. The others
+ * are at a fixed distance from there.
  */
 #include "compiled.h"
 
@@ -52,6 +54,10 @@ uintptr_t entry_address(const void *p)
 #if defined(__x86_64__)
 constexpr uintptr_t ENTRY_CALL_BYTES = 2;
 
+/* The stub pushes r15, r14, r13, r12, rbp, rsp and rbx: words from the saved stack pointer to the
+ * frame pointer and to the return address. */
+constexpr uint32_t ENTRY_SP_TO_FP = 1, ENTRY_SP_TO_RETURN = 6;
+
 /* Return whether `call *%rax`, or another register, comes before. Nothing else calls a
  * stub. */
 bool entry_is_after_call(uintptr_t pc)
@@ -62,6 +68,7 @@ bool entry_is_after_call(uintptr_t pc)
 }
 #else
 constexpr uintptr_t ENTRY_CALL_BYTES = 4;
+constexpr uint32_t ENTRY_SP_TO_FP = 1, ENTRY_SP_TO_RETURN = 6;
 
 bool entry_is_after_call(uintptr_t)
 {
@@ -109,18 +116,34 @@ bool entry_by_frame_pointer(const jsprof_mozjs *m, const void *frame_pointer, ui
     return false;
 }
 
+bool entry_is_return(const jsprof_mozjs *m, const uintptr_t *word)
+{
+    return entry_is_engine(m, *word) && entry_is_after_call(*word);
+}
+
+/* Store the registers that the stub's caller had. */
+bool entry_found(const uintptr_t *return_word, const uintptr_t *saved_fp, Registers *regs)
+{
+    regs->pc = reinterpret_cast<void *>(*return_word);
+    regs->sp = const_cast<uintptr_t *>(return_word + 1);
+    regs->fp = saved_fp ? reinterpret_cast<void *>(*saved_fp) : nullptr;
+    return true;
+}
+
+/* Find the saved stack pointer between these words. If the stub itself was interrupted, it may not
+ * have saved that yet: then all words from the stack pointer to the return address are
+ * its own. */
 bool entry_by_search(const jsprof_mozjs *m, const uintptr_t *word, const uintptr_t *end,
-                     Registers *regs)
+                     bool is_innermost, Registers *regs)
 {
     if (entry_address(end) - entry_address(word) > ENTRY_BYTES)
         return false;
-    for (; word < end; word++) {
-        if (!entry_is_engine(m, *word) || !entry_is_after_call(*word))
-            continue;
-        regs->pc = reinterpret_cast<void *>(*word);
-        regs->sp = const_cast<uintptr_t *>(word + 1);
-        return true;
-    }
+    for (const uintptr_t *at = word; at + ENTRY_SP_TO_RETURN < end; at++)
+        if (*at == entry_address(at + 1) && entry_is_return(m, at + ENTRY_SP_TO_RETURN))
+            return entry_found(at + ENTRY_SP_TO_RETURN, at + ENTRY_SP_TO_FP, regs);
+    for (uint32_t i = 0; is_innermost && i < ENTRY_SP_TO_RETURN && word + i < end; i++)
+        if (entry_is_return(m, word + i))
+            return entry_found(word + i, nullptr, regs);
     return false;
 }
 
@@ -189,5 +212,5 @@ bool mozjs_wasm_caller(const jsprof_mozjs *m, const JS::ProfilingFrameIterator::
         return entry_by_frame_pointer(m, is_innermost ? now.fp : frame.stackAddress, low,
                                       entry_address(frame.activation), regs);
     return entry_by_search(m, static_cast<const uintptr_t *>(frame.stackAddress),
-                           static_cast<const uintptr_t *>(frame.activation), regs);
+                           static_cast<const uintptr_t *>(frame.activation), is_innermost, regs);
 }
