@@ -1,0 +1,133 @@
+#!/bin/sh
+# shell.sh - jsprof-gjs records gnome-shell itself: functions that run in it have the time that they
+# measure, stacks are whole, and its scripts have their names.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+for tool in gnome-shell dbus-run-session; do
+    command -v $tool >/dev/null || { echo 'SKIP: needs gnome-shell dbus'; exit 77; }
+done
+
+# An extension. When the shell has started, its functions work in the shell's own main loop, 20
+# times each, for 10, 20 and 40 ms. It prints the microseconds that they took, by the clock, and
+# ends the process: in order some versions of the shell crash.
+mkdir -p home/.local/share/gnome-shell/extensions/work@jsprof home/.config/glib-2.0/settings
+extension=home/.local/share/gnome-shell/extensions/work@jsprof
+version=$(gnome-shell --version | sed 's/^[^0-9]*//; s/[.].*//')
+cat >$extension/metadata.json <<END
+{"uuid": "work@jsprof", "name": "work", "description": "works", "shell-version": ["$version"]}
+END
+cat >home/.config/glib-2.0/settings/keyfile <<'END'
+[org/gnome/shell]
+enabled-extensions=['work@jsprof']
+welcome-dialog-last-shown-version='999'
+END
+cat >work.js <<'END'
+const now = () => GLib.get_monotonic_time();
+const spent = {one: 0, two: 0, four: 0};
+function spin(ms) {
+    const end = now() + 1000 * ms;
+    let x = 0;
+    while (now() < end)
+        for (let i = 0; i < 2000; i++)
+            x = x * 31 + i & 0xffff;
+    return x;
+}
+function one() { return spin(10); }
+function two() { return spin(20); }
+function four() { return spin(40); }
+let turns = 0;
+function turn() {
+    for (const part of [one, two, four]) {
+        const begin = now();
+        part();
+        spent[part.name] += now() - begin;
+    }
+    if (++turns < 20)
+        return GLib.SOURCE_CONTINUE;
+    print(`worked ${spent.one} ${spent.two} ${spent.four}`);
+    System.exit(0);
+}
+function work() {
+    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 20, turn);
+}
+END
+if [ "$version" -ge 45 ]; then
+    {
+        echo "import GLib from 'gi://GLib'; import System from 'system';"
+        cat work.js
+        echo 'export default class { enable() { work(); } disable() {} }'
+    } >$extension/extension.js
+else
+    {
+        echo 'const {GLib} = imports.gi; const System = imports.system;'
+        cat work.js
+        echo 'function init() { return {enable: work, disable() {}}; }'
+    } >$extension/extension.js
+fi
+
+# A session of its own: a bus, which is also its system bus, where nobody answers for logind; a home
+# and a folder for sockets.
+cat >session.sh <<'END'
+export DBUS_SYSTEM_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS" HOME="$PWD/home" \
+    XDG_RUNTIME_DIR="$PWD/run" GSETTINGS_BACKEND=keyfile LIBGL_ALWAYS_SOFTWARE=1
+unset XDG_CONFIG_HOME XDG_DATA_HOME
+exec "$@" gnome-shell --headless --wayland --no-x11 --virtual-monitor 1280x720
+END
+
+session() # COMMAND...: run the shell by this command
+{
+    rm -rf run
+    mkdir -m 700 run
+    timeout 200 dbus-run-session -- sh session.sh "$@" >shell.out 2>&1
+    echo $? >session.rc
+    grep '^worked' shell.out >work.out
+}
+
+# The difference between samples and the function's own time is within chance: 20 times each, its
+# begin and its end lie anywhere between two ticks of 1 ms. And 3 % for times when the machine
+# did not let it run.
+timed() # FUNCTION MICROSECONDS
+{
+    stacks cap '' weights | RE="^$1 [(]" awk -F '\t' -v us="$2" '
+        BEGIN { re = ENVIRON["RE"] }
+        { for (f = 2; f <= NF; f++) if ($f ~ re) { ms += $1; n++; break } }
+        END {
+            chance = 5 * sqrt(20 / 6) + 0.03 * us / 1000
+            printf "%d samples, %.0f ms of %.0f, chance %.0f\n", n, ms, us / 1000, chance
+            exit !(us > 0 && ms - us / 1000 < chance && us / 1000 - ms < chance)
+        }'
+}
+
+whole_stacks() # CAPTURE
+{
+    "$JSPROF_TOOL" info "$1" | awk '
+        /^  C stacks/ { print; sub(/>/, "", $3); n = $3 + 0 }
+        END { exit !(n >= 99.5) }'
+}
+
+session
+if [ ! -s work.out ]; then
+    echo "SKIP: gnome-shell can not run here: $(tail -n 1 shell.out)"
+    exit 77
+fi
+stock=$(cat session.rc)
+session "$B/bin/jsprof-gjs" --profile-clock=wall --profile-output="$PWD/cap" --
+check 'it works while it is recorded' test -s work.out
+check 'and ends as it does otherwise' test "$(cat session.rc)" = "$stock"
+check 'the capture is whole' whole cap
+read -r _ one two four <work.out
+check 'one: its time is what it measures' timed one "$one"
+check 'two: its time is what it measures' timed two "$two"
+check 'four: its time is what it measures' timed four "$four"
+check '99.5 % of the C stacks are whole' whole_stacks cap
+"$JSPROF_TOOL" report --csv --limit=0 cap >report.csv
+check "the shell's own scripts have their names" \
+    grep -q 'resource:///org/gnome/shell/ui/main.js' report.csv
+"$JSPROF_TOOL" report --csv --native --limit=0 cap >native.csv
+check 'and the C functions below them' \
+    grep -Eq '^"?(meta_context_run_main_loop|g_main_loop_run)' native.csv
+finish
