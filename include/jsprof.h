@@ -519,6 +519,19 @@ JSPROF_API int jsprof_thread_detach(jsprof_thread *t) JSPROF_COLD;
 JSPROF_API void jsprof_thread_pause(jsprof_thread *t) JSPROF_OWNER;
 JSPROF_API void jsprof_thread_resume(jsprof_thread *t) JSPROF_OWNER;
 
+/* Between begin and end the thread waits for something of the host, such as a lock, a pool or
+ * a queue. Samples then have the state "host" and this name, whatever the kernel does with the
+ * thread meanwhile; see `jsprof report --by state` and `--by syscall`.
+ *
+ * `what` is a short name for reports, not of each object but of their kind: "the heap lock". It
+ * must stay unchanged until the matching end has returned; samples copy it. NULL or "": no name.
+ * Pairs may nest; the outermost one names the wait. An end without a begin does nothing, and so
+ * do both with t == NULL, on another thread than the one that attached, and after its detach.
+ * A begin without an end lasts until detach. Both only store into t: they cost a few
+ * nanoseconds, take no lock, and a signal handler on this thread may call them. */
+JSPROF_API void jsprof_wait_begin(jsprof_thread *t, const char *what) JSPROF_OWNER;
+JSPROF_API void jsprof_wait_end(jsprof_thread *t) JSPROF_OWNER;
+
 /* -- 4. The stack, form (a): ours ----------------------------------------- */
 
 /* With t == NULL each of these functions does nothing, so a host needs no `if (profiling)`.

@@ -93,6 +93,18 @@ void jsprof_thread_resume(jsprof_thread *t)
         jsp_sampled_pause(&public_thread(t)->sampled, -1);
 }
 
+void jsprof_wait_begin(jsprof_thread *t, const char *what)
+{
+    if (t)
+        jsp_sampled_wait_begin(&public_thread(t)->sampled, what);
+}
+
+void jsprof_wait_end(jsprof_thread *t)
+{
+    if (t)
+        jsp_sampled_wait_end(&public_thread(t)->sampled);
+}
+
 int jsprof_thread_set_stack(jsprof_thread *t, const jsprof_stack *stack)
 {
     enum { OLDEST = offsetof(jsprof_stack, host) + sizeof(void *) };

@@ -98,6 +98,7 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
     struct jsp_where where = { ucontext, jsp_regs_sp(ucontext),
                                &((const ucontext_t *)ucontext)->uc_stack, false };
     self->record->weight = weight;
+    jsp_sampled_note_wait(self);
     jsp_sampled_frames(self, &where, NULL);
     uint32_t n_words = jsp_record_words(jsp_record_frames(self->record), self->record->n_native);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record, n_words))
@@ -192,7 +193,6 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     } else {
         self->record->time_ns = a.now_ns[JSP_CLOCK_WALL];
         self->record->cpu_ns = a.ran_ns;
-        self->record->state = (struct jsp_rec_state){ 0 };
         sample_keep(self, ucontext, weight);
     }
     for (int clock = 0; clock < JSP_N_CLOCKS; clock++)

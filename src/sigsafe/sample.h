@@ -23,6 +23,9 @@
  *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_take_owed  yes        -              yes, disarmed
  *   jsp_sampled_pause    yes         yes              -
+ *   jsp_sampled_wait_begin  -        yes              -
+ *   jsp_sampled_wait_end  -          yes              -
+ *   jsp_sampled_note_wait  yes        -               -
  *   jsp_sampled_enter    yes         yes              -
  *   jsp_sampled_exit     yes         yes              -
  *   jsp_sampled_seize    yes          -               -
@@ -78,6 +81,8 @@ struct jsp_sampled {
     /* Written by the owner thread. */
     struct jsp_sampled *next;  /* other sessions on the same thread */
     volatile uint32_t paused;  /* nesting depth */
+    volatile uint32_t waits;   /* the same of waits that the host reported */
+    const char *volatile waits_for; /* borrowed while waits is not 0; may be NULL */
     /* borrowed; NULL: the thread is on its own stack */
     const jsprof_cstack *volatile cstack;
     /* bounds of the coroutine stack that it left last; 0: none */
@@ -253,5 +258,13 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out);
 
 /* Add `by` to the nesting depth of pauses: 1 or -1. A depth of 0 is never decreased. */
 void jsp_sampled_pause(struct jsp_sampled *self, int by);
+
+/* The host waits for something of this name, or no longer. They do nothing on another thread,
+ * even if `self` is freed memory. */
+void jsp_sampled_wait_begin(struct jsp_sampled *self, const char *what);
+void jsp_sampled_wait_end(struct jsp_sampled *self);
+
+/* Store in self->record the state that the host reported: a wait, or not known. */
+void jsp_sampled_note_wait(struct jsp_sampled *self);
 
 #endif

@@ -76,6 +76,40 @@ void jsp_sampled_pause(struct jsp_sampled *self, int by)
     atomic_signal_fence(memory_order_seq_cst); /* ORDER: as above */
 }
 
+void jsp_sampled_wait_begin(struct jsp_sampled *self, const char *what)
+{
+    if (!jsp_sampled_is_linked(self))
+        return;
+    if (!self->waits)
+        self->waits_for = what;
+    /* ORDER: signal fence only. This thread's own handler must see the name of a wait. */
+    atomic_signal_fence(memory_order_release);
+    self->waits = self->waits + 1;
+}
+
+void jsp_sampled_wait_end(struct jsp_sampled *self)
+{
+    if (!jsp_sampled_is_linked(self) || !self->waits)
+        return;
+    self->waits = self->waits - 1;
+    /* ORDER: signal fence only. The host may change the name from now on. */
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+void jsp_sampled_note_wait(struct jsp_sampled *self)
+{
+    struct jsp_rec_state *state = &self->record->state;
+    *state = (struct jsp_rec_state){ 0 };
+    if (!self->waits)
+        return;
+    /* ORDER: signal fence only, pairs with the one in wait_begin. */
+    atomic_signal_fence(memory_order_acquire);
+    const jsprof_frame name = { .label = self->waits_for, .kind = JSPROF_KIND_LABEL };
+    state->state = JSP_STATE_HOST;
+    if (name.label && *name.label)
+        state->what = jsp_names_of(&self->names, &name);
+}
+
 uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
 {
     uint64_t at = jsp_tick_next(&self->tick, now_ns, load);

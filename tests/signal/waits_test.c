@@ -1,0 +1,157 @@
+/* waits_test.c - jsprof_wait_begin and _end: samples in between have the state "host" and the
+ * name; calls that do not fit together change nothing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "signal/host.h"
+
+static struct host h;
+static jsprof_thread *me;
+
+static bool begin(void)
+{
+    return host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me);
+}
+
+/* Burn CPU time until the session has so many samples more. */
+static void sampled(uint64_t more)
+{
+    host_stats(&h);
+    uint64_t until = h.stats.expirations + more, last = host_ns(CLOCK_MONOTONIC) + 60000000000u;
+    while (h.stats.expirations < until && host_ns(CLOCK_MONOTONIC) < last) {
+        host_burn_ms(1);
+        host_stats(&h);
+    }
+    CHECK(h.stats.expirations >= until);
+}
+
+/* Return how much of the weight is in waits of this name; NULL: in no state at all. */
+static uint64_t weight_of(const char *name)
+{
+    const struct jsp_profile *p = &h.profile;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < p->n_stacks; i++) {
+        const struct jsp_profile_state *s = jsp_profile_state(p, i);
+        bool is_it = name ? s->state == JSP_STATE_HOST && jsp_read_is(s->detail, name)
+                          : s->state == JSP_STATE_UNKNOWN;
+        sum += is_it ? p->stacks[i].weight : 0;
+    }
+    return sum;
+}
+
+static void ended(void)
+{
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    CHECK(host_close(&h));
+}
+
+TEST(samples_of_a_wait_have_its_name)
+{
+    char name[] = "the big lock";
+    if (!begin())
+        return;
+    sampled(10);
+    jsprof_wait_begin(me, name);
+    sampled(20);
+    jsprof_wait_end(me);
+    memset(name, 'x', sizeof name - 1); /* the host's again */
+    sampled(10);
+    ended();
+    CHECK(weight_of("the big lock") >= 18);
+    CHECK(weight_of(NULL) >= 18);
+    CHECK_EQ(weight_of("the big lock") + weight_of(NULL), h.profile.weight);
+    host_free(&h);
+}
+
+TEST(the_outermost_wait_has_the_name)
+{
+    if (!begin())
+        return;
+    jsprof_wait_begin(me, "a pool");
+    jsprof_wait_begin(me, "its lock");
+    sampled(10);
+    jsprof_wait_end(me);
+    sampled(10);
+    jsprof_wait_end(me);
+    sampled(5);
+    ended();
+    CHECK_EQ(weight_of("its lock"), 0);
+    CHECK(weight_of("a pool") >= 18);
+    CHECK(weight_of(NULL) >= 3);
+    host_free(&h);
+}
+
+TEST(a_wait_needs_no_name)
+{
+    if (!begin())
+        return;
+    jsprof_wait_begin(me, NULL);
+    sampled(10);
+    jsprof_wait_end(me);
+    jsprof_wait_begin(me, "");
+    sampled(10);
+    jsprof_wait_end(me);
+    ended();
+    CHECK(weight_of("") >= 18);
+    host_free(&h);
+}
+
+static void *elsewhere(void *unused)
+{
+    (void)unused;
+    jsprof_wait_end(me);
+    jsprof_wait_begin(me, "another thread's");
+    return NULL;
+}
+
+/* Ends without a begin, and calls from another thread, do nothing; so a later pair works. */
+TEST(calls_that_do_not_fit_do_nothing)
+{
+    pthread_t other;
+    jsprof_wait_begin(NULL, "nothing");
+    jsprof_wait_end(NULL);
+    if (!begin())
+        return;
+    jsprof_wait_end(me);
+    jsprof_wait_end(me);
+    jsprof_wait_begin(me, "mine");
+    if (CHECK_EQ(pthread_create(&other, NULL, elsewhere, NULL), 0))
+        pthread_join(other, NULL);
+    sampled(10);
+    jsprof_wait_end(me);
+    if (CHECK_EQ(pthread_create(&other, NULL, elsewhere, NULL), 0))
+        pthread_join(other, NULL);
+    sampled(10);
+    ended();
+    CHECK(weight_of("mine") >= 8);
+    CHECK(weight_of(NULL) >= 8);
+    CHECK_EQ(weight_of("mine") + weight_of(NULL), h.profile.weight);
+    host_free(&h);
+}
+
+TEST(after_its_detach_a_thread_does_not_wait)
+{
+    if (!begin())
+        return;
+    jsprof_wait_begin(me, "for ever");
+    sampled(5);
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    jsprof_wait_begin(me, "freed"); /* only the address is looked at */
+    CHECK_EQ(jsprof_thread_attach(h.prof, "again", &me), 0);
+    sampled(10);
+    ended();
+    CHECK(weight_of("for ever") >= 4);
+    CHECK_EQ(weight_of("freed"), 0);
+    CHECK(weight_of(NULL) >= 8);
+    host_free(&h);
+}
+
+int main(void)
+{
+    RUN(samples_of_a_wait_have_its_name);
+    RUN(the_outermost_wait_has_the_name);
+    RUN(a_wait_needs_no_name);
+    RUN(calls_that_do_not_fit_do_nothing);
+    RUN(after_its_detach_a_thread_does_not_wait);
+    return DONE();
+}
