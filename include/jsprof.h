@@ -142,9 +142,13 @@ enum {
      * samples of a second of CPU time as `hz` asks for, at random moments. In exchange a
      * sample means one more wake of a thread, and each attached thread takes a descriptor.
      *
-     * The library uses timers in spite of this flag on the wall clock, with JSPROF_NO_THREAD,
-     * without /proc, or if the system refuses the thread or the signals; for threads whose
-     * number exceeds a quarter of RLIMIT_NOFILE, it uses timers, too. */
+     * On the wall clock the looker samples a thread that sleeps from outside, so its system
+     * calls do not return EINTR, except one that begins just when a signal was sent. Threads
+     * with a host's stack, walker, coroutine or sampled allocations get a signal all the same.
+     *
+     * The library uses timers in spite of this flag with JSPROF_NO_THREAD, without /proc, or
+     * if the system refuses the thread or the signals; for threads whose number exceeds a
+     * quarter of RLIMIT_NOFILE, it uses timers, too. */
     JSPROF_LOOKER = 1u << 9,
 };
 

@@ -60,6 +60,8 @@ static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c
         scan_copy(p->version, sizeof p->version, pair.value);
     if (jsp_read_is(pair.key, "jsprof.source"))
         scan_copy(p->source, sizeof p->source, pair.value);
+    if (jsp_read_is(pair.key, "jsprof.looks"))
+        scan_copy(p->looks, sizeof p->looks, pair.value);
     if (jsp_read_is(pair.key, "jsprof.proc"))
         p->no_proc = jsp_read_is(pair.value, "none");
     if (jsp_read_is(pair.key, "jsprof.alloc")) {

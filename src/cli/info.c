@@ -50,6 +50,12 @@ static struct cli_cell info_source(CLI_OF_ROW)
     return p->source[0] ? cli_cell_string(p->source) : cli_cell_none();
 }
 
+static struct cli_cell info_looks(CLI_OF_ROW)
+{
+    const struct jsp_profile *p = ((const struct info_row *)row)->profile;
+    return p->looks[0] ? cli_cell_string(p->looks) : cli_cell_none();
+}
+
 /* A count of the thread's account, at c->offset. */
 static struct cli_cell info_account(CLI_OF_ROW)
 {
@@ -131,6 +137,7 @@ static const struct cli_column info_columns[] = {
     { .label = "C stacks", .line = cli_info_stops },
     { .label = "VM frames", .line = cli_info_bad },
     { .label = "source", .type = CLI_TYPE_TEXT, .get = info_source },
+    { .label = "looks", .type = CLI_TYPE_TEXT, .get = info_looks },
     { .label = "names", .type = CLI_TYPE_WORD, .get = info_no_proc },
     { .label = "names", .line = cli_info_names },
     { .name = "stacks", .type = CLI_TYPE_COUNT, .get = cli_get_u64, INFO_FIELD(stacks),

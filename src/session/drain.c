@@ -32,6 +32,24 @@ static uint64_t drain_head(const struct jsp_thread *t)
     return atomic_load_explicit(&t->sampled.ring.head, memory_order_relaxed);
 }
 
+/* Write the record that was popped. One that repeats the looker's last sample has a time and a
+ * weight of its own. */
+static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
+{
+    const struct jsp_record *r = (const void *)p->popped;
+    if (r->taker == JSP_TAKER_AGAIN) {
+        r = jsp_thread_repeat(t, r);
+        if (!r) { /* there was no memory to keep it */
+            jsp_tallies_lose(&p->output.tallies, from.tally,
+                             ((const struct jsp_record *)p->popped)->weight);
+            return;
+        }
+    } else if (r->taker == JSP_TAKER_LOOKER) {
+        jsp_thread_remember(t, r);
+    }
+    jsp_output_record(&p->output, r, from);
+}
+
 /* Drain everything up to one moment between two signals, so that the counts of that
  * moment and the samples in the capture agree. Return false if the output is full; they
  * agree then, too, as of an earlier moment. */
@@ -52,7 +70,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
         int n = jsp_ring_pop(&t->sampled.ring, p->popped, sizeof p->popped / 8);
         if (n <= 0)
             break;
-        jsp_output_record(&p->output, (const void *)p->popped, from);
+        drain_record(p, t, from);
         t->counts.expirations += ((const struct jsp_record *)p->popped)->weight;
     }
     t->counts = now;
@@ -125,7 +143,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
     drain_masks(p, began);
     p->builds = p->running;
-    p->quiet = true;
+    p->quiet = !jsp_sleeper_busy(&p->sleeper);
     drain_signal(p);
     if (p->on_drain)
         p->on_drain(p->on_drain_data);
@@ -153,6 +171,8 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     } };
     strcpy(line.session.state, state);
     strcpy(line.session.clock, jsp_clocks[p->setup.clock].key);
+    if (p->looks[0] && jsp_writer_metadata(&p->output.writer, "jsprof.looks", p->looks) == 0)
+        p->looks[0] = 0;
     if (jsp_output_side(&p->output) < 0)
         return; /* losses are written after the samples that they count */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {

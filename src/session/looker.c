@@ -16,12 +16,12 @@
 
 #include "image/descriptor.h"
 #include "drain.h"
-#include "sigsafe/hidden.h"
-#include "unseen.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
+
+#define LOOKER_FOREVER UINT64_MAX /* until the bell or the alarm */
 
 enum {
     /* Nobody sends this signal, and the looker's thread never unblocks it. The sampling
@@ -32,9 +32,7 @@ enum {
     LOOKER_AWAKE = 16,          /* ... or for so many periods, whichever is longer */
     LOOKER_OWN_NS = 20000,      /* the looker itself runs so long before it sleeps */
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
-    LOOKER_WHOLE = 1 << 16,
-    LOOKER_LEEWAY = LOOKER_WHOLE, /* chance alone may move the balance so far */
-    LOOKER_DEEP = 1 << 30,      /* sleep until the bell or the alarm */
+    LOOKER_DEEP = 4,            /* sleep deeply for 1/4 of the time since a thread has run */
 };
 
 void jsp_looker_open(struct jsp_looker *looker)
@@ -42,122 +40,11 @@ void jsp_looker_open(struct jsp_looker *looker)
     pthread_mutex_init(&looker->lock, NULL);
 }
 
-/* -- One thread ------------------------------------------------------------- */
-
-/* Queue the sampling signal, which carries its time. */
-static int looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number)
-{
-    siginfo_t info = { .si_signo = signo, .si_code = SI_QUEUE };
-    info.si_value.sival_ptr = jsp_sample_value(number);
-    jsp_sample_set_sent_ns(&info, jsp_now_ns(CLOCK_MONOTONIC));
-    return syscall(SYS_rt_tgsigqueueinfo, l->pid, tid, signo, &info) < 0 ? -errno : 0;
-}
-
-static void looker_send(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
-{
-    t->sent_ns = now;
-    t->waited = 0;
-    looker_queue(l, t->tid, l->signo, t->sampled->number);
-}
-
-/* Add to the expirations of a signal that is still under way. Return false if there is
- * none. */
-static bool looker_owe_more(struct jsp_looked *t)
-{
-    /* L1. ORDER: acquire, pairs with the handler's exchange: it is done with due_ns. */
-    uint64_t owed = atomic_load_explicit(&t->sampled->owed, memory_order_acquire);
-    while (owed) {
-        /* ORDER: acq_rel, as above and below. */
-        if (atomic_compare_exchange_weak_explicit(&t->sampled->owed, &owed, owed + t->debt,
-                                                  memory_order_acq_rel, /* ORDER: as above */
-                                                  memory_order_acquire)) { /* ORDER: above */
-            t->debt = 0;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Send the signal again: a handler of the host may have had it, or it was ignored. One that
- * still waits stays alone, because the kernel queues every real-time signal. */
-static void looker_send_again(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
-{
-    t->sent_ns = now;
-    if (!jsp_unseen_waits(t->tid, l->signo))
-        looker_send(l, t, now);
-}
-
-/* Report the thread's expirations by a signal, unless the last sample asked for a rest. A
- * signal that nobody took is sent again after some time. */
-static void looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
-{
-    struct jsp_sampled *s = t->sampled;
-    if (looker_owe_more(t)) {
-        if (now - t->sent_ns >= JSP_HIDDEN_AGAIN_NS)
-            looker_send_again(l, t, now);
-        return;
-    }
-    /* ORDER: relaxed. A hint. */
-    if (!t->debt || t->waited <= atomic_load_explicit(&s->rest, memory_order_relaxed))
-        return;
-    /* ORDER: relaxed. The release below publishes it. */
-    atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);
-    /* L1. ORDER: release, pairs with the acquire of the handler that sees a weight. */
-    atomic_store_explicit(&s->owed, t->debt, memory_order_release);
-    t->debt = 0;
-    looker_send(l, t, now);
-}
-
-/* Return true if the thread runs, or waits for a processor. */
-static bool looker_is_ready(const struct jsp_looked *t)
-{
-    static const char running[] = { 'r', 'u', 'n', 'n', 'i', 'n', 'g' };
-    char text[sizeof running];
-    return pread(t->fd, text, sizeof text, 0) == sizeof text &&
-           memcmp(text, running, sizeof text) == 0;
-}
-
-struct looker_moment {
-    uint64_t now;
-    uint64_t since; /* elapsed time since the last look */
-    uint32_t points; /* sampling points since then */
-    bool is_point; /* now is one of them; otherwise the alarm has chosen this moment */
-};
-
-/* Return how many of the points met the thread, if it had a processor for `ran_ns` of the
- * time: on average its share, in whole numbers. */
-static uint64_t looker_share(struct jsp_looker *l, const struct looker_moment *m, uint64_t ran_ns)
-{
-    uint64_t since = m->since ? m->since : 1, ran = ran_ns < since ? ran_ns : since;
-    unsigned __int128 exact = ((unsigned __int128)m->points * ran << 32) / since;
-    uint64_t whole = (uint64_t)(exact >> 32);
-    return whole + ((jsp_tick_random(&l->random) >> 32) < (uint32_t)exact);
-}
-
-static int64_t looker_periods(const struct jsp_looker *l, uint64_t ns)
-{
-    return (int64_t)((unsigned __int128)ns * LOOKER_WHOLE / l->period_ns);
-}
-
-/* Return the points after this look of a thread that ran for `ran_ns`, given those found:
- * keep their sum near the CPU time. */
-static uint64_t looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
-                               uint64_t points)
-{
-    t->balance += looker_periods(l, ran_ns);
-    t->balance -= (int64_t)points * LOOKER_WHOLE;
-    int64_t by = 0;
-    if (t->balance > LOOKER_LEEWAY)
-        by = (t->balance - LOOKER_LEEWAY) / LOOKER_WHOLE;
-    else if (t->balance < -LOOKER_LEEWAY)
-        by = (t->balance + LOOKER_LEEWAY) / LOOKER_WHOLE;
-    by = by < -(int64_t)points ? -(int64_t)points : by;
-    t->balance -= by * LOOKER_WHOLE;
-    return (uint64_t)((int64_t)points + by);
-}
+/* -- Looks -------------------------------------------------------------------- */
 
 /* Look at one thread. Return true if it has run since the last look. */
-static bool looker_look(struct jsp_looker *l, struct jsp_looked *t, const struct looker_moment *m)
+static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
+                        const struct jsp_looker_moment *m)
 {
     uint64_t ran = jsp_now_ns(t->cpu_clock), by = ran - t->ran_ns;
     t->waited += m->points;
@@ -165,33 +52,33 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t, const struct
         return false;
     t->ran_ns = ran;
     bool runs = jsp_now_ns(t->cpu_clock) != ran; /* its clock goes on */
-    bool is_ready = runs || looker_is_ready(t);
+    bool is_ready = runs || jsp_sleeper_at(t->fd).is == JSP_SLEEP_READY;
     bool is_seen = m->points == 1 && m->is_point && (runs || !is_ready);
-    uint64_t points = is_seen ? runs : looker_share(l, m, by);
-    t->debt += looker_balance(l, t, by, points);
+    uint64_t points = is_seen ? runs : jsp_looker_share(l, m, by);
+    t->debt += jsp_looker_balance(l, t, by, points);
     if (is_ready)
-        looker_report(l, t, m->now);
+        jsp_looker_report(l, t, m->now);
     return true;
 }
 
-/* -- All threads ------------------------------------------------------------ */
-
-static void looker_round(struct jsp_looker *l, const struct looker_moment *m)
+static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m)
 {
     bool any = false;
     for (struct jsp_looked *t = l->threads; t; t = t->next)
-        any |= looker_look(l, t, m);
+        any |= l->sleeper ? jsp_looker_wall(l, t, m) : looker_look(l, t, m);
     if (any)
         l->ran_ns = m->now;
     l->looked_ns = m->now;
 }
 
 /* Look, if a point has passed. `is_alarm`: a tick of a thread that runs caused this look.
- * Return how long to sleep then, or LOOKER_DEEP. */
+ * Return how long to sleep then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. On
+ * the wall clock it is limited, because the time of a thread that has run meanwhile would be
+ * charged to its last stack. */
 static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = LOOKER_AWAKE * l->period_ns;
-    struct looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
+    struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
                                !is_alarm };
     if (is_alarm)
         l->ran_ns = now;
@@ -202,8 +89,9 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
     }
     uint64_t next = jsp_tick_next(&l->tick, now, l->tick.load);
     awake = awake > LOOKER_AWAKE_NS ? awake : LOOKER_AWAKE_NS;
-    if (l->has_alarm && now - l->ran_ns > awake)
-        return LOOKER_DEEP;
+    l->is_deep = l->has_alarm && now - l->ran_ns > awake;
+    if (l->is_deep)
+        return l->sleeper ? (now - l->ran_ns) / LOOKER_DEEP : LOOKER_FOREVER;
     now = jsp_now_ns(CLOCK_MONOTONIC);
     return next > now ? next - now : 0;
 }
@@ -232,10 +120,11 @@ static bool looker_sleep(struct jsp_looker *l, uint64_t ns)
     sigset_t bell;
     sigemptyset(&bell);
     sigaddset(&bell, LOOKER_BELL);
-    bool is_deep = ns == LOOKER_DEEP && looker_set_alarm(l);
-    if (!is_deep && ns == LOOKER_DEEP)
+    if (l->is_deep && !looker_set_alarm(l)) {
         l->has_alarm = false;
-    return sigtimedwait(&bell, &info, is_deep ? NULL : &most) == LOOKER_BELL &&
+        return false;
+    }
+    return sigtimedwait(&bell, &info, ns == LOOKER_FOREVER ? NULL : &most) == LOOKER_BELL &&
            info.si_code == SI_TIMER;
 }
 
@@ -303,7 +192,7 @@ static int looker_try(const struct jsp_looker *l)
         return fd;
     ssize_t n = pread(fd, text, sizeof text, 0);
     close(fd);
-    return n > 0 ? looker_queue(l, tid, 0, 0) : -ENOTSUP; /* 0 is no signal */
+    return n > 0 ? jsp_looker_queue(l, tid, 0, 0) : -ENOTSUP; /* 0 is no signal */
 }
 
 static uint32_t looker_most(void)
@@ -315,15 +204,17 @@ static uint32_t looker_most(void)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-int jsp_looker_start(struct jsp_looker *l, uint64_t period_ns, int signo)
+int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
 {
     l->pid = getpid();
-    l->signo = signo;
-    l->period_ns = period_ns;
+    l->signo = setup->signo;
+    l->period_ns = setup->period_ns;
+    l->sleeper = setup->sleeper;
+    memset(l->looks, 0, sizeof l->looks);
     l->quit = false;
     l->carry = 0;
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
-    jsp_tick_init(&l->tick, period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
+    jsp_tick_init(&l->tick, l->period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
     l->random = l->tick.random;
     l->n_most = looker_most();
     int err = looker_try(l);
@@ -350,6 +241,8 @@ int jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
     pthread_mutex_lock(&l->lock);
     int err = l->n < l->n_most ? looker_open_thread(t) : -EMFILE;
     if (!err) {
+        t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
+        t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
         t->next = l->threads;
         l->threads = t;
         l->n++;
@@ -358,15 +251,21 @@ int jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
     return err;
 }
 
+/* Return how much of the thread's time no look has counted. */
+static int64_t looker_uncounted(const struct jsp_looker *l, const struct jsp_looked *t)
+{
+    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    return t->balance + (ran > t->ran_ns ? jsp_looker_periods(l, ran - t->ran_ns) : 0);
+}
+
 /* Return the expirations of the time that no look has counted. What is less or more than
  * whole periods goes to the next thread that leaves: so short threads, too, have as many
  * expirations as their time together. */
-static uint64_t looker_settle(struct jsp_looker *l, const struct jsp_looked *t)
+static uint64_t looker_settle(struct jsp_looker *l, struct jsp_looked *t)
 {
-    uint64_t ran = jsp_now_ns(t->cpu_clock);
-    l->carry += t->balance + (ran > t->ran_ns ? looker_periods(l, ran - t->ran_ns) : 0);
-    int64_t n = l->carry > 0 ? l->carry / LOOKER_WHOLE : 0;
-    l->carry -= n * LOOKER_WHOLE;
+    l->carry += l->sleeper ? jsp_looker_wall_leave(l, t) : looker_uncounted(l, t);
+    int64_t n = l->carry > 0 ? l->carry / JSP_LOOKER_WHOLE : 0;
+    l->carry -= n * JSP_LOOKER_WHOLE;
     return (uint64_t)n;
 }
 
@@ -381,7 +280,8 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
         *at = t->next;
         looker_close_thread(t);
         l->n--;
-        n = t->debt + looker_settle(l, t);
+        l->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled->n_cut_calls) - t->n_cut_before;
+        n = looker_settle(l, t) + t->debt;
     }
     pthread_mutex_unlock(&l->lock);
     return n;

@@ -19,6 +19,9 @@
  * When no thread has run for some time, the looker sleeps until a timer of the process's
  * CPU time wakes it: an idle program costs nothing.
  *
+ * On the wall clock, looker_wall.c does the same, and also takes samples of threads that sleep,
+ * without a signal: see sleeper.h.
+ *
  *                       any thread   the looker
  *   jsp_looker_open        yes            -
  *   jsp_looker_start       yes            -
@@ -26,6 +29,7 @@
  *   jsp_looker_add         yes            -
  *   jsp_looker_remove      yes            -
  *   jsp_looker_leave  the child of a fork
+ *   jsp_looks_put          yes            -
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +39,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "sigsafe/sample.h"
+#include "sleeper.h"
 
 /* A thread that the looker samples. The first three are constant while it is added; ran_ns
  * is the CPU time from which on it is sampled. */
@@ -57,6 +61,34 @@ struct jsp_looked {
     /* CPU time that passed, less the expirations counted for it, in LOOKER_WHOLEths of a
      * period */
     int64_t balance;
+
+    /* The same, on the wall clock. */
+    uint64_t added_ns, seen_ns; /* time when it was added, and of the last look */
+    uint64_t n_points; /* since it was added */
+    uint64_t n_cut_before; /* calls that signals had interrupted before */
+    int64_t rest;      /* of them those at which it did not run, and that no sample has */
+    /* The looker took the last sample, and the thread has not run since: */
+    bool is_known;
+    uint64_t again;  /* points since then */
+    uint64_t put_ns; /* time of that sample, or of the last one that repeats it */
+    uint64_t naps;   /* how often it had gone to sleep, when it last waited for a processor ... */
+    bool was_stopped; /* ... and whether it had run, but not slept, since the time before */
+};
+
+/* What came of the looks on the wall clock. */
+enum jsp_look {
+    JSP_LOOK_STILL,    /* it has not run, and its last stack holds */
+    JSP_LOOK_WALKED,
+    JSP_LOOK_RUNS,     /* it has a processor: a signal */
+    JSP_LOOK_WAITS,    /* it waits for one: a signal */
+    JSP_LOOK_WAKES,    /* the same, but perhaps after a sleep: the next look counts its time */
+    JSP_LOOK_MOVED,    /* it moved during the walk: the next look counts its time */
+    JSP_LOOK_GONE,
+    JSP_LOOK_HOST,     /* it sleeps, and gets a signal: see enum jsp_sleep_walk */
+    JSP_LOOK_ELSEWHERE,
+    JSP_LOOK_POINTER,
+    JSP_LOOK_CUT,      /* not a look: a system call that a signal interrupted after all */
+    JSP_N_LOOKS,
 };
 
 struct jsp_looker {
@@ -66,6 +98,7 @@ struct jsp_looker {
     pid_t pid;
     pthread_t thread;
     uint32_t n_most; /* threads that it may have: each takes a descriptor */
+    struct jsp_sleeper *sleeper; /* borrowed; NULL: it counts CPU time */
 
     pthread_mutex_t lock;
 
@@ -78,18 +111,33 @@ struct jsp_looker {
     int64_t carry;        /* sum of the balances that threads had left when they left */
     uint64_t looked_ns;   /* time of the last look */
     uint64_t ran_ns;      /* time of the last look that found a thread that had run */
+    uint64_t looks[JSP_N_LOOKS];
 
     /* Used by the looker only. */
     timer_t alarm; /* of the process's CPU time */
     bool has_alarm;
+    bool is_deep; /* it sleeps until the alarm rings */
+};
+
+/* One look at all threads. */
+struct jsp_looker_moment {
+    uint64_t now;
+    uint64_t since; /* elapsed time since the last look */
+    uint32_t points; /* sampling points since then */
+    bool is_point; /* now is one of them; otherwise the alarm has chosen this moment */
 };
 
 /* Prepare a looker that does not run. */
 void jsp_looker_open(struct jsp_looker *looker);
 
-/* Start it. Return 0, or a negative errno: there is no /proc, the system refuses to send
- * directed signals, or there is no thread left. */
-int jsp_looker_start(struct jsp_looker *looker, uint64_t period_ns, int signo);
+/* Start it, on the wall clock if it has a `sleeper`. Return 0, or a negative errno: there is no
+ * /proc, the system refuses to send directed signals, or there is no thread left. */
+struct jsp_looker_setup {
+    uint64_t period_ns;
+    int signo;
+    struct jsp_sleeper *sleeper; /* borrowed; NULL: count CPU time */
+};
+int jsp_looker_start(struct jsp_looker *looker, const struct jsp_looker_setup *setup);
 
 /* End the looker, which samples no thread any more. */
 void jsp_looker_stop(struct jsp_looker *looker);
@@ -100,6 +148,30 @@ int jsp_looker_add(struct jsp_looker *looker, struct jsp_looked *t);
 
 /* Send the thread no further signal. Return the expirations that no signal has reported. */
 uint64_t jsp_looker_remove(struct jsp_looker *looker, struct jsp_looked *t);
+
+/* Format what came of the looks. */
+enum { JSP_LOOKS_TEXT = 384 };
+void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS]);
+
+/* -- looked.c: queue the sampling signal, which carries its time; return how many of the points
+ * met the thread, which had a processor for `ran_ns` since the last look; change that number so
+ * that the sum stays near the CPU time; send a signal for the thread's debt; return a length in
+ * JSP_LOOKER_WHOLEths of a period. */
+int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number);
+uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *m,
+                          uint64_t ran_ns);
+uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
+                            uint64_t points);
+void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
+int64_t jsp_looker_periods(const struct jsp_looker *l, uint64_t ns);
+enum { JSP_LOOKER_WHOLE = 1 << 16 };
+
+/* -- looker_wall.c, for looker.c: look at a thread, and return true if it has to be looked at
+ * again soon; store the last samples of a thread that leaves, and return the points of its time
+ * that no sample has, less than nothing if there were too many. */
+bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
+                     const struct jsp_looker_moment *m);
+int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t);
 
 /* In the child of a fork: close the parent's descriptors. */
 void jsp_looker_leave(struct jsp_looker *looker);

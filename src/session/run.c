@@ -33,6 +33,53 @@ static void run_give_signal(struct jsprof *p)
     jsp_process_unlock();
 }
 
+/* Make what the looker needs to walk threads that sleep. */
+static int run_open_sleeper(struct jsprof *p)
+{
+    struct jsp_thread_setup like = p->setup;
+    like.allocs = NULL;
+    int err = jsp_thread_create(&p->hand, &like, 0, "");
+    if (err)
+        return err;
+    p->hand->owned = p->hand->listed = false;
+    err = jsp_sleeper_open(&p->sleeper, &p->hand->sampled);
+    if (err)
+        jsp_thread_release(p->hand);
+    return err;
+}
+
+static void run_close_sleeper(struct jsprof *p)
+{
+    jsp_sleeper_close(&p->sleeper);
+    jsp_thread_release(p->hand);
+}
+
+static int run_start_looker(struct jsprof *p)
+{
+    bool is_wall = p->setup.clock == JSP_CLOCK_WALL;
+    const struct jsp_looker_setup setup = { p->setup.period_ns, p->setup.signo,
+                                            is_wall ? &p->sleeper : NULL };
+    int err = is_wall ? run_open_sleeper(p) : 0;
+    if (err)
+        return err;
+    err = jsp_looker_start(&p->looker, &setup);
+    if (err && is_wall)
+        run_close_sleeper(p);
+    return err;
+}
+
+/* End the looker, which samples no thread any more. */
+static void run_stop_looker(struct jsprof *p)
+{
+    if (!p->looker.runs)
+        return;
+    jsp_looker_stop(&p->looker);
+    if (!p->looker.sleeper)
+        return;
+    jsp_looks_put(p->looks, p->looker.looks);
+    run_close_sleeper(p);
+}
+
 /* Start the looker if the host asked for it and it can serve, and write into the capture what
  * sends the signals. The caller holds `lock`, and there is no drain thread. */
 static void run_choose_source(struct jsprof *p)
@@ -41,11 +88,9 @@ static void run_choose_source(struct jsprof *p)
     if (!p->given.looker)
         return;
     int err = 0;
-    if (p->setup.clock != JSP_CLOCK_CPU)
-        strcpy(text, "timer (the looker serves the CPU clock only)");
-    else if (p->given.alone)
+    if (p->given.alone)
         strcpy(text, "timer (no_thread was asked for, too)");
-    else if ((err = jsp_looker_start(&p->looker, p->setup.period_ns, p->setup.signo)) < 0)
+    else if ((err = run_start_looker(p)) < 0)
         snprintf(text, sizeof text,
                  err == -ENOENT ? "timer (no looker without /proc)" : "timer (no looker: error %d)",
                  -err);
@@ -66,7 +111,7 @@ static int run_start_locked(struct jsprof *p)
         err = jsp_drain_spawn(p);
     if (err) {
         run_disarm_all(p);
-        jsp_looker_stop(&p->looker);
+        run_stop_looker(p);
     }
     p->running = !err;
     p->draining = !err && needs_drain;
@@ -146,7 +191,7 @@ int jsp_session_halt(struct jsprof *p)
     p->running = false;
     if (was)
         run_disarm_all(p);
-    jsp_looker_stop(&p->looker);
+    run_stop_looker(p);
     if (was && !drains)
         run_finish(p);
     p->quit = true;

@@ -68,6 +68,8 @@ struct jsprof {
     bool closing;
 
     struct jsp_looker looker; /* its list has a lock of its own */
+    struct jsp_sleeper sleeper; /* for the looker */
+    struct jsp_thread *hand;    /* owned, while the looker has a sleeper */
     pthread_mutex_t change, lock;
     pthread_cond_t served_cond; /* flushing callers wait for it */
     struct jsp_ask ask;         /* its bell wakes the drain */
@@ -91,6 +93,8 @@ struct jsprof {
     int flush_error; /* result of the last flush; if it is not 0, data still wait */
     /* samples and expirations appended but not in the file yet */
     struct jsp_tally unwritten;
+
+    char looks[JSP_LOOKS_TEXT]; /* of a looker that has ended; "": they are in the capture */
 
     /* a thread is stopped inside its handler and may read anything of the session */
     bool stuck;

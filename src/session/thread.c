@@ -5,6 +5,7 @@
 #include "thread.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -453,6 +454,26 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
     return true;
 }
 
+void jsp_thread_remember(struct jsp_thread *t, const struct jsp_record *record)
+{
+    size_t bytes = jsp_record_words(jsp_record_frames(record), record->n_native) *
+                   sizeof(uint64_t);
+    free(t->last); /* a new one: its size differs from stack to stack */
+    t->last = malloc(bytes);
+    if (t->last)
+        memcpy(t->last, record, bytes);
+}
+
+const struct jsp_record *jsp_thread_repeat(struct jsp_thread *t, const struct jsp_record *again)
+{
+    if (!t->last)
+        return NULL;
+    t->last->time_ns = again->time_ns;
+    t->last->cpu_ns = again->cpu_ns;
+    t->last->weight = again->weight;
+    return t->last;
+}
+
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
 {
     uint64_t now[JSP_N_CLOCKS];
@@ -468,6 +489,7 @@ void jsp_thread_release(struct jsp_thread *t)
     if (t->owned || t->listed || t->stuck)
         return;
     jsp_calls_destroy(t->calls);
+    free(t->last);
     jsp_thread_release_allocs(t->sampled.alloc.table);
     munmap(t, t->bytes);
 }

@@ -75,6 +75,8 @@ struct jsp_thread {
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_counts written;   /* as last written into the capture */
     struct jsp_calls *calls;  /* owned; NULL: its calls were never counted */
+    /* owned: the looker's last record, for the drain; NULL: none */
+    struct jsp_record *last;
 };
 
 /* Return 0 if the calling thread may be sampled, otherwise -ENOTSUP. A thread made by the
@@ -118,6 +120,11 @@ void jsp_thread_seal(struct jsp_thread *t);
  * thread is inside its handler; `patient` waits for it first, because there will be no
  * later call. */
 bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *out);
+
+/* Keep the record of a thread that sleeps. Return it with the time and the weight of one that
+ * repeats it, or NULL if it was not kept. */
+void jsp_thread_remember(struct jsp_thread *t, const struct jsp_record *record);
+const struct jsp_record *jsp_thread_repeat(struct jsp_thread *t, const struct jsp_record *again);
 
 /* Sum up the time armed until now, on each clock. */
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS]);

@@ -23,6 +23,7 @@ struct links_chain {
     uint32_t turn, n;
     bool has_dead, is_dead;  /* any link was dead; the last one was */
     bool is_broken;
+    jsprof_link copy; /* of the last link, where another thread owns it */
 };
 
 /* Return true if the link is alive. On the thread's own stack such a link is above the
@@ -84,6 +85,16 @@ static struct links_chain links_chain(struct jsp_vmrun *out, uintptr_t sp)
                                    .floor = sp - JSP_RED_ZONE };
 }
 
+/* Return the contents of a link that can be read: the link itself, or a copy if another thread
+ * may unmap it; NULL: it is gone. */
+static JSP_MEMREAD_ANY const jsprof_link *links_see(struct links_chain *c, const jsprof_link *l)
+{
+    struct jsp_memread *mem = c->out->vm->mem;
+    if (!mem->is_foreign)
+        return l;
+    return jsp_memread_bytes(mem, (uintptr_t)l, &c->copy, sizeof c->copy) ? &c->copy : NULL;
+}
+
 /* Return the next link that is alive, or NULL if there is none or the chain is broken. */
 static JSP_MEMREAD_ANY const jsprof_link *links_next(struct links_chain *c)
 {
@@ -108,9 +119,10 @@ static JSP_MEMREAD_ANY const jsprof_link *links_next(struct links_chain *c)
             c->at = (const jsprof_link *)(uintptr_t)up;
             continue;
         }
-        c->at = l->up;
-        if (!links_is_function(c, l->function))
+        const jsprof_link *seen = links_see(c, l);
+        if (!seen || !links_is_function(c, seen->function))
             return NULL;
+        c->at = seen->up;
         if ((uintptr_t)l - LINKS_ONE_FRAME > c->floor)
             c->floor = (uintptr_t)l - LINKS_ONE_FRAME;
         return l;
@@ -155,15 +167,16 @@ static JSP_MEMREAD_ANY bool links_put(struct jsp_vmrun *out,
     uint32_t inner = fits ? 0 : jsp_vmrun_inner(out), at = depth;
     uint32_t roots = fits ? depth : out->room - inner;
 
-    for (const jsprof_link *l = out->vm->own->top; at > 0; l = l->up) {
+    for (const jsprof_link *l = out->vm->own->top; at > 0; l = c ? l : l->up) {
         if (c && (l = links_next(c)) == NULL)
             return false;
         if (--at >= roots && depth - at > inner)
             continue;
-        jsprof_frame frame = { .function = l->function };
+        const jsprof_link *link = c && c->out->vm->mem->is_foreign ? &c->copy : l;
+        jsprof_frame frame = { .function = link->function };
         struct jsp_rec_frame *to = &out->frames[at < roots ? at : roots + 1 + at - (depth - inner)];
-        *to = (struct jsp_rec_frame){ jsp_names_of(out->names, &frame), l->line,
-                                      (uintptr_t)l, l->pc, 0, 0 };
+        *to = (struct jsp_rec_frame){ jsp_names_of(out->names, &frame), link->line,
+                                      (uintptr_t)l, link->pc, 0, 0 };
     }
     if (c && (links_next(c) || c->is_broken))
         return false;

@@ -85,7 +85,7 @@ static bool memread_ask(struct jsp_memread *m, uintptr_t at)
 static bool memread_probed(struct jsp_memread *m, uintptr_t at, void *to, size_t n)
 {
     uintptr_t last = at + n - 1;
-    if (last < at || (m->may_vanish && !memread_is_single(m)))
+    if (last < at || m->is_foreign || (m->may_vanish && !memread_is_single(m)))
         return false;
     for (uintptr_t page = at; page <= last && page >= at;
          page = (page & ~(uintptr_t)(MEMREAD_PAGE - 1)) + MEMREAD_PAGE)
@@ -111,8 +111,35 @@ static bool memread_copy(struct jsp_memread *m, uintptr_t at, void *to, size_t n
     return memread_probed(m, at, to, n);
 }
 
+void jsp_memread_foreign(struct jsp_memread *m, uintptr_t sp, void *room, size_t n)
+{
+    struct iovec here = { room, n }, there = { (void *)sp, n };
+    m->is_foreign = true;
+    m->low = m->high = 0;
+    m->copy = room;
+    m->copy_at = sp;
+    m->copy_n = 0;
+    if (m->probes)
+        return;
+    ssize_t got = process_vm_readv(m->pid, &here, 1, &there, 1, 0);
+    if (got > 0)
+        m->copy_n = (uintptr_t)got;
+    else if (errno != EFAULT && errno != ESRCH)
+        m->probes = true;
+}
+
+static bool memread_is_copied(const struct jsp_memread *m, uintptr_t at, size_t n)
+{
+    uintptr_t from = at - m->copy_at;
+    return from < m->copy_n && n <= m->copy_n - from;
+}
+
 bool jsp_memread_far(struct jsp_memread *m, uintptr_t at, uint64_t *value)
 {
+    if (memread_is_copied(m, at, sizeof *value)) {
+        memcpy(value, m->copy + (at - m->copy_at), sizeof *value);
+        return true;
+    }
     if (at & 7)
         return memread_copy(m, at, value, sizeof *value);
     if (at - m->window_at >= m->window_n) {
@@ -130,6 +157,10 @@ bool jsp_memread_far(struct jsp_memread *m, uintptr_t at, uint64_t *value)
 
 bool jsp_memread_bytes(struct jsp_memread *m, uintptr_t at, void *to, size_t n)
 {
+    if (memread_is_copied(m, at, n)) {
+        memcpy(to, m->copy + (at - m->copy_at), n);
+        return true;
+    }
     bool plain = jsp_memread_is_plain(m, at) && n <= m->plain_room + 8 - (at - m->plain);
     if (!plain)
         return memread_copy(m, at, to, n);

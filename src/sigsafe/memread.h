@@ -13,8 +13,12 @@
  * one thread nothing can be unmapped in between, so the reader always does this there: the
  * question takes a fifth of the time of a copy.
  *
+ * The looker reads the stack of another thread, which may end meanwhile. So it loads nothing
+ * plainly, and copies the whole part of the stack that a walk usually needs at once.
+ *
  *                       SIGPROF handler   any thread, for itself
  *   jsp_memread_init           -                   yes
+ *   jsp_memread_foreign        -                   yes
  *   jsp_memread_begin         yes                  yes
  *   jsp_memread_word          yes                  yes
  *   jsp_memread_far           yes                  yes
@@ -38,6 +42,11 @@ struct jsp_memread {
     bool probes;         /* the kernel refused to copy once: probe instead */
     /* the memory may be unmapped at any time: no plain load after a probe */
     bool may_vanish;
+    bool is_foreign; /* the same, for all reads */
+
+    /* A copy of the memory from `copy_at`, made by jsp_memread_foreign; borrowed. */
+    const uint8_t *copy;
+    uintptr_t copy_at, copy_n;
 
     /* State of one walk. */
     uintptr_t plain;     /* first address that may be loaded plainly */
@@ -53,6 +62,10 @@ struct jsp_memread {
 /* Set the bounds of the thread's stack, both 0 if they are unknown. `single` is NULL then; the
  * caller may set it. */
 void jsp_memread_init(struct jsp_memread *m, uintptr_t low, uintptr_t high, pid_t pid);
+
+/* Prepare to read another thread's stack, whose lowest used address is sp. Copy as much of it
+ * into `room` as there is, `n` bytes at most. */
+void jsp_memread_foreign(struct jsp_memread *m, uintptr_t sp, void *room, size_t n);
 
 /* Begin a walk, or continue it on another stack. sp decides which memory is read
  * plainly. */

@@ -152,10 +152,8 @@ static uint64_t names_pc(const jsprof_frame *frame)
     return frame->kind & JSPROF_FRAME_SYMBOL ? frame->pc : names_defined(frame);
 }
 
-uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
+static uint32_t names_lasting(struct jsp_names *names, const jsprof_frame *frame)
 {
-    if (frame->function)
-        return names_of_function(names, frame->function);
     if ((!frame->label || !*frame->label) && (!frame->detail || !*frame->detail)) {
         jsp_count(&names->n_bad, 1);
         return names->unnamed;
@@ -182,4 +180,63 @@ uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
     entry->id = jsp_arena_intern(names->arena, names->text, len,
                                  (uint8_t)(frame->kind & NAMES_KIND_MASK));
     return entry->id;
+}
+
+/* -- Names that another thread may free meanwhile ------------------------------ */
+
+enum { NAMES_PAGE = 4096, NAMES_STEP = 128 };
+
+/* Copy a text of the host's, cut to one byte more than a name may have, so that the cut is
+ * seen. Return false if it cannot be read. */
+static bool names_copy(struct jsp_memread *mem, const char *from, char to[JSP_LABEL_MAX + 2])
+{
+    uint32_t n = 0;
+    while (n < JSP_LABEL_MAX + 1) {
+        uintptr_t at = (uintptr_t)from + n, step = NAMES_PAGE - (at & (NAMES_PAGE - 1));
+        step = step < NAMES_STEP ? step : NAMES_STEP;
+        step = step < JSP_LABEL_MAX + 1 - n ? step : JSP_LABEL_MAX + 1 - n;
+        if (!jsp_memread_bytes(mem, at, to + n, step))
+            return false;
+        size_t text = strnlen(to + n, step);
+        n += (uint32_t)text;
+        if (text < step)
+            break;
+    }
+    to[n] = 0;
+    return true;
+}
+
+/* Look up a registered function by a copy of it. */
+static uint32_t names_vanishing_function(struct jsp_names *names, const jsprof_function *at)
+{
+    struct jsprof_function f;
+    struct jsp_memread *mem = names->foreign->mem;
+    if (!jsp_memread_bytes(mem, (uintptr_t)at, &f, sizeof f) ||
+        f.seal != jsp_function_seal(at, f.serial) || f.len > JSP_LABEL_MAX ||
+        !jsp_memread_bytes(mem, (uintptr_t)f.text, names->text, f.len)) {
+        jsp_count(&names->n_bad, 1);
+        return names->unnamed;
+    }
+    return jsp_arena_intern(names->arena, names->text, f.len, f.kind);
+}
+
+/* The copies are at other addresses than the names, and do not stay: keep nothing about them. */
+static __attribute__((noinline)) uint32_t names_vanishing(struct jsp_names *names,
+                                                          const jsprof_frame *frame)
+{
+    struct jsp_names_foreign *f = names->foreign;
+    jsprof_frame copy = *frame;
+    if (frame->function)
+        return names_vanishing_function(names, frame->function);
+    copy.label = frame->label && names_copy(f->mem, frame->label, f->label) ? f->label : NULL;
+    copy.detail = frame->detail && names_copy(f->mem, frame->detail, f->detail) ? f->detail : NULL;
+    return names_lasting(names, &copy);
+}
+
+uint32_t jsp_names_of(struct jsp_names *names, const jsprof_frame *frame)
+{
+    if (names->foreign)
+        return names_vanishing(names, frame);
+    return frame->function ? names_of_function(names, frame->function)
+                           : names_lasting(names, frame);
 }

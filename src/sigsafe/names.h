@@ -15,6 +15,7 @@
 #define JSP_SIGSAFE_NAMES_H
 
 #include "arena.h"
+#include "memread.h"
 
 /* What jsprof_function points to. `text` is the whole shown name. */
 struct jsprof_function {
@@ -60,8 +61,15 @@ struct jsp_name_entry {
     uint16_t detail_at, detail_len;
 };
 
+/* For names that another thread uses, and may free meanwhile: their copies. */
+struct jsp_names_foreign {
+    struct jsp_memread *mem; /* borrowed */
+    char label[JSP_LABEL_MAX + 2], detail[JSP_LABEL_MAX + 2];
+};
+
 struct jsp_names {
     struct jsp_arena *arena; /* borrowed */
+    struct jsp_names_foreign *foreign; /* borrowed; NULL: load the host's names plainly */
     _Atomic uint64_t n_cut;  /* names that were longer than JSP_LABEL_MAX */
     _Atomic uint64_t n_bad;  /* frames without any name */
     uint32_t unnamed;        /* id of "[no name]" */

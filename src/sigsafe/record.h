@@ -46,6 +46,13 @@ struct jsp_rec_state {
     uint32_t what;       /* id of the label of what the host waits for; 0: none */
 };
 
+/* Who took a sample. */
+enum jsp_taker {
+    JSP_TAKER_HANDLER,
+    JSP_TAKER_LOOKER, /* from outside, while the thread slept */
+    JSP_TAKER_AGAIN,  /* the thread still sleeps: the stack of the looker's last record */
+};
+
 struct jsp_record {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     /* CPU time of the thread since its previous expiration; of an allocation its bytes, and
@@ -59,6 +66,8 @@ struct jsp_record {
     uint16_t stop;    /* why the unwinder ended */
     uint32_t cut_native; /* id of the label for C frames that the record lacks */
     struct jsp_rec_state state;
+    uint32_t taker;      /* enum jsp_taker */
+    uint32_t zero;
     struct jsp_rec_frame frames[]; /* the runs, one after another; then the natives */
 };
 _Static_assert(sizeof(struct jsp_record) % 8 == 0, "whole words in the ring");

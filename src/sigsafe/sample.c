@@ -160,12 +160,12 @@ static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load
     atomic_store_explicit(&self->rest, (uint32_t)jsp_tick_over(load), memory_order_relaxed);
 }
 
-/* Return true for a signal that the looker sent again, while the first one came after all. */
-static bool sample_is_second(const struct jsp_sampled *self)
+/* Return true if the signal has ended a system call, which now returns EINTR to the host. */
+static bool sample_has_cut(const void *ucontext)
 {
-    /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
-    return jsp_sampled_is_looked(self) &&
-           !atomic_load_explicit(&self->owed, memory_order_acquire);
+    const struct jsp_regs *regs = jsp_regs_of(ucontext);
+    return jsp_regs_call(regs).result == (uint64_t)-EINTR &&
+           jsp_regs_may_follow(regs, JSP_CALL_ANY);
 }
 
 /* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
@@ -180,9 +180,9 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
         sample_late(self);
         return false;
     }
-    if (sample_is_second(self))
-        return false;
     struct jsp_arrival a = sample_arrival(self, info, ucontext);
+    if (jsp_sampled_is_looked(self) && sample_has_cut(ucontext))
+        jsp_count(&self->n_cut_calls, 1);
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     uint64_t now = a.now_ns[a.clock], left = hidden ? sample_left(&a) : 0;
     uint32_t weight = sample_weigh(self, now - left);
@@ -287,14 +287,16 @@ static void sample_lose(struct jsp_sampled *self)
     jsp_count(&self->lost[JSP_LOST_STACK], weight);
 }
 
-/* Return true if a looker's signal is under way to this session. The kernel keeps one pending
- * signal of a number and drops others, also those of other sessions; so any of them serves
- * all sessions. */
-static bool sample_is_owed(const struct jsp_sampled *self, int sig)
+/* Return true if this signal is for the session: a timer's for its own one. A looker's is for
+ * all sessions to which one is under way, because the kernel keeps one pending signal of a
+ * number and drops others, also those of other sessions. Where none is under way, the looker
+ * sent this one again, while the first one came after all; and it may be using `seq`. */
+static bool sample_is_for(const struct jsp_sampled *self, const struct jsp_sampled *whose, int sig)
 {
-    /* ORDER: acquire, as in sample_is_second. */
-    return jsp_sampled_is_looked(self) && self->signo == sig &&
-           atomic_load_explicit(&self->owed, memory_order_acquire);
+    if (!jsp_sampled_is_looked(self))
+        return self == whose;
+    /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
+    return self->signo == sig && atomic_load_explicit(&self->owed, memory_order_acquire);
 }
 
 /* The frame of this function, with all functions inlined here, must be small: the stack
@@ -306,7 +308,7 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     const struct jsp_sampled *whose = sample_whose(info, &ours);
 
     for (struct jsp_sampled *self = jsp_sampled_first(); self; self = self->next) {
-        if ((self != whose && !sample_is_owed(self, sig)) || !sample_begin(self))
+        if (!sample_is_for(self, whose, sig) || !sample_begin(self))
             continue;
         ptrdiff_t room = jsp_stack_left(self, &((const ucontext_t *)ucontext)->uc_stack,
                                         jsp_regs_sp(ucontext),

@@ -22,6 +22,7 @@
  *   jsp_sampled_expect   yes          -              yes, to arm
  *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_take_owed  yes        -              yes, disarmed
+ *   jsp_sampled_put       -           -         the looker
  *   jsp_sampled_pause    yes         yes              -
  *   jsp_sampled_wait_begin  -        yes              -
  *   jsp_sampled_wait_end  -          yes              -
@@ -108,13 +109,16 @@ struct jsp_sampled {
      * are allowed there. NULL: none. */
     void (*drain_sigsafe)(struct jsp_sampled *self, const void *ucontext);
 
-    /* Written by the handler. */
+    /* Written by the handler; and by the looker, while no signal is under way: see
+     * jsp_sampled_put. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
     _Atomic uint64_t expirations, lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     _Atomic uint64_t handler_ns;
     /* The tick's due_ns, for threads that look from outside. Under the looker: the elapsed
      * time at which `owed` became nonzero; UINT64_MAX: it is 0. */
     _Atomic uint64_t due_ns;
+    /* for the looker: system calls that its signals interrupted */
+    _Atomic uint64_t n_cut_calls;
     /* for the looker: cells without a signal after each sample */
     _Atomic uint32_t rest;
     uint64_t last_ns[JSP_N_CLOCKS]; /* each clock at the last arrival */
@@ -251,6 +255,19 @@ int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
 /* Return the expirations that the looker counted for the next sample, and count none of them
  * again. */
 uint32_t jsp_sampled_take_owed(struct jsp_sampled *self);
+
+enum jsp_put {
+    JSP_PUT_KEPT,
+    JSP_PUT_LOST, /* counted, but the ring is full, or the thread is paused */
+    JSP_PUT_BUSY, /* the handler may be inside, or a signal is under way: nothing happened */
+};
+
+/* Append a sample that the looker took when the thread's CPU clock was `ran_ns`, and count its
+ * expirations: on the thread as it is, or paused, or disarmed, so that no handler will
+ * begin. */
+enum jsp_put_as { JSP_PUT_ARMED, JSP_PUT_PAUSED, JSP_PUT_DISARMED };
+enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record,
+                             uint64_t ran_ns, enum jsp_put_as as);
 
 /* Read all counters at one moment between two signals. Return false, with *out unchanged, if
  * the thread was inside the handler at every try. */

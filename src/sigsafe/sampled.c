@@ -189,6 +189,47 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
     return false;
 }
 
+static enum jsp_put sampled_append(struct jsp_sampled *self, struct jsp_record *record,
+                                   uint64_t ran_ns, enum jsp_put_as as)
+{
+    uint32_t n_words = jsp_record_words(jsp_record_frames(record), record->n_native);
+    bool is_paused = as == JSP_PUT_PAUSED;
+    jsp_count(&self->expirations, record->weight);
+    self->last_ns[JSP_CLOCK_WALL] = record->time_ns;
+    uint64_t last_ns = self->last_ns[JSP_CLOCK_CPU];
+    record->cpu_ns = ran_ns > last_ns ? ran_ns - last_ns : 0;
+    self->last_ns[JSP_CLOCK_CPU] = last_ns + record->cpu_ns;
+    if (!is_paused &&
+        jsp_ring_push(&self->ring, (const uint64_t *)(const void *)record, n_words)) {
+        if (record->taker == JSP_TAKER_LOOKER)
+            jsp_unwind_count(&self->unwinder, (enum jsp_unwind_stop)record->stop);
+        return JSP_PUT_KEPT;
+    }
+    jsp_count(&self->lost[is_paused ? JSP_LOST_PAUSED : JSP_LOST_RING], record->weight);
+    return JSP_PUT_LOST;
+}
+
+enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record,
+                             uint64_t ran_ns, enum jsp_put_as as)
+{
+    /* L2. ORDER: acquire, both, pair with S2 in sample.c: a handler that took `owed` has left
+     * before we see an even seq. The next one begins only after we owe something again. */
+    if (atomic_load_explicit(&self->owed, memory_order_acquire))
+        return JSP_PUT_BUSY;
+    uint32_t seq = atomic_load_explicit(&self->seq, memory_order_acquire); /* ORDER: above */
+    if (seq & 1)
+        return JSP_PUT_BUSY;
+    /* ORDER: seq_cst, before the load of `armed`; see S1 in sample.c. */
+    atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
+    /* S1. ORDER: seq_cst, as in sample.c. */
+    bool is_on = as == JSP_PUT_DISARMED ||
+                 atomic_load_explicit(&self->armed, memory_order_seq_cst); /* ORDER: above */
+    enum jsp_put put = is_on ? sampled_append(self, record, ran_ns, as) : JSP_PUT_BUSY;
+    /* S2. ORDER: release, as in sample.c. */
+    atomic_store_explicit(&self->seq, seq + 2, memory_order_release);
+    return put;
+}
+
 bool jsp_sampled_enter(struct jsp_sampled *self)
 {
     /* ORDER: relaxed, both. Only this thread stores them. */

@@ -201,6 +201,7 @@ static enum jsp_unwind_stop unwind_walk(struct jsp_unwind_walk *w, struct jsp_un
     for (; stop == JSP_STEP_ON && n < out->max; n++)
         stop = unwind_one(w, &at, &is_exact, &out->frames[n]);
     w->at = at;
+    w->u->last = at;
     out->n = n;
     if (stop != JSP_STEP_ON)
         return (enum jsp_unwind_stop)stop;

@@ -56,6 +56,7 @@ struct jsp_unwinder {
     struct jsp_regs crossed;  /* registers that the last trampoline restores */
     uint32_t n_crossed;       /* trampolines that the last walk from a signal met */
     uint32_t last_how;        /* the rule where the last walk ended; see enum jsp_how */
+    struct jsp_regs_core last; /* the registers there */
     bool has_unmapped;        /* a walk met an object that its map does not contain */
     bool has_unread;          /* a walk was the first to meet an object without rows */
     struct jsp_unwind_cached {

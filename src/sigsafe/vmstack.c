@@ -57,11 +57,28 @@ __attribute__((noinline)) uint32_t jsp_vmrun_name(struct jsp_vmrun *out,
     return out->id;
 }
 
-/* Put frames [from, to) of the array. */
+/* Put frames [from, to) of an array that another thread owns, by a copy of them. That thread has
+ * no walker, whose room this is. */
+static void vmstack_foreign(struct jsp_vmrun *out, uint32_t from, uint32_t to)
+{
+    struct jsp_vmstack *vm = out->vm;
+    size_t bytes = (to - from) * sizeof *vm->walked;
+    if (!jsp_memread_bytes(vm->mem, (uintptr_t)(vm->own->frames + from), vm->walked, bytes)) {
+        jsp_count(&vm->n_bad, 1);
+        return;
+    }
+    for (uint32_t i = 0; i < to - from; i++)
+        jsp_vmrun_put(out, &vm->walked[i]);
+}
+
+/* Put frames [from, to) of the array; there is room for them. */
 static void vmstack_entries(struct jsp_vmrun *out, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = from; i < to; i++)
-        jsp_vmrun_put(out, &out->vm->own->frames[i]);
+    if (out->vm->mem->is_foreign)
+        vmstack_foreign(out, from, to);
+    else
+        for (uint32_t i = from; i < to; i++)
+            jsp_vmrun_put(out, &out->vm->own->frames[i]);
 }
 
 static void vmstack_array(struct jsp_vmrun *out)

@@ -467,7 +467,7 @@ TEST(capture_names_the_source_and_why_it_is_not_the_looker)
     alone.flags |= JSPROF_NO_THREAD;
     timers.flags &= ~(uint32_t)JSPROF_LOOKER;
     source_is(looker_options(1000), "looker");
-    source_is(wall, "timer (the looker serves the CPU clock only)");
+    source_is(wall, "looker");
     source_is(alone, "timer (no_thread was asked for, too)");
     source_is(timers, "");
 }

@@ -1,0 +1,109 @@
+/* session/looked.c - one thread under the looker: its expirations and its signals. See looker.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "looker.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sigsafe/hidden.h"
+#include "unseen.h"
+
+enum { LOOKED_LEEWAY = JSP_LOOKER_WHOLE }; /* chance alone may move the balance so far */
+
+int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number)
+{
+    siginfo_t info = { .si_signo = signo, .si_code = SI_QUEUE };
+    info.si_value.sival_ptr = jsp_sample_value(number);
+    jsp_sample_set_sent_ns(&info, jsp_now_ns(CLOCK_MONOTONIC));
+    return syscall(SYS_rt_tgsigqueueinfo, l->pid, tid, signo, &info) < 0 ? -errno : 0;
+}
+
+static void looked_send(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    t->sent_ns = now;
+    t->waited = 0;
+    jsp_looker_queue(l, t->tid, l->signo, t->sampled->number);
+}
+
+/* Add to the expirations of a signal that is still under way. Return false if there is
+ * none. */
+static bool looked_owe_more(struct jsp_looked *t)
+{
+    /* L1. ORDER: acquire, pairs with the handler's exchange: it is done with due_ns. */
+    uint64_t owed = atomic_load_explicit(&t->sampled->owed, memory_order_acquire);
+    while (owed) {
+        /* ORDER: acq_rel, as above and below. */
+        if (atomic_compare_exchange_weak_explicit(&t->sampled->owed, &owed, owed + t->debt,
+                                                  memory_order_acq_rel, /* ORDER: as above */
+                                                  memory_order_acquire)) { /* ORDER: above */
+            t->debt = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Send the signal again: a handler of the host may have had it, or it was ignored. One that
+ * still waits stays alone, because the kernel queues every real-time signal. */
+static void looked_send_again(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    t->sent_ns = now;
+    if (!jsp_unseen_waits(t->tid, l->signo))
+        looked_send(l, t, now);
+}
+
+/* Report the thread's expirations by a signal, unless the last sample asked for a rest. A
+ * signal that nobody took is sent again after some time. */
+void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    struct jsp_sampled *s = t->sampled;
+    if (looked_owe_more(t)) {
+        if (now - t->sent_ns >= JSP_HIDDEN_AGAIN_NS)
+            looked_send_again(l, t, now);
+        return;
+    }
+    /* ORDER: relaxed. A hint. */
+    if (!t->debt || t->waited <= atomic_load_explicit(&s->rest, memory_order_relaxed))
+        return;
+    /* ORDER: relaxed. The release below publishes it. */
+    atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);
+    /* L1. ORDER: release, pairs with the acquire of the handler that sees a weight. */
+    atomic_store_explicit(&s->owed, t->debt, memory_order_release);
+    t->debt = 0;
+    looked_send(l, t, now);
+}
+
+/* Return how many of the points met the thread, if it had a processor for `ran_ns` of the
+ * time: on average its share, in whole numbers. */
+uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *m,
+                          uint64_t ran_ns)
+{
+    uint64_t since = m->since ? m->since : 1, ran = ran_ns < since ? ran_ns : since;
+    unsigned __int128 exact = ((unsigned __int128)m->points * ran << 32) / since;
+    uint64_t whole = (uint64_t)(exact >> 32);
+    return whole + ((jsp_tick_random(&l->random) >> 32) < (uint32_t)exact);
+}
+
+int64_t jsp_looker_periods(const struct jsp_looker *l, uint64_t ns)
+{
+    return (int64_t)((unsigned __int128)ns * JSP_LOOKER_WHOLE / l->period_ns);
+}
+
+/* Return the points after this look of a thread that ran for `ran_ns`, given those found:
+ * keep their sum near the CPU time. */
+uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
+                               uint64_t points)
+{
+    t->balance += jsp_looker_periods(l, ran_ns);
+    t->balance -= (int64_t)points * JSP_LOOKER_WHOLE;
+    int64_t by = 0;
+    if (t->balance > LOOKED_LEEWAY)
+        by = (t->balance - LOOKED_LEEWAY) / JSP_LOOKER_WHOLE;
+    else if (t->balance < -LOOKED_LEEWAY)
+        by = (t->balance + LOOKED_LEEWAY) / JSP_LOOKER_WHOLE;
+    by = by < -(int64_t)points ? -(int64_t)points : by;
+    t->balance -= by * JSP_LOOKER_WHOLE;
+    return (uint64_t)((int64_t)points + by);
+}

@@ -1,0 +1,275 @@
+/* session/looker_wall.c - looks at threads on the wall clock; see looker.h.
+ *
+ * Each sampling point of the elapsed time counts for each thread. A thread that runs, or waits
+ * for a processor, gets a signal. One that sleeps is walked from here. As long as its CPU clock
+ * stays the same, its stack does, too, and only the number of points is added up; a record
+ * without a stack reports them later.
+ *
+ * A late look has several points. So many of them count for running as the thread has run; the
+ * others count for the place where it slept before, except the last one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "looker.h"
+
+#include <stdio.h>
+
+enum {
+    WALL_AGAIN_NS = 1000000000, /* repeat a sleeper's sample at least so often */
+    WALL_TRIES = 3,             /* walks of a thread that moves meanwhile */
+    WALL_AWAKE_NS = 6000,       /* a thread that sleeps often must run so long on ... */
+    WALL_BUSY = 8,              /* ... unless it has run for 7/8 of the time */
+};
+
+/* -- Threads that have not run ----------------------------------------------- */
+
+/* Repeat the last sample for the points since then. */
+static void wall_again(struct jsp_looked *t, uint64_t now, enum jsp_put_as as)
+{
+    struct jsp_record same = { .time_ns = now, .weight = (uint32_t)t->again,
+                               .taker = JSP_TAKER_AGAIN };
+    if (!t->again)
+        return;
+    if (jsp_sampled_put(t->sampled, &same, t->ran_ns, as) == JSP_PUT_BUSY)
+        t->rest += (int64_t)t->again;
+    t->again = 0;
+    t->put_ns = now;
+}
+
+static void wall_still(struct jsp_looker *l, struct jsp_looked *t, uint64_t now, uint64_t points)
+{
+    l->looks[JSP_LOOK_STILL]++;
+    t->again += points;
+    if (now - t->put_ns >= WALL_AGAIN_NS)
+        wall_again(t, now, JSP_PUT_ARMED);
+}
+
+/* -- Threads that sleep now -------------------------------------------------- */
+
+/* Return true if the thread has not run since its clock read t->ran_ns. */
+static bool wall_is_still(const struct jsp_looked *t)
+{
+    return jsp_now_ns(t->cpu_clock) == t->ran_ns;
+}
+
+/* Store the stack of a thread that was walked, for all points at which it did not run. */
+static void wall_keep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
+                      enum jsp_put_as as)
+{
+    struct jsp_record *r = jsp_sleeper_record(l->sleeper);
+    r->time_ns = now;
+    r->weight = (uint32_t)t->rest;
+    r->taker = JSP_TAKER_LOOKER;
+    enum jsp_put put = jsp_sampled_put(t->sampled, r, t->ran_ns, as);
+    if (put == JSP_PUT_BUSY)
+        return;
+    t->rest = 0;
+    t->is_known = put == JSP_PUT_KEPT;
+    t->put_ns = now;
+}
+
+/* Sample a thread that sleeps. Return false if only a signal can. */
+static bool wall_walk(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
+                      const struct jsp_sleep *at)
+{
+    static const enum jsp_look looks[JSP_N_SLEEPS] = {
+        [JSP_SLEEP_WALKED] = JSP_LOOK_WALKED, [JSP_SLEEP_PAUSED] = JSP_LOOK_WALKED,
+        [JSP_SLEEP_HOST] = JSP_LOOK_HOST, [JSP_SLEEP_ELSEWHERE] = JSP_LOOK_ELSEWHERE,
+        [JSP_SLEEP_POINTER] = JSP_LOOK_POINTER,
+    };
+    enum jsp_sleep_walk walk = jsp_sleeper_walk(l->sleeper, t->sampled, at);
+    if (!wall_is_still(t))
+        return true;
+    l->looks[looks[walk]]++;
+    if (walk != JSP_SLEEP_WALKED && walk != JSP_SLEEP_PAUSED)
+        return false;
+    wall_keep(l, t, now, walk == JSP_SLEEP_PAUSED ? JSP_PUT_PAUSED : JSP_PUT_ARMED);
+    return true;
+}
+
+/* Report the points at which the thread did not run by the signal, too. */
+static void wall_signal(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    if (t->rest > 0) {
+        t->debt += (uint64_t)t->rest;
+        t->rest = 0;
+    }
+    jsp_looker_report(l, t, now);
+}
+
+static bool wall_is_owed(const struct jsp_looked *t)
+{
+    /* ORDER: relaxed. Only the looker makes it nonzero. */
+    return atomic_load_explicit(&t->sampled->owed, memory_order_relaxed);
+}
+
+/* The thread has moved under the walk. Return true if it sleeps again. */
+static bool wall_follow(struct jsp_looker *l, struct jsp_looked *t, struct jsp_sleep *at)
+{
+    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    if (ran < t->ran_ns)
+        return false;
+    t->balance += jsp_looker_periods(l, ran - t->ran_ns);
+    t->ran_ns = ran;
+    *at = jsp_sleeper_at(t->fd);
+    return at->is == JSP_SLEEP_ASLEEP;
+}
+
+static void wall_asleep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
+                        struct jsp_sleep *at)
+{
+    if (wall_is_owed(t)) { /* it blocks the signal, or is about to wake up for it */
+        wall_signal(l, t, now);
+        return;
+    }
+    for (int i = 0; i < WALL_TRIES && t->rest > 0; i++) {
+        if (!wall_walk(l, t, now, at)) {
+            wall_signal(l, t, now);
+            return;
+        }
+        if (t->rest <= 0 || wall_is_still(t) || !wall_follow(l, t, at))
+            break;
+    }
+    l->looks[JSP_LOOK_MOVED] += t->rest > 0;
+}
+
+/* -- One thread -------------------------------------------------------------- */
+
+/* Return the points since the last look that this thread has lived through. */
+static uint64_t wall_points(struct jsp_looker *l, struct jsp_looked *t,
+                            const struct jsp_looker_moment *m)
+{
+    bool is_new = t->seen_ns > l->looked_ns;
+    uint64_t points = is_new && (m->points > 1 || !m->is_point)
+                          ? jsp_looker_share(l, m, m->now - t->seen_ns) : m->points;
+    t->n_points += points;
+    t->waited += m->points;
+    return points;
+}
+
+/* Split the points of a thread that has run for `ran_ns`: those at which it ran become its
+ * debt. Return the number of the others, less than 0 if the balance asks for it. */
+static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
+                          const struct jsp_looker_moment *m, uint64_t points, uint64_t ran_ns,
+                          enum jsp_look is)
+{
+    bool is_seen = points == 1 && m->points == 1 && m->is_point &&
+                   (is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED);
+    uint64_t ran = is_seen ? is == JSP_LOOK_RUNS : jsp_looker_share(l, m, ran_ns);
+    ran = jsp_looker_balance(l, t, ran_ns, ran < points ? ran : points);
+    t->debt += ran;
+    return (int64_t)points - (int64_t)ran;
+}
+
+/* The thread has left the place where it slept. Charge it with all but the last of the points. */
+static int64_t wall_left(struct jsp_looked *t, int64_t points)
+{
+    if (!t->is_known)
+        return points;
+    t->is_known = false;
+    if (points > 1) {
+        t->again += (uint64_t)points - 1;
+        points = 1;
+    }
+    wall_again(t, t->seen_ns, JSP_PUT_ARMED);
+    return points;
+}
+
+/* Return true if a thread that waits for a processor has run, but not slept, since it waited last.
+ * Otherwise it may have been woken just now: a signal would be an interruption of its sleep, even
+ * if that is over. */
+static bool wall_was_stopped(struct jsp_looked *t, uint64_t ran_ns)
+{
+    if (!ran_ns)
+        return t->was_stopped;
+    uint64_t naps = jsp_sleeper_naps(t->tid), before = t->naps;
+    t->naps = naps;
+    t->was_stopped = naps && naps == before;
+    return t->was_stopped;
+}
+
+/* Return true if the thread, which runs, is not about to sleep. Its way into a sleep and out of it
+ * is a few microseconds of the kernel's, where a signal would be an interruption. */
+static bool wall_is_awake(const struct jsp_looked *t, const struct jsp_looker_moment *m,
+                          uint64_t ran_ns)
+{
+    if (m->since - ran_ns < m->since / WALL_BUSY)
+        return true;
+    uint64_t from = jsp_now_ns(t->cpu_clock), ran = from;
+    do { /* at most WALL_AWAKE_NS turns */
+        uint64_t now = jsp_now_ns(t->cpu_clock);
+        if (now == ran)
+            return false;
+        ran = now;
+    } while (ran - from < WALL_AWAKE_NS);
+    return true;
+}
+
+static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
+                       const struct jsp_looker_moment *m, uint64_t points, uint64_t ran)
+{
+    uint64_t ran_ns = ran - t->ran_ns;
+    struct jsp_sleep at = { .is = JSP_SLEEP_READY };
+    t->ran_ns = ran;
+    enum jsp_look is = JSP_LOOK_RUNS; /* its clock goes on */
+    if (!ran_ns || wall_is_still(t)) {
+        at = jsp_sleeper_at(t->fd);
+        is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
+             wall_was_stopped(t, ran_ns) ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
+    }
+    t->rest += wall_left(t, wall_split(l, t, m, points, ran_ns, is));
+    if (at.is == JSP_SLEEP_ASLEEP) {
+        wall_asleep(l, t, m->now, &at);
+        return;
+    }
+    l->looks[at.is == JSP_SLEEP_GONE ? JSP_LOOK_GONE : is]++;
+    if (is == JSP_LOOK_WAITS)
+        wall_signal(l, t, m->now);
+    else if (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns))
+        jsp_looker_report(l, t, m->now);
+}
+
+bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
+                     const struct jsp_looker_moment *m)
+{
+    uint64_t ran = jsp_now_ns(t->cpu_clock), before = t->ran_ns;
+    uint64_t points = wall_points(l, t, m);
+    if (ran < before) { /* the clock of a thread that is gone reads 0 */
+        l->looks[JSP_LOOK_GONE]++;
+        t->rest += (int64_t)points;
+    } else if (ran == before && t->is_known) {
+        wall_still(l, t, m->now, points);
+    } else {
+        wall_moved(l, t, m, points, ran);
+    }
+    t->seen_ns = m->now;
+    return ran > before || (ran == before && !t->is_known);
+}
+
+int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
+{
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    int64_t left = jsp_looker_periods(l, now - t->added_ns) -
+                   (int64_t)t->n_points * JSP_LOOKER_WHOLE;
+    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    int64_t slept = left - (ran > t->ran_ns ? jsp_looker_periods(l, ran - t->ran_ns) : 0);
+    if (t->is_known && ran && slept >= JSP_LOOKER_WHOLE) {
+        t->again += (uint64_t)(slept / JSP_LOOKER_WHOLE);
+        left -= slept - slept % JSP_LOOKER_WHOLE;
+    }
+    wall_again(t, now, JSP_PUT_DISARMED);
+    return left + t->rest * JSP_LOOKER_WHOLE;
+}
+
+void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS])
+{
+    static const char *const names[JSP_N_LOOKS] = {
+        "still", "walked", "running", "stopped", "woken", "moved", "gone",
+        "with frames of the host", "on another stack", "without frame pointer",
+        "calls interrupted",
+    };
+    size_t n = 0;
+    for (int i = 0; i < JSP_N_LOOKS; i++)
+        n += (size_t)snprintf(to + n, JSP_LOOKS_TEXT - n, "%s%llu %s", i ? ", " : "",
+                              (unsigned long long)looks[i], names[i]);
+}

@@ -1,0 +1,174 @@
+/* session/sleeper.c - see sleeper.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "sleeper.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "image/descriptor.h"
+#include "prologue.h"
+
+enum { SLEEPER_STACK = 1 << 15 }; /* bytes of the stack that one system call copies */
+
+/* In place of registers that we do not know. No memory is there, and no frame pointer is odd. */
+#define SLEEPER_BLIND ((uintptr_t)1 << 63 | 1)
+
+int jsp_sleeper_open(struct jsp_sleeper *z, struct jsp_sampled *hand)
+{
+    *z = (struct jsp_sleeper){ .hand = hand, .stack = malloc(SLEEPER_STACK),
+                               .names = malloc(sizeof *z->names) };
+    if (!z->stack || !z->names) {
+        jsp_sleeper_close(z);
+        return -ENOMEM;
+    }
+    z->names->mem = &hand->unwinder.mem;
+    hand->unwinder.mem.single = NULL; /* we are a second thread */
+    hand->names.foreign = z->names;
+    return 0;
+}
+
+void jsp_sleeper_close(struct jsp_sleeper *z)
+{
+    free(z->stack);
+    free(z->names);
+    *z = (struct jsp_sleeper){ .hand = NULL };
+}
+
+struct jsp_record *jsp_sleeper_record(const struct jsp_sleeper *z)
+{
+    return z->hand->record;
+}
+
+bool jsp_sleeper_busy(const struct jsp_sleeper *z)
+{
+    return z->hand && jsp_sampled_busy(z->hand);
+}
+
+/* -- Where it is ------------------------------------------------------------ */
+
+/* "202 0x1 0x2 0x3 0x4 0x5 0x6 0xsp 0xpc", "-1 0xsp 0xpc" or "running". */
+struct jsp_sleep jsp_sleeper_at(int fd)
+{
+    enum { FIELDS = 8 };
+    struct jsp_sleep at = { .is = JSP_SLEEP_GONE };
+    uint64_t field[FIELDS];
+    char text[256], *next = text, *end;
+    ssize_t got = pread(fd, text, sizeof text - 1, 0);
+    if (got <= 0)
+        return at;
+    text[got] = 0;
+    if (text[0] == 'r') {
+        at.is = JSP_SLEEP_READY;
+        return at;
+    }
+    uint32_t n = 0;
+    at.call = (int64_t)strtoull(text, &next, 10); /* of "-1" it is the number's complement */
+    for (; n < FIELDS; n++, next = end) {
+        field[n] = strtoull(next, &end, 16);
+        if (end == next)
+            break;
+    }
+    if (n < 2)
+        return at;
+    at.is = JSP_SLEEP_ASLEEP;
+    at.first = n == FIELDS ? field[0] : 0;
+    at.sp = field[n - 2];
+    at.pc = field[n - 1];
+    return at;
+}
+
+uint64_t jsp_sleeper_naps(pid_t tid)
+{
+    static const char name[] = "\nvoluntary_ctxt_switches:";
+    char path[48], text[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
+    int fd = jsp_descriptor_open(path, O_RDONLY, 0);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, text, sizeof text - 1); /* more with thousands of groups: not known */
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    const char *at = strstr(text, name);
+    return at ? strtoull(at + sizeof name - 1, NULL, 10) : 0;
+}
+
+/* -- Its stack --------------------------------------------------------------- */
+
+/* Copy what the thread itself, and its host, change. Return false if it cannot be read. */
+static bool sleeper_meet(struct jsp_sampled *hand, const struct jsp_sampled *t)
+{
+    enum {
+        HEAD = offsetof(struct jsp_sampled, left_low),
+        VM = offsetof(struct jsp_vmstack, host),
+        VM_END = offsetof(struct jsp_vmstack, mem),
+    };
+    struct jsp_memread *mem = &hand->unwinder.mem;
+    return jsp_memread_bytes(mem, (uintptr_t)t, hand, HEAD) &&
+           jsp_memread_bytes(mem, (uintptr_t)&t->vm + VM, (char *)&hand->vm + VM, VM_END - VM);
+}
+
+/* Return true if VM frames come from a form that only the thread itself can read. */
+static bool sleeper_has_host(const struct jsp_sampled *hand, const struct jsp_sampled *t)
+{
+    const jsprof_stack *s = &hand->vm.host;
+    return hand->vm.walk_sigsafe || s->context || s->end || s->depth || hand->cstack ||
+           t->alloc.table; /* it appends samples itself */
+}
+
+static bool sleeper_is_elsewhere(const struct jsp_sampled *hand, const struct jsp_sleep *at)
+{
+    const struct jsp_vmstack *vm = &hand->vm;
+    return vm->stack_high == UINTPTR_MAX || at->sp < vm->stack_low || at->sp >= vm->stack_high;
+}
+
+static bool sleeper_is_whole(const struct jsp_sampled *hand)
+{
+    return hand->record->stop == JSP_STOP_END || hand->record->stop == JSP_STOP_FULL;
+}
+
+static enum jsp_sleep_walk sleeper_frames(struct jsp_sampled *hand, const struct jsp_sleep *at)
+{
+    static const stack_t none = { .ss_flags = SS_DISABLE };
+    const struct jsp_where where = { NULL, at->sp, &none, false };
+    struct jsp_regs_core here = { .pc = at->pc, .sp = at->sp, .fp = SLEEPER_BLIND,
+                                  .extra = SLEEPER_BLIND };
+    jsp_sampled_frames(hand, &where, &here);
+    if (!hand->map || sleeper_is_whole(hand) || hand->unwinder.last.fp != SLEEPER_BLIND)
+        return JSP_SLEEP_WALKED;
+    const struct jsp_prologue_at from = { hand->unwinder.last.pc, hand->unwinder.last.sp,
+                                          hand->unwinder.last_how };
+    if (!jsp_prologue_fp(&hand->unwinder.mem, &from, &here.fp))
+        return JSP_SLEEP_POINTER;
+    jsp_sampled_frames(hand, &where, &here); /* no frame further in has changed it */
+    return sleeper_is_whole(hand) ? JSP_SLEEP_WALKED : JSP_SLEEP_POINTER;
+}
+
+static enum jsp_sleep_walk sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
+                                        const struct jsp_sleep *at)
+{
+    struct jsp_sampled *hand = z->hand;
+    jsp_memread_foreign(&hand->unwinder.mem, at->sp, z->stack, SLEEPER_STACK);
+    jsp_memread_begin(&hand->unwinder.mem, 0);
+    if (!sleeper_meet(hand, t) || sleeper_has_host(hand, t))
+        return JSP_SLEEP_HOST;
+    if (hand->paused)
+        return JSP_SLEEP_PAUSED;
+    return sleeper_is_elsewhere(hand, at) ? JSP_SLEEP_ELSEWHERE : sleeper_frames(hand, at);
+}
+
+enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
+                                     const struct jsp_sleep *at)
+{
+    struct jsp_sampled *hand = z->hand;
+    /* ORDER: seq_cst, before the walk loads the map, as B1 in backtrace.c: a thread that has
+     * published another map and sees `busy` clear may free the old one. */
+    atomic_store_explicit(&hand->busy, true, memory_order_seq_cst);
+    enum jsp_sleep_walk walk = sleeper_walk(z, t, at);
+    /* ORDER: release: all reads of the session are done before. */
+    atomic_store_explicit(&hand->busy, false, memory_order_release);
+    return walk;
+}

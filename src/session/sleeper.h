@@ -1,0 +1,76 @@
+/* session/sleeper.h - the stack of a thread that sleeps, taken from outside, without a signal.
+ *
+ * The kernel reports in which system call a thread sleeps, with its stack pointer and program
+ * counter. From there we walk its stack in our own address space, over the same tables as the
+ * handler. The thread may wake up meanwhile, unmap its stack or end; so all its memory is read
+ * with protection, and the caller compares the thread's CPU clock before and after: if the
+ * thread has not run, nothing has changed.
+ *
+ * The frame pointer of the thread is unknown. Most walks do not need it: the C library's
+ * system calls do not use one, and their callers have saved theirs on the stack.
+ *
+ *                     any thread   the looker
+ *   jsp_sleeper_open     yes           -
+ *   jsp_sleeper_close    yes           -
+ *   jsp_sleeper_at        -           yes
+ *   jsp_sleeper_naps      -           yes
+ *   jsp_sleeper_walk      -           yes
+ *   jsp_sleeper_busy     yes           -
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_SLEEPER_H
+#define JSP_SESSION_SLEEPER_H
+
+#include "sigsafe/sample.h"
+
+/* Where a thread is. */
+enum jsp_sleep_is {
+    JSP_SLEEP_READY,  /* it runs, or waits for a processor */
+    JSP_SLEEP_ASLEEP,
+    JSP_SLEEP_GONE,   /* or the kernel does not report it */
+};
+
+struct jsp_sleep {
+    enum jsp_sleep_is is;
+    int64_t call;   /* the system call's number; -1: none, such as in a page fault */
+    uint64_t first; /* its first argument */
+    uint64_t sp, pc;
+};
+
+/* How a walk ended. */
+enum jsp_sleep_walk {
+    JSP_SLEEP_WALKED,
+    JSP_SLEEP_PAUSED,   /* the thread wants no samples now */
+    JSP_SLEEP_HOST,     /* only the handler can read the host's frames */
+    JSP_SLEEP_ELSEWHERE, /* it is on another stack than its own */
+    JSP_SLEEP_POINTER,  /* the walk needs the frame pointer */
+    JSP_N_SLEEPS,
+};
+
+struct jsp_sleeper {
+    struct jsp_sampled *hand; /* borrowed: the record and the unwinder for all walks */
+    uint8_t *stack;          /* owned: room for a copy of a stack */
+    struct jsp_names_foreign *names; /* owned */
+};
+
+/* Prepare for walks. `hand` is a thread of the session that is never sampled itself. Return 0 or
+ * -ENOMEM. */
+int jsp_sleeper_open(struct jsp_sleeper *z, struct jsp_sampled *hand);
+void jsp_sleeper_close(struct jsp_sleeper *z);
+
+/* Read the open file of /proc/PID/task/TID/syscall. */
+struct jsp_sleep jsp_sleeper_at(int fd);
+
+/* Return how often the thread has gone to sleep; 0: not known. This takes 25 us. */
+uint64_t jsp_sleeper_naps(pid_t tid);
+
+/* Walk the thread's stack. The result is in the record, until the next walk. */
+enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
+                                     const struct jsp_sleep *at);
+struct jsp_record *jsp_sleeper_record(const struct jsp_sleeper *z);
+
+/* Return true if a walk is under way: it reads what the session has published. */
+bool jsp_sleeper_busy(const struct jsp_sleeper *z);
+
+#endif
