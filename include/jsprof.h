@@ -623,7 +623,8 @@ enum { JSPROF_NO_FIELD = -1 };
  * it frees the old array. realloc can not do this: it frees the array while the host still
  * points to it. So either allocate, copy, store, free; or call jsprof_thread_pause before
  * realloc and _resume after the pointers are stored. With an end pointer, always pause:
- * between the two stores the pointers belong to different arrays.
+ * between the two stores the pointers belong to different arrays. Entries in memory that is
+ * gone count in frames_bad; what they lead to must be valid, or be read with jsprof_read.
  *
  * Zero every field that is not used, apart from the offsets with JSPROF_NO_FIELD. */
 typedef struct jsprof_stack {

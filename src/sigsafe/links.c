@@ -9,7 +9,6 @@
 enum {
     LINKS_MOST = 1 << 20,
     LINKS_ONE_FRAME = 4096,
-    LINKS_PAGE = 4096, /* the smallest page size */
 };
 
 /* A walk outwards. Links may lie in frames that longjmp has left. Such a dead link is
@@ -19,7 +18,6 @@ struct links_chain {
     const jsprof_link *at;   /* the next link; NULL: the end */
     const jsprof_link *seen; /* an earlier link, to detect a circular chain */
     uintptr_t floor;         /* the next link alive is at this address or above */
-    uintptr_t page;          /* a page that can be read; 1: none */
     uint32_t turn, n;
     bool has_dead, is_dead;  /* any link was dead; the last one was */
     bool is_broken;
@@ -35,24 +33,6 @@ static bool links_alive(const struct links_chain *c)
     bool ours = at >= vm->stack_low && at < vm->stack_high;
     bool floor_ours = c->floor >= vm->stack_low && c->floor < vm->stack_high;
     return !ours || !floor_ours || at >= c->floor;
-}
-
-/* Return true if a plain load can read these bytes. The last page is remembered. */
-static bool links_is_there(struct links_chain *c, const void *first, size_t n)
-{
-    struct jsp_memread *mem = c->out->vm->mem;
-    uintptr_t low = (uintptr_t)first, high = low + n - 1, mask = ~(uintptr_t)(LINKS_PAGE - 1);
-    uint8_t byte;
-    if (high < low)
-        return false;
-    if (jsp_memread_is_plain(mem, low) && jsp_memread_is_plain(mem, high))
-        return true;
-    if ((low & mask) != c->page && !jsp_memread_bytes(mem, low, &byte, 1))
-        return false;
-    if ((high & mask) != (low & mask) && !jsp_memread_bytes(mem, high, &byte, 1))
-        return false;
-    c->page = high & mask;
-    return true;
 }
 
 static inline const jsprof_function **links_known(struct jsp_vmstack *vm,
@@ -81,7 +61,7 @@ static bool links_is_function(struct links_chain *c, const jsprof_function *f)
 
 static struct links_chain links_chain(struct jsp_vmrun *out, uintptr_t sp)
 {
-    return (struct links_chain){ .out = out, .at = out->vm->own->top, .turn = 1, .page = 1,
+    return (struct links_chain){ .out = out, .at = out->vm->own->top, .turn = 1,
                                    .floor = sp - JSP_RED_ZONE };
 }
 
@@ -104,7 +84,7 @@ static JSP_MEMREAD_ANY const jsprof_link *links_next(struct links_chain *c)
         c->is_dead = !links_alive(c);
         c->has_dead = c->has_dead || c->is_dead;
         if (c->n == LINKS_MOST || l == c->seen ||
-            (uintptr_t)l % alignof(jsprof_link) || !links_is_there(c, l, sizeof *l))
+            (uintptr_t)l % alignof(jsprof_link) || !jsp_vmrun_is_there(c->out, l, sizeof *l))
             return NULL;
         if (++c->n == c->turn) {
             c->seen = l;

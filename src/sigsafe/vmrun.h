@@ -14,7 +14,8 @@
 enum {
     /* of a stack that does not fit, 1/4 of the frames kept are the innermost */
     JSP_VMRUN_INNER = 4,
-    JSP_VMRUN_CALLS = 4096, /* system calls for links at untrusted addresses */
+    JSP_VMRUN_CALLS = 4096, /* system calls at untrusted addresses */
+    JSP_VMRUN_PAGE = 4096,  /* the smallest page size */
 };
 
 struct jsp_vmrun {
@@ -29,6 +30,7 @@ struct jsp_vmrun {
     const char *detail;
     uint32_t kind;
     uint32_t id;
+    uintptr_t page; /* can be read; 1: none */
 };
 
 /* Add to the count of lost frames. A depth of 64 bits may be garbage: the count saturates
@@ -51,6 +53,26 @@ static inline void jsp_vmrun_mark(struct jsp_vmrun *run, uint32_t id, uint64_t n
 static inline uint32_t jsp_vmrun_inner(const struct jsp_vmrun *run)
 {
     return (run->room + JSP_VMRUN_INNER - 1) / JSP_VMRUN_INNER;
+}
+
+/* Return true if a plain load can read these bytes, which are no more than a page. The last page
+ * is remembered. */
+static inline bool jsp_vmrun_is_there(struct jsp_vmrun *run, const void *first, size_t n)
+{
+    struct jsp_memread *mem = run->vm->mem;
+    uintptr_t low = (uintptr_t)first, high = low + n - 1;
+    uintptr_t mask = ~(uintptr_t)(JSP_VMRUN_PAGE - 1);
+    uint8_t byte;
+    if (high < low)
+        return false;
+    if (jsp_memread_is_plain(mem, low) && jsp_memread_is_plain(mem, high))
+        return true;
+    if ((low & mask) != run->page && !jsp_memread_bytes(mem, low, &byte, 1))
+        return false;
+    if ((high & mask) != (low & mask) && !jsp_memread_bytes(mem, high, &byte, 1))
+        return false;
+    run->page = high & mask;
+    return true;
 }
 
 /* vmstack.c: look up a name and remember it, so that the name of a recursive function is

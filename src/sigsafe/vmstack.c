@@ -181,6 +181,21 @@ static const void *vmstack_field(const char *context, int32_t at)
     return at >= 0 ? context + at : NULL;
 }
 
+/* Return true if the variables of a coroutine can be read. */
+static bool vmstack_has_context(struct jsp_vmrun *out, const char *at)
+{
+    const jsprof_stack *s = &out->vm->host;
+    const struct { int32_t at; uint32_t n; } fields[] = {
+        { s->depth_at, s->depth_bytes },     { s->end_at, sizeof(void *) },
+        { s->entries_at, sizeof(void *) },   { s->capacity_at, sizeof(uint32_t) },
+        { s->resumer_at, sizeof(void *) },
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (fields[i].at >= 0 && !jsp_vmrun_is_there(out, at + fields[i].at, fields[i].n))
+            return false;
+    return true;
+}
+
 /* Add the arrays of the running stack and of those that it was resumed from. */
 static void vmstack_chain(struct jsp_vmrun *out, struct vmstack_parts *to)
 {
@@ -188,9 +203,10 @@ static void vmstack_chain(struct jsp_vmrun *out, struct vmstack_parts *to)
     const char *chain[VMSTACK_CHAIN]; /* innermost first */
     const char *at = *(const char *const volatile *)s->context;
     uint32_t n = 0;
-    for (; at && n < VMSTACK_CHAIN; at = vmstack_at(at, s->resumer_at))
+    for (; at && n < VMSTACK_CHAIN && vmstack_has_context(out, at);
+         at = vmstack_at(at, s->resumer_at))
         chain[n++] = at;
-    if (at) /* more stacks, or a circle */
+    if (at) /* more stacks, a circle, or a coroutine that is gone */
         jsp_count(&out->vm->n_bad, 1);
     while (n--) {
         const struct vmstack_vars v = {
@@ -221,9 +237,14 @@ static int vmstack_fields(const jsprof_stack *s, const char *entry, jsprof_frame
     return 1;
 }
 
-static int vmstack_entry(const jsprof_stack *s, const char *entry, jsprof_frame *frame)
+/* Return -1 for an entry in memory that is gone: the host has freed the array, or moved it and
+ * stored one of two pointers. */
+static int vmstack_entry(struct jsp_vmrun *out, const char *entry, jsprof_frame *frame)
 {
+    const jsprof_stack *s = &out->vm->host;
     *frame = (jsprof_frame){ .sp = 0 };
+    if (!jsp_vmrun_is_there(out, entry, s->stride))
+        return -1;
     return s->decode_sigsafe ? s->decode_sigsafe(s->host, entry, frame)
                              : vmstack_fields(s, entry, frame);
 }
@@ -237,7 +258,7 @@ static uint64_t vmstack_span(struct jsp_vmrun *out, const char *entries, uint64_
     uint64_t i = from;
     for (; i < to && out->n - out->marks < out->room; i++) {
         jsprof_frame frame;
-        int is = vmstack_entry(s, entries + i * s->stride, &frame);
+        int is = vmstack_entry(out, entries + i * s->stride, &frame);
         if (frame.sp)
             sp = frame.sp;
         frame.sp = sp;
@@ -250,12 +271,12 @@ static uint64_t vmstack_span(struct jsp_vmrun *out, const char *entries, uint64_
 }
 
 /* Return the stack address of the last of entries [from, to) that has one, or 0. */
-static uintptr_t vmstack_sp_of(const jsprof_stack *s, const char *entries, uint64_t from,
+static uintptr_t vmstack_sp_of(struct jsp_vmrun *out, const char *entries, uint64_t from,
                                uint64_t to)
 {
     jsprof_frame frame = { .sp = 0 };
     for (uint64_t i = to; i > from && !frame.sp; i--)
-        vmstack_entry(s, entries + (i - 1) * s->stride, &frame);
+        vmstack_entry(out, entries + (i - 1) * out->vm->host.stride, &frame);
     return frame.sp;
 }
 
@@ -271,7 +292,7 @@ static uint64_t vmstack_from(struct jsp_vmrun *out, const struct vmstack_parts *
         uint64_t at = from > base ? from - base : 0;
         if (at < part->n) {
             uint64_t before = at > inner ? at - inner : 0;
-            uintptr_t sp = at ? vmstack_sp_of(&out->vm->host, part->entries, before, at) : 0;
+            uintptr_t sp = at ? vmstack_sp_of(out, part->entries, before, at) : 0;
             uint64_t next = vmstack_span(out, part->entries, at, part->n, sp);
             if (next < part->n)
                 return base + next;
@@ -381,7 +402,7 @@ static void vmstack_run(struct jsp_vmrun *out, int run, const struct jsp_where *
 void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
                       const struct jsp_where *where, struct jsp_record *record)
 {
-    struct jsp_vmrun out = { .vm = vm, .names = names, .frames = record->frames };
+    struct jsp_vmrun out = { .vm = vm, .names = names, .frames = record->frames, .page = 1 };
     uint32_t left = vm->max_depth;
 
     jsp_memread_begin(vm->mem, where->sp);

@@ -275,16 +275,19 @@ static int decode_with_care(void *host, const void *entry, jsprof_frame *out)
     return 1;
 }
 
+static void *gone_page(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(page, 4096);
+    return page;
+}
+
 TEST(callbacks_read_memory_that_may_be_gone)
 {
     char byte;
-    char *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (!CHECK(gone != MAP_FAILED))
-        return;
-    munmap(gone, 4096);
     by_end(1);
     vm.host.decode_sigsafe = decode_with_care;
-    vm.host.host = gone;
+    vm.host.host = gone_page();
     last = first + 3;
     CHECK_STR(taken(), "a>c>d");
     CHECK_EQ(n_read, 3);
@@ -294,6 +297,29 @@ TEST(callbacks_read_memory_that_may_be_gone)
     vm.is_reading = true;
     CHECK(!jsp_vmstack_peek(&vm, &byte, first, SIZE_MAX)); /* past the end of memory */
     CHECK(jsp_vmstack_peek(&vm, &byte, NULL, 0));
+}
+
+TEST(array_that_is_gone_is_bad_and_its_entries_are_not_read)
+{
+    begin();
+    vm.host = fields();
+    vm.host.entries = &base;
+    vm.host.depth = &root.depth;
+    vm.host.depth_bytes = 4;
+    base = gone_page();
+    CHECK_STR(taken(), "");
+    CHECK_EQ(vm.n_bad, 2);
+    base = first;
+}
+
+TEST(coroutine_that_is_gone_ends_the_chain)
+{
+    by_fibers(true);
+    root.resumer = gone_page();
+    running = &inner;
+    CHECK_STR(taken(), "lambda>lambda>each>block");
+    CHECK_EQ(vm.n_bad, 1);
+    root.resumer = NULL;
 }
 
 int main(void)
@@ -309,5 +335,7 @@ int main(void)
     RUN(frame_with_the_line_of_its_definition_keeps_its_pc);
     RUN(callbacks_have_memory_for_names_until_the_sample_ends);
     RUN(callbacks_read_memory_that_may_be_gone);
+    RUN(array_that_is_gone_is_bad_and_its_entries_are_not_read);
+    RUN(coroutine_that_is_gone_ends_the_chain);
     return DONE();
 }
