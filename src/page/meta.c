@@ -99,6 +99,25 @@ static void meta_places(struct jsp_json *j, const struct jsp_page_stacks *s)
     jsp_json_close(j, ']');
 }
 
+/* Write the states of all stacks, if any is known: each state and for how many it holds. */
+static void meta_states(struct jsp_json *j, const struct jsp_page_data *d)
+{
+    bool has_any = false;
+    for (uint32_t c = 0; c < d->page->n; c++)
+        has_any |= jsp_profile_has_states(d->page->captures[c].profile);
+    if (!has_any)
+        return;
+    jsp_json_key_open(j, "states", '[');
+    for (uint32_t i = 0, n; i < d->stacks.n; i += n) {
+        enum jsp_state state = d->stacks.list[i].state;
+        for (n = 1; i + n < d->stacks.n && d->stacks.list[i + n].state == state; n++)
+            continue;
+        jsp_json_u64(j, state);
+        jsp_json_u64(j, n);
+    }
+    jsp_json_close(j, ']');
+}
+
 static void meta_sizes(struct jsp_json *j, const struct jsp_page_data *d)
 {
     jsp_json_key_u64(j, "nodes", d->tree.n_numbered);
@@ -129,6 +148,7 @@ int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out)
     meta_functions(&j, &d->tree);
     meta_places(&j, &d->stacks);
     meta_sizes(&j, d);
+    meta_states(&j, d);
     jsp_page_events_put(&d->events, d->page, &j);
     int err = jsp_page_calls_put(&d->calls, d->page, &j);
     if (err == 0)

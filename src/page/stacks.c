@@ -1,4 +1,4 @@
-/* page/stacks.c - the ends of samples: node, thread and line.
+/* page/stacks.c - the ends of samples: node, thread, line and state.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -65,6 +65,7 @@ static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thr
         *k = (struct stacks_key){ .capture = capture, .stack = i };
         k->is.node = b->tree->nodes[places[i].node].number;
         k->is.thread = thread + p->stacks[i].thread;
+        k->is.state = jsp_profile_state(p, i)->state;
         err = stacks_line(b, k, &k->is.place);
     }
     return err;
@@ -78,7 +79,9 @@ static int stacks_compare(const void *left, const void *right)
         return a->node < b->node ? -1 : 1;
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return (a->state > b->state) - (a->state < b->state);
 }
 
 static int stacks_unique(struct stacks_build *b)

@@ -1,4 +1,4 @@
-/* page/stacks.h - the ends of samples (node, thread and line), as the page gets them.
+/* page/stacks.h - the ends of samples (node, thread, line and state), as the page gets them.
  *
  * Stacks of a profile that differ only in lines further out, or in branches that were too
  * small to keep, are merged here. Threads are numbered through all captures. For src/page
@@ -19,10 +19,11 @@ struct jsp_page_place { /* a line of code; place 0 is none */
 struct jsp_page_stack {
     uint32_t node; /* the node's number */
     uint32_t thread, place;
+    enum jsp_state state; /* written with the metadata */
 };
 
 struct jsp_page_stacks {
-    struct jsp_page_stack *list; /* sorted by node, thread, place */
+    struct jsp_page_stack *list; /* sorted by these */
     struct jsp_page_place *places;
     uint32_t n, n_places;
     /* by capture and stack of its profile: position + 1 in list; 0: not selected */

@@ -16,5 +16,7 @@ drive tasks.js "$tmp/source.html" "$tmp/change.html" "$tmp/pulse.html"
 drive heat.js "$tmp/pulse.html" "$tmp/change.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
+"$jsprof" html states.cap -o states.html || bad=1
+drive states.js "$tmp/states.html" "$tmp/before.html"
 drive hostile.js "$tmp/evil.html"
 exit $bad

@@ -37,6 +37,8 @@ class Address {
         put('rest', 1, !state.isAgainstRest);
         put('threads', state.threads.flatMap((on, t) => on ? [t] : []).join('.'),
             state.threads.every(Boolean));
+        put('states', state.states.flatMap((on, s) => on ? [s] : []).join('.'),
+            state.states.every(Boolean));
         put('without', state.hiddenKinds, state.hiddenKinds === meta.hidden);
         put('measure', state.metric, state.metric === byId('metric').options[0].value);
         put('show', state.captures.join('.'), state.captures.length === meta.captures.length);
@@ -80,12 +82,14 @@ class Address {
         const span = (name, other) => words.has(name) && words.get(name) >= 0
             ? Math.round(words.get(name) * 1e9 / meta.span) : other;
         const threads = numbers('threads', meta.threads.length);
+        const states = numbers('states', state.states.length);
         const captures = numbers('show', meta.captures.length);
         this.isReading = true;
         Object.assign(state, {
             isAgainstRest: words.has('rest'),
             isBottomUp: words.has('up'), isFlame: words.has('flames'),
             threads: meta.threads.map((_, t) => !threads.length || threads.includes(t)),
+            states: state.states.map((_, s) => !states.length || states.includes(s)),
             hiddenKinds: +(words.get('without') ?? meta.hidden) & 511,
             captures: captures.length ? captures : meta.captures.map((_, c) => c),
             search: words.get('search') ?? '', fn: fn(words.get('function')),

@@ -9,7 +9,8 @@ class App {
         this.profile = profile;
         this.state = {
             view: 'graph', isBottomUp: false, isFlame: false,
-            threads: meta.threads.map(() => true), from: 0, to: meta.spans,
+            threads: meta.threads.map(() => true), states: STATES.map(() => true),
+            from: 0, to: meta.spans,
             hiddenKinds: meta.hidden, metric: 'value', captures: meta.captures.map((_, c) => c),
             isAgainstRest: false, fn: -1, search: '', hidden: [], focus: -1,
             isCollapsed: false, isFolded: true,
@@ -101,6 +102,7 @@ class App {
         byId('orientation').addEventListener('click', () => this.flip('isFlame'));
         byId('threads').addEventListener('click', () => threadMenu(this.popup, this));
         byId('kinds').addEventListener('click', () => kindMenu(this.popup, this));
+        byId('states').addEventListener('click', () => stateMenu(this.popup, this));
         byId('theme').addEventListener('click', () => this.setDark(!isDark));
         byId('help-button').addEventListener('click', () => byId('help').showModal());
         byId('search').addEventListener('input', oncePerFrame(() => this.search()));

@@ -169,6 +169,7 @@ function describeSwitches(app) {
     byId('against').disabled = app.state.captures.length > 1 ||
         app.state.from === 0 && app.state.to === meta.spans;
     byId('against').setAttribute('aria-pressed', app.view.isAgainstRest);
+    describeStates(app);
     showChosen(app);
 }
 

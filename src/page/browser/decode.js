@@ -46,9 +46,9 @@ function decodeTree(next, nodes, frames) {
     return tree;
 }
 
-function decodeStacks(next, n) {
+function decodeStacks(next, n, states) {
     const stacks = { node: new Int32Array(n), thread: new Int32Array(n),
-                     place: new Int32Array(n) };
+                     place: new Int32Array(n), state: new Uint8Array(n) };
     for (let i = 0, node = 0, thread = 0; i < n; i++) {
         const code = next();
         node += Math.floor(code / 2);
@@ -58,6 +58,8 @@ function decodeStacks(next, n) {
         stacks.thread[i] = thread;
         stacks.place[i] = next();
     }
+    for (let i = 0, at = 0; states && i < states.length; i += 2)
+        stacks.state.fill(states[i], at, at += states[i + 1]);
     return stacks;
 }
 
@@ -115,7 +117,7 @@ function decodeProfile(meta, data) {
         names: meta.names.map(harmless), modules: meta.modules.map(harmless),
         places: decodePlaces(meta.places),
         tree: decodeTree(readers[0], meta.nodes, n),
-        stack: decodeStacks(readers[1], meta.stacks),
+        stack: decodeStacks(readers[1], meta.stacks, meta.states),
         time: decodeTime(readers[2], meta),
     };
 }

@@ -102,7 +102,8 @@ function nodeFigures(profile, filter, { capture, ranges }) {
     for (const [from, to] of ranges)
         for (let i = time.spanStart[from], end = time.spanStart[to]; i < end; i++) {
             const s = time.stack[i];
-            if (!counts[stack.thread[s]] || (isIn && !isIn[stack.node[s]]))
+            if (!counts[stack.thread[s]] || (isIn && !isIn[stack.node[s]]) ||
+                !filter.states[stack.state[s]])
                 continue;
             const n = shown[stack.node[s]];
             value[n] += measured[i];
@@ -238,7 +239,8 @@ function eachLine(view, visit) {
     for (let i = time.spanStart[filter.from]; i < to; i++) {
         const s = time.stack[i], n = stack.node[s], thread = stack.thread[s];
         const fn = frame.function[tree.frame[n]];
-        if (stack.place[s] && filter.threads[thread] && !(filter.isIn && !filter.isIn[n]) &&
+        if (stack.place[s] && filter.threads[thread] && filter.states[stack.state[s]] &&
+            !(filter.isIn && !filter.isIn[n]) &&
             frame.function[tree.frame[filter.shown[n]]] === fn &&
             filter.captures.includes(meta.threads[thread].capture))
             visit(fn, stack.place[s], measured[i]);

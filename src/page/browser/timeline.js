@@ -153,6 +153,7 @@ class Timeline {
                 values[i] += v * (Math.min(i + 1, to) - Math.max(i, from)) / (to - from);
         });
         const most = isCount ? values.reduce((a, b) => Math.max(a, b), 0) : per;
+        drawStates(this, lane);
         c.fillStyle = this.color('activity');
         for (let i = 0; i < columns; i++) {
             const h = Math.min(1, values[i] / (most || 1)) * (lane.height - 4);

@@ -30,7 +30,8 @@ function timeEntries(view, thread) {
         let sum = 0, weight = 0;
         for (let i = time.spanStart[span]; i < time.spanStart[span + 1]; i++) {
             const node = stack.node[time.stack[i]];
-            if (stack.thread[time.stack[i]] !== thread || (filter.isIn && !filter.isIn[node]))
+            if (stack.thread[time.stack[i]] !== thread || (filter.isIn && !filter.isIn[node]) ||
+                !filter.states[stack.state[time.stack[i]]])
                 continue;
             list.push([filter.shown[node], time.samples[i]]);
             sum += time.value[i];
