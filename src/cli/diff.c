@@ -224,7 +224,8 @@ static void diff_doubt(const struct diff *d)
 {
     const struct jsp_diff_row *r = d->diff.rows;
     char sentence[CLI_HINT], place[CLI_PLACE];
-    if (!d->diff.n || fabs(diff_change(d, r)) < DIFF_WORTH)
+    bool is_alike = d->captures[0].profile.unit == d->captures[1].profile.unit;
+    if (!is_alike || !d->diff.n || fabs(diff_change(d, r)) < DIFF_WORTH)
         return;
     double times = d->is_total ? jsp_diff_times(r->total_chance, d->diff.n_total_judged)
                                : jsp_diff_times(r->chance, d->diff.n_judged);
