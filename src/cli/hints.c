@@ -140,9 +140,12 @@ static void hints_ways(char *out, size_t size, const struct jsp_native_file *f)
         cli_package_of_symbols(package, CLI_PACKAGE_LISTS, f->name);
     int n = snprintf(out, size, "%s%s, ", *package ? "package " : "a package",
                      package);
-    if (f && f->build_id.len && f->build_id.len <= 2 * JSP_ELF_BUILD_ID)
-        n += snprintf(out + n, size - (size_t)n, "debuginfod-find debuginfo %.*s, ",
-                      (int)strspn(f->build_id.at, "0123456789abcdef"), f->build_id.at);
+    uint32_t len = f && f->build_id.len <= 2 * JSP_ELF_BUILD_ID ? f->build_id.len : 0, n_hex = 0;
+    while (n_hex < len && strchr("0123456789abcdef", f->build_id.at[n_hex]))
+        n_hex++;
+    if (len && n_hex == len)
+        n += snprintf(out + n, size - (size_t)n, "debuginfod-find debuginfo %.*s, ", (int)len,
+                      f->build_id.at);
     snprintf(out + n, size - (size_t)n, "or --symbols DIR");
 }
 
