@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/functions.h"
+#include "analyze/gresource.h"
 #include "analyze/name_parts.h"
 #include "command.h"
 #include "filter.h"
@@ -136,6 +137,8 @@ static void annotate_source(struct cli_annotate *a)
     if (cli_incomplete(!a->file))
         return;
     int err = jsp_naming_read(a->capture.profile.naming, &a->source, a->file, a->directory);
+    if (err == -ENOENT)
+        err = jsp_gresource_read(&a->source, &p->lookup, a->file);
     cli_incomplete(err == -ENOMEM);
 }
 

@@ -33,6 +33,59 @@ mkdir -p tree/org/gnome
 seq 10 >tree/org/gnome/gi.js
 run annotate --source tree url.cap gi
 has 'source: tree/org/gnome/gi.js'
+
+# A resource that is compiled into the program, and one that GLib compressed.
+cat >gi.c <<'END'
+#include <jsprof.h>
+#include <time.h>
+int main(void)
+{
+    struct timespec now;
+    jsprof *p;
+    jsprof_thread *t;
+    if (jsprof_start_from_env(&p) <= 0 || jsprof_thread_attach(p, "main", &t) < 0)
+        return 1;
+    jsprof_push(t, "packed (resource:///org/gnome/packed.js:1:1)", NULL, 1);
+    jsprof_push(t, "gi (resource:///org/gnome/gi.js:7:11)", NULL, 8);
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec == 0 && now.tv_nsec < 100000000);
+    jsprof_pop(t);
+    jsprof_pop(t);
+    return jsprof_close(p) < 0;
+}
+END
+if command -v glib-compile-resources >/dev/null; then
+    mkdir -p made
+    sed 's/^/resource line /' tree/org/gnome/gi.js >made/gi.js
+    seq 1000 >made/packed.js
+    cat >gi.xml <<'END'
+<gresources><gresource prefix="/org/gnome"><file>gi.js</file><file>other/gi.js</file>
+<file compressed="true">packed.js</file></gresource></gresources>
+END
+    mkdir -p made/other
+    echo other >made/other/gi.js
+    glib-compile-resources --sourcedir=made --target=gi.gresource gi.xml
+    "$CC" -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o gi gi.c "$B/lib/libjsprof.a" -pthread
+    "$($CC -print-prog-name=objcopy)" --add-section .gresource.gi=gi.gresource gi
+    JSPROF=gi.cap ./gi
+    run annotate gi.cap gi
+    has "source: $tmp/gi:/org/gnome/gi.js"
+    row ' 8 resource line 8'
+    run annotate gi.cap packed
+    has 'source not found: resource:///org/gnome/packed.js (in a GResource of the program)'
+    # A table that is damaged anywhere gives a source or none.
+    "$("$CC" -print-prog-name=objcopy)" --remove-section .gresource.gi gi whole
+    for at in $(seq 0 31 $(($(wc -c <gi.gresource) - 1))); do
+        cp gi.gresource damaged
+        printf '\377\377\377' | dd of=damaged bs=1 seek="$at" conv=notrunc 2>/dev/null
+        "$($CC -print-prog-name=objcopy)" --add-section .gresource.gi=damaged whole gi
+        run annotate gi.cap gi
+        is_rc 0
+    done
+else
+    echo 'sources: no glib-compile-resources here: resources were not tried'
+fi
 for regex in "a%20b.*x%25" 'a b.*x%'; do # the recorded name, and the shown one
     run report --only "$regex" --csv url.cap
     has "work ($path:1:1)"
