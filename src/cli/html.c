@@ -66,6 +66,21 @@ static int html_compare(struct html_run *r)
     return cli_roots(r->captures);
 }
 
+/* Name what --sources does not put into the page. */
+static void html_refused(const struct html_run *r, struct jsp_page_refused *refused)
+{
+    char more[CLI_NUMBER] = "";
+    const struct cli_capture *c = &r->captures[r->n - 1];
+    char *name = refused->first ? cli_clean(&c->style, cli_span(refused->first)) : NULL;
+    if (refused->n > 1)
+        snprintf(more, sizeof more, " (and %u more)", refused->n - 1);
+    if (refused->n)
+        cli_fail(c->label, "%s%s does not look like a source: not in the page",
+                 name ? name : "?", more);
+    free(name);
+    free(refused->first);
+}
+
 static int html_write(struct html_run *r)
 {
     struct cli_outfile file;
@@ -78,8 +93,9 @@ static int html_write(struct html_run *r)
         [JSP_SHOW_VM] = 1u << JSP_HTML_LOOP | 1u << JSPROF_KIND_NATIVE | 1u << JSP_KIND_KERNEL,
         [JSP_SHOW_USUAL] = 1u << JSP_HTML_LOOP,
     };
+    struct jsp_page_refused refused = { 0 };
     struct jsp_html page = { r->parts, r->n, hidden[r->parts[0].select.show], &file.sink,
-                             r->has_sources };
+                             r->has_sources, &refused };
     int err = jsp_page_write(&page);
     if (err == -ENODATA && r->n == 1)
         status = cli_no_samples(&r->captures[0]);
@@ -89,6 +105,7 @@ static int html_write(struct html_run *r)
                                           : strerror(-err));
     for (uint32_t i = 0; i < r->n; i++)
         cli_native_complain(&r->captures[i]);
+    html_refused(r, &refused);
     return cli_outfile_close(&file, status);
 }
 

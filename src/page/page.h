@@ -35,6 +35,12 @@ enum {
     JSP_HTML_LOOP = 8, /* bit for the code of interpreters; the other bits are kinds */
 };
 
+/* Files that can be read, but not put into the page. Starts zeroed. */
+struct jsp_page_refused {
+    uint32_t n;
+    char *first; /* a path; the caller frees it */
+};
+
 struct jsp_html {
     /* in a comparison, the older one comes first */
     const struct jsp_page_capture *captures;
@@ -42,6 +48,7 @@ struct jsp_html {
     uint32_t hidden; /* bits of the kinds of frames that are hidden at first */
     struct jsp_sink *out;
     bool has_sources; /* the page contains the source files that its functions name */
+    struct jsp_page_refused *refused; /* gets the files that do not look like sources, or NULL */
 };
 
 /* Write the page. Return 0, -ENOMEM, or -ENODATA if a capture has neither selected

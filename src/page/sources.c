@@ -1,16 +1,42 @@
 /* page/sources.c - the text of the source files that a page was asked to contain.
  *
+ * A capture may come from anywhere and name any file, also one with a password. The page gets only
+ * files that look like sources.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "meta.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "analyze/name_parts.h"
 #include "analyze/source.h"
 
 enum { SOURCES_FILE = 1 << 20, SOURCES_ALL = 4 << 20 }; /* bytes; see docs/html.md */
+
+static const char *const sources_suffixes[] = {
+    "adb", "bash", "c",  "cc",  "cjs", "coffee", "cpp", "cs",  "cts",    "cxx",   "d",    "dart",
+    "erl", "ex",   "exs", "f90", "fnl", "go",    "h",   "hh",  "hpp",    "hs",    "hxx",  "inc",
+    "java", "jl",  "js", "jsm", "jsx", "kt",     "lark", "lua", "m",     "mjs",   "ml",   "moon",
+    "mts", "nim",  "php", "pl", "pm",  "py",     "pyx", "r",   "rb",     "rkt",   "rs",   "s",
+    "scala", "scm", "sh", "svelte", "swift", "tcl", "teal", "tl", "ts",  "tsx",   "vala", "vue",
+    "wren", "zig",
+};
+
+/* Return whether a file looks like a source: by the end of its name, or as a script. */
+static bool sources_looks(const char *path, const struct jsp_source *source)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && dot > name && i < sizeof sources_suffixes / sizeof *sources_suffixes;
+         i++)
+        if (strcasecmp(dot + 1, sources_suffixes[i]) == 0)
+            return true;
+    return source->size > 2 && memcmp(source->text, "#!", 2) == 0;
+}
 
 struct sources {
     const struct jsp_page_data *d;
@@ -44,7 +70,11 @@ static int sources_file(struct sources *s, struct jsp_read_text file)
         return -ENOMEM;
     err = naming ? jsp_naming_read(naming, &source, path, NULL)
                  : jsp_source_read(&source, path, NULL);
-    if (err == 0 && source.size <= SOURCES_FILE && source.size <= s->left &&
+    struct jsp_page_refused *refused = h->refused;
+    if (err == 0 && !sources_looks(path, &source)) {
+        if (refused && refused->n++ == 0)
+            refused->first = strdup(path);
+    } else if (err == 0 && source.size <= SOURCES_FILE && source.size <= s->left &&
         !memchr(source.text, 0, source.size)) {
         s->left -= source.size;
         jsp_json_key(s->j, path);

@@ -99,4 +99,19 @@ is_rc 0
 [ "$(grep -c 'the source' sources.html)" -eq 1 ] || wrong 'does not contain the source once'
 ! grep -q 'the source </script>' sources.html || wrong 'ends its own script'
 ! grep -q xxxxxxxxxxxx sources.html || wrong 'contains a file above the limit'
+[ ! -s err ] || wrong 'complains of sources'
+
+# A capture can name any file. What does not look like a source stays out.
+printf 'a secret\n' >src/secret
+printf '#!/usr/bin/gjs\nthe script\n' >src/script
+printf '.js: a secret\n' >src/.js
+for name in secret .js; do
+    run html --sources --map "/srv/app/leaf.js=$tmp/src/$name" good.cap -o refused.html
+    is_rc 0
+    is_err "jsprof: good.cap: $tmp/src/$name does not look like a source: not in the page"
+    ! grep -q 'a secret' refused.html || wrong "contains $name"
+done
+run html --sources --map "/srv/app/leaf.js=$tmp/src/script" good.cap -o script.html
+is_err ''
+grep -q 'the script' script.html || wrong 'lacks a script without an end to its name'
 exit $bad
