@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures before|after|evil|deep|stairs|marks|pulse >FILE
+ *     captures before|after|evil|deep|stairs|marks|pulse|many >FILE
  *
  * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
  * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
@@ -10,12 +10,13 @@
  * counter. "after": parse has 200 ms. "evil": names that would harm. "deep": 3000 levels.
  * "stairs": 200 samples of 1 ms, sample s with 2001 + 37 s % 100 levels.
  * "pulse": 12 s of print, but scan from 300 to 400 ms of each second; no sample from 5 to 7 s.
+ * "many": 4 processes of 50 threads each, thread 1001 to 4050; thread k has k / 10 + 1 samples.
  * "marks": no samples; 12,000 marks, from 100 ns in 100 steps of 300 ns; 12,000 values.
  */
 #include "unit/capture_builder.h"
 
 static struct builder b;
-static uint8_t records[16384];
+static uint8_t records[32768];
 static size_t n_records;
 static int n_samples;
 
@@ -56,17 +57,22 @@ static void captures_start(void)
     build_jit(&b, build_tag(COLLECT), "collect");
 }
 
-static void captures_end(void)
+static void captures_values(void)
 {
     static uint8_t block[sizeof records + 16];
-    const char losses[] = "thread id=1 tid=100 name=main expirations=100 kept=100\n"
-                          "thread id=2 tid=200 name=helper expirations=20 kept=20\n";
     size_t n = 1;
     block[0] = 1;
     block[n++] = 0;
     n += build_varint(block + n, (uint64_t)n_samples);
     memcpy(block + n, records, n_records);
     build_chunk(&b, "jsprof/samples", block, n + n_records);
+}
+
+static void captures_end(void)
+{
+    const char losses[] = "thread id=1 tid=100 name=main expirations=100 kept=100\n"
+                          "thread id=2 tid=200 name=helper expirations=20 kept=20\n";
+    captures_values();
     build_chunk(&b, "jsprof/losses", losses, sizeof losses - 1);
 }
 
@@ -212,6 +218,20 @@ static void captures_pulse(void)
     captures_end();
 }
 
+static void captures_many(void)
+{
+    static const uint32_t print[] = { PRINT, MAIN };
+    captures_start();
+    for (int k = 0; k < 200; k++) {
+        b.pid = 1001 + k / 50 * 1000;
+        if (k % 50 == 0)
+            build_process(&b, "host script.x");
+        for (int i = 0; i <= k / 10; i++)
+            captures_at(1 + 10 * i, b.pid + k % 50, print, 2, 0);
+    }
+    captures_values();
+}
+
 static void captures_marks(void)
 {
     build_start(&b, false);
@@ -238,6 +258,8 @@ int main(int argc, char **argv)
         captures_stairs();
     else if (strcmp(name, "pulse") == 0)
         captures_pulse();
+    else if (strcmp(name, "many") == 0)
+        captures_many();
     else if (strcmp(name, "marks") == 0)
         captures_marks();
     else

@@ -63,7 +63,9 @@ async function searches(page) {
     same('drawn as matches', await page.evaluate(() => app.graph.drawn.filter(
         d => app.graph.matches[d.box.fn]).length), 3);
     await page.keyboard.press('Enter');
-    same('first match', await selected(page), 'scan');
+    same('the first match is the largest', await selected(page), 'print');
+    await page.keyboard.press('Enter');
+    same('the next one', await selected(page), 'scan');
     await page.fill('#search', 'parse$|^parse');
     await settled(page);
     same('what a match called is matched', await text(page, '#matched'), '50.0% matched');
@@ -96,8 +98,18 @@ async function turnsAround(page) {
 
 async function switches(page) {
     await page.click('#threads');
-    await page.getByLabel('main (', { exact: false }).uncheck();
+    await page.getByRole('checkbox', { name: 'main (' }).uncheck();
     same('one thread', await drawn(page), ['0 all 100', '1 collect 100']);
+    same('each with its cost, the busiest first', await page.locator('#popup .thread output')
+        .allInnerTexts(), ['1.00 s', '200 ms']);
+    await page.getByRole('button', { name: 'only main' }).click();
+    same('only main', (await drawn(page)).slice(0, 2), ['0 all 100', '1 main 100']);
+    same('the button keeps the focus', await page.evaluate(() =>
+        document.activeElement.getAttribute('aria-label')), 'only main (100)');
+    await page.selectOption('#popup select', 'name');
+    same('sorted by name', await page.locator('#popup .thread output').allInnerTexts(),
+        ['200 ms', '1.00 s']);
+    await page.getByRole('button', { name: 'only helper' }).click();
     same('told', await text(page, '#threads'), 'helper');
     await page.getByText('all threads').click();
     same('both', (await drawn(page)).length, 7);
@@ -140,11 +152,21 @@ async function showsTimeOrder(page) {
     await page.keyboard.press('2');
     const at = await page.evaluate(() => {
         app.graph.drawNow();
-        return app.graph.drawn.filter(d => d.box.depth === 2).map(d =>
+        return app.graph.drawn.filter(d => [1, 3, 6, 7].includes(d.box.depth)).map(d =>
             [splitName(d.box.name).name, Math.round(d.box.x / 1e7), Math.round(d.box.value / 1e7)]);
     });
-    same('parse, then print, in hundredths', at, [['parse', 1, 60], ['print', 61, 39]]);
-    check('thread is told', (await text(page, '#status')).startsWith('Thread main'));
+    same('a thread below the other; parse, then print, in hundredths', at, [['main', 0, 100],
+        ['parse', 1, 60], ['print', 61, 39], ['helper', 0, 100], ['collect', 21, 22]]);
+    const collect = await boxOf(page, 'collect');
+    await page.mouse.click(collect.x, collect.y);
+    same('a click zooms', await zoomed(page), 'collect');
+    for (const key of ['ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowRight'])
+        await page.keyboard.press(key);
+    same('arrows go up to the threads', await selected(page), 'helper');
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => app.onlyThread(0));
+    check('one thread', (await text(page, '#status')).startsWith('Thread main'));
+    await page.evaluate(() => app.onlyThread(0));
     await page.keyboard.press('1');
 }
 
@@ -165,6 +187,21 @@ async function survivesDepth(open, file) {
     await page.evaluate(() => { app.graph.scroll.scrollTop = 2900 * 19; });
     await settled(page);
     check('deep levels are drawn', (await drawn(page)).some(d => d.startsWith('2900 ')));
+    await page.evaluate(() => {
+        app.flip('isFolded', true);
+        let box = app.graph.root;
+        while (box.depth < 1500)
+            [box] = box.children();
+        app.graph.zoom(box, false);
+    });
+    await settled(page);
+    check('a jump scrolls', (await drawn(page)).some(d => d.startsWith('1500 ')));
+    await page.keyboard.press('Escape');
+    await settled(page);
+    check('and back', (await drawn(page)).some(d => d.startsWith('0 all')));
+    await page.keyboard.press('i');
+    await settled(page);
+    check('flames show their roots', (await drawn(page)).some(d => d.startsWith('0 all')));
 }
 
 /* Of thousands of levels only the visible ones become boxes. */
@@ -208,8 +245,27 @@ async function drawsOnlyWhatIsSeen(open, file) {
     same('a click zooms', await page.evaluate(() => app.graph.zoomed.depth > 2000), true);
 }
 
+async function choosesAmongMany(open, file) {
+    const page = await open(file);
+    await page.click('#threads');
+    const lines = await page.locator('#popup .thread:has(output)').evaluateAll(l =>
+        l.map(x => x.innerText.replace(/\s+/g, ' ').trim()));
+    same('threads and processes', lines.length, 204);
+    same('by process, the busiest first', [lines[0], lines[1], lines[51]], [
+        'process 4001 (50 threads) 9.00 s only', 'thread 4041 (4001/4041) 200 ms only',
+        'process 3001 (50 threads) 6.50 s only']);
+    await page.getByRole('button', { name: 'only process 3001' }).click();
+    same('one process', [await text(page, '#threads'), await text(page, '#status')],
+        ['50 of 200', '100% is 6.50 s']);
+    await page.keyboard.press('Escape');
+    await page.click('#tab-time');
+    same('time order has bounds', await text(page, '#status'),
+        'The 16 busiest of 50 threads');
+    same('a row each', await page.evaluate(() => app.graph.root.order.deepest()), 48);
+}
+
 withBrowser(async open => {
-    const [,, known, deep, stairs] = process.argv, page = await open(known);
+    const [,, known, deep, stairs, many] = process.argv, page = await open(known);
     for (const part of [showsFigures, zoomsByClick, movesByKeys, searches, turnsAround,
                         switches, chooses,
                         showsTimeOrder])
@@ -218,4 +274,5 @@ withBrowser(async open => {
     await isDarkAndLight(open, known);
     await survivesDepth(open, deep);
     await drawsOnlyWhatIsSeen(open, stairs);
+    await choosesAmongMany(open, many);
 });

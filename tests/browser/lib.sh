@@ -18,7 +18,7 @@ unset DISPLAY WAYLAND_DISPLAY
 pages()
 {
     $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o known "$SRCDIR/tests/browser/captures.c"
-    for name in before after evil deep stairs marks pulse; do
+    for name in before after evil deep stairs marks pulse many; do
         ./known $name >$name.cap
         "$jsprof" html $name.cap -o $name.html || bad=1
     done

@@ -7,7 +7,7 @@
 pages
 "$jsprof" html calls.cap -o calls.html && "$jsprof" html calls.cap calls2.cap -o calls2.html ||
     bad=1
-drive graph.js "$tmp/before.html" "$tmp/deep.html" "$tmp/stairs.html"
+drive graph.js "$tmp/before.html" "$tmp/deep.html" "$tmp/stairs.html" "$tmp/many.html"
 drive narrow.js "$tmp/before.html"
 drive address.js "$tmp/before.html" "$tmp/evil.html"
 drive tables.js "$tmp/before.html" "$tmp/calls.html" "$tmp/calls2.html" \

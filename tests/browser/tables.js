@@ -90,7 +90,7 @@ async function listsMarks(page) {
     same('a mark', rows.find(r => r[9] === 'parsing').slice(0, 4),
         ['mark', 'phases', '1', '600 ms']);
     same('a counter', rows.find(r => r[9] === 'heap').slice(0, 9),
-        ['counter', 'memory', '50', '', '1000', '1180', '1160', '1360', '1360']);
+        ['counter', 'memory', '50', '', '1,000', '1,180', '1,160', '1,360', '1,360']);
     check('no single marks at first', await page.locator('#marks-each').isHidden());
     await page.locator('#marks tbody tr', { hasText: 'printing' }).click();
     same('whose', await text(page, '#marks-each-title'), 'phases / printing: 1 of 1');
@@ -135,7 +135,7 @@ async function sumsMarks(open, file) {
     same('all of them', await cells(page, 'marks'), [
         ['mark', 'phases', '12,000', '179 ms', '100 ns', '14.9 µs', '14.8 µs', '28.3 µs',
          '29.8 µs', 'parsing'],
-        ['counter', 'memory', '12,000', '', '0', '5999.5', '5999', '11399', '11999', 'heap']]);
+        ['counter', 'memory', '12,000', '', '0', '5,999.5', '5,999', '11,399', '11,999', 'heap']]);
     check('no note', await page.locator('#marks-note').isHidden());
     await page.fill('#range-from', '0.2');
     await page.fill('#range-to', '0.4');

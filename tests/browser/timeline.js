@@ -55,6 +55,17 @@ withBrowser(async open => {
     await page.keyboard.press('Escape');
     same('Escape drops it', (await names(page)).length, 6);
 
+    await page.evaluate(() => app.onlyThread(1));
+    await page.fill('#range-from', '0.5');
+    await page.fill('#range-to', '0.6');
+    await settled(page);
+    same('an empty range says so', await text(page, '#nothing'),
+        'No samples in the chosen time under these switches.');
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press('Escape');
+    check('no longer', await page.locator('#nothing').isHidden());
+    await page.evaluate(() => app.onlyThread(1));
+
     await page.focus('#lanes');
     await page.keyboard.press('ArrowRight');
     const first = await page.getAttribute('#lanes', 'aria-valuetext');

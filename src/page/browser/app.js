@@ -16,6 +16,7 @@ class App {
             isCollapsed: false, isFolded: true,
         };
         this.popup = new Popup();
+        this.threadOrder = 'value';
         const events = { hover: (box, e) => this.hover(box, e), select: (box, isSaid) =>
             isSaid && announce(this.describe(box).join(', ')),
             menu: (box, e) => functionMenu(this, box.fn, e),
@@ -173,6 +174,11 @@ class App {
             ? '100% is ' + view.wholes.map((w, i) => `${formatValue(view, w)} ${view.sides[i]}`)
                 .join(', ')
             : `100% is ${formatValue(view, whole)}${view.isCount ? ' samples' : ''}`);
+        const isEmpty = view.wholes.every(w => !w) &&
+            this.profile.meta.captures.some(c => c.samples);
+        byId('nothing').hidden = !isEmpty;
+        byId('nothing').textContent = !isEmpty ? '' : 'No samples ' + (byId('range-all').disabled
+            ? 'under these switches.' : 'in the chosen time under these switches.');
         this.address.write();
     }
 
@@ -187,12 +193,12 @@ class App {
     }
 
     timeRoot() {
-        const thread = busiestThread(this.view), { meta } = this.profile;
-        const on = meta.threads.filter((t, i) => this.state.threads[i]).length;
-        if (thread >= 0)
-            this.status = `Thread ${threadLabel(meta, meta.threads[thread])}` +
-                (on > 1 ? ', the busiest of those chosen' : '');
-        return timeOrder(this.view, thread);
+        const threads = busiestThreads(this.view), { meta } = this.profile;
+        if (threads.length === 1)
+            this.status = `Thread ${threadLabel(meta, meta.threads[threads[0]])}`;
+        else if (threads.length > TIME_THREADS)
+            this.status = `The ${TIME_THREADS} busiest of ${formatCount(threads.length)} threads`;
+        return timeOrder(this.view, threads.slice(0, TIME_THREADS));
     }
 
     renderSandwich() {
@@ -330,7 +336,7 @@ class App {
         this.render();
     }
 
-    /* Go to the next matching box, from left to right. */
+    /* Go to the next matching box, the largest first. */
     nextMatch() {
         const { matches, graph } = this;
         if (!matches || !['graph', 'time'].includes(this.state.view))
@@ -345,6 +351,7 @@ class App {
         look(graph.root);
         if (!found.length)
             return;
+        found.sort((a, b) => b.value - a.value);
         this.match = (this.match + 1) % found.length;
         graph.reveal(found[this.match]);
     }

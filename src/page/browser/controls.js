@@ -64,20 +64,67 @@ function checkLine(text, isOn, change, swatch) {
     return element('label', { class: 'check' }, box, ...swatch ? [swatch] : [], text);
 }
 
+/* Return the threads of the shown captures by process, in the chosen order. */
+function threadGroups(app) {
+    const { profile: { meta }, timeline: { sums }, threadOrder } = app, groups = new Map();
+    const label = t => threadLabel(meta, t);
+    const list = meta.threads.map((t, index) => ({ ...t, index,
+        value: sums[index].reduce((a, b) => a + b, 0) }))
+        .filter(t => app.state.captures.includes(t.capture));
+    list.sort({ value: (a, b) => b.value - a.value, id: (a, b) => a.tid - b.tid,
+        name: (a, b) => label(a).localeCompare(label(b), 'en', { numeric: true }) }[threadOrder]);
+    for (const t of list) {
+        const key = t.capture + '.' + t.pid;
+        groups.set(key, [...groups.get(key) ?? [], t]);
+    }
+    return [...groups.values()];
+}
+
+/* The threads with their cost, each with a switch and a button that chooses it alone; those of a
+ * process together, if there are several. */
 function threadMenu(popup, app) {
     const { meta } = app.profile, { threads } = app.state, button = byId('threads');
-    const set = change => {
-        change();
-        app.update();
+    const groups = threadGroups(app), isOfMany = groups.length > 1;
+    const cost = list => {
+        const [{ capture }] = list, { unit } = meta.captures[capture];
+        const sum = list.reduce((s, t) => s + t.value, 0);
+        return isTimed(unit) ? formatDuration(sum) : isOfBytes(unit) ? formatBytes(sum)
+            : formatCount(sum);
     };
-    const lines = meta.threads.map((t, i) => checkLine(
-        `${threadLabel(meta, t)} (${t.pid === t.tid ? '' : t.pid + '/'}${t.tid})`,
-        threads[i], isOn => set(() => { threads[i] = isOn; })));
+    const change = (id, action) => {
+        action();
+        app.update();
+        popup.toggle(button); /* closes, and opens with the new state */
+        threadMenu(popup, app);
+        popup.popup.querySelector(`[data-id="${id}"]`)?.focus();
+    };
+    const only = list => threads.fill(false).forEach((_, i) => {
+        threads[i] = list.some(t => t.index === i);
+    });
+    const line = (name, list, id, kind) => {
+        const check = checkLine(name, list.every(t => threads[t.index]), isOn => change(id, () =>
+            list.forEach(t => { threads[t.index] = isOn; })));
+        check.firstChild.dataset.id = id;
+        return element('div', { class: 'thread ' + kind }, check, element('output', {}, cost(list)),
+            element('button', { type: 'button', 'aria-label': 'only ' + name, 'data-id': 'o' + id,
+                onclick: () => change('o' + id, () => only(list)) }, 'only'));
+    };
+    const name = t => `${threadLabel(meta, t)} (${t.pid === t.tid ? '' : t.pid + '/'}${t.tid})`;
+    const lines = groups.flatMap(list => [
+        ...isOfMany ? [line(`process ${list[0].pid}, ${harmless(list.find(t =>
+            t.tid === t.pid)?.name ?? '')} (${list.length} threads)`.replace(',  (', ' ('), list,
+        'p' + list[0].index, 'process')] : [],
+        ...list.map(t => line(name(t), [t], 't' + t.index, ''))]);
     const all = element('button', { type: 'button', onclick: () => {
-        set(() => threads.fill(true));
+        threads.fill(true);
+        app.update();
         popup.close();
     } }, 'all threads');
-    popup.toggle(button, all, ...lines);
+    const order = element('select', { 'data-id': 'order', onchange: () =>
+        change('order', () => { app.threadOrder = order.value; }) },
+        ...[['value', 'cost'], ['name', 'name'], ['id', 'number']].map(([value, text]) =>
+            element('option', { value, selected: value === app.threadOrder }, text)));
+    popup.toggle(button, all, element('label', { class: 'thread' }, 'sort by ', order), ...lines);
 }
 
 /* The kinds that occur in the profile, each with a bit of hiddenKinds. */

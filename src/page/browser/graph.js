@@ -35,6 +35,7 @@ class Graph {
         this.selected = this.hovered = null;
         this.depth = 0;
         this.zoom(this.follow(path), false);
+        this.sought = null; /* the view scrolls only for a jump */
     }
 
     pathOf(box) {
@@ -58,7 +59,7 @@ class Graph {
 
     /* Zoom so that `box` fills the width. */
     zoom(box, isSmooth = true) {
-        this.zoomed = box;
+        this.zoomed = this.sought = box;
         const to = { from: box.x, to: box.x + (box.value || 1) };
         this.events.zoom?.(box);
         if (!isSmooth || !this.window ||
@@ -126,6 +127,9 @@ class Graph {
             if (this.isFlame)
                 this.scroll.scrollTop = this.scroll.scrollHeight;
             this.draw();
+        } else if (this.sought) {
+            this.scrollTo(this.sought);
+            this.sought = null;
         }
         if (this.root.isTime)
             this.drawTimes();
@@ -241,7 +245,7 @@ class Graph {
         c.fillStyle = isMatch ? this.style.getPropertyValue('--match')
                               : this.colors.of(box);
         c.fillRect(x, y, w - gap, ROW - 1);
-        if (w > 3 * CHAR && !(box === this.root && box.isTime)) {
+        if (w > 3 * CHAR && !box.isTime) {
             c.fillStyle = this.style.getPropertyValue(isMatch ? '--match-text' : '--box-text');
             this.label(box, x + 4, y + ROW / 2, w - 8, isCut);
         }
@@ -290,14 +294,19 @@ class Graph {
         return null;
     }
 
+    /* Scroll to a box, unless it is visible. */
+    scrollTo(box) {
+        const y = this.isFlame ? this.full - (box.depth + 1) * ROW : box.depth * ROW;
+        if (y < this.scroll.scrollTop || y + ROW > this.scroll.scrollTop + this.height)
+            this.scroll.scrollTop = y - this.height / 2;
+    }
+
     select(box, isSaid = true) {
         this.selected = box;
         this.draw();
         if (!box)
             return;
-        const y = this.isFlame ? this.full - (box.depth + 1) * ROW : box.depth * ROW;
-        if (y < this.scroll.scrollTop || y + ROW > this.scroll.scrollTop + this.height)
-            this.scroll.scrollTop = y - this.height / 2;
+        this.scrollTo(box);
         this.events.select?.(box, isSaid);
     }
 

@@ -129,7 +129,7 @@ class Marks {
         this.renderEach();
         const figure = (key, title) => ({ key, title, value: r => r[key],
             text: r => r[key] === null ? '' : r.what === 'mark' ? formatDuration(r[key])
-                : key === 'total' ? '' : +r[key].toPrecision(6) + '' });
+                : key === 'total' ? '' : formatNumber(r[key]) });
         const isTwo = this.app.profile.meta.captures.length > 1;
         const text = (key, title, of) => ({ key, title, isText: true, value: of, text: of });
         this.table.set([text('what', 'What', r => r.what),

@@ -276,7 +276,7 @@ class Timeline {
         let value = '';
         for (let i = 0; i < counter.points.length && counter.points[i] * 1e3 <= ns; i += 2)
             value = counter.points[i + 1];
-        return typeof value === 'number' ? value.toLocaleString('en') : value;
+        return typeof value === 'number' ? formatNumber(value) : value;
     }
 
     setRange(range) {

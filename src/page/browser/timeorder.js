@@ -1,11 +1,14 @@
-/* timeorder.js - the samples of one thread as boxes over time.
+/* timeorder.js - the samples of threads as boxes over time.
  *
  * SPDX-License-Identifier: MIT
  *
  * The samples in a span of time reach to the next span with samples, unless that is
  * further away than their values account for: then the thread was idle. Within a span the
- * order of the samples is unknown, and stacks with the same roots are adjacent.
+ * order of the samples is unknown, and stacks with the same roots are adjacent. Several threads are
+ * below each other: a row with the name of the thread, then its levels.
  */
+
+const TIME_THREADS = 16; /* the busiest ones are drawn */
 
 function timeEntries(view, thread) {
     const { profile, filter } = view, { time, stack, meta } = profile;
@@ -49,10 +52,13 @@ function timeEntries(view, thread) {
 /* Entries as boxes, level by level: neighbours with the same functions from the root to a level
  * are one box there. `same` counts these levels for an entry and the one before; 0 after a gap. */
 class TimeOrder {
-    constructor(view, entries) {
+    /* `above`: the box of all threads, and the number of levels before this thread; or null */
+    constructor(view, entries, above = null) {
         const { from, to, node } = entries, { depth } = view.filter;
         this.view = view;
         this.entries = entries;
+        this.above = above;
+        this.offset = above ? above.offset : 0;
         this.n = node.length;
         this.boxes = new Map(); /* by level and first entry */
         this.same = new Int32Array(this.n);
@@ -151,13 +157,14 @@ class TimeBox extends Box {
         const { entries, view } = order;
         super(view, level ? order.functionOf(callerAt(view.filter, entries.node[first], level))
                           : -1, null);
-        Object.assign(this, { order, first, last, depth: level });
+        Object.assign(this, { order, first, last, level, depth: order.offset + level });
         this.x = entries.from[first] ?? 0;
         this.value = (entries.to[last] ?? 0) - this.x;
     }
 
     get parent() {
-        return this.depth ? this.order.boxOf(this.depth - 1, this.first) : null;
+        return this.level ? this.order.boxOf(this.level - 1, this.first)
+            : this.order.above?.root ?? null;
     }
 
     parts() {
@@ -169,28 +176,61 @@ class TimeBox extends Box {
     }
 
     findChildren() {
-        const { order, depth, last } = this, list = [];
-        for (let i = this.first; i <= last; i = order.lastOf(depth + 1, i) + 1)
-            if (order.depth[i] > depth)
-                list.push(order.boxOf(depth + 1, i));
+        const { order, level, last } = this, list = [];
+        for (let i = this.first; i <= last; i = order.lastOf(level + 1, i) + 1)
+            if (order.depth[i] > level)
+                list.push(order.boxOf(level + 1, i));
         return list;
     }
 }
 
-const timeOrder = (view, thread) => new TimeOrder(view, timeEntries(view, thread)).root;
+/* Several threads as one order: its levels are those of each thread, after a row of its name. */
+class TimeLanes {
+    constructor(view, threads) {
+        const { meta } = view.profile;
+        this.root = new TimeBox({ view, entries: { from: [], to: [] }, offset: 0 }, 0, 0, 0);
+        this.root.x = view.filter.from * meta.span;
+        this.root.value = (view.filter.to - view.filter.from) * meta.span;
+        this.root.isTime = true;
+        this.root.order = this;
+        this.levels = 1;
+        this.lanes = threads.map(thread => {
+            const lane = new TimeOrder(view, timeEntries(view, thread),
+                { root: this.root, offset: this.levels });
+            lane.root.isTime = false;
+            lane.root.title = threadLabel(meta, meta.threads[thread]);
+            lane.height = 1 + lane.depth.reduce((a, b) => Math.max(a, b), 0);
+            this.levels += lane.height;
+            return lane;
+        });
+        this.root.kids = this.lanes.map(lane => lane.root);
+    }
 
-/* Return the selected thread with the most samples. */
-function busiestThread(view) {
+    deepest() {
+        return this.levels - 1;
+    }
+
+    row(level, from, to, least, visit) {
+        const lane = this.lanes.findLast(l => l.offset <= level);
+        if (lane)
+            lane.row(level - lane.offset, from, to, least, visit);
+        else
+            visit(this.root.x, this.root.value, this.root);
+    }
+}
+
+function timeOrder(view, threads) {
+    return threads.length > 1 ? new TimeLanes(view, threads).root
+        : new TimeOrder(view, timeEntries(view, threads[0] ?? -1)).root;
+}
+
+/* Return the selected threads with samples, the busiest first. */
+function busiestThreads(view) {
     const { stack, time } = view.profile, { filter } = view;
     const sums = new Float64Array(view.profile.meta.threads.length);
     for (let i = time.spanStart[filter.from]; i < time.spanStart[filter.to]; i++)
         sums[stack.thread[time.stack[i]]] += time.samples[i];
-    let best = -1;
-    sums.forEach((sum, t) => {
-        const { capture } = view.profile.meta.threads[t];
-        if (filter.threads[t] && filter.captures.includes(capture) &&
-            (best < 0 || sum > sums[best]))
-            best = t;
-    });
-    return best;
+    return [...sums.keys()].filter(t => sums[t] && filter.threads[t] &&
+        filter.captures.includes(view.profile.meta.threads[t].capture))
+        .sort((a, b) => sums[b] - sums[a]);
 }

@@ -45,6 +45,8 @@ function formatDuration(ns) {
         : ns < 999.5e6 ? digits(ns / 1e6, 'ms') : digits(ns / 1e9, 's');
 }
 const formatCount = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
+/* A value of a counter, to six digits. */
+const formatNumber = n => (+n.toPrecision(6)).toLocaleString('en', { maximumFractionDigits: 6 });
 const formatBytes = n => {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
     let unit = 0;
