@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 'use strict';
-const { check, same, withBrowser, boxOf, text, settled } = require('./lib.js');
+const { check, same, withBrowser, boxOf, text, settled, back } = require('./lib.js');
 
 const drawn = page => page.evaluate(() => {
     app.graph.drawNow();
@@ -122,6 +122,19 @@ async function switches(page) {
     await page.getByLabel('interpreted').check();
     await page.keyboard.press('Escape');
     check('menu is closed', await page.locator('#popup').isHidden());
+}
+
+async function groups(page) {
+    await page.selectOption('#group', 'file');
+    same('by file, calls within one are one frame', await drawn(page), ['0 all 100',
+        '1 /srv/app/start.js 83', '2 /srv/app/lib/parse.js 50', '2 /srv/app/print.js 33',
+        '1 [vm] 17']);
+    check('in the address', (await page.evaluate(() => location.hash)).includes('by=file'));
+    await page.selectOption('#group', 'kind');
+    same('by kind', await drawn(page), ['0 all 100', '1 interpreted 100']);
+    await back(page);
+    same('back: functions', (await drawn(page)).length, 7);
+    same('told', await page.inputValue('#group'), 'function');
 }
 
 /* Focus, hide and undo: by keys, by the menu of the right button, by the sandwich. */
@@ -267,7 +280,7 @@ async function choosesAmongMany(open, file) {
 withBrowser(async open => {
     const [,, known, deep, stairs, many] = process.argv, page = await open(known);
     for (const part of [showsFigures, zoomsByClick, movesByKeys, searches, turnsAround,
-                        switches, chooses,
+                        switches, groups, chooses,
                         showsTimeOrder])
         await part(page);
     same('requests', page.asked(), []);

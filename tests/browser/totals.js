@@ -6,18 +6,20 @@
 const fs = require('node:fs');
 const { check, same, withBrowser } = require('./lib.js');
 
-/* function,kind,self,total,...: {name -> [self, total]}; names may hold quotes. */
+/* function,kind,self,total,... or group,self,total,...: {name -> [self, total]}; names may hold
+ * quotes. */
 function readReport(file) {
     const rows = new Map();
     for (const line of fs.readFileSync(file, 'utf8').trim().split('\n').slice(1)) {
-        const m = /^(?:"((?:[^"]|"")*)"|([^,]*)),([^,]*),(\d+),(\d+)/.exec(line);
+        const m = /^(?:"((?:[^"]|"")*)"|([^,]*)),(?:[^,\d][^,]*,)?(\d+),(\d+)/.exec(line);
         const name = (m[1] ?? m[2]).replace(/""/g, '"'), was = rows.get(name) ?? [0, 0];
-        rows.set(name, [was[0] + +m[4], was[1] + +m[5]]);
+        rows.set(name, [was[0] + +m[3], was[1] + +m[4]]);
     }
     return rows;
 }
 
 const readPage = (page, change) => page.evaluate(source => {
+    app.group('function', false);
     Object.assign(app.state, { hiddenKinds: 1 << 8, from: 0, to: app.profile.meta.spans,
         hidden: [], focus: -1, isCollapsed: false });
     (0, eval)('(' + source + ')')(app);
@@ -69,6 +71,14 @@ withBrowser(async open => {
             app.state.focus = app.profile.names.findIndex(name => name.startsWith('inline'));
         },
         '--collapse-recursion': app => { app.state.isCollapsed = true; },
+        '--native --by module': app => {
+            app.group('module', false);
+            app.state.hiddenKinds = 0;
+        },
+        '--native --by file': app => {
+            app.group('file', false);
+            app.state.hiddenKinds = 0;
+        },
         '--time 0s..0.1s': app => { app.state.to = 0.1e9 / app.profile.meta.span; },
     };
     for (const [options, change] of Object.entries(cases))

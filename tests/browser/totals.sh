@@ -9,7 +9,8 @@
 "$B/bin/lark" --profile-output=lark.cap "$SRCDIR/examples/lark/programs/markdown.lark" \
     "$SRCDIR/docs/capture.md" 200 >/dev/null
 for options in '' --vm --native '--time 0s..0.1s' '--only escape' '--under inline' \
-    '--hide ^(inline|span)' --collapse-recursion; do
+    '--hide ^(inline|span)' --collapse-recursion \
+    '--native --by module' '--native --by file'; do
     "$jsprof" report $options --csv --limit 0 lark.cap >"report$options.csv"
 done
 for options in '' --vm; do

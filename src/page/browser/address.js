@@ -30,6 +30,7 @@ class Address {
             isDefault || all.push([name, String(value)]);
         const seconds = span => +(span * meta.span / 1e9).toFixed(9);
         put('view', state.view, state.view === this.app.first);
+        put('by', state.by, state.by === 'function');
         put('up', 1, !state.isBottomUp);
         put('flames', 1, !state.isFlame);
         put('from', seconds(state.from), state.from === 0);
@@ -74,8 +75,10 @@ class Address {
 
     /* Take the state from the address. */
     read() {
-        const { app } = this, { state, profile: { meta, names } } = app;
+        const { app } = this, { state, profile: { meta } } = app;
         const words = new URLSearchParams(location.hash.slice(1));
+        app.group(GROUPS.includes(words.get('by')) ? words.get('by') : 'function', false);
+        const { names } = app.profile;
         const numbers = (name, most) => (words.get(name) ?? '').split('.')
             .filter(Boolean).map(Number).filter(n => Number.isInteger(n) && n >= 0 && n < most);
         const fn = name => names.indexOf(name);

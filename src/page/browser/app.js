@@ -6,13 +6,13 @@
 class App {
     constructor(profile) {
         const { meta } = profile;
-        this.profile = profile;
+        this.profile = this.ungrouped = profile;
         this.state = {
             view: 'graph', isBottomUp: false, isFlame: false,
             threads: meta.threads.map(() => true), states: STATES.map(() => true),
             from: 0, to: meta.spans,
             hiddenKinds: meta.hidden, metric: 'value', captures: meta.captures.map((_, c) => c),
-            isAgainstRest: false, fn: -1, search: '', hidden: [], focus: -1,
+            isAgainstRest: false, by: 'function', fn: -1, search: '', hidden: [], focus: -1,
             isCollapsed: false, isFolded: true,
         };
         this.popup = new Popup();
@@ -101,6 +101,7 @@ class App {
         byId('tabs').addEventListener('keydown', e => this.tabKey(e));
         byId('direction').addEventListener('click', () => this.flip('isBottomUp'));
         byId('orientation').addEventListener('click', () => this.flip('isFlame'));
+        byId('group').addEventListener('change', () => this.group(byId('group').value));
         byId('threads').addEventListener('click', () => threadMenu(this.popup, this));
         byId('kinds').addEventListener('click', () => kindMenu(this.popup, this));
         byId('states').addEventListener('click', () => stateMenu(this.popup, this));
@@ -281,6 +282,18 @@ class App {
         this.update();
         if (fn >= 0)
             announce('Only stacks with ' + this.profile.names[fn]);
+    }
+
+    /* Show groups of functions in place of functions. What was chosen of the others is dropped. */
+    group(by, isUpdate = true) {
+        byId('group').value = by;
+        if (by === this.state.by)
+            return;
+        Object.assign(this.state, { by, fn: -1, focus: -1, hidden: [] });
+        this.profile = groupProfile(this.ungrouped, by);
+        this.graph.zoomed = null;
+        if (isUpdate)
+            this.update();
     }
 
     unhide(fn) {

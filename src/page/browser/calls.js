@@ -23,6 +23,7 @@ class Calls {
 
     /* Go from a counted function to the sampled one of this name. */
     open(name) {
+        this.app.group('function');
         const fn = this.app.profile.names.indexOf(harmless(name));
         if (fn >= 0)
             this.app.sandwich(fn);

@@ -143,7 +143,7 @@ function functionRows(view, matches) {
 }
 
 function functionColumns(view, colors) {
-    const name = { key: 'name', title: 'Function', isText: true,
+    const name = { key: 'name', title: capital(view.profile.by ?? 'function'), isText: true,
         value: r => view.profile.names[r.fn],
         show: r => functionName(view.profile, colors, r.fn) };
     const kind = { key: 'kind', title: 'Kind', isText: true,

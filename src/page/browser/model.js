@@ -15,6 +15,28 @@ const KIND_LOOP = 8;
 const kindOfFrame = (frame, f) =>
     frame.origin[f] === ORIGIN_LOOP ? KIND_LOOP : frame.kind[f];
 
+/* Groups of functions, by the names that jsprof report --by has. */
+const GROUPS = ['function', 'module', 'file', 'kind'];
+const NO_MODULE = ['[vm]', '[vm]', '[host]', '[host]', '[unknown]', '[jsprof]', '[kernel]'];
+
+/* Return the profile with groups in place of functions. */
+function groupProfile(profile, by) {
+    const { frame, names, modules } = profile, numbers = new Map();
+    if (by === 'function')
+        return profile;
+    const nameOf = (fn, f) => by === 'kind' ? KINDS[kindOfFrame(frame, f)].name
+        : by === 'file' && fileOfPlace(splitName(names[fn]).place) || modules[fn] ||
+            (NO_MODULE[frame.kind[f]] ?? '[unknown]');
+    const groups = frame.function.map((fn, f) => {
+        const name = nameOf(fn, f);
+        if (!numbers.has(name))
+            numbers.set(name, numbers.size);
+        return numbers.get(name);
+    });
+    return { ...profile, by, names: [...numbers.keys()],
+             modules: Array(numbers.size).fill(''), frame: { ...frame, function: groups } };
+}
+
 /* Return the tree of the shown nodes: for each node the node that represents it, for each of
  * these the caller, the depth, and its callees as a list. */
 function shownTree(profile, filter) {
@@ -34,6 +56,8 @@ function shownTree(profile, filter) {
         let same = filter.isCollapsed && !isHidden ? above : 0;
         while (same && frame.function[tree.frame[same]] !== fn)
             same = up[same];
+        if (profile.by && !isHidden && above && frame.function[tree.frame[above]] === fn)
+            same = above; /* frames of a group that call each other are one */
         shown[n] = isHidden ? above : same || n;
         up[n] = above;
         depth[n] = shown[n] === n ? depth[above] + 1 : depth[shown[n]];

@@ -44,6 +44,8 @@ class Source {
     }
 
     render() {
+        if (this.app.profile.by)
+            this.app.group('function');
         const { app } = this, { view, profile: { names, meta } } = app;
         if (!this.files[app.state.fn])
             app.state.fn = this.hottest();

@@ -23,7 +23,7 @@ class TreeGrid {
         this.colors = colors;
         this.boxes = new Map(); /* row -> box */
         this.body = element('tbody', { role: 'rowgroup' });
-        const heads = ['Function', ...this.columns(view)];
+        const heads = [capital(view.profile.by ?? 'function'), ...this.columns(view)];
         this.holder.replaceChildren(element('table',
             { role: 'treegrid', 'aria-label': 'Call tree', class: 'figures tree' },
             element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' },
@@ -33,7 +33,6 @@ class TreeGrid {
     }
 
     columns(view) {
-        const capital = text => text[0].toUpperCase() + text.slice(1);
         return view.isDiff
             ? [...view.sides.map(capital), 'Change', ...view.sides.map(side => 'Self ' + side)]
             : ['Total', 'Total %', 'Self', 'Self %', 'Samples'];

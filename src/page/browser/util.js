@@ -35,6 +35,7 @@ function splitName(name) {
     return at > 0 ? { name: name.slice(0, at), place: name.slice(at + 2, -1) }
                   : { name, place: '' };
 }
+const capital = text => text[0].toUpperCase() + text.slice(1);
 const baseName = path => path.slice(path.lastIndexOf('/') + 1);
 
 function formatDuration(ns) {
