@@ -10,8 +10,8 @@
 #include "analyze/diff.h"
 #include "jsprof.h"
 
-/* Limits: nodes of a page, and sizes of branches that are distinguished. */
-enum { TREE_MOST = 400000, TREE_SIZES = 65536 };
+/* Limits: nodes of a page, their bytes, and sizes of branches that are distinguished. */
+enum { TREE_MOST = 400000, TREE_BYTES = 660000, TREE_SIZES = 65536 };
 
 static size_t tree_name(const struct jsp_page_tree *t, const char *name)
 {
@@ -102,8 +102,52 @@ static int tree_nodes(struct jsp_page_tree *t, const struct jsp_html *h)
     return 0;
 }
 
-/* Find the least number of samples of a branch such that at most TREE_MOST are kept. */
-static int tree_least(struct jsp_page_tree *t)
+struct tree_call {
+    uint32_t from, to, index; /* from: frame + 1, 0 for the root */
+};
+
+struct tree_calls {
+    struct tree_call *list;
+    uint32_t *n_from; /* number of calls, by from */
+    uint32_t n, room;
+    struct jsp_hash by_call;
+};
+
+static int tree_calls_init(struct tree_calls *c, const struct jsp_page_tree *t)
+{
+    *c = (struct tree_calls){
+        .n_from = calloc((size_t)t->calls.n_frames + 1, sizeof *c->n_from),
+    };
+    return c->n_from ? jsp_hash_init(&c->by_call, 0) : -ENOMEM;
+}
+
+static void tree_calls_free(struct tree_calls *c)
+{
+    free(c->list);
+    free(c->n_from);
+    jsp_hash_free(&c->by_call);
+}
+
+/* Find the index of this call among its caller's calls, in order of first sight. */
+static int tree_call(struct tree_calls *c, uint32_t from, uint32_t to, uint32_t *index)
+{
+    uint64_t both = (uint64_t)from << 32 | to;
+    uint32_t hash = (uint32_t)(jsp_hash_mix(c->by_call.seed, both) >> 16);
+    uint32_t probe = hash, at;
+    while ((at = jsp_hash_next(&c->by_call, hash, &probe)) != 0)
+        if (c->list[at - 1].from == from && c->list[at - 1].to == to) {
+            *index = c->list[at - 1].index;
+            return 0;
+        }
+    if (jsp_grow(&c->list, &c->room, c->n, sizeof *c->list) < 0)
+        return -ENOMEM;
+    *index = c->n_from[from]++;
+    c->list[c->n] = (struct tree_call){ from, to, *index };
+    return jsp_hash_add(&c->by_call, hash, c->n++);
+}
+
+/* Find the least number of samples of a branch such that at most `most` are kept. */
+static int tree_least(struct jsp_page_tree *t, uint32_t most)
 {
     uint32_t *of_size = calloc(TREE_SIZES, sizeof *of_size), kept = 0, size;
     if (!of_size)
@@ -114,7 +158,7 @@ static int tree_least(struct jsp_page_tree *t)
     }
     for (size = TREE_SIZES - 1; size > 1; size--) {
         kept += of_size[size];
-        if (kept + of_size[size - 1] > TREE_MOST)
+        if (kept + of_size[size - 1] > most)
             break;
     }
     t->least = size > 1 ? size : 0;
@@ -156,13 +200,54 @@ static int tree_prune(struct jsp_page_tree *t, const struct jsp_html *h)
     return err;
 }
 
+static uint32_t tree_bytes_of(uint64_t value)
+{
+    uint32_t n = 1;
+    for (; value > 127; value >>= 7)
+        n++;
+    return n;
+}
+
+/* Find how many bytes the kept nodes take, in the shorter of the two forms. */
+static int tree_bytes(const struct jsp_page_tree *t, uint64_t *bytes)
+{
+    struct tree_calls c;
+    uint64_t direct = 0, indexed = 0;
+    uint32_t index = 0;
+    int err = tree_calls_init(&c, t);
+    for (uint32_t i = 1; err == 0 && i < t->n_nodes; i++) {
+        const struct jsp_calltree_node *n = &t->calls.nodes[i];
+        uint32_t from = t->calls.nodes[n->parent].frame + 1, known = c.n;
+        if (!t->nodes[i].is_kept)
+            continue;
+        err = tree_call(&c, from, n->frame, &index);
+        if (c.n > known)
+            indexed += tree_bytes_of(from) + tree_bytes_of(n->frame);
+        indexed += tree_bytes_of((uint64_t)index << 1);
+        direct += tree_bytes_of((uint64_t)n->frame << 1);
+    }
+    *bytes = direct < indexed ? direct : indexed;
+    tree_calls_free(&c);
+    return err;
+}
+
+/* Keep the largest branches: as many as the limits allow. */
 static int tree_keep(struct jsp_page_tree *t, const struct jsp_html *h)
 {
+    uint64_t bytes = 0;
+    int err = 0;
     for (uint32_t i = t->n_nodes - 1; i > 0; i--)
         t->nodes[t->calls.nodes[i].parent].samples += t->nodes[i].samples;
-    int err = tree_least(t);
-    for (uint32_t i = 0; i < t->n_nodes; i++)
-        t->nodes[i].is_kept = i == 0 || t->nodes[i].samples >= t->least;
+    for (uint32_t most = TREE_MOST; err == 0;
+         most = (uint32_t)((uint64_t)most * TREE_BYTES / bytes) * 49 / 50) {
+        err = tree_least(t, most);
+        for (uint32_t i = 0; i < t->n_nodes; i++)
+            t->nodes[i].is_kept = i == 0 || t->nodes[i].samples >= t->least;
+        if (err == 0)
+            err = tree_bytes(t, &bytes);
+        if (bytes <= TREE_BYTES)
+            break;
+    }
     return err < 0 || t->least == 0 ? err : tree_prune(t, h);
 }
 
@@ -221,61 +306,50 @@ void jsp_page_tree_free(struct jsp_page_tree *t)
     memset(t, 0, sizeof *t);
 }
 
-struct tree_call {
-    uint32_t from, to, index; /* from: frame + 1, 0 for the root */
-};
-
-struct tree_calls {
-    struct tree_call *list;
-    uint32_t *n_from; /* number of calls, by from */
-    uint32_t n, room;
-    struct jsp_hash by_call;
-};
-
-/* Find the index of this call among its caller's calls, in order of first sight. */
-static int tree_call(struct tree_calls *c, uint32_t from, uint32_t to, uint32_t *index)
+/* Write the calls, and the nodes by the indexes of their calls. Without the first the nodes are
+ * written by their frames. */
+static void tree_put(const struct tree_calls *c, const struct jsp_page_bytes *nodes,
+                     struct jsp_page_bytes *out)
 {
-    uint64_t both = (uint64_t)from << 32 | to;
-    uint32_t hash = (uint32_t)(jsp_hash_mix(c->by_call.seed, both) >> 16);
-    uint32_t probe = hash, at;
-    while ((at = jsp_hash_next(&c->by_call, hash, &probe)) != 0)
-        if (c->list[at - 1].from == from && c->list[at - 1].to == to) {
-            *index = c->list[at - 1].index;
-            return 0;
-        }
-    if (jsp_grow(&c->list, &c->room, c->n, sizeof *c->list) < 0)
-        return -ENOMEM;
-    *index = c->n_from[from]++;
-    c->list[c->n] = (struct tree_call){ from, to, *index };
-    return jsp_hash_add(&c->by_call, hash, c->n++);
+    jsp_page_varint(out, c ? c->n : 0);
+    for (uint32_t i = 0; c && i < c->n; i++) {
+        jsp_page_varint(out, c->list[i].from);
+        jsp_page_varint(out, c->list[i].to);
+    }
+    jsp_page_append(out, nodes);
 }
 
 int jsp_page_tree_encode(const struct jsp_page_tree *t, struct jsp_page_bytes *out)
 {
-    struct tree_calls c = { .n_from = calloc((size_t)t->calls.n_frames + 1,
-                                             sizeof *c.n_from) };
-    struct jsp_page_bytes nodes = { 0 };
-    int err = c.n_from ? jsp_hash_init(&c.by_call, 0) : -ENOMEM;
+    struct tree_calls c;
+    struct jsp_page_bytes indexed = { 0 }, direct = { 0 }, table = { 0 };
+    int err = tree_calls_init(&c, t);
     uint32_t up, index = 0, at = tree_next(t, 0, &up);
     while (err == 0 && at) {
         const struct jsp_calltree_node *n = &t->calls.nodes[at];
         bool is_leaf = !t->nodes[at].first;
         err = tree_call(&c, t->calls.nodes[n->parent].frame + 1, n->frame, &index);
-        jsp_page_varint(&nodes, (uint64_t)index << 1 | is_leaf);
+        jsp_page_varint(&indexed, (uint64_t)index << 1 | is_leaf);
+        jsp_page_varint(&direct, (uint64_t)n->frame << 1 | is_leaf);
         at = tree_next(t, at, &up);
-        if (is_leaf)
-            jsp_page_varint(&nodes, up);
+        if (is_leaf) {
+            jsp_page_varint(&indexed, up);
+            jsp_page_varint(&direct, up);
+        }
     }
-    jsp_page_varint(out, c.n);
-    for (uint32_t i = 0; err == 0 && i < c.n; i++) {
-        jsp_page_varint(out, c.list[i].from);
-        jsp_page_varint(out, c.list[i].to);
+    if (err == 0) {
+        tree_put(&c, &indexed, &table);
+        if (table.n <= direct.n)
+            err = jsp_page_append(out, &table);
+        else
+            tree_put(NULL, &direct, out);
     }
     if (err == 0)
-        err = jsp_page_append(out, &nodes);
-    jsp_page_bytes_free(&nodes);
-    free(c.list);
-    free(c.n_from);
-    jsp_hash_free(&c.by_call);
+        err = indexed.error ? indexed.error : direct.error ? direct.error
+            : table.error ? table.error : out->error;
+    jsp_page_bytes_free(&indexed);
+    jsp_page_bytes_free(&direct);
+    jsp_page_bytes_free(&table);
+    tree_calls_free(&c);
     return err;
 }

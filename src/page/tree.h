@@ -1,8 +1,8 @@
 /* page/tree.h - the stacks of all captures as one tree, as the page gets them.
  *
  * A node is a frame called by the frame above it; frames differ by function and kind. A
- * tree that is too large for a page loses its smallest branches: their samples go to a
- * frame "[smaller branches]" of the function that called them, and the page shows how
+ * tree with too many nodes or bytes for a page loses its smallest branches: their samples go
+ * to a frame "[smaller branches]" of the function that called them, and the page shows how
  * small they were. Kept nodes are numbered in the order of a walk from the root. For
  * src/page only.
  *
@@ -46,10 +46,10 @@ struct jsp_page_tree {
 int jsp_page_tree_build(struct jsp_page_tree *t, const struct jsp_html *h);
 void jsp_page_tree_free(struct jsp_page_tree *t);
 
-/* Write the nodes in the order of their numbers: first the calls from frame to frame as
- * {caller + 1 or 0, callee} pairs, then for each node the index among its caller's calls,
- * and after a node without children the number of levels up to the parent of the next
- * node. */
+/* Write the nodes in the order of their numbers: first the number of calls from frame to frame and
+ * the calls as {caller + 1 or 0, callee} pairs, then for each node the index among its caller's
+ * calls, and after a node without children the number of levels up to the parent of the next node.
+ * If it is shorter, write 0 calls, and a node's frame in place of the index. */
 int jsp_page_tree_encode(const struct jsp_page_tree *t, struct jsp_page_bytes *out);
 
 #endif

@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     gen_capture SAMPLES DEPTH DISTINCT [lines]  >big.cap
+ *     gen_capture SAMPLES DEPTH DISTINCT [lines|random]  >big.cap
  *
  * A program of 2,000 functions: each call goes to one of a few callees, the hot ones
  * far more often, so that stacks share their roots and differ at the leaves. DISTINCT
  * different stacks are drawn again and again, unevenly. With "lines" each frame has a
- * current line and each sample a weight.
+ * current line and each sample a weight. With "random" any function calls any other, all as often.
  */
 #include <inttypes.h>
 
@@ -19,7 +19,7 @@ struct gen {
     struct builder b;
     uint64_t random;
     int samples, depth, distinct;
-    bool has_lines;
+    bool has_lines, is_random;
     uint64_t *stacks; /* distinct x depth */
 };
 
@@ -45,7 +45,8 @@ static void gen_stacks(struct gen *g)
         uint32_t function = 1;
         for (int i = g->depth - 1; i >= 0; i--) {
             g->stacks[(size_t)s * (size_t)g->depth + (size_t)i] = build_tag(function);
-            function = 1 + (function * 7 + gen_uneven(g, 6)) % GEN_FUNCTIONS;
+            function = 1 + (g->is_random ? gen_random(g, GEN_FUNCTIONS)
+                                         : (function * 7 + gen_uneven(g, 6)) % GEN_FUNCTIONS);
         }
     }
 }
@@ -90,7 +91,8 @@ static void gen_records(struct gen *g, int first, int n)
 static void gen_samples(struct gen *g)
 {
     for (int s = 0; s < g->samples; s++) {
-        uint32_t which = gen_uneven(g, (uint32_t)g->distinct);
+        uint32_t which = g->is_random ? gen_random(g, (uint32_t)g->distinct)
+                                      : gen_uneven(g, (uint32_t)g->distinct);
         build_sample(&g->b, g->stacks + (size_t)which * (size_t)g->depth, g->depth);
         if (s % GEN_BLOCK == GEN_BLOCK - 1 && g->has_lines)
             gen_records(g, s + 1 - GEN_BLOCK, GEN_BLOCK);
@@ -102,7 +104,8 @@ static void gen_samples(struct gen *g)
 
 int main(int argc, char **argv)
 {
-    struct gen g = { .random = 1, .has_lines = argc > 4 };
+    struct gen g = { .random = 1, .is_random = argc > 4 && strcmp(argv[4], "random") == 0 };
+    g.has_lines = argc > 4 && !g.is_random;
     if (argc > 1)
         g.samples = atoi(argv[1]);
     if (argc > 3) {
@@ -111,7 +114,7 @@ int main(int argc, char **argv)
     }
     if (g.samples < 1 || g.depth < 1 || g.depth > GEN_DEEPEST || g.distinct < 1 ||
         (g.has_lines && g.depth > 90)) {
-        fputs("usage: gen_capture SAMPLES DEPTH DISTINCT [lines] >FILE\n", stderr);
+        fputs("usage: gen_capture SAMPLES DEPTH DISTINCT [lines|random] >FILE\n", stderr);
         return 2;
     }
     gen_stacks(&g);

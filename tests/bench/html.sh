@@ -40,6 +40,10 @@ done >"$work/written"
 size=$(wc -c <"$work/big.html")
 echo "$size" | awk '{ print $1 / 1e6 }' | row 'page of 1M samples, size' 3 MB \
     "a capture of $(wc -c <"$work/big.cap" | awk '{ printf "%.0f MB", $1 / 1e6 }')"
+"$B/tests/bench/gen_capture" 1000000 30 20000 random >"$work/random.cap"
+"$B/bin/jsprof" html "$work/random.cap" -o "$work/random.html"
+wc -c <"$work/random.html" | awk '{ print $1 / 1e6 }' |
+    row 'page of 1M samples of random stacks, size' 3 MB 'each branch is another one'
 row 'page of 1M samples, written in' 2 s 'loading included' <"$work/written"
 
 . "$SRCDIR/tests/node/lib.sh"

@@ -98,6 +98,10 @@ withBrowser(async open => {
             readReport(`${dir}report${options}.csv`));
     }
 
+    const random = await readPage(await open(dir + 'random.html', { bypassCSP: true }), () => {});
+    check('nothing is lost of random stacks', random.all === 1e6, random.all);
+    check('nor their roots', random.rows['function1 (/srv/app/lib/module1.js:1:1)'][1] === 1e6);
+
     const many = await open(dir + 'many.html', { bypassCSP: true });
     const seen = await readPage(many, () => {}), report = readReport(dir + 'many.csv');
     const notice = await many.locator('#notice').innerText();

@@ -26,5 +26,10 @@ $CC -std=c11 -O2 -D_GNU_SOURCE -I"$SRCDIR/tests" -o gen "$SRCDIR/tests/bench/gen
 "$jsprof" html many.cap -o many.html
 ./gen 700000 8 300000 >long.cap
 "$jsprof" html long.cap -o long.html
+# The worst for the size of a page: each branch is another one.
+./gen 1000000 30 20000 random >random.cap
+"$jsprof" html random.cap -o random.html
+size=$(wc -c <random.html)
+[ "$size" -le 3000000 ] || { echo "a page of random stacks has $size bytes"; bad=1; }
 drive totals.js "$tmp"
 exit $bad

@@ -28,7 +28,8 @@ function varintReader(bytes) {
 
 function decodeTree(next, nodes, frames) {
     const calls = Array.from({ length: frames + 1 }, () => []);
-    for (let n = next(); n > 0; n--)
+    const n = next();
+    for (let i = 0; i < n; i++)
         calls[next()].push(next());
     const tree = {
         parent: new Int32Array(nodes), frame: new Int32Array(nodes).fill(-1),
@@ -36,7 +37,8 @@ function decodeTree(next, nodes, frames) {
     for (let node = 1, parent = 0; node < nodes; node++) {
         const code = next(), isLeaf = code & 1;
         tree.parent[node] = parent;
-        tree.frame[node] = calls[tree.frame[parent] + 1][(code - isLeaf) / 2];
+        const index = (code - isLeaf) / 2;
+        tree.frame[node] = n ? calls[tree.frame[parent] + 1][index] : index;
         if (isLeaf)
             for (let up = next(); up > 0; up--)
                 parent = tree.parent[parent];

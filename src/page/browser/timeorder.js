@@ -12,41 +12,40 @@ const TIME_THREADS = 16; /* the busiest ones are drawn */
 
 function timeEntries(view, thread) {
     const { profile, filter } = view, { time, stack, meta } = profile;
-    const entries = { from: [], to: [], node: [] };
-    let before = null; /* {span, list, sum}: the previous span with samples */
+    const begin = time.spanStart[filter.from], most = time.spanStart[filter.to] - begin;
+    const from = new Float64Array(most), to = new Float64Array(most), node = new Int32Array(most);
+    const isCount = !isTimed(meta.captures[meta.threads[thread]?.capture ?? 0].unit);
+    let n = 0, before = null; /* {span, first, sum, weight}: the previous span with samples */
     const put = end => {
         if (!before)
             return;
-        const begin = before.span * meta.span;
-        const isCount = !isTimed(meta.captures[meta.threads[thread].capture].unit);
-        const most = Math.max(meta.span, isCount ? meta.span : 2.5 * before.sum);
-        let at = begin;
-        const length = Math.min(end - begin, most);
-        for (const [node, value] of before.list) {
-            entries.from.push(at);
-            entries.to.push(at += length * value / before.weight);
-            entries.node.push(node);
+        let at = before.span * meta.span;
+        const longest = Math.max(meta.span, isCount ? meta.span : 2.5 * before.sum);
+        const length = Math.min(end - at, longest);
+        for (let i = before.first; i < n; i++) {
+            from[i] = at;
+            to[i] = at += length * to[i] / before.weight; /* which was the number of samples */
         }
     };
     for (let span = filter.from; span < filter.to; span++) {
-        const list = [];
-        let sum = 0, weight = 0;
+        const first = n, now = { span, first, sum: 0, weight: 0 };
         for (let i = time.spanStart[span]; i < time.spanStart[span + 1]; i++) {
-            const node = stack.node[time.stack[i]];
-            if (stack.thread[time.stack[i]] !== thread || (filter.isIn && !filter.isIn[node]) ||
+            const end = stack.node[time.stack[i]];
+            if (stack.thread[time.stack[i]] !== thread || (filter.isIn && !filter.isIn[end]) ||
                 !filter.states[stack.state[time.stack[i]]])
                 continue;
-            list.push([filter.shown[node], time.samples[i]]);
-            sum += time.value[i];
-            weight += time.samples[i];
+            if (n === first)
+                put(span * meta.span);
+            to[n] = time.samples[i];
+            node[n++] = filter.shown[end];
+            now.sum += time.value[i];
+            now.weight += time.samples[i];
         }
-        if (!list.length)
-            continue;
-        put(span * meta.span);
-        before = { span, list, sum, weight };
+        if (n > first)
+            before = now;
     }
     put(filter.to * meta.span);
-    return entries;
+    return { from: from.subarray(0, n), to: to.subarray(0, n), node: node.subarray(0, n) };
 }
 
 /* Entries as boxes, level by level: neighbours with the same functions from the root to a level
