@@ -133,8 +133,8 @@ class TimeOrder {
         return this.boxes.get(key);
     }
 
-    /* Visit the boxes of a level in a window: (x, value, box), without a box if value is less
-     * than `least`. */
+    /* Visit the boxes of a level in a window: (x, value, box). Boxes of less than `least` that
+     * begin within such a length are visited together, without a box. */
     row(level, from, to, least, visit) {
         const { entries } = this;
         if (level === 0) {
@@ -143,10 +143,22 @@ class TimeOrder {
         }
         for (let i = this.firstOf(level, Math.min(this.n - 1, this.entryAt(from)));
              i >= 0 && i < this.n && entries.from[i] < to;) {
-            const last = this.lastOf(level, i), value = entries.to[last] - entries.from[i];
-            if (this.depth[i] >= level)
-                visit(entries.from[i], value, value < least ? null : this.boxOf(level, i));
-            i = last + 1;
+            const x = entries.from[i], last = this.lastOf(level, i), value = entries.to[last] - x;
+            if (value >= least) {
+                if (this.depth[i] >= level)
+                    visit(x, value, this.boxOf(level, i));
+                i = last + 1;
+                continue;
+            }
+            /* The next box begins after that length, or before it and is larger. */
+            const far = this.entryAt(x + least);
+            const next = Math.max(last + 1, this.firstOf(level, Math.min(this.n - 1, far)));
+            let end = x;
+            for (; i < next && i < this.n; i++)
+                if (this.depth[i] >= level)
+                    end = entries.to[i];
+            if (end > x)
+                visit(x, end - x, null);
         }
     }
 }
