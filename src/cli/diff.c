@@ -4,6 +4,7 @@
  */
 #include "analyze/diff.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,23 +221,26 @@ static int diff_rows(const struct diff *d, uint32_t n)
 }
 
 /* Where nothing is sure, print how many samples would make the largest change sure. */
-static void diff_doubt(const struct diff *d)
+static int diff_doubt(const struct diff *d)
 {
     const struct jsp_diff_row *r = d->diff.rows;
     char sentence[CLI_HINT], place[CLI_PLACE];
     bool is_alike = d->captures[0].profile.unit == d->captures[1].profile.unit;
     if (!is_alike || !d->diff.n || fabs(diff_change(d, r)) < DIFF_WORTH)
-        return;
+        return 0;
     double times = d->is_total ? jsp_diff_times(r->total_chance, d->diff.n_total_judged)
                                : jsp_diff_times(r->chance, d->diff.n_judged);
     if (times == 0)
-        return;
+        return 0;
     cli_native_text(place, &d->captures[0], r->name);
+    if (!*place && *r->name)
+        return cli_fail(d->captures[0].label, "%s", strerror(ENOMEM));
     snprintf(sentence, sizeof sentence,
              "There are too few samples to trust a difference: the largest, %+.1f points of %s, "
              "would need %.0f times as many. Record for longer, or at a higher rate.",
              diff_change(d, r), place, ceil(times));
     cli_wrap(&d->captures[0].style, sentence);
+    return 0;
 }
 
 static int diff_print(const struct diff *d, uint32_t limit)
@@ -260,8 +264,8 @@ static int diff_print(const struct diff *d, uint32_t limit)
                                           d->functions[i].value });
     printf("\n%u of %u function%s changed by more than chance explains (*).\n", real,
            d->diff.n, cli_s(d->diff.n));
-    if (real == 0)
-        diff_doubt(d);
+    if (real == 0 && status == 0)
+        status = diff_doubt(d);
     return status;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "hints.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +150,7 @@ static void hints_ways(char *out, size_t size, const struct jsp_native_file *f)
     snprintf(out + n, size - (size_t)n, "or --symbols DIR");
 }
 
-static void hints_without_names(struct hints *h)
+static int hints_without_names(struct hints *h)
 {
     const struct jsp_profile *p = &h->c->profile;
     const struct jsp_function *most = NULL;
@@ -167,27 +168,31 @@ static void hints_without_names(struct hints *h)
         }
     }
     if (!most || hints_share(h, sum) < hints_nameless)
-        return;
+        return 0;
     char *module = cli_clean(&h->c->style, cli_span(most->module));
+    if (!module)
+        return -ENOMEM;
     hints_cut(h, module);
     hints_ways(ways, sizeof ways, hints_file(h, most->path));
     snprintf(hints_next(h), CLI_HINT,
              "C functions without names take %s of the %s, most of it in %s%s%s: its debug "
              "symbols (%s) name them",
              cli_percent(share, hints_share(h, sum)), jsp_unit_noun(h->c->profile.unit),
-             module ? h->quote : "", module ? module : "a library", module ? h->quote : "", ways);
+             *module ? h->quote : "", *module ? module : "a library", *module ? h->quote : "",
+             ways);
     free(module);
+    return 0;
 }
 
 /* A thread whose signals are blocked or taken by others has nothing but losses. */
-static void hints_unseen_thread(struct hints *h)
+static int hints_unseen_thread(struct hints *h)
 {
     const struct jsp_profile *p = &h->c->profile;
     const struct jsp_account_thread *most = NULL;
     uint32_t n = 0;
     char time[CLI_NUMBER], more[CLI_NUMBER] = "";
     if (h->c->threads || h->c->is_part || !p->hz || h->out->n == CLI_HINTS)
-        return;
+        return 0;
     for (uint32_t i = 0; i < p->account.n_threads; i++) {
         const struct jsp_account_thread *t = &p->account.threads[i];
         if (t->samples || jsp_account_unseen(t) < HINTS_MISSED)
@@ -196,16 +201,19 @@ static void hints_unseen_thread(struct hints *h)
         most = most && jsp_account_unseen(most) >= jsp_account_unseen(t) ? most : t;
     }
     if (!most)
-        return;
+        return 0;
     if (n > 1)
         snprintf(more, sizeof more, " (and %" PRIu32 " more)", n - 1);
     char *name = cli_clean(&h->c->style, cli_span(most->name));
+    if (!name)
+        return -ENOMEM;
     hints_cut(h, name);
     snprintf(hints_next(h), CLI_HINT,
              "Thread %s%s%s%s has no sample of its %s: jsprof info shows what took its signals",
-             h->quote, name && *name ? name : "without a name", h->quote, more,
+             h->quote, *name ? name : "without a name", h->quote, more,
              cli_duration(time, (uint64_t)((double)jsp_account_unseen(most) * 1e9 / p->hz)));
     free(name);
+    return 0;
 }
 
 int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_functions *rows,
@@ -217,7 +225,6 @@ int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_fun
     if (err < 0)
         return err;
     hints_hot_line(&h);
-    hints_without_names(&h);
-    hints_unseen_thread(&h);
-    return 0;
+    err = hints_without_names(&h);
+    return err < 0 ? err : hints_unseen_thread(&h);
 }
