@@ -20,6 +20,7 @@
 
 enum {
     MARKDOWN_NAME = 80,  /* bytes of a name that are printed at least */
+    MARKDOWN_AGAIN = 48, /* the same after the table of functions */
     MARKDOWN_PATH = 16,  /* steps of the hottest path */
     MARKDOWN_GROUPS = 8,
     MARKDOWN_ASIDE = 3,  /* commands to go on with */
@@ -48,18 +49,18 @@ static size_t markdown_run(const char *text)
     return longest;
 }
 
-/* Print a name as code: between more backticks than it has in a row. A long one loses its
- * middle. In a table "|" needs a backslash. */
-static void markdown_code(struct cli_span name)
+/* Print at least `most` bytes of a name as code: between more backticks than it has in a row.
+ * A long one loses its middle. In a table "|" needs a backslash. */
+static void markdown_cut(struct cli_span name, size_t most)
 {
     static const struct cli_style plain = { .is_utf8 = true };
     char *text = cli_clean(&plain, name);
     if (cli_incomplete(!text))
         return;
-    size_t n = strlen(text), half = MARKDOWN_NAME / 2, skipped = 0, from = n;
-    if (n > MARKDOWN_NAME + 8) {
+    size_t n = strlen(text), half = most / 2, skipped = 0, from = n;
+    if (n > most + 8) {
         from = half;
-        skipped = n - MARKDOWN_NAME;
+        skipped = n - most;
         while (from && ((unsigned char)text[from] & 0xC0) == 0x80)
             from--; /* cut between characters */
         while (((unsigned char)text[from + skipped] & 0xC0) == 0x80)
@@ -81,6 +82,11 @@ static void markdown_code(struct cli_span name)
     fputs(is_padded ? " " : "", stdout);
     cli_repeat("`", ticks);
     free(text);
+}
+
+static void markdown_code(struct cli_span name)
+{
+    markdown_cut(name, MARKDOWN_NAME);
 }
 
 static void markdown_functions(const struct markdown *m, uint32_t limit)
@@ -166,7 +172,7 @@ static int markdown_path(const struct markdown *m)
             continue;
         }
         printf("%u. %s ", ++shown, cli_percent(a, markdown_share(m, node->total)));
-        markdown_code(cli_span(m->c->profile.functions[node->function].name));
+        markdown_cut(cli_span(m->c->profile.functions[node->function].name), MARKDOWN_AGAIN);
         if (folded)
             printf(" (below %u more)", folded);
         putchar('\n');
@@ -198,9 +204,9 @@ static int markdown_next(const struct markdown *m)
             continue;
         printf("- `jsprof %s%s` on ", has_lines ? "annotate" : "callers",
                cli_measure_option(&m->c->profile));
-        markdown_code(file);
+        markdown_cut(file, MARKDOWN_AGAIN);
         fputs(has_lines ? " shows the lines of " : " shows who calls ", stdout);
-        markdown_code(cli_span(function->name));
+        markdown_cut(cli_span(function->name), MARKDOWN_AGAIN);
         puts(".");
     }
     return err;
