@@ -13,16 +13,20 @@ static bool begin(void)
     return host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me);
 }
 
+/* Return the expirations that became samples. */
+static uint64_t seen(void)
+{
+    host_stats(&h);
+    return h.stats.expirations - host_lost(&h.stats);
+}
+
 /* Burn CPU time until the session has so many samples more. */
 static void sampled(uint64_t more)
 {
-    host_stats(&h);
-    uint64_t until = h.stats.expirations + more, last = host_ns(CLOCK_MONOTONIC) + 60000000000u;
-    while (h.stats.expirations < until && host_ns(CLOCK_MONOTONIC) < last) {
+    uint64_t until = seen() + more, last = host_ns(CLOCK_MONOTONIC) + 60000000000u;
+    while (seen() < until && host_ns(CLOCK_MONOTONIC) < last)
         host_burn_ms(1);
-        host_stats(&h);
-    }
-    CHECK(h.stats.expirations >= until);
+    CHECK(seen() >= until);
 }
 
 /* Return how much of the weight is in waits of this name; NULL: in no state at all. */
