@@ -50,7 +50,7 @@ mozjs_objects = $(patsubst %,$(B)/obj/bindings/mozjs/$(1)/%.o,$(2))
 CXX_CFLAGS = -std=c++17 -O2 -g -fPIC -pthread -fvisibility=hidden -fno-rtti \
   -Wall -Wextra -Wshadow -Wconversion \
   $(if $(findstring clang,$(CXX)),,-Wno-dangling-pointer) $(WERROR) -Iinclude \
-  $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1))) $(CXXFLAGS)
+  $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(1))) $(CPPFLAGS) $(CXXFLAGS)
 
 define mozjs_rules
 mozjs_flags_$(1) := $$(call CXX_CFLAGS,mozjs-$(1) $(if $(filter $(1),$(GJS_MOZJS)),gjs-1.0)) \
@@ -87,6 +87,7 @@ $(B)/lib/libjsprof-mozjs.a: $(B)/lib/libjsprof-mozjs-$(MOZJS_DEFAULT).a
 $(B)/bin/mozjs-embedded: $(B)/bin/mozjs-embedded-$(MOZJS_DEFAULT)
 	$(Q)ln -sf $(<F) $@
 
+installable: $(MOZJS_LIBS)
 install: install-mozjs
 uninstall: uninstall-mozjs
 .PHONY: install-mozjs uninstall-mozjs
@@ -147,6 +148,7 @@ $(PRELOAD_BIN): $(call objects,bindings/mozjs/preload/jsprof_gjs.c) $(call \
 	@echo '  LD    $@'
 	$(Q)$(CXX) -o $@ $^ $(ALL_LDFLAGS)
 
+installable: $(GJS) $(PRELOAD_SO) $(PRELOAD_BIN)
 install: install-gjs
 uninstall: uninstall-gjs
 .PHONY: install-gjs uninstall-gjs
