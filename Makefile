@@ -110,12 +110,15 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all lib room tool examples demo check check-long asan tsan mutants sizes bench fuzz \
-  amalgamation dist deps install install-lib uninstall clean help test-programs fuzz-programs FORCE
+.PHONY: all installable lib room tool examples demo check check-long asan tsan mutants sizes \
+  bench fuzz amalgamation dist deps install install-lib uninstall clean help test-programs \
+  fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
 all: lib tool examples ## everything that can be built here
+
+installable: lib tool ## what install installs, without examples
 
 lib: $(LIBS)
 
@@ -209,7 +212,8 @@ DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-rest
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh fish mandoc golang-go python3-jsonschema
 DEPS_BROWSER = chromium firefox-esr
-DEPS_PACKAGES = cmake meson ninja-build python3-dev $(DEPS_HOSTS)
+DEPS_PACKAGES = cmake meson ninja-build python3-dev pkgconf dpkg-dev debhelper lintian \
+  $(DEPS_HOSTS)
 # Interpreters that examples/hosts embeds.
 DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev
 deps: ## install every package that a test can use, with apt-get and npm

@@ -105,12 +105,17 @@ run-lua-tests: lua tool
 	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' TEST_TIMEOUT=600 sh tests/run.sh \
 	  $(filter-out $(wildcard tests/lua/lib*.sh),$(wildcard tests/lua/*.sh))
 
-# Lua 5.1 and LuaJIT look for modules in the same folder: LuaJIT's is kept apart.
+# Lua 5.1 and LuaJIT look for modules in the same folders: LuaJIT's is kept apart, and choose.lua
+# is found by both.
 LUA_ROOT = $(LIBROOT)/lua
 # jsprof-lua.pc is for the newest Lua that is not LuaJIT, or for that.
 LUA_DEFAULT = $(lastword $(filter jit,$(LUA_VERSIONS)) $(filter-out jit,$(LUA_VERSIONS)))
+LUA_SHARED = $(filter 5.1 jit,$(LUA_VERSIONS))
+LUA_INSTALLED = $(LUA_MODULES) $(LUA_LIBS) $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) $(B)/bin/jsprof-lua
+LUA_MAN = $(ROOT)/share/man/man1
+installable: $(if $(LUA_VERSIONS),$(LUA_INSTALLED))
 .PHONY: install-lua uninstall-lua
-install-lua: lua
+install-lua: $(LUA_INSTALLED)
 	install -d "$(ROOT)/bin" "$(ROOT)/include" "$(LIBROOT)/pkgconfig"
 	install -m 755 $(B)/bin/jsprof-lua $(LUA_VERSIONS:%=$(B)/bin/jsprof-lua%) "$(ROOT)/bin"
 	install -m 644 bindings/lua/jsprof-lua.h "$(ROOT)/include"
@@ -119,10 +124,15 @@ install-lua: lua
 	  install -D -m 755 $(B)/lib/lua/$(v)/jsprof.so "$(LUA_ROOT)/$(v)/jsprof.so"; \
 	  $(call binding_pc,jsprof-lua$(v),jsprof-lua$(v),$(call lua_pkg,$(v)));)
 	ln -sf jsprof-lua$(LUA_DEFAULT).pc "$(LIBROOT)/pkgconfig/jsprof-lua.pc"
+	install -d "$(LUA_MAN)"
+	@set -ex; $(foreach v,$(LUA_VERSIONS),ln -sf jsprof-lua.1 "$(LUA_MAN)/jsprof-lua$(v).1";)
+	$(if $(LUA_SHARED),install -d "$(ROOT)/share/lua/5.1")
+	$(if $(LUA_SHARED),$(fill_in) bindings/lua/choose.lua >"$(ROOT)/share/lua/5.1/jsprof.lua")
 
 uninstall-lua:
 	rm -f "$(ROOT)/bin/jsprof-lua" "$(ROOT)/include/jsprof-lua.h"
 	rm -f "$(LIBROOT)/pkgconfig/jsprof-lua.pc"
+	$(if $(LUA_SHARED),rm -f "$(ROOT)/share/lua/5.1/jsprof.lua")
 	@set -ex; $(foreach v,$(LUA_VERSIONS),rm -f "$(ROOT)/bin/jsprof-lua$(v)" \
 	  "$(LIBROOT)/libjsprof-lua$(v).a" "$(LIBROOT)/pkgconfig/jsprof-lua$(v).pc" \
-	  "$(LUA_ROOT)/$(v)/jsprof.so";)
+	  "$(LUA_ROOT)/$(v)/jsprof.so" "$(LUA_MAN)/jsprof-lua$(v).1";)

@@ -92,6 +92,17 @@ for pc in "$lib"/pkgconfig/jsprof-*.pc; do
         readlink "$lib/pkgconfig/$pc.pc" | sed 's/\.pc$//' | grep . || echo "$pc")" ||
         fail "pkg-config names no library for $pc"
 done
+for program in "$root"/bin/jsprof-*; do
+    [ ! -x "$program" ] || [ -e "$root/share/man/man1/${program##*/}.1" ] ||
+        fail "no manual page of ${program##*/}"
+done
+# Two programs that find one file: each gets the module that was built for it.
+for lua in lua5.1 luajit; do
+    [ -e "$lib/lua/${lua#lua}/jsprof.so" ] && command -v $lua >/dev/null || continue
+    sed "s|'$libdir|'$tmp/stage$libdir|" "$root/share/lua/5.1/jsprof.lua" >"$tmp/jsprof.lua"
+    [ "$(cd "$tmp" && $lua -e 'print(require("jsprof").version)')" = "$version" ] ||
+        fail "no module for $lua"
+done
 if [ -x "$B/bin/jsprof-gjs" ]; then
     [ -x "$root/bin/jsprof-gjs-console" ] || fail 'no jsprof-gjs-console'
     echo 'print(1 + 1)' >"$tmp/sum.js"
