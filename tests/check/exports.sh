@@ -30,6 +30,10 @@ for kind in shared static; do
     done
 done
 
+sed -n 's/^ \(jsprof_[a-z_0-9]*\)@.*/\1/p' debian/libjsprof0.symbols | sort -u >"$tmp/packed"
+cmp -s "$tmp/packed" "$tmp/promised" || say "debian/libjsprof0.symbols and the header differ: $(
+    comm -3 "$tmp/packed" "$tmp/promised")"
+
 $readelf -dW "$so" >"$tmp/dynamic"
 version=$(sed -n 's/^.define JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
 grep -q "SONAME.*\[libjsprof\.so\.${version%%.*}\]" "$tmp/dynamic" || say 'wrong soname'
