@@ -72,6 +72,14 @@ if $CC -v 2>&1 | grep -q -- --enable-plugin; then
     closed lto-code "$CC"
     records lto "$CC" -O3 -flto=1 2>/dev/null
 fi
+# LTO of clang, where the linker has a plugin for it: that writes the machine code down too.
+if [ -z "${RUN_UNDER:-}" ] && echo 'int main(void) { return 0; }' |
+    clang -flto -x c -o "$tmp/linked" - 2>/dev/null; then
+    build clang-lto clang -O2 -g -flto
+    records clang-lto clang -O2 -flto "-Wl,-plugin-opt=obj-path=$tmp/clang-code.o"
+    closed clang-code clang
+    tried="$tried clang-lto"
+fi
 # No name that the handler reaches is bound by its first call after jsprof_open.
 mkdir -p "$tmp/b/lib"
 $($CC -print-prog-name=ar) rcs "$tmp/b/lib/libjsprof.a" "$tmp/O2.o"
