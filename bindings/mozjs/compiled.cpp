@@ -212,11 +212,11 @@ bool mozjs_in_object(void *pc, bool unknown)
 uint32_t mozjs_frame_kind(Walk::FrameKind kind)
 {
     if (engine_is_wasm(kind))
-        return JSPROF_KIND_JIT | JSPROF_TIER_WASM;
+        return uint32_t{JSPROF_KIND_JIT} | JSPROF_TIER_WASM;
     return kind == Walk::Frame_BaselineInterpreter
-               ? JSPROF_KIND_VM | JSPROF_TIER_BASELINE_INTERPRETER
-           : kind == Walk::Frame_Baseline ? JSPROF_KIND_JIT | JSPROF_TIER_BASELINE
-                                          : JSPROF_KIND_JIT | JSPROF_TIER_OPTIMIZED;
+               ? uint32_t{JSPROF_KIND_VM} | JSPROF_TIER_BASELINE_INTERPRETER
+           : kind == Walk::Frame_Baseline ? uint32_t{JSPROF_KIND_JIT} | JSPROF_TIER_BASELINE
+                                          : uint32_t{JSPROF_KIND_JIT} | JSPROF_TIER_OPTIMIZED;
 }
 
 mozjs_walk::mozjs_walk(const jsprof_mozjs *m, const Walk::RegisterState &regs)

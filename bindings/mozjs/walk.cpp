@@ -139,7 +139,7 @@ int mozjs_decode_sigsafe(void *host, const void *entry, jsprof_frame *out)
     }
     if (frame.isJsFrame()) {
         out->label = frame.dynamicString();
-        out->kind = JSPROF_KIND_VM | JSPROF_TIER_INTERPRETER;
+        out->kind = uint32_t{JSPROF_KIND_VM} | JSPROF_TIER_INTERPRETER;
         if (!out->label || frame.isOSRFrame())
             return 0;
         out->line = mozjs_interpreted_line(m, &frame);

@@ -67,9 +67,9 @@ static struct cost_pair cost_round(struct jsp_sampled *s, const jsprof_function 
     for (int i = 0; i < COST_CALLS; i++)
         sink = cost_hooked(&s->own, f, sink);
     uint64_t end = jsp_calls_now(&c->shared->clock);
-    double one = (double)(bare - at) / COST_CALLS;
-    double self = (double)(jsp_counted(&c->rows[f->index].self) - before) / COST_CALLS;
-    double both = (double)(end - bare) / COST_CALLS;
+    double one = (double)(bare - at) / (double)COST_CALLS;
+    double self = (double)(jsp_counted(&c->rows[f->index].self) - before) / (double)COST_CALLS;
+    double both = (double)(end - bare) / (double)COST_CALLS;
     return (struct cost_pair){ self - one, both - self };
 }
 

@@ -70,7 +70,7 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         snprintf(out, size, "its threads were recorded for %s, %u Hz asked for: a higher rate "
                             "would take some",
                  cli_duration(cpu, passed), p->hz);
-    else if (counts_waits && advice_unserved(p) * ADVICE_UNSERVED > 1)
+    else if (counts_waits && advice_unserved(p) * (double)ADVICE_UNSERVED > 1)
         snprintf(out, size, "Threads that had work waited for a processor in %s of the time, "
                             "because others had it or a quota was used up: --state waiting "
                             "shows where", cli_percent(share, advice_unserved(p)));
@@ -110,7 +110,7 @@ void cli_lua_note(struct cli_capture *c)
     if (!c->profile.is_of_lua || jsp_unit_is_bytes(c->profile.unit) || advice_is_of_idle(c))
         return;
     double lua = advice_lua(c);
-    if (100 * lua >= ADVICE_LUA)
+    if (100 * lua >= (double)ADVICE_LUA)
         return;
     printf("Lua is in %s of the time; the rest is C code that no Lua function called, or "
            "waiting.\nA state that other threads run is seen there only where the module is "

@@ -110,7 +110,7 @@ static void expect_block(struct expected *e, double bytes, double every)
 static bool is_near(double got, double want, double variance)
 {
     double sigma = sqrt(variance);
-    if (fabs(got - want) <= SIGMAS * sigma)
+    if (fabs(got - want) <= (double)SIGMAS * sigma)
         return true;
     printf("# %.0f is not %.0f +- %d * %.0f\n", got, want, SIGMAS, sigma);
     return false;

@@ -63,7 +63,7 @@ static uint64_t shares_cycle_ns(uint64_t fixed_ns)
 static void shares_turns(jsprof_thread *me, uint64_t fixed_ns, struct shares *truth)
 {
     uint64_t at = host_ns(CLOCK_MONOTONIC);
-    while (shares_sum(truth) < RUN_MS * 1e6) {
+    while (shares_sum(truth) < (double)RUN_MS * 1e6) {
         uint64_t cycle = shares_cycle_ns(fixed_ns), end = 0;
         for (int i = 0; i < WORKS; i++) {
             end += parts[i];
@@ -111,7 +111,7 @@ static void shares_are_right(uint64_t fixed_ns)
     for (int i = 0; i < 3 && n_good < 2; i++) {
         double squares = shares_of(fixed_ns);
         printf("# %.1f, 3 expected\n", squares);
-        n_good += squares < MOST;
+        n_good += squares < (double)MOST;
     }
     CHECK_EQ(n_good, 2);
 }

@@ -334,9 +334,9 @@ static uint64_t of_tier(const char *name)
 TEST(a_tier_is_recorded_with_the_kind_and_makes_no_other_function)
 {
     static const uint16_t kinds[] = { 0,
-                                      JSPROF_KIND_VM | JSPROF_TIER_INTERPRETER,
-                                      JSPROF_KIND_JIT | JSPROF_TIER_OPTIMIZED,
-                                      JSPROF_KIND_JIT | JSPROF_TIER_WASM,
+                                      (uint32_t)JSPROF_KIND_VM | JSPROF_TIER_INTERPRETER,
+                                      (uint32_t)JSPROF_KIND_JIT | JSPROF_TIER_OPTIMIZED,
+                                      (uint32_t)JSPROF_KIND_JIT | JSPROF_TIER_WASM,
                                       JSPROF_KIND_JIT,
                                       JSPROF_KIND_JIT | 15 << 4 }; /* unknown to us */
     struct jsp_groups *groups = NULL;
