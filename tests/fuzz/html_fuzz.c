@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                   .label = "</script>" };
             const struct jsp_page_capture both[JSP_HTML_MOST] = { one, one };
             for (uint32_t n = 1; n <= JSP_HTML_MOST; n++)
-                fuzz_write(&(struct jsp_html){ both, n, 0, &sink, false });
+                fuzz_write(&(struct jsp_html){ .captures = both, .n = n, .out = &sink });
             jsp_profile_free(&p);
         }
         jsp_read_close(&r);
