@@ -7,7 +7,8 @@
 # SPDX-License-Identifier: MIT
 #
 # LUA_BENCH='5.4 jit': these versions only. LUA_PROGRAMS='trees ring': sampling of these only;
-# "shares" among them: the shares, too; "whole": whole processes.
+# "shares" among them: the shares, too; "whole": whole processes; "prices": exact calls and
+# allocations.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -20,10 +21,10 @@ CAP=$work/lua.cap
 export CAP
 if [ -n "${QUICK:-}" ]; then
     pairs=10 peer_rounds=2 turn=0.06 runs=4 peer_runs=2 seconds=0.25 processes=2 least=2 most=2
-    whole_pairs=8 whole_size=14
+    whole_pairs=8 whole_size=60000
 else
     pairs=40 peer_rounds=4 turn=0.12 runs=80 peer_runs=5 seconds=0.5 processes=7 least=6 most=16
-    whole_pairs=20 whole_size=17
+    whole_pairs=20 whole_size=1000000
 fi
 
 # Median and quartiles of the ratios: printed, not judged.
@@ -158,11 +159,12 @@ whole_clock() # CLOCK LIMIT LAUNCHER PROGRAM ARG
 }
 
 # Of processes of some seconds, and of one that does nothing: what opening and closing takes. The
-# floor of the latter, in the same run, is a process of this Lua that only starts.
-whole() # ARG OF trees
+# floor of the latter, in the same run, is a process of this Lua that only starts. nbody has little
+# memory, so its time differs from process to process six times less than that of trees.
+whole() # ARG OF nbody
 {
-    whole_clock cpu 1.01 "$B/bin/jsprof-lua$version" trees "$1"
-    whole_clock wall 1.03 - trees "$1"
+    whole_clock cpu 1.01 "$B/bin/jsprof-lua$version" nbody "$1"
+    whole_clock wall 1.03 - nbody "$1"
     "$work/whole" $((4 * whole_pairs)) "$work/whole.cap" cpu - "$lua" -e '' >"$work/whole.lines"
     awk -v name="Lua $version: require, open and close" '
         NR == 1 { ratio = $1 }
@@ -172,7 +174,21 @@ whole() # ARG OF trees
             printf "%.2f times a process that only starts\t-\n", ratio - 1 }' "$work/whole.lines"
 }
 
-# A Lua module for pairs.lua.
+# What exact calls cost beside an empty hook on calls and returns, which is the least that Lua
+# allows, and what sampling allocations, too, costs beside samples.
+prices()
+{
+    if [ "$version" != jit ]; then
+        turns over "$peer_rounds" fib 22
+        printf 'row\t%s\t-\t%s\t%s\t-\n' "Lua $version, fib: exact calls / an empty hook" \
+            "$(ratios)" 'on calls and returns; the goal is 1.5x'
+    fi
+    turns alloc "$peer_rounds" trees $((faster > 1 ? 9 : 8))
+    printf 'row\t%s\t-\t%s\t%s\t-\n' "Lua $version, trees: allocations too / samples" \
+        "$(ratios)" 'one in each 512 KiB'
+}
+
+# A Lua module for pairs.lua and turns.lua.
 clocks()
 {
     package=lua$version
@@ -240,8 +256,12 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
             all_shares
             continue
             ;;
+        prices)
+            prices
+            continue
+            ;;
         whole)
-            whole $((whole_size + (faster > 1)))
+            whole $((whole_size * (faster > 1 ? 6 : 1)))
             continue
             ;;
         fib) argument=$((faster > 1 ? 27 : 22)) ;;
@@ -255,7 +275,8 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
     [ -z "${LUA_PROGRAMS:-}" ] || continue
     whole_processes trees $((faster > 1 ? 18 : 17))
     whole_processes fib $((faster > 1 ? 41 : 36))
-    whole $((whole_size + (faster > 1)))
+    whole $((whole_size * (faster > 1 ? 6 : 1)))
+    prices
     turns calls "$peer_rounds" fib 22
     measured=$(ratios)
     beside='compiles nothing meanwhile'

@@ -1,5 +1,5 @@
 /* clocks.c - for pairs.lua: the CPU clocks of the thread and of the process, and whether
- * the thread hears SIGPROF.
+ * the thread hears SIGPROF. For turns.lua: a hook that does nothing.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,14 +32,28 @@ static int clocks_hear(lua_State *L)
     return 0;
 }
 
+static void clocks_nothing(lua_State *L, lua_Debug *ar)
+{
+    (void)L;
+    (void)ar;
+}
+
+static int clocks_hook(lua_State *L)
+{
+    lua_sethook(L, clocks_nothing, lua_toboolean(L, 1) ? LUA_MASKCALL | LUA_MASKRET : 0, 0);
+    return 0;
+}
+
 int luaopen_clocks(lua_State *L);
 int luaopen_clocks(lua_State *L)
 {
-    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 3);
     lua_pushcclosure(L, clocks_cpu, 0);
     lua_setfield(L, -2, "cpu");
     lua_pushcclosure(L, clocks_hear, 0);
     lua_setfield(L, -2, "hear");
+    lua_pushcclosure(L, clocks_hook, 0);
+    lua_setfield(L, -2, "hook");
     lua_setglobal(L, "clocks");
     return 0;
 }

@@ -5,18 +5,27 @@
 --
 --     lua turns.lua PROFILER ROUNDS SECONDS PROGRAM [ARG]
 --
--- PROFILER is calls (jsprof's mode), hook (a plain count hook), jp (LuaJIT's). A
--- turn takes about so many SECONDS without it.
+-- PROFILER is calls (jsprof's mode), hook (a plain count hook), jp (LuaJIT's). The turns without
+-- it are plain, but for two: "over" is calls beside an empty hook on calls and returns, and "alloc"
+-- is samples with allocations beside samples. A turn takes about so many SECONDS without it.
 --
 -- SPDX-License-Identifier: MIT
 local profiler, rounds, seconds = arg[1], tonumber(arg[2]), tonumber(arg[3])
 local program, argument = arg[4], arg[5]
 local clock, show = os.clock, print
 
-local jsprof = profiler == "calls" and require "jsprof"
+local is_ours = profiler == "calls" or profiler == "over" or profiler == "alloc"
+local jsprof = is_ours and require "jsprof"
+if profiler == "over" then require "clocks" end
 local begin, stop = {}, {}
 function begin.calls() jsprof.start{ output = os.getenv "CAP", mode = "calls" } end
 function stop.calls() jsprof.stop() end
+begin.over, stop.over = begin.calls, stop.calls
+function begin.empty() clocks.hook(true) end
+function stop.empty() clocks.hook(false) end
+function begin.alloc() jsprof.start{ output = os.getenv "CAP", alloc = true } end
+function begin.samples() jsprof.start{ output = os.getenv "CAP" } end
+stop.alloc, stop.samples = stop.calls, stop.calls
 local seen = {}
 function begin.hook()
   debug.sethook(function()
@@ -52,21 +61,23 @@ local function turn()
   return clock() - at
 end
 
-local function profiled()
-  begin[profiler]()
+local function under(name)
+  if not name then return turn() end
+  begin[name]()
   local spent = turn()
-  stop[profiler]()
+  stop[name]()
   return spent
 end
+local beside = ({ over = "empty", alloc = "samples" })[profiler]
 
 for round = 1, rounds do
   local plain, spent
   if round % 2 == 1 then
-    plain = turn()
-    spent = profiled()
+    plain = under(beside)
+    spent = under(profiler)
   else
-    spent = profiled()
-    plain = turn()
+    spent = under(profiler)
+    plain = under(beside)
   end
   show(string.format("%.6f %.6f", plain, spent))
 end
