@@ -10,13 +10,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "api.h"
 
-enum { IMPORTS_OBJECTS = 128 };
+enum { IMPORTS_OBJECTS = 128, IMPORTS_LOADED = 4096 };
 
 /* The objects only grow in number. One that was unloaded keeps its entry until another one is
  * at its place. */
@@ -197,13 +198,40 @@ static struct jsp_lua_importer *imports_place(uintptr_t low, uintptr_t high, uin
     return i < IMPORTS_OBJECTS ? &imports_objects[i] : NULL;
 }
 
-static int imports_object(struct dl_phdr_info *info, size_t size, void *list)
+/* The objects that the loader has linked. */
+struct imports_look {
+    const struct jsp_lua_import *list;
+    uintptr_t lua; /* an address in it */
+    uintptr_t linked[IMPORTS_LOADED];
+    size_t n;
+};
+
+static int imports_collect(struct dl_phdr_info *info, size_t size, void *data)
 {
-    struct imports_dynamic d;
-    uintptr_t ours = (uintptr_t)imports_object, lua = jsp_lua_api(JSP_LUA_API_GETTOP);
+    struct imports_look *look = data;
     (void)size;
-    if (!imports_read(&d, info) || (ours >= d.low && ours < d.high) ||
-        (lua >= d.low && lua < d.high) ||
+    if (look->n < IMPORTS_LOADED)
+        look->linked[look->n++] = info->dlpi_addr;
+    return look->n == IMPORTS_LOADED;
+}
+
+static bool imports_is_linked(const struct imports_look *look, uintptr_t base)
+{
+    for (size_t i = 0; i < look->n; i++)
+        if (look->linked[i] == base)
+            return true;
+    return false;
+}
+
+static int imports_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const struct imports_look *look = data;
+    const struct jsp_lua_import *list = look->list;
+    struct imports_dynamic d;
+    uintptr_t ours = (uintptr_t)imports_object;
+    (void)size;
+    if (!imports_is_linked(look, info->dlpi_addr) || !imports_read(&d, info) ||
+        (ours >= d.low && ours < d.high) || (look->lua >= d.low && look->lua < d.high) ||
         imports_table(&d, 0, list) + imports_table(&d, 1, list) == 0)
         return 0;
     /* ORDER: relaxed. Only the holder of the lock stores it. */
@@ -220,11 +248,25 @@ static int imports_object(struct dl_phdr_info *info, size_t size, void *list)
     return 0;
 }
 
+/* The loader lists an object before it fills the object's words. dlsym and dladdr wait until
+ * another thread's dlopen has ended, so objects that were listed before are linked after. Call
+ * them without a lock: a constructor that dlopen runs may come here, too, and dl_iterate_phdr
+ * holds a lock that dlopen takes. */
 void jsp_lua_imports_replace(const struct jsp_lua_import *list)
 {
+    struct imports_look *look = malloc(sizeof *look);
+    Dl_info any;
+    if (!look)
+        return;
+    look->list = list;
+    look->lua = jsp_lua_api(JSP_LUA_API_GETTOP);
+    look->n = 0;
+    dl_iterate_phdr(imports_collect, look);
+    dladdr((void *)imports_object, &any);
     pthread_mutex_lock(&imports_lock);
-    dl_iterate_phdr(imports_object, (void *)(uintptr_t)list);
+    dl_iterate_phdr(imports_object, look);
     pthread_mutex_unlock(&imports_lock);
+    free(look);
 }
 
 const struct jsp_lua_importer *jsp_lua_imports_of(uintptr_t address)
