@@ -5,7 +5,8 @@
 #
 # TYPESCRIPT=FOLDER: the one with typescript.js, if not that of `make deps`.
 # GJS_PEER=COMMAND: a gjs-console 1.74 that was built with gjs's own profiler, to
-# compare with ours (Debian's is built without). QUICK=1: fewer rounds.
+# compare with ours (Debian's is built without). QUICK=1: fewer rounds, too few to judge prices.
+# ROUNDS=N: so many. PRICES=1: only the rows of start and stop, and of the TypeScript compiler.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -15,7 +16,9 @@ gjs=$B/bin/gjs-console
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rounds=${QUICK:+3}
-rounds=${rounds:-9}
+rounds=${ROUNDS:-${rounds:-9}}
+kinds='friendly recursion'
+[ -z "${PRICES:-}" ] || kinds=
 peer=${GJS_PEER:-}
 
 row() # BUDGET LIMIT MEASURED BESIDE HOLDS
@@ -39,7 +42,7 @@ shares() # RUN PARTS-NAME LIMIT
 }
 
 SHARES_MS=${QUICK:+4000}
-SHARES_MS=${SHARES_MS:-30000} SHARES_OUT=$work/shares SRCDIR=$top B=$B \
+[ -n "${PRICES:-}" ] || SHARES_MS=${SHARES_MS:-30000} SHARES_OUT=$work/shares SRCDIR=$top B=$B \
     sh "$top/tests/mozjs/shares.sh" >"$work/log" 2>&1 || true
 if [ -s "$work/shares" ]; then
     # shellcheck disable=SC2046
@@ -50,7 +53,7 @@ if [ -s "$work/shares" ]; then
     set -- $(shares collecting)
     row 'gjs: share, code that collects' '1 point + chance' "$1 points, $2" \
         "chance (3 errors) $3" "$([ "$5" = 0 ] && echo yes || echo NO)"
-else
+elif [ -z "${PRICES:-}" ]; then
     printf 'note\tshares could not be measured: %s\n' "$(tail -n 1 "$work/log")"
 fi
 
@@ -73,7 +76,7 @@ ratios() # FILE BASE
             v[int((3 * NR + 1) / 4)] }'
 }
 
-for kind in friendly recursion; do
+for kind in $kinds; do
     rm -f "$work"/plain "$work"/ours "$work"/peer.plain "$work"/peer.on
     i=0
     while [ $i -lt "$rounds" ]; do
@@ -110,11 +113,23 @@ differences() # FILE BASE
             v[int((3 * NR + 1) / 4)] }'
 }
 
-# Broken only where even the lower quartile is above the limit.
-judged() # LIMIT "MEDIAN (LOW-HIGH)"
+# Is the median of these numbers at or below the limit? By its interval, in which it lies with 95 %:
+# "noise" if the limit is inside. Fewer than six numbers have no such interval.
+judged() # LIMIT: numbers from stdin
 {
-    echo "$2" | sed 's/[()a-z-]/ /g' | awk -v limit="$1" '{
-        print ($1 <= limit ? "yes" : ($2 > limit ? "NO" : "noise")) }'
+    sort -n | awk -v limit="$1" '
+        { v[NR] = $1 }
+        END {
+            low = int((NR - 1.96 * sqrt(NR)) / 2)
+            if (low < 1) low = 1
+            if (NR < 6) print "noise"
+            else print (v[NR + 1 - low] <= limit ? "yes" : (v[low] > limit ? "NO" : "noise"))
+        }'
+}
+
+judged_ratio() # LIMIT FILE BASE
+{
+    paste "$2" "$3" | awk '{ print $1 / $2 }' | judged "$1"
 }
 
 turn() # NAME COMMAND...: adds a line to $work/NAME
@@ -124,16 +139,32 @@ turn() # NAME COMMAND...: adds a line to $work/NAME
     "$B/tests/bench/cpu_of" "$@" >>"$work/$turn_name"
 }
 
-i=0
-while [ $i -lt $((3 * rounds)) ]; do
-    turn start.plain gjs-console -c 0
-    turn start.here "$gjs" --profile-output="$work/x.cap" -c 0
+# Run each of these functions once a round. Each round begins with another one, so that no order
+# counts.
+rounds_of() # ROUNDS FUNCTION...
+{
+    rounds_left=$1
+    shift
+    while [ "$rounds_left" -gt 0 ]; do
+        for one do "$one"; done
+        rounds_first=$1
+        shift
+        set -- "$@" "$rounds_first"
+        rounds_left=$((rounds_left - 1))
+    done
+}
+
+start_plain() { turn start.plain gjs-console -c 0; }
+start_here() { turn start.here "$gjs" --profile-output="$work/x.cap" -c 0; }
+start_pre()
+{
     turn start.pre "$B/bin/jsprof-gjs" --profile-output="$work/y.cap" -- gjs-console -c 0
-    i=$((i + 1))
-done
+}
+rounds_of $((6 * rounds)) start_plain start_here start_pre
 paid=$(differences "$work/start.here" "$work/start.plain")
 row 'gjs: start and stop, all threads' '<= 3 ms' "$paid" \
-    "jsprof-gjs $(differences "$work/start.pre" "$work/start.plain")" "$(judged 3 "$paid")"
+    "jsprof-gjs $(differences "$work/start.pre" "$work/start.plain")" \
+    "$(paste "$work/start.here" "$work/start.plain" | awk '{ print ($1 - $2) / 1000 }' | judged 3)"
 
 # shellcheck disable=SC2046
 modules=${TYPESCRIPT:-$top/tests/node/node_modules/typescript/lib}
@@ -146,30 +177,49 @@ elif ! pkg-config --print-requires-private gjs-1.0 | grep -o 'mozjs-[0-9]*' >"$w
     printf 'note\tno gjs tsc: %s\n' "$(tail -n 1 "$work/log")"
 else
     tsc=$scripts/tsc.js
-    i=0
-    while [ $i -lt "$rounds" ]; do
-        turn tsc.plain gjs-console "$tsc" "$modules"
+    "${CC:-gcc}" -D_GNU_SOURCE -O2 -shared -fPIC -o "$work/empty.so" "$here/peers/empty.c"
+    tsc_plain() { turn tsc.plain gjs-console "$tsc" "$modules"; }
+    tsc_engine()
+    {
         turn tsc.engine env ENGINE=instrumented LD_PRELOAD="$work/engine.so" gjs-console "$tsc" \
             "$modules"
+    }
+    tsc_1()
+    {
         turn tsc.1 "$gjs" --profile-hz=1 --profile-output="$work/x.cap" "$tsc" "$modules"
-        turn tsc.1000 "$gjs" --profile-output="$work/x.cap" "$tsc" "$modules"
+    }
+    tsc_1000() { turn tsc.1000 "$gjs" --profile-output="$work/x.cap" "$tsc" "$modules"; }
+    tsc_wall()
+    {
+        turn tsc.wall "$gjs" --profile-clock=wall --profile-output="$work/x.cap" "$tsc" "$modules"
+    }
+    tsc_empty() { turn tsc.empty env LD_PRELOAD="$work/empty.so" gjs-console "$tsc" "$modules"; }
+    tsc_no_ion()
+    {
         turn tsc.no-ion env ENGINE=no-ion LD_PRELOAD="$work/engine.so" gjs-console "$tsc" \
             "$modules"
+    }
+    tsc_counts()
+    {
         turn tsc.counts "$gjs" --profile-calls=on --profile-hz=1 --profile-output="$work/x.cap" \
             "$tsc" "$modules"
-        i=$((i + 1))
-    done
-    paid=$(ratios "$work/tsc.1" "$work/tsc.plain")
-    row 'gjs: tsc, switched on, 1 Hz' '<= 1.02' "$paid" \
+    }
+    rounds_of "$rounds" tsc_plain tsc_engine tsc_1 tsc_1000 tsc_empty tsc_wall tsc_no_ion tsc_counts
+    row 'gjs: tsc, switched on, 1 Hz' '<= 1.02' "$(ratios "$work/tsc.1" "$work/tsc.plain")" \
         "the engine's instrumentation alone $(ratios "$work/tsc.engine" "$work/tsc.plain")" \
-        "$(judged 1.02 "$paid")"
+        "$(judged_ratio 1.02 "$work/tsc.1" "$work/tsc.plain")"
     row 'gjs: tsc, 1000 Hz' - "$(ratios "$work/tsc.1000" "$work/tsc.plain")" \
         "of 1 Hz $(ratios "$work/tsc.1000" "$work/tsc.1")" -
-    paid=$(ratios "$work/tsc.counts" "$work/tsc.plain")
-    row 'gjs: tsc, exact calls' '<= 1.5' "$paid" \
+    row 'gjs: tsc, wall clock, 1000 Hz' '<= empty * 1.01' \
+        "$(ratios "$work/tsc.wall" "$work/tsc.empty")" \
+        "an empty handler, of none $(ratios "$work/tsc.empty" "$work/tsc.plain")" \
+        "$(judged_ratio 1.01 "$work/tsc.wall" "$work/tsc.empty")"
+    row 'gjs: tsc, exact calls' '<= 1.5' "$(ratios "$work/tsc.counts" "$work/tsc.plain")" \
         "without the optimizing compiler $(ratios "$work/tsc.no-ion" "$work/tsc.plain")" \
-        "$(judged 1.5 "$paid")"
+        "$(judged_ratio 1.5 "$work/tsc.counts" "$work/tsc.plain")"
 fi
+
+[ -z "${PRICES:-}" ] || exit 0
 
 # -- Bytes a sample ------------------------------------------------------------------------
 
