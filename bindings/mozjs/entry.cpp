@@ -17,8 +17,8 @@
  * Between it and the last frame are the registers that the entry stub saved, and that
  * function's return address. The return address alone can not be recognized: the stub's frame
  * has bytes that nothing wrote, where an earlier call may have left the same one. But the stub
- * saves the stack pointer, too, so one of its words is the address of the next word. The others
- * are at a fixed distance from there.
+ * saves the stack pointer before it aligns it, so one of its words is the address of one of the
+ * next two. The return address is at a fixed distance from there.
  */
 #include "compiled.h"
 
@@ -54,9 +54,9 @@ uintptr_t entry_address(const void *p)
 #if defined(__x86_64__)
 constexpr uintptr_t ENTRY_CALL_BYTES = 2;
 
-/* The stub pushes r15, r14, r13, r12, rbp, rsp and rbx: words from the saved stack pointer to the
- * frame pointer and to the return address. */
-constexpr uint32_t ENTRY_SP_TO_FP = 1, ENTRY_SP_TO_RETURN = 6;
+/* Words from where the saved stack pointer leads to the return address: the registers that the
+ * stub pushed. */
+constexpr uint32_t ENTRY_PUSHED = 8;
 
 /* Return whether `call *%rax`, or another register, comes before. Nothing else calls a
  * stub. */
@@ -68,7 +68,7 @@ bool entry_is_after_call(uintptr_t pc)
 }
 #else
 constexpr uintptr_t ENTRY_CALL_BYTES = 4;
-constexpr uint32_t ENTRY_SP_TO_FP = 1, ENTRY_SP_TO_RETURN = 6;
+constexpr uint32_t ENTRY_PUSHED = 8;
 
 bool entry_is_after_call(uintptr_t)
 {
@@ -121,12 +121,10 @@ bool entry_is_return(const jsprof_mozjs *m, const uintptr_t *word)
     return entry_is_engine(m, *word) && entry_is_after_call(*word);
 }
 
-/* Store the registers that the stub's caller had. */
-bool entry_found(const uintptr_t *return_word, const uintptr_t *saved_fp, Registers *regs)
+bool entry_found(const uintptr_t *return_word, Registers *regs)
 {
     regs->pc = reinterpret_cast<void *>(*return_word);
     regs->sp = const_cast<uintptr_t *>(return_word + 1);
-    regs->fp = saved_fp ? reinterpret_cast<void *>(*saved_fp) : nullptr;
     return true;
 }
 
@@ -138,12 +136,14 @@ bool entry_by_search(const jsprof_mozjs *m, const uintptr_t *word, const uintptr
 {
     if (entry_address(end) - entry_address(word) > ENTRY_BYTES)
         return false;
-    for (const uintptr_t *at = word; at + ENTRY_SP_TO_RETURN < end; at++)
-        if (*at == entry_address(at + 1) && entry_is_return(m, at + ENTRY_SP_TO_RETURN))
-            return entry_found(at + ENTRY_SP_TO_RETURN, at + ENTRY_SP_TO_FP, regs);
-    for (uint32_t i = 0; is_innermost && i < ENTRY_SP_TO_RETURN && word + i < end; i++)
+    for (const uintptr_t *at = word; at + 2 + ENTRY_PUSHED < end; at++) {
+        const uintptr_t *saved = at + 1 + (*at == entry_address(at + 2));
+        if (*at == entry_address(saved) && entry_is_return(m, saved + ENTRY_PUSHED))
+            return entry_found(saved + ENTRY_PUSHED, regs);
+    }
+    for (uint32_t i = 0; is_innermost && i <= ENTRY_PUSHED && word + i < end; i++)
         if (entry_is_return(m, word + i))
-            return entry_found(word + i, nullptr, regs);
+            return entry_found(word + i, regs);
     return false;
 }
 
