@@ -50,6 +50,23 @@ static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_outp
     jsp_output_record(&p->output, r, from);
 }
 
+/* Write a sample as two, if the thread waited for a processor for a part of its weight. */
+static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
+{
+    struct jsp_record *r = (void *)p->popped;
+    uint32_t waited = r->state.state == JSP_STATE_RUNNING ? r->waited : 0;
+    t->counts.expirations += r->weight;
+    r->weight -= waited;
+    if (r->weight || !waited)
+        drain_record(p, t, from);
+    if (!waited)
+        return;
+    r->cpu_ns = r->weight ? 0 : r->cpu_ns; /* the first one has it */
+    r->weight = waited;
+    r->state.state = JSP_STATE_WAITING;
+    drain_record(p, t, from);
+}
+
 /* Drain everything up to one moment between two signals, so that the counts of that
  * moment and the samples in the capture agree. Return false if the output is full; they
  * agree then, too, as of an earlier moment. */
@@ -70,8 +87,7 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
         int n = jsp_ring_pop(&t->sampled.ring, p->popped, sizeof p->popped / 8);
         if (n <= 0)
             break;
-        drain_record(p, t, from);
-        t->counts.expirations += ((const struct jsp_record *)p->popped)->weight;
+        drain_parts(p, t, from);
     }
     t->counts = now;
     return true;

@@ -27,9 +27,7 @@ static void looked_send(const struct jsp_looker *l, struct jsp_looked *t, uint64
     jsp_looker_queue(l, t->tid, l->signo, t->sampled->number);
 }
 
-/* Add to the expirations of a signal that is still under way. Return false if there is
- * none. */
-static bool looked_owe_more(struct jsp_looked *t)
+bool jsp_looker_owe_more(struct jsp_looked *t)
 {
     /* L1. ORDER: acquire, pairs with the handler's exchange: it is done with due_ns. */
     uint64_t owed = atomic_load_explicit(&t->sampled->owed, memory_order_acquire);
@@ -59,7 +57,7 @@ static void looked_send_again(const struct jsp_looker *l, struct jsp_looked *t, 
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     struct jsp_sampled *s = t->sampled;
-    if (looked_owe_more(t)) {
+    if (jsp_looker_owe_more(t)) {
         if (now - t->sent_ns >= JSP_HIDDEN_AGAIN_NS)
             looked_send_again(l, t, now);
         return;
@@ -67,6 +65,7 @@ void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_
     /* ORDER: relaxed. A hint. */
     if (!t->debt || t->waited <= atomic_load_explicit(&s->rest, memory_order_relaxed))
         return;
+    s->told = t->state;
     /* ORDER: relaxed. The release below publishes it. */
     atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);
     /* L1. ORDER: release, pairs with the acquire of the handler that sees a weight. */

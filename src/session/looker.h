@@ -70,6 +70,8 @@ struct jsp_looked {
     /* The looker took the last sample, and the thread has not run since: */
     bool is_known;
     uint64_t again;  /* points since then */
+    struct jsp_rec_state state; /* for the next signal */
+    uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */
     uint64_t put_ns; /* time of that sample, or of the last one that repeats it */
     uint64_t naps;   /* how often it had gone to sleep, when it last waited for a processor ... */
     bool was_stopped; /* ... and whether it had run, but not slept, since the time before */
@@ -163,6 +165,10 @@ uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *
 uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
                             uint64_t points);
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
+
+/* Add the debt to the expirations of a signal that is still under way. Return false if there is
+ * none. */
+bool jsp_looker_owe_more(struct jsp_looked *t);
 int64_t jsp_looker_periods(const struct jsp_looker *l, uint64_t ns);
 enum { JSP_LOOKER_WHOLE = 1 << 16 };
 

@@ -23,11 +23,18 @@ enum {
 
 /* -- Threads that have not run ----------------------------------------------- */
 
+/* Return for how long it has slept. A walk may have found it asleep after `now`. */
+static uint64_t wall_slept_ns(const struct jsp_looked *t, uint64_t now)
+{
+    return now > t->slept_ns ? now - t->slept_ns : 0;
+}
+
 /* Repeat the last sample for the points since then. */
 static void wall_again(struct jsp_looked *t, uint64_t now, enum jsp_put_as as)
 {
     struct jsp_record same = { .time_ns = now, .weight = (uint32_t)t->again,
-                               .taker = JSP_TAKER_AGAIN };
+                               .taker = JSP_TAKER_AGAIN,
+                               .state.asleep_ns = wall_slept_ns(t, now) };
     if (!t->again)
         return;
     if (jsp_sampled_put(t->sampled, &same, t->ran_ns, as) == JSP_PUT_BUSY)
@@ -54,12 +61,14 @@ static bool wall_is_still(const struct jsp_looked *t)
 
 /* Store the stack of a thread that was walked, for all points at which it did not run. */
 static void wall_keep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
-                      enum jsp_put_as as)
+                      const struct jsp_sleep *at, enum jsp_put_as as)
 {
     struct jsp_record *r = jsp_sleeper_record(l->sleeper);
     r->time_ns = now;
     r->weight = (uint32_t)t->rest;
     r->taker = JSP_TAKER_LOOKER;
+    if (r->state.state != JSP_STATE_HOST)
+        r->state = jsp_sleeper_state(at, wall_slept_ns(t, now));
     enum jsp_put put = jsp_sampled_put(t->sampled, r, t->ran_ns, as);
     if (put == JSP_PUT_BUSY)
         return;
@@ -83,11 +92,17 @@ static bool wall_walk(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
     l->looks[looks[walk]]++;
     if (walk != JSP_SLEEP_WALKED && walk != JSP_SLEEP_PAUSED)
         return false;
-    wall_keep(l, t, now, walk == JSP_SLEEP_PAUSED ? JSP_PUT_PAUSED : JSP_PUT_ARMED);
+    wall_keep(l, t, now, at, walk == JSP_SLEEP_PAUSED ? JSP_PUT_PAUSED : JSP_PUT_ARMED);
     return true;
 }
 
-/* Report the points at which the thread did not run by the signal, too. */
+static bool wall_is_owed(const struct jsp_looked *t)
+{
+    /* ORDER: relaxed. Only the looker makes it nonzero. */
+    return atomic_load_explicit(&t->sampled->owed, memory_order_relaxed);
+}
+
+/* Report the points at which the thread did not run by a signal, too. */
 static void wall_signal(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     if (t->rest > 0) {
@@ -97,10 +112,20 @@ static void wall_signal(struct jsp_looker *l, struct jsp_looked *t, uint64_t now
     jsp_looker_report(l, t, now);
 }
 
-static bool wall_is_owed(const struct jsp_looked *t)
+static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
-    /* ORDER: relaxed. Only the looker makes it nonzero. */
-    return atomic_load_explicit(&t->sampled->owed, memory_order_relaxed);
+    t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
+    jsp_looker_report(l, t, now);
+}
+
+/* The thread waits for a processor, where it ran before. */
+static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
+    if (t->rest > 0)
+        /* ORDER: relaxed. The handler returns what comes without its expirations. */
+        atomic_fetch_add_explicit(&t->sampled->waited, (uint64_t)t->rest, memory_order_relaxed);
+    wall_signal(l, t, now);
 }
 
 /* The thread has moved under the walk. Return true if it sleeps again. */
@@ -111,6 +136,7 @@ static bool wall_follow(struct jsp_looker *l, struct jsp_looked *t, struct jsp_s
         return false;
     t->balance += jsp_looker_periods(l, ran - t->ran_ns);
     t->ran_ns = ran;
+    t->slept_ns = jsp_now_ns(CLOCK_MONOTONIC);
     *at = jsp_sleeper_at(t->fd);
     return at->is == JSP_SLEEP_ASLEEP;
 }
@@ -118,6 +144,7 @@ static bool wall_follow(struct jsp_looker *l, struct jsp_looked *t, struct jsp_s
 static void wall_asleep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
                         struct jsp_sleep *at)
 {
+    t->state = jsp_sleeper_state(at, wall_slept_ns(t, now));
     if (wall_is_owed(t)) { /* it blocks the signal, or is about to wake up for it */
         wall_signal(l, t, now);
         return;
@@ -219,14 +246,17 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
     }
     t->rest += wall_left(t, wall_split(l, t, m, points, ran_ns, is));
     if (at.is == JSP_SLEEP_ASLEEP) {
+        uint64_t since = m->now - t->seen_ns;
+        if (ran_ns || !t->slept_ns)
+            t->slept_ns = m->now - (since > ran_ns ? since - ran_ns : 0) / 2;
         wall_asleep(l, t, m->now, &at);
         return;
     }
     l->looks[at.is == JSP_SLEEP_GONE ? JSP_LOOK_GONE : is]++;
     if (is == JSP_LOOK_WAITS)
-        wall_signal(l, t, m->now);
+        wall_wait(l, t, m->now);
     else if (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns))
-        jsp_looker_report(l, t, m->now);
+        wall_run(l, t, m->now);
 }
 
 bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
@@ -258,6 +288,11 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
         left -= slept - slept % JSP_LOOKER_WHOLE;
     }
     wall_again(t, now, JSP_PUT_DISARMED);
+    if (t->rest > 0 && wall_is_owed(t)) { /* it blocks the signal, perhaps */
+        t->debt += (uint64_t)t->rest;
+        t->rest = 0;
+        jsp_looker_owe_more(t);
+    }
     return left + t->rest * JSP_LOOKER_WHOLE;
 }
 

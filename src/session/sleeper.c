@@ -130,12 +130,40 @@ static bool sleeper_is_whole(const struct jsp_sampled *hand)
     return hand->record->stop == JSP_STOP_END || hand->record->stop == JSP_STOP_FULL;
 }
 
+/* Return true if the first argument of the system call is a descriptor on which it waits. */
+static bool sleeper_has_descriptor(int64_t call)
+{
+    static const int calls[] = {
+        SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_recvfrom,
+        SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_accept, SYS_accept4,
+        SYS_connect, SYS_epoll_pwait, SYS_fsync, SYS_fdatasync, SYS_flock, SYS_ioctl,
+        SYS_fcntl, SYS_splice,
+#ifdef SYS_epoll_wait
+        SYS_epoll_wait,
+#endif
+    };
+    size_t i = 0, n = sizeof calls / sizeof calls[0];
+    while (i < n && calls[i] != call)
+        i++;
+    return i < n;
+}
+
+struct jsp_rec_state jsp_sleeper_state(const struct jsp_sleep *at, uint64_t asleep_ns)
+{
+    struct jsp_rec_state state = { .state = JSP_STATE_ASLEEP, .asleep_ns = asleep_ns };
+    state.call = (uint32_t)(at->call + 1);
+    if (sleeper_has_descriptor(at->call))
+        state.descriptor = (uint32_t)at->first + 1;
+    return state;
+}
+
 static enum jsp_sleep_walk sleeper_frames(struct jsp_sampled *hand, const struct jsp_sleep *at)
 {
     static const stack_t none = { .ss_flags = SS_DISABLE };
     const struct jsp_where where = { NULL, at->sp, &none, false };
     struct jsp_regs_core here = { .pc = at->pc, .sp = at->sp, .fp = SLEEPER_BLIND,
                                   .extra = SLEEPER_BLIND };
+    jsp_sampled_note_wait(hand);
     jsp_sampled_frames(hand, &where, &here);
     if (!hand->map || sleeper_is_whole(hand) || hand->unwinder.last.fp != SLEEPER_BLIND)
         return JSP_SLEEP_WALKED;

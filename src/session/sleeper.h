@@ -13,6 +13,7 @@
  *   jsp_sleeper_open     yes           -
  *   jsp_sleeper_close    yes           -
  *   jsp_sleeper_at        -           yes
+ *   jsp_sleeper_state     -           yes
  *   jsp_sleeper_naps      -           yes
  *   jsp_sleeper_walk      -           yes
  *   jsp_sleeper_busy     yes           -
@@ -61,6 +62,9 @@ void jsp_sleeper_close(struct jsp_sleeper *z);
 
 /* Read the open file of /proc/PID/task/TID/syscall. */
 struct jsp_sleep jsp_sleeper_at(int fd);
+
+/* Return what to record of a thread that has slept for so long. */
+struct jsp_rec_state jsp_sleeper_state(const struct jsp_sleep *at, uint64_t asleep_ns);
 
 /* Return how often the thread has gone to sleep; 0: not known. This takes 25 us. */
 uint64_t jsp_sleeper_naps(pid_t tid);

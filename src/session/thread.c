@@ -252,6 +252,8 @@ static int thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup
     thread_begin(t, setup);
     t->looked.ran_ns = t->armed_at[JSP_CLOCK_CPU];
     jsp_sampled_take_owed(s);
+    /* ORDER: relaxed. The thread is not armed yet. */
+    atomic_store_explicit(&s->waited, 0, memory_order_relaxed);
     /* ORDER: seq_cst, see S1 in sample.c. */
     atomic_store_explicit(&s->armed, true, memory_order_seq_cst);
     int err = jsp_looker_add(t->looker, &t->looked);
@@ -471,6 +473,8 @@ const struct jsp_record *jsp_thread_repeat(struct jsp_thread *t, const struct js
     t->last->time_ns = again->time_ns;
     t->last->cpu_ns = again->cpu_ns;
     t->last->weight = again->weight;
+    if (t->last->state.state == JSP_STATE_ASLEEP)
+        t->last->state.asleep_ns = again->state.asleep_ns;
     return t->last;
 }
 

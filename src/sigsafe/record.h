@@ -67,7 +67,7 @@ struct jsp_record {
     uint32_t cut_native; /* id of the label for C frames that the record lacks */
     struct jsp_rec_state state;
     uint32_t taker;      /* enum jsp_taker */
-    uint32_t zero;
+    uint32_t waited;     /* the part of the weight for which it waited for a processor */
     struct jsp_rec_frame frames[]; /* the runs, one after another; then the natives */
 };
 _Static_assert(sizeof(struct jsp_record) % 8 == 0, "whole words in the ring");

@@ -99,6 +99,9 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
                                &((const ucontext_t *)ucontext)->uc_stack, false };
     self->record->weight = weight;
     jsp_sampled_note_wait(self);
+    self->record->waited = jsp_sampled_is_looked(self) ? self->met_waited : 0;
+    if (!self->record->state.state && jsp_sampled_is_looked(self))
+        self->record->state = self->met;
     jsp_sampled_frames(self, &where, NULL);
     uint32_t n_words = jsp_record_words(jsp_record_frames(self->record), self->record->n_native);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record, n_words))
@@ -145,8 +148,16 @@ static void sample_late(struct jsp_sampled *self)
 /* Return the weight of the sample. The two kinds of sources count it in different places. */
 static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
 {
-    return jsp_sampled_is_looked(self) ? jsp_sampled_take_owed(self)
-                                       : jsp_tick_weigh(&self->tick, now_ns);
+    if (!jsp_sampled_is_looked(self))
+        return jsp_tick_weigh(&self->tick, now_ns);
+    self->met = self->told; /* before the looker may change it */
+    /* ORDER: relaxed. A part that comes without its expirations goes back. */
+    uint64_t waited = atomic_exchange_explicit(&self->waited, 0, memory_order_relaxed);
+    uint32_t weight = jsp_sampled_take_owed(self);
+    self->met_waited = waited < weight ? (uint32_t)waited : weight;
+    /* ORDER: relaxed, as above. */
+    atomic_fetch_add_explicit(&self->waited, waited - self->met_waited, memory_order_relaxed);
+    return weight;
 }
 
 /* Let the next sample come, under the load of all sessions. */

@@ -122,6 +122,8 @@ struct jsp_sampled {
     /* for the looker: cells without a signal after each sample */
     _Atomic uint32_t rest;
     uint64_t last_ns[JSP_N_CLOCKS]; /* each clock at the last arrival */
+    struct jsp_rec_state met; /* `told` of the signal that is being handled, and its waits */
+    uint32_t met_waited;
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;
@@ -136,6 +138,10 @@ struct jsp_sampled {
     /* Added to by the looker, taken by the handler: the weight of the next sample. While it
      * is not 0, a signal is under way. */
     alignas(JSP_CACHELINE) _Atomic uint64_t owed;
+    /* Written by the looker before `owed` becomes nonzero: what the thread was doing. */
+    struct jsp_rec_state told;
+    /* Added to by the looker before the same is added to `owed`: waits for a processor. */
+    _Atomic uint64_t waited;
 
     /* Written by jsprof_backtrace. */
     _Atomic bool busy;         /* the owner thread is inside jsprof_backtrace */

@@ -197,8 +197,98 @@ TEST(sleeper_has_its_stack_and_all_of_its_time)
     host_free(&h);
 }
 
+/* -- States ------------------------------------------------------------------- */
+
+enum { STATE_MS = 400 };
+
+static uint64_t state_weight(const struct host *h, enum jsp_state state)
+{
+    return h->profile.by_state[state];
+}
+
+TEST(samples_know_whether_the_thread_slept_or_ran)
+{
+    struct host h;
+    jsprof_thread *me;
+    struct epoll_event event;
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (!CHECK(epoll >= 0) || !host_begin_with(&h, sleeper_options(1000), &me))
+        return;
+    while (epoll_wait(epoll, &event, 1, STATE_MS) < 0)
+        continue;
+    host_burn_ms(STATE_MS);
+    if (host_close(&h)) {
+        uint64_t asleep = state_weight(&h, JSP_STATE_ASLEEP), n_named = 0;
+        uint64_t awake = state_weight(&h, JSP_STATE_RUNNING) + state_weight(&h, JSP_STATE_WAITING);
+        host_check(&h);
+        printf("# %llu asleep, %llu awake\n", (unsigned long long)asleep,
+               (unsigned long long)awake);
+        CHECK(asleep >= STATE_MS - 20);
+        CHECK(state_weight(&h, JSP_STATE_RUNNING) > STATE_MS / 2);
+        CHECK(asleep + awake + 5 >= h.stats.kept);
+        for (uint32_t i = 0; i < h.profile.n_states; i++)
+            n_named += jsp_read_is(h.profile.states[i].detail, "epoll_wait");
+        CHECK(n_named > 0);
+    }
+    close(epoll);
+    host_free(&h);
+}
+
+static _Atomic uint32_t state_ends;
+
+static void *state_spin(void *arg)
+{
+    CHECK(sched_setaffinity(0, sizeof(cpu_set_t), arg) == 0);
+    while (!host_counted(&state_ends))
+        continue;
+    return NULL;
+}
+
+/* The thread and a spinner share one processor, and the looker has another one. */
+TEST(thread_behind_a_spinner_waits_for_a_processor)
+{
+    struct host h;
+    jsprof_thread *me;
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof all, &all);
+    if (CPU_COUNT(&all) < 2) {
+        puts("# one processor");
+        return;
+    }
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    if (!host_begin_with(&h, sleeper_options(1000), &me))
+        return;
+    pthread_t spinner = host_thread(state_spin, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    uint64_t began = host_ns(CLOCK_MONOTONIC), cpu = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    host_burn_ms(STATE_MS);
+    uint64_t ms = (host_ns(CLOCK_MONOTONIC) - began) / 1000000;
+    uint64_t ran_ms = (host_ns(CLOCK_THREAD_CPUTIME_ID) - cpu) / 1000000;
+    host_count(&state_ends);
+    sched_setaffinity(0, sizeof all, &all);
+    pthread_join(spinner, NULL);
+    if (host_close(&h)) {
+        uint64_t waiting = state_weight(&h, JSP_STATE_WAITING);
+        host_check(&h);
+        printf("# %llu of %llu ms waiting, %llu running of %llu\n", (unsigned long long)waiting,
+               (unsigned long long)(ms - ran_ms),
+               (unsigned long long)state_weight(&h, JSP_STATE_RUNNING),
+               (unsigned long long)ran_ms);
+        CHECK(waiting > (ms - ran_ms) / 2);
+        CHECK(waiting < ms - ran_ms + 20 + ms / 10);
+        CHECK(state_weight(&h, JSP_STATE_RUNNING) < ran_ms + 20 + ms / 20);
+        CHECK_EQ(host_weight(&h, JSP_STATE_WAITING_FRAME), waiting);
+    }
+    host_free(&h);
+}
+
 int main(void)
 {
+    RUN(samples_know_whether_the_thread_slept_or_ran);
+    RUN(thread_behind_a_spinner_waits_for_a_processor);
     RUN(calls_that_sleep_are_not_interrupted);
     RUN(sleeper_has_its_stack_and_all_of_its_time);
     return DONE();
