@@ -106,7 +106,7 @@ double jsp_diff_times(double chance, uint32_t n_judged)
 {
     double is = diff_deviations(chance), wanted = diff_deviations(0.05 / (n_judged ? n_judged : 1));
     double times = is > 0 ? wanted * wanted / (is * is) : 0;
-    return times <= DIFF_MOST_TIMES ? times : 0;
+    return times <= (double)DIFF_MOST_TIMES ? times : 0;
 }
 
 static int diff_order(double x, double y, const struct jsp_diff_row *a,

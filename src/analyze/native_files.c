@@ -178,7 +178,7 @@ static int natives_elsewhere(struct jsp_native_files *n, struct jsp_native_file 
     int err = reason;
     for (int at = 0; err && at < NATIVES_WAYS + NATIVES_BY_PATH; at++) {
         const char *root = roots[at / NATIVES_WAYS];
-        if (!root || !natives_way(path, root, f, at % NATIVES_WAYS))
+        if (!root || !natives_way(path, root, f, (enum natives_way)(at % NATIVES_WAYS)))
             continue;
         err = natives_try(n, f, path);
         if (err == -ESTALE)
