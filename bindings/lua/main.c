@@ -352,8 +352,10 @@ static int main_run(lua_State *L, int argc, char **argv, const struct main_optio
     return failed;
 }
 
+/* It runs before the module's own function at exit, which is older. */
 static void main_reported(void)
 {
+    jsp_lua_module_finish();
     int err = jsp_lua_module_result();
     if (err)
         fprintf(stderr, "jsprof-lua: the capture is not complete: %s\n",

@@ -171,8 +171,19 @@ counted_names_are_clean()
         grep -q 'nnnn\.\.\.' "$SCRATCH/table"
 }
 
+# The disk is full, and the script ends in the middle.
+no_room_is_told()
+{
+    record --profile-output=/dev/full -e 'os.exit(3)' 2>"$SCRATCH/err"
+    no_room_status=$?
+    cat "$SCRATCH/err"
+    [ $no_room_status = 3 ] &&
+        one_line "$SCRATCH/err" 'jsprof-lua: the capture is not complete: no space'
+}
+
 one()
 {
+    check 'a full disk is told when os.exit ends the script' no_room_is_told
     check 'a script that is not there' fails_with_missing
     check 'a syntax error' fails_with 1 'script.lua:1: .*near' 'local = 1'
     check 'it is recorded' whole
