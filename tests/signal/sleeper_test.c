@@ -145,7 +145,7 @@ TEST(calls_that_sleep_are_not_interrupted)
         CHECK(h.stats.kept * 10 > h.stats.expirations * 9);
         for (int i = 0; i < NAP_CALLS; i++)
             CHECK(host_weight(&h, nap_calls[i].name) > nap_rounds() / 2);
-        /* a timer cut 286 of 400 short; on a busy machine, some signals come too late */
+        /* on a busy machine, some signals come too late */
         CHECK(n_cut <= NAP_CALLS * nap_rounds() / 50);
         CHECK(h.profile.looks[0] != 0);
     }
