@@ -41,11 +41,11 @@ has '"nodes":2101,'
 has '[smaller branches]'
 
 # Fewer branches than a page has room for: all are kept, those of one sample, too.
-./large stacks 600 >fewer.cap
+./large stacks 500 >fewer.cap
 run html fewer.cap -o page.html
 cp page.html out
 has '"least":0,'
-has '"nodes":360601,'
+has '"nodes":250501,'
 
 # A name that many functions have shows the first few, and counts the others.
 run annotate stacks.cap f
