@@ -96,6 +96,16 @@ void jsp_sampled_wait_end(struct jsp_sampled *self)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
+/* The looker reads the name of a thread that may wake up and free it meanwhile. */
+static bool sampled_has_text(const struct jsp_sampled *self, const char *what)
+{
+    const struct jsp_names_foreign *foreign = self->names.foreign;
+    char first;
+    if (!what || !foreign)
+        return what && *what;
+    return jsp_memread_bytes(foreign->mem, (uintptr_t)what, &first, 1) && first;
+}
+
 void jsp_sampled_note_wait(struct jsp_sampled *self)
 {
     struct jsp_rec_state *state = &self->record->state;
@@ -106,7 +116,7 @@ void jsp_sampled_note_wait(struct jsp_sampled *self)
     atomic_signal_fence(memory_order_acquire);
     const jsprof_frame name = { .label = self->waits_for, .kind = JSPROF_KIND_LABEL };
     state->state = JSP_STATE_HOST;
-    if (name.label && *name.label)
+    if (sampled_has_text(self, name.label))
         state->what = jsp_names_of(&self->names, &name);
 }
 

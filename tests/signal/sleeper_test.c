@@ -285,8 +285,52 @@ TEST(thread_behind_a_spinner_waits_for_a_processor)
     host_free(&h);
 }
 
+/* -- Waits of the host --------------------------------------------------------- */
+
+enum { WAIT_MS = 700 };
+static char *wait_name;
+static _Atomic uint32_t wait_begins;
+
+static void *wait_in_the_host(void *session)
+{
+    jsprof_thread *own;
+    struct timespec left = { 0, WAIT_MS * 1000000L };
+    if (!CHECK_EQ(jsprof_thread_attach(session, "waits", &own), 0))
+        return NULL;
+    jsprof_wait_begin(own, wait_name);
+    host_count(&wait_begins);
+    while (nanosleep(&left, &left) < 0)
+        continue;
+    jsprof_wait_end(own);
+    jsprof_thread_detach(own);
+    return NULL;
+}
+
+/* Unmap the name while the thread sleeps. A thread that wakes up under the walk may do that. */
+TEST(name_of_a_wait_may_vanish_under_the_walk)
+{
+    struct host h;
+    jsprof_thread *me;
+    uint32_t page = 4096;
+    wait_name = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    strcpy(wait_name, "the heap lock");
+    if (!host_begin_with(&h, sleeper_options(10), &me))
+        return;
+    pthread_t thread = host_thread(wait_in_the_host, h.prof);
+    while (!host_counted(&wait_begins))
+        sched_yield();
+    munmap(wait_name, page);
+    pthread_join(thread, NULL);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(state_weight(&h, JSP_STATE_HOST) > 0);
+    }
+    host_free(&h);
+}
+
 int main(void)
 {
+    RUN(name_of_a_wait_may_vanish_under_the_walk);
     RUN(samples_know_whether_the_thread_slept_or_ran);
     RUN(thread_behind_a_spinner_waits_for_a_processor);
     RUN(calls_that_sleep_are_not_interrupted);
