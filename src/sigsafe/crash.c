@@ -15,11 +15,12 @@ enum {
     CRASH_WAKE = 1 | 128,        /* FUTEX_WAKE, likewise */
 };
 
-/* One handler before ours, of the signal that is its index. */
+/* One handler before ours. */
 struct crash_before {
     void (*action_sigsafe)(int, siginfo_t *, void *);
     void (*plain_sigsafe)(int);
     struct sigaction action;
+    bool is_noted;
 };
 
 static _Atomic pid_t crash_threads[JSP_CRASH_THREADS]; /* 0: free */
@@ -27,9 +28,13 @@ static _Atomic uint32_t crash_untold; /* threads for which the table had no room
 static _Thread_local struct {
     uint32_t sessions;
     uint32_t slot; /* JSP_CRASH_THREADS: none */
+    /* the ucontext of the fault that we are passing on, and the frame that does so */
+    const void *volatile passing, *volatile passer;
 } crash_self;
 
-static struct crash_before crash_befores[_NSIG];
+/* By signal number. If the host's handler was put on top of ours, and ours on top of it again,
+ * the host's calls ours in turn: then the action `below` follows, which came before both. */
+static struct crash_before crash_befores[_NSIG], crash_below[_NSIG];
 static _Atomic int crash_fd = -1;
 static _Atomic bool crash_is_json;
 static _Atomic pid_t crash_reporter; /* the thread that reports; 0: none */
@@ -268,9 +273,9 @@ static void crash_report(int signo, const siginfo_t *info, const void *ucontext)
 
 /* Let the old action follow. The default one takes place when the instruction faults
  * again, or, if somebody sent the signal, when it comes again. */
-static void crash_pass_on(int signo, siginfo_t *info, void *ucontext)
+static void crash_pass_to(const struct crash_before *before, int signo, siginfo_t *info,
+                          void *ucontext)
 {
-    struct crash_before *before = &crash_befores[signo];
     if (before->action_sigsafe) {
         before->action_sigsafe(signo, info, ucontext);
     } else if (before->plain_sigsafe) {
@@ -286,12 +291,36 @@ static void crash_pass_on(int signo, siginfo_t *info, void *ucontext)
     }
 }
 
+/* Pass the fault on as sample_pass_on does: once round, and then to what was below. */
+static __attribute__((noinline)) void crash_pass_on(int signo, siginfo_t *info, void *ucontext)
+{
+    const void *outer = crash_self.passing, *outer_frame = crash_self.passer;
+    const void *frame = __builtin_frame_address(0);
+    crash_self.passing = ucontext;
+    crash_self.passer = frame;
+    crash_pass_to(&crash_befores[signo], signo, info, ucontext);
+    crash_self.passing = outer;
+    crash_self.passer = outer_frame;
+}
+
+/* Return true if the host's handler, to which we pass this fault on, has called ours. One that
+ * left by a jump did not reset `passing`; but a later fault's frame is no deeper. */
+static bool crash_is_again(const void *ucontext)
+{
+    return ucontext == crash_self.passing &&
+           (uintptr_t)__builtin_frame_address(0) < (uintptr_t)crash_self.passer;
+}
+
 void jsp_crash_handle(int signo, siginfo_t *info, void *ucontext)
 {
     int saved_errno = errno;
     if (crash_is_request(info)) {
         crash_answer_once(ucontext);
         errno = saved_errno;
+        return;
+    }
+    if (crash_is_again(ucontext)) {
+        crash_pass_to(&crash_below[signo], signo, info, ucontext);
         return;
     }
     crash_report(signo, info, ucontext);
@@ -308,10 +337,13 @@ void jsp_crash_set_fd(int fd, bool is_json)
 
 void jsp_crash_before(int signo, const struct sigaction *before)
 {
-    struct crash_before *b = &crash_befores[signo];
+    struct crash_before *b = &crash_befores[signo], *below = &crash_below[signo];
     bool has_handler = before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN;
     bool has_info = before->sa_flags & SA_SIGINFO;
     b->action = *before;
     b->action_sigsafe = has_handler && has_info ? before->sa_sigaction : NULL;
     b->plain_sigsafe = has_handler && !has_info ? before->sa_handler : NULL;
+    if (!has_handler || !below->is_noted)
+        *below = *b;
+    below->is_noted = true;
 }

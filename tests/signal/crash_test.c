@@ -309,6 +309,32 @@ TEST(handler_of_the_host_follows_the_report_and_may_go_on)
     CHECK_EQ(n_of("signal 11 at "), 2);
 }
 
+static struct sigaction found;
+
+static void call_what_was_found(int signo, siginfo_t *info, void *ucontext)
+{
+    CHECK(write(text_fd, "the host's\n", 11) == 11);
+    found.sa_sigaction(signo, info, ucontext);
+}
+
+static int fault_with_a_handler_on_top(void)
+{
+    struct sigaction action = { .sa_sigaction = call_what_was_found, .sa_flags = SA_SIGINFO };
+    if (!is_ready() || sigaction(SIGSEGV, &action, &found) < 0 ||
+        jsprof_crash_report(text_fd, 0) < 0)
+        return 1;
+    fault();
+    return 2;
+}
+
+/* The second call of jsprof_crash_report puts our handler on top of the host's. */
+TEST(handler_of_the_host_that_calls_ours_is_called_once)
+{
+    CHECK_EQ(child_of(fault_with_a_handler_on_top), 128 + SIGSEGV);
+    CHECK_EQ(n_of("signal 11 at "), 1);
+    CHECK_EQ(n_of("the host's\n"), 1);
+}
+
 static int signal_from_outside(void)
 {
     if (!is_ready())
@@ -360,6 +386,7 @@ int main(void)
     RUN(fault_in_a_callback_of_the_handler_is_reported_and_kills);
     RUN(full_disk_does_not_keep_the_process_alive);
     RUN(handler_of_the_host_follows_the_report_and_may_go_on);
+    RUN(handler_of_the_host_that_calls_ours_is_called_once);
     RUN(signal_that_somebody_sent_kills_too);
     RUN(ended_reports_leave_the_old_actions);
     RUN(bad_arguments_are_refused);
