@@ -11,6 +11,7 @@ enum {
     CRASH_ANSWER_NS = 200000000, /* so long a thread may take to begin its answer */
     CRASH_TRIES = 20,            /* so often it may take as long to end the answer */
     CRASH_SILENT = 5,            /* after so many silent threads none is asked any more */
+    CRASH_TURNS = 10000,         /* a second fault waits so many milliseconds for the report */
     CRASH_WAIT = 128,            /* FUTEX_WAIT, for threads of this process only */
     CRASH_WAKE = 1 | 128,        /* FUTEX_WAKE, likewise */
 };
@@ -251,6 +252,20 @@ static void crash_head(int signo, const siginfo_t *info, int fd, bool is_json)
     jsp_text_flush(&text);
 }
 
+/* Another thread reports. Its report would end with the process if our fault went on, so wait
+ * for its end, and answer if we are asked: the handler blocks the signal. */
+static void crash_stay(const void *ucontext)
+{
+    static const struct timespec turn = { 0, 1000000 };
+    for (int i = 0; i < CRASH_TURNS; i++) {
+        /* ORDER: relaxed. Nothing is read of the report. */
+        if (!atomic_load_explicit(&crash_reporter, memory_order_relaxed))
+            return;
+        crash_answer_once(ucontext);
+        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &turn, NULL);
+    }
+}
+
 /* Report, unless another thread does. A second fault meanwhile goes without a report. */
 static void crash_report(int signo, const siginfo_t *info, const void *ucontext)
 {
@@ -259,11 +274,15 @@ static void crash_report(int signo, const siginfo_t *info, const void *ucontext)
     int fd = atomic_load_explicit(&crash_fd, memory_order_relaxed);
     bool is_json = atomic_load_explicit(&crash_is_json, memory_order_relaxed); /* ORDER: above */
     /* ORDER: acquire and relaxed: the last report is done. */
-    if (fd < 0 || !atomic_compare_exchange_strong_explicit(
-                      &crash_reporter, &nobody, self,
-                      memory_order_acquire,   /* ORDER: as above */
-                      memory_order_relaxed))  /* ORDER: as above */
+    if (fd < 0)
         return;
+    if (!atomic_compare_exchange_strong_explicit(&crash_reporter, &nobody, self,
+                                                 memory_order_acquire,   /* ORDER: as above */
+                                                 memory_order_relaxed)) { /* ORDER: as above */
+        if (nobody != self)
+            crash_stay(ucontext);
+        return;
+    }
     crash_head(signo, info, fd, is_json);
     crash_write(ucontext);
     crash_others(signo, is_json);

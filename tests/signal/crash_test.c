@@ -172,6 +172,46 @@ TEST(thread_that_blocks_signals_is_named_and_not_waited_for)
     CHECK_EQ(n_of("no answer: it blocks the signal"), 1);
 }
 
+static pthread_barrier_t all_are_there;
+
+static void *fault_with_others(void *arg)
+{
+    jsprof_thread *own;
+    char name[16];
+    (void)arg;
+    if (jsprof_thread_attach(session, "other", &own) < 0)
+        return NULL;
+    snprintf(name, sizeof name, "waits%d", atomic_fetch_add(&n_waiting, 1));
+    jsprof_push(own, name, NULL, 0);
+    pthread_barrier_wait(&all_are_there);
+    fault();
+    return NULL;
+}
+
+static int fault_at_once(void)
+{
+    if (!is_ready())
+        return 1;
+    pthread_barrier_init(&all_are_there, NULL, N_THREADS);
+    for (int i = 0; i < N_THREADS; i++)
+        host_thread(fault_with_others, NULL);
+    for (;;)
+        pause();
+}
+
+/* A thread that comes later still may begin a report of its own. */
+TEST(faults_of_other_threads_do_not_end_the_report)
+{
+    CHECK_EQ(child_of(fault_at_once), 128 + SIGSEGV);
+    for (int i = 0; i < N_THREADS; i++) {
+        char name[24];
+        snprintf(name, sizeof name, " waits%d\n", i);
+        CHECK(n_of(name) >= 1);
+    }
+    CHECK(n_of("\nthread ") >= N_THREADS + 1);
+    CHECK_EQ(n_of("no answer"), 0);
+}
+
 static void *leave_without_detach(void *arg)
 {
     jsprof_thread *own;
@@ -380,6 +420,7 @@ int main(void)
     RUN(report_as_json_has_a_line_for_the_signal_and_one_for_each_thread);
     RUN(abort_is_reported_and_kills);
     RUN(all_attached_threads_are_in_the_report);
+    RUN(faults_of_other_threads_do_not_end_the_report);
     RUN(thread_that_blocks_signals_is_named_and_not_waited_for);
     RUN(threads_that_ended_give_their_places_back);
     RUN(stack_that_is_used_up_is_reported);
