@@ -13,6 +13,7 @@
 #include "losses.h"
 #include "process.h"
 #include "signals.h"
+#include "sigsafe/crash.h"
 
 static void session_thread_exit(void)
 {
@@ -33,6 +34,7 @@ static void session_in_child(void)
     jsp_function_in_child();
     jsp_live_each(session_leave);
     jsp_signals_in_child();
+    jsp_crash_in_child();
     session_is_child = true;
 }
 

@@ -44,11 +44,9 @@ static _Atomic uint32_t crash_answer; /* a futex; even: no answer is being writt
 
 /* -- Threads ---------------------------------------------------------------- */
 
-void jsp_crash_join(void)
+static void crash_enter_table(void)
 {
     pid_t self = (pid_t)syscall(SYS_gettid);
-    if (crash_self.sessions++)
-        return;
     for (uint32_t i = 0; i < JSP_CRASH_THREADS; i++) {
         pid_t none = 0;
         /* ORDER: relaxed, both. The number is all that is passed on. */
@@ -64,6 +62,12 @@ void jsp_crash_join(void)
     atomic_fetch_add_explicit(&crash_untold, 1, memory_order_relaxed);
 }
 
+void jsp_crash_join(void)
+{
+    if (!crash_self.sessions++)
+        crash_enter_table();
+}
+
 void jsp_crash_leave(void)
 {
     if (!crash_self.sessions || --crash_self.sessions)
@@ -73,6 +77,18 @@ void jsp_crash_leave(void)
         atomic_store_explicit(&crash_threads[crash_self.slot], 0, memory_order_relaxed);
     else /* ORDER: relaxed, as above. */
         atomic_fetch_sub_explicit(&crash_untold, 1, memory_order_relaxed);
+}
+
+void jsp_crash_in_child(void)
+{
+    /* ORDER: relaxed, all. The child has one thread. */
+    for (uint32_t i = 0; i < JSP_CRASH_THREADS; i++)
+        atomic_store_explicit(&crash_threads[i], 0, memory_order_relaxed); /* ORDER: above */
+    atomic_store_explicit(&crash_untold, 0, memory_order_relaxed);   /* ORDER: as above */
+    atomic_store_explicit(&crash_asked, 0, memory_order_relaxed);    /* ORDER: as above */
+    atomic_store_explicit(&crash_reporter, 0, memory_order_relaxed); /* ORDER: as above */
+    if (crash_self.sessions)
+        crash_enter_table();
 }
 
 /* -- One thread's stack ------------------------------------------------------- */

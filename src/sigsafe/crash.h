@@ -13,6 +13,7 @@
  *                       fault handler   owner thread   under the process lock
  *   jsp_crash_join           -              yes                -
  *   jsp_crash_leave          -              yes                -
+ *   jsp_crash_in_child       -         the child          -
  *   jsp_crash_handle        yes              -                 -
  *   jsp_crash_before         -               -                yes
  *   jsp_crash_set_fd         -               -                yes
@@ -29,6 +30,9 @@ enum { JSP_CRASH_THREADS = 1024 };
 /* The calling thread attached to a session, or left one. */
 void jsp_crash_join(void);
 void jsp_crash_leave(void);
+
+/* In the child of a fork: the table has the parent's threads; of them only this one is here. */
+void jsp_crash_in_child(void);
 
 void jsp_crash_handle(int signo, siginfo_t *info, void *ucontext);
 

@@ -212,6 +212,34 @@ TEST(faults_of_other_threads_do_not_end_the_report)
     CHECK_EQ(n_of("no answer"), 0);
 }
 
+static void *fault_here(void *arg)
+{
+    fault();
+    return arg;
+}
+
+static int fault_in_a_child(void)
+{
+    if (!is_ready())
+        return 1;
+    host_thread(wait_for_ever, NULL);
+    while (!atomic_load(&n_waiting))
+        sched_yield();
+    jsprof_push(me, "the fork's", NULL, 0);
+    pid_t child = fork();
+    if (child == 0)
+        pthread_join(host_thread(fault_here, NULL), NULL);
+    return host_child_status(child);
+}
+
+TEST(child_reports_the_threads_that_it_has)
+{
+    CHECK_EQ(child_of(fault_in_a_child), 128 + SIGSEGV);
+    CHECK_EQ(n_of("waits0"), 0);
+    CHECK_EQ(n_of("not attached"), 1);
+    CHECK_EQ(n_of("the fork's\n"), 1);
+}
+
 static void *leave_without_detach(void *arg)
 {
     jsprof_thread *own;
@@ -422,6 +450,7 @@ int main(void)
     RUN(all_attached_threads_are_in_the_report);
     RUN(faults_of_other_threads_do_not_end_the_report);
     RUN(thread_that_blocks_signals_is_named_and_not_waited_for);
+    RUN(child_reports_the_threads_that_it_has);
     RUN(threads_that_ended_give_their_places_back);
     RUN(stack_that_is_used_up_is_reported);
     RUN(fault_in_a_callback_of_the_handler_is_reported_and_kills);
