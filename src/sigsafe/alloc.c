@@ -144,6 +144,8 @@ static __attribute__((noinline)) bool alloc_record(struct jsp_sampled *self, con
     r->time_ns = jsp_now_ns(CLOCK_MONOTONIC);
     r->weight = 0;
     r->cpu_ns = bytes;
+    r->state = (struct jsp_rec_state){ 0 }; /* those of the last sample of time */
+    r->waited = 0;
     r->number = number;
     bool fits = alloc_push(self, r);
     r->number = 0; /* the handler uses the same record */

@@ -331,6 +331,56 @@ TEST(samples_of_time_do_not_mix_with_those_of_allocations)
     host_free(&h);
 }
 
+static _Atomic uint32_t spin_ends;
+
+static void *spin(void *arg)
+{
+    while (!host_counted(&spin_ends))
+        continue;
+    return arg;
+}
+
+/* The looker's samples of the wall clock may stand for a wait as well; those of allocations
+ * between them do not. All threads share one processor, so that there are waits. */
+TEST(allocations_after_a_wait_for_a_processor_are_not_freed_by_it)
+{
+    jsprof_options o = host_options(1000, JSPROF_CLOCK_WALL);
+    struct host_burn burn;
+    cpu_set_t all, one;
+    uint64_t blocks = 0;
+    o.alloc = ALL;
+    o.ring_bytes = 1 << 26;
+    o.flags |= JSPROF_LOOKER;
+    sched_getaffinity(0, sizeof all, &all);
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    if (!host_begin_with(&h, o, &me))
+        return;
+    sched_setaffinity(0, sizeof one, &one);
+    pthread_t spinner = host_thread(spin, NULL); /* on the same processor */
+    burn = host_burn_begin(200);
+    while (host_burn_on(&burn)) {
+        drop(take(64));
+        blocks++;
+        for (volatile int i = 0; i < 2000; i++)
+            continue;
+    }
+    host_count(&spin_ends);
+    sched_setaffinity(0, sizeof all, &all);
+    pthread_join(spinner, NULL);
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu blocks, %llu times waiting\n", (unsigned long long)blocks,
+               (unsigned long long)h.profile.by_state[JSP_STATE_WAITING]);
+        CHECK(h.profile.heap.n_allocated + samples_lost() >= blocks);
+        CHECK(h.profile.heap.n_allocated <= blocks);
+        CHECK(h.profile.heap.n_freed <= blocks);
+    }
+    host_free(&h);
+}
+
 static int in_child(void)
 {
     jsprof_allocated(me, &h, 64);
@@ -427,6 +477,7 @@ int main(void)
     RUN(every_sample_is_in_the_file_or_counted_as_lost);
     RUN(a_full_table_is_told);
     RUN(samples_of_time_do_not_mix_with_those_of_allocations);
+    RUN(allocations_after_a_wait_for_a_processor_are_not_freed_by_it);
     RUN(a_forked_child_goes_on_without_the_session);
     RUN(a_thread_without_its_session_reports_to_nobody);
     RUN(while_paused_a_sample_has_native_frames_alone);
