@@ -118,6 +118,18 @@ else
     skipped="$skipped python (needs python3-dev of CPython 3.11)"
 fi
 
+run() # NAME FILE [MODES]: a program of this test
+{
+    JSPROF="$tmp/cap" JSPROF_CALLS=${3:-} JSPROF_CLOCK=wall "$tmp/$1" "$tmp/$2" ||
+        fail "$1 ended with an error in $2"
+}
+is_unseen() # FUNCTION: in no sample
+{
+    "$B/bin/jsprof" report --vm --limit 0 "$tmp/cap" >"$tmp/report"
+    grep -q " samples\{0,1\} " "$tmp/report" && ! grep -q "$1" "$tmp/report" ||
+        { cat "$tmp/report"; fail "$1 did not run in this thread"; }
+}
+
 has() { echo "#include <$1>" | $CC -E ${2:-} - >/dev/null 2>&1; } # a header, with these flags
 
 if has mruby.h; then
@@ -136,6 +148,11 @@ if [ -n "$perl" ] && has perl.h "$perl -include EXTERN.h"; then
     record perl perl/shares.pl
     shares perl perl/shares.pl
     counts perl perl/shares.pl 300
+    # Perl frees the code of each sub, and the next one's may have its address.
+    echo 'for (1 .. 50) { eval "sub s$_ { 1 } s$_()"; undef &{"s$_"} }' >"$tmp/freed.pl"
+    run perl freed.pl all
+    "$B/bin/jsprof" calls --limit 0 "$tmp/cap" >"$tmp/calls"
+    for i in $(seq 50); do counted "s$i" 1; done
 else
     skipped="$skipped perl (needs libperl-dev)"
 fi
@@ -148,6 +165,19 @@ if has tclCompile.h "$tcl"; then
     record tcl tcl/shares.tcl
     shares tcl tcl/shares.tcl
     counts tcl tcl/shares.tcl 300
+    cat >"$tmp/freed.tcl" <<'END_OF_PROGRAM'
+for {set i 0} {$i < 30} {incr i} { # the lambda may get the address of what is freed
+    proc gone {} { error "nobody calls it" }
+    rename gone {}
+    apply [list {} "string length $i; for {set k 0} {\$k < 29999} {incr k} {format %d 1}"]
+}
+END_OF_PROGRAM
+    run tcl freed.tcl
+    is_unseen gone
+    printf 'proc "a}b" {} { return 1 }\na}b\n' >"$tmp/quoted.tcl"
+    run tcl quoted.tcl all
+    "$B/bin/jsprof" calls --limit 0 "$tmp/cap" >"$tmp/calls"
+    counted 'a}b' 1
 else
     skipped="$skipped tcl (needs tcl8.6-dev)"
 fi

@@ -4,8 +4,7 @@
  *     JSPROF=OUT.cap [JSPROF_CALLS=all] ./perl PROGRAM.pl
  *
  * Perl may be moving a stack when the walker runs: it copies with jsprof_read, and names a sub
- * only if the table has its code. The functions of operations that enter and leave subs, which
- * an embedder may replace (PL_ppaddr), fill the table and count.
+ * only if the table has its code. Operations that enter and leave subs fill it and count.
  * SPDX-License-Identifier: MIT
  */
 #define PERL_NO_GET_CONTEXT
@@ -40,6 +39,7 @@ static jsprof_function *function_of(pTHX_ CV *cv)
         return sub->function;
     jsprof_function_new(&sub->function, GvNAME(CvGV(cv)), CvFILE(cv),
                         code->op_type == OP_NEXTSTATE ? CopLINE((COP *)code) : 0, 0);
+    OpREFCNT_inc(CvROOT(cv)); /* keep the code: no other sub ever has its address */
     __atomic_signal_fence(__ATOMIC_RELEASE); /* the handler of this thread sees it whole */
     sub->code = code;
     n_subs++;

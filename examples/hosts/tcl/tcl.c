@@ -38,23 +38,23 @@ static int defined(void *data, Tcl_Interp *interp, int n, Tcl_Obj *const words[]
     const char *file = body ? Tcl_GetString(body->data.eval.path) : NULL;
     entry->line = body ? (uint32_t)body->line[0] : 0;
     jsprof_function_new(&entry->function, name, file, entry->line, JSPROF_KIND_VM);
+    proc->refCount += !entry->proc; /* keep it: no lambda or method ever has its address */
     __atomic_signal_fence(__ATOMIC_RELEASE); /* the handler of this thread sees it whole */
     entry->proc = proc;
-    return !me || !jsprof_counting(me) ? TCL_OK : Tcl_EvalObjEx(interp, Tcl_ObjPrintf(
-        "trace add execution {%s} {enter leave} {jsprof_count %d}", name, (int)(entry - procs)), 0);
+    Tcl_Obj *trace = Tcl_ObjPrintf("trace add execution NAME {enter leave} {jsprof_count %d}",
+                                   (int)(entry - procs));
+    Tcl_ListObjReplace(interp, trace, 3, 1, 1, &word); /* quotes it */
+    return me && jsprof_counting(me) ? Tcl_EvalObjEx(interp, trace, 0) : TCL_OK;
 }
 
-/* Called as `jsprof_count ENTRY COMMAND enter` and `... COMMAND CODE RESULT leave`, both in the
- * frame of the caller, which has one call open at a time. */
+/* Called as `jsprof_count ENTRY COMMAND [CODE RESULT] enter|leave`, in the frame of the caller. */
 static int count(void *data, Tcl_Interp *interp, int n, Tcl_Obj *const words[])
 {
     int entry = 0;
     const CallFrame *caller = ((Interp *)data)->framePtr;
     Tcl_GetIntFromObj(interp, words[1], &entry);
-    if (n == 4)
-        jsprof_call_enter(me, procs[entry].function, caller);
-    else
-        jsprof_call_leave_through(me, caller);
+    n == 4 ? jsprof_call_enter(me, procs[entry].function, caller)
+           : jsprof_call_leave_through(me, caller);
     return TCL_OK;
 }
 
