@@ -191,6 +191,16 @@ if [ -n "$ruby" ]; then
     counts ruby ruby/shares.rb 600 Object#
     awk '$NF == "[collect]" && $1 >= 5 { found = 1 } END { exit !found }' "$tmp/calls" ||
         { cat "$tmp/calls"; fail 'ruby collected at least 5 times'; }
+    cat >"$tmp/threads.rb" <<'END_OF_PROGRAM'
+def collects
+  200.times { GC.start }
+end
+other = Thread.new { collects }
+sleep 0.2
+other.join
+END_OF_PROGRAM
+    run ruby threads.rb
+    is_unseen collects
 else
     skipped="$skipped ruby (needs ruby-dev)"
 fi

@@ -5,7 +5,6 @@
  * rb_profile_frames copies the stack and allocates nothing; Ruby's profilers call it in handlers.
  * In a collection, which moves what it reads, the walker repeats the copy made at its beginning.
  * A job of Ruby's names new frames; TracePoint counts calls and reports collections.
- *
  * SPDX-License-Identifier: MIT
  */
 #include <ruby.h>
@@ -14,11 +13,11 @@
 
 enum { MOST = 1 << 14, NEW = 64, DEEPEST = 1000 };
 static struct known { volatile VALUE frame; jsprof_function *function; } known[MOST];
-static struct stack { VALUE frames[DEEPEST]; int lines[DEEPEST]; int n; } now, collecting;
+static struct stack { VALUE frames[DEEPEST]; int lines[DEEPEST]; int n; } now, collecting, none;
+static const struct stack *volatile held; /* in a collection */
 static VALUE asked[NEW]; /* frames without a name */
-static volatile int n_known, n_asked, is_collecting;
-static jsprof_thread *me;
-static jsprof_function *collector;
+static volatile int n_known, n_asked;
+static __thread jsprof_thread *me; /* NULL in other threads of Ruby, which are not recorded */
 
 static struct known *find(VALUE frame)
 {
@@ -48,7 +47,7 @@ static void name_asked(void *data)
 {
     (void)data;
     jsprof_thread_pause(me);
-    while (n_asked)
+    while (me && n_asked)
         function_of(asked[--n_asked]);
     jsprof_thread_resume(me);
 }
@@ -56,9 +55,9 @@ static void name_asked(void *data)
 /* Called in the handler. */
 static uint32_t walk(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
 {
-    const struct stack *from = is_collecting ? &collecting : &now;
+    const struct stack *from = held ? held : &now;
     (void)host, (void)ucontext;
-    if (!is_collecting)
+    if (!held)
         now.n = rb_profile_frames(0, DEEPEST, now.frames, now.lines);
     uint32_t n = 0;
     for (; n < (uint32_t)from->n && n < max; n++) {
@@ -78,25 +77,26 @@ static void on_event(VALUE point, void *data)
     static uintptr_t depth;
     rb_event_flag_t event = rb_tracearg_event_flag(rb_tracearg_from_tracepoint(point));
     VALUE frame;
-    int line;
-    (void)data;
-    if (event == RUBY_EVENT_CALL && rb_profile_frames(0, 1, &frame, &line) > 0) {
+    if (!me) {
+        held = event == RUBY_INTERNAL_EVENT_GC_ENTER ? &none : NULL;
+    } else if (event == RUBY_EVENT_CALL && rb_profile_frames(0, 1, &frame, NULL) > 0) {
         jsprof_call_enter(me, function_of(frame), (void *)++depth);
     } else if (event == RUBY_EVENT_RETURN) { /* also where an exception ends the method */
         jsprof_call_leave_through(me, (void *)depth--);
     } else if (event == RUBY_INTERNAL_EVENT_GC_ENTER) {
         collecting.n = rb_profile_frames(0, DEEPEST, collecting.frames, collecting.lines);
-        is_collecting = 1;
-        jsprof_enter_at(me, collector, 0); /* 0: the C frame of this function ends earlier */
-    } else if (event == RUBY_INTERNAL_EVENT_GC_EXIT && is_collecting) {
+        held = &collecting;
+        jsprof_enter_at(me, data, 0); /* 0: the C frame of this function ends earlier */
+    } else if (event == RUBY_INTERNAL_EVENT_GC_EXIT && held) {
         jsprof_leave(me);
-        is_collecting = 0;
+        held = NULL;
     }
 }
 
 int main(int argc, char **argv)
 {
     jsprof *prof;
+    jsprof_function *collector = NULL;
     ruby_sysinit(&argc, &argv);
     RUBY_INIT_STACK;
     ruby_init();
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         return fprintf(stderr, "ruby: %s\n", jsprof_strerror(err)), 1;
     rb_event_flag_t gc = RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_EXIT;
     rb_event_flag_t calls = RUBY_EVENT_CALL | RUBY_EVENT_RETURN;
-    rb_tracepoint_enable(rb_tracepoint_new(0, gc, on_event, NULL));
+    rb_tracepoint_enable(rb_tracepoint_new(0, gc, on_event, collector));
     if (me && jsprof_counting(me))
         rb_tracepoint_enable(rb_tracepoint_new(0, calls, on_event, NULL));
     int failed = ruby_exec_node(program);
