@@ -241,6 +241,10 @@ const char *jsp_kind_name(uint32_t kind);
 /* Return the tier's word, or the one of the frame's kind if the tier is not known. */
 const char *jsp_tier_name(const struct jsp_profile_frame *frame);
 
+/* Return the thread that has samples, or NULL. */
+const struct jsp_thread_info *jsp_profile_thread(const struct jsp_profile *p, int32_t pid,
+                                                 int32_t tid);
+
 /* Return true if samples of this profile have states. */
 static inline bool jsp_profile_has_states(const struct jsp_profile *p)
 {

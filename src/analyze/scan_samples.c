@@ -26,6 +26,22 @@ struct scan_state {
     struct scan_one batch[SCAN_BATCH];
 };
 
+static uint32_t scan_thread_hash(const struct jsp_profile *p, int32_t pid, int32_t tid)
+{
+    uint64_t both = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+    return (uint32_t)jsp_hash_mix(p->work->threads.seed, both);
+}
+
+const struct jsp_thread_info *jsp_profile_thread(const struct jsp_profile *p, int32_t pid,
+                                                 int32_t tid)
+{
+    uint32_t hash = scan_thread_hash(p, pid, tid), probe = hash, at;
+    while ((at = jsp_hash_next(&p->work->threads, hash, &probe)) != 0)
+        if (p->threads[at - 1].pid == pid && p->threads[at - 1].tid == tid)
+            return &p->threads[at - 1];
+    return NULL;
+}
+
 /* Find or add the sample's thread. Most samples are on the same thread as the previous
  * one. */
 static int scan_thread(struct scan_state *s, int32_t tid)
@@ -36,20 +52,18 @@ static int scan_thread(struct scan_state *s, int32_t tid)
     if (s->thread < p->n_threads && p->threads[s->thread].pid == pid &&
         p->threads[s->thread].tid == tid)
         return 0;
-    uint64_t both = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-    uint32_t hash = (uint32_t)jsp_hash_mix(w->threads.seed, both), probe = hash, at;
-    while ((at = jsp_hash_next(&w->threads, hash, &probe)) != 0)
-        if (p->threads[at - 1].pid == pid && p->threads[at - 1].tid == tid) {
-            s->thread = at - 1;
-            return 0;
-        }
+    const struct jsp_thread_info *known = jsp_profile_thread(p, pid, tid);
+    if (known) {
+        s->thread = (uint32_t)(known - p->threads);
+        return 0;
+    }
     if (jsp_grow(&p->threads, &w->threads_room, p->n_threads, sizeof *p->threads) < 0)
         return -ENOMEM;
     p->threads[p->n_threads] =
         (struct jsp_thread_info){ .pid = pid, .tid = tid, .first_time = s->frame.time };
     p->is_of_many |= pid != p->threads[0].pid;
     s->thread = p->n_threads++;
-    return jsp_hash_add(&w->threads, hash, s->thread);
+    return jsp_hash_add(&w->threads, scan_thread_hash(p, pid, tid), s->thread);
 }
 
 static uint32_t scan_state_hash(const struct jsp_profile *p, const struct jsp_profile_state *s)
@@ -230,21 +244,16 @@ bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack)
 {
     struct scan_one o = { .sample = *sample, .time = f->time };
-    const struct jsp_hash *threads = &p->work->threads, *stacks = &p->work->stacks;
-    uint64_t both = (uint64_t)(uint32_t)f->pid << 32 | (uint32_t)sample->body.tid;
-    uint32_t hash = (uint32_t)jsp_hash_mix(threads->seed, both), probe = hash, at;
-    if (!jsp_work_overlaps(p, f->time, f->time))
-        return false;
-    while ((at = jsp_hash_next(threads, hash, &probe)) != 0)
-        if (p->threads[at - 1].pid == f->pid && p->threads[at - 1].tid == sample->body.tid)
-            break;
-    if (!at)
+    const struct jsp_hash *stacks = &p->work->stacks;
+    const struct jsp_thread_info *thread = jsp_profile_thread(p, f->pid, sample->body.tid);
+    uint32_t probe, at;
+    if (!thread || !jsp_work_overlaps(p, f->time, f->time))
         return false;
     struct jsp_profile_state state = { sample->state.state,
                                        jsp_samples_detail(p, sample, f->pid) };
     if (state.state && !scan_find_state(p, &state, scan_state_hash(p, &state), &o.state))
         return false;
-    o.thread = at - 1;
+    o.thread = (uint32_t)(thread - p->threads);
     o.hash = probe = scan_hash(p, &o);
     while ((at = jsp_hash_next(stacks, o.hash, &probe)) != 0)
         if (scan_equal(&o, &p->stacks[at - 1]))

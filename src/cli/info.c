@@ -215,10 +215,9 @@ static struct info_row info_row(const struct cli_capture *c)
 /* Find what the thread was doing. Its samples do not show in which of its accounts they are. */
 static const uint64_t *info_states_of(const struct jsp_profile *p, int32_t pid, int32_t tid)
 {
-    for (uint32_t i = 0; jsp_profile_has_states(p) && i < p->n_threads; i++)
-        if (p->threads[i].pid == pid && p->threads[i].tid == tid)
-            return p->threads[i].by_state;
-    return NULL;
+    const struct jsp_thread_info *t =
+        jsp_profile_has_states(p) ? jsp_profile_thread(p, pid, tid) : NULL;
+    return t ? t->by_state : NULL;
 }
 
 static void info_of_account(struct info_row *r, const struct jsp_account_thread *t)

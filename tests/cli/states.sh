@@ -113,4 +113,44 @@ run convert --to folded --state host -o - states.cap
 is_rc 0
 lines 1
 grep -q 'main.*;work .* 80000000$' out || wrong 'not that stack'
+
+# Each of very many threads has its states, and to find them takes no search through all: that would
+# be 10,000,000,000 steps.
+cat >many.c <<'END'
+#include "unit/capture_builder.h"
+
+enum { THREADS = 100000, AT_ONCE = 100 };
+
+int main(void)
+{
+    static const uint64_t leaf = 0xE000000000000001u;
+    static char text[AT_ONCE * 80];
+    struct builder b;
+    build_start(&b, false);
+    build_metadata(&b, "jsprof.version", "0.1.0");
+    for (int i = 0; i < THREADS; i++) {
+        b.tid = 1000 + i;
+        build_sample(&b, &leaf, 1);
+    }
+    for (int i = 0; i < THREADS; i += AT_ONCE) {
+        uint8_t states[AT_ONCE + 20] = { 1 };
+        size_t n = 1 + build_varint(states + 1, (uint64_t)i), used = 0;
+        n += build_varint(states + n, AT_ONCE);
+        memset(states + n, 1, AT_ONCE);
+        build_chunk(&b, "jsprof/states", states, n + AT_ONCE);
+        for (int k = i; k < i + AT_ONCE; k++)
+            used += (size_t)sprintf(text + used, "thread id=%d tid=%d expirations=1 kept=1\n",
+                                    k + 1, 1000 + k);
+        build_chunk(&b, "jsprof/losses", text, used);
+    }
+    return fwrite(b.bytes, 1, b.size, stdout) != b.size;
+}
+END
+"$CC" -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o many many.c
+./many >many.cap
+(ulimit -t 5 && "$jsprof" info many.cap >out 2>err) || wrong 'it searched'
+ran='jsprof info many.cap'
+n=$(grep -c '100.0% running' out)
+: >out
+[ "$n" -eq 100001 ] || wrong "not the states of each thread, but $n"
 exit $bad
