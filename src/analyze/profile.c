@@ -32,6 +32,8 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
                                          &w->files, &w->states };
     for (size_t i = 0; err == 0 && i < sizeof tables / sizeof *tables; i++)
         err = jsp_hash_init(tables[i], 0);
+    if (err == 0)
+        err = jsp_states_init(&p->state_file);
     return err;
 }
 

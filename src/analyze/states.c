@@ -9,7 +9,15 @@
 
 #include "base/grow.h"
 
-enum { STATES_CALLS = 4096 }; /* more are a lie: every new one is compared with all */
+static uint32_t states_hash(const struct jsp_states_read *s, uint64_t number, int32_t pid)
+{
+    return (uint32_t)jsp_hash_mix(jsp_hash_mix(s->by_call.seed, number), (uint32_t)pid);
+}
+
+int jsp_states_init(struct jsp_states_read *s)
+{
+    return jsp_hash_init(&s->by_call, 0);
+}
 
 static bool states_skip(const uint8_t **at, const uint8_t *end)
 {
@@ -23,14 +31,12 @@ static int states_call(struct jsp_states_read *s, const uint8_t **at, const uint
     struct jsp_states_call call = { .pid = pid };
     if (!jsp_embedded_call_name_get(at, end, &call.number, &call.name))
         return -EBADMSG;
-    if (jsp_states_name(s, call.number, pid).len)
+    if (!call.name.len || jsp_states_name(s, call.number, pid).len)
         return 0;
-    if (s->n_calls == STATES_CALLS)
-        return -EBADMSG;
     if (jsp_grow(&s->calls, &s->calls_room, s->n_calls, sizeof *s->calls) < 0)
         return -ENOMEM;
-    s->calls[s->n_calls++] = call;
-    return 0;
+    s->calls[s->n_calls] = call;
+    return jsp_hash_add(&s->by_call, states_hash(s, call.number, pid), s->n_calls++);
 }
 
 int jsp_states_add(struct jsp_states_read *s, const struct jsp_read_chunk *chunk, int32_t pid,
@@ -62,15 +68,17 @@ void jsp_states_get(const struct jsp_states_read *s, struct jsp_weights_cursor *
 struct jsp_read_text jsp_states_name(const struct jsp_states_read *s, uint64_t number,
                                      int32_t pid)
 {
-    for (uint32_t i = 0; i < s->n_calls; i++)
-        if (s->calls[i].number == number && s->calls[i].pid == pid)
-            return s->calls[i].name;
+    uint32_t hash = states_hash(s, number, pid), probe = hash, at;
+    while ((at = jsp_hash_next(&s->by_call, hash, &probe)) != 0)
+        if (s->calls[at - 1].number == number && s->calls[at - 1].pid == pid)
+            return s->calls[at - 1].name;
     return (struct jsp_read_text){ "", 0 };
 }
 
 void jsp_states_free(struct jsp_states_read *s)
 {
     jsp_weights_free(&s->blocks);
+    jsp_hash_free(&s->by_call);
     free(s->calls);
     *s = (struct jsp_states_read){ 0 };
 }

@@ -8,6 +8,7 @@
 #ifndef JSP_ANALYZE_STATES_H
 #define JSP_ANALYZE_STATES_H
 
+#include "base/hash.h"
 #include "weights.h"
 
 struct jsp_states_call {
@@ -19,8 +20,13 @@ struct jsp_states_call {
 struct jsp_states_read {
     struct jsp_weights blocks;
     struct jsp_states_call *calls; /* the names of system calls */
+    struct jsp_hash by_call;
     uint32_t n_calls, calls_room;
+
+    /* Always: by_call has the number and the process of each of calls[0..n_calls) */
 };
+
+int jsp_states_init(struct jsp_states_read *s); /* 0 or -ENOMEM */
 
 /* Add one chunk of jsprof/states of this process, which is borrowed. Return 0, -ENOMEM or
  * -EBADMSG: it holds a bad record (the parts before it are added). */

@@ -316,6 +316,27 @@ TEST(lies_are_refused_and_said)
     }
 }
 
+/* Captures of many processes have the names of each. */
+TEST(names_of_many_calls_are_kept)
+{
+    enum { NAMES = 20000 };
+    struct jsp_states_read s = { 0 };
+    CHECK_EQ(jsp_states_init(&s), 0);
+    for (uint32_t i = 0; i < NAMES; i++) {
+        uint8_t bytes[16] = { 2 };
+        size_t n = 1 + build_varint(bytes + 1, i / 100);
+        bytes[n] = (uint8_t)(1 + i % 3);
+        memcpy(bytes + n + 1, "abc", 3);
+        struct jsp_read_chunk chunk = { .data = bytes, .len = (uint32_t)n + 2 + i % 3 };
+        CHECK_EQ(jsp_states_add(&s, &chunk, (int32_t)(i % 100), 0), 0);
+    }
+    for (uint32_t i = 0; i < NAMES; i++)
+        CHECK_EQ(jsp_states_name(&s, i / 100, (int32_t)(i % 100)).len, 1 + i % 3);
+    CHECK_EQ(jsp_states_name(&s, 0, 100).len, 0);
+    CHECK_EQ(jsp_states_name(&s, NAMES / 100, 0).len, 0);
+    jsp_states_free(&s);
+}
+
 int main(void)
 {
     RUN(samples_keep_their_states);
@@ -324,5 +345,6 @@ int main(void)
     RUN(time_without_a_processor_is_a_frame_of_its_own);
     RUN(the_bytes_mean_what_the_page_says);
     RUN(lies_are_refused_and_said);
+    RUN(names_of_many_calls_are_kept);
     return DONE();
 }
