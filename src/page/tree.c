@@ -146,22 +146,34 @@ static int tree_call(struct tree_calls *c, uint32_t from, uint32_t to, uint32_t 
     return jsp_hash_add(&c->by_call, hash, c->n++);
 }
 
+/* Count the nodes of each size, in units of 1 << shift. */
+static void tree_sizes(const struct jsp_page_tree *t, uint32_t *of_size, unsigned shift)
+{
+    memset(of_size, 0, TREE_SIZES * sizeof *of_size);
+    for (uint32_t i = 1; i < t->n_nodes; i++) {
+        uint32_t n = t->nodes[i].samples >> shift;
+        of_size[n < TREE_SIZES ? n : TREE_SIZES - 1]++;
+    }
+}
+
 /* Find the least number of samples of a branch such that at most `most` are kept. */
 static int tree_least(struct jsp_page_tree *t, uint32_t most)
 {
-    uint32_t *of_size = calloc(TREE_SIZES, sizeof *of_size), kept = 0, size;
+    uint32_t *of_size = malloc(TREE_SIZES * sizeof *of_size), kept = 0, size;
+    unsigned shift = 0;
     if (!of_size)
         return -ENOMEM;
-    for (uint32_t i = 1; i < t->n_nodes; i++) {
-        uint32_t n = t->nodes[i].samples;
-        of_size[n < TREE_SIZES ? n : TREE_SIZES - 1]++;
+    tree_sizes(t, of_size, shift);
+    while (of_size[TREE_SIZES - 1] > most && shift < 16) {
+        shift += 8; /* too many are larger than all sizes that are distinguished */
+        tree_sizes(t, of_size, shift);
     }
     for (size = TREE_SIZES - 1; size > 1; size--) {
         kept += of_size[size];
         if (kept + of_size[size - 1] > most)
             break;
     }
-    t->least = size > 1 ? size : 0;
+    t->least = size > 1 ? size << shift : 0;
     free(of_size);
     return 0;
 }
@@ -238,7 +250,7 @@ static int tree_keep(struct jsp_page_tree *t, const struct jsp_html *h)
     int err = 0;
     for (uint32_t i = t->n_nodes - 1; i > 0; i--)
         t->nodes[t->calls.nodes[i].parent].samples += t->nodes[i].samples;
-    for (uint32_t most = TREE_MOST; err == 0;
+    for (uint32_t most = TREE_MOST; err == 0 && most;
          most = (uint32_t)((uint64_t)most * TREE_BYTES / bytes) * 49 / 50) {
         err = tree_least(t, most);
         for (uint32_t i = 0; i < t->n_nodes; i++)
