@@ -22,12 +22,13 @@ timer = mp.add_periodic_timer(0.001, function()
 end)
 LUA
 
-# One script alone: each has a state, and each state a capture.
+# One script alone: each has a state, and each state a capture. Each version of mpv has others
+# that it loads itself.
 recorded()
 {
-    HOME=$SCRATCH preloaded timeout 300 mpv --no-config --load-scripts=no --osc=no --ytdl=no \
-        --load-stats-overlay=no --load-osd-console=no --load-auto-profiles=no \
-        "$(mpv --list-options | grep -q load-select && echo --load-select=no || echo --osc=no)" \
+    none=$(mpv --list-options | sed -n 's/^ *\(--load-[a-z-]*\) .*/\1=no/p' | grep -v -e unsafe)
+    # shellcheck disable=SC2086
+    HOME=$SCRATCH preloaded timeout 300 mpv --no-config $none --osc=no --ytdl=no \
         --script="$SCRATCH/script.lua" --idle=yes --vo=null --ao=null >"$SCRATCH/out" 2>&1
     recorded_status=$?
     cat "$SCRATCH/out"
