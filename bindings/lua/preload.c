@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "environment.h"
 #include "module.h"
 #include "probe.h"
@@ -59,24 +60,36 @@ static int preload_mark(lua_State *L)
     return 0;
 }
 
+/* Return whether a function of the API belongs to the Lua that the module uses. */
+static bool preload_is_shown(const void *function)
+{
+    Dl_info its, shown;
+    const void *used = dlsym(RTLD_NEXT, "lua_gettop");
+    return used && dladdr(used, &shown) && dladdr(function, &its) &&
+           its.dli_fbase == shown.dli_fbase;
+}
+
 /* Print the reason once if this is another Lua. Only standard error can receive it. */
-static bool preload_is_ours(void)
+static bool preload_is_ours(const void *function)
 {
     static _Atomic bool has_refused;
     struct jsp_lua_found found = { "", -1 };
-    if (jsp_lua_probe_version(&found) == JSP_LUA_OURS)
+    bool is_shown = preload_is_shown(function);
+    if (is_shown && jsp_lua_probe_version(&found) == JSP_LUA_OURS)
         return true;
     /* ORDER: relaxed. Nothing else depends on it. */
     if (!atomic_exchange_explicit(&has_refused, true, memory_order_relaxed))
         fprintf(stderr, "jsprof: nothing is recorded: the preloaded module is one of Lua %s, and "
-                        "the program has Lua %s\n", jsp_lua_walk_version(), found.name);
+                        "the program has %sLua%s%s\n", jsp_lua_walk_version(),
+                is_shown ? "" : "another ", is_shown ? " " : "", found.name);
     return false;
 }
 
-static void preload_state(lua_State *L)
+/* A function of its Lua's API shows which one that is. */
+static void preload_state(lua_State *L, const void *function)
 {
     bool is_due = false;
-    if (!jsp_lua_environment_asks() || !preload_is_ours() ||
+    if (!jsp_lua_environment_asks() || !preload_is_ours(function) ||
         jsp_lua_protected(L, preload_mark, &is_due) != 0 || !is_due)
         return;
     lua_pushcfunction(L, preload_require);
@@ -146,6 +159,67 @@ __attribute__((constructor)) static void preload_refuse_static(void)
     errno = saved_errno;
 }
 
+/* Return whether a Lua that the loader does not show to the module is one of its version. */
+static bool preload_has_version(void *object)
+{
+    const char *ident = dlsym(object, "lua_ident"), *ours = jsp_lua_walk_version();
+    if (strcmp(ours, "jit") == 0)
+        return dlsym(object, "luaJIT_setmode") != NULL;
+    const char *text = ident ? strstr(ident, "Lua 5.") : NULL;
+    return text && strncmp(text + 4, ours, strlen(ours)) == 0;
+}
+
+/* Find the function that a caller at this address means. A plugin that is loaded with RTLD_LOCAL
+ * has its Lua in a scope of its own. If a recording is asked for, show that Lua to the module,
+ * which finds it in the global scope. */
+static void *preload_find(const char *name, const void *from)
+{
+    Dl_info caller, its, us;
+    void *object = dladdr(from, &caller) ? dlopen(caller.dli_fname, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+    void *found = object ? dlsym(object, name) : NULL;
+    if (!found || !dladdr(found, &its) || !dladdr(preload_marks, &us) ||
+        its.dli_fbase == us.dli_fbase)
+        found = dlsym(RTLD_NEXT, name); /* the program's own scope is the global one */
+    else if (!dlsym(RTLD_NEXT, "lua_gettop") && jsp_lua_environment_asks() &&
+             preload_has_version(object))
+        dlopen(its.dli_fname, RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL);
+    if (object)
+        dlclose(object);
+    return found;
+}
+
+/* -- States ------------------------------------------------------------------------------ */
+
+/* A process may have several Luas. The first one makes most states; once another one makes
+ * a state, each call into Lua asks whose it is. */
+static _Atomic uintptr_t preload_first; /* where the first one is loaded */
+static _Atomic bool preload_has_two;
+
+static void preload_makes(const void *function)
+{
+    Dl_info its;
+    uintptr_t none = 0, base = dladdr(function, &its) ? (uintptr_t)its.dli_fbase : 0;
+    /* ORDER: relaxed. The thread that makes a state is the first that calls into it. */
+    if (!atomic_compare_exchange_strong_explicit(&preload_first, &none, base,
+                                                 memory_order_relaxed, memory_order_relaxed) &&
+        none != base)
+        atomic_store_explicit(&preload_has_two, true, memory_order_relaxed);
+}
+
+#define PRELOAD_NEWSTATE(ours, name)                                                     \
+    JSPROF_API uintptr_t ours(uintptr_t a, uintptr_t b, uintptr_t c) __asm__(name);      \
+    uintptr_t ours(uintptr_t a, uintptr_t b, uintptr_t c)                                \
+    {                                                                                    \
+        uintptr_t (*next)(uintptr_t, uintptr_t, uintptr_t);                              \
+        void *found = preload_find(name, __builtin_return_address(0));                   \
+        memcpy(&next, &found, sizeof next);                                              \
+        preload_makes(found);                                                            \
+        return next(a, b, c);                                                            \
+    }
+
+PRELOAD_NEWSTATE(preload_newstate, "lua_newstate")
+PRELOAD_NEWSTATE(preload_aux_newstate, "luaL_newstate")
+
 /* Up to 5.4 and since 5.5, so that a Lua of another version is noticed as well. */
 #undef luaL_openlibs
 JSPROF_API void luaL_openlibs(lua_State *L);
@@ -154,23 +228,23 @@ JSPROF_API void luaL_openselectedlibs(lua_State *L, int load, int preload);
 void luaL_openlibs(lua_State *L)
 {
     void (*open)(lua_State *);
-    void *next = dlsym(RTLD_NEXT, "luaL_openlibs");
+    void *next = preload_find("luaL_openlibs", __builtin_return_address(0));
     memcpy(&open, &next, sizeof open);
     if (!open)
         return;
     open(L);
-    preload_state(L);
+    preload_state(L, next);
 }
 
 void luaL_openselectedlibs(lua_State *L, int load, int preload)
 {
     void (*open)(lua_State *, int, int);
-    void *next = dlsym(RTLD_NEXT, "luaL_openselectedlibs");
+    void *next = preload_find("luaL_openselectedlibs", __builtin_return_address(0));
     memcpy(&open, &next, sizeof open);
     if (!open)
         return;
     open(L, load, preload);
-    preload_state(L);
+    preload_state(L, next);
 }
 
 /* -- Calls into Lua -------------------------------------------------------------------- */
@@ -180,14 +254,40 @@ void luaL_openselectedlibs(lua_State *L, int load, int preload)
 typedef uintptr_t preload_fn(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                              uintptr_t e);
 
-static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name)
+static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name, const void *from)
 {
     preload_fn *next;
-    void *found = dlsym(RTLD_NEXT, name);
+    void *found = preload_find(name, from);
     memcpy(&next, &found, sizeof next);
-    /* ORDER: relaxed. All threads find the same function. */
+    /* ORDER: relaxed. All threads find the same function while there is one Lua. */
     atomic_store_explicit(kept, next, memory_order_relaxed);
     return next;
+}
+
+/* The last object that called a function, in a process with several Luas. */
+struct preload_caller {
+    struct jsp_lua_bounds code;
+    preload_fn *next;
+    bool is_shown;
+};
+
+static preload_fn *preload_of(struct preload_caller *last, const char *name, const void *from)
+{
+    uintptr_t at = (uintptr_t)from;
+    if (at < last->code.start || at >= last->code.end) {
+        void *found = preload_find(name, from);
+        last->code = (struct jsp_lua_bounds){ 0, 0 };
+        jsp_lua_bounds_object(at, &last->code);
+        memcpy(&last->next, &found, sizeof found);
+        last->is_shown = preload_is_shown(found);
+    }
+    return last->next;
+}
+
+static bool preload_is_one(void)
+{
+    /* ORDER: relaxed, for the reason that its writer gives. */
+    return !atomic_load_explicit(&preload_has_two, memory_order_relaxed);
 }
 
 /* C functions such as table.sort call Lua by these without end, so the usual call passes at
@@ -196,10 +296,14 @@ static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name)
     JSPROF_API preload_fn ours __asm__(name);                                            \
     static _Atomic(preload_fn *) ours##_next;                                            \
     static __attribute__((noinline)) uintptr_t ours##_enters(                            \
-        lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)   \
+        lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,   \
+        const void *from)                                                                \
     {                                                                                    \
-        preload_fn *next = preload_next(&ours##_next, name);                             \
-        jsp_lua_threads_enter(L);                                                        \
+        static __thread struct preload_caller last;                                      \
+        preload_fn *next = preload_is_one() ? preload_next(&ours##_next, name, from)     \
+                                            : preload_of(&last, name, from);             \
+        if (preload_is_one() || last.is_shown)                                           \
+            jsp_lua_threads_enter(L);                                                    \
         return next(L, a, b, c, d, e);                                                   \
     }                                                                                    \
     uintptr_t ours(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,     \
@@ -209,8 +313,9 @@ static preload_fn *preload_next(_Atomic(preload_fn *) *kept, const char *name)
         preload_fn *next = atomic_load_explicit(&ours##_next, memory_order_relaxed);     \
         /* ORDER: acquire, for the reason that jsp_lua_threads_enter gives. */           \
         uint64_t n = atomic_load_explicit(&jsp_lua_changes, memory_order_acquire);       \
-        return next && jsp_lua_threads_is_entered(L, n) ? next(L, a, b, c, d, e)         \
-                                                        : ours##_enters(L, a, b, c, d, e); \
+        return next && preload_is_one() && jsp_lua_threads_is_entered(L, n)              \
+                   ? next(L, a, b, c, d, e)                                              \
+                   : ours##_enters(L, a, b, c, d, e, __builtin_return_address(0));       \
     }
 
 PRELOAD_ENTRY(preload_resume, "lua_resume")
@@ -233,13 +338,14 @@ PRELOAD_ENTRY(preload_pcall, "lua_pcallk")
 #endif
 
 JSPROF_API preload_fn preload_load __asm__(PRELOAD_LOAD);
-static _Atomic(preload_fn *) preload_load_next;
 
 uintptr_t preload_load(lua_State *L, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                        uintptr_t e)
 {
-    /* ORDER: relaxed, as in the calls into Lua. */
-    preload_fn *next = atomic_load_explicit(&preload_load_next, memory_order_relaxed);
-    preload_state(L);
-    return (next ? next : preload_next(&preload_load_next, PRELOAD_LOAD))(L, a, b, c, d, e);
+    static __thread struct preload_caller last;
+    preload_fn *next = preload_of(&last, PRELOAD_LOAD, __builtin_return_address(0));
+    void *function;
+    memcpy(&function, &next, sizeof function);
+    preload_state(L, function);
+    return next(L, a, b, c, d, e);
 }

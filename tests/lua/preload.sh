@@ -92,6 +92,53 @@ one_by_one()
         recorded JSPROF="$SCRATCH/cap" JSPROF_CLOCK=wall
 }
 
+build_plugin() # VERSION
+{
+    # shellcheck disable=SC2046
+    ${CC:-cc} -shared -fPIC -Dmain=plain_main -o "$SCRATCH/plugin$1.so" \
+        $(pkg-config --cflags "lua$1") "$SRCDIR/tests/lua/plain_host.c" \
+        $(pkg-config --libs "lua$1")
+}
+
+# Each plugin has its Lua in a scope of its own, where the module does not see it.
+plugins() # COUNT VARIABLE=VALUE VERSION...
+{
+    plugins_n=$1 plugins_set=$2
+    shift 2
+    ${CC:-cc} -DSCOPE=RTLD_LOCAL -o "$SCRATCH/plugins" "$SRCDIR/tests/lua/late_host.c" -ldl ||
+        return 1
+    rm -f "$SCRATCH/cap"
+    set -- $(printf "$SCRATCH/plugin%s.so " "$@")
+    env "$plugins_set" LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" \
+        "$SCRATCH/plugins" "$@" "$SCRATCH/plain.lua" >"$SCRATCH/out" 2>"$SCRATCH/err"
+    plugins_status=$?
+    echo "status $plugins_status"
+    cat "$SCRATCH/err"
+    [ $plugins_status = 0 ] && [ "$(grep -c ran "$SCRATCH/out")" = "$plugins_n" ]
+}
+
+recorded_local()
+{
+    build_plugin "$VERSION" && plugins 1 JSPROF= "$VERSION" && [ ! -s "$SCRATCH/err" ] &&
+        plugins 1 JSPROF="$SCRATCH/cap" "$VERSION" && [ ! -s "$SCRATCH/err" ] && whole
+}
+
+# LuaJIT's library has no versions of symbols: beside another Lua it does not work.
+two_luas()
+{
+    for other in 5.1 5.2 5.3 5.4; do
+        [ "$VERSION" != jit ] && [ "$other" != "$VERSION" ] &&
+            [ -f "$B/lib/lua/$other/jsprof.so" ] || continue
+        build_plugin "$other" || return 1
+        for two_order in "$VERSION $other" "$other $VERSION"; do
+            # shellcheck disable=SC2086
+            plugins 2 JSPROF="$SCRATCH/cap" $two_order && whole &&
+                one_line "$SCRATCH/err" 'jsprof: nothing is recorded: .* another Lua' || return 1
+        done
+        return
+    done
+}
+
 required() # INTERPRETER'S ARGS...
 {
     rm -f "$SCRATCH/cap"
@@ -158,6 +205,9 @@ one()
     check 'its functions are seen, too' seen
     check 'so is one that loads its Lua later' recorded_late
     check 'its functions are seen, too' seen
+    check 'a plugin with a Lua of its own is recorded' recorded_local
+    check 'its functions are seen, too' seen
+    check 'so is one of two plugins, each with another Lua' two_luas
     check 'by a path of where it was started' recorded JSPROF=cap
     check 'a wrong value is told in a line, and the program goes on' refused \
         'jsprof: nothing is recorded: .*JSPROF_HZ=x: a whole number' \
