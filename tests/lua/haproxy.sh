@@ -5,8 +5,8 @@
 # SPDX-License-Identifier: MIT
 set -u
 . "$(dirname "$0")/lib-real.sh"
-needs 5.3 haproxy /usr/sbin/haproxy
-needs 5.3 curl /usr/bin/curl
+needs "$(lua_of /usr/sbin/haproxy 5.3)" haproxy /usr/sbin/haproxy
+needs "$VERSION" curl /usr/bin/curl
 
 cat >"$SCRATCH/service.lua" <<LUA
 local turn = dofile("$SCRIPTS/turns.lua")

@@ -6,6 +6,13 @@
 
 . "$(dirname "$0")/lib.sh"
 
+# Print the version of the shared Lua of a program, which depends on the distribution.
+lua_of() # FILE VERSION-WITHOUT-ONE
+{
+    lua_of_file=$(ldd "$1" 2>/dev/null | sed -n 's/.*liblua\(5[.][0-9]\)[^ ]* =.*/\1/p' | head -n 1)
+    echo "${lua_of_file:-$2}"
+}
+
 # A missing program is a skip.
 needs() # VERSION PACKAGE FILE...
 {

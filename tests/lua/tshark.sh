@@ -4,10 +4,7 @@
 # SPDX-License-Identifier: MIT
 set -u
 . "$(dirname "$0")/lib-real.sh"
-# Its Lua is 5.2 in Debian 12, and 5.4 in 13.
-version=$(ldd /usr/bin/tshark 2>/dev/null |
-    sed -n 's/.*liblua\(5[.][0-9]\)[^ ]* =.*/\1/p' | head -n 1)
-needs "${version:-5.2}" tshark /usr/bin/tshark
+needs "$(lua_of /usr/bin/tshark 5.2)" tshark /usr/bin/tshark
 
 cat >"$SCRATCH/script.lua" <<LUA
 local turn = dofile("$SCRIPTS/turns.lua")
