@@ -246,6 +246,18 @@ void cli_info_names(const struct cli_capture *c, const char *label)
         putchar('\n');
 }
 
+/* Print how many marks and counter values the file lacks. */
+void cli_info_marks(const struct cli_capture *c, const char *label)
+{
+    char text[CLI_NUMBER];
+    uint64_t n = c->profile.account.session.marks_lost;
+    if (!n)
+        return;
+    cli_label(&c->style, label);
+    printf("%s mark%s or counter value%s lost, the queue was full\n",
+           cli_count(text, n), cli_s(n), cli_s(n));
+}
+
 const char *const cli_info_forms[] = { "plain", "compact", "partly compact", NULL };
 
 const char *cli_info_form_of(const struct jsp_profile *p)
