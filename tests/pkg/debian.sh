@@ -103,14 +103,14 @@ fail() { echo "debian: $*"; exit 1; }
 packages() # FOLDER PROFILE: build in it
 {
     mkdir -p "$tmp/$1/jsprof"
-    tar -c --exclude=.git --exclude='./build*' --exclude=node_modules . |
-        tar -x -C "$tmp/$1/jsprof"
+    tar -x -C "$tmp/$1/jsprof" -f "$tmp/tree"
     (cd "$tmp/$1/jsprof" && env -u B -u CC -u CFLAGS -u MAKEFLAGS -u WERROR \
         DEB_BUILD_OPTIONS='nocheck noautodbgsym parallel='"$(nproc)" DEB_BUILD_PROFILES="$2" \
         DEB_CFLAGS_APPEND=-g1 DEB_CXXFLAGS_APPEND=-g0 dpkg-buildpackage -b -uc -us) \
         >"$tmp/log" 2>&1 || { tail -n 20 "$tmp/log"; fail "no packages in $1"; }
     ! grep 'warning:' "$tmp/log" | grep -v '^dh_dwz' || fail "warnings in $1"
 }
+tar -c -f "$tmp/tree" --exclude=.git --exclude='./build*' --exclude=node_modules .
 packages one ''
 packages 'two/and/deeper' "$([ -n "${LONG:-}" ] || echo pkg.jsprof.nobindings)"
 for deb in "$tmp"/two/and/deeper/*.deb; do
