@@ -20,7 +20,7 @@ enum { CRASH_SIGNALS = sizeof crash_signals / sizeof *crash_signals };
 
 static _Atomic bool crash_is_on;
 static struct sigaction crash_old[CRASH_SIGNALS];
-static _Thread_local char *crash_stack; /* the thread's alternate stack, if it is ours */
+static _Thread_local char *crash_alt; /* the thread's alternate stack, if it is ours */
 static _Thread_local unsigned crash_uses;
 
 /* -- The alternate stack of a thread -------------------------------------------- */
@@ -37,7 +37,7 @@ static void crash_stack_make(void)
     mprotect(stack, CRASH_GUARD, PROT_NONE);
     alt = (stack_t){ .ss_sp = stack + CRASH_GUARD, .ss_size = CRASH_STACK };
     if (sigaltstack(&alt, NULL) == 0)
-        crash_stack = stack;
+        crash_alt = stack;
     else
         munmap(stack, CRASH_GUARD + CRASH_STACK);
 }
@@ -47,12 +47,12 @@ static void crash_stack_free(void)
 {
     static const stack_t none = { .ss_flags = SS_DISABLE };
     stack_t alt;
-    if (!crash_stack || sigaltstack(NULL, &alt) < 0)
+    if (!crash_alt || sigaltstack(NULL, &alt) < 0)
         return;
-    if (alt.ss_sp == crash_stack + CRASH_GUARD && sigaltstack(&none, NULL) < 0)
+    if (alt.ss_sp == crash_alt + CRASH_GUARD && sigaltstack(&none, NULL) < 0)
         return;
-    munmap(crash_stack, CRASH_GUARD + CRASH_STACK);
-    crash_stack = NULL;
+    munmap(crash_alt, CRASH_GUARD + CRASH_STACK);
+    crash_alt = NULL;
 }
 
 void jsp_crash_attach(void)
@@ -121,7 +121,7 @@ int jsp_crash_report(int fd, bool is_json)
     jsp_process_lock();
     int err = crash_set(fd, is_json);
     jsp_process_unlock();
-    if (!err && fd >= 0 && crash_uses && !crash_stack)
+    if (!err && fd >= 0 && crash_uses && !crash_alt)
         crash_stack_make();
     return err;
 }
