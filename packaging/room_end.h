@@ -5,3 +5,6 @@
 #pragma GCC pop_options
 #endif
 
+/* From here on our functions are static. The library uses some of them in part of its
+ * files only, and the command uses others. */
+#pragma GCC diagnostic ignored "-Wunused-function"
