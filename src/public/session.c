@@ -165,7 +165,7 @@ int jsprof_start_from_env(jsprof **out)
     int asked = jsp_env_options(&options);
     if (asked <= 0)
         return asked;
-    uint32_t modes;
+    uint32_t modes = 0;
     int err = jsp_env_calls(&modes);
     if (err)
         return err;

@@ -61,9 +61,17 @@ static void alloc_home(struct jsp_alloc_table *t, uint32_t home, int by)
     __atomic_fetch_add(&t->homes[home], (uint8_t)by, __ATOMIC_RELAXED);
 }
 
+/* Return true if a slot may hold the address. NULL marks a free slot. */
+static bool alloc_is_block(const void *block)
+{
+    return block && (uintptr_t)block != JSP_ALLOC_BUSY;
+}
+
 /* Remember a sampled block. Return false if its window is full. */
 static bool alloc_keep(struct jsp_alloc_table *t, const void *block, uint64_t number)
 {
+    if (!alloc_is_block(block))
+        return false;
     uint32_t home = jsprof_alloc_home(block);
     for (uint32_t i = home; i < home + JSP_ALLOC_WINDOW; i++) {
         uintptr_t none = 0;
@@ -85,6 +93,8 @@ static bool alloc_keep(struct jsp_alloc_table *t, const void *block, uint64_t nu
 /* Forget one sample of the block, and return its number, or 0 if there is none. */
 static uint64_t alloc_take(struct jsp_alloc_table *t, const void *block)
 {
+    if (!alloc_is_block(block))
+        return 0;
     uint32_t home = jsprof_alloc_home(block);
     for (uint32_t i = home; i < home + JSP_ALLOC_WINDOW; i++) {
         uintptr_t is = (uintptr_t)block;

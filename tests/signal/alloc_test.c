@@ -466,6 +466,33 @@ TEST(a_block_that_a_callback_frees_is_counted_as_lost)
     host_free(&h);
 }
 
+TEST(a_free_of_null_ends_where_a_sampled_block_has_its_home)
+{
+    if (!began(ALL, 1 << 20))
+        return;
+    uintptr_t blocks[2], at = 4096; /* only numbers: nothing reads them */
+    for (int i = 0; i < 2; i++) {
+        do
+            at += 16;
+        while (jsprof_alloc_home((const void *)at) != jsprof_alloc_home(NULL));
+        blocks[i] = at;
+        jsprof_allocated(me, (const void *)at, 1 << 20);
+    }
+    jsprof_freed(me, (const void *)blocks[0]); /* its slot is free, and has a number */
+    jsprof_freed(me, NULL);
+    jsprof_moved(me, NULL, (const void *)blocks[0]);
+    jsprof_freed(me, (const void *)1);
+    if (measured(JSP_VALUE_LIVE)) {
+        CHECK_EQ(samples_lost(), 0);
+        uint64_t live = 0;
+        for (uint32_t i = 0; i < h.profile.n_stacks; i++)
+            live += h.profile.stacks[i].value;
+        CHECK_EQ(live, 1 << 20);
+    }
+    CHECK_EQ(jsprof_thread_detach(me), 0);
+    host_free(&h);
+}
+
 int main(void)
 {
     RUN(shares_and_sums_are_right_within_chance);
@@ -482,5 +509,6 @@ int main(void)
     RUN(a_thread_without_its_session_reports_to_nobody);
     RUN(while_paused_a_sample_has_native_frames_alone);
     RUN(a_block_that_a_callback_frees_is_counted_as_lost);
+    RUN(a_free_of_null_ends_where_a_sampled_block_has_its_home);
     return DONE();
 }
