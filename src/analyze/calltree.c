@@ -96,6 +96,12 @@ static int calltree_stack(struct jsp_calltree *t, const struct jsp_calltree_sour
     }
     place.line = frames[0].line;
     place.file = frames[0].file;
+    for (int i = 0; s->places && i < n; i++)
+        if (jsp_calltree_is_vm(&frames[i])) {
+            place.vm_line = frames[i].line;
+            place.vm_file = frames[i].file;
+            break;
+        }
     for (int i = 0; i < n && err == 0; i++)
         err = calltree_step(t, s, &frames[s->is_bottom_up ? i : n - 1 - i], &place.node);
     if (s->places)

@@ -10,6 +10,7 @@
 #ifndef JSP_ANALYZE_CALLTREE_H
 #define JSP_ANALYZE_CALLTREE_H
 
+#include "jsprof.h"
 #include "select.h"
 
 /* The fields by which frames differ; the tree sets the other fields to 0. */
@@ -37,11 +38,19 @@ struct jsp_calltree {
     uint32_t frames_room, nodes_room;
 };
 
-/* Where a stack is in the tree: the node where its walk ends, and the line of its leaf. */
+/* Where a stack is in the tree: the node where its walk ends, the line of its leaf, and that of
+ * its innermost function of the VM. */
 struct jsp_calltree_place {
     uint32_t node; /* 0: the stack is not selected */
     uint32_t line, file;
+    uint32_t vm_line, vm_file;
 };
+
+/* Return true for a frame of the VM's own functions, interpreted or compiled. */
+static inline bool jsp_calltree_is_vm(const struct jsp_profile_frame *f)
+{
+    return f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT;
+}
 
 struct jsp_calltree_source {
     struct jsp_profile *profile;

@@ -87,16 +87,23 @@ static void meta_functions(struct jsp_json *j, const struct jsp_page_tree *t)
 }
 
 /* Write a file's name once for all its consecutive lines. */
-static void meta_places(struct jsp_json *j, const struct jsp_page_stacks *s)
+static void meta_lines(struct jsp_json *j, const struct jsp_page_stacks *s, bool is_vm)
 {
     const char *before = "";
-    jsp_json_key_open(j, "places", '[');
+    jsp_json_key_open(j, is_vm ? "vmPlaces" : "places", '[');
     for (uint32_t i = 0; i < s->n_places; i++) {
-        if (strcmp(s->places[i].file, before) != 0)
-            jsp_json_text(j, before = s->places[i].file);
-        jsp_json_u64(j, s->places[i].line);
+        const struct jsp_page_line *is = is_vm ? &s->places[i].vm : &s->places[i].leaf;
+        if (strcmp(is->file, before) != 0)
+            jsp_json_text(j, before = is->file);
+        jsp_json_u64(j, is->line);
     }
     jsp_json_close(j, ']');
+}
+
+static void meta_places(struct jsp_json *j, const struct jsp_page_stacks *s)
+{
+    meta_lines(j, s, false);
+    meta_lines(j, s, true);
 }
 
 /* Write the states of all stacks, if any is known: each state and for how many it holds. */

@@ -96,8 +96,10 @@ int jsp_page_sources_put(const struct jsp_page_data *d, struct jsp_json *j)
     for (uint32_t i = 0; err == 0 && i < d->tree.n_functions; i++)
         err = sources_file(&s, jsp_name_split(d->tree.functions[i].name).file);
     for (uint32_t i = 0; err == 0 && i < d->stacks.n_places; i++) {
-        const char *file = d->stacks.places[i].file;
-        err = sources_file(&s, (struct jsp_read_text){ file, (uint32_t)strlen(file) });
+        const char *leaf = d->stacks.places[i].leaf.file, *vm = d->stacks.places[i].vm.file;
+        err = sources_file(&s, (struct jsp_read_text){ leaf, (uint32_t)strlen(leaf) });
+        if (err == 0)
+            err = sources_file(&s, (struct jsp_read_text){ vm, (uint32_t)strlen(vm) });
     }
     jsp_json_close(j, '}');
     jsp_hash_free(&s.known);

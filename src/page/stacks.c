@@ -12,6 +12,8 @@ struct stacks_key {
     uint32_t capture, stack;
 };
 
+static const struct jsp_page_place stacks_nowhere = { { "", 0 }, { "", 0 } };
+
 struct stacks_build {
     const struct jsp_html *h;
     const struct jsp_page_tree *tree;
@@ -20,13 +22,19 @@ struct stacks_build {
     uint32_t n, room;
 };
 
+static bool stacks_is_line(const struct jsp_page_line *a, const struct jsp_page_line *b)
+{
+    return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
 static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint32_t *out)
 {
-    uint64_t h = jsp_hash_bytes(s->by_place.seed, p.file, strlen(p.file));
-    uint32_t hash = (uint32_t)(jsp_hash_mix(h, p.line) >> 16), probe = hash, at;
+    uint64_t h = jsp_hash_bytes(s->by_place.seed, p.leaf.file, strlen(p.leaf.file));
+    h = jsp_hash_bytes(jsp_hash_mix(h, p.leaf.line), p.vm.file, strlen(p.vm.file));
+    uint32_t hash = (uint32_t)(jsp_hash_mix(h, p.vm.line) >> 16), probe = hash, at;
     while ((at = jsp_hash_next(&s->by_place, hash, &probe)) != 0)
-        if (s->places[at - 1].line == p.line &&
-            strcmp(s->places[at - 1].file, p.file) == 0) {
+        if (stacks_is_line(&s->places[at - 1].leaf, &p.leaf) &&
+            stacks_is_line(&s->places[at - 1].vm, &p.vm)) {
             *out = at - 1;
             return 0;
         }
@@ -37,16 +45,18 @@ static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint
     return jsp_hash_add(&s->by_place, hash, s->n_places++);
 }
 
-/* Find the line where a stack ends. A merged smaller branch has none, because it has many
+/* Find the lines where a stack ends. A merged smaller branch has none, because it has many
  * lines. */
 static int stacks_line(struct stacks_build *b, const struct stacks_key *k, uint32_t *out)
 {
     const struct jsp_calltree_place *end = &b->tree->places[k->capture][k->stack];
     const struct jsp_profile *p = b->h->captures[k->capture].profile;
-    struct jsp_page_place place = { "", 0 };
+    struct jsp_page_place place = stacks_nowhere;
     if (b->tree->nodes[end->node].samples >= b->tree->least) {
-        place.line = end->line;
-        place.file = end->file ? p->files[end->file] : "";
+        place.leaf.line = end->line;
+        place.leaf.file = end->file ? p->files[end->file] : "";
+        place.vm.line = end->vm_line;
+        place.vm.file = end->vm_file ? p->files[end->vm_file] : "";
     }
     return stacks_place(b->out, place, out);
 }
@@ -109,7 +119,7 @@ int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
     struct stacks_build b = { .h = h, .tree = t, .out = s };
     int err = jsp_hash_init(&s->by_place, 0);
     if (err == 0)
-        err = stacks_place(s, (struct jsp_page_place){ "", 0 }, &none);
+        err = stacks_place(s, stacks_nowhere, &none);
     for (uint32_t c = 0; err == 0 && c < h->n; c++) {
         const struct jsp_profile *p = h->captures[c].profile;
         s->of[c] = calloc((size_t)p->n_stacks + 1, sizeof *s->of[c]);

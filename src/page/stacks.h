@@ -1,5 +1,8 @@
 /* page/stacks.h - the ends of samples (node, thread, line and state), as the page gets them.
  *
+ * An end has two lines: that of its innermost frame, and that of its innermost function of the VM.
+ * The second one counts where the page hides the frames of the interpreter, or native ones.
+ *
  * Stacks of a profile that differ only in lines further out, or in branches that were too
  * small to keep, are merged here. Threads are numbered through all captures. For src/page
  * only.
@@ -11,9 +14,13 @@
 
 #include "tree.h"
 
-struct jsp_page_place { /* a line of code; place 0 is none */
-    const char *file;   /* "": the file in the function's name */
-    uint32_t line;
+struct jsp_page_line {
+    const char *file; /* "": the file in the function's name */
+    uint32_t line;    /* 0: unknown */
+};
+
+struct jsp_page_place { /* place 0 has no lines */
+    struct jsp_page_line leaf, vm;
 };
 
 struct jsp_page_stack {

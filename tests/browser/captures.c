@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures before|after|evil|deep|stairs|marks|pulse|many >FILE
+ *     captures before|after|evil|deep|stairs|marks|pulse|many|loop >FILE
  *
  * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
  * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
@@ -11,6 +11,8 @@
  * "stairs": 200 samples of 1 ms, sample s with 2001 + 37 s % 100 levels.
  * "pulse": 12 s of print, but scan from 300 to 400 ms of each second; no sample from 5 to 7 s.
  * "many": 4 processes of 50 threads each, thread 1001 to 4050; thread k has k / 10 + 1 samples.
+ * "loop": 300 ms of main > parse: 100 ms in line 11; 100 ms in line 12, while a frame of the
+ * interpreter's own code runs; 100 ms in line 12 itself.
  * "marks": no samples; 12,000 marks, from 100 ns in 100 steps of 300 ns; 12,000 values.
  */
 #include "unit/capture_builder.h"
@@ -22,15 +24,19 @@ static int n_samples;
 
 enum { MAIN = 1, PARSE, SCAN, PRINT, COLLECT, NATIVE_MAIN, EVIL };
 
+static void captures_lines(const uint64_t *lines, uint64_t n)
+{
+    const uint64_t head[] = { 1, 10000000, 0, n };
+    for (int i = 0; i < 4; i++)
+        n_records += build_varint(records + n_records, head[i]);
+    for (uint64_t i = 0; i < n; i++)
+        n_records += build_varint(records + n_records, lines[i]);
+    n_samples++;
+}
+
 static void captures_record(uint64_t line)
 {
-    n_records += build_varint(records + n_records, 1);
-    n_records += build_varint(records + n_records, 10000000);
-    n_records += build_varint(records + n_records, 0);
-    n_records += build_varint(records + n_records, line ? 1 : 0);
-    if (line)
-        n_records += build_varint(records + n_records, line);
-    n_samples++;
+    captures_lines(&line, line != 0);
 }
 
 static void captures_at(int ms, int tid, const uint32_t *ids, int n, uint64_t line)
@@ -218,6 +224,25 @@ static void captures_pulse(void)
     captures_end();
 }
 
+static void captures_loop(void)
+{
+    const uint64_t addrs[] = { 0x400100, build_tag(PARSE), build_tag(MAIN) };
+    uint8_t loop[20];
+    size_t n = build_varint(loop, 0x400000);
+    n += build_varint(loop + n, 0x500000);
+    captures_start();
+    build_map(&b, 0x400000, 0x500000, "/usr/bin/host");
+    build_chunk(&b, "jsprof/loops", loop, n);
+    b.tid = 100;
+    for (uint32_t i = 0; i < 30; i++) {
+        uint64_t lines[] = { 0, i < 10 ? 11 : 12 };
+        int out = i / 10 != 1; /* without the interpreter's frame */
+        build_sample(&b, addrs + out, 3 - out);
+        captures_lines(lines + out, 2u - (unsigned)out);
+    }
+    captures_values();
+}
+
 static void captures_many(void)
 {
     static const uint32_t print[] = { PRINT, MAIN };
@@ -260,6 +285,8 @@ int main(int argc, char **argv)
         captures_pulse();
     else if (strcmp(name, "many") == 0)
         captures_many();
+    else if (strcmp(name, "loop") == 0)
+        captures_loop();
     else if (strcmp(name, "marks") == 0)
         captures_marks();
     else

@@ -18,7 +18,7 @@ unset DISPLAY WAYLAND_DISPLAY
 pages()
 {
     $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o known "$SRCDIR/tests/browser/captures.c"
-    for name in before after evil deep stairs marks pulse many; do
+    for name in before after evil deep stairs marks pulse many loop; do
         ./known $name >$name.cap
         "$jsprof" html $name.cap -o $name.html || bad=1
     done
@@ -26,7 +26,10 @@ pages()
     for line in $(seq 61); do
         echo "line $line </script><script>alert(1)</script>"
     done >lib/parse.js
-    "$jsprof" html --sources --map "/srv/app/lib=$tmp/lib" before.cap -o source.html || bad=1
+    for name in before:source loop:loop; do
+        "$jsprof" html --sources --map "/srv/app/lib=$tmp/lib" ${name%:*}.cap \
+            -o ${name#*:}.html || bad=1
+    done
     "$jsprof" html before.cap after.cap -o change.html || bad=1
 }
 

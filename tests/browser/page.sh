@@ -11,7 +11,7 @@ drive graph.js "$tmp/before.html" "$tmp/deep.html" "$tmp/stairs.html" "$tmp/many
 drive narrow.js "$tmp/before.html"
 drive address.js "$tmp/before.html" "$tmp/evil.html"
 drive tables.js "$tmp/before.html" "$tmp/calls.html" "$tmp/calls2.html" \
-    "$tmp/marks.html" "$tmp/source.html"
+    "$tmp/marks.html" "$tmp/source.html" "$tmp/loop.html"
 drive tasks.js "$tmp/source.html" "$tmp/change.html" "$tmp/pulse.html"
 drive heat.js "$tmp/pulse.html" "$tmp/change.html"
 drive timeline.js "$tmp/before.html"

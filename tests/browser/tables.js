@@ -172,12 +172,27 @@ async function showsSource(open, file, none) {
         await (await open(none)).locator('#tab-source').isHidden());
 }
 
+/* A third of the time is in the interpreter's own code, below line 12. */
+async function keepsLines(open, file) {
+    const page = await open(file);
+    const hot = async () => (await cells(page, 'source')).filter(r => r[0]).map(r => r.slice(0, 3));
+    await page.click('#tab-source');
+    same('hidden frames of the interpreter count in the line that they run', await hot(),
+        [['33.3%', '100 ms', '11'], ['66.7%', '200 ms', '12']]);
+    await page.evaluate(() => {
+        app.state.hiddenKinds = 0;
+        app.update();
+    });
+    same('shown ones do not', await hot(), [['33.3%', '100 ms', '11'], ['33.3%', '100 ms', '12']]);
+}
+
 withBrowser(async open => {
-    const [,, known, calls, both, marks, source] = process.argv, page = await open(known);
+    const [,, known, calls, both, marks, source, loop] = process.argv, page = await open(known);
     await listsCalls(open, calls);
     await comparesCalls(open, both);
     await sumsMarks(open, marks);
     await showsSource(open, source, known);
+    await keepsLines(open, loop);
     for (const part of [listsFunctions, showsSandwich, hasTreeGrid, listsMarks])
         await part(page);
     same('requests', page.asked(), []);

@@ -117,7 +117,7 @@ function decodeProfile(meta, data) {
     return {
         meta, frame, nodes: meta.nodes,
         names: meta.names.map(harmless), modules: meta.modules.map(harmless),
-        places: decodePlaces(meta.places),
+        places: decodePlaces(meta.places), vmPlaces: decodePlaces(meta.vmPlaces),
         tree: decodeTree(readers[0], meta.nodes, n),
         stack: decodeStacks(readers[1], meta.stacks, meta.states),
         time: decodeTime(readers[2], meta),

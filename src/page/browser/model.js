@@ -11,7 +11,7 @@
 const ORIGIN_LOOP = 2; /* native code of an interpreter */
 
 /* Kinds of the switch: a bit for each of the capture's kinds, one for loops. */
-const KIND_LOOP = 8;
+const KIND_COMPILED = 1, KIND_LOOP = 8;
 const kindOfFrame = (frame, f) =>
     frame.origin[f] === ORIGIN_LOOP ? KIND_LOOP : frame.kind[f];
 
@@ -254,32 +254,47 @@ function functionKinds(view) {
     return kinds;
 }
 
-/* Visit the known lines of selected samples, where the innermost function is shown: (fn, place
- * number, value). */
+/* Return for each node the innermost node of the VM's functions on its stack; 0: none. */
+function vmNodes({ tree, frame, nodes }) {
+    const vm = new Int32Array(nodes);
+    for (let n = 1; n < nodes; n++)
+        vm[n] = frame.kind[tree.frame[n]] <= KIND_COMPILED ? n : vm[tree.parent[n]];
+    return vm;
+}
+
+/* Visit the known lines of selected samples in the innermost shown function: (fn, place, value).
+ * The function is that of the innermost frame or, where the frames that it called are hidden, the
+ * innermost one of the VM. */
 function eachLine(view, visit) {
     const { profile, filter } = view, { tree, frame, stack, time, meta } = profile;
+    const { places, vmPlaces } = profile, vm = profile.vmNodes ??= vmNodes(profile);
     const to = time.spanStart[filter.to];
     const measured = filter.metric === 'samples' ? time.samples : time.value;
     for (let i = time.spanStart[filter.from]; i < to; i++) {
         const s = time.stack[i], n = stack.node[s], thread = stack.thread[s];
-        const fn = frame.function[tree.frame[n]];
-        if (stack.place[s] && filter.threads[thread] && filter.states[stack.state[s]] &&
-            !(filter.isIn && !filter.isIn[n]) &&
-            frame.function[tree.frame[filter.shown[n]]] === fn &&
-            filter.captures.includes(meta.threads[thread].capture))
-            visit(fn, stack.place[s], measured[i]);
+        const fn = frame.function[tree.frame[filter.shown[n]]];
+        if (!stack.place[s] || !filter.threads[thread] || !filter.states[stack.state[s]] ||
+            (filter.isIn && !filter.isIn[n]) ||
+            !filter.captures.includes(meta.threads[thread].capture))
+            continue;
+        const of = node => node && frame.function[tree.frame[node]] === fn &&
+            filter.shown[node] === filter.shown[n];
+        const place = of(n) ? places[stack.place[s]]
+            : of(vm[n]) ? vmPlaces[stack.place[s]] : null;
+        if (place?.line)
+            visit(fn, place, measured[i]);
     }
 }
 
 /* Return [{place, value}] of a function's own lines, hottest first. */
 function linesOf(view, fn) {
-    const { places } = view.profile, sums = new Map();
+    const sums = new Map();
     eachLine(view, (of, place, value) => {
+        const key = place.line + place.file, sum = sums.get(key) ?? { place, value: 0 };
         if (of === fn)
-            sums.set(place, (sums.get(place) ?? 0) + value);
+            sums.set(key, { place, value: sum.value + value });
     });
-    return [...sums].map(([place, value]) => ({ place: places[place], value }))
-        .filter(l => l.place.line).sort((a, b) => b.value - a.value);
+    return [...sums.values()].sort((a, b) => b.value - a.value);
 }
 
 /* The complementary error function, to seven digits (Abramowitz and Stegun 7.1.26). */

@@ -11,18 +11,26 @@ const fileOfPlace = place => place.replace(/(:\d+){1,2}$/, '');
 
 class Source {
     constructor(app) {
-        const { names, places, stack, tree, frame, meta: { sources } } = app.profile;
+        const { names, meta: { sources } } = app.profile;
         this.app = app;
         /* by function: the file that its name has, and the one that is on the page, or "" */
         this.own = names.map(name => fileOfPlace(splitName(name).place || name));
         this.files = this.own.map(file => Object.hasOwn(sources, file) ? file : '');
+        this.addFiles(app.profile.places, n => n);
+        const vm = vmNodes(app.profile);
+        this.addFiles(app.profile.vmPlaces, n => vm[n]);
+        byId('tab-source').hidden = false;
+    }
+
+    /* Add the files of lines, for functions whose names have none. */
+    addFiles(places, nodeOf) {
+        const { stack, tree, frame, meta: { sources } } = this.app.profile;
         for (let s = 0; s < stack.node.length; s++) {
-            const { file } = places[stack.place[s]] ?? { file: '' };
-            const fn = frame.function[tree.frame[stack.node[s]]];
-            if (file && !this.files[fn] && Object.hasOwn(sources, file))
+            const { file } = places[stack.place[s]], node = nodeOf(stack.node[s]);
+            const fn = frame.function[tree.frame[node]];
+            if (node && file && !this.files[fn] && Object.hasOwn(sources, file))
                 this.files[fn] = file;
         }
-        byId('tab-source').hidden = false;
     }
 
     /* Return the function with a source that has the most self time, or -1. */
@@ -34,9 +42,8 @@ class Source {
 
     /* Return the value by line. */
     costs(file) {
-        const { view, profile: { places } } = this.app, sums = new Map();
-        eachLine(view, (fn, at, value) => {
-            const place = places[at];
+        const sums = new Map();
+        eachLine(this.app.view, (fn, place, value) => {
             if ((place.file || this.own[fn]) === file)
                 sums.set(place.line, (sums.get(place.line) ?? 0) + value);
         });
