@@ -292,7 +292,7 @@ TEST(callbacks_read_memory_that_may_be_gone)
     CHECK_STR(taken(), "a>c>d");
     CHECK_EQ(n_read, 3);
     CHECK_EQ(n_bad_reads, 1);
-    CHECK_EQ(vm.n_bad, 1);
+    CHECK_EQ(jsp_counted(&vm.n_bad), 1);
     CHECK(!jsp_vmstack_peek(&vm, &byte, first, 1)); /* no sample is being taken */
     vm.is_reading = true;
     CHECK(!jsp_vmstack_peek(&vm, &byte, first, SIZE_MAX)); /* past the end of memory */
@@ -308,7 +308,7 @@ TEST(array_that_is_gone_is_bad_and_its_entries_are_not_read)
     vm.host.depth_bytes = 4;
     base = gone_page();
     CHECK_STR(taken(), "");
-    CHECK_EQ(vm.n_bad, 2);
+    CHECK_EQ(jsp_counted(&vm.n_bad), 2);
     base = first;
 }
 
@@ -318,7 +318,7 @@ TEST(coroutine_that_is_gone_ends_the_chain)
     root.resumer = gone_page();
     running = &inner;
     CHECK_STR(taken(), "lambda>lambda>each>block");
-    CHECK_EQ(vm.n_bad, 1);
+    CHECK_EQ(jsp_counted(&vm.n_bad), 1);
     root.resumer = NULL;
 }
 
