@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "public.h"
+
+#include <fcntl.h>
+
 #include "calls/event.h"
 #include "session/crash.h"
 #include "session/function.h"
