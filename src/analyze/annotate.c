@@ -171,15 +171,13 @@ static int annotate_samples(struct annotate_build *b)
     return err;
 }
 
-/* Replace the lines of a generated function's listing by those of its original. */
-static int annotate_originals(struct annotate_build *b)
+int jsp_annotate_originals(struct jsp_profile *p, uint32_t generated, struct jsp_bytecode *code)
 {
-    struct jsp_bytecode *code = &b->out->code;
     int err = 0;
-    for (uint32_t i = 0; b->generated && !err && i < code->n; i++) {
+    for (uint32_t i = 0; generated && !err && i < code->n; i++) {
         struct jsp_naming_line is = { 0 };
         if (code->rows[i].line)
-            err = jsp_naming_line(b->p->naming, b->generated, code->rows[i].line, &is);
+            err = jsp_naming_line(p->naming, generated, code->rows[i].line, &is);
         code->rows[i].line = is.file ? 0 : is.line;
         free(is.file);
     }
@@ -198,7 +196,7 @@ static int annotate_all(struct annotate_build *b)
         err = jsp_bytecode_read(&a->code, p->capture, p->functions[a->function].recorded,
                                 b->ask->defects);
     if (err == 0)
-        err = annotate_originals(b);
+        err = jsp_annotate_originals(p, b->generated, &a->code);
     if (err == 0 && a->code.is_there)
         err = annotate_samples(b);
     if (a->n_lines)

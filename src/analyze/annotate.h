@@ -54,6 +54,10 @@ int jsp_annotate_build(struct jsp_annotate *out, struct jsp_profile *p,
                        const struct jsp_annotate_ask *ask); /* 0 or -ENOMEM */
 void jsp_annotate_free(struct jsp_annotate *a);
 
+/* Replace the lines of a listing by those of the function's original; `generated` is that of the
+ * function's frames. Return 0 or -ENOMEM. */
+int jsp_annotate_originals(struct jsp_profile *p, uint32_t generated, struct jsp_bytecode *code);
+
 /* Basic blocks of the listing: control enters only at the first row and leaves after the
  * last. */
 struct jsp_annotate_block {

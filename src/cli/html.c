@@ -22,7 +22,8 @@ static const char html_help[] =
     "\n"
     "  -o PAGE, --output PAGE   write to PAGE (- is standard output)\n"
     "  --lines                  add lines of native code, from addr2line\n"
-    "  --sources                put the source files into the page, with heat by line\n"
+    "  --sources                put the source files into the page, with heat by\n"
+    "                           line and by operation of the bytecode\n"
     "\n" CLI_FILTER_HELP
     "The page has a switch that shows or hides native frames; --native and --vm set\n"
     "its first position.\n";

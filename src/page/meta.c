@@ -104,6 +104,12 @@ static void meta_places(struct jsp_json *j, const struct jsp_page_stacks *s)
 {
     meta_lines(j, s, false);
     meta_lines(j, s, true);
+    if (!s->is_by_sample)
+        return;
+    jsp_json_key_open(j, "rows", '[');
+    for (uint32_t i = 0; i < s->n_places; i++)
+        jsp_json_u64(j, s->places[i].row);
+    jsp_json_close(j, ']');
 }
 
 /* Write the states of all stacks, if any is known: each state and for how many it holds. */
@@ -160,6 +166,7 @@ int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out)
     int err = jsp_page_calls_put(&d->calls, d->page, &j);
     if (err == 0)
         err = jsp_page_sources_put(d, &j);
+    jsp_page_listings_put(&d->listings, &j);
     jsp_json_key_u64(&j, "hidden", d->page->hidden);
     jsp_json_close(&j, '}');
     return err;

@@ -60,6 +60,7 @@ void jsp_page_events_put(const struct jsp_page_events *e, const struct jsp_html 
 struct jsp_page_data {
     const struct jsp_html *page;
     struct jsp_page_tree tree;
+    struct jsp_page_listings listings;
     struct jsp_page_stacks stacks;
     struct jsp_page_time time;
     struct jsp_page_events events;

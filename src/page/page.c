@@ -25,7 +25,9 @@ static int html_build(struct jsp_page_data *d)
             (h->captures[c].profile->samples || !d->events.groups[c].n))
             err = -ENODATA;
     if (err == 0)
-        err = jsp_page_stacks_build(&d->stacks, h, &d->tree);
+        err = jsp_page_listings_build(&d->listings, h, &d->tree);
+    if (err == 0)
+        err = jsp_page_stacks_build(&d->stacks, h, &d->tree, &d->listings);
     if (err == 0)
         err = jsp_page_time_build(&d->time, h, &d->stacks);
     if (err == 0)
@@ -56,6 +58,7 @@ int jsp_page_write(const struct jsp_html *h)
         jsp_sink_put(h->out, jsp_page_frame_tail, jsp_page_frame_tail_size);
     }
     jsp_page_tree_free(&d->tree);
+    jsp_page_listings_free(&d->listings);
     jsp_page_stacks_free(&d->stacks);
     jsp_page_time_free(&d->time);
     jsp_page_events_free(&d->events);

@@ -9,14 +9,15 @@
 
 struct stacks_key {
     struct jsp_page_stack is;
-    uint32_t capture, stack;
+    uint32_t capture, at; /* at: position in jsp_page_stacks.of */
 };
 
-static const struct jsp_page_place stacks_nowhere = { { "", 0 }, { "", 0 } };
+static const struct jsp_page_place stacks_nowhere = { { "", 0 }, { "", 0 }, 0 };
 
 struct stacks_build {
     const struct jsp_html *h;
     const struct jsp_page_tree *tree;
+    const uint32_t *rows; /* by sample, or NULL */
     struct jsp_page_stacks *out;
     struct stacks_key *keys;
     uint32_t n, room;
@@ -31,10 +32,11 @@ static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint
 {
     uint64_t h = jsp_hash_bytes(s->by_place.seed, p.leaf.file, strlen(p.leaf.file));
     h = jsp_hash_bytes(jsp_hash_mix(h, p.leaf.line), p.vm.file, strlen(p.vm.file));
-    uint32_t hash = (uint32_t)(jsp_hash_mix(h, p.vm.line) >> 16), probe = hash, at;
+    h = jsp_hash_mix(h, (uint64_t)p.row << 32 | p.vm.line);
+    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
     while ((at = jsp_hash_next(&s->by_place, hash, &probe)) != 0)
         if (stacks_is_line(&s->places[at - 1].leaf, &p.leaf) &&
-            stacks_is_line(&s->places[at - 1].vm, &p.vm)) {
+            stacks_is_line(&s->places[at - 1].vm, &p.vm) && s->places[at - 1].row == p.row) {
             *out = at - 1;
             return 0;
         }
@@ -47,9 +49,9 @@ static int stacks_place(struct jsp_page_stacks *s, struct jsp_page_place p, uint
 
 /* Find the lines where a stack ends. A merged smaller branch has none, because it has many
  * lines. */
-static int stacks_line(struct stacks_build *b, const struct stacks_key *k, uint32_t *out)
+static int stacks_line(struct stacks_build *b, const struct stacks_key *k,
+                       const struct jsp_calltree_place *end, uint32_t *out)
 {
-    const struct jsp_calltree_place *end = &b->tree->places[k->capture][k->stack];
     const struct jsp_profile *p = b->h->captures[k->capture].profile;
     struct jsp_page_place place = stacks_nowhere;
     if (b->tree->nodes[end->node].samples >= b->tree->least) {
@@ -57,6 +59,7 @@ static int stacks_line(struct stacks_build *b, const struct stacks_key *k, uint3
         place.leaf.file = end->file ? p->files[end->file] : "";
         place.vm.line = end->vm_line;
         place.vm.file = end->vm_file ? p->files[end->vm_file] : "";
+        place.row = b->rows ? b->rows[k->at] : 0;
     }
     return stacks_place(b->out, place, out);
 }
@@ -65,18 +68,21 @@ static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thr
 {
     const struct jsp_profile *p = b->h->captures[capture].profile;
     const struct jsp_calltree_place *places = b->tree->places[capture];
+    const struct jsp_page_times *times = b->h->captures[capture].times;
+    uint32_t n = b->rows ? times->n : p->n_stacks;
     int err = 0;
-    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++) {
+    for (uint32_t at = 0; err == 0 && at < n; at++) {
+        uint32_t i = b->rows ? times->list[at].stack : at;
         if (places[i].node == 0)
             continue;
         if (jsp_grow(&b->keys, &b->room, b->n, sizeof *b->keys) < 0)
             return -ENOMEM;
         struct stacks_key *k = &b->keys[b->n++];
-        *k = (struct stacks_key){ .capture = capture, .stack = i };
+        *k = (struct stacks_key){ .capture = capture, .at = at };
         k->is.node = b->tree->nodes[places[i].node].number;
         k->is.thread = thread + p->stacks[i].thread;
         k->is.state = jsp_profile_state(p, i)->state;
-        err = stacks_line(b, k, &k->is.place);
+        err = stacks_line(b, k, &places[i], &k->is.place);
     }
     return err;
 }
@@ -106,23 +112,25 @@ static int stacks_unique(struct stacks_build *b)
         const struct stacks_key *k = &b->keys[i];
         if (s->n == 0 || stacks_compare(&s->list[s->n - 1], k) != 0)
             s->list[s->n++] = k->is;
-        s->of[k->capture][k->stack] = s->n;
+        s->of[k->capture][k->at] = s->n;
     }
     return 0;
 }
 
 int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
-                          const struct jsp_page_tree *t)
+                          const struct jsp_page_tree *t, const struct jsp_page_listings *l)
 {
     uint32_t thread = 0, none;
     memset(s, 0, sizeof *s);
-    struct stacks_build b = { .h = h, .tree = t, .out = s };
+    struct stacks_build b = { .h = h, .tree = t, .rows = l->rows, .out = s };
+    s->is_by_sample = l->rows != NULL;
     int err = jsp_hash_init(&s->by_place, 0);
     if (err == 0)
         err = stacks_place(s, stacks_nowhere, &none);
     for (uint32_t c = 0; err == 0 && c < h->n; c++) {
         const struct jsp_profile *p = h->captures[c].profile;
-        s->of[c] = calloc((size_t)p->n_stacks + 1, sizeof *s->of[c]);
+        uint32_t n = l->rows ? h->captures[c].times->n : p->n_stacks;
+        s->of[c] = calloc((size_t)n + 1, sizeof *s->of[c]);
         err = s->of[c] ? stacks_capture(&b, c, thread) : -ENOMEM;
         thread += p->n_threads;
     }

@@ -12,6 +12,7 @@
 #ifndef JSP_PAGE_STACKS_H
 #define JSP_PAGE_STACKS_H
 
+#include "listings.h"
 #include "tree.h"
 
 struct jsp_page_line {
@@ -21,6 +22,7 @@ struct jsp_page_line {
 
 struct jsp_page_place { /* place 0 has no lines */
     struct jsp_page_line leaf, vm;
+    uint32_t row; /* of the listing of the function of the VM, + 1; 0: unknown */
 };
 
 struct jsp_page_stack {
@@ -33,15 +35,16 @@ struct jsp_page_stacks {
     struct jsp_page_stack *list; /* sorted by these */
     struct jsp_page_place *places;
     uint32_t n, n_places;
-    /* by capture and stack of its profile: position + 1 in list; 0: not selected */
+    /* by capture and stack of its profile, or else sample: position + 1 in list; 0: not selected */
     uint32_t *of[JSP_HTML_MOST];
+    bool is_by_sample; /* samples of equal stacks have different rows */
     uint32_t places_room;
     struct jsp_hash by_place;
 };
 
 /* Build the list. Return 0 or -ENOMEM. Call jsp_page_stacks_free in any case. */
 int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
-                          const struct jsp_page_tree *t);
+                          const struct jsp_page_tree *t, const struct jsp_page_listings *l);
 void jsp_page_stacks_free(struct jsp_page_stacks *s);
 
 /* Write for each stack: {nodes since the previous one << 1 | same thread as the previous

@@ -124,7 +124,7 @@ int jsp_page_time_build(struct jsp_page_time *t, const struct jsp_html *h,
     for (uint32_t c = 0; c < h->n; c++)
         for (uint32_t i = 0; i < h->captures[c].times->n; i++) {
             const struct jsp_profile_sample *from = &h->captures[c].times->list[i];
-            uint32_t stack = s->of[c][from->stack];
+            uint32_t stack = s->of[c][s->is_by_sample ? i : from->stack];
             uint64_t span = time_since(&h->captures[c], from->time) / t->span_ns;
             if (stack == 0)
                 continue;

@@ -5,5 +5,5 @@
 . "$SRCDIR/tests/browser/lib.sh"
 need axe-core
 pages
-drive axe.js "$tmp/source.html" "$tmp/change.html"
+drive axe.js "$tmp/source.html" "$tmp/change.html" "$tmp/listing.html"
 exit $bad

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures before|after|evil|deep|stairs|marks|pulse|many|loop >FILE
+ *     captures before|after|evil|deep|stairs|marks|pulse|many|loop|listing >FILE
  *
  * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
  * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
@@ -12,7 +12,8 @@
  * "pulse": 12 s of print, but scan from 300 to 400 ms of each second; no sample from 5 to 7 s.
  * "many": 4 processes of 50 threads each, thread 1001 to 4050; thread k has k / 10 + 1 samples.
  * "loop": 300 ms of main > parse: 100 ms in line 11; 100 ms in line 12, while a frame of the
- * interpreter's own code runs; 100 ms in line 12 itself.
+ * interpreter's own code runs; 100 ms in line 12 itself. "listing": the same, and parse has three
+ * operations; the first 100 ms are in the first one, the second 100 ms in the second one.
  * "marks": no samples; 12,000 marks, from 100 ns in 100 steps of 300 ns; 12,000 values.
  */
 #include "unit/capture_builder.h"
@@ -243,6 +244,36 @@ static void captures_loop(void)
     captures_values();
 }
 
+static size_t captures_row(uint8_t *to, uint8_t pc, uint8_t line, const char *text)
+{
+    const uint8_t head[] = { pc, line, 0, 0, (uint8_t)strlen(text) };
+    memcpy(to, head, sizeof head);
+    memcpy(to + sizeof head, text, strlen(text));
+    return sizeof head + strlen(text);
+}
+
+static void captures_listing(void)
+{
+    static const char name[] = "parse (/srv/app/lib/parse.js:10:1)";
+    uint8_t data[256] = { 1, 7, 3, sizeof name - 1 };
+    size_t n = 4;
+    memcpy(data + n, name, sizeof name - 1);
+    build_chunk(&b, "jsprof/listings", data, n + sizeof name - 1);
+    memcpy(data, "\2\7\0\3", n);
+    n += captures_row(data + n, 10, 11, "push 1");
+    n += captures_row(data + n, 12, 12, "call <b>x</b>");
+    n += captures_row(data + n, 16, 0, "return");
+    build_chunk(&b, "jsprof/listings", data, n);
+    memcpy(data, "\1\0\24", n = 3);
+    for (int i = 0; i < 20; i++) {
+        /* the row + 1 of each frame: in the second half it is the second frame that has one */
+        const uint8_t first[] = { 0, 1, 1 }, second[] = { 0, 2, 0, 2 };
+        memcpy(data + n, i < 10 ? first : second, i < 10 ? 3 : 4);
+        n += i < 10 ? 3 : 4;
+    }
+    build_chunk(&b, "jsprof/pcs", data, n);
+}
+
 static void captures_many(void)
 {
     static const uint32_t print[] = { PRINT, MAIN };
@@ -287,6 +318,10 @@ int main(int argc, char **argv)
         captures_many();
     else if (strcmp(name, "loop") == 0)
         captures_loop();
+    else if (strcmp(name, "listing") == 0) {
+        captures_loop();
+        captures_listing();
+    }
     else if (strcmp(name, "marks") == 0)
         captures_marks();
     else

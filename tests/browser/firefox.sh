@@ -11,5 +11,5 @@ drive heat.js "$tmp/pulse.html" "$tmp/change.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
 drive narrow.js "$tmp/before.html"
-drive axe.js "$tmp/source.html" "$tmp/change.html"
+drive axe.js "$tmp/source.html" "$tmp/change.html" "$tmp/listing.html"
 exit $bad

@@ -18,7 +18,7 @@ unset DISPLAY WAYLAND_DISPLAY
 pages()
 {
     $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o known "$SRCDIR/tests/browser/captures.c"
-    for name in before after evil deep stairs marks pulse many loop; do
+    for name in before after evil deep stairs marks pulse many loop listing; do
         ./known $name >$name.cap
         "$jsprof" html $name.cap -o $name.html || bad=1
     done
@@ -26,7 +26,7 @@ pages()
     for line in $(seq 61); do
         echo "line $line </script><script>alert(1)</script>"
     done >lib/parse.js
-    for name in before:source loop:loop; do
+    for name in before:source loop:loop listing:listing; do
         "$jsprof" html --sources --map "/srv/app/lib=$tmp/lib" ${name%:*}.cap \
             -o ${name#*:}.html || bad=1
     done

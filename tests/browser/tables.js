@@ -186,13 +186,40 @@ async function keepsLines(open, file) {
     same('shown ones do not', await hot(), [['33.3%', '100 ms', '11'], ['33.3%', '100 ms', '12']]);
 }
 
+/* Operations of parse below their lines; a page without the source has them, too. */
+async function showsOperations(open, file, bare) {
+    const page = await open(file);
+    const shown = async (p, first, last) => (await cells(p, 'source')).slice(first, last).map(r =>
+        [r[0], r[1], r[2], r[3].replace(/^(line \d+).*/, '$1')]);
+    await page.click('#tab-source');
+    const operations = [['33.3%', '100 ms', '', '10  push 1'],
+        ['33.3%', '100 ms', '', '12  call <b>x</b>'], ['', '', '', '16  return']];
+    same('each with its share', await shown(page, 10, 16), [
+        ['33.3%', '100 ms', '11', 'line 11'], operations[0],
+        ['66.7%', '200 ms', '12', 'line 12'], operations[1], operations[2],
+        ['', '', '13', 'line 13']]);
+    await page.evaluate(() => app.timeline.setRange({ from: 0, to: 21 }));
+    same('of the chosen time', (await shown(page, 11, 12))[0].slice(0, 2), ['100.0%', '100 ms']);
+    await page.click('#range-all');
+    await page.getByRole('button', { name: 'Operations of parse' }).click();
+    same('lines alone', (await shown(page, 11, 12))[0][2], '12');
+    const other = await open(file + await page.evaluate(() => location.hash));
+    same('a link shows the same', await shown(other, 10, 13), await shown(page, 10, 13));
+    const alone = await open(bare);
+    await alone.click('#tab-source');
+    same('without the source', [await text(alone, '#source-title'), await shown(alone, 0, 9)],
+        ['The source of parse (/srv/app/lib/parse.js:10:1) is not on the page.', operations]);
+}
+
 withBrowser(async open => {
-    const [,, known, calls, both, marks, source, loop] = process.argv, page = await open(known);
+    const [,, known, calls, both, marks, source, loop, listing, bare] = process.argv;
+    const page = await open(known);
     await listsCalls(open, calls);
     await comparesCalls(open, both);
     await sumsMarks(open, marks);
     await showsSource(open, source, known);
     await keepsLines(open, loop);
+    await showsOperations(open, listing, bare);
     for (const part of [listsFunctions, showsSandwich, hasTreeGrid, listsMarks])
         await part(page);
     same('requests', page.asked(), []);

@@ -114,4 +114,20 @@ done
 run html --sources --map "/srv/app/leaf.js=$tmp/src/script" good.cap -o script.html
 is_err ''
 grep -q 'the script' script.html || wrong 'lacks a script without an end to its name'
+
+# The bytecode comes with the sources, and from both forms of a capture.
+run html listing.cap -o plain.html
+! grep -q '"listings"' plain.html || wrong 'contains a listing that nobody asked for'
+run html --sources listing.cap -o listing.html
+is_rc 0
+is_err ''
+cp listing.html out
+has '"rows":[0,3,2,0,0,0],'
+has '"listings":[[1,10,20,"push 1",12,21,"unless \"18\"",16,22,"again\u001b[31m 10",18,23,'
+"$jsprof" convert --to compact -o small.cap listing.cap || wrong 'does not convert'
+run html --sources small.cap -o small.html
+grep -o '"rows":.*"spans"' listing.html >rows
+grep -o '"rows":.*"spans"' small.html | cmp -s - rows || wrong 'has other rows by the compact form'
+run html --sources listing.cap listing.cap -o two.html
+! grep -q '"listings"' two.html || wrong 'compares operations of two captures'
 exit $bad

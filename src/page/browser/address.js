@@ -51,6 +51,7 @@ class Address {
             put('hide', names[fn], false);
         put('collapsed', 1, !state.isCollapsed);
         put('unfolded', 1, state.isFolded);
+        put('lines', 'only', !state.isWithoutOperations);
         const path = ['graph', 'time'].includes(state.view) && graph.zoomed && !graph.root.isTime
             ? graph.pathOf(graph.zoomed) : [];
         put('zoom', path.join('.'), !path.length);
@@ -98,6 +99,7 @@ class Address {
             search: words.get('search') ?? '', fn: fn(words.get('function')),
             focus: fn(words.get('focus')), hidden: words.getAll('hide').map(fn).filter(f => f >= 0),
             isCollapsed: words.has('collapsed'), isFolded: !words.has('unfolded'),
+            isWithoutOperations: words.has('lines'),
         });
         const options = [...byId('metric').options].map(o => o.value);
         state.metric = options.includes(words.get('measure')) ? words.get('measure') : options[0];

@@ -13,7 +13,7 @@ class App {
             from: 0, to: meta.spans,
             hiddenKinds: meta.hidden, metric: 'value', captures: meta.captures.map((_, c) => c),
             isAgainstRest: false, by: 'function', fn: -1, search: '', hidden: [], focus: -1,
-            isCollapsed: false, isFolded: true,
+            isCollapsed: false, isFolded: true, isWithoutOperations: false,
         };
         this.popup = new Popup();
         this.threadOrder = 'value';
@@ -48,7 +48,7 @@ class App {
     /* Add the views that only some captures have. */
     extras() {
         const { meta } = this.profile;
-        if (meta.sources && Object.keys(meta.sources).length)
+        if (meta.listings || (meta.sources && Object.keys(meta.sources).length))
             this.source = new Source(this);
         if (meta.calls.some(Boolean))
             this.calls = new Calls(this);

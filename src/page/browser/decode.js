@@ -85,15 +85,16 @@ function decodeTime(next, meta) {
     return time;
 }
 
-/* ["", 0, 12, "a.c", 3, 4]: a text is the file of the line numbers after it. */
-function decodePlaces(list) {
+/* ["", 0, 12, "a.c", 3, 4]: a text is the file of the line numbers after it. A row, from 1, is that
+ * of the function's listing. */
+function decodePlaces(list, rows) {
     const places = [];
     let file = '';
     for (const item of list) {
         if (typeof item === 'string')
             file = harmless(item);
         else
-            places.push({ file, line: item });
+            places.push({ file, line: item, row: rows?.[places.length] ?? 0 });
     }
     return places;
 }
@@ -117,7 +118,7 @@ function decodeProfile(meta, data) {
     return {
         meta, frame, nodes: meta.nodes,
         names: meta.names.map(harmless), modules: meta.modules.map(harmless),
-        places: decodePlaces(meta.places), vmPlaces: decodePlaces(meta.vmPlaces),
+        places: decodePlaces(meta.places), vmPlaces: decodePlaces(meta.vmPlaces, meta.rows),
         tree: decodeTree(readers[0], meta.nodes, n),
         stack: decodeStacks(readers[1], meta.stacks, meta.states),
         time: decodeTime(readers[2], meta),

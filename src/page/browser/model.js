@@ -279,9 +279,9 @@ function eachLine(view, visit) {
             continue;
         const of = node => node && frame.function[tree.frame[node]] === fn &&
             filter.shown[node] === filter.shown[n];
-        const place = of(n) ? places[stack.place[s]]
-            : of(vm[n]) ? vmPlaces[stack.place[s]] : null;
-        if (place?.line)
+        const place = of(vm[n]) ? vmPlaces[stack.place[s]]
+            : of(n) ? places[stack.place[s]] : null;
+        if (place?.line || place?.row)
             visit(fn, place, measured[i]);
     }
 }
@@ -291,7 +291,7 @@ function linesOf(view, fn) {
     const sums = new Map();
     eachLine(view, (of, place, value) => {
         const key = place.line + place.file, sum = sums.get(key) ?? { place, value: 0 };
-        if (of === fn)
+        if (of === fn && place.line)
             sums.set(key, { place, value: sum.value + value });
     });
     return [...sums.values()].sort((a, b) => b.value - a.value);

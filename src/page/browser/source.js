@@ -1,13 +1,38 @@
-/* source.js - a function's source, with the cost of each line; jsprof html --sources has it.
+/* source.js - a function's source, with the cost of each line, and of each operation of its
+ * bytecode below its line; jsprof html --sources has them.
  *
  * SPDX-License-Identifier: MIT
  *
- * All functions of a file count for its lines. A line's cost is that of the samples whose innermost
- * shown function ran there.
+ * All functions of a file count for its lines, the chosen one for its operations. The cost is that
+ * of the samples whose innermost shown function ran there.
  */
 
 /* Return "dir/file.js" of "dir/file.js:3:1". */
 const fileOfPlace = place => place.replace(/(:\d+){1,2}$/, '');
+
+/* Return the listings by function: each a list of {pc, line, text}. */
+function decodeListings(list) {
+    return new Map(list.map(([fn, ...items]) => {
+        const rows = [];
+        for (let i = 0; i < items.length; i += 3)
+            rows.push({ pc: items[i], line: items[i + 1], text: items[i + 2] });
+        return [fn, rows];
+    }));
+}
+
+/* Return the positions of operations by line. One of no known line is with the one before it, and
+ * those outside the file are at line 0. */
+function operationsByLine(rows, lines) {
+    const below = new Map();
+    let line = 0;
+    rows.forEach((row, at) => {
+        line = row.line > lines ? 0 : row.line || line;
+        if (!below.has(line))
+            below.set(line, []);
+        below.get(line).push(at);
+    });
+    return below;
+}
 
 class Source {
     constructor(app) {
@@ -19,7 +44,14 @@ class Source {
         this.addFiles(app.profile.places, n => n);
         const vm = vmNodes(app.profile);
         this.addFiles(app.profile.vmPlaces, n => vm[n]);
+        this.listings = decodeListings(app.profile.meta.listings ?? []);
         byId('tab-source').hidden = false;
+        byId('operations').addEventListener('click', () => app.flip('isWithoutOperations'));
+    }
+
+    /* Return whether the page has something of a function to show here. */
+    has(fn) {
+        return !!this.files[fn] || this.listings.has(fn);
     }
 
     /* Add the files of lines, for functions whose names have none. */
@@ -37,45 +69,70 @@ class Source {
     hottest() {
         const [{ self }] = functionFigures(this.app.view);
         return self.reduce((best, value, fn) =>
-            this.files[fn] && value && !(value <= self[best]) ? fn : best, -1);
+            this.has(fn) && value && !(value <= self[best]) ? fn : best, -1);
     }
 
-    /* Return the value by line. */
-    costs(file) {
-        const sums = new Map();
+    /* Return the value by line of a file, and by row of a function's listing. */
+    costs(file, wanted) {
+        const lines = new Map(), rows = new Map();
+        const add = (sums, key, value) => key && sums.set(key, (sums.get(key) ?? 0) + value);
         eachLine(this.app.view, (fn, place, value) => {
-            if ((place.file || this.own[fn]) === file)
-                sums.set(place.line, (sums.get(place.line) ?? 0) + value);
+            if (file && (place.file || this.own[fn]) === file)
+                add(lines, place.line, value);
+            if (fn === wanted)
+                add(rows, place.row, value);
         });
-        return sums;
+        return { lines, rows };
+    }
+
+    /* Return a row of the table: a line, or an operation. */
+    row(attributes, value, number, text) {
+        const { view } = this.app;
+        const cell = (name, content) => element('td', { class: name }, content);
+        const row = element('tr', attributes,
+            cell('number', value ? formatPercent(value / (view.total[0] || 1)) : ''),
+            cell('number', value ? formatValue(view, value) : ''),
+            cell('number', number),
+            cell('code', harmless(text.replace(/\t/g, '    '))));
+        row.classList.toggle('hot', value > 0);
+        row.style.setProperty('--heat', (100 * value / (this.most || 1)).toFixed(0) + '%');
+        return row;
     }
 
     render() {
         if (this.app.profile.by)
             this.app.group('function');
-        const { app } = this, { view, profile: { names, meta } } = app;
-        if (!this.files[app.state.fn])
+        const { app } = this, { profile: { names, meta } } = app;
+        if (!this.has(app.state.fn))
             app.state.fn = this.hottest();
-        const { fn } = app.state, file = this.files[fn] ?? '';
-        byId('source-title').textContent = file || 'No source of these functions is on the page.';
-        const costs = file ? this.costs(file) : new Map(), most = Math.max(0, ...costs.values());
+        const { fn, isWithoutOperations } = app.state, file = this.files[fn] ?? '';
+        const listing = this.listings.get(fn) ?? [], shown = isWithoutOperations ? [] : listing;
+        const lines = file ? meta.sources[file].split('\n') : [];
+        const costs = this.costs(file, fn);
+        this.most = [...costs.lines.values(), ...costs.rows.values()].reduce((a, b) =>
+            Math.max(a, b), 0);
+        byId('source-title').textContent = file || (listing.length
+            ? `The source of ${names[fn]} is not on the page.`
+            : 'No source of these functions is on the page.');
+        byId('operations').hidden = !listing.length;
+        byId('operations').textContent = `Operations of ${splitName(names[fn] ?? '').name}`;
+        byId('operations').setAttribute('aria-pressed', !isWithoutOperations);
+        const below = operationsByLine(shown, lines.length);
+        const operations = line => (below.get(line) ?? []).map(at =>
+            this.row({ class: 'operation' }, costs.rows.get(at + 1) ?? 0, '',
+                `${String(shown[at].pc).padStart(5)}  ${shown[at].text}`));
         const first = +/:(\d+)(:\d+)?$/.exec(splitName(names[fn] ?? '').place)?.[1] || 0;
         let hot = null, hottest = -1;
-        const rows = (file ? meta.sources[file] : '').split('\n').map((text, i) => {
-            const value = costs.get(i + 1) ?? 0;
-            const cell = element('td', { class: 'code' }, harmless(text.replace(/\t/g, '    ')));
-            const row = element('tr', { class: value ? 'hot' : '', id: 'line-' + (i + 1) },
-                element('td', { class: 'number' }, value
-                    ? formatPercent(value / (view.total[0] || 1)) : ''),
-                element('td', { class: 'number' }, value ? formatValue(view, value) : ''),
-                element('td', { class: 'number' }, String(i + 1)), cell);
-            row.style.setProperty('--heat', (100 * value / (most || 1)).toFixed(0) + '%');
+        const rows = lines.flatMap((text, i) => {
+            const value = costs.lines.get(i + 1) ?? 0;
+            const row = this.row({ id: 'line-' + (i + 1) }, value, String(i + 1), text);
             if (value > hottest && i + 1 >= first) {
                 hottest = value;
                 hot = row;
             }
-            return row;
+            return [row, ...operations(i + 1)];
         });
+        rows.push(...operations(0));
         const heads = ['Self', 'Self time', 'Line', 'Source'].map((head, i) =>
             element('th', { scope: 'col', class: i < 3 ? 'number' : '' }, head));
         byId('source').replaceChildren(element('table',
