@@ -110,8 +110,8 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all installable lib room tool examples demo check check-long asan tsan mutants sizes \
-  bench fuzz amalgamation dist deps install install-lib uninstall clean help test-programs \
+.PHONY: all installable lib room tool examples demo picture check check-long asan tsan mutants \
+  sizes bench fuzz amalgamation dist deps install install-lib uninstall clean help test-programs \
   fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -135,6 +135,9 @@ demo: $(TOOL) $(B)/bin/lark ## profile the example host and print the report
 	  examples/lark/programs/markdown.lark docs/capture.md 1000
 	$(B)/bin/jsprof report --limit 12 $(B)/demo.cap
 	$(B)/bin/jsprof tree --min 3 $(B)/demo.cap
+
+picture: demo ## make docs/html.png anew: the page of the demo (needs Chromium and node)
+	sh tests/bench/picture.sh $(B)
 
 # tests/fault/*.c are the hosts that tests/fault/*.sh ill-treat.
 test-programs: $(C_TESTS) $(FAULTY)
