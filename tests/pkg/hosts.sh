@@ -76,13 +76,24 @@ counts() # NAME PROGRAM ROUNDS [BEFORE]
     counted "${4:-}fails" 100
     ! grep 'Leaves without' "$tmp/calls" || fail "$1 counts more leaves than enters"
 }
+collected() # NAME: its program asks for five collections, and there may be more
+{
+    awk '$NF == "[collect]" && $1 >= 5 { found = 1 } END { exit !found }' "$tmp/calls" ||
+        { cat "$tmp/calls"; fail "$1 collected at least 5 times"; }
+}
+run() # NAME FILE [MODES]: a program of this test
+{
+    JSPROF="$tmp/cap" JSPROF_CALLS=${3:-} JSPROF_CLOCK=wall "$tmp/$1" "$tmp/$2" ||
+        fail "$1 ended with an error in $2"
+}
 
 if pkg-config --exists python-3.11-embed; then
     # shellcheck disable=SC2046 # words
     build python $(system pkg-config --cflags --libs python-3.11-embed)
-    (cd examples/hosts/python && "$tmp/python" shares.py "$tmp/cap") ||
-        fail 'python ended with an error'
+    record python python/shares.py
     shares python python/shares.py
+    counts python python/shares.py 600
+    collected python
     cat >"$tmp/threads.py" <<'END_OF_PROGRAM'
 import threading
 
@@ -113,16 +124,11 @@ for thread in threads:
     thread.join()
 END_OF_PROGRAM
     # Other threads run deep stacks while the handler walks the first one's.
-    "$tmp/python" "$tmp/threads.py" "$tmp/cap" || fail 'python with threads ended with an error'
+    run python threads.py
 else
     skipped="$skipped python (needs python3-dev of CPython 3.11)"
 fi
 
-run() # NAME FILE [MODES]: a program of this test
-{
-    JSPROF="$tmp/cap" JSPROF_CALLS=${3:-} JSPROF_CLOCK=wall "$tmp/$1" "$tmp/$2" ||
-        fail "$1 ended with an error in $2"
-}
 is_unseen() # FUNCTION: in no sample
 {
     "$B/bin/jsprof" report --vm --limit 0 "$tmp/cap" >"$tmp/report"
@@ -189,8 +195,7 @@ if [ -n "$ruby" ]; then
     record ruby ruby/shares.rb
     shares ruby ruby/shares.rb Object#
     counts ruby ruby/shares.rb 600 Object#
-    awk '$NF == "[collect]" && $1 >= 5 { found = 1 } END { exit !found }' "$tmp/calls" ||
-        { cat "$tmp/calls"; fail 'ruby collected at least 5 times'; }
+    collected ruby
     cat >"$tmp/threads.rb" <<'END_OF_PROGRAM'
 def collects
   200.times { GC.start }

@@ -1,5 +1,6 @@
 # shares.py - two functions that do three quarters and one quarter of the work.
 # SPDX-License-Identifier: MIT
+import gc
 
 
 def spin(n):
@@ -17,6 +18,21 @@ def small():
     return spin(10000)
 
 
+def caught():
+    try:
+        sorted([1], key=fails)
+    except ValueError:
+        pass
+
+
+def fails(n):
+    raise ValueError("an exception leaves a call")
+
+
 for _ in range(600):
     large()
     small()
+for _ in range(100):
+    caught()
+for _ in range(5):
+    gc.collect()
