@@ -65,7 +65,7 @@ void jsprof_function_free_checked(jsprof_function *f)
 
 int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
 {
-    struct jsp_thread *t;
+    struct jsp_thread *t = NULL;
     if (!p || !out)
         return -EINVAL;
     struct public_host host = public_enter();
