@@ -37,6 +37,10 @@ records() # NAME LINKER FLAG...
     "$B/bin/jsprof" info "$tmp/host.cap" >"$tmp/info"
     ! grep -E 'incomplete|killed or still' "$tmp/info" || fail "$name: not a whole capture"
 }
+text() # NAME: bytes
+{
+    $($CC -print-prog-name=size) "$tmp/$1.o" | awk 'NR == 2 { print $1 }'
+}
 tried=
 if $CC --version | grep -q clang; then compilers=$CC; else
     compilers="$CC $(command -v clang || true)"
@@ -51,14 +55,15 @@ for cc in $compilers; do
     build O0 "$cc" -g
     [ -z "${LONG:-}" ] || closed O0 "$cc"
     records O0 "$cc"
-    tried="$tried ${cc##*/}"
+    tried="$tried ${cc##*/} ($(text O2) bytes of text with -O2)"
 done
 build Os "$CC" -Os
-bytes=$($($CC -print-prog-name=size) "$tmp/Os.o" | awk 'NR == 2 { print $1 }')
+bytes=$(text Os)
 [ "$bytes" -le 204800 ] || fail "$bytes bytes of text with -Os"
 
-# As distributions build, and linked by a C++ compiler.
-build hard "$CC" -O3 -g -fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
+# As distributions build, with the warnings of a host that asks for many, and linked by a C++
+# compiler.
+build hard "$CC" -O3 -Wall -Wextra -g -fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
     -fstack-clash-protection $($CC -dumpmachine | sed -n 's/^x86_64.*/-fcf-protection/p')
 closed hard "$CC"
 if command -v g++ >/dev/null && [ -z "${RUN_UNDER:-}" ]; then
