@@ -39,7 +39,8 @@ $(tool ld) -r -o "$tmp/room.o" $objects
 whole=${OBJECT:-}
 
 # Print the functions of an object's disassembly that those named in a file can reach. A
-# reference to a section is one to the function there: the compiler moves parts of functions.
+# reference to a section is one to the function there: the compiler moves parts of functions. An
+# instruction of zeros has its target in the relocation, and seems to lead to the next one.
 reachable() # ROOTS DISASSEMBLY
 {
     awk '
@@ -64,6 +65,7 @@ reachable() # ROOTS DISASSEMBLY
             at_start[section, number($1)] = f
         }
         { text[f] = text[f] $0 "\n" }
+        /(e8|e9|0f 8[0-9a-f]) 00 00 00 00/ { next }
         match($0, /[[:space:]](call|bl|jmp|b|j[a-z]+|b\.[a-z]+)[[:space:]].*<[^>+]+/) {
             target = substr($0, RSTART, RLENGTH); sub(/.*</, "", target); to[f] = to[f] " " target
         }
