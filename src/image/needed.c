@@ -39,23 +39,50 @@ static void needed_segments(struct jsp_needed_object *o, struct needed_memory *m
         o->start = o->end;
 }
 
-/* Find the strings. Some loaders have added the base to their address in place, others
- * not. */
+/* Return where `bytes` bytes lie, or NULL if they are not in the object. Some loaders have added
+ * the base to the addresses of a dynamic section in place, others not. */
+static const void *needed_place(const struct needed_memory *m, uintptr_t at, size_t bytes)
+{
+    if (at < m->low)
+        at += m->base;
+    return at < m->low || at >= m->high || bytes > m->high - at ? NULL : (const void *)at;
+}
+
+static void needed_filter(struct jsp_needed_object *o, const struct needed_memory *m,
+                          uintptr_t table)
+{
+    struct {
+        uint32_t buckets, first, words, shift;
+    } head;
+    const char *at = needed_place(m, table, sizeof head);
+    if (!table || !at)
+        return;
+    memcpy(&head, at, sizeof head);
+    at = needed_place(m, (uintptr_t)at + sizeof head, head.words * sizeof *o->filter);
+    if (!at || !head.words || head.words & (head.words - 1) || (uintptr_t)at % sizeof *o->filter)
+        return;
+    o->filter = (const void *)at;
+    o->filter_words = head.words;
+    o->filter_shift = head.shift % 32;
+}
+
+/* Find the strings and the filter of names. */
 static void needed_text(struct jsp_needed_object *o, const struct needed_memory *m)
 {
-    uintptr_t text = 0;
+    uintptr_t text = 0, table = 0;
     for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
         if (d->d_tag == DT_STRTAB)
             text = d->d_un.d_ptr;
         if (d->d_tag == DT_STRSZ)
             o->text_bytes = d->d_un.d_val;
+        if (d->d_tag == DT_GNU_HASH)
+            table = d->d_un.d_ptr;
     }
-    if (text < m->low)
-        text += m->base;
-    if (!o->dynamic || text < m->low || text >= m->high || o->text_bytes > m->high - text)
+    o->text = needed_place(m, text, o->text_bytes);
+    if (!o->dynamic || !o->text)
         o->dynamic = NULL;
     else
-        o->text = (const char *)text;
+        needed_filter(o, m, table);
 }
 
 static const char *needed_string(const struct jsp_needed_object *o, const ElfW(Dyn) *d)
@@ -109,6 +136,23 @@ bool jsp_needed_each(const struct jsp_needed *needed, const struct jsp_needed_ob
         each(arg, name, found);
     }
     return object->dynamic != NULL;
+}
+
+uint32_t jsp_needed_hash(const char *name)
+{
+    uint32_t hash = 5381;
+    for (; *name; name++)
+        hash = hash * 33 + (unsigned char)*name;
+    return hash;
+}
+
+bool jsp_needed_may_define(const struct jsp_needed_object *object, uint32_t hash)
+{
+    enum { BITS = 8 * sizeof *object->filter };
+    if (!object->filter)
+        return true;
+    ElfW(Addr) word = object->filter[hash / BITS & (object->filter_words - 1)];
+    return word >> hash % BITS & word >> (hash >> object->filter_shift) % BITS & 1;
 }
 
 void jsp_needed_free(struct jsp_needed *needed)

@@ -20,6 +20,9 @@ struct jsp_needed_object {
     const ElfW(Dyn) *dynamic;
     const char *text;         /* borrowed from the object: its strings */
     size_t text_bytes;
+    /* borrowed from the object: its filter of names; NULL: it has none that can be read */
+    const ElfW(Addr) *filter;
+    uint32_t filter_words, filter_shift;
     bool is_needed;           /* the first object, the program, needs this one */
     int mark;                 /* for the caller; 0 at first */
     /* DT_SONAME, or else the file's name without its folder */
@@ -45,5 +48,11 @@ struct jsp_needed_object *jsp_needed_at(const struct jsp_needed *needed, uintptr
 typedef void (*jsp_needed_fn)(void *arg, const char *name, struct jsp_needed_object *other);
 bool jsp_needed_each(const struct jsp_needed *needed, const struct jsp_needed_object *object,
                      jsp_needed_fn each, void *arg);
+
+uint32_t jsp_needed_hash(const char *name);
+
+/* Return false if the object defines no symbol whose name has this hash. Return true for those
+ * that it defines, and for a few others: the loader reads the same filter first. */
+bool jsp_needed_may_define(const struct jsp_needed_object *object, uint32_t hash);
 
 #endif

@@ -6,6 +6,7 @@
 #include "image/needed.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "test.h"
@@ -76,8 +77,57 @@ TEST(object_needs_what_its_header_says_and_no_more)
     jsp_needed_free(&needed);
 }
 
+/* -- Filters of names ------------------------------------------------------------ */
+
+/* Return how many of the names the object has by its filter. */
+static int count_random(const struct jsp_needed_object *o, int n)
+{
+    char name[32];
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "needed_nowhere_%d", i);
+        found += jsp_needed_may_define(o, jsp_needed_hash(name));
+    }
+    return found;
+}
+
+TEST(filter_passes_names_of_the_object_and_few_others)
+{
+    static const char *const libc[] = { "qsort", "malloc", "free", "memcpy", "read", "poll",
+                                        "pthread_create", "timer_settime" };
+    struct jsp_needed needed;
+    if (!CHECK_EQ(jsp_needed_look(&needed), 0))
+        return;
+    int n_filters = 0;
+    for (uint32_t i = 0; i < needed.n; i++) {
+        if (!needed.at[i].filter)
+            continue;
+        n_filters++;
+        CHECK(count_random(&needed.at[i], 1000) < 250);
+    }
+    for (size_t i = 0; i < sizeof libc / sizeof *libc; i++) {
+        void *at = dlsym(RTLD_DEFAULT, libc[i]);
+        struct jsp_needed_object *o = jsp_needed_at(&needed, (uintptr_t)at);
+        CHECK(o && jsp_needed_may_define(o, jsp_needed_hash(libc[i])));
+    }
+#ifdef __GLIBC__
+    CHECK(n_filters > 0);
+#else
+    (void)n_filters;
+#endif
+    jsp_needed_free(&needed);
+}
+
+TEST(object_without_a_filter_may_define_each_name)
+{
+    struct jsp_needed_object o = { .filter = NULL };
+    CHECK(jsp_needed_may_define(&o, jsp_needed_hash("free")));
+}
+
 int main(void)
 {
+    RUN(filter_passes_names_of_the_object_and_few_others);
+    RUN(object_without_a_filter_may_define_each_name);
     RUN(object_needs_what_its_header_says_and_no_more);
     return DONE();
 }

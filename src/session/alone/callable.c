@@ -95,12 +95,26 @@ static bool callable_mark_known(struct callable_search *s)
     return true;
 }
 
+/* Return true if an object outside of the C library may define the name. A lookup costs a
+ * microsecond, and there are more than a hundred names. */
+static bool callable_is_elsewhere(const struct callable_search *s, const char *name)
+{
+    uint32_t hash = jsp_needed_hash(name);
+    for (uint32_t i = 0; i < s->needed.n; i++)
+        if (s->needed.at[i].mark != CALLABLE_C &&
+            jsp_needed_may_define(&s->needed.at[i], hash))
+            return true;
+    return false;
+}
+
 /* Mark the objects that replace C library functions. Return false if one name leads into
  * the program: then the program's code is never outside of them. This also happens in a
  * program at a fixed address that only takes the address of `free`. */
 static bool callable_mark_names(struct callable_search *s)
 {
     for (const char *const *name = jsp_callable_names; *name; name++) {
+        if (!callable_is_elsewhere(s, *name))
+            continue;
         struct jsp_needed_object *o = jsp_needed_at(&s->needed, callable_address(*name));
         if (o == s->program)
             return false;
