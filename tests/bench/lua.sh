@@ -146,6 +146,19 @@ whole_row() # NAME LIMIT LINE BESIDE
             printf "quartiles %.4f..%.4f; %s\t%s\n", $4, $5, beside, holds }'
 }
 
+# What recording adds to a program that does nothing, or loads the module itself.
+whole_nothing() # NAME CODE
+{
+    "$work/whole" $((4 * whole_pairs)) "$work/whole.cap" cpu - "$lua" -e "$2" \
+        >"$work/whole.lines"
+    awk -v name="Lua $version: $1" '
+        NR == 1 { ratio = $1 }
+        NR == 3 {
+            printf "row\t%s\t-\t%.2f ms (%.2f..%.2f)\t", name, $1, $2, $3
+            printf "quartiles %.2f..%.2f, user and system; the goal is 1.0 ms; ", $4, $5
+            printf "%.2f times the process without it\t-\n", ratio - 1 }' "$work/whole.lines"
+}
+
 # The interpreter is the same on both sides, except for the launcher.
 whole_clock() # CLOCK LIMIT LAUNCHER PROGRAM ARG
 {
@@ -165,13 +178,8 @@ whole() # ARG OF nbody
 {
     whole_clock cpu 1.01 "$B/bin/jsprof-lua$version" nbody "$1"
     whole_clock wall 1.03 - nbody "$1"
-    "$work/whole" $((4 * whole_pairs)) "$work/whole.cap" cpu - "$lua" -e '' >"$work/whole.lines"
-    awk -v name="Lua $version: require, open and close" '
-        NR == 1 { ratio = $1 }
-        NR == 3 {
-            printf "row\t%s\t-\t%.2f ms (%.2f..%.2f)\t", name, $1, $2, $3
-            printf "quartiles %.2f..%.2f, user and system; the goal is 1.0 ms; ", $4, $5
-            printf "%.2f times a process that only starts\t-\n", ratio - 1 }' "$work/whole.lines"
+    whole_nothing 'require, open and close' ''
+    whole_nothing '  open and close' 'require "jsprof"'
 }
 
 # What exact calls cost beside an empty hook on calls and returns, which is the least that Lua
