@@ -6,6 +6,7 @@
  * changing the data that the iterator reads, the iterator finds nothing.
  */
 #include "compiled.h"
+#include "evaluated.h"
 
 #include <algorithm>
 #include <new>
@@ -72,7 +73,7 @@ void compiled_put_function(compiled_list *list, const Walk::Frame &frame, uint32
 {
     jsprof_frame to = {};
 
-    to.label = frame.label;
+    to.label = mozjs_shown_sigsafe(list->m, frame.label);
     to.sp = compiled_address(frame.stackAddress);
     to.kind = mozjs_frame_kind(frame.kind);
     to.line = line;

@@ -56,7 +56,7 @@ struct mozjs_words {
  * values. */
 struct mozjs_place {
     uint64_t walk[MOZJS_WALK_WORDS];
-    const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; the code's own */
+    const char *labels[MOZJS_PLACE_LABELS]; /* innermost first; as they are shown */
     uint32_t lines[MOZJS_PLACE_LABELS];     /* as in mozjs_lines */
     bool runs;                              /* as in mozjs_lines */
     uint32_t kind;                          /* as in jsprof_frame */
@@ -73,6 +73,7 @@ struct mozjs_wasm {
 };
 
 struct mozjs_allocations;
+struct mozjs_evaluated;
 
 struct jsprof_mozjs {
     JSContext *cx;         /* borrowed; nullptr: the host destroyed it */
@@ -107,6 +108,7 @@ struct jsprof_mozjs {
     int malloc_bytes;
 
     mozjs_allocations *allocations; /* nullptr: not requested */
+    mozjs_evaluated *evaluated;     /* nullptr: nothing was evaluated yet */
 
     /* The outermost C++ code that called compiled code in the last sample. */
     JS::ProfilingFrameIterator::RegisterState last_caller;

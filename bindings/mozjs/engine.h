@@ -12,8 +12,10 @@
 #include <js-config.h>
 
 #include <js/GCAPI.h>
+#include <js/Principals.h>
 #include <js/ProfilingFrameIterator.h>
 #include <js/ProfilingStack.h>
+#include <jsapi.h>
 #include <jsfriendapi.h>
 
 #include <ucontext.h>
@@ -166,6 +168,54 @@ template <engine_event *Ours> void engine_watch_events(JSContext *cx)
 inline void engine_unwatch_events(JSContext *cx)
 {
     js::RegisterContextProfilingEventMarker(cx, nullptr, nullptr);
+}
+#endif
+
+/* -- Evaluated code: one question with its text, or with all that made the text; and the place that
+ *    evaluates it -- */
+
+/* The number of a line's first column. */
+constexpr uint32_t ENGINE_FIRST_COLUMN = MOZJS_MAJOR_VERSION < 128 ? 0 : 1;
+
+using engine_code_callback = void(JSContext *, JS::RuntimeCode, JS::HandleString);
+using engine_host_callbacks = const JSSecurityCallbacks *();
+
+/* Call ours, and then the host's, whose answer counts. */
+#if MOZJS_MAJOR_VERSION < 140
+template <engine_code_callback *Ours, engine_host_callbacks *Host>
+bool engine_on_code(JSContext *cx, JS::RuntimeCode kind, JS::HandleString code)
+{
+    const JSSecurityCallbacks *host = Host();
+
+    Ours(cx, kind, code);
+    return !host || !host->contentSecurityPolicyAllows ||
+           host->contentSecurityPolicyAllows(cx, kind, code);
+}
+
+inline bool engine_caller(JSContext *cx, JS::AutoFilename *file, uint32_t *line)
+{
+    return JS::DescribeScriptedCaller(cx, file, line);
+}
+#else
+template <engine_code_callback *Ours, engine_host_callbacks *Host>
+bool engine_on_code(JSContext *cx, JS::RuntimeCode kind, JS::Handle<JSString *> code,
+                    JS::CompilationType type, JS::Handle<JS::StackGCVector<JSString *>> strings,
+                    JS::Handle<JSString *> body, JS::Handle<JS::StackGCVector<JS::Value>> args,
+                    JS::Handle<JS::Value> body_arg, bool *allowed)
+{
+    const JSSecurityCallbacks *host = Host();
+
+    Ours(cx, kind, code);
+    if (host && host->contentSecurityPolicyAllows)
+        return host->contentSecurityPolicyAllows(cx, kind, code, type, strings, body, args,
+                                                 body_arg, allowed);
+    *allowed = true;
+    return true;
+}
+
+inline bool engine_caller(JSContext *cx, JS::AutoFilename *file, uint32_t *line)
+{
+    return JS::DescribeScriptedCaller(file, cx, line);
 }
 #endif
 

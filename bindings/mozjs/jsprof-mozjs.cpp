@@ -6,6 +6,7 @@
  * compiled.cpp read the tie; collect.cpp keeps it up to date during collections.
  */
 #include "allocations.h"
+#include "evaluated.h"
 
 #include <cerrno>
 #include <new>
@@ -83,6 +84,7 @@ void mozjs_lose_context(jsprof_mozjs *m)
     jsprof_mozjs_end_allocations(m);
     m->thread = nullptr;
     m->cx = nullptr;
+    mozjs_unwatch_evaluated(m);
 }
 
 /* The thread is paused, because a sample must not meet a context that is half switched
@@ -113,6 +115,7 @@ int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out
         delete m;
         return err;
     }
+    mozjs_watch_evaluated(m);
     *out = m;
     return 0;
 }
@@ -130,6 +133,7 @@ int jsprof_mozjs_detach(jsprof_mozjs *m)
         jsprof_thread_resume(m->thread);
         m->thread = nullptr;
     }
+    mozjs_unwatch_evaluated(m);
     mozjs_leave_allocations(m);
     if (m->stack.stackSize() > 0)
         return -EBUSY;

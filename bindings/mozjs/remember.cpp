@@ -19,6 +19,7 @@
  * binding learns which words they are. All other words must be equal.
  */
 #include "compiled.h"
+#include "evaluated.h"
 
 namespace {
 
@@ -113,7 +114,7 @@ void remember_place(jsprof_mozjs *m, const uint64_t *words, const Walk::Frame *f
     for (uint32_t i = 0; i < MOZJS_WALK_WORDS; i++)
         place->walk[i] = words[i];
     for (uint32_t i = 0; i < n; i++) {
-        place->labels[i] = frames[i].label;
+        place->labels[i] = mozjs_shown_sigsafe(m, frames[i].label);
         place->lines[i] = lines->lines[i];
     }
     place->runs = lines->runs;

@@ -14,6 +14,7 @@
  */
 #include "allocations.h"
 #include "compiled.h"
+#include "evaluated.h"
 
 #include <atomic>
 
@@ -87,13 +88,15 @@ Walk::RegisterState mozjs_registers(const ucontext_t *context)
 #endif
 
 /* Return the frames that mozjs_walk_compiled would have found before the collection. */
-uint32_t mozjs_walk_kept(const jsprof_mozjs *m, jsprof_frame *out, uint32_t max)
+uint32_t mozjs_walk_kept(jsprof_mozjs *m, jsprof_frame *out, uint32_t max)
 {
     const uint32_t n = m->n_kept < max ? m->n_kept : max;
     const jsprof_frame *outermost = m->kept + (m->n_kept - n);
 
     for (uint32_t i = 0; i < n; i++)
         out[i] = outermost[i];
+    for (uint32_t i = 0; i < n; i++)
+        out[i].label = mozjs_shown_sigsafe(m, out[i].label);
     return m->kept_there;
 }
 
@@ -142,6 +145,7 @@ int mozjs_decode_sigsafe(void *host, const void *entry, jsprof_frame *out)
         out->kind = uint32_t{JSPROF_KIND_VM} | JSPROF_TIER_INTERPRETER;
         if (!out->label || frame.isOSRFrame())
             return 0;
+        out->label = mozjs_shown_sigsafe(m, out->label);
         out->line = mozjs_interpreted_line(m, &frame);
         return 1;
     }

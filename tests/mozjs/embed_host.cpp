@@ -13,6 +13,7 @@
 #include <jsapi.h>
 #include <js/CompilationAndEvaluation.h>
 #include <js/Initialization.h>
+#include <js/Principals.h>
 #include <js/ProfilingStack.h>
 #include <js/SourceText.h>
 
@@ -135,6 +136,44 @@ void check_allocations(jsprof_thread *me, JSContext *cx)
     check(jsprof_mozjs_detach(attached) == 0, "detach after the end");
 }
 
+int n_asked;
+
+#if MOZJS_MAJOR_VERSION < 140
+bool host_allows(JSContext *, JS::RuntimeCode, JS::HandleString)
+{
+    return ++n_asked < 3;
+}
+#else
+bool host_allows(JSContext *, JS::RuntimeCode, JS::Handle<JSString *>, JS::CompilationType,
+                 JS::Handle<JS::StackGCVector<JSString *>>, JS::Handle<JSString *>,
+                 JS::Handle<JS::StackGCVector<JS::Value>>, JS::Handle<JS::Value>, bool *allowed)
+{
+    *allowed = ++n_asked < 3;
+    return true;
+}
+#endif
+
+/* The host decides what is evaluated. */
+void check_evaluated(jsprof_thread *me, JSContext *cx)
+{
+    static JSSecurityCallbacks callbacks;
+    jsprof_mozjs *js = nullptr;
+    const char text[] = "try { eval('5\\n//# sourceURL=mine.js'); } catch (e) { 4; }";
+
+    check(jsprof_mozjs_attach(me, cx, &js) == 0 && run(cx, text, "eval.js") == 5 &&
+          jsprof_mozjs_detach(js) == 0, "evaluate while the host does not care");
+    check(!JS_GetSecurityCallbacks(cx), "nobody cares afterwards");
+    callbacks.contentSecurityPolicyAllows = host_allows;
+    JS_SetSecurityCallbacks(cx, &callbacks);
+    check(jsprof_mozjs_attach(me, cx, &js) == 0, "attach where the host decides");
+    check(run(cx, text, "eval.js") == 5 && run(cx, text, "eval.js") == 5 && n_asked == 2,
+          "the host is asked, and allows");
+    check(run(cx, text, "eval.js") == 4 && n_asked == 3, "and forbids");
+    check(jsprof_mozjs_detach(js) == 0 && JS_GetSecurityCallbacks(cx) == &callbacks,
+          "the host's callbacks are back");
+    JS_SetSecurityCallbacks(cx, nullptr);
+}
+
 void check_hide(jsprof *prof)
 {
     char here;
@@ -206,6 +245,7 @@ void check_all(jsprof *prof, jsprof_thread *me, JSContext *cx)
     check_inside(me, cx);
     check_often(me, cx);
     check_allocations(me, cx);
+    check_evaluated(me, cx);
     check_two(prof, me, cx);
 }
 
