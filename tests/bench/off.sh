@@ -6,7 +6,8 @@
 #
 # A program's speed depends on the addresses of its loops by more than the hooks cost. So each
 # round links both anew with another distance before the code, and runs them in turn; a round's
-# figure is the ratio of the shortest times.
+# figure is the ratio of the shortest times. Two rows compare instructions, which addresses do not
+# change, with valgrind.
 set -eu
 build=$1 work=$2 CC=${CC:-gcc}
 rounds=24 runs=5
@@ -82,3 +83,17 @@ done | awk '
     $1 " " $2 != key { row(); kind = key = $1 " " $2 }
     { v[++n] = $3; ms = $4 }
     END { row() }'
+
+command -v valgrind >/dev/null || { printf 'note\tno instructions: needs valgrind\n'; exit; }
+instructions() # KIND PROGRAM ARGUMENT
+{
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$work/off/lark-$1" --jit=off \
+        "examples/lark/programs/$2.lark" "$3" 2>&1 | awk '/ refs:/ { gsub(",", ""); print $NF }'
+}
+for program in 'calls fib 20' 'loops nbody 300'; do
+    # shellcheck disable=SC2086 # words
+    set -- $program
+    echo "$1 $(instructions none $2 $3) $(instructions hooks $2 $3)"
+done | awk '{
+    printf "row\t  instructions of Lark, %s\t-\t%.3fx\t%.1f million\t-\n", $1, $3 / $2, $3 / 1e6
+}'
