@@ -1,6 +1,6 @@
 #!/bin/sh
 # pkg/musl.sh - another libc: library, tool and tests build against musl, and the unit
-# tests pass.
+# tests pass. The amalgamation builds without a warning, and records.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -10,6 +10,12 @@ B=$B/musl CC=musl-gcc
 export B CC
 make -s -j2 B="$B" CC=$CC MOZJS=no LUA=no all test-programs >"$B.log" 2>&1 ||
     { cat "$B.log"; exit 1; }
+make -s B="$B" CC=$CC MOZJS=no LUA=no amalgamation
+$CC -O2 -Wall -Wextra -Werror -pthread -I"$B/amalgamation" -o "$B/host" tests/pkg/host.c \
+    "$B/amalgamation/jsprof.c"
+"$B/host" "$B/host.cap"
+"$B/bin/jsprof" report "$B/host.cap" | grep 'installed_work (host.c' >/dev/null ||
+    { echo 'musl: the function of the host is not in the report'; exit 1; }
 sh tests/check/rooms.sh
 sh tests/check/exports.sh
 STRICT='' sh tests/run.sh "$B"/tests/unit/*_test
