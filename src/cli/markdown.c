@@ -19,7 +19,16 @@
 #include "jsprof.h"
 
 enum {
-    MARKDOWN_NAME = 80,  /* bytes of a name that are printed at least */
+    MARKDOWN_ROWS = 12,  /* functions, unless the user asks for another number */
+    MARKDOWN_ALL = 4000, /* bytes of all; some lines are estimates */
+    MARKDOWN_REST = 750,  /* bytes of these for the account and what is next */
+    MARKDOWN_NAME = 80,  /* bytes of a name */
+    MARKDOWN_MORE = 16,  /* bytes around it at most */
+    MARKDOWN_HEAD = 450, /* headings, counts */
+    MARKDOWN_PATHS = 700, /* bytes for the categories and the path */
+    MARKDOWN_ACCOUNT = 300,
+    MARKDOWN_LEAST = 16, /* no name becomes shorter */
+    MARKDOWN_LINE = 40,  /* bytes of a row without its names */
     MARKDOWN_AGAIN = 48, /* the same after the table of functions */
     MARKDOWN_PATH = 16,  /* steps of the hottest path */
     MARKDOWN_GROUPS = 8,
@@ -31,6 +40,8 @@ static const double markdown_thin = 0.05; /* the path ends where its share is be
 struct markdown {
     struct cli_capture *c;
     const struct jsp_functions *rows;
+    bool is_short; /* the user named no limit */
+    size_t used;   /* bytes so far */
 };
 
 static double markdown_share(const struct markdown *m, uint64_t value)
@@ -49,47 +60,75 @@ static size_t markdown_run(const char *text)
     return longest;
 }
 
-/* Print at least `most` bytes of a name as code: between more backticks than it has in a row.
- * A long one loses its middle. In a table "|" needs a backslash. */
-static void markdown_cut(struct cli_span name, size_t most)
+/* Copy a text without its middle, if it is longer than about `most` bytes. */
+static void markdown_middle(char *out, const char *text, size_t most)
+{
+    size_t n = strlen(text), from = most / 2, to = n - most + from;
+    if (n <= most + 8) {
+        memcpy(out, text, n + 1);
+        return;
+    }
+    while (from && ((unsigned char)text[from] & 0xC0) == 0x80)
+        from--; /* cut between characters */
+    while (((unsigned char)text[to] & 0xC0) == 0x80)
+        to++;
+    memcpy(out, text, from);
+    memcpy(out + from, "...", 3);
+    memcpy(out + from + 3, text + to, n - to + 1);
+}
+
+/* Return how many bytes a text has as code in a table. */
+static size_t markdown_bytes(const char *text)
+{
+    size_t n = 2 * markdown_run(text) + 4;
+    for (; *text; text++)
+        n += *text == '|' ? 2 : 1;
+    return n;
+}
+
+/* Print about `most` bytes of a name as code: between more backticks than it has in a row. A long
+ * one loses its middle. In a table "|" needs a backslash. */
+static void markdown_cut(struct markdown *m, struct cli_span name, size_t most)
 {
     static const struct cli_style plain = { .is_utf8 = true };
-    char *text = cli_clean(&plain, name);
-    if (cli_incomplete(!text))
+    char *text = cli_clean(&plain, name), *shown = text ? malloc(strlen(text) + 1) : NULL;
+    if (cli_incomplete(!shown)) {
+        free(text);
         return;
-    size_t n = strlen(text), half = most / 2, skipped = 0, from = n;
-    if (n > most + 8) {
-        from = half;
-        skipped = n - most;
-        while (from && ((unsigned char)text[from] & 0xC0) == 0x80)
-            from--; /* cut between characters */
-        while (((unsigned char)text[from + skipped] & 0xC0) == 0x80)
-            skipped++;
     }
-    int ticks = (int)markdown_run(text) + 1;
+    for (size_t left = most;; left /= 2) {
+        markdown_middle(shown, text, left);
+        if (left <= MARKDOWN_LEAST || markdown_bytes(shown) <= most + MARKDOWN_MORE)
+            break;
+    }
+    int ticks = (int)markdown_run(shown) + 1;
+    bool is_padded = ticks > 1 || !*shown;
     cli_repeat("`", ticks);
-    bool is_padded = ticks > 1 || n == 0;
     fputs(is_padded ? " " : "", stdout);
-    for (size_t i = 0; i < n; i++) {
-        if (i == from) {
-            fputs("...", stdout);
-            i += skipped;
-        }
-        if (text[i] == '|')
+    for (const char *at = shown; *at; at++) {
+        if (*at == '|')
             putchar('\\');
-        putchar(text[i]);
+        putchar(*at);
     }
     fputs(is_padded ? " " : "", stdout);
     cli_repeat("`", ticks);
+    m->used += markdown_bytes(shown);
     free(text);
+    free(shown);
 }
 
-static void markdown_code(struct cli_span name)
+static void markdown_code(struct markdown *m, struct cli_span name)
 {
-    markdown_cut(name, MARKDOWN_NAME);
+    markdown_cut(m, name, MARKDOWN_NAME);
 }
 
-static void markdown_functions(const struct markdown *m, uint32_t limit)
+/* Return whether a summary of limited length has room for `bytes` more. */
+static bool markdown_fits(const struct markdown *m, size_t bytes)
+{
+    return !m->is_short || m->used + bytes <= MARKDOWN_ALL;
+}
+
+static void markdown_functions(struct markdown *m, uint32_t limit)
 {
     const struct jsp_profile *p = &m->c->profile;
     uint32_t n = limit && limit < m->rows->n ? limit : m->rows->n;
@@ -99,18 +138,21 @@ static void markdown_functions(const struct markdown *m, uint32_t limit)
          "|---:|---:|---:|:---|:---|");
     for (uint32_t i = 0; i < m->rows->n; i++) {
         const struct jsp_function_row *f = &m->rows->rows[i];
+        if (i < n && !markdown_fits(m, MARKDOWN_PATHS + MARKDOWN_REST))
+            n = i;
         if (i >= n) {
             rest += f->self;
             continue;
         }
+        m->used += MARKDOWN_LINE;
         printf("| %s | %s | %s | %s | ", cli_percent(a, markdown_share(m, f->self)),
                cli_percent(b, markdown_share(m, f->total)), cli_count(s, f->self_samples),
                jsp_kind_name(f->kind));
-        markdown_code(cli_span(p->functions[f->function].name));
+        markdown_code(m, cli_span(p->functions[f->function].name));
         cli_native_place(place, m->c, (struct cli_line){ f->file, f->line });
         if (f->line && f->self) {
             fputs(", mostly ", stdout);
-            markdown_code(cli_span(place + strspn(place, " ")));
+            markdown_code(m, cli_span(place + strspn(place, " ")));
         }
         puts(" |");
     }
@@ -122,7 +164,7 @@ static void markdown_functions(const struct markdown *m, uint32_t limit)
 }
 
 /* Print the largest categories. */
-static int markdown_categories(const struct markdown *m)
+static int markdown_categories(struct markdown *m)
 {
     struct jsp_groups *groups = NULL;
     struct jsp_functions sums = { 0 };
@@ -138,7 +180,7 @@ static int markdown_categories(const struct markdown *m)
         if (i < MARKDOWN_GROUPS && sums.rows[i].self) {
             printf("%s %s ", i ? "," : "",
                    cli_percent(a, markdown_share(m, sums.rows[i].self)));
-            markdown_code(cli_span(name));
+            markdown_cut(m, cli_span(name), MARKDOWN_AGAIN);
         }
     }
     puts(".\n");
@@ -149,7 +191,7 @@ static int markdown_categories(const struct markdown *m)
 
 /* Print the way from the root by the largest callee. Steps where nearly nothing branches off
  * are put together. */
-static int markdown_path(const struct markdown *m)
+static int markdown_path(struct markdown *m)
 {
     const struct jsp_tree_options shape = { .select = m->c->select };
     struct jsp_tree tree;
@@ -164,17 +206,18 @@ static int markdown_path(const struct markdown *m)
         const struct jsp_tree_node *node = &tree.nodes[next];
         const struct jsp_tree_node *below =
             node->n_children ? &tree.nodes[tree.order[node->first_child]] : NULL;
-        if (markdown_share(m, node->total) < markdown_thin)
+        if (markdown_share(m, node->total) < markdown_thin || !markdown_fits(m, MARKDOWN_REST))
             break;
         at = next;
         if (below && (double)below->total > 0.99 * (double)node->total) {
             folded++;
             continue;
         }
-        printf("%u. %s ", ++shown, cli_percent(a, markdown_share(m, node->total)));
-        markdown_cut(cli_span(m->c->profile.functions[node->function].name), MARKDOWN_AGAIN);
+        m->used += (size_t)printf("%u. %s ", ++shown,
+                                  cli_percent(a, markdown_share(m, node->total)));
+        markdown_cut(m, cli_span(m->c->profile.functions[node->function].name), MARKDOWN_AGAIN);
         if (folded)
-            printf(" (below %u more)", folded);
+            m->used += (size_t)printf(" (below %u more)", folded);
         putchar('\n');
         folded = 0;
     }
@@ -184,7 +227,7 @@ static int markdown_path(const struct markdown *m)
 }
 
 /* Print a command for each of the functions with the most self. */
-static int markdown_next(const struct markdown *m)
+static int markdown_next(struct markdown *m)
 {
     char advice[CLI_ADVICE];
     struct cli_hints hints;
@@ -192,21 +235,22 @@ static int markdown_next(const struct markdown *m)
     struct cli_span file = cli_span(is_file ? m->c->path : "FILE");
     puts("## Next\n");
     if (cli_advice(m->c, advice, sizeof advice))
-        printf("- %s.\n", advice);
+        m->used += (size_t)printf("- %s.\n", advice);
     int err = cli_hints(&hints, m->c, m->rows, true);
     for (int i = 0; i < hints.n; i++)
-        printf("- %s.\n", hints.text[i]);
+        m->used += (size_t)printf("- %s.\n", hints.text[i]);
     for (uint32_t i = 0; i < m->rows->n && i < MARKDOWN_ASIDE; i++) {
         const struct jsp_function_row *f = &m->rows->rows[i];
         const struct jsp_function *function = &m->c->profile.functions[f->function];
         bool has_lines = f->line && (f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT);
-        if (f->self == 0)
+        if (f->self == 0 || !markdown_fits(m, MARKDOWN_LINE + 2 * MARKDOWN_AGAIN))
             continue;
+        m->used += MARKDOWN_LINE;
         printf("- `jsprof %s%s` on ", has_lines ? "annotate" : "callers",
                cli_measure_option(&m->c->profile));
-        markdown_cut(file, MARKDOWN_AGAIN);
+        markdown_cut(m, file, MARKDOWN_AGAIN);
         fputs(has_lines ? " shows the lines of " : " shows who calls ", stdout);
-        markdown_cut(cli_span(function->name), MARKDOWN_AGAIN);
+        markdown_cut(m, cli_span(function->name), MARKDOWN_AGAIN);
         puts(".");
     }
     return err;
@@ -214,19 +258,20 @@ static int markdown_next(const struct markdown *m)
 
 int cli_markdown(struct cli_capture *c, const struct jsp_functions *rows, uint32_t limit)
 {
-    const struct markdown m = { c, rows };
+    struct markdown m = { c, rows, limit == UINT32_MAX, MARKDOWN_HEAD };
     struct cli_head head = { c, rows->samples, rows->value };
     fputs("# Profile of ", stdout);
-    markdown_code(cli_head_command(c));
+    markdown_code(&m, cli_head_command(c));
     puts("\n");
     cli_head_counts(&head, true);
     putchar('\n');
-    markdown_functions(&m, limit);
+    markdown_functions(&m, m.is_short ? MARKDOWN_ROWS : limit);
     int err = markdown_categories(&m);
     if (err == 0)
         err = markdown_path(&m);
     fputs("## Account\n", stdout);
     cli_closing(&head);
+    m.used += MARKDOWN_ACCOUNT;
     putchar('\n');
     if (err == 0)
         err = markdown_next(&m);

@@ -10,7 +10,8 @@
 #include "analyze/functions.h"
 
 /* Print the recording, the `limit` largest functions, the categories, the hottest path and the
- * losses. `rows` are functions, sorted. CLI_OK, or CLI_FAILED, which is reported. */
+ * losses; limit UINT32_MAX: as many functions and steps of the path as fit into 4 KB. `rows` are
+ * functions, sorted. CLI_OK, or CLI_FAILED, which is reported. */
 int cli_markdown(struct cli_capture *c, const struct jsp_functions *rows, uint32_t limit);
 
 #endif

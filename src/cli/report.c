@@ -16,7 +16,7 @@
 #include "threads.h"
 #include "jsprof.h"
 
-enum { REPORT_LIMIT = 30, REPORT_SHORT = 12, REPORT_ROOMY = 60 };
+enum { REPORT_LIMIT = 30, REPORT_ROOMY = 60 };
 
 static const char report_help[] =
     "usage: jsprof report [OPTION]... FILE\n"
@@ -380,8 +380,7 @@ static int report_run(struct cli_arguments *a)
     if (r.functions.n == 0) {
         status = cli_no_samples(&r.capture);
     } else if (r.is_markdown) {
-        status = cli_markdown(&r.capture, &r.functions,
-                              limit == UINT32_MAX ? REPORT_SHORT : limit);
+        status = cli_markdown(&r.capture, &r.functions, limit);
     } else if (cli_form_is_text(&r.form)) {
         status = report_text(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
         cli_lua_note(&r.capture);

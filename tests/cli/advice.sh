@@ -172,13 +172,14 @@ hasnt 'has no sample'
 run report --markdown blind.cap
 says '^- Thread `blind` has no sample of its [0-9.]+ m?s: jsprof info' out
 
-# A summary of long names and deep calls stays below 4 KB, also with two more sentences of advice.
+# A summary of long names and deep calls stays below 4 KB, also with two more sentences of advice,
+# and with names of characters that Markdown needs to escape.
 cat >deep.c <<'END'
 #include <jsprof.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-int main(void)
+int main(int argc, char **argv)
 {
     static char names[20][300];
     struct timespec now;
@@ -187,7 +188,7 @@ int main(void)
     if (jsprof_start_from_env(&p) <= 0 || jsprof_thread_attach(p, "main", &t) < 0)
         return 1;
     for (int i = 0; i < 20; i++) {
-        memset(names[i], 'a' + i, 200);
+        memset(names[i], argc > 1 ? argv[1][0] : 'a' + i, 200);
         sprintf(names[i] + 200, " (/srv/a/long/folder/of/a/long/name/file%d.js:%d:1)", i, i + 1);
         jsprof_push(t, names[i], NULL, (uint32_t)i + 1);
         do
@@ -201,10 +202,15 @@ int main(void)
 END
 $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o deep deep.c "$B/lib/libjsprof.a" -pthread
 long=$(printf %090d 0).cap
-JSPROF=$long JSPROF_HZ=1000 JSPROF_CLOCK=wall ./deep
-run report --markdown --vm "$long"
-[ "$(wc -c <out)" -le 3700 ] || wrong "has $(wc -c <out) bytes"
-[ "$(grep -c '^[0-9]*[.] ' out)" -ge 8 ] || wrong 'has no path'
+for odd in '' '|' '`'; do
+    JSPROF=$long JSPROF_HZ=1000 JSPROF_CLOCK=wall ./deep ${odd:+"$odd"}
+    run report --markdown --vm "$long"
+    [ "$(wc -c <out)" -le 3700 ] || wrong "has $(wc -c <out) bytes"
+    [ "$(grep -c '^[|] *[0-9]' out)" -ge 10 ] || wrong 'has few functions'
+    [ "$(grep -c '^[0-9]*[.] ' out)" -ge 8 ] || wrong 'has no path'
+done
+run report --markdown --vm --limit 20 "$long"
+[ "$(grep -c '^[|] *[0-9]' out)" -eq 20 ] || wrong 'has not the functions that were asked for'
 
 # Too few samples to trust a difference, and enough.
 run diff good.cap merged.cap
