@@ -157,6 +157,8 @@ static int annotate_samples(struct annotate_build *b)
     b->out->rows = calloc((size_t)b->out->code.n + 1, sizeof *b->out->rows);
     if (!b->out->rows)
         return -ENOMEM;
+    if (b->p->unit == JSP_VALUE_ALLOC || b->p->unit == JSP_VALUE_LIVE)
+        return 0; /* the file's numbers are those of the samples of time */
     jsp_bytecode_pcs_start(&pcs, b->p->capture, b->ask->defects);
     for (uint32_t i = 0; err == 0 && i < all->n; i++) {
         const struct jsp_profile_sample *s = &all->list[i];

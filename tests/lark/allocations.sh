@@ -53,6 +53,15 @@ live()
         [ "$(value three)" -lt $(($(counted three) / 3)) ]
 }
 
+# The operations in a capture are those of the samples of time: allocations have none.
+no_operations()
+{
+    "$JSPROF_TOOL" annotate --measure alloc --csv "$SCRATCH/cap" three >"$SCRATCH/rows" &&
+        awk -F , '$1 == "row" { n++; sum += $6 } $1 == "line" { lines += $6 }
+            END { exit !(n > 9 && sum == 0 && lines > 0) }' "$SCRATCH/rows" ||
+        { cat "$SCRATCH/rows"; return 1; }
+}
+
 one_way() # OPTION
 {
     UNDER=$1
@@ -60,6 +69,7 @@ one_way() # OPTION
     check 'each function has its bytes' allocated
     check 'what the program keeps is live' live
     check 'allocations are sampled without exact calls' recorded "$1"
+    check 'they are at no operation' no_operations
     check 'and are as many' sh -c "'$JSPROF_TOOL' report --measure alloc '$SCRATCH/cap' |
         grep -q 'three (.*objects.lark:2)'"
 }
