@@ -368,7 +368,7 @@ void evaluated_add(jsprof_mozjs *m, std::unique_ptr<evaluated_text> text)
     e->texts[n] = std::move(text);
     /* ORDER: signal fence only. This thread's own handler reads the text after the count. */
     std::atomic_signal_fence(std::memory_order_release);
-    e->n_texts.store(n + 1, std::memory_order_relaxed);
+    e->n_texts.store(n + 1, std::memory_order_relaxed); /* ORDER: the fence above orders it. */
 }
 
 /* Take the text that is about to be compiled, with the place of its eval. */
@@ -426,7 +426,8 @@ const char *mozjs_shown_sigsafe(jsprof_mozjs *m, const char *label)
     if (!e || !label || !evaluated_split(label, &parts))
         return label;
     evaluated_label *entry = evaluated_entry(e, parts);
-    const uint32_t n_texts = e->n_texts.load(std::memory_order_relaxed);
+    const uint32_t n_texts =
+        e->n_texts.load(std::memory_order_relaxed); /* ORDER: the fence below orders it. */
     /* ORDER: signal fence only; pairs with evaluated_add. */
     std::atomic_signal_fence(std::memory_order_acquire);
     if (entry && entry->n_texts != n_texts && !m->keeps)

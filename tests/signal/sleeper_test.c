@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <linux/futex.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
@@ -13,7 +12,11 @@
 
 #include "host.h"
 
-enum { PERIOD_NS = 1000000, NAP_NS = 700000 };
+enum {
+    PERIOD_NS = 1000000,
+    NAP_NS = 700000,
+    NAP_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT within this process only */
+};
 
 static jsprof_options sleeper_options(uint32_t hz)
 {
@@ -70,7 +73,7 @@ static int nap_sem_wait(void)
 static int nap_futex(void)
 {
     static uint32_t word;
-    return (int)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &nap, NULL, 0);
+    return (int)syscall(SYS_futex, &word, NAP_WAIT_PRIVATE, 0, &nap, NULL, 0);
 }
 
 static int nap_receive(void)
