@@ -26,7 +26,7 @@ static void work(jsprof_thread *me, const char *kind)
 {
     char name[64];
     volatile unsigned long sum = 0;
-    double left = 60, at = cpu_ms();
+    double left = 120, at = cpu_ms();
     snprintf(name, sizeof name, "%s of %d", kind, (int)getpid());
     jsprof_push(me, name, NULL, 0);
     while (left > 0) { /* a step in which the machine was away counts for a millisecond */

@@ -49,7 +49,8 @@ shapes() # ARGS OF THE SCRIPT...
 {
     record --profile-clock=wall "$SCRIPTS/shapes.lua" "$@" &&
         "$JSPROF_TOOL" convert --to folded --vm "$SCRATCH/cap" |
-        sed 's/_\[[ij]\]//g; s/ [0-9]*$//; s/;\[JIT compiler\]$//' | sort -u
+        sed 's/_\[[ij]\]//g; s/ [0-9]*$//; s/;\[JIT compiler\]$//
+            s/\(\[garbage collector\];\)*\[garbage collector\]$/[garbage collector]/' | sort -u
 }
 
 same_shapes()
@@ -86,12 +87,6 @@ burdened() # FUNCTION
         "$(awk -v a="$plain" -v b="$longer" 'BEGIN { print 100 * (b - a) / b }')" 10 || return 1
     printf 'luajit -jp: ' >&3
     theirs "$SCRIPTS/richards.lua" "$RUNS" "$1"
-}
-
-# Three attempts: what is compared runs at other times, and shares caches and processors.
-thrice() # CHECK ARGS...
-{
-    "$@" || "$@" || "$@"
 }
 
 burdened_anew() # FUNCTION

@@ -65,6 +65,12 @@ record() # ARGS OF jsprof-lua...
     "$B/bin/jsprof-lua" --version "$VERSION" --profile-output="$SCRATCH/cap" "$@"
 }
 
+# Three attempts: what is compared runs at other times, and shares caches and processors.
+thrice() # CHECK ARGS...
+{
+    "$@" || "$@" || "$@"
+}
+
 # Percent of all samples whose stack, as one line from leaf to root, matches. Their
 # weights are of a busy machine: a thread that was not let run weighs most where it
 # comes back, in a system call.

@@ -70,6 +70,11 @@ by_symbol()
         share_is 15 55 "(^|$t)by_a_name ..C..$t" && not_seen '(C function|third_of_host) [(]'
 }
 
+symbols()
+{
+    built && by_symbol
+}
+
 # The symbol of another function that begins before is no name.
 without_symbols()
 {
@@ -105,10 +110,9 @@ one()
     check 'an upvalue that is called last' share_is 1 60 "${t}ended .$where:31. :32$t"
     ! grep -q lpeg "$SCRATCH/out" || of_lpeg
     check 'exact calls have the names of modules' counts_of_modules
-    check 'a program that calls C functions of its own' built
-    check 'their symbols are their names' by_symbol
+    check 'the symbols of a program that calls C functions of its own' thrice symbols
     check 'exact calls have their symbols, too' counts_by_symbol
-    check 'without symbols they have none' without_symbols
+    check 'without symbols they have none' thrice without_symbols
 }
 
 each_version one
