@@ -137,6 +137,10 @@ is_unseen() # FUNCTION: in no sample
 }
 
 has() { echo "#include <$1>" | $CC -E ${2:-} - >/dev/null 2>&1; } # a header, with these flags
+links() # FLAGS...
+{
+    echo 'int main(void) { return 0; }' | $CC -xc - -xnone -o "$tmp/links" "$@" 2>/dev/null
+}
 
 if has mruby.h; then
     build mruby -lmruby -lm
@@ -148,7 +152,9 @@ else
 fi
 
 perl=$(perl -MExtUtils::Embed -e ccopts 2>/dev/null) || perl=
-if [ -n "$perl" ] && has perl.h "$perl -include EXTERN.h"; then
+# Its headers come with perl itself, its library does not.
+if [ -n "$perl" ] && has perl.h "$perl -include EXTERN.h" &&
+    links $(perl -MExtUtils::Embed -e ldopts); then
     # shellcheck disable=SC2046 # words
     build perl $(system echo "$perl") $(perl -MExtUtils::Embed -e ldopts)
     record perl perl/shares.pl
