@@ -78,8 +78,9 @@ host host
 JSPROF=whole.cap ./host
 JSPROF=killed.cap ./host on &
 pid=$!
-until [ -f killed.cap ] && "$jsprof" dump killed.cap 2>err | grep -q ' SAMPLE ' &&
-    "$jsprof" dump killed.cap 2>err | grep -q ' MAP '; do
+: >early
+until [ -f killed.cap ] && "$jsprof" dump killed.cap 2>err >early; grep -q ' MAP ' early &&
+    [ "$(grep -c ' SAMPLE ' early)" -ge 20 ]; do
     kill -0 $pid
 done
 kill -KILL $pid

@@ -29,7 +29,9 @@ each_has_its_own()
             fail "$path of $pid does not add up"
         }
         "$TOOL" dump "$path" | grep -o '[a-z]* of [0-9][0-9]*$' | sort -u >"$OUT.work"
-        grep -q " of $pid\$" "$OUT.work" || fail "nothing of $pid in $path"
+        # On a busy machine the kernel may deliver no signal in 120 ms, and the account says so.
+        grep -q " of $pid\$" "$OUT.work" || grep -q 'lost: undelivered' "$OUT.info" ||
+            fail "nothing of $pid in $path"
         ! grep -v " of $pid\$" "$OUT.work" || fail "work of another process in $path"
     done <"$OUT"
 }
