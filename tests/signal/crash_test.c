@@ -109,15 +109,23 @@ TEST(abort_is_reported_and_kills)
 static _Atomic int n_waiting;
 static bool is_deaf;
 
-static void *wait_for_ever(void *arg)
+/* Attach, with a frame whose name, kept by the caller, has the next number. */
+static bool attach_as_next(char name[16])
 {
     jsprof_thread *own;
+    if (jsprof_thread_attach(session, "other", &own) < 0)
+        return false;
+    snprintf(name, 16, "waits%d", atomic_fetch_add(&n_waiting, 1));
+    jsprof_push(own, name, NULL, 0);
+    return true;
+}
+
+static void *wait_for_ever(void *arg)
+{
     char name[16];
     (void)arg;
-    if (jsprof_thread_attach(session, "other", &own) < 0)
+    if (!attach_as_next(name))
         return NULL;
-    snprintf(name, sizeof name, "waits%d", atomic_fetch_add(&n_waiting, 1));
-    jsprof_push(own, name, NULL, 0);
     if (is_deaf) {
         sigset_t all;
         sigfillset(&all);
@@ -176,13 +184,10 @@ static pthread_barrier_t all_are_there;
 
 static void *fault_with_others(void *arg)
 {
-    jsprof_thread *own;
     char name[16];
     (void)arg;
-    if (jsprof_thread_attach(session, "other", &own) < 0)
+    if (!attach_as_next(name))
         return NULL;
-    snprintf(name, sizeof name, "waits%d", atomic_fetch_add(&n_waiting, 1));
-    jsprof_push(own, name, NULL, 0);
     pthread_barrier_wait(&all_are_there);
     fault();
     return NULL;
