@@ -7,6 +7,8 @@
 # ("SKIP: needs PACKAGE"). A *_fuzz is one test, given its corpus. Any other program
 # speaks TAP and counts by case; dying, or breaking its plan, is one more failure.
 #
+# The whole output of the run that ended last lies in $B/results.
+#
 # Environment: B (build folder), CC, STRICT, JOBS (2), TEST_TIMEOUT (900 seconds),
 # RUN_UNDER (an emulator for the programs).
 #
@@ -100,10 +102,9 @@ fi
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 cd "$SRCDIR" || exit 2
 mkdir -p "${B:=build}" || exit 2
-B=$(cd "$B" && pwd) CC=${CC:-gcc} RESULTS=$B/results
+B=$(cd "$B" && pwd) CC=${CC:-gcc}
+RESULTS=$(mktemp -d "$B/results.XXXXXX") || exit 2 # two runs may share a build folder
 export B CC SRCDIR RESULTS
-rm -rf "$RESULTS"
-mkdir -p "$RESULTS"
 [ $# -gt 0 ] && printf '%s\n' "$@" | xargs -n 1 -P "${JOBS:-2}" sh tests/run.sh --one
 
 ran=$(find "$RESULTS" -name '*.count' | wc -l)
@@ -111,5 +112,6 @@ set -- $# $(cat "$RESULTS"/*.count 2>/dev/null |
     awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
 failed=$(($3 + $1 - ran)) # a test that left no count did not end by itself
 [ "$4" = 0 ] || { echo 'skipped:'; cat "$RESULTS"/*.skip | sed 's/^/  /'; }
+rm -rf "$B/results" && mv "$RESULTS" "$B/results" # of the run that ended last
 echo "$2 passed, $failed failed, $4 skipped"
 [ "$failed" = 0 ] && [ "$2" != 0 ] && { [ "$4" = 0 ] || [ -z "${STRICT:-}" ]; }

@@ -77,6 +77,12 @@ expect 1 '0 passed, 1 failed, 0 skipped' silent <<'END'
 #!/bin/sh
 END
 
+# Two runs in one build folder do not count each other's tests: the outer run counts itself.
+expect 0 '1 passed, 0 failed, 0 skipped' beside.sh <<'END'
+echo true >"$B/inner.sh"
+[ "$(sh "$SRCDIR/tests/run.sh" "$B/inner.sh" | tail -n 1)" = '1 passed, 0 failed, 0 skipped' ]
+END
+
 cat >"$tmp/harness.c" <<'END'
 #include "test.h"
 TEST(good) { CHECK(1); CHECK_EQ(2, 2); CHECK_STR("a", "a"); }
