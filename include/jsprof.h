@@ -148,8 +148,7 @@ enum {
      *
      * The library uses timers in spite of this flag with JSPROF_NO_THREAD, without /proc, or
      * if the system refuses the thread or the signals; for threads whose number exceeds a
-     * quarter of RLIMIT_NOFILE, it uses timers, too. Stop the session before the process executes
-     * another program: a signal that is under way at that moment ends the new program. */
+     * quarter of RLIMIT_NOFILE, it uses timers, too. */
     JSPROF_LOOKER = 1u << 9,
 };
 

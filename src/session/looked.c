@@ -14,7 +14,8 @@ enum { LOOKED_LEEWAY = JSP_LOOKER_WHOLE }; /* chance alone may move the balance 
 
 int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number)
 {
-    siginfo_t info = { .si_signo = signo, .si_code = SI_QUEUE };
+    /* Exec drops a timer's signals only. Others stay pending, and would end the new program. */
+    siginfo_t info = { .si_signo = signo, .si_code = SI_TIMER };
     info.si_value.sival_ptr = jsp_sample_value(number);
     jsp_sample_set_sent_ns(&info, jsp_now_ns(CLOCK_MONOTONIC));
     return syscall(SYS_rt_tgsigqueueinfo, l->pid, tid, signo, &info) < 0 ? -errno : 0;

@@ -12,11 +12,11 @@ static _Thread_local const void *volatile sample_passing, *volatile sample_passe
 static _Thread_local volatile uint32_t sample_masked;
 struct jsp_sample_chain jsp_sample_chain[_NSIG];
 
-/* Return true if this is a signal of a timer, or one of a looker. */
+/* Return true if this is a signal of a timer, or one of a looker, which looks like it. */
 static bool sample_is_ours(const siginfo_t *info)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
-    return (info->si_code == SI_TIMER || info->si_code == SI_QUEUE) &&
+    return info->si_code == SI_TIMER &&
            (value ^ jsp_sample_mark()) >> JSP_SAMPLE_NUMBER_BITS == 0;
 }
 
