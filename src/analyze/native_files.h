@@ -18,7 +18,7 @@
 #include "image/symtab.h"
 
 /* Return a readable form of a linker's name, which the caller frees, or NULL. */
-typedef char *jsp_native_files_demangle(const char *name);
+typedef char *jsp_native_files_demangle(void *context, const char *name);
 
 struct jsp_native_file {
     struct jsp_read_text path, build_id;
@@ -38,6 +38,7 @@ struct jsp_native_files {
     struct jsp_store store;
     int64_t recorded; /* time of day at the recording's end, in s; 0: unknown */
     jsp_native_files_demangle *demangle; /* may be NULL */
+    void *demangle_context;
     const char *symbols; /* another folder to search; may be NULL */
     const char *cache;   /* debuginfod's; may be NULL */
     uint32_t unsure;     /* files from there that the capture does not confirm */

@@ -19,6 +19,7 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
         w->options = *options;
     int err = jsp_native_files_init(&p->natives);
     p->natives.demangle = w->options.demangle;
+    p->natives.demangle_context = w->options.demangle_context;
     p->natives.symbols = w->options.symbols;
     p->natives.cache = w->options.debuginfod;
     if (err == 0 && w->options.naming)
@@ -158,6 +159,11 @@ void jsp_profile_free(struct jsp_profile *p)
     free(p->functions);
     free(p->files);
     memset(p, 0, sizeof *p);
+}
+
+const struct jsp_profile_options *jsp_profile_loaded(const struct jsp_profile *p)
+{
+    return &p->work->options;
 }
 
 const char *jsp_kind_name(uint32_t kind)

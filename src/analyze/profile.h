@@ -161,6 +161,7 @@ struct jsp_profile_options {
     jsp_profile_sampled sampled; /* may be NULL; a negative result ends loading */
     void *sampled_context;
     jsp_native_files_demangle *demangle; /* for native names read from files; may be NULL */
+    void *demangle_context;
     const struct jsp_naming_options *naming; /* NULL: names are shown as recorded; borrowed */
     const char *symbols; /* a folder with files for native names; may be NULL; borrowed */
     const char *debuginfod; /* the folder of debuginfod's cache; may be NULL; borrowed */
@@ -182,6 +183,9 @@ int64_t jsp_profile_day(const struct jsp_read *capture, int64_t time);
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
                      const struct jsp_profile_options *options); /* 0 or -ENOMEM */
 void jsp_profile_free(struct jsp_profile *p);
+
+/* Return the options with which the profile was loaded. */
+const struct jsp_profile_options *jsp_profile_loaded(const struct jsp_profile *p);
 
 /* Return a process's command line, or "" if unknown. */
 struct jsp_read_text jsp_profile_command(const struct jsp_profile *p, int32_t pid);

@@ -143,7 +143,7 @@ static int resolve_symbol(struct jsp_profile *p, const char *name, struct jsp_re
                           struct jsp_profile_frame *out)
 {
     bool is_mangled = strncmp(name, "_Z", 2) == 0 && p->natives.demangle;
-    char *nice = is_mangled ? p->natives.demangle(name) : NULL;
+    char *nice = is_mangled ? p->natives.demangle(p->natives.demangle_context, name) : NULL;
     int err = resolve_text(p, nice ? nice : name, n, out);
     free(nice);
     return err;

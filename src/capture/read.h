@@ -178,6 +178,9 @@ enum { JSP_READ_WHY = 160 };
  * capture) with one line of text, without path, in `why`; *r is then untouched. */
 int jsp_read_open(struct jsp_read *r, const char *path, char why[JSP_READ_WHY]);
 
+/* Do the same for what a descriptor has from its position on. It remains open. */
+int jsp_read_descriptor(struct jsp_read *r, int fd, char why[JSP_READ_WHY]);
+
 /* Do the same for bytes in memory, borrowed until close, 8-byte aligned. */
 int jsp_read_memory(struct jsp_read *r, const void *bytes, uint64_t size,
                     char why[JSP_READ_WHY]);

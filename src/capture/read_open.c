@@ -124,14 +124,20 @@ static int read_begin(struct jsp_read *r, char why[JSP_READ_WHY])
 
 int jsp_read_open(struct jsp_read *r, const char *path, char why[JSP_READ_WHY])
 {
-    struct jsp_read made = { 0 };
-    bool is_stdin = strcmp(path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (strcmp(path, "-") == 0)
+        return jsp_read_descriptor(r, STDIN_FILENO, why);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return read_why(why, errno);
+    int err = jsp_read_descriptor(r, fd, why);
+    close(fd);
+    return err;
+}
+
+int jsp_read_descriptor(struct jsp_read *r, int fd, char why[JSP_READ_WHY])
+{
+    struct jsp_read made = { 0 };
     int err = read_fd(&made, fd);
-    if (!is_stdin)
-        close(fd);
     if (err < 0)
         return read_why(why, -err);
     err = read_header(&made, why);

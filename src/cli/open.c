@@ -125,8 +125,9 @@ int cli_open(struct cli_capture *c, const char *path)
 /* Return the readable name of a C++ function. The caller frees it. NULL: it has no other form.
  * The machine's C++ library is loaded when the first such name turns up; where there is none,
  * names remain as they are. */
-static char *open_demangle(const char *name)
+static char *open_demangle(void *context, const char *name)
 {
+    (void)context;
     static jsp_demangle_fn *call;
     static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1" };
     static int n_tried;
