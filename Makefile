@@ -23,7 +23,9 @@ Q = @
 endif
 
 VERSION := $(shell sed -n 's/.*JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
-SONAME := libjsprof.so.$(firstword $(subst ., ,$(VERSION)))
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+SONAME := libjsprof.so.$(SOVERSION)
+READ_SONAME := libjsprof-read.so.$(SOVERSION)
 
 # -- Flags ---------------------------------------------------------------------
 
@@ -90,7 +92,8 @@ READER_SRC := $(wildcard src/capture/read*.c) src/base/store.c
 LIB_SRC := $(filter-out $(READER_SRC),$(foreach room,sigsafe base image capture calls \
   session session/alone public,$(wildcard src/$(room)/*.c)))
 CLI_SRC := $(wildcard src/cli/*.c)
-INNER_SRC := $(LIB_SRC) $(READER_SRC) $(foreach room,analyze export page,\
+READ_SRC := $(wildcard src/read/*.c)
+INNER_SRC := $(LIB_SRC) $(READER_SRC) $(foreach room,analyze export page read,\
   $(wildcard src/$(room)/*.c))
 
 C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_test.c))
@@ -102,7 +105,7 @@ SH_TESTS := $(filter-out $(NO_TEST),$(wildcard tests/*/*.sh))
 MAN := $(wildcard docs/man/*.[1-9])
 COMPLETIONS := $(wildcard completion/*.bash completion/*.fish completion/_*)
 
-LIBS := $(if $(LIB_SRC),$(B)/lib/libjsprof.a $(B)/lib/libjsprof.so)
+LIBS := $(if $(LIB_SRC),$(foreach l,libjsprof libjsprof-read,$(B)/lib/$(l).a $(B)/lib/$(l).so))
 TOOL := $(if $(CLI_SRC),$(B)/bin/jsprof)
 EXAMPLES := $(patsubst examples/%.c,$(B)/bin/%,$(wildcard examples/*.c))
 HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
@@ -290,6 +293,24 @@ $(B)/lib/libjsprof.so.$(VERSION): $(call objects,$(LIB_SRC)) src/jsprof.map
 $(B)/lib/libjsprof.so: $(B)/lib/libjsprof.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(@D)/$(SONAME) && ln -sf $(SONAME) $@
 
+# The reading library: the functions of src/read, and of the other rooms what these need.
+$(B)/lib/libjsprof-read.a: $(call objects,$(READ_SRC)) $(B)/obj/inner.a
+	@mkdir -p $(@D)
+	@echo '  AR    $@'
+	$(Q)$(RELOCATABLE) -o $(B)/obj/libjsprof-read.o $^
+	$(Q)$(OBJCOPY_TOOL) --localize-hidden $(B)/obj/libjsprof-read.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(B)/obj/libjsprof-read.o
+
+$(B)/lib/libjsprof-read.so.$(VERSION): $(call objects,$(READ_SRC)) $(B)/obj/inner.a \
+  src/read/jsprof-read.map
+	@mkdir -p $(@D)
+	@echo '  LD    $@'
+	$(Q)$(CC) -shared -Wl,-soname,$(READ_SONAME) -Wl,-z,now -Wl,-z,defs \
+	  -Wl,--version-script=src/read/jsprof-read.map -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) -lm -ldl
+
+$(B)/lib/libjsprof-read.so: $(B)/lib/libjsprof-read.so.$(VERSION)
+	$(Q)ln -sf $(<F) $(@D)/$(READ_SONAME) && ln -sf $(READ_SONAME) $@
+
 # The page of `jsprof html`, as bytes.
 PAGE_DIR = src/page/browser
 $(B)/page_frame.c: $(PAGE_DIR)/embed.sh $(wildcard $(PAGE_DIR)/*)
@@ -355,7 +376,7 @@ place = $(strip $(if $(filter %.bash,$(1)),\
   $(1)))))))
 fill_in = sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|'
 
-$(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
+$(B)/%.pc: %.pc.in include/jsprof.h FORCE
 	@mkdir -p $(@D)
 	$(Q)$(fill_in) $< >$@
 
@@ -363,14 +384,17 @@ $(B)/jsprof.pc: jsprof.pc.in include/jsprof.h FORCE
 binding_pc = $(fill_in) packaging/binding.pc.in | sed 's|@NAME@|$(1)|; s|@LIBRARY@|$(2)|; \
   s|@PACKAGE@|$(3)|' >"$(LIBROOT)/pkgconfig/$(1).pc"
 
-install-lib: lib $(B)/jsprof.pc ## the library alone, also for pkg-config and CMake
+# The libraries of this folder, by the names of their headers.
+LIB_NAMES = jsprof jsprof-read
+install-lib: lib $(LIB_NAMES:%=$(B)/%.pc) ## the libraries alone, also for pkg-config and CMake
 	install -d "$(ROOT)/include" "$(LIBROOT)/pkgconfig" "$(LIBROOT)/cmake/jsprof"
-	install -m 644 include/jsprof.h "$(ROOT)/include"
-	install -m 644 $(B)/lib/libjsprof.a "$(LIBROOT)"
-	install -m 755 $(B)/lib/libjsprof.so.$(VERSION) "$(LIBROOT)"
-	ln -sf libjsprof.so.$(VERSION) "$(LIBROOT)/$(SONAME)"
-	ln -sf $(SONAME) "$(LIBROOT)/libjsprof.so"
-	install -m 644 $(B)/jsprof.pc "$(LIBROOT)/pkgconfig"
+	@set -ex; for l in $(LIB_NAMES); do \
+	  install -m 644 include/$$l.h "$(ROOT)/include"; \
+	  install -m 644 $(B)/lib/lib$$l.a "$(LIBROOT)"; \
+	  install -m 755 $(B)/lib/lib$$l.so.$(VERSION) "$(LIBROOT)"; \
+	  ln -sf lib$$l.so.$(VERSION) "$(LIBROOT)/lib$$l.so.$(SOVERSION)"; \
+	  ln -sf lib$$l.so.$(SOVERSION) "$(LIBROOT)/lib$$l.so"; \
+	  install -m 644 $(B)/$$l.pc "$(LIBROOT)/pkgconfig"; done
 	$(fill_in) packaging/jsprof-config.cmake >"$(LIBROOT)/cmake/jsprof/jsprof-config.cmake"
 	$(fill_in) packaging/jsprof-config-version.cmake \
 	  >"$(LIBROOT)/cmake/jsprof/jsprof-config-version.cmake"
@@ -385,11 +409,11 @@ install: install-lib tool ## install below PREFIX, staged in DESTDIR
 
 # It removes the files that install makes by their names, and then empty folders of ours.
 uninstall: ## remove what install put there
-	rm -f "$(ROOT)/bin/jsprof" "$(ROOT)/include/jsprof.h"
-	rm -f "$(LIBROOT)/libjsprof.a" "$(LIBROOT)/libjsprof.so.$(VERSION)"
-	@set -ex; cd "$(LIBROOT)" 2>/dev/null || exit 0; \
-	  for l in $(SONAME) libjsprof.so; do [ -e $$l ] || rm -f $$l; done
-	rm -f "$(LIBROOT)/pkgconfig/jsprof.pc"
+	rm -f "$(ROOT)/bin/jsprof"
+	@set -ex; for l in $(LIB_NAMES); do rm -f "$(ROOT)/include/$$l.h" \
+	    "$(LIBROOT)/pkgconfig/$$l.pc" "$(LIBROOT)/lib$$l.a" "$(LIBROOT)/lib$$l.so.$(VERSION)"; \
+	  for f in "$(LIBROOT)/lib$$l.so.$(SOVERSION)" "$(LIBROOT)/lib$$l.so"; do \
+	    [ -e "$$f" ] || rm -f "$$f"; done; done
 	rm -f "$(LIBROOT)/cmake/jsprof/jsprof-config.cmake"
 	rm -f "$(LIBROOT)/cmake/jsprof/jsprof-config-version.cmake"
 	@set -ex; $(foreach f,$(INSTALLED_DOCS),rm -f "$(DOCDIR)/$(notdir $(f))";)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check/headers_cxx.sh - the public header is C++ without a warning, from C++11 to C++23, and
-# its inline functions can be called from there. A jsprof_scope is left when an exception
+# check/headers_cxx.sh - the public headers are C++ without a warning, from C++11 to C++23, and
+# their functions can be called from there. A jsprof_scope is left when an exception
 # passes, and after longjmp.
 #
 # SPDX-License-Identifier: MIT
@@ -13,8 +13,18 @@ trap 'rm -rf "$tmp"' EXIT
 reads() {
     "$@" -Wall -Wextra -Wpedantic -Wshadow -Wconversion ${WERROR:-} -Iinclude \
         -fsyntax-only -x c++ - <<'END'
+#include <jsprof-read.h>
 #include <jsprof.h>
+#include <jsprof-read.h>
 #include <jsprof.h>
+
+int read(jsprof_reader *r);
+int read(jsprof_reader *r)
+{
+    jsprof_read_thread thread = {};
+    thread.size = sizeof thread;
+    return jsprof_read_threads(r, 0, &thread, 1) == 1 ? thread.tid : 0;
+}
 
 void call(jsprof_thread *t, const jsprof_function *f);
 void call(jsprof_thread *t, const jsprof_function *f)

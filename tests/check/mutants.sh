@@ -7,7 +7,7 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$SRCDIR"
-tar -c --exclude=node_modules Makefile docs include src tests examples bindings jsprof.pc.in |
+tar -c --exclude=node_modules Makefile docs include src tests examples bindings debian *.pc.in |
     tar -xp -C "$scratch"
 mkdir -p "$scratch/build/obj"
 cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
@@ -199,6 +199,11 @@ edit src/jsprof.map 's/jsprof_\*/jsp*/'
 mutant exports 'shared library shows what the header does not: jsp_mutant'
 extra='-Wl,--no-as-needed -lm'
 mutant exports 'needs more than libc: libm'
+echo 'JSPROF_READ_API int jsprof_read_mutant(void);' >>include/jsprof-read.h
+mutant exports 'lacks what the header promises: jsprof_read_mutant'
+echo '__attribute__((visibility("default"))) int jsprof_read_mutant(void);
+int jsprof_read_mutant(void) { static int n; return ++n; }' >src/read/mutant.c
+mutant exports 'the reading library has variables: .bss'
 extra='-Wl,-soname,libmutant.so'
 mutant exports 'wrong soname'
 extra='-Wl,-z,lazy'

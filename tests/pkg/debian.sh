@@ -29,7 +29,7 @@ if [ "${1:-}" = --inside ]; then # FOLDER: in a mount namespace of its own
             { tail -n 20 "$tmp/said"; fail "$1"; }
     }
     said() { grep -q "$1" "$tmp/said" || { cat "$tmp/said"; fail "does not say: $1"; }; }
-    packages='libjsprof0 libjsprof-dev jsprof jsprof-gjs lua-jsprof'
+    packages='libjsprof0 libjsprof-read0 libjsprof-dev jsprof jsprof-gjs lua-jsprof'
     there 'dpkg -i *.deb'
     there 'dpkg --audit; dpkg -V '"$packages"
     [ ! -s "$tmp/said" ] || { cat "$tmp/said"; fail 'not as it was packed'; }

@@ -37,6 +37,8 @@ run_make install-lib >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'make install-li
 run_make install >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'make install'; }
 others_are_whole 'make install'
 for f in bin/jsprof include/jsprof.h lib/here/libjsprof.a lib/here/libjsprof.so \
+    include/jsprof-read.h lib/here/libjsprof-read.a lib/here/libjsprof-read.so \
+    lib/here/pkgconfig/jsprof-read.pc share/man/man3/jsprof-read.3 \
     lib/here/pkgconfig/jsprof.pc lib/here/cmake/jsprof/jsprof-config.cmake \
     share/doc/jsprof/LICENSE share/fish/vendor_completions.d/jsprof.fish; do
     [ -f "$root/$f" ] || fail "$f is not there"
@@ -49,15 +51,15 @@ version=$(sed -n 's/^.define JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof
     fail 'paths of the build machine'
 
 # pkg-config where it is; its own words, read by hand, where it is not.
-flags() # static|shared
+flags() # static|shared jsprof|jsprof-read
 {
     if command -v pkg-config >/dev/null; then
         extra=
         [ "$1" = shared ] || extra=--static
-        PKG_CONFIG_PATH=$lib/pkgconfig pkg-config $extra --cflags --libs jsprof \
+        PKG_CONFIG_PATH=$lib/pkgconfig pkg-config $extra --cflags --libs $2 \
             --define-variable=prefix="$root" --define-variable=libdir="$lib"
     else
-        sed -n 's|^Cflags: ||p; s|^Libs.*: ||p' "$lib/pkgconfig/jsprof.pc" |
+        sed -n 's|^Cflags: ||p; s|^Libs.*: ||p' "$lib/pkgconfig/$2.pc" |
             sed "s|\${includedir}|$root/include|; s|\${libdir}|$lib|" | tr '\n' ' '
     fi
 }
@@ -67,7 +69,7 @@ if command -v pkg-config >/dev/null; then
 fi
 
 for kind in shared static; do
-    f=$(flags $kind)
+    f=$(flags $kind jsprof)
     [ $kind = shared ] || f=$(echo "$f" | sed 's/-ljsprof/-l:libjsprof.a/')
     $CC -std=c11 -Wall -Wextra ${WERROR:-} -o "$tmp/$kind" tests/pkg/host.c $f ||
         fail "$kind host does not build"
@@ -76,7 +78,21 @@ for kind in shared static; do
     "$root/bin/jsprof" report "$tmp/$kind.cap" >"$tmp/report" || fail "no report on $kind"
     grep -q 'installed_work (host.c' "$tmp/report" ||
         { cat "$tmp/report"; fail "the $kind host's function is not in the report"; }
+
+    # What reads the capture, and both libraries in one program.
+    f=$(flags $kind jsprof-read)
+    [ $kind = shared ] || f=$(echo "$f" | sed 's/-ljsprof-read/-l:libjsprof-read.a/')
+    $CC -std=c11 -Wall -Wextra ${WERROR:-} -o "$tmp/read-$kind" tests/read/show.c $f ||
+        fail "$kind reader does not build"
+    LD_LIBRARY_PATH=$lib "$tmp/read-$kind" report "$tmp/$kind.cap" >"$tmp/report" ||
+        fail "$kind reader does not run"
+    grep -q 'installed_work (host.c' "$tmp/report" || fail "the $kind reader finds no function"
 done
+both=$(flags static jsprof; flags static jsprof-read)
+printf '#include <jsprof.h>\n#include <jsprof-read.h>\nint main(void) { return %s; }\n' \
+    'jsprof_version() != JSPROF_VERSION || jsprof_read_version() != JSPROF_VERSION' >"$tmp/both.c"
+$CC -o "$tmp/both" "$tmp/both.c" $(echo $both | sed 's/-l\(jsprof[a-z-]*\)/-l:lib\1.a/g') &&
+    "$tmp/both" || fail 'the libraries are not in one program'
 readelf=$($CC -print-prog-name=readelf)
 $readelf -d "$tmp/shared" | grep -q 'NEEDED.*libjsprof\.so\.' ||
     fail 'shared host is not shared'

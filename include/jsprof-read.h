@@ -1,0 +1,350 @@
+/* jsprof-read.h - read captures: what ran, for how long, who called it, and what was lost.
+ * The whole API of libjsprof-read.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * The ten functions in which the most time was spent:
+ *
+ *     jsprof_reader *r;
+ *     jsprof_read_functions *f;
+ *     jsprof_read_input in = { .size = sizeof in, .path = "foo.cap" };
+ *     jsprof_read_options o = { .size = sizeof o, .inputs = &in, .n_inputs = 1 };
+ *     jsprof_read_error e = { .size = sizeof e };
+ *     jsprof_read_function row = { .size = sizeof row };
+ *     if (jsprof_read_open(&r, &o, &e) < 0) ... e.message ...;
+ *     if (jsprof_read_functions_open(&f, r, NULL, &e) < 0) ...;
+ *     for (uint64_t i = 0; i < 10 && jsprof_read_function_rows(f, i, &row, 1) == 1; i++)
+ *         printf("%8" PRIu64 " %s\n", row.self, row.name);
+ *     jsprof_read_functions_close(f);
+ *     jsprof_read_close(r);
+ *
+ * Captures  are files of jsprof or of Sysprof, in either byte order. No byte of a capture is
+ *           trusted: what can not be read is skipped and counted (jsprof_read_defects).
+ * Structs   begin with their size, which the caller sets before each call. So a program may know
+ *           more or fewer fields than the library: fields that the library does not know are 0.
+ *           A struct that describes a wish is otherwise zeroed for the default.
+ * Arrays    are read by functions of one form:
+ *
+ *               int64_t jsprof_read_THINGS(of, first, out, n)
+ *
+ *           stores at most `n` things from number `first` on in the array `out`, whose first
+ *           element has its size set, and returns how many these were. If `n` is 0, it returns
+ *           how many there are from `first` on, and `out` may be NULL. Without memory it returns
+ *           -ENOMEM.
+ * Texts     that the library returns are UTF-8 as far as the capture is, end in a NUL, are never
+ *           NULL except where this says so, and live until the reader is closed. Texts and memory
+ *           of the caller are only read during the call, except the memory of an input.
+ * Errors.   Functions of type int return 0 or a negative errno. A failed call has changed
+ *           nothing. With an `error`, which may be NULL, it also describes what is wrong and
+ *           where. The library never prints, aborts or exits.
+ * Threads.  A reader and all that was opened from it belong to one thread at a time. Different
+ *           readers are independent of each other: there is no global state. Files below
+ *           jsprof_read_...open are closed in any order, before their reader.
+ * Units.    Times are in ns since the start of the capture. A "value" is in the unit of the
+ *           capture: see `unit` of jsprof_read_info. Shares are of 1.
+ */
+#ifndef JSPROF_READ_H
+#define JSPROF_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSPROF_READ_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Return JSPROF_VERSION of the jsprof from which the library was built. */
+JSPROF_READ_API uint32_t jsprof_read_version(void);
+
+/* -- 1. Errors -------------------------------------------------------------- */
+
+enum { JSPROF_READ_MESSAGE = 1024 };
+
+typedef struct jsprof_read_error {
+    size_t size;
+    int code;           /* the negative errno that the call returned */
+    bool has_offset;
+    uint64_t offset;    /* byte of the capture, if has_offset */
+    const char *path;   /* the file, as the caller named it; NULL: memory, or no file is wrong */
+    const char *option; /* the field of the wish that is wrong, with which the message begins;
+                           NULL: none. Static. -EINVAL: wrong whatever the capture is. */
+    char message[JSPROF_READ_MESSAGE]; /* one line for a person, without the path */
+} jsprof_read_error;
+
+/* -- 2. Open a capture ------------------------------------------------------ */
+
+typedef struct jsprof_reader jsprof_reader;
+
+typedef struct jsprof_read_input {
+    size_t size;
+    const char *path; /* "-" is standard input; NULL: see bytes */
+    const void *bytes; /* memory, borrowed until close; NULL: see fd */
+    uint64_t n_bytes;
+    int fd; /* a descriptor, from its position on. It stays open, and the library does not need
+               it after the call. */
+} jsprof_read_input;
+
+enum { /* jsprof_read_options.flags */
+    JSPROF_READ_GENERATED = 1u << 0, /* ignore source maps: show generated code as it is */
+    JSPROF_READ_MANGLED = 1u << 1,   /* show names of C++ as the linker has them */
+    JSPROF_READ_ROWS = 1u << 2,      /* keep what jsprof_read_listing_rows needs */
+};
+
+typedef struct jsprof_read_options {
+    size_t size;
+    const jsprof_read_input *inputs; /* several are joined as by `jsprof merge` */
+    size_t n_inputs;
+    uint32_t flags;
+    /* These load a part of the samples, as the options of these names of `jsprof report` do.
+     * NULL: all. */
+    const char *time;    /* "2s..5s" */
+    const char *during;  /* the name of a mark */
+    const char *clock;   /* "cpu", "wall": the basis of values */
+    const char *measure; /* "time", "alloc", "live" */
+    /* Names of functions and files: */
+    const char *symbols;     /* a folder with files for names of native code */
+    const char *debuginfod;  /* the folder of debuginfod's cache */
+    const char *source_maps; /* a source map, or a folder with some, besides those found */
+    const char *const *maps;  /* n_maps texts "OLD=NEW": paths below OLD are below NEW */
+    const char *const *trims; /* n_trims folders that shown paths omit */
+    size_t n_maps, n_trims;
+    /* Called from time to time with the bytes read and all bytes; may be NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t all);
+    void *context;
+} jsprof_read_options;
+
+/* Open and load. All samples count then, as with `jsprof report --idle`. A capture that is
+ * damaged opens, as far as it can be read; -EBADMSG: it is none. */
+JSPROF_READ_API int jsprof_read_open(jsprof_reader **out, const jsprof_read_options *options,
+                                     jsprof_read_error *error);
+JSPROF_READ_API void jsprof_read_close(jsprof_reader *r); /* NULL is valid */
+
+/* -- 3. Choose what counts -------------------------------------------------- */
+
+enum { /* jsprof_read_filter.flags: as the options of these names of `jsprof report` */
+    JSPROF_READ_IDLE = 1u << 0,
+    JSPROF_READ_NATIVE = 1u << 1,
+    JSPROF_READ_VM = 1u << 2,
+    JSPROF_READ_HIDE_SYSTEM = 1u << 3,
+    JSPROF_READ_COLLAPSE_RECURSION = 1u << 4,
+};
+
+typedef struct jsprof_read_filter { /* as the options of these names; NULL: not given */
+    size_t size;
+    uint32_t flags;
+    const char *process, *thread;   /* by name or number */
+    const char *only, *without;     /* expressions; `without` is --not */
+    const char *under, *focus, *top_of;
+    const char *hide;
+    const char *category, *categories; /* `categories` is a file */
+    const char *state, *syscall;
+} jsprof_read_filter;
+
+/* Choose the stacks that count from now on, and their frames. A zeroed filter is the default of
+ * `jsprof report`, which does not count waits in event loops. Tables that are already open
+ * remain as they are; samples that are being read follow the new choice. */
+JSPROF_READ_API int jsprof_read_select(jsprof_reader *r, const jsprof_read_filter *filter,
+                                       jsprof_read_error *error);
+
+/* -- 4. The capture as a whole ---------------------------------------------- */
+
+typedef struct jsprof_read_info {
+    size_t size;
+    /* "cpu_ns", "wall_ns", "samples", "alloc_bytes", "live_bytes"; the last is for people. */
+    const char *unit, *unit_name;
+    uint64_t samples, weight, value; /* loaded, whatever counts; weight: timer expirations */
+    uint64_t idle_samples, idle_value; /* that do not count because a thread waited for events */
+    uint32_t hz;                    /* samples asked for each second; 0: unknown */
+    uint64_t period_ns;             /* 0: unknown */
+    const char *clock;              /* "cpu", "wall"; "": unknown */
+    const char *version;            /* of the jsprof that recorded it; "": another program did */
+    const char *host, *source, *looks; /* "": unknown */
+    const char *capture_time;       /* as the header has it, "2024-05-06T07:08:09Z" */
+    int64_t start;                  /* the moment 0 of all times, on the recorder's clock */
+    int64_t start_day;              /* the same in s since 1970; 0: unknown */
+    int64_t first, last;            /* of the capture's samples, marks, ... */
+    const char *state;              /* "running", "stopped", "final"; "": unknown */
+    bool is_whole;                  /* it has all that was recorded, to the end */
+    bool has_states;                /* samples say what their threads were doing */
+    bool is_swapped;                /* it has the other byte order than this machine */
+    int write_error;                /* the errno of a write that failed while recording; 0 */
+    uint64_t expirations, kept, lost; /* of the timers of all threads; 0: no account */
+    uint64_t marks_lost;
+    uint64_t allocated, freed;      /* sampled allocations and what the capture says was freed */
+    uint64_t alloc_every;           /* bytes from one sampled byte to the next; 0: unknown */
+    uint32_t n_during;              /* marks of the name `during` of the options */
+} jsprof_read_info;
+JSPROF_READ_API int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out);
+
+/* What could not be read, by cause. */
+typedef struct jsprof_read_defect {
+    size_t size;
+    uint64_t count;
+    uint64_t offset;  /* byte of the first one */
+    uint32_t cause;   /* a number of its own for each cause */
+    const char *what; /* "samples without ..." */
+} jsprof_read_defect;
+JSPROF_READ_API int64_t jsprof_read_defects(const jsprof_reader *r, uint64_t first,
+                                            jsprof_read_defect *out, uint64_t n);
+
+/* Timer expirations that are in no sample, by cause. */
+typedef struct jsprof_read_loss {
+    size_t size;
+    uint64_t count;
+    const char *key;  /* as the fields of jsprof_stats: "lost_ring" */
+    const char *name; /* for people */
+    bool is_asked;    /* the host wanted no sample */
+} jsprof_read_loss;
+#define JSPROF_READ_ALL 0xFFFFFFFFu
+/* Of one thread, by its number here, or of JSPROF_READ_ALL. Causes of which there were none are
+ * there too. */
+JSPROF_READ_API int64_t jsprof_read_losses(const jsprof_reader *r, uint32_t thread, uint64_t first,
+                                           jsprof_read_loss *out, uint64_t n);
+
+/* What the capture says about itself, and messages that were logged into it. */
+typedef struct jsprof_read_datum {
+    size_t size;
+    const char *key, *value; /* of a message its domain and text */
+    int64_t time;
+    int32_t process;
+    bool is_message;
+} jsprof_read_datum;
+JSPROF_READ_API int64_t jsprof_read_metadata(jsprof_reader *r, uint64_t first,
+                                             jsprof_read_datum *out, uint64_t n);
+
+/* Files in the capture, also those in which jsprof keeps its own records. */
+typedef struct jsprof_read_file {
+    size_t size;
+    const char *path;
+    uint64_t n_bytes;
+    int32_t process;
+    bool is_complete; /* the last part is there */
+} jsprof_read_file;
+JSPROF_READ_API int64_t jsprof_read_files(jsprof_reader *r, uint64_t first, jsprof_read_file *out,
+                                          uint64_t n);
+
+/* Copy at most `n` bytes of a file from byte `from` on. Return how many, or -EINVAL: there is no
+ * file of this number. */
+JSPROF_READ_API int64_t jsprof_read_file_bytes(jsprof_reader *r, uint64_t file, uint64_t from,
+                                               void *out, uint64_t n);
+
+/* -- 5. Processes, threads, samples ----------------------------------------- */
+
+typedef struct jsprof_read_process {
+    size_t size;
+    int32_t pid, parent; /* parent 0: unknown */
+    const char *command; /* "": unknown */
+} jsprof_read_process;
+JSPROF_READ_API int64_t jsprof_read_processes(jsprof_reader *r, uint64_t first,
+                                              jsprof_read_process *out, uint64_t n);
+
+/* Threads that have samples. */
+typedef struct jsprof_read_thread {
+    size_t size;
+    int32_t pid, tid;
+    bool is_chosen;   /* the filter chooses it */
+    const char *name; /* "": unknown */
+    uint64_t samples, weight, value, cpu_ns; /* loaded, whatever counts */
+    int64_t first, last; /* of its samples */
+    /* expirations in which it was running, waiting for a processor, asleep, in a wait of the
+     * host, or nothing says so */
+    uint64_t running, waiting, asleep, in_host, unknown;
+    bool has_account; /* the recorder counted these: */
+    uint64_t expirations, kept, lost;
+} jsprof_read_thread;
+JSPROF_READ_API int64_t jsprof_read_threads(jsprof_reader *r, uint64_t first,
+                                            jsprof_read_thread *out, uint64_t n);
+
+/* Samples that count, in the order of the file: that of time for each thread. */
+typedef struct jsprof_read_samples jsprof_read_samples;
+typedef struct jsprof_read_sample {
+    size_t size;
+    int64_t time;
+    uint32_t stack, thread; /* their numbers here */
+    uint64_t value, weight; /* weight: timer expirations */
+    uint64_t cpu_ns;        /* 0: unknown */
+    int32_t cpu;            /* the processor; -1: unknown */
+} jsprof_read_sample;
+JSPROF_READ_API int jsprof_read_samples_open(jsprof_read_samples **out, jsprof_reader *r,
+                                             jsprof_read_error *error);
+/* Store the next samples, at most `n`. Return how many, 0 at the end, or -ENOMEM. */
+JSPROF_READ_API int64_t jsprof_read_samples_next(jsprof_read_samples *s, jsprof_read_sample *out,
+                                                 uint64_t n);
+JSPROF_READ_API void jsprof_read_samples_close(jsprof_read_samples *s); /* NULL is valid */
+
+/* Different stacks of each thread; equal samples of a thread share one. */
+typedef struct jsprof_read_stack {
+    size_t size;
+    uint32_t thread, samples;
+    uint64_t weight, value;
+    const char *state;  /* "unknown", "running", "waiting", "asleep", "host" */
+    const char *detail; /* the system call, or what the host waits for; "": none */
+} jsprof_read_stack;
+JSPROF_READ_API int64_t jsprof_read_stacks(jsprof_reader *r, uint64_t first,
+                                           jsprof_read_stack *out, uint64_t n);
+
+/* The frames of a stack that count, the innermost first; none: the stack does not count. */
+typedef struct jsprof_read_frame {
+    size_t size;
+    uint32_t function; /* a number of its own for each function of this reader */
+    uint32_t line;     /* 0: unknown */
+    const char *name;
+    const char *kind;  /* "vm", "jit", "label", "gc", "native", "synth", "kernel", "other" */
+    const char *tier;  /* "interpreter", "baseline", ...; the kind where it is not known */
+    const char *module; /* the file's name of native code; "": none */
+    const char *file;  /* the source file of the line; "": it is in the name */
+} jsprof_read_frame;
+JSPROF_READ_API int64_t jsprof_read_frames(jsprof_reader *r, uint32_t stack, uint64_t first,
+                                           jsprof_read_frame *out, uint64_t n);
+
+/* -- 6. Functions, call tree, callers --------------------------------------- */
+
+/* What is added up: the samples that count. */
+typedef struct jsprof_read_sum {
+    size_t size;
+    uint64_t value, samples, weight;
+} jsprof_read_sum;
+
+typedef struct jsprof_read_functions jsprof_read_functions;
+
+/* Words as of `jsprof report`; NULL: "function", "self". */
+typedef struct jsprof_read_order {
+    size_t size;
+    /* "function", "category", "kind", "tier", "module", "file", "line", "thread", "state",
+     * "syscall" */
+    const char *by;
+    const char *sort; /* "self", "total", "samples", "name" */
+} jsprof_read_order;
+
+/* A function, or a group of functions, which has only a name and figures. */
+typedef struct jsprof_read_function {
+    size_t size;
+    uint32_t function; /* as in jsprof_read_frame */
+    uint32_t line;     /* where most of self was; 0: unknown */
+    uint64_t self, total; /* values */
+    uint64_t self_samples, total_samples;
+    uint64_t line_value, jit_total; /* the parts of self in that line, of total in compiled code */
+    const char *name;     /* "name (file:line)" */
+    const char *recorded; /* the same as the capture has it */
+    const char *kind, *module, *file; /* as in jsprof_read_frame */
+    const char *path;     /* of native code its file; "": none */
+} jsprof_read_function;
+
+/* `order` may be NULL. */
+JSPROF_READ_API int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
+                                               const jsprof_read_order *order,
+                                               jsprof_read_error *error);
+JSPROF_READ_API int64_t jsprof_read_function_rows(const jsprof_read_functions *f, uint64_t first,
+                                                  jsprof_read_function *out, uint64_t n);
+JSPROF_READ_API int jsprof_read_functions_sum(const jsprof_read_functions *f,
+                                              jsprof_read_sum *out);
+JSPROF_READ_API void jsprof_read_functions_close(jsprof_read_functions *f); /* NULL is valid */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+#!/bin/sh
+# read/same.sh - the reading library says of each made capture what the command says, also where
+# it chooses a part of it; its samples add up to its functions; several captures are one as the
+# command merges them.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+$CC -std=c11 -Wall -Wextra ${WERROR:-} -I"$SRCDIR/include" -o show "$SRCDIR/tests/read/show.c" \
+    -L"$B/lib" -ljsprof-read -Wl,-rpath,"$B/lib"
+n=0
+
+# The same words as options of the command.
+same() # VERB CAPTURE [WORD[=VALUE]]...
+{
+    verb=$1 capture=$2
+    shift 2
+    options=
+    for w; do options="$options --$w"; done
+    # shellcheck disable=SC2086
+    "$jsprof" $verb --csv $options "$capture" >theirs 2>err || :
+    ./show $verb "$capture" "$@" >ours 2>err || :
+    n=$((n + 1))
+    if [ $verb = threads ]; then # which the command sorts, and says more of
+        for of in ours theirs; do
+            grep '^[0-9-]*,[0-9]' $of | cut -d , -f 1-8 | sort >sorted || :
+            mv sorted $of
+        done
+    fi
+    [ -s theirs ] || head -1 ours >theirs # the command says in words that there are none
+    diff theirs ours >diff.txt && return
+    echo "same: $verb $capture $*"
+    head -10 diff.txt
+    bad=1
+}
+
+for capture in *.cap; do
+    same report "$capture"
+    same report "$capture" sort=total native
+    same report "$capture" sort=name vm hide-system
+    same report "$capture" only=w.*k time=2ms..8ms
+    same report "$capture" under=work thread=100
+    same report "$capture" not=leaf collapse-recursion sort=samples
+    same report "$capture" focus=work idle
+    same report "$capture" top-of=vm
+    same report "$capture" by=category category=vm
+    same report "$capture" by=thread
+    same report "$capture" by=state
+    same threads "$capture" idle
+    ./show samples "$capture" >sums 2>err || { cat err; bad=1; }
+    [ "$(sort -u sums | wc -l)" = 1 ] || { echo "same: samples of $capture: $(cat sums)"; bad=1; }
+done
+for measure in alloc live; do
+    same report allocations.cap measure=$measure
+    same report allocations.cap measure=$measure by=kind
+done
+for state in running waiting asleep host; do
+    same report states.cap state=$state
+done
+same report states.cap syscall=read
+same report states.cap clock=cpu
+same report events.cap during=gc/sweep
+[ $n -gt 300 ] || { echo "same: only $n comparisons"; bad=1; }
+
+# Several captures at once.
+run merge good.cap killed.cap -o two.capture
+mv two.capture two.cap
+./show report good.cap killed.cap >ours
+./show report two.cap >theirs
+cmp ours theirs || bad=1
+[ "$(wc -l <ours)" -gt 2 ] || { echo 'same: two captures have no functions'; bad=1; }
+
+# What is wrong, and where.
+says() # STATUS TEXT ARGUMENT...
+{
+    want=$1 text=$2 rc=0
+    shift 2
+    ./show "$@" >out 2>err || rc=$?
+    ran="show $*"
+    is_rc "$want"
+    is_err "$text"
+}
+says 1 'show: missing.file.cap: No such file or directory (-2)' report missing.file.cap
+printf '' >nothing.cap
+says 1 'show: nothing.cap: empty file (-74)' report nothing.cap
+says 1 'show: time: time wants FROM..TO as in 2s..5s, not "2." (-22)' report good.cap time=2.
+says 1 'show: clock: clock is cpu or wall, not "x" (-22)' report good.cap clock=x
+says 1 "show: by: by knows function, category, kind, tier, module, file, line, thread, state and \
+syscall, not \"x\" (-22)" report good.cap by=x
+says 1 'show: no thread "7" (there are: 100 main, 200 helper two) (-61)' report good.cap thread=7
+says 1 'show: only: only: Unmatched ( or \( (-22)' report good.cap 'only=('
+says 1 'show: state: state: the capture does not record what threads were doing (-61)' \
+    report good.cap state=asleep
+says 1 "show: good.cap: can not be merged with the first capture: one counts CPU time, elapsed \
+time or samples, the other does not (-18)" report states.cap good.cap
+exit $bad
