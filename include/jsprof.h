@@ -147,8 +147,8 @@ enum {
      * with a host's stack, walker, coroutine or sampled allocations get a signal all the same.
      *
      * The library uses timers in spite of this flag with JSPROF_NO_THREAD, without /proc, or
-     * if the system refuses the thread or the signals; for threads whose number exceeds a
-     * quarter of RLIMIT_NOFILE, it uses timers, too. */
+     * if the system refuses the thread or the signals. Threads whose number exceeds a quarter of
+     * RLIMIT_NOFILE have no descriptor, and looks at them take longer. */
     JSPROF_LOOKER = 1u << 9,
 };
 

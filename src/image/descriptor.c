@@ -17,9 +17,9 @@ int jsp_descriptor_copy(int fd)
     return copy < 0 ? -errno : copy;
 }
 
-int jsp_descriptor_open(const char *path, int flags, mode_t mode)
+/* Return this new descriptor, or a copy that is not 0, 1 or 2. */
+static int descriptor_high(int fd)
 {
-    int fd = open(path, flags | O_CLOEXEC, mode);
     if (fd < 0)
         return -errno;
     if (fd > STDERR_FILENO)
@@ -27,6 +27,16 @@ int jsp_descriptor_open(const char *path, int flags, mode_t mode)
     int copy = jsp_descriptor_copy(fd);
     close(fd);
     return copy;
+}
+
+int jsp_descriptor_open(const char *path, int flags, mode_t mode)
+{
+    return descriptor_high(open(path, flags | O_CLOEXEC, mode));
+}
+
+int jsp_descriptor_open_at(int folder, const char *path)
+{
+    return descriptor_high(openat(folder, path, O_RDONLY | O_CLOEXEC));
 }
 
 /* O_NONBLOCK: a named pipe without a reader must not block the host. */

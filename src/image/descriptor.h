@@ -13,6 +13,9 @@
 /* Open like open(), with O_CLOEXEC. Return the descriptor or a negative errno. */
 int jsp_descriptor_open(const char *path, int flags, mode_t mode);
 
+/* The same for reading, with a path that begins in the folder of this descriptor. */
+int jsp_descriptor_open_at(int folder, const char *path);
+
 /* Open a file whose name others can guess, for writing. An existing file must be a plain
  * file with one link that belongs to this process's user. Return -EEXIST if it is
  * anything else, and -ELOOP for a symbolic link; nothing in it is changed then. `flags`

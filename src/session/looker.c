@@ -5,16 +5,13 @@
 #include "looker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "image/descriptor.h"
 #include "drain.h"
 
 #ifndef sigev_notify_thread_id
@@ -42,6 +39,12 @@ void jsp_looker_open(struct jsp_looker *looker)
 
 /* -- Looks -------------------------------------------------------------------- */
 
+/* Return true if the thread, which does not run, waits for a processor, for all that we know. */
+static bool looker_is_ready(const struct jsp_looker *l, struct jsp_looked *t)
+{
+    return jsp_sleeper_at(&l->folder, t->tid, &t->call).is != JSP_SLEEP_ASLEEP;
+}
+
 /* Look at one thread. Return true if it has run since the last look. */
 static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
                         const struct jsp_looker_moment *m)
@@ -52,7 +55,7 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
         return false;
     t->ran_ns = ran;
     bool runs = jsp_now_ns(t->cpu_clock) != ran; /* its clock goes on */
-    bool is_ready = runs || jsp_sleeper_at(t->fd).is == JSP_SLEEP_READY;
+    bool is_ready = runs || looker_is_ready(l, t);
     bool is_seen = m->points == 1 && m->is_point && (runs || !is_ready);
     uint64_t points = is_seen ? runs : jsp_looker_share(l, m, by);
     t->debt += jsp_looker_balance(l, t, by, points);
@@ -148,51 +151,17 @@ static void *looker_main(void *looker)
     return NULL;
 }
 
-/* Open the file in which the kernel names the system call of a thread. */
-static int looker_open(pid_t tid)
-{
-    char path[48];
-    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)tid);
-    return jsp_descriptor_open(path, O_RDONLY, 0);
-}
-
-/* Open it for this thread. Return 0, or a negative errno. */
-static int looker_open_thread(struct jsp_looked *t)
-{
-    struct stat st;
-    t->fd = looker_open(t->tid);
-    if (t->fd < 0)
-        return t->fd;
-    if (fstat(t->fd, &st) == 0) {
-        t->dev = st.st_dev;
-        t->ino = st.st_ino;
-        return 0;
-    }
-    int err = -errno;
-    close(t->fd);
-    return err;
-}
-
-/* Close the file, unless the host has closed it and its number is now another file's. */
-static void looker_close_thread(const struct jsp_looked *t)
-{
-    struct stat st;
-    if (fstat(t->fd, &st) == 0 && st.st_dev == t->dev && st.st_ino == t->ino)
-        close(t->fd);
-}
-
 /* Return 0 if the kernel reports the calling thread's system call, and lets us send it
  * signals. */
 static int looker_try(const struct jsp_looker *l)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
     char text[8];
-    int fd = looker_open(tid);
-    if (fd < 0)
-        return fd;
-    ssize_t n = pread(fd, text, sizeof text, 0);
-    close(fd);
-    return n > 0 ? jsp_looker_queue(l, tid, 0, 0) : -ENOTSUP; /* 0 is no signal */
+    if (l->folder.fd < 0)
+        return l->folder.fd;
+    if (!jsp_task_read(&l->folder, tid, JSP_SLEEPER_FILE, text, sizeof text))
+        return -ENOTSUP;
+    return jsp_looker_queue(l, tid, 0, 0); /* 0 is no signal */
 }
 
 static uint32_t looker_most(void)
@@ -217,10 +186,13 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     jsp_tick_init(&l->tick, l->period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
     l->random = l->tick.random;
     l->n_most = looker_most();
+    jsp_task_folder(&l->folder);
     int err = looker_try(l);
     if (!err)
         err = jsp_spawn(&l->thread, looker_main, l, "jsprof-looker");
     l->runs = !err;
+    if (err)
+        jsp_task_close(&l->folder);
     return err;
 }
 
@@ -234,21 +206,21 @@ void jsp_looker_stop(struct jsp_looker *l)
     pthread_mutex_unlock(&l->lock);
     pthread_kill(l->thread, LOOKER_BELL);
     pthread_join(l->thread, NULL);
+    jsp_task_close(&l->folder);
 }
 
-int jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
+void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
 {
     pthread_mutex_lock(&l->lock);
-    int err = l->n < l->n_most ? looker_open_thread(t) : -EMFILE;
-    if (!err) {
-        t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
-        t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
-        t->next = l->threads;
-        l->threads = t;
-        l->n++;
-    }
+    t->call.fd = -1;
+    if (l->n < l->n_most)
+        jsp_task_open(&t->call, &l->folder, t->tid, JSP_SLEEPER_FILE);
+    t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
+    t->next = l->threads;
+    l->threads = t;
+    l->n++;
     pthread_mutex_unlock(&l->lock);
-    return err;
 }
 
 /* Return how much of the thread's time no look has counted. */
@@ -278,7 +250,7 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
     uint64_t n = 0;
     if (*at) {
         *at = t->next;
-        looker_close_thread(t);
+        jsp_task_close(&t->call);
         l->n--;
         l->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled->n_cut_calls) - t->n_cut_before;
         n = looker_settle(l, t) + t->debt;
@@ -290,6 +262,8 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
 void jsp_looker_leave(struct jsp_looker *l)
 {
     for (struct jsp_looked *t = l->threads; t; t = t->next)
-        looker_close_thread(t);
+        jsp_task_close(&t->call);
+    if (l->runs)
+        jsp_task_close(&l->folder);
     l->threads = NULL;
 }

@@ -48,12 +48,9 @@ struct jsp_looked {
     pid_t tid;
     clockid_t cpu_clock;
 
-    int fd; /* owned: the thread's file in /proc; see looker_is_ready */
-    dev_t dev; /* of that file: a host may close it */
-    ino_t ino;
-
     /* Under the looker's lock. */
     struct jsp_looked *next;
+    struct jsp_task_file call; /* in which system call it is; not open if there are too many */
     uint64_t ran_ns;  /* its CPU time at the last look */
     uint64_t debt;    /* expirations that no signal has reported yet */
     uint64_t sent_ns; /* time of the last signal */
@@ -99,7 +96,8 @@ struct jsp_looker {
     int signo;
     pid_t pid;
     pthread_t thread;
-    uint32_t n_most; /* threads that it may have: each takes a descriptor */
+    uint32_t n_most; /* threads whose files are kept open */
+    struct jsp_task_file folder;
     struct jsp_sleeper *sleeper; /* borrowed; NULL: it counts CPU time */
 
     pthread_mutex_t lock;
@@ -144,9 +142,8 @@ int jsp_looker_start(struct jsp_looker *looker, const struct jsp_looker_setup *s
 /* End the looker, which samples no thread any more. */
 void jsp_looker_stop(struct jsp_looker *looker);
 
-/* Sample this thread from now on. Return 0, or a negative errno: its file in /proc cannot be
- * opened, or the looker has as many threads as it may (-EMFILE). */
-int jsp_looker_add(struct jsp_looker *looker, struct jsp_looked *t);
+/* Sample this thread from now on. */
+void jsp_looker_add(struct jsp_looker *looker, struct jsp_looked *t);
 
 /* Send the thread no further signal. Return the expirations that no signal has reported. */
 uint64_t jsp_looker_remove(struct jsp_looker *looker, struct jsp_looked *t);

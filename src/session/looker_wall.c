@@ -137,7 +137,7 @@ static bool wall_follow(struct jsp_looker *l, struct jsp_looked *t, struct jsp_s
     t->balance += jsp_looker_periods(l, ran - t->ran_ns);
     t->ran_ns = ran;
     t->slept_ns = jsp_now_ns(CLOCK_MONOTONIC);
-    *at = jsp_sleeper_at(t->fd);
+    *at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
     return at->is == JSP_SLEEP_ASLEEP;
 }
 
@@ -205,11 +205,12 @@ static int64_t wall_left(struct jsp_looked *t, int64_t points)
 /* Return true if a thread that waits for a processor has run, but not slept, since it waited last.
  * Otherwise it may have been woken just now: a signal would be an interruption of its sleep, even
  * if that is over. */
-static bool wall_was_stopped(struct jsp_looked *t, uint64_t ran_ns)
+static bool wall_was_stopped(const struct jsp_looker *l, struct jsp_looked *t,
+                             uint64_t ran_ns)
 {
     if (!ran_ns)
         return t->was_stopped;
-    uint64_t naps = jsp_sleeper_naps(t->tid), before = t->naps;
+    uint64_t naps = jsp_sleeper_naps(&l->folder, t->tid), before = t->naps;
     t->naps = naps;
     t->was_stopped = naps && naps == before;
     return t->was_stopped;
@@ -240,9 +241,9 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
     t->ran_ns = ran;
     enum jsp_look is = JSP_LOOK_RUNS; /* its clock goes on */
     if (!ran_ns || wall_is_still(t)) {
-        at = jsp_sleeper_at(t->fd);
+        at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
-             wall_was_stopped(t, ran_ns) ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
+             wall_was_stopped(l, t, ran_ns) ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
     }
     t->rest += wall_left(t, wall_split(l, t, m, points, ran_ns, is));
     if (at.is == JSP_SLEEP_ASLEEP) {
@@ -253,7 +254,10 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         return;
     }
     l->looks[at.is == JSP_SLEEP_GONE ? JSP_LOOK_GONE : is]++;
-    if (is == JSP_LOOK_WAITS)
+    if (at.is == JSP_SLEEP_GONE) { /* or its files cannot be read any more */
+        t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
+        wall_signal(l, t, m->now);
+    } else if (is == JSP_LOOK_WAITS)
         wall_wait(l, t, m->now);
     else if (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns))
         wall_run(l, t, m->now);

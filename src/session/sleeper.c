@@ -4,12 +4,9 @@
  */
 #include "sleeper.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "image/descriptor.h"
 #include "prologue.h"
 
 enum { SLEEPER_STACK = 1 << 15 }; /* bytes of the stack that one system call copies */
@@ -51,17 +48,13 @@ bool jsp_sleeper_busy(const struct jsp_sleeper *z)
 /* -- Where it is ------------------------------------------------------------ */
 
 /* "202 0x1 0x2 0x3 0x4 0x5 0x6 0xsp 0xpc", "-1 0xsp 0xpc" or "running". */
-struct jsp_sleep jsp_sleeper_at(int fd)
+static struct jsp_sleep sleeper_parse(const char *text)
 {
     enum { FIELDS = 8 };
     struct jsp_sleep at = { .is = JSP_SLEEP_GONE };
     uint64_t field[FIELDS];
-    char text[256], *next = text, *end;
-    ssize_t got = pread(fd, text, sizeof text - 1, 0);
-    if (got <= 0)
-        return at;
-    text[got] = 0;
-    if (text[0] == 'r') {
+    char *next, *end;
+    if (strcmp(text, "running\n") == 0) {
         at.is = JSP_SLEEP_READY;
         return at;
     }
@@ -81,17 +74,28 @@ struct jsp_sleep jsp_sleeper_at(int fd)
     return at;
 }
 
-uint64_t jsp_sleeper_naps(pid_t tid)
+struct jsp_sleep jsp_sleeper_at(const struct jsp_task_file *folder, pid_t tid,
+                                struct jsp_task_file *call)
+{
+    struct jsp_sleep at = { .is = JSP_SLEEP_GONE };
+    char text[256];
+    ssize_t got = call->fd >= 0 ? pread(call->fd, text, sizeof text - 1, 0) : 0;
+    if (got > 0) {
+        text[got] = 0;
+        at = sleeper_parse(text);
+    }
+    if (at.is != JSP_SLEEP_GONE || !jsp_task_read(folder, tid, JSP_SLEEPER_FILE, text, sizeof text))
+        return at;
+    jsp_task_close(call); /* the thread is there, so the number is another file's */
+    return sleeper_parse(text);
+}
+
+uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid)
 {
     static const char name[] = "\nvoluntary_ctxt_switches:";
-    char path[48], text[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
-    int fd = jsp_descriptor_open(path, O_RDONLY, 0);
-    if (fd < 0)
+    char text[4096]; /* with thousands of groups, the number comes later: it is not known */
+    if (!jsp_task_read(folder, tid, "status", text, sizeof text))
         return 0;
-    ssize_t got = read(fd, text, sizeof text - 1); /* more with thousands of groups: not known */
-    close(fd);
-    text[got > 0 ? got : 0] = 0;
     const char *at = strstr(text, name);
     return at ? strtoull(at + sizeof name - 1, NULL, 10) : 0;
 }

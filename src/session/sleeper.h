@@ -24,6 +24,7 @@
 #define JSP_SESSION_SLEEPER_H
 
 #include "sigsafe/sample.h"
+#include "task.h"
 
 /* Where a thread is. */
 enum jsp_sleep_is {
@@ -60,14 +61,17 @@ struct jsp_sleeper {
 int jsp_sleeper_open(struct jsp_sleeper *z, struct jsp_sampled *hand);
 void jsp_sleeper_close(struct jsp_sleeper *z);
 
-/* Read the open file of /proc/PID/task/TID/syscall. */
-struct jsp_sleep jsp_sleeper_at(int fd);
+/* Read where this thread is. `call` is its kept file, which is closed if it is not the kernel's
+ * any more. */
+#define JSP_SLEEPER_FILE "syscall"
+struct jsp_sleep jsp_sleeper_at(const struct jsp_task_file *folder, pid_t tid,
+                                struct jsp_task_file *call);
 
 /* Return what to record of a thread that has slept for so long. */
 struct jsp_rec_state jsp_sleeper_state(const struct jsp_sleep *at, uint64_t asleep_ns);
 
 /* Return how often the thread has gone to sleep; 0: not known. This takes 25 us. */
-uint64_t jsp_sleeper_naps(pid_t tid);
+uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid);
 
 /* Walk the thread's stack. The result is in the record, until the next walk. */
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,

@@ -241,8 +241,8 @@ static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *se
                   t->sampled.number ^ (uint64_t)(uintptr_t)t);
 }
 
-/* Let the looker send the signals. Return 0, or an error of jsp_looker_add. */
-static int thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+/* Let the looker send the signals. */
+static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
     struct jsp_sampled *s = &t->sampled;
     t->looker = setup->looker;
@@ -256,13 +256,8 @@ static int thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup
     atomic_store_explicit(&s->waited, 0, memory_order_relaxed);
     /* ORDER: seq_cst, see S1 in sample.c. */
     atomic_store_explicit(&s->armed, true, memory_order_seq_cst);
-    int err = jsp_looker_add(t->looker, &t->looked);
-    if (err)
-        /* ORDER: seq_cst, as above. No signal was sent. */
-        atomic_store_explicit(&s->armed, false, memory_order_seq_cst);
-    else
-        thread_report_allocs(s, true);
-    return err;
+    jsp_looker_add(t->looker, &t->looked);
+    thread_report_allocs(s, true);
 }
 
 static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup *setup)
@@ -291,8 +286,10 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
 
 int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
-    if (setup->looker && thread_arm_looked(t, setup) == 0)
+    if (setup->looker) {
+        thread_arm_looked(t, setup);
         return 0;
+    }
     t->looker = NULL;
     /* ORDER: relaxed. See jsp_sampled_is_looked. */
     atomic_store_explicit(&t->sampled.is_looked, false, memory_order_relaxed);

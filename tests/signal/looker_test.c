@@ -328,8 +328,8 @@ static void *budget_worker(void *arg)
     return NULL;
 }
 
-/* The looker opens ten files. */
-TEST(threads_above_the_budget_of_descriptors_get_timers)
+/* The looker keeps ten files open. */
+TEST(threads_above_the_budget_of_descriptors_are_looked_at_too)
 {
     struct host h;
     struct rlimit old, low;
@@ -480,7 +480,7 @@ int main(void)
     RUN(thread_that_often_sleeps_has_its_time_and_is_not_interrupted);
     RUN(looker_sleeps_while_the_program_does_and_wakes_with_it);
     RUN(threads_that_end_under_the_look_are_accounted_for);
-    RUN(threads_above_the_budget_of_descriptors_get_timers);
+    RUN(threads_above_the_budget_of_descriptors_are_looked_at_too);
     RUN(sessions_of_one_thread_do_not_take_each_others_signals);
     RUN(blocked_real_time_signal_is_queued_once);
     RUN(descriptor_that_the_host_took_over_stays_open);

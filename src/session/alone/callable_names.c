@@ -17,7 +17,7 @@ const char *const jsp_callable_names[] = {
     "getrandom", "getrlimit", "getrlimit64", "isatty", "lseek", "lseek64",
     "lstat", "lstat64", "madvise", "malloc", "memalign", "memchr", "memcmp", "memcpy",
     "memmem", "memmove", "memset", "mmap", "mmap64", "mprotect", "mremap", "munmap", "open",
-    "open64", "open_memstream", "poll", "posix_memalign", "pread", "pread64",
+    "open64", "open_memstream", "openat", "openat64", "poll", "posix_memalign", "pread", "pread64",
     "process_vm_readv", "pthread_atfork", "pthread_attr_destroy",
     "pthread_attr_getstack", "pthread_attr_init", "pthread_attr_setstacksize",
     "pthread_cond_broadcast", "pthread_cond_destroy", "pthread_cond_init",

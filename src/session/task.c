@@ -1,0 +1,70 @@
+/* session/task.c - see task.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/descriptor.h"
+
+static int task_keep(struct jsp_task_file *f, int fd)
+{
+    struct stat st;
+    f->fd = fd;
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0) {
+        f->fd = -errno;
+        close(fd);
+        return f->fd;
+    }
+    f->dev = st.st_dev;
+    f->ino = st.st_ino;
+    return 0;
+}
+
+int jsp_task_folder(struct jsp_task_file *folder)
+{
+    return task_keep(folder, jsp_descriptor_open("/proc/self/task", O_RDONLY | O_DIRECTORY, 0));
+}
+
+/* By its path if the host has closed the folder. */
+static int task_open(const struct jsp_task_file *folder, pid_t tid, const char *name)
+{
+    static const char all[] = "/proc/self/task/";
+    char path[64];
+    snprintf(path, sizeof path, "%s%d/%s", all, (int)tid, name);
+    int fd = jsp_descriptor_open_at(folder->fd, path + sizeof all - 1);
+    return fd >= 0 || fd == -EMFILE ? fd : jsp_descriptor_open(path, O_RDONLY, 0);
+}
+
+int jsp_task_open(struct jsp_task_file *f, const struct jsp_task_file *folder, pid_t tid,
+                  const char *name)
+{
+    return task_keep(f, task_open(folder, tid, name));
+}
+
+void jsp_task_close(struct jsp_task_file *f)
+{
+    struct stat st;
+    if (f->fd >= 0 && fstat(f->fd, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino)
+        close(f->fd);
+    f->fd = -1;
+}
+
+size_t jsp_task_read(const struct jsp_task_file *folder, pid_t tid, const char *name, char *text,
+                     size_t room)
+{
+    int fd = task_open(folder, tid, name);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, text, room - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0 ? (size_t)got : 0;
+}

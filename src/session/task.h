@@ -1,0 +1,39 @@
+/* session/task.h - the kernel's files about one thread of this process.
+ *
+ * Their folder is opened once, while the host starts the session. So they are found later, too,
+ * when the host has gone to another root or another mount namespace, or something else is mounted
+ * on /proc.
+ *
+ * The looker's lock protects all of them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_TASK_H
+#define JSP_SESSION_TASK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A file that stays open. */
+struct jsp_task_file {
+    int fd; /* owned; negative: it is not open */
+    dev_t dev; /* of the file: a host may close it, and open another one with its number */
+    ino_t ino;
+};
+
+/* Open /proc/self/task. Return 0, or a negative errno. */
+int jsp_task_folder(struct jsp_task_file *folder);
+
+/* Open the file of a thread. Return 0, or a negative errno; then the file is not open. */
+int jsp_task_open(struct jsp_task_file *f, const struct jsp_task_file *folder, pid_t tid,
+                  const char *name);
+
+/* Close the file, unless the host has closed it and its number is now another file's. */
+void jsp_task_close(struct jsp_task_file *f);
+
+/* Read the beginning of a file that is not kept open, with a 0 after it. Return its length, 0 if
+ * there is none. */
+size_t jsp_task_read(const struct jsp_task_file *folder, pid_t tid, const char *name, char *text,
+                     size_t room);
+
+#endif

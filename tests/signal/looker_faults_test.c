@@ -1,0 +1,304 @@
+/* looker_faults_test.c - src/session/{looker_wall,sleeper,task}.c: threads, stacks and descriptors
+ * come and go while the looker looks. Whatever happens, each expiration is kept or has a cause of
+ * loss.
+ *
+ * LONG=1: for 10 s each instead of 0.4 s, and with 5,000 threads instead of 300.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "looker.h"
+
+enum { FAULTS_PAGE = 4096 };
+
+/* Return the time for which threads were attached, in periods of 1 ms. */
+static uint64_t faults_attached_ms(const struct host *h, int clock)
+{
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < h->profile.account.n_threads; i++)
+        ns += h->profile.account.threads[i].clock_ns[clock];
+    return ns / 1000000;
+}
+
+/* -- Threads that come and go ------------------------------------------------ */
+
+enum { LIVES = 3, LIVES_MAKERS = 2 };
+
+static _Atomic uint32_t lives, lives_end;
+
+/* Every third one ends without a word to the session, with its stack. */
+static void *lives_one(void *arg)
+{
+    jsprof_thread *me;
+    uint32_t kind = host_counted(&lives) % LIVES;
+    if (jsprof_thread_attach(arg, "short", &me) != 0)
+        return NULL;
+    host_count(&lives);
+    if (kind == 0)
+        faults_sleep_us(20);
+    if (kind != 1)
+        jsprof_thread_detach(me);
+    return NULL;
+}
+
+static void *lives_make(void *arg)
+{
+    while (!host_counted(&lives_end))
+        pthread_join(host_thread(lives_one, arg), NULL);
+    return NULL;
+}
+
+static void lives_at(int clock)
+{
+    struct host h;
+    pthread_t makers[LIVES_MAKERS];
+    if (!faults_begin(&h, clock, 1000))
+        return;
+    host_recount(&lives);
+    host_recount(&lives_end);
+    for (int i = 0; i < LIVES_MAKERS; i++)
+        makers[i] = host_thread(lives_make, h.prof);
+    faults_sleep_us((long)faults_ms() * 1000);
+    host_count(&lives_end);
+    for (int i = 0; i < LIVES_MAKERS; i++)
+        pthread_join(makers[i], NULL);
+    printf("# %u threads in %llu ms\n", host_counted(&lives), (unsigned long long)faults_ms());
+    CHECK(host_counted(&lives) > 20);
+    if (host_close(&h)) {
+        uint64_t ms = faults_attached_ms(&h, clock);
+        host_check(&h);
+        printf("# %llu expirations in %llu ms\n", (unsigned long long)h.stats.expirations,
+               (unsigned long long)ms);
+        /* a thread that ended without a word has no clock any more */
+        CHECK(h.stats.expirations <= ms + 20 + ms / 10 + (uint64_t)host_counted(&lives));
+    }
+    host_free(&h);
+}
+
+TEST(threads_that_come_and_go_on_the_wall_clock)
+{
+    lives_at(JSPROF_CLOCK_WALL);
+}
+
+TEST(threads_that_come_and_go_on_the_cpu_clock)
+{
+    lives_at(JSPROF_CLOCK_CPU);
+}
+
+/* -- Stacks that are not there ----------------------------------------------- */
+
+enum { HOLE_BYTES = 8 * FAULTS_PAGE, HOLE_NAP_US = 300 };
+
+static struct {
+    char *from;
+    _Atomic uint32_t ready, end;
+} hole;
+
+/* Nap beyond a hole in the stack, which another thread opens and closes. */
+__attribute__((noinline)) static void hole_nap(char *room)
+{
+    hole.from = (char *)(((uintptr_t)room + FAULTS_PAGE) & ~(uintptr_t)(FAULTS_PAGE - 1));
+    host_count(&hole.ready);
+    while (!host_counted(&hole.end))
+        faults_sleep_us(HOLE_NAP_US);
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void hole_frame(void)
+{
+    char room[HOLE_BYTES];
+    memset(room, 1, sizeof room);
+    hole_nap(room);
+    __asm__ volatile("" ::"r"(room) : "memory");
+}
+
+__attribute__((noinline)) static void *hole_thread(void *session)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(session, "hole", &me) == 0) {
+        hole_frame();
+        jsprof_thread_detach(me);
+    }
+    return NULL;
+}
+
+/* Take pages above the napping frame away, and bring them back. */
+static uint32_t hole_toggle(size_t n)
+{
+    uint32_t n_toggles = 0;
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + faults_ms() * 1000000;
+    while (host_ns(CLOCK_MONOTONIC) < until) {
+        if (mprotect(hole.from, n, PROT_NONE) != 0 ||
+            mprotect(hole.from, n, PROT_READ | PROT_WRITE) != 0)
+            break;
+        n_toggles++;
+        faults_sleep_us(n_toggles % 2 ? 1 : 50);
+    }
+    return n_toggles;
+}
+
+/* A walk needs none of these pages, but what copies the stack at once meets them. */
+TEST(stack_has_a_hole_that_comes_and_goes)
+{
+    struct host h;
+    if (!faults_begin(&h, JSPROF_CLOCK_WALL, 5000))
+        return;
+    host_recount(&hole.ready);
+    host_recount(&hole.end);
+    pthread_t thread = host_thread(hole_thread, h.prof);
+    while (!host_counted(&hole.ready))
+        faults_sleep_us(100);
+    uint32_t n = hole_toggle(HOLE_BYTES - 2 * FAULTS_PAGE);
+    host_count(&hole.end);
+    pthread_join(thread, NULL);
+    printf("# %u times away\n", n);
+    CHECK(n > 20);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(faults_walked(&h));
+        CHECK(host_weight(&h, "hole_nap") > 0);
+    }
+    host_free(&h);
+}
+
+/* -- Stacks that end --------------------------------------------------------- */
+
+enum { OWN_BYTES = 1 << 16, OWN_NAPS = 3 };
+
+static _Atomic uint32_t own_end;
+
+static void *own_nap(void *session)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(session, "own", &me) != 0)
+        return NULL;
+    for (int i = 0; i < OWN_NAPS; i++)
+        faults_sleep_us(100);
+    return session; /* and the session still has it */
+}
+
+/* Run threads on stacks of ours, and unmap each as soon as its thread has ended. */
+static void *own_make(void *session)
+{
+    while (!host_counted(&own_end)) {
+        pthread_attr_t attr;
+        pthread_t thread;
+        void *stack = mmap(NULL, OWN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                           -1, 0);
+        pthread_attr_init(&attr);
+        pthread_attr_setstack(&attr, stack, OWN_BYTES);
+        if (pthread_create(&thread, &attr, own_nap, session) == 0) {
+            pthread_join(thread, NULL);
+            host_count(&lives);
+        }
+        munmap(stack, OWN_BYTES);
+        pthread_attr_destroy(&attr);
+    }
+    return NULL;
+}
+
+TEST(stacks_are_unmapped_as_their_threads_end)
+{
+    struct host h;
+    pthread_t makers[LIVES_MAKERS];
+    if (!faults_begin(&h, JSPROF_CLOCK_WALL, 10000))
+        return;
+    host_recount(&lives);
+    host_recount(&own_end);
+    for (int i = 0; i < LIVES_MAKERS; i++)
+        makers[i] = host_thread(own_make, h.prof);
+    faults_sleep_us((long)faults_ms() * 1000);
+    host_count(&own_end);
+    for (int i = 0; i < LIVES_MAKERS; i++)
+        pthread_join(makers[i], NULL);
+    printf("# %u threads\n", host_counted(&lives));
+    CHECK(host_counted(&lives) > 10);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(faults_walked(&h));
+        CHECK(host_weight(&h, "own_nap") > 0);
+    }
+    host_free(&h);
+}
+
+/* -- More threads than descriptors -------------------------------------------- */
+
+enum { MANY_FILES = 256, MANY_THREADS = 300, MANY_THREADS_LONG = 5000, MANY_STACK = 1 << 16 };
+
+static _Atomic uint32_t many_ready, many_cut, many_end;
+
+static void *many_thread(void *session)
+{
+    jsprof_thread *me;
+    struct timespec nap = { 0, 50000000 };
+    int err = jsprof_thread_attach(session, "one of many", &me);
+    if (!err)
+        host_count(&many_ready);
+    while (!host_counted(&many_end))
+        if (nanosleep(&nap, NULL) < 0)
+            host_count(&many_cut);
+    if (!err)
+        jsprof_thread_detach(me);
+    return NULL;
+}
+
+static uint32_t many_start(pthread_t *threads, uint32_t most, jsprof *session)
+{
+    uint32_t n = 0;
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, MANY_STACK);
+    while (n < most && pthread_create(&threads[n], &attr, many_thread, session) == 0)
+        n++;
+    pthread_attr_destroy(&attr);
+    return n;
+}
+
+/* Those without a descriptor are looked at as the others are: no sleep ends early. */
+TEST(more_threads_than_descriptors)
+{
+    static pthread_t threads[MANY_THREADS_LONG];
+    struct host h;
+    struct rlimit old, low;
+    uint32_t most = faults_ms() > 1000 ? MANY_THREADS_LONG : MANY_THREADS;
+    jsprof_options options = faults_options(JSPROF_CLOCK_WALL, 100);
+    options.ring_bytes = 1 << 14;
+    if (!CHECK_EQ(getrlimit(RLIMIT_NOFILE, &old), 0))
+        return;
+    low = (struct rlimit){ MANY_FILES, old.rlim_max };
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+    if (!host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
+        return;
+    uint32_t n = many_start(threads, most, h.prof);
+    while (host_counted(&many_ready) < n)
+        faults_sleep_us(1000);
+    faults_sleep_us((long)faults_ms() * 1000);
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= MANY_FILES / 4 && fd < MANY_FILES / 2); /* most are the host's still */
+    close(fd);
+    host_count(&many_end);
+    for (uint32_t i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    setrlimit(RLIMIT_NOFILE, &old);
+    CHECK_EQ(n, most);
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %u threads, %u sleeps cut short, %s\n", n, host_counted(&many_cut),
+               h.profile.looks);
+        CHECK(faults_walked(&h) > n);
+        CHECK(host_counted(&many_cut) < n / 4);
+    }
+    host_free(&h);
+}
+
+int main(void)
+{
+    RUN(threads_that_come_and_go_on_the_wall_clock);
+    RUN(threads_that_come_and_go_on_the_cpu_clock);
+    RUN(stack_has_a_hole_that_comes_and_goes);
+    RUN(stacks_are_unmapped_as_their_threads_end);
+    RUN(more_threads_than_descriptors);
+    return DONE();
+}

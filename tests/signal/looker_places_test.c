@@ -1,0 +1,222 @@
+/* looker_places_test.c - src/session/task.c: after start, a host goes to another root, hides /proc,
+ * closes our files, enters a sandbox or is stopped. The looker continues.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <sched.h>
+#include <sys/mount.h>
+
+#include "../deny.h"
+#include "looker.h"
+
+/* -- Other places ------------------------------------------------------------ */
+
+/* What a child of this process records, into a file that the parent reads. */
+struct place {
+    struct host h;
+    bool (*change)(struct place *place); /* what it does after start; false: it may not */
+    bool is_alone; /* no thread comes later */
+};
+
+static void *place_thread(void *session)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(session, "late", &me) != 0)
+        return NULL;
+    for (int i = 0; i < 40; i++)
+        faults_sleep_us(2000);
+    host_burn_ms(20);
+    jsprof_thread_detach(me);
+    return session;
+}
+
+__attribute__((noinline)) static void place_sleep(void)
+{
+    for (int i = 0; i < 60; i++)
+        faults_sleep_us(2000);
+    __asm__ volatile("" ::: "memory");
+}
+
+enum { PLACE_FAILED = 1, PLACE_SKIP = 77 };
+
+static int place_record(struct place *p)
+{
+    jsprof_options options = faults_options(JSPROF_CLOCK_WALL, 1000);
+    jsprof_thread *me;
+    void *late = p;
+    options.flags |= JSPROF_USE_FD;
+    options.fd = p->h.fd;
+    alarm(60);
+    if (jsprof_open(&p->h.prof, &options) != 0 ||
+        jsprof_thread_attach(p->h.prof, "main", &me) != 0 || jsprof_start(p->h.prof) != 0)
+        return PLACE_FAILED;
+    faults_sleep_us(30000);
+    if (!p->change(p))
+        return PLACE_SKIP;
+    place_sleep();
+    host_burn_ms(20);
+    if (!p->is_alone)
+        pthread_join(host_thread(place_thread, p->h.prof), &late);
+    if (jsprof_flush(p->h.prof) != 0 || jsprof_stop(p->h.prof) != 0)
+        return PLACE_FAILED;
+    p->h.stats = (jsprof_stats){ .size = sizeof p->h.stats };
+    jsprof_stats_get(p->h.prof, &p->h.stats);
+    return jsprof_close(p->h.prof) != 0 || !late;
+}
+
+static void place_in_child(bool (*change)(struct place *place), bool is_alone)
+{
+    struct place *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                           -1, 0);
+    p->h.fd = memfd_create("capture", MFD_CLOEXEC);
+    p->change = change;
+    p->is_alone = is_alone;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(place_record(p));
+    int status = host_child_status(child);
+    if (status == PLACE_SKIP) {
+        SKIP("needs to be root");
+        close(p->h.fd);
+    } else if (CHECK_EQ(status, 0) && host_load(&p->h)) {
+        host_check(&p->h);
+        CHECK_STR(p->h.profile.source, "looker");
+        CHECK(faults_walked(&p->h));
+        CHECK(host_weight(&p->h, "place_sleep") > 60);
+        CHECK(is_alone || host_weight(&p->h, "place_thread") > 40);
+        printf("# %s\n", p->h.profile.looks);
+        host_free(&p->h);
+    }
+    munmap(p, sizeof *p);
+}
+
+/* Nothing is seen of it outside this process and its children. */
+static bool place_own_mounts(void)
+{
+    return unshare(CLONE_FS | CLONE_NEWNS) == 0 &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+static bool place_without_proc(struct place *p)
+{
+    (void)p;
+    return place_own_mounts() && mount("none", "/proc", "tmpfs", 0, NULL) == 0;
+}
+
+static bool place_of_another_root(struct place *p)
+{
+    char folder[] = "/tmp/jsprof-root-XXXXXX";
+    (void)p;
+    bool is_there = mkdtemp(folder) && chroot(folder) == 0;
+    return is_there && chdir("/") == 0;
+}
+
+TEST(proc_is_hidden_after_start)
+{
+    place_in_child(place_without_proc, false);
+}
+
+TEST(root_is_another_folder_after_start)
+{
+    place_in_child(place_of_another_root, false);
+}
+
+/* As a host does that makes itself a daemon, except that the capture stays open. */
+static bool place_with_closed_files(struct place *p)
+{
+    int n_closed = 0;
+    (void)p;
+    for (int fd = 3; fd < 256; fd++) {
+        char path[32], to[64];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(path, to, sizeof to - 1);
+        to[n > 0 ? n : 0] = 0;
+        n_closed += (strstr(to, "/task") || strstr(to, "/syscall")) && close(fd) == 0;
+    }
+    return n_closed == 2;
+}
+
+TEST(host_closes_the_lookers_files)
+{
+    place_in_child(place_with_closed_files, false);
+}
+
+/* -- A sandbox that kills ------------------------------------------------------ */
+
+enum { SANDBOX_SET_FILTER = 1, SANDBOX_ALL_THREADS = 1 };
+#define SANDBOX_KILL 0x80000000u /* SECCOMP_RET_KILL_PROCESS */
+
+/* What docs/embedding.md lists: while it records ... */
+static const int sandbox_recording[] = {
+    SYS_clock_gettime, SYS_close, SYS_fstat, SYS_futex, SYS_getpid, SYS_getrusage,
+    SYS_lseek, SYS_madvise, SYS_mmap, SYS_mprotect, SYS_mremap, SYS_munmap,
+    SYS_newfstatat, SYS_openat, SYS_pread64, SYS_process_vm_readv, SYS_pwrite64, SYS_read,
+    SYS_restart_syscall, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
+    SYS_rt_sigtimedwait, SYS_rt_tgsigqueueinfo, SYS_tgkill, SYS_timer_settime, SYS_write,
+    SYS_brk,
+};
+/* ... to stop and close the session ... */
+static const int sandbox_stopping[] = {
+    SYS_exit, SYS_flock, SYS_rt_sigpending, SYS_timer_delete,
+};
+/* ... and what the host itself calls here. */
+static const int sandbox_host[] = { SYS_clock_nanosleep, SYS_nanosleep, SYS_exit_group };
+
+static void sandbox_allow(struct deny_program *program, const int *calls, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        program->steps[program->n++] = (struct deny_step){ DENY_IF, 0, 1, (uint32_t)calls[i] };
+        program->steps[program->n++] = (struct deny_step){ DENY_RETURN, 0, 0, DENY_ALLOW };
+    }
+}
+
+/* Kill the process when any thread of it calls something else. */
+static bool sandbox_that_kills(struct place *p)
+{
+    static struct deny_step steps[128] = { { DENY_LOAD, 0, 0, 0 } };
+    struct deny_program program = { 1, steps };
+    (void)p;
+    sandbox_allow(&program, sandbox_recording, sizeof sandbox_recording / sizeof(int));
+    sandbox_allow(&program, sandbox_stopping, sizeof sandbox_stopping / sizeof(int));
+    sandbox_allow(&program, sandbox_host, sizeof sandbox_host / sizeof(int));
+    steps[program.n++] = (struct deny_step){ DENY_RETURN, 0, 0, SANDBOX_KILL };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SANDBOX_SET_FILTER, SANDBOX_ALL_THREADS, &program) == 0;
+}
+
+TEST(sandbox_that_kills_for_any_other_call)
+{
+    place_in_child(sandbox_that_kills, true);
+}
+
+/* -- A process that stands still ------------------------------------------------ */
+
+enum { STILL_MS = 300 };
+
+static bool still_stopped(struct place *p)
+{
+    pid_t me = getpid(), child = fork();
+    (void)p;
+    if (child == 0) {
+        usleep(STILL_MS * 1000);
+        _exit(kill(me, SIGCONT) != 0);
+    }
+    raise(SIGSTOP);
+    return host_child_status(child) == 0;
+}
+
+TEST(process_is_stopped_and_goes_on)
+{
+    place_in_child(still_stopped, false);
+}
+
+int main(void)
+{
+    RUN(proc_is_hidden_after_start);
+    RUN(root_is_another_folder_after_start);
+    RUN(host_closes_the_lookers_files);
+    RUN(sandbox_that_kills_for_any_other_call);
+    RUN(process_is_stopped_and_goes_on);
+    return DONE();
+}
