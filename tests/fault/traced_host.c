@@ -1,0 +1,57 @@
+/* traced_host.c - a program that records itself while a debugger is attached, as the environment
+ * says: traced_host MS. The main thread sleeps for this long in parts, then runs for a third of
+ * it, and a second thread naps meanwhile.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <jsprof.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static atomic_bool traced_end;
+
+static long traced_ms(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void *traced_naps(void *session)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(session, "naps", &me) != 0)
+        return NULL;
+    while (!traced_end)
+        nanosleep(&(struct timespec){ 0, 700000 }, NULL);
+    jsprof_thread_detach(me);
+    return session;
+}
+
+int main(int argc, char **argv)
+{
+    long ms = argc > 1 ? atol(argv[1]) : 300, until;
+    void *session = NULL;
+    jsprof_thread *me;
+    pthread_t naps;
+    jsprof *prof;
+    if (jsprof_start_from_env(&prof) <= 0 || jsprof_thread_attach(prof, "main", &me) != 0 ||
+        pthread_create(&naps, NULL, traced_naps, prof) != 0)
+        return 1;
+    puts("begun");
+    fflush(stdout);
+    for (until = traced_ms(CLOCK_MONOTONIC) + ms; traced_ms(CLOCK_MONOTONIC) < until;)
+        poll(NULL, 0, 2);
+    for (until = traced_ms(CLOCK_THREAD_CPUTIME_ID) + ms / 3;
+         traced_ms(CLOCK_THREAD_CPUTIME_ID) < until;)
+        continue;
+    traced_end = true;
+    if (pthread_join(naps, &session) != 0 || !session || jsprof_close(prof) != 0)
+        return 1;
+    puts("done");
+    return 0;
+}
