@@ -20,13 +20,21 @@ lua_names = $(patsubst bindings/lua/%.c,%,$(wildcard bindings/lua/$(1)*.c))
 # What a program that requires the module needs beside it, and what belongs to no library.
 LUA_MODULE = api_module environment imports loop module module_functions module_options threads \
   traces wraps memory watch
-LUA_PROGRAM = main fatal_signals
+LUA_PROGRAM = $(filter-out api_module,$(LUA_MODULE)) main fatal_signals $(LUA_LIBRARY)
 LUA_LIBRARY = api_linked
 LUA_COMMON = $(filter-out $(LUA_MODULE) $(LUA_PROGRAM) $(LUA_LIBRARY) launch preload,$(call lua_names)) \
   $(call lua_names,calls/)
 lua_objects = $(patsubst %,$(B)/obj/bindings/lua/$(1)/%.o,$(LUA_COMMON) \
   $(call lua_names,$(if $(filter jit,$(1)),jit/,puc/)) $(2))
 lua_layout = '"puc/layout_$(subst .,,$(1)).h"'
+
+# Distributions link their interpreter with the archive, which is faster than the shared library
+# and gives scripts' modules all of Lua. LUA_ARCHIVE=no, or no archive: the shared library.
+lua_libs = $(shell pkg-config --libs $(lua_pkg))
+lua_archive = $(if $(filter no,$(LUA_ARCHIVE)),,$(wildcard $(shell $(CC) $(LDFLAGS) \
+  -print-file-name=$(patsubst -l%,lib%.a,$(filter -llua%,$(lua_libs))))))
+lua_whole = $(if $(lua_archive),-Xlinker --whole-archive $(lua_archive) -Xlinker --no-whole-archive \
+  $(filter-out -llua%,$(shell pkg-config --static --libs $(lua_pkg))),$(lua_libs))
 
 LUA_MODULES = $(LUA_VERSIONS:%=$(B)/lib/lua/%/jsprof.so)
 LUA_LIBS = $(LUA_VERSIONS:%=$(B)/lib/libjsprof-lua%.a)
@@ -64,11 +72,10 @@ $(B)/lib/libjsprof-lua$(1).a: $(call lua_objects,$(1),$(LUA_LIBRARY))
 	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(B)/obj/libjsprof-lua$(1).o
 
 # It shows Lua's functions to the modules that a script loads.
-$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),$(LUA_MODULE) $(LUA_PROGRAM)) $(B)/lib/libjsprof.a
+$(B)/bin/jsprof-lua$(1): $(call lua_objects,$(1),$(LUA_PROGRAM)) $(B)/lib/libjsprof.a
 	@mkdir -p $$(@D)
 	@echo '  LD    $$@'
-	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(shell pkg-config --libs \
-	  $(call lua_pkg,$(1)))
+	$$(Q)$$(CC) -o $$@ $$^ $$(ALL_LDFLAGS) -Wl,-E $$(call lua_whole,$(1))
 
 # The example of a program that embeds this Lua.
 $(B)/obj/examples/lua-host/$(1)/main.o: examples/lua-host/main.c $(B)/obj/flags

@@ -56,7 +56,7 @@ one()
     check 'nearly all of it' share_is 80 100 'loop .*main chunk'
     check 'compiled code calls the collector' seldom "$SRCDIR/examples/lua/trees.lua" 15
     check 'it is seen at that' share_is 5 100 '\[garbage collector\]'
-    check 'and the C stack below the compiled code all the same' share_is 85 100 "C:main$t"
+    check 'and the C stack below the compiled code all the same' share_is 85 100 "C:__libc_start"
     check 'the compiler runs' seldom "$SCRIPTS/kinds.lua" compiler "$anew"
     check 'it is told' report_has '\[JIT compiler\]'
     check 'and below whom it compiles' share_is 5 100 "\[JIT compiler\]$t.*compiled_anew"

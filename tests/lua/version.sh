@@ -8,14 +8,34 @@ set -u
 
 LAYOUT_FILES=$(cd "$SRCDIR/bindings/lua" && grep -l JSPROF_LUA_LAYOUT puc/*.c | sed 's/\.c$//')
 
-# A Lua that says that it is this release. The interpreter's own text would come first; our
+# jsprof-lua with the shared library of its Lua, as LUA_ARCHIVE=no makes it.
+build_shared()
+{
+    # shellcheck disable=SC2046
+    ${CC:-cc} $([ -z "$ASAN_LIBRARY" ] || echo -fsanitize=address,undefined) \
+        -o "$SCRATCH/shared" $(find "$B/obj/bindings/lua/$VERSION" -name '*.o' |
+            grep -Ev '/(api_module|preload|launch)\.o$') \
+        "$B/lib/libjsprof.a" -Wl,-E $(pkg-config --libs "lua$VERSION") -lpthread -ldl -lm &&
+        ldd "$SCRATCH/shared" | grep liblua
+}
+
+records_shared()
+{
+    build_shared || return 1
+    rm -f "$SCRATCH/cap"
+    "$SCRATCH/shared" --profile-output="$SCRATCH/cap" "$SRCDIR/examples/lua/fib.lua" \
+        "$([ "$VERSION" = jit ] && echo 38 || echo 31)" &&
+        whole && share_is 80 100 'fib .*main chunk'
+}
+
+# A Lua that says that it is this release. The interpreter's own text would come first; this
 # program has it from the library.
 says() # RELEASE WANTED-REGEX
 {
     echo "const char lua_ident[] = \"\$LuaVersion: Lua $1  Copyright (C) \$\";" \
         >"$SCRATCH/ident.c"
     ${CC:-cc} -shared -fPIC -o "$SCRATCH/ident.so" "$SCRATCH/ident.c" || return 1
-    LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$SCRATCH/ident.so" "$B/bin/jsprof-lua$VERSION" \
+    LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$SCRATCH/ident.so" "$SCRATCH/shared" \
         --profile-output="$SCRATCH/none.cap" -e 'print "ran"' >"$SCRATCH/out" 2>"$SCRATCH/err"
     says_status=$?
     cat "$SCRATCH/err"
@@ -77,6 +97,7 @@ changed() # SED-EXPRESSION
 
 one()
 {
+    check 'jsprof-lua that is linked with the shared library records' records_shared
     [ "$VERSION" = jit ] && return
     NUMBER=$(echo "$VERSION" | tr -d .)
     check 'a version to come is refused by its name' says 5.6.0 \

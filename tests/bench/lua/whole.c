@@ -1,6 +1,7 @@
 /* whole.c - what recording costs a whole process: a command as it is, the same with JSPROF set, and
  * a launcher that records nothing, in turns. Every run has an environment of another size, and the
- * address space layout that the kernel gives it, so that neither favours a side.
+ * address space layout that the kernel gives it, so that neither favours a side. LAUNCHER is a
+ * folder of links of one program, 0, 1 and so on, which take turns.
  *
  *     whole ROUNDS CAPTURE CLOCK LAUNCHER COMMAND ARG...
  *
@@ -12,6 +13,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,19 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Return the path of the link that is next, or of the first if there are no more. */
+static char *link_next(const char *folder)
+{
+    static char path[PATH_MAX];
+    static int next;
+    snprintf(path, sizeof path, "%s/%d", folder, next++);
+    if (access(path, X_OK) == 0)
+        return path;
+    next = 1;
+    snprintf(path, sizeof path, "%s/0", folder);
+    return path;
+}
+
 static void become(char **argv, enum kind kind)
 {
     static char padding[PADDING + 1];
@@ -54,9 +69,7 @@ static void become(char **argv, enum kind kind)
         setenv("JSPROF_CLOCK", argv[3], 1);
         setenv("LUA_INIT", "require 'jsprof'", 1);
     }
-    if (kind == IDLE)
-        argv[5] = argv[4];
-    execv(argv[5], argv + 5);
+    execv(kind == IDLE ? argv[4] : argv[5], argv + 5);
     _exit(127);
 }
 
@@ -106,10 +119,13 @@ int main(int argc, char **argv)
     if (n < 1 || n > MOST)
         return fprintf(stderr, "usage: whole ROUNDS CAPTURE CLOCK LAUNCHER COMMAND ARG...\n"), 2;
     int n_kinds = strcmp(argv[4], "-") == 0 ? IDLE : N_KINDS;
+    const char *folder = argv[4];
     for (int i = 0; i < n; i++) {
         struct took of[N_KINDS];
         for (int k = 0; k < n_kinds; k++) { /* the order changes from round to round */
             enum kind kind = (enum kind)((i & 1 ? n_kinds - 1 - k : k) + i / 2) % n_kinds;
+            if (kind == IDLE)
+                argv[4] = link_next(folder);
             of[kind] = run(argv, kind);
         }
         cpu[i] = of[RECORDED].cpu / of[PLAIN].cpu;
