@@ -89,7 +89,7 @@ objects = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
 
 # What the library does not need: the command and the tests do.
 READER_SRC := $(wildcard src/capture/read*.c) src/base/store.c
-LIB_SRC := $(filter-out $(READER_SRC),$(foreach room,sigsafe base image capture calls \
+LIB_SRC := $(filter-out $(READER_SRC),$(foreach room,sigsafe base image capture calls tasks \
   session session/alone public,$(wildcard src/$(room)/*.c)))
 CLI_SRC := $(wildcard src/cli/*.c)
 READ_SRC := $(wildcard src/read/*.c)

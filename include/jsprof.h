@@ -857,7 +857,64 @@ JSPROF_API int jsprof_counter(jsprof *p, const char *group, const char *name, co
 JSPROF_API int jsprof_counter_set(jsprof *p, int counter, int64_t value) JSPROF_COLD;
 JSPROF_API int jsprof_counter_set_real(jsprof *p, int counter, double value) JSPROF_COLD;
 
-/* -- 9. A stack on demand --------------------------------------------------- */
+/* -- 9. Tasks and turns of a loop ------------------------------------------- */
+
+/* A task is something that a program schedules: a timer, a callback, a promise's reaction, a
+ * message. The host says where it is made, where each of its runs begins and ends, and so the
+ * capture has what ran when, for how long, and who caused it. A handle is a number. It holds no
+ * memory, and the host may copy, keep or forget it; 0 is no task. */
+typedef uint64_t jsprof_task;
+
+enum {
+    /* Flags of jsprof_task_new: do not keep the stack of this moment. */
+    JSPROF_TASK_NO_STACK = 1u << 0,
+};
+
+/* Make a task where it is scheduled. `kind` says in a word what it is ("timeout", "promise",
+ * "io", "signal"), `name` which one; both are copied, and either may be NULL. Names should be
+ * of the code, not of each object: the session keeps every distinct one. The task that runs on
+ * this thread now is its parent. Unless `flags` has JSPROF_TASK_NO_STACK, the capture has the
+ * stack of this moment, stored once for each distinct stack; the thread must then have as much
+ * stack left as a sample needs, and expirations of the timer meanwhile count as lost_paused.
+ *
+ * Return the handle, which any thread of the session may use, or 0 if `t` is NULL or no thread
+ * of an open session. While the session does not run, tasks get numbers but are not recorded. */
+JSPROF_API jsprof_task jsprof_task_new(jsprof_thread *t, const char *kind, const char *name,
+                                       uint32_t flags) JSPROF_OWNER;
+
+/* Do the same for a task whose name is that of a function. */
+JSPROF_API jsprof_task jsprof_task_new_of(jsprof_thread *t, const char *kind,
+                                          const jsprof_function *f, uint32_t flags) JSPROF_OWNER;
+
+/* The task runs on this thread from begin to end. It may run many times, on any thread, and runs
+ * may be inside each other; samples belong to the innermost one. An end also ends the runs inside
+ * it, if they were left by a jump. A run of task 0 is one whose maker nobody knows.
+ *
+ * Nothing that a host does wrong is followed; the account in the capture counts it: an end
+ * without a begin on this thread (tasks_unmatched), runs left inside another (tasks_left), runs
+ * inside 64 others, which have no record (tasks_deep), handles of other sessions, and calls in
+ * a signal handler that interrupted such a call (tasks_foreign). */
+JSPROF_API void jsprof_task_begin(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
+JSPROF_API void jsprof_task_end(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
+
+/* From now on the task could run: its promise is settled, its timer is due, its message came.
+ * Reports show the delay until it runs, and the task that runs now as what made it ready. Without
+ * this call a task is ready when it is made. */
+JSPROF_API void jsprof_task_ready(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
+
+/* The task will not run again: it was cancelled, or its object is freed. Optional. */
+JSPROF_API void jsprof_task_done(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
+
+/* Return the innermost task that runs on this thread, or 0. */
+JSPROF_API jsprof_task jsprof_task_running(jsprof_thread *t) JSPROF_OWNER;
+
+/* A turn of the thread's event loop: what it does between two waits for events. Begin right
+ * after the wait, end before the next one. A loop that runs inside a turn has turns of its own;
+ * its time is not the outer turn's. An end also ends the runs that began in the turn. */
+JSPROF_API void jsprof_turn_begin(jsprof_thread *t) JSPROF_OWNER;
+JSPROF_API void jsprof_turn_end(jsprof_thread *t) JSPROF_OWNER;
+
+/* -- 10. A stack on demand -------------------------------------------------- */
 
 /* One frame of a backtrace. `name` is NULL for a native frame without a name, and
  * stays valid until the session is closed. */
@@ -908,7 +965,7 @@ enum { JSPROF_CRASH_JSON = 1 };
  * -EINVAL: a bad argument. -EBADF: `fd` is not open. */
 JSPROF_API int jsprof_crash_report(int fd, uint32_t flags) JSPROF_COLD;
 
-/* -- 10. Sampled allocations ------------------------------------------------- */
+/* -- 11. Sampled allocations ------------------------------------------------- */
 
 /* Report what the host's allocator did, if the option `alloc` is set: the library then takes
  * the stack of some allocations. Each byte is sampled with the same probability, whatever the
@@ -939,7 +996,7 @@ JSPROF_API void jsprof_sample_freed(jsprof_thread *t, const void *block) JSPROF_
 JSPROF_API void jsprof_sample_moved(jsprof_thread *t, const void *from,
                                     const void *to) JSPROF_OWNER;
 
-/* -- 11. Exact calls -------------------------------------------------------- */
+/* -- 12. Exact calls -------------------------------------------------------- */
 
 /* The library can count these at every enter and leave (linked or array), in addition to
  * the samples. Each can be on without the others. */
@@ -1104,7 +1161,7 @@ JSPROF_API void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
-/* -- 12. The library ------------------------------------------------------- */
+/* -- 13. The library ------------------------------------------------------- */
 
 /* Return JSPROF_VERSION of the library that is loaded. */
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;

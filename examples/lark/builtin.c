@@ -186,13 +186,13 @@ const struct lark_builtin_list lark_builtins_core = {
 };
 
 static const struct lark_builtin_list *const builtin_lists[] = {
-    &lark_builtins_core, &lark_builtins_text, &lark_builtins_sort,
+    &lark_builtins_core, &lark_builtins_text, &lark_builtins_sort, &lark_builtins_loop,
 };
 
 uint32_t lark_builtin_index(const struct lark_builtin *builtin)
 {
     uint32_t before = 0;
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof(builtin_lists) / sizeof(builtin_lists[0]); i++) {
         uintptr_t first = (uintptr_t)builtin_lists[i]->builtins;
         uintptr_t distance = (uintptr_t)builtin - first;
         if (distance < builtin_lists[i]->n * sizeof(*builtin))
@@ -204,7 +204,7 @@ uint32_t lark_builtin_index(const struct lark_builtin *builtin)
 
 void lark_builtins_add(struct lark *l)
 {
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof(builtin_lists) / sizeof(builtin_lists[0]); i++) {
         for (uint32_t j = 0; j < builtin_lists[i]->n; j++) {
             const struct lark_builtin *b = &builtin_lists[i]->builtins[j];
             uint32_t slot = lark_global_slot(l, b->name, strlen(b->name));

@@ -17,6 +17,7 @@ struct lark_builtin_list {
 extern const struct lark_builtin_list lark_builtins_core; /* builtin.c */
 extern const struct lark_builtin_list lark_builtins_text; /* builtin_text.c */
 extern const struct lark_builtin_list lark_builtins_sort; /* builtin_sort.c */
+extern const struct lark_builtin_list lark_builtins_loop; /* builtin_loop.c */
 
 /* Unique, and below LARK_BUILTINS_MOST. */
 uint32_t lark_builtin_index(const struct lark_builtin *builtin);
@@ -24,6 +25,9 @@ uint32_t lark_builtin_index(const struct lark_builtin *builtin);
 /* Return true if argument i has this type; else raise an error. */
 bool lark_builtin_want(struct lark *l, const struct lark_call *call, uint32_t i,
                        enum lark_type type);
+
+/* Call what the script has scheduled, until nothing is left. Return false after an error. */
+bool lark_loop_run(struct lark *l);
 
 /* Text that grows; begin with zeros, end with free(bytes). */
 struct lark_text {

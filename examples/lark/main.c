@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "builtin.h"
 #include "jit.h"
 #include "lark.h"
 #include "profile.h"
@@ -20,6 +21,7 @@ static const char main_help[] =
     "  --profile-hz=N         samples a second, 1 to 10000 (default 1000)\n"
     "  --profile-clock=CLOCK  cpu (default) or wall\n"
     "  --profile-alloc[=N]    also sample allocations, one in each N bytes (default 524288)\n"
+    "  --profile-tasks        also record timers and promises: what ran, and who caused it\n"
     "  --profile-calls[=LIST] also count every call exactly: counts, time, alloc, edges\n"
     "  --jit=on|off           make native code of hot functions (default on)\n"
     "  --jit-threshold=N      calls and rounds of loops that make one hot (default 500)\n"
@@ -128,6 +130,8 @@ static int main_option(const char *arg, struct main_options *options)
         return main_session_option(arg, value, &profile->open);
     if (!strcmp(arg, "--profile-alloc"))
         profile->open.alloc = JSPROF_ALLOC_USUAL;
+    else if (!strcmp(arg, "--profile-tasks"))
+        profile->tasks = true;
     else if (!strcmp(arg, "--profile-calls"))
         profile->calls = JSPROF_CALLS_ALL;
     else if ((value = main_value(arg, "--profile-calls")))
@@ -177,7 +181,7 @@ static int main_fail(const char *path)
 static bool main_compile_and_run(struct lark *l, const char *source, size_t n_bytes)
 {
     struct lark_function *script = lark_compile(l, source, n_bytes);
-    return script && lark_run(l, script);
+    return script && lark_run(l, script) && lark_loop_run(l);
 }
 
 /* Without memory for native code the program runs interpreted. */
@@ -240,9 +244,11 @@ int main(int argc, char **argv)
     }
     if (i == argc)
         return main_usage("no script", "");
-    bool has_other = options.profile.calls || options.profile.open.alloc;
+    bool has_other = options.profile.calls || options.profile.open.alloc ||
+                     options.profile.tasks;
     if (has_other && !options.profile.open.path && !getenv("JSPROF"))
-        return main_usage(options.profile.calls ? "--profile-calls" : "--profile-alloc",
+        return main_usage(options.profile.calls ? "--profile-calls"
+                          : options.profile.tasks ? "--profile-tasks" : "--profile-alloc",
                           " needs --profile-output");
     return main_script(&options, argc - i, argv + i);
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-jsprof_thread *lark_profile_thread;
+jsprof_thread *lark_profile_thread, *lark_profile_tasks;
 static jsprof *profile_session;
 static const char *profile_path; /* for messages */
 static jsprof_function *profile_works[LARK_PROFILE_WORKS];
@@ -95,6 +95,18 @@ void lark_profile_listing(const struct lark *l, const struct lark_function *f)
     lark_listing_free(&listing);
 }
 
+jsprof_task lark_profile_task(const char *kind, const struct lark_value *callback)
+{
+    const jsprof_function *f = NULL;
+    if (!lark_profile_tasks)
+        return 0;
+    if (callback->type == LARK_FUNCTION)
+        f = callback->as.function->profile;
+    else if (callback->type == LARK_BUILTIN)
+        f = lark_profile_builtin(callback->as.builtin);
+    return jsprof_task_new_of(lark_profile_tasks, kind, f, 0);
+}
+
 static bool profile_failed(int err)
 {
     char why[300];
@@ -138,6 +150,7 @@ bool lark_profile_start(const struct lark_profile_options *options)
     profile_tell_path();
     profile_mark_loop();
     err = jsprof_thread_attach(profile_session, "main", &lark_profile_thread);
+    lark_profile_tasks = options->tasks ? lark_profile_thread : NULL;
     if (err >= 0 && options->calls)
         err = jsprof_calls_set(profile_session, options->calls);
     if (err >= 0)
@@ -148,7 +161,7 @@ bool lark_profile_start(const struct lark_profile_options *options)
 bool lark_profile_stop(void)
 {
     int err = jsprof_thread_detach(lark_profile_thread);
-    lark_profile_thread = NULL;
+    lark_profile_thread = lark_profile_tasks = NULL;
     int closed = jsprof_close(profile_session);
     profile_session = NULL;
     for (int i = 0; i < LARK_PROFILE_WORKS; i++)

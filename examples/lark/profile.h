@@ -66,6 +66,43 @@ static inline void lark_profile_free(const void *object)
     jsprof_freed(lark_profile_thread, object);
 }
 
+/* Timers and promises. Each does nothing unless tasks are recorded. */
+extern jsprof_thread *lark_profile_tasks; /* NULL while nobody records tasks */
+struct lark_value;
+
+/* Make a task that will call this function. */
+jsprof_task lark_profile_task(const char *kind, const struct lark_value *callback);
+
+static inline void lark_profile_task_ready(jsprof_task task)
+{
+    jsprof_task_ready(lark_profile_tasks, task);
+}
+
+static inline void lark_profile_task_begin(jsprof_task task)
+{
+    jsprof_task_begin(lark_profile_tasks, task);
+}
+
+static inline void lark_profile_task_end(jsprof_task task)
+{
+    jsprof_task_end(lark_profile_tasks, task);
+}
+
+static inline void lark_profile_task_done(jsprof_task task)
+{
+    jsprof_task_done(lark_profile_tasks, task);
+}
+
+static inline void lark_profile_turn_begin(void)
+{
+    jsprof_turn_begin(lark_profile_tasks);
+}
+
+static inline void lark_profile_turn_end(void)
+{
+    jsprof_turn_end(lark_profile_tasks);
+}
+
 /* Line and pc are side by side in an operation and in a link. One volatile store sets
  * both, because a signal handler reads them: the store must happen whole, and at this
  * place. */
@@ -112,6 +149,7 @@ void lark_profile_listing(const struct lark *l, const struct lark_function *f);
 
 struct lark_profile_options {
     jsprof_options open; /* its path NULL: only what the environment asks for */
+    bool tasks;          /* record timers and promises */
     uint32_t calls;      /* what is counted of each call: JSPROF_CALLS_... */
 };
 

@@ -134,6 +134,8 @@ void jsp_profile_free(struct jsp_profile *p)
     if (w) {
         jsp_weights_free(&w->weights);
         jsp_weights_free(&w->allocations);
+        jsp_weights_free(&w->running);
+        free(w->tasks);
         jsp_store_free(&w->store);
         jsp_hash_free(&w->processes);
         jsp_hash_free(&w->threads);

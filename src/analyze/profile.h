@@ -205,6 +205,10 @@ struct jsp_profile_address {
 int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address *at,
                          struct jsp_profile_frame *out); /* 0 or -ENOMEM */
 
+/* Do the same for an address with the line that was recorded for it; 0: none. */
+int jsp_profile_place(struct jsp_profile *p, const struct jsp_profile_address *at, uint64_t line,
+                      struct jsp_profile_frame *out);
+
 /* Set the context of the next address of a stack: after a context marker, and after a
  * frame. In our recordings a caller's address is that of the call, in other programs' the
  * return address. */

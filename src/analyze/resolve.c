@@ -288,6 +288,19 @@ static int resolve_line(struct jsp_profile *p, struct jsp_profile_frame *f)
     return err;
 }
 
+int jsp_profile_place(struct jsp_profile *p, const struct jsp_profile_address *at, uint64_t line,
+                      struct jsp_profile_frame *out)
+{
+    int err = jsp_profile_function(p, at, out);
+    if (err == 0 && line > 0 && line <= UINT32_MAX) {
+        out->line = (uint32_t)line;
+        out->file = 0;
+        if (out->generated)
+            err = resolve_line(p, out);
+    }
+    return err;
+}
+
 int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
                        struct jsp_profile_frame out[JSP_PROFILE_DEPTH])
 {
@@ -304,13 +317,7 @@ int jsp_profile_frames(struct jsp_profile *p, uint32_t stack,
         }
         if (n == JSP_PROFILE_DEPTH)
             break;
-        int err = jsp_profile_function(p, &a, &out[n]);
-        if (err == 0 && number > 0 && number <= UINT32_MAX) {
-            out[n].line = (uint32_t)number;
-            out[n].file = 0;
-            if (out[n].generated)
-                err = resolve_line(p, &out[n]);
-        }
+        int err = jsp_profile_place(p, &a, number, &out[n]);
         jsp_profile_next(p, &a);
         n = err < 0 ? err : n + 1;
     }

@@ -4,7 +4,7 @@
  */
 #include "samples.h"
 
-#include "capture/wire.h"
+#include "capture/taskfile.h"
 #include "work.h"
 
 /* The largest sum of all samples in ns, such that two sums can be added. */
@@ -23,6 +23,7 @@ void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
         s->weight_left = samples_most;
     jsp_weights_start(s->is_bytes ? &p->work->allocations : &p->work->weights, &s->weights);
     jsp_weights_start(&p->state_file.blocks, &s->states);
+    jsp_weights_start(&p->work->running, &s->tasks);
 }
 
 /* Limit a capture that claims more time than is possible: drop the weight that exceeds
@@ -66,6 +67,19 @@ static bool samples_allocation(struct jsp_samples *s, const struct jsp_read_fram
     return true;
 }
 
+/* Read the task of a sample from jsprof/running. */
+static void samples_task(struct jsp_samples *s, struct jsp_sample *out)
+{
+    const struct jsp_weights *running = &s->profile->work->running;
+    const struct jsp_weights_block *b = jsp_weights_at(running, &s->tasks, out->ordinal);
+    if (!b)
+        return;
+    if (out->ordinal == b->first)
+        s->task = 0;
+    jsp_running_get(&s->tasks.at, b->end, &s->task, &out->task); /* was checked when added */
+    jsp_weights_step(running, &s->tasks);
+}
+
 bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                       struct jsp_sample *out)
 {
@@ -77,13 +91,16 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
     out->bytes = 0;
     out->ref = 0;
     out->state = (struct jsp_read_state){ 0 };
+    out->task = 0;
     if (s->is_bytes)
         return samples_allocation(s, f, out);
     jsp_weights_get(&w->weights, &s->weights, out->ordinal, &out->weight);
     jsp_states_get(&s->profile->state_file, &s->states, out->ordinal, &out->state);
+    samples_task(s, out);
     out->ref = f->packed.node ? f->packed.ref : 0;
     if (out->ref) {
         out->state = f->packed.state;
+        out->task = f->packed.task;
         out->weight = (struct jsp_weight){ .weight = f->packed.weight,
                                            .cpu_ns = f->packed.cpu_ns,
                                            .known = f->packed.known,

@@ -14,7 +14,8 @@
 struct jsp_samples {
     const struct jsp_profile *profile;
     struct jsp_read_cursor body;
-    struct jsp_weights_cursor weights, states;
+    struct jsp_weights_cursor weights, states, tasks;
+    uint64_t task; /* of the last sample, in its block of jsprof/running */
     uint64_t ordinal; /* of the next SAMPLE frame */
     uint64_t weight_left, cpu_left; /* larger sums could overflow */
     uint32_t epoch;
@@ -25,6 +26,7 @@ struct jsp_sample {
     struct jsp_read_sample body;
     struct jsp_weight weight;
     struct jsp_read_state state;
+    uint64_t task; /* number of the innermost task that ran; 0: none */
     uint64_t ordinal;
     uint32_t ref; /* for jsp_read_rows; 0: its rows are in jsprof/pcs */
     uint32_t epoch; /* for jsp_profile_function */

@@ -85,6 +85,35 @@ static void scan_counters(struct jsp_profile *p, const struct jsp_read_cursor *c
         p->is_of_lua |= jsp_read_is(one.group, "Lua") && jsp_read_is(one.name, "memory");
 }
 
+static bool scan_skip_running(const uint8_t **at, const uint8_t *end)
+{
+    uint64_t folded;
+    return jsp_read_varint(at, end, &folded);
+}
+
+static int scan_running(struct jsp_profile *p, const struct jsp_read_chunk *chunk, uint64_t offset)
+{
+    static const struct jsp_weights_record record = { scan_skip_running, 1 };
+    const struct jsp_weights_block of = { .end = chunk->data + chunk->len, .offset = offset };
+    const uint8_t *at = chunk->data;
+    int err = 0;
+    while (err == 0 && at < of.end)
+        err = jsp_weights_block(&p->work->running, &at, &of, &record);
+    return err;
+}
+
+static int scan_tasks(struct jsp_profile *p, const struct jsp_read_chunk *chunk, int32_t pid)
+{
+    struct jsp_profile_work *w = p->work;
+    if (!chunk->len)
+        return 0;
+    if (jsp_grow(&w->tasks, &w->tasks_room, w->n_tasks, sizeof *w->tasks) < 0)
+        return -ENOMEM;
+    w->tasks[w->n_tasks++] =
+        (struct jsp_work_tasks){ chunk->data, chunk->data + chunk->len, pid, w->n_epochs };
+    return 0;
+}
+
 static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
                       const struct jsp_read_frame *f)
 {
@@ -99,6 +128,10 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         err = jsp_weights_add(&p->work->allocations, chunk.data, end, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_STATES))
         err = jsp_states_add(&p->state_file, &chunk, f->pid, f->offset);
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_RUNNING))
+        err = scan_running(p, &chunk, f->offset);
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_TASKS))
+        err = scan_tasks(p, &chunk, f->pid);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_FRAMES))
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_LOOPS))

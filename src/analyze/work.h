@@ -21,8 +21,18 @@ struct jsp_resolve_name {
     struct jsp_read_text path;
 };
 
+/* A chunk of jsprof/tasks, and the epoch in which the file has it. */
+struct jsp_work_tasks {
+    const uint8_t *at, *end;
+    int32_t pid;
+    uint32_t epoch;
+};
+
 struct jsp_profile_work {
     struct jsp_weights weights, allocations; /* of SAMPLE and of ALLOCATION frames */
+    struct jsp_weights running; /* the tasks of SAMPLE frames */
+    struct jsp_work_tasks *tasks; /* read by jsp_tasks_read */
+    uint32_t n_tasks, tasks_room;
     struct jsp_store store;
     struct jsp_hash processes, threads, stacks, states, functions, places, files;
     struct jsp_profile_place *place;

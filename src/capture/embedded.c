@@ -143,7 +143,7 @@ static const struct jsp_embedded_field embedded_session[] = {
     COUNT(session, samples), COUNT(session, labels), COUNT(session, label_bytes),
     COUNT(session, labels_lost), COUNT(session, labels_cut), COUNT(session, marks_lost),
     COUNT(session, addresses_missed), FIELD(session, allocs_lost, JSP_FIELD_RARE),
-    FIELD(session, forks, JSP_FIELD_RARE),
+    FIELD(session, forks, JSP_FIELD_RARE), FIELD(session, tasks_unwritten, JSP_FIELD_RARE),
     FIELD(session, write_error, JSP_FIELD_SIGNED), END
 };
 static const struct jsp_embedded_field embedded_thread[] = {
@@ -160,6 +160,11 @@ static const struct jsp_embedded_field embedded_counts[] = {
     COUNT(thread, handler_ns), FIELD(thread, alloc_bytes, JSP_FIELD_RARE),
     FIELD(thread, alloc_lost, JSP_FIELD_RARE), FIELD(thread, alloc_untold, JSP_FIELD_RARE), END
 };
+static const struct jsp_embedded_field embedded_tasks[] = {
+    FIELD(thread, tasks_lost, JSP_FIELD_RARE), FIELD(thread, tasks_unmatched, JSP_FIELD_RARE),
+    FIELD(thread, tasks_left, JSP_FIELD_RARE), FIELD(thread, tasks_deep, JSP_FIELD_RARE),
+    FIELD(thread, tasks_foreign, JSP_FIELD_RARE), END
+};
 static const struct jsp_embedded_field embedded_clocks[] = { JSP_CLOCKS(CLOCK) END };
 
 #define BASE(of) offsetof(struct jsp_embedded_account, of)
@@ -167,6 +172,7 @@ const struct jsp_embedded_line jsp_embedded_lines[] = {
     [JSP_ACCOUNT_SESSION] = { "session", { { embedded_session, BASE(session) } } },
     [JSP_ACCOUNT_THREAD] = { "thread", { { embedded_thread, BASE(thread) },
                                          { embedded_counts, BASE(thread) },
+                                         { embedded_tasks, BASE(thread) },
                                          { embedded_clocks, BASE(thread) } } },
     [JSP_ACCOUNT_TOTAL] = { "total", { { embedded_total, BASE(total) },
                                        { embedded_counts, BASE(total.sum) } } },
@@ -261,5 +267,6 @@ static void embedded_add(struct jsp_account_thread *sum, const struct jsp_accoun
 void jsp_embedded_account_add(struct jsp_account_thread *sum, const struct jsp_account_thread *t)
 {
     embedded_add(sum, t, embedded_counts);
+    embedded_add(sum, t, embedded_tasks);
     embedded_add(sum, t, embedded_clocks);
 }

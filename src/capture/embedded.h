@@ -120,6 +120,7 @@ struct jsp_account_session {
     uint64_t addresses_missed;
     uint64_t allocs_lost; /* sampled allocations that the file could not take */
     uint64_t forks;       /* children that the session did not follow */
+    uint64_t tasks_unwritten; /* records of tasks that the file could not take */
     int64_t write_error;
 };
 
@@ -137,6 +138,8 @@ struct jsp_account_thread {
     /* Sampled allocations: bytes reported in all, samples lost, and samples that count as live
      * for want of room in the table. */
     uint64_t alloc_bytes, alloc_lost, alloc_untold;
+    /* Tasks: records lost, and errors of the host; see struct jsp_tasks_counts. */
+    uint64_t tasks_lost, tasks_unmatched, tasks_left, tasks_deep, tasks_foreign;
 
     /* Not in the line; see analyze/account.h. A tid may serve several threads in turn, and
      * the samples of a file do not distinguish them. After sealing, the newest thread of
@@ -192,7 +195,7 @@ struct jsp_embedded_line {
     struct {
         const struct jsp_embedded_field *fields; /* NULL: the end */
         size_t base;
-    } parts[4];
+    } parts[5];
 };
 extern const struct jsp_embedded_line jsp_embedded_lines[JSP_ACCOUNT_TOTAL + 1]; /* by tag */
 

@@ -13,7 +13,7 @@ enum {
     PACK_NODE_MOST = 1 + JSP_VARINT_MAX + 5 + 5,
     PACK_RUN_HEAD = 1 + 5,
     PACK_RUN_MOST = 0x7f, /* nodes in one record */
-    PACK_SAMPLE_MOST = 2 + 3 * 5 + 6 * JSP_VARINT_MAX + JSP_EMBEDDED_STATE,
+    PACK_SAMPLE_MOST = 2 + 3 * 5 + 7 * JSP_VARINT_MAX + JSP_EMBEDDED_STATE,
 };
 _Static_assert(JSP_PACK_HEAD + JSP_PACK_BLOCK <= JSP_WIRE_MAX_CHUNK, "a block is a chunk");
 _Static_assert(JSP_PACK_NODES > 2 * JSP_WIRE_MAX_ADDRS, "one stack fits a table");
@@ -149,7 +149,8 @@ static unsigned pack_more(const struct jsp_pack *p, const struct jsp_pack_sample
     return (s->cut ? JSP_WIRE_STACKS_CUT : 0u) |
            (s->cpu != p->cpu ? JSP_WIRE_STACKS_PROCESSOR : 0u) |
            (s->known ? 0u : JSP_WIRE_STACKS_UNKNOWN) |
-           (s->state.state ? JSP_WIRE_STACKS_STATE : 0u);
+           (s->state.state ? JSP_WIRE_STACKS_STATE : 0u) |
+           (s->task ? JSP_WIRE_STACKS_TASK : 0u);
 }
 
 static size_t pack_length(uint64_t value)
@@ -197,6 +198,8 @@ static void pack_sample(struct jsp_pack *p, const struct jsp_pack_sample *s, uin
         pack_varint(p, (uint16_t)s->cpu);
     if (s->state.state)
         p->used += (uint32_t)jsp_embedded_state_put(p->bytes + JSP_PACK_HEAD + p->used, &s->state);
+    if (s->task)
+        pack_varint(p, s->task);
     p->cpu = s->cpu;
     p->thread = slot;
     p->threads[slot].time = p->time = (uint64_t)s->time;

@@ -76,6 +76,7 @@ struct jsp_read_packed {
     bool known;    /* weight and cpu_ns are known */
     uint64_t weight, cpu_ns, cut;
     struct jsp_read_state state;
+    uint64_t task; /* number of the task that ran; 0: none */
 };
 
 struct jsp_read_frame {

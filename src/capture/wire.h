@@ -26,6 +26,8 @@
 #define JSP_WIRE_FILE_STATES "jsprof/states"
 #define JSP_WIRE_FILE_ALLOCATIONS "jsprof/allocations"
 #define JSP_WIRE_FILE_STACKS "jsprof/stacks"
+#define JSP_WIRE_FILE_TASKS "jsprof/tasks"
+#define JSP_WIRE_FILE_RUNNING "jsprof/running"
 #define JSP_WIRE_FILE_SYMBOLS "__symbols__" /* Sysprof's */
 
 enum {
@@ -34,7 +36,7 @@ enum {
     JSP_WIRE_MAX_FRAME = 65528,
     JSP_WIRE_MAX_ADDRS = 8187,
     JSP_WIRE_MAX_CHUNK = JSP_WIRE_MAX_FRAME - 284 - 4,
-    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples, jsprof/pcs and jsprof/states */
+    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples, pcs, states and running */
     JSP_WIRE_STATES_CALL = 2, /* tag of a system call's name in jsprof/states */
 };
 
@@ -43,6 +45,27 @@ enum {
     JSP_WIRE_LISTING = 1,       /* the begin of a listing: its name, the number of rows */
     JSP_WIRE_LISTING_ROWS = 2,  /* some of its rows */
     JSP_WIRE_LISTING_OTHER = 3, /* another function of that name had another listing */
+};
+
+/* Records of jsprof/tasks. */
+enum jsp_wire_tasks {
+    JSP_WIRE_TASKS_THREAD = 1, /* of the records after it, in the same chunk */
+    JSP_WIRE_TASKS_WHAT,       /* a kind and a name, for tasks */
+    JSP_WIRE_TASKS_STACK,      /* a stack, for tasks */
+    JSP_WIRE_TASKS_NEW,
+    JSP_WIRE_TASKS_RUN,
+    JSP_WIRE_TASKS_DONE,
+    JSP_WIRE_TASKS_TURN,
+    JSP_WIRE_TASKS_READY,      /* a task may run from now on */
+    JSP_WIRE_TASKS_FIRST,      /* the number of the process's first task */
+};
+
+/* Flags of a run. */
+enum {
+    JSP_WIRE_RUN_LEFT = 1, /* it ended because a run or a turn around it ended */
+    JSP_WIRE_RUN_OPEN = 2, /* it had not ended when this was written */
+    JSP_WIRE_RUN_FLAGS = 3,
+    JSP_WIRE_RUN_DEPTH = 4, /* times the number of runs around it */
 };
 
 /* Records of jsprof/stacks: their first byte, and what may follow it. */
@@ -57,6 +80,7 @@ enum {
     JSP_WIRE_STACKS_PROCESSOR = 2,
     JSP_WIRE_STACKS_UNKNOWN = 4,   /* weight and CPU time are unknown */
     JSP_WIRE_STACKS_STATE = 8,     /* a record as in a block of jsprof/states follows */
+    JSP_WIRE_STACKS_TASK = 16,     /* the number of a task follows */
     JSP_WIRE_STACKS_TAGGED = 1,    /* first byte of a node */
     JSP_WIRE_STACKS_LINE = 2,
     JSP_WIRE_STACKS_ROW = 4,

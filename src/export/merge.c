@@ -84,6 +84,7 @@ static void merge_side(void *work, const char *path, const void *data, size_t n)
     w->has_samples |= strcmp(path, JSP_WIRE_FILE_SAMPLES) == 0;
     w->has_pcs |= strcmp(path, JSP_WIRE_FILE_PCS) == 0;
     w->has_states |= strcmp(path, JSP_WIRE_FILE_STATES) == 0;
+    w->has_running |= strcmp(path, JSP_WIRE_FILE_RUNNING) == 0;
     merge_chunk(w, path, data, n, false);
 }
 
@@ -107,6 +108,7 @@ int jsp_merge_write(struct jsp_merge *m)
         struct jsp_profile *p = m->inputs[w->input];
         w->shift = merge_shift(w);
         w->allocations_before = w->n_allocations;
+        merge_tasks_begin(w);
         jsp_read_start(&w->cursor, p->capture, NULL);
         jsp_samples_start(&w->samples, p, NULL);
         jsp_bytecode_pcs_start(&w->pcs, p->capture, NULL);

@@ -131,12 +131,15 @@ int merge_file(struct merge_work *w)
     if (!jsp_read_chunk(&w->cursor, &w->in, &c))
         return 0;
     if (jsp_read_is(c.path, JSP_WIRE_FILE_SYMBOLS) || jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES) ||
-        jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) || jsp_read_is(c.path, JSP_WIRE_FILE_PCS))
+        jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) || jsp_read_is(c.path, JSP_WIRE_FILE_PCS) ||
+        jsp_read_is(c.path, JSP_WIRE_FILE_RUNNING))
         return 0; /* written anew from the data */
     if (jsp_read_is(c.path, JSP_WIRE_FILE_STATES))
         jsp_sample_blocks_calls(&c, w->blocks.chunk, w);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_ALLOCATIONS))
         merge_allocations(w, &c);
+    else if (jsp_read_is(c.path, JSP_WIRE_FILE_TASKS))
+        merge_tasks(w, &c);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_FRAMES))
         merge_kinds(w, &c);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_LOSSES))
@@ -264,6 +267,7 @@ static void merge_session(struct merge_work *w)
         all->labels_lost += s->labels_lost;
         all->labels_cut += s->labels_cut;
         all->marks_lost += s->marks_lost;
+        all->tasks_unwritten += s->tasks_unwritten;
         all->addresses_missed += s->addresses_missed;
         all->time = s->time > all->time ? s->time : all->time;
         all->write_error = all->write_error ? all->write_error : v.write_error;
@@ -282,6 +286,8 @@ int merge_finish(struct merge_work *w)
     } ends[] = { { JSP_WIRE_FILE_SAMPLES, &w->has_samples },
                  { JSP_WIRE_FILE_PCS, &w->has_pcs },
                  { JSP_WIRE_FILE_STATES, &w->has_states },
+                 { JSP_WIRE_FILE_RUNNING, &w->has_running },
+                 { JSP_WIRE_FILE_TASKS, &w->has_tasks },
                  { JSP_WIRE_FILE_ALLOCATIONS, &w->has_allocations },
                  { JSP_WIRE_FILE_FRAMES, &w->has_frames },
                  { JSP_WIRE_FILE_LOOPS, &w->has_loops },

@@ -29,6 +29,12 @@ struct merge_file { /* an embedded file of the output, and the input that it com
     uint32_t input;
 };
 
+/* The last numbers of tasks, names and stacks, and those before the current input. */
+struct merge_tasks_numbers {
+    uint64_t last_task, last_what, last_stack;
+    uint64_t tasks_before, whats_before, stacks_before;
+};
+
 struct merge_work {
     struct jsp_merge *m;
     uint32_t input;             /* index of the input being read */
@@ -50,6 +56,7 @@ struct merge_work {
     struct jsp_sample_blocks blocks;
     /* allocated blocks written, and before the current input */
     uint64_t n_allocations, allocations_before;
+    struct merge_tasks_numbers tasks;
     struct jsp_bytecode_pcs pcs;       /* of the first input */
     uint32_t rows[JSP_PROFILE_DEPTH];
     struct jsp_bytes text;             /* gathered lines or records */
@@ -58,6 +65,7 @@ struct merge_work {
     bool has_failed; /* memory was missing */
     /* the output has such a file */
     bool has_samples, has_pcs, has_states, has_allocations, has_frames, has_loops, has_losses;
+    bool has_tasks, has_running;
 };
 
 /* Return the output's number for a number of the current input. May set has_failed. */
@@ -79,6 +87,12 @@ void merge_chunk(struct merge_work *w, const char *path, const void *data, size_
  * (merge_files.c). */
 int merge_frame(struct merge_work *w);
 int merge_file(struct merge_work *w);
+
+/* Begin the tasks of the current input; merge a chunk of them; return the number in the output
+ * of a task (merge_tasks.c). */
+void merge_tasks_begin(struct merge_work *w);
+void merge_tasks(struct merge_work *w, const struct jsp_read_chunk *c);
+uint64_t merge_task(struct merge_work *w, uint64_t number);
 
 /* After the last input, write what was gathered, the symbols and the session's
  * account. */

@@ -28,6 +28,7 @@ struct recode {
     uint64_t n;              /* samples written */
     int32_t pid;             /* of the last frame, like `time` */
     int64_t time;
+    bool has_tasks;   /* jsprof/running is written */
     bool has_states;  /* of the input or of the output */
     bool is_complete; /* the files that are written anew had their last chunk */
     uint64_t addrs[JSP_WIRE_MAX_ADDRS];
@@ -93,6 +94,7 @@ static int recode_pack(struct recode *r, const struct jsp_sample *s)
         .n = s->body.n_addrs, .addrs = r->addrs, .lines = r->lines, .rows = r->rows,
         .known = s->weight.known, .weight = s->weight.weight,
         .cpu_ns = s->weight.cpu_ns, .cut = s->weight.cut, .state = s->state,
+        .task = s->task,
     };
     int err;
     recode_unfold(r, s);
@@ -115,6 +117,8 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
     jsp_sample_blocks_rows(r->blocks, r->rows, n, r->n);
     jsp_sample_blocks_state(r->blocks, &s->state, r->n);
     r->has_states |= s->state.state != JSP_STATE_UNKNOWN;
+    jsp_sample_blocks_task(r->blocks, s->task, r->n);
+    r->has_tasks |= s->task != 0;
     return jsp_sample_blocks_weight(r->blocks, r->profile, s, r->n) ? 0 : -EFBIG;
 }
 
@@ -133,7 +137,8 @@ static bool recode_is_ours(struct recode *r)
         return true;
     }
     if ((!jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) && !jsp_read_is(c.path, JSP_WIRE_FILE_PCS) &&
-         !jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES)))
+         !jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES) &&
+         !jsp_read_is(c.path, JSP_WIRE_FILE_RUNNING)))
         return false;
     r->is_complete |= c.is_last;
     return true;
@@ -187,6 +192,8 @@ static int recode_all(struct recode *r)
     }
     if (r->is_complete && r->has_states)
         recode_chunk(r, JSP_WIRE_FILE_STATES, NULL, 0);
+    if (r->is_complete && r->has_tasks)
+        recode_chunk(r, JSP_WIRE_FILE_RUNNING, NULL, 0);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "sample_blocks.h"
 
 #include "analyze/addresses.h"
+#include "capture/taskfile.h"
 
 enum { BLOCKS_LINE_MOST = 5, BLOCKS_FIELDS = JSP_EMBEDDED_WEIGHT };
 
@@ -18,6 +19,8 @@ void jsp_sample_blocks_init(struct jsp_sample_blocks *s, jsp_sample_blocks_chunk
     s->states.path = JSP_WIRE_FILE_STATES;
     s->weights.count = s->weights.used = s->pcs.count = s->pcs.used = 0;
     s->states.count = s->states.used = 0;
+    s->running.path = JSP_WIRE_FILE_RUNNING;
+    s->running.count = s->running.used = 0;
 }
 
 static void blocks_end(struct jsp_sample_blocks *s, struct jsp_sample_block *b)
@@ -111,6 +114,18 @@ void jsp_sample_blocks_state(struct jsp_sample_blocks *s, const struct jsp_read_
     b->next = ordinal + 1;
 }
 
+void jsp_sample_blocks_task(struct jsp_sample_blocks *s, uint64_t task, uint64_t ordinal)
+{
+    struct jsp_sample_block *b = &s->running;
+    if (b->count && b->next != ordinal)
+        blocks_end(s, b);
+    if ((!task && !b->count) || !blocks_begin(s, b, ordinal, JSP_VARINT_MAX))
+        return;
+    s->task = b->count == 1 ? 0 : s->task;
+    b->used += (uint32_t)jsp_running_put(blocks_at(b), &s->task, task);
+    b->next = ordinal + 1;
+}
+
 /* Step over a block of states. */
 static bool blocks_skip_states(const uint8_t **at, const uint8_t *end)
 {
@@ -145,6 +160,7 @@ void jsp_sample_blocks_flush(struct jsp_sample_blocks *s)
     blocks_end(s, &s->weights);
     blocks_end(s, &s->pcs);
     blocks_end(s, &s->states);
+    blocks_end(s, &s->running);
 }
 
 uint32_t jsp_sample_blocks_rows_of(const struct jsp_profile *p, struct jsp_bytecode_pcs *pcs,

@@ -1,5 +1,5 @@
-/* export/sample_blocks.h - blocks of jsprof/samples, jsprof/pcs and jsprof/states, which hold
- * what SAMPLE frames cannot.
+/* export/sample_blocks.h - blocks of jsprof/samples, jsprof/pcs, jsprof/states and
+ * jsprof/running, which hold what SAMPLE frames cannot.
  *
  * Samples are added in the order of their frames. A full block is handed on at once, the
  * rest by jsp_sample_blocks_flush. One thread.
@@ -32,7 +32,8 @@ struct jsp_sample_block {
 struct jsp_sample_blocks {
     jsp_sample_blocks_chunk *chunk;
     void *context;
-    struct jsp_sample_block weights, pcs, states;
+    struct jsp_sample_block weights, pcs, states, running;
+    uint64_t task; /* of the last sample in the block of jsprof/running */
 };
 
 void jsp_sample_blocks_init(struct jsp_sample_blocks *s, jsp_sample_blocks_chunk *chunk,
@@ -50,6 +51,9 @@ void jsp_sample_blocks_rows(struct jsp_sample_blocks *s, const uint32_t *rows, u
 /* Add the sample's state, which may be unknown. */
 void jsp_sample_blocks_state(struct jsp_sample_blocks *s, const struct jsp_read_state *state,
                              uint64_t ordinal);
+
+/* Add the number of the sample's task; 0: none. */
+void jsp_sample_blocks_task(struct jsp_sample_blocks *s, uint64_t task, uint64_t ordinal);
 
 /* Put the names of system calls from a chunk of jsprof/states into chunks of their own. */
 void jsp_sample_blocks_calls(const struct jsp_read_chunk *chunk, jsp_sample_blocks_chunk *put,

@@ -12,6 +12,7 @@
 struct child_kept {
     struct jsp_code *codes;
     struct jsp_marks marks;
+    struct jsp_tasks_shared tasks;
     struct jsp_loops loops, hidden;
     struct jsp_bundle *bundle;
     struct jsprof *next;
@@ -24,6 +25,7 @@ static void child_keep(struct child_kept *k, struct jsprof *p)
 {
     k->codes = p->codes.newest;
     k->marks = p->marks;
+    k->tasks = p->tasks;
     k->loops = p->output.frames.loops;
     k->hidden = p->output.frames.hidden;
     k->bundle = p->output.natives.bundle;
@@ -45,6 +47,7 @@ static void child_clear(struct jsprof *p, const struct child_kept *k)
     p->arena = arena;
     p->slots_bytes = slots_bytes;
     p->label_bytes = label_bytes;
+    p->tasks = k->tasks; /* handles that were made before stay valid */
     /* ORDER: relaxed. The child has one thread. */
     atomic_store_explicit(&p->live_next, k->next, memory_order_relaxed);
 }

@@ -49,6 +49,7 @@ int jsp_compact_put(struct jsp_compact *c, const struct jsp_writer *w,
         .n = s->frames->n, .addrs = s->addrs, .lines = c->lines, .rows = c->rows,
         .known = true, .weight = s->record->weight, .cpu_ns = s->record->cpu_ns,
         .cut = (uint64_t)s->record->cut + s->frames->cut, .state = s->state,
+        .task = s->record->task,
     };
     int err = jsp_pack_put(&c->pack, &sample);
     c->waiting += !err;

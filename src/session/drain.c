@@ -37,6 +37,10 @@ static uint64_t drain_head(const struct jsp_thread *t)
 static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
 {
     const struct jsp_record *r = (const void *)p->popped;
+    if (r->stack) {
+        jsp_output_stack(&p->output, r);
+        return;
+    }
     if (r->taker == JSP_TAKER_AGAIN) {
         r = jsp_thread_repeat(t, r);
         if (!r) { /* there was no memory to keep it */
@@ -67,6 +71,32 @@ static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_outpu
     drain_record(p, t, from);
 }
 
+/* Write the records of the thread's tasks. Return false if the output is full. */
+static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
+{
+    struct jsp_tasks_rec rec;
+    jsp_tasks_counts(&t->tasks, &t->task_counts);
+    for (uint64_t most = jsp_ring_used(&t->tasks.ring) / JSP_TASKS_REC_SHORT; most; most--) {
+        if (!dropping && jsp_output_is_full(&p->output))
+            return false;
+        if (!jsp_tasks_pop(&t->tasks, &rec))
+            break;
+        jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, &rec);
+    }
+    return true;
+}
+
+/* Write the runs of a thread that have not ended, if they are others than the last time. */
+static void drain_open(struct jsprof *p, struct jsp_thread *t)
+{
+    struct jsp_running_copy open = { 0 };
+    if (!jsp_running_copy(&t->sampled.running, &open) ||
+        memcmp(&open, &t->open_written, sizeof open) == 0)
+        return;
+    jsp_tasks_out_open(&p->output.tasks, &p->output.writer, t->tid, &open);
+    t->open_written = open;
+}
+
 /* Drain everything up to one moment between two signals, so that the counts of that
  * moment and the samples in the capture agree. Return false if the output is full; they
  * agree then, too, as of an earlier moment. */
@@ -90,20 +120,23 @@ static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
         drain_parts(p, t, from);
     }
     t->counts = now;
-    return true;
+    return drain_tasks(p, t, dropping);
 }
 
 static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
 {
     char line[JSP_EMBEDDED_ACCOUNT];
     size_t n = jsp_losses_thread(line, t, jsp_tallies_of(&p->output.tallies, t->tally));
-    if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0)
+    if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0) {
         t->written = t->counts;
+        t->tasks_written = t->task_counts;
+    }
 }
 
 /* Write the last account of a thread that is gone, and release its record. */
 static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 {
+    drain_open(p, t);
     drain_report_thread(p, t);
     jsp_counts_add(&p->gone, &t->counts);
     jsp_tallies_leave(&p->output.tallies, t->tally);
@@ -181,6 +214,7 @@ void jsp_drain_report(struct jsprof *p, const char *state)
         .labels_lost = jsp_counted(&p->arena.n_lost), .labels_cut = p->gone.labels_cut,
         .marks_lost = jsp_marks_lost(&p->marks),
         .allocs_lost = p->output.allocs.n_lost,
+        .tasks_unwritten = p->output.tasks.n_lost,
         .forks = p->given.children ? 0 : jsp_process_forks() - p->forks_before,
         .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),
         .write_error = -p->output.writer.error,
@@ -189,11 +223,14 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     strcpy(line.session.clock, jsp_clocks[p->setup.clock].key);
     if (p->looks[0] && jsp_writer_metadata(&p->output.writer, "jsprof.looks", p->looks) == 0)
         p->looks[0] = 0;
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        drain_open(p, t);
     if (jsp_output_side(&p->output) < 0)
         return; /* losses are written after the samples that they count */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         line.session.labels_cut += t->counts.labels_cut;
-        if (memcmp(&t->counts, &t->written, sizeof t->written) != 0)
+        if (memcmp(&t->counts, &t->written, sizeof t->written) != 0 ||
+            memcmp(&t->task_counts, &t->tasks_written, sizeof t->tasks_written) != 0)
             drain_report_thread(p, t);
     }
     size_t n = jsp_embedded_account_put(text, &line);
@@ -265,7 +302,8 @@ static uint64_t drain_pace(const struct jsprof *p, uint64_t interval)
 {
     bool filling = false, idle = true;
     for (const struct jsp_thread *t = p->threads; t; t = t->next) {
-        uint64_t used = jsp_ring_used(&t->sampled.ring);
+        uint64_t used = jsp_ring_used(&t->sampled.ring), tasks = jsp_ring_used(&t->tasks.ring);
+        used = used > tasks ? used : tasks; /* both rings have the same capacity */
         filling = filling || used > t->sampled.ring.capacity / 4;
         idle = idle && used < t->sampled.ring.capacity / 16;
     }
@@ -284,12 +322,14 @@ static void drain_sleep(struct jsprof *p, uint32_t bell, uint64_t ns)
     pthread_mutex_lock(&p->lock);
 }
 
-/* Is a ring half full? Only samples of allocations come so fast. */
+/* Is a ring half full? Only tasks, and samples of allocations, come so fast. */
 static bool drain_is_late(const struct jsprof *p)
 {
     bool is_late = false;
     for (const struct jsp_thread *t = p->threads; t && !is_late; t = t->next)
-        is_late = jsp_ring_used(&t->sampled.ring) >= t->sampled.ring.capacity / 2;
+        is_late = (p->setup.allocs &&
+                   jsp_ring_used(&t->sampled.ring) >= t->sampled.ring.capacity / 2) ||
+                  jsp_ring_used(&t->tasks.ring) >= t->tasks.ring.capacity / 2;
     return is_late;
 }
 
@@ -303,7 +343,7 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
          * is seen. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
         if (p->quit || p->asked != p->served || jsp_ask_has_rows(&p->ask) ||
-            jsp_ask_state(&p->ask) == JSP_ASK_YES || (p->setup.allocs && drain_is_late(p)))
+            jsp_ask_state(&p->ask) == JSP_ASK_YES || drain_is_late(p))
             return;
         drain_sleep(p, bell, until - now);
         now = jsp_now_ns(CLOCK_MONOTONIC);

@@ -28,6 +28,15 @@ static void losses_counts(struct jsp_account_thread *to, const struct jsp_counts
     to->alloc_untold = c->alloc_untold;
 }
 
+static void losses_tasks(struct jsp_account_thread *to, const struct jsp_tasks_counts *c)
+{
+    to->tasks_lost = c->lost;
+    to->tasks_unmatched = c->unmatched;
+    to->tasks_left = c->left;
+    to->tasks_deep = c->deep;
+    to->tasks_foreign = c->foreign;
+}
+
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally)
 {
     struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_THREAD };
@@ -35,6 +44,7 @@ size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_
     line.thread.tid = t->tid;
     memcpy(line.thread.name, t->name, sizeof t->name);
     losses_counts(&line.thread, &t->counts, tally);
+    losses_tasks(&line.thread, &t->task_counts);
     jsp_thread_armed_ns(t, line.thread.clock_ns);
     return jsp_embedded_account_put(to, &line);
 }

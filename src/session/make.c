@@ -100,6 +100,18 @@ static void make_describe(struct jsprof *p)
         jsp_writer_fill(w, open_total, sizeof open_total - 1);
 }
 
+/* Sessions whose handles have a mark of their own; then marks repeat. */
+static _Atomic uint64_t make_marks;
+
+/* Give the tasks of this session their mark and numbers, or those after the parent's. */
+static void make_tasks(struct jsprof *p)
+{
+    if (!p->tasks.mark)
+        /* ORDER: relaxed. Only uniqueness counts. */
+        p->tasks.mark = atomic_fetch_add_explicit(&make_marks, 1, memory_order_relaxed) % 65535 + 1;
+    p->output.tasks.first = jsp_counted(&p->tasks.last_task) + 1;
+}
+
 static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     uint32_t record = jsp_record_words(JSP_RECORD_FRAMES(setup->max_depth), setup->max_depth);
@@ -114,6 +126,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     jsp_calls_open(&p->calls);
     jsp_perfmap_init(&p->perf);
     jsp_marks_init(&p->marks, p->pid);
+    make_tasks(p);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,
         .map = setup->native ? &p->objects.map : NULL, .ask = &p->ask,
@@ -122,6 +135,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
         .ring_words = make_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,
         .drain_sigsafe = jsp_alone_open(&p->alone, setup), .alloc = setup->alloc,
+        .tasks = &p->tasks,
     };
 }
 

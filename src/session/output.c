@@ -41,6 +41,7 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     out->frames.arena = arena;
     out->frames.natives = &out->natives;
     out->listings.arena = arena;
+    out->tasks.arena = arena;
     out->frames.cut_id = jsp_arena_synth(arena, "[frames cut]");
     out->frames.empty_id = jsp_arena_synth(arena, "[no VM frame]");
     out->frames.waiting_id = jsp_arena_synth(arena, JSP_STATE_WAITING_FRAME);
@@ -141,6 +142,7 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
     jsp_pcs_put(&out->pcs, &out->listings, &out->frames, out->n_samples);
     struct jsp_read_state state = output_state(out, record);
     jsp_states_put(&out->states, &state, out->n_samples);
+    jsp_tasks_out_sample(&out->tasks, record->task, out->n_samples);
 }
 
 /* Append the block as one chunk. */
@@ -209,7 +211,8 @@ static int output_plain(struct jsp_output *out, const struct jsp_record *record,
 {
     if (!output_block_has_room(out, out->frames.n) ||
         !jsp_pcs_has_room(&out->pcs, &out->writer, out->frames.n) ||
-        !jsp_states_has_room(&out->states, &out->writer))
+        !jsp_states_has_room(&out->states, &out->writer) ||
+        !jsp_tasks_out_has_room(&out->tasks, &out->writer))
         return -ENOBUFS;
     int err = output_addresses(out, record);
     if (err)
@@ -236,6 +239,19 @@ static void output_allocation(struct jsp_output *out, const struct jsp_record *r
     jsp_frames_of(&out->frames, record);
     if (output_addresses(out, record) || jsp_allocs_put(&out->allocs, &out->writer, &sample))
         out->allocs.n_lost++;
+}
+
+void jsp_output_stack(struct jsp_output *out, const struct jsp_record *record)
+{
+    jsp_frames_of(&out->frames, record);
+    for (uint32_t i = 0; i < out->frames.n; i++)
+        out->lines[i] = out->frames.at[i].line;
+    if (output_addresses(out, record))
+        out->tasks.n_lost++;
+    else
+        jsp_tasks_out_stack(&out->tasks, &out->writer, record->stack,
+                            &(struct jsp_tasks_frames){ out->frames.n, out->addrs, out->lines,
+                                                        NULL, NULL });
 }
 
 void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
@@ -287,6 +303,7 @@ int jsp_output_side(struct jsp_output *out)
     jsp_listings_write(&out->listings, &out->writer);
     jsp_pcs_write(&out->pcs, &out->writer);
     jsp_states_write(&out->states, &out->writer);
+    jsp_tasks_out_write(&out->tasks, &out->writer);
     return out->compact ? output_stacks(out) : 0;
 }
 
@@ -354,7 +371,8 @@ void jsp_output_give_up(struct jsp_output *out, int err)
     static const char *const beside[] = { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES,
                                           JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
                                           JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_STATES,
-                                          JSP_WIRE_FILE_ALLOCATIONS, NULL };
+                                          JSP_WIRE_FILE_ALLOCATIONS, JSP_WIRE_FILE_TASKS,
+                                          JSP_WIRE_FILE_RUNNING, NULL };
     uint32_t begun = 0; /* samples of the frame that the file has begun will be written */
     uint64_t whole = output_written(out) + out->writer.begun;
     out->writer.error = err;
@@ -415,6 +433,10 @@ int jsp_output_finish(struct jsp_output *out)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_STATES);
     if (out->allocs.n)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_ALLOCATIONS);
+    if (out->tasks.has_any)
+        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_TASKS);
+    if (out->tasks.has_samples)
+        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_RUNNING);
     if (out->has_calls)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_CALLS);
     int err = jsp_output_flush_patiently(out);

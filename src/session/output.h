@@ -19,6 +19,7 @@
 #include "states.h"
 #include "sigsafe/arena.h"
 #include "tally.h"
+#include "tasks/write.h"
 
 enum {
     JSP_OUTPUT_BLOCK = 1 << 15,   /* bytes of jsprof/samples before they become a chunk */
@@ -41,6 +42,7 @@ struct jsp_output {
     struct jsp_pcs pcs;
     struct jsp_states states;
     struct jsp_allocs allocs;
+    struct jsp_tasks_out tasks;
     struct jsp_compact *compact;   /* owned; NULL: samples become SAMPLE frames */
     uint8_t *known;                /* owned: bitmap of ids that have a JITMAP */
     struct jsp_tallies tallies;
@@ -58,6 +60,7 @@ struct jsp_output {
     uint8_t kinds[4096];
     char text[JSP_LABEL_MAX + JSP_SYMBOL_NAME]; /* scratch space for one name */
     uint64_t addrs[JSP_FRAMES_KEPT];
+    uint32_t lines[JSP_FRAMES_KEPT]; /* of a stack for tasks */
 };
 
 /* Begin the file on `fd`, which the output then owns; *out is zeroed memory. Return 0,
@@ -79,6 +82,9 @@ struct jsp_output_from {
 /* Append a sample, or count its loss. */
 void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
                        struct jsp_output_from from);
+
+/* Append the stack of a record, for tasks that were made on it. */
+void jsp_output_stack(struct jsp_output *out, const struct jsp_record *record);
 
 /* Return true if the buffer should be flushed before more samples come. */
 bool jsp_output_is_full(const struct jsp_output *out);

@@ -73,6 +73,7 @@ struct jsprof {
     pthread_mutex_t change, lock;
     pthread_cond_t served_cond; /* flushing callers wait for it */
     struct jsp_ask ask;         /* its bell wakes the drain */
+    struct jsp_tasks_shared tasks;
 
     /* Under `lock`. */
     bool running;

@@ -27,7 +27,7 @@ static _Atomic uint64_t thread_numbers;
 
 /* The offsets in bytes of what follows struct jsp_thread in its mapping. */
 struct thread_layout {
-    size_t frames, walked, scratch, record, merged, ring, end;
+    size_t frames, walked, scratch, record, merged, ring, tasks, task_stacks, end;
 };
 
 static size_t thread_part(size_t *at, size_t bytes)
@@ -56,6 +56,8 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     l.record = thread_part(&at, record * sizeof(uint64_t));
     l.merged = thread_part(&at, (vm + setup->max_depth) * sizeof(struct jsp_merged));
     l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
+    l.tasks = thread_part(&at, setup->ring_words * sizeof(uint64_t));
+    l.task_stacks = thread_part(&at, JSP_TASKS_STACKS * sizeof(struct jsp_tasks_stack));
     l.end = at;
     return l;
 }
@@ -128,6 +130,11 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->vm.deeper_id = jsp_arena_synth(setup->arena, "[deeper frames cut]");
     s->cut_native_id = jsp_arena_synth(setup->arena, "[C frames cut]");
     thread_allocs(s, setup);
+    const struct jsp_tasks_memory tasks = {
+        s, setup->tasks, setup->arena, (void *)(base + l->tasks), setup->ring_words,
+        (void *)(base + l->task_stacks),
+    };
+    jsp_tasks_init(&t->tasks, &tasks);
 }
 
 /* Return the kernel's number of a thread's CPU time clock. */
@@ -224,6 +231,7 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     thread_unwinder(t, setup);
     s->own.alloc_homes = NULL;
     thread_allocs(s, setup); /* the parent's table stays as it was */
+    jsp_tasks_renew(&t->tasks);
 }
 
 /* Return the system's clock for `clock` and this thread. Every thread can read it. */

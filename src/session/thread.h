@@ -14,6 +14,7 @@
 #include "calls/table.h"
 #include "looker.h"
 #include "sigsafe/sample.h"
+#include "tasks/tasks.h"
 
 enum { JSP_THREAD_NAME = 64 };
 
@@ -44,12 +45,14 @@ struct jsp_thread_setup {
     struct jsp_looker *looker; /* borrowed; NULL: each thread gets a timer */
     struct jsp_alloc_table *allocs; /* NULL: allocations are not sampled */
     uint32_t alloc;                 /* bytes from one sample to the next */
+    struct jsp_tasks_shared *tasks; /* borrowed */
     /* does the drain's work in the handler; NULL: a thread does it */
     void (*drain_sigsafe)(struct jsp_sampled *, const void *);
 };
 
 struct jsp_thread {
     struct jsp_sampled sampled; /* first: what the handler and the host use */
+    struct jsp_tasks tasks;
 
     /* Constant after create. */
     struct jsprof *session;
@@ -73,6 +76,8 @@ struct jsp_thread {
     struct jsp_looked looked;    /* while armed, if the session has a looker */
     struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */
     struct jsp_counts counts; /* as of the drain's last pass */
+    struct jsp_tasks_counts task_counts, tasks_written; /* the same of its tasks */
+    struct jsp_running_copy open_written; /* runs as last written as open */
     struct jsp_counts written;   /* as last written into the capture */
     struct jsp_calls *calls;  /* owned; NULL: its calls were never counted */
     /* owned: the looker's last record, for the drain; NULL: none */

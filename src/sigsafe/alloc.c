@@ -115,19 +115,6 @@ static uint64_t alloc_take(struct jsp_alloc_table *t, const void *block)
 
 /* -- Records ---------------------------------------------------------------- */
 
-/* Drop the library's own frame. The next one becomes the innermost, whose address is not
- * taken for a return address: let it lie in the call. */
-static void alloc_drop(struct jsp_record *r)
-{
-    struct jsp_rec_native *natives = jsp_record_natives(r);
-    if (!r->n_native)
-        return;
-    r->n_native--;
-    memmove(natives, natives + 1, r->n_native * sizeof *natives);
-    if (r->n_native && natives[0].ip < JSP_NATIVE_CUT)
-        natives[0].ip--;
-}
-
 /* Push the record, and wake the drain when the ring becomes half full: a host may allocate
  * much in the time between two passes. */
 static bool alloc_push(struct jsp_sampled *self, const struct jsp_record *r)
@@ -150,7 +137,7 @@ static __attribute__((noinline)) bool alloc_record(struct jsp_sampled *self, con
     /* ORDER: relaxed. Only uniqueness counts. */
     uint64_t number = atomic_fetch_add_explicit(&a->table->numbers, 1, memory_order_relaxed) + 1;
     jsp_sampled_frames(self, &where, NULL);
-    alloc_drop(r);
+    jsp_record_drop(r);
     r->time_ns = jsp_now_ns(CLOCK_MONOTONIC);
     r->weight = 0;
     r->cpu_ns = bytes;

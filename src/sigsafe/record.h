@@ -68,6 +68,8 @@ struct jsp_record {
     struct jsp_rec_state state;
     uint32_t taker;      /* enum jsp_taker */
     uint32_t waited;     /* the part of the weight for which it waited for a processor */
+    uint64_t task;       /* the innermost task that ran; 0: none */
+    uint64_t stack;      /* number of a stack on which a task was made; 0: a sample */
     struct jsp_rec_frame frames[]; /* the runs, one after another; then the natives */
 };
 _Static_assert(sizeof(struct jsp_record) % 8 == 0, "whole words in the ring");
@@ -84,6 +86,19 @@ static inline uint32_t jsp_record_frames(const struct jsp_record *record)
 static inline struct jsp_rec_native *jsp_record_natives(const struct jsp_record *record)
 {
     return (struct jsp_rec_native *)(void *)(record->frames + jsp_record_frames(record));
+}
+
+/* Drop the frame of the library's function that asked for the stack. The next one becomes the
+ * innermost, whose address is not taken for a return address: let it lie in the call. */
+static inline void jsp_record_drop(struct jsp_record *record)
+{
+    struct jsp_rec_native *natives = jsp_record_natives(record);
+    if (!record->n_native)
+        return;
+    record->n_native--;
+    memmove(natives, natives + 1, record->n_native * sizeof *natives);
+    if (record->n_native && natives[0].ip < JSP_NATIVE_CUT)
+        natives[0].ip--;
 }
 
 /* Add n to the frames that the record lacks. The depth of a host's stack may be garbage:

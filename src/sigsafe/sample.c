@@ -98,6 +98,7 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
     struct jsp_where where = { ucontext, jsp_regs_sp(ucontext),
                                &((const ucontext_t *)ucontext)->uc_stack, false };
     self->record->weight = weight;
+    self->record->task = jsp_running_now(&self->running);
     jsp_sampled_note_wait(self);
     self->record->waited = jsp_sampled_is_looked(self) ? self->met_waited : 0;
     if (!self->record->state.state && jsp_sampled_is_looked(self))

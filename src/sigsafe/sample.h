@@ -47,6 +47,7 @@
 #include "levels.h"
 #include "merge.h"
 #include "ring.h"
+#include "running.h"
 #include "tick.h"
 #include "unwind.h"
 #include "vmstack.h"
@@ -150,6 +151,7 @@ struct jsp_sampled {
 
     struct jsp_ring ring;
     struct jsp_alloc alloc;
+    struct jsp_running running; /* written by the owner thread */
 };
 
 /* A signal handler in one of its two forms; both NULL: none. */
@@ -242,7 +244,7 @@ struct jsp_seized jsp_sampled_seize(struct jsp_sampled *self);
 void jsp_sampled_restore(struct jsp_sampled *self, struct jsp_seized was);
 
 /* Return true if the handler is inside; return true if a caller is between enter and
- * exit. */
+ * exit, or inside a function of tasks. */
 bool jsp_sampled_inside(const struct jsp_sampled *self);
 bool jsp_sampled_busy(const struct jsp_sampled *self);
 

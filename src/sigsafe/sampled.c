@@ -287,6 +287,7 @@ bool jsp_sampled_inside(const struct jsp_sampled *self)
 
 bool jsp_sampled_busy(const struct jsp_sampled *self)
 {
-    /* ORDER: seq_cst, after `closed` was set: see B1 in backtrace.c. */
-    return atomic_load_explicit(&self->busy, memory_order_seq_cst);
+    /* ORDER: seq_cst, both, after `closed` was set: see B1 in backtrace.c. */
+    return atomic_load_explicit(&self->busy, memory_order_seq_cst) ||
+           atomic_load_explicit(&self->running.is_inside, memory_order_seq_cst); /* ORDER: above */
 }

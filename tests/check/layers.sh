@@ -15,7 +15,7 @@ layer() # FILE below src/
     case $1 in
     src/sigsafe/* | src/base/*) echo 0 ;;
     src/image/* | src/capture/*) echo 1 ;;
-    src/calls/* | src/session/* | src/analyze/*) echo 2 ;;
+    src/calls/* | src/tasks/* | src/session/* | src/analyze/*) echo 2 ;;
     src/export/* | src/page/* | src/public/* | src/read/*) echo 3 ;;
     src/cli/*) echo 4 ;;
     *) echo "layers: $1 is on no layer" >&2; return 1 ;;

@@ -10,6 +10,7 @@
 #include "analyze/lines.h"
 #include "analyze/neighbours.h"
 #include "analyze/samples.h"
+#include "analyze/tasks.h"
 #include "analyze/tree.h"
 #include "analyze/walk.h"
 #include "capture/wire.h"
@@ -145,6 +146,39 @@ static void fuzz_events(struct jsp_profile *p)
         abort();
 }
 
+/* Every link of tasks leads to an element, and every walk to the root ends. */
+static void fuzz_tasks(struct jsp_profile *p)
+{
+    static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
+    struct jsp_tasks t;
+    uint32_t runs = 0;
+    if (jsp_tasks_read(&t, p) < 0)
+        return;
+    for (uint32_t i = 0; i < t.n_tasks; i++) {
+        const struct jsp_task *task = &t.tasks[i];
+        runs += task->n_runs;
+        if ((task->parent != JSP_TASK_NONE && task->parent >= i) || task->what >= t.n_whats ||
+            task->thread >= t.n_threads || task->first_run + task->n_runs > t.n_runs ||
+            (task->stack != JSP_TASK_NONE && task->stack >= t.n_stacks))
+            abort();
+    }
+    for (uint32_t i = 0; i < t.n_runs; i++) {
+        const struct jsp_task_run *run = &t.runs[i];
+        runs += run->task == JSP_TASK_NONE;
+        if ((run->outer != JSP_TASK_NONE && run->outer >= i) || run->inner > run->duration ||
+            run->thread >= t.n_threads || (run->turn != JSP_TASK_NONE && run->turn >= t.n_turns) ||
+            (run->by != JSP_TASK_NONE && run->by >= t.n_tasks))
+            abort();
+        jsp_tasks_run_at(&t, run->thread, run->begin);
+    }
+    if (runs != t.n_runs)
+        abort();
+    for (uint32_t i = 0; i < t.n_stacks; i++)
+        if (jsp_tasks_stack_frames(&t, p, i, frames) < 0)
+            break;
+    jsp_tasks_free(&t);
+}
+
 /* Whatever is asked for, it is never more than all. */
 static void fuzz_filter(struct jsp_profile *p)
 {
@@ -188,6 +222,7 @@ static void fuzz_merge(struct jsp_profile *p)
             m.samples != 2 * p->samples)
             abort();
         if (jsp_profile_load(&merged, &r, NULL) == 0) {
+            fuzz_tasks(&merged);
             if (merged.samples != 2 * p->samples ||
                 merged.defects.count[JSP_READ_LENGTH] || merged.defects.count[JSP_READ_CUT])
                 abort();
@@ -247,6 +282,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_check(&p, JSP_SHOW_VM);
             fuzz_filter(&p);
             fuzz_events(&p);
+            fuzz_tasks(&p);
             fuzz_merge(&p);
             fuzz_recode(&p, jsp_export_compact);
             fuzz_recode(&p, jsp_export_syscap);

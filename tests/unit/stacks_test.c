@@ -23,6 +23,7 @@ struct told {
     bool known;
     uint64_t weight, cpu_ns, cut;
     struct jsp_read_state state;
+    uint64_t task;
 };
 
 static struct told told[SAMPLES];
@@ -77,6 +78,7 @@ static void invent(struct told *s, int i, uint32_t threads)
                                             (uint64_t)0 - chance(3), 0 };
     if (s->state.state == JSP_STATE_HOST)
         s->state.name = UINT32_MAX - chance(3);
+    s->task = chance(2) ? 0 : (uint64_t)chance(100000) << (chance(2) ? 0 : 30);
     if (!s->known) {
         s->weight = 1;
         s->cpu_ns = 0;
@@ -98,6 +100,7 @@ static void put(const struct told *s)
     struct jsp_pack_sample sample = {
         s->time, s->pid, s->tid, s->cpu, s->n, s->addrs, s->lines, s->rows,
         s->known, s->weight, s->cpu_ns, s->cut, s->state,
+        s->task,
     };
     int err;
     while ((err = jsp_pack_put(&pack, &sample)) == -ENOBUFS)
@@ -166,7 +169,7 @@ static bool same(const struct told *s, const struct jsp_read_cursor *c,
     return f->type == 2 && jsp_read_sample(c, f, &body) && same_stack(s, &body, p->ref) &&
            f->time == s->time && f->pid == s->pid && f->cpu == s->cpu &&
            p->known == s->known && p->weight == s->weight && p->cpu_ns == s->cpu_ns &&
-           p->cut == s->cut && same_state(&p->state, &s->state);
+           p->cut == s->cut && p->task == s->task && same_state(&p->state, &s->state);
 }
 
 /* Check that every sample read is one that was written, in order. Return their number. Only
@@ -392,7 +395,8 @@ TEST(lies_are_told_with_their_place)
     LIE(HEAD NODES FIRST "\1\x0a\5\0", 1, 20);
     LIE(HEAD NODES FIRST "\x11\4\x0a\0\0", 1, 20);        /* a thread that is not there */
     LIE(HEAD NODES FIRST "\x11\x83\1\x0a\0\0", 1, 20);
-    LIE(HEAD NODES FIRST "\x41\x10\x0a\0\0", 1, 20);      /* an unknown flag */
+    LIE(HEAD NODES FIRST "\x41\x20\x0a\0\0", 1, 20);      /* an unknown flag */
+    LIE(HEAD NODES FIRST "\x41\x10\x0a\0\0", 1, 20);      /* no task */
     LIE(HEAD NODES FIRST "\1\x0a", 1, 20);                /* it ends too soon */
     LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0\5", 1, 20);    /* an unknown state */
     LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0\3\0\0", 1, 20); /* no time asleep */
