@@ -201,7 +201,7 @@ run-fuzz: fuzz-programs
 DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang libclang-rt-dev \
   libsysprof-4-dev libsysprof-6-dev sysprof xvfb valgrind linux-perf elfutils xz-utils \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-  libgoogle-perftools-dev libunwind-dev \
+  libgoogle-perftools-dev libunwind-dev gdb \
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER) $(DEPS_PACKAGES)
 DEPS_GJS = $(MOZJS_KNOWN:%=libmozjs-%-dev) libgjs-dev gjs dbus gnome-shell
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
@@ -353,8 +353,8 @@ $(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o
   $(B)/obj/inner.a
 	$(call link,$(FUZZ_LINK) -lm)
 
-# What a binding builds besides.
--include bindings/*/build.mk
+# What a binding builds besides, and what debuggers load.
+-include bindings/*/build.mk debugger/install.mk
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 

@@ -150,6 +150,12 @@ enum {
      * if the system refuses the thread or the signals. Threads whose number exceeds a quarter of
      * RLIMIT_NOFILE have no descriptor, and looks at them take longer. */
     JSPROF_LOOKER = 1u << 9,
+    /* Options.flags: only describe the program, for debuggers (jsprof-gdb.py), for
+     * jsprof_backtrace and for jsprof_crash_report. There is no file, and jsprof_start
+     * returns -EINVAL. Everything else works as in a session that has not started: threads
+     * attach and keep their stacks, and code can be registered. A host that always wants its
+     * stack in core files opens such a session at its start. */
+    JSPROF_DESCRIBE = 1u << 10,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later
@@ -1161,7 +1167,53 @@ JSPROF_API void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
-/* -- 13. The library ------------------------------------------------------- */
+/* -- 13. Debuggers ----------------------------------------------------------- */
+
+/* A debugger can run no code of a core file, so it reads the stack by these tables: names with
+ * addresses, offsets and sizes. The library has one, jsprof_debug. A host with a walker or a
+ * decode callback may have another, and a Python file that walks by it: docs/debugger.md. A
+ * table needs no call at run time. Debuggers find it by its section, also in a stripped
+ * program. Later versions add names; `version` changes only if a name changes its meaning.
+ *
+ *     static const jsprof_debug_fact facts[] = {
+ *         { "walk", (const void *)my_walk }, { "frame.up", (const void *)8 }, ...
+ *     };
+ *     JSPROF_DEBUG_SECTION const jsprof_debug_table my_debug =
+ *         JSPROF_DEBUG_TABLE("myhost", facts);
+ */
+typedef struct jsprof_debug_fact {
+    char        name[24]; /* with its zero */
+    const void *value;    /* an address, or a number */
+} jsprof_debug_fact;
+
+typedef struct jsprof_debug_table {
+    char     magic[8];   /* "jsprof@D" */
+    uint32_t version;    /* JSPROF_DEBUG_VERSION */
+    uint32_t size;       /* sizeof(jsprof_debug_table) */
+    char     host[16];   /* whose facts these are: "jsprof", or the name of the Python file */
+    uint32_t fact_bytes; /* sizeof(jsprof_debug_fact) */
+    uint32_t n;
+    const jsprof_debug_fact *facts;
+} jsprof_debug_table;
+
+enum { JSPROF_DEBUG_VERSION = 1 };
+#define JSPROF_DEBUG_TABLE(host, facts)                                                        \
+    { { 'j', 's', 'p', 'r', 'o', 'f', '@', 'D' }, JSPROF_DEBUG_VERSION,                        \
+      sizeof(jsprof_debug_table), host, sizeof(jsprof_debug_fact),                             \
+      sizeof(facts) / sizeof *(facts), facts }
+#ifdef __has_attribute
+#if __has_attribute(retain)
+#define JSPROF_DEBUG_SECTION __attribute__((section("jsprof_tables"), used, retain))
+#endif
+#endif
+#ifndef JSPROF_DEBUG_SECTION
+#define JSPROF_DEBUG_SECTION __attribute__((section("jsprof_tables"), used))
+#endif
+
+/* The library's own table. */
+JSPROF_API extern const jsprof_debug_table jsprof_debug;
+
+/* -- 14. The library ------------------------------------------------------- */
 
 /* Return JSPROF_VERSION of the library that is loaded. */
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;

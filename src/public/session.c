@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .alone = o->flags & JSPROF_NO_THREAD,
         .children = o->flags & JSPROF_CHILDREN,
         .looker = o->flags & JSPROF_LOOKER,
+        .describe = o->flags & JSPROF_DESCRIBE,
         .on_drain = o->on_drain,
         .on_drain_data = o->on_drain_data,
     };
@@ -53,6 +55,10 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
 static int public_place(const jsprof_options *o, const char *folder,
                         struct jsp_session_setup *setup)
 {
+    if (o->flags & JSPROF_DESCRIBE) {
+        setup->fd = jsp_descriptor_open("/dev/null", O_WRONLY, 0);
+        return setup->fd < 0 ? setup->fd : 0;
+    }
     if (o->flags & JSPROF_USE_FD) {
         setup->fd = jsp_descriptor_copy(o->fd);
         return setup->fd < 0 ? setup->fd : 0;

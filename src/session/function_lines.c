@@ -17,16 +17,6 @@
 
 enum { LINES_BUCKETS = 1024 };
 
-struct jsp_function_lines {
-    struct jsp_function_lines *_Atomic next; /* in its bucket */
-    struct jsp_function_lines *later;        /* in the queue of freed ones */
-    uint32_t holders;                        /* functions; 0: all were freed */
-    bool is_queued;
-    uint32_t name_len, n;
-    char *name;              /* in the same memory, like the rows */
-    jsprof_code_line rows[]; /* ascending */
-};
-
 static pthread_mutex_t lines_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* The mutex protects these; lines_any is also read without it. A fork may copy any moment, so

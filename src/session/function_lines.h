@@ -14,9 +14,20 @@
 #ifndef JSP_SESSION_FUNCTION_LINES_H
 #define JSP_SESSION_FUNCTION_LINES_H
 
+#include <stdbool.h>
+
 #include <jsprof.h>
 
-struct jsp_function_lines;
+/* Rows of one name. The fields are function_lines.c's own; debuggers read name and rows. */
+struct jsp_function_lines {
+    struct jsp_function_lines *_Atomic next; /* in its bucket */
+    struct jsp_function_lines *later;        /* in the queue of freed ones */
+    uint32_t holders;                        /* functions; 0: all were freed */
+    bool is_queued;
+    uint32_t name_len, n;
+    char *name;              /* in the same memory, like the rows */
+    jsprof_code_line rows[]; /* ascending */
+};
 
 enum { JSP_FUNCTION_LINES_FREED = 1 << 20 };
 

@@ -11,7 +11,7 @@
 
 /* Protected by the process lock, like `live_next` and `n_inside`. One store adds a
  * session, and one removes it, because a fork may copy any moment. */
-static struct jsprof *_Atomic live_first;
+struct jsprof *_Atomic jsp_live_first;
 
 static struct jsprof *live_get(struct jsprof *_Atomic *at)
 {
@@ -29,7 +29,7 @@ static void live_set(struct jsprof *_Atomic *at, struct jsprof *p)
 /* Return the place of the pointer to it, or NULL; `p` may be any pointer. */
 static struct jsprof *_Atomic *live_slot(const struct jsprof *p)
 {
-    struct jsprof *_Atomic *at = &live_first;
+    struct jsprof *_Atomic *at = &jsp_live_first;
     for (struct jsprof *s; (s = live_get(at)) != NULL; at = &s->live_next)
         if (s == p)
             return at;
@@ -39,8 +39,8 @@ static struct jsprof *_Atomic *live_slot(const struct jsprof *p)
 void jsp_live_add(struct jsprof *p)
 {
     jsp_process_lock();
-    live_set(&p->live_next, live_get(&live_first));
-    live_set(&live_first, p);
+    live_set(&p->live_next, live_get(&jsp_live_first));
+    live_set(&jsp_live_first, p);
     jsp_process_unlock();
 }
 
@@ -95,6 +95,6 @@ void jsp_live_remove(const struct jsprof *p)
 
 void jsp_live_each(void (*each)(struct jsprof *p))
 {
-    for (struct jsprof *p = live_get(&live_first); p; p = live_get(&p->live_next))
+    for (struct jsprof *p = live_get(&jsp_live_first); p; p = live_get(&p->live_next))
         each(p);
 }

@@ -15,6 +15,9 @@
 
 #include "session.h"
 
+/* The first of the list, for debuggers; live.c alone uses it. */
+extern struct jsprof *_Atomic jsp_live_first;
+
 /* Add a session, which is now complete. */
 void jsp_live_add(struct jsprof *p);
 

@@ -71,7 +71,7 @@ static int options_check_number(jsprof_options *o, const struct options_number *
 
 static int options_check_rest(const jsprof_options *o)
 {
-    uint32_t known = JSPROF_USE_FD | JSPROF_LOOKER;
+    uint32_t known = JSPROF_USE_FD | JSPROF_LOOKER | JSPROF_DESCRIBE;
     for (int i = 0; i < OPTIONS_FLAGS; i++)
         known |= options_flags[i].flag;
     if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)

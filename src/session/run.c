@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "drain.h"
@@ -147,7 +148,7 @@ int jsp_session_start(struct jsprof *p)
     if (err)
         return err;
     pthread_mutex_lock(&p->change);
-    err = run_begin(p);
+    err = p->given.describe ? -EINVAL : run_begin(p);
     pthread_mutex_unlock(&p->change);
     jsp_live_leave(p);
     return err;

@@ -35,7 +35,7 @@ struct jsp_session_setup {
     uint32_t hz, max_depth, ring_bytes, label_bytes;
     uint32_t alloc; /* 0: allocations are not sampled */
     enum jsp_clock clock;
-    bool chain, native, perf_map, dump, compact, alone, children, looker;
+    bool chain, native, perf_map, dump, compact, alone, children, looker, describe;
     void (*on_drain)(void *data);
     void *on_drain_data;
     int signo;

@@ -8,7 +8,7 @@ cd "$SRCDIR"
 # One declaration a line, without comments and preprocessor lines.
 declarations=$(grep -v '^[[:space:]]*#' include/jsprof.h | tr '\n' ' ' |
     sed 's@/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/@@g; s/[;{}]/&\n/g' |
-    sed -n 's/^[[:space:]]*//; s/[[:space:]]\+/ /g; /^JSPROF_API.*;$/p
+    sed -n 's/^[[:space:]]*//; s/[[:space:]]\+/ /g; /^JSPROF_API extern/d; /^JSPROF_API.*;$/p
             /^static inline.*jsprof_[a-z_]*(.*;$/p')
 [ -n "$declarations" ] || { echo 'contract: found no declarations'; exit 1; }
 if echo "$declarations" | grep -vE ' JSPROF_(COLD|OWNER|SIGSAFE);$'; then

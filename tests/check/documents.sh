@@ -11,7 +11,7 @@ bad=0
 # What is for another project (docs/upstream-*) names that project's files.
 documents=$(find README.md docs bindings examples -name '*.md' ! -name 'upstream-*' \
     2>/dev/null || true)
-find Makefile include src bindings examples tests docs -name node_modules -prune -o \
+find Makefile include src bindings debugger examples tests docs -name node_modules -prune -o \
     -type f -print | sed 's|^|/|' >"$tmp/files"
 cat $(sed -n 's|^/\(.*\.[ch]\)$|\1|p; s|^/\(.*\.cpp\)$|\1|p' "$tmp/files") |
     grep -oE '\b(jsp|jsprof|cli)_[a-z0-9_]+' | sort -u >"$tmp/names"

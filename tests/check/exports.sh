@@ -18,7 +18,9 @@ shows() # NAME: of include/NAME.h and libNAME
 {
     so=$(readlink -f "$B/lib/lib$1.so")
     grep -v '^#' "include/$1.h" | tr '\n' ' ' | grep -oE 'JSPROF_(READ_)?API [^;(]*\(' |
-        sed 's/($//; s/.*[ *]//' | sort -u >"$tmp/promised"
+        sed 's/($//; s/.*[ *]//' >"$tmp/promised"
+    sed -n 's/^JSPROF_API extern .* \([a-z_]*\);$/\1/p' "include/$1.h" >>"$tmp/promised"
+    sort -u -o "$tmp/promised" "$tmp/promised"
     [ -s "$tmp/promised" ] || say "$1.h promises nothing"
 
     $nm -D --defined-only "$so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |

@@ -7,7 +7,7 @@
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$SRCDIR"
-files=$(find Makefile .ci jsprof.pc.in include src bindings examples tests -type f \
+files=$(find Makefile .ci jsprof.pc.in include src bindings debugger examples tests -type f \
     ! -path 'tests/*/corpus/*' ! -path 'tests/*/data/*' ! -path '*/node_modules/*' | sort)
 bad=0
 for f in $files; do
