@@ -143,7 +143,8 @@ enum {
      * sample means one more wake of a thread, and each attached thread takes a descriptor.
      *
      * On the wall clock the looker samples a thread that sleeps from outside, so its system
-     * calls do not return EINTR, except one that begins just when a signal was sent. Threads
+     * calls do not return EINTR, except one that begins just when a signal was sent; on x86-64
+     * the handler then makes most of such calls again. Threads
      * with a host's stack, walker, coroutine or sampled allocations get a signal all the same.
      *
      * The library uses timers in spite of this flag with JSPROF_NO_THREAD, without /proc, or

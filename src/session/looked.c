@@ -67,6 +67,7 @@ void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_
     if (!t->debt || t->waited <= atomic_load_explicit(&s->rest, memory_order_relaxed))
         return;
     s->told = t->state;
+    s->told_awake = t->is_awake;
     /* ORDER: relaxed. The release below publishes it. */
     atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);
     /* L1. ORDER: release, pairs with the acquire of the handler that sees a weight. */

@@ -217,6 +217,7 @@ void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
         jsp_task_open(&t->call, &l->folder, t->tid, JSP_SLEEPER_FILE);
     t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
     t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
+    t->n_again_before = jsp_counted(&t->sampled->n_again_calls);
     t->next = l->threads;
     l->threads = t;
     l->n++;
@@ -253,6 +254,7 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
         jsp_task_close(&t->call);
         l->n--;
         l->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled->n_cut_calls) - t->n_cut_before;
+        l->looks[JSP_LOOK_AGAIN] += jsp_counted(&t->sampled->n_again_calls) - t->n_again_before;
         n = looker_settle(l, t) + t->debt;
     }
     pthread_mutex_unlock(&l->lock);

@@ -62,12 +62,14 @@ struct jsp_looked {
     /* The same, on the wall clock. */
     uint64_t added_ns, seen_ns; /* time when it was added, and of the last look */
     uint64_t n_points; /* since it was added */
-    uint64_t n_cut_before; /* calls that signals had interrupted before */
+    /* calls that signals had interrupted before, and those that were made again */
+    uint64_t n_cut_before, n_again_before;
     int64_t rest;      /* of them those at which it did not run, and that no sample has */
     /* The looker took the last sample, and the thread has not run since: */
     bool is_known;
     uint64_t again;  /* points since then */
     struct jsp_rec_state state; /* for the next signal */
+    bool is_awake;
     uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */
     uint64_t put_ns; /* time of that sample, or of the last one that repeats it */
     uint64_t naps;   /* how often it had gone to sleep, when it last waited for a processor ... */
@@ -87,6 +89,7 @@ enum jsp_look {
     JSP_LOOK_ELSEWHERE,
     JSP_LOOK_POINTER,
     JSP_LOOK_CUT,      /* not a look: a system call that a signal interrupted after all */
+    JSP_LOOK_AGAIN,    /* the same, but it was made again: see again.h */
     JSP_N_LOOKS,
 };
 

@@ -19,6 +19,8 @@ enum {
     WALL_TRIES = 3,             /* walks of a thread that moves meanwhile */
     WALL_AWAKE_NS = 6000,       /* a thread that sleeps often must run so long on ... */
     WALL_BUSY = 8,              /* ... unless it has run for 7/8 of the time */
+    WALL_SHORT_NS = 50000,      /* one that has run no longer must do so once more ... */
+    WALL_DEBT = 100,            /* ... unless it owes so many points */
 };
 
 /* -- Threads that have not run ----------------------------------------------- */
@@ -217,6 +219,15 @@ static bool wall_was_stopped(const struct jsp_looker *l, struct jsp_looked *t,
     return t->was_stopped;
 }
 
+/* Return how long the thread must run on to be sampled: longer than its turns between two
+ * sleeps usually take, if they are short. Then it sleeps nearly all of the time, so its points
+ * can wait. */
+static uint64_t wall_awake_ns(const struct jsp_looked *t, uint64_t ran_ns)
+{
+    bool is_short = ran_ns > WALL_AWAKE_NS && ran_ns < WALL_SHORT_NS && t->debt < WALL_DEBT;
+    return is_short ? ran_ns : WALL_AWAKE_NS;
+}
+
 /* Return true if the thread, which runs, is not about to sleep. Its way into a sleep and out of it
  * is a few microseconds of the kernel's, where a signal would be an interruption. */
 static bool wall_is_awake(const struct jsp_looked *t, const struct jsp_looker_moment *m,
@@ -224,13 +235,13 @@ static bool wall_is_awake(const struct jsp_looked *t, const struct jsp_looker_mo
 {
     if (m->since - ran_ns < m->since / WALL_BUSY)
         return true;
-    uint64_t from = jsp_now_ns(t->cpu_clock), ran = from;
-    do { /* at most WALL_AWAKE_NS turns */
+    uint64_t from = jsp_now_ns(t->cpu_clock), ran = from, enough = wall_awake_ns(t, ran_ns);
+    do { /* at most `enough` turns */
         uint64_t now = jsp_now_ns(t->cpu_clock);
         if (now == ran)
             return false;
         ran = now;
-    } while (ran - from < WALL_AWAKE_NS);
+    } while (ran - from < enough);
     return true;
 }
 
@@ -255,13 +266,15 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         return;
     }
     l->looks[at.is == JSP_SLEEP_GONE ? JSP_LOOK_GONE : is]++;
+    t->is_awake = is == JSP_LOOK_WAITS || (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns));
     if (at.is == JSP_SLEEP_GONE) { /* or its files cannot be read any more */
         t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
         wall_signal(l, t, m->now);
     } else if (is == JSP_LOOK_WAITS)
         wall_wait(l, t, m->now);
-    else if (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns))
+    else if (t->is_awake)
         wall_run(l, t, m->now);
+    t->is_awake = false;
 }
 
 bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
@@ -306,7 +319,7 @@ void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS])
     static const char *const names[JSP_N_LOOKS] = {
         "still", "walked", "running", "stopped", "woken", "moved", "gone",
         "with frames of the host", "on another stack", "without frame pointer",
-        "calls interrupted",
+        "calls interrupted", "calls made again",
     };
     size_t n = 0;
     for (int i = 0; i < JSP_N_LOOKS; i++)

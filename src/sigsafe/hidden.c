@@ -75,9 +75,7 @@ static bool hidden_by_call(struct jsp_memread *mem, const struct jsp_arrival *a,
            hidden_follows(mem, regs, SYS_rt_sigaction) && hidden_by_action(mem, &call);
 }
 
-/* Return true if a handler of the host blocks the signal. This makes at most _NSIG system
- * calls, for an arrival that has no other explanation. */
-static bool hidden_has_handler(const struct jsp_arrival *a)
+bool jsp_hidden_has_handler(const struct jsp_arrival *a)
 {
     for (int other = 1; other < _NSIG; other++) {
         struct sigaction action;
@@ -148,7 +146,7 @@ static bool hidden_by_time(struct jsp_memread *mem, const struct jsp_arrival *a,
     jsp_memread_begin(mem, jsp_regs_sp(a->ucontext));
     if (hidden_follows(mem, regs, JSP_CALL_ANY) && !hidden_is_raised(mem, regs))
         return false;
-    return dropped || hidden_has_handler(a);
+    return dropped || jsp_hidden_has_handler(a);
 }
 
 bool jsp_hidden(struct jsp_memread *mem, const struct jsp_arrival *a)

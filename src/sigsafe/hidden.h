@@ -12,6 +12,7 @@
  *
  *                   SIGPROF handler
  *   jsp_hidden            yes
+ *   jsp_hidden_has_handler  yes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,5 +42,9 @@ struct jsp_arrival {
 /* Return true if the signal of this arrival was withheld. `mem` reads the host's
  * memory. */
 bool jsp_hidden(struct jsp_memread *mem, const struct jsp_arrival *a);
+
+/* Return true if a handler of the host blocks the signal. This makes at most _NSIG system
+ * calls, for an arrival that has no other explanation. */
+bool jsp_hidden_has_handler(const struct jsp_arrival *a);
 
 #endif

@@ -122,6 +122,20 @@ static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int nu
     return memcmp(before, is, sizeof is) == 0;
 }
 
+/* The first argument is lost, so no call can be made again. */
+enum { JSP_NUMBER_BYTES = JSP_CALL_BYTES };
+
+static inline int jsp_regs_number(const uint8_t before[JSP_NUMBER_BYTES])
+{
+    (void)before;
+    return -1;
+}
+
+static inline void jsp_regs_make_call(void *ucontext, int number)
+{
+    (void)ucontext, (void)number;
+}
+
 /* Signed return addresses (PAC) carry their signature above the 48 address bits; code
  * is never mapped above them. */
 static inline uintptr_t jsp_regs_strip(uintptr_t ra)

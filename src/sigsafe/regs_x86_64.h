@@ -139,6 +139,30 @@ static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int nu
            (number == JSP_CALL_ANY || before[0] != 0xB8 || moved == number);
 }
 
+/* Return the number of the system call before pc, or -1 if it is not in the instruction before
+ * that: mov $number, %eax, or xor %eax, %eax. A prefix would make it another register's. */
+enum { JSP_NUMBER_BYTES = JSP_CALL_BYTES + 1 };
+
+static inline int jsp_regs_number(const uint8_t before[JSP_NUMBER_BYTES])
+{
+    int32_t moved;
+    memcpy(&moved, before + 2, sizeof moved);
+    if (before[6] != 0x0F || before[7] != 0x05)
+        return -1;
+    if (before[1] == 0xB8 && before[0] >> 4 != 4)
+        return moved;
+    return before[4] == 0x31 && before[5] == 0xC0 && before[3] >> 4 != 4 ? 0 : -1;
+}
+
+/* Let the handler return to the system call before pc. */
+static inline void jsp_regs_make_call(void *ucontext, int number)
+{
+    enum { CALL_BYTES = 2 };
+    ucontext_t *u = ucontext;
+    u->uc_mcontext.gregs[REG_RAX] = number;
+    u->uc_mcontext.gregs[REG_RIP] -= CALL_BYTES;
+}
+
 /* Return addresses carry no signature here. */
 static inline uintptr_t jsp_regs_strip(uintptr_t ra)
 {

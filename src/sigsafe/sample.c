@@ -4,7 +4,7 @@
  */
 #include "left.h"
 #include "sample.h"
-#include "hidden.h"
+#include "again.h"
 
 /* The ucontext of the delivery that we are passing on, and the frame that does so. */
 static _Thread_local const void *volatile sample_passing, *volatile sample_passer;
@@ -152,6 +152,7 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
     if (!jsp_sampled_is_looked(self))
         return jsp_tick_weigh(&self->tick, now_ns);
     self->met = self->told; /* before the looker may change it */
+    self->met_awake = self->told_awake;
     /* ORDER: relaxed. A part that comes without its expirations goes back. */
     uint64_t waited = atomic_exchange_explicit(&self->waited, 0, memory_order_relaxed);
     uint32_t weight = jsp_sampled_take_owed(self);
@@ -173,18 +174,27 @@ static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load
 }
 
 /* Return true if the signal has ended a system call, which now returns EINTR to the host. */
-static bool sample_has_cut(const void *ucontext)
+static bool sample_has_cut(const struct jsp_sampled *self, const void *ucontext)
 {
     const struct jsp_regs *regs = jsp_regs_of(ucontext);
-    return jsp_regs_call(regs).result == (uint64_t)-EINTR &&
+    return jsp_sampled_is_looked(self) && jsp_regs_call(regs).result == (uint64_t)-EINTR &&
            jsp_regs_may_follow(regs, JSP_CALL_ANY);
+}
+
+/* Make that call again if possible. Count it. */
+static void sample_mend(struct jsp_sampled *self, const struct jsp_arrival *a, void *ucontext,
+                        ptrdiff_t room)
+{
+    bool is_again = self->met_awake && room >= JSP_STACK_NEED &&
+                    jsp_again(&self->unwinder.mem, a, ucontext);
+    jsp_count(is_again ? &self->n_again_calls : &self->n_cut_calls, 1);
 }
 
 /* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
  * stack was not walked. */
 static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
-                                                  const siginfo_t *info,
-                                                  const void *ucontext, ptrdiff_t room)
+                                                  const siginfo_t *info, void *ucontext,
+                                                  ptrdiff_t room)
 {
     /* S1. ORDER: seq_cst, with `seq` set before it in sample_begin: a thread that clears
      * `armed` and then sees seq even knows that no sample will follow. */
@@ -193,8 +203,6 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
         return false;
     }
     struct jsp_arrival a = sample_arrival(self, info, ucontext);
-    if (jsp_sampled_is_looked(self) && sample_has_cut(ucontext))
-        jsp_count(&self->n_cut_calls, 1);
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     uint64_t now = a.now_ns[a.clock], left = hidden ? sample_left(&a) : 0;
     uint32_t weight = sample_weigh(self, now - left);
@@ -217,6 +225,8 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     uint64_t cost = sample_cost(enough, &a);
     jsp_tick_spent(&self->tick, cost);
     jsp_count(&self->handler_ns, cost);
+    if (sample_has_cut(self, ucontext))
+        sample_mend(self, &a, ucontext, room);
     return !loss;
 }
 

@@ -118,13 +118,15 @@ struct jsp_sampled {
     /* The tick's due_ns, for threads that look from outside. Under the looker: the elapsed
      * time at which `owed` became nonzero; UINT64_MAX: it is 0. */
     _Atomic uint64_t due_ns;
-    /* for the looker: system calls that its signals interrupted */
-    _Atomic uint64_t n_cut_calls;
+    /* for the looker: system calls that its signals interrupted, and of which the host does not
+     * know because they were made again */
+    _Atomic uint64_t n_cut_calls, n_again_calls;
     /* for the looker: cells without a signal after each sample */
     _Atomic uint32_t rest;
     uint64_t last_ns[JSP_N_CLOCKS]; /* each clock at the last arrival */
     struct jsp_rec_state met; /* `told` of the signal that is being handled, and its waits */
     uint32_t met_waited;
+    bool met_awake;
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;
@@ -141,6 +143,7 @@ struct jsp_sampled {
     alignas(JSP_CACHELINE) _Atomic uint64_t owed;
     /* Written by the looker before `owed` becomes nonzero: what the thread was doing. */
     struct jsp_rec_state told;
+    bool told_awake; /* it ran, and was not about to wake up */
     /* Added to by the looker before the same is added to `owed`: waits for a processor. */
     _Atomic uint64_t waited;
 
