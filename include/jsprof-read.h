@@ -83,8 +83,8 @@ typedef struct jsprof_read_input {
     const char *path; /* "-" is standard input; NULL: see bytes */
     const void *bytes; /* memory, borrowed until close; NULL: see fd */
     uint64_t n_bytes;
-    int fd; /* a descriptor, from its position on. It stays open, and the library does not need
-               it after the call. */
+    int fd; /* a descriptor above 0, from its position on. It stays open, and the library does not
+               need it after the call. */
 } jsprof_read_input;
 
 enum { /* jsprof_read_options.flags */
@@ -342,6 +342,187 @@ JSPROF_READ_API int64_t jsprof_read_function_rows(const jsprof_read_functions *f
 JSPROF_READ_API int jsprof_read_functions_sum(const jsprof_read_functions *f,
                                               jsprof_read_sum *out);
 JSPROF_READ_API void jsprof_read_functions_close(jsprof_read_functions *f); /* NULL is valid */
+
+/* The call tree, from the outermost functions, or from the innermost ones. */
+typedef struct jsprof_read_tree jsprof_read_tree;
+typedef struct jsprof_read_shape {
+    size_t size;
+    bool is_bottom_up; /* a child is a caller of the function above it, not a callee */
+    bool has_lines;    /* each line of a function is a node of its own */
+    bool is_recursive; /* a function that calls itself has a node for each level */
+} jsprof_read_shape;
+
+/* Nodes come before their children; children with the larger total come first. */
+typedef struct jsprof_read_node {
+    size_t size;
+    uint32_t parent;   /* its number */
+    uint32_t depth;    /* 0: node 0, which is the whole and has no function */
+    uint32_t n_children;
+    uint32_t next;     /* the number of the first node that is not below this one */
+    uint32_t function; /* as in jsprof_read_frame */
+    uint32_t line;     /* 0: unknown, or without lines */
+    uint64_t self, total, samples; /* samples: of total */
+    const char *name, *kind, *module, *file;
+} jsprof_read_node;
+
+/* `shape` may be NULL. */
+JSPROF_READ_API int jsprof_read_tree_open(jsprof_read_tree **out, jsprof_reader *r,
+                                          const jsprof_read_shape *shape,
+                                          jsprof_read_error *error);
+JSPROF_READ_API int64_t jsprof_read_nodes(const jsprof_read_tree *t, uint64_t first,
+                                          jsprof_read_node *out, uint64_t n);
+JSPROF_READ_API void jsprof_read_tree_close(jsprof_read_tree *t); /* NULL is valid */
+
+/* One function, those that called it and those that it called. Each stack counts once: for the
+ * caller of the outermost call, for the callee of the innermost one. So callers add up to the
+ * total, and callees and self, too. */
+typedef struct jsprof_read_neighbours jsprof_read_neighbours;
+typedef struct jsprof_read_centre {
+    size_t size;
+    const char *name;    /* as it is shown */
+    const char *module;
+    uint32_t n_functions; /* that have this name, and are taken together */
+    uint64_t self, total, self_samples, total_samples;
+    uint64_t value, samples; /* of all that counts */
+} jsprof_read_centre;
+typedef struct jsprof_read_neighbour { /* the largest first */
+    size_t size;
+    const char *name; /* NULL: nothing called it */
+    const char *module;
+    uint64_t value, samples;
+} jsprof_read_neighbour;
+
+/* `name` is a function's, with or without its (file:line) or (arguments). -ENOENT: no stack that
+ * counts has it. */
+JSPROF_READ_API int jsprof_read_neighbours_open(jsprof_read_neighbours **out, jsprof_reader *r,
+                                                const char *name, jsprof_read_error *error);
+JSPROF_READ_API int jsprof_read_neighbours_of(const jsprof_read_neighbours *n,
+                                              jsprof_read_centre *out);
+JSPROF_READ_API int64_t jsprof_read_callers(const jsprof_read_neighbours *n, uint64_t first,
+                                            jsprof_read_neighbour *out, uint64_t n_rows);
+JSPROF_READ_API int64_t jsprof_read_callees(const jsprof_read_neighbours *n, uint64_t first,
+                                            jsprof_read_neighbour *out, uint64_t n_rows);
+JSPROF_READ_API void jsprof_read_neighbours_close(jsprof_read_neighbours *n); /* NULL is valid */
+
+/* One function from inside: its lines, and its bytecode where the host gave a listing. */
+typedef struct jsprof_read_listing jsprof_read_listing;
+typedef struct jsprof_read_line { /* sorted by file and line */
+    size_t size;
+    uint32_t line;
+    const char *file; /* "": it is in the function's name */
+    uint64_t self, total;
+} jsprof_read_line;
+typedef struct jsprof_read_row { /* of bytecode */
+    size_t size;
+    uint64_t pc;
+    const char *text;
+    uint32_t line;    /* 0: unknown */
+    bool ends;        /* it never continues with the next row */
+    uint64_t self, total; /* 0 without JSPROF_READ_ROWS */
+} jsprof_read_row;
+
+/* `function` is a number of jsprof_read_frame. */
+JSPROF_READ_API int jsprof_read_listing_open(jsprof_read_listing **out, jsprof_reader *r,
+                                             uint32_t function, jsprof_read_error *error);
+JSPROF_READ_API int64_t jsprof_read_listing_lines(const jsprof_read_listing *l, uint64_t first,
+                                                  jsprof_read_line *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_listing_rows(const jsprof_read_listing *l, uint64_t first,
+                                                 jsprof_read_row *out, uint64_t n);
+JSPROF_READ_API void jsprof_read_listing_close(jsprof_read_listing *l); /* NULL is valid */
+
+/* -- 7. Marks, counters, exact calls ---------------------------------------- */
+
+/* Of the processes that the filter chooses, in the time that was loaded. */
+typedef struct jsprof_read_events jsprof_read_events;
+typedef struct jsprof_read_mark {
+    size_t size;
+    int64_t time, duration; /* duration 0: a moment */
+    const char *group, *name, *message;
+    int32_t process;
+} jsprof_read_mark;
+typedef struct jsprof_read_counter {
+    size_t size;
+    const char *group, *name, *meaning;
+    uint32_t n_values;
+    int32_t process;
+    bool is_real; /* recorded as a floating-point number */
+} jsprof_read_counter;
+typedef struct jsprof_read_value {
+    size_t size;
+    int64_t time;
+    double value;
+    uint32_t counter; /* its number here */
+} jsprof_read_value;
+
+JSPROF_READ_API int jsprof_read_events_open(jsprof_read_events **out, jsprof_reader *r,
+                                            jsprof_read_error *error);
+/* In the order of the file. */
+JSPROF_READ_API int64_t jsprof_read_marks(const jsprof_read_events *e, uint64_t first,
+                                          jsprof_read_mark *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_counters(const jsprof_read_events *e, uint64_t first,
+                                             jsprof_read_counter *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_values(const jsprof_read_events *e, uint64_t first,
+                                           jsprof_read_value *out, uint64_t n);
+JSPROF_READ_API void jsprof_read_events_close(jsprof_read_events *e); /* NULL is valid */
+
+/* What the host counted exactly, of one process; filters have no effect on it. */
+typedef struct jsprof_read_calls jsprof_read_calls;
+typedef struct jsprof_read_counted {
+    size_t size;
+    int32_t process;
+    bool has_others;   /* other processes of the capture counted, too */
+    bool has_time, has_bytes, has_edges; /* what was counted at any time, besides calls */
+    uint64_t calls;        /* of all functions */
+    uint64_t own_ns;       /* the cost of counting, which the functions' times do not have */
+    uint64_t collector_ns; /* garbage collection, which they have */
+} jsprof_read_counted;
+typedef struct jsprof_read_called { /* a function */
+    size_t size;
+    const char *name, *file, *kind;
+    uint32_t line;
+    uint64_t calls, self_ns, total_ns, self_bytes, total_bytes;
+} jsprof_read_called;
+typedef struct jsprof_read_edge { /* calls from one function to another, by their numbers here */
+    size_t size;
+    uint32_t caller, callee;
+    uint64_t calls, total_ns, total_bytes;
+} jsprof_read_edge;
+
+/* -ENODATA: nothing was counted. */
+JSPROF_READ_API int jsprof_read_calls_open(jsprof_read_calls **out, jsprof_reader *r,
+                                           jsprof_read_error *error);
+JSPROF_READ_API int jsprof_read_calls_of(const jsprof_read_calls *c, jsprof_read_counted *out);
+/* Functions in no order, also those that were not called. */
+JSPROF_READ_API int64_t jsprof_read_called_rows(const jsprof_read_calls *c, uint64_t first,
+                                                jsprof_read_called *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_edges(const jsprof_read_calls *c, uint64_t first,
+                                          jsprof_read_edge *out, uint64_t n);
+JSPROF_READ_API void jsprof_read_calls_close(jsprof_read_calls *c); /* NULL is valid */
+
+/* -- 8. Compare ------------------------------------------------------------- */
+
+/* Functions of two captures by their shares of what counts in each. A function is the same in
+ * both if its name is, but for the line. */
+typedef struct jsprof_read_comparison jsprof_read_comparison;
+typedef struct jsprof_read_change { /* [0] before, [1] after */
+    size_t size;
+    const char *name, *module, *kind;
+    double share[2], total_share[2];
+    uint64_t self[2], total[2], samples[2]; /* samples: of self */
+    double chance, total_chance; /* how likely chance alone changes the share as much */
+    /* It does so with less than 5 percent for all functions together. */
+    bool is_real, is_total_real;
+} jsprof_read_change;
+
+/* The greatest change of self comes first, or with sort = "total" of total. If the same program
+ * was in two folders, both readers show its files without these from now on. Texts live until
+ * either reader is closed. */
+JSPROF_READ_API int jsprof_read_compare(jsprof_read_comparison **out, jsprof_reader *before,
+                                        jsprof_reader *after, const char *sort,
+                                        jsprof_read_error *error);
+JSPROF_READ_API int64_t jsprof_read_changes(const jsprof_read_comparison *c, uint64_t first,
+                                            jsprof_read_change *out, uint64_t n);
+JSPROF_READ_API void jsprof_read_compare_close(jsprof_read_comparison *c); /* NULL is valid */
 
 #ifdef __cplusplus
 }

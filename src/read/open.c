@@ -34,6 +34,9 @@ static int open_input(struct jsp_read *read, void **copy, const jsprof_read_inpu
                       jsprof_read_error *e)
 {
     char why[JSP_READ_WHY] = "";
+    if (!in->path && !in->bytes && !in->fd) /* standard input is "-" */
+        return jsp_reader_fail(e, (struct jsp_reader_fault){ .code = -EINVAL, .option = "inputs" },
+                               "inputs has one without path, bytes and fd");
     int err = in->path    ? jsp_read_open(read, in->path, why)
               : in->bytes ? open_memory(read, copy, in, why)
                           : jsp_read_descriptor(read, in->fd, why);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT
  *
  *     show VERB FILE... [WORD=VALUE]...     words as the command's options; a flag has no value
+ *
+ * The word `of` names a function.
  */
 #include <inttypes.h>
 #include <jsprof-read.h>
@@ -15,10 +17,11 @@ static jsprof_read_input inputs[SHOW_INPUTS];
 static jsprof_read_options options = { .size = sizeof options, .inputs = inputs };
 static jsprof_read_filter filter = { .size = sizeof filter };
 static jsprof_read_order order = { .size = sizeof order };
+static jsprof_read_shape shape = { .size = sizeof shape };
+static const char *of = "main";
 static jsprof_read_error error = { .size = sizeof error };
 
-/* A field of CSV; the command shows control characters in another way, so captures that have
- * some are compared without names. */
+/* A field of CSV. */
 static void text(const char *at)
 {
     putchar('"');
@@ -119,6 +122,196 @@ static int info(jsprof_reader *r)
     return 0;
 }
 
+static int tree(jsprof_reader *r)
+{
+    jsprof_read_tree *t;
+    jsprof_read_node node = { .size = sizeof node };
+    if (jsprof_read_tree_open(&t, r, &shape, &error) < 0)
+        return failed();
+    puts("id,parent,depth,function,kind,module,file,line,self,total,samples");
+    for (uint64_t i = 1; jsprof_read_nodes(t, i, &node, 1) == 1; i++) {
+        printf("%" PRIu64 ",%u,%u,", i, node.parent, node.depth);
+        text(node.name);
+        printf(",%s,", node.kind);
+        text(node.module);
+        putchar(',');
+        text(node.file);
+        printf(",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", node.line, node.self, node.total,
+               node.samples);
+    }
+    jsprof_read_tree_close(t);
+    return 0;
+}
+
+static void neighbour(const char *part, const char *name, const char *module,
+                      const uint64_t figures[2])
+{
+    printf("%s,", part);
+    if (name)
+        text(name);
+    putchar(',');
+    text(module);
+    printf(",%" PRIu64 ",%" PRIu64 "\n", figures[0], figures[1]);
+}
+
+static int callers(jsprof_reader *r)
+{
+    jsprof_read_neighbours *n;
+    jsprof_read_centre c = { .size = sizeof c };
+    jsprof_read_neighbour row = { .size = sizeof row };
+    if (jsprof_read_neighbours_open(&n, r, of, &error) < 0)
+        return failed();
+    jsprof_read_neighbours_of(n, &c);
+    puts("part,function,module,value,samples");
+    for (uint64_t i = 0; jsprof_read_callers(n, i, &row, 1) == 1; i++)
+        neighbour("caller", row.name, row.module, (uint64_t[]){ row.value, row.samples });
+    neighbour("total", c.name, c.module, (uint64_t[]){ c.total, c.total_samples });
+    neighbour("self", c.name, c.module, (uint64_t[]){ c.self, c.self_samples });
+    for (uint64_t i = 0; jsprof_read_callees(n, i, &row, 1) == 1; i++)
+        neighbour("callee", row.name, row.module, (uint64_t[]){ row.value, row.samples });
+    jsprof_read_neighbours_close(n);
+    return 0;
+}
+
+static int list(jsprof_reader *r)
+{
+    jsprof_read_events *e;
+    jsprof_read_mark mark = { .size = sizeof mark };
+    if (jsprof_read_events_open(&e, r, &error) < 0)
+        return failed();
+    puts("time_ns,duration_ns,process,group,name,message");
+    for (uint64_t i = 0; jsprof_read_marks(e, i, &mark, 1) == 1; i++) {
+        printf("%" PRId64 ",%" PRId64 ",%d,", mark.time, mark.duration, mark.process);
+        text(mark.group);
+        putchar(',');
+        text(mark.name);
+        putchar(',');
+        text(mark.message);
+        putchar('\n');
+    }
+    jsprof_read_events_close(e);
+    return 0;
+}
+
+/* The number of values of each counter, and their sum. */
+static int counters(jsprof_reader *r)
+{
+    jsprof_read_events *e;
+    jsprof_read_counter counter = { .size = sizeof counter };
+    jsprof_read_value value = { .size = sizeof value };
+    if (jsprof_read_events_open(&e, r, &error) < 0)
+        return failed();
+    for (uint64_t i = 0; jsprof_read_counters(e, i, &counter, 1) == 1; i++) {
+        double sum = 0;
+        uint32_t n = 0;
+        for (uint64_t j = 0; jsprof_read_values(e, j, &value, 1) == 1; j++)
+            if (value.counter == i) {
+                sum += value.value;
+                n++;
+            }
+        if (n != counter.n_values)
+            return 1;
+        if (n == 0)
+            continue;
+        text(counter.group);
+        putchar(',');
+        text(counter.name);
+        printf(",%u,%.12g\n", n, sum);
+    }
+    jsprof_read_events_close(e);
+    return 0;
+}
+
+static int calls(jsprof_reader *r)
+{
+    jsprof_read_calls *c;
+    jsprof_read_counted all = { .size = sizeof all };
+    jsprof_read_called row = { .size = sizeof row };
+    if (jsprof_read_calls_open(&c, r, &error) < 0)
+        return failed();
+    for (uint64_t i = 0; jsprof_read_called_rows(c, i, &row, 1) == 1; i++) {
+        if (!row.calls && !row.self_ns && !row.total_ns && !row.self_bytes && !row.total_bytes)
+            continue;
+        text(row.name);
+        putchar(',');
+        text(row.file);
+        printf(",%u,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row.line,
+               row.kind, row.calls, row.self_ns, row.total_ns, row.self_bytes, row.total_bytes);
+    }
+    jsprof_read_calls_of(c, &all);
+    printf("\"[garbage collection]\",\"\",0,synth,0,%" PRIu64 ",0,0,0\n"
+           "\"[own cost of counting]\",\"\",0,synth,0,%" PRIu64 ",0,0,0\n",
+           all.collector_ns, all.own_ns);
+    jsprof_read_calls_close(c);
+    return 0;
+}
+
+static int edges(jsprof_reader *r)
+{
+    jsprof_read_calls *c;
+    jsprof_read_edge edge = { .size = sizeof edge };
+    if (jsprof_read_calls_open(&c, r, &error) < 0)
+        return failed();
+    for (uint64_t i = 0; jsprof_read_edges(c, i, &edge, 1) == 1; i++)
+        if (edge.calls || edge.total_ns)
+            printf("%" PRIu64 ",%" PRIu64 "\n", edge.calls, edge.total_ns);
+    jsprof_read_calls_close(c);
+    return 0;
+}
+
+/* Lines and rows of the first function of that name. */
+static int annotate(jsprof_reader *r)
+{
+    jsprof_read_functions *f;
+    jsprof_read_function row = { .size = sizeof row };
+    jsprof_read_listing *l;
+    jsprof_read_line line = { .size = sizeof line };
+    jsprof_read_row code = { .size = sizeof code };
+    uint32_t function = UINT32_MAX;
+    if (jsprof_read_functions_open(&f, r, NULL, &error) < 0)
+        return failed();
+    for (uint64_t i = 0; jsprof_read_function_rows(f, i, &row, 1) == 1; i++)
+        if (strncmp(row.name, of, strlen(of)) == 0 && row.name[strlen(of)] == ' ')
+            function = row.function;
+    jsprof_read_functions_close(f);
+    if (jsprof_read_listing_open(&l, r, function, &error) < 0)
+        return failed();
+    for (uint64_t i = 0; jsprof_read_listing_lines(l, i, &line, 1) == 1; i++)
+        printf("line,%u,%" PRIu64 ",%" PRIu64 "\n", line.line, line.self, line.total);
+    for (uint64_t i = 0; jsprof_read_listing_rows(l, i, &code, 1) == 1; i++)
+        printf("row,%u,%" PRIu64 ",%" PRIu64 "\n", code.line, code.self, code.total);
+    jsprof_read_listing_close(l);
+    return 0;
+}
+
+/* Two captures, of which the first is opened here. */
+static int diff(jsprof_reader *after)
+{
+    jsprof_reader *before;
+    jsprof_read_comparison *c;
+    jsprof_read_change row = { .size = sizeof row };
+    int status = 1;
+    options.n_inputs = 1;
+    if (jsprof_read_open(&before, &options, &error) < 0)
+        return failed();
+    if (jsprof_read_select(before, &filter, &error) < 0 ||
+        jsprof_read_compare(&c, before, after, order.sort, &error) < 0)
+        goto out;
+    puts("function,kind,module,self_before,self_after,total_before,total_after,significant");
+    for (uint64_t i = 0; jsprof_read_changes(c, i, &row, 1) == 1; i++) {
+        text(row.name);
+        printf(",%s,", row.kind);
+        text(row.module);
+        printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n", row.self[0], row.self[1],
+               row.total[0], row.total[1], order.sort ? row.is_total_real : row.is_real);
+    }
+    jsprof_read_compare_close(c);
+    status = 0;
+out:
+    jsprof_read_close(before);
+    return status ? failed() : 0;
+}
+
 static const struct show_word {
     const char *name, **word;
     uint32_t flag;
@@ -131,6 +324,7 @@ static const struct show_word {
     { "top-of", &filter.top_of, 0 }, { "category", &filter.category, 0 },
     { "categories", &filter.categories, 0 }, { "state", &filter.state, 0 },
     { "syscall", &filter.syscall, 0 }, { "symbols", &options.symbols, 0 },
+    { "of", &of, 0 },
     { "idle", NULL, JSPROF_READ_IDLE }, { "native", NULL, JSPROF_READ_NATIVE },
     { "vm", NULL, JSPROF_READ_VM }, { "hide-system", NULL, JSPROF_READ_HIDE_SYSTEM },
     { "collapse-recursion", NULL, JSPROF_READ_COLLAPSE_RECURSION },
@@ -147,6 +341,12 @@ static int word(const char *argument)
                 *words[i].word = is + 1;
             return 0;
         }
+    if (strcmp(argument, "bottom-up") == 0)
+        return shape.is_bottom_up = true, 0;
+    if (strcmp(argument, "lines") == 0)
+        return shape.has_lines = true, 0;
+    if (strcmp(argument, "recursion") == 0)
+        return shape.is_recursive = true, 0;
     fprintf(stderr, "show: what is %s?\n", argument);
     return 2;
 }
@@ -157,7 +357,9 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(jsprof_reader *r);
     } verbs[] = { { "report", report }, { "samples", samples }, { "threads", threads },
-                  { "info", info } };
+                  { "info", info }, { "tree", tree }, { "callers", callers }, { "list", list },
+                  { "counters", counters }, { "calls", calls }, { "edges", edges },
+                  { "annotate", annotate }, { "diff", diff } };
     jsprof_reader *r;
     int status = 2;
     for (int i = 2; i < argc; i++) {
@@ -168,8 +370,14 @@ int main(int argc, char **argv)
         else if (word(argv[i]))
             return 2;
     }
+    if (strcmp(argv[1], "diff") == 0 && options.n_inputs == 2) {
+        options.inputs = &inputs[1];
+        options.n_inputs = 1;
+    }
+    options.flags = JSPROF_READ_ROWS;
     if (jsprof_read_open(&r, &options, &error) < 0)
         return failed();
+    options.inputs = inputs;
     if (jsprof_read_select(r, &filter, &error) < 0)
         status = failed();
     else

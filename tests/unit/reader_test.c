@@ -228,6 +228,60 @@ TEST(samples_come_with_their_frames)
     closed();
 }
 
+TEST(a_tree_has_parents_before_children)
+{
+    jsprof_read_tree *t;
+    jsprof_read_node nodes[4] = { { .size = sizeof *nodes } };
+    if (!opened() || !CHECK_EQ(jsprof_read_tree_open(&t, r, NULL, NULL), 0))
+        return;
+    CHECK_EQ(jsprof_read_nodes(t, 0, NULL, 0), 3);
+    CHECK_EQ(jsprof_read_nodes(t, 0, nodes, 4), 3);
+    CHECK_EQ(nodes[0].total, 4);
+    CHECK_EQ(nodes[0].next, 3);
+    CHECK_STR(nodes[0].name, "");
+    CHECK_STR(nodes[1].name, "main");
+    CHECK_EQ(nodes[1].self, 1);
+    CHECK_EQ(nodes[1].n_children, 1);
+    CHECK_STR(nodes[2].name, "work");
+    CHECK_EQ(nodes[2].parent, 1);
+    CHECK_EQ(nodes[2].depth, 2);
+    CHECK_EQ(nodes[2].total, 3);
+    jsprof_read_tree_close(t);
+    const jsprof_read_shape up = { .size = sizeof up, .is_bottom_up = true };
+    if (!CHECK_EQ(jsprof_read_tree_open(&t, r, &up, NULL), 0))
+        return;
+    CHECK_EQ(jsprof_read_nodes(t, 1, nodes, 1), 1);
+    CHECK_STR(nodes[0].name, "work");
+    jsprof_read_tree_close(t);
+    closed();
+}
+
+TEST(callers_of_a_function_that_is_not_there_are_refused)
+{
+    jsprof_read_neighbours *n;
+    jsprof_read_calls *c;
+    jsprof_read_listing *l;
+    if (!opened())
+        return;
+    CHECK_EQ(jsprof_read_neighbours_open(&n, r, "nothing", &error), -ENOENT);
+    CHECK_STR(error.message, "no function \"nothing\"");
+    CHECK_EQ(jsprof_read_neighbours_open(&n, r, "work", &error), 0);
+    CHECK_EQ(jsprof_read_callers(n, 0, NULL, 0), 1);
+    CHECK_EQ(jsprof_read_callees(n, 0, NULL, 0), 0);
+    jsprof_read_neighbours_close(n);
+    CHECK_EQ(jsprof_read_calls_open(&c, r, &error), -ENODATA);
+    CHECK_EQ(jsprof_read_listing_open(&l, r, 9, &error), -ENOENT);
+    jsprof_read_neighbours_close(NULL);
+    jsprof_read_calls_close(NULL);
+    jsprof_read_listing_close(NULL);
+    jsprof_read_tree_close(NULL);
+    jsprof_read_events_close(NULL);
+    jsprof_read_functions_close(NULL);
+    jsprof_read_samples_close(NULL);
+    jsprof_read_compare_close(NULL);
+    closed();
+}
+
 TEST(what_is_no_capture_is_refused_with_its_place)
 {
     error.size = sizeof error;
@@ -238,6 +292,7 @@ TEST(what_is_no_capture_is_refused_with_its_place)
     CHECK_STR(error.path, "/nowhere");
     CHECK(!error.has_offset);
     CHECK_EQ(open_it((jsprof_read_input){ .fd = -1 }), -EBADF);
+    CHECK_EQ(open_it((jsprof_read_input){ 0 }), -EINVAL);
     CHECK_EQ(jsprof_read_open(&r, NULL, &error), -EINVAL);
     CHECK_STR(error.option, "inputs");
     build();
@@ -259,6 +314,8 @@ int main(void)
     RUN(metadata_and_files_are_whole);
     RUN(a_choice_that_fails_changes_nothing);
     RUN(samples_come_with_their_frames);
+    RUN(a_tree_has_parents_before_children);
+    RUN(callers_of_a_function_that_is_not_there_are_refused);
     RUN(what_is_no_capture_is_refused_with_its_place);
     return DONE();
 }

@@ -1,0 +1,212 @@
+/* read_fuzz.c - any bytes as a capture, through every function of the reading library.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Every text is read to its end, and what adds up does: samples to functions, self to the whole,
+ * callers to the total.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "jsprof-read.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t fuzz_read; /* so that no text is left unread */
+
+static void fuzz_text(const char *text)
+{
+    fuzz_read += strlen(text);
+}
+
+/* Give each row of an array to `use`. */
+#define FUZZ_ROWS(type, call, use)                           \
+    do {                                                     \
+        type row = { .size = sizeof row };                   \
+        uint64_t i = 0;                                      \
+        for (; (call) == 1; i++) {                           \
+            use;                                             \
+        }                                                    \
+    } while (0)
+
+static void fuzz_whole(jsprof_reader *r)
+{
+    jsprof_read_info info = { .size = sizeof info };
+    char bytes[100];
+    jsprof_read_about(r, &info);
+    fuzz_text(info.host);
+    fuzz_text(info.capture_time);
+    FUZZ_ROWS(jsprof_read_defect, jsprof_read_defects(r, i, &row, 1), fuzz_text(row.what));
+    FUZZ_ROWS(jsprof_read_process, jsprof_read_processes(r, i, &row, 1), fuzz_text(row.command));
+    FUZZ_ROWS(jsprof_read_thread, jsprof_read_threads(r, i, &row, 1), fuzz_text(row.name));
+    FUZZ_ROWS(jsprof_read_stack, jsprof_read_stacks(r, i, &row, 1), fuzz_text(row.detail));
+    FUZZ_ROWS(jsprof_read_loss, jsprof_read_losses(r, 0, i, &row, 1), fuzz_text(row.name));
+    FUZZ_ROWS(jsprof_read_datum, jsprof_read_metadata(r, i, &row, 1),
+              (fuzz_text(row.key), fuzz_text(row.value)));
+    FUZZ_ROWS(jsprof_read_file, jsprof_read_files(r, i, &row, 1), {
+        uint64_t n = 0;
+        int64_t got;
+        fuzz_text(row.path);
+        while ((got = jsprof_read_file_bytes(r, i, n, bytes, sizeof bytes)) > 0)
+            n += (uint64_t)got;
+        if (n != row.n_bytes)
+            abort();
+    });
+}
+
+static void fuzz_samples(jsprof_reader *r)
+{
+    jsprof_read_samples *s;
+    jsprof_read_functions *f;
+    jsprof_read_sum sum = { .size = sizeof sum };
+    jsprof_read_sample some[7] = { { .size = sizeof *some } };
+    uint64_t value = 0, n = 0;
+    int64_t got;
+    if (jsprof_read_samples_open(&s, r, NULL) < 0)
+        return;
+    while ((got = jsprof_read_samples_next(s, some, 7)) > 0)
+        for (int64_t k = 0; k < got; k++, n++) {
+            value += some[k].value;
+            if (n < 100)
+                FUZZ_ROWS(jsprof_read_frame, jsprof_read_frames(r, some[k].stack, i, &row, 1),
+                          fuzz_text(row.name));
+        }
+    jsprof_read_samples_close(s);
+    if (jsprof_read_functions_open(&f, r, NULL, NULL) < 0)
+        return;
+    jsprof_read_functions_sum(f, &sum);
+    if (sum.samples != n || sum.value != value)
+        abort();
+    jsprof_read_functions_close(f);
+}
+
+/* The lines and rows of a function, and its neighbours. */
+static void fuzz_function(jsprof_reader *r, const jsprof_read_function *of)
+{
+    jsprof_read_listing *l;
+    jsprof_read_neighbours *n;
+    jsprof_read_centre centre = { .size = sizeof centre };
+    uint64_t callers = 0;
+    if (jsprof_read_listing_open(&l, r, of->function, NULL) == 0) {
+        FUZZ_ROWS(jsprof_read_line, jsprof_read_listing_lines(l, i, &row, 1), fuzz_text(row.file));
+        FUZZ_ROWS(jsprof_read_row, jsprof_read_listing_rows(l, i, &row, 1), fuzz_text(row.text));
+        jsprof_read_listing_close(l);
+    }
+    if (jsprof_read_neighbours_open(&n, r, of->name, NULL) == 0) {
+        jsprof_read_neighbours_of(n, &centre);
+        FUZZ_ROWS(jsprof_read_neighbour, jsprof_read_callers(n, i, &row, 1),
+                  callers += row.samples);
+        FUZZ_ROWS(jsprof_read_neighbour, jsprof_read_callees(n, i, &row, 1),
+                  fuzz_text(row.name));
+        if (callers != centre.total_samples)
+            abort();
+        jsprof_read_neighbours_close(n);
+    }
+}
+
+static void fuzz_tables(jsprof_reader *r)
+{
+    static const char *const bys[] = { NULL, "category", "line", "thread", "syscall" };
+    jsprof_read_functions *f;
+    jsprof_read_tree *t;
+    for (size_t by = 0; by < sizeof bys / sizeof *bys; by++) {
+        const jsprof_read_order order = { .size = sizeof order, .by = bys[by], .sort = "total" };
+        if (jsprof_read_functions_open(&f, r, &order, NULL) < 0)
+            return;
+        FUZZ_ROWS(jsprof_read_function, jsprof_read_function_rows(f, i, &row, 1), {
+            fuzz_text(row.name);
+            fuzz_text(row.path);
+            if (!by && i < 3)
+                fuzz_function(r, &row);
+        });
+        jsprof_read_functions_close(f);
+    }
+    for (int up = 0; up < 2; up++) {
+        const jsprof_read_shape shape = { .size = sizeof shape, .is_bottom_up = up,
+                                          .has_lines = up };
+        uint64_t self = 0, total = 0;
+        if (jsprof_read_tree_open(&t, r, &shape, NULL) < 0)
+            return;
+        FUZZ_ROWS(jsprof_read_node, jsprof_read_nodes(t, i, &row, 1), {
+            self += row.self;
+            total = i ? total : row.total;
+            fuzz_text(row.name);
+            if (row.next <= i || (i && row.parent >= i))
+                abort();
+        });
+        if (self != total)
+            abort();
+        jsprof_read_tree_close(t);
+    }
+}
+
+static void fuzz_events(jsprof_reader *r)
+{
+    jsprof_read_events *e;
+    jsprof_read_calls *c;
+    if (jsprof_read_events_open(&e, r, NULL) == 0) {
+        FUZZ_ROWS(jsprof_read_mark, jsprof_read_marks(e, i, &row, 1), fuzz_text(row.message));
+        FUZZ_ROWS(jsprof_read_counter, jsprof_read_counters(e, i, &row, 1), fuzz_text(row.name));
+        uint64_t n = (uint64_t)jsprof_read_counters(e, 0, NULL, 0);
+        FUZZ_ROWS(jsprof_read_value, jsprof_read_values(e, i, &row, 1), {
+            if (row.counter >= n)
+                abort();
+        });
+        jsprof_read_events_close(e);
+    }
+    if (jsprof_read_calls_open(&c, r, NULL) == 0) {
+        uint64_t n = (uint64_t)jsprof_read_called_rows(c, 0, NULL, 0);
+        FUZZ_ROWS(jsprof_read_called, jsprof_read_called_rows(c, i, &row, 1), fuzz_text(row.name));
+        FUZZ_ROWS(jsprof_read_edge, jsprof_read_edges(c, i, &row, 1), {
+            if (row.caller >= n || row.callee >= n)
+                abort();
+        });
+        jsprof_read_calls_close(c);
+    }
+}
+
+/* The capture with itself has no change. */
+static void fuzz_compare(jsprof_reader *r)
+{
+    jsprof_read_comparison *c;
+    if (jsprof_read_compare(&c, r, r, NULL, NULL) < 0)
+        return;
+    FUZZ_ROWS(jsprof_read_change, jsprof_read_changes(c, i, &row, 1), {
+        fuzz_text(row.name);
+        if (row.self[0] != row.self[1] || row.is_real)
+            abort();
+    });
+    jsprof_read_compare_close(c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    jsprof_read_filter filters[] = {
+        { .only = "a|b" }, { .flags = JSPROF_READ_NATIVE }, { .flags = JSPROF_READ_VM },
+        { .category = "library", .flags = JSPROF_READ_HIDE_SYSTEM }, { .state = "asleep" },
+        { .thread = "100", .flags = JSPROF_READ_COLLAPSE_RECURSION },
+    };
+    jsprof_read_input in = { .size = sizeof in, .bytes = size ? data : (const void *)"",
+                             .n_bytes = size };
+    const jsprof_read_options o = { .size = sizeof o, .inputs = &in, .n_inputs = 1,
+                                    .flags = JSPROF_READ_ROWS };
+    jsprof_read_error e = { .size = sizeof e };
+    jsprof_reader *r;
+    if (jsprof_read_open(&r, &o, &e) < 0) {
+        if (!*e.message)
+            abort();
+        return 0;
+    }
+    fuzz_whole(r);
+    fuzz_samples(r);
+    fuzz_tables(r);
+    fuzz_events(r);
+    fuzz_compare(r);
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        filters[i].size = sizeof *filters;
+        if (jsprof_read_select(r, &filters[i], &e) == 0)
+            fuzz_samples(r);
+    }
+    jsprof_read_close(r);
+    return 0;
+}
