@@ -26,15 +26,6 @@ struct annotate_build {
     uint32_t rows[JSP_PROFILE_DEPTH];
 };
 
-int jsp_annotate_sampled(void *context, const struct jsp_profile_sample *s)
-{
-    struct jsp_annotate_samples *to = context;
-    if (jsp_grow(&to->list, &to->room, to->n, sizeof *to->list) < 0)
-        return -ENOMEM;
-    to->list[to->n++] = *s;
-    return 0;
-}
-
 /* Add to total once for each sample or stack; `seen` is its number + 1. */
 static void annotate_count(struct jsp_annotate_cost *cost, uint64_t seen, uint64_t value)
 {
@@ -152,7 +143,7 @@ static int annotate_rows(struct annotate_build *b, const struct jsp_profile_samp
 static int annotate_samples(struct annotate_build *b)
 {
     struct jsp_bytecode_pcs pcs;
-    const struct jsp_annotate_samples *all = b->ask->samples;
+    const struct jsp_profile_samples *all = b->ask->samples;
     int err = 0;
     b->out->rows = calloc((size_t)b->out->code.n + 1, sizeof *b->out->rows);
     if (!b->out->rows)

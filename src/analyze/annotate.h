@@ -22,12 +22,6 @@ struct jsp_annotate_line {
     struct jsp_annotate_cost cost;
 };
 
-/* The samples of a profile as they were counted; see jsp_profile_options. */
-struct jsp_annotate_samples {
-    struct jsp_profile_sample *list;
-    uint32_t n, room;
-};
-
 struct jsp_annotate {
     uint32_t function;
     uint64_t value, samples;        /* of the selected stacks */
@@ -41,13 +35,10 @@ struct jsp_annotate {
     struct jsp_annotate_cost *rows; /* one for each row of `code` */
 };
 
-/* For jsp_profile_options.sampled. */
-int jsp_annotate_sampled(void *samples, const struct jsp_profile_sample *s);
-
 struct jsp_annotate_ask {
     uint32_t function;
     const struct jsp_select *select;
-    const struct jsp_annotate_samples *samples;
+    const struct jsp_profile_samples *samples;
     struct jsp_read_defects *defects; /* of the listing's files; NULL: do not count */
 };
 int jsp_annotate_build(struct jsp_annotate *out, struct jsp_profile *p,

@@ -127,6 +127,15 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
     return 0;
 }
 
+int jsp_profile_keep(void *samples, const struct jsp_profile_sample *s)
+{
+    struct jsp_profile_samples *to = samples;
+    if (jsp_grow(&to->list, &to->room, to->n, sizeof *to->list) < 0)
+        return -ENOMEM;
+    to->list[to->n++] = *s;
+    return 0;
+}
+
 void jsp_profile_free(struct jsp_profile *p)
 {
     jsp_spans_free(&p->during);

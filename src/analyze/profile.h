@@ -155,6 +155,13 @@ struct jsp_profile_sample {
 };
 typedef int (*jsp_profile_sampled)(void *context, const struct jsp_profile_sample *s);
 
+/* All of them, collected while loading: the context of jsp_profile_keep. Starts zeroed. */
+struct jsp_profile_samples {
+    struct jsp_profile_sample *list; /* owned */
+    uint32_t n, room;
+};
+int jsp_profile_keep(void *samples, const struct jsp_profile_sample *s); /* 0 or -ENOMEM */
+
 struct jsp_profile_options {
     jsp_profile_progress progress; /* may be NULL */
     void *context;

@@ -41,7 +41,7 @@ static double advice_unserved(const struct jsp_profile *p)
 
 bool cli_advice(const struct cli_capture *c, char *out, size_t size)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     struct jsp_account_verdict v;
     char cpu[CLI_NUMBER], n[CLI_NUMBER], share[CLI_NUMBER];
     jsp_account_verdict(&p->account, &v);
@@ -90,7 +90,7 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
 static double advice_lua(struct cli_capture *c)
 {
     static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
-    struct jsp_profile *p = &c->profile;
+    struct jsp_profile *p = c->profile;
     uint64_t lua = 0, all = 0;
     for (uint32_t s = 0; s < p->n_stacks; s++) {
         bool is_left_out = c->select.left_out && c->select.left_out[s];
@@ -107,7 +107,7 @@ static double advice_lua(struct cli_capture *c)
 void cli_lua_note(struct cli_capture *c)
 {
     char share[CLI_NUMBER];
-    if (!c->profile.is_of_lua || jsp_unit_is_bytes(c->profile.unit) || advice_is_of_idle(c))
+    if (!c->profile->is_of_lua || jsp_unit_is_bytes(c->profile->unit) || advice_is_of_idle(c))
         return;
     double lua = advice_lua(c);
     if (100 * lua >= (double)ADVICE_LUA)

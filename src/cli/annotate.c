@@ -81,7 +81,7 @@ static uint32_t annotate_find(const struct jsp_functions *f, const struct jsp_pr
 static int annotate_several(const struct cli_annotate *a, const struct jsp_functions *f,
                             const char *wanted, int way)
 {
-    const struct jsp_profile *p = &a->capture.profile;
+    const struct jsp_profile *p = a->capture.profile;
     uint32_t shown = 0, n = annotate_find(f, p, wanted, way, &shown);
     cli_fail(a->capture.label, "%" PRIu32 " functions match \"%s\":", n, wanted);
     shown = 0;
@@ -104,7 +104,7 @@ static int annotate_choose(const struct cli_annotate *a, const struct jsp_functi
                            const char *wanted, uint32_t *out)
 {
     for (int way = 0; way < ANNOTATE_N_WAYS; way++) {
-        uint32_t n = annotate_find(f, &a->capture.profile, wanted, way, out);
+        uint32_t n = annotate_find(f, a->capture.profile, wanted, way, out);
         if (n > 1)
             return annotate_several(a, f, wanted, way);
         if (n == 1)
@@ -121,7 +121,7 @@ static int annotate_choose(const struct cli_annotate *a, const struct jsp_functi
 static void annotate_source(struct cli_annotate *a)
 {
     const struct jsp_annotate *r = &a->result;
-    const struct jsp_profile *p = &a->capture.profile;
+    const struct jsp_profile *p = a->capture.profile;
     struct jsp_name_parts parts = jsp_name_split(a->function->name);
     struct jsp_read_text file = parts.file;
     a->line = parts.line;
@@ -136,21 +136,21 @@ static void annotate_source(struct cli_annotate *a)
     a->file = strndup(file.at, file.len);
     if (cli_incomplete(!a->file))
         return;
-    int err = jsp_naming_read(a->capture.profile.naming, &a->source, a->file, a->directory);
+    int err = jsp_naming_read(a->capture.profile->naming, &a->source, a->file, a->directory);
     if (err == -ENOENT)
         err = jsp_gresource_read(&a->source, &p->lookup, a->file);
     cli_incomplete(err == -ENOMEM);
 }
 
-static int annotate_build(struct cli_annotate *a, const char *wanted,
-                          const struct jsp_annotate_samples *samples)
+static int annotate_build(struct cli_annotate *a, const char *wanted)
 {
-    struct jsp_profile *p = &a->capture.profile;
+    struct jsp_profile *p = a->capture.profile;
     struct jsp_select select = a->capture.select;
     struct cli_native native = { .has_lines = true };
     struct jsp_read_defects defects = { 0 };
     struct jsp_functions functions;
-    struct jsp_annotate_ask ask = { .select = &select, .samples = samples, .defects = &defects };
+    struct jsp_annotate_ask ask = { .select = &select, .samples = &a->capture.reader->rows,
+                                    .defects = &defects };
     select.show = JSP_SHOW_ALL;
     int err = jsp_functions_build(&functions, p, &select);
     if (err < 0)
@@ -168,7 +168,7 @@ static int annotate_build(struct cli_annotate *a, const char *wanted,
     if (err < 0)
         return cli_fail(a->capture.label, "%s", strerror(-err));
     cli_complain(&a->capture, &defects);
-    cli_originals_complain(&a->capture);
+    cli_originals_complain(a->capture.label, p->naming);
     a->function = &p->functions[ask.function];
     annotate_source(a);
     return CLI_OK;
@@ -179,7 +179,7 @@ static int annotate_build(struct cli_annotate *a, const char *wanted,
 static void annotate_heading(const struct cli_annotate *a)
 {
     const struct jsp_annotate *r = &a->result;
-    const struct jsp_profile *p = &a->capture.profile;
+    const struct jsp_profile *p = a->capture.profile;
     const struct cli_style *s = &a->capture.style;
     char self[CLI_NUMBER], total[CLI_NUMBER], share[CLI_NUMBER], all[CLI_NUMBER];
     double of = r->value ? (double)r->value : 1;
@@ -200,7 +200,7 @@ static bool annotate_is_resource(const struct cli_annotate *a)
 
 static void annotate_print_source(const struct cli_annotate *a)
 {
-    const struct jsp_profile *p = &a->capture.profile;
+    const struct jsp_profile *p = a->capture.profile;
     if (!a->file)
         return;
     fputs(a->source.path ? "source: " : "source not found: ", stdout);
@@ -272,10 +272,7 @@ static int annotate_run(struct cli_arguments *a)
     struct cli_form form = { 0 };
     bool is_dot = false;
     struct cli_annotate annotate = { 0 };
-    struct jsp_annotate_samples samples = { 0 };
-    const struct jsp_profile_options load = { .sampled = jsp_annotate_sampled,
-                                              .sampled_context = &samples };
-    struct cli_filter filter = { .load = &load };
+    struct cli_filter filter = { .keeps_samples = true };
     const struct cli_option options[] = { { "source", NULL, &annotate.directory, NULL },
                                           CLI_FILTER_OPTIONS(&filter),
                                           CLI_FORM_OPTIONS(&form),
@@ -292,7 +289,7 @@ static int annotate_run(struct cli_arguments *a)
     int file = cli_which_file(a->files);
     int status = cli_filter_open(&annotate.capture, a->files[file], &filter, a->command);
     if (status == CLI_OK) {
-        status = annotate_build(&annotate, a->files[!file], &samples);
+        status = annotate_build(&annotate, a->files[!file]);
         if (status == CLI_OK)
             status = annotate_show(&annotate, &form, is_dot);
         jsp_annotate_free(&annotate.result);
@@ -300,7 +297,6 @@ static int annotate_run(struct cli_arguments *a)
         free(annotate.file);
         cli_close(&annotate.capture);
     }
-    free(samples.list);
     return status;
 }
 

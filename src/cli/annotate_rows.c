@@ -38,7 +38,7 @@ static struct cli_cell annotate_module(CLI_OF_ROW)
 
 static struct cli_cell annotate_unit(CLI_OF_ROW)
 {
-    return cli_cell_string(jsp_unit_key(((const struct cli_annotate *)row)->capture.profile.unit));
+    return cli_cell_string(jsp_unit_key(((const struct cli_annotate *)row)->capture.profile->unit));
 }
 
 #define ANNOTATE_FIELD(field) .offset = offsetof(struct cli_annotate, field)
@@ -209,7 +209,7 @@ static void annotate_put_line(const struct cli_annotate *a, struct cli_table *t,
                                 .line = line->line, .pc = cli_cell_none(),
                                 .cost = line->cost };
     if (line->file)
-        row.file = a->capture.profile.files[line->file];
+        row.file = a->capture.profile->files[line->file];
     struct jsp_read_text text = jsp_source_line(&a->source, line->file ? 0 : line->line);
     row.text.text = (struct cli_span){ text.at, text.len };
     cli_table_row(t, &row);

@@ -63,7 +63,7 @@ struct callers_row {
 static const struct jsp_function *callers_function(const struct callers *c,
                                                    const struct callers_row *r)
 {
-    return r->function == UINT32_MAX ? NULL : &c->capture.profile.functions[r->function];
+    return r->function == UINT32_MAX ? NULL : &c->capture.profile->functions[r->function];
 }
 
 static enum cli_colour callers_colour(const struct callers_row *r)
@@ -230,7 +230,7 @@ static int callers_print(const struct callers *c)
  * case. */
 static int callers_none(const struct callers *c)
 {
-    const struct jsp_profile *p = &c->capture.profile;
+    const struct jsp_profile *p = c->capture.profile;
     char list[512] = "";
     int shown = 0;
     for (uint32_t i = 0; i < p->n_functions && shown < CALLERS_LIKE; i++) {
@@ -273,7 +273,7 @@ static int callers_run(struct cli_arguments *a)
     int status = cli_filter_open(&c.capture, a->files[file], &c.filter, a->command);
     if (status)
         return status;
-    int err = jsp_neighbours_build(&c.n, &c.capture.profile, &c.capture.select, c.name);
+    int err = jsp_neighbours_build(&c.n, c.capture.profile, &c.capture.select, c.name);
     if (!err)
         cli_native_complain(&c.capture);
     status = err < 0                  ? cli_fail(c.capture.label, "%s", strerror(-err))

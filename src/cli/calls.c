@@ -38,6 +38,13 @@ static const char calls_help[] =
     "BYTES counts what the function itself allocated. All times exclude the measured\n"
     "cost of counting.\n";
 
+static void calls_close(struct cli_calls *c)
+{
+    jsp_exact_free(&c->calls);
+    jsp_naming_close(c->naming);
+    jsp_read_close(&c->read);
+}
+
 /* Open a capture and read its calls. CLI_OK; or CLI_FAILED: the error is reported and
  * nothing is open. */
 static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_ask *ask,
@@ -46,44 +53,39 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
     struct jsp_read_defects defects = { 0 };
     struct jsp_naming_options naming = ask->naming;
     memset(c, 0, sizeof *c);
-    if (cli_open(&c->capture, path))
-        return CLI_FAILED;
+    char why[JSP_READ_WHY];
+    cli_name_capture(&c->capture, path);
+    if (jsp_read_open(&c->read, path, why) < 0)
+        return cli_fail(c->capture.label, "%s", why);
     /* Without the recording's end a map could be one of later code. */
-    if (!c->capture.read.end_time && !naming.source_maps)
+    if (!c->read.end_time && !naming.source_maps)
         naming.has_no_source_maps = true;
-    int err = jsp_exact_read(&c->calls, &c->capture.read, &defects);
+    int err = jsp_exact_read(&c->calls, &c->read, &defects);
     cli_complain(&c->capture, &defects);
     if (!err)
-        err = jsp_naming_open(&c->capture.profile.naming, &naming);
-    if (!err && c->capture.profile.naming)
-        jsp_naming_recorded(c->capture.profile.naming,
-                            jsp_profile_day(&c->capture.read, c->capture.read.end_time));
+        err = jsp_naming_open(&c->naming, &naming);
+    if (!err && c->naming)
+        jsp_naming_recorded(c->naming,
+                            jsp_profile_day(&c->read, c->read.end_time));
     if (!err)
-        err = jsp_exact_show(&c->calls, c->capture.profile.naming);
-    cli_originals_complain(&c->capture);
+        err = jsp_exact_show(&c->calls, c->naming);
+    cli_originals_complain(c->capture.label, c->naming);
     if (!err && c->calls.is_there)
         err = cli_calls_keep(keep, &c->calls);
     if (err || !c->calls.is_there) {
         cli_fail(c->capture.label, "%s",
                  err ? strerror(-err) : "no exact calls in this capture: the host counted none");
-        jsp_exact_free(&c->calls);
-        cli_close(&c->capture);
+        calls_close(c);
         return CLI_FAILED;
     }
-    c->is_over = c->capture.read.end_time != 0;
+    c->is_over = c->read.end_time != 0;
     struct jsp_read_cursor walk;
     struct jsp_read_frame f;
-    jsp_read_start(&walk, &c->capture.read, NULL);
+    jsp_read_start(&walk, &c->read, NULL);
     while (!c->command.len && jsp_read_next(&walk, &f))
         if (f.type == JSP_WIRE_PROCESS && f.pid == c->calls.pid)
             jsp_read_process(&walk, &f, &c->command);
     return CLI_OK;
-}
-
-static void calls_close(struct cli_calls *c)
-{
-    jsp_exact_free(&c->calls);
-    cli_close(&c->capture);
 }
 
 static int calls_run(struct cli_arguments *a)

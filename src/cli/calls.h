@@ -12,7 +12,9 @@
 #include "table.h"
 
 struct cli_calls {
-    struct cli_capture capture;
+    struct cli_capture capture; /* only its names: the samples are not loaded */
+    struct jsp_read read;
+    struct jsp_naming *naming;
     struct jsp_exact calls;
     struct jsp_read_text command; /* the command line of the process; empty: not known */
     bool is_over;                 /* the recording was completed */

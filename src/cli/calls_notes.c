@@ -105,7 +105,7 @@ static void notes_changes(const struct cli_calls *c)
     fputs("Counted:", stdout);
     for (uint32_t i = 0; i < n && i < 4; i++) {
         char modes[64], time[CLI_NUMBER];
-        uint64_t begin = (uint64_t)c->capture.read.time, at = calls->changes[i].time;
+        uint64_t begin = (uint64_t)c->read.time, at = calls->changes[i].time;
         cli_calls_modes_text(modes, calls->changes[i].modes);
         printf("%s from %s %s", i ? "," : "", cli_exact_duration(time, at > begin ? at - begin : 0),
                calls->changes[i].modes ? modes : "nothing");
@@ -118,7 +118,7 @@ void cli_calls_notes(const struct cli_calls *c)
     const uint64_t *commit = c->calls.commit;
     char time[CLI_NUMBER];
     putchar('\n');
-    uint64_t begin = (uint64_t)c->capture.read.time, at = commit[JSP_WIRE_COMMIT_TIME];
+    uint64_t begin = (uint64_t)c->read.time, at = commit[JSP_WIRE_COMMIT_TIME];
     if (!c->is_over)
         printf("Killed or still running: as of %s after the start\n",
                cli_exact_duration(time, at > begin ? at - begin : 0));

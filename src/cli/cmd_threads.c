@@ -65,7 +65,7 @@ static int cmd_threads_compare_stack(const void *a, const void *b, void *stacks)
 
 static int cmd_threads_tops(struct cmd_threads *t)
 {
-    struct jsp_profile *p = &t->capture.profile;
+    struct jsp_profile *p = t->capture.profile;
     uint32_t *order = malloc((p->n_stacks + 1) * sizeof *order);
     t->self = calloc((size_t)p->n_functions + 1, sizeof *t->self);
     if (!order || !t->self) {
@@ -112,7 +112,7 @@ static int cmd_threads_compare(const void *a, const void *b)
 static uint64_t cmd_threads_unseen(const struct cmd_threads *t,
                                    const struct jsp_account_thread *of)
 {
-    const struct jsp_profile *p = &t->capture.profile;
+    const struct jsp_profile *p = t->capture.profile;
     uint64_t n = of ? of->unseen_of_tid : 0;
     uint64_t most = UINT64_MAX / 4 / ((uint64_t)p->n_threads + p->account.n_threads + 1);
     return n < most / p->period_ns ? n * p->period_ns : 0; /* or it is a lie */
@@ -122,7 +122,7 @@ static uint64_t cmd_threads_unseen(const struct cmd_threads *t,
  * in the profile. */
 static void cmd_threads_account(struct cmd_threads *t)
 {
-    const struct jsp_profile *p = &t->capture.profile;
+    const struct jsp_profile *p = t->capture.profile;
     for (uint32_t i = 0; i < p->n_threads; i++)
         t->sums[i].unseen = cmd_threads_unseen(t, p->threads[i].losses);
     for (uint32_t i = 0; i < p->account.n_threads; i++) {
@@ -138,7 +138,7 @@ static void cmd_threads_account(struct cmd_threads *t)
 
 static int cmd_threads_build(struct cmd_threads *t)
 {
-    struct jsp_profile *p = &t->capture.profile;
+    struct jsp_profile *p = t->capture.profile;
     t->sums = calloc((size_t)p->n_threads + p->account.n_threads + 1, sizeof *t->sums);
     t->frames = malloc(JSP_PROFILE_DEPTH * sizeof *t->frames);
     int err = t->sums && t->frames ? 0 : -ENOMEM;

@@ -85,7 +85,7 @@ static int convert_choose(struct convert *c)
 static int convert_write(struct convert *c)
 {
     struct jsp_export *e = &c->export;
-    e->profile = &c->capture.profile;
+    e->profile = c->capture.profile;
     e->select = &c->capture.select;
     e->title = c->capture.label;
     e->categories = c->capture.categories;

@@ -48,7 +48,7 @@ struct diff {
 static void diff_side_line(const struct diff *d, int i, const char *what)
 {
     const struct cli_capture *c = &d->captures[i];
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     char v[CLI_NUMBER], n[CLI_NUMBER];
     printf("%-7s", what);
     int room = c->style.columns ? c->style.columns - 60 : 0;
@@ -225,7 +225,7 @@ static int diff_doubt(const struct diff *d)
 {
     const struct jsp_diff_row *r = d->diff.rows;
     char sentence[CLI_HINT], place[CLI_PLACE];
-    bool is_alike = d->captures[0].profile.unit == d->captures[1].profile.unit;
+    bool is_alike = d->captures[0].profile->unit == d->captures[1].profile->unit;
     if (!is_alike || !d->diff.n || fabs(diff_change(d, r)) < DIFF_WORTH)
         return 0;
     double times = d->is_total ? jsp_diff_times(r->total_chance, d->diff.n_total_judged)
@@ -274,13 +274,13 @@ static int diff_show(struct diff *d, uint32_t limit)
     struct jsp_diff_side sides[2];
     for (int i = 0; i < 2; i++) {
         struct cli_capture *c = &d->captures[i];
-        int err = jsp_functions_build(&d->functions[i], &c->profile, &c->select);
+        int err = jsp_functions_build(&d->functions[i], c->profile, &c->select);
         if (err < 0)
             return cli_fail(c->label, "%s", strerror(-err));
         cli_native_complain(c);
         if (!d->functions[i].n)
             return cli_no_samples(c);
-        sides[i] = (struct jsp_diff_side){ &d->captures[i].profile, &d->functions[i] };
+        sides[i] = (struct jsp_diff_side){ d->captures[i].profile, &d->functions[i] };
     }
     if (cli_roots(d->captures))
         return CLI_FAILED;

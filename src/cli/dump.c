@@ -86,7 +86,7 @@ static void dump_address(struct dump *d, const struct dump_row *r,
     dump_text(d, r->name);
     if (r->line)
         printf(" :%" PRIu64, r->line);
-    const struct jsp_lookup_map *m = jsp_lookup_map(&d->capture.profile.lookup, a->key);
+    const struct jsp_lookup_map *m = jsp_lookup_map(&d->capture.profile->lookup, a->key);
     if (m && m->path.len) {
         fputs("  ", stdout);
         dump_text(d, m->path);
@@ -99,7 +99,7 @@ static void dump_address(struct dump *d, const struct dump_row *r,
 /* Print what the thread was doing. */
 static void dump_state(const struct dump *d, const struct jsp_sample *s)
 {
-    const struct jsp_profile *p = &d->capture.profile;
+    const struct jsp_profile *p = d->capture.profile;
     const struct jsp_read_state *state = &s->state;
     struct jsp_read_text detail = jsp_samples_detail(p, s, d->frame.pid);
     printf(", %s", jsp_states[state->state].name);
@@ -115,7 +115,7 @@ static void dump_state(const struct dump *d, const struct jsp_sample *s)
 
 static bool dump_sample(struct dump *d, struct dump_row *r)
 {
-    struct jsp_profile *p = &d->capture.profile;
+    struct jsp_profile *p = d->capture.profile;
     struct jsp_addresses all;
     struct jsp_sample s;
     if (!jsp_samples_take(&d->samples, &d->frame, &s))
@@ -400,7 +400,8 @@ static void dump_frame(struct dump *d)
         .offset = cli_cell_u64(d->frame.offset),
         .process = d->frame.pid,
         .type = dump_types[d->frame.type],
-        .time = cli_cell_time(d->frame.time, d->is_text ? c->read.time : c->profile.start_time, 6),
+        .time = cli_cell_time(d->frame.time, d->is_text ? c->read->time : c->profile->start_time,
+                              6),
         .thread = cli_cell_none(), .a = cli_cell_none(), .b = cli_cell_none(),
     };
     if (!d->is_text) {
@@ -415,7 +416,7 @@ static void dump_frame(struct dump *d)
 static int dump_run(struct cli_arguments *a)
 {
     struct dump d = { 0 };
-    struct jsp_profile_options how = { 0 };
+    jsprof_read_options how = { .size = sizeof how };
     const struct cli_option options[] = { { "symbols", NULL, &how.symbols, NULL },
                                           CLI_FORM_OPTIONS(&d.form),
                                           { 0 } };
@@ -424,16 +425,16 @@ static int dump_run(struct cli_arguments *a)
     const char *path = cli_one_file(a);
     if (!path)
         return CLI_USAGE;
-    if (cli_symbols_check(how.symbols) || cli_load_with(&d.capture, path, &how))
+    if (cli_load_with(&d.capture, path, &how, a->command))
         return CLI_FAILED;
     d.is_text = cli_form_is_text(&d.form);
-    struct cli_head head = { &d.capture, d.capture.profile.samples, d.capture.profile.value };
+    struct cli_head head = { &d.capture, d.capture.profile->samples, d.capture.profile->value };
     d.table = cli_table_open(&(struct cli_show){ .form = &d.form, .command = "dump",
                                                  .columns = dump_columns,
                                                  .document = &dump_document,
                                                  .head = &head, .capture = &d.capture });
-    jsp_read_start(&d.cursor, &d.capture.read, NULL);
-    jsp_samples_start(&d.samples, &d.capture.profile, NULL);
+    jsp_read_start(&d.cursor, d.capture.read, NULL);
+    jsp_samples_start(&d.samples, d.capture.profile, NULL);
     while (d.table && !ferror(stdout) && jsp_read_next(&d.cursor, &d.frame))
         dump_frame(&d);
     int status = cli_table_close(d.table);

@@ -25,7 +25,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     bool hide_system, is_collapsed;
     bool has_idle; /* idle stacks count, too */
     struct cli_native native;
-    const struct jsp_profile_options *load; /* further options for loading, or NULL */
+    bool keeps_samples; /* the command needs them one by one: reader->rows */
 };
 
 #define CLI_FILTER_OPTIONS(f) \
@@ -79,9 +79,5 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
 /* Check the path of --source-maps; NULL is valid. CLI_FAILED where nothing is there, which is
  * reported. */
 int cli_source_maps_check(const char *path);
-
-/* Check the folder of --symbols; NULL is valid. CLI_FAILED where it is no folder, which is
- * reported. */
-int cli_symbols_check(const char *directory);
 
 #endif

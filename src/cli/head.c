@@ -13,7 +13,7 @@
 int cli_head_of(struct cli_head *out, struct cli_capture *c)
 {
     struct jsp_functions functions;
-    int err = jsp_functions_build(&functions, &c->profile, &c->select);
+    int err = jsp_functions_build(&functions, c->profile, &c->select);
     if (err < 0)
         return cli_fail(c->label, "%s", strerror(-err));
     *out = (struct cli_head){ c, functions.samples, functions.value };
@@ -36,7 +36,7 @@ const char *const cli_head_units[] = { JSP_CLOCKS(HEAD_UNIT) "samples", "alloc_b
 static struct cli_cell head_unit(CLI_OF_ROW)
 {
     const struct cli_head *h = row;
-    return cli_cell_string(jsp_unit_key(h->capture->profile.unit));
+    return cli_cell_string(jsp_unit_key(h->capture->profile->unit));
 }
 
 static struct cli_cell head_idle_samples(CLI_OF_ROW)
@@ -68,9 +68,9 @@ const struct cli_column cli_head_columns[] = {
 
 struct cli_span cli_head_command(const struct cli_capture *c)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     uint32_t first = 0; /* the first chosen thread */
-    while (c->threads && first + 1 < p->n_threads && !c->threads[first])
+    while (c->select.threads && first + 1 < p->n_threads && !c->select.threads[first])
         first++;
     struct jsp_read_text command =
         jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
@@ -80,8 +80,8 @@ struct cli_span cli_head_command(const struct cli_capture *c)
 void cli_head_counts(const struct cli_head *h, bool is_markdown)
 {
     const struct cli_capture *c = h->capture;
-    const bool *threads = c->threads;
-    const struct jsp_profile *p = &c->profile;
+    const bool *threads = c->select.threads;
+    const struct jsp_profile *p = c->profile;
     const struct cli_style *s = &c->style;
     const char *dot = s->is_utf8 ? " · " : ", ";
     char n[CLI_NUMBER], m[CLI_NUMBER];
@@ -118,7 +118,7 @@ void cli_heading(const struct cli_head *h)
 void cli_head_idle(const struct cli_head *h)
 {
     const struct jsp_idle_sum *idle = &h->capture->idle;
-    const struct jsp_profile *p = &h->capture->profile;
+    const struct jsp_profile *p = h->capture->profile;
     char v[CLI_NUMBER], n[CLI_NUMBER], share[CLI_NUMBER];
     double all = (double)idle->value + (double)h->value;
     if (idle->samples)
@@ -150,7 +150,7 @@ void cli_allocations(const struct jsp_profile *p)
 
 void cli_closing(const struct cli_head *h)
 {
-    const struct jsp_profile *p = &h->capture->profile;
+    const struct jsp_profile *p = h->capture->profile;
     char n[CLI_NUMBER], v[CLI_NUMBER], share[CLI_NUMBER];
     putchar('\n');
     if (p->unit == JSP_VALUE_COUNT)

@@ -57,7 +57,7 @@ static void hints_word(const struct hints *h, char out[CLI_PLACE], const char *n
 /* The collector's functions may call each other: count each stack once. */
 static int hints_collector(struct hints *h)
 {
-    struct jsp_profile *p = &h->c->profile;
+    struct jsp_profile *p = h->c->profile;
     const struct jsp_function_row *most = NULL;
     struct jsp_groups *kinds = NULL;
     struct jsp_functions sums = { 0 };
@@ -101,11 +101,11 @@ static void hints_hot_line(struct hints *h)
             most = &h->rows->rows[i];
     if (!most || hints_share(h, most->line_value) < hints_line)
         return;
-    hints_word(h, word, h->c->profile.functions[most->function].name);
+    hints_word(h, word, h->c->profile->functions[most->function].name);
     snprintf(hints_next(h), CLI_HINT,
              "Line %u of %s takes %s of the %s: jsprof annotate%s shows it", most->line, word,
              cli_percent(share, hints_share(h, most->line_value)),
-             jsp_unit_noun(h->c->profile.unit), cli_measure_option(&h->c->profile));
+             jsp_unit_noun(h->c->profile->unit), cli_measure_option(h->c->profile));
 }
 
 /* Keep the beginning of a long name, between characters; and what quotes it out of it. */
@@ -125,7 +125,7 @@ static void hints_cut(const struct hints *h, char *name)
 /* Return the file of the module that has this path, or NULL. */
 static const struct jsp_native_file *hints_file(const struct hints *h, struct jsp_read_text path)
 {
-    const struct jsp_native_files *n = &h->c->profile.natives;
+    const struct jsp_native_files *n = &h->c->profile->natives;
     for (uint32_t i = 0; i < n->n; i++)
         if (jsp_read_equal(n->files[i].path, path))
             return &n->files[i];
@@ -152,7 +152,7 @@ static void hints_ways(char *out, size_t size, const struct jsp_native_file *f)
 
 static int hints_without_names(struct hints *h)
 {
-    const struct jsp_profile *p = &h->c->profile;
+    const struct jsp_profile *p = h->c->profile;
     const struct jsp_function *most = NULL;
     uint64_t sum = 0, best = 0;
     char share[CLI_NUMBER], ways[CLI_PACKAGE + 2 * JSP_ELF_BUILD_ID + 64];
@@ -177,7 +177,7 @@ static int hints_without_names(struct hints *h)
     snprintf(hints_next(h), CLI_HINT,
              "C functions without names take %s of the %s, most of it in %s%s%s: its debug "
              "symbols (%s) name them",
-             cli_percent(share, hints_share(h, sum)), jsp_unit_noun(h->c->profile.unit),
+             cli_percent(share, hints_share(h, sum)), jsp_unit_noun(h->c->profile->unit),
              *module ? h->quote : "", *module ? module : "a library", *module ? h->quote : "",
              ways);
     free(module);
@@ -187,11 +187,11 @@ static int hints_without_names(struct hints *h)
 /* A thread whose signals are blocked or taken by others has nothing but losses. */
 static int hints_unseen_thread(struct hints *h)
 {
-    const struct jsp_profile *p = &h->c->profile;
+    const struct jsp_profile *p = h->c->profile;
     const struct jsp_account_thread *most = NULL;
     uint32_t n = 0;
     char time[CLI_NUMBER], more[CLI_NUMBER] = "";
-    if (h->c->threads || h->c->is_part || !p->hz || h->out->n == CLI_HINTS)
+    if (h->c->select.threads || h->c->is_part || !p->hz || h->out->n == CLI_HINTS)
         return 0;
     for (uint32_t i = 0; i < p->account.n_threads; i++) {
         const struct jsp_account_thread *t = &p->account.threads[i];
@@ -221,7 +221,7 @@ int cli_hints(struct cli_hints *out, struct cli_capture *c, const struct jsp_fun
 {
     struct hints h = { out, c, rows, is_markdown ? "`" : "" };
     out->n = 0;
-    int err = jsp_unit_is_bytes(c->profile.unit) ? 0 : hints_collector(&h);
+    int err = jsp_unit_is_bytes(c->profile->unit) ? 0 : hints_collector(&h);
     if (err < 0)
         return err;
     hints_hot_line(&h);

@@ -33,7 +33,6 @@ struct html_run {
     const char *output;
     bool has_sources;
     struct cli_capture captures[JSP_HTML_MOST];
-    struct jsp_page_times times[JSP_HTML_MOST];
     struct jsp_page_capture parts[JSP_HTML_MOST];
     uint32_t n; /* how many of them are open */
 };
@@ -42,14 +41,12 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
 {
     for (; r->n < (uint32_t)a->n_files; r->n++) {
         struct cli_capture *c = &r->captures[r->n];
-        struct jsp_profile_options load = { .sampled = jsp_page_times_add,
-                                            .sampled_context = &r->times[r->n] };
-        r->filter.load = &load;
+        r->filter.keeps_samples = true;
         int status = cli_filter_open(c, a->files[r->n], &r->filter, a->command);
         if (status)
             return status;
-        r->parts[r->n] = (struct jsp_page_capture){ &c->profile, c->select,
-                                                    &r->times[r->n], c->label,
+        r->parts[r->n] = (struct jsp_page_capture){ c->profile, c->select,
+                                                    &c->reader->rows, c->label,
                                                     c->idle.value };
     }
     return CLI_OK;
@@ -60,7 +57,7 @@ static int html_compare(struct html_run *r)
 {
     for (uint32_t i = 0; i < r->n; i++) {
         struct cli_capture *c = &r->captures[i];
-        int err = jsp_select_resolve(&c->select, &c->profile);
+        int err = jsp_select_resolve(&c->select, c->profile);
         if (err < 0)
             return cli_fail(c->label, "%s", strerror(-err));
     }
@@ -145,8 +142,6 @@ static int html_run(struct cli_arguments *a)
         status = html_write(r);
     for (uint32_t i = 0; i < r->n; i++)
         cli_close(&r->captures[i]);
-    for (uint32_t i = 0; i < JSP_HTML_MOST; i++)
-        jsp_page_times_free(&r->times[i]);
     free(r);
     return status;
 }

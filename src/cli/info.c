@@ -90,7 +90,7 @@ static struct cli_cell info_rate(CLI_OF_ROW)
 
 static bool info_has_account(const void *of)
 {
-    return ((const struct cli_capture *)of)->profile.account.n_threads > 0;
+    return ((const struct cli_capture *)of)->profile->account.n_threads > 0;
 }
 
 #define INFO_FIELD(field) .offset = offsetof(struct info_row, field)
@@ -198,7 +198,7 @@ static const struct cli_document info_document = {
 
 static struct info_row info_row(const struct cli_capture *c)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     struct jsp_account_verdict v;
     jsp_account_verdict(&p->account, &v);
     struct cli_cell none = cli_cell_none();
@@ -246,7 +246,7 @@ static void info_foreign(struct info_row *r, struct cli_table *t, uint32_t most)
 /* Print a row for each account, so that a thread that attached twice has two. */
 static int info_rows(const struct cli_capture *c, struct cli_table *t)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     const struct jsp_account *a = &p->account;
     struct info_row row = info_row(c);
     int status = CLI_OK;
@@ -278,7 +278,7 @@ static struct cli_table *info_open(const struct cli_form *form, const struct cli
 /* Print a line for each thread: samples, rate reached, time, losses by cause. */
 static int info_threads(const struct cli_capture *c, const struct cli_form *form)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     struct info_row row = info_row(c);
     uint32_t n;
     if (p->account.n_threads + p->n_threads == 0)

@@ -25,7 +25,7 @@ static double info_seconds(const struct jsp_profile *p, int64_t end)
 
 void cli_info_processes(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     const struct cli_style *s = &c->style;
     enum { MOST = 8 };
     for (uint32_t i = 0; i < p->n_processes && i < MOST; i++) {
@@ -47,7 +47,7 @@ void cli_info_processes(const struct cli_capture *c, const char *label)
 
 void cli_info_recorder(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     const struct cli_style *s = &c->style;
     cli_label(s, label);
     if (p->version[0]) {
@@ -63,7 +63,7 @@ void cli_info_recorder(const struct cli_capture *c, const char *label)
 
 void cli_info_recorded(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     const struct cli_style *s = &c->style;
     int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
     struct jsp_account_verdict v;
@@ -95,7 +95,7 @@ void cli_info_recorded(const struct cli_capture *c, const char *label)
 
 void cli_info_clock(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     if (!p->hz)
         return;
     cli_label(&c->style, label);
@@ -105,15 +105,15 @@ void cli_info_clock(const struct cli_capture *c, const char *label)
 
 void cli_info_allocations(const struct cli_capture *c, const char *label)
 {
-    if (!c->profile.heap.n_allocated && !c->profile.heap.every)
+    if (!c->profile->heap.n_allocated && !c->profile->heap.every)
         return;
     cli_label(&c->style, label);
-    cli_allocations(&c->profile);
+    cli_allocations(c->profile);
 }
 
 void cli_info_samples(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = &c->profile;
+    const struct jsp_profile *p = c->profile;
     char samples[CLI_NUMBER], weight[CLI_NUMBER], stacks[CLI_NUMBER];
     cli_label(&c->style, label);
     printf("%s", cli_count(samples, p->samples));
@@ -157,7 +157,7 @@ void cli_info_stops(const struct cli_capture *c, const char *label)
           offsetof(struct jsp_account_thread, stop_rule) },
     };
     enum { CAUSES = sizeof causes / sizeof *causes };
-    const struct jsp_account *a = &c->profile.account;
+    const struct jsp_account *a = &c->profile->account;
     uint64_t sums[CAUSES], all = 0;
     char share[CLI_NUMBER];
     for (int j = 0; j < CAUSES; j++)
@@ -189,17 +189,17 @@ void cli_info_by_state(const uint64_t by_state[JSP_N_STATES])
 /* Print what the threads were doing. */
 void cli_info_states(const struct cli_capture *c, const char *label)
 {
-    if (!jsp_profile_has_states(&c->profile))
+    if (!jsp_profile_has_states(c->profile))
         return;
     cli_label(&c->style, label);
-    cli_info_by_state(c->profile.by_state);
+    cli_info_by_state(c->profile->by_state);
 }
 
 /* Print how many children the recording did not follow. */
 void cli_info_forks(const struct cli_capture *c, const char *label)
 {
     char text[CLI_NUMBER];
-    uint64_t n = c->profile.account.session.forks;
+    uint64_t n = c->profile->account.session.forks;
     if (!n)
         return;
     cli_label(&c->style, label);
@@ -211,7 +211,7 @@ void cli_info_forks(const struct cli_capture *c, const char *label)
 void cli_info_bad(const struct cli_capture *c, const char *label)
 {
     char text[CLI_NUMBER];
-    uint64_t n = info_sum(&c->profile.account, offsetof(struct jsp_account_thread, frames_bad));
+    uint64_t n = info_sum(&c->profile->account, offsetof(struct jsp_account_thread, frames_bad));
     if (!n)
         return;
     cli_label(&c->style, label);
@@ -222,7 +222,7 @@ void cli_info_bad(const struct cli_capture *c, const char *label)
 /* Print which names the file lacks. */
 void cli_info_names(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_account_session *s = &c->profile.account.session;
+    const struct jsp_account_session *s = &c->profile->account.session;
     const struct {
         uint64_t n;
         const char *one, *many, *how;
@@ -250,7 +250,7 @@ void cli_info_names(const struct cli_capture *c, const char *label)
 void cli_info_marks(const struct cli_capture *c, const char *label)
 {
     char text[CLI_NUMBER];
-    uint64_t n = c->profile.account.session.marks_lost;
+    uint64_t n = c->profile->account.session.marks_lost;
     if (!n)
         return;
     cli_label(&c->style, label);
@@ -269,6 +269,6 @@ void cli_info_form(const struct cli_capture *c, const char *label)
 {
     char size[CLI_NUMBER];
     cli_label(&c->style, label);
-    printf("%s byte%s, %s-endian, %s\n", cli_count(size, c->read.size), cli_s(c->read.size),
-           (c->read.bytes[5] & 1) ? "little" : "big", cli_info_form_of(&c->profile));
+    printf("%s byte%s, %s-endian, %s\n", cli_count(size, c->read->size), cli_s(c->read->size),
+           (c->read->bytes[5] & 1) ? "little" : "big", cli_info_form_of(c->profile));
 }

@@ -106,7 +106,7 @@ struct cli_info_sum *cli_info_sums(const struct jsp_account *a, uint32_t *n)
 
 int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t)
 {
-    bool is_final = strcmp(c->profile.account.session.state, "final") == 0;
+    bool is_final = strcmp(c->profile->account.session.state, "final") == 0;
     int status = CLI_OK;
     if (t->expirations != t->kept + jsp_account_lost(t))
         status = cli_fail(c->label,
@@ -127,7 +127,7 @@ int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_threa
 /* Check the sum of all threads, and that the file contains what the account counts as kept. */
 static int info_verdict(const struct cli_capture *c, const struct jsp_account_verdict *v)
 {
-    uint64_t lost = jsp_account_lost(&v->sum), in_file = c->profile.weight;
+    uint64_t lost = jsp_account_lost(&v->sum), in_file = c->profile->weight;
     bool is_final = strcmp(v->state, "final") == 0;
     if (!v->is_total) /* each thread is checked separately */
         return CLI_OK;
@@ -144,12 +144,12 @@ static int info_verdict(const struct cli_capture *c, const struct jsp_account_ve
 
 int cli_info_balance(const struct cli_capture *c)
 {
-    const struct jsp_account *account = &c->profile.account;
+    const struct jsp_account *account = &c->profile->account;
     struct jsp_account_verdict v;
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
     jsp_account_verdict(account, &v);
     if (account->n_threads == 0 && !v.is_total) {
-        if (c->profile.version[0])
+        if (c->profile->version[0])
             puts("\nno account of the recording is in the file: incomplete");
         return CLI_OK;
     }

@@ -45,14 +45,14 @@ struct list {
 
 static int list_build(struct list *l)
 {
-    struct jsp_profile *p = &l->capture.profile;
+    struct jsp_profile *p = l->capture.profile;
     struct jsp_events_of of = { 0 };
-    if (l->capture.threads) { /* the processes of the chosen threads */
+    if (l->capture.select.threads) { /* the processes of the chosen threads */
         of.pids = l->pids = malloc((p->n_threads + 1) * sizeof *l->pids);
         if (!l->pids)
             return -ENOMEM;
         for (uint32_t i = 0; i < p->n_threads; i++)
-            if (l->capture.threads[i])
+            if (l->capture.select.threads[i])
                 l->pids[of.n++] = p->threads[i].pid;
     }
     int err = jsp_events_read(&l->events, p, of);
@@ -228,7 +228,7 @@ static struct cli_cell list_time(CLI_OF_ROW)
 {
     const struct list *l = ((const struct list_of *)of)->list;
     return cli_cell_time(((const struct jsp_event_mark *)row)->time,
-                         l->capture.profile.start_time, 6);
+                         l->capture.profile->start_time, 6);
 }
 
 static struct cli_cell list_duration(CLI_OF_ROW)

@@ -130,7 +130,7 @@ static bool markdown_fits(const struct markdown *m, size_t bytes)
 
 static void markdown_functions(struct markdown *m, uint32_t limit)
 {
-    const struct jsp_profile *p = &m->c->profile;
+    const struct jsp_profile *p = m->c->profile;
     uint32_t n = limit && limit < m->rows->n ? limit : m->rows->n;
     uint64_t rest = 0;
     char a[CLI_NUMBER], b[CLI_NUMBER], s[CLI_NUMBER], place[CLI_PLACE];
@@ -171,12 +171,12 @@ static int markdown_categories(struct markdown *m)
     char a[CLI_NUMBER];
     int err = jsp_groups_open(&groups, JSP_GROUP_CATEGORY, m->c->categories);
     if (err == 0)
-        err = jsp_functions_build_by(&sums, &m->c->profile, &m->c->select, groups);
+        err = jsp_functions_build_by(&sums, m->c->profile, &m->c->select, groups);
     if (err == 0)
-        jsp_functions_sort(&sums, &m->c->profile, JSP_SORT_SELF);
+        jsp_functions_sort(&sums, m->c->profile, JSP_SORT_SELF);
     fputs("Self by category:", stdout);
     for (uint32_t i = 0; i < sums.n; i++) {
-        const char *name = jsp_functions_name(&sums, &m->c->profile, &sums.rows[i]);
+        const char *name = jsp_functions_name(&sums, m->c->profile, &sums.rows[i]);
         if (i < MARKDOWN_GROUPS && sums.rows[i].self) {
             printf("%s %s ", i ? "," : "",
                    cli_percent(a, markdown_share(m, sums.rows[i].self)));
@@ -196,7 +196,7 @@ static int markdown_path(struct markdown *m)
     const struct jsp_tree_options shape = { .select = m->c->select };
     struct jsp_tree tree;
     char a[CLI_NUMBER];
-    int err = jsp_tree_build(&tree, &m->c->profile, &shape);
+    int err = jsp_tree_build(&tree, m->c->profile, &shape);
     if (err < 0)
         return err;
     puts("## Hottest path\n");
@@ -215,7 +215,7 @@ static int markdown_path(struct markdown *m)
         }
         m->used += (size_t)printf("%u. %s ", ++shown,
                                   cli_percent(a, markdown_share(m, node->total)));
-        markdown_cut(m, cli_span(m->c->profile.functions[node->function].name), MARKDOWN_AGAIN);
+        markdown_cut(m, cli_span(m->c->profile->functions[node->function].name), MARKDOWN_AGAIN);
         if (folded)
             m->used += (size_t)printf(" (below %u more)", folded);
         putchar('\n');
@@ -241,13 +241,13 @@ static int markdown_next(struct markdown *m)
         m->used += (size_t)printf("- %s.\n", hints.text[i]);
     for (uint32_t i = 0; i < m->rows->n && i < MARKDOWN_ASIDE; i++) {
         const struct jsp_function_row *f = &m->rows->rows[i];
-        const struct jsp_function *function = &m->c->profile.functions[f->function];
+        const struct jsp_function *function = &m->c->profile->functions[f->function];
         bool has_lines = f->line && (f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT);
         if (f->self == 0 || !markdown_fits(m, MARKDOWN_LINE + 2 * MARKDOWN_AGAIN))
             continue;
         m->used += MARKDOWN_LINE;
         printf("- `jsprof %s%s` on ", has_lines ? "annotate" : "callers",
-               cli_measure_option(&m->c->profile));
+               cli_measure_option(m->c->profile));
         markdown_cut(m, file, MARKDOWN_AGAIN);
         fputs(has_lines ? " shows the lines of " : " shows who calls ", stdout);
         markdown_cut(m, cli_span(function->name), MARKDOWN_AGAIN);

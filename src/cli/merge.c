@@ -42,7 +42,7 @@ static int merge_open(struct merge *m, const struct cli_arguments *a)
         struct cli_capture *c = &m->captures[m->n];
         if (cli_load(c, a->files[m->n]))
             return CLI_FAILED;
-        m->inputs[m->n] = &c->profile;
+        m->inputs[m->n] = c->profile;
         const char *why = jsp_merge_refuses(m->inputs[0], m->inputs[m->n]);
         if (why) {
             m->n++;

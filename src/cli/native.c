@@ -16,39 +16,28 @@
 
 enum { NATIVE_ORIGINALS = 5 }; /* source maps about which to complain */
 
-int cli_native_show(const char *command, const struct cli_native *n, enum jsp_show *out)
+void cli_originals_complain(const char *label, const struct jsp_naming *naming)
 {
-    if (n->has_native && n->is_vm_only)
-        return cli_usage(command, "--native and --vm exclude each other");
-    *out = n->has_native   ? JSP_SHOW_ALL
-           : n->is_vm_only ? JSP_SHOW_VM
-                           : JSP_SHOW_USUAL;
-    return CLI_OK;
-}
-
-void cli_originals_complain(const struct cli_capture *c)
-{
-    const struct jsp_naming *naming = c->profile.naming;
     const struct jsp_originals *o = naming ? jsp_naming_originals(naming) : NULL;
     uint32_t n_mapped = o ? jsp_originals_n_mapped(o) : 0;
     struct jsp_originals_defect d;
     if (n_mapped)
-        cli_fail(c->label, "names and lines of %u file%s are from source maps "
+        cli_fail(label, "names and lines of %u file%s are from source maps "
                            "(--no-source-maps shows the recorded ones)",
                  n_mapped, cli_s(n_mapped));
     for (uint32_t i = 0; o && jsp_originals_defect(o, i, &d); i++) {
         if (i == NATIVE_ORIGINALS) {
-            cli_fail(c->label, "and source maps of more files are not used");
+            cli_fail(label, "and source maps of more files are not used");
             return;
         }
-        cli_fail(c->label, "the source map of %s is not used: %s", d.file, d.why);
+        cli_fail(label, "the source map of %s is not used: %s", d.file, d.why);
     }
 }
 
 void cli_native_complain(const struct cli_capture *c)
 {
-    cli_originals_complain(c);
-    const struct jsp_native_files *n = &c->profile.natives;
+    cli_originals_complain(c->label, c->profile->naming);
+    const struct jsp_native_files *n = &c->profile->natives;
     for (uint32_t i = 0; i < n->n; i++) {
         int reason = n->files[i].reason;
         uint32_t before = 0, after = 0;
@@ -76,8 +65,8 @@ void cli_native_complain(const struct cli_capture *c)
 int cli_roots(struct cli_capture captures[2])
 {
     struct jsp_roots roots;
-    int err = jsp_roots_strip(&roots, (struct jsp_profile *[]){ &captures[0].profile,
-                                                                 &captures[1].profile });
+    int err = jsp_roots_strip(&roots, (struct jsp_profile *[]){ captures[0].profile,
+                                                                 captures[1].profile });
     if (err)
         return cli_fail(captures[0].label, "%s", strerror(-err));
     for (uint32_t i = 0; i < roots.n; i++) {
@@ -95,7 +84,7 @@ static int native_file_lines(struct cli_capture *c, const struct cli_lines_tool 
 {
     char *text = NULL;
     uint64_t *addresses = calloc(n, sizeof *addresses);
-    const struct jsp_native_file *file = &c->profile.natives.files[asks->at.file];
+    const struct jsp_native_file *file = &c->profile->natives.files[asks->at.file];
     struct cli_lines_batch batch = { file->from ? file->from : file->name, addresses, n };
     if (!addresses)
         return -ENOMEM;
@@ -108,7 +97,7 @@ static int native_file_lines(struct cli_capture *c, const struct cli_lines_tool 
         *end = 0;
         struct jsp_line answer = { .line = cli_lines_split(at) };
         answer.file = (struct jsp_read_text){ at, (uint32_t)strlen(at) };
-        err = jsp_lines_answer(&c->profile, &asks[i], answer);
+        err = jsp_lines_answer(c->profile, &asks[i], answer);
         at = end + 1;
     }
     free(addresses);
@@ -128,7 +117,7 @@ static void native_ask(struct cli_capture *c, const struct cli_lines_tool *tool,
             continue;
         /* One that fails once will fail for the other files too. */
         cli_fail(c->label, "%s gave no lines for %s: %s", tool->path,
-                 c->profile.natives.files[file].name,
+                 c->profile->natives.files[file].name,
                  err == -EBADMSG ? "it failed, or answered something else"
                                  : strerror(-err));
         return;
@@ -142,7 +131,7 @@ void cli_native_lines(struct cli_capture *c, const struct cli_native *n,
     struct jsp_line_asks asks;
     if (!n->has_lines || n->is_vm_only)
         return;
-    int err = jsp_lines_collect(&c->profile, select, &asks);
+    int err = jsp_lines_collect(c->profile, select, &asks);
     if (err < 0) {
         cli_fail(c->label, "no lines of native code: %s", strerror(-err));
         return;
@@ -179,7 +168,7 @@ void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
     out[0] = 0;
     if (line.line == 0)
         return;
-    const char *path = line.file ? c->profile.files[line.file] : "";
+    const char *path = line.file ? c->profile->files[line.file] : "";
     const char *slash = strrchr(path, '/');
     *out = ' ';
     native_put(out + 1, c, slash ? slash + 1 : path, CLI_PLACE - CLI_NUMBER);

@@ -12,9 +12,6 @@ struct cli_native {
     bool has_native, is_vm_only, has_lines; /* --native, --vm, --lines */
 };
 
-/* Which frames these options show. CLI_OK or CLI_USAGE. */
-int cli_native_show(const char *command, const struct cli_native *n, enum jsp_show *out);
-
 /* With --lines, ask addr2line or a similar tool for the lines of the selected stacks' native
  * code. A failure is reported in one line, and everything else continues. */
 void cli_native_lines(struct cli_capture *c, const struct cli_native *n,
@@ -22,7 +19,7 @@ void cli_native_lines(struct cli_capture *c, const struct cli_native *n,
 
 /* After the functions are looked up, report how many generated files are shown by their source
  * maps, and why others are not. */
-void cli_originals_complain(const struct cli_capture *c);
+void cli_originals_complain(const char *label, const struct jsp_naming *naming);
 
 /* Report this and which files of native code could not name theirs, and why. */
 void cli_native_complain(const struct cli_capture *c);

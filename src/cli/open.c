@@ -4,7 +4,6 @@
  */
 #include "open.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,12 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/exact.h"
 #include "advice.h"
 #include "options.h"
-#include "image/demangle.h"
 
-enum { OPEN_PATIENCE_NS = 1000000000, OPEN_DEMANGLED = 4096 };
+enum { OPEN_PATIENCE_NS = 1000000000 };
 
 struct open_progress {
     struct timespec start;
@@ -75,8 +72,8 @@ static void open_progress(void *context, uint64_t done, uint64_t all)
 int cli_no_samples(const struct cli_capture *c)
 {
     bool is_met = !c->under; /* a sampled function has the name of --under */
-    for (uint32_t i = 0; i < c->profile.n_functions && !is_met; i++)
-        is_met = jsp_filter_names(&c->profile.functions[i], c->under);
+    for (uint32_t i = 0; i < c->profile->n_functions && !is_met; i++)
+        is_met = jsp_filter_names(&c->profile->functions[i], c->under);
     if (!is_met) {
         char *name = cli_clean(&c->style, cli_span(c->under));
         cli_fail(c->label, "no function \"%s\" was sampled%s", name ? name : "",
@@ -86,13 +83,13 @@ int cli_no_samples(const struct cli_capture *c)
     }
     if (c->select.threads || c->select.filter || c->select.left_out || c->is_part)
         return cli_fail(c->label, "no samples in what was chosen of this capture");
-    if (jsp_unit_is_bytes(c->profile.unit))
+    if (jsp_unit_is_bytes(c->profile->unit))
         return cli_fail(c->label, "no sampled allocations%s",
-                        c->profile.heap.n_allocated ? " are live at the end"
+                        c->profile->heap.n_allocated ? " are live at the end"
                                                     : " in this capture");
-    struct jsp_exact calls = { 0 };
-    bool is_counted = !jsp_exact_read(&calls, &c->read, NULL) && calls.is_there;
-    jsp_exact_free(&calls);
+    jsprof_read_calls *calls = NULL;
+    bool is_counted = jsprof_read_calls_open(&calls, c->reader, NULL) == 0;
+    jsprof_read_calls_close(calls);
     if (is_counted)
         return cli_fail(c->label, "no samples in this capture; its exact calls: jsprof calls");
     char advice[CLI_ADVICE];
@@ -111,41 +108,20 @@ int cli_which_file(const char *const words[2])
     return !open_is_there(words[0]) && open_is_there(words[1]);
 }
 
-int cli_open(struct cli_capture *c, const char *path)
+void cli_name_capture(struct cli_capture *c, const char *path)
 {
-    char why[JSP_READ_WHY];
     memset(c, 0, sizeof *c);
     c->path = path;
     c->label = strcmp(path, "-") == 0 ? "standard input" : path;
     c->style = cli_style_get();
-    return jsp_read_open(&c->read, path, why) < 0 ? cli_fail(c->label, "%s", why)
-                                                  : CLI_OK;
 }
 
-/* Return the readable name of a C++ function. The caller frees it. NULL: it has no other form.
- * The machine's C++ library is loaded when the first such name turns up; where there is none,
- * names remain as they are. */
-static char *open_demangle(void *context, const char *name)
+int cli_refuse(const struct cli_capture *c, const jsprof_read_error *e, const char *command)
 {
-    (void)context;
-    static jsp_demangle_fn *call;
-    static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1" };
-    static int n_tried;
-    char *out = malloc(OPEN_DEMANGLED);
-    for (; !call && n_tried < 2; n_tried++) {
-        void *library = dlopen(libraries[n_tried], RTLD_LAZY | RTLD_LOCAL);
-        void *found = library ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&call, &found, sizeof call);
-    }
-    if (out && call && jsp_demangle(call, name, out, OPEN_DEMANGLED))
-        return out;
-    free(out);
-    return NULL;
-}
-
-int cli_load(struct cli_capture *c, const char *path)
-{
-    return cli_load_with(c, path, &(struct jsp_profile_options){ 0 });
+    if (e->option && e->code == -EINVAL)
+        return cli_usage(command, "--%s", e->message);
+    return cli_fail(e->path && e->path != c->path ? e->path : c->label, "%s%s",
+                    e->option ? "--" : "", e->message);
 }
 
 /* Return the folder in which debuginfod's clients keep the files that they have loaded, or NULL
@@ -169,42 +145,50 @@ static const char *open_debuginfod(void)
     return NULL;
 }
 
-int cli_load_with(struct cli_capture *c, const char *path,
-                  const struct jsp_profile_options *given)
+int cli_load(struct cli_capture *c, const char *path)
 {
+    return cli_load_with(c, path, &(jsprof_read_options){ .size = sizeof(jsprof_read_options) },
+                         NULL);
+}
+
+void cli_borrow(struct cli_capture *c)
+{
+    jsprof_reader *r = c->reader;
+    c->read = &r->read;
+    c->profile = &r->profile;
+    c->select = r->choice.select;
+    c->categories = r->choice.categories;
+    c->idle = r->choice.idle;
+    c->is_part = r->is_part || r->choice.is_part;
+}
+
+int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
+                  const char *command)
+{
+    const jsprof_read_input input = { .size = sizeof input, .path = path };
+    jsprof_read_error error = { .size = sizeof error };
+    jsprof_read_options o = *options;
     struct open_progress progress = { 0 };
-    struct jsp_profile_options options = *given;
-    options.progress = open_progress;
-    options.context = &progress;
-    options.demangle = open_demangle;
-    options.debuginfod = open_debuginfod();
-    if (cli_open(c, path) != CLI_OK)
-        return CLI_FAILED;
-    if (given->naming) {
-        c->naming = *given->naming;
-        options.naming = &c->naming;
-    }
-    c->is_part = options.from_ns || options.to_ns || options.during;
+    o.inputs = &input;
+    o.n_inputs = 1;
+    o.progress = open_progress;
+    o.context = &progress;
+    o.debuginfod = open_debuginfod();
+    cli_name_capture(c, path);
     clock_gettime(CLOCK_MONOTONIC, &progress.start);
-    int err = jsp_profile_load(&c->profile, &c->read, &options);
+    int err = jsprof_read_open(&c->reader, &o, &error);
     if (progress.is_shown)
         fputs("\r\033[K", stderr);
-    if (err < 0) {
-        jsp_read_close(&c->read);
-        return cli_fail(c->label, "%s", strerror(-err));
-    }
-    cli_complain(c, &c->profile.defects);
+    if (err)
+        return cli_refuse(c, &error, command);
+    cli_borrow(c);
+    cli_complain(c, &c->profile->defects);
     return CLI_OK;
 }
 
 void cli_close(struct cli_capture *c)
 {
-    jsp_filter_close(c->select.filter);
-    jsp_categories_close(c->categories);
-    free(c->threads);
-    free(c->left_out);
-    jsp_profile_free(&c->profile);
-    jsp_read_close(&c->read);
+    jsprof_read_close(c->reader);
 }
 
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d)

@@ -7,35 +7,42 @@
 #ifndef JSP_CLI_OPEN_H
 #define JSP_CLI_OPEN_H
 
-#include "analyze/idle.h"
-#include "capture/read.h"
+#include "read/reader.h"
 #include "text.h"
 
+/* Most commands still read the profile itself; tests/check/layers.sh lists their files. */
 struct cli_capture {
     const char *path;  /* as given */
     const char *label; /* for people: the path, or "standard input" */
-    struct jsp_read read;
-    struct jsp_profile profile;
-    struct jsp_naming_options naming; /* borrowed from the command's options */
     struct cli_style style;
-    /* What cli_filter_open chose. After cli_load it is everything. */
+    jsprof_reader *reader; /* owned */
+    /* Borrowed from the reader: */
+    const struct jsp_read *read;
+    struct jsp_profile *profile;
+    /* and what cli_filter_open chose of it. After cli_load it is everything. */
     struct jsp_select select;
-    struct jsp_categories *categories; /* owned; NULL after cli_load */
-    bool *threads;                     /* owned; NULL: all */
+    const struct jsp_categories *categories; /* NULL after cli_load */
+    struct jsp_idle_sum idle;          /* what is left out because threads were idle */
     /* --time, --during, --state or --syscall chose a part of the recording */
     bool is_part;
     const char *under;                 /* borrowed; NULL: any function */
-    bool *left_out;                    /* owned; NULL: no stack */
-    struct jsp_idle_sum idle;          /* what is left out because threads were idle */
 };
 
-/* Open a capture; open and load it. Return CLI_OK, or CLI_FAILED: the error is reported and
- * nothing is open. */
-int cli_open(struct cli_capture *c, const char *path);
+/* Set path, label and style alone. */
+void cli_name_capture(struct cli_capture *c, const char *path);
+
+/* Load a capture, with the options of the library, whose input and progress are set here. Return
+ * CLI_OK; or CLI_USAGE or CLI_FAILED: the error is reported and nothing is open. */
 int cli_load(struct cli_capture *c, const char *path);
-int cli_load_with(struct cli_capture *c, const char *path,
-                  const struct jsp_profile_options *options);
+int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
+                  const char *command);
+
+/* Borrow anew from the reader, after a choice. */
+void cli_borrow(struct cli_capture *c);
 void cli_close(struct cli_capture *c);
+
+/* Report an error of the library. Return CLI_USAGE if an option is wrong, else CLI_FAILED. */
+int cli_refuse(const struct cli_capture *c, const jsprof_read_error *e, const char *command);
 
 /* Return which of two words is the capture; the other is the name of a function. It is the
  * first, unless only the second names an existing file. */

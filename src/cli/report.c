@@ -73,7 +73,7 @@ static double report_share(const struct report *r, uint64_t value)
  * samples that equals the weighted ones. */
 static double report_error(const struct report *r, double share)
 {
-    const struct jsp_profile *p = &r->capture.profile;
+    const struct jsp_profile *p = r->capture.profile;
     double all = (double)p->value;
     double worth = p->squares > 0 ? all * all / p->squares : 0;
     double n = p->samples ? worth * (double)r->functions.samples / (double)p->samples : 0;
@@ -85,7 +85,7 @@ static double report_error(const struct report *r, double share)
 static const struct jsp_function *report_function(const struct report *r,
                                                   const struct jsp_function_row *f)
 {
-    return &r->capture.profile.functions[f->function];
+    return &r->capture.profile->functions[f->function];
 }
 
 static struct cli_cell report_name(CLI_OF_ROW)
@@ -139,7 +139,7 @@ static struct cli_cell report_module(CLI_OF_ROW)
 
 static struct cli_cell report_file(CLI_OF_ROW)
 {
-    const struct jsp_profile *p = &((const struct report *)of)->capture.profile;
+    const struct jsp_profile *p = ((const struct report *)of)->capture.profile;
     const struct jsp_function_row *f = row;
     return cli_cell_string(f->file ? p->files[f->file] : "");
 }
@@ -152,7 +152,7 @@ static bool report_has_lines(const void *of)
 /* Where values are samples, a column of samples repeats them. */
 static bool report_is_timed(const void *of)
 {
-    return ((const struct report *)of)->capture.profile.unit != JSP_VALUE_COUNT;
+    return ((const struct report *)of)->capture.profile->unit != JSP_VALUE_COUNT;
 }
 
 /* Print the name, then its module and its hottest line where they are known and fit. */
@@ -180,7 +180,7 @@ static void report_draw(const struct cli_table *t, const void *row, int room)
 static struct cli_cell report_group(CLI_OF_ROW)
 {
     const struct report *r = of;
-    return cli_cell_string(jsp_functions_name(&r->functions, &r->capture.profile, row));
+    return cli_cell_string(jsp_functions_name(&r->functions, r->capture.profile, row));
 }
 
 static const char *report_group_heading(const struct cli_table *t)
@@ -262,16 +262,16 @@ static void report_cuts(const struct report *r)
         { "[C frames cut]", "of C stacks deeper than max_depth the middle is not shown" },
     };
     char share[CLI_NUMBER];
-    if (r->capture.profile.no_proc)
+    if (r->capture.profile->no_proc)
         puts(CLI_NO_PROC ".");
     for (uint32_t i = 0; i < r->functions.n && !r->functions.groups; i++) {
         const struct jsp_function_row *f = &r->functions.rows[i];
-        const char *name = r->capture.profile.functions[f->function].name;
+        const char *name = r->capture.profile->functions[f->function].name;
         for (size_t c = 0; f->kind == JSPROF_KIND_SYNTH && c < sizeof cuts / sizeof *cuts; c++)
             if (strcmp(name, cuts[c].name) == 0)
                 printf("%s (%s of the %s): %s.\n", name,
                        cli_percent(share, report_share(r, f->total)),
-                       jsp_unit_noun(r->capture.profile.unit), cuts[c].advice);
+                       jsp_unit_noun(r->capture.profile->unit), cuts[c].advice);
     }
 }
 
@@ -342,7 +342,7 @@ static int report_build(struct report *r, struct jsp_groups **groups)
         err = jsp_groups_open(groups, (enum jsp_group_by)(r->by - report_bys - 1),
                               r->capture.categories);
     if (err == 0)
-        err = jsp_functions_build_by(&r->functions, &r->capture.profile, &r->capture.select,
+        err = jsp_functions_build_by(&r->functions, r->capture.profile, &r->capture.select,
                                      *groups);
     return err < 0 ? cli_fail(r->capture.label, "%s", strerror(-err)) : CLI_OK;
 }
@@ -375,7 +375,7 @@ static int report_run(struct cli_arguments *a)
     status = report_build(&r, &groups);
     if (status)
         goto out;
-    jsp_functions_sort(&r.functions, &r.capture.profile, (enum jsp_sort)sort);
+    jsp_functions_sort(&r.functions, r.capture.profile, (enum jsp_sort)sort);
     cli_native_complain(&r.capture);
     if (r.functions.n == 0) {
         status = cli_no_samples(&r.capture);

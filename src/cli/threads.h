@@ -1,4 +1,4 @@
-/* cli/threads.h - choosing and describing the threads of a profile.
+/* cli/threads.h - describing the threads of a profile.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,12 +7,6 @@
 
 #include "analyze/functions.h"
 #include "open.h"
-
-/* Flag the threads whose name or tid is `thread`, of the processes whose number, name or
- * command line is `process`; NULL: all. The caller frees the flags. Return false where there
- * are none; the existing ones are reported. */
-bool cli_threads_choose(const struct cli_capture *c, const char *process,
-                        const char *thread, bool **flags);
 
 /* Return the name of the thread from the recording, or "". */
 const char *cli_thread_name(const struct jsp_thread_info *t);

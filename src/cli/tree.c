@@ -182,7 +182,7 @@ static const struct cli_document tree_document = {
 
 static struct tree_row tree_row(const struct tree_view *v, uint32_t id, uint32_t depth)
 {
-    const struct jsp_profile *p = &v->capture.profile;
+    const struct jsp_profile *p = v->capture.profile;
     const struct jsp_tree_node *node = &v->tree.nodes[id];
     return (struct tree_row){ .node = *node, .function = p->functions[node->function],
                               .file = node->file ? p->files[node->file] : "", .id = id,
@@ -292,7 +292,7 @@ static int tree_run(struct cli_arguments *a)
     if (status)
         return status;
     shape.select = v.capture.select;
-    int err = jsp_tree_build(&v.tree, &v.capture.profile, &shape);
+    int err = jsp_tree_build(&v.tree, v.capture.profile, &shape);
     if (!err)
         cli_native_complain(&v.capture);
     status = err < 0         ? cli_fail(v.capture.label, "%s", strerror(-err))

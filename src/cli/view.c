@@ -60,12 +60,12 @@ static int view_origin(struct view *v)
 
 static int view_convert(struct view *v)
 {
-    struct jsp_export e = { .profile = &v->capture.profile,
+    struct jsp_export e = { .profile = v->capture.profile,
                             .select = &v->capture.select,
                             .categories = v->capture.categories,
                             .out = &v->sink,
                             .title = v->capture.label };
-    if (v->capture.profile.samples == 0)
+    if (v->capture.profile->samples == 0)
         return cli_no_samples(&v->capture);
     jsp_sink_init(&v->sink, jsp_bytes_write, &v->profile);
     int err = jsp_export_firefox(&e);

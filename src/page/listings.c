@@ -28,7 +28,7 @@ struct listings_build {
     struct jsp_page_listings *out;
     struct jsp_profile *p;
     const struct jsp_page_tree *tree;
-    const struct jsp_page_times *times;
+    const struct jsp_profile_samples *times;
     struct listings_spot *spots; /* by stack */
     uint32_t *of_function;       /* by function of the tree: position in the list + 1 */
     size_t rows, text;           /* of the listings on the page */

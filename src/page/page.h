@@ -12,20 +12,10 @@
 #include "analyze/select.h"
 #include "export/sink.h"
 
-/* The samples of a capture in their order, collected during loading: pass
- * jsp_page_times_add as `sampled` to jsp_profile_load. Starts zeroed. */
-struct jsp_page_times {
-    struct jsp_profile_sample *list;
-    uint32_t n, room;
-};
-/* 0 or -ENOMEM */
-int jsp_page_times_add(void *times, const struct jsp_profile_sample *sample);
-void jsp_page_times_free(struct jsp_page_times *t);
-
 struct jsp_page_capture {
     struct jsp_profile *profile;
     struct jsp_select select; /* the page sets `show` itself */
-    const struct jsp_page_times *times;
+    const struct jsp_profile_samples *times; /* all samples in their order */
     const char *label; /* shown to users, usually the file's name */
     uint64_t idle; /* value of the idle stacks that `select` leaves out */
 };

@@ -68,7 +68,7 @@ static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thr
 {
     const struct jsp_profile *p = b->h->captures[capture].profile;
     const struct jsp_calltree_place *places = b->tree->places[capture];
-    const struct jsp_page_times *times = b->h->captures[capture].times;
+    const struct jsp_profile_samples *times = b->h->captures[capture].times;
     uint32_t n = b->rows ? times->n : p->n_stacks;
     int err = 0;
     for (uint32_t at = 0; err == 0 && at < n; at++) {

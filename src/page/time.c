@@ -15,21 +15,6 @@ enum {
     TIME_RADIX = 11,        /* bits sorted in one pass */
 };
 
-int jsp_page_times_add(void *times, const struct jsp_profile_sample *sample)
-{
-    struct jsp_page_times *t = times;
-    if (jsp_grow(&t->list, &t->room, t->n, sizeof *t->list) < 0)
-        return -ENOMEM;
-    t->list[t->n++] = *sample;
-    return 0;
-}
-
-void jsp_page_times_free(struct jsp_page_times *t)
-{
-    free(t->list);
-    memset(t, 0, sizeof *t);
-}
-
 int64_t jsp_page_time_start(const struct jsp_page_capture *c)
 {
     return c->profile->start_time;

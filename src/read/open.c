@@ -192,7 +192,7 @@ static int open_keep(jsprof_reader *r, const jsprof_read_options *o,
     r->is_part = load->from_ns || load->to_ns || load->during;
     r->has_rows = o->flags & JSPROF_READ_ROWS;
     if (r->has_rows) {
-        load->sampled = jsp_annotate_sampled;
+        load->sampled = jsp_profile_keep;
         load->sampled_context = &r->rows;
     }
     const char **const words[] = { &n->source_maps, &load->symbols, &load->debuginfod,

@@ -51,7 +51,7 @@ struct jsprof_reader {
     jsp_demangle_fn *demangle;
     int n_demanglers;        /* libraries in which it was looked for */
     bool is_part;            /* time or during chose a part */
-    struct jsp_annotate_samples rows; /* with JSPROF_READ_ROWS */
+    struct jsp_profile_samples rows; /* with JSPROF_READ_ROWS */
     bool has_rows;
     struct jsp_reader_choice choice;
 

@@ -49,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jsp_read r;
     struct jsp_profile p;
-    struct jsp_page_times times = { 0 };
-    const struct jsp_profile_options load = { .sampled = jsp_page_times_add,
+    struct jsp_profile_samples times = { 0 };
+    const struct jsp_profile_options load = { .sampled = jsp_profile_keep,
                                               .sampled_context = &times };
     char why[JSP_READ_WHY];
     void *copy = aligned_alloc(8, (size + 8) & ~(size_t)7);
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         jsp_read_close(&r);
     }
-    jsp_page_times_free(&times);
+    free(times.list);
     free(copy);
     return 0;
 }

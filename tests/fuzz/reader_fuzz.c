@@ -96,7 +96,7 @@ static void fuzz_check(struct jsp_profile *p, enum jsp_show show)
 }
 
 /* A function from inside is never more than the function. */
-static void fuzz_annotate(struct jsp_profile *p, const struct jsp_annotate_samples *samples,
+static void fuzz_annotate(struct jsp_profile *p, const struct jsp_profile_samples *samples,
                           uint32_t function)
 {
     struct jsp_read_defects defects = { 0 };
@@ -261,8 +261,8 @@ static void fuzz_recode(struct jsp_profile *p, jsp_export_write *to)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct jsp_annotate_samples samples = { 0 };
-    const struct jsp_profile_options options = { .sampled = jsp_annotate_sampled,
+    struct jsp_profile_samples samples = { 0 };
+    const struct jsp_profile_options options = { .sampled = jsp_profile_keep,
                                                  .sampled_context = &samples };
     struct jsp_read r;
     struct jsp_profile p;

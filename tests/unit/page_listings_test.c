@@ -59,9 +59,9 @@ static void rows_are(const struct jsp_html *of, const uint32_t wanted[5], uint32
     struct jsp_profile p;
     struct jsp_page_tree t;
     struct jsp_page_listings l;
-    struct jsp_page_times times = { 0 };
+    struct jsp_profile_samples times = { 0 };
     char why[JSP_READ_WHY];
-    const struct jsp_profile_options load = { .sampled = jsp_page_times_add,
+    const struct jsp_profile_options load = { .sampled = jsp_profile_keep,
                                               .sampled_context = &times };
     CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
     CHECK_EQ(jsp_profile_load(&p, &r, &load), 0);
@@ -81,7 +81,7 @@ static void rows_are(const struct jsp_html *of, const uint32_t wanted[5], uint32
     CHECK_EQ(n, on_page);
     jsp_page_listings_free(&l);
     jsp_page_tree_free(&t);
-    jsp_page_times_free(&times);
+    free(times.list);
     jsp_profile_free(&p);
     jsp_read_close(&r);
 }
