@@ -11,8 +11,9 @@ from .tables import MAGIC, Unknown, tables_in
 
 SECTION = ' is jsprof_tables'
 REGISTERS = {
-    'i386:x86-64': ('rsp', 'rbp', 'rbx rcx rdx rsi rdi r8 r9 r10 r11 r12 r13 r14 r15 rax'),
-    'aarch64': ('sp', 'x29', ' '.join(f'x{n}' for n in range(31))),
+    # those that a compiler keeps for long
+    'i386:x86-64': ('rsp', 'rbp', 'rbx rbp r12 r13 r14 r15 r8 r9 r10 r11 rsi rdi'),
+    'aarch64': ('sp', 'x29', ' '.join(f'x{n}' for n in range(19, 29))),
 }
 
 
@@ -80,10 +81,20 @@ def program():
                 State.sections = sections()
             memory = Memory(read_page)
             tables = [t for low, high in State.sections for t in tables_in(memory, low, high)]
-            State.program = Program(memory, tables)
+            State.program = Program(memory, tables, symbol)
         finally:
             State.searching = False
     return State.program if State.program.tables else None
+
+
+def symbol(address):
+    """Return the name of the C function that begins at an address, or None."""
+    try:
+        text = gdb.execute(f'info symbol {address:#x}', to_string=True)
+    except gdb.error:
+        return None
+    name = text.split(' in section ')[0]
+    return None if text.startswith('No symbol') or ' + ' in name else name
 
 
 def need_program():
