@@ -1,6 +1,8 @@
 # gdb: where it finds memory, tables, threads and C frames; the filter that makes `bt` one stack.
 #
 # SPDX-License-Identifier: MIT
+import bisect
+
 import gdb
 from gdb.FrameDecorator import FrameDecorator
 
@@ -9,17 +11,21 @@ from .memory import PAGE, Memory
 from .program import Program
 from .tables import MAGIC, Unknown, tables_in
 
-SECTION = ' is jsprof_tables'
+TABLES = 'jsprof_tables'
 REGISTERS = {
     # those that a compiler keeps for long
     'i386:x86-64': ('rsp', 'rbp', 'rbx rbp r12 r13 r14 r15 r8 r9 r10 r11 rsi rdi'),
     'aarch64': ('sp', 'x29', ' '.join(f'x{n}' for n in range(19, 29))),
 }
 
+# those that interpreters in assembly use
+EXTRA = {'i386:x86-64': ('rdx', 'rbx')}
+
 
 class State:
     """What is known until the program runs on."""
     sections = None    # [(low, high)]; None: to be searched
+    texts = None       # the same, of code
     program = None
     searching = False
 
@@ -49,14 +55,28 @@ def read_page(at):
 
 
 def sections():
-    """Return where the sections with tables are, also of stripped objects."""
-    found = []
+    """Return where the sections with tables are, also of stripped objects, and those of code."""
+    found, texts = [], []
     for line in gdb.execute('info files', to_string=True).splitlines():
-        at = line.find(SECTION)
-        if at > 0 and line[at + len(SECTION):].split(' ')[0] in ('', '\n'):
-            low, _, high = line[:at].strip().partition(' - ')
-            found.append((int(low, 16), int(high, 16)))
-    return found or by_symbol()
+        place, is_, name = line.strip().partition(' is ')
+        name = name.split(' ')[0]
+        low, dash, high = place.partition(' - ')
+        if not is_ or not dash or not name.startswith(('.text', '.plt', '.init', '.fini', TABLES)):
+            continue
+        (found if name == TABLES else texts).append((int(low, 16), int(high, 16)))
+    return found or by_symbol(), sorted(texts)
+
+
+def is_object(pc):
+    """Return whether an object's code is at pc."""
+    texts = State.texts or []
+    at = bisect.bisect_right(texts, (pc, 1 << 64)) - 1
+    return at >= 0 and texts[at][0] <= pc < texts[at][1]
+
+
+def is_walked(known, pc):
+    """Return whether pc is in code that only a walker knows, whose frames it gives."""
+    return not is_object(pc) and not known.code_at(pc)
 
 
 def by_symbol():
@@ -78,7 +98,7 @@ def program():
         State.searching = True
         try:
             if State.sections is None:
-                State.sections = sections()
+                State.sections, State.texts = sections()
             memory = Memory(read_page)
             tables = [t for low, high in State.sections for t in tables_in(memory, low, high)]
             State.program = Program(memory, tables, symbol)
@@ -126,8 +146,10 @@ def registers(frame):
     if not names:
         raise Unknown(f'this script does not know the registers of {frame.architecture().name()}')
     sp, fp, rest = names
-    return {'pc': frame.pc(), 'sp': register(frame, sp), 'fp': register(frame, fp),
-            'rest': [register(frame, r) for r in rest.split()]}
+    found = {name: register(frame, name) for name in EXTRA.get(frame.architecture().name(), ())}
+    found.update(pc=frame.pc(), sp=register(frame, sp), fp=register(frame, fp),
+                 rest=[register(frame, r) for r in rest.split()])
+    return found
 
 
 def cfa(frame):
@@ -251,7 +273,7 @@ def decorated(known, frames):
                 last = HostFrame(early, beside)
             waiting = []
             one = CodeFrame(frame.frame, known.code_at(frame.pc), frame.pc)
-            hides = not one.code and known.is_hidden(frame.pc)
+            hides = not one.code and (known.is_hidden(frame.pc) or not is_object(frame.pc))
         if hides and last:
             last.hidden.append(one)
             continue

@@ -24,7 +24,7 @@ def ours(known):
             out.append((frame.shown, frame.line if LINES else 0))
             continue
         inner = frame.frame.inferior_frame()
-        if inner.type() == gdb.INLINE_FRAME:
+        if inner.type() == gdb.INLINE_FRAME or front_gdb.is_walked(known, frame.pc):
             continue
         code = known.code_at(frame.pc)
         out.append(('code', code.label()) if code else inner.pc())

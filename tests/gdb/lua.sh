@@ -6,7 +6,7 @@ set -eu
 . "$SRCDIR/tests/gdb/lib.sh"
 watch_build
 some=
-for v in 5.1 5.2 5.3 5.4 5.5; do
+for v in 5.1 5.2 5.3 5.4 5.5 jit; do
     [ -x "$B/bin/jsprof-lua$v" ] && command -v lua$v >/dev/null || continue
     some=1
     cat >"$tmp/work.lua" <<'EOF'

@@ -44,4 +44,5 @@ static const jsprof_debug_fact debug_facts[] = {
     LAYOUT(long_elsewhere), LAYOUT(op_bits), LAYOUT(op_call), LAYOUT(op_tailcall),
 };
 
-JSPROF_DEBUG_SECTION const jsprof_debug_table jsp_lua_debug = JSPROF_DEBUG_TABLE("lua", debug_facts);
+JSPROF_DEBUG_SECTION const jsprof_debug_table jsp_lua_debug =
+    JSPROF_DEBUG_TABLE("lua", debug_facts);

@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: MIT
 from ..stack import Frame, split_place
+from ._lua_labels import Labels
 
 NONE = 0xFFFF
 TAG_AT, TAG_BITS, VALUE = 8, 0x3F, 16
@@ -11,8 +12,6 @@ ARGUMENTS, UPVALUES = 8, 4            # searched for a coroutine
 STACK, NEAR, CALLS, JUMPS = 65536, 1024, 64, 256
 ADDRESS = (1 << 48) - 1               # above it: a signature of the address
 LINES_BETWEEN = 128
-LABEL_CHUNK = '=(jsprof label) '
-WHERE = 240
 
 
 class Layout:
@@ -86,7 +85,7 @@ class Walk:
         self.layout.global_ = getattr(self.layout, 'global', 0)
         self.loop = self.walker('loop_low'), self.walker('loop_high')
         self.calls = None
-        self.labels = None
+        self.labels = Labels(program, table, self.host)
 
     def walker(self, name):
         return self.m.pointer(self.host + self.t['walker.' + name])
@@ -153,35 +152,9 @@ class Walk:
             return 0
         return line + sum(s - 256 if s > 127 else s for s in steps)
 
-    # -- Labels --------------------------------------------------------------------------
-
-    def label(self, key):
-        """Return (name, where) that the binding gave to a function, or None."""
-        if self.labels is None:
-            self.labels, t = {}, self.t
-            n, bytes_ = self.m.u32(self.host + t['walker.n_labels']), t['label.bytes']
-            for i in range(min(n, 8192)):
-                at = self.host + t['walker.labels'] + i * bytes_
-                k = tuple(self.m.u64(at + t['label.' + f])
-                          for f in ('at', 'code', 'source', 'line'))
-                self.labels.setdefault(k, at)
-        at = self.labels.get(key)
-        if not at:
-            return None
-        where = self.m.pointer(at + self.t['label.where'])
-        return (self.m.text(self.m.pointer(at + self.t['label.name'])) or '',
-                self.m.text(where) if where else '')
-
     def lua_label(self, proto):
-        found = self.label((proto.at, proto.code, proto.source, proto.defined))
-        if found:
-            return found
-        source = self.string(proto.source) or '=?'
-        if source.startswith(LABEL_CHUNK):
-            return source[len(LABEL_CHUNK):], ''
-        where = source[1:] if source[0:1] in '@=' else '[string]'
-        line = f':{proto.defined}' if proto.defined not in (0, 0xFFFFFFFF) else ''
-        return 'function' if proto.defined else 'main chunk', where + line
+        key = proto.at, proto.code, proto.source, proto.defined
+        return self.labels.of_function(key, proto.defined, lambda: self.string(proto.source))
 
     # -- The running coroutines ------------------------------------------------------------
 
@@ -321,13 +294,6 @@ class Walk:
             frames.append(Frame('[tail calls]', kind='synth', entry=entry))
         return frames
 
-    def c_frame(self, address):
-        found = self.label((address, 0, 0, 0))
-        name, where = found or ('C function', '[C]')
-        if name == 'C function':
-            name = self.program.symbol(address) or name
-        return Frame(name, shown=f'{name} ({where})' if where else name, kind='label')
-
     def frames_of(self, state, is_running):
         """Return the frames of one coroutine, innermost first."""
         frames, call, is_leaf, seen = [], Call(self, state.ci), is_running, set()
@@ -343,7 +309,7 @@ class Walk:
             if function and function[0] == 'lua':
                 frames += self.lua_frames(call, caller, function[1], is_leaf)
             elif function and function[1] != self.walker('unshown'):
-                frames.append(self.c_frame(function[1]))
+                frames.append(self.labels.c_frame(function[1]))
             is_leaf = False
             if not caller or caller.at == state.base_ci:
                 break
