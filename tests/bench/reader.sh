@@ -38,6 +38,13 @@ row '1M samples x 30: open to report' '<= 0.3 s' "$median s ($low..$high)" "$pee
     "$(holds "$median" 0.3)"
 row '  memory beyond the file' '<= 100 MB' "$mb MB" - "$(holds "$mb" 100)"
 
+# The same functions by the reading library, without the command's table and hints.
+"$bin/spend" $rounds "$work/1m.cap" "$bin/functions" "$work/1m.cap" >"$work/library"
+read -r library_low library library_high _ <"$work/library"
+ratio=$(awk -v a="$library" -v b="$median" 'BEGIN { printf "%.2f", a / b }')
+row '  by the reading library' '<= 1.05 x report' "$ratio x ($library_low..$library_high s)" \
+    "report $median s" "$(holds "$ratio" 1.05)"
+
 # The same samples in the compact form.
 "$B/bin/jsprof" convert --to compact -o "$work/1m.compact" "$work/1m.cap"
 each() # FILE
