@@ -59,10 +59,6 @@ def plain_frames():
             return
 
 
-def hides(known, pc):
-    return known.is_hidden(pc) or front_gdb.is_walked(known, pc)
-
-
 def shown_frames(known):
     """Return the frames of the selected thread as Shown."""
     frames = front_gdb.one_stack(known, plain_frames())
@@ -85,7 +81,7 @@ def shown_frames(known):
         else:
             name, file, line = symbol(inner)
             found.append(Shown(n, name, file, line, pc=frame.pc, level=inner.level(),
-                               kind='loop' if hides(known, frame.pc) else 'native'))
+                               kind='loop' if known.is_hidden(frame.pc) else 'native'))
     return found
 
 

@@ -1,8 +1,6 @@
 # gdb: where it finds memory, tables, threads and C frames; the filter that makes `bt` one stack.
 #
 # SPDX-License-Identifier: MIT
-import bisect
-
 import gdb
 from gdb.FrameDecorator import FrameDecorator
 
@@ -11,21 +9,16 @@ from .memory import PAGE, Memory
 from .program import Program
 from .tables import MAGIC, Unknown, tables_in
 
-TABLES = 'jsprof_tables'
+SECTION = ' is jsprof_tables'
 REGISTERS = {
-    # those that a compiler keeps for long
-    'i386:x86-64': ('rsp', 'rbp', 'rbx rbp r12 r13 r14 r15 r8 r9 r10 r11 rsi rdi'),
-    'aarch64': ('sp', 'x29', ' '.join(f'x{n}' for n in range(19, 29))),
+    'i386:x86-64': ('rsp', 'rbp', 'rbx rcx rdx rsi rdi r8 r9 r10 r11 r12 r13 r14 r15 rax'),
+    'aarch64': ('sp', 'x29', ' '.join(f'x{n}' for n in range(31))),
 }
-
-# those that interpreters in assembly use
-EXTRA = {'i386:x86-64': ('rdx', 'rbx')}
 
 
 class State:
     """What is known until the program runs on."""
     sections = None    # [(low, high)]; None: to be searched
-    texts = None       # the same, of code
     program = None
     searching = False
 
@@ -55,28 +48,14 @@ def read_page(at):
 
 
 def sections():
-    """Return where the sections with tables are, also of stripped objects, and those of code."""
-    found, texts = [], []
+    """Return where the sections with tables are, also of stripped objects."""
+    found = []
     for line in gdb.execute('info files', to_string=True).splitlines():
-        place, is_, name = line.strip().partition(' is ')
-        name = name.split(' ')[0]
-        low, dash, high = place.partition(' - ')
-        if not is_ or not dash or not name.startswith(('.text', '.plt', '.init', '.fini', TABLES)):
-            continue
-        (found if name == TABLES else texts).append((int(low, 16), int(high, 16)))
-    return found or by_symbol(), sorted(texts)
-
-
-def is_object(pc):
-    """Return whether an object's code is at pc."""
-    texts = State.texts or []
-    at = bisect.bisect_right(texts, (pc, 1 << 64)) - 1
-    return at >= 0 and texts[at][0] <= pc < texts[at][1]
-
-
-def is_walked(known, pc):
-    """Return whether pc is in code that only a walker knows, whose frames it gives."""
-    return not is_object(pc) and not known.code_at(pc)
+        at = line.find(SECTION)
+        if at > 0 and line[at + len(SECTION):].split(' ')[0] in ('', '\n'):
+            low, _, high = line[:at].strip().partition(' - ')
+            found.append((int(low, 16), int(high, 16)))
+    return found or by_symbol()
 
 
 def by_symbol():
@@ -98,23 +77,13 @@ def program():
         State.searching = True
         try:
             if State.sections is None:
-                State.sections, State.texts = sections()
+                State.sections = sections()
             memory = Memory(read_page)
             tables = [t for low, high in State.sections for t in tables_in(memory, low, high)]
-            State.program = Program(memory, tables, symbol)
+            State.program = Program(memory, tables)
         finally:
             State.searching = False
     return State.program if State.program.tables else None
-
-
-def symbol(address):
-    """Return the name of the C function that begins at an address, or None."""
-    try:
-        text = gdb.execute(f'info symbol {address:#x}', to_string=True)
-    except gdb.error:
-        return None
-    name = text.split(' in section ')[0]
-    return None if text.startswith('No symbol') or ' + ' in name else name
 
 
 def need_program():
@@ -146,10 +115,8 @@ def registers(frame):
     if not names:
         raise Unknown(f'this script does not know the registers of {frame.architecture().name()}')
     sp, fp, rest = names
-    found = {name: register(frame, name) for name in EXTRA.get(frame.architecture().name(), ())}
-    found.update(pc=frame.pc(), sp=register(frame, sp), fp=register(frame, fp),
-                 rest=[register(frame, r) for r in rest.split()])
-    return found
+    return {'pc': frame.pc(), 'sp': register(frame, sp), 'fp': register(frame, fp),
+            'rest': [register(frame, r) for r in rest.split()]}
 
 
 def cfa(frame):
@@ -273,7 +240,7 @@ def decorated(known, frames):
                 last = HostFrame(early, beside)
             waiting = []
             one = CodeFrame(frame.frame, known.code_at(frame.pc), frame.pc)
-            hides = not one.code and (known.is_hidden(frame.pc) or not is_object(frame.pc))
+            hides = not one.code and known.is_hidden(frame.pc)
         if hides and last:
             last.hidden.append(one)
             continue

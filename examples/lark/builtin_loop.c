@@ -219,10 +219,10 @@ static bool loop_run_job(struct lark *l, struct lark_array *job)
     l->top += wants ? 3 : 2;
     lark_profile_task_begin(loop_task(job));
     bool ok = lark_call(l, base + 1, wants);
-    lark_profile_task_end(loop_task(job));
     l->top = base + 2; /* the result is still in use */
     if (ok && job->items[JOB_PROMISE].type == LARK_ARRAY)
         loop_settle(l, job->items[JOB_PROMISE].as.array, base[1]);
+    lark_profile_task_end(loop_task(job)); /* it made ready what waited for the promise */
     l->top = base;
     return ok;
 }

@@ -31,7 +31,14 @@ extern const struct cli_command cli_callers;
 extern const struct cli_command cli_callees;
 extern const struct cli_command cli_diff;
 extern const struct cli_command cli_calls;
+extern const struct cli_command cli_loop;
+extern const struct cli_command cli_causes;
 extern const struct cli_command cli_merge;
+
+/* Of a capture without tasks. */
+#define CLI_NO_TASKS                                                                         \
+    "no tasks in this capture: the host recorded none (see \"Tasks and turns of a loop\" "    \
+    "in jsprof.h; lark --profile-tasks)"
 
 /* Print the JSON Schema (draft 2020-12) of the documents of the command. Return the exit
  * status. */

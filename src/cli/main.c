@@ -26,6 +26,8 @@ static const struct cli_command *const main_commands[] = {
     &cli_callees,
     &cli_annotate,
     &cli_calls,
+    &cli_loop,
+    &cli_causes,
     &cli_diff,
     &cli_html,    /* elsewhere */
     &cli_view,

@@ -302,6 +302,7 @@ static const struct {
     { "nameless", captures_nameless }, { "passedon", captures_passed_on },
     { "allocations", captures_allocations },
     { "states", captures_states },     { "statesbig", captures_states_big },
+    { "tasks", captures_tasks },
     { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };
 

@@ -23,6 +23,7 @@ void captures_events(struct builder *b);
 void captures_allocations(struct builder *b);
 void captures_states(struct builder *b);
 void captures_states_big(struct builder *b);
+void captures_tasks(struct builder *b);
 void captures_crowd(struct builder *b);
 void captures_crowd_big(struct builder *b);
 

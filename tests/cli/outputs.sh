@@ -113,6 +113,30 @@ say_measures() # CAPTURE
     done
 }
 
+say_tasks() # CAPTURE
+{
+    for by in name kind task thread; do
+        for form in --json --csv --limit=2; do
+            say loop --by $by $form "$1"
+        done
+    done
+    for sort in self total runs mean 95% max delay; do
+        say loop --sort $sort --csv "$1"
+    done
+    say loop --time 25ms..55ms "$1"
+    for which in show promise '#5' 99 ''; do
+        for form in --json --csv --limit=1 --stacks --dot; do
+            say causes $form "$1" "$which"
+        done
+    done
+    say loop --thread 100 --csv "$1"
+    for columns in 50 60 70 100; do
+        export COLUMNS=$columns
+        say loop "$1"
+        unset COLUMNS
+    done
+}
+
 # In colours, as on a terminal; ESC is shown as \e.
 say_colours() # ARGUMENT...
 {
@@ -154,6 +178,7 @@ for name in $("$tmp/captures"); do
         say_all "$name.cap"
         case $name in crowd | calls | events | merged) say_width "$name.cap" ;; esac
         [ "$name" != allocations ] || say_measures "$name.cap"
+        [ "$name" != tasks ] || say_tasks "$name.cap"
     } | sed "s/^\(creator: .*\|{\"version\":\"\)$version/\1VERSION/
         s/\([0-9][.][0-9]\{10\}\)[0-9]*/\1/g" >"$name.txt" # libm's last digits differ
     compare "$name"

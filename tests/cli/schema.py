@@ -17,6 +17,8 @@ ways = {
     'info': [[]],
     'threads': [[], ['--thread', '100']],
     'list': [[], ['--each'], ['--messages']],
+    'loop': [[], ['--by', 'kind'], ['--by', 'task'], ['--by', 'thread']],
+    'causes': [['promise']],
     'report': [[], ['--lines', '--native'], ['--sort', 'name', '--limit', '1'],
                ['--by', 'category'], ['--by', 'module', '--native']],
     'tree': [[], ['--bottom-up', '--lines', '--min', '0']],
@@ -117,6 +119,7 @@ def described(schema, path):
 
 optional = {('report', 'rows', 0, key) for key in ('module', 'file', 'line')}  # with --lines
 optional |= {('list', 'rows', 0, 'message')}  # with --messages
+optional |= {('loop', 'rows', 0, key) for key in ('name', 'task', 'process', 'thread', 'made')}
 optional |= {('calls', 'edges')}  # without --limit, or with --edges
 for command, many in ways.items():
     words = json.loads(subprocess.check_output([jsprof, command, '--json-schema']))

@@ -1,0 +1,50 @@
+/* analyze/causes.h - who scheduled a task: the chains of tasks that led to it.
+ *
+ * A link is a task and the stack on which it was made. Its maker, the task that ran then, is the
+ * next link. Tasks whose chains have the same kinds, names and stacks are counted together. A link
+ * that repeats itself, such as a timer that sets itself again, is one link with a count. Texts are
+ * borrowed from the capture. One thread.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_ANALYZE_CAUSES_H
+#define JSP_ANALYZE_CAUSES_H
+
+#include "tasks.h"
+
+enum {
+    JSP_CAUSES_LINKS = 64,  /* of a chain at most */
+    JSP_CAUSES_STEPS = 4096 /* tasks of a chain at most */
+};
+
+struct jsp_causes_link {
+    uint32_t what;  /* in whats[] of the tasks */
+    uint32_t stack; /* in stacks[], or JSP_TASK_NONE */
+    uint32_t times; /* the link repeats itself so often at most */
+};
+
+struct jsp_causes_chain {
+    struct jsp_causes_link *links; /* the task first, the root last; owned */
+    uint32_t n_links;
+    bool is_cut;        /* it goes on, beyond the limits or in tasks that the capture lacks */
+    uint64_t tasks, runs;
+    double total;       /* ns of these runs, from begin to end */
+    int64_t delay;      /* the longest delay of a run; -1: none is known */
+    uint32_t first;     /* one of the tasks, in tasks[] */
+    /* The kind and name of the task that made the first one ready, in whats[]; JSP_TASK_NONE: its
+     * maker did, or nobody knows. */
+    uint32_t ready;
+};
+
+struct jsp_causes {
+    struct jsp_causes_chain *chains; /* those of the longest time first */
+    uint32_t n_chains, room;
+    uint64_t tasks; /* of all chains */
+};
+
+/* Find the tasks of this number ("7", "#7"), or those whose kind and name, with a space between
+ * them, contain the text. Return 0 or -ENOMEM. Free it in any case. */
+int jsp_causes_build(struct jsp_causes *c, const struct jsp_tasks *t, const char *which);
+void jsp_causes_free(struct jsp_causes *c);
+
+#endif
