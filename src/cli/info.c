@@ -133,6 +133,7 @@ static const struct cli_column info_columns[] = {
       .get = cli_get_u64, INFO_FIELD(samples), .means = "Samples in the capture." },
     { .label = "states", .line = cli_info_states },
     { .label = "allocated", .line = cli_info_allocations },
+    { .label = "tasks", .line = cli_info_tasks },
     { .label = "children", .line = cli_info_forks },
     { .label = "C stacks", .line = cli_info_stops },
     { .label = "VM frames", .line = cli_info_bad },

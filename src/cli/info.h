@@ -11,6 +11,7 @@
 cli_line cli_info_processes, cli_info_recorder, cli_info_recorded, cli_info_clock;
 cli_line cli_info_samples, cli_info_allocations, cli_info_forks, cli_info_stops, cli_info_bad;
 cli_line cli_info_names, cli_info_marks, cli_info_form, cli_info_states;
+cli_line cli_info_tasks;
 
 /* Print how much of the time was spent in each state: "40.0% running, ...", and end the line. */
 void cli_info_by_state(const uint64_t by_state[JSP_N_STATES]);
