@@ -188,17 +188,24 @@ typedef struct jsprof_options {
     void       *on_drain_data;
     uint32_t    alloc;       /* sample one in each so many bytes that jsprof_allocated
                               * reports, up to 1 GiB; 0: none; 1: JSPROF_ALLOC_USUAL */
+    /* Stall mode: write only what happens in turns of a loop (jsprof_turn_begin) that take
+     * longer than so many nanoseconds, up to an hour; 0: write everything. Outside of turns, an
+     * outermost run of a task counts as one. Samples in quick turns, and between turns, count as
+     * lost_paused. A mark is written if a long turn is open at a moment of it; a value of a
+     * counter if it is set in one. */
+    uint64_t    stalls;
 } jsprof_options;
 
 enum { JSPROF_ALLOC_USUAL = 512 << 10 };
 
 /* Set one option from text, for hosts with options on a command line. `name` is a field
- * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo or alloc), or a flag without
- * JSPROF_ (compact, children, no_thread, ..., but not use_fd), or source, which is timer or
- * looker (JSPROF_LOOKER). The function accepts capital letters, and - for _, and ignores the
- * prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock is cpu or wall, a
- * flag is 1 or 0. The text of `path` must stay valid
- * until jsprof_open returns. Threads may call this at the same time, each with its own *o.
+ * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo, alloc or stalls), or a
+ * flag without JSPROF_ (compact, children, no_thread, ..., but not use_fd), or source, which is
+ * timer or looker (JSPROF_LOOKER). The function accepts capital letters, and - for _, and
+ * ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock is cpu or
+ * wall, a flag is 1 or 0, and a limit of stalls has its unit: 16ms, 500us, 1s. The text of
+ * `path` must stay valid until jsprof_open returns. Threads may call this at the same time, each
+ * with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
  * unchanged. jsprof_error_text then names the option as the caller spelt it, its value, and
@@ -292,7 +299,7 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
- * JSPROF_ALLOC=BYTES, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
+ * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
  * JSPROF_SOURCE=timer|looker, and JSPROF_CALLS=all or some of count, time, alloc and edges with
  * commas between, for jsprof_calls_set. A relative FILE starts at the folder that was current
  * when the process loaded this library. FILE must not be a symbolic link (-ELOOP).
@@ -834,7 +841,7 @@ typedef struct jsprof_cstack {
  * continues where each resumer called this function. */
 JSPROF_API void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack) JSPROF_OWNER;
 
-/* -- 8. Marks and counters -------------------------------------------------- */
+/* -- 8. Marks, counters and logs ----------------------------------------------- */
 
 /* Return the time on the clock of marks, CLOCK_MONOTONIC, in nanoseconds. */
 JSPROF_API uint64_t jsprof_now(void) JSPROF_SIGSAFE;
@@ -847,6 +854,13 @@ JSPROF_API uint64_t jsprof_now(void) JSPROF_SIGSAFE;
  * -ENOBUFS: the queue (1 MiB) is full; stats.marks_lost counts the mark. -ENOMEM. */
 JSPROF_API int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *name,
                            const char *message) JSPROF_COLD;
+
+/* Keep a line of the program's log, with the time of this moment: Sysprof shows it among its logs.
+ * `severity` is a level of GLib's log (4: error, 8: critical, 16: warning, 32: message, 64: info,
+ * 128: debug). Copies domain (at most 31 bytes; NULL: none) and message (4095), and cuts longer
+ * text. Errors and locks as jsprof_mark. */
+JSPROF_API int jsprof_log(jsprof *p, uint16_t severity, const char *domain,
+                          const char *message) JSPROF_COLD;
 
 enum jsprof_counter_type { JSPROF_COUNTER_WHOLE = 0, JSPROF_COUNTER_REAL = 1 };
 

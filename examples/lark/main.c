@@ -22,6 +22,7 @@ static const char main_help[] =
     "  --profile-clock=CLOCK  cpu (default) or wall\n"
     "  --profile-alloc[=N]    also sample allocations, one in each N bytes (default 524288)\n"
     "  --profile-tasks        also record timers and promises: what ran, and who caused it\n"
+    "  --profile-stalls=TIME  record only turns that take longer, such as 16ms\n"
     "  --profile-calls[=LIST] also count every call exactly: counts, time, alloc, edges\n"
     "  --jit=on|off           make native code of hot functions (default on)\n"
     "  --jit-threshold=N      calls and rounds of loops that make one hot (default 500)\n"
@@ -126,7 +127,8 @@ static int main_option(const char *arg, struct main_options *options)
     }
     if ((value = main_value(arg, "--profile-hz")) ||
         (value = main_value(arg, "--profile-clock")) ||
-        (value = main_value(arg, "--profile-alloc")))
+        (value = main_value(arg, "--profile-alloc")) ||
+        (value = main_value(arg, "--profile-stalls")))
         return main_session_option(arg, value, &profile->open);
     if (!strcmp(arg, "--profile-alloc"))
         profile->open.alloc = JSPROF_ALLOC_USUAL;

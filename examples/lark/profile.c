@@ -150,7 +150,7 @@ bool lark_profile_start(const struct lark_profile_options *options)
     profile_tell_path();
     profile_mark_loop();
     err = jsprof_thread_attach(profile_session, "main", &lark_profile_thread);
-    lark_profile_tasks = options->tasks ? lark_profile_thread : NULL;
+    lark_profile_tasks = options->tasks || options->open.stalls ? lark_profile_thread : NULL;
     if (err >= 0 && options->calls)
         err = jsprof_calls_set(profile_session, options->calls);
     if (err >= 0)

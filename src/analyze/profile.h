@@ -133,6 +133,7 @@ struct jsp_profile {
     const struct jsp_clock_row *driver; /* the clock of that timer; NULL: unknown */
     char clock[8], source[64], host[64], version[32], looks[384]; /* "" if unknown */
     bool no_proc;      /* it was recorded without /proc */
+    uint64_t stall_ns; /* it has only turns that take longer; 0: everything */
     bool is_of_lua;    /* it has the counter by which the Lua module reports its memory */
 
     struct jsp_states_read state_file;

@@ -19,7 +19,7 @@ static void info_count(uint64_t n, const char *one, const char *many, bool *is_b
 static void info_tasks_wrong(const struct cli_capture *c, const struct jsp_tasks *t,
                              const char *label)
 {
-    const struct jsp_account *a = &c->profile.account;
+    const struct jsp_account *a = &c->profile->account;
     struct jsp_account_thread sum = { 0 };
     for (uint32_t i = 0; i < a->n_threads; i++)
         jsp_embedded_account_add(&sum, &a->threads[i]);
@@ -49,7 +49,12 @@ void cli_info_tasks(const struct cli_capture *c, const char *label)
 {
     struct jsp_tasks t;
     bool is_begun = false;
-    if (jsp_tasks_read(&t, &c->profile) < 0)
+    if (c->profile->stall_ns) {
+        cli_label(&c->style, label);
+        printf("only turns of a loop that took longer than %g ms\n",
+               (double)c->profile->stall_ns / 1e6);
+    }
+    if (jsp_tasks_read(&t, c->profile) < 0)
         return;
     if (t.n_tasks | t.n_runs | t.n_turns) {
         cli_label(&c->style, label);

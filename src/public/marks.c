@@ -23,6 +23,16 @@ int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *nam
     return err;
 }
 
+int jsprof_log(jsprof *p, uint16_t severity, const char *domain, const char *message)
+{
+    if (!p || !message)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = p->pid == getpid() ? jsp_marks_log(&p->marks, severity, domain, message) : -ECHILD;
+    public_leave(&host);
+    return err;
+}
+
 int jsprof_counter(jsprof *p, const char *group, const char *name, const char *what,
                    enum jsprof_counter_type type)
 {

@@ -35,6 +35,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .label_bytes = o->label_bytes & ~7u,
         .signo = o->signo,
         .alloc = o->alloc,
+        .stall_ns = o->stalls,
         .clock = (enum jsp_clock)o->clock,
         .chain = o->flags & JSPROF_CHAIN,
         .native = !(o->flags & JSPROF_NO_NATIVE),

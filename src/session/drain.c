@@ -26,103 +26,6 @@ enum {
     DRAIN_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT within this process only */
 };
 
-static uint64_t drain_head(const struct jsp_thread *t)
-{
-    /* ORDER: relaxed. Only the drain stores it. */
-    return atomic_load_explicit(&t->sampled.ring.head, memory_order_relaxed);
-}
-
-/* Write the record that was popped. One that repeats the looker's last sample has a time and a
- * weight of its own. */
-static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
-{
-    const struct jsp_record *r = (const void *)p->popped;
-    if (r->stack) {
-        jsp_output_stack(&p->output, r);
-        return;
-    }
-    if (r->taker == JSP_TAKER_AGAIN) {
-        r = jsp_thread_repeat(t, r);
-        if (!r) { /* there was no memory to keep it */
-            jsp_tallies_lose(&p->output.tallies, from.tally,
-                             ((const struct jsp_record *)p->popped)->weight);
-            return;
-        }
-    } else if (r->taker == JSP_TAKER_LOOKER) {
-        jsp_thread_remember(t, r);
-    }
-    jsp_output_record(&p->output, r, from);
-}
-
-/* Write a sample as two, if the thread waited for a processor for a part of its weight. */
-static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
-{
-    struct jsp_record *r = (void *)p->popped;
-    uint32_t waited = r->state.state == JSP_STATE_RUNNING ? r->waited : 0;
-    t->counts.expirations += r->weight;
-    r->weight -= waited;
-    if (r->weight || !waited)
-        drain_record(p, t, from);
-    if (!waited)
-        return;
-    r->cpu_ns = r->weight ? 0 : r->cpu_ns; /* the first one has it */
-    r->weight = waited;
-    r->state.state = JSP_STATE_WAITING;
-    drain_record(p, t, from);
-}
-
-/* Write the records of the thread's tasks. Return false if the output is full. */
-static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
-{
-    struct jsp_tasks_rec rec;
-    jsp_tasks_counts(&t->tasks, &t->task_counts);
-    for (uint64_t most = jsp_ring_used(&t->tasks.ring) / JSP_TASKS_REC_SHORT; most; most--) {
-        if (!dropping && jsp_output_is_full(&p->output))
-            return false;
-        if (!jsp_tasks_pop(&t->tasks, &rec))
-            break;
-        jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, &rec);
-    }
-    return true;
-}
-
-/* Write the runs of a thread that have not ended, if they are others than the last time. */
-static void drain_open(struct jsprof *p, struct jsp_thread *t)
-{
-    struct jsp_running_copy open = { 0 };
-    if (!jsp_running_copy(&t->sampled.running, &open) ||
-        memcmp(&open, &t->open_written, sizeof open) == 0)
-        return;
-    jsp_tasks_out_open(&p->output.tasks, &p->output.writer, t->tid, &open);
-    t->open_written = open;
-}
-
-/* Drain everything up to one moment between two signals, so that the counts of that
- * moment and the samples in the capture agree. Return false if the output is full; they
- * agree then, too, as of an earlier moment. */
-static bool drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
-{
-    struct jsp_counts now;
-    struct jsp_output_from from = { t->tally, t->tid };
-
-    if (t != p->alone.drained && jsp_sampled_busy(&t->sampled))
-        p->quiet = false;
-    if (!jsp_thread_counts(t, !p->running, &now)) {
-        p->quiet = false;
-        return true; /* always seen inside the handler: try again next time */
-    }
-    while (drain_head(t) < now.ring_tail) {
-        if (!dropping && jsp_output_is_full(&p->output))
-            return false;
-        int n = jsp_ring_pop(&t->sampled.ring, p->popped, sizeof p->popped / 8);
-        if (n <= 0)
-            break;
-        drain_parts(p, t, from);
-    }
-    t->counts = now;
-    return drain_tasks(p, t, dropping);
-}
-
 static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
 {
     char line[JSP_EMBEDDED_ACCOUNT];
@@ -136,7 +39,7 @@ static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
 /* Write the last account of a thread that is gone, and release its record. */
 static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 {
-    drain_open(p, t);
+    jsp_drain_open(p, t);
     drain_report_thread(p, t);
     jsp_counts_add(&p->gone, &t->counts);
     jsp_tallies_leave(&p->output.tallies, t->tally);
@@ -148,7 +51,7 @@ static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 static bool drain_threads(struct jsprof *p, bool dropping)
 {
     for (struct jsp_thread **at = &p->threads, *t; (t = *at) != NULL;) {
-        if (!drain_thread(p, t, dropping))
+        if (!jsp_drain_thread(p, t, dropping))
             return false;
         if (t->owned) {
             at = &t->next;
@@ -196,10 +99,13 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     drain_signal(p);
     if (p->on_drain)
         p->on_drain(p->on_drain_data);
-    jsp_marks_drain(&p->marks, &p->output.writer);
+    if (!p->tasks.stall_ns)
+        jsp_stall_marks(p);
     jsp_gone_look(p, began);
     if (!drain_threads(p, dropping))
         return false;
+    if (p->tasks.stall_ns)
+        jsp_stall_marks(p); /* when it is known which turns are long */
     if (p->quiet)
         p->quiet_ns = began;
     return true;
@@ -224,9 +130,11 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     if (p->looks[0] && jsp_writer_metadata(&p->output.writer, "jsprof.looks", p->looks) == 0)
         p->looks[0] = 0;
     for (struct jsp_thread *t = p->threads; t; t = t->next)
-        drain_open(p, t);
+        jsp_drain_open(p, t);
     if (jsp_output_side(&p->output) < 0)
         return; /* losses are written after the samples that they count */
+    if (p->tasks.stall_ns && p->running && p->reported == p->output.writer.appended)
+        return; /* no turn was long: write nothing */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         line.session.labels_cut += t->counts.labels_cut;
         if (memcmp(&t->counts, &t->written, sizeof t->written) != 0 ||
@@ -235,6 +143,7 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     }
     size_t n = jsp_embedded_account_put(text, &line);
     jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, text, n);
+    p->reported = p->output.writer.appended;
 }
 
 /* Copy the state after a flush, which returned `flushed`, to where every thread may read

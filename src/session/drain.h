@@ -5,6 +5,8 @@
  *   jsp_drain_pass        yes                 yes
  *   jsp_drain_report      yes                 yes
  *   jsp_drain_look        yes                 yes
+ *   jsp_drain_thread      yes                 yes
+ *   jsp_drain_open        yes                 yes
  *   jsp_drain_counts      yes                 yes
  *   jsp_drain_tally       yes                 yes
  *   jsp_drain_here         -                  yes, also in the handler: see alone/alone.h
@@ -43,6 +45,14 @@ void jsp_drain_here(struct jsprof *p, uint64_t now);
 
 /* Start the thread: it makes passes and flushes until p->quit. Return 0 or -EAGAIN. */
 int jsp_drain_spawn(struct jsprof *p);
+
+/* -- drain_thread.c: drain everything up to one moment between two signals, so that the counts of
+ * that moment and the samples in the capture agree. Return false if the output is full; they
+ * agree then, too, as of an earlier moment. */
+bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping);
+
+/* Write the runs of a thread that have not ended, if they are others than the last time. */
+void jsp_drain_open(struct jsprof *p, struct jsp_thread *t);
 
 /* -- gone.c: threads that ended without detaching, and without a destructor.
  *

@@ -92,6 +92,10 @@ static void make_describe(struct jsprof *p)
         snprintf(number, sizeof number, "%u", (unsigned)p->setup.alloc);
         jsp_writer_metadata(w, "jsprof.alloc", number);
     }
+    if (p->tasks.stall_ns) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)p->tasks.stall_ns);
+        jsp_writer_metadata(w, "jsprof.stalls", text);
+    }
     make_read_text("/proc/self/comm", text, sizeof text);
     jsp_writer_metadata(w, "jsprof.host", *text ? text : program_invocation_short_name);
     if (p->native && access("/proc/self/maps", R_OK) < 0)
@@ -104,11 +108,12 @@ static void make_describe(struct jsprof *p)
 static _Atomic uint64_t make_marks;
 
 /* Give the tasks of this session their mark and numbers, or those after the parent's. */
-static void make_tasks(struct jsprof *p)
+static void make_tasks(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     if (!p->tasks.mark)
         /* ORDER: relaxed. Only uniqueness counts. */
         p->tasks.mark = atomic_fetch_add_explicit(&make_marks, 1, memory_order_relaxed) % 65535 + 1;
+    p->tasks.stall_ns = setup->stall_ns;
     p->output.tasks.first = jsp_counted(&p->tasks.last_task) + 1;
 }
 
@@ -126,7 +131,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     jsp_calls_open(&p->calls);
     jsp_perfmap_init(&p->perf);
     jsp_marks_init(&p->marks, p->pid);
-    make_tasks(p);
+    make_tasks(p, setup);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,
         .map = setup->native ? &p->objects.map : NULL, .ask = &p->ask,
@@ -151,10 +156,21 @@ static int make_allocs(struct jsprof *p)
     return 0;
 }
 
+/* A child goes on with the slots of its parent. */
+static int make_slots(struct jsprof *p)
+{
+    size_t bytes = JSP_STALLS_SLOTS * sizeof *p->tasks.slots;
+    if (p->tasks.stall_ns && !p->tasks.slots)
+        p->tasks.slots = make_map(bytes);
+    return p->tasks.stall_ns && !p->tasks.slots ? -ENOMEM : 0;
+}
+
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
 {
     make_set_up(p, setup);
     int err = make_allocs(p);
+    if (!err)
+        err = make_slots(p);
     if (!err)
         err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
     if (!err && setup->dump)
@@ -193,6 +209,8 @@ void jsp_session_free(struct jsprof *p)
     jsp_codes_free(&p->codes);
     jsp_calls_close(&p->calls);
     jsp_thread_release_allocs(p->setup.allocs);
+    if (p->tasks.slots)
+        munmap(p->tasks.slots, JSP_STALLS_SLOTS * sizeof *p->tasks.slots);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
     free(p->file);

@@ -101,6 +101,22 @@ int jsp_marks_mark(struct jsp_marks *m, const struct jsp_marks_mark *mark)
     return err;
 }
 
+int jsp_marks_log(struct jsp_marks *m, uint16_t severity, const char *domain,
+                  const char *message)
+{
+    struct jsp_read_pair pair = { marks_text(32, domain),
+                                  marks_text(JSP_MARKS_MESSAGE + 1, message) };
+    struct jsp_encode e;
+    pthread_mutex_lock(&m->lock);
+    int err = marks_frame(m, &e, JSP_WIRE_LOG, jsp_now_ns(CLOCK_MONOTONIC));
+    if (!err) {
+        jsp_encode_log(&e, severity, &pair);
+        err = marks_append(m, &e);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return err;
+}
+
 static int marks_find(const struct jsp_marks *m, const struct jsp_marks_counter *c)
 {
     for (uint32_t i = 0; i < m->n_counters; i++) {
@@ -200,12 +216,49 @@ static uint32_t marks_length(const struct jsp_marks *m, uint32_t at)
     return len;
 }
 
-void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w)
+/* Forget that the value in this frame is in the file. */
+static void marks_unset(struct jsp_marks *m, const struct jsp_wire_ctrset *set)
+{
+    uint32_t id = set->group.ids[0]; /* the one value that a frame of ours has */
+    if (id && id <= m->n_counters)
+        m->counters[id - 1].is_set = false;
+}
+
+/* Return what the filter says of the frame. Definitions and logs are always written. */
+static enum jsp_stall marks_of(struct jsp_marks *m, uint32_t at,
+                               const struct jsp_marks_filter *filter)
+{
+    struct jsp_wire_mark mark;
+    struct jsp_wire_ctrset set;
+    struct jsp_wire_frame head;
+    memcpy(&head, m->queue + at, sizeof head);
+    uint64_t from = (uint64_t)head.time, to = from;
+    if (!filter || (head.type != JSP_WIRE_MARK && head.type != JSP_WIRE_CTRSET))
+        return JSP_STALL_KEEP;
+    if (head.type == JSP_WIRE_MARK) {
+        memcpy(&mark, m->queue + at, sizeof mark);
+        to += (uint64_t)mark.duration;
+    }
+    enum jsp_stall is = filter->of(filter->context, from, to);
+    if (is == JSP_STALL_DROP && head.type == JSP_WIRE_CTRSET) {
+        memcpy(&set, m->queue + at, sizeof set);
+        marks_unset(m, &set);
+    }
+    return is;
+}
+
+void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w,
+                     const struct jsp_marks_filter *filter)
 {
     uint32_t done = 0;
     pthread_mutex_lock(&m->lock);
-    while (done < m->used && jsp_writer_copy(w, m->queue + done) == 0)
+    while (done < m->used) {
+        enum jsp_stall is = marks_of(m, done, filter);
+        if (is == JSP_STALL_WAIT ||
+            (is == JSP_STALL_KEEP && jsp_writer_copy(w, m->queue + done) != 0))
+            break;
         done += marks_length(m, done);
+    }
     m->used -= done;
     if (done)
         memmove(m->queue, m->queue + done, m->used);
@@ -214,7 +267,8 @@ void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w)
 
 void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w)
 {
-    static const uint8_t types[] = { JSP_WIRE_MARK, JSP_WIRE_CTRSET, JSP_WIRE_CTRDEF };
+    static const uint8_t types[] = { JSP_WIRE_MARK, JSP_WIRE_LOG, JSP_WIRE_CTRSET,
+                                     JSP_WIRE_CTRDEF };
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < sizeof types; i++)
         m->lost += jsp_writer_waiting(w, types[i]);

@@ -14,6 +14,7 @@
 
 #include "capture/writer.h"
 #include "jsprof.h"
+#include "stalls.h"
 
 enum {
     JSP_MARKS_QUEUE = 1 << 20,  /* bytes; memory is taken when first used */
@@ -54,6 +55,10 @@ struct jsp_marks_mark {
  * lost. */
 int jsp_marks_mark(struct jsp_marks *m, const struct jsp_marks_mark *mark);
 
+/* Return as jsp_marks_mark. `domain` may be NULL. */
+int jsp_marks_log(struct jsp_marks *m, uint16_t severity, const char *domain,
+                  const char *message);
+
 struct jsp_marks_definition {
     const char *group, *name, *what;
     bool is_real;
@@ -67,9 +72,16 @@ int jsp_marks_counter(struct jsp_marks *m, const struct jsp_marks_definition *d)
  * no such counter. */
 int jsp_marks_set(struct jsp_marks *m, int counter, int64_t whole, double real);
 
+/* Which marks and values are written; see stalls.h. */
+struct jsp_marks_filter {
+    enum jsp_stall (*of)(const void *context, uint64_t from_ns, uint64_t to_ns);
+    const void *context;
+};
+
 /* Move as many frames as fit into the writer. For the drain or another owner of the
- * writer. */
-void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w);
+ * writer. `filter` may be NULL: all. A value that is dropped is written when it is set again. */
+void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w,
+                     const struct jsp_marks_filter *filter);
 
 /* Drop the frames in the queue; count them and those waiting in the writer as lost. Call
  * it before the writer drops its own. */

@@ -50,6 +50,8 @@ enum {
     OPTIONS_ALLOC_RING = 1 << 22, /* programs allocate in bursts */
 };
 
+static const uint64_t options_stalls_most = UINT64_C(3600000000000); /* ns */
+
 /* -- Ranges ----------------------------------------------------------------- */
 
 static int options_check_number(jsprof_options *o, const struct options_number *n)
@@ -77,6 +79,9 @@ static int options_check_rest(const jsprof_options *o)
     if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)
         return jsp_explain(-EINVAL, "clock is %d: %s is allowed", o->clock,
                            &(JSP_CLOCKS(OPTIONS_OR_CLOCK))[sizeof " or " - 1]);
+    if (o->stalls > options_stalls_most)
+        return jsp_explain(-EINVAL, "stalls is %llu ns: up to an hour is allowed",
+                           (unsigned long long)o->stalls);
     if (o->flags & ~known)
         return jsp_explain(-EINVAL, "flags are %#x: this version does not know %#x",
                            (unsigned)o->flags, (unsigned)(o->flags & ~known));
@@ -185,6 +190,26 @@ static int options_set_source(jsprof_options *o, const char *name, const char *t
     return 0;
 }
 
+/* Read a time with its unit, from 1 us to an hour. */
+static int options_set_stalls(jsprof_options *o, const char *name, const char *text)
+{
+    static const struct {
+        const char *word;
+        uint64_t ns;
+    } units[] = { { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+    char digits[16];
+    size_t n = strspn(text, "0123456789");
+    uint64_t value;
+    snprintf(digits, sizeof digits, "%.*s", (int)(n < sizeof digits ? n : 0), text);
+    for (size_t i = 0; options_read(digits, &value) && i < sizeof units / sizeof *units; i++)
+        if (strcmp(text + n, units[i].word) == 0 && value &&
+            value <= options_stalls_most / units[i].ns) {
+            o->stalls = value * units[i].ns;
+            return 0;
+        }
+    return options_refuse(name, text, "a time from 1us to 3600s, such as 16ms,");
+}
+
 static int options_set_path(jsprof_options *o, const char *name, const char *text)
 {
     if (!*text)
@@ -196,7 +221,7 @@ static int options_set_path(jsprof_options *o, const char *name, const char *tex
 static int options_no_such(const char *name)
 {
     char names[256];
-    int used = snprintf(names, sizeof names, "path, clock, source");
+    int used = snprintf(names, sizeof names, "path, clock, source, stalls");
     for (int i = 0; i < OPTIONS_NUMBERS; i++)
         used += snprintf(names + used, sizeof names - (size_t)used, ", %s",
                          options_numbers[i].name);
@@ -214,6 +239,8 @@ int jsp_options_set(jsprof_options *o, const char *name, const char *value)
         return options_set_source(o, name, value);
     if (options_is(name, "clock"))
         return options_set_clock(o, name, value);
+    if (options_is(name, "stalls"))
+        return options_set_stalls(o, name, value);
     for (int i = 0; i < OPTIONS_NUMBERS; i++)
         if (options_is(name, options_numbers[i].name) ||
             (options_numbers[i].also && options_is(name, options_numbers[i].also)))

@@ -173,7 +173,7 @@ int jsp_session_close(struct jsprof *p)
     /* Write the marks that did not fit beside the last samples: at most twice the
      * buffer. */
     for (int i = 0; i < SESSION_MARKS && !err; i++) {
-        jsp_marks_drain(&p->marks, &p->output.writer);
+        jsp_stall_marks(p);
         err = jsp_drain_write(p, jsp_output_flush_patiently);
     }
     if (err)

@@ -34,6 +34,7 @@ struct jsp_session_setup {
     struct jsp_file *file;
     uint32_t hz, max_depth, ring_bytes, label_bytes;
     uint32_t alloc; /* 0: allocations are not sampled */
+    uint64_t stall_ns; /* 0: no stall mode */
     enum jsp_clock clock;
     bool chain, native, perf_map, dump, compact, alone, children, looker, describe;
     void (*on_drain)(void *data);
@@ -103,6 +104,7 @@ struct jsprof {
 
     /* Used by the drain only. */
     struct jsp_output output;
+    uint64_t reported; /* bytes appended when the account was last written */
     uint64_t looked_ns;     /* time of the last look at the loaded objects */
     /* when handlers may ask again; length of the rest after a look that found nothing */
     uint64_t rested_ns, pause_ns;

@@ -132,7 +132,7 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     thread_allocs(s, setup);
     const struct jsp_tasks_memory tasks = {
         s, setup->tasks, setup->arena, (void *)(base + l->tasks), setup->ring_words,
-        (void *)(base + l->task_stacks),
+        (void *)(base + l->task_stacks), t->tid,
     };
     jsp_tasks_init(&t->tasks, &tasks);
 }
@@ -231,7 +231,7 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     thread_unwinder(t, setup);
     s->own.alloc_homes = NULL;
     thread_allocs(s, setup); /* the parent's table stays as it was */
-    jsp_tasks_renew(&t->tasks);
+    jsp_tasks_renew(&t->tasks, t->tid);
 }
 
 /* Return the system's clock for `clock` and this thread. Every thread can read it. */
@@ -457,30 +457,9 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
     uint64_t blocked = u->blocked + (u->due_ns == out->due_ns ? u->so_far : 0);
     out->lost[JSP_LOST_BLOCKED] += blocked;
     out->lost[JSP_LOST_UNDELIVERED] += u->undelivered;
+    out->lost[JSP_LOST_PAUSED] += t->dropped;
     out->expirations += blocked + u->undelivered;
     return true;
-}
-
-void jsp_thread_remember(struct jsp_thread *t, const struct jsp_record *record)
-{
-    size_t bytes = jsp_record_words(jsp_record_frames(record), record->n_native) *
-                   sizeof(uint64_t);
-    free(t->last); /* a new one: its size differs from stack to stack */
-    t->last = malloc(bytes);
-    if (t->last)
-        memcpy(t->last, record, bytes);
-}
-
-const struct jsp_record *jsp_thread_repeat(struct jsp_thread *t, const struct jsp_record *again)
-{
-    if (!t->last)
-        return NULL;
-    t->last->time_ns = again->time_ns;
-    t->last->cpu_ns = again->cpu_ns;
-    t->last->weight = again->weight;
-    if (t->last->state.state == JSP_STATE_ASLEEP)
-        t->last->state.asleep_ns = again->state.asleep_ns;
-    return t->last;
 }
 
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])

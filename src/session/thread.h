@@ -13,6 +13,7 @@
 
 #include "calls/table.h"
 #include "looker.h"
+#include "stalls.h"
 #include "sigsafe/sample.h"
 #include "tasks/tasks.h"
 
@@ -77,6 +78,8 @@ struct jsp_thread {
     struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_tasks_counts task_counts, tasks_written; /* the same of its tasks */
+    uint64_t dropped; /* weights of samples outside of long turns, in stall mode */
+    struct jsp_stall_list stalls;
     struct jsp_running_copy open_written; /* runs as last written as open */
     struct jsp_counts written;   /* as last written into the capture */
     struct jsp_calls *calls;  /* owned; NULL: its calls were never counted */
@@ -125,11 +128,6 @@ void jsp_thread_seal(struct jsp_thread *t);
  * thread is inside its handler; `patient` waits for it first, because there will be no
  * later call. */
 bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *out);
-
-/* Keep the record of a thread that sleeps. Return it with the time and the weight of one that
- * repeats it, or NULL if it was not kept. */
-void jsp_thread_remember(struct jsp_thread *t, const struct jsp_record *record);
-const struct jsp_record *jsp_thread_repeat(struct jsp_thread *t, const struct jsp_record *again);
 
 /* Sum up the time armed until now, on each clock. */
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS]);

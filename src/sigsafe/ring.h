@@ -8,7 +8,12 @@
  *                     SIGPROF handler   drain thread   before/after both
  *   jsp_ring_init            -               -                yes
  *   jsp_ring_push           yes              -                 -
+ *   jsp_ring_stage          yes              -                 -
+ *   jsp_ring_staged         yes              -                 -
+ *   jsp_ring_commit         yes              -                 -
  *   jsp_ring_pop             -              yes                -
+ *   jsp_ring_peek            -              yes                -
+ *   jsp_ring_skip            -              yes                -
  *   jsp_ring_used           yes             yes               yes
  *
  * SPDX-License-Identifier: MIT
@@ -38,6 +43,27 @@ void jsp_ring_init(struct jsp_ring *ring, uint64_t *words, uint64_t capacity);
 
 /* Copy one record in. Return false, and write nothing, if there is no room. */
 bool jsp_ring_push(struct jsp_ring *ring, const uint64_t *record, uint32_t n_words);
+
+/* Copy a record in at *tail, which moves after it, without publishing it. *tail begins as
+ * jsp_ring_tail. Return false, and write nothing, if there is no room. */
+bool jsp_ring_stage(struct jsp_ring *ring, uint64_t *tail, const uint64_t *record,
+                    uint32_t n_words);
+
+/* Copy a staged record out, cut to `max` words, and move *at after it. */
+void jsp_ring_staged(const struct jsp_ring *ring, uint64_t *at, uint64_t *record, uint32_t max);
+
+/* Publish what is staged below `tail`. */
+void jsp_ring_commit(struct jsp_ring *ring, uint64_t tail);
+
+static inline uint64_t jsp_ring_tail(const struct jsp_ring *ring)
+{
+    /* ORDER: relaxed. For the producer, which alone stores it. */
+    return atomic_load_explicit(&ring->tail, memory_order_relaxed);
+}
+
+/* Copy the oldest record out as jsp_ring_pop does, and leave it there; then drop it. */
+int jsp_ring_peek(const struct jsp_ring *ring, uint64_t *record, uint32_t max);
+void jsp_ring_skip(struct jsp_ring *ring);
 
 /* Copy the oldest record out and return its length in words, or 0 if the ring is empty.
  * Return -EMSGSIZE for a record longer than `max`; it stays in the ring. */

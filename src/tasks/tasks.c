@@ -11,12 +11,14 @@ void jsp_tasks_init(struct jsp_tasks *k, const struct jsp_tasks_memory *memory)
     k->self = memory->self;
     k->shared = memory->shared;
     k->stacks = memory->stacks;
+    k->stalls.limit_ns = memory->shared->stall_ns;
+    k->tid = memory->tid;
     k->asked.uc_stack.ss_flags = SS_DISABLE;
     jsp_names_init(&k->names, memory->arena);
     jsp_ring_init(&k->ring, memory->words, memory->n_words);
 }
 
-void jsp_tasks_renew(struct jsp_tasks *k)
+void jsp_tasks_renew(struct jsp_tasks *k, pid_t tid)
 {
     _Atomic uint64_t *const all[] = { &k->n_lost, &k->n_unmatched, &k->n_left, &k->n_deep,
                                       &k->n_foreign };
@@ -26,6 +28,9 @@ void jsp_tasks_renew(struct jsp_tasks *k)
     memset(k->stacks, 0, JSP_TASKS_STACKS * sizeof *k->stacks);
     k->n_stacks = 0;
     jsp_ring_init(&k->ring, k->ring.words, k->ring.capacity);
+    k->tid = tid;
+    /* ORDER: relaxed. There is no other thread in this process. */
+    atomic_store_explicit(&k->stalls.begin_ns, 0, memory_order_relaxed);
 }
 
 /* -- Into and out of a function of tasks ------------------------------------- */
@@ -69,6 +74,10 @@ static void tasks_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
     uint64_t half = k->ring.capacity / 2, before = jsp_ring_used(&k->ring);
     if (!tasks_is_on(k->self))
         return;
+    if (k->stalls.limit_ns) {
+        jsp_stalls_push(k, rec);
+        return;
+    }
     if (!jsp_ring_push(&k->ring, (const uint64_t *)(const void *)rec, n))
         jsp_count(&k->n_lost, 1);
     if (before < half && before + n + 1 >= half)
@@ -110,7 +119,11 @@ uint64_t jsp_tasks_new(struct jsp_tasks *k, const struct jsp_tasks_what *what)
         };
         if (what->has_stack)
             rec.stack = (uint32_t)jsp_tasks_stack(k);
-        tasks_push(k, &rec);
+        rec.depth = (uint32_t)k->tid;
+        if (k->stalls.limit_ns)
+            jsp_stalls_made(k, &rec);
+        else
+            tasks_push(k, &rec);
     }
     uint64_t mark = k->shared->mark;
     tasks_exit(self);
@@ -122,8 +135,13 @@ void jsp_tasks_begin(struct jsp_tasks *k, uint64_t handle)
     struct jsp_sampled *self = k->self;
     if (!tasks_enter(k, self))
         return;
-    if (!jsp_running_push(&self->running, tasks_number(k, handle),
-                          jsp_now_ns(CLOCK_MONOTONIC)))
+    uint64_t number = tasks_number(k, handle), now = jsp_now_ns(CLOCK_MONOTONIC);
+    if (k->stalls.limit_ns) {
+        if (!k->n_turns && !jsp_running_depth(&self->running) && tasks_is_on(self))
+            jsp_stalls_open(k, now);
+        jsp_stalls_ran(k, number);
+    }
+    if (!jsp_running_push(&self->running, number, now))
         jsp_count(&k->n_deep, 1);
     tasks_exit(self);
 }
@@ -147,6 +165,8 @@ static void tasks_end_from(struct jsp_tasks *k, uint32_t from, uint32_t ended, u
             jsp_count(&k->n_left, 1);
     }
     jsp_running_cut(r, from);
+    if (k->stalls.limit_ns && !from && !k->n_turns && ended != UINT32_MAX)
+        jsp_stalls_close(k, now);
 }
 
 void jsp_tasks_end(struct jsp_tasks *k, uint64_t handle)
@@ -180,7 +200,10 @@ static void tasks_moment(struct jsp_tasks *k, uint64_t handle, enum jsp_tasks_ta
     if (number) {
         rec.begin_ns = jsp_now_ns(CLOCK_MONOTONIC);
         rec.end_ns = tag == JSP_TASKS_READY ? jsp_running_now(&self->running) : 0;
-        tasks_push(k, &rec);
+        if (!k->stalls.limit_ns)
+            tasks_push(k, &rec);
+        else if (tag == JSP_TASKS_READY)
+            jsp_stalls_ready(k, &rec);
     }
     tasks_exit(self);
 }
@@ -208,9 +231,17 @@ void jsp_tasks_turn_begin(struct jsp_tasks *k)
     struct jsp_sampled *self = k->self;
     if (!tasks_enter(k, self))
         return;
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    if (k->stalls.limit_ns) {
+        bool was_long = jsp_stalls_close(k, now);
+        if (k->n_turns && k->n_turns <= JSP_TASKS_TURNS)
+            k->turns[k->n_turns - 1].is_long |= was_long;
+        if (tasks_is_on(self))
+            jsp_stalls_open(k, now);
+    }
     if (k->n_turns < JSP_TASKS_TURNS)
         k->turns[k->n_turns] = (struct jsp_tasks_turn){
-            .begin_ns = jsp_now_ns(CLOCK_MONOTONIC), .depth = jsp_running_depth(&self->running),
+            .begin_ns = now, .depth = jsp_running_depth(&self->running),
         };
     else
         jsp_count(&k->n_deep, 1);
@@ -228,7 +259,10 @@ static void tasks_end_turn(struct jsp_tasks *k, const struct jsp_tasks_turn *tur
         .tag = JSP_TASKS_TURN, .depth = k->n_turns, .begin_ns = turn->begin_ns, .end_ns = now,
         .task = inner,
     };
-    tasks_push(k, &rec);
+    if (turn->is_long && !jsp_stalls_window(&k->stalls))
+        jsp_stalls_keep(k, &rec);
+    else
+        tasks_push(k, &rec);
     if (!k->n_turns)
         return;
     struct jsp_tasks_turn *outer = &k->turns[k->n_turns - 1];
@@ -241,10 +275,13 @@ void jsp_tasks_turn_end(struct jsp_tasks *k)
     struct jsp_sampled *self = k->self;
     if (!tasks_enter(k, self))
         return;
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
     if (!k->n_turns)
         jsp_count(&k->n_unmatched, 1);
     else if (--k->n_turns < JSP_TASKS_TURNS)
-        tasks_end_turn(k, &k->turns[k->n_turns], jsp_now_ns(CLOCK_MONOTONIC));
+        tasks_end_turn(k, &k->turns[k->n_turns], now);
+    if (k->stalls.limit_ns)
+        jsp_stalls_close(k, now);
     tasks_exit(self);
 }
 

@@ -28,6 +28,7 @@
 #define JSP_TASKS_TASKS_H
 
 #include "sigsafe/sample.h"
+#include "stalls.h"
 
 enum { JSP_TASKS_MARK_SHIFT = 48, JSP_TASKS_STACKS = 1 << 12, JSP_TASKS_TURNS = 16 };
 #define JSP_TASKS_NUMBER ((UINT64_C(1) << JSP_TASKS_MARK_SHIFT) - 1)
@@ -37,6 +38,8 @@ struct jsp_tasks_shared {
     _Atomic uint64_t last_task;  /* numbers from 1 */
     _Atomic uint64_t last_stack; /* the same */
     uint64_t mark;               /* in the upper bits of handles; constant */
+    uint64_t stall_ns;           /* constant; 0: no stall mode */
+    struct jsp_stalls_slot *slots; /* owned by the session; NULL without stall mode */
 };
 
 enum jsp_tasks_tag {
@@ -45,13 +48,16 @@ enum jsp_tasks_tag {
     JSP_TASKS_DONE,
     JSP_TASKS_TURN,
     JSP_TASKS_READY,
+    JSP_TASKS_STALL, /* a window that was long, for the drain */
 };
 
 /* A record in the ring. */
 struct jsp_tasks_rec {
     uint32_t tag;   /* enum jsp_tasks_tag */
     uint32_t flags; /* of a run: JSP_WIRE_RUN_... */
-    uint32_t depth; /* of a run or a turn: how many others are around it */
+    /* of a run or a turn: how many others are around it; of a task: the thread that made it, 0:
+     * that of the ring */
+    uint32_t depth;
     uint32_t stack; /* of a task: the stack on which it was made; 0: none */
     uint64_t task;  /* of a turn: the time of a loop inside it, in ns */
     /* of what is a moment: begin_ns alone; and end_ns is the task that made another one ready */
@@ -87,6 +93,7 @@ struct jsp_tasks_turn {
     uint64_t begin_ns;
     uint64_t inner_ns, inner_end_ns; /* 0: none */
     uint32_t depth;                  /* of runs when it began */
+    bool is_long;                    /* in stall mode: its part before a turn inside it was */
 };
 
 struct jsp_tasks {
@@ -100,6 +107,8 @@ struct jsp_tasks {
     uint32_t n_stacks;
     uint32_t n_turns; /* inside each other; may exceed JSP_TASKS_TURNS */
     struct jsp_tasks_turn turns[JSP_TASKS_TURNS];
+    pid_t tid;
+    struct jsp_stalls stalls;
     _Atomic uint64_t n_lost, n_unmatched, n_left, n_deep, n_foreign;
     struct jsp_names names;  /* its own, because the handler uses the other one */
     struct jsp_ring ring;
@@ -113,11 +122,12 @@ struct jsp_tasks_memory {
     uint64_t *words;
     uint64_t n_words;
     struct jsp_tasks_stack *stacks;
+    pid_t tid;
 };
 void jsp_tasks_init(struct jsp_tasks *k, const struct jsp_tasks_memory *memory);
 
 /* Begin anew in the child of a fork: what runs goes on, and all stacks are new. */
-void jsp_tasks_renew(struct jsp_tasks *k);
+void jsp_tasks_renew(struct jsp_tasks *k, pid_t tid);
 
 /* What a new task is called. */
 struct jsp_tasks_what {

@@ -96,6 +96,8 @@ void jsp_tasks_out_record(struct jsp_tasks_out *out, struct jsp_writer *w, int32
     bool is_new = rec->tag == JSP_TASKS_NEW;
     uint64_t duration = rec->end_ns > rec->begin_ns ? rec->end_ns - rec->begin_ns : 0;
     struct jsp_tasks_record r = { JSP_WIRE_TASKS_DONE, .done = { rec->task, rec->begin_ns } };
+    if (is_new && rec->depth)
+        tid = (int32_t)rec->depth; /* another thread may have written it */
     if (!write_begin(out, w, tid, JSP_TASKS_RECORD + (is_new ? WRITE_WHAT : 0)))
         return;
     if (is_new)

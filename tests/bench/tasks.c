@@ -121,7 +121,8 @@ int main(void)
     }
     jsprof_close(tasks_session);
     snprintf(peer, sizeof peer, "three reads of the clock %.0f ns", bench_median(&clock));
-    bench_print(&(struct bench_row){ "task: new, begin, end", "<= 500 ns", 500, " ns", peer }, &plain);
+    bench_print(&(struct bench_row){ "task: new, begin, end", "<= 500 ns", 500, " ns", peer },
+                &plain);
     bench_print(&(struct bench_row){ "the same with a stack of 30 C frames", "<= 2000 ns", 2000,
                                      " ns", peer }, &stack);
     snprintf(peer, sizeof peer, "at 100,000 a second %.1f %% of a processor",

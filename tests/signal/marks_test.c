@@ -251,6 +251,36 @@ TEST(marks_given_up_at_close_are_lost_in_the_file_and_no_others)
     CHECK(tries < 20);
 }
 
+TEST(a_log_keeps_its_severity_and_its_texts)
+{
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    struct jsp_read_pair pair;
+    char longer[5000];
+    uint32_t n = 0;
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    if (!opened())
+        return;
+    CHECK_EQ(jsprof_log(prof, 16, "Gtk", "careful"), 0);
+    CHECK_EQ(jsprof_log(prof, 128, NULL, longer), 0);
+    CHECK_EQ(jsprof_log(prof, 128, "Gtk", NULL), -EINVAL);
+    CHECK_EQ(jsprof_log(NULL, 128, "Gtk", "m"), -EINVAL);
+    if (!closed())
+        return;
+    jsp_read_start(&c, &r, NULL);
+    while (jsp_read_next(&c, &f)) {
+        if (f.type != JSP_WIRE_LOG || !CHECK(jsp_read_pair(&c, &f, &pair)))
+            continue;
+        CHECK_EQ(jsp_read_u16(&r, f.at + 24), n ? 128 : 16);
+        CHECK_EQ(pair.key.len, n ? 0 : 3);
+        CHECK_EQ(pair.value.len, n ? 4095 : 7);
+        n++;
+    }
+    CHECK_EQ(n, 2);
+    forget();
+}
+
 TEST(wrong_arguments_and_a_forked_child_are_refused)
 {
     if (!opened())
@@ -282,6 +312,7 @@ int main(void)
     RUN(what_two_threads_mark_is_there_or_counted);
     RUN(without_a_drain_the_queue_fills_and_says_so);
     RUN(marks_given_up_at_close_are_lost_in_the_file_and_no_others);
+    RUN(a_log_keeps_its_severity_and_its_texts);
     RUN(wrong_arguments_and_a_forked_child_are_refused);
     unlink(path);
     return DONE();

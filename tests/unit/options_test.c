@@ -112,6 +112,15 @@ TEST(source_is_one_of_its_words)
     refused("source", "tick", "source=tick: timer or looker is allowed");
     CHECK_EQ(options.flags, JSPROF_LOOKER);
     CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
+    CHECK_EQ(set("--profile-stalls", "16ms"), 0);
+    CHECK_EQ(options.stalls, 16000000);
+    CHECK_EQ(set("JSPROF_STALLS", "3600s"), 0);
+    CHECK_EQ(set("stalls", "3601s"), -EINVAL);
+    CHECK_EQ(set("stalls", "0ms"), -EINVAL);
+    CHECK_EQ(set("stalls", "16"), -EINVAL);
+    CHECK_EQ(set("stalls", "ms"), -EINVAL);
+    CHECK_EQ(set("stalls", "99999999999999999999ms"), -EINVAL);
+    CHECK_EQ(options.stalls, UINT64_C(3600000000000));
     CHECK_EQ(options.flags, 0);
 }
 
@@ -174,9 +183,9 @@ TEST(unknown_name_is_refused_with_the_names_there_are)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char why[512];
         snprintf(why, sizeof why,
-                 "%s: no such option; there are path, clock, source, hz, max_depth, ring_bytes, "
-                 "label_bytes, signo, alloc, chain, nofollow, no_native, perf_map, jitdump, "
-                 "compact, no_thread, children", names[i]);
+                 "%s: no such option; there are path, clock, source, stalls, hz, max_depth, "
+                 "ring_bytes, label_bytes, signo, alloc, chain, nofollow, no_native, perf_map, "
+                 "jitdump, compact, no_thread, children", names[i]);
         refused(names[i], "1", why);
     }
 }

@@ -1,0 +1,175 @@
+/* session/drain_thread.c - the records of one thread: its samples and its tasks. See drain.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "drain.h"
+
+#include <stdlib.h>
+
+static uint64_t drain_head(const struct jsp_thread *t)
+{
+    /* ORDER: relaxed. Only the drain stores it. */
+    return atomic_load_explicit(&t->sampled.ring.head, memory_order_relaxed);
+}
+
+/* Keep the record of a thread that sleeps. */
+static void drain_remember(struct jsp_thread *t, const struct jsp_record *record)
+{
+    size_t bytes = jsp_record_words(jsp_record_frames(record), record->n_native) *
+                   sizeof(uint64_t);
+    free(t->last); /* a new one: its size differs from stack to stack */
+    t->last = malloc(bytes);
+    if (t->last)
+        memcpy(t->last, record, bytes);
+}
+
+/* Return it with the time and the weight of one that repeats it, or NULL if it was not kept. */
+static const struct jsp_record *drain_repeat(struct jsp_thread *t,
+                                             const struct jsp_record *again)
+{
+    if (!t->last)
+        return NULL;
+    t->last->time_ns = again->time_ns;
+    t->last->cpu_ns = again->cpu_ns;
+    t->last->weight = again->weight;
+    if (t->last->state.state == JSP_STATE_ASLEEP)
+        t->last->state.asleep_ns = again->state.asleep_ns;
+    return t->last;
+}
+
+/* Write the record that was popped. One that repeats the looker's last sample has a time and a
+ * weight of its own. */
+static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
+{
+    const struct jsp_record *r = (const void *)p->popped;
+    if (r->stack) {
+        jsp_output_stack(&p->output, r);
+        return;
+    }
+    if (r->taker == JSP_TAKER_AGAIN) {
+        r = drain_repeat(t, r);
+        if (!r) { /* there was no memory to keep it */
+            jsp_tallies_lose(&p->output.tallies, from.tally,
+                             ((const struct jsp_record *)p->popped)->weight);
+            return;
+        }
+    } else if (r->taker == JSP_TAKER_LOOKER) {
+        drain_remember(t, r);
+    }
+    jsp_output_record(&p->output, r, from);
+}
+
+/* Write a sample as two, if the thread waited for a processor for a part of its weight. */
+static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
+{
+    struct jsp_record *r = (void *)p->popped;
+    uint32_t waited = r->state.state == JSP_STATE_RUNNING ? r->waited : 0;
+    t->counts.expirations += r->weight;
+    r->weight -= waited;
+    if (r->weight || !waited)
+        drain_record(p, t, from);
+    if (!waited)
+        return;
+    r->cpu_ns = r->weight ? 0 : r->cpu_ns; /* the first one has it */
+    r->weight = waited;
+    r->state.state = JSP_STATE_WAITING;
+    drain_record(p, t, from);
+}
+
+/* Write the records of the thread's tasks. Return false if the output is full. */
+static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
+{
+    struct jsp_tasks_rec rec;
+    jsp_tasks_counts(&t->tasks, &t->task_counts);
+    for (uint64_t most = jsp_ring_used(&t->tasks.ring) / JSP_TASKS_REC_SHORT; most; most--) {
+        if (!dropping && jsp_output_is_full(&p->output))
+            return false;
+        if (!jsp_tasks_pop(&t->tasks, &rec))
+            break;
+        if (rec.tag == JSP_TASKS_STALL) {
+            jsp_stall_note(&t->stalls, rec.begin_ns, rec.end_ns);
+            continue;
+        }
+        jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, &rec);
+    }
+    return true;
+}
+
+void jsp_drain_open(struct jsprof *p, struct jsp_thread *t)
+{
+    struct jsp_running_copy open = { 0 };
+    if (p->tasks.stall_ns || !jsp_running_copy(&t->sampled.running, &open) ||
+        memcmp(&open, &t->open_written, sizeof open) == 0)
+        return;
+    jsp_tasks_out_open(&p->output.tasks, &p->output.writer, t->tid, &open);
+    t->open_written = open;
+}
+
+/* Drop a sample that is in no long turn. */
+static void drain_drop(struct jsprof *p, struct jsp_thread *t)
+{
+    const struct jsp_record *r = (const void *)p->popped;
+    t->counts.expirations += r->weight;
+    t->counts.lost[JSP_LOST_PAUSED] += r->weight;
+    t->dropped += r->weight;
+    if (r->taker == JSP_TAKER_LOOKER)
+        drain_remember(t, r);
+}
+
+/* In stall mode, decide about the record that was read. Stacks and allocations are kept. */
+static enum jsp_stall drain_stall(struct jsprof *p, const struct jsp_thread *t)
+{
+    const struct jsp_record *r = (const void *)p->popped;
+    if (!p->tasks.stall_ns || r->stack || r->number)
+        return JSP_STALL_KEEP;
+    enum jsp_stall is = jsp_stall_of(&t->stalls, r->time_ns, r->time_ns, p->running);
+    if (is == JSP_STALL_KEEP)
+        jsp_stall_explain(p, t, r->task);
+    return is;
+}
+
+/* In stall mode, find out which windows of the thread are long. Return false if the output is
+ * full. */
+static bool drain_windows(struct jsprof *p, struct jsp_thread *t, bool dropping)
+{
+    if (!p->tasks.stall_ns)
+        return true;
+    t->stalls.limit_ns = p->tasks.stall_ns;
+    t->stalls.open_ns = jsp_stalls_window(&t->tasks.stalls);
+    t->stalls.looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    return drain_tasks(p, t, dropping);
+}
+
+bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
+{
+    struct jsp_counts now;
+    struct jsp_output_from from = { t->tally, t->tid };
+
+    if (t != p->alone.drained && jsp_sampled_busy(&t->sampled))
+        p->quiet = false;
+    if (!jsp_thread_counts(t, !p->running, &now)) {
+        p->quiet = false;
+        return true; /* always seen inside the handler: try again next time */
+    }
+    if (!drain_windows(p, t, dropping))
+        return false;
+    uint64_t dropped = t->dropped;
+    while (drain_head(t) < now.ring_tail) {
+        if (!dropping && jsp_output_is_full(&p->output))
+            return false;
+        int n = jsp_ring_peek(&t->sampled.ring, p->popped, sizeof p->popped / 8);
+        if (n <= 0)
+            break;
+        enum jsp_stall is = drain_stall(p, t);
+        if (is == JSP_STALL_WAIT)
+            return true; /* the counts stay those of the records before it */
+        jsp_ring_skip(&t->sampled.ring);
+        if (is == JSP_STALL_KEEP)
+            drain_parts(p, t, from);
+        else
+            drain_drop(p, t);
+    }
+    now.lost[JSP_LOST_PAUSED] += t->dropped - dropped;
+    t->counts = now;
+    return drain_tasks(p, t, dropping);
+}

@@ -1,0 +1,89 @@
+/* tasks/stalls.h - stall mode: only turns that take longer than a limit reach the capture.
+ *
+ * A window is a turn of the thread's loop, or outside of turns an outermost run. Its records are
+ * staged in the ring: written, but not published. At its end the thread publishes them if the
+ * window was long, and takes them back if not, so the drain sees nothing of a quick turn. A turn
+ * that begins inside another one ends that one's window.
+ *
+ * Samples wait in their own ring until the drain knows their window: see session/stalls.c.
+ *
+ * What a task is called and who made it must be known if it runs in a long window much later. So
+ * tasks do not go into the ring when they are made but into a table of slots by number, which all
+ * threads share. A run in a long window writes its task and the tasks that led to it, once. A task
+ * that has run not once but never or often may run again: when another number takes its slot, it
+ * is written whatever happens.
+ *
+ *                          owner thread   drain
+ *   jsp_stalls_open             yes         -
+ *   jsp_stalls_close            yes         -
+ *   jsp_stalls_push             yes         -
+ *   jsp_stalls_keep             yes         -
+ *   jsp_stalls_made             yes         -
+ *   jsp_stalls_ready            yes         -
+ *   jsp_stalls_ran              yes         -
+ *   jsp_stalls_take             yes        yes
+ *   jsp_stalls_window            -         yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_TASKS_STALLS_H
+#define JSP_TASKS_STALLS_H
+
+#include "sigsafe/ring.h"
+
+struct jsp_tasks;
+struct jsp_tasks_rec;
+struct jsp_tasks_shared;
+
+enum { JSP_STALLS_SLOTS = 1 << 16, JSP_STALLS_CHAIN = 64 };
+
+/* A task. Its words are atomic because any thread may take the slot: `number` is 0 meanwhile. */
+struct jsp_stalls_slot {
+    _Atomic uint64_t number;
+    _Atomic uint64_t parent, time_ns;
+    _Atomic uint64_t name;   /* kind, and the name above 32 bits */
+    _Atomic uint64_t origin; /* stack, and the thread above 32 bits */
+    _Atomic uint64_t runs;   /* how often it began; the upper bit: it is in the capture */
+    _Atomic uint64_t ready_ns, by; /* 0: nothing made it ready since its last run */
+};
+_Static_assert(sizeof(struct jsp_stalls_slot) == JSP_CACHELINE, "a slot is a cache line");
+
+struct jsp_stalls {
+    uint64_t limit_ns; /* constant; 0: no stall mode */
+
+    /* Written by the owner thread. */
+    bool is_long;      /* the window has exceeded the limit: nothing is staged */
+    uint32_t n_kept;   /* staged records that are published in any case */
+    uint32_t n_full;   /* records that did not fit, since the last were published */
+    uint64_t tail;     /* of the ring, with what is staged */
+    _Atomic uint64_t begin_ns; /* of the window; 0: none is open */
+};
+
+/* Begin and end a window. Return true from close if it was long. */
+void jsp_stalls_open(struct jsp_tasks *k, uint64_t now);
+bool jsp_stalls_close(struct jsp_tasks *k, uint64_t now);
+
+/* Stage a record, or publish it in a long window; drop it outside of windows. */
+void jsp_stalls_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec);
+
+/* Publish a record whatever its window is: a task that loses its slot, or an outer turn. */
+void jsp_stalls_keep(struct jsp_tasks *k, const struct jsp_tasks_rec *rec);
+
+/* Put a new task into its slot; note a moment from which it could run; note a run. */
+void jsp_stalls_made(struct jsp_tasks *k, const struct jsp_tasks_rec *made);
+void jsp_stalls_ready(struct jsp_tasks *k, const struct jsp_tasks_rec *ready);
+void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number);
+
+/* Copy a task that is in its slot and not in the capture yet: the caller writes it. Return false
+ * for any other. */
+bool jsp_stalls_take(const struct jsp_tasks_shared *shared, uint64_t number,
+                     struct jsp_tasks_rec *out);
+
+/* Return the begin of the open window, or 0. What was published before is seen afterwards. */
+static inline uint64_t jsp_stalls_window(const struct jsp_stalls *s)
+{
+    /* ORDER: acquire, pairs with the release in jsp_stalls_close. */
+    return atomic_load_explicit(&s->begin_ns, memory_order_acquire);
+}
+
+#endif
