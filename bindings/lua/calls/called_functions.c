@@ -14,8 +14,8 @@ enum { CALLED_SLOTS_BEGIN = 1024, CALLED_LEVELS = 64 };
 
 struct jsp_lua_called_table {
     struct jsprof_lua *lua;
-    struct jsp_lua_called *slots; /* owned */
-    uint32_t n, n_slots;          /* a power of two */
+    struct jsp_lua_called **slots; /* owned, and what is in them */
+    uint32_t n, n_slots;           /* a power of two */
 };
 
 struct jsp_lua_called_table *jsp_lua_called_new(struct jsprof_lua *lua)
@@ -34,20 +34,23 @@ struct jsp_lua_called_table *jsp_lua_called_new(struct jsprof_lua *lua)
 
 void jsp_lua_called_free(struct jsp_lua_called_table *t)
 {
-    for (uint32_t i = 0; t && i < t->n_slots; i++)
-        jsprof_function_free(t->slots[i].function);
+    for (uint32_t i = 0; t && i < t->n_slots; i++) {
+        if (t->slots[i])
+            jsprof_function_free(t->slots[i]->function);
+        free(t->slots[i]);
+    }
     if (t)
         free(t->slots);
     free(t);
 }
 
-static struct jsp_lua_called *called_slot(struct jsp_lua_called *slots, uint32_t n_slots,
-                                          const struct jsp_lua_key *key)
+static struct jsp_lua_called **called_slot(struct jsp_lua_called **slots, uint32_t n_slots,
+                                           const struct jsp_lua_key *key)
 {
     uint64_t hash = (uint64_t)(key->at ^ key->code << 20) * 0x9E3779B97F4A7C15u;
     for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
-        struct jsp_lua_called *e = &slots[i & (n_slots - 1)];
-        if (!e->key.at || memcmp(&e->key, key, sizeof *key) == 0)
+        struct jsp_lua_called **e = &slots[i & (n_slots - 1)];
+        if (!*e || jsp_lua_called_is(&(*e)->key, key))
             return e;
     }
 }
@@ -55,12 +58,12 @@ static struct jsp_lua_called *called_slot(struct jsp_lua_called *slots, uint32_t
 static bool called_grow(struct jsp_lua_called_table *t)
 {
     uint32_t n_slots = t->n_slots * 2;
-    struct jsp_lua_called *slots = calloc(n_slots, sizeof *slots);
+    struct jsp_lua_called **slots = calloc(n_slots, sizeof *slots);
     if (!slots)
         return false;
     for (uint32_t i = 0; i < t->n_slots; i++)
-        if (t->slots[i].key.at)
-            *called_slot(slots, n_slots, &t->slots[i].key) = t->slots[i];
+        if (t->slots[i])
+            *called_slot(slots, n_slots, &t->slots[i]->key) = t->slots[i];
     free(t->slots);
     t->slots = slots;
     t->n_slots = n_slots;
@@ -165,15 +168,18 @@ static struct jsp_lua_called *called_add(struct jsp_lua_called_table *t,
         frame.label = name;
     if (!frame.label || (t->n * 4 > t->n_slots * 3 && !called_grow(t)))
         return NULL;
-    struct jsp_lua_called *e = called_slot(t->slots, t->n_slots, key);
-    e->function = called_function(&frame);
-    if (!e->function)
+    struct jsp_lua_called *e = calloc(1, sizeof *e);
+    jsprof_function *f = e ? called_function(&frame) : NULL;
+    if (!f) {
+        free(e);
         return NULL;
+    }
     e->key = *key;
+    e->function = f;
     e->is_c = called_is_c(key);
     e->special = e->is_c ? called_special(frame.label) : JSP_LUA_USUAL;
     t->n++;
-    return e;
+    return *called_slot(t->slots, t->n_slots, key) = e;
 }
 
 const struct jsp_lua_called *jsp_lua_called_pop(struct jsp_lua_called_table *t, lua_State *L,
@@ -183,6 +189,6 @@ const struct jsp_lua_called *jsp_lua_called_pop(struct jsp_lua_called_table *t, 
     const void *function = lua_topointer(L, -1);
     jsp_lua_walk_key((uintptr_t)function, (uintptr_t)lua_tocfunction(L, -1), &key);
     lua_pop(L, 1);
-    struct jsp_lua_called *e = called_slot(t->slots, t->n_slots, &key);
-    return e->key.at ? e : called_add(t, &key, L, level, function);
+    struct jsp_lua_called *e = *called_slot(t->slots, t->n_slots, &key);
+    return e ? e : called_add(t, &key, L, level, function);
 }

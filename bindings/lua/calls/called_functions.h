@@ -18,7 +18,7 @@ enum jsp_lua_special {
 };
 
 struct jsp_lua_called {
-    struct jsp_lua_key key; /* at 0: the slot is free */
+    struct jsp_lua_key key;
     jsprof_function *function;
     bool is_c;
     enum jsp_lua_special special;
@@ -30,9 +30,14 @@ struct jsp_lua_called_table;
 struct jsp_lua_called_table *jsp_lua_called_new(struct jsprof_lua *lua);
 void jsp_lua_called_free(struct jsp_lua_called_table *t);
 
+static inline bool jsp_lua_called_is(const struct jsp_lua_key *a, const struct jsp_lua_key *b)
+{
+    return a->at == b->at && a->code == b->code && a->source == b->source && a->line == b->line;
+}
+
 /* Pop the function on top of L's stack and return its entry. A new function, which runs
  * on L's `level`, gets the name that a walk shows for it. Return NULL if there is no
- * memory. The entry is valid until the next call. */
+ * memory. It is valid as long as the table. */
 const struct jsp_lua_called *jsp_lua_called_pop(struct jsp_lua_called_table *t, lua_State *L,
                                                 uint32_t level);
 

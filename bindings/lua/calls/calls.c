@@ -8,22 +8,30 @@
 #include <stdlib.h>
 
 #include "calls/called_functions.h"
+#include "calls/event.h"
 #include "calls/hooks.h"
 #include "calls/open_calls.h"
 
-enum { CALLS_LEVELS = 48, CALLS_BETWEEN = 4096 /* events between two checks */ };
+enum {
+    CALLS_LEVELS = 48,
+    CALLS_BETWEEN = 4096, /* events between two checks */
+    CALLS_RECENT = 256,
+};
 
 struct jsp_lua_calls {
     struct jsp_lua_calls *next; /* of this thread */
     struct jsprof_lua *lua;
     uintptr_t global;
+    size_t global_at;                /* in each coroutine */
     struct jsp_lua_called_table *functions; /* owned */
     struct jsp_lua_open_calls *open_calls;     /* owned */
     jsprof_function *missed;         /* owned: counts the times that calls were missed */
     uint64_t n_missed;
     uint32_t n_events;               /* since the last check */
     bool compiles;                   /* the program lets LuaJIT compile */
+    bool steps;                      /* C functions may end without an event */
     struct jsp_lua_hooks hooks;
+    const struct jsp_lua_called *recent[CALLS_RECENT]; /* borrowed: of functions, by address */
 };
 
 static __thread struct jsp_lua_calls *calls_here;
@@ -32,9 +40,8 @@ static __thread struct jsp_lua_calls *calls_here;
 
 static struct jsp_lua_calls *calls_of(lua_State *L)
 {
-    uintptr_t global = jsp_lua_walk_global((uintptr_t)L);
     struct jsp_lua_calls *c = calls_here;
-    while (c && c->global != global)
+    while (c && c->global != jsp_lua_pointer(L, c->global_at))
         c = c->next;
     return c;
 }
@@ -56,25 +63,69 @@ static void calls_take_along(struct jsp_lua_calls *c, lua_State *L, lua_Debug *a
         jsp_lua_hooks_put(&c->hooks, co);
 }
 
+/* Some functions change what is counted. Notice jit.on() and jit.off() for all functions. A hook
+ * that is called ends what is being compiled, so the hook sees the calls anyway. */
+static __attribute__((noinline)) void calls_special(struct jsp_lua_calls *c, lua_State *L,
+                                                    lua_Debug *ar, enum jsp_lua_special special)
+{
+    if (special == JSP_LUA_RESUMES)
+        calls_take_along(c, L, ar);
+    else if (lua_getlocal(L, ar, 1))
+        lua_pop(L, 1);
+    else
+        c->compiles = special == JSP_LUA_JIT_ON;
+}
+
+static const struct jsp_lua_called **calls_recent(struct jsp_lua_calls *c,
+                                                  const struct jsp_lua_key *key)
+{
+    return &c->recent[(key->at >> 4 ^ key->at >> 12) % CALLS_RECENT];
+}
+
+static __attribute__((noinline)) const struct jsp_lua_called *calls_find(
+    struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, const struct jsp_lua_key *key)
+{
+    lua_getinfo(L, "f", ar);
+    return *calls_recent(c, key) = jsp_lua_called_pop(c->functions, L, 0);
+}
+
+/* Return the function that is called, or NULL without memory. */
+static inline const struct jsp_lua_called *calls_function(struct jsp_lua_calls *c, lua_State *L,
+                                                          lua_Debug *ar,
+                                                          struct jsp_lua_event *event)
+{
+    jsp_lua_event_call(L, ar, event);
+    const struct jsp_lua_called *called = *calls_recent(c, &event->key);
+    if (event->key.at && called && jsp_lua_called_is(&called->key, &event->key))
+        return called;
+    return calls_find(c, L, ar, &event->key);
+}
+
 static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
 {
-    uintptr_t at = jsp_lua_place(L, ar);
-    lua_getinfo(L, "f", ar);
-    const struct jsp_lua_called *called = jsp_lua_called_pop(c->functions, L, 0);
-    bool is_c = called && called->is_c;
-    if (!is_c)
-        at = jsp_lua_place_tail(L, ar, at);
-    jsp_lua_open_enter(c->open_calls, called ? called->function : NULL, at, is_c);
-    if (called && called->special == JSP_LUA_RESUMES)
-        calls_take_along(c, L, ar);
-    else if (called && called->special) {
-        /* Notice jit.on() and jit.off() for all functions. A hook that is called ends what is
-         * being compiled, so the hook sees the calls anyway. */
-        if (lua_getlocal(L, ar, 1))
-            lua_pop(L, 1);
-        else
-            c->compiles = called->special == JSP_LUA_JIT_ON;
-    }
+    struct jsp_lua_event event;
+    const struct jsp_lua_called *called = calls_function(c, L, ar, &event);
+    enum jsp_lua_special special = called ? called->special : JSP_LUA_USUAL;
+    jsp_lua_open_enter(c->open_calls, L, &event, called ? called->function : NULL,
+                       called && called->is_c);
+    if (__builtin_expect(special != JSP_LUA_USUAL, 0))
+        calls_special(c, L, ar, special);
+}
+
+static void calls_leave(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)
+{
+    struct jsp_lua_event event;
+    jsp_lua_event_return(L, ar, &event);
+    jsp_lua_open_leave(c->open_calls, L, &event);
+}
+
+static void calls_check_thread(struct jsp_lua_calls *c)
+{
+    if (++c->n_events < CALLS_BETWEEN)
+        return;
+    c->n_events = 0;
+    if (c->lua->on_calls)
+        c->lua->on_calls(c->lua->on_calls_data);
 }
 
 static void calls_hook(lua_State *L, lua_Debug *ar)
@@ -84,20 +135,48 @@ static void calls_hook(lua_State *L, lua_Debug *ar)
         jsp_lua_hooks_orphan(L, ar);
         return;
     }
-    if (++c->n_events == CALLS_BETWEEN) {
-        c->n_events = 0;
-        if (c->lua->on_calls)
-            c->lua->on_calls(c->lua->on_calls_data);
-    }
-    jsp_lua_open_switch(c->open_calls, L);
+    calls_check_thread(c);
     if (jsp_lua_hooks_bit(ar) == LUA_MASKCALL)
         calls_enter(c, L, ar);
     else if (ar->event == LUA_HOOKRET)
-        jsp_lua_open_leave(c->open_calls, jsp_lua_place(L, ar));
-    else if (ar->event <= LUA_HOOKCOUNT)
-        jsp_lua_open_at(c->open_calls, jsp_lua_place(L, ar));
-    if (jsp_lua_place_needs_step())
+        calls_leave(c, L, ar);
+    else
+        jsp_lua_open_at(c->open_calls, L, jsp_lua_place(L, ar));
+    if (c->steps)
         jsp_lua_hooks_step(&c->hooks, L, jsp_lua_open_in_c(c->open_calls));
+    if (c->hooks.has_own)
+        jsp_lua_hooks_pass(&c->hooks, L, ar); /* c may be gone */
+}
+
+/* Count a call that begins and, where more than calls is counted, ends. */
+static void calls_count(jsprof_thread *t, const jsprof_function *f)
+{
+    uint32_t counting = jsprof_counting(t);
+    if (jsprof_counted_once(t, f, counting))
+        return;
+    jsprof_link link = { 0 };
+    jsprof_count_enter(t, f, &link);
+    if (counting != JSPROF_CALLS_COUNT)
+        jsprof_count_leave(t, &link, 0);
+}
+
+/* The hook on calls where only these are counted: nobody needs to know which ones are open. */
+static void calls_count_hook(lua_State *L, lua_Debug *ar)
+{
+    struct jsp_lua_calls *c = calls_of(L);
+    if (!c) {
+        jsp_lua_hooks_orphan(L, ar);
+        return;
+    }
+    calls_check_thread(c);
+    if (jsp_lua_hooks_bit(ar) == LUA_MASKCALL) {
+        struct jsp_lua_event event;
+        const struct jsp_lua_called *called = calls_function(c, L, ar, &event);
+        if (called)
+            calls_count(c->lua->thread, called->function);
+        if (called && called->special)
+            calls_special(c, L, ar, called->special);
+    }
     if (c->hooks.has_own)
         jsp_lua_hooks_pass(&c->hooks, L, ar); /* c may be gone */
 }
@@ -115,13 +194,11 @@ bool jsp_lua_calls_unhook(struct jsp_lua_calls *c, lua_State *L)
 uint64_t jsp_lua_calls_check(struct jsp_lua_calls *c, lua_State *L)
 {
     lua_State *main = (lua_State *)c->lua->main;
-    bool has_lost = lua_gethook(L) != calls_hook, main_has = lua_gethook(main) != calls_hook;
+    bool has_lost = lua_gethook(L) != c->hooks.ours, main_has = lua_gethook(main) != c->hooks.ours;
     jsp_lua_hooks_put(&c->hooks, L);
     jsp_lua_hooks_put(&c->hooks, main);
     if (has_lost || main_has) {
-        jsprof_link link = { 0 };
-        jsprof_count_enter(c->lua->thread, c->missed, &link);
-        jsprof_count_leave(c->lua->thread, &link, 0);
+        calls_count(c->lua->thread, c->missed);
         c->n_missed++;
     }
     return c->n_missed;
@@ -192,9 +269,13 @@ int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_
         return -ENOMEM;
     c->lua = lua;
     c->global = jsp_lua_walk_global((uintptr_t)L);
+    c->global_at = jsp_lua_walk_global_at();
+    bool counts_alone = modes == JSPROF_CALLS_COUNT;
+    c->steps = !counts_alone && jsp_lua_place_needs_step();
     int err = calls_make(c);
     if (!err)
-        err = jsp_lua_hooks_init(&c->hooks, L, calls_hook);
+        err = jsp_lua_hooks_init(&c->hooks, L, counts_alone ? calls_count_hook : calls_hook,
+                                 counts_alone ? LUA_MASKCALL : LUA_MASKCALL | LUA_MASKRET);
     if (!err) {
         calls_adopt(c, L);
         /* Until samples are taken, the thread may seem to be in these calls. */
@@ -213,7 +294,7 @@ int jsp_lua_calls_begin(struct jsp_lua_calls **out, struct jsprof_lua *lua, lua_
     jsp_lua_walk_compile(L, false);
     jsp_lua_hooks_put(&c->hooks, (lua_State *)lua->main);
     jsp_lua_hooks_put(&c->hooks, L);
-    if (jsp_lua_place_needs_step())
+    if (c->steps)
         jsp_lua_hooks_step(&c->hooks, L, jsp_lua_open_in_c(c->open_calls));
     *out = c;
     return 0;

@@ -20,6 +20,7 @@
 /* The hooks of one state. */
 struct jsp_lua_hooks {
     lua_Hook ours;
+    int events;   /* LUA_MASKCALL, or with it LUA_MASKRET: what ours needs */
     bool has_own; /* a coroutine had, or has, a hook of the program */
     /* PUC Lua: the offset, in a coroutine, of the events left of its count; and in the
      * global state, of the list of all objects. */
@@ -32,7 +33,7 @@ struct jsp_lua_hooks {
 
 /* Prepare; no hook is set yet. Return 0, -ENOTSUP if the layout of this Lua is unknown,
  * or -ENOMEM. */
-int jsp_lua_hooks_init(struct jsp_lua_hooks *h, lua_State *L, lua_Hook ours);
+int jsp_lua_hooks_init(struct jsp_lua_hooks *h, lua_State *L, lua_Hook ours, int events);
 
 /* Set our hook, which from now on calls the program's. Do nothing if ours is set
  * already, or if there is no room to note another hook of the program: then that hook

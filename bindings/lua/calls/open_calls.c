@@ -10,29 +10,11 @@
 
 #include "own_stack.h"
 
-enum { OPEN_BLOCK = 256, OPEN_SLOTS = 1024, OPEN_SWEEP = 4096 };
+enum { OPEN_BLOCK = 256, OPEN_SWEEP = 4096 };
 
-struct open_coroutine {
-    lua_State *L;
-    jsprof_cstack stack;             /* in the memory of the thread's stack */
-    struct open_coroutine *resumer; /* NULL while it does not run */
-    struct open_coroutine *next;    /* in the same slot */
-    struct jsp_lua_open *top;
-};
-
-struct open_block {
-    struct open_block *next;
+struct jsp_lua_open_block {
+    struct jsp_lua_open_block *next;
     struct jsp_lua_open entries[OPEN_BLOCK];
-};
-
-struct jsp_lua_open_calls {
-    jsprof_thread *thread;
-    struct open_coroutine root, *running;
-    struct open_coroutine *slots[OPEN_SLOTS];
-    uint32_t n, sweep_at;            /* coroutines in slots; sweep at this n */
-    struct jsp_lua_open *spare;
-    struct open_block *blocks;
-    const void *low, *high;          /* ends of the thread's stack */
 };
 
 /* -- Memory ------------------------------------------------------------------- */
@@ -59,45 +41,34 @@ void jsp_lua_open_free(struct jsp_lua_open_calls *o)
         return;
     if (o->running != &o->root)
         jsprof_stack_switch(o->thread, NULL);
-    for (uint32_t i = 0; i < OPEN_SLOTS; i++) {
-        for (struct open_coroutine *co = o->slots[i], *next; co; co = next) {
+    for (uint32_t i = 0; i < JSP_LUA_OPEN_SLOTS; i++) {
+        for (struct jsp_lua_open_coroutine *co = o->slots[i], *next; co; co = next) {
             next = co->next;
             free(co);
         }
     }
-    for (struct open_block *block = o->blocks, *next; block; block = next) {
+    for (struct jsp_lua_open_block *block = o->blocks, *next; block; block = next) {
         next = block->next;
         free(block);
     }
     free(o);
 }
 
-static void open_give(struct jsp_lua_open_calls *o, struct jsp_lua_open *e)
+struct jsp_lua_open *jsp_lua_open_more(struct jsp_lua_open_calls *o)
 {
-    e->link.up = o->spare ? &o->spare->link : NULL;
-    o->spare = e;
-}
-
-static struct jsp_lua_open *open_take(struct jsp_lua_open_calls *o)
-{
-    if (!o->spare) {
-        struct open_block *block = calloc(1, sizeof *block);
-        if (!block)
-            return NULL;
-        block->next = o->blocks;
-        o->blocks = block;
-        for (uint32_t i = 0; i < OPEN_BLOCK; i++)
-            open_give(o, &block->entries[i]);
-    }
-    struct jsp_lua_open *e = o->spare;
-    o->spare = jsp_lua_open_up(e);
-    return e;
+    struct jsp_lua_open_block *block = calloc(1, sizeof *block);
+    if (!block)
+        return NULL;
+    block->next = o->blocks;
+    o->blocks = block;
+    for (uint32_t i = 0; i < OPEN_BLOCK; i++)
+        jsp_lua_open_give(o, &block->entries[i]);
+    return o->spare;
 }
 
 /* -- Calls -------------------------------------------------------------------- */
 
-/* Free `last` and all calls inside it. */
-static void open_end(struct jsp_lua_open_calls *o, struct jsp_lua_open *last)
+void jsp_lua_open_end(struct jsp_lua_open_calls *o, struct jsp_lua_open *last)
 {
     struct jsp_lua_open *e = o->running->top, *end;
     if (!last)
@@ -106,49 +77,23 @@ static void open_end(struct jsp_lua_open_calls *o, struct jsp_lua_open *last)
     end = jsp_lua_open_up(last);
     while (e != end) {
         struct jsp_lua_open *up = jsp_lua_open_up(e);
-        open_give(o, e);
+        jsp_lua_open_give(o, e);
         e = up;
     }
     o->running->top = end;
 }
 
-static struct jsp_lua_open *open_push(struct jsp_lua_open_calls *o, const jsprof_function *f,
-                                      uintptr_t at, bool is_c)
+void jsp_lua_open_at(struct jsp_lua_open_calls *o, lua_State *L, uintptr_t at)
 {
-    struct jsp_lua_open *e = open_take(o);
-    if (!e)
-        return NULL;
-    e->link.up = o->running->top ? &o->running->top->link : NULL;
-    e->link.function = f;
-    e->at = at;
-    e->is_c = is_c;
-    o->running->top = e;
-    return e;
-}
-
-void jsp_lua_open_enter(struct jsp_lua_open_calls *o, const jsprof_function *f, uintptr_t at,
-                        bool is_c)
-{
-    open_end(o, jsp_lua_place_over(o->running->top, at));
-    struct jsp_lua_open *e = open_push(o, f, at, is_c);
-    if (e)
-        jsprof_count_enter(o->thread, f, &e->link);
-}
-
-void jsp_lua_open_leave(struct jsp_lua_open_calls *o, uintptr_t at)
-{
-    open_end(o, jsp_lua_place_over(o->running->top, at));
-}
-
-void jsp_lua_open_at(struct jsp_lua_open_calls *o, uintptr_t at)
-{
-    open_end(o, jsp_lua_place_inside(o->running->top, at));
+    if (o->running->L != L)
+        jsp_lua_open_switch(o, L);
+    jsp_lua_open_end(o, jsp_lua_place_inside(o->running->top, at));
 }
 
 void jsp_lua_open_adopt(struct jsp_lua_open_calls *o, const jsprof_function *f, uintptr_t at,
                         bool is_c)
 {
-    open_push(o, f, at, is_c);
+    jsp_lua_open_push(o, f, at, is_c);
 }
 
 jsprof_link *jsp_lua_open_top(const struct jsp_lua_open_calls *o)
@@ -163,36 +108,38 @@ bool jsp_lua_open_in_c(const struct jsp_lua_open_calls *o)
 
 /* -- Coroutines --------------------------------------------------------------- */
 
-static struct open_coroutine **open_slot(struct jsp_lua_open_calls *o, const lua_State *L)
+static struct jsp_lua_open_coroutine **open_slot(struct jsp_lua_open_calls *o,
+                                                 const lua_State *L)
 {
     uint64_t hash = (uint64_t)(uintptr_t)L * 0x9E3779B97F4A7C15u;
-    return &o->slots[hash >> 32 & (OPEN_SLOTS - 1)];
+    return &o->slots[hash >> 32 & (JSP_LUA_OPEN_SLOTS - 1)];
 }
 
-static bool open_is_running(const struct jsp_lua_open_calls *o, const struct open_coroutine *co)
+static bool open_is_running(const struct jsp_lua_open_calls *o,
+                            const struct jsp_lua_open_coroutine *co)
 {
-    for (const struct open_coroutine *c = o->running; c; c = c->resumer)
+    for (const struct jsp_lua_open_coroutine *c = o->running; c; c = c->resumer)
         if (c == co)
             return true;
     return false;
 }
 
-static void open_forget(struct jsp_lua_open_calls *o, struct open_coroutine *co)
+static void open_forget(struct jsp_lua_open_calls *o, struct jsp_lua_open_coroutine *co)
 {
     if (co->top)
         jsprof_stack_forget(o->thread, &co->stack);
     while (co->top) {
         struct jsp_lua_open *e = co->top;
         co->top = jsp_lua_open_up(e);
-        open_give(o, e);
+        jsp_lua_open_give(o, e);
     }
 }
 
 /* Find the dead coroutines: Lua has no event for a collected one. */
 static void open_sweep(struct jsp_lua_open_calls *o)
 {
-    for (uint32_t i = 0; i < OPEN_SLOTS; i++) {
-        for (struct open_coroutine **at = &o->slots[i], *co; (co = *at) != NULL;) {
+    for (uint32_t i = 0; i < JSP_LUA_OPEN_SLOTS; i++) {
+        for (struct jsp_lua_open_coroutine **at = &o->slots[i], *co; (co = *at) != NULL;) {
             if (open_is_running(o, co) ||
                 jsp_lua_place_state((uintptr_t)co->L) == JSP_LUA_SUSPENDED) {
                 at = &co->next;
@@ -207,11 +154,11 @@ static void open_sweep(struct jsp_lua_open_calls *o)
     o->sweep_at = 2 * o->n > OPEN_SWEEP ? 2 * o->n : OPEN_SWEEP;
 }
 
-static struct open_coroutine *open_new(struct jsp_lua_open_calls *o, lua_State *L)
+static struct jsp_lua_open_coroutine *open_new(struct jsp_lua_open_calls *o, lua_State *L)
 {
     if (o->n >= o->sweep_at)
         open_sweep(o);
-    struct open_coroutine *co = calloc(1, sizeof *co), **slot = open_slot(o, L);
+    struct jsp_lua_open_coroutine *co = calloc(1, sizeof *co), **slot = open_slot(o, L);
     if (!co)
         return NULL;
     co->L = L;
@@ -223,9 +170,9 @@ static struct open_coroutine *open_new(struct jsp_lua_open_calls *o, lua_State *
     return co;
 }
 
-static struct open_coroutine *open_of(struct jsp_lua_open_calls *o, lua_State *L)
+static struct jsp_lua_open_coroutine *open_of(struct jsp_lua_open_calls *o, lua_State *L)
 {
-    struct open_coroutine *co = L == o->root.L ? &o->root : *open_slot(o, L);
+    struct jsp_lua_open_coroutine *co = L == o->root.L ? &o->root : *open_slot(o, L);
     while (co && co->L != L)
         co = co->next;
     return co ? co : open_new(o, L);
@@ -233,22 +180,22 @@ static struct open_coroutine *open_of(struct jsp_lua_open_calls *o, lua_State *L
 
 /* Return the resumer of a coroutine that did not run: the innermost that has resumed
  * another. */
-static struct open_coroutine *open_resumer(struct jsp_lua_open_calls *o)
+static struct jsp_lua_open_coroutine *open_resumer(struct jsp_lua_open_calls *o)
 {
-    struct open_coroutine *co = o->running;
+    struct jsp_lua_open_coroutine *co = o->running;
     while (co != &o->root && jsp_lua_place_state((uintptr_t)co->L) != JSP_LUA_RESUMED)
         co = co->resumer;
     return co;
 }
 
 /* All coroutines inside this one have yielded, returned or died. */
-static void open_back_to(struct jsp_lua_open_calls *o, struct open_coroutine *co)
+static void open_back_to(struct jsp_lua_open_calls *o, struct jsp_lua_open_coroutine *co)
 {
-    struct open_coroutine *inner = o->running;
+    struct jsp_lua_open_coroutine *inner = o->running;
     jsprof_stack_switch(o->thread, co == &o->root ? NULL : &co->stack);
     o->running = co;
     while (inner != co) {
-        struct open_coroutine *resumer = inner->resumer;
+        struct jsp_lua_open_coroutine *resumer = inner->resumer;
         if (jsp_lua_place_state((uintptr_t)inner->L) == JSP_LUA_GONE)
             open_forget(o, inner);
         inner->resumer = NULL;
@@ -258,9 +205,7 @@ static void open_back_to(struct jsp_lua_open_calls *o, struct open_coroutine *co
 
 void jsp_lua_open_switch(struct jsp_lua_open_calls *o, lua_State *L)
 {
-    if (o->running->L == L)
-        return;
-    struct open_coroutine *co = open_of(o, L);
+    struct jsp_lua_open_coroutine *co = open_of(o, L);
     if (!co)
         return;
     if (open_is_running(o, co)) {

@@ -13,6 +13,7 @@
 
 #include "compat.h"
 #include "jsprof.h"
+#include "labels.h"
 
 /* An open call; `link.up` is the call that was open before it in the same coroutine, or
  * NULL. */
@@ -31,9 +32,12 @@ static inline struct jsp_lua_open *jsp_lua_open_up(const struct jsp_lua_open *e)
  * found. */
 uintptr_t jsp_lua_place(lua_State *L, const lua_Debug *ar);
 
-/* Return the caller's place if the call at `at` is a tail call, which replaces its
- * caller; otherwise `at`. */
-uintptr_t jsp_lua_place_tail(lua_State *L, const lua_Debug *ar, uintptr_t at);
+/* An event of a hook, which event.h reads: where a call begins or ends. */
+struct jsp_lua_event {
+    uintptr_t at;           /* of a tail call: its caller's place, for it replaces the caller */
+    uintptr_t caller;       /* the place of the caller; 0: not known */
+    struct jsp_lua_key key; /* of a function that is called; key.at is 0: not known */
+};
 
 /* Return the outermost entry, from `top` outwards, that is not further out than `at`, or
  * NULL. It and the entries inside it have ended when a call begins or ends at `at`. */

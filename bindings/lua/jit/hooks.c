@@ -6,14 +6,15 @@
 
 static void hooks_set(struct jsp_lua_hooks *h, lua_State *L)
 {
-    int mask = LUA_MASKCALL | LUA_MASKRET | h->own_mask | (h->steps ? LUA_MASKCOUNT : 0);
+    int mask = h->events | h->own_mask | (h->steps ? LUA_MASKCOUNT : 0);
     lua_sethook(L, h->ours, mask, h->steps ? 1 : h->own_count);
 }
 
-int jsp_lua_hooks_init(struct jsp_lua_hooks *h, lua_State *L, lua_Hook ours)
+int jsp_lua_hooks_init(struct jsp_lua_hooks *h, lua_State *L, lua_Hook ours, int events)
 {
     (void)L;
     h->ours = ours;
+    h->events = events;
     return 0;
 }
 

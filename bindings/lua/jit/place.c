@@ -17,12 +17,6 @@ uintptr_t jsp_lua_place(lua_State *L, const lua_Debug *ar)
     return at;
 }
 
-uintptr_t jsp_lua_place_tail(lua_State *L, const lua_Debug *ar, uintptr_t at)
-{
-    (void)L, (void)ar;
-    return at; /* it has the caller's slot */
-}
-
 struct jsp_lua_open *jsp_lua_place_over(struct jsp_lua_open *top, uintptr_t at)
 {
     struct jsp_lua_open *over = NULL;

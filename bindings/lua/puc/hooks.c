@@ -83,7 +83,7 @@ void jsp_lua_hooks_put(struct jsp_lua_hooks *h, lua_State *L)
     if (which < 0)
         return;
     h->has_own = h->has_own || own;
-    hooks_set(h, L, h->ours, HOOKS_OURS | (mask & HOOKS_OWN) |
+    hooks_set(h, L, h->ours, h->events | (mask & (HOOKS_OURS | HOOKS_OWN)) |
               (mask & HOOKS_OURS) << HOOKS_WANTS_SHIFT | which << HOOKS_WHICH_SHIFT);
 }
 
@@ -171,9 +171,10 @@ static int hooks_find(lua_State *L)
     return 0;
 }
 
-int jsp_lua_hooks_init(struct jsp_lua_hooks *h, lua_State *L, lua_Hook ours)
+int jsp_lua_hooks_init(struct jsp_lua_hooks *h, lua_State *L, lua_Hook ours, int events)
 {
     h->ours = ours;
+    h->events = events;
     int err = jsp_lua_protected(L, hooks_find, h);
     return err ? err : h->left_at && h->objects_at ? 0 : -ENOTSUP;
 }

@@ -6,23 +6,33 @@
 --     lua turns.lua PROFILER ROUNDS SECONDS PROGRAM [ARG]
 --
 -- PROFILER is calls (jsprof's mode), hook (a plain count hook), jp (LuaJIT's). The turns without
--- it are plain, but for two: "over" is calls beside an empty hook on calls and returns, and "alloc"
--- is samples with allocations beside samples. A turn takes about so many SECONDS without it.
+-- it are plain, but for some: those of "empty" are a hook on calls and returns that does
+-- nothing, for "count" (only how often), "timed" (and how long), "edges" (and from where), and
+-- "clock" (a hook that only reads the clock); "alloc" is samples with allocations beside
+-- samples. A turn takes about so many SECONDS without it.
 --
 -- SPDX-License-Identifier: MIT
 local profiler, rounds, seconds = arg[1], tonumber(arg[2]), tonumber(arg[3])
 local program, argument = arg[4], arg[5]
 local clock, show = os.clock, print
 
-local is_ours = profiler == "calls" or profiler == "over" or profiler == "alloc"
+local what = { count = "count", timed = "count,time", edges = "count,time,edges" }
+local is_ours = profiler == "calls" or profiler == "alloc" or what[profiler]
 local jsprof = is_ours and require "jsprof"
-if profiler == "over" then require "clocks" end
-local begin, stop = {}, {}
+local begin, stop, beside = {}, {}, { alloc = "samples", clock = "empty" }
 function begin.calls() jsprof.start{ output = os.getenv "CAP", mode = "calls" } end
 function stop.calls() jsprof.stop() end
-begin.over, stop.over = begin.calls, stop.calls
-function begin.empty() clocks.hook(true) end
-function stop.empty() clocks.hook(false) end
+for name, calls in pairs(what) do
+  begin[name] = function()
+    jsprof.start{ output = os.getenv "CAP", mode = "calls", calls = calls }
+  end
+  stop[name], beside[name] = stop.calls, "empty"
+end
+if beside[profiler] == "empty" then require "clocks" end
+function begin.empty() clocks.hook("nothing") end
+function begin.clock() clocks.hook("time") end
+function stop.empty() clocks.hook() end
+stop.clock = stop.empty
 function begin.alloc() jsprof.start{ output = os.getenv "CAP", alloc = true } end
 function begin.samples() jsprof.start{ output = os.getenv "CAP" } end
 stop.alloc, stop.samples = stop.calls, stop.calls
@@ -68,7 +78,7 @@ local function under(name)
   stop[name]()
   return spent
 end
-local beside = ({ over = "empty", alloc = "samples" })[profiler]
+beside = beside[profiler]
 
 for round = 1, rounds do
   local plain, spent

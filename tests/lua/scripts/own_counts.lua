@@ -1,7 +1,7 @@
 -- own_counts.lua - a program that keeps count of its own calls beside ours: into each of its
 -- Lua functions a line is written that counts, and each library function gets a wrapper.
 --
---     lua own_counts.lua CAPTURE PROGRAM [ARG]
+--     lua own_counts.lua CAPTURE PROGRAM ARG [WHAT]: what is counted, all without it
 --
 -- Prints "NAME ITS-COUNT OUR-COUNT" where they differ, then how many agree.
 --
@@ -30,7 +30,7 @@ end
 local run = assert(load(table.concat(lines, "\n"), "@" .. program))
 
 -- The library functions are known by the names that they have now.
-jsprof.start{ output = capture, mode = "calls" }
+jsprof.start{ output = capture, mode = "calls", calls = arg[4] }
 for module, names in pairs{
   string = { "format", "gsub", "gmatch", "upper", "rep" },
   table = { "concat", "sort" }, coroutine = { "yield", "wrap" },
