@@ -1,6 +1,7 @@
-# jsprof-config.cmake - find_package(jsprof): jsprof::jsprof, jsprof::static.
+# jsprof-config.cmake - find_package(jsprof): jsprof::jsprof, jsprof::static; and the library that
+# reads captures, jsprof::read, jsprof::read_static.
 #
-# The library lies two folders above this file, the header in an include folder above that.
+# The libraries lie two folders above this file, the headers in an include folder above that.
 #
 # SPDX-License-Identifier: MIT
 get_filename_component(_jsprof_lib "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
@@ -27,5 +28,14 @@ if(NOT TARGET jsprof::jsprof)
         IMPORTED_LOCATION "${_jsprof_lib}/libjsprof.a"
         INTERFACE_INCLUDE_DIRECTORIES "${_jsprof_include}"
         INTERFACE_LINK_LIBRARIES Threads::Threads)
+    add_library(jsprof::read SHARED IMPORTED)
+    set_target_properties(jsprof::read PROPERTIES
+        IMPORTED_LOCATION "${_jsprof_lib}/libjsprof-read.so"
+        INTERFACE_INCLUDE_DIRECTORIES "${_jsprof_include}")
+    add_library(jsprof::read_static STATIC IMPORTED)
+    set_target_properties(jsprof::read_static PROPERTIES
+        IMPORTED_LOCATION "${_jsprof_lib}/libjsprof-read.a"
+        INTERFACE_INCLUDE_DIRECTORIES "${_jsprof_include}"
+        INTERFACE_LINK_LIBRARIES "Threads::Threads;m;${CMAKE_DL_LIBS}")
 endif()
 set(jsprof_FOUND TRUE)

@@ -33,6 +33,24 @@ host installed -DCMAKE_PREFIX_PATH="$tmp/in" -Djsprof_DIR="$tmp/in/lib/here/cmak
 needs installed || fail 'installed: not linked with the shared library'
 host installed-static -DJSPROF_STATIC=yes -Djsprof_DIR="$tmp/in/lib/here/cmake/jsprof"
 ! needs installed-static || fail 'installed-static: linked with the shared library'
+# What reads the capture of the installed host.
+mkdir "$tmp/reads"
+cat >"$tmp/reads/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(reads C)
+find_package(jsprof 0.1 REQUIRED)
+foreach(kind read read_static)
+    add_executable(\${kind} "$SRCDIR/tests/read/show.c")
+    target_link_libraries(\${kind} PRIVATE jsprof::\${kind})
+endforeach()
+END
+{ cmake -S "$tmp/reads" -B "$tmp/reads/made" -DCMAKE_C_COMPILER="$CC" \
+    -Djsprof_DIR="$tmp/in/lib/here/cmake/jsprof" && cmake --build "$tmp/reads/made"; } \
+    >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'programs that read captures'; }
+for kind in read read_static; do
+    "$tmp/reads/made/$kind" report "$tmp/installed.cap" | grep -q 'render (script.x' ||
+        fail "$kind: no function of the host"
+done
 ! cmake -S examples/cmake -B "$tmp/not" -DCMAKE_C_COMPILER="$CC" >"$tmp/log" 2>&1 ||
     fail 'it is found where it is not installed'
 host folder -DJSPROF_SOURCE="$SRCDIR"
