@@ -73,15 +73,20 @@ def shown_frames(known):
             continue
         inner = frame.frame.inferior_frame()
         code = known.code_at(frame.pc)
-        if code:
+        named = front_gdb.names_at(known, inner)
+        if named:
+            found += [Shown(n + i, f.name, f.file, f.line, kind='jit', pc=frame.pc,
+                            level=inner.level()) for i, f in enumerate(named)]
+        elif code:
             one = CodeFrame(inner, code, frame.pc)
             found.append(Shown(n, one.function(), one.filename() or '', one.line() or 0,
                                kind='jit', pc=frame.pc, bytecode=code.bytecode(frame.pc),
                                defined=one.place()[1], level=inner.level()))
         else:
             name, file, line = symbol(inner)
+            is_loop = known.is_hidden(frame.pc) or named == []
             found.append(Shown(n, name, file, line, pc=frame.pc, level=inner.level(),
-                               kind='loop' if known.is_hidden(frame.pc) else 'native'))
+                               kind='loop' if is_loop else 'native'))
     return found
 
 

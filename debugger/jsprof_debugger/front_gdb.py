@@ -1,6 +1,8 @@
 # gdb: where it finds memory, tables, threads and C frames; the filter that makes `bt` one stack.
 #
 # SPDX-License-Identifier: MIT
+import bisect
+
 import gdb
 from gdb.FrameDecorator import FrameDecorator
 
@@ -9,16 +11,21 @@ from .memory import PAGE, Memory
 from .program import Program
 from .tables import MAGIC, Unknown, tables_in
 
-SECTION = ' is jsprof_tables'
+TABLES = 'jsprof_tables'
 REGISTERS = {
-    'i386:x86-64': ('rsp', 'rbp', 'rbx rcx rdx rsi rdi r8 r9 r10 r11 r12 r13 r14 r15 rax'),
-    'aarch64': ('sp', 'x29', ' '.join(f'x{n}' for n in range(31))),
+    # those that a compiler keeps for long
+    'i386:x86-64': ('rsp', 'rbp', 'rbx rbp r12 r13 r14 r15 r8 r9 r10 r11 rsi rdi'),
+    'aarch64': ('sp', 'x29', ' '.join(f'x{n}' for n in range(19, 29))),
 }
+
+# those that interpreters in assembly use
+EXTRA = {'i386:x86-64': ('rdx', 'rbx')}
 
 
 class State:
     """What is known until the program runs on."""
     sections = None    # [(low, high)]; None: to be searched
+    objects = None     # the same, of all other sections
     program = None
     searching = False
 
@@ -48,14 +55,29 @@ def read_page(at):
 
 
 def sections():
-    """Return where the sections with tables are, also of stripped objects."""
-    found = []
+    """Return where the sections with tables are, also of stripped objects, and those of objects,
+    but not the parts of a core file."""
+    found, objects = [], []
     for line in gdb.execute('info files', to_string=True).splitlines():
-        at = line.find(SECTION)
-        if at > 0 and line[at + len(SECTION):].split(' ')[0] in ('', '\n'):
-            low, _, high = line[:at].strip().partition(' - ')
-            found.append((int(low, 16), int(high, 16)))
-    return found or by_symbol()
+        place, is_, name = line.strip().partition(' is ')
+        name = name.split(' ')[0]
+        low, dash, high = place.partition(' - ')
+        if not is_ or not dash or name.startswith(('load', 'note', '.reg', '.aux')):
+            continue
+        (found if name == TABLES else objects).append((int(low, 16), int(high, 16)))
+    return found or by_symbol(), sorted(objects)
+
+
+def is_object(pc):
+    """Return whether pc is in an object."""
+    objects = State.objects or []
+    at = bisect.bisect_right(objects, (pc, 1 << 64)) - 1
+    return at >= 0 and objects[at][0] <= pc < objects[at][1]
+
+
+def is_walked(known, pc):
+    """Return whether pc is in code that only a walker knows, whose frames it gives."""
+    return not is_object(pc) and not known.code_at(pc)
 
 
 def by_symbol():
@@ -77,13 +99,23 @@ def program():
         State.searching = True
         try:
             if State.sections is None:
-                State.sections = sections()
+                State.sections, State.objects = sections()
             memory = Memory(read_page)
             tables = [t for low, high in State.sections for t in tables_in(memory, low, high)]
-            State.program = Program(memory, tables)
+            State.program = Program(memory, tables, symbol)
         finally:
             State.searching = False
     return State.program if State.program.tables else None
+
+
+def symbol(address):
+    """Return the name of the C function that begins at an address, or None."""
+    try:
+        text = gdb.execute(f'info symbol {address:#x}', to_string=True)
+    except gdb.error:
+        return None
+    name = text.split(' in section ')[0]
+    return None if text.startswith('No symbol') or ' + ' in name else name
 
 
 def need_program():
@@ -115,8 +147,10 @@ def registers(frame):
     if not names:
         raise Unknown(f'this script does not know the registers of {frame.architecture().name()}')
     sp, fp, rest = names
-    return {'pc': frame.pc(), 'sp': register(frame, sp), 'fp': register(frame, fp),
-            'rest': [register(frame, r) for r in rest.split()]}
+    found = {name: register(frame, name) for name in EXTRA.get(frame.architecture().name(), ())}
+    found.update(pc=frame.pc(), sp=register(frame, sp), fp=register(frame, fp),
+                 rest=[register(frame, r) for r in rest.split()])
+    return found
 
 
 def cfa(frame):
@@ -192,8 +226,15 @@ class HostFrame(FrameDecorator):
         return iter(self.hidden) if self.hidden else None
 
 
+class WalkedFrame(HostFrame):
+    """A frame of compiled code that the host's module names."""
+
+    def address(self):
+        return FrameDecorator.address(self)
+
+
 class CodeFrame(FrameDecorator):
-    """A C frame, or one of compiled code, which has a name and a line."""
+    """A C frame, or one of registered code, which has a name and a line."""
 
     def __init__(self, base, code, pc):
         super().__init__(base)
@@ -222,6 +263,22 @@ class CodeFrame(FrameDecorator):
         return iter(self.hidden) if self.hidden else super().elided()
 
 
+def names_at(known, frame):
+    """Return stack.Frames of the functions in compiled code that is not registered, innermost
+    first. None: it is no such code. []: nobody knows a name."""
+    pc = frame.pc()
+    if not is_walked(known, pc):
+        return None
+    thread = known.thread(gdb.selected_thread().ptid[1])
+    walker = thread.pointer('walk') if thread else 0
+    table, module = stack.host_module(known, 'walk', walker) if walker else (None, None)
+    if not hasattr(module, 'names_at'):
+        return None if not hasattr(module, 'caller') else []
+    found = [stack.Frame(name, file, line, kind='jit')
+             for name, file, line in module.names_at(known, table, thread, pc)]
+    return found or [stack.Frame('[compiled code]', kind='jit')]
+
+
 def decorated(known, frames):
     """Yield decorators. Frames of the interpreter itself belong to the frame further in, so
     that `bt -hide` shows none of them."""
@@ -234,13 +291,18 @@ def decorated(known, frames):
             one, hides = HostFrame(frame, beside), False
         else:
             beside = frame.frame.inferior_frame()
-            for early in waiting:
+            named = names_at(known, beside)
+            for early in waiting + (named or [])[:-1]:
                 if last:
                     yield last
                 last = HostFrame(early, beside)
             waiting = []
-            one = CodeFrame(frame.frame, known.code_at(frame.pc), frame.pc)
-            hides = not one.code and known.is_hidden(frame.pc)
+            if named:
+                one = WalkedFrame(named[-1], beside)
+            else:
+                one = CodeFrame(frame.frame, known.code_at(frame.pc), frame.pc)
+            # that of a walker without names gives the functions itself
+            hides = named == [] or (not named and known.is_hidden(frame.pc) and not one.code)
         if hides and last:
             last.hidden.append(one)
             continue

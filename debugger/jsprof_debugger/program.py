@@ -185,9 +185,10 @@ class Session:
 class Program:
     """All sessions that the tables lead to."""
 
-    def __init__(self, memory, tables):
+    def __init__(self, memory, tables, symbol=lambda address: None):
         self.memory = memory
         self.tables = tables
+        self.symbol = symbol # from the address of a C function to its name, or None
         self._sessions = None
 
     def library_tables(self):

@@ -3,12 +3,14 @@
 #
 # SPDX-License-Identifier: MIT
 import importlib
+import re
 
 from .program import KINDS
 
 MOST_FRAMES = 1 << 16
 MOST_STACKS = 16
 RED_ZONE = 128
+PLACED = re.compile(r'^(.*) \((.*?):(\d+)(?::\d+)?\)$')  # "name (file:line:column)"
 KIND_MASK = 0xF
 JOINS = (('', ' ', ''), ('', ' (', ')'), ('', '.', ''), ('get ', '.', ''), ('set ', '.', ''))
 ENTRY, CALLER, NO_TABLE, CALLED, SYMBOL, DEFINED = (1 << n for n in range(16, 22))
@@ -93,6 +95,9 @@ def frame_of(session, raw):
     kind = KINDS[min(raw.kind & KIND_MASK, len(KINDS) - 1)]
     if not shown:
         return Frame('[no name]', line=raw.line, kind='synth', **common)
+    split = PLACED.match(shown) if not file and kind in ('vm', 'jit') else None
+    if split:
+        name, file, defined = split.group(1), split.group(2), int(split.group(3))
     return Frame(name, file, raw.line, shown=shown, kind=kind, defined=defined, **common)
 
 

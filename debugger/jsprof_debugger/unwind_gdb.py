@@ -4,7 +4,7 @@
 import gdb
 from gdb.unwinder import Unwinder
 
-from . import front_gdb
+from . import front_gdb, stack
 
 POINTERS = {'i386:x86-64': ('rip', 'rsp', 'rbp', None), 'aarch64': ('pc', 'sp', 'x29', 'x30')}
 
@@ -34,31 +34,46 @@ class CodeUnwinder(Unwinder):
             return None
 
     def unwind(self, frame, known, names):
-        pc_name, sp_name, fp_name, lr_name = names
-        pc, sp, fp = (number(frame, n) for n in (pc_name, sp_name, fp_name))
+        pc, sp, fp = (number(frame, n) for n in names[:3])
         code = known.code_at(pc) or known.code_at(pc - 1)
-        if not code:
+        if code:
+            at = self.by_row(frame, known, names, code)
+            start = code.start
+        else:
+            at, start = self.by_walker(known, pc, sp, fp), sp
+        if not at or not at[0] or at[1] < sp:
             return None
+        kind = gdb.lookup_type('unsigned long')
+        info = frame.create_unwind_info(FrameId(gdb.Value(at[1]).cast(kind),
+                                                gdb.Value(start).cast(kind)))
+        for name, value in zip(names, at):
+            info.add_saved_register(name, gdb.Value(value).cast(frame.read_register(name).type))
+        return info
+
+    def by_row(self, frame, known, names, code):
+        """Return (pc, sp, fp) of the caller of registered code."""
+        m = known.memory
+        pc, sp, fp = (number(frame, n) for n in names[:3])
         row = code.row(pc if code.start <= pc < code.end else pc - 1)
         if row is None:
             return None
-        m = known.memory
         if row == ():
-            cfa, ra, old_fp = fp + 16, m.pointer(fp + 8), m.pointer(fp)
-        else:
-            cfa = (fp if row[3] else sp) + row[0]
-            ra = m.pointer(cfa + row[1]) if row[1] or not lr_name else number(frame, lr_name)
-            old_fp = m.pointer(cfa + row[2]) if row[2] else fp
-        if not ra or cfa <= sp - 1:
+            return m.pointer(fp + 8), fp + 16, m.pointer(fp)
+        cfa = (fp if row[3] else sp) + row[0]
+        ra = m.pointer(cfa + row[1]) if row[1] or not names[3] else number(frame, names[3])
+        return ra, cfa, m.pointer(cfa + row[2]) if row[2] else fp
+
+    def by_walker(self, known, pc, sp, fp):
+        """Ask the host's module for the caller of code that is in no object."""
+        here = gdb.selected_thread()
+        if not here or front_gdb.is_object(pc):
             return None
-        kind = gdb.lookup_type('unsigned long')
-        info = frame.create_unwind_info(FrameId(gdb.Value(cfa).cast(kind),
-                                                gdb.Value(code.start).cast(kind)))
-        void = frame.read_register(pc_name).type
-        info.add_saved_register(pc_name, gdb.Value(ra).cast(void))
-        info.add_saved_register(sp_name, gdb.Value(cfa).cast(frame.read_register(sp_name).type))
-        info.add_saved_register(fp_name, gdb.Value(old_fp).cast(frame.read_register(fp_name).type))
-        return info
+        thread = known.thread(here.ptid[1])
+        walker = thread.pointer('walk') if thread else 0
+        table, module = stack.host_module(known, 'walk', walker) if walker else (None, None)
+        if not hasattr(module, 'caller'):
+            return None
+        return module.caller(known, table, thread, {'pc': pc, 'sp': sp, 'fp': fp, 'rest': []})
 
 
 def register():

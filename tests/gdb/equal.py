@@ -13,6 +13,7 @@ from jsprof_debugger import commands_gdb, front_gdb, stack
 STOPS = int(os.environ['STOPS'])
 WALKED = os.environ.get('WALKED') == '1'
 LINES = os.environ.get('NO_LINES') != '1'
+SKIPPED = 12  # first stops: the program finds names of functions while it takes samples
 LEAST = int(os.environ.get('LEAST', '3'))  # frames of the host that a stack of interest has
 
 
@@ -23,10 +24,10 @@ def ours(known):
             out.append((frame.shown, frame.line if LINES else 0))
             continue
         inner = frame.frame.inferior_frame()
-        if inner.type() == gdb.INLINE_FRAME:
+        if inner.type() == gdb.INLINE_FRAME or front_gdb.is_walked(known, frame.pc):
             continue
         code = known.code_at(frame.pc)
-        out.append((code.label(), 0) if code else inner.pc())
+        out.append(('code', code.label()) if code else inner.pc())
     return out
 
 
@@ -34,20 +35,19 @@ def theirs():
     frames, out = gdb.parse_and_eval('watch_frames'), []
     for i in range(int(gdb.parse_and_eval('watch_n'))):
         name = int(frames[i]['name'])
-        kind = int(frames[i]['kind'])
         line = int(frames[i]['line']) if LINES else 0
         if not name:
             out.append(int(frames[i]['pc']))
         else:
             text = frames[i]['name'].string(errors='replace')
-            out.append((text, 0 if kind == 1 and int(frames[i]['pc']) else line))
+            out.append(('code', text) if int(frames[i]['pc']) else (text, line))
     return out
 
 
 def comparable(frames):
     """Drop C frames outside of the last frame of the host: the walks end at different ones."""
     if WALKED:
-        return [f for f in frames if isinstance(f, tuple)]
+        return [f for f in frames if isinstance(f, tuple) and f[0] != 'code']
     last = max((i for i, f in enumerate(frames) if isinstance(f, tuple)), default=-1)
     return frames[:last + 1]
 
@@ -64,10 +64,22 @@ def find_thread(known):
     return thread.at if thread else 0
 
 
+def find_function(results):
+    """A module may be loaded late."""
+    try:
+        function = int(gdb.parse_and_eval('(unsigned long)&jsprof_backtrace'))
+    except gdb.error:
+        return
+    gdb.execute(f'set var *(unsigned long *)&watch_backtrace = {function}')
+    results['function'] = function
+
+
 def one(results):
     """Compare one stop."""
     known = front_gdb.program()
     at = find_thread(known)
+    if at and not results['function']:
+        find_function(results)
     mine, address = None, 0
     if at and not known.thread(gdb.selected_thread().ptid[1]).u32('paused'):
         mine = comparable(ours(known))
@@ -78,7 +90,8 @@ def one(results):
     n = int(gdb.parse_and_eval('watch_n'))
     if mine is not None and n >= 0:
         his = comparable(theirs())
-        if len([f for f in his if isinstance(f, tuple)]) >= LEAST:
+        results['seen'] += 1
+        if results['seen'] > SKIPPED and len([f for f in his if isinstance(f, tuple)]) >= LEAST:
             results['n'] += 1
             results['deep'] = max(results['deep'], len(his))
             if mine == his:
@@ -98,12 +111,11 @@ def show(mine, his):
 
 
 def main():
-    results = {'n': 0, 'equal': 0, 'deep': 0, 'bad': []}
+    results = {'n': 0, 'equal': 0, 'deep': 0, 'bad': [], 'function': 0, 'seen': 0}
     gdb.execute('set backtrace past-main on')
     gdb.execute('handle SIGALRM stop print pass', to_string=True)
     gdb.execute('handle SIGPROF nostop noprint pass', to_string=True)
     gdb.execute('run', to_string=True)
-    gdb.execute('set var *(unsigned long *)&watch_backtrace = (unsigned long)&jsprof_backtrace')
     gdb.execute('break watch_stop', to_string=True)
     while results['n'] < STOPS and one(results):
         pass

@@ -7,7 +7,7 @@ set -eu
 watch_build
 cd "$SRCDIR"
 fib=examples/lark/programs/fib.lark
-equal interpreted "$B/bin/lark" --profile-output="$tmp/a.cap" --jit=off $fib 34
+equal interpreted "$B/bin/lark" --profile-output="$tmp/a.cap" --jit=off $fib 40
 equal compiled "$B/bin/lark" --profile-output="$tmp/a.cap" $fib 38
 equal mixed "$B/bin/lark" --profile-output="$tmp/a.cap" --jit-cache-bytes=65536 \
     examples/lark/programs/quicksort.lark 300000
