@@ -351,6 +351,7 @@ static const luaL_Reg module_functions[] = {
     { "mark", jsp_lua_module_mark },
     { "counter", jsp_lua_module_counter },
     { "now", jsp_lua_module_now },
+    { "traceback", jsp_lua_module_traceback },
     { NULL, NULL },
 };
 

@@ -16,4 +16,7 @@ int jsp_lua_module_mark(lua_State *L);
 int jsp_lua_module_counter(lua_State *L);
 int jsp_lua_module_now(lua_State *L);
 
+/* errors.c */
+int jsp_lua_module_traceback(lua_State *L);
+
 #endif
