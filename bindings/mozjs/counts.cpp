@@ -148,6 +148,10 @@ void counts_write(void)
                      [](const coverage_row &a, const coverage_row &b) {
                          return a.calls > b.calls;
                      });
+    for (auto &row : rows) {
+        const recording_calls one = { row.name.c_str(), row.file.c_str(), row.line, row.calls };
+        row.file = std::string(recording_shown_file(&one));
+    }
     counts_record(rows);
     counts_print_all(rows);
 }

@@ -25,7 +25,7 @@ constexpr size_t EVALUATED_TEXT_BYTES = 8 << 20; /* of all texts together */
 constexpr uint32_t EVALUATED_LABELS = 2048;      /* a power of two */
 constexpr uint32_t EVALUATED_PROBES = 16;
 constexpr size_t EVALUATED_LABEL_BYTES = 512 << 10; /* of all labels, recorded and shown */
-constexpr uint32_t EVALUATED_COLUMNS = 1 << 16;
+constexpr uint32_t EVALUATED_ANY_COLUMN = 1 << 16; /* there is none beyond it */
 constexpr size_t EVALUATED_URL = 512, EVALUATED_PLACE = 4096;
 
 struct evaluated_text {
@@ -104,8 +104,9 @@ uint32_t evaluated_number(const char **at)
     return n;
 }
 
-/* Return false if the label is not that of evaluated code. */
-bool evaluated_split(const char *label, evaluated_parts *out)
+/* Find where the place ends, without the function's own line. Return false if the label is not
+ * that of evaluated code. */
+bool evaluated_split_place(const char *label, evaluated_parts *out)
 {
     size_t len = strlen(label), end = len;
 
@@ -118,6 +119,14 @@ bool evaluated_split(const char *label, evaluated_parts *out)
         at++;
     *out = { label, len, end - 3, at, len - static_cast<size_t>(at - label), 0, 0,
              evaluated_hash(label, len) };
+    return true;
+}
+
+bool evaluated_split(const char *label, evaluated_parts *out)
+{
+    if (!evaluated_split_place(label, out))
+        return false;
+    const char *at = out->position;
     if (*at++ != ':')
         return false;
     out->line = evaluated_number(&at);
@@ -140,14 +149,14 @@ size_t evaluated_begin(const evaluated_parts &parts, const evaluated_text &text)
     return is_own ? begin : SIZE_MAX;
 }
 
-/* The last word of a function's name, which its source has. */
-evaluated_word evaluated_name(const evaluated_parts &parts, size_t begin)
+/* The last word of a text, in which the source's name of a function ends. */
+evaluated_word evaluated_last_word(const char *text, size_t end)
 {
-    size_t end = begin >= 2 ? begin - 2 : 0, at = end;
+    size_t at = end;
 
-    while (at > 0 && evaluated_is_word(parts.label[at - 1]))
+    while (at > 0 && evaluated_is_word(text[at - 1]))
         at--;
-    return { parts.label + at, end - at };
+    return { text + at, end - at };
 }
 
 /* Return whether the word is somewhere in [begin, end). */
@@ -160,21 +169,32 @@ bool evaluated_contains(const char *begin, const char *end, evaluated_word word)
     return false;
 }
 
-/* Return whether the parameters of a function of this name begin at this place. */
-bool evaluated_has(const evaluated_text &text, const evaluated_parts &parts, evaluated_word name)
+/* Return the place of this column, or nullptr. */
+const char *evaluated_at(const char *line, const char *end, uint32_t column)
 {
-    if (parts.line > text.n_lines || parts.column > EVALUATED_COLUMNS)
-        return false;
-    const char *line = text.text.get() + text.lines[parts.line - 1], *at = line;
-    const char *end = text.text.get() + text.len;
-    for (uint32_t column = ENGINE_FIRST_COLUMN; column < parts.column; column++) {
+    const char *at = line;
+
+    for (uint32_t i = ENGINE_FIRST_COLUMN; i < column; i++) {
         do
             at++;
         while (at < end && (static_cast<unsigned char>(*at) & 0xc0) == 0x80);
         if (at >= end || *at == '\n')
-            return false;
+            return nullptr;
     }
-    return at < end && (*at == '(' || evaluated_is_word(*at)) && evaluated_contains(line, at, name);
+    return at < end && (*at == '(' || evaluated_is_word(*at)) ? at : nullptr;
+}
+
+/* Return whether the parameters of a function of this name begin at this place, or somewhere in
+ * this line. */
+bool evaluated_has(const evaluated_text &text, const evaluated_parts &parts, evaluated_word name)
+{
+    if (parts.line == 0 || parts.line > text.n_lines || parts.column > EVALUATED_ANY_COLUMN)
+        return false;
+    const char *line = text.text.get() + text.lines[parts.line - 1];
+    const char *end = text.text.get() + text.len;
+    const char *at = parts.column == EVALUATED_ANY_COLUMN ? line + strcspn(line, "\n")
+                                                          : evaluated_at(line, end, parts.column);
+    return at && evaluated_contains(line, at, name);
 }
 
 /* The one name of several texts, some of which may have none. */
@@ -196,7 +216,7 @@ void evaluated_count(evaluated_one *one, const evaluated_text &text, size_t begi
 
 /* Find the one name of the texts of this place, of all or of those that have this function. */
 evaluated_one evaluated_find_in(const mozjs_evaluated *e, uint32_t n_texts,
-                                const evaluated_parts &parts, bool all)
+                                const evaluated_parts &parts, const evaluated_word *name, bool all)
 {
     evaluated_one one = {};
 
@@ -207,21 +227,23 @@ evaluated_one evaluated_find_in(const mozjs_evaluated *e, uint32_t n_texts,
             continue;
         if (text.lost)
             return {};
-        const evaluated_word name = evaluated_name(parts, begin);
-        if (all || (name.len > 0 && evaluated_has(text, parts, name)))
+        const evaluated_word its =
+            name ? *name : evaluated_last_word(parts.label, begin >= 2 ? begin - 2 : 0);
+        if (all || (its.len > 0 && evaluated_has(text, parts, its)))
             evaluated_count(&one, text, begin);
     }
     return one;
 }
 
-/* Find the name for a label. url is nullptr if there is none, or if it is not sure. */
+/* Find the name for a label, of a function of this name; nullptr: that of the label. url is nullptr
+ * if there is none, or if it is not sure. */
 evaluated_one evaluated_find(const mozjs_evaluated *e, uint32_t n_texts,
-                             const evaluated_parts &parts)
+                             const evaluated_parts &parts, const evaluated_word *name)
 {
-    evaluated_one one = evaluated_find_in(e, n_texts, parts, true);
+    evaluated_one one = evaluated_find_in(e, n_texts, parts, name, true);
 
     if (one.n > 1)
-        one = evaluated_find_in(e, n_texts, parts, false);
+        one = evaluated_find_in(e, n_texts, parts, name, false);
     return one.n == 1 ? one : evaluated_one{};
 }
 
@@ -259,7 +281,7 @@ evaluated_label *evaluated_entry(mozjs_evaluated *e, const evaluated_parts &part
 void evaluated_update(mozjs_evaluated *e, uint32_t n_texts, const evaluated_parts &parts,
                       evaluated_label *entry)
 {
-    const evaluated_one one = evaluated_find(e, n_texts, parts);
+    const evaluated_one one = evaluated_find(e, n_texts, parts, nullptr);
 
     if (!entry->recorded)
         *entry = { parts.hash, evaluated_keep(e, { parts.label, parts.len }, {}, {}), nullptr, 0 };
@@ -433,6 +455,24 @@ const char *mozjs_shown_sigsafe(jsprof_mozjs *m, const char *label)
     if (entry && entry->n_texts != n_texts && !m->keeps)
         evaluated_update(e, n_texts, parts, entry);
     return entry && entry->shown ? entry->shown : label;
+}
+
+const char *mozjs_shown_file(const jsprof_mozjs *m, const char *file, const char *function,
+                             uint32_t line)
+{
+    const mozjs_evaluated *e = m ? m->evaluated : nullptr;
+    evaluated_parts parts;
+    size_t end = strlen(function);
+
+    if (!e || !evaluated_split_place(file, &parts))
+        return nullptr;
+    while (end > 0 && !evaluated_is_word(function[end - 1])) /* "Shape.area", "f<" */
+        end--;
+    const evaluated_word name = evaluated_last_word(function, end);
+    parts.line = line;
+    parts.column = EVALUATED_ANY_COLUMN;
+    const uint32_t n = e->n_texts.load(std::memory_order_relaxed); /* ORDER: we wrote it */
+    return evaluated_find(e, n, parts, &name).url;
 }
 
 void mozjs_watch_evaluated(jsprof_mozjs *m)

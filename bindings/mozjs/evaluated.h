@@ -23,4 +23,9 @@ void mozjs_unwatch_evaluated(jsprof_mozjs *m);
  * mozjs_unwatch_evaluated. The handler may call this. */
 const char *mozjs_shown_sigsafe(jsprof_mozjs *m, const char *label);
 
+/* Return the name that is shown for the file of a function whose column is not known, or nullptr
+ * for SpiderMonkey's name. It lasts as those do. The context's thread calls this. */
+const char *mozjs_shown_file(const jsprof_mozjs *m, const char *file, const char *function,
+                             uint32_t line);
+
 #endif

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "evaluated.h"
 #include "farewell.h"
 #include "jsprof-mozjs.h"
 #include "sources.h"
@@ -217,6 +218,14 @@ void recording_join_native(const char *name)
 int recording_count_begin(void)
 {
     return recording_thread ? jsprof_calls_set(recording_request.session, JSPROF_CALLS_COUNT) : 0;
+}
+
+const char *recording_shown_file(const recording_calls *row)
+{
+    const char *shown =
+        recording_js ? mozjs_shown_file(recording_js, row->file, row->name, row->line) : nullptr;
+
+    return shown ? shown : row->file;
 }
 
 /* Report the first call as a hook does, which makes room for the counter. Add the others

@@ -41,6 +41,9 @@ struct recording_calls {
  * and jsprof_function_new. */
 int recording_count_begin(void);
 int recording_count(const recording_calls *row);
+/* Return the name that is shown for the file of a function: row->file, or one of a comment
+ * `//# sourceURL` in evaluated code, if it is recorded. */
+const char *recording_shown_file(const recording_calls *row);
 
 /* Report the objects of a realm that this thread's context has just got, if allocations are
  * sampled. */

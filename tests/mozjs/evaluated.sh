@@ -87,6 +87,29 @@ END_OF_SCRIPT
 "$GJS" --profile-clock=wall --profile-output=cap collects.js >out 2>&1
 check 'collections have their caller by its name' named collects collects-itself.js
 
+# Exact counts have the same names; there a function has no column.
+cat >counted.js <<'END_OF_SCRIPT'
+function load(text) {
+    return (0, eval)(text);
+}
+load('function first() {}\nfunction same() {}\nfor (let i = 0; i < 21; i++) { first(); same(); }\n' +
+    '//# sourceURL=lib/first.js');
+load('\nfunction same() {}\nclass Shape {\n    area() {}\n}\n' +
+    'for (let i = 0; i < 23; i++) { new Shape().area(); same(); }\n//# sourceURL=lib/second.js');
+eval('function alone() {}\nfor (let i = 0; i < 25; i++) alone();\n//# sourceURL=alone.js');
+END_OF_SCRIPT
+"$GJS" --profile-calls=on --profile-output=counted.cap counted.js >out 2>&1
+"$JSPROF_TOOL" calls --limit=0 --csv counted.cap >calls.csv
+counted() # NAME FILE LINE COUNT
+{
+    grep -F "\"$1\",\"$2\",$3,vm,$4," calls.csv || { grep eval calls.csv; false; }
+}
+check 'counts: a function of a text that names itself' counted first lib/first.js 1 21
+check 'counts: a method of another text' counted area lib/second.js 4 23
+check 'counts: a function that was evaluated in place' counted alone alone.js 1 25
+check 'counts: one of a line of two texts keeps the place of the eval' \
+    sh -c 'grep "^\"same\"" calls.csv | grep -q "counted.js line 2 > eval"'
+
 # More texts and labels than the binding keeps: names are missing, and none is wrong.
 cat >many.js <<'END_OF_SCRIPT'
 function load(text) {
