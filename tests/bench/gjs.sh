@@ -191,9 +191,15 @@ else
     tsc_1000() { turn tsc.1000 "$gjs" --profile-output="$work/x.cap" "$tsc" "$modules"; }
     tsc_wall()
     {
-        turn tsc.wall "$gjs" --profile-clock=wall --profile-output="$work/x.cap" "$tsc" "$modules"
+        turn tsc.wall "$gjs" --profile-clock=wall --profile-output="$work/w.cap" "$tsc" "$modules"
     }
     tsc_empty() { turn tsc.empty env LD_PRELOAD="$work/empty.so" gjs-console "$tsc" "$modules"; }
+    # Every profiler pays this that asks SpiderMonkey for compiled frames.
+    tsc_both()
+    {
+        turn tsc.both env ENGINE=instrumented LD_PRELOAD="$work/engine.so $work/empty.so" \
+            gjs-console "$tsc" "$modules"
+    }
     tsc_no_ion()
     {
         turn tsc.no-ion env ENGINE=no-ion LD_PRELOAD="$work/engine.so" gjs-console "$tsc" \
@@ -204,7 +210,8 @@ else
         turn tsc.counts "$gjs" --profile-calls=on --profile-hz=1 --profile-output="$work/x.cap" \
             "$tsc" "$modules"
     }
-    rounds_of "$rounds" tsc_plain tsc_engine tsc_1 tsc_1000 tsc_empty tsc_wall tsc_no_ion tsc_counts
+    rounds_of "$rounds" tsc_plain tsc_engine tsc_1 tsc_1000 tsc_empty tsc_both tsc_wall \
+        tsc_no_ion tsc_counts
     row 'gjs: tsc, switched on, 1 Hz' '<= 1.02' "$(ratios "$work/tsc.1" "$work/tsc.plain")" \
         "the engine's instrumentation alone $(ratios "$work/tsc.engine" "$work/tsc.plain")" \
         "$(judged_ratio 1.02 "$work/tsc.1" "$work/tsc.plain")"
@@ -214,6 +221,16 @@ else
         "$(ratios "$work/tsc.wall" "$work/tsc.empty")" \
         "an empty handler, of none $(ratios "$work/tsc.empty" "$work/tsc.plain")" \
         "$(judged_ratio 1.01 "$work/tsc.wall" "$work/tsc.empty")"
+    row 'gjs: tsc, wall clock, instrumented' - "$(ratios "$work/tsc.wall" "$work/tsc.both")" \
+        "an empty handler and instrumented code, of none $(ratios "$work/tsc.both" \
+            "$work/tsc.plain")" -
+    row 'gjs: tsc, wall clock, a sample' - "$("$B/bin/jsprof" dump "$work/w.cap" |
+        awk '$1 == "thread" && $2 == "id=0" { for (i = 3; i <= NF; i++) {
+                split($i, field, "="); value[field[1]] = field[2] } }
+            END { printf "%.1f us", value["handler_ns"] / value["samples"] / 1000 }')" \
+        "in the handler, of $("$B/bin/jsprof" convert --to folded --native "$work/w.cap" |
+            awk '{ n += $NF; frames += $NF * gsub(";", ";") + $NF }
+                END { printf "%.0f", frames / n }') frames" -
     row 'gjs: tsc, exact calls' '<= 1.5' "$(ratios "$work/tsc.counts" "$work/tsc.plain")" \
         "without the optimizing compiler $(ratios "$work/tsc.no-ion" "$work/tsc.plain")" \
         "$(judged_ratio 1.5 "$work/tsc.counts" "$work/tsc.plain")"
