@@ -29,6 +29,8 @@ enum {
     LOOKER_AWAKE = 16,          /* ... or for so many periods, whichever is longer */
     LOOKER_OWN_NS = 20000,      /* the looker itself runs so long before it sleeps */
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
+    LOOKER_MANY = 64,           /* so many threads, or more, may rest ... */
+    LOOKER_STILL = 32,          /* ... after so many looks in vain */
     LOOKER_DEEP = 4,            /* sleep deeply for 1/4 of the time since a thread has run */
 };
 
@@ -64,11 +66,77 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
     return true;
 }
 
-static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m)
+static void looker_unlink(struct jsp_looked *t)
+{
+    *t->link = t->next;
+    if (t->next)
+        t->next->link = t->link;
+    t->link = NULL;
+}
+
+static void looker_link(struct jsp_looked *t, struct jsp_looked **list)
+{
+    t->next = *list;
+    t->link = list;
+    if (t->next)
+        t->next->link = &t->next;
+    *list = t;
+}
+
+/* Let the thread rest if it has not run for long, or no longer. */
+static void looker_sort(struct jsp_looker *l, struct jsp_looked *t, bool has_run)
+{
+    t->n_still = has_run ? 0 : t->n_still + 1;
+    bool is_to_rest = l->n >= LOOKER_MANY && t->n_still >= LOOKER_STILL;
+    if (is_to_rest == t->is_resting)
+        return;
+    t->is_resting = is_to_rest;
+    looker_unlink(t);
+    looker_link(t, is_to_rest
+                       ? &l->resting[jsp_tick_random(&l->random) >> 32 & (JSP_LOOKER_GROUPS - 1)]
+                       : &l->threads);
+}
+
+/* Return this look for a thread that was perhaps left out of some before. */
+static struct jsp_looker_moment looker_moment(const struct jsp_looker *l,
+                                              const struct jsp_looked *t,
+                                              const struct jsp_looker_moment *m)
+{
+    struct jsp_looker_moment own = *m;
+    uint32_t points = (uint32_t)(l->points - t->points_seen);
+    if (points != m->points) {
+        own.points = points;
+        own.since = m->now - t->seen_ns;
+        own.is_point = false;
+    }
+    return own;
+}
+
+/* Return true if a thread of the list has run since the last look at it. */
+static bool looker_list(struct jsp_looker *l, struct jsp_looked *list,
+                        const struct jsp_looker_moment *m)
 {
     bool any = false;
-    for (struct jsp_looked *t = l->threads; t; t = t->next)
-        any |= l->sleeper ? jsp_looker_wall(l, t, m) : looker_look(l, t, m);
+    for (struct jsp_looked *t = list, *next; t; t = next) {
+        next = t->next;
+        struct jsp_looker_moment own = looker_moment(l, t, m);
+        if (!own.points) /* it has just come to rest here */
+            continue;
+        bool has_run = l->sleeper ? jsp_looker_wall(l, t, &own) : looker_look(l, t, &own);
+        t->points_seen = l->points;
+        t->seen_ns = m->now;
+        looker_sort(l, t, has_run);
+        any |= has_run;
+    }
+    return any;
+}
+
+static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m)
+{
+    l->points += m->points;
+    bool any = looker_list(l, l->threads, m);
+    any |= looker_list(l, l->resting[jsp_tick_random(&l->random) >> 32 & (JSP_LOOKER_GROUPS - 1)],
+                       m);
     if (any)
         l->ran_ns = m->now;
     l->looked_ns = m->now;
@@ -218,8 +286,8 @@ void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
     t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
     t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
     t->n_again_before = jsp_counted(&t->sampled->n_again_calls);
-    t->next = l->threads;
-    l->threads = t;
+    t->points_seen = l->points;
+    looker_link(t, &l->threads);
     l->n++;
     pthread_mutex_unlock(&l->lock);
 }
@@ -245,12 +313,9 @@ static uint64_t looker_settle(struct jsp_looker *l, struct jsp_looked *t)
 uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
 {
     pthread_mutex_lock(&l->lock);
-    struct jsp_looked **at = &l->threads;
-    while (*at && *at != t)
-        at = &(*at)->next;
     uint64_t n = 0;
-    if (*at) {
-        *at = t->next;
+    if (t->link) {
+        looker_unlink(t);
         jsp_task_close(&t->call);
         l->n--;
         l->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled->n_cut_calls) - t->n_cut_before;
@@ -261,11 +326,18 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
     return n;
 }
 
+static void looker_leave_list(struct jsp_looked **list)
+{
+    for (struct jsp_looked *t = *list; t; t = t->next)
+        jsp_task_close(&t->call);
+    *list = NULL;
+}
+
 void jsp_looker_leave(struct jsp_looker *l)
 {
-    for (struct jsp_looked *t = l->threads; t; t = t->next)
-        jsp_task_close(&t->call);
+    looker_leave_list(&l->threads);
+    for (int i = 0; i < JSP_LOOKER_GROUPS; i++)
+        looker_leave_list(&l->resting[i]);
     if (l->runs)
         jsp_task_close(&l->folder);
-    l->threads = NULL;
 }

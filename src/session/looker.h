@@ -16,6 +16,9 @@
  * certain threads sleep. So it keeps a balance for each thread: where the number of
  * expirations leaves the CPU time by more than a period, the next ones make up for it.
  *
+ * Of many threads, those that have not run for some time rest: a look takes a random one of a few
+ * groups of them. For the others it is as if the looker was late.
+ *
  * When no thread has run for some time, the looker sleeps until a timer of the process's
  * CPU time wakes it: an idle program costs nothing.
  *
@@ -49,7 +52,10 @@ struct jsp_looked {
     clockid_t cpu_clock;
 
     /* Under the looker's lock. */
-    struct jsp_looked *next;
+    struct jsp_looked *next, **link; /* the pointer that leads to it; NULL: it is on no list */
+    bool is_resting;
+    uint32_t n_still;     /* looks in a row that found that it had not run */
+    uint64_t points_seen; /* points of the looker at the last look */
     struct jsp_task_file call; /* in which system call it is; not open if there are too many */
     uint64_t ran_ns;  /* its CPU time at the last look */
     uint64_t debt;    /* expirations that no signal has reported yet */
@@ -93,6 +99,8 @@ enum jsp_look {
     JSP_N_LOOKS,
 };
 
+enum { JSP_LOOKER_GROUPS = 8 }; /* a power of two */
+
 struct jsp_looker {
     /* Constant while it runs. */
     uint64_t period_ns;
@@ -108,7 +116,9 @@ struct jsp_looker {
     /* Under `lock`. */
     bool runs, quit;
     struct jsp_looked *threads;
+    struct jsp_looked *resting[JSP_LOOKER_GROUPS];
     uint32_t n;
+    uint64_t points; /* since it started */
     struct jsp_tick tick; /* of the elapsed time, for all threads */
     uint64_t random;      /* never 0 */
     int64_t carry;        /* sum of the balances that threads had left when they left */

@@ -290,7 +290,6 @@ bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
     } else {
         wall_moved(l, t, m, points, ran);
     }
-    t->seen_ns = m->now;
     return ran > before || (ran == before && !t->is_known);
 }
 

@@ -92,15 +92,21 @@ TEST(threads_that_come_and_go_on_the_cpu_clock)
 enum { HOLE_BYTES = 8 * FAULTS_PAGE, HOLE_NAP_US = 300 };
 
 static struct {
-    char *from;
-    _Atomic uint32_t ready, end;
+    char *_Atomic from; /* NULL: the thread is not there yet */
+    _Atomic uint32_t end;
 } hole;
+
+static char *hole_from(void)
+{
+    return atomic_load_explicit(&hole.from, memory_order_acquire);
+}
+
 
 /* Nap beyond a hole in the stack, which another thread opens and closes. */
 __attribute__((noinline)) static void hole_nap(char *room)
 {
-    hole.from = (char *)(((uintptr_t)room + FAULTS_PAGE) & ~(uintptr_t)(FAULTS_PAGE - 1));
-    host_count(&hole.ready);
+    char *from = (char *)(((uintptr_t)room + FAULTS_PAGE) & ~(uintptr_t)(FAULTS_PAGE - 1));
+    atomic_store_explicit(&hole.from, from, memory_order_release);
     while (!host_counted(&hole.end))
         faults_sleep_us(HOLE_NAP_US);
     __asm__ volatile("" ::: "memory");
@@ -130,8 +136,8 @@ static uint32_t hole_toggle(size_t n)
     uint32_t n_toggles = 0;
     uint64_t until = host_ns(CLOCK_MONOTONIC) + faults_ms() * 1000000;
     while (host_ns(CLOCK_MONOTONIC) < until) {
-        if (mprotect(hole.from, n, PROT_NONE) != 0 ||
-            mprotect(hole.from, n, PROT_READ | PROT_WRITE) != 0)
+        if (mprotect(hole_from(), n, PROT_NONE) != 0 ||
+            mprotect(hole_from(), n, PROT_READ | PROT_WRITE) != 0)
             break;
         n_toggles++;
         faults_sleep_us(n_toggles % 2 ? 1 : 50);
@@ -145,10 +151,9 @@ TEST(stack_has_a_hole_that_comes_and_goes)
     struct host h;
     if (!faults_begin(&h, JSPROF_CLOCK_WALL, 5000))
         return;
-    host_recount(&hole.ready);
     host_recount(&hole.end);
     pthread_t thread = host_thread(hole_thread, h.prof);
-    while (!host_counted(&hole.ready))
+    while (!hole_from())
         faults_sleep_us(100);
     uint32_t n = hole_toggle(HOLE_BYTES - 2 * FAULTS_PAGE);
     host_count(&hole.end);
@@ -221,6 +226,70 @@ TEST(stacks_are_unmapped_as_their_threads_end)
         CHECK(host_weight(&h, "own_nap") > 0);
     }
     host_free(&h);
+}
+
+/* -- Threads that rest ------------------------------------------------------- */
+
+enum { REST_THREADS = 100, REST_MS = 300, REST_BURN_MS = 8 };
+
+static pthread_mutex_t rest_turn = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noinline)) static void rest_burn(void)
+{
+    host_burn_ms(REST_BURN_MS);
+    __asm__ volatile("" ::: "memory");
+}
+
+static void *rest_thread(void *session)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(session, "rests", &me) != 0)
+        return NULL;
+    faults_sleep_us(REST_MS * 1000);
+    pthread_mutex_lock(&rest_turn);
+    rest_burn();
+    pthread_mutex_unlock(&rest_turn);
+    jsprof_thread_detach(me);
+    return session;
+}
+
+/* Most looks leave out most of them. */
+static void rest_at(int clock)
+{
+    struct host h;
+    pthread_t threads[REST_THREADS];
+    if (!faults_begin(&h, clock, 1000))
+        return;
+    for (int i = 0; i < REST_THREADS; i++)
+        threads[i] = host_thread(rest_thread, h.prof);
+    for (int i = 0; i < REST_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    if (host_close(&h)) {
+        uint64_t ms = faults_attached_ms(&h, clock), burnt = REST_THREADS * REST_BURN_MS;
+        uint64_t running = h.profile.by_state[JSP_STATE_RUNNING];
+        host_check(&h);
+        printf("# %llu expirations in %llu ms, %llu running, %llu in rest_burn\n",
+               (unsigned long long)h.stats.expirations, (unsigned long long)ms,
+               (unsigned long long)running, (unsigned long long)host_weight(&h, "rest_burn"));
+        /* what is less than a period goes from thread to thread */
+        CHECK(h.stats.expirations + 10 + ms / 100 > ms);
+        CHECK(h.stats.expirations < ms + 100 + ms / 100);
+        CHECK(host_weight(&h, "rest_burn") > burnt / 2);
+        /* on a busy machine a thread may be gone before its samples are due */
+        if (clock == JSPROF_CLOCK_WALL)
+            CHECK(running > burnt / 2 && running < burnt * 2);
+    }
+    host_free(&h);
+}
+
+TEST(threads_that_rest_have_their_time_on_the_wall_clock)
+{
+    rest_at(JSPROF_CLOCK_WALL);
+}
+
+TEST(threads_that_rest_have_their_time_on_the_cpu_clock)
+{
+    rest_at(JSPROF_CLOCK_CPU);
 }
 
 /* -- More threads than descriptors -------------------------------------------- */
@@ -299,6 +368,8 @@ int main(void)
     RUN(threads_that_come_and_go_on_the_cpu_clock);
     RUN(stack_has_a_hole_that_comes_and_goes);
     RUN(stacks_are_unmapped_as_their_threads_end);
+    RUN(threads_that_rest_have_their_time_on_the_wall_clock);
+    RUN(threads_that_rest_have_their_time_on_the_cpu_clock);
     RUN(more_threads_than_descriptors);
     return DONE();
 }
