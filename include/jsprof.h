@@ -157,6 +157,15 @@ enum {
      * attach and keep their stacks, and code can be registered. A host that always wants its
      * stack in core files opens such a session at its start. */
     JSPROF_DESCRIBE = 1u << 10,
+    /* Options.flags: record what the scheduler does. Counters of the group "scheduler" have, since
+     * the start and about once a second: the process's voluntary and involuntary switches, the
+     * microseconds for which attached threads have waited for a processor, their migrations, and
+     * the mean frequency of the processors in MHz, where the system reports it. Where the kernel
+     * allows perf_event_open for the process itself, each switch of the first 16 attached threads
+     * is a mark, too: "slept" or "stopped", from the moment when the thread lost its processor
+     * until it had one again. The capture says which of the two it is (METADATA jsprof.sched).
+     * A switch takes 100 bytes of the capture. */
+    JSPROF_SCHED = 1u << 11,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later
@@ -300,9 +309,10 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
  * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
- * JSPROF_SOURCE=timer|looker, and JSPROF_CALLS=all or some of count, time, alloc and edges with
- * commas between, for jsprof_calls_set. A relative FILE starts at the folder that was current
- * when the process loaded this library. FILE must not be a symbolic link (-ELOOP).
+ * JSPROF_SOURCE=timer|looker, JSPROF_SCHED=0|1, and JSPROF_CALLS=all or some of count, time,
+ * alloc and edges with commas between, for jsprof_calls_set. A relative FILE starts at the
+ * folder that was current when the process loaded this library. FILE must not be a symbolic
+ * link (-ELOOP).
  *
  * Return 1 if the session runs; *out is the session. Return 0 if JSPROF is unset or empty,
  * or if the program is setuid; *out is NULL.

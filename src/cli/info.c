@@ -50,6 +50,12 @@ static struct cli_cell info_source(CLI_OF_ROW)
     return p->source[0] ? cli_cell_string(p->source) : cli_cell_none();
 }
 
+static struct cli_cell info_sched(CLI_OF_ROW)
+{
+    const struct jsp_profile *p = ((const struct info_row *)row)->profile;
+    return p->sched[0] ? cli_cell_string(p->sched) : cli_cell_none();
+}
+
 static struct cli_cell info_looks(CLI_OF_ROW)
 {
     const struct jsp_profile *p = ((const struct info_row *)row)->profile;
@@ -138,6 +144,7 @@ static const struct cli_column info_columns[] = {
     { .label = "C stacks", .line = cli_info_stops },
     { .label = "VM frames", .line = cli_info_bad },
     { .label = "source", .type = CLI_TYPE_TEXT, .get = info_source },
+    { .label = "scheduler", .type = CLI_TYPE_TEXT, .get = info_sched },
     { .label = "looks", .type = CLI_TYPE_TEXT, .get = info_looks },
     { .label = "names", .type = CLI_TYPE_WORD, .get = info_no_proc },
     { .label = "names", .line = cli_info_names },

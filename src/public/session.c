@@ -46,6 +46,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .children = o->flags & JSPROF_CHILDREN,
         .looker = o->flags & JSPROF_LOOKER,
         .describe = o->flags & JSPROF_DESCRIBE,
+        .sched = o->flags & JSPROF_SCHED,
         .on_drain = o->on_drain,
         .on_drain_data = o->on_drain_data,
     };

@@ -30,6 +30,8 @@ static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread *
     err = jsp_calls_attach(&p->calls, t);
     if (!err && p->running)
         err = jsp_thread_arm(t, &p->setup);
+    if (!err)
+        jsp_sched_add(&p->sched, t);
     if (err) {
         jsp_calls_detach(&p->calls, t);
         jsp_sampled_unlink(&t->sampled);
@@ -50,6 +52,7 @@ static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread *
 static void attach_undo(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_thread_disarm(t);
+    jsp_sched_leave(&p->sched, t);
     jsp_calls_detach(&p->calls, t);
     jsp_sampled_unlink(&t->sampled);
     t->owned = false;

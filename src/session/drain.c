@@ -99,6 +99,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     drain_signal(p);
     if (p->on_drain)
         p->on_drain(p->on_drain_data);
+    jsp_sched_read(&p->sched, p->threads);
     if (!p->tasks.stall_ns)
         jsp_stall_marks(p);
     jsp_gone_look(p, began);

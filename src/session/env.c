@@ -84,7 +84,8 @@ int jsp_env_options(jsprof_options *options)
 {
     static const char *const names[] = { "JSPROF_HZ", "JSPROF_CLOCK", "JSPROF_COMPACT",
                                          "JSPROF_CHILDREN", "JSPROF_ALLOC", "JSPROF_DEPTH",
-                                         "JSPROF_NO_THREAD", "JSPROF_SOURCE", "JSPROF_STALLS" };
+                                         "JSPROF_NO_THREAD", "JSPROF_SOURCE", "JSPROF_STALLS",
+                                         "JSPROF_SCHED" };
     options->path = env_get("JSPROF");
     if (!options->path)
         return 0;

@@ -24,6 +24,7 @@ static bool gone_is(const struct jsp_thread *t)
 static void gone_let_go(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_thread_disarm(t);
+    jsp_sched_leave(&p->sched, t);
     jsp_calls_detach_gone(&p->calls, t);
     t->owned = false;
 }

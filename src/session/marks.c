@@ -278,6 +278,13 @@ void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w)
     pthread_mutex_unlock(&m->lock);
 }
 
+void jsp_marks_lose(struct jsp_marks *m, uint64_t n)
+{
+    pthread_mutex_lock(&m->lock);
+    m->lost += n;
+    pthread_mutex_unlock(&m->lock);
+}
+
 uint64_t jsp_marks_lost(struct jsp_marks *m)
 {
     pthread_mutex_lock(&m->lock);

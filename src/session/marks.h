@@ -87,6 +87,8 @@ void jsp_marks_drain(struct jsp_marks *m, struct jsp_writer *w,
  * it before the writer drops its own. */
 void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w);
 
+/* Count marks as lost that never came here. */
+void jsp_marks_lose(struct jsp_marks *m, uint64_t n);
 uint64_t jsp_marks_lost(struct jsp_marks *m);
 
 #endif

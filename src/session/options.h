@@ -21,9 +21,9 @@ int jsp_options_set(jsprof_options *o, const char *name, const char *value);
 /* -- env.c: options from the environment */
 
 /* Fill path, hz, clock, alloc, max_depth and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK,
- * JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC, JSPROF_DEPTH, JSPROF_NO_THREAD and
- * JSPROF_SOURCE. Return 1 if JSPROF is set, 0 if not or if the program is setuid, and -EINVAL
- * for a malformed value, with an explanation. */
+ * JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC, JSPROF_DEPTH, JSPROF_NO_THREAD,
+ * JSPROF_SOURCE and JSPROF_SCHED. Return 1 if JSPROF is set, 0 if not or if the program is
+ * setuid, and -EINVAL for a malformed value, with an explanation. */
 int jsp_env_options(jsprof_options *options);
 
 /* Store JSPROF_CALLS as modes for jsprof_calls_set, 0 if it is unset. Return 0, or -EINVAL for

@@ -99,6 +99,20 @@ static void run_choose_source(struct jsprof *p)
     jsp_writer_metadata(&p->output.writer, "jsprof.source", text);
 }
 
+/* Record what the scheduler does, if the host asked for it. */
+static void run_start_sched(struct jsprof *p)
+{
+    char text[JSP_SCHED_TEXT];
+    if (!p->given.sched)
+        return;
+    jsp_sched_begin(&p->sched, &p->marks);
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        if (t->owned)
+            jsp_sched_add(&p->sched, t);
+    jsp_sched_put(text, &p->sched);
+    jsp_writer_metadata(&p->output.writer, "jsprof.sched", text);
+}
+
 static int run_start_locked(struct jsprof *p)
 {
     /* at what was loaded since open or since the last run */
@@ -107,12 +121,14 @@ static int run_start_locked(struct jsprof *p)
     jsp_objects_hurry(&p->objects, false);
     bool needs_drain = !jsp_alone_serves(p);
     run_choose_source(p);
+    run_start_sched(p);
     int err = run_arm_all(p);
     if (!err && needs_drain)
         err = jsp_drain_spawn(p);
     if (err) {
         run_disarm_all(p);
         run_stop_looker(p);
+        jsp_sched_end(&p->sched, p->threads);
     }
     p->running = !err;
     p->draining = !err && needs_drain;
@@ -193,6 +209,7 @@ int jsp_session_halt(struct jsprof *p)
     if (was)
         run_disarm_all(p);
     run_stop_looker(p);
+    jsp_sched_end(&p->sched, p->threads);
     if (was && !drains)
         run_finish(p);
     p->quit = true;

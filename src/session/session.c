@@ -25,6 +25,7 @@ static void session_leave(struct jsprof *p)
 {
     jsp_writer_leave(&p->output.writer);
     jsp_looker_leave(&p->looker);
+    jsp_sched_abandon(&p->sched, p->threads);
 }
 
 static bool session_is_child; /* set from session_in_child to session_after_fork */

@@ -22,6 +22,7 @@
 #include "file.h"
 #include "image/objects.h"
 #include "marks.h"
+#include "sched.h"
 #include "output.h"
 #include "perfmap.h"
 #include "thread.h"
@@ -36,7 +37,7 @@ struct jsp_session_setup {
     uint32_t alloc; /* 0: allocations are not sampled */
     uint64_t stall_ns; /* 0: no stall mode */
     enum jsp_clock clock;
-    bool chain, native, perf_map, dump, compact, alone, children, looker, describe;
+    bool chain, native, perf_map, dump, compact, alone, children, looker, describe, sched;
     void (*on_drain)(void *data);
     void *on_drain_data;
     int signo;
@@ -84,6 +85,7 @@ struct jsprof {
     uint64_t asked, served; /* numbers of flushes */
     struct jsp_thread *threads;
     uint32_t n_ids;
+    struct jsp_sched sched;
     struct jsp_counts gone; /* sums over the forgotten threads */
     bool builds;            /* the session ran at the last pass: rows will be used */
     bool quiet;             /* during this pass, no thread was inside its handler */

@@ -74,6 +74,9 @@ struct jsp_thread {
     uint64_t armed_at[JSP_N_CLOCKS];
     uint64_t armed_ns[JSP_N_CLOCKS]; /* time armed, without the current interval */
     struct jsp_unseen unseen;
+    bool is_scheduled;       /* its switches are counted, see sched.h */
+    uint64_t delayed_ns;     /* time that it had waited for a processor before */
+    struct jsp_sched_ring *switches; /* owned; NULL: they are only counted */
     struct jsp_looked looked;    /* while armed, if the session has a looker */
     struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */
     struct jsp_counts counts; /* as of the drain's last pass */

@@ -139,6 +139,10 @@ static bool place_with_closed_files(struct place *p)
 
 TEST(host_closes_the_lookers_files)
 {
+    if (HOST_LATE) {
+        SKIP("the thread sanitizer reports the descriptor, which another thread uses");
+        return;
+    }
     place_in_child(place_with_closed_files, false);
 }
 
