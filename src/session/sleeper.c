@@ -97,7 +97,7 @@ uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid)
     if (!jsp_task_read(folder, tid, "status", text, sizeof text))
         return 0;
     const char *at = strstr(text, name);
-    return at ? strtoull(at + sizeof name - 1, NULL, 10) : 0;
+    return at ? strtoull(at + sizeof name - 1, NULL, 10) + 1 : 0;
 }
 
 /* -- Its stack --------------------------------------------------------------- */

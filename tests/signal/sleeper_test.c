@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "host.h"
+#include "session/sleeper.h"
 
 enum {
     PERIOD_NS = 1000000,
@@ -337,6 +338,35 @@ static void *wait_in_the_host(void *session)
 }
 
 /* Unmap the name while the thread sleeps. A thread that wakes up under the walk may do that. */
+static _Atomic bool never_ends;
+
+static void *never_sleeps(void *tid)
+{
+    atomic_store((_Atomic pid_t *)tid, (pid_t)syscall(SYS_gettid));
+    while (!atomic_load(&never_ends))
+        continue;
+    return NULL;
+}
+
+/* Otherwise such a thread never counts as one that waits for a processor, and has no samples
+ * while the looker takes its processor at each look. */
+TEST(thread_that_has_never_slept_is_known_to_have_not)
+{
+    pthread_t thread;
+    _Atomic pid_t tid = 0;
+    if (!CHECK_EQ(pthread_create(&thread, NULL, never_sleeps, &tid), 0))
+        return;
+    while (!atomic_load(&tid))
+        continue;
+    struct jsp_task_file folder;
+    CHECK_EQ(jsp_task_folder(&folder), 0);
+    CHECK(jsp_sleeper_naps(&folder, atomic_load(&tid)) != 0);
+    CHECK_EQ(jsp_sleeper_naps(&folder, 1 << 30), 0); /* there is no such thread */
+    jsp_task_close(&folder);
+    atomic_store(&never_ends, true);
+    pthread_join(thread, NULL);
+}
+
 TEST(name_of_a_wait_may_vanish_under_the_walk)
 {
     struct host h;
@@ -360,6 +390,7 @@ TEST(name_of_a_wait_may_vanish_under_the_walk)
 
 int main(void)
 {
+    RUN(thread_that_has_never_slept_is_known_to_have_not);
     RUN(name_of_a_wait_may_vanish_under_the_walk);
     RUN(samples_know_whether_the_thread_slept_or_ran);
     RUN(thread_behind_a_spinner_waits_for_a_processor);
