@@ -17,7 +17,7 @@
  * otherwise it would not call them. */
 static void warm_memory(void)
 {
-    static char bytes[4] = "abc";
+    char bytes[4] = "abc";
     volatile size_t n = 1;
     char *volatile from = bytes, *volatile at = bytes;
     volatile int sum = 0;
