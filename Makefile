@@ -69,7 +69,7 @@ $(B)/obj/tests/%.o: INTERNAL = -Isrc -Itests -Itests/unit
 # looks up where each name that it calls leads. The command keeps what CPPFLAGS says.
 $(B)/obj/src/%.o: UNFORTIFIED = -U_FORTIFY_SOURCE
 $(B)/obj/src/sigsafe/%.o: UNFORTIFIED = -U_FORTIFY_SOURCE -fno-lto
-$(B)/obj/src/cli/%.o: UNFORTIFIED =
+$(B)/obj/src/cli/%.o $(B)/obj/src/serve/%.o: UNFORTIFIED =
 
 # With LTO the library's one object is machine code, which any linker takes.
 LTO := $(findstring -flto,$(CFLAGS))
@@ -90,8 +90,8 @@ objects = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
 # What the library does not need: the command and the tests do.
 READER_SRC := $(wildcard src/capture/read*.c) src/base/store.c
 LIB_SRC := $(filter-out $(READER_SRC),$(foreach room,sigsafe base image capture calls tasks \
-  session session/alone public,$(wildcard src/$(room)/*.c)))
-CLI_SRC := $(wildcard src/cli/*.c)
+  session session/alone control public,$(wildcard src/$(room)/*.c)))
+CLI_SRC := $(wildcard src/cli/*.c src/serve/*.c)
 READ_SRC := $(wildcard src/read/*.c)
 INNER_SRC := $(LIB_SRC) $(READER_SRC) $(foreach room,analyze export page read,\
   $(wildcard src/$(room)/*.c))

@@ -166,6 +166,18 @@ enum {
      * until it had one again. The capture says which of the two it is (METADATA jsprof.sched).
      * A switch takes 100 bytes of the capture. */
     JSPROF_SCHED = 1u << 11,
+    /* Options.flags: listen on a socket, so that `jsprof ps` lists the process, and its user and
+     * root can look at it and record it: see docs/control.md. One thread of the library sleeps
+     * there; NO_THREAD has no effect.
+     *
+     * Without `path` and `fd` the session has no file. It waits: jsprof_start samples nothing, but
+     * lets `jsprof record PID` begin a recording, with the clock, rate and file of that command,
+     * and jsprof_stop ends that. Until then marks are dropped, jsprof_path returns NULL, and the
+     * session costs what attached threads cost. The options signo, max_depth, ring_bytes,
+     * label_bytes and alloc hold for each recording. A child of fork does not listen.
+     *
+     * jsprof_open also returns -EPERM: the folder of the socket is another user's. */
+    JSPROF_CONTROL = 1u << 12,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later
@@ -203,6 +215,8 @@ typedef struct jsprof_options {
      * lost_paused. A mark is written if a long turn is open at a moment of it; a value of a
      * counter if it is set in one. */
     uint64_t    stalls;
+    const char *vm;          /* with JSPROF_CONTROL: the interpreter and its version, at most 31
+                              * bytes, for `jsprof ps`; copied. NULL: not known */
 } jsprof_options;
 
 enum { JSPROF_ALLOC_USUAL = 512 << 10 };
@@ -309,13 +323,14 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
  * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
- * JSPROF_SOURCE=timer|looker, JSPROF_SCHED=0|1, and JSPROF_CALLS=all or some of count, time,
- * alloc and edges with commas between, for jsprof_calls_set. A relative FILE starts at the
- * folder that was current when the process loaded this library. FILE must not be a symbolic
+ * JSPROF_SOURCE=timer|looker, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or some of
+ * count, time, alloc and edges with commas between, for jsprof_calls_set. A relative FILE starts at
+ * the folder that was current when the process loaded this library. FILE must not be a symbolic
  * link (-ELOOP).
  *
- * Return 1 if the session runs; *out is the session. Return 0 if JSPROF is unset or empty,
- * or if the program is setuid; *out is NULL.
+ * Return 1 if the session runs; *out is the session. With JSPROF_CONTROL=1 and without JSPROF it
+ * waits for `jsprof record`. Return 0 if neither is set, or if the program is setuid; *out is
+ * NULL.
  *
  * -EINVAL: a value is malformed. Other errors as jsprof_open and jsprof_start; *out is NULL.
  * jsprof_error_text names the variable, its value and what is allowed. */

@@ -18,6 +18,7 @@ static const char main_help[] =
     "Run a Lark program.\n"
     "\n"
     "  --profile-output=FILE  record where the program spends its time (%p is the pid)\n"
+    "  --profile-control      let jsprof record, top and dump look at it while it runs\n"
     "  --profile-hz=N         samples a second, 1 to 10000 (default 1000)\n"
     "  --profile-clock=CLOCK  cpu (default) or wall\n"
     "  --profile-alloc[=N]    also sample allocations, one in each N bytes (default 524288)\n"
@@ -32,7 +33,7 @@ static const char main_help[] =
     "  --help, --version\n"
     "\n"
     "JSPROF=FILE in the environment records too, with JSPROF_HZ, JSPROF_CLOCK and\n"
-    "JSPROF_ALLOC.\n"
+    "JSPROF_ALLOC; JSPROF_CONTROL=1 is as --profile-control.\n"
     "Read the recording with: jsprof report FILE, jsprof calls FILE\n";
 
 struct main_options {
@@ -130,7 +131,9 @@ static int main_option(const char *arg, struct main_options *options)
         (value = main_value(arg, "--profile-alloc")) ||
         (value = main_value(arg, "--profile-stalls")))
         return main_session_option(arg, value, &profile->open);
-    if (!strcmp(arg, "--profile-alloc"))
+    if (!strcmp(arg, "--profile-control"))
+        profile->open.flags |= JSPROF_CONTROL;
+    else if (!strcmp(arg, "--profile-alloc"))
         profile->open.alloc = JSPROF_ALLOC_USUAL;
     else if (!strcmp(arg, "--profile-tasks"))
         profile->tasks = true;
@@ -231,7 +234,8 @@ static int main_script(const struct main_options *options, int argc, char **argv
 int main(int argc, char **argv)
 {
     struct main_options options = {
-        .profile = { .open = { .size = sizeof(jsprof_options) } },
+        .profile = { .open = { .size = sizeof(jsprof_options),
+                               .vm = "Lark " JSPROF_VERSION_STRING } },
         .jit = { .threshold = LARK_JIT_THRESHOLD, .cache_bytes = LARK_JIT_CACHE_BYTES },
     };
     int i = 1;
@@ -248,7 +252,8 @@ int main(int argc, char **argv)
         return main_usage("no script", "");
     bool has_other = options.profile.calls || options.profile.open.alloc ||
                      options.profile.tasks;
-    if (has_other && !options.profile.open.path && !getenv("JSPROF"))
+    bool has_session = options.profile.open.path || options.profile.open.flags & JSPROF_CONTROL;
+    if (has_other && !has_session && !getenv("JSPROF"))
         return main_usage(options.profile.calls ? "--profile-calls"
                           : options.profile.tasks ? "--profile-tasks" : "--profile-alloc",
                           " needs --profile-output");

@@ -141,8 +141,9 @@ bool lark_profile_start(const struct lark_profile_options *options)
     const char *asked = getenv("JSPROF");
     const char *path = options->open.path;
     profile_path = path ? path : asked ? asked : "JSPROF";
-    int err = path ? jsprof_open(&profile_session, &options->open)
-                   : jsprof_start_from_env(&profile_session);
+    bool is_asked = path || options->open.flags & JSPROF_CONTROL;
+    int err = is_asked ? jsprof_open(&profile_session, &options->open)
+                       : jsprof_start_from_env(&profile_session);
     if (err < 0)
         return profile_failed(err);
     if (!profile_session)

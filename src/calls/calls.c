@@ -53,6 +53,25 @@ static void calls_free_memory(struct jsp_calls_session *s)
     s->shared = NULL;
 }
 
+/* Zero memory of calls_map, and give it back to the system. */
+static void calls_zero(void *at, size_t n, size_t size)
+{
+    if (madvise(at, n * size, MADV_DONTNEED) < 0)
+        memset(at, 0, n * size);
+}
+
+void jsp_calls_write_anew(struct jsp_calls_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->shared) {
+        calls_zero(s->written, JSP_FUNCTION_IDS, sizeof *s->written);
+        calls_zero(s->written_edges, JSP_CALLS_EDGES, sizeof *s->written_edges);
+        memset(s->defined, 0, JSP_FUNCTION_IDS / 8);
+        s->used = s->written_epoch = 0;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* Allocate what the first modes need. */
 static int calls_begin(struct jsp_calls_session *s)
 {

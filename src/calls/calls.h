@@ -103,6 +103,9 @@ struct jsp_calls_account jsp_calls_account(const struct jsp_calls_session *s);
 int jsp_calls_write(struct jsp_calls_session *s, struct jsp_output *out,
                     int (*flush)(struct jsp_output *));
 
+/* Forget what was written, because another file begins. */
+void jsp_calls_write_anew(struct jsp_calls_session *s);
+
 /* See jsprof_calls_snapshot. */
 int jsp_calls_snapshot(struct jsp_calls_session *s, jsprof_calls *out);
 

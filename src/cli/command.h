@@ -40,6 +40,10 @@ extern const struct cli_command cli_merge;
     "no tasks in this capture: the host recorded none (see \"Tasks and turns of a loop\" "    \
     "in jsprof.h; lark --profile-tasks)"
 
+/* src/serve: processes that run */
+extern const struct cli_command cli_ps;
+extern const struct cli_command cli_record;
+
 /* Print the JSON Schema (draft 2020-12) of the documents of the command. Return the exit
  * status. */
 int cli_schema(const struct cli_command *c);

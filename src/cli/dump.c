@@ -15,10 +15,14 @@
 #include "command.h"
 #include "filter.h"
 #include "head.h"
+#include "serve/remote.h"
+#include "serve/stacks.h"
 
 static const char dump_help[] =
     "usage: jsprof dump FILE\n"
+    "       jsprof dump PROCESS\n"
     "\n"
+    "Of a process that listens (jsprof ps): the stack of each thread now. Of a file:\n"
     "Prints one line for every frame of the file: offset in the file, time in seconds\n"
     "since the capture's start, process, type, then the type's own fields. The lines\n"
     "after a SAMPLE list its addresses, innermost first, with functions and current\n"
@@ -423,8 +427,11 @@ static int dump_run(struct cli_arguments *a)
     if (cli_options(a, options) || cli_form_check(a->command, &d.form))
         return CLI_USAGE;
     const char *path = cli_one_file(a);
+    pid_t pid;
     if (!path)
         return CLI_USAGE;
+    if (remote_pid(path, &pid))
+        return serve_stacks(pid, &d.form);
     if (cli_load_with(&d.capture, path, &how, a->command))
         return CLI_FAILED;
     d.is_text = cli_form_is_text(&d.form);
@@ -444,8 +451,8 @@ static int dump_run(struct cli_arguments *a)
 
 const struct cli_command cli_dump = {
     .name = "dump",
-    .summary = "every frame of the file, as text",
+    .summary = "every frame of a file, or each thread of a process now",
     .help = dump_help,
     .run = dump_run,
-    .documents = { &dump_document },
+    .documents = { &dump_document, &serve_stacks_document },
 };

@@ -34,6 +34,8 @@ static const struct cli_command *const main_commands[] = {
     &cli_convert,
     &cli_merge,
     &cli_dump,
+    &cli_ps,      /* a process that runs */
+    &cli_record,
 };
 enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/control.h"
 #include "image/descriptor.h"
 #include "public.h"
 #include "session/explain.h"
@@ -22,6 +23,12 @@ int jsprof_options_set(jsprof_options *o, const char *name, const char *value)
     if (!o || !name || !value || o->size < JSP_OPTIONS_OLDEST || o->size > sizeof *o)
         return -EINVAL;
     return jsp_options_set(o, name, value);
+}
+
+/* Return true for a session that has no file before another process gives it one. */
+static bool public_is_dormant(const jsprof_options *o)
+{
+    return o->flags & JSPROF_CONTROL && !(o->flags & JSPROF_USE_FD) && !o->path;
 }
 
 /* Check the options, set their defaults, and fill `setup` except for the output. */
@@ -42,11 +49,13 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .perf_map = o->flags & JSPROF_PERF_MAP,
         .dump = o->flags & JSPROF_JITDUMP,
         .compact = o->flags & JSPROF_COMPACT,
-        .alone = o->flags & JSPROF_NO_THREAD,
+        /* with a control socket there is a second thread */
+        .alone = o->flags & JSPROF_NO_THREAD && !(o->flags & JSPROF_CONTROL),
         .children = o->flags & JSPROF_CHILDREN,
         .looker = o->flags & JSPROF_LOOKER,
         .describe = o->flags & JSPROF_DESCRIBE,
         .sched = o->flags & JSPROF_SCHED,
+        .dormant = public_is_dormant(o),
         .on_drain = o->on_drain,
         .on_drain_data = o->on_drain_data,
     };
@@ -57,7 +66,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
 static int public_place(const jsprof_options *o, const char *folder,
                         struct jsp_session_setup *setup)
 {
-    if (o->flags & JSPROF_DESCRIBE) {
+    if (setup->dormant || o->flags & JSPROF_DESCRIBE) {
         setup->fd = jsp_descriptor_open("/dev/null", O_WRONLY, 0);
         return setup->fd < 0 ? setup->fd : 0;
     }
@@ -113,6 +122,11 @@ static int public_open(jsprof **out, const jsprof_options *options, const char *
         if (err)
             public_unplace(&setup);
     }
+    if (!err && o.flags & JSPROF_CONTROL) {
+        err = jsp_control_join(*out, o.vm);
+        if (err)
+            jsp_session_close(*out);
+    }
     public_leave(&host);
     return err;
 }
@@ -140,9 +154,15 @@ int jsprof_stop(jsprof *p)
     return p ? public_call(jsp_session_stop, p) : -EINVAL;
 }
 
+static int public_close(jsprof *p)
+{
+    jsp_control_leave(p);
+    return jsp_session_close(p);
+}
+
 int jsprof_close(jsprof *p)
 {
-    return p ? public_call(jsp_session_close, p) : 0;
+    return p ? public_call(public_close, p) : 0;
 }
 
 int jsprof_flush(jsprof *p)
@@ -186,6 +206,8 @@ int jsprof_start_from_env(jsprof **out)
         return 1;
     jsprof_close(*out);
     *out = NULL;
+    if (!options.path)
+        return jsp_explain(err, "JSPROF_CONTROL=1: %s", jsprof_strerror(err));
     return jsp_explain(err, "JSPROF=%.200s: %s", options.path, jsprof_strerror(err));
 }
 

@@ -118,8 +118,8 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_SESSION, .session = {
         .time = jsp_now_ns(CLOCK_MONOTONIC), .hz = p->hz, .samples = p->output.n_samples,
         .labels = jsp_counted(&p->arena.n_labels), .label_bytes = jsp_counted(&p->arena.used),
-        .labels_lost = jsp_counted(&p->arena.n_lost), .labels_cut = p->gone.labels_cut,
-        .marks_lost = jsp_marks_lost(&p->marks),
+        .labels_lost = jsp_counted(&p->arena.n_lost) - p->labels_lost_before,
+        .labels_cut = p->gone.labels_cut, .marks_lost = jsp_marks_lost(&p->marks),
         .allocs_lost = p->output.allocs.n_lost,
         .tasks_unwritten = p->output.tasks.n_lost,
         .forks = p->given.children ? 0 : jsp_process_forks() - p->forks_before,

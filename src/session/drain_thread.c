@@ -81,6 +81,7 @@ static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
     struct jsp_tasks_rec rec;
     jsp_tasks_counts(&t->tasks, &t->task_counts);
+    jsp_tasks_counts_subtract(&t->task_counts, &t->tasks_before);
     for (uint64_t most = jsp_ring_used(&t->tasks.ring) / JSP_TASKS_REC_SHORT; most; most--) {
         if (!dropping && jsp_output_is_full(&p->output))
             return false;

@@ -15,11 +15,10 @@
 static char env_folder[PATH_MAX];
 static const char *env_path; /* its value then; a host that sets JSPROF later has another pointer */
 
-/* Return the value of a variable, or NULL if it is unset or empty, or if the program has
- * additional privileges. This does not call getenv() or secure_getenv(): SpiderMonkey exports
+/* This does not call getenv() or secure_getenv(): SpiderMonkey exports
  * functions of these names. They end the process if a caller, such as a preloaded library,
  * calls them before SpiderMonkey has started. */
-static const char *env_get(const char *name)
+const char *jsp_env_get(const char *name)
 {
     size_t len = strlen(name);
 
@@ -35,7 +34,7 @@ static const char *env_get(const char *name)
 __attribute__((constructor)) static void env_remember(void)
 {
     int saved_errno = errno;
-    const char *path = env_path = env_get("JSPROF");
+    const char *path = env_path = jsp_env_get("JSPROF");
     if (path && *path != '/' && (!getcwd(env_folder, sizeof env_folder) || *env_folder != '/'))
         env_folder[0] = 0;
     errno = saved_errno;
@@ -43,7 +42,7 @@ __attribute__((constructor)) static void env_remember(void)
 
 const char *jsp_env_folder(void)
 {
-    return env_folder[0] && env_path == env_get("JSPROF") ? env_folder : NULL;
+    return env_folder[0] && env_path == jsp_env_get("JSPROF") ? env_folder : NULL;
 }
 
 static const struct env_mode {
@@ -66,7 +65,7 @@ static uint32_t env_mode(const char *word, size_t n)
 
 int jsp_env_calls(uint32_t *modes)
 {
-    const char *text = env_get("JSPROF_CALLS"), *at = text;
+    const char *text = jsp_env_get("JSPROF_CALLS"), *at = text;
     uint32_t sum = 0, one = 1;
     while (at && one) {
         size_t n = strcspn(at, ",");
@@ -86,13 +85,17 @@ int jsp_env_options(jsprof_options *options)
                                          "JSPROF_CHILDREN", "JSPROF_ALLOC", "JSPROF_DEPTH",
                                          "JSPROF_NO_THREAD", "JSPROF_SOURCE", "JSPROF_STALLS",
                                          "JSPROF_SCHED" };
-    options->path = env_get("JSPROF");
-    if (!options->path)
+    const char *control = jsp_env_get("JSPROF_CONTROL");
+    int err = control ? jsp_options_set(options, "JSPROF_CONTROL", control) : 0;
+    if (err)
+        return err;
+    options->path = jsp_env_get("JSPROF");
+    if (!options->path && !(options->flags & JSPROF_CONTROL))
         return 0;
     options->flags |= JSPROF_NOFOLLOW;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = env_get(names[i]);
-        int err = text ? jsp_options_set(options, names[i], text) : 0;
+        const char *text = jsp_env_get(names[i]);
+        err = text ? jsp_options_set(options, names[i], text) : 0;
         if (err)
             return err;
     }

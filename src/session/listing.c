@@ -307,3 +307,12 @@ int jsp_listings_write(struct jsp_listings *all, struct jsp_writer *w)
     }
     return 0;
 }
+
+void jsp_listings_renew(struct jsp_listings *all)
+{
+    for (uint32_t i = 0; i < all->n; i++) {
+        all->at[i]->written = 0;
+        all->at[i]->is_wanted = all->at[i]->is_shared_written = false;
+    }
+    all->unsettled = 0;
+}

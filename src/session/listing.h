@@ -58,6 +58,9 @@ uint32_t jsp_listings_row(struct jsp_listings *all, uint32_t label, uint64_t pc)
 int jsp_listings_write(struct jsp_listings *all, struct jsp_writer *w);
 void jsp_listings_free(struct jsp_listings *all);
 
+/* Keep the listings, none of which is in the file or was met. */
+void jsp_listings_renew(struct jsp_listings *all);
+
 /* The rows of samples before they go into jsprof/pcs. */
 struct jsp_pcs {
     uint64_t first;    /* number of the first sample in `block` that has rows */

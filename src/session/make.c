@@ -70,8 +70,8 @@ static void make_read_text(const char *path, char *to, size_t size)
         to[n - 1] = 0;
 }
 
-/* Write the frames that describe this capture; PROCESS comes first. */
-static void make_describe(struct jsprof *p)
+/* PROCESS comes first. */
+void jsp_session_describe(struct jsprof *p)
 {
     static const char open_total[] = "total state=open\n";
     struct jsp_writer *w = &p->output.writer;
@@ -196,7 +196,8 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     p->output.frames.codes = &p->codes;
     p->output.natives.objects = p->native ? &p->objects : NULL;
     p->output.allocs.every = setup->alloc;
-    make_describe(p);
+    jsp_session_describe(p);
+    jsp_marks_switch(&p->marks, !setup->dormant);
     return 0;
 }
 

@@ -81,8 +81,8 @@ static int marks_mark_locked(struct jsp_marks *m, const struct jsp_marks_mark *m
         .message = marks_text(JSP_MARKS_MESSAGE + 1, mark->message),
     };
     struct jsp_encode e;
-    int err = marks_frame(m, &e, JSP_WIRE_MARK, mark->begin_ns);
-    if (err)
+    int err = m->is_off ? 0 : marks_frame(m, &e, JSP_WIRE_MARK, mark->begin_ns);
+    if (err || m->is_off)
         return err;
     jsp_encode_mark(&e, &to);
     return marks_append(m, &e);
@@ -127,25 +127,32 @@ static int marks_find(const struct jsp_marks *m, const struct jsp_marks_counter 
     return 0;
 }
 
-static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
-                        const char *what)
+/* Append the definition of the counter with this id. */
+static int marks_write_definition(struct jsp_marks *m, uint32_t id,
+                                  const struct jsp_marks_counter *c, const char *what)
 {
     struct jsp_read_counter to = { .group = jsp_encode_string(c->group),
                                    .name = jsp_encode_string(c->name),
-                                   .what = marks_text(52, what),
-                                   .id = m->n_counters + 1, .is_real = c->is_real };
+                                   .what = marks_text(52, what), .id = id,
+                                   .is_real = c->is_real };
     struct jsp_encode e;
+    int err = marks_frame(m, &e, JSP_WIRE_CTRDEF, jsp_now_ns(CLOCK_MONOTONIC));
+    if (err)
+        return err;
+    jsp_encode_counter(&e, &to);
+    return marks_append(m, &e);
+}
+
+static int marks_define(struct jsp_marks *m, const struct jsp_marks_counter *c,
+                        const char *what)
+{
     if (m->n_counters == JSP_MARKS_COUNTERS)
         return -ENOSPC;
     if (!m->counters)
         m->counters = calloc(JSP_MARKS_COUNTERS, sizeof *m->counters);
     if (!m->counters)
         return -ENOMEM;
-    int err = marks_frame(m, &e, JSP_WIRE_CTRDEF, jsp_now_ns(CLOCK_MONOTONIC));
-    if (err)
-        return err;
-    jsp_encode_counter(&e, &to);
-    err = marks_append(m, &e);
+    int err = m->is_off ? 0 : marks_write_definition(m, m->n_counters + 1, c, what);
     if (err)
         return err;
     m->counters[m->n_counters] = *c;
@@ -177,17 +184,22 @@ int jsp_marks_counter(struct jsp_marks *m, const struct jsp_marks_definition *d)
     return id;
 }
 
-static int marks_set_locked(struct jsp_marks *m, uint32_t id, uint64_t bits)
+static int marks_write_value(struct jsp_marks *m, uint32_t id, uint64_t bits)
 {
-    struct jsp_marks_counter *c = &m->counters[id - 1];
     struct jsp_encode e;
-    if (c->is_set && c->bits == bits)
-        return 0;
     int err = marks_frame(m, &e, JSP_WIRE_CTRSET, jsp_now_ns(CLOCK_MONOTONIC));
     if (err)
         return err;
     jsp_encode_value(&e, id, bits);
-    err = marks_append(m, &e);
+    return marks_append(m, &e);
+}
+
+static int marks_set_locked(struct jsp_marks *m, uint32_t id, uint64_t bits)
+{
+    struct jsp_marks_counter *c = &m->counters[id - 1];
+    if (c->is_set && c->bits == bits)
+        return 0;
+    int err = m->is_off ? 0 : marks_write_value(m, id, bits);
     if (err)
         return err;
     c->bits = bits;
@@ -291,4 +303,18 @@ uint64_t jsp_marks_lost(struct jsp_marks *m)
     uint64_t lost = m->lost;
     pthread_mutex_unlock(&m->lock);
     return lost;
+}
+
+void jsp_marks_switch(struct jsp_marks *m, bool is_on)
+{
+    pthread_mutex_lock(&m->lock);
+    m->is_off = !is_on;
+    m->used = 0;
+    m->lost = 0;
+    for (uint32_t i = 0; is_on && i < m->n_counters; i++) {
+        const struct jsp_marks_counter *c = &m->counters[i];
+        if (marks_write_definition(m, i + 1, c, NULL) == 0 && c->is_set)
+            marks_write_value(m, i + 1, c->bits);
+    }
+    pthread_mutex_unlock(&m->lock);
 }

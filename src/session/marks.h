@@ -37,6 +37,7 @@ struct jsp_marks {
     struct jsp_marks_counter *counters;
     uint32_t n_counters;
     uint64_t lost;    /* marks and values that found no room or were given up */
+    bool is_off;      /* there is no file: frames are dropped */
 };
 
 void jsp_marks_init(struct jsp_marks *m, int32_t pid);
@@ -89,6 +90,11 @@ void jsp_marks_give_up(struct jsp_marks *m, const struct jsp_writer *w);
 
 /* Count marks as lost that never came here. */
 void jsp_marks_lose(struct jsp_marks *m, uint64_t n);
+
+/* Begin another file, or take nothing while there is none: counters can be defined and set then,
+ * and the next file begins with their values. */
+void jsp_marks_switch(struct jsp_marks *m, bool is_on);
+
 uint64_t jsp_marks_lost(struct jsp_marks *m);
 
 #endif

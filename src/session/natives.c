@@ -24,6 +24,17 @@ int jsp_natives_open(struct jsp_natives *natives)
     return jsp_bundle_open(&natives->bundle);
 }
 
+void jsp_natives_renew(struct jsp_natives *natives, struct jsp_bundle *bundle)
+{
+    const struct jsp_objects *objects = natives->objects;
+    jsp_bundle_take_over(bundle, natives->bundle);
+    jsp_natives_close(natives);
+    memset(natives, 0, sizeof *natives);
+    natives->objects = objects;
+    natives->bundle = bundle;
+    natives->is_stale = true;
+}
+
 void jsp_natives_close(struct jsp_natives *natives)
 {
     if (natives->bundle)

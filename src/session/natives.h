@@ -41,6 +41,10 @@ struct jsp_natives {
 int jsp_natives_open(struct jsp_natives *natives);
 void jsp_natives_close(struct jsp_natives *natives);
 
+/* Begin anew for another file, with a new bundle, which it then owns. The names that the host
+ * gave stay. */
+void jsp_natives_renew(struct jsp_natives *natives, struct jsp_bundle *bundle);
+
 /* Note an address of a sample. Return true if it lies in the code of a file. */
 bool jsp_natives_see(struct jsp_natives *natives, uint64_t addr);
 

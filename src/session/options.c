@@ -42,7 +42,7 @@ static const struct options_flag options_flags[] = {
     { "no_native", JSPROF_NO_NATIVE }, { "perf_map", JSPROF_PERF_MAP },
     { "jitdump", JSPROF_JITDUMP },     { "compact", JSPROF_COMPACT },
     { "no_thread", JSPROF_NO_THREAD }, { "children", JSPROF_CHILDREN },
-    { "sched", JSPROF_SCHED },
+    { "sched", JSPROF_SCHED },         { "control", JSPROF_CONTROL },
 };
 
 enum {

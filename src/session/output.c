@@ -444,6 +444,24 @@ int jsp_output_finish(struct jsp_output *out)
     return err ? err : out->writer.error;
 }
 
+void jsp_output_renew(struct jsp_output *out)
+{
+    memset(out->known, 0, OUTPUT_KNOWN_BYTES);
+    out->n_pending = out->kinds_used = 0;
+    out->n_samples = out->block_first = 0;
+    out->block_count = out->block_used = out->block_waiting = 0;
+    out->loops_written = out->hidden_written = 0;
+    out->has_calls = false;
+    jsp_listings_renew(&out->listings);
+    jsp_pcs_drop(&out->pcs);
+    memset(&out->states, 0, sizeof out->states);
+    out->allocs.n = out->allocs.n_lost = out->allocs.first = 0;
+    out->allocs.count = out->allocs.used = 0;
+    memset(&out->tasks, 0, sizeof out->tasks);
+    out->tasks.arena = out->arena;
+    jsp_tallies_renew(&out->tallies);
+}
+
 int jsp_output_close(struct jsp_output *out)
 {
     int err = jsp_writer_close(&out->writer);

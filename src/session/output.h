@@ -115,6 +115,10 @@ struct jsp_tally jsp_output_unwritten(const struct jsp_output *out);
  * Return 0 or the last error of writing. */
 int jsp_output_finish(struct jsp_output *out);
 
+/* Forget what the last file holds, after finish: its writer, names of addresses and compact form
+ * have been replaced. */
+void jsp_output_renew(struct jsp_output *out);
+
 /* Close the descriptor, after finish. */
 int jsp_output_close(struct jsp_output *out);
 

@@ -96,7 +96,10 @@ int jsp_register_symbol(struct jsprof *p, uint64_t start, const char *name)
 {
     if (p->pid != getpid())
         return -ECHILD;
-    return jsp_bundle_give(p->output.natives.bundle, start, name);
+    pthread_mutex_lock(&p->lock); /* another file may begin with another bundle */
+    int err = jsp_bundle_give(p->output.natives.bundle, start, name);
+    pthread_mutex_unlock(&p->lock);
+    return err;
 }
 
 static int register_range(struct jsprof *p, struct jsp_loops *to, uint64_t start,

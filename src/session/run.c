@@ -135,8 +135,7 @@ static int run_start_locked(struct jsprof *p)
     return err;
 }
 
-/* The caller holds `change`. */
-static int run_begin(struct jsprof *p)
+int jsp_session_run(struct jsprof *p)
 {
     if (p->running)
         return 0;
@@ -164,7 +163,8 @@ int jsp_session_start(struct jsprof *p)
     if (err)
         return err;
     pthread_mutex_lock(&p->change);
-    err = p->given.describe ? -EINVAL : run_begin(p);
+    p->wanted = !p->given.describe;
+    err = p->given.describe ? -EINVAL : p->given.dormant ? 0 : jsp_session_run(p);
     pthread_mutex_unlock(&p->change);
     jsp_live_leave(p);
     return err;
@@ -231,6 +231,7 @@ int jsp_session_stop(struct jsprof *p)
     if (err)
         return err;
     pthread_mutex_lock(&p->change);
+    p->wanted = false;
     err = jsp_session_halt(p);
     pthread_mutex_unlock(&p->change);
     jsp_live_leave(p);
@@ -329,7 +330,7 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     run_copy(out, &sum);
     out->samples = tally.samples;
     out->kept = tally.kept;
-    out->labels_lost = jsp_counted(&p->arena.n_lost);
+    out->labels_lost = jsp_counted(&p->arena.n_lost) - p->labels_lost_before;
     out->write_error = p->write_error;
     out->marks_lost = jsp_marks_lost(&p->marks);
     pthread_mutex_unlock(&p->lock);

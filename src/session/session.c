@@ -136,16 +136,35 @@ static void session_give_up(struct jsprof *p, int err)
         t->written.expirations = UINT64_MAX; /* its line is out of date */
 }
 
-/* Write the rest of the file, and the final account into its reserved place. */
-static int session_write(struct jsprof *p, const struct jsp_counts *counts)
+int jsp_session_complete(struct jsprof *p, const struct jsp_counts *counts)
 {
     char line[JSP_EMBEDDED_ACCOUNT];
     struct jsp_output *out = &p->output;
     int err = jsp_output_finish(out);
     struct jsp_losses_total total = { "final", err, counts, jsp_tallies_sum(&out->tallies) };
     jsp_writer_fill(&out->writer, line, (uint32_t)jsp_losses_total(line, &total));
-    int closed = jsp_output_close(out);
-    return err ? err : closed;
+    return err;
+}
+
+void jsp_session_last(struct jsprof *p, struct jsp_counts *counts)
+{
+    pthread_mutex_lock(&p->lock);
+    int err = p->write_error;
+    while (!jsp_drain_pass(p, err))
+        err = jsp_drain_write(p, jsp_output_flush_patiently);
+    jsp_output_side(&p->output);
+    err = jsp_drain_write(p, jsp_output_flush_patiently);
+    /* Write the marks that did not fit beside the last samples: at most twice the
+     * buffer. */
+    for (int i = 0; i < SESSION_MARKS && !err; i++) {
+        jsp_stall_marks(p);
+        err = jsp_drain_write(p, jsp_output_flush_patiently);
+    }
+    if (err)
+        session_give_up(p, err);
+    jsp_drain_report(p, "final");
+    jsp_drain_counts(p, counts);
+    pthread_mutex_unlock(&p->lock);
 }
 
 int jsp_session_close(struct jsprof *p)
@@ -166,27 +185,15 @@ int jsp_session_close(struct jsprof *p)
     jsp_session_halt(p);
     pthread_mutex_lock(&p->lock);
     jsp_calls_stop(&p->calls, p->threads);
-    err = p->write_error;
-    while (!jsp_drain_pass(p, err))
-        err = jsp_drain_write(p, jsp_output_flush_patiently);
-    jsp_output_side(&p->output);
-    err = jsp_drain_write(p, jsp_output_flush_patiently);
-    /* Write the marks that did not fit beside the last samples: at most twice the
-     * buffer. */
-    for (int i = 0; i < SESSION_MARKS && !err; i++) {
-        jsp_stall_marks(p);
-        err = jsp_drain_write(p, jsp_output_flush_patiently);
-    }
-    if (err)
-        session_give_up(p, err);
-    jsp_drain_report(p, "final");
-    struct jsp_counts counts;
-    jsp_drain_counts(p, &counts);
     pthread_mutex_unlock(&p->lock);
+    struct jsp_counts counts;
+    jsp_session_last(p, &counts);
     session_orphan_all(p);
     jsp_live_remove(p);
     jsp_signals_hush(&hushed);
-    err = session_write(p, &counts);
+    err = jsp_session_complete(p, &counts);
+    int closed = jsp_output_close(&p->output);
+    err = err ? err : closed;
     jsp_signals_unhush(&hushed);
     if (p->stuck) {
         session_keep(p);

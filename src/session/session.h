@@ -38,6 +38,7 @@ struct jsp_session_setup {
     uint64_t stall_ns; /* 0: no stall mode */
     enum jsp_clock clock;
     bool chain, native, perf_map, dump, compact, alone, children, looker, describe, sched;
+    bool dormant; /* it has no file until jsp_session_record: `fd` leads nowhere */
     void (*on_drain)(void *data);
     void *on_drain_data;
     int signo;
@@ -73,6 +74,7 @@ struct jsprof {
     struct jsp_sleeper sleeper; /* for the looker */
     struct jsp_thread *hand;    /* owned, while the looker has a sleeper */
     pthread_mutex_t change, lock;
+    bool wanted, recording; /* under `change`: the host started it; see jsp_session_record */
     pthread_cond_t served_cond; /* flushing callers wait for it */
     struct jsp_ask ask;         /* its bell wakes the drain */
     struct jsp_tasks_shared tasks;
@@ -88,6 +90,7 @@ struct jsprof {
     struct jsp_sched sched;
     struct jsp_counts gone; /* sums over the forgotten threads */
     bool builds;            /* the session ran at the last pass: rows will be used */
+    uint64_t labels_lost_before; /* for an earlier file */
     bool quiet;             /* during this pass, no thread was inside its handler */
     uint64_t flushed_ns;
     uint64_t gone_ns;       /* time of the last search for threads that are gone */
@@ -117,6 +120,11 @@ struct jsprof {
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
 int jsp_session_close(struct jsprof *p);
 
+/* After the session was halted: append all that waits, and the last account, whose sums *counts
+ * gets. Then complete the file, except for closing it. Return 0 or an error of writing. */
+void jsp_session_last(struct jsprof *p, struct jsp_counts *counts);
+int jsp_session_complete(struct jsprof *p, const struct jsp_counts *counts);
+
 /* -- make.c: make a session that is zeroed except for its arena; fill it, but do not put it
  * on the list of live sessions; free everything but the output, which is closed. Return 0,
  * -ENOMEM or the errors of jsp_session_open. After an error of fill, free it. */
@@ -124,9 +132,15 @@ int jsp_session_new(struct jsprof **out, uint32_t label_bytes);
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup);
 void jsp_session_free(struct jsprof *p);
 
+/* Write the frames that describe a new capture. */
+void jsp_session_describe(struct jsprof *p);
+
 /* -- run.c */
 int jsp_session_start(struct jsprof *p);
 int jsp_session_stop(struct jsprof *p);
+
+/* Do the work of start. The caller holds `change`. */
+int jsp_session_run(struct jsprof *p);
 
 /* Stop the session for a close, when no other call on it is under way. */
 int jsp_session_halt(struct jsprof *p);
@@ -136,6 +150,37 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
 
 int jsp_session_calls(struct jsprof *p, uint32_t modes);
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
+
+/* -- retarget.c: recordings of a dormant session, one after another, each into a file of its own
+ *
+ * The host opens the session without a file, attaches its threads and starts it. From then on
+ * somebody else may record. */
+struct jsp_session_aim {
+    int fd;
+    uint32_t hz;
+    enum jsp_clock clock;
+    bool looker, compact;
+};
+
+/* Begin a recording, which takes over `fd`, also if it fails. -EBUSY: the session is not dormant,
+ * or there is a recording. -ENOTCONN: the host has not started it, or has stopped it. Other errors
+ * as start. */
+int jsp_session_record(struct jsprof *p, const struct jsp_session_aim *aim);
+
+/* End the recording and complete its file; *stats gets its counts. -ENOENT: there is none. Errors
+ * as stop. */
+int jsp_session_record_end(struct jsprof *p, jsprof_stats *stats);
+
+struct jsp_session_brief {
+    bool is_dormant, is_wanted, is_recording;
+    uint32_t threads; /* attached */
+    uint32_t hz;
+    enum jsp_clock clock;
+};
+int jsp_session_brief(struct jsprof *p, struct jsp_session_brief *out);
+
+/* Return the number of attached threads that have no sample since the recording began. */
+uint32_t jsp_session_unsampled(struct jsprof *p);
 
 /* -- attach.c */
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);

@@ -110,6 +110,13 @@ struct jsp_tally jsp_tallies_sum(const struct jsp_tallies *t)
     return sum;
 }
 
+void jsp_tallies_renew(struct jsp_tallies *t)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        t->slots[i].tally = (struct jsp_tally){ .kept = 0 };
+    t->gone = (struct jsp_tally){ .kept = 0 };
+}
+
 void jsp_tallies_free(struct jsp_tallies *t)
 {
     free(t->slots);

@@ -55,6 +55,9 @@ const struct jsp_tally *jsp_tallies_of(const struct jsp_tallies *t, uint32_t slo
 /* Return the sum over all threads there ever were. */
 struct jsp_tally jsp_tallies_sum(const struct jsp_tallies *t);
 
+/* Begin at 0. No sample waits. */
+void jsp_tallies_renew(struct jsp_tallies *t);
+
 void jsp_tallies_free(struct jsp_tallies *t);
 
 #endif

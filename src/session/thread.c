@@ -459,6 +459,7 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
     out->lost[JSP_LOST_UNDELIVERED] += u->undelivered;
     out->lost[JSP_LOST_PAUSED] += t->dropped;
     out->expirations += blocked + u->undelivered;
+    jsp_counts_subtract(out, &t->before);
     return true;
 }
 

@@ -80,7 +80,8 @@ struct jsp_thread {
     struct jsp_looked looked;    /* while armed, if the session has a looker */
     struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */
     struct jsp_counts counts; /* as of the drain's last pass */
-    struct jsp_tasks_counts task_counts, tasks_written; /* the same of its tasks */
+    struct jsp_counts before;    /* counted for earlier files; not in `counts` */
+    struct jsp_tasks_counts task_counts, tasks_written, tasks_before; /* the same of its tasks */
     uint64_t dropped; /* weights of samples outside of long turns, in stall mode */
     struct jsp_stall_list stalls;
     struct jsp_running_copy open_written; /* runs as last written as open */

@@ -64,8 +64,9 @@ struct jsp_counts {
     uint64_t due_ns;    /* the next expiration, which these counts do not include */
 };
 
-/* Add `c` to `sum`, except ring_tail and due_ns, which have no sum. */
+/* Add `c` to `sum`, or subtract it, except ring_tail and due_ns, which have no sum. */
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
+void jsp_counts_subtract(struct jsp_counts *sum, const struct jsp_counts *c);
 
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
 

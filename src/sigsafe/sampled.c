@@ -26,6 +26,23 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
         sum->stops[stop] += c->stops[stop];
 }
 
+void jsp_counts_subtract(struct jsp_counts *sum, const struct jsp_counts *c)
+{
+    sum->expirations -= c->expirations;
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        sum->lost[cause] -= c->lost[cause];
+    sum->frames_cut -= c->frames_cut;
+    sum->frames_bad -= c->frames_bad;
+    sum->labels_cut -= c->labels_cut;
+    sum->underflows -= c->underflows;
+    sum->handler_ns -= c->handler_ns;
+    sum->alloc_bytes -= c->alloc_bytes;
+    sum->alloc_lost -= c->alloc_lost;
+    sum->alloc_untold -= c->alloc_untold;
+    for (int stop = 0; stop < JSP_N_STOPS; stop++)
+        sum->stops[stop] -= c->stops[stop];
+}
+
 void jsp_sampled_link(struct jsp_sampled *self)
 {
     self->next = sampled_list;

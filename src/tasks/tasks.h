@@ -152,6 +152,15 @@ uint64_t jsp_tasks_now(const struct jsp_tasks *k);
 /* Copy the oldest record. Return false if there is none. */
 bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_rec *out);
 void jsp_tasks_counts(const struct jsp_tasks *k, struct jsp_tasks_counts *out);
+static inline void jsp_tasks_counts_subtract(struct jsp_tasks_counts *sum,
+                                             const struct jsp_tasks_counts *c)
+{
+    sum->lost -= c->lost;
+    sum->unmatched -= c->unmatched;
+    sum->left -= c->left;
+    sum->deep -= c->deep;
+    sum->foreign -= c->foreign;
+}
 
 /* -- stacks.c: return the number of the stack at the registers in k->asked, whose record is in
  * the ring of samples, or 0 if it can not be taken or the ring is full. Between enter and exit of

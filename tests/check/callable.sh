@@ -12,7 +12,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 nm=$($CC -print-prog-name=nm)
 
-for room in session calls tasks base capture image sigsafe public; do
+for room in session calls tasks base capture image sigsafe control public; do
     find "src/$room" -name '*.c'
 done | sort | sed "s|^|$B/obj/|; s|c\$|o|" >"$tmp/objects"
 xargs "$nm" -g <"$tmp/objects" >"$tmp/symbols"

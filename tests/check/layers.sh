@@ -18,8 +18,8 @@ layer() # FILE below src/
     src/sigsafe/* | src/base/*) echo 0 ;;
     src/image/* | src/capture/*) echo 1 ;;
     src/calls/* | src/tasks/* | src/session/* | src/analyze/*) echo 2 ;;
-    src/export/* | src/page/* | src/public/* | src/read/*) echo 3 ;;
-    src/cli/*) echo 4 ;;
+    src/export/* | src/page/* | src/control/* | src/public/* | src/read/*) echo 3 ;;
+    src/cli/* | src/serve/*) echo 4 ;;
     *) echo "layers: $1 is on no layer" >&2; return 1 ;;
     esac
 }

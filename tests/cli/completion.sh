@@ -47,7 +47,7 @@ in_fish()
 }
 
 for shell in bash zsh fish; do
-    in_$shell jsprof re
+    in_$shell jsprof rep
     has report
     lines 1
     in_$shell jsprof ''

@@ -185,7 +185,7 @@ TEST(unknown_name_is_refused_with_the_names_there_are)
         snprintf(why, sizeof why,
                  "%s: no such option; there are path, clock, source, stalls, hz, max_depth, "
                  "ring_bytes, label_bytes, signo, alloc, chain, nofollow, no_native, perf_map, "
-                 "jitdump, compact, no_thread, children, sched", names[i]);
+                 "jitdump, compact, no_thread, children, sched, control", names[i]);
         refused(names[i], "1", why);
     }
 }

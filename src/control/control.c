@@ -1,0 +1,471 @@
+/* control/control.c - see control.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "peer.h"
+#include "session/drain.h"
+#include "session/explain.h"
+#include "session/options.h"
+#include "session/session.h"
+#include "socket.h"
+
+enum {
+    CONTROL_PEERS = 8,
+    CONTROL_VM = 32,
+    CONTROL_ONCE_MS = 2, /* between two looks whether each thread has a sample */
+    CONTROL_WORD = 3 * 200,
+};
+#define CONTROL_FOREVER UINT64_MAX
+
+/* A session that peers see. */
+struct control_member {
+    struct control_member *next;
+    jsprof *session;
+    uint32_t number; /* from 1 */
+    struct jsp_peer *recorder; /* NULL: none */
+    char vm[CONTROL_VM];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* the thread has ended */
+
+    /* Under `lock`. */
+    struct control_member *members; /* owned; the newest first */
+    uint32_t n_ever;
+    bool runs, quit;
+    struct jsp_control_place place;
+    int bell; /* owned: an eventfd */
+    pthread_t thread;
+    time_t since;
+    struct jsp_peer *peers; /* owned: CONTROL_PEERS */
+} control = { .lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER,
+              .place = { .fd = -1, .folder = -1 }, .bell = -1 };
+
+static pthread_once_t control_once = PTHREAD_ONCE_INIT;
+static int control_fork_error;
+
+static uint64_t control_now(void)
+{
+    return jsp_now_ns(CLOCK_MONOTONIC);
+}
+
+/* -- Answers ------------------------------------------------------------------ */
+
+/* Copy a text as one word: other bytes than letters, digits and some signs become %XX. */
+static const char *control_word(char to[CONTROL_WORD + 1], const char *text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *at = to;
+    for (; *text && at + 3 <= to + CONTROL_WORD; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c > ' ' && c < 0x7F && c != '%') {
+            *at++ = (char)c;
+        } else {
+            *at++ = '%';
+            *at++ = digits[c >> 4];
+            *at++ = digits[c & 15];
+        }
+    }
+    *at = 0;
+    return to;
+}
+
+static void control_comm(char to[32])
+{
+    int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, to, 31);
+    if (fd >= 0)
+        close(fd);
+    n = n > 0 && to[n - 1] == '\n' ? n - 1 : n > 0 ? n : 0;
+    to[n] = 0;
+}
+
+static void control_say_session(const struct jsp_peer *peer, const struct control_member *m)
+{
+    char path[CONTROL_WORD + 1], vm[CONTROL_WORD + 1];
+    struct jsp_session_brief brief = { .threads = 0 };
+    if (jsp_session_brief(m->session, &brief) < 0)
+        return;
+    const char *state = brief.is_recording ? "recording" : !brief.is_wanted ? "stopped"
+                        : brief.is_dormant ? "ready" : "file";
+    const char *file = jsprof_path(m->session, NULL);
+    jsp_peer_say(peer, "session %u state=%s threads=%u clock=%s hz=%u vm=%s path=%s\n", m->number,
+                 state, brief.threads, jsp_clocks[brief.clock].key, brief.hz,
+                 control_word(vm, m->vm), control_word(path, file ? file : ""));
+}
+
+static void control_info(const struct jsp_peer *peer)
+{
+    char comm[32], word[CONTROL_WORD + 1];
+    control_comm(comm);
+    jsp_peer_say(peer, "jsprof %d\npid %d\nsince %lld\nversion %s\nhost %s\n", JSP_CONTROL_VERSION,
+                 (int)getpid(), (long long)control.since, JSPROF_VERSION_STRING,
+                 control_word(word, comm));
+    for (const struct control_member *m = control.members; m; m = m->next)
+        control_say_session(peer, m);
+    jsp_peer_say(peer, "end\n");
+}
+
+static void control_refuse(struct jsp_peer *peer, int err, const char *why)
+{
+    jsp_peer_say(peer, "error %d %s\n", -err, why);
+    jsp_peer_close(peer);
+}
+
+/* -- Recordings ---------------------------------------------------------------- */
+
+static struct control_member *control_find(uint32_t number)
+{
+    struct control_member *m = control.members;
+    while (m && number && m->number != number)
+        m = m->next;
+    return m;
+}
+
+/* End the peer's recording and report it. The peer may be gone. */
+static void control_end(struct control_member *m)
+{
+    struct jsp_peer *peer = m->recorder;
+    jsprof_stats s = { .size = sizeof s };
+    m->recorder = NULL;
+    peer->records = NULL;
+    peer->until = 0; /* the thread closes it next */
+    int err = jsp_session_record_end(m->session, &s);
+    uint64_t lost = s.lost_ring + s.lost_paused + s.lost_late + s.lost_write + s.lost_stack +
+                    s.lost_blocked + s.lost_undelivered;
+    if (err)
+        jsp_peer_say(peer, "error %d %s\n", -err, jsprof_strerror(err));
+    else
+        jsp_peer_say(peer, "done expirations=%llu kept=%llu lost=%llu samples=%llu "
+                     "handler_ns=%llu\n", (unsigned long long)s.expirations,
+                     (unsigned long long)s.kept, (unsigned long long)lost,
+                     (unsigned long long)s.samples, (unsigned long long)s.handler_ns);
+}
+
+static const char *control_why(char text[CONTROL_WORD + 64], const struct control_member *m,
+                               int err)
+{
+    const char *path = jsprof_path(m->session, NULL);
+    if (err == -EBUSY && m->recorder)
+        return "another command records this process";
+    if (err == -EBUSY && path) {
+        snprintf(text, CONTROL_WORD + 64, "the process records itself into %.*s", CONTROL_WORD,
+                 path);
+        return text;
+    }
+    if (err == -ENOTCONN)
+        return "the process has stopped its session";
+    if (err == -EBUSY)
+        return "the process has another handler for the sampling signal";
+    return jsprof_strerror(err);
+}
+
+static bool control_can_write(int fd)
+{
+    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
+{
+    char text[CONTROL_WORD + 64];
+    struct control_member *m = control_find(r->session);
+    if (!m) {
+        control_refuse(peer, -ENOENT, "there is no such session");
+        return;
+    }
+    if (!control_can_write(peer->passed)) {
+        control_refuse(peer, -EBADF, "no descriptor was passed that can be written");
+        return;
+    }
+    const struct jsp_session_aim aim = { peer->passed, r->hz, (enum jsp_clock)r->clock, r->looker,
+                                         r->compact };
+    peer->passed = -1; /* the session takes it over */
+    int err = m->recorder ? -EBUSY : 0;
+    if (err)
+        close(aim.fd);
+    else
+        err = jsp_session_record(m->session, &aim);
+    if (err) {
+        control_refuse(peer, err, control_why(text, m, err));
+        return;
+    }
+    m->recorder = peer;
+    peer->records = m;
+    peer->once = r->once;
+    peer->until = r->ms ? control_now() + (uint64_t)r->ms * 1000000 : CONTROL_FOREVER;
+    jsp_peer_say(peer, "ok\n");
+}
+
+static void control_calls(struct jsp_peer *peer, const struct jsp_request *r)
+{
+    const struct control_member *m = control_find(r->session);
+    int err = m ? jsp_session_calls(m->session, r->modes) : -ENOENT;
+    if (err)
+        control_refuse(peer, err, m ? jsprof_strerror(err) : "there is no such session");
+    else
+        jsp_peer_say(peer, "ok\n");
+}
+
+/* -- Peers ---------------------------------------------------------------------- */
+
+static void control_stop(struct jsp_peer *peer)
+{
+    if (peer->records)
+        control_end(peer->records);
+    jsp_peer_close(peer);
+}
+
+/* Serve one line. A peer sends one request; while it records, only "stop" may follow. */
+static void control_serve(struct jsp_peer *peer)
+{
+    struct jsp_request request;
+    uint32_t word;
+    char why[80];
+    int err = jsp_request_read(&request, peer->line, jsp_peer_line(peer), &word);
+    jsp_peer_next(peer);
+    if (peer->records) {
+        control_stop(peer);
+        return;
+    }
+    if (err) {
+        snprintf(why, sizeof why, err == -EPROTO ? "this process speaks jsprof %d"
+                                                 : "word %d is not known", err == -EPROTO
+                 ? JSP_CONTROL_VERSION : (int)word + 1);
+        control_refuse(peer, err, why);
+        return;
+    }
+    if (request.verb == JSP_REQUEST_INFO)
+        control_info(peer);
+    else if (request.verb == JSP_REQUEST_RECORD)
+        control_record(peer, &request);
+    else if (request.verb == JSP_REQUEST_CALLS)
+        control_calls(peer, &request);
+    if (!peer->records)
+        jsp_peer_close(peer);
+}
+
+static void control_hear(struct jsp_peer *peer)
+{
+    enum jsp_peer_news news = jsp_peer_receive(peer);
+    while (news == JSP_PEER_LINE && peer->fd >= 0 && jsp_peer_has_line(peer))
+        control_serve(peer);
+    if (news == JSP_PEER_ENDED)
+        control_stop(peer);
+}
+
+static void control_accept(void)
+{
+    struct jsp_peer *peer = control.peers;
+    pid_t pid;
+    int fd = accept4(control.place.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    while (peer < control.peers + CONTROL_PEERS && peer->fd >= 0)
+        peer++;
+    bool has_room = peer < control.peers + CONTROL_PEERS;
+    int copy = has_room && jsp_control_may(fd, &pid) ? jsp_descriptor_copy(fd) : -1;
+    close(fd);
+    if (copy >= 0)
+        jsp_peer_open(peer, copy, control_now() + JSP_PEER_PATIENCE_MS * UINT64_C(1000000));
+}
+
+/* End what is over: silent peers, and recordings. Return the time of the next end. */
+static uint64_t control_expire(void)
+{
+    uint64_t now = control_now(), next = CONTROL_FOREVER;
+    for (int i = 0; i < CONTROL_PEERS; i++) {
+        struct jsp_peer *peer = &control.peers[i];
+        if (peer->fd < 0)
+            continue;
+        struct control_member *m = peer->records;
+        bool is_done = m && peer->once && jsp_session_unsampled(m->session) == 0;
+        if (is_done || peer->until <= now) {
+            control_stop(peer);
+            continue;
+        }
+        uint64_t look = peer->once && m ? now + CONTROL_ONCE_MS * UINT64_C(1000000) : peer->until;
+        look = look < peer->until ? look : peer->until;
+        next = look < next ? look : next;
+    }
+    return next;
+}
+
+/* -- The thread ----------------------------------------------------------------- */
+
+/* Wait without the lock. */
+static void control_wait(struct pollfd wait[CONTROL_PEERS + 2], uint64_t until)
+{
+    struct timespec most;
+    uint64_t now = control_now(), ns = until > now ? until - now : 0;
+    for (int i = 0; i < CONTROL_PEERS; i++)
+        wait[i] = (struct pollfd){ .fd = control.peers[i].fd, .events = POLLIN };
+    wait[CONTROL_PEERS] = (struct pollfd){ .fd = control.place.fd, .events = POLLIN };
+    wait[CONTROL_PEERS + 1] = (struct pollfd){ .fd = control.bell, .events = POLLIN };
+    most = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+    pthread_mutex_unlock(&control.lock);
+    int n = ppoll(wait, CONTROL_PEERS + 2, until == CONTROL_FOREVER ? NULL : &most, NULL);
+    pthread_mutex_lock(&control.lock);
+    for (int i = 0; n <= 0 && i < CONTROL_PEERS + 2; i++)
+        wait[i].revents = 0;
+}
+
+static void *control_main(void *unused)
+{
+    struct pollfd wait[CONTROL_PEERS + 2];
+    uint64_t rung;
+    (void)unused;
+    pthread_mutex_lock(&control.lock);
+    while (!control.quit) {
+        control_wait(wait, control_expire());
+        for (int i = 0; i < CONTROL_PEERS; i++)
+            if (wait[i].revents && wait[i].fd == control.peers[i].fd)
+                control_hear(&control.peers[i]);
+        if (wait[CONTROL_PEERS].revents)
+            control_accept();
+        if (wait[CONTROL_PEERS + 1].revents && read(control.bell, &rung, sizeof rung) < 0)
+            break; /* it can be read */
+    }
+    for (int i = 0; i < CONTROL_PEERS; i++)
+        jsp_peer_close(&control.peers[i]);
+    pthread_mutex_unlock(&control.lock);
+    return NULL;
+}
+
+/* In the child of a fork, which has the parent's descriptors but not its thread. */
+static void control_in_child(void)
+{
+    control.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    control.ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    if (!control.runs)
+        return;
+    for (int i = 0; i < CONTROL_PEERS; i++)
+        jsp_peer_close(&control.peers[i]);
+    jsp_control_leave_place(&control.place);
+    close(control.bell);
+    control.bell = -1;
+    control.members = NULL; /* the parent's: their memory is not used again */
+    control.peers = NULL;
+    control.runs = control.quit = false;
+}
+
+static void control_begin(void)
+{
+    control_fork_error = -pthread_atfork(NULL, NULL, control_in_child);
+}
+
+/* -- Joining --------------------------------------------------------------------- */
+
+static void control_free(void)
+{
+    jsp_control_unlisten(&control.place);
+    close(control.bell);
+    control.bell = -1;
+    free(control.peers);
+    control.peers = NULL;
+    control.runs = control.quit = false;
+}
+
+/* Begin to listen, with the lock held. */
+static int control_start(void)
+{
+    control.peers = calloc(CONTROL_PEERS, sizeof *control.peers);
+    for (int i = 0; control.peers && i < CONTROL_PEERS; i++)
+        control.peers[i].fd = control.peers[i].passed = -1;
+    int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    control.bell = bell >= 0 ? jsp_descriptor_copy(bell) : -errno;
+    if (bell >= 0)
+        close(bell);
+    int err = !control.peers ? -ENOMEM : control.bell < 0 ? control.bell : 0;
+    if (!err)
+        err = jsp_control_listen(&control.place, jsp_env_get("XDG_RUNTIME_DIR"));
+    control.since = time(NULL);
+    if (!err)
+        err = jsp_spawn(&control.thread, control_main, NULL, "jsprof-control");
+    control.runs = !err;
+    if (err)
+        control_free();
+    return err;
+}
+
+int jsp_control_join(jsprof *p, const char *vm)
+{
+    struct control_member *m = calloc(1, sizeof *m);
+    pthread_once(&control_once, control_begin);
+    int err = m ? control_fork_error : -ENOMEM;
+    pthread_mutex_lock(&control.lock);
+    while (control.quit)
+        pthread_cond_wait(&control.ended, &control.lock);
+    if (!err && !control.runs)
+        err = control_start();
+    if (!err) {
+        m->session = p;
+        m->number = ++control.n_ever;
+        snprintf(m->vm, sizeof m->vm, "%s", vm ? vm : "");
+        m->next = control.members;
+        control.members = m;
+    }
+    pthread_mutex_unlock(&control.lock);
+    if (!err)
+        return 0;
+    free(m);
+    return jsp_explain(err, "control socket: %s", err == -EPERM ? "the folder belongs to another "
+                       "user, or others may enter it" : jsprof_strerror(err));
+}
+
+/* Remove a session from the list, with the lock held. Return false if it is not there. */
+static bool control_remove(const jsprof *p)
+{
+    struct control_member **at = &control.members, *m;
+    while ((m = *at) != NULL && m->session != p)
+        at = &m->next;
+    if (!m)
+        return false;
+    if (m->recorder)
+        control_end(m);
+    *at = m->next;
+    free(m);
+    return true;
+}
+
+static void control_ring(void)
+{
+    const uint64_t one = 1;
+    ssize_t n = write(control.bell, &one, sizeof one); /* a full counter has rung */
+    (void)n;
+}
+
+void jsp_control_leave(const jsprof *p)
+{
+    pthread_mutex_lock(&control.lock);
+    if (!control_remove(p)) {
+        pthread_mutex_unlock(&control.lock);
+        return;
+    }
+    bool is_last = control.quit = !control.members;
+    pthread_t thread = control.thread;
+    control_ring();
+    pthread_mutex_unlock(&control.lock);
+    if (!is_last)
+        return;
+    pthread_join(thread, NULL);
+    pthread_mutex_lock(&control.lock);
+    control_free();
+    pthread_cond_broadcast(&control.ended);
+    pthread_mutex_unlock(&control.lock);
+}

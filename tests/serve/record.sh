@@ -1,0 +1,118 @@
+#!/bin/sh
+# serve/record.sh - jsprof ps, record and dump with a Lark program that runs: captures that add up,
+# refusals in one line, hosts that hang or are killed.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/serve/lib.sh"
+lark="$B/bin/lark"
+
+run ps
+is_rc 0
+run ps --csv
+[ "$(wc -l <out)" -eq 1 ] || wrong 'lists a process, but none was started'
+run record 1
+is_rc 1
+says 'jsprof: record: process 1 does not listen'
+run dump 999999999
+is_rc 1
+says 'jsprof: dump: there is no process 999999999'
+run record not-a-number
+is_rc 2
+
+# A program that runs until it is killed: one function with all of its time.
+cat >spin.lark <<'END'
+fn spin(n) {
+    let i = 0;
+    while i < n { i = i + 1; }
+    return i;
+}
+while 1 < 2 { spin(1000000); }
+END
+start "$lark" --profile-control spin.lark
+run ps
+is_rc 0
+has 'Lark'
+run record --seconds 1 -o a.cap $pid
+is_rc 0
+says 'a.cap: '
+is_whole a.cap
+run report --limit 3 a.cap
+has 'spin (spin.lark:1)'
+
+# Again, on the other clock, compact, with the report; and by the environment.
+run record --seconds 0.5 --clock wall --compact --report -o b.cap $pid
+is_rc 0
+has 'elapsed time'
+is_whole b.cap
+stop $pid
+JSPROF_CONTROL=1
+export JSPROF_CONTROL
+start "$lark" spin.lark
+unset JSPROF_CONTROL
+
+# A refusal destroys no older capture, and leaves no file.
+cp a.cap old.cap
+"$jsprof" record --seconds 0 --quiet -o first.cap $pid 2>first.err &
+first=$!
+until "$jsprof" ps --csv | grep -q ",recording,"; do sleep 0.05; done
+run record --seconds 1 -o old.cap $pid
+is_rc 1
+says 'another command records this process'
+cmp -s a.cap old.cap || wrong 'the refused recording replaced a capture'
+[ "$(echo old.cap*)" = old.cap ] || wrong "leaves $(echo old.cap*)"
+sleep 0.3
+kill -INT $first
+wait $first || wrong 'the interrupted recording fails'
+is_whole first.cap
+
+# Where it is now: VM frames and C frames in one stack.
+run dump $pid
+is_rc 0
+has "thread $pid main"
+has 'spin (spin.lark:1)'
+has 'main  [lark]'
+run dump --csv $pid
+grep -q "^$pid,$pid,\"main\",.*\"spin (spin.lark:1)\",,[1-9]*,jit\$" out ||
+    wrong 'has no row of spin'
+
+# To standard output, and into a full disk.
+"$jsprof" record --seconds 0.5 -o - $pid >piped.cap 2>/dev/null
+is_whole piped.cap
+run record --seconds 0.2 -o /dev/full $pid
+is_rc 1
+says 'no space left on device'
+run record --seconds 0.2 -o /nowhere/x.cap $pid
+is_rc 1
+
+# A host that is killed leaves what was written.
+"$jsprof" record --seconds 30 -o killed.cap $pid 2>killed.err &
+first=$!
+until [ -s killed.cap ] && "$jsprof" report killed.cap >/dev/null 2>&1; do sleep 0.1; done
+kill -KILL $pid
+wait $first || wrong 'the recording of a killed process fails'
+ran='record of a killed process'
+cp killed.err err
+says 'ended without closing its session'
+run report killed.cap
+is_rc 0
+# Its socket is stale, and is removed.
+[ -S "$XDG_RUNTIME_DIR/jsprof/$pid.sock" ] || wrong 'has no socket that is stale'
+run ps --csv
+[ "$(wc -l <out)" -eq 1 ] || wrong 'lists a process that was killed'
+[ ! -e "$XDG_RUNTIME_DIR/jsprof/$pid.sock" ] || wrong 'leaves a stale socket'
+
+# A process that is stopped gives no answer, and nothing waits for ever.
+start "$lark" --profile-control spin.lark
+kill -STOP $pid
+while cat /proc/$pid/task/*/status | grep '^State:' | grep -qv '(stopped)'; do sleep 0.05; done
+run ps
+is_rc 0
+has silent
+run record --seconds 1 -o c.cap $pid
+is_rc 1
+says 'it gives no answer'
+kill -CONT $pid
+run record --seconds 0.3 -o c.cap $pid
+is_rc 0
+is_whole c.cap
+exit $bad
