@@ -26,8 +26,9 @@ const char *jsp_env_get(const char *name);
 
 /* Fill path, hz, clock, alloc, max_depth and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK,
  * JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC, JSPROF_DEPTH, JSPROF_NO_THREAD,
- * JSPROF_SOURCE, JSPROF_SCHED and JSPROF_CONTROL. Return 1 if JSPROF is set or JSPROF_CONTROL is 1, 0 if not or if the program
- * is setuid, and -EINVAL for a malformed value, with an explanation. */
+ * JSPROF_SOURCE, JSPROF_SCHED and JSPROF_CONTROL. Return 1 if JSPROF is set or JSPROF_CONTROL is
+ * 1, 0 if not or if the program is setuid, and -EINVAL for a malformed value, with an
+ * explanation. */
 int jsp_env_options(jsprof_options *options);
 
 /* Store JSPROF_CALLS as modes for jsprof_calls_set, 0 if it is unset. Return 0, or -EINVAL for

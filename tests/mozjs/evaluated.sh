@@ -92,8 +92,8 @@ cat >counted.js <<'END_OF_SCRIPT'
 function load(text) {
     return (0, eval)(text);
 }
-load('function first() {}\nfunction same() {}\nfor (let i = 0; i < 21; i++) { first(); same(); }\n' +
-    '//# sourceURL=lib/first.js');
+load('function first() {}\nfunction same() {}\n' +
+    'for (let i = 0; i < 21; i++) { first(); same(); }\n//# sourceURL=lib/first.js');
 load('\nfunction same() {}\nclass Shape {\n    area() {}\n}\n' +
     'for (let i = 0; i < 23; i++) { new Shape().area(); same(); }\n//# sourceURL=lib/second.js');
 eval('function alone() {}\nfor (let i = 0; i < 25; i++) alone();\n//# sourceURL=alone.js');
