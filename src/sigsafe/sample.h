@@ -11,6 +11,7 @@
  *
  *                      handler   owner thread   session, drain
  *   jsp_counts_add        -           -              yes
+ *   jsp_counts_subtract   -           -              yes
  *   jsp_sample_handle    yes          -               -
  *   jsp_sample_mask       -          yes              -
  *   jsp_sampled_link      -          yes              -

@@ -26,7 +26,8 @@ static void *traced_naps(void *session)
     jsprof_thread *me;
     if (jsprof_thread_attach(session, "naps", &me) != 0)
         return NULL;
-    while (!traced_end)
+    /* ORDER: relaxed. Nothing else is shared. */
+    while (!atomic_load_explicit(&traced_end, memory_order_relaxed))
         nanosleep(&(struct timespec){ 0, 700000 }, NULL);
     jsprof_thread_detach(me);
     return session;
@@ -49,7 +50,8 @@ int main(int argc, char **argv)
     for (until = traced_ms(CLOCK_THREAD_CPUTIME_ID) + ms / 3;
          traced_ms(CLOCK_THREAD_CPUTIME_ID) < until;)
         continue;
-    traced_end = true;
+    /* ORDER: relaxed, as above. */
+    atomic_store_explicit(&traced_end, true, memory_order_relaxed);
     if (pthread_join(naps, &session) != 0 || !session || jsprof_close(prof) != 0)
         return 1;
     puts("done");

