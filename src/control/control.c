@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "image/descriptor.h"
 #include "peer.h"
 #include "session/drain.h"
 #include "session/explain.h"
