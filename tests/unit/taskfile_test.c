@@ -30,6 +30,30 @@ static bool same_text(struct jsp_read_text a, struct jsp_read_text b)
     return jsp_read_equal(a, b);
 }
 
+/* Compare records that have numbers alone; what lies between and after their fields may differ. */
+static bool same_numbers(const struct jsp_tasks_record *a, const struct jsp_tasks_record *b)
+{
+    switch (a->tag) {
+    case JSP_WIRE_TASKS_FIRST:
+        return a->first == b->first;
+    case JSP_WIRE_TASKS_THREAD:
+        return a->tid == b->tid;
+    case JSP_WIRE_TASKS_NEW:
+        return memcmp(&a->made, &b->made, sizeof a->made) == 0;
+    case JSP_WIRE_TASKS_READY:
+        return memcmp(&a->ready, &b->ready, sizeof a->ready) == 0;
+    case JSP_WIRE_TASKS_RUN:
+        return memcmp(&a->run, &b->run, sizeof a->run) == 0;
+    case JSP_WIRE_TASKS_DONE:
+        return memcmp(&a->done, &b->done, sizeof a->done) == 0;
+    case JSP_WIRE_TASKS_TURN:
+        return a->turn.begin == b->turn.begin && a->turn.duration == b->turn.duration &&
+               a->turn.inner == b->turn.inner && a->turn.depth == b->turn.depth;
+    default:
+        return false;
+    }
+}
+
 TEST(every_record_is_read_as_it_was_written)
 {
     const uint64_t addrs[] = { 0xE000000000000007, 0x401000, 0xE000000000000003, 0x7fff00001234 };
@@ -71,7 +95,7 @@ TEST(every_record_is_read_as_it_was_written)
             }
             CHECK(!jsp_tasks_frame_get(&r.stack.frames, &walk, &addr, &line));
         } else {
-            CHECK_EQ(memcmp(&r, &in[i], sizeof r), 0);
+            CHECK(same_numbers(&r, &in[i]));
         }
     }
     CHECK_EQ(at == bytes + used, true);
