@@ -37,10 +37,19 @@ void jsp_peer_close(struct jsp_peer *peer)
     peer_drop(&peer->passed);
 }
 
+/* musl's macro lets the compiler warn of a conversion of its own. */
+static struct cmsghdr *peer_next(struct msghdr *message, struct cmsghdr *c)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+    return CMSG_NXTHDR(message, c);
+#pragma GCC diagnostic pop
+}
+
 /* Keep the first descriptor that was passed, and close all others. */
 static void peer_take(struct jsp_peer *peer, struct msghdr *message)
 {
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = peer_next(message, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
         size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
