@@ -33,6 +33,8 @@ static const char *const name_others[] = {
     "super", "function", "async", "in", "of", "yield", "void", "delete", "with", NULL
 };
 
+static const char *const name_functions[] = { "function", "async", NULL };
+
 static uint32_t name_spaces(struct jsp_read_text line, uint32_t at)
 {
     while (at < line.len && (line.at[at] == ' ' || line.at[at] == '\t'))
@@ -130,7 +132,7 @@ static int64_t name_before(struct jsp_read_text line, uint32_t end, struct jsp_r
         char sign = line.at[end - 1];
         if (is_assigned && word.len == own.len && memcmp(word.at, own.at, own.len) == 0)
             return end - word.len;
-        if (word.len ? !name_is_one_of(word, (const char *const[]){ "function", "async", NULL })
+        if (word.len ? !name_is_one_of(word, name_functions)
                      : !strchr(" \t=:(*", sign))
             return -1;
         is_assigned |= sign == '=' || sign == ':';
@@ -178,7 +180,7 @@ struct jsp_read_text jsp_original_name_find(struct jsp_read_text line, uint32_t 
     word = name_word_before(line, at);
     if (has_parameters && word.len && !name_is_one_of(word, name_others))
         return word;
-    while (word.len && (name_is_one_of(word, (const char *const[]){ "function", "async", NULL }))) {
+    while (word.len && name_is_one_of(word, name_functions)) {
         at = name_spaces_before(line, at - word.len);
         word = name_word_before(line, at);
     }

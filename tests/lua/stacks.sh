@@ -19,7 +19,7 @@ chain()
         "outer .$where:33. :34${t}function .$where:38. :40$t" \
         "${chain_c}coroutine.resume ..C..${t}__index .$where:45. :46$t" \
         "${chain_c}run .$where:51. :52${t}main chunk .$where. :56$t" \
-        "${chain_c}C:__libc_start"
+        "${chain_c}C:(__libc_start|libc[.]so)"
 }
 
 # Functions whose memory was another one's: each under its own name and line, and no name
