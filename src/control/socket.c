@@ -69,14 +69,7 @@ static socklen_t socket_address(struct sockaddr_un *to, int folder, const char *
 
 static int socket_new(void)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return -errno;
-    if (fd > STDERR_FILENO)
-        return fd;
-    int copy = jsp_descriptor_copy(fd);
-    close(fd);
-    return copy;
+    return jsp_descriptor_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 int jsp_control_connect(int folder, const char *name)

@@ -17,8 +17,7 @@ int jsp_descriptor_copy(int fd)
     return copy < 0 ? -errno : copy;
 }
 
-/* Return this new descriptor, or a copy that is not 0, 1 or 2. */
-static int descriptor_high(int fd)
+int jsp_descriptor_high(int fd)
 {
     if (fd < 0)
         return -errno;
@@ -31,12 +30,12 @@ static int descriptor_high(int fd)
 
 int jsp_descriptor_open(const char *path, int flags, mode_t mode)
 {
-    return descriptor_high(open(path, flags | O_CLOEXEC, mode));
+    return jsp_descriptor_high(open(path, flags | O_CLOEXEC, mode));
 }
 
 int jsp_descriptor_open_at(int folder, const char *path)
 {
-    return descriptor_high(openat(folder, path, O_RDONLY | O_CLOEXEC));
+    return jsp_descriptor_high(openat(folder, path, O_RDONLY | O_CLOEXEC));
 }
 
 /* O_NONBLOCK: a named pipe without a reader must not block the host. */

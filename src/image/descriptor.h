@@ -22,6 +22,10 @@ int jsp_descriptor_open_at(int folder, const char *path);
  * must not contain O_TRUNC. */
 int jsp_descriptor_open_own(const char *path, int flags, mode_t mode);
 
+/* Given what a system call has just returned: return this descriptor, or a copy in its place
+ * whose number is not 0, 1 or 2, or a negative errno. */
+int jsp_descriptor_high(int fd);
+
 /* Duplicate a descriptor; the copy belongs to the caller. Return it or a negative
  * errno. */
 int jsp_descriptor_copy(int fd);

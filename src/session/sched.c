@@ -98,14 +98,8 @@ static int sched_open_event(pid_t tid)
         .sample_type = SCHED_TID | SCHED_TIME | SCHED_CPU, .flags = SCHED_FLAGS,
         .clock = CLOCK_MONOTONIC,
     };
-    int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, SCHED_CLOSE_ON_EXEC);
-    if (fd < 0)
-        return -errno;
-    if (fd > STDERR_FILENO)
-        return fd;
-    int copy = jsp_descriptor_copy(fd);
-    close(fd);
-    return copy;
+    return jsp_descriptor_high((int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
+                                            SCHED_CLOSE_ON_EXEC));
 }
 
 static int sched_map(struct jsp_sched_ring *r)
