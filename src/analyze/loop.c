@@ -55,7 +55,7 @@ static int loop_compare_texts(struct jsp_read_text a, struct jsp_read_text b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* Order runs of unknown tasks behind all others. */
+/* Order runs of unknown tasks after all others. */
 static int loop_compare_kinds(const struct jsp_tasks *t, uint32_t a, uint32_t b)
 {
     if (a == JSP_TASK_NONE || b == JSP_TASK_NONE)

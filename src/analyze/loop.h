@@ -46,7 +46,7 @@ struct jsp_loop {
     uint32_t n_rows, room;
     uint64_t runs;               /* of all rows */
     double self;
-    struct jsp_events_sum turns; /* ns without the loops inside them; n 0: the host told none */
+    struct jsp_events_sum turns; /* ns without the loops inside them; n 0: the host reported none */
 };
 
 struct jsp_loop_ask {
