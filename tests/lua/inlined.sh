@@ -44,13 +44,15 @@ alone()
     theirs "$SCRIPTS/inlined.lua" 4000000 && [ $bad = 0 ]
 }
 
-# Each stack of compiled code is one that the interpreter has.
+# Each stack of compiled code is one that the interpreter has. A sample may be of the call that
+# starts the recording.
 shapes() # ARGS OF THE SCRIPT...
 {
     record --profile-clock=wall "$SCRIPTS/shapes.lua" "$@" &&
         "$JSPROF_TOOL" convert --to folded --vm "$SCRATCH/cap" |
         sed 's/_\[[ij]\]//g; s/ [0-9]*$//; s/;\[JIT compiler\]$//
-            s/\(\[garbage collector\];\)*\[garbage collector\]$/[garbage collector]/' | sort -u
+            s/\(\[garbage collector\];\)*\[garbage collector\]$/[garbage collector]/
+            /^module_start /d' | sort -u
 }
 
 same_shapes()
