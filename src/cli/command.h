@@ -43,6 +43,7 @@ extern const struct cli_command cli_merge;
 /* src/serve: processes that run */
 extern const struct cli_command cli_ps;
 extern const struct cli_command cli_record;
+extern const struct cli_command cli_top;
 
 /* Print the JSON Schema (draft 2020-12) of the documents of the command. Return the exit
  * status. */

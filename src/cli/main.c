@@ -36,6 +36,7 @@ static const struct cli_command *const main_commands[] = {
     &cli_dump,
     &cli_ps,      /* a process that runs */
     &cli_record,
+    &cli_top,
 };
 enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
 

@@ -1,0 +1,68 @@
+#!/bin/sh
+# serve/top.sh - jsprof top with a Lark program that runs: on a terminal, into a pipe, and with a
+# process that ends.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/serve/lib.sh"
+lark="$B/bin/lark"
+
+cat >spin.lark <<'END_OF_PROGRAM'
+fn spin(n) {
+    let i = 0;
+    while i < n { i = i + 1; }
+    return i;
+}
+while 1 < 2 { spin(1000000); }
+END_OF_PROGRAM
+start "$lark" --profile-control spin.lark
+python3 -B "$SRCDIR/tests/serve/top.py" "$jsprof" $pid
+run report saved.cap
+is_rc 0
+has 'spin (spin.lark:1)'
+
+# Into a pipe: one table without escapes.
+run top --seconds 1 $pid
+is_rc 0
+has 'spin (spin.lark:1)'
+! grep -q "$(printf '\033')" out || wrong 'prints escapes into a pipe'
+[ "$(grep -c SELF out)" = 1 ] || wrong 'prints several tables'
+run top --once --seconds 0.5 --by thread --csv $pid
+is_rc 0
+grep -q '^"[0-9]* main' out || grep -q main out || wrong 'has no thread'
+run top --once --seconds 0.5 --by line --only spin --json $pid
+is_rc 0
+python3 -B - out <<'END_OF_CHECK' || wrong 'has other figures'
+import json
+import sys
+d = json.load(open(sys.argv[1]))
+assert d["command"] == "top" and 0.3 < d["seconds"] < 60, d
+assert 0 <= d["load"] and 0 <= d["gc"] <= 1 and d["samples"] > 0, d
+assert sum(row["self"] for row in d["rows"]) == d["value"], d
+assert all("spin.lark" in row["name"] or row["total_share"] <= 1 for row in d["rows"]), d
+END_OF_CHECK
+
+# Wrong words.
+for words in '--delay 0' '--seconds x' '--by nothing' '--sort nothing' '--hz 0' '--csv --json' \
+    '--native --vm'; do
+    # shellcheck disable=SC2086
+    run top $words $pid
+    is_rc 2
+done
+run top --once --only '(' $pid
+is_rc 1
+run top
+is_rc 2
+run top 999999999
+is_rc 1
+says 'jsprof: top: there is no process 999999999'
+
+# The process ends.
+"$jsprof" top --once --seconds 30 $pid >out 2>err &
+top=$!
+until "$jsprof" ps --csv | grep -q ",recording,"; do sleep 0.05; done
+kill -KILL $pid
+rc=0
+wait $top || rc=$?
+ran='top of a process that is killed'
+is_rc 0
+exit $bad
