@@ -33,7 +33,8 @@ __attribute__((constructor)) static void environment_remember(void)
 
 bool jsp_lua_environment_asks(void)
 {
-    return environment_get("JSPROF") != NULL;
+    const char *control = environment_get("JSPROF_CONTROL");
+    return environment_get("JSPROF") || (control && strcmp(control, "0") != 0);
 }
 
 int jsp_lua_environment_flag(const char *name)
@@ -104,12 +105,13 @@ void jsp_lua_environment_push(lua_State *L)
     environment_set(L, &o, "JSPROF_ALLOC");
     environment_set(L, &o, "JSPROF_COMPACT");
     environment_set(L, &o, "JSPROF_CHILDREN");
+    environment_set(L, &o, "JSPROF_CONTROL");
     bool traces = environment_checked(L, "JSPROF_TRACES");
     bool loop = environment_checked(L, "JSPROF_LOOP");
     lua_newtable(L);
     const char *path = environment_get("JSPROF");
-    if (*path == '/' || !*environment_folder)
-        lua_pushstring(L, path);
+    if (!path || *path == '/' || !*environment_folder)
+        lua_pushstring(L, path); /* nil for NULL */
     else
         lua_pushfstring(L, "%s/%s", environment_folder, path);
     lua_setfield(L, -2, "output");
@@ -122,6 +124,7 @@ void jsp_lua_environment_push(lua_State *L)
     environment_flag(L, alone && !(o.flags & JSPROF_NO_THREAD), "thread");
     environment_flag(L, o.flags & JSPROF_COMPACT, "compact");
     environment_flag(L, o.flags & JSPROF_CHILDREN, "children");
+    environment_flag(L, o.flags & JSPROF_CONTROL, "control");
     environment_flag(L, traces, "traces");
     environment_flag(L, loop, "loop");
 }

@@ -1,4 +1,5 @@
-/* environment.h - JSPROF and its variables: record without a line of code in the program.
+/* environment.h - JSPROF, JSPROF_CONTROL and their variables: record without a line of code in the
+ * program.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,8 +10,8 @@
 
 #include "compat.h"
 
-/* Return whether the environment asks for a recording. It can not ask a program that runs
- * with raised privileges. */
+/* Return whether the environment asks to record, or to listen until `jsprof record` asks. It can
+ * not ask a program that runs with raised privileges. */
 bool jsp_lua_environment_asks(void);
 
 /* Return whether JSPROF_TRACES or JSPROF_LOOP is set to 1; -1 if its value is not allowed. */

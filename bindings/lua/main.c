@@ -31,22 +31,25 @@ static const char main_help[] =
     "  --profile-traces           LuaJIT: also a mark for each trace, with the reason why\n"
     "                             the compiler gave up\n"
     "  --profile-loop             also a mark for each callback of an event loop in C\n"
+    "  --profile-control          listen: jsprof record PID records it at any moment\n"
     "  -l MODULE                  require MODULE first\n"
     "  -e CODE                    run CODE; the script is then optional\n"
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
     "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC,\n"
     "JSPROF_DEPTH, JSPROF_SOURCE, JSPROF_NO_THREAD, JSPROF_CALLS, JSPROF_TRACES and\n"
-    "JSPROF_LOOP) sets where to record. Without both, nothing is recorded.\n";
+    "JSPROF_LOOP) sets where to record. JSPROF_CONTROL=1 is --profile-control. Without all\n"
+    "of them, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
     const char *alloc, *alloc_name;
-    const char *compact, *children, *depth, *alone, *source, *calls; /* from the environment */
+    const char *compact, *children, *depth, *alone, *source, *calls, *listens; /* from the
+                                     environment */
     int environment_traces, environment_loop; /* the same; -1: its value is not allowed */
     jsprof_options open;            /* the values above, converted */
-    bool traces, loop;
+    bool traces, loop, control;
     int script;   /* index in argv; argc: no script */
     int n_steps;  /* -e and -l options before it in argv */
 };
@@ -78,6 +81,8 @@ static bool main_option(const char *arg, struct main_options *o)
         return o->traces = true;
     if (strcmp(arg, "--profile-loop") == 0)
         return o->loop = true;
+    if (strcmp(arg, "--profile-control") == 0)
+        return o->control = true;
     return main_value(arg, "--profile-output", &o->output) ||
            main_value(arg, "--profile-alloc", &o->alloc) ||
            main_value(arg, "--profile-hz", &o->hz) ||
@@ -105,7 +110,7 @@ static int main_parse(int argc, char **argv, struct main_options *o)
     if (i == argc && !o->n_steps)
         return main_fail("no script (--help says how)", NULL);
     bool has_other = o->hz || o->clock || o->mode || o->alloc || o->traces || o->loop;
-    if (!o->output && has_other && !getenv("JSPROF"))
+    if (!o->output && has_other && !o->control && !jsp_lua_environment_asks())
         return main_fail("--profile-output=FILE is missing", NULL);
     return 0;
 }
@@ -127,9 +132,10 @@ static void main_environment(struct main_options *o)
     o->hz_name = "--profile-hz";
     o->clock_name = "--profile-clock";
     o->alloc_name = "--profile-alloc";
-    if (o->output || !output || !*output)
+    if (o->output || o->control || !jsp_lua_environment_asks())
         return;
-    o->output = output;
+    o->output = output && *output ? output : NULL;
+    main_variable("JSPROF_CONTROL", &o->listens, &name);
     main_variable("JSPROF_HZ", &o->hz, &o->hz_name);
     main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
     main_variable("JSPROF_ALLOC", &o->alloc, &o->alloc_name);
@@ -153,7 +159,7 @@ static int main_check(struct main_options *o)
                   { o->alloc_name, o->alloc },
                   { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children },
                   { "JSPROF_DEPTH", o->depth }, { "JSPROF_NO_THREAD", o->alone },
-                  { "JSPROF_SOURCE", o->source } };
+                  { "JSPROF_SOURCE", o->source }, { "JSPROF_CONTROL", o->listens } };
     char why[300];
     if (o->environment_traces < 0 || o->environment_loop < 0)
         return main_fail(o->environment_traces < 0 ? "JSPROF_TRACES" : "JSPROF_LOOP",
@@ -302,6 +308,11 @@ static int main_failed_start(lua_State *L)
     return 1;
 }
 
+static bool main_listens(const struct main_options *o)
+{
+    return o->control || o->open.flags & JSPROF_CONTROL;
+}
+
 static int main_start(lua_State *L, const struct main_options *o)
 {
     lua_getglobal(L, "require");
@@ -323,6 +334,7 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_flag(L, "children", o->open.flags & JSPROF_CHILDREN);
     main_start_flag(L, "traces", o->traces);
     main_start_flag(L, "loop", o->loop);
+    main_start_flag(L, "control", main_listens(o));
     if (lua_pcall(L, 1, 2, 0) != LUA_OK)
         return main_failed_start(L);
     if (lua_toboolean(L, -1))
@@ -383,7 +395,7 @@ int main(int argc, char **argv)
 #endif
     main_preload(L);
     jsp_lua_module_leave_environment();
-    if (o.output && (main_start(L, &o) != 0 ||
+    if ((o.output || main_listens(&o)) && (main_start(L, &o) != 0 ||
                      jsp_lua_on_fatal_signal(jsp_lua_module_finish_now) < 0))
         return 1;
     atexit(main_reported);

@@ -237,7 +237,7 @@ static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_opt
         err = o->alloc ? jsprof_lua_allocations(run->lua, L) : 0;
         if (!err)
             err = jsprof_start(run->prof);
-        if (!err)
+        if (!err && jsprof_path(run->prof, NULL)) /* without a file the signal is taken later */
             jsp_lua_watch_begin(&run->watch, run->prof);
     }
     if (!err)
@@ -283,8 +283,11 @@ static int module_refuse(lua_State *L, const char *path, int err)
 static int module_start_with(lua_State *L, uint32_t flags)
 {
     struct jsp_lua_options o;
+    char vm[24];
     jsp_lua_options_read(L, &o);
     o.open.flags |= flags;
+    snprintf(vm, sizeof vm, "Lua %s", jsp_lua_walk_version());
+    o.open.vm = strcmp(jsp_lua_walk_version(), "jit") == 0 ? "LuaJIT" : vm;
     if (jsp_lua_run_of(L))
         return luaL_error(L, "jsprof.start: it records already; jsprof.stop() ends that");
     struct module_run *run = calloc(1, sizeof *run);

@@ -131,7 +131,7 @@ static bool options_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
                                          "alloc", "compact", "children", "traces", "loop",
-                                         "calls", "thread", "source" };
+                                         "calls", "thread", "source", "control" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], name) == 0)
             return true;
@@ -147,7 +147,7 @@ static void options_check_names(lua_State *L)
         if (!options_known(lua_tostring(L, -2)))
             luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
                           "max_depth, alloc, compact, children, traces, loop, calls, thread, "
-                          "source", lua_tostring(L, -2));
+                          "source, control", lua_tostring(L, -2));
     }
 }
 
@@ -178,6 +178,7 @@ void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o)
         o->open.alloc = 0; /* counted, not sampled */
     o->open.flags |= options_flag(L, "compact") ? JSPROF_COMPACT : 0u;
     o->open.flags |= options_flag(L, "children") ? JSPROF_CHILDREN : 0u;
+    o->open.flags |= options_flag(L, "control") ? JSPROF_CONTROL : 0u;
     o->loop = options_flag(L, "loop");
     if (o->loop && strcmp(o->mode, "sample") != 0)
         luaL_error(L, "jsprof.start: loop needs mode \"sample\"");
