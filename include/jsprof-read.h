@@ -91,6 +91,7 @@ enum { /* jsprof_read_options.flags */
     JSPROF_READ_GENERATED = 1u << 0, /* ignore source maps: show generated code as it is */
     JSPROF_READ_MANGLED = 1u << 1,   /* show names of C++ as the linker has them */
     JSPROF_READ_ROWS = 1u << 2,      /* keep what jsprof_read_listing_rows needs */
+    JSPROF_READ_TASKS = 1u << 3,     /* keep the tasks of samples: groups by task need them */
 };
 
 typedef struct jsprof_read_options {
@@ -114,6 +115,7 @@ typedef struct jsprof_read_options {
     /* Called from time to time with the bytes read and all bytes; may be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t all);
     void *context;
+    const char *under_task; /* loads a part, as `time` does: a number, or a part of a name */
 } jsprof_read_options;
 
 /* Open and load. All samples count then, as with `jsprof report --idle`. A capture that is
@@ -314,7 +316,7 @@ typedef struct jsprof_read_functions jsprof_read_functions;
 typedef struct jsprof_read_order {
     size_t size;
     /* "function", "category", "kind", "tier", "module", "file", "line", "thread", "state",
-     * "syscall" */
+     * "syscall", and with JSPROF_READ_TASKS "task" */
     const char *by;
     const char *sort; /* "self", "total", "samples", "name" */
 } jsprof_read_order;

@@ -19,31 +19,6 @@ struct causes_work {
     bool is_cut;
 };
 
-/* -- Which tasks ------------------------------------------------------------ */
-
-static bool causes_has(const struct jsp_task_what *w, const char *which)
-{
-    char text[512];
-    size_t kind = w->kind.len < 128 ? w->kind.len : 128;
-    size_t name = w->name.len < 382 ? w->name.len : 382;
-    memcpy(text, w->kind.at, kind);
-    text[kind] = ' ';
-    memcpy(text + kind + 1, w->name.at, name);
-    return memmem(text, kind + 1 + name, which, strlen(which)) != NULL;
-}
-
-/* Return true if the words are the number of a task. */
-static bool causes_number(const char *which, uint64_t *out)
-{
-    const char *digits = which + (*which == '#');
-    char *end;
-    if (*digits < '0' || *digits > '9')
-        return false;
-    errno = 0;
-    *out = strtoull(digits, &end, 10);
-    return !*end && !errno;
-}
-
 /* -- Chains ------------------------------------------------------------------ */
 
 static void causes_chain(struct causes_work *w, uint32_t task)
@@ -143,14 +118,12 @@ static int causes_compare(const void *a, const void *b)
 
 static int causes_all(struct causes_work *w, const char *which)
 {
-    uint64_t number = 0;
-    bool is_number = causes_number(which, &number);
-    int err = 0;
-    for (uint32_t i = 0; err == 0 && i < w->t->n_tasks; i++) {
-        const struct jsp_task *k = &w->t->tasks[i];
-        if (is_number ? k->number == number : causes_has(&w->t->whats[k->what], which))
+    bool *is_asked = jsp_tasks_matching(w->t, which);
+    int err = is_asked ? 0 : -ENOMEM;
+    for (uint32_t i = 0; err == 0 && i < w->t->n_tasks; i++)
+        if (is_asked[i])
             err = causes_add(w, i);
-    }
+    free(is_asked);
     if (w->c->n_chains)
         qsort(w->c->chains, w->c->n_chains, sizeof *w->c->chains, causes_compare);
     return err;

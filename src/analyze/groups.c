@@ -1,5 +1,5 @@
 /* analyze/groups.c - functions in groups: by category, by kind, by tier, by module, by file, by
- * line, by thread, by state, by system call.
+ * line, by thread, by state, by system call, by task.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "chains.h"
 #include "jsprof.h"
 #include "name_parts.h"
 
 /* Everything that a group can depend on. Two keys can have one group. */
 struct groups_key {
-    uint32_t function, kind, tier, line, file, thread, state;
+    uint32_t function, kind, tier, line, file, thread, state, chain;
 };
 
 struct groups_known {
@@ -131,6 +132,7 @@ static char *groups_describe(const struct jsp_groups *g, const struct jsp_profil
     case JSP_GROUP_LINE: return groups_place(g, p, key);
     case JSP_GROUP_STATE: name = jsp_states[p->states[key->state].state].key; break;
     case JSP_GROUP_CALL: return groups_call(&p->states[key->state]);
+    case JSP_GROUP_TASK: return jsp_chains_name(p->chains, key->chain);
     case JSP_GROUP_THREAD: return groups_thread(p, &p->threads[key->thread]);
     }
     return strdup(name);
@@ -164,6 +166,8 @@ static struct groups_key groups_key(const struct jsp_groups *g, const struct jsp
         return (struct groups_key){ .thread = stack->thread };
     if (g->by == JSP_GROUP_STATE || g->by == JSP_GROUP_CALL)
         return (struct groups_key){ .state = stack->state };
+    if (g->by == JSP_GROUP_TASK)
+        return (struct groups_key){ .chain = stack->chain };
     struct groups_key key = { .function = frame->function, .kind = frame->kind };
     if (g->by == JSP_GROUP_TIER)
         key.tier = frame->tier;

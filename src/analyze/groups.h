@@ -1,5 +1,5 @@
 /* analyze/groups.h - functions in groups: by category, by kind, by tier, by module, by
- * file, by line, by thread, by state, by system call.
+ * file, by line, by thread, by state, by system call, by task.
  *
  * A function can be in several groups, because its interpreted and its compiled frames are
  * of two kinds, and its frames are in many lines and threads. Groups are numbered in the
@@ -21,7 +21,8 @@ enum jsp_group_by {
     JSP_GROUP_LINE, /* the function where the line is unknown */
     JSP_GROUP_THREAD,
     JSP_GROUP_STATE, /* the key of the sample's state */
-    JSP_GROUP_CALL   /* the system call or what the host waits for; otherwise the state */
+    JSP_GROUP_CALL,  /* the system call or what the host waits for; otherwise the state */
+    JSP_GROUP_TASK   /* kind and name of the task that ran; the profile has them */
 };
 
 struct jsp_groups;

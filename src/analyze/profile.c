@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "chains.h"
 #include "work.h"
 
 static int profile_work(struct jsp_profile *p, const struct jsp_profile_options *options)
@@ -101,6 +102,8 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         err = jsp_heap_seal(&p->heap);
     if (err == 0 && options && options->during)
         err = jsp_spans_of_marks(&p->during, capture, options->during);
+    if (err == 0 && options && (options->has_tasks || options->under_task))
+        err = jsp_chains_open(&p->chains, p, options->under_task);
     if (err == 0) {
         profile_unit(p);
         /* Use the header's start time unless a frame is older. */
@@ -139,6 +142,7 @@ int jsp_profile_keep(void *samples, const struct jsp_profile_sample *s)
 void jsp_profile_free(struct jsp_profile *p)
 {
     jsp_spans_free(&p->during);
+    jsp_chains_close(p->chains);
     struct jsp_profile_work *w = p->work;
     if (w) {
         jsp_weights_free(&w->weights);

@@ -65,6 +65,7 @@ struct jsp_stack {
     uint64_t weight, value;
     uint32_t lines_bytes, epoch, thread, samples;
     uint32_t state; /* in states[] */
+    uint32_t chain; /* the task that ran, in chains; 0: none, or tasks were not asked for */
     uint16_t n_addrs, n_lines;
 };
 
@@ -126,6 +127,7 @@ struct jsp_profile {
     uint32_t n_processes, n_threads, n_stacks, n_states, n_functions, n_files;
     bool is_of_many; /* threads[] are of more than one process */
     struct jsp_spans during; /* of the marks that were asked for */
+    struct jsp_chains *chains; /* of the tasks of samples; NULL: not asked for */
 
     struct jsp_account account;
     uint64_t period_ns; /* period of the requested timer; 0: unknown */
@@ -183,6 +185,9 @@ struct jsp_profile_options {
      * to the end. */
     uint64_t from_ns, to_ns;
     const char *during; /* and only while a mark of this name is open; NULL: always; borrowed */
+    /* and only samples of these tasks and of those that they caused; NULL: all; borrowed */
+    const char *under_task;
+    bool has_tasks; /* keep stacks in different tasks apart; implied by under_task */
 };
 
 /* Return the time of day of a moment of the capture, in s, or 0 if unknown. */

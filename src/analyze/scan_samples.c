@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "chains.h"
 #include "samples.h"
 #include "work.h"
 #include "capture/wire.h"
@@ -15,7 +16,7 @@ enum { SCAN_BATCH = 32, SCAN_LINE = 64, SCAN_LINES = 6 };
 struct scan_one {
     struct jsp_sample sample;
     int64_t time;
-    uint32_t thread, state, hash;
+    uint32_t thread, state, chain, hash;
 };
 
 struct scan_state {
@@ -108,8 +109,9 @@ static int scan_state(struct jsp_profile *p, const struct jsp_sample *sample, in
 static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
 {
     const struct jsp_weight *w = &o->sample.weight;
-    return k->thread == o->thread && k->state == o->state && k->n_addrs == o->sample.body.n_addrs &&
-           k->node == o->sample.body.node && k->epoch == o->sample.epoch &&
+    return k->thread == o->thread && k->state == o->state && k->chain == o->chain &&
+           k->n_addrs == o->sample.body.n_addrs && k->node == o->sample.body.node &&
+           k->epoch == o->sample.epoch &&
            k->n_lines == w->n_lines && k->lines_bytes == w->lines_bytes &&
            (k->node ||
             memcmp(k->addrs, o->sample.body.addrs, 8 * (size_t)k->n_addrs) == 0) &&
@@ -123,6 +125,8 @@ static uint32_t scan_hash(const struct jsp_profile *p, const struct scan_one *o)
         jsp_hash_mix(p->work->stacks.seed, (uint64_t)o->thread << 32 | o->sample.epoch);
     if (o->state)
         h = jsp_hash_mix(h, o->state);
+    if (o->chain)
+        h = jsp_hash_mix(h, (uint64_t)o->chain << 32);
     if (o->sample.body.node)
         return (uint32_t)(jsp_hash_mix(h, o->sample.body.node) >> 16);
     h = jsp_hash_words(h, o->sample.body.addrs, o->sample.body.n_addrs);
@@ -151,6 +155,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
                                 .epoch = o->sample.epoch,
                                 .thread = o->thread,
                                 .state = o->state,
+                                .chain = o->chain,
                                 .n_addrs = (uint16_t)o->sample.body.n_addrs,
                                 .n_lines = (uint16_t)o->sample.weight.n_lines };
     return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
@@ -239,6 +244,14 @@ static int scan_flush(struct scan_state *s)
     return 0;
 }
 
+/* Set the chain of the sample's task. Return false if the profile is of other tasks. */
+static bool scan_chain(const struct jsp_profile *p, const struct jsp_read_frame *f,
+                       struct scan_one *o)
+{
+    o->chain = 0;
+    return !p->chains || jsp_chains_take(p->chains, f, &o->sample, &o->chain);
+}
+
 /* Do the same as scan_thread and scan_stack, without adding anything. */
 bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack)
@@ -247,7 +260,7 @@ bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
     const struct jsp_hash *stacks = &p->work->stacks;
     const struct jsp_thread_info *thread = jsp_profile_thread(p, f->pid, sample->body.tid);
     uint32_t probe, at;
-    if (!thread || !jsp_work_overlaps(p, f->time, f->time))
+    if (!thread || !jsp_work_overlaps(p, f->time, f->time) || !scan_chain(p, f, &o))
         return false;
     struct jsp_profile_state state = { sample->state.state,
                                        jsp_samples_detail(p, sample, f->pid) };
@@ -279,7 +292,7 @@ int jsp_scan_samples(struct jsp_profile *p)
         struct scan_one *o = &s.batch[s.n];
         if (!jsp_work_counts(p, &s.frame) ||
             !jsp_samples_take(&samples, &s.frame, &o->sample) ||
-            !jsp_work_overlaps(p, s.frame.time, s.frame.time))
+            !jsp_work_overlaps(p, s.frame.time, s.frame.time) || !scan_chain(p, &s.frame, o))
             continue;
         err = scan_thread(&s, o->sample.body.tid);
         if (err == 0)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chains.h"
 #include "work.h"
 
 /* Return true if the frame is the type of what was allocated: see jsprof_allocated. */
@@ -50,6 +51,10 @@ int jsp_select_frames(const struct jsp_select *s, struct jsp_profile *p, uint32_
         const char *instead = show == JSP_SHOW_VM ? "[no VM frame]" : "[interpreter]";
         err = jsp_resolve_fixed(p, instead, out);
         kept = 1;
+    }
+    if (err == 0 && s && s->is_async && p->chains) {
+        kept = jsp_chains_frames(p, p->stacks[stack].chain, is_shown, out, kept);
+        err = kept < 0 ? kept : 0;
     }
     if (err < 0)
         return err;

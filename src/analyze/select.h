@@ -20,6 +20,7 @@ struct jsp_select {
     const bool *threads; /* NULL: all; or a flag for each thread of the profile */
     enum jsp_show show;
     struct jsp_filter *filter; /* NULL: every stack counts */
+    bool is_async; /* append the chain of the task that ran; the profile has tasks */
     const bool *left_out; /* NULL: none; or a flag for each stack that does not count */
 };
 

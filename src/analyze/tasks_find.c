@@ -6,6 +6,7 @@
 #include "tasks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "tasks_work.h"
 
@@ -125,4 +126,46 @@ int jsp_tasks_stack_frames(const struct jsp_tasks *t, struct jsp_profile *p, uin
         n++;
     }
     return n;
+}
+
+/* -- Tasks by a word of the user ------------------------------------------------ */
+
+static bool tasks_has(const struct jsp_task_what *w, const char *which)
+{
+    char text[512];
+    size_t kind = w->kind.len < 128 ? w->kind.len : 128;
+    size_t name = w->name.len < 382 ? w->name.len : 382;
+    memcpy(text, w->kind.at, kind);
+    text[kind] = ' ';
+    memcpy(text + kind + 1, w->name.at, name);
+    return memmem(text, kind + 1 + name, which, strlen(which)) != NULL;
+}
+
+/* Return true if the words are the number of a task. */
+static bool tasks_number(const char *which, uint64_t *out)
+{
+    const char *digits = which + (*which == '#');
+    char *end;
+    if (*digits < '0' || *digits > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(digits, &end, 10);
+    return !*end && !errno;
+}
+
+bool *jsp_tasks_matching(const struct jsp_tasks *t, const char *which)
+{
+    uint64_t number = 0;
+    bool is_number = tasks_number(which, &number);
+    bool *out = malloc(t->n_tasks + (size_t)1), *has = malloc(t->n_whats + (size_t)1);
+    for (uint32_t i = 0; has && i < t->n_whats; i++)
+        has[i] = !is_number && tasks_has(&t->whats[i], which);
+    for (uint32_t i = 0; has && out && i < t->n_tasks; i++)
+        out[i] = is_number ? t->tasks[i].number == number : has[t->tasks[i].what];
+    if (!has) {
+        free(out);
+        out = NULL;
+    }
+    free(has);
+    return out;
 }

@@ -28,11 +28,13 @@ static int filter_load(struct cli_capture *c, const char *path, const struct cli
                        const char *command)
 {
     const jsprof_read_options o = {
-        .size = sizeof o, .time = f->time, .during = f->during, .clock = f->clock,
+        .size = sizeof o, .time = f->time, .during = f->during,
+        .under_task = f->under_task, .clock = f->clock,
         .measure = f->measure, .symbols = f->symbols, .source_maps = f->source_maps,
         .maps = f->maps, .n_maps = f->n_maps, .trims = f->trims, .n_trims = f->n_trims,
         .flags = (f->has_no_source_maps ? JSPROF_READ_GENERATED : 0u) |
-                 (f->keeps_samples ? JSPROF_READ_ROWS : 0u),
+                 (f->keeps_samples ? JSPROF_READ_ROWS : 0u) |
+                 (f->has_tasks ? JSPROF_READ_TASKS : 0u),
     };
     return cli_load_with(c, path, &o, command);
 }

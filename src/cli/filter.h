@@ -15,7 +15,7 @@
 
 struct cli_filter { /* the words of the options; NULL: the option is not given */
     const char *thread, *process, *time, *only, *under, *category, *categories;
-    const char *without, *hide, *focus, *during, *top_of;
+    const char *without, *hide, *focus, *during, *under_task, *top_of;
     const char *clock, *measure, *symbols;
     const char *state, *call;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
@@ -25,6 +25,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     bool hide_system, is_collapsed;
     bool has_idle; /* idle stacks count, too */
     struct cli_native native;
+    bool has_tasks;     /* the command needs the tasks of samples */
     bool keeps_samples; /* the command needs them one by one: reader->rows */
 };
 
@@ -38,6 +39,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "hide", NULL, &(f)->hide, NULL }, \
     { "focus", NULL, &(f)->focus, NULL }, \
     { "during", NULL, &(f)->during, NULL }, \
+    { "under-task", NULL, &(f)->under_task, NULL }, \
     { "top-of", NULL, &(f)->top_of, NULL }, \
     { "collapse-recursion", &(f)->is_collapsed, NULL, NULL }, \
     { "category", NULL, &(f)->category, NULL }, \
@@ -59,7 +61,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
 #define CLI_FILTER_HELP \
     "Filters (--idle  counts waits in event loops, too; --symbols DIR  has C names):\n" \
     "  --thread WHICH, --process WHICH  by name or number\n" \
-    "  --time FROM..TO  as in 2s..5s, ..500ms, 1m..; --during MARK  while it is open\n" \
+    "  --time FROM..TO  as in 2s..5s, ..500ms; --during MARK, --under-task TASK\n" \
     "  --only REGEX     stacks with this function; --not REGEX  without it\n" \
     "  --under FUNCTION, --focus REGEX, --top-of KIND  cut its callers off\n" \
     "  --hide REGEX, --hide-system, --vm, --collapse-recursion  no frames; --native\n" \

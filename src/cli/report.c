@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/chains.h"
 #include "analyze/functions.h"
 #include "advice.h"
 #include "command.h"
@@ -24,7 +25,7 @@ static const char report_help[] =
     "Lists functions by the time in the function itself (self), and by the time in it\n"
     "and in the functions that it called (total).\n"
     "\n"
-    "  --by function|category|kind|tier|module|file|line|thread|state|syscall\n"
+    "  --by function|category|kind|tier|module|file|line|thread|state|syscall|task\n"
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
@@ -59,10 +60,11 @@ static const struct report_by {
     { "THREAD", "threads" },
     { "STATE", "states" },
     { "SYSTEM CALL", "system calls" },
+    { "TASK", "tasks" },
 };
 static const char *const report_by_words[] = { "function", "category", "kind", "tier",
                                                "module", "file", "line", "thread",
-                                               "state", "syscall", NULL };
+                                               "state", "syscall", "task", NULL };
 
 static double report_share(const struct report *r, uint64_t value)
 {
@@ -338,6 +340,8 @@ static int report_text(struct report *r, uint32_t limit)
 static int report_build(struct report *r, struct jsp_groups **groups)
 {
     int err = 0;
+    if (r->filter.has_tasks && !r->capture.profile->chains->tasks.n_tasks)
+        return cli_fail(r->capture.label, CLI_NO_TASKS);
     if (r->by != report_bys)
         err = jsp_groups_open(groups, (enum jsp_group_by)(r->by - report_bys - 1),
                               r->capture.categories);
@@ -369,6 +373,7 @@ static int report_run(struct cli_arguments *a)
     if (r.is_markdown && (by > 0 || !cli_form_is_text(&r.form)))
         return cli_usage(a->command, "--markdown has all in one: leave out --by, --csv and --json");
     r.by = &report_bys[by];
+    r.filter.has_tasks = by - 1 == JSP_GROUP_TASK;
     int status = cli_filter_open(&r.capture, cli_one_file(a), &r.filter, a->command);
     if (status)
         return status;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "analyze/chains.h"
 #include "analyze/tree.h"
 
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static const char tree_help[] =
     "Prints the call tree: each function below its caller. If the caller has only one\n"
     "callee here, the callee is not indented.\n"
     "\n"
-    "  --bottom-up      begin with the innermost functions, and print their callers\n"
-    "                   below them; also --inverted\n"
+    "  --bottom-up      innermost functions first, then callers; also --inverted\n"
+    "  --async          above each stack the one that scheduled what ran, to the root\n"
     "  --recursion      show every level of a function that calls itself\n"
     "  --lines          show each line of a function by itself, also of native code\n"
     "  --min PERCENT    hide branches below this share (default 1; 0 for programs)\n"
@@ -269,6 +270,7 @@ static int tree_run(struct cli_arguments *a)
     const struct cli_option options[] = {
         { "bottom-up", &shape.is_bottom_up, NULL, NULL },
         { "inverted", &shape.is_bottom_up, NULL, NULL },
+        { "async", &filter.has_tasks, NULL, NULL },
         { "recursion", &shape.is_recursive, NULL, NULL },
         { "min", NULL, &min, NULL },
         { "depth", NULL, NULL, &v.depth },
@@ -292,10 +294,13 @@ static int tree_run(struct cli_arguments *a)
     if (status)
         return status;
     shape.select = v.capture.select;
-    int err = jsp_tree_build(&v.tree, v.capture.profile, &shape);
+    shape.select.is_async = filter.has_tasks;
+    bool has_none = filter.has_tasks && !v.capture.profile->chains->tasks.n_tasks;
+    int err = has_none ? 0 : jsp_tree_build(&v.tree, v.capture.profile, &shape);
     if (!err)
         cli_native_complain(&v.capture);
-    status = err < 0         ? cli_fail(v.capture.label, "%s", strerror(-err))
+    status = has_none        ? cli_fail(v.capture.label, CLI_NO_TASKS)
+             : err < 0       ? cli_fail(v.capture.label, "%s", strerror(-err))
              : v.tree.n == 1 ? cli_no_samples(&v.capture)
                              : tree_print(&v);
     jsp_tree_free(&v.tree);

@@ -34,7 +34,7 @@ int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
                                const jsprof_read_order *order, jsprof_read_error *error)
 {
     static const char *const bys[] = { "function", "category", "kind", "tier", "module", "file",
-                                       "line", "thread", "state", "syscall", NULL };
+                                       "line", "thread", "state", "syscall", "task", NULL };
     static const char *const sorts[] = { "self", "total", "samples", "name", NULL };
     jsprof_read_order o;
     jsp_reader_take(&o, sizeof o, order);
@@ -42,6 +42,9 @@ int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
     int sort = by >= 0 && o.sort ? jsp_reader_word(error, "sort", o.sort, sorts) : 0;
     if (by < 0 || sort < 0)
         return by < 0 ? by : sort;
+    if (by - 1 == JSP_GROUP_TASK && !r->profile.chains)
+        return jsp_reader_fail(error, (struct jsp_reader_fault){ .code = -EINVAL, .option = "by" },
+                               "by task needs JSPROF_READ_TASKS");
     jsprof_read_functions *f = calloc(1, sizeof *f);
     if (!f)
         return jsp_reader_errno(error, -ENOMEM, NULL);

@@ -185,18 +185,20 @@ static int open_keep(jsprof_reader *r, const jsprof_read_options *o,
     load->symbols = o->symbols;
     load->debuginfod = o->debuginfod;
     load->during = o->during;
+    load->under_task = o->under_task;
+    load->has_tasks = o->flags & JSPROF_READ_TASKS;
     load->progress = o->progress;
     load->context = o->context;
     load->demangle = o->flags & JSPROF_READ_MANGLED ? NULL : jsp_reader_demangle;
     load->demangle_context = r;
-    r->is_part = load->from_ns || load->to_ns || load->during;
+    r->is_part = load->from_ns || load->to_ns || load->during || load->under_task;
     r->has_rows = o->flags & JSPROF_READ_ROWS;
     if (r->has_rows) {
         load->sampled = jsp_profile_keep;
         load->sampled_context = &r->rows;
     }
     const char **const words[] = { &n->source_maps, &load->symbols, &load->debuginfod,
-                                   &load->during };
+                                   &load->during, &load->under_task };
     int err = 0;
     for (size_t i = 0; err == 0 && i < sizeof words / sizeof *words; i++)
         err = jsp_reader_keep(&r->words, words[i]);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/chains.h"
+
 enum { SELECT_RULES_MOST = 1 << 20 };
 
 /* The category that depends on the whole stack; see analyze/idle.h. */
@@ -69,6 +71,12 @@ static int select_loaded(struct select_make *m)
     if (o->during && !p->during.n_marks)
         return jsp_reader_fail(m->error, SELECT_WRONG(-ENODATA, NULL),
                                "no mark \"%s\" (jsprof list shows the marks)", o->during);
+    if (o->under_task && !p->chains->tasks.n_tasks)
+        return jsp_reader_fail(m->error, SELECT_WRONG(-ENODATA, "under-task"),
+                               "under-task: no tasks in this capture");
+    if (o->under_task && !p->chains->n_under)
+        return jsp_reader_fail(m->error, SELECT_WRONG(-ENODATA, NULL),
+                               "no task \"%s\" (jsprof loop shows the tasks)", o->under_task);
     return 0;
 }
 

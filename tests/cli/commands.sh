@@ -194,7 +194,7 @@ by line '"/srv/app/lib/deep/inside/work.js:22",50000000,50000000,5,5' \
     '"/srv/app/start.js:21",20000000,20000000,2,2' '"/srv/app/leaf.js:23",10000000,10000000,1,1' \
     '"main (/srv/app/start.js:1:1)",0,60000000,0,6'
 by thread '"main 100",60000000,60000000,6,6' '"helper two 200",20000000,20000000,2,2'
-misuse '--by knows function, category, kind, tier, module, file, line, thread, state and sysc' \
+misuse '--by knows function, category, kind, tier, module, file, line, thread, state, sysc' \
     --by x
 run report --markdown --categories rules --lines good.cap
 is_rc 0

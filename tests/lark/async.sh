@@ -1,0 +1,88 @@
+#!/bin/sh
+# lark/async.sh - samples know the task that ran: `report --by task`, `--under-task` and `tree
+# --async` put the time of a program's timers and promises where the program spent it.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+jsprof=$B/bin/jsprof
+cd "$SRCDIR/examples/lark/programs"
+bad=0
+export LC_ALL=C.UTF-8
+
+"$B/bin/lark" --profile-output="$tmp/a.cap" --profile-tasks --profile-clock=wall \
+    --profile-hz=5000 loop.lark 60 >/dev/null
+
+is() # WHAT SEEN EXPECTED
+{
+    [ "$2" = "$3" ] || { echo "async: $1: $2, not $3"; bad=1; }
+}
+
+# GROUP's figure in column N of report --by task, or the sum of the column.
+of()
+{
+    awk -F , -v n="$1" -v of="$2" '!of || $1 == of { sum += $n } END { print sum + 0 }' \
+        "$tmp/by"
+}
+
+"$jsprof" report --idle --csv --by task "$tmp/a.cap" | tr -d '"' >"$tmp/by"
+render='promise render (loop.lark:12)'
+[ "$(of 4 "$render")" -ge 20 ] ||
+    { echo 'async: render has too few samples'; cat "$tmp/by"; bad=1; }
+all=$("$jsprof" report --idle --csv --by kind "$tmp/a.cap" |
+    awk -F , 'NR > 1 { sum += $2 } END { print sum }')
+is 'sum of all tasks' "$(of 2 '')" "$all"
+
+# A part of the name chooses the samples of these tasks; tick made all promises, and beat none.
+sum() # OPTION...: self time
+{
+    "$jsprof" report --idle --csv --by task "$@" "$tmp/a.cap" |
+        awk -F , 'NR > 1 { sum += $2 } END { print sum + 0 }'
+}
+is 'under render' "$(sum --under-task 'promise render')" "$(of 2 "$render")"
+is 'under tick' "$(sum --under-task tick)" "$(awk -F , '/^promise|^timeout/ { sum += $2 }
+    END { print sum }' "$tmp/by")"
+# A chain that begins anew with each timer is folded, and yet the first timer caused it all.
+"$jsprof" loop --by task --csv "$tmp/a.cap" | tr -d '"' >"$tmp/tasks"
+first=$(awk -F , '$2 ~ /^tick/ { print $3 }' "$tmp/tasks" | sort -n | head -n 1)
+is 'under the first tick' "$(sum --under-task "#$first")" "$(sum --under-task tick)"
+
+# The stack of render: the promise was made in start, by tick, which tick had made, and main.
+"$jsprof" tree --async --vm --min 0 --csv --under-task 'promise render' "$tmp/a.cap" |
+    tr -d '"' | awk -F , 'NR > 1 { up[$1] = $2; name[$1] = $4 }
+        $4 == "burn (loop.lark:5)" && !found {
+            found = 1
+            for (at = $1; at; at = up[at]) print name[at]
+        }' >"$tmp/stack"
+cat >"$tmp/expected" <<'END'
+burn (loop.lark:5)
+render (loop.lark:12)
+[promise render (loop.lark:12)]
+then
+start (loop.lark:15)
+[timeout tick (loop.lark:22)]
+after
+tick (loop.lark:22)
+[timeout tick (loop.lark:22)]
+after
+main (loop.lark:1)
+END
+diff "$tmp/expected" "$tmp/stack" || bad=1
+is 'time of both trees' "$("$jsprof" tree --async --idle --min 0 --csv "$tmp/a.cap" |
+    awk -F , 'NR > 1 { sum += $9 } END { print sum }')" "$all"
+
+fails() # MESSAGE COMMAND...
+{
+    says=$1
+    shift
+    "$jsprof" "$@" >"$tmp/out" 2>"$tmp/err" && { echo "async: $* succeeded"; bad=1; }
+    grep -q "$says" "$tmp/err" && [ "$(wc -l <"$tmp/err")" = 1 ] && [ ! -s "$tmp/out" ] ||
+        { echo "async: $* says:"; cat "$tmp/out" "$tmp/err"; bad=1; }
+}
+"$B/bin/lark" --profile-output="$tmp/none.cap" --profile-clock=wall loop.lark 20 >/dev/null
+fails 'no task "tock"' report --under-task tock "$tmp/a.cap"
+fails 'no tasks in this capture' report --under-task tick "$tmp/none.cap"
+fails 'no tasks in this capture' report --by task "$tmp/none.cap"
+fails 'no tasks in this capture' tree --async "$tmp/none.cap"
+exit $bad
