@@ -18,12 +18,12 @@ static const char convert_help[] =
     "  firefox     .profile.json     profiler.firefox.com (see also jsprof view)\n"
     "  speedscope  .speedscope.json  speedscope.app\n"
     "  chrome      .trace.json       Chromium's DevTools, trace viewers\n"
-    "  folded      .folded           flamegraph.pl, inferno: one line per stack\n"
-    "  perf        .perf             tools that read the output of perf script\n"
+    "  perfetto    .pftrace          ui.perfetto.dev, trace_processor\n"
+    "  folded, perf .folded, .perf   flamegraph.pl, inferno; readers of perf script\n"
     "  callgrind   .callgrind        KCachegrind; takes exact calls if there are any\n"
     "  csv, json   .csv, .json       one row per stack; the whole profile\n"
     "  syscap, compact (the same)    a capture: plain for Sysprof, or much smaller\n"
-    "  --to pprof|firefox|speedscope|chrome|folded|perf|callgrind|csv|json\n"
+    "  --to pprof|firefox|speedscope|chrome|perfetto|folded|perf|callgrind|csv|json\n"
     "  --to syscap|compact\n"
     "  -o, --output FILE   (default -: standard output) its ending may replace --to\n"
     "  --lines             add files and lines of native code, from addr2line\n"
@@ -42,6 +42,7 @@ static const struct convert_format convert_formats[] = {
     { "firefox", ".profile.json", jsp_export_firefox, false, false },
     { "speedscope", ".speedscope.json", jsp_export_speedscope, false, false },
     { "chrome", ".trace.json", jsp_export_chrome, false, false },
+    { "perfetto", ".pftrace", jsp_export_perfetto, true, false },
     { "perf", ".perf", jsp_export_perf, false, false },
     { "folded", ".folded", jsp_export_folded, false, false },
     { "callgrind", ".callgrind", jsp_export_callgrind, false, false },

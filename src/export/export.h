@@ -26,7 +26,8 @@ typedef int jsp_export_write(struct jsp_export *e);
 /* also for captures without samples, but with calls */
 jsp_export_write jsp_export_callgrind;
 jsp_export_write jsp_export_pprof, jsp_export_firefox, jsp_export_speedscope,
-    jsp_export_chrome, jsp_export_folded, jsp_export_perf, jsp_export_csv, jsp_export_json;
+    jsp_export_chrome, jsp_export_perfetto, jsp_export_folded, jsp_export_perf, jsp_export_csv,
+    jsp_export_json;
 
 /* Write a capture again, completely, whatever is selected. Return -EFBIG if a sample has
  * more lines than the format allows. */

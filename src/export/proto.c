@@ -4,7 +4,7 @@
  */
 #include "proto.h"
 
-enum { PROTO_VARINT = 0, PROTO_BYTES = 2, PROTO_NUMBER = 10 };
+enum { PROTO_VARINT = 0, PROTO_FIXED = 1, PROTO_BYTES = 2, PROTO_NUMBER = 10 };
 
 static size_t proto_number(char out[PROTO_NUMBER], uint64_t n)
 {
@@ -39,6 +39,15 @@ void jsp_proto_u64(struct jsp_proto *m, uint32_t field, uint64_t n)
         return;
     jsp_proto_item(m, field << 3 | PROTO_VARINT);
     jsp_proto_item(m, n);
+}
+
+void jsp_proto_fixed(struct jsp_proto *m, uint32_t field, uint64_t bits)
+{
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(bits >> 8 * i);
+    jsp_proto_item(m, field << 3 | PROTO_FIXED);
+    proto_append(m, bytes, sizeof bytes);
 }
 
 void jsp_proto_nest(struct jsp_proto *m, uint32_t field, struct jsp_proto *inner)

@@ -20,6 +20,9 @@ void jsp_proto_free(struct jsp_proto *m);
 /* Add a number; signed numbers are passed as their two's complement. */
 void jsp_proto_u64(struct jsp_proto *m, uint32_t field, uint64_t n);
 
+/* Add eight bytes, such as a double; also if they are 0. */
+void jsp_proto_fixed(struct jsp_proto *m, uint32_t field, uint64_t bits);
+
 /* Add one number of a packed list, without a field. */
 void jsp_proto_item(struct jsp_proto *m, uint64_t n);
 

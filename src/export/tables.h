@@ -10,6 +10,7 @@
 
 #include "analyze/calltree.h"
 #include "analyze/events.h"
+#include "analyze/flows.h"
 #include "export.h"
 #include "strings.h"
 
@@ -99,13 +100,17 @@ static inline const struct jsp_module *jsp_tables_module(const struct jsp_tables
     return &t->modules.list[t->modules.of_function[function]];
 }
 
-/* -- timeline.c: marks by thread and values by counter, for formats with such lists.
+/* -- timeline.c: marks by thread, values by counter, and tasks, for formats with such lists.
  *
  * A mark belongs to a process; it is listed with the first thread of its process that has
- * selected samples, or with the first such thread of all if its process has none. */
+ * selected samples, or with the first such thread of all if its process has none. So are the
+ * runs of tasks on a thread that has no selected samples. */
 
 struct jsp_timeline {
     struct jsp_events events;
+    struct jsp_tasks tasks;
+    struct jsp_flows flows;
+    uint32_t *task_thread; /* by threads[] of the tasks: the thread with which they are listed */
     /* Positions in events.marks, those of thread t at [first[t], first[t + 1]). */
     uint32_t *marks, *marks_first;
     /* Positions in events.values, the same by counter. */

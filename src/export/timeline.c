@@ -1,4 +1,4 @@
-/* export/timeline.c - marks by thread and values by counter, for formats with such lists.
+/* export/timeline.c - marks by thread, values by counter, and tasks, for formats with such lists.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -95,20 +95,61 @@ static int timeline_keys(struct jsp_timeline *t, const struct timeline_processes
     return err;
 }
 
+/* Read the tasks, and resolve the stacks on which they were made before the tables of functions are
+ * built. */
+static int timeline_tasks(struct jsp_timeline *t, const struct jsp_export *e)
+{
+    struct jsp_profile *p = e->profile;
+    int err = jsp_tasks_read(&t->tasks, p);
+    if (err < 0)
+        return err;
+    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
+    err = frames ? jsp_flows_build(&t->flows, &t->tasks, p, e->select ? e->select->threads : NULL)
+                 : -ENOMEM;
+    for (uint32_t i = 0; err >= 0 && i < t->tasks.n_stacks; i++)
+        err = jsp_tasks_stack_frames(&t->tasks, p, i, frames);
+    free(frames);
+    return err < 0 ? err : 0;
+}
+
+/* Find the thread with samples for each one that has tasks. */
+static int timeline_task_threads(struct jsp_timeline *t, const struct timeline_processes *s,
+                                 const struct jsp_profile *p, const struct jsp_moments *m)
+{
+    t->task_thread = malloc(((size_t)t->tasks.n_threads + 1) * sizeof *t->task_thread);
+    if (!t->task_thread)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->tasks.n_threads; i++)
+        t->task_thread[i] = timeline_thread(s, t->tasks.threads[i].pid);
+    for (uint32_t i = 0; i < p->n_threads; i++) {
+        uint32_t at = jsp_tasks_thread(&t->tasks, p->threads[i].pid, p->threads[i].tid);
+        if (at != JSP_TASK_NONE && m->first[i] < m->first[i + 1])
+            t->task_thread[at] = i;
+    }
+    return 0;
+}
+
 int jsp_timeline_build(struct jsp_timeline *t, struct jsp_tables *from,
                        const struct jsp_export *e, enum jsp_calltree_detail detail)
 {
     struct timeline_processes processes;
     struct jsp_profile *p = e->profile;
     memset(t, 0, sizeof *t);
-    int err = jsp_tables_build(from, e, detail);
-    if (err < 0)
+    memset(from, 0, sizeof *from);
+    int err = timeline_tasks(t, e);
+    if (err == 0)
+        err = jsp_tables_build(from, e, detail);
+    if (err < 0) {
+        jsp_timeline_free(t);
         return err;
+    }
     err = timeline_processes(&processes, p, &from->moments);
     if (err == 0)
         err = jsp_events_read(&t->events, p, (struct jsp_events_of){ NULL, 0 });
     if (err == 0)
         err = timeline_keys(t, &processes, p->n_threads);
+    if (err == 0)
+        err = timeline_task_threads(t, &processes, p, &from->moments);
     free(processes.list);
     if (err < 0)
         jsp_timeline_free(t);
@@ -123,5 +164,8 @@ void jsp_timeline_free(struct jsp_timeline *t)
     free(t->values);
     free(t->values_first);
     free(t->counter_thread);
+    free(t->task_thread);
+    jsp_flows_free(&t->flows);
+    jsp_tasks_free(&t->tasks);
     memset(t, 0, sizeof *t);
 }

@@ -15,7 +15,7 @@ rounds=5
 "$build/tests/bench/gen_capture" 1000000 30 10000 lines >"$work/big.cap"
 
 for round in $(seq $rounds); do
-    for format in pprof firefox speedscope chrome folded csv json callgrind; do
+    for format in pprof firefox speedscope chrome perfetto folded csv json callgrind; do
         before=$(date +%s%N)
         "$build/bin/jsprof" convert --to $format -o "$work/big.out" "$work/big.cap"
         after=$(date +%s%N)

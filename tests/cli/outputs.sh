@@ -77,6 +77,8 @@ say_all() # CAPTURE
     done
     say convert --to pprof -o pprof.gz "$1"
     [ ! -e pprof.gz ] || gzip -dc pprof.gz | cksum
+    say convert -o out.pftrace "$1"
+    [ ! -e out.pftrace ] || cksum <out.pftrace
     say merge "$1" good.cap -o two.cap
     [ -e two.cap ] || say merge "$1" crowdbig.cap -o two.cap
     [ ! -e two.cap ] || { cksum <two.cap; say_long dump two.cap; }

@@ -6,9 +6,11 @@
 . "$SRCDIR/tests/node/lib.sh"
 need @firefox-devtools/profiler-cli @paulirish/trace_engine
 command -v go >/dev/null || { echo 'SKIP: needs golang-go'; exit 77; }
+command -v protoc >/dev/null || { echo 'SKIP: needs protobuf-compiler'; exit 77; }
 command -v callgrind_annotate >/dev/null || { echo 'SKIP: needs valgrind'; exit 77; }
 . "$SRCDIR/tests/export/lib.sh"
 . "$SRCDIR/tests/export/lib_firefox.sh"
+. "$SRCDIR/tests/export/lib_perfetto.sh"
 trap 'profiler stop --all >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 
 # Self by function in whole microseconds, by what is read out of the file itself.
@@ -46,7 +48,8 @@ read_firefox()
     profiler_functions t-0 1e6
     profiler stop --all >/dev/null
 }
-formats='callgrind chrome csv firefox folded json perf pprof speedscope'
+read_perfetto() { perfetto_lines "$1" | sed -n 's/^self //p'; }
+formats='callgrind chrome csv firefox folded json perf perfetto pprof speedscope'
 rounded() { figures | awk '{ n = $1; $1 = ""; printf "%.0f%s\n", n / 1000, $0 }' |
     grep -v '^0 ' | LC_ALL=C sort; }
 
